@@ -1,0 +1,207 @@
+package schema
+
+import "strings"
+
+// TableID, IndexID and ColumnID are unique for ever within a store (tables)
+// or a table (the others): a dropped one is never given out again.
+type (
+	TableID  uint32
+	IndexID  uint16
+	ColumnID uint16
+)
+
+// PrimaryIndexID is the IndexID under which the rows themselves are stored.
+const PrimaryIndexID IndexID = 0
+
+// MaxDeclaredColumnID is the highest id of a declared column; the ids above
+// belong to attribute columns.
+const MaxDeclaredColumnID ColumnID = 32767
+
+// HiddenKeyColumn is the name of the BIGINT column that orders a table
+// without PRIMARY KEY. It is not visible in SQL.
+const HiddenKeyColumn = "_row_id"
+
+// Column is a declared column.
+type Column struct {
+	ID       ColumnID `json:"id"`
+	Name     string   `json:"name"`
+	Type     Type     `json:"type"`
+	Nullable bool     `json:"nullable,omitempty"`
+	// Default is what an INSERT that leaves the column out stores.
+	Default *Default `json:"default,omitempty"`
+	// OnUpdateNow is set for ON UPDATE CURRENT_TIMESTAMP.
+	OnUpdateNow   bool   `json:"on_update_now,omitempty"`
+	AutoIncrement bool   `json:"auto_increment,omitempty"`
+	Comment       string `json:"comment,omitempty"`
+	Hidden        bool   `json:"hidden,omitempty"`
+	// AddedDefault is the value that rows written before the column existed
+	// have (instant ADD COLUMN); nil for NULL.
+	AddedDefault *Default `json:"added_default,omitempty"`
+}
+
+// Default is a column default: a literal in MySQL's text form, NULL, or an
+// expression in SQL text.
+type Default struct {
+	Null    bool   `json:"null,omitempty"`
+	Literal string `json:"literal,omitempty"`
+	// Expr is the SQL text of an expression default, such as
+	// CURRENT_TIMESTAMP(3) or (uuid()); empty for a literal.
+	Expr string `json:"expr,omitempty"`
+}
+
+// KeyPart is one column of a key.
+type KeyPart struct {
+	Column ColumnID `json:"column"`
+	Desc   bool     `json:"desc,omitempty"`
+	// Prefix is the number of leading characters (bytes for binary) that are
+	// indexed, 0 for the whole value.
+	Prefix int `json:"prefix,omitempty"`
+}
+
+// IndexState is the state of an index on its way in and out.
+type IndexState uint8
+
+// Index states (F1's online schema change): writers maintain an index from
+// WriteOnly on, remove its entries from DeleteOnly on; only Public is read.
+const (
+	IndexPublic IndexState = iota
+	IndexWriteOnly
+	IndexDeleteOnly
+)
+
+// String is the state's name.
+func (s IndexState) String() string { return [...]string{"public", "write-only", "delete-only"}[s] }
+
+// Index is a secondary index.
+type Index struct {
+	ID     IndexID    `json:"id"`
+	Name   string     `json:"name"`
+	Unique bool       `json:"unique,omitempty"`
+	Parts  []KeyPart  `json:"parts"`
+	State  IndexState `json:"state,omitempty"`
+	// Include are the columns that are stored in the entry without being keys.
+	Include   []ColumnID `json:"include,omitempty"`
+	Sparse    bool       `json:"sparse,omitempty"`
+	Invisible bool       `json:"invisible,omitempty"`
+	Comment   string     `json:"comment,omitempty"`
+}
+
+// Table is a table.
+type Table struct {
+	ID       TableID `json:"id"`
+	Database string  `json:"database"`
+	Name     string  `json:"name"`
+	// Version grows with each change of this descriptor.
+	Version uint32 `json:"version"`
+	// Columns in their SQL order. Ids need not ascend.
+	Columns []Column `json:"columns"`
+	// PrimaryKey orders the rows. It is never empty: a table without PRIMARY
+	// KEY has HiddenKeyColumn.
+	PrimaryKey   []KeyPart   `json:"primary_key"`
+	Indexes      []Index     `json:"indexes,omitempty"`
+	NextColumnID ColumnID    `json:"next_column_id"`
+	NextIndexID  IndexID     `json:"next_index_id"`
+	Collation    CollationID `json:"collation"`
+	Comment      string      `json:"comment,omitempty"`
+	// AutoIncrement is the first value that AUTO_INCREMENT = n asked for.
+	AutoIncrement uint64 `json:"auto_increment,omitempty"`
+	// Engine is the ENGINE name as the user wrote it, for SHOW CREATE TABLE.
+	Engine string `json:"engine,omitempty"`
+	// CreatedUnix is the time of creation, seconds since 1970.
+	CreatedUnix int64 `json:"created"`
+	// Attributes is the SECONDARY_ENGINE_ATTRIBUTE as the user wrote it.
+	Attributes string `json:"attributes,omitempty"`
+}
+
+// Column finds a column by its id; nil if there is none.
+func (t *Table) Column(id ColumnID) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].ID == id {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// ColumnIndex is the position of a column in Columns by id, -1 if none.
+func (t *Table) ColumnIndex(id ColumnID) int {
+	for i := range t.Columns {
+		if t.Columns[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// ColumnByName finds a column, ignoring case; -1 if there is none.
+func (t *Table) ColumnByName(name string) int {
+	for i := range t.Columns {
+		if strings.EqualFold(t.Columns[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// IndexByName finds a secondary index, ignoring case; nil if there is none.
+func (t *Table) IndexByName(name string) *Index {
+	for i := range t.Indexes {
+		if strings.EqualFold(t.Indexes[i].Name, name) {
+			return &t.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// HasHiddenKey reports whether the table has no PRIMARY KEY of its own.
+func (t *Table) HasHiddenKey() bool {
+	c := t.Column(t.PrimaryKey[0].Column)
+	return c != nil && c.Hidden
+}
+
+// IsPrimaryKeyPart reports whether the column is part of the primary key.
+func (t *Table) IsPrimaryKeyPart(id ColumnID) bool {
+	for _, p := range t.PrimaryKey {
+		if p.Column == id {
+			return true
+		}
+	}
+	return false
+}
+
+// EntryParts are the key columns of an entry of index x: its own, then the
+// primary-key columns that are not among them as whole ascending or descending
+// columns, in the order of the primary key.
+func (t *Table) EntryParts(x *Index) []KeyPart {
+	parts := append(make([]KeyPart, 0, len(x.Parts)+len(t.PrimaryKey)), x.Parts...)
+	for _, pk := range t.PrimaryKey {
+		found := false
+		for _, p := range x.Parts {
+			found = found || p.Column == pk.Column && p.Prefix == 0
+		}
+		if !found {
+			parts = append(parts, pk)
+		}
+	}
+	return parts
+}
+
+// Clone is a deep copy that may be changed.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.Columns = append([]Column(nil), t.Columns...)
+	c.PrimaryKey = append([]KeyPart(nil), t.PrimaryKey...)
+	c.Indexes = append([]Index(nil), t.Indexes...)
+	for i := range c.Indexes {
+		x := &c.Indexes[i]
+		x.Parts = append([]KeyPart(nil), x.Parts...)
+		x.Include = append([]ColumnID(nil), x.Include...)
+	}
+	return &c
+}
+
+// Database is a schema in MySQL's sense.
+type Database struct {
+	Name      string      `json:"name"`
+	Collation CollationID `json:"collation"`
+}
