@@ -1,0 +1,158 @@
+package collate
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Decode is the first character of the non-empty string s and its length in
+// bytes, at least 1; utf8.RuneError for a byte that belongs to no character.
+func (c *Collation) Decode(s []byte) (rune, int) { return c.decode(s) }
+
+// AppendRune appends r in the character set; false (and nothing appended) when
+// the set does not have it.
+func (c *Collation) AppendRune(dst []byte, r rune) ([]byte, bool) {
+	if c.utf8 {
+		if c.mb3 && r > 0xFFFF {
+			return dst, false
+		}
+		return utf8.AppendRune(dst, r), true
+	}
+	if c.ascii && r >= 0x80 || c.Charset == "binary" && r > 0xFF {
+		return dst, false
+	}
+	var b [8]byte
+	n := c.cs.EncodeRune(b[:], r)
+	if n <= 0 {
+		return dst, false
+	}
+	return append(dst, b[:n]...), true
+}
+
+// Convert appends s, a string of c, in the character set of to. Characters
+// that to does not have, and bytes that are none in c, become '?'; ok is false
+// then. Conversion from and to binary copies.
+func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, ok bool) {
+	if !c.NeedsConversion(s, to) {
+		return append(dst, s...), true
+	}
+	ok = true
+	for len(s) > 0 {
+		r, n := c.decode(s)
+		bad := r == utf8.RuneError && (n <= 1 || !c.utf8)
+		s = s[n:]
+		if !bad {
+			var enc bool
+			if dst, enc = to.AppendRune(dst, r); enc {
+				continue
+			}
+		}
+		ok = false
+		dst, _ = to.AppendRune(dst, '?')
+	}
+	return dst, ok
+}
+
+// NeedsConversion reports whether s has other bytes in the character set of to.
+func (c *Collation) NeedsConversion(s []byte, to *Collation) bool {
+	if c.Charset == to.Charset || c.Charset == "binary" || to.Charset == "binary" || c.mb3 && to.utf8 {
+		return false
+	}
+	return !(c.asciiCompatible() && to.asciiCompatible() && isASCII(s))
+}
+
+// asciiCompatible reports that bytes below 128 are ASCII characters.
+func (c *Collation) asciiCompatible() bool {
+	switch c.Charset {
+	case "ucs2", "utf16", "utf16le", "utf32", "swe7":
+		return false
+	}
+	return true
+}
+
+// ValidPrefix is the length of the longest prefix of s that is valid.
+func (c *Collation) ValidPrefix(s []byte) int {
+	if c.Valid(s) {
+		return len(s)
+	}
+	i := 0
+	for i < len(s) {
+		r, n := c.decode(s[i:])
+		if r == utf8.RuneError && (n <= 1 || !c.utf8) || c.mb3 && n > 3 || c.ascii && s[i] >= 0x80 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// PrefixLen is the number of bytes of the first n characters of s, len(s) when
+// it has fewer.
+func (c *Collation) PrefixLen(s []byte, n int) int {
+	if c.cs.MaxWidth() == 1 {
+		return min(n, len(s))
+	}
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, w := c.decode(s[i:])
+		i += w
+	}
+	return i
+}
+
+// ToUpper appends s in capitals; binary strings stay as they are.
+func (c *Collation) ToUpper(dst, s []byte) []byte { return c.mapCase(dst, s, unicode.ToUpper) }
+
+// ToLower appends s in small letters; binary strings stay as they are.
+func (c *Collation) ToLower(dst, s []byte) []byte { return c.mapCase(dst, s, unicode.ToLower) }
+
+func (c *Collation) mapCase(dst, s []byte, fn func(rune) rune) []byte {
+	if c.Charset == "binary" {
+		return append(dst, s...)
+	}
+	for len(s) > 0 {
+		r, n := c.decode(s)
+		m := r
+		if r != utf8.RuneError {
+			m = fn(r)
+		}
+		var ok bool
+		if m != r {
+			dst, ok = c.AppendRune(dst, m)
+		}
+		if !ok {
+			dst = append(dst, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return dst
+}
+
+// describe is the description of a character set in SHOW CHARACTER SET.
+func describe(name string) string {
+	switch name {
+	case "utf8mb4":
+		return "UTF-8 Unicode"
+	case "utf8mb3":
+		return "UTF-8 Unicode"
+	case "latin1":
+		return "cp1252 West European"
+	case "ascii":
+		return "US ASCII"
+	case "binary":
+		return "Binary pseudo charset"
+	case "utf16":
+		return "UTF-16 Unicode"
+	case "utf16le":
+		return "UTF-16LE Unicode"
+	case "utf32":
+		return "UTF-32 Unicode"
+	case "ucs2":
+		return "UCS-2 Unicode"
+	case "gb18030":
+		return "China National Standard GB18030"
+	case "gb2312":
+		return "GB2312 Simplified Chinese"
+	}
+	return name
+}
