@@ -1,0 +1,26 @@
+// Package storage declares the transactional, ordered key-value store on
+// which sqlots stands. It knows no SQL and no engine.
+//
+// # Model
+//
+// Keys and values are byte strings; keys order bytewise. A Store holds
+// committed data. Every commit gets a sequence number; sequence numbers grow
+// in the order in which commits become visible. A Snapshot is the state after
+// one commit. A Txn is a write buffer over a movable read view, with
+// pessimistic locks on the keys that it intends to change.
+//
+// # Invariants
+//
+//	I1  A commit is visible whole or not at all, and after Commit returns with
+//	    DurabilitySync it survives the loss of power.
+//	I2  A Snapshot sees exactly the commits with a sequence <= Snapshot.Seq().
+//	I3  A key that a Txn has locked is changed by no other Txn until the first
+//	    one ends.
+//	I4  Scans go forward through a stream that the engine may fetch in batches
+//	    (a distributed engine pays a network call for every seek), so the
+//	    interface has no re-seekable cursor: unions and index joins go through
+//	    BatchGet of sorted keys.
+//
+// It does not encode rows (package storage/table does), and it does not retry:
+// whoever owns the transaction decides that by the class of the error.
+package storage

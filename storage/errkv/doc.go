@@ -1,0 +1,11 @@
+// Package errkv wraps a storage.Store and makes chosen calls fail, for tests of
+// the layers above.
+//
+// # Model
+//
+// A Store counts the calls of each kind (Op). Fail arranges that the n-th call
+// of a kind from now on returns an error instead of reaching the wrapped store;
+// FailAfter lets a commit happen first, as a lost answer does.
+//
+// It injects errors only; it neither delays nor damages data.
+package errkv

@@ -1,0 +1,343 @@
+package errkv
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Op is a kind of call.
+type Op uint8
+
+// The kinds of calls. A call counts for one kind, whichever reader or
+// transaction it is made on.
+const (
+	OpGet Op = iota
+	OpBatchGet
+	OpScan  // opening a scan
+	OpVisit // one Visit of a scan
+	OpSnapshot
+	OpBegin
+	OpRefresh
+	OpLock // Lock and Insert
+	OpPut  // Put, Insert and Delete
+	OpCommit
+	OpBulkLoad // starting a bulk load
+	OpBulkAdd
+	OpBulkFinish
+	OpDeleteRange
+	OpCheckpoint
+	numOps
+)
+
+// plan is an arranged failure.
+type plan struct {
+	n     int64 // calls until it, 1 for the next
+	every bool  // all calls from then on
+	after bool  // fail after the wrapped call was made
+	err   error
+}
+
+// Store implements storage.Store. Its own methods may be called concurrently.
+type Store struct {
+	storage.Store
+	mu    sync.Mutex
+	calls [numOps]int64
+	plans [numOps][]*plan
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Wrap returns a Store that passes everything on to s until Fail is called.
+func Wrap(s storage.Store) *Store { return &Store{Store: s} }
+
+// Fail makes the n-th call of op from now (1 is the next one) return err
+// without effect.
+func (s *Store) Fail(op Op, n int64, err error) { s.add(op, &plan{n: n, err: err}) }
+
+// FailFrom is like Fail for the n-th and all later calls, until Reset.
+func (s *Store) FailFrom(op Op, n int64, err error) { s.add(op, &plan{n: n, every: true, err: err}) }
+
+// FailAfter is like Fail, but the wrapped call takes place and only its answer
+// is lost. It serves OpCommit, OpBulkFinish, OpDeleteRange and OpLock.
+func (s *Store) FailAfter(op Op, n int64, err error) { s.add(op, &plan{n: n, after: true, err: err}) }
+
+func (s *Store) add(op Op, p *plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plans[op] = append(s.plans[op], p)
+}
+
+// Reset forgets all arranged failures and counts.
+func (s *Store) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = [numOps]int64{}
+	s.plans = [numOps][]*plan{}
+}
+
+// Calls is the number of calls of op since Wrap or Reset.
+func (s *Store) Calls(op Op) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[op]
+}
+
+// hit counts a call. before is its failure without effect, after the one that
+// replaces its answer.
+func (s *Store) hit(op Op) (before, after error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[op]++
+	for _, p := range s.plans[op] {
+		if p.n--; p.n == 0 || (p.every && p.n < 0) {
+			if p.after {
+				after = p.err
+			} else {
+				before = p.err
+			}
+		}
+	}
+	return before, after
+}
+
+// check is hit for calls that only fail without effect.
+func (s *Store) check(op Op) error {
+	before, after := s.hit(op)
+	if before == nil {
+		return after
+	}
+	return before
+}
+
+// Latest implements storage.Store.
+func (s *Store) Latest() storage.Reader { return &reader{s, s.Store.Latest()} }
+
+// Snapshot implements storage.Store.
+func (s *Store) Snapshot() (storage.Snapshot, error) {
+	if err := s.check(OpSnapshot); err != nil {
+		return nil, err
+	}
+	sn, err := s.Store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{reader{s, sn}, sn}, nil
+}
+
+// Begin implements storage.Store.
+func (s *Store) Begin(opts storage.TxnOptions) (storage.Txn, error) {
+	if err := s.check(OpBegin); err != nil {
+		return nil, err
+	}
+	x, err := s.Store.Begin(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &txn{Txn: x, r: reader{s, x}}, nil
+}
+
+// BulkLoad implements storage.Store.
+func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
+	if err := s.check(OpBulkLoad); err != nil {
+		return nil, err
+	}
+	b, err := s.Store.BulkLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &bulkLoader{b, s}, nil
+}
+
+// DeleteRange implements storage.Store.
+func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
+	before, after := s.hit(OpDeleteRange)
+	if before != nil {
+		return 0, before
+	}
+	seq, err := s.Store.DeleteRange(ctx, span)
+	return answer(seq, err, after)
+}
+
+// Checkpoint implements storage.Store.
+func (s *Store) Checkpoint(dir string) error {
+	if err := s.check(OpCheckpoint); err != nil {
+		return err
+	}
+	return s.Store.Checkpoint(dir)
+}
+
+// answer loses the answer of a call when after is set.
+func answer(seq uint64, err, after error) (uint64, error) {
+	if after != nil {
+		return 0, after
+	}
+	return seq, err
+}
+
+// reader implements storage.Reader.
+type reader struct {
+	s *Store
+	r storage.Reader
+}
+
+// Get implements storage.Reader.
+func (r *reader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	if err := r.s.check(OpGet); err != nil {
+		return dst, err
+	}
+	return r.r.Get(ctx, key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (r *reader) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	if err := r.s.check(OpBatchGet); err != nil {
+		return err
+	}
+	return r.r.BatchGet(ctx, keys, fn)
+}
+
+// Scan implements storage.Reader.
+func (r *reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	if err := r.s.check(OpScan); err != nil {
+		return nil, err
+	}
+	sc, err := r.r.Scan(ctx, span, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &scanner{sc, r.s}, nil
+}
+
+type scanner struct {
+	storage.Scanner
+	s *Store
+}
+
+// Visit implements storage.Scanner.
+func (sc *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
+	if err := sc.s.check(OpVisit); err != nil {
+		return false, err
+	}
+	return sc.Scanner.Visit(ctx, fn)
+}
+
+type snapshot struct {
+	reader
+	sn storage.Snapshot
+}
+
+// Seq implements storage.Snapshot.
+func (s *snapshot) Seq() uint64 { return s.sn.Seq() }
+
+// Close implements storage.Snapshot.
+func (s *snapshot) Close() error { return s.sn.Close() }
+
+// txn implements storage.Txn.
+type txn struct {
+	storage.Txn
+	r reader
+}
+
+// Get implements storage.Reader.
+func (x *txn) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	return x.r.Get(ctx, key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (x *txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	return x.r.BatchGet(ctx, keys, fn)
+}
+
+// Scan implements storage.Reader.
+func (x *txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	return x.r.Scan(ctx, span, opts)
+}
+
+// Latest implements storage.Txn.
+func (x *txn) Latest() storage.Reader { return &reader{x.r.s, x.Txn.Latest()} }
+
+// Refresh implements storage.Txn.
+func (x *txn) Refresh() error {
+	if err := x.r.s.check(OpRefresh); err != nil {
+		return err
+	}
+	return x.Txn.Refresh()
+}
+
+// Lock implements storage.Txn.
+func (x *txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions) ([]storage.Locked, error) {
+	before, after := x.r.s.hit(OpLock)
+	if before != nil {
+		return nil, before
+	}
+	got, err := x.Txn.Lock(ctx, keys, opts)
+	if after != nil {
+		return nil, after
+	}
+	return got, err
+}
+
+// Insert implements storage.Txn.
+func (x *txn) Insert(ctx context.Context, key, value []byte) error {
+	if err := x.r.s.check(OpLock); err != nil {
+		return err
+	}
+	if err := x.r.s.check(OpPut); err != nil {
+		return err
+	}
+	return x.Txn.Insert(ctx, key, value)
+}
+
+// Put implements storage.Txn.
+func (x *txn) Put(key, value []byte) error {
+	if err := x.r.s.check(OpPut); err != nil {
+		return err
+	}
+	return x.Txn.Put(key, value)
+}
+
+// Delete implements storage.Txn.
+func (x *txn) Delete(key []byte) error {
+	if err := x.r.s.check(OpPut); err != nil {
+		return err
+	}
+	return x.Txn.Delete(key)
+}
+
+// Commit implements storage.Txn. A failed commit ends the transaction, as the
+// contract says.
+func (x *txn) Commit(ctx context.Context) (uint64, error) {
+	before, after := x.r.s.hit(OpCommit)
+	if before != nil {
+		x.Rollback()
+		return 0, before
+	}
+	seq, err := x.Txn.Commit(ctx)
+	return answer(seq, err, after)
+}
+
+// bulkLoader implements storage.BulkLoader.
+type bulkLoader struct {
+	storage.BulkLoader
+	s *Store
+}
+
+// Add implements storage.BulkLoader.
+func (b *bulkLoader) Add(key, value []byte) error {
+	if err := b.s.check(OpBulkAdd); err != nil {
+		return err
+	}
+	return b.BulkLoader.Add(key, value)
+}
+
+// Finish implements storage.BulkLoader.
+func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
+	before, after := b.s.hit(OpBulkFinish)
+	if before != nil {
+		return 0, before
+	}
+	seq, err := b.BulkLoader.Finish(ctx)
+	return answer(seq, err, after)
+}

@@ -1,0 +1,81 @@
+package errkv_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/errkv"
+	"github.com/sqlots/sqlots/storage/memkv"
+	"github.com/sqlots/sqlots/storage/storagetest"
+)
+
+func TestConformance(t *testing.T) {
+	storagetest.Run(t, func(*testing.T) storage.Store { return errkv.Wrap(memkv.New(memkv.Options{})) })
+}
+
+func TestFail(t *testing.T) {
+	ctx, boom := context.Background(), errors.New("boom")
+	s := errkv.Wrap(memkv.New(memkv.Options{}))
+	defer s.Close()
+	put := func(k string) error {
+		x, err := s.Begin(storage.TxnOptions{})
+		if err != nil {
+			return err
+		}
+		defer x.Rollback()
+		if err := x.Put([]byte(k), []byte("v")); err != nil {
+			return err
+		}
+		_, err = x.Commit(ctx)
+		return err
+	}
+	has := func(k string) bool {
+		_, err := s.Latest().Get(ctx, []byte(k), nil)
+		return err == nil
+	}
+	s.Fail(errkv.OpCommit, 2, boom)
+	if put("a") != nil || !errors.Is(put("b"), boom) || put("c") != nil {
+		t.Fatal("not the second commit")
+	}
+	if !has("a") || has("b") || !has("c") {
+		t.Fatal("a failed commit had an effect")
+	}
+	s.FailAfter(errkv.OpCommit, 1, storage.ErrUndetermined)
+	if !errors.Is(put("d"), storage.ErrUndetermined) || !has("d") {
+		t.Fatal("a lost answer lost the commit")
+	}
+	s.FailFrom(errkv.OpGet, 1, boom)
+	if has("a") || has("c") {
+		t.Fatal("a read passed")
+	}
+	s.Reset()
+	if !has("a") || s.Calls(errkv.OpGet) != 1 {
+		t.Fatal("reset")
+	}
+	for _, op := range []errkv.Op{errkv.OpBegin, errkv.OpPut} {
+		s.Fail(op, 1, boom)
+		if !errors.Is(put("e"), boom) || put("e") != nil {
+			t.Fatalf("op %d", op)
+		}
+	}
+	x, err := s.Begin(storage.TxnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Rollback()
+	s.Fail(errkv.OpLock, 1, storage.ErrDeadlock)
+	if _, err := x.Lock(ctx, [][]byte{[]byte("a")}, storage.LockOptions{}); !errors.Is(err, storage.ErrDeadlock) {
+		t.Fatal(err)
+	}
+	sc, err := x.Scan(ctx, storage.Span{}, storage.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sc.Close()
+	s.Fail(errkv.OpVisit, 1, storage.ErrUnavailable)
+	if _, err := sc.Visit(ctx, func(_, _ []byte) bool { return true }); !errors.Is(err, storage.ErrUnavailable) {
+		t.Fatal(err)
+	}
+}

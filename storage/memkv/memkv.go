@@ -1,0 +1,277 @@
+package memkv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/txn"
+)
+
+// Options shape a store. The zero value is usable.
+type Options struct {
+	// Caps are the limits; zero fields take storage.DefaultCaps.
+	Caps storage.Caps
+}
+
+type pair struct{ key, value []byte }
+
+type tree = btree.BTreeG[pair]
+
+func newTree() *tree {
+	return btree.NewBTreeGOptions(func(a, b pair) bool { return bytes.Compare(a.key, b.key) < 0 },
+		btree.Options{NoLocks: true})
+}
+
+// state is one committed state; it is immutable.
+type state struct {
+	tree *tree
+	seq  uint64
+}
+
+// Store implements storage.Store in memory.
+type Store struct {
+	*txn.Manager
+	mu     sync.Mutex // guards tree, and seq against it
+	tree   *tree
+	frozen *state // the current state, when somebody asked for it
+	seq    atomic.Uint64
+	closed atomic.Bool
+}
+
+var (
+	_ storage.Store = (*Store)(nil)
+	_ txn.Engine    = (*Store)(nil)
+)
+
+// New returns an empty store.
+func New(opts Options) *Store {
+	s := &Store{tree: newTree()}
+	s.Manager = txn.NewManager(s, opts.Caps)
+	return s
+}
+
+// current freezes the committed state.
+func (s *Store) current() (*state, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	if s.frozen == nil {
+		s.frozen = &state{tree: s.tree.Copy(), seq: s.seq.Load()}
+	}
+	return s.frozen, nil
+}
+
+// commit applies change to the tree as one commit.
+func (s *Store) commit(change func(t *tree)) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed.Load() {
+		return 0, storage.ErrClosed
+	}
+	s.frozen = nil
+	change(s.tree)
+	return s.seq.Add(1), nil
+}
+
+// Latest implements storage.Store.
+func (s *Store) Latest() storage.Reader { return (*latest)(s) }
+
+// Snapshot implements storage.Store.
+func (s *Store) Snapshot() (storage.Snapshot, error) {
+	st, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{store: s, st: st}, nil
+}
+
+// Seq implements storage.Store.
+func (s *Store) Seq() uint64 { return s.seq.Load() }
+
+// GetPresumedAbsent implements txn.Engine.
+func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error) {
+	return s.Latest().Get(ctx, key, dst)
+}
+
+// Apply implements txn.Engine.
+func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, visible func()) (uint64, error) {
+	seq, err := s.commit(func(t *tree) {
+		b.Each(func(key, value []byte) bool {
+			if value == nil {
+				t.Delete(pair{key: key})
+				return true
+			}
+			// The transaction's memory is shared with other entries of it, so
+			// the tree takes copies.
+			t.Set(newPair(key, value))
+			return true
+		})
+	})
+	if err == nil {
+		visible()
+	}
+	return seq, err
+}
+
+func newPair(key, value []byte) pair {
+	b := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+	return pair{key: b[:len(key):len(key)], value: b[len(key):]}
+}
+
+// DeleteRange implements storage.Store.
+func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return s.commit(func(t *tree) {
+		var keys [][]byte
+		t.Ascend(pair{key: span.Start}, func(p pair) bool {
+			if span.End != nil && bytes.Compare(p.key, span.End) >= 0 {
+				return false
+			}
+			keys = append(keys, p.key)
+			return true
+		})
+		for _, key := range keys {
+			t.Delete(pair{key: key})
+		}
+	})
+}
+
+// minPart is the number of pairs below which a piece is not worth a scan.
+const minPart = 64
+
+// Partitions implements storage.Store.
+func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
+	st, err := s.current()
+	if err != nil || n <= 1 {
+		return []storage.Span{span}
+	}
+	var keys [][]byte
+	walk(st.tree, span, func(p pair) { keys = append(keys, p.key) })
+	n = min(n, len(keys)/minPart)
+	if n <= 1 {
+		return []storage.Span{span}
+	}
+	parts := make([]storage.Span, 0, n)
+	start := span.Start
+	for i := 1; i < n; i++ {
+		cut := keys[i*len(keys)/n]
+		parts = append(parts, storage.Span{Start: start, End: cut})
+		start = cut
+	}
+	return append(parts, storage.Span{Start: start, End: span.End})
+}
+
+// EstimateSize implements storage.Store; here it is exact.
+func (s *Store) EstimateSize(span storage.Span) (int64, error) {
+	st, err := s.current()
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	walk(st.tree, span, func(p pair) { n += int64(len(p.key) + len(p.value)) })
+	return n, nil
+}
+
+func walk(t *tree, span storage.Span, fn func(p pair)) {
+	t.Ascend(pair{key: span.Start}, func(p pair) bool {
+		if span.End != nil && bytes.Compare(p.key, span.End) >= 0 {
+			return false
+		}
+		fn(p)
+		return true
+	})
+}
+
+// BulkLoad implements storage.Store.
+func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
+	if s.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	return &bulkLoader{s: s}, nil
+}
+
+// Metrics implements storage.Store.
+func (s *Store) Metrics() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return map[string]int64{
+		"keys":       int64(s.tree.Len()),
+		"seq":        int64(s.seq.Load()),
+		"lock_waits": s.LockWaits(),
+		"deadlocks":  s.Deadlocks(),
+	}
+}
+
+// ErrNoCheckpoint is returned by Checkpoint.
+var ErrNoCheckpoint = errors.New("an in-memory store has no files to copy")
+
+// Checkpoint implements storage.Store; it always fails with ErrNoCheckpoint.
+func (s *Store) Checkpoint(string) error { return ErrNoCheckpoint }
+
+// Close implements storage.Store. It is idempotent.
+func (s *Store) Close() error {
+	s.Manager.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed.Store(true)
+	s.tree, s.frozen = newTree(), nil
+	return nil
+}
+
+// bulkLoader implements storage.BulkLoader.
+type bulkLoader struct {
+	s     *Store
+	pairs []pair
+	done  bool
+}
+
+// Add implements storage.BulkLoader.
+func (b *bulkLoader) Add(key, value []byte) error {
+	if b.done {
+		return storage.ErrClosed
+	}
+	if err := txn.CheckPair(b.s.Caps(), key, value); err != nil {
+		return err
+	}
+	if n := len(b.pairs); n > 0 && bytes.Compare(b.pairs[n-1].key, key) >= 0 {
+		return fmt.Errorf("key %x after %x: %w", key, b.pairs[n-1].key, storage.ErrKeyOrder)
+	}
+	b.pairs = append(b.pairs, newPair(key, value))
+	return nil
+}
+
+// Finish implements storage.BulkLoader.
+func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
+	if b.done {
+		return 0, storage.ErrClosed
+	}
+	b.done = true
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if len(b.pairs) == 0 {
+		return b.s.Seq(), nil
+	}
+	return b.s.commit(func(t *tree) {
+		for _, p := range b.pairs {
+			t.Set(p)
+		}
+	})
+}
+
+// Abort implements storage.BulkLoader.
+func (b *bulkLoader) Abort() error {
+	b.done, b.pairs = true, nil
+	return nil
+}

@@ -1,0 +1,162 @@
+package pebblekv
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/txn"
+)
+
+// Bytes that a batch needs beside keys and values: its header, and kind and
+// lengths of each operation at their longest.
+const (
+	batchHeader = 12 + 1 + 1 + 1 + 1 + 8
+	opOverhead  = 11
+)
+
+// Apply implements txn.Engine.
+func (s *Store) Apply(_ context.Context, b *txn.Buffer, d storage.Durability, visible func()) (uint64, error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.exit()
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
+	batch := s.db.NewBatchWithSize(int(b.Size()) + b.Len()*opOverhead + batchHeader)
+	b.Each(func(key, value []byte) bool {
+		if value == nil {
+			op := batch.DeleteDeferred(len(key))
+			copy(op.Key, key)
+			_ = op.Finish() // fails only for indexed batches
+			return true
+		}
+		op := batch.SetDeferred(len(key), len(value))
+		copy(op.Key, key)
+		copy(op.Value, value)
+		_ = op.Finish()
+		return true
+	})
+	return s.commit(batch, d, visible)
+}
+
+// commit gives the batch the next sequence number, applies it and waits until
+// it is as durable as asked for. It owns the batch. visible may be nil.
+func (s *Store) commit(batch *pebble.Batch, d storage.Durability, visible func()) (uint64, error) {
+	op := batch.SetDeferred(len(seqKey), 8)
+	copy(op.Key, seqKey[:])
+	_ = op.Finish()
+	if d == storage.DurabilitySync {
+		// Before the record is written: a sync that comes after it must be real.
+		s.disk.syncWanted.Add(1)
+		defer s.disk.syncWanted.Add(-1)
+	}
+	seq, err := s.sequence(batch, op.Value, d)
+	if err != nil {
+		return 0, err
+	}
+	if visible != nil {
+		visible()
+	}
+	if d != storage.DurabilitySync {
+		s.unsynced.Store(true)
+	}
+	if d != storage.DurabilityNone {
+		if err := batch.SyncWait(); err != nil {
+			return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
+		}
+		if err := s.disk.frozen(); err != nil {
+			return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
+		}
+	}
+	_ = batch.Close() // always nil
+	return seq, nil
+}
+
+// sequence numbers and applies a batch; seqValue is where the number goes.
+func (s *Store) sequence(batch *pebble.Batch, seqValue []byte, d storage.Durability) (uint64, error) {
+	s.sequencer.Lock()
+	defer s.sequencer.Unlock()
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
+	seq := s.seq.Load() + 1
+	binary.BigEndian.PutUint64(seqValue, seq)
+	s.started.Store(seq)
+	var err error
+	if d == storage.DurabilityNone {
+		err = s.db.Apply(batch, pebble.NoSync)
+	} else {
+		err = s.db.ApplyNoSyncWait(batch, pebble.Sync)
+	}
+	if err != nil {
+		// Part of it may be in the log.
+		s.disk.freeze("commit", err)
+		return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
+	}
+	s.seq.Store(seq)
+	return seq, nil
+}
+
+// flushAfterBytes is the size of a deleted range from which it is worth a
+// flush: before that its space cannot be reclaimed.
+const flushAfterBytes = 16 << 20
+
+// DeleteRange implements storage.Store.
+func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.exit()
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
+	span, err := s.closeSpan(span)
+	if err != nil {
+		return 0, err
+	}
+	size, _ := s.db.EstimateDiskUsage(span.Start, span.End) // a hint
+	batch := s.db.NewBatch()
+	if bytes.Compare(span.Start, span.End) < 0 {
+		if err := batch.DeleteRange(span.Start, span.End, nil); err != nil {
+			return 0, fmt.Errorf("delete range: %w", err)
+		}
+	}
+	seq, err := s.commit(batch, storage.DurabilitySync, nil)
+	if err == nil && size > flushAfterBytes {
+		s.sequencer.Lock()
+		defer s.sequencer.Unlock()
+		if _, ferr := s.db.AsyncFlush(); ferr != nil {
+			s.opts.Logger.Error("flush after delete range", "err", ferr)
+		}
+	}
+	return seq, err
+}
+
+// closeSpan gives span an end behind the last key where it has none.
+func (s *Store) closeSpan(span storage.Span) (storage.Span, error) {
+	span = txn.UserSpan(span)
+	if span.End != nil {
+		return span, nil
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start})
+	if err != nil {
+		return span, mapError(err)
+	}
+	span.End = span.Start
+	if it.Last() {
+		span.End = append(bytes.Clone(it.Key()), 0)
+	}
+	if err := it.Close(); err != nil {
+		return span, mapError(err)
+	}
+	return span, nil
+}

@@ -1,0 +1,274 @@
+package pebblekv
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// disk is the file system as Pebble sees it. It stands between them for three
+// reasons:
+//
+//   - Pebble panics or calls Fatalf, partly while it unlocks a mutex twice, when
+//     the log or the manifest cannot be written. Disk never lets it see such an
+//     error: it freezes the files as they are and swallows all later writes.
+//     The store asks frozen after every sync before it acknowledges anything.
+//   - A write of log or manifest that finds no space waits until there is some.
+//   - The log is flushed to the operating system for every commit that asks for
+//     that, but synced only when one asks for it (syncWanted).
+type disk struct {
+	vfs.FS
+	log *slog.Logger
+	// opened is set once Pebble is open; errors before that are its own to
+	// report.
+	opened     atomic.Bool
+	frozenBy   atomic.Pointer[error]
+	full       atomic.Bool
+	syncWanted atomic.Int64
+	stop       chan struct{} // closed when the store closes: nobody waits for space
+}
+
+const (
+	spaceRetry    = 50 * time.Millisecond
+	frozenBackoff = time.Second
+)
+
+func newDisk(fs vfs.FS, log *slog.Logger) *disk {
+	return &disk{FS: fs, log: log, stop: make(chan struct{})}
+}
+
+// frozen is the error that froze the files, or nil.
+func (d *disk) frozen() error {
+	if p := d.frozenBy.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (d *disk) freeze(what string, err error) {
+	err = fmt.Errorf("%s: %w", what, err)
+	if d.frozenBy.CompareAndSwap(nil, &err) {
+		d.log.Error("storage stops writing", "err", err)
+	}
+}
+
+func (d *disk) noteError(err error) {
+	if err != nil && vfs.IsNoSpaceError(err) && !d.full.Swap(true) {
+		d.log.Error("storage has no space left", "err", err)
+	}
+}
+
+// isCritical reports whether Pebble cannot live with a failed write of name.
+func (d *disk) isCritical(name string) bool {
+	base := d.PathBase(name)
+	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+}
+
+func isLog(base string) bool { return strings.HasSuffix(base, ".log") }
+
+// must runs a critical operation: it waits for space, and freezes the files on
+// any other error.
+func (d *disk) must(what string, op func() error) error {
+	for {
+		if d.frozen() != nil {
+			return nil
+		}
+		err := op()
+		d.noteError(err)
+		if err == nil || !d.opened.Load() {
+			return err
+		}
+		if !vfs.IsNoSpaceError(err) || !d.pause(spaceRetry) {
+			d.freeze(what, err)
+			return nil
+		}
+	}
+}
+
+// pause sleeps, and reports false when the store closes.
+func (d *disk) pause(t time.Duration) bool {
+	select {
+	case <-d.stop:
+		return false
+	case <-time.After(t):
+		return true
+	}
+}
+
+// create wraps what makes a file.
+func (d *disk) create(name string, make func() (vfs.File, error)) (vfs.File, error) {
+	if !d.isCritical(name) {
+		if err := d.frozen(); err != nil {
+			d.pause(frozenBackoff) // Pebble tries again at once
+			return nil, err
+		}
+		if d.full.Load() {
+			d.pause(spaceRetry)
+		}
+		f, err := make()
+		d.noteError(err)
+		if err != nil {
+			return nil, err
+		}
+		return &file{File: f, d: d, name: name}, nil
+	}
+	var f vfs.File
+	err := d.must("creating "+name, func() (err error) {
+		f, err = make()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f == nil { // frozen
+		f = vfs.NewMemFile(nil)
+	}
+	return &file{File: f, d: d, name: name, critical: true, wal: isLog(d.PathBase(name))}, nil
+}
+
+// Create implements vfs.FS.
+func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	return d.create(name, func() (vfs.File, error) { return d.FS.Create(name, category) })
+}
+
+// ReuseForWrite implements vfs.FS.
+func (d *disk) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	return d.create(newname, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
+}
+
+// OpenDir implements vfs.FS.
+func (d *disk) OpenDir(name string) (vfs.File, error) {
+	f, err := d.FS.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: f, d: d, name: name, critical: true}, nil
+}
+
+// Link implements vfs.FS.
+func (d *disk) Link(oldname, newname string) error {
+	if err := d.frozen(); err != nil {
+		return err
+	}
+	err := d.FS.Link(oldname, newname)
+	d.noteError(err)
+	return err
+}
+
+// Remove implements vfs.FS.
+func (d *disk) Remove(name string) error {
+	if d.frozen() != nil {
+		return nil
+	}
+	return d.FS.Remove(name)
+}
+
+// RemoveAll implements vfs.FS.
+func (d *disk) RemoveAll(name string) error {
+	if d.frozen() != nil {
+		return nil
+	}
+	return d.FS.RemoveAll(name)
+}
+
+// Rename implements vfs.FS.
+func (d *disk) Rename(oldname, newname string) error {
+	if d.isCritical(newname) {
+		return d.must("renaming "+newname, func() error { return d.FS.Rename(oldname, newname) })
+	}
+	if err := d.frozen(); err != nil {
+		return err
+	}
+	err := d.FS.Rename(oldname, newname)
+	d.noteError(err)
+	return err
+}
+
+// Unwrap implements vfs.FS.
+func (d *disk) Unwrap() vfs.FS { return d.FS }
+
+// file is a file of disk.
+type file struct {
+	vfs.File
+	d        *disk
+	name     string
+	critical bool
+	wal      bool
+	unsynced atomic.Bool // a sync was left out
+}
+
+// Write implements vfs.File.
+func (f *file) Write(p []byte) (int, error) {
+	if !f.critical {
+		n, err := f.File.Write(p)
+		f.d.noteError(err)
+		return n, err
+	}
+	total := len(p)
+	err := f.d.must("writing "+f.name, func() error {
+		n, err := f.File.Write(p)
+		p = p[n:]
+		return err
+	})
+	if err != nil {
+		return total - len(p), err
+	}
+	return total, nil
+}
+
+// Sync implements vfs.File.
+func (f *file) Sync() error { return f.sync(f.File.Sync) }
+
+// SyncData implements vfs.File.
+func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *file) sync(op func() error) error {
+	if !f.critical {
+		if err := f.d.frozen(); err != nil {
+			return err
+		}
+		err := op()
+		f.d.noteError(err)
+		return err
+	}
+	if f.wal && f.d.opened.Load() && f.d.syncWanted.Load() == 0 {
+		f.unsynced.Store(true)
+		return nil
+	}
+	err := f.d.must("syncing "+f.name, op)
+	if err == nil {
+		f.unsynced.Store(false)
+	}
+	return err
+}
+
+// SyncTo implements vfs.File.
+func (f *file) SyncTo(length int64) (fullSync bool, err error) {
+	if !f.critical {
+		return f.File.SyncTo(length)
+	}
+	err = f.d.must("syncing "+f.name, func() (err error) {
+		fullSync, err = f.File.SyncTo(length)
+		return err
+	})
+	return fullSync, err
+}
+
+// Close implements vfs.File. A log must be on disk before the next one gets
+// its first record, or a crash could leave a hole between them.
+func (f *file) Close() error {
+	if f.unsynced.Load() {
+		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
+			return err
+		}
+	}
+	err := f.File.Close()
+	if f.critical && f.d.frozen() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,34 @@
+// Package pebblekv is the storage engine on local files, over Pebble.
+//
+// # Model
+//
+// A store directory holds:
+//
+//	FORMAT   one line, the format version; checked at open
+//	kv/      the Pebble database: tables, blob files, write-ahead log
+//	bulk/    tables under construction by bulk loads; emptied at open
+//
+// User keys are Pebble keys as they are, without versions. The engine itself
+// owns the empty key and the key 00, under which every commit writes its
+// sequence number (8 bytes, big-endian) in the same batch as its data. So each
+// state of the database says by itself which commit it is.
+//
+// A commit builds its batch alone, takes the sequencer's mutex to get a number
+// and to be applied, and waits for the log outside of it, so that concurrent
+// commits share an fsync.
+//
+// # Invariants
+//
+//	I1  Sequence numbers grow in the order in which batches are applied.
+//	I2  Nothing is acknowledged as synced unless the log was synced after the
+//	    commit's record was written to it.
+//	I3  After a write error on the log or the manifest the files are frozen as
+//	    they are (see disk): nothing is written any more, commits in flight
+//	    end with storage.ErrUndetermined, later ones with
+//	    storage.ErrUnavailable, reads go on. Opening the store again recovers.
+//	I4  When space runs out, writes are refused with storage.ErrDiskFull before
+//	    they begin; those in flight wait for space.
+//
+// Scans with the option Cold go through the block cache like others: Pebble
+// cannot bypass it.
+package pebblekv

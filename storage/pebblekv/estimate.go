@@ -1,0 +1,249 @@
+package pebblekv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+const (
+	// minPartBytes is the size below which a piece is not worth a scan of its
+	// own.
+	minPartBytes = 1 << 20
+	// samplePairs is how many pairs EstimateSize reads where the tables on disk
+	// tell nothing.
+	samplePairs = 512
+	// cutsPerPart is how many places for a cut are looked at for each piece.
+	cutsPerPart = 8
+)
+
+// EstimateSize implements storage.Store. What is in the write buffers only is
+// underestimated.
+func (s *Store) EstimateSize(span storage.Span) (int64, error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.exit()
+	span, err := s.closeSpan(span)
+	if err != nil {
+		return 0, err
+	}
+	return s.estimate(span)
+}
+
+// estimate is EstimateSize of a closed span.
+func (s *Store) estimate(span storage.Span) (int64, error) {
+	if bytes.Compare(span.Start, span.End) >= 0 {
+		return 0, nil
+	}
+	onDisk, err := s.db.EstimateDiskUsage(span.Start, span.End)
+	if err != nil {
+		return 0, mapError(err)
+	}
+	if onDisk >= minPartBytes {
+		return int64(onDisk), nil
+	}
+	sample, _, err := s.sample(span)
+	return max(int64(onDisk), sample), err
+}
+
+// sample is the size of the first pairs of span, and whether they were all.
+func (s *Store) sample(span storage.Span) (size int64, all bool, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
+	if err != nil {
+		return 0, false, mapError(err)
+	}
+	n := 0
+	ok := it.First()
+	for ; ok && n < samplePairs; ok = it.Next() {
+		lv := it.LazyValue()
+		size += int64(len(it.Key()) + lv.Len())
+		n++
+	}
+	return size, !ok, mapError(it.Close())
+}
+
+// Partitions implements storage.Store. Places for cuts are the borders of the
+// tables on disk and keys at even distances between the first and last key;
+// each is weighed by the space before it.
+func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
+	whole := []storage.Span{span}
+	if n <= 1 || s.enter() != nil {
+		return whole
+	}
+	defer s.exit()
+	closed, err := s.closeSpan(span)
+	if err != nil || bytes.Compare(closed.Start, closed.End) >= 0 {
+		return whole
+	}
+	cuts, err := s.cuts(closed, n)
+	if err != nil || len(cuts) == 0 {
+		return whole
+	}
+	sizes, total := s.weigh(closed, cuts)
+	if total < minPartBytes {
+		// Little on disk; the write buffers may hold more than one scan's worth.
+		_, all, err := s.sample(closed)
+		if err != nil || all {
+			return whole
+		}
+	} else {
+		n = int(min(uint64(n), (total+minPartBytes-1)/minPartBytes))
+	}
+	return cutSpan(span, cuts, sizes, n)
+}
+
+// cuts are keys inside span, ascending, at which it may be cut.
+func (s *Store) cuts(span storage.Span, n int) ([][]byte, error) {
+	tables, err := s.db.SSTables(pebble.WithKeyRangeFilter(span.Start, span.End))
+	if err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	for _, level := range tables {
+		for i := range level {
+			keys = append(keys, level[i].Smallest.UserKey)
+		}
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
+	if err != nil {
+		return nil, err
+	}
+	var first, last []byte
+	if it.First() {
+		first = bytes.Clone(it.Key())
+	}
+	if it.Last() {
+		last = bytes.Clone(it.Key())
+	}
+	for _, key := range interpolate(first, last, n*cutsPerPart) {
+		if it.SeekGE(key) {
+			keys = append(keys, bytes.Clone(it.Key()))
+		}
+	}
+	if err := it.Close(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	return slices.DeleteFunc(keys, func(k []byte) bool {
+		return bytes.Compare(k, first) <= 0 || bytes.Compare(k, last) > 0
+	}), nil
+}
+
+// interpolate gives n keys at even distances between first and last, by the
+// eight bytes behind their common prefix.
+func interpolate(first, last []byte, n int) [][]byte {
+	p := 0
+	for p < len(first) && p < len(last) && first[p] == last[p] {
+		p++
+	}
+	lo, hi := word(first[p:]), word(last[p:])
+	if hi <= lo {
+		return nil
+	}
+	step := (hi - lo) / uint64(n+1)
+	if step == 0 {
+		step = 1
+	}
+	var out [][]byte
+	for i, x := 0, lo+step; i < n && x < hi && x > lo; i, x = i+1, x+step {
+		out = append(out, binary.BigEndian.AppendUint64(bytes.Clone(first[:p]), x))
+	}
+	return out
+}
+
+// word is the number in the first eight bytes of b.
+func word(b []byte) uint64 {
+	var w [8]byte
+	copy(w[:], b)
+	return binary.BigEndian.Uint64(w[:])
+}
+
+// weigh returns the space of each piece between the cuts. Every piece weighs at
+// least 1, for what is not on disk yet.
+func (s *Store) weigh(span storage.Span, cuts [][]byte) (sizes []uint64, total uint64) {
+	start := span.Start
+	for i := 0; i <= len(cuts); i++ {
+		end := span.End
+		if i < len(cuts) {
+			end = cuts[i]
+		}
+		size, err := s.db.EstimateDiskUsage(start, end)
+		if err != nil {
+			size = 0
+		}
+		sizes = append(sizes, size+1)
+		total += size
+		start = end
+	}
+	return sizes, total
+}
+
+// cutSpan joins neighbouring pieces into at most n of about equal size.
+func cutSpan(span storage.Span, cuts [][]byte, sizes []uint64, n int) []storage.Span {
+	var total, sum uint64
+	for _, size := range sizes {
+		total += size
+	}
+	var out []storage.Span
+	start := span.Start
+	for i, cut := range cuts {
+		sum += sizes[i]
+		if len(out) < n-1 && sum*uint64(n) >= total*uint64(len(out)+1) {
+			out = append(out, storage.Span{Start: start, End: cut})
+			start = cut
+		}
+	}
+	return append(out, storage.Span{Start: start, End: span.End})
+}
+
+// Metrics implements storage.Store.
+func (s *Store) Metrics() map[string]int64 {
+	out := map[string]int64{
+		"seq":        int64(s.seq.Load()),
+		"lock_waits": s.LockWaits(),
+		"deadlocks":  s.Deadlocks(),
+		"disk_full":  flag(s.disk.full.Load()),
+		"frozen":     flag(s.disk.frozen() != nil),
+	}
+	if s.enter() != nil {
+		return out
+	}
+	defer s.exit()
+	m := s.db.Metrics()
+	out["block_cache_bytes"] = m.BlockCache.Size
+	out["block_cache_hits"] = m.BlockCache.Hits
+	out["block_cache_misses"] = m.BlockCache.Misses
+	out["filter_hits"] = m.Filter.Hits
+	out["filter_misses"] = m.Filter.Misses
+	out["flushes"] = m.Flush.Count
+	out["compactions"] = m.Compact.Count
+	out["compactions_failed"] = m.Compact.FailedCount
+	out["compaction_debt_bytes"] = int64(m.Compact.EstimatedDebt)
+	out["ingests"] = int64(m.Ingest.Count)
+	out["memtable_bytes"] = int64(m.MemTable.Size)
+	out["memtables"] = m.MemTable.Count
+	out["snapshots"] = int64(m.Snapshots.Count)
+	out["table_iters"] = m.TableIters
+	out["tables_bytes"] = int64(m.Table.Local.LiveSize)
+	out["blob_bytes"] = int64(m.BlobFiles.LiveSize)
+	out["wal_bytes"] = int64(m.WAL.PhysicalSize)
+	out["wal_written_bytes"] = int64(m.WAL.BytesWritten)
+	out["disk_bytes"] = int64(m.DiskSpaceUsage())
+	out["read_amp"] = int64(m.ReadAmp())
+	out["l0_files"] = m.Levels[0].TablesCount
+	out["l0_sublevels"] = int64(m.Levels[0].Sublevels)
+	return out
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

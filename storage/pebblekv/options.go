@@ -1,0 +1,150 @@
+package pebblekv
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Options shape a store. Only Dir must be set.
+type Options struct {
+	// Dir is the directory of the store; it is created when it is missing.
+	Dir string
+	// FS is the file system, nil for that of the operating system.
+	FS vfs.FS
+	// CacheBytes is the memory of the block cache; the write buffers are
+	// charged to it. 0 means 256 MiB. It lives in the Go heap.
+	CacheBytes int64
+	// MemTableBytes is the size of one write buffer, of which up to four exist.
+	// 0 means an eighth of the cache, within 1 and 64 MiB.
+	MemTableBytes int64
+	// ValueSeparationBytes is the size from which values are kept in files of
+	// their own; 0 means 1 KiB, negative never.
+	ValueSeparationBytes int
+	// DiskReserveBytes is the free space below which writes are refused with
+	// storage.ErrDiskFull; 0 means 128 MiB, negative none.
+	DiskReserveBytes int64
+	// MaxOpenFiles is a soft limit, 0 for 1000.
+	MaxOpenFiles int
+	// Caps are the limits; zero fields take storage.DefaultCaps.
+	Caps storage.Caps
+	// Logger receives the engine's errors (and its chatter, as debug); nil for
+	// slog.Default.
+	Logger *slog.Logger
+}
+
+const (
+	defaultCache       = 256 << 20
+	defaultReserve     = 128 << 20
+	defaultSeparation  = 1 << 10
+	minMemTable        = 1 << 20
+	maxMemTable        = 64 << 20
+	blockBytes         = 32 << 10
+	indexBlockBytes    = 256 << 10
+	bloomBitsPerKey    = 10
+	maxTxnBytes        = 2 << 30 // a Pebble batch ends at 4 GiB
+	l0CompactionStart  = 2
+	l0StopWrites       = 1000
+	lbaseBytes         = 64 << 20
+	blobRewriteMinAge  = 5 * time.Minute
+	blobGarbageRatio   = 0.3
+	blobReferenceDepth = 10
+)
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = defaultCache
+	}
+	if o.MemTableBytes <= 0 {
+		o.MemTableBytes = min(max(o.CacheBytes/8, minMemTable), maxMemTable)
+	}
+	if o.ValueSeparationBytes == 0 {
+		o.ValueSeparationBytes = defaultSeparation
+	}
+	if o.DiskReserveBytes == 0 {
+		o.DiskReserveBytes = defaultReserve
+	}
+	if o.MaxOpenFiles == 0 {
+		o.MaxOpenFiles = 1000
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	o.Caps.MaxTxn = min(o.Caps.MaxTxn, maxTxnBytes)
+	return o
+}
+
+// pebbleOptions are the settings of the engine. Those of levels and L0 follow
+// CockroachDB's, except that the last level has filters too: unique checks
+// read them.
+func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
+	po := &pebble.Options{
+		Cache:                       cache,
+		FS:                          d,
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                uint64(o.MemTableBytes),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       l0CompactionStart,
+		L0StopWritesThreshold:       l0StopWrites,
+		LBaseMaxBytes:               lbaseBytes,
+		MaxOpenFiles:                o.MaxOpenFiles,
+		// A delayed flush would rotate the log on a goroutine of Pebble's own.
+		FlushDelayDeleteRange: 0,
+		Logger:                logger{log: o.Logger, disk: d},
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { o.Logger.Error("storage background error", "err", err) },
+		},
+		CompactionConcurrencyRange: func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)-1) },
+	}
+	for i := range po.Levels {
+		po.Levels[i].BlockSize = blockBytes
+		po.Levels[i].IndexBlockSize = indexBlockBytes
+		po.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
+	}
+	po.FlushSplitBytes = 4 << 20
+	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	if o.ValueSeparationBytes > 0 {
+		policy := pebble.ValueSeparationPolicy{
+			Enabled:               true,
+			MinimumSize:           o.ValueSeparationBytes,
+			MaxBlobReferenceDepth: blobReferenceDepth,
+			RewriteMinimumAge:     blobRewriteMinAge,
+			TargetGarbageRatio:    blobGarbageRatio,
+		}
+		po.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return policy }
+	}
+	return po
+}
+
+// logger passes Pebble's messages on. What Pebble calls fatal freezes the
+// files instead of ending the process.
+type logger struct {
+	log  *slog.Logger
+	disk *disk
+}
+
+// Infof implements pebble.Logger.
+func (l logger) Infof(format string, args ...any) {
+	if l.log.Enabled(context.Background(), slog.LevelDebug) {
+		l.log.Debug(fmt.Sprintf(format, args...))
+	}
+}
+
+// Errorf implements pebble.Logger.
+func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
+
+// Fatalf implements pebble.Logger.
+func (l logger) Fatalf(format string, args ...any) {
+	l.disk.freeze("engine", fmt.Errorf(format, args...))
+}

@@ -1,0 +1,442 @@
+package pebblekv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/txn"
+)
+
+// checkEvery is the number of pairs between two looks at a context.
+const checkEvery = 256
+
+// source is what the database and its snapshots have in common.
+type source interface {
+	Get(key []byte) ([]byte, io.Closer, error)
+	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+// latest reads the latest state.
+type latest Store
+
+// Latest implements storage.Store.
+func (s *Store) Latest() storage.Reader { return (*latest)(s) }
+
+// Get implements storage.Reader.
+func (l *latest) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	s := (*Store)(l)
+	if err := s.enter(); err != nil {
+		return dst, err
+	}
+	defer s.exit()
+	return get(ctx, s.db, key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (l *latest) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	s := (*Store)(l)
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.exit()
+	return batchGet(ctx, s.db, keys, fn)
+}
+
+// Scan implements storage.Reader.
+func (l *latest) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	s := (*Store)(l)
+	return s.scan(ctx, s.db, span, opts)
+}
+
+// snapshot implements storage.Snapshot.
+type snapshot struct {
+	store *Store
+	h     handle
+
+	mu   sync.RWMutex // end takes it for writing
+	snap *sharedSnapshot
+
+	seqOnce sync.Once
+	seq     uint64
+}
+
+// Snapshot implements storage.Store.
+func (s *Store) Snapshot() (storage.Snapshot, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.exit()
+	sn := &snapshot{store: s, snap: s.shareSnapshot()}
+	sn.h.end = sn.end
+	s.handles.add(&sn.h)
+	return sn, nil
+}
+
+// use begins a call that reads the snapshot, and returns what ends it.
+func (sn *snapshot) use() error {
+	if err := sn.store.enter(); err != nil {
+		return err
+	}
+	sn.mu.RLock()
+	if sn.snap == nil {
+		sn.done()
+		return storage.ErrClosed
+	}
+	return nil
+}
+
+func (sn *snapshot) done() {
+	sn.mu.RUnlock()
+	sn.store.exit()
+}
+
+// Get implements storage.Reader.
+func (sn *snapshot) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	if err := sn.use(); err != nil {
+		return dst, err
+	}
+	defer sn.done()
+	return get(ctx, sn.snap, key, dst)
+}
+
+// BatchGet implements storage.Reader. The iterator outlives the snapshot, so
+// that fn runs without its mutex.
+func (sn *snapshot) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	if err := sn.store.enter(); err != nil {
+		return err
+	}
+	defer sn.store.exit()
+	return batchGet(ctx, sn, keys, fn)
+}
+
+// NewIterWithContext implements source.
+func (sn *snapshot) NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error) {
+	sn.mu.RLock()
+	defer sn.mu.RUnlock()
+	if sn.snap == nil {
+		return nil, storage.ErrClosed
+	}
+	return sn.snap.NewIterWithContext(ctx, o)
+}
+
+// Scan implements storage.Reader.
+func (sn *snapshot) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	return sn.store.scan(ctx, sn, span, opts)
+}
+
+// Seq implements storage.Snapshot. It is read from the state itself, when it
+// is first asked for; 0 when that cannot be read.
+func (sn *snapshot) Seq() uint64 {
+	sn.seqOnce.Do(func() {
+		if sn.use() != nil {
+			return
+		}
+		defer sn.done()
+		seq, err := readSeq(sn.snap.Get)
+		if err != nil {
+			sn.store.opts.Logger.Error("snapshot", "err", err)
+		}
+		sn.seq = seq
+	})
+	return sn.seq
+}
+
+// Close implements storage.Snapshot.
+func (sn *snapshot) Close() error {
+	// Close of the store must not pass while this one closes.
+	if sn.store.enter() != nil {
+		return nil
+	}
+	defer sn.store.exit()
+	sn.store.handles.remove(&sn.h)
+	sn.end()
+	return nil
+}
+
+func (sn *snapshot) end() {
+	sn.mu.Lock()
+	defer sn.mu.Unlock()
+	if sn.snap != nil {
+		sn.snap.release()
+		sn.snap = nil
+	}
+}
+
+// getter is the part of source that get needs.
+type getter interface {
+	Get(key []byte) ([]byte, io.Closer, error)
+}
+
+func get(ctx context.Context, src getter, key, dst []byte) ([]byte, error) {
+	if ctx.Err() != nil {
+		return dst, context.Cause(ctx)
+	}
+	if txn.CheckKey(key) != nil {
+		return dst, storage.ErrNotFound
+	}
+	v, closer, err := src.Get(key)
+	if err != nil {
+		if err == pebble.ErrNotFound {
+			return dst, storage.ErrNotFound
+		}
+		return dst, fmt.Errorf("get %x: %w", key, mapError(err))
+	}
+	dst = append(dst, v...)
+	if err := closer.Close(); err != nil {
+		return dst, fmt.Errorf("get %x: %w", key, mapError(err))
+	}
+	return dst, nil
+}
+
+// GetPresumedAbsent implements txn.Engine: a prefix seek may use the filters of
+// the last level, which Get leaves out, and spares most misses a block.
+func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error) {
+	if err := s.enter(); err != nil {
+		return dst, err
+	}
+	defer s.exit()
+	if ctx.Err() != nil {
+		return dst, context.Cause(ctx)
+	}
+	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{UseL6Filters: true})
+	if err != nil {
+		return dst, mapError(err)
+	}
+	found := it.SeekPrefixGE(key)
+	if found {
+		var v []byte
+		v, err = it.ValueAndErr()
+		dst = append(dst, v...)
+	}
+	if err = errors.Join(err, it.Error(), it.Close()); err != nil {
+		return dst, fmt.Errorf("get %x: %w", key, mapError(err))
+	}
+	if !found {
+		return dst, storage.ErrNotFound
+	}
+	return dst, nil
+}
+
+// iterSource opens iterators.
+type iterSource interface {
+	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+// batchGet reads keys through one iterator.
+func batchGet(ctx context.Context, src iterSource, keys [][]byte, fn func(i int, value []byte) error) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	it, err := src.NewIterWithContext(ctx, &pebble.IterOptions{})
+	if err != nil {
+		return mapError(err)
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("batch get: %w", mapError(cerr))
+		}
+	}()
+	w := keyWalk{it: it, step: true}
+	for i, key := range keys {
+		if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var value []byte
+		// Reserved keys are never there for users.
+		if txn.CheckKey(key) == nil && w.find(key) {
+			if value, err = it.ValueAndErr(); err != nil {
+				return fmt.Errorf("get %x: %w", key, mapError(err))
+			}
+		}
+		if value == nil && it.Error() != nil {
+			return fmt.Errorf("get %x: %w", key, mapError(it.Error()))
+		}
+		if err := fn(i, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyWalk finds keys with one iterator. Ascending keys are cheap: seeks start
+// from where the iterator stands, and where each key is the neighbour of the
+// one before, it steps instead of seeking (45 ns against 90). A step that did
+// not arrive makes the next seek dearer, so it is tried only while it works,
+// and again now and then.
+type keyWalk struct {
+	it     *pebble.Iterator
+	prev   []byte // the key asked for last
+	placed bool   // it stands at the first pair >= prev, or at the end
+	step   bool
+	since  int // keys since stepping was given up
+}
+
+const stepAgain = 64
+
+func (w *keyWalk) find(key []byte) bool {
+	ascending := w.placed && bytes.Compare(w.prev, key) <= 0
+	w.prev = key
+	if !ascending {
+		w.placed = true
+		return w.it.SeekGE(key) && bytes.Equal(w.it.Key(), key)
+	}
+	if !w.it.Valid() {
+		return false // nothing behind prev
+	}
+	// The iterator's pair may still be ahead of key, or be it.
+	if c := bytes.Compare(w.it.Key(), key); c >= 0 {
+		return c == 0
+	}
+	if !w.step {
+		if w.since++; w.since < stepAgain {
+			return w.it.SeekGE(key) && bytes.Equal(w.it.Key(), key)
+		}
+		w.since = 0
+	}
+	if !w.it.Next() {
+		return false
+	}
+	c := bytes.Compare(w.it.Key(), key)
+	if w.step = c >= 0; w.step {
+		return c == 0
+	}
+	return w.it.SeekGE(key) && bytes.Equal(w.it.Key(), key)
+}
+
+// scanner implements storage.Scanner straight on an iterator.
+type scanner struct {
+	store   *Store
+	h       handle
+	mu      sync.Mutex // held by Visit, against Close of the store
+	it      *pebble.Iterator
+	reverse bool
+	keyOnly bool
+	started bool
+}
+
+func (s *Store) scan(ctx context.Context, src iterSource, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.exit()
+	span = txn.UserSpan(span)
+	if span.End != nil && bytes.Compare(span.Start, span.End) >= 0 {
+		return emptyScanner{}, nil
+	}
+	// The context of the iterator must not end with that of the caller, which
+	// may be another for each Visit.
+	it, err := src.NewIterWithContext(context.WithoutCancel(ctx), &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
+	if err != nil {
+		return nil, mapError(err)
+	}
+	sc := &scanner{store: s, it: it, reverse: opts.Reverse, keyOnly: opts.KeyOnly}
+	sc.h.end = sc.end
+	s.handles.add(&sc.h)
+	return sc, nil
+}
+
+// step moves to the next pair.
+func (sc *scanner) step() bool {
+	if !sc.started {
+		sc.started = true
+		if sc.reverse {
+			return sc.it.Last()
+		}
+		return sc.it.First()
+	}
+	if sc.reverse {
+		return sc.it.Prev()
+	}
+	return sc.it.Next()
+}
+
+// Visit implements storage.Scanner.
+func (sc *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.it == nil {
+		return false, storage.ErrClosed
+	}
+	for {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if sc.store.closing.Load() {
+			return false, storage.ErrClosed
+		}
+		if more, done, err := sc.run(fn); !more {
+			return done, err
+		}
+	}
+}
+
+// run delivers up to checkEvery pairs. more says that fn and the span want it
+// to be called again.
+func (sc *scanner) run(fn func(key, value []byte) bool) (more, done bool, err error) {
+	it := sc.it
+	for range checkEvery {
+		if !sc.step() {
+			if err := it.Error(); err != nil {
+				return false, false, fmt.Errorf("scan: %w", mapError(err))
+			}
+			return false, true, nil
+		}
+		var value []byte
+		if !sc.keyOnly {
+			if value, err = it.ValueAndErr(); err != nil {
+				return false, false, fmt.Errorf("scan at %x: %w", it.Key(), mapError(err))
+			}
+		}
+		if !fn(it.Key(), value) {
+			return false, false, nil
+		}
+	}
+	return true, false, nil
+}
+
+// Close implements storage.Scanner.
+func (sc *scanner) Close() error {
+	if sc.store.enter() != nil {
+		return nil // the store closes it
+	}
+	defer sc.store.exit()
+	sc.store.handles.remove(&sc.h)
+	sc.end()
+	return nil
+}
+
+func (sc *scanner) end() {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.it != nil {
+		if err := sc.it.Close(); err != nil {
+			// Visit has reported it, or nobody read so far.
+			sc.store.opts.Logger.Debug("closing an iterator", "err", err)
+		}
+		sc.it = nil
+	}
+}
+
+// emptyScanner is the scan of an empty span.
+type emptyScanner struct{}
+
+// Visit implements storage.Scanner.
+func (emptyScanner) Visit(context.Context, func(key, value []byte) bool) (bool, error) {
+	return true, nil
+}
+
+// Close implements storage.Scanner.
+func (emptyScanner) Close() error { return nil }

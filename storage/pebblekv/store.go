@@ -1,0 +1,439 @@
+package pebblekv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/txn"
+)
+
+// FormatVersion is the version of the directory's format that this package
+// writes and reads.
+const FormatVersion = 1
+
+const (
+	formatFile = "FORMAT"
+	formatMark = "sqlots-kv "
+	kvDir      = "kv"
+	bulkDir    = "bulk"
+)
+
+// seqKey holds the sequence of the last commit.
+var seqKey = [1]byte{0}
+
+// Store implements storage.Store over Pebble.
+type Store struct {
+	*txn.Manager
+	db    *pebble.DB
+	po    *pebble.Options // as the database runs with
+	opts  Options
+	disk  *disk
+	lock  *pebble.Lock
+	bulks atomic.Uint64 // numbers the files of bulk loads
+
+	// sequencer orders commits: it is held while a batch gets its number and
+	// is applied.
+	sequencer sync.Mutex
+	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
+	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
+	unsynced  atomic.Bool   // there are commits that nobody asked to sync
+	snapshots snapshotCache
+
+	closing  atomic.Bool
+	active   atomic.Int64 // calls in progress
+	handles  handleList   // open snapshots and scanners
+	closed   chan struct{}
+	closeErr error
+	monitor  sync.WaitGroup
+}
+
+var (
+	_ storage.Store = (*Store)(nil)
+	_ txn.Engine    = (*Store)(nil)
+)
+
+// Open opens or creates a store. It fails with storage.ErrLocked when another
+// process has it open, storage.ErrFormat when the directory is of another
+// format, and storage.ErrCorruption when the files are damaged.
+func Open(opts Options) (_ *Store, err error) {
+	opts = opts.withDefaults()
+	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.Logger), closed: make(chan struct{})}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("opening %s: %w: %v", opts.Dir, storage.ErrCorruption, r)
+		}
+		if err != nil && s.lock != nil {
+			_ = s.lock.Close() // the first error counts
+		}
+	}()
+	if err := s.prepareDir(); err != nil {
+		return nil, err
+	}
+	if err := s.openDB(); err != nil {
+		return nil, err
+	}
+	s.Manager = txn.NewManager(s, opts.Caps)
+	s.disk.opened.Store(true)
+	s.monitor.Add(1)
+	go s.watch()
+	return s, nil
+}
+
+// prepareDir creates, locks and checks the directory.
+func (s *Store) prepareDir() error {
+	dfs, dir := s.opts.FS, s.opts.Dir
+	for _, sub := range []string{kvDir, bulkDir} {
+		if err := makeDir(dfs, dfs.PathJoin(dir, sub)); err != nil {
+			return fmt.Errorf("creating %s: %w", dir, mapError(err))
+		}
+	}
+	lock, err := pebble.LockDirectory(dfs.PathJoin(dir, kvDir), dfs)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) || vfs.IsNoSpaceError(err) {
+			return fmt.Errorf("locking %s: %w", dir, mapError(err))
+		}
+		return fmt.Errorf("%s: %w (%v)", dir, storage.ErrLocked, err)
+	}
+	s.lock = lock
+	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	return s.cleanBulk()
+}
+
+// makeDir creates dir and what is missing above it, and syncs the directories
+// that got a new entry: without that, a crash can lose a store whole.
+func makeDir(dfs vfs.FS, dir string) error {
+	var changed []string
+	for at := dir; ; {
+		_, err := dfs.Stat(at)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		up := dfs.PathDir(at)
+		if up == at {
+			break
+		}
+		if up == "." { // relative to where the process runs, which exists
+			up = ""
+		}
+		changed = append(changed, up)
+		if up == "" {
+			break
+		}
+		at = up
+	}
+	if err := dfs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, up := range changed {
+		if err := syncDir(dfs, up); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func syncDir(dfs vfs.FS, dir string) error {
+	d, err := dfs.OpenDir(dir)
+	if err != nil && dir == "" {
+		d, err = dfs.OpenDir(".")
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// checkFormat reads the format file, writing it into a new directory.
+func (s *Store) checkFormat() error {
+	dfs, dir := s.opts.FS, s.opts.Dir
+	text, err := readFile(dfs, dfs.PathJoin(dir, formatFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		names, err := dfs.List(dfs.PathJoin(dir, kvDir))
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", dir, err)
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, "MANIFEST-") {
+				return fmt.Errorf("%s has data but no file %s: %w", dir, formatFile, storage.ErrFormat)
+			}
+		}
+		return writeFormat(dfs, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the format of %s: %w", dir, mapError(err))
+	}
+	if want := fmt.Sprintf("%s%d\n", formatMark, FormatVersion); text != want {
+		return fmt.Errorf("%s: %w: %q, this program knows %q", dir, storage.ErrFormat, text, want)
+	}
+	return nil
+}
+
+func readFile(dfs vfs.FS, name string) (string, error) {
+	f, err := dfs.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 256))
+	return string(b), err
+}
+
+// writeFormat puts the format file in place atomically.
+func writeFormat(dfs vfs.FS, dir string) error {
+	err := func() error {
+		tmp := dfs.PathJoin(dir, formatFile+".tmp")
+		f, err := dfs.Create(tmp, vfs.WriteCategoryUnspecified)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(f, "%s%d\n", formatMark, FormatVersion)
+		err = errors.Join(err, f.Sync(), f.Close())
+		if err != nil {
+			return err
+		}
+		if err := dfs.Rename(tmp, dfs.PathJoin(dir, formatFile)); err != nil {
+			return err
+		}
+		return syncDir(dfs, dir)
+	}()
+	if err != nil {
+		return fmt.Errorf("writing the format of %s: %w", dir, mapError(err))
+	}
+	return nil
+}
+
+// cleanBulk removes what bulk loads of a crashed process left behind.
+func (s *Store) cleanBulk() error {
+	dfs := s.opts.FS
+	dir := dfs.PathJoin(s.opts.Dir, bulkDir)
+	names, err := dfs.List(dir)
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", dir, err)
+	}
+	for _, name := range names {
+		if err := dfs.Remove(dfs.PathJoin(dir, name)); err != nil {
+			return fmt.Errorf("cleaning %s: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) openDB() error {
+	cache := pebble.NewCache(s.opts.CacheBytes)
+	defer cache.Unref()
+	s.po = s.opts.pebbleOptions(s.disk, cache)
+	s.po.Lock = s.lock
+	db, err := pebble.Open(s.opts.FS.PathJoin(s.opts.Dir, kvDir), s.po)
+	if err == nil {
+		err = s.disk.frozen() // Pebble may carry on after what it calls fatal
+	}
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
+	}
+	s.db = db
+	seq, err := readSeq(db.Get)
+	if err != nil {
+		_ = db.Close() // the first error counts
+		return fmt.Errorf("opening %s: %w", s.opts.Dir, err)
+	}
+	s.seq.Store(seq)
+	s.started.Store(seq)
+	return nil
+}
+
+// readSeq reads the sequence of a state.
+func readSeq(get func(key []byte) ([]byte, io.Closer, error)) (uint64, error) {
+	v, closer, err := get(seqKey[:])
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the sequence: %w", mapError(err))
+	}
+	defer closer.Close()
+	if len(v) != 8 {
+		return 0, fmt.Errorf("%w: sequence of %d bytes", storage.ErrCorruption, len(v))
+	}
+	return binary.BigEndian.Uint64(v), nil
+}
+
+// mapError gives Pebble's and the file system's errors their class.
+func mapError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pebble.ErrNotFound):
+		return storage.ErrNotFound
+	case pebble.IsCorruptionError(err):
+		return fmt.Errorf("%w: %w", storage.ErrCorruption, err)
+	case vfs.IsNoSpaceError(err):
+		return fmt.Errorf("%w: %w", storage.ErrDiskFull, err)
+	case errors.Is(err, pebble.ErrClosed):
+		return storage.ErrClosed
+	}
+	return err
+}
+
+// enter begins a call that uses the database; exit ends it. Calls may nest.
+func (s *Store) enter() error {
+	s.active.Add(1)
+	if s.closing.Load() {
+		s.active.Add(-1)
+		return storage.ErrClosed
+	}
+	return nil
+}
+
+func (s *Store) exit() { s.active.Add(-1) }
+
+// writable returns the error that a write would meet.
+func (s *Store) writable() error {
+	if err := s.disk.frozen(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if s.disk.full.Load() {
+		return storage.ErrDiskFull
+	}
+	return nil
+}
+
+// Seq implements storage.Store.
+func (s *Store) Seq() uint64 { return s.seq.Load() }
+
+const watchEvery = time.Second
+
+// watch looks after free space, and syncs the commits that nobody waits for
+// within about a second, as innodb_flush_log_at_trx_commit=0 and 2 promise.
+func (s *Store) watch() {
+	defer s.monitor.Done()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	s.checkSpace()
+	for {
+		select {
+		case <-s.closed:
+			return
+		case <-tick.C:
+			s.checkSpace()
+			s.syncLog()
+			if s.enter() == nil {
+				s.dropStale()
+				s.exit()
+			}
+		}
+	}
+}
+
+// checkSpace refuses or allows writes by the free space.
+func (s *Store) checkSpace() {
+	usage, err := s.opts.FS.GetDiskUsage(s.opts.Dir)
+	if err != nil {
+		// The file system does not tell: find out by writing.
+		if s.disk.full.Load() && s.probeSpace() {
+			s.disk.full.Store(false)
+		}
+		return
+	}
+	reserve := uint64(max(s.opts.DiskReserveBytes, 0))
+	switch {
+	case usage.AvailBytes < reserve:
+		if !s.disk.full.Swap(true) {
+			s.opts.Logger.Error("storage refuses writes", "free_bytes", usage.AvailBytes, "reserve_bytes", reserve)
+		}
+	case s.disk.full.Load() && usage.AvailBytes >= reserve+reserve/4 && s.probeSpace():
+		s.disk.full.Store(false)
+		s.opts.Logger.Info("storage accepts writes again", "free_bytes", usage.AvailBytes)
+	}
+}
+
+// probeSpace reports whether a file can be written.
+func (s *Store) probeSpace() bool {
+	dfs := s.opts.FS
+	name := dfs.PathJoin(s.opts.Dir, bulkDir, "probe")
+	f, err := dfs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return false
+	}
+	_, err = f.Write(make([]byte, 64<<10))
+	err = errors.Join(err, f.Sync(), f.Close(), dfs.Remove(name))
+	return err == nil
+}
+
+// syncLog makes all commits so far durable.
+func (s *Store) syncLog() {
+	if s.disk.full.Load() || s.disk.frozen() != nil || !s.unsynced.Swap(false) || s.enter() != nil {
+		return
+	}
+	defer s.exit()
+	s.disk.syncWanted.Add(1)
+	defer s.disk.syncWanted.Add(-1)
+	if err := s.db.LogData(nil, pebble.Sync); err != nil {
+		s.opts.Logger.Error("syncing the log", "err", err)
+	}
+}
+
+// Close implements storage.Store. Calls in progress are waited for; snapshots
+// and scanners that are still open are closed. It is idempotent.
+func (s *Store) Close() error {
+	if s.closing.Swap(true) {
+		<-s.closed
+		return s.closeErr
+	}
+	s.Manager.Close()
+	close(s.disk.stop)
+	for s.active.Load() > 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	s.handles.closeAll()
+	s.snapshots.drop()
+	s.disk.syncWanted.Add(1) // the log is synced when it is closed
+	err := s.db.Close()
+	err = errors.Join(err, s.lock.Close())
+	if err == nil {
+		err = s.disk.frozen()
+	}
+	if err != nil {
+		s.closeErr = fmt.Errorf("closing %s: %w", s.opts.Dir, mapError(err))
+	}
+	close(s.closed)
+	s.monitor.Wait()
+	return s.closeErr
+}
+
+// Checkpoint implements storage.Store. The directory must not exist; the copy
+// can be opened as a store.
+func (s *Store) Checkpoint(dir string) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.exit()
+	if err := s.writable(); err != nil {
+		return err
+	}
+	dfs := s.opts.FS
+	if _, err := dfs.Stat(dir); err == nil {
+		return fmt.Errorf("checkpoint: %s: %w", dir, fs.ErrExist)
+	}
+	s.disk.syncWanted.Add(1)
+	defer s.disk.syncWanted.Add(-1)
+	if err := s.db.Checkpoint(dfs.PathJoin(dir, kvDir), pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("checkpoint: %w", mapError(err))
+	}
+	return writeFormat(dfs, dir)
+}

@@ -1,0 +1,245 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// Span is the half-open key interval [Start, End). A nil Start is the first
+// key, a nil End lies behind the last.
+type Span struct {
+	Start, End []byte
+}
+
+// ScanOptions shapes a scan. The zero value scans forward with values.
+type ScanOptions struct {
+	// Reverse delivers the keys of the span in descending order.
+	Reverse bool
+	// KeyOnly lets the engine skip values; Visit then gets a nil value.
+	KeyOnly bool
+	// Limit is a hint of how many pairs the caller will take, 0 for unknown.
+	// The scan delivers more when it is asked for more.
+	Limit int
+	// Cold says that the scan is large and read once: the engine should not
+	// let it push hot blocks out of its cache.
+	Cold bool
+}
+
+// Scanner is a stream of key-value pairs. It belongs to one goroutine.
+type Scanner interface {
+	// Visit calls fn for the next pairs in order until fn returns false or the
+	// span is exhausted; done reports the latter. The pair for which fn
+	// returned false is consumed. key and value belong to the engine and are
+	// valid only during the call of fn. After an error or done only Close may
+	// be called. Visit checks ctx at least every few hundred pairs and returns
+	// its cause.
+	Visit(ctx context.Context, fn func(key, value []byte) bool) (done bool, err error)
+	// Close releases the stream. It is idempotent.
+	Close() error
+}
+
+// Reader reads one view of the store. A Reader that belongs to a Snapshot or
+// a Store may be used by many goroutines at once, one that belongs to a Txn
+// only while no goroutine writes to that Txn.
+type Reader interface {
+	// Get appends the value of key to dst and returns the result, or
+	// ErrNotFound. The result belongs to the caller.
+	Get(ctx context.Context, key, dst []byte) ([]byte, error)
+	// BatchGet calls fn once for each key, in the order of keys, with the
+	// value, or nil when the key is absent. Ascending keys are much cheaper.
+	// value is valid only during the call. An error of fn ends the call.
+	BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error
+	// Scan opens a stream over span.
+	Scan(ctx context.Context, span Span, opts ScanOptions) (Scanner, error)
+}
+
+// Snapshot is a frozen state of the store.
+type Snapshot interface {
+	Reader
+	// Seq is the sequence number of the last commit that the snapshot sees.
+	Seq() uint64
+	// Close releases the snapshot; Scanners opened on it must be closed before.
+	// It is idempotent.
+	Close() error
+}
+
+// Durability says when Commit returns.
+type Durability uint8
+
+// Durability levels; the MySQL names are innodb_flush_log_at_trx_commit = 1, 2
+// and 0.
+const (
+	DurabilitySync  Durability = iota // when the commit is on disk
+	DurabilityWrite                   // when the operating system has it
+	DurabilityNone                    // when it is visible
+)
+
+// LockMode is the strength of a row lock.
+type LockMode uint8
+
+// Lock modes. Shared locks are compatible with each other.
+const (
+	LockExclusive LockMode = iota
+	LockShared
+)
+
+// WaitPolicy says what Lock does about a key that another transaction holds.
+type WaitPolicy uint8
+
+// Wait policies.
+const (
+	WaitBlock WaitPolicy = iota // wait up to LockOptions.Timeout
+	WaitError                   // fail at once with ErrNoWait
+	WaitSkip                    // leave the key out (Locked.Skipped)
+)
+
+// LockOptions shapes a Lock call.
+type LockOptions struct {
+	Mode LockMode
+	Wait WaitPolicy
+	// Timeout bounds the wait for each key; 0 means the transaction's default.
+	Timeout time.Duration
+}
+
+// Locked is what Lock found under one key.
+type Locked struct {
+	// Value is the latest value, committed by anyone or written by this
+	// transaction; nil when the key is absent. It belongs to the caller.
+	Value []byte
+	// Skipped is set when WaitSkip left the key unlocked.
+	Skipped bool
+}
+
+// TxnOptions shapes a transaction. The zero value is a writable transaction
+// with the store's default limits.
+type TxnOptions struct {
+	ReadOnly bool
+	// LockTimeout is the default wait for a lock; 0 means 50 seconds.
+	LockTimeout time.Duration
+	// MaxSize bounds the bytes of buffered keys and values; 0 means the
+	// store's limit.
+	MaxSize int64
+	// Durability of the commit.
+	Durability Durability
+	// Label names the transaction in lists of locks and waits.
+	Label string
+}
+
+// Savepoint marks a point in a transaction's writes.
+type Savepoint int
+
+// Txn is a transaction. Its own writes are seen by all its reads. It belongs
+// to one goroutine at a time; its readers follow the rule of Reader.
+//
+// Writes are buffered and checked against the store's limits when they are
+// made, so that an oversized key, value or transaction fails before anything
+// is written. Put and Delete do not lock by themselves: the caller locks first
+// (Insert does both).
+type Txn interface {
+	// ID is unique among the transactions of this store since it was opened.
+	ID() uint64
+	// Reader reads the current read view plus own writes. The view is taken at
+	// the first read, or by Refresh.
+	Reader
+	// Refresh moves the read view to the latest commit. Scanners that are open
+	// keep the older view.
+	Refresh() error
+	// ViewSeq is the sequence of the read view (taking it if there is none).
+	ViewSeq() (uint64, error)
+	// Latest reads the latest committed state of each call plus own writes,
+	// for statements that look up under locks.
+	Latest() Reader
+	// Lock acquires the locks of keys in the given order (callers sort them,
+	// to avoid deadlocks) and returns the latest values. Locks stay until the
+	// transaction ends, also when a savepoint is rolled back.
+	Lock(ctx context.Context, keys [][]byte, opts LockOptions) ([]Locked, error)
+	// Insert locks key exclusively, fails with a *KeyExistsError when the
+	// latest state has it, and puts it otherwise.
+	Insert(ctx context.Context, key, value []byte) error
+	// Put writes a pair. The value must not be empty.
+	Put(key, value []byte) error
+	// Delete removes a key; an absent key is fine.
+	Delete(key []byte) error
+	// Savepoint marks the current state; RollbackTo undoes the writes made
+	// after the mark (the mark stays usable); Release forgets the mark and all
+	// later ones, keeping the writes.
+	Savepoint() Savepoint
+	RollbackTo(sp Savepoint) error
+	Release(sp Savepoint)
+	// Size is the number of bytes buffered.
+	Size() int64
+	// Dirty reports whether there are buffered writes.
+	Dirty() bool
+	// Commit makes the writes visible atomically and durable as asked for, and
+	// returns the sequence number of the commit (the view's when nothing was
+	// written). The transaction has ended afterwards, whatever the result.
+	Commit(ctx context.Context) (seq uint64, err error)
+	// Rollback drops the writes and releases the locks. It is idempotent and a
+	// no-op after Commit.
+	Rollback()
+}
+
+// BulkLoader builds sorted runs beside the store and adds them in one atomic
+// step. It is meant for large sets of new keys.
+type BulkLoader interface {
+	// Add appends a pair; keys must ascend strictly. The loader copies both.
+	Add(key, value []byte) error
+	// Finish makes all pairs visible and durable at once. The span between the
+	// first and last key of each run must hold no key that a concurrent
+	// transaction writes: the caller excludes writers.
+	Finish(ctx context.Context) (seq uint64, err error)
+	// Abort removes what was built. It is idempotent and a no-op after Finish.
+	Abort() error
+}
+
+// Caps are the limits of a store, in bytes.
+type Caps struct {
+	MaxKey   int
+	MaxValue int
+	MaxTxn   int64
+}
+
+// DefaultCaps are the limits of design: keys to 4 KiB, values to 6 MiB,
+// transactions to 1 GiB.
+var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
+
+// Store is an open store. All methods may be called concurrently.
+type Store interface {
+	// Latest reads the latest committed state; each Get and each Scan sees the
+	// state of its own start.
+	Latest() Reader
+	// Snapshot freezes the current state.
+	Snapshot() (Snapshot, error)
+	// Begin starts a transaction.
+	Begin(opts TxnOptions) (Txn, error)
+	// Seq is the sequence number of the latest visible commit.
+	Seq() uint64
+	// Partitions cuts span into at most n pieces of roughly equal size, in key
+	// order and without gaps. It is a hint for parallel scans.
+	Partitions(span Span, n int) []Span
+	// EstimateSize is roughly the number of bytes that span occupies.
+	EstimateSize(span Span) (int64, error)
+	// BulkLoad starts a bulk load.
+	BulkLoad(ctx context.Context) (BulkLoader, error)
+	// DeleteRange removes all keys of span in one commit. The caller excludes
+	// concurrent writers of the span.
+	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
+	// Locks lists the row locks that are held or awaited.
+	Locks() []LockInfo
+	// Caps are the store's limits.
+	Caps() Caps
+	// Metrics describes the engine for humans, by name.
+	Metrics() map[string]int64
+	// Checkpoint writes a consistent copy of the store into a new directory.
+	Checkpoint(dir string) error
+	// Close flushes and closes the store. Open transactions are rolled back.
+	Close() error
+}
+
+// LockInfo describes one lock.
+type LockInfo struct {
+	Key     []byte
+	Mode    LockMode
+	Holders []uint64 // transaction ids
+	Waiters []uint64
+}

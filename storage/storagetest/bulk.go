@@ -1,0 +1,234 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+func testBulkLoad(t *testing.T, s storage.Store) {
+	write(t, s, kv{"a", "1"}, kv{"z", "1"})
+	before := s.Seq()
+	sn, err := s.Snapshot()
+	must(t, err)
+	defer sn.Close()
+	bl, err := s.BulkLoad(bg)
+	must(t, err)
+	const n = 5000
+	k, v := make([]byte, 0, 16), make([]byte, 0, 16)
+	for i := range n {
+		k, v = fmt.Appendf(k[:0], "k%06d", i), fmt.Appendf(v[:0], "v%d", i) // Add copies
+		must(t, bl.Add(k, v))
+	}
+	wantErr(t, bl.Add([]byte(key(n-1)), []byte("v")), storage.ErrKeyOrder)
+	wantErr(t, bl.Add([]byte("a"), []byte("v")), storage.ErrKeyOrder)
+	wantErr(t, bl.Add([]byte("x"), nil), storage.ErrEmptyValue)
+	wantErr(t, bl.Add(repeated('x', s.Caps().MaxKey+1), []byte("v")), storage.ErrKeyTooLarge)
+	wantErr(t, bl.Add([]byte("x"), repeated('x', s.Caps().MaxValue+1)), storage.ErrValueTooLarge)
+	wantValue(t, s.Latest(), key(7), "") // nothing is visible before Finish
+	seq, err := bl.Finish(bg)
+	must(t, err)
+	if seq != before+1 || s.Seq() != seq {
+		t.Fatalf("sequence %d after %d, the store says %d", seq, before, s.Seq())
+	}
+	must(t, bl.Abort())
+	_, err = bl.Finish(bg)
+	wantErr(t, err, storage.ErrClosed)
+	wantErr(t, bl.Add([]byte("y"), []byte("v")), storage.ErrClosed)
+	wantScan(t, sn, storage.Span{}, kv{"a", "1"}, kv{"z", "1"})
+	if got := len(collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})); got != n+2 {
+		t.Fatalf("%d pairs", got)
+	}
+	wantValue(t, s.Latest(), key(n-1), fmt.Sprintf("v%d", n-1))
+	after, err := s.Snapshot()
+	must(t, err)
+	defer after.Close()
+	if after.Seq() != seq {
+		t.Fatalf("snapshot %d after the load %d", after.Seq(), seq)
+	}
+	// Commits go on from there.
+	if got := write(t, s, kv{key(1), "new"}, kv{key(2), ""}); got != seq+1 {
+		t.Fatalf("sequence %d after the load %d", got, seq)
+	}
+	wantValue(t, s.Latest(), key(1), "new")
+	wantValue(t, s.Latest(), key(2), "")
+	empty, err := s.BulkLoad(bg)
+	must(t, err)
+	if got, err := empty.Finish(bg); err != nil || got != s.Seq() {
+		t.Fatal(got, err)
+	}
+}
+
+func testBulkLoadAbort(t *testing.T, s storage.Store) {
+	bl, err := s.BulkLoad(bg)
+	must(t, err)
+	must(t, bl.Add([]byte("a"), []byte("1")))
+	must(t, bl.Abort())
+	must(t, bl.Abort())
+	_, err = bl.Finish(bg)
+	wantErr(t, err, storage.ErrClosed)
+	why := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(bg)
+	bl, err = s.BulkLoad(ctx)
+	must(t, err)
+	must(t, bl.Add([]byte("a"), []byte("1")))
+	cancel(why)
+	_, err = bl.Finish(ctx)
+	wantErr(t, err, why)
+	wantScan(t, s.Latest(), storage.Span{})
+}
+
+func testBulkLoadOverwrites(t *testing.T, s storage.Store) {
+	write(t, s, kv{"a", "old"}, kv{"b", "old"})
+	write(t, s, kv{"b", ""})
+	bl, err := s.BulkLoad(bg)
+	must(t, err)
+	must(t, bl.Add([]byte("a"), []byte("new")))
+	must(t, bl.Add([]byte("b"), []byte("new")))
+	_, err = bl.Finish(bg)
+	must(t, err)
+	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "new"}, kv{"b", "new"})
+}
+
+func testDeleteRange(t *testing.T, s storage.Store) {
+	fill(t, s, 100)
+	before := s.Seq()
+	sn, err := s.Snapshot()
+	must(t, err)
+	defer sn.Close()
+	seq, err := s.DeleteRange(bg, span(key(10), key(20)))
+	must(t, err)
+	if seq != before+1 || s.Seq() != seq {
+		t.Fatalf("sequence %d after %d", seq, before)
+	}
+	got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})
+	if len(got) != 90 || got[9].k != key(9) || got[10].k != key(20) {
+		t.Fatalf("%d pairs", len(got))
+	}
+	wantValue(t, s.Latest(), key(15), "")
+	if len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 100 {
+		t.Fatal("the snapshot changed")
+	}
+	write(t, s, kv{key(15), "again"})
+	wantValue(t, s.Latest(), key(15), "again")
+	_, err = s.DeleteRange(bg, span(key(95), ""))
+	must(t, err)
+	if got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{}); got[len(got)-1].k != key(94) {
+		t.Fatal("an open end")
+	}
+	_, err = s.DeleteRange(bg, span("x", "b"))
+	must(t, err)
+	_, err = s.DeleteRange(bg, storage.Span{})
+	must(t, err)
+	wantScan(t, s.Latest(), storage.Span{})
+	last, err := s.DeleteRange(bg, storage.Span{})
+	must(t, err)
+	if s.Seq() != last {
+		t.Fatal("the sequence was deleted")
+	}
+	after, err := s.Snapshot()
+	must(t, err)
+	defer after.Close()
+	if after.Seq() != last {
+		t.Fatalf("snapshot %d after %d", after.Seq(), last)
+	}
+	why := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(bg)
+	cancel(why)
+	_, err = s.DeleteRange(ctx, storage.Span{})
+	wantErr(t, err, why)
+}
+
+func testPartitions(t *testing.T, s storage.Store) {
+	check := func(sp storage.Span, n int) []storage.Span {
+		t.Helper()
+		parts := s.Partitions(sp, n)
+		if len(parts) == 0 || len(parts) > max(n, 1) {
+			t.Fatalf("%d parts of %d", len(parts), n)
+		}
+		at := sp.Start
+		for i, p := range parts {
+			if !bytes.Equal(p.Start, at) || (i > 0 && bytes.Compare(parts[i-1].Start, p.Start) >= 0) {
+				t.Fatalf("part %d starts at %q, want %q", i, p.Start, at)
+			}
+			at = p.End
+		}
+		if !bytes.Equal(at, sp.End) || (at == nil) != (sp.End == nil) {
+			t.Fatalf("the last part ends at %q, want %q", at, sp.End)
+		}
+		return parts
+	}
+	check(storage.Span{}, 4)
+	check(span("a", "b"), 4)
+	check(span("b", "a"), 4)
+	fill(t, s, 3)
+	check(storage.Span{}, 8)
+	bl, err := s.BulkLoad(bg)
+	must(t, err)
+	const n = 20_000
+	val := make([]byte, 400)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		for j := 0; j < len(val); j += 8 { // does not compress
+			binary.LittleEndian.PutUint64(val[j:], rng.Uint64())
+		}
+		must(t, bl.Add([]byte(key(i+10)), val))
+	}
+	_, err = bl.Finish(bg)
+	must(t, err)
+	check(storage.Span{}, 1)
+	check(storage.Span{}, 0)
+	for _, sp := range []storage.Span{{}, span(key(5000), key(15000)), span(key(100), "")} {
+		total := len(collect(t, s.Latest(), sp, storage.ScanOptions{KeyOnly: true}))
+		parts := check(sp, 4)
+		sum := 0
+		for _, p := range parts {
+			m := len(collect(t, s.Latest(), p, storage.ScanOptions{KeyOnly: true}))
+			if len(parts) > 1 && m > total*3/4 {
+				t.Errorf("a part holds %d of %d", m, total)
+			}
+			sum += m
+		}
+		if sum != total {
+			t.Fatalf("parts hold %d pairs, the span %d", sum, total)
+		}
+		if len(parts) < 2 {
+			t.Errorf("%d parts of a large span", len(parts))
+		}
+	}
+}
+
+func testEstimateSize(t *testing.T, s storage.Store) {
+	size := func(sp storage.Span) int64 {
+		t.Helper()
+		n, err := s.EstimateSize(sp)
+		must(t, err)
+		return n
+	}
+	if size(storage.Span{}) != 0 || size(span("b", "a")) != 0 {
+		t.Fatal("size of nothing")
+	}
+	fill(t, s, 1000)
+	if n := size(storage.Span{}); n <= 0 || n > 1<<20 {
+		t.Fatalf("size %d", n)
+	}
+	if size(span("x", "y")) != 0 {
+		t.Fatal("size of an empty span")
+	}
+}
+
+func testMetrics(t *testing.T, s storage.Store) {
+	write(t, s, kv{"a", "1"})
+	if m := s.Metrics(); m["seq"] != int64(s.Seq()) {
+		t.Fatalf("%v", m)
+	}
+	if c := s.Caps(); c.MaxKey <= 0 || c.MaxValue <= 0 || c.MaxTxn <= 0 {
+		t.Fatalf("%+v", c)
+	}
+}

@@ -1,0 +1,296 @@
+package txn
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/tidwall/btree"
+)
+
+// smallMax is the number of entries up to which a sorted slice is used; a
+// B-tree pays only beyond.
+const smallMax = 32
+
+// entry is one buffered write: key and value lie behind each other in b, so
+// that an entry costs 32 bytes beside them. Without a value it is a deletion.
+type entry struct {
+	b    []byte
+	klen int
+}
+
+func (e entry) key() []byte { return e.b[:e.klen:e.klen] }
+
+// value is nil for a deletion.
+func (e entry) value() []byte {
+	if len(e.b) == e.klen {
+		return nil
+	}
+	return e.b[e.klen:len(e.b):len(e.b)]
+}
+
+func lessEntry(a, b entry) bool {
+	return bytes.Compare(a.b[:a.klen], b.b[:b.klen]) < 0
+}
+
+// frozen is an immutable state of a buffer.
+type frozen struct {
+	small []entry
+	tree  *btree.BTreeG[entry] // nil while small is in use
+	size  int64
+}
+
+// Buffer is an ordered set of writes. Its readers may run concurrently, also
+// with each other's freeze, but not with set and restore.
+type Buffer struct {
+	small  []entry
+	inline [2]entry
+	tree   *btree.BTreeG[entry]
+	hint   btree.PathHint
+	size   int64
+	arena  arena
+
+	mu     sync.Mutex
+	frz    *frozen // the current state, when it has been frozen
+	shared bool    // small belongs to a frozen state
+}
+
+func (b *Buffer) init() { b.small = b.inline[:0] }
+
+// Len is the number of keys written or deleted.
+func (b *Buffer) Len() int {
+	if b.tree != nil {
+		return b.tree.Len()
+	}
+	return len(b.small)
+}
+
+// Size is the number of bytes of the buffered keys and values.
+func (b *Buffer) Size() int64 { return b.size }
+
+// Each calls fn for the writes in key order until it returns false; value is
+// nil for a deletion. The slices must not be changed.
+func (b *Buffer) Each(fn func(key, value []byte) bool) {
+	if b.tree != nil {
+		b.tree.Scan(func(e entry) bool { return fn(e.key(), e.value()) })
+		return
+	}
+	for _, e := range b.small {
+		if !fn(e.key(), e.value()) {
+			return
+		}
+	}
+}
+
+func searchSmall(s []entry, key []byte) (int, bool) {
+	// Ascending writes are the common case.
+	if n := len(s); n == 0 || bytes.Compare(s[n-1].key(), key) < 0 {
+		return n, false
+	}
+	return slices.BinarySearchFunc(s, key, func(e entry, k []byte) int {
+		return bytes.Compare(e.b[:e.klen], k)
+	})
+}
+
+// find returns the entry of key.
+func (b *Buffer) find(key []byte) (entry, bool) {
+	if b.tree != nil {
+		return b.tree.Get(entry{b: key, klen: len(key)})
+	}
+	if i, ok := searchSmall(b.small, key); ok {
+		return b.small[i], true
+	}
+	return entry{}, false
+}
+
+// set writes a pair, or a deletion when value is empty. The caller has checked
+// the limits; delta is what the write adds to the size (see grow).
+func (b *Buffer) set(key, value []byte, delta int64) {
+	b.frz = nil
+	b.size += delta
+	e := entry{b: b.arena.pair(key, value), klen: len(key)}
+	if b.tree != nil {
+		b.tree.SetHint(e, &b.hint)
+		return
+	}
+	i, found := searchSmall(b.small, key)
+	if !found && len(b.small) >= smallMax {
+		b.toTree()
+		b.tree.SetHint(e, &b.hint)
+		return
+	}
+	if b.shared {
+		b.small = append(make([]entry, 0, len(b.small)+4), b.small...)
+		b.shared = false
+	}
+	if found {
+		b.small[i] = e
+		return
+	}
+	b.small = slices.Insert(b.small, i, e)
+}
+
+// grow is the number of bytes by which set would change the size.
+func (b *Buffer) grow(key, value []byte) int64 {
+	if e, ok := b.find(key); ok {
+		return int64(len(key) + len(value) - len(e.b))
+	}
+	return int64(len(key) + len(value))
+}
+
+func (b *Buffer) toTree() {
+	// Small nodes keep the copy of a path, after a savepoint, cheap.
+	b.tree = btree.NewBTreeGOptions(lessEntry, btree.Options{NoLocks: true, Degree: 16})
+	for _, e := range b.small {
+		b.tree.Load(e)
+	}
+	b.small, b.shared = nil, false
+}
+
+// freeze returns the current state; freezing an unchanged buffer is free.
+func (b *Buffer) freeze() *frozen {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.frz == nil {
+		b.frz = &frozen{small: b.small, size: b.size}
+		if b.tree != nil {
+			b.frz.tree = b.tree.Copy()
+		}
+		b.shared = true
+	}
+	return b.frz
+}
+
+// restore goes back to a frozen state.
+func (b *Buffer) restore(f *frozen) {
+	b.frz = f
+	b.size = f.size
+	b.small, b.tree, b.shared = f.small, nil, true
+	if f.tree != nil {
+		b.tree = f.tree.Copy()
+	}
+}
+
+// arena hands out memory in growing chunks. What entries no longer use is freed
+// with its chunk by the garbage collector.
+type arena struct {
+	chunk []byte
+	next  int
+}
+
+const (
+	arenaFirst = 256
+	arenaMax   = 256 << 10
+)
+
+// pair copies key and value behind each other.
+func (a *arena) pair(key, value []byte) []byte {
+	n := len(key) + len(value)
+	if cap(a.chunk)-len(a.chunk) < n {
+		if n > arenaMax/4 {
+			return append(append(make([]byte, 0, n), key...), value...)
+		}
+		a.next = min(max(2*a.next, arenaFirst), arenaMax)
+		a.chunk = make([]byte, 0, max(a.next, n))
+	}
+	off := len(a.chunk)
+	a.chunk = append(append(a.chunk, key...), value...)
+	return a.chunk[off:len(a.chunk):len(a.chunk)]
+}
+
+// cursor walks the entries of a frozen state inside a span, in either
+// direction.
+type cursor struct {
+	small      []entry
+	pos        int
+	it         btree.IterG[entry]
+	isTree     bool
+	reverse    bool
+	start, end []byte
+	cur        entry
+	valid      bool
+}
+
+// newCursor positions on the first entry of [start, end), from the end when
+// reverse.
+func newCursor(f *frozen, start, end []byte, reverse bool) *cursor {
+	c := &cursor{reverse: reverse, start: start, end: end}
+	if f.tree != nil {
+		c.isTree = true
+		c.it = f.tree.Iter()
+		c.seekTree()
+	} else {
+		c.seekSmall(f.small)
+	}
+	return c
+}
+
+func (c *cursor) seekTree() {
+	var ok bool
+	switch {
+	case !c.reverse:
+		ok = c.it.Seek(entry{b: c.start, klen: len(c.start)})
+	case c.end == nil:
+		ok = c.it.Last()
+	case c.it.Seek(entry{b: c.end, klen: len(c.end)}):
+		ok = c.it.Prev()
+	default:
+		ok = c.it.Last()
+	}
+	c.load(ok)
+}
+
+func (c *cursor) seekSmall(s []entry) {
+	lo, _ := searchSmall(s, c.start)
+	hi := len(s)
+	if c.end != nil {
+		hi, _ = searchSmall(s, c.end)
+	}
+	if lo < hi {
+		c.small = s[lo:hi]
+	}
+	if c.reverse {
+		c.pos = len(c.small) - 1
+	}
+	c.loadSmall()
+}
+
+func (c *cursor) loadSmall() {
+	if c.valid = c.pos >= 0 && c.pos < len(c.small); c.valid {
+		c.cur = c.small[c.pos]
+	}
+}
+
+func (c *cursor) load(ok bool) {
+	if c.valid = ok; !ok {
+		return
+	}
+	c.cur = c.it.Item()
+	if c.reverse {
+		c.valid = bytes.Compare(c.cur.key(), c.start) >= 0
+	} else if c.end != nil {
+		c.valid = bytes.Compare(c.cur.key(), c.end) < 0
+	}
+}
+
+func (c *cursor) next() {
+	switch {
+	case c.isTree && c.reverse:
+		c.load(c.it.Prev())
+	case c.isTree:
+		c.load(c.it.Next())
+	case c.reverse:
+		c.pos--
+		c.loadSmall()
+	default:
+		c.pos++
+		c.loadSmall()
+	}
+}
+
+// drop lets go of the memory. Frozen states stay valid, also where they lie in
+// inline.
+func (b *Buffer) drop() {
+	b.small, b.tree, b.frz, b.size = nil, nil, nil, 0
+	b.arena = arena{}
+}

@@ -1,0 +1,118 @@
+package txn
+
+import "github.com/sqlots/sqlots/storage"
+
+// detect ends every cycle of waits that goes through o, by choosing a victim in
+// each. It is called after o has joined a queue, so of all requests of a cycle
+// the last one sees the whole of it.
+func (t *lockTable) detect(o *owner) {
+	t.detecting.Lock()
+	defer t.detecting.Unlock()
+	for {
+		cycle := findCycle(o)
+		// The graph is read one shard at a time, so a cycle may be put together
+		// from waits that did not exist at the same time. A true one stays
+		// until somebody breaks it: look again before choosing a victim.
+		if cycle == nil || !stillThere(cycle) {
+			return
+		}
+		victim := cycle[0]
+		for _, w := range cycle[1:] {
+			if lighter(w.o, victim.o) {
+				victim = w
+			}
+		}
+		if victim.abort(storage.ErrDeadlock) {
+			t.deadlocks.Add(1)
+		}
+		if victim.o == o {
+			return
+		}
+	}
+}
+
+// lighter reports whether a is the better victim: less work, or younger.
+func lighter(a, b *owner) bool {
+	wa, wb := a.weight.Load(), b.weight.Load()
+	if wa != wb {
+		return wa < wb
+	}
+	return a.id > b.id
+}
+
+// findCycle returns the waits of a cycle through o, or nil.
+func findCycle(o *owner) []*waiter {
+	seen := make(map[*owner]bool)
+	var path []*waiter
+	var walk func(x *owner) bool
+	walk = func(x *owner) bool {
+		w := x.waiting.Load()
+		if w == nil {
+			return false
+		}
+		path = append(path, w)
+		for _, y := range w.blockers() {
+			if y == o {
+				return true
+			}
+			if !seen[y] {
+				seen[y] = true
+				if walk(y) {
+					return true
+				}
+			}
+		}
+		path = path[:len(path)-1]
+		return false
+	}
+	if walk(o) {
+		return path
+	}
+	return nil
+}
+
+// stillThere reports whether each wait of the cycle is for the next one's owner
+// or for somebody who waits for it in the same queue.
+func stillThere(cycle []*waiter) bool {
+	for i, w := range cycle {
+		next := cycle[(i+1)%len(cycle)].o
+		found := false
+		for _, y := range w.blockers() {
+			found = found || y == next
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// blockers are the owners for which w waits: holders, and waiters before it.
+// Of the latter it names only the nearest that stand for those before them,
+// which keeps the graph of a long queue a chain.
+func (w *waiter) blockers() []*owner {
+	w.shard.mu.Lock()
+	defer w.shard.mu.Unlock()
+	if !w.queued {
+		return nil
+	}
+	var out []*owner
+	for p := w.prev; p != nil; p = p.prev {
+		if w.mode == storage.LockShared && p.mode == storage.LockShared {
+			continue
+		}
+		if p.o != w.o {
+			out = append(out, p.o)
+		}
+		if p.mode == storage.LockExclusive {
+			// p waits for all holders but itself.
+			return out
+		}
+	}
+	for _, h := range w.l.holders {
+		if h != w.o && (w.mode == storage.LockExclusive || w.l.mode == storage.LockExclusive) {
+			out = append(out, h)
+		}
+	}
+	return out
+}

@@ -1,0 +1,23 @@
+// Package txn is the transaction machinery that the embedded engines share:
+// the write buffer, read views merged with it, savepoints, the table of row
+// locks with deadlock detection, and the checks of limits.
+//
+// # Model
+//
+// An Engine gives committed state (Latest, Snapshot) and applies one buffer of
+// writes atomically (Apply). A Manager makes transactions over it. A Txn keeps
+// its writes in an ordered buffer until Commit hands them to the engine; all
+// its reads lay the buffer over a view of the engine.
+//
+// # Invariants
+//
+//	I1  A write that would break a limit changes nothing.
+//	I2  Locks are released after the engine made the commit visible, and also
+//	    when it refused it.
+//	I3  A frozen state of the buffer (an open scan, a savepoint) never changes:
+//	    later writes copy what they touch.
+//	I4  Waiters of one key are served in the order of their arrival; only a
+//	    holder that strengthens its lock goes in front of them.
+//
+// It does not retry, and it knows nothing of how an engine stores its data.
+package txn

@@ -1,0 +1,136 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Engine is what an embedded engine provides. All methods may be called
+// concurrently.
+type Engine interface {
+	// Latest reads the latest committed state.
+	Latest() storage.Reader
+	// Snapshot freezes the current state.
+	Snapshot() (storage.Snapshot, error)
+	// GetPresumedAbsent is Latest().Get for keys that are probably absent.
+	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
+	// Apply commits the buffer (which is not empty) and returns when it is as
+	// durable as asked for. It calls visible exactly once if and when the
+	// writes can be seen by new readers, which may be before they are durable.
+	Apply(ctx context.Context, b *Buffer, d storage.Durability, visible func()) (seq uint64, err error)
+	// Seq is the sequence of the latest visible commit.
+	Seq() uint64
+}
+
+// DefaultLockTimeout is the wait for a lock when the options leave it open.
+const DefaultLockTimeout = 50 * time.Second
+
+// MinKey is the first key that users may write: the empty key and the key 00
+// belong to the engines.
+var minKey = [2]byte{0, 0}
+
+// CheckKey returns storage.ErrReservedKey for the keys that belong to the
+// engines: the empty key and the single byte 00.
+func CheckKey(key []byte) error {
+	if len(key) > 1 || (len(key) == 1 && key[0] != 0) {
+		return nil
+	}
+	return fmt.Errorf("key %x: %w", key, storage.ErrReservedKey)
+}
+
+// CheckPair returns the error of a pair that breaks a limit of caps, or nil.
+func CheckPair(caps storage.Caps, key, value []byte) error {
+	if err := CheckKey(key); err != nil {
+		return err
+	}
+	if len(key) > caps.MaxKey {
+		return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(len(key)), Limit: int64(caps.MaxKey)}
+	}
+	if len(value) == 0 {
+		return storage.ErrEmptyValue
+	}
+	if len(value) > caps.MaxValue {
+		return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(len(value)), Limit: int64(caps.MaxValue)}
+	}
+	return nil
+}
+
+// UserSpan cuts the engines' own keys off span, so that Start is never nil.
+func UserSpan(span storage.Span) storage.Span {
+	if len(span.Start) == 0 || (len(span.Start) == 1 && span.Start[0] == 0) {
+		span.Start = minKey[:]
+	}
+	return span
+}
+
+// Manager makes transactions over one engine and owns their locks. All methods
+// may be called concurrently.
+type Manager struct {
+	engine Engine
+	caps   storage.Caps
+	locks  *lockTable
+	lastID atomic.Uint64
+	closed atomic.Bool
+}
+
+// NewManager returns the manager of engine; zero fields of caps take their
+// defaults.
+func NewManager(engine Engine, caps storage.Caps) *Manager {
+	return &Manager{engine: engine, caps: FillCaps(caps), locks: newLockTable()}
+}
+
+// FillCaps replaces the zero fields of caps by their defaults.
+func FillCaps(caps storage.Caps) storage.Caps {
+	if caps.MaxKey == 0 {
+		caps.MaxKey = storage.DefaultCaps.MaxKey
+	}
+	if caps.MaxValue == 0 {
+		caps.MaxValue = storage.DefaultCaps.MaxValue
+	}
+	if caps.MaxTxn == 0 {
+		caps.MaxTxn = storage.DefaultCaps.MaxTxn
+	}
+	return caps
+}
+
+// Begin starts a transaction.
+func (m *Manager) Begin(opts storage.TxnOptions) (storage.Txn, error) {
+	if m.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	if opts.LockTimeout <= 0 {
+		opts.LockTimeout = DefaultLockTimeout
+	}
+	if opts.MaxSize <= 0 || opts.MaxSize > m.caps.MaxTxn {
+		opts.MaxSize = m.caps.MaxTxn
+	}
+	t := &Txn{m: m, opts: opts}
+	t.own.id = m.lastID.Add(1)
+	t.latest.t = t
+	t.buf.init()
+	return t, nil
+}
+
+// Caps are the limits.
+func (m *Manager) Caps() storage.Caps { return m.caps }
+
+// Locks lists the row locks that are held or awaited.
+func (m *Manager) Locks() []storage.LockInfo { return m.locks.list() }
+
+// LockWaits is the number of lock requests that had to wait, and Deadlocks the
+// number of victims, since the start.
+func (m *Manager) LockWaits() int64 { return m.locks.waits.Load() }
+
+// Deadlocks is the number of transactions that were chosen as victims.
+func (m *Manager) Deadlocks() int64 { return m.locks.deadlocks.Load() }
+
+// Close makes every open transaction fail with storage.ErrClosed from now on
+// and wakes those that wait for a lock. It is idempotent.
+func (m *Manager) Close() {
+	m.closed.Store(true)
+	m.locks.close()
+}

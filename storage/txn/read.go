@@ -1,0 +1,225 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// get reads key from the buffer, else from base.
+func (t *Txn) get(ctx context.Context, base storage.Reader, key, dst []byte) ([]byte, error) {
+	if t.buf.Len() > 0 {
+		if e, ok := t.buf.find(key); ok {
+			if v := e.value(); v != nil {
+				return append(dst, v...), nil
+			}
+			return dst, storage.ErrNotFound
+		}
+	}
+	return base.Get(ctx, key, dst)
+}
+
+// batchGet reads keys, taking those in the buffer from there and asking base
+// only for the others.
+func (t *Txn) batchGet(ctx context.Context, base storage.Reader, keys [][]byte,
+	fn func(i int, value []byte) error) error {
+	if t.buf.Len() == 0 {
+		return base.BatchGet(ctx, keys, fn)
+	}
+	var missing [][]byte
+	var index []int
+	own := make(map[int]entry)
+	for i, key := range keys {
+		if e, ok := t.buf.find(key); ok {
+			own[i] = e
+			continue
+		}
+		missing = append(missing, key)
+		index = append(index, i)
+	}
+	if len(own) == 0 {
+		return base.BatchGet(ctx, keys, fn)
+	}
+	next := 0
+	emitOwn := func(until int) error {
+		for ; next < until; next++ {
+			if err := fn(next, own[next].value()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(missing) > 0 {
+		err := base.BatchGet(ctx, missing, func(j int, value []byte) error {
+			if err := emitOwn(index[j]); err != nil {
+				return err
+			}
+			next++
+			return fn(index[j], value)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return emitOwn(len(keys))
+}
+
+// scan opens a scan of base with the buffer laid over it. Without buffered
+// writes in the span the scanner of base itself is returned.
+func (t *Txn) scan(ctx context.Context, base storage.Reader, span storage.Span,
+	opts storage.ScanOptions) (storage.Scanner, error) {
+	if t.buf.Len() == 0 {
+		return base.Scan(ctx, span, opts)
+	}
+	span = UserSpan(span)
+	cur := newCursor(t.buf.freeze(), span.Start, span.End, opts.Reverse)
+	inner, err := base.Scan(ctx, span, opts)
+	if err != nil || !cur.valid {
+		return inner, err
+	}
+	return &mergeScanner{inner: inner, cur: cur, keyOnly: opts.KeyOnly, reverse: opts.Reverse}, nil
+}
+
+// mergeScanner lays buffered writes over the stream of an engine.
+type mergeScanner struct {
+	inner   storage.Scanner
+	cur     *cursor
+	keyOnly bool
+	reverse bool
+
+	innerDone bool
+	// An engine pair that was taken from the stream while the caller stopped at
+	// a buffered pair before it.
+	pending            bool
+	pendKey, pendValue []byte
+	steps              int
+}
+
+// before reports whether the buffered entry comes before or at key, and whether
+// it is at key.
+func (s *mergeScanner) before(key []byte) (before, same bool) {
+	c := bytes.Compare(s.cur.cur.key(), key)
+	if s.reverse {
+		c = -c
+	}
+	return c <= 0, c == 0
+}
+
+// emitCur delivers the buffered entry, unless it is a deletion, and advances.
+func (s *mergeScanner) emitCur(fn func(key, value []byte) bool) bool {
+	e := s.cur.cur
+	s.cur.next()
+	v := e.value()
+	if v == nil {
+		return true
+	}
+	if s.keyOnly {
+		v = nil
+	}
+	return fn(e.key(), v)
+}
+
+// merge delivers all that comes up to and with the engine's pair. It returns
+// whether the caller wants more and whether the pair has been dealt with.
+func (s *mergeScanner) merge(key, value []byte, fn func(key, value []byte) bool) (more, used bool) {
+	for s.cur.valid {
+		before, same := s.before(key)
+		if !before {
+			break
+		}
+		if !s.emitCur(fn) {
+			return false, same
+		}
+		if same {
+			return true, true
+		}
+	}
+	return fn(key, value), true
+}
+
+// Visit implements storage.Scanner.
+func (s *mergeScanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
+	if s.pending {
+		value := s.pendValue
+		if s.keyOnly {
+			value = nil
+		}
+		more, used := s.merge(s.pendKey, value, fn)
+		s.pending = !used
+		if !more {
+			return false, nil
+		}
+	}
+	if !s.innerDone {
+		stopped := false
+		done, err := s.inner.Visit(ctx, func(key, value []byte) bool {
+			if !s.cur.valid {
+				stopped = !fn(key, value)
+				return !stopped
+			}
+			more, used := s.merge(key, value, fn)
+			if !used {
+				s.pending = true
+				s.pendKey = append(s.pendKey[:0], key...)
+				s.pendValue = append(s.pendValue[:0], value...)
+			}
+			stopped = !more
+			return more
+		})
+		if err != nil || stopped {
+			s.innerDone = done
+			return false, err
+		}
+		s.innerDone = done
+		if !done {
+			return false, nil
+		}
+	}
+	return s.tail(ctx, fn)
+}
+
+// tail delivers the buffered entries behind the engine's last pair.
+func (s *mergeScanner) tail(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
+	for s.cur.valid {
+		if s.steps++; s.steps%256 == 0 && ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if !s.emitCur(fn) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Close implements storage.Scanner.
+func (s *mergeScanner) Close() error { return s.inner.Close() }
+
+// latestReader reads the latest state plus own writes.
+type latestReader struct{ t *Txn }
+
+var _ storage.Reader = (*latestReader)(nil)
+
+// Get implements storage.Reader.
+func (r *latestReader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	if err := r.t.usable(); err != nil {
+		return dst, err
+	}
+	return r.t.get(ctx, r.t.m.engine.Latest(), key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (r *latestReader) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	if err := r.t.usable(); err != nil {
+		return err
+	}
+	return r.t.batchGet(ctx, r.t.m.engine.Latest(), keys, fn)
+}
+
+// Scan implements storage.Reader.
+func (r *latestReader) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	if err := r.t.usable(); err != nil {
+		return nil, err
+	}
+	return r.t.scan(ctx, r.t.m.engine.Latest(), span, opts)
+}

@@ -1,0 +1,391 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Txn implements storage.Txn over an Engine.
+type Txn struct {
+	m      *Manager
+	opts   storage.TxnOptions
+	own    owner
+	buf    Buffer
+	latest latestReader
+
+	viewMu sync.Mutex
+	view   atomic.Pointer[view]
+
+	marks  []mark
+	lastSP storage.Savepoint
+	doomed error // ErrDeadlock, after this transaction was the victim
+	ended  bool
+}
+
+// view is a read view; a struct so that it fits an atomic pointer.
+type view struct{ storage.Snapshot }
+
+// mark is one savepoint.
+type mark struct {
+	id    storage.Savepoint
+	state *frozen
+}
+
+var _ storage.Txn = (*Txn)(nil)
+
+// ID implements storage.Txn.
+func (t *Txn) ID() uint64 { return t.own.id }
+
+// usable returns the error of a transaction that cannot go on.
+func (t *Txn) usable() error {
+	switch {
+	case t.ended || t.m.closed.Load():
+		return storage.ErrClosed
+	case t.doomed != nil:
+		return t.doomed
+	}
+	return nil
+}
+
+// snapshot returns the read view, taking it when there is none. Readers of one
+// transaction may run concurrently.
+func (t *Txn) snapshot() (storage.Snapshot, error) {
+	if v := t.view.Load(); v != nil {
+		return v.Snapshot, nil
+	}
+	t.viewMu.Lock()
+	defer t.viewMu.Unlock()
+	if v := t.view.Load(); v != nil {
+		return v.Snapshot, nil
+	}
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	s, err := t.m.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	t.view.Store(&view{s})
+	return s, nil
+}
+
+// Get implements storage.Reader.
+func (t *Txn) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	if err := t.usable(); err != nil {
+		return dst, err
+	}
+	s, err := t.snapshot()
+	if err != nil {
+		return dst, err
+	}
+	return t.get(ctx, s, key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (t *Txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	s, err := t.snapshot()
+	if err != nil {
+		return err
+	}
+	return t.batchGet(ctx, s, keys, fn)
+}
+
+// Scan implements storage.Reader. The scanner sees the writes made before it
+// was opened, not those made later.
+func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	s, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return t.scan(ctx, s, span, opts)
+}
+
+// Latest implements storage.Txn.
+func (t *Txn) Latest() storage.Reader { return &t.latest }
+
+// Refresh implements storage.Txn.
+func (t *Txn) Refresh() error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	s, err := t.m.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	if old := t.view.Swap(&view{s}); old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// ViewSeq implements storage.Txn.
+func (t *Txn) ViewSeq() (uint64, error) {
+	if err := t.usable(); err != nil {
+		return 0, err
+	}
+	s, err := t.snapshot()
+	if err != nil {
+		return 0, err
+	}
+	return s.Seq(), nil
+}
+
+// Lock implements storage.Txn.
+func (t *Txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions) ([]storage.Locked, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	out := make([]storage.Locked, len(keys))
+	skipped := 0
+	for i, key := range keys {
+		err := t.lockKey(ctx, key, opts)
+		if opts.Wait == storage.WaitSkip && errors.Is(err, storage.ErrNoWait) {
+			out[i].Skipped = true
+			skipped++
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	// The values are read after all locks are held, in one batch.
+	return out, t.lockedValues(ctx, keys, out, skipped)
+}
+
+func (t *Txn) lockedValues(ctx context.Context, keys [][]byte, out []storage.Locked, skipped int) error {
+	if len(keys) == 1 && skipped == 0 {
+		v, err := t.get(ctx, t.m.engine.Latest(), keys[0], nil)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		out[0].Value = v
+		return err
+	}
+	want, index := keys, []int(nil)
+	if skipped > 0 {
+		want, index = nil, make([]int, 0, len(keys)-skipped)
+		for i, key := range keys {
+			if !out[i].Skipped {
+				want, index = append(want, key), append(index, i)
+			}
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	var mem arena
+	return t.batchGet(ctx, t.m.engine.Latest(), want, func(i int, value []byte) error {
+		if value == nil {
+			return nil
+		}
+		if index != nil {
+			i = index[i]
+		}
+		out[i].Value = mem.pair(value, nil)
+		return nil
+	})
+}
+
+// lockKey acquires one lock.
+func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions) error {
+	if len(key) > t.m.caps.MaxKey {
+		return CheckPair(t.m.caps, key, minKey[:])
+	}
+	timeout := opts.Timeout
+	if timeout <= 0 {
+		timeout = t.opts.LockTimeout
+	}
+	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
+	if errors.Is(err, storage.ErrDeadlock) {
+		t.doomed = storage.ErrDeadlock
+	}
+	return err
+}
+
+// Insert implements storage.Txn.
+func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	grow, err := t.check(key, value)
+	if err != nil {
+		return err
+	}
+	if err := t.lockKey(ctx, key, storage.LockOptions{}); err != nil {
+		return err
+	}
+	if e, ok := t.buf.find(key); ok {
+		if v := e.value(); v != nil {
+			return &storage.KeyExistsError{Key: append([]byte(nil), key...), Value: append([]byte(nil), v...)}
+		}
+	} else {
+		v, err := t.m.engine.GetPresumedAbsent(ctx, key, nil)
+		if err == nil {
+			return &storage.KeyExistsError{Key: append([]byte(nil), key...), Value: v}
+		}
+		if !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	t.put(key, value, grow)
+	return nil
+}
+
+// writable returns the error of a transaction that cannot write.
+func (t *Txn) writable() error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if t.opts.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	return nil
+}
+
+// check returns by how much a pair would grow the buffer, or the error of the
+// limit that it breaks.
+func (t *Txn) check(key, value []byte) (int64, error) {
+	if err := CheckPair(t.m.caps, key, value); err != nil {
+		return 0, err
+	}
+	return t.checkGrow(key, value)
+}
+
+func (t *Txn) checkGrow(key, value []byte) (int64, error) {
+	grow := t.buf.grow(key, value)
+	if size := t.buf.size + grow; grow > 0 && size > t.opts.MaxSize {
+		return 0, &storage.LimitError{Class: storage.ErrTxnTooLarge, Size: size, Limit: t.opts.MaxSize}
+	}
+	return grow, nil
+}
+
+func (t *Txn) put(key, value []byte, grow int64) {
+	t.buf.set(key, value, grow)
+	t.own.weight.Add(1)
+}
+
+// Put implements storage.Txn.
+func (t *Txn) Put(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	grow, err := t.check(key, value)
+	if err != nil {
+		return err
+	}
+	t.put(key, value, grow)
+	return nil
+}
+
+// Delete implements storage.Txn.
+func (t *Txn) Delete(key []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := CheckPair(t.m.caps, key, minKey[:]); err != nil {
+		return err
+	}
+	grow, err := t.checkGrow(key, nil)
+	if err != nil {
+		return err
+	}
+	t.put(key, nil, grow)
+	return nil
+}
+
+// Savepoint implements storage.Txn.
+func (t *Txn) Savepoint() storage.Savepoint {
+	t.lastSP++
+	t.marks = append(t.marks, mark{id: t.lastSP, state: t.buf.freeze()})
+	return t.lastSP
+}
+
+// findMark is the position of a savepoint, or -1.
+func (t *Txn) findMark(sp storage.Savepoint) int {
+	for i := len(t.marks) - 1; i >= 0; i-- {
+		if t.marks[i].id == sp {
+			return i
+		}
+	}
+	return -1
+}
+
+// RollbackTo implements storage.Txn. Savepoints that are later than sp are
+// forgotten.
+func (t *Txn) RollbackTo(sp storage.Savepoint) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	i := t.findMark(sp)
+	if i < 0 {
+		return fmt.Errorf("savepoint %d does not exist", sp)
+	}
+	clear(t.marks[i+1:])
+	t.marks = t.marks[:i+1]
+	if t.buf.frz != t.marks[i].state {
+		t.buf.restore(t.marks[i].state)
+	}
+	return nil
+}
+
+// Release implements storage.Txn; an unknown savepoint is ignored.
+func (t *Txn) Release(sp storage.Savepoint) {
+	if i := t.findMark(sp); i >= 0 {
+		clear(t.marks[i:])
+		t.marks = t.marks[:i]
+	}
+}
+
+// Size implements storage.Txn.
+func (t *Txn) Size() int64 { return t.buf.size }
+
+// Dirty implements storage.Txn.
+func (t *Txn) Dirty() bool { return t.buf.Len() > 0 }
+
+// Commit implements storage.Txn. It fails without effect when ctx is already
+// done; later cancellation does not stop it.
+func (t *Txn) Commit(ctx context.Context) (uint64, error) {
+	if err := t.usable(); err != nil {
+		t.Rollback()
+		return 0, err
+	}
+	if ctx.Err() != nil {
+		t.Rollback()
+		return 0, context.Cause(ctx)
+	}
+	defer t.Rollback()
+	if t.buf.Len() == 0 {
+		if v := t.view.Load(); v != nil {
+			return v.Seq(), nil
+		}
+		return t.m.engine.Seq(), nil
+	}
+	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.releaseLocks)
+}
+
+func (t *Txn) releaseLocks() { t.m.locks.releaseAll(&t.own) }
+
+// Rollback implements storage.Txn.
+func (t *Txn) Rollback() {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	t.releaseLocks()
+	if v := t.view.Swap(nil); v != nil {
+		_ = v.Close() // a snapshot has nothing to lose
+	}
+	t.buf.drop()
+	t.marks = nil
+}
