@@ -1,0 +1,47 @@
+package sqlerr
+
+import "fmt"
+
+// Error is a MySQL error or warning.
+type Error struct {
+	Number  uint16
+	State   string // SQLSTATE, five characters
+	Message string
+}
+
+// Error implements error in the form of the mysql shell.
+func (e *Error) Error() string {
+	return fmt.Sprintf("ERROR %d (%s): %s", e.Number, e.State, e.Message)
+}
+
+// New makes an error from its parts. Constructors of this package are
+// preferred to it.
+func New(number uint16, state, format string, args ...any) *Error {
+	return &Error{Number: number, State: state, Message: fmt.Sprintf(format, args...)}
+}
+
+// Is matches errors of the same number, so that errors.Is works with a value
+// made by any constructor.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Number == e.Number
+}
+
+// Level is the severity of a diagnostic in SHOW WARNINGS.
+type Level uint8
+
+// Levels.
+const (
+	LevelNote Level = iota
+	LevelWarning
+	LevelError
+)
+
+// String is the name that SHOW WARNINGS prints.
+func (l Level) String() string { return [...]string{"Note", "Warning", "Error"}[l] }
+
+// Warning is an entry of the diagnostics area.
+type Warning struct {
+	Level Level
+	Err   *Error
+}

@@ -1,0 +1,482 @@
+package sqlerr
+
+// The constructors, by number.
+
+// CantCreateDB: 1007, the database exists.
+func DatabaseExists(db string) *Error {
+	return New(1007, "HY000", "Can't create database '%s'; database exists", db)
+}
+
+// NoSuchDatabaseToDrop: 1008.
+func NoSuchDatabaseToDrop(db string) *Error {
+	return New(1008, "HY000", "Can't drop database '%s'; database doesn't exist", db)
+}
+
+// DiskFull: 1021; what is the file or store.
+func DiskFull(what string) *Error {
+	return New(1021, "HY000", "Disk full (%s); waiting for someone to free some space... (errno: 28 \"No space left on device\")", what)
+}
+
+// TooManyConnections: 1040.
+func TooManyConnections() *Error { return New(1040, "08004", "Too many connections") }
+
+// HandshakeError: 1043.
+func HandshakeError() *Error { return New(1043, "08S01", "Bad handshake") }
+
+// DatabaseAccessDenied: 1044.
+func DatabaseAccessDenied(user, host, db string) *Error {
+	return New(1044, "42000", "Access denied for user '%s'@'%s' to database '%s'", user, host, db)
+}
+
+// AccessDenied: 1045; password tells whether one was sent.
+func AccessDenied(user, host string, password bool) *Error {
+	using := "NO"
+	if password {
+		using = "YES"
+	}
+	return New(1045, "28000", "Access denied for user '%s'@'%s' (using password: %s)", user, host, using)
+}
+
+// NoDatabaseSelected: 1046.
+func NoDatabaseSelected() *Error { return New(1046, "3D000", "No database selected") }
+
+// UnknownCommand: 1047.
+func UnknownCommand() *Error { return New(1047, "08S01", "Unknown command") }
+
+// ColumnCannotBeNull: 1048.
+func ColumnCannotBeNull(column string) *Error {
+	return New(1048, "23000", "Column '%s' cannot be null", column)
+}
+
+// UnknownDatabase: 1049.
+func UnknownDatabase(db string) *Error { return New(1049, "42000", "Unknown database '%s'", db) }
+
+// TableExists: 1050.
+func TableExists(table string) *Error {
+	return New(1050, "42S01", "Table '%s' already exists", table)
+}
+
+// UnknownTable: 1051, of DROP TABLE; name is qualified.
+func UnknownTable(name string) *Error { return New(1051, "42S02", "Unknown table '%s'", name) }
+
+// AmbiguousColumn: 1052; clause is "field list", "where clause" and so on.
+func AmbiguousColumn(column, clause string) *Error {
+	return New(1052, "23000", "Column '%s' in %s is ambiguous", column, clause)
+}
+
+// ServerShutdown: 1053.
+func ServerShutdown() *Error { return New(1053, "08S01", "Server shutdown in progress") }
+
+// UnknownColumn: 1054.
+func UnknownColumn(column, clause string) *Error {
+	return New(1054, "42S22", "Unknown column '%s' in '%s'", column, clause)
+}
+
+// NotInGroupBy: 1055, only_full_group_by; position counts from 1.
+func NotInGroupBy(position int, clause, column string) *Error {
+	return New(1055, "42000", "Expression #%d of %s is not in GROUP BY clause and contains nonaggregated column '%s' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by", position, clause, column)
+}
+
+// CannotGroupOn: 1056.
+func CannotGroupOn(name string) *Error { return New(1056, "42000", "Can't group on '%s'", name) }
+
+// IdentifierTooLong: 1059.
+func IdentifierTooLong(name string) *Error {
+	return New(1059, "42000", "Identifier name '%s' is too long", name)
+}
+
+// DuplicateColumn: 1060.
+func DuplicateColumn(column string) *Error {
+	return New(1060, "42S21", "Duplicate column name '%s'", column)
+}
+
+// DuplicateKeyName: 1061.
+func DuplicateKeyName(name string) *Error {
+	return New(1061, "42000", "Duplicate key name '%s'", name)
+}
+
+// DuplicateEntry: 1062; entry is the key's values joined with '-', key is
+// table.index.
+func DuplicateEntry(entry, key string) *Error {
+	return New(1062, "23000", "Duplicate entry '%s' for key '%s'", entry, key)
+}
+
+// Parse: 1064; near is the rest of the text from the error on.
+func Parse(message, near string, line int) *Error {
+	if message == "" {
+		message = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use"
+	}
+	return New(1064, "42000", "%s near '%s' at line %d", message, near, line)
+}
+
+// EmptyQuery: 1065.
+func EmptyQuery() *Error { return New(1065, "42000", "Query was empty") }
+
+// NotUniqueTable: 1066.
+func NotUniqueTable(name string) *Error {
+	return New(1066, "42000", "Not unique table/alias: '%s'", name)
+}
+
+// InvalidDefault: 1067.
+func InvalidDefault(column string) *Error {
+	return New(1067, "42000", "Invalid default value for '%s'", column)
+}
+
+// MultiplePrimaryKeys: 1068.
+func MultiplePrimaryKeys() *Error { return New(1068, "42000", "Multiple primary key defined") }
+
+// TooManyKeys: 1069.
+func TooManyKeys(max int) *Error {
+	return New(1069, "42000", "Too many keys specified; max %d keys allowed", max)
+}
+
+// TooManyKeyParts: 1070.
+func TooManyKeyParts(max int) *Error {
+	return New(1070, "42000", "Too many key parts specified; max %d parts allowed", max)
+}
+
+// KeyTooLong: 1071, in bytes.
+func KeyTooLong(max int) *Error {
+	return New(1071, "42000", "Specified key was too long; max key length is %d bytes", max)
+}
+
+// KeyColumnMissing: 1072.
+func KeyColumnMissing(column string) *Error {
+	return New(1072, "42000", "Key column '%s' doesn't exist in table", column)
+}
+
+// BlobKeyNeedsLength: 1170.
+func BlobKeyNeedsLength(column string) *Error {
+	return New(1170, "42000", "BLOB/TEXT column '%s' used in key specification without a key length", column)
+}
+
+// JSONKey: 3152.
+func JSONKey(column string) *Error {
+	return New(3152, "42000", "JSON column '%s' supports indexing only via generated columns on a specified JSON path.", column)
+}
+
+// ColumnTooLong: 1074.
+func ColumnTooLong(column string, max int) *Error {
+	return New(1074, "42000", "Column length too big for column '%s' (max = %d); use BLOB or TEXT instead", column, max)
+}
+
+// WrongAutoKey: 1075.
+func WrongAutoKey() *Error {
+	return New(1075, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key")
+}
+
+// WrongPrefixKey: 1089.
+func WrongPrefixKey() *Error {
+	return New(1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys")
+}
+
+// CannotRemoveAllFields: 1090.
+func CannotRemoveAllFields() *Error {
+	return New(1090, "42000", "You can't delete all columns with ALTER TABLE; use DROP TABLE instead")
+}
+
+// CannotDropFieldOrKey: 1091.
+func CannotDropFieldOrKey(name string) *Error {
+	return New(1091, "42000", "Can't DROP '%s'; check that column/key exists", name)
+}
+
+// NoSuchThread: 1094.
+func NoSuchThread(id uint64) *Error { return New(1094, "HY000", "Unknown thread id: %d", id) }
+
+// KillDenied: 1095.
+func KillDenied(id uint64) *Error { return New(1095, "HY000", "You are not owner of thread %d", id) }
+
+// BlobCantHaveDefault: 1101.
+func BlobCantHaveDefault(column string) *Error {
+	return New(1101, "42000", "BLOB, TEXT, GEOMETRY or JSON column '%s' can't have a default value", column)
+}
+
+// WrongDatabaseName: 1102.
+func WrongDatabaseName(name string) *Error {
+	return New(1102, "42000", "Incorrect database name '%s'", name)
+}
+
+// WrongTableName: 1103.
+func WrongTableName(name string) *Error {
+	return New(1103, "42000", "Incorrect table name '%s'", name)
+}
+
+// Unknown: 1105, for what has no number of its own.
+func Unknown(format string, args ...any) *Error { return New(1105, "HY000", format, args...) }
+
+// FieldSpecifiedTwice: 1110.
+func FieldSpecifiedTwice(column string) *Error {
+	return New(1110, "42000", "Column '%s' specified twice", column)
+}
+
+// InvalidGroupFunctionUse: 1111.
+func InvalidGroupFunctionUse() *Error { return New(1111, "HY000", "Invalid use of group function") }
+
+// TableMustHaveColumns: 1113.
+func TableMustHaveColumns() *Error {
+	return New(1113, "42000", "A table must have at least 1 column")
+}
+
+// UnknownCharset: 1115.
+func UnknownCharset(name string) *Error {
+	return New(1115, "42000", "Unknown character set: '%s'", name)
+}
+
+// TooManyColumns: 1117.
+func TooManyColumns() *Error { return New(1117, "42000", "Too many columns") }
+
+// WrongValueCount: 1136; row counts from 1.
+func WrongValueCount(row int) *Error {
+	return New(1136, "21S01", "Column count doesn't match value count at row %d", row)
+}
+
+// NoSuchTable: 1146.
+func NoSuchTable(db, table string) *Error {
+	return New(1146, "42S02", "Table '%s.%s' doesn't exist", db, table)
+}
+
+// PacketTooLarge: 1153.
+func PacketTooLarge() *Error {
+	return New(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes")
+}
+
+// PacketsOutOfOrder: 1156.
+func PacketsOutOfOrder() *Error { return New(1156, "08S01", "Got packets out of order") }
+
+// WrongColumnName: 1166.
+func WrongColumnName(name string) *Error {
+	return New(1166, "42000", "Incorrect column name '%s'", name)
+}
+
+// PrimaryCantHaveNull: 1171.
+func PrimaryCantHaveNull() *Error {
+	return New(1171, "42000", "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead")
+}
+
+// KeyDoesNotExist: 1176.
+func KeyDoesNotExist(key, table string) *Error {
+	return New(1176, "42000", "Key '%s' doesn't exist in table '%s'", key, table)
+}
+
+// UnknownSystemVariable: 1193.
+func UnknownSystemVariable(name string) *Error {
+	return New(1193, "HY000", "Unknown system variable '%s'", name)
+}
+
+// TransactionTooLarge: 1197, in the words of multi-statement transactions
+// that need more than their limit.
+func TransactionTooLarge(size, limit int64) *Error {
+	return New(1197, "HY000", "Multi-statement transaction required more than 'sqlots_max_transaction_size' bytes of storage; increase this variable and try again (%d bytes, limit %d)", size, limit)
+}
+
+// LockWaitTimeout: 1205.
+func LockWaitTimeout() *Error {
+	return New(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+}
+
+// WrongArguments: 1210.
+func WrongArguments(what string) *Error {
+	return New(1210, "HY000", "Incorrect arguments to %s", what)
+}
+
+// Deadlock: 1213.
+func Deadlock() *Error {
+	return New(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
+}
+
+// WrongUsage: 1221, as in "Incorrect usage of UNION and ORDER BY".
+func WrongUsage(a, b string) *Error {
+	return New(1221, "HY000", "Incorrect usage of %s and %s", a, b)
+}
+
+// WrongNumberOfSelectColumns: 1222.
+func WrongNumberOfSelectColumns() *Error {
+	return New(1222, "21000", "The used SELECT statements have a different number of columns")
+}
+
+// LocalVariable: 1228.
+func LocalVariable(name string) *Error {
+	return New(1228, "HY000", "Variable '%s' is a SESSION variable and can't be used with SET GLOBAL", name)
+}
+
+// GlobalVariable: 1229.
+func GlobalVariable(name string) *Error {
+	return New(1229, "HY000", "Variable '%s' is a GLOBAL variable and should be set with SET GLOBAL", name)
+}
+
+// WrongValueForVariable: 1231.
+func WrongValueForVariable(name, val string) *Error {
+	return New(1231, "42000", "Variable '%s' can't be set to the value of '%s'", name, val)
+}
+
+// WrongTypeForVariable: 1232.
+func WrongTypeForVariable(name string) *Error {
+	return New(1232, "42000", "Incorrect argument type to variable '%s'", name)
+}
+
+// NotSupported: 1235; what names the construct.
+func NotSupported(what string) *Error {
+	return New(1235, "42000", "This version of sqlots doesn't yet support '%s'", what)
+}
+
+// ReadOnlyVariable: 1238.
+func ReadOnlyVariable(name string) *Error {
+	return New(1238, "HY000", "Variable '%s' is a read only variable", name)
+}
+
+// OperandColumns: 1241.
+func OperandColumns(n int) *Error {
+	return New(1241, "21000", "Operand should contain %d column(s)", n)
+}
+
+// SubqueryMoreThanOneRow: 1242.
+func SubqueryMoreThanOneRow() *Error { return New(1242, "21000", "Subquery returns more than 1 row") }
+
+// UnknownStatementHandler: 1243.
+func UnknownStatementHandler(handle, where string) *Error {
+	return New(1243, "HY000", "Unknown prepared statement handler (%s) given to %s", handle, where)
+}
+
+// DerivedMustHaveAlias: 1248.
+func DerivedMustHaveAlias() *Error {
+	return New(1248, "42000", "Every derived table must have its own alias")
+}
+
+// DataTruncatedForColumn: 1265, a warning and in strict mode an error.
+func DataTruncatedForColumn(column string, row int) *Error {
+	return New(1265, "01000", "Data truncated for column '%s' at row %d", column, row)
+}
+
+// OutOfRange: 1264.
+func OutOfRange(column string, row int) *Error {
+	return New(1264, "22003", "Out of range value for column '%s' at row %d", column, row)
+}
+
+// UnknownCollation: 1273.
+func UnknownCollation(name string) *Error {
+	return New(1273, "HY000", "Unknown collation: '%s'", name)
+}
+
+// CollationCharsetMismatch: 1253.
+func CollationCharsetMismatch(collation, charset string) *Error {
+	return New(1253, "42000", "COLLATION '%s' is not valid for CHARACTER SET '%s'", collation, charset)
+}
+
+// TruncatedWrongValue: 1292; kind is INTEGER, DOUBLE, DECIMAL, datetime, …
+func TruncatedWrongValue(kind, val string) *Error {
+	return New(1292, "22007", "Truncated incorrect %s value: '%s'", kind, val)
+}
+
+// IncorrectTemporal: 1292 of a date or time value that is none; kind is
+// DATE, DATETIME or TIME.
+func IncorrectTemporal(kind, val string) *Error {
+	return New(1292, "22007", "Incorrect %s value: '%s'", kind, val)
+}
+
+// IncorrectTemporalForColumn: 1292 on storing; kind is date, datetime, time.
+func IncorrectTemporalForColumn(kind, val, column string, row int) *Error {
+	return New(1292, "22007", "Incorrect %s value: '%s' for column '%s' at row %d", kind, val, column, row)
+}
+
+// QueryInterrupted: 1317.
+func QueryInterrupted() *Error { return New(1317, "70100", "Query execution was interrupted") }
+
+// NoDefaultForField: 1364.
+func NoDefaultForField(column string) *Error {
+	return New(1364, "HY000", "Field '%s' doesn't have a default value", column)
+}
+
+// DivisionByZero: 1365.
+func DivisionByZero() *Error { return New(1365, "22012", "Division by 0") }
+
+// IncorrectValueForColumn: 1366; kind is integer, decimal, double, string, …
+func IncorrectValueForColumn(kind, val, column string, row int) *Error {
+	return New(1366, "HY000", "Incorrect %s value: '%s' for column '%s' at row %d", kind, val, column, row)
+}
+
+// DataTooLong: 1406.
+func DataTooLong(column string, row int) *Error {
+	return New(1406, "22001", "Data too long for column '%s' at row %d", column, row)
+}
+
+// PrecisionTooBig: 1426 with the limits of DECIMAL and fractional seconds.
+func PrecisionTooBig(precision int, column string, max int) *Error {
+	return New(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is %d.", precision, column, max)
+}
+
+// ScaleTooBig: 1425.
+func ScaleTooBig(scale int, column string, max int) *Error {
+	return New(1425, "42000", "Too big scale %d specified for column '%s'. Maximum is %d.", scale, column, max)
+}
+
+// MBiggerThanD: 1427.
+func MBiggerThanD(column string) *Error {
+	return New(1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", column)
+}
+
+// DatetimeOverflow: 1441.
+func DatetimeOverflow(function string) *Error {
+	return New(1441, "22008", "Datetime function: %s field overflow", function)
+}
+
+// WrongParamCount: 1582.
+func WrongParamCount(function string) *Error {
+	return New(1582, "42000", "Incorrect parameter count in the call to native function '%s'", function)
+}
+
+// FunctionDoesNotExist: 1305; name is db.function.
+func FunctionDoesNotExist(name string) *Error {
+	return New(1305, "42000", "FUNCTION %s does not exist", name)
+}
+
+// SavepointDoesNotExist: 1305.
+func SavepointDoesNotExist(name string) *Error {
+	return New(1305, "42000", "SAVEPOINT %s does not exist", name)
+}
+
+// ValueOutOfRange: 1690; kind is BIGINT, BIGINT UNSIGNED, DOUBLE, …, expr the
+// expression's text.
+func ValueOutOfRange(kind, expr string) *Error {
+	return New(1690, "22003", "%s value is out of range in '%s'", kind, expr)
+}
+
+// ReadOnlyTransaction: 1792.
+func ReadOnlyTransaction() *Error {
+	return New(1792, "25006", "Cannot execute statement in a READ ONLY transaction.")
+}
+
+// Internal: 1815, a bug of ours.
+func Internal(format string, args ...any) *Error {
+	return New(1815, "HY000", "Internal error: "+format, args...)
+}
+
+// QueryTimeout: 3024.
+func QueryTimeout() *Error {
+	return New(3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded")
+}
+
+// InvalidJSON: 3140 on storing into a JSON column.
+func InvalidJSON(message string, pos int, column string) *Error {
+	return New(3140, "22032", "Invalid JSON text: \"%s\" at position %d in value for column '%s'.", message, pos, column)
+}
+
+// InvalidJSONArgument: 3141.
+func InvalidJSONArgument(arg int, function, message string, pos int) *Error {
+	return New(3141, "22032", "Invalid JSON text in argument %d to function %s: \"%s\" at position %d.", arg, function, message, pos)
+}
+
+// InvalidJSONPath: 3143.
+func InvalidJSONPath(pos int) *Error {
+	return New(3143, "42000", "Invalid JSON path expression. The error is around character position %d.", pos)
+}
+
+// LockNoWait: 3572.
+func LockNoWait() *Error {
+	return New(3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
+}
+
+// QueryMemoryExceeded: 3170 with the limit, the error of a query that needs
+// more memory than its limit and cannot go on without.
+func QueryMemoryExceeded(limit int64, operator string) *Error {
+	return New(3170, "HY000", "Memory capacity of %d bytes for '%s' exceeded. Raise sqlots_query_memory_limit or make the query smaller.", limit, operator)
+}

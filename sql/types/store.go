@@ -1,0 +1,736 @@
+package types
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Store converts d, a value of type from, to what column col keeps; row is the
+// number of the row in messages, from 1. In strict mode a value that does not
+// fit is an error; otherwise, and with IGNORE, the nearest value is stored and
+// a warning given. NULL in a NOT NULL column is 1048 (a warning and the
+// implicit default outside of strict mode).
+//
+// The result is of kind KindOf(col.Type) and normal: DECIMAL has exactly the
+// scale of the column, CHAR no trailing spaces, BINARY its full length,
+// TIMESTAMP is in the session's zone. It may share bytes with d.
+func Store(env *Env, d value.Datum, from schema.Type, col *schema.Column, row int) (value.Datum, error) {
+	s := storer{env: env, col: col, row: row}
+	if d.IsNull() {
+		if col.Nullable {
+			return d, nil
+		}
+		if err := s.fail(sqlerr.ColumnCannotBeNull(col.Name)); err != nil {
+			return value.Null, err
+		}
+		return ImplicitDefault(col.Type), nil
+	}
+	t := col.Type
+	switch {
+	case t.IsInteger():
+		return s.integer(d, from)
+	case t.IsFloat():
+		return s.float(d, from)
+	case t.ID == schema.TypeDecimal:
+		return s.decimal(d, from)
+	case t.IsCharacter():
+		return s.character(d, from)
+	case t.IsBinary():
+		return s.binary(d, from)
+	case t.HasDate():
+		return s.datetime(d, from)
+	}
+	switch t.ID {
+	case schema.TypeTime:
+		return s.duration(d, from)
+	case schema.TypeBit:
+		return s.bit(d, from)
+	case schema.TypeYear:
+		return s.year(d, from)
+	case schema.TypeEnum:
+		return s.enum(d, from)
+	case schema.TypeSet:
+		return s.set(d, from)
+	case schema.TypeJSON:
+		return s.json(d, from)
+	}
+	return value.Null, sqlerr.NotSupported("values of type " + t.String())
+}
+
+// ImplicitDefault is the value that MySQL stores in a NOT NULL column without
+// a default: zero, the empty string, the first member of an ENUM.
+func ImplicitDefault(t schema.Type) value.Datum {
+	switch KindOf(t) {
+	case value.KindInt:
+		return value.Int(0)
+	case value.KindUint:
+		if t.ID == schema.TypeEnum {
+			return value.Uint(1)
+		}
+		return value.Uint(0)
+	case value.KindFloat:
+		return value.Float(0)
+	case value.KindDecimal:
+		return value.Dec(value.Decimal{}.Rescale(max(t.Scale, 0)))
+	case value.KindTime:
+		return value.TimeOf(value.ZeroTime)
+	case value.KindDuration:
+		return value.DurationOf(0)
+	case value.KindJSON:
+		return value.JSONOf(value.JSONNull())
+	}
+	if t.ID == schema.TypeBinary {
+		return value.Bytes(make([]byte, max(t.Len, 0)))
+	}
+	return value.Bytes([]byte{})
+}
+
+// storer is one call of Store.
+type storer struct {
+	env *Env
+	col *schema.Column
+	row int
+}
+
+// strict reports that bad values are errors.
+func (s *storer) strict() bool { return s.env == nil || s.env.Mode.Strict() && !s.env.Ignore }
+
+// fail is e as an error in strict mode and as a warning otherwise.
+func (s *storer) fail(e *sqlerr.Error) error {
+	if s.strict() {
+		return e
+	}
+	s.env.Warning(e)
+	return nil
+}
+
+func (s *storer) outOfRange() error { return s.fail(sqlerr.OutOfRange(s.col.Name, s.row)) }
+
+func (s *storer) truncated() error { return s.fail(sqlerr.DataTruncatedForColumn(s.col.Name, s.row)) }
+
+func (s *storer) note() { s.env.Note(sqlerr.DataTruncatedForColumn(s.col.Name, s.row)) }
+
+func (s *storer) incorrect(kind string, text []byte) error {
+	return s.fail(sqlerr.IncorrectValueForColumn(kind, errText(text), s.col.Name, s.row))
+}
+
+// prefixStatus checks how much of a string was a number: n bytes were.
+func (s *storer) prefixStatus(kind string, text []byte, n int) error {
+	switch {
+	case n == 0:
+		return s.incorrect(kind, text)
+	case !onlySpaces(text[n:]):
+		return s.truncated()
+	}
+	return nil
+}
+
+// intLimits are the limits of an integer type.
+func intLimits(t schema.Type) (lo int64, hi uint64) {
+	bits := [...]int{8, 16, 24, 32, 64}[t.ID-schema.TypeTinyInt]
+	if t.Unsigned {
+		return 0, math.MaxUint64 >> (64 - bits)
+	}
+	return math.MinInt64 >> (64 - bits), math.MaxInt64 >> (64 - bits)
+}
+
+// wideInt is an integer of either sign: neg means -mag.
+type wideInt struct {
+	neg bool
+	mag uint64
+}
+
+func wideOf(n int64) wideInt {
+	if n < 0 {
+		return wideInt{true, -uint64(n)}
+	}
+	return wideInt{false, uint64(n)}
+}
+
+// wideDecimal is d rounded; out of 64 bits it is the nearest.
+func wideDecimal(d value.Decimal) wideInt {
+	if d.Sign() < 0 {
+		n, _ := d.Neg().Uint64()
+		return wideInt{n != 0, n}
+	}
+	n, _ := d.Uint64()
+	return wideInt{false, n}
+}
+
+func (s *storer) integer(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	lo, hi := intLimits(t)
+	if d.Kind() == value.KindInt && !t.Unsigned { // the common case
+		if n := d.Int(); n >= lo && n <= int64(hi) {
+			return d, nil
+		}
+	}
+	w, err := s.toWide(d, from, "integer")
+	if err != nil {
+		return value.Null, err
+	}
+	switch {
+	case w.neg && (lo == 0 || w.mag > -uint64(lo)):
+		err = s.outOfRange()
+		w = wideOf(lo)
+	case !w.neg && w.mag > hi:
+		err = s.outOfRange()
+		w.mag = hi
+	}
+	if t.Unsigned {
+		return value.Uint(w.mag), err
+	}
+	n := int64(w.mag)
+	if w.neg {
+		n = -n
+	}
+	return value.Int(n), err
+}
+
+// toWide is d as an integer, rounded.
+func (s *storer) toWide(d value.Datum, from schema.Type, kind string) (wideInt, error) {
+	switch d.Kind() {
+	case value.KindInt:
+		return wideOf(d.Int()), nil
+	case value.KindUint:
+		return wideInt{false, d.Uint()}, nil
+	case value.KindFloat:
+		f := math.RoundToEven(d.Float())
+		if f < 0 {
+			n, _ := floatToUint(-f)
+			return wideInt{true, n}, nil
+		}
+		n, _ := floatToUint(f)
+		return wideInt{false, n}, nil
+	case value.KindDecimal:
+		return wideDecimal(d.Decimal()), nil
+	case value.KindBytes:
+		text := numericText(d.Bytes(), from)
+		p := parseIntPrefix(text)
+		if p.clean && !p.overflow {
+			return wideInt{p.neg && p.mag != 0, p.mag}, nil
+		}
+		dec, n, _ := decimalPrefix(text)
+		return wideDecimal(dec), s.prefixStatus(kind, text, n)
+	case value.KindJSON:
+		sc, st, ok := jsonScalar(d.Bytes())
+		if !ok {
+			return wideInt{}, s.badJSON("INTEGER")
+		}
+		return s.toWide(sc, st, kind)
+	}
+	n, err := ToInt(s.env, d, from)
+	return wideOf(n), err
+}
+
+func (s *storer) badJSON(kind string) error {
+	return s.fail(sqlerr.New(3156, "22018", "Invalid JSON value for CAST to %s from column %s at row %d", kind, s.col.Name, s.row))
+}
+
+func (s *storer) float(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	var f float64
+	var err error
+	over := false
+	switch d.Kind() {
+	case value.KindBytes:
+		text := numericText(d.Bytes(), from)
+		var n int
+		f, n, over = floatPrefix(text)
+		if n == 0 || !onlySpaces(text[n:]) {
+			err = s.truncated()
+		}
+	case value.KindJSON:
+		sc, st, ok := jsonScalar(d.Bytes())
+		if ok {
+			return s.float(sc, st)
+		}
+		err = s.badJSON("DOUBLE")
+	default:
+		f, err = ToFloat(s.env, d, from)
+	}
+	if err != nil {
+		return value.Null, err
+	}
+	limit := math.MaxFloat64
+	if t.ID == schema.TypeFloat {
+		limit = math.MaxFloat32
+	}
+	if isFixedFloat(t) {
+		limit = min(limit, math.Pow10(t.Len-t.Scale)-math.Pow10(-t.Scale))
+		f = roundFloat(f, t.Scale)
+	}
+	switch {
+	case t.Unsigned && f < 0:
+		f, over = 0, true
+	case f > limit:
+		f, over = limit, true
+	case f < -limit:
+		f, over = -limit, true
+	}
+	if t.ID == schema.TypeFloat {
+		f = float64(float32(f))
+	}
+	if over {
+		err = s.outOfRange()
+	}
+	if f == 0 {
+		f = 0 // no negative zero in tables and keys
+	}
+	return value.Float(f), err
+}
+
+func (s *storer) decimal(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	scale := max(t.Scale, 0)
+	var dec value.Decimal
+	var err error
+	switch d.Kind() {
+	case value.KindDecimal:
+		if dec = d.Decimal(); dec.Scale() == scale && dec.Fits(t.Len, scale) && !(t.Unsigned && dec.Sign() < 0) {
+			return d, nil
+		}
+	case value.KindBytes:
+		text := numericText(d.Bytes(), from)
+		var n int
+		dec, n, _ = decimalPrefix(text)
+		err = s.prefixStatus("decimal", text, n)
+	case value.KindJSON:
+		sc, st, ok := jsonScalar(d.Bytes())
+		if ok {
+			return s.decimal(sc, st)
+		}
+		err = s.badJSON("DECIMAL")
+	default:
+		if dec, err = ToDecimal(s.env, d, from); err == nil && d.Kind() == value.KindFloat && math.Abs(d.Float()) >= 1e65 {
+			err = s.outOfRange()
+		}
+	}
+	if err != nil {
+		return value.Null, err
+	}
+	r := dec.Rescale(scale)
+	if dec.Scale() > scale && d.Kind() != value.KindFloat && r.Cmp(dec) != 0 {
+		s.note()
+	}
+	neg := r.Sign() < 0
+	switch {
+	case neg && t.Unsigned:
+		r = value.Decimal{}.Rescale(scale)
+		err = s.outOfRange()
+	case !r.Fits(t.Len, scale):
+		if r = value.MaxDecimal(t.Len, scale); neg {
+			r = r.Neg()
+		}
+		err = s.outOfRange()
+	}
+	return value.Dec(r), err
+}
+
+// maxBytes is the most bytes of the TEXT and BLOB types.
+func maxBytes(t schema.Type) int {
+	n := math.MaxInt
+	switch t.ID {
+	case schema.TypeTinyText, schema.TypeTinyBlob:
+		n = 1<<8 - 1
+	case schema.TypeText, schema.TypeBlob:
+		n = 1<<16 - 1
+	case schema.TypeMediumText, schema.TypeMediumBlob:
+		n = 1<<24 - 1
+	case schema.TypeLongText, schema.TypeLongBlob:
+		n = 1<<32 - 1
+	}
+	return n
+}
+
+func (s *storer) character(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	text, _ := ToText(s.env, d, from)
+	c := collate.Must(t.Collation)
+	src := textCollation(from, d)
+	if src == schema.CollationNone {
+		src = t.Collation
+	}
+	var err error
+	if src != t.Collation {
+		if sc := collate.Must(src); sc.NeedsConversion(text, c) {
+			out, ok := sc.Convert(make([]byte, 0, len(text)), text, c)
+			if !ok {
+				err = s.fail(sqlerr.IncorrectValueForColumn("string", hexText(text, 6), s.col.Name, s.row))
+			}
+			text = out
+		}
+	}
+	if err == nil && !c.Valid(text) {
+		n := c.ValidPrefix(text)
+		err = s.fail(sqlerr.IncorrectValueForColumn("string", hexText(text[n:], 6), s.col.Name, s.row))
+		text = text[:n]
+	}
+	if err != nil {
+		return value.Null, err
+	}
+	text, err = s.cutCharacters(c, text)
+	if t.ID == schema.TypeChar && s.trimsChar(c) {
+		text = bytes.TrimRight(text, " ")
+	}
+	if d.Kind() == value.KindBytes && len(text) == len(d.Bytes()) && (len(text) == 0 || &text[0] == &d.Bytes()[0]) {
+		return d, err
+	}
+	return value.Bytes(text), err
+}
+
+// trimsChar reports that spaces are the byte 0x20 in the character set.
+func (s *storer) trimsChar(c *collate.Collation) bool {
+	switch c.Charset {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return false
+	}
+	return true
+}
+
+// cutCharacters cuts text to the length of the column.
+func (s *storer) cutCharacters(c *collate.Collation, text []byte) ([]byte, error) {
+	t := s.col.Type
+	n := len(text)
+	if t.ID == schema.TypeChar || t.ID == schema.TypeVarchar {
+		if t.Len < 0 || len(text) <= t.Len {
+			return text, nil
+		}
+		n = c.PrefixLen(text, t.Len)
+	} else if limit := maxBytes(t); n > limit {
+		n = c.ValidPrefix(text[:limit])
+	}
+	if n == len(text) {
+		return text, nil
+	}
+	if len(bytes.Trim(text[n:], " ")) == 0 {
+		// Only spaces are lost: no error, and for CHAR nothing at all.
+		if t.ID != schema.TypeChar {
+			s.note()
+		}
+		return text[:n], nil
+	}
+	return text[:n], s.tooLong()
+}
+
+// tooLong is 1406 in strict mode and 1265 otherwise.
+func (s *storer) tooLong() error {
+	if s.strict() {
+		return sqlerr.DataTooLong(s.col.Name, s.row)
+	}
+	return s.truncated()
+}
+
+func (s *storer) binary(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	b, err := ToText(s.env, d, from)
+	if err != nil {
+		return value.Null, err
+	}
+	limit := maxBytes(t)
+	if t.ID == schema.TypeBinary || t.ID == schema.TypeVarbinary {
+		limit = max(t.Len, 0)
+	}
+	if len(b) > limit {
+		b, err = b[:limit], s.tooLong()
+	}
+	if t.ID == schema.TypeBinary && len(b) < limit {
+		b = append(make([]byte, 0, limit), b...)[:limit]
+	}
+	return value.Bytes(b), err
+}
+
+// storeFlags is what a column accepts in dates.
+func (s *storer) storeFlags() value.TimeFlags {
+	f := s.env.timeFlags()
+	if s.col.Type.ID == schema.TypeTimestamp {
+		f &^= value.AllowZeroInDate | value.AllowInvalidDates
+	}
+	return f
+}
+
+func (s *storer) datetime(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	r, st, ok := toTime(s.env, d, from, s.storeFlags())
+	if ok && t.ID == schema.TypeDate {
+		if r != r.Date() {
+			st |= timeNote
+		}
+		r = r.Date()
+	} else if ok {
+		if r, ok = roundTime(s.env, r, fspOf(t)); !ok {
+			st |= timeOutOfRange
+		}
+	}
+	if ok && t.ID == schema.TypeTimestamp {
+		r, st, ok = s.timestamp(r, st)
+	}
+	if st == 0 && ok {
+		return value.TimeOf(r), nil
+	}
+	if !ok {
+		r = value.ZeroTime
+	}
+	// A zero date is a warning only when sql_mode has NO_ZERO_DATE without
+	// strict mode: it is stored all the same.
+	return value.TimeOf(r), s.timeStatus(st, d, from)
+}
+
+// firstTimestamp and lastTimestamp are the limits of TIMESTAMP, Unix seconds.
+const (
+	firstTimestamp = 1
+	lastTimestamp  = 1<<31 - 1
+)
+
+// timestamp checks range and gaps of TIMESTAMP. A time that clocks skip is
+// moved to the end of the gap.
+func (s *storer) timestamp(r value.Time, st timeStatus) (value.Time, timeStatus, bool) {
+	if r.IsZero() {
+		return r, st, true
+	}
+	g, ok := r.Go(s.env.loc())
+	if !ok || g.Unix() < firstTimestamp || g.Unix() > lastTimestamp {
+		return 0, st | timeOutOfRange, false
+	}
+	if got := value.FromGo(g.In(s.env.loc())); got != r {
+		start, end := g.ZoneBounds()
+		edge := start
+		if got < r { // g is before the change
+			edge = end
+		}
+		return value.FromGo(edge.In(s.env.loc())), st | timeOutOfRange, true
+	}
+	return r, st, true
+}
+
+// timeStatus makes errors and warnings of a status.
+func (s *storer) timeStatus(st timeStatus, d value.Datum, from schema.Type) error {
+	if st&^timeNote == 0 {
+		s.note()
+		return nil
+	}
+	if s.strict() {
+		return sqlerr.IncorrectTemporalForColumn(timeKind(s.col.Type.ID), errText(textOf(from, d)), s.col.Name, s.row)
+	}
+	if st&(timeOutOfRange|timeZeroDate) != 0 {
+		s.env.Warning(sqlerr.OutOfRange(s.col.Name, s.row))
+	} else {
+		s.env.Warning(sqlerr.DataTruncatedForColumn(s.col.Name, s.row))
+	}
+	return nil
+}
+
+func (s *storer) duration(d value.Datum, from schema.Type) (value.Datum, error) {
+	r, st, ok := toDuration(s.env, d, from)
+	r = roundDuration(s.env, r, fspOf(s.col.Type))
+	if !ok {
+		r = 0
+	}
+	if st == 0 && ok {
+		return value.DurationOf(r), nil
+	}
+	return value.DurationOf(r), s.timeStatus(st, d, from)
+}
+
+func (s *storer) bit(d value.Datum, from schema.Type) (value.Datum, error) {
+	width := min(max(s.col.Type.Len, 1), 64)
+	limit := uint64(math.MaxUint64) >> (64 - width)
+	var n uint64
+	over := false
+	if d.Kind() == value.KindBytes || isListType(from) {
+		b, _ := ToText(s.env, d, from)
+		for len(b) > 0 && b[0] == 0 {
+			b = b[1:]
+		}
+		over = len(b) > 8
+		for _, c := range b {
+			n = n<<8 | uint64(c)
+		}
+	} else {
+		w, err := s.toWide(d, from, "integer")
+		if err != nil {
+			return value.Null, err
+		}
+		if n = w.mag; w.neg {
+			n = -n // as its two's complement
+		}
+	}
+	if over || n > limit {
+		if s.strict() {
+			return value.Null, sqlerr.DataTooLong(s.col.Name, s.row)
+		}
+		return value.Uint(limit), s.outOfRange()
+	}
+	return value.Uint(n), nil
+}
+
+func (s *storer) year(d value.Datum, from schema.Type) (value.Datum, error) {
+	if d.Kind() == value.KindTime {
+		d = value.Int(int64(d.Time().Year()))
+		return s.yearNumber(wideOf(d.Int()), false)
+	}
+	w, err := s.toWide(d, from, "integer")
+	if err != nil {
+		return value.Null, err
+	}
+	// The string '0' is 2000, '0000' and the number 0 are the year 0.
+	short := false
+	if d.Kind() == value.KindBytes {
+		text := numericText(d.Bytes(), from)
+		_, n, _ := floatPrefix(text)
+		short = n > 0 && len(bytes.TrimSpace(text)) != 4
+	}
+	return s.yearNumber(w, short)
+}
+
+func (s *storer) yearNumber(w wideInt, shortText bool) (value.Datum, error) {
+	n := w.mag
+	switch {
+	case w.neg, n >= 100 && n <= 1900, n > 2155:
+		return value.Uint(0), s.outOfRange()
+	case n == 0 && !shortText:
+	case n < 70:
+		n += 2000
+	case n < 100:
+		n += 1900
+	}
+	return value.Uint(n), nil
+}
+
+func (s *storer) enum(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	count := uint64(len(t.Elems))
+	if d.Kind() == value.KindUint && from.ID == schema.TypeEnum && sameElems(from, t) {
+		return d, nil
+	}
+	if d.Kind() != value.KindBytes && !isListType(from) && d.Kind() != value.KindJSON {
+		w, err := s.toWide(d, from, "integer")
+		if err == nil && (w.neg || w.mag == 0 || w.mag > count) {
+			w.mag, err = 0, s.truncated()
+		}
+		return value.Uint(w.mag), err
+	}
+	text, err := s.listText(d, from)
+	if err != nil {
+		return value.Null, err
+	}
+	if i := findElem(t, text); i > 0 {
+		return value.Uint(uint64(i)), nil
+	}
+	if len(text) > 0 && len(text) < 6 && isDigits(text) {
+		if n, err := strconv.ParseUint(string(text), 10, 32); err == nil && n <= count {
+			return value.Uint(n), nil
+		}
+	}
+	return value.Uint(0), s.truncated()
+}
+
+func isDigits(s []byte) bool {
+	for _, c := range s {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// listText is d as a string in the character set of the column.
+func (s *storer) listText(d value.Datum, from schema.Type) ([]byte, error) {
+	text, _ := ToText(s.env, d, from)
+	if d.Kind() == value.KindJSON {
+		if str, ok := value.JSONText(d.Bytes()); ok {
+			text = str
+		}
+	}
+	src := textCollation(from, d)
+	if src == schema.CollationNone || src == s.col.Type.Collation {
+		return text, nil
+	}
+	sc, c := collate.Must(src), collate.Must(s.col.Type.Collation)
+	if !sc.NeedsConversion(text, c) {
+		return text, nil
+	}
+	out, _ := sc.Convert(nil, text, c)
+	return out, nil
+}
+
+// findElem is the number of the member that equals name, from 1; 0 for none.
+// Trailing spaces do not matter.
+func findElem(t schema.Type, name []byte) int {
+	name = bytes.TrimRight(name, " ")
+	for i, e := range t.Elems {
+		if len(e) == len(name) && e == text(name) {
+			return i + 1
+		}
+	}
+	c := collate.Must(t.Collation)
+	for i, e := range t.Elems {
+		if c.Compare([]byte(e), name) == 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func (s *storer) set(d value.Datum, from schema.Type) (value.Datum, error) {
+	t := s.col.Type
+	all := uint64(math.MaxUint64) >> (64 - min(max(len(t.Elems), 1), 64))
+	if d.Kind() == value.KindUint && from.ID == schema.TypeSet && sameElems(from, t) {
+		return d, nil
+	}
+	if d.Kind() != value.KindBytes && !isListType(from) && d.Kind() != value.KindJSON {
+		w, err := s.toWide(d, from, "integer")
+		if err == nil && (w.neg || w.mag > all) {
+			err = s.truncated()
+		}
+		return value.Uint(w.mag & all), err
+	}
+	list, err := s.listText(d, from)
+	if err != nil || len(list) == 0 {
+		return value.Uint(0), err
+	}
+	var bits uint64
+	found := true
+	for part := range bytes.SplitSeq(list, []byte{','}) {
+		if i := findElem(t, part); i > 0 {
+			bits |= 1 << (i - 1)
+		} else {
+			found = false
+		}
+	}
+	if found {
+		return value.Uint(bits), nil
+	}
+	if bits == 0 && isDigits(list) {
+		if n, err := strconv.ParseUint(string(list), 10, 64); err == nil && n <= all {
+			return value.Uint(n), nil
+		}
+	}
+	return value.Uint(bits), s.truncated()
+}
+
+func (s *storer) json(d value.Datum, from schema.Type) (value.Datum, error) {
+	switch {
+	case d.Kind() == value.KindJSON:
+		return d, nil
+	case d.Kind() != value.KindBytes:
+		doc, err := ToJSON(s.env, d, from)
+		return value.JSONOf(doc), err
+	case from.IsBinary():
+		return value.Null, sqlerr.New(3144, "22032", "Cannot create a JSON value from a string with CHARACTER SET 'binary'.")
+	}
+	doc, err := value.ParseJSON(numericText(d.Bytes(), from))
+	if err != nil {
+		if e, ok := err.(*value.JSONSyntaxError); ok {
+			return value.Null, sqlerr.InvalidJSON(e.Msg, e.Pos, s.col.Name)
+		}
+		return value.Null, jsonArgumentError(err, 1, "")
+	}
+	return value.JSONOf(doc), nil
+}
