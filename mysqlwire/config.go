@@ -1,0 +1,60 @@
+package mysqlwire
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"time"
+)
+
+// Config configures a Server. The zero value is usable.
+type Config struct {
+	// Version is the server version of the handshake, "8.4.3-sqlots" if empty.
+	Version string
+	// TLS serves clients that ask for TLS; nil offers none.
+	TLS *tls.Config
+	// MaxConnections is the limit of connections, 1000 if 0. One more is
+	// admitted for root.
+	MaxConnections int
+	// ConnectTimeout is the time for a handshake, 10 s if 0.
+	ConnectTimeout time.Duration
+	// NetReadTimeout is the time for the rest of a packet once it has begun,
+	// 30 s if 0.
+	NetReadTimeout time.Duration
+	// DefaultPlugin is the plugin of the greeting, caching_sha2_password if
+	// empty. Accounts with another one cost a round trip.
+	DefaultPlugin string
+	// CursorMemory is the size in bytes of an open cursor's rows beyond which
+	// they go to a temporary file, 1 MiB if 0.
+	CursorMemory int
+	// TempDir is the directory of those files, os.TempDir() if empty.
+	TempDir string
+	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
+	DisableLocalInfile bool
+	// Logger takes refused log-ins and panics; slog.Default() if nil.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Version == "" {
+		c.Version = "8.4.3-sqlots"
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 1000
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	if c.NetReadTimeout == 0 {
+		c.NetReadTimeout = 30 * time.Second
+	}
+	if c.DefaultPlugin == "" {
+		c.DefaultPlugin = PluginCachingSHA2
+	}
+	if c.CursorMemory == 0 {
+		c.CursorMemory = 1 << 20
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}

@@ -1,0 +1,248 @@
+package mysqlwire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// conn is one connection. Its goroutine owns all but the atomics, raw, ctx
+// and cancel.
+type conn struct {
+	wire
+	srv *Server
+	id  uint64
+	raw net.Conn // the socket, below TLS and compression
+
+	host     string // peer's address without port, "localhost" for loopback
+	loopback bool
+	unix     bool
+	spare    bool // took the last place, which is root's
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	scramble  []byte
+	caps      capability
+	collation schema.CollationID
+	user      string
+	tls       *tls.ConnectionState
+	tlsConn   *tls.Conn
+
+	sess   Session
+	result resultWriter
+	stmts  map[uint32]*statement
+	// Optional abilities of sess, nil without.
+	collationer ResultCollationer
+	databaser   Databaser
+	database    string // as last told to a client that tracks it
+
+	maxPacket int
+	state     phaseWord
+	// Limits of the phases, in ticks.
+	readTicks             uint64
+	waitTicks, writeTicks atomic.Uint64
+	waitSecs, writeSecs   int // what the atomics were made of
+	killed                atomic.Bool
+}
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{srv: s, id: s.lastID.Add(1), raw: nc}
+	c.src, c.dst, c.pools = nc, nc, &s.pools
+	c.buf = make([]byte, readBufSize)
+	c.phase = c.setPhase
+	c.scramble = randomText(scrambleLen)
+	c.readTicks = max(uint64(s.cfg.NetReadTimeout/tick), 1)
+	c.writeTicks.Store(ticks(60))
+	c.waitTicks.Store(ticks(0))
+	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	c.result.c = c
+	c.setPhase(phaseHandshake)
+	c.host, c.loopback, c.unix = peerOf(nc.RemoteAddr())
+	return c
+}
+
+// peerOf is the peer's host as accounts name it.
+func peerOf(addr net.Addr) (host string, loopback, unix bool) {
+	if _, ok := addr.(*net.UnixAddr); ok {
+		return "localhost", true, true
+	}
+	ap, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return addr.String(), false, false
+	}
+	ip := ap.Addr().Unmap().WithZone("")
+	if ip.IsLoopback() {
+		return "localhost", true, false
+	}
+	return ip.String(), false, false
+}
+
+func (c *conn) setPhase(p phase) { c.state.set(p, c.srv.clock.Load()) }
+
+// refuse tells a client that it cannot connect at all.
+func (c *conn) refuse(err *sqlerr.Error) {
+	defer c.cancel(errClientGone)
+	_ = c.raw.SetDeadline(time.Now().Add(time.Second))
+	c.caps = capProtocol41
+	c.writeError(err)
+	_ = c.flush()
+	_ = c.raw.Close()
+}
+
+// serve runs the connection to its end.
+func (c *conn) serve() {
+	defer c.shut()
+	if !c.greet() {
+		return
+	}
+	for c.next() {
+	}
+}
+
+// greet runs the handshake; false ends the connection. A panic of the backend
+// is told to the client.
+func (c *conn) greet() (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.srv.logPanic(c, r)
+			ok = false
+			c.writeError(sqlerr.Internal(bugMessage))
+			_ = c.flush()
+		}
+	}()
+	return c.handshake() == nil
+}
+
+// bugMessage is what a client learns of a panic.
+const bugMessage = "a bug, described in the server's log"
+
+// shut ends the session and the connection.
+func (c *conn) shut() {
+	c.dropStatements()
+	sess := c.sess
+	c.sess = nil
+	c.closeSession(sess)
+	if c.tlsConn != nil {
+		_ = c.raw.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = c.tlsConn.Close()
+	}
+	_ = c.raw.Close()
+}
+
+// closeSession closes a session, whose panic must not take the server along.
+func (c *conn) closeSession(sess Session) {
+	if sess == nil {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			c.srv.logPanic(c, r)
+		}
+	}()
+	sess.Close()
+}
+
+func (c *conn) setSession(sess Session, coll schema.CollationID) {
+	c.sess = sess
+	c.collation = coll
+	c.collationer, _ = sess.(ResultCollationer)
+	c.databaser, _ = sess.(Databaser)
+	if c.databaser != nil {
+		c.database = c.databaser.Database()
+	}
+	c.waitSecs, c.writeSecs = -1, -1
+	c.refreshLimits()
+}
+
+// refreshLimits takes over the session's variables, after each command.
+func (c *conn) refreshLimits() {
+	c.maxPacket = c.sess.MaxAllowedPacket()
+	if s := c.sess.WaitTimeout(); s != c.waitSecs {
+		c.waitSecs = s
+		c.waitTicks.Store(ticks(s))
+	}
+	if s := c.sess.NetWriteTimeout(); s != c.writeSecs {
+		c.writeSecs = s
+		c.writeTicks.Store(ticks(s))
+	}
+}
+
+// next reads and runs one command; false ends the connection.
+func (c *conn) next() bool {
+	c.seq = 0
+	if c.r == c.w {
+		c.release()
+	}
+	c.setPhase(phaseIdle)
+	if c.killed.Load() || c.srv.draining.Load() || c.ctx.Err() != nil {
+		return false
+	}
+	b, err := c.readPacket(c.maxPacket)
+	c.setPhase(phaseBusy)
+	if err != nil {
+		_ = c.fail(err)
+		return false
+	}
+	return c.command(b) && c.flush() == nil
+}
+
+// fail tells the client an error that ends the connection and returns it.
+func (c *conn) fail(err error) error {
+	if errors.Is(err, errClientGone) {
+		return err
+	}
+	c.writeError(errorOf(c.ctx, err))
+	if c.flush() == nil {
+		c.linger()
+	}
+	return err
+}
+
+// lingerBytes and lingerTime bound the wait for a client that is still
+// sending.
+const (
+	lingerBytes = 1 << 30
+	lingerTime  = 3 * time.Second
+)
+
+// linger reads away what the client is sending: closing a socket with unread
+// bytes would reset it, and the client would lose the error it was told.
+func (c *conn) linger() {
+	if c.killed.Load() || c.srv.draining.Load() {
+		return
+	}
+	if cw, ok := c.raw.(interface{ CloseWrite() error }); ok {
+		_ = cw.CloseWrite()
+	}
+	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, onlyReader{c.raw}, lingerBytes)
+}
+
+// onlyReader hides what else a connection can do from io.Copy.
+type onlyReader struct{ io.Reader }
+
+// kill ends the connection: a running command is cancelled and answered with
+// an error, an idle connection is closed. It may be called from anywhere.
+func (c *conn) kill() {
+	c.killed.Store(true)
+	c.cancel(sqlerr.QueryInterrupted())
+	_ = c.raw.SetWriteDeadline(time.Now().Add(forceAfter))
+	c.interruptIdle()
+}
+
+// interruptIdle wakes a connection that waits for a command, so that it sees
+// why. One that runs a command looks by itself before it waits again.
+func (c *conn) interruptIdle() {
+	if p, _ := c.state.get(); p == phaseIdle || p == phaseHandshake || p == phaseReading && c.killed.Load() {
+		_ = c.raw.SetReadDeadline(time.Unix(1, 0))
+	}
+}

@@ -1,0 +1,276 @@
+package mysqlwire
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// maxHandshakePacket bounds what an unauthenticated client can send at once:
+// 64 KiB of attributes and the rest.
+const maxHandshakePacket = 128 << 10
+
+// maxUserLen bounds, in bytes, the names that reach the log: MySQL's 32
+// characters and room to be told that there is no such user.
+const maxUserLen = 256
+
+// greeting writes the initial handshake packet, version 10:
+//
+//	0a, version NUL, connection id (4), scramble[0:8], 00,
+//	capabilities low (2), collation (1), status (2), capabilities high (2),
+//	length of scramble with its NUL (1), 10 zero bytes, scramble[8:20], 00,
+//	plugin NUL
+func (c *conn) greeting() error {
+	caps := serverCaps
+	if c.srv.cfg.TLS != nil {
+		caps |= capSSL
+	}
+	start := c.begin()
+	out := append(c.out, 10)
+	out = append(out, c.srv.cfg.Version...)
+	out = append(out, 0)
+	out = appendUint32(out, uint32(c.id))
+	out = append(out, c.scramble[:8]...)
+	out = append(out, 0)
+	out = appendUint16(out, uint16(caps))
+	out = append(out, byte(schema.CollationUTF8MB40900AICI))
+	out = appendUint16(out, uint16(StatusAutocommit))
+	out = appendUint16(out, uint16(caps>>16))
+	out = append(out, scrambleLen+1)
+	out = append(out, make([]byte, 10)...)
+	out = append(out, c.scramble[8:]...)
+	out = append(out, 0)
+	out = append(out, c.srv.cfg.DefaultPlugin...)
+	c.out = append(out, 0)
+	c.end(start)
+	return c.flush()
+}
+
+// login is what a client says of itself, in a handshake response or
+// COM_CHANGE_USER.
+type login struct {
+	caps      capability
+	collation schema.CollationID
+	user      string
+	database  string
+	plugin    string
+	answer    []byte // shares the packet
+	attrs     map[string]string
+}
+
+// parseLogin reads a handshake response:
+//
+//	capabilities (4), maximal packet (4), collation (1), 23 bytes,
+//	user NUL, answer with length, [database NUL], [plugin NUL], [attributes]
+func parseLogin(b []byte, offered capability) (login, bool) {
+	p := payload{b: b}
+	l := login{caps: capability(p.uint32())}
+	l.caps &= offered
+	p.take(4)
+	l.collation = collationOf(uint16(p.uint8()))
+	p.take(23)
+	l.user = string(p.nulBytes())
+	switch {
+	case l.caps.has(capPluginAuthLenEnc):
+		l.answer = p.lenEncBytes()
+	case l.caps.has(capSecureConnection):
+		l.answer = p.take(uint64(p.uint8()))
+	default:
+		l.answer = p.nulOrRest()
+	}
+	// Some clients set the flag and end here.
+	if l.caps.has(capConnectWithDB) && len(p.b) > 0 {
+		l.database = string(p.nulOrRest())
+	}
+	if l.caps.has(capPluginAuth) {
+		l.plugin = string(p.nulOrRest())
+	}
+	if l.caps.has(capConnectAttrs) && len(p.b) > 0 {
+		l.attrs = parseAttributes(&p)
+	}
+	return l, !p.bad
+}
+
+func collationOf(id uint16) schema.CollationID {
+	if id == 0 {
+		return schema.CollationUTF8MB40900AICI
+	}
+	return schema.CollationID(id)
+}
+
+// parseAttributes reads length-encoded keys and values behind their total
+// length.
+func parseAttributes(p *payload) map[string]string {
+	all := payload{b: p.lenEncBytes()}
+	attrs := map[string]string{}
+	for len(all.b) > 0 && !all.bad {
+		k := string(all.lenEncBytes())
+		v := string(all.lenEncBytes())
+		if !all.bad {
+			attrs[k] = v
+		}
+	}
+	p.bad = p.bad || all.bad
+	return attrs
+}
+
+// handshake greets the client, changes to TLS if it asks for it, and
+// authenticates it. An error has been told to the client, if there is one.
+func (c *conn) handshake() error {
+	_ = c.raw.SetDeadline(time.Now().Add(c.srv.cfg.ConnectTimeout))
+	c.seq = 0
+	if err := c.greeting(); err != nil {
+		return err
+	}
+	b, err := c.readPacket(maxHandshakePacket)
+	if err != nil {
+		return c.fail(err)
+	}
+	if c.srv.cfg.TLS != nil && len(b) == 32 && asksTLS(b) {
+		if err := c.startTLS(); err != nil {
+			return err
+		}
+		if b, err = c.readPacket(maxHandshakePacket); err != nil {
+			return c.fail(err)
+		}
+	}
+	offered := serverCaps
+	if c.tls != nil {
+		offered |= capSSL
+	}
+	l, ok := parseLogin(b, offered)
+	if !ok || !l.caps.has(capProtocol41) {
+		return c.fail(sqlerr.HandshakeError())
+	}
+	c.caps = l.caps
+	if err := c.login(&l); err != nil {
+		return c.fail(err)
+	}
+	if err := c.writeOK(0x00, OK{}, 0); err != nil {
+		return err
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	_ = c.raw.SetDeadline(time.Time{})
+	if c.caps.has(capCompress) {
+		c.startCompression()
+	}
+	return nil
+}
+
+// asksTLS recognises the first 32 bytes of a handshake response, sent alone:
+// the request to go on with TLS.
+func asksTLS(b []byte) bool {
+	p := payload{b: b}
+	return capability(p.uint32()).has(capSSL)
+}
+
+// startTLS puts TLS between the socket and the packets. What the client has
+// sent behind its request is the beginning of TLS, never of a packet.
+func (c *conn) startTLS() error {
+	tc := tls.Server(&prefixConn{Conn: c.raw, prefix: append([]byte(nil), c.buf[c.r:c.w]...)}, c.srv.cfg.TLS)
+	c.r, c.w = 0, 0
+	if err := tc.HandshakeContext(c.ctx); err != nil {
+		return gone("TLS handshake", err)
+	}
+	st := tc.ConnectionState()
+	c.tls = &st
+	c.src, c.dst = tc, tc
+	c.tlsConn = tc
+	return nil
+}
+
+// prefixConn is a connection of which some bytes have been read already.
+type prefixConn struct {
+	net.Conn
+	prefix []byte
+}
+
+// Read implements io.Reader.
+func (p *prefixConn) Read(b []byte) (int, error) {
+	if len(p.prefix) > 0 {
+		n := copy(b, p.prefix)
+		p.prefix = p.prefix[n:]
+		return n, nil
+	}
+	return p.Conn.Read(b)
+}
+
+// login authenticates l and makes its session.
+func (c *conn) login(l *login) error {
+	if len(l.user) > maxUserLen {
+		return sqlerr.HandshakeError()
+	}
+	acct, err := c.authenticate(l)
+	if err != nil {
+		return err
+	}
+	if c.spare && acct.User != "root" {
+		return sqlerr.TooManyConnections()
+	}
+	c.user = l.user
+	info := ConnInfo{
+		ID: c.id, User: l.user, Account: acct, RemoteAddr: c.raw.RemoteAddr(),
+		Database: l.database, Collation: l.collation, Attributes: l.attrs, TLS: c.tls,
+		MultiStatements: c.caps.has(capMultiStatements),
+		FoundRows:       c.caps.has(capFoundRows),
+		LocalFiles:      c.localAllowed(),
+		Interactive:     c.caps.has(capInteractive),
+		Kill:            c.kill,
+	}
+	sess, err := c.srv.backend.Connect(c.ctx, info)
+	if err != nil {
+		return err
+	}
+	c.setSession(sess, l.collation)
+	return nil
+}
+
+func (c *conn) localAllowed() bool {
+	return c.caps.has(capLocalFiles) && !c.srv.cfg.DisableLocalInfile
+}
+
+// changeUser is COM_CHANGE_USER:
+//
+//	user NUL, length (1) answer, database NUL, collation (2), plugin NUL,
+//	attributes
+//
+// A failure ends the connection, as in MySQL.
+func (c *conn) changeUser(b []byte) error {
+	p := payload{b: b}
+	l := login{caps: c.caps, user: string(p.nulBytes())}
+	l.answer = p.take(uint64(p.uint8()))
+	l.database = string(p.nulOrRest())
+	l.collation = c.collation
+	if len(p.b) > 0 {
+		l.collation = collationOf(p.uint16())
+	}
+	if len(p.b) > 0 && c.caps.has(capPluginAuth) {
+		l.plugin = string(p.nulOrRest())
+	}
+	if len(p.b) > 0 && c.caps.has(capConnectAttrs) {
+		l.attrs = parseAttributes(&p)
+	}
+	if p.bad {
+		return sqlerr.MalformedPacket()
+	}
+	_ = c.raw.SetReadDeadline(time.Now().Add(c.srv.cfg.ConnectTimeout))
+	old := c.sess
+	c.sess = nil
+	c.dropStatements()
+	c.closeSession(old)
+	err := c.login(&l)
+	_ = c.raw.SetReadDeadline(time.Time{})
+	if err != nil {
+		return err
+	}
+	c.result.reset(false)
+	return c.result.OK(OK{})
+}
+
+var _ io.Reader = (*prefixConn)(nil)

@@ -1,0 +1,300 @@
+package mysqlwire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// A packet is
+//
+//	length   3 bytes, little-endian
+//	sequence 1 byte, counted from 0 through a command and its answer
+//	payload  length bytes
+//
+// A payload of 2^24-1 bytes or more is split: parts of exactly 2^24-1 bytes,
+// then one shorter, which may be empty.
+const (
+	headerLen  = 4
+	maxPayload = 1<<24 - 1
+
+	// readBufSize is what an idle connection keeps.
+	readBufSize = 4 << 10
+	// flushSize is the size of the out-buffer from which on it is written.
+	flushSize = 32 << 10
+	// outBufSize leaves room for a row behind flushSize; a buffer that grew
+	// beyond maxPooled is left to the garbage collector.
+	outBufSize = 48 << 10
+	maxPooled  = 1 << 20
+)
+
+// errClientGone marks errors of the socket: there is nobody to answer.
+var errClientGone = errors.New("client is gone")
+
+// gone wraps an error of the socket.
+func gone(what string, err error) error {
+	return fmt.Errorf("%s: %w: %w", what, errClientGone, err)
+}
+
+// bufferPools are shared by the connections of a server.
+type bufferPools struct {
+	out  sync.Pool // *[]byte of outBufSize
+	big  sync.Pool // *[]byte, payloads beyond readBufSize
+	zlib zlibWriters
+}
+
+// wire is the packet layer of one connection. It belongs to the connection's
+// goroutine.
+type wire struct {
+	src   io.Reader
+	dst   io.Writer
+	pools *bufferPools
+	// phase is told when the goroutine begins to wait for the client.
+	phase func(phase)
+
+	seq  uint8
+	buf  []byte // read buffer; buf[r:w] is unread
+	r, w int
+	big  *[]byte // payload that did not fit buf
+
+	out    []byte
+	outBuf *[]byte // pooled backing of out, nil while idle
+	err    error   // first write error
+}
+
+// fill makes at least n bytes, n <= len(buf), available in buf[r:w].
+func (p *wire) fill(n int) error {
+	if p.w-p.r >= n {
+		return nil
+	}
+	if p.r+n > len(p.buf) || p.r == p.w {
+		p.w = copy(p.buf, p.buf[p.r:p.w])
+		p.r = 0
+	}
+	for empty := 0; p.w-p.r < n; {
+		m, err := p.src.Read(p.buf[p.w:])
+		p.w += m
+		if p.w-p.r >= n {
+			break
+		}
+		if err != nil {
+			return readError(err, p.w > p.r)
+		}
+		if m == 0 {
+			if empty++; empty > 100 {
+				return gone("reading packet", io.ErrNoProgress)
+			}
+			continue
+		}
+		p.phase(phaseReading)
+	}
+	return nil
+}
+
+func readError(err error, inside bool) error {
+	if err == io.EOF && inside {
+		err = io.ErrUnexpectedEOF
+	}
+	return gone("reading packet", err)
+}
+
+// header reads a packet header, checks its sequence number and returns its
+// length.
+func (p *wire) header() (int, error) {
+	if err := p.fill(headerLen); err != nil {
+		return 0, err
+	}
+	h := p.buf[p.r : p.r+headerLen]
+	n := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+	if h[3] != p.seq {
+		return 0, sqlerr.PacketsOutOfOrder()
+	}
+	p.seq++
+	p.r += headerLen
+	return n, nil
+}
+
+// readPacket reads a payload of at most limit bytes (1153). It is valid until
+// the next read.
+func (p *wire) readPacket(limit int) ([]byte, error) {
+	n, err := p.header()
+	if err != nil {
+		return nil, err
+	}
+	if n > limit {
+		return nil, sqlerr.PacketTooLarge()
+	}
+	if n > len(p.buf) {
+		return p.readLong(n, limit)
+	}
+	if err := p.fill(n); err != nil {
+		return nil, truncated(err)
+	}
+	out := p.buf[p.r : p.r+n : p.r+n]
+	p.r += n
+	return out, nil
+}
+
+// truncated makes the end of the stream inside a packet an unexpected one.
+func truncated(err error) error {
+	if errors.Is(err, io.EOF) {
+		return gone("reading packet", io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// readLong reads a payload that does not fit the read buffer, and the parts
+// that follow it. Memory grows with the bytes that arrive: an announced length
+// costs nothing.
+func (p *wire) readLong(n, limit int) ([]byte, error) {
+	if p.big == nil {
+		if p.big, _ = p.pools.big.Get().(*[]byte); p.big == nil {
+			b := make([]byte, 0, 64<<10)
+			p.big = &b
+		}
+	}
+	big := (*p.big)[:0]
+	for {
+		var err error
+		if big, err = p.readPart(big, n); err != nil {
+			return nil, truncated(err)
+		}
+		*p.big = big
+		if n < maxPayload {
+			return big, nil
+		}
+		if n, err = p.header(); err != nil {
+			return nil, truncated(err)
+		}
+		if len(big)+n > limit {
+			return nil, sqlerr.PacketTooLarge()
+		}
+	}
+}
+
+// readPart appends n bytes of the stream to dst.
+func (p *wire) readPart(dst []byte, n int) ([]byte, error) {
+	for n > 0 {
+		if len(dst) == cap(dst) {
+			grown := make([]byte, len(dst), cap(dst)+min(max(cap(dst), 64<<10), n))
+			copy(grown, dst)
+			dst = grown
+		}
+		room := dst[len(dst):min(cap(dst), len(dst)+n)]
+		m, err := p.readSome(room)
+		dst = dst[:len(dst)+m]
+		n -= m
+		if err != nil && n > 0 {
+			return dst, readError(err, true)
+		}
+	}
+	return dst, nil
+}
+
+// readSome reads buffered bytes, or else from the socket.
+func (p *wire) readSome(dst []byte) (int, error) {
+	if p.r < p.w {
+		m := copy(dst, p.buf[p.r:p.w])
+		p.r += m
+		return m, nil
+	}
+	p.phase(phaseReading)
+	if len(dst) >= len(p.buf) {
+		return p.src.Read(dst)
+	}
+	m, err := p.src.Read(p.buf)
+	p.r, p.w = 0, m
+	m = copy(dst, p.buf[:m])
+	p.r = m
+	return m, err
+}
+
+// begin starts a packet and returns its position for end.
+func (p *wire) begin() int {
+	if p.outBuf == nil {
+		p.takeOut()
+	}
+	p.out = append(p.out, 0, 0, 0, 0)
+	return len(p.out) - headerLen
+}
+
+func (p *wire) takeOut() {
+	p.outBuf, _ = p.pools.out.Get().(*[]byte)
+	if p.outBuf == nil {
+		b := make([]byte, 0, outBufSize)
+		p.outBuf = &b
+	}
+	p.out = (*p.outBuf)[:0]
+}
+
+// end finishes the packet that began at start, and writes the buffer if it is
+// large. A failed write shows in p.err and in flush.
+func (p *wire) end(start int) {
+	n := len(p.out) - start - headerLen
+	if n >= maxPayload {
+		p.split(start, n)
+	} else {
+		putHeader(p.out[start:], n, p.seq)
+		p.seq++
+	}
+	if len(p.out) >= flushSize {
+		_ = p.flush()
+	}
+}
+
+func putHeader(dst []byte, n int, seq uint8) {
+	_ = dst[3]
+	dst[0], dst[1], dst[2], dst[3] = byte(n), byte(n>>8), byte(n>>16), seq
+}
+
+// split inserts headers into a payload of n bytes that needs several packets.
+func (p *wire) split(start, n int) {
+	more := n / maxPayload
+	p.out = append(p.out, make([]byte, more*headerLen)...)
+	first := p.seq
+	for k := more; k >= 1; k-- { // from the last part, which moves farthest
+		from := start + headerLen + k*maxPayload
+		size := min(maxPayload, n-k*maxPayload)
+		to := from + k*headerLen
+		copy(p.out[to:to+size], p.out[from:from+size])
+		putHeader(p.out[to-headerLen:], size, first+uint8(k))
+	}
+	putHeader(p.out[start:], maxPayload, first)
+	p.seq = first + uint8(more) + 1
+}
+
+// flush writes the out-buffer.
+func (p *wire) flush() error {
+	if p.err == nil && len(p.out) > 0 {
+		p.phase(phaseWriting)
+		_, err := p.dst.Write(p.out)
+		p.phase(phaseBusy)
+		if err != nil {
+			p.err = gone("writing packet", err)
+		}
+	}
+	if cap(p.out) > maxPooled {
+		p.outBuf, p.out = nil, nil
+		p.takeOut()
+	}
+	p.out = p.out[:0]
+	return p.err
+}
+
+// release gives back the buffers that an idle connection does not need.
+func (p *wire) release() {
+	if p.outBuf != nil && len(p.out) == 0 {
+		*p.outBuf = p.out
+		p.pools.out.Put(p.outBuf)
+		p.outBuf, p.out = nil, nil
+	}
+	if p.big != nil {
+		if cap(*p.big) <= maxPooled {
+			p.pools.big.Put(p.big)
+		}
+		p.big = nil
+	}
+}

@@ -1,0 +1,215 @@
+package mysqlwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// ErrServerClosed is what Serve returns after Shutdown.
+var ErrServerClosed = errors.New("mysqlwire: server closed")
+
+// forceAfter is how long Shutdown waits for cancelled commands to send their
+// error before it closes the sockets.
+const forceAfter = 2 * time.Second
+
+// Server accepts connections and serves them. Its methods may be called
+// concurrently.
+type Server struct {
+	cfg     Config
+	backend Backend
+	pools   bufferPools
+	keys    rsaKey
+	cache   passwordCache
+	fake    string // stored hash that no password fits, for unknown users
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	lastID   atomic.Uint64
+	clock    atomic.Uint64 // ticks of the monitor
+	draining atomic.Bool
+
+	mu        sync.Mutex
+	conns     map[*conn]struct{}
+	listeners map[net.Listener]struct{}
+	changed   chan struct{} // closed and replaced when a connection ends
+	monitor   *monitor
+}
+
+// NewServer makes a server over a backend.
+func NewServer(cfg Config, backend Backend) *Server {
+	s := &Server{
+		cfg: cfg.withDefaults(), backend: backend,
+		conns:     map[*conn]struct{}{},
+		listeners: map[net.Listener]struct{}{},
+		changed:   make(chan struct{}),
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.fake = fakeAuthString()
+	return s
+}
+
+// Serve accepts connections from l until Shutdown, then returns
+// ErrServerClosed. It may be called for several listeners (TCP, unix socket).
+// It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	if !s.addListener(l) {
+		_ = l.Close()
+		return ErrServerClosed
+	}
+	defer s.removeListener(l)
+	var delay time.Duration
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			delay = 0
+			s.start(nc)
+			continue
+		}
+		if s.draining.Load() {
+			return ErrServerClosed
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return fmt.Errorf("accepting connections: %w", err)
+		}
+		// Out of file descriptors, most likely: connections will end.
+		delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+		s.cfg.Logger.Warn("accepting a connection", "error", err, "retry", delay)
+		select {
+		case <-time.After(delay):
+		case <-s.ctx.Done():
+			return ErrServerClosed
+		}
+	}
+}
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	return true
+}
+
+func (s *Server) removeListener(l net.Listener) {
+	_ = l.Close()
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.mu.Unlock()
+}
+
+// Connections is the number of open connections.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// start registers a connection and serves it in its own goroutine.
+func (s *Server) start(nc net.Conn) {
+	c := newConn(s, nc)
+	s.mu.Lock()
+	switch {
+	case s.draining.Load():
+		s.mu.Unlock()
+		_ = nc.Close()
+		return
+	case len(s.conns) > s.cfg.MaxConnections:
+		s.mu.Unlock()
+		go c.refuse(sqlerr.TooManyConnections())
+		return
+	}
+	c.spare = len(s.conns) == s.cfg.MaxConnections
+	s.conns[c] = struct{}{}
+	if s.monitor == nil {
+		s.monitor = startMonitor(s)
+	}
+	s.mu.Unlock()
+	go func() {
+		defer s.ended(c)
+		defer func() {
+			if r := recover(); r != nil {
+				s.logPanic(c, r)
+			}
+		}()
+		c.serve()
+	}()
+}
+
+func (s *Server) logPanic(c *conn, r any) {
+	s.cfg.Logger.Error("panic in a connection", "connection", c.id, "user", c.user, "panic", r, "stack", string(debug.Stack()))
+}
+
+// ended removes a connection, after its session is closed.
+func (s *Server) ended(c *conn) {
+	_ = c.raw.Close()
+	c.cancel(errClientGone)
+	s.mu.Lock()
+	delete(s.conns, c)
+	if len(s.conns) == 0 && s.monitor != nil {
+		s.monitor.stop()
+		s.monitor = nil
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+}
+
+// Shutdown stops accepting, closes idle connections, lets running commands
+// end until ctx does, and then cancels them with 1053. It returns when all
+// connections are closed; the error is ctx's if commands were cancelled.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.draining.Store(true)
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+	for c := range s.conns {
+		c.interruptIdle()
+	}
+	s.mu.Unlock()
+	if s.waitEmpty(ctx.Done()) {
+		s.cancel(sqlerr.ServerShutdown())
+		return nil
+	}
+	s.cancel(sqlerr.ServerShutdown())
+	force := make(chan struct{})
+	t := time.AfterFunc(forceAfter, func() { close(force) })
+	defer t.Stop()
+	if !s.waitEmpty(force) {
+		s.mu.Lock()
+		for c := range s.conns {
+			_ = c.raw.Close()
+		}
+		s.mu.Unlock()
+		s.waitEmpty(nil)
+	}
+	return ctx.Err()
+}
+
+// waitEmpty waits until no connection is left (true) or stop is closed.
+func (s *Server) waitEmpty(stop <-chan struct{}) bool {
+	for {
+		s.mu.Lock()
+		n, changed := len(s.conns), s.changed
+		s.mu.Unlock()
+		if n == 0 {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-stop:
+			return false
+		}
+	}
+}
