@@ -1,0 +1,389 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Key prefixes in the system key space.
+const (
+	system      = 0x01
+	keyDatabase = 'd'
+	keyTable    = 't'
+	keyAccount  = 'u'
+	keyNextID   = 'n'
+)
+
+// firstTableID leaves room for tables of our own.
+const firstTableID = 1000
+
+// Account is a user account.
+type Account struct {
+	User string `json:"user"`
+	Host string `json:"host"` // pattern with % and _
+	// Plugin and AuthString are those of mysql.user.
+	Plugin     string `json:"plugin"`
+	AuthString string `json:"auth,omitempty"`
+	Locked     bool   `json:"locked,omitempty"`
+	RequireTLS bool   `json:"require_tls,omitempty"`
+}
+
+// Snapshot is a version of the catalog. It is immutable.
+type Snapshot struct {
+	version   uint64
+	databases map[string]*database
+	accounts  []*Account // most specific host first
+	byID      map[schema.TableID]*schema.Table
+}
+
+type database struct {
+	desc   schema.Database
+	tables map[string]*schema.Table
+}
+
+// Version grows with each change.
+func (s *Snapshot) Version() uint64 { return s.version }
+
+// Database finds a database by its exact name.
+func (s *Snapshot) Database(name string) (*schema.Database, bool) {
+	d := s.databases[name]
+	if d == nil {
+		return nil, false
+	}
+	return &d.desc, true
+}
+
+// Table finds a table by its exact name.
+func (s *Snapshot) Table(db, name string) (*schema.Table, bool) {
+	d := s.databases[db]
+	if d == nil {
+		return nil, false
+	}
+	t := d.tables[name]
+	return t, t != nil
+}
+
+// TableByID finds a table; nil if there is none.
+func (s *Snapshot) TableByID(id schema.TableID) *schema.Table { return s.byID[id] }
+
+// Databases are all databases by name.
+func (s *Snapshot) Databases() []*schema.Database {
+	out := make([]*schema.Database, 0, len(s.databases))
+	for _, d := range s.databases {
+		out = append(out, &d.desc)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Tables are the tables of a database by name.
+func (s *Snapshot) Tables(db string) []*schema.Table {
+	d := s.databases[db]
+	if d == nil {
+		return nil
+	}
+	out := make([]*schema.Table, 0, len(d.tables))
+	for _, t := range d.tables {
+		out = append(out, t)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Accounts are all accounts.
+func (s *Snapshot) Accounts() []*Account { return s.accounts }
+
+// Account finds an account by exact user and host; nil if there is none.
+func (s *Snapshot) Account(user, host string) *Account {
+	for _, a := range s.accounts {
+		if a.User == user && a.Host == host {
+			return a
+		}
+	}
+	return nil
+}
+
+// Catalog is the current snapshot and the way to change it.
+type Catalog struct {
+	store   storage.Store
+	current atomic.Pointer[Snapshot]
+	mu      sync.Mutex // one change at a time
+}
+
+// Open loads the catalog of a store. A new store gets the account root@%
+// without password (which the server lets in from loopback only).
+func Open(ctx context.Context, store storage.Store) (*Catalog, error) {
+	c := &Catalog{store: store}
+	s, err := load(ctx, store)
+	if err != nil {
+		return nil, fmt.Errorf("loading the catalog: %w", err)
+	}
+	c.current.Store(s)
+	if len(s.accounts) == 0 {
+		err := c.Change(ctx, func(ch *Change) error {
+			ch.PutAccount(&Account{User: "root", Host: "%", Plugin: "caching_sha2_password"})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Snapshot is the current version.
+func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
+
+// IsCurrent reports whether t is the current descriptor of its table.
+func (c *Catalog) IsCurrent(t *schema.Table) bool { return c.current.Load().byID[t.ID] == t }
+
+func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
+	s := &Snapshot{version: 1, databases: map[string]*database{}, byID: map[schema.TableID]*schema.Table{}}
+	scan, err := store.Latest().Scan(ctx, storage.Span{Start: []byte{system}, End: []byte{system + 1}}, storage.ScanOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	var tables []*schema.Table
+	var bad error
+	_, err = scan.Visit(ctx, func(k, v []byte) bool {
+		switch k[1] {
+		case keyDatabase:
+			d := &database{tables: map[string]*schema.Table{}}
+			bad = json.Unmarshal(v, &d.desc)
+			s.databases[d.desc.Name] = d
+		case keyTable:
+			t := &schema.Table{}
+			bad = json.Unmarshal(v, t)
+			tables = append(tables, t)
+		case keyAccount:
+			a := &Account{}
+			bad = json.Unmarshal(v, a)
+			s.accounts = append(s.accounts, a)
+		}
+		if bad != nil {
+			bad = fmt.Errorf("%w: descriptor at %x: %v", storage.ErrCorruption, k, bad)
+		}
+		return bad == nil
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		d := s.databases[t.Database]
+		if d == nil {
+			return nil, fmt.Errorf("%w: table %d belongs to unknown database %q", storage.ErrCorruption, t.ID, t.Database)
+		}
+		d.tables[t.Name] = t
+		s.byID[t.ID] = t
+	}
+	sortAccounts(s.accounts)
+	return s, nil
+}
+
+// sortAccounts puts the most specific hosts first, as MySQL does.
+func sortAccounts(list []*Account) {
+	wild := func(host string) int {
+		i := bytes.IndexAny([]byte(host), "%_")
+		if i < 0 {
+			return 1 << 20
+		}
+		return i
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := list[i], list[j]
+		if wa, wb := wild(a.Host), wild(b.Host); wa != wb {
+			return wa > wb
+		}
+		if (a.User == "") != (b.User == "") {
+			return a.User != ""
+		}
+		return a.User < b.User || a.User == b.User && a.Host < b.Host
+	})
+}
+
+// Change is a set of changes to the catalog that is committed as one.
+type Change struct {
+	// Base is the snapshot that is changed.
+	Base *Snapshot
+	next *Snapshot
+	puts map[string][]byte // nil deletes
+	err  error
+	id   uint64
+}
+
+// Change runs fn and commits what it did, durably; then the new snapshot is
+// published. An error of fn changes nothing.
+func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	base := c.current.Load()
+	ch := &Change{Base: base, next: base.clone(), puts: map[string][]byte{}}
+	if err := ch.loadID(ctx, c.store); err != nil {
+		return err
+	}
+	if err := errors.Join(fn(ch), ch.err); err != nil {
+		return err
+	}
+	if len(ch.puts) == 0 {
+		return nil
+	}
+	txn, err := c.store.Begin(storage.TxnOptions{Label: "catalog"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	for k, v := range ch.puts {
+		if v == nil {
+			err = txn.Delete([]byte(k))
+		} else {
+			err = txn.Put([]byte(k), v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := txn.Commit(ctx); err != nil {
+		return fmt.Errorf("changing the catalog: %w", err)
+	}
+	sortAccounts(ch.next.accounts)
+	c.current.Store(ch.next)
+	return nil
+}
+
+func (s *Snapshot) clone() *Snapshot {
+	n := &Snapshot{version: s.version + 1, databases: make(map[string]*database, len(s.databases)), byID: make(map[schema.TableID]*schema.Table, len(s.byID))}
+	for name, d := range s.databases {
+		c := &database{desc: d.desc, tables: make(map[string]*schema.Table, len(d.tables))}
+		for k, t := range d.tables {
+			c.tables[k] = t
+		}
+		n.databases[name] = c
+	}
+	for id, t := range s.byID {
+		n.byID[id] = t
+	}
+	n.accounts = append([]*Account(nil), s.accounts...)
+	return n
+}
+
+func (ch *Change) loadID(ctx context.Context, store storage.Store) error {
+	v, err := store.Latest().Get(ctx, []byte{system, keyNextID}, nil)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		ch.id = firstTableID
+	case err != nil:
+		return err
+	case len(v) != 8:
+		return fmt.Errorf("%w: next table id", storage.ErrCorruption)
+	default:
+		ch.id = binary.BigEndian.Uint64(v)
+	}
+	return nil
+}
+
+func (ch *Change) put(key []byte, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		ch.err = errors.Join(ch.err, err)
+		return
+	}
+	ch.puts[string(key)] = b
+}
+
+// Current is the state with the changes made so far.
+func (ch *Change) Current() *Snapshot { return ch.next }
+
+// NextTableID reserves a table id.
+func (ch *Change) NextTableID() schema.TableID {
+	id := ch.id
+	ch.id++
+	ch.puts[string([]byte{system, keyNextID})] = binary.BigEndian.AppendUint64(nil, ch.id)
+	return schema.TableID(id)
+}
+
+func databaseKey(name string) []byte { return append([]byte{system, keyDatabase}, name...) }
+
+func tableKey(id schema.TableID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{system, keyTable}, uint32(id))
+}
+
+func accountKey(user, host string) []byte {
+	return append(append(append([]byte{system, keyAccount}, user...), 0), host...)
+}
+
+// PutDatabase creates or replaces a database descriptor.
+func (ch *Change) PutDatabase(d schema.Database) {
+	old := ch.next.databases[d.Name]
+	if old == nil {
+		old = &database{tables: map[string]*schema.Table{}}
+	}
+	ch.next.databases[d.Name] = &database{desc: d, tables: old.tables}
+	ch.put(databaseKey(d.Name), d)
+}
+
+// DropDatabase removes a database and the descriptors of its tables.
+func (ch *Change) DropDatabase(name string) {
+	d := ch.next.databases[name]
+	if d == nil {
+		return
+	}
+	for _, t := range d.tables {
+		ch.DropTable(t)
+	}
+	delete(ch.next.databases, name)
+	ch.puts[string(databaseKey(name))] = nil
+}
+
+// PutTable creates or replaces a table, also under another name or database;
+// t becomes part of the snapshot and must not change any more.
+func (ch *Change) PutTable(t *schema.Table) {
+	if old := ch.next.byID[t.ID]; old != nil {
+		delete(ch.next.databases[old.Database].tables, old.Name)
+	}
+	ch.next.databases[t.Database].tables[t.Name] = t
+	ch.next.byID[t.ID] = t
+	ch.put(tableKey(t.ID), t)
+}
+
+// DropTable removes a table's descriptor.
+func (ch *Change) DropTable(t *schema.Table) {
+	if d := ch.next.databases[t.Database]; d != nil && d.tables[t.Name] != nil && d.tables[t.Name].ID == t.ID {
+		delete(d.tables, t.Name)
+	}
+	delete(ch.next.byID, t.ID)
+	ch.puts[string(tableKey(t.ID))] = nil
+}
+
+// PutAccount creates or replaces an account.
+func (ch *Change) PutAccount(a *Account) {
+	ch.removeAccount(a.User, a.Host)
+	ch.next.accounts = append(ch.next.accounts, a)
+	ch.put(accountKey(a.User, a.Host), a)
+}
+
+// DropAccount removes an account.
+func (ch *Change) DropAccount(user, host string) {
+	ch.removeAccount(user, host)
+	ch.puts[string(accountKey(user, host))] = nil
+}
+
+func (ch *Change) removeAccount(user, host string) {
+	list := ch.next.accounts[:0:0]
+	for _, a := range ch.next.accounts {
+		if a.User != user || a.Host != host {
+			list = append(list, a)
+		}
+	}
+	ch.next.accounts = list
+}

@@ -1,0 +1,181 @@
+package sysvar
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// own are the variables that sqlots gives a meaning or its own default.
+func own() []*Def {
+	host, _ := os.Hostname()
+	list := []*Def{
+		boolean("autocommit", ScopeBoth, true, true),
+		boolean("sql_safe_updates", ScopeBoth, true, false),
+		boolean("foreign_key_checks", ScopeBoth, true, true),
+		boolean("unique_checks", ScopeBoth, true, true),
+		boolean("sql_notes", ScopeBoth, true, true),
+		boolean("sql_warnings", ScopeBoth, true, false),
+		boolean("sql_auto_is_null", ScopeBoth, true, false),
+		boolean("local_infile", ScopeGlobal, true, true),
+		boolean("transaction_read_only", ScopeBoth, true, false),
+		boolean("sqlots_trace_plan", ScopeSession, true, false),
+		integer("lock_wait_timeout", ScopeBoth, 1, 31536000, 50),
+		integer("innodb_lock_wait_timeout", ScopeBoth, 1, 1073741824, 50),
+		integer("wait_timeout", ScopeBoth, 1, 31536000, 28800),
+		integer("interactive_timeout", ScopeBoth, 1, 31536000, 28800),
+		integer("net_write_timeout", ScopeBoth, 1, 31536000, 60),
+		integer("net_read_timeout", ScopeBoth, 1, 31536000, 30),
+		integer("max_allowed_packet", ScopeBoth, 1024, 1<<30, 64<<20),
+		integer("net_buffer_length", ScopeBoth, 1024, 1<<20, 16384),
+		integer("max_connections", ScopeGlobal, 1, 100000, 2000),
+		integer("max_execution_time", ScopeBoth, 0, 1<<32-1, 0),
+		integer("group_concat_max_len", ScopeBoth, 4, 1<<62, 1024),
+		integer("div_precision_increment", ScopeBoth, 0, 30, 4),
+		integer("sql_select_limit", ScopeBoth, 0, 1<<64-1, 1<<64-1),
+		integer("max_error_count", ScopeBoth, 0, 65535, 1024),
+		integer("auto_increment_increment", ScopeBoth, 1, 65535, 1),
+		integer("auto_increment_offset", ScopeBoth, 1, 65535, 1),
+		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
+		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
+		integer("sqlots_max_transaction_size", ScopeBoth, 1<<10, 1<<62, 1<<30),
+		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(runtime.GOMAXPROCS(0))),
+		integer("sqlots_batch_size", ScopeBoth, 1, 1024, 1024),
+		readonlyInt("lower_case_table_names", 0),
+		readonlyInt("port", 4000),
+		readonlyInt("protocol_version", 10),
+		readonly("version", expr.ServerVersion),
+		readonly("version_comment", "sqlots, a wide-column store"),
+		readonly("version_compile_os", runtime.GOOS),
+		readonly("version_compile_machine", runtime.GOARCH),
+		readonly("license", "Apache-2.0"),
+		readonly("hostname", host),
+		readonly("system_time_zone", "UTC"),
+		readonly("character_set_system", "utf8mb3"),
+		readonly("default_storage_engine", "sqlots"),
+		readonly("have_ssl", "YES"),
+		readonly("secure_file_priv", ""),
+		stringVar("init_connect", ScopeGlobal, "", nil),
+		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
+		enum("transaction_isolation", ScopeBoth, "REPEATABLE-READ", "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"),
+		stringVar("time_zone", ScopeBoth, "SYSTEM", checkTimeZone),
+		stringVar("sql_mode", ScopeBoth, types.DefaultSQLMode.String(), checkSQLMode),
+		stringVar("lc_time_names", ScopeBoth, "en_US", nil),
+	}
+	for _, n := range []string{"character_set_client", "character_set_connection", "character_set_results", "character_set_server", "character_set_database"} {
+		list = append(list, stringVar(n, ScopeBoth, "utf8mb4", checkCharset))
+	}
+	for _, n := range []string{"collation_connection", "collation_server", "collation_database"} {
+		list = append(list, stringVar(n, ScopeBoth, "utf8mb4_0900_ai_ci", checkCollation))
+	}
+	return list
+}
+
+func boolean(name string, s Scope, dynamic, def bool) *Def {
+	return &Def{Name: name, Scope: s, Dynamic: dynamic, Bool: true, Type: types.BigInt, Default: value.Bool(def),
+		Check: func(d value.Datum, _ schema.Type) (value.Datum, error) { return ParseBool(name, d) }}
+}
+
+// integer is a number that is clamped into its range, as MySQL does.
+func integer(name string, s Scope, lo, hi, def uint64) *Def {
+	return &Def{Name: name, Scope: s, Dynamic: true, Type: types.UBigInt, Default: value.Uint(def),
+		Check: func(d value.Datum, _ schema.Type) (value.Datum, error) {
+			var v uint64
+			switch d.Kind() {
+			case value.KindInt:
+				if d.Int() > 0 {
+					v = uint64(d.Int())
+				}
+			case value.KindUint:
+				v = d.Uint()
+			default:
+				return value.Null, sqlerr.WrongTypeForVariable(name)
+			}
+			return value.Uint(min(max(v, lo), hi)), nil
+		}}
+}
+
+func readonlyInt(name string, v int64) *Def {
+	return &Def{Name: name, Scope: ScopeGlobal, Type: types.BigInt, Default: value.Int(v)}
+}
+
+func readonly(name, v string) *Def {
+	return &Def{Name: name, Scope: ScopeGlobal, Type: text, Default: value.String(v)}
+}
+
+func stringVar(name string, s Scope, def string, check func(name, v string) (string, error)) *Def {
+	return &Def{Name: name, Scope: s, Dynamic: true, Type: text, Default: value.String(def),
+		Check: func(d value.Datum, _ schema.Type) (value.Datum, error) {
+			switch d.Kind() {
+			case value.KindBytes:
+			case value.KindNull:
+				if name == "character_set_results" {
+					return value.Null, nil
+				}
+				return value.Null, sqlerr.WrongValueForVariable(name, "NULL")
+			case value.KindInt, value.KindUint:
+				d = value.String(strconv.FormatInt(int64(d.Bits()), 10))
+			default:
+				return value.Null, sqlerr.WrongTypeForVariable(name)
+			}
+			if check == nil {
+				return d, nil
+			}
+			v, err := check(name, d.Str())
+			return value.String(v), err
+		}}
+}
+
+func enum(name string, s Scope, def string, allowed ...string) *Def {
+	return stringVar(name, s, def, func(name, v string) (string, error) {
+		for i, a := range allowed {
+			if strings.EqualFold(a, v) || v == strconv.Itoa(i) {
+				return a, nil
+			}
+		}
+		return "", sqlerr.WrongValueForVariable(name, v)
+	})
+}
+
+func checkTimeZone(name, v string) (string, error) {
+	if _, err := types.LoadLocation(v); err != nil {
+		return "", sqlerr.New(1298, "HY000", "Unknown or incorrect time zone: '%s'", v)
+	}
+	return v, nil
+}
+
+// checkSQLMode accepts names and the number form.
+func checkSQLMode(name, v string) (string, error) {
+	m, err := types.ParseSQLMode(v)
+	if err != nil {
+		return "", err
+	}
+	return m.String(), nil
+}
+
+func checkCharset(name, v string) (string, error) {
+	lower := strings.ToLower(v)
+	if lower == "utf8" {
+		lower = "utf8mb3"
+	}
+	if _, ok := collate.DefaultForCharset(lower); !ok {
+		return "", sqlerr.UnknownCharset(v)
+	}
+	return lower, nil
+}
+
+func checkCollation(name, v string) (string, error) {
+	c, ok := collate.ByName(strings.ToLower(v))
+	if !ok {
+		return "", sqlerr.UnknownCollation(v)
+	}
+	return c.Name, nil
+}
