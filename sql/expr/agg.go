@@ -1,0 +1,197 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Agg is a call of an aggregate function, as data: its accumulators belong to
+// the executor. Every argument already has the kind that the function takes:
+//
+//	count                  any arguments, none for COUNT(*)
+//	sum, avg               DECIMAL or DOUBLE, as T says; integers for sum and
+//	                       avg stay integers, their sum is exact
+//	min, max, any_value    the argument's own type
+//	bit_and, bit_or, bit_xor   BIGINT UNSIGNED
+//	std…, var…             DOUBLE
+//	group_concat           text; Extra is *GroupConcat
+//	json_arrayagg, json_objectagg   JSON; of the latter a text key first
+type Agg struct {
+	Name     string
+	Distinct bool
+	Args     []Expr
+	T        schema.Type
+	// Null: the result may be NULL.
+	Null  bool
+	Extra any
+}
+
+// GroupConcat is the Extra of group_concat.
+type GroupConcat struct {
+	// Order holds the ORDER BY expressions, which the aggregate's input must
+	// provide after the arguments.
+	Order     []AggOrder
+	Separator string
+}
+
+// AggOrder is one ORDER BY item inside of an aggregate.
+type AggOrder struct {
+	Expr Expr
+	Desc bool
+}
+
+// String is the call as SQL.
+func (a *Agg) String() string {
+	args := joinExprs(a.Args)
+	if a.Name == "count" && len(a.Args) == 0 {
+		args = "*"
+	}
+	if a.Distinct {
+		args = "distinct " + args
+	}
+	if g, ok := a.Extra.(*GroupConcat); ok {
+		if len(g.Order) > 0 {
+			list := make([]string, len(g.Order))
+			for i, o := range g.Order {
+				list[i] = o.Expr.String()
+				if o.Desc {
+					list[i] += " desc"
+				}
+			}
+			args += " order by " + strings.Join(list, ",")
+		}
+		args += " separator " + quoteSQL(g.Separator)
+	}
+	return a.Name + "(" + args + ")"
+}
+
+// aggAliases maps names to those that Agg uses.
+var aggAliases = map[string]string{
+	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
+}
+
+// IsAgg reports whether name, in lower case, is an aggregate function.
+func IsAgg(name string) bool {
+	switch name {
+	case "count", "sum", "avg", "min", "max", "bit_and", "bit_or", "bit_xor", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp",
+		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg":
+		return true
+	}
+	return false
+}
+
+// NewAgg makes a call of an aggregate function by its lower-case name, with
+// MySQL's result type. GROUP_CONCAT gets the separator ","; NewGroupConcat
+// takes another and an order. Errors: 1305, 1582 (1064 in MySQL), 1241.
+func NewAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg, error) {
+	if !IsAgg(name) {
+		return nil, sqlerr.FunctionDoesNotExist(name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	if full, ok := aggAliases[name]; ok {
+		name = full
+	}
+	a := &Agg{Name: name, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
+	want := 1
+	switch name {
+	case "count":
+		a.T, a.Null = intType(), false
+		if distinct && len(args) == 0 || !distinct && len(args) > 1 {
+			return nil, wrongCount(name)
+		}
+		return a, nil
+	case "group_concat":
+		return NewGroupConcat(env, distinct, args, nil, ",")
+	case "json_objectagg":
+		want = 2
+	}
+	if len(args) != want {
+		return nil, wrongCount(name)
+	}
+	return a, a.bindOne(env)
+}
+
+func (a *Agg) bindOne(env *BindEnv) error {
+	var err error
+	arg := a.Args[0]
+	switch a.Name {
+	case "sum", "avg":
+		if a.Args[0], err = toNumber(env, arg); err != nil {
+			return err
+		}
+		a.T = sumType(a.Name, a.Args[0])
+	case "min", "max", "any_value":
+		a.T = arg.Type()
+		// Enums and sets keep their type but order by text.
+		a.Null = true
+	case "bit_and", "bit_or", "bit_xor":
+		if t := arg.Type(); t.IsBinary() {
+			if _, literal := arg.(*Const); !literal {
+				return sqlerr.NotSupported("bit aggregates of binary strings")
+			}
+		}
+		a.Args[0], err = toBits(env, arg)
+		a.T, a.Null = uintType(), false
+	case "stddev_pop", "stddev_samp", "var_pop", "var_samp":
+		a.Args[0], err = NewCast(env, arg, doubleType(), false)
+		a.T = doubleType()
+	case "json_arrayagg":
+		a.Args[0], err = convertArg(env, 'v', arg)
+		a.T = jsonType()
+	case "json_objectagg":
+		if a.Args[0], err = convertArg(env, 's', arg); err == nil {
+			a.Args[1], err = convertArg(env, 'v', a.Args[1])
+		}
+		a.T = jsonType()
+	}
+	return err
+}
+
+// sumType is MySQL's: DECIMAL with 22 more digits for SUM, four more places
+// for AVG; DOUBLE for what is not exact.
+func sumType(name string, arg Expr) schema.Type {
+	if kindOf(arg) == value.KindFloat {
+		return doubleType()
+	}
+	p, s := typePrecision(arg.Type())
+	if name == "sum" {
+		return decimalType(p+22, s)
+	}
+	return decimalType(p+divIncrement, s+divIncrement)
+}
+
+// typePrecision is precisionOf by the type alone: a literal's own digits do
+// not count.
+func typePrecision(t schema.Type) (int, int) { return precisionOf(&Param{T: t}) }
+
+// NewGroupConcat is GROUP_CONCAT([DISTINCT] args ORDER BY order SEPARATOR s).
+// Several arguments are concatenated for each row; rows with a NULL are left
+// out.
+func NewGroupConcat(env *BindEnv, distinct bool, args []Expr, order []AggOrder, separator string) (*Agg, error) {
+	if len(args) == 0 {
+		return nil, wrongCount("group_concat")
+	}
+	for _, o := range order {
+		if err := rejectRows([]Expr{o.Expr}); err != nil {
+			return nil, err
+		}
+	}
+	joined, err := NewFunc(env, "concat", args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		if joined, err = convertArg(env, 's', args[0]); err != nil {
+			return nil, err
+		}
+	}
+	coll := joined.Type().Collation
+	return &Agg{Name: "group_concat", Distinct: distinct, Args: []Expr{joined}, T: types.Text(coll), Null: true,
+		Extra: &GroupConcat{Order: order, Separator: separator}}, nil
+}

@@ -1,0 +1,500 @@
+package expr
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+func operatorDefs() []entry {
+	arith := func(names string, row rowFunc, k vecFunc) entry {
+		return special(names, bindArith, def{b: Builtin{Row: row, impl: impl{strict: true, vec: k}}})
+	}
+	mod := arith("% mod", rowMod, nil)
+	mod.d.rename = "%"
+	bit := func(names string, row rowFunc) entry {
+		return fn(names, "bb", retUint, row, 0)
+	}
+	defs := []entry{
+		arith("+", rowAdd, vecArith), arith("-", rowSub, vecArith), arith("*", rowMul, vecArith),
+		arith("/", rowDiv, vecDiv), arith("div", rowIntDiv, nil), mod,
+		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true}}}),
+		bit("&", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			return value.Uint(a[0].Uint() & a[1].Uint()), nil
+		}),
+		bit("|", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			return value.Uint(a[0].Uint() | a[1].Uint()), nil
+		}),
+		bit("^", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			return value.Uint(a[0].Uint() ^ a[1].Uint()), nil
+		}),
+		bit("<<", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			return value.Uint(a[0].Uint() << a[1].Uint()), nil
+		}),
+		bit(">>", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			return value.Uint(a[0].Uint() >> a[1].Uint()), nil
+		}),
+		fn("~", "b", retUint, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) { return value.Uint(^a[0].Uint()), nil }, 0),
+	}
+	for _, e := range defs {
+		if e.d.custom == nil {
+			e.d.custom = bindBits
+		}
+	}
+	return append(defs, compareDefs()...)
+}
+
+// bindBits types &, |, ^, <<, >> and ~: numbers of 64 bits. MySQL's variant on
+// two binary strings is not there; literals such as x'01' are numbers.
+func bindBits(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
+	if len(args) != len(d.sig) {
+		return nil, wrongCount(name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	binary := 0
+	for i, a := range args {
+		_, literal := a.(*Const)
+		if a.Type().IsBinary() && !literal && !(i == 1 && (name == "<<" || name == ">>")) {
+			binary++
+		}
+	}
+	if binary == len(args) || binary == 1 && (name == "<<" || name == ">>") {
+		return nil, sqlerr.NotSupported("bit operations on binary strings")
+	}
+	out := make([]Expr, len(args))
+	null := false
+	for i, a := range args {
+		x, err := toBits(env, a)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+		null = null || x.Nullable()
+	}
+	return d.call(name, out, uintType(), null, nil), nil
+}
+
+// toBits is e as 64 bits: signed integers keep their bit pattern; others are
+// rounded.
+func toBits(env *BindEnv, e Expr) (Expr, error) {
+	switch numClassOf(e.Type()) {
+	case numInt:
+		if kindOf(e) == value.KindUint || kindOf(e) == value.KindInt {
+			if kindOf(e) == value.KindUint {
+				return e, nil
+			}
+			return bitsDef(e), nil
+		}
+		x, err := NewCast(env, e, intType(), false)
+		if err != nil {
+			return nil, err
+		}
+		return bitsDef(x), nil
+	}
+	if c, ok := e.(*Const); ok && c.T.IsBinary() && !c.D.IsNull() {
+		b := c.D.Bytes()
+		var v uint64
+		for _, x := range b {
+			v = v<<8 | uint64(x)
+		}
+		return &Const{D: value.Uint(v), T: uintType(), Text: c.Text}, nil
+	}
+	return mustLookup("as_bits").call("as_bits", []Expr{e}, uintType(), e.Nullable(), nil), nil
+}
+
+func bitsDef(e Expr) Expr {
+	if c, ok := e.(*Const); ok && !c.D.IsNull() {
+		return &Const{D: value.Uint(c.D.Bits()), T: uintType(), Text: c.Text}
+	}
+	return mustLookup("as_bits").call("as_bits", []Expr{e}, uintType(), e.Nullable(), nil)
+}
+
+// rowAsBits is the operand of a bit operator as 64 bits.
+func rowAsBits(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch d := a[0]; d.Kind() {
+	case value.KindInt, value.KindUint:
+		return value.Uint(d.Bits()), nil
+	case value.KindDecimal:
+		dec := d.Decimal()
+		if dec.Sign() < 0 {
+			v, _ := dec.Int64()
+			return value.Uint(uint64(v)), nil
+		}
+		v, _ := dec.Uint64()
+		return value.Uint(v), nil
+	case value.KindFloat:
+		return value.Uint(floatBits(d.Float())), nil
+	}
+	v, err := types.ToInt(&c.Env, a[0], f.Args[0].Type())
+	return value.Uint(uint64(v)), err
+}
+
+func floatBits(f float64) uint64 {
+	f = math.RoundToEven(f)
+	switch {
+	case f < 0:
+		if f <= math.MinInt64 {
+			return 1 << 63
+		}
+		return uint64(int64(f))
+	case f >= 1<<64:
+		return math.MaxUint64
+	}
+	return uint64(f)
+}
+
+// bindArith types + - * / DIV and %.
+func bindArith(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
+	if len(args) != 2 {
+		return nil, wrongCount(name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	class := numInt
+	nums := make([]Expr, 2)
+	for i, a := range args {
+		n, err := toNumber(env, a)
+		if err != nil {
+			return nil, err
+		}
+		nums[i] = n
+		class = max(class, numClassOf(n.Type()))
+	}
+	null := nums[0].Nullable() || nums[1].Nullable()
+	if name == "/" || name == "div" || name == "%" {
+		null = true
+	}
+	if name == "/" && class == numInt {
+		class = numDecimal
+	}
+	if name == "div" && class == numFloat {
+		return bindFloatDiv(d, env, nums)
+	}
+	for i := range nums {
+		var err error
+		switch class {
+		case numFloat:
+			nums[i], err = NewCast(env, nums[i], doubleType(), false)
+		case numDecimal:
+			nums[i], err = toDecimal(env, nums[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d.call(name, nums, arithType(env, name, class, nums), null, nil), nil
+}
+
+// bindFloatDiv is DIV of approximate numbers: MySQL divides them as decimals.
+func bindFloatDiv(d *def, env *BindEnv, nums []Expr) (Expr, error) {
+	for i := range nums {
+		if kindOf(nums[i]) == value.KindDecimal {
+			continue
+		}
+		var err error
+		if nums[i], err = NewCast(env, nums[i], decimalType(maxPrecision, maxScale), false); err != nil {
+			return nil, err
+		}
+	}
+	return d.call("div", nums, arithType(env, "div", numDecimal, nums), true, nil), nil
+}
+
+func arithType(env *BindEnv, name string, class numClass, a []Expr) schema.Type {
+	ua, ub := isUnsigned(a[0].Type()), isUnsigned(a[1].Type())
+	unsigned := ua || ub
+	if name == "%" {
+		unsigned = ua
+	}
+	if name == "-" && env.mode()&types.ModeNoUnsignedSubtraction != 0 {
+		unsigned = false
+	}
+	if class == numInt || name == "div" {
+		if unsigned {
+			return uintType()
+		}
+		return intType()
+	}
+	if class == numFloat {
+		return doubleType()
+	}
+	p1, s1 := precisionOf(a[0])
+	p2, s2 := precisionOf(a[1])
+	switch name {
+	case "*":
+		return decimalType(p1+p2, min(s1+s2, maxScale))
+	case "/":
+		return decimalType(p1+s2+divIncrement, min(s1+divIncrement, maxScale))
+	case "%":
+		return decimalType(max(p1, p2), max(s1, s2))
+	}
+	s := max(s1, s2)
+	return decimalType(max(p1-s1, p2-s2)+1+s, s)
+}
+
+func bindNeg(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
+	if len(args) != 1 {
+		return nil, wrongCount(name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	n, err := toNumber(env, args[0])
+	if err != nil {
+		return nil, err
+	}
+	t := n.Type()
+	switch numClassOf(t) {
+	case numInt:
+		// A literal beyond 2^63 is negated as a decimal.
+		if c, ok := n.(*Const); ok && c.D.Kind() == value.KindUint && c.D.Uint() > 1<<63 {
+			if n, err = toDecimal(env, n); err != nil {
+				return nil, err
+			}
+			t = n.Type()
+			break
+		}
+		t = intType()
+	case numFloat:
+		t = doubleType()
+	}
+	return d.call(name, []Expr{n}, t, n.Nullable(), nil), nil
+}
+
+// outOfRange is 1690 for the call f.
+func outOfRange(f *Func) error {
+	kind := "DOUBLE"
+	switch types.KindOf(f.T) {
+	case value.KindInt:
+		kind = "BIGINT"
+	case value.KindUint:
+		kind = "BIGINT UNSIGNED"
+	case value.KindDecimal:
+		kind = "DECIMAL"
+	}
+	return sqlerr.ValueOutOfRange(kind, f.String())
+}
+
+// divByZero is NULL with a warning, or an error while a table is written.
+func divByZero(c *Ctx) (value.Datum, error) {
+	if c.Mode&types.ModeErrorForDivisionByZero != 0 {
+		if c.Write && c.Mode.Strict() && !c.Ignore {
+			return value.Null, sqlerr.DivisionByZero()
+		}
+		c.Warning(sqlerr.DivisionByZero())
+	}
+	return value.Null, nil
+}
+
+// sint is an integer of 65 bits: sign and magnitude.
+type sint struct {
+	neg bool
+	mag uint64
+}
+
+func sintOf(d value.Datum) sint {
+	if d.Kind() == value.KindInt && d.Int() < 0 {
+		return sint{true, -uint64(d.Int())}
+	}
+	return sint{false, d.Uint()}
+}
+
+// datum is s as a value of f's type, 1690 if it does not fit.
+func (s sint) datum(f *Func) (value.Datum, error) {
+	if types.KindOf(f.T) == value.KindUint {
+		if s.neg && s.mag != 0 {
+			return value.Null, outOfRange(f)
+		}
+		return value.Uint(s.mag), nil
+	}
+	if s.neg {
+		if s.mag > 1<<63 {
+			return value.Null, outOfRange(f)
+		}
+		return value.Int(int64(-s.mag)), nil
+	}
+	if s.mag > math.MaxInt64 {
+		return value.Null, outOfRange(f)
+	}
+	return value.Int(int64(s.mag)), nil
+}
+
+func (s sint) add(o sint) (sint, bool) {
+	if s.neg == o.neg {
+		m, carry := bits.Add64(s.mag, o.mag, 0)
+		return sint{s.neg, m}, carry == 0
+	}
+	if s.mag >= o.mag {
+		return sint{s.neg, s.mag - o.mag}, true
+	}
+	return sint{o.neg, o.mag - s.mag}, true
+}
+
+func rowAdd(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch a[0].Kind() {
+	case value.KindFloat:
+		return floatResult(f, a[0].Float()+a[1].Float())
+	case value.KindDecimal:
+		x, y := a[0].Decimal(), a[1].Decimal()
+		return decResult(f, x.Add(y))
+	}
+	s, ok := sintOf(a[0]).add(sintOf(a[1]))
+	if !ok {
+		return value.Null, outOfRange(f)
+	}
+	return s.datum(f)
+}
+
+func rowSub(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch a[0].Kind() {
+	case value.KindFloat:
+		return floatResult(f, a[0].Float()-a[1].Float())
+	case value.KindDecimal:
+		x, y := a[0].Decimal(), a[1].Decimal()
+		return decResult(f, x.Sub(y))
+	}
+	y := sintOf(a[1])
+	y.neg = !y.neg
+	s, ok := sintOf(a[0]).add(y)
+	if !ok {
+		return value.Null, outOfRange(f)
+	}
+	return s.datum(f)
+}
+
+func rowMul(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch a[0].Kind() {
+	case value.KindFloat:
+		return floatResult(f, a[0].Float()*a[1].Float())
+	case value.KindDecimal:
+		x, y := a[0].Decimal(), a[1].Decimal()
+		return decResult(f, x.Mul(y))
+	}
+	x, y := sintOf(a[0]), sintOf(a[1])
+	hi, lo := bits.Mul64(x.mag, y.mag)
+	if hi != 0 {
+		return value.Null, outOfRange(f)
+	}
+	return sint{x.neg != y.neg, lo}.datum(f)
+}
+
+func rowDiv(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].Kind() == value.KindFloat {
+		if a[1].Float() == 0 {
+			return divByZero(c)
+		}
+		return floatResult(f, a[0].Float()/a[1].Float())
+	}
+	x, y := a[0].Decimal(), a[1].Decimal()
+	q, ok := x.Div(y, divIncrement)
+	if !ok {
+		return divByZero(c)
+	}
+	return decResult(f, q)
+}
+
+func rowIntDiv(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].Kind() == value.KindDecimal {
+		x, y := a[0].Decimal(), a[1].Decimal()
+		q, ok := x.IntDiv(y)
+		if !ok {
+			return divByZero(c)
+		}
+		return intOfDecimal(f, q)
+	}
+	x, y := sintOf(a[0]), sintOf(a[1])
+	if y.mag == 0 {
+		return divByZero(c)
+	}
+	return sint{x.neg != y.neg, x.mag / y.mag}.datum(f)
+}
+
+// intOfDecimal is an integral decimal as a value of f's integer type.
+func intOfDecimal(f *Func, d value.Decimal) (value.Datum, error) {
+	if types.KindOf(f.T) == value.KindUint {
+		if v, ok := d.Uint64(); ok {
+			return value.Uint(v), nil
+		}
+		return value.Null, outOfRange(f)
+	}
+	if v, ok := d.Int64(); ok {
+		return value.Int(v), nil
+	}
+	return value.Null, outOfRange(f)
+}
+
+func rowMod(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch a[0].Kind() {
+	case value.KindFloat:
+		if a[1].Float() == 0 {
+			return divByZero(c)
+		}
+		return floatResult(f, math.Mod(a[0].Float(), a[1].Float()))
+	case value.KindDecimal:
+		x, y := a[0].Decimal(), a[1].Decimal()
+		m, ok := x.Mod(y)
+		if !ok {
+			return divByZero(c)
+		}
+		return decResult(f, m.Rescale(f.T.Scale))
+	}
+	x, y := sintOf(a[0]), sintOf(a[1])
+	if y.mag == 0 {
+		return divByZero(c)
+	}
+	return sint{x.neg, x.mag % y.mag}.datum(f)
+}
+
+func rowNeg(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	switch a[0].Kind() {
+	case value.KindFloat:
+		return value.Float(-a[0].Float()), nil
+	case value.KindDecimal:
+		d := a[0].Decimal()
+		return value.Dec(d.Neg()), nil
+	}
+	s := sintOf(a[0])
+	s.neg = !s.neg
+	return s.datum(f)
+}
+
+func floatResult(f *Func, v float64) (value.Datum, error) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return value.Null, outOfRange(f)
+	}
+	if v == 0 {
+		v = 0 // no negative zero from arithmetic
+	}
+	return value.Float(v), nil
+}
+
+// decResult checks the 65 digits of DECIMAL; more digits behind the point than
+// the type has are rounded away.
+func decResult(f *Func, d value.Decimal) (value.Datum, error) {
+	d, ok := fitDecimal(f, d)
+	if !ok {
+		return value.Null, outOfRange(f)
+	}
+	return value.Dec(d), nil
+}
+
+// fitDecimal gives d the scale of f's type; ok is false beyond 65 digits.
+func fitDecimal(f *Func, d value.Decimal) (_ value.Decimal, ok bool) {
+	switch {
+	case d.Scale() > f.T.Scale:
+		d = d.Round(f.T.Scale)
+	case d.Scale() < f.T.Scale:
+		d = d.Rescale(f.T.Scale)
+	}
+	// What 128 bits hold has at most 39 digits.
+	if _, _, small := d.Int128(); small {
+		return d, true
+	}
+	return d, d.Digits() <= maxPrecision
+}

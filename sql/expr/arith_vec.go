@@ -1,0 +1,237 @@
+package expr
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// vecArith has kernels for + - * over vectors of one kind. They run over all
+// positions, also null and unselected ones, whose values are undefined: an
+// overflow seen there counts only when the slow recheck finds it in a live
+// row.
+func vecArith(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	k := types.KindOf(f.T)
+	ka, kb := kindOf(f.Args[0]), kindOf(f.Args[1])
+	if ka != k || kb != k || in.Live() == 0 {
+		return evalGeneric(c, f, in)
+	}
+	a, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Eval(c, f.Args[1], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(k, in.N)
+	out.Nulls.CopyFrom(&a.Nulls)
+	out.Nulls.Or(&b.Nulls)
+	n := in.N
+	ok := true
+	switch k {
+	case value.KindInt:
+		ok = intKernel(f.Name[0], out.I64[:n], a.I64[:n], b.I64[:n])
+	case value.KindUint:
+		ok = uintKernel(f.Name[0], out.I64[:n], a.I64[:n], b.I64[:n])
+	case value.KindFloat:
+		ok = floatKernel(f.Name[0], out.F64[:n], a.F64[:n], b.F64[:n])
+	case value.KindDecimal:
+		if err := decimalKernel(f, in, out, a, b); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		err = recheck(c, f, in, out, a, b)
+	}
+	c.Release(a)
+	c.Release(b)
+	return out, err
+}
+
+// recheck repeats the rows one by one, to find the error of a live row if
+// there is one.
+func recheck(c *Ctx, f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
+	var args [2]value.Datum
+	var first error
+	eachRow(in, &out.Nulls, func(i int) {
+		if first != nil {
+			return
+		}
+		args[0], args[1] = a.Datum(i), b.Datum(i)
+		d, err := f.B.Row(c, f, args[:])
+		if err != nil {
+			first = err
+			return
+		}
+		out.SetDatum(i, d)
+	})
+	return first
+}
+
+func intKernel(op byte, out, a, b []int64) bool {
+	a, b = a[:len(out)], b[:len(out)]
+	var over int64
+	switch op {
+	case '+':
+		for i, x := range a {
+			s := x + b[i]
+			over |= (s ^ x) & (s ^ b[i])
+			out[i] = s
+		}
+	case '-':
+		for i, x := range a {
+			s := x - b[i]
+			over |= (x ^ b[i]) & (s ^ x)
+			out[i] = s
+		}
+	case '*':
+		for i, x := range a {
+			y := b[i]
+			out[i] = x * y
+			// The product of two numbers of 32 bits fits.
+			if (uint64(x+1<<31)|uint64(y+1<<31))>>32 != 0 && mulOverflows(x, y) {
+				over = -1
+			}
+		}
+	}
+	return over >= 0
+}
+
+func mulOverflows(x, y int64) bool {
+	if x == 0 || y == 0 {
+		return false
+	}
+	p := x * y
+	return p/y != x || x == math.MinInt64 && y == -1 || y == math.MinInt64 && x == -1
+}
+
+func uintKernel(op byte, out, a, b []int64) bool {
+	a, b = a[:len(out)], b[:len(out)]
+	var over uint64
+	switch op {
+	case '+':
+		for i, x := range a {
+			s, carry := bits.Add64(uint64(x), uint64(b[i]), 0)
+			over |= carry
+			out[i] = int64(s)
+		}
+	case '-':
+		for i, x := range a {
+			s, borrow := bits.Sub64(uint64(x), uint64(b[i]), 0)
+			over |= borrow
+			out[i] = int64(s)
+		}
+	case '*':
+		for i, x := range a {
+			hi, lo := bits.Mul64(uint64(x), uint64(b[i]))
+			over |= hi
+			out[i] = int64(lo)
+		}
+	}
+	return over == 0
+}
+
+func floatKernel(op byte, out, a, b []float64) bool {
+	a, b = a[:len(out)], b[:len(out)]
+	// The + 0 makes negative zeros positive. Adding zero times the result gives NaN as soon as one is not finite.
+	bad := 0.0
+	switch op {
+	case '+':
+		for i, x := range a {
+			s := x + b[i] + 0
+			bad += s * 0
+			out[i] = s
+		}
+	case '-':
+		for i, x := range a {
+			s := x - b[i] + 0
+			bad += s * 0
+			out[i] = s
+		}
+	case '*':
+		for i, x := range a {
+			s := x*b[i] + 0
+			bad += s * 0
+			out[i] = s
+		}
+	}
+	return bad == 0
+}
+
+func decimalKernel(f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
+	var first error
+	op := f.Name[0]
+	eachRow(in, &out.Nulls, func(i int) {
+		var d value.Decimal
+		switch op {
+		case '+':
+			d = a.Dec[i].Add(b.Dec[i])
+		case '-':
+			d = a.Dec[i].Sub(b.Dec[i])
+		case '*':
+			d = a.Dec[i].Mul(b.Dec[i])
+		}
+		d, ok := fitDecimal(f, d)
+		if !ok && first == nil {
+			first = outOfRange(f)
+		}
+		out.Dec[i] = d
+	})
+	return first
+}
+
+// vecDiv divides decimals and floats row by row, without datums.
+func vecDiv(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	k := types.KindOf(f.T)
+	if kindOf(f.Args[0]) != k || kindOf(f.Args[1]) != k || k != value.KindDecimal && k != value.KindFloat || in.Live() == 0 {
+		return evalGeneric(c, f, in)
+	}
+	a, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Eval(c, f.Args[1], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(k, in.N)
+	out.Nulls.CopyFrom(&a.Nulls)
+	out.Nulls.Or(&b.Nulls)
+	for r, n := 0, in.Live(); r < n; r++ {
+		i := in.Row(r)
+		if out.Nulls.IsNull(i) {
+			continue
+		}
+		ok := true
+		if k == value.KindFloat {
+			if ok = b.F64[i] != 0; ok {
+				q := a.F64[i]/b.F64[i] + 0
+				if math.IsInf(q, 0) || math.IsNaN(q) {
+					return nil, outOfRange(f)
+				}
+				out.F64[i] = q
+			}
+		} else {
+			var q value.Decimal
+			if q, ok = a.Dec[i].Div(b.Dec[i], divIncrement); ok {
+				if q, ok = fitDecimal(f, q); !ok {
+					return nil, outOfRange(f)
+				}
+				out.Dec[i] = q
+			}
+		}
+		if !ok {
+			if _, err := divByZero(c); err != nil {
+				return nil, err
+			}
+			out.Nulls.Set(i)
+		}
+	}
+	c.Release(a)
+	c.Release(b)
+	return out, nil
+}

@@ -1,0 +1,274 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// castSpec is the Extra of a cast.
+type castSpec struct {
+	explicit bool
+	// fuzzy: zero dates and zero parts in dates pass whatever sql_mode says,
+	// as arguments of date functions do.
+	fuzzy bool
+}
+
+func castDef() *def { return mustLookup("cast") }
+
+// internalDefs are the builtins that only constructors of this package use.
+func internalDefs() []entry {
+	unbound := func(_ *def, _ *BindEnv, name string, _ []Expr) (Expr, error) {
+		return nil, sqlerr.FunctionDoesNotExist(name)
+	}
+	return []entry{
+		special("cast", unbound, def{b: Builtin{Row: rowCast, impl: impl{strict: true, vec: vecCast}}}),
+		special("convert_using", unbound, def{b: Builtin{Row: rowCast, impl: impl{strict: true}}}),
+		special("collate", unbound, def{b: Builtin{Row: rowFirst, impl: impl{vec: vecCollate}}}),
+	}
+}
+
+// NewCast converts arg to another type: CAST and CONVERT when explicit, and
+// the conversions that operators insert. An implicit cast that would change
+// nothing is arg itself; a constant is converted here if that raises no
+// warning.
+func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error) {
+	if _, ok := isRow(arg); ok {
+		return nil, sqlerr.OperandColumns(1)
+	}
+	if (to.IsCharacter()) && to.Collation == schema.CollationNone {
+		to.Collation = env.collation()
+	}
+	from := arg.Type()
+	if explicit && to.ID == schema.TypeGeometry {
+		return nil, sqlerr.NotSupported("CAST AS geometry")
+	}
+	if !explicit && sameForm(from, to) {
+		return arg, nil
+	}
+	if from.ID == schema.TypeJSON && to.ID == schema.TypeJSON {
+		return arg, nil
+	}
+	return foldCast(castDef().call("cast", []Expr{arg}, to, castNullable(arg, to), &castSpec{explicit: explicit})), nil
+}
+
+// newDateCast is the cast of an argument of a date function.
+func newDateCast(_ *BindEnv, arg Expr, to schema.Type) Expr {
+	return foldCast(castDef().call("cast", []Expr{arg}, to, true, &castSpec{fuzzy: true}))
+}
+
+// NewConvertUsing is CONVERT(arg USING charset), with the character set given
+// by its default collation.
+func NewConvertUsing(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
+	s, err := convertArg(env, 's', arg)
+	if err != nil {
+		return nil, err
+	}
+	to := textType(textLen(s), coll)
+	return mustLookup("convert_using").call("convert_using", []Expr{s}, to, castNullable(s, to), &castSpec{explicit: true}), nil
+}
+
+// NewCollate is arg COLLATE coll. Errors: 1253 if the collation is of another
+// character set.
+func NewCollate(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
+	if err := rejectRows([]Expr{arg}); err != nil {
+		return nil, err
+	}
+	s, err := convertArg(env, 's', arg)
+	if err != nil {
+		return nil, err
+	}
+	t := s.Type()
+	have := t.Collation
+	if have != coll && (have == schema.CollationBinary || coll == schema.CollationBinary || charsetName(have) != charsetName(coll)) {
+		// A literal is of the connection's character set; utf8mb3 and utf8mb4
+		// literals have the same bytes.
+		_, literal := s.(*Const)
+		if !literal || !sameBytes(have, coll) || have == schema.CollationBinary || coll == schema.CollationBinary {
+			return nil, sqlerr.CollationCharsetMismatch(collationName(coll), charsetName(have))
+		}
+	}
+	t.Collation = coll
+	return mustLookup("collate").call("collate", []Expr{s}, t, s.Nullable(), nil), nil
+}
+
+// sameForm reports whether a value of one type is a value of the other as it
+// stands, for implicit casts.
+func sameForm(from, to schema.Type) bool {
+	if types.KindOf(from) != types.KindOf(to) {
+		return false
+	}
+	switch {
+	case from.ID == schema.TypeEnum || from.ID == schema.TypeSet || to.ID == schema.TypeEnum || to.ID == schema.TypeSet:
+		return from.ID == to.ID
+	case to.IsString():
+		return from.IsString() && sameBytes(from.Collation, to.Collation)
+	case to.ID == schema.TypeDecimal:
+		return from.Scale == to.Scale
+	case to.HasDate():
+		return (to.ID != schema.TypeDate || from.ID == schema.TypeDate) && from.Scale <= to.Scale
+	case to.ID == schema.TypeTime:
+		return from.Scale <= to.Scale
+	case to.ID == schema.TypeFloat:
+		return from.ID == schema.TypeFloat
+	}
+	return true
+}
+
+// castNullable: conversions to times may fail, as do those from JSON.
+func castNullable(arg Expr, to schema.Type) bool {
+	from := arg.Type()
+	if arg.Nullable() {
+		return true
+	}
+	if to.IsTemporal() || to.ID == schema.TypeYear {
+		return !(from.HasDate() && to.IsTemporal() || from.ID == schema.TypeTime && to.ID == schema.TypeTime)
+	}
+	// Bytes may be no text of the character set.
+	return to.IsCharacter() && from.IsString() && from.Collation != to.Collation && !(isUTF8(charsetName(from.Collation)) && charsetName(to.Collation) == "utf8mb4")
+}
+
+// foldCast evaluates the cast of a constant, if it raises nothing and depends
+// on no session.
+func foldCast(f *Func) Expr {
+	k, ok := f.Args[0].(*Const)
+	if !ok || isEnvCast(k.T, f.T) {
+		return f
+	}
+	c := quietCtx()
+	d, err := rowCast(c.ctx, f, []value.Datum{k.D})
+	if k.D.IsNull() {
+		d, err = value.Null, nil
+	}
+	if err != nil || c.warned {
+		return f
+	}
+	text := k.Text
+	if f.Extra.(*castSpec).explicit {
+		text = ""
+	}
+	return &Const{D: d.Clone(), T: f.T, Text: text}
+}
+
+// isEnvCast reports casts whose result depends on the statement's time, time
+// zone or sql_mode.
+func isEnvCast(from, to schema.Type) bool {
+	if to.HasDate() {
+		return !from.HasDate() && from.ID != schema.TypeNull
+	}
+	return from.ID == schema.TypeTimestamp
+}
+
+// quiet is a Ctx that notes whether something warned.
+type quiet struct {
+	ctx    *Ctx
+	warned bool
+}
+
+func quietCtx() *quiet {
+	q := &quiet{ctx: &Ctx{}}
+	q.ctx.Mode = types.DefaultSQLMode
+	q.ctx.Warn = func(sqlerr.Warning) { q.warned = true }
+	return q
+}
+
+func rowFirst(_ *Ctx, _ *Func, args []value.Datum) (value.Datum, error) { return args[0], nil }
+
+func vecCollate(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) { return Eval(c, f.Args[0], in) }
+
+func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
+	spec := f.Extra.(*castSpec)
+	env := &c.Env
+	if spec.fuzzy {
+		e := c.Env
+		e.Mode &^= types.ModeNoZeroDate | types.ModeNoZeroInDate
+		env = &e
+	}
+	to := f.T
+	if !spec.explicit && to.IsCharacter() {
+		to = types.Text(to.Collation) // the length is an estimate and cuts nothing
+	}
+	d, err := types.Cast(env, args[0], f.Args[0].Type(), to)
+	if err != nil {
+		return value.Null, fmt.Errorf("converting to %s: %w", f.T.ID, err)
+	}
+	if d.Kind() == value.KindDecimal {
+		if v := d.Decimal(); v.Scale() != f.T.Scale {
+			return value.Dec(v.Rescale(f.T.Scale)), nil
+		}
+	}
+	return d, nil
+}
+
+// vecCast has kernels for the conversions between numbers.
+func vecCast(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	from, to := f.Args[0].Type(), f.T
+	fk, tk := types.KindOf(from), types.KindOf(to)
+	plain := from.ID != schema.TypeEnum && from.ID != schema.TypeSet && from.ID != schema.TypeBit
+	if !plain || !castKernel(fk, tk, to) {
+		return evalGeneric(c, f, in)
+	}
+	a, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(tk, in.N)
+	out.Nulls.CopyFrom(&a.Nulls)
+	switch {
+	case tk == value.KindFloat && fk == value.KindInt:
+		for i, v := range a.I64[:in.N] {
+			out.F64[i] = float64(v)
+		}
+	case tk == value.KindFloat && fk == value.KindUint:
+		for i, v := range a.I64[:in.N] {
+			out.F64[i] = float64(uint64(v))
+		}
+	case tk == value.KindFloat && fk == value.KindDecimal:
+		eachRow(in, &a.Nulls, func(i int) { out.F64[i] = a.Dec[i].Float64() })
+	case tk == value.KindDecimal && fk == value.KindInt:
+		eachRow(in, &a.Nulls, func(i int) { out.Dec[i] = value.DecimalFromInt(a.I64[i]).Rescale(to.Scale) })
+	case tk == value.KindDecimal && fk == value.KindUint:
+		eachRow(in, &a.Nulls, func(i int) { out.Dec[i] = value.DecimalFromUint(uint64(a.I64[i])).Rescale(to.Scale) })
+	}
+	c.Release(a)
+	return out, nil
+}
+
+// castKernel reports the conversions that vecCast does itself: those that
+// cannot fail.
+func castKernel(from, to value.Kind, t schema.Type) bool {
+	switch to {
+	case value.KindFloat:
+		return t.ID == schema.TypeDouble && t.Scale < 0 && (from == value.KindInt || from == value.KindUint || from == value.KindDecimal)
+	case value.KindDecimal:
+		return (from == value.KindInt || from == value.KindUint) && t.Len-t.Scale >= 20
+	}
+	return false
+}
+
+// eachRow calls do for the live rows that are not null.
+func eachRow(in *vec.Batch, nulls *vec.Nulls, do func(i int)) {
+	if in.HasSel {
+		for _, i := range in.Sel {
+			if !nulls.IsNull(int(i)) {
+				do(int(i))
+			}
+		}
+		return
+	}
+	if !nulls.Any() {
+		for i := 0; i < in.N; i++ {
+			do(i)
+		}
+		return
+	}
+	for i := 0; i < in.N; i++ {
+		if !nulls.IsNull(i) {
+			do(i)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// coercibility is how firmly an expression holds its collation: the lower
+// wins (MySQL manual 12.8.4).
+type coercibility uint8
+
+const (
+	coerceExplicit  coercibility = iota // COLLATE
+	coerceNone                          // a mix of two that do not agree
+	coerceImplicit                      // column, CAST
+	coerceSysConst                      // USER(), VERSION()
+	coerceCoercible                     // literal
+	coerceNumeric                       // number or time
+	coerceIgnorable                     // NULL
+)
+
+// String is the name in messages.
+func (c coercibility) String() string {
+	return [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}[c]
+}
+
+// coercibilityOf derives it from the shape of the expression.
+func coercibilityOf(e Expr) coercibility {
+	t := e.Type()
+	if t.ID == schema.TypeNull {
+		return coerceIgnorable
+	}
+	textual := t.IsString() || t.ID == schema.TypeEnum || t.ID == schema.TypeSet || t.ID == schema.TypeJSON
+	switch e := e.(type) {
+	case *Const:
+		if e.D.IsNull() {
+			return coerceIgnorable
+		}
+		if !textual {
+			return coerceNumeric
+		}
+		return coerceCoercible
+	case *Param:
+		if !textual {
+			return coerceNumeric
+		}
+		return coerceCoercible
+	case *Func:
+		return funcCoercibility(e, textual)
+	}
+	if !textual {
+		return coerceNumeric
+	}
+	return coerceImplicit
+}
+
+func funcCoercibility(f *Func, textual bool) coercibility {
+	switch f.Name {
+	case "collate":
+		return coerceExplicit
+	case "database", "schema", "user", "current_user", "session_user", "system_user", "version", "current_role":
+		return coerceSysConst
+	case "cast":
+		if !textual {
+			return coerceNumeric
+		}
+		if spec := f.Extra.(*castSpec); !spec.explicit {
+			if a := f.Args[0].Type(); !a.IsString() {
+				return coerceCoercible // a number as text gives way
+			}
+			return coercibilityOf(f.Args[0])
+		}
+		return coerceImplicit
+	case "convert_using", "getvar":
+		return coerceImplicit
+	}
+	if !textual {
+		return coerceNumeric
+	}
+	best := coerceIgnorable
+	for _, a := range f.Args {
+		if t := a.Type(); t.IsString() {
+			best = min(best, coercibilityOf(a))
+		}
+	}
+	if best > coerceCoercible {
+		return coerceCoercible
+	}
+	return best
+}
+
+func collationName(id schema.CollationID) string {
+	if c, ok := collate.Lookup(id); ok {
+		return c.Name
+	}
+	return "binary"
+}
+
+func charsetName(id schema.CollationID) string {
+	if c, ok := collate.Lookup(id); ok {
+		return c.Charset
+	}
+	return "binary"
+}
+
+// sameBytes reports whether strings of both collations have one byte form.
+func sameBytes(a, b schema.CollationID) bool {
+	if a == b || a == schema.CollationBinary || b == schema.CollationBinary {
+		return true
+	}
+	x, y := charsetName(a), charsetName(b)
+	return x == y || isUTF8(x) && isUTF8(y)
+}
+
+func isUTF8(charset string) bool {
+	return charset == "utf8mb4" || charset == "utf8mb3" || charset == "utf8"
+}
+
+func isUnicode(charset string) bool {
+	return isUTF8(charset) || charset == "ucs2" || strings.HasPrefix(charset, "utf16") || charset == "utf32"
+}
+
+// asciiConst reports a constant of ASCII characters only: it goes with any
+// character set.
+func asciiConst(e Expr) bool {
+	c, ok := e.(*Const)
+	if !ok {
+		return false
+	}
+	if c.D.Kind() != value.KindBytes {
+		return true
+	}
+	return isASCII(c.D.Bytes())
+}
+
+func isASCII(s []byte) bool {
+	for _, b := range s {
+		if b >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// mixed is a collation with what holds it, while operands are joined.
+type mixed struct {
+	coll   schema.CollationID
+	coerce coercibility
+	ascii  bool
+	// param: the value is not known yet and taken to be convertible.
+	param bool
+}
+
+func mixedOf(e Expr) mixed {
+	_, param := e.(*Param)
+	m := mixed{coll: e.Type().Collation, coerce: coercibilityOf(e), ascii: asciiConst(e), param: param}
+	if m.coerce >= coerceNumeric {
+		m.ascii = true
+	}
+	return m
+}
+
+// join is MySQL's aggregation of two collations; ok is false when they do not
+// go together.
+func (m mixed) join(o mixed) (mixed, bool) {
+	if m.coerce == coerceIgnorable {
+		return o, true
+	}
+	if o.coerce == coerceIgnorable || m.coll == o.coll {
+		m.coerce = min(m.coerce, o.coerce)
+		m.ascii = m.ascii && o.ascii
+		return m, true
+	}
+	// Binary strings: the bytes decide.
+	if m.coll == schema.CollationBinary || o.coll == schema.CollationBinary {
+		switch {
+		case m.coerce < o.coerce:
+			return m, true
+		case o.coerce < m.coerce:
+			return o, true
+		case m.coll == schema.CollationBinary:
+			return m, true
+		}
+		return o, true
+	}
+	a, b := charsetName(m.coll), charsetName(o.coll)
+	if !sameBytes(m.coll, o.coll) {
+		switch {
+		case m.coerce < o.coerce && (isUnicode(a) || o.ascii || o.param):
+			return m, true
+		case o.coerce < m.coerce && (isUnicode(b) || m.ascii || m.param):
+			return o, true
+		case isUnicode(a) && !isUnicode(b) && m.coerce <= o.coerce, o.ascii && m.coerce <= o.coerce:
+			return m, true
+		case isUnicode(b) && !isUnicode(a) && o.coerce <= m.coerce, m.ascii && o.coerce <= m.coerce:
+			return o, true
+		}
+		return m, false
+	}
+	switch {
+	case m.coerce < o.coerce:
+		return m, true
+	case o.coerce < m.coerce:
+		return o, true
+	case a != b: // utf8mb3 and utf8mb4
+		if a == "utf8mb4" {
+			return m, true
+		}
+		return o, true
+	case m.coerce == coerceExplicit:
+		return m, false
+	case strings.HasSuffix(collationName(m.coll), "_bin"):
+		return m, true
+	case strings.HasSuffix(collationName(o.coll), "_bin"):
+		return o, true
+	case m.coerce == coerceCoercible || m.coerce == coerceSysConst || m.coerce == coerceNumeric:
+		return m, true
+	}
+	return m, false
+}
+
+// agreeOn is the collation that the textual ones of the operands agree on, the
+// connection's if none is textual. Errors: 1267, 1270, 1271 when they do not.
+func agreeOn(env *BindEnv, operation string, operands []Expr) (schema.CollationID, error) {
+	acc := mixed{coerce: coerceIgnorable}
+	for i, e := range operands {
+		t := e.Type()
+		if t.ID == schema.TypeJSON {
+			t.Collation = schema.CollationUTF8MB4Bin
+		} else if !t.IsString() && t.ID != schema.TypeEnum && t.ID != schema.TypeSet {
+			continue
+		}
+		m := mixedOf(e)
+		m.coll = t.Collation
+		next, ok := acc.join(m)
+		if !ok {
+			return 0, collationMix(operation, operands, acc, m, i)
+		}
+		acc = next
+	}
+	if acc.coerce == coerceIgnorable || acc.coll == schema.CollationNone {
+		return env.collation(), nil
+	}
+	return acc.coll, nil
+}
+
+func collationMix(operation string, operands []Expr, a, b mixed, _ int) error {
+	if len(operands) > 2 {
+		return sqlerr.IllegalCollationMixN(operation)
+	}
+	return sqlerr.IllegalCollationMix(collationName(a.coll), a.coerce.String(), collationName(b.coll), b.coerce.String(), operation)
+}
+
+// agree makes the listed arguments strings of one character set and gives the
+// collation they agree on.
+func (b *binding) agree(idx []int) (schema.CollationID, error) {
+	list := make([]Expr, len(idx))
+	for i, j := range idx {
+		list[i] = b.orig[j]
+	}
+	coll, err := agreeOn(b.env, strings.ToLower(b.name), list)
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range idx {
+		if b.args[j], err = toCharset(b.env, b.args[j], coll); err != nil {
+			return 0, err
+		}
+	}
+	return coll, nil
+}
+
+// toCharset converts a string to the character set of coll when the bytes
+// differ.
+func toCharset(env *BindEnv, e Expr, coll schema.CollationID) (Expr, error) {
+	t := e.Type()
+	if !t.IsString() || sameBytes(t.Collation, coll) {
+		return e, nil
+	}
+	return NewCast(env, e, textType(textLen(e), coll), false)
+}
+
+// charCount is the number of characters of s.
+func charCount(s []byte, coll schema.CollationID) int {
+	if coll == schema.CollationBinary {
+		return len(s)
+	}
+	if c, ok := collate.Lookup(coll); ok {
+		return c.CharLen(s)
+	}
+	return len(s)
+}

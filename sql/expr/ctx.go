@@ -1,0 +1,180 @@
+package expr
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Session is what functions may ask of the session. It may be called by the
+// parallel parts of one statement at once.
+type Session interface {
+	ConnectionID() uint64
+	// User is user@host as the client gave it; CurrentUser the matched account.
+	User() string
+	CurrentUser() string
+	Database() string // "" when none is selected
+	LastInsertID() uint64
+	SetLastInsertID(id uint64)
+	RowCount() int64
+	FoundRows() int64
+	// UserVar is a @variable with its type; NULL when it is not set.
+	UserVar(name string) (value.Datum, schema.Type)
+	SetUserVar(name string, d value.Datum, t schema.Type)
+	// SysVar is a @@variable; scope is "", "session" or "global".
+	SysVar(scope, name string) (value.Datum, schema.Type, error)
+}
+
+// SubqueryRows is the materialised result of an uncorrelated subquery.
+type SubqueryRows interface {
+	// Len is the number of rows, capped at 2 for scalar subqueries.
+	Len() int
+	// Row is row i, in the subquery's own types.
+	Row(i int) []value.Datum
+	// Contains is the three-valued answer of key IN rows, with the values
+	// compared in the subquery's CmpTypes: 1, 0 or NULL as KindInt.
+	Contains(key []value.Datum) (value.Datum, error)
+}
+
+// Ctx is the state of one evaluation. It belongs to one goroutine; Fork makes
+// one for another goroutine of the same statement.
+type Ctx struct {
+	types.Env
+	// Context of the statement, for functions that wait (SLEEP).
+	Context context.Context
+	Params  []value.Datum
+	Session Session
+	// Subqueries runs subquery id once and gives its rows.
+	Subqueries func(id int) (SubqueryRows, error)
+
+	free    []*vec.Vec    // scratch vectors that are not in use
+	live    []*vec.Vec    // scratch vectors that are in use
+	selFree [][]uint16    // scratch selections that are not in use
+	batches []*vec.Batch  // scratch batches that are not in use
+	row     []value.Datum // stack of arguments of the calls under way
+	arena   []byte        // bytes of values that functions make
+	cache   map[*Func]any // what functions prepared from constant arguments
+	rands   map[*Func]*randState
+	now     nowState
+}
+
+// Reset prepares c for another execution with other parameters or session
+// values: what functions remembered from constant arguments is forgotten. It
+// must be called when Params or Now change.
+func (c *Ctx) Reset() {
+	clear(c.cache)
+	clear(c.rands)
+	c.now = nowState{}
+}
+
+// Fork makes a Ctx for another goroutine of the same statement. Warn,
+// Session and Subqueries must be safe for concurrent use.
+func (c *Ctx) Fork() *Ctx {
+	return &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries}
+}
+
+// getVec takes a scratch vector of kind k and length n.
+func (c *Ctx) getVec(k value.Kind, n int) *vec.Vec {
+	var v *vec.Vec
+	// One that served the same storage class has its memory already.
+	class := vec.ClassOf(k)
+	for i := len(c.free) - 1; i >= 0 && v == nil; i-- {
+		if vec.ClassOf(c.free[i].Kind) == class {
+			v = c.free[i]
+			c.free = append(c.free[:i], c.free[i+1:]...)
+		}
+	}
+	if v == nil {
+		v = vec.NewSized(k, max(n, 1))
+	} else {
+		v.Init(k, n)
+	}
+	c.live = append(c.live, v)
+	return v
+}
+
+// Release gives the result of Eval back. Columns of the input may be passed
+// too; for them it does nothing.
+func (c *Ctx) Release(v *vec.Vec) {
+	for i := len(c.live) - 1; i >= 0; i-- {
+		if c.live[i] == v {
+			c.live = append(c.live[:i], c.live[i+1:]...)
+			c.free = append(c.free, v)
+			return
+		}
+	}
+}
+
+// ReleaseAll gives all results of Eval back, also those that an error left
+// behind.
+func (c *Ctx) ReleaseAll() {
+	c.free = append(c.free, c.live...)
+	c.live = c.live[:0]
+}
+
+func (c *Ctx) getSel() []uint16 {
+	if n := len(c.selFree); n > 0 {
+		s := c.selFree[n-1]
+		c.selFree = c.selFree[:n-1]
+		return s[:0]
+	}
+	return make([]uint16, 0, vec.MaxRows)
+}
+
+func (c *Ctx) putSel(s []uint16) { c.selFree = append(c.selFree, s) }
+
+// subBatch is in with another selection; it shares the columns.
+func (c *Ctx) subBatch(in *vec.Batch, sel []uint16) *vec.Batch {
+	var b *vec.Batch
+	if n := len(c.batches); n > 0 {
+		b = c.batches[n-1]
+		c.batches = c.batches[:n-1]
+	} else {
+		b = &vec.Batch{}
+	}
+	b.N, b.Cols = in.N, in.Cols
+	b.SetSel(sel)
+	return b
+}
+
+func (c *Ctx) putBatch(b *vec.Batch) {
+	b.Cols, b.Sel = nil, nil
+	c.batches = append(c.batches, b)
+}
+
+// alloc is a slice of n bytes for a value that a function makes. It lives
+// until the row is done with: the vector loop copies results and takes the
+// arena back; values of EvalRow keep their chunk alive.
+func (c *Ctx) alloc(n int) []byte {
+	if len(c.arena)+n > cap(c.arena) {
+		c.arena = make([]byte, 0, max(n, 2048))
+	}
+	start := len(c.arena)
+	c.arena = c.arena[:start+n]
+	return c.arena[start : start+n : start+n]
+}
+
+// scratch is an empty slice with room for n bytes to append to.
+func (c *Ctx) scratch(n int) []byte { return c.alloc(n)[:0] }
+
+// cached is what make computes from constant arguments of f, computed once
+// for this Ctx.
+func cached[T any](c *Ctx, f *Func, compute func() (T, error)) (T, error) {
+	if v, ok := c.cache[f]; ok {
+		if t, ok := v.(T); ok {
+			return t, nil
+		}
+	}
+	t, err := compute()
+	if err != nil {
+		return t, err
+	}
+	if c.cache == nil {
+		c.cache = map[*Func]any{}
+	}
+	c.cache[f] = t
+	return t, nil
+}

@@ -1,0 +1,243 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Expr is a bound expression. The implementations are *Const, *Param, *Col,
+// *Func and *Subquery.
+type Expr interface {
+	// Type of the result.
+	Type() schema.Type
+	// Nullable reports whether the result may be NULL.
+	Nullable() bool
+	// String is SQL-like text for EXPLAIN, errors and column names.
+	String() string
+}
+
+// Const is a literal.
+type Const struct {
+	D value.Datum
+	T schema.Type
+	// Text is the literal as written, when it matters for column names.
+	Text string
+}
+
+// Param is a value that is known when execution starts: the n-th parameter of
+// a prepared statement, or a literal that the plan cache took out of the text.
+type Param struct {
+	Index int
+	T     schema.Type
+}
+
+// ColID identifies a column within one statement. Each occurrence of a table
+// in FROM and each computed column gets ids of its own.
+type ColID int32
+
+// Col is a column of the input. Logical plans know it by ID; in physical plans
+// Index is its position in the input batch.
+type Col struct {
+	ID    ColID
+	Index int // position in the input, -1 until the physical plan fixes it
+	T     schema.Type
+	Null  bool // may be NULL
+	// Table (alias), Name and DB are for messages and EXPLAIN.
+	Table, Name string
+}
+
+// Func is a call of a builtin: operators, functions, casts and control flow
+// are all calls.
+type Func struct {
+	Name string
+	B    *Builtin
+	Args []Expr
+	T    schema.Type
+	Null bool
+	// Extra is what the builtin prepared at bind time (a unit, a compiled
+	// pattern, …); immutable.
+	Extra any
+}
+
+// SubqueryKind says what an uncorrelated subquery yields.
+type SubqueryKind uint8
+
+// Kinds of subqueries.
+const (
+	SubqueryScalar SubqueryKind = iota // one value, NULL when there is no row
+	SubqueryExists                     // 1 or 0
+	SubqueryIn                         // Left IN (subquery), three-valued
+	SubqueryAny                        // Left Op ANY (subquery)
+	SubqueryAll                        // Left Op ALL (subquery)
+)
+
+// Subquery is an uncorrelated subquery: it runs once, before its first use,
+// through Ctx.Subqueries. Negation of IN and EXISTS is a NOT around it.
+type Subquery struct {
+	Kind SubqueryKind
+	// ID indexes the plan's list of subplans.
+	ID   int
+	Left []Expr // operands of IN, ANY, ALL, converted to the common types
+	Op   string // comparison operator of ANY and ALL
+	// CmpTypes are the types in which Left and the rows are compared.
+	CmpTypes []schema.Type
+	T        schema.Type
+	Text     string
+}
+
+// Type implements Expr.
+func (e *Const) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e *Param) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e *Col) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e *Func) Type() schema.Type { return e.T }
+
+// Type implements Expr.
+func (e *Subquery) Type() schema.Type { return e.T }
+
+// Nullable implements Expr.
+func (e *Const) Nullable() bool { return e.D.IsNull() }
+
+// Nullable implements Expr.
+func (e *Param) Nullable() bool { return true }
+
+// Nullable implements Expr.
+func (e *Col) Nullable() bool { return e.Null }
+
+// Nullable implements Expr.
+func (e *Func) Nullable() bool { return e.Null }
+
+// Nullable implements Expr.
+func (e *Subquery) Nullable() bool { return e.Kind != SubqueryExists }
+
+// String implements Expr.
+func (e *Param) String() string { return "?" + strconv.Itoa(e.Index+1) }
+
+// String implements Expr.
+func (e *Col) String() string {
+	if e.Table != "" {
+		return e.Table + "." + e.Name
+	}
+	return e.Name
+}
+
+// String implements Expr.
+func (e *Subquery) String() string {
+	text := "(subquery#" + strconv.Itoa(e.ID+1) + ")"
+	switch e.Kind {
+	case SubqueryExists:
+		return "exists " + text
+	case SubqueryIn, SubqueryAny, SubqueryAll:
+		left := make([]string, len(e.Left))
+		for i, l := range e.Left {
+			left[i] = l.String()
+		}
+		s := strings.Join(left, ", ")
+		if len(left) > 1 {
+			s = "(" + s + ")"
+		}
+		switch e.Kind {
+		case SubqueryAny:
+			return s + " " + e.Op + " any " + text
+		case SubqueryAll:
+			return s + " " + e.Op + " all " + text
+		}
+		return s + " in " + text
+	}
+	return text
+}
+
+// Children of an expression, nil for leaves. The slice is not to be changed.
+func Children(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Func:
+		return e.Args
+	case *Subquery:
+		return e.Left
+	}
+	return nil
+}
+
+// Walk calls fn for e and its descendants, parents first, and skips the
+// children of an expression for which fn returns false.
+func Walk(e Expr, fn func(Expr) bool) {
+	if e == nil || !fn(e) {
+		return
+	}
+	for _, c := range Children(e) {
+		Walk(c, fn)
+	}
+}
+
+// Map rebuilds e bottom-up: fn gets each expression after its children and
+// returns it or its replacement. Unchanged parts are shared.
+func Map(e Expr, fn func(Expr) Expr) Expr {
+	switch x := e.(type) {
+	case *Func:
+		if args, changed := mapAll(x.Args, fn); changed {
+			c := *x
+			c.Args = args
+			return fn(&c)
+		}
+	case *Subquery:
+		if left, changed := mapAll(x.Left, fn); changed {
+			c := *x
+			c.Left = left
+			return fn(&c)
+		}
+	}
+	return fn(e)
+}
+
+func mapAll(list []Expr, fn func(Expr) Expr) ([]Expr, bool) {
+	var out []Expr
+	for i, a := range list {
+		m := Map(a, fn)
+		if out == nil && m != a {
+			out = append(make([]Expr, 0, len(list)), list[:i]...)
+		}
+		if out != nil {
+			out = append(out, m)
+		}
+	}
+	if out == nil {
+		return list, false
+	}
+	return out, true
+}
+
+// IsConst reports whether e has the same value for all rows of one execution:
+// it reads no column and is deterministic. Parameters, session values, NOW()
+// and uncorrelated subqueries are constant in this sense.
+func IsConst(e Expr) bool {
+	constant := true
+	Walk(e, func(x Expr) bool {
+		switch x := x.(type) {
+		case *Col:
+			constant = false
+		case *Func:
+			constant = constant && !x.B.Volatile
+		}
+		return constant
+	})
+	return constant
+}
+
+// SplitAnd appends the conjuncts of e to dst.
+func SplitAnd(dst []Expr, e Expr) []Expr {
+	if f, ok := e.(*Func); ok && f.Name == "and" {
+		for _, a := range f.Args {
+			dst = SplitAnd(dst, a)
+		}
+		return dst
+	}
+	return append(dst, e)
+}

@@ -1,0 +1,237 @@
+package expr
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash/crc32"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/value"
+)
+
+func stringCodecDefs() []entry {
+	return []entry{
+		special("hex", bindHex, def{b: Builtin{Row: rowHex, impl: impl{strict: true}}}),
+		fn("unhex", "s", retUnhex, rowUnhex, nullable),
+		fn("bin", "s", retASCII(64), rowBase(2), nullable),
+		fn("oct", "s", retASCII(64), rowBase(8), nullable),
+		fn("conv", "sii", retASCII(64), rowConv, nullable),
+		fn("to_base64", "s", retASCII(longText), rowToBase64, 0),
+		fn("from_base64", "s", retBinary(longText), rowFromBase64, nullable),
+		fn("md5", "s", retASCII(32), rowMD5, 0),
+		fn("sha sha1", "s", retASCII(40), rowSHA1, 0),
+		fn("sha2", "si", retASCII(128), rowSHA2, nullable),
+		fn("crc32", "s", retCRC, rowCRC32, 0),
+	}
+}
+
+func retCRC(*binding) (schema.Type, error) {
+	t := uintType()
+	t.Len = 10
+	return t, nil
+}
+
+// bindHex types HEX: of the bytes of a text, or of a number as 64 bits.
+func bindHex(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
+	if len(args) != 1 {
+		return nil, wrongCount(name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	a := args[0]
+	var err error
+	n := 16
+	switch {
+	case a.Type().IsNumeric():
+		if k := numClassOf(a.Type()); k != numInt {
+			if a, err = NewCast(env, a, doubleType(), false); err != nil {
+				return nil, err
+			}
+			a = mustLookup("as_bits").call("as_bits", []Expr{a}, uintType(), a.Nullable(), nil)
+		}
+	default:
+		if a, err = convertArg(env, 's', a); err != nil {
+			return nil, err
+		}
+		n = min(8*textLen(a), longText)
+	}
+	return d.call(name, []Expr{a}, textType(n, env.collation()), a.Nullable(), nil), nil
+}
+
+func rowHex(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].Kind() != value.KindBytes {
+		return value.String(strings.ToUpper(strconv.FormatUint(a[0].Bits(), 16))), nil
+	}
+	const digits = "0123456789ABCDEF"
+	s := a[0].Bytes()
+	out := c.alloc(2 * len(s))
+	for i, b := range s {
+		out[2*i], out[2*i+1] = digits[b>>4], digits[b&15]
+	}
+	return value.Bytes(out), nil
+}
+
+func retUnhex(b *binding) (schema.Type, error) {
+	return textType((textLen(b.args[0])+1)/2, schema.CollationBinary), nil
+}
+
+func rowUnhex(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	s := a[0].Bytes()
+	if len(s)%2 != 0 {
+		s = append([]byte{'0'}, s...)
+	}
+	out := make([]byte, len(s)/2)
+	if _, err := hex.Decode(out, s); err != nil {
+		return value.Null, nil
+	}
+	return value.Bytes(out), nil
+}
+
+// rowBase is CONV(n, 10, base), as BIN and OCT are.
+func rowBase(base int64) rowFunc {
+	return func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+		return rowConv(c, f, []value.Datum{a[0], value.Int(10), value.Int(base)})
+	}
+}
+
+// rowConv is CONV(n, from, to). A negative base means signed numbers.
+func rowConv(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	from, to := asInt(a[1]), asInt(a[2])
+	if abs64(from) < 2 || abs64(from) > 36 || abs64(to) < 2 || abs64(to) > 36 {
+		return value.Null, nil
+	}
+	s := strings.TrimLeft(a[0].Str(), " \t\n\v\f\r")
+	if s == "" {
+		return value.Null, nil
+	}
+	neg := false
+	if s[0] == '-' || s[0] == '+' {
+		neg = s[0] == '-'
+		s = s[1:]
+	}
+	mag := prefixUint(s, uint64(abs64(from)))
+	v := mag
+	if from < 0 {
+		switch {
+		case neg && mag > 1<<63:
+			v = 1 << 63
+		case neg:
+			v = -mag
+		case mag > math.MaxInt64:
+			v = math.MaxInt64
+		}
+	} else if neg {
+		v = -mag
+	}
+	var text string
+	if to < 0 {
+		text = strconv.FormatInt(int64(v), int(-to))
+	} else {
+		text = strconv.FormatUint(v, int(to))
+	}
+	return value.String(strings.ToUpper(text)), nil
+}
+
+func abs64(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// prefixUint is the number that the leading digits of s write; it saturates.
+func prefixUint(s string, base uint64) uint64 {
+	v := uint64(0)
+	for i := 0; i < len(s); i++ {
+		d := uint64(99)
+		switch b := s[i]; {
+		case b >= '0' && b <= '9':
+			d = uint64(b - '0')
+		case b >= 'a' && b <= 'z':
+			d = uint64(b-'a') + 10
+		case b >= 'A' && b <= 'Z':
+			d = uint64(b-'A') + 10
+		}
+		if d >= base {
+			break
+		}
+		if v > (math.MaxUint64-d)/base {
+			return math.MaxUint64
+		}
+		v = v*base + d
+	}
+	return v
+}
+
+// rowToBase64 breaks lines after 76 characters, as MySQL does.
+func rowToBase64(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	text := base64.StdEncoding.EncodeToString(a[0].Bytes())
+	if tooLong(c, "to_base64", int64(len(text)+len(text)/76)) {
+		return value.Null, nil
+	}
+	var b strings.Builder
+	for len(text) > 76 {
+		b.WriteString(text[:76] + "\n")
+		text = text[76:]
+	}
+	b.WriteString(text)
+	return value.String(b.String()), nil
+}
+
+func rowFromBase64(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	text := strings.Map(func(r rune) rune {
+		if r == ' ' || r >= '\t' && r <= '\r' {
+			return -1
+		}
+		return r
+	}, a[0].Str())
+	out, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return value.Null, nil
+	}
+	return value.Bytes(out), nil
+}
+
+func rowMD5(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	h := md5.Sum(a[0].Bytes())
+	return value.String(hex.EncodeToString(h[:])), nil
+}
+
+func rowSHA1(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	h := sha1.Sum(a[0].Bytes())
+	return value.String(hex.EncodeToString(h[:])), nil
+}
+
+func rowSHA2(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	s := a[0].Bytes()
+	var sum []byte
+	switch asInt(a[1]) {
+	case 224:
+		h := sha256.Sum224(s)
+		sum = h[:]
+	case 256, 0:
+		h := sha256.Sum256(s)
+		sum = h[:]
+	case 384:
+		h := sha512.Sum384(s)
+		sum = h[:]
+	case 512:
+		h := sha512.Sum512(s)
+		sum = h[:]
+	default:
+		return value.Null, nil
+	}
+	return value.String(hex.EncodeToString(sum)), nil
+}
+
+func rowCRC32(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	return value.Uint(uint64(crc32.ChecksumIEEE(a[0].Bytes()))), nil
+}

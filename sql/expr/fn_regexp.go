@@ -1,0 +1,327 @@
+package expr
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// regexpTimeout bounds one match: the engine backtracks, as MySQL's ICU does,
+// which has a limit of its own (regexp_time_limit).
+const regexpTimeout = 2 * time.Second
+
+func regexpDefs() []entry {
+	return []entry{
+		fn("regexp_like", "ss?s", retRegexp(boolType()), rowRegexpLike, 0),
+		{"regexp rlike", fn("regexp", "ss", retRegexp(boolType()), rowRegexpLike, 0).d},
+		fn("regexp_instr", "ss?iiis", retRegexp(intType()), rowRegexpInstr, 0),
+		fn("regexp_substr", "ss?iis", retRegexpText, rowRegexpSubstr, nullable),
+		fn("regexp_replace", "sss?iis", retRegexpText, rowRegexpReplace, 0),
+	}
+}
+
+func retRegexp(t schema.Type) typeFunc {
+	return func(b *binding) (schema.Type, error) { return t, b.checkRegexp() }
+}
+
+func retRegexpText(b *binding) (schema.Type, error) {
+	if err := b.checkRegexp(); err != nil {
+		return schema.Type{}, err
+	}
+	return textType(longText, b.args[0].Type().Collation), nil
+}
+
+// checkRegexp converts subject and pattern to utf8mb4. Binary strings with
+// character strings are refused, as in MySQL 8.
+func (b *binding) checkRegexp() error {
+	coll, err := agreeOn(b.env, b.name, b.orig[:2])
+	if err != nil {
+		return err
+	}
+	for i := 0; i < 2; i++ {
+		t := b.args[i].Type()
+		if _, literal := b.args[i].(*Const); t.Collation == schema.CollationBinary && t.IsString() && !literal {
+			return sqlerr.RegexpCharset("binary", "utf8mb4_0900_ai_ci", b.name)
+		}
+		if !isUTF8(charsetName(t.Collation)) && t.Collation != schema.CollationBinary {
+			if b.args[i], err = NewCast(b.env, b.args[i], textType(textLen(b.args[i]), schema.CollationUTF8MB40900AICI), false); err != nil {
+				return err
+			}
+		}
+	}
+	_ = coll
+	return nil
+}
+
+type compiledRegexp struct {
+	pattern, flags string
+	re             *regexp2.Regexp
+}
+
+// regexpOf compiles the pattern with the match type flags c, i, m, n, u; the
+// collation decides about case when neither c nor i is given.
+func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*regexp2.Regexp, error) {
+	if r, ok := c.cache[f].(*compiledRegexp); ok && r.pattern == string(pattern) && r.flags == flags {
+		return r.re, nil
+	}
+	if len(pattern) == 0 {
+		return nil, sqlerr.RegexpIllegalArgument()
+	}
+	coll := collate.Must(stringCollation(f.Args[:2]))
+	fold := !coll.IsCaseSensitive() && coll.ID != schema.CollationBinary && !strings.HasSuffix(coll.Name, "_bin") && !strings.HasSuffix(coll.Name, "_cs")
+	opts := regexp2.RegexOptions(0)
+	for _, x := range flags {
+		switch x {
+		case 'c':
+			fold = false
+		case 'i':
+			fold = true
+		case 'm':
+			opts |= regexp2.Multiline
+		case 'n':
+			opts |= regexp2.Singleline
+		case 'u':
+		default:
+			return nil, sqlerr.WrongArguments(strings.ToLower(f.Name))
+		}
+	}
+	if fold {
+		opts |= regexp2.IgnoreCase
+	}
+	re, err := regexp2.Compile(icuPattern(string(pattern)), opts)
+	if err != nil {
+		return nil, sqlerr.RegexpSyntax(err.Error())
+	}
+	re.MatchTimeout = regexpTimeout
+	if c.cache == nil {
+		c.cache = map[*Func]any{}
+	}
+	c.cache[f] = &compiledRegexp{string(pattern), flags, re}
+	return re, nil
+}
+
+// posixClasses are ICU's [:name:] sets in the engine's notation, without the
+// brackets.
+var posixClasses = map[string]string{
+	"alpha": `\p{L}`, "digit": `\p{Nd}`, "alnum": `\p{L}\p{Nd}`, "upper": `\p{Lu}`, "lower": `\p{Ll}`, "space": `\s`,
+	"blank": ` \t`, "punct": `\p{P}`, "xdigit": `0-9A-Fa-f`, "cntrl": `\p{Cc}`, "word": `\w`, "print": `\P{Cc}`, "graph": `\P{Z}`,
+}
+
+// icuPattern rewrites [:name:] inside of bracket expressions.
+func icuPattern(p string) string {
+	if !strings.Contains(p, "[:") {
+		return p
+	}
+	var b strings.Builder
+	inClass := false
+	for i := 0; i < len(p); i++ {
+		switch {
+		case p[i] == '\\' && i+1 < len(p):
+			b.WriteString(p[i : i+2])
+			i++
+			continue
+		case inClass && strings.HasPrefix(p[i:], "[:"):
+			if end := strings.Index(p[i:], ":]"); end > 0 {
+				if set, ok := posixClasses[p[i+2:i+end]]; ok {
+					b.WriteString(set)
+					i += end + 1
+					continue
+				}
+			}
+		case p[i] == '[' && !inClass:
+			inClass = true
+			b.WriteByte('[')
+			if i+1 < len(p) && p[i+1] == '^' {
+				b.WriteByte('^')
+				i++
+			}
+			if i+1 < len(p) && p[i+1] == ']' {
+				b.WriteString(`\]`)
+				i++
+			}
+			continue
+		case p[i] == ']':
+			inClass = false
+		}
+		b.WriteByte(p[i])
+	}
+	return b.String()
+}
+
+func matchError(err error) error {
+	if err != nil {
+		return sqlerr.RegexpTimeout()
+	}
+	return nil
+}
+
+func rowRegexpLike(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	flags := ""
+	if len(a) > 2 {
+		flags = a[2].Str()
+	}
+	re, err := regexpOf(c, f, a[1].Bytes(), flags)
+	if err != nil {
+		return value.Null, err
+	}
+	ok, err := re.MatchString(a[0].Str())
+	return value.Bool(ok), matchError(err)
+}
+
+// regexpArgs are the common tail of the other functions: position, occurrence
+// and match type, from index at on.
+func regexpArgs(a []value.Datum, at int) (pos, occurrence int64, flags string) {
+	pos, occurrence = 1, 1
+	if len(a) > at {
+		pos = asInt(a[at])
+	}
+	if len(a) > at+1 {
+		occurrence = asInt(a[at+1])
+	}
+	return pos, occurrence, flags
+}
+
+// nthMatch finds the occurrence-th match from character pos on.
+func nthMatch(re *regexp2.Regexp, s []rune, pos, occurrence int64) (*regexp2.Match, error) {
+	if pos < 1 || pos > int64(len(s))+1 {
+		return nil, sqlerr.RegexpIndex()
+	}
+	m, err := re.FindRunesMatchStartingAt(s, int(pos-1))
+	for n := int64(1); err == nil && m != nil && n < occurrence; n++ {
+		m, err = re.FindNextMatch(m)
+	}
+	return m, matchError(err)
+}
+
+func rowRegexpInstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	pos, occurrence, _ := regexpArgs(a, 2)
+	after, flags := false, ""
+	if len(a) > 4 {
+		switch asInt(a[4]) {
+		case 0:
+		case 1:
+			after = true
+		default:
+			return value.Null, sqlerr.WrongArguments("regexp_instr: return_option must be 1 or 0.")
+		}
+	}
+	if len(a) > 5 {
+		flags = a[5].Str()
+	}
+	re, err := regexpOf(c, f, a[1].Bytes(), flags)
+	if err != nil {
+		return value.Null, err
+	}
+	m, err := nthMatch(re, []rune(a[0].Str()), pos, occurrence)
+	if err != nil || m == nil {
+		return value.Int(0), err
+	}
+	if after {
+		return value.Int(int64(m.Index + m.Length + 1)), nil
+	}
+	return value.Int(int64(m.Index + 1)), nil
+}
+
+func rowRegexpSubstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	pos, occurrence, flags := regexpArgs(a, 2)
+	if len(a) > 4 {
+		flags = a[4].Str()
+	}
+	re, err := regexpOf(c, f, a[1].Bytes(), flags)
+	if err != nil {
+		return value.Null, err
+	}
+	m, err := nthMatch(re, []rune(a[0].Str()), pos, occurrence)
+	if err != nil || m == nil {
+		return value.Null, err
+	}
+	return value.String(m.String()), nil
+}
+
+// rowRegexpReplace replaces the occurrence-th match, all of them for 0.
+func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	pos, occurrence, flags := regexpArgs(a, 3)
+	if len(a) <= 4 {
+		occurrence = 0
+	}
+	if len(a) > 5 {
+		flags = a[5].Str()
+	}
+	re, err := regexpOf(c, f, a[1].Bytes(), flags)
+	if err != nil {
+		return value.Null, err
+	}
+	s := []rune(a[0].Str())
+	if len(s) == 0 && pos == 1 {
+		pos = 1
+	}
+	m, err := nthMatch(re, s, pos, max(occurrence, 1))
+	if err != nil {
+		return value.Null, err
+	}
+	if m == nil {
+		return a[0], nil
+	}
+	var b strings.Builder
+	at := 0
+	for m != nil {
+		b.WriteString(string(s[at:m.Index]))
+		if err := expandReplacement(&b, a[2].Str(), m); err != nil {
+			return value.Null, err
+		}
+		at = m.Index + m.Length
+		if occurrence > 0 {
+			break
+		}
+		if m, err = re.FindNextMatch(m); err != nil {
+			return value.Null, matchError(err)
+		}
+	}
+	b.WriteString(string(s[at:]))
+	if tooLong(c, "regexp_replace", int64(b.Len())) {
+		return value.Null, nil
+	}
+	return value.String(b.String()), nil
+}
+
+// expandReplacement writes the replacement: $n and ${n} are groups, a
+// backslash takes the next character as it is.
+func expandReplacement(b *strings.Builder, r string, m *regexp2.Match) error {
+	for i := 0; i < len(r); i++ {
+		switch {
+		case r[i] == '\\' && i+1 < len(r):
+			i++
+			b.WriteByte(r[i])
+		case r[i] == '$' && i+1 < len(r) && r[i+1] >= '0' && r[i+1] <= '9':
+			n := 0
+			for i+1 < len(r) && r[i+1] >= '0' && r[i+1] <= '9' && (n == 0 || n*10+int(r[i+1]-'0') < m.GroupCount()) {
+				n = n*10 + int(r[i+1]-'0')
+				i++
+			}
+			if n >= m.GroupCount() {
+				return sqlerr.RegexpIndex()
+			}
+			b.WriteString(m.GroupByNumber(n).String())
+		case r[i] == '$' && i+1 < len(r) && r[i+1] == '{':
+			end := strings.IndexByte(r[i:], '}')
+			if end < 0 {
+				return sqlerr.RegexpSyntax("unterminated group name in the replacement")
+			}
+			g := m.GroupByName(r[i+2 : i+end])
+			if g == nil {
+				return sqlerr.RegexpIndex()
+			}
+			b.WriteString(g.String())
+			i += end
+		default:
+			b.WriteByte(r[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// bindIn types left IN (list…). Items that compare with left in different
+// types make an OR of INs, as MySQL compares each in its own type.
+func bindIn(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
+	if len(args) < 2 {
+		return nil, wrongCount(name)
+	}
+	if row, ok := isRow(args[0]); ok {
+		return inRows(env, row, args[1:])
+	}
+	if err := rejectRows(args[1:]); err != nil {
+		return nil, err
+	}
+	var groups []*Func
+	for _, item := range args[1:] {
+		left, right, t, err := comparePair(env, name, args[0], item)
+		if err != nil {
+			return nil, err
+		}
+		groups = addToGroup(d, groups, left, right, t)
+	}
+	parts := make([]Expr, len(groups))
+	for i, g := range groups {
+		for _, a := range g.Args {
+			g.Null = g.Null || a.Nullable()
+		}
+		parts[i] = g
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return NewFunc(env, "or", parts...)
+}
+
+func addToGroup(d *def, groups []*Func, left, item Expr, t schema.Type) []*Func {
+	isNull := item.Type().ID == schema.TypeNull
+	for _, g := range groups {
+		// NULL goes anywhere.
+		if have := g.Extra.(*comparison).t; isNull || sameComparison(have, t) && sameExpr(g.Args[0], left) {
+			g.Args = append(g.Args, item)
+			return groups
+		}
+	}
+	return append(groups, d.call("in", []Expr{left, item}, boolType(), false, &comparison{cmpEQ, t}))
+}
+
+func sameComparison(a, b schema.Type) bool {
+	return types.KindOf(a) == types.KindOf(b) && a.Collation == b.Collation && (a.IsString() || a.ID == b.ID || a.HasDate() && b.HasDate())
+}
+
+// sameExpr reports whether two conversions of one operand are the same.
+func sameExpr(a, b Expr) bool {
+	if a == b {
+		return true
+	}
+	x, ok1 := a.(*Func)
+	y, ok2 := b.(*Func)
+	if ok1 && ok2 && x.Name == "cast" && y.Name == "cast" {
+		return x.Args[0] == y.Args[0] && types.KindOf(x.T) == types.KindOf(y.T) && x.T.ID == y.T.ID && x.T.Scale == y.T.Scale && x.T.Collation == y.T.Collation
+	}
+	p, ok1 := a.(*Const)
+	q, ok2 := b.(*Const)
+	return ok1 && ok2 && p.T.ID == q.T.ID && !p.D.IsNull() && !q.D.IsNull() && p.D.Kind() == q.D.Kind() && types.Compare(p.D, q.D, binaryOrder(p.T)) == 0
+}
+
+func binaryOrder(t schema.Type) schema.Type {
+	if t.IsString() {
+		t.Collation = schema.CollationBinary
+	}
+	return t
+}
+
+func inRows(env *BindEnv, left *Func, items []Expr) (Expr, error) {
+	parts := make([]Expr, len(items))
+	for i, item := range items {
+		r, ok := isRow(item)
+		if !ok || len(r.Args) != len(left.Args) {
+			return nil, sqlerr.OperandColumns(len(left.Args))
+		}
+		eq, err := compareRows(env, "=", left.Args, r.Args)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = eq
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return NewFunc(env, "or", parts...)
+}
+
+// lazyIn compares with one item after the other and stops at the first that
+// is equal.
+func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
+	x := f.Extra.(*comparison)
+	left, err := EvalRow(c, f.Args[0], row)
+	if err != nil || left.IsNull() {
+		return value.Null, err
+	}
+	null := false
+	for _, a := range f.Args[1:] {
+		d, err := EvalRow(c, a, row)
+		if err != nil {
+			return value.Null, err
+		}
+		if d.IsNull() {
+			null = true
+		} else if compareDatums(left, d, x.t) == 0 {
+			return value.Int(1), nil
+		}
+	}
+	if null {
+		return value.Null, nil
+	}
+	return value.Int(0), nil
+}
+
+// inSet is the constant list of an IN, prepared for look-ups.
+type inSet struct {
+	null  bool // NULL is in the list
+	kind  value.Kind
+	t     schema.Type
+	words []int64 // ascending by bits, for word kinds
+	// table is an open hash over words, of a power of two.
+	table []int64
+	used  []bool
+	keys  map[string]struct{} // types.HashKey of the other kinds
+	buf   []byte
+}
+
+// listSet prepares the list of f if all of it is constant and of one kind.
+func listSet(c *Ctx, f *Func) (*inSet, error) {
+	return cached(c, f, func() (*inSet, error) {
+		x := f.Extra.(*comparison)
+		s := &inSet{t: x.t, kind: types.KindOf(x.t)}
+		var list []value.Datum
+		for _, a := range f.Args[1:] {
+			d, err := EvalRow(c, a, nil)
+			if err != nil {
+				return nil, err
+			}
+			if d.IsNull() {
+				s.null = true
+				continue
+			}
+			d, sign := alignSign(kindOf(f.Args[0]), d)
+			if sign == 0 { // otherwise equal to nothing
+				list = append(list, d)
+			}
+		}
+		s.kind = kindOf(f.Args[0])
+		if vec.ClassOf(s.kind) == vec.ClassWord && s.kind != value.KindNull {
+			s.addWords(list)
+			return s, nil
+		}
+		s.keys = make(map[string]struct{}, len(list))
+		for _, d := range list {
+			s.keys[string(types.HashKey(nil, d, x.t))] = struct{}{}
+		}
+		return s, nil
+	})
+}
+
+func (s *inSet) addWords(list []value.Datum) {
+	for _, d := range list {
+		s.words = append(s.words, int64(d.Bits()))
+	}
+	slices.Sort(s.words)
+	s.words = slices.Compact(s.words)
+	if len(s.words) <= 4 {
+		return
+	}
+	size := 16
+	for size < 4*len(s.words) {
+		size *= 2
+	}
+	s.table, s.used = make([]int64, size), make([]bool, size)
+	for _, w := range s.words {
+		p := hashWord(w) & uint64(size-1)
+		for s.used[p] {
+			p = (p + 1) & uint64(size-1)
+		}
+		s.table[p], s.used[p] = w, true
+	}
+}
+
+func hashWord(w int64) uint64 {
+	h := uint64(w) * 0x9E3779B97F4A7C15
+	return h ^ h>>32
+}
+
+func (s *inSet) hasWord(w int64) bool {
+	if s.table == nil {
+		for _, x := range s.words {
+			if x == w {
+				return true
+			}
+		}
+		return false
+	}
+	mask := uint64(len(s.table) - 1)
+	for p := hashWord(w) & mask; s.used[p]; p = (p + 1) & mask {
+		if s.table[p] == w {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether row i of v, not null, is in the list.
+func (s *inSet) has(v *vec.Vec, i int) bool {
+	if s.keys == nil {
+		return s.hasWord(v.I64[i])
+	}
+	s.buf = types.HashKey(s.buf[:0], v.Datum(i), s.t)
+	_, ok := s.keys[string(s.buf)]
+	return ok
+}
+
+// constList reports whether the list can be prepared: constant, and of the
+// kind of the left operand as it arrives.
+func constList(f *Func) bool {
+	left := kindOf(f.Args[0])
+	for _, a := range f.Args[1:] {
+		if !IsConst(a) {
+			return false
+		}
+		k := kindOf(a)
+		ints := (k == value.KindInt || k == value.KindUint) && (left == value.KindInt || left == value.KindUint)
+		if k != left && k != value.KindNull && !ints {
+			return false
+		}
+	}
+	return !isNaNProne(left)
+}
+
+func isNaNProne(k value.Kind) bool { return k == value.KindNull || k == value.KindJSON }
+
+func vecIn(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	if !constList(f) || in.Live() == 0 {
+		return evalLazyLoop(c, f, in)
+	}
+	set, err := listSet(c, f)
+	if err != nil {
+		// The item may not be reached: a NULL or an equal one comes first.
+		return evalLazyLoop(c, f, in)
+	}
+	v, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(value.KindInt, in.N)
+	out.Nulls.CopyFrom(&v.Nulls)
+	eachRow(in, &v.Nulls, func(i int) {
+		found := set.has(v, i)
+		out.I64[i] = int64(b2i(found))
+		if !found && set.null {
+			out.Nulls.Set(i)
+		}
+	})
+	c.Release(v)
+	return out, nil
+}
+
+func filterIn(c *Ctx, f *Func, in *vec.Batch) error {
+	if !constList(f) {
+		return filterByValue(c, f, in)
+	}
+	set, err := listSet(c, f)
+	if err != nil {
+		return filterByValue(c, f, in)
+	}
+	v, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return err
+	}
+	dst := in.SelBuf()
+	for r, n := 0, in.Live(); r < n; r++ {
+		i := in.Row(r)
+		if !v.Nulls.IsNull(i) && set.has(v, i) {
+			dst = append(dst, uint16(i))
+		}
+	}
+	c.Release(v)
+	in.SetSel(dst)
+	return nil
+}

@@ -1,0 +1,163 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// String implements Expr: the literal as SQL.
+func (e *Const) String() string {
+	if e.Text != "" {
+		return e.Text
+	}
+	if e.D.IsNull() {
+		return "NULL"
+	}
+	text := string(types.AppendText(nil, e.T, e.D))
+	switch e.D.Kind() {
+	case value.KindBytes:
+		if e.T.Collation == schema.CollationBinary && !isASCII(e.D.Bytes()) {
+			return "0x" + upperHex(e.D.Bytes())
+		}
+		return quoteSQL(text)
+	case value.KindTime, value.KindDuration, value.KindJSON:
+		return quoteSQL(text)
+	}
+	if e.T.ID == schema.TypeEnum || e.T.ID == schema.TypeSet {
+		return quoteSQL(text)
+	}
+	return text
+}
+
+func quoteSQL(s string) string {
+	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'").Replace(s) + "'"
+}
+
+func upperHex(b []byte) string {
+	const digits = "0123456789ABCDEF"
+	out := make([]byte, 0, 2*len(b))
+	for _, x := range b {
+		out = append(out, digits[x>>4], digits[x&15])
+	}
+	return string(out)
+}
+
+// String implements Expr: the call as SQL, in the form that MySQL prints in
+// warnings and EXPLAIN.
+func (e *Func) String() string {
+	a := func(i int) string { return e.Args[i].String() }
+	switch e.Name {
+	case "+", "-", "*", "/", "div", "%", "=", "<=>", "<", "<=", ">", ">=", "<>", "and", "or", "xor", "&", "|", "^", "<<", ">>":
+		parts := make([]string, len(e.Args))
+		for i := range e.Args {
+			parts[i] = a(i)
+		}
+		return "(" + strings.Join(parts, " "+e.Name+" ") + ")"
+	case "not":
+		return "(not(" + a(0) + "))"
+	case "neg":
+		return "-(" + a(0) + ")"
+	case "~":
+		return "~(" + a(0) + ")"
+	case "is_null":
+		return "(" + a(0) + " is null)"
+	case "is_true":
+		return "(" + a(0) + " is true)"
+	case "is_false":
+		return "(" + a(0) + " is false)"
+	case "in":
+		return "(" + a(0) + " in (" + joinExprs(e.Args[1:]) + "))"
+	case "row":
+		return "(" + joinExprs(e.Args) + ")"
+	case "like":
+		s := "(" + a(0) + " like " + a(1)
+		if len(e.Args) > 2 {
+			s += " escape " + a(2)
+		}
+		return s + ")"
+	case "member of":
+		return "(" + a(0) + " member of (" + a(1) + "))"
+	case "case":
+		return e.caseString()
+	case "nullif":
+		if eq, ok := e.Args[0].(*Func); ok && len(eq.Args) == 2 {
+			return "nullif(" + joinExprs(eq.Args) + ")"
+		}
+	case "trim", "ltrim", "rtrim":
+		if len(e.Args) == 2 {
+			side := map[string]string{"trim": "both", "ltrim": "leading", "rtrim": "trailing"}[e.Name]
+			return "trim(" + side + " " + a(1) + " from " + a(0) + ")"
+		}
+	case "json_doc", "json_of", "json_scalar", "as_bits":
+		return a(0) // conversions without a syntax of their own
+	case "cast":
+		return "cast(" + a(0) + " as " + castTarget(e.T) + ")"
+	case "convert_using":
+		return "convert(" + a(0) + " using " + charsetName(e.T.Collation) + ")"
+	case "collate":
+		return "(" + a(0) + " collate " + collationName(e.T.Collation) + ")"
+	case "date_add", "date_sub":
+		op := " + interval "
+		if e.Name == "date_sub" {
+			op = " - interval "
+		}
+		unit, _ := e.Extra.(unitSpec)
+		return "(" + a(0) + op + a(1) + " " + unit.name() + ")"
+	case "extract":
+		unit, _ := e.Extra.(unitSpec)
+		return "extract(" + unit.name() + " from " + a(0) + ")"
+	case "timestampadd", "timestampdiff":
+		unit, _ := e.Extra.(unitSpec)
+		return e.Name + "(" + unit.name() + "," + joinExprs(e.Args) + ")"
+	case "getvar":
+		return "@" + a(0)
+	case "setvar":
+		return "(@" + a(0) + ":=" + a(1) + ")"
+	case "sysvar":
+		v := e.Extra.(*sysVar)
+		if v.scope != "" {
+			return "@@" + v.scope + "." + v.name
+		}
+		return "@@" + v.name
+	}
+	return e.Name + "(" + joinExprs(e.Args) + ")"
+}
+
+func (e *Func) caseString() string {
+	var b strings.Builder
+	b.WriteString("(case")
+	i := 0
+	for ; i+1 < len(e.Args); i += 2 {
+		b.WriteString(" when " + e.Args[i].String() + " then " + e.Args[i+1].String())
+	}
+	if i < len(e.Args) {
+		b.WriteString(" else " + e.Args[i].String())
+	}
+	b.WriteString(" end)")
+	return b.String()
+}
+
+func joinExprs(list []Expr) string {
+	parts := make([]string, len(list))
+	for i, e := range list {
+		parts[i] = e.String()
+	}
+	return strings.Join(parts, ",")
+}
+
+func castTarget(t schema.Type) string {
+	switch {
+	case t.ID == schema.TypeBigInt && t.Unsigned:
+		return "unsigned"
+	case t.ID == schema.TypeBigInt:
+		return "signed"
+	case t.IsCharacter():
+		return "char"
+	case t.IsBinary():
+		return "binary"
+	}
+	return t.String()
+}
