@@ -1,0 +1,616 @@
+package access
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// Estimator knows sizes. A nil index is the primary key.
+type Estimator interface {
+	// TableRows is about the number of rows.
+	TableRows(t *schema.Table) float64
+	// SpanRows is about the number of entries in spans; ok is false when it
+	// cannot tell.
+	SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (rows float64, ok bool)
+	// Distinct is about the number of different values of the columns
+	// together; 0 when unknown.
+	Distinct(t *schema.Table, columns []schema.ColumnID) float64
+}
+
+// OrderColumn is a column of a wanted order, by position in the table.
+type OrderColumn struct {
+	Column int
+	Desc   bool
+}
+
+// Request is what a query wants of one table.
+type Request struct {
+	Scan *logical.Scan
+	// Conds are the conjuncts on this table; expr.Col.Index is the position in
+	// the table.
+	Conds []expr.Expr
+	// Needed are the table positions whose values the plan needs above the
+	// conditions.
+	Needed []int
+	// Order is the order that would spare a sort, nil for none.
+	Order []OrderColumn
+	// Limit is the number of rows after which the consumer stops when the
+	// order is delivered (or none is wanted); 0 for all.
+	Limit float64
+	Est   Estimator
+	// Ctx evaluates constants for estimates; nil leaves them unknown.
+	Ctx *expr.Ctx
+	// Parallel is the number of workers that a full scan may use.
+	Parallel int
+}
+
+// Path is one way to read the table.
+type Path struct {
+	Kind  physical.AccessKind
+	Index *schema.Index // nil for the primary key
+	Set   *ranges.Set
+	// Residual conditions, split by whether the index entry has their columns
+	// (EntryFilter, only with Lookup).
+	EntryFilter, Residual []expr.Expr
+	Lookup                bool
+	Ordered, Reverse      bool
+	// Entries are the keys read, Rows those that pass all conditions.
+	Entries, Rows float64
+	// Cost is of reading all; LimitedCost of reading until Limit rows passed.
+	Cost, LimitedCost float64
+	// Unique: at most one row.
+	Unique bool
+}
+
+// Name is the path's name in EXPLAIN: the index or PRIMARY.
+func (p *Path) Name() string {
+	if p.Index == nil {
+		return "PRIMARY"
+	}
+	return p.Index.Name
+}
+
+// String is a line about the path for the trace.
+func (p *Path) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", p.Name(), p.Kind)
+	if p.Lookup {
+		b.WriteString(" lookup")
+	} else if p.Index != nil {
+		b.WriteString(" covering")
+	}
+	if p.Ordered {
+		b.WriteString(" ordered")
+	}
+	fmt.Fprintf(&b, " entries=%.0f rows=%.0f cost=%.0f", p.Entries, p.Rows, p.LimitedCost)
+	return b.String()
+}
+
+// KeyColumns are the columns of the key that index x (nil: the primary key)
+// keeps its entries by.
+func KeyColumns(t *schema.Table, x *schema.Index) []ranges.Column {
+	parts := t.PrimaryKey
+	if x != nil {
+		parts = t.EntryParts(x)
+	}
+	cols := make([]ranges.Column, len(parts))
+	for i, p := range parts {
+		pos := t.ColumnIndex(p.Column)
+		c := t.Columns[pos]
+		cols[i] = ranges.Column{Table: pos, Type: c.Type, Desc: p.Desc, Null: c.Nullable, Prefix: p.Prefix}
+	}
+	return cols
+}
+
+// Paths are the ways to answer r. There is always at least one; hints that
+// forbid all leave the full scan.
+func Paths(r *Request) []*Path {
+	var paths []*Path
+	t := r.Scan.Table
+	allowed := newHints(&r.Scan.Hint)
+	if allowed.index("PRIMARY", false) {
+		if p := r.path(nil, allowed); p != nil {
+			paths = append(paths, p)
+		}
+	}
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if x.State != schema.IndexPublic || !allowed.index(x.Name, x.Invisible) {
+			continue
+		}
+		if p := r.path(x, allowed); p != nil {
+			paths = append(paths, p)
+		}
+	}
+	if len(paths) == 0 || allowed.fullScan(paths) {
+		paths = append(paths, r.fullScan())
+	}
+	if len(r.Scan.Hint.Force) > 0 {
+		paths = allowed.preferForced(paths)
+	}
+	return paths
+}
+
+// hints answers which indexes the hints allow.
+type hints struct {
+	use, force, ignore map[string]bool
+	useSet             bool
+}
+
+func newHints(h *logical.IndexHint) *hints {
+	set := func(names []string) map[string]bool {
+		m := map[string]bool{}
+		for _, n := range names {
+			m[strings.ToUpper(n)] = true
+		}
+		return m
+	}
+	return &hints{use: set(h.Use), force: set(h.Force), ignore: set(h.Ignore), useSet: h.UseSet}
+}
+
+func (h *hints) index(name string, invisible bool) bool {
+	n := strings.ToUpper(name)
+	switch {
+	case h.ignore[n]:
+		return false
+	case len(h.force) > 0:
+		return h.force[n]
+	case h.useSet:
+		return h.use[n]
+	}
+	return !invisible
+}
+
+func (h *hints) fullScan([]*Path) bool { return true }
+
+// preferForced keeps only the forced paths when there is one that uses its
+// index for more than a scan of all.
+func (h *hints) preferForced(paths []*Path) []*Path {
+	var out []*Path
+	for _, p := range paths {
+		if p.Index == nil && p.Kind == physical.AccessFull && !h.force["PRIMARY"] {
+			continue
+		}
+		out = append(out, p)
+	}
+	if len(out) == 0 {
+		return paths
+	}
+	return out
+}
+
+// path is the path by one key, nil when it makes no sense: neither ranges nor
+// order nor covering.
+func (r *Request) path(x *schema.Index, h *hints) *Path {
+	t := r.Scan.Table
+	cols := KeyColumns(t, x)
+	if x != nil && x.Sparse && !r.excludesNull(x) {
+		return nil
+	}
+	unique := x == nil || x.Unique
+	set, residual := ranges.Build(cols, r.Conds)
+	if x != nil && unique {
+		// A point of a unique index is made of its own columns alone.
+		if own, rest := ranges.Build(cols[:len(x.Parts)], r.Conds); own != nil && own.Point {
+			set, residual = own, rest
+		}
+	}
+	p := &Path{Index: x, Set: set, Kind: physical.AccessRange}
+	p.Lookup = x != nil && !r.covered(x, residual)
+	p.Residual = residual
+	if p.Lookup {
+		p.EntryFilter, p.Residual = r.splitEntry(x, residual)
+	}
+	p.Ordered, p.Reverse = r.delivers(cols, set)
+	if set == nil {
+		if x == nil {
+			if !p.Ordered || len(r.Order) == 0 {
+				return nil // that is the full scan
+			}
+		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup && !h.force[strings.ToUpper(x.Name)] {
+			return nil
+		}
+		p.Kind = physical.AccessFull
+	} else if unique && set.Point {
+		p.Kind = physical.AccessPoint
+		p.Unique = set.SinglePoint || set.EqPrefix == len(set.Columns)
+	}
+	r.estimate(p)
+	return p
+}
+
+// fullScan reads the table by its primary key.
+func (r *Request) fullScan() *Path {
+	p := &Path{Kind: physical.AccessFull, Residual: r.Conds}
+	p.Ordered = len(r.Order) == 0
+	r.estimate(p)
+	return p
+}
+
+// excludesNull reports whether the conditions exclude NULL in every column of
+// a sparse index, so that it holds all rows that can match.
+func (r *Request) excludesNull(x *schema.Index) bool {
+	t := r.Scan.Table
+	for _, part := range x.Parts {
+		pos := t.ColumnIndex(part.Column)
+		if !t.Columns[pos].Nullable {
+			continue
+		}
+		found := false
+		for _, c := range r.Conds {
+			found = found || rejectsNull(c, pos)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func rejectsNull(e expr.Expr, pos int) bool {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return false
+	}
+	isCol := func(e expr.Expr) bool {
+		c, ok := e.(*expr.Col)
+		return ok && c.Index == pos
+	}
+	switch f.Name {
+	case "=", "<", "<=", ">", ">=", "<>":
+		return isCol(f.Args[0]) || isCol(f.Args[1])
+	case "in", "like", "between":
+		return isCol(f.Args[0])
+	case "not":
+		g, ok := f.Args[0].(*expr.Func)
+		return ok && g.Name == "is_null" && isCol(g.Args[0])
+	}
+	return false
+}
+
+// entryColumns are the table positions that an entry of x holds whole.
+func entryColumns(t *schema.Table, x *schema.Index) map[int]bool {
+	m := map[int]bool{}
+	for _, p := range t.EntryParts(x) {
+		if p.Prefix == 0 {
+			m[t.ColumnIndex(p.Column)] = true
+		}
+	}
+	for _, id := range x.Include {
+		m[t.ColumnIndex(id)] = true
+	}
+	return m
+}
+
+func (r *Request) covered(x *schema.Index, residual []expr.Expr) bool {
+	have := entryColumns(r.Scan.Table, x)
+	for _, pos := range r.Needed {
+		if !have[pos] {
+			return false
+		}
+	}
+	for _, c := range residual {
+		if !readsOnly(c, have) {
+			return false
+		}
+	}
+	return true
+}
+
+func readsOnly(e expr.Expr, have map[int]bool) bool {
+	ok := true
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, isCol := x.(*expr.Col); isCol && !have[c.Index] {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+func (r *Request) splitEntry(x *schema.Index, residual []expr.Expr) (entry, rest []expr.Expr) {
+	have := entryColumns(r.Scan.Table, x)
+	for _, c := range residual {
+		if readsOnly(c, have) {
+			entry = append(entry, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return entry, rest
+}
+
+// delivers reports whether reading the key forward or in reverse gives the
+// wanted order. Columns that are fixed to one value may be left out.
+func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reverse bool) {
+	if len(r.Order) == 0 {
+		return true, false
+	}
+	if set != nil && set.SinglePoint {
+		return true, false
+	}
+	fixed := r.fixedColumns()
+	k, first := 0, true
+	for _, want := range r.Order {
+		if fixed[want.Column] {
+			continue
+		}
+		for k < len(cols) && cols[k].Table != want.Column && fixed[cols[k].Table] {
+			k++
+		}
+		if k == len(cols) {
+			return false, false
+		}
+		c := cols[k]
+		if c.Table != want.Column || c.Prefix > 0 {
+			return false, false
+		}
+		rev := c.Desc != want.Desc
+		if first {
+			reverse, first = rev, false
+		} else if rev != reverse {
+			return false, false
+		}
+		k++
+		if r.isWholeKey(cols[:k]) {
+			break
+		}
+	}
+	return true, reverse
+}
+
+// isWholeKey reports whether cols contain the primary key: later columns of an
+// order cannot matter.
+func (r *Request) isWholeKey(cols []ranges.Column) bool {
+	t := r.Scan.Table
+	for _, p := range t.PrimaryKey {
+		found := false
+		for _, c := range cols {
+			found = found || c.Table == t.ColumnIndex(p.Column)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// fixedColumns are the columns that a condition fixes to one value.
+func (r *Request) fixedColumns() map[int]bool {
+	fixed := map[int]bool{}
+	for _, c := range r.Conds {
+		f, ok := c.(*expr.Func)
+		if !ok || f.Name != "=" && f.Name != "is_null" {
+			continue
+		}
+		if col, isCol := f.Args[0].(*expr.Col); isCol && (f.Name == "is_null" || expr.IsConst(f.Args[1])) {
+			fixed[col.Index] = true
+		} else if len(f.Args) == 2 && expr.IsConst(f.Args[0]) {
+			if col, isCol := f.Args[1].(*expr.Col); isCol {
+				fixed[col.Index] = true
+			}
+		}
+	}
+	return fixed
+}
+
+// estimate fills in rows and costs.
+func (r *Request) estimate(p *Path) {
+	t := r.Scan.Table
+	total := math.Max(r.Est.TableRows(t), 1)
+	spans, known := 1.0, false
+	p.Entries = total
+	if p.Set != nil {
+		p.Entries, spans, known = r.setRows(p, total)
+	}
+	_ = known
+	sel := 1.0
+	for _, c := range p.EntryFilter {
+		sel *= Selectivity(c, t, r.Est, total)
+	}
+	fetched := p.Entries * sel
+	for _, c := range p.Residual {
+		sel *= Selectivity(c, t, r.Est, total)
+	}
+	p.Rows = p.Entries * sel
+	if p.Unique {
+		p.Entries, fetched, p.Rows = math.Min(p.Entries, 1), math.Min(fetched, 1), math.Min(p.Rows, 1)
+	}
+	p.Cost = r.pathCost(p, p.Entries, fetched, spans, total)
+	p.LimitedCost = p.Cost
+	if r.Limit > 0 && p.Ordered && p.Rows > r.Limit {
+		part := r.Limit / p.Rows
+		p.LimitedCost = r.pathCost(p, p.Entries*part, fetched*part, math.Max(spans*part, 1), total)
+	}
+}
+
+func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) float64 {
+	filters := float64(len(p.EntryFilter)+len(p.Residual)) * cost.FilterRow
+	columns := float64(len(r.Needed)) * cost.ScanColumn
+	switch {
+	case p.Kind == physical.AccessPoint && p.Index == nil:
+		return spans * cost.Get
+	case p.Kind == physical.AccessPoint:
+		c := spans * cost.Get
+		if p.Lookup {
+			c += fetched * cost.Get
+		}
+		return c
+	}
+	row := float64(cost.ScanRow)
+	if p.Index != nil {
+		row = cost.EntryRow
+	}
+	c := spans*cost.Seek + entries*(row+columns+filters)
+	if p.Lookup {
+		c += cost.Lookup(fetched, total) + fetched*columns
+	}
+	if p.Kind == physical.AccessFull && r.Parallel > 1 && entries > 50000 && len(r.Order) == 0 {
+		c = c/math.Min(float64(r.Parallel), 4)*1.2 + cost.ParallelStart
+	}
+	return c
+}
+
+// setRows estimates the entries in the spans of a path, and their number.
+func (r *Request) setRows(p *Path, total float64) (rows, spans float64, known bool) {
+	if r.Ctx != nil && !hasSubquery(p.Set.Conds) {
+		if list, err := p.Set.Spans(r.Ctx); err == nil {
+			n := float64(len(list))
+			if n == 0 {
+				return 0, 0, true
+			}
+			if p.Kind == physical.AccessPoint {
+				return n, n, true
+			}
+			if rows, ok := r.Est.SpanRows(r.Scan.Table, p.Index, list); ok {
+				return rows, n, true
+			}
+		}
+	}
+	sel := 1.0
+	for _, c := range p.Set.Conds {
+		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+	}
+	return math.Max(total*sel, 1), 1, false
+}
+
+func hasSubquery(list []expr.Expr) bool {
+	found := false
+	for _, e := range list {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if _, ok := x.(*expr.Subquery); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// Selectivity is a guess at the part of a table's rows for which a condition
+// is true, where spans cannot tell.
+func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) float64 {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return 0.5
+	}
+	switch f.Name {
+	case "=", "<=>":
+		return equalSelectivity(f, t, est, total)
+	case "is_null":
+		return 0.05
+	case "<", "<=", ">", ">=":
+		return 0.33
+	case "between":
+		return 0.15
+	case "<>":
+		return 0.9
+	case "in":
+		return math.Min(0.5, float64(len(f.Args)-1)*equalSelectivity(f, t, est, total))
+	case "like", "regexp":
+		return 0.1
+	case "and":
+		s := 1.0
+		for _, a := range f.Args {
+			s *= Selectivity(a, t, est, total)
+		}
+		return s
+	case "or":
+		s := 0.0
+		for _, a := range f.Args {
+			s += Selectivity(a, t, est, total)
+		}
+		return math.Min(s, 1)
+	case "not":
+		return math.Max(0.05, 1-Selectivity(f.Args[0], t, est, total))
+	}
+	return 0.5
+}
+
+func equalSelectivity(f *expr.Func, t *schema.Table, est Estimator, total float64) float64 {
+	for _, a := range f.Args {
+		c, ok := a.(*expr.Col)
+		if !ok || c.Index < 0 || c.Index >= len(t.Columns) {
+			continue
+		}
+		return 1 / DistinctValues(t, c.Index, est, total)
+	}
+	return 0.1
+}
+
+// DistinctValues is about the number of different values of a column.
+func DistinctValues(t *schema.Table, pos int, est Estimator, total float64) float64 {
+	id := t.Columns[pos].ID
+	if len(t.PrimaryKey) == 1 && t.PrimaryKey[0].Column == id {
+		return math.Max(total, 1)
+	}
+	for _, x := range t.Indexes {
+		if x.Unique && len(x.Parts) == 1 && x.Parts[0].Column == id {
+			return math.Max(total, 1)
+		}
+	}
+	if d := est.Distinct(t, []schema.ColumnID{id}); d > 0 {
+		return d
+	}
+	return math.Max(math.Min(total/10, 1000), math.Min(total, 10))
+}
+
+// Best is the cheapest path, by the cost up to the limit; forSort is the cost
+// that a path pays which does not deliver the wanted order.
+func Best(paths []*Path, forSort func(p *Path) float64) *Path {
+	var best *Path
+	bestCost := math.Inf(1)
+	for _, p := range paths {
+		c := p.LimitedCost
+		if !p.Ordered {
+			c = p.Cost + forSort(p)
+		}
+		if c < bestCost || c == bestCost && best != nil && prefer(p, best) {
+			best, bestCost = p, c
+		}
+	}
+	return best
+}
+
+// prefer breaks ties: points before ranges before scans, the primary key
+// before indexes.
+func prefer(a, b *Path) bool {
+	rank := func(p *Path) int {
+		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3}[p.Kind] * 2
+		if p.Index != nil {
+			r++
+		}
+		return r
+	}
+	return rank(a) < rank(b)
+}
+
+// Conditions are all conditions that the path's rows satisfy.
+func (p *Path) Conditions() []expr.Expr {
+	var out []expr.Expr
+	if p.Set != nil {
+		out = append(out, p.Set.Conds...)
+	}
+	return append(append(out, p.EntryFilter...), p.Residual...)
+}
+
+// HintAllows reports whether the hints of a table occurrence allow an index.
+func HintAllows(h *logical.IndexHint, name string) bool { return newHints(h).index(name, false) }
+
+// Coverage says whether reading by entries of x needs a look-up, and splits
+// the request's conditions into those on the entry and the others.
+func Coverage(r *Request, x *schema.Index) (lookup bool, entry, rest []expr.Expr) {
+	if r.covered(x, r.Conds) {
+		return false, nil, r.Conds
+	}
+	entry, rest = r.splitEntry(x, r.Conds)
+	return true, entry, rest
+}

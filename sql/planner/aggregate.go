@@ -1,0 +1,151 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+)
+
+// parallelRows is the estimated input from which a parallel aggregation pays.
+const parallelRows = 50000
+
+func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
+	var reads []expr.Expr
+	reads = append(reads, n.GroupBy...)
+	var aggs []*expr.Agg
+	var aggCols []logical.Column
+	for i, a := range n.Aggs {
+		if !req.cols[n.AggCols[i].ID] {
+			continue
+		}
+		aggs, aggCols = append(aggs, a), append(aggCols, n.AggCols[i])
+		reads = append(reads, expr.AggInputs(a)...)
+	}
+	need := addReads(nil, reads...)
+	hash, err := p.build(n.Input, request{cols: need})
+	if err != nil {
+		return rel{}, err
+	}
+	groups := 1.0
+	for _, g := range n.GroupBy {
+		groups *= p.distinctValues(g, hash)
+	}
+	groups = math.Max(1, math.Min(groups, hash.rows))
+	workers := 1
+	if p.opts.Parallelism > 1 && hash.rows > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !p.off("ParallelAggregate") {
+		workers = p.opts.Parallelism
+	}
+	rowCost := float64(cost.HashGroupRow)
+	if len(n.GroupBy) == 0 {
+		rowCost = cost.StreamGroupRow
+	}
+	hashCost := hash.cost + hash.rows*rowCost/float64(workers) + groups*cost.NewGroup*float64(workers)
+
+	cols := append(append([]logical.Column(nil), n.GroupCols...), aggCols...)
+	finish := func(in rel, stream bool, c float64) (rel, error) {
+		group, err := placeAll(n.GroupBy, in.ids())
+		if err != nil {
+			return rel{}, err
+		}
+		placed := make([]*expr.Agg, len(aggs))
+		for i, a := range aggs {
+			if placed[i], err = expr.MapAgg(a, func(e expr.Expr) (expr.Expr, error) { return place(e, in.ids()) }); err != nil {
+				return rel{}, err
+			}
+		}
+		out := rel{cols: cols, rows: groups, cost: c}
+		if stream {
+			out.node = &physical.StreamAggregate{Base: base(cols, groups, c), Input: in.node, GroupBy: group, Aggs: placed}
+		} else {
+			out.node = &physical.HashAggregate{Base: base(cols, groups, c), Input: in.node, GroupBy: group, Aggs: placed, Parallel: workers}
+		}
+		return out, nil
+	}
+
+	if order, ok := groupOrder(n, req); ok && !p.off("StreamAggregate") {
+		sorted, err := p.build(n.Input, request{cols: need, order: order})
+		if err != nil {
+			return rel{}, err
+		}
+		streamCost := sorted.cost + sorted.rows*cost.StreamGroupRow
+		extra := 0.0
+		if len(req.order) > 0 {
+			extra = cost.Sort(groups)
+		}
+		if sorted.ordered && streamCost < hashCost+extra {
+			out, err := finish(sorted, true, streamCost)
+			out.ordered = true
+			return out, err
+		}
+	}
+	out, err := finish(hash, false, hashCost)
+	out.ordered = len(req.order) == 0 || len(n.GroupBy) == 0
+	return out, err
+}
+
+// groupOrder is the order of the input that makes equal groups adjacent and,
+// if possible, yields the order that the consumer wants. ok is false when a
+// group is not a plain column, or the wanted order is not one of groups.
+func groupOrder(n *logical.Aggregate, req request) ([]orderKey, bool) {
+	if len(n.GroupBy) == 0 {
+		return nil, false
+	}
+	input := map[expr.ColID]expr.ColID{}
+	var rest []expr.ColID
+	for i, g := range n.GroupBy {
+		c, ok := g.(*expr.Col)
+		if !ok {
+			return nil, false
+		}
+		input[n.GroupCols[i].ID] = c.ID
+		rest = append(rest, c.ID)
+	}
+	var order []orderKey
+	used := map[expr.ColID]bool{}
+	for _, k := range req.order {
+		id, ok := input[k.id]
+		if !ok {
+			return nil, false
+		}
+		if !used[id] {
+			used[id] = true
+			order = append(order, orderKey{id: id, desc: k.desc})
+		}
+	}
+	for _, id := range rest {
+		if !used[id] {
+			used[id] = true
+			order = append(order, orderKey{id: id})
+		}
+	}
+	return order, true
+}
+
+// isPipeline reports whether n is a scan under filters and projects, which can
+// be run in partitions.
+func isPipeline(n physical.Node) bool {
+	switch x := n.(type) {
+	case *physical.Scan:
+		return x.Limit == nil && !x.Latest && x.Kind != physical.AccessPoint
+	case *physical.Filter:
+		return isPipeline(x.Input)
+	case *physical.Project:
+		return isPipeline(x.Input)
+	}
+	return false
+}
+
+// canMerge reports whether partial results of all aggregates can be merged
+// without regard to order.
+func canMerge(aggs []*expr.Agg) bool {
+	for _, a := range aggs {
+		switch a.Name {
+		case "group_concat", "json_arrayagg", "json_objectagg":
+			return false
+		}
+	}
+	return true
+}

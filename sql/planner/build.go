@@ -1,0 +1,268 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// request is what a node's consumer wants of it.
+type request struct {
+	// cols are the columns that the consumer reads; others may be left out.
+	cols map[expr.ColID]bool
+	// order would spare the consumer a sort; it is a wish.
+	order []orderKey
+	// limit is the number of rows after which the consumer stops, 0 for all.
+	limit     float64
+	limitExpr expr.Expr
+}
+
+type orderKey struct {
+	id   expr.ColID
+	desc bool
+}
+
+// rel is a built node.
+type rel struct {
+	node physical.Node
+	// cols are the output columns in order.
+	cols []logical.Column
+	// ordered: the rows come in the order that was asked for.
+	ordered bool
+	rows    float64
+	cost    float64
+}
+
+func (r rel) ids() []expr.ColID { return ids(r.cols) }
+
+func (p *planner) build(n logical.Node, req request) (rel, error) {
+	switch n := n.(type) {
+	case *logical.Scan:
+		return p.scan(n, nil, req)
+	case *logical.Filter:
+		return p.filter(n, req)
+	case *logical.Project:
+		return p.project(n, req)
+	case *logical.Join:
+		return p.join(n, req)
+	case *logical.Aggregate:
+		return p.aggregate(n, req)
+	case *logical.Sort:
+		return p.sort(n, nil, nil, req)
+	case *logical.Limit:
+		return p.limit(n, req)
+	case *logical.Distinct:
+		return p.distinct(n, req)
+	case *logical.SetOperation:
+		return p.setOperation(n, req)
+	case *logical.Values:
+		return p.values(n, req)
+	case *logical.Virtual:
+		return p.virtual(n)
+	}
+	return rel{}, sqlerr.Internal("cannot build %T", n)
+}
+
+func base(cols []logical.Column, rows, c float64) physical.Base {
+	return physical.Base{Cols: physicalColumns(cols), Estimate: physical.Estimate{Rows: rows, Cost: c}}
+}
+
+// layout makes the output exactly cols, in their order.
+func (p *planner) layout(r rel, cols []logical.Column) rel {
+	same := len(cols) == len(r.cols)
+	for i := 0; same && i < len(cols); i++ {
+		same = cols[i].ID == r.cols[i].ID
+	}
+	if same {
+		return r
+	}
+	exprs := make([]expr.Expr, len(cols))
+	for i, c := range cols {
+		for j, have := range r.cols {
+			if have.ID == c.ID {
+				exprs[i] = &expr.Col{ID: c.ID, Index: j, T: c.T, Null: have.Null, Table: c.Table, Name: c.Name}
+				break
+			}
+		}
+	}
+	r.cost += r.rows * cost.ProjectRow
+	r.node = &physical.Project{Base: base(cols, r.rows, r.cost), Input: r.node, Exprs: exprs}
+	r.cols = cols
+	return r
+}
+
+func addReads(set map[expr.ColID]bool, list ...expr.Expr) map[expr.ColID]bool {
+	out := make(map[expr.ColID]bool, len(set)+4)
+	for id := range set {
+		out[id] = true
+	}
+	for _, e := range list {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok {
+				out[c.ID] = true
+			}
+			return true
+		})
+	}
+	return out
+}
+
+func (p *planner) filter(n *logical.Filter, req request) (rel, error) {
+	if s, ok := n.Input.(*logical.Scan); ok {
+		return p.scan(s, n.Conds, req)
+	}
+	inner := req
+	inner.cols = addReads(req.cols, n.Conds...)
+	inner.limit, inner.limitExpr = 0, nil
+	in, err := p.build(n.Input, inner)
+	if err != nil {
+		return rel{}, err
+	}
+	conds, err := placeAll(n.Conds, in.ids())
+	if err != nil {
+		return rel{}, err
+	}
+	in.cost += in.rows * float64(len(conds)) * cost.FilterRow
+	for range conds {
+		in.rows *= 0.5
+	}
+	in.rows = math.Max(in.rows, 1)
+	in.node = &physical.Filter{Base: base(in.cols, in.rows, in.cost), Input: in.node, Conds: conds}
+	return in, nil
+}
+
+func (p *planner) project(n *logical.Project, req request) (rel, error) {
+	var exprs []expr.Expr
+	var cols []logical.Column
+	for i, c := range n.Cols {
+		if req.cols[c.ID] || isEffect(n.Exprs[i]) {
+			exprs, cols = append(exprs, n.Exprs[i]), append(cols, c)
+		}
+	}
+	inner := request{cols: addReads(nil, exprs...), limit: req.limit, limitExpr: req.limitExpr}
+	inner.order = orderThrough(req.order, n)
+	in, err := p.build(n.Input, inner)
+	if err != nil {
+		return rel{}, err
+	}
+	in.ordered = in.ordered && len(inner.order) == len(req.order)
+	placed, err := placeAll(exprs, in.ids())
+	if err != nil {
+		return rel{}, err
+	}
+	if renamed, ok := renames(placed, in.cols, cols); ok {
+		in.cols = renamed
+		return in, nil
+	}
+	in.cost += in.rows * float64(len(placed)) * cost.ProjectRow
+	in.node = &physical.Project{Base: base(cols, in.rows, in.cost), Input: in.node, Exprs: placed}
+	in.cols = cols
+	return in, nil
+}
+
+// isEffect reports whether an expression must be computed even when nobody
+// reads it.
+func isEffect(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if f, ok := x.(*expr.Func); ok && f.B != nil && f.B.Volatile {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// renames reports whether a project only gives other ids to all columns of its
+// input in their order, so that it needs no operator. The physical columns
+// keep the input's names; the root's header is made from the logical plan.
+func renames(exprs []expr.Expr, in, out []logical.Column) ([]logical.Column, bool) {
+	if len(exprs) != len(in) {
+		return nil, false
+	}
+	for i, e := range exprs {
+		c, ok := e.(*expr.Col)
+		if !ok || c.Index != i {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// orderThrough translates an order on a project's columns to its input; keys
+// that are computed end it.
+func orderThrough(order []orderKey, n *logical.Project) []orderKey {
+	var out []orderKey
+	for _, k := range order {
+		found := false
+		for i, c := range n.Cols {
+			if c.ID != k.id {
+				continue
+			}
+			if col, ok := n.Exprs[i].(*expr.Col); ok {
+				out = append(out, orderKey{id: col.ID, desc: k.desc})
+				found = true
+			}
+		}
+		if !found {
+			return out
+		}
+	}
+	return out
+}
+
+func (p *planner) values(n *logical.Values, req request) (rel, error) {
+	rows := float64(len(n.Rows))
+	return rel{node: &physical.Values{Base: base(n.Cols, rows, rows), Rows: n.Rows}, cols: n.Cols, rows: rows, cost: rows, ordered: len(req.order) == 0 || rows <= 1}, nil
+}
+
+func (p *planner) virtual(n *logical.Virtual) (rel, error) {
+	read := make([]int, len(n.Cols))
+	for i := range read {
+		read[i] = i
+	}
+	return rel{node: &physical.Virtual{Base: base(n.Cols, 100, 10000), Name: n.Name, Key: n.Key, Read: read}, cols: n.Cols, rows: 100, cost: 10000}, nil
+}
+
+func (p *planner) distinct(n *logical.Distinct, req request) (rel, error) {
+	cols := n.Columns()
+	in, err := p.build(n.Input, request{cols: idSet(cols), order: req.order})
+	if err != nil {
+		return rel{}, err
+	}
+	in = p.layout(in, cols)
+	in.cost += in.rows * cost.HashGroupRow
+	in.rows = math.Max(in.rows/2, 1)
+	in.node = &physical.Distinct{Base: base(in.cols, in.rows, in.cost), Input: in.node}
+	in.ordered = in.ordered || len(req.order) == 0
+	return in, nil
+}
+
+func (p *planner) setOperation(n *logical.SetOperation, req request) (rel, error) {
+	side := func(x logical.Node) (rel, error) {
+		cols := x.Columns()
+		r, err := p.build(x, request{cols: idSet(cols)})
+		if err != nil {
+			return rel{}, err
+		}
+		return p.layout(r, cols), nil
+	}
+	left, err := side(n.Left)
+	if err != nil {
+		return rel{}, err
+	}
+	right, err := side(n.Right)
+	if err != nil {
+		return rel{}, err
+	}
+	out := rel{cols: n.Output, rows: left.rows + right.rows, cost: left.cost + right.cost, ordered: len(req.order) == 0}
+	if !n.All || n.Op != logical.SetUnion {
+		out.cost += out.rows * cost.HashGroupRow
+	}
+	out.node = &physical.SetOperation{Base: base(n.Output, out.rows, out.cost), Op: physical.SetOp(n.Op), All: n.All, Left: left.node, Right: right.node}
+	return out, nil
+}

@@ -1,0 +1,53 @@
+package cost
+
+import "math"
+
+// Costs in nanoseconds of CPU.
+const (
+	Get            = 1500 // a point read
+	Seek           = 2000 // opening a scan of one span
+	LookupRow      = 130  // fetching a row by sorted keys, neighbours close
+	LookupFarRow   = 900  // the same, neighbours far apart
+	LookupBatch    = 800  // each batch of look-ups
+	ScanRow        = 45   // a row of a scan
+	ScanColumn     = 5    // each decoded column
+	EntryRow       = 40   // an index entry
+	FilterRow      = 3    // each condition on a row
+	ProjectRow     = 3
+	HashGroupRow   = 15
+	StreamGroupRow = 5
+	NewGroup       = 100
+	BuildRow       = 60
+	ProbeRow       = 40
+	NestedPair     = 4
+	SortCompare    = 12
+	ParallelStart  = 30000 // starting the workers of a parallel scan
+)
+
+// Lookup is the cost of fetching n of a table's total rows by sorted primary
+// keys: cheap when the rows lie close together.
+func Lookup(n, total float64) float64 {
+	if n <= 0 {
+		return 0
+	}
+	gap := math.Max(total/n, 1)
+	// The measured curve: 88 ns at every row to 916 at every 1000th.
+	row := LookupRow + 95*math.Log2(gap)
+	return n*math.Min(row, LookupFarRow) + math.Ceil(n/1024)*LookupBatch
+}
+
+// Sort is the cost of sorting n rows.
+func Sort(n float64) float64 {
+	if n < 2 {
+		return SortCompare
+	}
+	return n * math.Log2(n) * SortCompare
+}
+
+// TopK is the cost of keeping the best k of n rows.
+func TopK(n, k float64) float64 {
+	if k < 2 {
+		k = 2
+	}
+	return n*SortCompare + math.Min(n, k*math.Log(math.Max(n/k, 2)))*math.Log2(k)*SortCompare
+}

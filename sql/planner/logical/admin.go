@@ -1,0 +1,297 @@
+package logical
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+// Use is USE db.
+type Use struct{ Database string }
+
+// Begin is BEGIN and START TRANSACTION.
+type Begin struct {
+	ReadOnly, ReadWrite, ConsistentSnapshot bool
+}
+
+// Commit and Rollback, with CHAIN and RELEASE as asked for.
+type Commit struct{ Chain, Release bool }
+
+// Rollback is ROLLBACK, or ROLLBACK TO Savepoint.
+type Rollback struct {
+	Savepoint      string
+	Chain, Release bool
+}
+
+// Savepoint is SAVEPOINT name; ReleaseSavepoint its opposite.
+type Savepoint struct{ Name string }
+
+// ReleaseSavepoint is RELEASE SAVEPOINT name.
+type ReleaseSavepoint struct{ Name string }
+
+// SetScope is the scope of a SET item.
+type SetScope uint8
+
+// Scopes of SET.
+const (
+	SetSession SetScope = iota
+	SetGlobal
+	SetPersist
+	SetUserVar
+	SetNextTransaction // SET TRANSACTION without a scope
+)
+
+// SetItem is one assignment of SET. A nil Value is DEFAULT. Names such as
+// utf8mb4 that stand without quotes arrive as string constants.
+type SetItem struct {
+	Scope SetScope
+	Name  string
+	Value expr.Expr
+}
+
+// Set is SET of variables, also SET NAMES and SET TRANSACTION in terms of
+// their variables.
+type Set struct {
+	Items      []SetItem
+	Subqueries []Node
+}
+
+// Kill is KILL [CONNECTION | QUERY] id.
+type Kill struct {
+	ID    expr.Expr
+	Query bool
+}
+
+// Prepare, ExecutePrepared and Deallocate are the text protocol's prepared
+// statements. Text is the statement, or FromVar the variable that holds it.
+type Prepare struct{ Name, Text, FromVar string }
+
+// ExecutePrepared is EXECUTE name USING @a, ….
+type ExecutePrepared struct {
+	Name string
+	Vars []string
+}
+
+// Deallocate is DEALLOCATE PREPARE.
+type Deallocate struct{ Name string }
+
+// Do is DO expr, ….
+type Do struct {
+	Exprs      []expr.Expr
+	Subqueries []Node
+}
+
+// UserSpec is an account in a statement. Exactly one of Password (clear text)
+// and Hash is used when HasAuth is set.
+type UserSpec struct {
+	User, Host string
+	// CurrentUser stands for USER() / CURRENT_USER.
+	CurrentUser bool
+	HasAuth     bool
+	Plugin      string // "" for the default
+	Password    string
+	Hash        string
+	IsHash      bool
+}
+
+// CreateUser, AlterUser, DropUser, RenameUser and SetPassword manage accounts.
+type CreateUser struct {
+	Users       []UserSpec
+	IfNotExists bool
+	Lock        *bool // ACCOUNT LOCK / UNLOCK
+	RequireTLS  bool
+}
+
+// AlterUser is ALTER USER.
+type AlterUser struct {
+	Users    []UserSpec
+	IfExists bool
+	Lock     *bool
+	// RequireTLS is nil when there is no REQUIRE clause.
+	RequireTLS *bool
+}
+
+// DropUser is DROP USER.
+type DropUser struct {
+	Users    []UserSpec
+	IfExists bool
+}
+
+// SetPassword is SET PASSWORD [FOR user] = 'text'.
+type SetPassword struct{ User UserSpec }
+
+// Grant is GRANT and REVOKE: sqlots has no privileges below the account yet,
+// so the session decides what to do with it. Text is for messages.
+type Grant struct {
+	Revoke bool
+	Users  []UserSpec
+	Text   string
+}
+
+// CreateDatabase is CREATE DATABASE.
+type CreateDatabase struct {
+	Name        string
+	IfNotExists bool
+	Collation   schema.CollationID // CollationNone for the default
+}
+
+// AlterDatabase changes the default collation of a database.
+type AlterDatabase struct {
+	Name      string
+	Collation schema.CollationID
+}
+
+// DropDatabase is DROP DATABASE.
+type DropDatabase struct {
+	Name     string
+	IfExists bool
+}
+
+// TableName is a qualified name.
+type TableName struct{ DB, Name string }
+
+// CreateTable is CREATE TABLE. Table has no id and version yet; column and
+// index ids are set.
+type CreateTable struct {
+	Table       *schema.Table
+	IfNotExists bool
+	Temporary   bool
+	// Like is set for CREATE TABLE … LIKE; Table is nil then.
+	Like *TableName
+	Name TableName
+}
+
+// DropTable is DROP TABLE; TruncateTable is TRUNCATE.
+type DropTable struct {
+	Tables    []TableName
+	IfExists  bool
+	Temporary bool
+}
+
+// TruncateTable is TRUNCATE TABLE.
+type TruncateTable struct{ Table TableName }
+
+// RenameTable is RENAME TABLE a TO b, c TO d.
+type RenameTable struct{ From, To []TableName }
+
+// AlterKind is the kind of one ALTER TABLE clause.
+type AlterKind uint8
+
+// Kinds of ALTER TABLE clauses.
+const (
+	AlterAddColumn AlterKind = iota
+	AlterDropColumn
+	AlterRenameColumn
+	AlterModifyColumn // MODIFY and CHANGE: Column is the new definition
+	AlterSetDefault
+	AlterDropDefault
+	AlterAddIndex
+	AlterDropIndex
+	AlterRenameIndex
+	AlterIndexVisibility
+	AlterAddPrimaryKey
+	AlterDropPrimaryKey
+	AlterRenameTable
+	AlterAutoIncrement
+	AlterComment
+	AlterConvertCharset
+	AlterDefaultCharset
+	AlterEngine // accepted, remembered
+	AlterNoOp   // ALGORITHM=, LOCK=, FORCE, ENABLE KEYS, …
+)
+
+// AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer
+// resolves them against the table's state at execution, clause by clause.
+type AlterSpec struct {
+	Kind AlterKind
+	// Column is the definition of ADD and MODIFY (its ID is not set); Name the
+	// column or index that is meant, NewName the new name.
+	Column        schema.Column
+	Name, NewName string
+	IfExists      bool
+	IfNotExists   bool
+	First         bool
+	After         string
+	// Index is a definition whose parts are named in IndexColumns.
+	Index        schema.Index
+	IndexColumns []IndexColumn
+	Include      []string
+	Default      *schema.Default
+	Table        TableName // RENAME TO
+	Number       uint64    // AUTO_INCREMENT
+	Text         string    // COMMENT, ENGINE
+	Collation    schema.CollationID
+	Invisible    bool
+	// InlineKey and InlineUnique are PRIMARY KEY and UNIQUE in ADD COLUMN.
+	InlineKey, InlineUnique bool
+}
+
+// IndexColumn is a key part by name.
+type IndexColumn struct {
+	Name   string
+	Desc   bool
+	Prefix int
+}
+
+// AlterTable is ALTER TABLE, CREATE INDEX and DROP INDEX.
+type AlterTable struct {
+	Table TableName
+	Specs []AlterSpec
+}
+
+// LockTables and UnlockTables.
+type LockTables struct {
+	Tables []TableName
+	Write  []bool
+}
+
+// UnlockTables is UNLOCK TABLES.
+type UnlockTables struct{}
+
+// AnalyzeTable is ANALYZE TABLE; Maintain is CHECK, OPTIMIZE, REPAIR and
+// ADMIN CHECK TABLE.
+type AnalyzeTable struct{ Tables []TableName }
+
+// Maintain is a table maintenance statement; Op is check, optimize, repair or
+// checksum.
+type Maintain struct {
+	Op     string
+	Tables []TableName
+}
+
+// Flush is FLUSH …; What names what.
+type Flush struct{ What string }
+
+// Shutdown is SHUTDOWN.
+type Shutdown struct{}
+
+func (*Use) statement()              {}
+func (*Begin) statement()            {}
+func (*Commit) statement()           {}
+func (*Rollback) statement()         {}
+func (*Savepoint) statement()        {}
+func (*ReleaseSavepoint) statement() {}
+func (*Set) statement()              {}
+func (*Kill) statement()             {}
+func (*Prepare) statement()          {}
+func (*ExecutePrepared) statement()  {}
+func (*Deallocate) statement()       {}
+func (*Do) statement()               {}
+func (*CreateUser) statement()       {}
+func (*AlterUser) statement()        {}
+func (*DropUser) statement()         {}
+func (*SetPassword) statement()      {}
+func (*Grant) statement()            {}
+func (*CreateDatabase) statement()   {}
+func (*AlterDatabase) statement()    {}
+func (*DropDatabase) statement()     {}
+func (*CreateTable) statement()      {}
+func (*DropTable) statement()        {}
+func (*TruncateTable) statement()    {}
+func (*RenameTable) statement()      {}
+func (*AlterTable) statement()       {}
+func (*LockTables) statement()       {}
+func (*UnlockTables) statement()     {}
+func (*AnalyzeTable) statement()     {}
+func (*Maintain) statement()         {}
+func (*Flush) statement()            {}
+func (*Shutdown) statement()         {}

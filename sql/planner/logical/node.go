@@ -1,0 +1,245 @@
+package logical
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+// Column is an output column of a node.
+type Column struct {
+	ID   expr.ColID
+	Name string // as SQL sees it: alias or column name
+	// Table is the alias in FROM, "" for computed columns; DB, OrgTable and
+	// OrgName describe the base column for result headers.
+	Table, DB, OrgTable, OrgName string
+	T                            schema.Type
+	Null                         bool
+	// Hidden columns are not part of *.
+	Hidden bool
+}
+
+// Node is a logical operator.
+type Node interface {
+	// Columns are the output columns, in order.
+	Columns() []Column
+	// Inputs are the child nodes.
+	Inputs() []Node
+}
+
+// Scan reads a base table. Cols stand for all columns of the table, in table
+// order, with ids of this occurrence.
+type Scan struct {
+	Table *schema.Table
+	Alias string
+	Cols  []Column
+	Hint  IndexHint
+	Lock  Lock
+}
+
+// IndexHint is USE, FORCE and IGNORE INDEX of one table occurrence. PRIMARY
+// names the primary key.
+type IndexHint struct {
+	Use    []string // allowed ones only (a full scan stays allowed)
+	UseSet bool     // USE INDEX was given; with no names it allows no index
+	Force  []string // a full scan only when none of these can be used
+	Ignore []string
+}
+
+// LockStrength of a locking read.
+type LockStrength uint8
+
+// Lock strengths.
+const (
+	LockNone LockStrength = iota
+	LockForShare
+	LockForUpdate
+)
+
+// Lock is the locking clause of a table occurrence.
+type Lock struct {
+	Strength           LockStrength
+	NoWait, SkipLocked bool
+}
+
+// Virtual reads rows that the server makes: information_schema tables and SHOW
+// statements. Key is the provider's handle.
+type Virtual struct {
+	Name string
+	Cols []Column
+	Key  any
+}
+
+// Values produces rows of constant expressions. SELECT without FROM is one
+// row without columns.
+type Values struct {
+	Rows [][]expr.Expr
+	Cols []Column
+}
+
+// Filter keeps the rows for which all conditions are true.
+type Filter struct {
+	Input Node
+	Conds []expr.Expr
+}
+
+// Project computes columns.
+type Project struct {
+	Input Node
+	Exprs []expr.Expr
+	Cols  []Column
+}
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// Join kinds. Right joins are bound as left joins with a Project on top. Semi
+// and anti joins output the left columns only.
+const (
+	JoinInner JoinKind = iota
+	JoinLeft
+	JoinSemi
+	JoinAnti
+)
+
+// String is the kind's name in plans.
+func (k JoinKind) String() string { return [...]string{"inner", "left", "semi", "anti"}[k] }
+
+// Join joins its inputs. No condition makes a cross join.
+type Join struct {
+	Kind        JoinKind
+	Left, Right Node
+	On          []expr.Expr
+	// Straight keeps the written order (STRAIGHT_JOIN).
+	Straight bool
+}
+
+// Aggregate groups by GroupBy and computes Aggs; its columns are GroupCols
+// then AggCols. Without GroupBy it yields exactly one row.
+type Aggregate struct {
+	Input     Node
+	GroupBy   []expr.Expr
+	GroupCols []Column
+	Aggs      []*expr.Agg
+	AggCols   []Column
+}
+
+// Distinct removes duplicate rows (compared by collation).
+type Distinct struct{ Input Node }
+
+// SortKey is one key of ORDER BY; NULL sorts first ascending.
+type SortKey struct {
+	Expr expr.Expr
+	Desc bool
+}
+
+// Sort orders rows.
+type Sort struct {
+	Input Node
+	Keys  []SortKey
+}
+
+// Limit skips Offset rows and yields Count. Both are constant in one
+// execution (Const or Param); a nil Count is no limit, a nil Offset is 0.
+type Limit struct {
+	Input         Node
+	Count, Offset expr.Expr
+}
+
+// SetOp is the operator of a SetOperation.
+type SetOp uint8
+
+// Set operators.
+const (
+	SetUnion SetOp = iota
+	SetIntersect
+	SetExcept
+)
+
+// SetOperation combines inputs of equal width; Cols are the result's. The
+// inputs are projected to the common types. Without All duplicates go.
+type SetOperation struct {
+	Op     SetOp
+	All    bool
+	Left   Node
+	Right  Node
+	Output []Column
+}
+
+// Columns implements Node.
+func (n *Scan) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Virtual) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Values) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Filter) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Project) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Join) Columns() []Column {
+	if n.Kind == JoinSemi || n.Kind == JoinAnti {
+		return n.Left.Columns()
+	}
+	left, right := n.Left.Columns(), n.Right.Columns()
+	out := append(make([]Column, 0, len(left)+len(right)), left...)
+	for _, c := range right {
+		c.Null = c.Null || n.Kind == JoinLeft
+		out = append(out, c)
+	}
+	return out
+}
+
+// Columns implements Node.
+func (n *Aggregate) Columns() []Column {
+	return append(append(make([]Column, 0, len(n.GroupCols)+len(n.AggCols)), n.GroupCols...), n.AggCols...)
+}
+
+// Columns implements Node.
+func (n *Distinct) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Sort) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Limit) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *SetOperation) Columns() []Column { return n.Output }
+
+// Inputs implements Node.
+func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Virtual) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Values) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Filter) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Join) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Distinct) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Sort) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Limit) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *SetOperation) Inputs() []Node { return []Node{n.Left, n.Right} }

@@ -1,0 +1,116 @@
+package logical
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+// Statement is what bind makes of one SQL statement. The types below and
+// those in admin.go implement it.
+type Statement interface{ statement() }
+
+// Query is a SELECT (or SHOW, DESCRIBE, VALUES, TABLE).
+type Query struct {
+	Root Node
+	// Subqueries are the uncorrelated subqueries, by expr.Subquery.ID.
+	Subqueries []Node
+	// Locks is set when a table is read with a locking clause.
+	Locks bool
+	// Into are the user variables of SELECT … INTO @a, @b.
+	Into []string
+	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
+	CalcFoundRows bool
+}
+
+// Assignment sets column Column (position in the table) to Value. Value is an
+// expression over the statement's row; it is not yet converted to the
+// column's type. Default is set for "= DEFAULT".
+type Assignment struct {
+	Column  int
+	Value   expr.Expr
+	Default bool
+}
+
+// Insert is INSERT, REPLACE and the plan of LOAD DATA.
+type Insert struct {
+	Table *schema.Table
+	// Columns are the target positions in Table.Columns, in the order of the
+	// source's columns.
+	Columns []int
+	// Rows are the VALUES; a nil expression is DEFAULT. An expression may read
+	// columns of the row to its left (MySQL's INSERT (a,b) VALUES (1,a+1)) as
+	// expr.Col with Index = table position. Source is the SELECT instead.
+	Rows   [][]expr.Expr
+	Source Node
+	// Defaults give each table column its default expression (constant or
+	// function), nil when the column has none and is not nullable.
+	Defaults []expr.Expr
+	Replace  bool
+	Ignore   bool
+	// OnDuplicate are the assignments of ON DUPLICATE KEY UPDATE. Their
+	// expressions see a row of 2n columns: Index 0..n-1 the existing row in
+	// table order, n..2n-1 the row to be inserted (VALUES(c)).
+	OnDuplicate []Assignment
+	Subqueries  []Node
+}
+
+// LoadData is LOAD DATA [LOCAL] INFILE.
+type LoadData struct {
+	Insert Insert // target, Columns, Defaults, Replace, Ignore; no rows
+	Local  bool
+	Path   string
+	// Charset of the file, "" for the database's.
+	Charset                          string
+	FieldsTerminated, FieldsEnclosed string
+	FieldsEscaped                    string
+	OptionallyEnclosed               bool
+	LinesStarting, LinesTerminated   string
+	IgnoreLines                      int
+	// Fields says where each field of a line goes: a target of
+	// Insert.Columns (index >= 0) or a user variable (Var != "").
+	Fields []LoadField
+	// Set are the SET assignments; expressions see the table row.
+	Set []Assignment
+}
+
+// LoadField is the target of one field of a line.
+type LoadField struct {
+	Column int // position in the table, -1 for a variable
+	Var    string
+}
+
+// Update is UPDATE of one table. Input yields the table's columns in table
+// order (all of them, also hidden ones) for the rows to change, locked and
+// read at their latest state.
+type Update struct {
+	Table       *schema.Table
+	Input       Node
+	Scan        *Scan        // the occurrence of Table inside Input
+	Assignments []Assignment // expressions over Input's columns by id
+	Ignore      bool
+	Subqueries  []Node
+}
+
+// Delete is DELETE from one table; Input as in Update.
+type Delete struct {
+	Table      *schema.Table
+	Input      Node
+	Scan       *Scan
+	Ignore     bool
+	Subqueries []Node
+}
+
+// Explain is EXPLAIN of a Query, Insert, Update or Delete.
+type Explain struct {
+	Stmt    Statement
+	Analyze bool
+	// Format is traditional, tree, json or trace.
+	Format string
+}
+
+func (*Query) statement()    {}
+func (*Insert) statement()   {}
+func (*LoadData) statement() {}
+func (*Update) statement()   {}
+func (*Delete) statement()   {}
+func (*Explain) statement()  {}

@@ -1,0 +1,382 @@
+package physical
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Actual is what EXPLAIN ANALYZE measured of a node.
+type Actual struct {
+	Rows, Batches, Loops int64
+	Seconds              float64
+	Extra                string
+}
+
+// Printer prints plans.
+type Printer struct {
+	// Ctx evaluates spans; nil prints conditions instead.
+	Ctx *expr.Ctx
+	// Actual gives the measurements of a node; nil for EXPLAIN without ANALYZE.
+	Actual func(n Node) (Actual, bool)
+	// Estimates are left out when set (golden tests that do not depend on them).
+	HideEstimates bool
+	// Why adds the paths that were compared.
+	Why bool
+}
+
+// Tree is the plan as an indented tree, one operator a line with its details
+// below, as EXPLAIN FORMAT=TREE prints it.
+func (p *Printer) Tree(plan *Plan) string {
+	var b strings.Builder
+	depth := 0
+	switch c := plan.Change.(type) {
+	case *Insert:
+		verb := "insert"
+		if c.Replace {
+			verb = "replace"
+		}
+		fmt.Fprintf(&b, "-> %s %s\n", verb, c.Table.Name)
+		if plan.Root == nil {
+			fmt.Fprintf(&b, "    -> values (rows=%d)\n", len(c.Rows))
+		}
+		depth = 1
+	case *Update:
+		fmt.Fprintf(&b, "-> update %s\n", c.Table.Name)
+		depth = 1
+	case *Delete:
+		fmt.Fprintf(&b, "-> delete %s\n", c.Table.Name)
+		depth = 1
+	}
+	if plan.Root != nil {
+		p.node(&b, plan.Root, depth)
+	}
+	for i, s := range plan.Subplans {
+		if s == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "-> subquery#%d (run once)\n", i+1)
+		p.node(&b, s, 1)
+	}
+	return b.String()
+}
+
+func (p *Printer) node(b *strings.Builder, n Node, depth int) {
+	indent := strings.Repeat("    ", depth)
+	b.WriteString(indent + "-> " + Title(n))
+	if !p.HideEstimates {
+		e := n.Est()
+		fmt.Fprintf(b, "  (cost=%s rows=%s)", number(e.Cost), number(e.Rows))
+	}
+	if p.Actual != nil {
+		if a, ok := p.Actual(n); ok {
+			fmt.Fprintf(b, " (actual time=%.3fms rows=%d loops=%d", a.Seconds*1e3, a.Rows, a.Loops)
+			if a.Extra != "" {
+				b.WriteString(" " + a.Extra)
+			}
+			b.WriteByte(')')
+		} else {
+			b.WriteString(" (never executed)")
+		}
+	}
+	b.WriteByte('\n')
+	for _, d := range p.Details(n) {
+		b.WriteString(indent + "     " + d + "\n")
+	}
+	for _, in := range n.Inputs() {
+		p.node(b, in, depth+1)
+	}
+	if l, ok := n.(*LookupJoin); ok {
+		p.node(b, l.Inner, depth+1)
+	}
+}
+
+// number prints estimates without false precision.
+func number(f float64) string {
+	switch {
+	case f < 10:
+		s := fmt.Sprintf("%.1f", f)
+		return strings.TrimSuffix(s, ".0")
+	case f < 1e9:
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.3g", f)
+}
+
+// Title is the operator's name with its object.
+func Title(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		return scanTitle(n)
+	case *Virtual:
+		return "virtual table " + n.Name
+	case *Values:
+		return fmt.Sprintf("values (%d rows)", len(n.Rows))
+	case *Filter:
+		return "filter"
+	case *Project:
+		return "project"
+	case *HashJoin:
+		s := "hash join (" + n.Kind.String() + ")"
+		if n.BuildLeft {
+			s += " build left"
+		}
+		return s
+	case *LookupJoin:
+		return "lookup join (" + n.Kind.String() + ")"
+	case *NestedLoop:
+		return "nested loop (" + n.Kind.String() + ")"
+	case *HashAggregate:
+		if n.Parallel > 1 {
+			return fmt.Sprintf("hash aggregate, %d partial", n.Parallel)
+		}
+		if len(n.GroupBy) == 0 {
+			return "aggregate"
+		}
+		return "hash aggregate"
+	case *StreamAggregate:
+		return "stream aggregate"
+	case *Distinct:
+		return "distinct"
+	case *Sort:
+		return "sort"
+	case *TopK:
+		return "top-k"
+	case *Limit:
+		return "limit"
+	case *SetOperation:
+		s := [...]string{"union", "intersect", "except"}[n.Op]
+		if n.All {
+			s += " all"
+		}
+		return s
+	}
+	return fmt.Sprintf("%T", n)
+}
+
+func scanTitle(s *Scan) string {
+	name := s.Table.Name
+	if s.Alias != "" && s.Alias != name {
+		name += " " + s.Alias
+	}
+	index := "PRIMARY"
+	if s.Index != nil {
+		index = s.Index.Name
+	}
+	var what string
+	switch {
+	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
+		what = "point get"
+	case s.Kind == AccessPoint:
+		what = "multi-point get"
+	case s.Index == nil && s.Kind == AccessFull:
+		what = "full scan"
+	case s.Index == nil:
+		what = "range scan"
+	case s.Lookup:
+		what = "index scan with look-up"
+	default:
+		what = "covering index scan"
+	}
+	out := what + " on " + name + "@" + index
+	if s.Reverse {
+		out += " reverse"
+	}
+	if s.Ordered {
+		out += " in order"
+	}
+	if s.Latest {
+		if s.Lock.Exclusive {
+			out += " for update"
+		} else {
+			out += " for share"
+		}
+	}
+	return out
+}
+
+// Details are the lines below an operator: spans, filters, keys, limits.
+func (p *Printer) Details(n Node) []string {
+	var out []string
+	add := func(label string, list []expr.Expr) {
+		if len(list) > 0 {
+			out = append(out, label+": "+join(list, " and "))
+		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		if n.Ranges != nil {
+			out = append(out, "spans: "+p.spans(n.Ranges))
+		}
+		add("index filter", n.IndexFilter)
+		add("filter", n.Filter)
+		if n.Limit != nil {
+			out = append(out, "limit hint: "+n.Limit.String())
+		}
+		if p.Why {
+			for _, w := range n.Why {
+				out = append(out, "considered: "+w)
+			}
+		}
+	case *Filter:
+		add("filter", n.Conds)
+	case *Project:
+		out = append(out, "exprs: "+join(n.Exprs, ", "))
+	case *HashJoin:
+		keys := make([]string, len(n.LeftKeys))
+		for i := range keys {
+			keys[i] = n.LeftKeys[i].String() + " = " + n.RightKeys[i].String()
+		}
+		out = append(out, "on: "+strings.Join(keys, " and "))
+		add("filter", n.Filter)
+	case *LookupJoin:
+		out = append(out, "keys: "+join(n.Keys, ", "))
+		add("filter", n.Filter)
+	case *NestedLoop:
+		add("filter", n.Filter)
+	case *HashAggregate:
+		out = append(out, groupDetails(n.GroupBy, n.Aggs)...)
+	case *StreamAggregate:
+		out = append(out, groupDetails(n.GroupBy, n.Aggs)...)
+	case *Sort:
+		out = append(out, "by: "+keyText(n.Keys))
+	case *TopK:
+		out = append(out, "by: "+keyText(n.Keys), limitText(n.Count, n.Offset))
+	case *Limit:
+		out = append(out, limitText(n.Count, n.Offset))
+	}
+	return out
+}
+
+func groupDetails(groups []expr.Expr, aggs []*expr.Agg) []string {
+	var out []string
+	if len(groups) > 0 {
+		out = append(out, "group by: "+join(groups, ", "))
+	}
+	if len(aggs) > 0 {
+		parts := make([]string, len(aggs))
+		for i, a := range aggs {
+			parts[i] = a.String()
+		}
+		out = append(out, "aggregates: "+strings.Join(parts, ", "))
+	}
+	return out
+}
+
+func limitText(count, offset expr.Expr) string {
+	var s string
+	if count != nil {
+		s = "limit: " + count.String()
+	}
+	if offset != nil {
+		if s != "" {
+			s += " "
+		}
+		s += "offset: " + offset.String()
+	}
+	return s
+}
+
+func keyText(keys []SortKey) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = k.Expr.String()
+		if k.Desc {
+			parts[i] += " desc"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func join(list []expr.Expr, sep string) string {
+	parts := make([]string, len(list))
+	for i, e := range list {
+		parts[i] = e.String()
+	}
+	return strings.Join(parts, sep)
+}
+
+// maxSpansShown is how many spans EXPLAIN prints.
+const maxSpansShown = 5
+
+// spans prints the spans of a set with their values, or its conditions when
+// they cannot be evaluated yet.
+func (p *Printer) spans(s *ranges.Set) string {
+	if p.Ctx == nil || readsSubquery(s.Conds) {
+		return join(s.Conds, " and ")
+	}
+	list, err := s.Spans(p.Ctx)
+	if err != nil {
+		return join(s.Conds, " and ")
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	var parts []string
+	for i, sp := range list {
+		if i == maxSpansShown {
+			parts = append(parts, fmt.Sprintf("… %d in all", len(list)))
+			break
+		}
+		parts = append(parts, SpanText(s, sp))
+	}
+	return strings.Join(parts, " ")
+}
+
+func readsSubquery(list []expr.Expr) bool {
+	found := false
+	for _, e := range list {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if _, ok := x.(*expr.Subquery); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// SpanText prints a span in key order: [/2/10 - /2/20), with ∞ for open ends.
+func SpanText(s *ranges.Set, sp ranges.Span) string {
+	if sp.Prefix {
+		return "[" + keyValues(s, sp.Low) + "…]"
+	}
+	low, high := keyValues(s, sp.Low), keyValues(s, sp.High)
+	if low == high && !sp.LowOpen && !sp.HighOpen && low != "" {
+		return "[" + low + "]"
+	}
+	open, shut := "[", "]"
+	if sp.LowOpen || low == "" {
+		open = "("
+	}
+	if sp.HighOpen || high == "" {
+		shut = ")"
+	}
+	if low == "" {
+		low = "-∞"
+	}
+	if high == "" {
+		high = "∞"
+	}
+	return open + low + " - " + high + shut
+}
+
+func keyValues(s *ranges.Set, vals []value.Datum) string {
+	var b strings.Builder
+	for i, d := range vals {
+		b.WriteByte('/')
+		switch {
+		case d.IsNull():
+			b.WriteString("NULL")
+		case d.Kind() == value.KindBytes || d.Kind() == value.KindTime || d.Kind() == value.KindDuration:
+			b.WriteString("'" + string(types.AppendText(nil, s.Columns[i].Type, d)) + "'")
+		default:
+			b.Write(types.AppendText(nil, s.Columns[i].Type, d))
+		}
+	}
+	return b.String()
+}

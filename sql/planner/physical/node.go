@@ -1,0 +1,301 @@
+package physical
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// Column is an output column of a node.
+type Column struct {
+	Name                string
+	Table, DB, OrgTable string
+	OrgName             string
+	T                   schema.Type
+	Null                bool
+}
+
+// Estimate is what the planner expects of a node, for EXPLAIN and for sizing.
+type Estimate struct {
+	Rows float64
+	Cost float64 // nanoseconds of CPU
+}
+
+// Node is a physical operator.
+type Node interface {
+	Columns() []Column
+	Inputs() []Node
+	Est() Estimate
+}
+
+// Base carries what all nodes have.
+type Base struct {
+	Cols     []Column
+	Estimate Estimate
+}
+
+// Columns implements Node.
+func (b *Base) Columns() []Column { return b.Cols }
+
+// Est implements Node.
+func (b *Base) Est() Estimate { return b.Estimate }
+
+// AccessKind is the kind of an access path.
+type AccessKind uint8
+
+// Access paths of the ordered store.
+const (
+	AccessFull  AccessKind = iota // all rows by primary key
+	AccessRange                   // spans of the primary key or of an index
+	AccessPoint                   // one or several whole unique keys (primary or unique index)
+	AccessNone                    // proven empty
+)
+
+// String is the name in EXPLAIN.
+func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none"}[k] }
+
+// Lock is the locking clause of a read.
+type Lock struct {
+	// Exclusive or shared; None reads without locks.
+	None, Exclusive    bool
+	NoWait, SkipLocked bool
+}
+
+// Scan reads a base table by one access path. Its output are the columns of
+// Read, in that order.
+type Scan struct {
+	Base
+	Table *schema.Table
+	Alias string
+	Kind  AccessKind
+	// Index is the secondary index, nil for the primary key.
+	Index *schema.Index
+	// Ranges restrict the key; nil reads all of it. With AccessPoint
+	// Ranges.Point holds.
+	Ranges *ranges.Set
+	// Lookup: rows are fetched from the table by the primary keys of the
+	// entries. Otherwise the index covers Read.
+	Lookup  bool
+	Reverse bool
+	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
+	// the source may deliver in any order and in parallel.
+	Ordered bool
+	// Read are the positions in Table.Columns of the output columns: those
+	// that the plan above needs and those that the filters need.
+	Read []int
+	// IndexFilter are conditions on columns of the entry, checked before the
+	// look-up; Filter the other residual conditions. Cols refer to positions
+	// in Read; IndexFilter uses only those that the entry has.
+	IndexFilter []expr.Expr
+	Filter      []expr.Expr
+	// Limit is the number of rows after which the consumer stops (after the
+	// filters), nil if unknown; constant or parameter.
+	Limit expr.Expr
+	Lock  Lock
+	// Latest: the rows are read for a change: at their latest committed state,
+	// under exclusive locks (UPDATE, DELETE, SELECT … FOR UPDATE).
+	Latest bool
+	// Why says why the other paths lost, one line each (trace format).
+	Why []string
+}
+
+// Virtual reads rows that the server makes.
+type Virtual struct {
+	Base
+	Name string
+	Key  any
+	Read []int // positions of the virtual table's columns
+}
+
+// Values produces constant rows.
+type Values struct {
+	Base
+	Rows [][]expr.Expr
+}
+
+// Filter keeps rows for which all conditions are true.
+type Filter struct {
+	Base
+	Input Node
+	Conds []expr.Expr
+}
+
+// Project computes columns.
+type Project struct {
+	Base
+	Input Node
+	Exprs []expr.Expr
+}
+
+// JoinKind is the kind of a join; the values are those of logical.JoinKind.
+type JoinKind uint8
+
+// Join kinds.
+const (
+	JoinInner JoinKind = iota
+	JoinLeft
+	JoinSemi
+	JoinAnti
+)
+
+// String is the kind's name.
+func (k JoinKind) String() string { return [...]string{"inner", "left", "semi", "anti"}[k] }
+
+// HashJoin builds a table of the right input by RightKeys and probes it with
+// the left. Key pairs have equal types; NULL keys never match. Filter sees
+// left then right columns and is part of the join condition.
+type HashJoin struct {
+	Base
+	Kind                JoinKind
+	Left, Right         Node
+	LeftKeys, RightKeys []expr.Expr
+	Filter              []expr.Expr
+	// BuildLeft builds the left input instead (inner joins only).
+	BuildLeft bool
+}
+
+// LookupJoin finds for each left row the rows of a table by a prefix of its
+// primary key or an index (batched and sorted). Output are the left columns,
+// then those of Inner.Read.
+type LookupJoin struct {
+	Base
+	Kind JoinKind
+	Left Node
+	// Inner describes the table, the index and the columns to read. Its Ranges
+	// are nil; its filters apply to inner rows alone.
+	Inner *Scan
+	// Keys are expressions over the left columns, of the types of the first
+	// len(Keys) columns of the key; NULL never matches.
+	Keys []expr.Expr
+	// Unique: at most one inner row for each left row.
+	Unique bool
+	// Filter sees left then inner columns and is part of the join condition.
+	Filter []expr.Expr
+}
+
+// NestedLoop joins by trying all pairs: the right input is materialised.
+type NestedLoop struct {
+	Base
+	Kind        JoinKind
+	Left, Right Node
+	Filter      []expr.Expr
+}
+
+// HashAggregate groups by hashing. Output are the groups, then the aggregates.
+// Without GroupBy it yields one row. Parallel > 1 asks for that many partial
+// aggregations over partitions of the Scan below (Filter and Project may lie
+// between).
+type HashAggregate struct {
+	Base
+	Input    Node
+	GroupBy  []expr.Expr
+	Aggs     []*expr.Agg
+	Parallel int
+}
+
+// StreamAggregate groups an input that is sorted by the groups (equal ones are
+// adjacent).
+type StreamAggregate struct {
+	Base
+	Input   Node
+	GroupBy []expr.Expr
+	Aggs    []*expr.Agg
+}
+
+// Distinct removes duplicates. Sorted: equal rows are adjacent.
+type Distinct struct {
+	Base
+	Input  Node
+	Sorted bool
+}
+
+// SortKey is a key of Sort and TopK.
+type SortKey struct {
+	Expr expr.Expr
+	Desc bool
+}
+
+// Sort orders all rows.
+type Sort struct {
+	Base
+	Input Node
+	Keys  []SortKey
+}
+
+// TopK yields rows Offset to Offset+Count of the order.
+type TopK struct {
+	Base
+	Input         Node
+	Keys          []SortKey
+	Count, Offset expr.Expr
+}
+
+// Limit passes rows Offset to Offset+Count.
+type Limit struct {
+	Base
+	Input         Node
+	Count, Offset expr.Expr
+}
+
+// SetOp is the operator of a SetOperation; the values are logical.SetOp's.
+type SetOp uint8
+
+// Set operators.
+const (
+	SetUnion SetOp = iota
+	SetIntersect
+	SetExcept
+)
+
+// SetOperation combines two inputs of the same types.
+type SetOperation struct {
+	Base
+	Op          SetOp
+	All         bool
+	Left, Right Node
+}
+
+// Inputs implements Node.
+func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Virtual) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Values) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Filter) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *HashJoin) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *LookupJoin) Inputs() []Node { return []Node{n.Left} }
+
+// Inputs implements Node.
+func (n *NestedLoop) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *HashAggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *StreamAggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Distinct) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Sort) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *TopK) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Limit) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *SetOperation) Inputs() []Node { return []Node{n.Left, n.Right} }

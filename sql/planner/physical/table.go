@@ -1,0 +1,210 @@
+package physical
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Row is a line of EXPLAIN's traditional format.
+type Row struct {
+	ID                        int
+	SelectType, Table         string
+	Type                      string
+	PossibleKeys, Key, KeyLen string
+	Ref                       string
+	Rows                      int64
+	Filtered                  float64
+	Extra                     string
+}
+
+// Rows is the plan in EXPLAIN's traditional format, one line a table access.
+func (p *Printer) Rows(plan *Plan) []Row {
+	var out []Row
+	selectType := "SIMPLE"
+	if len(plan.Subplans) > 0 {
+		selectType = "PRIMARY"
+	}
+	switch c := plan.Change.(type) {
+	case *Insert:
+		verb := "INSERT"
+		if c.Replace {
+			verb = "REPLACE"
+		}
+		out = append(out, Row{ID: 1, SelectType: verb, Table: c.Table.Name, Type: "ALL", Filtered: 100})
+	case *Update:
+		selectType = "UPDATE"
+	case *Delete:
+		selectType = "DELETE"
+	}
+	if plan.Root != nil {
+		p.rows(&out, plan.Root, 1, selectType, nil)
+	}
+	for i, s := range plan.Subplans {
+		if s == nil {
+			continue
+		}
+		p.rows(&out, s, i+2, "SUBQUERY", nil)
+	}
+	return out
+}
+
+func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []string) {
+	switch x := n.(type) {
+	case *Scan:
+		*out = append(*out, p.scanRow(x, id, selectType, extra, ""))
+		return
+	case *Virtual:
+		*out = append(*out, Row{ID: id, SelectType: selectType, Table: x.Name, Type: "ALL", Rows: 100, Filtered: 100, Extra: strings.Join(extra, "; ")})
+		return
+	case *Values:
+		text := "No tables used"
+		if len(x.Rows) == 0 {
+			text = "Impossible WHERE"
+		}
+		*out = append(*out, Row{ID: id, SelectType: selectType, Filtered: 100, Extra: strings.Join(append([]string{text}, extra...), "; ")})
+		return
+	case *Sort, *TopK:
+		extra = append(extra, "Using filesort")
+	case *HashAggregate:
+		if len(x.GroupBy) > 0 {
+			extra = append(extra, "Using temporary")
+		}
+	case *Distinct:
+		extra = append(extra, "Using temporary")
+	case *Filter:
+		extra = append(extra, "Using where")
+	case *LookupJoin:
+		p.rows(out, x.Left, id, selectType, extra)
+		*out = append(*out, p.scanRow(x.Inner, id, selectType, nil, join(x.Keys, ",")))
+		return
+	}
+	in := n.Inputs()
+	for i, c := range in {
+		e := extra
+		if i > 0 {
+			e = nil
+			if _, ok := n.(*HashJoin); ok {
+				e = []string{"Using join buffer (hash join)"}
+			}
+		}
+		st := selectType
+		if _, ok := n.(*SetOperation); ok && i > 0 {
+			st = "UNION"
+		}
+		p.rows(out, c, id, st, e)
+	}
+}
+
+func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, ref string) Row {
+	r := Row{ID: id, SelectType: selectType, Table: s.Alias, Rows: int64(math.Ceil(math.Min(s.Est().Rows, 1e18))), Filtered: 100, Ref: ref}
+	if r.Table == "" {
+		r.Table = s.Table.Name
+	}
+	r.Key = "PRIMARY"
+	if s.Index != nil {
+		r.Key = s.Index.Name
+	}
+	r.PossibleKeys = r.Key
+	switch {
+	case ref != "" && s.Index == nil:
+		r.Type = "eq_ref"
+	case ref != "":
+		r.Type = "ref"
+	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
+		r.Type, r.Ref = "const", "const"
+	case s.Kind == AccessPoint:
+		r.Type = "range"
+	case s.Ranges != nil && s.Ranges.EqPrefix > 0 && s.Index != nil:
+		r.Type, r.Ref = "ref", "const"
+	case s.Ranges != nil:
+		r.Type = "range"
+	case s.Index != nil:
+		r.Type = "index"
+	default:
+		r.Type = "ALL"
+		if !s.Ordered {
+			r.Key, r.PossibleKeys = "", ""
+		}
+	}
+	if len(s.Filter) > 0 {
+		extra = append([]string{"Using where"}, extra...)
+	}
+	if len(s.IndexFilter) > 0 {
+		extra = append(extra, "Using index condition")
+	}
+	if s.Index != nil && !s.Lookup {
+		extra = append(extra, "Using index")
+	}
+	if s.Reverse {
+		extra = append(extra, "Backward index scan")
+	}
+	if s.Ranges != nil {
+		extra = append(extra, "spans: "+p.spans(s.Ranges))
+	}
+	if len(s.Filter) > 0 {
+		extra = append(extra, "filter: "+join(s.Filter, " and "))
+	}
+	r.Extra = strings.Join(extra, "; ")
+	return r
+}
+
+// jsonNode is a node of FORMAT=JSON.
+type jsonNode struct {
+	Operation string     `json:"operation"`
+	Details   []string   `json:"details,omitempty"`
+	Rows      float64    `json:"estimated_rows"`
+	Cost      float64    `json:"estimated_cost_ns"`
+	Actual    *Actual    `json:"actual,omitempty"`
+	Inputs    []jsonNode `json:"inputs,omitempty"`
+}
+
+// JSON is the plan as JSON text.
+func (p *Printer) JSON(plan *Plan) string {
+	top := struct {
+		Change     string     `json:"change,omitempty"`
+		Plan       *jsonNode  `json:"plan,omitempty"`
+		Subqueries []jsonNode `json:"subqueries,omitempty"`
+	}{}
+	switch c := plan.Change.(type) {
+	case *Insert:
+		top.Change = "insert " + c.Table.Name
+	case *Update:
+		top.Change = "update " + c.Table.Name
+	case *Delete:
+		top.Change = "delete " + c.Table.Name
+	}
+	if plan.Root != nil {
+		n := p.json(plan.Root)
+		top.Plan = &n
+	}
+	for _, s := range plan.Subplans {
+		if s == nil {
+			continue
+		}
+		top.Subqueries = append(top.Subqueries, p.json(s))
+	}
+	out, err := json.MarshalIndent(top, "", "  ")
+	if err != nil {
+		return fmt.Sprintf("{\"error\": %q}", err)
+	}
+	return string(out)
+}
+
+func (p *Printer) json(n Node) jsonNode {
+	e := n.Est()
+	out := jsonNode{Operation: Title(n), Details: p.Details(n), Rows: e.Rows, Cost: e.Cost}
+	if p.Actual != nil {
+		if a, ok := p.Actual(n); ok {
+			out.Actual = &a
+		}
+	}
+	for _, in := range n.Inputs() {
+		out.Inputs = append(out.Inputs, p.json(in))
+	}
+	if l, ok := n.(*LookupJoin); ok {
+		out.Inputs = append(out.Inputs, p.json(l.Inner))
+	}
+	return out
+}

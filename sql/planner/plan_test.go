@@ -1,0 +1,163 @@
+package planner_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// testCatalog is a catalog and estimator that scripts fill.
+type testCatalog struct {
+	tables   map[string]*schema.Table
+	rows     map[string]float64
+	distinct map[string]float64
+	spanRows float64
+}
+
+func (c *testCatalog) Database(name string) (*schema.Database, bool) {
+	return &schema.Database{Name: "d", Collation: schema.CollationUTF8MB40900AICI}, name == "d"
+}
+
+func (c *testCatalog) Table(db, name string) (*schema.Table, bool) {
+	t, ok := c.tables[name]
+	return t, ok && db == "d"
+}
+
+func (c *testCatalog) TableRows(t *schema.Table) float64 {
+	if n, ok := c.rows[t.Name]; ok {
+		return n
+	}
+	return 1000
+}
+
+// SpanRows guesses by the number of fixed columns, so that plans do not need
+// data: each bound column divides by its distinct values, a range takes a third.
+func (c *testCatalog) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	parts := t.PrimaryKey
+	if x != nil {
+		parts = t.EntryParts(x)
+	}
+	total := 0.0
+	for _, s := range spans {
+		n := c.TableRows(t)
+		for i := 0; i < len(s.Low) || i < len(s.High); i++ {
+			equal := i < len(s.Low) && i < len(s.High) && types.CompareNull(s.Low[i], s.High[i], t.Column(parts[i].Column).Type) == 0
+			if !equal {
+				n /= 3
+				break
+			}
+			d := c.Distinct(t, []schema.ColumnID{parts[i].Column})
+			if d == 0 {
+				d = 100
+			}
+			n /= d
+		}
+		total += n
+	}
+	return max(total, 1), true
+}
+
+func (c *testCatalog) Distinct(t *schema.Table, cols []schema.ColumnID) float64 {
+	return c.distinct[t.Name+"."+t.Column(cols[0]).Name]
+}
+
+// TestPlans runs testdata/plans: ddl, stats and plan commands.
+//
+//	ddl                     CREATE TABLE statements
+//	stats                   table rows=N [column=distinct …], one table a line
+//	plan [disable=(a,b)]    prints the physical plan of each statement
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		c := &testCatalog{tables: map[string]*schema.Table{}, rows: map[string]float64{}, distinct: map[string]float64{}}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "ddl":
+				return c.ddl(d.Input)
+			case "stats":
+				return c.stats(d.Input)
+			case "plan":
+				var disabled []string
+				d.MaybeScanArgs(t, "disable", &disabled)
+				parallel := 1
+				d.MaybeScanArgs(t, "parallel", &parallel)
+				return c.plan(d.Input, disabled, parallel)
+			}
+			return "unknown command " + d.Cmd
+		})
+	})
+}
+
+func (c *testCatalog) bind(sql string) (logical.Statement, error) {
+	st, err := parser.New().Parse(sql, types.DefaultSQLMode)
+	if err != nil {
+		return nil, err
+	}
+	return bind.Bind(&bind.Env{Catalog: c, Database: "d", Mode: types.DefaultSQLMode, Collation: schema.CollationUTF8MB40900AICI}, st)
+}
+
+func (c *testCatalog) ddl(input string) string {
+	for rest := input; ; {
+		sql, tail, ok := parser.Next(rest, types.DefaultSQLMode)
+		if !ok {
+			return ""
+		}
+		st, err := c.bind(sql)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		t := st.(*logical.CreateTable).Table
+		t.ID = schema.TableID(len(c.tables) + 1)
+		c.tables[t.Name] = t
+		rest = tail
+	}
+}
+
+func (c *testCatalog) stats(input string) string {
+	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+		f := strings.Fields(line)
+		for _, kv := range f[1:] {
+			k, v, _ := strings.Cut(kv, "=")
+			n, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				return err.Error()
+			}
+			if k == "rows" {
+				c.rows[f[0]] = n
+			} else {
+				c.distinct[f[0]+"."+k] = n
+			}
+		}
+	}
+	return ""
+}
+
+func (c *testCatalog) plan(sql string, disabled []string, parallel int) string {
+	st, err := c.bind(sql)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	off := map[string]bool{}
+	for _, n := range disabled {
+		off[n] = true
+	}
+	plan, err := planner.Plan(st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI},
+		Parallelism: parallel, Disabled: off, Check: true})
+	if err != nil {
+		return fmt.Sprintf("%v\n", err)
+	}
+	p := physical.Printer{Ctx: &expr.Ctx{}}
+	return p.Tree(plan)
+}

@@ -1,0 +1,7 @@
+// Package rewrite holds the rules that always make a logical plan better, one
+// rule a file, each with a name by which it can be switched off.
+//
+// A rule maps a plan to an equal plan: the same rows, the same columns with
+// the same ids. Rules do not look at costs. After each rule the caller may
+// check the plan with Verify.
+package rewrite

@@ -1,0 +1,44 @@
+package rewrite
+
+import (
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+)
+
+// foldConstants computes literal-only parts of expressions once. What would
+// fail or warn is left for execution.
+func (r *Rewriter) foldConstants(n logical.Node) logical.Node {
+	fold := func(list []expr.Expr) []expr.Expr {
+		var out []expr.Expr
+		for i, e := range list {
+			f := expr.Fold(r.Ctx, e)
+			if out == nil && f != e {
+				out = append(make([]expr.Expr, 0, len(list)), list[:i]...)
+			}
+			if out != nil {
+				out = append(out, f)
+			}
+		}
+		if out == nil {
+			return list
+		}
+		return out
+	}
+	return bottomUp(n, func(n logical.Node) logical.Node {
+		switch x := n.(type) {
+		case *logical.Filter:
+			c := *x
+			c.Conds = fold(x.Conds)
+			return &c
+		case *logical.Project:
+			c := *x
+			c.Exprs = fold(x.Exprs)
+			return &c
+		case *logical.Join:
+			c := *x
+			c.On = fold(x.On)
+			return &c
+		}
+		return n
+	})
+}

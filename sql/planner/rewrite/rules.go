@@ -1,0 +1,219 @@
+package rewrite
+
+import (
+	"fmt"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+)
+
+// Rule is a named rewrite.
+type Rule struct {
+	Name  string
+	Apply func(r *Rewriter, n logical.Node) logical.Node
+}
+
+// Rules are all rules in the order in which they run.
+func Rules() []Rule {
+	return []Rule{
+		{"FoldConstants", (*Rewriter).foldConstants},
+		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin},
+		{"InferEqualities", (*Rewriter).inferEqualities},
+		{"PushFilters", (*Rewriter).pushFilters},
+		{"MergeProjects", (*Rewriter).mergeProjects},
+		{"PushLimit", (*Rewriter).pushLimit},
+	}
+}
+
+// Rewriter applies rules to the plan of one statement.
+type Rewriter struct {
+	// Ctx folds constants.
+	Ctx *expr.Ctx
+	// Bind makes the expressions that rules add.
+	Bind *expr.BindEnv
+	// Disabled rules by name.
+	Disabled map[string]bool
+	// Trace, if set, is told of the plan after each rule that is not disabled.
+	Trace func(rule string, n logical.Node)
+	// Check verifies the plan after each rule.
+	Check bool
+}
+
+// Rewrite applies all rules.
+func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
+	for _, rule := range Rules() {
+		if r.Disabled[rule.Name] {
+			continue
+		}
+		n = rule.Apply(r, n)
+		if r.Check {
+			if err := Verify(n); err != nil {
+				return nil, fmt.Errorf("rule %s: %w", rule.Name, err)
+			}
+		}
+		if r.Trace != nil {
+			r.Trace(rule.Name, n)
+		}
+	}
+	return n, nil
+}
+
+// withInputs is n with other inputs; n itself when they are the same.
+func withInputs(n logical.Node, in []logical.Node) logical.Node {
+	old := n.Inputs()
+	same := true
+	for i := range old {
+		same = same && old[i] == in[i]
+	}
+	if same {
+		return n
+	}
+	switch x := n.(type) {
+	case *logical.Filter:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Project:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Join:
+		c := *x
+		c.Left, c.Right = in[0], in[1]
+		return &c
+	case *logical.Aggregate:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Distinct:
+		return &logical.Distinct{Input: in[0]}
+	case *logical.Sort:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Limit:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.SetOperation:
+		c := *x
+		c.Left, c.Right = in[0], in[1]
+		return &c
+	}
+	return n
+}
+
+// bottomUp rebuilds the tree with fn applied to each node after its inputs.
+func bottomUp(n logical.Node, fn func(logical.Node) logical.Node) logical.Node {
+	in := n.Inputs()
+	if len(in) > 0 {
+		out := make([]logical.Node, len(in))
+		for i, x := range in {
+			out[i] = bottomUp(x, fn)
+		}
+		n = withInputs(n, out)
+	}
+	return fn(n)
+}
+
+// colSet is a set of column ids.
+type colSet map[expr.ColID]bool
+
+func columnsOf(n logical.Node) colSet {
+	s := colSet{}
+	for _, c := range n.Columns() {
+		s[c.ID] = true
+	}
+	return s
+}
+
+// within reports whether e reads only columns of s.
+func (s colSet) within(e expr.Expr) bool {
+	ok := true
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, isCol := x.(*expr.Col); isCol && !s[c.ID] {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// reads reports whether e reads a column of s.
+func (s colSet) reads(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, isCol := x.(*expr.Col); isCol && s[c.ID] {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// isVolatile reports whether e has effects or differs between evaluations.
+func isVolatile(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if f, ok := x.(*expr.Func); ok && f.B != nil && f.B.Volatile {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func anyVolatile(list []expr.Expr) bool {
+	for _, e := range list {
+		if isVolatile(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Verify checks that every expression reads only columns that its node's
+// inputs have.
+func Verify(n logical.Node) error {
+	for _, in := range n.Inputs() {
+		if err := Verify(in); err != nil {
+			return err
+		}
+	}
+	avail := colSet{}
+	for _, in := range n.Inputs() {
+		for _, c := range in.Columns() {
+			avail[c.ID] = true
+		}
+	}
+	for _, e := range expressions(n) {
+		if !avail.within(e) {
+			return fmt.Errorf("%T reads a column that its input lacks: %s", n, e)
+		}
+	}
+	return nil
+}
+
+func expressions(n logical.Node) []expr.Expr {
+	switch n := n.(type) {
+	case *logical.Filter:
+		return n.Conds
+	case *logical.Project:
+		return n.Exprs
+	case *logical.Join:
+		return n.On
+	case *logical.Aggregate:
+		list := append([]expr.Expr(nil), n.GroupBy...)
+		for _, a := range n.Aggs {
+			list = append(list, a.Args...)
+		}
+		return list
+	case *logical.Sort:
+		var list []expr.Expr
+		for _, k := range n.Keys {
+			list = append(list, k.Expr)
+		}
+		return list
+	}
+	return nil
+}

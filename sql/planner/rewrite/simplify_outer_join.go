@@ -1,0 +1,120 @@
+package rewrite
+
+import (
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+)
+
+// simplifyOuterJoin makes a left join an inner join where a condition above it
+// is never true for the rows that the join fills with NULL:
+//
+//	SELECT … FROM a LEFT JOIN b ON a.x = b.x WHERE b.y > 5
+func (r *Rewriter) simplifyOuterJoin(n logical.Node) logical.Node {
+	return simplifyOuter(n, nil)
+}
+
+// simplifyOuter rewrites n; conds hold for every row that survives above it.
+func simplifyOuter(n logical.Node, conds []expr.Expr) logical.Node {
+	switch x := n.(type) {
+	case *logical.Filter:
+		return withInputs(x, []logical.Node{simplifyOuter(x.Input, append(append([]expr.Expr(nil), conds...), x.Conds...))})
+	case *logical.Join:
+		c := *x
+		if c.Kind == logical.JoinLeft && rejectsNull(conds, columnsOf(c.Right)) {
+			c.Kind = logical.JoinInner
+		}
+		left, right := conds, []expr.Expr(nil)
+		switch c.Kind {
+		case logical.JoinInner:
+			left = append(append([]expr.Expr(nil), conds...), c.On...)
+			right = left
+		case logical.JoinSemi:
+			left = append(append([]expr.Expr(nil), conds...), c.On...)
+			right = c.On
+		case logical.JoinLeft:
+			right = c.On
+		}
+		c.Left, c.Right = simplifyOuter(c.Left, left), simplifyOuter(c.Right, right)
+		return &c
+	case *logical.Sort, *logical.Distinct:
+		return withInputs(n, []logical.Node{simplifyOuter(n.Inputs()[0], conds)})
+	}
+	in := n.Inputs()
+	out := make([]logical.Node, len(in))
+	for i := range in {
+		out[i] = simplifyOuter(in[i], nil)
+	}
+	return withInputs(n, out)
+}
+
+// rejectsNull reports whether one of the conditions is not true when all
+// columns of s are NULL.
+func rejectsNull(conds []expr.Expr, s colSet) bool {
+	for _, c := range conds {
+		if nullRejecting(c, s) {
+			return true
+		}
+	}
+	return false
+}
+
+func nullRejecting(e expr.Expr, s colSet) bool {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return isColOf(e, s)
+	}
+	switch f.Name {
+	case "=", "<", "<=", ">", ">=", "<>":
+		return strictIn(f.Args[0], s) || strictIn(f.Args[1], s)
+	case "like", "in", "between":
+		return strictIn(f.Args[0], s)
+	case "and":
+		for _, a := range f.Args {
+			if nullRejecting(a, s) {
+				return true
+			}
+		}
+	case "or":
+		for _, a := range f.Args {
+			if !nullRejecting(a, s) {
+				return false
+			}
+		}
+		return len(f.Args) > 0
+	case "not":
+		if g, ok := f.Args[0].(*expr.Func); ok {
+			switch g.Name {
+			case "is_null":
+				return strictIn(g.Args[0], s)
+			case "=", "<", "<=", ">", ">=", "<>", "like", "in", "between":
+				return nullRejecting(g, s) // NOT NULL is NULL
+			}
+		}
+	}
+	return false
+}
+
+// strictIn reports whether e is NULL when the columns of s are.
+func strictIn(e expr.Expr, s colSet) bool {
+	if isColOf(e, s) {
+		return true
+	}
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return false
+	}
+	switch f.Name {
+	case "+", "-", "*", "/", "%", "div", "neg", "cast":
+		for _, a := range f.Args {
+			if strictIn(a, s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isColOf(e expr.Expr, s colSet) bool {
+	c, ok := e.(*expr.Col)
+	return ok && s[c.ID]
+}

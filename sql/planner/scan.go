@@ -1,0 +1,204 @@
+package planner
+
+import (
+	"math"
+	"sort"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/access"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/value"
+)
+
+// scan chooses the access path of a table under conditions.
+func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, error) {
+	p.addTable(s.Table)
+	if isNever(conds) && p.change != s {
+		return p.empty(s, req), nil
+	}
+	isChange := p.change == s
+	lock := s.Lock.Strength != logical.LockNone
+	ar := p.accessRequest(s, conds, req)
+	if p.off("IndexAccess") {
+		ar.Scan = &logical.Scan{Table: s.Table, Alias: s.Alias, Cols: s.Cols, Hint: logical.IndexHint{UseSet: true}}
+	}
+	paths := access.Paths(ar)
+	best := access.Best(paths, func(q *access.Path) float64 { return sortCost(q.Rows, req.limit) })
+	return p.scanBy(s, best, paths, req, isChange, lock)
+}
+
+func sortCost(rows, limit float64) float64 {
+	if limit > 0 {
+		return cost.TopK(rows, limit)
+	}
+	return cost.Sort(rows)
+}
+
+// accessRequest describes to package access what is wanted of s.
+func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism}
+	pos := map[expr.ColID]int{}
+	for i, c := range s.Cols {
+		pos[c.ID] = i
+		if req.cols[c.ID] {
+			ar.Needed = append(ar.Needed, i)
+		}
+	}
+	for _, c := range conds {
+		for _, one := range expr.SplitAnd(nil, c) {
+			ar.Conds = append(ar.Conds, toTable(one, pos))
+		}
+	}
+	for _, k := range req.order {
+		at, ok := pos[k.id]
+		if !ok {
+			ar.Order = nil
+			break
+		}
+		ar.Order = append(ar.Order, access.OrderColumn{Column: at, Desc: k.desc})
+	}
+	if len(ar.Order) < len(req.order) {
+		ar.Order, ar.Limit = nil, 0
+	}
+	return ar
+}
+
+// toTable gives columns their position in the table.
+func toTable(e expr.Expr, pos map[expr.ColID]int) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Col); ok {
+			placed := *c
+			placed.Index = pos[c.ID]
+			return &placed
+		}
+		return x
+	})
+}
+
+// isNever reports whether a condition is a literal that is not true.
+func isNever(conds []expr.Expr) bool {
+	for _, c := range conds {
+		k, ok := c.(*expr.Const)
+		if !ok {
+			continue
+		}
+		switch k.D.Kind() {
+		case value.KindNull:
+			return true
+		case value.KindInt, value.KindUint:
+			if k.D.Bits() == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *planner) empty(s *logical.Scan, req request) rel {
+	var cols []logical.Column
+	for _, c := range s.Cols {
+		if req.cols[c.ID] {
+			cols = append(cols, c)
+		}
+	}
+	return rel{node: &physical.Values{Base: base(cols, 0, 0)}, cols: cols, ordered: true}
+}
+
+// scanBy makes the scan of a path.
+func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path, req request, isChange, lock bool) (rel, error) {
+	t := s.Table
+	wanted := map[int]bool{}
+	for i, c := range s.Cols {
+		if req.cols[c.ID] || isChange {
+			wanted[i] = true
+		}
+	}
+	for _, list := range [][]expr.Expr{path.EntryFilter, path.Residual} {
+		for _, e := range list {
+			expr.Walk(e, func(x expr.Expr) bool {
+				if c, ok := x.(*expr.Col); ok {
+					wanted[c.Index] = true
+				}
+				return true
+			})
+		}
+	}
+	if isChange || lock {
+		// The row is read again under its lock, and checked as a whole.
+		for _, e := range path.Conditions() {
+			expr.Walk(e, func(x expr.Expr) bool {
+				if c, ok := x.(*expr.Col); ok {
+					wanted[c.Index] = true
+				}
+				return true
+			})
+		}
+	}
+	read := make([]int, 0, len(wanted))
+	for i := range wanted {
+		read = append(read, i)
+	}
+	sort.Ints(read)
+	cols := make([]logical.Column, len(read))
+	at := map[int]int{}
+	for i, pos := range read {
+		cols[i] = s.Cols[pos]
+		at[pos] = i
+	}
+	rows := path.Rows
+	c := path.Cost
+	ordered := path.Ordered
+	if ordered && req.limit > 0 {
+		c, rows = path.LimitedCost, math.Min(rows, req.limit)
+	}
+	scan := &physical.Scan{
+		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set,
+		Lookup: path.Lookup, Reverse: path.Reverse && ordered && len(req.order) > 0, Ordered: ordered && len(req.order) > 0, Read: read,
+		IndexFilter: toRead(path.EntryFilter, at), Filter: toRead(path.Residual, at),
+		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
+		Latest: isChange || lock,
+	}
+	if scan.Latest {
+		if path.Index != nil && !path.Lookup {
+			// Locks are on rows: the row itself has to be read.
+			scan.Lookup, scan.IndexFilter, scan.Filter = true, scan.Filter, nil
+		}
+		scan.Lock.Exclusive = scan.Lock.Exclusive || isChange
+		scan.Lock.None = false
+	}
+	if ordered || len(req.order) == 0 {
+		scan.Limit = req.limitExpr
+	}
+	for _, q := range all {
+		scan.Why = append(scan.Why, q.String())
+	}
+	return rel{node: scan, cols: cols, ordered: ordered || len(req.order) == 0, rows: math.Max(rows, 0), cost: c}, nil
+}
+
+// toRead moves columns from table positions to positions of the read list.
+func toRead(list []expr.Expr, at map[int]int) []expr.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		out[i] = expr.Map(e, func(x expr.Expr) expr.Expr {
+			if c, ok := x.(*expr.Col); ok {
+				placed := *c
+				placed.Index = at[c.Index]
+				return &placed
+			}
+			return x
+		})
+	}
+	return out
+}
+
+// PrimaryKeyType is the type of a key column of a table, for join keys.
+func keyColumnType(t *schema.Table, x *schema.Index, i int) (int, schema.Type, int) {
+	c := access.KeyColumns(t, x)[i]
+	return c.Table, c.Type, c.Prefix
+}

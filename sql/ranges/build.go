@@ -1,0 +1,642 @@
+package ranges
+
+import (
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+// MaxSpans bounds the spans of one Set: a condition that would make more (a
+// product of long IN lists) is left to the residual filter.
+const MaxSpans = 1 << 16
+
+// maxBranches bounds the expansion of ORs over several columns.
+const maxBranches = 256
+
+// Op is the operator of an atom.
+type op uint8
+
+const (
+	opEq op = iota
+	opNullEq
+	opIn
+	opLT
+	opLE
+	opGT
+	opGE
+	opIsNull
+	opIsNotNull
+	opLike
+)
+
+// node is a condition in the form from which spans are made: an *atom, an and
+// or an or.
+type node interface {
+	// columns adds the key columns that the condition is about.
+	columns(set map[int]bool)
+}
+
+// atom restricts one key column by constants.
+type atom struct {
+	col   int
+	op    op
+	args  []expr.Expr
+	exact bool
+	// points is the most values that the atom allows.
+	points int
+	like   *likePrefix
+}
+
+type and []node
+type or []node
+
+func (a *atom) columns(set map[int]bool) { set[a.col] = true }
+
+func (a and) columns(set map[int]bool) {
+	for _, n := range a {
+		n.columns(set)
+	}
+}
+
+func (o or) columns(set map[int]bool) {
+	for _, n := range o {
+		n.columns(set)
+	}
+}
+
+// Build makes the Set of the conjuncts that restrict a key, or nil when none
+// restricts its first column. residual are the conjuncts, all or those left,
+// that still have to be checked on each row.
+func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr) {
+	b := builder{columns: columns}
+	nodes := make([]node, len(conds))
+	for i, c := range conds {
+		nodes[i] = b.node(c)
+	}
+	limitBranches(nodes)
+	var all and
+	for _, n := range nodes {
+		if n != nil {
+			all = append(all, n)
+		}
+	}
+	if len(all) == 0 {
+		return nil, conds
+	}
+	used := b.usedColumns(all)
+	if used == 0 {
+		return nil, conds
+	}
+	set = &Set{Columns: columns}
+	for i, c := range conds {
+		n := nodes[i]
+		if n == nil {
+			residual = append(residual, c)
+			continue
+		}
+		cols := map[int]bool{}
+		n.columns(cols)
+		inUse := false
+		for col := range cols {
+			inUse = inUse || col < used
+		}
+		if inUse {
+			set.Conds = append(set.Conds, c)
+			set.conj = append(set.conj, n)
+		}
+		if !inUse || !b.exact(n, all) {
+			residual = append(residual, c)
+		}
+	}
+	pins := pinned(all, false)
+	for set.EqPrefix < len(columns) && pins[set.EqPrefix] == 1 {
+		set.EqPrefix++
+	}
+	notNull := pinned(all, true)
+	set.Point = used == len(columns)
+	for i := range columns {
+		set.Point = set.Point && notNull[i] > 0 && columns[i].Prefix == 0
+	}
+	if set.Point && set.EqPrefix == len(columns) {
+		set.single()
+	}
+	return set, residual
+}
+
+// single fills Keys when each column has exactly one equality and nothing
+// else restricts it.
+func (s *Set) single() {
+	keys := make([]expr.Expr, len(s.Columns))
+	for _, n := range s.conj {
+		a, ok := n.(*atom)
+		if !ok || a.op != opEq || keys[a.col] != nil {
+			return
+		}
+		keys[a.col] = a.args[0]
+	}
+	s.SinglePoint, s.Keys = true, keys
+}
+
+// limitBranches drops ORs whose expansion would grow too large.
+func limitBranches(nodes []node) {
+	branches := 1
+	for i, n := range nodes {
+		o, ok := n.(or)
+		if !ok || singleColumn(o) {
+			continue
+		}
+		if branches*len(o) > maxBranches {
+			nodes[i] = nil
+			continue
+		}
+		branches *= len(o)
+	}
+}
+
+func singleColumn(n node) bool {
+	cols := map[int]bool{}
+	n.columns(cols)
+	return len(cols) == 1
+}
+
+// pinned says for each column how many values the condition allows it at
+// most; columns that it does not pin to values are absent. notNull leaves out
+// pins that admit NULL.
+func pinned(n node, notNull bool) map[int]int {
+	switch n := n.(type) {
+	case *atom:
+		switch n.op {
+		case opEq, opIn:
+			return map[int]int{n.col: n.points}
+		case opNullEq, opIsNull:
+			if !notNull {
+				return map[int]int{n.col: 1}
+			}
+		}
+		return nil
+	case and:
+		out := map[int]int{}
+		for _, x := range n {
+			for c, k := range pinned(x, notNull) {
+				if old, ok := out[c]; !ok || k < old {
+					out[c] = k
+				}
+			}
+		}
+		return out
+	case or:
+		var out map[int]int
+		for i, x := range n {
+			p := pinned(x, notNull)
+			if i == 0 {
+				out = p
+				continue
+			}
+			for c, k := range out {
+				if pk, ok := p[c]; ok {
+					out[c] = k + pk
+				} else {
+					delete(out, c)
+				}
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// restricted says which columns the condition restricts whatever branch is
+// taken.
+func restricted(n node) map[int]bool {
+	out := map[int]bool{}
+	switch n := n.(type) {
+	case *atom:
+		out[n.col] = true
+	case and:
+		for _, x := range n {
+			for c := range restricted(x) {
+				out[c] = true
+			}
+		}
+	case or:
+		for i, x := range n {
+			r := restricted(x)
+			if i == 0 {
+				out = r
+				continue
+			}
+			for c := range out {
+				if !r[c] {
+					delete(out, c)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// usedColumns is how many leading columns the spans of all can restrict: those
+// pinned to values, as long as their product stays small, and the next one.
+func (b *builder) usedColumns(all and) int {
+	pins, restr := pinned(all, false), restricted(all)
+	product := 1
+	for i := range b.columns {
+		k, pin := pins[i]
+		if pin && product*k <= MaxSpans {
+			product *= k
+			continue
+		}
+		if restr[i] && !pin && product*2 <= MaxSpans {
+			return i + 1
+		}
+		return i
+	}
+	return len(b.columns)
+}
+
+// exact reports whether the spans made of all check n completely. n is one of
+// the conjuncts of all.
+func (b *builder) exact(n node, all and) bool {
+	switch n := n.(type) {
+	case *atom:
+		return n.exact && n.col < b.usedColumns(all)
+	case and:
+		for _, x := range n {
+			if !b.exact(x, all) {
+				return false
+			}
+		}
+		return true
+	case or:
+		if singleColumn(n) {
+			cols := map[int]bool{}
+			n.columns(cols)
+			for c := range cols {
+				if c >= b.usedColumns(all) {
+					return false
+				}
+			}
+			return exactAtoms(n)
+		}
+		for _, x := range n {
+			branch := make(and, 0, len(all)+1)
+			for _, o := range all {
+				if other, isOr := o.(or); isOr && sameOr(other, n) {
+					continue
+				}
+				branch = append(branch, o)
+			}
+			if sub, ok := x.(and); ok {
+				branch = append(branch, sub...)
+			} else {
+				branch = append(branch, x)
+			}
+			if !b.exact(x, branch) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func sameOr(a, b or) bool { return len(a) == len(b) && &a[0] == &b[0] }
+
+func exactAtoms(n node) bool {
+	switch n := n.(type) {
+	case unknown:
+		return false
+	case *atom:
+		return n.exact
+	case and:
+		for _, x := range n {
+			if !exactAtoms(x) {
+				return false
+			}
+		}
+	case or:
+		for _, x := range n {
+			if !exactAtoms(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+type builder struct{ columns []Column }
+
+// node translates a condition, or gives nil when it says nothing usable.
+func (b *builder) node(e expr.Expr) node {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return nil
+	}
+	switch f.Name {
+	case "and":
+		var out and
+		for _, a := range f.Args {
+			n := b.node(a)
+			if n == nil {
+				// Half an AND still restricts, but is not all of it.
+				n = unknown{}
+			}
+			out = append(out, n)
+		}
+		return out.known()
+	case "or":
+		var out or
+		for _, a := range f.Args {
+			n := b.node(a)
+			if n == nil {
+				return nil
+			}
+			if sub, isOr := n.(or); isOr {
+				out = append(out, sub...)
+			} else {
+				out = append(out, n)
+			}
+		}
+		if hasLike(out) || len(out) > MaxSpans {
+			return nil
+		}
+		return out
+	case "=", "<=>", "<", "<=", ">", ">=":
+		return b.comparison(f.Name, f.Args[0], f.Args[1], f)
+	case "is_null":
+		if col := b.column(f.Args[0]); col >= 0 {
+			return &atom{col: col, op: opIsNull, exact: true, points: 1}
+		}
+	case "not":
+		if g, isFunc := f.Args[0].(*expr.Func); isFunc && g.Name == "is_null" {
+			if col := b.column(g.Args[0]); col >= 0 {
+				return &atom{col: col, op: opIsNotNull, exact: true}
+			}
+		}
+	case "in":
+		return b.in(f)
+	case "between":
+		lo := b.comparison(">=", f.Args[0], f.Args[1], f)
+		hi := b.comparison("<=", f.Args[0], f.Args[2], f)
+		if lo != nil && hi != nil {
+			return and{lo, hi}
+		}
+	case "like":
+		return b.like(f)
+	}
+	return nil
+}
+
+// unknown stands in an AND for a part that says nothing usable, so that the
+// whole is not taken for exact.
+type unknown struct{}
+
+func (unknown) columns(map[int]bool) {}
+
+func (a and) known() node {
+	for _, n := range a {
+		if _, isUnknown := n.(unknown); !isUnknown {
+			return a
+		}
+	}
+	return nil
+}
+
+func hasLike(n node) bool {
+	switch n := n.(type) {
+	case *atom:
+		return n.op == opLike
+	case and:
+		for _, x := range n {
+			if hasLike(x) {
+				return true
+			}
+		}
+	case or:
+		for _, x := range n {
+			if hasLike(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// column is the key column that e is, or -1.
+func (b *builder) column(e expr.Expr) int {
+	c, ok := e.(*expr.Col)
+	if !ok {
+		return -1
+	}
+	for i, k := range b.columns {
+		if k.Table == c.Index {
+			return i
+		}
+	}
+	return -1
+}
+
+var comparisons = map[string]op{"=": opEq, "<=>": opNullEq, "<": opLT, "<=": opLE, ">": opGT, ">=": opGE}
+var mirrored = map[string]string{"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+func (b *builder) comparison(name string, left, right expr.Expr, f *expr.Func) node {
+	if l, ok := left.(*expr.Func); ok && l.Name == "row" {
+		if r, ok := right.(*expr.Func); ok && r.Name == "row" && len(l.Args) == len(r.Args) {
+			return b.rows(name, l.Args, r.Args, f)
+		}
+		return nil
+	}
+	if expr.IsConst(left) {
+		name, left, right = mirrored[name], right, left
+	}
+	if !expr.IsConst(right) {
+		return nil
+	}
+	col := b.column(stripWidening(left))
+	if col < 0 || !b.comparable(col, left, right, f) {
+		return nil
+	}
+	exact := b.columns[col].Prefix == 0
+	return &atom{col: col, op: comparisons[name], args: []expr.Expr{right}, exact: exact, points: 1}
+}
+
+// rows expands a comparison of rows into columns: (a,b) > (1,2) is a > 1 OR
+// a = 1 AND b > 2.
+func (b *builder) rows(name string, left, right []expr.Expr, f *expr.Func) node {
+	if name == "=" || name == "<=>" {
+		var out and
+		for i := range left {
+			n := b.comparison(name, left[i], right[i], f)
+			if n == nil {
+				n = unknown{}
+			}
+			out = append(out, n)
+		}
+		return out.known()
+	}
+	var out or
+	strict := name[:1]
+	for i := range left {
+		var branch and
+		for j := 0; j < i; j++ {
+			n := b.comparison("=", left[j], right[j], f)
+			if n == nil {
+				return b.leading(name, left, right, f)
+			}
+			branch = append(branch, n)
+		}
+		last := strict
+		if i == len(left)-1 {
+			last = name
+		}
+		n := b.comparison(last, left[i], right[i], f)
+		if n == nil {
+			return b.leading(name, left, right, f)
+		}
+		out = append(out, append(branch, n))
+	}
+	return out
+}
+
+// leading uses only the first column of a row comparison, which is not exact.
+func (b *builder) leading(name string, left, right []expr.Expr, f *expr.Func) node {
+	n := b.comparison(name[:1]+"=", left[0], right[0], f)
+	if n == nil {
+		return nil
+	}
+	return and{n, unknown{}}
+}
+
+func (b *builder) in(f *expr.Func) node {
+	list := f.Args[1:]
+	if l, ok := f.Args[0].(*expr.Func); ok && l.Name == "row" {
+		var out or
+		for _, e := range list {
+			r, ok := e.(*expr.Func)
+			if !ok || r.Name != "row" {
+				return nil
+			}
+			n := b.rows("=", l.Args, r.Args, f)
+			if n == nil {
+				return nil
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	col := b.column(stripWidening(f.Args[0]))
+	if col < 0 || len(list) > MaxSpans {
+		return nil
+	}
+	for _, e := range list {
+		if !expr.IsConst(e) || !b.comparable(col, f.Args[0], e, f) {
+			return nil
+		}
+	}
+	return &atom{col: col, op: opIn, args: list, exact: b.columns[col].Prefix == 0, points: len(list)}
+}
+
+// stripWidening takes off a conversion of a number column to a wider number
+// type, which keeps the order: the constant is brought to the column's type
+// instead.
+func stripWidening(e expr.Expr) expr.Expr {
+	f, ok := e.(*expr.Func)
+	if !ok || f.Name != "cast" || len(f.Args) != 1 {
+		return e
+	}
+	c, ok := f.Args[0].(*expr.Col)
+	if !ok {
+		return e
+	}
+	from, to := c.T, f.T
+	switch {
+	case from.IsInteger() && to.ID == schema.TypeDecimal && to.Len-to.Scale >= integerDigits(from):
+		return c
+	case from.IsInteger() && from.ID != schema.TypeBigInt && to.ID == schema.TypeDouble:
+		return c
+	case from.ID == schema.TypeDecimal && to.ID == schema.TypeDecimal && to.Scale >= from.Scale &&
+		to.Len-to.Scale >= from.Len-from.Scale:
+		return c
+	case from.ID == schema.TypeDate && (to.ID == schema.TypeDatetime || to.ID == schema.TypeTimestamp):
+		return c
+	case (from.ID == schema.TypeDatetime || from.ID == schema.TypeTimestamp) && to.ID == schema.TypeDatetime &&
+		to.Scale >= from.Scale:
+		return c
+	}
+	return e
+}
+
+// integerDigits is the number of digits that any value of an integer type
+// fits in.
+func integerDigits(t schema.Type) int {
+	switch t.ID {
+	case schema.TypeTinyInt:
+		return 3
+	case schema.TypeSmallInt:
+		return 5
+	case schema.TypeMediumInt:
+		return 8
+	case schema.TypeInt:
+		return 10
+	}
+	if t.Unsigned {
+		return 20
+	}
+	return 19
+}
+
+// comparable reports whether comparing the column with the constant by the
+// rules of f gives the order of the key.
+func (b *builder) comparable(col int, left, right expr.Expr, f *expr.Func) bool {
+	t := b.columns[col].Type
+	rt := right.Type()
+	switch {
+	case t.IsCharacter():
+		if !rt.IsString() && rt.ID != schema.TypeNull {
+			return false
+		}
+		c, ok := expr.CompareCollation(f)
+		return ok && c == t.Collation
+	case t.IsBinary():
+		return rt.IsString() || rt.ID == schema.TypeNull
+	case t.IsNumeric():
+		return rt.IsNumeric() && t.ID != schema.TypeBit || rt.ID == schema.TypeNull
+	case t.HasDate():
+		return rt.HasDate() || rt.ID == schema.TypeNull
+	case t.ID == schema.TypeTime:
+		return rt.ID == schema.TypeTime || rt.ID == schema.TypeNull
+	}
+	return false // ENUM, SET and JSON order otherwise than their keys
+}
+
+// likePrefix is what a LIKE atom knows at plan time.
+type likePrefix struct {
+	escape    expr.Expr
+	collation *collate.Collation
+}
+
+func (b *builder) like(f *expr.Func) node {
+	col := b.column(f.Args[0])
+	if col < 0 || !expr.IsConst(f.Args[1]) || len(f.Args) > 2 && !expr.IsConst(f.Args[2]) {
+		return nil
+	}
+	t := b.columns[col].Type
+	if !t.IsString() || b.columns[col].Prefix > 0 {
+		return nil
+	}
+	id := t.Collation
+	if t.IsBinary() {
+		id = schema.CollationBinary
+	} else if c, ok := expr.CompareCollation(f); !ok || c != id {
+		return nil
+	}
+	c, ok := collate.Lookup(id)
+	if !ok {
+		return nil
+	}
+	lp := &likePrefix{collation: c}
+	if len(f.Args) > 2 {
+		lp.escape = f.Args[2]
+	}
+	return &atom{col: col, op: opLike, args: []expr.Expr{f.Args[1]}, like: lp}
+}
