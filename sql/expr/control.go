@@ -191,12 +191,18 @@ func vecLogic(c *Ctx, f *Func, in *vec.Batch, stop bool) (*vec.Vec, error) {
 		if err != nil {
 			return nil, err
 		}
+		word := v != nil && vec.ClassOf(v.Kind) == vec.ClassWord
 		kept := open[:0]
 		for _, i := range open {
-			if v != nil {
-				d = v.Datum(int(i))
+			var t, null bool
+			switch {
+			case word:
+				t, null = v.I64[i] != 0, v.Nulls.IsNull(int(i))
+			case v != nil:
+				t, null = truth(v.Datum(int(i)))
+			default:
+				t, null = truth(d)
 			}
-			t, null := truth(d)
 			switch {
 			case null:
 				out.Nulls.Set(int(i))

@@ -161,3 +161,8 @@ func UnresolvedLockTable(name string) *Error {
 func DuplicateLockTable(name string) *Error {
 	return New(3569, "HY000", "Table '%s' appears in multiple locking clauses.", name)
 }
+
+// InvalidCharacterString: 1300, a literal that is no text of its character set.
+func InvalidCharacterString(charset, val string) *Error {
+	return New(1300, "HY000", "Invalid %s character string: '%s'", charset, val)
+}

@@ -67,7 +67,7 @@ func JSONBadArrayCell() *Error {
 	return New(3165, "42000", "A path expression is not a path to a cell in an array.")
 }
 
-// RegexpSyntax: 3688 and its kin; the message is the engine's.
+// RegexpSyntax: 3692; the message is the engine's.
 func RegexpSyntax(message string) *Error {
 	return New(3692, "HY000", "Incorrect description of a regular expression: %s", message)
 }
@@ -99,8 +99,3 @@ func WrongStringForFunction(val, function string) *Error {
 
 // UnknownLocale: 1649.
 func UnknownLocale(name string) *Error { return New(1649, "HY000", "Unknown locale: '%s'", name) }
-
-// CannotConvertString: 1300.
-func CannotConvertString(charset, val string) *Error {
-	return New(1300, "HY000", "Invalid %s character string: '%s'", charset, val)
-}

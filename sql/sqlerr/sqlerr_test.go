@@ -1,0 +1,125 @@
+package sqlerr
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// entry is one call of New in a constructor.
+type entry struct {
+	constructor, state, format string
+	number                     int
+	pos                        token.Position
+	doc                        string
+}
+
+// table reads all constructors of the package from its source.
+func table(t *testing.T) []entry {
+	t.Helper()
+	fset := token.NewFileSet()
+	pkgs, err := parser.ParseDir(fset, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []entry
+	for _, f := range pkgs["sqlerr"].Files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Name.Name == "New" {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !isName(call.Fun, "New") {
+					return true
+				}
+				e := entry{constructor: fn.Name.Name, pos: fset.Position(call.Pos()), doc: fn.Doc.Text()}
+				e.number = -1
+				if lit, ok := call.Args[0].(*ast.BasicLit); ok {
+					e.number, _ = strconv.Atoi(lit.Value)
+				}
+				e.state, e.format = text(call.Args[1]), text(call.Args[2])
+				out = append(out, e)
+				return true
+			})
+		}
+	}
+	if len(out) < 100 {
+		t.Fatalf("found only %d errors", len(out))
+	}
+	return out
+}
+
+func isName(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+func text(e ast.Expr) string {
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		s, err := strconv.Unquote(lit.Value)
+		if err == nil {
+			return s
+		}
+	}
+	return ""
+}
+
+var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
+
+// TestTable walks all errors: a number of MySQL's server range, a state of
+// five characters that is the same for one number, a documented constructor
+// that says its number, a message of one line.
+func TestTable(t *testing.T) {
+	states := map[int]entry{}
+	for _, e := range table(t) {
+		where := fmt.Sprintf("%s: %s", e.pos, e.constructor)
+		if e.number == -1 { // the number is an argument
+			if e.doc == "" {
+				t.Errorf("%s has no comment", where)
+			}
+			continue
+		}
+		if e.number < 1000 || e.number >= 2000 && e.number < 3000 || e.number > 15000 {
+			t.Errorf("%s: %d is no number of MySQL's server errors", where, e.number)
+		}
+		if !sqlState.MatchString(e.state) {
+			t.Errorf("%s: state %q does not have five characters", where, e.state)
+		}
+		if first, ok := states[e.number]; ok && first.state != e.state {
+			t.Errorf("%s: %d has state %s here and %s in %s", where, e.number, e.state, first.state, first.constructor)
+		}
+		states[e.number] = e
+		if !strings.Contains(e.doc, strconv.Itoa(e.number)) {
+			t.Errorf("%s: the comment does not name %d", where, e.number)
+		}
+		if strings.ContainsAny(e.format, "\n\t") {
+			t.Errorf("%s: the message has more than one line", where)
+		}
+	}
+}
+
+func TestError(t *testing.T) {
+	err := fmt.Errorf("reading: %w", NoSuchTable("db", "t"))
+	var e *Error
+	if !errors.As(err, &e) || e.Number != 1146 || e.State != "42S02" || e.Message != "Table 'db.t' doesn't exist" {
+		t.Errorf("got %+v", e)
+	}
+	if !errors.Is(err, NoSuchTable("other", "x")) {
+		t.Error("errors with one number do not match")
+	}
+	if errors.Is(err, UnknownDatabase("x")) {
+		t.Error("errors with different numbers match")
+	}
+	if got := DuplicateEntry("a%b", "t.k").Message; got != "Duplicate entry 'a%b' for key 't.k'" {
+		t.Errorf("got %q", got)
+	}
+}
