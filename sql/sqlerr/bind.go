@@ -21,11 +21,6 @@ func UnknownTableInField(name string) *Error {
 // NoTablesUsed: 1096, * without FROM.
 func NoTablesUsed() *Error { return New(1096, "HY000", "No tables used") }
 
-// ReferenceNotSupported: 1247, an alias that cannot be used where it stands.
-func ReferenceNotSupported(name, why string) *Error {
-	return New(1247, "42S22", "Reference '%s' not supported (%s)", name, why)
-}
-
 // IncorrectColumnSpecifier: 1063.
 func IncorrectColumnSpecifier(column string) *Error {
 	return New(1063, "42000", "Incorrect column specifier for column '%s'", column)
@@ -61,11 +56,6 @@ func TooManyValuesInSet(column string) *Error {
 	return New(1097, "HY000", "Too many strings for column %s and SET", column)
 }
 
-// RowSizeTooLarge: 1118.
-func RowSizeTooLarge(max int) *Error {
-	return New(1118, "42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is %d. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs", max)
-}
-
 // WrongNameForIndex: 1280.
 func WrongNameForIndex(name string) *Error {
 	return New(1280, "42000", "Incorrect index name '%s'", name)
@@ -74,11 +64,6 @@ func WrongNameForIndex(name string) *Error {
 // CommentTooLong: 1629 of a column, 1628 of a table, 1688 of an index.
 func CommentTooLong(number uint16, what, name string, max int) *Error {
 	return New(number, "HY000", "Comment for %s '%s' is too long (max = %d)", what, name, max)
-}
-
-// ConflictingDeclarations: 1302.
-func ConflictingDeclarations(a, b string) *Error {
-	return New(1302, "HY000", "Conflicting declarations: '%s' and '%s'", a, b)
 }
 
 // PrefixZero: 1391, a key part of length 0.
@@ -95,11 +80,6 @@ func ViewInvalid(db, name, want string) *Error {
 // not allowed there.
 func WrongSchemaOfDefault(column, function string) *Error {
 	return New(3770, "HY000", "Default value expression of column '%s' contains a disallowed function: %s.", column, function)
-}
-
-// DefaultReadsColumns: 3772-like: default expressions over columns.
-func DefaultReadsColumns(column string) *Error {
-	return New(3771, "HY000", "Default value expression of column '%s' cannot refer to a column.", column)
 }
 
 // UpdateTableUsed: 1093.
@@ -132,11 +112,6 @@ func InvalidJSONAttribute(text string) *Error {
 	return New(3981, "HY000", "Invalid value for attribute SECONDARY_ENGINE_ATTRIBUTE: %s", text)
 }
 
-// TooBigFieldLengthForType: 1439 of CAST and the like.
-func TooBigScale(scale, max int, what string) *Error {
-	return New(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is %d.", scale, what, max)
-}
-
 // WrongKeyColumn: 1167.
 func WrongKeyColumn(column string) *Error {
 	return New(1167, "42000", "The used storage engine can't index column '%s'", column)
@@ -147,19 +122,9 @@ func AccessDeniedForSchema(db string) *Error {
 	return New(1044, "42000", "Access denied for user to database '%s'", db)
 }
 
-// ColumnDefaultMissing: 1230-like, SET x = DEFAULT without one.
-func NoDefaultForVariable(name string) *Error {
-	return New(1230, "42000", "Variable '%s' doesn't have a default value", name)
-}
-
 // UnresolvedLockTable: 3568.
 func UnresolvedLockTable(name string) *Error {
 	return New(3568, "HY000", "Unresolved table name '%s' in locking clause.", name)
-}
-
-// DuplicateLockTable: 3569.
-func DuplicateLockTable(name string) *Error {
-	return New(3569, "HY000", "Table '%s' appears in multiple locking clauses.", name)
 }
 
 // InvalidCharacterString: 1300, a literal that is no text of its character set.

@@ -12,7 +12,8 @@ type Statement interface{ statement() }
 // Query is a SELECT (or SHOW, DESCRIBE, VALUES, TABLE).
 type Query struct {
 	Root Node
-	// Subqueries are the uncorrelated subqueries, by expr.Subquery.ID.
+	// Subqueries are the uncorrelated subqueries, by expr.Subquery.ID; nil
+	// where one became a join.
 	Subqueries []Node
 	// Locks is set when a table is read with a locking clause.
 	Locks bool

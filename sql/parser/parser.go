@@ -1,0 +1,258 @@
+package parser
+
+import (
+	"errors"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	perrors "github.com/pingcap/errors"
+	tidb "github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// Statement is one parsed statement.
+type Statement struct {
+	// Node is the AST; nil when Admin is set.
+	Node ast.StmtNode
+	// Text is the statement as it was written, without the final semicolon.
+	Text string
+	// Params are the ? in the order of the text.
+	Params []*Param
+	// Into are the variables of SELECT … INTO @a, @b.
+	Into []string
+	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
+	Limit *RowLimit
+	// Admin is a statement that TiDB's AST has no form for.
+	Admin *Admin
+	// Warnings are what the parser passed over, such as unknown hints.
+	Warnings []*sqlerr.Error
+}
+
+// RowLimit is LIMIT offset, count.
+type RowLimit struct{ Offset, Count uint64 }
+
+// Admin is a statement of few words: Op is check, checksum, repair (with
+// Tables), begin (with Words, its characteristics) or engine_status.
+type Admin struct {
+	Op     string
+	Tables [][2]string // database ("" for the current one), name
+	Words  []string
+}
+
+// Pool lends parsers, which are dear to make and serve one goroutine at a
+// time.
+type Pool struct{ pool sync.Pool }
+
+// NewPool makes a pool.
+func NewPool() *Pool {
+	p := &Pool{}
+	p.pool.New = func() any { return New() }
+	return p
+}
+
+// Parse parses with a parser of the pool; see Parser.Parse.
+func (p *Pool) Parse(text string, mode types.SQLMode) (Statement, error) {
+	ps := p.pool.Get().(*Parser)
+	defer p.pool.Put(ps)
+	return ps.Parse(text, mode)
+}
+
+// ParseTemplate parses with a parser of the pool; see Parser.ParseTemplate.
+func (p *Pool) ParseTemplate(t *Template, mode types.SQLMode) (Statement, error) {
+	ps := p.pool.Get().(*Parser)
+	defer p.pool.Put(ps)
+	return ps.ParseTemplate(t, mode)
+}
+
+// Parser parses statements one after the other. It belongs to one goroutine.
+type Parser struct{ p *tidb.Parser }
+
+// New makes a parser.
+func New() *Parser {
+	installDriver()
+	return &Parser{p: tidb.New()}
+}
+
+// Parse reads one statement; a semicolon may end it. Errors: 1064, 1065 for a
+// text without statement, 1235 for statements out of scope, and what MySQL's
+// parser checks by itself (unknown character sets 1115, collations 1273).
+func (p *Parser) Parse(text string, mode types.SQLMode) (Statement, error) {
+	text, rest, ok := Next(text, mode)
+	if !ok {
+		return Statement{}, sqlerr.EmptyQuery()
+	}
+	if _, _, more := Next(rest, mode); more {
+		return Statement{}, sqlerr.Parse("", clip(strings.TrimLeft(rest, " \t\r\n;")), 1+strings.Count(text, "\n"))
+	}
+	return p.parseOne(text, mode)
+}
+
+// ParseTemplate parses the text of a template: parameter i is literal i.
+func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, error) {
+	return p.parseOne(string(t.Text), mode)
+}
+
+func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
+	src := versionComments(text, mode)
+	st := Statement{Text: text}
+	sh := shim{src: src, mode: mode, st: &st}
+	if sh.first() {
+		if st.Admin != nil {
+			return st, nil
+		}
+		src = sh.out()
+	}
+	node, err := p.run(&st, src, mode)
+	if err != nil {
+		changed, serr := sh.repair()
+		if serr != nil {
+			return Statement{}, serr
+		}
+		if !changed {
+			return Statement{}, parseError(src, err)
+		}
+		if st.Admin != nil {
+			return st, nil
+		}
+		src = sh.out()
+		var err2 error
+		if node, err2 = p.run(&st, src, mode); err2 != nil {
+			return Statement{}, parseError(src, err2)
+		}
+	}
+	if node == nil {
+		return Statement{}, sqlerr.EmptyQuery()
+	}
+	st.Node = node
+	st.Params = collectParams(node)
+	return st, nil
+}
+
+func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (ast.StmtNode, error) {
+	p.p.SetSQLMode(tidbMode(mode))
+	nodes, warns, err := p.p.ParseSQL(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warns {
+		st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
+	}
+	if len(nodes) == 0 {
+		return nil, nil
+	}
+	return nodes[0], nil
+}
+
+func tidbMode(m types.SQLMode) mysql.SQLMode {
+	var out mysql.SQLMode
+	for _, f := range [...]struct {
+		ours   types.SQLMode
+		theirs mysql.SQLMode
+	}{
+		{types.ModeANSIQuotes, mysql.ModeANSIQuotes},
+		{types.ModePipesAsConcat, mysql.ModePipesAsConcat},
+		{types.ModeNoBackslashEscapes, mysql.ModeNoBackslashEscapes},
+		{types.ModeHighNotPrecedence, mysql.ModeHighNotPrecedence},
+		{types.ModeIgnoreSpace, mysql.ModeIgnoreSpace},
+		{types.ModeRealAsFloat, mysql.ModeRealAsFloat},
+	} {
+		if m&f.ours != 0 {
+			out |= f.theirs
+		}
+	}
+	return out
+}
+
+// collectParams finds the parameters and numbers them by their position in
+// the text: the AST's order is another one (LIMIT 1 OFFSET 2).
+func collectParams(n ast.Node) []*Param {
+	c := paramCollector{}
+	n.Accept(&c)
+	sort.SliceStable(c.list, func(i, j int) bool { return c.list[i].Offset < c.list[j].Offset })
+	list := c.list[:0]
+	for _, p := range c.list {
+		// A node may hang in the tree twice.
+		if len(list) == 0 || list[len(list)-1] != p {
+			p.Index = len(list)
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+type paramCollector struct{ list []*Param }
+
+// Enter implements ast.Visitor.
+func (c *paramCollector) Enter(n ast.Node) (ast.Node, bool) {
+	if p, ok := n.(*Param); ok {
+		c.list = append(c.list, p)
+		return n, true
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (c *paramCollector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// maxNear is how much of the text an error message shows.
+const maxNear = 80
+
+func clip(s string) string {
+	if len(s) > maxNear {
+		return s[:maxNear]
+	}
+	return s
+}
+
+// parseError translates an error of TiDB's parser.
+func parseError(src string, err error) error {
+	var te *perrors.Error
+	if errors.As(err, &te) || asTerror(err, &te) {
+		code := uint16(te.Code())
+		if code != mysql.ErrParse && code != mysql.ErrSyntax && code < 4000 && code >= 1000 {
+			state, ok := mysql.MySQLState[code]
+			if !ok {
+				state = mysql.DefaultMySQLState
+			}
+			return sqlerr.New(code, state, "%s", te.GetMsg())
+		}
+		return sqlerr.Parse("", clip(src), 1)
+	}
+	at := errorOffset(src, err.Error())
+	return sqlerr.Parse("", clip(src[at:]), 1+strings.Count(src[:at], "\n"))
+}
+
+func asTerror(err error, te **perrors.Error) bool {
+	e, ok := perrors.Cause(err).(*perrors.Error)
+	if ok {
+		*te = e
+	}
+	return ok
+}
+
+// errorOffset finds the place of an error in TiDB's message, which quotes the
+// rest of the text from the offending token on, cut at 2,048 bytes.
+func errorOffset(src, msg string) int {
+	_, after, ok := strings.Cut(msg, ` near "`)
+	if !ok {
+		return 0
+	}
+	if i := strings.LastIndex(after, "(total length "); i >= 0 {
+		digits, _, _ := strings.Cut(after[i+len("(total length "):], ")")
+		if n, err := strconv.Atoi(digits); err == nil && n <= len(src) {
+			return len(src) - n
+		}
+	}
+	for end := strings.LastIndexByte(after, '"'); end >= 0; end = strings.LastIndexByte(after[:end], '"') {
+		if strings.HasSuffix(src, after[:end]) {
+			return len(src) - end
+		}
+	}
+	return 0
+}

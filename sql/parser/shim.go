@@ -1,0 +1,824 @@
+package parser
+
+import (
+	"encoding/json"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// DefaultExprFunc is the function that the shim wraps around the expression of
+// DEFAULT (expr) in a column definition, which TiDB's grammar takes only in
+// part.
+const DefaultExprFunc = "__sqlots_default_expr"
+
+// shim rewrites, token by token, what TiDB's grammar lacks into what it reads.
+// What has no place in its AST goes into the Statement. Replacements keep the
+// positions of all text outside of them where they can, so that names of
+// select-list columns, which are pieces of the text, stay right.
+type shim struct {
+	src   string
+	mode  types.SQLMode
+	st    *Statement
+	toks  []token
+	edits []edit
+}
+
+// edit replaces src[start:end].
+type edit struct {
+	start, end int
+	text       string
+}
+
+// first makes the rewrites that are needed even though TiDB's parser would
+// read the text: it reads DEFAULT ('x') as DEFAULT 'x'. It reports whether
+// there are any, or the statement is known without a parse (Statement.Admin).
+func (h *shim) first() bool {
+	if hasKeywordPrefix(h.src, "START") {
+		h.scan() // TiDB's grammar drops WITH CONSISTENT SNAPSHOT
+		return h.admin()
+	}
+	if len(h.src) < 6 || !hasKeywordPrefix(h.src, "CREATE") && !hasKeywordPrefix(h.src, "ALTER") {
+		return false
+	}
+	if !containsFold(h.src, "DEFAULT") {
+		return false
+	}
+	h.scan()
+	h.defaultExprs()
+	return len(h.edits) > 0
+}
+
+// repair looks for all that it knows. changed is false when it found nothing.
+// Errors are 1235 for statements out of scope.
+func (h *shim) repair() (changed bool, err error) {
+	h.scan()
+	if len(h.toks) == 0 || h.toks[len(h.toks)-1].kind == tokBad {
+		return false, nil
+	}
+	if err := h.outOfScope(); err != nil {
+		return false, err
+	}
+	if h.admin() {
+		return true, nil
+	}
+	before := len(h.edits)
+	switch h.word(0) {
+	case "CREATE", "ALTER":
+		if err := h.createTable(); err != nil {
+			return false, err
+		}
+	case "EXPLAIN", "DESCRIBE", "DESC":
+		h.explainFormat()
+	case "INSERT", "REPLACE":
+		if err := h.insertAlias(); err != nil {
+			return false, err
+		}
+	case "SHOW":
+		if err := h.show(); err != nil {
+			return false, err
+		}
+	case "SET":
+		h.setPersist()
+	case "LOCK":
+		h.lockAliases()
+	case "RENAME":
+		if h.word(1) == "TABLES" {
+			h.replace(1, 1, "TABLE")
+		}
+	case "BEGIN", "COMMIT", "ROLLBACK":
+		if h.word(1) == "WORK" {
+			h.blank(1, 1)
+		}
+	}
+	h.derivedColumns()
+	h.selectInto()
+	h.soundsLike()
+	h.matchAgainst()
+	return len(h.edits) > before, nil
+}
+
+// out is the text with the edits made.
+func (h *shim) out() string {
+	sort.SliceStable(h.edits, func(i, j int) bool { return h.edits[i].start < h.edits[j].start })
+	var b strings.Builder
+	pos := 0
+	for _, e := range h.edits {
+		if e.start < pos {
+			continue
+		}
+		b.WriteString(h.src[pos:e.start])
+		b.WriteString(e.text)
+		pos = e.end
+	}
+	b.WriteString(h.src[pos:])
+	return b.String()
+}
+
+func (h *shim) scan() {
+	if h.toks != nil {
+		return
+	}
+	// Code comments are code here: their delimiters become blanks.
+	src := codeCommentsOpen(h.src, h.mode)
+	h.src = src
+	s := newScanner(src, h.mode)
+	for {
+		t := s.next()
+		if t.kind == tokEnd {
+			return
+		}
+		h.toks = append(h.toks, t)
+		if t.kind == tokBad {
+			return
+		}
+	}
+}
+
+// codeCommentsOpen blanks the delimiters of /*! … */.
+func codeCommentsOpen(src string, mode types.SQLMode) string {
+	if !strings.Contains(src, "/*!") {
+		return src
+	}
+	out := []byte(src)
+	s := newScanner(src, mode)
+	open := false
+	for s.pos < len(src) {
+		rest := src[s.pos:]
+		switch c := src[s.pos]; {
+		case c == '\'' || c == '"' || c == '`':
+			s.quoted(tokString, c, c != '`' && !s.noBackslf && !(c == '"' && s.ansi))
+		case strings.HasPrefix(rest, "/*!"):
+			n := 3
+			for n < 9 && n < len(rest) && isDigit(rest[n]) {
+				n++
+			}
+			copy(out[s.pos:], strings.Repeat(" ", n))
+			s.pos += n
+			open = true
+		case open && strings.HasPrefix(rest, "*/"):
+			copy(out[s.pos:], "  ")
+			s.pos += 2
+			open = false
+		case strings.HasPrefix(rest, "/*"):
+			if end := strings.Index(rest[2:], "*/"); end >= 0 {
+				s.pos += end + 4
+			} else {
+				s.pos = len(src)
+			}
+		default:
+			s.pos++
+		}
+	}
+	return string(out)
+}
+
+func hasKeywordPrefix(s, kw string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return len(s) >= len(kw) && strings.EqualFold(s[:len(kw)], kw)
+}
+
+func containsFold(s, kw string) bool {
+	for i := 0; i+len(kw) <= len(s); i++ {
+		if (s[i]|0x20 == kw[0]|0x20) && strings.EqualFold(s[i:i+len(kw)], kw) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *shim) text(i int) string {
+	if i < 0 || i >= len(h.toks) {
+		return ""
+	}
+	return h.src[h.toks[i].start:h.toks[i].end]
+}
+
+// word is token i in upper case if it is a word, "" otherwise.
+func (h *shim) word(i int) string {
+	if i < 0 || i >= len(h.toks) || h.toks[i].kind != tokWord {
+		return ""
+	}
+	return strings.ToUpper(h.text(i))
+}
+
+func (h *shim) words(i int, want ...string) bool {
+	for j, w := range want {
+		if h.word(i+j) != w {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *shim) op(i int, op string) bool {
+	return i >= 0 && i < len(h.toks) && h.toks[i].kind == tokOp && h.text(i) == op
+}
+
+func (h *shim) isName(i int) bool {
+	return i >= 0 && i < len(h.toks) && (h.toks[i].kind == tokWord || h.toks[i].kind == tokQuoted)
+}
+
+// name is the identifier at token i.
+func (h *shim) name(i int) string {
+	s := h.text(i)
+	if i < len(h.toks) && h.toks[i].kind == tokQuoted {
+		q := s[:1]
+		return strings.ReplaceAll(s[1:len(s)-1], q+q, q)
+	}
+	return s
+}
+
+// closing is the token of the parenthesis that closes the one at i, -1.
+func (h *shim) closing(i int) int {
+	depth := 0
+	for ; i < len(h.toks); i++ {
+		switch {
+		case h.op(i, "("):
+			depth++
+		case h.op(i, ")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// replace sets text for the tokens from up to and with to; blank keeps the
+// length.
+func (h *shim) replace(from, to int, text string) {
+	h.edits = append(h.edits, edit{h.toks[from].start, h.toks[to].end, text})
+}
+
+func (h *shim) blank(from, to int) {
+	n := h.toks[to].end - h.toks[from].start
+	h.replace(from, to, strings.Repeat(" ", n))
+}
+
+func (h *shim) insertBefore(i int, text string) {
+	p := h.toks[i].start
+	h.edits = append(h.edits, edit{p, p, text})
+}
+
+func (h *shim) insertAfter(i int, text string) {
+	p := h.toks[i].end
+	h.edits = append(h.edits, edit{p, p, text})
+}
+
+// outOfScope names statements that sqlots does not have.
+func (h *shim) outOfScope() error {
+	i := 1
+	if h.words(1, "OR", "REPLACE") {
+		i = 3
+	}
+	if h.word(i) == "DEFINER" { // DEFINER = user@host | CURRENT_USER[()]
+		for i < len(h.toks) {
+			switch h.word(i) {
+			case "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "VIEW", "SQL":
+			default:
+				i++
+				continue
+			}
+			break
+		}
+	}
+	first, second := h.word(0), h.word(i)
+	switch first {
+	case "CREATE", "DROP", "ALTER":
+		switch second {
+		case "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "SERVER", "TABLESPACE", "AGGREGATE", "LIBRARY":
+			return sqlerr.NotSupported(first + " " + second)
+		case "UNDO", "LOGFILE":
+			return sqlerr.NotSupported(first + " " + second + " " + h.word(i+1))
+		case "SPATIAL":
+			if h.word(i+1) == "REFERENCE" {
+				return sqlerr.NotSupported(first + " SPATIAL REFERENCE SYSTEM")
+			}
+		case "SQL", "ALGORITHM", "VIEW":
+			return sqlerr.NotSupported(first + " VIEW")
+		}
+	case "XA", "HANDLER", "SIGNAL", "RESIGNAL", "CLONE", "INSTALL", "UNINSTALL", "PURGE", "CHANGE", "DECLARE", "CALL":
+		if first == "CHANGE" || first == "PURGE" || first == "INSTALL" || first == "UNINSTALL" {
+			return sqlerr.NotSupported(first + " " + h.word(1))
+		}
+		return sqlerr.NotSupported(first)
+	case "GET":
+		if h.word(1) == "DIAGNOSTICS" || h.word(2) == "DIAGNOSTICS" {
+			return sqlerr.NotSupported("GET DIAGNOSTICS")
+		}
+	case "START", "STOP", "RESET":
+		switch h.word(1) {
+		case "REPLICA", "SLAVE", "GROUP_REPLICATION", "MASTER", "BINARY", "PERSIST", "QUERY":
+			return sqlerr.NotSupported(first + " " + h.word(1))
+		}
+	case "LOCK", "UNLOCK":
+		if h.word(1) == "INSTANCE" {
+			return sqlerr.NotSupported(first + " INSTANCE")
+		}
+	case "LOAD":
+		if h.word(1) == "XML" {
+			return sqlerr.NotSupported("LOAD XML")
+		}
+	case "CACHE", "BINLOG":
+		return sqlerr.NotSupported(first)
+	}
+	for i := range h.toks {
+		if h.op(i+1, "(") && h.word(i) == "JSON_TABLE" {
+			return sqlerr.NotSupported("JSON_TABLE")
+		}
+		if h.word(i) == "RETURNING" {
+			return sqlerr.NotSupported("RETURNING")
+		}
+	}
+	return nil
+}
+
+// admin reads the statements of few words that have no AST.
+func (h *shim) admin() bool {
+	switch first := h.word(0); first {
+	case "CHECK", "CHECKSUM", "REPAIR", "OPTIMIZE", "ANALYZE":
+		i := 1
+		if w := h.word(i); w == "NO_WRITE_TO_BINLOG" || w == "LOCAL" {
+			i++
+		}
+		if w := h.word(i); w != "TABLE" && w != "TABLES" {
+			return false
+		}
+		tables, i := h.tableList(i + 1)
+		for ; i < len(h.toks); i++ {
+			switch h.word(i) {
+			case "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FOR", "UPGRADE":
+			default:
+				return false
+			}
+		}
+		if len(tables) == 0 {
+			return false
+		}
+		h.st.Admin = &Admin{Op: strings.ToLower(first), Tables: tables}
+		return true
+	case "START":
+		if h.word(1) != "TRANSACTION" {
+			return false
+		}
+		var words []string
+		for i := 2; i < len(h.toks); i++ {
+			switch {
+			case h.words(i, "WITH", "CONSISTENT", "SNAPSHOT"):
+				words = append(words, "snapshot")
+				i += 2
+			case h.words(i, "READ", "ONLY"):
+				words = append(words, "read only")
+				i++
+			case h.words(i, "READ", "WRITE"):
+				words = append(words, "read write")
+				i++
+			default:
+				return false
+			}
+			if i+1 < len(h.toks) {
+				if i++; !h.op(i, ",") || i+1 == len(h.toks) {
+					return false
+				}
+			}
+		}
+		h.st.Admin = &Admin{Op: "begin", Words: words}
+		return true
+	case "SHOW":
+		if h.word(1) == "ENGINE" && len(h.toks) == 4 {
+			h.st.Admin = &Admin{Op: "engine_status", Words: []string{h.name(2), strings.ToLower(h.word(3))}}
+			return true
+		}
+	}
+	return false
+}
+
+func (h *shim) tableList(i int) ([][2]string, int) {
+	var list [][2]string
+	for h.isName(i) {
+		name := [2]string{"", h.name(i)}
+		i++
+		if h.op(i, ".") && h.isName(i+1) {
+			name = [2]string{name[1], h.name(i + 1)}
+			i += 2
+		}
+		list = append(list, name)
+		if !h.op(i, ",") {
+			return list, i
+		}
+		i++
+	}
+	return nil, i
+}
+
+// createTable: INCLUDE (c, …) after key parts, and names for what it cannot
+// read.
+func (h *shim) createTable() error {
+	for i := range h.toks {
+		switch h.word(i) {
+		case "INCLUDE":
+			if !h.op(i+1, "(") || !h.op(i-1, ")") {
+				continue
+			}
+			end := h.closing(i + 1)
+			if end < 0 {
+				continue
+			}
+			var cols []string
+			for j := i + 2; j < end; j += 2 {
+				if !h.isName(j) || j+1 < end && !h.op(j+1, ",") {
+					return nil
+				}
+				cols = append(cols, h.name(j))
+			}
+			if len(cols) == 0 {
+				return nil
+			}
+			text, err := json.Marshal(map[string][]string{"include": cols})
+			if err != nil {
+				return sqlerr.Internal("quoting INCLUDE: %v", err)
+			}
+			body := string(text)
+			if h.mode&types.ModeNoBackslashEscapes == 0 {
+				body = strings.ReplaceAll(body, `\`, `\\`)
+			}
+			h.replace(i, end, "SECONDARY_ENGINE_ATTRIBUTE='"+strings.ReplaceAll(body, "'", "''")+"'")
+		case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
+			if h.isName(i-1) && !h.op(i+1, "(") && (h.op(i-2, "(") || h.op(i-2, ",") || h.word(i-2) == "COLUMN" || h.word(i-2) == "ADD" || h.word(i-2) == "MODIFY") {
+				return sqlerr.NotSupported(h.word(i) + " column type")
+			}
+		case "SPATIAL":
+			if w := h.word(i + 1); i > 1 && (w == "KEY" || w == "INDEX") || h.op(i+1, "(") {
+				return sqlerr.NotSupported("SPATIAL index")
+			}
+		case "INVISIBLE":
+			if i > 0 && !h.op(i-1, ")") {
+				return sqlerr.NotSupported("INVISIBLE column")
+			}
+		}
+	}
+	return nil
+}
+
+// defaultExprs wraps the expression of DEFAULT (expr).
+func (h *shim) defaultExprs() {
+	for i := 1; i < len(h.toks); i++ {
+		if h.word(i) != "DEFAULT" || !h.op(i+1, "(") || h.op(i-1, ".") {
+			continue
+		}
+		end := h.closing(i + 1)
+		if end < 0 || end == i+2 {
+			continue
+		}
+		h.insertAfter(i+1, DefaultExprFunc+"(")
+		h.insertBefore(end, ")")
+		i = end
+	}
+}
+
+// explainFormat: EXPLAIN FORMAT=TREE.
+func (h *shim) explainFormat() {
+	for i := 1; i < len(h.toks) && i < 4; i++ {
+		if h.word(i) == "FORMAT" && h.op(i+1, "=") && h.toks[min(i+2, len(h.toks)-1)].kind == tokWord {
+			h.replace(i+2, i+2, "'"+strings.ToLower(h.text(i+2))+"'")
+			return
+		}
+	}
+}
+
+// insertAlias: INSERT … AS new[(a, b)] ON DUPLICATE KEY UPDATE x = new.a.
+func (h *shim) insertAlias() error {
+	on := -1
+	for i := range h.toks {
+		if h.words(i, "ON", "DUPLICATE", "KEY", "UPDATE") {
+			on = i
+		}
+	}
+	if on < 3 {
+		return nil
+	}
+	as, colsAt := on-2, -1
+	if h.op(on-1, ")") {
+		open := h.opening(on - 1)
+		if open < 2 {
+			return nil
+		}
+		as, colsAt = open-2, open
+	}
+	if h.word(as) != "AS" || !h.isName(as+1) {
+		return nil
+	}
+	alias := h.name(as + 1)
+	columns := map[string]string{}
+	if colsAt >= 0 {
+		target := h.insertColumns()
+		if target == nil {
+			return sqlerr.NotSupported("INSERT … AS alias(columns) without a column list")
+		}
+		n := 0
+		for j := colsAt + 1; j < on-1; j += 2 {
+			if !h.isName(j) || n >= len(target) {
+				return nil
+			}
+			columns[strings.ToLower(h.name(j))] = target[n]
+			n++
+		}
+	}
+	h.blank(as, on-1)
+	for i := on + 4; i < len(h.toks); i++ {
+		if h.isName(i) && strings.EqualFold(h.name(i), alias) && h.op(i+1, ".") && h.isName(i+2) && !h.op(i-1, ".") {
+			col := h.name(i + 2)
+			if c, ok := columns[strings.ToLower(col)]; ok {
+				col = c
+			}
+			h.replace(i, i+2, "VALUES("+quoteName(col)+")")
+			i += 2
+			continue
+		}
+		// Names of the alias's column list need no qualifier.
+		if c, ok := columns[strings.ToLower(h.name(i))]; ok && h.isName(i) && !h.op(i-1, ".") && !h.op(i+1, ".") && !h.op(i+1, "(") && !h.isTarget(i, on) {
+			h.replace(i, i, "VALUES("+quoteName(c)+")")
+		}
+	}
+	return nil
+}
+
+// isTarget: the name at i is the left side of an assignment.
+func (h *shim) isTarget(i, on int) bool {
+	return h.op(i+1, "=") && (i == on+4 || h.op(i-1, ","))
+}
+
+func (h *shim) opening(i int) int {
+	depth := 0
+	for ; i >= 0; i-- {
+		switch {
+		case h.op(i, ")"):
+			depth++
+		case h.op(i, "("):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// insertColumns is the column list of an INSERT, nil if there is none.
+func (h *shim) insertColumns() []string {
+	i := 1
+	for i < len(h.toks) && !h.op(i, "(") {
+		if w := h.word(i); w == "VALUES" || w == "VALUE" || w == "SELECT" || w == "SET" {
+			return nil
+		}
+		i++
+	}
+	end := h.closing(i)
+	if end < 0 || h.word(i+1) == "SELECT" {
+		return nil
+	}
+	var cols []string
+	for j := i + 1; j < end; j += 2 {
+		if !h.isName(j) {
+			return nil
+		}
+		cols = append(cols, h.name(j))
+	}
+	return cols
+}
+
+func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// show: SHOW WARNINGS LIMIT n, SHOW STORAGE ENGINES, SHOW EXTENDED INDEX.
+func (h *shim) show() error {
+	switch h.word(1) {
+	case "WARNINGS", "ERRORS":
+		if h.word(2) != "LIMIT" {
+			return nil
+		}
+		var n []uint64
+		for i := 3; i < len(h.toks); i++ {
+			if (i-3)%2 == 1 {
+				if !h.op(i, ",") && h.word(i) != "OFFSET" || len(h.toks) != 6 {
+					return nil
+				}
+				continue
+			}
+			v, err := strconv.ParseUint(h.text(i), 10, 64)
+			if err != nil {
+				return nil
+			}
+			n = append(n, v)
+		}
+		switch {
+		case len(n) == 1:
+			h.st.Limit = &RowLimit{Count: n[0]}
+		case len(n) == 2 && h.word(4) == "OFFSET":
+			h.st.Limit = &RowLimit{Offset: n[1], Count: n[0]}
+		case len(n) == 2:
+			h.st.Limit = &RowLimit{Offset: n[0], Count: n[1]}
+		default:
+			return nil
+		}
+		h.blank(2, len(h.toks)-1)
+	case "LOCAL":
+		h.replace(1, 1, "SESSION")
+	case "STORAGE":
+		if h.word(2) == "ENGINES" {
+			h.blank(1, 1)
+		}
+	case "EXTENDED":
+		if w := h.word(2); w == "INDEX" || w == "INDEXES" || w == "KEYS" {
+			h.blank(1, 1)
+		}
+	case "BINARY", "MASTER":
+		if w := h.word(2); w == "LOGS" {
+			return sqlerr.NotSupported("SHOW " + h.word(1) + " LOGS")
+		}
+	case "BINLOG", "RELAYLOG":
+		return sqlerr.NotSupported("SHOW " + h.word(1) + " EVENTS")
+	case "REPLICAS", "SLAVE", "PARSE_TREE", "LIBRARY":
+		return sqlerr.NotSupported("SHOW " + h.word(1))
+	case "PROCEDURE", "FUNCTION":
+		if h.word(2) == "CODE" {
+			return sqlerr.NotSupported("SHOW " + h.word(1) + " CODE")
+		}
+	case "CREATE":
+		switch h.word(2) {
+		case "TRIGGER", "EVENT", "FUNCTION", "PROCEDURE":
+			return sqlerr.NotSupported("SHOW CREATE " + h.word(2))
+		}
+	}
+	return nil
+}
+
+// setPersist: SET PERSIST x = 1 is read as SET GLOBAL persist.x = 1, and
+// PERSIST_ONLY alike; bind knows the prefixes.
+func (h *shim) setPersist() {
+	for i := 1; i < len(h.toks); i++ {
+		w := h.word(i)
+		if (w == "PERSIST" || w == "PERSIST_ONLY") && (i == 1 || h.op(i-1, ",")) && h.isName(i+1) {
+			h.replace(i, i, "GLOBAL "+strings.ToLower(w)+".")
+		}
+	}
+}
+
+// lockAliases: LOCK TABLES t AS x READ locks t.
+func (h *shim) lockAliases() {
+	for i := 2; i+2 < len(h.toks); i++ {
+		if h.word(i) == "AS" && h.isName(i+1) {
+			h.blank(i, i+1)
+		}
+	}
+}
+
+// derivedColumns: (SELECT …) AS q (a, b) becomes
+// (WITH q (a, b) AS (SELECT …) SELECT * FROM q) AS q.
+func (h *shim) derivedColumns() {
+	for i := 1; i+2 < len(h.toks); i++ {
+		if !h.op(i, ")") {
+			continue
+		}
+		name := i + 1
+		if h.word(name) == "AS" {
+			name++
+		}
+		if !h.isName(name) || isOperatorWord(h.word(name)) || !h.op(name+1, "(") {
+			continue
+		}
+		open, end := h.opening(i), h.closing(name+1)
+		if open < 0 || end < 0 {
+			continue
+		}
+		switch h.word(open + 1) {
+		case "SELECT", "VALUES", "TABLE":
+		default:
+			continue
+		}
+		q := h.text(name)
+		list := h.src[h.toks[name+1].start:h.toks[end].end]
+		h.insertAfter(open, "WITH "+q+" "+list+" AS (")
+		h.insertBefore(i, ") SELECT * FROM "+q)
+		h.replace(name+1, end, "")
+	}
+}
+
+// selectInto: SELECT … INTO @a, @b: the variables go into the statement.
+func (h *shim) selectInto() {
+	for i := range h.toks {
+		if h.word(i) != "INTO" || i+1 >= len(h.toks) || h.toks[i+1].kind != tokVar {
+			continue
+		}
+		var vars []string
+		j := i + 1
+		for ; j < len(h.toks) && h.toks[j].kind == tokVar; j += 2 {
+			v := strings.TrimPrefix(h.text(j), "@")
+			if strings.HasPrefix(v, "@") {
+				return
+			}
+			if len(v) >= 2 && (v[0] == '\'' || v[0] == '"' || v[0] == '`') {
+				v = v[1 : len(v)-1]
+			}
+			vars = append(vars, v)
+			if !h.op(j+1, ",") {
+				j++
+				break
+			}
+		}
+		if h.depth(i) != 0 || h.word(0) == "LOAD" {
+			return
+		}
+		h.st.Into = vars
+		h.blank(i, j-1)
+		return
+	}
+}
+
+func (h *shim) depth(i int) int {
+	depth := 0
+	for j := 0; j < i; j++ {
+		switch {
+		case h.op(j, "("):
+			depth++
+		case h.op(j, ")"):
+			depth--
+		}
+	}
+	return depth
+}
+
+// soundsLike: a SOUNDS LIKE b, for operands of one token or call, becomes
+// SOUNDEX(a) = SOUNDEX(b).
+func (h *shim) soundsLike() {
+	for i := 1; i+2 < len(h.toks); i++ {
+		if !h.words(i, "SOUNDS", "LIKE") {
+			continue
+		}
+		from, to := h.operandBefore(i-1), h.operandAfter(i+2)
+		if from < 0 || to < 0 {
+			continue
+		}
+		h.insertBefore(from, "SOUNDEX(")
+		h.replace(i, i+1, ") = SOUNDEX(")
+		h.insertAfter(to, ")")
+	}
+}
+
+func (h *shim) operandBefore(i int) int {
+	if h.op(i, ")") {
+		open := h.opening(i)
+		if open > 0 && h.toks[open-1].kind == tokWord && !isOperatorWord(h.word(open-1)) {
+			return open - 1
+		}
+		return open
+	}
+	for h.op(i-1, ".") && h.isName(i-2) {
+		i -= 2
+	}
+	return i
+}
+
+func (h *shim) operandAfter(i int) int {
+	if h.op(i, "(") {
+		return h.closing(i)
+	}
+	if h.isName(i) && h.op(i+1, "(") {
+		return h.closing(i + 1)
+	}
+	for h.isName(i) && h.op(i+1, ".") && h.isName(i+2) {
+		i += 2
+	}
+	return i
+}
+
+// matchAgainst puts parentheses around MATCH (…) AGAINST (…), which the
+// grammar takes only as a whole predicate.
+func (h *shim) matchAgainst() {
+	for i := 0; i < len(h.toks); i++ {
+		if h.word(i) != "MATCH" || !h.op(i+1, "(") || h.op(i-1, "(") {
+			continue
+		}
+		end := h.closing(i + 1)
+		if end < 0 || h.word(end+1) != "AGAINST" || !h.op(end+2, "(") {
+			continue
+		}
+		if end = h.closing(end + 2); end < 0 {
+			continue
+		}
+		h.insertBefore(i, "(")
+		h.insertAfter(end, ")")
+		i = end
+	}
+}
+
+func isOperatorWord(w string) bool {
+	switch w {
+	case "AND", "OR", "NOT", "IN", "WHERE", "ON", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "XOR", "DIV", "IS",
+		"VALUES", "VALUE", "SET", "JOIN", "FROM", "EXISTS", "ANY", "ALL", "SOME", "HAVING":
+		return true
+	}
+	return false
+}

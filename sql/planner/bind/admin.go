@@ -1,0 +1,476 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/auth"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// admin binds the statements that the parser reads without an AST.
+func (b *binder) admin(a *parser.Admin) (logical.Statement, error) {
+	switch a.Op {
+	case "begin":
+		out := &logical.Begin{}
+		for _, w := range a.Words {
+			switch w {
+			case "read only":
+				out.ReadOnly = true
+			case "read write":
+				out.ReadWrite = true
+			case "snapshot":
+				out.ConsistentSnapshot = true
+			}
+		}
+		if out.ReadOnly && out.ReadWrite {
+			return nil, sqlerr.Parse("", "", 1)
+		}
+		return out, nil
+	case "engine_status":
+		src, err := b.showSource(showTable{name: "engine_status", args: a.Words})
+		if err != nil {
+			return nil, err
+		}
+		return &logical.Query{Root: src.node}, nil
+	}
+	tables := make([]logical.TableName, len(a.Tables))
+	for i, t := range a.Tables {
+		db, err := b.database(t[0])
+		if err != nil {
+			return nil, err
+		}
+		tables[i] = logical.TableName{DB: db, Name: t[1]}
+	}
+	if a.Op == "analyze" {
+		return &logical.AnalyzeTable{Tables: tables}, nil
+	}
+	return &logical.Maintain{Op: a.Op, Tables: tables}, nil
+}
+
+func (b *binder) tableNames(list []*ast.TableName) ([]logical.TableName, error) {
+	out := make([]logical.TableName, len(list))
+	for i, n := range list {
+		db, err := b.database(n.Schema.O)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = logical.TableName{DB: db, Name: n.Name.O}
+	}
+	return out, nil
+}
+
+// other binds the statements that are neither queries nor changes of rows,
+// columns or indexes.
+func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
+	switch n := n.(type) {
+	case *ast.UseStmt:
+		return &logical.Use{Database: n.DBName}, nil
+	case *ast.BeginStmt:
+		if n.Mode != "" || n.AsOf != nil || n.CausalConsistencyOnly {
+			return nil, sqlerr.NotSupported("BEGIN of this form")
+		}
+		return &logical.Begin{ReadOnly: n.ReadOnly}, nil
+	case *ast.CommitStmt:
+		return &logical.Commit{Chain: n.CompletionType == ast.CompletionTypeChain, Release: n.CompletionType == ast.CompletionTypeRelease}, nil
+	case *ast.RollbackStmt:
+		return &logical.Rollback{Savepoint: n.SavepointName, Chain: n.CompletionType == ast.CompletionTypeChain, Release: n.CompletionType == ast.CompletionTypeRelease}, nil
+	case *ast.SavepointStmt:
+		return &logical.Savepoint{Name: n.Name}, nil
+	case *ast.ReleaseSavepointStmt:
+		return &logical.ReleaseSavepoint{Name: n.Name}, nil
+	case *ast.SetStmt:
+		return b.set(st.Text, n)
+	case *ast.SetPwdStmt:
+		u := userSpec(n.User)
+		u.HasAuth, u.Password = true, n.Password
+		return &logical.SetPassword{User: u}, nil
+	case *ast.KillStmt:
+		return b.kill(n)
+	case *ast.PrepareStmt:
+		p := &logical.Prepare{Name: n.Name, Text: n.SQLText}
+		if n.SQLVar != nil {
+			p.FromVar = n.SQLVar.Name
+		}
+		return p, nil
+	case *ast.ExecuteStmt:
+		return b.execute(n)
+	case *ast.DeallocateStmt:
+		return &logical.Deallocate{Name: n.Name}, nil
+	case *ast.DoStmt:
+		list, err := b.values(&scope{b: b, clause: clauseField}, n.Exprs)
+		if err != nil {
+			return nil, err
+		}
+		return &logical.Do{Exprs: list, Subqueries: b.subqueries}, nil
+	case *ast.ExplainForStmt:
+		return &logical.ExplainConnection{ID: n.ConnectionID, Format: n.Format}, nil
+	case *ast.ShutdownStmt:
+		return &logical.Shutdown{}, nil
+	case *ast.FlushStmt:
+		return flush(n)
+	case *ast.LockTablesStmt:
+		return b.lockTables(n)
+	case *ast.UnlockTablesStmt:
+		return &logical.UnlockTables{}, nil
+	case *ast.AnalyzeTableStmt:
+		return b.analyze(n)
+	case *ast.OptimizeTableStmt:
+		tables, err := b.tableNames(n.Tables)
+		return &logical.Maintain{Op: "optimize", Tables: tables}, err
+	case *ast.AdminStmt:
+		return b.adminStmt(n)
+	}
+	if out, err := b.account(st, n); out != nil || err != nil {
+		return out, err
+	}
+	return b.ddl(n)
+}
+
+func (b *binder) kill(n *ast.KillStmt) (logical.Statement, error) {
+	if n.TiDBExtension {
+		return nil, sqlerr.NotSupported("KILL TIDB")
+	}
+	k := &logical.Kill{Query: n.Query, ID: expr.NewConst(value.Uint(n.ConnectionID), types.UBigInt)}
+	if n.Expr != nil {
+		e, err := b.value(&scope{b: b, clause: clauseField}, n.Expr)
+		if err != nil {
+			return nil, err
+		}
+		k.ID = e
+	}
+	return k, nil
+}
+
+func (b *binder) execute(n *ast.ExecuteStmt) (logical.Statement, error) {
+	out := &logical.ExecutePrepared{Name: n.Name}
+	for _, v := range n.UsingVars {
+		x, ok := v.(*ast.VariableExpr)
+		if !ok || x.IsSystem {
+			return nil, sqlerr.WrongArguments("EXECUTE")
+		}
+		out.Vars = append(out.Vars, x.Name)
+	}
+	return out, nil
+}
+
+func flush(n *ast.FlushStmt) (logical.Statement, error) {
+	switch n.Tp {
+	case ast.FlushTables:
+		switch {
+		case n.ReadLock && len(n.Tables) > 0:
+			return nil, sqlerr.NotSupported("FLUSH TABLES t WITH READ LOCK")
+		case n.ReadLock:
+			return &logical.Flush{What: "tables with read lock"}, nil
+		}
+		return &logical.Flush{What: "tables"}, nil
+	case ast.FlushPrivileges:
+		return &logical.Flush{What: "privileges"}, nil
+	case ast.FlushStatus:
+		return &logical.Flush{What: "status"}, nil
+	case ast.FlushHosts:
+		return &logical.Flush{What: "hosts"}, nil
+	case ast.FlushLogs:
+		return &logical.Flush{What: "logs"}, nil
+	}
+	return nil, sqlerr.NotSupported("FLUSH of this kind")
+}
+
+func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
+	out := &logical.LockTables{}
+	for _, l := range n.TableLocks {
+		t, err := b.targetTable(l.Table, "LOCK TABLES")
+		if err != nil {
+			return nil, err
+		}
+		out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
+		out.Write = append(out.Write, l.Type == ast.TableLockWrite || l.Type == ast.TableLockWriteLocal)
+	}
+	return out, nil
+}
+
+func (b *binder) analyze(n *ast.AnalyzeTableStmt) (logical.Statement, error) {
+	if len(n.PartitionNames) > 0 || n.IndexFlag || n.Incremental || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
+		return nil, sqlerr.NotSupported("ANALYZE TABLE of this form")
+	}
+	if n.HistogramOperation == ast.HistogramOperationDrop {
+		return nil, sqlerr.NotSupported("ANALYZE TABLE … DROP HISTOGRAM")
+	}
+	tables, err := b.tableNames(n.TableNames)
+	return &logical.AnalyzeTable{Tables: tables}, err
+}
+
+func (b *binder) adminStmt(n *ast.AdminStmt) (logical.Statement, error) {
+	op := ""
+	switch n.Tp {
+	case ast.AdminCheckTable:
+		op = "check"
+	case ast.AdminChecksumTable:
+		op = "checksum"
+	default:
+		return nil, sqlerr.NotSupported("ADMIN statement")
+	}
+	tables, err := b.tableNames(n.Tables)
+	return &logical.Maintain{Op: op, Tables: tables}, err
+}
+
+// ddl binds the statements on databases and whole tables.
+func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
+	switch n := n.(type) {
+	case *ast.CreateDatabaseStmt:
+		if err := checkDatabaseName(n.Name.O); err != nil {
+			return nil, err
+		}
+		coll, err := databaseCollation(n.Options)
+		return &logical.CreateDatabase{Name: n.Name.O, IfNotExists: n.IfNotExists, Collation: coll}, err
+	case *ast.AlterDatabaseStmt:
+		db, err := b.database(n.Name.O)
+		if err != nil {
+			return nil, err
+		}
+		coll, err := databaseCollation(n.Options)
+		return &logical.AlterDatabase{Name: db, Collation: coll}, err
+	case *ast.DropDatabaseStmt:
+		return &logical.DropDatabase{Name: n.Name.O, IfExists: n.IfExists}, nil
+	case *ast.DropTableStmt:
+		if n.IsView {
+			return nil, sqlerr.NotSupported("DROP VIEW")
+		}
+		tables, err := b.tableNames(n.Tables)
+		return &logical.DropTable{Tables: tables, IfExists: n.IfExists, Temporary: n.TemporaryKeyword != ast.TemporaryNone}, err
+	case *ast.TruncateTableStmt:
+		t, err := b.targetTable(n.Table, "TRUNCATE")
+		if err != nil {
+			return nil, err
+		}
+		return &logical.TruncateTable{Table: logical.TableName{DB: t.Database, Name: t.Name}}, nil
+	case *ast.RenameTableStmt:
+		return b.renameTables(n)
+	}
+	return nil, sqlerr.NotSupported(stmtName(n))
+}
+
+func (b *binder) renameTables(n *ast.RenameTableStmt) (logical.Statement, error) {
+	out := &logical.RenameTable{}
+	for _, r := range n.TableToTables {
+		from, err := b.database(r.OldTable.Schema.O)
+		if err != nil {
+			return nil, err
+		}
+		db, err := b.database(r.NewTable.Schema.O)
+		if err != nil {
+			return nil, err
+		}
+		to, err := b.renameTarget(r.NewTable, db)
+		if err != nil {
+			return nil, err
+		}
+		out.From = append(out.From, logical.TableName{DB: from, Name: r.OldTable.Name.O})
+		out.To = append(out.To, to)
+	}
+	return out, nil
+}
+
+// stmtName names a statement that there is not, from the type of its node.
+func stmtName(n ast.StmtNode) string {
+	switch n.(type) {
+	case *ast.CreateViewStmt:
+		return "CREATE VIEW"
+	case *ast.CreateSequenceStmt, *ast.DropSequenceStmt, *ast.AlterSequenceStmt:
+		return "SEQUENCE"
+	case *ast.CallStmt:
+		return "CALL"
+	case *ast.ProcedureInfo:
+		return "CREATE PROCEDURE"
+	case *ast.DropProcedureStmt:
+		return "DROP PROCEDURE"
+	case *ast.BinlogStmt:
+		return "BINLOG"
+	case *ast.HelpStmt:
+		return "HELP"
+	case *ast.RestartStmt:
+		return "RESTART"
+	case *ast.TraceStmt:
+		return "TRACE"
+	case *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt:
+		return "roles"
+	case *ast.AlterInstanceStmt:
+		return "ALTER INSTANCE"
+	case *ast.GrantProxyStmt:
+		return "GRANT PROXY"
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(ast.GetStmtLabel(n), "*ast."), "Stmt")
+	if name == "" || name == "other" {
+		return "this statement"
+	}
+	return name
+}
+
+func checkDatabaseName(name string) error {
+	if name == "" || strings.HasSuffix(name, " ") {
+		return sqlerr.WrongDatabaseName(name)
+	}
+	return checkName(name)
+}
+
+func databaseCollation(list []*ast.DatabaseOption) (schema.CollationID, error) {
+	cs, coll := "", ""
+	for _, o := range list {
+		switch o.Tp {
+		case ast.DatabaseOptionNone:
+		case ast.DatabaseOptionCharset:
+			cs = o.Value
+		case ast.DatabaseOptionCollate:
+			coll = o.Value
+		case ast.DatabaseOptionEncryption:
+			if !strings.EqualFold(o.Value, "N") {
+				return 0, sqlerr.NotSupported("ENCRYPTION")
+			}
+		default:
+			return 0, sqlerr.NotSupported("database option")
+		}
+	}
+	return charsetCollation(cs, coll)
+}
+
+func userSpec(u *auth.UserIdentity) logical.UserSpec {
+	if u == nil || u.CurrentUser {
+		return logical.UserSpec{CurrentUser: true}
+	}
+	host := u.Hostname
+	if host == "" {
+		host = "%"
+	}
+	return logical.UserSpec{User: u.Username, Host: strings.ToLower(host)}
+}
+
+func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
+	out := make([]logical.UserSpec, 0, len(list))
+	for _, s := range list {
+		if s.IsRole {
+			return nil, sqlerr.NotSupported("roles")
+		}
+		u := userSpec(s.User)
+		if a := s.AuthOpt; a != nil {
+			u.HasAuth, u.Plugin = true, strings.ToLower(a.AuthPlugin)
+			switch {
+			case a.ByAuthString:
+				u.Password = a.AuthString
+			case a.ByHashString:
+				u.IsHash, u.Hash = true, a.HashString
+			}
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+// accountOptions reads REQUIRE and ACCOUNT LOCK; tls and lock are nil where
+// nothing is said.
+func accountOptions(tlsOpts []*ast.AuthTokenOrTLSOption, resources []*ast.ResourceOption, list []*ast.PasswordOrLockOption) (tls, lock *bool, err error) {
+	yes, no := true, false
+	for _, o := range tlsOpts {
+		switch o.Type {
+		case ast.TlsNone:
+			tls = &no
+		case ast.Ssl:
+			tls = &yes
+		default:
+			return nil, nil, sqlerr.NotSupported("REQUIRE " + o.Type.String())
+		}
+	}
+	for _, r := range resources {
+		if r.Count != 0 {
+			return nil, nil, sqlerr.NotSupported("account resource limits")
+		}
+	}
+	for _, o := range list {
+		switch o.Type {
+		case ast.Lock:
+			lock = &yes
+		case ast.Unlock:
+			lock = &no
+		case ast.PasswordExpireDefault, ast.PasswordExpireNever: // passwords do not expire
+		default:
+			return nil, nil, sqlerr.NotSupported("password options")
+		}
+	}
+	return tls, lock, nil
+}
+
+// account binds the statements on accounts; (nil, nil) for others.
+func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
+	switch n := n.(type) {
+	case *ast.CreateUserStmt:
+		return createUser(n)
+	case *ast.AlterUserStmt:
+		return alterUser(n)
+	case *ast.DropUserStmt:
+		if n.IsDropRole {
+			return nil, sqlerr.NotSupported("roles")
+		}
+		out := &logical.DropUser{IfExists: n.IfExists}
+		for _, u := range n.UserList {
+			out.Users = append(out.Users, userSpec(u))
+		}
+		return out, nil
+	case *ast.RenameUserStmt:
+		out := &logical.RenameUser{}
+		for _, r := range n.UserToUsers {
+			out.From = append(out.From, userSpec(r.OldUser))
+			out.To = append(out.To, userSpec(r.NewUser))
+		}
+		return out, nil
+	case *ast.GrantStmt:
+		users, err := userSpecs(n.Users)
+		return &logical.Grant{Users: users, Text: st.Text}, err
+	case *ast.RevokeStmt:
+		users, err := userSpecs(n.Users)
+		return &logical.Grant{Revoke: true, Users: users, Text: st.Text}, err
+	}
+	return nil, nil
+}
+
+func createUser(n *ast.CreateUserStmt) (logical.Statement, error) {
+	if n.IsCreateRole {
+		return nil, sqlerr.NotSupported("roles")
+	}
+	if n.CommentOrAttributeOption != nil || n.ResourceGroupNameOption != nil {
+		return nil, sqlerr.NotSupported("CREATE USER … ATTRIBUTE")
+	}
+	users, err := userSpecs(n.Specs)
+	if err != nil {
+		return nil, err
+	}
+	tls, lock, err := accountOptions(n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions)
+	if err != nil {
+		return nil, err
+	}
+	return &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Lock: lock, RequireTLS: tls != nil && *tls}, nil
+}
+
+func alterUser(n *ast.AlterUserStmt) (logical.Statement, error) {
+	if n.CommentOrAttributeOption != nil || n.ResourceGroupNameOption != nil {
+		return nil, sqlerr.NotSupported("ALTER USER … ATTRIBUTE")
+	}
+	specs := n.Specs
+	if n.CurrentAuth != nil {
+		specs = []*ast.UserSpec{{User: &auth.UserIdentity{CurrentUser: true}, AuthOpt: n.CurrentAuth}}
+	}
+	users, err := userSpecs(specs)
+	if err != nil {
+		return nil, err
+	}
+	tls, lock, err := accountOptions(n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions)
+	if err != nil {
+		return nil, err
+	}
+	return &logical.AlterUser{Users: users, IfExists: n.IfExists, Lock: lock, RequireTLS: tls}, nil
+}

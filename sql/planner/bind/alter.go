@@ -1,0 +1,316 @@
+package bind
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// alterTarget is the table of ALTER TABLE and CREATE INDEX.
+func (b *binder) alterTarget(n *ast.TableName) (*schema.Table, logical.TableName, error) {
+	t, err := b.targetTable(n, "ALTER")
+	if err != nil {
+		return nil, logical.TableName{}, err
+	}
+	return t, logical.TableName{DB: t.Database, Name: t.Name}, nil
+}
+
+func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
+	t, name, err := b.alterTarget(n.Table)
+	if err != nil {
+		return nil, err
+	}
+	out := &logical.AlterTable{Table: name}
+	for _, s := range n.Specs {
+		list, err := b.alterSpec(t, s)
+		if err != nil {
+			return nil, err
+		}
+		out.Specs = append(out.Specs, list...)
+	}
+	return out, nil
+}
+
+func one(s logical.AlterSpec) []logical.AlterSpec { return []logical.AlterSpec{s} }
+
+func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.AlterSpec, error) {
+	switch s.Tp {
+	case ast.AlterTableOption:
+		return b.alterOptions(t, s)
+	case ast.AlterTableAddColumns:
+		return b.addColumns(t, s)
+	case ast.AlterTableAddConstraint:
+		return b.addConstraint(s.Constraint)
+	case ast.AlterTableDropColumn:
+		return one(logical.AlterSpec{Kind: logical.AlterDropColumn, Name: s.OldColumnName.Name.O, IfExists: s.IfExists}), nil
+	case ast.AlterTableDropPrimaryKey:
+		return one(logical.AlterSpec{Kind: logical.AlterDropPrimaryKey}), nil
+	case ast.AlterTableDropIndex:
+		if strings.EqualFold(s.Name, "PRIMARY") {
+			return one(logical.AlterSpec{Kind: logical.AlterDropPrimaryKey}), nil
+		}
+		return one(logical.AlterSpec{Kind: logical.AlterDropIndex, Name: s.Name, IfExists: s.IfExists}), nil
+	case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
+		return b.modifyColumn(t, s)
+	case ast.AlterTableRenameColumn:
+		if err := checkColumnName(s.NewColumnName.Name.O); err != nil {
+			return nil, err
+		}
+		return one(logical.AlterSpec{Kind: logical.AlterRenameColumn, Name: s.OldColumnName.Name.O, NewName: s.NewColumnName.Name.O}), nil
+	case ast.AlterTableRenameTable:
+		to, err := b.renameTarget(s.NewTable, t.Database)
+		if err != nil {
+			return nil, err
+		}
+		return one(logical.AlterSpec{Kind: logical.AlterRenameTable, Table: to}), nil
+	case ast.AlterTableAlterColumn:
+		return b.alterDefault(t, s)
+	case ast.AlterTableRenameIndex:
+		if err := checkIndexName(s.ToKey.O); err != nil {
+			return nil, err
+		}
+		return one(logical.AlterSpec{Kind: logical.AlterRenameIndex, Name: s.FromKey.O, NewName: s.ToKey.O}), nil
+	case ast.AlterTableIndexInvisible:
+		return one(logical.AlterSpec{Kind: logical.AlterIndexVisibility, Name: s.IndexName.O, Invisible: s.Visibility == ast.IndexVisibilityInvisible}), nil
+	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableEnableKeys, ast.AlterTableDisableKeys,
+		ast.AlterTableWithValidation, ast.AlterTableWithoutValidation, ast.AlterTableOrderByColumns:
+		return one(logical.AlterSpec{Kind: logical.AlterNoOp}), nil
+	}
+	return nil, unsupportedAlter(s)
+}
+
+func unsupportedAlter(s *ast.AlterTableSpec) error {
+	switch s.Tp {
+	case ast.AlterTableDropForeignKey:
+		return sqlerr.NotSupported("FOREIGN KEY")
+	case ast.AlterTableDropCheck, ast.AlterTableAlterCheck:
+		return sqlerr.NotSupported("CHECK constraint")
+	case ast.AlterTableImportTablespace, ast.AlterTableDiscardTablespace:
+		return sqlerr.NotSupported("TABLESPACE")
+	case ast.AlterTableRemoveTTL:
+		return sqlerr.NotSupported("TTL")
+	case ast.AlterTableAddPartitions, ast.AlterTablePartition, ast.AlterTableDropPartition, ast.AlterTableTruncatePartition,
+		ast.AlterTableRemovePartitioning, ast.AlterTableCoalescePartitions, ast.AlterTableReorganizePartition,
+		ast.AlterTableExchangePartition, ast.AlterTableRebuildPartition, ast.AlterTableCheckPartitions, ast.AlterTableOptimizePartition,
+		ast.AlterTableRepairPartition:
+		return sqlerr.NotSupported("PARTITION")
+	}
+	return sqlerr.NotSupported("ALTER TABLE clause of this kind")
+}
+
+func (b *binder) renameTarget(n *ast.TableName, db string) (logical.TableName, error) {
+	if err := checkTableName(n.Name.O); err != nil {
+		return logical.TableName{}, err
+	}
+	if n.Schema.O != "" {
+		db = n.Schema.O
+	}
+	d, ok := b.env.Catalog.Database(db)
+	if !ok {
+		return logical.TableName{}, sqlerr.UnknownDatabase(db)
+	}
+	return logical.TableName{DB: d.Name, Name: n.Name.O}, nil
+}
+
+func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.AlterSpec, error) {
+	var out []logical.AlterSpec
+	for _, c := range s.NewColumns {
+		d, err := b.column(c, t.Collation)
+		if err != nil {
+			return nil, err
+		}
+		spec := logical.AlterSpec{Kind: logical.AlterAddColumn, Column: d.col, Name: d.col.Name, IfNotExists: s.IfNotExists,
+			InlineKey: d.primary, InlineUnique: d.unique}
+		position(&spec, s.Position)
+		out = append(out, spec)
+	}
+	for _, c := range s.NewConstraints {
+		list, err := b.addConstraint(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+func position(spec *logical.AlterSpec, p *ast.ColumnPosition) {
+	if p == nil {
+		return
+	}
+	switch p.Tp {
+	case ast.ColumnPositionFirst:
+		spec.First = true
+	case ast.ColumnPositionAfter:
+		spec.After = p.RelativeColumn.Name.O
+	}
+}
+
+func (b *binder) addConstraint(n *ast.Constraint) ([]logical.AlterSpec, error) {
+	k, err := constraint(n)
+	if err != nil {
+		return nil, err
+	}
+	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, IfNotExists: n.IfNotExists}
+	if k.primary {
+		spec.Kind = logical.AlterAddPrimaryKey
+		for _, c := range k.cols {
+			if c.Prefix > 0 {
+				return nil, sqlerr.NotSupported("prefix of a column in PRIMARY KEY")
+			}
+		}
+		return one(spec), nil
+	}
+	if spec.Name != "" {
+		if err := checkIndexName(spec.Name); err != nil {
+			return nil, err
+		}
+	}
+	return one(spec), nil
+}
+
+func (b *binder) modifyColumn(t *schema.Table, s *ast.AlterTableSpec) ([]logical.AlterSpec, error) {
+	d, err := b.column(s.NewColumns[0], t.Collation)
+	if err != nil {
+		return nil, err
+	}
+	name := d.col.Name
+	if s.OldColumnName != nil {
+		name = s.OldColumnName.Name.O
+	}
+	spec := logical.AlterSpec{Kind: logical.AlterModifyColumn, Column: d.col, Name: name, NewName: d.col.Name, IfExists: s.IfExists,
+		InlineKey: d.primary, InlineUnique: d.unique}
+	position(&spec, s.Position)
+	return one(spec), nil
+}
+
+// alterDefault is ALTER COLUMN c SET DEFAULT … | DROP DEFAULT.
+func (b *binder) alterDefault(t *schema.Table, s *ast.AlterTableSpec) ([]logical.AlterSpec, error) {
+	n := s.NewColumns[0]
+	name := n.Name.Name.O
+	if len(n.Options) == 0 {
+		return one(logical.AlterSpec{Kind: logical.AlterDropDefault, Name: name}), nil
+	}
+	i := t.ColumnByName(name)
+	if i < 0 || t.Columns[i].Hidden {
+		return nil, sqlerr.UnknownColumn(name, t.Name)
+	}
+	c := t.Columns[i]
+	if c.AutoIncrement {
+		return nil, sqlerr.InvalidDefault(name)
+	}
+	d, err := b.bindDefault(&c, n.Options[0].Expr)
+	if err != nil {
+		return nil, err
+	}
+	return one(logical.AlterSpec{Kind: logical.AlterSetDefault, Name: name, Default: d}), nil
+}
+
+// alterOptions are table options in ALTER TABLE.
+func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical.AlterSpec, error) {
+	var out []logical.AlterSpec
+	cs, coll, convert, given := "", "", false, false
+	for _, o := range s.Options {
+		switch o.Tp {
+		case ast.TableOptionEngine:
+			if err := checkEngine(o.StrValue); err != nil {
+				return nil, err
+			}
+			out = append(out, logical.AlterSpec{Kind: logical.AlterEngine, Text: o.StrValue})
+		case ast.TableOptionCharset:
+			given = true
+			if o.Default {
+				cs = ""
+			} else {
+				cs = o.StrValue
+			}
+			convert = convert || o.UintValue == ast.TableOptionCharsetWithConvertTo
+		case ast.TableOptionCollate:
+			given = true
+			coll = o.StrValue
+		case ast.TableOptionAutoIncrement:
+			out = append(out, logical.AlterSpec{Kind: logical.AlterAutoIncrement, Number: o.UintValue})
+		case ast.TableOptionComment:
+			if utf8.RuneCountInString(o.StrValue) > maxTableComment {
+				return nil, sqlerr.CommentTooLong(1628, "table", t.Name, maxTableComment)
+			}
+			out = append(out, logical.AlterSpec{Kind: logical.AlterComment, Text: o.StrValue})
+		case ast.TableOptionSecondaryEngineAttribute:
+			return nil, sqlerr.NotSupported("ALTER TABLE … SECONDARY_ENGINE_ATTRIBUTE")
+		default:
+			if err := ignoredTableOption(o); err != nil {
+				return nil, err
+			}
+			out = append(out, logical.AlterSpec{Kind: logical.AlterNoOp})
+		}
+	}
+	if given {
+		c, err := charsetCollation(cs, coll)
+		if err != nil {
+			return nil, err
+		}
+		if c == schema.CollationNone {
+			c = b.serverCollation()
+			if d, ok := b.env.Catalog.Database(t.Database); ok && d.Collation != schema.CollationNone {
+				c = d.Collation
+			}
+		}
+		kind := logical.AlterDefaultCharset
+		if convert {
+			kind = logical.AlterConvertCharset
+		}
+		out = append(out, logical.AlterSpec{Kind: kind, Collation: c})
+	}
+	return out, nil
+}
+
+// createIndex is CREATE INDEX as ALTER TABLE … ADD INDEX.
+func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) {
+	_, name, err := b.alterTarget(n.Table)
+	if err != nil {
+		return nil, err
+	}
+	k := &keyDef{index: schema.Index{Name: n.IndexName}}
+	switch n.KeyType {
+	case ast.IndexKeyTypeNone:
+	case ast.IndexKeyTypeUnique:
+		k.index.Unique = true
+	case ast.IndexKeyTypeFulltext:
+		return nil, sqlerr.NotSupported("FULLTEXT index")
+	case ast.IndexKeyTypeSpatial:
+		return nil, sqlerr.NotSupported("SPATIAL index")
+	default:
+		return nil, sqlerr.NotSupported("VECTOR index")
+	}
+	if err := checkIndexName(n.IndexName); err != nil {
+		return nil, err
+	}
+	if k.cols, err = keyColumns(n.IndexPartSpecifications); err != nil {
+		return nil, err
+	}
+	if err := k.options(n.IndexOption); err != nil {
+		return nil, err
+	}
+	return &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
+		IndexColumns: k.cols, Include: k.include, IfNotExists: n.IfNotExists})}, nil
+}
+
+func (b *binder) dropIndex(n *ast.DropIndexStmt) (logical.Statement, error) {
+	if n.IsHypo {
+		return nil, sqlerr.NotSupported("hypothetical index")
+	}
+	_, name, err := b.alterTarget(n.Table)
+	if err != nil {
+		return nil, err
+	}
+	spec := logical.AlterSpec{Kind: logical.AlterDropIndex, Name: n.IndexName, IfExists: n.IfExists}
+	if strings.EqualFold(n.IndexName, "PRIMARY") {
+		spec = logical.AlterSpec{Kind: logical.AlterDropPrimaryKey}
+	}
+	return &logical.AlterTable{Table: name, Specs: one(spec)}, nil
+}

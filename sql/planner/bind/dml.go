@@ -1,0 +1,534 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// insertScope resolves the columns of the target of an INSERT by position.
+type insertScope struct {
+	t *schema.Table
+	// alias is the table's name in the statement.
+	alias       string
+	onDuplicate bool
+}
+
+// rowCol is a column of the statement's row: Index counts, the id only tells
+// columns apart.
+func (s *insertScope) rowCol(i, at int) *expr.Col {
+	c := &s.t.Columns[i]
+	return &expr.Col{ID: expr.ColID(-1 - at), Index: at, T: c.Type, Null: c.Nullable || at >= len(s.t.Columns), Table: s.alias, Name: c.Name}
+}
+
+func (s *insertScope) find(db, table, name string) int {
+	if table != "" && !strings.EqualFold(table, s.alias) || db != "" && !strings.EqualFold(db, s.t.Database) {
+		return -1
+	}
+	i := s.t.ColumnByName(name)
+	if i >= 0 && s.t.Columns[i].Hidden {
+		return -1
+	}
+	return i
+}
+
+func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
+	i := s.find(db, table, name)
+	if i < 0 {
+		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
+	}
+	return s.rowCol(i, i), nil
+}
+
+// values is VALUES(name): the row to be inserted.
+func (s *insertScope) values(table, name string) (expr.Expr, error) {
+	i := s.find("", table, name)
+	if i < 0 {
+		return nil, sqlerr.UnknownColumn(qualified(table, name), clauseField)
+	}
+	return s.rowCol(i, len(s.t.Columns)+i), nil
+}
+
+func (s *insertScope) tableColumn(c *expr.Col) *schema.Column {
+	if c.Index < 0 || c.Index >= len(s.t.Columns) {
+		return nil
+	}
+	return &s.t.Columns[c.Index]
+}
+
+// targetTable is the one table of INSERT, UPDATE and DELETE.
+func (b *binder) targetTable(n *ast.TableName, operation string) (*schema.Table, error) {
+	if len(n.PartitionNames) > 0 {
+		return nil, sqlerr.NotSupported("PARTITION")
+	}
+	db, err := b.database(n.Schema.O)
+	if err != nil {
+		return nil, err
+	}
+	if b.isVirtual(db) {
+		if _, ok, err := b.env.Virtual.Virtual(db, n.Name.O); err != nil {
+			return nil, err
+		} else if ok {
+			return nil, sqlerr.AccessDeniedForSchema(db)
+		}
+	}
+	return b.table(n.Schema.O, n.Name.O)
+}
+
+func singleTable(refs *ast.TableRefsClause) (*ast.TableSource, *ast.TableName) {
+	if refs == nil || refs.TableRefs == nil || refs.TableRefs.Right != nil {
+		return nil, nil
+	}
+	switch x := refs.TableRefs.Left.(type) {
+	case *ast.TableSource:
+		name, _ := x.Source.(*ast.TableName)
+		return x, name
+	case *ast.TableName:
+		return &ast.TableSource{Source: x}, x
+	}
+	return nil, nil
+}
+
+func (b *binder) insert(n *ast.InsertStmt) (*logical.Insert, error) {
+	_, name := singleTable(n.Table)
+	if name == nil {
+		return nil, internalf("INSERT without table")
+	}
+	if len(n.PartitionNames) > 0 {
+		return nil, sqlerr.NotSupported("PARTITION")
+	}
+	t, err := b.targetTable(name, "INSERT")
+	if err != nil {
+		return nil, err
+	}
+	out := &logical.Insert{Table: t, Replace: n.IsReplace, Ignore: n.IgnoreErr}
+	if out.Columns, err = insertColumns(t, name, n.Columns, n.Lists); err != nil {
+		return nil, err
+	}
+	if out.Defaults, err = b.defaults(t); err != nil {
+		return nil, err
+	}
+	if n.Priority == mysql.DelayedPriority {
+		b.warn(sqlerr.New(3005, "HY000", "INSERT DELAYED is no longer supported. The statement was converted to INSERT."))
+	}
+	b.hints(n.TableHints)
+	is := &insertScope{t: t, alias: name.Name.O}
+	if n.Select != nil {
+		r, err := b.query(&scope{b: b, clause: clauseField}, n.Select)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.cols) != len(out.Columns) {
+			return nil, sqlerr.WrongValueCount(1)
+		}
+		out.Source = r.node
+	} else if err := b.insertRows(is, n, out); err != nil {
+		return nil, err
+	}
+	if out.OnDuplicate, err = b.onDuplicate(is, n.OnDuplicate); err != nil {
+		return nil, err
+	}
+	out.Subqueries = b.subqueries
+	return out, nil
+}
+
+// insertColumns are the positions of the columns of an INSERT: 1054, 1110.
+func insertColumns(t *schema.Table, name *ast.TableName, cols []*ast.ColumnName, lists [][]ast.ExprNode) ([]int, error) {
+	if len(cols) == 0 {
+		// INSERT INTO t () VALUES () takes all defaults.
+		if len(lists) > 0 && len(lists[0]) == 0 {
+			return []int{}, nil
+		}
+		return visiblePositions(t), nil
+	}
+	out := make([]int, 0, len(cols))
+	seen := map[int]bool{}
+	for _, c := range cols {
+		i := t.ColumnByName(c.Name.O)
+		wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, name.Name.O) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
+		if i < 0 || t.Columns[i].Hidden || wrongTable {
+			return nil, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), clauseField)
+		}
+		if seen[i] {
+			return nil, sqlerr.FieldSpecifiedTwice(c.Name.O)
+		}
+		seen[i] = true
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func visiblePositions(t *schema.Table) []int {
+	out := make([]int, 0, len(t.Columns))
+	for i := range t.Columns {
+		if !t.Columns[i].Hidden {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Insert) error {
+	b.target = is.t
+	defer func() { b.target = nil }()
+	sc := &scope{b: b, clause: clauseField, column: is.column, insert: is}
+	for r, list := range n.Lists {
+		if len(list) != len(out.Columns) {
+			return sqlerr.WrongValueCount(r + 1)
+		}
+		row := make([]expr.Expr, len(list))
+		for i, x := range list {
+			if d, ok := x.(*ast.DefaultExpr); ok && d.Name == nil {
+				continue
+			}
+			e, err := b.value(sc, x)
+			if err != nil {
+				return err
+			}
+			row[i] = e
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return nil
+}
+
+func (b *binder) onDuplicate(is *insertScope, list []*ast.Assignment) ([]logical.Assignment, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true}
+	sc := &scope{b: b, clause: clauseField, column: dup.column, insert: dup}
+	b.target = is.t
+	defer func() { b.target = nil }()
+	return b.assignments(sc, is.t, is.alias, list)
+}
+
+// assignments binds SET and ON DUPLICATE KEY UPDATE.
+func (b *binder) assignments(sc *scope, t *schema.Table, alias string, list []*ast.Assignment) ([]logical.Assignment, error) {
+	out := make([]logical.Assignment, 0, len(list))
+	for _, a := range list {
+		c := a.Column
+		i := t.ColumnByName(c.Name.O)
+		wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, alias) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
+		if i < 0 || t.Columns[i].Hidden || wrongTable {
+			return nil, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), clauseField)
+		}
+		if d, ok := a.Expr.(*ast.DefaultExpr); ok && d.Name == nil {
+			e, err := b.columnDefault(&t.Columns[i])
+			if err != nil {
+				return nil, err
+			}
+			if e == nil {
+				return nil, sqlerr.NoDefaultForField(t.Columns[i].Name)
+			}
+			out = append(out, logical.Assignment{Column: i, Value: e, Default: true})
+			continue
+		}
+		e, err := b.value(sc, a.Expr)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, logical.Assignment{Column: i, Value: e})
+	}
+	return out, nil
+}
+
+// defaults are the default expressions of all columns of t.
+func (b *binder) defaults(t *schema.Table) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(t.Columns))
+	for i := range t.Columns {
+		e, err := b.columnDefault(&t.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+// columnDefault is the default of a column; nil if there is none.
+func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
+	d := c.Default
+	switch {
+	case c.AutoIncrement || c.Hidden:
+		return nil, nil
+	case d == nil && c.Nullable, d != nil && d.Null:
+		return &expr.Const{T: c.Type, Text: "NULL"}, nil
+	case d == nil:
+		return nil, nil
+	case d.Expr == "":
+		return literalDefault(c, d.Literal)
+	}
+	if fsp, ok := currentTimestamp(d.Expr); ok {
+		var args []expr.Expr
+		if fsp > 0 {
+			args = append(args, expr.NewConst(value.Int(int64(fsp)), types.BigInt))
+		}
+		return expr.NewFunc(b.be, "now", args...)
+	}
+	pool := b.env.Parser
+	if pool == nil {
+		pool = parser.NewPool()
+	}
+	st, err := pool.Parse("SELECT "+d.Expr, b.env.Mode&^(types.ModeANSIQuotes|types.ModePipesAsConcat|types.ModeNoBackslashEscapes|types.ModeHighNotPrecedence))
+	if err != nil {
+		return nil, err
+	}
+	s, ok := st.Node.(*ast.SelectStmt)
+	if !ok || len(s.Fields.Fields) != 1 || s.Fields.Fields[0].Expr == nil {
+		return nil, internalf("default expression %q", d.Expr)
+	}
+	return b.value(&scope{b: b, clause: clauseField}, s.Fields.Fields[0].Expr)
+}
+
+// literalDefault converts a default that is kept as text to the column's
+// type, once.
+func literalDefault(c *schema.Column, text string) (expr.Expr, error) {
+	from := types.VarcharOf(len(text), c.Type.Collation)
+	if !c.Type.IsString() {
+		from = types.VarcharOf(len(text), schema.CollationUTF8MB4Bin)
+	}
+	d, err := types.Store(&types.Env{Write: true}, value.String(text), from, c, 1)
+	if err != nil {
+		return nil, sqlerr.InvalidDefault(c.Name)
+	}
+	return &expr.Const{D: d.Clone(), T: c.Type, Text: text}, nil
+}
+
+// currentTimestamp reads CURRENT_TIMESTAMP[(n)], as DDL writes it.
+func currentTimestamp(s string) (fsp int, ok bool) {
+	rest, ok := strings.CutPrefix(strings.ToUpper(s), "CURRENT_TIMESTAMP")
+	if !ok {
+		return 0, false
+	}
+	switch {
+	case rest == "", rest == "()":
+		return 0, true
+	case len(rest) == 3 && rest[0] == '(' && rest[2] == ')' && rest[1] >= '0' && rest[1] <= '6':
+		return int(rest[1] - '0'), true
+	}
+	return 0, false
+}
+
+// changeInput binds the rows that UPDATE and DELETE work on.
+type changeInput struct {
+	node logical.Node
+	scan *logical.Scan
+	sc   *scope
+}
+
+func (b *binder) changeInput(with *ast.WithClause, src *ast.TableSource, name *ast.TableName) (*changeInput, error) {
+	sc := &scope{b: b, clause: clauseField}
+	if err := b.withClause(sc, with); err != nil {
+		return nil, err
+	}
+	t, err := b.targetTable(name, "UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	alias := src.AsName.O
+	if alias == "" {
+		alias = name.Name.O
+	}
+	s, err := b.scan(t, alias, name.IndexHints)
+	if err != nil {
+		return nil, err
+	}
+	scan := s.tables[0].scan
+	scan.Lock = logical.Lock{Strength: logical.LockForUpdate}
+	sc.src = s
+	b.target = t
+	return &changeInput{node: scan, scan: scan, sc: sc}, nil
+}
+
+// restrict adds WHERE, ORDER BY and LIMIT.
+func (b *binder) restrict(in *changeInput, where ast.ExprNode, order *ast.OrderByClause, limit *ast.Limit) error {
+	if where != nil {
+		sc := *in.sc
+		sc.clause = clauseWhere
+		e, err := b.condition(&sc, where)
+		if err != nil {
+			return err
+		}
+		in.node = &logical.Filter{Input: in.node, Conds: expr.SplitAnd(nil, e)}
+	}
+	if order != nil {
+		sc := *in.sc
+		sc.clause = clauseOrder
+		var keys []logical.SortKey
+		for _, item := range order.Items {
+			if p, ok := item.Expr.(*ast.PositionExpr); ok {
+				return sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
+			}
+			e, err := b.value(&sc, item.Expr)
+			if err != nil {
+				return err
+			}
+			if !expr.IsConst(e) {
+				keys = append(keys, logical.SortKey{Expr: e, Desc: item.Desc})
+			}
+		}
+		if len(keys) > 0 {
+			in.node = &logical.Sort{Input: in.node, Keys: keys}
+		}
+	}
+	count, offset, err := b.limit(in.sc, limit)
+	if err != nil {
+		return err
+	}
+	in.node = withLimit(in.node, count, offset)
+	return nil
+}
+
+func (b *binder) update(n *ast.UpdateStmt) (*logical.Update, error) {
+	src, name := singleTable(n.TableRefs)
+	if src == nil {
+		return nil, sqlerr.NotSupported("multi-table UPDATE")
+	}
+	if name == nil {
+		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "UPDATE")
+	}
+	b.hints(n.TableHints)
+	in, err := b.changeInput(n.With, src, name)
+	if err != nil {
+		return nil, err
+	}
+	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, n.List)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
+		return nil, err
+	}
+	return &logical.Update{Table: in.scan.Table, Input: in.node, Scan: in.scan, Assignments: set, Ignore: n.IgnoreErr, Subqueries: b.subqueries}, nil
+}
+
+func (b *binder) delete(n *ast.DeleteStmt) (*logical.Delete, error) {
+	src, name := singleTable(n.TableRefs)
+	if n.IsMultiTable && (src == nil || n.Tables == nil || len(n.Tables.Tables) != 1) {
+		return nil, sqlerr.NotSupported("multi-table DELETE")
+	}
+	if src == nil {
+		return nil, sqlerr.NotSupported("multi-table DELETE")
+	}
+	if name == nil {
+		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "DELETE")
+	}
+	b.hints(n.TableHints)
+	in, err := b.changeInput(n.With, src, name)
+	if err != nil {
+		return nil, err
+	}
+	if n.IsMultiTable {
+		// DELETE t FROM t WHERE …
+		if want := n.Tables.Tables[0]; !strings.EqualFold(want.Name.O, in.scan.Alias) {
+			return nil, sqlerr.New(1109, "42S02", "Unknown table '%s' in MULTI DELETE", want.Name.O)
+		}
+		if n.Order != nil || n.Limit != nil {
+			return nil, sqlerr.WrongUsage("DELETE", "ORDER BY")
+		}
+	}
+	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
+		return nil, err
+	}
+	return &logical.Delete{Table: in.scan.Table, Input: in.node, Scan: in.scan, Ignore: n.IgnoreErr, Subqueries: b.subqueries}, nil
+}
+
+// loadData binds LOAD DATA.
+func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
+	if n.Format != nil || len(n.Options) > 0 {
+		return nil, sqlerr.NotSupported("LOAD DATA … FORMAT and WITH")
+	}
+	t, err := b.targetTable(n.Table, "LOAD")
+	if err != nil {
+		return nil, err
+	}
+	out := &logical.LoadData{Local: n.FileLocRef == ast.FileLocClient, Path: n.Path,
+		FieldsTerminated: "\t", FieldsEscaped: `\`, LinesTerminated: "\n"}
+	out.Insert = logical.Insert{Table: t, Replace: n.OnDuplicate == ast.OnDuplicateKeyHandlingReplace, Ignore: n.OnDuplicate == ast.OnDuplicateKeyHandlingIgnore}
+	if n.Charset != nil {
+		if _, err := charsetCollation(*n.Charset, ""); err != nil {
+			return nil, err
+		}
+		out.Charset = *n.Charset
+	}
+	if err := loadFormat(n, out); err != nil {
+		return nil, err
+	}
+	if err := loadFields(n, t, out); err != nil {
+		return nil, err
+	}
+	if out.Insert.Defaults, err = b.defaults(t); err != nil {
+		return nil, err
+	}
+	is := &insertScope{t: t, alias: n.Table.Name.O}
+	sc := &scope{b: b, clause: clauseField, column: is.column, insert: is}
+	if out.Set, err = b.assignments(sc, t, is.alias, n.ColumnAssignments); err != nil {
+		return nil, err
+	}
+	out.Insert.Subqueries = b.subqueries
+	return out, nil
+}
+
+func loadFormat(n *ast.LoadDataStmt, out *logical.LoadData) error {
+	if f := n.FieldsInfo; f != nil {
+		if f.DefinedNullBy != nil {
+			return sqlerr.NotSupported("DEFINED NULL BY")
+		}
+		set(&out.FieldsTerminated, f.Terminated)
+		set(&out.FieldsEnclosed, f.Enclosed)
+		set(&out.FieldsEscaped, f.Escaped)
+		out.OptionallyEnclosed = f.OptEnclosed
+	}
+	if l := n.LinesInfo; l != nil {
+		set(&out.LinesStarting, l.Starting)
+		set(&out.LinesTerminated, l.Terminated)
+	}
+	if n.IgnoreLines != nil {
+		out.IgnoreLines = int(min(*n.IgnoreLines, 1<<40))
+	}
+	return nil
+}
+
+func set(dst *string, src *string) {
+	if src != nil {
+		*dst = *src
+	}
+}
+
+func loadFields(n *ast.LoadDataStmt, t *schema.Table, out *logical.LoadData) error {
+	if len(n.ColumnsAndUserVars) == 0 {
+		for _, i := range visiblePositions(t) {
+			out.Fields = append(out.Fields, logical.LoadField{Column: i})
+			out.Insert.Columns = append(out.Insert.Columns, i)
+		}
+		return nil
+	}
+	seen := map[int]bool{}
+	for _, c := range n.ColumnsAndUserVars {
+		if c.UserVar != nil {
+			out.Fields = append(out.Fields, logical.LoadField{Column: -1, Var: c.UserVar.Name})
+			continue
+		}
+		i := t.ColumnByName(c.ColumnName.Name.O)
+		if i < 0 || t.Columns[i].Hidden {
+			return sqlerr.UnknownColumn(c.ColumnName.Name.O, clauseField)
+		}
+		if seen[i] {
+			return sqlerr.FieldSpecifiedTwice(c.ColumnName.Name.O)
+		}
+		seen[i] = true
+		out.Fields = append(out.Fields, logical.LoadField{Column: i})
+		out.Insert.Columns = append(out.Insert.Columns, i)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package bind
+
+import (
+	"fmt"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// Catalog is the schema as one statement sees it: it does not change while
+// the statement is bound. Descriptors are not to be changed.
+type Catalog interface {
+	Database(name string) (*schema.Database, bool)
+	Table(db, name string) (*schema.Table, bool)
+}
+
+// VirtualTables knows the tables that the server makes up: those of
+// information_schema, performance_schema, mysql and sys by database and name,
+// and those of SHOW statements under the database ShowDatabase (see show.go).
+type VirtualTables interface {
+	// Virtual gives the table's name as it is written, its columns (Name, T and
+	// Null are read) and the handle for logical.Virtual. ok is false when there
+	// is none. args are the words of a SHOW statement. An error is one that the
+	// statement gets, such as 1146 for SHOW COLUMNS of a missing table.
+	Virtual(db, name string, args ...string) (t VirtualTable, ok bool, err error)
+	// IsVirtual reports whether db is a database of virtual tables only.
+	IsVirtual(db string) bool
+}
+
+// VirtualTable is one virtual table.
+type VirtualTable struct {
+	Name string
+	Cols []logical.Column
+	Key  any
+}
+
+// Env is what binding needs to know of the session.
+type Env struct {
+	Catalog Catalog
+	// Virtual may be nil: there are no virtual tables then.
+	Virtual VirtualTables
+	// Database is the current one, "" if none.
+	Database string
+	Mode     types.SQLMode
+	// Collation is the connection's (collation_connection).
+	Collation schema.CollationID
+	// ServerCollation is the default of new databases (collation_server).
+	ServerCollation schema.CollationID
+	// ParamTypes are the types of the parameters; missing ones (TypeNull in
+	// PREPARE) are taken from the context, else VARCHAR.
+	ParamTypes []schema.Type
+	// SysVar is the type of @@scope.name; scope is "", "session" or "global".
+	// Errors: 1193, 1238. A nil function types all variables as text.
+	SysVar func(scope, name string) (schema.Type, error)
+	// UserVar is the type of @name; nil for text.
+	UserVar func(name string) schema.Type
+	// Parser parses default expressions of columns; nil makes one when needed.
+	Parser *parser.Pool
+	// Warn takes warnings of binding; may be nil.
+	Warn func(sqlerr.Warning)
+	// DivPrecisionIncrement and the like live in the executor's context.
+}
+
+// binder is the state of binding one statement.
+type binder struct {
+	env        *Env
+	be         *expr.BindEnv
+	nextCol    expr.ColID
+	subqueries []logical.Node
+	locks      bool
+	depth      int // nesting of query blocks and expressions
+	// target is the table that the statement changes, while what may not read
+	// it directly (1093) is bound; derived counts the derived tables around.
+	target    *schema.Table
+	inDerived int
+	params    []schema.Type
+}
+
+// maxNesting bounds recursion over the AST.
+const maxNesting = 1000
+
+func newBinder(env *Env) *binder {
+	coll := env.Collation
+	if coll == schema.CollationNone {
+		coll = schema.CollationUTF8MB40900AICI
+	}
+	return &binder{env: env, be: &expr.BindEnv{Collation: coll, Mode: env.Mode}, params: env.ParamTypes}
+}
+
+func (b *binder) newID() expr.ColID {
+	b.nextCol++
+	return b.nextCol
+}
+
+func (b *binder) collation() schema.CollationID { return b.be.Collation }
+
+func (b *binder) warn(e *sqlerr.Error) {
+	if b.env.Warn != nil {
+		b.env.Warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: e})
+	}
+}
+
+// database is db or the current database; 1046 if there is none.
+func (b *binder) database(db string) (string, error) {
+	if db != "" {
+		return db, nil
+	}
+	if b.env.Database == "" {
+		return "", sqlerr.NoDatabaseSelected()
+	}
+	return b.env.Database, nil
+}
+
+func (b *binder) isVirtual(db string) bool {
+	return b.env.Virtual != nil && b.env.Virtual.IsVirtual(db)
+}
+
+// table finds a base table for reading or writing: 1046, 1049, 1146.
+func (b *binder) table(db, name string) (*schema.Table, error) {
+	db, err := b.database(db)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := b.env.Catalog.Database(db)
+	if !ok {
+		return nil, sqlerr.UnknownDatabase(db)
+	}
+	t, ok := b.env.Catalog.Table(d.Name, name)
+	if !ok {
+		return nil, sqlerr.NoSuchTable(db, name)
+	}
+	return t, nil
+}
+
+// charsetCollation is the collation that CHARACTER SET cs COLLATE coll means;
+// either may be "": 1115, 1273, 1253.
+func charsetCollation(cs, coll string) (schema.CollationID, error) {
+	var c *collate.Collation
+	if coll != "" {
+		x, ok := collate.ByName(coll)
+		if !ok {
+			return 0, sqlerr.UnknownCollation(coll)
+		}
+		c = x
+	}
+	if cs == "" {
+		if c == nil {
+			return schema.CollationNone, nil
+		}
+		return c.ID, nil
+	}
+	d, ok := collate.DefaultForCharset(cs)
+	if !ok {
+		return 0, sqlerr.UnknownCharset(cs)
+	}
+	if c == nil {
+		return d.ID, nil
+	}
+	if c.Charset != d.Charset {
+		return 0, sqlerr.CollationCharsetMismatch(coll, cs)
+	}
+	return c.ID, nil
+}
+
+// nest guards recursion: a statement that nests deeper than maxNesting is
+// refused, so that no text can exhaust the stack.
+func (b *binder) nest() (func(), error) {
+	if b.depth++; b.depth > maxNesting {
+		b.depth--
+		return nil, sqlerr.New(1436, "HY000", "Thread stack overrun: the statement nests deeper than %d levels", maxNesting)
+	}
+	return func() { b.depth-- }, nil
+}
+
+func internalf(format string, args ...any) error {
+	return sqlerr.Internal("%s", fmt.Sprintf(format, args...))
+}

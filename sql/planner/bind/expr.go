@@ -1,0 +1,511 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// value binds an expression that is one value: 1241 for a row.
+func (b *binder) value(sc *scope, n ast.ExprNode) (expr.Expr, error) {
+	e, err := b.expr(sc, n)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := e.(*expr.Func); ok && f.Name == "row" {
+		return nil, sqlerr.OperandColumns(1)
+	}
+	return e, nil
+}
+
+// condition binds an expression whose truth is asked for.
+func (b *binder) condition(sc *scope, n ast.ExprNode) (expr.Expr, error) {
+	e, err := b.value(sc, n)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewFilter(b.be, e)
+}
+
+func (b *binder) values(sc *scope, list []ast.ExprNode) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(list))
+	for i, n := range list {
+		e, err := b.value(sc, n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+// expr binds any expression, rows included.
+func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
+	done, err := b.nest()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	switch n := n.(type) {
+	case *parser.Literal:
+		return b.literal(n)
+	case *parser.Param:
+		return b.param(n), nil
+	case *ast.ParenthesesExpr:
+		return b.expr(sc, n.Expr)
+	case *ast.ColumnNameExpr:
+		return sc.resolve(n.Name.Schema.O, n.Name.Table.O, n.Name.Name.O)
+	case *ast.BinaryOperationExpr:
+		return b.binary(sc, n)
+	case *ast.UnaryOperationExpr:
+		return b.unary(sc, n)
+	case *ast.BetweenExpr:
+		return b.between(sc, n)
+	case *ast.CaseExpr:
+		return b.caseExpr(sc, n)
+	case *ast.IsNullExpr:
+		return b.isTest(sc, n.Expr, "is_null", n.Not)
+	case *ast.IsTruthExpr:
+		name := "is_false"
+		if n.True != 0 {
+			name = "is_true"
+		}
+		return b.isTest(sc, n.Expr, name, n.Not)
+	case *ast.PatternInExpr:
+		return b.in(sc, n)
+	case *ast.PatternLikeOrIlikeExpr:
+		return b.like(sc, n)
+	case *ast.PatternRegexpExpr:
+		return b.negated(n.Not, func() (expr.Expr, error) { return b.call(sc, "regexp_like", n.Expr, n.Pattern) })
+	case *ast.RowExpr:
+		return b.row(sc, n)
+	case *ast.FuncCallExpr:
+		return b.funcCall(sc, n)
+	case *ast.FuncCastExpr:
+		return b.castExpr(sc, n)
+	case *ast.AggregateFuncExpr:
+		return b.aggregate(sc, n)
+	case *ast.WindowFuncExpr:
+		return nil, sqlerr.NotSupported("window function " + strings.ToUpper(n.Name))
+	case *ast.SubqueryExpr:
+		return b.scalarSubquery(sc, n)
+	case *ast.ExistsSubqueryExpr:
+		return b.exists(sc, n)
+	case *ast.CompareSubqueryExpr:
+		return b.compareSubquery(sc, n)
+	case *ast.DefaultExpr:
+		return b.defaultFunc(sc, n)
+	case *ast.ValuesExpr:
+		return b.valuesFunc(sc, n)
+	case *ast.VariableExpr:
+		return b.variable(sc, n)
+	case *ast.SetCollationExpr:
+		return b.collate(sc, n)
+	case *ast.PositionExpr:
+		return expr.NewConst(value.Int(int64(n.N)), types.BigInt), nil
+	case *ast.MatchAgainst:
+		return nil, sqlerr.NotSupported("MATCH … AGAINST")
+	case *ast.JSONSumCrc32Expr:
+		return nil, sqlerr.NotSupported("JSON_SUM_CRC32")
+	case *ast.MaxValueExpr:
+		return nil, sqlerr.NotSupported("MAXVALUE")
+	}
+	return nil, internalf("expression %T", n)
+}
+
+// literal types a literal.
+func (b *binder) literal(l *parser.Literal) (expr.Expr, error) {
+	c := &expr.Const{D: l.Datum}
+	switch l.Datum.Kind() {
+	case value.KindNull:
+		c.T = types.Null
+	case value.KindInt:
+		c.T = types.BigInt
+		if l.Kind == parser.LiteralBool {
+			c.T = types.Bool
+		} else {
+			c.T.Len = len(itoa(int(l.Datum.Int())))
+		}
+	case value.KindUint:
+		c.T = types.UBigInt
+	case value.KindFloat:
+		c.T = types.Double
+	case value.KindDecimal:
+		d := l.Datum.Decimal()
+		c.T = types.DecimalOf(d.Digits(), d.Scale())
+	default:
+		return b.textLiteral(l, c)
+	}
+	return c, nil
+}
+
+func (b *binder) textLiteral(l *parser.Literal, c *expr.Const) (expr.Expr, error) {
+	s := l.Datum.Bytes()
+	cs := l.Introducer()
+	switch {
+	case cs != "":
+		coll, ok := collate.DefaultForCharset(cs)
+		if !ok {
+			return nil, sqlerr.UnknownCharset(cs)
+		}
+		if !coll.Valid(s) {
+			return nil, sqlerr.InvalidCharacterString(coll.Charset, hexText(s))
+		}
+		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)
+	case l.Kind == parser.LiteralHex || l.Kind == parser.LiteralBit:
+		c.T = types.VarbinaryOf(len(s))
+	default:
+		coll := collate.Must(b.collation())
+		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)
+	}
+	return c, nil
+}
+
+// hexText shows bytes as MySQL does in messages about invalid text.
+func hexText(s []byte) string {
+	const digits = "0123456789ABCDEF"
+	var out []byte
+	for i, c := range s {
+		if i == 6 {
+			out = append(out, "..."...)
+			break
+		}
+		if c >= 0x80 {
+			out = append(out, '\\', 'x', digits[c>>4], digits[c&15])
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// param is a ?; one without a known type takes it from its context (adapt).
+func (b *binder) param(p *parser.Param) *expr.Param {
+	t := schema.Type{}
+	if p.Index < len(b.params) {
+		t = b.params[p.Index]
+	}
+	switch {
+	case t.ID == schema.TypeNull && p.Index >= len(b.params):
+		t = types.VarcharOf(unknownParamLen, b.collation())
+	case t.IsCharacter() && t.Collation == schema.CollationNone:
+		t.Collation = b.collation()
+	}
+	return &expr.Param{Index: p.Index, T: t}
+}
+
+// unknownParamLen marks the type of a parameter that nobody typed yet.
+const unknownParamLen = 16384
+
+func isUntyped(e expr.Expr) bool {
+	p, ok := e.(*expr.Param)
+	return ok && p.T.ID == schema.TypeVarchar && p.T.Len == unknownParamLen
+}
+
+// adapt types the untyped parameters among the operands of a comparison or
+// arithmetic by the first operand that has a type.
+func adapt(list []expr.Expr, arithmetic bool) {
+	var t *schema.Type
+	for _, e := range list {
+		if !isUntyped(e) && e.Type().ID != schema.TypeNull {
+			x := e.Type()
+			t = &x
+			break
+		}
+	}
+	if t == nil || arithmetic && !t.IsNumeric() {
+		if !arithmetic {
+			return
+		}
+		t = &types.Double
+	}
+	for i, e := range list {
+		if isUntyped(e) {
+			list[i] = &expr.Param{Index: e.(*expr.Param).Index, T: *t}
+		}
+	}
+}
+
+var binaryOps = map[opcode.Op]string{
+	opcode.LogicAnd: "and", opcode.LogicOr: "or", opcode.LogicXor: "xor",
+	opcode.GE: ">=", opcode.LE: "<=", opcode.EQ: "=", opcode.NE: "<>", opcode.LT: "<", opcode.GT: ">", opcode.NullEQ: "<=>",
+	opcode.Plus: "+", opcode.Minus: "-", opcode.Mul: "*", opcode.Div: "/", opcode.IntDiv: "div", opcode.Mod: "%",
+	opcode.And: "&", opcode.Or: "|", opcode.Xor: "^", opcode.LeftShift: "<<", opcode.RightShift: ">>",
+}
+
+func (b *binder) binary(sc *scope, n *ast.BinaryOperationExpr) (expr.Expr, error) {
+	name, ok := binaryOps[n.Op]
+	if !ok {
+		return nil, sqlerr.NotSupported("operator " + n.Op.String())
+	}
+	if name == "and" || name == "or" {
+		return b.logic(sc, n, name)
+	}
+	if e, ok, err := b.rowSubquery(sc, n, name); ok || err != nil {
+		return e, err
+	}
+	if name == "+" || name == "-" {
+		// date + INTERVAL 1 DAY arrives as DATE_ADD; a bare unit never does.
+		if _, ok := n.R.(*ast.TimeUnitExpr); ok {
+			return nil, internalf("interval operand")
+		}
+	}
+	l, err := b.expr(sc, n.L)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.expr(sc, n.R)
+	if err != nil {
+		return nil, err
+	}
+	args := []expr.Expr{l, r}
+	switch name {
+	case "+", "-", "*", "/", "div", "%":
+		adapt(args, true)
+	case "=", "<>", "<", "<=", ">", ">=", "<=>":
+		adapt(args, false)
+	}
+	return expr.NewFunc(b.be, name, args...)
+}
+
+// logic binds a chain of AND or OR without recursion on its left side: chains
+// of thousands of terms are common.
+func (b *binder) logic(sc *scope, n *ast.BinaryOperationExpr, name string) (expr.Expr, error) {
+	var terms []ast.ExprNode
+	var left ast.ExprNode = n
+	for {
+		x, ok := left.(*ast.BinaryOperationExpr)
+		if !ok || x.Op != n.Op {
+			break
+		}
+		terms = append(terms, x.R)
+		left = x.L
+	}
+	terms = append(terms, left)
+	args := make([]expr.Expr, len(terms))
+	for i := range terms {
+		e, err := b.value(sc, terms[len(terms)-1-i])
+		if err != nil {
+			return nil, err
+		}
+		args[i] = e
+	}
+	return expr.NewFunc(b.be, name, args...)
+}
+
+func (b *binder) unary(sc *scope, n *ast.UnaryOperationExpr) (expr.Expr, error) {
+	if n.Op == opcode.Minus {
+		if l, ok := n.V.(*parser.Literal); ok {
+			if c := negative(l); c != nil {
+				return c, nil
+			}
+		}
+	}
+	e, err := b.value(sc, n.V)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Op {
+	case opcode.Plus:
+		return e, nil
+	case opcode.Minus:
+		args := []expr.Expr{e}
+		adapt(args, true)
+		return expr.NewFunc(b.be, "neg", args...)
+	case opcode.Not, opcode.Not2:
+		return expr.NewFunc(b.be, "not", e)
+	case opcode.BitNeg:
+		return expr.NewFunc(b.be, "~", e)
+	}
+	return nil, sqlerr.NotSupported("operator " + n.Op.String())
+}
+
+// negative is a negative numeric literal; nil if l is no number.
+func negative(l *parser.Literal) expr.Expr {
+	if l.Kind != parser.LiteralNumber {
+		return nil
+	}
+	switch l.Datum.Kind() {
+	case value.KindInt:
+		t := types.BigInt
+		t.Len = 1 + len(itoa(int(l.Datum.Int())))
+		return expr.NewConst(value.Int(-l.Datum.Int()), t)
+	case value.KindUint:
+		if l.Datum.Uint() == 1<<63 {
+			return expr.NewConst(value.Int(-1<<63), types.BigInt)
+		}
+	case value.KindDecimal:
+		d := l.Datum.Decimal().Neg()
+		return expr.NewConst(value.Dec(d), types.DecimalOf(d.Digits(), d.Scale()))
+	case value.KindFloat:
+		return expr.NewConst(value.Float(-l.Datum.Float()), types.Double)
+	}
+	return nil
+}
+
+// negated puts NOT around what bind makes.
+func (b *binder) negated(not bool, bind func() (expr.Expr, error)) (expr.Expr, error) {
+	e, err := bind()
+	if err != nil || !not {
+		return e, err
+	}
+	return expr.NewFunc(b.be, "not", e)
+}
+
+// call binds a function over arguments that are values.
+func (b *binder) call(sc *scope, name string, args ...ast.ExprNode) (expr.Expr, error) {
+	list, err := b.values(sc, args)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewFunc(b.be, name, list...)
+}
+
+func (b *binder) isTest(sc *scope, n ast.ExprNode, name string, not bool) (expr.Expr, error) {
+	return b.negated(not, func() (expr.Expr, error) { return b.call(sc, name, n) })
+}
+
+// between is a >= low AND a <= high. Its operand is bound once, so that both
+// comparisons read the same expression.
+func (b *binder) between(sc *scope, n *ast.BetweenExpr) (expr.Expr, error) {
+	list, err := b.exprs(sc, n.Expr, n.Left, n.Right)
+	if err != nil {
+		return nil, err
+	}
+	adapt(list, false)
+	if expr.IsFunc("between") {
+		return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "between", list...) })
+	}
+	if volatile(list[0]) {
+		return nil, sqlerr.NotSupported("BETWEEN of an expression that is not deterministic")
+	}
+	lo, err := expr.NewFunc(b.be, ">=", list[0], list[1])
+	if err != nil {
+		return nil, err
+	}
+	hi, err := expr.NewFunc(b.be, "<=", list[0], list[2])
+	if err != nil {
+		return nil, err
+	}
+	return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "and", lo, hi) })
+}
+
+func (b *binder) exprs(sc *scope, list ...ast.ExprNode) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(list))
+	for i, n := range list {
+		e, err := b.expr(sc, n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+func (b *binder) caseExpr(sc *scope, n *ast.CaseExpr) (expr.Expr, error) {
+	var operand expr.Expr
+	var err error
+	if n.Value != nil {
+		if operand, err = b.value(sc, n.Value); err != nil {
+			return nil, err
+		}
+		if volatile(operand) {
+			return nil, sqlerr.NotSupported("CASE of an expression that is not deterministic")
+		}
+	}
+	args := make([]expr.Expr, 0, 2*len(n.WhenClauses)+1)
+	for _, w := range n.WhenClauses {
+		when, err := b.value(sc, w.Expr)
+		if err != nil {
+			return nil, err
+		}
+		if operand != nil {
+			pair := []expr.Expr{operand, when}
+			adapt(pair, false)
+			if when, err = expr.NewFunc(b.be, "=", pair...); err != nil {
+				return nil, err
+			}
+		}
+		then, err := b.value(sc, w.Result)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, when, then)
+	}
+	if n.ElseClause != nil {
+		e, err := b.value(sc, n.ElseClause)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, e)
+	}
+	return expr.NewFunc(b.be, "case", args...)
+}
+
+func (b *binder) in(sc *scope, n *ast.PatternInExpr) (expr.Expr, error) {
+	if n.Sel != nil {
+		return b.negated(n.Not, func() (expr.Expr, error) { return b.inSubquery(sc, n) })
+	}
+	args := make([]expr.Expr, 0, len(n.List)+1)
+	for _, x := range append([]ast.ExprNode{n.Expr}, n.List...) {
+		e, err := b.expr(sc, x)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, e)
+	}
+	adapt(args, false)
+	return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "in", args...) })
+}
+
+func (b *binder) like(sc *scope, n *ast.PatternLikeOrIlikeExpr) (expr.Expr, error) {
+	if !n.IsLike {
+		return nil, sqlerr.NotSupported("ILIKE")
+	}
+	args, err := b.values(sc, []ast.ExprNode{n.Expr, n.Pattern})
+	if err != nil {
+		return nil, err
+	}
+	noBackslash := b.env.Mode&types.ModeNoBackslashEscapes != 0
+	if n.EscapeExplicit || noBackslash {
+		esc := ""
+		// The grammar gives a backslash where none was written; without
+		// backslash escapes there is no escape character then.
+		if n.EscapeExplicit && n.Escape != 0 {
+			esc = string([]byte{n.Escape})
+		}
+		if !n.EscapeExplicit || esc != `\` {
+			args = append(args, expr.NewConst(value.String(esc), types.VarcharOf(len(esc), b.collation())))
+		}
+	}
+	return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "like", args...) })
+}
+
+func (b *binder) row(sc *scope, n *ast.RowExpr) (expr.Expr, error) {
+	list, err := b.exprs(sc, n.Values...)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewRow(list...)
+}
+
+func (b *binder) collate(sc *scope, n *ast.SetCollationExpr) (expr.Expr, error) {
+	e, err := b.value(sc, n.Expr)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := collate.ByName(n.Collate)
+	if !ok {
+		return nil, sqlerr.UnknownCollation(n.Collate)
+	}
+	return expr.NewCollate(b.be, e, c.ID)
+}

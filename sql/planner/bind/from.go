@@ -1,0 +1,452 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// cte is a common table expression. It is bound anew at each use.
+type cte struct {
+	name  string
+	query ast.ResultSetNode
+	cols  []ast.CIStr
+	// scope is where the WITH stands: it sees the CTEs before it.
+	scope *scope
+}
+
+// withClause adds the CTEs of WITH to sc.
+func (b *binder) withClause(sc *scope, w *ast.WithClause) error {
+	if w == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, c := range w.CTEs {
+		if seen[c.Name.L] {
+			return sqlerr.NotUniqueTable(c.Name.O)
+		}
+		seen[c.Name.L] = true
+		if w.IsRecursive && mentions(c.Query, c.Name.L) {
+			return sqlerr.NotSupported("recursive common table expression")
+		}
+		at := &scope{b: b, outer: sc.outer, ctes: append([]*cte(nil), sc.ctes...), clause: clauseField}
+		sc.ctes = append(sc.ctes, &cte{name: c.Name.O, query: c.Query.Query, cols: c.ColNameList, scope: at})
+	}
+	return nil
+}
+
+// mentions reports whether a table of that name is read somewhere in n.
+func mentions(n ast.Node, name string) bool {
+	v := &mentionVisitor{name: name}
+	n.Accept(v)
+	return v.found
+}
+
+type mentionVisitor struct {
+	name  string
+	found bool
+}
+
+// Enter implements ast.Visitor.
+func (v *mentionVisitor) Enter(n ast.Node) (ast.Node, bool) {
+	if t, ok := n.(*ast.TableName); ok && t.Schema.L == "" && t.Name.L == v.name {
+		v.found = true
+	}
+	return n, v.found
+}
+
+// Leave implements ast.Visitor.
+func (v *mentionVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// from binds a table reference.
+func (b *binder) from(sc *scope, n ast.ResultSetNode) (*source, error) {
+	done, err := b.nest()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	switch n := n.(type) {
+	case *ast.Join:
+		if n.Right == nil {
+			return b.from(sc, n.Left)
+		}
+		return b.join(sc, n)
+	case *ast.TableSource:
+		return b.tableSource(sc, n)
+	case *ast.TableName:
+		return b.tableSource(sc, &ast.TableSource{Source: n})
+	case *ast.SelectStmt, *ast.SetOprStmt, *ast.SubqueryExpr:
+		return nil, sqlerr.DerivedMustHaveAlias()
+	}
+	return nil, internalf("table reference %T", n)
+}
+
+func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
+	if n.Lateral {
+		return nil, sqlerr.NotSupported("LATERAL")
+	}
+	switch x := n.Source.(type) {
+	case *ast.TableName:
+		if n.ColumnNames != nil {
+			return nil, sqlerr.NotSupported("column list of a table alias")
+		}
+		return b.tableName(sc, x, n.AsName.O)
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		if n.AsName.O == "" {
+			return nil, sqlerr.DerivedMustHaveAlias()
+		}
+		// A derived table sees the CTEs around it, but no columns.
+		inner := &scope{b: b, outer: nil, ctes: sc.visibleCTEs(), clause: clauseField}
+		return b.derived(inner, x, n.AsName.O, n.ColumnNames)
+	case *ast.Join:
+		return b.from(sc, x)
+	}
+	return nil, internalf("table source %T", n.Source)
+}
+
+// visibleCTEs are the CTEs that a block inside sc sees, outermost first.
+func (sc *scope) visibleCTEs() []*cte {
+	var list []*cte
+	for s := sc; s != nil; s = s.outer {
+		list = append(append([]*cte(nil), s.ctes...), list...)
+	}
+	return list
+}
+
+// derived binds a subquery in FROM, or a CTE.
+func (b *binder) derived(sc *scope, q ast.ResultSetNode, alias string, names []ast.CIStr) (*source, error) {
+	b.inDerived++
+	out, err := b.query(sc, q)
+	b.inDerived--
+	if err != nil {
+		return nil, err
+	}
+	cols := append([]logical.Column(nil), out.cols...)
+	if len(names) > 0 {
+		if len(names) != len(cols) {
+			return nil, sqlerr.DerivedColumnList()
+		}
+		for i := range cols {
+			cols[i].Name = names[i].O
+		}
+	}
+	seen := map[string]bool{}
+	for i := range cols {
+		l := strings.ToLower(cols[i].Name)
+		if seen[l] {
+			return nil, sqlerr.DuplicateColumn(cols[i].Name)
+		}
+		seen[l] = true
+		cols[i].Table, cols[i].DB = alias, ""
+	}
+	t := &tableRef{alias: alias, cols: cols}
+	return &source{node: out.node, tables: []*tableRef{t}, star: append([]logical.Column(nil), cols...)}, nil
+}
+
+func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, error) {
+	switch {
+	case len(n.PartitionNames) > 0:
+		return nil, sqlerr.NotSupported("PARTITION")
+	case n.TableSample != nil:
+		return nil, sqlerr.NotSupported("TABLESAMPLE")
+	case n.AsOf != nil:
+		return nil, sqlerr.NotSupported("AS OF TIMESTAMP")
+	}
+	name := n.Name.O
+	if n.Schema.O == "" {
+		if c := sc.findCTE(name); c != nil {
+			if alias == "" {
+				alias = c.name
+			}
+			return b.derived(&scope{b: b, outer: c.scope.outer, ctes: c.scope.ctes, clause: clauseField}, c.query, alias, c.cols)
+		}
+	}
+	db, err := b.database(n.Schema.O)
+	if err != nil {
+		return nil, err
+	}
+	if alias == "" {
+		alias = name
+	}
+	if b.isVirtual(db) {
+		if v, ok, err := b.env.Virtual.Virtual(db, name); err != nil {
+			return nil, err
+		} else if ok {
+			if alias == name {
+				alias = v.Name
+			}
+			return b.virtual(v, db, alias), nil
+		}
+		if _, ok := b.env.Catalog.Database(db); !ok {
+			if strings.EqualFold(db, "information_schema") {
+				return nil, sqlerr.UnknownTable(qualified(db, name) + " in information_schema")
+			}
+			return nil, sqlerr.NoSuchTable(db, name)
+		}
+	}
+	t, err := b.table(n.Schema.O, name)
+	if err != nil {
+		return nil, err
+	}
+	if b.target == t && b.inDerived == 0 {
+		return nil, sqlerr.UpdateTableUsed(name)
+	}
+	return b.scan(t, alias, n.IndexHints)
+}
+
+// virtual makes the source of a virtual table.
+func (b *binder) virtual(v VirtualTable, db, alias string) *source {
+	cols := make([]logical.Column, len(v.Cols))
+	for i, c := range v.Cols {
+		cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: db, OrgTable: v.Name, OrgName: c.Name, T: c.T, Null: c.Null, Hidden: c.Hidden}
+	}
+	node := &logical.Virtual{Name: v.Name, Cols: cols, Key: v.Key}
+	t := &tableRef{alias: alias, db: db, cols: append([]logical.Column(nil), cols...)}
+	return &source{node: node, tables: []*tableRef{t}, star: visible(cols)}
+}
+
+func visible(cols []logical.Column) []logical.Column {
+	out := make([]logical.Column, 0, len(cols))
+	for _, c := range cols {
+		if !c.Hidden {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// scan makes the source of a base table.
+func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*source, error) {
+	s := &logical.Scan{Table: t, Alias: alias, Cols: make([]logical.Column, len(t.Columns))}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		s.Cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: t.Database, OrgTable: t.Name, OrgName: c.Name,
+			T: c.Type, Null: c.Nullable, Hidden: c.Hidden}
+	}
+	hint, err := indexHints(t, alias, hints)
+	if err != nil {
+		return nil, err
+	}
+	s.Hint = hint
+	ref := &tableRef{alias: alias, db: t.Database, cols: append([]logical.Column(nil), s.Cols...), scan: s}
+	return &source{node: s, tables: []*tableRef{ref}, star: visible(s.Cols)}, nil
+}
+
+// indexHints checks USE, FORCE and IGNORE INDEX: 1176, 1221.
+func indexHints(t *schema.Table, alias string, hints []*ast.IndexHint) (logical.IndexHint, error) {
+	var out logical.IndexHint
+	for _, h := range hints {
+		if h.HintScope != ast.HintForScan && h.HintScope != ast.HintForJoin {
+			continue // FOR ORDER BY and FOR GROUP BY are advice that no plan needs
+		}
+		names := make([]string, 0, len(h.IndexNames))
+		for _, n := range h.IndexNames {
+			if strings.EqualFold(n.O, "PRIMARY") && !t.HasHiddenKey() {
+				names = append(names, "PRIMARY")
+				continue
+			}
+			x := t.IndexByName(n.O)
+			if x == nil || x.State != schema.IndexPublic {
+				return out, sqlerr.KeyDoesNotExist(n.O, alias)
+			}
+			names = append(names, x.Name)
+		}
+		switch h.HintType {
+		case ast.HintUse:
+			out.UseSet = true
+			out.Use = append(out.Use, names...)
+		case ast.HintForce:
+			out.Force = append(out.Force, names...)
+		case ast.HintIgnore:
+			out.Ignore = append(out.Ignore, names...)
+		default:
+			return out, sqlerr.NotSupported("ORDER_INDEX hint")
+		}
+	}
+	if out.UseSet && len(out.Force) > 0 {
+		return out, sqlerr.WrongUsage("USE INDEX", "FORCE INDEX")
+	}
+	return out, nil
+}
+
+// checkUnique is 1066 for two tables of one name.
+func checkUnique(a, c *source) error {
+	for _, x := range a.tables {
+		for _, y := range c.tables {
+			if strings.EqualFold(x.alias, y.alias) && strings.EqualFold(x.db, y.db) {
+				return sqlerr.NotUniqueTable(y.alias)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
+	left, err := b.from(sc, n.Left)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.from(sc, n.Right)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkUnique(left, right); err != nil {
+		return nil, err
+	}
+	isLeft, isRight := n.Tp == ast.LeftJoin, n.Tp == ast.RightJoin
+	// Outer joins make columns NULL only above the join: ON sees them as they
+	// are, so that its conditions are typed before.
+	out := &source{
+		tables: append(append([]*tableRef(nil), left.tables...), right.tables...),
+		inner:  append(append([]expr.Expr(nil), left.inner...), right.inner...),
+		outer:  append(append([]outerCond(nil), left.outer...), right.outer...),
+	}
+	conds, err := b.using(n, left, right, out)
+	if err != nil {
+		return nil, err
+	}
+	if n.On != nil {
+		on := &scope{b: b, src: out, outer: sc.outer, ctes: sc.ctes, clause: clauseOn}
+		e, err := b.condition(on, n.On.Expr)
+		if err != nil {
+			return nil, err
+		}
+		conds = expr.SplitAnd(conds, e)
+	}
+	j := &logical.Join{Kind: logical.JoinInner, Left: left.node, Right: right.node, On: conds, Straight: n.StraightJoin}
+	switch {
+	case isRight:
+		j.Kind, j.Left, j.Right = logical.JoinLeft, right.node, left.node
+		out.outer = append(out.outer, outerCond{on: conds, right: left.ids()})
+		out.markNull(left.ids())
+	case isLeft:
+		j.Kind = logical.JoinLeft
+		out.outer = append(out.outer, outerCond{on: conds, right: right.ids()})
+		out.markNull(right.ids())
+	default:
+		out.inner = append(out.inner, conds...)
+	}
+	out.node = j
+	return out, nil
+}
+
+// using makes the conditions of USING and NATURAL and sets out.star: common
+// columns first, then the rest of the left, then of the right. A common column
+// is the left one, of a RIGHT JOIN the right one.
+func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, error) {
+	var names []string
+	switch {
+	case n.NaturalJoin:
+		for i := range left.star {
+			name := left.star[i].Name
+			c, err := right.find("", "", name, clauseFrom)
+			if err != nil {
+				return nil, err
+			}
+			if c != nil {
+				if _, err := left.find("", "", name, clauseFrom); err != nil {
+					return nil, err
+				}
+				names = append(names, name)
+			}
+		}
+	default:
+		for _, c := range n.Using {
+			names = append(names, c.Name.O)
+		}
+	}
+	var conds []expr.Expr
+	common := map[expr.ColID]bool{}
+	for _, name := range names {
+		l, err := left.find("", "", name, clauseFrom)
+		if err != nil {
+			return nil, err
+		}
+		r, err := right.find("", "", name, clauseFrom)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil || r == nil {
+			return nil, sqlerr.UnknownColumn(name, clauseFrom)
+		}
+		eq, err := expr.NewFunc(b.be, "=", colExpr(l), colExpr(r))
+		if err != nil {
+			return nil, err
+		}
+		conds = append(conds, eq)
+		common[l.ID], common[r.ID] = true, true
+		if n.Tp == ast.RightJoin {
+			l = r
+		}
+		out.star = append(out.star, *l)
+	}
+	first, second := left, right
+	if n.Tp == ast.RightJoin && len(names) > 0 {
+		first, second = right, left
+	}
+	for _, s := range [...]*source{first, second} {
+		for _, c := range s.star {
+			if !common[c.ID] {
+				out.star = append(out.star, c)
+			}
+		}
+	}
+	return conds, nil
+}
+
+// lock sets the locking clause on the scans of src.
+func (b *binder) lock(src *source, info *ast.SelectLockInfo) error {
+	if info == nil || info.LockType == ast.SelectLockNone {
+		return nil
+	}
+	var l logical.Lock
+	switch info.LockType {
+	case ast.SelectLockForUpdate:
+		l.Strength = logical.LockForUpdate
+	case ast.SelectLockForUpdateNoWait:
+		l = logical.Lock{Strength: logical.LockForUpdate, NoWait: true}
+	case ast.SelectLockForUpdateSkipLocked:
+		l = logical.Lock{Strength: logical.LockForUpdate, SkipLocked: true}
+	case ast.SelectLockForShare:
+		l.Strength = logical.LockForShare
+	case ast.SelectLockForShareNoWait:
+		l = logical.Lock{Strength: logical.LockForShare, NoWait: true}
+	case ast.SelectLockForShareSkipLocked:
+		l = logical.Lock{Strength: logical.LockForShare, SkipLocked: true}
+	default:
+		return sqlerr.NotSupported("FOR UPDATE WAIT n")
+	}
+	if src == nil {
+		return nil
+	}
+	if len(info.Tables) == 0 {
+		for _, t := range src.tables {
+			if t.scan != nil {
+				t.scan.Lock = l
+				b.locks = true
+			}
+		}
+		return nil
+	}
+	for _, name := range info.Tables {
+		found := false
+		for _, t := range src.tables {
+			if strings.EqualFold(t.alias, name.Name.O) && (name.Schema.O == "" || strings.EqualFold(t.db, name.Schema.O)) {
+				found = true
+				if t.scan != nil {
+					t.scan.Lock = l
+					b.locks = true
+				}
+			}
+		}
+		if !found {
+			return sqlerr.UnresolvedLockTable(name.Name.O)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,430 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	tidbtypes "github.com/pingcap/tidb/pkg/parser/types"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// funcCall binds a function call. Most functions are their name and their
+// arguments; the rest carries words of the grammar among the arguments.
+func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	name := n.FnName.L
+	if n.Schema.O != "" {
+		return nil, sqlerr.FunctionDoesNotExist(n.Schema.O + "." + n.FnName.O)
+	}
+	switch name {
+	case parser.DefaultExprFunc:
+		if len(n.Args) != 1 {
+			return nil, sqlerr.WrongParamCount("DEFAULT")
+		}
+		return b.value(sc, n.Args[0])
+	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
+		return b.timeLiteral(name, n)
+	case "date_add", "date_sub", "adddate", "subdate":
+		return b.dateArith(sc, name, n)
+	case "extract":
+		return b.unitFirst(sc, n, 1, func(unit string, a []expr.Expr) (expr.Expr, error) { return expr.NewExtract(b.be, unit, a[0]) })
+	case "timestampadd":
+		return b.unitFirst(sc, n, 2, func(unit string, a []expr.Expr) (expr.Expr, error) {
+			return expr.NewTimestampAdd(b.be, unit, a[0], a[1])
+		})
+	case "timestampdiff":
+		return b.unitFirst(sc, n, 2, func(unit string, a []expr.Expr) (expr.Expr, error) {
+			return expr.NewTimestampDiff(b.be, unit, a[0], a[1])
+		})
+	case "trim":
+		return b.trim(sc, n)
+	case "convert":
+		return b.convertUsing(sc, n.Args)
+	case "char", "char_func":
+		return b.charFunc(sc, n.Args)
+	case "get_format":
+		return b.getFormat(sc, n)
+	case "weight_string":
+		if len(n.Args) > 1 {
+			return nil, sqlerr.NotSupported("WEIGHT_STRING … AS")
+		}
+	case "nextval", "lastval", "setval":
+		return nil, sqlerr.NotSupported("sequence")
+	case "any_value":
+		if len(n.Args) != 1 {
+			return nil, sqlerr.WrongParamCount("ANY_VALUE")
+		}
+		return b.anyValue(sc, n.Args[0])
+	case "grouping":
+		return nil, sqlerr.NotSupported("GROUPING")
+	case "values":
+		return nil, sqlerr.NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE")
+	}
+	if alias, ok := funcAliases[name]; ok {
+		name = alias
+	}
+	args, err := b.exprs(sc, n.Args...)
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case "coalesce", "ifnull", "nullif", "greatest", "least":
+		adapt(args, false)
+	}
+	e, err := expr.NewFunc(b.be, name, args...)
+	if err != nil && !expr.IsFunc(name) {
+		db := b.env.Database
+		if db != "" {
+			db += "."
+		}
+		return nil, sqlerr.FunctionDoesNotExist(db + n.FnName.O)
+	}
+	return e, err
+}
+
+// funcAliases are the grammar's own names for functions.
+var funcAliases = map[string]string{
+	"insert_func": "insert", "current_timestamp": "now", "localtime": "now", "localtimestamp": "now",
+	"curdate": "current_date", "curtime": "current_time", "schema": "database", "session_user": "user", "system_user": "user",
+	"position": "locate", "substr": "substring", "mid": "substring", "lcase": "lower", "ucase": "upper",
+	"password": "password",
+}
+
+// timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none.
+func (b *binder) timeLiteral(name string, n *ast.FuncCallExpr) (expr.Expr, error) {
+	l, ok := n.Args[0].(*parser.Literal)
+	if !ok {
+		return nil, internalf("time literal %T", n.Args[0])
+	}
+	s := l.GetString()
+	env := &types.Env{Mode: b.env.Mode | types.ModeNoZeroDate}
+	fsp := fraction(s)
+	bad := false
+	env.Warn = func(sqlerr.Warning) { bad = true }
+	switch name {
+	case ast.TimeLiteral:
+		d, ok, err := types.ParseDuration(env, []byte(s), fsp)
+		if err != nil || !ok || bad {
+			return nil, sqlerr.WrongValue("TIME", s)
+		}
+		return expr.NewConst(value.DurationOf(d), types.TimeOf(fsp)), nil
+	case ast.DateLiteral:
+		d, ok, err := types.ParseTime(env, []byte(s), types.Date)
+		if err != nil || !ok || bad {
+			return nil, sqlerr.WrongValue("DATE", s)
+		}
+		return expr.NewConst(value.TimeOf(d), types.Date), nil
+	}
+	d, ok, err := types.ParseTime(env, []byte(s), types.DatetimeOf(fsp))
+	if err != nil || !ok || bad {
+		return nil, sqlerr.WrongValue("DATETIME", s)
+	}
+	return expr.NewConst(value.TimeOf(d), types.DatetimeOf(fsp)), nil
+}
+
+// fraction is the number of digits behind the last point, at most 6.
+func fraction(s string) int {
+	i := strings.LastIndexByte(s, '.')
+	if i < 0 || !strings.ContainsAny(s[:i], ":") {
+		return 0
+	}
+	n := 0
+	for j := i + 1; j < len(s) && s[j] >= '0' && s[j] <= '9'; j++ {
+		n++
+	}
+	return min(n, 6)
+}
+
+func unitOf(n ast.ExprNode) (string, bool) {
+	u, ok := n.(*ast.TimeUnitExpr)
+	if !ok {
+		return "", false
+	}
+	return strings.ToLower(u.Unit.String()), true
+}
+
+func (b *binder) dateArith(sc *scope, name string, n *ast.FuncCallExpr) (expr.Expr, error) {
+	if len(n.Args) != 3 {
+		return nil, sqlerr.WrongParamCount(strings.ToUpper(name))
+	}
+	unit, ok := unitOf(n.Args[2])
+	if !ok {
+		return nil, internalf("unit %T", n.Args[2])
+	}
+	args, err := b.values(sc, n.Args[:2])
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewDateArith(b.be, strings.HasSuffix(name, "sub") || strings.HasPrefix(name, "sub"), args[0], args[1], unit)
+}
+
+func (b *binder) unitFirst(sc *scope, n *ast.FuncCallExpr, want int, make func(string, []expr.Expr) (expr.Expr, error)) (expr.Expr, error) {
+	if len(n.Args) != want+1 {
+		return nil, sqlerr.WrongParamCount(strings.ToUpper(n.FnName.L))
+	}
+	unit, ok := unitOf(n.Args[0])
+	if !ok {
+		return nil, internalf("unit %T", n.Args[0])
+	}
+	args, err := b.values(sc, n.Args[1:])
+	if err != nil {
+		return nil, err
+	}
+	return make(unit, args)
+}
+
+func (b *binder) trim(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	dir := "both"
+	args := n.Args
+	if len(args) == 3 {
+		d, ok := args[2].(*ast.TrimDirectionExpr)
+		if !ok {
+			return nil, sqlerr.WrongParamCount("TRIM")
+		}
+		switch d.Direction {
+		case ast.TrimLeading:
+			dir = "leading"
+		case ast.TrimTrailing:
+			dir = "trailing"
+		}
+		args = args[:2]
+	}
+	list, err := b.values(sc, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || len(list) > 2 {
+		return nil, sqlerr.WrongParamCount("TRIM")
+	}
+	if len(list) == 1 {
+		list = append(list, nil)
+	}
+	return expr.NewTrim(b.be, dir, list[0], list[1])
+}
+
+func (b *binder) convertUsing(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
+	if len(args) != 2 {
+		return nil, sqlerr.WrongParamCount("CONVERT")
+	}
+	e, err := b.value(sc, args[0])
+	if err != nil {
+		return nil, err
+	}
+	l, ok := args[1].(*parser.Literal)
+	if !ok {
+		return nil, internalf("character set %T", args[1])
+	}
+	c, ok := collate.DefaultForCharset(l.GetString())
+	if !ok {
+		return nil, sqlerr.UnknownCharset(l.GetString())
+	}
+	return expr.NewConvertUsing(b.be, e, c.ID)
+}
+
+// charFunc is CHAR(n, … [USING cs]): the grammar puts the character set, or
+// NULL, behind the arguments.
+func (b *binder) charFunc(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
+	if len(args) < 2 {
+		return nil, sqlerr.WrongParamCount("CHAR")
+	}
+	l, ok := args[len(args)-1].(*parser.Literal)
+	if !ok {
+		return nil, internalf("character set %T", args[len(args)-1])
+	}
+	e, err := b.call(sc, "char", args[:len(args)-1]...)
+	if err != nil || l.Kind == parser.LiteralNull {
+		return e, err
+	}
+	c, ok := collate.DefaultForCharset(l.GetString())
+	if !ok {
+		return nil, sqlerr.UnknownCharset(l.GetString())
+	}
+	return expr.NewConvertUsing(b.be, e, c.ID)
+}
+
+func (b *binder) getFormat(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	if len(n.Args) != 2 {
+		return nil, sqlerr.WrongParamCount("GET_FORMAT")
+	}
+	sel, ok := n.Args[0].(*ast.GetFormatSelectorExpr)
+	if !ok {
+		return nil, internalf("format selector %T", n.Args[0])
+	}
+	kind := map[ast.GetFormatSelectorType]string{ast.GetFormatSelectorDate: "date", ast.GetFormatSelectorTime: "time", ast.GetFormatSelectorDatetime: "datetime"}[sel.Selector]
+	e, err := b.value(sc, n.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewFunc(b.be, "get_format", expr.NewConst(value.String(kind), types.VarcharOf(len(kind), b.collation())), e)
+}
+
+// castExpr is CAST(… AS type), CONVERT(…, type) and BINARY x.
+func (b *binder) castExpr(sc *scope, n *ast.FuncCastExpr) (expr.Expr, error) {
+	e, err := b.value(sc, n.Expr)
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.castType(n, e.String())
+	if err != nil {
+		return nil, err
+	}
+	if n.FunctionType == ast.CastBinaryOperator {
+		t = types.VarbinaryOf(schema.UnspecifiedLength)
+		if e.Type().IsString() && e.Type().Len >= 0 {
+			t.Len = e.Type().Len * maxBytes(e.Type().Collation)
+		}
+	}
+	return expr.NewCast(b.be, e, t, true)
+}
+
+func maxBytes(c schema.CollationID) int { return collate.Must(c).MaxLen() }
+
+// castType is the target of a cast; text shows the operand in messages.
+func (b *binder) castType(n *ast.FuncCastExpr, text string) (schema.Type, error) {
+	tp := n.Tp
+	t := schema.Type{Collation: schema.CollationBinary, Len: schema.UnspecifiedLength}
+	if tp.IsArray() {
+		return t, sqlerr.NotSupported("CAST … AS … ARRAY")
+	}
+	switch tp.GetType() {
+	case mysql.TypeLonglong:
+		t = types.BigInt
+		if mysql.HasUnsignedFlag(tp.GetFlag()) {
+			t = types.UBigInt
+		}
+	case mysql.TypeNewDecimal:
+		p, s := tp.GetFlen(), tp.GetDecimal()
+		if p == tidbtypes.UnspecifiedLength || p == 0 {
+			p = 10
+		}
+		if s == tidbtypes.UnspecifiedLength {
+			s = 0
+		}
+		if err := checkDecimal(p, s, text); err != nil {
+			return t, err
+		}
+		t = types.DecimalOf(p, s)
+	case mysql.TypeDouble:
+		t = types.Double
+	case mysql.TypeFloat:
+		t = types.Double
+		t.ID = schema.TypeFloat
+	case mysql.TypeDate:
+		t = types.Date
+	case mysql.TypeYear:
+		t.ID, t.Len = schema.TypeYear, 4
+	case mysql.TypeDatetime, mysql.TypeDuration:
+		fsp := max(tp.GetDecimal(), 0)
+		if fsp > 6 {
+			return t, sqlerr.PrecisionTooBig(fsp, text, 6)
+		}
+		t = types.DatetimeOf(fsp)
+		if tp.GetType() == mysql.TypeDuration {
+			t = types.TimeOf(fsp)
+		}
+	case mysql.TypeJSON:
+		t = types.JSON
+	case mysql.TypeVarString, mysql.TypeString, mysql.TypeVarchar:
+		return b.castText(n)
+	default:
+		return t, sqlerr.NotSupported("CAST AS " + strings.ToUpper(tp.CompactStr()))
+	}
+	return t, nil
+}
+
+func (b *binder) castText(n *ast.FuncCastExpr) (schema.Type, error) {
+	tp := n.Tp
+	length := tp.GetFlen()
+	if length < 0 {
+		length = schema.UnspecifiedLength
+	}
+	coll := b.collation()
+	switch {
+	case tp.GetCharset() == "binary":
+		coll = schema.CollationBinary
+	case n.ExplicitCharSet:
+		c, ok := collate.DefaultForCharset(tp.GetCharset())
+		if !ok {
+			return schema.Type{}, sqlerr.UnknownCharset(tp.GetCharset())
+		}
+		coll = c.ID
+	}
+	if length == schema.UnspecifiedLength {
+		t := types.VarcharOf(length, coll)
+		return t, nil
+	}
+	t := types.VarcharOf(length, coll)
+	if coll == schema.CollationBinary {
+		// CAST(x AS BINARY(n)) pads with zero bytes up to n.
+		t.ID = schema.TypeBinary
+	}
+	return t, nil
+}
+
+// defaultFunc is DEFAULT(col).
+func (b *binder) defaultFunc(sc *scope, n *ast.DefaultExpr) (expr.Expr, error) {
+	if n.Name == nil {
+		return nil, sqlerr.Parse("", "DEFAULT", 1)
+	}
+	e, err := sc.resolve(n.Name.Schema.O, n.Name.Table.O, n.Name.Name.O)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := e.(*expr.Col)
+	if !ok {
+		return nil, sqlerr.NoDefaultForField(n.Name.Name.O)
+	}
+	col := sc.tableColumn(c)
+	if col == nil {
+		return nil, sqlerr.NoDefaultForField(n.Name.Name.O)
+	}
+	d, err := b.columnDefault(col)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, sqlerr.NoDefaultForField(col.Name)
+	}
+	return d, nil
+}
+
+// tableColumn is the column of a base table behind c, nil if there is none.
+func (sc *scope) tableColumn(c *expr.Col) *schema.Column {
+	if sc.insert != nil {
+		return sc.insert.tableColumn(c)
+	}
+	if sc.src == nil {
+		return nil
+	}
+	for _, t := range sc.src.tables {
+		if t.scan == nil {
+			continue
+		}
+		for i := range t.scan.Cols {
+			if t.scan.Cols[i].ID == c.ID {
+				return &t.scan.Table.Columns[i]
+			}
+		}
+	}
+	return nil
+}
+
+// valuesFunc is VALUES(col) in ON DUPLICATE KEY UPDATE; elsewhere NULL.
+func (b *binder) valuesFunc(sc *scope, n *ast.ValuesExpr) (expr.Expr, error) {
+	name := n.Column.Name
+	if sc.insert == nil || !sc.insert.onDuplicate {
+		e, err := sc.resolve(name.Schema.O, name.Table.O, name.Name.O)
+		if err != nil {
+			return nil, err
+		}
+		return &expr.Const{T: e.Type(), Text: "NULL"}, nil
+	}
+	return sc.insert.values(name.Table.O, name.Name.O)
+}

@@ -1,0 +1,346 @@
+package bind
+
+import (
+	"reflect"
+	"strconv"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// aggScope collects the aggregate calls of one block. A call is known above
+// the Aggregate node by its column.
+type aggScope struct {
+	calls []*expr.Agg
+	cols  []logical.Column
+}
+
+// add gives the column of a call; equal calls share one.
+func (a *aggScope) add(b *binder, call *expr.Agg, text string) *expr.Col {
+	for i, have := range a.calls {
+		if aggEqual(have, call) {
+			return colExpr(&a.cols[i])
+		}
+	}
+	c := logical.Column{ID: b.newID(), Name: text, T: call.T, Null: call.Null}
+	a.calls = append(a.calls, call)
+	a.cols = append(a.cols, c)
+	return colExpr(&c)
+}
+
+// uses reports whether e reads an aggregate.
+func (a *aggScope) uses(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, ok := x.(*expr.Col); ok && a.has(c.ID) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func (a *aggScope) has(id expr.ColID) bool {
+	for i := range a.cols {
+		if a.cols[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// grouping rewrites expressions over FROM into expressions over the groups.
+type grouping struct {
+	k    *block
+	cols []logical.Column
+	det  map[expr.ColID]bool
+	// pass are the columns that are carried along: value of any row.
+	pass map[expr.ColID]*expr.Col
+	full bool // only_full_group_by
+}
+
+// aggregate puts the Aggregate node over the input and rewrites the select
+// list, HAVING and ORDER BY.
+func (k *block) aggregate(node logical.Node) (logical.Node, error) {
+	g := &grouping{k: k, pass: map[expr.ColID]*expr.Col{}, full: k.b.env.Mode&types.ModeOnlyFullGroupBy != 0}
+	k.g = g
+	if len(k.group) == 0 {
+		k.order = nil // one row: MySQL drops ORDER BY before it checks it
+	}
+	for _, e := range k.group {
+		c := logical.Column{ID: k.b.newID(), Name: e.String(), T: e.Type(), Null: e.Nullable()}
+		if x, ok := e.(*expr.Col); ok {
+			if col := k.column(x.ID); col != nil {
+				id := c.ID
+				c = *col
+				c.ID, c.Hidden = id, false
+				c.Null = x.Null
+			}
+		}
+		g.cols = append(g.cols, c)
+	}
+	g.det = k.determined()
+	for i := range k.fields {
+		e, err := g.rewrite(k.fields[i].expr, i+1, "SELECT list")
+		if err != nil {
+			return nil, err
+		}
+		k.fields[i].expr = e
+	}
+	for i := range k.having {
+		e, err := g.rewrite(k.having[i], i+1, "HAVING")
+		if err != nil {
+			return nil, err
+		}
+		k.having[i] = e
+	}
+	for i := range k.order {
+		e, err := g.rewrite(k.order[i].expr, i+1, "ORDER BY")
+		if err != nil {
+			return nil, err
+		}
+		k.order[i].expr = e
+	}
+	return &logical.Aggregate{Input: node, GroupBy: k.group, GroupCols: g.cols, Aggs: k.agg.calls, AggCols: k.agg.cols}, nil
+}
+
+// rewrite replaces grouped expressions by group columns, from the top. pos and
+// clause are for the message: 1055 with GROUP BY, 1140 without.
+func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, error) {
+	for i, x := range g.k.group {
+		if exprEqual(x, e) {
+			return colExpr(&g.cols[i]), nil
+		}
+	}
+	var failed error
+	if f, ok := e.(*expr.Func); ok && f.Name == "any_value" && len(f.Args) == 1 && !g.k.agg.uses(f) {
+		call, err := newAnyValue(g.k.b.be, f.Args[0])
+		if err != nil {
+			return nil, err
+		}
+		return g.k.agg.add(g.k.b, call, f.String()), nil
+	}
+	if c, ok := e.(*expr.Col); ok {
+		return g.col(c, pos, clause)
+	}
+	out := rebuild(e, func(x expr.Expr) expr.Expr {
+		if failed != nil {
+			return x
+		}
+		y, err := g.rewrite(x, pos, clause)
+		if err != nil {
+			failed = err
+			return x
+		}
+		return y
+	})
+	return out, failed
+}
+
+func (g *grouping) col(c *expr.Col, pos int, clause string) (expr.Expr, error) {
+	if g.k.agg.has(c.ID) {
+		return c, nil
+	}
+	if p := g.pass[c.ID]; p != nil {
+		return p, nil
+	}
+	if g.full && !g.det[c.ID] {
+		name := g.k.columnText(c)
+		if len(g.k.group) == 0 {
+			return nil, sqlerr.MixOfGroupFuncs(pos, clause, name)
+		}
+		return nil, sqlerr.NotInGroupBy(pos, clause, name)
+	}
+	call, err := newAnyValue(g.k.b.be, c)
+	if err != nil {
+		return nil, err
+	}
+	p := g.k.agg.add(g.k.b, call, c.String())
+	if col := g.k.column(c.ID); col != nil {
+		p.Table, p.Name = col.Table, col.Name
+	}
+	g.pass[c.ID] = p
+	return p, nil
+}
+
+// determined is the closure of the columns that the grouped columns determine:
+// through equalities that hold in every row, and through keys of base tables
+// that are not NULL.
+func (k *block) determined() map[expr.ColID]bool {
+	det := map[expr.ColID]bool{}
+	for _, e := range k.group {
+		if c, ok := e.(*expr.Col); ok {
+			det[c.ID] = true
+		}
+	}
+	inner := append(append([]expr.Expr(nil), k.where...), k.src.inner...)
+	for changed := true; changed; {
+		changed = false
+		add := func(id expr.ColID) {
+			if !det[id] {
+				det[id], changed = true, true
+			}
+		}
+		for _, e := range inner {
+			equalColumns(e, det, nil, add)
+		}
+		for _, o := range k.src.outer {
+			if onDetermined(o, det) {
+				for _, e := range o.on {
+					equalColumns(e, det, o.right, add)
+				}
+			}
+		}
+		for _, t := range k.src.tables {
+			if t.scan != nil && keyDetermined(t.scan, det) {
+				for i := range t.scan.Cols {
+					add(t.scan.Cols[i].ID)
+				}
+			}
+		}
+	}
+	return det
+}
+
+// equalColumns adds the columns that the equality e determines; only those of
+// side if it is given.
+func equalColumns(e expr.Expr, det, side map[expr.ColID]bool, add func(expr.ColID)) {
+	f, ok := e.(*expr.Func)
+	if !ok || f.Name != "=" || len(f.Args) != 2 {
+		return
+	}
+	for i := range f.Args {
+		c, ok := f.Args[i].(*expr.Col)
+		if !ok || side != nil && !side[c.ID] {
+			continue
+		}
+		// 'a' = 'A' holds in collations that ignore case: an equality fixes only
+		// columns whose equal values are the same value.
+		if c.T.IsCharacter() && c.T.Collation != schema.CollationBinary && c.T.Collation != schema.CollationUTF8MB4Bin {
+			if _, other := f.Args[1-i].(*expr.Col); other {
+				continue
+			}
+		}
+		o := f.Args[1-i]
+		if x, ok := o.(*expr.Col); ok && det[x.ID] || expr.IsConst(o) {
+			add(c.ID)
+		}
+	}
+}
+
+// onDetermined: all left columns of an outer join's ON are determined.
+func onDetermined(o outerCond, det map[expr.ColID]bool) bool {
+	all := true
+	for _, e := range o.on {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok && !o.right[c.ID] && !det[c.ID] {
+				all = false
+			}
+			return all
+		})
+	}
+	return all
+}
+
+func keyDetermined(s *logical.Scan, det map[expr.ColID]bool) bool {
+	t := s.Table
+	has := func(parts []schema.KeyPart, unique bool) bool {
+		if !unique || len(parts) == 0 {
+			return false
+		}
+		for _, p := range parts {
+			i := t.ColumnIndex(p.Column)
+			if i < 0 || p.Prefix > 0 || t.Columns[i].Nullable || !det[s.Cols[i].ID] {
+				return false
+			}
+		}
+		return true
+	}
+	if has(t.PrimaryKey, true) {
+		return true
+	}
+	for i := range t.Indexes {
+		if x := &t.Indexes[i]; has(x.Parts, x.Unique && x.State == schema.IndexPublic) {
+			return true
+		}
+	}
+	return false
+}
+
+// rebuild applies fn to the children of e.
+func rebuild(e expr.Expr, fn func(expr.Expr) expr.Expr) expr.Expr {
+	list := expr.Children(e)
+	if len(list) == 0 {
+		return e
+	}
+	out := make([]expr.Expr, len(list))
+	changed := false
+	for i, a := range list {
+		out[i] = fn(a)
+		changed = changed || out[i] != a
+	}
+	if !changed {
+		return e
+	}
+	switch x := e.(type) {
+	case *expr.Func:
+		c := *x
+		c.Args = out
+		return &c
+	case *expr.Subquery:
+		c := *x
+		c.Left = out
+		return &c
+	}
+	return e
+}
+
+// exprEqual reports whether two expressions are the same computation.
+func exprEqual(a, b expr.Expr) bool {
+	if a == b {
+		return true
+	}
+	switch x := a.(type) {
+	case *expr.Col:
+		y, ok := b.(*expr.Col)
+		return ok && x.ID == y.ID
+	case *expr.Param:
+		y, ok := b.(*expr.Param)
+		return ok && x.Index == y.Index
+	case *expr.Const:
+		y, ok := b.(*expr.Const)
+		return ok && reflect.DeepEqual(x.T, y.T) && reflect.DeepEqual(x.D, y.D)
+	case *expr.Func:
+		y, ok := b.(*expr.Func)
+		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !reflect.DeepEqual(x.T, y.T) || volatile(x) {
+			return false
+		}
+		if !reflect.DeepEqual(x.Extra, y.Extra) {
+			return false
+		}
+		for i := range x.Args {
+			if !exprEqual(x.Args[i], y.Args[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// volatile reports whether e gives other values when it is computed again.
+func volatile(e expr.Expr) bool {
+	v := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if f, ok := x.(*expr.Func); ok && f.B != nil && f.B.Volatile {
+			v = true
+		}
+		return !v
+	})
+	return v
+}

@@ -1,0 +1,681 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// result is a bound query: cols are node's columns.
+type result struct {
+	node logical.Node
+	cols []logical.Column
+}
+
+// field is an item of a select list.
+type field struct {
+	name  string // as the result shows it
+	alias string // AS name, "" if none
+	expr  expr.Expr
+	col   *logical.Column // the column it is, for headers; nil for computed ones
+}
+
+// query binds a SELECT, VALUES, TABLE or set operation. sc carries the CTEs
+// and the outer scope; it has no columns of its own.
+func (b *binder) query(sc *scope, n ast.ResultSetNode) (*result, error) {
+	done, err := b.nest()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	switch n := n.(type) {
+	case *ast.SelectStmt:
+		return b.selectStmt(sc, n)
+	case *ast.SetOprStmt:
+		return b.setOprStmt(sc, n)
+	case *ast.SubqueryExpr:
+		return b.query(sc, n.Query)
+	}
+	return nil, internalf("query %T", n)
+}
+
+// hints warns of optimizer hints: none is known yet, and MySQL passes over
+// those that it does not know with a warning.
+func (b *binder) hints(list []*ast.TableOptimizerHint) {
+	for _, h := range list {
+		b.warn(sqlerr.NotSupported("optimizer hint " + strings.ToUpper(h.HintName.O)))
+	}
+}
+
+// block is the state of one SELECT.
+type block struct {
+	b      *binder
+	sc     *scope // FROM
+	src    *source
+	s      *ast.SelectStmt
+	fields []field
+	agg    aggScope
+	group  []expr.Expr
+	where  []expr.Expr
+	having []expr.Expr
+	order  []orderKey
+	g      *grouping
+}
+
+// orderKey is a key of ORDER BY; field is the position in the select list of
+// the item that it is, -1 if none.
+type orderKey struct {
+	expr  expr.Expr
+	desc  bool
+	field int
+}
+
+func (b *binder) selectStmt(env *scope, s *ast.SelectStmt) (*result, error) {
+	if err := checkSelect(s); err != nil {
+		return nil, err
+	}
+	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
+	if err := b.withClause(sc, s.With); err != nil {
+		return nil, err
+	}
+	if s.Kind == ast.SelectStmtKindValues {
+		return b.valuesStmt(sc, s)
+	}
+	b.hints(s.TableHints)
+	k := &block{b: b, s: s, sc: sc}
+	if err := k.bind(); err != nil {
+		return nil, err
+	}
+	return k.build()
+}
+
+// checkSelect refuses what has no meaning yet.
+func checkSelect(s *ast.SelectStmt) error {
+	switch {
+	case s.SelectIntoOpt != nil:
+		return sqlerr.NotSupported("SELECT … INTO OUTFILE")
+	case len(s.WindowSpecs) > 0:
+		return sqlerr.NotSupported("WINDOW")
+	case s.GroupBy != nil && s.GroupBy.Rollup:
+		return sqlerr.NotSupported("GROUP BY … WITH ROLLUP")
+	}
+	return nil
+}
+
+// bind binds all clauses, in MySQL's order.
+func (k *block) bind() error {
+	if err := k.from(); err != nil {
+		return err
+	}
+	if k.s.Where != nil {
+		w := k.scope(clauseWhere)
+		e, err := k.b.condition(w, k.s.Where)
+		if err != nil {
+			return err
+		}
+		k.where = expr.SplitAnd(nil, e)
+	}
+	if err := k.selectList(); err != nil {
+		return err
+	}
+	if err := k.groupBy(); err != nil {
+		return err
+	}
+	if err := k.havingClause(); err != nil {
+		return err
+	}
+	return k.orderBy(k.s.OrderBy)
+}
+
+func (k *block) scope(clause string) *scope {
+	c := *k.sc
+	c.clause, c.src = clause, k.src
+	return &c
+}
+
+func (k *block) from() error {
+	if k.s.From == nil || k.s.From.TableRefs == nil {
+		k.src = &source{node: &logical.Values{Rows: [][]expr.Expr{{}}}}
+		return nil
+	}
+	src, err := k.b.from(k.sc, k.s.From.TableRefs)
+	if err != nil {
+		return err
+	}
+	k.src = src
+	if k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.StraightJoin {
+		straighten(src.node)
+	}
+	return k.b.lock(src, k.s.LockInfo)
+}
+
+func straighten(n logical.Node) {
+	if j, ok := n.(*logical.Join); ok {
+		j.Straight = true
+		straighten(j.Left)
+		straighten(j.Right)
+	}
+}
+
+// selectList expands * and binds the fields.
+func (k *block) selectList() error {
+	sc := k.scope(clauseField)
+	sc.agg = &k.agg
+	for i, f := range k.s.Fields.Fields {
+		if f.WildCard != nil {
+			if err := k.star(f.WildCard, i); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := k.b.value(sc, f.Expr)
+		if err != nil {
+			return err
+		}
+		fd := field{name: fieldName(f), alias: f.AsName.O, expr: e}
+		if c, ok := e.(*expr.Col); ok {
+			fd.col = k.column(c.ID)
+		}
+		k.fields = append(k.fields, fd)
+	}
+	return nil
+}
+
+// column finds a column of FROM by id.
+func (k *block) column(id expr.ColID) *logical.Column {
+	for _, t := range k.src.tables {
+		for i := range t.cols {
+			if t.cols[i].ID == id {
+				return &t.cols[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (k *block) star(w *ast.WildCardField, pos int) error {
+	if k.s.From == nil {
+		return sqlerr.NoTablesUsed()
+	}
+	if w.Table.O == "" {
+		if pos > 0 {
+			// MySQL takes * only as the first item; the grammar takes it anywhere.
+			return sqlerr.Parse("", "*", 1)
+		}
+		for i := range k.src.star {
+			k.addColumn(&k.src.star[i])
+		}
+		return nil
+	}
+	found := false
+	for _, t := range k.src.tables {
+		if !strings.EqualFold(t.alias, w.Table.O) || w.Schema.O != "" && !strings.EqualFold(t.db, w.Schema.O) {
+			continue
+		}
+		found = true
+		for i := range t.cols {
+			if !t.cols[i].Hidden {
+				k.addColumn(&t.cols[i])
+			}
+		}
+	}
+	if !found {
+		return sqlerr.UnknownTableInField(qualified(w.Schema.O, w.Table.O))
+	}
+	return nil
+}
+
+func (k *block) addColumn(c *logical.Column) {
+	k.fields = append(k.fields, field{name: c.Name, expr: colExpr(c), col: c})
+}
+
+// fieldName is the name that MySQL gives a select-list item: the alias, the
+// name of a column as it is written, the content of a string, else the text.
+func fieldName(f *ast.SelectField) string {
+	if f.AsName.O != "" {
+		return f.AsName.O
+	}
+	inner := f.Expr
+	for {
+		p, ok := inner.(*ast.ParenthesesExpr)
+		if !ok {
+			break
+		}
+		inner = p.Expr
+	}
+	switch x := inner.(type) {
+	case *ast.ColumnNameExpr:
+		return x.Name.Name.O
+	case *parser.Literal:
+		if x.Kind == parser.LiteralString {
+			return strings.TrimLeft(x.FirstString(), " \t\r\n")
+		}
+		if x.Kind == parser.LiteralNull {
+			return "NULL"
+		}
+	case *ast.FuncCallExpr:
+		if x.FnName.L == "name_const" && len(x.Args) == 2 {
+			if l, ok := x.Args[0].(*parser.Literal); ok {
+				return l.GetString()
+			}
+		}
+	}
+	text := strings.TrimSpace(f.OriginalText())
+	return text
+}
+
+// fieldByName finds the select-list item that a name means: an alias, or a
+// column without alias. -1 if none, 1052 if there are several different ones.
+func (k *block) fieldByName(table, name, clause string) (int, error) {
+	found := -1
+	for i := range k.fields {
+		f := &k.fields[i]
+		match := f.alias != "" && table == "" && strings.EqualFold(f.alias, name)
+		if !match && f.col != nil && (f.alias == "" || table != "") {
+			match = strings.EqualFold(f.col.Name, name) && (table == "" || strings.EqualFold(f.col.Table, table))
+		}
+		if !match && f.alias == "" && f.col == nil && table == "" {
+			match = strings.EqualFold(f.name, name)
+		}
+		if !match {
+			continue
+		}
+		if found >= 0 && !exprEqual(k.fields[found].expr, f.expr) {
+			return -1, sqlerr.AmbiguousColumn(name, clause)
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	return found, nil
+}
+
+// groupBy: names mean columns of FROM first, then aliases.
+func (k *block) groupBy() error {
+	if k.s.GroupBy == nil {
+		return nil
+	}
+	for _, item := range k.s.GroupBy.Items {
+		e, err := k.groupItem(item.Expr)
+		if err != nil {
+			return err
+		}
+		k.group = append(k.group, e)
+	}
+	return nil
+}
+
+func (k *block) groupItem(n ast.ExprNode) (expr.Expr, error) {
+	if p, ok := n.(*ast.PositionExpr); ok {
+		if p.P != nil {
+			return nil, sqlerr.NotSupported("parameter as position in GROUP BY")
+		}
+		if p.N < 1 || p.N > len(k.fields) {
+			return nil, sqlerr.UnknownColumn(itoa(p.N), clauseGroup)
+		}
+		f := &k.fields[p.N-1]
+		if k.agg.uses(f.expr) {
+			return nil, sqlerr.CannotGroupOn(f.name)
+		}
+		return f.expr, nil
+	}
+	sc := k.scope(clauseGroup)
+	sc.alias = func(table, name string) (expr.Expr, bool, error) {
+		i, err := k.fieldByName(table, name, clauseGroup)
+		if err != nil || i < 0 {
+			return nil, false, err
+		}
+		if k.agg.uses(k.fields[i].expr) {
+			return nil, false, sqlerr.CannotGroupOn(k.fields[i].name)
+		}
+		return k.fields[i].expr, true, nil
+	}
+	return k.b.value(sc, n)
+}
+
+// havingClause: names mean grouped columns, then items of the select list;
+// columns of FROM only inside aggregates.
+func (k *block) havingClause() error {
+	if k.s.Having == nil {
+		return nil
+	}
+	sc := k.scope(clauseHave)
+	sc.agg = &k.agg
+	sc.aliasOnly = true
+	sc.alias = func(table, name string) (expr.Expr, bool, error) {
+		for _, g := range k.group {
+			if c, ok := g.(*expr.Col); ok && strings.EqualFold(c.Name, name) && (table == "" || strings.EqualFold(c.Table, table)) {
+				return g, true, nil
+			}
+		}
+		i, err := k.fieldByName(table, name, clauseHave)
+		if err != nil {
+			return nil, false, err
+		}
+		if i >= 0 {
+			return k.fields[i].expr, true, nil
+		}
+		// A column that the grouped ones determine may stand here too.
+		if len(k.group) > 0 {
+			c, err := k.src.find("", table, name, clauseHave)
+			if err != nil {
+				return nil, false, err
+			}
+			if c != nil && k.determined()[c.ID] {
+				return colExpr(c), true, nil
+			}
+		}
+		return nil, false, nil
+	}
+	e, err := k.b.condition(sc, k.s.Having.Expr)
+	if err != nil {
+		return err
+	}
+	if volatile(e) {
+		// It would be computed once for HAVING and once more for the result.
+		return sqlerr.NotSupported("HAVING with an expression that is not deterministic")
+	}
+	k.having = expr.SplitAnd(nil, e)
+	return nil
+}
+
+// orderBy: a name that is the whole key means an item of the select list
+// first; inside of an expression it means a column of FROM first.
+func (k *block) orderBy(o *ast.OrderByClause) error {
+	if o == nil {
+		return nil
+	}
+	for _, item := range o.Items {
+		key, err := k.orderItem(item)
+		if err != nil {
+			return err
+		}
+		if key.field < 0 && expr.IsConst(key.expr) {
+			continue // ORDER BY NULL
+		}
+		k.order = append(k.order, key)
+	}
+	return nil
+}
+
+func (k *block) orderItem(item *ast.ByItem) (orderKey, error) {
+	key := orderKey{desc: item.Desc, field: -1}
+	n := item.Expr
+	if p, ok := n.(*ast.PositionExpr); ok {
+		if p.P != nil {
+			return key, sqlerr.NotSupported("parameter as position in ORDER BY")
+		}
+		if p.N < 1 || p.N > len(k.fields) {
+			return key, sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
+		}
+		key.field = p.N - 1
+		key.expr = k.fields[key.field].expr
+		return key, nil
+	}
+	if c, ok := n.(*ast.ColumnNameExpr); ok && c.Name.Schema.O == "" {
+		i, err := k.fieldByName(c.Name.Table.O, c.Name.Name.O, clauseOrder)
+		if err != nil {
+			return key, err
+		}
+		if i >= 0 {
+			key.field, key.expr = i, k.fields[i].expr
+			return key, nil
+		}
+	}
+	sc := k.scope(clauseOrder)
+	sc.agg = &k.agg
+	sc.alias = func(table, name string) (expr.Expr, bool, error) {
+		i, err := k.fieldByName(table, name, clauseOrder)
+		if err != nil || i < 0 {
+			return nil, false, err
+		}
+		return k.fields[i].expr, true, nil
+	}
+	e, err := k.b.value(sc, n)
+	if err != nil {
+		return key, err
+	}
+	key.expr = e
+	for i := range k.fields {
+		if exprEqual(k.fields[i].expr, e) && !volatile(e) {
+			key.field = i
+			break
+		}
+	}
+	return key, nil
+}
+
+// build makes the plan of the bound block.
+func (k *block) build() (*result, error) {
+	node := k.src.node
+	node, rest, err := k.b.semiJoins(node, k.where)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		node = &logical.Filter{Input: node, Conds: rest}
+	}
+	if len(k.group) > 0 || len(k.agg.calls) > 0 {
+		if node, err = k.aggregate(node); err != nil {
+			return nil, err
+		}
+	}
+	if len(k.having) > 0 {
+		node = &logical.Filter{Input: node, Conds: k.having}
+	}
+	count, offset, err := k.b.limit(k.sc, k.s.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if k.s.Distinct {
+		return k.buildDistinct(node, count, offset)
+	}
+	for _, key := range k.order {
+		if volatile(key.expr) {
+			return k.buildProjectFirst(node, count, offset)
+		}
+	}
+	if len(k.order) > 0 {
+		node = &logical.Sort{Input: node, Keys: sortKeys(k.order)}
+	}
+	node = withLimit(node, count, offset)
+	return k.project(node), nil
+}
+
+func sortKeys(order []orderKey) []logical.SortKey {
+	keys := make([]logical.SortKey, len(order))
+	for i, o := range order {
+		keys[i] = logical.SortKey{Expr: o.expr, Desc: o.desc}
+	}
+	return keys
+}
+
+func withLimit(n logical.Node, count, offset expr.Expr) logical.Node {
+	if count == nil && offset == nil {
+		return n
+	}
+	return &logical.Limit{Input: n, Count: count, Offset: offset}
+}
+
+// project computes the select list.
+func (k *block) project(node logical.Node) *result {
+	p := &logical.Project{Input: node, Exprs: make([]expr.Expr, len(k.fields)), Cols: make([]logical.Column, len(k.fields))}
+	for i := range k.fields {
+		f := &k.fields[i]
+		p.Exprs[i] = f.expr
+		p.Cols[i] = k.b.outputColumn(f)
+	}
+	return &result{node: p, cols: p.Cols}
+}
+
+func (b *binder) outputColumn(f *field) logical.Column {
+	c := logical.Column{ID: b.newID(), Name: f.name, T: f.expr.Type(), Null: f.expr.Nullable()}
+	if f.col != nil {
+		c.Table, c.DB, c.OrgTable, c.OrgName = f.col.Table, f.col.DB, f.col.OrgTable, f.col.OrgName
+	}
+	return c
+}
+
+// buildDistinct: Project, Distinct, Sort over the output, Limit.
+func (k *block) buildDistinct(node logical.Node, count, offset expr.Expr) (*result, error) {
+	r := k.project(node)
+	out := logical.Node(&logical.Distinct{Input: r.node})
+	keys := make([]logical.SortKey, len(k.order))
+	for i, o := range k.order {
+		if o.field >= 0 {
+			keys[i] = logical.SortKey{Expr: colExpr(&r.cols[o.field]), Desc: o.desc}
+			continue
+		}
+		e := k.overOutput(o.expr, r.cols)
+		if c := foreignColumn(e, r.cols); c != nil {
+			return nil, sqlerr.OrderNotInSelect(i+1, k.columnText(c))
+		}
+		keys[i] = logical.SortKey{Expr: e, Desc: o.desc}
+	}
+	if len(keys) > 0 {
+		out = &logical.Sort{Input: out, Keys: keys}
+	}
+	return &result{node: withLimit(out, count, offset), cols: r.cols}, nil
+}
+
+// overOutput replaces the select-list items inside e by output columns.
+func (k *block) overOutput(e expr.Expr, cols []logical.Column) expr.Expr {
+	for i := range k.fields {
+		if exprEqual(k.fields[i].expr, e) {
+			return colExpr(&cols[i])
+		}
+	}
+	return rebuild(e, func(x expr.Expr) expr.Expr { return k.overOutput(x, cols) })
+}
+
+func foreignColumn(e expr.Expr, cols []logical.Column) *expr.Col {
+	var found *expr.Col
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, ok := x.(*expr.Col); ok {
+			for i := range cols {
+				if cols[i].ID == c.ID {
+					return true
+				}
+			}
+			found = c
+		}
+		return found == nil
+	})
+	return found
+}
+
+func (k *block) columnText(c *expr.Col) string {
+	if col := k.column(c.ID); col != nil {
+		return qualified(col.DB, col.Table, col.Name)
+	}
+	return c.Name
+}
+
+// buildProjectFirst is for keys whose value must be that of the output
+// (ORDER BY an alias of RAND()): the keys are columns of the projection.
+func (k *block) buildProjectFirst(node logical.Node, count, offset expr.Expr) (*result, error) {
+	r := k.project(node)
+	p := r.node.(*logical.Project)
+	n := len(p.Cols)
+	keys := make([]logical.SortKey, len(k.order))
+	for i, o := range k.order {
+		at := o.field
+		if at < 0 {
+			at = len(p.Cols)
+			p.Exprs = append(p.Exprs, o.expr)
+			p.Cols = append(p.Cols, logical.Column{ID: k.b.newID(), Name: "order", T: o.expr.Type(), Null: o.expr.Nullable(), Hidden: true})
+		}
+		keys[i] = logical.SortKey{Expr: colExpr(&p.Cols[at]), Desc: o.desc}
+	}
+	out := withLimit(&logical.Sort{Input: p, Keys: keys}, count, offset)
+	if len(p.Cols) > n {
+		top := &logical.Project{Input: out, Cols: make([]logical.Column, n)}
+		for i := 0; i < n; i++ {
+			top.Exprs = append(top.Exprs, colExpr(&p.Cols[i]))
+			top.Cols[i] = p.Cols[i]
+			top.Cols[i].ID = k.b.newID()
+		}
+		return &result{node: top, cols: top.Cols}, nil
+	}
+	return &result{node: out, cols: p.Cols}, nil
+}
+
+// limit binds LIMIT.
+func (b *binder) limit(_ *scope, l *ast.Limit) (count, offset expr.Expr, err error) {
+	if l == nil {
+		return nil, nil, nil
+	}
+	if count, err = b.limitValue(l.Count); err != nil {
+		return nil, nil, err
+	}
+	if l.Offset != nil {
+		if offset, err = b.limitValue(l.Offset); err != nil {
+			return nil, nil, err
+		}
+	}
+	return count, offset, nil
+}
+
+func (b *binder) limitValue(n ast.ExprNode) (expr.Expr, error) {
+	switch x := n.(type) {
+	case *parser.Param:
+		t := types.UBigInt
+		if x.Index < len(b.params) && b.params[x.Index].IsInteger() {
+			t = b.params[x.Index]
+		}
+		return &expr.Param{Index: x.Index, T: t}, nil
+	case *parser.Literal:
+		switch x.Datum.Kind() {
+		case value.KindInt:
+			return expr.NewConst(value.Uint(uint64(x.Datum.Int())), types.UBigInt), nil
+		case value.KindUint:
+			return expr.NewConst(x.Datum, types.UBigInt), nil
+		}
+	}
+	return nil, sqlerr.WrongArguments("LIMIT")
+}
+
+// valuesStmt is VALUES ROW(…), … .
+func (b *binder) valuesStmt(sc *scope, s *ast.SelectStmt) (*result, error) {
+	v := &logical.Values{}
+	width := len(s.Lists[0].Values)
+	sc.clause = clauseField
+	colTypes := make([][]schema.Type, width)
+	null := make([]bool, width)
+	for r, row := range s.Lists {
+		if len(row.Values) != width {
+			return nil, sqlerr.WrongValueCount(r + 1)
+		}
+		list := make([]expr.Expr, width)
+		for i, n := range row.Values {
+			e, err := b.value(sc, n)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = e
+			colTypes[i] = append(colTypes[i], e.Type())
+			null[i] = null[i] || e.Nullable()
+		}
+		v.Rows = append(v.Rows, list)
+	}
+	for i := range colTypes {
+		t := types.Unify(colTypes[i]...)
+		for _, row := range v.Rows {
+			e, err := expr.NewCast(b.be, row[i], t, false)
+			if err != nil {
+				return nil, err
+			}
+			row[i] = e
+		}
+		v.Cols = append(v.Cols, logical.Column{ID: b.newID(), Name: "column_" + itoa(i), T: t, Null: null[i]})
+	}
+	return b.orderOutput(sc, &result{node: v, cols: v.Cols}, s.OrderBy, s.Limit)
+}

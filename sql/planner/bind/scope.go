@@ -1,0 +1,208 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// Names of clauses in messages.
+const (
+	clauseField = "field list"
+	clauseWhere = "where clause"
+	clauseOn    = "on clause"
+	clauseFrom  = "from clause"
+	clauseGroup = "group statement"
+	clauseHave  = "having clause"
+	clauseOrder = "order clause"
+)
+
+// tableRef is a table in FROM under the name by which columns mention it.
+type tableRef struct {
+	alias, db string
+	cols      []logical.Column
+	// scan is set for base tables; right tells that outer joins may make all
+	// its columns NULL.
+	scan *logical.Scan
+}
+
+// source is a FROM clause or a part of it.
+type source struct {
+	node   logical.Node
+	tables []*tableRef
+	// star are the columns that * stands for and that names without a table
+	// mean, in their order: those of USING and NATURAL joins come once.
+	star []logical.Column
+	// conds are the conditions of WHERE and inner ON, and outer joins' ON with
+	// their sides, from which functional dependencies follow.
+	inner []expr.Expr
+	outer []outerCond
+}
+
+// outerCond is the ON of a left join: right columns depend on left ones.
+type outerCond struct {
+	on    []expr.Expr
+	right map[expr.ColID]bool
+}
+
+// scope is where names are looked for.
+type scope struct {
+	b     *binder
+	src   *source
+	outer *scope
+	ctes  []*cte
+	// clause names the clause that is being bound, for messages.
+	clause string
+	// agg collects aggregate calls; nil where they are not allowed.
+	agg *aggScope
+	// inAgg: inside the argument of an aggregate.
+	inAgg bool
+	// alias resolves names before (aliasFirst) or after the columns of FROM:
+	// ORDER BY, HAVING.
+	alias func(table, name string) (expr.Expr, bool, error)
+	// aliasOnly: names of FROM are not visible (HAVING).
+	aliasOnly bool
+	// insert resolves VALUES(c) in ON DUPLICATE KEY UPDATE.
+	insert *insertScope
+	// column, if set, replaces the look-up in src (DML over table positions).
+	column func(db, table, name string) (expr.Expr, error)
+}
+
+// find looks a column up in src: (nil, nil) if there is none, 1052 if there
+// are several.
+func (s *source) find(db, table, name, clause string) (*logical.Column, error) {
+	if s == nil {
+		return nil, nil
+	}
+	var found *logical.Column
+	if table == "" {
+		for i := range s.star {
+			if c := &s.star[i]; strings.EqualFold(c.Name, name) {
+				if found != nil {
+					return nil, sqlerr.AmbiguousColumn(name, clause)
+				}
+				found = c
+			}
+		}
+		return found, nil
+	}
+	for _, t := range s.tables {
+		if !strings.EqualFold(t.alias, table) || db != "" && !strings.EqualFold(t.db, db) {
+			continue
+		}
+		for i := range t.cols {
+			if c := &t.cols[i]; !c.Hidden && strings.EqualFold(c.Name, name) {
+				if found != nil {
+					return nil, sqlerr.AmbiguousColumn(qualified(db, table, name), clause)
+				}
+				found = c
+			}
+		}
+	}
+	return found, nil
+}
+
+func qualified(parts ...string) string {
+	out := parts[:0:0]
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+// resolve binds a column name.
+func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
+	if sc.column != nil {
+		return sc.column(db, table, name)
+	}
+	if sc.alias != nil && !sc.inAgg && sc.aliasOnly {
+		e, ok, err := sc.alias(table, name)
+		if err != nil || ok {
+			return e, err
+		}
+		return sc.resolveOuter(db, table, name)
+	}
+	c, err := sc.src.find(db, table, name, sc.clause)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		return colExpr(c), nil
+	}
+	if sc.alias != nil && !sc.inAgg && db == "" {
+		e, ok, err := sc.alias(table, name)
+		if err != nil || ok {
+			return e, err
+		}
+	}
+	return sc.resolveOuter(db, table, name)
+}
+
+// resolveOuter looks into the enclosing blocks. A hit is a correlated
+// subquery.
+func (sc *scope) resolveOuter(db, table, name string) (expr.Expr, error) {
+	for o := sc.outer; o != nil; o = o.outer {
+		if o.column != nil {
+			if _, err := o.column(db, table, name); err == nil {
+				return nil, sqlerr.NotSupported("correlated subquery")
+			}
+			continue
+		}
+		c, err := o.src.find(db, table, name, o.clause)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			return nil, sqlerr.NotSupported("correlated subquery")
+		}
+	}
+	return nil, sqlerr.UnknownColumn(qualified(db, table, name), sc.clause)
+}
+
+func colExpr(c *logical.Column) *expr.Col {
+	return &expr.Col{ID: c.ID, Index: -1, T: c.T, Null: c.Null, Table: c.Table, Name: c.Name}
+}
+
+// child is a scope for a subquery.
+func (sc *scope) child(src *source) *scope {
+	return &scope{b: sc.b, src: src, outer: sc, clause: clauseField}
+}
+
+// findCTE looks for a common table expression by name, inside out.
+func (sc *scope) findCTE(name string) *cte {
+	for s := sc; s != nil; s = s.outer {
+		for i := len(s.ctes) - 1; i >= 0; i-- {
+			if strings.EqualFold(s.ctes[i].name, name) {
+				return s.ctes[i]
+			}
+		}
+	}
+	return nil
+}
+
+// markNull sets Null of the columns that node says may be NULL (outer joins).
+func (s *source) markNull(ids map[expr.ColID]bool) {
+	for i := range s.star {
+		s.star[i].Null = s.star[i].Null || ids[s.star[i].ID]
+	}
+	for _, t := range s.tables {
+		for i := range t.cols {
+			t.cols[i].Null = t.cols[i].Null || ids[t.cols[i].ID]
+		}
+	}
+}
+
+// ids are the ids of all columns of s.
+func (s *source) ids() map[expr.ColID]bool {
+	m := map[expr.ColID]bool{}
+	for _, t := range s.tables {
+		for i := range t.cols {
+			m[t.cols[i].ID] = true
+		}
+	}
+	return m
+}

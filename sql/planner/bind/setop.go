@@ -1,0 +1,206 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// operand is one input of a chain of set operations with the operator before
+// it.
+type operand struct {
+	r   *result
+	op  logical.SetOp
+	all bool
+}
+
+func (b *binder) setOprStmt(env *scope, n *ast.SetOprStmt) (*result, error) {
+	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
+	if err := b.withClause(sc, n.With); err != nil {
+		return nil, err
+	}
+	r, err := b.setOprList(sc, n.SelectList)
+	if err != nil {
+		return nil, err
+	}
+	return b.orderOutput(sc, r, n.OrderBy, n.Limit)
+}
+
+// setOprList binds a chain; INTERSECT binds tighter than UNION and EXCEPT.
+func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error) {
+	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
+	if err := b.withClause(sc, n.With); err != nil {
+		return nil, err
+	}
+	var list []operand
+	for i, x := range n.Selects {
+		o, err := b.operand(sc, x, len(n.Selects) > 1 && i < len(n.Selects)-1)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && len(o.r.cols) != len(list[0].r.cols) {
+			return nil, sqlerr.WrongNumberOfSelectColumns()
+		}
+		list = append(list, o)
+	}
+	var chain []operand
+	for i, o := range list {
+		if i > 0 && o.op == logical.SetIntersect {
+			last := &chain[len(chain)-1]
+			r, err := b.setOperation(o.op, o.all, last.r, o.r)
+			if err != nil {
+				return nil, err
+			}
+			last.r = r
+			continue
+		}
+		chain = append(chain, o)
+	}
+	r := chain[0].r
+	for _, o := range chain[1:] {
+		var err error
+		if r, err = b.setOperation(o.op, o.all, r, o.r); err != nil {
+			return nil, err
+		}
+	}
+	return b.orderOutput(sc, r, n.OrderBy, n.Limit)
+}
+
+func (b *binder) operand(sc *scope, n ast.Node, notLast bool) (operand, error) {
+	var o operand
+	var after *ast.SetOprType
+	var err error
+	switch x := n.(type) {
+	case *ast.SelectStmt:
+		after = x.AfterSetOperator
+		if !x.IsInBraces && notLast {
+			if x.OrderBy != nil {
+				return o, sqlerr.WrongUsage("UNION", "ORDER BY")
+			}
+			if x.Limit != nil {
+				return o, sqlerr.WrongUsage("UNION", "LIMIT")
+			}
+		}
+		o.r, err = b.selectStmt(sc, x)
+	case *ast.SetOprSelectList:
+		after = x.AfterSetOperator
+		o.r, err = b.setOprList(sc, x)
+	default:
+		err = internalf("operand %T", n)
+	}
+	if err != nil {
+		return o, err
+	}
+	if after != nil {
+		switch *after {
+		case ast.Union:
+		case ast.UnionAll:
+			o.all = true
+		case ast.Except:
+			o.op = logical.SetExcept
+		case ast.ExceptAll:
+			o.op, o.all = logical.SetExcept, true
+		case ast.Intersect:
+			o.op = logical.SetIntersect
+		case ast.IntersectAll:
+			o.op, o.all = logical.SetIntersect, true
+		}
+	}
+	return o, nil
+}
+
+// setOperation brings the inputs to common types.
+func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (*result, error) {
+	out := make([]logical.Column, len(left.cols))
+	le, re := make([]expr.Expr, len(out)), make([]expr.Expr, len(out))
+	castL, castR := false, false
+	for i := range out {
+		l, r := &left.cols[i], &right.cols[i]
+		t := types.Unify(l.T, r.T)
+		var err error
+		if le[i], err = expr.NewCast(b.be, colExpr(l), t, false); err != nil {
+			return nil, err
+		}
+		if re[i], err = expr.NewCast(b.be, colExpr(r), t, false); err != nil {
+			return nil, err
+		}
+		castL = castL || le[i].Type().ID != l.T.ID || !isCol(le[i])
+		castR = castR || re[i].Type().ID != r.T.ID || !isCol(re[i])
+		null := l.Null || r.Null
+		if op != logical.SetUnion {
+			null = l.Null
+		}
+		out[i] = logical.Column{ID: b.newID(), Name: l.Name, T: t, Null: null || le[i].Nullable() || op == logical.SetUnion && re[i].Nullable()}
+	}
+	s := &logical.SetOperation{Op: op, All: all, Left: left.node, Right: right.node, Output: out}
+	if castL {
+		s.Left = b.projectTo(left, le)
+	}
+	if castR {
+		s.Right = b.projectTo(right, re)
+	}
+	return &result{node: s, cols: out}, nil
+}
+
+func isCol(e expr.Expr) bool {
+	_, ok := e.(*expr.Col)
+	return ok
+}
+
+func (b *binder) projectTo(r *result, exprs []expr.Expr) logical.Node {
+	p := &logical.Project{Input: r.node, Exprs: exprs, Cols: make([]logical.Column, len(exprs))}
+	for i, e := range exprs {
+		p.Cols[i] = logical.Column{ID: b.newID(), Name: r.cols[i].Name, T: e.Type(), Null: e.Nullable()}
+	}
+	return p
+}
+
+// orderOutput adds ORDER BY and LIMIT over the columns of a result.
+func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.Limit) (*result, error) {
+	node := r.node
+	if o != nil {
+		var keys []logical.SortKey
+		osc := &scope{b: b, outer: sc.outer, ctes: sc.ctes, clause: clauseOrder}
+		osc.column = func(db, table, name string) (expr.Expr, error) {
+			if table != "" {
+				return nil, sqlerr.New(1250, "42000", "Table '%s' from one of the SELECTs cannot be used in global %s", table, clauseOrder)
+			}
+			for i := range r.cols {
+				if strings.EqualFold(r.cols[i].Name, name) {
+					return colExpr(&r.cols[i]), nil
+				}
+			}
+			return nil, sqlerr.UnknownColumn(name, clauseOrder)
+		}
+		for _, item := range o.Items {
+			var e expr.Expr
+			if p, ok := item.Expr.(*ast.PositionExpr); ok {
+				if p.P != nil || p.N < 1 || p.N > len(r.cols) {
+					return nil, sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
+				}
+				e = colExpr(&r.cols[p.N-1])
+			} else {
+				var err error
+				if e, err = b.value(osc, item.Expr); err != nil {
+					return nil, err
+				}
+			}
+			if !expr.IsConst(e) {
+				keys = append(keys, logical.SortKey{Expr: e, Desc: item.Desc})
+			}
+		}
+		if len(keys) > 0 {
+			node = &logical.Sort{Input: node, Keys: keys}
+		}
+	}
+	count, offset, err := b.limit(sc, l)
+	if err != nil {
+		return nil, err
+	}
+	return &result{node: withLimit(node, count, offset), cols: r.cols}, nil
+}

@@ -1,0 +1,316 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// ShowDatabase is the database under which VirtualTables has the tables of
+// SHOW statements:
+//
+//	name             args                    columns (those of MySQL 8.4)
+//	databases                                Database
+//	tables           db, "full" or ""        Tables_in_<db> [, Table_type]
+//	columns          db, table, "full" or "" Field, Type, [Collation,] Null, Key, Default, Extra [, Privileges, Comment]
+//	index            db, table               Table, Non_unique, Key_name, …, Expression
+//	create_table     db, table               Table, Create Table
+//	create_database  db, "if not exists"|""  Database, Create Database
+//	create_user      user, host              CREATE USER for user@host
+//	variables        "session" or "global"   Variable_name, Value
+//	status           "session" or "global"   Variable_name, Value
+//	warnings, errors                         Level, Code, Message
+//	count_warnings                           @@session.warning_count
+//	count_errors                             @@session.error_count
+//	processlist      "full" or ""            Id, User, Host, db, Command, Time, State, Info
+//	engines                                  Engine, Support, Comment, Transactions, XA, Savepoints
+//	engine_status    engine, "status"|…      Type, Name, Status
+//	character_set                            Charset, Description, Default collation, Maxlen
+//	collation                                Collation, Charset, Id, Default, Compiled, Sortlen, Pad_attribute
+//	table_status     db                      Name, Engine, Version, …, Comment
+//	grants           user, host              Grants for user@host
+//	privileges                               Privilege, Context, Comment
+//	plugins                                  Name, Status, Type, Library, License
+//	open_tables      db                      Database, Table, In_use, Name_locked
+//	triggers         db                      Trigger, Event, Table, …
+//	events           db                      Db, Name, Definer, …
+//	procedure_status, function_status        Db, Name, Type, …
+//	profiles                                 Query_ID, Duration, Query
+//
+// user and host are "" for the current account. LIKE and WHERE are filters
+// over these columns that bind adds.
+const ShowDatabase = "show"
+
+// showTable is the virtual table of one SHOW statement; like is the column
+// that LIKE looks at, "" for the first.
+type showTable struct {
+	name string
+	args []string
+	like string
+}
+
+func word(set bool, s string) string {
+	if set {
+		return s
+	}
+	return ""
+}
+
+// show binds SHOW and DESCRIBE.
+func (b *binder) show(st *parser.Statement, n *ast.ShowStmt) (logical.Statement, error) {
+	s, err := b.showTable(n)
+	if err != nil {
+		return nil, err
+	}
+	src, err := b.showSource(s)
+	if err != nil {
+		return nil, err
+	}
+	node, err := b.showFilter(src, s, n)
+	if err != nil {
+		return nil, err
+	}
+	if n.Tp == ast.ShowTables || n.Tp == ast.ShowDatabases {
+		node = b.patternHeader(node, n)
+	}
+	if st.Limit != nil {
+		node = &logical.Limit{Input: node, Count: ubig(st.Limit.Count), Offset: ubig(st.Limit.Offset)}
+	}
+	return &logical.Query{Root: node, Subqueries: b.subqueries}, nil
+}
+
+func ubig(v uint64) expr.Expr { return expr.NewConst(value.Uint(v), types.UBigInt) }
+
+func (b *binder) showSource(s showTable) (*source, error) {
+	if b.env.Virtual == nil {
+		return nil, sqlerr.NotSupported("SHOW " + strings.ToUpper(strings.ReplaceAll(s.name, "_", " ")))
+	}
+	v, ok, err := b.env.Virtual.Virtual(ShowDatabase, s.name, s.args...)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, sqlerr.NotSupported("SHOW " + strings.ToUpper(strings.ReplaceAll(s.name, "_", " ")))
+	}
+	return b.virtual(v, "", ""), nil
+}
+
+// showFilter adds LIKE, WHERE and the column of DESCRIBE.
+func (b *binder) showFilter(src *source, s showTable, n *ast.ShowStmt) (logical.Node, error) {
+	sc := &scope{b: b, src: src, clause: clauseWhere}
+	var conds []expr.Expr
+	if n.Pattern != nil || n.Column != nil {
+		col := &src.star[0]
+		for i := range src.star {
+			if strings.EqualFold(src.star[i].Name, s.like) {
+				col = &src.star[i]
+			}
+		}
+		var pattern expr.Expr
+		name := "like"
+		if n.Column != nil {
+			name = "="
+			pattern = expr.NewConst(value.String(n.Column.Name.O), types.VarcharOf(len(n.Column.Name.O), b.collation()))
+		} else {
+			var err error
+			if pattern, err = b.value(sc, n.Pattern.Pattern); err != nil {
+				return nil, err
+			}
+		}
+		e, err := expr.NewFunc(b.be, name, colExpr(col), pattern)
+		if err != nil {
+			return nil, err
+		}
+		if e, err = expr.NewFilter(b.be, e); err != nil {
+			return nil, err
+		}
+		conds = append(conds, e)
+	}
+	if n.Where != nil {
+		e, err := b.condition(sc, n.Where)
+		if err != nil {
+			return nil, err
+		}
+		conds = expr.SplitAnd(conds, e)
+	}
+	if len(conds) == 0 {
+		return src.node, nil
+	}
+	return &logical.Filter{Input: src.node, Conds: conds}, nil
+}
+
+// patternHeader: SHOW TABLES LIKE 'a%' names its column "Tables_in_db (a%)".
+func (b *binder) patternHeader(node logical.Node, n *ast.ShowStmt) logical.Node {
+	if n.Pattern == nil {
+		return node
+	}
+	l, ok := n.Pattern.Pattern.(*parser.Literal)
+	if !ok {
+		return node
+	}
+	p := &logical.Project{Input: node}
+	for i, c := range node.Columns() {
+		p.Exprs = append(p.Exprs, colExpr(&c))
+		c.ID = b.newID()
+		if i == 0 {
+			c.Name += " (" + l.GetString() + ")"
+		}
+		p.Cols = append(p.Cols, c)
+	}
+	return p
+}
+
+// showDB is the database of SHOW … FROM db: 1046, 1049.
+func (b *binder) showDB(name string) (string, error) {
+	db, err := b.database(name)
+	if err != nil {
+		return "", err
+	}
+	if d, ok := b.env.Catalog.Database(db); ok {
+		return d.Name, nil
+	}
+	if b.isVirtual(db) {
+		return strings.ToLower(db), nil
+	}
+	return "", sqlerr.UnknownDatabase(db)
+}
+
+// showName is the table of SHOW … FROM t [FROM db]: 1146.
+func (b *binder) showName(n *ast.TableName, db string) (string, string, error) {
+	if db == "" {
+		db = n.Schema.O
+	}
+	db, err := b.showDB(db)
+	if err != nil {
+		return "", "", err
+	}
+	if t, ok := b.env.Catalog.Table(db, n.Name.O); ok {
+		return db, t.Name, nil
+	}
+	if b.isVirtual(db) {
+		if v, ok, err := b.env.Virtual.Virtual(db, n.Name.O); err != nil {
+			return "", "", err
+		} else if ok {
+			return db, v.Name, nil
+		}
+	}
+	return "", "", sqlerr.NoSuchTable(db, n.Name.O)
+}
+
+func (b *binder) showTable(n *ast.ShowStmt) (showTable, error) {
+	switch n.Tp {
+	case ast.ShowTables, ast.ShowTableStatus, ast.ShowTriggers, ast.ShowEvents:
+		return b.showOfDB(n)
+	case ast.ShowColumns, ast.ShowIndex, ast.ShowCreateTable, ast.ShowCreateView:
+		return b.showOfTable(n)
+	case ast.ShowDatabases:
+		return showTable{name: "databases"}, nil
+	case ast.ShowOpenTables:
+		return showTable{name: "open_tables", args: []string{n.DBName}, like: "Table"}, nil
+	case ast.ShowCreateDatabase:
+		db, err := b.showDB(n.DBName)
+		return showTable{name: "create_database", args: []string{db, word(n.IfNotExists, "if not exists")}}, err
+	case ast.ShowCreateUser:
+		u := userSpec(n.User)
+		return showTable{name: "create_user", args: []string{u.User, u.Host}}, nil
+	case ast.ShowGrants:
+		if len(n.Roles) > 0 {
+			return showTable{}, sqlerr.NotSupported("roles")
+		}
+		u := userSpec(n.User)
+		return showTable{name: "grants", args: []string{u.User, u.Host}}, nil
+	case ast.ShowVariables, ast.ShowStatus:
+		name, scope := "variables", "session"
+		if n.Tp == ast.ShowStatus {
+			name = "status"
+		}
+		if n.GlobalScope {
+			scope = "global"
+		}
+		return showTable{name: name, args: []string{scope}}, nil
+	case ast.ShowWarnings, ast.ShowErrors:
+		name := "warnings"
+		if n.Tp == ast.ShowErrors {
+			name = "errors"
+		}
+		if n.CountWarningsOrErrors {
+			name = "count_" + name
+		}
+		return showTable{name: name}, nil
+	case ast.ShowProcessList:
+		return showTable{name: "processlist", args: []string{word(n.Full, "full")}}, nil
+	}
+	return simpleShow(n)
+}
+
+func (b *binder) showOfDB(n *ast.ShowStmt) (showTable, error) {
+	db, err := b.showDB(n.DBName)
+	if err != nil {
+		return showTable{}, err
+	}
+	switch n.Tp {
+	case ast.ShowTables:
+		return showTable{name: "tables", args: []string{db, word(n.Full, "full")}}, nil
+	case ast.ShowTableStatus:
+		return showTable{name: "table_status", args: []string{db}}, nil
+	case ast.ShowTriggers:
+		return showTable{name: "triggers", args: []string{db}, like: "Table"}, nil
+	}
+	return showTable{name: "events", args: []string{db}, like: "Name"}, nil
+}
+
+func (b *binder) showOfTable(n *ast.ShowStmt) (showTable, error) {
+	db, table, err := b.showName(n.Table, n.DBName)
+	if err != nil {
+		return showTable{}, err
+	}
+	switch n.Tp {
+	case ast.ShowColumns:
+		if n.Extended {
+			return showTable{}, sqlerr.NotSupported("SHOW EXTENDED COLUMNS")
+		}
+		return showTable{name: "columns", args: []string{db, table, word(n.Full, "full")}, like: "Field"}, nil
+	case ast.ShowIndex:
+		return showTable{name: "index", args: []string{db, table}}, nil
+	case ast.ShowCreateView:
+		return showTable{}, sqlerr.ViewInvalid(db, table, "VIEW")
+	}
+	return showTable{name: "create_table", args: []string{db, table}}, nil
+}
+
+func simpleShow(n *ast.ShowStmt) (showTable, error) {
+	switch n.Tp {
+	case ast.ShowEngines:
+		return showTable{name: "engines"}, nil
+	case ast.ShowCharset:
+		return showTable{name: "character_set"}, nil
+	case ast.ShowCollation:
+		return showTable{name: "collation"}, nil
+	case ast.ShowPrivileges:
+		return showTable{name: "privileges"}, nil
+	case ast.ShowPlugins:
+		return showTable{name: "plugins"}, nil
+	case ast.ShowProcedureStatus:
+		return showTable{name: "procedure_status", like: "Name"}, nil
+	case ast.ShowFunctionStatus:
+		return showTable{name: "function_status", like: "Name"}, nil
+	case ast.ShowProfiles:
+		return showTable{name: "profiles"}, nil
+	case ast.ShowProfile:
+		return showTable{}, sqlerr.NotSupported("SHOW PROFILE")
+	case ast.ShowMasterStatus, ast.ShowBinlogStatus:
+		return showTable{}, sqlerr.NotSupported("SHOW BINARY LOG STATUS")
+	case ast.ShowReplicaStatus:
+		return showTable{}, sqlerr.NotSupported("SHOW REPLICA STATUS")
+	case ast.ShowCreateProcedure:
+		return showTable{}, sqlerr.NotSupported("SHOW CREATE PROCEDURE")
+	}
+	return showTable{}, sqlerr.NotSupported("this SHOW statement")
+}
