@@ -1,0 +1,283 @@
+package table
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/rowenc"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Column is what the codec knows of a column.
+type Column struct {
+	// ID is the column's id in rows.
+	ID   uint16
+	Kind value.Kind
+	// KeyPart is the part of the primary key that gives the value back, -1 if
+	// it is in the row.
+	KeyPart int
+	// Added is the value of rows that were written before the column existed.
+	Added value.Datum
+	// MayBeCell: large values are kept in cells of their own.
+	MayBeCell bool
+	// Scale of decimals.
+	Scale int
+}
+
+// explicitNull reports whether NULL must be told from absence.
+func (c *Column) explicitNull() bool { return !c.Added.IsNull() }
+
+// Codec encodes and decodes the rows and entries of a table. It is immutable
+// and safe for concurrent use.
+type Codec struct {
+	Table *schema.Table
+	// Key are the parts of the primary key.
+	Key []Part
+	// Columns are parallel to Table.Columns.
+	Columns []Column
+	// Indexes are parallel to Table.Indexes.
+	Indexes []*Index
+
+	stored  []int // positions of the columns in the row's value, by id
+	ids     []uint16
+	prefix  []byte // of rows
+	cells   []byte // of cells
+	hasCell bool   // some column may be a cell
+}
+
+// DefaultFunc gives the value of a column in rows older than the column
+// (schema.Column.AddedDefault); it is called only for columns that have one.
+type DefaultFunc func(c *schema.Column) (value.Datum, error)
+
+// NewCodec makes the codec of t. added may be nil when no column was added
+// with a default.
+func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
+	c := &Codec{
+		Table:  t,
+		prefix: TablePrefix(nil, t.ID, schema.PrimaryIndexID), cells: TablePrefix(nil, t.ID, CellIndexID),
+	}
+	if len(t.PrimaryKey) == 0 {
+		return nil, fmt.Errorf("table %s has no primary key", t.Name)
+	}
+	c.Columns = make([]Column, len(t.Columns))
+	for i := range t.Columns {
+		col := &t.Columns[i]
+		c.Columns[i] = Column{ID: uint16(col.ID), Kind: KindOf(col.Type), KeyPart: -1, Scale: max(col.Type.Scale, 0)}
+		k := c.Columns[i].Kind
+		c.Columns[i].MayBeCell = (k == value.KindBytes || k == value.KindJSON) && !t.IsPrimaryKeyPart(col.ID)
+		if d := col.AddedDefault; d != nil && !d.Null {
+			if added == nil {
+				return nil, fmt.Errorf("column %s.%s: no way to evaluate its default", t.Name, col.Name)
+			}
+			v, err := added(col)
+			if err != nil {
+				return nil, fmt.Errorf("default of column %s.%s: %w", t.Name, col.Name, err)
+			}
+			c.Columns[i].Added = v
+		}
+	}
+	for i, p := range t.PrimaryKey {
+		part, err := newPart(t, p, false)
+		if err != nil {
+			return nil, err
+		}
+		c.Key = append(c.Key, part)
+		if !part.Lossy {
+			c.Columns[part.Pos].KeyPart = i
+		}
+	}
+	for i := range c.Columns {
+		c.hasCell = c.hasCell || c.Columns[i].MayBeCell
+		if c.Columns[i].KeyPart < 0 {
+			c.stored = append(c.stored, i)
+		}
+	}
+	c.sortByID(c.stored)
+	c.ids = c.idsOf(c.stored)
+	for i := range t.Indexes {
+		x, err := newIndex(c, &t.Indexes[i])
+		if err != nil {
+			return nil, err
+		}
+		c.Indexes = append(c.Indexes, x)
+	}
+	return c, nil
+}
+
+func (c *Codec) sortByID(positions []int) {
+	sort.Slice(positions, func(i, j int) bool { return c.Columns[positions[i]].ID < c.Columns[positions[j]].ID })
+}
+
+func (c *Codec) idsOf(positions []int) []uint16 {
+	ids := make([]uint16, len(positions))
+	for i, pos := range positions {
+		ids[i] = c.Columns[pos].ID
+	}
+	return ids
+}
+
+// Index finds the codec of a secondary index by id; nil if there is none.
+func (c *Codec) Index(id schema.IndexID) *Index {
+	for _, x := range c.Indexes {
+		if x.Desc.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// Prefix is the bytes with which the keys of all rows begin. Not to be changed.
+func (c *Codec) Prefix() []byte { return c.prefix }
+
+// AppendKey appends the key of a row.
+func (c *Codec) AppendKey(dst []byte, row []value.Datum) []byte {
+	return AppendParts(append(dst, c.prefix...), c.Key, row)
+}
+
+// AppendCellKey appends the key of the cell of a column; key is the row's.
+func (c *Codec) AppendCellKey(dst, key []byte, pos int) []byte {
+	dst = append(append(dst, c.cells...), key[prefixLen:]...)
+	return binary.BigEndian.AppendUint16(dst, c.Columns[pos].ID)
+}
+
+// isCell reports whether a row keeps d in a cell.
+func (c *Codec) isCell(pos int, d value.Datum) bool {
+	return c.Columns[pos].MayBeCell && len(d.Bytes()) > CellThreshold
+}
+
+// AppendRow appends the value of a row. Large values are left out: the caller
+// writes the cells of the columns for which IsCell holds.
+func (c *Codec) AppendRow(dst []byte, b *rowenc.Builder, row []value.Datum) []byte {
+	b.Reset()
+	for _, pos := range c.stored {
+		d := row[pos]
+		col := &c.Columns[pos]
+		switch {
+		case d.IsNull():
+			if col.explicitNull() {
+				b.Datum(col.ID, d)
+			}
+		case c.isCell(pos, d):
+			b.External(col.ID, len(d.Bytes()))
+		default:
+			b.Datum(col.ID, d)
+		}
+	}
+	return b.Append(dst)
+}
+
+// errKey is the error of a row whose key and value do not fit each other.
+func (c *Codec) corrupt(key []byte, what string) error {
+	return fmt.Errorf("%w: table %s.%s, key %x: %s", storage.ErrCorruption, c.Table.Database, c.Table.Name, key, what)
+}
+
+// RowReader decodes whole rows. It belongs to one goroutine.
+type RowReader struct {
+	c *Codec
+	r *rowenc.Reader
+	// Cells of the row that was decoded last: positions of the columns whose
+	// values are elsewhere, and their lengths.
+	Cells   []int
+	Lengths []int
+}
+
+// NewRowReader makes a reader of whole rows.
+func (c *Codec) NewRowReader() *RowReader {
+	return &RowReader{c: c, r: rowenc.NewReader(c.ids)}
+}
+
+// Decode fills row, one datum for each column of the table. Bytes share key
+// and val. Columns in Cells are NULL.
+func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
+	c := r.c
+	r.Cells, r.Lengths = r.Cells[:0], r.Lengths[:0]
+	if len(key) < prefixLen {
+		return c.corrupt(key, "short key")
+	}
+	rest := key[prefixLen:]
+	var err error
+	for i := range c.Key {
+		p := &c.Key[i]
+		var d value.Datum
+		if d, rest, err = p.Decode(rest); err != nil {
+			return c.corrupt(key, err.Error())
+		}
+		if !p.Lossy {
+			row[p.Pos] = d
+		}
+	}
+	if len(rest) > 0 {
+		return c.corrupt(key, "key has a tail")
+	}
+	if err := r.r.Reset(val); err != nil {
+		return c.corrupt(key, err.Error())
+	}
+	for i, pos := range c.stored {
+		b, st := r.r.Field(i)
+		col := &c.Columns[pos]
+		ok := true
+		switch st {
+		case rowenc.Value:
+			row[pos], ok = rowenc.Datum(b, col.Kind)
+		case rowenc.Null:
+			row[pos] = value.Null
+		case rowenc.Absent:
+			row[pos] = col.Added
+		case rowenc.External:
+			var n uint64
+			n, ok = rowenc.Uint(b)
+			ok = ok && col.MayBeCell
+			row[pos] = value.Null
+			r.Cells, r.Lengths = append(r.Cells, pos), append(r.Lengths, int(n))
+		default:
+			ok = false
+		}
+		if !ok {
+			return c.corrupt(key, "column "+c.Table.Columns[pos].Name)
+		}
+	}
+	return nil
+}
+
+// Fetch decodes a row and reads its cells from kv, which must show the state
+// that the row is of.
+func (r *RowReader) Fetch(ctx context.Context, kv storage.Reader, key, val []byte, row []value.Datum) error {
+	if err := r.Decode(key, val, row); err != nil {
+		return err
+	}
+	for i, pos := range r.Cells {
+		b, err := r.c.Cell(ctx, kv, key, pos, r.Lengths[i])
+		if err != nil {
+			return err
+		}
+		row[pos] = r.c.CellDatum(pos, b)
+	}
+	return nil
+}
+
+// CellDatum is the value that a cell of a column holds; it shares b.
+func (c *Codec) CellDatum(pos int, b []byte) value.Datum {
+	if c.Columns[pos].Kind == value.KindJSON {
+		return value.JSONOf(b)
+	}
+	return value.Bytes(b)
+}
+
+// Cell reads the cell of a column of the row at key.
+func (c *Codec) Cell(ctx context.Context, kv storage.Reader, key []byte, pos, length int) ([]byte, error) {
+	b, err := kv.Get(ctx, c.AppendCellKey(nil, key, pos), nil)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, c.corrupt(key, "the cell of column "+c.Table.Columns[pos].Name+" is missing")
+	case err != nil:
+		return nil, err
+	case len(b) != length:
+		return nil, c.corrupt(key, "the cell of column "+c.Table.Columns[pos].Name+" has a wrong length")
+	}
+	return b, nil
+}

@@ -1,0 +1,65 @@
+package table
+
+import (
+	"encoding/binary"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// The key spaces.
+const (
+	SpaceEngine byte = 0x00
+	SpaceSystem byte = 0x01
+	SpaceTable  byte = 0x10
+)
+
+// CellIndexID is the index id under which the cells of large values stand.
+const CellIndexID schema.IndexID = 0xFFFF
+
+// CellThreshold is the size in bytes above which a value of a row is kept in a
+// cell of its own.
+const CellThreshold = 4 << 10
+
+// prefixLen is the length of what TablePrefix appends.
+const prefixLen = 7
+
+// cellSuffixLen is what a cell's key has behind its row's.
+const cellSuffixLen = 2
+
+// TablePrefix appends the bytes with which all keys of an index begin;
+// schema.PrimaryIndexID is the rows.
+func TablePrefix(dst []byte, t schema.TableID, x schema.IndexID) []byte {
+	dst = binary.BigEndian.AppendUint32(append(dst, SpaceTable), uint32(t))
+	return binary.BigEndian.AppendUint16(dst, uint16(x))
+}
+
+// IndexSpan is the span of all keys of an index; schema.PrimaryIndexID is the
+// rows.
+func IndexSpan(t schema.TableID, x schema.IndexID) storage.Span {
+	s := storage.Span{Start: TablePrefix(nil, t, x)}
+	if x == CellIndexID {
+		s.End = TableSpan(t).End
+		return s
+	}
+	s.End = TablePrefix(nil, t, x+1)
+	return s
+}
+
+// TableSpan is the span of all data of a table: rows, cells and entries.
+func TableSpan(t schema.TableID) storage.Span {
+	end := []byte{SpaceTable + 1}
+	if t != ^schema.TableID(0) {
+		end = binary.BigEndian.AppendUint32([]byte{SpaceTable}, uint32(t)+1)
+	}
+	return storage.Span{Start: binary.BigEndian.AppendUint32([]byte{SpaceTable}, uint32(t)), End: end}
+}
+
+// SplitKey takes a key of table data apart; ok is false for other keys. The
+// rest shares the key.
+func SplitKey(key []byte) (t schema.TableID, x schema.IndexID, rest []byte, ok bool) {
+	if len(key) < prefixLen || key[0] != SpaceTable {
+		return 0, 0, nil, false
+	}
+	return schema.TableID(binary.BigEndian.Uint32(key[1:])), schema.IndexID(binary.BigEndian.Uint16(key[5:])), key[prefixLen:], true
+}

@@ -1,0 +1,601 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/rowenc"
+	"github.com/sqlots/sqlots/value"
+)
+
+// DuplicateError is the violation of a unique key.
+type DuplicateError struct {
+	Table *schema.Table
+	// Index is the key, nil for the primary key.
+	Index *schema.Index
+	// Columns and Values are the key's own columns (positions) and the new
+	// row's values in them, cut to prefixes.
+	Columns []int
+	Values  []value.Datum
+}
+
+// Error implements error.
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("duplicate entry '%s' for key '%s.%s'", e.Entry(nil), e.Table.Name, e.KeyName())
+}
+
+// KeyName is the name of the key as MySQL says it.
+func (e *DuplicateError) KeyName() string {
+	if e.Index == nil {
+		return "PRIMARY"
+	}
+	return e.Index.Name
+}
+
+// Is makes errors.Is(err, storage.ErrKeyExists) true.
+func (e *DuplicateError) Is(target error) bool { return target == storage.ErrKeyExists }
+
+// Entry is the values joined by '-'. text appends the text of a value of type
+// t; nil prints numbers as they are stored.
+func (e *DuplicateError) Entry(text func(dst []byte, t schema.Type, d value.Datum) []byte) string {
+	var out []byte
+	for i, d := range e.Values {
+		if i > 0 {
+			out = append(out, '-')
+		}
+		switch {
+		case d.IsNull():
+			out = append(out, "NULL"...)
+		case text != nil:
+			out = text(out, e.Table.Columns[e.Columns[i]].Type, d)
+		default:
+			out = append(out, plainText(d)...)
+		}
+	}
+	return string(out)
+}
+
+func plainText(d value.Datum) string {
+	switch d.Kind() {
+	case value.KindInt:
+		return fmt.Sprint(d.Int())
+	case value.KindUint:
+		return fmt.Sprint(d.Uint())
+	case value.KindFloat:
+		return fmt.Sprint(d.Float())
+	case value.KindDecimal:
+		return d.Decimal().String()
+	case value.KindTime:
+		return d.Time().String()
+	case value.KindDuration:
+		return d.Duration().String()
+	}
+	return strings.ToValidUTF8(d.Str(), "?")
+}
+
+func (c *Codec) duplicate(x *Index, row []value.Datum) *DuplicateError {
+	e := &DuplicateError{Table: c.Table}
+	parts := c.Key
+	if x != nil {
+		e.Index, parts = x.Desc, x.Parts[:x.Own]
+	}
+	for i := range parts {
+		p := &parts[i]
+		d := row[p.Pos]
+		if d.Kind() == value.KindBytes {
+			d = value.Bytes(bytes.Clone(p.cut(d.Bytes())))
+		}
+		e.Columns, e.Values = append(e.Columns, p.Pos), append(e.Values, d)
+	}
+	return e
+}
+
+// Conflict is a stored row that stands in the way of a new one. Its key is
+// locked.
+type Conflict struct {
+	// Index is the violated unique index, nil for the primary key.
+	Index *schema.Index
+	Key   []byte
+	Row   []value.Datum
+}
+
+// Writer changes the rows of one table in one transaction, with all that
+// belongs to them. It belongs to the transaction's goroutine. The rows that
+// callers pass are not kept.
+type Writer struct {
+	c    *Codec
+	txn  storage.Txn
+	caps storage.Caps
+	b    rowenc.Builder
+	rd   *RowReader
+	buf  []byte
+	new  image
+	old  image
+}
+
+// NewWriter makes a writer. caps are the store's.
+func (c *Codec) NewWriter(txn storage.Txn, caps storage.Caps) *Writer {
+	return &Writer{c: c, txn: txn, caps: caps}
+}
+
+// image is what is stored for a row: offsets into buf.
+type image struct {
+	buf     []byte
+	key     int // end of the row's key, which starts buf
+	val     int // end of the row's value
+	entries []entryAt
+}
+
+type entryAt struct {
+	x              *Index
+	start, val, at int // start of key, start of value, end of value
+	unique         bool
+}
+
+func (m *image) rowKey() []byte             { return m.buf[:m.key:m.key] }
+func (m *image) rowValue() []byte           { return m.buf[m.key:m.val:m.val] }
+func (m *image) entryKey(e *entryAt) []byte { return m.buf[e.start:e.val:e.val] }
+func (m *image) entryVal(e *entryAt) []byte { return m.buf[e.val:e.at:e.at] }
+func (m *image) reset()                     { m.buf, m.entries = m.buf[:0], m.entries[:0] }
+func (m *image) find(x *Index) *entryAt {
+	for i := range m.entries {
+		if m.entries[i].x == x {
+			return &m.entries[i]
+		}
+	}
+	return nil
+}
+
+// encode fills m with the row and, of the indexes that want says, the entries.
+func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x *Index) bool) error {
+	for i := range w.c.Key {
+		if row[w.c.Key[i].Pos].IsNull() {
+			return fmt.Errorf("table %s: NULL in the primary key", w.c.Table.Name)
+		}
+	}
+	m.reset()
+	m.buf = w.c.AppendKey(m.buf, row)
+	m.key = len(m.buf)
+	if withValue {
+		m.buf = w.c.AppendRow(m.buf, &w.b, row)
+	}
+	m.val = len(m.buf)
+	for _, x := range w.c.Indexes {
+		if !want(x) || !x.Holds(row) {
+			continue
+		}
+		e := entryAt{x: x, start: len(m.buf), unique: x.IsUniqueEntry(row)}
+		m.buf, e.val = x.AppendEntry(m.buf, &w.b, m.buf[:m.key], row)
+		e.at = len(m.buf)
+		m.entries = append(m.entries, e)
+	}
+	return nil
+}
+
+// check tests the sizes of all that would be written, before anything is.
+func (w *Writer) check(m *image, row []value.Datum) error {
+	hasCell := false
+	for pos := range w.c.Columns {
+		if w.c.isCell(pos, row[pos]) {
+			hasCell = true
+			if n := len(row[pos].Bytes()); n > w.caps.MaxValue {
+				return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(n), Limit: int64(w.caps.MaxValue)}
+			}
+		}
+	}
+	key := m.key
+	if hasCell {
+		key += cellSuffixLen
+	}
+	if err := w.checkPair(key, m.val-m.key); err != nil {
+		return err
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if err := w.checkPair(e.val-e.start, e.at-e.val); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) checkPair(key, val int) error {
+	if key > w.caps.MaxKey {
+		return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(key), Limit: int64(w.caps.MaxKey)}
+	}
+	if val > w.caps.MaxValue {
+		return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(val), Limit: int64(w.caps.MaxValue)}
+	}
+	return nil
+}
+
+// isWritten: entries are added in these states.
+func isWritten(x *Index) bool { return x.Desc.State != schema.IndexDeleteOnly }
+
+func always(*Index) bool { return true }
+
+// maxRaces bounds how often an insertion starts again because the row that was
+// in its way vanished.
+const maxRaces = 100
+
+// Insert adds a row. When a unique key is violated nothing is written and the
+// conflict, with the stored row under lock, is returned.
+func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, error) {
+	if err := w.encode(&w.new, row, true, isWritten); err != nil {
+		return nil, err
+	}
+	if err := w.check(&w.new, row); err != nil {
+		return nil, err
+	}
+	for range maxRaces {
+		conflict, again, err := w.insertUnique(ctx)
+		if err != nil || conflict != nil {
+			return conflict, err
+		}
+		if !again {
+			return nil, w.insertRest(row)
+		}
+	}
+	return nil, fmt.Errorf("inserting into %s: %w", w.c.Table.Name, storage.ErrConflict)
+}
+
+// insertUnique writes the row and its unique entries, or nothing.
+func (w *Writer) insertUnique(ctx context.Context) (_ *Conflict, again bool, err error) {
+	m := &w.new
+	err = w.txn.Insert(ctx, m.rowKey(), m.rowValue())
+	if exists, ok := errors.AsType[*storage.KeyExistsError](err); ok {
+		row, err := w.decode(ctx, m.rowKey(), exists.Value)
+		return &Conflict{Key: bytes.Clone(m.rowKey()), Row: row}, false, err
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if !e.unique {
+			continue
+		}
+		err := w.txn.Insert(ctx, m.entryKey(e), m.entryVal(e))
+		if err == nil {
+			continue
+		}
+		// What this row has written so far was absent before.
+		if uerr := w.undo(m.rowKey(), i); uerr != nil {
+			return nil, false, errors.Join(err, uerr)
+		}
+		exists, ok := errors.AsType[*storage.KeyExistsError](err)
+		if !ok {
+			return nil, false, err
+		}
+		conflict, err := w.conflictOf(ctx, e.x, exists)
+		return conflict, conflict == nil, err
+	}
+	return nil, false, nil
+}
+
+// undo removes the row's key (nil: none was written) and the first unique
+// entries, which Txn.Insert wrote.
+func (w *Writer) undo(key []byte, entries int) error {
+	if key != nil {
+		if err := w.txn.Delete(key); err != nil {
+			return err
+		}
+	}
+	for i := range w.new.entries[:entries] {
+		e := &w.new.entries[i]
+		if !e.unique {
+			continue
+		}
+		if o := w.old.find(e.x); key == nil && o != nil && bytes.Equal(w.old.entryKey(o), w.new.entryKey(e)) {
+			continue // was not inserted by Update
+		}
+		if err := w.txn.Delete(w.new.entryKey(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conflictOf locks and reads the row of a unique entry; nil when it vanished.
+func (w *Writer) conflictOf(ctx context.Context, x *Index, e *storage.KeyExistsError) (*Conflict, error) {
+	key, err := x.AppendRowKey(nil, e.Key, e.Value)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := w.txn.Lock(ctx, [][]byte{key}, storage.LockOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if locked[0].Value == nil {
+		// The other transaction was deleting it, and has ended now.
+		if _, err := w.txn.Latest().Get(ctx, e.Key, nil); err == nil {
+			return nil, x.corrupt(e.Key, fmt.Errorf("%w: no row", storage.ErrCorruption))
+		}
+		return nil, nil
+	}
+	row, err := w.decode(ctx, key, locked[0].Value)
+	if err != nil {
+		return nil, err
+	}
+	var m image
+	if err := w.encode(&m, row, false, func(y *Index) bool { return y == x }); err != nil {
+		return nil, err
+	}
+	if o := m.find(x); o == nil || !bytes.Equal(m.entryKey(o), e.Key) {
+		return nil, nil // it has another value by now
+	}
+	return &Conflict{Index: x.Desc, Key: key, Row: row}, nil
+}
+
+func (w *Writer) decode(ctx context.Context, key, val []byte) ([]value.Datum, error) {
+	if w.rd == nil {
+		w.rd = w.c.NewRowReader()
+	}
+	row := make([]value.Datum, len(w.c.Columns))
+	if err := w.rd.Fetch(ctx, w.txn.Latest(), bytes.Clone(key), val, row); err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// insertRest writes the cells and the entries that need no check.
+func (w *Writer) insertRest(row []value.Datum) error {
+	m := &w.new
+	if err := w.putCells(row, nil); err != nil {
+		return err
+	}
+	for i := range m.entries {
+		if e := &m.entries[i]; !e.unique {
+			if err := w.txn.Put(m.entryKey(e), m.entryVal(e)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// putCells writes the cells of a row whose image is w.new, except those that
+// old, a row of the same key, has with the same value.
+func (w *Writer) putCells(row, old []value.Datum) error {
+	if !w.c.hasCell {
+		return nil
+	}
+	for pos := range w.c.Columns {
+		if !w.c.isCell(pos, row[pos]) || old != nil && w.c.isCell(pos, old[pos]) && bytes.Equal(old[pos].Bytes(), row[pos].Bytes()) {
+			continue
+		}
+		w.buf = w.c.AppendCellKey(w.buf[:0], w.new.rowKey(), pos)
+		if err := w.txn.Put(w.buf, row[pos].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCells removes the cells of a row whose image is w.old, except those that
+// row, of the same key, has too.
+func (w *Writer) dropCells(old, row []value.Datum) error {
+	if !w.c.hasCell {
+		return nil
+	}
+	for pos := range w.c.Columns {
+		if !w.c.isCell(pos, old[pos]) || row != nil && w.c.isCell(pos, row[pos]) {
+			continue
+		}
+		w.buf = w.c.AppendCellKey(w.buf[:0], w.old.rowKey(), pos)
+		if err := w.txn.Delete(w.buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identical reports whether two values are stored as the same bytes.
+func identical(a, b value.Datum) bool {
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	switch a.Kind() {
+	case value.KindNull:
+		return true
+	case value.KindBytes, value.KindJSON:
+		return bytes.Equal(a.Bytes(), b.Bytes())
+	case value.KindDecimal:
+		x, y := a.Decimal(), b.Decimal()
+		return x.Scale() == y.Scale() && x.Cmp(y) == 0
+	}
+	return a.Bits() == b.Bits()
+}
+
+// Update changes a stored row, which the caller has locked: old is exactly
+// what is stored. A *DuplicateError means that nothing was written.
+func (w *Writer) Update(ctx context.Context, old, row []value.Datum) error {
+	changed := make([]bool, len(row))
+	any := false
+	for i := range row {
+		changed[i] = !identical(old[i], row[i])
+		any = any || changed[i]
+	}
+	if !any {
+		return nil
+	}
+	keyChanged := false
+	for i := range w.c.Key {
+		keyChanged = keyChanged || changed[w.c.Key[i].Pos]
+	}
+	touched := func(x *Index) bool {
+		for pos, c := range changed {
+			if c && x.uses[pos] {
+				return true
+			}
+		}
+		return keyChanged
+	}
+	if err := w.encode(&w.old, old, false, touched); err != nil {
+		return err
+	}
+	if err := w.encode(&w.new, row, true, func(x *Index) bool { return isWritten(x) && touched(x) }); err != nil {
+		return err
+	}
+	if err := w.check(&w.new, row); err != nil {
+		return err
+	}
+	// Values that collate equal have the same key.
+	moved := keyChanged && !bytes.Equal(w.old.rowKey(), w.new.rowKey())
+	if err := w.updateUnique(ctx, row, moved); err != nil {
+		return err
+	}
+	return w.updateRest(ctx, old, row, moved)
+}
+
+// updateUnique inserts the unique keys that are new, or nothing.
+func (w *Writer) updateUnique(ctx context.Context, row []value.Datum, moved bool) error {
+	m := &w.new
+	var key []byte
+	if moved {
+		if err := w.txn.Insert(ctx, m.rowKey(), m.rowValue()); err != nil {
+			return w.asDuplicate(err, nil, row)
+		}
+		key = m.rowKey()
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if !e.unique {
+			continue
+		}
+		if o := w.old.find(e.x); o != nil && bytes.Equal(w.old.entryKey(o), m.entryKey(e)) {
+			continue
+		}
+		if err := w.txn.Insert(ctx, m.entryKey(e), m.entryVal(e)); err != nil {
+			if uerr := w.undoUpdate(key, i); uerr != nil {
+				return errors.Join(err, uerr)
+			}
+			return w.asDuplicate(err, e.x, row)
+		}
+	}
+	return nil
+}
+
+func (w *Writer) undoUpdate(key []byte, entries int) error {
+	if key != nil {
+		if err := w.txn.Delete(key); err != nil {
+			return err
+		}
+	}
+	return w.undo(nil, entries)
+}
+
+func (w *Writer) asDuplicate(err error, x *Index, row []value.Datum) error {
+	if errors.Is(err, storage.ErrKeyExists) {
+		return w.c.duplicate(x, row)
+	}
+	return err
+}
+
+// Duplicate is the error of a conflict for the new row.
+func (w *Writer) Duplicate(conflict *Conflict, row []value.Datum) *DuplicateError {
+	if conflict.Index == nil {
+		return w.c.duplicate(nil, row)
+	}
+	return w.c.duplicate(w.c.Index(conflict.Index.ID), row)
+}
+
+// updateRest writes all that needs no check and removes what is gone.
+func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved bool) error {
+	m := &w.new
+	if moved {
+		if err := w.txn.Delete(w.old.rowKey()); err != nil {
+			return err
+		}
+		if err := w.dropCells(old, nil); err != nil {
+			return err
+		}
+		if err := w.putCells(row, nil); err != nil {
+			return err
+		}
+	} else {
+		if err := w.txn.Put(m.rowKey(), m.rowValue()); err != nil {
+			return err
+		}
+		if err := w.dropCells(old, row); err != nil {
+			return err
+		}
+		if err := w.putCells(row, old); err != nil {
+			return err
+		}
+	}
+	for i := range w.old.entries {
+		o := &w.old.entries[i]
+		if n := m.find(o.x); n != nil && bytes.Equal(m.entryKey(n), w.old.entryKey(o)) {
+			continue
+		}
+		if err := w.deleteEntry(ctx, o); err != nil {
+			return err
+		}
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		o := w.old.find(e.x)
+		same := o != nil && bytes.Equal(w.old.entryKey(o), m.entryKey(e))
+		if e.unique && !same || same && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) && e.x.Desc.State == schema.IndexPublic {
+			continue // inserted already, or unchanged
+		}
+		if err := w.txn.Put(m.entryKey(e), m.entryVal(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete removes a stored row, which the caller has locked: old is exactly
+// what is stored.
+func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
+	if err := w.encode(&w.old, old, false, always); err != nil {
+		return err
+	}
+	if err := w.txn.Delete(w.old.rowKey()); err != nil {
+		return err
+	}
+	if err := w.dropCells(old, nil); err != nil {
+		return err
+	}
+	for i := range w.old.entries {
+		if err := w.deleteEntry(ctx, &w.old.entries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteEntry removes an entry of w.old. While a unique index is built, a key
+// may hold the entry of another row with the same values: the build has not
+// yet come to see the duplicate. That entry must stay.
+func (w *Writer) deleteEntry(ctx context.Context, e *entryAt) error {
+	key := w.old.entryKey(e)
+	if e.unique && e.x.Desc.State != schema.IndexPublic {
+		locked, err := w.txn.Lock(ctx, [][]byte{key}, storage.LockOptions{})
+		if err != nil {
+			return err
+		}
+		if locked[0].Value == nil {
+			return nil
+		}
+		row, err := e.x.AppendRowKey(nil, key, locked[0].Value)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(row, w.old.rowKey()) {
+			return nil
+		}
+	}
+	return w.txn.Delete(key)
+}
+
+// Duplicate is the error of a row whose entry in a unique index exists for
+// another row.
+func (x *Index) Duplicate(row []value.Datum) *DuplicateError { return x.codec.duplicate(x, row) }
