@@ -29,13 +29,19 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	if err != nil {
 		return rel{}, err
 	}
+	if least, ok, err := p.extremes(n, aggs, aggCols); err != nil {
+		return rel{}, err
+	} else if ok && least.cost < hash.cost+hash.rows*cost.StreamGroupRow {
+		least.ordered = true
+		return least, nil
+	}
 	groups := 1.0
 	for _, g := range n.GroupBy {
 		groups *= p.distinctValues(g, hash)
 	}
 	groups = math.Max(1, math.Min(groups, hash.rows))
 	workers := 1
-	if p.opts.Parallelism > 1 && hash.rows > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !p.off("ParallelAggregate") {
+	if p.opts.Parallelism > 1 && hash.rows > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
 		workers = p.opts.Parallelism
 	}
 	rowCost := float64(cost.HashGroupRow)
@@ -73,7 +79,12 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		streamCost := sorted.cost + sorted.rows*cost.StreamGroupRow
 		extra := 0.0
 		if len(req.order) > 0 {
-			extra = cost.Sort(groups)
+			extra = sortCost(groups, req.limit)
+		}
+		if req.limit > 0 && req.limit < groups {
+			// The groups come one after the other: the input is read as far as
+			// the limit needs.
+			streamCost *= req.limit / groups
 		}
 		if sorted.ordered && streamCost < hashCost+extra {
 			out, err := finish(sorted, true, streamCost)
@@ -125,15 +136,24 @@ func groupOrder(n *logical.Aggregate, req request) ([]orderKey, bool) {
 }
 
 // isPipeline reports whether n is a scan under filters and projects, which can
-// be run in partitions.
+// be run in partitions: not what sets variables or counts calls.
 func isPipeline(n physical.Node) bool {
 	switch x := n.(type) {
 	case *physical.Scan:
-		return x.Limit == nil && !x.Latest && x.Kind != physical.AccessPoint
+		return x.Limit == nil && !x.Latest && x.Kind != physical.AccessPoint && !anyEffect(x.Filter) && !anyEffect(x.IndexFilter)
 	case *physical.Filter:
-		return isPipeline(x.Input)
+		return isPipeline(x.Input) && !anyEffect(x.Conds)
 	case *physical.Project:
-		return isPipeline(x.Input)
+		return isPipeline(x.Input) && !anyEffect(x.Exprs)
+	}
+	return false
+}
+
+func anyEffect(list []expr.Expr) bool {
+	for _, e := range list {
+		if isEffect(e) {
+			return true
+		}
 	}
 	return false
 }

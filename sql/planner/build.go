@@ -143,8 +143,12 @@ func (p *planner) project(n *logical.Project, req request) (rel, error) {
 			exprs, cols = append(exprs, n.Exprs[i]), append(cols, c)
 		}
 	}
-	inner := request{cols: addReads(nil, exprs...), limit: req.limit, limitExpr: req.limitExpr}
-	inner.order = orderThrough(req.order, n)
+	inner := request{cols: addReads(nil, exprs...), order: orderThrough(req.order, n)}
+	if len(inner.order) == len(req.order) {
+		inner.limit, inner.limitExpr = req.limit, req.limitExpr
+	} else {
+		inner.order = nil // half an order is no use
+	}
 	in, err := p.build(n.Input, inner)
 	if err != nil {
 		return rel{}, err
@@ -228,18 +232,60 @@ func (p *planner) virtual(n *logical.Virtual) (rel, error) {
 	return rel{node: &physical.Virtual{Base: base(n.Cols, 100, 10000), Name: n.Name, Key: n.Key, Read: read}, cols: n.Cols, rows: 100, cost: 10000}, nil
 }
 
+// distinct removes duplicates: by hashing, or as they come when the input has
+// an order by all columns, which takes no memory and stops early.
 func (p *planner) distinct(n *logical.Distinct, req request) (rel, error) {
 	cols := n.Columns()
-	in, err := p.build(n.Input, request{cols: idSet(cols), order: req.order})
+	hash, err := p.build(n.Input, request{cols: idSet(cols), order: req.order})
 	if err != nil {
 		return rel{}, err
 	}
-	in = p.layout(in, cols)
-	in.cost += in.rows * cost.HashGroupRow
-	in.rows = math.Max(in.rows/2, 1)
-	in.node = &physical.Distinct{Base: base(in.cols, in.rows, in.cost), Input: in.node}
-	in.ordered = in.ordered || len(req.order) == 0
-	return in, nil
+	finish := func(in rel, sorted bool, perRow float64) rel {
+		in = p.layout(in, cols)
+		in.cost += in.rows * perRow
+		in.rows = math.Max(in.rows/2, 1)
+		in.node = &physical.Distinct{Base: base(in.cols, in.rows, in.cost), Input: in.node, Sorted: sorted}
+		return in
+	}
+	out := finish(hash, false, cost.HashGroupRow)
+	order, ok := distinctOrder(cols, req.order)
+	if !ok || p.off("SortedDistinct") {
+		return out, nil
+	}
+	in, err := p.build(n.Input, request{cols: idSet(cols), order: order})
+	if err != nil || !in.ordered {
+		return out, err
+	}
+	sorted := finish(in, true, cost.StreamGroupRow)
+	if req.limit > 0 && req.limit < sorted.rows {
+		sorted.cost *= req.limit / sorted.rows
+	}
+	extra := 0.0
+	if !out.ordered {
+		extra = sortCost(out.rows, req.limit)
+	}
+	if sorted.cost < out.cost+extra {
+		return sorted, nil
+	}
+	return out, nil
+}
+
+// distinctOrder is an order by all columns that begins with the wanted one.
+func distinctOrder(cols []logical.Column, order []orderKey) ([]orderKey, bool) {
+	out := append([]orderKey(nil), order...)
+	used := map[expr.ColID]bool{}
+	for _, k := range order {
+		used[k.id] = true
+	}
+	seen := 0
+	for _, c := range cols {
+		if used[c.ID] {
+			seen++
+			continue
+		}
+		out = append(out, orderKey{id: c.ID})
+	}
+	return out, len(cols) > 0 && seen == len(used)
 }
 
 func (p *planner) setOperation(n *logical.SetOperation, req request) (rel, error) {

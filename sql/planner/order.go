@@ -14,6 +14,31 @@ import (
 
 // sort builds ORDER BY, with the limit above it if there is one.
 func (p *planner) sort(n *logical.Sort, count, offset expr.Expr, req request) (rel, error) {
+	out, err := p.sorted(n, count, offset, req)
+	out.ordered = begins(n.Keys, req.order)
+	return out, err
+}
+
+// begins reports whether rows sorted by keys are in the wanted order.
+func begins(keys []logical.SortKey, order []orderKey) bool {
+	i := 0
+	for _, k := range keys {
+		if i == len(order) {
+			return true
+		}
+		if expr.IsConst(k.Expr) {
+			continue
+		}
+		c, ok := k.Expr.(*expr.Col)
+		if !ok || c.ID != order[i].id || k.Desc != order[i].desc {
+			return false
+		}
+		i++
+	}
+	return i == len(order)
+}
+
+func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) (rel, error) {
 	keyExprs := make([]expr.Expr, len(n.Keys))
 	order := make([]orderKey, 0, len(n.Keys))
 	plain := true
@@ -83,9 +108,7 @@ func (p *planner) sort(n *logical.Sort, count, offset expr.Expr, req request) (r
 
 func (p *planner) limit(n *logical.Limit, req request) (rel, error) {
 	if s, ok := n.Input.(*logical.Sort); ok && n.Count != nil {
-		out, err := p.sort(s, n.Count, n.Offset, req)
-		out.ordered = true
-		return out, err
+		return p.sort(s, n.Count, n.Offset, req)
 	}
 	limit, total := p.limitRows(n.Count, n.Offset)
 	inner := req
@@ -109,7 +132,7 @@ func (p *planner) limited(in rel, count, offset expr.Expr, limit float64) rel {
 // produce: the value for estimates (0 when it is not known) and the expression
 // for execution (nil when there is none).
 func (p *planner) limitRows(count, offset expr.Expr) (float64, expr.Expr) {
-	if count == nil {
+	if count == nil || p.countAll {
 		return 0, nil
 	}
 	c, ok := p.constRows(count)

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"fmt"
-
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
@@ -56,6 +54,9 @@ type planner struct {
 	seen   map[schema.TableID]bool
 	// change is the occurrence of a table that the statement changes.
 	change *logical.Scan
+	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
+	// that no input may stop at it.
+	countAll bool
 }
 
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }
@@ -67,8 +68,20 @@ func (p *planner) addTable(t *schema.Table) {
 	}
 }
 
+func (p *planner) addTables(n logical.Node) {
+	if s, ok := n.(*logical.Scan); ok {
+		p.addTable(s.Table)
+	}
+	for _, in := range n.Inputs() {
+		p.addTables(in)
+	}
+}
+
 // root rewrites and builds n so that its output is exactly n's columns.
 func (p *planner) root(n logical.Node) (physical.Node, error) {
+	// Rules may find that a table need not be read; the plan depends on it all
+	// the same.
+	p.addTables(n)
 	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check}
 	out, err := r.Rewrite(n)
 	if err != nil {
@@ -98,7 +111,9 @@ func (p *planner) subplans(list []logical.Node) ([]physical.Node, error) {
 }
 
 func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
+	p.countAll = q.CalcFoundRows
 	root, err := p.root(q.Root)
+	p.countAll = false
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +121,7 @@ func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &physical.Plan{Root: root, Subplans: subs, Tables: p.tables, CalcFoundRows: q.CalcFoundRows}, nil
+	return &physical.Plan{Root: root, Subplans: subs, Tables: p.tables, CalcFoundRows: q.CalcFoundRows, Locks: q.Locks}, nil
 }
 
 func (p *planner) insert(s *logical.Insert) (*physical.Plan, error) {
@@ -229,6 +244,3 @@ func physicalColumns(cols []logical.Column) []physical.Column {
 	}
 	return out
 }
-
-// String for messages about requests.
-func (r request) String() string { return fmt.Sprintf("order=%v limit=%g", r.order, r.limit) }

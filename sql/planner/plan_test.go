@@ -24,7 +24,10 @@ type testCatalog struct {
 	tables   map[string]*schema.Table
 	rows     map[string]float64
 	distinct map[string]float64
-	spanRows float64
+}
+
+func newTestCatalog() *testCatalog {
+	return &testCatalog{tables: map[string]*schema.Table{}, rows: map[string]float64{}, distinct: map[string]float64{}}
 }
 
 func (c *testCatalog) Database(name string) (*schema.Database, bool) {
@@ -78,10 +81,12 @@ func (c *testCatalog) Distinct(t *schema.Table, cols []schema.ColumnID) float64 
 //
 //	ddl                     CREATE TABLE statements
 //	stats                   table rows=N [column=distinct …], one table a line
-//	plan [disable=(a,b)]    prints the physical plan of each statement
+//	plan [disable=(a,b)] [parallel=n] [trace=true]
+//	                        prints the physical plan of a statement; trace adds
+//	                        the access paths that were considered
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
-		c := &testCatalog{tables: map[string]*schema.Table{}, rows: map[string]float64{}, distinct: map[string]float64{}}
+		c := newTestCatalog()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "ddl":
@@ -93,7 +98,9 @@ func TestPlans(t *testing.T) {
 				d.MaybeScanArgs(t, "disable", &disabled)
 				parallel := 1
 				d.MaybeScanArgs(t, "parallel", &parallel)
-				return c.plan(d.Input, disabled, parallel)
+				why := false
+				d.MaybeScanArgs(t, "trace", &why)
+				return c.plan(d.Input, disabled, parallel, why)
 			}
 			return "unknown command " + d.Cmd
 		})
@@ -144,7 +151,7 @@ func (c *testCatalog) stats(input string) string {
 	return ""
 }
 
-func (c *testCatalog) plan(sql string, disabled []string, parallel int) string {
+func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool) string {
 	st, err := c.bind(sql)
 	if err != nil {
 		return err.Error() + "\n"
@@ -158,6 +165,6 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int) string {
 	if err != nil {
 		return fmt.Sprintf("%v\n", err)
 	}
-	p := physical.Printer{Ctx: &expr.Ctx{}}
+	p := physical.Printer{Ctx: &expr.Ctx{}, Why: why}
 	return p.Tree(plan)
 }

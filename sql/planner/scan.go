@@ -16,10 +16,10 @@ import (
 // scan chooses the access path of a table under conditions.
 func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, error) {
 	p.addTable(s.Table)
-	if isNever(conds) && p.change != s {
+	isChange := p.change == s
+	if isNever(conds) {
 		return p.empty(s, req), nil
 	}
-	isChange := p.change == s
 	lock := s.Lock.Strength != logical.LockNone
 	ar := p.accessRequest(s, conds, req)
 	if p.off("IndexAccess") {
@@ -27,7 +27,13 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	}
 	paths := access.Paths(ar)
 	best := access.Best(paths, func(q *access.Path) float64 { return sortCost(q.Rows, req.limit) })
-	return p.scanBy(s, best, paths, req, isChange, lock)
+	return p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
+}
+
+// delivers reports whether a path gives the order of req: not when that has
+// columns of other tables, which package access is not told of.
+func delivers(path *access.Path, ar *access.Request, req request) bool {
+	return len(req.order) == 0 || path.Ordered && len(ar.Order) == len(req.order)
 }
 
 func sortCost(rows, limit float64) float64 {
@@ -55,13 +61,12 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 	for _, k := range req.order {
 		at, ok := pos[k.id]
 		if !ok {
-			ar.Order = nil
+			// Not a column of this table: the order cannot come from here, and
+			// the limit holds only for that order.
+			ar.Order, ar.Limit = nil, 0
 			break
 		}
 		ar.Order = append(ar.Order, access.OrderColumn{Column: at, Desc: k.desc})
-	}
-	if len(ar.Order) < len(req.order) {
-		ar.Order, ar.Limit = nil, 0
 	}
 	return ar
 }
@@ -107,8 +112,8 @@ func (p *planner) empty(s *logical.Scan, req request) rel {
 	return rel{node: &physical.Values{Base: base(cols, 0, 0)}, cols: cols, ordered: true}
 }
 
-// scanBy makes the scan of a path.
-func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path, req request, isChange, lock bool) (rel, error) {
+// scanBy makes the scan of a path; ordered says that it gives req's order.
+func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path, req request, isChange, lock, ordered bool) (rel, error) {
 	t := s.Table
 	wanted := map[int]bool{}
 	for i, c := range s.Cols {
@@ -150,13 +155,13 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	}
 	rows := path.Rows
 	c := path.Cost
-	ordered := path.Ordered
 	if ordered && req.limit > 0 {
 		c, rows = path.LimitedCost, math.Min(rows, req.limit)
 	}
+	inOrder := ordered && len(req.order) > 0 && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set,
-		Lookup: path.Lookup, Reverse: path.Reverse && ordered && len(req.order) > 0, Ordered: ordered && len(req.order) > 0, Read: read,
+		Lookup: path.Lookup, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(path.EntryFilter, at), Filter: toRead(path.Residual, at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
@@ -169,13 +174,13 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		scan.Lock.Exclusive = scan.Lock.Exclusive || isChange
 		scan.Lock.None = false
 	}
-	if ordered || len(req.order) == 0 {
+	if ordered {
 		scan.Limit = req.limitExpr
 	}
 	for _, q := range all {
 		scan.Why = append(scan.Why, q.String())
 	}
-	return rel{node: scan, cols: cols, ordered: ordered || len(req.order) == 0, rows: math.Max(rows, 0), cost: c}, nil
+	return rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}, nil
 }
 
 // toRead moves columns from table positions to positions of the read list.

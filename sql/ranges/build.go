@@ -10,8 +10,9 @@ import (
 // product of long IN lists) is left to the residual filter.
 const MaxSpans = 1 << 16
 
-// maxBranches bounds the expansion of ORs over several columns.
-const maxBranches = 256
+// maxBranches bounds the expansion of ORs over several columns: a list of
+// whole keys, (a, b) IN ((1, 2), …), is one such OR.
+const maxBranches = 1 << 14
 
 // Op is the operator of an atom.
 type op uint8
@@ -32,9 +33,24 @@ const (
 // node is a condition in the form from which spans are made: an *atom, an and
 // or an or.
 type node interface {
-	// columns adds the key columns that the condition is about.
-	columns(set map[int]bool)
+	// columns are the key columns that the condition is about.
+	columns() mask
 }
+
+// maxKey is the most columns of a key: those of an index and of the primary
+// key.
+const maxKey = 32
+
+// mask is a set of key columns.
+type mask uint32
+
+func (m mask) has(col int) bool { return m&(1<<col) != 0 }
+
+func (m mask) single() bool { return m != 0 && m&(m-1) == 0 }
+
+// pins are for each key column the number of values that a condition allows
+// it at most, 0 for columns that it does not pin to values.
+type pins [maxKey]int32
 
 // atom restricts one key column by constants.
 type atom struct {
@@ -42,7 +58,8 @@ type atom struct {
 	op    op
 	args  []expr.Expr
 	exact bool
-	// points is the most values that the atom allows.
+	// points is the most values that the atom allows, 0 when they are no
+	// points of the key (cutPoints).
 	points int
 	like   *likePrefix
 }
@@ -50,30 +67,36 @@ type atom struct {
 type and []node
 type or []node
 
-func (a *atom) columns(set map[int]bool) { set[a.col] = true }
+func (a *atom) columns() mask { return 1 << a.col }
 
-func (a and) columns(set map[int]bool) {
+func (a and) columns() (m mask) {
 	for _, n := range a {
-		n.columns(set)
+		m |= n.columns()
 	}
+	return m
 }
 
-func (o or) columns(set map[int]bool) {
+func (o or) columns() (m mask) {
 	for _, n := range o {
-		n.columns(set)
+		m |= n.columns()
 	}
+	return m
 }
 
 // Build makes the Set of the conjuncts that restrict a key, or nil when none
 // restricts its first column. residual are the conjuncts, all or those left,
 // that still have to be checked on each row.
 func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr) {
+	if len(columns) > maxKey {
+		columns = columns[:maxKey]
+	}
 	b := builder{columns: columns}
 	nodes := make([]node, len(conds))
 	for i, c := range conds {
 		nodes[i] = b.node(c)
 	}
 	limitBranches(nodes)
+	keepPrefixesApart(nodes)
 	var all and
 	for _, n := range nodes {
 		if n != nil {
@@ -94,25 +117,21 @@ func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr)
 			residual = append(residual, c)
 			continue
 		}
-		cols := map[int]bool{}
-		n.columns(cols)
-		inUse := false
-		for col := range cols {
-			inUse = inUse || col < used
-		}
+		inUse := n.columns()&(1<<used-1) != 0
 		if inUse {
 			set.Conds = append(set.Conds, c)
 			set.conj = append(set.conj, n)
 		}
-		if !inUse || !b.exact(n, all) {
+		if !inUse || !b.exact(n, all, used) {
 			residual = append(residual, c)
 		}
 	}
-	pins := pinned(all, false)
-	for set.EqPrefix < len(columns) && pins[set.EqPrefix] == 1 {
+	var pin, notNull pins
+	pinned(all, false, &pin)
+	for set.EqPrefix < len(columns) && pin[set.EqPrefix] == 1 {
 		set.EqPrefix++
 	}
-	notNull := pinned(all, true)
+	pinned(all, true, &notNull)
 	set.Point = used == len(columns)
 	for i := range columns {
 		set.Point = set.Point && notNull[i] > 0 && columns[i].Prefix == 0
@@ -153,100 +172,105 @@ func limitBranches(nodes []node) {
 	}
 }
 
-func singleColumn(n node) bool {
-	cols := map[int]bool{}
-	n.columns(cols)
-	return len(cols) == 1
+// keepPrefixesApart drops LIKEs beside an OR over several columns: the spans of
+// its branches could overlap with those of a prefix, which cannot be merged
+// with others.
+func keepPrefixesApart(nodes []node) {
+	several := false
+	for _, n := range nodes {
+		o, ok := n.(or)
+		several = several || ok && !singleColumn(o)
+	}
+	for i, n := range nodes {
+		if several && n != nil && hasLike(n) {
+			nodes[i] = nil
+		}
+	}
 }
 
-// pinned says for each column how many values the condition allows it at
-// most; columns that it does not pin to values are absent. notNull leaves out
-// pins that admit NULL.
-func pinned(n node, notNull bool) map[int]int {
+func singleColumn(n node) bool { return n.columns().single() }
+
+// maxPins bounds the counts of pins, far above MaxSpans.
+const maxPins = 1 << 24
+
+// pinned sets in out, which is zero, how many values n allows each column at
+// most. notNull leaves out pins that admit NULL.
+func pinned(n node, notNull bool, out *pins) {
 	switch n := n.(type) {
 	case *atom:
 		switch n.op {
 		case opEq, opIn:
-			return map[int]int{n.col: n.points}
+			out[n.col] = int32(n.points)
 		case opNullEq, opIsNull:
 			if !notNull {
-				return map[int]int{n.col: 1}
+				out[n.col] = int32(n.points)
 			}
 		}
-		return nil
 	case and:
-		out := map[int]int{}
 		for _, x := range n {
-			for c, k := range pinned(x, notNull) {
-				if old, ok := out[c]; !ok || k < old {
+			var p pins
+			pinned(x, notNull, &p)
+			for c, k := range p {
+				if k > 0 && (out[c] == 0 || k < out[c]) {
 					out[c] = k
 				}
 			}
 		}
-		return out
-	case or:
-		var out map[int]int
-		for i, x := range n {
-			p := pinned(x, notNull)
-			if i == 0 {
-				out = p
-				continue
-			}
-			for c, k := range out {
-				if pk, ok := p[c]; ok {
-					out[c] = k + pk
-				} else {
-					delete(out, c)
-				}
-			}
-		}
-		return out
-	}
-	return nil
-}
-
-// restricted says which columns the condition restricts whatever branch is
-// taken.
-func restricted(n node) map[int]bool {
-	out := map[int]bool{}
-	switch n := n.(type) {
-	case *atom:
-		out[n.col] = true
-	case and:
-		for _, x := range n {
-			for c := range restricted(x) {
-				out[c] = true
-			}
-		}
 	case or:
 		for i, x := range n {
-			r := restricted(x)
+			var p pins
+			pinned(x, notNull, &p)
 			if i == 0 {
-				out = r
+				*out = p
 				continue
 			}
 			for c := range out {
-				if !r[c] {
-					delete(out, c)
+				if p[c] == 0 {
+					out[c] = 0
+				} else if out[c] > 0 {
+					out[c] = min(out[c]+p[c], maxPins)
 				}
 			}
 		}
 	}
-	return out
+}
+
+// restricted are the columns that the condition restricts whatever branch is
+// taken.
+func restricted(n node) (m mask) {
+	switch n := n.(type) {
+	case *atom:
+		return 1 << n.col
+	case and:
+		for _, x := range n {
+			m |= restricted(x)
+		}
+	case or:
+		m = ^mask(0)
+		for _, x := range n {
+			m &= restricted(x)
+		}
+	}
+	return m
 }
 
 // usedColumns is how many leading columns the spans of all can restrict: those
 // pinned to values, as long as their product stays small, and the next one.
 func (b *builder) usedColumns(all and) int {
-	pins, restr := pinned(all, false), restricted(all)
+	restr := restricted(all)
+	if !restr.has(0) {
+		return 0
+	}
+	var pin pins
+	pinned(all, false, &pin)
 	product := 1
 	for i := range b.columns {
-		k, pin := pins[i]
-		if pin && product*k <= MaxSpans {
+		k := int(pin[i])
+		if k > 0 && product*k <= MaxSpans {
 			product *= k
 			continue
 		}
-		if restr[i] && !pin && product*2 <= MaxSpans {
+		if restr.has(i) && k == 0 && product*2 <= MaxSpans {
 			return i + 1
 		}
 		return i
@@ -254,44 +278,38 @@ func (b *builder) usedColumns(all and) int {
 	return len(b.columns)
 }
 
-// exact reports whether the spans made of all check n completely. n is one of
-// the conjuncts of all.
-func (b *builder) exact(n node, all and) bool {
+// exact reports whether the spans made of all, which use that many columns,
+// check n completely. n is one of the conjuncts of all.
+func (b *builder) exact(n node, all and, used int) bool {
 	switch n := n.(type) {
 	case *atom:
-		return n.exact && n.col < b.usedColumns(all)
+		return n.exact && n.col < used
 	case and:
 		for _, x := range n {
-			if !b.exact(x, all) {
+			if !b.exact(x, all, used) {
 				return false
 			}
 		}
 		return true
 	case or:
 		if singleColumn(n) {
-			cols := map[int]bool{}
-			n.columns(cols)
-			for c := range cols {
-				if c >= b.usedColumns(all) {
-					return false
-				}
+			return n.columns()&(1<<used-1) != 0 && exactAtoms(n)
+		}
+		branch := make(and, 0, len(all)+2)
+		for _, o := range all {
+			if other, isOr := o.(or); isOr && sameOr(other, n) {
+				continue
 			}
-			return exactAtoms(n)
+			branch = append(branch, o)
 		}
 		for _, x := range n {
-			branch := make(and, 0, len(all)+1)
-			for _, o := range all {
-				if other, isOr := o.(or); isOr && sameOr(other, n) {
-					continue
-				}
-				branch = append(branch, o)
-			}
+			whole := branch
 			if sub, ok := x.(and); ok {
-				branch = append(branch, sub...)
+				whole = append(whole, sub...)
 			} else {
-				branch = append(branch, x)
+				whole = append(whole, x)
 			}
-			if !b.exact(x, branch) {
+			if !b.exact(x, whole, b.usedColumns(whole)) {
 				return false
 			}
 		}
@@ -391,7 +409,7 @@ func (b *builder) node(e expr.Expr) node {
 // whole is not taken for exact.
 type unknown struct{}
 
-func (unknown) columns(map[int]bool) {}
+func (unknown) columns() mask { return 0 }
 
 func (a and) known() node {
 	for _, n := range a {
@@ -428,8 +446,8 @@ func (b *builder) column(e expr.Expr) int {
 	if !ok {
 		return -1
 	}
-	for i, k := range b.columns {
-		if k.Table == c.Index {
+	for i := range b.columns {
+		if b.columns[i].Table == c.Index {
 			return i
 		}
 	}
@@ -456,8 +474,12 @@ func (b *builder) comparison(name string, left, right expr.Expr, f *expr.Func) n
 	if col < 0 || !b.comparable(col, left, right, f) {
 		return nil
 	}
-	exact := b.columns[col].Prefix == 0
-	return &atom{col: col, op: comparisons[name], args: []expr.Expr{right}, exact: exact, points: 1}
+	k := &b.columns[col]
+	a := &atom{col: col, op: comparisons[name], args: []expr.Expr{right}, exact: k.Prefix == 0, points: 1}
+	if cutOf(k) == cutVaries {
+		a.points = 0
+	}
+	return a
 }
 
 // rows expands a comparison of rows into columns: (a,b) > (1,2) is a > 1 OR
@@ -533,7 +555,12 @@ func (b *builder) in(f *expr.Func) node {
 			return nil
 		}
 	}
-	return &atom{col: col, op: opIn, args: list, exact: b.columns[col].Prefix == 0, points: len(list)}
+	k := &b.columns[col]
+	a := &atom{col: col, op: opIn, args: list, exact: k.Prefix == 0, points: len(list)}
+	if cutOf(k) == cutVaries {
+		a.points = 0
+	}
+	return a
 }
 
 // stripWidening takes off a conversion of a number column to a wider number
@@ -591,14 +618,16 @@ func (b *builder) comparable(col int, left, right expr.Expr, f *expr.Func) bool 
 	t := b.columns[col].Type
 	rt := right.Type()
 	switch {
-	case t.IsCharacter():
-		if !rt.IsString() && rt.ID != schema.TypeNull {
+	case t.IsString():
+		if !rt.IsString() && rt.ID != schema.TypeNull || cutOf(&b.columns[col]) == cutUnknown {
 			return false
 		}
+		want := t.Collation
+		if t.IsBinary() {
+			want = schema.CollationBinary
+		}
 		c, ok := expr.CompareCollation(f)
-		return ok && c == t.Collation
-	case t.IsBinary():
-		return rt.IsString() || rt.ID == schema.TypeNull
+		return ok && c == want
 	case t.IsNumeric():
 		return rt.IsNumeric() && t.ID != schema.TypeBit || rt.ID == schema.TypeNull
 	case t.HasDate():

@@ -9,7 +9,7 @@ import (
 // Span is an interval of key values in the order of the key. Low and High are
 // prefixes of the key's columns; an empty one is unbounded. Open excludes all
 // keys that start with the bound. Values have the kind of their column's
-// type, or are NULL.
+// type, or are NULL (of nullable columns only).
 type Span struct {
 	Low, High         []value.Datum
 	LowOpen, HighOpen bool

@@ -172,7 +172,7 @@ func TestLiteralPrefix(t *testing.T) {
 		{"abc%", false, "abc"}, {"a_c%", false, "a"}, {`a\%b%`, false, "a%b"}, {"%a", false, ""}, {"ab  %", false, "ab"},
 		{"ab %", true, "ab "}, {"aé%", false, "a"}, {"aé%", true, "aé"}, {`ab\`, false, `ab\`},
 	} {
-		got, _ := literalPrefix([]byte(c.pattern), '\\', c.binary)
+		got := literalPrefix([]byte(c.pattern), '\\', c.binary)
 		if string(got) != c.want {
 			t.Errorf("literalPrefix(%q, binary=%v) = %q, want %q", c.pattern, c.binary, got, c.want)
 		}

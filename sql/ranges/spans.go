@@ -1,6 +1,7 @@
 package ranges
 
 import (
+	"math/bits"
 	"sort"
 
 	"github.com/sqlots/sqlots/schema"
@@ -124,12 +125,8 @@ func (e *evaluator) conjunction(nodes []node) ([]Span, error) {
 }
 
 func onlyColumn(n node) (int, bool) {
-	cols := map[int]bool{}
-	n.columns(cols)
-	for c := range cols {
-		return c, len(cols) == 1
-	}
-	return 0, false
+	m := n.columns()
+	return bits.TrailingZeros32(uint32(m)), m.single()
 }
 
 // cross multiplies the intervals of the leading columns into spans of the key.
@@ -170,45 +167,6 @@ func extend(s Span, iv interval) Span {
 		out.HighOpen = iv.hi.open
 	}
 	return out
-}
-
-// prefixPart adapts intervals to a key part that holds only the first
-// characters of the values: bounds are cut and closed, and what overlaps then
-// is merged.
-func (e *evaluator) prefixPart(ivs []interval, col int) []interval {
-	c := e.set.Columns[col]
-	if c.Prefix == 0 {
-		return ivs
-	}
-	out := make([]interval, 0, len(ivs))
-	for _, iv := range ivs {
-		iv.lo, iv.hi = cutBound(iv.lo, c), cutBound(iv.hi, c)
-		out = append(out, iv)
-	}
-	return e.union(out, col)
-}
-
-func cutBound(b bound, c Column) bound {
-	if b.inf || b.d.IsNull() {
-		return b
-	}
-	b.open = false
-	s := b.d.Bytes()
-	n := c.Prefix
-	if c.Type.IsCharacter() {
-		i := 0
-		for ; n > 0 && i < len(s); n-- {
-			i++
-			for i < len(s) && s[i]&0xC0 == 0x80 {
-				i++
-			}
-		}
-		n = i
-	}
-	if len(s) > n {
-		b.d = value.Bytes(s[:n])
-	}
-	return b
 }
 
 func reversed(ivs []interval) []interval {
@@ -254,9 +212,9 @@ func (e *evaluator) intervals(n node, col int) ([]interval, error) {
 func (e *evaluator) atom(a *atom) ([]interval, error) {
 	switch a.op {
 	case opIsNull:
-		return []interval{{lo: bound{d: value.Null}, hi: bound{d: value.Null}}}, nil
+		return e.null(a.col), nil
 	case opIsNotNull:
-		return []interval{notNull}, nil
+		return []interval{e.values(a.col)}, nil
 	case opIn:
 		out := make([]interval, 0, len(a.args))
 		for _, x := range a.args {
@@ -273,6 +231,22 @@ func (e *evaluator) atom(a *atom) ([]interval, error) {
 	return e.compare(a.col, a.op, a.args[0])
 }
 
+// values are all values of a column but NULL. Keys of columns that are not
+// nullable have no NULL to stand as a bound.
+func (e *evaluator) values(col int) interval {
+	if e.set.Columns[col].Null {
+		return notNull
+	}
+	return full
+}
+
+func (e *evaluator) null(col int) []interval {
+	if !e.set.Columns[col].Null {
+		return nil
+	}
+	return []interval{{lo: bound{d: value.Null}, hi: bound{d: value.Null}}}
+}
+
 func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
 	d, err := expr.EvalConst(e.ctx, arg)
 	if err != nil {
@@ -280,7 +254,7 @@ func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
 	}
 	if d.IsNull() {
 		if o == opNullEq {
-			return []interval{{lo: bound{d: value.Null}, hi: bound{d: value.Null}}}, nil
+			return e.null(col), nil
 		}
 		return nil, nil
 	}
@@ -290,7 +264,7 @@ func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
 	}
 	// cmp < 0: the constant lies below d, the least value of the column's type
 	// that is not less; cmp > 0: above d, the greatest that is not greater.
-	iv := notNull
+	iv := e.values(col)
 	switch o {
 	case opEq, opNullEq:
 		if cmp != 0 {
@@ -315,23 +289,25 @@ func (e *evaluator) like(a *atom) ([]interval, error) {
 		return nil, err
 	}
 	escape := byte('\\')
+	if e.ctx.Mode&types.ModeNoBackslashEscapes != 0 {
+		escape = 0
+	}
 	if a.like.escape != nil {
 		d, err := expr.EvalConst(e.ctx, a.like.escape)
 		if err != nil {
 			return nil, err
 		}
 		if d.Kind() != value.KindBytes || len(d.Bytes()) > 1 {
-			return []interval{notNull}, nil
+			return []interval{e.values(a.col)}, nil
 		}
 		escape = 0
 		if len(d.Bytes()) == 1 {
 			escape = d.Bytes()[0]
 		}
 	}
-	prefix, whole := literalPrefix(pattern.Bytes(), escape, a.like.collation.IsBinary())
-	_ = whole
+	prefix := literalPrefix(pattern.Bytes(), escape, a.like.collation.IsBinary())
 	if len(prefix) == 0 {
-		return []interval{notNull}, nil
+		return []interval{e.values(a.col)}, nil
 	}
 	p := bound{d: value.Bytes(prefix)}
 	return []interval{{lo: p, hi: p, prefix: true}}, nil
@@ -341,9 +317,8 @@ func (e *evaluator) like(a *atom) ([]interval, error) {
 // collations it ends before the first non-ASCII character (a following mark
 // may change the weight of what stands before it) and has no spaces at its end
 // (they may carry no weight).
-func literalPrefix(p []byte, escape byte, binary bool) (prefix []byte, whole bool) {
-	i := 0
-	for ; i < len(p); i++ {
+func literalPrefix(p []byte, escape byte, binary bool) (prefix []byte) {
+	for i := 0; i < len(p); i++ {
 		c := p[i]
 		if c == '%' || c == '_' {
 			break
@@ -357,13 +332,12 @@ func literalPrefix(p []byte, escape byte, binary bool) (prefix []byte, whole boo
 		}
 		prefix = append(prefix, c)
 	}
-	whole = i == len(p)
 	if !binary {
 		for len(prefix) > 0 && prefix[len(prefix)-1] == ' ' {
 			prefix = prefix[:len(prefix)-1]
 		}
 	}
-	return prefix, whole
+	return prefix
 }
 
 // cmpBound orders two values of a column; infinite bounds are the caller's.

@@ -1,8 +1,8 @@
 package access
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -80,19 +80,23 @@ func (p *Path) Name() string {
 
 // String is a line about the path for the trace.
 func (p *Path) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", p.Name(), p.Kind)
+	b := make([]byte, 0, 96)
+	b = append(append(append(b, p.Name()...), ' '), p.Kind.String()...)
 	if p.Lookup {
-		b.WriteString(" lookup")
+		b = append(b, " lookup"...)
 	} else if p.Index != nil {
-		b.WriteString(" covering")
+		b = append(b, " covering"...)
 	}
 	if p.Ordered {
-		b.WriteString(" ordered")
+		b = append(b, " ordered"...)
 	}
-	fmt.Fprintf(&b, " entries=%.0f rows=%.0f cost=%.0f", p.Entries, p.Rows, p.LimitedCost)
-	return b.String()
+	b = strconv.AppendInt(append(b, " entries="...), whole(p.Entries), 10)
+	b = strconv.AppendInt(append(b, " rows="...), whole(p.Rows), 10)
+	b = strconv.AppendInt(append(b, " cost="...), whole(p.LimitedCost), 10)
+	return string(b)
 }
+
+func whole(f float64) int64 { return int64(math.Min(math.Round(f), 1e18)) }
 
 // KeyColumns are the columns of the key that index x (nil: the primary key)
 // keeps its entries by.
@@ -117,8 +121,11 @@ func Paths(r *Request) []*Path {
 	t := r.Scan.Table
 	allowed := newHints(&r.Scan.Hint)
 	if allowed.index("PRIMARY", false) {
-		if p := r.path(nil, allowed); p != nil {
+		if p := r.path(nil); p != nil {
 			paths = append(paths, p)
+			if p.Kind == physical.AccessPoint && p.Unique {
+				return paths // nothing is cheaper
+			}
 		}
 	}
 	for i := range t.Indexes {
@@ -126,13 +133,11 @@ func Paths(r *Request) []*Path {
 		if x.State != schema.IndexPublic || !allowed.index(x.Name, x.Invisible) {
 			continue
 		}
-		if p := r.path(x, allowed); p != nil {
+		if p := r.path(x); p != nil {
 			paths = append(paths, p)
 		}
 	}
-	if len(paths) == 0 || allowed.fullScan(paths) {
-		paths = append(paths, r.fullScan())
-	}
+	paths = append(paths, r.fullScan())
 	if len(r.Scan.Hint.Force) > 0 {
 		paths = allowed.preferForced(paths)
 	}
@@ -147,7 +152,10 @@ type hints struct {
 
 func newHints(h *logical.IndexHint) *hints {
 	set := func(names []string) map[string]bool {
-		m := map[string]bool{}
+		if len(names) == 0 {
+			return nil
+		}
+		m := make(map[string]bool, len(names))
 		for _, n := range names {
 			m[strings.ToUpper(n)] = true
 		}
@@ -157,6 +165,9 @@ func newHints(h *logical.IndexHint) *hints {
 }
 
 func (h *hints) index(name string, invisible bool) bool {
+	if !h.useSet && h.force == nil && h.ignore == nil {
+		return !invisible
+	}
 	n := strings.ToUpper(name)
 	switch {
 	case h.ignore[n]:
@@ -169,17 +180,14 @@ func (h *hints) index(name string, invisible bool) bool {
 	return !invisible
 }
 
-func (h *hints) fullScan([]*Path) bool { return true }
-
-// preferForced keeps only the forced paths when there is one that uses its
-// index for more than a scan of all.
+// preferForced drops the scan of all rows when a forced index can be used: for
+// ranges, for the order, or because it covers the query.
 func (h *hints) preferForced(paths []*Path) []*Path {
 	var out []*Path
 	for _, p := range paths {
-		if p.Index == nil && p.Kind == physical.AccessFull && !h.force["PRIMARY"] {
-			continue
+		if p.Index != nil || p.Set != nil || h.force["PRIMARY"] {
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	if len(out) == 0 {
 		return paths
@@ -189,7 +197,7 @@ func (h *hints) preferForced(paths []*Path) []*Path {
 
 // path is the path by one key, nil when it makes no sense: neither ranges nor
 // order nor covering.
-func (r *Request) path(x *schema.Index, h *hints) *Path {
+func (r *Request) path(x *schema.Index) *Path {
 	t := r.Scan.Table
 	cols := KeyColumns(t, x)
 	if x != nil && x.Sparse && !r.excludesNull(x) {
@@ -215,7 +223,7 @@ func (r *Request) path(x *schema.Index, h *hints) *Path {
 			if !p.Ordered || len(r.Order) == 0 {
 				return nil // that is the full scan
 			}
-		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup && !h.force[strings.ToUpper(x.Name)] {
+		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup {
 			return nil
 		}
 		p.Kind = physical.AccessFull
@@ -343,7 +351,9 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 		if fixed[want.Column] {
 			continue
 		}
-		for k < len(cols) && cols[k].Table != want.Column && fixed[cols[k].Table] {
+		// A fixed column whose key has only the first characters may still have
+		// several keys: 'ß' and 'ss' are equal, their first letters are not.
+		for k < len(cols) && cols[k].Table != want.Column && fixed[cols[k].Table] && cols[k].Prefix == 0 {
 			k++
 		}
 		if k == len(cols) {
@@ -385,33 +395,61 @@ func (r *Request) isWholeKey(cols []ranges.Column) bool {
 
 // fixedColumns are the columns that a condition fixes to one value.
 func (r *Request) fixedColumns() map[int]bool {
-	fixed := map[int]bool{}
+	var fixed map[int]bool
 	for _, c := range r.Conds {
-		f, ok := c.(*expr.Func)
-		if !ok || f.Name != "=" && f.Name != "is_null" {
+		pos := fixes(c)
+		if pos < 0 {
 			continue
 		}
-		if col, isCol := f.Args[0].(*expr.Col); isCol && (f.Name == "is_null" || expr.IsConst(f.Args[1])) {
-			fixed[col.Index] = true
-		} else if len(f.Args) == 2 && expr.IsConst(f.Args[0]) {
-			if col, isCol := f.Args[1].(*expr.Col); isCol {
-				fixed[col.Index] = true
-			}
+		if fixed == nil {
+			fixed = map[int]bool{}
 		}
+		fixed[pos] = true
 	}
 	return fixed
+}
+
+// fixes is the column that a condition fixes to one value, -1 if none. Strings
+// that are equal in another collation than their column's are not one value
+// of the column: name = 'x' COLLATE utf8mb4_general_ci.
+func fixes(e expr.Expr) int {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return -1
+	}
+	var col *expr.Col
+	switch f.Name {
+	case "is_null":
+		if col, ok = f.Args[0].(*expr.Col); ok {
+			return col.Index
+		}
+		return -1
+	case "=", "<=>":
+		if col, ok = f.Args[0].(*expr.Col); !ok || !expr.IsConst(f.Args[1]) {
+			if col, ok = f.Args[1].(*expr.Col); !ok || !expr.IsConst(f.Args[0]) {
+				return -1
+			}
+		}
+	default:
+		return -1
+	}
+	if col.T.IsString() {
+		if coll, known := expr.CompareCollation(f); !known || coll != col.T.Collation {
+			return -1
+		}
+	}
+	return col.Index
 }
 
 // estimate fills in rows and costs.
 func (r *Request) estimate(p *Path) {
 	t := r.Scan.Table
 	total := math.Max(r.Est.TableRows(t), 1)
-	spans, known := 1.0, false
+	spans := 1.0
 	p.Entries = total
 	if p.Set != nil {
-		p.Entries, spans, known = r.setRows(p, total)
+		p.Entries, spans = r.setRows(p, total)
 	}
-	_ = known
 	sel := 1.0
 	for _, c := range p.EntryFilter {
 		sel *= Selectivity(c, t, r.Est, total)
@@ -460,18 +498,18 @@ func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) floa
 }
 
 // setRows estimates the entries in the spans of a path, and their number.
-func (r *Request) setRows(p *Path, total float64) (rows, spans float64, known bool) {
+func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 	if r.Ctx != nil && !hasSubquery(p.Set.Conds) {
 		if list, err := p.Set.Spans(r.Ctx); err == nil {
 			n := float64(len(list))
 			if n == 0 {
-				return 0, 0, true
+				return 0, 0
 			}
 			if p.Kind == physical.AccessPoint {
-				return n, n, true
+				return n, n
 			}
 			if rows, ok := r.Est.SpanRows(r.Scan.Table, p.Index, list); ok {
-				return rows, n, true
+				return rows, n
 			}
 		}
 	}
@@ -479,7 +517,7 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64, known bo
 	for _, c := range p.Set.Conds {
 		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
 	}
-	return math.Max(total*sel, 1), 1, false
+	return math.Max(total*sel, 1), 1
 }
 
 func hasSubquery(list []expr.Expr) bool {

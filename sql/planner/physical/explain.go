@@ -72,17 +72,7 @@ func (p *Printer) node(b *strings.Builder, n Node, depth int) {
 		e := n.Est()
 		fmt.Fprintf(b, "  (cost=%s rows=%s)", number(e.Cost), number(e.Rows))
 	}
-	if p.Actual != nil {
-		if a, ok := p.Actual(n); ok {
-			fmt.Fprintf(b, " (actual time=%.3fms rows=%d loops=%d", a.Seconds*1e3, a.Rows, a.Loops)
-			if a.Extra != "" {
-				b.WriteString(" " + a.Extra)
-			}
-			b.WriteByte(')')
-		} else {
-			b.WriteString(" (never executed)")
-		}
-	}
+	p.actual(b, n)
 	b.WriteByte('\n')
 	for _, d := range p.Details(n) {
 		b.WriteString(indent + "     " + d + "\n")
@@ -91,8 +81,64 @@ func (p *Printer) node(b *strings.Builder, n Node, depth int) {
 		p.node(b, in, depth+1)
 	}
 	if l, ok := n.(*LookupJoin); ok {
-		p.node(b, l.Inner, depth+1)
+		p.inner(b, l, depth+1)
 	}
+}
+
+// inner prints the table side of a lookup join, which is no operator of its
+// own.
+func (p *Printer) inner(b *strings.Builder, l *LookupJoin, depth int) {
+	indent := strings.Repeat("    ", depth)
+	b.WriteString(indent + "-> " + LookupTitle(l))
+	if !p.HideEstimates {
+		fmt.Fprintf(b, "  (rows=%s each)", number(l.Inner.Est().Rows))
+	}
+	p.actual(b, l.Inner)
+	b.WriteByte('\n')
+	for _, d := range p.Details(l.Inner) {
+		b.WriteString(indent + "     " + d + "\n")
+	}
+}
+
+// LookupTitle names the table side of a lookup join.
+func LookupTitle(l *LookupJoin) string {
+	what := "look-up on "
+	if l.Unique {
+		what = "unique look-up on "
+	}
+	out := what + tableAt(l.Inner)
+	if l.Inner.Index != nil && !l.Inner.Lookup {
+		out += " covering"
+	}
+	return out
+}
+
+// tableAt is table alias@index.
+func tableAt(s *Scan) string {
+	name := s.Table.Name
+	if s.Alias != "" && s.Alias != name {
+		name += " " + s.Alias
+	}
+	if s.Index != nil {
+		return name + "@" + s.Index.Name
+	}
+	return name + "@PRIMARY"
+}
+
+func (p *Printer) actual(b *strings.Builder, n Node) {
+	if p.Actual == nil {
+		return
+	}
+	a, ok := p.Actual(n)
+	if !ok {
+		b.WriteString(" (never executed)")
+		return
+	}
+	fmt.Fprintf(b, " (actual time=%.3fms rows=%d loops=%d", a.Seconds*1e3, a.Rows, a.Loops)
+	if a.Extra != "" {
+		b.WriteString(" " + a.Extra)
+	}
+	b.WriteByte(')')
 }
 
 // number prints estimates without false precision.
@@ -141,6 +187,9 @@ func Title(n Node) string {
 	case *StreamAggregate:
 		return "stream aggregate"
 	case *Distinct:
+		if n.Sorted {
+			return "sorted distinct"
+		}
 		return "distinct"
 	case *Sort:
 		return "sort"
@@ -159,14 +208,6 @@ func Title(n Node) string {
 }
 
 func scanTitle(s *Scan) string {
-	name := s.Table.Name
-	if s.Alias != "" && s.Alias != name {
-		name += " " + s.Alias
-	}
-	index := "PRIMARY"
-	if s.Index != nil {
-		index = s.Index.Name
-	}
 	var what string
 	switch {
 	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
@@ -182,7 +223,7 @@ func scanTitle(s *Scan) string {
 	default:
 		what = "covering index scan"
 	}
-	out := what + " on " + name + "@" + index
+	out := what + " on " + tableAt(s)
 	if s.Reverse {
 		out += " reverse"
 	}

@@ -22,6 +22,8 @@ type Plan struct {
 	Tables []*schema.Table
 	// NoCache: the plan depends on more than its parameters.
 	NoCache bool
+	// Locks: the query takes row locks (FOR UPDATE, FOR SHARE).
+	Locks bool
 	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
 	CalcFoundRows bool
 }

@@ -72,12 +72,14 @@ func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []st
 			extra = append(extra, "Using temporary")
 		}
 	case *Distinct:
-		extra = append(extra, "Using temporary")
+		if !x.Sorted {
+			extra = append(extra, "Using temporary")
+		}
 	case *Filter:
 		extra = append(extra, "Using where")
 	case *LookupJoin:
 		p.rows(out, x.Left, id, selectType, extra)
-		*out = append(*out, p.scanRow(x.Inner, id, selectType, nil, join(x.Keys, ",")))
+		*out = append(*out, p.lookupRow(x, id, selectType))
 		return
 	}
 	in := n.Inputs()
@@ -97,6 +99,15 @@ func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []st
 	}
 }
 
+func (p *Printer) lookupRow(l *LookupJoin, id int, selectType string) Row {
+	r := p.scanRow(l.Inner, id, selectType, nil, join(l.Keys, ","))
+	r.Type = "ref"
+	if l.Unique {
+		r.Type = "eq_ref"
+	}
+	return r
+}
+
 func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, ref string) Row {
 	r := Row{ID: id, SelectType: selectType, Table: s.Alias, Rows: int64(math.Ceil(math.Min(s.Est().Rows, 1e18))), Filtered: 100, Ref: ref}
 	if r.Table == "" {
@@ -108,10 +119,7 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	}
 	r.PossibleKeys = r.Key
 	switch {
-	case ref != "" && s.Index == nil:
-		r.Type = "eq_ref"
-	case ref != "":
-		r.Type = "ref"
+	case ref != "": // by the caller
 	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
 		r.Type, r.Ref = "const", "const"
 	case s.Kind == AccessPoint:
@@ -204,7 +212,9 @@ func (p *Printer) json(n Node) jsonNode {
 		out.Inputs = append(out.Inputs, p.json(in))
 	}
 	if l, ok := n.(*LookupJoin); ok {
-		out.Inputs = append(out.Inputs, p.json(l.Inner))
+		in := p.json(l.Inner)
+		in.Operation = LookupTitle(l)
+		out.Inputs = append(out.Inputs, in)
 	}
 	return out
 }

@@ -8,6 +8,9 @@ import (
 // foldConstants computes literal-only parts of expressions once. What would
 // fail or warn is left for execution.
 func (r *Rewriter) foldConstants(n logical.Node) logical.Node {
+	if r.Ctx == nil {
+		return n
+	}
 	fold := func(list []expr.Expr) []expr.Expr {
 		var out []expr.Expr
 		for i, e := range list {

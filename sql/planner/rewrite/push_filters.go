@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
@@ -9,28 +10,31 @@ import (
 // (with their expressions put in), into the sides of joins, below grouping when
 // it reads only groups, into both sides of set operations, until it stands on
 // the table that it is about. ON conditions of inner joins move with them.
+// Conditions with effects (RAND, user variables) stay, and see only the rows
+// that the others leave.
 func (r *Rewriter) pushFilters(n logical.Node) logical.Node { return push(n, nil) }
 
 // push rewrites n so that conds, which read n's columns, hold for its rows.
 func push(n logical.Node, conds []expr.Expr) logical.Node {
 	switch x := n.(type) {
 	case *logical.Filter:
-		if anyVolatile(x.Conds) {
-			return filter(&logical.Filter{Input: push(x.Input, nil), Conds: x.Conds}, conds)
-		}
-		var all []expr.Expr
+		var all, stay []expr.Expr
 		for _, c := range x.Conds {
 			all = expr.SplitAnd(all, c)
 		}
-		return push(x.Input, append(all, conds...))
+		all, stay = splitVolatile(append(all, conds...))
+		return filter(push(x.Input, all), stay)
 	case *logical.Project:
 		return pushProject(x, conds)
 	case *logical.Join:
 		return pushJoin(x, conds)
 	case *logical.Aggregate:
 		return pushAggregate(x, conds)
-	case *logical.Sort, *logical.Distinct:
-		return withInputs(n, []logical.Node{push(n.Inputs()[0], conds)})
+	case *logical.Sort:
+		return withInputs(n, []logical.Node{push(x.Input, conds)})
+	case *logical.Distinct:
+		below, stay := splitByEquals(conds)
+		return filter(withInputs(n, []logical.Node{push(x.Input, below)}), stay)
 	case *logical.SetOperation:
 		return pushSetOperation(x, conds)
 	case *logical.Limit:
@@ -46,6 +50,83 @@ func filter(n logical.Node, conds []expr.Expr) logical.Node {
 	return &logical.Filter{Input: n, Conds: conds}
 }
 
+func splitVolatile(conds []expr.Expr) (plain, volatile []expr.Expr) {
+	for _, c := range conds {
+		if isVolatile(c) {
+			volatile = append(volatile, c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	return plain, volatile
+}
+
+// splitByEquals separates the conditions that have one answer for all values
+// that are equal from those that tell 'a' from 'A': the latter must see the
+// row that stands for its duplicates or its group, not take some of them out
+// before.
+//
+//	SELECT * FROM (SELECT name, COUNT(*) FROM t GROUP BY name) d WHERE BINARY name = 'a'
+func splitByEquals(conds []expr.Expr) (same, tells []expr.Expr) {
+	for _, c := range conds {
+		if !isVolatile(c) && sameForEquals(c) {
+			same = append(same, c)
+		} else {
+			tells = append(tells, c)
+		}
+	}
+	return same, tells
+}
+
+func sameForEquals(e expr.Expr) bool {
+	switch x := e.(type) {
+	case *expr.Col:
+		return tellsNothing(x.T)
+	case *expr.Subquery:
+		for _, l := range x.Left {
+			if !sameForEquals(l) {
+				return false
+			}
+		}
+	case *expr.Func:
+		for _, a := range x.Args {
+			if c, ok := a.(*expr.Col); ok && respects(x, c.T) {
+				continue
+			}
+			if !sameForEquals(a) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tellsNothing reports types whose equal values are the same value.
+func tellsNothing(t schema.Type) bool {
+	switch {
+	case t.IsString():
+		return t.IsBinary()
+	case t.IsFloat(), t.ID == schema.TypeJSON:
+		return false // 0 and -0, 1 and 1.0
+	}
+	return true
+}
+
+// respects reports whether f gives equal values of type t the same answer.
+func respects(f *expr.Func, t schema.Type) bool {
+	switch f.Name {
+	case "is_null":
+		return true
+	case "=", "<", "<=", ">", ">=", "<>", "<=>", "in":
+		if !t.IsString() {
+			return t.IsFloat()
+		}
+		c, ok := expr.CompareCollation(f)
+		return ok && c == t.Collation
+	}
+	return false
+}
+
 // substitute replaces columns by expressions.
 func substitute(e expr.Expr, with map[expr.ColID]expr.Expr) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
@@ -58,11 +139,28 @@ func substitute(e expr.Expr, with map[expr.ColID]expr.Expr) expr.Expr {
 	})
 }
 
-func pushProject(x *logical.Project, conds []expr.Expr) logical.Node {
-	with := map[expr.ColID]expr.Expr{}
+func substituteAll(list []expr.Expr, with map[expr.ColID]expr.Expr) []expr.Expr {
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		out[i] = substitute(e, with)
+	}
+	return out
+}
+
+// projected are the expressions of a project by their columns.
+func projected(x *logical.Project) map[expr.ColID]expr.Expr {
+	with := make(map[expr.ColID]expr.Expr, len(x.Cols))
 	for i, c := range x.Cols {
 		with[c.ID] = x.Exprs[i]
 	}
+	return with
+}
+
+func pushProject(x *logical.Project, conds []expr.Expr) logical.Node {
+	if len(conds) == 0 {
+		return withInputs(x, []logical.Node{push(x.Input, nil)})
+	}
+	with := projected(x)
 	volatile := anyVolatile(x.Exprs)
 	var below, stay []expr.Expr
 	for _, c := range conds {
@@ -124,7 +222,7 @@ func pushAggregate(x *logical.Aggregate, conds []expr.Expr) logical.Node {
 	}
 	var below, stay []expr.Expr
 	for _, c := range conds {
-		if len(x.GroupBy) > 0 && groups.within(c) && groups.reads(c) && !isVolatile(c) {
+		if len(x.GroupBy) > 0 && groups.within(c) && groups.reads(c) && !isVolatile(c) && sameForEquals(c) {
 			below = append(below, substitute(c, with))
 		} else {
 			stay = append(stay, c)
@@ -143,7 +241,7 @@ func pushSetOperation(x *logical.SetOperation, conds []expr.Expr) logical.Node {
 		leftWith[c.ID], rightWith[c.ID] = column(left[i]), column(right[i])
 	}
 	for _, c := range conds {
-		if isVolatile(c) {
+		if isVolatile(c) || !(x.All && x.Op == logical.SetUnion) && !sameForEquals(c) {
 			stay = append(stay, c)
 			continue
 		}

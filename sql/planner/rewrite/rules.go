@@ -13,15 +13,20 @@ type Rule struct {
 	Apply func(r *Rewriter, n logical.Node) logical.Node
 }
 
-// Rules are all rules in the order in which they run.
+// Rules are all rules in the order in which they run; one may run twice.
 func Rules() []Rule {
 	return []Rule{
 		{"FoldConstants", (*Rewriter).foldConstants},
+		{"SimplifyConditions", (*Rewriter).simplifyConditions},
+		{"DropSorts", (*Rewriter).dropSorts},
 		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin},
-		{"InferEqualities", (*Rewriter).inferEqualities},
+		{"PullProjects", (*Rewriter).pullProjects},
 		{"PushFilters", (*Rewriter).pushFilters},
-		{"MergeProjects", (*Rewriter).mergeProjects},
+		{"InferEqualities", (*Rewriter).inferEqualities},
+		{"PushFilters", (*Rewriter).pushFilters}, // what was inferred
+		{"PropagateEmpty", (*Rewriter).propagateEmpty},
 		{"PushLimit", (*Rewriter).pushLimit},
+		{"MergeProjects", (*Rewriter).mergeProjects},
 	}
 }
 

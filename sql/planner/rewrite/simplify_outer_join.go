@@ -36,6 +36,11 @@ func simplifyOuter(n logical.Node, conds []expr.Expr) logical.Node {
 		}
 		c.Left, c.Right = simplifyOuter(c.Left, left), simplifyOuter(c.Right, right)
 		return &c
+	case *logical.Project:
+		if anyVolatile(x.Exprs) {
+			conds = nil
+		}
+		return withInputs(x, []logical.Node{simplifyOuter(x.Input, substituteAll(conds, projected(x)))})
 	case *logical.Sort, *logical.Distinct:
 		return withInputs(n, []logical.Node{simplifyOuter(n.Inputs()[0], conds)})
 	}

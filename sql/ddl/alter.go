@@ -1,0 +1,393 @@
+package ddl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// alteration is ALTER TABLE on its way: the clauses change t, a copy of old,
+// and note what the data needs.
+type alteration struct {
+	c   *change
+	old *schema.Table
+	t   *schema.Table
+	// rebuild: the rows have to be copied into a new table.
+	rebuild bool
+	// fresh are the columns that this statement adds.
+	fresh map[schema.ColumnID]bool
+	// notNull are nullable columns that become NOT NULL: a NULL is 1138.
+	notNull map[schema.ColumnID]bool
+	// numbered is the column that becomes AUTO_INCREMENT: 0 and NULL get
+	// numbers.
+	numbered schema.ColumnID
+	// build are the indexes whose entries have to be made; dropped those whose
+	// entries go.
+	build, dropped []schema.IndexID
+	// remade are the indexes that stand for an old one that lost a column.
+	remade map[schema.IndexID]schema.IndexID
+	// indexOnly: there is nothing but new indexes (and clauses without effect).
+	indexOnly bool
+	changed   bool
+	target    *logical.TableName
+	autoNext  uint64
+}
+
+func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64, error) {
+	if isSystem(x.Table.DB) {
+		return 0, sqlerr.AccessDeniedForSchema(x.Table.DB)
+	}
+	keys := []string{changeKey(x.Table.DB, x.Table.Name)}
+	for _, s := range x.Specs {
+		if s.Kind == logical.AlterRenameTable {
+			keys = append(keys, changeKey(s.Table.DB, s.Table.Name))
+		}
+	}
+	if err := c.lock(ctx, keys...); err != nil {
+		return 0, err
+	}
+	old, err := findTable(c.snapshot(), x.Table)
+	if err != nil {
+		return 0, err
+	}
+	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{},
+		remade: map[schema.IndexID]schema.IndexID{}, indexOnly: true}
+	a.dropUnfinished()
+	for i := range x.Specs {
+		if err := a.apply(&x.Specs[i]); err != nil {
+			return 0, err
+		}
+	}
+	if err := a.finish(); err != nil {
+		return 0, err
+	}
+	switch {
+	case !a.changed:
+		return 0, nil
+	case a.indexOnly && len(a.build) > 0:
+		return 0, a.addOnline(ctx)
+	}
+	return a.runLocked(ctx)
+}
+
+// dropUnfinished takes out indexes that an earlier statement could not take
+// back.
+func (a *alteration) dropUnfinished() {
+	n := withoutUnfinished(a.old)
+	if n == nil {
+		return
+	}
+	a.t, a.changed, a.indexOnly = n, true, false
+	for _, x := range a.old.Indexes {
+		if x.State != schema.IndexPublic {
+			a.dropped = append(a.dropped, x.ID)
+		}
+	}
+}
+
+// apply runs one clause on the copy. Columns and indexes to be changed are
+// named as they were before the statement, whatever the order of the clauses:
+// so MySQL does it, and names can be swapped.
+func (a *alteration) apply(s *logical.AlterSpec) error {
+	if s.Kind == logical.AlterNoOp {
+		return nil
+	}
+	if s.Kind != logical.AlterAddIndex {
+		a.indexOnly = false
+	}
+	switch s.Kind {
+	case logical.AlterAddColumn:
+		return a.addColumn(s)
+	case logical.AlterDropColumn:
+		return a.dropColumn(s)
+	case logical.AlterRenameColumn:
+		return a.renameColumn(s)
+	case logical.AlterModifyColumn:
+		return a.modifyColumn(s)
+	case logical.AlterSetDefault, logical.AlterDropDefault:
+		return a.setDefault(s)
+	case logical.AlterAddIndex:
+		return a.addIndex(s)
+	case logical.AlterDropIndex:
+		return a.dropIndex(s)
+	case logical.AlterRenameIndex:
+		return a.renameIndex(s)
+	case logical.AlterIndexVisibility:
+		return a.setVisibility(s)
+	case logical.AlterAddPrimaryKey:
+		return a.addPrimaryKey(s.IndexColumns)
+	case logical.AlterDropPrimaryKey:
+		return a.dropPrimaryKey()
+	}
+	return a.applyOption(s)
+}
+
+func (a *alteration) applyOption(s *logical.AlterSpec) error {
+	switch s.Kind {
+	case logical.AlterRenameTable:
+		if s.Table.DB != a.old.Database || s.Table.Name != a.old.Name {
+			a.target, a.changed = &s.Table, true
+		}
+	case logical.AlterAutoIncrement:
+		a.autoNext, a.changed = max(s.Number, 1), true
+	case logical.AlterComment:
+		a.t.Comment, a.changed = s.Text, true
+	case logical.AlterEngine:
+		a.t.Engine, a.changed = s.Text, true
+	case logical.AlterDefaultCharset:
+		a.t.Collation, a.changed = s.Collation, true
+	case logical.AlterConvertCharset:
+		a.convertCharset(s.Collation)
+	default:
+		return sqlerr.NotSupported("this clause of ALTER TABLE")
+	}
+	return nil
+}
+
+// convertCharset is CONVERT TO CHARACTER SET: all character columns but those
+// of type JSON and binary strings take the new collation. A TEXT column grows
+// where its bytes might not fit any more, as MySQL does.
+func (a *alteration) convertCharset(coll schema.CollationID) {
+	a.t.Collation, a.changed = coll, true
+	for i := range a.t.Columns {
+		c := &a.t.Columns[i]
+		if !c.Type.IsCharacter() && c.Type.ID != schema.TypeEnum && c.Type.ID != schema.TypeSet || c.Type.Collation == coll {
+			continue
+		}
+		if grows(c.Type.Collation, coll) {
+			switch c.Type.ID {
+			case schema.TypeTinyText:
+				c.Type.ID = schema.TypeText
+			case schema.TypeText:
+				c.Type.ID = schema.TypeMediumText
+			case schema.TypeMediumText:
+				c.Type.ID = schema.TypeLongText
+			}
+		}
+		c.Type.Collation = coll
+		a.rebuild = true
+	}
+}
+
+// finish completes the copy after the last clause and checks it as a whole.
+func (a *alteration) finish() error {
+	t := a.t
+	if len(t.PrimaryKey) == 0 {
+		a.addHiddenKey()
+	}
+	if err := a.checkColumns(); err != nil {
+		return err
+	}
+	if err := a.checkKeys(); err != nil {
+		return err
+	}
+	if a.target != nil {
+		if err := checkTarget(a.c.snapshot(), *a.target); err != nil {
+			return err
+		}
+		t.Database, t.Name = a.target.DB, a.target.Name
+	}
+	if a.autoNext > 0 {
+		t.AutoIncrement = a.autoNext
+	}
+	t.Version = a.old.Version + 1
+	return nil
+}
+
+// lockAll takes the table, and the new name, alone.
+func (a *alteration) lockAll(ctx context.Context) error {
+	keys := []string{mdl.Key(a.old.Database, a.old.Name)}
+	if a.target != nil {
+		keys = append(keys, mdl.Key(a.target.DB, a.target.Name))
+	}
+	return a.c.lock(ctx, keys...)
+}
+
+// runLocked does the alteration while nobody else uses the table: by a copy,
+// or by building indexes in place, or by publishing alone.
+func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
+	if err := a.lockAll(ctx); err != nil {
+		return 0, err
+	}
+	r := a.c.r
+	if !a.rebuild && (len(a.notNull) > 0 || a.numbered != 0) {
+		a.rebuild = true
+	}
+	if !a.rebuild {
+		cells, err := a.dropsCells(ctx)
+		if err != nil {
+			return 0, err
+		}
+		a.rebuild = cells
+	}
+	if a.rebuild {
+		return a.runRebuild(ctx)
+	}
+	var made, gone []job
+	for _, id := range a.build {
+		made = append(made, job{table: a.old.ID, index: id})
+	}
+	for _, id := range a.dropped {
+		gone = append(gone, job{table: a.old.ID, index: id})
+	}
+	if err := r.openJobs(ctx, slices.Concat(made, gone)...); err != nil {
+		return 0, err
+	}
+	for _, id := range a.build {
+		r.step("before backfill")
+		if err := a.backfill(ctx, a.t, id, false); err != nil {
+			r.finish(ctx, made...)
+			r.closeJobs(ctx, gone...)
+			return 0, a.indexError(err)
+		}
+	}
+	r.step("before publish")
+	err := a.setNext(ctx)
+	if err == nil {
+		err = a.publish(ctx, a.t)
+	}
+	if err != nil {
+		r.finish(ctx, made...)
+		r.closeJobs(ctx, gone...)
+		return 0, err
+	}
+	a.c.release()
+	r.step("after publish")
+	r.closeJobs(ctx, made...)
+	r.finish(ctx, gone...)
+	return 0, nil
+}
+
+// publish replaces the table by t.
+func (a *alteration) publish(ctx context.Context, t *schema.Table) error {
+	return a.c.publish(ctx, func(ch *catalog.Change) error {
+		if cur := ch.Base.TableByID(a.old.ID); cur != a.old {
+			return sqlerr.Internal("table %s.%s changed during ALTER TABLE", a.old.Database, a.old.Name)
+		}
+		if a.target != nil {
+			if err := checkTarget(ch.Base, *a.target); err != nil {
+				return err
+			}
+		}
+		if t.ID != a.old.ID {
+			ch.DropTable(a.old)
+		}
+		ch.PutTable(t)
+		return nil
+	})
+}
+
+// setNext gives effect to AUTO_INCREMENT = n.
+func (a *alteration) setNext(ctx context.Context) error {
+	if a.autoNext == 0 {
+		return nil
+	}
+	return a.c.r.raiseAutoIncrement(ctx, a.t, a.autoNext)
+}
+
+// addOnline adds indexes while the table is written to. The table is taken
+// alone only to publish the write-only indexes and to publish them for
+// reading.
+func (a *alteration) addOnline(ctx context.Context) error {
+	r := a.c.r
+	jobs := make([]job, len(a.build))
+	for i, id := range a.build {
+		jobs[i] = job{table: a.old.ID, index: id}
+	}
+	if err := r.openJobs(ctx, jobs...); err != nil {
+		return err
+	}
+	key := mdl.Key(a.old.Database, a.old.Name)
+	writeOnly := a.t.Clone()
+	for _, id := range a.build {
+		indexByID(writeOnly, id).State = schema.IndexWriteOnly
+	}
+	if err := a.c.lock(ctx, key); err != nil {
+		r.closeJobs(ctx, jobs...)
+		return err
+	}
+	r.step("before write-only")
+	if err := a.publish(ctx, writeOnly); err != nil {
+		r.closeJobs(ctx, jobs...)
+		return err
+	}
+	a.c.unlock(key)
+	r.step("write-only")
+	var err error
+	for _, id := range a.build {
+		r.step("before backfill")
+		if err = a.backfill(ctx, writeOnly, id, true); err != nil {
+			err = a.indexError(err)
+			break
+		}
+	}
+	if err == nil {
+		err = a.c.lock(ctx, key)
+	}
+	if err == nil {
+		r.step("before publish")
+		public := a.t.Clone()
+		public.Version = writeOnly.Version + 1
+		a.old = writeOnly
+		if err = a.publish(ctx, public); err == nil {
+			a.c.release()
+			r.step("after publish")
+			r.closeJobs(ctx, jobs...)
+			return nil
+		}
+	}
+	a.takeBack(ctx, writeOnly, jobs)
+	return err
+}
+
+// takeBack removes indexes that could not be finished. If that fails too, they
+// stay write-only, which costs writers time but is right, until Resume.
+func (a *alteration) takeBack(ctx context.Context, writeOnly *schema.Table, jobs []job) {
+	ctx = context.WithoutCancel(ctx)
+	r := a.c.r
+	key := mdl.Key(a.old.Database, a.old.Name)
+	if !slices.Contains(a.c.held, key) {
+		if err := a.c.lock(ctx, key); err != nil {
+			r.Log.Error("removing an unfinished index", "table", a.old.Name, "error", err)
+			return
+		}
+	}
+	a.old = writeOnly
+	if err := a.publish(ctx, withoutUnfinished(writeOnly)); err != nil {
+		r.Log.Error("removing an unfinished index", "table", a.old.Name, "error", err)
+		return
+	}
+	a.c.unlock(key)
+	r.finish(ctx, jobs...)
+}
+
+// findColumn is the column that a clause means, by its position in t: the one
+// that had the name before the statement. -1 if there is none.
+func (a *alteration) findColumn(name string) int {
+	if i := a.old.ColumnByName(name); i >= 0 && !isHiddenKey(&a.old.Columns[i]) {
+		return a.t.ColumnIndex(a.old.Columns[i].ID)
+	}
+	return -1
+}
+
+// findIndex is findColumn for indexes. One that was made anew, because a
+// clause dropped a column of it, has another id.
+func (a *alteration) findIndex(name string) int {
+	x := a.old.IndexByName(name)
+	if x == nil {
+		return -1
+	}
+	for i := range a.t.Indexes {
+		if a.t.Indexes[i].ID == x.ID || a.remade[a.t.Indexes[i].ID] == x.ID {
+			return i
+		}
+	}
+	return -1
+}
+
+func isHiddenKey(c *schema.Column) bool { return c.Hidden && c.Name == schema.HiddenKeyColumn }

@@ -1,0 +1,284 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// crash is what a test panics with to stop a statement where it is.
+type crash struct{}
+
+// runUntil runs a statement and stops it at its n-th step, as if the process
+// had died; false when it has fewer steps.
+func (s *server) runUntil(sql string, n int) (crashed bool) {
+	s.t.Helper()
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case crash{}:
+			crashed = true
+		default:
+			panic(p)
+		}
+	}()
+	s.r.step = func(string) {
+		if n--; n < 0 {
+			panic(crash{})
+		}
+	}
+	_, err := s.exec(sql)
+	if err != nil {
+		if _, ok := errors.AsType[*sqlerr.Error](err); !ok {
+			s.t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	return false
+}
+
+// describe is all that SQL sees of a table.
+func (s *server) describe(name string) string {
+	s.t.Helper()
+	if _, ok := s.cat.Snapshot().Table("d", name); !ok {
+		return "none"
+	}
+	return infoschema.CreateTable(s.table(name)) + "\n" + s.rows(name)
+}
+
+func TestCrashes(t *testing.T) {
+	for _, sql := range []string{
+		"DROP TABLE t",
+		"DROP DATABASE d",
+		"TRUNCATE TABLE t",
+		"ALTER TABLE t ADD KEY ka (a)",
+		"ALTER TABLE t ADD UNIQUE KEY ub (b), ADD KEY ka (a) INCLUDE (b)",
+		"ALTER TABLE t ADD UNIQUE KEY ua (a)", // fails: duplicates
+		"ALTER TABLE t ADD n INT DEFAULT 1, ADD KEY kn (n), DROP KEY kb",
+		"ALTER TABLE t ADD n INT DEFAULT 1, ADD UNIQUE KEY ua (a)",
+		"ALTER TABLE t DROP KEY kb",
+		"ALTER TABLE t DROP COLUMN b",
+		"ALTER TABLE t MODIFY b VARCHAR(20), RENAME TO u",
+		"ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (b)",
+		"ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a)", // fails
+	} {
+		t.Run(sql, func(t *testing.T) {
+			for n := 0; ; n++ {
+				s := newServer(t)
+				s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY kb (b))")
+				for i := range 20 {
+					s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+				}
+				before := s.describe("t")
+				crashed := s.runUntil(sql, n)
+				s.open()
+				if err := s.r.Resume(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				after, renamed := s.describe("t"), s.describe("u")
+				s.wantClean()
+				if !crashed {
+					return
+				}
+				// As before, or as the whole statement leaves it.
+				if after == before {
+					continue
+				}
+				w := newServer(t)
+				w.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY kb (b))")
+				for i := range 20 {
+					w.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+				}
+				w.must(sql)
+				if want := w.describe("t"); after != want || renamed != w.describe("u") {
+					t.Errorf("crash at step %d leaves\n%s\nwant\n%s", n, after, want)
+				}
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for _, sql := range []string{
+		"ALTER TABLE t ADD KEY ka (a)",
+		"ALTER TABLE t ADD n INT, ADD KEY ka (a)",
+		"ALTER TABLE t MODIFY b VARCHAR(20)",
+	} {
+		s := newServer(t)
+		s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY kb (b))")
+		for i := range 2500 {
+			s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+		}
+		before := s.describe("t")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		s.r.step = func(name string) {
+			if name == "backfill chunk" || name == "copied batch" {
+				cancel(sqlerr.QueryInterrupted())
+			}
+		}
+		st, err := s.pool.Parse(sql, s.mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stmt, err := bind.Bind(&bind.Env{Catalog: s.cat.Snapshot(), Database: "d", Mode: s.mode}, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.r.Run(ctx, stmt, s.env()); !errors.Is(err, sqlerr.QueryInterrupted()) {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if after := s.describe("t"); after != before {
+			t.Errorf("%s: left\n%s", sql, strings.SplitAfter(after, "utf8mb4_0900_ai_ci")[0])
+		}
+		s.wantClean()
+	}
+}
+
+// TestWritersDuringBuild lets writers work while indexes are added and
+// dropped, and compares entries and rows at the end.
+func TestWritersDuringBuild(t *testing.T) {
+	s := newServer(t)
+	s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
+	for i := range 3000 {
+		s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%7, i))
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for g := range 2 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := s.write(mdl.Owner(10+g), int64((i*37+g*1500)%4000), int64(i)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 3 {
+		s.must("ALTER TABLE t ADD KEY ka (a), ADD UNIQUE KEY uid (id, b)")
+		s.rowsUnder(mdl.Owner(1))
+		s.must("ALTER TABLE t DROP KEY ka, DROP KEY uid")
+	}
+	s.must("ALTER TABLE t ADD KEY ka (a) INCLUDE (b)")
+	close(stop)
+	wg.Wait()
+	s.rows("t")
+	s.wantClean()
+}
+
+// rowsUnder checks the indexes while writers wait.
+func (s *server) rowsUnder(o mdl.Owner) {
+	key := mdl.Key("d", "t")
+	if err := s.locks.Exclusive(context.Background(), o, key, time.Minute); err != nil {
+		s.t.Fatal(err)
+	}
+	defer s.locks.ReleaseExclusive(o, key)
+	s.rows("t")
+}
+
+// write inserts, updates or deletes one row, as a session does.
+func (s *server) write(o mdl.Owner, id, v int64) error {
+	ctx := context.Background()
+	key := mdl.Key("d", "t")
+	if err := s.locks.Shared(ctx, o, key, time.Minute); err != nil {
+		return err
+	}
+	defer s.locks.ReleaseShared(o, key)
+	t, _ := s.cat.Snapshot().Table("d", "t")
+	codec, err := table.NewCodec(t, source.AddedDefault)
+	if err != nil {
+		return err
+	}
+	for {
+		err := writeRow(ctx, s.store, codec, id, v)
+		if !errors.Is(err, storage.ErrDeadlock) && !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+	}
+}
+
+func writeRow(ctx context.Context, store storage.Store, codec *table.Codec, id, v int64) error {
+	txn, err := store.Begin(storage.TxnOptions{})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	row := []value.Datum{value.Int(id), value.Int(v % 7), value.Int(v)}
+	k := codec.AppendKey(nil, row)
+	locked, err := txn.Lock(ctx, [][]byte{k}, storage.LockOptions{})
+	if err != nil {
+		return err
+	}
+	w := codec.NewWriter(txn, store.Caps())
+	if locked[0].Value == nil {
+		_, err = w.Insert(ctx, row)
+	} else {
+		old := make([]value.Datum, len(row))
+		if err := codec.NewRowReader().Decode(k, locked[0].Value, old); err != nil {
+			return err
+		}
+		if v%3 == 0 {
+			err = w.Delete(ctx, old)
+		} else {
+			err = w.Update(ctx, old, row)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = txn.Commit(ctx)
+	return err
+}
+
+func TestDropWaitsForUsers(t *testing.T) {
+	s := newServer(t)
+	s.must("CREATE TABLE t (id INT PRIMARY KEY)")
+	key := mdl.Key("d", "t")
+	if err := s.locks.Shared(context.Background(), 9, key, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	waiting := make(chan struct{}, 100)
+	go func() {
+		st, err := s.pool.Parse("DROP TABLE t", s.mode)
+		if err != nil {
+			done <- err
+			return
+		}
+		stmt, err := bind.Bind(&bind.Env{Catalog: s.cat.Snapshot(), Database: "d"}, st)
+		if err != nil {
+			done <- err
+			return
+		}
+		env := s.env()
+		env.SetState = func(state string) { waiting <- struct{}{} }
+		_, err = s.r.Run(context.Background(), stmt, env)
+		done <- err
+	}()
+	<-waiting
+	s.table("t")
+	s.locks.ReleaseShared(9, key)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.cat.Snapshot().Table("d", "t"); ok {
+		t.Error("the table is still there")
+	}
+}

@@ -1,0 +1,129 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sqlots/sqlots/index/backfill"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+func tableSpan(t schema.TableID) storage.Span { return table.TableSpan(t) }
+
+func indexSpan(t schema.TableID, x schema.IndexID) storage.Span { return table.IndexSpan(t, x) }
+
+func (r *Runner) dropSequences(ctx context.Context, t schema.TableID) error {
+	return r.Sequences.Drop(ctx, t)
+}
+
+// raiseAutoIncrement makes the next value at least n. MySQL does not let it
+// fall below what the rows have; here it never falls.
+func (r *Runner) raiseAutoIncrement(ctx context.Context, t *schema.Table, n uint64) error {
+	return r.Sequences.Bump(ctx, t, table.AutoIncrement, n-1)
+}
+
+// codec is the codec of a descriptor that need not be published.
+func (c *change) codec(t *schema.Table) (*table.Codec, error) {
+	codec, err := table.NewCodec(t, source.AddedDefault)
+	if err != nil {
+		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
+	}
+	return codec, nil
+}
+
+// backfill makes the entries of an index for the rows that there are.
+func (a *alteration) backfill(ctx context.Context, t *schema.Table, id schema.IndexID, live bool) error {
+	codec, err := a.c.codec(t)
+	if err != nil {
+		return err
+	}
+	name := indexByID(t, id).Name
+	a.c.state("creating index " + name)
+	return backfill.Run(ctx, a.c.r.Store, codec, id, backfill.Options{Exclusive: !live, Progress: func(_ []byte, rows int64) error {
+		a.c.state(fmt.Sprintf("creating index %s: %d rows", name, rows))
+		a.c.r.step("backfill chunk")
+		return context.Cause(ctx)
+	}})
+}
+
+// indexError gives the failure of an index its MySQL number.
+func (a *alteration) indexError(err error) error {
+	var dup *table.DuplicateError
+	if errors.As(err, &dup) {
+		return a.c.duplicate(dup)
+	}
+	return err
+}
+
+func (c *change) duplicate(dup *table.DuplicateError) error {
+	entry := dup.Entry(func(dst []byte, t schema.Type, d value.Datum) []byte {
+		return types.AppendText(dst, t, c.toSession(d, t))
+	})
+	return sqlerr.DuplicateEntry(entry, dup.Table.Name+"."+dup.KeyName())
+}
+
+func (c *change) location() *time.Location {
+	if c.env.Types.Loc == nil {
+		return time.UTC
+	}
+	return c.env.Types.Loc
+}
+
+// toSession turns a stored value into what the session works with: TIMESTAMP
+// is stored in UTC.
+func (c *change) toSession(d value.Datum, t schema.Type) value.Datum {
+	return moveTimestamp(d, t, time.UTC, c.location())
+}
+
+// toStored is the opposite of toSession.
+func (c *change) toStored(d value.Datum, t schema.Type) value.Datum {
+	return moveTimestamp(d, t, c.location(), time.UTC)
+}
+
+func moveTimestamp(d value.Datum, t schema.Type, from, to *time.Location) value.Datum {
+	if t.ID != schema.TypeTimestamp || d.Kind() != value.KindTime || d.Time().IsZero() {
+		return d
+	}
+	at, ok := d.Time().Go(from)
+	if !ok {
+		return d
+	}
+	return value.TimeOf(value.FromGo(at.In(to)))
+}
+
+// dropsCells reports whether the alteration drops a column some of whose
+// values stand in cells. Such a table is copied: nobody would find the cells
+// any more.
+func (a *alteration) dropsCells(ctx context.Context) (bool, error) {
+	dropped := map[schema.ColumnID]bool{}
+	for i := range a.old.Columns {
+		c := &a.old.Columns[i]
+		if a.t.ColumnIndex(c.ID) < 0 && (c.Type.IsString() || c.Type.ID == schema.TypeJSON) {
+			dropped[c.ID] = true
+		}
+	}
+	if len(dropped) == 0 {
+		return false, nil
+	}
+	scan, err := a.c.r.Store.Latest().Scan(ctx, table.IndexSpan(a.old.ID, table.CellIndexID), storage.ScanOptions{KeyOnly: true, Cold: true})
+	if err != nil {
+		return false, err
+	}
+	defer scan.Close()
+	found := false
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
+		if n := len(key); n > 2 {
+			found = dropped[schema.ColumnID(key[n-2])<<8|schema.ColumnID(key[n-1])]
+		}
+		return !found
+	})
+	return found, err
+}

@@ -1,0 +1,220 @@
+package ddl
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/stats"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// A job names data that must not outlive the schema change that made or left
+// it:
+//
+//	01 'j' 't' table (4 bytes BE)                    all data of a table
+//	01 'j' 'i' table (4 bytes BE) index (2 bytes BE) the entries of an index
+//
+// The value is one byte, the version of the format.
+type job struct {
+	table schema.TableID
+	index schema.IndexID // PrimaryIndexID for the whole table
+}
+
+const jobVersion = 1
+
+var jobPrefix = []byte{0x01, 'j'}
+
+func (j job) key() []byte {
+	kind := byte('t')
+	if j.index != schema.PrimaryIndexID {
+		kind = 'i'
+	}
+	key := append(append([]byte(nil), jobPrefix...), kind)
+	key = binary.BigEndian.AppendUint32(key, uint32(j.table))
+	if kind == 'i' {
+		key = binary.BigEndian.AppendUint16(key, uint16(j.index))
+	}
+	return key
+}
+
+func parseJob(key []byte) (job, bool) {
+	rest := key[len(jobPrefix):]
+	switch {
+	case len(rest) == 5 && rest[0] == 't':
+		return job{table: schema.TableID(binary.BigEndian.Uint32(rest[1:]))}, true
+	case len(rest) == 7 && rest[0] == 'i':
+		return job{table: schema.TableID(binary.BigEndian.Uint32(rest[1:])), index: schema.IndexID(binary.BigEndian.Uint16(rest[5:]))}, true
+	}
+	return job{}, false
+}
+
+// span is the data of the job.
+func (j job) span() storage.Span {
+	if j.index == schema.PrimaryIndexID {
+		return tableSpan(j.table)
+	}
+	return indexSpan(j.table, j.index)
+}
+
+func (r *Runner) writeJobs(ctx context.Context, jobs []job, del bool) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	for _, j := range jobs {
+		if del {
+			err = txn.Delete(j.key())
+		} else {
+			err = txn.Put(j.key(), []byte{jobVersion})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := txn.Commit(ctx); err != nil {
+		return fmt.Errorf("recording a schema change: %w", err)
+	}
+	return nil
+}
+
+// openJobs records jobs, durably.
+func (r *Runner) openJobs(ctx context.Context, jobs ...job) error {
+	return r.writeJobs(context.WithoutCancel(ctx), jobs, false)
+}
+
+// finish deletes the data of jobs whose descriptors are gone, then the jobs. A
+// failure is logged: the statement has succeeded, and Resume does the rest.
+func (r *Runner) finish(ctx context.Context, jobs ...job) {
+	ctx = context.WithoutCancel(ctx)
+	for _, j := range jobs {
+		r.step("before delete")
+		if err := r.deleteData(ctx, j); err != nil {
+			r.Log.Error("deleting data of a schema change", "table", j.table, "index", j.index, "error", err)
+			return
+		}
+	}
+	r.step("before job end")
+	if err := r.writeJobs(ctx, jobs, true); err != nil {
+		r.Log.Error("ending a schema change", "error", err)
+	}
+}
+
+// closeJobs forgets jobs whose data is in use.
+func (r *Runner) closeJobs(ctx context.Context, jobs ...job) {
+	if err := r.writeJobs(context.WithoutCancel(ctx), jobs, true); err != nil {
+		r.Log.Error("ending a schema change", "error", err)
+	}
+}
+
+func (r *Runner) deleteData(ctx context.Context, j job) error {
+	if _, err := r.Store.DeleteRange(ctx, j.span()); err != nil {
+		return err
+	}
+	if j.index != schema.PrimaryIndexID {
+		return nil
+	}
+	r.Codecs.Forget(j.table)
+	if err := stats.Remove(ctx, r.Store, j.table); err != nil {
+		return err
+	}
+	return r.dropSequences(ctx, j.table)
+}
+
+func (r *Runner) jobs(ctx context.Context) ([]job, error) {
+	end := append([]byte(nil), jobPrefix...)
+	end[len(end)-1]++
+	scan, err := r.Store.Latest().Scan(ctx, storage.Span{Start: jobPrefix, End: end}, storage.ScanOptions{KeyOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	var out []job
+	var bad error
+	_, err = scan.Visit(ctx, func(k, _ []byte) bool {
+		j, ok := parseJob(k)
+		if !ok {
+			bad = fmt.Errorf("%w: schema change record %x", storage.ErrCorruption, k)
+			return false
+		}
+		out = append(out, j)
+		return true
+	})
+	return out, errors.Join(err, bad)
+}
+
+// Resume brings the store in order after a crash: indexes that were not
+// finished are taken out of their tables, and data that no descriptor knows is
+// deleted. It runs before any other use of the catalog.
+func (r *Runner) Resume(ctx context.Context) error {
+	jobs, err := r.jobs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.removeUnfinished(ctx); err != nil {
+		return err
+	}
+	snap := r.Catalog.Snapshot()
+	for _, j := range jobs {
+		t := snap.TableByID(j.table)
+		used := t != nil
+		if used && j.index != schema.PrimaryIndexID {
+			used = indexByID(t, j.index) != nil
+		}
+		if !used {
+			if err := r.deleteData(ctx, j); err != nil {
+				return fmt.Errorf("deleting data of table %d: %w", j.table, err)
+			}
+			r.Log.Info("removed data of an interrupted schema change", "table", j.table, "index", j.index)
+		}
+	}
+	return r.writeJobs(ctx, jobs, true)
+}
+
+// removeUnfinished takes all indexes that are not public out of the catalog.
+// Their jobs exist since before the index did.
+func (r *Runner) removeUnfinished(ctx context.Context) error {
+	return r.Catalog.Change(ctx, func(ch *catalog.Change) error {
+		for _, d := range ch.Base.Databases() {
+			for _, t := range ch.Base.Tables(d.Name) {
+				if n := withoutUnfinished(t); n != nil {
+					ch.PutTable(n)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// withoutUnfinished is t with its public indexes only; nil when it has no
+// others.
+func withoutUnfinished(t *schema.Table) *schema.Table {
+	n := t.Clone()
+	n.Indexes = n.Indexes[:0]
+	for _, x := range t.Indexes {
+		if x.State == schema.IndexPublic {
+			n.Indexes = append(n.Indexes, x)
+		}
+	}
+	if len(n.Indexes) == len(t.Indexes) {
+		return nil
+	}
+	n.Version++
+	return n
+}
+
+func indexByID(t *schema.Table, id schema.IndexID) *schema.Index {
+	for i := range t.Indexes {
+		if t.Indexes[i].ID == id {
+			return &t.Indexes[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// Limits of keys: MySQL's, and what index ids leave.
+const (
+	maxKeys    = 64
+	maxIndexID = schema.IndexID(0xFFF0)
+)
+
+func (a *alteration) addIndex(s *logical.AlterSpec) error {
+	name := s.Index.Name
+	if name == "" {
+		name = s.Name
+	}
+	if s.IfNotExists && name != "" && a.t.IndexByName(name) != nil {
+		a.c.note(sqlerr.DuplicateKeyName(name))
+		return nil
+	}
+	x := s.Index
+	x.Name = name
+	parts, err := bind.ResolveKey(a.t, s.IndexColumns)
+	if err != nil {
+		return err
+	}
+	x.Parts = parts
+	if x.Include, err = bind.ResolveInclude(a.t, &x, s.Include); err != nil {
+		return err
+	}
+	if x.Name == "" {
+		x.Name = bind.IndexName(a.t, a.t.Column(parts[0].Column).Name)
+	}
+	x.State = schema.IndexPublic
+	return a.newIndex(x)
+}
+
+// newIndex gives an index an id and notes that its entries have to be made.
+func (a *alteration) newIndex(x schema.Index) error {
+	if a.t.NextIndexID > maxIndexID {
+		return sqlerr.TooManyKeys(maxKeys)
+	}
+	x.ID = a.t.NextIndexID
+	a.t.NextIndexID++
+	a.t.Indexes = append(a.t.Indexes, x)
+	a.build, a.changed = append(a.build, x.ID), true
+	return nil
+}
+
+func (a *alteration) dropIndex(s *logical.AlterSpec) error {
+	i := a.findIndex(s.Name)
+	if i < 0 {
+		if s.IfExists {
+			a.c.note(sqlerr.CannotDropFieldOrKey(s.Name))
+			return nil
+		}
+		return sqlerr.CannotDropFieldOrKey(s.Name)
+	}
+	a.removeIndex(i)
+	return nil
+}
+
+func (a *alteration) removeIndex(i int) {
+	id := a.t.Indexes[i].ID
+	a.t.Indexes, a.changed = slices.Delete(a.t.Indexes, i, i+1), true
+	if j := slices.Index(a.build, id); j >= 0 {
+		a.build = slices.Delete(a.build, j, j+1)
+		return
+	}
+	a.dropped = append(a.dropped, id)
+}
+
+func (a *alteration) renameIndex(s *logical.AlterSpec) error {
+	i := a.findIndex(s.Name)
+	if i < 0 {
+		return sqlerr.KeyDoesNotExist(s.Name, a.t.Name)
+	}
+	a.t.Indexes[i].Name, a.changed = s.NewName, true
+	return nil
+}
+
+func (a *alteration) setVisibility(s *logical.AlterSpec) error {
+	if strings.EqualFold(s.Name, "PRIMARY") {
+		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
+	}
+	i := a.findIndex(s.Name)
+	if i < 0 {
+		return sqlerr.KeyDoesNotExist(s.Name, a.t.Name)
+	}
+	a.t.Indexes[i].Invisible, a.changed = s.Invisible, true
+	return nil
+}
+
+// dropFromIndexes takes a column out of all indexes, as MySQL does: an index
+// without columns goes, one with fewer is made anew.
+func (a *alteration) dropFromIndexes(id schema.ColumnID) {
+	for i := 0; i < len(a.t.Indexes); i++ {
+		x := a.t.Indexes[i]
+		parts := slices.DeleteFunc(slices.Clone(x.Parts), func(p schema.KeyPart) bool { return p.Column == id })
+		include := slices.DeleteFunc(slices.Clone(x.Include), func(c schema.ColumnID) bool { return c == id })
+		if len(parts) == len(x.Parts) && len(include) == len(x.Include) {
+			continue
+		}
+		building := slices.Contains(a.build, x.ID)
+		switch {
+		case len(parts) == 0:
+			a.removeIndex(i)
+			i--
+			continue
+		case !building:
+			a.dropped = append(a.dropped, x.ID)
+			a.remade[a.t.NextIndexID] = x.ID
+			x.ID = a.t.NextIndexID
+			a.t.NextIndexID++
+			a.build = append(a.build, x.ID)
+		}
+		x.Parts, x.Include = parts, include
+		a.t.Indexes[i] = x
+	}
+}
+
+func (a *alteration) hasPrimaryKey() bool {
+	if len(a.t.PrimaryKey) == 0 {
+		return false
+	}
+	c := a.t.Column(a.t.PrimaryKey[0].Column)
+	return c != nil && !isHiddenKey(c)
+}
+
+func (a *alteration) addPrimaryKey(cols []logical.IndexColumn) error {
+	if a.hasPrimaryKey() {
+		return sqlerr.MultiplePrimaryKeys()
+	}
+	parts, err := bind.ResolveKey(a.t, cols)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Prefix > 0 {
+			return sqlerr.NotSupported("prefix of a column in PRIMARY KEY")
+		}
+		c := a.t.Column(p.Column)
+		if c.Nullable && !a.fresh[c.ID] {
+			a.notNull[c.ID] = true
+		}
+		if c.Default != nil && c.Default.Null {
+			c.Default = nil
+		}
+		c.Nullable = false
+	}
+	a.t.Columns = slices.DeleteFunc(a.t.Columns, func(c schema.Column) bool { return isHiddenKey(&c) })
+	a.t.PrimaryKey = parts
+	a.rebuild, a.changed = true, true
+	return nil
+}
+
+func (a *alteration) dropPrimaryKey() error {
+	if !a.hasPrimaryKey() {
+		return sqlerr.CannotDropFieldOrKey("PRIMARY")
+	}
+	a.t.PrimaryKey, a.rebuild, a.changed = nil, true, true
+	return nil
+}
+
+// addHiddenKey gives a table without primary key its row ids.
+func (a *alteration) addHiddenKey() {
+	id := a.t.NextColumnID
+	a.t.NextColumnID++
+	a.t.Columns = append(a.t.Columns, schema.Column{ID: id, Name: schema.HiddenKeyColumn, Type: types.BigInt, Hidden: true})
+	a.t.PrimaryKey = []schema.KeyPart{{Column: id}}
+	a.rebuild = true
+}
+
+// checkKeys checks the keys of the finished copy: 1061, 1069, 1075, and those
+// of each key part, whose column may have got another type.
+func (a *alteration) checkKeys() error {
+	t := a.t
+	n := len(t.Indexes)
+	if a.hasPrimaryKey() {
+		n++
+		if err := a.checkParts(t.PrimaryKey); err != nil {
+			return err
+		}
+	}
+	if n > maxKeys {
+		return sqlerr.TooManyKeys(maxKeys)
+	}
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if strings.EqualFold(x.Name, "PRIMARY") {
+			return sqlerr.WrongNameForIndex(x.Name)
+		}
+		for j := range i {
+			if strings.EqualFold(t.Indexes[j].Name, x.Name) {
+				return sqlerr.DuplicateKeyName(x.Name)
+			}
+		}
+		if err := a.checkParts(x.Parts); err != nil {
+			return err
+		}
+		if a.rebuild {
+			a.trimInclude(x)
+		}
+	}
+	return a.checkAutoIncrement()
+}
+
+// checkParts lets bind check a key again, in terms of names. A prefix that the
+// column has become as short as is none any more, which changes the key.
+func (a *alteration) checkParts(parts []schema.KeyPart) error {
+	cols := make([]logical.IndexColumn, len(parts))
+	for i, p := range parts {
+		cols[i] = logical.IndexColumn{Name: a.t.Column(p.Column).Name, Desc: p.Desc, Prefix: p.Prefix}
+	}
+	got, err := bind.ResolveKey(a.t, cols)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(got, parts) {
+		copy(parts, got)
+		a.rebuild = true
+	}
+	return nil
+}
+
+// trimInclude leaves out the INCLUDE columns that a new primary key brings.
+func (a *alteration) trimInclude(x *schema.Index) {
+	x.Include = slices.DeleteFunc(x.Include, func(id schema.ColumnID) bool { return a.t.IsPrimaryKeyPart(id) })
+}
+
+// checkAutoIncrement: one column at most, first in a key or in the primary key.
+func (a *alteration) checkAutoIncrement() error {
+	found := false
+	for i := range a.t.Columns {
+		c := &a.t.Columns[i]
+		if !c.AutoIncrement {
+			continue
+		}
+		keyed := a.t.IsPrimaryKeyPart(c.ID) || slices.ContainsFunc(a.t.Indexes, func(x schema.Index) bool { return x.Parts[0].Column == c.ID })
+		if found || !keyed {
+			return sqlerr.WrongAutoKey()
+		}
+		found = true
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package ddl
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Config is what a Runner works on. All fields but Log are needed.
+type Config struct {
+	Store     storage.Store
+	Catalog   *catalog.Catalog
+	Locks     *mdl.Locks
+	Codecs    *source.Codecs
+	Sequences *table.Sequences
+	Log       *slog.Logger
+}
+
+// Env is what a schema change needs to know of the session that asks for it.
+type Env struct {
+	// Owner takes the metadata locks: the session's own shared locks do not
+	// hinder it.
+	Owner mdl.Owner
+	// LockTimeout bounds the wait for each metadata lock (lock_wait_timeout); 0
+	// means 50 seconds.
+	LockTimeout time.Duration
+	// Types are the session's conversions: sql_mode, time zone, now.
+	Types types.Env
+	// Collation is the default of new databases (collation_server).
+	Collation schema.CollationID
+	// Eval computes the expression of a column default, such as (uuid()), once
+	// for each row, and tells its type. nil refuses such columns in ALTER TABLE
+	// … ADD.
+	Eval func(ctx context.Context, sql string, t schema.Type) (d value.Datum, from schema.Type, err error)
+	// Warn takes warnings and notes, SetState what SHOW PROCESSLIST shows; both
+	// may be nil.
+	Warn     func(sqlerr.Warning)
+	SetState func(string)
+}
+
+// Runner runs schema changes. Its methods may be called concurrently.
+type Runner struct {
+	Config
+	// step is called between the steps of a change, for tests that stop there.
+	step func(name string)
+	now  func() time.Time
+}
+
+// New makes a Runner.
+func New(cfg Config) *Runner {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Runner{Config: cfg, step: func(string) {}, now: time.Now}
+}
+
+// Run runs one schema change. The caller's transaction has ended. affected is
+// the number of rows that the OK packet tells: rows for statements that copy
+// them, tables for DROP DATABASE, else 0.
+//
+// Errors are *sqlerr.Error or those of storage and mdl. After an error the
+// schema is as before, except for statements on several tables that MySQL does
+// not run as a whole either.
+func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affected uint64, err error) {
+	if env.LockTimeout == 0 {
+		env.LockTimeout = 50 * time.Second
+	}
+	c := &change{r: r, env: &env}
+	defer c.release()
+	switch x := stmt.(type) {
+	case *logical.CreateDatabase:
+		return c.createDatabase(ctx, x)
+	case *logical.AlterDatabase:
+		return 0, c.alterDatabase(ctx, x)
+	case *logical.DropDatabase:
+		return c.dropDatabase(ctx, x)
+	case *logical.CreateTable:
+		return 0, c.createTable(ctx, x)
+	case *logical.DropTable:
+		return 0, c.dropTables(ctx, x)
+	case *logical.TruncateTable:
+		return 0, c.truncate(ctx, x)
+	case *logical.RenameTable:
+		return 0, c.renameTables(ctx, x)
+	case *logical.AlterTable:
+		return c.alterTable(ctx, x)
+	}
+	return 0, sqlerr.NotSupported(fmt.Sprintf("statement %T", stmt))
+}
+
+// change is one run of a statement.
+type change struct {
+	r    *Runner
+	env  *Env
+	held []string // exclusive locks, in the order of acquisition
+}
+
+func (c *change) warn(level sqlerr.Level, e *sqlerr.Error) {
+	if c.env.Warn != nil {
+		c.env.Warn(sqlerr.Warning{Level: level, Err: e})
+	}
+}
+
+func (c *change) note(e *sqlerr.Error) { c.warn(sqlerr.LevelNote, e) }
+
+func (c *change) state(s string) {
+	if c.env.SetState != nil {
+		c.env.SetState(s)
+	}
+}
+
+func (c *change) snapshot() *catalog.Snapshot { return c.r.Catalog.Snapshot() }
+
+// changeKey is the lock that allows one schema change of a table at a time.
+func changeKey(db, name string) string { return mdl.Key(db, name) + "\x00ddl" }
+
+// lock acquires keys exclusively, in their order, which prevents deadlocks
+// between schema changes. They are held until unlock or release.
+func (c *change) lock(ctx context.Context, keys ...string) error {
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	c.state("Waiting for table metadata lock")
+	defer c.state("altering table")
+	for _, k := range keys {
+		if err := c.r.Locks.Exclusive(ctx, c.env.Owner, k, c.env.LockTimeout); err != nil {
+			return err
+		}
+		c.held = append(c.held, k)
+	}
+	return nil
+}
+
+// unlock gives one lock back.
+func (c *change) unlock(key string) {
+	if i := slices.Index(c.held, key); i >= 0 {
+		c.held = slices.Delete(c.held, i, i+1)
+		c.r.Locks.ReleaseExclusive(c.env.Owner, key)
+	}
+}
+
+func (c *change) release() {
+	for i := len(c.held) - 1; i >= 0; i-- {
+		c.r.Locks.ReleaseExclusive(c.env.Owner, c.held[i])
+	}
+	c.held = nil
+}
+
+// lockTables takes both locks of tables.
+func (c *change) lockTables(ctx context.Context, names ...logical.TableName) error {
+	var first, second []string
+	for _, n := range names {
+		first = append(first, changeKey(n.DB, n.Name))
+		second = append(second, mdl.Key(n.DB, n.Name))
+	}
+	if err := c.lock(ctx, first...); err != nil {
+		return err
+	}
+	return c.lock(ctx, second...)
+}
+
+// findTable finds a table: 1049, 1146.
+func findTable(s *catalog.Snapshot, n logical.TableName) (*schema.Table, error) {
+	if t, ok := s.Table(n.DB, n.Name); ok {
+		return t, nil
+	}
+	if _, ok := s.Database(n.DB); !ok {
+		return nil, sqlerr.UnknownDatabase(n.DB)
+	}
+	return nil, sqlerr.NoSuchTable(n.DB, n.Name)
+}
+
+// publish commits a change of the catalog. It is not interrupted: what is
+// durable is also published.
+func (c *change) publish(ctx context.Context, fn func(ch *catalog.Change) error) error {
+	return c.r.Catalog.Change(context.WithoutCancel(ctx), fn)
+}

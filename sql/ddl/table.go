@@ -1,0 +1,211 @@
+package ddl
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error {
+	if x.Temporary {
+		return sqlerr.NotSupported("TEMPORARY table")
+	}
+	return c.publish(ctx, func(ch *catalog.Change) error {
+		if _, ok := ch.Base.Database(x.Name.DB); !ok {
+			return sqlerr.UnknownDatabase(x.Name.DB)
+		}
+		var like *schema.Table
+		if x.Like != nil {
+			var err error
+			if like, err = findTable(ch.Base, *x.Like); err != nil {
+				return err
+			}
+		}
+		if _, ok := ch.Base.Table(x.Name.DB, x.Name.Name); ok {
+			if x.IfNotExists {
+				c.note(sqlerr.TableExists(x.Name.Name))
+				return nil
+			}
+			return sqlerr.TableExists(x.Name.Name)
+		}
+		t := x.Table
+		if like != nil {
+			t = likeTable(like, x.Name)
+		} else {
+			t = t.Clone()
+			t.Database, t.Name = x.Name.DB, x.Name.Name
+		}
+		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
+		ch.PutTable(t)
+		return nil
+	})
+}
+
+// likeTable is an empty table of the same definition.
+func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
+	t := like.Clone()
+	if n := withoutUnfinished(t); n != nil {
+		t = n
+	}
+	t.Database, t.Name, t.AutoIncrement = name.DB, name.Name, 0
+	for i := range t.Columns {
+		t.Columns[i].AddedDefault = nil // there are no older rows
+	}
+	return t
+}
+
+// dropTables drops the tables that there are, and tells which ones there are
+// not. Without IF EXISTS a missing one fails the statement before anything is
+// dropped.
+func (c *change) dropTables(ctx context.Context, x *logical.DropTable) error {
+	if x.Temporary {
+		return c.missing(x.Tables, x.IfExists) // there are no temporary tables
+	}
+	seen := map[logical.TableName]bool{}
+	for _, n := range x.Tables {
+		if seen[n] {
+			return sqlerr.NotUniqueTable(n.Name)
+		}
+		seen[n] = true
+		if isSystem(n.DB) {
+			return sqlerr.AccessDeniedForSchema(n.DB)
+		}
+	}
+	if err := c.lockTables(ctx, x.Tables...); err != nil {
+		return err
+	}
+	var found []*schema.Table
+	var missing []logical.TableName
+	snap := c.snapshot()
+	for _, n := range x.Tables {
+		if t, ok := snap.Table(n.DB, n.Name); ok {
+			found = append(found, t)
+		} else {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		if err := c.missing(missing, x.IfExists); err != nil {
+			return err
+		}
+	}
+	return c.drop(ctx, found)
+}
+
+func (c *change) missing(names []logical.TableName, ifExists bool) error {
+	if ifExists {
+		for _, n := range names {
+			c.note(sqlerr.UnknownTable(n.DB + "." + n.Name))
+		}
+		return nil
+	}
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = n.DB + "." + n.Name
+	}
+	return sqlerr.UnknownTable(strings.Join(list, ","))
+}
+
+// drop drops locked tables, all at once.
+func (c *change) drop(ctx context.Context, tables []*schema.Table) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	jobs := make([]job, len(tables))
+	for i, t := range tables {
+		jobs[i] = job{table: t.ID}
+	}
+	if err := c.r.openJobs(ctx, jobs...); err != nil {
+		return err
+	}
+	c.r.step("before publish")
+	err := c.publish(ctx, func(ch *catalog.Change) error {
+		for _, t := range tables {
+			ch.DropTable(t)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.release()
+	c.r.finish(ctx, jobs...)
+	return nil
+}
+
+// truncate gives the table a new id, so that transactions which read an older
+// view, and crashes, see the rows either all or not at all.
+func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
+	if err := c.lockTables(ctx, x.Table); err != nil {
+		return err
+	}
+	old, err := findTable(c.snapshot(), x.Table)
+	if err != nil {
+		return err
+	}
+	t := old.Clone()
+	t.Version, t.AutoIncrement = old.Version+1, 0
+	for i := range t.Columns {
+		t.Columns[i].AddedDefault = nil
+	}
+	if err := c.r.openJobs(ctx, job{table: old.ID}); err != nil {
+		return err
+	}
+	c.r.step("before publish")
+	err = c.publish(ctx, func(ch *catalog.Change) error {
+		t.ID = ch.NextTableID()
+		ch.DropTable(old)
+		ch.PutTable(t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.release()
+	c.r.finish(ctx, job{table: old.ID})
+	return nil
+}
+
+// renameTables renames in the order of the list, as one change, so that names
+// can be swapped through a third one.
+func (c *change) renameTables(ctx context.Context, x *logical.RenameTable) error {
+	names := append(append([]logical.TableName(nil), x.From...), x.To...)
+	for _, n := range names {
+		if isSystem(n.DB) {
+			return sqlerr.AccessDeniedForSchema(n.DB)
+		}
+	}
+	if err := c.lockTables(ctx, names...); err != nil {
+		return err
+	}
+	return c.publish(ctx, func(ch *catalog.Change) error {
+		for i, from := range x.From {
+			t, err := findTable(ch.Current(), from)
+			if err != nil {
+				return err
+			}
+			if err := checkTarget(ch.Current(), x.To[i]); err != nil {
+				return err
+			}
+			n := t.Clone()
+			n.Database, n.Name, n.Version = x.To[i].DB, x.To[i].Name, t.Version+1
+			ch.PutTable(n)
+		}
+		return nil
+	})
+}
+
+// checkTarget: a table can take the name. 1049, 1050.
+func checkTarget(s *catalog.Snapshot, to logical.TableName) error {
+	if _, ok := s.Database(to.DB); !ok {
+		return sqlerr.UnknownDatabase(to.DB)
+	}
+	if _, ok := s.Table(to.DB, to.Name); ok {
+		return sqlerr.TableExists(to.Name)
+	}
+	return nil
+}

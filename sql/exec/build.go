@@ -1,0 +1,249 @@
+package exec
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// builder makes the operators that one goroutine runs.
+type builder struct {
+	env *Env
+	ec  *expr.Ctx
+	// part restricts the scan of a pipeline that is run in partitions.
+	part Partition
+	// limit is the outermost Limit or TopK, whose input is counted in total
+	// for SQL_CALC_FOUND_ROWS.
+	limit physical.Node
+	total *int64
+	// unlimited: scans must not stop at their Limit hint.
+	unlimited bool
+}
+
+// countTotal finds the outermost limit of a query.
+func (b *builder) countTotal(n physical.Node, total *int64) {
+	for {
+		switch x := n.(type) {
+		case *physical.Project:
+			n = x.Input
+			continue
+		case *physical.Limit, *physical.TopK:
+			b.limit, b.total = n, total
+		}
+		return
+	}
+}
+
+// account is the memory account of a node.
+func (b *builder) account(n physical.Node, name string) account {
+	return account{t: b.env.Memory, operator: name, stat: b.env.Stats.node(n)}
+}
+
+func (b *builder) build(n physical.Node) (Operator, error) {
+	op, err := b.operator(n)
+	if err != nil {
+		return nil, err
+	}
+	if st := b.env.Stats.node(n); st != nil {
+		op = &statOp{Operator: op, st: st}
+	}
+	return op, nil
+}
+
+func (b *builder) operator(n physical.Node) (Operator, error) {
+	switch x := n.(type) {
+	case *physical.Scan:
+		return b.scan(x), nil
+	case *physical.Virtual:
+		return &virtualOp{env: b.env, ec: b.ec, node: x}, nil
+	case *physical.Values:
+		return &valuesOp{ec: b.ec, node: x, size: b.env.batchSize()}, nil
+	case *physical.Filter:
+		in, err := b.build(x.Input)
+		if err != nil {
+			return nil, err
+		}
+		return &filterOp{ec: b.ec, in: in, conds: x.Conds}, nil
+	case *physical.Project:
+		in, err := b.build(x.Input)
+		if err != nil {
+			return nil, err
+		}
+		return &projectOp{ec: b.ec, in: in, exprs: x.Exprs}, nil
+	case *physical.Limit:
+		return b.limitOp(x)
+	case *physical.HashJoin:
+		return b.hashJoin(x)
+	case *physical.LookupJoin:
+		return b.lookupJoin(x)
+	case *physical.NestedLoop:
+		return b.nestedLoop(x)
+	case *physical.HashAggregate:
+		return b.hashAggregate(x)
+	case *physical.StreamAggregate:
+		return b.streamAggregate(x)
+	case *physical.Distinct:
+		return b.distinct(x)
+	case *physical.Sort:
+		return b.sort(x)
+	case *physical.TopK:
+		return b.topK(x)
+	case *physical.SetOperation:
+		return b.setOperation(x)
+	}
+	return nil, sqlerr.Internal("no operator for %T", n)
+}
+
+func (b *builder) scan(x *physical.Scan) Operator {
+	if b.unlimited && x.Limit != nil {
+		c := *x
+		c.Limit = nil
+		x = &c
+	}
+	return &scanOp{env: b.env, ec: b.ec, node: x, part: b.part}
+}
+
+func (b *builder) limitOp(x *physical.Limit) (Operator, error) {
+	op := &limitOp{ec: b.ec, count: x.Count, offset: x.Offset}
+	inner := *b
+	if b.limit == x {
+		op.total, inner.unlimited = b.total, true
+	}
+	in, err := inner.build(x.Input)
+	op.in = in
+	return op, err
+}
+
+// input builds the input of an operator that reads all of it and does not
+// care for its order: a pipeline over a large scan runs in parallel.
+func (b *builder) input(n physical.Node) (Operator, error) {
+	if b.part == nil && !b.env.inline && b.env.parallelism() > 1 && exchangePays(n) {
+		return newExchange(b, n), nil
+	}
+	return b.build(n)
+}
+
+// build2 builds two inputs, or none.
+func (b *builder) build2(left, right physical.Node) (Operator, Operator, error) {
+	l, err := b.build(left)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := b.input(right)
+	if err != nil {
+		l.Close()
+		return nil, nil, err
+	}
+	return l, r, nil
+}
+
+func typesOf(cols []physical.Column) []schema.Type {
+	ts := make([]schema.Type, len(cols))
+	for i := range cols {
+		ts[i] = cols[i].T
+	}
+	return ts
+}
+
+func exprTypes(list []expr.Expr) []schema.Type {
+	ts := make([]schema.Type, len(list))
+	for i, e := range list {
+		ts[i] = e.Type()
+	}
+	return ts
+}
+
+// joinKeyTypes checks that the key pairs have comparable representations: a
+// table of words would take -1 and 18446744073709551615 for the same.
+func joinKeyTypes(left, right []expr.Expr) ([]schema.Type, error) {
+	if len(left) != len(right) || len(left) == 0 {
+		return nil, sqlerr.Internal("join on %d and %d keys", len(left), len(right))
+	}
+	ts := exprTypes(left)
+	for i := range ts {
+		l, r := types.KindOf(ts[i]), types.KindOf(right[i].Type())
+		if l != r && l != value.KindNull && r != value.KindNull {
+			return nil, sqlerr.Internal("join keys %s and %s have kinds %s and %s", left[i], right[i], l, r)
+		}
+		if l == value.KindNull {
+			ts[i] = right[i].Type()
+		}
+	}
+	return ts, nil
+}
+
+// visitExprs calls fn for the expressions of the nodes below n.
+func visitExprs(n physical.Node, fn func(expr.Expr)) {
+	each := func(lists ...[]expr.Expr) {
+		for _, l := range lists {
+			for _, e := range l {
+				if e != nil {
+					fn(e)
+				}
+			}
+		}
+	}
+	aggs := func(list []*expr.Agg) {
+		for _, a := range list {
+			each(a.Args)
+			if g, ok := a.Extra.(*expr.GroupConcat); ok {
+				for _, o := range g.Order {
+					fn(o.Expr)
+				}
+			}
+		}
+	}
+	keys := func(list []physical.SortKey) {
+		for _, k := range list {
+			fn(k.Expr)
+		}
+	}
+	switch x := n.(type) {
+	case *physical.Scan:
+		each(x.IndexFilter, x.Filter)
+		if x.Ranges != nil {
+			// Bounds with subqueries are evaluated by the source: their
+			// comparison is not IN, which alone needs its types here.
+			break
+		}
+	case *physical.Values:
+		each(x.Rows...)
+	case *physical.Filter:
+		each(x.Conds)
+	case *physical.Project:
+		each(x.Exprs)
+	case *physical.HashJoin:
+		each(x.LeftKeys, x.RightKeys, x.Filter)
+	case *physical.LookupJoin:
+		each(x.Keys, x.Filter, x.Inner.Filter, x.Inner.IndexFilter)
+	case *physical.NestedLoop:
+		each(x.Filter)
+	case *physical.HashAggregate:
+		each(x.GroupBy)
+		aggs(x.Aggs)
+	case *physical.StreamAggregate:
+		each(x.GroupBy)
+		aggs(x.Aggs)
+	case *physical.Sort:
+		keys(x.Keys)
+	case *physical.TopK:
+		keys(x.Keys)
+	}
+	for _, in := range n.Inputs() {
+		visitExprs(in, fn)
+	}
+}
+
+// walkNodes calls fn for n and the nodes below it.
+func walkNodes(n physical.Node, fn func(physical.Node)) {
+	if n == nil {
+		return
+	}
+	fn(n)
+	for _, in := range n.Inputs() {
+		walkNodes(in, fn)
+	}
+}

@@ -1,0 +1,163 @@
+package exec
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// DefaultGroupConcatMaxLen is MySQL's default of group_concat_max_len, bytes.
+const DefaultGroupConcatMaxLen = 1024
+
+// Env is what the execution of one statement needs. It belongs to that
+// statement: RunQuery, RunChange and BindSubqueries complete Ctx.
+type Env struct {
+	Source Source
+	Sink   Sink // for RunChange
+	// Ctx is the evaluation state. Session must be safe for concurrent use
+	// when Parallelism is above 1; calls of Warn are serialised by exec.
+	Ctx *expr.Ctx
+	// Memory is the query's tracker; nil counts and limits nothing.
+	Memory *Tracker
+	// Parallelism is the most goroutines that work on one pipeline; 0 is 1.
+	Parallelism int
+	// BatchSize is the most rows of the batches that operators make, 1 to
+	// vec.MaxRows; 0 is vec.MaxRows.
+	BatchSize int
+	// Stats collects what EXPLAIN ANALYZE shows; nil collects nothing.
+	Stats *Stats
+	// FoundRows is CLIENT_FOUND_ROWS: affected rows count matched ones.
+	FoundRows bool
+	// GroupConcatMaxLen is in bytes; 0 is the default.
+	GroupConcatMaxLen int
+	// LastInsertID is the session's LAST_INSERT_ID(); may be nil.
+	LastInsertID func() uint64
+	// FoundRowsTotal is set by RunQuery for SQL_CALC_FOUND_ROWS: the rows that
+	// there would be without the outermost LIMIT.
+	FoundRowsTotal int64
+
+	warnings atomic.Int64
+	wrapped  bool
+	// inline forbids goroutines that read while rows are written.
+	inline bool
+}
+
+func (env *Env) batchSize() int {
+	if env.BatchSize <= 0 || env.BatchSize > vec.MaxRows {
+		return vec.MaxRows
+	}
+	return env.BatchSize
+}
+
+func (env *Env) parallelism() int { return max(env.Parallelism, 1) }
+
+func (env *Env) groupConcatMaxLen() int {
+	if env.GroupConcatMaxLen <= 0 {
+		return DefaultGroupConcatMaxLen
+	}
+	return env.GroupConcatMaxLen
+}
+
+// begin completes Ctx: warnings are counted and serialised, because forked
+// contexts warn from several goroutines, and subqueries can run.
+func (env *Env) begin(ctx context.Context, plan *physical.Plan, extra []expr.Expr) {
+	if !env.wrapped {
+		env.wrapped = true
+		if warn := env.Ctx.Warn; warn != nil {
+			var mu sync.Mutex
+			env.Ctx.Warn = func(w sqlerr.Warning) {
+				mu.Lock()
+				defer mu.Unlock()
+				env.warnings.Add(1)
+				warn(w)
+			}
+		}
+	}
+	if env.Ctx.Context == nil {
+		env.Ctx.Context = ctx
+	}
+	if len(plan.Subplans) > 0 {
+		env.Ctx.Subqueries = newSubqueries(ctx, env, plan, extra).rows
+	}
+}
+
+// BindSubqueries lets expressions that are evaluated with env.Ctx, outside of
+// RunQuery and RunChange, run the subqueries of plan. exprs are those
+// expressions. What the subqueries hold is given back with env.Memory.
+func BindSubqueries(ctx context.Context, env *Env, plan *physical.Plan, exprs ...expr.Expr) {
+	env.begin(ctx, plan, exprs)
+}
+
+// Build makes the operators of a plan. They read nothing before Next.
+func Build(env *Env, node physical.Node) (Operator, error) {
+	b := &builder{env: env, ec: env.Ctx}
+	return b.build(node)
+}
+
+// RunQuery runs a query and calls emit with its batches, which are valid
+// during the call. An error of emit ends the query and is returned.
+func RunQuery(ctx context.Context, env *Env, plan *physical.Plan, emit func(*vec.Batch) error) (err error) {
+	if plan.Change != nil || plan.Root == nil {
+		return sqlerr.Internal("the plan is not a query")
+	}
+	env.begin(ctx, plan, nil)
+	b := &builder{env: env, ec: env.Ctx}
+	var total *int64
+	if plan.CalcFoundRows {
+		total = new(int64)
+		b.countTotal(plan.Root, total)
+	}
+	root, err := b.build(plan.Root)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := root.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	var sent int64
+	err = drain(ctx, root, func(out *vec.Batch) error {
+		sent += int64(out.Live())
+		return emit(out)
+	})
+	if err != nil {
+		return err
+	}
+	if plan.CalcFoundRows {
+		env.FoundRowsTotal = sent
+		if b.total != nil {
+			env.FoundRowsTotal = *total
+		}
+	}
+	return nil
+}
+
+// drain pulls op to its end.
+func drain(ctx context.Context, op Operator, fn func(*vec.Batch) error) error {
+	for {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		b, err := op.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if err := fn(b); err != nil {
+			return err
+		}
+	}
+}
+
+// interrupted is the cause of a context that is done.
+func interrupted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}

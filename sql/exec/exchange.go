@@ -1,0 +1,231 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// exchangeCost is the estimated cost, in nanoseconds, from which a pipeline
+// is run in parallel.
+const exchangeCost = 4e6
+
+// pipelineScan is the scan at the bottom of filters and projections that can
+// be read in partitions without regard to order; nil if n is anything else.
+func pipelineScan(n physical.Node) *physical.Scan {
+	for {
+		switch x := n.(type) {
+		case *physical.Filter:
+			n = x.Input
+		case *physical.Project:
+			n = x.Input
+		case *physical.Scan:
+			if x.Ordered || x.Latest || x.Limit != nil || !x.Lock.None ||
+				x.Kind == physical.AccessPoint || x.Kind == physical.AccessNone {
+				return nil
+			}
+			return x
+		default:
+			return nil
+		}
+	}
+}
+
+func exchangePays(n physical.Node) bool { return n.Est().Cost >= exchangeCost && pipelineScan(n) != nil }
+
+// workers runs functions in goroutines under a context of their own. The first
+// error cancels the others.
+type workers struct {
+	cancel context.CancelCauseFunc
+	ctx    context.Context
+	wg     sync.WaitGroup
+	mu     sync.Mutex
+	err    error
+}
+
+func newWorkers(ctx context.Context) *workers {
+	w := &workers{}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	return w
+}
+
+func (w *workers) run(fn func(ctx context.Context) error) {
+	w.wg.Add(1)
+	go func() {
+		defer w.wg.Done()
+		if err := guard(w.ctx, fn); err != nil {
+			w.fail(err)
+		}
+	}()
+}
+
+// guard turns a panic into an error: it must not take the server down.
+func guard(ctx context.Context, fn func(ctx context.Context) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w\n%s", sqlerr.Internal("panic in a parallel query: %v", p), debug.Stack())
+		}
+	}()
+	return fn(ctx)
+}
+
+func (w *workers) fail(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.cancel(err)
+}
+
+// wait waits for all and gives the first error.
+func (w *workers) wait() error {
+	w.wg.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// stop ends all workers and waits for them.
+func (w *workers) stop() {
+	w.cancel(context.Canceled)
+	w.wg.Wait()
+}
+
+// exchange runs a pipeline over the partitions of its scan and passes copies
+// of the batches on, in any order.
+type exchange struct {
+	b     *builder
+	node  physical.Node
+	scan  *physical.Scan
+	kinds []value.Kind
+
+	serial Operator // when the source does not cut the scan
+	opened bool
+	w      *workers
+	full   chan *vec.Batch
+	free   chan *vec.Batch
+	last   *vec.Batch
+}
+
+func newExchange(b *builder, n physical.Node) *exchange {
+	return &exchange{b: b, node: n, scan: pipelineScan(n), kinds: kindsOf(n.Columns())}
+}
+
+func (e *exchange) Next(ctx context.Context) (*vec.Batch, error) {
+	if !e.opened {
+		e.opened = true
+		if err := e.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if e.serial != nil {
+		return e.serial.Next(ctx)
+	}
+	if e.full == nil {
+		return nil, nil
+	}
+	if e.last != nil {
+		select {
+		case e.free <- e.last:
+		default:
+		}
+		e.last = nil
+	}
+	select {
+	case b, ok := <-e.full:
+		if !ok {
+			return nil, e.w.wait()
+		}
+		e.last = b
+		return b, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (e *exchange) open(ctx context.Context) error {
+	parts, err := e.b.env.Source.Partitions(ctx, e.b.ec, e.scan, e.b.env.parallelism())
+	if err != nil {
+		return err
+	}
+	if len(parts) < 2 {
+		e.serial, err = e.b.build(e.node)
+		return err
+	}
+	e.full = make(chan *vec.Batch, 2*len(parts))
+	e.free = make(chan *vec.Batch, 3*len(parts))
+	e.w = newWorkers(ctx)
+	var running sync.WaitGroup
+	for _, part := range parts {
+		running.Add(1)
+		sub := *e.b
+		sub.part, sub.ec = part, e.b.ec.Fork()
+		e.w.run(func(ctx context.Context) error {
+			defer running.Done()
+			return e.produce(ctx, &sub)
+		})
+	}
+	e.w.run(func(context.Context) error {
+		running.Wait()
+		close(e.full)
+		return nil
+	})
+	return nil
+}
+
+// produce runs one copy of the pipeline.
+func (e *exchange) produce(ctx context.Context, b *builder) error {
+	op, err := b.build(e.node)
+	if err != nil {
+		return err
+	}
+	defer op.Close()
+	return drain(ctx, op, func(in *vec.Batch) error {
+		var out *vec.Batch
+		select {
+		case out = <-e.free:
+		default:
+			out = newOut(e.kinds)
+		}
+		compact(out, in)
+		select {
+		case e.full <- out:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// compact makes out a copy of in's live rows that owns its bytes.
+func compact(out, in *vec.Batch) {
+	rows := liveRows(in)
+	out.N, out.HasSel, out.Sel = len(rows), false, nil
+	for c, v := range out.Cols {
+		v.Init(v.Kind, len(rows))
+		copyRows(v, 0, in.Cols[c], rows, true)
+	}
+}
+
+func (e *exchange) Close() error {
+	e.opened = true
+	if e.full != nil {
+		e.w.cancel(context.Canceled)
+		for range e.full { // until the workers are gone
+		}
+		e.w.wg.Wait()
+		e.full = nil
+	}
+	if e.serial != nil {
+		return e.serial.Close()
+	}
+	return nil
+}
+

@@ -1,0 +1,494 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+func runInsert(ctx context.Context, env *Env, plan *physical.Plan, x *physical.Insert) (Result, error) {
+	rows := len(x.Rows)
+	if plan.Root != nil {
+		rows = 0
+	}
+	in, err := NewInserter(env, x, rows)
+	if err != nil {
+		return Result{}, err
+	}
+	if plan.Root == nil {
+		for i, row := range x.Rows {
+			if i&63 == 63 {
+				if err := interrupted(ctx); err != nil {
+					return Result{}, err
+				}
+			}
+			if err := in.addExprs(ctx, row); err != nil {
+				return Result{}, err
+			}
+		}
+	} else {
+		ts := typesOf(plan.Root.Columns())
+		all := readsTable(plan.Root, x.Table)
+		err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error { return in.Add(ctx, row, ts) })
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	return in.Finish(ctx)
+}
+
+// Inserter adds rows to a table as INSERT and REPLACE do; LOAD DATA uses it
+// directly. It belongs to one goroutine.
+type Inserter struct {
+	env *Env
+	ec  *expr.Ctx
+	x   *physical.Insert
+	t   *schema.Table
+	// expected is the number of rows that will come, 0 if unknown; single that
+	// it is one row of VALUES.
+	expected int
+	single   bool
+
+	given    []bool
+	defaults []defaultValue
+	auto     int // position of the AUTO_INCREMENT column, -1 if none
+	maxAuto  uint64
+	hidden   int // position of the hidden key, -1 if none
+
+	row      []value.Datum
+	needAuto bool
+	assign   *assigner
+	pair     []value.Datum
+	conflict ConflictFunc
+	ctx      context.Context
+
+	nextAuto, endAuto uint64 // reserved values
+	reserve           int
+	bump              uint64 // greatest explicit value
+	firstID, lastID   uint64
+
+	// Counters as MySQL has them. A row is copied when it was written as a new
+	// one or by ON DUPLICATE KEY UPDATE; touched when it met a duplicate there.
+	records, copied, deleted, updated, touched uint64
+	outcome                                    insertOutcome
+}
+
+type insertOutcome uint8
+
+const (
+	rowInserted insertOutcome = iota
+	rowSkipped
+	rowUpdated
+)
+
+// defaultValue is the default of a column.
+type defaultValue struct {
+	e      expr.Expr
+	cached bool // d is the value for all rows
+	none   bool // there is no default
+	d      value.Datum
+}
+
+// NewInserter prepares inserting. rows is the number of rows that will be
+// added, as far as it is known (0 otherwise). A column without default that
+// gets no value is 1364.
+func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
+	n := len(x.Table.Columns)
+	in := &Inserter{env: env, ec: env.Ctx, x: x, t: x.Table, expected: rows, single: rows == 1, auto: -1, hidden: -1,
+		given: make([]bool, n), defaults: make([]defaultValue, n), row: make([]value.Datum, n)}
+	for _, c := range x.Columns {
+		in.given[c] = true
+	}
+	for i := range in.t.Columns {
+		col := &in.t.Columns[i]
+		if col.AutoIncrement {
+			in.auto, in.maxAuto = i, maxAutoIncrement(col.Type)
+		}
+		if col.Hidden && col.Name == schema.HiddenKeyColumn {
+			in.hidden = i
+		}
+		if err := in.prepareDefault(i, col); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case x.Replace:
+		in.conflict = in.replace
+	case len(x.OnDuplicate) > 0:
+		in.assign = newAssigner(in.ec, in.t, x.OnDuplicate)
+		in.conflict = in.update
+	case x.Ignore:
+		in.conflict = in.skip
+	default:
+		in.conflict = func(*schema.Index, []value.Datum) (ConflictAction, error) { return ConflictFail, nil }
+	}
+	return in, nil
+}
+
+func (in *Inserter) prepareDefault(i int, col *schema.Column) error {
+	d := &in.defaults[i]
+	if i < len(in.x.Defaults) {
+		d.e = in.x.Defaults[i]
+	}
+	if i == in.auto || i == in.hidden {
+		d.cached, d.d = true, value.Null
+		return nil
+	}
+	if d.e != nil {
+		if !expr.IsConst(d.e) {
+			return nil
+		}
+		// The default of a given column is needed for DEFAULT only: an error
+		// of it must not show before.
+		if in.given[i] {
+			return nil
+		}
+		v, err := in.evalDefault(i, 1)
+		if err != nil {
+			return err
+		}
+		d.cached, d.d = true, v
+		return nil
+	}
+	d.none = true
+	if in.given[i] {
+		return nil
+	}
+	v, err := missingDefault(in.ec, col)
+	d.cached, d.d = true, v
+	return err
+}
+
+func (in *Inserter) evalDefault(i, number int) (value.Datum, error) {
+	d := &in.defaults[i]
+	v, err := expr.EvalRow(in.ec, d.e, in.row)
+	if err != nil {
+		return value.Null, err
+	}
+	if v.IsNull() && in.t.Columns[i].Nullable {
+		return v, nil
+	}
+	return types.Store(&in.ec.Env, v, d.e.Type(), &in.t.Columns[i], number)
+}
+
+// defaultOf is the value of DEFAULT.
+func (in *Inserter) defaultOf(i int) (value.Datum, error) {
+	d := &in.defaults[i]
+	switch {
+	case d.cached:
+		return d.d, nil
+	case d.none:
+		return missingDefault(in.ec, &in.t.Columns[i])
+	}
+	v, err := in.evalDefault(i, int(in.records))
+	if err == nil && expr.IsConst(d.e) {
+		d.cached, d.d = true, v.Clone()
+	}
+	return v, err
+}
+
+// begin starts a row: columns that are not given have their defaults, given
+// ones what an expression that reads them too early sees.
+func (in *Inserter) begin() error {
+	in.records++
+	in.needAuto = in.auto >= 0 && !in.given[in.auto]
+	for i := range in.row {
+		d := &in.defaults[i]
+		switch {
+		case d.cached:
+			in.row[i] = d.d
+		case in.given[i]:
+			in.row[i] = value.Null
+		default:
+			v, err := in.defaultOf(i)
+			if err != nil {
+				return err
+			}
+			in.row[i] = v
+		}
+	}
+	return nil
+}
+
+// put stores the value of a given column.
+func (in *Inserter) put(i int, d value.Datum, from schema.Type) error {
+	col := &in.t.Columns[i]
+	if d.IsNull() {
+		if i == in.auto {
+			in.row[i], in.needAuto = types.ImplicitDefault(col.Type), true
+			return nil
+		}
+		if !col.Nullable && in.single && !in.ec.Ignore {
+			return sqlerr.ColumnCannotBeNull(col.Name)
+		}
+	}
+	v, err := types.Store(&in.ec.Env, d, from, col, int(in.records))
+	if err != nil {
+		return err
+	}
+	in.row[i] = v
+	if i == in.auto {
+		in.needAuto = isZero(v) && in.ec.Mode&types.ModeNoAutoValueOnZero == 0
+	}
+	return nil
+}
+
+func isZero(d value.Datum) bool {
+	switch d.Kind() {
+	case value.KindFloat:
+		return d.Float() == 0
+	case value.KindDecimal:
+		return d.Decimal().IsZero()
+	}
+	return d.Bits() == 0
+}
+
+// addExprs adds a row of VALUES; nil is DEFAULT.
+func (in *Inserter) addExprs(ctx context.Context, exprs []expr.Expr) error {
+	if len(exprs) != len(in.x.Columns) {
+		return sqlerr.WrongValueCount(int(in.records) + 1)
+	}
+	if err := in.begin(); err != nil {
+		return err
+	}
+	for j, e := range exprs {
+		i := in.x.Columns[j]
+		if e == nil {
+			if i == in.auto {
+				in.row[i], in.needAuto = types.ImplicitDefault(in.t.Columns[i].Type), true
+				continue
+			}
+			d, err := in.defaultOf(i)
+			if err != nil {
+				return err
+			}
+			in.row[i] = d
+			continue
+		}
+		d, err := expr.EvalRow(in.ec, e, in.row)
+		if err != nil {
+			return err
+		}
+		if err := in.put(i, d, e.Type()); err != nil {
+			return err
+		}
+	}
+	return in.write(ctx)
+}
+
+// Add adds a row of values of types ts, one for each of Insert.Columns. The
+// values are not kept.
+func (in *Inserter) Add(ctx context.Context, vals []value.Datum, ts []schema.Type) error {
+	if len(vals) < len(in.x.Columns) {
+		return sqlerr.WrongValueCount(int(in.records) + 1)
+	}
+	if err := in.begin(); err != nil {
+		return err
+	}
+	for j, i := range in.x.Columns {
+		if err := in.put(i, vals[j], ts[j]); err != nil {
+			return err
+		}
+	}
+	return in.write(ctx)
+}
+
+// write completes the row with generated values and gives it to the sink.
+func (in *Inserter) write(ctx context.Context) error {
+	generated := uint64(0)
+	if in.needAuto {
+		v, err := in.generate(ctx)
+		if err != nil {
+			return err
+		}
+		generated = v
+		col := &in.t.Columns[in.auto]
+		if in.row[in.auto], err = types.Store(&in.ec.Env, value.Uint(v), types.UBigInt, col, int(in.records)); err != nil {
+			return err
+		}
+	}
+	if in.hidden >= 0 {
+		v, err := in.env.Sink.NextHiddenKey(ctx, in.t)
+		if err != nil {
+			return err
+		}
+		in.row[in.hidden] = value.Int(v)
+	}
+	in.outcome, in.ctx = rowInserted, ctx
+	if err := in.env.Sink.Insert(ctx, in.t, in.row, in.conflict); err != nil {
+		return ignoreDuplicate(in.ec, in.x.Ignore, err)
+	}
+	if in.outcome != rowInserted {
+		return nil
+	}
+	in.copied++
+	switch {
+	case generated != 0:
+		if in.firstID == 0 {
+			in.firstID = generated
+		}
+	case in.auto >= 0:
+		in.explicit(in.row[in.auto])
+	}
+	return nil
+}
+
+// generate takes the next AUTO_INCREMENT value. Values are reserved for the
+// rows that are known to come, or in growing pieces.
+func (in *Inserter) generate(ctx context.Context) (uint64, error) {
+	if in.nextAuto >= in.endAuto {
+		if err := in.flushBump(ctx); err != nil {
+			return 0, err
+		}
+		n := in.expected - int(in.records) + 1
+		if n <= 0 {
+			in.reserve = min(max(1, 2*in.reserve), 4096)
+			n = in.reserve
+		}
+		first, err := in.env.Sink.NextAutoIncrement(ctx, in.t, n)
+		if err != nil {
+			return 0, err
+		}
+		in.nextAuto, in.endAuto = first, first+uint64(n)
+		if in.endAuto < first {
+			in.endAuto = ^uint64(0)
+		}
+	}
+	v := in.nextAuto
+	if v > in.maxAuto || v == 0 {
+		return 0, sqlerr.AutoIncrementFailed()
+	}
+	in.nextAuto++
+	return v, nil
+}
+
+// explicit notes a value that was given for the AUTO_INCREMENT column: later
+// generated ones are greater.
+func (in *Inserter) explicit(d value.Datum) {
+	var v uint64
+	switch {
+	case d.Kind() == value.KindUint:
+		v = d.Uint()
+	case d.Kind() == value.KindInt && d.Int() > 0:
+		v = uint64(d.Int())
+	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
+		v = uint64(d.Float())
+	}
+	in.lastID = v
+	in.bump = max(in.bump, v)
+	if v >= in.nextAuto && in.nextAuto < in.endAuto {
+		in.nextAuto = min(v, in.endAuto-1) + 1
+	}
+}
+
+func (in *Inserter) flushBump(ctx context.Context) error {
+	if in.bump == 0 {
+		return nil
+	}
+	v := in.bump
+	in.bump = 0
+	return in.env.Sink.BumpAutoIncrement(ctx, in.t, v)
+}
+
+// Finish ends the insertion and gives the counters.
+func (in *Inserter) Finish(ctx context.Context) (Result, error) {
+	if err := in.flushBump(ctx); err != nil {
+		return Result{}, err
+	}
+	r := Result{Records: in.records, GeneratedID: in.firstID, InsertID: in.firstID, Warnings: in.env.warnings.Load()}
+	r.Affected = in.copied + in.deleted + in.updated
+	if in.env.FoundRows {
+		r.Affected = in.copied + in.deleted + in.touched
+	}
+	r.Duplicates = in.deleted + in.updated
+	if in.x.Ignore {
+		r.Duplicates = in.records - min(in.copied, in.records)
+	}
+	if r.InsertID == 0 && in.copied > 0 {
+		r.InsertID = in.lastID
+	}
+	if !in.single {
+		r.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", r.Records, r.Duplicates, r.Warnings)
+	}
+	return r, nil
+}
+
+// skip is INSERT IGNORE.
+func (in *Inserter) skip(x *schema.Index, _ []value.Datum) (ConflictAction, error) {
+	in.outcome = rowSkipped
+	in.ec.Warning(duplicateEntry(in.t, x, in.row))
+	return ConflictSkip, nil
+}
+
+// replace removes the row that stands in the way.
+func (in *Inserter) replace(_ *schema.Index, existing []value.Datum) (ConflictAction, error) {
+	if err := in.env.Sink.Delete(in.ctx, in.t, existing); err != nil {
+		return ConflictFail, err
+	}
+	in.deleted++
+	return ConflictRetry, nil
+}
+
+// update is ON DUPLICATE KEY UPDATE. Its expressions see the existing row,
+// changed so far, and the new row.
+func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAction, error) {
+	in.outcome = rowUpdated
+	in.touched++
+	n := len(in.t.Columns)
+	if len(existing) < n {
+		return ConflictFail, sqlerr.Internal("a stored row of %d values for %d columns", len(existing), n)
+	}
+	in.pair = append(append(in.pair[:0], existing[:n]...), in.row...)
+	changed, err := in.assign.apply(in.pair, existing[:n], int(in.records))
+	if err != nil {
+		return ConflictFail, err
+	}
+	if !changed {
+		return ConflictHandled, nil
+	}
+	if err := in.env.Sink.Update(in.ctx, in.t, existing[:n], in.pair[:n]); err != nil {
+		return ConflictHandled, ignoreDuplicate(in.ec, in.x.Ignore, err)
+	}
+	in.updated++
+	in.copied++
+	if in.auto >= 0 && in.assign.set[in.auto] {
+		in.explicit(in.pair[in.auto])
+		in.lastID = 0
+	}
+	return ConflictHandled, nil
+}
+
+// duplicateEntry is 1062 for a row and a key, nil for the primary key.
+func duplicateEntry(t *schema.Table, x *schema.Index, row []value.Datum) *sqlerr.Error {
+	parts, name := t.PrimaryKey, "PRIMARY"
+	if x != nil {
+		parts, name = x.Parts, x.Name
+	}
+	var entry []byte
+	for i, p := range parts {
+		if i > 0 {
+			entry = append(entry, '-')
+		}
+		c := t.ColumnIndex(p.Column)
+		if c < 0 || row[c].IsNull() {
+			entry = append(entry, "NULL"...)
+			continue
+		}
+		typ := t.Columns[c].Type
+		text := types.AppendText(nil, typ, row[c])
+		if p.Prefix > 0 && typ.IsCharacter() {
+			text = text[:collate.Must(typ.Collation).PrefixLen(text, p.Prefix)]
+		} else if p.Prefix > 0 && p.Prefix < len(text) {
+			text = text[:p.Prefix]
+		}
+		entry = append(entry, text...)
+	}
+	return sqlerr.DuplicateEntry(string(entry), t.Name+"."+name)
+}

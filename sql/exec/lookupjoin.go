@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// firstBlock is the number of left rows that are looked up first; the number
+// doubles, so that a LIMIT above costs few look-ups in vain.
+const firstBlock = 32
+
+// lookupJoinOp collects left rows in blocks, finds the inner rows of a block
+// at once and pairs them in the order of the left rows.
+type lookupJoinOp struct {
+	b    *builder
+	node *physical.LookupJoin
+	left Operator
+	acct account
+
+	lookup Lookup
+	want   int
+	block  vec.Batch // the left rows that are worked on
+	copied *vec.Batch
+	// pending is a left batch of which the live rows from restAt on are left.
+	pending *vec.Batch
+	restAt  int
+	done    bool
+
+	inner rowStore
+	chain chain
+	pairs *pairs
+	ids   []uint32
+	keys  []*vec.Vec
+	dense []*vec.Vec
+	live  []uint16
+}
+
+func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
+	left, err := b.build(x.Left)
+	if err != nil {
+		return nil, err
+	}
+	j := &lookupJoinOp{b: b, node: x, left: left, acct: b.account(x, "lookup join"), want: firstBlock}
+	j.inner = newRowStore(kindsOf(x.Inner.Columns()))
+	leftKinds := kindsOf(x.Left.Columns())
+	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), leftKinds, &j.inner, false)
+	j.copied = newOut(leftKinds)
+	return j, nil
+}
+
+func (j *lookupJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		out, err := j.pairs.next(ctx)
+		if err != nil || out != nil {
+			return out, err
+		}
+		block, err := j.nextBlock(ctx)
+		if err != nil || block == nil {
+			return nil, err
+		}
+		if err := j.find(ctx, block); err != nil {
+			return nil, err
+		}
+		j.pairs.start(block, &j.chain)
+	}
+}
+
+// nextBlock gives up to want left rows. A batch of about the right size is
+// taken as it is; small ones are copied together, large ones cut.
+func (j *lookupJoinOp) nextBlock(ctx context.Context) (*vec.Batch, error) {
+	j.copied.N = 0
+	for _, v := range j.copied.Cols {
+		v.Init(v.Kind, 0)
+	}
+	want := min(j.want, vec.MaxRows)
+	j.want = min(2*j.want, vec.MaxRows)
+	for j.copied.N < want {
+		if j.pending == nil {
+			if j.done {
+				break
+			}
+			b, err := j.left.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				j.done = true
+				break
+			}
+			j.pending, j.restAt = b, 0
+		}
+		rows := liveRows(j.pending)[j.restAt:]
+		if j.copied.N == 0 && (len(rows) >= want/2 || len(rows) > want) {
+			return j.cut(rows, want), nil
+		}
+		part := rows[:min(len(rows), want-j.copied.N)]
+		for c, v := range j.copied.Cols {
+			setLen(v, j.copied.N+len(part))
+			copyRows(v, j.copied.N, j.pending.Cols[c], part, true)
+		}
+		j.copied.N += len(part)
+		if j.restAt += len(part); len(part) == len(rows) {
+			j.pending = nil
+		}
+	}
+	if j.copied.N == 0 {
+		return nil, nil
+	}
+	return j.copied, nil
+}
+
+// cut makes a block of rows of the pending batch without copying.
+func (j *lookupJoinOp) cut(rows []uint16, want int) *vec.Batch {
+	n := min(len(rows), want)
+	j.block.Cols, j.block.N = j.pending.Cols, j.pending.N
+	if !j.pending.HasSel && j.restAt == 0 && n == j.pending.N {
+		j.block.HasSel, j.block.Sel = false, nil
+	} else {
+		j.block.SetSel(rows[:n])
+	}
+	if j.restAt += n; n == len(rows) {
+		j.pending = nil
+	}
+	return &j.block
+}
+
+// find stores the inner rows of a block and chains them by left row.
+func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
+	if j.lookup == nil {
+		if j.lookup, err = j.b.env.Source.Lookup(ctx, j.b.ec, j.node.Inner, len(j.node.Keys)); err != nil {
+			return err
+		}
+		if st := j.b.env.Stats.node(j.node.Inner); st != nil {
+			j.lookup = &statLookup{Lookup: j.lookup, st: st}
+		}
+	}
+	j.inner.chunks, j.inner.n, j.inner.size = nil, 0, 0
+	if j.keys, err = evalAll(j.b.ec, j.node.Keys, block, j.keys[:0]); err != nil {
+		return err
+	}
+	rows := liveRows(block)
+	j.live = j.live[:0]
+	for _, i := range rows {
+		if !hasNull(j.keys, int(i)) {
+			j.live = append(j.live, i)
+		}
+	}
+	j.ids = j.ids[:0]
+	if len(j.live) > 0 {
+		keys := j.denseKeys()
+		err = j.lookup.Find(ctx, keys, identity[:len(j.live)], false, func(b *vec.Batch, key []uint16) error {
+			found := liveRows(b)
+			j.inner.add(b.Cols, found)
+			for _, k := range key[:len(found)] {
+				j.ids = append(j.ids, uint32(j.live[k]))
+			}
+			if err := j.acct.to(j.inner.size + int64(len(j.ids))*4); err != nil {
+				return err
+			}
+			return interrupted(ctx)
+		})
+	}
+	release(j.b.ec, j.keys)
+	if err != nil {
+		return err
+	}
+	j.chain.linkPositions(j.ids, block.N)
+	j.chain.ids = j.chain.ids[:0]
+	for _, i := range rows {
+		j.chain.ids = append(j.chain.ids, uint32(i))
+	}
+	return nil
+}
+
+// denseKeys are the keys of the live rows without gaps.
+func (j *lookupJoinOp) denseKeys() []*vec.Vec {
+	if isDense(j.live) {
+		return j.keys
+	}
+	if j.dense == nil {
+		j.dense = newOut(exprKinds(j.node.Keys)).Cols
+	}
+	for c, v := range j.dense {
+		v.Init(v.Kind, len(j.live))
+		copyRows(v, 0, j.keys[c], j.live, false)
+	}
+	return j.dense
+}
+
+// linkPositions is link with the positions of a batch as keys, of which some
+// have no row.
+func (c *chain) linkPositions(ids []uint32, n int) {
+	c.heads = resize(c.heads[:0], n)
+	for i := range c.heads {
+		c.heads[i] = none
+	}
+	if cap(c.links) < len(ids) || c.links == nil {
+		c.links = make([]uint32, len(ids), len(ids)+64)
+	}
+	c.links = c.links[:len(ids)]
+	for row := len(ids) - 1; row >= 0; row-- {
+		c.links[row], c.heads[ids[row]] = c.heads[ids[row]], uint32(row)
+	}
+}
+
+func (j *lookupJoinOp) Close() error {
+	err := j.left.Close()
+	if j.lookup != nil {
+		if lerr := j.lookup.Close(); err == nil {
+			err = lerr
+		}
+	}
+	j.pending, j.done = nil, true
+	j.inner.chunks = nil
+	j.acct.close()
+	return err
+}
+
+var _ Operator = (*lookupJoinOp)(nil)

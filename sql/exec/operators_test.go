@@ -1,0 +1,454 @@
+package exec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+func data(name string, seed uint64, n, groups int) *memTable {
+	return &memTable{t: makeTable(name, dataCols...), rows: randomRows(rand.New(rand.NewPCG(seed, 1)), n, groups)}
+}
+
+func texts(cols []physical.Column, rows [][]value.Datum) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, rowText(cols, r))
+	}
+	return out
+}
+
+func TestPipeline(t *testing.T) {
+	tab := data("t", 1, 500, 10)
+	src := newSource(tab)
+	scan := scanOf(tab.t)
+	filter := &physical.Filter{Base: scan.Base, Input: scan, Conds: []expr.Expr{fn(">", ref(scan, 1), num(2)), fn("<", ref(scan, 0), num(400))}}
+	project := &physical.Project{Base: outCols(types.BigInt, types.BigInt), Input: filter,
+		Exprs: []expr.Expr{ref(scan, 0), fn("+", ref(scan, 0), ref(scan, 1))}}
+	var want []string
+	for _, r := range tab.rows {
+		if !r[1].IsNull() && r[1].Int() > 2 && r[0].Int() < 400 {
+			want = append(want, fmt.Sprintf("%d|%d", r[0].Int(), r[0].Int()+r[1].Int()))
+		}
+	}
+	check(t, src, &physical.Plan{Root: project}, want, true)
+	for _, c := range [][2]int64{{0, 0}, {5, 0}, {5, 7}, {1000, 0}, {1000, 190}, {3, 10000}} {
+		limit := &physical.Limit{Base: project.Base, Input: project, Count: num(c[0]), Offset: num(c[1])}
+		lo := min(int(c[1]), len(want))
+		hi := min(lo+int(c[0]), len(want))
+		check(t, src, &physical.Plan{Root: limit}, want[lo:hi], true)
+	}
+	offset := &physical.Limit{Base: project.Base, Input: project, Offset: num(5)}
+	check(t, src, &physical.Plan{Root: offset}, want[5:], true)
+}
+
+func TestFoundRows(t *testing.T) {
+	tab := data("t", 1, 500, 10)
+	src := newSource(tab)
+	scan := scanOf(tab.t)
+	scan.Limit = num(5)
+	for _, n := range []physical.Node{
+		&physical.Limit{Base: scan.Base, Input: scan, Count: num(5)},
+		&physical.TopK{Base: scan.Base, Input: scan, Keys: []physical.SortKey{{Expr: ref(scan, 1)}}, Count: num(5)},
+		&physical.TopK{Base: scan.Base, Input: scan, Keys: []physical.SortKey{{Expr: ref(scan, 1)}}, Count: num(0)},
+		scan,
+	} {
+		env := testEnv(src)
+		if _, err := collect(t.Context(), env, &physical.Plan{Root: n, CalcFoundRows: true}); err != nil {
+			t.Fatal(err)
+		}
+		if env.FoundRowsTotal != 500 {
+			t.Fatalf("%T: %d rows", n, env.FoundRowsTotal)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	v := &physical.Values{Base: outCols(types.BigInt, types.Double), Rows: [][]expr.Expr{{num(1), expr.NewConst(value.Float(2.5), types.Double)}, {num(2), expr.NewConst(value.Null, types.Null)}, {num(3), num(4)}}}
+	check(t, newSource(), &physical.Plan{Root: v}, []string{"1|2.5", "2|NULL", "3|4"}, true)
+	one := &physical.Values{Rows: [][]expr.Expr{{}}}
+	p := &physical.Project{Base: outCols(types.BigInt), Input: one, Exprs: []expr.Expr{fn("+", num(1), num(1))}}
+	check(t, newSource(), &physical.Plan{Root: p}, []string{"2"}, true)
+}
+
+// equalNN is SQL equality of values that are not NULL.
+func equalNN(a, b value.Datum, t schema.Type) bool {
+	return !a.IsNull() && !b.IsNull() && types.Compare(a, b, t) == 0
+}
+
+func TestJoins(t *testing.T) {
+	left, right := data("l", 3, 120, 12), data("right", 4, 90, 15)
+	for i := range left.rows { // some left rows without partner
+		if i%9 == 0 {
+			left.rows[i][1] = value.Int(1000)
+		}
+	}
+	src := newSource(left, right)
+	l, r := scanOf(left.t), scanOf(right.t)
+	n := len(dataCols)
+	cond := fn("<", at(0, types.BigInt), at(n, types.BigInt)) // l.k < r.k
+	for _, keys := range [][]int{{1}, {2}, {3}, {1, 2}, {5}, {6}, {7}, {4, 7}} {
+		for _, kind := range []physical.JoinKind{physical.JoinInner, physical.JoinLeft, physical.JoinSemi, physical.JoinAnti} {
+			for _, filter := range [][]expr.Expr{nil, {cond}} {
+				want, base := naiveJoin(left, right, l, r, keys, kind, filter != nil)
+				h := &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r, Filter: filter}
+				for _, k := range keys {
+					h.LeftKeys, h.RightKeys = append(h.LeftKeys, ref(l, k)), append(h.RightKeys, ref(r, k))
+				}
+				name := fmt.Sprintf("%s on %v filter %v", kind, keys, filter != nil)
+				t.Run("hash "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: h}, want, true) })
+				if kind == physical.JoinInner {
+					hb := *h
+					hb.BuildLeft = true
+					t.Run("build left "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: &hb}, want, false) })
+				}
+				// The same as a nested loop.
+				nl := &physical.NestedLoop{Base: base, Kind: kind, Left: l, Right: r, Filter: slices.Clone(filter)}
+				for _, k := range keys {
+					nl.Filter = append(nl.Filter, fn("=", at(k, dataCols[k].t), at(n+k, dataCols[k].t)))
+				}
+				t.Run("loop "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: nl}, want, true) })
+				// And as a look-up: the key columns come first in Read.
+				lj := lookupOf(base, kind, l, right.t, keys, filter != nil)
+				lwant := reorder(want, keys, kind, n)
+				t.Run("lookup "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: lj}, lwant, true) })
+			}
+		}
+	}
+	h := &physical.HashJoin{Base: joinCols(l, r), Left: l, Right: r, LeftKeys: []expr.Expr{ref(l, 1)}, RightKeys: []expr.Expr{ref(r, 1)}}
+	checkMemory(t, src, &physical.Plan{Root: h}, "hash join")
+	nl := &physical.NestedLoop{Base: joinCols(l, r), Left: l, Right: r}
+	checkMemory(t, src, &physical.Plan{Root: nl}, "nested loop")
+	empty := &memTable{t: makeTable("emptytable", dataCols...)}
+	src.tables[empty.t] = empty
+	e := scanOf(empty.t)
+	for _, kind := range []physical.JoinKind{physical.JoinInner, physical.JoinLeft, physical.JoinSemi, physical.JoinAnti} {
+		want, base := naiveJoin(left, empty, l, e, []int{1}, kind, false)
+		check(t, src, &physical.Plan{Root: &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: e, LeftKeys: []expr.Expr{ref(l, 1)}, RightKeys: []expr.Expr{ref(e, 1)}}}, want, true)
+		check(t, src, &physical.Plan{Root: &physical.NestedLoop{Base: base, Kind: kind, Left: l, Right: e}}, want, true)
+	}
+}
+
+func naiveJoin(left, right *memTable, l, r *physical.Scan, keys []int, kind physical.JoinKind, less bool) ([]string, physical.Base) {
+	base := joinCols(l, r)
+	if kind == physical.JoinSemi || kind == physical.JoinAnti {
+		base = l.Base
+	}
+	var want []string
+	for _, a := range left.rows {
+		found := false
+		for _, b := range right.rows {
+			ok := !less || a[0].Int() < b[0].Int()
+			for _, k := range keys {
+				ok = ok && equalNN(a[k], b[k], dataCols[k].t)
+			}
+			if !ok {
+				continue
+			}
+			found = true
+			if kind == physical.JoinInner || kind == physical.JoinLeft {
+				want = append(want, rowText(base.Cols, append(slices.Clone(a), b...)))
+			}
+		}
+		switch {
+		case kind == physical.JoinLeft && !found:
+			want = append(want, rowText(base.Cols, append(slices.Clone(a), make([]value.Datum, len(dataCols))...)))
+		case kind == physical.JoinSemi && found, kind == physical.JoinAnti && !found:
+			want = append(want, rowText(base.Cols, a))
+		}
+	}
+	return want, base
+}
+
+func readOrder(keys []int) []int {
+	read := slices.Clone(keys)
+	for i := range dataCols {
+		if !slices.Contains(keys, i) {
+			read = append(read, i)
+		}
+	}
+	return read
+}
+
+func lookupOf(base physical.Base, kind physical.JoinKind, l *physical.Scan, t *schema.Table, keys []int, less bool) *physical.LookupJoin {
+	inner := &physical.Scan{Table: t, Read: readOrder(keys), Lock: physical.Lock{None: true}}
+	kAt := 0
+	for i, c := range inner.Read {
+		inner.Cols = append(inner.Cols, physical.Column{T: dataCols[c].t, Null: true})
+		if c == 0 {
+			kAt = i
+		}
+	}
+	j := &physical.LookupJoin{Kind: kind, Left: l, Inner: inner}
+	for _, k := range keys {
+		j.Keys = append(j.Keys, ref(l, k))
+	}
+	if less {
+		j.Filter = []expr.Expr{fn("<", at(0, types.BigInt), at(len(dataCols)+kAt, types.BigInt))}
+	}
+	j.Base = base
+	if kind == physical.JoinInner || kind == physical.JoinLeft {
+		j.Base = joinCols(l, inner)
+	}
+	return j
+}
+
+// reorder moves the columns of the right side as Read of the look-up has them.
+func reorder(rows []string, keys []int, kind physical.JoinKind, n int) []string {
+	if kind == physical.JoinSemi || kind == physical.JoinAnti {
+		return rows
+	}
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		f := strings.Split(r, "|")
+		o := slices.Clone(f[:n])
+		for _, c := range readOrder(keys) {
+			o = append(o, f[n+c])
+		}
+		out[i] = strings.Join(o, "|")
+	}
+	return out
+}
+
+func compareRows(a, b []value.Datum, keys []physical.SortKey) int {
+	for _, k := range keys {
+		i := k.Expr.(*expr.Col).Index
+		c := types.CompareNull(a[i], b[i], k.Expr.Type())
+		if k.Desc {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func TestSortAndTopK(t *testing.T) {
+	tab := data("t", 5, 700, 30)
+	src := newSource(tab)
+	scan := scanOf(tab.t)
+	rng := rand.New(rand.NewPCG(9, 9))
+	for trial := range 30 {
+		var keys []physical.SortKey
+		for range 1 + rng.IntN(3) {
+			keys = append(keys, physical.SortKey{Expr: ref(scan, 1+rng.IntN(len(dataCols)-1)), Desc: rng.IntN(2) == 0})
+		}
+		if trial < len(dataCols) {
+			keys = keys[:1]
+			keys[0].Expr = ref(scan, trial)
+		}
+		rows := slices.Clone(tab.rows)
+		slices.SortStableFunc(rows, func(a, b []value.Datum) int { return compareRows(a, b, keys) })
+		want := texts(scan.Cols, rows)
+		check(t, src, &physical.Plan{Root: &physical.Sort{Base: scan.Base, Input: scan, Keys: keys}}, want, true)
+		count, offset := rng.IntN(50), rng.IntN(30)
+		top := &physical.TopK{Base: scan.Base, Input: scan, Keys: keys, Count: num(int64(count)), Offset: num(int64(offset))}
+		check(t, src, &physical.Plan{Root: top}, want[offset:offset+count], true)
+		top = &physical.TopK{Base: scan.Base, Input: scan, Keys: keys, Count: num(100000), Offset: num(3)}
+		check(t, src, &physical.Plan{Root: top}, want[3:], true)
+	}
+	sort := &physical.Sort{Base: scan.Base, Input: scan, Keys: []physical.SortKey{{Expr: ref(scan, 2)}}}
+	checkMemory(t, src, &physical.Plan{Root: sort}, "sort")
+}
+
+func TestSortRuns(t *testing.T) {
+	tab := &memTable{t: makeTable("t", dataCols[:2]...)}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range 3*runRows + 17 {
+		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(int64(rng.IntN(1000)))})
+	}
+	src := newSource(tab)
+	src.size = 1000
+	scan := scanOf(tab.t)
+	keys := []physical.SortKey{{Expr: ref(scan, 1), Desc: true}}
+	got, err := collect(t.Context(), testEnv(src), &physical.Plan{Root: &physical.Sort{Base: scan.Base, Input: scan, Keys: keys}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := slices.Clone(tab.rows)
+	slices.SortStableFunc(rows, func(a, b []value.Datum) int { return compareRows(a, b, keys) })
+	if !slices.Equal(got, texts(scan.Cols, rows)) {
+		t.Fatal("merged runs are not in order")
+	}
+}
+
+// TestSortKeys holds the encoded order of decimals, floats and bytes against
+// Compare.
+func TestSortKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var decs, floats, blobs []value.Datum
+	for range 300 {
+		d, _ := value.ParseDecimal(fmt.Sprintf("%d.%0*d", rng.IntN(2000)-1000, 1+rng.IntN(5), rng.IntN(10)))
+		decs = append(decs, value.Dec(d))
+		floats = append(floats, value.Float((rng.Float64()-0.5)*float64(int64(1)<<rng.IntN(60))))
+		b := make([]byte, rng.IntN(4))
+		for i := range b {
+			b[i] = []byte{0, 1, 255, 'a'}[rng.IntN(4)]
+		}
+		blobs = append(blobs, value.Bytes(b))
+	}
+	floats = append(floats, value.Float(0), value.Float(-1), value.Float(1))
+	for _, c := range []struct {
+		t    schema.Type
+		vals []value.Datum
+	}{{types.DecimalOf(20, 5), decs}, {types.Double, floats}, {types.VarbinaryOf(9), blobs}} {
+		for _, desc := range []bool{false, true} {
+			var e sortEncoder
+			e.addPart(at(0, c.t), desc)
+			key := func(d value.Datum) []byte {
+				v := newOut(exprKinds([]expr.Expr{at(0, c.t)})).Cols[0]
+				v.Init(v.Kind, 1)
+				v.SetDatum(0, d)
+				return e.append(nil, append(newOut(nil).Cols, v), 0)
+			}
+			for _, a := range c.vals {
+				for _, b := range c.vals {
+					want := types.Compare(a, b, c.t)
+					if desc {
+						want = -want
+					}
+					if got := e.compare(key(a), key(b)); (got < 0) != (want < 0) || (got > 0) != (want > 0) {
+						t.Fatalf("%s %s desc=%v: %d, want %d", rowText([]physical.Column{{T: c.t}}, []value.Datum{a}), rowText([]physical.Column{{T: c.t}}, []value.Datum{b}), desc, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDistinctAndSetOperations(t *testing.T) {
+	l, r := data("l", 7, 300, 6), data("right", 8, 200, 6)
+	src := newSource(l, r)
+	for _, cols := range [][]int{{1}, {2}, {1, 2}, {3, 7}} {
+		side := func(tab *memTable) (physical.Node, []string) {
+			scan := scanOf(tab.t)
+			p := &physical.Project{Input: scan}
+			for _, c := range cols {
+				p.Exprs = append(p.Exprs, ref(scan, c))
+				p.Cols = append(p.Cols, scan.Cols[c])
+			}
+			var keys []string
+			for _, row := range tab.rows {
+				k := ""
+				for _, c := range cols {
+					k += string(types.HashKey(nil, row[c], dataCols[c].t))
+				}
+				keys = append(keys, k)
+			}
+			return p, keys
+		}
+		a, ka := side(l)
+		b, kb := side(r)
+		text := func(tab *memTable, i int) string {
+			var row []value.Datum
+			for _, c := range cols {
+				row = append(row, tab.rows[i][c])
+			}
+			return rowText(a.Columns(), row)
+		}
+		var want []string
+		seen := map[string]bool{}
+		for i, k := range ka {
+			if !seen[k] {
+				seen[k] = true
+				want = append(want, text(l, i))
+			}
+		}
+		base := physical.Base{Cols: a.Columns()}
+		check(t, src, &physical.Plan{Root: &physical.Distinct{Base: base, Input: a}}, want, true)
+		keys := []physical.SortKey{}
+		for i := range cols {
+			keys = append(keys, physical.SortKey{Expr: ref(a, i)})
+		}
+		sorted := &physical.Sort{Base: base, Input: a, Keys: keys}
+		check(t, src, &physical.Plan{Root: &physical.Distinct{Base: base, Input: sorted, Sorted: true}}, want, false)
+
+		counts := map[string]int{}
+		for _, k := range kb {
+			counts[k]++
+		}
+		for _, op := range []physical.SetOp{physical.SetUnion, physical.SetIntersect, physical.SetExcept} {
+			for _, all := range []bool{false, true} {
+				want := naiveSetOp(op, all, ka, kb, counts, func(right bool, i int) string {
+					if right {
+						return text(r, i)
+					}
+					return text(l, i)
+				})
+				s := &physical.SetOperation{Base: base, Op: op, All: all, Left: a, Right: b}
+				check(t, src, &physical.Plan{Root: s}, want, true)
+			}
+		}
+	}
+}
+
+func naiveSetOp(op physical.SetOp, all bool, ka, kb []string, counts map[string]int, text func(right bool, i int) string) []string {
+	left := map[string]int{}
+	for k, n := range counts {
+		left[k] = n
+	}
+	var want []string
+	seen := map[string]bool{}
+	add := func(k, s string) {
+		if all || !seen[k] {
+			want = append(want, s)
+		}
+		seen[k] = true
+	}
+	for i, k := range ka {
+		switch op {
+		case physical.SetUnion:
+			add(k, text(false, i))
+		case physical.SetIntersect:
+			if left[k] > 0 {
+				if all {
+					left[k]--
+				}
+				add(k, text(false, i))
+			}
+		case physical.SetExcept:
+			if left[k] == 0 {
+				add(k, text(false, i))
+			} else if all {
+				left[k]--
+			}
+		}
+	}
+	if op == physical.SetUnion {
+		for i, k := range kb {
+			add(k, text(true, i))
+		}
+	}
+	return want
+}
+
+func TestExchange(t *testing.T) {
+	tab := data("t", 11, 2000, 10)
+	src := newSource(tab)
+	src.parts = 3
+	scan := scanOf(tab.t)
+	filter := &physical.Filter{Base: scan.Base, Input: scan, Conds: []expr.Expr{fn(">", ref(scan, 1), num(1))}}
+	filter.Estimate.Cost = 1e9
+	var want []string
+	var rows [][]value.Datum
+	for _, r := range tab.rows {
+		if !r[1].IsNull() && r[1].Int() > 1 {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b []value.Datum) int { return types.Compare(b[0], a[0], types.BigInt) })
+	want = texts(scan.Cols, rows)
+	sort := &physical.Sort{Base: scan.Base, Input: filter, Keys: []physical.SortKey{{Expr: ref(scan, 0), Desc: true}}}
+	check(t, src, &physical.Plan{Root: sort}, want, true)
+	top := &physical.TopK{Base: scan.Base, Input: filter, Keys: sort.Keys, Count: num(10)}
+	check(t, src, &physical.Plan{Root: top}, want[:10], true)
+}

@@ -1,0 +1,84 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Operator produces rows in batches. It belongs to one goroutine.
+//
+// Next returns a batch of at least one live row, or nil at the end; the batch
+// is valid until the next call. After an error or nil only Close may be
+// called. Close is idempotent and releases what Next acquired.
+type Operator interface {
+	Next(ctx context.Context) (*vec.Batch, error)
+	Close() error
+}
+
+// Source opens the leaves of a plan. It belongs to one statement; its methods
+// may be called concurrently by the parallel parts of that statement.
+type Source interface {
+	// Scan opens s. part is nil for the whole scan, or one of Partitions.
+	// ec belongs to the operator's goroutine.
+	Scan(ctx context.Context, ec *expr.Ctx, s *physical.Scan, part Partition) (Operator, error)
+	// Partitions cuts s into at most n parts that can be scanned at the same
+	// time; nil when that is not worth while.
+	Partitions(ctx context.Context, ec *expr.Ctx, s *physical.Scan, n int) ([]Partition, error)
+	// Lookup opens the inner side of a LookupJoin with nkeys key columns.
+	Lookup(ctx context.Context, ec *expr.Ctx, s *physical.Scan, nkeys int) (Lookup, error)
+	// Virtual opens a virtual table.
+	Virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (Operator, error)
+}
+
+// Partition is a part of a scan, private to the source.
+type Partition any
+
+// Lookup finds rows by key.
+type Lookup interface {
+	// Find calls emit with batches of inner rows (columns as in Scan.Read) and
+	// for each live row the index of its key: key[r] is the position in keys
+	// (an element of live) of the r-th live row of rows. keys holds the key columns of n
+	// rows; live lists the rows to look up (none is NULL). Batches come in any
+	// order of keys, unless the caller asked for keys in input order (ordered).
+	Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(rows *vec.Batch, key []uint16) error) error
+	Close() error
+}
+
+// Sink changes tables. It belongs to one statement and one goroutine. Rows are
+// whole table rows in table order, with values as types.Store made them.
+type Sink interface {
+	// Insert adds rows. For each row that violates a unique key it calls
+	// conflict with the stored row that stands in the way and the key's index
+	// (nil for the primary key), before anything of that row is written; the
+	// returned action says what to do.
+	Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict ConflictFunc) error
+	// Update changes a stored row. The caller has read old under a lock.
+	Update(ctx context.Context, t *schema.Table, old, row []value.Datum) error
+	// Delete removes a stored row that the caller has read under a lock.
+	Delete(ctx context.Context, t *schema.Table, old []value.Datum) error
+	// NextAutoIncrement reserves n consecutive values and returns the first.
+	NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error)
+	// BumpAutoIncrement makes later values greater than v.
+	BumpAutoIncrement(ctx context.Context, t *schema.Table, v uint64) error
+	// NextHiddenKey gives the value of schema.HiddenKeyColumn for a new row.
+	NextHiddenKey(ctx context.Context, t *schema.Table) (int64, error)
+}
+
+// ConflictAction is the answer to a conflict.
+type ConflictAction uint8
+
+// Answers to a conflict.
+const (
+	ConflictFail    ConflictAction = iota // error 1062
+	ConflictSkip                          // leave the new row out
+	ConflictRetry                         // the callback removed or changed the old row: try again
+	ConflictHandled                       // the callback did all: the new row is not inserted
+)
+
+// ConflictFunc decides about a conflict; see Sink.Insert. existing is locked.
+type ConflictFunc func(index *schema.Index, existing []value.Datum) (ConflictAction, error)

@@ -1,0 +1,106 @@
+package exec
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// Stats are the measurements of one execution by plan node.
+type Stats struct {
+	mu    sync.Mutex
+	nodes map[physical.Node]*nodeStats
+}
+
+// NewStats makes an empty collector.
+func NewStats() *Stats { return &Stats{nodes: map[physical.Node]*nodeStats{}} }
+
+// nodeStats are the counters of a node; parallel copies share them.
+type nodeStats struct {
+	rows, batches, loops, nanos, mem atomic.Int64
+}
+
+func (n *nodeStats) memory(bytes int64) {
+	for {
+		m := n.mem.Load()
+		if bytes <= m || n.mem.CompareAndSwap(m, bytes) {
+			return
+		}
+	}
+}
+
+func (s *Stats) node(n physical.Node) *nodeStats {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.nodes[n]
+	if st == nil {
+		st = &nodeStats{}
+		s.nodes[n] = st
+	}
+	return st
+}
+
+// Actual gives what was measured of a node, for physical.Printer; false when
+// it did not run. The time includes that of the node's inputs; parallel copies
+// add up.
+func (s *Stats) Actual(n physical.Node) (physical.Actual, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.nodes[n]
+	if st == nil || st.loops.Load() == 0 {
+		return physical.Actual{}, false
+	}
+	a := physical.Actual{Rows: st.rows.Load(), Batches: st.batches.Load(), Loops: st.loops.Load(), Seconds: float64(st.nanos.Load()) / 1e9}
+	if m := st.mem.Load(); m > 0 {
+		a.Extra = "memory=" + strconv.FormatInt(m, 10)
+	}
+	return a, true
+}
+
+// statOp counts what passes through an operator.
+type statOp struct {
+	Operator
+	st     *nodeStats
+	opened bool
+}
+
+func (s *statOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if !s.opened {
+		s.opened = true
+		s.st.loops.Add(1)
+	}
+	start := time.Now()
+	b, err := s.Operator.Next(ctx)
+	s.st.nanos.Add(int64(time.Since(start)))
+	if b != nil {
+		s.st.rows.Add(int64(b.Live()))
+		s.st.batches.Add(1)
+	}
+	return b, err
+}
+
+// statLookup counts the rows that a Lookup finds; each Find is a loop.
+type statLookup struct {
+	Lookup
+	st *nodeStats
+}
+
+func (s *statLookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(*vec.Batch, []uint16) error) error {
+	s.st.loops.Add(1)
+	start := time.Now()
+	err := s.Lookup.Find(ctx, keys, live, ordered, func(rows *vec.Batch, key []uint16) error {
+		s.st.rows.Add(int64(rows.Live()))
+		s.st.batches.Add(1)
+		return emit(rows, key)
+	})
+	s.st.nanos.Add(int64(time.Since(start)))
+	return err
+}

@@ -1,0 +1,311 @@
+package exec
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// subqueries runs the uncorrelated subqueries of a statement, each once.
+type subqueries struct {
+	ctx   context.Context
+	env   *Env
+	plans []physical.Node
+	runs  []subqueryRun
+}
+
+type subqueryRun struct {
+	once sync.Once
+	rows *subqueryRows
+	err  error
+	// use is how the statement uses the subquery; nil when that is not known.
+	use *expr.Subquery
+	// several expressions use it, in different ways.
+	mixed bool
+}
+
+func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []expr.Expr) *subqueries {
+	s := &subqueries{ctx: ctx, env: env, plans: plan.Subplans, runs: make([]subqueryRun, len(plan.Subplans))}
+	note := func(e expr.Expr) {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if sub, ok := x.(*expr.Subquery); ok && sub.ID >= 0 && sub.ID < len(s.runs) {
+				r := &s.runs[sub.ID]
+				r.mixed = r.mixed || r.use != nil && r.use.Kind != sub.Kind
+				r.use = sub
+			}
+			return true
+		})
+	}
+	for _, e := range extra {
+		if e != nil {
+			note(e)
+		}
+	}
+	for _, n := range append([]physical.Node{plan.Root}, plan.Subplans...) {
+		if n != nil {
+			visitExprs(n, note)
+		}
+	}
+	assigned := func(list []physical.Assignment) {
+		for _, a := range list {
+			if a.Value != nil {
+				note(a.Value)
+			}
+		}
+	}
+	switch c := plan.Change.(type) {
+	case *physical.Insert:
+		for _, row := range c.Rows {
+			for _, e := range row {
+				if e != nil {
+					note(e)
+				}
+			}
+		}
+		assigned(c.OnDuplicate)
+	case *physical.Update:
+		assigned(c.Assignments)
+	}
+	return s
+}
+
+// rows is expr.Ctx.Subqueries. It may be called by several goroutines.
+func (s *subqueries) rows(id int) (expr.SubqueryRows, error) {
+	if id < 0 || id >= len(s.runs) {
+		return nil, sqlerr.Internal("no subquery %d", id)
+	}
+	r := &s.runs[id]
+	r.once.Do(func() { r.rows, r.err = s.run(r, s.plans[id]) })
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.rows, nil
+}
+
+// run materialises a subquery, in the statement's context: the caller may be a
+// worker that another one's error ends.
+func (s *subqueries) run(r *subqueryRun, plan physical.Node) (_ *subqueryRows, err error) {
+	b := &builder{env: s.env, ec: s.env.Ctx.Fork()}
+	op, err := b.build(plan)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := op.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	out := &subqueryRows{ec: b.ec, ts: typesOf(plan.Columns())}
+	out.store = newRowStore(kindsOf(plan.Columns()))
+	limit := 0
+	if r.use != nil && !r.mixed {
+		switch r.use.Kind {
+		case expr.SubqueryScalar:
+			limit = 2
+		case expr.SubqueryExists:
+			limit = 1
+		default:
+			out.cmp = r.use.CmpTypes
+		}
+	}
+	acct := b.account(plan, "subquery")
+	for {
+		if err := interrupted(s.ctx); err != nil {
+			return nil, err
+		}
+		in, err := op.Next(s.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if in == nil {
+			break
+		}
+		out.store.add(in.Cols, liveRows(in))
+		if err := acct.to(out.store.size); err != nil {
+			return nil, err
+		}
+		if limit > 0 && out.store.n >= limit {
+			break
+		}
+	}
+	out.limit = limit
+	// Room for the set of IN, which is made at its first use.
+	if out.cmp != nil {
+		err = acct.to(2*out.store.size + int64(out.store.n)*48)
+	}
+	return out, err
+}
+
+// subqueryRows is the result of a subquery. It is held until the statement's
+// tracker is closed.
+type subqueryRows struct {
+	ec    *expr.Ctx
+	ts    []schema.Type
+	cmp   []schema.Type // types of comparison of IN; nil when not known
+	store rowStore
+	limit int
+
+	mu     sync.Mutex
+	sorted bool
+	set    bytesTable
+	// nulls are the rows with a NULL; all rows when a key has one.
+	nulls [][]value.Datum
+	buf   []byte
+}
+
+// Len implements expr.SubqueryRows.
+func (s *subqueryRows) Len() int {
+	if s.limit > 0 {
+		return min(s.store.n, s.limit)
+	}
+	return s.store.n
+}
+
+// Row implements expr.SubqueryRows.
+func (s *subqueryRows) Row(i int) []value.Datum { return s.store.row(i, nil) }
+
+// Contains implements expr.SubqueryRows.
+func (s *subqueryRows) Contains(key []value.Datum) (value.Datum, error) {
+	if len(key) != len(s.ts) {
+		return value.Null, sqlerr.OperandColumns(len(key))
+	}
+	if s.store.n == 0 {
+		return value.Int(0), nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.sorted {
+		if s.cmp == nil {
+			s.cmp = s.guessTypes(key)
+		}
+		if err := s.makeSet(); err != nil {
+			return value.Null, err
+		}
+		s.sorted = true
+	}
+	keyNull := false
+	for _, d := range key {
+		keyNull = keyNull || d.IsNull()
+	}
+	if !keyNull {
+		if s.set.find(s.encode(key)) != none {
+			return value.Int(1), nil
+		}
+		return s.maybe(key, s.nulls), nil
+	}
+	if len(key) == 1 {
+		return value.Null, nil
+	}
+	for i := range s.store.n {
+		row, err := s.converted(i)
+		if err != nil {
+			return value.Null, err
+		}
+		if s.possible(key, row) {
+			return value.Null, nil
+		}
+	}
+	return value.Int(0), nil
+}
+
+// guessTypes is for expressions that exec did not see before: the rows compare
+// in their own types, as doubles where a key is another kind of number.
+func (s *subqueryRows) guessTypes(key []value.Datum) []schema.Type {
+	cmp := append([]schema.Type(nil), s.ts...)
+	for i, d := range key {
+		if k := d.Kind(); k != value.KindNull && k != types.KindOf(cmp[i]) {
+			switch k {
+			case value.KindInt:
+				cmp[i] = types.BigInt
+			case value.KindUint:
+				cmp[i] = types.UBigInt
+			case value.KindFloat:
+				cmp[i] = types.Double
+			case value.KindDecimal:
+				cmp[i] = types.DecimalOf(value.MaxDecimalDigits, value.MaxDecimalScale)
+			case value.KindTime:
+				cmp[i] = types.DatetimeOf(6)
+			case value.KindDuration:
+				cmp[i] = types.TimeOf(6)
+			case value.KindJSON:
+				cmp[i] = types.JSON
+			default:
+				cmp[i] = types.Text(s.ts[i].Collation)
+			}
+		}
+	}
+	return cmp
+}
+
+func (s *subqueryRows) makeSet() error {
+	for i := range s.store.n {
+		row, err := s.converted(i)
+		if err != nil {
+			return err
+		}
+		null := false
+		for _, d := range row {
+			null = null || d.IsNull()
+		}
+		if !null {
+			s.set.insert(s.encode(row))
+			continue
+		}
+		if len(row) == 1 && len(s.nulls) > 0 {
+			continue
+		}
+		s.nulls = append(s.nulls, row)
+	}
+	return nil
+}
+
+// converted is row i in the types of comparison.
+func (s *subqueryRows) converted(i int) ([]value.Datum, error) {
+	row := s.store.row(i, nil)
+	for c := range row {
+		if row[c].IsNull() || types.KindOf(s.ts[c]) == types.KindOf(s.cmp[c]) {
+			continue
+		}
+		d, err := types.Cast(&s.ec.Env, row[c], s.ts[c], s.cmp[c])
+		if err != nil {
+			return nil, err
+		}
+		row[c] = d
+	}
+	return row, nil
+}
+
+func (s *subqueryRows) encode(row []value.Datum) []byte {
+	s.buf = s.buf[:0]
+	for c, d := range row {
+		s.buf = types.HashKey(s.buf, d, s.cmp[c])
+	}
+	return s.buf
+}
+
+// maybe is NULL if key may equal one of rows, whose NULLs are unknown values.
+func (s *subqueryRows) maybe(key []value.Datum, rows [][]value.Datum) value.Datum {
+	for _, r := range rows {
+		if s.possible(key, r) {
+			return value.Null
+		}
+	}
+	return value.Int(0)
+}
+
+func (s *subqueryRows) possible(key, row []value.Datum) bool {
+	for c := range row {
+		if !key[c].IsNull() && !row[c].IsNull() && types.Compare(key[c], row[c], s.cmp[c]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var _ expr.SubqueryRows = (*subqueryRows)(nil)

@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"container/heap"
+	"context"
+	"slices"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// maxHeap is the number of rows up to which TopK keeps a heap; more rows are
+// sorted.
+const maxHeap = 16 << 10
+
+// topKOp keeps the first offset+count rows of the order in a heap whose top is
+// the last one of them.
+type topKOp struct {
+	b    *builder
+	node *physical.TopK
+	in   Operator
+	acct account
+	enc  sortEncoder
+	keys []expr.Expr
+	size int
+	// total, when set, is told the number of input rows.
+	total *int64
+
+	limited Operator // sort and limit, when offset+count is large
+	loaded  bool
+	rows    []*topRow
+	seq     uint64
+	at, end int
+	held    int64
+	out     *vec.Batch
+	vecs    []*vec.Vec
+	buf     []byte
+}
+
+// topRow is a kept row. Its buffers are used again when it is replaced.
+type topRow struct {
+	key  []byte
+	seq  uint64
+	vals []value.Datum
+}
+
+func (b *builder) topK(x *physical.TopK) (Operator, error) {
+	inner := *b
+	t := &topKOp{b: b, node: x, acct: b.account(x, "top-k"), size: b.env.batchSize()}
+	if b.limit == x {
+		t.total, inner.unlimited = b.total, true
+	}
+	in, err := inner.input(x.Input)
+	if err != nil {
+		return nil, err
+	}
+	t.in = in
+	t.enc, t.keys = newSortEncoder(x.Keys)
+	t.out = newOut(kindsOf(x.Input.Columns()))
+	return t, nil
+}
+
+func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if !t.loaded {
+		t.loaded = true
+		if err := t.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if t.limited != nil {
+		return t.limited.Next(ctx)
+	}
+	if err := interrupted(ctx); err != nil {
+		return nil, err
+	}
+	n := min(t.size, t.end-t.at)
+	if n <= 0 {
+		return nil, nil
+	}
+	t.out.N, t.out.HasSel, t.out.Sel = n, false, nil
+	for c, v := range t.out.Cols {
+		v.Init(v.Kind, n)
+		for i, r := range t.rows[t.at : t.at+n] {
+			v.SetDatum(i, r.vals[c])
+		}
+	}
+	t.at += n
+	return t.out, nil
+}
+
+func (t *topKOp) load(ctx context.Context) error {
+	count, err := limitValue(t.b.ec, t.node.Count, noLimit)
+	if err != nil {
+		return err
+	}
+	offset, err := limitValue(t.b.ec, t.node.Offset, 0)
+	if err != nil {
+		return err
+	}
+	k := offset + count
+	if k < count || k > maxHeap {
+		s := t.b.newSort(t.in, t.node, t.node.Input, t.node.Keys)
+		t.limited = &limitOp{ec: t.b.ec, in: s, opened: true, skip: offset, left: count, total: t.total}
+		return nil
+	}
+	if count == 0 && t.total == nil {
+		return nil
+	}
+	h := (*topHeap)(t)
+	err = drain(ctx, t.in, func(b *vec.Batch) error {
+		if t.total != nil {
+			*t.total += int64(b.Live())
+		}
+		if k == 0 {
+			return nil
+		}
+		if t.vecs, err = evalAll(t.b.ec, t.keys, b, t.vecs[:0]); err != nil {
+			return err
+		}
+		for _, i := range liveRows(b) {
+			t.buf = t.enc.append(t.buf[:0], t.vecs, int(i))
+			t.seq++
+			switch {
+			case uint64(len(t.rows)) < k:
+				r := &topRow{vals: make([]value.Datum, len(b.Cols))}
+				t.set(r, b, int(i))
+				heap.Push(h, r)
+			case t.enc.compare(t.buf, t.rows[0].key) < 0: // equal ones came first
+				t.set(t.rows[0], b, int(i))
+				heap.Fix(h, 0)
+			}
+		}
+		release(t.b.ec, t.vecs)
+		return t.acct.to(t.held)
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.in.Close(); err != nil {
+		return err
+	}
+	slices.SortFunc(t.rows, func(a, b *topRow) int {
+		if c := t.enc.compare(a.key, b.key); c != 0 {
+			return c
+		}
+		if a.seq < b.seq {
+			return -1
+		}
+		return 1
+	})
+	t.at, t.end = int(min(offset, uint64(len(t.rows)))), len(t.rows)
+	return nil
+}
+
+// set makes r row i of b, under the key in t.buf.
+func (t *topKOp) set(r *topRow, b *vec.Batch, i int) {
+	before := int64(0)
+	if r.key != nil {
+		before = r.size()
+	}
+	r.key = append(r.key[:0], t.buf...)
+	r.seq = t.seq
+	for c, v := range b.Cols {
+		r.vals[c] = v.Datum(i).Clone()
+	}
+	t.held += r.size() - before
+}
+
+func (r *topRow) size() int64 {
+	n := int64(cap(r.key)) + 64 + int64(len(r.vals))*56
+	for _, d := range r.vals {
+		if k := d.Kind(); k == value.KindBytes || k == value.KindJSON {
+			n += int64(len(d.Bytes()))
+		}
+	}
+	return n
+}
+
+func (t *topKOp) Close() error {
+	t.loaded, t.rows, t.at, t.end = true, nil, 0, 0
+	t.acct.close()
+	if t.limited != nil {
+		return t.limited.Close()
+	}
+	return t.in.Close()
+}
+
+// topHeap has the last of the kept rows on top.
+type topHeap topKOp
+
+// Len implements heap.Interface.
+func (h *topHeap) Len() int { return len(h.rows) }
+
+// Less implements heap.Interface.
+func (h *topHeap) Less(i, j int) bool {
+	a, b := h.rows[i], h.rows[j]
+	if c := h.enc.compare(a.key, b.key); c != 0 {
+		return c > 0
+	}
+	return a.seq > b.seq
+}
+
+// Swap implements heap.Interface.
+func (h *topHeap) Swap(i, j int) { h.rows[i], h.rows[j] = h.rows[j], h.rows[i] }
+
+// Push implements heap.Interface.
+func (h *topHeap) Push(x any) { h.rows = append(h.rows, x.(*topRow)) }
+
+// Pop implements heap.Interface.
+func (h *topHeap) Pop() any {
+	last := h.rows[len(h.rows)-1]
+	h.rows = h.rows[:len(h.rows)-1]
+	return last
+}

@@ -1,0 +1,81 @@
+package infoschema
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// columns reads a list of columns "NAME type, …" where type is one of
+//
+//	sN  VARCHAR(N), compared without case      nN  VARCHAR(N), compared by bytes
+//	t   LONGTEXT                               i   BIGINT, u BIGINT UNSIGNED
+//	f   DOUBLE                                 d   DATETIME
+//	e:a|b  ENUM('a','b')                       j   JSON
+//
+// and a ? behind it makes the column nullable. Names may hold spaces; the
+// type is the last word, or all from e: on.
+func columns(spec string) []logical.Column {
+	var out []logical.Column
+	for _, f := range strings.Split(spec, ",") {
+		f = strings.TrimSpace(f)
+		if f == "" {
+			continue
+		}
+		i := strings.Index(f, " e:") // members may hold spaces
+		if i < 0 {
+			i = strings.LastIndexByte(f, ' ')
+		}
+		name, typ := strings.TrimSpace(f[:i]), f[i+1:]
+		null := strings.HasSuffix(typ, "?")
+		out = append(out, logical.Column{Name: name, T: columnTypeOf(strings.TrimSuffix(typ, "?")), Null: null})
+	}
+	return out
+}
+
+func columnTypeOf(typ string) schema.Type {
+	n, err := strconv.Atoi(typ[1:])
+	if err != nil {
+		n = 64
+	}
+	switch typ[0] {
+	case 'n':
+		return types.VarcharOf(n, schema.CollationUTF8MB4Bin)
+	case 't':
+		return types.Text(schema.CollationUTF8MB4GeneralCI)
+	case 'i':
+		return types.BigInt
+	case 'u':
+		return types.UBigInt
+	case 'f':
+		return types.Double
+	case 'd':
+		return types.DatetimeOf(0)
+	case 'j':
+		return types.JSON
+	case 'e':
+		// ENUM columns are shown as strings of their longest member.
+		longest := 0
+		for _, m := range strings.Split(typ[2:], "|") {
+			longest = max(longest, len(m))
+		}
+		return types.VarcharOf(longest, schema.CollationUTF8MB4GeneralCI)
+	}
+	return types.VarcharOf(n, schema.CollationUTF8MB4GeneralCI)
+}
+
+func sortStrings(s []string) { slices.Sort(s) }
+
+func sortedTables(m map[string]*table) []*table {
+	out := make([]*table, 0, len(m))
+	for _, t := range m {
+		out = append(out, t)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	return out
+}

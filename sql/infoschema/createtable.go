@@ -1,0 +1,214 @@
+package infoschema
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+)
+
+// defaultEngine is printed for tables that were made without ENGINE, so that
+// a dump loads into other MySQL servers.
+const defaultEngine = "InnoDB"
+
+// engineName is the ENGINE of a table.
+func engineName(t *schema.Table) string {
+	if t.Engine == "" {
+		return defaultEngine
+	}
+	return t.Engine
+}
+
+// CreateTable is the statement that makes a table like t, as SHOW CREATE TABLE
+// prints it. Running it gives the same definition.
+func CreateTable(t *schema.Table) string { return createTable(t, t.AutoIncrement) }
+
+// createTable is CreateTable with the table's next AUTO_INCREMENT value.
+func createTable(t *schema.Table, next uint64) string {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE " + quoteName(t.Name) + " (\n")
+	first := true
+	line := func(s string) {
+		if !first {
+			b.WriteString(",\n")
+		}
+		first = false
+		b.WriteString("  " + s)
+	}
+	auto := false
+	for i := range t.Columns {
+		if c := &t.Columns[i]; !isInternal(c) {
+			auto = auto || c.AutoIncrement
+			line(columnDefinition(t, c))
+		}
+	}
+	if hasPrimaryKey(t) {
+		line("PRIMARY KEY (" + keyParts(t, t.PrimaryKey) + ")")
+	}
+	for _, x := range publicIndexes(t) {
+		line(indexDefinition(t, x))
+	}
+	b.WriteString("\n) ENGINE=" + engineName(t))
+	if auto && next > 1 {
+		b.WriteString(" AUTO_INCREMENT=" + strconv.FormatUint(next, 10))
+	}
+	if c, ok := collate.Lookup(t.Collation); ok {
+		b.WriteString(" DEFAULT CHARSET=" + c.Charset)
+		if !c.IsDefault() || c.ID == schema.CollationUTF8MB40900AICI {
+			b.WriteString(" COLLATE=" + c.Name)
+		}
+	}
+	if t.Comment != "" {
+		b.WriteString(" COMMENT=" + quote(t.Comment))
+	}
+	if t.Attributes != "" {
+		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(t.Attributes) + " */")
+	}
+	return b.String()
+}
+
+func columnDefinition(t *schema.Table, c *schema.Column) string {
+	var b strings.Builder
+	b.WriteString(quoteName(c.Name) + " " + columnType(c.Type))
+	if coll, ok := collate.Lookup(c.Type.Collation); ok && hasCharset(c.Type) {
+		if c.Type.Collation != t.Collation {
+			b.WriteString(" CHARACTER SET " + coll.Charset)
+		}
+		utf8mb4 := schema.CollationUTF8MB40900AICI
+		if !coll.IsDefault() || coll.ID == utf8mb4 && t.Collation != utf8mb4 {
+			b.WriteString(" COLLATE " + coll.Name)
+		}
+	}
+	switch {
+	case !c.Nullable:
+		b.WriteString(" NOT NULL")
+	case c.Type.ID == schema.TypeTimestamp:
+		b.WriteString(" NULL")
+	}
+	if c.Type.SRID != 0 {
+		b.WriteString(" /*!80003 SRID " + strconv.FormatUint(uint64(c.Type.SRID), 10) + " */")
+	}
+	b.WriteString(defaultClause(c))
+	if c.OnUpdateNow {
+		b.WriteString(" ON UPDATE " + nowText(c.Type))
+	}
+	if c.AutoIncrement {
+		b.WriteString(" AUTO_INCREMENT")
+	}
+	if c.Hidden {
+		b.WriteString(" /*!80023 INVISIBLE */")
+	}
+	if c.Comment != "" {
+		b.WriteString(" COMMENT " + quote(c.Comment))
+	}
+	return b.String()
+}
+
+func defaultClause(c *schema.Column) string {
+	d := c.Default
+	switch {
+	case c.AutoIncrement:
+		return ""
+	case d == nil || d.Null:
+		if c.Nullable && !c.Type.IsBlobOrText() {
+			return " DEFAULT NULL"
+		}
+		return ""
+	case d.Expr == "":
+		if c.Type.ID == schema.TypeBit {
+			return " DEFAULT " + bitLiteral(d.Literal)
+		}
+		return " DEFAULT " + quote(d.Literal)
+	case isNowDefault(d.Expr):
+		return " DEFAULT " + nowText(c.Type)
+	case !isGenerated(d):
+		return " DEFAULT " + d.Expr
+	}
+	return " DEFAULT (" + stripParens(d.Expr) + ")"
+}
+
+func keyParts(t *schema.Table, parts []schema.KeyPart) string {
+	var b strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if c := t.Column(p.Column); c != nil {
+			b.WriteString(quoteName(c.Name))
+		}
+		if p.Prefix > 0 {
+			b.WriteString("(" + strconv.Itoa(p.Prefix) + ")")
+		}
+		if p.Desc {
+			b.WriteString(" DESC")
+		}
+	}
+	return b.String()
+}
+
+func indexDefinition(t *schema.Table, x *schema.Index) string {
+	var b strings.Builder
+	if x.Unique {
+		b.WriteString("UNIQUE ")
+	}
+	b.WriteString("KEY " + quoteName(x.Name) + " (" + keyParts(t, x.Parts) + ")")
+	if x.Comment != "" {
+		b.WriteString(" COMMENT " + quote(x.Comment))
+	}
+	if x.Invisible {
+		b.WriteString(" /*!80000 INVISIBLE */")
+	}
+	if attr := indexAttributes(t, x); attr != "" {
+		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(attr) + " */")
+	}
+	return b.String()
+}
+
+// quoteComment quotes JSON inside a comment, which it must not end.
+func quoteComment(text string) string { return quote(strings.ReplaceAll(text, "*/", `*\/`)) }
+
+// indexAttributes is the canonical form of what an index has beyond MySQL.
+func indexAttributes(t *schema.Table, x *schema.Index) string {
+	if len(x.Include) == 0 && !x.Sparse {
+		return ""
+	}
+	a := struct {
+		Include []string `json:"include,omitempty"`
+		Sparse  bool     `json:"sparse,omitempty"`
+	}{Sparse: x.Sparse}
+	for _, id := range x.Include {
+		if c := t.Column(id); c != nil {
+			a.Include = append(a.Include, c.Name)
+		}
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// CreateDatabase is the statement that makes a database like d, as SHOW CREATE
+// DATABASE prints it.
+func CreateDatabase(d *schema.Database, ifNotExists bool) string {
+	var b strings.Builder
+	b.WriteString("CREATE DATABASE ")
+	if ifNotExists {
+		b.WriteString("/*!32312 IF NOT EXISTS*/ ")
+	}
+	b.WriteString(quoteName(d.Name))
+	coll := d.Collation
+	if coll == schema.CollationNone {
+		coll = schema.CollationUTF8MB40900AICI
+	}
+	if c, ok := collate.Lookup(coll); ok {
+		b.WriteString(" /*!40100 DEFAULT CHARACTER SET " + c.Charset)
+		if !c.IsDefault() || c.ID == schema.CollationUTF8MB40900AICI {
+			b.WriteString(" COLLATE " + c.Name)
+		}
+		b.WriteString(" */")
+	}
+	return b.String() + " /*!80016 DEFAULT ENCRYPTION='N' */"
+}

@@ -1,0 +1,344 @@
+package infoschema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+)
+
+// columnType is COLUMN_TYPE: the type as DESCRIBE prints it.
+func columnType(t schema.Type) string {
+	if t.ID != schema.TypeEnum && t.ID != schema.TypeSet {
+		return t.String()
+	}
+	var b strings.Builder
+	b.WriteString(t.ID.String())
+	b.WriteByte('(')
+	for i, e := range t.Elems {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(e))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// quote is a string literal as SHOW CREATE TABLE prints it.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case 0:
+			b.WriteString(`\0`)
+		case '\n':
+			b.WriteString(`\n`)
+		case '\r':
+			b.WriteString(`\r`)
+		case '\\':
+			b.WriteString(`\\`)
+		case '\'':
+			b.WriteString("''")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// quoteName is an identifier in back-ticks.
+func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// collationName is the name of a collation, "" for none.
+func collationName(id schema.CollationID) string {
+	if c, ok := collate.Lookup(id); ok {
+		return c.Name
+	}
+	return ""
+}
+
+// charsetName is the character set of a collation, "" for none.
+func charsetName(id schema.CollationID) string {
+	if c, ok := collate.Lookup(id); ok {
+		return c.Charset
+	}
+	return ""
+}
+
+func hasCharset(t schema.Type) bool {
+	return t.IsCharacter() || t.ID == schema.TypeEnum || t.ID == schema.TypeSet
+}
+
+// columnCollation is COLLATION_NAME, nil for types without.
+func columnCollation(t schema.Type) any {
+	if !hasCharset(t) {
+		return nil
+	}
+	return orNull(collationName(t.Collation))
+}
+
+// isNowDefault reports DEFAULT CURRENT_TIMESTAMP, which is no expression
+// default in MySQL's sense although both are DEFAULT_GENERATED.
+func isNowDefault(expr string) bool {
+	u := strings.ToUpper(expr)
+	return strings.HasPrefix(u, "CURRENT_TIMESTAMP") || strings.HasPrefix(u, "NOW(")
+}
+
+// nowText is CURRENT_TIMESTAMP with the fractional digits of the type.
+func nowText(t schema.Type) string {
+	if t.Scale > 0 {
+		return "CURRENT_TIMESTAMP(" + strconv.Itoa(t.Scale) + ")"
+	}
+	return "CURRENT_TIMESTAMP"
+}
+
+// columnDefault is COLUMN_DEFAULT.
+func columnDefault(c *schema.Column) any {
+	d := c.Default
+	switch {
+	case d == nil || d.Null:
+		return nil
+	case d.Expr == "":
+		if c.Type.ID == schema.TypeBit {
+			return bitLiteral(d.Literal)
+		}
+		return d.Literal
+	case isNowDefault(d.Expr):
+		return nowText(c.Type)
+	}
+	return stripParens(d.Expr)
+}
+
+// isGenerated reports a default that is computed for each row: not a literal,
+// among which b'…' and 0x… are kept as expressions too.
+func isGenerated(d *schema.Default) bool {
+	return d != nil && d.Expr != "" && (d.Expr[0] == '(' || isNowDefault(d.Expr))
+}
+
+// bitLiteral is the default of a BIT column: b'101'. Descriptors hold it as a
+// number, as b'…' or as bytes.
+func bitLiteral(s string) string {
+	if strings.HasPrefix(s, "b'") || strings.HasPrefix(s, "B'") {
+		return "b" + s[1:]
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		for i := 0; i < len(s) && i < 8; i++ {
+			n = n<<8 | uint64(s[i])
+		}
+	}
+	return "b'" + strconv.FormatUint(n, 2) + "'"
+}
+
+// stripParens removes one pair of parentheses around the whole text.
+func stripParens(s string) string {
+	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
+		return s
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 && i < len(s)-1 {
+				return s
+			}
+		case '\'', '"', '`':
+			if j := strings.IndexByte(s[i+1:], s[i]); j >= 0 {
+				i += j + 1
+			}
+		}
+	}
+	return s[1 : len(s)-1]
+}
+
+// columnExtra is EXTRA.
+func columnExtra(c *schema.Column) string {
+	var parts []string
+	if c.AutoIncrement {
+		parts = append(parts, "auto_increment")
+	}
+	if isGenerated(c.Default) {
+		parts = append(parts, "DEFAULT_GENERATED")
+	}
+	if c.OnUpdateNow {
+		parts = append(parts, "on update "+nowText(c.Type))
+	}
+	if c.Hidden {
+		parts = append(parts, "INVISIBLE")
+	}
+	return strings.Join(parts, " ")
+}
+
+// columnKey is COLUMN_KEY: PRI, UNI, MUL or "".
+func columnKey(t *schema.Table, c *schema.Column) string {
+	if !hasPrimaryKey(t) {
+		if x := promotedKey(t); x != nil {
+			for _, p := range x.Parts {
+				if p.Column == c.ID {
+					return "PRI"
+				}
+			}
+		}
+	} else if t.IsPrimaryKeyPart(c.ID) {
+		return "PRI"
+	}
+	key := ""
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if x.State != schema.IndexPublic || len(x.Parts) == 0 || x.Parts[0].Column != c.ID {
+			continue
+		}
+		if x.Unique && len(x.Parts) == 1 && x.Parts[0].Prefix == 0 {
+			return "UNI"
+		}
+		key = "MUL"
+	}
+	return key
+}
+
+// promotedKey is the unique index that MySQL shows as the primary key of a
+// table without one: the first whose columns are all NOT NULL.
+func promotedKey(t *schema.Table) *schema.Index {
+next:
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if !x.Unique || x.State != schema.IndexPublic || x.Sparse {
+			continue
+		}
+		for _, p := range x.Parts {
+			if c := t.Column(p.Column); c == nil || c.Nullable || p.Prefix > 0 {
+				continue next
+			}
+		}
+		return x
+	}
+	return nil
+}
+
+// hasPrimaryKey reports whether the user gave the table a primary key.
+func hasPrimaryKey(t *schema.Table) bool {
+	c := t.Column(t.PrimaryKey[0].Column)
+	return c != nil && !isInternal(c)
+}
+
+// publicIndexes are the indexes that SQL sees, in MySQL's order: unique ones
+// without NULL, unique ones, the others.
+func publicIndexes(t *schema.Table) []*schema.Index {
+	var out []*schema.Index
+	for class := range 3 {
+		for i := range t.Indexes {
+			if x := &t.Indexes[i]; x.State == schema.IndexPublic && indexClass(t, x) == class {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+func indexClass(t *schema.Table, x *schema.Index) int {
+	if !x.Unique {
+		return 2
+	}
+	for _, p := range x.Parts {
+		if c := t.Column(p.Column); c == nil || c.Nullable {
+			return 1
+		}
+	}
+	return 0
+}
+
+// isInternal reports the column that sqlots itself adds to a table without
+// primary key; no statement shows it.
+func isInternal(c *schema.Column) bool { return c.Hidden && c.Name == schema.HiddenKeyColumn }
+
+// shownColumns calls fn for the columns that exist for SQL, with their ordinal
+// position from 1.
+func shownColumns(t *schema.Table, fn func(c *schema.Column, pos int) error) error {
+	pos := 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if isInternal(c) {
+			continue
+		}
+		pos++
+		if err := fn(c, pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charLengths are CHARACTER_MAXIMUM_LENGTH and CHARACTER_OCTET_LENGTH.
+func charLengths(t schema.Type) (chars, octets any) {
+	width := 1
+	if c, ok := collate.Lookup(t.Collation); ok && hasCharset(t) {
+		width = c.MaxLen()
+	}
+	switch t.ID {
+	case schema.TypeTinyText, schema.TypeTinyBlob:
+		return 255, 255
+	case schema.TypeText, schema.TypeBlob:
+		return 65535, 65535
+	case schema.TypeMediumText, schema.TypeMediumBlob:
+		return 16777215, 16777215
+	case schema.TypeLongText, schema.TypeLongBlob:
+		return int64(4294967295), int64(4294967295)
+	case schema.TypeChar, schema.TypeVarchar, schema.TypeBinary, schema.TypeVarbinary:
+		return t.Len, t.Len * width
+	case schema.TypeEnum, schema.TypeSet:
+		n := 0
+		for i, e := range t.Elems {
+			l := len([]rune(e))
+			switch {
+			case t.ID == schema.TypeEnum:
+				n = max(n, l)
+			case i > 0:
+				n += l + 1
+			default:
+				n = l
+			}
+		}
+		return n, n * width
+	}
+	return nil, nil
+}
+
+// precisions are NUMERIC_PRECISION, NUMERIC_SCALE and DATETIME_PRECISION.
+func precisions(t schema.Type) (prec, scale, fsp any) {
+	switch t.ID {
+	case schema.TypeTinyInt:
+		return 3, 0, nil
+	case schema.TypeSmallInt:
+		return 5, 0, nil
+	case schema.TypeMediumInt:
+		return 7, 0, nil
+	case schema.TypeInt:
+		return 10, 0, nil
+	case schema.TypeBigInt:
+		if t.Unsigned {
+			return 20, 0, nil
+		}
+		return 19, 0, nil
+	case schema.TypeFloat, schema.TypeDouble:
+		if t.Len > 0 && t.Scale >= 0 {
+			return t.Len, t.Scale, nil
+		}
+		if t.ID == schema.TypeFloat {
+			return 12, nil, nil
+		}
+		return 22, nil, nil
+	case schema.TypeDecimal:
+		return t.Len, t.Scale, nil
+	case schema.TypeBit:
+		return max(t.Len, 1), nil, nil
+	case schema.TypeDatetime, schema.TypeTimestamp, schema.TypeTime:
+		return nil, nil, t.Scale
+	}
+	return nil, nil, nil
+}

@@ -1,0 +1,122 @@
+package infoschema
+
+import (
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+const (
+	mysqlDB       = "mysql"
+	performanceDB = "performance_schema"
+	sysDB         = "sys"
+)
+
+const userColumns = "Host s255, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Reload_priv s1, Shutdown_priv s1, Process_priv s1, File_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Show_db_priv s1, Super_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Execute_priv s1, Repl_slave_priv s1, Repl_client_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Create_user_priv s1, Event_priv s1, Trigger_priv s1, Create_tablespace_priv s1, ssl_type s9, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, max_updates u, max_connections u, max_user_connections u, plugin s64, authentication_string t?, password_expired s1, password_last_changed d?, password_lifetime u?, account_locked s1, Create_role_priv s1, Drop_role_priv s1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current s1?, User_attributes t?"
+
+// mysqlTables are the tables of the database mysql that clients read.
+func mysqlTables() []*table {
+	return []*table{
+		newTable(mysqlDB, "user", userColumns, users),
+		newTable(mysqlDB, "db", "Host s255, Db n64, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Execute_priv s1, Event_priv s1, Trigger_priv s1", nil),
+		newTable(mysqlDB, "tables_priv", "Host s255, Db n64, User s32, Table_name n64, Grantor s288, Timestamp d, Table_priv s150, Column_priv s40", nil),
+		newTable(mysqlDB, "columns_priv", "Host s255, Db n64, User s32, Table_name n64, Column_name s64, Timestamp d, Column_priv s40", nil),
+		newTable(mysqlDB, "procs_priv", "Host s255, Db n64, User s32, Routine_name s64, Routine_type s9, Grantor s288, Proc_priv s40, Timestamp d", nil),
+		newTable(mysqlDB, "proxies_priv", "Host s255, User s32, Proxied_host s255, Proxied_user s32, With_grant i, Grantor s288, Timestamp d", nil),
+		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER s32, TO_HOST s255, TO_USER s32, WITH_ADMIN_OPTION s1", nil),
+		newTable(mysqlDB, "default_roles", "HOST s255, USER s32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER s32", nil),
+		newTable(mysqlDB, "global_grants", "USER s32, HOST s255, PRIV s32, WITH_GRANT_OPTION s1", nil),
+		newTable(mysqlDB, "func", "name s64, ret i, dl s128, type s9", nil),
+		newTable(mysqlDB, "plugin", "name s64, dl s128", nil),
+		newTable(mysqlDB, "servers", "Server_name s64, Host s255, Db s64, Username s64, Password s64, Port i, Socket s64, Wrapper s64, Owner s64", nil),
+		newTable(mysqlDB, "component", "component_id u, component_group_id u, component_urn t", nil),
+		newTable(mysqlDB, "time_zone", "Time_zone_id u, Use_leap_seconds s1", nil),
+		newTable(mysqlDB, "time_zone_name", "Name s64, Time_zone_id u", nil),
+		newTable(mysqlDB, "help_topic", "help_topic_id u, name s64, help_category_id u, description t, example t, url t", nil),
+		newTable(mysqlDB, "help_category", "help_category_id u, name s64, parent_category_id u?, url t", nil),
+		newTable(mysqlDB, "help_keyword", "help_keyword_id u, name s64", nil),
+		newTable(mysqlDB, "help_relation", "help_topic_id u, help_keyword_id u", nil),
+	}
+}
+
+func users(q *query) error {
+	for _, a := range q.snap.Accounts() {
+		row := []any{a.Host, a.User}
+		for range 29 {
+			row = append(row, "Y")
+		}
+		ssl := ""
+		if a.RequireTLS {
+			ssl = "ANY"
+		}
+		locked := "N"
+		if a.Locked {
+			locked = "Y"
+		}
+		row = append(row, ssl, "", "", "", uint64(0), uint64(0), uint64(0), uint64(0), a.Plugin, a.AuthString, "N", nil, nil, locked, "Y", "Y", nil, nil, nil, nil)
+		if err := q.emit(row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// performanceTables are the tables of performance_schema that clients read.
+func performanceTables() []*table {
+	variable := "VARIABLE_NAME s64, VARIABLE_VALUE s1024?"
+	return []*table{
+		newTable(performanceDB, "global_variables", variable, globalVariables),
+		newTable(performanceDB, "session_variables", variable, sessionVariables),
+		newTable(performanceDB, "global_status", variable, globalStatus),
+		newTable(performanceDB, "session_status", variable, sessionStatus),
+		newTable(performanceDB, "persisted_variables", variable, nil),
+		newTable(performanceDB, "variables_info", "VARIABLE_NAME s64, VARIABLE_SOURCE s32?, VARIABLE_PATH s1024?, MIN_VALUE s64?, MAX_VALUE s64?, SET_TIME d?, SET_USER s32?, SET_HOST s255?", func(q *query) error {
+			for _, v := range q.server.GlobalVariables() {
+				if err := q.emit(v.Name, "COMPILED", "", "0", "0", nil, nil, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		newTable(performanceDB, "user_variables_by_thread", "THREAD_ID u, VARIABLE_NAME s64, VARIABLE_VALUE t?", nil),
+		newTable(performanceDB, "processlist", "ID u, USER s32?, HOST s255?, DB n64?, COMMAND s16?, TIME i?, STATE s64?, INFO t?", func(q *query) error { return processRows(q, true) }),
+		newTable(performanceDB, "threads", "THREAD_ID u, NAME s128, TYPE s10, PROCESSLIST_ID u?, PROCESSLIST_USER s32?, PROCESSLIST_HOST s255?, PROCESSLIST_DB n64?, PROCESSLIST_COMMAND s16?, PROCESSLIST_TIME i?, PROCESSLIST_STATE s64?, PROCESSLIST_INFO t?", threads),
+		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
+		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
+		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", nil),
+		newTable(performanceDB, "data_locks", "ENGINE s32, ENGINE_LOCK_ID s128, ENGINE_TRANSACTION_ID u?, THREAD_ID u?, EVENT_ID u?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, INDEX_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_MODE s32, LOCK_STATUS s32, LOCK_DATA t?", nil),
+		newTable(performanceDB, "data_lock_waits", "ENGINE s32, REQUESTING_ENGINE_LOCK_ID s128, REQUESTING_ENGINE_TRANSACTION_ID u?, BLOCKING_ENGINE_LOCK_ID s128, BLOCKING_ENGINE_TRANSACTION_ID u?", nil),
+		newTable(performanceDB, "keyring_keys", "KEY_ID s255, KEY_OWNER s255?, BACKEND_KEY_ID s255?", nil),
+		newTable(performanceDB, "log_status", "SERVER_UUID s36, LOCAL t, REPLICATION t, STORAGE_ENGINES t", nil),
+		newTable(performanceDB, "replication_group_members", "CHANNEL_NAME s64, MEMBER_ID s36, MEMBER_HOST s255, MEMBER_PORT i?, MEMBER_STATE s64, MEMBER_ROLE s64, MEMBER_VERSION s64, MEMBER_COMMUNICATION_STACK s64", nil),
+		newTable(performanceDB, "replication_connection_status", "CHANNEL_NAME s64, GROUP_NAME s36, SOURCE_UUID s36, THREAD_ID u?, SERVICE_STATE s10", nil),
+		newTable(performanceDB, "events_statements_summary_by_digest", "SCHEMA_NAME n64?, DIGEST s64?, DIGEST_TEXT t?, COUNT_STAR u, SUM_TIMER_WAIT u, MIN_TIMER_WAIT u, AVG_TIMER_WAIT u, MAX_TIMER_WAIT u", nil),
+		newTable(performanceDB, "setup_actors", "HOST s255, USER s32, ROLE s32, ENABLED s3, HISTORY s3", nil),
+		newTable(performanceDB, "setup_consumers", "NAME s64, ENABLED s3", nil),
+		newTable(performanceDB, "setup_instruments", "NAME s128, ENABLED s3, TIMED s3?, PROPERTIES s64, FLAGS s64?, VOLATILITY i, DOCUMENTATION t?", nil),
+	}
+}
+
+func threads(q *query) error {
+	for _, p := range q.server.Processes() {
+		err := q.emit(p.ID, "thread/sql/one_connection", "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, 0, orNull(p.State), orNull(p.Info))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sysTables are the tables of sys that clients read on connecting.
+func sysTables() []*table {
+	return []*table{
+		newTable(sysDB, "version", "sys_version s5, mysql_version s64", func(q *query) error { return q.emit("2.1.3", expr.ServerVersion) }),
+		newTable(sysDB, "sys_config", "variable s128, value s128?, set_time d?, set_by s128?", nil),
+		newTable(sysDB, "processlist", "thd_id u?, conn_id u?, user s288?, db n64?, command s16?, state s64?, time i?, current_statement t?", func(q *query) error {
+			for _, p := range q.server.Processes() {
+				if err := q.emit(p.ID, p.ID, p.User+"@"+hostText(p.Host), orNull(p.DB), p.Command, orNull(p.State), 0, orNull(p.Info)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}

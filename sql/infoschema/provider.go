@@ -1,0 +1,293 @@
+package infoschema
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Variable is a system or status variable with its value as SHOW prints it.
+type Variable struct{ Name, Value string }
+
+// Process is one connection.
+type Process struct {
+	ID                                   uint64
+	User, Host, DB, Command, State, Info string
+	Since                                time.Time
+}
+
+// Transaction is one open transaction, for INNODB_TRX.
+type Transaction struct {
+	ID       uint64
+	ThreadID uint64
+	Started  time.Time
+	State    string // RUNNING or LOCK WAIT
+	ReadOnly bool
+}
+
+// Server is what the tables tell of the server. Its methods may be called
+// concurrently.
+type Server interface {
+	Catalog() *catalog.Snapshot
+	Processes() []Process
+	// GlobalVariables and GlobalStatus are sorted by name.
+	GlobalVariables() []Variable
+	GlobalStatus() []Variable
+	Started() time.Time
+	// TableRows is about the number of rows, TableSize about the bytes of the
+	// rows and of the secondary indexes.
+	TableRows(t *schema.Table) float64
+	TableSize(t *schema.Table) (data, index int64)
+	// Distinct is about the number of different values of the columns
+	// together; 0 when unknown.
+	Distinct(t *schema.Table, columns []schema.ColumnID) float64
+	// NextAutoIncrement is the next value of the table's counter; 0 when it
+	// has none.
+	NextAutoIncrement(t *schema.Table) uint64
+	// Transactions are the open transactions.
+	Transactions() []Transaction
+}
+
+// Session is what the tables tell of the connection that asks.
+type Session interface {
+	ConnectionID() uint64
+	// Database is the current one, "" if none.
+	Database() string
+	// Account is the account that the connection runs as.
+	Account() (user, host string)
+	// Warnings are the diagnostics of the last statement.
+	Warnings() []sqlerr.Warning
+	// Variables and Status are the session's values, sorted by name.
+	Variables() []Variable
+	Status() []Variable
+	// Location is the time zone in which times are shown.
+	Location() *time.Location
+}
+
+// Provider makes virtual tables. Its methods may be called concurrently.
+type Provider struct {
+	server Server
+	dbs    map[string]map[string]*table // by lower-case names
+	shows  map[string]*show
+}
+
+// New makes the provider of a server.
+func New(server Server) *Provider {
+	defs := definitions()
+	return &Provider{server: server, dbs: defs.dbs, shows: defs.shows}
+}
+
+type definitionSet struct {
+	dbs   map[string]map[string]*table
+	shows map[string]*show
+}
+
+// definitions are all tables; they never change.
+var definitions = sync.OnceValue(func() definitionSet {
+	d := definitionSet{dbs: map[string]map[string]*table{}, shows: map[string]*show{}}
+	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables()}
+	for _, list := range lists {
+		for _, t := range list {
+			m := d.dbs[t.db]
+			if m == nil {
+				m = map[string]*table{}
+				d.dbs[t.db] = m
+			}
+			m[strings.ToLower(t.name)] = t
+		}
+	}
+	for _, s := range showStatements() {
+		d.shows[s.name] = s
+	}
+	return d
+})
+
+// IsVirtual reports whether db is a database of virtual tables only.
+func (p *Provider) IsVirtual(db string) bool { return p.dbs[strings.ToLower(db)] != nil }
+
+// For is the provider's view for binding statements of a session.
+func (p *Provider) For(sess Session) bind.VirtualTables { return &sessionTables{p: p, sess: sess} }
+
+// request is the handle of a virtual table.
+type request struct {
+	name string
+	rows func(q *query) error
+	args []string
+}
+
+// Rows calls emit with each row of the virtual table that key stands for. An
+// error of emit ends the call. The row is valid during the call of emit only.
+func (p *Provider) Rows(ctx context.Context, sess Session, key any, emit func(row []value.Datum) error) error {
+	r, ok := key.(*request)
+	if !ok {
+		return sqlerr.Internal("%T is not a virtual table", key)
+	}
+	q := &query{ctx: ctx, provider: p, server: p.server, sess: sess, args: r.args, snap: p.server.Catalog(), out: emit}
+	if err := r.rows(q); err != nil {
+		if _, ok := err.(*sqlerr.Error); ok {
+			return err
+		}
+		return fmt.Errorf("reading %s: %w", r.name, err)
+	}
+	return nil
+}
+
+// query is one read of a virtual table.
+type query struct {
+	ctx      context.Context
+	provider *Provider
+	server   Server
+	sess     Session
+	args     []string
+	snap     *catalog.Snapshot
+	out      func(row []value.Datum) error
+	buf      []value.Datum
+}
+
+// arg is the i-th word of SHOW, "" when it is not there.
+func (q *query) arg(i int) string {
+	if i < len(q.args) {
+		return q.args[i]
+	}
+	return ""
+}
+
+// emit makes a row of Go values: nil is NULL.
+func (q *query) emit(vals ...any) error {
+	if err := context.Cause(q.ctx); err != nil {
+		return err
+	}
+	q.buf = q.buf[:0]
+	for _, v := range vals {
+		q.buf = append(q.buf, datum(v, q.sess))
+	}
+	return q.out(q.buf)
+}
+
+func datum(v any, sess Session) value.Datum {
+	switch v := v.(type) {
+	case nil:
+		return value.Null
+	case string:
+		return value.String(v)
+	case int:
+		return value.Int(int64(v))
+	case int64:
+		return value.Int(v)
+	case uint64:
+		return value.Uint(v)
+	case float64:
+		return value.Float(v)
+	case bool:
+		return value.Bool(v)
+	case time.Time:
+		if v.IsZero() || v.Unix() == 0 {
+			return value.Null
+		}
+		return value.TimeOf(value.FromGo(v.In(sess.Location()).Truncate(time.Second)))
+	case value.Datum:
+		return v
+	}
+	return value.String(fmt.Sprint(v))
+}
+
+// orNull is s, or NULL for "".
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+// databaseNames are the names of all databases in order, virtual ones
+// included.
+func (q *query) databaseNames() []string {
+	var out []string
+	for _, d := range q.snap.Databases() {
+		if !q.provider.IsVirtual(d.Name) {
+			out = append(out, d.Name)
+		}
+	}
+	for n := range q.provider.dbs {
+		out = append(out, n)
+	}
+	sortStrings(out)
+	return out
+}
+
+// virtualTables are the virtual tables of a database by name.
+func (q *query) virtualTables(db string) []*table {
+	return sortedTables(q.provider.dbs[strings.ToLower(db)])
+}
+
+// sessionTables implements bind.VirtualTables.
+type sessionTables struct {
+	p    *Provider
+	sess Session
+}
+
+var _ bind.VirtualTables = (*sessionTables)(nil)
+
+// IsVirtual implements bind.VirtualTables.
+func (s *sessionTables) IsVirtual(db string) bool { return s.p.IsVirtual(db) }
+
+// Virtual implements bind.VirtualTables.
+func (s *sessionTables) Virtual(db, name string, args ...string) (bind.VirtualTable, bool, error) {
+	if db == showDatabase {
+		return s.show(name, args)
+	}
+	t := s.p.dbs[strings.ToLower(db)][strings.ToLower(name)]
+	if t == nil {
+		return bind.VirtualTable{}, false, nil
+	}
+	return bind.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, rows: t.rows}}, true, nil
+}
+
+func (s *sessionTables) show(name string, args []string) (bind.VirtualTable, bool, error) {
+	d := s.p.shows[name]
+	if d == nil {
+		return bind.VirtualTable{}, false, nil
+	}
+	q := &query{ctx: context.Background(), provider: s.p, server: s.p.server, sess: s.sess, args: args, snap: s.p.server.Catalog()}
+	if d.check != nil {
+		if err := d.check(q); err != nil {
+			return bind.VirtualTable{}, false, err
+		}
+	}
+	cols := d.cols
+	if d.columns != nil {
+		cols = columns(d.columns(q))
+	}
+	return bind.VirtualTable{Name: name, Cols: cols, Key: &request{name: "SHOW " + name, rows: d.rows, args: args}}, true, nil
+}
+
+// table is the definition of a virtual table.
+type table struct {
+	db, name string
+	cols     []logical.Column
+	rows     func(q *query) error
+}
+
+// newTable makes a definition from column specifications, see columns.
+func newTable(db, name, spec string, rows func(q *query) error) *table {
+	if rows == nil {
+		rows = func(*query) error { return nil }
+	}
+	return &table{db: db, name: name, cols: columns(spec), rows: rows}
+}

@@ -1,0 +1,282 @@
+package infoschema
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+)
+
+const infoDB = "information_schema"
+
+// schemaTables describe databases, tables, columns and keys.
+func schemaTables() []*table {
+	return []*table{
+		newTable(infoDB, "SCHEMATA", "CATALOG_NAME n64, SCHEMA_NAME n64, DEFAULT_CHARACTER_SET_NAME s64, DEFAULT_COLLATION_NAME s64, SQL_PATH s1?, DEFAULT_ENCRYPTION e:NO|YES", schemata),
+		newTable(infoDB, "SCHEMATA_EXTENSIONS", "CATALOG_NAME n64, SCHEMA_NAME n64, OPTIONS s256?", schemataExtensions),
+		newTable(infoDB, "TABLES", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, TABLE_TYPE e:BASE TABLE|VIEW|SYSTEM VIEW, ENGINE s64?, VERSION i?, ROW_FORMAT e:Fixed|Dynamic|Compressed|Redundant|Compact|Paged?, TABLE_ROWS u?, AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, AUTO_INCREMENT u?, CREATE_TIME d?, UPDATE_TIME d?, CHECK_TIME d?, TABLE_COLLATION s64?, CHECKSUM i?, CREATE_OPTIONS s256?, TABLE_COMMENT t?", tables),
+		newTable(infoDB, "TABLES_EXTENSIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE t?", tablesExtensions),
+		newTable(infoDB, "COLUMNS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ORDINAL_POSITION u, COLUMN_DEFAULT t?, IS_NULLABLE s3, DATA_TYPE t?, CHARACTER_MAXIMUM_LENGTH i?, CHARACTER_OCTET_LENGTH i?, NUMERIC_PRECISION u?, NUMERIC_SCALE u?, DATETIME_PRECISION u?, CHARACTER_SET_NAME s64?, COLLATION_NAME s64?, COLUMN_TYPE t, COLUMN_KEY e:PRI|UNI|MUL, EXTRA s256?, PRIVILEGES s154?, COLUMN_COMMENT t, GENERATION_EXPRESSION t, SRS_ID u?", columnRows),
+		newTable(infoDB, "COLUMNS_EXTENSIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE j?", nil),
+		newTable(infoDB, "STATISTICS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, NON_UNIQUE i, INDEX_SCHEMA n64, INDEX_NAME s64?, SEQ_IN_INDEX u, COLUMN_NAME s64?, COLLATION s1?, CARDINALITY i?, SUB_PART i?, PACKED s1?, NULLABLE s3, INDEX_TYPE s11, COMMENT s8, INDEX_COMMENT s2048, IS_VISIBLE s3, EXPRESSION t?", statistics),
+		newTable(infoDB, "KEY_COLUMN_USAGE", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ORDINAL_POSITION u, POSITION_IN_UNIQUE_CONSTRAINT u?, REFERENCED_TABLE_SCHEMA n64?, REFERENCED_TABLE_NAME n64?, REFERENCED_COLUMN_NAME s64?", keyColumnUsage),
+		newTable(infoDB, "TABLE_CONSTRAINTS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_SCHEMA n64, TABLE_NAME n64, CONSTRAINT_TYPE s11, ENFORCED s3", tableConstraints),
+		newTable(infoDB, "TABLE_CONSTRAINTS_EXTENSIONS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_NAME n64, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE t?", constraintExtensions),
+	}
+}
+
+func schemata(q *query) error {
+	for _, name := range q.databaseNames() {
+		coll := schema.CollationUTF8GeneralCI
+		if d, ok := q.snap.Database(name); ok && !q.provider.IsVirtual(name) {
+			coll = d.Collation
+		}
+		if coll == schema.CollationNone {
+			coll = schema.CollationUTF8MB40900AICI
+		}
+		if err := q.emit("def", name, charsetName(coll), collationName(coll), nil, "NO"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func schemataExtensions(q *query) error {
+	for _, name := range q.databaseNames() {
+		if err := q.emit("def", name, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachTable calls fn for the stored tables of all databases.
+func (q *query) eachTable(fn func(t *schema.Table) error) error {
+	for _, d := range q.snap.Databases() {
+		for _, t := range q.snap.Tables(d.Name) {
+			if err := fn(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachVirtual calls fn for the virtual tables of all databases.
+func (q *query) eachVirtual(fn func(t *table) error) error {
+	for _, db := range q.databaseNames() {
+		for _, t := range q.virtualTables(db) {
+			if err := fn(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tableStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
+func (q *query) tableStatus(t *schema.Table) []any {
+	rows := uint64(max(q.server.TableRows(t), 0))
+	data, index := q.server.TableSize(t)
+	avg := uint64(0)
+	if rows > 0 {
+		avg = uint64(data) / rows
+	}
+	var next any
+	for i := range t.Columns {
+		if t.Columns[i].AutoIncrement && len(t.PrimaryKey) > 0 {
+			next = max(q.server.NextAutoIncrement(t), 1)
+		}
+	}
+	return []any{engineName(t), 10, "Dynamic", rows, avg, uint64(data), uint64(0), uint64(index), uint64(0), next,
+		time.Unix(t.CreatedUnix, 0), nil, nil, collationName(t.Collation), nil, "", t.Comment}
+}
+
+func tables(q *query) error {
+	err := q.eachTable(func(t *schema.Table) error {
+		return q.emit(append([]any{"def", t.Database, t.Name, "BASE TABLE"}, q.tableStatus(t)...)...)
+	})
+	if err != nil {
+		return err
+	}
+	return q.eachVirtual(func(t *table) error {
+		kind := "BASE TABLE"
+		if t.db == infoDB {
+			kind = "SYSTEM VIEW"
+		}
+		return q.emit("def", t.db, t.name, kind, nil, 10, nil, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), nil,
+			q.server.Started(), nil, nil, nil, nil, "", "")
+	})
+}
+
+func tablesExtensions(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		return q.emit("def", t.Database, t.Name, nil, orNull(t.Attributes))
+	})
+}
+
+const allPrivileges = "select,insert,update,references"
+
+func columnRows(q *query) error {
+	err := q.eachTable(func(t *schema.Table) error {
+		return shownColumns(t, func(c *schema.Column, pos int) error {
+			return q.columnRow(t.Database, t.Name, c, pos, columnKey(t, c))
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return q.eachVirtual(func(t *table) error {
+		for i := range t.cols {
+			c := virtualColumn(&t.cols[i])
+			if err := q.columnRow(t.db, t.name, &c, i+1, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// virtualColumn describes a column of a virtual table as a stored one.
+func virtualColumn(c *logical.Column) schema.Column {
+	out := schema.Column{Name: c.Name, Type: c.T, Nullable: c.Null}
+	if !c.Null && c.T.IsCharacter() && !c.T.IsBlobOrText() {
+		out.Default = &schema.Default{}
+	}
+	return out
+}
+
+func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key string) error {
+	chars, octets := charLengths(c.Type)
+	prec, scale, fsp := precisions(c.Type)
+	var cs any
+	if hasCharset(c.Type) {
+		cs = charsetName(c.Type.Collation)
+	}
+	var srs any
+	if c.Type.SRID != 0 {
+		srs = uint64(c.Type.SRID)
+	}
+	return q.emit("def", db, tableName, c.Name, uint64(pos), columnDefault(c), yesNo(c.Nullable), c.Type.ID.String(), chars, octets,
+		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), allPrivileges, c.Comment, "", srs)
+}
+
+// key is an index as STATISTICS and SHOW INDEX list it.
+type key struct {
+	name      string
+	unique    bool
+	parts     []schema.KeyPart
+	comment   string
+	invisible bool
+}
+
+// keys are the primary key and the indexes that SQL sees.
+func keys(t *schema.Table) []key {
+	var out []key
+	if hasPrimaryKey(t) {
+		out = append(out, key{name: "PRIMARY", unique: true, parts: t.PrimaryKey})
+	}
+	for _, x := range publicIndexes(t) {
+		out = append(out, key{name: x.Name, unique: x.Unique, parts: x.Parts, comment: x.Comment, invisible: x.Invisible})
+	}
+	return out
+}
+
+// keyRows calls fn with what STATISTICS and SHOW INDEX say of each key part.
+func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Column, order, cardinality, subPart, null any) error) error {
+	for _, k := range keys(t) {
+		var prefix []schema.ColumnID
+		for i, p := range k.parts {
+			c := t.Column(p.Column)
+			if c == nil {
+				continue
+			}
+			prefix = append(prefix, p.Column)
+			rows := q.server.TableRows(t)
+			n := rows
+			if !k.unique || i < len(k.parts)-1 {
+				if n = q.server.Distinct(t, prefix); n == 0 {
+					n = rows
+				}
+			}
+			order := "A"
+			if p.Desc {
+				order = "D"
+			}
+			var sub any
+			if p.Prefix > 0 {
+				sub = p.Prefix
+			}
+			null := ""
+			if c.Nullable {
+				null = "YES"
+			}
+			if err := fn(&k, i+1, c, order, int64(n), sub, null); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func statistics(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
+			return q.emit("def", t.Database, t.Name, !k.unique, t.Database, k.name, uint64(seq), c.Name, order, cardinality, sub, nil, null,
+				"BTREE", "", k.comment, yesNo(!k.invisible), nil)
+		})
+	})
+}
+
+func keyColumnUsage(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		for _, k := range keys(t) {
+			if !k.unique {
+				continue
+			}
+			for i, p := range k.parts {
+				if err := q.emit("def", t.Database, k.name, "def", t.Database, t.Name, t.Column(p.Column).Name, uint64(i+1), nil, nil, nil, nil); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func constraintType(k key) string {
+	if k.name == "PRIMARY" {
+		return "PRIMARY KEY"
+	}
+	return "UNIQUE"
+}
+
+func tableConstraints(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		for _, k := range keys(t) {
+			if !k.unique {
+				continue
+			}
+			if err := q.emit("def", t.Database, k.name, t.Database, t.Name, constraintType(k), "YES"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func constraintExtensions(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		attr := map[string]string{}
+		for i := range t.Indexes {
+			attr[strings.ToLower(t.Indexes[i].Name)] = indexAttributes(t, &t.Indexes[i])
+		}
+		for _, k := range keys(t) {
+			if err := q.emit("def", t.Database, k.name, t.Name, nil, orNull(attr[strings.ToLower(k.name)])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,413 @@
+package infoschema
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+const showDatabase = bind.ShowDatabase
+
+// show is one SHOW statement. columns, when set, gives the columns that depend
+// on the words; check gives the errors of binding.
+type show struct {
+	name    string
+	cols    []logical.Column
+	columns func(q *query) string
+	check   func(q *query) error
+	rows    func(q *query) error
+}
+
+func newShow(name, spec string, rows func(q *query) error) *show {
+	if rows == nil {
+		rows = func(*query) error { return nil }
+	}
+	return &show{name: name, cols: columns(spec), rows: rows}
+}
+
+const routineColumns = "Db n64, Name s64, Type e:FUNCTION|PROCEDURE, Definer s288, Modified d, Created d, Security_type e:INVOKER|DEFINER, Comment t, character_set_client s64, collation_connection s64, Database Collation s64"
+
+// showStatements are those of bind.ShowDatabase, with MySQL's columns.
+func showStatements() []*show {
+	variables := "Variable_name s64, Value s2048?"
+	warnings := "Level s7, Code u, Message s512"
+	list := []*show{
+		newShow("databases", "Database n64", func(q *query) error {
+			for _, n := range q.databaseNames() {
+				if err := q.emit(n); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		{name: "tables", columns: showTablesColumns, rows: showTables},
+		{name: "columns", columns: showColumnsColumns, rows: showColumns},
+		newShow("index", "Table n64, Non_unique i, Key_name s64?, Seq_in_index u, Column_name s64?, Collation s1?, Cardinality i?, Sub_part i?, Packed s1?, Null s3, Index_type s11, Comment s8, Index_comment s2048, Visible s3, Expression t?", showIndex),
+		newShow("create_table", "Table n64, Create Table t", showCreateTable),
+		newShow("create_database", "Database n64, Create Database t", showCreateDatabase),
+		{name: "create_user", columns: func(q *query) string { return "CREATE USER for " + q.accountName() + " t" }, check: checkAccount, rows: showCreateUser},
+		newShow("variables", variables, showVariables),
+		newShow("status", variables, showStatus),
+		newShow("warnings", warnings, func(q *query) error { return showWarnings(q, false) }),
+		newShow("errors", warnings, func(q *query) error { return showWarnings(q, true) }),
+		newShow("count_warnings", "@@session.warning_count u", func(q *query) error { return q.emit(uint64(len(q.sess.Warnings()))) }),
+		newShow("count_errors", "@@session.error_count u", func(q *query) error {
+			n := uint64(0)
+			for _, w := range q.sess.Warnings() {
+				if w.Level == sqlerr.LevelError {
+					n++
+				}
+			}
+			return q.emit(n)
+		}),
+		newShow("processlist", "Id u, User s32, Host s261, db n64?, Command s16, Time i, State s64?, Info t?", func(q *query) error {
+			return processRows(q, q.arg(0) == "full")
+		}),
+		newShow("engines", "Engine s64, Support s8, Comment s80, Transactions s3?, XA s3?, Savepoints s3?", engines),
+		newShow("engine_status", "Type s10, Name s64, Status t", engineStatus),
+		newShow("character_set", "Charset s64, Description s2048, Default collation s64, Maxlen u", func(q *query) error {
+			for _, c := range collate.Charsets() {
+				if err := q.emit(c.Name, c.Description, c.DefaultCollation, uint64(c.MaxLen)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		newShow("collation", "Collation s64, Charset s64, Id u, Default s3, Compiled s3, Sortlen u, Pad_attribute e:PAD SPACE|NO PAD", func(q *query) error {
+			return eachCollation(func(c *collate.Collation, def, pad string) error {
+				return q.emit(c.Name, c.Charset, uint64(c.ID), def, "Yes", uint64(sortLen(c)), pad)
+			})
+		}),
+		newShow("table_status", "Name n64, Engine s64?, Version i?, Row_format s10?, Rows u?, Avg_row_length u?, Data_length u?, Max_data_length u?, Index_length u?, Data_free u?, Auto_increment u?, Create_time d?, Update_time d?, Check_time d?, Collation s64?, Checksum i?, Create_options s256?, Comment t?", showTableStatus),
+		{name: "grants", columns: func(q *query) string { return "Grants for " + strings.ReplaceAll(q.accountHeader(), "'", "") + " t" }, check: checkAccount, rows: showGrants},
+		newShow("privileges", "Privilege s32, Context s64, Comment s128", privileges),
+		newShow("plugins", "Name s64, Status s10, Type s80, Library s64?, License s80?", func(q *query) error {
+			for _, p := range plugins {
+				if err := q.emit(p.name, "ACTIVE", p.kind, nil, "Apache-2.0"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		newShow("open_tables", "Database n64, Table n64, In_use i, Name_locked i", nil),
+		newShow("triggers", "Trigger s64, Event e:INSERT|UPDATE|DELETE, Table n64, Statement t, Timing e:BEFORE|AFTER, Created d?, sql_mode s512, Definer s288, character_set_client s64, collation_connection s64, Database Collation s64", nil),
+		newShow("events", "Db n64, Name s64, Definer s288, Time zone s64, Type s9, Execute at d?, Interval value s256?, Interval field s18?, Starts d?, Ends d?, Status s18, Originator u, character_set_client s64, collation_connection s64, Database Collation s64", nil),
+		newShow("procedure_status", routineColumns, nil),
+		newShow("function_status", routineColumns, nil),
+		newShow("profiles", "Query_ID u, Duration f, Query t", nil),
+	}
+	return list
+}
+
+func showTablesColumns(q *query) string {
+	spec := "Tables_in_" + strings.ReplaceAll(q.arg(0), ",", "_") + " n64"
+	if q.arg(1) == "full" {
+		spec += ", Table_type e:BASE TABLE|VIEW|SYSTEM VIEW"
+	}
+	return spec
+}
+
+func showTables(q *query) error {
+	db := q.arg(0)
+	row := func(name, kind string) error {
+		if q.arg(1) == "full" {
+			return q.emit(name, kind)
+		}
+		return q.emit(name)
+	}
+	if q.provider.IsVirtual(db) {
+		kind := "BASE TABLE"
+		if strings.EqualFold(db, infoDB) {
+			kind = "SYSTEM VIEW"
+		}
+		for _, t := range q.virtualTables(db) {
+			if err := row(t.name, kind); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, t := range q.snap.Tables(db) {
+		if err := row(t.Name, "BASE TABLE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storedTable is the table of a SHOW statement; nil for a virtual one.
+func (q *query) storedTable(db, name string) (*schema.Table, *table, error) {
+	if t, ok := q.snap.Table(db, name); ok {
+		return t, nil, nil
+	}
+	if v := q.provider.dbs[strings.ToLower(db)][strings.ToLower(name)]; v != nil {
+		return nil, v, nil
+	}
+	return nil, nil, sqlerr.NoSuchTable(db, name)
+}
+
+func showColumnsColumns(q *query) string {
+	if q.arg(2) == "full" {
+		return "Field s64?, Type t, Collation s64?, Null s3, Key e:PRI|UNI|MUL, Default t?, Extra s256?, Privileges s154?, Comment t"
+	}
+	return "Field s64?, Type t, Null s3, Key e:PRI|UNI|MUL, Default t?, Extra s256?"
+}
+
+func showColumns(q *query) error {
+	row := func(c *schema.Column, key string) error {
+		if q.arg(2) == "full" {
+			return q.emit(c.Name, columnType(c.Type), columnCollation(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c), allPrivileges, c.Comment)
+		}
+		return q.emit(c.Name, columnType(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c))
+	}
+	t, v, err := q.storedTable(q.arg(0), q.arg(1))
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		for i := range v.cols {
+			c := virtualColumn(&v.cols[i])
+			if err := row(&c, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return shownColumns(t, func(c *schema.Column, _ int) error { return row(c, columnKey(t, c)) })
+}
+
+func showIndex(q *query) error {
+	t, _, err := q.storedTable(q.arg(0), q.arg(1))
+	if err != nil || t == nil {
+		return err
+	}
+	return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
+		return q.emit(t.Name, !k.unique, k.name, uint64(seq), c.Name, order, cardinality, sub, nil, null, "BTREE", "", k.comment, yesNo(!k.invisible), nil)
+	})
+}
+
+func showCreateTable(q *query) error {
+	t, v, err := q.storedTable(q.arg(0), q.arg(1))
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		d := &schema.Table{Name: v.name, Collation: schema.CollationUTF8MB4GeneralCI, Engine: "MEMORY"}
+		for i := range v.cols {
+			c := virtualColumn(&v.cols[i])
+			c.ID = schema.ColumnID(i + 1)
+			d.Columns = append(d.Columns, c)
+		}
+		d.Columns = append(d.Columns, schema.Column{ID: schema.ColumnID(len(d.Columns) + 1), Name: schema.HiddenKeyColumn, Hidden: true})
+		d.PrimaryKey = []schema.KeyPart{{Column: schema.ColumnID(len(d.Columns))}}
+		return q.emit(v.name, createTable(d, 0))
+	}
+	return q.emit(t.Name, createTable(t, q.server.NextAutoIncrement(t)))
+}
+
+func showCreateDatabase(q *query) error {
+	d, ok := q.snap.Database(q.arg(0))
+	if !ok {
+		d = &schema.Database{Name: q.arg(0), Collation: schema.CollationUTF8GeneralCI}
+	}
+	return q.emit(d.Name, CreateDatabase(d, q.arg(1) != ""))
+}
+
+func showVariables(q *query) error {
+	list := q.sess.Variables
+	if q.arg(0) == "global" {
+		list = q.server.GlobalVariables
+	}
+	return emitVariables(q, list())
+}
+
+func showStatus(q *query) error {
+	if q.arg(0) == "global" {
+		return emitVariables(q, q.server.GlobalStatus())
+	}
+	return emitVariables(q, q.sess.Status())
+}
+
+func emitVariables(q *query, list []Variable) error {
+	for _, v := range list {
+		if err := q.emit(v.Name, v.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func showWarnings(q *query, errorsOnly bool) error {
+	// A copy: the rows are read while the statement may warn itself.
+	for _, w := range append([]sqlerr.Warning(nil), q.sess.Warnings()...) {
+		if errorsOnly && w.Level != sqlerr.LevelError {
+			continue
+		}
+		if err := q.emit(w.Level.String(), uint64(w.Err.Number), w.Err.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// processRows are the lines of SHOW PROCESSLIST.
+func processRows(q *query, full bool) error {
+	now := time.Now()
+	for _, p := range q.server.Processes() {
+		info := p.Info
+		if r := []rune(info); !full && len(r) > 100 {
+			info = string(r[:100])
+		}
+		err := q.emit(p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, int64(now.Sub(p.Since)/time.Second), p.State, orNull(info))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hostText(h string) string {
+	if h == "" {
+		return "localhost"
+	}
+	return h
+}
+
+func showTableStatus(q *query) error {
+	db := q.arg(0)
+	for _, t := range q.virtualTables(db) {
+		err := q.emit(t.name, nil, 10, nil, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), nil, q.server.Started(), nil, nil, nil, nil, "", "")
+		if err != nil {
+			return err
+		}
+	}
+	if q.provider.IsVirtual(db) {
+		return nil
+	}
+	for _, t := range q.snap.Tables(db) {
+		if err := q.emit(append([]any{t.Name}, q.tableStatus(t)...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func engineStatus(q *query) error {
+	if !strings.EqualFold(q.arg(0), "innodb") && !strings.EqualFold(q.arg(0), "sqlots") {
+		return nil
+	}
+	text := fmt.Sprintf("\n=====================================\nsqlots: %d open transactions\n=====================================\n", len(q.server.Transactions()))
+	return q.emit("InnoDB", "", text)
+}
+
+// account is the account of SHOW GRANTS and SHOW CREATE USER.
+func (q *query) account() (user, host string) {
+	if q.arg(0) == "" && q.arg(1) == "" {
+		return q.sess.Account()
+	}
+	if q.arg(1) == "" {
+		return q.arg(0), "%"
+	}
+	return q.arg(0), q.arg(1)
+}
+
+func (q *query) accountHeader() string {
+	u, h := q.account()
+	return strings.ReplaceAll(u+"@"+h, ",", "_")
+}
+
+// accountName is the account as a column title.
+func (q *query) accountName() string { return q.accountHeader() }
+
+func checkAccount(q *query) error {
+	u, h := q.account()
+	if q.snap.Account(u, h) == nil {
+		return sqlerr.New(1141, "42000", "There is no such grant defined for user '%s' on host '%s'", u, h)
+	}
+	return nil
+}
+
+func showGrants(q *query) error {
+	u, h := q.account()
+	who := quoteName(u) + "@" + quoteName(h)
+	return q.emit("GRANT ALL PRIVILEGES ON *.* TO " + who + " WITH GRANT OPTION")
+}
+
+func showCreateUser(q *query) error {
+	u, h := q.account()
+	a := q.snap.Account(u, h)
+	if a == nil {
+		return checkAccount(q)
+	}
+	text := "CREATE USER " + quoteName(u) + "@" + quoteName(h) + " IDENTIFIED WITH " + quote(a.Plugin)
+	if a.AuthString != "" {
+		text += " AS " + authText(a.AuthString)
+	}
+	text += " REQUIRE "
+	if a.RequireTLS {
+		text += "SSL"
+	} else {
+		text += "NONE"
+	}
+	text += " PASSWORD EXPIRE DEFAULT ACCOUNT "
+	if a.Locked {
+		text += "LOCK"
+	} else {
+		text += "UNLOCK"
+	}
+	return q.emit(text + " PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT")
+}
+
+// authText is an authentication string as a literal: in hexadecimal when it
+// has bytes that do not print.
+func authText(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return fmt.Sprintf("0x%X", s)
+		}
+	}
+	return quote(s)
+}
+
+func engines(q *query) error {
+	for _, e := range []struct{ name, support, comment string }{
+		{"sqlots", "DEFAULT", "Wide-column store with transactions and row-level locking"},
+		{"InnoDB", "YES", "Another name of sqlots"},
+		{"MyISAM", "YES", "Another name of sqlots"},
+		{"MEMORY", "YES", "Another name of sqlots"},
+	} {
+		if err := q.emit(e.name, e.support, e.comment, "YES", "NO", "YES"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func privileges(q *query) error {
+	for _, p := range [][3]string{
+		{"Alter", "Tables", "To alter the table"},
+		{"Create", "Databases,Tables,Indexes", "To create new databases and tables"},
+		{"Create user", "Server Admin", "To create new users"},
+		{"Delete", "Tables", "To delete existing rows"},
+		{"Drop", "Databases,Tables", "To drop databases, tables, and views"},
+		{"Index", "Tables", "To create or drop indexes"},
+		{"Insert", "Tables", "To insert data into tables"},
+		{"Process", "Server Admin", "To view the plain text of currently executing queries"},
+		{"Select", "Tables", "To retrieve rows from table"},
+		{"Show databases", "Server Admin", "To see all databases with SHOW DATABASES"},
+		{"Super", "Server Admin", "To use KILL thread, SET GLOBAL, etc."},
+		{"Update", "Tables", "To update existing rows"},
+		{"Usage", "Server Admin", "No privileges - allow connect only"},
+	} {
+		if err := q.emit(p[0], p[1], p[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,456 @@
+package planner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/access"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// pair is a join of a built left side with an item.
+type pair struct {
+	kind        logical.JoinKind
+	left, right rel
+	item        *joinItem
+	equi        []equiPair
+	// rest are the other conditions, all all of them.
+	rest, all []expr.Expr
+	rows      float64
+	need      map[expr.ColID]bool
+}
+
+// equiPair is a condition left = right of a join.
+type equiPair struct {
+	left, right expr.Expr
+	cond        expr.Expr
+}
+
+// joinPair joins left, made of the items in have, with item i in the cheapest
+// way; ok is false when that is not below bound.
+func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logical.JoinKind, on []*joinCond, bound float64) (out rel, ok bool, err error) {
+	right, err := p.item(g.items[i], g.need)
+	if err != nil {
+		return rel{}, false, err
+	}
+	j := pair{kind: kind, left: left, right: right, item: g.items[i], need: g.need, rows: left.rows * right.rows}
+	for _, c := range on {
+		j.all = append(j.all, c.e)
+		if !j.addEqui(p, g, c, have, i) {
+			j.rest = append(j.rest, c.e)
+			j.rows *= 0.4
+		}
+	}
+	j.rows = j.kindRows()
+	// The least of the ways is built only when it is wanted.
+	var build func() (rel, error)
+	if len(j.equi) > 0 && !p.off("HashJoin") {
+		if c := j.hashCost(); c < bound {
+			bound, build = c, func() (rel, error) { return p.hashJoin(&j, c) }
+		}
+	}
+	looked := false
+	if len(j.equi) > 0 && !p.off("LookupJoin") {
+		for x := range p.innerPaths(j.item, g.need) {
+			l, usable := p.lookup(&j, &j.item.paths[x])
+			looked = looked || usable
+			if usable && l.cost < bound {
+				bound, build = l.cost, func() (rel, error) { return p.lookupJoin(&j, l) }
+			}
+		}
+	}
+	if hashed := len(j.equi) > 0 && !p.off("HashJoin"); !hashed && !looked {
+		if c := j.nestedCost(); c < bound {
+			build = func() (rel, error) { return p.nestedLoop(&j, c) }
+		}
+	}
+	if build == nil {
+		return rel{}, false, nil
+	}
+	out, err = build()
+	return out, err == nil, err
+}
+
+// addEqui takes c as an equality between the sides; false when it is none.
+func (j *pair) addEqui(p *planner, g *joinGraph, c *joinCond, have uint64, i int) bool {
+	if !c.equi {
+		return false
+	}
+	one := uint64(1) << i
+	isLeft := func(set uint64) bool { return set != 0 && set&^have == 0 }
+	args := c.e.(*expr.Func).Args
+	l, r := 0, 1
+	switch {
+	case isLeft(c.args[0]) && c.args[1] == one:
+	case isLeft(c.args[1]) && c.args[0] == one:
+		l, r = 1, 0
+	default:
+		return false
+	}
+	j.equi = append(j.equi, equiPair{args[l], args[r], c.e})
+	j.rows /= math.Max(math.Min(p.distinctOf(g, c, l), j.left.rows), math.Min(p.distinctOf(g, c, r), j.right.rows))
+	return true
+}
+
+// distinctOf is about the number of values of an operand in its own item.
+func (p *planner) distinctOf(g *joinGraph, c *joinCond, arg int) float64 {
+	if d := c.distinct[arg]; d > 0 {
+		return d
+	}
+	d := math.Inf(1)
+	for i, it := range g.items {
+		if c.args[arg] == 1<<i && it.built != nil {
+			d = p.distinctValues(c.e.(*expr.Func).Args[arg], *it.built)
+		}
+	}
+	c.distinct[arg] = math.Max(d, 1)
+	return c.distinct[arg]
+}
+
+// kindRows estimates the rows of the join from those of an inner one.
+func (j *pair) kindRows() float64 {
+	switch j.kind {
+	case logical.JoinLeft:
+		return math.Max(j.rows, j.left.rows)
+	case logical.JoinSemi:
+		return math.Max(math.Min(j.rows, j.left.rows)*0.8, 1)
+	case logical.JoinAnti:
+		return math.Max(j.left.rows*0.3, 1)
+	}
+	return math.Max(j.rows, 0.1)
+}
+
+// isHashable reports whether equality of the operands of f is equality of
+// their hash keys: same kind, and compared in their own collation.
+func isHashable(f *expr.Func) bool {
+	x, y := f.Args[0].Type(), f.Args[1].Type()
+	if types.KindOf(x) != types.KindOf(y) {
+		return mixedSign(x, y)
+	}
+	if x.IsString() || y.IsString() {
+		c, ok := expr.CompareCollation(f)
+		return ok && x.Collation == y.Collation && c == x.Collation
+	}
+	if x.ID == schema.TypeEnum || x.ID == schema.TypeSet || y.ID == schema.TypeEnum || y.ID == schema.TypeSet {
+		return false
+	}
+	return (x.ID == schema.TypeFloat) == (y.ID == schema.TypeFloat)
+}
+
+// mixedSign reports a signed and an unsigned integer: they are hashed as
+// decimals.
+func mixedSign(x, y schema.Type) bool {
+	return x.IsInteger() && y.IsInteger() && x.Unsigned != y.Unsigned
+}
+
+// hashKeys are the operands of an equality as keys of one type.
+func (p *planner) hashKeys(e equiPair) (left, right expr.Expr, err error) {
+	if !mixedSign(e.left.Type(), e.right.Type()) {
+		return e.left, e.right, nil
+	}
+	t := types.DecimalOf(20, 0)
+	if left, err = expr.NewCast(p.opts.Bind, e.left, t, false); err != nil {
+		return nil, nil, err
+	}
+	right, err = expr.NewCast(p.opts.Bind, e.right, t, false)
+	return left, right, err
+}
+
+func joinColumns(left, right []logical.Column, kind logical.JoinKind) []logical.Column {
+	out := append([]logical.Column(nil), left...)
+	if kind == logical.JoinSemi || kind == logical.JoinAnti {
+		return out
+	}
+	for _, c := range right {
+		c.Null = c.Null || kind == logical.JoinLeft
+		out = append(out, c)
+	}
+	return out
+}
+
+// distinctValues is about the number of different values of e among the rows
+// of r.
+func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
+	for {
+		f, ok := e.(*expr.Func)
+		if !ok || f.Name != "cast" {
+			break
+		}
+		e = f.Args[0]
+	}
+	c, ok := e.(*expr.Col)
+	if !ok {
+		return math.Max(r.rows/10, 1)
+	}
+	if s := findScan(r.node, c.ID, r.cols); s != nil {
+		if pos := s.Table.ColumnByName(c.Name); pos >= 0 {
+			total := math.Max(p.opts.Est.TableRows(s.Table), 1)
+			d := access.DistinctValues(s.Table, pos, p.opts.Est, total)
+			return math.Max(math.Min(d, r.rows), 1)
+		}
+	}
+	return math.Max(r.rows/10, 1)
+}
+
+// findScan is the scan that yields a column, as far as it is easily seen.
+func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.Scan {
+	var column *logical.Column
+	for i := range cols {
+		if cols[i].ID == id {
+			column = &cols[i]
+		}
+	}
+	if column == nil {
+		return nil
+	}
+	var found *physical.Scan
+	var walk func(n physical.Node)
+	walk = func(n physical.Node) {
+		if s, ok := n.(*physical.Scan); ok && s.Alias == column.Table {
+			found = s
+		}
+		if j, ok := n.(*physical.LookupJoin); ok && j.Inner.Alias == column.Table {
+			found = j.Inner
+		}
+		for _, in := range n.Inputs() {
+			walk(in)
+		}
+	}
+	walk(n)
+	return found
+}
+
+// builtLeft reports whether a hash join builds its left input.
+func (j *pair) builtLeft() bool { return j.kind == logical.JoinInner && j.left.rows < j.right.rows }
+
+func (j *pair) hashCost() float64 {
+	build, probe := j.right.rows, j.left.rows
+	if j.builtLeft() {
+		build, probe = probe, build
+	}
+	return j.left.cost + j.right.cost + build*cost.BuildRow + probe*cost.ProbeRow + j.rows*cost.ProjectRow
+}
+
+func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
+	left, right := j.left.ids(), j.right.ids()
+	h := &physical.HashJoin{Kind: physical.JoinKind(j.kind), Left: j.left.node, Right: j.right.node, BuildLeft: j.builtLeft()}
+	for _, e := range j.equi {
+		lk, rk, err := p.hashKeys(e)
+		if err != nil {
+			return rel{}, err
+		}
+		if lk, err = place(lk, left); err != nil {
+			return rel{}, err
+		}
+		if rk, err = place(rk, right); err != nil {
+			return rel{}, err
+		}
+		h.LeftKeys, h.RightKeys = append(h.LeftKeys, lk), append(h.RightKeys, rk)
+	}
+	var err error
+	if h.Filter, err = placeAll(j.rest, append(left, right...)); err != nil {
+		return rel{}, err
+	}
+	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
+	h.Base = base(cols, j.rows, c)
+	return rel{node: h, cols: cols, rows: j.rows, cost: c}, nil
+}
+
+func (j *pair) nestedCost() float64 {
+	return j.left.cost + j.right.cost + j.left.rows*math.Max(j.right.rows, 1)*cost.NestedPair
+}
+
+func (p *planner) nestedLoop(j *pair, c float64) (rel, error) {
+	filter, err := placeAll(j.all, append(j.left.ids(), j.right.ids()...))
+	if err != nil {
+		return rel{}, err
+	}
+	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
+	n := &physical.NestedLoop{Base: base(cols, j.rows, c), Kind: physical.JoinKind(j.kind), Left: j.left.node, Right: j.right.node, Filter: filter}
+	return rel{node: n, cols: cols, rows: j.rows, cost: c}, nil
+}
+
+// innerPath is a key of a base table by which a join can look rows up.
+type innerPath struct {
+	index *schema.Index // nil for the primary key
+	key   []ranges.Column
+	path  *access.Path
+}
+
+// innerPaths are the keys of an item that is a base table, if it may be looked
+// up: not when its rows are locked as a scan reads them, nor when it is the
+// table that the statement changes.
+func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath {
+	if it.pathed {
+		return it.paths
+	}
+	it.pathed = true
+	s, conds := baseTable(it.node)
+	if s == nil || s.Lock.Strength != logical.LockNone || p.change == s || p.off("IndexAccess") || isNever(conds) {
+		return nil
+	}
+	ar := p.accessRequest(s, conds, request{cols: need})
+	add := func(x *schema.Index) {
+		if !hintAllows(&s.Hint, x) {
+			return
+		}
+		path := &access.Path{Kind: physical.AccessRange, Index: x, Residual: ar.Conds}
+		if x != nil {
+			path.Lookup, path.EntryFilter, path.Residual = access.Coverage(ar, x)
+		}
+		it.paths = append(it.paths, innerPath{x, access.KeyColumns(s.Table, x), path})
+	}
+	add(nil)
+	for i := range s.Table.Indexes {
+		x := &s.Table.Indexes[i]
+		if x.State == schema.IndexPublic && !x.Sparse && (!x.Invisible || hintNames(&s.Hint, x)) {
+			add(x)
+		}
+	}
+	return it.paths
+}
+
+func hintNames(h *logical.IndexHint, x *schema.Index) bool {
+	return slices.Contains(h.Use, x.Name) || slices.Contains(h.Force, x.Name)
+}
+
+func hintAllows(h *logical.IndexHint, x *schema.Index) bool {
+	name := "PRIMARY"
+	if x != nil {
+		name = x.Name
+	}
+	return access.HintAllows(h, name)
+}
+
+// baseTable is the scan under n with its conditions, nil if n is something
+// else.
+func baseTable(n logical.Node) (*logical.Scan, []expr.Expr) {
+	switch x := n.(type) {
+	case *logical.Scan:
+		return x, nil
+	case *logical.Filter:
+		if s, ok := x.Input.(*logical.Scan); ok {
+			return s, x.Conds
+		}
+	}
+	return nil, nil
+}
+
+// lookupPlan is a join by a key.
+type lookupPlan struct {
+	inner  *innerPath
+	keys   []expr.Expr
+	filter []expr.Expr // what the keys do not check
+	unique bool
+	perKey float64
+	cost   float64
+}
+
+// lookup finds the leading columns of a key that the equalities fix.
+func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
+	s, _ := baseTable(j.item.node)
+	l := lookupPlan{inner: in}
+	key := in.key
+	if in.index != nil && in.index.Unique {
+		key = key[:len(in.index.Parts)] // the rest adds nothing to a whole unique key
+	}
+	var used uint64
+	for _, kc := range key {
+		i := -1
+		if kc.Prefix == 0 {
+			i = pairFor(j.equi, s.Cols[kc.Table].ID, kc.Type)
+		}
+		if i < 0 {
+			break
+		}
+		used |= 1 << i
+		l.keys = append(l.keys, j.equi[i].left)
+	}
+	if len(l.keys) == 0 {
+		return l, false
+	}
+	l.unique = len(l.keys) == len(key) && (in.index == nil || in.index.Unique)
+	l.filter = append([]expr.Expr(nil), j.rest...)
+	for i, e := range j.equi {
+		if used&(1<<i) == 0 {
+			l.filter = append(l.filter, e.cond)
+		}
+	}
+	total := math.Max(p.opts.Est.TableRows(s.Table), 1)
+	l.perKey = 1
+	if !l.unique {
+		distinct := 1.0
+		for _, kc := range key[:len(l.keys)] {
+			distinct *= access.DistinctValues(s.Table, kc.Table, p.opts.Est, total)
+		}
+		l.perKey = math.Max(total/math.Min(distinct, total), 1)
+	}
+	l.cost = j.lookupCost(&l, total)
+	return l, true
+}
+
+func (j *pair) lookupCost(l *lookupPlan, total float64) float64 {
+	matched := j.left.rows * l.perKey
+	c := j.left.cost + j.rows*cost.ProjectRow
+	switch {
+	case l.inner.index == nil && l.unique:
+		c += cost.Lookup(j.left.rows, total)
+	case l.unique:
+		c += j.left.rows * cost.Get
+	default:
+		c += j.left.rows*cost.Seek + matched*cost.EntryRow
+	}
+	if l.inner.path.Lookup {
+		c += cost.Lookup(matched, total)
+	}
+	return c
+}
+
+func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
+	s, _ := baseTable(j.item.node)
+	inner, err := p.scanBy(s, l.inner.path, nil, request{cols: j.need}, false, false, true)
+	if err != nil {
+		return rel{}, err
+	}
+	left := j.left.ids()
+	keys, err := placeAll(l.keys, left)
+	if err != nil {
+		return rel{}, err
+	}
+	filter, err := placeAll(l.filter, append(left, inner.ids()...))
+	if err != nil {
+		return rel{}, err
+	}
+	cols := joinColumns(j.left.cols, inner.cols, j.kind)
+	n := &physical.LookupJoin{Base: base(cols, j.rows, l.cost), Kind: physical.JoinKind(j.kind), Left: j.left.node,
+		Inner: inner.node.(*physical.Scan), Keys: keys, Unique: l.unique, Filter: filter}
+	n.Inner.Estimate = physical.Estimate{Rows: l.perKey}
+	return rel{node: n, cols: cols, rows: j.rows, cost: l.cost}, nil
+}
+
+// pairFor is the equality whose right side is the column itself, compared in
+// the column's own values; -1 if there is none.
+func pairFor(pairs []equiPair, id expr.ColID, t schema.Type) int {
+	for i, e := range pairs {
+		c, ok := e.right.(*expr.Col)
+		if ok && c.ID == id && isKeyOf(e.left.Type(), t) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isKeyOf reports whether values of type x can be looked up as they are in a
+// key column of type t.
+func isKeyOf(x, t schema.Type) bool {
+	// TIMESTAMP keys are in UTC.
+	return types.KindOf(x) == types.KindOf(t) && types.KindOf(t) != value.KindJSON && t.ID != schema.TypeEnum && t.ID != schema.TypeSet &&
+		(x.ID == schema.TypeTimestamp) == (t.ID == schema.TypeTimestamp)
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sqlots/sqlots/index/scrub"
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/ddl"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// ddlEnv is what a schema change sees of the session.
+func (s *Session) ddlEnv() ddl.Env {
+	env := s.typesEnv()
+	env.Write = true
+	return ddl.Env{
+		Owner: s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
+		Eval: s.evalDefault, Warn: s.warn, SetState: s.process.SetState,
+	}
+}
+
+// evalDefault computes the expression of a column default.
+func (s *Session) evalDefault(ctx context.Context, sql string, _ schema.Type) (value.Datum, schema.Type, error) {
+	e, err := s.bindExpr("SELECT " + sql)
+	if err != nil {
+		return value.Null, types.Null, err
+	}
+	d, err := expr.EvalConst(s.exprCtx(ctx, nil), e)
+	return d, e.Type(), err
+}
+
+// bindExpr binds the expression of a SELECT without FROM.
+func (s *Session) bindExpr(sql string) (expr.Expr, error) {
+	stmt, err := s.engine.parsers.Parse(sql, s.vars.mode)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := s.bindStatement(stmt)
+	if err != nil {
+		return nil, err
+	}
+	if q, ok := bound.(*logical.Query); ok {
+		if p, ok := q.Root.(*logical.Project); ok && len(p.Exprs) == 1 {
+			return p.Exprs[0], nil
+		}
+	}
+	return nil, sqlerr.Internal("%s is not an expression", sql)
+}
+
+// renameUser is RENAME USER.
+func (s *Session) renameUser(ctx context.Context, x *logical.RenameUser) error {
+	return s.changeAccounts(ctx, func(ch accountChange) error {
+		var failed []string
+		for i := range x.From {
+			user, host := s.userName(x.From[i])
+			newUser, newHost := s.userName(x.To[i])
+			old := ch.Current().Account(user, host)
+			if old == nil || ch.Current().Account(newUser, newHost) != nil {
+				failed = append(failed, "'"+user+"'@'"+host+"'")
+				continue
+			}
+			a := *old
+			a.User, a.Host = newUser, newHost
+			ch.DropAccount(user, host)
+			ch.PutAccount(&a)
+		}
+		if len(failed) > 0 {
+			return sqlerr.New(1396, "HY000", "Operation RENAME USER failed for %s", quoteUsers(failed))
+		}
+		return nil
+	})
+}
+
+// maintain is ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE: a line for
+// each table.
+func (s *Session) maintain(ctx context.Context, stmt logical.Statement, more bool, w mysqlwire.ResultWriter) error {
+	op, tables := "analyze", []logical.TableName(nil)
+	switch x := stmt.(type) {
+	case *logical.AnalyzeTable:
+		tables = x.Tables
+	case *logical.Maintain:
+		op, tables = x.Op, x.Tables
+	}
+	if op == "checksum" || op == "repair" {
+		return sqlerr.NotSupported(fmt.Sprintf("%s TABLE", op))
+	}
+	text := types.VarcharOf(128, schema.CollationUTF8MB40900AICI)
+	long := types.Text(schema.CollationUTF8MB40900AICI)
+	err := w.Header(mysqlwire.NewHeader([]mysqlwire.Column{{Name: "Table", Type: text}, {Name: "Op", Type: text}, {Name: "Msg_type", Type: text}, {Name: "Msg_text", Type: long}}))
+	if err != nil {
+		return err
+	}
+	for _, n := range tables {
+		db := n.DB
+		if db == "" {
+			db = s.database
+		}
+		lines, err := s.maintainTable(ctx, op, db, n.Name)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			if err := w.Row([]value.Datum{value.String(db + "." + n.Name), value.String(op), value.String(l[0]), value.String(l[1])}); err != nil {
+				return err
+			}
+		}
+	}
+	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+}
+
+// maintainTable yields pairs of message type and text.
+func (s *Session) maintainTable(ctx context.Context, op, db, name string) ([][2]string, error) {
+	t, ok := s.engine.catalog.Snapshot().Table(db, name)
+	if !ok {
+		return [][2]string{{"Error", sqlerr.NoSuchTable(db, name).Message}, {"status", "Operation failed"}}, nil
+	}
+	switch op {
+	case "analyze":
+		if err := s.engine.stats.Analyze(ctx, t); err != nil {
+			return nil, err
+		}
+		s.engine.plans.clear()
+	case "check":
+		return s.checkTable(ctx, t)
+	}
+	return [][2]string{{"status", "OK"}}, nil
+}
+
+// maxProblems is how many problems CHECK TABLE lists.
+const maxProblems = 100
+
+// checkTable proves rows and index entries against each other.
+func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string, error) {
+	snap, err := s.engine.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	codec, err := s.engine.codecs.Get(t)
+	if err != nil {
+		return nil, err
+	}
+	report, err := scrub.Check(ctx, snap, codec)
+	if err != nil {
+		return nil, err
+	}
+	var out [][2]string
+	for i, p := range report.Problems {
+		if i == maxProblems {
+			break
+		}
+		out = append(out, [2]string{"error", p.String()})
+	}
+	if !report.OK() {
+		return append(out, [2]string{"status", "Corrupt"}), nil
+	}
+	return append(out, [2]string{"status", "OK"}), nil
+}

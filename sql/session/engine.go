@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/ddl"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/stats"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Config is what an Engine is made of.
+type Config struct {
+	Store storage.Store
+	Log   *slog.Logger
+	// MemoryLimit bounds what all queries together hold in memory, in bytes; 0
+	// for 1 GiB.
+	MemoryLimit int64
+	// Globals are initial global variables, by name.
+	Globals map[string]value.Datum
+	// CheckPlans verifies plans after each rewrite rule (tests).
+	CheckPlans bool
+}
+
+// Engine is what the sessions of a server share. Its methods may be called
+// concurrently.
+type Engine struct {
+	store      storage.Store
+	log        *slog.Logger
+	catalog    *catalog.Catalog
+	globals    *Globals
+	processes  *Processes
+	locks      mdl.Locks
+	parsers    *parser.Pool
+	plans      *planCache
+	sequences  *table.Sequences
+	codecs     *source.Codecs
+	stats      *stats.Estimator
+	ddl        *ddl.Runner
+	info       *infoschema.Provider
+	memory     *exec.Tracker
+	started    time.Time
+	checkPlans bool
+	counters   counters
+	userLocks  sync.Map
+}
+
+// counters are the numbers of SHOW STATUS.
+type counters struct {
+	questions, selects, inserts, updates, deletes, connections, slow, errors atomic.Int64
+	planHits, planMisses                                                     atomic.Int64
+	rowsRead, rowsSent                                                       atomic.Int64
+}
+
+// NewEngine opens the catalog of a store.
+func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
+	cat, err := catalog.Open(ctx, cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MemoryLimit == 0 {
+		cfg.MemoryLimit = 1 << 30
+	}
+	e := &Engine{
+		store: cfg.Store, log: cfg.Log, catalog: cat, globals: newGlobals(), processes: newProcesses(),
+		parsers: parser.NewPool(), plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans,
+		codecs: source.NewCodecs(), sequences: table.NewSequences(cfg.Store),
+		memory: exec.NewTracker("server", cfg.MemoryLimit),
+	}
+	for n, v := range cfg.Globals {
+		e.globals.Set(n, v)
+	}
+	e.stats = stats.New(cfg.Store, e.codecs)
+	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log})
+	e.info = infoschema.New((*introspection)(e))
+	if err := e.ddl.Resume(ctx); err != nil {
+		return nil, fmt.Errorf("resuming schema changes: %w", err)
+	}
+	return e, nil
+}
+
+// Catalog is the engine's catalog.
+func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }
+
+// Processes are the engine's connections.
+func (e *Engine) Processes() *Processes { return e.processes }
+
+// Globals are the engine's global variables.
+func (e *Engine) Globals() *Globals { return e.globals }

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// explainHeader describes the result of EXPLAIN.
+func explainHeader(format string, analyze bool) *mysqlwire.Header {
+	name := map[string]string{"tree": "EXPLAIN", "json": "EXPLAIN", "trace": "EXPLAIN"}[strings.ToLower(format)]
+	long := types.Text(schema.CollationUTF8MB40900AICI)
+	if name != "" || analyze {
+		return mysqlwire.NewHeader([]mysqlwire.Column{{Name: "EXPLAIN", Type: long}})
+	}
+	varchar := types.VarcharOf(64, schema.CollationUTF8MB40900AICI)
+	cols := []mysqlwire.Column{{Name: "id", Type: types.BigInt}, {Name: "select_type", Type: varchar}, {Name: "table", Type: varchar},
+		{Name: "partitions", Type: long}, {Name: "type", Type: varchar}, {Name: "possible_keys", Type: long}, {Name: "key", Type: varchar},
+		{Name: "key_len", Type: varchar}, {Name: "ref", Type: long}, {Name: "rows", Type: types.BigInt}, {Name: "filtered", Type: types.Double},
+		{Name: "Extra", Type: long}}
+	return mysqlwire.NewHeader(cols)
+}
+
+// explain is EXPLAIN and EXPLAIN ANALYZE.
+func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	format := strings.ToLower(x.Format)
+	opts := s.planOptions(vals)
+	var trace strings.Builder
+	if format == "trace" {
+		opts.Trace = func(rule string, n logical.Node) {
+			trace.WriteString("after " + rule + ":\n" + logical.Format(n) + "\n")
+		}
+	}
+	plan, err := planner.Plan(x.Stmt, opts)
+	if err != nil {
+		return err
+	}
+	plan.ParamTypes = ptypes
+	printer := &physical.Printer{Ctx: s.exprCtx(ctx, vals), Why: format == "trace"}
+	if x.Analyze {
+		if format != "" && format != "tree" && format != "json" {
+			return sqlerr.NotSupported("EXPLAIN ANALYZE with FORMAT=" + x.Format)
+		}
+		if err := s.analyze(ctx, plan, vals, printer); err != nil {
+			return err
+		}
+		if format == "" {
+			format = "tree"
+		}
+	}
+	if err := w.Header(explainHeader(format, x.Analyze)); err != nil {
+		return err
+	}
+	switch format {
+	case "tree":
+		err = w.Row([]value.Datum{value.String(printer.Tree(plan))})
+	case "json":
+		err = w.Row([]value.Datum{value.String(printer.JSON(plan))})
+	case "trace":
+		err = w.Row([]value.Datum{value.String(trace.String() + printer.Tree(plan))})
+	default:
+		err = writeExplainRows(w, printer.Rows(plan))
+	}
+	if err != nil {
+		return err
+	}
+	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+}
+
+func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
+	text := func(v string) value.Datum {
+		if v == "" {
+			return value.Null
+		}
+		return value.String(v)
+	}
+	for _, r := range rows {
+		err := w.Row([]value.Datum{value.Int(int64(r.ID)), text(r.SelectType), text(r.Table), value.Null, text(r.Type), text(r.PossibleKeys),
+			text(r.Key), text(r.KeyLen), text(r.Ref), value.Int(r.Rows), value.Float(r.Filtered), text(r.Extra)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// analyze runs a query and gives the printer what was measured.
+func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
+	if plan.Change != nil {
+		return sqlerr.NotSupported("EXPLAIN ANALYZE of a statement that changes data")
+	}
+	v, release, err := s.readView(ctx, plan)
+	if err != nil {
+		return err
+	}
+	defer release()
+	env := s.execEnv(ctx, v, vals)
+	defer env.Memory.Close()
+	env.Stats = exec.NewStats()
+	if err := exec.RunQuery(ctx, env, plan, func(*vec.Batch) error { return nil }); err != nil {
+		return err
+	}
+	printer.Actual = env.Stats.Actual
+	return nil
+}

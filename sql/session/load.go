@@ -1,0 +1,419 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// loadData is LOAD DATA: the file's lines are the rows of a virtual table from
+// which an INSERT … SELECT is made.
+func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
+	file, err := s.openLoadFile(x, w)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	insert, source, err := s.loadPlan(x)
+	if err != nil {
+		return err
+	}
+	source.reader = newFieldReader(file, x)
+	source.warn = s.warn
+	plan := &physical.Plan{Root: source.node, Change: insert, Tables: []*schema.Table{insert.Table}}
+	s.loading = source
+	defer func() { s.loading = nil }()
+	r, stale, err := s.change(ctx, &cachedPlan{plan: plan}, nil)
+	if stale {
+		err = sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+	}
+	if err != nil {
+		return err
+	}
+	var deleted, skipped uint64
+	if insert.Replace {
+		deleted = r.Affected - min(r.Affected, r.Records)
+	} else {
+		skipped = r.Duplicates
+	}
+	info := "Records: " + itoa(uint64(source.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.warningCount)
+	return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
+}
+
+// openLoadFile opens the client's file, or one of the server within
+// secure_file_priv.
+func (s *Session) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
+	if x.Local {
+		if s.engine.globals.Get(s.engine.globals.defs.Lookup("local_infile")).Int() == 0 {
+			return nil, sqlerr.New(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
+		}
+		return w.LoadLocal(x.Path)
+	}
+	dir := s.vars.text("secure_file_priv")
+	if dir == "" {
+		return nil, sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
+	}
+	path, err := filepath.EvalSymlinks(x.Path)
+	if err != nil {
+		return nil, sqlerr.New(13, "HY000", "Can't get stat of '%s' (OS errno 2 - No such file or directory)", x.Path)
+	}
+	if rel, err := filepath.Rel(dir, path); err != nil || strings.HasPrefix(rel, "..") {
+		return nil, sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, sqlerr.New(29, "HY000", "File '%s' not found (OS errno 2 - No such file or directory)", x.Path)
+	}
+	return f, nil
+}
+
+// loadSource is the virtual table of a LOAD DATA: one text column a field.
+type loadSource struct {
+	node   *physical.Virtual
+	reader *fieldReader
+	fields int
+	rows   int
+	warn   func(sqlerr.Warning)
+}
+
+// loadPlan makes the INSERT of a LOAD DATA: fields go to their columns, then
+// SET overrides. Fields that go to variables are read and dropped unless SET
+// uses them.
+func (s *Session) loadPlan(x *logical.LoadData) (*physical.Insert, *loadSource, error) {
+	collation := schema.CollationUTF8MB40900AICI
+	src := &loadSource{fields: len(x.Fields)}
+	text := types.Text(collation)
+	var cols []physical.Column
+	for i := range x.Fields {
+		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})
+	}
+	src.node = &physical.Virtual{Base: physical.Base{Cols: cols}, Name: "LOAD DATA", Key: src}
+	for i := range x.Fields {
+		src.node.Read = append(src.node.Read, i)
+	}
+	ins := &physical.Insert{Table: x.Insert.Table, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: x.Insert.Ignore || x.Local}
+	for _, f := range x.Fields {
+		if f.Column < 0 {
+			return nil, nil, sqlerr.NotSupported("LOAD DATA into user variables")
+		}
+		ins.Columns = append(ins.Columns, f.Column)
+	}
+	if len(x.Set) > 0 {
+		return nil, nil, sqlerr.NotSupported("LOAD DATA … SET")
+	}
+	return ins, src, nil
+}
+
+// loadOperator reads rows of a loadSource.
+type loadOperator struct {
+	src   *loadSource
+	batch *vec.Batch
+}
+
+func (s *loadSource) open() exec.Operator {
+	kinds := make([]value.Kind, s.fields)
+	for i := range kinds {
+		kinds[i] = value.KindBytes
+	}
+	return &loadOperator{src: s, batch: vec.NewBatch(kinds)}
+}
+
+// Next implements exec.Operator.
+func (o *loadOperator) Next(ctx context.Context) (*vec.Batch, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	b := o.batch
+	b.Reset()
+	for _, c := range b.Cols {
+		c.Init(value.KindBytes, vec.MaxRows)
+	}
+	for b.N < vec.MaxRows {
+		n, err := o.src.reader.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.src.rows++
+		o.src.check(n)
+		for i, c := range b.Cols {
+			if i >= n {
+				// A line that ends early leaves the type's empty value.
+				c.Bytes[b.N] = []byte{}
+				c.Nulls.Unset(b.N)
+				continue
+			}
+			f := o.src.reader.field(i)
+			if f == nil {
+				c.Nulls.Set(b.N)
+				continue
+			}
+			c.Bytes[b.N] = c.Own(f)
+		}
+		b.N++
+	}
+	if b.N == 0 {
+		return nil, nil
+	}
+	return b, nil
+}
+
+// Close implements exec.Operator.
+func (o *loadOperator) Close() error { return nil }
+
+// check warns of lines with too few or too many fields.
+func (s *loadSource) check(n int) {
+	switch {
+	case n < s.fields:
+		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1261, "01000", "Row %d doesn't contain data for all columns", s.rows)})
+	case n > s.fields:
+		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1262, "01000", "Row %d was truncated; it contained more data than there were input columns", s.rows)})
+	}
+}
+
+// maxField bounds one field, in bytes.
+const maxField = 64 << 20
+
+// fieldReader splits a file into lines and fields by MySQL's rules.
+type fieldReader struct {
+	in                  *bufio.Reader
+	term, line, start   []byte
+	enclosed, escaped   byte
+	hasEnclosed, hasEsc bool
+	skip                int
+	buf                 []byte
+	ends                []int  // end of each field in buf
+	nulls               []bool // NULL fields
+	enclosedField       bool
+}
+
+func newFieldReader(in io.Reader, x *logical.LoadData) *fieldReader {
+	r := &fieldReader{in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines}
+	if x.FieldsEnclosed != "" {
+		r.enclosed, r.hasEnclosed = x.FieldsEnclosed[0], true
+	}
+	if x.FieldsEscaped != "" {
+		r.escaped, r.hasEsc = x.FieldsEscaped[0], true
+	}
+	return r
+}
+
+// field is field i of the current line; nil is NULL.
+func (r *fieldReader) field(i int) []byte {
+	if r.nulls[i] {
+		return nil
+	}
+	from := 0
+	if i > 0 {
+		from = r.ends[i-1]
+	}
+	return r.buf[from:r.ends[i]:r.ends[i]]
+}
+
+// next reads a line and returns its number of fields.
+func (r *fieldReader) next() (int, error) {
+	for r.skip > 0 {
+		r.skip--
+		if err := r.skipLine(); err != nil {
+			return 0, err
+		}
+	}
+	if len(r.start) > 0 {
+		if err := r.seekStart(); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := r.in.Peek(1); err != nil {
+		return 0, err
+	}
+	r.buf, r.ends, r.nulls = r.buf[:0], r.ends[:0], r.nulls[:0]
+	for {
+		lineEnd, err := r.readField()
+		if err != nil {
+			return 0, err
+		}
+		if lineEnd {
+			return len(r.ends), nil
+		}
+	}
+}
+
+func (r *fieldReader) skipLine() error {
+	for {
+		c, err := r.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if r.matches(c, r.line) {
+			return nil
+		}
+	}
+}
+
+func (r *fieldReader) seekStart() error {
+	for {
+		c, err := r.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if r.matches(c, r.start) {
+			return nil
+		}
+	}
+}
+
+// matches reports whether c and what follows is the separator, and consumes
+// the rest of it then.
+func (r *fieldReader) matches(c byte, sep []byte) bool {
+	if len(sep) == 0 || c != sep[0] {
+		return false
+	}
+	if len(sep) == 1 {
+		return true
+	}
+	rest, err := r.in.Peek(len(sep) - 1)
+	if err != nil || string(rest) != string(sep[1:]) {
+		return false
+	}
+	_, _ = r.in.Discard(len(rest))
+	return true
+}
+
+// readField reads one field into buf; lineEnd tells that the line ends with
+// it.
+func (r *fieldReader) readField() (lineEnd bool, err error) {
+	start := len(r.buf)
+	c, err := r.in.ReadByte()
+	if errors.Is(err, io.EOF) {
+		r.finish(start, false, false)
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	quoted := r.hasEnclosed && c == r.enclosed
+	null := false
+	if !quoted {
+		_ = r.in.UnreadByte()
+	}
+	for {
+		if len(r.buf)-start > maxField {
+			return false, sqlerr.New(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes")
+		}
+		c, err := r.in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			r.finish(start, null && !quoted, quoted)
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case r.hasEsc && c == r.escaped && (!r.hasEnclosed || r.escaped != r.enclosed):
+			n, err := r.in.ReadByte()
+			if errors.Is(err, io.EOF) {
+				r.buf = append(r.buf, c)
+				continue
+			}
+			if err != nil {
+				return false, err
+			}
+			if n == 'N' && len(r.buf) == start {
+				null = true
+			}
+			r.buf = append(r.buf, unescape(n))
+		case quoted && c == r.enclosed:
+			n, err := r.in.Peek(1)
+			if err == nil && n[0] == r.enclosed {
+				_, _ = r.in.Discard(1)
+				r.buf = append(r.buf, c)
+				continue
+			}
+			// The quote closes only before a separator or the end.
+			if end, isEnd := r.separator(); isEnd {
+				r.finish(start, false, true)
+				return end, nil
+			}
+			r.buf = append(r.buf, c)
+		case !quoted && r.matches(c, r.term):
+			r.finish(start, null, false)
+			return false, nil
+		case !quoted && r.matches(c, r.line):
+			r.finish(start, null, false)
+			return true, nil
+		default:
+			r.buf = append(r.buf, c)
+		}
+	}
+}
+
+// separator consumes a separator that stands here; lineEnd tells which.
+func (r *fieldReader) separator() (lineEnd, found bool) {
+	c, err := r.in.ReadByte()
+	if err != nil {
+		return true, true
+	}
+	if r.matches(c, r.term) {
+		return false, true
+	}
+	if r.matches(c, r.line) {
+		return true, true
+	}
+	_ = r.in.UnreadByte()
+	return false, false
+}
+
+func (r *fieldReader) finish(start int, null, quoted bool) {
+	text := r.buf[start:]
+	if !quoted {
+		null = null && len(text) == 1 && text[0] == 'N' || r.hasEnclosed && string(text) == "NULL"
+	}
+	r.ends = append(r.ends, len(r.buf))
+	r.nulls = append(r.nulls, null)
+}
+
+// unescape is the byte that an escape sequence of LOAD DATA stands for.
+func unescape(c byte) byte {
+	switch c {
+	case '0':
+		return 0
+	case 'b':
+		return '\b'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	case 'Z':
+		return 26
+	}
+	return c
+}
+
+// virtual opens the virtual tables of this session: LOAD DATA's file, or those
+// of information_schema and SHOW.
+func (s *Session) virtual(ctx context.Context, _ *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
+	if src, ok := v.Key.(*loadSource); ok {
+		return src.open(), nil
+	}
+	return s.openVirtual(ctx, v)
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+)
+
+// cachedPlan is a plan with what is needed to run it again.
+type cachedPlan struct {
+	plan   *physical.Plan
+	header *mysqlwire.Header // nil for changes
+	made   time.Time
+	point  *pointPlan // the short road, nil if there is none
+	// rebind binds the statement again, for the case that the schema changes
+	// between planning and running.
+	rebind func() (logical.Statement, error)
+}
+
+// planMaxAge is how long a plan is used before its estimates are made anew.
+const planMaxAge = time.Minute
+
+const (
+	planShards   = 16
+	plansInShard = 512
+)
+
+// planCache holds the plans of statement templates, shared by all sessions.
+type planCache struct {
+	seed   maphash.Seed
+	shards [planShards]struct {
+		sync.RWMutex
+		plans map[string]*cachedPlan
+	}
+}
+
+func newPlanCache() *planCache {
+	c := &planCache{seed: maphash.MakeSeed()}
+	for i := range c.shards {
+		c.shards[i].plans = map[string]*cachedPlan{}
+	}
+	return c
+}
+
+func (c *planCache) get(key []byte) *cachedPlan {
+	s := &c.shards[maphash.Bytes(c.seed, key)%planShards]
+	s.RLock()
+	p := s.plans[string(key)]
+	s.RUnlock()
+	return p
+}
+
+func (c *planCache) put(key []byte, p *cachedPlan) {
+	s := &c.shards[maphash.Bytes(c.seed, key)%planShards]
+	s.Lock()
+	defer s.Unlock()
+	if len(s.plans) >= plansInShard {
+		for k := range s.plans { // any: the map's order is random
+			delete(s.plans, k)
+			break
+		}
+	}
+	s.plans[string(key)] = p
+}
+
+// clear forgets all plans.
+func (c *planCache) clear() {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.Lock()
+		s.plans = map[string]*cachedPlan{}
+		s.Unlock()
+	}
+}

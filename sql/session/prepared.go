@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// maxPrepared is MySQL's default of max_prepared_stmt_count.
+const maxPrepared = 16382
+
+// prepared is a prepared statement. Its plan is kept in the engine's cache
+// under the text and the types of the parameters.
+type prepared struct {
+	stmt   parser.Statement
+	text   []byte
+	params int
+	// ptypes are the types of the parameters at the last execution.
+	ptypes []schema.Type
+	// last is the plan of the last execution with its key, so that executing
+	// again needs no look-up.
+	last    *cachedPlan
+	lastKey string
+}
+
+// Prepare implements mysqlwire.Session.
+func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared, error) {
+	_, done := s.enter(ctx, "Prepare", text)
+	defer done()
+	s.clearDiagnostics()
+	if len(s.prepared) >= maxPrepared {
+		return nil, s.finish(sqlerr.New(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
+	}
+	p, header, err := s.prepare(text)
+	if err != nil {
+		return nil, s.finish(err)
+	}
+	s.nextPrepared++
+	s.prepared[s.nextPrepared] = p
+	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.params, Columns: header, Warnings: s.warningCount}, nil
+}
+
+// prepare parses and binds a statement once, which finds its errors and the
+// columns of its result.
+func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
+	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params)}
+	ptypes := make([]schema.Type, p.params)
+	for i := range ptypes {
+		ptypes[i] = types.Null // taken from the context
+	}
+	bound, err := bind.Bind(s.bindEnv(ptypes), stmt)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch x := bound.(type) {
+	case *logical.Query:
+		if len(x.Into) == 0 {
+			return p, queryHeader(x), nil
+		}
+	case *logical.Explain:
+		return p, explainHeader(x.Format, x.Analyze), nil
+	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
+		return nil, nil, sqlerr.New(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
+	}
+	return p, nil, nil
+}
+
+// Execute implements mysqlwire.Session.
+func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Param, w mysqlwire.ResultWriter) error {
+	p := s.prepared[id]
+	if p == nil {
+		return s.finish(sqlerr.UnknownStatementHandler(itoa(uint64(id)), "mysqld_stmt_execute"))
+	}
+	ctx, done := s.enter(ctx, "Execute", p.stmt.Text)
+	defer done()
+	return s.finish(s.execute(ctx, p, params, false, w))
+}
+
+// CloseStatement implements mysqlwire.Session.
+func (s *Session) CloseStatement(id uint32) { delete(s.prepared, id) }
+
+// execute runs a prepared statement, by its cached plan when there is one.
+func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+	if len(params) != p.params {
+		return sqlerr.WrongArguments("EXECUTE")
+	}
+	vals := make([]value.Datum, len(params))
+	s.key = s.planKey(s.key[:0], p.text)
+	for i := range params {
+		vals[i] = params[i].D
+		s.key = appendTypeKey(s.key, &params[i])
+	}
+	c := p.last
+	if c == nil || p.lastKey != string(s.key) {
+		c = s.engine.plans.get(s.key)
+	}
+	if c != nil && s.usable(c) {
+		s.engine.counters.planHits.Add(1)
+		p.last = c
+		if p.lastKey != string(s.key) {
+			p.lastKey = string(s.key)
+		}
+		s.clearDiagnostics()
+		return s.runPlan(ctx, c, vals, more, w)
+	}
+	ptypes := s.paramTypes(params)
+	if !readsDiagnostics(p.stmt.Text) {
+		s.clearDiagnostics()
+	}
+	key := string(s.key)
+	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), p.stmt) }
+	bound, err := rebind()
+	if err != nil {
+		return err
+	}
+	if !cacheable(bound) || strings.ContainsRune(p.stmt.Text, '@') {
+		return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
+	}
+	c, err = s.plan(bound, vals, ptypes)
+	if err != nil {
+		return err
+	}
+	c.rebind = rebind
+	s.engine.counters.planMisses.Add(1)
+	s.engine.plans.put([]byte(key), c)
+	p.last, p.lastKey = c, key
+	return s.runPlan(ctx, c, vals, more, w)
+}
+
+// paramTypes are the types with which parameters are bound. A NULL parameter
+// is typed from its context.
+func (s *Session) paramTypes(params []mysqlwire.Param) []schema.Type {
+	out := make([]schema.Type, len(params))
+	for i, p := range params {
+		out[i] = p.Type
+		if p.D.IsNull() {
+			out[i] = types.Null
+		}
+		if out[i].IsCharacter() {
+			out[i].Collation = s.vars.collation
+		}
+	}
+	return out
+}
+
+// appendTypeKey appends what tells plans for different parameter types apart.
+func appendTypeKey(dst []byte, p *mysqlwire.Param) []byte {
+	id := byte(p.Type.ID)
+	if p.D.IsNull() {
+		id = 0
+	}
+	flags := byte(p.Type.Scale) << 1
+	if p.Type.Unsigned {
+		flags |= 1
+	}
+	dst = append(dst, id, flags)
+	if p.Type.ID == schema.TypeDecimal {
+		dst = append(dst, byte(p.Type.Len))
+	}
+	return dst
+}
+
+// prepareNamed is PREPARE name FROM text.
+func (s *Session) prepareNamed(x *logical.Prepare) error {
+	text := x.Text
+	if x.FromVar != "" {
+		d, t := s.UserVar(x.FromVar)
+		if d.IsNull() {
+			return sqlerr.Parse("", "NULL", 1)
+		}
+		text = string(types.AppendText(nil, t, d))
+	}
+	p, _, err := s.prepare(text)
+	if err != nil {
+		return err
+	}
+	s.named[strings.ToLower(x.Name)] = p
+	return nil
+}
+
+// executeNamed is EXECUTE name USING @a, ….
+func (s *Session) executeNamed(ctx context.Context, x *logical.ExecutePrepared, more bool, w mysqlwire.ResultWriter) error {
+	p := s.named[strings.ToLower(x.Name)]
+	if p == nil {
+		return sqlerr.UnknownStatementHandler(x.Name, "EXECUTE")
+	}
+	params := make([]mysqlwire.Param, len(x.Vars))
+	for i, name := range x.Vars {
+		d, t := s.UserVar(name)
+		params[i] = mysqlwire.Param{D: d, Type: t}
+	}
+	return s.execute(ctx, p, params, more, w)
+}

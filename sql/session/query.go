@@ -1,0 +1,402 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Query implements mysqlwire.Session: COM_QUERY with one statement, or with
+// several when the client said so.
+func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWriter) error {
+	ctx, done := s.enter(ctx, "Query", text)
+	defer done()
+	if handled, err := s.queryTemplate(ctx, text, w); handled {
+		return s.finish(err)
+	}
+	rest := text
+	for first := true; ; first = false {
+		stmt, tail, ok := parser.Next(rest, s.vars.mode)
+		if !ok {
+			if first {
+				return s.finish(sqlerr.EmptyQuery())
+			}
+			return nil
+		}
+		_, _, more := parser.Next(tail, s.vars.mode)
+		if more && !s.multi {
+			return s.finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
+		}
+		if err := s.finish(s.one(ctx, stmt, more, w)); err != nil {
+			return err
+		}
+		if s.lost || !more {
+			return nil
+		}
+		rest = tail
+	}
+}
+
+func clipNear(text string) string {
+	if len(text) > 80 {
+		text = text[:80]
+	}
+	return text
+}
+
+// enter marks the start of a command; the returned function its end.
+func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
+	s.engine.counters.questions.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	now := time.Now()
+	s.process.begin(command, text, now, cancel)
+	var timer *time.Timer
+	if s.vars.maxTime > 0 && isSelect(text) {
+		timer = time.AfterFunc(s.vars.maxTime, func() { cancel(sqlerr.QueryTimeout()) })
+	}
+	return ctx, func() {
+		if timer != nil {
+			timer.Stop()
+		}
+		s.process.end(time.Now())
+		cancel(nil)
+	}
+}
+
+func isSelect(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n(")
+	return len(text) >= 6 && strings.EqualFold(text[:6], "select")
+}
+
+// finish turns the outcome of a statement into the session's diagnostics and
+// the error that the client gets.
+func (s *Session) finish(err error) error {
+	if err == nil {
+		if s.lost {
+			s.info.Kill()
+		}
+		return nil
+	}
+	err = translate(err)
+	s.engine.counters.errors.Add(1)
+	s.rowCount = -1
+	if e, ok := err.(*sqlerr.Error); ok {
+		s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
+		if e.Number == 1213 {
+			s.rollback() // the victim of a deadlock loses its transaction
+		}
+	}
+	if s.lost {
+		s.info.Kill()
+	}
+	return err
+}
+
+// queryTemplate runs a statement by its template: the plan comes from the
+// cache, the literals become parameters. handled is false when the text has to
+// go the long way.
+func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.ResultWriter) (handled bool, err error) {
+	t := &s.template
+	if len(text) > 1<<16 {
+		return false, nil
+	}
+	// The text is not changed while the template shares its bytes.
+	if !parser.TemplateOf(unsafe.Slice(unsafe.StringData(text), len(text)), s.vars.mode, t) {
+		return false, nil
+	}
+	s.key = s.planKey(s.key[:0], t.Text)
+	s.key = t.AppendKey(s.key)
+	c := s.engine.plans.get(s.key)
+	if c == nil || !s.usable(c) {
+		for i := range t.Types {
+			if t.Types[i].IsString() {
+				t.Types[i].Collation = s.vars.collation
+			}
+		}
+		if c, err = s.planTemplate(t); err != nil || c == nil {
+			return err != nil && isFinal(err), err
+		}
+		s.engine.plans.put(s.key, c)
+		s.engine.counters.planMisses.Add(1)
+	} else {
+		s.engine.counters.planHits.Add(1)
+	}
+	s.clearDiagnostics()
+	return true, s.runPlan(ctx, c, t.Vals, false, w)
+}
+
+// isFinal reports whether an error of the template road would be the same on
+// the long one; errors that quote the text are made there.
+func isFinal(error) bool { return false }
+
+// planKey starts the cache key of a text with what its meaning depends on.
+func (s *Session) planKey(dst, text []byte) []byte {
+	dst = append(dst, text...)
+	dst = append(dst, 0)
+	dst = append(dst, s.database...)
+	dst = append(dst, 0, byte(s.vars.mode), byte(s.vars.mode>>8), byte(s.vars.mode>>16), byte(s.vars.mode>>24),
+		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism))
+	if s.vars.disabled != nil {
+		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
+	}
+	return append(dst, 0)
+}
+
+// usable reports whether a cached plan may run: its tables are unchanged and
+// its estimates not too old.
+func (s *Session) usable(c *cachedPlan) bool {
+	snap := s.engine.catalog.Snapshot()
+	for _, t := range c.plan.Tables {
+		if snap.TableByID(t.ID) != t {
+			return false
+		}
+	}
+	return time.Since(c.made) < planMaxAge
+}
+
+// planTemplate makes the plan of a template; nil when the statement is none
+// that plans are kept of.
+func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
+	stmt, err := s.engine.parsers.ParseTemplate(t, s.vars.mode)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := bind.Bind(s.bindEnv(t.Types), stmt)
+	if err != nil {
+		return nil, err
+	}
+	if !cacheable(bound) {
+		return nil, nil
+	}
+	ptypes := append([]schema.Type(nil), t.Types...)
+	c, err := s.plan(bound, t.Vals, ptypes)
+	if err != nil {
+		return nil, err
+	}
+	c.rebind = func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
+	return c, nil
+}
+
+// cacheable reports whether runPlan runs the statement and its plan may be
+// kept.
+func cacheable(stmt logical.Statement) bool {
+	switch q := stmt.(type) {
+	case *logical.Query:
+		return len(q.Into) == 0
+	case *logical.Insert, *logical.Update, *logical.Delete:
+		return true
+	}
+	return false
+}
+
+// bindStatement binds a statement without parameters.
+func (s *Session) bindStatement(stmt parser.Statement) (logical.Statement, error) {
+	return bind.Bind(s.bindEnv(nil), stmt)
+}
+
+// bindEnv is what binding sees of the session.
+func (s *Session) bindEnv(params []schema.Type) *bind.Env {
+	return &bind.Env{
+		Catalog: s.engine.catalog.Snapshot(), Virtual: s.engine.info.For((*introspected)(s)), Database: s.database, Mode: s.vars.mode,
+		Collation: s.vars.collation, ServerCollation: s.serverCollation(), ParamTypes: params,
+		SysVar: func(scope, name string) (schema.Type, error) {
+			_, t, err := s.SysVar(scope, name)
+			return t, err
+		},
+		UserVar: func(name string) schema.Type {
+			_, t := s.UserVar(name)
+			return t
+		},
+		Parser: s.engine.parsers,
+		Warn:   s.warn,
+	}
+}
+
+// one runs one statement the long way.
+func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.ResultWriter) error {
+	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
+	if err != nil {
+		s.clearDiagnostics()
+		return err
+	}
+	if len(stmt.Params) > 0 {
+		s.clearDiagnostics()
+		return sqlerr.Parse("", "?", 1)
+	}
+	return s.statement(ctx, stmt, nil, more, w)
+}
+
+// statement binds and runs a parsed statement with parameters.
+func (s *Session) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+	vals, ptypes := splitParams(params)
+	keep := readsDiagnostics(stmt.Text)
+	var bindWarnings []sqlerr.Warning
+	env := s.bindEnv(ptypes)
+	env.Warn = func(x sqlerr.Warning) { bindWarnings = append(bindWarnings, x) }
+	bound, err := bind.Bind(env, stmt)
+	if !keep {
+		s.clearDiagnostics()
+	}
+	for _, x := range bindWarnings {
+		s.warn(x)
+	}
+	if err != nil {
+		return err
+	}
+	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
+	return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
+}
+
+func splitParams(params []mysqlwire.Param) ([]value.Datum, []schema.Type) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	vals, ts := make([]value.Datum, len(params)), make([]schema.Type, len(params))
+	for i, p := range params {
+		vals[i], ts[i] = p.D, p.Type
+	}
+	return vals, ts
+}
+
+// readsDiagnostics reports whether a statement shows the diagnostics of the
+// one before, which it must not clear.
+func readsDiagnostics(text string) bool {
+	t := strings.ToLower(strings.TrimSpace(text))
+	if strings.HasPrefix(t, "show") {
+		return strings.Contains(t, "warnings") || strings.Contains(t, "errors")
+	}
+	return strings.HasPrefix(t, "get diagnostics") ||
+		strings.HasPrefix(t, "select") && (strings.Contains(t, "@@warning_count") || strings.Contains(t, "@@error_count"))
+}
+
+// dispatch runs a bound statement.
+func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind func() (logical.Statement, error), vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	switch x := stmt.(type) {
+	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete:
+		c, err := s.plan(stmt, vals, ptypes)
+		if err != nil {
+			return err
+		}
+		c.rebind = rebind
+		if q, ok := x.(*logical.Query); ok && len(q.Into) > 0 {
+			return s.selectInto(ctx, q, c, vals, more, w)
+		}
+		return s.runPlan(ctx, c, vals, more, w)
+	case *logical.Explain:
+		return s.explain(ctx, x, vals, ptypes, more, w)
+	case *logical.LoadData:
+		return s.loadData(ctx, x, more, w)
+	case *logical.Prepare:
+		if err := s.prepareNamed(x); err != nil {
+			return err
+		}
+		return s.ok(w, mysqlwire.OK{Info: "Statement prepared"}, more)
+	case *logical.ExecutePrepared:
+		return s.executeNamed(ctx, x, more, w)
+	case *logical.Deallocate:
+		if s.named[strings.ToLower(x.Name)] == nil {
+			return sqlerr.UnknownStatementHandler(x.Name, "DEALLOCATE PREPARE")
+		}
+		delete(s.named, strings.ToLower(x.Name))
+		return s.ok(w, mysqlwire.OK{}, more)
+	case *logical.AnalyzeTable, *logical.Maintain:
+		return s.maintain(ctx, stmt, more, w)
+	}
+	affected, err := s.command(ctx, stmt, vals)
+	if err != nil {
+		return err
+	}
+	s.rowCount = int64(affected)
+	return s.ok(w, mysqlwire.OK{AffectedRows: affected}, more)
+}
+
+// command runs the statements that answer with OK and nothing else.
+func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []value.Datum) (uint64, error) {
+	switch x := stmt.(type) {
+	case *logical.Use:
+		return 0, s.UseDatabase(ctx, x.Database)
+	case *logical.Begin:
+		return 0, s.runBegin(ctx, x)
+	case *logical.Commit:
+		return 0, s.runCommit(ctx, x)
+	case *logical.Rollback:
+		return 0, s.runRollback(x)
+	case *logical.Savepoint:
+		return 0, s.runSavepoint(x.Name)
+	case *logical.ReleaseSavepoint:
+		return 0, s.releaseSavepoint(x.Name)
+	case *logical.Set:
+		return 0, s.runSet(ctx, x, vals)
+	case *logical.Kill:
+		return 0, s.runKill(ctx, x, vals)
+	case *logical.Do:
+		return 0, s.runDo(ctx, x, vals)
+	case *logical.SetPassword:
+		return 0, s.setPassword(ctx, x)
+	case *logical.Flush:
+		return 0, nil
+	case *logical.CreateUser:
+		return 0, s.createUser(ctx, x)
+	case *logical.AlterUser:
+		return 0, s.alterUser(ctx, x)
+	case *logical.DropUser:
+		return 0, s.dropUser(ctx, x)
+	case *logical.RenameUser:
+		return 0, s.renameUser(ctx, x)
+	case *logical.ExplainConnection:
+		return 0, sqlerr.NotSupported("EXPLAIN FOR CONNECTION")
+	case *logical.Grant:
+		return 0, s.grant(x)
+	case *logical.LockTables, *logical.UnlockTables:
+		return 0, sqlerr.NotSupported("LOCK TABLES")
+	case *logical.Shutdown:
+		return 0, sqlerr.NotSupported("SHUTDOWN")
+	}
+	return s.schemaChange(ctx, stmt)
+}
+
+// schemaChange runs DDL: it ends the open transaction before, as MySQL does.
+func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
+	if s.open != nil && s.open.readOnly {
+		return 0, sqlerr.ReadOnlyTransaction()
+	}
+	if err := s.commit(ctx); err != nil {
+		return 0, err
+	}
+	n, err := s.engine.ddl.Run(ctx, stmt, s.ddlEnv())
+	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.database {
+		s.database = ""
+		s.process.setDB("")
+	}
+	return n, err
+}
+
+// ok answers a statement without rows.
+func (s *Session) ok(w mysqlwire.ResultWriter, ok mysqlwire.OK, more bool) error {
+	ok.More, ok.Warnings = more, s.warningCount
+	return w.OK(ok)
+}
+
+// runKill is KILL.
+func (s *Session) runKill(ctx context.Context, k *logical.Kill, vals []value.Datum) error {
+	d, err := s.evalOne(ctx, k.ID, vals)
+	if err != nil {
+		return err
+	}
+	env := s.typesEnv()
+	id, err := types.ToUint(&env, d, k.ID.Type())
+	if err != nil {
+		return err
+	}
+	return s.kill(id, k.Query)
+}

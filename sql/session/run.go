@@ -1,0 +1,381 @@
+package session
+
+import (
+	"context"
+	"math"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// maxReplans bounds how often a statement is planned again because a schema
+// change overtook it.
+const maxReplans = 10
+
+func (s *Session) typesEnv() types.Env {
+	return types.Env{Mode: s.vars.mode, Loc: s.vars.loc, Now: s.now(), Warn: s.warn}
+}
+
+// exprCtx is the evaluation state of a statement.
+func (s *Session) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
+	return &expr.Ctx{Env: s.typesEnv(), Context: ctx, Params: vals, Session: s}
+}
+
+// plan makes the plan of a bound statement, with its result header.
+func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
+	opts := s.planOptions(vals)
+	p, err := planner.Plan(stmt, opts)
+	if err != nil {
+		return nil, err
+	}
+	p.ParamTypes = ptypes
+	c := &cachedPlan{plan: p, made: s.now()}
+	if q, ok := stmt.(*logical.Query); ok {
+		c.header = queryHeader(q)
+		c.point = s.pointOf(p)
+	}
+	return c, nil
+}
+
+func (s *Session) planOptions(vals []value.Datum) planner.Options {
+	ec := s.exprCtx(context.Background(), vals)
+	ec.Warn = nil
+	return planner.Options{
+		Est: s.engine.stats, Ctx: ec, Bind: &expr.BindEnv{Collation: s.vars.collation, Mode: s.vars.mode},
+		Parallelism: s.vars.parallelism, Disabled: s.vars.disabled, Check: s.engine.checkPlans,
+	}
+}
+
+// queryHeader describes the result of a query to clients.
+func queryHeader(q *logical.Query) *mysqlwire.Header {
+	cols := q.Root.Columns()
+	out := make([]mysqlwire.Column, len(cols))
+	for i, c := range cols {
+		out[i] = mysqlwire.Column{Database: c.DB, Table: c.Table, OrgTable: c.OrgTable, Name: c.Name, OrgName: c.OrgName, Type: c.T, NotNull: !c.Null}
+	}
+	return mysqlwire.NewHeader(out)
+}
+
+// runPlan executes a plan and writes its result. The plan is made again when
+// the schema changed between planning and reading.
+func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+	if c.point != nil && s.open == nil && s.vars.autocommit && s.vars.selectLimit > 0 {
+		if done, err := s.runPoint(ctx, c, vals, more, w); done {
+			return err
+		}
+	}
+	for try := 0; ; try++ {
+		stale, err := s.tryPlan(ctx, c, vals, more, w)
+		if !stale {
+			return err
+		}
+		if try == maxReplans {
+			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+		}
+		if c, err = s.replan(c, vals); err != nil {
+			return err
+		}
+	}
+}
+
+// replan binds and plans the statement of a stale plan again.
+func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
+	if c.rebind == nil {
+		return nil, sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+	}
+	bound, err := c.rebind()
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.plan(bound, vals, c.plan.ParamTypes)
+	if err == nil {
+		n.rebind = c.rebind
+	}
+	return n, err
+}
+
+// current reports whether all tables of a plan are as they were.
+func (s *Session) current(p *physical.Plan) bool { return s.currentTables(p.Tables) }
+
+func (s *Session) currentTables(tables []*schema.Table) bool {
+	snap := s.engine.catalog.Snapshot()
+	for _, t := range tables {
+		if snap.TableByID(t.ID) != t {
+			return false
+		}
+	}
+	return true
+}
+
+// tryPlan runs a plan once. stale: nothing was done, because a table changed.
+func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (stale bool, err error) {
+	if s.open == nil && !s.vars.autocommit && len(c.plan.Tables) > 0 {
+		if err := s.begin(s.vars.readOnly); err != nil {
+			return false, err
+		}
+	}
+	if c.plan.Change != nil {
+		return s.tryChange(ctx, c, vals, more, w)
+	}
+	view, release, err := s.readView(ctx, c.plan)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if !s.current(c.plan) {
+		return true, nil
+	}
+	s.engine.counters.selects.Add(1)
+	env := s.execEnv(ctx, view, vals)
+	err = s.sendRows(ctx, env, c, more, w)
+	if s.locks(c.plan) && s.open == nil && err == nil {
+		_, err = view.Txn.Commit(ctx)
+	}
+	return false, err
+}
+
+// view is what a statement reads from and, when Txn is set, writes to.
+type view struct {
+	Reader storage.Reader
+	Txn    storage.Txn
+}
+
+// locks reports whether a query takes row locks.
+func (s *Session) locks(p *physical.Plan) bool { return p.Locks }
+
+// readView takes the view that a query reads: the transaction's, or a
+// snapshot of its own in autocommit.
+func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
+	if s.open != nil {
+		if err := s.lockTables(ctx, p.Tables); err != nil {
+			return view{}, nil, err
+		}
+		if err := s.refreshView(p.Tables); err != nil {
+			return view{}, nil, err
+		}
+		return view{Reader: s.open.txn, Txn: s.open.txn}, func() {}, nil
+	}
+	if s.locks(p) {
+		release, err := s.lockStatement(ctx, p.Tables)
+		if err != nil {
+			return view{}, nil, err
+		}
+		txn, err := s.newTxn(false)
+		if err != nil {
+			release()
+			return view{}, nil, err
+		}
+		return view{Reader: txn, Txn: txn}, func() { txn.Rollback(); release() }, nil
+	}
+	if len(p.Tables) == 0 {
+		return view{Reader: s.engine.store.Latest()}, func() {}, nil
+	}
+	snap, err := s.engine.store.Snapshot()
+	if err != nil {
+		return view{}, nil, translate(err)
+	}
+	return view{Reader: snap}, func() { snap.Close() }, nil
+}
+
+// refreshView fixes the read view of the open transaction, or moves it forward
+// in READ COMMITTED, and checks that it shows the tables as they are described
+// now.
+func (s *Session) refreshView(tables []*schema.Table) error {
+	isolation := s.vars.isolation
+	if s.nextIsolation != "" {
+		isolation = s.nextIsolation
+	}
+	if err := s.takeView(isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED"); err != nil {
+		return err
+	}
+	if !s.currentTables(tables) {
+		return nil // the plan is stale: it is made again
+	}
+	return s.checkView(tables)
+}
+
+// execEnv is the executor's environment of one statement.
+func (s *Session) execEnv(ctx context.Context, v view, vals []value.Datum) *exec.Env {
+	src := source.New(source.Env{
+		Store: s.engine.store, Reader: v.Reader, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
+		Sequences: s.engine.sequences, Virtual: s.virtual, BatchSize: s.vars.batchSize,
+	})
+	ec := s.exprCtx(ctx, vals)
+	return &exec.Env{
+		Source: src, Sink: src, Ctx: ec, Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
+		Parallelism: s.vars.parallelism, BatchSize: s.vars.batchSize, FoundRows: s.info.FoundRows,
+		GroupConcatMaxLen: int(min(s.vars.number("group_concat_max_len"), math.MaxInt32)),
+		LastInsertID:      s.LastInsertID,
+	}
+}
+
+// sendRows runs a query and writes its rows.
+func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, more bool, w mysqlwire.ResultWriter) error {
+	defer env.Memory.Close()
+	var sent int64
+	started := false
+	limit := s.vars.selectLimit
+	err := exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {
+		if !started {
+			started = true
+			if err := w.Header(c.header); err != nil {
+				return err
+			}
+		}
+		if uint64(sent)+uint64(b.Live()) > limit {
+			b.Truncate(int(limit - uint64(sent)))
+		}
+		sent += int64(b.Live())
+		return w.Batch(b)
+	})
+	if err != nil {
+		return err
+	}
+	if !started {
+		if err := w.Header(c.header); err != nil {
+			return err
+		}
+	}
+	s.foundRows, s.rowCount = sent, -1
+	if env.FoundRowsTotal > 0 {
+		s.foundRows = env.FoundRowsTotal
+	}
+	s.applyInsertID()
+	s.engine.counters.rowsSent.Add(sent)
+	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+}
+
+// applyInsertID takes over what LAST_INSERT_ID(expr) set.
+func (s *Session) applyInsertID() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newInsertID != nil {
+		s.lastInsertID, s.newInsertID = *s.newInsertID, nil
+	}
+}
+
+// tryChange runs INSERT, UPDATE and DELETE.
+func (s *Session) tryChange(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (stale bool, err error) {
+	result, stale, err := s.change(ctx, c, vals)
+	if stale || err != nil {
+		return stale, err
+	}
+	return false, s.ok(w, mysqlwire.OK{AffectedRows: result.Affected, LastInsertID: result.InsertID, Info: result.Info}, more)
+}
+
+// change runs a change atomically: in autocommit as a transaction of its own,
+// else behind a savepoint.
+func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, bool, error) {
+	var none exec.Result
+	if s.open == nil {
+		if s.vars.readOnly {
+			return none, false, sqlerr.ReadOnlyTransaction()
+		}
+		release, err := s.lockStatement(ctx, c.plan.Tables)
+		if err != nil {
+			return none, false, err
+		}
+		defer release()
+		if !s.current(c.plan) {
+			return none, true, nil
+		}
+		txn, err := s.newTxn(false)
+		if err != nil {
+			return none, false, err
+		}
+		defer txn.Rollback()
+		r, err := s.runChange(ctx, c, txn, vals)
+		if err != nil {
+			return none, false, err
+		}
+		if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+			return none, false, s.commitFailed(err)
+		}
+		s.changed(c, r)
+		return r, false, nil
+	}
+	if s.open.readOnly {
+		return none, false, sqlerr.ReadOnlyTransaction()
+	}
+	if err := s.lockTables(ctx, c.plan.Tables); err != nil {
+		return none, false, err
+	}
+	if !s.current(c.plan) {
+		return none, true, nil
+	}
+	if err := s.refreshView(c.plan.Tables); err != nil {
+		return none, false, err
+	}
+	sp := s.open.txn.Savepoint()
+	r, err := s.runChange(ctx, c, s.open.txn, vals)
+	if err != nil {
+		if rerr := s.open.txn.RollbackTo(sp); rerr != nil {
+			s.rollback() // a deadlock: nothing is left to go back to
+		} else {
+			s.open.txn.Release(sp)
+		}
+		return none, false, err
+	}
+	s.open.txn.Release(sp)
+	s.changed(c, r)
+	return r, false, nil
+}
+
+func (s *Session) commitFailed(err error) error {
+	out := translate(err)
+	if e, ok := out.(*sqlerr.Error); ok && e.Number == 1180 {
+		s.lost = true
+	}
+	return out
+}
+
+func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
+	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, vals)
+	defer env.Memory.Close()
+	env.Ctx.Write = true
+	if ins, ok := c.plan.Change.(*physical.Insert); ok {
+		env.Ctx.Ignore = ins.Ignore
+	}
+	switch x := c.plan.Change.(type) {
+	case *physical.Update:
+		env.Ctx.Ignore = x.Ignore
+	case *physical.Delete:
+		env.Ctx.Ignore = x.Ignore
+	}
+	return exec.RunChange(ctx, env, c.plan)
+}
+
+// changed takes over what a change did to the session's state.
+func (s *Session) changed(c *cachedPlan, r exec.Result) {
+	s.rowCount = int64(r.Affected)
+	if r.GeneratedID != 0 {
+		s.mu.Lock()
+		s.lastInsertID = r.GeneratedID
+		s.mu.Unlock()
+	}
+	s.applyInsertID()
+	var t *schema.Table
+	switch x := c.plan.Change.(type) {
+	case *physical.Insert:
+		t = x.Table
+		s.engine.counters.inserts.Add(1)
+	case *physical.Update:
+		t = x.Table
+		s.engine.counters.updates.Add(1)
+	case *physical.Delete:
+		t = x.Table
+		s.engine.counters.deletes.Add(1)
+	}
+	s.engine.stats.Changed(t, int64(r.Affected))
+}

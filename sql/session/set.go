@@ -1,0 +1,264 @@
+package session
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// runSet is SET. All values are computed before the first takes effect.
+func (s *Session) runSet(ctx context.Context, x *logical.Set, vals []value.Datum) error {
+	exprs := make([]expr.Expr, len(x.Items))
+	for i, it := range x.Items {
+		exprs[i] = it.Value
+	}
+	computed, err := s.evalAll(ctx, exprs, x.Subqueries, vals)
+	if err != nil {
+		return err
+	}
+	for i, it := range x.Items {
+		var val *value.Datum
+		t := types.Null
+		if it.Value != nil {
+			val, t = &computed[i], it.Value.Type()
+		}
+		if err := s.setItem(ctx, it, val, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
+	switch it.Scope {
+	case logical.SetUserVar:
+		s.SetUserVar(it.Name, *val, t)
+		return nil
+	case logical.SetPersist:
+		return sqlerr.NotSupported("SET PERSIST")
+	case logical.SetNextTransaction:
+		return s.setNextTransaction(it.Name, *val)
+	}
+	switch name := strings.ToLower(it.Name); name {
+	case "autocommit":
+		return s.setAutocommit(ctx, it, val, t)
+	case "timestamp":
+		return s.setTimestamp(val, t)
+	case "last_insert_id", "identity":
+		env := s.typesEnv()
+		id, err := types.ToUint(&env, *val, t)
+		s.mu.Lock()
+		s.lastInsertID = id
+		s.mu.Unlock()
+		return err
+	case "names":
+		return s.setNames(*val)
+	}
+	return s.vars.set(it.Scope == logical.SetGlobal, it.Name, val, t)
+}
+
+// setAutocommit: switching it on ends the open transaction with a commit.
+func (s *Session) setAutocommit(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
+	before := s.vars.autocommit
+	if err := s.vars.set(it.Scope == logical.SetGlobal, it.Name, val, t); err != nil {
+		return err
+	}
+	if !before && s.vars.autocommit {
+		return s.commit(ctx)
+	}
+	return nil
+}
+
+func (s *Session) setTimestamp(val *value.Datum, t schema.Type) error {
+	if val == nil {
+		s.vars.fixedTime = time.Time{}
+		return nil
+	}
+	env := s.typesEnv()
+	f, err := types.ToFloat(&env, *val, t)
+	if err != nil {
+		return err
+	}
+	if f == 0 {
+		s.vars.fixedTime = time.Time{}
+		return nil
+	}
+	if f < 0 || f > 32536771199 {
+		return sqlerr.WrongValueForVariable("timestamp", string(types.AppendText(nil, t, *val)))
+	}
+	s.vars.fixedTime = time.UnixMicro(int64(f * 1e6))
+	return nil
+}
+
+// setNextTransaction is SET TRANSACTION without a scope.
+func (s *Session) setNextTransaction(name string, val value.Datum) error {
+	if s.open != nil {
+		return sqlerr.New(1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+	}
+	switch name {
+	case "transaction_isolation":
+		if err := checkSupported(name, val); err != nil {
+			return err
+		}
+		s.nextIsolation = val.Str()
+	case "transaction_read_only":
+		ro := val.Bits() != 0
+		s.nextReadOnly = &ro
+	}
+	return nil
+}
+
+// setNames is SET NAMES where the collation is given by number.
+func (s *Session) setNames(val value.Datum) error {
+	c, ok := collate.DefaultForCharset(val.Str())
+	if !ok {
+		return sqlerr.UnknownCharset(val.Str())
+	}
+	s.setConnectionCollation(c.ID)
+	return nil
+}
+
+// setConnectionCollation sets the three character sets of the client. Text is
+// not converted on the wire: clients that greet with another character set
+// than those of UTF-8 are served in utf8mb4.
+func (s *Session) setConnectionCollation(id schema.CollationID) {
+	c, ok := collate.Lookup(id)
+	if !ok || !isWireCharset(c.Charset) {
+		return
+	}
+	for _, n := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
+		s.vars.vals[n] = value.String(c.Charset)
+	}
+	s.vars.vals["collation_connection"] = value.String(c.Name)
+	s.vars.refresh()
+}
+
+// isWireCharset reports whether clients may speak a character set.
+func isWireCharset(name string) bool {
+	switch name {
+	case "utf8mb4", "utf8mb3", "utf8", "ascii", "binary":
+		return true
+	}
+	return false
+}
+
+func (s *Session) serverCollation() schema.CollationID {
+	if c, ok := collate.ByName(s.vars.text("collation_server")); ok {
+		return c.ID
+	}
+	return schema.CollationUTF8MB40900AICI
+}
+
+// evalOne computes an expression that reads no table.
+func (s *Session) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) (value.Datum, error) {
+	out, err := s.evalAll(ctx, []expr.Expr{e}, nil, vals)
+	if err != nil {
+		return value.Null, err
+	}
+	return out[0], nil
+}
+
+// evalAll computes expressions (nil ones are left out) that may contain
+// subqueries.
+func (s *Session) evalAll(ctx context.Context, list []expr.Expr, subs []logical.Node, vals []value.Datum) ([]value.Datum, error) {
+	q := &logical.Query{Root: &logical.Values{Rows: [][]expr.Expr{{}}}, Subqueries: subs}
+	c, err := s.plan(q, vals, nil)
+	if err != nil {
+		return nil, err
+	}
+	v, release, err := s.readView(ctx, c.plan)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	env := s.execEnv(ctx, v, vals)
+	defer env.Memory.Close()
+	exec.BindSubqueries(ctx, env, c.plan)
+	out := make([]value.Datum, len(list))
+	for i, e := range list {
+		if e == nil {
+			continue
+		}
+		d, err := expr.EvalConst(env.Ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = d.Clone()
+	}
+	s.applyInsertID()
+	return out, nil
+}
+
+// runDo is DO expr, ….
+func (s *Session) runDo(ctx context.Context, x *logical.Do, vals []value.Datum) error {
+	_, err := s.evalAll(ctx, x.Exprs, x.Subqueries, vals)
+	return err
+}
+
+// selectInto is SELECT … INTO @a, @b: at most one row.
+func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+	cols := q.Root.Columns()
+	if len(cols) != len(q.Into) {
+		return sqlerr.WrongNumberOfSelectColumns()
+	}
+	rows := 0
+	var first []value.Datum
+	err := s.eachRow(ctx, c, vals, func(row []value.Datum) error {
+		if rows++; rows > 1 {
+			return sqlerr.New(1172, "42000", "Result consisted of more than one row")
+		}
+		for _, d := range row {
+			first = append(first, d.Clone())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if rows == 0 {
+		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1329, "02000", "No data - zero rows fetched, selected, or processed")})
+	}
+	for i := range first {
+		s.SetUserVar(q.Into[i], first[i], cols[i].T)
+	}
+	s.rowCount = int64(rows)
+	return s.ok(w, mysqlwire.OK{AffectedRows: uint64(rows)}, more)
+}
+
+// eachRow runs a query and gives its rows to fn; they are valid during the
+// call.
+func (s *Session) eachRow(ctx context.Context, c *cachedPlan, vals []value.Datum, fn func(row []value.Datum) error) error {
+	v, release, err := s.readView(ctx, c.plan)
+	if err != nil {
+		return err
+	}
+	defer release()
+	env := s.execEnv(ctx, v, vals)
+	defer env.Memory.Close()
+	row := make([]value.Datum, len(c.plan.Root.Columns()))
+	return exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {
+		for i := 0; i < b.Live(); i++ {
+			for j, col := range b.Cols {
+				row[j] = col.Datum(b.Row(i))
+			}
+			if err := fn(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

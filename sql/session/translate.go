@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// translate gives errors of the layers below SQL their MySQL numbers.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *sqlerr.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var limit *storage.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return limitError(limit)
+	case errors.Is(err, storage.ErrLockTimeout), errors.Is(err, mdl.ErrTimeout):
+		return sqlerr.LockWaitTimeout()
+	case errors.Is(err, storage.ErrDeadlock), errors.Is(err, storage.ErrConflict):
+		return sqlerr.Deadlock()
+	case errors.Is(err, storage.ErrNoWait):
+		return sqlerr.LockNoWait()
+	case errors.Is(err, storage.ErrReadOnly):
+		return sqlerr.ReadOnlyTransaction()
+	case errors.Is(err, storage.ErrDiskFull):
+		return sqlerr.DiskFull("data directory")
+	case errors.Is(err, storage.ErrUndetermined):
+		return sqlerr.New(1180, "HY000", "Got error 168 - 'the outcome of the commit is unknown' during COMMIT")
+	case errors.Is(err, storage.ErrCorruption):
+		return sqlerr.New(1194, "HY000", "Table is marked as crashed and should be repaired: %s", err.Error())
+	case errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrUnavailable):
+		return sqlerr.ServerShutdown()
+	case errors.Is(err, context.Canceled):
+		return sqlerr.QueryInterrupted()
+	case errors.Is(err, context.DeadlineExceeded):
+		return sqlerr.QueryTimeout()
+	}
+	return err
+}
+
+func limitError(e *storage.LimitError) error {
+	switch {
+	case errors.Is(e, storage.ErrKeyTooLarge):
+		return sqlerr.KeyTooLong(int(e.Limit))
+	case errors.Is(e, storage.ErrTxnTooLarge):
+		return sqlerr.TransactionTooLarge(e.Size, e.Limit)
+	}
+	return sqlerr.New(1118, "42000", "Row size too large. The maximum row size for the used table type is %d bytes, this row needs %d. Change some columns to TEXT or BLOBs", e.Limit, e.Size)
+}

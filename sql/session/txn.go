@@ -1,0 +1,253 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// transaction is the state of an explicit transaction, or of one that
+// autocommit=0 opened.
+type transaction struct {
+	txn        storage.Txn
+	readOnly   bool
+	savepoints []savepoint
+	// schema is the catalog at the moment of the read view: a table that
+	// changed since cannot be read through the view.
+	schema *catalog.Snapshot
+	locked map[string]bool // metadata locks, shared
+}
+
+type savepoint struct {
+	name string
+	at   storage.Savepoint
+}
+
+// inTransaction reports whether statements join an open transaction.
+func (s *Session) inTransaction() bool { return s.open != nil }
+
+// begin opens a transaction that lasts until COMMIT or ROLLBACK.
+func (s *Session) begin(readOnly bool) error {
+	txn, err := s.newTxn(readOnly)
+	if err != nil {
+		return err
+	}
+	s.open = &transaction{txn: txn, readOnly: readOnly, locked: map[string]bool{}}
+	return nil
+}
+
+func (s *Session) newTxn(readOnly bool) (storage.Txn, error) {
+	txn, err := s.engine.store.Begin(storage.TxnOptions{
+		ReadOnly: readOnly, LockTimeout: s.vars.lockTimeout, MaxSize: s.vars.txnLimit, Durability: s.vars.durability,
+	})
+	if err != nil {
+		return nil, translate(err)
+	}
+	return txn, nil
+}
+
+// commit ends the open transaction, if there is one.
+func (s *Session) commit(ctx context.Context) error {
+	if s.open == nil {
+		return nil
+	}
+	t := s.open
+	s.open = nil
+	defer s.unlockTables(t)
+	_, err := t.txn.Commit(context.WithoutCancel(ctx))
+	s.nextIsolation, s.nextReadOnly = "", nil
+	if errors.Is(err, storage.ErrUndetermined) {
+		s.lost = true
+	}
+	return translate(err)
+}
+
+// rollback ends the open transaction without its writes.
+func (s *Session) rollback() {
+	if s.open == nil {
+		return
+	}
+	t := s.open
+	s.open = nil
+	t.txn.Rollback()
+	s.unlockTables(t)
+	s.nextIsolation, s.nextReadOnly = "", nil
+}
+
+func (s *Session) unlockTables(t *transaction) {
+	for key := range t.locked {
+		s.engine.locks.ReleaseShared(s.owner(), key)
+	}
+}
+
+func (s *Session) owner() mdl.Owner { return mdl.Owner(s.process.ID) }
+
+// lockTables takes shared metadata locks on tables for the rest of the open
+// transaction.
+func (s *Session) lockTables(ctx context.Context, tables []*schema.Table) error {
+	for _, t := range tables {
+		key := mdl.Key(t.Database, t.Name)
+		if s.open.locked[key] {
+			continue
+		}
+		if err := s.engine.locks.Shared(ctx, s.owner(), key, s.vars.mdlTimeout); err != nil {
+			return translate(err)
+		}
+		s.open.locked[key] = true
+	}
+	return nil
+}
+
+// takeView fixes the read view of the open transaction, with the catalog that
+// describes it, if it has none yet; again takes a new one (READ COMMITTED).
+func (s *Session) takeView(again bool) error {
+	t := s.open
+	if t.schema != nil && !again {
+		return nil
+	}
+	for {
+		before := s.engine.catalog.Snapshot()
+		if t.schema != nil || again {
+			if err := t.txn.Refresh(); err != nil {
+				return translate(err)
+			}
+		}
+		if _, err := t.txn.ViewSeq(); err != nil {
+			return translate(err)
+		}
+		t.schema = s.engine.catalog.Snapshot()
+		if t.schema == before {
+			return nil
+		}
+	}
+}
+
+// checkView is 1412 when a table was changed after the read view was taken.
+func (s *Session) checkView(tables []*schema.Table) error {
+	for _, t := range tables {
+		if s.open.schema.TableByID(t.ID) != t {
+			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+		}
+	}
+	return nil
+}
+
+// lockStatement takes shared metadata locks for one autocommit statement and
+// returns the function that gives them back.
+func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table) (func(), error) {
+	var taken []string
+	release := func() {
+		for _, key := range taken {
+			s.engine.locks.ReleaseShared(s.owner(), key)
+		}
+	}
+	for _, t := range tables {
+		key := mdl.Key(t.Database, t.Name)
+		if err := s.engine.locks.Shared(ctx, s.owner(), key, s.vars.mdlTimeout); err != nil {
+			release()
+			return nil, translate(err)
+		}
+		taken = append(taken, key)
+	}
+	return release, nil
+}
+
+func (s *Session) runBegin(ctx context.Context, b *logical.Begin) error {
+	if err := s.commit(ctx); err != nil {
+		return err
+	}
+	readOnly := s.vars.readOnly
+	if s.nextReadOnly != nil {
+		readOnly = *s.nextReadOnly
+	}
+	if b.ReadOnly {
+		readOnly = true
+	}
+	if b.ReadWrite {
+		readOnly = false
+	}
+	if err := s.begin(readOnly); err != nil {
+		return err
+	}
+	if b.ConsistentSnapshot {
+		return s.takeView(false)
+	}
+	return nil
+}
+
+func (s *Session) runCommit(ctx context.Context, c *logical.Commit) error {
+	readOnly := s.open != nil && s.open.readOnly
+	if err := s.commit(ctx); err != nil {
+		return err
+	}
+	return s.afterEnd(c.Chain, c.Release, readOnly)
+}
+
+func (s *Session) runRollback(r *logical.Rollback) error {
+	if r.Savepoint != "" {
+		i := s.savepoint(r.Savepoint)
+		if i < 0 {
+			return sqlerr.SavepointDoesNotExist(r.Savepoint)
+		}
+		s.open.savepoints = s.open.savepoints[:i+1]
+		return translate(s.open.txn.RollbackTo(s.open.savepoints[i].at))
+	}
+	readOnly := s.open != nil && s.open.readOnly
+	s.rollback()
+	return s.afterEnd(r.Chain, r.Release, readOnly)
+}
+
+func (s *Session) afterEnd(chain, release, readOnly bool) error {
+	if release {
+		s.lost = true
+	}
+	if chain {
+		return s.begin(readOnly)
+	}
+	return nil
+}
+
+func (s *Session) savepoint(name string) int {
+	if s.open == nil {
+		return -1
+	}
+	for i := len(s.open.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(s.open.savepoints[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Session) runSavepoint(name string) error {
+	if s.open == nil {
+		if s.vars.autocommit {
+			return nil // a transaction of its own that ends at once
+		}
+		if err := s.begin(s.vars.readOnly); err != nil {
+			return err
+		}
+	}
+	if i := s.savepoint(name); i >= 0 {
+		s.open.savepoints = append(s.open.savepoints[:i], s.open.savepoints[i+1:]...)
+	}
+	s.open.savepoints = append(s.open.savepoints, savepoint{name: name, at: s.open.txn.Savepoint()})
+	return nil
+}
+
+func (s *Session) releaseSavepoint(name string) error {
+	i := s.savepoint(name)
+	if i < 0 {
+		return sqlerr.SavepointDoesNotExist(name)
+	}
+	s.open.txn.Release(s.open.savepoints[i].at)
+	s.open.savepoints = s.open.savepoints[:i]
+	return nil
+}

@@ -1,0 +1,266 @@
+package session
+
+import (
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Globals are the global values of the system variables.
+type Globals struct {
+	defs *sysvar.Table
+	mu   sync.RWMutex
+	vals map[string]value.Datum // those that differ from the default
+}
+
+func newGlobals() *Globals {
+	return &Globals{defs: sysvar.Definitions(), vals: map[string]value.Datum{}}
+}
+
+// Get is the global value.
+func (g *Globals) Get(d *sysvar.Def) value.Datum {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if v, ok := g.vals[strings.ToLower(d.Name)]; ok {
+		return v
+	}
+	return d.Default
+}
+
+// changed is the global value if it was set.
+func (g *Globals) changed(name string) (value.Datum, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	v, ok := g.vals[name]
+	return v, ok
+}
+
+// Set changes a global value without checks of scope; the server uses it for
+// what its flags say.
+func (g *Globals) Set(name string, v value.Datum) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.vals[strings.ToLower(name)] = v
+}
+
+// vars are the session values of the system variables, with those that matter
+// on each statement in plain form.
+type vars struct {
+	globals *Globals
+	vals    map[string]value.Datum
+
+	autocommit  bool
+	mode        types.SQLMode
+	loc         *time.Location
+	collation   schema.CollationID // of the connection
+	isolation   string
+	readOnly    bool
+	lockTimeout time.Duration
+	mdlTimeout  time.Duration
+	maxTime     time.Duration
+	memoryLimit int64
+	txnLimit    int64
+	parallelism int
+	batchSize   int
+	selectLimit uint64
+	disabled    map[string]bool
+	durability  storage.Durability
+	fixedTime   time.Time // SET timestamp = …
+	generation  uint64    // grows when a variable that plans depend on changes
+}
+
+func newVars(g *Globals) *vars {
+	v := &vars{globals: g, vals: map[string]value.Datum{}}
+	for _, n := range g.defs.Names() {
+		if d := g.defs.Lookup(n); d.Scope != sysvar.ScopeGlobal {
+			if cur, ok := g.changed(n); ok {
+				v.vals[n] = cur
+			}
+		}
+	}
+	v.refresh()
+	return v
+}
+
+// get is the value that @@name shows.
+func (v *vars) get(scope, name string) (value.Datum, *sysvar.Def, error) {
+	d := v.globals.defs.Lookup(name)
+	if d == nil {
+		return value.Null, nil, sqlerr.UnknownSystemVariable(name)
+	}
+	switch scope {
+	case "global":
+		if d.Scope == sysvar.ScopeSession {
+			return value.Null, nil, sqlerr.New(1238, "HY000", "Variable '%s' is a SESSION variable", d.Name)
+		}
+		return v.globals.Get(d), d, nil
+	case "session", "local":
+		if d.Scope == sysvar.ScopeGlobal {
+			return value.Null, nil, sqlerr.New(1238, "HY000", "Variable '%s' is a GLOBAL variable", d.Name)
+		}
+	}
+	if d.Scope == sysvar.ScopeGlobal {
+		return v.globals.Get(d), d, nil
+	}
+	if cur, ok := v.vals[strings.ToLower(d.Name)]; ok {
+		return cur, d, nil
+	}
+	return d.Default, d, nil
+}
+
+// set changes a session or global variable. A nil value is DEFAULT.
+func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) error {
+	d := v.globals.defs.Lookup(name)
+	if d == nil {
+		return sqlerr.UnknownSystemVariable(name)
+	}
+	if !d.Dynamic {
+		return sqlerr.ReadOnlyVariable(d.Name)
+	}
+	if global && d.Scope == sysvar.ScopeSession {
+		return sqlerr.LocalVariable(d.Name)
+	}
+	if !global && d.Scope == sysvar.ScopeGlobal {
+		return sqlerr.GlobalVariable(d.Name)
+	}
+	key := strings.ToLower(d.Name)
+	var stored value.Datum
+	switch {
+	case val == nil && global:
+		stored = d.Default
+	case val == nil:
+		stored = v.globals.Get(d)
+		if d.Scope == sysvar.ScopeSession {
+			stored = d.Default
+		}
+	default:
+		checked, err := d.Check(*val, t)
+		if err != nil {
+			return err
+		}
+		if err := checkSupported(key, checked); err != nil {
+			return err
+		}
+		stored = checked.Clone()
+	}
+	if global {
+		v.globals.Set(key, stored)
+		return nil
+	}
+	v.vals[key] = stored
+	v.follow(key, stored)
+	v.refresh()
+	return nil
+}
+
+// checkSupported refuses values whose meaning sqlots does not have.
+func checkSupported(name string, v value.Datum) error {
+	switch name {
+	case "character_set_client", "character_set_connection", "character_set_results":
+		if !v.IsNull() && !isWireCharset(v.Str()) {
+			return sqlerr.NotSupported("character set " + v.Str() + " on the connection")
+		}
+	}
+	if name == "transaction_isolation" || name == "tx_isolation" {
+		if v.Str() == "SERIALIZABLE" {
+			return sqlerr.NotSupported("transaction isolation level SERIALIZABLE")
+		}
+	}
+	return nil
+}
+
+// follow keeps variables in step that MySQL couples.
+func (v *vars) follow(name string, val value.Datum) {
+	switch name {
+	case "character_set_connection":
+		if c, ok := collate.DefaultForCharset(val.Str()); ok {
+			v.vals["collation_connection"] = value.String(c.Name)
+		}
+	case "collation_connection":
+		if c, ok := collate.ByName(val.Str()); ok {
+			v.vals["character_set_connection"] = value.String(c.Charset)
+		}
+	}
+}
+
+func (v *vars) text(name string) string {
+	d, _, err := v.get("", name)
+	if err != nil || d.Kind() != value.KindBytes {
+		return ""
+	}
+	return d.Str()
+}
+
+func (v *vars) number(name string) uint64 {
+	d, _, err := v.get("", name)
+	if err != nil || d.IsNull() {
+		return 0
+	}
+	return d.Bits()
+}
+
+// refresh derives the plain forms.
+func (v *vars) refresh() {
+	v.autocommit = v.number("autocommit") != 0
+	v.mode, _ = types.ParseSQLMode(v.text("sql_mode"))
+	if loc, err := types.LoadLocation(v.text("time_zone")); err == nil {
+		v.loc = loc
+	} else {
+		v.loc = time.UTC
+	}
+	v.collation = schema.CollationUTF8MB40900AICI
+	if c, ok := collate.ByName(v.text("collation_connection")); ok {
+		v.collation = c.ID
+	}
+	v.isolation = v.text("transaction_isolation")
+	v.readOnly = v.number("transaction_read_only") != 0
+	v.lockTimeout = time.Duration(v.number("innodb_lock_wait_timeout")) * time.Second
+	v.mdlTimeout = time.Duration(v.number("lock_wait_timeout")) * time.Second
+	v.maxTime = time.Duration(v.number("max_execution_time")) * time.Millisecond
+	v.memoryLimit = int64(v.number("sqlots_query_memory_limit"))
+	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))
+	v.parallelism = int(v.number("sqlots_parallelism"))
+	v.batchSize = int(v.number("sqlots_batch_size"))
+	v.selectLimit = v.number("sql_select_limit")
+	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
+	v.disabled = nil
+	for _, n := range strings.Split(v.text("sqlots_disabled_rules"), ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			if v.disabled == nil {
+				v.disabled = map[string]bool{}
+			}
+			v.disabled[n] = true
+		}
+	}
+	v.generation++
+}
+
+// Variable is a line of SHOW VARIABLES.
+type Variable struct{ Name, Value string }
+
+// list is what SHOW [GLOBAL] VARIABLES prints.
+func (v *vars) list(global bool) []Variable {
+	var out []Variable
+	for _, n := range v.globals.defs.Names() {
+		d := v.globals.defs.Lookup(n)
+		if global && d.Scope == sysvar.ScopeSession {
+			continue
+		}
+		val := v.globals.Get(d)
+		if !global {
+			val, _, _ = v.get("", n)
+		}
+		out = append(out, Variable{Name: d.Name, Value: d.Text(val)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}

@@ -1,0 +1,83 @@
+package source
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Codecs keeps the codecs of tables. It is safe for concurrent use.
+type Codecs struct {
+	byID sync.Map // schema.TableID → *tableCodec
+}
+
+// tableCodec is a codec with the read plans made for it.
+type tableCodec struct {
+	*table.Codec
+	mu    sync.RWMutex
+	plans map[string]*readPlan
+}
+
+// NewCodecs makes an empty cache.
+func NewCodecs() *Codecs { return &Codecs{} }
+
+// Get is the codec of t, which must not change any more. One descriptor of a
+// table is kept: the one that was asked for last.
+func (c *Codecs) Get(t *schema.Table) (*table.Codec, error) {
+	k, err := c.get(t)
+	if err != nil {
+		return nil, err
+	}
+	return k.Codec, nil
+}
+
+func (c *Codecs) get(t *schema.Table) (*tableCodec, error) {
+	if k, ok := c.byID.Load(t.ID); ok && k.(*tableCodec).Table == t {
+		return k.(*tableCodec), nil
+	}
+	codec, err := table.NewCodec(t, AddedDefault)
+	if err != nil {
+		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
+	}
+	k := &tableCodec{Codec: codec, plans: map[string]*readPlan{}}
+	c.byID.Store(t.ID, k)
+	return k, nil
+}
+
+// Forget drops what is kept for a table that no longer exists.
+func (c *Codecs) Forget(id schema.TableID) { c.byID.Delete(id) }
+
+// AddedDefault evaluates schema.Column.AddedDefault, the value of rows that are
+// older than the column. It is a literal; that of a TIMESTAMP column is in UTC.
+func AddedDefault(c *schema.Column) (value.Datum, error) {
+	d := c.AddedDefault
+	from, val := types.Text(schema.CollationUTF8MB4Bin), value.String(d.Literal)
+	switch {
+	case d.Null:
+		return value.Null, nil
+	case strings.HasPrefix(d.Expr, "0x"):
+		b, err := hex.DecodeString(d.Expr[2:])
+		if err != nil {
+			return value.Null, err
+		}
+		from, val = types.VarbinaryOf(len(b)), value.Bytes(b)
+	case strings.HasPrefix(d.Expr, "b'"):
+		n, err := strconv.ParseUint(strings.Trim(d.Expr[1:], "'"), 2, 64)
+		if err != nil {
+			return value.Null, err
+		}
+		from, val = types.UBigInt, value.Uint(n)
+	case d.Expr != "":
+		return value.Null, fmt.Errorf("default %s is not a literal", d.Expr)
+	}
+	out, err := types.Store(&types.Env{Loc: time.UTC}, val, from, c, 1)
+	return out.Clone(), err
+}

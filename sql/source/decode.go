@@ -1,0 +1,247 @@
+package source
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/rowenc"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// keyPrefix is the length of the table and index ids before the parts of a key.
+const keyPrefix = 7
+
+const signBit = 1 << 63
+
+// decoder decodes pairs into the columns of a batch. It belongs to one
+// goroutine.
+type decoder struct {
+	plan *readPlan
+	rd   *rowenc.Reader
+	cols []*vec.Vec
+	// cells are values that have to be fetched; their rows' keys are in keys.
+	cells []cellRef
+	keys  []byte
+	buf   []byte
+}
+
+// cellRef is a value that stands in a cell of its own.
+type cellRef struct {
+	row, out int
+	pos      int // of the column in the table
+	length   int
+	at, end  int // the row's key in decoder.keys
+}
+
+func (d *decoder) init(p *readPlan) {
+	d.plan = p
+	if len(p.fields) > 0 {
+		d.rd = rowenc.NewReader(p.ids)
+	}
+}
+
+// begin starts a batch.
+func (d *decoder) begin() { d.cells, d.keys = d.cells[:0], d.keys[:0] }
+
+// pair decodes a row or an entry into row i.
+func (d *decoder) pair(key, val []byte, i int) error {
+	if d.plan.x == nil {
+		return d.row(key, val, i)
+	}
+	return d.entry(key, val, i)
+}
+
+func (d *decoder) row(key, val []byte, i int) error {
+	p := d.plan
+	if len(p.key.parts) > 0 {
+		if err := d.parts(&p.key, key[keyPrefix:], i); err != nil {
+			return d.corrupt(key, err)
+		}
+	}
+	if len(p.fields) > 0 {
+		return d.fields(key, val, i)
+	}
+	return nil
+}
+
+func (d *decoder) entry(key, val []byte, i int) error {
+	p := d.plan
+	var pk, row []byte
+	if p.needValue {
+		var err error
+		if pk, row, err = table.SplitValue(val); err != nil {
+			return d.corrupt(key, err)
+		}
+	}
+	kp := &p.key
+	if pk != nil {
+		if len(p.pk.parts) > 0 {
+			if err := d.parts(&p.pk, pk, i); err != nil {
+				return d.corrupt(key, err)
+			}
+		}
+		kp = &p.own
+	}
+	if len(kp.parts) > 0 {
+		if err := d.parts(kp, key[keyPrefix:], i); err != nil {
+			return d.corrupt(key, err)
+		}
+	}
+	if len(p.fields) > 0 {
+		return d.fields(key, row, i)
+	}
+	return nil
+}
+
+func (d *decoder) corrupt(key []byte, err error) error {
+	t := d.plan.codec.Table
+	return fmt.Errorf("table %s.%s, key %x: %w", t.Database, t.Name, key, err)
+}
+
+// parts decodes parts of a key into row i.
+func (d *decoder) parts(k *keyPlan, b []byte, i int) error {
+	for j := range k.parts {
+		p := &k.parts[j]
+		var v *vec.Vec
+		if k.to[j] >= 0 {
+			v = d.cols[k.to[j]]
+		}
+		var err error
+		if b, err = d.part(p, b, v, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part decodes a part into row i of v, or skips it when v is nil.
+func (d *decoder) part(p *table.Part, b []byte, v *vec.Vec, i int) ([]byte, error) {
+	if v == nil {
+		return p.Skip(b)
+	}
+	if p.Tagged {
+		null, rest, err := keyenc.IsNull(b, p.Desc)
+		if err != nil {
+			return nil, err
+		}
+		b = rest
+		if null {
+			setNull(v, i)
+			return b, nil
+		}
+	}
+	switch p.Kind {
+	case value.KindInt, value.KindDuration, value.KindUint, value.KindTime:
+		if len(b) < keyenc.WordSize {
+			return nil, keyenc.ErrMalformed
+		}
+		u := binary.BigEndian.Uint64(b)
+		if p.Desc {
+			u = ^u
+		}
+		if p.Kind == value.KindInt || p.Kind == value.KindDuration {
+			u ^= signBit
+		}
+		v.I64[i] = int64(u)
+		return b[keyenc.WordSize:], nil
+	case value.KindFloat:
+		f, rest, err := keyenc.Float(b, p.Desc)
+		v.F64[i] = f
+		return rest, err
+	case value.KindDecimal:
+		x, rest, err := keyenc.Decimal(b, p.Desc)
+		v.Dec[i] = x.Rescale(p.Scale)
+		return rest, err
+	}
+	s, rest, err := keyenc.Bytes(b, d.buf, p.Desc)
+	if err != nil {
+		return nil, err
+	}
+	if cap(s) > cap(d.buf) && p.Desc {
+		d.buf = s
+	}
+	v.Bytes[i] = v.Own(s)
+	return rest, nil
+}
+
+// setNull makes row i null; byte values stay readable.
+func setNull(v *vec.Vec, i int) {
+	v.Nulls.Set(i)
+	if v.Kind == value.KindBytes || v.Kind == value.KindJSON {
+		v.Bytes[i] = nil
+	}
+}
+
+// fields decodes the wanted columns of a rowenc row into row i.
+func (d *decoder) fields(key, row []byte, i int) error {
+	if err := d.rd.Reset(row); err != nil {
+		return d.corrupt(key, err)
+	}
+	fields := d.plan.fields
+	for k := range fields {
+		f := &fields[k]
+		v := d.cols[f.out]
+		b, st := d.rd.Field(k)
+		ok := true
+		switch st {
+		case rowenc.Value:
+			ok = setField(v, i, f.kind, b)
+		case rowenc.Null:
+			setNull(v, i)
+		case rowenc.Absent:
+			if f.added.IsNull() {
+				setNull(v, i)
+			} else {
+				v.SetDatum(i, f.added)
+			}
+		case rowenc.External:
+			ok = d.addCell(key, f, b, v, i)
+		default:
+			ok = false
+		}
+		if !ok {
+			return d.corrupt(key, fmt.Errorf("%w: column %s", storage.ErrCorruption, d.plan.codec.Table.Columns[f.pos].Name))
+		}
+	}
+	return nil
+}
+
+// setField decodes a value into row i of v; false when it is malformed.
+func setField(v *vec.Vec, i int, k value.Kind, b []byte) (ok bool) {
+	switch k {
+	case value.KindInt, value.KindDuration:
+		v.I64[i], ok = rowenc.Int(b)
+	case value.KindUint:
+		var u uint64
+		u, ok = rowenc.Uint(b)
+		v.I64[i] = int64(u)
+	case value.KindTime:
+		var t value.Time
+		t, ok = rowenc.Time(b)
+		v.I64[i] = int64(t)
+	case value.KindFloat:
+		v.F64[i], ok = rowenc.Float(b)
+	case value.KindDecimal:
+		v.Dec[i], ok = rowenc.Decimal(b)
+	case value.KindBytes, value.KindJSON:
+		v.Bytes[i] = v.Own(b)
+		ok = true
+	}
+	return ok
+}
+
+func (d *decoder) addCell(key []byte, f *field, b []byte, v *vec.Vec, i int) bool {
+	n, ok := rowenc.Uint(b)
+	if !ok || v.Kind != value.KindBytes && v.Kind != value.KindJSON {
+		return false
+	}
+	v.Bytes[i] = nil
+	at := len(d.keys)
+	d.keys = append(d.keys, key...)
+	d.cells = append(d.cells, cellRef{row: i, out: f.out, pos: f.pos, length: int(n), at: at, end: len(d.keys)})
+	return true
+}

@@ -1,0 +1,157 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// gatherer collects the keys of rows: from the entries of an index, or from
+// the rows themselves. It filters by what it sees there.
+type gatherer struct {
+	walker walker
+	sieve  sieve
+	filter bool
+	x      *table.Index // nil: rows
+	// arena holds the keys of this round, ends where each ends; rows are those
+	// that passed.
+	arena []byte
+	ends  []int
+	rows  [][]byte
+	max   int
+	err   error
+	// whole is set when nothing is read: the points are the rows' keys.
+	whole bool
+}
+
+// init sets g up; filters use only what the entry (or row) has without cells.
+func (g *gatherer) init(s *Source, ec *expr.Ctx, k *tableCodec, n *physical.Scan, filters []expr.Expr) error {
+	if n.Index != nil {
+		g.x = k.Index(n.Index.ID)
+	}
+	g.filter = len(filters) > 0
+	want := make([]bool, len(n.Read))
+	for _, f := range filters {
+		expr.Walk(f, func(e expr.Expr) bool {
+			if c, ok := e.(*expr.Col); ok && c.Index >= 0 && c.Index < len(want) {
+				want[c.Index] = true
+			}
+			return true
+		})
+	}
+	p, err := k.plan(n.Index, n.Read, want)
+	if err != nil {
+		return err
+	}
+	g.walker.opts.KeyOnly = !p.needValue && (g.x == nil || g.x.KeyHasRow())
+	if g.filter {
+		g.sieve.init(ec, p, newZone(s.env.Loc), filters)
+	}
+	g.walker.init(g.visit)
+	return nil
+}
+
+func (g *gatherer) visit(key, val []byte) bool {
+	if g.filter {
+		if g.err = g.sieve.add(key, val); g.err != nil {
+			return false
+		}
+	}
+	if g.x == nil {
+		g.arena = append(g.arena, key...)
+	} else if g.walker.opts.KeyOnly {
+		g.arena, g.err = g.x.AppendRowKey(g.arena, key, table.PlainValue())
+	} else {
+		g.arena, g.err = g.x.AppendRowKey(g.arena, key, val)
+	}
+	g.ends = append(g.ends, len(g.arena))
+	return g.err == nil && len(g.ends) < g.max
+}
+
+func (g *gatherer) done() bool { return g.walker.done() }
+
+// next collects up to max keys, in the order of the walk, at least one unless
+// the walk is done. They are valid until the next call.
+func (g *gatherer) next(ctx context.Context, max int) ([][]byte, error) {
+	for !g.done() {
+		g.max = max
+		g.arena, g.ends, g.rows = g.arena[:0], g.ends[:0], g.rows[:0]
+		if g.whole {
+			w := &g.walker
+			n := min(len(w.keys)-w.next, max)
+			w.next += n
+			return w.keys[w.next-n : w.next], nil
+		}
+		if g.filter {
+			g.sieve.begin(max)
+		}
+		if err := g.walker.fill(ctx, max); err != nil {
+			return nil, err
+		}
+		if g.err != nil {
+			return nil, g.err
+		}
+		if err := g.pick(ctx); err != nil {
+			return nil, err
+		}
+		if len(g.rows) > 0 {
+			return g.rows, nil
+		}
+	}
+	return nil, nil
+}
+
+// pick makes rows of the keys that pass the filters.
+func (g *gatherer) pick(ctx context.Context) error {
+	key := func(i int) []byte {
+		start := 0
+		if i > 0 {
+			start = g.ends[i-1]
+		}
+		return g.arena[start:g.ends[i]:g.ends[i]]
+	}
+	if !g.filter {
+		for i := range g.ends {
+			g.rows = append(g.rows, key(i))
+		}
+		return nil
+	}
+	b, err := g.sieve.finish(ctx, g.walker.reader)
+	if err != nil || b == nil {
+		return err
+	}
+	for r := range b.Live() {
+		g.rows = append(g.rows, key(b.Row(r)))
+	}
+	return nil
+}
+
+// sorted gives the keys in ascending order with the places from which they
+// come; nil places when they are in order already.
+func sorted(keys [][]byte, into [][]byte, places []int) ([][]byte, []int) {
+	if slices.IsSortedFunc(keys, bytes.Compare) {
+		return keys, nil
+	}
+	places = places[:0]
+	for i := range keys {
+		places = append(places, i)
+	}
+	slices.SortFunc(places, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	into = into[:0]
+	for _, i := range places {
+		into = append(into, keys[i])
+	}
+	return into, places
+}
+
+// missingRow is the error of an entry whose row is not there.
+func missingRow(x *table.Index, key []byte) error {
+	t := x.Codec().Table
+	return fmt.Errorf("%w: index %s of table %s.%s: no row at %x", storage.ErrCorruption, x.Desc.Name, t.Database, t.Name, key)
+}

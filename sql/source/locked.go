@@ -1,0 +1,253 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"sort"
+
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/rowenc"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// locker locks rows and says what stands under the locks.
+type locker struct {
+	txn  storage.Txn
+	opts storage.LockOptions
+	// x, with spans and points in order, is where the rows were found; nil when
+	// they were found by their own keys, which do not change.
+	x      *table.Index
+	spans  []storage.Span
+	points [][]byte
+	rd     *table.RowReader
+	row    []value.Datum
+	b      rowenc.Builder
+	buf    []byte
+
+	sortBuf [][]byte
+	places  []int
+}
+
+func (l *locker) init(s *Source, k *tableCodec, n *physical.Scan) {
+	l.txn = s.env.Txn
+	l.opts.Mode = storage.LockShared
+	if n.Lock.Exclusive || n.Lock.None {
+		l.opts.Mode = storage.LockExclusive
+	}
+	switch {
+	case n.Lock.NoWait:
+		l.opts.Wait = storage.WaitError
+	case n.Lock.SkipLocked:
+		l.opts.Wait = storage.WaitSkip
+	}
+	if n.Index != nil {
+		l.x = k.Index(n.Index.ID)
+		l.rd = k.NewRowReader()
+		l.row = make([]value.Datum, len(k.Columns))
+	}
+}
+
+// lock locks keys and calls fn, in their order, for those that still hold a row
+// which belongs here.
+func (l *locker) lock(ctx context.Context, keys [][]byte, fn func(i int, val []byte) error) error {
+	sweep, places := sorted(keys, l.sortBuf, l.places)
+	if places != nil {
+		l.sortBuf, l.places = sweep, places
+	}
+	locked, err := l.txn.Lock(ctx, sweep, l.opts)
+	if err != nil {
+		return err
+	}
+	vals := make([][]byte, len(keys))
+	for i := range locked {
+		at := i
+		if places != nil {
+			at = places[i]
+		}
+		if !locked[i].Skipped {
+			vals[at] = locked[i].Value
+		}
+	}
+	for i, val := range vals {
+		if val == nil {
+			continue
+		}
+		ok, err := l.belongs(ctx, keys[i], val)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := fn(i, val); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// belongs reports whether the row, as it is under its lock, still has its entry
+// in the spans.
+func (l *locker) belongs(ctx context.Context, key, val []byte) (bool, error) {
+	if l.x == nil {
+		return true, nil
+	}
+	if err := l.rd.Fetch(ctx, l.txn.Latest(), key, val, l.row); err != nil {
+		return false, err
+	}
+	if !l.x.Holds(l.row) {
+		return false, nil
+	}
+	var at int
+	l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, l.row)
+	return l.contains(l.buf[:at]), nil
+}
+
+func (l *locker) contains(key []byte) bool {
+	if i := sort.Search(len(l.spans), func(i int) bool { return bytes.Compare(l.spans[i].Start, key) > 0 }); i > 0 {
+		end := l.spans[i-1].End
+		if end == nil || bytes.Compare(key, end) < 0 {
+			return true
+		}
+	}
+	i := sort.Search(len(l.points), func(i int) bool { return bytes.Compare(l.points[i], key) >= 0 })
+	return i < len(l.points) && bytes.Equal(l.points[i], key)
+}
+
+// lockedOp reads rows for a change: it finds them in the latest state, locks
+// them and gives what stands under the locks.
+type lockedOp struct {
+	src    *Source
+	gather gatherer
+	lock   locker
+	sieve  sieve
+	pace   pace
+	// all are the keys of several spans, collected before the first lock, so
+	// that a row which the statement moves is not met again.
+	all       [][]byte
+	collected bool
+	several   bool
+	err       error
+}
+
+var _ Counted = (*lockedOp)(nil)
+
+func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
+	if s.env.Txn == nil {
+		return nil, internal("a locking read outside of a transaction")
+	}
+	op := &lockedOp{src: s, several: len(w.spans) > 1}
+	op.lock.init(s, k, n)
+	op.lock.spans, op.lock.points = w.spans, w.keys
+	w.reader = s.env.Txn.Latest()
+	op.gather.walker = w
+	filters := n.IndexFilter
+	p, err := k.plan(nil, n.Read, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n.Index == nil {
+		filters = nil
+		if w.keys == nil {
+			for _, list := range [][]expr.Expr{n.IndexFilter, n.Filter} {
+				for _, f := range list {
+					if !p.readsLarge(f) && !isVolatile(f) {
+						filters = append(filters, f)
+					}
+				}
+			}
+		}
+		op.gather.whole = w.keys != nil
+	}
+	if err := op.gather.init(s, ec, k, n, filters); err != nil {
+		return nil, err
+	}
+	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
+	op.pace = newPace(s.env.BatchSize, limit, false)
+	return op, nil
+}
+
+// isVolatile reports whether e must not be evaluated twice for a row.
+func isVolatile(e expr.Expr) bool {
+	volatile := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if f, ok := x.(*expr.Func); ok && f.B.Volatile {
+			volatile = true
+		}
+		return !volatile
+	})
+	return volatile
+}
+
+// Next implements exec.Operator.
+func (o *lockedOp) Next(ctx context.Context) (*vec.Batch, error) {
+	for o.pace.left != 0 {
+		size := o.pace.size()
+		if o.pace.left > 0 {
+			// No more rows are locked than the consumer wants.
+			size = int(min(int64(size), o.pace.left))
+		}
+		keys, err := o.keys(ctx, size)
+		if err != nil || len(keys) == 0 {
+			return nil, err
+		}
+		o.sieve.begin(len(keys))
+		err = o.lock.lock(ctx, keys, func(i int, val []byte) error { return o.sieve.add(keys[i], val) })
+		if err != nil {
+			return nil, err
+		}
+		b, err := o.sieve.finish(ctx, o.gather.walker.reader)
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			o.pace.took(b)
+			return b, nil
+		}
+	}
+	return nil, nil
+}
+
+// keys are the next candidates.
+func (o *lockedOp) keys(ctx context.Context, size int) ([][]byte, error) {
+	if !o.several {
+		return o.gather.next(ctx, size)
+	}
+	if !o.collected {
+		o.collected = true
+		if err := o.collect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	part := o.all[:min(len(o.all), size)]
+	o.all = o.all[len(part):]
+	return part, nil
+}
+
+func (o *lockedOp) collect(ctx context.Context) error {
+	seen := map[string]bool{}
+	for {
+		keys, err := o.gather.next(ctx, vec.MaxRows)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, key := range keys {
+			// A row that moved between two spans meanwhile is met twice.
+			if s := string(key); !seen[s] {
+				seen[s] = true
+				o.all = append(o.all, []byte(s))
+			}
+		}
+	}
+}
+
+// Counters implements Counted.
+func (o *lockedOp) Counters() Counters { return o.gather.walker.count }
+
+// Close implements exec.Operator.
+func (o *lockedOp) Close() error { return o.gather.walker.close() }

@@ -1,0 +1,172 @@
+package source
+
+import (
+	"encoding/binary"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// readPlan says how the columns of a list are read from rows or from the
+// entries of an index. It is immutable.
+type readPlan struct {
+	codec *table.Codec
+	x     *table.Index // nil: rows
+	kinds []value.Kind // of the outputs
+	// key reads what the key has; own and pk replace it in entries of unique
+	// indexes, whose primary key stands in the value.
+	key, own, pk keyPlan
+	fields       []field
+	ids          []uint16 // of fields
+	stamps       []int    // outputs that are TIMESTAMP
+	large        []bool   // outputs whose value may stand in a cell
+	needValue    bool
+}
+
+// keyPlan reads parts of a key: to[i] is the output of part i, -1 to skip it.
+type keyPlan struct {
+	parts []table.Part
+	to    []int
+}
+
+// field is an output that is read from a rowenc row.
+type field struct {
+	out   int
+	pos   int // in the table
+	kind  value.Kind
+	added value.Datum
+}
+
+// add maps the part of column pos to an output, and extends the plan up to it.
+func (k *keyPlan) add(all []table.Part, i, out int) {
+	for len(k.parts) <= i {
+		k.parts = append(k.parts, all[len(k.parts)])
+		k.to = append(k.to, -1)
+	}
+	k.to[i] = out
+}
+
+// plan finds or makes the plan for reading the columns at positions read from
+// x (nil: from rows). Outputs for which want is false are left alone; nil wants
+// all.
+func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, error) {
+	var room [128]byte
+	key := room[:0]
+	id := schema.PrimaryIndexID
+	if x != nil {
+		id = x.ID
+	}
+	key = binary.LittleEndian.AppendUint16(key, uint16(id))
+	for i, pos := range read {
+		w := uint16(pos) << 1
+		if want == nil || want[i] {
+			w |= 1
+		}
+		key = binary.LittleEndian.AppendUint16(key, w)
+	}
+	k.mu.RLock()
+	p := k.plans[string(key)]
+	k.mu.RUnlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := newReadPlan(k.Codec, x, read, want)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.plans) >= maxPlans {
+		clear(k.plans)
+	}
+	k.plans[string(key)] = p
+	return p, nil
+}
+
+// maxPlans bounds the plans kept for a table.
+const maxPlans = 500
+
+func newReadPlan(c *table.Codec, x *schema.Index, read []int, want []bool) (*readPlan, error) {
+	p := &readPlan{codec: c, kinds: make([]value.Kind, len(read)), large: make([]bool, len(read))}
+	if x != nil {
+		if p.x = c.Index(x.ID); p.x == nil {
+			return nil, internal("table %s has no index %s", c.Table.Name, x.Name)
+		}
+	}
+	for out, pos := range read {
+		typ := c.Table.Columns[pos].Type
+		p.kinds[out] = types.KindOf(typ)
+		if want != nil && !want[out] {
+			continue
+		}
+		if typ.ID == schema.TypeTimestamp {
+			p.stamps = append(p.stamps, out)
+		}
+		if x == nil {
+			p.addRow(out, pos)
+		} else if !p.addEntry(out, pos) {
+			return nil, internal("index %s of table %s does not hold column %s", x.Name, c.Table.Name, c.Table.Columns[pos].Name)
+		}
+	}
+	p.needValue = p.needValue || len(p.fields) > 0
+	for _, f := range p.fields {
+		p.ids = append(p.ids, c.Columns[f.pos].ID)
+	}
+	return p, nil
+}
+
+func (p *readPlan) addField(out, pos int) {
+	col := &p.codec.Columns[pos]
+	p.fields = append(p.fields, field{out: out, pos: pos, kind: col.Kind, added: col.Added})
+}
+
+func (p *readPlan) addRow(out, pos int) {
+	col := &p.codec.Columns[pos]
+	if col.KeyPart >= 0 {
+		p.key.add(p.codec.Key, col.KeyPart, out)
+		return
+	}
+	p.large[out] = col.MayBeCell && maxBytes(p.codec.Table.Columns[pos].Type) > table.CellThreshold
+	p.addField(out, pos)
+}
+
+// maxBytes is the most bytes that a string of type t can have.
+func maxBytes(t schema.Type) int {
+	if t.ID == schema.TypeChar || t.ID == schema.TypeVarchar {
+		return 4 * t.Len
+	}
+	if t.ID == schema.TypeBinary || t.ID == schema.TypeVarbinary {
+		return t.Len
+	}
+	return 1 << 30
+}
+
+// addEntry maps a column that the entry holds; false when it does not.
+func (p *readPlan) addEntry(out, pos int) bool {
+	x := p.x
+	for _, s := range x.Stored {
+		if s == pos {
+			p.addField(out, pos)
+			return true
+		}
+	}
+	for i := range x.Parts[:x.Own] {
+		if x.Parts[i].Pos == pos && !x.Parts[i].Lossy {
+			p.key.add(x.Parts, i, out)
+			p.own.add(x.Parts, i, out)
+			return true
+		}
+	}
+	for i := x.Own; i < len(x.Parts); i++ {
+		if x.Parts[i].Pos == pos && !x.Parts[i].Lossy {
+			p.key.add(x.Parts, i, out)
+			k := p.codec.Columns[pos].KeyPart
+			p.pk.add(p.codec.Key, k, out)
+			p.needValue = p.needValue || x.Desc.Unique
+			return true
+		}
+	}
+	return false
+}

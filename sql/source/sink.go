@@ -1,0 +1,275 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// maxRetries bounds how often a conflict may ask to try again for one row.
+const maxRetries = 10_000
+
+// writer changes one table.
+type writer struct {
+	*table.Writer
+	codec  *tableCodec
+	zone   zone
+	stamps []int // positions of TIMESTAMP columns
+	row    []value.Datum
+	old    []value.Datum
+	rd     *table.RowReader
+}
+
+func (s *Source) writer(t *schema.Table) (*writer, error) {
+	if w := s.writers[t]; w != nil {
+		return w, nil
+	}
+	if s.env.Txn == nil {
+		return nil, internal("a change outside of a transaction")
+	}
+	k, err := s.env.Codecs.get(t)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: newZone(s.env.Loc)}
+	if !w.zone.utc {
+		for i := range t.Columns {
+			if t.Columns[i].Type.ID == schema.TypeTimestamp {
+				w.stamps = append(w.stamps, i)
+			}
+		}
+	}
+	if s.writers == nil {
+		s.writers = map[*schema.Table]*writer{}
+	}
+	s.writers[t] = w
+	return w, nil
+}
+
+// stored is a row of the session as it is kept.
+func (w *writer) stored(row []value.Datum, buf *[]value.Datum) []value.Datum {
+	if len(w.stamps) == 0 {
+		return row
+	}
+	out := append((*buf)[:0], row...)
+	*buf = out
+	for _, pos := range w.stamps {
+		if d := out[pos]; !d.IsNull() {
+			out[pos] = value.TimeOf(w.zone.stored(d.Time()))
+		}
+	}
+	return out
+}
+
+// local converts a stored row in place.
+func (w *writer) local(row []value.Datum) {
+	for _, pos := range w.stamps {
+		if d := row[pos]; !d.IsNull() {
+			row[pos] = value.TimeOf(w.zone.local(d.Time()))
+		}
+	}
+}
+
+// Insert implements exec.Sink.
+func (s *Source) Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict exec.ConflictFunc) error {
+	w, err := s.writer(t)
+	if err != nil {
+		return err
+	}
+	row = w.stored(row, &w.row)
+	for range maxRetries {
+		c, err := w.Writer.Insert(ctx, row)
+		if err != nil || c == nil {
+			return err
+		}
+		if conflict == nil {
+			return w.duplicate(w.Duplicate(c, row))
+		}
+		if len(w.stamps) > 0 {
+			// The callback may change rows through this writer and its buffers.
+			row = slices.Clone(row)
+		}
+		w.local(c.Row)
+		action, err := conflict(c.Index, c.Row)
+		switch {
+		case err != nil:
+			return err
+		case action == exec.ConflictFail:
+			return w.duplicate(w.Duplicate(c, row))
+		case action != exec.ConflictRetry:
+			return nil
+		}
+	}
+	return internal("inserting into %s meets the same conflict again and again", t.Name)
+}
+
+// duplicate is error 1062.
+func (w *writer) duplicate(e *table.DuplicateError) error {
+	for i, d := range e.Values {
+		if e.Table.Columns[e.Columns[i]].Type.ID == schema.TypeTimestamp && !d.IsNull() {
+			e.Values[i] = value.TimeOf(w.zone.local(d.Time()))
+		}
+	}
+	return DuplicateEntry(e)
+}
+
+// DuplicateEntry is a duplicate as error 1062.
+func DuplicateEntry(e *table.DuplicateError) error {
+	return sqlerr.DuplicateEntry(e.Entry(types.AppendText), e.Table.Name+"."+e.KeyName())
+}
+
+// Update implements exec.Sink.
+func (s *Source) Update(ctx context.Context, t *schema.Table, old, row []value.Datum) error {
+	w, err := s.writer(t)
+	if err != nil {
+		return err
+	}
+	was, err := w.exact(ctx, s.env.Txn, old)
+	if err != nil {
+		return err
+	}
+	now := w.stored(row, &w.row)
+	for _, pos := range w.stamps {
+		if !old[pos].IsNull() && !row[pos].IsNull() && old[pos].Time() == row[pos].Time() {
+			now[pos] = was[pos]
+		}
+	}
+	err = w.Writer.Update(ctx, was, now)
+	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
+		return w.duplicate(dup)
+	}
+	return err
+}
+
+// Delete implements exec.Sink.
+func (s *Source) Delete(ctx context.Context, t *schema.Table, old []value.Datum) error {
+	w, err := s.writer(t)
+	if err != nil {
+		return err
+	}
+	was, err := w.exact(ctx, s.env.Txn, old)
+	if err != nil {
+		return err
+	}
+	return w.Writer.Delete(ctx, was)
+}
+
+// exact is old exactly as it is stored. A TIMESTAMP in an hour that clocks show
+// twice does not say which of both it is: then the stored row is read.
+func (w *writer) exact(ctx context.Context, txn storage.Txn, old []value.Datum) ([]value.Datum, error) {
+	was := w.stored(old, &w.old)
+	inKey := map[int][]value.Time{}
+	ambiguous := false
+	for _, pos := range w.stamps {
+		if old[pos].IsNull() {
+			continue
+		}
+		if more := w.zone.others(old[pos].Time()); len(more) > 0 {
+			ambiguous = true
+			if w.codec.Columns[pos].KeyPart >= 0 {
+				inKey[pos] = append([]value.Time{was[pos].Time()}, more...)
+			}
+		}
+	}
+	if !ambiguous {
+		return was, nil
+	}
+	return w.findExact(ctx, txn, was, inKey)
+}
+
+// findExact tries the ways to read the TIMESTAMPs of the primary key until it
+// finds the row that shows as was.
+func (w *writer) findExact(ctx context.Context, txn storage.Txn, was []value.Datum, inKey map[int][]value.Time) ([]value.Datum, error) {
+	var found []value.Datum
+	if w.rd == nil {
+		w.rd = w.codec.NewRowReader()
+	}
+	try := append([]value.Datum(nil), was...)
+	var positions []int
+	for pos := range inKey {
+		positions = append(positions, pos)
+	}
+	var visit func(i int) error
+	visit = func(i int) error {
+		if i < len(positions) {
+			for _, t := range inKey[positions[i]] {
+				try[positions[i]] = value.TimeOf(t)
+				if err := visit(i + 1); err != nil || found != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		key := w.codec.AppendKey(nil, try)
+		val, err := txn.Latest().Get(ctx, key, nil)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		row := make([]value.Datum, len(was))
+		if err := w.rd.Fetch(ctx, txn.Latest(), key, val, row); err != nil {
+			return err
+		}
+		if w.shows(row, was) {
+			found = row
+		}
+		return nil
+	}
+	if err := visit(0); err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, internal("a row of %s to be changed is not there", w.codec.Table.Name)
+	}
+	return found, nil
+}
+
+// shows reports whether a stored row looks like was in the session's zone.
+func (w *writer) shows(row, was []value.Datum) bool {
+	for _, pos := range w.stamps {
+		a, b := row[pos], was[pos]
+		if a.IsNull() != b.IsNull() || !a.IsNull() && w.zone.local(a.Time()) != w.zone.local(b.Time()) {
+			return false
+		}
+	}
+	return true
+}
+
+// NextAutoIncrement implements exec.Sink.
+func (s *Source) NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error) {
+	if s.env.Sequences == nil {
+		return 0, internal("no sequences here")
+	}
+	v, err := s.env.Sequences.Next(ctx, t, table.AutoIncrement, n)
+	if errors.Is(err, table.ErrSequenceExhausted) {
+		return 0, sqlerr.AutoIncrementFailed()
+	}
+	return v, err
+}
+
+// BumpAutoIncrement implements exec.Sink.
+func (s *Source) BumpAutoIncrement(ctx context.Context, t *schema.Table, v uint64) error {
+	if s.env.Sequences == nil {
+		return internal("no sequences here")
+	}
+	return s.env.Sequences.Bump(ctx, t, table.AutoIncrement, v)
+}
+
+// NextHiddenKey implements exec.Sink.
+func (s *Source) NextHiddenKey(ctx context.Context, t *schema.Table) (int64, error) {
+	if s.env.Sequences == nil {
+		return 0, internal("no sequences here")
+	}
+	v, err := s.env.Sequences.Next(ctx, t, table.HiddenKey, 1)
+	return int64(v), err
+}

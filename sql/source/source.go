@@ -1,0 +1,68 @@
+package source
+
+import (
+	"context"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// Env is what a statement reads from and writes to.
+type Env struct {
+	Store storage.Store
+	// Reader is the view of plain reads.
+	Reader storage.Reader
+	// Txn is the transaction; nil where nothing is locked or changed.
+	Txn storage.Txn
+	// Loc is the session's time zone, nil for UTC.
+	Loc    *time.Location
+	Codecs *Codecs
+	// Sequences are needed by INSERT.
+	Sequences *table.Sequences
+	// Virtual opens virtual tables; nil when there are none.
+	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
+	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
+	BatchSize int
+}
+
+// Source is the exec.Source and exec.Sink of one statement.
+type Source struct {
+	env     Env
+	writers map[*schema.Table]*writer
+}
+
+var (
+	_ exec.Source = (*Source)(nil)
+	_ exec.Sink   = (*Source)(nil)
+)
+
+// New makes the source of a statement.
+func New(env Env) *Source {
+	if env.BatchSize <= 0 || env.BatchSize > vec.MaxRows {
+		env.BatchSize = vec.MaxRows
+	}
+	return &Source{env: env}
+}
+
+func internal(format string, args ...any) error { return sqlerr.Internal(format, args...) }
+
+// Virtual implements exec.Source.
+func (s *Source) Virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
+	if s.env.Virtual == nil {
+		return nil, internal("no virtual tables here")
+	}
+	return s.env.Virtual(ctx, ec, v)
+}
+
+// emptyOp is the scan of nothing.
+type emptyOp struct{}
+
+func (emptyOp) Next(context.Context) (*vec.Batch, error) { return nil, nil }
+func (emptyOp) Close() error                             { return nil }

@@ -1,0 +1,123 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Counters are what a scan read from the store.
+type Counters struct {
+	// Pairs and Bytes are of the keys and values that were read, Seeks the
+	// scans and point reads.
+	Pairs, Bytes, Seeks int64
+}
+
+// Counted is implemented by the operators of this package.
+type Counted interface {
+	// Counters are those so far.
+	Counters() Counters
+}
+
+// walker brings the pairs of spans or of points, one after the other.
+type walker struct {
+	reader storage.Reader
+	spans  []storage.Span
+	keys   [][]byte // points, when spans is nil
+	opts   storage.ScanOptions
+	next   int
+	scan   storage.Scanner
+	buf    []byte
+	count  Counters
+	// fn gets the pairs; visit is its wrapper for the engine.
+	fn    func(key, val []byte) bool
+	visit func(key, val []byte) bool
+}
+
+// init sets the walker up; with reverse spans and points are walked backwards.
+func (w *walker) init(fn func(key, val []byte) bool) {
+	if w.opts.Reverse {
+		w.spans, w.keys = slices.Clone(w.spans), slices.Clone(w.keys)
+		slices.Reverse(w.spans)
+		slices.Reverse(w.keys)
+	}
+	w.fn = fn
+	w.visit = func(key, val []byte) bool {
+		w.count.Pairs++
+		w.count.Bytes += int64(len(key) + len(val))
+		return fn(key, val)
+	}
+}
+
+func (w *walker) done() bool {
+	return w.scan == nil && w.next >= max(len(w.spans), len(w.keys))
+}
+
+// fill brings pairs to fn until it returns false or all have been brought. Of
+// points at most max are read.
+func (w *walker) fill(ctx context.Context, max int) error {
+	if w.keys != nil {
+		return w.fillPoints(ctx, max)
+	}
+	for {
+		if w.scan == nil {
+			if w.next == len(w.spans) {
+				return nil
+			}
+			var err error
+			if w.scan, err = w.reader.Scan(ctx, w.spans[w.next], w.opts); err != nil {
+				return err
+			}
+			w.next++
+			w.count.Seeks++
+		}
+		done, err := w.scan.Visit(ctx, w.visit)
+		if err != nil {
+			return err
+		}
+		if !done {
+			return nil
+		}
+		scan := w.scan
+		w.scan = nil
+		if err := scan.Close(); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *walker) fillPoints(ctx context.Context, max int) error {
+	keys := w.keys[w.next:]
+	keys = keys[:min(len(keys), max)]
+	w.next += len(keys)
+	w.count.Seeks += int64(len(keys))
+	if len(keys) == 1 {
+		val, err := w.reader.Get(ctx, keys[0], w.buf[:0])
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.buf = val
+		w.visit(keys[0], val)
+		return nil
+	}
+	return w.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
+		if val != nil {
+			w.visit(keys[i], val)
+		}
+		return nil
+	})
+}
+
+func (w *walker) close() error {
+	if w.scan == nil {
+		return nil
+	}
+	scan := w.scan
+	w.scan, w.next = nil, max(len(w.spans), len(w.keys))
+	return scan.Close()
+}

@@ -1,0 +1,184 @@
+package stats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+var errNoIndex = errors.New("no such index")
+
+const (
+	// maxSeeks bounds the different values that are counted one by one.
+	maxSeeks = 128
+	// samplePlaces and sampleKeys shape the sample of run lengths.
+	samplePlaces = 8
+	sampleKeys   = 256
+)
+
+type distinctKey struct {
+	index schema.IndexID
+	n     int
+}
+
+// Distinct implements access.Estimator: from an index that starts with the
+// columns, or from what ANALYZE TABLE found.
+func (e *Estimator) Distinct(t *schema.Table, columns []schema.ColumnID) float64 {
+	rows := e.TableRows(t)
+	if rows == 0 || len(columns) == 0 {
+		return 0
+	}
+	if startsWith(t.PrimaryKey, columns) {
+		return e.indexDistinct(t, nil, len(columns), len(columns) == len(t.PrimaryKey))
+	}
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if x.State == schema.IndexPublic && !x.Sparse && startsWith(x.Parts, columns) {
+			return e.indexDistinct(t, x, len(columns), x.Unique && len(columns) == len(x.Parts))
+		}
+	}
+	return e.analyzedDistinct(t, columns, rows)
+}
+
+// startsWith reports whether the first parts are the columns, whole, in any
+// order.
+func startsWith(parts []schema.KeyPart, columns []schema.ColumnID) bool {
+	if len(parts) < len(columns) {
+		return false
+	}
+	for _, p := range parts[:len(columns)] {
+		found := false
+		for _, c := range columns {
+			found = found || c == p.Column && p.Prefix == 0
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// indexDistinct is the number of different values of the first n columns of an
+// index. unique: each row has its own, but for NULL.
+func (e *Estimator) indexDistinct(t *schema.Table, x *schema.Index, n int, unique bool) float64 {
+	rows := e.TableRows(t)
+	if unique {
+		return rows
+	}
+	key := distinctKey{n: n}
+	if x != nil {
+		key.index = x.ID
+	}
+	s := e.stats(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, ok := s.distinct[key]; ok {
+		return d
+	}
+	k, err := e.keys(t, x)
+	if err != nil {
+		return 0
+	}
+	d, err := e.countDistinct(k, n, rows)
+	if err != nil {
+		return 0
+	}
+	s.distinct[key] = d
+	return d
+}
+
+// countDistinct jumps from value to value while there are few, and measures
+// the length of runs of equal values when there are many.
+func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error) {
+	whole := storage.Span{Start: k.prefix, End: keyenc.PrefixEnd(k.prefix)}
+	span := whole
+	for found := 0; found < maxSeeks; found++ {
+		first, err := e.firstKey(span)
+		if err != nil {
+			return 0, err
+		}
+		if first == nil {
+			return float64(found), nil
+		}
+		m := k.leading(first, n)
+		if m == 0 {
+			return 0, storage.ErrCorruption
+		}
+		span.Start = keyenc.PrefixEnd(first[:m])
+	}
+	pairs, changes := 0, 0
+	for _, part := range e.store.Partitions(whole, samplePlaces) {
+		p, c, err := e.runs(k, n, part)
+		if err != nil {
+			return 0, err
+		}
+		pairs, changes = pairs+p, changes+c
+	}
+	if pairs == 0 {
+		return maxSeeks, nil
+	}
+	return min(max(rows*float64(changes)/float64(pairs), maxSeeks), rows), nil
+}
+
+func (e *Estimator) firstKey(span storage.Span) ([]byte, error) {
+	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	var first []byte
+	_, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+		first = bytes.Clone(key)
+		return false
+	})
+	return first, err
+}
+
+// runs counts neighbours at the start of a span, and those that differ.
+func (e *Estimator) runs(k *keys, n int, span storage.Span) (pairs, changes int, err error) {
+	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: sampleKeys})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer scan.Close()
+	var prev []byte
+	seen := 0
+	_, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+		m := k.leading(key, n)
+		if seen > 0 {
+			pairs++
+			if !bytes.Equal(prev, key[:m]) {
+				changes++
+			}
+		}
+		prev = append(prev[:0], key[:m]...)
+		seen++
+		return seen < sampleKeys
+	})
+	return pairs, changes, err
+}
+
+// IndexSize is about the number of bytes of an index's entries, of the rows for
+// schema.PrimaryIndexID.
+func (e *Estimator) IndexSize(t *schema.Table, x schema.IndexID) int64 {
+	size, err := e.store.EstimateSize(table.IndexSpan(t.ID, x))
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// TableSize is about the number of bytes of a table's rows and of its
+// secondary indexes.
+func (e *Estimator) TableSize(t *schema.Table) (data, index int64) {
+	data = e.IndexSize(t, schema.PrimaryIndexID) + e.IndexSize(t, table.CellIndexID)
+	for i := range t.Indexes {
+		index += e.IndexSize(t, t.Indexes[i].ID)
+	}
+	return data, index
+}

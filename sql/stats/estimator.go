@@ -1,0 +1,235 @@
+package stats
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/access"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+const (
+	// rowSample is the number of keys that a row count reads at most.
+	rowSample = 50_000
+	// maxAge is how long a row count is kept however little has changed.
+	maxAge = 10 * time.Minute
+	// firstCount and lastCount are the numbers of keys of a span that are
+	// counted at once, and when the call's budget allows.
+	firstCount = 200
+	lastCount  = 2000
+	spanBudget = 4000
+	// maxSpans are counted; more are taken to be like them.
+	maxSpans = 8
+)
+
+// Estimator knows sizes. It is safe for concurrent use.
+type Estimator struct {
+	store  storage.Store
+	codecs *source.Codecs
+	now    func() time.Time
+
+	mu     sync.RWMutex
+	tables map[schema.TableID]*tableStats
+}
+
+var _ access.Estimator = (*Estimator)(nil)
+
+// New makes the estimator of a store.
+func New(store storage.Store, codecs *source.Codecs) *Estimator {
+	return &Estimator{store: store, codecs: codecs, now: time.Now, tables: map[schema.TableID]*tableStats{}}
+}
+
+// tableStats is what is known of a table.
+type tableStats struct {
+	changed atomic.Int64 // rows since the count
+	current atomic.Pointer[count]
+	mu      sync.Mutex // one count at a time; guards distinct and analyzed
+	// distinct are the numbers of different values by index and number of
+	// leading columns, since the count.
+	distinct map[distinctKey]float64
+	analyzed *analysis
+	loaded   bool // analyzed has been read from the store
+}
+
+// count is a row count.
+type count struct {
+	rows  float64
+	exact bool
+	at    time.Time
+}
+
+func (e *Estimator) stats(id schema.TableID) *tableStats {
+	e.mu.RLock()
+	s := e.tables[id]
+	e.mu.RUnlock()
+	if s != nil {
+		return s
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s = e.tables[id]; s == nil {
+		s = &tableStats{distinct: map[distinctKey]float64{}}
+		e.tables[id] = s
+	}
+	return s
+}
+
+// Changed says that a statement inserted, updated or deleted rows. A nil table
+// is ignored.
+func (e *Estimator) Changed(t *schema.Table, rows int64) {
+	if t != nil && rows > 0 {
+		e.stats(t.ID).changed.Add(rows)
+	}
+}
+
+// Forget drops what is known of a table.
+func (e *Estimator) Forget(id schema.TableID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.tables, id)
+}
+
+// stale reports whether a count is too old to be used. A table that was
+// counted whole is small: counting it again is cheap.
+func (e *Estimator) stale(s *tableStats, c *count) bool {
+	limit := max(1000, c.rows/5)
+	if c.exact && c.rows < 5000 {
+		limit = max(10, c.rows/5)
+	}
+	return float64(s.changed.Load()) > limit || e.now().Sub(c.at) > maxAge
+}
+
+// TableRows implements access.Estimator.
+func (e *Estimator) TableRows(t *schema.Table) float64 {
+	s := e.stats(t.ID)
+	c := s.current.Load()
+	if c != nil && !e.stale(s, c) {
+		return c.rows
+	}
+	if c != nil {
+		if !s.mu.TryLock() {
+			return c.rows // another goroutine counts
+		}
+	} else {
+		s.mu.Lock()
+	}
+	defer s.mu.Unlock()
+	if n := s.current.Load(); n != c {
+		return n.rows
+	}
+	return e.recount(t, s).rows
+}
+
+// recount counts the rows; s.mu is held.
+func (e *Estimator) recount(t *schema.Table, s *tableStats) *count {
+	s.changed.Store(0)
+	c := &count{at: e.now()}
+	span := table.IndexSpan(t.ID, schema.PrimaryIndexID)
+	n, last, done, err := e.countKeys(span, rowSample)
+	c.rows, c.exact = float64(n), done && err == nil
+	if !done && err == nil {
+		c.rows *= max(1, e.ratio(span, storage.Span{Start: span.Start, End: last}))
+	}
+	clear(s.distinct)
+	s.current.Store(c)
+	return c
+}
+
+// ratio is how many times larger the span a is than b.
+func (e *Estimator) ratio(a, b storage.Span) float64 {
+	x, err1 := e.store.EstimateSize(a)
+	y, err2 := e.store.EstimateSize(b)
+	if err1 != nil || err2 != nil || y <= 0 {
+		return 1
+	}
+	return float64(x) / float64(y)
+}
+
+// countKeys counts the keys of span up to limit. last is the last one counted.
+func (e *Estimator) countKeys(span storage.Span, limit int) (n int, last []byte, done bool, err error) {
+	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: limit})
+	if err != nil {
+		return 0, nil, false, err
+	}
+	defer scan.Close()
+	done, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+		if n == limit {
+			return false
+		}
+		if n++; n == limit {
+			last = bytes.Clone(key)
+		}
+		return true
+	})
+	return n, last, done, err
+}
+
+// SpanRows implements access.Estimator.
+func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	if len(spans) == 0 {
+		return 0, true
+	}
+	// Evenly spread spans stand for the others.
+	step := max(1, (len(spans)+maxSpans-1)/maxSpans)
+	chosen := make([]ranges.Span, 0, maxSpans)
+	for i := 0; i < len(spans); i += step {
+		chosen = append(chosen, spans[i])
+	}
+	// TIMESTAMP values are taken to be in the server's zone: the session's is
+	// not known here.
+	encoded, err := e.codecs.Spans(t, x, chosen, time.Local)
+	if err != nil {
+		return 0, false
+	}
+	id := schema.PrimaryIndexID
+	if x != nil {
+		id = x.ID
+	}
+	budget, total := spanBudget, 0.0
+	for _, span := range encoded {
+		rows, used, err := e.spanRows(t, id, span, budget)
+		if err != nil {
+			return 0, false
+		}
+		budget -= used
+		total += rows
+	}
+	total *= float64(len(spans)) / float64(len(chosen))
+	return min(total, max(e.TableRows(t), float64(spanBudget-budget))), true
+}
+
+// spanRows counts one span: all of it, if it is small.
+func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int) (rows float64, used int, err error) {
+	if bytes.Compare(span.Start, span.End) >= 0 {
+		return 0, 0, nil
+	}
+	limit := firstCount
+	if budget >= spanBudget/2 {
+		limit = lastCount
+	}
+	n, last, done, err := e.countKeys(span, limit)
+	if done || err != nil {
+		return float64(n), n, err
+	}
+	// The size of the whole index, whose entries are the table's rows, is a
+	// better measure than that of the few entries that were counted.
+	all := e.TableRows(t)
+	whole := table.IndexSpan(t.ID, id)
+	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 {
+		return min(max(float64(n), all*e.ratio(span, whole)), all), n, nil
+	}
+	rest := e.ratio(span, storage.Span{Start: span.Start, End: last})
+	if c := e.stats(t.ID).current.Load(); c != nil && c.exact && c.rows <= rowSample && rest <= 1 {
+		// Sizes say nothing of a small table: count on.
+		n, _, _, err = e.countKeys(span, rowSample)
+		return float64(n), n, err
+	}
+	return min(float64(n)*max(1, rest), max(all, float64(n))), n, nil
+}

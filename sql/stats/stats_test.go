@@ -1,0 +1,196 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/memkv"
+	"github.com/sqlots/sqlots/value"
+)
+
+// newTable is (id BIGINT PRIMARY KEY, g INT, v INT, KEY (g, v)).
+func newTable() *schema.Table {
+	col := func(id int, name string, t schema.Type) schema.Column {
+		return schema.Column{ID: schema.ColumnID(id), Name: name, Type: t, Nullable: id > 1}
+	}
+	return &schema.Table{ID: 7, Database: "d", Name: "t", Columns: []schema.Column{col(1, "id", types.BigInt), col(2, "g", types.BigInt), col(3, "v", types.BigInt)},
+		PrimaryKey: []schema.KeyPart{{Column: 1}}, NextColumnID: 4, NextIndexID: 2,
+		Indexes: []schema.Index{{ID: 1, Name: "gv", Parts: []schema.KeyPart{{Column: 2}, {Column: 3}}}}}
+}
+
+// fill writes the rows from..to-1: g has groups values, v two.
+func fill(t testing.TB, store storage.Store, tab *schema.Table, from, to, groups int) {
+	t.Helper()
+	codec, err := source.NewCodecs().Get(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	txn, err := store.Begin(storage.TxnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer txn.Rollback()
+	w := codec.NewWriter(txn, store.Caps())
+	for i := from; i < to; i++ {
+		row := []value.Datum{value.Int(int64(i)), value.Int(int64(i % groups)), value.Int(int64(i % 2))}
+		if _, err := w.Insert(context.Background(), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := txn.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance*want {
+		t.Errorf("%s: %.0f, want about %.0f", what, got, want)
+	}
+}
+
+func TestTableRows(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	now := time.Unix(1000, 0)
+	e.now = func() time.Time { return now }
+	tab := newTable()
+	within(t, "empty", e.TableRows(tab), 0, 0)
+	fill(t, store, tab, 0, 1500, 10)
+	within(t, "not told", e.TableRows(tab), 0, 0)
+	e.Changed(tab, 1500)
+	within(t, "small", e.TableRows(tab), 1500, 0)
+	fill(t, store, tab, 1500, 60000, 10)
+	e.Changed(tab, 58500)
+	within(t, "large", e.TableRows(tab), 60000, 0.02)
+	fill(t, store, tab, 60000, 90000, 10)
+	now = now.Add(time.Hour)
+	within(t, "old", e.TableRows(tab), 90000, 0.02)
+	e.Forget(tab.ID)
+	within(t, "forgotten", e.TableRows(tab), 90000, 0.02)
+}
+
+func TestSpanRows(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	tab := newTable()
+	fill(t, store, tab, 0, 60000, 100)
+	i := func(v ...int64) (out []value.Datum) {
+		for _, x := range v {
+			out = append(out, value.Int(x))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name      string
+		index     *schema.Index
+		spans     []ranges.Span
+		want, tol float64
+	}{
+		{"none", nil, nil, 0, 0},
+		{"point", nil, []ranges.Span{{Low: i(5), High: i(5)}}, 1, 0},
+		{"short range", nil, []ranges.Span{{Low: i(5), LowOpen: true, High: i(105)}}, 100, 0},
+		{"long range", nil, []ranges.Span{{Low: i(30000)}}, 30000, 0.1},
+		{"two ranges", nil, []ranges.Span{{High: i(20000), HighOpen: true}, {Low: i(30000)}}, 50000, 0.1},
+		{"group", &tab.Indexes[0], []ranges.Span{{Low: i(3), High: i(3)}}, 600, 0},
+		{"group and value", &tab.Indexes[0], []ranges.Span{{Low: i(3, 1), High: i(3, 1)}}, 600, 0},
+		{"absent", &tab.Indexes[0], []ranges.Span{{Low: i(3, 0), High: i(3, 0)}}, 0, 0},
+	} {
+		got, ok := e.SpanRows(tab, c.index, c.spans)
+		if !ok {
+			t.Errorf("%s: unknown", c.name)
+		}
+		within(t, c.name, got, c.want, c.tol)
+	}
+	var many []ranges.Span
+	for k := range int64(1000) {
+		many = append(many, ranges.Span{Low: i(k * 10), High: i(k * 10)})
+	}
+	got, _ := e.SpanRows(tab, nil, many)
+	within(t, "many points", got, 1000, 0)
+	if _, ok := e.SpanRows(tab, &schema.Index{ID: 99}, many); ok {
+		t.Error("an index that does not exist has an estimate")
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	few, many := newTable(), newTable()
+	many.ID = 8
+	fill(t, store, few, 0, 20000, 100)
+	fill(t, store, many, 0, 20000, 5000)
+	within(t, "key", e.Distinct(few, []schema.ColumnID{1}), 20000, 0)
+	within(t, "few", e.Distinct(few, []schema.ColumnID{2}), 100, 0)
+	within(t, "few pairs", e.Distinct(few, []schema.ColumnID{3, 2}), 100, 0)
+	within(t, "many", e.Distinct(many, []schema.ColumnID{2}), 5000, 0.3)
+	within(t, "unknown", e.Distinct(few, []schema.ColumnID{3}), 0, 0)
+	if err := e.Analyze(context.Background(), many); err != nil {
+		t.Fatal(err)
+	}
+	e = New(store, source.NewCodecs()) // ANALYZE lasts
+	within(t, "analyzed", e.Distinct(many, []schema.ColumnID{3}), 2, 0)
+	within(t, "analyzed key and value", e.Distinct(many, []schema.ColumnID{3, 1}), 20000, 0)
+	if err := Remove(context.Background(), store, many.ID); err != nil {
+		t.Fatal(err)
+	}
+	e = New(store, source.NewCodecs())
+	within(t, "removed", e.Distinct(many, []schema.ColumnID{3}), 0, 0)
+}
+
+func TestSketch(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 1000, 100000} {
+		var s sketch
+		h := uint64(1)
+		for i := range n {
+			h = (uint64(i) + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+			h ^= h >> 27
+			h *= 0x94d049bb133111eb
+			h ^= h >> 31
+			s.add(h)
+		}
+		within(t, fmt.Sprint(n), float64(s.count()), float64(n), 0.1)
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	tab := newTable()
+	fill(t, store, tab, 0, 3000, 30)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				e.Changed(tab, 100)
+				e.TableRows(tab)
+				e.Distinct(tab, []schema.ColumnID{2})
+				e.SpanRows(tab, &tab.Indexes[0], []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}})
+			}
+		})
+	}
+	wg.Wait()
+	within(t, "rows", e.TableRows(tab), 3000, 0)
+}
+
+func BenchmarkSpanRows(b *testing.B) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	tab := newTable()
+	fill(b, store, tab, 0, 60000, 500)
+	spans := []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}}
+	e.TableRows(tab)
+	b.ReportAllocs()
+	for b.Loop() {
+		e.SpanRows(tab, &tab.Indexes[0], spans)
+	}
+}
