@@ -1,0 +1,39 @@
+# Shorthands; what they run stands in Go and in .ci/run.
+.PHONY: build test short race invariants lint ci demo slt rewrite bench
+
+build:
+	CGO_ENABLED=0 go build -o sqlots ./cmd/sqlots
+
+test:
+	go test ./...
+
+short:
+	go test -short ./...
+
+race:
+	go test -race -short ./storage/... ./mysqlwire/... ./sql/session/... ./sql/mdl/... ./sql/exec/... ./server/...
+
+invariants:
+	go test -short -tags invariants ./...
+
+lint:
+	go vet ./...
+	go test ./internal/lint
+	go build -C tools -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	./bin/staticcheck ./...
+
+ci:
+	.ci/run
+
+demo:
+	go run ./cmd/sqlots demo
+
+slt:
+	go test ./sqllogic
+
+# Generated documents and plans; read the differences before you commit them.
+rewrite:
+	go test ./internal/lint -update
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./storage/... ./sql/expr ./mysqlwire

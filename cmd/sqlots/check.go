@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/sqlots/sqlots/internal/datacheck"
+)
+
+// check is "sqlots check".
+func check(args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("sqlots check", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	dir := fs.String("data", "", "data directory (required); no server may be using it")
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if *dir == "" || fs.NArg() > 0 {
+		fmt.Fprintln(stderr, "sqlots check: --data DIR is required, and no other argument")
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	tables, bad := 0, 0
+	_, err := datacheck.Dir(ctx, *dir, func(r datacheck.Result) {
+		tables++
+		if !r.OK() {
+			bad++
+		}
+		printResult(stdout, r)
+	})
+	if err != nil {
+		fmt.Fprintln(stderr, "sqlots check:", err)
+		return 1
+	}
+	if bad > 0 {
+		fmt.Fprintf(stdout, "%s checked, %d damaged\n", counted(int64(tables), "table"), bad)
+		return 1
+	}
+	fmt.Fprintf(stdout, "%s checked, nothing is wrong\n", counted(int64(tables), "table"))
+	return 0
+}
+
+func printResult(w io.Writer, r datacheck.Result) {
+	verdict := "ok"
+	if !r.OK() {
+		verdict = "DAMAGED"
+	}
+	fmt.Fprintf(w, "%s.%s: %s, %s, index entries: %d, large values: %d\n", r.Table.Database, r.Table.Name, verdict,
+		counted(r.Report.Rows, "row"), r.Report.Entries, r.Report.Cells)
+	if r.Err != nil {
+		fmt.Fprintf(w, "  could not be read to its end: %v\n", r.Err)
+	}
+	for _, p := range r.Report.Problems {
+		fmt.Fprintf(w, "  %s\n", p)
+	}
+	if more := r.Report.Count - int64(len(r.Report.Problems)); more > 0 {
+		fmt.Fprintf(w, "  and %s more\n", counted(more, "problem"))
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/pebblekv"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// fill makes a directory with a table of two indexes.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	s, err := server.Start(context.Background(), server.Config{DataDir: dir, Listen: "127.0.0.1:0", Memory: 128 << 20, Durability: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := sqlots("sql", "-dsn", "root@tcp("+s.Addr()+")/", "-e", `CREATE DATABASE d; USE d;
+CREATE TABLE t (a INT, b VARCHAR(20), c TEXT, PRIMARY KEY (a), UNIQUE KEY ub (b), KEY kc (c(5), a DESC));
+INSERT INTO t VALUES (1, 'one', REPEAT('x', 20000)), (2, 'two', 'y'), (3, NULL, NULL);`)
+	if code, _, errs := sqlots("check", "-data", dir); code != 1 || !strings.Contains(errs, "locked") {
+		t.Errorf("while the server runs: code %d, %q", code, errs)
+	}
+	if err := s.Stop(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if code != 0 {
+		t.Fatal(errs)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, errs := sqlots("check", "-data", dir); code != 1 || errs == "" {
+		t.Errorf("an empty directory: code %d, %q", code, errs)
+	}
+	fill(t, dir)
+	code, out, errs := sqlots("check", "-data", dir)
+	if want := "d.t: ok, 3 rows, index entries: 6, large values: 1\n1 table checked, nothing is wrong\n"; code != 0 || out != want {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	for name, spoil := range map[string]func(*testing.T, storage.Store){
+		"an entry is gone": func(t *testing.T, s storage.Store) { deleteFirst(t, s, func(k []byte) bool { return index(k) == 1 }) },
+		"a row is gone":    func(t *testing.T, s storage.Store) { deleteFirst(t, s, func(k []byte) bool { return index(k) == 0 }) },
+		"a cell is gone": func(t *testing.T, s storage.Store) {
+			deleteFirst(t, s, func(k []byte) bool { return index(k) == int(table.CellIndexID) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			fill(t, dir)
+			store, err := pebblekv.Open(pebblekv.Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, store)
+			if err := store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			code, out, _ := sqlots("check", "-data", dir)
+			if code != 1 || !strings.Contains(out, "d.t: DAMAGED") || !strings.Contains(out, "1 table checked, 1 damaged") {
+				t.Errorf("code %d:\n%s", code, out)
+			}
+		})
+	}
+}
+
+// index is the index that a key belongs to, -1 for keys of the system.
+func index(key []byte) int {
+	if len(key) < 7 || key[0] != 0x10 {
+		return -1
+	}
+	return int(key[5])<<8 | int(key[6])
+}
+
+func deleteFirst(t *testing.T, s storage.Store, match func(key []byte) bool) {
+	t.Helper()
+	ctx := context.Background()
+	scan, err := s.Latest().Scan(ctx, storage.Span{Start: []byte{0x10}, End: []byte{0x11}}, storage.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []byte
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
+		if found == nil && match(key) {
+			found = bytes.Clone(key)
+		}
+		return found == nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scan.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found == nil {
+		t.Fatal("no such key")
+	}
+	txn, err := s.Begin(storage.TxnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := txn.Delete(found); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := txn.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+}

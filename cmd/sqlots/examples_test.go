@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the results of the examples")
+
+// TestExamples runs the scripts of the folder examples as their README says,
+// and compares with the results that lie beside them.
+func TestExamples(t *testing.T) {
+	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
+	for _, name := range []string{"cities", "divisions"} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir("../../examples/" + name)
+			code, out, errs := sqlots("sql", "-dsn", dsn, "-batch", "-e", "source "+name+".sql")
+			if code != 0 {
+				t.Fatalf("code %d: %s", code, errs)
+			}
+			if *update {
+				if err := os.WriteFile(name+".out", []byte(out), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(name + ".out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", out, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sqlots/sqlots/bench"
+	"github.com/sqlots/sqlots/slt"
+	"github.com/sqlots/sqlots/sql/expr"
+)
+
+// command is a subcommand.
+type command struct {
+	name, what string
+	run        func(args []string, stdout, stderr io.Writer) int
+}
+
+func commands() []command {
+	return []command{
+		{"serve", "run the server on a data directory", serve},
+		{"demo", "run a server on a temporary directory and show what it does", demo},
+		{"sql", "a shell for any MySQL server", shell},
+		{"check", "verify the data of a directory that no server uses", check},
+		{"bench", "load and run benchmarks against any MySQL server", bench.Main},
+		{"slt", "run sqllogictest files against any MySQL server", slt.Main},
+		{"version", "print the version", version},
+	}
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		usage(stderr)
+		return 2
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		usage(stdout)
+		return 0
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(args[1:], stdout, stderr)
+		}
+	}
+	fmt.Fprintf(stderr, "sqlots: unknown command %q\n\n", args[0])
+	usage(stderr)
+	return 2
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintln(w, "sqlots is a wide-column store that answers MySQL.\n\nUsage: sqlots COMMAND [FLAGS]\n\nCommands:")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.what)
+	}
+	fmt.Fprintln(w, "\n'sqlots COMMAND -h' lists the flags of a command.")
+}
+
+func version(_ []string, stdout, _ io.Writer) int {
+	fmt.Fprintln(stdout, "sqlots", expr.ServerVersion)
+	return 0
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sqlots/sqlots/server"
+)
+
+// byteSize is a flag value such as 512MiB, 2G or 1073741824.
+type byteSize int64
+
+// String implements flag.Value.
+func (b *byteSize) String() string { return strconv.FormatInt(int64(*b), 10) }
+
+// Set implements flag.Value.
+func (b *byteSize) Set(s string) error {
+	units := []struct {
+		suffix string
+		factor int64
+	}{{"gib", 1 << 30}, {"gb", 1 << 30}, {"g", 1 << 30}, {"mib", 1 << 20}, {"mb", 1 << 20}, {"m", 1 << 20}, {"kib", 1 << 10}, {"kb", 1 << 10}, {"k", 1 << 10}, {"", 1}}
+	low := strings.ToLower(strings.TrimSpace(s))
+	for _, u := range units {
+		if !strings.HasSuffix(low, u.suffix) {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(low, u.suffix)), 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is no size; write 512MiB or 2GiB", s)
+		}
+		*b = byteSize(n * float64(u.factor))
+		return nil
+	}
+	return nil
+}
+
+// serve is "sqlots serve".
+func serve(args []string, _, stderr io.Writer) int {
+	fs := flag.NewFlagSet("sqlots serve", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	cfg := server.Config{}
+	memory := byteSize(server.DefaultMemory)
+	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
+	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
+	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
+	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
+	fs.StringVar(&cfg.TLSCert, "tls-cert", "", "certificate (PEM); offers TLS to clients")
+	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
+	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
+	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that LOAD DATA INFILE on the server may read")
+	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
+	grace := fs.Duration("grace", 10*time.Second, "how long running statements may go on after SIGTERM")
+	if err := fs.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return 0
+		}
+		return 2
+	}
+	if cfg.DataDir == "" || fs.NArg() > 0 {
+		fmt.Fprintln(stderr, "sqlots serve: --data DIR is required, and no other argument")
+		return 2
+	}
+	if cfg.Durability < 0 || cfg.Durability > 2 {
+		fmt.Fprintln(stderr, "sqlots serve: --flush-log-at-commit is 0, 1 or 2")
+		return 2
+	}
+	cfg.Memory = int64(memory)
+	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	s, err := server.Start(ctx, cfg)
+	if err != nil {
+		fmt.Fprintln(stderr, "sqlots serve:", err)
+		return 1
+	}
+	cfg.Log.Info("ready", "address", s.Addr(), "data", cfg.DataDir)
+	<-ctx.Done()
+	cfg.Log.Info("stopping")
+	if err := s.Stop(*grace); err != nil {
+		fmt.Fprintln(stderr, "sqlots serve: stopping:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,84 @@
+package datacheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/sqlots/sqlots/index/scrub"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/pebblekv"
+)
+
+// Result is what was found in one table.
+type Result struct {
+	Table *schema.Table
+	// Report is never nil.
+	Report *scrub.Report
+	// Err is set when the table could not be read to its end.
+	Err error
+}
+
+// OK tells that nothing is wrong with the table.
+func (r Result) OK() bool { return r.Err == nil && r.Report.OK() }
+
+// formatFile is what every store has, see package pebblekv.
+const formatFile = "FORMAT"
+
+// Dir checks all tables of a directory, by database and name, and calls each
+// with the result of one. ok tells that nothing is wrong. The error is one of
+// opening (storage.ErrLocked, storage.ErrFormat, storage.ErrCorruption,
+// os.ErrNotExist) or of ctx.
+func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error) {
+	// Opening would make a new store in any directory.
+	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
+		return false, fmt.Errorf("%s is not a data directory: %w", dir, err)
+	}
+	store, err := pebblekv.Open(pebblekv.Options{Dir: dir, DiskReserveBytes: -1, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return Store(ctx, store, each)
+}
+
+// Store checks all tables of an open store in one snapshot; see Dir.
+func Store(ctx context.Context, store storage.Store, each func(Result)) (ok bool, err error) {
+	c, err := catalog.Open(ctx, store)
+	if err != nil {
+		return false, fmt.Errorf("reading the catalog: %w", err)
+	}
+	view, err := store.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	codecs, snapshot := source.NewCodecs(), c.Snapshot()
+	ok = true
+	for _, db := range snapshot.Databases() {
+		for _, t := range snapshot.Tables(db.Name) {
+			r := checkTable(ctx, view, codecs, t)
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			ok = ok && r.OK()
+			each(r)
+		}
+	}
+	return ok, nil
+}
+
+func checkTable(ctx context.Context, view storage.Reader, codecs *source.Codecs, t *schema.Table) Result {
+	codec, err := codecs.Get(t)
+	if err != nil {
+		return Result{Table: t, Report: &scrub.Report{}, Err: err}
+	}
+	report, err := scrub.Check(ctx, view, codec)
+	return Result{Table: t, Report: report, Err: err}
+}

@@ -1,0 +1,26 @@
+package invariants
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestViolated(t *testing.T) {
+	defer func() {
+		r := recover()
+		if (r != nil) != Enabled {
+			t.Errorf("panic is %v, Enabled is %v", r, Enabled)
+		}
+	}()
+	if err := Violated("row %d", 7); !errors.Is(err, ErrViolated) || err.Error() != "invariant violated: row 7" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMangle(t *testing.T) {
+	b := []byte("abc")
+	Mangle(b)
+	if (string(b) == "abc") == Enabled {
+		t.Errorf("got %q, Enabled is %v", b, Enabled)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build invariants
+
+package invariants
+
+// Enabled tells that checks are compiled in.
+const Enabled = true

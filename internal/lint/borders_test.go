@@ -1,0 +1,197 @@
+package lint
+
+import (
+	"os/exec"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// under tells whether path is one of the roots or lies in one.
+func under(path string, roots ...string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool {
+		return path == r || strings.HasPrefix(path, r+"/")
+	})
+}
+
+// leaves are packages that know nothing of ours but one another.
+var leaves = []string{"value", "collate", "schema", "config", "metrics", "internal/invariants", "sql/sqlerr"}
+
+// storageSide are the packages that know no SQL.
+var storageSide = []string{"storage", "index", "search", "stream"}
+
+// edge are the packages on top: nothing below imports them.
+var edge = []string{"cmd", "server", "admin", "bench", "slt"}
+
+// testOnly are packages that hold nothing but tests and helpers of tests.
+var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "metamorphic", "examples", "internal/testutil"}
+
+// tools are packages that commands and tests share.
+var tools = []string{"internal/datacheck"}
+
+// known are the folders whose packages the rules place.
+var known = slices.Concat(leaves, storageSide, edge, testOnly, tools, []string{"sql", "mysqlwire"})
+
+// border forbids imports between packages of ours.
+type border struct {
+	name string
+	of   func(dir string) bool
+	// bad tells whether a package of dir may not import the package path, also
+	// not by way of others when deep is set.
+	bad  func(path string) bool
+	deep bool
+}
+
+func borders() []border {
+	is := func(roots ...string) func(string) bool {
+		return func(path string) bool { return under(path, roots...) }
+	}
+	sql := func(path string) bool { return under(path, "sql") && path != "sql/sqlerr" }
+	return []border{
+		{"leaves know nothing above them", is(leaves...), func(p string) bool {
+			return under(p, known...) && !under(p, leaves...)
+		}, true},
+		{"the storage side knows no SQL", is(storageSide...), func(p string) bool {
+			return under(p, "sql", "mysqlwire") || under(p, edge...)
+		}, true},
+		{"the planner knows no executor", is("sql/planner"), is("sql/exec", "sql/source", "sql/session", "sql/ddl"), true},
+		{"the executor knows of the planner only physical", is("sql/exec"), func(p string) bool {
+			return under(p, "sql/planner") && p != "sql/planner/physical" || under(p, "sql/source", "sql/session", "sql/ddl", "storage/pebblekv")
+		}, false},
+		{"the executor reads and writes through interfaces of its own", is("sql/exec"), is("storage/table", "index", "search"), false},
+		{"expressions know no plan", is("sql/types", "sql/vec", "sql/expr"), is("sql/planner", "sql/exec", "sql/catalog", "storage"), true},
+		{"the wire knows no engine", is("mysqlwire"), func(p string) bool {
+			return under(p, "sql/planner", "sql/exec", "sql/source", "sql/session", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||
+				under(p, storageSide...) || under(p, edge...)
+		}, true},
+		{"SQL knows no edge", sql, is(edge...), true},
+		{"engines are chosen in server only", func(dir string) bool {
+			return !under(dir, "server", "cmd", "storage") && !under(dir, testOnly...) && !under(dir, tools...)
+		}, is("storage/pebblekv", "storage/memkv"), false},
+		{"fault injection and suites are for tests", func(dir string) bool { return !under(dir, "storage") }, is("storage/errkv", "storage/storagetest"), false},
+	}
+}
+
+func TestBorders(t *testing.T) {
+	pkgs := loadModule(t)
+	for _, b := range borders() {
+		t.Run(b.name, func(t *testing.T) {
+			checked := 0
+			for dir := range pkgs {
+				if !b.of(dir) {
+					continue
+				}
+				checked++
+				for path, way := range reach(pkgs, dir, b.deep) {
+					if b.bad(path) {
+						t.Errorf("%s imports %s (%s)", dir, path, strings.Join(way, " → "))
+					}
+				}
+			}
+			if checked == 0 {
+				t.Error("the rule applies to no package: has a folder been renamed?")
+			}
+		})
+	}
+}
+
+// reach gives the imports of a package, also indirect ones when deep is set,
+// each with the way to it.
+func reach(pkgs map[string]*pkg, dir string, deep bool) map[string][]string {
+	found := map[string][]string{}
+	queue := []string{dir}
+	for len(queue) > 0 {
+		from := queue[0]
+		queue = queue[1:]
+		p := pkgs[from]
+		if p == nil {
+			continue // not of ours
+		}
+		for path, file := range p.imports {
+			if _, seen := found[path]; seen || path == dir {
+				continue
+			}
+			found[path] = append(slices.Clone(found[from]), file)
+			if deep {
+				queue = append(queue, path)
+			}
+		}
+	}
+	return found
+}
+
+// TestPackagesArePlaced wants a new top folder to be put into the lists above.
+func TestPackagesArePlaced(t *testing.T) {
+	for dir := range loadModule(t) {
+		if !under(dir, known...) {
+			t.Errorf("package %s is in none of the groups of borders_test.go", dir)
+		}
+	}
+}
+
+// engine names the packages that may import a module of others; all other
+// packages see only types of ours.
+var engines = []struct {
+	name string
+	is   func(path string) bool
+	only []string
+	// tests may use it everywhere
+	tests bool
+}{
+	{"TiDB's parser", func(p string) bool { return strings.HasPrefix(p, "github.com/pingcap/tidb") }, []string{"sql/parser", "sql/planner/bind"}, false},
+	{"Pebble", func(p string) bool { return strings.HasPrefix(p, "github.com/cockroachdb/pebble") }, []string{"storage/pebblekv"}, false},
+	{"Bleve", func(p string) bool { return strings.HasPrefix(p, "github.com/blevesearch/") }, []string{"search"}, false},
+	{"go-mysql-server", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/go-mysql-server") }, []string{"sql/sysvar"}, false},
+	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
+	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},
+	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"bench", "slt", "cmd"}, true},
+}
+
+func TestEnginesStayBehindOnePackage(t *testing.T) {
+	for dir, p := range loadModule(t) {
+		for _, e := range engines {
+			if under(dir, e.only...) {
+				continue
+			}
+			for path, file := range p.imports {
+				if e.is(path) {
+					t.Errorf("%s imports %s: %s may be seen in %v only", file, path, e.name, e.only)
+				}
+			}
+			if e.tests {
+				continue
+			}
+			for path, file := range p.testImports {
+				if e.is(path) {
+					t.Errorf("%s imports %s: %s may be seen in %v only", file, path, e.name, e.only)
+				}
+			}
+		}
+	}
+}
+
+// TestProductNeedsNoC wants the program to build for a user who has nothing
+// but Go: these packages pull ICU through cgo, or a build tag.
+func TestProductNeedsNoC(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/sqlots")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	deps := strings.Fields(string(out))
+	sort.Strings(deps)
+	for _, bad := range []string{
+		"github.com/dolthub/go-icu-regex",
+		"github.com/dolthub/go-mysql-server/server",
+		"github.com/dolthub/go-mysql-server/sql/expression/function",
+		"github.com/dolthub/go-mysql-server/sql/information_schema",
+	} {
+		for _, d := range deps {
+			if under(d, bad) {
+				t.Errorf("cmd/sqlots depends on %s", d)
+			}
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/session"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/memkv"
+	"github.com/sqlots/sqlots/storage/pebblekv"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Config configures a server.
+type Config struct {
+	// DataDir is the directory of the store, made when it does not exist.
+	DataDir string
+	// InMemory keeps all data in memory, in the reference store; DataDir is
+	// not used.
+	InMemory bool
+	// Listen is the TCP address, Socket the path of a unix socket ("" for none).
+	Listen, Socket string
+	// Memory is the budget in bytes that cache, memtables and queries share; 0
+	// for half of DefaultMemory.
+	Memory int64
+	// TLSCert and TLSKey are PEM files; both empty for no TLS.
+	TLSCert, TLSKey string
+	MaxConnections  int
+	// SecureFileDir is the directory that LOAD DATA INFILE on the server may
+	// read, "" for none.
+	SecureFileDir string
+	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
+	Durability int
+	Log        *slog.Logger
+	// CheckPlans verifies plans after each rewrite rule (tests).
+	CheckPlans bool
+}
+
+// DefaultMemory is the memory budget when none is given: 2 GiB.
+const DefaultMemory = 2 << 30
+
+// Server is a running server.
+type Server struct {
+	cfg      Config
+	store    storage.Store
+	engine   *session.Engine
+	wire     *mysqlwire.Server
+	listener net.Listener
+	socket   net.Listener
+	done     sync.WaitGroup
+	serveErr error
+}
+
+// Start opens the store and listens. Errors are of the directory
+// (storage.ErrLocked, storage.ErrFormat), the certificate or the address.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Memory == 0 {
+		cfg.Memory = DefaultMemory
+	}
+	s := &Server{cfg: cfg}
+	if err := s.start(ctx); err != nil {
+		s.closeAll()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context) error {
+	cfg := s.cfg
+	tlsConfig, err := loadTLS(cfg)
+	if err != nil {
+		return err
+	}
+	if s.store, err = openStore(cfg); err != nil {
+		return err
+	}
+	globals := map[string]value.Datum{
+		"innodb_flush_log_at_trx_commit": value.Uint(uint64(cfg.Durability)),
+		"secure_file_priv":               value.String(cfg.SecureFileDir),
+		"datadir":                        value.String(cfg.DataDir),
+	}
+	if cfg.MaxConnections > 0 {
+		globals["max_connections"] = value.Uint(uint64(cfg.MaxConnections))
+	}
+	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
+		globals["port"] = value.Int(int64(a.Port))
+	}
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Globals: globals, CheckPlans: cfg.CheckPlans})
+	if err != nil {
+		return err
+	}
+	s.warnOpenRoot()
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log}, backend{s.engine})
+	s.serve(s.listener)
+	if cfg.Socket != "" {
+		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {
+			return fmt.Errorf("listening: %w", err)
+		}
+		s.serve(s.socket)
+	}
+	return nil
+}
+
+func (s *Server) serve(l net.Listener) {
+	s.done.Add(1)
+	go func() {
+		defer s.done.Done()
+		if err := s.wire.Serve(l); err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
+			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
+		}
+	}()
+}
+
+// openStore opens the directory, or the memory store.
+func openStore(cfg Config) (storage.Store, error) {
+	if cfg.InMemory {
+		return memkv.New(memkv.Options{}), nil
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	// Without cgo the block cache lives in the Go heap: the collector has to
+	// know the budget.
+	debug.SetMemoryLimit(cfg.Memory)
+	store, err := pebblekv.Open(pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory / 2, Logger: cfg.Log})
+	if err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
+	}
+	return store, nil
+}
+
+func loadTLS(cfg Config) (*tls.Config, error) {
+	if cfg.TLSCert == "" && cfg.TLSKey == "" {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("TLS certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// warnOpenRoot says once in the log that root has no password.
+func (s *Server) warnOpenRoot() {
+	for _, a := range s.engine.Catalog().Snapshot().Accounts() {
+		if a.User == "root" && a.AuthString == "" {
+			s.cfg.Log.Warn("root has no password: it may connect from this machine only; set one with ALTER USER root IDENTIFIED BY '…'", "account", a.User+"@"+a.Host)
+		}
+	}
+}
+
+// Addr is the TCP address that the server listens on.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Engine is the server's engine.
+func (s *Server) Engine() *session.Engine { return s.engine }
+
+// Store is the server's store.
+func (s *Server) Store() storage.Store { return s.store }
+
+// Stop ends the server: no new connections, running statements may finish for
+// grace, then are interrupted (1053); the store is closed last.
+func (s *Server) Stop(grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	err := s.wire.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // interrupted as announced
+	}
+	s.done.Wait()
+	return errors.Join(err, s.closeAll())
+}
+
+func (s *Server) closeAll() error {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+	if s.socket != nil {
+		s.socket.Close()
+	}
+	if s.store != nil {
+		return s.store.Close()
+	}
+	return nil
+}
+
+// backend implements mysqlwire.Backend.
+type backend struct{ engine *session.Engine }
+
+// Account implements mysqlwire.Backend.
+func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
+	return b.engine.Account(user, host)
+}
+
+// Connect implements mysqlwire.Backend.
+func (b backend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
+	return b.engine.NewSession(ctx, info)
+}

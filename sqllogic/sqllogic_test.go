@@ -1,0 +1,169 @@
+package sqllogic
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/slt"
+)
+
+const scripts = "../testdata/sqllogic"
+
+// bigFile is the size in bytes above which a script runs in a part of the
+// matrix only.
+const bigFile = 256 << 10
+
+// batchSizes are rows per batch in the executor: one, the smallest that has a
+// remainder, and what a server uses.
+var batchSizes = []int{1, 3, 1024}
+
+// configuration is one cell of the matrix.
+type configuration struct {
+	engine    string
+	batchSize int
+	protocol  slt.Protocol
+}
+
+// String is the name of the subtest.
+func (c configuration) String() string {
+	return fmt.Sprintf("%s/batch%d/%s", c.engine, c.batchSize, c.protocol)
+}
+
+// matrix gives the configurations for a script. With short set, and for big
+// scripts, each value of each dimension comes up once.
+func matrix(short bool) []configuration {
+	if short {
+		return []configuration{{"memkv", 1024, slt.Text}, {"pebblekv", 3, slt.Binary}}
+	}
+	var out []configuration
+	for _, engine := range []string{"memkv", "pebblekv"} {
+		for _, size := range batchSizes {
+			for _, p := range []slt.Protocol{slt.Text, slt.Binary} {
+				out = append(out, configuration{engine, size, p})
+			}
+		}
+	}
+	return out
+}
+
+// files lists the scripts with their sizes.
+func files(t *testing.T) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	err := filepath.WalkDir(scripts, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".test" {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		out[path] = info.Size()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Fatal("no scripts found")
+	}
+	return out
+}
+
+// start runs a server for the time of the test. The commits are not synced:
+// crashes are tested elsewhere.
+func start(t *testing.T, engine string) *server.Server {
+	t.Helper()
+	cfg := server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true}
+	if engine == "pebblekv" {
+		cfg.InMemory, cfg.DataDir = false, t.TempDir()
+	}
+	s, err := server.Start(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(10 * time.Second); err != nil {
+			t.Errorf("stopping %s: %v", engine, err)
+		}
+	})
+	return s
+}
+
+// open connects and sets the batch size.
+func (c configuration) open(addr string) func(context.Context) (driver.Conn, error) {
+	dial, err := slt.Opener("root@tcp(" + addr + ")/")
+	return func(ctx context.Context) (driver.Conn, error) {
+		if err != nil {
+			return nil, err
+		}
+		conn, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		_, err = conn.(driver.ExecerContext).ExecContext(ctx, fmt.Sprintf("SET sqlots_batch_size = %d", c.batchSize), nil)
+		if err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("setting the batch size: %w", err)
+		}
+		return conn, nil
+	}
+}
+
+func TestFiles(t *testing.T) {
+	scripts := files(t)
+	reduced := map[configuration]bool{}
+	for _, c := range matrix(true) {
+		reduced[c] = true
+	}
+	servers := map[string]*server.Server{}
+	for _, c := range matrix(testing.Short()) {
+		if servers[c.engine] == nil {
+			servers[c.engine] = start(t, c.engine)
+		}
+		for path, size := range scripts {
+			if size > bigFile && !reduced[c] {
+				continue
+			}
+			t.Run(c.String()+"/"+name(path), func(t *testing.T) {
+				c.run(t, servers[c.engine].Addr(), path)
+			})
+		}
+	}
+}
+
+func name(path string) string {
+	rel, err := filepath.Rel(scripts, path)
+	if err != nil {
+		return path
+	}
+	return strings.TrimSuffix(filepath.ToSlash(rel), ".test")
+}
+
+// fileTimeout bounds one script in one configuration.
+const fileTimeout = time.Minute
+
+func (c configuration) run(t *testing.T, addr, path string) {
+	ctx, cancel := context.WithTimeout(context.Background(), fileTimeout)
+	defer cancel()
+	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr), Engines: []string{"mysql", "sqlots"}, Protocol: c.protocol})
+	for _, f := range report.Failures {
+		t.Errorf("%s:%d: %s\n%s", f.File, f.Line, f.Reason, f.SQL)
+	}
+	if more := report.Failed - len(report.Failures); more > 0 {
+		t.Errorf("and %d more", more)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if report.OK+report.Failed == 0 {
+		t.Error("the script ran no records")
+	}
+}
