@@ -1,0 +1,30 @@
+package collate
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestInvalidStrings checks that bytes that are no characters neither panic and
+// that keys agree with Compare for them too.
+func TestInvalidStrings(t *testing.T) {
+	for _, name := range names {
+		c, _ := ByName(name)
+		r := rand.New(rand.NewPCG(3, uint64(c.ID)))
+		for range 20000 {
+			a, b := randText(r, c), randText(r, c)
+			a = append(a, byte(r.IntN(256)))
+			if r.IntN(2) == 0 {
+				b = append(b, byte(r.IntN(256)), 'x')
+			}
+			ka, kb := c.AppendKey(nil, a), c.AppendKey(nil, b)
+			if bytes.Compare(ka, kb) != c.Compare(a, b) {
+				t.Fatalf("%s: %q %q: keys %x %x", name, a, b, ka, kb)
+			}
+			c.NewLike(a, '\\')(b)
+			c.CharLen(a)
+			c.ToUpper(nil, a)
+		}
+	}
+}
