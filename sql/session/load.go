@@ -2,47 +2,54 @@ package session
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
 
 // loadData is LOAD DATA: the file's lines are the rows of a virtual table from
-// which an INSERT … SELECT is made.
+// which an INSERT … SELECT is made. A large file goes into the store as sorted
+// runs; where that meets a duplicate key, all is done again row by row, as a
+// small file is from the start.
 func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
+	if s.open == nil && !s.vars.autocommit {
+		if err := s.begin(s.vars.readOnly); err != nil {
+			return err
+		}
+	}
+	insert, src, err := s.loadPlan(x)
+	if err != nil {
+		return err
+	}
 	file, err := s.openLoadFile(x, w)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	insert, source, err := s.loadPlan(x)
-	if err != nil {
-		return err
-	}
-	source.reader = newFieldReader(file, x)
-	source.warn = s.warn
-	plan := &physical.Plan{Root: source.node, Change: insert, Tables: []*schema.Table{insert.Table}}
-	s.loading = source
-	defer func() { s.loading = nil }()
-	r, stale, err := s.change(ctx, &cachedPlan{plan: plan}, nil)
-	if stale {
-		err = sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
-	}
+	src.warn = s.warn
+	c := &cachedPlan{plan: &physical.Plan{Root: src.node, Change: insert, Tables: []*schema.Table{insert.Table}}}
+	r, err := s.load(ctx, x, c, src, file)
 	if err != nil {
 		return err
 	}
@@ -52,9 +59,125 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 	} else {
 		skipped = r.Duplicates
 	}
-	info := "Records: " + itoa(uint64(source.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.warningCount)
+	info := "Records: " + itoa(uint64(src.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.warningCount)
 	return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
 }
+
+// bulkFrom is the size in bytes from which a file is loaded in bulk.
+const bulkFrom = 1 << 20
+
+// load chooses between the roads of loadData.
+func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, file io.Reader) (exec.Result, error) {
+	head := make([]byte, bulkFrom)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return exec.Result{}, err
+	}
+	all := io.MultiReader(bytes.NewReader(head[:n]), file)
+	if err != nil || !s.canBulk(x.Insert.Table, x) {
+		return s.loadRows(ctx, x, c, src, all)
+	}
+	copied, err := os.CreateTemp("", "sqlots-load-*.tmp")
+	if err != nil {
+		return exec.Result{}, fmt.Errorf("copying the file: %w", err)
+	}
+	defer copied.Close()
+	if err := os.Remove(copied.Name()); err != nil {
+		return exec.Result{}, fmt.Errorf("copying the file: %w", err)
+	}
+	r, err := s.loadBulk(ctx, x, c, src, io.TeeReader(all, copied))
+	if !errors.Is(err, table.ErrBulkDuplicate) {
+		return r, err
+	}
+	// What the bulk load did not read any more.
+	if _, err := io.Copy(copied, all); err != nil {
+		return exec.Result{}, err
+	}
+	if _, err := copied.Seek(0, io.SeekStart); err != nil {
+		return exec.Result{}, err
+	}
+	s.clearDiagnostics()
+	src.rows = 0
+	return s.loadRows(ctx, x, c, src, copied)
+}
+
+// canBulk reports whether the table may be loaded in bulk now.
+func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
+	if s.open != nil || s.vars.readOnly || x.Insert.Replace {
+		return false
+	}
+	for _, ix := range t.Indexes {
+		if ix.State != schema.IndexPublic {
+			return false
+		}
+	}
+	return true
+}
+
+// loadRows loads as INSERT does.
+func (s *Session) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
+	src.reader = newFieldReader(in, x)
+	r, stale, err := s.change(ctx, c, nil)
+	if stale {
+		err = sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+	}
+	return r, err
+}
+
+// bulkLockWait is how long a bulk load waits for the table to be free of
+// transactions.
+const bulkLockWait = time.Second
+
+// loadBulk loads by sorted runs, with writers locked out. It fails with
+// table.ErrBulkDuplicate, nothing written, where rows have to be looked at one
+// by one or the table is in use.
+func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
+	t := x.Insert.Table
+	key := mdl.Key(t.Database, t.Name)
+	if err := s.engine.locks.Exclusive(ctx, s.owner(), key, bulkLockWait); err != nil {
+		if errors.Is(err, mdl.ErrTimeout) {
+			return exec.Result{}, table.ErrBulkDuplicate
+		}
+		return exec.Result{}, err
+	}
+	defer s.engine.locks.ReleaseExclusive(s.owner(), key)
+	if !s.current(c.plan) {
+		return exec.Result{}, table.ErrBulkDuplicate
+	}
+	txn, err := s.newTxn(false)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	defer txn.Rollback()
+	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, nil)
+	defer env.Memory.Close()
+	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
+	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory()})
+	if err != nil {
+		return exec.Result{}, err
+	}
+	defer sink.Bulk.Close()
+	env.Sink = sink
+	src.reader = newFieldReader(in, x)
+	r, err := exec.RunChange(ctx, env, c.plan)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	s.process.SetState("loading sorted runs")
+	if err := sink.Bulk.Finish(ctx); err != nil {
+		return exec.Result{}, s.commitFailed(err)
+	}
+	s.changed(c, r)
+	return r, nil
+}
+
+// bulkSource is the ability of the source to load in bulk.
+type bulkSource interface {
+	Bulk(t *schema.Table, opts table.BulkOptions) (*source.BulkSink, error)
+}
+
+// bulkMemory is the memory of one bulk load: half of what a query may have.
+func (s *Session) bulkMemory() int64 { return s.vars.memoryLimit / 2 }
 
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.

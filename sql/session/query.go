@@ -367,7 +367,7 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 
 // schemaChange runs DDL: it ends the open transaction before, as MySQL does.
 func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
-	if s.open != nil && s.open.readOnly {
+	if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
 		return 0, sqlerr.ReadOnlyTransaction()
 	}
 	if err := s.commit(ctx); err != nil {

@@ -75,6 +75,13 @@ func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 			return err
 		}
 	}
+	if s.nextReadOnly != nil || s.nextIsolation != "" {
+		defer func() {
+			if s.open == nil {
+				s.endCharacteristics() // they were of this statement
+			}
+		}()
+	}
 	for try := 0; ; try++ {
 		stale, err := s.tryPlan(ctx, c, vals, more, w)
 		if !stale {
@@ -121,7 +128,7 @@ func (s *Session) currentTables(tables []*schema.Table) bool {
 // tryPlan runs a plan once. stale: nothing was done, because a table changed.
 func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (stale bool, err error) {
 	if s.open == nil && !s.vars.autocommit && len(c.plan.Tables) > 0 {
-		if err := s.begin(s.vars.readOnly); err != nil {
+		if err := s.begin(s.startsReadOnly()); err != nil {
 			return false, err
 		}
 	}
@@ -279,7 +286,7 @@ func (s *Session) tryChange(ctx context.Context, c *cachedPlan, vals []value.Dat
 func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, bool, error) {
 	var none exec.Result
 	if s.open == nil {
-		if s.vars.readOnly {
+		if s.startsReadOnly() {
 			return none, false, sqlerr.ReadOnlyTransaction()
 		}
 		release, err := s.lockStatement(ctx, c.plan.Tables)

@@ -56,13 +56,14 @@ func (s *Session) newTxn(readOnly bool) (storage.Txn, error) {
 // commit ends the open transaction, if there is one.
 func (s *Session) commit(ctx context.Context) error {
 	if s.open == nil {
+		s.endCharacteristics()
 		return nil
 	}
 	t := s.open
 	s.open = nil
 	defer s.unlockTables(t)
 	_, err := t.txn.Commit(context.WithoutCancel(ctx))
-	s.nextIsolation, s.nextReadOnly = "", nil
+	s.endCharacteristics()
 	if errors.Is(err, storage.ErrUndetermined) {
 		s.lost = true
 	}
@@ -71,6 +72,7 @@ func (s *Session) commit(ctx context.Context) error {
 
 // rollback ends the open transaction without its writes.
 func (s *Session) rollback() {
+	s.endCharacteristics()
 	if s.open == nil {
 		return
 	}
@@ -78,7 +80,18 @@ func (s *Session) rollback() {
 	s.open = nil
 	t.txn.Rollback()
 	s.unlockTables(t)
-	s.nextIsolation, s.nextReadOnly = "", nil
+}
+
+// endCharacteristics forgets what SET TRANSACTION said of the transaction that
+// ended.
+func (s *Session) endCharacteristics() { s.nextIsolation, s.nextReadOnly = "", nil }
+
+// startsReadOnly reports whether a transaction that starts now may only read.
+func (s *Session) startsReadOnly() bool {
+	if s.nextReadOnly != nil {
+		return *s.nextReadOnly
+	}
+	return s.vars.readOnly
 }
 
 func (s *Session) unlockTables(t *transaction) {
@@ -160,13 +173,15 @@ func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table) (fu
 }
 
 func (s *Session) runBegin(ctx context.Context, b *logical.Begin) error {
+	// What SET TRANSACTION said is of the new transaction when none is open.
+	readOnly, isolation := s.startsReadOnly(), s.nextIsolation
+	if s.open != nil {
+		readOnly, isolation = s.vars.readOnly, ""
+	}
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
-	readOnly := s.vars.readOnly
-	if s.nextReadOnly != nil {
-		readOnly = *s.nextReadOnly
-	}
+	s.nextIsolation = isolation
 	if b.ReadOnly {
 		readOnly = true
 	}
@@ -231,7 +246,7 @@ func (s *Session) runSavepoint(name string) error {
 		if s.vars.autocommit {
 			return nil // a transaction of its own that ends at once
 		}
-		if err := s.begin(s.vars.readOnly); err != nil {
+		if err := s.begin(s.startsReadOnly()); err != nil {
 			return err
 		}
 	}
