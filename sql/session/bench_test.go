@@ -10,6 +10,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/value"
 )
@@ -46,6 +47,21 @@ func benchSession(b *testing.B) *Session {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.Close)
+	return s
+}
+
+// testSession is a session on a store in memory.
+func testSession(tb testing.TB) *Session {
+	tb.Helper()
+	e, err := NewEngine(context.Background(), Config{Store: memkv.New(memkv.Options{}), CheckPlans: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
 	return s
 }
 

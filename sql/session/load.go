@@ -34,7 +34,7 @@ import (
 // small file is from the start.
 func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
 	if s.open == nil && !s.vars.autocommit {
-		if err := s.begin(s.vars.readOnly); err != nil {
+		if err := s.begin(s.startsReadOnly()); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 
 // canBulk reports whether the table may be loaded in bulk now.
 func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
-	if s.open != nil || s.vars.readOnly || x.Insert.Replace {
+	if s.open != nil || s.startsReadOnly() || x.Insert.Replace {
 		return false
 	}
 	for _, ix := range t.Indexes {
@@ -329,7 +329,8 @@ type fieldReader struct {
 }
 
 func newFieldReader(in io.Reader, x *logical.LoadData) *fieldReader {
-	r := &fieldReader{in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines}
+	// buf is never nil: a nil field is NULL.
+	r := &fieldReader{buf: []byte{}, in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines}
 	if x.FieldsEnclosed != "" {
 		r.enclosed, r.hasEnclosed = x.FieldsEnclosed[0], true
 	}

@@ -51,7 +51,7 @@ func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Da
 	case logical.SetPersist:
 		return sqlerr.NotSupported("SET PERSIST")
 	case logical.SetNextTransaction:
-		return s.setNextTransaction(it.Name, *val)
+		return s.setNextTransaction(it.Name, *val, t)
 	}
 	switch name := strings.ToLower(it.Name); name {
 	case "autocommit":
@@ -105,16 +105,24 @@ func (s *Session) setTimestamp(val *value.Datum, t schema.Type) error {
 }
 
 // setNextTransaction is SET TRANSACTION without a scope.
-func (s *Session) setNextTransaction(name string, val value.Datum) error {
+func (s *Session) setNextTransaction(name string, val value.Datum, t schema.Type) error {
 	if s.open != nil {
 		return sqlerr.New(1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+	}
+	d := s.vars.globals.defs.Lookup(name)
+	if d == nil {
+		return sqlerr.UnknownSystemVariable(name)
+	}
+	val, err := d.Check(val, t)
+	if err != nil {
+		return err
 	}
 	switch name {
 	case "transaction_isolation":
 		if err := checkSupported(name, val); err != nil {
 			return err
 		}
-		s.nextIsolation = val.Str()
+		s.nextIsolation = strings.Clone(val.Str())
 	case "transaction_read_only":
 		ro := val.Bits() != 0
 		s.nextReadOnly = &ro

@@ -25,7 +25,8 @@ var ErrBulkDuplicate = errors.New("duplicate key in a bulk load")
 // BulkOptions shape a bulk load.
 type BulkOptions struct {
 	// Memory is how many bytes are collected before they are sorted and
-	// written to a temporary file; 0 for 256 MiB.
+	// written to a temporary file; 0 for 256 MiB. Growing buffers may take as
+	// much again for a moment.
 	Memory int64
 	// TempDir is the directory of these files, "" for the system's.
 	TempDir string
@@ -102,7 +103,7 @@ func (b *Bulk) Add(row []value.Datum) error {
 			}
 		}
 	}
-	if int64(cap(b.arena))+b.pairBytes() > b.opts.Memory {
+	if int64(len(b.arena))+b.pairBytes() > b.opts.Memory {
 		return b.spill()
 	}
 	return nil
@@ -111,9 +112,10 @@ func (b *Bulk) Add(row []value.Datum) error {
 func (b *Bulk) pairBytes() int64 {
 	n := 0
 	for _, g := range b.groups {
-		n += cap(g)
+		n += len(g)
 	}
-	return int64(n) * 24
+	const size = 24
+	return int64(n) * size
 }
 
 func (b *Bulk) add(space schema.IndexID, key, val []byte) {
