@@ -59,6 +59,19 @@ func BenchmarkPlanJoin(b *testing.B) {
 	}
 }
 
+// BenchmarkPlanNested plans grouped and sorted queries inside of each other.
+func BenchmarkPlanNested(b *testing.B) {
+	c := newTestCatalog()
+	if msg := c.ddl(benchDDL); msg != "" {
+		b.Fatal(msg)
+	}
+	sql := "SELECT cell, start, station FROM calls"
+	for i := range 10 {
+		sql = fmt.Sprintf("SELECT cell, start, MAX(station) AS station FROM (%s) d%d GROUP BY cell, start ORDER BY start, cell LIMIT 100", sql, i)
+	}
+	benchPlan(b, c, sql)
+}
+
 func benchPlan(b *testing.B, c *testCatalog, sql string) {
 	b.Helper()
 	st, err := c.bind(sql)

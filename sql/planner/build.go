@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/cost"
@@ -39,7 +41,42 @@ type rel struct {
 
 func (r rel) ids() []expr.ColID { return ids(r.cols) }
 
+// built is the answer to a request of a node.
+type built struct {
+	req request
+	rel rel
+}
+
+func (r *request) equals(o *request) bool {
+	return len(r.cols) == len(o.cols) && r.limit == o.limit && r.limitExpr == o.limitExpr && slices.Equal(r.order, o.order) && maps.Equal(r.cols, o.cols)
+}
+
+// build builds n. Sorts, groupings and joins ask for their inputs in several
+// ways; what was asked before is answered from memory, or nested queries would
+// take exponential time.
 func (p *planner) build(n logical.Node, req request) (rel, error) {
+	switch n.(type) {
+	case *logical.Join, *logical.Aggregate, *logical.Sort, *logical.Limit, *logical.Distinct, *logical.SetOperation:
+	default:
+		return p.buildNode(n, req)
+	}
+	for i := range p.memo[n] {
+		if b := &p.memo[n][i]; b.req.equals(&req) {
+			return b.rel, nil
+		}
+	}
+	out, err := p.buildNode(n, req)
+	if err != nil {
+		return rel{}, err
+	}
+	if p.memo == nil {
+		p.memo = map[logical.Node][]built{}
+	}
+	p.memo[n] = append(p.memo[n], built{req, out})
+	return out, nil
+}
+
+func (p *planner) buildNode(n logical.Node, req request) (rel, error) {
 	switch n := n.(type) {
 	case *logical.Scan:
 		return p.scan(n, nil, req)

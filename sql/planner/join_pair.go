@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
@@ -72,6 +73,9 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 		}
 	}
 	if build == nil {
+		if math.IsInf(bound, 1) {
+			return rel{}, false, sqlerr.Internal("no way to join %s", physical.Title(right.node))
+		}
 		return rel{}, false, nil
 	}
 	out, err = build()
@@ -95,7 +99,8 @@ func (j *pair) addEqui(p *planner, g *joinGraph, c *joinCond, have uint64, i int
 		return false
 	}
 	j.equi = append(j.equi, equiPair{args[l], args[r], c.e})
-	j.rows /= math.Max(math.Min(p.distinctOf(g, c, l), j.left.rows), math.Min(p.distinctOf(g, c, r), j.right.rows))
+	values := math.Max(math.Min(p.distinctOf(g, c, l), j.left.rows), math.Min(p.distinctOf(g, c, r), j.right.rows))
+	j.rows /= math.Max(values, 1)
 	return true
 }
 
@@ -285,15 +290,15 @@ type innerPath struct {
 }
 
 // innerPaths are the keys of an item that is a base table, if it may be looked
-// up: not when its rows are locked as a scan reads them, nor when it is the
-// table that the statement changes.
+// up: not when it is the table that the statement changes. Look-ups lock the
+// rows that they find, where a scan would lock those of the whole table.
 func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath {
 	if it.pathed {
 		return it.paths
 	}
 	it.pathed = true
 	s, conds := baseTable(it.node)
-	if s == nil || s.Lock.Strength != logical.LockNone || p.change == s || p.off("IndexAccess") || isNever(conds) {
+	if s == nil || p.change == s || p.off("IndexAccess") || isNever(conds) {
 		return nil
 	}
 	ar := p.accessRequest(s, conds, request{cols: need})
@@ -415,7 +420,7 @@ func (j *pair) lookupCost(l *lookupPlan, total float64) float64 {
 
 func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 	s, _ := baseTable(j.item.node)
-	inner, err := p.scanBy(s, l.inner.path, nil, request{cols: j.need}, false, false, true)
+	inner, err := p.scanBy(s, l.inner.path, nil, request{cols: j.need}, false, s.Lock.Strength != logical.LockNone, true)
 	if err != nil {
 		return rel{}, err
 	}

@@ -19,13 +19,12 @@ type Options struct {
 	Bind *expr.BindEnv
 	// Parallelism is the number of workers of a parallel operator, 1 for none.
 	Parallelism int
-	// Disabled switches off rewrite rules and operators by name: HashJoin,
-	// LookupJoin, StreamAggregate, ParallelAggregate, IndexAccess (full scans
-	// only).
+	// Disabled switches off rewrite rules and operators by name (Rules,
+	// Operators).
 	Disabled map[string]bool
 	// Trace is told of the logical plan after each rule.
 	Trace func(rule string, n logical.Node)
-	// Check verifies the plan after each rule.
+	// Check verifies the logical plan after each rule, and the physical one.
 	Check bool
 	// SmallLimit: the client takes at most this many rows (sql_select_limit),
 	// 0 for no bound.
@@ -35,6 +34,16 @@ type Options struct {
 // Plan makes the plan of a query or change.
 func Plan(stmt logical.Statement, opts Options) (*physical.Plan, error) {
 	p := &planner{opts: opts, seen: map[schema.TableID]bool{}}
+	plan, err := p.statement(stmt)
+	if err == nil && opts.Check {
+		if bad := physical.Verify(plan); bad != nil {
+			return nil, sqlerr.Internal("bad plan: %v", bad)
+		}
+	}
+	return plan, err
+}
+
+func (p *planner) statement(stmt logical.Statement) (*physical.Plan, error) {
 	switch s := stmt.(type) {
 	case *logical.Query:
 		return p.query(s)
@@ -52,6 +61,8 @@ type planner struct {
 	opts   Options
 	tables []*schema.Table
 	seen   map[schema.TableID]bool
+	// memo are the built nodes.
+	memo map[logical.Node][]built
 	// change is the occurrence of a table that the statement changes.
 	change *logical.Scan
 	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
@@ -69,8 +80,16 @@ func (p *planner) addTable(t *schema.Table) {
 }
 
 func (p *planner) addTables(n logical.Node) {
-	if s, ok := n.(*logical.Scan); ok {
-		p.addTable(s.Table)
+	switch x := n.(type) {
+	case *logical.Scan:
+		p.addTable(x.Table)
+		return
+	case *logical.Filter:
+		p.addTables(x.Input)
+		return
+	case *logical.Project:
+		p.addTables(x.Input)
+		return
 	}
 	for _, in := range n.Inputs() {
 		p.addTables(in)

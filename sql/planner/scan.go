@@ -4,7 +4,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/cost"
@@ -200,10 +199,4 @@ func toRead(list []expr.Expr, at map[int]int) []expr.Expr {
 		})
 	}
 	return out
-}
-
-// PrimaryKeyType is the type of a key column of a table, for join keys.
-func keyColumnType(t *schema.Table, x *schema.Index, i int) (int, schema.Type, int) {
-	c := access.KeyColumns(t, x)[i]
-	return c.Table, c.Type, c.Prefix
 }

@@ -11,4 +11,12 @@
 //	I2  They are disjoint and ascend in key order.
 //	I3  A Set that says Exact contains no other row, so that its conditions need
 //	    no residual filter.
+//	I4  Bounds are of the column's kind; NULL bounds only nullable columns.
+//
+// A key part of the first characters of strings gives spans of what these can
+// be for the values asked for, which is more than their own first characters
+// where characters have several weights or none (cut.go).
+//
+// TIMESTAMP bounds are in the session's zone; the source brings them to UTC. In
+// the hour that a zone repeats, a bound means one of the two, as in MySQL.
 package ranges

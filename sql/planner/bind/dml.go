@@ -194,7 +194,7 @@ func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Ins
 			if err != nil {
 				return err
 			}
-			row[i] = e
+			row[i] = expr.Operand(e, is.t.Columns[out.Columns[i]].Type)
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -237,7 +237,7 @@ func (b *binder) assignments(sc *scope, t *schema.Table, alias string, list []*a
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, logical.Assignment{Column: i, Value: e})
+		out = append(out, logical.Assignment{Column: i, Value: expr.Operand(e, t.Columns[i].Type)})
 	}
 	return out, nil
 }

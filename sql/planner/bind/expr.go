@@ -162,7 +162,7 @@ func (b *binder) textLiteral(l *parser.Literal, c *expr.Const) (expr.Expr, error
 		}
 		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)
 	case l.Kind == parser.LiteralHex || l.Kind == parser.LiteralBit:
-		c.T = types.VarbinaryOf(len(s))
+		c.T, c.Hex = types.VarbinaryOf(len(s)), true
 	default:
 		coll := collate.Must(b.collation())
 		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)

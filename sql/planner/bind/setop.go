@@ -123,6 +123,11 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 		l, r := &left.cols[i], &right.cols[i]
 		t := types.Unify(l.T, r.T)
 		var err error
+		if t.IsCharacter() {
+			if t.Collation, err = expr.AgreedCollation(b.be, "UNION", []expr.Expr{origin(left.node, l), origin(right.node, r)}); err != nil {
+				return nil, err
+			}
+		}
 		if le[i], err = expr.NewCast(b.be, colExpr(l), t, false); err != nil {
 			return nil, err
 		}
@@ -145,6 +150,26 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 		s.Right = b.projectTo(right, re)
 	}
 	return &result{node: s, cols: out}, nil
+}
+
+// origin is the expression that a column of a node's output comes from, which
+// tells how firmly it holds its collation.
+func origin(n logical.Node, c *logical.Column) expr.Expr {
+	for n != nil {
+		if p, ok := n.(*logical.Project); ok {
+			for i := range p.Cols {
+				if p.Cols[i].ID == c.ID {
+					return p.Exprs[i]
+				}
+			}
+		}
+		in := n.Inputs()
+		if len(in) != 1 {
+			break
+		}
+		n = in[0]
+	}
+	return colExpr(c)
 }
 
 func isCol(e expr.Expr) bool {

@@ -110,7 +110,17 @@ func LookupTitle(l *LookupJoin) string {
 	if l.Inner.Index != nil && !l.Inner.Lookup {
 		out += " covering"
 	}
-	return out
+	return out + lockText(l.Inner)
+}
+
+func lockText(s *Scan) string {
+	switch {
+	case !s.Latest:
+		return ""
+	case s.Lock.Exclusive:
+		return " for update"
+	}
+	return " for share"
 }
 
 // tableAt is table alias@index.
@@ -230,14 +240,7 @@ func scanTitle(s *Scan) string {
 	if s.Ordered {
 		out += " in order"
 	}
-	if s.Latest {
-		if s.Lock.Exclusive {
-			out += " for update"
-		} else {
-			out += " for share"
-		}
-	}
-	return out
+	return out + lockText(s)
 }
 
 // Details are the lines below an operator: spans, filters, keys, limits.

@@ -162,7 +162,8 @@ type LookupJoin struct {
 	Kind JoinKind
 	Left Node
 	// Inner describes the table, the index and the columns to read. Its Ranges
-	// are nil; its filters apply to inner rows alone.
+	// are nil; its filters apply to inner rows alone. With Inner.Latest the rows
+	// that are found are locked.
 	Inner *Scan
 	// Keys are expressions over the left columns, of the types of the first
 	// len(Keys) columns of the key; NULL never matches.

@@ -30,13 +30,13 @@ func (r *Rewriter) foldConstants(n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		switch x := n.(type) {
 		case *logical.Filter:
-			c := *x
-			c.Conds = fold(x.Conds)
-			return &c
+			if list := fold(x.Conds); !same(list, x.Conds) {
+				return &logical.Filter{Input: x.Input, Conds: list}
+			}
 		case *logical.Project:
-			c := *x
-			c.Exprs = fold(x.Exprs)
-			return &c
+			if list := fold(x.Exprs); !same(list, x.Exprs) {
+				return &logical.Project{Input: x.Input, Exprs: list, Cols: x.Cols}
+			}
 		case *logical.Join:
 			c := *x
 			c.On = fold(x.On)
@@ -45,3 +45,5 @@ func (r *Rewriter) foldConstants(n logical.Node) logical.Node {
 		return n
 	})
 }
+
+func same(a, b []expr.Expr) bool { return len(a) == 0 || &a[0] == &b[0] }

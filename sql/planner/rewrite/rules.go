@@ -11,22 +11,24 @@ import (
 type Rule struct {
 	Name  string
 	Apply func(r *Rewriter, n logical.Node) logical.Node
+	// joins: there is nothing to do in a plan without joins and set operations.
+	joins bool
 }
 
 // Rules are all rules in the order in which they run; one may run twice.
 func Rules() []Rule {
 	return []Rule{
-		{"FoldConstants", (*Rewriter).foldConstants},
-		{"SimplifyConditions", (*Rewriter).simplifyConditions},
-		{"DropSorts", (*Rewriter).dropSorts},
-		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin},
-		{"PullProjects", (*Rewriter).pullProjects},
-		{"PushFilters", (*Rewriter).pushFilters},
-		{"InferEqualities", (*Rewriter).inferEqualities},
-		{"PushFilters", (*Rewriter).pushFilters}, // what was inferred
-		{"PropagateEmpty", (*Rewriter).propagateEmpty},
-		{"PushLimit", (*Rewriter).pushLimit},
-		{"MergeProjects", (*Rewriter).mergeProjects},
+		{"FoldConstants", (*Rewriter).foldConstants, false},
+		{"SimplifyConditions", (*Rewriter).simplifyConditions, false},
+		{"DropSorts", (*Rewriter).dropSorts, false},
+		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin, true},
+		{"PullProjects", (*Rewriter).pullProjects, true},
+		{"PushFilters", (*Rewriter).pushFilters, false},
+		{"InferEqualities", (*Rewriter).inferEqualities, false},
+		{"PushFilters", (*Rewriter).pushFilters, false}, // what was inferred
+		{"PropagateEmpty", (*Rewriter).propagateEmpty, false},
+		{"PushLimit", (*Rewriter).pushLimit, false},
+		{"MergeProjects", (*Rewriter).mergeProjects, false},
 	}
 }
 
@@ -46,8 +48,9 @@ type Rewriter struct {
 
 // Rewrite applies all rules.
 func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
+	joins := hasJoins(n)
 	for _, rule := range Rules() {
-		if r.Disabled[rule.Name] {
+		if r.Disabled[rule.Name] || rule.joins && !joins {
 			continue
 		}
 		n = rule.Apply(r, n)
@@ -61,6 +64,24 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+func hasJoins(n logical.Node) bool {
+	switch x := n.(type) {
+	case *logical.Filter:
+		return hasJoins(x.Input)
+	case *logical.Project:
+		return hasJoins(x.Input)
+	case *logical.Scan, *logical.Values, *logical.Virtual:
+		return false
+	}
+	in := n.Inputs()
+	for _, x := range in {
+		if hasJoins(x) {
+			return true
+		}
+	}
+	return len(in) > 1
 }
 
 // withInputs is n with other inputs; n itself when they are the same.
@@ -109,9 +130,20 @@ func withInputs(n logical.Node, in []logical.Node) logical.Node {
 }
 
 // bottomUp rebuilds the tree with fn applied to each node after its inputs.
+// What does not change is shared.
 func bottomUp(n logical.Node, fn func(logical.Node) logical.Node) logical.Node {
-	in := n.Inputs()
-	if len(in) > 0 {
+	switch x := n.(type) {
+	case *logical.Filter:
+		if in := bottomUp(x.Input, fn); in != x.Input {
+			n = &logical.Filter{Input: in, Conds: x.Conds}
+		}
+	case *logical.Project:
+		if in := bottomUp(x.Input, fn); in != x.Input {
+			n = &logical.Project{Input: in, Exprs: x.Exprs, Cols: x.Cols}
+		}
+	case *logical.Scan, *logical.Values, *logical.Virtual:
+	default:
+		in := n.Inputs()
 		out := make([]logical.Node, len(in))
 		for i, x := range in {
 			out[i] = bottomUp(x, fn)

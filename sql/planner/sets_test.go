@@ -1,0 +1,90 @@
+package planner_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/sql/planner/plantest"
+)
+
+// TestSets plans the statements of all golden files under all sets of
+// switches: each plan must hang together.
+func TestSets(t *testing.T) {
+	for _, dir := range []string{"plans", "rewrite"} {
+		files, err := filepath.Glob("testdata/" + dir + "/*")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files: %v", err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) { planUnderSets(t, file) })
+		}
+	}
+}
+
+func planUnderSets(t *testing.T, file string) {
+	ddl, stats, queries := statements(t, file)
+	c := newTestCatalog()
+	if msg := c.ddl(ddl); msg != "" {
+		t.Fatal(msg)
+	}
+	if stats != "" {
+		c.stats(stats)
+	}
+	be := &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}
+	for _, sql := range queries {
+		for i, set := range plantest.Sets(8, int64(len(sql))) {
+			st, err := c.bind(sql)
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			// The plan must not depend on values that are known.
+			ctx := &expr.Ctx{}
+			if i%2 == 1 {
+				ctx = nil
+			}
+			opts := planner.Options{Est: c, Ctx: ctx, Bind: be, Parallelism: 1 + i%3, Disabled: set.Disabled, Check: true}
+			if _, err := planner.Plan(st, opts); err != nil {
+				t.Errorf("%s\nwithout %s: %v", sql, set.Name, err)
+			}
+		}
+	}
+}
+
+// statements reads the DDL, the statistics and the queries of a golden file.
+func statements(t *testing.T, file string) (ddl, stats string, queries []string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var body []string
+	kind := ""
+	for s := bufio.NewScanner(f); s.Scan(); {
+		line := s.Text()
+		switch word, _, _ := strings.Cut(line, " "); {
+		case kind == "" && (word == "ddl" || word == "stats" || word == "plan" || word == "rewrite"):
+			kind, body = word, nil
+		case line == "----":
+			text := strings.Join(body, "\n")
+			switch kind {
+			case "ddl":
+				ddl = text
+			case "stats":
+				stats = text
+			case "plan", "rewrite":
+				queries = append(queries, text)
+			}
+			kind = ""
+		case kind != "":
+			body = append(body, line)
+		}
+	}
+	return ddl, stats, queries
+}
