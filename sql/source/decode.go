@@ -24,9 +24,10 @@ type decoder struct {
 	rd   *rowenc.Reader
 	cols []*vec.Vec
 	// cells are values that have to be fetched; their rows' keys are in keys.
-	cells []cellRef
-	keys  []byte
-	buf   []byte
+	cells     []cellRef
+	keys      []byte
+	cellBytes int
+	buf       []byte
 }
 
 // cellRef is a value that stands in a cell of its own.
@@ -39,13 +40,13 @@ type cellRef struct {
 
 func (d *decoder) init(p *readPlan) {
 	d.plan = p
-	if len(p.fields) > 0 {
+	if len(p.fields) > 0 && d.rd == nil {
 		d.rd = rowenc.NewReader(p.ids)
 	}
 }
 
 // begin starts a batch.
-func (d *decoder) begin() { d.cells, d.keys = d.cells[:0], d.keys[:0] }
+func (d *decoder) begin() { d.cells, d.keys, d.cellBytes = d.cells[:0], d.keys[:0], 0 }
 
 // pair decodes a row or an entry into row i.
 func (d *decoder) pair(key, val []byte, i int) error {
@@ -73,7 +74,9 @@ func (d *decoder) entry(key, val []byte, i int) error {
 	var pk, row []byte
 	if p.needValue {
 		var err error
-		if pk, row, err = table.SplitValue(val); err != nil {
+		if len(val) > 0 && val[0] == table.RowOnly {
+			row = val[1:]
+		} else if pk, row, err = table.SplitValue(val); err != nil {
 			return d.corrupt(key, err)
 		}
 	}
@@ -104,6 +107,23 @@ func (d *decoder) corrupt(key []byte, err error) error {
 
 // parts decodes parts of a key into row i.
 func (d *decoder) parts(k *keyPlan, b []byte, i int) error {
+	if k.length > 0 && len(b) >= k.length {
+		b := b[:k.length]
+		for _, m := range k.marks {
+			if b[m.at] != m.mark {
+				return d.anyParts(k, b, i)
+			}
+		}
+		for _, w := range k.words {
+			d.cols[w.out].I64[i] = int64(binary.BigEndian.Uint64(b[w.at:]) ^ w.flip)
+		}
+		return nil
+	}
+	return d.anyParts(k, b, i)
+}
+
+// anyParts is parts for keys of all forms.
+func (d *decoder) anyParts(k *keyPlan, b []byte, i int) error {
 	for j := range k.parts {
 		p := &k.parts[j]
 		var v *vec.Vec
@@ -185,6 +205,12 @@ func (d *decoder) fields(key, row []byte, i int) error {
 	for k := range fields {
 		f := &fields[k]
 		v := d.cols[f.out]
+		if f.kind == value.KindInt || f.kind == value.KindDuration {
+			if x, st := d.rd.Int(k); st == rowenc.Value {
+				v.I64[i] = x
+				continue
+			}
+		}
 		b, st := d.rd.Field(k)
 		ok := true
 		switch st {
@@ -240,6 +266,7 @@ func (d *decoder) addCell(key []byte, f *field, b []byte, v *vec.Vec, i int) boo
 		return false
 	}
 	v.Bytes[i] = nil
+	d.cellBytes += int(n)
 	at := len(d.keys)
 	d.keys = append(d.keys, key...)
 	d.cells = append(d.cells, cellRef{row: i, out: f.out, pos: f.pos, length: int(n), at: at, end: len(d.keys)})

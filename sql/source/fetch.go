@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/sqlots/sqlots/sql/exec"
@@ -43,6 +44,9 @@ func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walke
 	}
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.Filter)
 	op.pace = newPace(s.env.BatchSize, limit, len(n.Filter)+len(n.IndexFilter) > 0)
+	if slices.Contains(p.large, true) {
+		op.pace.next = min(op.pace.next, minBatch)
+	}
 	return op, nil
 }
 
@@ -76,7 +80,6 @@ func (o *fetchOp) Next(ctx context.Context) (*vec.Batch, error) {
 
 // fetchSorted fills the batch with the next rows in key order.
 func (o *fetchOp) fetchSorted(ctx context.Context, size int) error {
-	o.sieve.begin(size)
 	if len(o.keys) == 0 {
 		want := size
 		if o.pace.left < 0 && size == o.pace.max && size >= firstBatch && !o.gather.filter {
@@ -92,14 +95,29 @@ func (o *fetchOp) fetchSorted(ctx context.Context, size int) error {
 		}
 	}
 	part := o.keys[:min(len(o.keys), size)]
-	o.keys = o.keys[len(part):]
-	return o.read(ctx, part, func(i int, val []byte) error { return o.sieve.add(part[i], val) })
+	o.sieve.begin(len(part)) // for a few rows, little memory
+	taken := 0
+	err := o.read(ctx, part, func(i int, val []byte) error {
+		taken = i + 1
+		if err := o.sieve.add(part[i], val); err != nil {
+			return err
+		}
+		if o.sieve.full() {
+			return errFull
+		}
+		return nil
+	})
+	o.keys = o.keys[taken:]
+	if errors.Is(err, errFull) {
+		return nil
+	}
+	return err
 }
 
 // fetchOrdered fills the batch with the next rows in the order of the entries.
 func (o *fetchOp) fetchOrdered(ctx context.Context, size int) error {
-	o.sieve.begin(size)
 	keys, err := o.gather.next(ctx, size)
+	o.sieve.begin(len(keys))
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -114,9 +132,11 @@ func (o *fetchOp) fetchOrdered(ctx context.Context, size int) error {
 		if places != nil {
 			at = places[i]
 		}
+		o.sieve.bytes += len(val)
 		return o.sieve.dec.pair(sweep[i], val, at)
 	})
 	o.sieve.batch.N = len(keys)
+	o.pace.weigh(len(keys), o.sieve.bytes+o.sieve.dec.cellBytes)
 	return err
 }
 

@@ -53,6 +53,7 @@ func (g *gatherer) init(s *Source, ec *expr.Ctx, k *tableCodec, n *physical.Scan
 	if g.filter {
 		g.sieve.init(ec, p, newZone(s.env.Loc), filters)
 	}
+	g.walker.reverse()
 	g.walker.init(g.visit)
 	return nil
 }

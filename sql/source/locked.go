@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/sqlots/sqlots/sql/exec"
@@ -132,7 +133,6 @@ type lockedOp struct {
 	all       [][]byte
 	collected bool
 	several   bool
-	err       error
 }
 
 var _ Counted = (*lockedOp)(nil)
@@ -169,6 +169,9 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 	}
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
 	op.pace = newPace(s.env.BatchSize, limit, false)
+	if slices.Contains(p.large, true) {
+		op.pace.next = min(op.pace.next, minBatch)
+	}
 	return op, nil
 }
 
@@ -201,6 +204,7 @@ func (o *lockedOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.pace.weigh(len(keys), o.sieve.bytes+o.sieve.dec.cellBytes)
 		b, err := o.sieve.finish(ctx, o.gather.walker.reader)
 		if err != nil {
 			return nil, err

@@ -37,7 +37,10 @@ func (s *Source) Lookup(_ context.Context, ec *expr.Ctx, n *physical.Scan, nkeys
 	}
 	l.points = l.space.unique && l.used == l.space.own
 	for _, p := range l.space.parts[:l.used] {
-		l.points = l.points && p.Prefix == 0
+		if p.Prefix > 0 {
+			// Equal prefixes say nothing about the values.
+			return nil, internal("a look-up by a prefix part of %s", n.Table.Name)
+		}
 	}
 	l.byEntry = n.Index != nil && (n.Lookup || n.Latest)
 	if n.Latest {

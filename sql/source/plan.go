@@ -2,15 +2,17 @@ package source
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
 
 // readPlan says how the columns of a list are read from rows or from the
-// entries of an index. It is immutable.
+// entries of an index. It is immutable but for its pool.
 type readPlan struct {
 	codec *table.Codec
 	x     *table.Index // nil: rows
@@ -23,12 +25,59 @@ type readPlan struct {
 	stamps       []int    // outputs that are TIMESTAMP
 	large        []bool   // outputs whose value may stand in a cell
 	needValue    bool
+	scans        sync.Pool // of *scanOp that read by this plan
 }
 
 // keyPlan reads parts of a key: to[i] is the output of part i, -1 to skip it.
 type keyPlan struct {
 	parts []table.Part
 	to    []int
+	// When all parts are words, those of a key without NULL stand at fixed
+	// places in its first length bytes.
+	length int // 0: not so
+	marks  []keyMark
+	words  []keyWord
+}
+
+// keyMark is the place of the mark of a part that may be NULL, and the mark
+// that says that it is not.
+type keyMark struct {
+	at   int
+	mark byte
+}
+
+// keyWord is the place of a wanted word; flip makes it the value.
+type keyWord struct {
+	at, out int
+	flip    uint64
+}
+
+// fix finds the fixed places.
+func (k *keyPlan) fix() {
+	at := 0
+	for i := range k.parts {
+		p := &k.parts[i]
+		if p.Tagged {
+			k.marks = append(k.marks, keyMark{at, keyenc.AppendNotNull(nil, p.Desc)[0]})
+			at++
+		}
+		var flip uint64
+		switch p.Kind {
+		case value.KindInt, value.KindDuration:
+			flip = signBit
+		case value.KindUint, value.KindTime:
+		default:
+			return
+		}
+		if p.Desc {
+			flip = ^flip
+		}
+		if k.to[i] >= 0 {
+			k.words = append(k.words, keyWord{at, k.to[i], flip})
+		}
+		at += keyenc.WordSize
+	}
+	k.length = at
 }
 
 // field is an output that is read from a rowenc row.
@@ -111,6 +160,9 @@ func newReadPlan(c *table.Codec, x *schema.Index, read []int, want []bool) (*rea
 		}
 	}
 	p.needValue = p.needValue || len(p.fields) > 0
+	p.key.fix()
+	p.own.fix()
+	p.pk.fix()
 	for _, f := range p.fields {
 		p.ids = append(p.ids, c.Columns[f.pos].ID)
 	}

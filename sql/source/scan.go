@@ -66,11 +66,71 @@ func (s *Source) open(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, l
 		return nil, err
 	}
 	w.opts.KeyOnly = !p.needValue
-	op := &scanOp{src: s, walker: w}
-	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
+	op := p.getScan()
+	op.sieve.setUp(ec, newZone(s.env.Loc), n.IndexFilter, n.Filter)
 	op.pace = newPace(s.env.BatchSize, limit, len(n.IndexFilter)+len(n.Filter) > 0)
-	op.walker.init(op.visit)
-	return op, nil
+	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.opts = w.reader, w.spans, w.keys, w.opts
+	op.walker.reverse()
+	return &scanHandle{op}, nil
+}
+
+// scanHandle is one use of a pooled scanOp.
+type scanHandle struct{ op *scanOp }
+
+var _ Counted = (*scanHandle)(nil)
+
+// Next implements exec.Operator.
+func (h *scanHandle) Next(ctx context.Context) (*vec.Batch, error) {
+	if h.op == nil {
+		return nil, nil
+	}
+	return h.op.next(ctx)
+}
+
+// Counters implements Counted; zero after Close.
+func (h *scanHandle) Counters() Counters {
+	if h.op == nil {
+		return Counters{}
+	}
+	return h.op.walker.count
+}
+
+// Close implements exec.Operator.
+func (h *scanHandle) Close() error {
+	op := h.op
+	if op == nil {
+		return nil
+	}
+	h.op = nil
+	err := op.walker.close()
+	op.sieve.dec.plan.putScan(op)
+	return err
+}
+
+// getScan takes an operator that reads by the plan; it was measured to save a
+// point read half of its allocations.
+func (p *readPlan) getScan() *scanOp {
+	if op, ok := p.scans.Get().(*scanOp); ok {
+		return op
+	}
+	op := &scanOp{}
+	op.sieve.prepare(p)
+	op.walker.visit = op.visit
+	return op
+}
+
+// putScan gives an operator back, without what belonged to its statement.
+// Large batches are left to the garbage collector, as is all memory of byte
+// values.
+func (p *readPlan) putScan(op *scanOp) {
+	if op.sieve.batch.N > 64 || op.walker.count.Pairs > 64 {
+		return
+	}
+	op.sieve.drop()
+	w := &op.walker
+	w.reader, w.spans, w.keys, w.scan, w.next, w.opts, w.count = nil, nil, nil, nil, 0, storage.ScanOptions{}, Counters{}
+	op.err = nil
+	p.scans.Put(op)
 }
 
 // target sets the spans or points that n reads. widened: rows in them need not
@@ -175,24 +235,29 @@ func (o *narrowOp) Next(ctx context.Context) (*vec.Batch, error) {
 
 // scanOp reads rows, or entries that cover the query.
 type scanOp struct {
-	src    *Source
 	walker walker
 	sieve  sieve
 	pace   pace
 	err    error
 }
 
-var _ Counted = (*scanOp)(nil)
-
+// visit takes a pair from the walker: sieve.add and the counting of
+// walker.init in one call, as it is made for every row of a scan.
 func (o *scanOp) visit(key, val []byte) bool {
-	if o.err = o.sieve.add(key, val); o.err != nil {
+	c, s := &o.walker.count, &o.sieve
+	c.Pairs++
+	c.Bytes += int64(len(key) + len(val))
+	if err := s.dec.pair(key, val, s.batch.N); err != nil {
+		o.err = err
 		return false
 	}
-	return !o.sieve.full()
+	s.batch.N++
+	s.bytes += len(val)
+	return !s.full()
 }
 
-// Next implements exec.Operator.
-func (o *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
+// next is exec.Operator.Next.
+func (o *scanOp) next(ctx context.Context) (*vec.Batch, error) {
 	for o.pace.left != 0 && !o.walker.done() {
 		size := o.pace.size()
 		if o.walker.keys != nil {
@@ -216,12 +281,6 @@ func (o *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 	return nil, nil
 }
-
-// Counters implements Counted.
-func (o *scanOp) Counters() Counters { return o.walker.count }
-
-// Close implements exec.Operator.
-func (o *scanOp) Close() error { return o.walker.close() }
 
 // minPartitionBytes is the size from which a scan is worth a split.
 const minPartitionBytes = 1 << 20

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,13 +22,19 @@ type sieve struct {
 	batch vec.Batch
 	vecs  []vec.Vec
 	size  int
+	bytes int // of the values decoded, those in cells included
 	// light filters need no value that may stand in a cell; they go first.
 	light, heavy []expr.Expr
 }
 
 // init prepares s for a plan. filters refer to the plan's outputs.
 func (s *sieve) init(ec *expr.Ctx, p *readPlan, z zone, filters ...[]expr.Expr) {
-	s.ec, s.zone = ec, z
+	s.prepare(p)
+	s.setUp(ec, z, filters...)
+}
+
+// prepare is the part of init that depends on the plan alone.
+func (s *sieve) prepare(p *readPlan) {
 	s.dec.init(p)
 	s.vecs = make([]vec.Vec, len(p.kinds))
 	s.batch.Cols = make([]*vec.Vec, len(p.kinds))
@@ -36,13 +43,33 @@ func (s *sieve) init(ec *expr.Ctx, p *readPlan, z zone, filters ...[]expr.Expr) 
 		s.batch.Cols[i] = &s.vecs[i]
 	}
 	s.dec.cols = s.batch.Cols
+}
+
+// setUp is the part of init that belongs to a statement.
+func (s *sieve) setUp(ec *expr.Ctx, z zone, filters ...[]expr.Expr) {
+	s.ec, s.zone = ec, z
+	s.light, s.heavy = s.light[:0], s.heavy[:0]
 	for _, list := range filters {
 		for _, f := range list {
-			if p.readsLarge(f) {
+			if s.dec.plan.readsLarge(f) {
 				s.heavy = append(s.heavy, f)
 			} else {
 				s.light = append(s.light, f)
 			}
+		}
+	}
+}
+
+// drop forgets the statement, and the memory of byte values: what they were
+// passed to may still hold them.
+func (s *sieve) drop() {
+	s.ec, s.zone = nil, zone{}
+	clear(s.light)
+	clear(s.heavy)
+	for i := range s.vecs {
+		v := &s.vecs[i]
+		if vec.ClassOf(v.Kind) == vec.ClassBytes {
+			*v = vec.Vec{Kind: v.Kind}
 		}
 	}
 }
@@ -61,7 +88,7 @@ func (p *readPlan) readsLarge(e expr.Expr) bool {
 
 // begin starts a batch of up to size rows.
 func (s *sieve) begin(size int) {
-	s.size = size
+	s.size, s.bytes = size, 0
 	s.batch.N, s.batch.HasSel, s.batch.Sel = 0, false, nil
 	for i := range s.vecs {
 		s.vecs[i].Init(s.vecs[i].Kind, size)
@@ -74,11 +101,20 @@ func (s *sieve) add(key, val []byte) error {
 	err := s.dec.pair(key, val, s.batch.N)
 	if err == nil {
 		s.batch.N++
+		s.bytes += len(val)
 	}
 	return err
 }
 
-func (s *sieve) full() bool { return s.batch.N >= s.size }
+// maxBatchBytes is the size from which a batch is full whatever its rows.
+const maxBatchBytes = 4 << 20
+
+func (s *sieve) full() bool {
+	return s.batch.N >= s.size || s.bytes+s.dec.cellBytes >= maxBatchBytes
+}
+
+// errFull ends a BatchGet when the batch is full.
+var errFull = errors.New("batch is full")
 
 // finish filters the batch; kv is where its cells are read. It returns nil when
 // no row is left.
@@ -192,6 +228,13 @@ func (p *pace) size() int {
 	n := max(min(p.next, p.max), 1)
 	p.next = min(4*n, p.max)
 	return n
+}
+
+// weigh makes the next batches smaller after one of so many rows and bytes.
+func (p *pace) weigh(rows, bytes int) {
+	if bytes > maxBatchBytes {
+		p.max = max(1, min(p.max, int(int64(rows)*maxBatchBytes/int64(bytes))))
+	}
 }
 
 // took cuts a batch at the limit.

@@ -21,6 +21,7 @@ import (
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
+	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/storage/table/tabletest"
 	"github.com/sqlots/sqlots/value"
@@ -62,6 +63,27 @@ func newFixture(t testing.TB, r *rand.Rand, tab *schema.Table, loc *time.Locatio
 		t.Fatal(err)
 	}
 	return f
+}
+
+// usePebble moves the table to the engine on disk.
+func (f *fixture) usePebble(t testing.TB) {
+	t.Helper()
+	store, err := pebblekv.Open(pebblekv.Options{Dir: t.TempDir(), CacheBytes: 8 << 20, MemTableBytes: 1 << 20, DiskReserveBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	f.store = store
+	txn := f.begin(t)
+	s := f.source(txn, txn)
+	for _, row := range f.rows {
+		if err := s.Insert(ctx, f.t, row, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := txn.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fixture) begin(t testing.TB) storage.Txn {
@@ -179,7 +201,13 @@ func (f *fixture) randomConds(t testing.TB, r *rand.Rand, x *schema.Index) []exp
 			}
 			return expr.NewConst(d, c.Type)
 		}
-		switch r.Intn(10) {
+		switch r.Intn(11) {
+		case 10:
+			if d := f.rows[r.Intn(len(f.rows))][c.Table]; c.Type.IsString() && !d.IsNull() {
+				prefix := []rune(d.Str())
+				text := string(prefix[:r.Intn(min(len(prefix), 4)+1)]) + "%"
+				add("like", col(f.t, c.Table), expr.NewConst(value.String(text), c.Type))
+			}
 		case 8:
 			add("<=>", col(f.t, c.Table), pick())
 		case 9:
@@ -383,6 +411,9 @@ func TestScanAgainstNaive(t *testing.T) {
 			loc = shanghai
 		}
 		f := newFixture(t, r, tab, loc, 5+r.Intn(60))
+		if round%12 == 0 {
+			f.usePebble(t)
+		}
 		f.check(t)
 		for range 25 {
 			var x *schema.Index
@@ -400,6 +431,15 @@ func TestScanAgainstNaive(t *testing.T) {
 
 func (f *fixture) compareScan(t *testing.T, r *rand.Rand, x *schema.Index, used map[string]int) {
 	t.Helper()
+	txn := f.begin(t)
+	defer txn.Rollback()
+	src := f.source(txn, txn)
+	committed := f.rows
+	defer func() { f.rows = committed }()
+	f.rows = slices.Clone(committed)
+	if r.Intn(3) == 0 {
+		f.scribble(t, r, src)
+	}
 	conds := f.randomConds(t, r, x)
 	n := f.randomScan(r, x, conds)
 	want := f.matching(t, conds)
@@ -409,9 +449,6 @@ func (f *fixture) compareScan(t *testing.T, r *rand.Rand, x *schema.Index, used 
 	}
 	f.sortBy(want, parts, n.Reverse)
 	total := len(want)
-	txn := f.begin(t)
-	defer txn.Rollback()
-	src := f.source(txn, txn)
 	src.env.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
 	if r.Intn(3) == 0 {
 		n.Latest = true
@@ -451,6 +488,40 @@ func (f *fixture) compareScan(t *testing.T, r *rand.Rand, x *schema.Index, used 
 	a, b := f.lines(n.Read, got, n.Ordered), f.lines(n.Read, project(want, n.Read), n.Ordered)
 	if !slices.Equal(a, b) {
 		t.Fatalf("%s\ngot  %v\nwant %v\nkey %+v\nall %v", describe(n), a, b, parts, f.lines(seq(len(f.t.Columns)), f.rows, false))
+	}
+}
+
+// scribble changes some rows in a transaction.
+func (f *fixture) scribble(t *testing.T, r *rand.Rand, src *Source) {
+	t.Helper()
+	isDuplicate := func(err error) bool {
+		e, ok := errors.AsType[*sqlerr.Error](err)
+		return ok && e.Number == 1062
+	}
+	for range 4 {
+		row := tabletest.Row(r, f.t)
+		i := 0
+		if len(f.rows) > 0 {
+			i = r.Intn(len(f.rows))
+		}
+		var err error
+		switch op := r.Intn(3); {
+		case op == 0 || len(f.rows) == 0:
+			if err = src.Insert(ctx, f.t, row, nil); err == nil {
+				f.rows = append(f.rows, row)
+			}
+		case op == 1:
+			if err = src.Update(ctx, f.t, f.rows[i], row); err == nil {
+				f.rows[i] = row
+			}
+		default:
+			if err = src.Delete(ctx, f.t, f.rows[i]); err == nil {
+				f.rows = slices.Delete(f.rows, i, i+1)
+			}
+		}
+		if err != nil && !isDuplicate(err) {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -917,5 +988,55 @@ func TestAddedDefaults(t *testing.T) {
 	}
 	if _, err = AddedDefault(&schema.Column{Name: "c", Type: bigint(), AddedDefault: &schema.Default{Expr: "now()"}}); err == nil {
 		t.Fatal("an expression was taken for a literal")
+	}
+}
+
+// Batches of large values stay small.
+func TestLargeValues(t *testing.T) {
+	tab := &schema.Table{ID: 4000, Database: "d", Name: "t", Columns: []schema.Column{{ID: 1, Name: "id", Type: bigint()}, {ID: 2, Name: "k", Type: bigint()},
+		{ID: 3, Name: "b", Type: schema.Type{ID: schema.TypeLongBlob, Len: -1, Collation: schema.CollationBinary}}},
+		PrimaryKey: []schema.KeyPart{{Column: 1}}, Indexes: []schema.Index{{ID: 1, Name: "k", Parts: []schema.KeyPart{{Column: 2, Desc: true}}}}}
+	f := newFixture(t, rand.New(rand.NewSource(1)), tab, time.UTC, 0)
+	txn := f.begin(t)
+	defer txn.Rollback()
+	s := f.source(txn, txn)
+	const rows = 40
+	for i := range int64(rows) {
+		b := make([]byte, 1<<20)
+		b[0] = byte(i)
+		if err := s.Insert(ctx, tab, []value.Datum{value.Int(i), value.Int(i), value.Bytes(b)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []*physical.Scan{
+		{Kind: physical.AccessFull}, {Kind: physical.AccessFull, Index: &tab.Indexes[0], Lookup: true}, {Kind: physical.AccessFull, Index: &tab.Indexes[0], Lookup: true, Ordered: true},
+		{Kind: physical.AccessFull, Latest: true},
+	} {
+		n.Table, n.Read = tab, []int{0, 2}
+		op, err := s.Scan(ctx, ectx(time.UTC), n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, batches := 0, 0
+		for {
+			b, err := op.Next(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b == nil {
+				break
+			}
+			batches++
+			for i := range b.Live() {
+				if v := b.Cols[1].Bytes[b.Row(i)]; len(v) != 1<<20 || v[0] != byte(b.Cols[0].I64[b.Row(i)]) {
+					t.Fatal(len(v))
+				}
+				seen++
+			}
+		}
+		op.Close()
+		if seen != rows || batches < 5 {
+			t.Errorf("%d rows in %d batches", seen, batches)
+		}
 	}
 }

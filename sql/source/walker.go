@@ -31,19 +31,21 @@ type walker struct {
 	scan   storage.Scanner
 	buf    []byte
 	count  Counters
-	// fn gets the pairs; visit is its wrapper for the engine.
-	fn    func(key, val []byte) bool
+	// visit counts the pairs and passes them on.
 	visit func(key, val []byte) bool
 }
 
-// init sets the walker up; with reverse spans and points are walked backwards.
-func (w *walker) init(fn func(key, val []byte) bool) {
+// reverse turns the spans and points round for a backward walk.
+func (w *walker) reverse() {
 	if w.opts.Reverse {
 		w.spans, w.keys = slices.Clone(w.spans), slices.Clone(w.keys)
 		slices.Reverse(w.spans)
 		slices.Reverse(w.keys)
 	}
-	w.fn = fn
+}
+
+// init sets what gets the pairs.
+func (w *walker) init(fn func(key, val []byte) bool) {
 	w.visit = func(key, val []byte) bool {
 		w.count.Pairs++
 		w.count.Bytes += int64(len(key) + len(val))
@@ -91,9 +93,9 @@ func (w *walker) fill(ctx context.Context, max int) error {
 func (w *walker) fillPoints(ctx context.Context, max int) error {
 	keys := w.keys[w.next:]
 	keys = keys[:min(len(keys), max)]
-	w.next += len(keys)
-	w.count.Seeks += int64(len(keys))
 	if len(keys) == 1 {
+		w.next++
+		w.count.Seeks++
 		val, err := w.reader.Get(ctx, keys[0], w.buf[:0])
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -105,12 +107,20 @@ func (w *walker) fillPoints(ctx context.Context, max int) error {
 		w.visit(keys[0], val)
 		return nil
 	}
-	return w.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
-		if val != nil {
-			w.visit(keys[i], val)
+	taken := 0
+	err := w.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
+		taken = i + 1
+		if val != nil && !w.visit(keys[i], val) {
+			return errFull
 		}
 		return nil
 	})
+	w.next += taken
+	w.count.Seeks += int64(taken)
+	if errors.Is(err, errFull) {
+		return nil
+	}
+	return err
 }
 
 func (w *walker) close() error {

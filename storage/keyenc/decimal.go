@@ -26,8 +26,8 @@ const (
 	maxExp   = 0xFF - decBias
 )
 
-// AppendDecimal appends a decimal; its scale does not matter. The number must
-// be within 10^±90, as all of MySQL's are.
+// AppendDecimal appends a decimal; its scale does not matter. Numbers beyond
+// DECIMAL(65,30) are ordered too, up to 10^±90, but not all of them decode.
 func AppendDecimal(dst []byte, d value.Decimal, desc bool) []byte {
 	start := len(dst)
 	neg := d.Sign() < 0
@@ -111,6 +111,9 @@ func Decimal(b []byte, desc bool) (d value.Decimal, rest []byte, err error) {
 func fromPairs(pairs []byte, flip byte, exp int, neg bool) (value.Decimal, bool) {
 	scale := max(2*(len(pairs)-exp), 0)
 	zeros := max(exp-len(pairs), 0)
+	if scale > value.MaxDecimalScale || len(pairs)+zeros > maxPairs {
+		return value.Decimal{}, false
+	}
 	if len(pairs)+zeros <= 9 {
 		var u int64
 		for _, p := range pairs {
@@ -150,9 +153,9 @@ func fromPairs(pairs []byte, flip byte, exp int, neg bool) (value.Decimal, bool)
 	return value.DecimalFromBig(coef, scale), true
 }
 
-// maxPairs bounds the digits of a decimal that is read, so that its scale
-// fits value.Decimal.
-const maxPairs = 100
+// maxPairs bounds the pairs of digits of a decimal that is read; 33 are the
+// most of a DECIMAL.
+const maxPairs = 50
 
 // decimalLen is the number of bytes of the decimal at the start of b.
 func decimalLen(b []byte, desc bool) (int, error) {

@@ -126,6 +126,9 @@ func TestRoundTrip(t *testing.T) {
 				if st != Value || !ok || !same(got, d) {
 					t.Fatal(id, st, got, d)
 				}
+				if v, st := rd.Int(i); d.Kind() == value.KindInt && (st != Value || v != d.Int()) {
+					t.Fatal(id, st, v, d)
+				}
 			}
 		}
 		ids, err := IDs(enc, nil)
@@ -200,8 +203,7 @@ func BenchmarkField(b *testing.B) {
 		if err := rd.Reset(row); err != nil {
 			b.Fatal(err)
 		}
-		f, _ := rd.Field(0)
-		v, _ := Int(f)
+		v, _ := rd.Int(0)
 		sum += v
 	}
 	_ = sum
@@ -223,6 +225,7 @@ func FuzzReader(f *testing.F) {
 			return
 		}
 		for i := range 4 {
+			_, _ = rd.Int(i)
 			v, st := rd.Field(i)
 			if st == Value {
 				for k := value.KindNull; k <= value.KindJSON; k++ {

@@ -150,8 +150,8 @@ func (c *Codec) isCell(pos int, d value.Datum) bool {
 	return c.Columns[pos].MayBeCell && len(d.Bytes()) > CellThreshold
 }
 
-// AppendRow appends the value of a row. Large values are left out: the caller
-// writes the cells of the columns for which IsCell holds.
+// AppendRow appends the value of a row. Of large values only the length is in
+// it: their cells are the writer's.
 func (c *Codec) AppendRow(dst []byte, b *rowenc.Builder, row []value.Datum) []byte {
 	b.Reset()
 	for _, pos := range c.stored {
@@ -171,7 +171,7 @@ func (c *Codec) AppendRow(dst []byte, b *rowenc.Builder, row []value.Datum) []by
 	return b.Append(dst)
 }
 
-// errKey is the error of a row whose key and value do not fit each other.
+// corrupt is the error of a row that cannot be read.
 func (c *Codec) corrupt(key []byte, what string) error {
 	return fmt.Errorf("%w: table %s.%s, key %x: %s", storage.ErrCorruption, c.Table.Database, c.Table.Name, key, what)
 }

@@ -16,6 +16,11 @@ const (
 	entryHasRow = 2
 )
 
+// RowOnly is the first byte of the value of an entry that has a row and whose
+// primary key is in its key; the row is what follows. Scans test for it before
+// they call SplitValue.
+const RowOnly = entryHasRow
+
 // Index encodes and decodes the entries of a secondary index. It is immutable.
 type Index struct {
 	Desc *schema.Index
@@ -143,6 +148,9 @@ func (x *Index) AppendEntry(dst []byte, b *rowenc.Builder, key []byte, row []val
 // SplitValue takes the value of an entry apart: the primary key's parts (nil
 // when they are in the key) and the row (nil if there is none). Both share val.
 func SplitValue(val []byte) (pk, row []byte, err error) {
+	if len(val) > 0 && val[0] == entryHasRow {
+		return nil, val[1:], nil
+	}
 	if len(val) == 0 || val[0]&^(entryHasKey|entryHasRow) != 0 {
 		return nil, nil, errEntry
 	}
