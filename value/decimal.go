@@ -400,11 +400,11 @@ func (d Decimal) Mul(o Decimal) Decimal {
 // words is the number of digits in whole groups of nine that hold n digits.
 func words(n int) int { return (n + 8) / 9 * 9 }
 
-// divScale is the scale of MySQL's quotient. MySQL computes with groups of
+// DivScale is the scale of MySQL's quotient. MySQL computes with groups of
 // nine digits and keeps all that it computed: the SQL type of a/b has scale
 // s1+fracIncr, to which values are rounded when they are shown or stored, but
 // 1/3*3 sees 0.333333333 and shows 1.0000.
-func divScale(s1, s2, fracIncr int) int {
+func DivScale(s1, s2, fracIncr int) int {
 	incr := max(0, fracIncr-(words(s1)-s1+words(s2)-s2))
 	return words(words(s1) + words(s2) + incr)
 }
@@ -416,7 +416,7 @@ func (d Decimal) Div(o Decimal, fracIncr int) (Decimal, bool) {
 	if o.IsZero() {
 		return Decimal{}, false
 	}
-	scale := divScale(int(d.scale), int(o.scale), fracIncr)
+	scale := DivScale(int(d.scale), int(o.scale), fracIncr)
 	by := scale + int(o.scale) - int(d.scale) // >= 0
 	if d.wide == nil && o.wide == nil && by <= maxPow10 {
 		n1, m1 := d.parts()

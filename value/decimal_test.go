@@ -87,7 +87,7 @@ func TestDecimalAgainstBig(t *testing.T) {
 		if d.Scale() < min(a.Scale()+4, 30) {
 			t.Fatalf("%s / %s has scale %d", a, b, d.Scale())
 		}
-		s0 := divScale(a.Scale(), b.Scale(), 4)
+		s0 := DivScale(a.Scale(), b.Scale(), 4)
 		want := roundRat(q, s0, true)
 		if s0 > 30 {
 			want = roundRat(want, 30, false)

@@ -213,7 +213,7 @@ func TestAggregate(t *testing.T) {
 
 // TestParallelAggregate: parallel and serial aggregation agree.
 func TestParallelAggregate(t *testing.T) {
-	tab := data("t", 22, 3000, 40)
+	tab := data("t", 22, 900, 40)
 	src := newSource(tab)
 	scan := scanOf(tab.t)
 	filter := &physical.Filter{Base: scan.Base, Input: scan, Conds: []expr.Expr{fn("<>", ref(scan, 0), num(17))}}
@@ -416,3 +416,32 @@ func TestRowSubquery(t *testing.T) {
 	}
 }
 
+func TestJSONAggregates(t *testing.T) {
+	tab := &memTable{t: makeTable("t", col{"k", types.BigInt}, col{"s", types.VarcharOf(5, 255)}, col{"j", types.JSON})}
+	doc := func(s string) value.Datum {
+		d, err := value.ParseJSON([]byte(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value.JSONOf(d)
+	}
+	tab.rows = [][]value.Datum{
+		{value.Int(1), value.String("b"), doc(`[2]`)}, {value.Int(2), value.String("a"), doc(`3`)},
+		{value.Int(3), value.String("b"), doc(`"x"`)}, {value.Int(4), value.String("c"), value.Null}, {value.Int(5), value.String("d"), doc(`10`)},
+	}
+	src := newSource(tab)
+	scan := scanOf(tab.t)
+	aggs := []*expr.Agg{agg("json_arrayagg", false, ref(scan, 2)), agg("json_objectagg", false, ref(scan, 1), ref(scan, 2)), agg("max", false, ref(scan, 2)), agg("count", true, ref(scan, 2))}
+	base, _ := aggBase(scan, nil, aggs)
+	want := `[[2], 3, "x", null, 10]|{"a": 3, "b": "x", "c": null, "d": 10}|[2]|4`
+	check(t, src, &physical.Plan{Root: &physical.HashAggregate{Base: base, Input: scan, Aggs: aggs}}, []string{want}, true)
+	for _, desc := range []bool{false, true} {
+		keys := []physical.SortKey{{Expr: ref(scan, 2), Desc: desc}, {Expr: ref(scan, 0)}}
+		want := []string{`4|c|NULL`, `2|a|3`, `5|d|10`, `3|b|"x"`, `1|b|[2]`}
+		if desc {
+			slices.Reverse(want)
+		}
+		check(t, src, &physical.Plan{Root: &physical.Sort{Base: scan.Base, Input: scan, Keys: keys}}, want, true)
+		check(t, src, &physical.Plan{Root: &physical.TopK{Base: scan.Base, Input: scan, Keys: keys, Count: num(3)}}, want[:3], true)
+	}
+}

@@ -126,6 +126,19 @@ func (b *builder) input(n physical.Node) (Operator, error) {
 	return b.build(n)
 }
 
+// result builds the root of a query. A pipeline that reads much and yields
+// little runs in parallel; where most rows are passed on, copying them from
+// goroutine to goroutine would eat what that gains.
+func (b *builder) result(n physical.Node) (Operator, error) {
+	if est := n.Est(); est.Rows*perRowCost*2 > est.Cost {
+		return b.build(n)
+	}
+	return b.input(n)
+}
+
+// perRowCost is about what a row costs behind an exchange, in nanoseconds.
+const perRowCost = 100
+
 // build2 builds two inputs, or none.
 func (b *builder) build2(left, right physical.Node) (Operator, Operator, error) {
 	l, err := b.build(left)

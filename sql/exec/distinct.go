@@ -3,9 +3,12 @@ package exec
 import (
 	"context"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // distinctOp passes the first of equal rows.
@@ -106,13 +109,24 @@ func (b *builder) setOperation(x *physical.SetOperation) (Operator, error) {
 		left.Close()
 		return nil, err
 	}
-	s := &setOp{op: x.Op, all: x.All, left: left, right: right, acct: b.account(x, "set operation"), table: newKeyTable(typesOf(x.Cols))}
-	if len(x.Left.Columns()) != len(x.Cols) || len(x.Right.Columns()) != len(x.Cols) {
-		left.Close()
-		right.Close()
-		return nil, sqlerr.Internal("set operation of %d and %d columns", len(x.Left.Columns()), len(x.Right.Columns()))
+	for i := range x.Cols {
+		for _, side := range []physical.Node{x.Left, x.Right} {
+			if len(side.Columns()) != len(x.Cols) || !sameRepresentation(side.Columns()[i].T, x.Cols[i].T) {
+				left.Close()
+				right.Close()
+				return nil, sqlerr.Internal("a set operation's input does not have the columns of its result")
+			}
+		}
 	}
+	s := &setOp{op: x.Op, all: x.All, left: left, right: right, acct: b.account(x, "set operation"), table: newKeyTable(typesOf(x.Cols))}
 	return s, nil
+}
+
+// sameRepresentation reports that values of type a can stand in a column of
+// type b as they are.
+func sameRepresentation(a, b schema.Type) bool {
+	k := types.KindOf(a)
+	return k == types.KindOf(b) || k == value.KindNull
 }
 
 func (s *setOp) Next(ctx context.Context) (*vec.Batch, error) {

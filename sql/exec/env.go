@@ -112,7 +112,7 @@ func RunQuery(ctx context.Context, env *Env, plan *physical.Plan, emit func(*vec
 		total = new(int64)
 		b.countTotal(plan.Root, total)
 	}
-	root, err := b.build(plan.Root)
+	root, err := b.result(plan.Root)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,9 @@ func pipelineScan(n physical.Node) *physical.Scan {
 	}
 }
 
-func exchangePays(n physical.Node) bool { return n.Est().Cost >= exchangeCost && pipelineScan(n) != nil }
+func exchangePays(n physical.Node) bool {
+	return n.Est().Cost >= exchangeCost && pipelineScan(n) != nil
+}
 
 // workers runs functions in goroutines under a context of their own. The first
 // error cancels the others.
@@ -228,4 +230,3 @@ func (e *exchange) Close() error {
 	}
 	return nil
 }
-

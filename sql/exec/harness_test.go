@@ -35,6 +35,7 @@ type memSource struct {
 	holes  bool
 	parts  int
 	failAt int // fail after this many rows, 0 never
+	hook   func(*physical.Scan)
 
 	mu     sync.Mutex
 	open   int
@@ -94,6 +95,9 @@ func (m *memScan) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 		if m.s.failAt > 0 && m.sent >= m.s.failAt {
 			return nil, errors.New("broken disk")
+		}
+		if m.s.hook != nil {
+			m.s.hook(m.n)
 		}
 		n := min(m.s.size, len(m.rows))
 		b := batchOf(m.n.Columns(), m.rows[:n], m.n.Read, m.s.holes, m.rng)

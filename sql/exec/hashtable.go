@@ -192,10 +192,20 @@ type keyTable struct {
 	// cheaper than by their weights. Equal bytes are equal strings.
 	raw    bytesTable
 	rawIDs []uint32
+	// small has the ids, plus 1, of words below smallWords that were met: group
+	// numbers and the like are found without hashing.
+	small   []uint32
+	lookups int
 }
 
-// rawLimit bounds the strings that keyTable.raw remembers.
-const rawLimit = 4096
+// rawLimit bounds the strings that keyTable.raw remembers, smallWords the words
+// that keyTable.small does; smallAfter is the number of look-ups from which the
+// latter pays.
+const (
+	rawLimit   = 4096
+	smallWords = 1 << 16
+	smallAfter = 2 * vec.MaxRows
+)
 
 func newKeyTable(ts []schema.Type) keyTable {
 	t := keyTable{enc: newKeyEncoder(ts), null: none}
@@ -203,7 +213,9 @@ func newKeyTable(ts []schema.Type) keyTable {
 	return t
 }
 
-func (t *keyTable) size() int64 { return t.words.size() + t.bytes.size() + t.raw.size() }
+func (t *keyTable) size() int64 {
+	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4
+}
 
 // insert appends the ids of the rows to ids and calls fresh for each new one.
 // NULL is a key like others.
@@ -228,7 +240,12 @@ func (t *keyTable) insert(cols []*vec.Vec, rows []uint16, ids []uint32, fresh fu
 
 func (t *keyTable) insertWords(v *vec.Vec, rows []uint16, ids []uint32, fresh func(i uint16)) []uint32 {
 	anyNull := v.Nulls.Any()
+	t.count(len(rows))
 	for _, i := range rows {
+		if k := uint64(v.I64[i]); !anyNull && k < uint64(len(t.small)) && t.small[k] != 0 {
+			ids = append(ids, t.small[k]-1)
+			continue
+		}
 		if anyNull && v.Nulls.IsNull(int(i)) {
 			if t.null == none {
 				t.null = t.n
@@ -243,9 +260,19 @@ func (t *keyTable) insertWords(v *vec.Vec, rows []uint16, ids []uint32, fresh fu
 			t.n++
 			fresh(i)
 		}
+		if k := uint64(v.I64[i]); k < uint64(len(t.small)) {
+			t.small[k] = id + 1
+		}
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// count makes small once enough words were looked up.
+func (t *keyTable) count(rows int) {
+	if t.lookups += rows; t.small == nil && t.lookups > smallAfter {
+		t.small = make([]uint32, smallWords)
+	}
 }
 
 func (t *keyTable) insertText(cols []*vec.Vec, rows []uint16, ids []uint32, fresh func(i uint16)) []uint32 {
@@ -277,16 +304,7 @@ func (t *keyTable) insertText(cols []*vec.Vec, rows []uint16, ids []uint32, fres
 // those that are not there.
 func (t *keyTable) find(cols []*vec.Vec, rows []uint16, ids []uint32) []uint32 {
 	if t.word {
-		v := cols[0]
-		anyNull := v.Nulls.Any()
-		for _, i := range rows {
-			if anyNull && v.Nulls.IsNull(int(i)) {
-				ids = append(ids, none)
-				continue
-			}
-			ids = append(ids, t.words.find(v.I64[i]))
-		}
-		return ids
+		return t.findWords(cols[0], rows, ids)
 	}
 	for _, i := range rows {
 		if hasNull(cols, int(i)) {
@@ -295,6 +313,30 @@ func (t *keyTable) find(cols []*vec.Vec, rows []uint16, ids []uint32) []uint32 {
 		}
 		t.buf = t.enc.append(t.buf[:0], cols, int(i))
 		ids = append(ids, t.bytes.find(t.buf))
+	}
+	return ids
+}
+
+func (t *keyTable) findWords(v *vec.Vec, rows []uint16, ids []uint32) []uint32 {
+	anyNull := v.Nulls.Any()
+	t.count(len(rows))
+	for _, i := range rows {
+		k := uint64(v.I64[i])
+		switch {
+		case anyNull && v.Nulls.IsNull(int(i)):
+			ids = append(ids, none)
+		case k < uint64(len(t.small)):
+			id := t.small[k]
+			if id == 0 {
+				if found := t.words.find(v.I64[i]); found != none {
+					id = found + 1
+					t.small[k] = id
+				}
+			}
+			ids = append(ids, id-1) // 0 becomes none
+		default:
+			ids = append(ids, t.words.find(v.I64[i]))
+		}
 	}
 	return ids
 }

@@ -24,6 +24,9 @@ type hashJoinOp struct {
 	pairs *pairs
 	keys  []*vec.Vec
 	rows  []uint16
+	// beside are the stored columns of aligned output.
+	beside []*vec.Vec
+	out    vec.Batch
 }
 
 func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) {
@@ -74,8 +77,67 @@ func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 		j.chain.ids = j.table.find(j.keys, liveRows(b), j.chain.ids[:0])
 		release(j.ec, j.keys)
+		if j.chain.links == nil && len(j.pairs.filter) == 0 && !j.pairs.storeFirst {
+			if out := j.aligned(b); out.Live() > 0 {
+				return out, nil
+			}
+			if err := interrupted(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		j.pairs.start(b, &j.chain)
 	}
+}
+
+// aligned is the join of a probe batch when no key is stored twice and there is
+// no filter: the probe columns stay as they are, with a selection, and the
+// stored ones are put beside them.
+func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
+	rows := liveRows(b)
+	j.rows = j.rows[:0]
+	if j.kind == physical.JoinSemi || j.kind == physical.JoinAnti {
+		for r, id := range j.chain.ids {
+			if (id != none) == (j.kind == physical.JoinSemi) {
+				j.rows = append(j.rows, rows[r])
+			}
+		}
+		b.SetSel(append(b.SelBuf(), j.rows...))
+		return b
+	}
+	for r, id := range j.chain.ids {
+		if id != none {
+			j.chain.ids[len(j.rows)] = j.chain.heads[id]
+			j.rows = append(j.rows, rows[r])
+		}
+	}
+	if j.beside == nil {
+		j.beside = newOut(j.store.kinds).Cols
+	}
+	j.out.Cols = append(append(j.out.Cols[:0], b.Cols...), j.beside...)
+	for c, v := range j.beside {
+		v.Init(v.Kind, b.N)
+		j.store.gatherAt(c, j.chain.ids[:len(j.rows)], v, j.rows)
+	}
+	j.out.N, j.out.Sel, j.out.HasSel = b.N, b.Sel, b.HasSel
+	if len(j.rows) == len(rows) {
+		return &j.out
+	}
+	if j.kind == physical.JoinInner {
+		j.out.SetSel(j.rows)
+		return &j.out
+	}
+	for _, v := range j.beside {
+		r := 0
+		for _, i := range rows {
+			if r < len(j.rows) && j.rows[r] == i {
+				r++
+				continue
+			}
+			v.Nulls.Set(int(i))
+		}
+	}
+	return &j.out
 }
 
 // load reads the build input. Rows with a NULL key match nothing and are left

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
@@ -85,7 +87,7 @@ func equalNN(a, b value.Datum, t schema.Type) bool {
 }
 
 func TestJoins(t *testing.T) {
-	left, right := data("l", 3, 120, 12), data("right", 4, 90, 15)
+	left, right := data("l", 3, 60, 12), data("right", 4, 45, 15)
 	for i := range left.rows { // some left rows without partner
 		if i%9 == 0 {
 			left.rows[i][1] = value.Int(1000)
@@ -95,7 +97,7 @@ func TestJoins(t *testing.T) {
 	l, r := scanOf(left.t), scanOf(right.t)
 	n := len(dataCols)
 	cond := fn("<", at(0, types.BigInt), at(n, types.BigInt)) // l.k < r.k
-	for _, keys := range [][]int{{1}, {2}, {3}, {1, 2}, {5}, {6}, {7}, {4, 7}} {
+	for _, keys := range [][]int{{1}, {2}, {3}, {1, 2}, {5}, {4, 7}} {
 		for _, kind := range []physical.JoinKind{physical.JoinInner, physical.JoinLeft, physical.JoinSemi, physical.JoinAnti} {
 			for _, filter := range [][]expr.Expr{nil, {cond}} {
 				want, base := naiveJoin(left, right, l, r, keys, kind, filter != nil)
@@ -232,12 +234,83 @@ func compareRows(a, b []value.Datum, keys []physical.SortKey) int {
 	return 0
 }
 
+// TestUniqueJoin: a build side without duplicates takes the road that leaves
+// the probe columns in place.
+func TestUniqueJoin(t *testing.T) {
+	left, right := data("l", 3, 300, 60), data("right", 4, 40, 15)
+	src := newSource(left, right)
+	l, r := scanOf(left.t), scanOf(right.t)
+	for _, kind := range []physical.JoinKind{physical.JoinInner, physical.JoinLeft, physical.JoinSemi, physical.JoinAnti} {
+		base := l.Base
+		if kind == physical.JoinInner || kind == physical.JoinLeft {
+			base = joinCols(l, r)
+		}
+		var want []string
+		for _, a := range left.rows {
+			match := -1
+			for i, b := range right.rows {
+				if equalNN(a[1], b[0], types.BigInt) {
+					match = i
+				}
+			}
+			switch {
+			case (kind == physical.JoinInner || kind == physical.JoinLeft) && match >= 0:
+				want = append(want, rowText(base.Cols, append(slices.Clone(a), right.rows[match]...)))
+			case kind == physical.JoinLeft:
+				want = append(want, rowText(base.Cols, append(slices.Clone(a), make([]value.Datum, len(dataCols))...)))
+			case (kind == physical.JoinSemi) == (match >= 0) && kind != physical.JoinInner:
+				want = append(want, rowText(base.Cols, a))
+			}
+		}
+		h := &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r, LeftKeys: []expr.Expr{ref(l, 1)}, RightKeys: []expr.Expr{ref(r, 0)}}
+		check(t, src, &physical.Plan{Root: h}, want, true)
+	}
+}
+
+// TestManyWords: small words take the table without hashing after a while.
+func TestManyWords(t *testing.T) {
+	tab := &memTable{t: makeTable("t", dataCols[:2]...)}
+	rng := rand.New(rand.NewPCG(3, 3))
+	counts := map[int64]int{}
+	var order []int64
+	for i := range 20000 {
+		g := int64(rng.IntN(300)) - 20
+		if i%5 == 0 {
+			g += smallWords - 100
+		}
+		if counts[g] == 0 {
+			order = append(order, g)
+		}
+		counts[g]++
+		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(g)})
+	}
+	src := newSource(tab)
+	src.size = 1000
+	scan := scanOf(tab.t)
+	aggs := []*expr.Agg{agg("count", false)}
+	base, group := aggBase(scan, []int{1}, aggs)
+	h := &physical.HashAggregate{Base: base, Input: scan, GroupBy: group, Aggs: aggs}
+	var want []string
+	for _, g := range order {
+		want = append(want, fmt.Sprintf("%d|%d", g, counts[g]))
+	}
+	got, err := collect(t.Context(), testEnv(src), &physical.Plan{Root: h})
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%v: %d groups, want %d", err, len(got), len(want))
+	}
+	j := &physical.HashJoin{Base: scan.Base, Kind: physical.JoinSemi, Left: scan, Right: h, LeftKeys: []expr.Expr{ref(scan, 1)}, RightKeys: []expr.Expr{ref(h, 0)}}
+	got, err = collect(t.Context(), testEnv(src), &physical.Plan{Root: j})
+	if err != nil || len(got) != len(tab.rows) {
+		t.Fatalf("%v: %d rows, want %d", err, len(got), len(tab.rows))
+	}
+}
+
 func TestSortAndTopK(t *testing.T) {
-	tab := data("t", 5, 700, 30)
+	tab := data("t", 5, 250, 30)
 	src := newSource(tab)
 	scan := scanOf(tab.t)
 	rng := rand.New(rand.NewPCG(9, 9))
-	for trial := range 30 {
+	for trial := range 14 {
 		var keys []physical.SortKey
 		for range 1 + rng.IntN(3) {
 			keys = append(keys, physical.SortKey{Expr: ref(scan, 1+rng.IntN(len(dataCols)-1)), Desc: rng.IntN(2) == 0})
@@ -286,7 +359,7 @@ func TestSortRuns(t *testing.T) {
 func TestSortKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var decs, floats, blobs []value.Datum
-	for range 300 {
+	for range 120 {
 		d, _ := value.ParseDecimal(fmt.Sprintf("%d.%0*d", rng.IntN(2000)-1000, 1+rng.IntN(5), rng.IntN(10)))
 		decs = append(decs, value.Dec(d))
 		floats = append(floats, value.Float((rng.Float64()-0.5)*float64(int64(1)<<rng.IntN(60))))
@@ -429,6 +502,53 @@ func naiveSetOp(op physical.SetOp, all bool, ka, kb []string, counts map[string]
 		}
 	}
 	return want
+}
+
+// TestCancelInside cancels after the leaves have delivered everything: the
+// operators themselves have to notice.
+func TestCancelInside(t *testing.T) {
+	l, r := data("l", 3, 300, 5), data("right", 4, 300, 5)
+	left, right := scanOf(l.t), scanOf(r.t)
+	never := fn("<", at(0, types.BigInt), num(-1))
+	sortKeys := []physical.SortKey{{Expr: ref(left, 1)}}
+	aggs := []*expr.Agg{agg("count", false)}
+	base, group := aggBase(left, []int{0}, aggs)
+	for _, n := range []physical.Node{
+		&physical.NestedLoop{Base: joinCols(left, right), Left: left, Right: right, Filter: []expr.Expr{never}},
+		&physical.HashJoin{Base: joinCols(left, right), Left: left, Right: right, LeftKeys: []expr.Expr{ref(left, 1)}, RightKeys: []expr.Expr{ref(right, 1)}},
+		&physical.Sort{Base: left.Base, Input: left, Keys: sortKeys},
+		&physical.TopK{Base: left.Base, Input: left, Keys: sortKeys, Count: num(100)},
+		&physical.HashAggregate{Base: base, Input: left, GroupBy: group, Aggs: aggs},
+	} {
+		src := newSource(l, r)
+		src.size = 300
+		ctx, cancel := context.WithCancelCause(context.Background())
+		src.hook = func(n *physical.Scan) {
+			if n == left {
+				cancel(sqlerr.QueryTimeout())
+			}
+		}
+		if _, err := collect(ctx, testEnv(src), &physical.Plan{Root: n}); !isNumber(err, 3024) {
+			t.Fatalf("%T: %v", n, err)
+		}
+	}
+}
+
+// TestWorkerPanic: a panic in a worker is an error of the query.
+func TestWorkerPanic(t *testing.T) {
+	tab := data("t", 22, 300, 40)
+	src := newSource(tab)
+	src.parts = 2
+	scan := scanOf(tab.t)
+	aggs := []*expr.Agg{agg("count", false)}
+	base, _ := aggBase(scan, nil, aggs)
+	src.hook = func(*physical.Scan) { panic("boom") }
+	env := testEnv(src)
+	env.Parallelism = 2
+	_, err := collect(t.Context(), env, &physical.Plan{Root: &physical.HashAggregate{Base: base, Input: scan, Aggs: aggs, Parallel: 2}})
+	if !isNumber(err, 1815) {
+		t.Fatal(err)
+	}
 }
 
 func TestExchange(t *testing.T) {

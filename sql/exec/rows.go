@@ -212,38 +212,35 @@ func (s *rowStore) add(cols []*vec.Vec, rows []uint16) {
 // gather writes the given rows of column col to dst from position 0 on. Bytes
 // are shared with the store.
 func (s *rowStore) gather(col int, rows []uint32, dst *vec.Vec) {
+	s.gatherAt(col, rows, dst, identity[:len(rows)])
+}
+
+// gatherAt is gather to the given positions.
+func (s *rowStore) gatherAt(col int, rows []uint32, dst *vec.Vec, at []uint16) {
 	switch vec.ClassOf(dst.Kind) {
 	case vec.ClassWord:
-		for r, n := range rows {
-			v := s.chunks[n>>chunkBits].Cols[col]
-			dst.I64[r] = v.I64[n&chunkMask]
-			if v.Nulls.IsNull(int(n & chunkMask)) {
-				dst.Nulls.Set(r)
-			}
-		}
+		gatherValues(s, col, rows, dst, at, dst.I64, func(v *vec.Vec) []int64 { return v.I64 })
 	case vec.ClassFloat:
-		for r, n := range rows {
-			v := s.chunks[n>>chunkBits].Cols[col]
-			dst.F64[r] = v.F64[n&chunkMask]
-			if v.Nulls.IsNull(int(n & chunkMask)) {
-				dst.Nulls.Set(r)
-			}
-		}
+		gatherValues(s, col, rows, dst, at, dst.F64, func(v *vec.Vec) []float64 { return v.F64 })
 	case vec.ClassDecimal:
-		for r, n := range rows {
-			v := s.chunks[n>>chunkBits].Cols[col]
-			dst.Dec[r] = v.Dec[n&chunkMask]
-			if v.Nulls.IsNull(int(n & chunkMask)) {
-				dst.Nulls.Set(r)
-			}
-		}
+		gatherValues(s, col, rows, dst, at, dst.Dec, func(v *vec.Vec) []value.Decimal { return v.Dec })
 	case vec.ClassBytes:
-		for r, n := range rows {
-			v := s.chunks[n>>chunkBits].Cols[col]
-			dst.Bytes[r] = v.Bytes[n&chunkMask]
-			if v.Nulls.IsNull(int(n & chunkMask)) {
-				dst.Nulls.Set(r)
-			}
+		gatherValues(s, col, rows, dst, at, dst.Bytes, func(v *vec.Vec) [][]byte { return v.Bytes })
+	}
+}
+
+func gatherValues[T any](s *rowStore, col int, rows []uint32, dst *vec.Vec, at []uint16, out []T, values func(*vec.Vec) []T) {
+	chunk := none
+	var from []T
+	var v *vec.Vec
+	for r, n := range rows {
+		if c := n >> chunkBits; c != chunk {
+			chunk, v = c, s.chunks[c].Cols[col]
+			from = values(v)
+		}
+		out[at[r]] = from[n&chunkMask]
+		if v.Nulls.Any() && v.Nulls.IsNull(int(n&chunkMask)) {
+			dst.Nulls.Set(int(at[r]))
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (s *subqueries) rows(id int) (expr.SubqueryRows, error) {
 // worker that another one's error ends.
 func (s *subqueries) run(r *subqueryRun, plan physical.Node) (_ *subqueryRows, err error) {
 	b := &builder{env: s.env, ec: s.env.Ctx.Fork()}
-	op, err := b.build(plan)
+	op, err := b.result(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -245,6 +245,11 @@ func (s *subqueryRows) guessTypes(key []value.Datum) []schema.Type {
 
 func (s *subqueryRows) makeSet() error {
 	for i := range s.store.n {
+		if i&chunkMask == chunkMask && s.ec.Context != nil {
+			if err := interrupted(s.ec.Context); err != nil {
+				return err
+			}
+		}
 		row, err := s.converted(i)
 		if err != nil {
 			return err

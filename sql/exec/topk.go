@@ -3,6 +3,7 @@ package exec
 import (
 	"container/heap"
 	"context"
+	"encoding/binary"
 	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -119,7 +120,12 @@ func (t *topKOp) load(ctx context.Context) error {
 		if t.vecs, err = evalAll(t.b.ec, t.keys, b, t.vecs[:0]); err != nil {
 			return err
 		}
+		full := uint64(len(t.rows)) == k
 		for _, i := range liveRows(b) {
+			if full && t.isBehind(int(i)) {
+				t.seq++
+				continue
+			}
 			t.buf = t.enc.append(t.buf[:0], t.vecs, int(i))
 			t.seq++
 			switch {
@@ -127,6 +133,7 @@ func (t *topKOp) load(ctx context.Context) error {
 				r := &topRow{vals: make([]value.Datum, len(b.Cols))}
 				t.set(r, b, int(i))
 				heap.Push(h, r)
+				full = uint64(len(t.rows)) == k
 			case t.enc.compare(t.buf, t.rows[0].key) < 0: // equal ones came first
 				t.set(t.rows[0], b, int(i))
 				heap.Fix(h, 0)
@@ -152,6 +159,29 @@ func (t *topKOp) load(ctx context.Context) error {
 	})
 	t.at, t.end = int(min(offset, uint64(len(t.rows)))), len(t.rows)
 	return nil
+}
+
+// isBehind reports that row i comes behind all kept rows by its first key, if
+// that is a word: nearly all rows of a large input are sorted out here.
+func (t *topKOp) isBehind(i int) bool {
+	p, v := &t.enc.parts[0], t.vecs[0]
+	if vec.ClassOf(p.kind) != vec.ClassWord || t.enc.hasJSON || p.kind == value.KindNull || v.Nulls.IsNull(i) {
+		return false
+	}
+	word, worst, tag := uint64(v.I64[i]), t.rows[0].key, byte(1)
+	if p.kind == value.KindInt || p.kind == value.KindDuration {
+		word ^= 1 << 63
+	}
+	if p.desc {
+		word, tag = ^word, ^tag
+	}
+	if !t.enc.notNull[0] {
+		if worst[0] != tag {
+			return worst[0] < tag
+		}
+		worst = worst[1:]
+	}
+	return word > binary.BigEndian.Uint64(worst)
 }
 
 // set makes r row i of b, under the key in t.buf.

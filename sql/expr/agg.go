@@ -126,6 +126,9 @@ func (a *Agg) bindOne(env *BindEnv) error {
 			return err
 		}
 		a.T = sumType(a.Name, a.Args[0])
+		if !a.Distinct { // its values pass through a table of the shown type
+			a.Args[0] = keepQuotient(a.Args[0])
+		}
 	case "min", "max", "any_value":
 		a.T = arg.Type()
 		// Enums and sets keep their type but order by text.

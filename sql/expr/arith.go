@@ -97,13 +97,8 @@ func toBits(env *BindEnv, e Expr) (Expr, error) {
 		}
 		return bitsDef(x), nil
 	}
-	if c, ok := e.(*Const); ok && c.T.IsBinary() && !c.D.IsNull() {
-		b := c.D.Bytes()
-		var v uint64
-		for _, x := range b {
-			v = v<<8 | uint64(x)
-		}
-		return &Const{D: value.Uint(v), T: uintType(), Text: c.Text}, nil
+	if c := hexNumber(e); c != nil {
+		return c, nil
 	}
 	return mustLookup("as_bits").call("as_bits", []Expr{e}, uintType(), e.Nullable(), nil), nil
 }
@@ -189,7 +184,73 @@ func bindArith(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 			return nil, err
 		}
 	}
-	return d.call(name, nums, arithType(env, name, class, nums), null, nil), nil
+	t := arithType(env, name, class, nums)
+	if class == numDecimal {
+		for i := range nums {
+			nums[i] = keepQuotient(nums[i])
+		}
+	}
+	return d.call(name, nums, t, null, nil), nil
+}
+
+// keepQuotient is e with all digits that its divisions compute, for an operand
+// of further arithmetic: 1/3*3 is 1.0000, although 1/3 shows as 0.3333.
+func keepQuotient(e Expr) Expr {
+	f, ok := e.(*Func)
+	if !ok || kindOf(e) != value.KindDecimal {
+		return e
+	}
+	scale := f.T.Scale
+	switch f.Name {
+	case "/":
+		scale = value.DivScale(f.Args[0].Type().Scale, f.Args[1].Type().Scale, divIncrement)
+	case "+", "-":
+		scale = max(f.Args[0].Type().Scale, f.Args[1].Type().Scale)
+	case "*":
+		scale = f.Args[0].Type().Scale + f.Args[1].Type().Scale
+	case "neg":
+		arg := keepQuotient(f.Args[0])
+		if arg == f.Args[0] {
+			return e
+		}
+		c := *f
+		c.Args, c.T = []Expr{arg}, arg.Type()
+		return &c
+	}
+	scale = min(scale, maxScale)
+	if scale <= f.T.Scale {
+		return e
+	}
+	c := *f
+	c.T = decimalType(f.T.Len+scale-f.T.Scale, scale)
+	return &c
+}
+
+// hexNumber is the number that a hexadecimal or bit literal stands for, nil if
+// e is none.
+func hexNumber(e Expr) Expr {
+	c, ok := e.(*Const)
+	if !ok || !c.Hex {
+		return nil
+	}
+	var v uint64
+	for _, x := range c.D.Bytes() {
+		v = v<<8 | uint64(x)
+	}
+	return &Const{D: value.Uint(v), T: uintType(), Text: c.Text}
+}
+
+// Operand is e as a value that is stored in, or computed to, type to: literals
+// like 0x41 are numbers for numbers, and quotients keep the digits that they
+// do not show.
+func Operand(e Expr, to schema.Type) Expr {
+	if !to.IsNumeric() {
+		return e
+	}
+	if n := hexNumber(e); n != nil {
+		return n
+	}
+	return keepQuotient(e)
 }
 
 // bindFloatDiv is DIV of approximate numbers: MySQL divides them as decimals.

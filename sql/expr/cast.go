@@ -43,6 +43,7 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	if (to.IsCharacter()) && to.Collation == schema.CollationNone {
 		to.Collation = env.collation()
 	}
+	arg = Operand(arg, to)
 	from := arg.Type()
 	if explicit && to.ID == schema.TypeGeometry {
 		return nil, sqlerr.NotSupported("CAST AS geometry")
@@ -149,6 +150,9 @@ func foldCast(f *Func) Expr {
 	}
 	text := k.Text
 	if f.Extra.(*castSpec).explicit {
+		if f.T.IsString() {
+			return f // a literal would hold its collation less firmly
+		}
 		text = ""
 	}
 	return &Const{D: d.Clone(), T: f.T, Text: text}

@@ -153,6 +153,26 @@ type mixed struct {
 	ascii  bool
 	// param: the value is not known yet and taken to be convertible.
 	param bool
+	// text is the value of a literal; nil if the operand is none.
+	text []byte
+}
+
+// fits reports whether the operand can take the collation of o without losing
+// a character.
+func (m mixed) fits(o mixed) bool {
+	if m.ascii || m.param {
+		return true
+	}
+	if m.text == nil {
+		return false
+	}
+	from, ok := collate.Lookup(m.coll)
+	to, ok2 := collate.Lookup(o.coll)
+	if !ok || !ok2 {
+		return false
+	}
+	_, ok = from.Convert(nil, m.text, to)
+	return ok
 }
 
 func mixedOf(e Expr) mixed {
@@ -160,6 +180,9 @@ func mixedOf(e Expr) mixed {
 	m := mixed{coll: e.Type().Collation, coerce: coercibilityOf(e), ascii: asciiConst(e), param: param}
 	if m.coerce >= coerceNumeric {
 		m.ascii = true
+	}
+	if c, ok := e.(*Const); ok && c.D.Kind() == value.KindBytes {
+		m.text = c.D.Bytes()
 	}
 	return m
 }
@@ -173,6 +196,7 @@ func (m mixed) join(o mixed) (mixed, bool) {
 	if o.coerce == coerceIgnorable || m.coll == o.coll {
 		m.coerce = min(m.coerce, o.coerce)
 		m.ascii = m.ascii && o.ascii
+		m.text = nil
 		return m, true
 	}
 	// Binary strings: the bytes decide.
@@ -190,9 +214,9 @@ func (m mixed) join(o mixed) (mixed, bool) {
 	a, b := charsetName(m.coll), charsetName(o.coll)
 	if !sameBytes(m.coll, o.coll) {
 		switch {
-		case m.coerce < o.coerce && (isUnicode(a) || o.ascii || o.param):
+		case m.coerce < o.coerce && (isUnicode(a) || o.fits(m)):
 			return m, true
-		case o.coerce < m.coerce && (isUnicode(b) || m.ascii || m.param):
+		case o.coerce < m.coerce && (isUnicode(b) || m.fits(o)):
 			return o, true
 		case isUnicode(a) && !isUnicode(b) && m.coerce <= o.coerce, o.ascii && m.coerce <= o.coerce:
 			return m, true
@@ -246,6 +270,12 @@ func agreeOn(env *BindEnv, operation string, operands []Expr) (schema.CollationI
 		return env.collation(), nil
 	}
 	return acc.coll, nil
+}
+
+// AgreedCollation is the collation in which values of several expressions stand
+// in one column. Errors: 1267, 1271 with operation when there is none.
+func AgreedCollation(env *BindEnv, operation string, operands []Expr) (schema.CollationID, error) {
+	return agreeOn(env, operation, operands)
 }
 
 func collationMix(operation string, operands []Expr, a, b mixed, _ int) error {

@@ -25,6 +25,9 @@ type Const struct {
 	T schema.Type
 	// Text is the literal as written, when it matters for column names.
 	Text string
+	// Hex: written as x'41', 0x41 or b'1', which is a number where one is
+	// wanted, and bytes otherwise.
+	Hex bool
 }
 
 // Param is a value that is known when execution starts: the n-th parameter of

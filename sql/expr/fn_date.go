@@ -50,8 +50,8 @@ func dateDefs() []entry {
 		whole("dayofweek", retInt(1), func(t value.Time) value.Datum { return num((weekdayOf(t)+1)%7 + 1) }),
 		whole("weekday", retInt(1), func(t value.Time) value.Datum { return num(weekdayOf(t)) }),
 		whole("dayofyear", retInt(3), func(t value.Time) value.Datum { return num(yearDay(t)) }),
-		whole("dayname", retUTF8(9), func(t value.Time) value.Datum { return value.String(dayNames[weekdayOf(t)]) }),
-		fn("monthname", "t", retUTF8(9), rowMonthName, nullable),
+		whole("dayname", retASCII(9), func(t value.Time) value.Datum { return value.String(dayNames[weekdayOf(t)]) }),
+		fn("monthname", "t", retASCII(9), rowMonthName, nullable),
 		whole("last_day", retDate, func(t value.Time) value.Datum {
 			return value.TimeOf(value.MakeTime(t.Year(), t.Month(), value.DaysInMonth(t.Year(), t.Month()), 0, 0, 0, 0))
 		}),

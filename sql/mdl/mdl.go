@@ -20,50 +20,70 @@ type Locks struct {
 	tables map[string]*entry
 }
 
+// Mode is how a table is locked.
+type Mode uint8
+
+const (
+	// Read: the definition must not change.
+	Read Mode = iota
+	// Write: as Read, and rows are going to be changed.
+	Write
+	// Freeze: as Read, and nobody else may change rows.
+	Freeze
+	// Alone excludes everybody else.
+	Alone
+)
+
 type entry struct {
-	shared    map[Owner]int
+	held      map[Owner]holds
+	total     holds // of all owners
 	exclusive Owner
 	depth     int // of the exclusive owner
 	queue     []*waiter
 }
 
+// holds counts the locks of one owner that are not exclusive, by mode.
+type holds [Alone]int
+
 type waiter struct {
-	owner     Owner
-	exclusive bool
-	granted   chan struct{}
-	done      bool
+	owner   Owner
+	mode    Mode
+	granted chan struct{}
+	done    bool
 }
 
 // Key is the name under which a table is locked.
 func Key(db, table string) string { return db + "\x00" + table }
 
-// Shared acquires a shared lock. It is counted: each acquisition needs a
-// release.
+// Shared acquires the lock for reading. It is counted: each acquisition needs
+// a release.
 func (l *Locks) Shared(ctx context.Context, o Owner, key string, timeout time.Duration) error {
-	return l.acquire(ctx, o, key, false, timeout)
+	return l.Acquire(ctx, o, key, Read, timeout)
 }
 
 // Exclusive acquires the lock alone; what o itself shares does not hinder it.
 func (l *Locks) Exclusive(ctx context.Context, o Owner, key string, timeout time.Duration) error {
-	return l.acquire(ctx, o, key, true, timeout)
+	return l.Acquire(ctx, o, key, Alone, timeout)
 }
 
-func (l *Locks) acquire(ctx context.Context, o Owner, key string, exclusive bool, timeout time.Duration) error {
+// Acquire waits for the lock until the timeout (ErrTimeout) or the end of ctx.
+// Locks of all modes are counted.
+func (l *Locks) Acquire(ctx context.Context, o Owner, key string, mode Mode, timeout time.Duration) error {
 	l.mu.Lock()
 	if l.tables == nil {
 		l.tables = map[string]*entry{}
 	}
 	e := l.tables[key]
 	if e == nil {
-		e = &entry{shared: map[Owner]int{}}
+		e = &entry{held: map[Owner]holds{}}
 		l.tables[key] = e
 	}
-	if e.free(o, exclusive) && (len(e.queue) == 0 || e.shared[o] > 0 || e.exclusive == o) {
-		e.grant(o, exclusive)
+	if e.free(o, mode) && (len(e.queue) == 0 || e.exclusive == o || e.holds(o)) {
+		e.grant(o, mode)
 		l.mu.Unlock()
 		return nil
 	}
-	w := &waiter{owner: o, exclusive: exclusive, granted: make(chan struct{})}
+	w := &waiter{owner: o, mode: mode, granted: make(chan struct{})}
 	e.queue = append(e.queue, w)
 	l.mu.Unlock()
 
@@ -89,54 +109,77 @@ func (l *Locks) acquire(ctx context.Context, o Owner, key string, exclusive bool
 }
 
 // free reports whether o could hold the lock beside the present holders.
-func (e *entry) free(o Owner, exclusive bool) bool {
+func (e *entry) free(o Owner, mode Mode) bool {
 	if e.exclusive != 0 && e.exclusive != o {
 		return false
 	}
-	if !exclusive {
-		return true
-	}
-	for other := range e.shared {
-		if other != o {
-			return false
-		}
+	switch mode {
+	case Write:
+		return e.total[Freeze] == 0 || e.total[Freeze] == e.held[o][Freeze]
+	case Freeze:
+		return e.total[Write] == 0 || e.total[Write] == e.held[o][Write]
+	case Alone:
+		return len(e.held) == 0 || len(e.held) == 1 && e.holds(o)
 	}
 	return true
 }
 
-func (e *entry) grant(o Owner, exclusive bool) {
-	if exclusive {
+func (e *entry) holds(o Owner) bool {
+	_, ok := e.held[o]
+	return ok
+}
+
+func (e *entry) grant(o Owner, mode Mode) {
+	if mode == Alone {
 		e.exclusive = o
 		e.depth++
 		return
 	}
-	e.shared[o]++
+	h := e.held[o]
+	h[mode]++
+	e.held[o] = h
+	e.total[mode]++
 }
 
 // wake grants the requests at the head of the queue that can be granted.
 func (l *Locks) wake(key string, e *entry) {
-	for len(e.queue) > 0 && e.free(e.queue[0].owner, e.queue[0].exclusive) {
+	for len(e.queue) > 0 && e.free(e.queue[0].owner, e.queue[0].mode) {
 		w := e.queue[0]
 		e.queue = e.queue[1:]
-		e.grant(w.owner, w.exclusive)
+		e.grant(w.owner, w.mode)
 		w.done = true
 		close(w.granted)
 	}
-	if len(e.queue) == 0 && len(e.shared) == 0 && e.exclusive == 0 {
+	if len(e.queue) == 0 && len(e.held) == 0 && e.exclusive == 0 {
 		delete(l.tables, key)
 	}
 }
 
-// ReleaseShared gives one shared lock back.
-func (l *Locks) ReleaseShared(o Owner, key string) {
+// ReleaseShared gives one lock for reading back.
+func (l *Locks) ReleaseShared(o Owner, key string) { l.Release(o, key, Read) }
+
+// Release gives one lock of a mode back. One that is not held is left alone.
+func (l *Locks) Release(o Owner, key string, mode Mode) {
+	if mode == Alone {
+		l.ReleaseExclusive(o, key)
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.tables[key]
-	if e == nil || e.shared[o] == 0 {
+	if e == nil {
 		return
 	}
-	if e.shared[o]--; e.shared[o] == 0 {
-		delete(e.shared, o)
+	h := e.held[o]
+	if h[mode] == 0 {
+		return
+	}
+	h[mode]--
+	e.total[mode]--
+	if h == (holds{}) {
+		delete(e.held, o)
+	} else {
+		e.held[o] = h
 	}
 	l.wake(key, e)
 }

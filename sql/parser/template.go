@@ -374,7 +374,7 @@ func (t *templater) number(start int) outcome {
 		return goOn
 	}
 	d, typ, ok := numberDatum(t.src[start:i], integer, float)
-	if !ok {
+	if !ok || !integer && t.clause[t.depth] == clauseLimit {
 		return refuse
 	}
 	t.take(start, i, d, typ)

@@ -55,6 +55,9 @@ type Engine struct {
 	checkPlans bool
 	counters   counters
 	userLocks  sync.Map
+	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are
+	// any, plain reads take metadata locks too.
+	lockedTables atomic.Int64
 }
 
 // counters are the numbers of SHOW STATUS.

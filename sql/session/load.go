@@ -42,6 +42,9 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 	if err != nil {
 		return err
 	}
+	if err := s.checkLocked([]*schema.Table{insert.Table}, insert.Table); err != nil {
+		return err
+	}
 	file, err := s.openLoadFile(x, w)
 	if err != nil {
 		return err

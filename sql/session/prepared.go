@@ -23,6 +23,7 @@ type prepared struct {
 	stmt   parser.Statement
 	text   []byte
 	params int
+	limits []int // the parameters that are a LIMIT or OFFSET
 	// ptypes are the types of the parameters at the last execution.
 	ptypes []schema.Type
 	// last is the plan of the last execution with its key, so that executing
@@ -55,7 +56,7 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params)}
+	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: limitParams(stmt)}
 	ptypes := make([]schema.Type, p.params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context
@@ -95,6 +96,11 @@ func (s *Session) CloseStatement(id uint32) { delete(s.prepared, id) }
 func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	if len(params) != p.params {
 		return sqlerr.WrongArguments("EXECUTE")
+	}
+	for _, i := range p.limits {
+		if err := limitParam(&params[i]); err != nil {
+			return err
+		}
 	}
 	vals := make([]value.Datum, len(params))
 	s.key = s.planKey(s.key[:0], p.text)

@@ -357,8 +357,10 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		return 0, sqlerr.NotSupported("EXPLAIN FOR CONNECTION")
 	case *logical.Grant:
 		return 0, s.grant(x)
-	case *logical.LockTables, *logical.UnlockTables:
-		return 0, sqlerr.NotSupported("LOCK TABLES")
+	case *logical.LockTables:
+		return 0, s.runLockTables(ctx, x)
+	case *logical.UnlockTables:
+		return 0, s.runUnlockTables(ctx)
 	case *logical.Shutdown:
 		return 0, sqlerr.NotSupported("SHUTDOWN")
 	}

@@ -70,7 +70,12 @@ func queryHeader(q *logical.Query) *mysqlwire.Header {
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
 func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
-	if c.point != nil && s.open == nil && s.vars.autocommit && s.vars.selectLimit > 0 {
+	if s.tableLocks != nil {
+		if err := s.checkLocked(c.plan.Tables, changedTable(c.plan)); err != nil {
+			return err
+		}
+	}
+	if c.point != nil && s.open == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
 		if done, err := s.runPoint(ctx, c, vals, more, w); done {
 			return err
 		}
@@ -165,7 +170,7 @@ func (s *Session) locks(p *physical.Plan) bool { return p.Locks }
 // snapshot of its own in autocommit.
 func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
 	if s.open != nil {
-		if err := s.lockTables(ctx, p.Tables); err != nil {
+		if err := s.lockTables(ctx, p.Tables, nil); err != nil {
 			return view{}, nil, err
 		}
 		if err := s.refreshView(p.Tables); err != nil {
@@ -174,7 +179,7 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 		return view{Reader: s.open.txn, Txn: s.open.txn}, func() {}, nil
 	}
 	if s.locks(p) {
-		release, err := s.lockStatement(ctx, p.Tables)
+		release, err := s.lockStatement(ctx, p.Tables, nil)
 		if err != nil {
 			return view{}, nil, err
 		}
@@ -188,11 +193,19 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 	if len(p.Tables) == 0 {
 		return view{Reader: s.engine.store.Latest()}, func() {}, nil
 	}
+	unlock := func() {}
+	if s.engine.lockedTables.Load() > 0 { // LOCK TABLES … WRITE holds readers up
+		var err error
+		if unlock, err = s.lockStatement(ctx, p.Tables, nil); err != nil {
+			return view{}, nil, err
+		}
+	}
 	snap, err := s.engine.store.Snapshot()
 	if err != nil {
+		unlock()
 		return view{}, nil, translate(err)
 	}
-	return view{Reader: snap}, func() { snap.Close() }, nil
+	return view{Reader: snap}, func() { snap.Close(); unlock() }, nil
 }
 
 // refreshView fixes the read view of the open transaction, or moves it forward
@@ -289,7 +302,7 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		if s.startsReadOnly() {
 			return none, false, sqlerr.ReadOnlyTransaction()
 		}
-		release, err := s.lockStatement(ctx, c.plan.Tables)
+		release, err := s.lockStatement(ctx, c.plan.Tables, changedTable(c.plan))
 		if err != nil {
 			return none, false, err
 		}
@@ -315,7 +328,7 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 	if s.open.readOnly {
 		return none, false, sqlerr.ReadOnlyTransaction()
 	}
-	if err := s.lockTables(ctx, c.plan.Tables); err != nil {
+	if err := s.lockTables(ctx, c.plan.Tables, changedTable(c.plan)); err != nil {
 		return none, false, err
 	}
 	if !s.current(c.plan) {
@@ -372,17 +385,26 @@ func (s *Session) changed(c *cachedPlan, r exec.Result) {
 		s.mu.Unlock()
 	}
 	s.applyInsertID()
-	var t *schema.Table
-	switch x := c.plan.Change.(type) {
+	switch c.plan.Change.(type) {
 	case *physical.Insert:
-		t = x.Table
 		s.engine.counters.inserts.Add(1)
 	case *physical.Update:
-		t = x.Table
 		s.engine.counters.updates.Add(1)
 	case *physical.Delete:
-		t = x.Table
 		s.engine.counters.deletes.Add(1)
 	}
-	s.engine.stats.Changed(t, int64(r.Affected))
+	s.engine.stats.Changed(changedTable(c.plan), int64(r.Affected))
+}
+
+// changedTable is the table that a plan changes; nil for a query.
+func changedTable(p *physical.Plan) *schema.Table {
+	switch x := p.Change.(type) {
+	case *physical.Insert:
+		return x.Table
+	case *physical.Update:
+		return x.Table
+	case *physical.Delete:
+		return x.Table
+	}
+	return nil
 }

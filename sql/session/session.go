@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -33,7 +34,8 @@ type Session struct {
 	open          *transaction
 	nextIsolation string // SET TRANSACTION for the next transaction
 	nextReadOnly  *bool
-	lost          bool // the connection has to end after this command
+	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
+	lost          bool                // the connection has to end after this command
 
 	prepared     map[uint32]*prepared
 	named        map[string]*prepared
@@ -134,6 +136,7 @@ func (s *Session) UseDatabase(_ context.Context, name string) error {
 // Reset implements mysqlwire.Session: COM_RESET_CONNECTION.
 func (s *Session) Reset(context.Context) error {
 	s.rollback()
+	s.unlockSession()
 	s.releaseUserLocks()
 	s.init()
 	if s.info.Collation != schema.CollationNone {
@@ -145,6 +148,7 @@ func (s *Session) Reset(context.Context) error {
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
 	s.rollback()
+	s.unlockSession()
 	s.releaseUserLocks()
 	s.engine.processes.remove(s.process.ID)
 }

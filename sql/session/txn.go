@@ -22,7 +22,7 @@ type transaction struct {
 	// schema is the catalog at the moment of the read view: a table that
 	// changed since cannot be read through the view.
 	schema *catalog.Snapshot
-	locked map[string]bool // metadata locks, shared
+	locked map[lockKey]bool // metadata locks
 }
 
 type savepoint struct {
@@ -39,7 +39,7 @@ func (s *Session) begin(readOnly bool) error {
 	if err != nil {
 		return err
 	}
-	s.open = &transaction{txn: txn, readOnly: readOnly, locked: map[string]bool{}}
+	s.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
 	return nil
 }
 
@@ -94,26 +94,35 @@ func (s *Session) startsReadOnly() bool {
 	return s.vars.readOnly
 }
 
+// lockKey is a metadata lock that a transaction holds.
+type lockKey struct {
+	table string
+	mode  mdl.Mode
+}
+
 func (s *Session) unlockTables(t *transaction) {
-	for key := range t.locked {
-		s.engine.locks.ReleaseShared(s.owner(), key)
+	for k := range t.locked {
+		s.engine.locks.Release(s.owner(), k.table, k.mode)
 	}
 }
 
 func (s *Session) owner() mdl.Owner { return mdl.Owner(s.process.ID) }
 
-// lockTables takes shared metadata locks on tables for the rest of the open
-// transaction.
-func (s *Session) lockTables(ctx context.Context, tables []*schema.Table) error {
+// lockTables takes metadata locks on tables for the rest of the open
+// transaction; target is the one that is going to be changed, or nil.
+func (s *Session) lockTables(ctx context.Context, tables []*schema.Table, target *schema.Table) error {
 	for _, t := range tables {
-		key := mdl.Key(t.Database, t.Name)
-		if s.open.locked[key] {
+		k := lockKey{table: mdl.Key(t.Database, t.Name)}
+		if t == target {
+			k.mode = mdl.Write
+		}
+		if s.open.locked[k] {
 			continue
 		}
-		if err := s.engine.locks.Shared(ctx, s.owner(), key, s.vars.mdlTimeout); err != nil {
+		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
 			return translate(err)
 		}
-		s.open.locked[key] = true
+		s.open.locked[k] = true
 	}
 	return nil
 }
@@ -152,22 +161,25 @@ func (s *Session) checkView(tables []*schema.Table) error {
 	return nil
 }
 
-// lockStatement takes shared metadata locks for one autocommit statement and
-// returns the function that gives them back.
-func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table) (func(), error) {
-	var taken []string
+// lockStatement takes metadata locks for one autocommit statement and returns
+// the function that gives them back; target is as in lockTables.
+func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table, target *schema.Table) (func(), error) {
+	var taken []lockKey
 	release := func() {
-		for _, key := range taken {
-			s.engine.locks.ReleaseShared(s.owner(), key)
+		for _, k := range taken {
+			s.engine.locks.Release(s.owner(), k.table, k.mode)
 		}
 	}
 	for _, t := range tables {
-		key := mdl.Key(t.Database, t.Name)
-		if err := s.engine.locks.Shared(ctx, s.owner(), key, s.vars.mdlTimeout); err != nil {
+		k := lockKey{table: mdl.Key(t.Database, t.Name)}
+		if t == target {
+			k.mode = mdl.Write
+		}
+		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
 			release()
 			return nil, translate(err)
 		}
-		taken = append(taken, key)
+		taken = append(taken, k)
 	}
 	return release, nil
 }
@@ -181,6 +193,7 @@ func (s *Session) runBegin(ctx context.Context, b *logical.Begin) error {
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
+	s.unlockSession()
 	s.nextIsolation = isolation
 	if b.ReadOnly {
 		readOnly = true

@@ -26,6 +26,18 @@ func newGlobals() *Globals {
 	return &Globals{defs: sysvar.Definitions(), vals: map[string]value.Datum{}}
 }
 
+// lookup finds a definition by its name or by its name before MySQL 8; nil if
+// there is none.
+func (g *Globals) lookup(name string) *sysvar.Def {
+	switch strings.ToLower(name) {
+	case "tx_isolation":
+		name = "transaction_isolation"
+	case "tx_read_only":
+		name = "transaction_read_only"
+	}
+	return g.defs.Lookup(name)
+}
+
 // Get is the global value.
 func (g *Globals) Get(d *sysvar.Def) value.Datum {
 	g.mu.RLock()
@@ -93,7 +105,7 @@ func newVars(g *Globals) *vars {
 
 // get is the value that @@name shows.
 func (v *vars) get(scope, name string) (value.Datum, *sysvar.Def, error) {
-	d := v.globals.defs.Lookup(name)
+	d := v.globals.lookup(name)
 	if d == nil {
 		return value.Null, nil, sqlerr.UnknownSystemVariable(name)
 	}
@@ -119,7 +131,7 @@ func (v *vars) get(scope, name string) (value.Datum, *sysvar.Def, error) {
 
 // set changes a session or global variable. A nil value is DEFAULT.
 func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) error {
-	d := v.globals.defs.Lookup(name)
+	d := v.globals.lookup(name)
 	if d == nil {
 		return sqlerr.UnknownSystemVariable(name)
 	}
@@ -150,6 +162,9 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 		if err := checkSupported(key, checked); err != nil {
 			return err
 		}
+		if onlyDefault[key] && d.Text(checked) != d.Text(d.Default) {
+			return sqlerr.NotSupported(d.Name + " = " + d.Text(checked))
+		}
 		stored = checked.Clone()
 	}
 	if global {
@@ -160,6 +175,15 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 	v.follow(key, stored)
 	v.refresh()
 	return nil
+}
+
+// onlyDefault are variables whose other values would change results, or promise
+// a protection, that sqlots does not have.
+var onlyDefault = map[string]bool{
+	"lc_time_names": true, "div_precision_increment": true, "default_week_format": true, "sql_auto_is_null": true,
+	"auto_increment_increment": true, "auto_increment_offset": true, "completion_type": true, "sql_require_primary_key": true,
+	"explicit_defaults_for_timestamp": true, "read_only": true, "super_read_only": true, "offline_mode": true,
+	"require_secure_transport": true, "init_connect": true, "block_encryption_mode": true, "default_collation_for_utf8mb4": true,
 }
 
 // checkSupported refuses values whose meaning sqlots does not have.

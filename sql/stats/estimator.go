@@ -20,6 +20,8 @@ const (
 	rowSample = 50_000
 	// maxAge is how long a row count is kept however little has changed.
 	maxAge = 10 * time.Minute
+	// roughAge is that of a count of a table whose size was not known.
+	roughAge = 2 * time.Second
 	// firstCount and lastCount are the numbers of keys of a span that are
 	// counted at once, and when the call's budget allows.
 	firstCount = 200
@@ -62,6 +64,9 @@ type tableStats struct {
 type count struct {
 	rows  float64
 	exact bool
+	// rough: more rows than were counted, but the store could not tell how
+	// much they are, because they had not been flushed yet.
+	rough bool
 	at    time.Time
 }
 
@@ -103,7 +108,11 @@ func (e *Estimator) stale(s *tableStats, c *count) bool {
 	if c.exact && c.rows < 5000 {
 		limit = max(10, c.rows/5)
 	}
-	return float64(s.changed.Load()) > limit || e.now().Sub(c.at) > maxAge
+	age := maxAge
+	if c.rough {
+		age = roughAge
+	}
+	return float64(s.changed.Load()) > limit || e.now().Sub(c.at) > age
 }
 
 // TableRows implements access.Estimator.
@@ -135,7 +144,9 @@ func (e *Estimator) recount(t *schema.Table, s *tableStats) *count {
 	n, last, done, err := e.countKeys(span, rowSample)
 	c.rows, c.exact = float64(n), done && err == nil
 	if !done && err == nil {
-		c.rows *= max(1, e.ratio(span, storage.Span{Start: span.Start, End: last}))
+		ratio := e.ratio(span, storage.Span{Start: span.Start, End: last})
+		c.rows *= max(1, ratio)
+		c.rough = ratio <= 1
 	}
 	clear(s.distinct)
 	s.current.Store(c)

@@ -139,27 +139,29 @@ func intLimits(t schema.Type) (lo int64, hi uint64) {
 	return math.MinInt64 >> (64 - bits), math.MaxInt64 >> (64 - bits)
 }
 
-// wideInt is an integer of either sign: neg means -mag.
+// wideInt is an integer of either sign: neg means -mag. over: it was beyond 64
+// bits, and mag is the nearest.
 type wideInt struct {
-	neg bool
-	mag uint64
+	neg  bool
+	mag  uint64
+	over bool
 }
 
 func wideOf(n int64) wideInt {
 	if n < 0 {
-		return wideInt{true, -uint64(n)}
+		return wideInt{neg: true, mag: -uint64(n)}
 	}
-	return wideInt{false, uint64(n)}
+	return wideInt{mag: uint64(n)}
 }
 
 // wideDecimal is d rounded; out of 64 bits it is the nearest.
 func wideDecimal(d value.Decimal) wideInt {
 	if d.Sign() < 0 {
-		n, _ := d.Neg().Uint64()
-		return wideInt{n != 0, n}
+		n, ok := d.Neg().Uint64()
+		return wideInt{neg: n != 0, mag: n, over: !ok}
 	}
-	n, _ := d.Uint64()
-	return wideInt{false, n}
+	n, ok := d.Uint64()
+	return wideInt{mag: n, over: !ok}
 }
 
 func (s *storer) integer(d value.Datum, from schema.Type) (value.Datum, error) {
@@ -175,10 +177,10 @@ func (s *storer) integer(d value.Datum, from schema.Type) (value.Datum, error) {
 		return value.Null, err
 	}
 	switch {
-	case w.neg && (lo == 0 || w.mag > -uint64(lo)):
+	case w.neg && (w.over || lo == 0 || w.mag > -uint64(lo)):
 		err = s.outOfRange()
 		w = wideOf(lo)
-	case !w.neg && w.mag > hi:
+	case !w.neg && (w.over || w.mag > hi):
 		err = s.outOfRange()
 		w.mag = hi
 	}
@@ -198,22 +200,22 @@ func (s *storer) toWide(d value.Datum, from schema.Type, kind string) (wideInt, 
 	case value.KindInt:
 		return wideOf(d.Int()), nil
 	case value.KindUint:
-		return wideInt{false, d.Uint()}, nil
+		return wideInt{mag: d.Uint()}, nil
 	case value.KindFloat:
 		f := math.RoundToEven(d.Float())
 		if f < 0 {
-			n, _ := floatToUint(-f)
-			return wideInt{true, n}, nil
+			n, ok := floatToUint(-f)
+			return wideInt{neg: true, mag: n, over: !ok}, nil
 		}
-		n, _ := floatToUint(f)
-		return wideInt{false, n}, nil
+		n, ok := floatToUint(f)
+		return wideInt{mag: n, over: !ok}, nil
 	case value.KindDecimal:
 		return wideDecimal(d.Decimal()), nil
 	case value.KindBytes:
 		text := numericText(d.Bytes(), from)
 		p := parseIntPrefix(text)
 		if p.clean && !p.overflow {
-			return wideInt{p.neg && p.mag != 0, p.mag}, nil
+			return wideInt{neg: p.neg && p.mag != 0, mag: p.mag}, nil
 		}
 		dec, n, _ := decimalPrefix(text)
 		return wideDecimal(dec), s.prefixStatus(kind, text, n)

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// runLockTables is LOCK TABLES: it ends the open transaction and gives up the
+// locks of an earlier LOCK TABLES. The locks are taken in the order of their
+// keys, so that two such statements do not wait for each other.
+func (s *Session) runLockTables(ctx context.Context, x *logical.LockTables) error {
+	if err := s.runUnlockTables(ctx); err != nil {
+		return err
+	}
+	if err := s.commit(ctx); err != nil {
+		return err
+	}
+	want := map[string]mdl.Mode{}
+	for i, t := range x.Tables {
+		key := mdl.Key(t.DB, t.Name)
+		mode := mdl.Freeze
+		if x.Write[i] {
+			mode = mdl.Alone
+		}
+		want[key] = max(want[key], mode)
+	}
+	s.tableLocks = map[string]mdl.Mode{}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		mode := want[key]
+		if mode == mdl.Alone {
+			s.engine.lockedTables.Add(1)
+		}
+		if err := s.engine.locks.Acquire(ctx, s.owner(), key, mode, s.vars.mdlTimeout); err != nil {
+			if mode == mdl.Alone {
+				s.engine.lockedTables.Add(-1)
+			}
+			s.unlockSession()
+			return translate(err)
+		}
+		s.tableLocks[key] = mode
+	}
+	return nil
+}
+
+// runUnlockTables is UNLOCK TABLES: it commits only if there were locks.
+func (s *Session) runUnlockTables(ctx context.Context) error {
+	if s.tableLocks == nil {
+		return nil
+	}
+	err := s.commit(ctx)
+	s.unlockSession()
+	return err
+}
+
+// unlockSession gives up what LOCK TABLES took.
+func (s *Session) unlockSession() {
+	for key, mode := range s.tableLocks {
+		s.engine.locks.Release(s.owner(), key, mode)
+		if mode == mdl.Alone {
+			s.engine.lockedTables.Add(-1)
+		}
+	}
+	s.tableLocks = nil
+}
+
+// checkLocked refuses what LOCK TABLES does not allow to its own session:
+// tables that it did not name, and changes of those locked for reading.
+func (s *Session) checkLocked(tables []*schema.Table, target *schema.Table) error {
+	if s.tableLocks == nil {
+		return nil
+	}
+	for _, t := range tables {
+		mode, ok := s.tableLocks[mdl.Key(t.Database, t.Name)]
+		switch {
+		case !ok:
+			return sqlerr.New(1100, "HY000", "Table '%s' was not locked with LOCK TABLES", t.Name)
+		case t == target && mode == mdl.Freeze:
+			return sqlerr.New(1099, "HY000", "Table '%s' was locked with a READ lock and can't be updated", t.Name)
+		}
+	}
+	return nil
+}
