@@ -38,11 +38,11 @@ func TestKill(t *testing.T) {
 	for i := range workers {
 		workers[i] = &worker{rng: rand.New(rand.NewPCG(*seed, uint64(i)+10))}
 	}
-	l := &load{nextID: &atomic.Int64{}, killed: &atomic.Bool{}, commits: &atomic.Int64{}, big: strings.Repeat("large ", 2000)}
+	l := &load{nextID: &atomic.Int64{}, killed: &atomic.Bool{}, commits: &atomic.Int64{}, indexes: &atomic.Int64{}, big: strings.Repeat("large ", 2000)}
 	unanswered, kept := 0, 0
 	for round := range rounds {
 		before := l.commits.Load()
-		crash(t, dir, l, workers, round == 0, time.Duration(100+rng.IntN(400))*time.Millisecond)
+		crash(t, dir, l, workers, round, time.Duration(100+rng.IntN(400))*time.Millisecond)
 		if t.Failed() {
 			return
 		}
@@ -54,19 +54,24 @@ func TestKill(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d kills, %d acknowledged transactions, %d unanswered of which %d had been committed", rounds, l.commits.Load(), unanswered, kept)
+	t.Logf("%d kills, %d acknowledged transactions, %d unanswered of which %d had been committed, %d indexes made",
+		rounds, l.commits.Load(), unanswered, kept, l.indexes.Load())
+	if l.indexes.Load() == 0 {
+		t.Error("no index was made under the load")
+	}
 	if l.commits.Load() < int64(rounds)*10 {
 		t.Errorf("only %d transactions in %d rounds: that tests nothing", l.commits.Load(), rounds)
 	}
 }
 
-// crash runs the load for a while and kills the server.
-func crash(t *testing.T, dir string, l *load, workers []*worker, isFirst bool, after time.Duration) {
+// crash runs the load for a while and kills the server. Every second round
+// changes the schema at the same time.
+func crash(t *testing.T, dir string, l *load, workers []*worker, round int, after time.Duration) {
 	t.Helper()
 	c := startChild(t, dir)
 	l.db = connect(t, c.addr)
 	defer l.db.Close()
-	if isFirst {
+	if round == 0 {
 		for _, q := range ddl() {
 			if _, err := l.db.Exec(q); err != nil {
 				t.Fatalf("%s: %v", q, err)
@@ -79,7 +84,7 @@ func crash(t *testing.T, dir string, l *load, workers []*worker, isFirst bool, a
 		_ = c.cmd.Process.Kill()
 	})
 	defer timer.Stop()
-	l.run(workers)
+	l.run(workers, round%2 == 1)
 	c.kill()
 	for i, w := range workers {
 		if w.err != nil {
@@ -180,7 +185,11 @@ func compareIndexes(t *testing.T, db *sql.DB) {
 	}
 	const question = "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(grp * 31 + part), 0), ' ', COUNT(DISTINCT grp)) FROM crash.entries FORCE INDEX (%s) WHERE %s"
 	want := one(fmt.Sprintf(question, "PRIMARY", "grp >= 0"))
-	for index, where := range map[string]string{"by_token": "token >= ''", "by_name": "name >= ''", "by_amount": "amount >= 0", "by_gen": "gen >= 0"} {
+	indexes := map[string]string{"by_token": "token >= ''", "by_name": "name >= ''", "by_amount": "amount >= 0", "by_gen": "gen >= 0"}
+	if one("SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = 'crash' AND table_name = 'entries' AND index_name = 'extra'") != "0" {
+		indexes["extra"] = "amount >= 0"
+	}
+	for index, where := range indexes {
 		if got := one(fmt.Sprintf(question, index, where)); got != want {
 			t.Errorf("by %s: %s, by the primary key: %s", index, got, want)
 		}

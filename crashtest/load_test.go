@@ -52,7 +52,8 @@ type load struct {
 	nextID  *atomic.Int64
 	killed  *atomic.Bool
 	commits *atomic.Int64
-	big     string // a value that leaves its row, see rowenc
+	indexes *atomic.Int64 // made by changeSchema
+	big     string        // a value that leaves its row, see rowenc
 }
 
 // worker is one connection.
@@ -63,14 +64,29 @@ type worker struct {
 	err    error // an error that no crash explains
 }
 
-// run starts all workers and waits until each has met an error.
-func (l *load) run(workers []*worker) {
+// run starts all workers, and with schema set one more that makes and drops an
+// index, and waits until each has met an error.
+func (l *load) run(workers []*worker, schema bool) {
 	var wg sync.WaitGroup
+	if schema {
+		wg.Go(l.changeSchema)
+	}
 	for _, w := range workers {
 		w.load = l
 		wg.Go(w.work)
 	}
 	wg.Wait()
+}
+
+// changeSchema makes and drops an index until the server is gone. Its errors
+// are not looked at: the rows and entries that are left are.
+func (l *load) changeSchema() {
+	for !l.killed.Load() {
+		if _, err := l.db.Exec("CREATE INDEX extra ON crash.entries (amount, name) INCLUDE (note)"); err == nil {
+			l.indexes.Add(1)
+		}
+		_, _ = l.db.Exec("DROP INDEX extra ON crash.entries")
+	}
 }
 
 func (w *worker) work() {

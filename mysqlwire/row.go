@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -29,6 +30,7 @@ const (
 	textDate
 	textDatetime
 	textTime
+	textConvert // bytes of another character set than UTF-8
 )
 
 // binaryMode is how a column becomes a binary value.
@@ -55,6 +57,7 @@ type cell struct {
 	kind   value.Kind
 	scale  int // fractional seconds, decimals
 	typ    *schema.Type
+	from   *collate.Collation // of textConvert
 }
 
 func cellOf(t *schema.Type) cell {
@@ -97,8 +100,19 @@ func cellOf(t *schema.Type) cell {
 		c.text = textDouble
 	case c.kind == value.KindBytes:
 		c.text = textBytes
+		if from, ok := collate.Lookup(t.Collation); ok && t.IsCharacter() && from.NeedsConversion([]byte{0x80}, wireCollation()) {
+			c.text, c.from = textConvert, from
+		}
 	}
 	return c
+}
+
+// wireCollation is the character set of text on the wire.
+func wireCollation() *collate.Collation { return collate.Must(schema.CollationUTF8MB40900AICI) }
+
+func (c *cell) appendConverted(dst, text []byte) []byte {
+	dst, _ = c.from.Convert(dst, text, wireCollation())
+	return dst
 }
 
 // checkBatch tells whether the vectors are of the header's kinds: a mistake
@@ -156,6 +170,8 @@ func (c *cell) appendTextWord(dst []byte, v *vec.Vec, i int) []byte {
 		dst = types.FormatFloat(dst, v.F64[i], true)
 	case textDecimal:
 		dst = appendDecimal(dst, v.Dec[i], c.scale)
+	case textConvert:
+		dst = c.appendConverted(dst, v.Bytes[i])
 	default:
 		dst = types.AppendText(dst, *c.typ, v.Datum(i))
 	}
@@ -265,6 +281,8 @@ func (c *cell) appendTextDatum(dst []byte, d value.Datum) []byte {
 		dst = types.FormatFloat(dst, d.Float(), c.text == textFloat)
 	case textDecimal:
 		dst = appendDecimal(dst, d.Decimal(), c.scale)
+	case textConvert:
+		dst = c.appendConverted(dst, d.Bytes())
 	default:
 		if isInteger(c.kind) && d.Kind() != c.kind {
 			d = sameBits(c.kind, d)

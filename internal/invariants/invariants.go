@@ -18,13 +18,3 @@ func Violated(format string, args ...any) error {
 	}
 	return err
 }
-
-// Mangle overwrites a buffer whose lifetime is over, in a build with checks,
-// so that whoever still reads it shows.
-func Mangle(b []byte) {
-	if Enabled {
-		for i := range b {
-			b[i] = 0xfb
-		}
-	}
-}

@@ -16,11 +16,3 @@ func TestViolated(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestMangle(t *testing.T) {
-	b := []byte("abc")
-	Mangle(b)
-	if (string(b) == "abc") == Enabled {
-		t.Errorf("got %q, Enabled is %v", b, Enabled)
-	}
-}

@@ -1,0 +1,189 @@
+package difftest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// answer is what a statement answered.
+type answer struct {
+	rows     [][]string
+	types    string // of the columns
+	double   []bool // columns of approximate numbers
+	affected int64
+	err      error
+}
+
+func (a answer) errNumber() uint16 {
+	var e *mysql.MySQLError
+	if errors.As(a.err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// short is a form for reports.
+func (a answer) short() string {
+	if a.err != nil {
+		return "error: " + a.err.Error()
+	}
+	var b strings.Builder
+	for i, r := range a.rows {
+		if i == 5 {
+			fmt.Fprintf(&b, "\n    … %d rows", len(a.rows))
+			break
+		}
+		b.WriteString("\n    " + strings.Join(r, " | "))
+	}
+	if a.rows == nil {
+		fmt.Fprintf(&b, "%d affected", a.affected)
+	}
+	return b.String()
+}
+
+// ask runs a query, prepared or as text.
+func ask(ctx context.Context, c *sql.Conn, text string, binary bool) (a answer) {
+	var rows *sql.Rows
+	if binary {
+		st, err := c.PrepareContext(ctx, text)
+		if err != nil {
+			return answer{err: err}
+		}
+		defer st.Close()
+		rows, a.err = st.QueryContext(ctx)
+	} else {
+		rows, a.err = c.QueryContext(ctx, text)
+	}
+	if a.err != nil {
+		return a
+	}
+	defer rows.Close()
+	cols, err := rows.ColumnTypes()
+	if err != nil {
+		return answer{err: err}
+	}
+	for _, t := range cols {
+		p, s, _ := t.DecimalSize()
+		null, _ := t.Nullable()
+		a.double = append(a.double, t.DatabaseTypeName() == "DOUBLE" || t.DatabaseTypeName() == "FLOAT")
+		a.types += fmt.Sprintf("%s(%d,%d,%t) ", t.DatabaseTypeName(), p, s, null)
+	}
+	a.rows = [][]string{}
+	vals := make([]sql.NullString, len(cols))
+	ptrs := make([]any, len(cols))
+	for i := range vals {
+		ptrs[i] = &vals[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(ptrs...); err != nil {
+			return answer{err: err}
+		}
+		row := make([]string, len(vals))
+		for i, v := range vals {
+			row[i] = "NULL"
+			if v.Valid {
+				row[i] = noMinus(v.String)
+			}
+		}
+		a.rows = append(a.rows, row)
+	}
+	a.err = rows.Err()
+	return a
+}
+
+// noMinus takes the sign off a zero.
+func noMinus(s string) string {
+	if rest, ok := strings.CutPrefix(s, "-0"); ok && strings.Trim(rest, ".0") == "" {
+		return s[1:]
+	}
+	return s
+}
+
+// do runs a change.
+func do(ctx context.Context, c *sql.Conn, text string) (a answer) {
+	r, err := c.ExecContext(ctx, text)
+	if err != nil {
+		return answer{err: err}
+	}
+	a.affected, a.err = r.RowsAffected()
+	return a
+}
+
+// difference says how two answers differ, "" if they do not.
+func difference(a, b answer, ordered, loose bool) string {
+	na, nb := a.errNumber(), b.errNumber()
+	switch {
+	case a.err != nil && na == 0 || b.err != nil && nb == 0:
+		return "broken"
+	case na != nb && (na == 0 || nb == 0):
+		if tolerated(na) || tolerated(nb) {
+			return ""
+		}
+		return "one error"
+	case na != nb:
+		if tolerated(na) || tolerated(nb) {
+			return ""
+		}
+		return "errors"
+	case na != 0:
+		return ""
+	case len(a.rows) != len(b.rows):
+		return "number of rows"
+	case a.affected != b.affected:
+		return "affected"
+	}
+	x, y := a.rows, b.rows
+	if !ordered {
+		x, y = sorted(a, loose), sorted(b, loose)
+	}
+	for i := range x {
+		for j := range x[i] {
+			if !same(x[i][j], y[i][j], a.double[j] && b.double[j], loose) {
+				return fmt.Sprintf("row %d, column %d\n  %q\n  %q\n", i, j, x[i], y[i])
+			}
+		}
+	}
+	return ""
+}
+
+func sorted(a answer, loose bool) [][]string {
+	out := append([][]string(nil), a.rows...)
+	key := func(r []string) string {
+		list := make([]string, len(r))
+		for i, v := range r {
+			if a.double[i] {
+				if f, err := strconv.ParseFloat(v, 64); err == nil {
+					v = strconv.FormatFloat(f, 'g', 8, 64)
+				}
+			}
+			if loose {
+				v = foldText(v)
+			}
+			list[i] = v
+		}
+		return strings.Join(list, "\x00")
+	}
+	sort.SliceStable(out, func(i, j int) bool { return key(out[i]) < key(out[j]) })
+	return out
+}
+
+// same compares two values as text, doubles with a tolerance.
+func same(a, b string, double, loose bool) bool {
+	if a == b || loose && foldText(a) == foldText(b) {
+		return true
+	}
+	if !double {
+		return false
+	}
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err1 == nil && err2 == nil && math.Abs(x-y) <= 1e-9*math.Max(1e-12, math.Max(math.Abs(x), math.Abs(y)))
+}

@@ -1,0 +1,289 @@
+package difftest
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sqlots/sqlots/server"
+)
+
+var (
+	dsnFlag     = flag.String("diff.dsn", "", "server to test; one in this process if empty")
+	oracleFlag  = flag.String("diff.oracle", "", "MariaDB to compare with; none if empty")
+	seedFlag    = flag.Uint64("diff.seed", 1, "seed of the first round")
+	roundsFlag  = flag.Int("diff.rounds", 2, "rounds, each with tables of its own")
+	queriesFlag = flag.Int("diff.queries", 40, "queries in a round")
+	maxFlag     = flag.Int("diff.max", 15, "differences after which to stop")
+)
+
+// mode is the sql_mode of both servers.
+const mode = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+
+// road is one way to have a query answered.
+type road struct {
+	name   string
+	conn   *sql.Conn
+	prefix string
+	binary bool
+	hint   func(t *table) string
+}
+
+// run is one run of the test.
+type run struct {
+	t        *testing.T
+	ctx      context.Context
+	base     *sql.Conn
+	oracle   *sql.Conn
+	roads    []road
+	found    int
+	queries  int
+	answers  int
+	tables   []*table
+	seed     uint64
+	distinct map[string]int
+}
+
+func TestDifferences(t *testing.T) {
+	dsn := *dsnFlag
+	if dsn == "" {
+		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Stop(10 * time.Second); err != nil {
+				t.Error(err)
+			}
+		})
+		dsn = "root@tcp(" + s.Addr() + ")/"
+	}
+	r := &run{t: t, ctx: t.Context(), distinct: map[string]int{}}
+	r.connect(dsn, *oracleFlag)
+	for i := range *roundsFlag {
+		r.round(*seedFlag + uint64(i))
+		if r.found >= *maxFlag {
+			t.Fatalf("stopped after %d differences", r.found)
+		}
+	}
+	t.Logf("%d statements, %d answers compared, %d differences", r.queries, r.answers, r.found)
+}
+
+// open is a connection of its own with the session's settings.
+func open(t *testing.T, dsn string, settings ...string) *sql.Conn {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'"}, settings...) {
+		if _, err := c.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	return c
+}
+
+func (r *run) connect(dsn, oracle string) {
+	sm := "SET sql_mode = '" + mode + "'"
+	r.base = open(r.t, dsn, sm)
+	rules := "FoldConstants,SimplifyConditions,DropSorts,SimplifyOuterJoin,PullProjects,PushFilters,InferEqualities,PropagateEmpty,PushLimit,MergeProjects"
+	one := open(r.t, dsn, sm, "SET sqlots_batch_size = 1", "SET sqlots_parallelism = 1")
+	three := open(r.t, dsn, sm, "SET sqlots_batch_size = 3", "SET sqlots_parallelism = 4")
+	naive := open(r.t, dsn, sm, "SET sqlots_disabled_rules = '"+rules+"'")
+	scan := func(t *table) string { return " USE INDEX ()" }
+	force := func(i int) func(*table) string {
+		return func(t *table) string {
+			if len(t.indexes) == 0 {
+				return " FORCE INDEX (PRIMARY)"
+			}
+			return " FORCE INDEX (" + t.indexes[i%len(t.indexes)] + ")"
+		}
+	}
+	r.roads = []road{
+		{name: "text", conn: r.base, prefix: "/*+ */ "},
+		{name: "binary", conn: r.base, binary: true},
+		{name: "batches of 1", conn: one},
+		{name: "batches of 3", conn: three},
+		{name: "no rules", conn: naive},
+		{name: "no rules, scan", conn: naive, hint: scan},
+		{name: "scan", conn: r.base, hint: scan},
+		{name: "index 0", conn: r.base, hint: force(0)},
+		{name: "index 1", conn: one, hint: force(1)},
+		{name: "index 2", conn: three, hint: force(2)},
+	}
+	if oracle != "" {
+		r.oracle = open(r.t, oracle, "SET sql_mode = '"+mode+",TIME_ROUND_FRACTIONAL'")
+	}
+}
+
+func (r *run) report(what, text string, list ...any) {
+	r.found++
+	r.t.Errorf("seed %d: %s\n%s%s", r.seed, what, text, fmt.Sprintln(list...))
+}
+
+// all runs a statement on every connection of the list; false on an error.
+func (r *run) setup(text, oracleText string) bool {
+	if a := do(r.ctx, r.base, text); a.err != nil {
+		r.report("setup", text, "\n", a.err)
+		return false
+	}
+	if r.oracle != nil {
+		if a := do(r.ctx, r.oracle, oracleText); a.err != nil {
+			r.report("setup of the oracle", oracleText, "\n", a.err)
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) round(seed uint64) {
+	r.seed = seed
+	rnd := rand.New(rand.NewPCG(seed, 77))
+	r.tables = nil
+	if !r.setup("DROP DATABASE IF EXISTS diff", "DROP DATABASE IF EXISTS diff") ||
+		!r.setup("CREATE DATABASE diff", "CREATE DATABASE diff CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci") {
+		return
+	}
+	conns := map[*sql.Conn]bool{r.base: true}
+	for _, d := range r.roads {
+		conns[d.conn] = true
+	}
+	if r.oracle != nil {
+		conns[r.oracle] = true
+	}
+	for c := range conns {
+		if a := do(r.ctx, c, "USE diff"); a.err != nil {
+			r.t.Fatal(a.err)
+		}
+	}
+	for i := range 2 + rnd.IntN(3) {
+		t := newTable(rnd, fmt.Sprintf("t%d", i))
+		if !r.setup(t.ddl[0], t.ddl[1]) {
+			return
+		}
+		r.tables = append(r.tables, t)
+		g := newGen(rnd.Uint64(), r.tables, 0)
+		for _, s := range g.fill(t, rnd.IntN(60)) {
+			if !r.both(s, t) {
+				return
+			}
+		}
+	}
+	for i := range *queriesFlag {
+		if r.found >= *maxFlag {
+			return
+		}
+		s := rnd.Uint64()
+		if i%8 == 7 {
+			t := pick(rnd, r.tables)
+			if !r.both(newGen(s, r.tables, 0).change(t), t) {
+				return
+			}
+			continue
+		}
+		for again := range uint64(2) {
+			r.one(newGen(s, r.tables, again).query())
+		}
+	}
+	for _, t := range r.tables {
+		for _, row := range ask(r.ctx, r.base, "CHECK TABLE "+t.name, false).rows {
+			if row[len(row)-1] != "OK" {
+				r.report("CHECK TABLE", t.name, row)
+			}
+		}
+	}
+}
+
+// both makes a change on both servers and compares the tables.
+func (r *run) both(text string, t *table) bool {
+	r.queries++
+	a := do(r.ctx, r.base, text)
+	if r.oracle == nil {
+		if a.err != nil && (a.errNumber() == 0 || a.errNumber() == 1815 || a.errNumber() == 1105) {
+			r.report("change", text, "\n", a.err)
+		}
+		return true
+	}
+	b := do(r.ctx, r.oracle, text)
+	if d := difference(a, b, true, false); d != "" {
+		r.report("change: "+d, text, "\n  sqlots:", a.short(), "\n  oracle:", b.short(), "\n", t.ddl[0])
+		return false
+	}
+	a, b = ask(r.ctx, r.base, t.selectAll(), false), ask(r.ctx, r.oracle, t.selectAll(), false)
+	if d := difference(a, b, true, false); d != "" {
+		r.report("table after change: "+d, text, "\n", t.ddl[0], "\n", diffRows(a.rows, b.rows))
+		return false
+	}
+	return true
+}
+
+func diffRows(a, b [][]string) string {
+	var out strings.Builder
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = strings.Join(a[i], " | ")
+		}
+		if i < len(b) {
+			y = strings.Join(b[i], " | ")
+		}
+		if x != y {
+			fmt.Fprintf(&out, "  sqlots: %s\n  oracle: %s\n", x, y)
+			break
+		}
+	}
+	return out.String()
+}
+
+func (r *run) one(q query) {
+	r.queries++
+	text := plain(q.text)
+	base := ask(r.ctx, r.base, text, false)
+	switch base.errNumber() {
+	case 1815, 1105:
+		r.report("internal error", text, "\n ", base.err)
+		return
+	}
+	if r.oracle != nil {
+		r.answers++
+		o := ask(r.ctx, r.oracle, text, false)
+		if d := difference(base, o, q.ordered, q.loose); d != "" && !onlyOracle(o.errNumber()) {
+			r.report("oracle: "+d, text, "\n  sqlots:", base.short(), "\n  oracle:", o.short())
+			return
+		}
+	}
+	for _, d := range r.roads {
+		s := text
+		if d.hint != nil {
+			s = render(q.text, func(name string) string {
+				for _, t := range r.tables {
+					if t.name == name {
+						return d.hint(t)
+					}
+				}
+				return ""
+			})
+		}
+		r.answers++
+		got := ask(r.ctx, d.conn, d.prefix+s, d.binary)
+		what := difference(base, got, q.ordered, q.loose)
+		if what == "" && base.err == nil && got.err == nil && base.types != got.types {
+			what = "types " + base.types + "and " + got.types
+		}
+		if what != "" {
+			r.report(d.name+": "+what, s, "\n  base:", base.short(), "\n  "+d.name+":", got.short())
+			return
+		}
+	}
+}

@@ -1,0 +1,330 @@
+package server_test
+
+import "testing"
+
+func TestTransactions(t *testing.T) {
+	_, dsn := startServer(t)
+	tests := map[string]func(t *testing.T, a, b, c *client){
+		"autocommit off": func(t *testing.T, a, b, _ *client) {
+			a.exec("SET autocommit=0")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			b.rows("", "SELECT v FROM acc WHERE id=10")
+			a.exec("COMMIT")
+			b.rows("1", "SELECT v FROM acc WHERE id=10")
+			a.exec("UPDATE acc SET v=2 WHERE id=10")
+			a.exec("ROLLBACK")
+			a.rows("1", "SELECT v FROM acc WHERE id=10")
+			a.exec("UPDATE acc SET v=3 WHERE id=10")
+			a.exec("SET autocommit=1") // commits
+			b.rows("3", "SELECT v FROM acc WHERE id=10")
+		},
+		"begin inside begin commits": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.exec("START TRANSACTION")
+			b.rows("1", "SELECT v FROM acc WHERE id=10")
+			a.exec("ROLLBACK")
+		},
+		"chain": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.exec("COMMIT AND CHAIN")
+			a.exec("INSERT INTO acc VALUES (11,1)")
+			b.rows("10", "SELECT id FROM acc WHERE id>=10")
+			a.exec("ROLLBACK AND CHAIN")
+			a.exec("INSERT INTO acc VALUES (12,1)")
+			a.exec("ROLLBACK")
+			b.rows("10", "SELECT id FROM acc WHERE id>=10")
+		},
+		"savepoints": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.exec("SAVEPOINT s1")
+			a.exec("INSERT INTO acc VALUES (11,1)")
+			a.exec("SAVEPOINT s2")
+			a.exec("UPDATE acc SET v=9 WHERE id=1")
+			a.exec("ROLLBACK TO s2")
+			a.rows("1,100|10,1|11,1", "SELECT id,v FROM acc WHERE id IN (1,10,11)")
+			a.exec("ROLLBACK TO SAVEPOINT s1")
+			a.fails(1305, "ROLLBACK TO s2")
+			a.rows("10", "SELECT id FROM acc WHERE id>=10")
+			a.exec("RELEASE SAVEPOINT s1")
+			a.fails(1305, "RELEASE SAVEPOINT s1")
+			a.exec("COMMIT")
+			b.rows("10", "SELECT id FROM acc WHERE id>=10")
+			a.exec("SAVEPOINT outside") // a transaction of its own
+			a.fails(1305, "ROLLBACK TO outside")
+		},
+		"a failed statement leaves nothing": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.fails(1062, "INSERT INTO acc VALUES (11,1),(12,1),(1,1),(13,1)")
+			a.fails(1264, "UPDATE acc SET v=IF(id=3,99999999999,v+1)")
+			a.fails(1690, "UPDATE acc SET v=IF(id=3,v*9223372036854775807,v+1)")
+			a.rows("1,100|2,200|3,300|10,1", "SELECT id,v FROM acc")
+			a.exec("COMMIT")
+			b.rows("1,100|2,200|3,300|10,1", "SELECT id,v FROM acc")
+			b.fails(1062, "INSERT INTO acc VALUES (11,1),(12,1),(1,1)")
+			b.rows("4", "SELECT COUNT(*) FROM acc")
+		},
+		"repeatable read": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			b.exec("UPDATE acc SET v=101 WHERE id=1")
+			b.exec("INSERT INTO acc VALUES (10,1)")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			a.rows("101", "SELECT v FROM acc WHERE id=1 FOR UPDATE") // latest, as InnoDB
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			a.rows("102", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			a.rows("102", "SELECT v FROM acc WHERE id=1")
+		},
+		"view starts with the first read": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			b.exec("UPDATE acc SET v=101 WHERE id=1")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			a.exec("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+			b.exec("UPDATE acc SET v=102 WHERE id=1")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+		},
+		"read committed": func(t *testing.T, a, b, _ *client) {
+			a.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+			a.rows("READ-COMMITTED", "SELECT @@transaction_isolation")
+			a.exec("BEGIN")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			b.exec("BEGIN")
+			b.exec("UPDATE acc SET v=101 WHERE id=1")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			b.exec("COMMIT")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+		},
+		"isolation of the next transaction only": func(t *testing.T, a, b, _ *client) {
+			a.exec("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+			a.exec("BEGIN")
+			a.fails(1568, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			b.exec("UPDATE acc SET v=101 WHERE id=1")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			a.exec("BEGIN")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			b.exec("UPDATE acc SET v=102 WHERE id=1")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			a.fails(1235, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+		},
+		"locking reads": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.rows("100", "SELECT v FROM acc WHERE id=1 FOR UPDATE")
+			b.rows("100", "SELECT v FROM acc WHERE id=1")
+			b.fails(3572, "SELECT v FROM acc WHERE id=1 FOR UPDATE NOWAIT")
+			b.rows("2|3", "SELECT id FROM acc FOR UPDATE SKIP LOCKED")
+			b.exec("SET innodb_lock_wait_timeout=1")
+			b.fails(1205, "UPDATE acc SET v=0 WHERE id=1")
+			b.fails(1205, "SELECT v FROM acc WHERE id=1 LOCK IN SHARE MODE")
+			a.exec("COMMIT")
+			b.rows("100", "SELECT v FROM acc WHERE id=1 FOR UPDATE NOWAIT")
+		},
+		"shared locks": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.rows("100", "SELECT v FROM acc WHERE id=1 FOR SHARE")
+			b.exec("BEGIN")
+			b.rows("100", "SELECT v FROM acc WHERE id=1 FOR SHARE NOWAIT")
+			b.fails(3572, "SELECT v FROM acc WHERE id=1 FOR UPDATE NOWAIT")
+			a.exec("COMMIT")
+			b.rows("100", "SELECT v FROM acc WHERE id=1 FOR UPDATE NOWAIT")
+			b.exec("COMMIT")
+		},
+		"a lock wait timeout keeps the transaction": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("UPDATE acc SET v=1 WHERE id=1")
+			b.exec("SET innodb_lock_wait_timeout=1")
+			b.exec("BEGIN")
+			b.exec("UPDATE acc SET v=2 WHERE id=2")
+			b.fails(1205, "UPDATE acc SET v=2 WHERE id=1")
+			a.exec("COMMIT")
+			b.exec("COMMIT")
+			a.rows("1,1|2,2|3,300", "SELECT id,v FROM acc")
+		},
+		"waiting writer goes on": func(t *testing.T, a, b, c *client) {
+			a.exec("BEGIN")
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			p := b.start(c, "UPDATE acc SET v=v+10 WHERE id=1")
+			a.exec("COMMIT")
+			p.ok()
+			c.rows("111", "SELECT v FROM acc WHERE id=1")
+		},
+		"deadlock": func(t *testing.T, a, b, c *client) {
+			a.exec("BEGIN")
+			b.exec("BEGIN")
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			b.exec("UPDATE acc SET v=v+1 WHERE id=2")
+			b.exec("UPDATE acc SET v=v+1 WHERE id=3")
+			pa := a.start(c, "UPDATE acc SET v=v+1 WHERE id=2")
+			_, errB := b.query("UPDATE acc SET v=v+1 WHERE id=1")
+			if n := errorNumber(errB); n == 1213 { // b is the victim and lost its transaction
+				pa.ok()
+				b.exec("COMMIT")
+				a.exec("COMMIT")
+				c.rows("1,101|2,201|3,300", "SELECT id,v FROM acc")
+				return
+			}
+			pa.fails(1213)
+			a.exec("COMMIT")
+			b.exec("COMMIT")
+			c.rows("1,101|2,201|3,301", "SELECT id,v FROM acc")
+		},
+		"DDL commits": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.exec("CREATE TABLE other (x INT PRIMARY KEY)")
+			b.rows("1", "SELECT v FROM acc WHERE id=10")
+			a.exec("ROLLBACK")
+			b.rows("1", "SELECT v FROM acc WHERE id=10")
+			a.exec("DROP TABLE other")
+		},
+		"DDL waits for transactions": func(t *testing.T, a, b, c *client) {
+			a.exec("BEGIN")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			b.exec("SET lock_wait_timeout=1")
+			b.fails(1205, "ALTER TABLE acc ADD COLUMN w INT DEFAULT 7")
+			b.fails(1205, "DROP TABLE acc")
+			b.exec("SET lock_wait_timeout=100")
+			p := b.start(c, "ALTER TABLE acc ADD COLUMN w INT DEFAULT 7")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			p.ok()
+			a.rows("1,100,7", "SELECT * FROM acc WHERE id=1")
+			a.exec("ALTER TABLE acc DROP COLUMN w")
+		},
+		"a view from before DDL": func(t *testing.T, a, b, _ *client) {
+			b.exec("CREATE TABLE late (x INT PRIMARY KEY)")
+			a.exec("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+			b.exec("ALTER TABLE late ADD COLUMN y INT")
+			a.fails(1412, "SELECT * FROM late")
+			a.exec("COMMIT")
+			a.rows("", "SELECT * FROM late")
+			b.exec("DROP TABLE late")
+		},
+		"read only": func(t *testing.T, a, b, _ *client) {
+			a.exec("START TRANSACTION READ ONLY")
+			a.fails(1792, "INSERT INTO acc VALUES (10,1)")
+			a.fails(1792, "UPDATE acc SET v=1")
+			a.fails(1792, "DELETE FROM acc")
+			a.fails(1792, "CREATE TABLE ro (x INT)")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			a.exec("COMMIT")
+			a.exec("SET SESSION TRANSACTION READ ONLY")
+			a.fails(1792, "INSERT INTO acc VALUES (10,1)")
+			a.fails(1792, "CREATE TABLE ro (x INT PRIMARY KEY)")
+			a.exec("START TRANSACTION READ WRITE")
+			a.exec("INSERT INTO acc VALUES (10,1)")
+			a.exec("ROLLBACK")
+			a.exec("SET SESSION TRANSACTION READ WRITE")
+			a.exec("SET TRANSACTION READ ONLY")
+			a.fails(1792, "UPDATE acc SET v=1")
+			a.exec("UPDATE acc SET v=100 WHERE id=1") // for one transaction only
+		},
+		"a closed connection rolls back": func(t *testing.T, a, b, c *client) {
+			a.exec("BEGIN")
+			a.exec("UPDATE acc SET v=1 WHERE id=1")
+			a.close()
+			b.exec("UPDATE acc SET v=v+5 WHERE id=1")
+			b.rows("105", "SELECT v FROM acc WHERE id=1")
+		},
+		"foreign writes and own": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			b.exec("INSERT INTO acc VALUES (10,1)")
+			a.fails(1062, "INSERT INTO acc VALUES (10,2)") // it is there, though not in the view
+			if n := a.exec("DELETE FROM acc WHERE id>=10"); n != 1 {
+				t.Errorf("deleted %d rows, want 1", n)
+			}
+			a.exec("INSERT INTO acc VALUES (10,3)")
+			a.rows("10,3", "SELECT * FROM acc WHERE id=10")
+			a.exec("COMMIT")
+			b.rows("10,3", "SELECT * FROM acc WHERE id=10")
+		},
+		"lock tables for reading": func(t *testing.T, a, b, c *client) {
+			a.exec("CREATE TABLE other (x INT PRIMARY KEY)")
+			a.exec("LOCK TABLES acc READ LOCAL")
+			b.exec("LOCK TABLES acc READ")
+			a.fails(1099, "UPDATE acc SET v=1")
+			a.fails(1100, "SELECT * FROM other")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			a.rows("1", "SELECT COUNT(*) FROM information_schema.tables WHERE table_name='acc'")
+			b.exec("UNLOCK TABLES")
+			b.rows("3", "SELECT COUNT(*) FROM acc")
+			p := b.start(c, "UPDATE acc SET v=v+1 WHERE id=1")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			a.exec("UNLOCK TABLES")
+			p.ok()
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			a.exec("DROP TABLE other")
+		},
+		"lock tables for writing": func(t *testing.T, a, b, c *client) {
+			a.exec("BEGIN")
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			a.exec("LOCK TABLES acc WRITE") // commits
+			p := b.start(c, "SELECT v FROM acc WHERE id=1")
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			a.exec("ALTER TABLE acc DISABLE KEYS")
+			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+			a.exec("UNLOCK TABLES")
+			p.ok()
+			if p.rows != "103" {
+				t.Errorf("a reader saw %s behind the lock", p.rows)
+			}
+			a.exec("LOCK TABLES acc WRITE")
+			b.exec("SET lock_wait_timeout=1")
+			b.fails(1205, "SELECT COUNT(*) FROM acc")
+			a.exec("START TRANSACTION") // gives the locks up
+			b.rows("3", "SELECT COUNT(*) FROM acc")
+			a.exec("ROLLBACK")
+			a.exec("LOCK TABLES acc WRITE")
+			a.close()
+			b.exec("SET lock_wait_timeout=100")
+			b.exec("UPDATE acc SET v=0 WHERE id=1")
+		},
+		"counters": func(t *testing.T, a, _, _ *client) {
+			a.exec("CREATE TABLE seq (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE)")
+			a.exec("INSERT INTO seq (u) VALUES (1),(2),(3)")
+			a.rows("1,3", "SELECT LAST_INSERT_ID(), ROW_COUNT()")
+			a.rows("-1", "SELECT ROW_COUNT()")
+			a.exec("INSERT INTO seq VALUES (50,50)")
+			a.rows("1", "SELECT LAST_INSERT_ID()") // an explicit value does not count
+			a.exec("INSERT INTO seq (u) VALUES (60)")
+			a.rows("51", "SELECT LAST_INSERT_ID()")
+			a.fails(1062, "INSERT INTO seq (u) VALUES (1)")
+			a.rows("-1", "SELECT ROW_COUNT()")
+			a.rows("51", "SELECT LAST_INSERT_ID()")
+			a.exec("UPDATE seq SET id=LAST_INSERT_ID(id+100) WHERE u=60")
+			a.rows("151", "SELECT LAST_INSERT_ID()")
+			a.exec("DELETE FROM seq WHERE u<3")
+			a.rows("2", "SELECT ROW_COUNT()")
+			a.exec("SET @x=1")
+			a.rows("0", "SELECT ROW_COUNT()")
+			a.rows("3", "SELECT SQL_CALC_FOUND_ROWS COUNT(*) FROM acc")
+			a.rows("1", "SELECT SQL_CALC_FOUND_ROWS id FROM acc LIMIT 1")
+			a.rows("3", "SELECT FOUND_ROWS()")
+			a.rows("1|2", "SELECT id FROM acc LIMIT 2")
+			a.rows("2", "SELECT FOUND_ROWS()")
+			a.exec("DROP TABLE seq")
+		},
+	}
+	for name, fn := range tests {
+		t.Run(name, func(t *testing.T) {
+			a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)
+			c.exec("DROP TABLE IF EXISTS acc")
+			c.exec("CREATE TABLE acc (id INT PRIMARY KEY, v INT NOT NULL)")
+			c.exec("INSERT INTO acc VALUES (1,100),(2,200),(3,300)")
+			fn(t, a, b, c)
+			a.close()
+			b.close()
+		})
+	}
+}
