@@ -35,7 +35,8 @@ func demo(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "sqlots demo: unexpected argument", fs.Arg(0))
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// SIGPIPE: when nobody reads the output any more, the directory still goes.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	if err := runDemo(ctx, *listen, *exit, stdout, stderr); err != nil {
 		if errors.Is(err, context.Canceled) {

@@ -58,6 +58,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
 	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that LOAD DATA INFILE on the server may read")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
+	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")
 	grace := fs.Duration("grace", 10*time.Second, "how long running statements may go on after SIGTERM")
 	if err := fs.Parse(args); err != nil {
 		if err == flag.ErrHelp {
@@ -77,6 +78,14 @@ func serve(args []string, _, stderr io.Writer) int {
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	if *profiles != "" {
+		stopProfiles, err := servePprof(*profiles, cfg.Log)
+		if err != nil {
+			fmt.Fprintln(stderr, "sqlots serve:", err)
+			return 2
+		}
+		defer stopProfiles()
+	}
 	s, err := server.Start(ctx, cfg)
 	if err != nil {
 		fmt.Fprintln(stderr, "sqlots serve:", err)
