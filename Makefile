@@ -1,5 +1,5 @@
 # Shorthands; what they run stands in Go and in .ci/run.
-.PHONY: build test short race invariants lint ci demo slt rewrite bench
+.PHONY: build test short race  lint ci demo slt rewrite bench
 
 build:
 	CGO_ENABLED=0 go build -o sqlots ./cmd/sqlots
@@ -12,9 +12,6 @@ short:
 
 race:
 	go test -race -short ./storage/... ./mysqlwire/... ./sql/session/... ./sql/mdl/... ./sql/exec/... ./server/... ./sqllogic
-
-invariants:
-	go test -short -tags invariants ./...
 
 lint:
 	go vet ./...

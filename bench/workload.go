@@ -32,7 +32,6 @@ type workload struct {
 type world struct {
 	*dataset
 	byCell, byCalled []uint32 // number of calls, by number of the cell
-	names            []string
 }
 
 func newWorld(d *dataset) *world {

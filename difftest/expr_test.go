@@ -21,7 +21,7 @@ type gen struct {
 	from   []source // columns in scope
 	depth  int      // of subqueries
 	inAgg  bool
-	loose  bool     // the statement may answer with one of several equal texts
+	loose  bool // the statement may answer with one of several equal texts
 }
 
 func newGen(seed uint64, tables []*table, literals uint64) *gen {
@@ -129,7 +129,9 @@ func (g *gen) control(k kind, d int) string {
 	return g.of(
 		func() string { return "IF(" + g.cond(d) + ", " + e() + ", " + e() + ")" },
 		func() string { return "CASE WHEN " + g.cond(d) + " THEN " + e() + " ELSE " + e() + " END" },
-		func() string { return "CASE WHEN " + g.cond(d) + " THEN " + e() + " WHEN " + g.cond(d) + " THEN " + e() + " END" },
+		func() string {
+			return "CASE WHEN " + g.cond(d) + " THEN " + e() + " WHEN " + g.cond(d) + " THEN " + e() + " END"
+		},
 		func() string {
 			return "CASE " + g.expr(kindInt, d) + " WHEN " + g.lit(kindInt) + " THEN " + e() + " ELSE " + e() + " END"
 		},
@@ -154,17 +156,21 @@ func (g *gen) intExpr(d int) string {
 		func() string { return f(pick(g.s, []string{"ABS", "SIGN", "-", "BIT_COUNT"}), i()) },
 		func() string { return f(pick(g.s, []string{"FLOOR", "CEIL", "ROUND"}), g.expr(kindDecimal, d)) },
 		func() string { return f("ROUND", i(), strconv.Itoa(-g.s.IntN(3))) },
-		func() string { return f(pick(g.s, []string{"LENGTH", "CHAR_LENGTH", "ASCII", "ORD", "CRC32", "BIT_LENGTH"}), t()) },
+		func() string {
+			return f(pick(g.s, []string{"LENGTH", "CHAR_LENGTH", "ASCII", "CRC32", "BIT_LENGTH"}), t())
+		},
 		func() string { return f(pick(g.s, []string{"LOCATE", "INSTR", "STRCMP", "FIND_IN_SET"}), t(), t()) },
 		func() string { return f("LOCATE", g.lit(kindInt), t(), strconv.Itoa(1+g.l.IntN(4))) },
 		func() string { return f("FIELD", t(), t(), t()) },
 		func() string { return f("INTERVAL", i(), g.lit(kindInt), "20", "30") },
 		func() string {
-			return f(pick(g.s, []string{"YEAR", "MONTH", "DAY", "DAYOFWEEK", "DAYOFYEAR", "WEEKDAY", "QUARTER", "TO_DAYS", "WEEKOFYEAR", "YEARWEEK"}), dt())
+			return f(pick(g.s, []string{"YEAR", "MONTH", "DAY", "DAYOFWEEK", "DAYOFYEAR", "WEEKDAY", "QUARTER", "TO_DAYS", "WEEKOFYEAR"}), dt())
 		},
 		func() string { return f("WEEK", dt(), strconv.Itoa(g.s.IntN(8))) },
 		func() string { return f(pick(g.s, []string{"HOUR", "MINUTE", "SECOND"}), g.expr(kindTime, d)) },
-		func() string { return f(pick(g.s, []string{"HOUR", "MINUTE", "SECOND", "MICROSECOND"}), g.expr(kindDatetime, d)) },
+		func() string {
+			return f(pick(g.s, []string{"HOUR", "MINUTE", "SECOND", "MICROSECOND"}), g.expr(kindDatetime, d))
+		},
 		func() string { return f("TIME_TO_SEC", g.expr(kindTime, d)) },
 		func() string { return f("DATEDIFF", dt(), dt()) },
 		func() string {
@@ -175,7 +181,7 @@ func (g *gen) intExpr(d int) string {
 		},
 		func() string { return "CAST(" + t() + " AS SIGNED)" },
 		func() string { return "CAST(" + g.expr(kindDecimal, d) + " AS SIGNED)" },
-		func() string { return f("PERIOD_ADD", "202001", i()) },
+		func() string { return f("PERIOD_ADD", "202001", g.lit(kindInt)) },
 		func() string { return "(" + g.cond(d) + ")" },
 	)
 }
@@ -196,13 +202,17 @@ func (g *gen) decExpr(d int) string {
 		func() string { return "(" + x() + pick(g.s, []string{" + ", " - ", " * "}) + e() + ")" },
 		func() string { return "(" + e() + g.slash() + g.expr(kindInt, 0) + ")" },
 		func() string { return "(" + e() + g.slash() + g.expr(kindDecimal, 0) + ")" },
-		func() string { return "(" + x() + " % " + g.expr(kindDecimal, 0) + ")" },
+		func() string { return "(ABS(" + x() + ") % " + g.expr(kindDecimal, 0) + ")" },
 		func() string { return pick(g.s, []string{"ABS(", "-("}) + x() + ")" },
-		func() string { return pick(g.s, []string{"ROUND(", "TRUNCATE("}) + x() + ", " + strconv.Itoa(g.s.IntN(5)-1) + ")" },
-		func() string { return "CAST(" + x() + " AS DECIMAL(" + pick(g.s, []string{"30,3", "40,10", "35,0"}) + "))" },
+		func() string {
+			return pick(g.s, []string{"ROUND(", "TRUNCATE("}) + x() + ", " + strconv.Itoa(g.s.IntN(5)-1) + ")"
+		},
+		func() string {
+			return "CAST(" + x() + " AS DECIMAL(" + pick(g.s, []string{"30,3", "40,10", "35,0"}) + "))"
+		},
 		func() string { return "CAST(" + g.expr(kindInt, d) + " AS DECIMAL(30,2))" },
 		func() string { return "CAST(" + g.expr(kindText, d) + " AS DECIMAL(20,3))" },
-		func() string { return "MOD(" + x() + ", " + g.expr(kindInt, 0) + ")" },
+		func() string { return "MOD(ABS(" + x() + "), " + g.expr(kindInt, 0) + ")" },
 	)
 }
 
@@ -214,7 +224,9 @@ func (g *gen) floatExpr(d int) string {
 		func() string { return "(" + x() + " / " + g.expr(kindInt, 0) + ")" },
 		func() string { return "SQRT(ABS(" + x() + "))" },
 		func() string { return "(" + g.expr(kindText, d) + " + 0)" },
-		func() string { return pick(g.s, []string{"ABS(", "-(", "FLOOR(", "CEIL(", "RADIANS(", "ATAN("}) + x() + ")" },
+		func() string {
+			return pick(g.s, []string{"ABS(", "-(", "FLOOR(", "CEIL(", "RADIANS(", "ATAN("}) + x() + ")"
+		},
 		func() string { return "LN(" + g.expr(kindInt, d) + ")" },
 		func() string { return "POW(" + g.lit(kindInt) + ", 2)" },
 	)
@@ -229,10 +241,16 @@ func (g *gen) textExpr(d int) string {
 		func() string { return "CONCAT(" + t() + ", " + g.expr(kindInt, d) + ")" },
 		func() string { return "CONCAT(" + t() + ", " + g.expr(kindDecimal, 0) + ")" },
 		func() string { return "CONCAT_WS('-', " + t() + ", " + t() + ")" },
-		func() string { return pick(g.s, []string{"UPPER(", "LOWER(", "REVERSE(", "TRIM(", "LTRIM(", "HEX(", "QUOTE(", "TO_BASE64(", "MD5("}) + t() + ")" },
-		func() string { return pick(g.s, []string{"LEFT(", "RIGHT(", "REPEAT(", "SUBSTRING("}) + t() + ", " + n() + ")" },
+		func() string {
+			return pick(g.s, []string{"UPPER(", "LOWER(", "REVERSE(", "TRIM(", "LTRIM(", "HEX(", "QUOTE(", "TO_BASE64(", "MD5("}) + t() + ")"
+		},
+		func() string {
+			return pick(g.s, []string{"LEFT(", "RIGHT(", "REPEAT(", "SUBSTRING("}) + t() + ", " + n() + ")"
+		},
 		func() string { return "SUBSTRING(" + t() + ", " + n() + ", " + n() + ")" },
-		func() string { return pick(g.s, []string{"LPAD(", "RPAD("}) + t() + ", " + pos() + ", " + g.lit(kindInt) + ")" },
+		func() string {
+			return pick(g.s, []string{"LPAD(", "RPAD("}) + t() + ", " + pos() + ", " + g.lit(kindInt) + ")"
+		},
 		func() string { return "REPLACE(" + t() + ", " + g.lit(kindText) + ", " + g.lit(kindText) + ")" },
 		func() string { return "INSERT(" + t() + ", " + n() + ", " + n() + ", " + t() + ")" },
 		func() string { return "SUBSTRING_INDEX(" + t() + ", 'o', " + n() + ")" },
@@ -248,7 +266,9 @@ func (g *gen) textExpr(d int) string {
 		},
 		func() string { return pick(g.s, []string{"DAYNAME(", "MONTHNAME("}) + g.expr(kindDate, d) + ")" },
 		func() string { return "MAKE_SET(" + pos() + ", 'a', " + t() + ", 'c')" },
-		func() string { return "TRIM(" + pick(g.s, []string{"LEADING", "TRAILING", "BOTH"}) + " 'a' FROM " + t() + ")" },
+		func() string {
+			return "TRIM(" + pick(g.s, []string{"LEADING", "TRAILING", "BOTH"}) + " 'a' FROM " + t() + ")"
+		},
 	)
 }
 
@@ -291,7 +311,9 @@ func (g *gen) timeExpr(d int) string {
 	return g.of(
 		func() string { return "TIME(" + g.expr(kindDatetime, d) + ")" },
 		func() string { return "SEC_TO_TIME(" + g.expr(kindInt, d) + ")" },
-		func() string { return "MAKETIME(" + strconv.Itoa(g.l.IntN(30)) + ", " + strconv.Itoa(g.l.IntN(60)) + ", 5)" },
+		func() string {
+			return "MAKETIME(" + strconv.Itoa(g.l.IntN(30)) + ", " + strconv.Itoa(g.l.IntN(60)) + ", 5)"
+		},
 		func() string { return "TIMEDIFF(" + g.col(kindTime) + ", " + g.lit(kindTime) + ")" },
 		func() string { return "CAST(" + g.col(kindDatetime) + " AS TIME)" },
 	)
@@ -358,12 +380,16 @@ func (g *gen) cond(d int) string {
 		func() string { return g.expr(kindInt, d) + " " + g.compareOp() + " " + g.expr(kindFloat, d) },
 		func() string { return g.expr(kindText, d) + " " + g.compareOp() + " " + g.lit(kindInt) },
 		func() string { return g.expr(kindDate, d) + " " + g.compareOp() + " " + g.expr(kindDatetime, d) },
-		func() string { return "(" + g.cond(d) + ")" + pick(g.s, []string{" IS TRUE", " IS FALSE", " IS NOT TRUE", " IS UNKNOWN"}) },
+		func() string {
+			return "(" + g.cond(d) + ")" + pick(g.s, []string{" IS TRUE", " IS FALSE", " IS NOT TRUE", " IS UNKNOWN"})
+		},
 		func() string { return g.expr(k, d) + pick(g.s, []string{" IS NULL", " IS NOT NULL"}) },
 		func() string { return g.expr(k, d) + " BETWEEN " + g.expr(k, 0) + " AND " + g.expr(k, 0) },
 		func() string { return g.expr(k, d) + " IN (" + g.lit(k) + ", " + g.lit(k) + ", " + g.expr(k, 0) + ")" },
 		func() string { return g.expr(kindText, d) + " LIKE CONCAT(" + g.expr(kindText, 0) + ", '%')" },
-		func() string { return g.expr(kindText, d) + " REGEXP '" + pick(g.l, []string{"^a", "b$", "[a-c]+", "l{2}", "o|z"}) + "'" },
+		func() string {
+			return g.expr(kindText, d) + " REGEXP '" + pick(g.l, []string{"^a", "b$", "[a-c]+", "l{2}", "o|z"}) + "'"
+		},
 		g.rowCond, func() string { return g.subCond(d) }, func() string { return g.subCond(d) },
 	)
 }
@@ -403,7 +429,9 @@ func (g *gen) subCond(d int) string {
 	return g.of(
 		func() string { return outer + pick(g.s, []string{" IN", " NOT IN"}) + " (SELECT " + inner + body + ")" },
 		func() string { return pick(g.s, []string{"", "NOT "}) + "EXISTS (SELECT 1" + body + ")" },
-		func() string { return outer + " " + g.compareOp() + " (SELECT " + pick(g.s, []string{"MAX(", "MIN("}) + inner + ")" + body + ")" },
+		func() string {
+			return outer + " " + g.compareOp() + " (SELECT " + pick(g.s, []string{"MAX(", "MIN("}) + inner + ")" + body + ")"
+		},
 		func() string {
 			return outer + " " + pick(g.s, []string{"=", "<", ">", "<>", ">="}) + pick(g.s, []string{" ANY", " ALL"}) + " (SELECT " + inner + body + ")"
 		},

@@ -204,7 +204,9 @@ func (g *gen) aggregate() string {
 			}
 			return pick(g.s, []string{"MIN(", "MAX("}) + c.shown(ref) + ")"
 		},
-		func() string { return pick(g.s, []string{"BIT_AND(", "BIT_OR(", "BIT_XOR("}) + g.expr(kindInt, 0) + ")" },
+		func() string {
+			return pick(g.s, []string{"BIT_AND(", "BIT_OR(", "BIT_XOR("}) + g.expr(kindInt, 0) + ")"
+		},
 		func() string { return "GROUP_CONCAT(a.id ORDER BY a.id, a." + g.from[0].t.pk[0] + ")" },
 	)
 }

@@ -107,7 +107,7 @@ func newTable(r *rand.Rand, name string) *table {
 	}
 	t.pk = pk
 	for _, c := range all[:n] {
-		c.null = r.IntN(4) > 0
+		c.null = r.IntN(4) > 0 || c.typ == "TIMESTAMP"
 		t.cols = append(t.cols, c)
 	}
 	lines := []string{"id INT NOT NULL"}
@@ -121,11 +121,7 @@ func newTable(r *rand.Rand, name string) *table {
 		c := &t.cols[i]
 		def := c.name + " " + c.typ
 		if c.typ == "TIMESTAMP" {
-			if c.null {
-				def += " NULL"
-			} else {
-				def += " NOT NULL DEFAULT '2001-02-03 04:05:06'"
-			}
+			def += " NULL"
 		} else if !c.null {
 			def += " NOT NULL"
 		}

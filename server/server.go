@@ -59,7 +59,6 @@ type Server struct {
 	listener net.Listener
 	socket   net.Listener
 	done     sync.WaitGroup
-	serveErr error
 }
 
 // Start opens the store and listens. Errors are of the directory

@@ -290,6 +290,15 @@ func TestTransactions(t *testing.T) {
 			b.exec("SET lock_wait_timeout=100")
 			b.exec("UPDATE acc SET v=0 WHERE id=1")
 		},
+		"safe updates": func(t *testing.T, a, _, _ *client) {
+			a.exec("SET sql_safe_updates=1")
+			a.fails(1175, "DELETE FROM acc")
+			a.fails(1175, "UPDATE acc SET v=1 WHERE v=100")
+			a.exec("UPDATE acc SET v=1 WHERE id=1")
+			a.exec("DELETE FROM acc LIMIT 1")
+			a.exec("SET sql_safe_updates=0")
+			a.exec("DELETE FROM acc")
+		},
 		"counters": func(t *testing.T, a, _, _ *client) {
 			a.exec("CREATE TABLE seq (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE)")
 			a.exec("INSERT INTO seq (u) VALUES (1),(2),(3)")

@@ -15,15 +15,6 @@ type result struct {
 	values []string
 }
 
-func (r *result) rows() int {
-	if r.cols == 0 {
-		return 0
-	}
-	return len(r.values) / r.cols
-}
-
-func (r *result) row(i int) []string { return r.values[i*r.cols : (i+1)*r.cols] }
-
 // sortBy orders the values for comparison.
 func (r *result) sortBy(mode SortMode) {
 	switch mode {

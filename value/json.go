@@ -33,7 +33,7 @@ import (
 const (
 	jsonVersion = 0x10
 
-	jsonNull     = jsonVersion | 0
+	jsonNull     = jsonVersion
 	jsonFalse    = jsonVersion | 1
 	jsonTrue     = jsonVersion | 2
 	jsonInt      = jsonVersion | 3

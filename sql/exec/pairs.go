@@ -285,5 +285,3 @@ func (c *chain) link(ids []uint32, keys int) {
 		c.heads[id] = uint32(row)
 	}
 }
-
-func (c *chain) size() int64 { return int64(len(c.heads)+len(c.links)+cap(c.ids)) * 4 }

@@ -273,28 +273,3 @@ func newOut(kinds []value.Kind) *vec.Batch {
 	}
 	return b
 }
-
-// storeReader yields the rows of a store in order, in batches that share its
-// memory.
-type storeReader struct {
-	store *rowStore
-	at    int
-	out   *vec.Batch
-}
-
-func (r *storeReader) next(size int) *vec.Batch {
-	if r.at >= r.store.n {
-		return nil
-	}
-	n := min(size, r.store.n-r.at)
-	if r.out == nil {
-		r.out = newOut(r.store.kinds)
-	}
-	rows := make([]uint32, n)
-	for i := range rows {
-		rows[i] = uint32(r.at + i)
-	}
-	r.at += n
-	r.store.gatherAll(rows, r.out)
-	return r.out
-}

@@ -51,7 +51,6 @@ type sortOp struct {
 	out    *vec.Batch
 	rows   []uint32
 	vecs   []*vec.Vec
-	buf    []byte
 }
 
 func newSortEncoder(keys []physical.SortKey) (e sortEncoder, exprs []expr.Expr) {

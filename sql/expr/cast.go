@@ -43,14 +43,14 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	if (to.IsCharacter()) && to.Collation == schema.CollationNone {
 		to.Collation = env.collation()
 	}
-	arg = Operand(arg, to)
-	from := arg.Type()
 	if explicit && to.ID == schema.TypeGeometry {
 		return nil, sqlerr.NotSupported("CAST AS geometry")
 	}
-	if !explicit && sameForm(from, to) {
+	if !explicit && sameForm(arg.Type(), to) {
 		return arg, nil
 	}
+	arg = Operand(arg, to)
+	from := arg.Type()
 	if from.ID == schema.TypeJSON && to.ID == schema.TypeJSON {
 		return arg, nil
 	}

@@ -412,8 +412,6 @@ func lenSum(b *binding) int {
 	return n
 }
 
-func lenLong(*binding) int { return longText }
-
 // constInt is the value of an integer literal argument.
 func constInt(e Expr) (int64, bool) {
 	c, ok := e.(*Const)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +53,6 @@ type Engine struct {
 	started    time.Time
 	checkPlans bool
 	counters   counters
-	userLocks  sync.Map
 	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are
 	// any, plain reads take metadata locks too.
 	lockedTables atomic.Int64
@@ -64,7 +62,7 @@ type Engine struct {
 type counters struct {
 	questions, selects, inserts, updates, deletes, connections, slow, errors atomic.Int64
 	planHits, planMisses                                                     atomic.Int64
-	rowsRead, rowsSent                                                       atomic.Int64
+	rowsSent                                                                 atomic.Int64
 }
 
 // NewEngine opens the catalog of a store.

@@ -113,8 +113,6 @@ func (e *introspection) Transactions() []infoschema.Transaction { return nil }
 // introspected is what information_schema and SHOW see of a session.
 type introspected Session
 
-func (s *introspected) session() *Session { return (*Session)(s) }
-
 // ConnectionID implements infoschema.Session.
 func (s *introspected) ConnectionID() uint64 { return s.process.ID }
 

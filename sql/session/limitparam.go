@@ -3,43 +3,11 @@ package session
 import (
 	"strconv"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/sqlots/sqlots/mysqlwire"
-	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
-
-// limitParams are the positions of the parameters that stand in a LIMIT.
-func limitParams(stmt parser.Statement) []int {
-	if len(stmt.Params) == 0 || stmt.Node == nil {
-		return nil
-	}
-	v := &limitVisitor{}
-	stmt.Node.Accept(v)
-	return v.found
-}
-
-type limitVisitor struct{ found []int }
-
-// Enter implements ast.Visitor.
-func (v *limitVisitor) Enter(n ast.Node) (ast.Node, bool) {
-	l, ok := n.(*ast.Limit)
-	if !ok {
-		return n, false
-	}
-	for _, e := range []ast.ExprNode{l.Count, l.Offset} {
-		if p, ok := e.(*parser.Param); ok {
-			v.found = append(v.found, p.Index)
-		}
-	}
-	return n, true
-}
-
-// Leave implements ast.Visitor.
-func (v *limitVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // limitParam makes the parameter of a LIMIT an unsigned integer: clients send
 // it as DOUBLE, as DECIMAL or as text too. 1210 when it is no such number.

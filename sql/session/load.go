@@ -328,7 +328,6 @@ type fieldReader struct {
 	buf                 []byte
 	ends                []int  // end of each field in buf
 	nulls               []bool // NULL fields
-	enclosedField       bool
 }
 
 func newFieldReader(in io.Reader, x *logical.LoadData) *fieldReader {

@@ -24,8 +24,6 @@ type prepared struct {
 	text   []byte
 	params int
 	limits []int // the parameters that are a LIMIT or OFFSET
-	// ptypes are the types of the parameters at the last execution.
-	ptypes []schema.Type
 	// last is the plan of the last execution with its key, so that executing
 	// again needs no look-up.
 	last    *cachedPlan
@@ -56,7 +54,7 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: limitParams(stmt)}
+	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams()}
 	ptypes := make([]schema.Type, p.params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context

@@ -138,6 +138,9 @@ func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 		}
 	}
 	if c.plan.Change != nil {
+		if err := s.checkSafe(c.plan); err != nil {
+			return false, err
+		}
 		return s.tryChange(ctx, c, vals, more, w)
 	}
 	view, release, err := s.readView(ctx, c.plan)

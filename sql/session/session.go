@@ -50,7 +50,6 @@ type Session struct {
 	// newInsertID is what LAST_INSERT_ID(expr) set during this statement.
 	newInsertID *uint64
 
-	loading  *loadSource // the file of the running LOAD DATA
 	point    pointState
 	template parser.Template
 	key      []byte

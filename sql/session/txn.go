@@ -30,9 +30,6 @@ type savepoint struct {
 	at   storage.Savepoint
 }
 
-// inTransaction reports whether statements join an open transaction.
-func (s *Session) inTransaction() bool { return s.open != nil }
-
 // begin opens a transaction that lasts until COMMIT or ROLLBACK.
 func (s *Session) begin(readOnly bool) error {
 	txn, err := s.newTxn(readOnly)

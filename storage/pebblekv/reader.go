@@ -24,12 +24,6 @@ const (
 	yieldEvery = 16
 )
 
-// source is what the database and its snapshots have in common.
-type source interface {
-	Get(key []byte) ([]byte, io.Closer, error)
-	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
-}
-
 // latest reads the latest state.
 type latest Store
 

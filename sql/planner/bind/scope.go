@@ -167,11 +167,6 @@ func colExpr(c *logical.Column) *expr.Col {
 	return &expr.Col{ID: c.ID, Index: -1, T: c.T, Null: c.Null, Table: c.Table, Name: c.Name}
 }
 
-// child is a scope for a subquery.
-func (sc *scope) child(src *source) *scope {
-	return &scope{b: sc.b, src: src, outer: sc, clause: clauseField}
-}
-
 // findCTE looks for a common table expression by name, inside out.
 func (sc *scope) findCTE(name string) *cte {
 	for s := sc; s != nil; s = s.outer {

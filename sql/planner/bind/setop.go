@@ -119,6 +119,8 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 	out := make([]logical.Column, len(left.cols))
 	le, re := make([]expr.Expr, len(out)), make([]expr.Expr, len(out))
 	castL, castR := false, false
+	lx, lin := left.columns()
+	rx, rin := right.columns()
 	for i := range out {
 		l, r := &left.cols[i], &right.cols[i]
 		t := types.Unify(l.T, r.T)
@@ -128,14 +130,14 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 				return nil, err
 			}
 		}
-		if le[i], err = expr.NewCast(b.be, colExpr(l), t, false); err != nil {
+		if le[i], err = expr.NewCast(b.be, lx[i], t, false); err != nil {
 			return nil, err
 		}
-		if re[i], err = expr.NewCast(b.be, colExpr(r), t, false); err != nil {
+		if re[i], err = expr.NewCast(b.be, rx[i], t, false); err != nil {
 			return nil, err
 		}
-		castL = castL || le[i].Type().ID != l.T.ID || !isCol(le[i])
-		castR = castR || re[i].Type().ID != r.T.ID || !isCol(re[i])
+		castL = castL || le[i].Type().ID != l.T.ID || le[i] != lx[i]
+		castR = castR || re[i].Type().ID != r.T.ID || re[i] != rx[i]
 		null := l.Null || r.Null
 		if op != logical.SetUnion {
 			null = l.Null
@@ -144,10 +146,10 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 	}
 	s := &logical.SetOperation{Op: op, All: all, Left: left.node, Right: right.node, Output: out}
 	if castL {
-		s.Left = b.projectTo(left, le)
+		s.Left = b.projectTo(lin, left.cols, le)
 	}
 	if castR {
-		s.Right = b.projectTo(right, re)
+		s.Right = b.projectTo(rin, right.cols, re)
 	}
 	return &result{node: s, cols: out}, nil
 }
@@ -172,15 +174,28 @@ func origin(n logical.Node, c *logical.Column) expr.Expr {
 	return colExpr(c)
 }
 
-func isCol(e expr.Expr) bool {
-	_, ok := e.(*expr.Col)
-	return ok
+// columns are the expressions of a result's columns over the node that they
+// read: those of the select list if it is at the top, so that a conversion sees
+// what it converts (a quotient has more digits than its column shows).
+func (r *result) columns() ([]expr.Expr, logical.Node) {
+	out := make([]expr.Expr, len(r.cols))
+	p, ok := r.node.(*logical.Project)
+	if !ok || len(p.Cols) != len(r.cols) {
+		for i := range r.cols {
+			out[i] = colExpr(&r.cols[i])
+		}
+		return out, r.node
+	}
+	for i := range r.cols {
+		out[i] = origin(p, &r.cols[i])
+	}
+	return out, p.Input
 }
 
-func (b *binder) projectTo(r *result, exprs []expr.Expr) logical.Node {
-	p := &logical.Project{Input: r.node, Exprs: exprs, Cols: make([]logical.Column, len(exprs))}
+func (b *binder) projectTo(in logical.Node, cols []logical.Column, exprs []expr.Expr) logical.Node {
+	p := &logical.Project{Input: in, Exprs: exprs, Cols: make([]logical.Column, len(exprs))}
 	for i, e := range exprs {
-		p.Cols[i] = logical.Column{ID: b.newID(), Name: r.cols[i].Name, T: e.Type(), Null: e.Nullable()}
+		p.Cols[i] = logical.Column{ID: b.newID(), Name: cols[i].Name, T: e.Type(), Null: e.Nullable()}
 	}
 	return p
 }

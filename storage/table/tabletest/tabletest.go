@@ -1,4 +1,3 @@
-// Package tabletest makes random tables and rows for tests.
 package tabletest
 
 import (

@@ -1,0 +1,38 @@
+package session
+
+import (
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// checkSafe is sql_safe_updates: UPDATE and DELETE need a LIMIT or a condition
+// that an index serves.
+func (s *Session) checkSafe(p *physical.Plan) error {
+	switch p.Change.(type) {
+	case *physical.Update, *physical.Delete:
+	default:
+		return nil
+	}
+	if s.vars.number("sql_safe_updates") == 0 || isRestricted(p.Root, changedTable(p)) {
+		return nil
+	}
+	return sqlerr.New(1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.")
+}
+
+func isRestricted(n physical.Node, target *schema.Table) bool {
+	switch x := n.(type) {
+	case *physical.Limit, *physical.TopK:
+		return true
+	case *physical.Scan:
+		return x.Limit != nil || x.Table == target && x.Kind != physical.AccessFull
+	case *physical.LookupJoin:
+		return true // the target is looked up by a key
+	}
+	for _, in := range n.Inputs() {
+		if isRestricted(in, target) {
+			return true
+		}
+	}
+	return false
+}
