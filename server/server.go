@@ -184,6 +184,9 @@ func (s *Server) Stop(grace time.Duration) error {
 		err = nil // interrupted as announced
 	}
 	s.done.Wait()
+	if serr := s.engine.Close(context.Background()); serr != nil {
+		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
+	}
 	return errors.Join(err, s.closeAll())
 }
 

@@ -266,6 +266,16 @@ func TestTransactions(t *testing.T) {
 			a.rows("101", "SELECT v FROM acc WHERE id=1")
 			a.exec("DROP TABLE other")
 		},
+		"flush tables with read lock": func(t *testing.T, a, b, c *client) {
+			a.exec("FLUSH TABLES WITH READ LOCK")
+			p := b.start(c, "INSERT INTO acc VALUES (10,1)")
+			a.rows("3", "SELECT COUNT(*) FROM acc")
+			c.rows("3", "SELECT COUNT(*) FROM acc")
+			a.fails(1099, "DELETE FROM acc")
+			a.exec("UNLOCK TABLES")
+			p.ok()
+			a.rows("4", "SELECT COUNT(*) FROM acc")
+		},
 		"lock tables for writing": func(t *testing.T, a, b, c *client) {
 			a.exec("BEGIN")
 			a.exec("UPDATE acc SET v=v+1 WHERE id=1")
@@ -298,6 +308,31 @@ func TestTransactions(t *testing.T) {
 			a.exec("DELETE FROM acc LIMIT 1")
 			a.exec("SET sql_safe_updates=0")
 			a.exec("DELETE FROM acc")
+		},
+		"user locks": func(t *testing.T, a, b, c *client) {
+			a.rows("1,1,1", "SELECT GET_LOCK('x', 10), GET_LOCK('X', 0), GET_LOCK('y', -1)")
+			b.rows("0,0,1", "SELECT GET_LOCK('x', 0), IS_FREE_LOCK('x'), IS_FREE_LOCK('z')")
+			b.rows("1", "SELECT IS_USED_LOCK('x')=?", a.id)
+			b.rows("0,NULL", "SELECT RELEASE_LOCK('x'), RELEASE_LOCK('none')")
+			p := b.start(c, "SELECT GET_LOCK('x', 100)")
+			a.rows("1", "SELECT RELEASE_LOCK('x')")
+			a.rows("1", "SELECT RELEASE_LOCK('x')")
+			p.ok()
+			b.rows("1", "SELECT GET_LOCK('w', 0)")
+			p = b.start(c, "SELECT GET_LOCK('y', 100)")
+			eventually(t, func() bool {
+				got, _ := c.query("SELECT state FROM information_schema.processlist WHERE id=?", b.id)
+				return got == "User lock"
+			})
+			_, err := a.query("SELECT GET_LOCK('w', 100)")
+			if n := errorNumber(err); n != 3058 && n != 0 {
+				t.Errorf("error %v", err)
+			}
+			a.rows("1", "SELECT RELEASE_ALL_LOCKS()")
+			p.ok()
+			a.fails(3057, "SELECT GET_LOCK('', 1)")
+			b.close() // gives all up
+			a.rows("1", "SELECT GET_LOCK('y', 100)")
 		},
 		"counters": func(t *testing.T, a, _, _ *client) {
 			a.exec("CREATE TABLE seq (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE)")

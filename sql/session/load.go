@@ -222,6 +222,9 @@ type loadSource struct {
 // SET overrides. Fields that go to variables are read and dropped unless SET
 // uses them.
 func (s *Session) loadPlan(x *logical.LoadData) (*physical.Insert, *loadSource, error) {
+	if x.Charset != "" && !isWireCharset(x.Charset) {
+		return nil, nil, sqlerr.NotSupported("LOAD DATA CHARACTER SET " + x.Charset)
+	}
 	collation := schema.CollationUTF8MB40900AICI
 	src := &loadSource{fields: len(x.Fields)}
 	text := types.Text(collation)

@@ -48,6 +48,19 @@ func (s *Session) runLockTables(ctx context.Context, x *logical.LockTables) erro
 	return nil
 }
 
+// allTables is what FLUSH TABLES WITH READ LOCK locks.
+func (s *Session) allTables() *logical.LockTables {
+	out := &logical.LockTables{}
+	snap := s.engine.catalog.Snapshot()
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
+			out.Write = append(out.Write, false)
+		}
+	}
+	return out
+}
+
 // runUnlockTables is UNLOCK TABLES: it commits only if there were locks.
 func (s *Session) runUnlockTables(ctx context.Context) error {
 	if s.tableLocks == nil {

@@ -344,6 +344,9 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 	case *logical.SetPassword:
 		return 0, s.setPassword(ctx, x)
 	case *logical.Flush:
+		if x.What == "tables with read lock" {
+			return 0, s.runLockTables(ctx, s.allTables())
+		}
 		return 0, nil
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)

@@ -63,6 +63,7 @@ type userVar struct {
 var (
 	_ mysqlwire.Session = (*Session)(nil)
 	_ expr.Session      = (*Session)(nil)
+	_ expr.UserLocks    = (*Session)(nil)
 )
 
 // NewSession makes the session of an authenticated connection.
@@ -136,7 +137,7 @@ func (s *Session) UseDatabase(_ context.Context, name string) error {
 func (s *Session) Reset(context.Context) error {
 	s.rollback()
 	s.unlockSession()
-	s.releaseUserLocks()
+	s.ReleaseAllLocks()
 	s.init()
 	if s.info.Collation != schema.CollationNone {
 		s.setConnectionCollation(s.info.Collation)
@@ -148,12 +149,9 @@ func (s *Session) Reset(context.Context) error {
 func (s *Session) Close() {
 	s.rollback()
 	s.unlockSession()
-	s.releaseUserLocks()
+	s.ReleaseAllLocks()
 	s.engine.processes.remove(s.process.ID)
 }
-
-// releaseUserLocks gives up what GET_LOCK took.
-func (s *Session) releaseUserLocks() {}
 
 // Status implements mysqlwire.Session.
 func (s *Session) Status() mysqlwire.Status {

@@ -1,0 +1,156 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// userLocks are the locks of GET_LOCK: names that the sessions of a server
+// take from each other. The zero value is ready to use.
+type userLocks struct {
+	mu    sync.Mutex
+	locks map[string]*userLock
+	waits map[uint64]string // the lock that a connection waits for
+}
+
+type userLock struct {
+	owner uint64
+	depth int           // how often the owner took it
+	freed chan struct{} // closed when the owner gives it up
+}
+
+// acquire waits for a lock until the timeout; false when that passes. It fails
+// with 3058 when the wait would never end because of the locks of owner.
+func (u *userLocks) acquire(ctx context.Context, owner uint64, name string, timeout time.Duration) (bool, error) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		freed, err := u.try(owner, name)
+		if err != nil || freed == nil {
+			return freed == nil && err == nil, err
+		}
+		select {
+		case <-freed:
+		case <-timer.C:
+			u.stopWaiting(owner)
+			return false, nil
+		case <-ctx.Done():
+			u.stopWaiting(owner)
+			return false, translate(context.Cause(ctx))
+		}
+	}
+}
+
+// try takes the lock, or notes that owner waits for it and returns what tells
+// that it is free.
+func (u *userLocks) try(owner uint64, name string) (<-chan struct{}, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.locks == nil {
+		u.locks, u.waits = map[string]*userLock{}, map[uint64]string{}
+	}
+	l := u.locks[name]
+	switch {
+	case l == nil:
+		u.locks[name] = &userLock{owner: owner, depth: 1, freed: make(chan struct{})}
+	case l.owner == owner:
+		l.depth++
+	default:
+		if u.leadsTo(l.owner, owner) {
+			return nil, sqlerr.New(3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.")
+		}
+		u.waits[owner] = name
+		return l.freed, nil
+	}
+	delete(u.waits, owner)
+	return nil, nil
+}
+
+// leadsTo reports whether from waits, over others, for a lock of to.
+func (u *userLocks) leadsTo(from, to uint64) bool {
+	for range len(u.waits) + 1 {
+		if from == to {
+			return true
+		}
+		name, waiting := u.waits[from]
+		l := u.locks[name]
+		if !waiting || l == nil {
+			return false
+		}
+		from = l.owner
+	}
+	return false
+}
+
+func (u *userLocks) stopWaiting(owner uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.waits, owner)
+}
+
+// release gives one acquisition back.
+func (u *userLocks) release(owner uint64, name string) (held, exists bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	l := u.locks[name]
+	if l == nil || l.owner != owner {
+		return false, l != nil
+	}
+	if l.depth--; l.depth == 0 {
+		delete(u.locks, name)
+		close(l.freed)
+	}
+	return true, true
+}
+
+// owner is the connection that holds a lock.
+func (u *userLocks) owner(name string) (uint64, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	l := u.locks[name]
+	if l == nil {
+		return 0, false
+	}
+	return l.owner, true
+}
+
+// releaseAll gives up what a connection holds and counts the acquisitions.
+func (u *userLocks) releaseAll(owner uint64) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := 0
+	for name, l := range u.locks {
+		if l.owner == owner {
+			n += l.depth
+			delete(u.locks, name)
+			close(l.freed)
+		}
+	}
+	return n
+}
+
+// The methods below implement expr.UserLocks. Names ignore case.
+
+// GetLock implements expr.UserLocks.
+func (s *Session) GetLock(ctx context.Context, name string, timeout time.Duration) (bool, error) {
+	s.process.SetState("User lock")
+	defer s.process.SetState("executing")
+	return s.engine.userLocks.acquire(ctx, s.process.ID, strings.ToLower(name), timeout)
+}
+
+// ReleaseLock implements expr.UserLocks.
+func (s *Session) ReleaseLock(name string) (held, exists bool) {
+	return s.engine.userLocks.release(s.process.ID, strings.ToLower(name))
+}
+
+// LockOwner implements expr.UserLocks.
+func (s *Session) LockOwner(name string) (uint64, bool) {
+	return s.engine.userLocks.owner(strings.ToLower(name))
+}
+
+// ReleaseAllLocks implements expr.UserLocks.
+func (s *Session) ReleaseAllLocks() int { return s.engine.userLocks.releaseAll(s.process.ID) }
