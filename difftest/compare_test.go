@@ -161,7 +161,7 @@ func sorted(a answer, loose bool) [][]string {
 		for i, v := range r {
 			if a.double[i] {
 				if f, err := strconv.ParseFloat(v, 64); err == nil {
-					v = strconv.FormatFloat(f, 'g', 8, 64)
+					v = strconv.FormatFloat(f, 'g', 5, 64)
 				}
 			}
 			if loose {
@@ -185,5 +185,9 @@ func same(a, b string, double, loose bool) bool {
 	}
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
-	return err1 == nil && err2 == nil && math.Abs(x-y) <= 1e-9*math.Max(1e-12, math.Max(math.Abs(x), math.Abs(y)))
+	tolerance := 1e-9
+	if min(len(a), len(b)) <= 8 {
+		tolerance = 1e-5 // a FLOAT as text
+	}
+	return err1 == nil && err2 == nil && math.Abs(x-y) <= tolerance*math.Max(1e-12, math.Max(math.Abs(x), math.Abs(y)))
 }

@@ -12,6 +12,14 @@ import "strings"
 //   - A text that is no number is 1265 for a DOUBLE in MySQL, 1366 in MariaDB.
 //   - NULL in a TIMESTAMP NOT NULL column is an error in MySQL.
 //   - ORD, YEARWEEK and PERIOD_ADD are 32 bits in MariaDB here and there.
+//   - NULL in arithmetic is a DOUBLE in MySQL.
+//   - CAST(decimal AS CHAR) <> 0 and CAST(GREATEST(text, text) AS DECIMAL) compare
+//     as numbers in MariaDB.
+//   - Row comparisons over an outer join make MariaDB take it for an inner one.
+//   - TIME_TO_SEC is an integer in MySQL; days up to 365 are 0000-00-00 there.
+//   - FLOOR and CEIL of DOUBLE are DOUBLE in MySQL; literals in GROUP BY are no
+//     positions when they are negative.
+//   - CAST(x AS TIME) rounds in MySQL.
 //   - MariaDB has decimals that are -0.
 //   - A text compared with a YEAR column becomes a year in MariaDB.
 //   - A NOT NULL column without default that INSERT … ON DUPLICATE KEY UPDATE

@@ -218,7 +218,11 @@ func (g *gen) grouped() query {
 		if ref, c, ok := g.choose(func(column) bool { return true }); ok && g.chance(75) {
 			keys = append(keys, c.shown(ref))
 		} else {
-			keys = append(keys, g.expr(pick(g.s, []kind{kindInt, kindText, kindDate, kindDecimal}), 1))
+			e := g.expr(pick(g.s, []kind{kindInt, kindText, kindDate, kindDecimal}), 1)
+			if !strings.Contains(e, ".") || g.literalStart(e) {
+				continue
+			}
+			keys = append(keys, e)
 		}
 	}
 	var list []string

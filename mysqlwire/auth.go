@@ -179,6 +179,8 @@ func (c *conn) fullSHA2() (string, error) {
 	}
 	plain, err := rsa.DecryptOAEP(sha1.New(), nil, key, b, nil)
 	if err != nil {
+		c.srv.cfg.Logger.Warn("the client cannot encrypt its password: connect with TLS, or give the account mysql_native_password",
+			"connection", c.id, "host", c.host)
 		return "", nil
 	}
 	for i := range plain {

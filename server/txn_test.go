@@ -348,6 +348,18 @@ func TestTransactions(t *testing.T) {
 			a.rows("51", "SELECT LAST_INSERT_ID()")
 			a.exec("UPDATE seq SET id=LAST_INSERT_ID(id+100) WHERE u=60")
 			a.rows("151", "SELECT LAST_INSERT_ID()")
+			a.rows("7,7", "SELECT LAST_INSERT_ID(7), LAST_INSERT_ID()")
+			a.fails(1690, "SELECT LAST_INSERT_ID(8), 9223372036854775807+id FROM acc")
+			a.rows("8", "SELECT LAST_INSERT_ID()")
+			r, err := a.c.ExecContext(t.Context(), "UPDATE seq SET u=LAST_INSERT_ID(u+1) WHERE id=151")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, _ := r.LastInsertId(); id != 61 {
+				t.Errorf("the OK packet says %d, want 61", id)
+			}
+			a.exec("INSERT INTO seq (u) VALUES (GET_LOCK('l',0)+1000)")
+			a.rows("1", "SELECT RELEASE_LOCK('l')")
 			a.exec("DELETE FROM seq WHERE u<3")
 			a.rows("2", "SELECT ROW_COUNT()")
 			a.exec("SET @x=1")

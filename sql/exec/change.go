@@ -84,6 +84,9 @@ type insertIDs struct {
 	set bool
 }
 
+// Unwrap is the session itself, for what is no part of expr.Session.
+func (s *insertIDs) Unwrap() expr.Session { return s.Session }
+
 // SetLastInsertID implements expr.Session.
 func (s *insertIDs) SetLastInsertID(id uint64) {
 	s.id, s.set = id, true

@@ -16,6 +16,8 @@ type castSpec struct {
 	// fuzzy: zero dates and zero parts in dates pass whatever sql_mode says,
 	// as arguments of date functions do.
 	fuzzy bool
+	// literal, if set, is what the value has to be; otherwise it is 1525.
+	literal string
 }
 
 func castDef() *def { return mustLookup("cast") }
@@ -190,6 +192,9 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	if spec.fuzzy {
 		e := c.Env
 		e.Mode &^= types.ModeNoZeroDate | types.ModeNoZeroInDate
+		if spec.literal != "" {
+			e.Warn = nil // it is an error
+		}
 		env = &e
 	}
 	to := f.T
@@ -199,6 +204,9 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	d, err := types.Cast(env, args[0], f.Args[0].Type(), to)
 	if err != nil {
 		return value.Null, fmt.Errorf("converting to %s: %w", f.T.ID, err)
+	}
+	if spec.literal != "" && d.IsNull() && !args[0].IsNull() {
+		return value.Null, sqlerr.WrongValue(spec.literal, args[0].Str())
 	}
 	if d.Kind() == value.KindDecimal {
 		if v := d.Decimal(); v.Scale() != f.T.Scale {

@@ -88,6 +88,7 @@ func compareDefs() []entry {
 		special("interval", bindInterval, def{b: Builtin{Row: rowInterval}}),
 		fn("strcmp", "ss", retStrcmp, rowStrcmp, 0),
 		fn("as_bits", "x", retUint, rowAsBits, 0),
+		fn("full_year", "i", retUint, rowFullYear, 0),
 	)
 }
 
@@ -175,7 +176,7 @@ func compareRows(env *BindEnv, name string, a, b []Expr) (Expr, error) {
 
 // comparePair converts two operands to the type in which they are compared.
 func comparePair(env *BindEnv, name string, a, b Expr) (Expr, Expr, schema.Type, error) {
-	a, b, err := constantsToColumn(name, a, b)
+	a, b, err := constantsToColumn(env, name, a, b)
 	if err != nil {
 		return nil, nil, schema.Type{}, err
 	}
@@ -183,13 +184,14 @@ func comparePair(env *BindEnv, name string, a, b Expr) (Expr, Expr, schema.Type,
 	if err != nil {
 		return nil, nil, t, err
 	}
+	ta, tb := a.Type(), b.Type()
 	if a, err = castForCompare(env, a, t); err != nil {
 		return nil, nil, t, err
 	}
 	if b, err = castForCompare(env, b, t); err != nil {
 		return nil, nil, t, err
 	}
-	return a, b, t, nil
+	return asLiteral(a, tb), asLiteral(b, ta), t, nil
 }
 
 // cmpTypeFor is types.CmpType with the collation that the operands' firmness
@@ -320,19 +322,41 @@ func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 // constantsToColumn converts a literal that is compared with an integer or
 // time column to the column's type, when that loses nothing: the comparison
 // then is one of integers, and an index serves it.
-func constantsToColumn(name string, a, b Expr) (Expr, Expr, error) {
+func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error) {
 	if c, ok := b.(*Const); ok {
-		x, err := constantToColumn(name, a, c)
+		x, err := constantToColumn(env, name, a, c)
 		return a, x, err
 	}
 	if c, ok := a.(*Const); ok {
-		x, err := constantToColumn(name, b, c)
+		x, err := constantToColumn(env, name, b, c)
 		return x, b, err
 	}
-	return a, b, nil
+	return yearOperand(b, a), yearOperand(a, b), nil
 }
 
-func constantToColumn(name string, e Expr, c *Const) (Expr, error) {
+// yearOperand is e, completed to a year of four digits if it is an integer that
+// is the same for all rows and other is a YEAR column: what constantToYear does
+// with a literal.
+func yearOperand(other, e Expr) Expr {
+	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !e.Type().IsInteger() {
+		return e
+	}
+	return mustLookup("full_year").call("full_year", []Expr{e}, e.Type(), e.Nullable(), nil)
+}
+
+// rowFullYear completes years of two digits.
+func rowFullYear(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	n := a[0].Bits()
+	if n >= 1 && n <= 99 {
+		n = uint64(fullYear(int64(n)))
+	}
+	if types.KindOf(f.T) == value.KindUint {
+		return value.Uint(n), nil
+	}
+	return value.Int(int64(n)), nil
+}
+
+func constantToColumn(env *BindEnv, name string, e Expr, c *Const) (Expr, error) {
 	t := e.Type()
 	if c.D.IsNull() {
 		return c, nil
@@ -348,7 +372,7 @@ func constantToColumn(name string, e Expr, c *Const) (Expr, error) {
 	case t.ID == schema.TypeYear && isCol:
 		return constantToYear(t, c), nil
 	case t.HasDate() || t.ID == schema.TypeTime:
-		return constantToTime(t, c)
+		return constantToTime(env, t, c)
 	case t.IsInteger() && isCol:
 		return constantToInt(c), nil
 	}
@@ -383,26 +407,19 @@ func constantToYear(t schema.Type, c *Const) Expr {
 }
 
 // constantToTime refuses a text literal that is no date (1525).
-func constantToTime(t schema.Type, c *Const) (Expr, error) {
+func constantToTime(env *BindEnv, t schema.Type, c *Const) (Expr, error) {
 	if c.D.Kind() != value.KindBytes || t.ID == schema.TypeTime {
 		return c, nil
 	}
 	q := quietCtx()
-	q.ctx.Mode = types.ModeAllowInvalidDates
+	q.ctx.Mode = env.mode() & types.ModeAllowInvalidDates
 	to := datetimeType(6)
 	if t.ID == schema.TypeDate && len(c.D.Bytes()) <= 10 {
 		to = dateType()
 	}
 	v, ok, err := types.ParseTime(&q.ctx.Env, c.D.Bytes(), to)
 	if err != nil || !ok {
-		kind := "DATETIME"
-		switch t.ID {
-		case schema.TypeDate:
-			kind = "DATE"
-		case schema.TypeTimestamp:
-			kind = "TIMESTAMP"
-		}
-		return nil, sqlerr.WrongValue(kind, c.D.Str())
+		return nil, sqlerr.WrongValue(dateKind(t.ID), c.D.Str())
 	}
 	if q.warned {
 		return c, nil
@@ -414,6 +431,31 @@ func constantToTime(t schema.Type, c *Const) (Expr, error) {
 		to.Scale = textFsp(c.D.Bytes())
 	}
 	return &Const{D: value.TimeOf(v), T: to, Text: c.Text}, nil
+}
+
+func dateKind(id schema.TypeID) string {
+	switch id {
+	case schema.TypeDate:
+		return "DATE"
+	case schema.TypeTimestamp:
+		return "TIMESTAMP"
+	}
+	return "DATETIME"
+}
+
+// asLiteral makes the cast of a text parameter that is compared with a column
+// of type t refuse what is no date, as constantToTime does with a literal.
+func asLiteral(e Expr, t schema.Type) Expr {
+	f, ok := e.(*Func)
+	if !ok || f.Name != "cast" || !t.HasDate() {
+		return e
+	}
+	if p, ok := f.Args[0].(*Param); !ok || !p.T.IsString() {
+		return e
+	}
+	c := *f
+	c.Extra = &castSpec{fuzzy: true, literal: dateKind(t.ID)}
+	return &c
 }
 
 func constantToInt(c *Const) Expr {

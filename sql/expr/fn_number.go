@@ -34,11 +34,11 @@ func numberDefs() []entry {
 	unit := func(x float64) bool { return x >= -1 && x <= 1 }
 	return []entry{
 		fn("abs", "n", retAbs, rowAbs, 0),
-		fn("sign", "n", retInt(2), rowSign, 0),
-		fn("ceil ceiling", "n", retWhole, rowCeil, 0),
-		fn("floor", "n", retWhole, rowFloor, 0),
-		fn("round", "n?i", retRound, rowRound, 0),
-		fn("truncate", "ni", retRound, rowTruncate, 0),
+		fn("sign", "n", exactly(retInt(2)), rowSign, 0),
+		fn("ceil ceiling", "n", exactly(retWhole), rowCeil, 0),
+		fn("floor", "n", exactly(retWhole), rowFloor, 0),
+		fn("round", "n?i", exactly(retRound), rowRound, 0),
+		fn("truncate", "ni", exactly(retRound), rowTruncate, 0),
 		fn("pow power", "ff", retDouble, func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			return floatResult(f, pow(a[0].Float(), a[1].Float()))
 		}, 0),
@@ -142,6 +142,16 @@ func whole(f *Func, d value.Datum, float func(float64) float64, dec func(value.D
 		return value.Dec(r), nil
 	}
 	return d, nil
+}
+
+// exactly is for functions of one number that see all digits of a quotient,
+// and whose type depends on those that it shows: ROUND(1/3, 8), FLOOR(0.99999/1).
+func exactly(ret typeFunc) typeFunc {
+	return func(b *binding) (schema.Type, error) {
+		t, err := ret(b)
+		b.args[0] = keepQuotient(b.args[0])
+		return t, err
+	}
 }
 
 // retRound types ROUND and TRUNCATE; a literal number of places decides the

@@ -522,10 +522,10 @@ func locate(f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 		}
 		return value.Int(pos + int64(coll.CharLen(s[at:at+i]))), nil
 	}
-	n := coll.CharLen(needle)
-	for ; pos <= chars; pos++ {
-		end := at + coll.PrefixLen(s[at:], n)
-		if coll.CharLen(s[at:end]) == n && coll.Compare(s[at:end], needle) == 0 {
+	// As MySQL does, only parts of as many bytes as needle has are compared:
+	// LOCATE('é', 'Hello') is 0, although é and e are equal.
+	for ; pos <= chars && at+len(needle) <= len(s); pos++ {
+		if part := s[at : at+len(needle)]; coll.Valid(part) && coll.Compare(part, needle) == 0 {
 			return value.Int(pos), nil
 		}
 		at += max(coll.PrefixLen(s[at:], 1), 1)

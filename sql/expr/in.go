@@ -22,11 +22,18 @@ func bindIn(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	if err := rejectRows(args[1:]); err != nil {
 		return nil, err
 	}
+	coll, err := textListCollation(env, name, args)
+	if err != nil {
+		return nil, err
+	}
 	var groups []*Func
 	for _, item := range args[1:] {
 		left, right, t, err := comparePair(env, name, args[0], item)
 		if err != nil {
 			return nil, err
+		}
+		if coll != schema.CollationNone && t.IsString() && sameBytes(t.Collation, coll) {
+			t.Collation = coll
 		}
 		groups = addToGroup(d, groups, left, right, t)
 	}
@@ -41,6 +48,17 @@ func bindIn(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		return parts[0], nil
 	}
 	return NewFunc(env, "or", parts...)
+}
+
+// textListCollation is the collation on which all operands agree if all are
+// text: a list of texts is searched in one. CollationNone otherwise.
+func textListCollation(env *BindEnv, name string, args []Expr) (schema.CollationID, error) {
+	for _, a := range args {
+		if t := a.Type(); !t.IsString() && t.ID != schema.TypeNull {
+			return schema.CollationNone, nil
+		}
+	}
+	return agreeOn(env, name, args)
 }
 
 func addToGroup(d *def, groups []*Func, left, item Expr, t schema.Type) []*Func {

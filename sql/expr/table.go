@@ -115,7 +115,7 @@ func functions() map[string]*def {
 		table = map[string]*def{}
 		for _, list := range [][]entry{
 			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), numberDefs(), dateDefs(), dateTextDefs(),
-			infoDefs(), miscDefs(), jsonDefs(), internalDefs(),
+			infoDefs(), lockDefs(), miscDefs(), jsonDefs(), internalDefs(),
 		} {
 			for _, e := range list {
 				if e.names == "member_of" { // the operator has a space in its name

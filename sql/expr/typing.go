@@ -327,7 +327,7 @@ func argFsp(e Expr) int {
 	switch {
 	case t.IsTemporal():
 		return max(t.Scale, 0)
-	case t.IsInteger(), t.ID == schema.TypeYear:
+	case t.IsInteger(), t.ID == schema.TypeYear, t.ID == schema.TypeNull:
 		return 0
 	case t.ID == schema.TypeDecimal:
 		return min(t.Scale, 6)

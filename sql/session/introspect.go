@@ -58,6 +58,11 @@ func (e *introspection) GlobalStatus() []infoschema.Variable {
 		"Sqlots_plan_cache_hits": c.planHits.Load(), "Sqlots_plan_cache_misses": c.planMisses.Load(),
 		"Sqlots_rows_sent": c.rowsSent.Load(), "Sqlots_errors": c.errors.Load(), "Sqlots_memory_used": e.memory.Used(),
 	}
+	for _, p := range e.processes.List() {
+		if p.Command != "Sleep" {
+			numbers["Threads_running"]++
+		}
+	}
 	for n, v := range e.store.Metrics() {
 		numbers["Sqlots_storage_"+n] = v
 	}

@@ -88,6 +88,7 @@ func (s *Session) finish(err error) error {
 		return nil
 	}
 	err = translate(err)
+	s.applyInsertID() // it stays when the statement fails
 	s.engine.counters.errors.Add(1)
 	s.rowCount = -1
 	if e, ok := err.(*sqlerr.Error); ok {

@@ -240,6 +240,9 @@ func (s *Session) Database() string { return s.database }
 func (s *Session) LastInsertID() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.newInsertID != nil {
+		return *s.newInsertID
+	}
 	return s.lastInsertID
 }
 

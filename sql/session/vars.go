@@ -162,7 +162,7 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 		if err := checkSupported(key, checked); err != nil {
 			return err
 		}
-		if onlyDefault[key] && d.Text(checked) != d.Text(d.Default) {
+		if onlyDefault(key) && d.Text(checked) != d.Text(d.Default) {
 			return sqlerr.NotSupported(d.Name + " = " + d.Text(checked))
 		}
 		stored = checked.Clone()
@@ -177,13 +177,17 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 	return nil
 }
 
-// onlyDefault are variables whose other values would change results, or promise
-// a protection, that sqlots does not have.
-var onlyDefault = map[string]bool{
-	"lc_time_names": true, "div_precision_increment": true, "default_week_format": true, "sql_auto_is_null": true,
-	"auto_increment_increment": true, "auto_increment_offset": true, "completion_type": true, "sql_require_primary_key": true,
-	"explicit_defaults_for_timestamp": true, "read_only": true, "super_read_only": true, "offline_mode": true,
-	"require_secure_transport": true, "init_connect": true, "block_encryption_mode": true, "default_collation_for_utf8mb4": true,
+// onlyDefault reports variables whose other values would change results, or
+// promise a protection, that sqlots does not have.
+func onlyDefault(name string) bool {
+	switch name {
+	case "lc_time_names", "div_precision_increment", "default_week_format", "sql_auto_is_null", "auto_increment_increment",
+		"auto_increment_offset", "completion_type", "sql_require_primary_key", "explicit_defaults_for_timestamp", "read_only",
+		"super_read_only", "offline_mode", "require_secure_transport", "init_connect", "block_encryption_mode",
+		"default_collation_for_utf8mb4":
+		return true
+	}
+	return false
 }
 
 // checkSupported refuses values whose meaning sqlots does not have.

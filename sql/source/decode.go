@@ -28,6 +28,7 @@ type decoder struct {
 	keys      []byte
 	cellBytes int
 	buf       []byte
+	ints      []int64 // of a row, with readPlan.ints
 }
 
 // cellRef is a value that stands in a cell of its own.
@@ -42,6 +43,7 @@ func (d *decoder) init(p *readPlan) {
 	d.plan = p
 	if len(p.fields) > 0 && d.rd == nil {
 		d.rd = rowenc.NewReader(p.ids)
+		d.ints = make([]int64, len(p.fields))
 	}
 }
 
@@ -198,6 +200,12 @@ func setNull(v *vec.Vec, i int) {
 
 // fields decodes the wanted columns of a rowenc row into row i.
 func (d *decoder) fields(key, row []byte, i int) error {
+	if d.plan.ints && d.rd.Ints(row, d.ints) {
+		for k, x := range d.ints {
+			d.cols[d.plan.fields[k].out].I64[i] = x
+		}
+		return nil
+	}
 	if err := d.rd.Reset(row); err != nil {
 		return d.corrupt(key, err)
 	}

@@ -54,6 +54,7 @@ func (s *Source) Lookup(_ context.Context, ec *expr.Ctx, n *physical.Scan, nkeys
 	if n.Index != nil {
 		l.x = k.Index(n.Index.ID)
 	}
+	l.setWithin(ec)
 	return l, l.plans(ec, k)
 }
 
@@ -80,6 +81,10 @@ type lookup struct {
 	// first decodes and filters entries (with byEntry), out the result.
 	first, out sieve
 	hasFirst   bool
+	// within are the spans behind each key in which rows may lie; see setWithin.
+	within    []storage.Span
+	hasWithin bool
+	keySpans  []storage.Span
 
 	arena []byte
 	keys  []outerKey
@@ -320,7 +325,15 @@ func (l *lookup) readPoints(ctx context.Context, fn func(key, val []byte, of []o
 }
 
 func (l *lookup) readRange(ctx context.Context, of []outerKey, fn func(key, val []byte, of []outerKey) error) error {
-	span := storage.Span{Start: of[0].key, End: keyenc.PrefixEnd(of[0].key)}
+	for _, span := range l.spansOf(of[0].key) {
+		if err := l.readSpan(ctx, span, of, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lookup) readSpan(ctx context.Context, span storage.Span, of []outerKey, fn func(key, val []byte, of []outerKey) error) error {
 	scan, err := l.reader.Scan(ctx, span, storage.ScanOptions{})
 	if err != nil {
 		return err

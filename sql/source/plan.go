@@ -22,6 +22,7 @@ type readPlan struct {
 	key, own, pk keyPlan
 	fields       []field
 	ids          []uint16 // of fields
+	ints         bool     // all fields are as rowenc.AppendInt writes them
 	stamps       []int    // outputs that are TIMESTAMP
 	large        []bool   // outputs whose value may stand in a cell
 	needValue    bool
@@ -163,7 +164,9 @@ func newReadPlan(c *table.Codec, x *schema.Index, read []int, want []bool) (*rea
 	p.key.fix()
 	p.own.fix()
 	p.pk.fix()
+	p.ints = len(p.fields) > 0
 	for _, f := range p.fields {
+		p.ints = p.ints && (f.kind == value.KindInt || f.kind == value.KindDuration)
 		p.ids = append(p.ids, c.Columns[f.pos].ID)
 	}
 	return p, nil

@@ -88,6 +88,7 @@ func (s *Store) sequence(batch *pebble.Batch, seqValue []byte, d storage.Durabil
 	seq := s.seq.Load() + 1
 	binary.BigEndian.PutUint64(seqValue, seq)
 	s.started.Store(seq)
+	s.images.touch(batch)
 	var err error
 	if d == storage.DurabilityNone {
 		err = s.db.Apply(batch, pebble.NoSync)

@@ -211,6 +211,7 @@ func (s *Store) Metrics() map[string]int64 {
 		"disk_full":  flag(s.disk.full.Load()),
 		"frozen":     flag(s.disk.frozen() != nil),
 	}
+	out["images"], out["image_bytes"] = s.images.usage()
 	if s.enter() != nil {
 		return out
 	}

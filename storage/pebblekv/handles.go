@@ -13,6 +13,8 @@ type sharedSnapshot struct {
 	*pebble.Snapshot
 	refs atomic.Int32
 	tag  uint64
+	// exact: it is the state after commit tag, no more and no less.
+	exact bool
 }
 
 // release gives one reference back; the last one closes.
@@ -44,6 +46,7 @@ func (s *Store) shareSnapshot() *sharedSnapshot {
 	quiet := s.seq.Load() == started
 	sn := &sharedSnapshot{Snapshot: s.db.NewSnapshot(), tag: started}
 	sn.refs.Store(1)
+	sn.exact = quiet && s.started.Load() == started
 	c.drop()
 	if quiet {
 		sn.refs.Add(1)

@@ -23,6 +23,10 @@ type Options struct {
 	// CacheBytes is the memory of the block cache; the write buffers are
 	// charged to it. 0 means 256 MiB. It lives in the Go heap.
 	CacheBytes int64
+	// ImageBytes is how much of CacheBytes is for copies of tables and indexes
+	// that are scanned over and over and not written to; 0 means a quarter,
+	// negative none.
+	ImageBytes int64
 	// MemTableBytes is the size of one write buffer, of which up to four exist.
 	// 0 means an eighth of the cache, within 1 and 64 MiB.
 	MemTableBytes int64
@@ -39,6 +43,8 @@ type Options struct {
 	// Logger receives the engine's errors (and its chatter, as debug); nil for
 	// slog.Default.
 	Logger *slog.Logger
+	// eagerImages is images.eager.
+	eagerImages bool
 }
 
 const (
@@ -66,6 +72,10 @@ func (o Options) withDefaults() Options {
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = defaultCache
 	}
+	if o.ImageBytes == 0 {
+		o.ImageBytes = o.CacheBytes / 4
+	}
+	o.ImageBytes = min(max(o.ImageBytes, 0), o.CacheBytes/2)
 	if o.MemTableBytes <= 0 {
 		o.MemTableBytes = min(max(o.CacheBytes/8, minMemTable), maxMemTable)
 	}

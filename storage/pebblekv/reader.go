@@ -129,7 +129,23 @@ func (sn *snapshot) NewIterWithContext(ctx context.Context, o *pebble.IterOption
 
 // Scan implements storage.Reader.
 func (sn *snapshot) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
-	return sn.store.scan(ctx, sn, span, opts)
+	if im := sn.image(span); im != nil && ctx.Err() == nil && bytes.Compare(span.Start, span.End) < 0 {
+		return newImageScanner(sn.store, im, span, opts), nil
+	}
+	sc, err := sn.store.scan(ctx, sn, span, opts)
+	if sc, ok := sc.(*scanner); ok {
+		sc.group, sc.counted = groupOfSpan(span)
+	}
+	return sc, err
+}
+
+// image is the image that may be read for span, nil for none.
+func (sn *snapshot) image(span storage.Span) *image {
+	if sn.store.images.count.Load() == 0 || sn.use() != nil {
+		return nil
+	}
+	defer sn.done()
+	return sn.store.images.find(span, sn.snap)
 }
 
 // Seq implements storage.Snapshot. It is read from the state itself, when it
@@ -324,6 +340,10 @@ type scanner struct {
 	keyOnly bool
 	started bool
 	runs    uint
+	// counted scans are of a group, for which an image may be made.
+	group   group
+	counted bool
+	read    int64
 }
 
 func (s *Store) scan(ctx context.Context, src iterSource, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
@@ -407,6 +427,7 @@ func (sc *scanner) run(fn func(key, value []byte) bool) (more, done bool, err er
 				return false, false, fmt.Errorf("scan at %x: %w", it.Key(), mapError(err))
 			}
 		}
+		sc.read += int64(len(it.Key()) + len(value))
 		if !fn(it.Key(), value) {
 			return false, false, nil
 		}
@@ -430,6 +451,10 @@ func (sc *scanner) Close() error {
 	defer sc.store.exit()
 	sc.store.handles.remove(&sc.h)
 	sc.end()
+	if sc.counted {
+		sc.counted = false
+		sc.store.noteScan(sc.group, sc.read)
+	}
 	return nil
 }
 

@@ -49,6 +49,7 @@ type Store struct {
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
 	snapshots snapshotCache
+	images    images
 
 	closing  atomic.Bool
 	active   atomic.Int64 // calls in progress
@@ -69,6 +70,8 @@ var (
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.Logger), closed: make(chan struct{})}
+	s.images.limit, s.images.eager = opts.ImageBytes, opts.eagerImages
+	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("opening %s: %w: %v", opts.Dir, storage.ErrCorruption, r)
@@ -235,7 +238,7 @@ func (s *Store) cleanBulk() error {
 }
 
 func (s *Store) openDB() error {
-	cache := pebble.NewCache(s.opts.CacheBytes)
+	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes)
 	defer cache.Unref()
 	s.po = s.opts.pebbleOptions(s.disk, cache)
 	s.po.Lock = s.lock

@@ -47,6 +47,8 @@ type shape struct {
 	ends   int // offset of the ends in the row
 	data   int // offset of the data in the row
 	wide   bool
+	// plain: all wanted columns have values in the row, which is not wide.
+	plain bool
 }
 
 // slot is the place of a wanted column.
@@ -135,6 +137,10 @@ func (s *shape) parse(row []byte, want []uint16) error {
 	for _, id := range want {
 		s.slots = append(s.slots, findSlot(ids, id, nulls, ext))
 	}
+	s.plain = !s.wide
+	for _, slot := range s.slots {
+		s.plain = s.plain && slot.state == Value
+	}
 	s.header = append(s.header[:0], row[:s.ends]...)
 	return nil
 }
@@ -209,6 +215,48 @@ func (r *Reader) Int(i int) (int64, State) {
 		return int64(binary.LittleEndian.Uint64(b[lo:])), Value
 	}
 	return 0, Corrupt
+}
+
+// Ints reads all wanted columns of a row, which AppendInt wrote, into dst. It
+// is Reset and Int in one, for scans; false when it does not apply (NULLs,
+// absent columns, damage), and then nothing is said of dst.
+func (r *Reader) Ints(row []byte, dst []int64) bool {
+	s := r.cur
+	if h := len(s.header); h == 0 || len(row) < s.data || string(row[:h]) != string(s.header) {
+		var err error
+		if s, err = r.find(row); err != nil {
+			return false
+		}
+		r.cur = s
+	}
+	if !s.plain || len(dst) < len(s.slots) {
+		return false
+	}
+	ends, data := row[s.ends:s.data], row[s.data:]
+	for k := range s.slots {
+		at := int(s.slots[k].at)
+		hi, lo := uint(binary.LittleEndian.Uint16(ends[2*at:])), uint(0)
+		if at > 0 {
+			lo = uint(binary.LittleEndian.Uint16(ends[2*at-2:]))
+		}
+		if hi > uint(len(data)) {
+			return false
+		}
+		b := data[:hi]
+		switch hi - lo {
+		case 1:
+			dst[k] = int64(int8(b[lo]))
+		case 2:
+			dst[k] = int64(int16(binary.LittleEndian.Uint16(b[lo:])))
+		case 4:
+			dst[k] = int64(int32(binary.LittleEndian.Uint32(b[lo:])))
+		case 8:
+			dst[k] = int64(binary.LittleEndian.Uint64(b[lo:]))
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // bounds is where value k starts and ends in the data.

@@ -317,7 +317,7 @@ func exprEqual(a, b expr.Expr) bool {
 		return ok && reflect.DeepEqual(x.T, y.T) && reflect.DeepEqual(x.D, y.D)
 	case *expr.Func:
 		y, ok := b.(*expr.Func)
-		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !reflect.DeepEqual(x.T, y.T) || volatile(x) {
+		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !sameResult(x, y) || volatile(x) {
 			return false
 		}
 		if !reflect.DeepEqual(x.Extra, y.Extra) {
@@ -343,4 +343,16 @@ func volatile(e expr.Expr) bool {
 		return !v
 	})
 	return v
+}
+
+// sameResult compares the types of two calls. Decimal operators have that of
+// their operands, but one inside a larger expression may keep more digits.
+func sameResult(x, y *expr.Func) bool {
+	if x.T.ID == schema.TypeDecimal && y.T.ID == schema.TypeDecimal {
+		switch x.Name {
+		case "+", "-", "*", "/", "neg":
+			return true
+		}
+	}
+	return reflect.DeepEqual(x.T, y.T)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -52,7 +53,11 @@ func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error
 	for i, o := range list {
 		if i > 0 && o.op == logical.SetIntersect {
 			last := &chain[len(chain)-1]
-			r, err := b.setOperation(o.op, o.all, last.r, o.r)
+			want, err := b.commonTypes([]operand{*last, o})
+			if err != nil {
+				return nil, err
+			}
+			r, err := b.setOperation(o, last.r, want)
 			if err != nil {
 				return nil, err
 			}
@@ -61,10 +66,13 @@ func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error
 		}
 		chain = append(chain, o)
 	}
+	want, err := b.commonTypes(chain)
+	if err != nil {
+		return nil, err
+	}
 	r := chain[0].r
 	for _, o := range chain[1:] {
-		var err error
-		if r, err = b.setOperation(o.op, o.all, r, o.r); err != nil {
+		if r, err = b.setOperation(o, r, want); err != nil {
 			return nil, err
 		}
 	}
@@ -114,8 +122,31 @@ func (b *binder) operand(sc *scope, n ast.Node, notLast bool) (operand, error) {
 	return o, nil
 }
 
-// setOperation brings the inputs to common types.
-func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (*result, error) {
+// commonTypes are the types of the columns of a chain. All its operands have a
+// say, also in what an earlier UNION takes for equal.
+func (b *binder) commonTypes(chain []operand) ([]schema.Type, error) {
+	out := make([]schema.Type, len(chain[0].r.cols))
+	for i := range out {
+		origins := make([]expr.Expr, len(chain))
+		ts := make([]schema.Type, len(chain))
+		for j, o := range chain {
+			ts[j], origins[j] = o.r.cols[i].T, origin(o.r.node, &o.r.cols[i])
+		}
+		out[i] = types.Unify(ts...)
+		if !out[i].IsCharacter() {
+			continue
+		}
+		var err error
+		if out[i].Collation, err = expr.AgreedCollation(b.be, "UNION", origins); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// setOperation joins o to what stands left of it, converted to the types want.
+func (b *binder) setOperation(o operand, left *result, want []schema.Type) (*result, error) {
+	op, all, right := o.op, o.all, o.r
 	out := make([]logical.Column, len(left.cols))
 	le, re := make([]expr.Expr, len(out)), make([]expr.Expr, len(out))
 	castL, castR := false, false
@@ -123,13 +154,8 @@ func (b *binder) setOperation(op logical.SetOp, all bool, left, right *result) (
 	rx, rin := right.columns()
 	for i := range out {
 		l, r := &left.cols[i], &right.cols[i]
-		t := types.Unify(l.T, r.T)
+		t := want[i]
 		var err error
-		if t.IsCharacter() {
-			if t.Collation, err = expr.AgreedCollation(b.be, "UNION", []expr.Expr{origin(left.node, l), origin(right.node, r)}); err != nil {
-				return nil, err
-			}
-		}
 		if le[i], err = expr.NewCast(b.be, lx[i], t, false); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,35 @@
+package server_test
+
+import "testing"
+
+// TestToolsSet runs what shells, dumps, drivers and frameworks set.
+func TestToolsSet(t *testing.T) {
+	_, dsn := startServer(t)
+	c := dial(t, dsn)
+	for _, s := range []string{
+		"SET NAMES utf8mb4", "SET NAMES utf8", "SET NAMES utf8mb4 COLLATE utf8mb4_bin", "SET NAMES binary", "SET NAMES DEFAULT", "SET CHARACTER SET utf8mb4",
+		"SET character_set_results=NULL", "SET autocommit=1", "SET autocommit=ON", "SET sql_quote_show_create=1", "SET net_write_timeout=600, net_read_timeout=600",
+		"SET unique_checks=0, foreign_key_checks=0, sql_notes=0", "SET time_zone='+00:00'", "SET time_zone='SYSTEM'", "SET SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO'",
+		"SET sql_mode=DEFAULT", "SET @OLD=@@sql_mode, sql_mode='ANSI'", "SET sql_mode=@OLD", "SET SESSION wait_timeout=28800", "SET sql_big_selects=1",
+		"SET default_storage_engine=InnoDB", "SET optimizer_switch='mrr=on'", "SET tx_isolation='READ-COMMITTED'", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+		"SET sql_auto_is_null=0", "SET lc_time_names='en_US'", "SET group_concat_max_len=1048576", "SET sql_safe_updates=0", "SET max_execution_time=0",
+		"SET GLOBAL innodb_lock_wait_timeout=50", "SET SESSION sql_select_limit=DEFAULT", "SET sql_log_bin=0", "SET insert_id=1", "SET timestamp=DEFAULT",
+		"SET GLOBAL time_zone='+00:00'", "SET character_set_client=utf8mb4", "SET collation_connection=utf8mb4_general_ci", "SET div_precision_increment=4",
+	} {
+		c.exec(s)
+	}
+	c.exec("SET tx_isolation='READ-COMMITTED'")
+	c.rows("READ-COMMITTED,READ-COMMITTED", "SELECT @@tx_isolation, @@transaction_isolation")
+	for _, x := range []struct {
+		number uint16
+		text   string
+	}{
+		{1193, "SET nope=1"}, {1193, "SET GLOBAL nope=1"}, {1238, "SET version='x'"}, {1238, "SET GLOBAL max_connections=10"}, {1229, "SET innodb_flush_log_at_trx_commit=1"},
+		{1231, "SET sql_mode='nope'"}, {1231, "SET autocommit=2"}, {1298, "SET time_zone='nope'"}, {1115, "SET NAMES nope"}, {1232, "SET wait_timeout='x'"},
+		{1235, "SET NAMES latin1"}, {1235, "SET transaction_isolation='SERIALIZABLE'"}, {1235, "SET lc_time_names='de_DE'"}, {1235, "SET div_precision_increment=2"},
+		{1235, "SET GLOBAL read_only=1"}, {1235, "SET sql_auto_is_null=1"}, {1235, "SET auto_increment_increment=2"}, {1235, "SET PERSIST wait_timeout=5"},
+		{1235, "SET GLOBAL require_secure_transport=1"},
+	} {
+		c.fails(x.number, x.text)
+	}
+}

@@ -1,0 +1,205 @@
+package pebblekv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/storagetest"
+)
+
+func openEager(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(Options{Dir: "store", FS: vfs.NewMem(), CacheBytes: 32 << 20, MemTableBytes: 64 << 10, DiskReserveBytes: -1,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), eagerImages: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The contract of the store holds when everything that can be is read from
+// images.
+func TestConformanceWithImages(t *testing.T) {
+	storagetest.Run(t, func(t *testing.T) storage.Store { return openEager(t) })
+}
+
+func imageKey(g byte, i uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{2, 0, 0, 0, 1, 0, g}, i)
+}
+
+type pair struct{ key, val string }
+
+func collect(t testing.TB, sc storage.Scanner, stopEvery int) (out []pair) {
+	t.Helper()
+	defer sc.Close()
+	for {
+		n := 0
+		done, err := sc.Visit(t.Context(), func(k, v []byte) bool {
+			out = append(out, pair{string(k), string(v)})
+			n++
+			return stopEvery == 0 || n < stopEvery
+		})
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		if done {
+			return out
+		}
+	}
+}
+
+// While groups are written to in every way, scans of a snapshot find what an
+// iterator finds, from images or not.
+func TestImagesUnderWrites(t *testing.T) {
+	s := openEager(t)
+	defer s.Close()
+	const groups = 3
+	var writers, readers sync.WaitGroup
+	stop := make(chan struct{})
+	for w := range 3 {
+		writers.Add(1)
+		go func() {
+			defer writers.Done()
+			r := rand.New(rand.NewPCG(uint64(w), 7))
+			for i := range 300 {
+				writeSome(t, s, r, byte(r.IntN(groups)), i)
+			}
+		}()
+	}
+	var fromImage, scans [4]int
+	for n := range 4 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			r := rand.New(rand.NewPCG(uint64(n), 9))
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				scans[n]++
+				if readSome(t, s, r, byte(r.IntN(groups))) {
+					fromImage[n]++
+				}
+			}
+		}()
+	}
+	writers.Wait()
+	close(stop)
+	readers.Wait()
+	// What is left is at rest: all of it comes from images.
+	r := rand.New(rand.NewPCG(1, 1))
+	for g := range byte(groups) {
+		for range 50 {
+			readSome(t, s, r, g)
+		}
+		if !readSome(t, s, r, g) {
+			t.Errorf("group %d has no image", g)
+		}
+	}
+	t.Logf("%v of %v scans from images", fromImage, scans)
+	if n, size := s.images.usage(); n != groups || size <= 0 {
+		t.Errorf("%d images, %d bytes", n, size)
+	}
+	if _, err := s.DeleteRange(t.Context(), storage.Span{Start: imageKey(0, 0), End: imageKey(0, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if n, size := s.images.usage(); n != 0 || size != 0 {
+		t.Errorf("%d images, %d bytes after all were dropped", n, size)
+	}
+}
+
+func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
+	switch {
+	case i%50 == 17:
+		lo := r.Uint64N(3000)
+		if _, err := s.DeleteRange(t.Context(), storage.Span{Start: imageKey(g, lo), End: imageKey(g, lo+r.Uint64N(300))}); err != nil {
+			t.Error(err)
+		}
+		return
+	case i%50 == 34:
+		b, err := s.BulkLoad(t.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		at := r.Uint64N(3000)
+		for range 100 {
+			at += 1 + r.Uint64N(5)
+			if err := b.Add(imageKey(g, at), binary.BigEndian.AppendUint64(nil, r.Uint64())); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := b.Finish(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer txn.Rollback()
+	for range 1 + r.IntN(20) {
+		key := imageKey(g, r.Uint64N(3000))
+		if r.IntN(4) == 0 {
+			err = txn.Delete(key)
+		} else {
+			err = txn.Put(key, bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(200)))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := txn.Commit(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// readSome compares a scan with that of an iterator and tells whether it came
+// from an image.
+func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
+	st, err := s.Snapshot()
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	defer st.Close()
+	sn := st.(*snapshot)
+	span := storage.Span{Start: imageKey(g, 0)[:groupLen], End: keyenc.PrefixEnd(imageKey(g, 0)[:groupLen])}
+	if r.IntN(2) == 0 {
+		lo := r.Uint64N(3200)
+		span.Start, span.End = imageKey(g, lo), imageKey(g, lo+r.Uint64N(1000))
+	}
+	opts := storage.ScanOptions{Reverse: r.IntN(2) == 0, KeyOnly: r.IntN(3) == 0}
+	stopEvery := []int{0, 1, 100, 256, 1000}[r.IntN(5)]
+	sc, err := sn.Scan(t.Context(), span, opts)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	_, fromImage = sc.(*imageScanner)
+	got := collect(t, sc, stopEvery)
+	raw, err := s.scan(t.Context(), sn, span, opts)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	if want := collect(t, raw, 0); !slices.Equal(got, want) {
+		t.Errorf("image %v, %+v: %d pairs instead of %d", fromImage, opts, len(got), len(want))
+	}
+	return fromImage
+}
