@@ -153,25 +153,38 @@ func (b *Bulk) compare(x, y bulkPair) int {
 // sort orders the groups, each in a goroutine, and looks for equal keys.
 func (b *Bulk) sort() error {
 	var wg sync.WaitGroup
-	duplicate := make([]bool, len(b.groups))
+	errs := make([]error, len(b.groups))
 	for i, g := range b.groups {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if !slices.IsSortedFunc(g, b.compare) {
-				slices.SortFunc(g, b.compare)
-			}
-			for j := 1; j < len(g); j++ {
-				if g[j-1].prefix == g[j].prefix && bytes.Equal(b.key(g[j-1]), b.key(g[j])) {
-					duplicate[i] = true
-					return
+			defer func() {
+				// A bug here must not take the server down.
+				if r := recover(); r != nil {
+					errs[i] = fmt.Errorf("sorting a bulk load: %v", r)
 				}
-			}
+			}()
+			errs[i] = b.sortGroup(g)
 		}()
 	}
 	wg.Wait()
-	if slices.Contains(duplicate, true) {
-		return ErrBulkDuplicate
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortGroup orders one group; ErrBulkDuplicate when two keys are equal.
+func (b *Bulk) sortGroup(g []bulkPair) error {
+	if !slices.IsSortedFunc(g, b.compare) {
+		slices.SortFunc(g, b.compare)
+	}
+	for j := 1; j < len(g); j++ {
+		if g[j-1].prefix == g[j].prefix && bytes.Equal(b.key(g[j-1]), b.key(g[j])) {
+			return ErrBulkDuplicate
+		}
 	}
 	return nil
 }
