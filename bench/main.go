@@ -12,13 +12,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sqlots/sqlots/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run [flags]
+const usage = `usage: sqlots bench load|run|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
+tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
 
 With -compare, everything is done on both addresses in turn: A is that of
 -dsn, B that of -compare; ratios above 1 say that A is better.
@@ -60,6 +63,9 @@ type command struct {
 // the exit code: 0 when all went well, 1 when operations failed or answers
 // were wrong, 2 for bad usage.
 func Main(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "tpch" {
+		return tpch.Main(args[1:], stdout, stderr)
+	}
 	c := &command{stdout: stdout, stderr: stderr}
 	if err := c.parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -124,7 +130,7 @@ func (c *command) parse(args []string) error {
 	f := c.flags()
 	if len(args) == 0 {
 		f.Usage()
-		return errors.New("say load or run")
+		return errors.New("say load, run or tpch")
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
 		f.Usage()
@@ -132,7 +138,7 @@ func (c *command) parse(args []string) error {
 	}
 	c.verb = args[0]
 	if c.verb != "load" && c.verb != "run" {
-		return fmt.Errorf("unknown command %q (load or run)", c.verb)
+		return fmt.Errorf("unknown command %q (load, run or tpch)", c.verb)
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // names are the collations that the properties are tested for.
 var names = []string{
 	"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_bin", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci",
-	"utf8mb4_de_pb_0900_ai_ci", "utf8mb3_general_ci", "utf8mb4_spanish2_ci", "latin1_swedish_ci", "latin1_bin", "ascii_general_ci", "ascii_bin", "binary",
+	"utf8mb4_de_pb_0900_ai_ci", "utf8mb3_general_ci", "utf8mb4_spanish2_ci", "latin1_swedish_ci", "latin1_bin", "gbk_chinese_ci", "gbk_bin", "big5_chinese_ci", "gb18030_bin", "ascii_general_ci", "ascii_bin", "binary",
 }
 
 // runes are characters that collations treat in special ways.

@@ -41,11 +41,13 @@ type Collation struct {
 	ascii bool
 	caseS bool
 	isDef bool
-	v     colldata.Collation
-	cs    charset.Charset
-	w8    *[256]byte   // the weights of class8Bit
-	w16   *[128]uint16 // the weights of ASCII, where they are used; 0 is ignorable
-	pad   []byte       // the key of a space, which PAD SPACE keys do not end in
+	// standIn: the order is that of another collation.
+	standIn bool
+	v       colldata.Collation
+	cs      charset.Charset
+	w8      *[256]byte   // the weights of class8Bit
+	w16     *[128]uint16 // the weights of ASCII, where they are used; 0 is ignorable
+	pad     []byte       // the key of a space, which PAD SPACE keys do not end in
 }
 
 type table struct {
@@ -75,7 +77,8 @@ var environment = sync.OnceValue(func() *collations.Environment { return collati
 func build() *table {
 	env := environment()
 	t := &table{byID: map[schema.CollationID]*Collation{}, byName: map[string]*Collation{}, def: map[string]*Collation{}}
-	for _, v := range colldata.All(env) {
+	all := colldata.All(env)
+	for _, v := range append(all, eastAsian(colldata.Lookup)...) {
 		c := newCollation(v)
 		if c == nil {
 			continue
@@ -86,7 +89,7 @@ func build() *table {
 	}
 	sort.Slice(t.list, func(i, j int) bool { return t.list[i].ID < t.list[j].ID })
 	for _, c := range t.list {
-		if schema.CollationID(env.DefaultCollationForCharset(c.Charset)) == c.ID {
+		if schema.CollationID(env.DefaultCollationForCharset(c.Charset)) == c.ID || isEastAsianDefault(c.Name) {
 			c.isDef = true
 			t.def[c.Charset] = c
 		}
@@ -173,6 +176,12 @@ func newCollation(v colldata.Collation) *Collation {
 		}
 	case *colldata.Collation_8bit_bin:
 		c.class = classPadByte
+	case *doubleByteCollation:
+		if v.weight == nil {
+			c.class = classPadByte
+		}
+	case *renamed:
+		c.standIn = true
 	case *colldata.Collation_8bit_simple_ci:
 		c.class = class8Bit
 		c.w8 = new([256]byte)
@@ -231,8 +240,22 @@ func (c *Collation) spaceKey() []byte {
 	return c.v.WeightString(nil, b[:n], 0)
 }
 
+// WeightString is MySQL's WEIGHT_STRING of s. With chars > 0 PAD SPACE
+// collations fill it as if s had so many characters.
+func (c *Collation) WeightString(s []byte, chars int) []byte {
+	if !c.PadSpace() {
+		chars = 0
+	}
+	return c.v.WeightString(nil, s, chars)
+}
+
 // IsDefault reports whether c is the default of its character set.
 func (c *Collation) IsDefault() bool { return c.isDef }
+
+// IsStandIn reports a collation whose order is not known: it serves as the
+// default of its character set on connections and in conversions, and compares
+// as gb18030_unicode_520_ci does. Columns may not have it.
+func (c *Collation) IsStandIn() bool { return c.standIn }
 
 // IsBinary reports that keys are the strings themselves: AppendKey copies.
 // It does not hold for PAD SPACE _bin collations.

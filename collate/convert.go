@@ -149,6 +149,10 @@ func describe(name string) string {
 		return "UTF-32 Unicode"
 	case "ucs2":
 		return "UCS-2 Unicode"
+	case "gbk":
+		return "GBK Simplified Chinese"
+	case "big5":
+		return "Big5 Traditional Chinese"
 	case "gb18030":
 		return "China National Standard GB18030"
 	case "gb2312":

@@ -185,9 +185,10 @@ func compareIndexes(t *testing.T, db *sql.DB) {
 	}
 	const question = "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(grp * 31 + part), 0), ' ', COUNT(DISTINCT grp)) FROM crash.entries FORCE INDEX (%s) WHERE %s"
 	want := one(fmt.Sprintf(question, "PRIMARY", "grp >= 0"))
-	indexes := map[string]string{"by_token": "token >= ''", "by_name": "name >= ''", "by_amount": "amount >= 0", "by_gen": "gen >= 0"}
+	indexes := map[string]string{"by_token": "token >= ''", "by_name": "name >= ''", "by_amount": "amount >= 0", "by_gen": "gen >= 0",
+		"by_half": "half >= 0", "by_label": "label >= ''", "by_upper": "UPPER(name) >= ''", "by_expr": "CONCAT(token, '!') >= ''"}
 	if one("SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = 'crash' AND table_name = 'entries' AND index_name = 'extra'") != "0" {
-		indexes["extra"] = "amount >= 0"
+		indexes["extra"] = "half >= 0"
 	}
 	for index, where := range indexes {
 		if got := one(fmt.Sprintf(question, index, where)); got != want {

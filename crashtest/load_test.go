@@ -21,11 +21,13 @@ func ddl() []string {
 		"CREATE DATABASE crash",
 		`CREATE TABLE crash.entries (
   grp BIGINT NOT NULL, part INT NOT NULL, gen INT NOT NULL, name VARCHAR(60), amount BIGINT, token VARCHAR(60) NOT NULL, note TEXT,
+  half BIGINT AS (amount DIV 2), label VARCHAR(80) AS (CONCAT(name, '#', grp)) STORED,
   PRIMARY KEY (grp, part),
   UNIQUE KEY by_token (token),
   KEY by_name (name, grp) INCLUDE (amount),
   KEY by_amount (amount DESC),
-  KEY by_gen (gen))`,
+  KEY by_half (half), KEY by_label (label), KEY by_upper ((UPPER(name)), part), UNIQUE KEY by_expr ((CONCAT(token, '!'))),
+  KEY by_gen (gen), CHECK (gen > 0))`,
 		"CREATE TABLE crash.accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL, KEY by_balance (balance))",
 	}
 	for i := range accounts {
@@ -82,7 +84,7 @@ func (l *load) run(workers []*worker, schema bool) {
 // are not looked at: the rows and entries that are left are.
 func (l *load) changeSchema() {
 	for !l.killed.Load() {
-		if _, err := l.db.Exec("CREATE INDEX extra ON crash.entries (amount, name) INCLUDE (note)"); err == nil {
+		if _, err := l.db.Exec("CREATE INDEX extra ON crash.entries (half, (LOWER(name)), amount) INCLUDE (note)"); err == nil {
 			l.indexes.Add(1)
 		}
 		_, _ = l.db.Exec("DROP INDEX extra ON crash.entries")
@@ -193,7 +195,7 @@ func (w *worker) change(ctx context.Context, conn *sql.Conn, g *group, next stat
 
 // insert gives the statement that makes a group.
 func (w *worker) insert(g *group, next state) string {
-	query := "INSERT INTO crash.entries VALUES "
+	query := "INSERT INTO crash.entries (grp, part, gen, name, amount, token, note) VALUES "
 	for part := range next.parts {
 		if part > 0 {
 			query += ", "

@@ -74,7 +74,7 @@ func names(cols []column) string {
 
 // change is an INSERT, REPLACE, UPDATE or DELETE of table t.
 func (g *gen) change(t *table) string {
-	g.from = []source{{t, t.name}}
+	g.from, g.target = []source{{t, t.name}}, t
 	cols := append([]column(nil), t.cols...)
 	if g.chance(20) { // leave some out
 		var some []column
@@ -142,13 +142,9 @@ func (g *gen) tail(t *table) string {
 }
 
 func (g *gen) update(t *table) string {
-	g.depth = 2 // no subqueries on the table that is changed
-	defer func() { g.depth = 0 }()
 	return "UPDATE " + pick(g.s, []string{"", "", "IGNORE "}) + t.name + " SET " + g.assignments(t, false) + g.tail(t)
 }
 
 func (g *gen) deleteFrom(t *table) string {
-	g.depth = 2
-	defer func() { g.depth = 0 }()
 	return "DELETE FROM " + t.name + g.tail(t)
 }

@@ -20,6 +20,8 @@ type gen struct {
 	tables []*table
 	from   []source // columns in scope
 	depth  int      // of subqueries
+	subs   int      // tables in subqueries, for their names
+	target *table   // that is changed, which no subquery reads
 	inAgg  bool
 	loose  bool // the statement may answer with one of several equal texts
 }
@@ -152,6 +154,7 @@ func (g *gen) control(k kind, d int) string {
 		func() string { return "IFNULL(" + e() + ", " + e() + ")" },
 		func() string { return "NULLIF(" + e() + ", " + e() + ")" },
 		func() string { return pick(g.s, []string{"LEAST(", "GREATEST("}) + e() + ", " + e() + ")" },
+		func() string { return g.scalar(k) },
 	)
 }
 
@@ -421,24 +424,84 @@ func (g *gen) rowCond() string {
 	return "(" + r1 + ", " + r2 + ") " + pick(g.s, []string{"=", "<", ">="}) + " " + pair()
 }
 
-// subCond is a condition with an uncorrelated subquery.
-func (g *gen) subCond(d int) string {
-	if g.depth >= 2 {
-		return g.sargable()
+// subquery is FROM and WHERE of a subquery, and an expression over its columns.
+// Most are correlated. ok is false where there may be none.
+func (g *gen) subquery(k kind, d int) (inner, body string, ok bool) {
+	var tables []*table
+	for _, t := range g.tables {
+		if t != g.target {
+			tables = append(tables, t)
+		}
 	}
+	if g.depth >= 2 || len(tables) == 0 {
+		return "", "", false
+	}
+	outer := g.from
+	g.depth++
+	defer func() { g.from, g.depth = outer, g.depth-1 }()
+	g.subs++
+	s := source{pick(g.s, tables), fmt.Sprintf("s%d", g.subs)}
+	g.from = []source{s}
+	inner = g.expr(k, 1)
+	body = " FROM " + s.t.name + " " + s.alias
+	if g.chance(20) {
+		g.subs++
+		j := source{pick(g.s, tables), fmt.Sprintf("s%d", g.subs)}
+		g.from = []source{s, j}
+		body += pick(g.s, []string{" JOIN ", " LEFT JOIN "}) + j.t.name + " " + j.alias + " ON " + g.joinCond([]source{s}, j)
+	}
+	if len(outer) == 0 || g.chance(30) {
+		if g.chance(60) {
+			body += " WHERE " + g.cond(min(d, 1))
+		}
+		return inner, body, true
+	}
+	conds := []string{g.joinCond(outer, pick(g.s, g.from))}
+	if g.chance(40) {
+		conds = append(conds, g.cond(1))
+	}
+	both := append(append([]source(nil), outer...), g.from...)
+	if g.chance(25) {
+		g.from = both
+		conds = append(conds, g.cond(1))
+	}
+	if g.chance(10) {
+		g.from = both
+		inner = g.expr(k, 1)
+	}
+	return inner, body + " WHERE " + strings.Join(conds, pick(g.s, []string{" AND ", " AND ", " AND ", " OR "})), true
+}
+
+// scalar is a subquery of one value, of a kind whose equal values are the same.
+func (g *gen) scalar(k kind) string {
+	switch k {
+	case kindInt, kindDecimal, kindDate, kindDatetime:
+	default:
+		return g.col(k)
+	}
+	agg := pick(g.s, []string{"MAX", "MIN", "MAX", "MIN", "COUNT", "SUM"})
+	if k != kindInt && agg == "COUNT" || k != kindDecimal && agg == "SUM" {
+		agg = "MAX"
+	}
+	inner, body, ok := g.subquery(k, 1)
+	if !ok {
+		return g.col(k)
+	}
+	call := agg + "(" + inner + ")"
+	if g.chance(15) {
+		call = "COALESCE(" + call + ", " + g.lit(k) + ")"
+	}
+	return "(SELECT " + call + body + ")"
+}
+
+// subCond is a condition with a subquery.
+func (g *gen) subCond(d int) string {
 	k := pick(g.s, []kind{kindInt, kindText, kindDate, kindDecimal})
 	outer := g.expr(k, min(d, 1))
-	saved := g.from
-	g.depth++
-	t := pick(g.s, g.tables)
-	g.from = []source{{t, fmt.Sprintf("s%d", g.depth)}}
-	inner := g.expr(k, 1)
-	where := ""
-	if g.chance(60) {
-		where = " WHERE " + g.cond(1)
+	inner, body, ok := g.subquery(k, d)
+	if !ok {
+		return g.sargable()
 	}
-	body := " FROM " + t.name + " " + g.from[0].alias + where
-	g.from, g.depth = saved, g.depth-1
 	return g.of(
 		func() string { return outer + pick(g.s, []string{" IN", " NOT IN"}) + " (SELECT " + inner + body + ")" },
 		func() string { return pick(g.s, []string{"", "NOT "}) + "EXISTS (SELECT 1" + body + ")" },
@@ -448,5 +511,6 @@ func (g *gen) subCond(d int) string {
 		func() string {
 			return outer + " " + pick(g.s, []string{"=", "<", ">", "<>", ">="}) + pick(g.s, []string{" ANY", " ALL"}) + " (SELECT " + inner + body + ")"
 		},
+		func() string { return g.lit(kindInt) + " " + g.compareOp() + " (SELECT COUNT(*)" + body + ")" },
 	)
 }

@@ -31,6 +31,10 @@ func (g *gen) query() query {
 	switch {
 	case g.chance(8):
 		return g.union()
+	case g.chance(12):
+		return g.windowed()
+	case g.chance(6):
+		return g.rolledUp()
 	case g.chance(30):
 		return g.grouped()
 	}
@@ -83,7 +87,7 @@ func (g *gen) joinCond(left []source, right source) string {
 			}
 		}
 	}
-	e := "a.id = " + right.alias + ".id"
+	e := left[0].alias + ".id = " + right.alias + ".id"
 	if len(pairs) > 0 && g.chance(75) {
 		e = pick(g.s, pairs)
 	}
@@ -111,6 +115,9 @@ func (g *gen) anyKind() kind {
 
 // projection is a select item; keys are the columns that order all rows.
 func (g *gen) projection(d int) string {
+	if g.chance(8) {
+		return g.scalar(pick(g.s, []kind{kindInt, kindDecimal, kindDate, kindDatetime}))
+	}
 	if g.chance(50) {
 		if ref, c, ok := g.choose(func(column) bool { return true }); ok {
 			return c.shown(ref)
@@ -214,6 +221,7 @@ func (g *gen) aggregate() string {
 func (g *gen) grouped() query {
 	from := g.fromClause()
 	var keys []string
+	g.depth = 2 // subqueries are equal to no others
 	for range g.s.IntN(3) {
 		if ref, c, ok := g.choose(func(column) bool { return true }); ok && g.chance(75) {
 			keys = append(keys, c.shown(ref))
@@ -225,6 +233,7 @@ func (g *gen) grouped() query {
 			keys = append(keys, e)
 		}
 	}
+	g.depth = 0
 	var list []string
 	for _, k := range keys {
 		if g.chance(70) {

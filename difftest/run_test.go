@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/sql/planner"
 )
 
 var (
@@ -19,6 +20,7 @@ var (
 	seedFlag    = flag.Uint64("diff.seed", 1, "seed of the first round")
 	roundsFlag  = flag.Int("diff.rounds", 2, "rounds, each with tables of its own")
 	queriesFlag = flag.Int("diff.queries", 40, "queries in a round")
+	dbFlag      = flag.String("diff.database", "diff", "database for the tables, dropped first")
 	maxFlag     = flag.Int("diff.max", 15, "differences after which to stop")
 )
 
@@ -97,10 +99,11 @@ func open(t *testing.T, dsn string, settings ...string) *sql.Conn {
 func (r *run) connect(dsn, oracle string) {
 	sm := "SET sql_mode = '" + mode + "'"
 	r.base = open(r.t, dsn, sm)
-	rules := "FoldConstants,SimplifyConditions,DropSorts,SimplifyOuterJoin,PullProjects,PushFilters,InferEqualities,PropagateEmpty,PushLimit,MergeProjects"
+	rules := strings.Join(planner.Rules(), ",")
 	one := open(r.t, dsn, sm, "SET sqlots_batch_size = 1", "SET sqlots_parallelism = 1")
 	three := open(r.t, dsn, sm, "SET sqlots_batch_size = 3", "SET sqlots_parallelism = 4")
 	naive := open(r.t, dsn, sm, "SET sqlots_disabled_rules = '"+rules+"'")
+	spilling := open(r.t, dsn, sm, "SET sqlots_spill_over = 500", "SET sqlots_batch_size = 3")
 	scan := func(t *table) string { return " USE INDEX ()" }
 	force := func(i int) func(*table) string {
 		return func(t *table) string {
@@ -115,6 +118,8 @@ func (r *run) connect(dsn, oracle string) {
 		{name: "binary", conn: r.base, binary: true},
 		{name: "batches of 1", conn: one},
 		{name: "batches of 3", conn: three},
+		{name: "spilling", conn: spilling},
+		{name: "spilling, scan", conn: spilling, hint: scan},
 		{name: "no rules", conn: naive},
 		{name: "no rules, scan", conn: naive, hint: scan},
 		{name: "scan", conn: r.base, hint: scan},
@@ -123,7 +128,8 @@ func (r *run) connect(dsn, oracle string) {
 		{name: "index 2", conn: three, hint: force(2)},
 	}
 	if oracle != "" {
-		r.oracle = open(r.t, oracle, "SET sql_mode = '"+mode+",TIME_ROUND_FRACTIONAL'", "SET group_concat_max_len = 1024")
+		r.oracle = open(r.t, oracle, "SET sql_mode = '"+mode+",TIME_ROUND_FRACTIONAL'", "SET group_concat_max_len = 1024",
+			"SET optimizer_switch = 'subquery_cache=off'")
 	}
 }
 
@@ -151,8 +157,9 @@ func (r *run) round(seed uint64) {
 	r.seed = seed
 	rnd := rand.New(rand.NewPCG(seed, 77))
 	r.tables = nil
-	if !r.setup("DROP DATABASE IF EXISTS diff", "DROP DATABASE IF EXISTS diff") ||
-		!r.setup("CREATE DATABASE diff", "CREATE DATABASE diff CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci") {
+	drop, create := "DROP DATABASE IF EXISTS "+*dbFlag, "CREATE DATABASE "+*dbFlag
+	if !r.setup(drop, drop) ||
+		!r.setup(create, create+" CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci") {
 		return
 	}
 	conns := map[*sql.Conn]bool{r.base: true}
@@ -163,7 +170,7 @@ func (r *run) round(seed uint64) {
 		conns[r.oracle] = true
 	}
 	for c := range conns {
-		if a := do(r.ctx, c, "USE diff"); a.err != nil {
+		if a := do(r.ctx, c, "USE "+*dbFlag); a.err != nil {
 			r.t.Fatal(a.err)
 		}
 	}
@@ -317,4 +324,5 @@ func (r *run) one(q query) {
 			return
 		}
 	}
+	r.wrapped(q, base)
 }

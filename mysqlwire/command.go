@@ -7,7 +7,7 @@ import (
 )
 
 // command runs the command in b and answers it; false ends the connection.
-// A panic is answered with 1815 and ends the connection, not the server.
+// A panic is answered with 1105 and ends the connection, not the server.
 func (c *conn) command(b []byte) (keep bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -15,7 +15,7 @@ func (c *conn) command(b []byte) (keep bool) {
 			keep = false
 			c.result.dropSpools()
 			if c.result.state != resultDone {
-				c.writeError(sqlerr.Internal(bugMessage))
+				c.writeError(sqlerr.Bug())
 				_ = c.flush()
 			}
 		}

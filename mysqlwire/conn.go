@@ -43,6 +43,7 @@ type conn struct {
 	// Optional abilities of sess, nil without.
 	collationer ResultCollationer
 	databaser   Databaser
+	tracker     StateTracker
 	database    string // as last told to a client that tracks it
 
 	maxPacket int
@@ -115,15 +116,12 @@ func (c *conn) greet() (ok bool) {
 		if r := recover(); r != nil {
 			c.srv.logPanic(c, r)
 			ok = false
-			c.writeError(sqlerr.Internal(bugMessage))
+			c.writeError(sqlerr.Bug())
 			_ = c.flush()
 		}
 	}()
 	return c.handshake() == nil
 }
-
-// bugMessage is what a client learns of a panic.
-const bugMessage = "a bug, described in the server's log"
 
 // shut ends the session and the connection.
 func (c *conn) shut() {
@@ -156,6 +154,7 @@ func (c *conn) setSession(sess Session, coll schema.CollationID) {
 	c.collation = coll
 	c.collationer, _ = sess.(ResultCollationer)
 	c.databaser, _ = sess.(Databaser)
+	c.tracker, _ = sess.(StateTracker)
 	if c.databaser != nil {
 		c.database = c.databaser.Database()
 	}

@@ -3,9 +3,13 @@ package mysqlwire
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // spool holds the encoded rows of a cursor: the first in memory up to a
@@ -44,16 +48,16 @@ func (s *spool) add(row []byte) error {
 	}
 	if s.file == nil {
 		if err := s.open(); err != nil {
-			return fmt.Errorf("writing rows of a cursor: %w", err)
+			return s.fail("writing", err)
 		}
 	}
 	var size [4]byte
 	binary.LittleEndian.PutUint32(size[:], uint32(len(row)))
 	if _, err := s.w.Write(size[:]); err != nil {
-		return fmt.Errorf("writing rows of a cursor: %w", err)
+		return s.fail("writing", err)
 	}
 	if _, err := s.w.Write(row); err != nil {
-		return fmt.Errorf("writing rows of a cursor: %w", err)
+		return s.fail("writing", err)
 	}
 	return nil
 }
@@ -77,11 +81,11 @@ func (s *spool) finish() error {
 		return nil
 	}
 	if err := s.w.Flush(); err != nil {
-		return fmt.Errorf("writing rows of a cursor: %w", err)
+		return s.fail("writing", err)
 	}
 	s.w = nil
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("reading rows of a cursor: %w", err)
+		return s.fail("reading", err)
 	}
 	s.r = bufio.NewReaderSize(s.file, 16<<10)
 	return nil
@@ -102,14 +106,22 @@ func (s *spool) read(dst []byte) (_ []byte, end bool, err error) {
 	if _, err := io.ReadFull(s.r, size[:]); err == io.EOF {
 		return dst, true, nil
 	} else if err != nil {
-		return dst, false, fmt.Errorf("reading rows of a cursor: %w", err)
+		return dst, false, s.fail("reading", err)
 	}
 	start := len(dst)
 	dst = append(dst, make([]byte, binary.LittleEndian.Uint32(size[:]))...)
 	if _, err := io.ReadFull(s.r, dst[start:]); err != nil {
-		return dst, false, fmt.Errorf("reading rows of a cursor: %w", err)
+		return dst, false, s.fail("reading", err)
 	}
 	return dst, false, nil
+}
+
+// fail is the error that the client gets for one of the file.
+func (s *spool) fail(doing string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return sqlerr.DiskFull(s.dir)
+	}
+	return sqlerr.EngineError(5, doing+" rows of a cursor: "+err.Error())
 }
 
 // close drops the rows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -37,6 +38,18 @@ func errorOf(ctx context.Context, err error) *sqlerr.Error {
 	return sqlerr.Unknown("%s", err)
 }
 
+// inResultCharset is a message in the character set of results.
+func (c *conn) inResultCharset(message string) string {
+	if c.sess == nil {
+		return message
+	}
+	to, ok := collate.Lookup(c.resultCollation())
+	if !ok || to.Charset == "binary" {
+		return message
+	}
+	return inCharset(message, to)
+}
+
 // writeError appends an error packet:
 //
 //	ff, number (2), '#', SQLSTATE (5), message
@@ -56,6 +69,6 @@ func (c *conn) writeError(e *sqlerr.Error) {
 	start := c.begin()
 	out := append(c.out, 0xff, byte(e.Number), byte(e.Number>>8), '#')
 	out = append(out, state...)
-	c.out = append(out, message...)
+	c.out = append(out, c.inResultCharset(message)...)
 	c.end(start)
 }

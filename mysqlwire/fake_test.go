@@ -80,6 +80,16 @@ type fakeSession struct {
 	stmts map[uint32]string
 	last  uint32
 	batch *vec.Batch
+	// changes are what StateChanges tells once.
+	changes []StateChange
+}
+
+func (s *fakeSession) TracksSchema() bool { return true }
+
+func (s *fakeSession) StateChanges() []StateChange {
+	out := s.changes
+	s.changes = nil
+	return out
 }
 
 var oneHeader = NewHeader([]Column{{Name: "1", NotNull: true, Type: schema.Type{ID: schema.TypeBigInt, Len: 1, Collation: schema.CollationBinary}}})

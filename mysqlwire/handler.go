@@ -109,6 +109,14 @@ type (
 	// Databaser is a session that tells its current database, so that its
 	// changes are told to clients that track session state.
 	Databaser interface{ Database() string }
+	// StateTracker is a session that tells what changed in it, for clients that
+	// asked for session tracking.
+	StateTracker interface {
+		// TracksSchema reports whether changes of the database are told.
+		TracksSchema() bool
+		// StateChanges are the changes since the last call.
+		StateChanges() []StateChange
+	}
 )
 
 // Status is the server status flags of OK and EOF packets.

@@ -1,8 +1,11 @@
 package mysqlwire
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 )
 
@@ -31,9 +34,40 @@ const maxVariants = 8
 func NewHeader(cols []Column) *Header {
 	h := &Header{cols: cols, cells: make([]cell, len(cols))}
 	for i := range cols {
-		h.cells[i] = cellOf(&cols[i].Type)
+		h.cells[i] = cellOf(&cols[i].Type, wireCollation())
 	}
 	return h
+}
+
+// in is the header for text in the character set of coll: h itself for UTF-8.
+// CollationNone leaves each column in its own character set.
+func (h *Header) in(coll schema.CollationID) *Header {
+	to, ok := collate.Lookup(coll)
+	if ok && strings.HasPrefix(to.Charset, "utf8") {
+		return h
+	}
+	names := to
+	if !ok || to.Charset == "binary" {
+		to, names = nil, nil // as with character_set_results = NULL
+	}
+	out := &Header{cols: slices.Clone(h.cols), cells: make([]cell, len(h.cols))}
+	for i := range out.cols {
+		c := &out.cols[i]
+		out.cells[i] = cellOf(&h.cols[i].Type, to)
+		for _, name := range []*string{&c.Name, &c.OrgName, &c.Table, &c.OrgTable, &c.Database} {
+			*name = inCharset(*name, names)
+		}
+	}
+	return out
+}
+
+// inCharset is a UTF-8 text in the character set of to, nil for UTF-8.
+func inCharset(text string, to *collate.Collation) string {
+	if to == nil || !wireCollation().NeedsConversion([]byte(text), to) {
+		return text
+	}
+	out, _ := wireCollation().Convert(nil, []byte(text), to)
+	return string(out)
 }
 
 // Columns are the columns. They must not be changed.

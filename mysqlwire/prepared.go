@@ -82,7 +82,7 @@ func (c *conn) prepare(text string) error {
 		c.definitionsEnd()
 	}
 	if columns > 0 {
-		packets := ps.Columns.encoded(c.resultCollation())
+		packets := ps.Columns.in(c.resultCollation()).encoded(c.resultCollation())
 		c.writePackets(packets[headerLen+int(packets[0]):]) // without the count
 		c.definitionsEnd()
 	}

@@ -262,12 +262,19 @@ func TestQueryAttributes(t *testing.T) {
 }
 
 func TestSessionTrack(t *testing.T) {
-	_, _, addr := startServer(t, Config{})
+	_, b, addr := startServer(t, Config{})
 	c := dialRaw(t, addr, capSessionTrack)
 	c.command(comQuery, []byte("use x")...)
 	wantHex(t, "OK", c.expect(0), "00 00 00 0240 0000 00 04 01 02 0178")
 	c.command(comPing)
 	wantHex(t, "OK", c.expect(0), "00 00 00 0200 0000")
+	b.mu.Lock()
+	for _, s := range b.sessions {
+		s.changes = []StateChange{{}, {Name: "v", Value: "on"}}
+	}
+	b.mu.Unlock()
+	c.command(comPing)
+	wantHex(t, "OK", c.expect(0), "00 00 00 0240 0000 00 0b 02 02 0131 00 05 0176 026f6e")
 }
 
 func TestOldAndBrokenHandshakes(t *testing.T) {
@@ -380,7 +387,7 @@ func TestPanic(t *testing.T) {
 	other := dialRaw(t, addr, 0)
 	c := dialRaw(t, addr, 0)
 	c.command(comQuery, []byte("panic")...)
-	c.expectError(1815)
+	c.expectError(1105)
 	c.expectEnd()
 	other.command(comPing)
 	other.expect(0)
@@ -414,7 +421,7 @@ func TestPanicInConnect(t *testing.T) {
 	s, _, addr := startServer(t, Config{})
 	c := dialGreeting(t, addr)
 	c.send(c.loginPacket(rawCaps, "root", nil, "panic", PluginCachingSHA2))
-	c.expectError(1815)
+	c.expectError(1105)
 	c.expectEnd()
 	waitFor(t, func() bool { return s.Connections() == 0 })
 }

@@ -80,6 +80,7 @@ func (w *resultWriter) Header(h *Header) error {
 	if h == nil || len(h.cols) == 0 {
 		return sqlerr.Internal("a result set without columns")
 	}
+	h = h.in(w.c.resultCollation())
 	w.h, w.state = h, resultRows
 	if w.wantCursor {
 		w.spool = newSpool(&w.c.srv.cfg, h)
@@ -256,9 +257,6 @@ func (c *conn) writeEOF(warnings int, flags Status) {
 	c.end(start)
 }
 
-// sessionTrackSchema is the type of a change of the current database.
-const sessionTrackSchema = 1
-
 // writeOK appends an OK packet:
 //
 //	00 or fe, affected rows, last insert id (length-encoded), status (2),
@@ -268,7 +266,8 @@ func (c *conn) writeOK(first byte, ok OK, flags Status) error {
 	if ok.More {
 		flags |= StatusMoreResults
 	}
-	track := c.caps.has(capSessionTrack) && c.databaser != nil && c.databaser.Database() != c.database
+	changes := c.stateChanges()
+	track := len(changes) > 0
 	if track {
 		flags |= StatusSessionChanged
 	}
@@ -282,10 +281,7 @@ func (c *conn) writeOK(first byte, ok OK, flags Status) error {
 		out = appendLenEncString(out, ok.Info)
 	}
 	if track {
-		c.database = c.databaser.Database()
-		name := appendLenEncString(nil, c.database)
-		change := appendLenEncBytes([]byte{sessionTrackSchema}, name)
-		out = appendLenEncBytes(out, change)
+		out = appendLenEncBytes(out, changes)
 	}
 	c.out = out
 	c.end(start)

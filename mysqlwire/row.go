@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -58,9 +59,12 @@ type cell struct {
 	scale  int // fractional seconds, decimals
 	typ    *schema.Type
 	from   *collate.Collation // of textConvert
+	to     *collate.Collation // of text on the wire, when it is not UTF-8
 }
 
-func cellOf(t *schema.Type) cell {
+// cellOf is how a column of type t is written as text of the character set of
+// to; nil leaves all texts as they are.
+func cellOf(t *schema.Type, to *collate.Collation) cell {
 	c := cell{typ: t, kind: types.KindOf(*t), scale: t.Scale}
 	switch t.ID {
 	case schema.TypeNull:
@@ -100,18 +104,33 @@ func cellOf(t *schema.Type) cell {
 		c.text = textDouble
 	case c.kind == value.KindBytes:
 		c.text = textBytes
-		if from, ok := collate.Lookup(t.Collation); ok && t.IsCharacter() && from.NeedsConversion([]byte{0x80}, wireCollation()) {
-			c.text, c.from = textConvert, from
+		if from, ok := collate.Lookup(t.Collation); ok && t.IsCharacter() && to != nil && from.NeedsConversion([]byte{0x80}, to) {
+			c.text, c.from, c.to = textConvert, from, to
+		}
+	case t.ID == schema.TypeJSON || t.ID == schema.TypeEnum || t.ID == schema.TypeSet:
+		from := collate.Must(t.Collation)
+		if to != nil && from.NeedsConversion([]byte{0x80}, to) {
+			c.from, c.to = from, to
 		}
 	}
 	return c
+}
+
+// convertTail converts the text in dst from position p on.
+func (c *cell) convertTail(dst []byte, p int) []byte {
+	if c.to == nil {
+		return dst
+	}
+	text := bytes.Clone(dst[p:])
+	dst, _ = c.from.Convert(dst[:p], text, c.to)
+	return dst
 }
 
 // wireCollation is the character set of text on the wire.
 func wireCollation() *collate.Collation { return collate.Must(schema.CollationUTF8MB40900AICI) }
 
 func (c *cell) appendConverted(dst, text []byte) []byte {
-	dst, _ = c.from.Convert(dst, text, wireCollation())
+	dst, _ = c.from.Convert(dst, text, c.to)
 	return dst
 }
 
@@ -173,7 +192,7 @@ func (c *cell) appendTextWord(dst []byte, v *vec.Vec, i int) []byte {
 	case textConvert:
 		dst = c.appendConverted(dst, v.Bytes[i])
 	default:
-		dst = types.AppendText(dst, *c.typ, v.Datum(i))
+		dst = c.convertTail(types.AppendText(dst, *c.typ, v.Datum(i)), p+1)
 	}
 	return closeLenEnc(dst, p)
 }
@@ -287,7 +306,7 @@ func (c *cell) appendTextDatum(dst []byte, d value.Datum) []byte {
 		if isInteger(c.kind) && d.Kind() != c.kind {
 			d = sameBits(c.kind, d)
 		}
-		dst = types.AppendText(dst, *c.typ, d)
+		dst = c.convertTail(types.AppendText(dst, *c.typ, d), p+1)
 	}
 	return closeLenEnc(dst, p)
 }

@@ -108,6 +108,13 @@ func (s *Server) removeListener(l net.Listener) {
 	s.mu.Unlock()
 }
 
+// SetMaxConnections changes the limit of connections.
+func (s *Server) SetMaxConnections(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.MaxConnections = n
+}
+
 // Connections is the number of open connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()

@@ -34,6 +34,8 @@ type Column struct {
 	AutoIncrement bool   `json:"auto_increment,omitempty"`
 	Comment       string `json:"comment,omitempty"`
 	Hidden        bool   `json:"hidden,omitempty"`
+	// Generated is set for a column that is computed from others.
+	Generated *Generated `json:"generated,omitempty"`
 	// AddedDefault is the value that rows written before the column existed
 	// have (instant ADD COLUMN); nil for NULL.
 	AddedDefault *Default `json:"added_default,omitempty"`
@@ -47,6 +49,8 @@ type Default struct {
 	// Expr is the SQL text of an expression default, such as
 	// CURRENT_TIMESTAMP(3) or (uuid()); empty for a literal.
 	Expr string `json:"expr,omitempty"`
+	// Reads are the columns that the expression reads.
+	Reads []ColumnID `json:"reads,omitempty"`
 }
 
 // KeyPart is one column of a key.
@@ -84,6 +88,9 @@ type Index struct {
 	Sparse    bool       `json:"sparse,omitempty"`
 	Invisible bool       `json:"invisible,omitempty"`
 	Comment   string     `json:"comment,omitempty"`
+	// Generated: a foreign key needed it and nobody asked for it. It goes when
+	// an index comes that serves as well.
+	Generated bool `json:"generated,omitempty"`
 }
 
 // Table is a table.
@@ -99,6 +106,7 @@ type Table struct {
 	// KEY has HiddenKeyColumn.
 	PrimaryKey   []KeyPart   `json:"primary_key"`
 	Indexes      []Index     `json:"indexes,omitempty"`
+	Checks       []Check     `json:"checks,omitempty"`
 	NextColumnID ColumnID    `json:"next_column_id"`
 	NextIndexID  IndexID     `json:"next_index_id"`
 	Collation    CollationID `json:"collation"`
@@ -108,7 +116,8 @@ type Table struct {
 	// Engine is the ENGINE name as the user wrote it, for SHOW CREATE TABLE.
 	Engine string `json:"engine,omitempty"`
 	// CreatedUnix is the time of creation, seconds since 1970.
-	CreatedUnix int64 `json:"created"`
+	CreatedUnix int64        `json:"created"`
+	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
 	// Attributes is the SECONDARY_ENGINE_ATTRIBUTE as the user wrote it.
 	Attributes string `json:"attributes,omitempty"`
 }
@@ -191,11 +200,18 @@ func (t *Table) Clone() *Table {
 	c := *t
 	c.Columns = append([]Column(nil), t.Columns...)
 	c.PrimaryKey = append([]KeyPart(nil), t.PrimaryKey...)
+	c.Checks = append([]Check(nil), t.Checks...)
 	c.Indexes = append([]Index(nil), t.Indexes...)
 	for i := range c.Indexes {
 		x := &c.Indexes[i]
 		x.Parts = append([]KeyPart(nil), x.Parts...)
 		x.Include = append([]ColumnID(nil), x.Include...)
+	}
+	c.ForeignKeys = append([]ForeignKey(nil), t.ForeignKeys...)
+	for i := range c.ForeignKeys {
+		k := &c.ForeignKeys[i]
+		k.Columns = append([]ColumnID(nil), k.Columns...)
+		k.References = append([]string(nil), k.References...)
 	}
 	return &c
 }

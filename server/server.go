@@ -16,6 +16,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -34,6 +35,11 @@ type Config struct {
 	// Memory is the budget in bytes that cache, memtables and queries share; 0
 	// for half of DefaultMemory.
 	Memory int64
+	// TempDir is the directory of temporary files, made when it does not exist;
+	// "" for tmp in DataDir. TempBytes is the most that what queries put aside
+	// may take there, 0 for no limit.
+	TempDir   string
+	TempBytes int64
 	// TLSCert and TLSKey are PEM files; both empty for no TLS.
 	TLSCert, TLSKey string
 	MaxConnections  int
@@ -55,6 +61,7 @@ type Server struct {
 	cfg      Config
 	store    storage.Store
 	engine   *session.Engine
+	temp     string // the directory of temporary files of a server in memory
 	wire     *mysqlwire.Server
 	listener net.Listener
 	socket   net.Listener
@@ -87,10 +94,21 @@ func (s *Server) start(ctx context.Context) error {
 	if s.store, err = openStore(cfg); err != nil {
 		return err
 	}
+	disk, err := s.openTemp()
+	if err != nil {
+		return err
+	}
 	globals := map[string]value.Datum{
+		"tmpdir":                         value.String(s.cfg.TempDir),
 		"innodb_flush_log_at_trx_commit": value.Uint(uint64(cfg.Durability)),
-		"secure_file_priv":               value.String(cfg.SecureFileDir),
 		"datadir":                        value.String(cfg.DataDir),
+	}
+	if cfg.SecureFileDir != "" {
+		dir, err := filepath.Abs(cfg.SecureFileDir)
+		if err != nil {
+			return fmt.Errorf("secure-file-priv: %w", err)
+		}
+		globals["secure_file_priv"] = value.String(dir)
 	}
 	if cfg.MaxConnections > 0 {
 		globals["max_connections"] = value.Uint(uint64(cfg.MaxConnections))
@@ -101,12 +119,15 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Globals: globals, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err
 	}
 	s.warnOpenRoot()
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log}, backend{s.engine})
+	if v := s.engine.Globals().Value("max_connections"); v.Bits() > 0 {
+		cfg.MaxConnections = int(v.Bits())
+	}
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempDir: s.cfg.TempDir}, backend{s.engine})
 	s.serve(s.listener)
 	if cfg.Socket != "" {
 		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {
@@ -117,6 +138,13 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
+// globalChanged follows SET GLOBAL and SET PERSIST.
+func (s *Server) globalChanged(name string, v value.Datum) {
+	if name == "max_connections" {
+		s.wire.SetMaxConnections(int(v.Bits()))
+	}
+}
+
 func (s *Server) serve(l net.Listener) {
 	s.done.Add(1)
 	go func() {
@@ -125,6 +153,23 @@ func (s *Server) serve(l net.Listener) {
 			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
 		}
 	}()
+}
+
+// openTemp opens the directory of temporary files, after the store, which holds
+// the lock of the data directory.
+func (s *Server) openTemp() (*spill.Disk, error) {
+	switch {
+	case s.cfg.TempDir != "":
+	case s.cfg.InMemory:
+		dir, err := os.MkdirTemp("", "sqlots-*")
+		if err != nil {
+			return nil, fmt.Errorf("directory of temporary files: %w", err)
+		}
+		s.temp, s.cfg.TempDir = dir, dir
+	default:
+		s.cfg.TempDir = filepath.Join(s.cfg.DataDir, "tmp")
+	}
+	return spill.Open(spill.Options{Dir: s.cfg.TempDir, Bytes: s.cfg.TempBytes})
 }
 
 // openStore opens the directory, or the memory store.
@@ -197,10 +242,14 @@ func (s *Server) closeAll() error {
 	if s.socket != nil {
 		s.socket.Close()
 	}
-	if s.store != nil {
-		return s.store.Close()
+	var err error
+	if s.temp != "" {
+		err = os.RemoveAll(s.temp)
 	}
-	return nil
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
 }
 
 // backend implements mysqlwire.Backend.

@@ -1,6 +1,10 @@
 package server_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sqlots/sqlots/server"
+)
 
 // TestToolsSet runs what shells, dumps, drivers and frameworks set.
 func TestToolsSet(t *testing.T) {
@@ -24,12 +28,47 @@ func TestToolsSet(t *testing.T) {
 		number uint16
 		text   string
 	}{
-		{1193, "SET nope=1"}, {1193, "SET GLOBAL nope=1"}, {1238, "SET version='x'"}, {1238, "SET GLOBAL max_connections=10"}, {1229, "SET innodb_flush_log_at_trx_commit=1"},
+		{1193, "SET nope=1"}, {1193, "SET GLOBAL nope=1"}, {1238, "SET version='x'"}, {1238, "SET GLOBAL port=10"}, {1229, "SET innodb_flush_log_at_trx_commit=1"},
 		{1231, "SET sql_mode='nope'"}, {1231, "SET autocommit=2"}, {1298, "SET time_zone='nope'"}, {1115, "SET NAMES nope"}, {1232, "SET wait_timeout='x'"},
-		{1235, "SET NAMES latin1"}, {1235, "SET transaction_isolation='SERIALIZABLE'"}, {1235, "SET lc_time_names='de_DE'"}, {1235, "SET div_precision_increment=2"},
-		{1235, "SET GLOBAL read_only=1"}, {1235, "SET sql_auto_is_null=1"}, {1235, "SET auto_increment_increment=2"}, {1235, "SET PERSIST wait_timeout=5"},
+		{1235, "SET transaction_isolation='SERIALIZABLE'"},
+		{1235, "SET GLOBAL read_only=1"}, {1235, "SET sql_auto_is_null=1"}, {1235, "SET auto_increment_increment=2"},
 		{1235, "SET GLOBAL require_secure_transport=1"},
 	} {
 		c.fails(x.number, x.text)
+	}
+}
+
+// TestPersist: SET PERSIST survives a restart, PERSIST_ONLY takes effect with
+// it, and the limit of connections follows the variable.
+func TestPersist(t *testing.T) {
+	dir := t.TempDir()
+	cfg := server.Config{DataDir: dir, Listen: "127.0.0.1:0", Durability: 1, Memory: 64 << 20}
+	start := func() (*server.Server, *client) {
+		s, err := server.Start(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, dial(t, "root@tcp("+s.Addr()+")/")
+	}
+	s, c := start()
+	c.exec("SET PERSIST long_query_time = 3.5, PERSIST sql_safe_updates = ON, PERSIST time_zone = '+02:00'")
+	c.exec("SET PERSIST_ONLY max_connections = 3")
+	c.rows("2000,0,3.5", "SELECT @@max_connections, @@sql_safe_updates, @@global.long_query_time")
+	c.close()
+	if err := s.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	s, c = start()
+	defer s.Stop(0)
+	c.rows("3,1,3.5,+02:00", "SELECT @@max_connections, @@sql_safe_updates, @@long_query_time, @@time_zone")
+	dial(t, "root@tcp("+s.Addr()+")/")
+	dial(t, "root@tcp("+s.Addr()+")/")
+	dial(t, "root@tcp("+s.Addr()+")/") // the spare one
+	if got := login(t, "root@tcp("+s.Addr()+")/"); got != 1040 {
+		t.Fatalf("error %d, want 1040", got)
+	}
+	c.exec("SET GLOBAL max_connections = 10")
+	if got := login(t, "root@tcp("+s.Addr()+")/"); got != 0 {
+		t.Fatalf("error %d after raising the limit", got)
 	}
 }

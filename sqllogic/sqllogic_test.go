@@ -29,24 +29,30 @@ type configuration struct {
 	engine    string
 	batchSize int
 	protocol  slt.Protocol
+	// spills: operators put rows aside as soon as they hold some.
+	spills bool
 }
 
 // String is the name of the subtest.
 func (c configuration) String() string {
-	return fmt.Sprintf("%s/batch%d/%s", c.engine, c.batchSize, c.protocol)
+	name := fmt.Sprintf("%s/batch%d/%s", c.engine, c.batchSize, c.protocol)
+	if c.spills {
+		name += "/spills"
+	}
+	return name
 }
 
 // matrix gives the configurations for a script. With short set, and for big
 // scripts, each value of each dimension comes up once.
 func matrix(short bool) []configuration {
 	if short {
-		return []configuration{{"memkv", 1024, slt.Text}, {"pebblekv", 3, slt.Binary}}
+		return []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, slt.Binary, true}}
 	}
 	var out []configuration
 	for _, engine := range []string{"memkv", "pebblekv"} {
 		for _, size := range batchSizes {
 			for _, p := range []slt.Protocol{slt.Text, slt.Binary} {
-				out = append(out, configuration{engine, size, p})
+				out = append(out, configuration{engine, size, p, size == 3})
 			}
 		}
 	}
@@ -97,7 +103,7 @@ func start(t *testing.T, engine string) *server.Server {
 	return s
 }
 
-// open connects and sets the batch size.
+// open connects and sets how the executor works.
 func (c configuration) open(addr string) func(context.Context) (driver.Conn, error) {
 	dial, err := slt.Opener("root@tcp(" + addr + ")/")
 	return func(ctx context.Context) (driver.Conn, error) {
@@ -108,10 +114,14 @@ func (c configuration) open(addr string) func(context.Context) (driver.Conn, err
 		if err != nil {
 			return nil, err
 		}
-		_, err = conn.(driver.ExecerContext).ExecContext(ctx, fmt.Sprintf("SET sqlots_batch_size = %d", c.batchSize), nil)
+		set := fmt.Sprintf("SET sqlots_batch_size = %d", c.batchSize)
+		if c.spills {
+			set += ", sqlots_spill_over = 500"
+		}
+		_, err = conn.(driver.ExecerContext).ExecContext(ctx, set, nil)
 		if err != nil {
 			conn.Close()
-			return nil, fmt.Errorf("setting the batch size: %w", err)
+			return nil, fmt.Errorf("%s: %w", set, err)
 		}
 		return conn, nil
 	}

@@ -175,6 +175,9 @@ func (d Decimal) IsZero() bool { return d.Sign() == 0 }
 // Int128 is the coefficient when it fits 128 bits.
 func (d Decimal) Int128() (hi int64, lo uint64, ok bool) { return d.hi, d.lo, d.wide == nil }
 
+// Big is the coefficient as a number that must not be changed.
+func (d Decimal) Big() *big.Int { return d.big() }
+
 // Coefficient is the number as sign, digits without leading zeros (none for 0)
 // and scale.
 func (d Decimal) Coefficient() (neg bool, digits []byte, scale int) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,14 +50,17 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	cfg := server.Config{}
 	memory := byteSize(server.DefaultMemory)
+	temp := byteSize(0)
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
+	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
+	fs.Var(&temp, "tmp-limit", "most bytes that queries put aside in temporary files (default: no limit)")
 	fs.StringVar(&cfg.TLSCert, "tls-cert", "", "certificate (PEM); offers TLS to clients")
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
-	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that LOAD DATA INFILE on the server may read")
+	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that statements may read files of (LOAD DATA INFILE) and write files to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")
 	grace := fs.Duration("grace", 10*time.Second, "how long running statements may go on after SIGTERM")
@@ -74,7 +78,13 @@ func serve(args []string, _, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "sqlots serve: --flush-log-at-commit is 0, 1 or 2")
 		return 2
 	}
-	cfg.Memory = int64(memory)
+	if os.Getenv("GOMAXPROCS") == "" {
+		// A thread that waits for the disk keeps its place until the runtime
+		// notices: with twice the places, others run meanwhile (single inserts
+		// gain a sixth).
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	}
+	cfg.Memory, cfg.TempBytes = int64(memory), int64(temp)
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

@@ -136,9 +136,13 @@ func (c *checker) checkRow(ctx context.Context, key, val []byte) {
 	for i, pos := range c.rd.Cells {
 		c.want = append(c.want, expected{key: c.c.AppendCellKey(nil, key, pos), cell: true, length: c.rd.Lengths[i]})
 	}
-	if len(c.rd.Cells) > 0 {
-		if err := c.rd.Fetch(ctx, c.kv, key, bytes.Clone(val), c.row); err != nil {
+	if len(c.rd.Cells) > 0 || c.c.Virtual != nil {
+		switch err := c.rd.Fetch(ctx, c.kv, key, bytes.Clone(val), c.row); {
+		case err != nil && len(c.rd.Cells) > 0:
 			return // the cell is reported by flush
+		case err != nil:
+			c.report.add("", key, "%v", err)
+			return
 		}
 	}
 	if again := c.c.AppendKey(nil, c.row); !bytes.Equal(again, key) {

@@ -14,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
+	"github.com/sqlots/sqlots/storage/table"
 )
 
 // Result is what was found in one table.
@@ -64,6 +65,9 @@ func Store(ctx context.Context, store storage.Store, each func(Result)) (ok bool
 	for _, db := range snapshot.Databases() {
 		for _, t := range snapshot.Tables(db.Name) {
 			r := checkTable(ctx, view, codecs, t)
+			if r.Err == nil {
+				r.Err = findOrphans(ctx, view, codecs, snapshot, r)
+			}
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
@@ -72,6 +76,36 @@ func Store(ctx context.Context, store storage.Store, each func(Result)) (ok bool
 		}
 	}
 	return ok, nil
+}
+
+// findOrphans adds the rows whose foreign keys refer to nothing.
+func findOrphans(ctx context.Context, view storage.Reader, codecs *source.Codecs, s *catalog.Snapshot, r Result) error {
+	for i := range r.Table.ForeignKeys {
+		k := &r.Table.ForeignKeys[i]
+		parent, _ := s.Table(k.Database, k.Table)
+		ref, ok := schema.NewReference(r.Table, k, parent)
+		if !ok {
+			return fmt.Errorf("foreign key %s has no index", k.Name)
+		}
+		child, err := codecs.Get(r.Table)
+		if err != nil {
+			return err
+		}
+		var other *table.Codec
+		if ref.Parent != nil {
+			if other, err = codecs.Get(ref.Parent); err != nil {
+				return err
+			}
+		}
+		err = scrub.Orphans(ctx, view, child, other, ref, func(key []byte) error {
+			r.Report.AddOrphan(key, k.Name)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkTable(ctx context.Context, view storage.Reader, codecs *source.Codecs, t *schema.Table) Result {

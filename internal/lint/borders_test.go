@@ -60,6 +60,9 @@ func borders() []border {
 			return under(p, "sql/planner") && p != "sql/planner/physical" || under(p, "sql/source", "sql/session", "sql/ddl", "storage/pebblekv")
 		}, false},
 		{"the executor reads and writes through interfaces of its own", is("sql/exec"), is("storage/table", "index", "search"), false},
+		{"temporary files know rows only", is("sql/spill"), func(p string) bool {
+			return under(p, "sql") && !under(p, "sql/spill", "sql/vec", "sql/types", "sql/sqlerr") || under(p, "storage")
+		}, true},
 		{"expressions know no plan", is("sql/types", "sql/vec", "sql/expr"), is("sql/planner", "sql/exec", "sql/catalog", "storage"), true},
 		{"the wire knows no engine", is("mysqlwire"), func(p string) bool {
 			return under(p, "sql/planner", "sql/exec", "sql/source", "sql/session", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||

@@ -1,48 +1,129 @@
 package lint
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 var update = flag.Bool("update", false, "write docs/functions.md")
 
-// functionsDocument lists what users can call by name.
+// probeCatalog has the one table that probes read: t(a INT, s VARCHAR(9), d
+// DATETIME, ts TIMESTAMP, j JSON).
+type probeCatalog struct{ table *schema.Table }
+
+// Database implements bind.Catalog.
+func (c probeCatalog) Database(string) (*schema.Database, bool) {
+	return &schema.Database{Name: "test", Collation: schema.CollationUTF8MB40900AICI}, true
+}
+
+// Table implements bind.Catalog.
+func (c probeCatalog) Table(_, name string) (*schema.Table, bool) { return c.table, name == "t" }
+
+func probeTable() *schema.Table {
+	t := &schema.Table{Name: "t", Database: "test", Collation: schema.CollationUTF8MB40900AICI}
+	integer := types.BigInt
+	integer.ID = schema.TypeInt
+	stamp := types.DatetimeOf(0)
+	stamp.ID = schema.TypeTimestamp
+	for i, c := range []schema.Column{{Name: "a", Type: integer}, {Name: "s", Type: types.VarcharOf(9, schema.CollationUTF8MB40900AICI)},
+		{Name: "d", Type: types.DatetimeOf(0)}, {Name: "ts", Type: stamp}, {Name: "j", Type: types.JSON}} {
+		c.ID, c.Nullable = schema.ColumnID(i+1), true
+		t.Columns = append(t.Columns, c)
+	}
+	return t
+}
+
+// probe binds SELECT call FROM t; "" means that it works, else it is the error.
+func probe(call string) string {
+	env := &bind.Env{Catalog: probeCatalog{probeTable()}, Database: "test", Mode: types.DefaultSQLMode &^ types.ModeOnlyFullGroupBy,
+		Collation: schema.CollationUTF8MB40900AICI, ServerCollation: schema.CollationUTF8MB40900AICI}
+	st, err := parser.New().Parse("SELECT "+call+" FROM t", env.Mode)
+	if err == nil {
+		_, err = bind.Bind(env, st)
+	}
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		return fmt.Sprint(e.Number)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// probeName is the name of what a probe calls, and the call.
+func probeName(p string) (name, call string) {
+	plain := strings.ReplaceAll(p, `\|`, "\x00")
+	if n, c, ok := strings.Cut(plain, "|"); ok {
+		return strings.ReplaceAll(n, "\x00", `\|`), strings.ReplaceAll(c, "\x00", "|")
+	}
+	return p[:strings.IndexByte(p, '(')] + "()", p
+}
+
+// functionsDocument is the function reference of the MySQL 8.4 manual with the
+// state of each name.
 func functionsDocument() string {
-	byLetter := map[string][]string{}
-	for _, name := range expr.FuncNames() {
-		if expr.IsFunc(name) {
-			letter := strings.ToUpper(name[:1])
-			byLetter[letter] = append(byLetter[letter], strings.ToUpper(name))
-		}
-	}
-	letters := make([]string, 0, len(byLetter))
-	for l := range byLetter {
-		letters = append(letters, l)
-	}
-	sort.Strings(letters)
 	var b strings.Builder
 	b.WriteString(`# Functions
 
 <!-- Written by "go test ./internal/lint -update". -->
 
-The functions do what MySQL 8.4's of the same name do. Any other name answers with error 1305. The aggregate functions stand in [sql.md](sql.md).
-
-Operators: ` + "`+ - * / DIV % MOD`, `= <=> <> != < <= > >=`, `AND && OR || XOR NOT !`, `BETWEEN`, `IN`, `LIKE`, `REGEXP`, `RLIKE`, `IS NULL`, `IS TRUE`, `IS FALSE`, `& | ^ ~ << >>`, `CASE`, `BINARY`, `COLLATE`, `->`, `->>`, `MEMBER OF`, `SOUNDS LIKE`, `:=`" + `. ` + "`CAST`, `CONVERT`, `EXTRACT`, `TRIM`, `SUBSTRING … FROM`, `POSITION … IN`" + ` and their like have MySQL's syntax of their own.
-
+This is the function reference of the MySQL 8.4 manual (14.1), section by section. "yes": it does what MySQL's does. "no": it answers with the error that stands there. Names that are not in this list answer with error 1305.
 `)
-	for _, l := range letters {
-		names := byLetter[l]
-		sort.Strings(names)
-		b.WriteString("- `" + strings.Join(names, "` `") + "`\n")
+	for _, s := range reference {
+		b.WriteString("\n## " + s.title + "\n\n")
+		if s.excluded != "" {
+			b.WriteString("Excluded: " + s.excluded + ".\n\n")
+		}
+		b.WriteString("| name | state |\n|---|---|\n")
+		for _, p := range s.probes {
+			name, call := probeName(p)
+			state := "yes"
+			if s.excluded != "" {
+				state = "excluded"
+			} else if number := probe(call); number != "" {
+				state = "no: " + number
+			}
+			b.WriteString("| `" + name + "` | " + state + " |\n")
+		}
 	}
 	return b.String()
+}
+
+// TestReferenceIsWhole holds that every function that can be called by name is
+// in the reference, or is known to be beside it.
+func TestReferenceIsWhole(t *testing.T) {
+	listed := map[string]bool{}
+	for _, s := range reference {
+		for _, p := range s.probes {
+			name, _ := probeName(p)
+			name = strings.ToLower(strings.TrimSuffix(name, "()"))
+			if listed[name] {
+				t.Errorf("%s is listed twice", name)
+			}
+			listed[name] = true
+		}
+	}
+	for _, name := range []string{"json_append"} { // MySQL 5.7 had it
+		listed[name] = true
+	}
+	for _, name := range expr.FuncNames() {
+		if expr.IsFunc(name) && !listed[name] {
+			t.Errorf("%s is not in the reference", name)
+		}
+	}
 }
 
 func TestFunctionsDocument(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,8 @@ const (
 	keyTable    = 't'
 	keyAccount  = 'u'
 	keyNextID   = 'n'
+	keyView     = 'v'
+	keySetting  = 'p'
 )
 
 // firstTableID leaves room for tables of our own.
@@ -38,17 +41,35 @@ type Account struct {
 	RequireTLS bool   `json:"require_tls,omitempty"`
 }
 
+// Setting is a system variable of SET PERSIST.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // as text
+	// At is the time of SET in seconds since 1970, User and Host the account.
+	At   int64  `json:"at"`
+	User string `json:"user"`
+	Host string `json:"host"`
+}
+
 // Snapshot is a version of the catalog. It is immutable.
 type Snapshot struct {
 	version   uint64
 	databases map[string]*database
 	accounts  []*Account // most specific host first
 	byID      map[schema.TableID]*schema.Table
+	viewByID  map[schema.TableID]*schema.View
+	children  map[tableName][]*schema.Table
+	settings  map[string]Setting
 }
 
 type database struct {
 	desc   schema.Database
 	tables map[string]*schema.Table
+	views  map[string]*schema.View
+}
+
+func newDatabase() *database {
+	return &database{tables: map[string]*schema.Table{}, views: map[string]*schema.View{}}
 }
 
 // Version grows with each change.
@@ -118,6 +139,8 @@ type Catalog struct {
 	store   storage.Store
 	current atomic.Pointer[Snapshot]
 	mu      sync.Mutex // one change at a time
+	// shared is set for a catalog in memory: where ids come from.
+	shared *Catalog
 }
 
 // Open loads the catalog of a store. A new store gets the account root@%
@@ -148,28 +171,37 @@ func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 func (c *Catalog) IsCurrent(t *schema.Table) bool { return c.current.Load().byID[t.ID] == t }
 
 func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
-	s := &Snapshot{version: 1, databases: map[string]*database{}, byID: map[schema.TableID]*schema.Table{}}
+	s := &Snapshot{version: 1, settings: map[string]Setting{}, databases: map[string]*database{}, byID: map[schema.TableID]*schema.Table{}, viewByID: map[schema.TableID]*schema.View{}}
 	scan, err := store.Latest().Scan(ctx, storage.Span{Start: []byte{system}, End: []byte{system + 1}}, storage.ScanOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer scan.Close()
 	var tables []*schema.Table
+	var views []*schema.View
 	var bad error
 	_, err = scan.Visit(ctx, func(k, v []byte) bool {
 		switch k[1] {
 		case keyDatabase:
-			d := &database{tables: map[string]*schema.Table{}}
+			d := newDatabase()
 			bad = json.Unmarshal(v, &d.desc)
 			s.databases[d.desc.Name] = d
 		case keyTable:
 			t := &schema.Table{}
 			bad = json.Unmarshal(v, t)
 			tables = append(tables, t)
+		case keyView:
+			view := &schema.View{}
+			bad = json.Unmarshal(v, view)
+			views = append(views, view)
 		case keyAccount:
 			a := &Account{}
 			bad = json.Unmarshal(v, a)
 			s.accounts = append(s.accounts, a)
+		case keySetting:
+			var x Setting
+			bad = json.Unmarshal(v, &x)
+			s.settings[x.Name] = x
 		}
 		if bad != nil {
 			bad = fmt.Errorf("%w: descriptor at %x: %v", storage.ErrCorruption, k, bad)
@@ -187,7 +219,16 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 		d.tables[t.Name] = t
 		s.byID[t.ID] = t
 	}
+	for _, v := range views {
+		d := s.databases[v.Database]
+		if d == nil {
+			return nil, fmt.Errorf("%w: view %d belongs to unknown database %q", storage.ErrCorruption, v.ID, v.Database)
+		}
+		d.views[v.Name] = v
+		s.viewByID[v.ID] = v
+	}
 	sortAccounts(s.accounts)
+	s.findChildren()
 	return s, nil
 }
 
@@ -220,6 +261,9 @@ type Change struct {
 	puts map[string][]byte // nil deletes
 	err  error
 	id   uint64
+	// shared gives out the ids of a catalog in memory.
+	shared *Catalog
+	ctx    context.Context
 }
 
 // Change runs fn and commits what it did, durably; then the new snapshot is
@@ -227,6 +271,9 @@ type Change struct {
 func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.shared != nil {
+		return c.changeTemporary(ctx, fn)
+	}
 	base := c.current.Load()
 	ch := &Change{Base: base, next: base.clone(), puts: map[string][]byte{}}
 	if err := ch.loadID(ctx, c.store); err != nil {
@@ -257,14 +304,16 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 		return fmt.Errorf("changing the catalog: %w", err)
 	}
 	sortAccounts(ch.next.accounts)
+	ch.next.findChildren()
 	c.current.Store(ch.next)
 	return nil
 }
 
 func (s *Snapshot) clone() *Snapshot {
-	n := &Snapshot{version: s.version + 1, databases: make(map[string]*database, len(s.databases)), byID: make(map[schema.TableID]*schema.Table, len(s.byID))}
+	n := &Snapshot{version: s.version + 1, databases: make(map[string]*database, len(s.databases)), byID: make(map[schema.TableID]*schema.Table, len(s.byID)),
+		viewByID: maps.Clone(s.viewByID), settings: maps.Clone(s.settings)}
 	for name, d := range s.databases {
-		c := &database{desc: d.desc, tables: make(map[string]*schema.Table, len(d.tables))}
+		c := &database{desc: d.desc, tables: make(map[string]*schema.Table, len(d.tables)), views: maps.Clone(d.views)}
 		for k, t := range d.tables {
 			c.tables[k] = t
 		}
@@ -306,6 +355,14 @@ func (ch *Change) Current() *Snapshot { return ch.next }
 
 // NextTableID reserves a table id.
 func (ch *Change) NextTableID() schema.TableID {
+	if ch.shared != nil {
+		var id schema.TableID
+		ch.err = errors.Join(ch.err, ch.shared.Change(ch.ctx, func(x *Change) error {
+			id = x.NextTableID()
+			return nil
+		}))
+		return id
+	}
 	id := ch.id
 	ch.id++
 	ch.puts[string([]byte{system, keyNextID})] = binary.BigEndian.AppendUint64(nil, ch.id)
@@ -326,13 +383,13 @@ func accountKey(user, host string) []byte {
 func (ch *Change) PutDatabase(d schema.Database) {
 	old := ch.next.databases[d.Name]
 	if old == nil {
-		old = &database{tables: map[string]*schema.Table{}}
+		old = newDatabase()
 	}
-	ch.next.databases[d.Name] = &database{desc: d, tables: old.tables}
+	ch.next.databases[d.Name] = &database{desc: d, tables: old.tables, views: old.views}
 	ch.put(databaseKey(d.Name), d)
 }
 
-// DropDatabase removes a database and the descriptors of its tables.
+// DropDatabase removes a database and the descriptors of its tables and views.
 func (ch *Change) DropDatabase(name string) {
 	d := ch.next.databases[name]
 	if d == nil {
@@ -340,6 +397,9 @@ func (ch *Change) DropDatabase(name string) {
 	}
 	for _, t := range d.tables {
 		ch.DropTable(t)
+	}
+	for _, v := range d.views {
+		ch.DropView(v)
 	}
 	delete(ch.next.databases, name)
 	ch.puts[string(databaseKey(name))] = nil
@@ -386,4 +446,22 @@ func (ch *Change) removeAccount(user, host string) {
 		}
 	}
 	ch.next.accounts = list
+}
+
+// Settings are the persisted system variables by name; they are not to be
+// changed.
+func (s *Snapshot) Settings() map[string]Setting { return s.settings }
+
+func settingKey(name string) []byte { return append([]byte{system, keySetting}, name...) }
+
+// PutSetting creates or replaces a persisted variable.
+func (ch *Change) PutSetting(x Setting) {
+	ch.next.settings[x.Name] = x
+	ch.put(settingKey(x.Name), x)
+}
+
+// DropSetting removes a persisted variable.
+func (ch *Change) DropSetting(name string) {
+	delete(ch.next.settings, name)
+	ch.puts[string(settingKey(name))] = nil
 }

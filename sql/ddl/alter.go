@@ -36,6 +36,15 @@ type alteration struct {
 	changed   bool
 	target    *logical.TableName
 	autoNext  uint64
+	// newChecks are constraints to be added; validate: the rows have to be
+	// tested against the constraints.
+	newChecks []*logical.AlterSpec
+	validate  bool
+	// newForeignKeys are added at the end, as newKeyNames; children are other
+	// tables whose foreign keys follow a column's new name.
+	newForeignKeys []logical.ForeignKeyDef
+	newKeyNames    []string
+	children       []*schema.Table
 }
 
 func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64, error) {
@@ -47,6 +56,12 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 		if s.Kind == logical.AlterRenameTable {
 			keys = append(keys, changeKey(s.Table.DB, s.Table.Name))
 		}
+		if s.Kind == logical.AlterAddForeignKey {
+			keys = append(keys, changeKey(s.ForeignKey.Table.DB, s.ForeignKey.Table.Name))
+		}
+	}
+	for _, n := range children(c.snapshot(), x.Table) {
+		keys = append(keys, changeKey(n.DB, n.Name))
 	}
 	if err := c.lock(ctx, keys...); err != nil {
 		return 0, err
@@ -119,10 +134,24 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 		return a.renameIndex(s)
 	case logical.AlterIndexVisibility:
 		return a.setVisibility(s)
+	case logical.AlterAddForeignKey:
+		a.newForeignKeys, a.changed = append(a.newForeignKeys, s.ForeignKey), true
+		return nil
+	case logical.AlterDropForeignKey:
+		return a.dropForeignKey(s)
 	case logical.AlterAddPrimaryKey:
 		return a.addPrimaryKey(s.IndexColumns)
 	case logical.AlterDropPrimaryKey:
 		return a.dropPrimaryKey()
+	case logical.AlterAddCheck:
+		a.addCheck(s)
+		return nil
+	case logical.AlterDropCheck:
+		return a.dropCheck(s)
+	case logical.AlterConstraint:
+		return a.dropConstraint(s)
+	case logical.AlterEnforceCheck:
+		return a.enforceCheck(s)
 	}
 	return a.applyOption(s)
 }
@@ -186,11 +215,21 @@ func (a *alteration) finish() error {
 	if err := a.checkKeys(); err != nil {
 		return err
 	}
+	if err := a.finishGenerated(); err != nil {
+		return err
+	}
+	if err := a.finishChecks(); err != nil {
+		return err
+	}
+	if err := a.finishForeignKeys(); err != nil {
+		return err
+	}
 	if a.target != nil {
 		if err := checkTarget(a.c.snapshot(), *a.target); err != nil {
 			return err
 		}
 		t.Database, t.Name = a.target.DB, a.target.Name
+		renameForeignKeys(t, logical.TableName{DB: a.old.Database, Name: a.old.Name}, *a.target)
 	}
 	if a.autoNext > 0 {
 		t.AutoIncrement = a.autoNext
@@ -204,6 +243,9 @@ func (a *alteration) lockAll(ctx context.Context) error {
 	keys := []string{mdl.Key(a.old.Database, a.old.Name)}
 	if a.target != nil {
 		keys = append(keys, mdl.Key(a.target.DB, a.target.Name))
+	}
+	for _, n := range a.related() {
+		keys = append(keys, mdl.Key(n.DB, n.Name))
 	}
 	return a.c.lock(ctx, keys...)
 }
@@ -228,6 +270,11 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if a.rebuild {
 		return a.runRebuild(ctx)
 	}
+	if a.validate {
+		if err := a.validateRows(ctx); err != nil {
+			return 0, err
+		}
+	}
 	var made, gone []job
 	for _, id := range a.build {
 		made = append(made, job{table: a.old.ID, index: id})
@@ -247,7 +294,10 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 		}
 	}
 	r.step("before publish")
-	err := a.setNext(ctx)
+	err := a.validateForeignKeys(ctx)
+	if err == nil {
+		err = a.setNext(ctx)
+	}
 	if err == nil {
 		err = a.publish(ctx, a.t)
 	}
@@ -274,11 +324,21 @@ func (a *alteration) publish(ctx context.Context, t *schema.Table) error {
 				return err
 			}
 		}
+		if err := checkNames(ch.Base, t, a.old.ID); err != nil {
+			return err
+		}
 		if t.ID != a.old.ID {
 			ch.DropTable(a.old)
 		}
 		ch.PutTable(t)
-		return nil
+		for _, child := range a.children {
+			ch.PutTable(child)
+		}
+		if a.target == nil {
+			return nil
+		}
+		renameParent(ch, logical.TableName{DB: a.old.Database, Name: a.old.Name}, *a.target)
+		return adoptChildren(ch.Base, t)
 	})
 }
 

@@ -27,12 +27,14 @@ func (a *alteration) addColumn(s *logical.AlterSpec) error {
 	c.ID = a.t.NextColumnID
 	a.t.NextColumnID++
 	a.fresh[c.ID], a.changed = true, true
-	instant, err := a.instantDefault(&c)
-	if err != nil {
-		return err
-	}
-	if !instant {
-		a.rebuild = true
+	if c.Generated != nil {
+		a.freshGenerated(&c)
+	} else {
+		instant, err := a.instantDefault(&c)
+		if err != nil {
+			return err
+		}
+		a.rebuild = a.rebuild || !instant
 	}
 	if c.AutoIncrement {
 		a.numbered, a.rebuild = c.ID, true
@@ -175,6 +177,9 @@ func (a *alteration) setDefault(s *logical.AlterSpec) error {
 	if i < 0 {
 		return sqlerr.UnknownColumn(s.Name, a.t.Name)
 	}
+	if a.t.Columns[i].Generated != nil {
+		return sqlerr.WrongUsage("DEFAULT", "generated column")
+	}
 	a.changed = true
 	a.t.Columns[i].Default = nil
 	if s.Kind == logical.AlterSetDefault && s.Default != nil {
@@ -205,15 +210,19 @@ func (a *alteration) modifyColumn(s *logical.AlterSpec) error {
 		}
 		c.Nullable = false
 	}
-	if was.Nullable && !c.Nullable {
+	if err := checkGeneratedChange(&was, &c); err != nil {
+		return err
+	}
+	if was.Nullable && !c.Nullable && c.Generated == nil {
 		a.notNull[c.ID] = true
 	}
 	if c.AutoIncrement && !was.AutoIncrement {
 		a.numbered = c.ID
 	}
-	if !a.sameStorage(&was, &c) {
+	if !c.IsVirtual() && !a.sameStorage(&was, &c) {
 		a.rebuild = true
 	}
+	a.changeGenerated(&was, &c)
 	a.t.Columns[i] = c
 	if err := a.place(c.ID, s); err != nil {
 		return err

@@ -32,7 +32,7 @@ func (r *Runner) raiseAutoIncrement(ctx context.Context, t *schema.Table, n uint
 
 // codec is the codec of a descriptor that need not be published.
 func (c *change) codec(t *schema.Table) (*table.Codec, error) {
-	codec, err := table.NewCodec(t, source.AddedDefault)
+	codec, err := source.NewCodec(t)
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}

@@ -82,6 +82,9 @@ func (c *change) dropDatabase(ctx context.Context, x *logical.DropDatabase) (uin
 		for _, t := range snap.Tables(x.Name) {
 			names = append(names, logical.TableName{DB: t.Database, Name: t.Name})
 		}
+		for _, v := range snap.Views(x.Name) {
+			names = append(names, logical.TableName{DB: v.Database, Name: v.Name})
+		}
 		if err := c.lockTables(ctx, names...); err != nil {
 			return 0, err
 		}
@@ -95,6 +98,9 @@ func (c *change) dropDatabase(ctx context.Context, x *logical.DropDatabase) (uin
 
 func (c *change) tryDropDatabase(ctx context.Context, db string, locked []logical.TableName) (n uint64, again bool, err error) {
 	tables := c.snapshot().Tables(db)
+	if err := c.keepsChildren(c.snapshot(), tables); err != nil {
+		return 0, false, err
+	}
 	var jobs []job
 	for _, t := range tables {
 		if !slices.Contains(locked, logical.TableName{DB: t.Database, Name: t.Name}) {
@@ -102,12 +108,18 @@ func (c *change) tryDropDatabase(ctx context.Context, db string, locked []logica
 		}
 		jobs = append(jobs, job{table: t.ID})
 	}
+	views := c.snapshot().Views(db)
+	for _, v := range views {
+		if !slices.Contains(locked, logical.TableName{DB: v.Database, Name: v.Name}) {
+			return 0, true, nil
+		}
+	}
 	if err := c.r.openJobs(ctx, jobs...); err != nil {
 		return 0, false, err
 	}
 	c.r.step("before publish")
 	err = c.publish(ctx, func(ch *catalog.Change) error {
-		if !slices.Equal(ch.Base.Tables(db), tables) {
+		if !slices.Equal(ch.Base.Tables(db), tables) || !slices.Equal(ch.Base.Views(db), views) {
 			again = true
 			return nil
 		}
@@ -119,5 +131,5 @@ func (c *change) tryDropDatabase(ctx context.Context, db string, locked []logica
 	}
 	c.release()
 	c.r.finish(ctx, jobs...)
-	return uint64(len(tables)), false, nil
+	return uint64(len(tables) + len(views)), false, nil
 }

@@ -296,7 +296,6 @@ func TestTables(t *testing.T) {
 	if len(s.warns) != 1 || s.warns[0].Err.Message != "Unknown table 'd.nope'" {
 		t.Errorf("warnings %v", s.warns)
 	}
-	s.fails("CREATE TEMPORARY TABLE tt (a INT)", 1235, "TEMPORARY")
 	s.wantClean()
 }
 

@@ -109,6 +109,9 @@ func (r *Runner) finish(ctx context.Context, jobs ...job) {
 
 // closeJobs forgets jobs whose data is in use.
 func (r *Runner) closeJobs(ctx context.Context, jobs ...job) {
+	if r.temporary {
+		return
+	}
 	if err := r.writeJobs(context.WithoutCancel(ctx), jobs, true); err != nil {
 		r.Log.Error("ending a schema change", "error", err)
 	}
@@ -206,6 +209,7 @@ func withoutUnfinished(t *schema.Table) *schema.Table {
 	if len(n.Indexes) == len(t.Indexes) {
 		return nil
 	}
+	n.DropUnusedHidden()
 	n.Version++
 	return n
 }

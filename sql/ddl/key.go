@@ -28,7 +28,14 @@ func (a *alteration) addIndex(s *logical.AlterSpec) error {
 	}
 	x := s.Index
 	x.Name = name
-	parts, err := bind.ResolveKey(a.t, s.IndexColumns)
+	if x.Name == "" && s.IndexColumns[0].Expr != "" {
+		x.Name = bind.IndexName(a.t, "functional_index")
+	}
+	cols, err := bind.KeyExpressions(a.c.r.parsers, a.t, x.Name, s.IndexColumns)
+	if err != nil {
+		return err
+	}
+	parts, err := bind.ResolveKey(a.t, cols)
 	if err != nil {
 		return err
 	}
@@ -218,7 +225,11 @@ func (a *alteration) checkKeys() error {
 func (a *alteration) checkParts(parts []schema.KeyPart) error {
 	cols := make([]logical.IndexColumn, len(parts))
 	for i, p := range parts {
-		cols[i] = logical.IndexColumn{Name: a.t.Column(p.Column).Name, Desc: p.Desc, Prefix: p.Prefix}
+		c := a.t.Column(p.Column)
+		cols[i] = logical.IndexColumn{Name: c.Name, Desc: p.Desc, Prefix: p.Prefix}
+		if c.Hidden && c.Generated != nil {
+			cols[i].Expr = c.Generated.Expr
+		}
 	}
 	got, err := bind.ResolveKey(a.t, cols)
 	if err != nil {

@@ -8,9 +8,12 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
@@ -42,6 +45,9 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	}
 	a.c.state("copy to tmp table")
 	rows, err := a.copyRows(ctx)
+	if err == nil {
+		err = a.validateForeignKeys(ctx)
+	}
 	if err == nil {
 		r.step("before publish")
 		err = a.publish(ctx, a.t)
@@ -86,6 +92,9 @@ type copier struct {
 	rowID    int64
 	rows     uint64
 	out      []value.Datum
+	rules    *derive.Writer // nil: none
+	late     []bool         // new columns whose default reads the row
+	checker  *rowChecker    // nil where there are no rules
 }
 
 func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
@@ -95,6 +104,11 @@ func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
 	k.env.Write, k.env.Warn = true, a.c.env.Warn
 	for i := range t.Columns {
 		c := &t.Columns[i]
+		if c.Generated != nil {
+			k.from[i] = -1 // computed, whatever it was
+			k.defaults[i] = nothing
+			continue
+		}
 		k.from[i] = a.old.ColumnIndex(c.ID)
 		if c.AutoIncrement {
 			k.auto = i
@@ -104,6 +118,11 @@ func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
 			k.convert[i] = !a.sameStorage(&a.old.Columns[k.from[i]], c)
 		case isHiddenKey(c):
 			k.hidden = i
+		case c.Default != nil && len(c.Default.Reads) > 0:
+			if k.late == nil {
+				k.late = make([]bool, len(t.Columns))
+			}
+			k.late[i], k.defaults[i] = true, nothing
 		default:
 			var err error
 			if k.defaults[i], err = a.freshValue(c); err != nil {
@@ -111,7 +130,27 @@ func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
 			}
 		}
 	}
+	rules, err := bind.CompileRules(t)
+	if err != nil {
+		return nil, err
+	}
+	if rules != nil {
+		k.rules = rules.NewWriter(a.c.ruleCtx(ctx))
+		k.checker = newRowChecker(ctx, a.c, rules)
+	}
 	return k, k.startNumbers(ctx)
+}
+
+// check tests the constraints on a new row, sooner or later.
+func (k *copier) check(row []value.Datum) error {
+	if k.checker == nil {
+		return nil
+	}
+	k.checker.add(row)
+	if k.checker.batch.N < vec.MaxRows {
+		return nil
+	}
+	return k.checker.flush()
 }
 
 // startNumbers lets AUTO_INCREMENT go on where it stands when the column had it
@@ -210,8 +249,11 @@ func (k *copier) row(ctx context.Context, old []value.Datum) ([]value.Datum, err
 		}
 		k.out[i] = d
 	}
-	return k.out, nil
+	return k.out, k.compute()
 }
+
+// nothing is the value of a column that is computed with the whole row.
+func nothing(context.Context) (value.Datum, error) { return value.Null, nil }
 
 // carry brings an old value into the form of its column.
 func (k *copier) carry(i int, d value.Datum) (value.Datum, error) {
@@ -302,10 +344,19 @@ func (a *alteration) copyRows(ctx context.Context) (uint64, error) {
 		if err != nil {
 			return err
 		}
+		if err := k.check(out); err != nil {
+			return err
+		}
 		return w.insert(ctx, out)
 	})
+	if err == nil && k.checker != nil {
+		err = k.checker.flush()
+	}
 	if err == nil {
 		err = w.commit(ctx)
+	}
+	if errors.Is(err, errFirst) {
+		err = k.checker.violation
 	}
 	if err != nil {
 		return 0, err

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -45,6 +46,8 @@ type Env struct {
 	// for each row, and tells its type. nil refuses such columns in ALTER TABLE
 	// … ADD.
 	Eval func(ctx context.Context, sql string, t schema.Type) (d value.Datum, from schema.Type, err error)
+	// ForeignKeyChecks is the variable foreign_key_checks.
+	ForeignKeyChecks bool
 	// Warn takes warnings and notes, SetState what SHOW PROCESSLIST shows; both
 	// may be nil.
 	Warn     func(sqlerr.Warning)
@@ -57,6 +60,10 @@ type Runner struct {
 	// step is called between the steps of a change, for tests that stop there.
 	step func(name string)
 	now  func() time.Time
+	// temporary: the tables are a session's own. Their jobs stay as long as
+	// they do.
+	temporary bool
+	parsers   *parser.Pool // of expressions in definitions
 }
 
 // New makes a Runner.
@@ -64,7 +71,7 @@ func New(cfg Config) *Runner {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{Config: cfg, step: func(string) {}, now: time.Now}
+	return &Runner{Config: cfg, step: func(string) {}, now: time.Now, parsers: parser.NewPool()}
 }
 
 // Run runs one schema change. The caller's transaction has ended. affected is
@@ -75,16 +82,13 @@ func New(cfg Config) *Runner {
 // schema is as before, except for statements on several tables that MySQL does
 // not run as a whole either.
 func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affected uint64, err error) {
-	if env.LockTimeout == 0 {
-		env.LockTimeout = 50 * time.Second
-	}
-	c := &change{r: r, env: &env}
+	c := r.change(&env)
 	defer c.release()
 	switch x := stmt.(type) {
 	case *logical.CreateDatabase:
 		return c.createDatabase(ctx, x)
 	case *logical.AlterDatabase:
-		return 0, c.alterDatabase(ctx, x)
+		return 1, c.alterDatabase(ctx, x)
 	case *logical.DropDatabase:
 		return c.dropDatabase(ctx, x)
 	case *logical.CreateTable:
@@ -95,10 +99,21 @@ func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affe
 		return 0, c.truncate(ctx, x)
 	case *logical.RenameTable:
 		return 0, c.renameTables(ctx, x)
+	case *logical.CreateView:
+		return 0, c.createView(ctx, x)
+	case *logical.DropView:
+		return 0, c.dropViews(ctx, x)
 	case *logical.AlterTable:
 		return c.alterTable(ctx, x)
 	}
 	return 0, sqlerr.NotSupported(fmt.Sprintf("statement %T", stmt))
+}
+
+func (r *Runner) change(env *Env) *change {
+	if env.LockTimeout == 0 {
+		env.LockTimeout = 50 * time.Second
+	}
+	return &change{r: r, env: env}
 }
 
 // change is one run of a statement.
@@ -178,6 +193,9 @@ func findTable(s *catalog.Snapshot, n logical.TableName) (*schema.Table, error) 
 	}
 	if _, ok := s.Database(n.DB); !ok {
 		return nil, sqlerr.UnknownDatabase(n.DB)
+	}
+	if _, ok := s.View(n.DB, n.Name); ok {
+		return nil, sqlerr.ViewInvalid(n.DB, n.Name, "BASE TABLE")
 	}
 	return nil, sqlerr.NoSuchTable(n.DB, n.Name)
 }

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -11,10 +12,17 @@ import (
 )
 
 func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error {
-	if x.Temporary {
-		return sqlerr.NotSupported("TEMPORARY table")
+	if c.r.temporary && len(x.ForeignKeys) > 0 {
+		return sqlerr.NotSupported("foreign key of a temporary table")
 	}
-	return c.publish(ctx, func(ch *catalog.Change) error {
+	if len(x.ForeignKeys) > 0 {
+		// No statement may go on that does not know the new foreign keys.
+		if err := c.lockTables(ctx, parents(c.snapshot(), x.Name, x.ForeignKeys)...); err != nil {
+			return err
+		}
+	}
+	var made *schema.Table
+	err := c.publish(ctx, func(ch *catalog.Change) error {
 		if _, ok := ch.Base.Database(x.Name.DB); !ok {
 			return sqlerr.UnknownDatabase(x.Name.DB)
 		}
@@ -25,7 +33,7 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 				return err
 			}
 		}
-		if _, ok := ch.Base.Table(x.Name.DB, x.Name.Name); ok {
+		if ch.Base.Taken(x.Name.DB, x.Name.Name) {
 			if x.IfNotExists {
 				c.note(sqlerr.TableExists(x.Name.Name))
 				return nil
@@ -39,10 +47,32 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 			t = t.Clone()
 			t.Database, t.Name = x.Name.DB, x.Name.Name
 		}
+		for i := range x.ForeignKeys {
+			err := c.addForeignKey(ch.Base, t, &x.ForeignKeys[i], func(x schema.Index) error {
+				x.ID = t.NextIndexID
+				t.NextIndexID++
+				t.Indexes = append(t.Indexes, x)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if err := adoptChildren(ch.Base, t); err != nil {
+			return err
+		}
 		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
+		if err := checkNames(ch.Base, t, t.ID); err != nil {
+			return err
+		}
 		ch.PutTable(t)
+		made = t
 		return nil
 	})
+	if err == nil && made != nil && c.r.temporary {
+		err = c.r.openJobs(ctx, job{table: made.ID})
+	}
+	return err
 }
 
 // likeTable is an empty table of the same definition.
@@ -51,9 +81,12 @@ func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
 	if n := withoutUnfinished(t); n != nil {
 		t = n
 	}
-	t.Database, t.Name, t.AutoIncrement = name.DB, name.Name, 0
+	t.Database, t.Name, t.AutoIncrement, t.ForeignKeys = name.DB, name.Name, 0, nil
 	for i := range t.Columns {
 		t.Columns[i].AddedDefault = nil // there are no older rows
+	}
+	for i := range t.Checks {
+		t.Checks[i].Name = name.Name + "_chk_" + strconv.Itoa(i+1)
 	}
 	return t
 }
@@ -63,7 +96,7 @@ func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
 // dropped.
 func (c *change) dropTables(ctx context.Context, x *logical.DropTable) error {
 	if x.Temporary {
-		return c.missing(x.Tables, x.IfExists) // there are no temporary tables
+		return c.missing(x.Tables, x.IfExists) // the session knows its own
 	}
 	seen := map[logical.TableName]bool{}
 	for _, n := range x.Tables {
@@ -92,6 +125,9 @@ func (c *change) dropTables(ctx context.Context, x *logical.DropTable) error {
 		if err := c.missing(missing, x.IfExists); err != nil {
 			return err
 		}
+	}
+	if err := c.keepsChildren(snap, found); err != nil {
+		return err
 	}
 	return c.drop(ctx, found)
 }
@@ -147,6 +183,9 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 	if err != nil {
 		return err
 	}
+	if err := c.truncatesParent(c.snapshot(), old); err != nil {
+		return err
+	}
 	t := old.Clone()
 	t.Version, t.AutoIncrement = old.Version+1, 0
 	for i := range t.Columns {
@@ -179,11 +218,20 @@ func (c *change) renameTables(ctx context.Context, x *logical.RenameTable) error
 			return sqlerr.AccessDeniedForSchema(n.DB)
 		}
 	}
+	for _, n := range x.From {
+		names = append(names, children(c.snapshot(), n)...)
+	}
 	if err := c.lockTables(ctx, names...); err != nil {
 		return err
 	}
 	return c.publish(ctx, func(ch *catalog.Change) error {
 		for i, from := range x.From {
+			if v, ok := ch.Current().View(from.DB, from.Name); ok {
+				if err := renameView(ch, v, x.To[i]); err != nil {
+					return err
+				}
+				continue
+			}
 			t, err := findTable(ch.Current(), from)
 			if err != nil {
 				return err
@@ -193,7 +241,16 @@ func (c *change) renameTables(ctx context.Context, x *logical.RenameTable) error
 			}
 			n := t.Clone()
 			n.Database, n.Name, n.Version = x.To[i].DB, x.To[i].Name, t.Version+1
+			renameChecks(n, t.Name, n.Name)
+			renameForeignKeys(n, from, x.To[i])
+			if err := adoptChildren(ch.Current(), n); err != nil {
+				return err
+			}
+			if err := checkNames(ch.Current(), n, t.ID); err != nil {
+				return err
+			}
 			ch.PutTable(n)
+			renameParent(ch, from, x.To[i])
 		}
 		return nil
 	})
@@ -204,7 +261,7 @@ func checkTarget(s *catalog.Snapshot, to logical.TableName) error {
 	if _, ok := s.Database(to.DB); !ok {
 		return sqlerr.UnknownDatabase(to.DB)
 	}
-	if _, ok := s.Table(to.DB, to.Name); ok {
+	if s.Taken(to.DB, to.Name) {
 		return sqlerr.TableExists(to.Name)
 	}
 	return nil

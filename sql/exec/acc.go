@@ -23,20 +23,22 @@ type accumulator interface {
 	result(g int, dst *vec.Vec, i int) error
 	// size is an estimate of the bytes held.
 	size() int64
+	// stateKinds are the kinds of the columns that hold the state of a group:
+	// save writes that of group g to row i of them, load makes it that of a
+	// group that is new.
+	stateKinds() []value.Kind
+	save(g int, cols []*vec.Vec, i int)
+	load(g int, cols []*vec.Vec, i int) error
 }
 
-// newAccumulator makes the accumulator of a call. mergeable says that merge
-// will be called.
-func newAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg, mergeable bool) (accumulator, error) {
+// newAccumulator makes the accumulator of a call. grouped says that there are
+// groups, not one for all rows.
+func newAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg, grouped bool) (accumulator, error) {
 	acc, err := plainAccumulator(env, ec, a)
-	if err != nil || !a.Distinct {
+	if err != nil || !needsDistinct(a) {
 		return acc, err
 	}
-	switch a.Name {
-	case "min", "max", "any_value", "bit_and", "bit_or": // the same without
-		return acc, nil
-	}
-	return newDistinctAcc(acc, a, mergeable), nil
+	return newDistinctAcc(acc, a, grouped), nil
 }
 
 func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) {
@@ -64,6 +66,9 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 	case "any_value":
 		return &anyAcc{kind: kind}, nil
 	case "bit_and", "bit_or", "bit_xor":
+		if kind == value.KindBytes {
+			return &bitBytesAcc{op: a.Name, width: a.T.Len}, nil
+		}
 		if kind != value.KindUint && kind != value.KindInt && kind != value.KindNull {
 			return nil, bad
 		}
@@ -204,79 +209,6 @@ func (a *anyAcc) result(g int, dst *vec.Vec, i int) error {
 
 func (a *anyAcc) size() int64 { return int64(cap(a.val))*65 + a.held }
 
-// distinctAcc hands each value of a group to another accumulator once.
-type distinctAcc struct {
-	inner accumulator
-	enc   keyEncoder
-	nkey  int
-	table bytesTable
-	buf   []byte
-	rows  []uint16
-	group []uint32
-	// store and of keep the values and their groups for merge.
-	keep  bool
-	store rowStore
-	of    []uint32
-}
-
-func newDistinctAcc(inner accumulator, a *expr.Agg, mergeable bool) *distinctAcc {
-	d := &distinctAcc{inner: inner, nkey: len(a.Args), enc: newKeyEncoder(exprTypes(a.Args)), keep: mergeable}
-	d.store = newRowStore(exprKinds(aggArgs(a)))
-	return d
-}
-
-func (d *distinctAcc) grow(n int) { d.inner.grow(n) }
-
-func (d *distinctAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
-	d.rows, d.group = d.rows[:0], d.group[:0]
-	key := args[:d.nkey]
-	for r, i := range rows {
-		if hasNull(key, int(i)) {
-			continue
-		}
-		g := groupOf(groups, r)
-		d.buf = append(d.buf[:0], byte(g), byte(g>>8), byte(g>>16), byte(g>>24))
-		d.buf = d.enc.append(d.buf, key, int(i))
-		if _, fresh := d.table.insert(d.buf); fresh {
-			d.rows, d.group = append(d.rows, i), append(d.group, g)
-		}
-	}
-	if len(d.rows) == 0 {
-		return nil
-	}
-	if d.keep {
-		d.store.add(args, d.rows)
-		d.of = append(d.of, d.group...)
-	}
-	return d.inner.add(args, d.rows, d.group)
-}
-
-func (d *distinctAcc) merge(o accumulator, to []uint32) error {
-	from := o.(*distinctAcc)
-	if from.store.n != len(from.of) || !from.keep && len(from.table.keys) > 0 {
-		return sqlerr.Internal("merge of a distinct aggregate that kept no values")
-	}
-	rows, groups := make([]uint16, 0, vec.MaxRows), make([]uint32, 0, vec.MaxRows)
-	for c, chunk := range from.store.chunks {
-		rows, groups = rows[:0], groups[:0]
-		for i := range chunk.N {
-			if t := to[from.of[c<<chunkBits+i]]; t != none {
-				rows, groups = append(rows, uint16(i)), append(groups, t)
-			}
-		}
-		if err := d.add(chunk.Cols, rows, groups); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *distinctAcc) result(g int, dst *vec.Vec, i int) error { return d.inner.result(g, dst, i) }
-
-func (d *distinctAcc) size() int64 {
-	return d.inner.size() + d.table.size() + d.store.size + int64(cap(d.of))*4
-}
-
 // minMaxAcc keeps the least or greatest value by Compare of its type.
 type minMaxAcc struct {
 	max  bool
@@ -354,6 +286,17 @@ func (m *minMaxAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 		m.has[g] = true
 	}
 	return nil
+}
+
+// compare orders two values that are not NULL.
+func (m *minMaxAcc) compare(a *vec.Vec, i int, b *vec.Vec, j int) int {
+	switch {
+	case m.text:
+		return m.compareList(a.I64[i], b.I64[j])
+	case vec.ClassOf(m.kind) == vec.ClassBytes:
+		return m.compareBytes(a.Bytes[i], b.Bytes[j])
+	}
+	return compareKeys(m.kind, a, i, b, j)
 }
 
 func (m *minMaxAcc) better(cmp int) bool { return cmp > 0 && m.max || cmp < 0 && !m.max }

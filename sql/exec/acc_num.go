@@ -77,7 +77,7 @@ func (s *sumIntAcc) column(x []int64, rows []uint16) {
 	var hi, hi2 int64
 	var lo, lo2 uint64
 	all := x
-	if isDense(rows) {
+	if vec.IsDense(rows) {
 		x = x[:len(rows)]
 		for len(x) >= 4 {
 			a, b, c, d := x[0], x[1], x[2], x[3]
@@ -189,13 +189,17 @@ func (s *sumFloatAcc) merge(o accumulator, to []uint32) error {
 }
 
 func (s *sumFloatAcc) result(g int, dst *vec.Vec, i int) error {
-	if s.n[g] == 0 {
+	return floatResult(s.sum[g], s.n[g], s.avg, dst, i)
+}
+
+// floatResult writes a sum, or the average of n values.
+func floatResult(x float64, n int64, avg bool, dst *vec.Vec, i int) error {
+	if n == 0 {
 		dst.Nulls.Set(i)
 		return nil
 	}
-	x := s.sum[g]
-	if s.avg {
-		x /= float64(s.n[g])
+	if avg {
+		x /= float64(n)
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return sqlerr.ValueOutOfRange("DOUBLE", "sum")
@@ -360,34 +364,47 @@ func (a *varAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 		if v.Nulls.IsNull(int(i)) {
 			continue
 		}
-		m := &a.state[groupOf(groups, r)]
-		m.n++
-		d := v.F64[i] - m.mean
-		m.mean += d / float64(m.n)
-		m.m2 += d * (v.F64[i] - m.mean)
+		a.state[groupOf(groups, r)].add(v.F64[i])
 	}
 	return nil
 }
 
+func (m *moments) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.m2 += d * (x - m.mean)
+}
+
+// merge adds the values of f.
+func (m *moments) merge(f moments) {
+	if f.n == 0 {
+		return
+	}
+	n := m.n + f.n
+	d := f.mean - m.mean
+	m.m2 += f.m2 + d*d*float64(m.n)*float64(f.n)/float64(n)
+	m.mean += d * float64(f.n) / float64(n)
+	m.n = n
+}
+
 func (a *varAcc) merge(o accumulator, to []uint32) error {
 	for g, f := range o.(*varAcc).state {
-		if to[g] == none || f.n == 0 {
-			continue
+		if to[g] != none {
+			a.state[to[g]].merge(f)
 		}
-		m := &a.state[to[g]]
-		n := m.n + f.n
-		d := f.mean - m.mean
-		m.m2 += f.m2 + d*d*float64(m.n)*float64(f.n)/float64(n)
-		m.mean += d * float64(f.n) / float64(n)
-		m.n = n
 	}
 	return nil
 }
 
 func (a *varAcc) result(g int, dst *vec.Vec, i int) error {
-	m := a.state[g]
+	return a.state[g].result(a.name, dst, i)
+}
+
+// result writes the variance or deviation that name asks for.
+func (m moments) result(name string, dst *vec.Vec, i int) error {
 	div := m.n
-	if a.name == "var_samp" || a.name == "stddev_samp" {
+	if name == "var_samp" || name == "stddev_samp" {
 		div--
 	}
 	if div <= 0 {
@@ -395,11 +412,11 @@ func (a *varAcc) result(g int, dst *vec.Vec, i int) error {
 		return nil
 	}
 	x := m.m2 / float64(div)
-	if a.name == "stddev_pop" || a.name == "stddev_samp" {
+	if name == "stddev_pop" || name == "stddev_samp" {
 		x = math.Sqrt(x)
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return sqlerr.ValueOutOfRange("DOUBLE", a.name)
+		return sqlerr.ValueOutOfRange("DOUBLE", name)
 	}
 	dst.F64[i] = x
 	return nil

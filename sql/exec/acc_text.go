@@ -29,9 +29,17 @@ type concatState struct {
 	rows int
 	cut  int // the row at which the text was cut, 0 for none
 	list []concatRow
+	// pruneAt is the number of rows of list at which those are dropped that can
+	// not come before the cut.
+	pruneAt int
 }
 
+// minPrune is the least number of rows that are worth pruning.
+const minPrune = 1024
+
 type concatRow struct{ key, text []byte }
+
+func (r *concatRow) size() int64 { return int64(len(r.key)+len(r.text)) + 48 }
 
 func newConcatAcc(env *Env, ec *expr.Ctx, a *expr.Agg) *concatAcc {
 	c := &concatAcc{ec: ec, limit: env.groupConcatMaxLen(), sep: []byte(",")}
@@ -63,10 +71,36 @@ func (c *concatAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 			continue
 		}
 		row := concatRow{key: c.enc.append(nil, args[1:], int(i)), text: append([]byte(nil), text...)}
-		c.held += int64(len(row.key)+len(row.text)) + 48
+		c.held += row.size()
 		st.list = append(st.list, row)
+		if st.pruneAt = max(st.pruneAt, minPrune); len(st.list) >= st.pruneAt {
+			c.prune(st)
+		}
 	}
 	return nil
+}
+
+// prune keeps the first rows of the order, up to the one at which the text is
+// cut.
+func (c *concatAcc) prune(st *concatState) {
+	c.sort(st)
+	text := 0
+	for i := range st.list {
+		if text += len(st.list[i].text); text > c.limit {
+			for j := range st.list[i+1:] {
+				c.held -= st.list[i+1+j].size()
+			}
+			st.list = slices.Clone(st.list[:i+1])
+			break
+		}
+		text += len(c.sep)
+	}
+	st.pruneAt = 2 * len(st.list)
+}
+
+// sort orders the rows; equal ones stay as they came.
+func (c *concatAcc) sort(st *concatState) {
+	slices.SortStableFunc(st.list, func(a, b concatRow) int { return c.enc.compare(a.key, b.key) })
 }
 
 // append adds one value until the text is full.
@@ -104,8 +138,8 @@ func (c *concatAcc) merge(o accumulator, to []uint32) error {
 		}
 		*st = *f
 		c.held += int64(len(f.text))
-		for _, r := range f.list {
-			c.held += int64(len(r.key)+len(r.text)) + 48
+		for i := range f.list {
+			c.held += f.list[i].size()
 		}
 	}
 	return nil
@@ -114,7 +148,7 @@ func (c *concatAcc) merge(o accumulator, to []uint32) error {
 func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 	st := &c.state[g]
 	if len(st.list) > 0 {
-		slices.SortStableFunc(st.list, func(a, b concatRow) int { return c.enc.compare(a.key, b.key) })
+		c.sort(st)
 		for _, r := range st.list {
 			c.append(st, r.text)
 		}

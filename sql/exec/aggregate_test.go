@@ -445,3 +445,34 @@ func TestJSONAggregates(t *testing.T) {
 		check(t, src, &physical.Plan{Root: &physical.TopK{Base: scan.Base, Input: scan, Keys: keys, Count: num(3)}}, want[:3], true)
 	}
 }
+
+// TestConcatPrune: GROUP_CONCAT with ORDER BY keeps only what its text needs.
+func TestConcatPrune(t *testing.T) {
+	tab := wideTable(30000)
+	src := newSource(tab)
+	src.size = 1000
+	scan := scanOf(tab.t)
+	call := agg("group_concat", false, ref(scan, 2))
+	call.Extra = &expr.GroupConcat{Separator: ",", Order: []expr.AggOrder{{Expr: ref(scan, 0), Desc: true}}}
+	base, _ := aggBase(scan, nil, []*expr.Agg{call})
+	env := testEnv(src)
+	env.GroupConcatMaxLen = 100
+	var warned sqlerr.Warning
+	env.Ctx.Warn = func(w sqlerr.Warning) { warned = w }
+	got, err := collect(t.Context(), env, &physical.Plan{Root: &physical.HashAggregate{Base: base, Input: scan, Aggs: []*expr.Agg{call}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	rows := slices.Clone(tab.rows)
+	slices.SortFunc(rows, func(a, b []value.Datum) int { return int(b[0].Int() - a[0].Int()) })
+	for _, r := range rows[:20] {
+		want.WriteString(string(r[2].Bytes()) + ",")
+	}
+	if got[0] != want.String()[:100] || warned.Err == nil {
+		t.Fatalf("got %s, want %s, warning %v", got[0], want.String()[:100], warned)
+	}
+	if peak := env.Memory.Peak(); peak > 1<<20 {
+		t.Fatalf("%d bytes were held", peak)
+	}
+}

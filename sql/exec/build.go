@@ -13,6 +13,8 @@ import (
 type builder struct {
 	env *Env
 	ec  *expr.Ctx
+	// thread is that goroutine, for the accounts.
+	thread *thread
 	// part restricts the scan of a pipeline that is run in partitions.
 	part Partition
 	// limit is the outermost Limit or TopK, whose input is counted in total
@@ -21,6 +23,27 @@ type builder struct {
 	total *int64
 	// unlimited: scans must not stop at their Limit hint.
 	unlimited bool
+	// serial: the plan runs once for each of many rows, without goroutines.
+	serial bool
+}
+
+// parallelism is the most goroutines that may work on one pipeline.
+func (b *builder) parallelism() int {
+	if b.serial {
+		return 1
+	}
+	return b.env.parallelism()
+}
+
+func newBuilder(env *Env, ec *expr.Ctx) *builder {
+	return &builder{env: env, ec: ec, thread: &thread{}}
+}
+
+// fork is a builder for another goroutine, which reads a partition.
+func (b *builder) fork(part Partition) *builder {
+	sub := *b
+	sub.part, sub.ec, sub.thread = part, b.ec.Fork(), &thread{}
+	return &sub
 }
 
 // countTotal finds the outermost limit of a query.
@@ -39,7 +62,7 @@ func (b *builder) countTotal(n physical.Node, total *int64) {
 
 // account is the memory account of a node.
 func (b *builder) account(n physical.Node, name string) account {
-	return account{t: b.env.Memory, operator: name, stat: b.env.Stats.node(n)}
+	return account{t: b.env.Memory, operator: name, stat: b.env.Stats.node(n), thread: b.thread}
 }
 
 func (b *builder) build(n physical.Node) (Operator, error) {
@@ -59,6 +82,10 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 		return b.scan(x), nil
 	case *physical.Virtual:
 		return &virtualOp{env: b.env, ec: b.ec, node: x}, nil
+	case *physical.JSONTable:
+		return b.jsonTable(x), nil
+	case *physical.CTEScan:
+		return b.cteScan(x)
 	case *physical.Values:
 		return &valuesOp{ec: b.ec, node: x, size: b.env.batchSize()}, nil
 	case *physical.Filter:
@@ -72,7 +99,9 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &projectOp{ec: b.ec, in: in, exprs: x.Exprs}, nil
+		// A context of its own: those who read its columns may release them to
+		// theirs, as columns of an input.
+		return &projectOp{ec: b.ec.Fork(), in: in, exprs: x.Exprs}, nil
 	case *physical.Limit:
 		return b.limitOp(x)
 	case *physical.HashJoin:
@@ -81,10 +110,16 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 		return b.lookupJoin(x)
 	case *physical.NestedLoop:
 		return b.nestedLoop(x)
+	case *physical.Apply:
+		return b.apply(x)
 	case *physical.HashAggregate:
 		return b.hashAggregate(x)
 	case *physical.StreamAggregate:
 		return b.streamAggregate(x)
+	case *physical.Rollup:
+		return b.rollup(x)
+	case *physical.Window:
+		return b.window(x)
 	case *physical.Distinct:
 		return b.distinct(x)
 	case *physical.Sort:
@@ -120,7 +155,7 @@ func (b *builder) limitOp(x *physical.Limit) (Operator, error) {
 // input builds the input of an operator that reads all of it and does not
 // care for its order: a pipeline over a large scan runs in parallel.
 func (b *builder) input(n physical.Node) (Operator, error) {
-	if b.part == nil && !b.env.inline && b.env.parallelism() > 1 && exchangePays(n) {
+	if b.part == nil && !b.env.inline && b.parallelism() > 1 && exchangePays(n) {
 		return newExchange(b, n), nil
 	}
 	return b.build(n)
@@ -134,6 +169,34 @@ func (b *builder) result(n physical.Node) (Operator, error) {
 		return b.build(n)
 	}
 	return b.input(n)
+}
+
+// comesOrdered reports that rows of n may come in an order that the plan above
+// relies on. Operators that spill then keep it.
+func comesOrdered(n physical.Node) bool {
+	switch x := n.(type) {
+	case *physical.Scan:
+		return x.Ordered
+	case *physical.Filter:
+		return comesOrdered(x.Input)
+	case *physical.Project:
+		return comesOrdered(x.Input)
+	case *physical.Limit:
+		return comesOrdered(x.Input)
+	case *physical.Distinct:
+		return comesOrdered(x.Input)
+	case *physical.HashJoin:
+		return !x.BuildLeft && comesOrdered(x.Left)
+	case *physical.LookupJoin:
+		return comesOrdered(x.Left)
+	case *physical.NestedLoop:
+		return comesOrdered(x.Left)
+	case *physical.Apply:
+		return comesOrdered(x.Left)
+	case *physical.HashAggregate, *physical.SetOperation, *physical.Values, *physical.Virtual, *physical.CTEScan:
+		return false
+	}
+	return true
 }
 
 // perRowCost is about what a row costs behind an exchange, in nanoseconds.
@@ -222,6 +285,8 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 			// comparison is not IN, which alone needs its types here.
 			break
 		}
+	case *physical.JSONTable:
+		each([]expr.Expr{x.Doc})
 	case *physical.Values:
 		each(x.Rows...)
 	case *physical.Filter:
@@ -234,12 +299,21 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 		each(x.Keys, x.Filter, x.Inner.Filter, x.Inner.IndexFilter)
 	case *physical.NestedLoop:
 		each(x.Filter)
+	case *physical.Apply:
+		each(x.Params, x.Filter)
 	case *physical.HashAggregate:
 		each(x.GroupBy)
 		aggs(x.Aggs)
 	case *physical.StreamAggregate:
 		each(x.GroupBy)
 		aggs(x.Aggs)
+	case *physical.Rollup:
+		each(x.GroupBy)
+		aggs(x.Aggs)
+	case *physical.Window:
+		for _, f := range x.Funcs {
+			each(f.Inputs())
+		}
 	case *physical.Sort:
 		keys(x.Keys)
 	case *physical.TopK:

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -38,7 +40,7 @@ type Result struct {
 	Info string
 }
 
-// RunChange runs INSERT, REPLACE, UPDATE or DELETE. On an error some rows may
+// RunChange runs INSERT, REPLACE, UPDATE or DELETE, of one table or several. On an error some rows may
 // have been written: the caller goes back to its savepoint.
 func RunChange(ctx context.Context, env *Env, plan *physical.Plan) (Result, error) {
 	env.begin(ctx, plan, nil)
@@ -52,6 +54,11 @@ func RunChange(ctx context.Context, env *Env, plan *physical.Plan) (Result, erro
 	}
 	var r Result
 	var err error
+	for _, t := range env.Cascaded {
+		if err := runReaders(env, plan, t); err != nil {
+			return r, err
+		}
+	}
 	switch c := plan.Change.(type) {
 	case *physical.Insert:
 		env.Ctx.Ignore = c.Ignore
@@ -65,6 +72,12 @@ func RunChange(ctx context.Context, env *Env, plan *physical.Plan) (Result, erro
 	case *physical.Delete:
 		env.Ctx.Ignore = c.Ignore
 		r, err = runDelete(ctx, env, plan, c)
+	case *physical.MultiUpdate:
+		env.Ctx.Ignore = c.Ignore
+		r, err = runMultiUpdate(ctx, env, plan, c)
+	case *physical.MultiDelete:
+		env.Ctx.Ignore = c.Ignore
+		r, err = runMultiDelete(ctx, env, plan, c)
 	default:
 		return r, sqlerr.Internal("no change %T", plan.Change)
 	}
@@ -97,13 +110,48 @@ func (s *insertIDs) SetLastInsertID(id uint64) {
 // row is written: they must not see the statement's own rows.
 func runReaders(env *Env, plan *physical.Plan, t *schema.Table) error {
 	for id, n := range plan.Subplans {
-		if readsTable(n, t) {
-			if _, err := env.Ctx.Subqueries(id); err != nil {
+		if n != nil && !plan.IsDependent(id) && planReads(plan, n, t) {
+			if _, err := env.Ctx.Subqueries(id, nil); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// planReads reports whether n, a part of plan, reads a table, directly or by a
+// common table expression.
+func planReads(plan *physical.Plan, n physical.Node, t *schema.Table) bool {
+	if readsTable(n, t) {
+		return true
+	}
+	scans := false
+	walkNodes(n, func(n physical.Node) {
+		_, ok := n.(*physical.CTEScan)
+		scans = scans || ok
+	})
+	if !scans {
+		return false
+	}
+	for _, c := range plan.CTEs {
+		for _, r := range c.Roots() {
+			if readsTable(r, t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// subqueryReads reports whether a correlated subquery reads the changed table: it
+// runs between the writes, unless all rows are computed before the first one.
+func subqueryReads(plan *physical.Plan, t *schema.Table) bool {
+	for id, n := range plan.Subplans {
+		if n != nil && plan.IsDependent(id) && planReads(plan, n, t) {
+			return true
+		}
+	}
+	return false
 }
 
 func readsTable(n physical.Node, t *schema.Table) bool {
@@ -122,7 +170,7 @@ func readsTable(n physical.Node, t *schema.Table) bool {
 // forEachRow calls fn with the rows of a plan, which are valid during the
 // call. With all, the whole input is read before the first call.
 func forEachRow(ctx context.Context, env *Env, root physical.Node, all bool, fn func(row []value.Datum) error) (err error) {
-	b := &builder{env: env, ec: env.Ctx}
+	b := newBuilder(env, env.Ctx)
 	op, err := b.build(root)
 	if err != nil {
 		return err
@@ -134,44 +182,46 @@ func forEachRow(ctx context.Context, env *Env, root physical.Node, all bool, fn 
 	}()
 	row := make([]value.Datum, 0, len(root.Columns()))
 	if !all {
-		return drain(ctx, op, func(in *vec.Batch) error {
-			for r, i := range liveRows(in) {
-				if r&63 == 63 {
-					if err := interrupted(ctx); err != nil {
-						return err
-					}
-				}
-				row = row[:0]
-				for _, c := range in.Cols {
-					row = append(row, c.Datum(int(i)))
-				}
-				if err := fn(row); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return drain(ctx, op, func(in *vec.Batch) error { return eachRow(ctx, in, row, fn) })
 	}
 	acct := b.account(root, "rows to change")
 	defer acct.close()
-	store := newRowStore(kindsOf(root.Columns()))
-	err = drain(ctx, op, func(in *vec.Batch) error {
-		store.add(in.Cols, liveRows(in))
-		return acct.to(store.size)
-	})
+	buf := b.newRowBuffer(root, kindsOf(root.Columns()), &acct)
+	defer buf.close()
+	err = drain(ctx, op, func(in *vec.Batch) error { return buf.add(in.Cols, liveRows(in)) })
 	if err != nil {
 		return err
 	}
 	if err := op.Close(); err != nil {
 		return err
 	}
-	for n := range store.n {
-		if n&63 == 0 {
+	if err := buf.finish(); err != nil {
+		return err
+	}
+	rows := buf.read(0, buf.n)
+	for {
+		in, err := rows.next(vec.MaxRows)
+		if err != nil || in == nil {
+			return err
+		}
+		if err := eachRow(ctx, in, row, fn); err != nil {
+			return err
+		}
+	}
+}
+
+// eachRow calls fn with the rows of a batch; row is room for them.
+func eachRow(ctx context.Context, in *vec.Batch, row []value.Datum, fn func(row []value.Datum) error) error {
+	for r, i := range liveRows(in) {
+		if r&63 == 63 {
 			if err := interrupted(ctx); err != nil {
 				return err
 			}
 		}
-		row = store.row(n, row[:0])
+		row = row[:0]
+		for _, c := range in.Cols {
+			row = append(row, c.Datum(int(i)))
+		}
 		if err := fn(row); err != nil {
 			return err
 		}
@@ -213,7 +263,10 @@ func mustReadFirst(root physical.Node, t *schema.Table, written func(schema.Colu
 
 func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.Update) (Result, error) {
 	var r Result
-	as := newAssigner(env.Ctx, u.Table, u.Assignments)
+	as, err := newAssigner(env, u.Table, u.Assignments)
+	if err != nil {
+		return r, err
+	}
 	n := len(u.Table.Columns)
 	if len(plan.Root.Columns()) < n {
 		return r, sqlerr.Internal("an update of %d columns reads %d", n, len(plan.Root.Columns()))
@@ -221,21 +274,47 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 	if err := runReaders(env, plan, u.Table); err != nil {
 		return r, err
 	}
-	all := mustReadFirst(plan.Root, u.Table, func(id schema.ColumnID) bool { return as.written[u.Table.ColumnIndex(id)] })
-	old := make([]value.Datum, n)
-	err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
-		r.Matched++
-		copy(old, row)
-		changed, err := as.apply(row, old, int(r.Matched))
-		if err != nil || !changed {
-			return err
-		}
-		if err := env.Sink.Update(ctx, u.Table, old, row[:n]); err != nil {
-			return ignoreDuplicate(env.Ctx, u.Ignore, err)
+	computeFirst := subqueryReads(plan, u.Table)
+	all := computeFirst || mustReadFirst(plan.Root, u.Table, func(id schema.ColumnID) bool { return as.written[u.Table.ColumnIndex(id)] })
+	write := func(old, row []value.Datum) error {
+		if err := env.Sink.Update(ctx, u.Table, old, row); err != nil {
+			return ignoreRow(env.Ctx, u.Ignore, err)
 		}
 		r.Changed++
 		return nil
+	}
+	var later pendingRows
+	defer later.close()
+	if computeFirst {
+		later.acct = account{t: env.Memory, operator: "rows to change"}
+	}
+	old := make([]value.Datum, n)
+	moved := slices.Contains(env.Cascaded, u.Table)
+	err = forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
+		r.Matched++
+		if moved {
+			now, ok, err := env.Sink.Current(ctx, u.Table, row[:n])
+			if err != nil || !ok {
+				return err
+			}
+			copy(row, now)
+		}
+		copy(old, row)
+		changed, err := as.apply(row, old, int(r.Matched))
+		if err != nil || !changed {
+			return ignoreRow(env.Ctx, u.Ignore, err)
+		}
+		if ok, err := passes(env.Ctx, u.Check, u.Ignore, row[:n]); !ok {
+			return err
+		}
+		if computeFirst {
+			return later.add(old, row[:n])
+		}
+		return write(old, row[:n])
 	})
+	if err == nil {
+		err = later.each(ctx, write)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -248,10 +327,47 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 	return r, nil
 }
 
-// ignoreDuplicate turns a duplicate key into a warning for IGNORE.
-func ignoreDuplicate(ec *expr.Ctx, ignore bool, err error) error {
+// pendingRows are changes of rows, old and new, that are computed but not
+// written.
+type pendingRows struct {
+	rows [][2][]value.Datum
+	size int64
+	acct account
+}
+
+func (p *pendingRows) add(old, row []value.Datum) error {
+	p.rows = append(p.rows, [2][]value.Datum{p.clone(old), p.clone(row)})
+	return p.acct.to(p.size)
+}
+
+func (p *pendingRows) clone(row []value.Datum) []value.Datum {
+	out := make([]value.Datum, len(row))
+	for i, d := range row {
+		out[i] = d.Clone()
+		p.size += int64(len(d.Bytes())) + 48
+	}
+	return out
+}
+
+func (p *pendingRows) each(ctx context.Context, fn func(old, row []value.Datum) error) error {
+	for _, pair := range p.rows {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		if err := fn(pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pendingRows) close() { p.acct.close() }
+
+// ignoreRow turns the errors that make IGNORE leave a row out into warnings: a
+// duplicate key, a violated constraint.
+func ignoreRow(ec *expr.Ctx, ignore bool, err error) error {
 	var e *sqlerr.Error
-	if ignore && errors.As(err, &e) && e.Number == 1062 {
+	if ignore && errors.As(err, &e) && (e.Number == 1062 || e.Number == 1451 || e.Number == 1452 || e.Number == 1761 || e.Number == 3819) {
 		ec.Warning(e)
 		return nil
 	}
@@ -267,14 +383,34 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 	if err := runReaders(env, plan, d.Table); err != nil {
 		return r, err
 	}
-	all := mustReadFirst(plan.Root, d.Table, func(schema.ColumnID) bool { return false })
+	all := subqueryReads(plan, d.Table) || mustReadFirst(plan.Root, d.Table, func(schema.ColumnID) bool { return false })
+	moved := slices.Contains(env.Cascaded, d.Table)
 	err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
-		r.Affected++
-		return env.Sink.Delete(ctx, d.Table, row[:n])
+		row = row[:n]
+		if moved {
+			now, ok, err := env.Sink.Current(ctx, d.Table, row)
+			if err != nil || !ok {
+				return err
+			}
+			row = now
+		}
+		deleted, err := deleteRow(ctx, env, d.Table, row, d.Ignore)
+		if deleted {
+			r.Affected++
+		}
+		return err
 	})
 	r.Matched, r.Changed = r.Affected, r.Affected
 	r.Warnings = env.warnings.Load()
 	return r, err
+}
+
+// deleteRow removes a row; false where IGNORE passes over it.
+func deleteRow(ctx context.Context, env *Env, t *schema.Table, row []value.Datum, ignore bool) (bool, error) {
+	if err := env.Sink.Delete(ctx, t, row); err != nil {
+		return false, ignoreRow(env.Ctx, ignore, err)
+	}
+	return true, nil
 }
 
 // assigner computes SET and ON DUPLICATE KEY UPDATE.
@@ -282,59 +418,96 @@ type assigner struct {
 	ec   *expr.Ctx
 	t    *schema.Table
 	list []physical.Assignment
+	at   int // of the table's columns in the rows that apply and assign get
 	// written are the columns that may change, set those that are assigned.
 	written, set []bool
+	rules        *derive.Writer // nil: none
+	affected     []bool         // generated columns that may change
 }
 
-func newAssigner(ec *expr.Ctx, t *schema.Table, list []physical.Assignment) *assigner {
-	a := &assigner{ec: ec, t: t, list: list, written: make([]bool, len(t.Columns)), set: make([]bool, len(t.Columns))}
+func newAssigner(env *Env, t *schema.Table, list []physical.Assignment) (*assigner, error) {
+	rules, err := env.Sink.Rules(t)
+	if err != nil {
+		return nil, err
+	}
+	a := &assigner{ec: env.Ctx, t: t, list: list, written: make([]bool, len(t.Columns)), set: make([]bool, len(t.Columns))}
 	for _, x := range list {
 		a.written[x.Column], a.set[x.Column] = true, true
 	}
 	for i := range t.Columns {
 		a.written[i] = a.written[i] || t.Columns[i].OnUpdateNow
 	}
-	return a
+	if rules != nil {
+		a.rules, a.affected = rules.NewWriter(env.Ctx), rules.Affected(a.written)
+		a.written = a.affected
+	}
+	return a, nil
 }
 
 // apply assigns from left to right: each expression sees the row as changed so
 // far. The row starts with the table's columns; old is what they were. It
 // reports whether the stored row differs.
 func (a *assigner) apply(row, old []value.Datum, number int) (changed bool, err error) {
+	if err := a.assign(row, number); err != nil {
+		return false, err
+	}
+	if !a.differs(row, old) {
+		return false, nil
+	}
+	return true, a.complete(row, number)
+}
+
+// assign evaluates the assignments.
+func (a *assigner) assign(row []value.Datum, number int) error {
 	for i := range a.list {
 		x := &a.list[i]
 		col := &a.t.Columns[x.Column]
+		to := &row[a.at+x.Column]
+		var err error
 		if x.Value == nil {
-			if row[x.Column], err = missingDefault(a.ec, col); err != nil {
-				return false, err
+			if *to, err = missingDefault(a.ec, col); err != nil {
+				return err
 			}
 			continue
 		}
 		d, err := expr.EvalRow(a.ec, x.Value, row)
 		if err != nil {
-			return false, err
+			return err
 		}
-		if row[x.Column], err = types.Store(&a.ec.Env, d, x.Value.Type(), col, number); err != nil {
-			return false, err
+		if *to, err = types.Store(&a.ec.Env, d, x.Value.Type(), col, number); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// differs reports whether an assigned column of the table's row changed.
+func (a *assigner) differs(row, old []value.Datum) bool {
 	for i := range old {
-		if a.set[i] && !sameDatum(row[i], old[i]) {
-			changed = true
-			break
+		if a.set[i] && !SameDatum(row[i], old[i]) {
+			return true
 		}
 	}
-	if !changed {
-		return false, nil
-	}
+	return false
+}
+
+// complete sets the columns with ON UPDATE CURRENT_TIMESTAMP that are not
+// assigned and the generated columns, and tests the constraints of the table.
+func (a *assigner) complete(row []value.Datum, number int) (err error) {
 	for i := range a.t.Columns {
 		if col := &a.t.Columns[i]; col.OnUpdateNow && !a.set[i] {
 			if row[i], err = currentTimestamp(a.ec, col); err != nil {
-				return false, err
+				return err
 			}
 		}
 	}
-	return true, nil
+	if a.rules == nil {
+		return nil
+	}
+	if err := a.rules.Fill(row, nil, a.affected, number); err != nil {
+		return err
+	}
+	return a.rules.Check(row)
 }
 
 func currentTimestamp(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
@@ -346,9 +519,9 @@ func currentTimestamp(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
 	return types.Store(&ec.Env, value.TimeOf(now), types.DatetimeOf(max(col.Type.Scale, 0)), col, 1)
 }
 
-// sameDatum reports that two stored values are the same bytes: 'a' and 'A'
+// SameDatum reports that two stored values are the same bytes: 'a' and 'A'
 // differ whatever the collation says.
-func sameDatum(a, b value.Datum) bool {
+func SameDatum(a, b value.Datum) bool {
 	if a.Kind() != b.Kind() {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -78,7 +79,7 @@ func (m *memSink) Insert(_ context.Context, t *schema.Table, row []value.Datum, 
 
 func (m *memSink) at(t *schema.Table, old []value.Datum) int {
 	for i, r := range m.src.tables[t].rows {
-		if slices.EqualFunc(r, old, sameDatum) {
+		if slices.EqualFunc(r, old, SameDatum) {
 			return i
 		}
 	}
@@ -106,6 +107,15 @@ func (m *memSink) Delete(_ context.Context, t *schema.Table, old []value.Datum) 
 	return nil
 }
 
+func (m *memSink) Current(_ context.Context, t *schema.Table, row []value.Datum) ([]value.Datum, bool, error) {
+	for _, r := range m.src.tables[t].rows {
+		if sameKey(t, t.PrimaryKey, r, row) {
+			return slices.Clone(r), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
 func (m *memSink) NextAutoIncrement(_ context.Context, _ *schema.Table, n int) (uint64, error) {
 	first := m.next + 1
 	m.next += uint64(n)
@@ -116,6 +126,8 @@ func (m *memSink) BumpAutoIncrement(_ context.Context, _ *schema.Table, v uint64
 	m.next = max(m.next, v)
 	return nil
 }
+
+func (m *memSink) Rules(*schema.Table) (*derive.Rules, error) { return nil, nil }
 
 func (m *memSink) NextHiddenKey(context.Context, *schema.Table) (int64, error) { return 0, nil }
 

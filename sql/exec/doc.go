@@ -9,6 +9,10 @@
 // implements. Operators that keep rows keep them in a rowStore (dense columns
 // in chunks) and find them by tables of 64-bit words or of encoded keys.
 //
+// Window functions run over a partition at a time, a column each; aggregates
+// over frames slide (slider) and cost the same whatever the frames are. ROLLUP
+// keeps the open group of each level.
+//
 // One statement is one goroutine, except where a node asks for more: parallel
 // aggregation and exchange run copies of a pipeline over the partitions of its
 // scan, each with a forked expr.Ctx.
@@ -18,14 +22,27 @@
 //	I1  An operator that returned an error or the end has only Close left;
 //	    Close waits for every goroutine that the operator started.
 //	I2  Everything that grows with the number of rows is accounted in the
-//	    query's Tracker before it is used further, so that a query fails with
-//	    3170 instead of the server with a lack of memory.
+//	    query's Tracker before it is used further. When a limit is reached, the
+//	    account that can spill and holds most gives way; only where none can,
+//	    the query fails with 3170, instead of the server with a lack of memory.
 //	I3  Long loops look at the context at least once a batch; the error is the
 //	    context's cause.
 //	I4  Probing joins, filters, projections, distinct and limits keep the order
 //	    of their (left) input.
 //
+//	I5  An operator that spills gives the same rows as in memory, to the last
+//	    digit; in the same order where the plan relies on one (comesOrdered).
+//
+// # Spilling
+//
+// An account asks for room. When there is none, the operator itself spills, or
+// a bigger one does: at once if it belongs to the same goroutine, and so waits
+// in a Next of its own or has returned from it, else at its next look. Sorts
+// write sorted runs and merge them. Joins, aggregations, DISTINCT and set
+// operations cut rows into partitions by a hash of the key, and a partition
+// that is still too large again. See sorter, joinSpill, grouping, dedup, setOp
+// and rowBuffer; package spill has the files.
+//
 // It does not plan, lock or commit: the session does the former and sets
-// savepoints around changes, the Source and the Sink lock. Operators do not
-// spill yet; Tracker.OnPressure is the place from which they will.
+// savepoints around changes, the Source and the Sink lock.
 package exec

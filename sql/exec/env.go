@@ -5,8 +5,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 )
@@ -24,6 +26,14 @@ type Env struct {
 	Ctx *expr.Ctx
 	// Memory is the query's tracker; nil counts and limits nothing.
 	Memory *Tracker
+	// Spill takes what operators put aside when memory is short; without it
+	// they end with 3170.
+	Spill *spill.Disk
+	// SpillOver, when set, makes operators spill as soon as they hold more
+	// bytes than that, in small blocks and few partitions (tests).
+	SpillOver int64
+	// Spilled counts what was put aside; may be nil.
+	Spilled *SpillCounters
 	// Parallelism is the most goroutines that work on one pipeline; 0 is 1.
 	Parallelism int
 	// BatchSize is the most rows of the batches that operators make, 1 to
@@ -37,10 +47,17 @@ type Env struct {
 	GroupConcatMaxLen int
 	// LastInsertID is the session's LAST_INSERT_ID(); may be nil.
 	LastInsertID func() uint64
+	// Cascaded are the tables whose rows a change may change or remove by
+	// writing others: they are read anew before they are written.
+	Cascaded []*schema.Table
 	// FoundRowsTotal is set by RunQuery for SQL_CALC_FOUND_ROWS: the rows that
 	// there would be without the outermost LIMIT.
 	FoundRowsTotal int64
 
+	// MaxRecursion is cte_max_recursion_depth; nil is the default.
+	MaxRecursion *uint64
+
+	ctes     map[*physical.CTE]*cteRun
 	warnings atomic.Int64
 	wrapped  bool
 	// inline forbids goroutines that read while rows are written.
@@ -81,6 +98,9 @@ func (env *Env) begin(ctx context.Context, plan *physical.Plan, extra []expr.Exp
 	if env.Ctx.Context == nil {
 		env.Ctx.Context = ctx
 	}
+	if len(plan.CTEs) > 0 {
+		env.ctes = newCTERuns(ctx, env, plan.CTEs)
+	}
 	if len(plan.Subplans) > 0 {
 		env.Ctx.Subqueries = newSubqueries(ctx, env, plan, extra).rows
 	}
@@ -95,7 +115,7 @@ func BindSubqueries(ctx context.Context, env *Env, plan *physical.Plan, exprs ..
 
 // Build makes the operators of a plan. They read nothing before Next.
 func Build(env *Env, node physical.Node) (Operator, error) {
-	b := &builder{env: env, ec: env.Ctx}
+	b := newBuilder(env, env.Ctx)
 	return b.build(node)
 }
 
@@ -106,7 +126,7 @@ func RunQuery(ctx context.Context, env *Env, plan *physical.Plan, emit func(*vec
 		return sqlerr.Internal("the plan is not a query")
 	}
 	env.begin(ctx, plan, nil)
-	b := &builder{env: env, ec: env.Ctx}
+	b := newBuilder(env, env.Ctx)
 	var total *int64
 	if plan.CalcFoundRows {
 		total = new(int64)

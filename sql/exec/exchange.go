@@ -71,7 +71,7 @@ func (w *workers) run(fn func(ctx context.Context) error) {
 func guard(ctx context.Context, fn func(ctx context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w\n%s", sqlerr.Internal("panic in a parallel query: %v", p), debug.Stack())
+			err = fmt.Errorf("%w: panic in a parallel query: %v\n%s", sqlerr.Bug(), p, debug.Stack())
 		}
 	}()
 	return fn(ctx)
@@ -167,11 +167,10 @@ func (e *exchange) open(ctx context.Context) error {
 	var running sync.WaitGroup
 	for _, part := range parts {
 		running.Add(1)
-		sub := *e.b
-		sub.part, sub.ec = part, e.b.ec.Fork()
+		sub := e.b.fork(part)
 		e.w.run(func(ctx context.Context) error {
 			defer running.Done()
-			return e.produce(ctx, &sub)
+			return e.produce(ctx, sub)
 		})
 	}
 	e.w.run(func(context.Context) error {

@@ -9,12 +9,14 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -302,38 +304,145 @@ func collect(ctx context.Context, env *Env, plan *physical.Plan) ([]string, erro
 // stats, early close, cancelled context and memory limit.
 func check(t *testing.T, src *memSource, plan *physical.Plan, want []string, ordered bool) {
 	t.Helper()
-	if !ordered {
-		want = slices.Clone(want)
-		sort.Strings(want)
-	}
+	inOrder := want
+	want = slices.Clone(want)
+	sort.Strings(want)
 	for _, size := range []int{1, 3, 1024} {
-		for _, holes := range []bool{false, true} {
+		for _, mode := range []int{0, 1, 2} {
+			holes, spills := mode > 0, mode > 1
 			s := &memSource{tables: src.tables, size: min(size, 300), holes: holes, parts: src.parts}
 			env := testEnv(s)
 			env.BatchSize, env.Parallelism, env.Stats = size, max(1, src.parts), NewStats()
+			if spills {
+				env.spillAlways(t, 2000+500*len(plan.Root.Columns()))
+			}
 			got, err := collect(context.Background(), env, plan)
 			if err != nil {
-				t.Fatalf("size %d holes %v: %v", size, holes, err)
+				t.Fatalf("size %d holes %v spills %v: %v", size, holes, spills, err)
 			}
-			if !ordered {
+			want := want
+			// What is put aside keeps an order only where a plan relies on it.
+			if ordered && (!spills || comesOrdered(plan.Root)) {
+				want = inOrder
+			} else {
 				sort.Strings(got)
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("size %d holes %v: got %d rows, want %d\ngot  %.600s\nwant %.600s", size, holes, len(got), len(want),
+				for i := range min(len(got), len(want)) {
+					if got[i] != want[i] {
+						t.Logf("row %d: got  %s\nwant %s", i, got[i], want[i])
+						break
+					}
+				}
+				t.Fatalf("size %d holes %v spills %v: got %d rows, want %d\ngot  %.600s\nwant %.600s", size, holes, spills, len(got), len(want),
 					strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 			}
 			if s.open != s.closed {
 				t.Fatalf("%d leaves opened, %d closed", s.open, s.closed)
 			}
-			if len(plan.Subplans) == 0 && env.Memory.Used() != 0 {
-				t.Fatalf("%d bytes still accounted", env.Memory.Used())
-			}
+			env.checkReleased(t, plan)
 			if a, ok := env.Stats.Actual(plan.Root); !ok || a.Rows != int64(len(want)) {
 				t.Fatalf("stats %+v, want %d rows", a, len(want))
 			}
 		}
 	}
 	checkAborts(t, src, plan)
+	checkFaults(t, src, plan)
+}
+
+// checkFaults lets calls of the file system fail, one after the other: the
+// query ends with 1021 and leaves nothing.
+func checkFaults(t *testing.T, src *memSource, plan *physical.Plan) {
+	t.Helper()
+	for at := 1; ; at += 1 + at/3 {
+		s := &memSource{tables: src.tables, size: 100, parts: src.parts}
+		env, fs := testEnv(s), &memFS{failAt: at}
+		env.Parallelism = max(1, src.parts)
+		env.spillTo(t, fs, 2000+500*len(plan.Root.Columns()))
+		_, err := collect(context.Background(), env, plan)
+		if fs.calls < at {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		var e *sqlerr.Error
+		if !errors.As(err, &e) || e.Number != 1021 {
+			t.Fatalf("call %d of the disk fails: %v", at, err)
+		}
+		if s.open != s.closed {
+			t.Fatalf("call %d of the disk fails: %d leaves opened, %d closed", at, s.open, s.closed)
+		}
+		env.checkReleased(t, plan)
+	}
+}
+
+// spillAlways makes operators spill when they hold more than over bytes.
+func (env *Env) spillAlways(t *testing.T, over int) {
+	t.Helper()
+	env.spillTo(t, &memFS{}, over)
+}
+
+func (env *Env) spillTo(t *testing.T, fs spill.FS, over int) {
+	t.Helper()
+	disk, err := spill.Open(spill.Options{Dir: t.TempDir(), FS: fs, Files: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Spill, env.SpillOver = disk, int64(over)
+}
+
+// memFS keeps temporary files in memory. The failAt-th call fails.
+type memFS struct {
+	mu            sync.Mutex
+	calls, failAt int
+}
+
+var errNoDisk = fmt.Errorf("write: %w", syscall.ENOSPC)
+
+func (fs *memFS) call() error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.calls++; fs.calls == fs.failAt {
+		return errNoDisk
+	}
+	return nil
+}
+
+func (fs *memFS) Create(string) (spill.Handle, error) { return &memFile{fs: fs}, fs.call() }
+
+type memFile struct {
+	fs   *memFS
+	mu   sync.Mutex
+	data []byte
+}
+
+func (f *memFile) WriteAt(p []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.data = append(f.data, make([]byte, max(0, int(at)+len(p)-len(f.data)))...)
+	return copy(f.data[at:], p), f.fs.call()
+}
+
+func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return copy(p, f.data[at:]), f.fs.call()
+}
+
+func (f *memFile) Close() error { return nil }
+
+// checkReleased expects that neither memory nor files are held any more.
+func (env *Env) checkReleased(t *testing.T, plan *physical.Plan) {
+	t.Helper()
+	if len(plan.Subplans) == 0 && env.Memory.Used() != 0 {
+		t.Fatalf("%d bytes still accounted", env.Memory.Used())
+	}
+	if env.Spill != nil && len(plan.Subplans) == 0 {
+		if bytes, files := env.Spill.Used(); bytes != 0 || files != 0 {
+			t.Fatalf("%d bytes in %d temporary files are left", bytes, files)
+		}
+	}
 }
 
 // checkAborts closes early, cancels and breaks the leaves.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -35,7 +36,7 @@ func runInsert(ctx context.Context, env *Env, plan *physical.Plan, x *physical.I
 		}
 	} else {
 		ts := typesOf(plan.Root.Columns())
-		all := readsTable(plan.Root, x.Table)
+		all := planReads(plan, plan.Root, x.Table)
 		err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error { return in.Add(ctx, row, ts) })
 		if err != nil {
 			return Result{}, err
@@ -57,8 +58,12 @@ type Inserter struct {
 	single   bool
 
 	given    []bool
+	assigned []bool // by Set alone
 	defaults []defaultValue
-	auto     int // position of the AUTO_INCREMENT column, -1 if none
+	rules    *derive.Writer // nil: none
+	lateCols []bool         // columns whose default reads the row
+	late     []bool         // those of them that the current row needs
+	auto     int            // position of the AUTO_INCREMENT column, -1 if none
 	maxAuto  uint64
 	hidden   int // position of the hidden key, -1 if none
 
@@ -66,6 +71,7 @@ type Inserter struct {
 	needAuto bool
 	assign   *assigner
 	pair     []value.Datum
+	extra    []value.Datum // columns of the source that go nowhere
 	conflict ConflictFunc
 	ctx      context.Context
 
@@ -104,7 +110,16 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	in := &Inserter{env: env, ec: env.Ctx, x: x, t: x.Table, expected: rows, single: rows == 1, auto: -1, hidden: -1,
 		given: make([]bool, n), defaults: make([]defaultValue, n), row: make([]value.Datum, n)}
 	for _, c := range x.Columns {
-		in.given[c] = true
+		if c >= 0 {
+			in.given[c] = true
+		}
+	}
+	in.assigned = make([]bool, n)
+	for _, a := range x.Set {
+		in.assigned[a.Column] = !in.given[a.Column]
+	}
+	if err := in.prepareRules(); err != nil {
+		return nil, err
 	}
 	for i := range in.t.Columns {
 		col := &in.t.Columns[i]
@@ -122,7 +137,10 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	case x.Replace:
 		in.conflict = in.replace
 	case len(x.OnDuplicate) > 0:
-		in.assign = newAssigner(in.ec, in.t, x.OnDuplicate)
+		var err error
+		if in.assign, err = newAssigner(env, in.t, x.OnDuplicate); err != nil {
+			return nil, err
+		}
 		in.conflict = in.update
 	case x.Ignore:
 		in.conflict = in.skip
@@ -137,7 +155,7 @@ func (in *Inserter) prepareDefault(i int, col *schema.Column) error {
 	if i < len(in.x.Defaults) {
 		d.e = in.x.Defaults[i]
 	}
-	if i == in.auto || i == in.hidden {
+	if i == in.auto || i == in.hidden || col.Generated != nil || in.lateCols != nil && in.lateCols[i] {
 		d.cached, d.d = true, value.Null
 		return nil
 	}
@@ -159,6 +177,13 @@ func (in *Inserter) prepareDefault(i int, col *schema.Column) error {
 	}
 	d.none = true
 	if in.given[i] {
+		return nil
+	}
+	if in.assigned[i] {
+		d.cached, d.d = true, value.Null
+		if !col.Nullable {
+			d.d = types.ImplicitDefault(col.Type)
+		}
 		return nil
 	}
 	v, err := missingDefault(in.ec, col)
@@ -198,7 +223,10 @@ func (in *Inserter) defaultOf(i int) (value.Datum, error) {
 // ones what an expression that reads them too early sees.
 func (in *Inserter) begin() error {
 	in.records++
-	in.needAuto = in.auto >= 0 && !in.given[in.auto]
+	for i := range in.late {
+		in.late[i] = in.lateCols[i] && !in.given[i] && !in.assigned[i]
+	}
+	in.needAuto = in.auto >= 0 && !in.given[in.auto] && !in.assigned[in.auto]
 	for i := range in.row {
 		d := &in.defaults[i]
 		switch {
@@ -220,6 +248,9 @@ func (in *Inserter) begin() error {
 // put stores the value of a given column.
 func (in *Inserter) put(i int, d value.Datum, from schema.Type) error {
 	col := &in.t.Columns[i]
+	if col.Generated != nil {
+		return sqlerr.GeneratedValueGiven(col.Name, in.t.Name)
+	}
 	if d.IsNull() {
 		if i == in.auto {
 			in.row[i], in.needAuto = types.ImplicitDefault(col.Type), true
@@ -265,6 +296,10 @@ func (in *Inserter) addExprs(ctx context.Context, exprs []expr.Expr) error {
 				in.row[i], in.needAuto = types.ImplicitDefault(in.t.Columns[i].Type), true
 				continue
 			}
+			if in.late != nil && in.lateCols[i] {
+				in.late[i] = true
+				continue
+			}
 			d, err := in.defaultOf(i)
 			if err != nil {
 				return err
@@ -292,12 +327,31 @@ func (in *Inserter) Add(ctx context.Context, vals []value.Datum, ts []schema.Typ
 	if err := in.begin(); err != nil {
 		return err
 	}
+	in.extra = vals[len(in.x.Columns):]
 	for j, i := range in.x.Columns {
+		if i < 0 {
+			in.ec.Session.SetUserVar(in.x.Vars[j], vals[j].Clone(), ts[j])
+			continue
+		}
 		if err := in.put(i, vals[j], ts[j]); err != nil {
 			return err
 		}
 	}
+	for i := range in.x.Set {
+		if err := in.set(&in.x.Set[i]); err != nil {
+			return err
+		}
+	}
 	return in.write(ctx)
+}
+
+// set makes an assignment of LOAD DATA … SET.
+func (in *Inserter) set(a *physical.Assignment) error {
+	d, err := expr.EvalRow(in.ec, a.Value, in.row)
+	if err != nil {
+		return err
+	}
+	return in.put(a.Column, d, a.Value.Type())
 }
 
 // write completes the row with generated values and gives it to the sink.
@@ -321,9 +375,17 @@ func (in *Inserter) write(ctx context.Context) error {
 		}
 		in.row[in.hidden] = value.Int(v)
 	}
+	if in.rules != nil {
+		if err := in.applyRules(); err != nil {
+			return ignoreRow(in.ec, in.x.Ignore, err)
+		}
+	}
+	if ok, err := passes(in.ec, in.x.Check, in.x.Ignore, in.row); !ok {
+		return err
+	}
 	in.outcome, in.ctx = rowInserted, ctx
 	if err := in.env.Sink.Insert(ctx, in.t, in.row, in.conflict); err != nil {
-		return ignoreDuplicate(in.ec, in.x.Ignore, err)
+		return ignoreRow(in.ec, in.x.Ignore, err)
 	}
 	if in.outcome != rowInserted {
 		return nil
@@ -445,16 +507,19 @@ func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAct
 	if len(existing) < n {
 		return ConflictFail, sqlerr.Internal("a stored row of %d values for %d columns", len(existing), n)
 	}
-	in.pair = append(append(in.pair[:0], existing[:n]...), in.row...)
+	in.pair = append(append(append(in.pair[:0], existing[:n]...), in.row...), in.extra...)
 	changed, err := in.assign.apply(in.pair, existing[:n], int(in.records))
 	if err != nil {
-		return ConflictFail, err
+		return ConflictHandled, ignoreRow(in.ec, in.x.Ignore, err)
 	}
 	if !changed {
 		return ConflictHandled, nil
 	}
+	if ok, err := passes(in.ec, in.x.Check, in.x.Ignore, in.pair[:n]); !ok {
+		return ConflictHandled, err
+	}
 	if err := in.env.Sink.Update(in.ctx, in.t, existing[:n], in.pair[:n]); err != nil {
-		return ConflictHandled, ignoreDuplicate(in.ec, in.x.Ignore, err)
+		return ConflictHandled, ignoreRow(in.ec, in.x.Ignore, err)
 	}
 	in.updated++
 	in.copied++

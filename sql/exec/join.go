@@ -3,33 +3,67 @@ package exec
 import (
 	"context"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // hashJoinOp stores the build input with its keys and probes with the other.
+// When memory is short both inputs are cut into partitions, see join_spill.go.
 type hashJoinOp struct {
+	b                    *builder
+	node                 physical.Node
 	ec                   *expr.Ctx
 	kind                 physical.JoinKind
 	probe, build         Operator
 	probeKeys, buildKeys []expr.Expr
+	keyTypes             []schema.Type
 	acct                 account
+	sp                   *spiller
+	keep                 bool // the order of the probe rows
+	oneKey               bool // all rows have the same key
 
-	built bool
-	store rowStore
-	table keyTable
-	chain chain
-	pairs *pairs
-	keys  []*vec.Vec
-	rows  []uint16
+	built  bool
+	store  rowStore
+	table  keyTable
+	chain  chain
+	stored []uint32 // key ids of the stored rows, until they are linked
+	pairs  *pairs
+	keys   []*vec.Vec
+	rows   []uint16
 	// beside are the stored columns of aligned output.
 	beside []*vec.Vec
 	out    vec.Batch
+	spill  *joinSpill // nil while all is in memory
 }
 
 func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) {
+	j, err := b.hashJoinOf(x, x, "hash join")
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// nestedLoop is a hash join by a key that all rows share: all pairs are
+// candidates.
+func (b *builder) nestedLoop(x *physical.NestedLoop) (Operator, error) {
+	one := []expr.Expr{expr.NewConst(value.Int(1), types.BigInt)}
+	h := &physical.HashJoin{Base: x.Base, Kind: x.Kind, Left: x.Left, Right: x.Right, LeftKeys: one, RightKeys: one, Filter: x.Filter}
+	j, err := b.hashJoinOf(h, x, "nested loop join")
+	if err != nil {
+		return nil, err
+	}
+	j.oneKey = true
+	return j, nil
+}
+
+// hashJoinOf makes a hash join that runs for node.
+func (b *builder) hashJoinOf(x *physical.HashJoin, node physical.Node, name string) (*hashJoinOp, error) {
 	ts, err := joinKeyTypes(x.LeftKeys, x.RightKeys)
 	if err != nil {
 		return nil, err
@@ -41,8 +75,8 @@ func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &hashJoinOp{ec: b.ec, kind: x.Kind, probe: left, build: right, probeKeys: x.LeftKeys, buildKeys: x.RightKeys,
-		acct: b.account(x, "hash join"), table: newKeyTable(ts)}
+	j := &hashJoinOp{b: b, node: node, ec: b.ec, kind: x.Kind, probe: left, build: right, probeKeys: x.LeftKeys, buildKeys: x.RightKeys,
+		keyTypes: ts, acct: b.account(node, name), sp: b.spiller(node), table: newKeyTable(ts), keep: comesOrdered(x)}
 	probe, build := x.Left, x.Right
 	if x.BuildLeft {
 		probe, build = build, probe
@@ -50,33 +84,51 @@ func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) {
 	}
 	j.store = newRowStore(kindsOf(build.Columns()))
 	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), kindsOf(probe.Columns()), &j.store, x.BuildLeft)
+	j.sp.attach(&j.acct, j.relieve)
 	return j, nil
 }
 
 func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if !j.built {
-		j.built = true
 		if err := j.load(ctx); err != nil {
 			return nil, err
 		}
+		j.built = true
 	}
-	if j.store.n == 0 && (j.kind == physical.JoinInner || j.kind == physical.JoinSemi) {
-		return nil, nil
-	}
-	for {
+	for j.spill == nil {
+		if j.store.n == 0 && (j.kind == physical.JoinInner || j.kind == physical.JoinSemi) {
+			return nil, nil
+		}
 		out, err := j.pairs.next(ctx)
 		if err != nil || out != nil {
 			return out, err
 		}
+		if j.acct.wanted() {
+			ok, err := j.relieve()
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				continue
+			}
+			j.acct.kept(j.acct.held)
+		}
 		b, err := j.probe.Next(ctx)
-		if err != nil || b == nil {
+		if err != nil {
 			return nil, err
 		}
-		if j.keys, err = evalAll(j.ec, j.probeKeys, b, j.keys[:0]); err != nil {
+		if j.spill != nil { // the input needed the memory
+			if err := j.spill.probeBatch(b); err != nil {
+				return nil, err
+			}
+			break
+		}
+		if b == nil {
+			return nil, nil
+		}
+		if err := j.find(b); err != nil {
 			return nil, err
 		}
-		j.chain.ids = j.table.find(j.keys, liveRows(b), j.chain.ids[:0])
-		release(j.ec, j.keys)
 		if j.chain.links == nil && len(j.pairs.filter) == 0 && !j.pairs.storeFirst {
 			if out := j.aligned(b); out.Live() > 0 {
 				return out, nil
@@ -88,6 +140,17 @@ func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 		j.pairs.start(b, &j.chain)
 	}
+	return j.spill.next(ctx)
+}
+
+// find looks the keys of a probe batch up.
+func (j *hashJoinOp) find(b *vec.Batch) (err error) {
+	if j.keys, err = evalAll(j.ec, j.probeKeys, b, j.keys[:0]); err != nil {
+		return err
+	}
+	j.chain.ids = j.table.find(j.keys, liveRows(b), j.chain.ids[:0])
+	release(j.ec, j.keys)
+	return nil
 }
 
 // aligned is the join of a probe batch when no key is stored twice and there is
@@ -143,7 +206,6 @@ func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
 // load reads the build input. Rows with a NULL key match nothing and are left
 // out: the stored rows are the right ones, which need no output of their own.
 func (j *hashJoinOp) load(ctx context.Context) error {
-	var ids []uint32
 	err := drain(ctx, j.build, func(b *vec.Batch) error {
 		var err error
 		if j.keys, err = evalAll(j.ec, j.buildKeys, b, j.keys[:0]); err != nil {
@@ -156,10 +218,18 @@ func (j *hashJoinOp) load(ctx context.Context) error {
 				break
 			}
 		}
-		ids = j.table.insert(j.keys, rows, ids, func(uint16) {})
+		if j.spill != nil {
+			err = j.spill.build.add(b.Cols, j.keys, rows)
+			release(j.ec, j.keys)
+			return err
+		}
+		j.put(b.Cols, j.keys, rows)
 		release(j.ec, j.keys)
-		j.store.add(b.Cols, rows)
-		return j.acct.to(j.store.size + j.table.size() + int64(cap(ids))*4)
+		ok, err := j.acct.room(j.held())
+		if err == nil && !ok {
+			err = j.startSpill()
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -167,12 +237,39 @@ func (j *hashJoinOp) load(ctx context.Context) error {
 	if err := j.build.Close(); err != nil {
 		return err
 	}
-	need := j.store.size + j.table.size() + int64(cap(ids))*4
-	if err := j.acct.to(need + int64(len(ids)+int(j.table.n))*4); err != nil {
-		return err
+	if j.spill != nil {
+		return nil
 	}
-	j.chain.link(ids, int(j.table.n))
+	ok, err := j.acct.room(j.held() + j.chainSize())
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return j.startSpill()
+	}
+	j.link()
 	return nil
+}
+
+// put stores build rows.
+func (j *hashJoinOp) put(cols, keys []*vec.Vec, rows []uint16) {
+	j.stored = j.table.insert(keys, rows, j.stored, func(uint16) {})
+	j.store.add(cols, rows)
+}
+
+func (j *hashJoinOp) held() int64 {
+	return j.store.size + j.table.size() + int64(cap(j.stored))*4
+}
+
+func (j *hashJoinOp) chainSize() int64 { return int64(j.store.n+int(j.table.n)) * 4 }
+
+func (j *hashJoinOp) link() {
+	j.chain.link(j.stored, int(j.table.n))
+}
+
+// forget drops the stored rows.
+func (j *hashJoinOp) forget() {
+	j.store, j.table, j.chain, j.stored = newRowStore(j.store.kinds), newKeyTable(j.keyTypes), chain{}, nil
 }
 
 func (j *hashJoinOp) dropNulls(rows []uint16) []uint16 {
@@ -190,85 +287,11 @@ func (j *hashJoinOp) Close() error {
 	if berr := j.build.Close(); err == nil {
 		err = berr
 	}
-	j.store, j.table, j.chain = rowStore{}, keyTable{}, chain{}
-	j.acct.close()
-	return err
-}
-
-// nestedLoopOp tries all pairs with the stored right input.
-type nestedLoopOp struct {
-	kind        physical.JoinKind
-	left, right Operator
-	acct        account
-	built       bool
-	store       rowStore
-	pairs       *pairs
-}
-
-func (b *builder) nestedLoop(x *physical.NestedLoop) (Operator, error) {
-	left, right, err := b.build2(x.Left, x.Right)
-	if err != nil {
-		return nil, err
+	j.built = true
+	if j.spill != nil {
+		j.spill.close()
 	}
-	j := &nestedLoopOp{kind: x.Kind, left: left, right: right, acct: b.account(x, "nested loop join")}
-	j.store = newRowStore(kindsOf(x.Right.Columns()))
-	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), kindsOf(x.Left.Columns()), &j.store, false)
-	return j, nil
-}
-
-// everyRow makes all stored rows candidates.
-type everyRow uint32
-
-func (n everyRow) first(int) uint32 {
-	if n == 0 {
-		return none
-	}
-	return 0
-}
-
-func (n everyRow) next(row uint32) uint32 {
-	if row+1 < uint32(n) {
-		return row + 1
-	}
-	return none
-}
-
-func (j *nestedLoopOp) Next(ctx context.Context) (*vec.Batch, error) {
-	if !j.built {
-		j.built = true
-		err := drain(ctx, j.right, func(b *vec.Batch) error {
-			j.store.add(b.Cols, liveRows(b))
-			return j.acct.to(j.store.size)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if err := j.right.Close(); err != nil {
-			return nil, err
-		}
-	}
-	if j.store.n == 0 && (j.kind == physical.JoinInner || j.kind == physical.JoinSemi) {
-		return nil, nil
-	}
-	for {
-		out, err := j.pairs.next(ctx)
-		if err != nil || out != nil {
-			return out, err
-		}
-		b, err := j.left.Next(ctx)
-		if err != nil || b == nil {
-			return nil, err
-		}
-		j.pairs.start(b, everyRow(j.store.n))
-	}
-}
-
-func (j *nestedLoopOp) Close() error {
-	err := j.left.Close()
-	if rerr := j.right.Close(); err == nil {
-		err = rerr
-	}
-	j.store = rowStore{}
+	j.forget()
 	j.acct.close()
 	return err
 }

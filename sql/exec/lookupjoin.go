@@ -3,8 +3,10 @@ package exec
 import (
 	"context"
 
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // firstBlock is the number of left rows that are looked up first; the number
@@ -15,9 +17,13 @@ const firstBlock = 32
 // at once and pairs them in the order of the left rows.
 type lookupJoinOp struct {
 	b    *builder
-	node *physical.LookupJoin
+	keys []expr.Expr
 	left Operator
 	acct account
+	// open starts the look-ups.
+	open func(ctx context.Context) (Lookup, error)
+	// nulls: a NULL in a key may find something too.
+	nulls bool
 
 	lookup Lookup
 	want   int
@@ -32,7 +38,7 @@ type lookupJoinOp struct {
 	chain chain
 	pairs *pairs
 	ids   []uint32
-	keys  []*vec.Vec
+	vals  []*vec.Vec // of keys
 	dense []*vec.Vec
 	live  []uint16
 }
@@ -42,12 +48,24 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &lookupJoinOp{b: b, node: x, left: left, acct: b.account(x, "lookup join"), want: firstBlock}
-	j.inner = newRowStore(kindsOf(x.Inner.Columns()))
-	leftKinds := kindsOf(x.Left.Columns())
-	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), leftKinds, &j.inner, false)
-	j.copied = newOut(leftKinds)
+	j := &lookupJoinOp{b: b, keys: x.Keys, left: left, acct: b.account(x, "lookup join")}
+	j.open = func(ctx context.Context) (Lookup, error) {
+		l, err := b.env.Source.Lookup(ctx, b.ec, x.Inner, len(x.Keys))
+		if st := b.env.Stats.node(x.Inner); st != nil && err == nil {
+			l = &statLookup{Lookup: l, st: st}
+		}
+		return l, err
+	}
+	j.prepare(x.Kind, x.Filter, kindsOf(x.Left.Columns()), kindsOf(x.Inner.Columns()))
 	return j, nil
+}
+
+// prepare sets up the joining of rows of the given kinds.
+func (j *lookupJoinOp) prepare(kind physical.JoinKind, filter []expr.Expr, left, inner []value.Kind) {
+	j.want = firstBlock
+	j.inner = newRowStore(inner)
+	j.pairs = newPairs(j.b.ec, kind, filter, j.b.env.batchSize(), left, &j.inner, false)
+	j.copied = newOut(left)
 }
 
 func (j *lookupJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
@@ -97,7 +115,7 @@ func (j *lookupJoinOp) nextBlock(ctx context.Context) (*vec.Batch, error) {
 		}
 		part := rows[:min(len(rows), want-j.copied.N)]
 		for c, v := range j.copied.Cols {
-			setLen(v, j.copied.N+len(part))
+			v.SetLen(j.copied.N + len(part))
 			copyRows(v, j.copied.N, j.pending.Cols[c], part, true)
 		}
 		j.copied.N += len(part)
@@ -129,21 +147,18 @@ func (j *lookupJoinOp) cut(rows []uint16, want int) *vec.Batch {
 // find stores the inner rows of a block and chains them by left row.
 func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
 	if j.lookup == nil {
-		if j.lookup, err = j.b.env.Source.Lookup(ctx, j.b.ec, j.node.Inner, len(j.node.Keys)); err != nil {
+		if j.lookup, err = j.open(ctx); err != nil {
 			return err
-		}
-		if st := j.b.env.Stats.node(j.node.Inner); st != nil {
-			j.lookup = &statLookup{Lookup: j.lookup, st: st}
 		}
 	}
 	j.inner.chunks, j.inner.n, j.inner.size = nil, 0, 0
-	if j.keys, err = evalAll(j.b.ec, j.node.Keys, block, j.keys[:0]); err != nil {
+	if j.vals, err = evalAll(j.b.ec, j.keys, block, j.vals[:0]); err != nil {
 		return err
 	}
 	rows := liveRows(block)
 	j.live = j.live[:0]
 	for _, i := range rows {
-		if !hasNull(j.keys, int(i)) {
+		if j.nulls || !hasNull(j.vals, int(i)) {
 			j.live = append(j.live, i)
 		}
 	}
@@ -162,7 +177,7 @@ func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
 			return interrupted(ctx)
 		})
 	}
-	release(j.b.ec, j.keys)
+	release(j.b.ec, j.vals)
 	if err != nil {
 		return err
 	}
@@ -176,15 +191,15 @@ func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
 
 // denseKeys are the keys of the live rows without gaps.
 func (j *lookupJoinOp) denseKeys() []*vec.Vec {
-	if isDense(j.live) {
-		return j.keys
+	if vec.IsDense(j.live) {
+		return j.vals
 	}
 	if j.dense == nil {
-		j.dense = newOut(exprKinds(j.node.Keys)).Cols
+		j.dense = newOut(exprKinds(j.keys)).Cols
 	}
 	for c, v := range j.dense {
 		v.Init(v.Kind, len(j.live))
-		copyRows(v, 0, j.keys[c], j.live, false)
+		copyRows(v, 0, j.vals[c], j.live, false)
 	}
 	return j.dense
 }
@@ -192,7 +207,7 @@ func (j *lookupJoinOp) denseKeys() []*vec.Vec {
 // linkPositions is link with the positions of a batch as keys, of which some
 // have no row.
 func (c *chain) linkPositions(ids []uint32, n int) {
-	c.heads = resize(c.heads[:0], n)
+	c.heads = vec.Resize(c.heads[:0], n)
 	for i := range c.heads {
 		c.heads[i] = none
 	}

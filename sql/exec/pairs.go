@@ -67,6 +67,15 @@ func newPairs(ec *expr.Ctx, kind physical.JoinKind, filter []expr.Expr, size int
 	return p
 }
 
+// probeKinds are the kinds of the probe columns.
+func (p *pairs) probeKinds() []value.Kind {
+	var kinds []value.Kind
+	for _, v := range p.vecs[:len(p.vecs)-len(p.store.kinds)] {
+		kinds = append(kinds, v.Kind)
+	}
+	return kinds
+}
+
 // start begins with a probe batch.
 func (p *pairs) start(probe *vec.Batch, cand candidates) {
 	p.probe, p.rows, p.cand = probe, liveRows(probe), cand
@@ -170,7 +179,7 @@ func (p *pairs) gather(stored bool) {
 	nprobe := len(p.vecs) - len(p.store.kinds)
 	for c, v := range p.vecs[:nprobe] {
 		v.Init(v.Kind, n)
-		copyAny(v, 0, p.probe.Cols[c], p.slotRow, false, false)
+		v.CopyRows(0, p.probe.Cols[c], p.slotRow, false, false)
 	}
 	if !stored {
 		return

@@ -178,11 +178,13 @@ type projectOp struct {
 	in    Operator
 	exprs []expr.Expr
 	out   vec.Batch
+	// owned are the computed columns: operators above evaluate expressions over
+	// them with the same context, which must not take them for scratch.
+	owned []*vec.Vec
 }
 
 func (p *projectOp) Next(ctx context.Context) (*vec.Batch, error) {
-	release(p.ec, p.out.Cols)
-	p.out.Cols = p.out.Cols[:0]
+	p.giveBack()
 	b, err := p.in.Next(ctx)
 	if err != nil || b == nil {
 		return nil, err
@@ -191,13 +193,24 @@ func (p *projectOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, v := range p.out.Cols {
+		if p.ec.Take(v) {
+			p.owned = append(p.owned, v)
+		}
+	}
 	p.out.N, p.out.Sel, p.out.HasSel = b.N, b.Sel, b.HasSel
 	return &p.out, nil
 }
 
+func (p *projectOp) giveBack() {
+	for _, v := range p.owned {
+		p.ec.Put(v)
+	}
+	p.owned, p.out.Cols = p.owned[:0], p.out.Cols[:0]
+}
+
 func (p *projectOp) Close() error {
-	release(p.ec, p.out.Cols)
-	p.out.Cols = nil
+	p.giveBack()
 	return p.in.Close()
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/types"
@@ -26,13 +27,18 @@ func liveRows(b *vec.Batch) []uint16 {
 	return identity[:b.N]
 }
 
-// isDense reports that rows, which ascend without repetition, are 0 to len-1.
-func isDense(rows []uint16) bool { return len(rows) > 0 && int(rows[len(rows)-1]) == len(rows)-1 }
-
 func kindsOf(cols []physical.Column) []value.Kind {
 	kinds := make([]value.Kind, len(cols))
 	for i := range cols {
 		kinds[i] = types.KindOf(cols[i].T)
+	}
+	return kinds
+}
+
+func kindsOfTypes(ts []schema.Type) []value.Kind {
+	kinds := make([]value.Kind, len(ts))
+	for i, t := range ts {
+		kinds[i] = types.KindOf(t)
 	}
 	return kinds
 }
@@ -63,82 +69,11 @@ func release(ec *expr.Ctx, vecs []*vec.Vec) {
 	}
 }
 
-// setLen makes v hold n values; those that it had stay.
-func setLen(v *vec.Vec, n int) {
-	switch vec.ClassOf(v.Kind) {
-	case vec.ClassWord:
-		v.I64 = resize(v.I64, n)
-	case vec.ClassFloat:
-		v.F64 = resize(v.F64, n)
-	case vec.ClassDecimal:
-		v.Dec = resize(v.Dec, n)
-	case vec.ClassBytes:
-		v.Bytes = resize(v.Bytes, n)
-	}
-}
-
-func resize[T any](s []T, n int) []T {
-	if n <= cap(s) {
-		return s[:n]
-	}
-	grown := make([]T, n, max(n, min(max(2*cap(s), 16), vec.MaxRows)))
-	copy(grown, s)
-	return grown
-}
-
 // copyRows copies the given rows of src, which ascend, to dst from position at
 // on. own makes dst own the bytes; otherwise they are shared. It returns the
 // bytes copied.
 func copyRows(dst *vec.Vec, at int, src *vec.Vec, rows []uint16, own bool) (bytes int64) {
-	return copyAny(dst, at, src, rows, own, isDense(rows))
-}
-
-// copyAny is copyRows of rows in any order; dense says that they are 0 to n-1.
-func copyAny(dst *vec.Vec, at int, src *vec.Vec, rows []uint16, own, dense bool) (bytes int64) {
-	class := vec.ClassOf(dst.Kind)
-	if vec.ClassOf(src.Kind) != class { // a NULL of no type
-		for r := range rows {
-			dst.Nulls.Set(at + r)
-		}
-		return 0
-	}
-	if src.Nulls.Any() {
-		for r, i := range rows {
-			if src.Nulls.IsNull(int(i)) {
-				dst.Nulls.Set(at + r)
-			}
-		}
-	}
-	switch class {
-	case vec.ClassWord:
-		copyValues(dst.I64[at:], src.I64, rows, dense)
-	case vec.ClassFloat:
-		copyValues(dst.F64[at:], src.F64, rows, dense)
-	case vec.ClassDecimal:
-		copyValues(dst.Dec[at:], src.Dec, rows, dense)
-	case vec.ClassBytes:
-		if !own {
-			copyValues(dst.Bytes[at:], src.Bytes, rows, dense)
-			return 0
-		}
-		for r, i := range rows {
-			if !src.Nulls.IsNull(int(i)) {
-				dst.Bytes[at+r] = dst.Own(src.Bytes[i])
-				bytes += int64(len(src.Bytes[i]))
-			}
-		}
-	}
-	return bytes
-}
-
-func copyValues[T any](dst, src []T, rows []uint16, dense bool) {
-	if dense {
-		copy(dst, src[:len(rows)])
-		return
-	}
-	for r, i := range rows {
-		dst[r] = src[i]
-	}
+	return dst.CopyRows(at, src, rows, own, vec.IsDense(rows))
 }
 
 // rowStore keeps rows in dense chunks of vec.MaxRows rows. Row n is row
@@ -160,19 +95,9 @@ const (
 func newRowStore(kinds []value.Kind) rowStore {
 	s := rowStore{kinds: kinds}
 	for _, k := range kinds {
-		s.width += classWidth(k)
+		s.width += vec.WidthOf(k)
 	}
 	return s
-}
-
-func classWidth(k value.Kind) int64 {
-	switch vec.ClassOf(k) {
-	case vec.ClassDecimal:
-		return 32
-	case vec.ClassBytes:
-		return 24
-	}
-	return 8
 }
 
 // room is the last chunk with space and the space.
@@ -199,13 +124,26 @@ func (s *rowStore) add(cols []*vec.Vec, rows []uint16) {
 		chunk, free := s.room()
 		part := rows[:min(free, len(rows))]
 		for c, dst := range chunk.Cols {
-			setLen(dst, chunk.N+len(part))
+			dst.SetLen(chunk.N + len(part))
 			s.size += copyRows(dst, chunk.N, cols[c], part, true)
 		}
 		chunk.N += len(part)
 		s.n += len(part)
 		s.size += s.width * int64(len(part))
 		rows = rows[len(part):]
+	}
+}
+
+// reuse empties the store; of its memory one chunk stays for the next rows.
+func (s *rowStore) reuse() {
+	s.chunks = s.chunks[:min(1, len(s.chunks))]
+	s.n, s.size = 0, 0
+	for _, b := range s.chunks {
+		b.N = 0
+		for _, v := range b.Cols {
+			v.Reset()
+		}
+		s.size = (s.width + 8) * vec.MaxRows
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -61,10 +62,16 @@ type Sink interface {
 	Update(ctx context.Context, t *schema.Table, old, row []value.Datum) error
 	// Delete removes a stored row that the caller has read under a lock.
 	Delete(ctx context.Context, t *schema.Table, old []value.Datum) error
+	// Current is the row as it is now that has the primary key of row, which
+	// the caller has locked; false when it is gone. The values are the caller's.
+	Current(ctx context.Context, t *schema.Table, row []value.Datum) ([]value.Datum, bool, error)
 	// NextAutoIncrement reserves n consecutive values and returns the first.
 	NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error)
 	// BumpAutoIncrement makes later values greater than v.
 	BumpAutoIncrement(ctx context.Context, t *schema.Table, v uint64) error
+	// Rules are what rows of t must satisfy and what is computed from them; nil
+	// when there is nothing.
+	Rules(t *schema.Table) (*derive.Rules, error)
 	// NextHiddenKey gives the value of schema.HiddenKeyColumn for a new row.
 	NextHiddenKey(ctx context.Context, t *schema.Table) (int64, error)
 }

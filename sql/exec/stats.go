@@ -23,6 +23,8 @@ func NewStats() *Stats { return &Stats{nodes: map[physical.Node]*nodeStats{}} }
 // nodeStats are the counters of a node; parallel copies share them.
 type nodeStats struct {
 	rows, batches, loops, nanos, mem atomic.Int64
+	// spilled are bytes on disk; files and partitions were made for them.
+	spilled, files, partitions atomic.Int64
 }
 
 func (n *nodeStats) memory(bytes int64) {
@@ -61,6 +63,14 @@ func (s *Stats) Actual(n physical.Node) (physical.Actual, bool) {
 	a := physical.Actual{Rows: st.rows.Load(), Batches: st.batches.Load(), Loops: st.loops.Load(), Seconds: float64(st.nanos.Load()) / 1e9}
 	if m := st.mem.Load(); m > 0 {
 		a.Extra = "memory=" + strconv.FormatInt(m, 10)
+	}
+	for _, x := range []struct {
+		name string
+		n    int64
+	}{{" spilled=", st.spilled.Load()}, {" files=", st.files.Load()}, {" partitions=", st.partitions.Load()}} {
+		if x.n > 0 {
+			a.Extra += x.name + strconv.FormatInt(x.n, 10)
+		}
 	}
 	return a, true
 }

@@ -12,18 +12,22 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// subqueries runs the uncorrelated subqueries of a statement, each once.
+// subqueries runs the subqueries of a statement: uncorrelated ones once, those
+// that depend on outer values once for each combination of these, as far as the
+// memo reaches.
 type subqueries struct {
-	ctx   context.Context
-	env   *Env
-	plans []physical.Node
-	runs  []subqueryRun
+	ctx       context.Context
+	env       *Env
+	plans     []physical.Node
+	dependent []bool
+	runs      []subqueryRun
 }
 
 type subqueryRun struct {
 	once sync.Once
 	rows *subqueryRows
 	err  error
+	memo memo
 	// use is how the statement uses the subquery; nil when that is not known.
 	use *expr.Subquery
 	// several expressions use it, in different ways.
@@ -31,7 +35,13 @@ type subqueryRun struct {
 }
 
 func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []expr.Expr) *subqueries {
-	s := &subqueries{ctx: ctx, env: env, plans: plan.Subplans, runs: make([]subqueryRun, len(plan.Subplans))}
+	s := &subqueries{ctx: ctx, env: env, plans: plan.Subplans, dependent: plan.Dependent, runs: make([]subqueryRun, len(plan.Subplans))}
+	for i := range s.runs {
+		if n := plan.Subplans[i]; n != nil && s.depends(i) {
+			s.runs[i].memo.off = isVolatile(n)
+			s.runs[i].memo.acct = account{t: env.Memory, operator: "subquery"}
+		}
+	}
 	note := func(e expr.Expr) {
 		expr.Walk(e, func(x expr.Expr) bool {
 			if sub, ok := x.(*expr.Subquery); ok && sub.ID >= 0 && sub.ID < len(s.runs) {
@@ -47,10 +57,8 @@ func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []e
 			note(e)
 		}
 	}
-	for _, n := range append([]physical.Node{plan.Root}, plan.Subplans...) {
-		if n != nil {
-			visitExprs(n, note)
-		}
+	for _, n := range plan.Roots() {
+		visitExprs(n, note)
 	}
 	assigned := func(list []physical.Assignment) {
 		for _, a := range list {
@@ -69,34 +77,87 @@ func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []e
 			}
 		}
 		assigned(c.OnDuplicate)
+		for _, e := range checkExprs(c.Check) {
+			note(e)
+		}
+		assigned(c.Set)
 	case *physical.Update:
 		assigned(c.Assignments)
+		for _, e := range checkExprs(c.Check) {
+			note(e)
+		}
+	case *physical.MultiUpdate:
+		for _, t := range c.Targets {
+			assigned(t.Assignments)
+		}
 	}
 	return s
 }
 
+func (s *subqueries) depends(id int) bool { return id < len(s.dependent) && s.dependent[id] }
+
 // rows is expr.Ctx.Subqueries. It may be called by several goroutines.
-func (s *subqueries) rows(id int) (expr.SubqueryRows, error) {
-	if id < 0 || id >= len(s.runs) {
+func (s *subqueries) rows(id int, outer []value.Datum) (expr.SubqueryRows, error) {
+	if id < 0 || id >= len(s.runs) || s.plans[id] == nil {
 		return nil, sqlerr.Internal("no subquery %d", id)
 	}
 	r := &s.runs[id]
-	r.once.Do(func() { r.rows, r.err = s.run(r, s.plans[id]) })
+	if s.depends(id) {
+		return s.rowsFor(r, s.plans[id], outer)
+	}
+	r.once.Do(func() { r.rows, r.err = s.run(r, s.plans[id], nil) })
 	if r.err != nil {
 		return nil, r.err
 	}
 	return r.rows, nil
 }
 
+// rowsFor is the result of a correlated subquery.
+func (s *subqueries) rowsFor(r *subqueryRun, plan physical.Node, outer []value.Datum) (*subqueryRows, error) {
+	var buf [64]byte
+	key := appendValues(buf[:0], outer)
+	if rows := r.memo.get(key); rows != nil {
+		return rows, nil
+	}
+	rows, err := s.run(r, plan, outer)
+	if err != nil {
+		return nil, err
+	}
+	r.memo.put(key, rows)
+	return rows, nil
+}
+
+// isVolatile reports whether a plan has effects or differs from run to run.
+func isVolatile(n physical.Node) bool {
+	found := false
+	visitExprs(n, func(e expr.Expr) {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if f, ok := x.(*expr.Func); ok && f.B != nil && f.B.Volatile {
+				found = true
+			}
+			return !found
+		})
+	})
+	return found
+}
+
 // run materialises a subquery, in the statement's context: the caller may be a
-// worker that another one's error ends.
-func (s *subqueries) run(r *subqueryRun, plan physical.Node) (_ *subqueryRows, err error) {
-	b := &builder{env: s.env, ec: s.env.Ctx.Fork()}
+// worker that another one's error ends. With outer values it is one of many
+// runs, which do not pay for goroutines of their own.
+func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum) (_ *subqueryRows, err error) {
+	b := newBuilder(s.env, s.env.Ctx.Fork())
+	b.serial = outer != nil
+	b.ec.Outer = outer
 	op, err := b.result(plan)
 	if err != nil {
 		return nil, err
 	}
+	acct := b.account(plan, "subquery")
 	defer func() {
+		b.ec.Outer = nil
+		if outer != nil {
+			acct.close() // the memo counts what it keeps
+		}
 		if cerr := op.Close(); err == nil {
 			err = cerr
 		}
@@ -114,7 +175,6 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node) (_ *subqueryRows, e
 			out.cmp = r.use.CmpTypes
 		}
 	}
-	acct := b.account(plan, "subquery")
 	for {
 		if err := interrupted(s.ctx); err != nil {
 			return nil, err

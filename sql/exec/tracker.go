@@ -9,6 +9,9 @@ import (
 
 // Tracker counts the bytes that a part of the server holds, below a limit. It
 // may be used by many goroutines. A nil Tracker counts nothing.
+//
+// When a limit is reached, the account that can spill and holds most gives
+// memory back; see account.room.
 type Tracker struct {
 	name   string
 	limit  int64
@@ -16,8 +19,15 @@ type Tracker struct {
 	used   atomic.Int64
 	peak   atomic.Int64
 
-	mu       sync.Mutex
-	pressure []func(need int64)
+	mu sync.Mutex
+	// atClose are called by Close.
+	atClose []func()
+	// spillers are the accounts at or below t that can spill and hold enough
+	// for that to be worth while.
+	spillers map[*account]struct{}
+	// promised are the bytes of spillers that were asked to spill and have not
+	// done so yet: they may be held beyond the limit for that long.
+	promised int64
 }
 
 // NewTracker makes the root of a tree of trackers. A limit of 0 or less is
@@ -45,52 +55,55 @@ func (t *Tracker) Peak() int64 {
 	return t.peak.Load()
 }
 
-// OnPressure registers a callback that is called, without locks, when a Grow
-// would pass t's limit: it may give memory back with Shrink (by spilling).
-func (t *Tracker) OnPressure(fn func(need int64)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pressure = append(t.pressure, fn)
+// Limit is the least limit of t and the trackers above it; 0 for none.
+func (t *Tracker) Limit() int64 {
+	least := int64(0)
+	for p := t; p != nil; p = p.parent {
+		if p.limit > 0 && (least == 0 || p.limit < least) {
+			least = p.limit
+		}
+	}
+	return least
 }
 
-// Grow takes n bytes for an operator, or fails with 3170 naming it and takes
-// none.
+// Grow takes n bytes for what cannot spill, or fails with 3170 naming it and
+// takes none. Others spill for it.
 func (t *Tracker) Grow(n int64, operator string) error {
+	a := account{t: t, operator: operator}
+	_, err := a.take(n)
+	return err
+}
+
+// tryGrow takes n bytes; else it gives the tracker whose limit forbids it.
+func (t *Tracker) tryGrow(n int64) (full *Tracker) {
 	for p := t; p != nil; p = p.parent {
-		if p.take(n) {
-			continue
+		used := p.used.Add(n)
+		if p.limit > 0 && used > p.limit {
+			for q := t; ; q = q.parent {
+				q.used.Add(-n)
+				if q == p {
+					return p
+				}
+			}
 		}
-		for q := t; q != p; q = q.parent {
-			q.used.Add(-n)
-		}
-		return sqlerr.QueryMemoryExceeded(p.limit, operator)
+		p.notePeak(used)
 	}
 	return nil
 }
 
-func (t *Tracker) take(n int64) bool {
-	used := t.used.Add(n)
-	if t.limit > 0 && used > t.limit {
-		t.relieve(used - t.limit)
-		if used = t.used.Load(); used > t.limit {
-			t.used.Add(-n)
-			return false
-		}
-	}
-	for {
-		peak := t.peak.Load()
-		if used <= peak || t.peak.CompareAndSwap(peak, used) {
-			return true
-		}
+// force takes n bytes, whatever the limit is.
+func (t *Tracker) force(n int64) {
+	for p := t; p != nil; p = p.parent {
+		p.notePeak(p.used.Add(n))
 	}
 }
 
-func (t *Tracker) relieve(need int64) {
-	t.mu.Lock()
-	list := t.pressure
-	t.mu.Unlock()
-	for _, fn := range list {
-		fn(need)
+func (t *Tracker) notePeak(used int64) {
+	for {
+		peak := t.peak.Load()
+		if used <= peak || t.peak.CompareAndSwap(peak, used) {
+			return
+		}
 	}
 }
 
@@ -101,44 +114,53 @@ func (t *Tracker) Shrink(n int64) {
 	}
 }
 
-// Close gives everything back that t still holds. It is idempotent.
+// onClose makes Close call fn.
+func (t *Tracker) onClose(fn func()) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.atClose = append(t.atClose, fn)
+}
+
+// Close gives everything back that t still holds, memory and files. It is
+// idempotent.
 func (t *Tracker) Close() {
-	if t != nil {
-		t.Shrink(t.used.Load())
+	if t == nil {
+		return
 	}
+	t.mu.Lock()
+	list := t.atClose
+	t.atClose = nil
+	t.mu.Unlock()
+	for _, fn := range list {
+		fn()
+	}
+	t.Shrink(t.used.Load())
 }
 
-// accountStep is the size of the pieces in which an account takes memory from
-// its tracker, so that small growth costs no atomics.
-const accountStep = 32 << 10
-
-// account is the memory of one operator.
-type account struct {
-	t        *Tracker
-	operator string
-	held     int64 // by the operator
-	reserved int64 // from the tracker, >= held
-	stat     *nodeStats
-}
-
-// to makes the operator hold n bytes.
-func (a *account) to(n int64) error {
-	if n > a.reserved {
-		step := (n - a.reserved + accountStep - 1) / accountStep * accountStep
-		if err := a.t.Grow(step, a.operator); err != nil {
-			return err
+// biggest is the account with most memory that can spill and was not asked
+// yet, and what others have promised.
+func (t *Tracker) biggest(but *account) (*account, int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var top *account
+	for a := range t.spillers {
+		if a != but && !a.asked.Load() && (top == nil || a.reserved.Load() > top.reserved.Load()) {
+			top = a
 		}
-		a.reserved += step
 	}
-	a.held = n
-	if a.stat != nil {
-		a.stat.memory(n)
-	}
-	return nil
+	return top, t.promised
 }
 
-// close gives everything back.
-func (a *account) close() {
-	a.t.Shrink(a.reserved)
-	a.held, a.reserved = 0, 0
+// over reports that n more bytes are covered by promises to spill.
+func (t *Tracker) over(n int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.promised > 0 && t.used.Load()+n <= t.limit+t.promised
+}
+
+func (t *Tracker) overLimit(operator string) error {
+	return sqlerr.QueryMemoryExceeded(t.limit, operator)
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -16,7 +17,7 @@ import (
 //	sum, avg               DECIMAL or DOUBLE, as T says; integers for sum and
 //	                       avg stay integers, their sum is exact
 //	min, max, any_value    the argument's own type
-//	bit_and, bit_or, bit_xor   BIGINT UNSIGNED
+//	bit_and, bit_or, bit_xor   BIGINT UNSIGNED, or binary strings of one length
 //	std…, var…             DOUBLE
 //	group_concat           text; Extra is *GroupConcat
 //	json_arrayagg, json_objectagg   JSON; of the latter a text key first
@@ -69,6 +70,10 @@ func (a *Agg) String() string {
 	return a.Name + "(" + args + ")"
 }
 
+// maxBitAggregate is the most bytes of a binary string that BIT_AND and the
+// like take.
+const maxBitAggregate = 511
+
 // aggAliases maps names to those that Agg uses.
 var aggAliases = map[string]string{
 	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
@@ -88,6 +93,12 @@ func IsAgg(name string) bool {
 // MySQL's result type. GROUP_CONCAT gets the separator ","; NewGroupConcat
 // takes another and an order. Errors: 1305, 1582 (1064 in MySQL), 1241.
 func NewAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg, error) {
+	return newAgg(env, name, distinct, distinct, args)
+}
+
+// newAgg makes a call. stored: the values pass through a table of the type that
+// they show, DISTINCT's or a window's, and have no more digits than that.
+func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg, error) {
 	if !IsAgg(name) {
 		return nil, sqlerr.FunctionDoesNotExist(name)
 	}
@@ -114,10 +125,10 @@ func NewAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg, error
 	if len(args) != want {
 		return nil, wrongCount(name)
 	}
-	return a, a.bindOne(env)
+	return a, a.bindOne(env, stored)
 }
 
-func (a *Agg) bindOne(env *BindEnv) error {
+func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 	var err error
 	arg := a.Args[0]
 	switch a.Name {
@@ -125,19 +136,25 @@ func (a *Agg) bindOne(env *BindEnv) error {
 		if a.Args[0], err = toNumber(env, arg); err != nil {
 			return err
 		}
-		a.T = sumType(a.Name, a.Args[0])
-		if !a.Distinct { // its values pass through a table of the shown type
+		a.T = sumType(env, a.Name, a.Args[0])
+		if !stored {
 			a.Args[0] = keepQuotient(a.Args[0])
 		}
 	case "min", "max", "any_value":
 		a.T = arg.Type()
+		if a.T.ID == schema.TypeBit && a.Name != "any_value" {
+			a.T = uintType()
+		}
 		// Enums and sets keep their type but order by text.
 		a.Null = true
 	case "bit_and", "bit_or", "bit_xor":
-		if t := arg.Type(); t.IsBinary() {
-			if _, literal := arg.(*Const); !literal {
-				return sqlerr.NotSupported("bit aggregates of binary strings")
+		if isBitString(arg) {
+			n := binaryLen(arg)
+			if n < 0 || n > maxBitAggregate {
+				return sqlerr.BitAggregateSize(maxBitAggregate)
 			}
+			a.T, a.Null = types.VarbinaryOf(n), false
+			return nil
 		}
 		a.Args[0], err = toBits(env, arg)
 		a.T, a.Null = uintType(), false
@@ -156,9 +173,32 @@ func (a *Agg) bindOne(env *BindEnv) error {
 	return err
 }
 
+// binaryLen is the most bytes of a binary string, -1 if that is unknown or the
+// string is a long BLOB.
+func binaryLen(e Expr) int {
+	t := e.Type()
+	switch {
+	case t.ID == schema.TypeTinyBlob:
+		return 255
+	case t.IsBlobOrText():
+		return -1
+	case t.Len >= 0:
+		return t.Len
+	}
+	if f, ok := e.(*Func); ok && f.Name == "cast" { // CAST(s AS BINARY)
+		in := f.Args[0].Type()
+		n := textLen(f.Args[0])
+		if in.IsCharacter() && n > 0 {
+			n *= collate.Must(in.Collation).MaxLen()
+		}
+		return n
+	}
+	return -1
+}
+
 // sumType is MySQL's: DECIMAL with 22 more digits for SUM, four more places
 // for AVG; DOUBLE for what is not exact.
-func sumType(name string, arg Expr) schema.Type {
+func sumType(env *BindEnv, name string, arg Expr) schema.Type {
 	if kindOf(arg) == value.KindFloat {
 		return doubleType()
 	}
@@ -166,7 +206,8 @@ func sumType(name string, arg Expr) schema.Type {
 	if name == "sum" {
 		return decimalType(p+22, s)
 	}
-	return decimalType(p+divIncrement, s+divIncrement)
+	inc := env.divIncrement()
+	return decimalType(p+inc, s+inc)
 }
 
 // typePrecision is precisionOf by the type alone: a literal's own digits do

@@ -33,6 +33,8 @@ type BindEnv struct {
 	// Mode is the sql_mode as far as it decides result types
 	// (NO_UNSIGNED_SUBTRACTION).
 	Mode types.SQLMode
+	// DivIncrement is div_precision_increment; a nil one is 4.
+	DivIncrement *int
 	// assignsVars: the statement assigns user variables, so that reading one
 	// is not constant.
 	assignsVars bool
@@ -50,6 +52,14 @@ func (env *BindEnv) mode() types.SQLMode {
 		return types.DefaultSQLMode
 	}
 	return env.Mode
+}
+
+// divIncrement is how many digits a quotient has more than its dividend.
+func (env *BindEnv) divIncrement() int {
+	if env == nil || env.DivIncrement == nil {
+		return defaultDivIncrement
+	}
+	return *env.DivIncrement
 }
 
 // NewConst makes a literal of value d, which is NULL or of the kind of t.
@@ -75,7 +85,7 @@ func IsFunc(name string) bool {
 	switch name {
 	case "neg", "row", "is_null", "is_true", "is_false", "and", "or", "xor", "not", "in", "like", "regexp", "rlike", "case", "div", "cast",
 		"convert_using", "collate", "getvar", "getvar_each", "setvar", "sysvar", "as_bits", "full_year", "json_doc", "json_of", "json_scalar", "member_of",
-		"set_last_insert_id", "sounds_like":
+		"set_last_insert_id", "sounds_like", "let", "let_value", "pad_char", "json_value_as":
 		return false
 	}
 	return lookup(name) != nil && name[0] >= 'a' && name[0] <= 'z' && !strings.Contains(name, " ")

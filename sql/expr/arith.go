@@ -16,132 +16,13 @@ func operatorDefs() []entry {
 	}
 	mod := arith("% mod", rowMod, nil)
 	mod.d.rename = "%"
-	bit := func(names string, row rowFunc) entry {
-		return fn(names, "bb", retUint, row, 0)
-	}
 	defs := []entry{
 		arith("+", rowAdd, vecArith), arith("-", rowSub, vecArith), arith("*", rowMul, vecArith),
 		arith("/", rowDiv, vecDiv), arith("div", rowIntDiv, nil), mod,
 		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true}}}),
-		bit("&", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Uint(a[0].Uint() & a[1].Uint()), nil
-		}),
-		bit("|", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Uint(a[0].Uint() | a[1].Uint()), nil
-		}),
-		bit("^", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Uint(a[0].Uint() ^ a[1].Uint()), nil
-		}),
-		bit("<<", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Uint(a[0].Uint() << a[1].Uint()), nil
-		}),
-		bit(">>", func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Uint(a[0].Uint() >> a[1].Uint()), nil
-		}),
-		fn("~", "b", retUint, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) { return value.Uint(^a[0].Uint()), nil }, 0),
 	}
-	for _, e := range defs {
-		if e.d.custom == nil {
-			e.d.custom = bindBits
-		}
-	}
+	defs = append(defs, bitDefs()...)
 	return append(defs, compareDefs()...)
-}
-
-// bindBits types &, |, ^, <<, >> and ~: numbers of 64 bits. MySQL's variant on
-// two binary strings is not there; literals such as x'01' are numbers.
-func bindBits(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
-	if len(args) != len(d.sig) {
-		return nil, wrongCount(name)
-	}
-	if err := rejectRows(args); err != nil {
-		return nil, err
-	}
-	binary := 0
-	for i, a := range args {
-		_, literal := a.(*Const)
-		if a.Type().IsBinary() && !literal && !(i == 1 && (name == "<<" || name == ">>")) {
-			binary++
-		}
-	}
-	if binary == len(args) || binary == 1 && (name == "<<" || name == ">>") {
-		return nil, sqlerr.NotSupported("bit operations on binary strings")
-	}
-	out := make([]Expr, len(args))
-	null := false
-	for i, a := range args {
-		x, err := toBits(env, a)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = x
-		null = null || x.Nullable()
-	}
-	return d.call(name, out, uintType(), null, nil), nil
-}
-
-// toBits is e as 64 bits: signed integers keep their bit pattern; others are
-// rounded.
-func toBits(env *BindEnv, e Expr) (Expr, error) {
-	switch numClassOf(e.Type()) {
-	case numInt:
-		if kindOf(e) == value.KindUint || kindOf(e) == value.KindInt {
-			if kindOf(e) == value.KindUint {
-				return e, nil
-			}
-			return bitsDef(e), nil
-		}
-		x, err := NewCast(env, e, intType(), false)
-		if err != nil {
-			return nil, err
-		}
-		return bitsDef(x), nil
-	}
-	if c := hexNumber(e); c != nil {
-		return c, nil
-	}
-	return mustLookup("as_bits").call("as_bits", []Expr{e}, uintType(), e.Nullable(), nil), nil
-}
-
-func bitsDef(e Expr) Expr {
-	if c, ok := e.(*Const); ok && !c.D.IsNull() {
-		return &Const{D: value.Uint(c.D.Bits()), T: uintType(), Text: c.Text}
-	}
-	return mustLookup("as_bits").call("as_bits", []Expr{e}, uintType(), e.Nullable(), nil)
-}
-
-// rowAsBits is the operand of a bit operator as 64 bits.
-func rowAsBits(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	switch d := a[0]; d.Kind() {
-	case value.KindInt, value.KindUint:
-		return value.Uint(d.Bits()), nil
-	case value.KindDecimal:
-		dec := d.Decimal()
-		if dec.Sign() < 0 {
-			v, _ := dec.Int64()
-			return value.Uint(uint64(v)), nil
-		}
-		v, _ := dec.Uint64()
-		return value.Uint(v), nil
-	case value.KindFloat:
-		return value.Uint(floatBits(d.Float())), nil
-	}
-	v, err := types.ToInt(&c.Env, a[0], f.Args[0].Type())
-	return value.Uint(uint64(v)), err
-}
-
-func floatBits(f float64) uint64 {
-	f = math.RoundToEven(f)
-	switch {
-	case f < 0:
-		if f <= math.MinInt64 {
-			return 1 << 63
-		}
-		return uint64(int64(f))
-	case f >= 1<<64:
-		return math.MaxUint64
-	}
-	return uint64(f)
 }
 
 // bindArith types + - * / DIV and %.
@@ -190,40 +71,11 @@ func bindArith(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 			nums[i] = keepQuotient(nums[i])
 		}
 	}
-	return d.call(name, nums, t, null, nil), nil
-}
-
-// keepQuotient is e with all digits that its divisions compute, for an operand
-// of further arithmetic: 1/3*3 is 1.0000, although 1/3 shows as 0.3333.
-func keepQuotient(e Expr) Expr {
-	f, ok := e.(*Func)
-	if !ok || kindOf(e) != value.KindDecimal {
-		return e
+	var extra any
+	if name == "/" && class == numDecimal {
+		extra = quotientSpec{env.divIncrement()}
 	}
-	scale := f.T.Scale
-	switch f.Name {
-	case "/":
-		scale = value.DivScale(f.Args[0].Type().Scale, f.Args[1].Type().Scale, divIncrement)
-	case "+", "-":
-		scale = max(f.Args[0].Type().Scale, f.Args[1].Type().Scale)
-	case "*":
-		scale = f.Args[0].Type().Scale + f.Args[1].Type().Scale
-	case "neg":
-		arg := keepQuotient(f.Args[0])
-		if arg == f.Args[0] {
-			return e
-		}
-		c := *f
-		c.Args, c.T = []Expr{arg}, arg.Type()
-		return &c
-	}
-	scale = min(scale, maxScale)
-	if scale <= f.T.Scale {
-		return e
-	}
-	c := *f
-	c.T = decimalType(f.T.Len+scale-f.T.Scale, scale)
-	return &c
+	return d.call(name, nums, t, null, extra), nil
 }
 
 // hexNumber is the number that a hexadecimal or bit literal stands for, nil if
@@ -291,7 +143,8 @@ func arithType(env *BindEnv, name string, class numClass, a []Expr) schema.Type 
 	case "*":
 		return decimalType(p1+p2, min(s1+s2, maxScale))
 	case "/":
-		return decimalType(p1+s2+divIncrement, min(s1+divIncrement, maxScale))
+		inc := env.divIncrement()
+		return decimalType(p1+s2+inc, min(s1+inc, maxScale))
 	case "%":
 		return decimalType(max(p1, p2), max(s1, s2))
 	}
@@ -314,7 +167,7 @@ func bindNeg(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	switch numClassOf(t) {
 	case numInt:
 		// A literal beyond 2^63 is negated as a decimal.
-		if c, ok := n.(*Const); ok && c.D.Kind() == value.KindUint && c.D.Uint() > 1<<63 {
+		if c, ok := n.(*Const); ok && (c.D.Kind() == value.KindUint && c.D.Uint() > 1<<63 || c.D.Kind() == value.KindInt && c.D.Int() == math.MinInt64) {
 			if n, err = toDecimal(env, n); err != nil {
 				return nil, err
 			}
@@ -453,7 +306,7 @@ func rowDiv(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		return floatResult(f, a[0].Float()/a[1].Float())
 	}
 	x, y := a[0].Decimal(), a[1].Decimal()
-	q, ok := x.Div(y, divIncrement)
+	q, ok := x.Div(y, f.divIncrement())
 	if !ok {
 		return divByZero(c)
 	}

@@ -198,6 +198,7 @@ func vecDiv(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	if err != nil {
 		return nil, err
 	}
+	increment := f.divIncrement()
 	out := c.getVec(k, in.N)
 	out.Nulls.CopyFrom(&a.Nulls)
 	out.Nulls.Or(&b.Nulls)
@@ -217,7 +218,7 @@ func vecDiv(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 			}
 		} else {
 			var q value.Decimal
-			if q, ok = a.Dec[i].Div(b.Dec[i], divIncrement); ok {
+			if q, ok = a.Dec[i].Div(b.Dec[i], increment); ok {
 				if q, ok = fitDecimal(f, q); !ok {
 					return nil, outOfRange(f)
 				}

@@ -150,6 +150,12 @@ func foldCast(f *Func) Expr {
 	if err != nil || c.warned {
 		return f
 	}
+	if f.T.ID == schema.TypeTime && !d.IsNull() { // sql_mode rounds or cuts the fraction
+		c.ctx.Mode |= types.ModeTimeTruncateFractional
+		if cut, err := rowCast(c.ctx, f, []value.Datum{k.D}); err != nil || cut.IsNull() || cut.Bits() != d.Bits() {
+			return f
+		}
+	}
 	text := k.Text
 	if f.Extra.(*castSpec).explicit {
 		if f.T.IsString() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
@@ -88,7 +89,7 @@ func compareDefs() []entry {
 		special("interval", bindInterval, def{b: Builtin{Row: rowInterval}}),
 		fn("strcmp", "ss", retStrcmp, rowStrcmp, 0),
 		fn("as_bits", "x", retUint, rowAsBits, 0),
-		fn("full_year", "i", retUint, rowFullYear, 0),
+		fn("full_year", "x", retUint, rowFullYear, 0),
 	)
 }
 
@@ -219,7 +220,7 @@ func cmpTypeFor(env *BindEnv, name string, a, b Expr) (schema.Type, error) {
 		t = textType(longText, schema.CollationBinary) // enums compare with text as text
 		t.ID = schema.TypeLongText
 	} else {
-		t = types.CmpType(ta, tb, IsConst(a), IsConst(b))
+		t = types.CmpType(ta, tb, constOperand(a), constOperand(b))
 	}
 	if t.IsString() {
 		coll, err := agreeOn(env, name, []Expr{a, b})
@@ -325,6 +326,9 @@ func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error) {
 	if c, ok := b.(*Const); ok {
 		x, err := constantToColumn(env, name, a, c)
+		if k, both := a.(*Const); err == nil && both && b.Type().HasDate() {
+			a, err = constantToColumn(env, name, b, k)
+		}
 		return a, x, err
 	}
 	if c, ok := a.(*Const); ok {
@@ -334,21 +338,33 @@ func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error)
 	return yearOperand(b, a), yearOperand(a, b), nil
 }
 
-// yearOperand is e, completed to a year of four digits if it is an integer that
-// is the same for all rows and other is a YEAR column: what constantToYear does
-// with a literal.
+// yearOperand is e, completed to a year of four digits if it is the same for
+// all rows and other is a YEAR column: what constantToYear does with a literal.
 func yearOperand(other, e Expr) Expr {
-	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !e.Type().IsInteger() {
+	t := e.Type()
+	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !t.IsNumeric() && !t.IsCharacter() || t.ID == schema.TypeBit {
 		return e
 	}
-	return mustLookup("full_year").call("full_year", []Expr{e}, e.Type(), e.Nullable(), nil)
+	if !t.IsInteger() {
+		t = doubleType()
+	}
+	return mustLookup("full_year").call("full_year", []Expr{e}, t, e.Nullable(), nil)
 }
 
-// rowFullYear completes years of two digits.
-func rowFullYear(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+// rowFullYear completes years of two digits. A text that is no year is the
+// number that it begins with.
+func rowFullYear(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	year, ok := yearOf(a[0])
+	if types.KindOf(f.T) == value.KindFloat {
+		if ok {
+			return value.Float(float64(year)), nil
+		}
+		v, err := types.ToFloat(&c.Env, a[0], f.Args[0].Type())
+		return value.Float(v), err
+	}
 	n := a[0].Bits()
-	if n >= 1 && n <= 99 {
-		n = uint64(fullYear(int64(n)))
+	if ok {
+		n = uint64(year)
 	}
 	if types.KindOf(f.T) == value.KindUint {
 		return value.Uint(n), nil
@@ -356,12 +372,48 @@ func rowFullYear(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(int64(n)), nil
 }
 
+// yearOf is the year that a YEAR column would store for d; false if there is
+// none.
+func yearOf(d value.Datum) (year int64, ok bool) {
+	n := int64(-1)
+	switch d.Kind() {
+	case value.KindInt:
+		n = d.Int()
+	case value.KindUint:
+		n = int64(min(d.Uint(), 1<<62))
+	case value.KindDecimal:
+		if n, ok = d.Decimal().Round(0).Int64(); !ok {
+			return 0, false
+		}
+	case value.KindFloat:
+		if f := d.Float(); f >= 0 && f < 2155 {
+			n = int64(f)
+		}
+	case value.KindBytes:
+		text := d.Str()
+		v, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || len(text) > 4 || len(text) == 3 {
+			return 0, false
+		}
+		if n = int64(v); n == 0 && len(text) < 4 {
+			return 2000, true
+		}
+	}
+	if n < 0 || n > 2155 || n > 99 && n < 1901 {
+		return 0, false
+	}
+	if n >= 1 && n <= 99 {
+		n = fullYear(n)
+	}
+	return n, true
+}
+
 func constantToColumn(env *BindEnv, name string, e Expr, c *Const) (Expr, error) {
 	t := e.Type()
 	if c.D.IsNull() {
 		return c, nil
 	}
-	_, isCol := e.(*Col)
+	isCol := isColumn(e)
 	switch {
 	case t.ID == schema.TypeEnum && isCol && c.T.IsCharacter():
 		switch name {
@@ -394,14 +446,15 @@ func constantToEnum(t schema.Type, c *Const) Expr {
 	return c
 }
 
-// constantToYear completes years of two digits.
+// constantToYear makes the year of a literal that is one, as the column would
+// store it.
 func constantToYear(t schema.Type, c *Const) Expr {
-	v, ok := constInt(c)
-	if !ok || v < 0 || v > 2155 || v > 99 && v < 1901 {
+	if c.T.IsBinary() {
 		return c
 	}
-	if v > 0 && v <= 99 {
-		v = fullYear(v)
+	v, ok := yearOf(c.D)
+	if !ok {
+		return c
 	}
 	return &Const{D: value.Uint(uint64(v)), T: t, Text: c.Text}
 }

@@ -28,7 +28,7 @@ type Session interface {
 	SysVar(scope, name string) (value.Datum, schema.Type, error)
 }
 
-// SubqueryRows is the materialised result of an uncorrelated subquery.
+// SubqueryRows is the materialised result of a subquery.
 type SubqueryRows interface {
 	// Len is the number of rows, capped at 2 for scalar subqueries.
 	Len() int
@@ -47,8 +47,11 @@ type Ctx struct {
 	Context context.Context
 	Params  []value.Datum
 	Session Session
-	// Subqueries runs subquery id once and gives its rows.
-	Subqueries func(id int) (SubqueryRows, error)
+	// Subqueries runs subquery id, once for the same outer values, and gives
+	// its rows. outer belongs to the caller.
+	Subqueries func(id int, outer []value.Datum) (SubqueryRows, error)
+	// Outer are the values of the query around, by Outer.Slot.
+	Outer []value.Datum
 
 	free    []*vec.Vec    // scratch vectors that are not in use
 	live    []*vec.Vec    // scratch vectors that are in use
@@ -59,6 +62,9 @@ type Ctx struct {
 	cache   map[*Func]any // what functions prepared from constant arguments
 	rands   map[*Func]*randState
 	now     nowState
+	lets    map[*letSlot]value.Datum
+	locale  *locale                // of lc_time_names, nil until it is asked for
+	vars    map[string]value.Datum // session variables that functions asked for
 }
 
 // Reset prepares c for another execution with other parameters or session
@@ -68,12 +74,32 @@ func (c *Ctx) Reset() {
 	clear(c.cache)
 	clear(c.rands)
 	c.now = nowState{}
+	c.locale = nil
+	clear(c.vars)
+}
+
+// setting is the session's value of a system variable, remembered for the
+// statement; NULL without a session.
+func (c *Ctx) setting(name string) value.Datum {
+	d, ok := c.vars[name]
+	if ok || c.Session == nil {
+		return d
+	}
+	d, _, err := c.Session.SysVar("", name)
+	if err != nil {
+		d = value.Null
+	}
+	if c.vars == nil {
+		c.vars = map[string]value.Datum{}
+	}
+	c.vars[name] = d
+	return d
 }
 
 // Fork makes a Ctx for another goroutine of the same statement. Warn,
 // Session and Subqueries must be safe for concurrent use.
 func (c *Ctx) Fork() *Ctx {
-	return &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries}
+	return &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries, Outer: c.Outer}
 }
 
 // getVec takes a scratch vector of kind k and length n.
@@ -107,6 +133,22 @@ func (c *Ctx) Release(v *vec.Vec) {
 		}
 	}
 }
+
+// Take makes a result of Eval the caller's own: Release does nothing to it from
+// then on, so that expressions over it can be evaluated. It reports false for a
+// column of the input. Put gives it back.
+func (c *Ctx) Take(v *vec.Vec) bool {
+	for i := len(c.live) - 1; i >= 0; i-- {
+		if c.live[i] == v {
+			c.live = append(c.live[:i], c.live[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// Put gives back what Take took.
+func (c *Ctx) Put(v *vec.Vec) { c.free = append(c.free, v) }
 
 // ReleaseAll gives all results of Eval back, also those that an error left
 // behind.

@@ -26,7 +26,8 @@
 // type, and integers of either sign and width compare as they are. CmpTypeOf
 // and LikeCollation tell how a call compares.
 //
-// Not here: accumulators of aggregates (Agg is data), window functions, names
+// Not here: accumulators of aggregates and window functions (Agg and Window are
+// data), names
 // and clauses (the binder's), geometry.
 //
 // # Invariants

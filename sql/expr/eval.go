@@ -26,7 +26,7 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 			return nil, sqlerr.Internal("column %s is not in the input", e)
 		}
 		return in.Cols[e.Index], nil
-	case *Const, *Param:
+	case *Const, *Param, *Outer:
 		d, err := EvalRow(c, e, nil)
 		if err != nil {
 			return nil, err
@@ -108,6 +108,8 @@ func EvalRow(c *Ctx, e Expr, row []value.Datum) (value.Datum, error) {
 			return e.B.lazy(c, e, row)
 		}
 		return evalCall(c, e, row)
+	case *Outer:
+		return evalOuter(c, e)
 	case *Subquery:
 		return evalSubqueryRow(c, e, row)
 	}
@@ -231,7 +233,7 @@ func evalOperand(c *Ctx, e Expr, in *vec.Batch) (value.Datum, *vec.Vec, error) {
 
 func isLeafConst(e Expr) bool {
 	switch e.(type) {
-	case *Const, *Param:
+	case *Const, *Param, *Outer:
 		return true
 	}
 	return false
@@ -382,7 +384,7 @@ func Fold(c *Ctx, e Expr) Expr {
 // change how firmly a string holds its collation, nor take a row or an ODBC
 // name apart.
 func foldable(f *Func) bool {
-	if f.B.Volatile || isSessionFunc(f.Name) || f.Name == "row" || f.Name == "name_const" {
+	if f.B.Volatile || IsSessionFunc(f.Name) || ReadsSettings(f.Name) || f.Name == "row" || f.Name == "name_const" {
 		return false
 	}
 	if coercibilityOf(f) < coerceCoercible && (f.T.IsString()) {
@@ -399,14 +401,25 @@ func foldable(f *Func) bool {
 	return true
 }
 
-// isSessionFunc reports functions whose value depends on more than their
+// IsSessionFunc reports functions whose value depends on more than their
 // arguments: session, statement time or time zone.
-func isSessionFunc(name string) bool {
+func IsSessionFunc(name string) bool {
 	switch name {
 	case "now", "current_timestamp", "localtime", "localtimestamp", "sysdate", "curdate", "current_date", "curtime", "current_time",
 		"utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "from_unixtime", "database", "schema", "user", "current_user",
 		"session_user", "system_user", "connection_id", "last_insert_id", "row_count", "found_rows", "getvar", "setvar", "sysvar",
-		"timestamp", "current_role", "convert_tz", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks":
+		"timestamp", "current_role", "convert_tz", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks",
+		"load_file", "ps_current_thread_id", "ps_thread_id", "roles_graphml":
+		return true
+	}
+	return false
+}
+
+// ReadsSettings reports functions that read session variables: lc_time_names,
+// default_week_format, block_encryption_mode.
+func ReadsSettings(name string) bool {
+	switch name {
+	case "date_format", "time_format", "dayname", "monthname", "week", "extract", "aes_encrypt", "aes_decrypt":
 		return true
 	}
 	return false
@@ -416,57 +429,60 @@ func evalSubqueryVec(c *Ctx, e *Subquery, in *vec.Batch) (*vec.Vec, error) {
 	if in.Live() == 0 {
 		return c.getVec(kindOf(e), in.N), nil
 	}
-	if len(e.Left) == 0 {
+	list := e.children()
+	if len(list) == 0 {
 		d, err := evalSubquery(c, e, nil)
 		if err != nil {
 			return nil, err
 		}
 		return c.broadcast(d, kindOf(e), in.N), nil
 	}
-	left := make([]*vec.Vec, len(e.Left))
-	for i, l := range e.Left {
+	vecs := make([]*vec.Vec, len(list))
+	for i, l := range list {
 		v, err := Eval(c, l, in)
 		if err != nil {
 			return nil, err
 		}
-		left[i] = v
+		vecs[i] = v
 	}
-	key := make([]value.Datum, len(left))
+	vals := make([]value.Datum, len(vecs))
 	out := c.getVec(kindOf(e), in.N)
 	for r, n := 0, in.Live(); r < n; r++ {
 		i := in.Row(r)
-		for j, v := range left {
-			key[j] = v.Datum(i)
+		for j, v := range vecs {
+			vals[j] = v.Datum(i)
 		}
-		d, err := evalSubquery(c, e, key)
+		d, err := evalSubquery(c, e, vals)
 		if err != nil {
 			return nil, err
 		}
 		out.SetDatum(i, d)
 	}
-	for _, v := range left {
+	for _, v := range vecs {
 		c.Release(v)
 	}
 	return out, nil
 }
 
 func evalSubqueryRow(c *Ctx, e *Subquery, row []value.Datum) (value.Datum, error) {
-	var key []value.Datum
-	for _, l := range e.Left {
+	var vals []value.Datum
+	for _, l := range e.children() {
 		d, err := EvalRow(c, l, row)
 		if err != nil {
 			return value.Null, err
 		}
-		key = append(key, d)
+		vals = append(vals, d)
 	}
-	return evalSubquery(c, e, key)
+	return evalSubquery(c, e, vals)
 }
 
-func evalSubquery(c *Ctx, e *Subquery, key []value.Datum) (value.Datum, error) {
+// evalSubquery gives the value of e for the values of its children.
+func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) {
 	if c.Subqueries == nil {
 		return value.Null, sqlerr.Internal("no subqueries in this context")
 	}
-	rows, err := c.Subqueries(e.ID)
+	key := vals[:len(e.Left)]
+	rows, err := c.Subqueries(e.ID, vals[len(e.Left):])
 	if err != nil {
 		return value.Null, fmt.Errorf("subquery %d: %w", e.ID+1, err)
 	}
@@ -484,7 +500,7 @@ func evalSubquery(c *Ctx, e *Subquery, key []value.Datum) (value.Datum, error) {
 	case n > 1:
 		return value.Null, sqlerr.SubqueryMoreThanOneRow()
 	}
-	return rows.Row(0)[0], nil
+	return rows.Row(0)[e.Column], nil
 }
 
 // quantified compares key with every row: ANY is the OR of the comparisons,

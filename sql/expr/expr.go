@@ -9,7 +9,7 @@ import (
 )
 
 // Expr is a bound expression. The implementations are *Const, *Param, *Col,
-// *Func and *Subquery.
+// *Outer, *Func and *Subquery.
 type Expr interface {
 	// Type of the result.
 	Type() schema.Type
@@ -65,7 +65,7 @@ type Func struct {
 	Extra any
 }
 
-// SubqueryKind says what an uncorrelated subquery yields.
+// SubqueryKind says what a subquery yields.
 type SubqueryKind uint8
 
 // Kinds of subqueries.
@@ -77,14 +77,21 @@ const (
 	SubqueryAll                        // Left Op ALL (subquery)
 )
 
-// Subquery is an uncorrelated subquery: it runs once, before its first use,
-// through Ctx.Subqueries. Negation of IN and EXISTS is a NOT around it.
+// Subquery is a subquery. It runs through Ctx.Subqueries: once, before its
+// first use, or, if it has outer values, for each combination of these that it
+// meets. Negation of IN and EXISTS is a NOT around it.
 type Subquery struct {
 	Kind SubqueryKind
 	// ID indexes the plan's list of subplans.
-	ID   int
-	Left []Expr // operands of IN, ANY, ALL, converted to the common types
-	Op   string // comparison operator of ANY and ALL
+	ID int
+	// Outer are the values of the query around that its plan reads as
+	// expr.Outer; none if it is not correlated.
+	Outer []Expr
+	Left  []Expr // operands of IN, ANY, ALL, converted to the common types
+	Op    string // comparison operator of ANY and ALL
+	// Column is the column whose value a scalar subquery gives: one of several
+	// in (a, b) = (SELECT x, y …), where each is an expression of its own.
+	Column int
 	// CmpTypes are the types in which Left and the rows are compared.
 	CmpTypes []schema.Type
 	T        schema.Type
@@ -135,6 +142,9 @@ func (e *Col) String() string {
 // String implements Expr.
 func (e *Subquery) String() string {
 	text := "(subquery#" + strconv.Itoa(e.ID+1) + ")"
+	if e.Column > 0 {
+		text = "(subquery#" + strconv.Itoa(e.ID+1) + "." + strconv.Itoa(e.Column+1) + ")"
+	}
 	switch e.Kind {
 	case SubqueryExists:
 		return "exists " + text
@@ -164,7 +174,7 @@ func Children(e Expr) []Expr {
 	case *Func:
 		return e.Args
 	case *Subquery:
-		return e.Left
+		return e.children()
 	}
 	return nil
 }
@@ -191,10 +201,8 @@ func Map(e Expr, fn func(Expr) Expr) Expr {
 			return fn(&c)
 		}
 	case *Subquery:
-		if left, changed := mapAll(x.Left, fn); changed {
-			c := *x
-			c.Left = left
-			return fn(&c)
+		if list, changed := mapAll(x.children(), fn); changed {
+			return fn(x.WithChildren(list))
 		}
 	}
 	return fn(e)
@@ -218,8 +226,9 @@ func mapAll(list []Expr, fn func(Expr) Expr) ([]Expr, bool) {
 }
 
 // IsConst reports whether e has the same value for all rows of one execution:
-// it reads no column and is deterministic. Parameters, session values, NOW()
-// and uncorrelated subqueries are constant in this sense.
+// it reads no column and is deterministic. Parameters, session values, NOW(),
+// uncorrelated subqueries and, inside a correlated one, the values of the query
+// around are constant in this sense.
 func IsConst(e Expr) bool {
 	constant := true
 	Walk(e, func(x Expr) bool {

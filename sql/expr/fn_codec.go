@@ -20,9 +20,9 @@ func stringCodecDefs() []entry {
 	return []entry{
 		special("hex", bindHex, def{b: Builtin{Row: rowHex, impl: impl{strict: true}}}),
 		fn("unhex", "s", retUnhex, rowUnhex, nullable),
-		fn("bin", "s", retASCII(64), rowBase(2), nullable),
-		fn("oct", "s", retASCII(64), rowBase(8), nullable),
-		fn("conv", "sii", retASCII(64), rowConv, nullable),
+		fn("bin", "x", retConv, rowBase(2), nullable),
+		fn("oct", "x", retConv, rowBase(8), nullable),
+		fn("conv", "xii", retConv, rowConv, nullable),
 		fn("to_base64", "s", retASCII(longText), rowToBase64, 0),
 		fn("from_base64", "s", retBinary(longText), rowFromBase64, nullable),
 		fn("md5", "s", retASCII(32), rowMD5, 0),
@@ -30,6 +30,18 @@ func stringCodecDefs() []entry {
 		fn("sha2", "si", retASCII(128), rowSHA2, nullable),
 		fn("crc32", "s", retCRC, rowCRC32, 0),
 	}
+}
+
+// retConv types CONV and its kin: a BIT is its number, other values are texts
+// that begin with one.
+func retConv(b *binding) (schema.Type, error) {
+	a := b.args[0]
+	if a.Type().ID == schema.TypeBit {
+		a = bitsDef(a)
+	}
+	var err error
+	b.args[0], err = convertArg(b.env, 's', a)
+	return textType(64, b.env.collation()), err
 }
 
 func retCRC(*binding) (schema.Type, error) {
@@ -55,7 +67,6 @@ func bindHex(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 			if a, err = NewCast(env, a, doubleType(), false); err != nil {
 				return nil, err
 			}
-			a = mustLookup("as_bits").call("as_bits", []Expr{a}, uintType(), a.Nullable(), nil)
 		}
 	default:
 		if a, err = convertArg(env, 's', a); err != nil {
@@ -66,8 +77,24 @@ func bindHex(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, []Expr{a}, textType(n, env.collation()), a.Nullable(), nil), nil
 }
 
+// halfUp is a number as 64 bits, halves rounded away from zero; all bits beyond
+// the range.
+func halfUp(v float64) uint64 {
+	switch {
+	case v <= math.MinInt64 || v >= math.MaxUint64:
+		return math.MaxUint64
+	case v < 0:
+		return uint64(int64(v - 0.5))
+	}
+	return uint64(v + 0.5)
+}
+
 func rowHex(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	if a[0].Kind() != value.KindBytes {
+	switch a[0].Kind() {
+	case value.KindBytes:
+	case value.KindFloat:
+		return value.String(strings.ToUpper(strconv.FormatUint(halfUp(a[0].Float()), 16))), nil
+	default:
 		return value.String(strings.ToUpper(strconv.FormatUint(a[0].Bits(), 16))), nil
 	}
 	const digits = "0123456789ABCDEF"

@@ -50,8 +50,8 @@ func dateDefs() []entry {
 		whole("dayofweek", retInt(1), func(t value.Time) value.Datum { return num((weekdayOf(t)+1)%7 + 1) }),
 		whole("weekday", retInt(1), func(t value.Time) value.Datum { return num(weekdayOf(t)) }),
 		whole("dayofyear", retInt(3), func(t value.Time) value.Datum { return num(yearDay(t)) }),
-		whole("dayname", retASCII(9), func(t value.Time) value.Datum { return value.String(dayNames[weekdayOf(t)]) }),
-		fn("monthname", "t", retASCII(9), rowMonthName, nullable),
+		fn("dayname", "t", retASCII(64), rowDayName, nullable),
+		fn("monthname", "t", retASCII(64), rowMonthName, nullable),
 		whole("last_day", retDate, func(t value.Time) value.Datum {
 			return value.TimeOf(value.MakeTime(t.Year(), t.Month(), value.DaysInMonth(t.Year(), t.Month()), 0, 0, 0, 0))
 		}),
@@ -60,8 +60,8 @@ func dateDefs() []entry {
 			return value.Int(int64(t.DayNumber())*86400 + int64(timeOfDay(t))/microsPerSecond)
 		}),
 		whole("weekofyear", retInt(2), func(t value.Time) value.Datum { w, _ := weekOf(t, 3); return num(w) }),
-		fn("week", "t?i", retInt(2), rowWeek, nullable),
-		fn("yearweek", "t?i", retInt(6), rowYearWeek, nullable),
+		fn("week", "t?i", retInt(2), rowWeek, nullable|loose),
+		fn("yearweek", "t?i", retInt(6), rowYearWeek, nullable|loose),
 		clock("hour", func(h, _, _, _ int) int { return h }), clock("minute", func(_, m, _, _ int) int { return m }),
 		clock("second", func(_, _, s, _ int) int { return s }), clock("microsecond", func(_, _, _, us int) int { return us }),
 		fn("from_days", "i", retDate, rowFromDays, nullable),
@@ -202,11 +202,6 @@ func rowTimestamp(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.TimeOf(t), nil
 }
 
-var dayNames = [...]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-
-var monthNames = [...]string{"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-	"November", "December"}
-
 // weekdayOf is 0 for Monday to 6 for Sunday.
 func weekdayOf(t value.Time) int { return (t.DayNumber() + 5) % 7 }
 
@@ -214,12 +209,20 @@ func yearDay(t value.Time) int {
 	return t.DayNumber() - value.MakeTime(t.Year(), 1, 1, 0, 0, 0, 0).DayNumber() + 1
 }
 
-func rowMonthName(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowMonthName(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	m := a[0].Time().Month()
 	if m == 0 {
 		return value.Null, nil
 	}
-	return value.String(monthNames[m]), nil
+	return c.fromUTF8(f, []byte(c.timeLocale().months[m-1])), nil
+}
+
+func rowDayName(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	t := a[0].Time()
+	if t.Month() == 0 || t.Day() == 0 {
+		return value.Null, nil
+	}
+	return c.fromUTF8(f, []byte(c.timeLocale().days[weekdayOf(t)])), nil
 }
 
 // weekOf is WEEK(t, mode) and the year that the week belongs to. Mode bit 0:
@@ -276,17 +279,32 @@ func daysInYear(y int) int {
 	return 365
 }
 
-func weekArgs(c *Ctx, a []value.Datum) (value.Time, int, bool) {
+// weekArgs are date and mode; a mode of NULL is 0.
+func weekArgs(a []value.Datum) (value.Time, int, bool) {
+	if a[0].IsNull() {
+		return 0, 0, false
+	}
 	t := a[0].Time()
-	mode := 0 // default_week_format
-	if len(a) > 1 {
+	mode := 0
+	if len(a) > 1 && !a[1].IsNull() {
 		mode = int(asInt(a[1]) & 7)
 	}
 	return t, mode, t.Month() != 0 && t.Day() != 0
 }
 
+// weekMode is default_week_format.
+func (c *Ctx) weekMode() int {
+	if d := c.setting("default_week_format"); !d.IsNull() {
+		return int(d.Bits() & 7)
+	}
+	return 0
+}
+
 func rowWeek(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	t, mode, ok := weekArgs(c, a)
+	t, mode, ok := weekArgs(a)
+	if len(a) == 1 {
+		mode = c.weekMode()
+	}
 	if !ok {
 		return value.Null, nil
 	}
@@ -294,8 +312,9 @@ func rowWeek(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(int64(w)), nil
 }
 
-func rowYearWeek(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	t, mode, ok := weekArgs(c, a)
+// rowYearWeek starts from mode 0, whatever default_week_format is.
+func rowYearWeek(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	t, mode, ok := weekArgs(a)
 	if !ok {
 		return value.Null, nil
 	}
@@ -413,10 +432,13 @@ func numberFsp(e Expr) int {
 	return argFsp(e)
 }
 
-func rowSecToTime(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowSecToTime(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	us, ok := microsOfNumber(a[0])
 	if !ok {
 		us = int64(value.MaxDuration) + 1
+		if n, err := types.ToFloat(nil, a[0], f.Args[0].Type()); err == nil && n < 0 {
+			us = -us
+		}
 	}
 	return clipTime(c, value.Duration(abs64(us)), us < 0)
 }

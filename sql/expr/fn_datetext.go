@@ -33,18 +33,18 @@ func padInt(out []byte, v, width int) []byte {
 	return append(out, s...)
 }
 
-func rowDateFormat(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowDateFormat(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	t := a[0].Time()
-	out, ok := formatTime(nil, a[1].Bytes(), t, t.Hour())
+	out, ok := c.timeLocale().format(nil, a[1].Bytes(), t, t.Hour())
 	if !ok || len(a[1].Bytes()) == 0 {
 		return value.Null, nil
 	}
-	return value.Bytes(out), nil
+	return c.fromUTF8(f, out), nil
 }
 
 // rowTimeFormat formats a TIME, whose hours may exceed 23; parts of a date are
 // zero or, for names, NULL.
-func rowTimeFormat(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowTimeFormat(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	neg, h, m, s, us := a[0].Duration().Parts()
 	if len(a[1].Bytes()) == 0 {
 		return value.Null, nil
@@ -53,30 +53,30 @@ func rowTimeFormat(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if neg {
 		out = append(out, '-')
 	}
-	out, ok := formatTime(out, a[1].Bytes(), value.MakeTime(0, 0, 0, h%24, m, s, us), h)
+	out, ok := c.timeLocale().format(out, a[1].Bytes(), value.MakeTime(0, 0, 0, h%24, m, s, us), h)
 	if !ok {
 		return value.Null, nil
 	}
 	return value.Bytes(out), nil
 }
 
-// formatTime expands a DATE_FORMAT pattern; ok is false when a part that the
+// format expands a DATE_FORMAT pattern; ok is false when a part that the
 // date lacks (a zero month's name) is asked for.
-func formatTime(out, format []byte, t value.Time, hour int) (_ []byte, ok bool) {
+func (l *locale) format(out, format []byte, t value.Time, hour int) (_ []byte, ok bool) {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
 			out = append(out, format[i])
 			continue
 		}
 		i++
-		if out, ok = formatPart(out, format[i], t, hour); !ok {
+		if out, ok = l.formatPart(out, format[i], t, hour); !ok {
 			return nil, false
 		}
 	}
 	return out, true
 }
 
-func formatPart(out []byte, spec byte, t value.Time, hour int) ([]byte, bool) {
+func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]byte, bool) {
 	dated := t.Month() != 0 && t.Day() != 0
 	hour12 := hour % 24 % 12
 	if hour12 == 0 {
@@ -105,20 +105,20 @@ func formatPart(out []byte, spec byte, t value.Time, hour int) ([]byte, bool) {
 		if t.Month() == 0 {
 			return nil, false
 		}
-		name := monthNames[t.Month()]
+		names := l.months
 		if spec == 'b' {
-			name = name[:3]
+			names = l.shortMonths
 		}
-		return append(out, name...), true
+		return append(out, names[t.Month()-1]...), true
 	case 'W', 'a':
 		if !dated {
 			return nil, false
 		}
-		name := dayNames[weekdayOf(t)]
+		names := l.days
 		if spec == 'a' {
-			name = name[:3]
+			names = l.shortDays
 		}
-		return append(out, name...), true
+		return append(out, names[weekdayOf(t)]...), true
 	case 'w':
 		if !dated {
 			return nil, false
@@ -222,7 +222,7 @@ func formatParts(format []byte) (date, clock, micros bool) {
 }
 
 func rowStrToDate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	p := dateParser{s: a[0].Str()}
+	p := dateParser{s: a[0].Str(), names: defaultLocale()}
 	bad := func() (value.Datum, error) {
 		kind := map[schema.TypeID]string{schema.TypeDate: "datetime", schema.TypeTime: "time", schema.TypeDatetime: "datetime"}[f.T.ID]
 		e := sqlerr.WrongValueForType(kind, a[0].Str(), "str_to_date")
@@ -258,6 +258,7 @@ func rowStrToDate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 // dateParser reads a text by a STR_TO_DATE format; s is what is left.
 type dateParser struct {
 	s                         string
+	names                     *locale
 	year, month, day, yday    int
 	hour, minute, second      int
 	micro                     int
@@ -309,12 +310,9 @@ func (p *dateParser) number(width int, to *int) bool {
 	return true
 }
 
-// name reads one of the names, whole or cut to three letters, ignoring case.
-func (p *dateParser) name(names []string, short bool, to *int) bool {
+// name reads one of the names, ignoring case.
+func (p *dateParser) name(names []string, to *int) bool {
 	for i, n := range names {
-		if short && len(n) > 3 {
-			n = n[:3]
-		}
 		if n != "" && len(p.s) >= len(n) && strings.EqualFold(p.s[:len(n)], n) {
 			*to = i
 			p.s = p.s[len(n):]
@@ -340,9 +338,13 @@ func (p *dateParser) part(spec byte) bool {
 	case 'm', 'c':
 		return p.number(2, &p.month)
 	case 'M':
-		return p.name(monthNames[:], false, &p.month)
+		ok := p.name(p.names.months, &p.month)
+		p.month++
+		return ok
 	case 'b':
-		return p.name(monthNames[:], true, &p.month)
+		ok := p.name(p.names.shortMonths, &p.month)
+		p.month++
+		return ok
 	case 'd', 'e':
 		return p.number(2, &p.day)
 	case 'D':
@@ -380,9 +382,12 @@ func (p *dateParser) part(spec byte) bool {
 		return p.parse("%I:%i:%S %p")
 	case 'T':
 		return p.parse("%H:%i:%S")
-	case 'a', 'W':
+	case 'a':
 		p.hasWeekday = true
-		return p.name(dayNames[:], spec == 'a', &p.weekday)
+		return p.name(p.names.shortDays, &p.weekday)
+	case 'W':
+		p.hasWeekday = true
+		return p.name(p.names.days, &p.weekday)
 	case 'w':
 		p.hasWeekday = true
 		ok := p.number(1, &p.weekday) && p.weekday < 7

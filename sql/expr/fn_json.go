@@ -57,7 +57,6 @@ func jsonDefs() []entry {
 		fn("json_pretty", "j", retUTF8Bin, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			return value.Bytes(appendPretty(nil, a[0].Bytes(), 0)), nil
 		}, 0),
-		fn("json_value", "jp", retUTF8(512), rowJSONValue, nullable),
 		special("json_doc", unboundUnit, def{b: Builtin{Row: rowJSONDoc, impl: impl{strict: true}}}),
 		special("json_scalar", unboundUnit, def{b: Builtin{Row: rowJSONOf, impl: impl{strict: true}}}),
 		special("json_of", unboundUnit, def{b: Builtin{Row: rowJSONOf}}),
@@ -92,7 +91,7 @@ func convertJSONArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 // jsonBool reports expressions that JSON takes as true or false: predicates
 // and the literals TRUE and FALSE.
 func jsonBool(e Expr) bool {
-	if _, ok := e.(*Col); ok {
+	if isColumn(e) {
 		return false
 	}
 	t := e.Type()
@@ -164,7 +163,8 @@ func rowJSONOf(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		return value.JSONOf(value.JSONString(s.Bytes())), nil
 	case value.KindUint:
 		if t.ID == schema.TypeEnum || t.ID == schema.TypeSet {
-			return value.JSONOf(value.JSONString(types.AppendText(nil, t, d))), nil
+			s, err := types.Cast(&c.Env, d, t, types.Text(schema.CollationUTF8MB4Bin))
+			return value.JSONOf(value.JSONString(s.Bytes())), err
 		}
 		if t.ID != schema.TypeBit {
 			return value.JSONOf(value.JSONUint(d.Uint())), nil
@@ -582,25 +582,4 @@ func appendPretty(dst, doc []byte, depth int) []byte {
 	}
 	indent(depth)
 	return append(dst, shut)
-}
-
-// rowJSONValue is JSON_VALUE(doc, path) without clauses: a scalar as text, NULL
-// for anything else.
-func rowJSONValue(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	p, err := c.place(f, a[1])
-	if err != nil {
-		return value.Null, err
-	}
-	v, ok := p.Lookup(a[0].Bytes())
-	if !ok {
-		return value.Null, nil
-	}
-	switch value.JSONType(v) {
-	case "OBJECT", "ARRAY", "NULL":
-		return value.Null, nil
-	}
-	if s, ok := value.JSONText(v); ok {
-		return value.Bytes(s), nil
-	}
-	return value.Bytes(value.AppendJSONText(nil, v)), nil
 }

@@ -57,16 +57,8 @@ func lockDefs() []entry {
 }
 
 func userLocks(c *Ctx, f *Func) (UserLocks, error) {
-	session := c.Session
-	for session != nil {
-		if l, ok := session.(UserLocks); ok {
-			return l, nil
-		}
-		w, ok := session.(interface{ Unwrap() Session })
-		if !ok {
-			break
-		}
-		session = w.Unwrap()
+	if l, ok := ability[UserLocks](c); ok {
+		return l, nil
 	}
 	return nil, sqlerr.Internal("%s() without a session", f.Name)
 }

@@ -35,6 +35,7 @@ func miscDefs() []entry {
 		fn("is_ipv4_compat", "s", retBool, rowV4In6(false), 0),
 		fn("is_ipv4_mapped", "s", retBool, rowV4In6(true), 0),
 		fn("any_value", "x", retFirst, rowSame, loose),
+		fn("grouping", "x+", retInt(21), rowGrouping, notNull|loose),
 		fn("random_bytes", "i", retBinary(1024), rowRandomBytes, volatile),
 		special("name_const", bindNameConst, def{b: Builtin{Row: rowFirst}}),
 	}

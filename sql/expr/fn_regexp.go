@@ -96,7 +96,7 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*regexp2.Regexp, e
 	}
 	re, err := regexp2.Compile(icuPattern(string(pattern)), opts)
 	if err != nil {
-		return nil, sqlerr.RegexpSyntax(err.Error())
+		return nil, regexpError(err, string(pattern))
 	}
 	re.MatchTimeout = regexpTimeout
 	if c.cache == nil {
@@ -311,7 +311,7 @@ func expandReplacement(b *strings.Builder, r string, m *regexp2.Match) error {
 		case r[i] == '$' && i+1 < len(r) && r[i+1] == '{':
 			end := strings.IndexByte(r[i:], '}')
 			if end < 0 {
-				return sqlerr.RegexpSyntax("unterminated group name in the replacement")
+				return sqlerr.RegexpGroupName()
 			}
 			g := m.GroupByName(r[i+2 : i+end])
 			if g == nil {

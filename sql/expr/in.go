@@ -22,6 +22,12 @@ func bindIn(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	if err := rejectRows(args[1:]); err != nil {
 		return nil, err
 	}
+	return WithValue(args[0], func(left Expr) (Expr, error) {
+		return inList(d, env, name, append([]Expr{left}, args[1:]...))
+	})
+}
+
+func inList(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	coll, err := textListCollation(env, name, args)
 	if err != nil {
 		return nil, err

@@ -153,6 +153,17 @@ func simpleSpan(u unitSpec, n int64) (span, bool) {
 	return s, true
 }
 
+// notDigits are the ASCII characters that stand between groups.
+var notDigits = func() string {
+	var b []byte
+	for c := byte(1); c < 0x80; c++ {
+		if c < '0' || c > '9' {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}()
+
 // compositeSpan reads groups of digits with anything between them. With fewer
 // groups than the unit has fields, the leading fields are missing.
 func compositeSpan(u unitSpec, text string) (span, bool) {
@@ -161,6 +172,7 @@ func compositeSpan(u unitSpec, text string) (span, bool) {
 	neg := strings.HasPrefix(text, "-")
 	var groups []int64
 	var widths []int
+	rest := ""
 	for i := 0; i < len(text) && len(groups) < len(fields); {
 		for i < len(text) && (text[i] < '0' || text[i] > '9') {
 			i++
@@ -176,6 +188,10 @@ func compositeSpan(u unitSpec, text string) (span, bool) {
 			v = v*10 + int64(text[i]-'0')
 		}
 		groups, widths = append(groups, v), append(widths, i-start)
+		rest = strings.TrimLeft(text[i:], notDigits)
+	}
+	if rest != "" && len(groups) == len(fields) {
+		return span{}, false // more groups than the unit has
 	}
 	s := span{}
 	skip := len(fields) - len(groups)
@@ -280,7 +296,9 @@ func NewDateArith(env *BindEnv, sub bool, date, interval Expr, unit string) (Exp
 		switch numClassOf(interval.Type()) {
 		case numInt:
 		default:
-			fsp = argFsp(interval)
+			if fsp = argFsp(interval); !interval.Type().IsNumeric() {
+				fsp = 6
+			}
 			class = 0
 		}
 	}
@@ -305,7 +323,7 @@ func NewDateArith(env *BindEnv, sub bool, date, interval Expr, unit string) (Exp
 		to = datetimeType(max(t.Scale, fsp))
 	case t.ID == schema.TypeTime && u.isTime():
 		to = timeType(max(t.Scale, fsp))
-	case t.ID == schema.TypeTime, t.IsNumeric():
+	case t.ID == schema.TypeTime:
 		date, to = newDateCast(env, date, datetimeType(max(argFsp(date), 0))), datetimeType(max(argFsp(date), fsp))
 	default:
 		if _, isParam := date.(*Param); isParam && t.ID == schema.TypeNull {
@@ -427,7 +445,7 @@ func NewExtract(env *BindEnv, unit string, e Expr) (Expr, error) {
 	return mustLookup("extract").call("extract", []Expr{x}, t, true, u), nil
 }
 
-func rowExtract(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowExtract(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	u := f.Extra.(unitSpec)
 	var year, month, day, hour, minute, second, micro int64
 	sign := int64(1)
@@ -439,7 +457,7 @@ func rowExtract(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			if t.Month() == 0 || t.Day() == 0 {
 				return value.Null, nil
 			}
-			w, _ := weekOf(t, 0)
+			w, _ := weekOf(t, c.weekMode())
 			return value.Int(int64(w)), nil
 		}
 	} else {

@@ -91,8 +91,12 @@ func (e *Func) String() string {
 			side := map[string]string{"trim": "both", "ltrim": "leading", "rtrim": "trailing"}[e.Name]
 			return "trim(" + side + " " + a(1) + " from " + a(0) + ")"
 		}
-	case "json_doc", "json_of", "json_scalar", "as_bits", "full_year":
+	case "json_doc", "json_of", "json_scalar", "as_bits", "full_year", "pad_char":
 		return a(0) // conversions without a syntax of their own
+	case "let":
+		return a(1)
+	case "let_value":
+		return e.Extra.(*letSlot).operand.String()
 	case "cast":
 		return "cast(" + a(0) + " as " + castTarget(e.T) + ")"
 	case "convert_using":

@@ -10,8 +10,8 @@ import (
 const (
 	maxPrecision = 65
 	maxScale     = 30
-	// divIncrement is div_precision_increment.
-	divIncrement = 4
+	// defaultDivIncrement is div_precision_increment's default.
+	defaultDivIncrement = 4
 )
 
 // maxVarchar is the most characters of a computed VARCHAR; longer results are
@@ -281,7 +281,14 @@ func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 		if t.IsString() {
 			return e, nil
 		}
-		return NewCast(env, e, textType(textLen(e), env.collation()), false)
+		coll := env.collation()
+		switch t.ID {
+		case schema.TypeBit: // its text is bytes
+			coll = schema.CollationBinary
+		case schema.TypeEnum, schema.TypeSet:
+			coll = t.Collation
+		}
+		return NewCast(env, e, textType(textLen(e), coll), false)
 	case 'i':
 		if k := types.KindOf(t); k == value.KindInt || k == value.KindUint {
 			if t.ID != schema.TypeEnum && t.ID != schema.TypeSet {

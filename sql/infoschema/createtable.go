@@ -50,6 +50,12 @@ func createTable(t *schema.Table, next uint64) string {
 	for _, x := range publicIndexes(t) {
 		line(indexDefinition(t, x))
 	}
+	for i := range t.ForeignKeys {
+		line(t.ForeignKeyClause(&t.ForeignKeys[i]))
+	}
+	for i := range t.Checks {
+		line(checkDefinition(&t.Checks[i]))
+	}
 	b.WriteString("\n) ENGINE=" + engineName(t))
 	if auto && next > 1 {
 		b.WriteString(" AUTO_INCREMENT=" + strconv.FormatUint(next, 10))
@@ -81,6 +87,14 @@ func columnDefinition(t *schema.Table, c *schema.Column) string {
 			b.WriteString(" COLLATE " + coll.Name)
 		}
 	}
+	if g := c.Generated; g != nil {
+		b.WriteString(" GENERATED ALWAYS AS (" + g.Expr + ")")
+		if g.Stored {
+			b.WriteString(" STORED")
+		} else {
+			b.WriteString(" VIRTUAL")
+		}
+	}
 	switch {
 	case !c.Nullable:
 		b.WriteString(" NOT NULL")
@@ -97,9 +111,6 @@ func columnDefinition(t *schema.Table, c *schema.Column) string {
 	if c.AutoIncrement {
 		b.WriteString(" AUTO_INCREMENT")
 	}
-	if c.Hidden {
-		b.WriteString(" /*!80023 INVISIBLE */")
-	}
 	if c.Comment != "" {
 		b.WriteString(" COMMENT " + quote(c.Comment))
 	}
@@ -109,7 +120,7 @@ func columnDefinition(t *schema.Table, c *schema.Column) string {
 func defaultClause(c *schema.Column) string {
 	d := c.Default
 	switch {
-	case c.AutoIncrement:
+	case c.AutoIncrement || c.Generated != nil:
 		return ""
 	case d == nil || d.Null:
 		if c.Nullable && !c.Type.IsBlobOrText() {
@@ -126,7 +137,7 @@ func defaultClause(c *schema.Column) string {
 	case !isGenerated(d):
 		return " DEFAULT " + d.Expr
 	}
-	return " DEFAULT (" + stripParens(d.Expr) + ")"
+	return " DEFAULT " + d.Expr
 }
 
 func keyParts(t *schema.Table, parts []schema.KeyPart) string {
@@ -136,7 +147,11 @@ func keyParts(t *schema.Table, parts []schema.KeyPart) string {
 			b.WriteByte(',')
 		}
 		if c := t.Column(p.Column); c != nil {
-			b.WriteString(quoteName(c.Name))
+			if e, ok := keyExpression(c); ok {
+				b.WriteString("(" + e + ")")
+			} else {
+				b.WriteString(quoteName(c.Name))
+			}
 		}
 		if p.Prefix > 0 {
 			b.WriteString("(" + strconv.Itoa(p.Prefix) + ")")
@@ -164,6 +179,14 @@ func indexDefinition(t *schema.Table, x *schema.Index) string {
 		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(attr) + " */")
 	}
 	return b.String()
+}
+
+func checkDefinition(c *schema.Check) string {
+	text := "CONSTRAINT " + quoteName(c.Name) + " CHECK (" + c.Expr + ")"
+	if c.NotEnforced {
+		text += " /*!80016 NOT ENFORCED */"
+	}
+	return text
 }
 
 // quoteComment quotes JSON inside a comment, which it must not end.

@@ -20,10 +20,17 @@ func columnType(t schema.Type) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(quote(e))
+		b.WriteString(quote(memberText(t, e)))
 	}
 	b.WriteByte(')')
 	return b.String()
+}
+
+// memberText is a member of an ENUM or SET, which is in the character set of
+// its type, in UTF-8.
+func memberText(t schema.Type, e string) string {
+	text, _ := collate.Must(t.Collation).Convert(nil, []byte(e), collate.Must(schema.CollationUTF8MB40900AICI))
+	return string(text)
 }
 
 // quote is a string literal as SHOW CREATE TABLE prints it.
@@ -110,7 +117,10 @@ func columnDefault(c *schema.Column) any {
 	case isNowDefault(d.Expr):
 		return nowText(c.Type)
 	}
-	return stripParens(d.Expr)
+	if !isGenerated(d) {
+		return d.Expr
+	}
+	return escapedText(d.Expr[1 : len(d.Expr)-1])
 }
 
 // isGenerated reports a default that is computed for each row: not a literal,
@@ -134,29 +144,6 @@ func bitLiteral(s string) string {
 	return "b'" + strconv.FormatUint(n, 2) + "'"
 }
 
-// stripParens removes one pair of parentheses around the whole text.
-func stripParens(s string) string {
-	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
-		return s
-	}
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 && i < len(s)-1 {
-				return s
-			}
-		case '\'', '"', '`':
-			if j := strings.IndexByte(s[i+1:], s[i]); j >= 0 {
-				i += j + 1
-			}
-		}
-	}
-	return s[1 : len(s)-1]
-}
-
 // columnExtra is EXTRA.
 func columnExtra(c *schema.Column) string {
 	var parts []string
@@ -166,11 +153,15 @@ func columnExtra(c *schema.Column) string {
 	if isGenerated(c.Default) {
 		parts = append(parts, "DEFAULT_GENERATED")
 	}
+	switch g := c.Generated; {
+	case g == nil:
+	case g.Stored:
+		parts = append(parts, "STORED GENERATED")
+	default:
+		parts = append(parts, "VIRTUAL GENERATED")
+	}
 	if c.OnUpdateNow {
 		parts = append(parts, "on update "+nowText(c.Type))
-	}
-	if c.Hidden {
-		parts = append(parts, "INVISIBLE")
 	}
 	return strings.Join(parts, " ")
 }
@@ -253,9 +244,18 @@ func indexClass(t *schema.Table, x *schema.Index) int {
 	return 0
 }
 
-// isInternal reports the column that sqlots itself adds to a table without
-// primary key; no statement shows it.
-func isInternal(c *schema.Column) bool { return c.Hidden && c.Name == schema.HiddenKeyColumn }
+// isInternal reports the columns that sqlots itself adds: the key of a table
+// without primary key, and those behind expressions of indexes. No statement
+// shows them.
+func isInternal(c *schema.Column) bool { return c.Hidden }
+
+// keyExpression is the expression of a key part; false for a column.
+func keyExpression(c *schema.Column) (string, bool) {
+	if !c.Hidden || c.Generated == nil {
+		return "", false
+	}
+	return c.Generated.Expr, true
+}
 
 // shownColumns calls fn for the columns that exist for SQL, with their ordinal
 // position from 1.
@@ -294,7 +294,7 @@ func charLengths(t schema.Type) (chars, octets any) {
 	case schema.TypeEnum, schema.TypeSet:
 		n := 0
 		for i, e := range t.Elems {
-			l := len([]rune(e))
+			l := len([]rune(memberText(t, e)))
 			switch {
 			case t.ID == schema.TypeEnum:
 				n = max(n, l)

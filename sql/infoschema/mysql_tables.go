@@ -1,6 +1,8 @@
 package infoschema
 
 import (
+	"time"
+
 	"github.com/sqlots/sqlots/sql/expr"
 )
 
@@ -69,18 +71,11 @@ func performanceTables() []*table {
 		newTable(performanceDB, "session_variables", variable, sessionVariables),
 		newTable(performanceDB, "global_status", variable, globalStatus),
 		newTable(performanceDB, "session_status", variable, sessionStatus),
-		newTable(performanceDB, "persisted_variables", variable, nil),
-		newTable(performanceDB, "variables_info", "VARIABLE_NAME s64, VARIABLE_SOURCE s32?, VARIABLE_PATH s1024?, MIN_VALUE s64?, MAX_VALUE s64?, SET_TIME d?, SET_USER s32?, SET_HOST s255?", func(q *query) error {
-			for _, v := range q.server.GlobalVariables() {
-				if err := q.emit(v.Name, "COMPILED", "", "0", "0", nil, nil, nil); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
+		newTable(performanceDB, "persisted_variables", variable, persistedVariables),
+		newTable(performanceDB, "variables_info", "VARIABLE_NAME s64, VARIABLE_SOURCE s32?, VARIABLE_PATH s1024?, MIN_VALUE s64?, MAX_VALUE s64?, SET_TIME d?, SET_USER s32?, SET_HOST s255?", variablesInfo),
 		newTable(performanceDB, "user_variables_by_thread", "THREAD_ID u, VARIABLE_NAME s64, VARIABLE_VALUE t?", nil),
 		newTable(performanceDB, "processlist", "ID u, USER s32?, HOST s255?, DB n64?, COMMAND s16?, TIME i?, STATE s64?, INFO t?", func(q *query) error { return processRows(q, true) }),
-		newTable(performanceDB, "threads", "THREAD_ID u, NAME s128, TYPE s10, PROCESSLIST_ID u?, PROCESSLIST_USER s32?, PROCESSLIST_HOST s255?, PROCESSLIST_DB n64?, PROCESSLIST_COMMAND s16?, PROCESSLIST_TIME i?, PROCESSLIST_STATE s64?, PROCESSLIST_INFO t?", threads),
+		newTable(performanceDB, "threads", "THREAD_ID u, NAME s128, TYPE s10, PROCESSLIST_ID u?, PROCESSLIST_USER s32?, PROCESSLIST_HOST s255?, PROCESSLIST_DB n64?, PROCESSLIST_COMMAND s16?, PROCESSLIST_TIME i?, PROCESSLIST_STATE s64?, PROCESSLIST_INFO t?, PARENT_THREAD_ID u?, ROLE s64?, INSTRUMENTED e:YES|NO, HISTORY e:YES|NO, CONNECTION_TYPE s16?, THREAD_OS_ID u?, RESOURCE_GROUP s64?, EXECUTION_ENGINE e:PRIMARY|SECONDARY?, CONTROLLED_MEMORY u, MAX_CONTROLLED_MEMORY u, TOTAL_MEMORY u, MAX_TOTAL_MEMORY u, TELEMETRY_ACTIVE e:YES|NO", threads),
 		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
 		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
 		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", nil),
@@ -89,17 +84,45 @@ func performanceTables() []*table {
 		newTable(performanceDB, "keyring_keys", "KEY_ID s255, KEY_OWNER s255?, BACKEND_KEY_ID s255?", nil),
 		newTable(performanceDB, "log_status", "SERVER_UUID s36, LOCAL t, REPLICATION t, STORAGE_ENGINES t", nil),
 		newTable(performanceDB, "replication_group_members", "CHANNEL_NAME s64, MEMBER_ID s36, MEMBER_HOST s255, MEMBER_PORT i?, MEMBER_STATE s64, MEMBER_ROLE s64, MEMBER_VERSION s64, MEMBER_COMMUNICATION_STACK s64", nil),
-		newTable(performanceDB, "replication_connection_status", "CHANNEL_NAME s64, GROUP_NAME s36, SOURCE_UUID s36, THREAD_ID u?, SERVICE_STATE s10", nil),
-		newTable(performanceDB, "events_statements_summary_by_digest", "SCHEMA_NAME n64?, DIGEST s64?, DIGEST_TEXT t?, COUNT_STAR u, SUM_TIMER_WAIT u, MIN_TIMER_WAIT u, AVG_TIMER_WAIT u, MAX_TIMER_WAIT u", nil),
 		newTable(performanceDB, "setup_actors", "HOST s255, USER s32, ROLE s32, ENABLED s3, HISTORY s3", nil),
 		newTable(performanceDB, "setup_consumers", "NAME s64, ENABLED s3", nil),
 		newTable(performanceDB, "setup_instruments", "NAME s128, ENABLED s3, TIMED s3?, PROPERTIES s64, FLAGS s64?, VOLATILITY i, DOCUMENTATION t?", nil),
 	}
 }
 
+func persistedVariables(q *query) error {
+	for _, v := range q.server.VariablesInfo() {
+		if !v.Persisted {
+			continue
+		}
+		if err := q.emit(v.Name, v.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func variablesInfo(q *query) error {
+	for _, v := range q.server.VariablesInfo() {
+		if err := q.emit(v.Name, v.Source, "", orZero(v.Min), orZero(v.Max), v.SetTime, orNull(v.SetUser), orNull(v.SetHost)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orZero(s string) string {
+	if s == "" {
+		return "0"
+	}
+	return s
+}
+
 func threads(q *query) error {
+	now := time.Now()
 	for _, p := range q.server.Processes() {
-		err := q.emit(p.ID, "thread/sql/one_connection", "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, 0, orNull(p.State), orNull(p.Info))
+		err := q.emit(p.ID, "thread/sql/one_connection", "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, int64(now.Sub(p.Since)/time.Second),
+			orNull(p.State), orNull(p.Info), nil, nil, "YES", "YES", "TCP/IP", nil, nil, "PRIMARY", uint64(0), uint64(0), uint64(0), uint64(0), "NO")
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,15 @@ import (
 // Variable is a system or status variable with its value as SHOW prints it.
 type Variable struct{ Name, Value string }
 
+// VariableInfo is where a system variable has its value from.
+type VariableInfo struct {
+	Name, Source, Min, Max string
+	Persisted              bool
+	Value                  string // the persisted one
+	SetTime                time.Time
+	SetUser, SetHost       string
+}
+
 // Process is one connection.
 type Process struct {
 	ID                                   uint64
@@ -32,6 +41,8 @@ type Transaction struct {
 	Started  time.Time
 	State    string // RUNNING or LOCK WAIT
 	ReadOnly bool
+	// Isolation is the level in words, Query the statement that runs.
+	Isolation, Query string
 }
 
 // Server is what the tables tell of the server. Its methods may be called
@@ -42,6 +53,7 @@ type Server interface {
 	// GlobalVariables and GlobalStatus are sorted by name.
 	GlobalVariables() []Variable
 	GlobalStatus() []Variable
+	VariablesInfo() []VariableInfo
 	Started() time.Time
 	// TableRows is about the number of rows, TableSize about the bytes of the
 	// rows and of the secondary indexes.
@@ -94,7 +106,7 @@ type definitionSet struct {
 // definitions are all tables; they never change.
 var definitions = sync.OnceValue(func() definitionSet {
 	d := definitionSet{dbs: map[string]map[string]*table{}, shows: map[string]*show{}}
-	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables()}
+	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables(), instrumentTables(), innodbTables(), sysViews()}
 	for _, list := range lists {
 		for _, t := range list {
 			m := d.dbs[t.db]
@@ -105,7 +117,7 @@ var definitions = sync.OnceValue(func() definitionSet {
 			m[strings.ToLower(t.name)] = t
 		}
 	}
-	for _, s := range showStatements() {
+	for _, s := range append(showStatements(), replicationShows()...) {
 		d.shows[s.name] = s
 	}
 	return d
@@ -120,18 +132,27 @@ func (p *Provider) For(sess Session) bind.VirtualTables { return &sessionTables{
 // request is the handle of a virtual table.
 type request struct {
 	name string
+	cols []logical.Column
 	rows func(q *query) error
 	args []string
 }
 
 // Rows calls emit with each row of the virtual table that key stands for. An
 // error of emit ends the call. The row is valid during the call of emit only.
-func (p *Provider) Rows(ctx context.Context, sess Session, key any, emit func(row []value.Datum) error) error {
+// equal are texts that columns, by position, are compared with: rows that
+// differ need not be made, but may be.
+func (p *Provider) Rows(ctx context.Context, sess Session, key any, equal map[int]string, emit func(row []value.Datum) error) error {
 	r, ok := key.(*request)
 	if !ok {
 		return sqlerr.Internal("%T is not a virtual table", key)
 	}
 	q := &query{ctx: ctx, provider: p, server: p.server, sess: sess, args: r.args, snap: p.server.Catalog(), out: emit}
+	q.only = make(map[string]string, len(equal))
+	for pos, text := range equal {
+		if pos < len(r.cols) {
+			q.only[r.cols[pos].Name] = text
+		}
+	}
 	if err := r.rows(q); err != nil {
 		if _, ok := err.(*sqlerr.Error); ok {
 			return err
@@ -151,6 +172,28 @@ type query struct {
 	snap     *catalog.Snapshot
 	out      func(row []value.Datum) error
 	buf      []value.Datum
+	only     map[string]string // see Rows; by column
+}
+
+// wants reports whether rows with name in one of the columns are asked for. It
+// may err on the side of making them: collations decide later.
+func (q *query) wants(name string, columns ...string) bool {
+	for _, c := range columns {
+		text, ok := q.only[c]
+		if ok && isASCII(text) && isASCII(name) && !strings.EqualFold(strings.TrimRight(text, " "), name) {
+			return false
+		}
+	}
+	return true
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // arg is the i-th word of SHOW, "" when it is not there.
@@ -256,7 +299,7 @@ func (s *sessionTables) Virtual(db, name string, args ...string) (bind.VirtualTa
 	if t == nil {
 		return bind.VirtualTable{}, false, nil
 	}
-	return bind.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, rows: t.rows}}, true, nil
+	return bind.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, cols: t.cols, rows: t.rows}}, true, nil
 }
 
 func (s *sessionTables) show(name string, args []string) (bind.VirtualTable, bool, error) {

@@ -18,16 +18,21 @@ func schemaTables() []*table {
 		newTable(infoDB, "TABLES", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, TABLE_TYPE e:BASE TABLE|VIEW|SYSTEM VIEW, ENGINE s64?, VERSION i?, ROW_FORMAT e:Fixed|Dynamic|Compressed|Redundant|Compact|Paged?, TABLE_ROWS u?, AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, AUTO_INCREMENT u?, CREATE_TIME d?, UPDATE_TIME d?, CHECK_TIME d?, TABLE_COLLATION s64?, CHECKSUM i?, CREATE_OPTIONS s256?, TABLE_COMMENT t?", tables),
 		newTable(infoDB, "TABLES_EXTENSIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE t?", tablesExtensions),
 		newTable(infoDB, "COLUMNS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ORDINAL_POSITION u, COLUMN_DEFAULT t?, IS_NULLABLE s3, DATA_TYPE t?, CHARACTER_MAXIMUM_LENGTH i?, CHARACTER_OCTET_LENGTH i?, NUMERIC_PRECISION u?, NUMERIC_SCALE u?, DATETIME_PRECISION u?, CHARACTER_SET_NAME s64?, COLLATION_NAME s64?, COLUMN_TYPE t, COLUMN_KEY e:PRI|UNI|MUL, EXTRA s256?, PRIVILEGES s154?, COLUMN_COMMENT t, GENERATION_EXPRESSION t, SRS_ID u?", columnRows),
-		newTable(infoDB, "COLUMNS_EXTENSIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE j?", nil),
+		newTable(infoDB, "COLUMNS_EXTENSIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE j?", columnsExtensions),
 		newTable(infoDB, "STATISTICS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, NON_UNIQUE i, INDEX_SCHEMA n64, INDEX_NAME s64?, SEQ_IN_INDEX u, COLUMN_NAME s64?, COLLATION s1?, CARDINALITY i?, SUB_PART i?, PACKED s1?, NULLABLE s3, INDEX_TYPE s11, COMMENT s8, INDEX_COMMENT s2048, IS_VISIBLE s3, EXPRESSION t?", statistics),
 		newTable(infoDB, "KEY_COLUMN_USAGE", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64?, ORDINAL_POSITION u, POSITION_IN_UNIQUE_CONSTRAINT u?, REFERENCED_TABLE_SCHEMA n64?, REFERENCED_TABLE_NAME n64?, REFERENCED_COLUMN_NAME s64?", keyColumnUsage),
+		newTable(infoDB, "REFERENTIAL_CONSTRAINTS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, UNIQUE_CONSTRAINT_CATALOG n64, UNIQUE_CONSTRAINT_SCHEMA n64, UNIQUE_CONSTRAINT_NAME s64?, MATCH_OPTION e:NONE|PARTIAL|FULL, UPDATE_RULE e:NO ACTION|RESTRICT|CASCADE|SET NULL|SET DEFAULT, DELETE_RULE e:NO ACTION|RESTRICT|CASCADE|SET NULL|SET DEFAULT, TABLE_NAME n64, REFERENCED_TABLE_NAME n64", referentialConstraints),
 		newTable(infoDB, "TABLE_CONSTRAINTS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_SCHEMA n64, TABLE_NAME n64, CONSTRAINT_TYPE s11, ENFORCED s3", tableConstraints),
+		newTable(infoDB, "CHECK_CONSTRAINTS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64, CHECK_CLAUSE t", checkConstraints),
 		newTable(infoDB, "TABLE_CONSTRAINTS_EXTENSIONS", "CONSTRAINT_CATALOG n64, CONSTRAINT_SCHEMA n64, CONSTRAINT_NAME s64?, TABLE_NAME n64, ENGINE_ATTRIBUTE j?, SECONDARY_ENGINE_ATTRIBUTE t?", constraintExtensions),
 	}
 }
 
 func schemata(q *query) error {
 	for _, name := range q.databaseNames() {
+		if !q.wants(name, "SCHEMA_NAME") {
+			continue
+		}
 		coll := schema.CollationUTF8GeneralCI
 		if d, ok := q.snap.Database(name); ok && !q.provider.IsVirtual(name) {
 			coll = d.Collation
@@ -51,10 +56,23 @@ func schemataExtensions(q *query) error {
 	return nil
 }
 
-// eachTable calls fn for the stored tables of all databases.
+// The columns that hold the database and the name of a table.
+var (
+	schemaColumns = []string{"TABLE_SCHEMA", "CONSTRAINT_SCHEMA"}
+	tableColumns  = []string{"TABLE_NAME"}
+)
+
+// eachTable calls fn for the stored tables of all databases that are asked
+// for.
 func (q *query) eachTable(fn func(t *schema.Table) error) error {
 	for _, d := range q.snap.Databases() {
+		if !q.wants(d.Name, schemaColumns...) {
+			continue
+		}
 		for _, t := range q.snap.Tables(d.Name) {
+			if !q.wants(t.Name, tableColumns...) {
+				continue
+			}
 			if err := fn(t); err != nil {
 				return err
 			}
@@ -63,10 +81,17 @@ func (q *query) eachTable(fn func(t *schema.Table) error) error {
 	return nil
 }
 
-// eachVirtual calls fn for the virtual tables of all databases.
+// eachVirtual calls fn for the virtual tables of all databases that are asked
+// for.
 func (q *query) eachVirtual(fn func(t *table) error) error {
 	for _, db := range q.databaseNames() {
+		if !q.wants(db, schemaColumns...) {
+			continue
+		}
 		for _, t := range q.virtualTables(db) {
+			if !q.wants(t.name, tableColumns...) {
+				continue
+			}
 			if err := fn(t); err != nil {
 				return err
 			}
@@ -100,6 +125,12 @@ func tables(q *query) error {
 	if err != nil {
 		return err
 	}
+	err = q.eachView(func(v *schema.View) error {
+		return q.emit(append([]any{"def", v.Database, v.Name, "VIEW"}, viewStatus(v)...)...)
+	})
+	if err != nil {
+		return err
+	}
 	return q.eachVirtual(func(t *table) error {
 		kind := "BASE TABLE"
 		if t.db == infoDB {
@@ -116,6 +147,14 @@ func tablesExtensions(q *query) error {
 	})
 }
 
+func columnsExtensions(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		return shownColumns(t, func(c *schema.Column, _ int) error {
+			return q.emit("def", t.Database, t.Name, c.Name, nil, nil)
+		})
+	})
+}
+
 const allPrivileges = "select,insert,update,references"
 
 func columnRows(q *query) error {
@@ -125,6 +164,9 @@ func columnRows(q *query) error {
 		})
 	})
 	if err != nil {
+		return err
+	}
+	if err := q.eachView(q.viewColumnRows); err != nil {
 		return err
 	}
 	return q.eachVirtual(func(t *table) error {
@@ -159,7 +201,15 @@ func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key s
 		srs = uint64(c.Type.SRID)
 	}
 	return q.emit("def", db, tableName, c.Name, uint64(pos), columnDefault(c), yesNo(c.Nullable), c.Type.ID.String(), chars, octets,
-		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), allPrivileges, c.Comment, "", srs)
+		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), allPrivileges, c.Comment, generationExpression(c), srs)
+}
+
+// generationExpression is GENERATION_EXPRESSION, "" for ordinary columns.
+func generationExpression(c *schema.Column) string {
+	if c.Generated == nil {
+		return ""
+	}
+	return escapedText(c.Generated.Expr)
 }
 
 // key is an index as STATISTICS and SHOW INDEX list it.
@@ -181,6 +231,22 @@ func keys(t *schema.Table) []key {
 		out = append(out, key{name: x.Name, unique: x.Unique, parts: x.Parts, comment: x.Comment, invisible: x.Invisible})
 	}
 	return out
+}
+
+// keyColumnName is COLUMN_NAME of a key part: NULL for an expression.
+func keyColumnName(c *schema.Column) any {
+	if _, ok := keyExpression(c); ok {
+		return nil
+	}
+	return c.Name
+}
+
+// keyExpressionText is EXPRESSION of a key part: NULL for a column.
+func keyExpressionText(c *schema.Column) any {
+	if e, ok := keyExpression(c); ok {
+		return escapedText(e)
+	}
+	return nil
 }
 
 // keyRows calls fn with what STATISTICS and SHOW INDEX say of each key part.
@@ -223,8 +289,8 @@ func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Colu
 func statistics(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
 		return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
-			return q.emit("def", t.Database, t.Name, !k.unique, t.Database, k.name, uint64(seq), c.Name, order, cardinality, sub, nil, null,
-				"BTREE", "", k.comment, yesNo(!k.invisible), nil)
+			return q.emit("def", t.Database, t.Name, !k.unique, t.Database, k.name, uint64(seq), keyColumnName(c), order, cardinality, sub, nil, null,
+				"BTREE", "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
 		})
 	})
 }
@@ -236,7 +302,19 @@ func keyColumnUsage(q *query) error {
 				continue
 			}
 			for i, p := range k.parts {
+				if isInternal(t.Column(p.Column)) {
+					continue
+				}
 				if err := q.emit("def", t.Database, k.name, "def", t.Database, t.Name, t.Column(p.Column).Name, uint64(i+1), nil, nil, nil, nil); err != nil {
+					return err
+				}
+			}
+		}
+		for i := range t.ForeignKeys {
+			k := &t.ForeignKeys[i]
+			for j, id := range k.Columns {
+				at := uint64(j + 1)
+				if err := q.emit("def", t.Database, k.Name, "def", t.Database, t.Name, t.Column(id).Name, at, at, k.Database, k.Table, k.References[j]); err != nil {
 					return err
 				}
 			}
@@ -262,8 +340,59 @@ func tableConstraints(q *query) error {
 				return err
 			}
 		}
+		for i := range t.ForeignKeys {
+			if err := q.emit("def", t.Database, t.ForeignKeys[i].Name, t.Database, t.Name, "FOREIGN KEY", "YES"); err != nil {
+				return err
+			}
+		}
+		for i := range t.Checks {
+			c := &t.Checks[i]
+			if err := q.emit("def", t.Database, c.Name, t.Database, t.Name, "CHECK", yesNo(!c.NotEnforced)); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
+}
+
+func referentialConstraints(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		for i := range t.ForeignKeys {
+			k := &t.ForeignKeys[i]
+			var unique any
+			if parent, ok := q.snap.Table(k.Database, k.Table); ok {
+				if ref, ok := schema.NewReference(t, k, parent); ok && ref.Parent != nil {
+					unique = "PRIMARY"
+					if ref.ParentIndex != nil {
+						unique = ref.ParentIndex.Name
+					}
+				}
+			}
+			err := q.emit("def", t.Database, k.Name, "def", k.Database, unique, "NONE", k.OnUpdate.String(), k.OnDelete.String(), t.Name, k.Table)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func checkConstraints(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		for i := range t.Checks {
+			c := &t.Checks[i]
+			if err := q.emit("def", t.Database, c.Name, escapedText(c.Expr)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// escapedText is an expression as the columns of information_schema have it:
+// MySQL escapes the quotes of its strings once more there.
+func escapedText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
 }
 
 func constraintExtensions(q *query) error {

@@ -49,6 +49,7 @@ func showStatements() []*show {
 		{name: "tables", columns: showTablesColumns, rows: showTables},
 		{name: "columns", columns: showColumnsColumns, rows: showColumns},
 		newShow("index", "Table n64, Non_unique i, Key_name s64?, Seq_in_index u, Column_name s64?, Collation s1?, Cardinality i?, Sub_part i?, Packed s1?, Null s3, Index_type s11, Comment s8, Index_comment s2048, Visible s3, Expression t?", showIndex),
+		newShow("create_view", "View n64, Create View t, character_set_client s64, collation_connection s64", showCreateView),
 		newShow("create_table", "Table n64, Create Table t", showCreateTable),
 		newShow("create_database", "Database n64, Create Database t", showCreateDatabase),
 		{name: "create_user", columns: func(q *query) string { return "CREATE USER for " + q.accountName() + " t" }, check: checkAccount, rows: showCreateUser},
@@ -133,8 +134,9 @@ func showTables(q *query) error {
 		}
 		return nil
 	}
-	for _, t := range q.snap.Tables(db) {
-		if err := row(t.Name, "BASE TABLE"); err != nil {
+	list := q.listed(db, func(*schema.Table) []any { return []any{"BASE TABLE"} }, func(*schema.View) []any { return []any{"VIEW"} })
+	for _, t := range list {
+		if err := row(t.name, t.rest[0].(string)); err != nil {
 			return err
 		}
 	}
@@ -143,6 +145,9 @@ func showTables(q *query) error {
 
 // storedTable is the table of a SHOW statement; nil for a virtual one.
 func (q *query) storedTable(db, name string) (*schema.Table, *table, error) {
+	if t := q.temporary(db, name); t != nil {
+		return t, nil, nil
+	}
 	if t, ok := q.snap.Table(db, name); ok {
 		return t, nil, nil
 	}
@@ -166,6 +171,18 @@ func showColumns(q *query) error {
 		}
 		return q.emit(c.Name, columnType(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c))
 	}
+	if view, ok := q.snap.View(q.arg(0), q.arg(1)); ok && q.temporary(q.arg(0), q.arg(1)) == nil {
+		cols, _, err := q.describe(view)
+		if err != nil {
+			return err
+		}
+		for i := range cols {
+			if err := row(&cols[i], ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	t, v, err := q.storedTable(q.arg(0), q.arg(1))
 	if err != nil {
 		return err
@@ -183,12 +200,15 @@ func showColumns(q *query) error {
 }
 
 func showIndex(q *query) error {
+	if _, ok := q.snap.View(q.arg(0), q.arg(1)); ok && q.temporary(q.arg(0), q.arg(1)) == nil {
+		return nil
+	}
 	t, _, err := q.storedTable(q.arg(0), q.arg(1))
 	if err != nil || t == nil {
 		return err
 	}
 	return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
-		return q.emit(t.Name, !k.unique, k.name, uint64(seq), c.Name, order, cardinality, sub, nil, null, "BTREE", "", k.comment, yesNo(!k.invisible), nil)
+		return q.emit(t.Name, !k.unique, k.name, uint64(seq), keyColumnName(c), order, cardinality, sub, nil, null, "BTREE", "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
 	})
 }
 
@@ -208,7 +228,11 @@ func showCreateTable(q *query) error {
 		d.PrimaryKey = []schema.KeyPart{{Column: schema.ColumnID(len(d.Columns))}}
 		return q.emit(v.name, createTable(d, 0))
 	}
-	return q.emit(t.Name, createTable(t, q.server.NextAutoIncrement(t)))
+	text := createTable(t, q.server.NextAutoIncrement(t))
+	if q.temporary(q.arg(0), q.arg(1)) != nil {
+		text = "CREATE TEMPORARY" + strings.TrimPrefix(text, "CREATE")
+	}
+	return q.emit(t.Name, text)
 }
 
 func showCreateDatabase(q *query) error {
@@ -290,8 +314,8 @@ func showTableStatus(q *query) error {
 	if q.provider.IsVirtual(db) {
 		return nil
 	}
-	for _, t := range q.snap.Tables(db) {
-		if err := q.emit(append([]any{t.Name}, q.tableStatus(t)...)...); err != nil {
+	for _, t := range q.listed(db, q.tableStatus, viewStatus) {
+		if err := q.emit(append([]any{t.name}, t.rest...)...); err != nil {
 			return err
 		}
 	}

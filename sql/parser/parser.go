@@ -26,19 +26,31 @@ type Statement struct {
 	Params []*Param
 	// Into are the variables of SELECT … INTO @a, @b.
 	Into []string
+	// RowAlias is the AS new of INSERT … VALUES; nil if there is none.
+	RowAlias *RowAlias
 	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
 	Limit *RowLimit
+	// JSONTables are the columns of the JSON_TABLEs, see JSONTableFunc.
+	JSONTables []*JSONTable
+	// File is INTO OUTFILE or INTO DUMPFILE; nil without.
+	File *IntoFile
+	// View is set for CREATE VIEW and ALTER VIEW.
+	View *View
 	// Admin is a statement that TiDB's AST has no form for.
 	Admin *Admin
 	// Warnings are what the parser passed over, such as unknown hints.
 	Warnings []*sqlerr.Error
+
+	rewrites []rewrite // of the shim, by their position in the parsed text
 }
 
 // RowLimit is LIMIT offset, count.
 type RowLimit struct{ Offset, Count uint64 }
 
 // Admin is a statement of few words: Op is check, checksum, repair (with
-// Tables), begin (with Words, its characteristics) or engine_status.
+// Tables; Words is quick for CHECKSUM TABLE … QUICK), begin (with Words, its characteristics),
+// engine_status, show (Words: what and its names) or reset_persist (Words: the
+// variable, "" for all, then if exists).
 type Admin struct {
 	Op     string
 	Tables [][2]string // database ("" for the current one), name
@@ -128,6 +140,12 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	}
 	if node == nil {
 		return Statement{}, sqlerr.EmptyQuery()
+	}
+	if err := p.parseInto(&sh, mode); err != nil {
+		return Statement{}, err
+	}
+	if err := p.parseJSONTables(&st, mode); err != nil {
+		return Statement{}, err
 	}
 	st.Node = node
 	st.Params = collectParams(node)

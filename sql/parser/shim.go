@@ -25,6 +25,9 @@ type shim struct {
 	st    *Statement
 	toks  []token
 	edits []edit
+	// into is INTO OUTFILE with its text.
+	into     *IntoFile
+	intoText string
 }
 
 // edit replaces src[start:end].
@@ -41,8 +44,20 @@ func (h *shim) first() bool {
 		h.scan() // TiDB's grammar drops WITH CONSISTENT SNAPSHOT
 		return h.admin()
 	}
+	if containsFold(h.src, "OUTFILE") || containsFold(h.src, "DUMPFILE") {
+		h.scan()
+		if h.intoFile() {
+			return true
+		}
+	}
 	if len(h.src) < 6 || !hasKeywordPrefix(h.src, "CREATE") && !hasKeywordPrefix(h.src, "ALTER") {
 		return false
+	}
+	if containsFold(h.src, "VIEW") {
+		h.scan()
+		if h.view() {
+			return len(h.edits) > 0
+		}
 	}
 	if !containsFold(h.src, "DEFAULT") {
 		return false
@@ -68,13 +83,18 @@ func (h *shim) repair() (changed bool, err error) {
 	before := len(h.edits)
 	switch h.word(0) {
 	case "CREATE", "ALTER":
+		if h.st.View != nil {
+			break
+		}
 		if err := h.createTable(); err != nil {
 			return false, err
 		}
 	case "EXPLAIN", "DESCRIBE", "DESC":
 		h.explainFormat()
 	case "INSERT", "REPLACE":
-		if err := h.insertAlias(); err != nil {
+		h.insertAlias()
+	case "UPDATE":
+		if err := h.multiUpdate(); err != nil {
 			return false, err
 		}
 	case "SHOW":
@@ -94,9 +114,15 @@ func (h *shim) repair() (changed bool, err error) {
 			h.blank(1, 1)
 		}
 	}
+	if err := h.jsonTable(); err != nil {
+		return false, err
+	}
 	h.derivedColumns()
 	h.selectInto()
 	h.soundsLike()
+	h.jsonValue()
+	h.introducers()
+	h.atTimeZone()
 	h.matchAgainst()
 	return len(h.edits) > before, nil
 }
@@ -106,11 +132,13 @@ func (h *shim) out() string {
 	sort.SliceStable(h.edits, func(i, j int) bool { return h.edits[i].start < h.edits[j].start })
 	var b strings.Builder
 	pos := 0
+	h.st.rewrites = nil
 	for _, e := range h.edits {
 		if e.start < pos {
 			continue
 		}
 		b.WriteString(h.src[pos:e.start])
+		h.st.rewrites = append(h.st.rewrites, rewrite{b.Len(), len(e.text), h.src[e.start:e.end]})
 		b.WriteString(e.text)
 		pos = e.end
 	}
@@ -178,6 +206,9 @@ func codeCommentsOpen(src string, mode types.SQLMode) string {
 
 func hasKeywordPrefix(s, kw string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
+	if strings.HasPrefix(s, "/*!") { // code, as in dumps
+		s = strings.TrimLeft(s[3:], "0123456789 \t\r\n")
+	}
 	return len(s) >= len(kw) && strings.EqualFold(s[:len(kw)], kw)
 }
 
@@ -298,8 +329,6 @@ func (h *shim) outOfScope() error {
 			if h.word(i+1) == "REFERENCE" {
 				return sqlerr.NotSupported(first + " SPATIAL REFERENCE SYSTEM")
 			}
-		case "SQL", "ALGORITHM", "VIEW":
-			return sqlerr.NotSupported(first + " VIEW")
 		}
 	case "XA", "HANDLER", "SIGNAL", "RESIGNAL", "CLONE", "INSTALL", "UNINSTALL", "PURGE", "CHANGE", "DECLARE", "CALL":
 		if first == "CHANGE" || first == "PURGE" || first == "INSTALL" || first == "UNINSTALL" {
@@ -312,7 +341,7 @@ func (h *shim) outOfScope() error {
 		}
 	case "START", "STOP", "RESET":
 		switch h.word(1) {
-		case "REPLICA", "SLAVE", "GROUP_REPLICATION", "MASTER", "BINARY", "PERSIST", "QUERY":
+		case "REPLICA", "SLAVE", "GROUP_REPLICATION", "MASTER", "BINARY", "QUERY":
 			return sqlerr.NotSupported(first + " " + h.word(1))
 		}
 	case "LOCK", "UNLOCK":
@@ -327,11 +356,11 @@ func (h *shim) outOfScope() error {
 		return sqlerr.NotSupported(first)
 	}
 	for i := range h.toks {
-		if h.op(i+1, "(") && h.word(i) == "JSON_TABLE" {
-			return sqlerr.NotSupported("JSON_TABLE")
-		}
-		if h.word(i) == "RETURNING" {
+		if h.word(i) == "RETURNING" && h.depth(i) == 0 {
 			return sqlerr.NotSupported("RETURNING")
+		}
+		if h.word(i) == "EXCLUDE" && (h.word(i-1) == "ROW" || h.word(i-1) == "PRECEDING" || h.word(i-1) == "FOLLOWING") {
+			return sqlerr.NotSupported("EXCLUDE")
 		}
 	}
 	return nil
@@ -360,6 +389,9 @@ func (h *shim) admin() bool {
 			return false
 		}
 		h.st.Admin = &Admin{Op: strings.ToLower(first), Tables: tables}
+		if h.word(len(h.toks)-1) == "QUICK" {
+			h.st.Admin.Words = []string{"quick"}
+		}
 		return true
 	case "START":
 		if h.word(1) != "TRANSACTION" {
@@ -388,11 +420,14 @@ func (h *shim) admin() bool {
 		}
 		h.st.Admin = &Admin{Op: "begin", Words: words}
 		return true
+	case "RESET":
+		return h.resetPersist()
 	case "SHOW":
 		if h.word(1) == "ENGINE" && len(h.toks) == 4 {
 			h.st.Admin = &Admin{Op: "engine_status", Words: []string{h.name(2), strings.ToLower(h.word(3))}}
 			return true
 		}
+		return h.showReplication()
 	}
 	return false
 }
@@ -490,108 +525,6 @@ func (h *shim) explainFormat() {
 	}
 }
 
-// insertAlias: INSERT … AS new[(a, b)] ON DUPLICATE KEY UPDATE x = new.a.
-func (h *shim) insertAlias() error {
-	on := -1
-	for i := range h.toks {
-		if h.words(i, "ON", "DUPLICATE", "KEY", "UPDATE") {
-			on = i
-		}
-	}
-	if on < 3 {
-		return nil
-	}
-	as, colsAt := on-2, -1
-	if h.op(on-1, ")") {
-		open := h.opening(on - 1)
-		if open < 2 {
-			return nil
-		}
-		as, colsAt = open-2, open
-	}
-	if h.word(as) != "AS" || !h.isName(as+1) {
-		return nil
-	}
-	alias := h.name(as + 1)
-	columns := map[string]string{}
-	if colsAt >= 0 {
-		target := h.insertColumns()
-		if target == nil {
-			return sqlerr.NotSupported("INSERT … AS alias(columns) without a column list")
-		}
-		n := 0
-		for j := colsAt + 1; j < on-1; j += 2 {
-			if !h.isName(j) || n >= len(target) {
-				return nil
-			}
-			columns[strings.ToLower(h.name(j))] = target[n]
-			n++
-		}
-	}
-	h.blank(as, on-1)
-	for i := on + 4; i < len(h.toks); i++ {
-		if h.isName(i) && strings.EqualFold(h.name(i), alias) && h.op(i+1, ".") && h.isName(i+2) && !h.op(i-1, ".") {
-			col := h.name(i + 2)
-			if c, ok := columns[strings.ToLower(col)]; ok {
-				col = c
-			}
-			h.replace(i, i+2, "VALUES("+quoteName(col)+")")
-			i += 2
-			continue
-		}
-		// Names of the alias's column list need no qualifier.
-		if c, ok := columns[strings.ToLower(h.name(i))]; ok && h.isName(i) && !h.op(i-1, ".") && !h.op(i+1, ".") && !h.op(i+1, "(") && !h.isTarget(i, on) {
-			h.replace(i, i, "VALUES("+quoteName(c)+")")
-		}
-	}
-	return nil
-}
-
-// isTarget: the name at i is the left side of an assignment.
-func (h *shim) isTarget(i, on int) bool {
-	return h.op(i+1, "=") && (i == on+4 || h.op(i-1, ","))
-}
-
-func (h *shim) opening(i int) int {
-	depth := 0
-	for ; i >= 0; i-- {
-		switch {
-		case h.op(i, ")"):
-			depth++
-		case h.op(i, "("):
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// insertColumns is the column list of an INSERT, nil if there is none.
-func (h *shim) insertColumns() []string {
-	i := 1
-	for i < len(h.toks) && !h.op(i, "(") {
-		if w := h.word(i); w == "VALUES" || w == "VALUE" || w == "SELECT" || w == "SET" {
-			return nil
-		}
-		i++
-	}
-	end := h.closing(i)
-	if end < 0 || h.word(i+1) == "SELECT" {
-		return nil
-	}
-	var cols []string
-	for j := i + 1; j < end; j += 2 {
-		if !h.isName(j) {
-			return nil
-		}
-		cols = append(cols, h.name(j))
-	}
-	return cols
-}
-
-func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-
 // show: SHOW WARNINGS LIMIT n, SHOW STORAGE ENGINES, SHOW EXTENDED INDEX.
 func (h *shim) show() error {
 	switch h.word(1) {
@@ -634,22 +567,11 @@ func (h *shim) show() error {
 		if w := h.word(2); w == "INDEX" || w == "INDEXES" || w == "KEYS" {
 			h.blank(1, 1)
 		}
-	case "BINARY", "MASTER":
-		if w := h.word(2); w == "LOGS" {
-			return sqlerr.NotSupported("SHOW " + h.word(1) + " LOGS")
-		}
-	case "BINLOG", "RELAYLOG":
-		return sqlerr.NotSupported("SHOW " + h.word(1) + " EVENTS")
-	case "REPLICAS", "SLAVE", "PARSE_TREE", "LIBRARY":
+	case "PARSE_TREE", "LIBRARY":
 		return sqlerr.NotSupported("SHOW " + h.word(1))
 	case "PROCEDURE", "FUNCTION":
 		if h.word(2) == "CODE" {
 			return sqlerr.NotSupported("SHOW " + h.word(1) + " CODE")
-		}
-	case "CREATE":
-		switch h.word(2) {
-		case "TRIGGER", "EVENT", "FUNCTION", "PROCEDURE":
-			return sqlerr.NotSupported("SHOW CREATE " + h.word(2))
 		}
 	}
 	return nil

@@ -75,6 +75,7 @@ type templater struct {
 	depth  int
 	clause [maxDepth + 1]clause
 	call   [maxDepth + 1]bool // inside the parentheses of a function call
+	named  [maxDepth + 1]bool // inside parentheses in a select list, whose text names a column
 
 	prev     prevToken // the token before
 	keepNext bool      // the next literal decides the meaning
@@ -266,8 +267,9 @@ func (t *templater) operator(c byte) outcome {
 		}
 		call := t.prev == prevCall || t.call[t.depth]
 		cl := t.clause[t.depth]
+		named := t.named[t.depth] || cl == clauseFields
 		t.depth++
-		t.clause[t.depth], t.call[t.depth] = cl, call
+		t.clause[t.depth], t.call[t.depth], t.named[t.depth] = cl, call, named
 		t.prev = prevOperator
 		t.pos++
 		return goOn
@@ -325,7 +327,11 @@ func (t *templater) quotedName(quote byte) outcome {
 // takes reports whether a literal at this place becomes a parameter.
 func (t *templater) takes() bool {
 	cl := t.clause[t.depth]
-	if t.keepNext || t.call[t.depth] || cl != clauseValues && cl != clauseLimit {
+	if t.keepNext || t.call[t.depth] || t.named[t.depth] || cl != clauseValues && cl != clauseLimit {
+		return false
+	}
+	// LIMIT 1 in a subquery says what it can be made into.
+	if cl == clauseLimit && t.depth > 0 {
 		return false
 	}
 	// WHERE 1 = 1 stays: the planner folds it. BETWEEN's AND is no condition.

@@ -53,6 +53,8 @@ func TestTemplate(t *testing.T) {
 		{"SELECT a FROM t WHERE x BETWEEN 1 AND 5 AND y = 3", "SELECT a FROM t WHERE x BETWEEN ? AND ? AND y = ? | i1 i5 i3"},
 		{"SELECT a-5 FROM t WHERE a -5 = b AND a-5 = 2", "SELECT a-5 FROM t WHERE a -? = b AND a-? = ? | i5 i5 i2"},
 		{"SELECT a FROM (SELECT 1 x FROM u WHERE y = 2) q WHERE x = 3", "SELECT a FROM (SELECT 1 x FROM u WHERE y = ?) q WHERE x = ? | i2 i3"},
+		{"SELECT (SELECT a FROM u WHERE y = 2 LIMIT 1) FROM t WHERE x = 3", "SELECT (SELECT a FROM u WHERE y = 2 LIMIT 1) FROM t WHERE x = ? | i3"},
+		{"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE y = 2 LIMIT 1) LIMIT 9", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE y = ? LIMIT 1) LIMIT ? | i2 i9"},
 		{"INSERT INTO t (a, b) VALUES (1, 'x'), (-2, NULL)", "INSERT INTO t (a, b) VALUES (?, ?), (?, NULL) | i1 \"x\" i-2"},
 		{"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = a + 2", "INSERT INTO t VALUES (?) ON DUPLICATE KEY UPDATE a = a + ? | i1 i2"},
 		{"INSERT INTO t SET a = 1, b = 'z'", "INSERT INTO t SET a = ?, b = ? | i1 \"z\""},

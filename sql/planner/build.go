@@ -56,7 +56,7 @@ func (r *request) equals(o *request) bool {
 // take exponential time.
 func (p *planner) build(n logical.Node, req request) (rel, error) {
 	switch n.(type) {
-	case *logical.Join, *logical.Aggregate, *logical.Sort, *logical.Limit, *logical.Distinct, *logical.SetOperation:
+	case *logical.Join, *logical.Apply, *logical.Aggregate, *logical.Sort, *logical.Limit, *logical.Distinct, *logical.SetOperation, *logical.Window, *logical.Rollup:
 	default:
 		return p.buildNode(n, req)
 	}
@@ -86,8 +86,14 @@ func (p *planner) buildNode(n logical.Node, req request) (rel, error) {
 		return p.project(n, req)
 	case *logical.Join:
 		return p.join(n, req)
+	case *logical.Apply:
+		return p.apply(n, req)
 	case *logical.Aggregate:
 		return p.aggregate(n, req)
+	case *logical.Rollup:
+		return p.rollup(n, req)
+	case *logical.Window:
+		return p.window(n, req)
 	case *logical.Sort:
 		return p.sort(n, nil, nil, req)
 	case *logical.Limit:
@@ -100,6 +106,10 @@ func (p *planner) buildNode(n logical.Node, req request) (rel, error) {
 		return p.values(n, req)
 	case *logical.Virtual:
 		return p.virtual(n)
+	case *logical.CTEScan:
+		return p.cteScan(n, req)
+	case *logical.JSONTable:
+		return p.jsonTable(n, req), nil
 	}
 	return rel{}, sqlerr.Internal("cannot build %T", n)
 }
@@ -159,7 +169,10 @@ func (p *planner) filter(n *logical.Filter, req request) (rel, error) {
 	if err != nil {
 		return rel{}, err
 	}
-	conds, err := placeAll(n.Conds, in.ids())
+	if v, ok := in.node.(*physical.Virtual); ok {
+		v.Equal = virtualEqual(n.Conds, in.cols)
+	}
+	conds, err := placeAll(cheapFirst(n.Conds), in.ids())
 	if err != nil {
 		return rel{}, err
 	}
@@ -267,6 +280,41 @@ func (p *planner) virtual(n *logical.Virtual) (rel, error) {
 		read[i] = i
 	}
 	return rel{node: &physical.Virtual{Base: base(n.Cols, 100, 10000), Name: n.Name, Key: n.Key, Read: read}, cols: n.Cols, rows: 100, cost: 10000}, nil
+}
+
+// virtualEqual finds the conditions column = value in a filter over a virtual
+// table, for values that are there before the statement runs.
+func virtualEqual(conds []expr.Expr, cols []logical.Column) []physical.VirtualEqual {
+	var out []physical.VirtualEqual
+	for _, e := range conds {
+		f, ok := e.(*expr.Func)
+		if !ok || f.Name != "=" || len(f.Args) != 2 {
+			continue
+		}
+		for i := range f.Args {
+			c, ok := f.Args[i].(*expr.Col)
+			if !ok || !isGiven(f.Args[1-i]) {
+				continue
+			}
+			for pos := range cols {
+				if cols[pos].ID == c.ID {
+					out = append(out, physical.VirtualEqual{Pos: pos, Value: f.Args[1-i]})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// isGiven reports literals, parameters and DATABASE().
+func isGiven(e expr.Expr) bool {
+	switch e := e.(type) {
+	case *expr.Const, *expr.Param:
+		return true
+	case *expr.Func:
+		return e.Name == "database" && len(e.Args) == 0
+	}
+	return false
 }
 
 // distinct removes duplicates: by hashing, or as they come when the input has

@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/planner/rewrite"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -86,7 +87,7 @@ func newGraph(items []*joinItem, conds []expr.Expr, need map[expr.ColID]bool) *j
 	g := &joinGraph{items: items, need: need, conds: make([]*joinCond, len(conds))}
 	for i, e := range conds {
 		c := &joinCond{e: e, reads: g.reads(e)}
-		if f, ok := e.(*expr.Func); ok && f.Name == "=" && len(f.Args) == 2 && isHashable(f) {
+		if f, ok := e.(*expr.Func); ok && f.Name == "=" && len(f.Args) == 2 && rewrite.Hashable(f) {
 			c.equi = true
 			c.args = [2]uint64{g.reads(f.Args[0]), g.reads(f.Args[1])}
 		}

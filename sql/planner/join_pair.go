@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/cost"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/planner/rewrite"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -132,32 +133,9 @@ func (j *pair) kindRows() float64 {
 	return math.Max(j.rows, 0.1)
 }
 
-// isHashable reports whether equality of the operands of f is equality of
-// their hash keys: same kind, and compared in their own collation.
-func isHashable(f *expr.Func) bool {
-	x, y := f.Args[0].Type(), f.Args[1].Type()
-	if types.KindOf(x) != types.KindOf(y) {
-		return mixedSign(x, y)
-	}
-	if x.IsString() || y.IsString() {
-		c, ok := expr.CompareCollation(f)
-		return ok && x.Collation == y.Collation && c == x.Collation
-	}
-	if x.ID == schema.TypeEnum || x.ID == schema.TypeSet || y.ID == schema.TypeEnum || y.ID == schema.TypeSet {
-		return false
-	}
-	return (x.ID == schema.TypeFloat) == (y.ID == schema.TypeFloat)
-}
-
-// mixedSign reports a signed and an unsigned integer: they are hashed as
-// decimals.
-func mixedSign(x, y schema.Type) bool {
-	return x.IsInteger() && y.IsInteger() && x.Unsigned != y.Unsigned
-}
-
 // hashKeys are the operands of an equality as keys of one type.
 func (p *planner) hashKeys(e equiPair) (left, right expr.Expr, err error) {
-	if !mixedSign(e.left.Type(), e.right.Type()) {
+	if !rewrite.MixedSign(e.left.Type(), e.right.Type()) {
 		return e.left, e.right, nil
 	}
 	t := types.DecimalOf(20, 0)
@@ -260,7 +238,7 @@ func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
 		h.LeftKeys, h.RightKeys = append(h.LeftKeys, lk), append(h.RightKeys, rk)
 	}
 	var err error
-	if h.Filter, err = placeAll(j.rest, append(left, right...)); err != nil {
+	if h.Filter, err = placeAll(cheapFirst(j.rest), append(left, right...)); err != nil {
 		return rel{}, err
 	}
 	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
@@ -273,7 +251,7 @@ func (j *pair) nestedCost() float64 {
 }
 
 func (p *planner) nestedLoop(j *pair, c float64) (rel, error) {
-	filter, err := placeAll(j.all, append(j.left.ids(), j.right.ids()...))
+	filter, err := placeAll(cheapFirst(j.all), append(j.left.ids(), j.right.ids()...))
 	if err != nil {
 		return rel{}, err
 	}
@@ -315,7 +293,7 @@ func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath
 	add(nil)
 	for i := range s.Table.Indexes {
 		x := &s.Table.Indexes[i]
-		if x.State == schema.IndexPublic && !x.Sparse && (!x.Invisible || hintNames(&s.Hint, x)) {
+		if x.State == schema.IndexPublic && !x.Sparse && (!x.Invisible || p.opts.Invisible || hintNames(&s.Hint, x)) {
 			add(x)
 		}
 	}
@@ -429,7 +407,7 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 	if err != nil {
 		return rel{}, err
 	}
-	filter, err := placeAll(l.filter, append(left, inner.ids()...))
+	filter, err := placeAll(cheapFirst(l.filter), append(left, inner.ids()...))
 	if err != nil {
 		return rel{}, err
 	}

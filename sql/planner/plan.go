@@ -1,7 +1,10 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -17,6 +20,9 @@ type Options struct {
 	// those of the execution that the plan is first made for.
 	Ctx  *expr.Ctx
 	Bind *expr.BindEnv
+	// Rules are the computed columns of a table; nil when it has none. A nil
+	// function: expressions are not replaced by generated columns.
+	Rules func(t *schema.Table) *derive.Rules
 	// Parallelism is the number of workers of a parallel operator, 1 for none.
 	Parallelism int
 	// Disabled switches off rewrite rules and operators by name (Rules,
@@ -26,6 +32,8 @@ type Options struct {
 	Trace func(rule string, n logical.Node)
 	// Check verifies the logical plan after each rule, and the physical one.
 	Check bool
+	// Invisible indexes may be used (optimizer_switch='use_invisible_indexes=on').
+	Invisible bool
 	// SmallLimit: the client takes at most this many rows (sql_select_limit),
 	// 0 for no bound.
 	SmallLimit uint64
@@ -33,8 +41,17 @@ type Options struct {
 
 // Plan makes the plan of a query or change.
 func Plan(stmt logical.Statement, opts Options) (*physical.Plan, error) {
-	p := &planner{opts: opts, seen: map[schema.TableID]bool{}}
+	p := &planner{opts: opts, seen: map[schema.TableID]bool{}, subqueries: slices.Clone(subqueriesOf(stmt))}
+	for _, n := range p.subqueries {
+		p.addTables(n)
+	}
 	plan, err := p.statement(stmt)
+	if err == nil {
+		plan.CTEs = p.cteList
+		if d, ok := stmt.(interface{ Dependencies() *logical.Deps }); ok {
+			plan.Views = d.Dependencies().Views
+		}
+	}
 	if err == nil && opts.Check {
 		if bad := physical.Verify(plan); bad != nil {
 			return nil, sqlerr.Internal("bad plan: %v", bad)
@@ -53,6 +70,10 @@ func (p *planner) statement(stmt logical.Statement) (*physical.Plan, error) {
 		return p.update(s)
 	case *logical.Delete:
 		return p.delete(s)
+	case *logical.MultiUpdate:
+		return p.multiUpdate(s)
+	case *logical.MultiDelete:
+		return p.multiDelete(s)
 	}
 	return nil, sqlerr.Internal("no plan for %T", stmt)
 }
@@ -61,8 +82,16 @@ type planner struct {
 	opts   Options
 	tables []*schema.Table
 	seen   map[schema.TableID]bool
+	// subqueries are those of the statement, by ID; nil when they are part of
+	// another plan.
+	subqueries []logical.Node
 	// memo are the built nodes.
 	memo map[logical.Node][]built
+	// ctes are the common table expressions that are computed once, list in the
+	// order of their first use.
+	ctes    map[*logical.CTE]*physical.CTE
+	cteList []*physical.CTE
+	walked  map[*logical.CTE]bool // those whose tables are known
 	// change is the occurrence of a table that the statement changes.
 	change *logical.Scan
 	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
@@ -90,6 +119,9 @@ func (p *planner) addTables(n logical.Node) {
 	case *logical.Project:
 		p.addTables(x.Input)
 		return
+	case *logical.CTEScan:
+		p.addCTETables(x.CTE)
+		return
 	}
 	for _, in := range n.Inputs() {
 		p.addTables(in)
@@ -97,16 +129,22 @@ func (p *planner) addTables(n logical.Node) {
 }
 
 // root rewrites and builds n so that its output is exactly n's columns.
-func (p *planner) root(n logical.Node) (physical.Node, error) {
+func (p *planner) root(n logical.Node) (physical.Node, error) { return p.rootOf(n, nil) }
+
+// rootOf is root for some of n's columns; nil for all.
+func (p *planner) rootOf(n logical.Node, cols []logical.Column) (physical.Node, error) {
 	// Rules may find that a table need not be read; the plan depends on it all
 	// the same.
 	p.addTables(n)
-	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check}
+	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Rules: p.opts.Rules, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check,
+		Subqueries: p.subqueries, Cost: p.estimate}
 	out, err := r.Rewrite(n)
 	if err != nil {
 		return nil, err
 	}
-	cols := out.Columns()
+	if cols == nil {
+		cols = out.Columns()
+	}
 	rel, err := p.build(out, request{cols: idSet(cols)})
 	if err != nil {
 		return nil, err
@@ -114,19 +152,66 @@ func (p *planner) root(n logical.Node) (physical.Node, error) {
 	return p.layout(rel, cols).node, nil
 }
 
-func (p *planner) subplans(list []logical.Node) ([]physical.Node, error) {
-	out := make([]physical.Node, len(list))
-	for i, n := range list {
-		if n == nil {
-			continue // became a semi join
-		}
-		sub, err := p.root(n)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = sub
+func subqueriesOf(stmt logical.Statement) []logical.Node {
+	switch s := stmt.(type) {
+	case *logical.Query:
+		return s.Subqueries
+	case *logical.Insert:
+		return s.Subqueries
+	case *logical.Update:
+		return s.Subqueries
+	case *logical.Delete:
+		return s.Subqueries
+	case *logical.MultiUpdate:
+		return s.Subqueries
+	case *logical.MultiDelete:
+		return s.Subqueries
 	}
-	return out, nil
+	return nil
+}
+
+// estimate plans n as far as it is rewritten, for rules that have a choice.
+func (p *planner) estimate(n logical.Node) (rows, cost float64, ok bool) {
+	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Disabled: p.opts.Disabled}
+	n, err := r.Rewrite(n)
+	if err != nil {
+		return 0, 0, false
+	}
+	rel, err := p.build(n, request{cols: idSet(n.Columns())})
+	return rel.rows, rel.cost, err == nil
+}
+
+// subplans plans the subqueries into plan. Those outside come first: rules may
+// make joins of the ones within.
+func (p *planner) subplans(plan *physical.Plan) error {
+	list := p.subqueries
+	plan.Subplans, plan.Dependent = make([]physical.Node, len(list)), make([]bool, len(list))
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == nil {
+			continue // became a join
+		}
+		plan.Dependent[i] = rewrite.ReadsOuter(list[i])
+		workers := p.opts.Parallelism
+		if plan.Dependent[i] {
+			p.opts.Parallelism = 1
+		}
+		sub, err := p.root(list[i])
+		p.opts.Parallelism = workers
+		if err != nil {
+			return err
+		}
+		plan.Subplans[i] = sub
+	}
+	return nil
+}
+
+// finish adds the subqueries and the tables of the statement.
+func (p *planner) finish(plan *physical.Plan) (*physical.Plan, error) {
+	if err := p.subplans(plan); err != nil {
+		return nil, err
+	}
+	plan.Tables = p.tables
+	return plan, nil
 }
 
 func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
@@ -136,31 +221,26 @@ func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	subs, err := p.subplans(q.Subqueries)
-	if err != nil {
-		return nil, err
-	}
-	return &physical.Plan{Root: root, Subplans: subs, Tables: p.tables, CalcFoundRows: q.CalcFoundRows, Locks: q.Locks}, nil
+	plan := &physical.Plan{Root: root, CalcFoundRows: q.CalcFoundRows, Locks: q.Locks}
+	return p.finish(plan)
 }
 
 func (p *planner) insert(s *logical.Insert) (*physical.Plan, error) {
-	subs, err := p.subplans(s.Subqueries)
-	if err != nil {
-		return nil, err
-	}
 	p.addTable(s.Table)
-	ins := &physical.Insert{Table: s.Table, Columns: s.Columns, Rows: s.Rows, Defaults: s.Defaults, Replace: s.Replace, Ignore: s.Ignore}
+	ins := &physical.Insert{Table: s.Table, Columns: s.Columns, Rows: s.Rows, Defaults: s.Defaults, Replace: s.Replace, Ignore: s.Ignore,
+		Check: (*physical.RowCheck)(s.Check)}
 	for _, a := range s.OnDuplicate {
 		ins.OnDuplicate = append(ins.OnDuplicate, physical.Assignment{Column: a.Column, Value: a.Value, Default: a.Default})
 	}
-	plan := &physical.Plan{Change: ins, Subplans: subs}
+	plan := &physical.Plan{Change: ins, Writes: []*schema.Table{s.Table}}
 	if s.Source != nil {
-		if plan.Root, err = p.root(s.Source); err != nil {
+		root, err := p.root(s.Source)
+		if err != nil {
 			return nil, err
 		}
+		plan.Root = root
 	}
-	plan.Tables = p.tables
-	return plan, nil
+	return p.finish(plan)
 }
 
 func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
@@ -169,22 +249,12 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	subs, err := p.subplans(s.Subqueries)
-	if err != nil {
+	up := &physical.Update{Table: s.Table, Ignore: s.Ignore, Check: (*physical.RowCheck)(s.Check)}
+	cols := s.Input.Columns()
+	if up.Assignments, err = placeAssignments(s.Assignments, ids(cols)); err != nil {
 		return nil, err
 	}
-	up := &physical.Update{Table: s.Table, Ignore: s.Ignore}
-	cols := s.Input.Columns()
-	for _, a := range s.Assignments {
-		out := physical.Assignment{Column: a.Column, Default: a.Default}
-		if a.Value != nil {
-			if out.Value, err = place(a.Value, ids(cols)); err != nil {
-				return nil, err
-			}
-		}
-		up.Assignments = append(up.Assignments, out)
-	}
-	return &physical.Plan{Root: root, Change: up, Subplans: subs, Tables: p.tables}, nil
+	return p.finish(&physical.Plan{Root: root, Change: up, Writes: []*schema.Table{s.Table}})
 }
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
@@ -193,11 +263,7 @@ func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	subs, err := p.subplans(s.Subqueries)
-	if err != nil {
-		return nil, err
-	}
-	return &physical.Plan{Root: root, Change: &physical.Delete{Table: s.Table, Ignore: s.Ignore}, Subplans: subs, Tables: p.tables}, nil
+	return p.finish(&physical.Plan{Root: root, Change: &physical.Delete{Table: s.Table, Ignore: s.Ignore}, Writes: []*schema.Table{s.Table}})
 }
 
 // place fixes the columns of e to their positions in a layout.

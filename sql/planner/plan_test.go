@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner"
@@ -22,12 +23,15 @@ import (
 // testCatalog is a catalog and estimator that scripts fill.
 type testCatalog struct {
 	tables   map[string]*schema.Table
+	views    map[string]*schema.View
 	rows     map[string]float64
 	distinct map[string]float64
+	// invisible: the next plan may use invisible indexes.
+	invisible bool
 }
 
 func newTestCatalog() *testCatalog {
-	return &testCatalog{tables: map[string]*schema.Table{}, rows: map[string]float64{}, distinct: map[string]float64{}}
+	return &testCatalog{tables: map[string]*schema.Table{}, views: map[string]*schema.View{}, rows: map[string]float64{}, distinct: map[string]float64{}}
 }
 
 func (c *testCatalog) Database(name string) (*schema.Database, bool) {
@@ -37,6 +41,11 @@ func (c *testCatalog) Database(name string) (*schema.Database, bool) {
 func (c *testCatalog) Table(db, name string) (*schema.Table, bool) {
 	t, ok := c.tables[name]
 	return t, ok && db == "d"
+}
+
+func (c *testCatalog) View(db, name string) (*schema.View, bool) {
+	v, ok := c.views[name]
+	return v, ok && db == "d"
 }
 
 func (c *testCatalog) TableRows(t *schema.Table) float64 {
@@ -100,6 +109,7 @@ func TestPlans(t *testing.T) {
 				d.MaybeScanArgs(t, "parallel", &parallel)
 				why := false
 				d.MaybeScanArgs(t, "trace", &why)
+				c.invisible = d.HasArg("invisible")
 				return c.plan(d.Input, disabled, parallel, why)
 			}
 			return "unknown command " + d.Cmd
@@ -124,6 +134,11 @@ func (c *testCatalog) ddl(input string) string {
 		st, err := c.bind(sql)
 		if err != nil {
 			return err.Error() + "\n"
+		}
+		if v, ok := st.(*logical.CreateView); ok {
+			c.views[v.View.Name] = v.View
+			rest = tail
+			continue
 		}
 		t := st.(*logical.CreateTable).Table
 		t.ID = schema.TableID(len(c.tables) + 1)
@@ -151,6 +166,15 @@ func (c *testCatalog) stats(input string) string {
 	return ""
 }
 
+// compiled are the computed columns of a table.
+func compiled(t *schema.Table) *derive.Rules {
+	r, err := bind.CompileRules(t)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool) string {
 	st, err := c.bind(sql)
 	if err != nil {
@@ -160,8 +184,8 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 	for _, n := range disabled {
 		off[n] = true
 	}
-	plan, err := planner.Plan(st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI},
-		Parallelism: parallel, Disabled: off, Check: true})
+	plan, err := planner.Plan(st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode},
+		Rules: compiled, Invisible: c.invisible, Parallelism: parallel, Disabled: off, Check: true})
 	if err != nil {
 		return fmt.Sprintf("%v\n", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/rewrite"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // TestRewrite runs testdata/rewrite, one file a rule.
@@ -52,11 +53,11 @@ func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
 			return fmt.Sprintf("there is no rule %s\n", name)
 		}
 	}
-	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}, Disabled: off, Check: true}
+	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode}, Rules: compiled, Disabled: off, Check: true}
 	var root logical.Node
 	switch s := st.(type) {
 	case *logical.Query:
-		root = s.Root
+		root, r.Subqueries = s.Root, s.Subqueries
 	case *logical.Update:
 		root = s.Input
 	case *logical.Delete:
@@ -66,5 +67,11 @@ func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	return logical.Format(n)
+	out := logical.Format(n)
+	for i, s := range r.Subqueries {
+		if s != nil {
+			out += fmt.Sprintf("subquery#%d\n%s", i+1, logical.Format(s))
+		}
+	}
+	return out
 }

@@ -44,7 +44,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible}
 	pos := map[expr.ColID]int{}
 	for i, c := range s.Cols {
 		pos[c.ID] = i
@@ -161,7 +161,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set,
 		Lookup: path.Lookup, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
-		IndexFilter: toRead(path.EntryFilter, at), Filter: toRead(path.Residual, at),
+		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
 	}

@@ -61,6 +61,8 @@ type atom struct {
 	// points is the most values that the atom allows, 0 when they are no
 	// points of the key (cutPoints).
 	points int
+	// rounds: the column, a BIGINT, is compared as a double.
+	rounds bool
 	like   *likePrefix
 }
 
@@ -91,6 +93,12 @@ func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr)
 		columns = columns[:maxKey]
 	}
 	b := builder{columns: columns}
+	if !b.mayRestrictFirst(conds) {
+		return nil, conds
+	}
+	if set, residual := b.buildTuples(conds); set != nil {
+		return set, residual
+	}
 	nodes := make([]node, len(conds))
 	for i, c := range conds {
 		nodes[i] = b.node(c)
@@ -140,6 +148,28 @@ func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr)
 		set.single()
 	}
 	return set, residual
+}
+
+// mayRestrictFirst is a quick test for long lists: a condition has to mention
+// the key's first column, an OR in each branch.
+func (b *builder) mayRestrictFirst(conds []expr.Expr) bool {
+	found := false
+	for _, c := range conds {
+		for {
+			f, ok := c.(*expr.Func)
+			if !ok || f.Name != "or" {
+				break
+			}
+			c = f.Args[0]
+		}
+		expr.Walk(c, func(e expr.Expr) bool {
+			if x, ok := e.(*expr.Col); ok && len(b.columns) > 0 && x.Index == b.columns[0].Table {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 // single fills Keys when each column has exactly one equality and nothing
@@ -470,16 +500,11 @@ func (b *builder) comparison(name string, left, right expr.Expr, f *expr.Func) n
 	if !expr.IsConst(right) {
 		return nil
 	}
-	col := b.column(stripWidening(left))
+	col, rounds := b.operand(left)
 	if col < 0 || !b.comparable(col, left, right, f) {
 		return nil
 	}
-	k := &b.columns[col]
-	a := &atom{col: col, op: comparisons[name], args: []expr.Expr{right}, exact: k.Prefix == 0, points: 1}
-	if cutOf(k) == cutVaries {
-		a.points = 0
-	}
-	return a
+	return b.atom(&atom{col: col, op: comparisons[name], args: []expr.Expr{right}, points: 1, rounds: rounds})
 }
 
 // rows expands a comparison of rows into columns: (a,b) > (1,2) is a > 1 OR
@@ -546,7 +571,7 @@ func (b *builder) in(f *expr.Func) node {
 		}
 		return out
 	}
-	col := b.column(stripWidening(f.Args[0]))
+	col, rounds := b.operand(f.Args[0])
 	if col < 0 || len(list) > MaxSpans {
 		return nil
 	}
@@ -555,12 +580,34 @@ func (b *builder) in(f *expr.Func) node {
 			return nil
 		}
 	}
-	k := &b.columns[col]
-	a := &atom{col: col, op: opIn, args: list, exact: k.Prefix == 0, points: len(list)}
-	if cutOf(k) == cutVaries {
+	return b.atom(&atom{col: col, op: opIn, args: list, points: len(list), rounds: rounds})
+}
+
+// atom completes a comparison with constants.
+func (b *builder) atom(a *atom) node {
+	k := &b.columns[a.col]
+	a.exact = k.Prefix == 0 && !a.rounds
+	if cutOf(k) == cutVaries || a.rounds {
 		a.points = 0
 	}
 	return a
+}
+
+// operand is the key column that one side of a comparison is, perhaps converted
+// to a wider type, or -1. rounds tells of a BIGINT as a double: that keeps the
+// order, but from 2^53 on several integers are one double.
+func (b *builder) operand(e expr.Expr) (col int, rounds bool) {
+	if col = b.column(stripWidening(e)); col >= 0 {
+		return col, false
+	}
+	f, ok := e.(*expr.Func)
+	if !ok || f.Name != "cast" || len(f.Args) != 1 || f.T.ID != schema.TypeDouble {
+		return -1, false
+	}
+	if col = b.column(f.Args[0]); col >= 0 && b.columns[col].Type.ID == schema.TypeBigInt {
+		return col, true
+	}
+	return -1, false
 }
 
 // stripWidening takes off a conversion of a number column to a wider number

@@ -1,8 +1,9 @@
 package ranges
 
 import (
+	"math"
 	"math/bits"
-	"sort"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -40,6 +41,10 @@ func (s *Set) Spans(c *expr.Ctx) ([]Span, error) {
 		return s.singleSpan(c)
 	}
 	e := evaluator{set: s, ctx: c}
+	if t, ok := s.conj[0].(*tuples); ok {
+		spans, err := e.tuples(t)
+		return e.normalise(spans), err
+	}
 	spans, err := e.conjunction(s.conj)
 	if err != nil {
 		return nil, err
@@ -218,7 +223,7 @@ func (e *evaluator) atom(a *atom) ([]interval, error) {
 	case opIn:
 		out := make([]interval, 0, len(a.args))
 		for _, x := range a.args {
-			ivs, err := e.compare(a.col, opEq, x)
+			ivs, err := e.compare(a, opEq, x)
 			if err != nil {
 				return nil, err
 			}
@@ -228,7 +233,7 @@ func (e *evaluator) atom(a *atom) ([]interval, error) {
 	case opLike:
 		return e.like(a)
 	}
-	return e.compare(a.col, a.op, a.args[0])
+	return e.compare(a, a.op, a.args[0])
 }
 
 // values are all values of a column but NULL. Keys of columns that are not
@@ -247,7 +252,8 @@ func (e *evaluator) null(col int) []interval {
 	return []interval{{lo: bound{d: value.Null}, hi: bound{d: value.Null}}}
 }
 
-func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
+func (e *evaluator) compare(a *atom, o op, arg expr.Expr) ([]interval, error) {
+	col := a.col
 	d, err := expr.EvalConst(e.ctx, arg)
 	if err != nil {
 		return nil, err
@@ -257,6 +263,16 @@ func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
 			return e.null(col), nil
 		}
 		return nil, nil
+	}
+	if a.rounds {
+		f, err := types.ToFloat(&e.ctx.Env, d, arg.Type())
+		if err != nil {
+			return nil, err
+		}
+		if math.Abs(f) >= 1<<53 {
+			return e.rounded(col, o, f)
+		}
+		d = value.Float(f)
 	}
 	d, cmp, err := toColumn(e.ctx, d, arg.Type(), e.set.Columns[col].Type)
 	if err != nil {
@@ -279,6 +295,31 @@ func (e *evaluator) compare(col int, o op, arg expr.Expr) ([]interval, error) {
 		iv.lo = bound{d: d, open: cmp >= 0}
 	case opGE:
 		iv.lo = bound{d: d, open: cmp > 0}
+	}
+	return []interval{iv}, nil
+}
+
+// rounded is compare for a BIGINT column and a double to which several integers
+// round: more than the rows that are asked for, between the doubles next to it.
+func (e *evaluator) rounded(col int, o op, f float64) ([]interval, error) {
+	at := func(f float64) (value.Datum, error) {
+		d, _, err := toInteger(value.Float(f), e.set.Columns[col].Type)
+		return d, err
+	}
+	below, err := at(math.Nextafter(f, math.Inf(-1)))
+	if err != nil {
+		return nil, err
+	}
+	above, err := at(math.Nextafter(f, math.Inf(1)))
+	if err != nil {
+		return nil, err
+	}
+	iv := e.values(col)
+	if o != opLT && o != opLE {
+		iv.lo = bound{d: below}
+	}
+	if o != opGT && o != opGE {
+		iv.hi = bound{d: above}
 	}
 	return []interval{iv}, nil
 }
@@ -425,7 +466,18 @@ func (e *evaluator) union(ivs []interval, col int) []interval {
 	if len(ivs) <= 1 {
 		return ivs
 	}
-	sort.SliceStable(ivs, func(i, j int) bool { return e.lowLess(ivs[i].lo, ivs[j].lo, col) })
+	order := func(a, b interval) int {
+		switch {
+		case e.lowLess(a.lo, b.lo, col):
+			return -1
+		case e.lowLess(b.lo, a.lo, col):
+			return 1
+		}
+		return 0
+	}
+	if !slices.IsSortedFunc(ivs, order) {
+		slices.SortFunc(ivs, order)
+	}
 	out := ivs[:1]
 	for _, iv := range ivs[1:] {
 		last := &out[len(out)-1]
@@ -461,7 +513,7 @@ func (e *evaluator) normalise(spans []Span) []Span {
 	if len(spans) <= 1 {
 		return spans
 	}
-	sort.SliceStable(spans, func(i, j int) bool { return e.compareLow(spans[i], spans[j]) < 0 })
+	e.sortSpans(spans)
 	out := spans[:1]
 	for _, s := range spans[1:] {
 		last := &out[len(out)-1]

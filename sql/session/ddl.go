@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -21,7 +20,8 @@ func (s *Session) ddlEnv() ddl.Env {
 	env.Write = true
 	return ddl.Env{
 		Owner: s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
-		Eval: s.evalDefault, Warn: s.warn, SetState: s.process.SetState,
+		ForeignKeyChecks: s.foreignKeyChecks(),
+		Eval:             s.evalDefault, Warn: s.warn, SetState: s.process.SetState,
 	}
 }
 
@@ -85,10 +85,10 @@ func (s *Session) maintain(ctx context.Context, stmt logical.Statement, more boo
 	case *logical.AnalyzeTable:
 		tables = x.Tables
 	case *logical.Maintain:
+		if x.Op == "checksum" {
+			return s.checksum(ctx, x, more, w)
+		}
 		op, tables = x.Op, x.Tables
-	}
-	if op == "checksum" || op == "repair" {
-		return sqlerr.NotSupported(fmt.Sprintf("%s TABLE", op))
 	}
 	text := types.VarcharOf(128, schema.CollationUTF8MB40900AICI)
 	long := types.Text(schema.CollationUTF8MB40900AICI)
@@ -116,7 +116,7 @@ func (s *Session) maintain(ctx context.Context, stmt logical.Statement, more boo
 
 // maintainTable yields pairs of message type and text.
 func (s *Session) maintainTable(ctx context.Context, op, db, name string) ([][2]string, error) {
-	t, ok := s.engine.catalog.Snapshot().Table(db, name)
+	t, ok := s.visible().Table(db, name)
 	if !ok {
 		return [][2]string{{"Error", sqlerr.NoSuchTable(db, name).Message}, {"status", "Operation failed"}}, nil
 	}
@@ -128,6 +128,8 @@ func (s *Session) maintainTable(ctx context.Context, op, db, name string) ([][2]
 		s.engine.plans.clear()
 	case "check":
 		return s.checkTable(ctx, t)
+	case "repair":
+		return [][2]string{{"note", "The storage engine for the table doesn't support repair"}}, nil
 	}
 	return [][2]string{{"status", "OK"}}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/stats"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -27,8 +28,14 @@ type Config struct {
 	// MemoryLimit bounds what all queries together hold in memory, in bytes; 0
 	// for 1 GiB.
 	MemoryLimit int64
+	// Spill takes what queries put aside when memory is short; nil: they fail.
+	Spill *spill.Disk
+	// TempDir is the directory of other temporary files, "" for the system's.
+	TempDir string
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
+	// OnGlobal, if set, learns of each global variable that SET changes.
+	OnGlobal func(name string, v value.Datum)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
 }
@@ -50,10 +57,15 @@ type Engine struct {
 	ddl        *ddl.Runner
 	info       *infoschema.Provider
 	memory     *exec.Tracker
+	spill      *spill.Disk
+	spilled    exec.SpillCounters
+	tempDir    string
 	started    time.Time
 	checkPlans bool
 	counters   counters
 	userLocks  userLocks
+	// transactions numbers those of INNODB_TRX.
+	transactions atomic.Uint64
 	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are
 	// any, plain reads take metadata locks too.
 	lockedTables atomic.Int64
@@ -82,11 +94,13 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		store: cfg.Store, log: cfg.Log, catalog: cat, globals: newGlobals(), processes: newProcesses(),
 		parsers: parser.NewPool(), plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans,
 		codecs: source.NewCodecs(), sequences: table.NewSequences(cfg.Store),
-		memory: exec.NewTracker("server", cfg.MemoryLimit),
+		memory: exec.NewTracker("server", cfg.MemoryLimit), spill: cfg.Spill, tempDir: cfg.TempDir,
 	}
 	for n, v := range cfg.Globals {
 		e.globals.Set(n, v)
 	}
+	e.loadPersisted()
+	e.globals.onChange = cfg.OnGlobal
 	e.stats = stats.New(cfg.Store, e.codecs)
 	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log})
 	e.info = infoschema.New((*introspection)(e))

@@ -31,9 +31,35 @@ func explainHeader(format string, analyze bool) *mysqlwire.Header {
 	return mysqlwire.NewHeader(cols)
 }
 
+// explainFormat is the format of an EXPLAIN: what the statement says, else the
+// variable explain_format. The traditional one has no place for measurements.
+func (s *Session) explainFormat(said string, analyze bool) string {
+	if said == "" {
+		said = strings.ToLower(s.vars.text("explain_format"))
+		if analyze && said == "traditional" {
+			said = "tree"
+		}
+	}
+	return said
+}
+
+// explainConnection is EXPLAIN FOR CONNECTION: the plan that runs there now.
+// 1094, 3012.
+func (s *Session) explainConnection(x *logical.ExplainConnection, more bool, w mysqlwire.ResultWriter) error {
+	p := s.engine.processes.Get(x.ID)
+	if p == nil {
+		return sqlerr.NoSuchThread(x.ID)
+	}
+	plan := p.plan.Load()
+	if plan == nil {
+		return sqlerr.ExplainNotRunning()
+	}
+	return s.writePlan(w, s.explainFormat(x.Format, false), false, &physical.Printer{}, plan, "", more)
+}
+
 // explain is EXPLAIN and EXPLAIN ANALYZE.
 func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
-	format := strings.ToLower(x.Format)
+	format := s.explainFormat(x.Format, x.Analyze)
 	opts := s.planOptions(vals)
 	var trace strings.Builder
 	if format == "trace" {
@@ -48,17 +74,20 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 	plan.ParamTypes = ptypes
 	printer := &physical.Printer{Ctx: s.exprCtx(ctx, vals), Why: format == "trace"}
 	if x.Analyze {
-		if format != "" && format != "tree" && format != "json" {
+		if format != "tree" && format != "json" {
 			return sqlerr.NotSupported("EXPLAIN ANALYZE with FORMAT=" + x.Format)
 		}
 		if err := s.analyze(ctx, plan, vals, printer); err != nil {
 			return err
 		}
-		if format == "" {
-			format = "tree"
-		}
 	}
-	if err := w.Header(explainHeader(format, x.Analyze)); err != nil {
+	return s.writePlan(w, format, x.Analyze, printer, plan, trace.String(), more)
+}
+
+// writePlan answers with a plan.
+func (s *Session) writePlan(w mysqlwire.ResultWriter, format string, analyze bool, printer *physical.Printer, plan *physical.Plan, trace string, more bool) error {
+	err := w.Header(explainHeader(format, analyze))
+	if err != nil {
 		return err
 	}
 	switch format {
@@ -67,7 +96,7 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 	case "json":
 		err = w.Row([]value.Datum{value.String(printer.JSON(plan))})
 	case "trace":
-		err = w.Row([]value.Datum{value.String(trace.String() + printer.Tree(plan))})
+		err = w.Row([]value.Datum{value.String(trace + printer.Tree(plan))})
 	default:
 		err = writeExplainRows(w, printer.Rows(plan))
 	}

@@ -2,15 +2,16 @@ package session
 
 import (
 	"context"
-	"fmt"
-	"sort"
+	"strings"
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -45,32 +46,6 @@ func convertVariables(list []Variable) []infoschema.Variable {
 	for i, v := range list {
 		out[i] = infoschema.Variable(v)
 	}
-	return out
-}
-
-// GlobalStatus implements infoschema.Server.
-func (e *introspection) GlobalStatus() []infoschema.Variable {
-	c := &e.counters
-	numbers := map[string]int64{
-		"Uptime": int64(time.Since(e.started).Seconds()), "Questions": c.questions.Load(), "Queries": c.questions.Load(),
-		"Com_select": c.selects.Load(), "Com_insert": c.inserts.Load(), "Com_update": c.updates.Load(), "Com_delete": c.deletes.Load(),
-		"Connections": c.connections.Load(), "Threads_connected": int64(e.processes.Len()), "Slow_queries": c.slow.Load(),
-		"Sqlots_plan_cache_hits": c.planHits.Load(), "Sqlots_plan_cache_misses": c.planMisses.Load(),
-		"Sqlots_rows_sent": c.rowsSent.Load(), "Sqlots_errors": c.errors.Load(), "Sqlots_memory_used": e.memory.Used(),
-	}
-	for _, p := range e.processes.List() {
-		if p.Command != "Sleep" {
-			numbers["Threads_running"]++
-		}
-	}
-	for n, v := range e.store.Metrics() {
-		numbers["Sqlots_storage_"+n] = v
-	}
-	out := make([]infoschema.Variable, 0, len(numbers))
-	for n, v := range numbers {
-		out = append(out, infoschema.Variable{Name: n, Value: fmt.Sprint(v)})
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
 }
 
@@ -113,7 +88,20 @@ func (e *introspection) NextAutoIncrement(t *schema.Table) uint64 {
 }
 
 // Transactions implements infoschema.Server.
-func (e *introspection) Transactions() []infoschema.Transaction { return nil }
+func (e *introspection) Transactions() []infoschema.Transaction {
+	var out []infoschema.Transaction
+	for _, p := range e.processes.List() {
+		x := e.processes.Get(p.ID)
+		if x == nil {
+			continue // it has just ended
+		}
+		if t := x.txn.Load(); t != nil {
+			out = append(out, infoschema.Transaction{ID: t.id, ThreadID: p.ID, Started: t.started, State: "RUNNING", ReadOnly: t.readOnly,
+				Isolation: strings.ReplaceAll(t.isolation, "-", " "), Query: p.Info})
+		}
+	}
+	return out
+}
 
 // introspected is what information_schema and SHOW see of a session.
 type introspected Session
@@ -133,21 +121,26 @@ func (s *introspected) Warnings() []sqlerr.Warning { return s.warnings }
 // Variables implements infoschema.Session.
 func (s *introspected) Variables() []infoschema.Variable { return convertVariables(s.vars.list(false)) }
 
-// Status implements infoschema.Session.
-func (s *introspected) Status() []infoschema.Variable {
-	return (*introspection)(s.engine).GlobalStatus()
-}
-
 // Location implements infoschema.Session.
 func (s *introspected) Location() *time.Location { return s.vars.loc }
 
 // openVirtual reads a virtual table into memory: none is large, and the state
 // that it shows must not change while it is read.
-func (s *Session) openVirtual(ctx context.Context, v *physical.Virtual) (exec.Operator, error) {
+func (s *Session) openVirtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
 	cols := v.Columns()
+	equal := map[int]string{}
+	for _, x := range v.Equal {
+		d, err := expr.EvalConst(ec, x.Value)
+		if err != nil {
+			return nil, err
+		}
+		if d.Kind() == value.KindBytes {
+			equal[x.Pos] = strings.Clone(d.Str())
+		}
+	}
 	op := &rowsOperator{batch: vec.NewBatch(kindsOf(cols))}
 	env := s.typesEnv()
-	err := s.engine.info.Rows(ctx, (*introspected)(s), v.Key, func(row []value.Datum) error {
+	err := s.engine.info.Rows(ctx, (*introspected)(s), v.Key, equal, func(row []value.Datum) error {
 		out := make([]value.Datum, len(v.Read))
 		for i, pos := range v.Read {
 			d, err := types.Cast(&env, row[pos], naturalType(row[pos]), cols[i].T)
@@ -218,11 +211,19 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	if s.database == "" {
 		return nil, sqlerr.NoDatabaseSelected()
 	}
-	t, ok := s.engine.catalog.Snapshot().Table(s.database, name)
+	var out []mysqlwire.Column
+	snap := s.engine.catalog.Snapshot()
+	if v, ok := snap.View(s.database, name); ok && s.temporary(s.database, name) == nil {
+		cols, _, err := (*introspected)(s).DescribeView(v)
+		for _, c := range cols {
+			out = append(out, mysqlwire.Column{Database: v.Database, Table: v.Name, OrgTable: v.Name, Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: !c.Nullable})
+		}
+		return out, err
+	}
+	t, ok := s.visible().Table(s.database, name)
 	if !ok {
 		return nil, sqlerr.NoSuchTable(s.database, name)
 	}
-	var out []mysqlwire.Column
 	for _, c := range t.Columns {
 		if c.Hidden {
 			continue
@@ -231,4 +232,17 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 			NotNull: !c.Nullable, PrimaryKey: t.IsPrimaryKeyPart(c.ID), AutoIncrement: c.AutoIncrement})
 	}
 	return out, nil
+}
+
+// DescribeView implements infoschema.ViewDescriber.
+func (s *introspected) DescribeView(v *schema.View) ([]schema.Column, bool, error) {
+	env := (*Session)(s).bindEnv(nil)
+	env.Warn = nil
+	cols, updatable, _, err := bind.DescribeView(env, v)
+	return cols, updatable, err
+}
+
+// TemporaryTable implements infoschema.TemporaryTables.
+func (s *introspected) TemporaryTable(db, name string) *schema.Table {
+	return (*Session)(s).temporary(db, name)
 }

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -38,11 +36,12 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 			return err
 		}
 	}
-	insert, src, err := s.loadPlan(x)
+	c, src, err := s.loadPlan(x)
 	if err != nil {
 		return err
 	}
-	if err := s.checkLocked([]*schema.Table{insert.Table}, insert.Table); err != nil {
+	insert := c.plan.Change.(*physical.Insert)
+	if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 		return err
 	}
 	file, err := s.openLoadFile(x, w)
@@ -50,9 +49,11 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 		return err
 	}
 	defer file.Close()
-	src.warn = s.warn
-	c := &cachedPlan{plan: &physical.Plan{Root: src.node, Change: insert, Tables: []*schema.Table{insert.Table}}}
-	r, err := s.load(ctx, x, c, src, file)
+	in, err := loadText(file, x.Charset)
+	if err != nil {
+		return err
+	}
+	r, err := s.load(ctx, x, c, src, in)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 	if err != nil || !s.canBulk(x.Insert.Table, x) {
 		return s.loadRows(ctx, x, c, src, all)
 	}
-	copied, err := os.CreateTemp("", "sqlots-load-*.tmp")
+	copied, err := os.CreateTemp(s.engine.tempDir, "sqlots-load-*.tmp")
 	if err != nil {
 		return exec.Result{}, fmt.Errorf("copying the file: %w", err)
 	}
@@ -106,7 +107,7 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 
 // canBulk reports whether the table may be loaded in bulk now.
 func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
-	if s.open != nil || s.startsReadOnly() || x.Insert.Replace {
+	if s.open != nil || s.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
 		return false
 	}
 	for _, ix := range t.Indexes {
@@ -155,7 +156,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, nil)
 	defer env.Memory.Close()
 	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
-	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory()})
+	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.tempDir})
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -185,28 +186,13 @@ func (s *Session) bulkMemory() int64 { return s.vars.memoryLimit / 2 }
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.
 func (s *Session) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
-	if x.Local {
-		if s.engine.globals.Get(s.engine.globals.defs.Lookup("local_infile")).Int() == 0 {
-			return nil, sqlerr.New(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
-		}
-		return w.LoadLocal(x.Path)
+	if !x.Local {
+		return s.openServerFile(x.Path)
 	}
-	dir := s.vars.text("secure_file_priv")
-	if dir == "" {
-		return nil, sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
+	if s.engine.globals.Get(s.engine.globals.defs.Lookup("local_infile")).Int() == 0 {
+		return nil, sqlerr.New(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
 	}
-	path, err := filepath.EvalSymlinks(x.Path)
-	if err != nil {
-		return nil, sqlerr.New(13, "HY000", "Can't get stat of '%s' (OS errno 2 - No such file or directory)", x.Path)
-	}
-	if rel, err := filepath.Rel(dir, path); err != nil || strings.HasPrefix(rel, "..") {
-		return nil, sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, sqlerr.New(29, "HY000", "File '%s' not found (OS errno 2 - No such file or directory)", x.Path)
-	}
-	return f, nil
+	return w.LoadLocal(x.Path)
 }
 
 // loadSource is the virtual table of a LOAD DATA: one text column a field.
@@ -214,39 +200,47 @@ type loadSource struct {
 	node   *physical.Virtual
 	reader *fieldReader
 	fields int
+	nulls  []bool // fields that are NULL where a line ends early, else empty
 	rows   int
+	strict bool // lines with too few or too many fields are errors
 	warn   func(sqlerr.Warning)
 }
 
-// loadPlan makes the INSERT of a LOAD DATA: fields go to their columns, then
-// SET overrides. Fields that go to variables are read and dropped unless SET
-// uses them.
-func (s *Session) loadPlan(x *logical.LoadData) (*physical.Insert, *loadSource, error) {
-	if x.Charset != "" && !isWireCharset(x.Charset) {
-		return nil, nil, sqlerr.NotSupported("LOAD DATA CHARACTER SET " + x.Charset)
+// loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
+// user variables, then SET assigns.
+func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error) {
+	// SET may have subqueries: a query without rows plans them.
+	c, err := s.plan(&logical.Query{Root: &logical.Values{Rows: [][]expr.Expr{{}}}, Subqueries: x.Insert.Subqueries}, nil, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	collation := schema.CollationUTF8MB40900AICI
-	src := &loadSource{fields: len(x.Fields)}
-	text := types.Text(collation)
+	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.warn}
+	src.strict = s.vars.mode.Strict() && !x.Insert.Ignore && !x.Local
+	text := types.Text(schema.CollationUTF8MB40900AICI)
+	if x.Charset == "binary" {
+		text = types.Text(schema.CollationBinary)
+	}
+	t := x.Insert.Table
+	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: x.Insert.Ignore || x.Local}
 	var cols []physical.Column
-	for i := range x.Fields {
+	for i, f := range x.Fields {
 		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})
+		ins.Columns = append(ins.Columns, f.Column)
+		ins.Vars = append(ins.Vars, f.Var)
+		src.nulls[i] = f.Column < 0
+	}
+	for _, a := range x.Set {
+		ins.Set = append(ins.Set, physical.Assignment{Column: a.Column, Value: a.Value, Default: a.Default})
 	}
 	src.node = &physical.Virtual{Base: physical.Base{Cols: cols}, Name: "LOAD DATA", Key: src}
 	for i := range x.Fields {
 		src.node.Read = append(src.node.Read, i)
 	}
-	ins := &physical.Insert{Table: x.Insert.Table, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: x.Insert.Ignore || x.Local}
-	for _, f := range x.Fields {
-		if f.Column < 0 {
-			return nil, nil, sqlerr.NotSupported("LOAD DATA into user variables")
-		}
-		ins.Columns = append(ins.Columns, f.Column)
-	}
-	if len(x.Set) > 0 {
-		return nil, nil, sqlerr.NotSupported("LOAD DATA … SET")
-	}
-	return ins, src, nil
+	p := c.plan
+	p.Root, p.Change, p.Tables = src.node, ins, append(p.Tables, t)
+	p.Writes = []*schema.Table{t}
+	s.addKeys(p)
+	return c, src, nil
 }
 
 // loadOperator reads rows of a loadSource.
@@ -282,12 +276,17 @@ func (o *loadOperator) Next(ctx context.Context) (*vec.Batch, error) {
 			return nil, err
 		}
 		o.src.rows++
-		o.src.check(n)
+		if err := o.src.check(n); err != nil {
+			return nil, err
+		}
 		for i, c := range b.Cols {
 			if i >= n {
 				// A line that ends early leaves the type's empty value.
 				c.Bytes[b.N] = []byte{}
 				c.Nulls.Unset(b.N)
+				if o.src.nulls[i] {
+					c.Nulls.Set(b.N)
+				}
 				continue
 			}
 			f := o.src.reader.field(i)
@@ -308,14 +307,29 @@ func (o *loadOperator) Next(ctx context.Context) (*vec.Batch, error) {
 // Close implements exec.Operator.
 func (o *loadOperator) Close() error { return nil }
 
-// check warns of lines with too few or too many fields.
-func (s *loadSource) check(n int) {
-	switch {
-	case n < s.fields:
-		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1261, "01000", "Row %d doesn't contain data for all columns", s.rows)})
-	case n > s.fields:
-		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1262, "01000", "Row %d was truncated; it contained more data than there were input columns", s.rows)})
+// check tells of lines with too few fields, once for each column that gets
+// none, and of lines with too many.
+func (s *loadSource) check(n int) error {
+	if n > s.fields {
+		return s.tell(sqlerr.New(1262, "01000", "Row %d was truncated; it contained more data than there were input columns", s.rows))
 	}
+	for i := n; i < s.fields; i++ {
+		if s.nulls[i] {
+			continue
+		}
+		if err := s.tell(sqlerr.New(1261, "01000", "Row %d doesn't contain data for all columns", s.rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *loadSource) tell(e *sqlerr.Error) error {
+	if s.strict {
+		return e
+	}
+	s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: e})
+	return nil
 }
 
 // maxField bounds one field, in bytes.
@@ -328,6 +342,7 @@ type fieldReader struct {
 	enclosed, escaped   byte
 	hasEnclosed, hasEsc bool
 	skip                int
+	fields              int // of a line without terminator
 	buf                 []byte
 	ends                []int  // end of each field in buf
 	nulls               []bool // NULL fields
@@ -335,7 +350,7 @@ type fieldReader struct {
 
 func newFieldReader(in io.Reader, x *logical.LoadData) *fieldReader {
 	// buf is never nil: a nil field is NULL.
-	r := &fieldReader{buf: []byte{}, in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines}
+	r := &fieldReader{buf: []byte{}, in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines, fields: len(x.Fields)}
 	if x.FieldsEnclosed != "" {
 		r.enclosed, r.hasEnclosed = x.FieldsEnclosed[0], true
 	}
@@ -379,7 +394,7 @@ func (r *fieldReader) next() (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if lineEnd {
+		if lineEnd || len(r.line) == 0 && len(r.ends) == r.fields {
 			return len(r.ends), nil
 		}
 	}
@@ -482,12 +497,13 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 				return end, nil
 			}
 			r.buf = append(r.buf, c)
-		case !quoted && r.matches(c, r.term):
-			r.finish(start, null, false)
-			return false, nil
+		// The end of a line may begin with that of a field.
 		case !quoted && r.matches(c, r.line):
 			r.finish(start, null, false)
 			return true, nil
+		case !quoted && r.matches(c, r.term):
+			r.finish(start, null, false)
+			return false, nil
 		default:
 			r.buf = append(r.buf, c)
 		}
@@ -500,11 +516,11 @@ func (r *fieldReader) separator() (lineEnd, found bool) {
 	if err != nil {
 		return true, true
 	}
-	if r.matches(c, r.term) {
-		return false, true
-	}
 	if r.matches(c, r.line) {
 		return true, true
+	}
+	if r.matches(c, r.term) {
+		return false, true
 	}
 	_ = r.in.UnreadByte()
 	return false, false
@@ -540,9 +556,9 @@ func unescape(c byte) byte {
 
 // virtual opens the virtual tables of this session: LOAD DATA's file, or those
 // of information_schema and SHOW.
-func (s *Session) virtual(ctx context.Context, _ *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
+func (s *Session) virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
 	if src, ok := v.Key.(*loadSource); ok {
 		return src.open(), nil
 	}
-	return s.openVirtual(ctx, v)
+	return s.openVirtual(ctx, ec, v)
 }

@@ -84,16 +84,19 @@ func (s *Session) unlockSession() {
 
 // checkLocked refuses what LOCK TABLES does not allow to its own session:
 // tables that it did not name, and changes of those locked for reading.
-func (s *Session) checkLocked(tables []*schema.Table, target *schema.Table) error {
+func (s *Session) checkLocked(tables, writes []*schema.Table) error {
 	if s.tableLocks == nil {
 		return nil
 	}
 	for _, t := range tables {
+		if s.isTemporary(t) {
+			continue
+		}
 		mode, ok := s.tableLocks[mdl.Key(t.Database, t.Name)]
 		switch {
 		case !ok:
-			return sqlerr.New(1100, "HY000", "Table '%s' was not locked with LOCK TABLES", t.Name)
-		case t == target && mode == mdl.Freeze:
+			return notLocked(t.Name)
+		case mode == mdl.Freeze && slices.Contains(writes, t):
 			return sqlerr.New(1099, "HY000", "Table '%s' was locked with a READ lock and can't be updated", t.Name)
 		}
 	}

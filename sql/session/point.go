@@ -38,6 +38,9 @@ func (s *Session) pointOf(p *physical.Plan) *pointPlan {
 		if c.Type.ID == schema.TypeTimestamp {
 			return nil // stored in UTC
 		}
+		if c.IsVirtual() {
+			return nil // not stored
+		}
 	}
 	codec, err := s.engine.codecs.Get(scan.Table)
 	if err != nil {

@@ -23,7 +23,12 @@ type prepared struct {
 	stmt   parser.Statement
 	text   []byte
 	params int
+	// keeps: the statement shows the diagnostics of the one before.
+	keeps  bool
 	limits []int // the parameters that are a LIMIT or OFFSET
+	// database was the current one when the statement was prepared, and is it
+	// again while it runs (MySQL 8.4, PREPARE Statement).
+	database string
 	// last is the plan of the last execution with its key, so that executing
 	// again needs no look-up.
 	last    *cachedPlan
@@ -32,9 +37,12 @@ type prepared struct {
 
 // Prepare implements mysqlwire.Session.
 func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared, error) {
+	text = s.fromClient(text)
 	_, done := s.enter(ctx, "Prepare", text)
 	defer done()
-	s.clearDiagnostics()
+	if !readsDiagnostics(text) {
+		s.clearDiagnostics()
+	}
 	if len(s.prepared) >= maxPrepared {
 		return nil, s.finish(sqlerr.New(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
 	}
@@ -54,7 +62,7 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams()}
+	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams(), database: s.database, keeps: readsDiagnostics(stmt.Text)}
 	ptypes := make([]schema.Type, p.params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context
@@ -65,11 +73,11 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	}
 	switch x := bound.(type) {
 	case *logical.Query:
-		if len(x.Into) == 0 {
+		if len(x.Into) == 0 && x.File == nil {
 			return p, queryHeader(x), nil
 		}
 	case *logical.Explain:
-		return p, explainHeader(x.Format, x.Analyze), nil
+		return p, explainHeader(s.explainFormat(x.Format, x.Analyze), x.Analyze), nil
 	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
 		return nil, nil, sqlerr.New(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
 	}
@@ -82,6 +90,7 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	if p == nil {
 		return s.finish(sqlerr.UnknownStatementHandler(itoa(uint64(id)), "mysqld_stmt_execute"))
 	}
+	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.stmt.Text)
 	defer done()
 	return s.finish(s.execute(ctx, p, params, false, w))
@@ -100,6 +109,14 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 			return err
 		}
 	}
+	if now := s.database; now != p.database {
+		s.database = p.database
+		defer func() {
+			if s.database == p.database { // the statement was not USE
+				s.database = now
+			}
+		}()
+	}
 	vals := make([]value.Datum, len(params))
 	s.key = s.planKey(s.key[:0], p.text)
 	for i := range params {
@@ -116,11 +133,13 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 		if p.lastKey != string(s.key) {
 			p.lastKey = string(s.key)
 		}
-		s.clearDiagnostics()
+		if !p.keeps {
+			s.clearDiagnostics()
+		}
 		return s.runPlan(ctx, c, vals, more, w)
 	}
 	ptypes := s.paramTypes(params)
-	if !readsDiagnostics(p.stmt.Text) {
+	if !p.keeps {
 		s.clearDiagnostics()
 	}
 	key := string(s.key)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -30,6 +31,16 @@ type Process struct {
 	cancel  context.CancelCauseFunc // of the running statement
 	kill    func()                  // ends the connection
 	killed  atomic.Bool
+	txn     atomic.Pointer[processTxn]    // nil: none is open
+	plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION
+}
+
+// processTxn is the open transaction of a connection.
+type processTxn struct {
+	id        uint64
+	started   time.Time
+	readOnly  bool
+	isolation string
 }
 
 // ProcessInfo is a line of SHOW PROCESSLIST.
@@ -96,6 +107,7 @@ func (x *Process) begin(command, info string, now time.Time, cancel context.Canc
 
 // end marks the connection idle.
 func (x *Process) end(now time.Time) {
+	x.plan.Store(nil)
 	x.mu.Lock()
 	x.command, x.info, x.state, x.since, x.cancel = "Sleep", "", "", now, nil
 	x.mu.Unlock()

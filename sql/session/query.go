@@ -2,6 +2,9 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unsafe"
@@ -11,14 +14,17 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/rewrite"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
 
 // Query implements mysqlwire.Session: COM_QUERY with one statement, or with
 // several when the client said so.
 func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWriter) error {
+	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
 	if handled, err := s.queryTemplate(ctx, text, w); handled {
@@ -73,8 +79,12 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	}
 }
 
+// isSelect reports whether max_execution_time is for a statement: a query.
 func isSelect(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n(")
+	if len(text) >= 4 && strings.EqualFold(text[:4], "with") {
+		return parser.AfterWith(text) == "SELECT"
+	}
 	return len(text) >= 6 && strings.EqualFold(text[:6], "select")
 }
 
@@ -86,6 +96,9 @@ func (s *Session) finish(err error) error {
 			s.info.Kill()
 		}
 		return nil
+	}
+	if errors.Is(err, sqlerr.Bug()) {
+		s.engine.log.Error("panic in a worker of a statement", "connection", s.process.ID, "error", err)
 	}
 	err = translate(err)
 	s.applyInsertID() // it stays when the statement fails
@@ -115,6 +128,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 	if !parser.TemplateOf(unsafe.Slice(unsafe.StringData(text), len(text)), s.vars.mode, t) {
 		return false, nil
 	}
+	s.convertLiterals(t)
 	s.key = s.planKey(s.key[:0], t.Text)
 	s.key = t.AppendKey(s.key)
 	c := s.engine.plans.get(s.key)
@@ -146,9 +160,16 @@ func (s *Session) planKey(dst, text []byte) []byte {
 	dst = append(dst, 0)
 	dst = append(dst, s.database...)
 	dst = append(dst, 0, byte(s.vars.mode), byte(s.vars.mode>>8), byte(s.vars.mode>>16), byte(s.vars.mode>>24),
-		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism))
+		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism), byte(s.vars.divDigits))
+	if s.vars.invisible {
+		dst = append(dst, 'i')
+	}
 	if s.vars.disabled != nil {
 		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
+	}
+	if s.temps.snapshot() != nil {
+		dst = binary.BigEndian.AppendUint64(append(dst, 't'), s.process.ID)
+		dst = binary.BigEndian.AppendUint64(dst, s.temps.version)
 	}
 	return append(dst, 0)
 }
@@ -156,11 +177,8 @@ func (s *Session) planKey(dst, text []byte) []byte {
 // usable reports whether a cached plan may run: its tables are unchanged and
 // its estimates not too old.
 func (s *Session) usable(c *cachedPlan) bool {
-	snap := s.engine.catalog.Snapshot()
-	for _, t := range c.plan.Tables {
-		if snap.TableByID(t.ID) != t {
-			return false
-		}
+	if !s.current(c.plan) {
+		return false
 	}
 	return time.Since(c.made) < planMaxAge
 }
@@ -184,8 +202,26 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.literalsMatter(c) {
+		return nil, nil
+	}
 	c.rebind = func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
 	return c, nil
+}
+
+// literalsMatter reports whether another plan might be better if literals were
+// known: an index may be on an expression that has one, such as
+// JSON_VALUE(doc, '$.id').
+func (s *Session) literalsMatter(c *cachedPlan) bool {
+	if c.plan.Root == nil {
+		return false
+	}
+	for _, t := range c.plan.Tables {
+		if rewrite.ReplacesLiterals(t, s.engine.codecs.Rules) {
+			return true
+		}
+	}
+	return false
 }
 
 // cacheable reports whether runPlan runs the statement and its plan may be
@@ -193,8 +229,8 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 func cacheable(stmt logical.Statement) bool {
 	switch q := stmt.(type) {
 	case *logical.Query:
-		return len(q.Into) == 0
-	case *logical.Insert, *logical.Update, *logical.Delete:
+		return len(q.Into) == 0 && q.File == nil
+	case *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		return true
 	}
 	return false
@@ -207,8 +243,9 @@ func (s *Session) bindStatement(stmt parser.Statement) (logical.Statement, error
 
 // bindEnv is what binding sees of the session.
 func (s *Session) bindEnv(params []schema.Type) *bind.Env {
+	digits := s.vars.divDigits
 	return &bind.Env{
-		Catalog: s.engine.catalog.Snapshot(), Virtual: s.engine.info.For((*introspected)(s)), Database: s.database, Mode: s.vars.mode,
+		Catalog: s.visible(), Virtual: s.engine.info.For((*introspected)(s)), Database: s.database, Mode: s.vars.mode,
 		Collation: s.vars.collation, ServerCollation: s.serverCollation(), ParamTypes: params,
 		SysVar: func(scope, name string) (schema.Type, error) {
 			_, t, err := s.SysVar(scope, name)
@@ -218,8 +255,10 @@ func (s *Session) bindEnv(params []schema.Type) *bind.Env {
 			_, t := s.UserVar(name)
 			return t
 		},
-		Parser: s.engine.parsers,
-		Warn:   s.warn,
+		Parser:       s.engine.parsers,
+		Warn:         s.warn,
+		DivIncrement: &digits,
+		Client:       s.clientCollation(),
 	}
 }
 
@@ -283,18 +322,27 @@ func readsDiagnostics(text string) bool {
 // dispatch runs a bound statement.
 func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind func() (logical.Statement, error), vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {
-	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete:
+	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		c, err := s.plan(stmt, vals, ptypes)
 		if err != nil {
 			return err
 		}
 		c.rebind = rebind
+		if q, ok := x.(*logical.Query); ok && q.File != nil {
+			return s.selectIntoFile(ctx, q, c, vals, more, w)
+		}
 		if q, ok := x.(*logical.Query); ok && len(q.Into) > 0 {
 			return s.selectInto(ctx, q, c, vals, more, w)
 		}
 		return s.runPlan(ctx, c, vals, more, w)
+	case *logical.CreateTable:
+		if x.Source != nil {
+			return s.createSelect(ctx, x, rebind, vals, ptypes, more, w)
+		}
 	case *logical.Explain:
 		return s.explain(ctx, x, vals, ptypes, more, w)
+	case *logical.ExplainConnection:
+		return s.explainConnection(x, more, w)
 	case *logical.LoadData:
 		return s.loadData(ctx, x, more, w)
 	case *logical.Prepare:
@@ -318,7 +366,11 @@ func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind f
 		return err
 	}
 	s.rowCount = int64(affected)
-	return s.ok(w, mysqlwire.OK{AffectedRows: affected}, more)
+	ok := mysqlwire.OK{AffectedRows: affected}
+	if _, alters := stmt.(*logical.AlterTable); alters {
+		ok.Info = fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", affected, s.warningCount)
+	}
+	return s.ok(w, ok, more)
 }
 
 // command runs the statements that answer with OK and nothing else.
@@ -338,6 +390,8 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		return 0, s.releaseSavepoint(x.Name)
 	case *logical.Set:
 		return 0, s.runSet(ctx, x, vals)
+	case *logical.ResetPersist:
+		return 0, s.resetPersist(ctx, x)
 	case *logical.Kill:
 		return 0, s.runKill(ctx, x, vals)
 	case *logical.Do:
@@ -357,8 +411,6 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		return 0, s.dropUser(ctx, x)
 	case *logical.RenameUser:
 		return 0, s.renameUser(ctx, x)
-	case *logical.ExplainConnection:
-		return 0, sqlerr.NotSupported("EXPLAIN FOR CONNECTION")
 	case *logical.Grant:
 		return 0, s.grant(x)
 	case *logical.LockTables:
@@ -373,13 +425,32 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 
 // schemaChange runs DDL: it ends the open transaction before, as MySQL does.
 func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
+	n, stmt, err := s.temporaryChange(ctx, stmt)
+	if stmt == nil || err != nil {
+		return n, err
+	}
 	if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
 		return 0, sqlerr.ReadOnlyTransaction()
+	}
+	if err := s.checkLockedChange(stmt); err != nil {
+		return 0, err
 	}
 	if err := s.commit(ctx); err != nil {
 		return 0, err
 	}
-	n, err := s.engine.ddl.Run(ctx, stmt, s.ddlEnv())
+	if v, ok := stmt.(*logical.CreateView); ok && v.View.DefinerUser == "" && v.View.DefinerHost == "" {
+		owned := *v.View
+		owned.DefinerUser, owned.DefinerHost = s.info.Account.User, s.info.Account.Host
+		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
+	}
+	switch stmt.(type) {
+	case *logical.DropTable, *logical.DropDatabase, *logical.TruncateTable:
+		ctx = storage.FreeingSpace(ctx)
+	}
+	n, err = s.engine.ddl.Run(ctx, stmt, s.ddlEnv())
+	if err == nil {
+		err = s.relock(ctx, stmt)
+	}
 	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.database {
 		s.database = ""
 		s.process.setDB("")

@@ -40,6 +40,7 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 		return nil, err
 	}
 	p.ParamTypes = ptypes
+	s.addKeys(p)
 	c := &cachedPlan{plan: p, made: s.now()}
 	if q, ok := stmt.(*logical.Query); ok {
 		c.header = queryHeader(q)
@@ -53,7 +54,8 @@ func (s *Session) planOptions(vals []value.Datum) planner.Options {
 	ec.Warn = nil
 	return planner.Options{
 		Est: s.engine.stats, Ctx: ec, Bind: &expr.BindEnv{Collation: s.vars.collation, Mode: s.vars.mode},
-		Parallelism: s.vars.parallelism, Disabled: s.vars.disabled, Check: s.engine.checkPlans,
+		Rules:       s.engine.codecs.Rules,
+		Parallelism: s.vars.parallelism, Disabled: s.vars.disabled, Invisible: s.vars.invisible, Check: s.engine.checkPlans,
 	}
 }
 
@@ -71,7 +73,7 @@ func queryHeader(q *logical.Query) *mysqlwire.Header {
 // the schema changed between planning and reading.
 func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
 	if s.tableLocks != nil {
-		if err := s.checkLocked(c.plan.Tables, changedTable(c.plan)); err != nil {
+		if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 			return err
 		}
 	}
@@ -118,12 +120,24 @@ func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error)
 }
 
 // current reports whether all tables of a plan are as they were.
-func (s *Session) current(p *physical.Plan) bool { return s.currentTables(p.Tables) }
+func (s *Session) current(p *physical.Plan) bool {
+	return s.currentTables(p.Tables) && s.currentKeys(p) && s.currentViews(p.Views)
+}
+
+func (s *Session) currentViews(views []*schema.View) bool {
+	snap := s.engine.catalog.Snapshot()
+	for _, v := range views {
+		if snap.ViewByID(v.ID) != v {
+			return false
+		}
+	}
+	return true
+}
 
 func (s *Session) currentTables(tables []*schema.Table) bool {
 	snap := s.engine.catalog.Snapshot()
 	for _, t := range tables {
-		if snap.TableByID(t.ID) != t {
+		if snap.TableByID(t.ID) != t && !s.isTemporary(t) {
 			return false
 		}
 	}
@@ -152,6 +166,7 @@ func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 		return true, nil
 	}
 	s.engine.counters.selects.Add(1)
+	s.process.plan.Store(c.plan)
 	env := s.execEnv(ctx, view, vals)
 	err = s.sendRows(ctx, env, c, more, w)
 	if s.locks(c.plan) && s.open == nil && err == nil {
@@ -173,6 +188,9 @@ func (s *Session) locks(p *physical.Plan) bool { return p.Locks }
 // snapshot of its own in autocommit.
 func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
 	if s.open != nil {
+		if err := s.lockViews(ctx, p.Views); err != nil {
+			return view{}, nil, err
+		}
 		if err := s.lockTables(ctx, p.Tables, nil); err != nil {
 			return view{}, nil, err
 		}
@@ -230,13 +248,25 @@ func (s *Session) refreshView(tables []*schema.Table) error {
 
 // execEnv is the executor's environment of one statement.
 func (s *Session) execEnv(ctx context.Context, v view, vals []value.Datum) *exec.Env {
-	src := source.New(source.Env{
+	return s.envOver(ctx, s.sourceEnv(v), vals)
+}
+
+func (s *Session) sourceEnv(v view) source.Env {
+	return source.Env{
 		Store: s.engine.store, Reader: v.Reader, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
 		Sequences: s.engine.sequences, Virtual: s.virtual, BatchSize: s.vars.batchSize,
-	})
+		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
+	}
+}
+
+func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
+	src := source.New(env)
 	ec := s.exprCtx(ctx, vals)
+	recursion := s.vars.number("cte_max_recursion_depth")
 	return &exec.Env{
-		Source: src, Sink: src, Ctx: ec, Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
+		MaxRecursion: &recursion,
+		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
+		Spill: s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
 		Parallelism: s.vars.parallelism, BatchSize: s.vars.batchSize, FoundRows: s.info.FoundRows,
 		GroupConcatMaxLen: int(min(s.vars.number("group_concat_max_len"), math.MaxInt32)),
 		LastInsertID:      s.LastInsertID,
@@ -305,7 +335,7 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		if s.startsReadOnly() {
 			return none, false, sqlerr.ReadOnlyTransaction()
 		}
-		release, err := s.lockStatement(ctx, c.plan.Tables, changedTable(c.plan))
+		release, err := s.lockStatement(ctx, c.plan.Tables, c.plan.Writes)
 		if err != nil {
 			return none, false, err
 		}
@@ -313,25 +343,16 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		if !s.current(c.plan) {
 			return none, true, nil
 		}
-		txn, err := s.newTxn(false)
-		if err != nil {
-			return none, false, err
-		}
-		defer txn.Rollback()
-		r, err := s.runChange(ctx, c, txn, vals)
-		if err != nil {
-			return none, false, err
-		}
-		if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
-			return none, false, s.commitFailed(err)
-		}
-		s.changed(c, r)
-		return r, false, nil
+		r, err := s.changeAndCommit(ctx, c, vals)
+		return r, false, err
 	}
 	if s.open.readOnly {
 		return none, false, sqlerr.ReadOnlyTransaction()
 	}
-	if err := s.lockTables(ctx, c.plan.Tables, changedTable(c.plan)); err != nil {
+	if err := s.lockViews(ctx, c.plan.Views); err != nil {
+		return none, false, err
+	}
+	if err := s.lockTables(ctx, c.plan.Tables, c.plan.Writes); err != nil {
 		return none, false, err
 	}
 	if !s.current(c.plan) {
@@ -340,6 +361,31 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 	if err := s.refreshView(c.plan.Tables); err != nil {
 		return none, false, err
 	}
+	r, err := s.changeBehindSavepoint(ctx, c, vals)
+	return r, false, err
+}
+
+// changeAndCommit runs a change as a transaction of its own.
+func (s *Session) changeAndCommit(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
+	txn, err := s.newTxn(false)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	defer txn.Rollback()
+	r, err := s.runChange(ctx, c, txn, vals)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+		return exec.Result{}, s.commitFailed(err)
+	}
+	s.changed(c, r)
+	return r, nil
+}
+
+// changeBehindSavepoint runs a change in the open transaction; a failure takes
+// back what it did.
+func (s *Session) changeBehindSavepoint(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
 	sp := s.open.txn.Savepoint()
 	r, err := s.runChange(ctx, c, s.open.txn, vals)
 	if err != nil {
@@ -348,11 +394,11 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		} else {
 			s.open.txn.Release(sp)
 		}
-		return none, false, err
+		return exec.Result{}, err
 	}
 	s.open.txn.Release(sp)
 	s.changed(c, r)
-	return r, false, nil
+	return r, nil
 }
 
 func (s *Session) commitFailed(err error) error {
@@ -364,18 +410,9 @@ func (s *Session) commitFailed(err error) error {
 }
 
 func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
-	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, vals)
+	env := s.changeEnv(ctx, c.plan, txn, vals)
 	defer env.Memory.Close()
-	env.Ctx.Write = true
-	if ins, ok := c.plan.Change.(*physical.Insert); ok {
-		env.Ctx.Ignore = ins.Ignore
-	}
-	switch x := c.plan.Change.(type) {
-	case *physical.Update:
-		env.Ctx.Ignore = x.Ignore
-	case *physical.Delete:
-		env.Ctx.Ignore = x.Ignore
-	}
+	s.process.plan.Store(c.plan)
 	return exec.RunChange(ctx, env, c.plan)
 }
 
@@ -391,23 +428,12 @@ func (s *Session) changed(c *cachedPlan, r exec.Result) {
 	switch c.plan.Change.(type) {
 	case *physical.Insert:
 		s.engine.counters.inserts.Add(1)
-	case *physical.Update:
+	case *physical.Update, *physical.MultiUpdate:
 		s.engine.counters.updates.Add(1)
-	case *physical.Delete:
+	case *physical.Delete, *physical.MultiDelete:
 		s.engine.counters.deletes.Add(1)
 	}
-	s.engine.stats.Changed(changedTable(c.plan), int64(r.Affected))
-}
-
-// changedTable is the table that a plan changes; nil for a query.
-func changedTable(p *physical.Plan) *schema.Table {
-	switch x := p.Change.(type) {
-	case *physical.Insert:
-		return x.Table
-	case *physical.Update:
-		return x.Table
-	case *physical.Delete:
-		return x.Table
+	for _, t := range c.plan.Writes {
+		s.engine.stats.Changed(t, int64(r.Affected))
 	}
-	return nil
 }

@@ -10,12 +10,17 @@ import (
 // that an index serves.
 func (s *Session) checkSafe(p *physical.Plan) error {
 	switch p.Change.(type) {
-	case *physical.Update, *physical.Delete:
+	case *physical.Update, *physical.Delete, *physical.MultiUpdate, *physical.MultiDelete:
 	default:
 		return nil
 	}
-	if s.vars.number("sql_safe_updates") == 0 || isRestricted(p.Root, changedTable(p)) {
+	if s.vars.number("sql_safe_updates") == 0 {
 		return nil
+	}
+	for _, t := range p.Writes {
+		if isRestricted(p.Root, t) {
+			return nil
+		}
 	}
 	return sqlerr.New(1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.")
 }

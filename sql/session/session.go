@@ -37,6 +37,8 @@ type Session struct {
 	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
 	lost          bool                // the connection has to end after this command
 
+	temps temporaryTables
+
 	prepared     map[uint32]*prepared
 	named        map[string]*prepared
 	nextPrepared uint32
@@ -75,6 +77,9 @@ func (e *Engine) NewSession(ctx context.Context, info mysqlwire.ConnInfo) (*Sess
 	}
 	s.process = &Process{ID: info.ID, User: info.User, Host: host, command: "Sleep", since: time.Now(), kill: info.Kill}
 	s.init()
+	if info.Interactive {
+		s.vars.vals["wait_timeout"] = value.Uint(s.vars.number("interactive_timeout"))
+	}
 	if info.Collation != schema.CollationNone {
 		s.setConnectionCollation(info.Collation)
 	}
@@ -91,6 +96,7 @@ func (e *Engine) NewSession(ctx context.Context, info mysqlwire.ConnInfo) (*Sess
 // init gives the session its initial state.
 func (s *Session) init() {
 	s.vars = newVars(s.engine.globals)
+	s.vars.warn = s.warn
 	s.userVars = map[string]userVar{}
 	s.prepared = map[uint32]*prepared{}
 	s.named = map[string]*prepared{}
@@ -136,6 +142,7 @@ func (s *Session) UseDatabase(_ context.Context, name string) error {
 // Reset implements mysqlwire.Session: COM_RESET_CONNECTION.
 func (s *Session) Reset(context.Context) error {
 	s.rollback()
+	s.dropAllTemporary()
 	s.unlockSession()
 	s.ReleaseAllLocks()
 	s.init()
@@ -148,6 +155,7 @@ func (s *Session) Reset(context.Context) error {
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
 	s.rollback()
+	s.dropAllTemporary()
 	s.unlockSession()
 	s.ReleaseAllLocks()
 	s.engine.processes.remove(s.process.ID)
@@ -279,7 +287,11 @@ func (s *Session) SetUserVar(name string, d value.Datum, t schema.Type) {
 
 // SysVar implements expr.Session.
 func (s *Session) SysVar(scope, name string) (value.Datum, schema.Type, error) {
-	switch strings.ToLower(name) {
+	own := strings.ToLower(name)
+	if scope == "global" {
+		own = "" // those below have no global value
+	}
+	switch own {
 	case "last_insert_id", "identity":
 		return value.Uint(s.LastInsertID()), types.UBigInt, nil
 	case "warning_count":

@@ -48,17 +48,24 @@ func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Da
 	case logical.SetUserVar:
 		s.SetUserVar(it.Name, *val, t)
 		return nil
-	case logical.SetPersist:
-		return sqlerr.NotSupported("SET PERSIST")
+	case logical.SetPersist, logical.SetPersistOnly:
+		return s.persist(ctx, it, val, t)
 	case logical.SetNextTransaction:
 		return s.setNextTransaction(it.Name, *val, t)
 	}
-	switch name := strings.ToLower(it.Name); name {
+	name := strings.ToLower(it.Name)
+	if it.Scope == logical.SetGlobal && name != "autocommit" {
+		return s.vars.set(true, it.Name, val, t)
+	}
+	switch name {
 	case "autocommit":
 		return s.setAutocommit(ctx, it, val, t)
 	case "timestamp":
 		return s.setTimestamp(val, t)
 	case "last_insert_id", "identity":
+		if val == nil {
+			return sqlerr.NoDefaultForVariable(it.Name)
+		}
 		env := s.typesEnv()
 		id, err := types.ToUint(&env, *val, t)
 		s.mu.Lock()
@@ -140,28 +147,19 @@ func (s *Session) setNames(val value.Datum) error {
 	return nil
 }
 
-// setConnectionCollation sets the three character sets of the client. Text is
-// not converted on the wire: clients that greet with another character set
-// than those of UTF-8 are served in utf8mb4.
+// setConnectionCollation sets the three character sets of the client; those
+// that no client can have leave the defaults.
 func (s *Session) setConnectionCollation(id schema.CollationID) {
 	c, ok := collate.Lookup(id)
-	if !ok || !isWireCharset(c.Charset) {
+	if !ok || checkConnectionCharset("character_set_client", value.String(c.Charset)) != nil {
 		return
 	}
 	for _, n := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
 		s.vars.vals[n] = value.String(c.Charset)
 	}
 	s.vars.vals["collation_connection"] = value.String(c.Name)
+	s.vars.charsets.results = id
 	s.vars.refresh()
-}
-
-// isWireCharset reports whether clients may speak a character set.
-func isWireCharset(name string) bool {
-	switch name {
-	case "utf8mb4", "utf8mb3", "utf8", "ascii", "binary":
-		return true
-	}
-	return false
 }
 
 func (s *Session) serverCollation() schema.CollationID {

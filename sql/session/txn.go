@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -37,6 +39,11 @@ func (s *Session) begin(readOnly bool) error {
 		return err
 	}
 	s.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
+	isolation := s.vars.isolation
+	if s.nextIsolation != "" {
+		isolation = s.nextIsolation
+	}
+	s.process.txn.Store(&processTxn{id: s.engine.transactions.Add(1), started: time.Now(), readOnly: readOnly, isolation: isolation})
 	return nil
 }
 
@@ -58,6 +65,8 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	t := s.open
 	s.open = nil
+	s.process.txn.Store(nil)
+	defer s.sweepTemporary(context.WithoutCancel(ctx))
 	defer s.unlockTables(t)
 	_, err := t.txn.Commit(context.WithoutCancel(ctx))
 	s.endCharacteristics()
@@ -75,8 +84,10 @@ func (s *Session) rollback() {
 	}
 	t := s.open
 	s.open = nil
+	s.process.txn.Store(nil)
 	t.txn.Rollback()
 	s.unlockTables(t)
+	s.sweepTemporary(context.Background())
 }
 
 // endCharacteristics forgets what SET TRANSACTION said of the transaction that
@@ -106,13 +117,32 @@ func (s *Session) unlockTables(t *transaction) {
 func (s *Session) owner() mdl.Owner { return mdl.Owner(s.process.ID) }
 
 // lockTables takes metadata locks on tables for the rest of the open
-// transaction; target is the one that is going to be changed, or nil.
-func (s *Session) lockTables(ctx context.Context, tables []*schema.Table, target *schema.Table) error {
+// transaction; writes are those that are going to be changed.
+func (s *Session) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
 	for _, t := range tables {
+		if s.isTemporary(t) {
+			continue
+		}
 		k := lockKey{table: mdl.Key(t.Database, t.Name)}
-		if t == target {
+		if slices.Contains(writes, t) {
 			k.mode = mdl.Write
 		}
+		if s.open.locked[k] {
+			continue
+		}
+		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
+			return translate(err)
+		}
+		s.open.locked[k] = true
+	}
+	return nil
+}
+
+// lockViews takes metadata locks on the views that a plan reads for the rest
+// of the open transaction.
+func (s *Session) lockViews(ctx context.Context, views []*schema.View) error {
+	for _, v := range views {
+		k := lockKey{table: mdl.Key(v.Database, v.Name)}
 		if s.open.locked[k] {
 			continue
 		}
@@ -151,7 +181,7 @@ func (s *Session) takeView(again bool) error {
 // checkView is 1412 when a table was changed after the read view was taken.
 func (s *Session) checkView(tables []*schema.Table) error {
 	for _, t := range tables {
-		if s.open.schema.TableByID(t.ID) != t {
+		if s.open.schema.TableByID(t.ID) != t && !s.isTemporary(t) {
 			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
 		}
 	}
@@ -160,7 +190,7 @@ func (s *Session) checkView(tables []*schema.Table) error {
 
 // lockStatement takes metadata locks for one autocommit statement and returns
 // the function that gives them back; target is as in lockTables.
-func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table, target *schema.Table) (func(), error) {
+func (s *Session) lockStatement(ctx context.Context, tables, writes []*schema.Table) (func(), error) {
 	var taken []lockKey
 	release := func() {
 		for _, k := range taken {
@@ -168,8 +198,11 @@ func (s *Session) lockStatement(ctx context.Context, tables []*schema.Table, tar
 		}
 	}
 	for _, t := range tables {
+		if s.isTemporary(t) {
+			continue
+		}
 		k := lockKey{table: mdl.Key(t.Database, t.Name)}
-		if t == target {
+		if slices.Contains(writes, t) {
 			k.mode = mdl.Write
 		}
 		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {

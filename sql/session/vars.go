@@ -20,6 +20,14 @@ type Globals struct {
 	defs *sysvar.Table
 	mu   sync.RWMutex
 	vals map[string]value.Datum // those that differ from the default
+	// onChange, if set, learns of global values that SET changes.
+	onChange func(name string, v value.Datum)
+}
+
+func (g *Globals) notify(name string, v value.Datum) {
+	if g.onChange != nil {
+		g.onChange(name, v)
+	}
 }
 
 func newGlobals() *Globals {
@@ -48,6 +56,9 @@ func (g *Globals) Get(d *sysvar.Def) value.Datum {
 	return d.Default
 }
 
+// Value is the global value of a variable that exists.
+func (g *Globals) Value(name string) value.Datum { return g.Get(g.lookup(name)) }
+
 // changed is the global value if it was set.
 func (g *Globals) changed(name string) (value.Datum, bool) {
 	g.mu.RLock()
@@ -69,22 +80,28 @@ func (g *Globals) Set(name string, v value.Datum) {
 type vars struct {
 	globals *Globals
 	vals    map[string]value.Datum
+	warn    func(sqlerr.Warning) // nil: nobody listens
+	changed []string             // variables that SET changed, see Session.StateChanges
 
 	autocommit  bool
 	mode        types.SQLMode
 	loc         *time.Location
 	collation   schema.CollationID // of the connection
+	charsets    charsets
 	isolation   string
 	readOnly    bool
 	lockTimeout time.Duration
 	mdlTimeout  time.Duration
 	maxTime     time.Duration
 	memoryLimit int64
+	spillOver   int64
 	txnLimit    int64
 	parallelism int
 	batchSize   int
 	selectLimit uint64
+	divDigits   int // div_precision_increment
 	disabled    map[string]bool
+	invisible   bool // invisible indexes may be used
 	durability  storage.Durability
 	fixedTime   time.Time // SET timestamp = …
 	generation  uint64    // grows when a variable that plans depend on changes
@@ -155,36 +172,70 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 			stored = d.Default
 		}
 	default:
-		checked, err := d.Check(*val, t)
-		if err != nil {
+		var err error
+		if stored, err = v.checked(d, val, t); err != nil {
 			return err
 		}
-		if err := checkSupported(key, checked); err != nil {
-			return err
-		}
-		if onlyDefault(key) && d.Text(checked) != d.Text(d.Default) {
-			return sqlerr.NotSupported(d.Name + " = " + d.Text(checked))
-		}
-		stored = checked.Clone()
 	}
 	if global {
 		v.globals.Set(key, stored)
+		v.globals.notify(key, stored)
 		return nil
 	}
 	v.vals[key] = stored
+	v.changed = append(v.changed, key)
 	v.follow(key, stored)
 	v.refresh()
 	return nil
+}
+
+// checked is the value that SET stores; nil is DEFAULT.
+func (v *vars) checked(d *sysvar.Def, val *value.Datum, t schema.Type) (value.Datum, error) {
+	if val == nil {
+		return d.Default, nil
+	}
+	checked, err := v.check(d, *val, t)
+	if err != nil {
+		return checked, err
+	}
+	key := strings.ToLower(d.Name)
+	if err := checkSupported(key, checked); err != nil {
+		return checked, err
+	}
+	if onlyDefault(key) && d.Text(checked) != d.Text(d.Default) {
+		return checked, sqlerr.NotSupported(d.Name + " = " + d.Text(checked))
+	}
+	return checked.Clone(), nil
+}
+
+// check is Def.Check with the consequence of a number out of range: 1231 in
+// strict mode, else warning 1292.
+func (v *vars) check(d *sysvar.Def, val value.Datum, t schema.Type) (value.Datum, error) {
+	checked, err := d.Check(val, t)
+	if err != nil || !d.Cut(val, checked) {
+		return checked, err
+	}
+	text := string(types.AppendText(nil, t, val))
+	if v.mode&types.ModeStrictAllTables != 0 {
+		return checked, sqlerr.WrongValueForVariable(d.Name, text)
+	}
+	if v.warn != nil {
+		v.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.TruncatedWrongValue(d.Name, text)})
+	}
+	return checked, nil
 }
 
 // onlyDefault reports variables whose other values would change results, or
 // promise a protection, that sqlots does not have.
 func onlyDefault(name string) bool {
 	switch name {
-	case "lc_time_names", "div_precision_increment", "default_week_format", "sql_auto_is_null", "auto_increment_increment",
+	case "sql_auto_is_null", "auto_increment_increment",
 		"auto_increment_offset", "completion_type", "sql_require_primary_key", "explicit_defaults_for_timestamp", "read_only",
-		"super_read_only", "offline_mode", "require_secure_transport", "init_connect", "block_encryption_mode",
-		"default_collation_for_utf8mb4":
+		"super_read_only", "offline_mode", "require_secure_transport", "init_connect",
+		"default_collation_for_utf8mb4", "default_table_encryption", "innodb_redo_log_encrypt", "innodb_undo_log_encrypt",
+		"binlog_encryption", "partial_revokes", "mandatory_roles", "password_history", "password_reuse_interval",
+		"password_require_current", "default_password_lifetime", "sql_generate_invisible_primary_key", "sql_quote_show_create",
+		"resultset_metadata", "rand_seed1", "rand_seed2", "event_scheduler":
 		return true
 	}
 	return false
@@ -194,8 +245,10 @@ func onlyDefault(name string) bool {
 func checkSupported(name string, v value.Datum) error {
 	switch name {
 	case "character_set_client", "character_set_connection", "character_set_results":
-		if !v.IsNull() && !isWireCharset(v.Str()) {
-			return sqlerr.NotSupported("character set " + v.Str() + " on the connection")
+		return checkConnectionCharset(name, v)
+	case "collation_connection":
+		if c, ok := collate.ByName(v.Str()); ok {
+			return checkConnectionCharset("character_set_connection", value.String(c.Charset))
 		}
 	}
 	if name == "transaction_isolation" || name == "tx_isolation" {
@@ -249,17 +302,21 @@ func (v *vars) refresh() {
 	if c, ok := collate.ByName(v.text("collation_connection")); ok {
 		v.collation = c.ID
 	}
+	v.deriveCharsets()
 	v.isolation = v.text("transaction_isolation")
 	v.readOnly = v.number("transaction_read_only") != 0
 	v.lockTimeout = time.Duration(v.number("innodb_lock_wait_timeout")) * time.Second
 	v.mdlTimeout = time.Duration(v.number("lock_wait_timeout")) * time.Second
 	v.maxTime = time.Duration(v.number("max_execution_time")) * time.Millisecond
 	v.memoryLimit = int64(v.number("sqlots_query_memory_limit"))
+	v.spillOver = int64(v.number("sqlots_spill_over"))
 	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))
 	v.parallelism = int(v.number("sqlots_parallelism"))
 	v.batchSize = int(v.number("sqlots_batch_size"))
 	v.selectLimit = v.number("sql_select_limit")
+	v.divDigits = int(v.number("div_precision_increment"))
 	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
+	v.invisible = switchedOn(v.text("optimizer_switch"), "use_invisible_indexes")
 	v.disabled = nil
 	for _, n := range strings.Split(v.text("sqlots_disabled_rules"), ",") {
 		if n = strings.TrimSpace(n); n != "" {
@@ -270,6 +327,19 @@ func (v *vars) refresh() {
 		}
 	}
 	v.generation++
+}
+
+// switchedOn reports whether a flag of optimizer_switch is on. Of all flags
+// this server knows use_invisible_indexes alone; the others are kept and have
+// no effect.
+func switchedOn(text, flag string) bool {
+	on := false
+	for _, f := range strings.Split(text, ",") {
+		if name, val, ok := strings.Cut(strings.TrimSpace(f), "="); ok && strings.EqualFold(name, flag) {
+			on = strings.EqualFold(val, "on")
+		}
+	}
+	return on
 }
 
 // Variable is a line of SHOW VARIABLES.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
@@ -22,6 +24,7 @@ type Codecs struct {
 // tableCodec is a codec with the read plans made for it.
 type tableCodec struct {
 	*table.Codec
+	rules *derive.Rules // nil: none
 	mu    sync.RWMutex
 	plans map[string]*readPlan
 }
@@ -43,13 +46,48 @@ func (c *Codecs) get(t *schema.Table) (*tableCodec, error) {
 	if k, ok := c.byID.Load(t.ID); ok && k.(*tableCodec).Table == t {
 		return k.(*tableCodec), nil
 	}
-	codec, err := table.NewCodec(t, AddedDefault)
+	codec, rules, err := newCodec(t)
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}
-	k := &tableCodec{Codec: codec, plans: map[string]*readPlan{}}
+	k := &tableCodec{Codec: codec, rules: rules, plans: map[string]*readPlan{}}
 	c.byID.Store(t.ID, k)
 	return k, nil
+}
+
+// Rules are what rows of t must satisfy and what is computed from them; nil
+// when there is nothing, or nothing that can be compiled.
+func (c *Codecs) Rules(t *schema.Table) *derive.Rules {
+	if !t.HasRules() {
+		return nil
+	}
+	k, err := c.get(t)
+	if err != nil {
+		return nil // shows when the table is read
+	}
+	return k.rules
+}
+
+// NewCodec makes the codec of a table that need not be published, outside of
+// the cache.
+func NewCodec(t *schema.Table) (*table.Codec, error) {
+	codec, _, err := newCodec(t)
+	return codec, err
+}
+
+func newCodec(t *schema.Table) (*table.Codec, *derive.Rules, error) {
+	codec, err := table.NewCodec(t, AddedDefault)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, err := bind.CompileRules(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.HasVirtual() {
+		codec.Virtual = func() func(row []value.Datum) error { return rules.NewStoredReader().Row }
+	}
+	return codec, rules, nil
 }
 
 // Forget drops what is kept for a table that no longer exists.

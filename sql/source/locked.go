@@ -234,10 +234,20 @@ func (o *lockedOp) keys(ctx context.Context, size int) ([][]byte, error) {
 }
 
 func (o *lockedOp) collect(ctx context.Context) error {
+	// A key stands in the map and in the list: two headers, its bytes twice.
+	const perKey = 80
 	seen := map[string]bool{}
 	for {
 		keys, err := o.gather.next(ctx, vec.MaxRows)
 		if err != nil || len(keys) == 0 {
+			return err
+		}
+		size := int64(0)
+		for _, key := range keys {
+			size += 2*int64(len(key)) + perKey
+		}
+		// It is given back with the statement's tracker.
+		if err := o.src.env.Memory.Grow(size, "keys to lock"); err != nil {
 			return err
 		}
 		for _, key := range keys {

@@ -25,7 +25,10 @@ type readPlan struct {
 	ints         bool     // all fields are as rowenc.AppendInt writes them
 	stamps       []int    // outputs that are TIMESTAMP
 	large        []bool   // outputs whose value may stand in a cell
+	late         []bool   // outputs that are computed
 	needValue    bool
+	outs         int       // outputs that were asked for; the others are for virtual ones
+	virtual      []virtual // outputs that are computed, in order
 	scans        sync.Pool // of *scanOp that read by this plan
 }
 
@@ -122,7 +125,7 @@ func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, 
 	if p != nil {
 		return p, nil
 	}
-	p, err := newReadPlan(k.Codec, x, read, want)
+	p, err := newReadPlan(k, x, read, want)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +141,13 @@ func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, 
 // maxPlans bounds the plans kept for a table.
 const maxPlans = 500
 
-func newReadPlan(c *table.Codec, x *schema.Index, read []int, want []bool) (*readPlan, error) {
-	p := &readPlan{codec: c, kinds: make([]value.Kind, len(read)), large: make([]bool, len(read))}
+func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool) (*readPlan, error) {
+	c := k.Codec
+	p := &readPlan{codec: c, outs: len(read)}
+	if x == nil && c.Virtual != nil {
+		read, want = p.addVirtual(k.rules, read, want)
+	}
+	p.kinds, p.large, p.late = make([]value.Kind, len(read)), make([]bool, len(read)), make([]bool, len(read))
 	if x != nil {
 		if p.x = c.Index(x.ID); p.x == nil {
 			return nil, internal("table %s has no index %s", c.Table.Name, x.Name)
@@ -149,6 +157,10 @@ func newReadPlan(c *table.Codec, x *schema.Index, read []int, want []bool) (*rea
 		typ := c.Table.Columns[pos].Type
 		p.kinds[out] = types.KindOf(typ)
 		if want != nil && !want[out] {
+			continue
+		}
+		if x == nil && c.Columns[pos].Virtual {
+			p.late[out] = true
 			continue
 		}
 		if typ.ID == schema.TypeTimestamp {

@@ -23,8 +23,11 @@ type sieve struct {
 	vecs  []vec.Vec
 	size  int
 	bytes int // of the values decoded, those in cells included
-	// light filters need no value that may stand in a cell; they go first.
+	// light filters need no value that may stand in a cell or is computed; they
+	// go first.
 	light, heavy []expr.Expr
+	virtual      *expr.Ctx // where virtual columns are computed; nil until then
+	narrow       vec.Batch // see result
 }
 
 // init prepares s for a plan. filters refer to the plan's outputs.
@@ -63,7 +66,7 @@ func (s *sieve) setUp(ec *expr.Ctx, z zone, filters ...[]expr.Expr) {
 // drop forgets the statement, and the memory of byte values: what they were
 // passed to may still hold them.
 func (s *sieve) drop() {
-	s.ec, s.zone = nil, zone{}
+	s.ec, s.zone, s.virtual = nil, zone{}, nil
 	clear(s.light)
 	clear(s.heavy)
 	for i := range s.vecs {
@@ -74,12 +77,13 @@ func (s *sieve) drop() {
 	}
 }
 
-// readsLarge reports whether e needs a value that may stand in a cell.
+// readsLarge reports whether e needs a value that may stand in a cell, or that
+// is computed.
 func (p *readPlan) readsLarge(e expr.Expr) bool {
 	large := false
 	expr.Walk(e, func(x expr.Expr) bool {
 		if c, ok := x.(*expr.Col); ok && c.Index >= 0 && c.Index < len(p.large) {
-			large = large || p.large[c.Index]
+			large = large || p.large[c.Index] || p.late[c.Index]
 		}
 		return !large
 	})
@@ -132,10 +136,15 @@ func (s *sieve) finish(ctx context.Context, kv storage.Reader) (*vec.Batch, erro
 			return nil, err
 		}
 	}
+	if len(s.dec.plan.virtual) > 0 {
+		if err := s.compute(); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.filter(s.heavy); err != nil || b.Live() == 0 {
 		return nil, err
 	}
-	return b, nil
+	return s.result(), nil
 }
 
 func (s *sieve) filter(list []expr.Expr) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -26,6 +27,9 @@ type writer struct {
 	row    []value.Datum
 	old    []value.Datum
 	rd     *table.RowReader
+	// virtual computes the virtual columns of rows in the session's zone; nil
+	// until it is needed.
+	virtual *derive.Reader
 }
 
 func (s *Source) writer(t *schema.Table) (*writer, error) {
@@ -69,13 +73,21 @@ func (w *writer) stored(row []value.Datum, buf *[]value.Datum) []value.Datum {
 	return out
 }
 
-// local converts a stored row in place.
-func (w *writer) local(row []value.Datum) {
+// local converts a stored row in place. Virtual columns are computed again:
+// some depend on the zone.
+func (w *writer) local(row []value.Datum) error {
 	for _, pos := range w.stamps {
 		if d := row[pos]; !d.IsNull() {
 			row[pos] = value.TimeOf(w.zone.local(d.Time()))
 		}
 	}
+	if w.codec.Virtual == nil {
+		return nil
+	}
+	if w.virtual == nil {
+		w.virtual = w.codec.rules.NewReader(w.zone.env.Loc)
+	}
+	return w.virtual.Row(row)
 }
 
 // Insert implements exec.Sink.
@@ -86,7 +98,7 @@ func (s *Source) Insert(ctx context.Context, t *schema.Table, row []value.Datum,
 	}
 	row = w.stored(row, &w.row)
 	for range maxRetries {
-		c, err := w.Writer.Insert(ctx, row)
+		c, err := s.insertRow(ctx, w, row)
 		if err != nil || c == nil {
 			return err
 		}
@@ -97,7 +109,9 @@ func (s *Source) Insert(ctx context.Context, t *schema.Table, row []value.Datum,
 			// The callback may change rows through this writer and its buffers.
 			row = slices.Clone(row)
 		}
-		w.local(c.Row)
+		if err := w.local(c.Row); err != nil {
+			return err
+		}
 		action, err := conflict(c.Index, c.Row)
 		switch {
 		case err != nil:
@@ -142,7 +156,7 @@ func (s *Source) Update(ctx context.Context, t *schema.Table, old, row []value.D
 			now[pos] = was[pos]
 		}
 	}
-	err = w.Writer.Update(ctx, was, now)
+	err = s.updateRow(ctx, w, was, now, nil, chain{})
 	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
 		return w.duplicate(dup)
 	}
@@ -159,7 +173,43 @@ func (s *Source) Delete(ctx context.Context, t *schema.Table, old []value.Datum)
 	if err != nil {
 		return err
 	}
-	return w.Writer.Delete(ctx, was)
+	return s.deleteRow(ctx, w, was, chain{})
+}
+
+// Current implements exec.Sink.
+func (s *Source) Current(ctx context.Context, t *schema.Table, row []value.Datum) ([]value.Datum, bool, error) {
+	w, err := s.writer(t)
+	if err != nil {
+		return nil, false, err
+	}
+	key := w.codec.AppendKey(nil, w.stored(row, &w.row))
+	out, err := w.read(ctx, s.env.Txn.Latest(), key)
+	return out, out != nil, err
+}
+
+// read is the row of a key as the session sees it; nil if there is none.
+func (w *writer) read(ctx context.Context, kv storage.Reader, key []byte) ([]value.Datum, error) {
+	val, err := kv.Get(ctx, key, nil)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.rd == nil {
+		w.rd = w.codec.NewRowReader()
+	}
+	row := make([]value.Datum, len(w.codec.Table.Columns))
+	if err := w.rd.Fetch(ctx, kv, key, val, row); err != nil {
+		return nil, err
+	}
+	if err := w.local(row); err != nil {
+		return nil, err
+	}
+	for i := range row {
+		row[i] = row[i].Clone()
+	}
+	return row, nil
 }
 
 // exact is old exactly as it is stored. A TIMESTAMP in an hour that clocks show
@@ -243,6 +293,18 @@ func (w *writer) shows(row, was []value.Datum) bool {
 		}
 	}
 	return true
+}
+
+// Rules implements exec.Sink.
+func (s *Source) Rules(t *schema.Table) (*derive.Rules, error) {
+	if !t.HasRules() {
+		return nil, nil
+	}
+	k, err := s.env.Codecs.get(t)
+	if err != nil {
+		return nil, err
+	}
+	return k.rules, nil
 }
 
 // NextAutoIncrement implements exec.Sink.

@@ -26,8 +26,14 @@ type Env struct {
 	Codecs *Codecs
 	// Sequences are needed by INSERT.
 	Sequences *table.Sequences
+	// Keys are the foreign keys that changes keep; nil for none.
+	Keys *schema.References
+	// Undo: a row that foreign keys refuse does not end the statement.
+	Undo bool
 	// Virtual opens virtual tables; nil when there are none.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
+	// Memory counts what the statement holds; nil counts nothing.
+	Memory *exec.Tracker
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
 }
@@ -36,6 +42,8 @@ type Env struct {
 type Source struct {
 	env     Env
 	writers map[*schema.Table]*writer
+	// verified are keys of parents that this statement has locked.
+	verified map[string]bool
 }
 
 var (

@@ -8,6 +8,16 @@ func MixOfGroupFuncs(position int, clause, column string) *Error {
 	return New(1140, "42000", "In aggregated query without GROUP BY, expression #%d of %s contains nonaggregated column '%s'; this is incompatible with sql_mode=only_full_group_by", position, clause, column)
 }
 
+// AggregateOrderForUnion: 3028; position counts from 1.
+func AggregateOrderForUnion(position int) *Error {
+	return New(3028, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT", position)
+}
+
+// AggregateOrderNotGrouped: 3029; position counts from 1.
+func AggregateOrderNotGrouped(position int) *Error {
+	return New(3029, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query", position)
+}
+
 // OrderNotInSelect: 3065, DISTINCT with an ORDER BY that is not selected.
 func OrderNotInSelect(position int, column string) *Error {
 	return New(3065, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with DISTINCT", position, column)
@@ -130,4 +140,92 @@ func UnresolvedLockTable(name string) *Error {
 // InvalidCharacterString: 1300, a literal that is no text of its character set.
 func InvalidCharacterString(charset, val string) *Error {
 	return New(1300, "HY000", "Invalid %s character string: '%s'", charset, val)
+}
+
+// ViewReferencesInvalid is 1356: what a view reads is not there any more.
+func ViewReferencesInvalid(db, name string) *Error {
+	return New(1356, "HY000", "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them", db, name)
+}
+
+// ViewRecursive is 1462.
+func ViewRecursive(db, name string) *Error {
+	return New(1462, "HY000", "`%s`.`%s` contains view recursion", db, name)
+}
+
+// ViewSelectVariable is 1351.
+func ViewSelectVariable() *Error {
+	return New(1351, "HY000", "View's SELECT contains a variable or parameter")
+}
+
+// ViewSelectClause is 1350: a clause such as INTO in the SELECT of a view.
+func ViewSelectClause(clause string) *Error {
+	return New(1350, "HY000", "View's SELECT contains a '%s' clause", clause)
+}
+
+// ViewSelectTemporaryTable is 1352.
+func ViewSelectTemporaryTable(name string) *Error {
+	return New(1352, "HY000", "View's SELECT refers to a temporary table '%s'", name)
+}
+
+// ViewNonUpdatableCheck is 1368.
+func ViewNonUpdatableCheck(db, name string) *Error {
+	return New(1368, "HY000", "CHECK OPTION on non-updatable view '%s.%s'", db, name)
+}
+
+// ViewCheckFailed is 1369.
+func ViewCheckFailed(db, name string) *Error {
+	return New(1369, "HY000", "CHECK OPTION failed '%s.%s'", db, name)
+}
+
+// NonInsertableTable is 1471.
+func NonInsertableTable(table, operation string) *Error {
+	return New(1471, "HY000", "The target table %s of the %s is not insertable-into", table, operation)
+}
+
+// NonUpdatableColumn is 1348.
+func NonUpdatableColumn(column string) *Error {
+	return New(1348, "HY000", "Column '%s' is not updatable", column)
+}
+
+// NoDefaultForViewField is 1423.
+func NoDefaultForViewField(db, view string) *Error {
+	return New(1423, "HY000", "Field of view '%s.%s' underlying table doesn't have a default value", db, view)
+}
+
+// NoBinaryLogging: 1381.
+func NoBinaryLogging() *Error {
+	return New(1381, "HY000", "You are not using binary logging")
+}
+
+// NoSuchProgram is the error for a stored program that is not there; kind is
+// PROCEDURE, FUNCTION (1305), TRIGGER (1360) or EVENT (1539).
+func NoSuchProgram(kind, name string) *Error {
+	switch kind {
+	case "TRIGGER":
+		return New(1360, "HY000", "Trigger does not exist")
+	case "EVENT":
+		return New(1539, "HY000", "Unknown event '%s'", name)
+	}
+	return New(1305, "42000", "%s %s does not exist", kind, name)
+}
+
+// NoDefaultForVariable: 1230.
+func NoDefaultForVariable(name string) *Error {
+	return New(1230, "42000", "Variable '%s' doesn't have a default value", name)
+}
+
+// NotPersistent: 1238, SET PERSIST of a variable that cannot be set.
+func NotPersistent(name string) *Error {
+	return New(1238, "HY000", "Variable '%s' is a non persistent read only variable", name)
+}
+
+// NotPersisted: 3615.
+func NotPersisted(name string) *Error {
+	return New(3615, "HY000", "Variable %s does not exist in persisted config file", name)
+}
+
+// ExplainNotRunning: 3012, EXPLAIN FOR CONNECTION where no statement with a
+// plan runs.
+func ExplainNotRunning() *Error {
+	return New(3012, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE")
 }

@@ -17,6 +17,11 @@ func DiskFull(what string) *Error {
 	return New(1021, "HY000", "Disk full (%s); waiting for someone to free some space... (errno: 28 \"No space left on device\")", what)
 }
 
+// EngineError: 1030 with the system's error number and what happened.
+func EngineError(number int, what string) *Error {
+	return New(1030, "HY000", "Got error %d - '%s' from storage engine", number, what)
+}
+
 // TooManyConnections: 1040.
 func TooManyConnections() *Error { return New(1040, "08004", "Too many connections") }
 
@@ -217,13 +222,18 @@ func TableMustHaveColumns() *Error {
 	return New(1113, "42000", "A table must have at least 1 column")
 }
 
+// TableFull: 1114; of a temporary table name is the directory of its file.
+func TableFull(name string) *Error {
+	return New(1114, "HY000", "The table '%s' is full", name)
+}
+
 // UnknownCharset: 1115.
 func UnknownCharset(name string) *Error {
 	return New(1115, "42000", "Unknown character set: '%s'", name)
 }
 
 // TooManyColumns: 1117.
-func TooManyColumns() *Error { return New(1117, "42000", "Too many columns") }
+func TooManyColumns() *Error { return New(1117, "HY000", "Too many columns") }
 
 // WrongValueCount: 1136; row counts from 1.
 func WrongValueCount(row int) *Error {
@@ -327,6 +337,11 @@ func ReadOnlyVariable(name string) *Error {
 // OperandColumns: 1241.
 func OperandColumns(n int) *Error {
 	return New(1241, "21000", "Operand should contain %d column(s)", n)
+}
+
+// LateralJoinType: 3668.
+func LateralJoinType(alias string) *Error {
+	return New(3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%s'", alias)
 }
 
 // SubqueryMoreThanOneRow: 1242.
@@ -444,6 +459,10 @@ func ValueOutOfRange(kind, expr string) *Error {
 func ReadOnlyTransaction() *Error {
 	return New(1792, "25006", "Cannot execute statement in a READ ONLY transaction.")
 }
+
+// Bug: 1105, a panic while a statement ran. The log has what happened and
+// where; the client does not need it.
+func Bug() *Error { return New(1105, "HY000", "a bug, described in the server's log") }
 
 // Internal: 1815, a bug of ours.
 func Internal(format string, args ...any) *Error {

@@ -1,8 +1,8 @@
 // Package sysvar is the table of system variables: names, scopes, types,
 // defaults and the checks of new values.
 //
-// The definitions of MySQL's variables come from go-mysql-server; those that
-// sqlots gives a meaning or another default, and its own (sqlots_*), stand in
-// own.go. Values are Datums of the definition's type; switches are integers 0
-// and 1 that SHOW VARIABLES prints as OFF and ON.
+// MySQL's variables are in mysql84.txt; those that sqlots gives a meaning or
+// another default, and its own (sqlots_*), stand in own.go. Values are Datums of
+// the definition's type; switches are integers 0 and 1 that SHOW VARIABLES
+// prints as OFF and ON.
 package sysvar

@@ -14,6 +14,10 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
+// cores is taken before a program asks the runtime for more threads than there
+// are cores.
+var cores = runtime.GOMAXPROCS(0)
+
 // own are the variables that sqlots gives a meaning or its own default.
 func own() []*Def {
 	host, _ := os.Hostname()
@@ -34,10 +38,9 @@ func own() []*Def {
 		integer("interactive_timeout", ScopeBoth, 1, 31536000, 28800),
 		integer("net_write_timeout", ScopeBoth, 1, 31536000, 60),
 		integer("net_read_timeout", ScopeBoth, 1, 31536000, 30),
-		integer("max_allowed_packet", ScopeBoth, 1024, 1<<30, 64<<20),
-		integer("net_buffer_length", ScopeBoth, 1024, 1<<20, 16384),
-		readonlyInt("max_connections", 2000),
+		integer("max_connections", ScopeGlobal, 1, 100000, 2000),
 		integer("max_execution_time", ScopeBoth, 0, 1<<32-1, 0),
+		integer("cte_max_recursion_depth", ScopeBoth, 0, 1<<32-1, 1000),
 		integer("group_concat_max_len", ScopeBoth, 4, 1<<62, 1024),
 		integer("div_precision_increment", ScopeBoth, 0, 30, 4),
 		integer("sql_select_limit", ScopeBoth, 0, 1<<64-1, 1<<64-1),
@@ -46,8 +49,9 @@ func own() []*Def {
 		integer("auto_increment_offset", ScopeBoth, 1, 65535, 1),
 		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
 		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
+		integer("sqlots_spill_over", ScopeSession, 0, 1<<62, 0),
 		integer("sqlots_max_transaction_size", ScopeBoth, 1<<10, 1<<62, 1<<30),
-		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(runtime.GOMAXPROCS(0))),
+		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(cores)),
 		integer("sqlots_batch_size", ScopeBoth, 1, 1024, 1024),
 		readonlyInt("lower_case_table_names", 0),
 		readonlyInt("port", 4000),
@@ -63,14 +67,16 @@ func own() []*Def {
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, "", nil),
-		readonly("have_ssl", "YES"),
-		readonly("secure_file_priv", ""),
+		readonly("have_ssl", "YES"),                                                     // gone in MySQL 8.4, but tools ask
+		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no files at all
 		stringVar("init_connect", ScopeGlobal, "", nil),
 		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
 		enum("transaction_isolation", ScopeBoth, "REPEATABLE-READ", "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"),
 		stringVar("time_zone", ScopeBoth, "SYSTEM", checkTimeZone),
 		stringVar("sql_mode", ScopeBoth, types.DefaultSQLMode.String(), checkSQLMode),
-		stringVar("lc_time_names", ScopeBoth, "en_US", nil),
+		stringVar("lc_time_names", ScopeBoth, "en_US", checkLocale),
+		stringVar("block_encryption_mode", ScopeBoth, "aes-128-ecb", checkBlockMode),
+		integer("default_week_format", ScopeBoth, 0, 7, 0),
 	}
 	for _, n := range []string{"character_set_client", "character_set_connection", "character_set_results", "character_set_server", "character_set_database"} {
 		list = append(list, stringVar(n, ScopeBoth, "utf8mb4", checkCharset))
@@ -86,23 +92,9 @@ func boolean(name string, s Scope, dynamic, def bool) *Def {
 		Check: func(d value.Datum, _ schema.Type) (value.Datum, error) { return ParseBool(name, d) }}
 }
 
-// integer is a number that is clamped into its range, as MySQL does.
+// integer is a number that is brought into its range.
 func integer(name string, s Scope, lo, hi, def uint64) *Def {
-	return &Def{Name: name, Scope: s, Dynamic: true, Type: types.UBigInt, Default: value.Uint(def),
-		Check: func(d value.Datum, _ schema.Type) (value.Datum, error) {
-			var v uint64
-			switch d.Kind() {
-			case value.KindInt:
-				if d.Int() > 0 {
-					v = uint64(d.Int())
-				}
-			case value.KindUint:
-				v = d.Uint()
-			default:
-				return value.Null, sqlerr.WrongTypeForVariable(name)
-			}
-			return value.Uint(min(max(v, lo), hi)), nil
-		}}
+	return stepped(name, s, lo, hi, def, 1)
 }
 
 func readonlyInt(name string, v int64) *Def {
@@ -145,6 +137,21 @@ func enum(name string, s Scope, def string, allowed ...string) *Def {
 		}
 		return "", sqlerr.WrongValueForVariable(name, v)
 	})
+}
+
+func checkLocale(_, v string) (string, error) {
+	name, ok := expr.LocaleName(v)
+	if !ok {
+		return "", sqlerr.UnknownLocale(v)
+	}
+	return name, nil
+}
+
+func checkBlockMode(name, v string) (string, error) {
+	if !expr.BlockEncryptionMode(v) {
+		return "", sqlerr.WrongValueForVariable(name, v)
+	}
+	return strings.ToLower(v), nil
 }
 
 func checkTimeZone(name, v string) (string, error) {

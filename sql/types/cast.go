@@ -165,7 +165,7 @@ func castText(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error
 	same := d.Kind() == value.KindBytes
 	if from.Collation != to.Collation && from.Collation != schema.CollationNone && to.Collation != schema.CollationNone {
 		out, err := convertCharset(env, s, textCollation(from, d), to.Collation)
-		if err != nil || out == nil {
+		if err != nil || out == nil && len(s) > 0 {
 			return value.Null, err
 		}
 		same = same && len(out) == len(s) && (len(s) == 0 || &out[0] == &s[0])
@@ -198,6 +198,9 @@ func textCollation(t schema.Type, d value.Datum) schema.CollationID {
 func convertCharset(env *Env, s []byte, from, to schema.CollationID) ([]byte, error) {
 	c, d := collate.Must(from), collate.Must(to)
 	if from == schema.CollationBinary && to != schema.CollationBinary {
+		if n := minCharLen(d.Charset); len(s)%n != 0 { // MySQL fills it up from the left
+			s = append(make([]byte, n-len(s)%n, len(s)+n), s...)
+		}
 		if !d.Valid(s) {
 			e := sqlerr.New(1300, "HY000", "Invalid %s character string: '%s'", d.Charset, hexText(s[d.ValidPrefix(s):], 6))
 			return nil, env.bad(e)
@@ -209,6 +212,17 @@ func convertCharset(env *Env, s []byte, from, to schema.CollationID) ([]byte, er
 	}
 	out, _ := c.Convert(make([]byte, 0, len(s)), s, d)
 	return out, nil
+}
+
+// minCharLen is the fewest bytes of a character.
+func minCharLen(charset string) int {
+	switch charset {
+	case "ucs2", "utf16", "utf16le":
+		return 2
+	case "utf32":
+		return 4
+	}
+	return 1
 }
 
 // hexText is bytes in messages about bad strings: the first n, bytes beyond

@@ -203,7 +203,10 @@ func parseDatetime(env *Env, s []byte, flags value.TimeFlags) (t value.Time, st 
 			return 0, timeTruncated, false
 		}
 		g, _ := t.Go(time.FixedZone("", sc.zone))
-		t = value.FromGo(g.In(env.loc()))
+		if g = g.In(env.loc()); g.Year() < 0 || g.Year() > 9999 {
+			return 0, timeTruncated, false
+		}
+		t = value.FromGo(g)
 	}
 	return t, st, true
 }

@@ -5,7 +5,8 @@
 //
 // A Store counts the calls of each kind (Op). Fail arranges that the n-th call
 // of a kind from now on returns an error instead of reaching the wrapped store;
-// FailAfter lets a commit happen first, as a lost answer does.
+// FailAfter lets a commit happen first, as a lost answer does; Panic stands for a
+// bug.
 //
-// It injects errors only; it neither delays nor damages data.
+// It injects errors and panics only; it neither delays nor damages data.
 package errkv

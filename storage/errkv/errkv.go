@@ -37,6 +37,7 @@ type plan struct {
 	every bool  // all calls from then on
 	after bool  // fail after the wrapped call was made
 	err   error
+	bug   any // what to panic with instead
 }
 
 // Store implements storage.Store. Its own methods may be called concurrently.
@@ -62,6 +63,9 @@ func (s *Store) FailFrom(op Op, n int64, err error) { s.add(op, &plan{n: n, ever
 // FailAfter is like Fail, but the wrapped call takes place and only its answer
 // is lost. It serves OpCommit, OpBulkFinish, OpDeleteRange and OpLock.
 func (s *Store) FailAfter(op Op, n int64, err error) { s.add(op, &plan{n: n, after: true, err: err}) }
+
+// Panic makes the n-th call of op from now panic with bug.
+func (s *Store) Panic(op Op, n int64, bug any) { s.add(op, &plan{n: n, bug: bug}) }
 
 func (s *Store) add(op Op, p *plan) {
 	s.mu.Lock()
@@ -92,6 +96,9 @@ func (s *Store) hit(op Op) (before, after error) {
 	s.calls[op]++
 	for _, p := range s.plans[op] {
 		if p.n--; p.n == 0 || (p.every && p.n < 0) {
+			if p.bug != nil {
+				panic(p.bug)
+			}
 			if p.after {
 				after = p.err
 			} else {

@@ -308,3 +308,50 @@ func BenchmarkBulkLoad(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 }
+
+// BenchmarkBatchGetWritten is the look-up of an index: 14 scattered rows of a
+// table that was loaded and then written to, so that its rows lie in the last
+// level, in upper ones and in a write buffer.
+func BenchmarkBatchGetWritten(b *testing.B) {
+	s := loaded(b)
+	rng := rand.New(rand.NewPCG(4, 4))
+	val := make([]byte, 60)
+	for range 6_000 {
+		x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for range 100 {
+			key := benchKey(nil, rng.IntN(benchRows))
+			key[len(key)-1] = byte(rng.IntN(255) + 1)
+			if err := x.Put(key, val); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := x.Commit(bg); err != nil {
+			b.Fatal(err)
+		}
+	}
+	const n = 14
+	keys := make([][]byte, n)
+	found := 0
+	fn := func(_ int, v []byte) error {
+		if v != nil {
+			found++
+		}
+		return nil
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		for i := range keys {
+			keys[i] = benchKey(keys[i], i*(benchRows/n)+rng.IntN(benchRows/n))
+		}
+		if err := s.Latest().BatchGet(bg, keys, fn); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if found != b.N*n {
+		b.Fatal("missing rows")
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+}

@@ -144,7 +144,7 @@ func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
 	s.started.Store(seq)
-	s.images.touch(nil)
+	s.images.touch(nil, seq)
 	// A cancelled ingestion could stop half-way through Pebble's steps.
 	if err := s.db.Ingest(context.WithoutCancel(ctx), b.paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))

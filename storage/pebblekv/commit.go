@@ -20,12 +20,12 @@ const (
 )
 
 // Apply implements txn.Engine.
-func (s *Store) Apply(_ context.Context, b *txn.Buffer, d storage.Durability, visible func()) (uint64, error) {
+func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, visible func()) (uint64, error) {
 	if err := s.enter(); err != nil {
 		return 0, err
 	}
 	defer s.exit()
-	if err := s.writable(); err != nil {
+	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
 	batch := s.db.NewBatchWithSize(int(b.Size()) + b.Len()*opOverhead + batchHeader)
@@ -42,12 +42,12 @@ func (s *Store) Apply(_ context.Context, b *txn.Buffer, d storage.Durability, vi
 		_ = op.Finish()
 		return true
 	})
-	return s.commit(batch, d, visible)
+	return s.commit(ctx, batch, d, visible)
 }
 
 // commit gives the batch the next sequence number, applies it and waits until
 // it is as durable as asked for. It owns the batch. visible may be nil.
-func (s *Store) commit(batch *pebble.Batch, d storage.Durability, visible func()) (uint64, error) {
+func (s *Store) commit(ctx context.Context, batch *pebble.Batch, d storage.Durability, visible func()) (uint64, error) {
 	op := batch.SetDeferred(len(seqKey), 8)
 	copy(op.Key, seqKey[:])
 	_ = op.Finish()
@@ -56,7 +56,7 @@ func (s *Store) commit(batch *pebble.Batch, d storage.Durability, visible func()
 		s.disk.syncWanted.Add(1)
 		defer s.disk.syncWanted.Add(-1)
 	}
-	seq, err := s.sequence(batch, op.Value, d)
+	seq, err := s.sequence(ctx, batch, op.Value, d)
 	if err != nil {
 		return 0, err
 	}
@@ -79,16 +79,16 @@ func (s *Store) commit(batch *pebble.Batch, d storage.Durability, visible func()
 }
 
 // sequence numbers and applies a batch; seqValue is where the number goes.
-func (s *Store) sequence(batch *pebble.Batch, seqValue []byte, d storage.Durability) (uint64, error) {
+func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []byte, d storage.Durability) (uint64, error) {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
-	if err := s.writable(); err != nil {
+	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
 	seq := s.seq.Load() + 1
 	binary.BigEndian.PutUint64(seqValue, seq)
 	s.started.Store(seq)
-	s.images.touch(batch)
+	s.images.touch(batch, seq)
 	var err error
 	if d == storage.DurabilityNone {
 		err = s.db.Apply(batch, pebble.NoSync)
@@ -117,7 +117,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if err := s.writable(); err != nil {
+	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
 	span, err := s.closeSpan(span)
@@ -131,7 +131,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 			return 0, fmt.Errorf("delete range: %w", err)
 		}
 	}
-	seq, err := s.commit(batch, storage.DurabilitySync, nil)
+	seq, err := s.commit(ctx, batch, storage.DurabilitySync, nil)
 	if err == nil && size > flushAfterBytes {
 		s.sequencer.Lock()
 		defer s.sequencer.Unlock()

@@ -28,6 +28,7 @@ type disk struct {
 	opened     atomic.Bool
 	frozenBy   atomic.Pointer[error]
 	full       atomic.Bool
+	spare      atomic.Bool // full, but a part of the reserve is left
 	syncWanted atomic.Int64
 	stop       chan struct{} // closed when the store closes: nobody waits for space
 }
@@ -57,7 +58,11 @@ func (d *disk) freeze(what string, err error) {
 }
 
 func (d *disk) noteError(err error) {
-	if err != nil && vfs.IsNoSpaceError(err) && !d.full.Swap(true) {
+	if err == nil || !vfs.IsNoSpaceError(err) {
+		return
+	}
+	d.spare.Store(false)
+	if !d.full.Swap(true) {
 		d.log.Error("storage has no space left", "err", err)
 	}
 }
@@ -218,6 +223,15 @@ func (f *file) Write(p []byte) (int, error) {
 		return total - len(p), err
 	}
 	return total, nil
+}
+
+// Preallocate implements vfs.File. A log gets its full length at once; readers
+// take the zeros behind its last record for its end.
+func (f *file) Preallocate(offset, length int64) error {
+	if fd := f.Fd(); f.wal && fd != vfs.InvalidFd && extend(fd, offset, length) == nil {
+		return nil
+	}
+	return f.File.Preallocate(offset, length)
 }
 
 // Sync implements vfs.File.

@@ -17,10 +17,9 @@
 // and to be applied, and waits for the log outside of it, so that concurrent
 // commits share an fsync.
 //
-// Scans of tables and indexes that are read over and over and not written to
-// run over flat copies in memory (see image): a step costs a tenth of that of an
-// iterator. A write to the group drops its image, so under steady writes there
-// are none, and scans run over Pebble's blocks.
+// Tables and indexes that are read over and over are read from flat copies in
+// memory (see image), merged with what was committed since: a step costs a
+// tenth of that of an iterator.
 //
 // # Invariants
 //

@@ -356,6 +356,23 @@ func TestDiskReserve(t *testing.T) {
 	if !has(t, s, "a") || has(t, s, "b") {
 		t.Fatal("reads on a full disk")
 	}
+	// What frees space may use the reserve, but not its last quarter, and not
+	// once a write has found no space.
+	freeing := storage.FreeingSpace(bg)
+	remove := func() error {
+		_, err := s.DeleteRange(freeing, storage.Span{Start: []byte("c"), End: []byte("d")})
+		return err
+	}
+	if err := remove(); err != nil {
+		t.Fatal(err)
+	}
+	dfs.avail.Store(249)
+	s.checkSpace()
+	wantErr(t, remove(), storage.ErrDiskFull)
+	dfs.avail.Store(999)
+	s.checkSpace()
+	s.disk.noteError(syscall.ENOSPC)
+	wantErr(t, remove(), storage.ErrDiskFull)
 	dfs.avail.Store(1001) // not enough to start again
 	s.checkSpace()
 	_, err = tryPut(s, storage.DurabilitySync, []byte("v"), "b")

@@ -15,6 +15,20 @@ type sharedSnapshot struct {
 	tag  uint64
 	// exact: it is the state after commit tag, no more and no less.
 	exact bool
+
+	seqOnce sync.Once
+	seq     uint64
+	seqErr  error
+}
+
+// commit is the last commit that the snapshot has; false when that cannot be
+// read.
+func (sn *sharedSnapshot) commit() (seq uint64, ok bool) {
+	if sn.exact {
+		return sn.tag, true
+	}
+	sn.seqOnce.Do(func() { sn.seq, sn.seqErr = readSeq(sn.Get) })
+	return sn.seq, sn.seqErr == nil
 }
 
 // release gives one reference back; the last one closes.

@@ -116,9 +116,50 @@ func TestImagesUnderWrites(t *testing.T) {
 	if _, err := s.DeleteRange(t.Context(), storage.Span{Start: imageKey(0, 0), End: imageKey(0, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if n, size := s.images.usage(); n != 0 || size != 0 {
-		t.Errorf("%d images, %d bytes after all were dropped", n, size)
+	if n, _ := s.images.usage(); n != groups-1 {
+		t.Errorf("%d images after a range of one group was deleted", n)
 	}
+}
+
+// A commit is seen by look-ups of the latest state as soon as it has ended,
+// while others write to the same groups.
+func TestImagesLatest(t *testing.T) {
+	s := openEager(t)
+	defer s.Close()
+	var wg sync.WaitGroup
+	for w := range uint64(4) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range uint64(400) {
+				txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				key, val := imageKey(byte(i%2), i%50*4+w), binary.BigEndian.AppendUint64(nil, i)
+				err = txn.Put(key, val)
+				if err == nil {
+					_, err = txn.Commit(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := s.Latest().Get(t.Context(), key, nil)
+				if err != nil || !bytes.Equal(got, val) {
+					t.Errorf("latest %x, %v instead of %x", got, err, val)
+				}
+				if _, err := s.GetPresumedAbsent(t.Context(), imageKey(byte(i%2), 1000+w), nil); err == nil {
+					t.Error("a key that never was is found")
+				}
+				if i%10 == 0 {
+					readSome(t, s, rand.New(rand.NewPCG(w, i)), byte(i%2))
+				}
+			}
+		}()
+	}
+	wg.Wait()
 }
 
 func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
@@ -169,6 +210,38 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 	}
 }
 
+// noViews is a reader that never uses images.
+type noViews struct{}
+
+func (noViews) view(group) (view, bool) { return view{}, false }
+
+// lookSome compares look-ups of a snapshot with those past images.
+func lookSome(t testing.TB, s *Store, sn *snapshot, r *rand.Rand, g byte) {
+	keys := make([][]byte, 1+r.IntN(30))
+	for i := range keys {
+		keys[i] = imageKey(g, r.Uint64N(3200))
+	}
+	if r.IntN(2) == 0 {
+		slices.SortFunc(keys, bytes.Compare)
+	}
+	read := func(get func(fn func(i int, value []byte) error) error) []string {
+		out := make([]string, len(keys))
+		if err := get(func(i int, value []byte) error { out[i] = string(value); return nil }); err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+	got := read(func(fn func(int, []byte) error) error { return sn.BatchGet(t.Context(), keys, fn) })
+	want := read(func(fn func(int, []byte) error) error { return s.batchGet(t.Context(), noViews{}, sn, keys, fn) })
+	if !slices.Equal(got, want) {
+		t.Errorf("look-ups differ: %q, %q", got, want)
+	}
+	v, err := sn.Get(t.Context(), keys[0], nil)
+	if string(v) != want[0] || err != nil && want[0] != "" {
+		t.Errorf("get: %q, %v instead of %q", v, err, want[0])
+	}
+}
+
 // readSome compares a scan with that of an iterator and tells whether it came
 // from an image.
 func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
@@ -179,6 +252,7 @@ func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
 	}
 	defer st.Close()
 	sn := st.(*snapshot)
+	lookSome(t, s, sn, r, g)
 	span := storage.Span{Start: imageKey(g, 0)[:groupLen], End: keyenc.PrefixEnd(imageKey(g, 0)[:groupLen])}
 	if r.IntN(2) == 0 {
 		lo := r.Uint64N(3200)
@@ -202,4 +276,87 @@ func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
 		t.Errorf("image %v, %+v: %d pairs instead of %d", fromImage, opts, len(got), len(want))
 	}
 	return fromImage
+}
+
+// BenchmarkImageScan is a scan of 500,000 pairs with changes since the image
+// was made, beside that of an iterator, per pair.
+func BenchmarkImageScan(b *testing.B) {
+	const rows = 500_000
+	for _, c := range []struct {
+		name    string
+		changes int
+		image   bool
+	}{{"iterator", 20_000, false}, {"unchanged", 0, true}, {"changed1%", 5_000, true}, {"changed4%", 20_000, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			s, err := Open(Options{Dir: b.TempDir(), CacheBytes: 1 << 30, DiskReserveBytes: -1,
+				Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			bl, err := s.BulkLoad(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			val := make([]byte, 60)
+			for i := range rows {
+				binary.LittleEndian.PutUint64(val, uint64(i)*0x9e3779b97f4a7c15)
+				if err := bl.Add(imageKey(1, uint64(2*i)), val); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, err := bl.Finish(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			if c.image {
+				im := &image{}
+				g := group(imageKey(1, 0))
+				s.images.by[g] = im
+				s.images.count.Add(1)
+				s.makeImage(g, im)
+				s.images.limit = 0 // it stays as it is
+			}
+			r := rand.New(rand.NewPCG(1, 1))
+			for done := 0; done < c.changes; done += 100 {
+				txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range 100 {
+					if err := txn.Put(imageKey(1, r.Uint64N(2*rows)), val); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := txn.Commit(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			span := storage.Span{Start: imageKey(1, 0)[:groupLen], End: keyenc.PrefixEnd(imageKey(1, 0)[:groupLen])}
+			for b.Loop() {
+				sn, err := s.Snapshot()
+				if err != nil {
+					b.Fatal(err)
+				}
+				var sc storage.Scanner
+				if c.image {
+					sc, err = sn.Scan(b.Context(), span, storage.ScanOptions{})
+				} else {
+					sc, err = s.scan(b.Context(), sn.(*snapshot), span, storage.ScanOptions{})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, ok := sc.(*imageScanner); ok != c.image {
+					b.Fatalf("%T", sc)
+				}
+				n := 0
+				if _, err := sc.Visit(b.Context(), func(_, _ []byte) bool { n++; return true }); err != nil || n < rows {
+					b.Fatal(n, err)
+				}
+				_ = sc.Close()
+				_ = sn.Close()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/pair")
+		})
+	}
 }

@@ -24,8 +24,7 @@ type Options struct {
 	// charged to it. 0 means 256 MiB. It lives in the Go heap.
 	CacheBytes int64
 	// ImageBytes is how much of CacheBytes is for copies of tables and indexes
-	// that are scanned over and over and not written to; 0 means a quarter,
-	// negative none.
+	// that are read over and over; 0 means a quarter, negative none.
 	ImageBytes int64
 	// MemTableBytes is the size of one write buffer, of which up to four exist.
 	// 0 means an eighth of the cache, within 1 and 64 MiB.
@@ -64,6 +63,10 @@ const (
 	blobGarbageRatio   = 0.3
 	blobReferenceDepth = 10
 )
+
+// cores is taken before a program asks the runtime for more threads than there
+// are cores.
+var cores = runtime.GOMAXPROCS(0)
 
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
@@ -115,7 +118,7 @@ func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { o.Logger.Error("storage background error", "err", err) },
 		},
-		CompactionConcurrencyRange: func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)-1) },
+		CompactionConcurrencyRange: func() (int, int) { return 1, max(2, cores-1) },
 	}
 	for i := range po.Levels {
 		po.Levels[i].BlockSize = blockBytes

@@ -1,6 +1,7 @@
 package pebblekv
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -316,6 +317,16 @@ func (s *Store) writable() error {
 	return nil
 }
 
+// writableFor is writable for the writes of a context: those that free space
+// may use the reserve.
+func (s *Store) writableFor(ctx context.Context) error {
+	err := s.writable()
+	if errors.Is(err, storage.ErrDiskFull) && storage.IsFreeingSpace(ctx) && s.disk.spare.Load() {
+		return nil
+	}
+	return err
+}
+
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
@@ -327,6 +338,7 @@ func (s *Store) watch() {
 	defer s.monitor.Done()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	ticks := 0
 	s.checkSpace()
 	for {
 		select {
@@ -335,6 +347,9 @@ func (s *Store) watch() {
 		case <-tick.C:
 			s.checkSpace()
 			s.syncLog()
+			if ticks++; ticks%ageEvery == 0 {
+				s.images.age()
+			}
 			if s.enter() == nil {
 				s.dropStale()
 				s.exit()
@@ -354,6 +369,7 @@ func (s *Store) checkSpace() {
 		return
 	}
 	reserve := uint64(max(s.opts.DiskReserveBytes, 0))
+	s.disk.spare.Store(reserve > 0 && usage.AvailBytes >= reserve/4)
 	switch {
 	case usage.AvailBytes < reserve:
 		if !s.disk.full.Swap(true) {

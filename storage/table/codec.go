@@ -27,6 +27,8 @@ type Column struct {
 	MayBeCell bool
 	// Scale of decimals.
 	Scale int
+	// Virtual columns are in no row: Codec.Virtual computes them.
+	Virtual bool
 }
 
 // explicitNull reports whether NULL must be told from absence.
@@ -42,6 +44,10 @@ type Codec struct {
 	Columns []Column
 	// Indexes are parallel to Table.Indexes.
 	Indexes []*Index
+	// Virtual makes a function that computes the virtual columns of a decoded
+	// row in place, for one goroutine; nil where there are none. It is set once,
+	// before the codec is used.
+	Virtual func() func(row []value.Datum) error
 
 	stored  []int // positions of the columns in the row's value, by id
 	ids     []uint16
@@ -69,7 +75,8 @@ func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
 		col := &t.Columns[i]
 		c.Columns[i] = Column{ID: uint16(col.ID), Kind: KindOf(col.Type), KeyPart: -1, Scale: max(col.Type.Scale, 0)}
 		k := c.Columns[i].Kind
-		c.Columns[i].MayBeCell = (k == value.KindBytes || k == value.KindJSON) && !t.IsPrimaryKeyPart(col.ID)
+		c.Columns[i].Virtual = col.IsVirtual()
+		c.Columns[i].MayBeCell = (k == value.KindBytes || k == value.KindJSON) && !t.IsPrimaryKeyPart(col.ID) && !col.IsVirtual()
 		if d := col.AddedDefault; d != nil && !d.Null {
 			if added == nil {
 				return nil, fmt.Errorf("column %s.%s: no way to evaluate its default", t.Name, col.Name)
@@ -93,7 +100,7 @@ func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
 	}
 	for i := range c.Columns {
 		c.hasCell = c.hasCell || c.Columns[i].MayBeCell
-		if c.Columns[i].KeyPart < 0 {
+		if c.Columns[i].KeyPart < 0 && !c.Columns[i].Virtual {
 			c.stored = append(c.stored, i)
 		}
 	}
@@ -184,15 +191,21 @@ type RowReader struct {
 	// values are elsewhere, and their lengths.
 	Cells   []int
 	Lengths []int
+	virtual func(row []value.Datum) error
 }
 
 // NewRowReader makes a reader of whole rows.
 func (c *Codec) NewRowReader() *RowReader {
-	return &RowReader{c: c, r: rowenc.NewReader(c.ids)}
+	r := &RowReader{c: c, r: rowenc.NewReader(c.ids)}
+	if c.Virtual != nil {
+		r.virtual = c.Virtual()
+	}
+	return r
 }
 
 // Decode fills row, one datum for each column of the table. Bytes share key
-// and val. Columns in Cells are NULL.
+// and val. Columns in Cells are NULL, virtual columns are left alone: Fetch
+// computes them.
 func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
 	c := r.c
 	r.Cells, r.Lengths = r.Cells[:0], r.Lengths[:0]
@@ -244,8 +257,8 @@ func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
 	return nil
 }
 
-// Fetch decodes a row and reads its cells from kv, which must show the state
-// that the row is of.
+// Fetch decodes a row, reads its cells from kv, which must show the state that
+// the row is of, and computes its virtual columns.
 func (r *RowReader) Fetch(ctx context.Context, kv storage.Reader, key, val []byte, row []value.Datum) error {
 	if err := r.Decode(key, val, row); err != nil {
 		return err
@@ -256,6 +269,9 @@ func (r *RowReader) Fetch(ctx context.Context, kv storage.Reader, key, val []byt
 			return err
 		}
 		row[pos] = r.c.CellDatum(pos, b)
+	}
+	if r.virtual != nil {
+		return r.virtual(row)
 	}
 	return nil
 }

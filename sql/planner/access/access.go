@@ -46,6 +46,8 @@ type Request struct {
 	// order is delivered (or none is wanted); 0 for all.
 	Limit float64
 	Est   Estimator
+	// Invisible indexes may be used (optimizer_switch).
+	Invisible bool
 	// Ctx evaluates constants for estimates; nil leaves them unknown.
 	Ctx *expr.Ctx
 	// Parallel is the number of workers that a full scan may use.
@@ -130,7 +132,7 @@ func Paths(r *Request) []*Path {
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if x.State != schema.IndexPublic || !allowed.index(x.Name, x.Invisible) {
+		if x.State != schema.IndexPublic || !allowed.index(x.Name, x.Invisible && !r.Invisible) {
 			continue
 		}
 		if p := r.path(x); p != nil {
@@ -499,7 +501,7 @@ func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) floa
 
 // setRows estimates the entries in the spans of a path, and their number.
 func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
-	if r.Ctx != nil && !hasSubquery(p.Set.Conds) {
+	if r.Ctx != nil && expr.KnownBefore(p.Set.Conds) {
 		if list, err := p.Set.Spans(r.Ctx); err == nil {
 			n := float64(len(list))
 			if n == 0 {
@@ -518,19 +520,6 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
 	}
 	return math.Max(total*sel, 1), 1
-}
-
-func hasSubquery(list []expr.Expr) bool {
-	found := false
-	for _, e := range list {
-		expr.Walk(e, func(x expr.Expr) bool {
-			if _, ok := x.(*expr.Subquery); ok {
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
 }
 
 // Selectivity is a guess at the part of a table's rows for which a condition
@@ -562,11 +551,12 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		}
 		return s
 	case "or":
-		s := 0.0
-		for _, a := range f.Args {
+		// The branches of a long list are alike.
+		s, looked := 0.0, f.Args[:min(len(f.Args), 64)]
+		for _, a := range looked {
 			s += Selectivity(a, t, est, total)
 		}
-		return math.Min(s, 1)
+		return math.Min(s*float64(len(f.Args))/float64(len(looked)), 1)
 	case "not":
 		return math.Max(0.05, 1-Selectivity(f.Args[0], t, est, total))
 	}
@@ -574,7 +564,7 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 }
 
 func equalSelectivity(f *expr.Func, t *schema.Table, est Estimator, total float64) float64 {
-	for _, a := range f.Args {
+	for _, a := range f.Args[:min(len(f.Args), 2)] { // lists are constants
 		c, ok := a.(*expr.Col)
 		if !ok || c.Index < 0 || c.Index >= len(t.Columns) {
 			continue

@@ -40,6 +40,10 @@ func (b *binder) admin(a *parser.Admin) (logical.Statement, error) {
 			return nil, err
 		}
 		return &logical.Query{Root: src.node}, nil
+	case "reset_persist":
+		return &logical.ResetPersist{Name: a.Words[0], IfExists: len(a.Words) > 1}, nil
+	case "show":
+		return b.showRare(a.Words)
 	}
 	tables := make([]logical.TableName, len(a.Tables))
 	for i, t := range a.Tables {
@@ -52,7 +56,7 @@ func (b *binder) admin(a *parser.Admin) (logical.Statement, error) {
 	if a.Op == "analyze" {
 		return &logical.AnalyzeTable{Tables: tables}, nil
 	}
-	return &logical.Maintain{Op: a.Op, Tables: tables}, nil
+	return &logical.Maintain{Op: a.Op, Tables: tables, Quick: a.Op == "checksum" && len(a.Words) > 0}, nil
 }
 
 func (b *binder) tableNames(list []*ast.TableName) ([]logical.TableName, error) {
@@ -111,7 +115,8 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		}
 		return &logical.Do{Exprs: list, Subqueries: b.subqueries}, nil
 	case *ast.ExplainForStmt:
-		return &logical.ExplainConnection{ID: n.ConnectionID, Format: n.Format}, nil
+		format, err := explainFormat(n.Format)
+		return &logical.ExplainConnection{ID: n.ConnectionID, Format: format}, err
 	case *ast.ShutdownStmt:
 		return &logical.Shutdown{}, nil
 	case *ast.FlushStmt:
@@ -191,12 +196,19 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		} else if b.isVirtual(db) {
 			continue // nobody changes them
 		}
+		write := l.Type == ast.TableLockWrite || l.Type == ast.TableLockWriteLocal
+		if v := b.viewNamed(l.Table); v != nil {
+			if err := b.lockView(out, v, write); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		t, err := b.targetTable(l.Table, "LOCK TABLES")
 		if err != nil {
 			return nil, err
 		}
 		out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
-		out.Write = append(out.Write, l.Type == ast.TableLockWrite || l.Type == ast.TableLockWriteLocal)
+		out.Write = append(out.Write, write)
 	}
 	return out, nil
 }
@@ -246,11 +258,14 @@ func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
 		return &logical.DropDatabase{Name: n.Name.O, IfExists: n.IfExists}, nil
 	case *ast.DropTableStmt:
 		if n.IsView {
-			return nil, sqlerr.NotSupported("DROP VIEW")
+			return b.dropView(n)
 		}
 		tables, err := b.tableNames(n.Tables)
 		return &logical.DropTable{Tables: tables, IfExists: n.IfExists, Temporary: n.TemporaryKeyword != ast.TemporaryNone}, err
 	case *ast.TruncateTableStmt:
+		if v := b.viewNamed(n.Table); v != nil {
+			return nil, sqlerr.NoSuchTable(v.Database, v.Name)
+		}
 		t, err := b.targetTable(n.Table, "TRUNCATE")
 		if err != nil {
 			return nil, err

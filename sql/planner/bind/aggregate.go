@@ -13,39 +13,37 @@ import (
 	"github.com/sqlots/sqlots/sql/types"
 )
 
-// aggregate binds a call of an aggregate function and puts it into the
-// block's list: 1111 where aggregates are not allowed.
+// aggregate binds a call of an aggregate function and puts it into the list of
+// the block that it belongs to.
 func (b *binder) aggregate(sc *scope, n *ast.AggregateFuncExpr) (expr.Expr, error) {
-	if sc.agg == nil || sc.inAgg {
+	if sc.inAgg {
 		return nil, sqlerr.InvalidGroupFunctionUse()
 	}
 	name := strings.ToLower(n.F)
-	inner := *sc
-	inner.inAgg = true
-	inner.aliasOnly = false
-	inner.alias = nil
-	args := n.Args
 	if name == "group_concat" {
-		return b.groupConcat(sc, &inner, n)
+		return b.aggregateCall(sc, func(inner *scope) (*expr.Agg, error) { return b.groupConcat(inner, n) })
 	}
-	if name == "count" && !n.Distinct && len(args) == 1 {
-		// COUNT(*) arrives as COUNT(1), which is the same.
-		if l, ok := args[0].(*parser.Literal); ok && !l.Datum.IsNull() {
-			args = nil
+	return b.aggregateCall(sc, func(inner *scope) (*expr.Agg, error) {
+		list, err := b.values(inner, aggregateArgs(name, n.Args, n.Distinct))
+		if err != nil {
+			return nil, err
 		}
-	}
-	list, err := b.values(&inner, args)
-	if err != nil {
-		return nil, err
-	}
-	call, err := expr.NewAgg(b.be, name, n.Distinct, list...)
-	if err != nil {
-		return nil, err
-	}
-	return sc.agg.add(b, call, call.String()), nil
+		return expr.NewAgg(b.be, name, n.Distinct, list...)
+	})
 }
 
-func (b *binder) groupConcat(sc, inner *scope, n *ast.AggregateFuncExpr) (expr.Expr, error) {
+// aggregateArgs are the arguments of a call: COUNT(*) arrives as COUNT(1),
+// which is the same and has none here.
+func aggregateArgs(name string, args []ast.ExprNode, distinct bool) []ast.ExprNode {
+	if name == "count" && !distinct && len(args) == 1 {
+		if l, ok := args[0].(*parser.Literal); ok && !l.Datum.IsNull() {
+			return nil
+		}
+	}
+	return args
+}
+
+func (b *binder) groupConcat(inner *scope, n *ast.AggregateFuncExpr) (*expr.Agg, error) {
 	last := len(n.Args) - 1
 	sep, ok := n.Args[last].(*parser.Literal)
 	if !ok {
@@ -70,11 +68,7 @@ func (b *binder) groupConcat(sc, inner *scope, n *ast.AggregateFuncExpr) (expr.E
 			order = append(order, expr.AggOrder{Expr: e, Desc: item.Desc})
 		}
 	}
-	call, err := expr.NewGroupConcat(b.be, n.Distinct, list, order, sep.GetString())
-	if err != nil {
-		return nil, err
-	}
-	return sc.agg.add(b, call, call.String()), nil
+	return expr.NewGroupConcat(b.be, n.Distinct, list, order, sep.GetString())
 }
 
 // anyValue is ANY_VALUE(x): x itself, or, in a grouped query, the value of
@@ -96,7 +90,7 @@ func aggEqual(a, c *expr.Agg) bool {
 		return false
 	}
 	for i := range a.Args {
-		if !exprEqual(a.Args[i], c.Args[i]) {
+		if !expr.Equal(a.Args[i], c.Args[i]) {
 			return false
 		}
 	}
@@ -112,7 +106,7 @@ func aggEqual(a, c *expr.Agg) bool {
 		return false
 	}
 	for i := range x.Order {
-		if x.Order[i].Desc != y.Order[i].Desc || !exprEqual(x.Order[i].Expr, y.Order[i].Expr) {
+		if x.Order[i].Desc != y.Order[i].Desc || !expr.Equal(x.Order[i].Expr, y.Order[i].Expr) {
 			return false
 		}
 	}
@@ -121,6 +115,9 @@ func aggEqual(a, c *expr.Agg) bool {
 
 // variable binds @name, @name := value and @@name.
 func (b *binder) variable(sc *scope, n *ast.VariableExpr) (expr.Expr, error) {
+	if b.canon != nil {
+		return nil, sqlerr.ViewSelectVariable()
+	}
 	if !n.IsSystem {
 		if n.Value != nil {
 			e, err := b.value(sc, n.Value)

@@ -33,6 +33,7 @@ func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
 		}
 		out.Specs = append(out.Specs, list...)
 	}
+	namedConstraints(n, out)
 	return out, nil
 }
 
@@ -45,7 +46,10 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 	case ast.AlterTableAddColumns:
 		return b.addColumns(t, s)
 	case ast.AlterTableAddConstraint:
-		return b.addConstraint(s.Constraint)
+		if s.Constraint.Tp == ast.ConstraintCheck {
+			return addCheck(t, s.Constraint)
+		}
+		return b.addConstraint(t, s.Constraint)
 	case ast.AlterTableDropColumn:
 		return one(logical.AlterSpec{Kind: logical.AlterDropColumn, Name: s.OldColumnName.Name.O, IfExists: s.IfExists}), nil
 	case ast.AlterTableDropPrimaryKey:
@@ -77,6 +81,10 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 		return one(logical.AlterSpec{Kind: logical.AlterRenameIndex, Name: s.FromKey.O, NewName: s.ToKey.O}), nil
 	case ast.AlterTableIndexInvisible:
 		return one(logical.AlterSpec{Kind: logical.AlterIndexVisibility, Name: s.IndexName.O, Invisible: s.Visibility == ast.IndexVisibilityInvisible}), nil
+	case ast.AlterTableDropCheck, ast.AlterTableAlterCheck:
+		return changeCheck(s), nil
+	case ast.AlterTableDropForeignKey:
+		return one(logical.AlterSpec{Kind: logical.AlterDropForeignKey, Name: s.Name, IfExists: s.IfExists}), nil
 	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableEnableKeys, ast.AlterTableDisableKeys,
 		ast.AlterTableWithValidation, ast.AlterTableWithoutValidation, ast.AlterTableOrderByColumns:
 		return one(logical.AlterSpec{Kind: logical.AlterNoOp}), nil
@@ -86,10 +94,6 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 
 func unsupportedAlter(s *ast.AlterTableSpec) error {
 	switch s.Tp {
-	case ast.AlterTableDropForeignKey:
-		return sqlerr.NotSupported("FOREIGN KEY")
-	case ast.AlterTableDropCheck, ast.AlterTableAlterCheck:
-		return sqlerr.NotSupported("CHECK constraint")
 	case ast.AlterTableImportTablespace, ast.AlterTableDiscardTablespace:
 		return sqlerr.NotSupported("TABLESPACE")
 	case ast.AlterTableRemoveTTL:
@@ -127,10 +131,22 @@ func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.A
 		spec := logical.AlterSpec{Kind: logical.AlterAddColumn, Column: d.col, Name: d.col.Name, IfNotExists: s.IfNotExists,
 			InlineKey: d.primary, InlineUnique: d.unique}
 		position(&spec, s.Position)
-		out = append(out, spec)
+		checks, err := checkSpecs(t, d.checks)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, spec), checks...)
 	}
 	for _, c := range s.NewConstraints {
-		list, err := b.addConstraint(c)
+		if c.Tp == ast.ConstraintCheck {
+			list, err := addCheck(t, c)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, list...)
+			continue
+		}
+		list, err := b.addConstraint(t, c)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +167,11 @@ func position(spec *logical.AlterSpec, p *ast.ColumnPosition) {
 	}
 }
 
-func (b *binder) addConstraint(n *ast.Constraint) ([]logical.AlterSpec, error) {
+func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.AlterSpec, error) {
+	if n.Tp == ast.ConstraintForeignKey {
+		k, err := b.foreignKey(n, t.Database)
+		return one(logical.AlterSpec{Kind: logical.AlterAddForeignKey, Name: k.Name, ForeignKey: k}), err
+	}
 	k, err := constraint(n)
 	if err != nil {
 		return nil, err
@@ -186,7 +206,8 @@ func (b *binder) modifyColumn(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	spec := logical.AlterSpec{Kind: logical.AlterModifyColumn, Column: d.col, Name: name, NewName: d.col.Name, IfExists: s.IfExists,
 		InlineKey: d.primary, InlineUnique: d.unique}
 	position(&spec, s.Position)
-	return one(spec), nil
+	checks, err := checkSpecs(t, d.checks)
+	return append(one(spec), checks...), err
 }
 
 // alterDefault is ALTER COLUMN c SET DEFAULT … | DROP DEFAULT.
@@ -290,7 +311,7 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err := checkIndexName(n.IndexName); err != nil {
 		return nil, err
 	}
-	if k.cols, err = keyColumns(n.IndexPartSpecifications); err != nil {
+	if k.cols, err = keyColumns(n.IndexName, n.IndexPartSpecifications); err != nil {
 		return nil, err
 	}
 	if err := k.options(n.IndexOption); err != nil {

@@ -14,6 +14,7 @@ import (
 // MySQL, and 1235 that names what sqlots does not have.
 func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 	b := newBinder(env)
+	b.written = &st
 	for _, w := range st.Warnings {
 		b.warn(w)
 	}
@@ -23,6 +24,18 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 	out, err := b.statement(&st, st.Node)
 	if err != nil {
 		return nil, err
+	}
+	if d, ok := out.(interface{ Dependencies() *logical.Deps }); ok {
+		d.Dependencies().Views = b.views
+	}
+	if st.File != nil {
+		q, ok := out.(*logical.Query)
+		if !ok {
+			return nil, sqlerr.WrongUsage("INTO", "this statement")
+		}
+		if q.File, err = outFile(st.File); err != nil {
+			return nil, err
+		}
 	}
 	if len(st.Into) > 0 {
 		q, ok := out.(*logical.Query)
@@ -42,7 +55,7 @@ func (b *binder) statement(st *parser.Statement, n ast.StmtNode) (logical.Statem
 	case *ast.SelectStmt, *ast.SetOprStmt:
 		return b.queryStmt(n.(ast.ResultSetNode))
 	case *ast.InsertStmt:
-		return b.insert(n)
+		return b.insert(n, st.RowAlias)
 	case *ast.UpdateStmt:
 		return b.update(n)
 	case *ast.DeleteStmt:
@@ -55,6 +68,8 @@ func (b *binder) statement(st *parser.Statement, n ast.StmtNode) (logical.Statem
 		return b.show(st, n)
 	case *ast.CreateTableStmt:
 		return b.createTable(n)
+	case *ast.CreateViewStmt:
+		return b.createView(st, n)
 	case *ast.AlterTableStmt:
 		return b.alterTable(n)
 	case *ast.CreateIndexStmt:
@@ -71,10 +86,37 @@ func (b *binder) queryStmt(n ast.ResultSetNode) (*logical.Query, error) {
 		return nil, err
 	}
 	q := &logical.Query{Root: r.node, Subqueries: b.subqueries, Locks: b.locks}
-	if s, ok := n.(*ast.SelectStmt); ok && s.SelectStmtOpts != nil {
+	if s := firstSelect(n); s != nil && s.SelectStmtOpts != nil {
 		q.CalcFoundRows = s.SelectStmtOpts.CalcFoundRows
 	}
 	return q, nil
+}
+
+// firstSelect is the leftmost block of a query, whose options are those of the
+// whole; nil if there is none.
+func firstSelect(n ast.Node) *ast.SelectStmt {
+	switch x := n.(type) {
+	case *ast.SelectStmt:
+		return x
+	case *ast.SetOprStmt:
+		return firstSelect(x.SelectList)
+	case *ast.SetOprSelectList:
+		if len(x.Selects) > 0 {
+			return firstSelect(x.Selects[0])
+		}
+	}
+	return nil
+}
+
+// explainFormat is the format that EXPLAIN names, "" for none: 1791.
+func explainFormat(name string) (string, error) {
+	switch f := strings.ToLower(name); f {
+	case "", "row":
+		return "", nil
+	case "traditional", "tree", "json", "trace":
+		return f, nil
+	}
+	return "", sqlerr.New(1791, "HY000", "Unknown EXPLAIN format name: '%s'", name)
 }
 
 // explain binds EXPLAIN of a statement; EXPLAIN table is DESCRIBE.
@@ -85,23 +127,19 @@ func (b *binder) explain(st *parser.Statement, n *ast.ExplainStmt) (logical.Stat
 	if n.Stmt == nil || n.Explore || n.PlanDigest != "" {
 		return nil, sqlerr.NotSupported("EXPLAIN of this form")
 	}
-	format := strings.ToLower(n.Format)
-	switch format {
-	case "", "row", "traditional":
-		format = "traditional"
-		if n.Analyze {
-			format = "tree"
-		}
-	case "tree", "json", "trace":
-	default:
-		return nil, sqlerr.New(1791, "HY000", "Unknown EXPLAIN format name: '%s'", n.Format)
+	format, err := explainFormat(n.Format)
+	if err != nil {
+		return nil, err
 	}
 	inner, err := b.statement(st, n.Stmt)
 	if err != nil {
 		return nil, err
 	}
+	if d, ok := inner.(interface{ Dependencies() *logical.Deps }); ok {
+		d.Dependencies().Views = b.views
+	}
 	switch inner.(type) {
-	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete:
+	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		return &logical.Explain{Stmt: inner, Analyze: n.Analyze, Format: format}, nil
 	}
 	return nil, sqlerr.NotSupported("EXPLAIN of this statement")

@@ -149,6 +149,9 @@ func (b *binder) textColumn(name string, tp *tidbtypes.FieldType, coll schema.Co
 	if err != nil {
 		return err
 	}
+	if k := collate.Must(c); k.IsStandIn() {
+		return sqlerr.NotSupported("collation " + k.Name + " of a column")
+	}
 	t.Collation, t.Unsigned, t.Zerofill = c, false, false
 	binary := c == schema.CollationBinary
 	n := tp.GetFlen()
@@ -266,6 +269,11 @@ func memberType(name string, tp *tidbtypes.FieldType, t *schema.Type) error {
 		if kind == "SET" && strings.Contains(e, ",") {
 			return sqlerr.IllegalSetValue("set", e)
 		}
+		text, ok := collate.Must(schema.CollationUTF8MB40900AICI).Convert(nil, []byte(e), c)
+		if !ok {
+			return sqlerr.InvalidCharacterString(c.Charset, hexText([]byte(e)))
+		}
+		e = string(text)
 		key := string(c.AppendKey(nil, []byte(e)))
 		if seen[key] {
 			return sqlerr.DuplicatedValueInType(name, e, kind)

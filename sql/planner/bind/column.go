@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/format"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -24,6 +23,7 @@ type columnDef struct {
 	col             schema.Column
 	primary, unique bool
 	notNull, null   bool
+	checks          []checkDef
 }
 
 // checkName checks the name of a column, index or table: 1059.
@@ -88,7 +88,19 @@ func (b *binder) column(n *ast.ColumnDef, coll schema.CollationID) (*columnDef, 
 			if err := d.comment(o.Expr); err != nil {
 				return nil, err
 			}
+		case ast.ColumnOptionGenerated:
+			if err := generatedColumn(d, o.Expr, o.Stored); err != nil {
+				return nil, err
+			}
+		case ast.ColumnOptionCheck:
+			c, err := newCheck(o.ConstraintName, o.Expr, o.Enforced)
+			if err != nil {
+				return nil, err
+			}
+			c.column = name
+			d.checks = append(d.checks, c)
 		case ast.ColumnOptionColumnFormat, ast.ColumnOptionStorage: // for NDB; InnoDB ignores them too
+		case ast.ColumnOptionReference: // MySQL 8.4 reads it and does nothing
 		default:
 			return nil, unsupportedColumnOption(o)
 		}
@@ -98,12 +110,6 @@ func (b *binder) column(n *ast.ColumnDef, coll schema.CollationID) (*columnDef, 
 
 func unsupportedColumnOption(o *ast.ColumnOption) error {
 	switch o.Tp {
-	case ast.ColumnOptionGenerated:
-		return sqlerr.NotSupported("generated column")
-	case ast.ColumnOptionReference:
-		return sqlerr.NotSupported("FOREIGN KEY")
-	case ast.ColumnOptionCheck:
-		return sqlerr.NotSupported("CHECK constraint")
 	case ast.ColumnOptionFulltext:
 		return sqlerr.NotSupported("FULLTEXT index")
 	case ast.ColumnOptionAutoRandom:
@@ -129,6 +135,9 @@ func (d *columnDef) comment(n ast.ExprNode) error {
 // finishColumn checks AUTO_INCREMENT and the default.
 func (b *binder) finishColumn(d *columnDef, def ast.ExprNode) error {
 	c := &d.col
+	if err := checkGeneratedOptions(d, def != nil); err != nil {
+		return err
+	}
 	if d.primary {
 		if d.null {
 			return sqlerr.PrimaryCantHaveNull()
@@ -187,7 +196,7 @@ func (b *binder) bindDefault(c *schema.Column, n ast.ExprNode) (*schema.Default,
 		if len(f.Args) != 1 {
 			return nil, sqlerr.InvalidDefault(c.Name)
 		}
-		return b.exprDefault(c, f.Args[0])
+		return exprDefault(c, f.Args[0])
 	}
 	if fsp, ok := nowCall(n); ok {
 		if (c.Type.ID != schema.TypeTimestamp && c.Type.ID != schema.TypeDatetime) || fsp != c.Type.Scale {
@@ -253,41 +262,9 @@ func bitText(v uint64) string {
 	return string(out)
 }
 
-// exprDefault is DEFAULT (expr): no columns, parameters, variables,
-// subqueries or aggregates.
-func (b *binder) exprDefault(c *schema.Column, n ast.ExprNode) (*schema.Default, error) {
-	sc := &scope{b: b, clause: "default value expression"}
-	sc.column = func(_, _, name string) (expr.Expr, error) {
-		return nil, sqlerr.NotSupported("DEFAULT expression that reads columns")
-	}
-	before := len(b.subqueries)
-	e, err := b.value(sc, n)
-	if err != nil {
-		return nil, err
-	}
-	bad := ""
-	expr.Walk(e, func(x expr.Expr) bool {
-		switch x := x.(type) {
-		case *expr.Param:
-			bad = "?"
-		case *expr.Func:
-			switch x.Name {
-			case "getvar", "setvar", "sysvar", "sleep", "benchmark", "last_insert_id", "found_rows", "row_count":
-				bad = x.Name
-			}
-		}
-		return bad == ""
-	})
-	if len(b.subqueries) > before {
-		bad = "subquery"
-	}
-	if bad != "" {
-		return nil, sqlerr.WrongSchemaOfDefault(c.Name, bad)
-	}
-	var out strings.Builder
-	ctx := format.NewRestoreCtx(format.DefaultRestoreFlags|format.RestoreStringWithoutDefaultCharset, &out)
-	if err := n.Restore(ctx); err != nil {
-		return nil, sqlerr.NotSupported("DEFAULT expression of this form")
-	}
-	return &schema.Default{Expr: "(" + out.String() + ")"}, nil
+// exprDefault is DEFAULT (expr). Its columns are resolved when all of the table
+// are known.
+func exprDefault(c *schema.Column, n ast.ExprNode) (*schema.Default, error) {
+	text, err := rule{kind: ruleDefault, owner: c.Name}.print(n)
+	return &schema.Default{Expr: "(" + text + ")"}, err
 }

@@ -51,8 +51,6 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		return nil, sqlerr.NotSupported("GLOBAL TEMPORARY table")
 	case n.Partition != nil:
 		return nil, sqlerr.NotSupported("PARTITION BY")
-	case n.Select != nil:
-		return nil, sqlerr.NotSupported("CREATE TABLE … SELECT")
 	case len(n.SplitIndex) > 0:
 		return nil, sqlerr.NotSupported("SPLIT")
 	}
@@ -77,11 +75,20 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 	if err := b.tableOptions(t, n.Options); err != nil {
 		return nil, err
 	}
-	if err := b.tableColumns(t, n); err != nil {
+	var rows *result
+	if n.Select != nil {
+		if rows, err = b.query(b.scope(nil, nil, clauseField), n.Select); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.tableColumns(out, t, n, rows); err != nil {
 		return nil, err
 	}
 	out.Table = t
-	return out, nil
+	if rows != nil {
+		out.Source, err = b.insertSelected(t, n, rows)
+	}
+	return out, err
 }
 
 func (b *binder) serverCollation() schema.CollationID {
@@ -92,8 +99,9 @@ func (b *binder) serverCollation() schema.CollationID {
 }
 
 // tableColumns binds columns and keys.
-func (b *binder) tableColumns(t *schema.Table, n *ast.CreateTableStmt) error {
-	if len(n.Cols) == 0 {
+// rows is the SELECT, whose columns are added, nil if there is none.
+func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.CreateTableStmt, rows *result) error {
+	if len(n.Cols) == 0 && rows == nil {
 		return sqlerr.TableMustHaveColumns()
 	}
 	if len(n.Cols) > maxColumns {
@@ -101,7 +109,8 @@ func (b *binder) tableColumns(t *schema.Table, n *ast.CreateTableStmt) error {
 	}
 	var keys []*keyDef
 	var defs []*columnDef
-	for i, c := range n.Cols {
+	var checks []checkDef
+	for _, c := range n.Cols {
 		d, err := b.column(c, t.Collation)
 		if err != nil {
 			return err
@@ -109,9 +118,9 @@ func (b *binder) tableColumns(t *schema.Table, n *ast.CreateTableStmt) error {
 		if t.ColumnByName(d.col.Name) >= 0 {
 			return sqlerr.DuplicateColumn(d.col.Name)
 		}
-		d.col.ID = schema.ColumnID(i + 1)
 		t.Columns = append(t.Columns, d.col)
 		defs = append(defs, d)
+		checks = append(checks, d.checks...)
 		one := []logical.IndexColumn{{Name: d.col.Name}}
 		if d.primary {
 			keys = append(keys, &keyDef{primary: true, cols: one})
@@ -120,7 +129,32 @@ func (b *binder) tableColumns(t *schema.Table, n *ast.CreateTableStmt) error {
 			keys = append(keys, &keyDef{index: schema.Index{Unique: true}, cols: one})
 		}
 	}
+	if rows != nil {
+		var err error
+		if defs, err = b.selectedColumns(t, defs, rows); err != nil {
+			return err
+		}
+	}
+	for i := range t.Columns {
+		t.Columns[i].ID = schema.ColumnID(i + 1)
+	}
 	for _, c := range n.Constraints {
+		if c.Tp == ast.ConstraintCheck {
+			check, err := newCheck(c.Name, c.Expr, c.Enforced)
+			if err != nil {
+				return err
+			}
+			checks = append(checks, check)
+			continue
+		}
+		if c.Tp == ast.ConstraintForeignKey {
+			fk, err := b.foreignKey(c, t.Database)
+			if err != nil {
+				return err
+			}
+			out.ForeignKeys = append(out.ForeignKeys, fk)
+			continue
+		}
 		k, err := constraint(c)
 		if err != nil {
 			return err
@@ -131,7 +165,13 @@ func (b *binder) tableColumns(t *schema.Table, n *ast.CreateTableStmt) error {
 	if err := primaryKey(t, defs, keys); err != nil {
 		return err
 	}
-	if err := indexes(t, keys); err != nil {
+	if err := b.indexes(t, keys); err != nil {
+		return err
+	}
+	if err := ResolveColumns(b.parser(), t); err != nil {
+		return err
+	}
+	if err := b.tableChecks(t, checks); err != nil {
 		return err
 	}
 	return CheckTable(t)
@@ -192,7 +232,7 @@ func primaryKey(t *schema.Table, defs []*columnDef, keys []*keyDef) error {
 	return nil
 }
 
-func indexes(t *schema.Table, keys []*keyDef) error {
+func (b *binder) indexes(t *schema.Table, keys []*keyDef) error {
 	t.NextIndexID = schema.PrimaryIndexID + 1
 	// Given names come first: a generated one must not take them.
 	for _, k := range keys {
@@ -220,7 +260,14 @@ func indexes(t *schema.Table, keys []*keyDef) error {
 		if k.primary {
 			continue
 		}
-		parts, err := ResolveKey(t, k.cols)
+		if k.index.Name == "" && k.cols[0].Expr != "" {
+			k.index.Name = freeName(functionalIndex, taken)
+		}
+		cols, err := KeyExpressions(b.parser(), t, k.index.Name, k.cols)
+		if err != nil {
+			return err
+		}
+		parts, err := ResolveKey(t, cols)
 		if err != nil {
 			return err
 		}
@@ -228,11 +275,7 @@ func indexes(t *schema.Table, keys []*keyDef) error {
 		x.ID, x.Parts = t.NextIndexID, parts
 		t.NextIndexID++
 		if x.Name == "" {
-			first := t.Column(parts[0].Column).Name
-			x.Name = first
-			for i := 2; taken(x.Name); i++ {
-				x.Name = first + "_" + itoa(i)
-			}
+			x.Name = freeName(t.Column(parts[0].Column).Name, taken)
 			k.index.Name = x.Name
 		}
 		if x.Include, err = ResolveInclude(t, &x, k.include); err != nil {
@@ -241,6 +284,15 @@ func indexes(t *schema.Table, keys []*keyDef) error {
 		t.Indexes = append(t.Indexes, x)
 	}
 	return nil
+}
+
+// freeName is name, with _2, _3, … if it is taken.
+func freeName(name string, taken func(string) bool) string {
+	out := name
+	for i := 2; taken(out); i++ {
+		out = name + "_" + itoa(i)
+	}
+	return out
 }
 
 // checkAutoIncrement: one column at most, the first of a key or anywhere in

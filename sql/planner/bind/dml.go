@@ -21,6 +21,11 @@ type insertScope struct {
 	// alias is the table's name in the statement.
 	alias       string
 	onDuplicate bool
+	// row and source are what ON DUPLICATE KEY UPDATE sees besides.
+	row    *rowAlias
+	source []sourceColumn
+	// through is the view that the statement names, nil for the table itself.
+	through *viewTarget
 }
 
 // rowCol is a column of the statement's row: Index counts, the id only tells
@@ -31,6 +36,12 @@ func (s *insertScope) rowCol(i, at int) *expr.Col {
 }
 
 func (s *insertScope) find(db, table, name string) int {
+	if s.through != nil {
+		if i := s.through.find(db, table, name); i >= 0 {
+			return s.through.cols[i].base
+		}
+		return -1
+	}
 	if table != "" && !strings.EqualFold(table, s.alias) || db != "" && !strings.EqualFold(db, s.t.Database) {
 		return -1
 	}
@@ -43,6 +54,9 @@ func (s *insertScope) find(db, table, name string) int {
 
 func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 	i := s.find(db, table, name)
+	if e, err := s.besides(db, table, name, i >= 0); e != nil || err != nil {
+		return e, err
+	}
 	if i < 0 {
 		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
 	}
@@ -98,7 +112,7 @@ func singleTable(refs *ast.TableRefsClause) (*ast.TableSource, *ast.TableName) {
 	return nil, nil
 }
 
-func (b *binder) insert(n *ast.InsertStmt) (*logical.Insert, error) {
+func (b *binder) insert(n *ast.InsertStmt, alias *parser.RowAlias) (*logical.Insert, error) {
 	_, name := singleTable(n.Table)
 	if name == nil {
 		return nil, internalf("INSERT without table")
@@ -106,14 +120,25 @@ func (b *binder) insert(n *ast.InsertStmt) (*logical.Insert, error) {
 	if len(n.PartitionNames) > 0 {
 		return nil, sqlerr.NotSupported("PARTITION")
 	}
-	t, err := b.targetTable(name, "INSERT")
+	through, err := b.insertInto(name)
 	if err != nil {
 		return nil, err
 	}
-	out := &logical.Insert{Table: t, Replace: n.IsReplace, Ignore: n.IgnoreErr}
-	if out.Columns, err = insertColumns(t, name, n.Columns, n.Lists); err != nil {
+	var t *schema.Table
+	out := &logical.Insert{Replace: n.IsReplace, Ignore: n.IgnoreErr, Check: through.rowCheck(b)}
+	if through != nil {
+		t = through.scan.Table
+		out.Columns, err = through.insertColumns(n.Columns, n.Lists)
+	} else {
+		if t, err = b.targetTable(name, "INSERT"); err != nil {
+			return nil, err
+		}
+		out.Columns, err = insertColumns(t, name, n.Columns, n.Lists)
+	}
+	if err != nil {
 		return nil, err
 	}
+	out.Table = t
 	if out.Defaults, err = b.defaults(t); err != nil {
 		return nil, err
 	}
@@ -121,17 +146,15 @@ func (b *binder) insert(n *ast.InsertStmt) (*logical.Insert, error) {
 		b.warn(sqlerr.New(3005, "HY000", "INSERT DELAYED is no longer supported. The statement was converted to INSERT."))
 	}
 	b.hints(n.TableHints)
-	is := &insertScope{t: t, alias: name.Name.O}
+	is := &insertScope{t: t, alias: name.Name.O, through: through}
 	if n.Select != nil {
-		r, err := b.query(&scope{b: b, clause: clauseField}, n.Select)
-		if err != nil {
+		if err := b.insertSource(is, n, out); err != nil {
 			return nil, err
 		}
-		if len(r.cols) != len(out.Columns) {
-			return nil, sqlerr.WrongValueCount(1)
-		}
-		out.Source = r.node
 	} else if err := b.insertRows(is, n, out); err != nil {
+		return nil, err
+	}
+	if is.row, err = newRowAlias(alias, is, out.Columns); err != nil {
 		return nil, err
 	}
 	if out.OnDuplicate, err = b.onDuplicate(is, n.OnDuplicate); err != nil {
@@ -178,8 +201,8 @@ func visiblePositions(t *schema.Table) []int {
 }
 
 func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Insert) error {
-	b.target = is.t
-	defer func() { b.target = nil }()
+	b.targets = []*schema.Table{is.t}
+	defer func() { b.targets = nil }()
 	sc := &scope{b: b, clause: clauseField, column: is.column, insert: is}
 	for r, list := range n.Lists {
 		if len(list) != len(out.Columns) {
@@ -205,25 +228,32 @@ func (b *binder) onDuplicate(is *insertScope, list []*ast.Assignment) ([]logical
 	if len(list) == 0 {
 		return nil, nil
 	}
-	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true}
+	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true, row: is.row, source: is.source, through: is.through}
 	sc := &scope{b: b, clause: clauseField, column: dup.column, insert: dup}
-	b.target = is.t
-	defer func() { b.target = nil }()
-	return b.assignments(sc, is.t, is.alias, list)
+	b.targets = []*schema.Table{is.t}
+	defer func() { b.targets = nil }()
+	return b.assignments(sc, is.t, is.alias, is.through, list)
 }
 
 // assignments binds SET and ON DUPLICATE KEY UPDATE.
-func (b *binder) assignments(sc *scope, t *schema.Table, alias string, list []*ast.Assignment) ([]logical.Assignment, error) {
+func (b *binder) assignments(sc *scope, t *schema.Table, alias string, through *viewTarget, list []*ast.Assignment) ([]logical.Assignment, error) {
 	out := make([]logical.Assignment, 0, len(list))
 	for _, a := range list {
 		c := a.Column
-		i := t.ColumnByName(c.Name.O)
-		wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, alias) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
-		if i < 0 || t.Columns[i].Hidden || wrongTable {
-			return nil, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), clauseField)
+		i, err := assigned(t, alias, through, c)
+		if err != nil {
+			return nil, err
 		}
-		if d, ok := a.Expr.(*ast.DefaultExpr); ok && d.Name == nil {
-			e, err := b.columnDefault(&t.Columns[i])
+		d, ok := a.Expr.(*ast.DefaultExpr)
+		isDefault := ok && d.Name == nil
+		if t.Columns[i].Generated != nil {
+			if !isDefault {
+				return nil, sqlerr.GeneratedValueGiven(t.Columns[i].Name, t.Name)
+			}
+			continue // what it is anyway
+		}
+		if isDefault {
+			e, err := b.assignedDefault(sc, t, alias, i)
 			if err != nil {
 				return nil, err
 			}
@@ -240,6 +270,19 @@ func (b *binder) assignments(sc *scope, t *schema.Table, alias string, list []*a
 		out = append(out, logical.Assignment{Column: i, Value: expr.Operand(e, t.Columns[i].Type)})
 	}
 	return out, nil
+}
+
+// assigned is the position of the column that an assignment names: 1054, 1348.
+func assigned(t *schema.Table, alias string, through *viewTarget, c *ast.ColumnName) (int, error) {
+	if through != nil {
+		return through.base(c)
+	}
+	i := t.ColumnByName(c.Name.O)
+	wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, alias) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
+	if i < 0 || t.Columns[i].Hidden || wrongTable {
+		return -1, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), clauseField)
+	}
+	return i, nil
 }
 
 // defaults are the default expressions of all columns of t.
@@ -259,8 +302,10 @@ func (b *binder) defaults(t *schema.Table) ([]expr.Expr, error) {
 func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 	d := c.Default
 	switch {
-	case c.AutoIncrement || c.Hidden:
+	case c.AutoIncrement || c.Hidden || c.Generated != nil:
 		return nil, nil
+	case d != nil && len(d.Reads) > 0:
+		return nil, nil // computed with the row, see derive.Rules
 	case d == nil && c.Nullable, d != nil && d.Null:
 		return &expr.Const{T: c.Type, Text: "NULL"}, nil
 	case d == nil:
@@ -324,14 +369,26 @@ type changeInput struct {
 	node logical.Node
 	scan *logical.Scan
 	sc   *scope
+	// through is the view that the statement names, nil for the table itself.
+	through *viewTarget
 }
 
-func (b *binder) changeInput(with *ast.WithClause, src *ast.TableSource, name *ast.TableName) (*changeInput, error) {
+func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause, src *ast.TableSource, name *ast.TableName) (*changeInput, error) {
 	sc := &scope{b: b, clause: clauseField}
-	if err := b.withClause(sc, with); err != nil {
+	if err := b.withClause(sc, with, n); err != nil {
 		return nil, err
 	}
-	t, err := b.targetTable(name, "UPDATE")
+	through, err := b.changeThrough(name, src.AsName.O, operation)
+	if err != nil {
+		return nil, err
+	}
+	if through != nil {
+		in := through.input(b)
+		in.sc.ctes = sc.ctes
+		b.targets = []*schema.Table{in.scan.Table}
+		return in, nil
+	}
+	t, err := b.targetTable(name, operation)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +403,7 @@ func (b *binder) changeInput(with *ast.WithClause, src *ast.TableSource, name *a
 	scan := s.tables[0].scan
 	scan.Lock = logical.Lock{Strength: logical.LockForUpdate}
 	sc.src = s
-	b.target = t
+	b.targets = []*schema.Table{t}
 	return &changeInput{node: scan, scan: scan, sc: sc}, nil
 }
 
@@ -389,146 +446,46 @@ func (b *binder) restrict(in *changeInput, where ast.ExprNode, order *ast.OrderB
 	return nil
 }
 
-func (b *binder) update(n *ast.UpdateStmt) (*logical.Update, error) {
+func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	src, name := singleTable(n.TableRefs)
 	if src == nil {
-		return nil, sqlerr.NotSupported("multi-table UPDATE")
+		return b.multiUpdate(n)
 	}
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "UPDATE")
 	}
 	b.hints(n.TableHints)
-	in, err := b.changeInput(n.With, src, name)
+	in, err := b.changeInput(n, "UPDATE", n.With, src, name)
 	if err != nil {
 		return nil, err
 	}
-	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, n.List)
+	check := in.through.rowCheck(b)
+	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, in.through, n.List)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
 		return nil, err
 	}
-	return &logical.Update{Table: in.scan.Table, Input: in.node, Scan: in.scan, Assignments: set, Ignore: n.IgnoreErr, Subqueries: b.subqueries}, nil
+	return &logical.Update{Table: in.scan.Table, Input: in.node, Scan: in.scan, Assignments: set, Ignore: n.IgnoreErr,
+		Subqueries: b.subqueries, Check: check}, nil
 }
 
-func (b *binder) delete(n *ast.DeleteStmt) (*logical.Delete, error) {
+func (b *binder) delete(n *ast.DeleteStmt) (logical.Statement, error) {
 	src, name := singleTable(n.TableRefs)
-	if n.IsMultiTable && (src == nil || n.Tables == nil || len(n.Tables.Tables) != 1) {
-		return nil, sqlerr.NotSupported("multi-table DELETE")
-	}
-	if src == nil {
-		return nil, sqlerr.NotSupported("multi-table DELETE")
+	if n.IsMultiTable {
+		return b.multiDelete(n)
 	}
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "DELETE")
 	}
 	b.hints(n.TableHints)
-	in, err := b.changeInput(n.With, src, name)
+	in, err := b.changeInput(n, "DELETE", n.With, src, name)
 	if err != nil {
 		return nil, err
-	}
-	if n.IsMultiTable {
-		// DELETE t FROM t WHERE …
-		if want := n.Tables.Tables[0]; !strings.EqualFold(want.Name.O, in.scan.Alias) {
-			return nil, sqlerr.New(1109, "42S02", "Unknown table '%s' in MULTI DELETE", want.Name.O)
-		}
-		if n.Order != nil || n.Limit != nil {
-			return nil, sqlerr.WrongUsage("DELETE", "ORDER BY")
-		}
 	}
 	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
 		return nil, err
 	}
 	return &logical.Delete{Table: in.scan.Table, Input: in.node, Scan: in.scan, Ignore: n.IgnoreErr, Subqueries: b.subqueries}, nil
-}
-
-// loadData binds LOAD DATA.
-func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
-	if n.Format != nil || len(n.Options) > 0 {
-		return nil, sqlerr.NotSupported("LOAD DATA … FORMAT and WITH")
-	}
-	t, err := b.targetTable(n.Table, "LOAD")
-	if err != nil {
-		return nil, err
-	}
-	out := &logical.LoadData{Local: n.FileLocRef == ast.FileLocClient, Path: n.Path,
-		FieldsTerminated: "\t", FieldsEscaped: `\`, LinesTerminated: "\n"}
-	out.Insert = logical.Insert{Table: t, Replace: n.OnDuplicate == ast.OnDuplicateKeyHandlingReplace, Ignore: n.OnDuplicate == ast.OnDuplicateKeyHandlingIgnore}
-	if n.Charset != nil {
-		if _, err := charsetCollation(*n.Charset, ""); err != nil {
-			return nil, err
-		}
-		out.Charset = *n.Charset
-	}
-	if err := loadFormat(n, out); err != nil {
-		return nil, err
-	}
-	if err := loadFields(n, t, out); err != nil {
-		return nil, err
-	}
-	if out.Insert.Defaults, err = b.defaults(t); err != nil {
-		return nil, err
-	}
-	is := &insertScope{t: t, alias: n.Table.Name.O}
-	sc := &scope{b: b, clause: clauseField, column: is.column, insert: is}
-	if out.Set, err = b.assignments(sc, t, is.alias, n.ColumnAssignments); err != nil {
-		return nil, err
-	}
-	out.Insert.Subqueries = b.subqueries
-	return out, nil
-}
-
-func loadFormat(n *ast.LoadDataStmt, out *logical.LoadData) error {
-	if f := n.FieldsInfo; f != nil {
-		if f.DefinedNullBy != nil {
-			return sqlerr.NotSupported("DEFINED NULL BY")
-		}
-		set(&out.FieldsTerminated, f.Terminated)
-		set(&out.FieldsEnclosed, f.Enclosed)
-		set(&out.FieldsEscaped, f.Escaped)
-		out.OptionallyEnclosed = f.OptEnclosed
-	}
-	if l := n.LinesInfo; l != nil {
-		set(&out.LinesStarting, l.Starting)
-		set(&out.LinesTerminated, l.Terminated)
-	}
-	if n.IgnoreLines != nil {
-		out.IgnoreLines = int(min(*n.IgnoreLines, 1<<40))
-	}
-	return nil
-}
-
-func set(dst *string, src *string) {
-	if src != nil {
-		*dst = *src
-	}
-}
-
-func loadFields(n *ast.LoadDataStmt, t *schema.Table, out *logical.LoadData) error {
-	if len(n.ColumnsAndUserVars) == 0 {
-		for _, i := range visiblePositions(t) {
-			out.Fields = append(out.Fields, logical.LoadField{Column: i})
-			out.Insert.Columns = append(out.Insert.Columns, i)
-		}
-		return nil
-	}
-	seen := map[int]bool{}
-	for _, c := range n.ColumnsAndUserVars {
-		if c.UserVar != nil {
-			out.Fields = append(out.Fields, logical.LoadField{Column: -1, Var: c.UserVar.Name})
-			continue
-		}
-		i := t.ColumnByName(c.ColumnName.Name.O)
-		if i < 0 || t.Columns[i].Hidden {
-			return sqlerr.UnknownColumn(c.ColumnName.Name.O, clauseField)
-		}
-		if seen[i] {
-			return sqlerr.FieldSpecifiedTwice(c.ColumnName.Name.O)
-		}
-		seen[i] = true
-		out.Fields = append(out.Fields, logical.LoadField{Column: i})
-		out.Insert.Columns = append(out.Insert.Columns, i)
-	}
-	return nil
 }

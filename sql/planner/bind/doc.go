@@ -6,9 +6,12 @@
 //
 // A query block is bound in MySQL's order: FROM, WHERE, GROUP BY, select list,
 // HAVING, ORDER BY, LIMIT. Each block has a scope; scopes nest, so that a name
-// that is not found inside is looked for outside. Uncorrelated subqueries
-// become expr.Subquery with their plans in a list; a name that is found only
-// outside makes the subquery correlated, which is 1235 for now.
+// that is not found inside is looked for outside. Subqueries in expressions
+// become expr.Subquery with their plans in a list. What is found outside crosses
+// the border of each subquery on the way as an outer value: an expression of
+// the block around (Subquery.Outer) that the plan inside reads as expr.Outer. A
+// join whose right side has LATERAL tables that read the left one is an Apply,
+// with the same kind of border.
 //
 // SHOW and DESCRIBE are queries over virtual tables, see show.go for the list
 // of names, arguments and columns that the provider must know.

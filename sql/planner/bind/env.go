@@ -49,6 +49,9 @@ type Env struct {
 	Mode     types.SQLMode
 	// Collation is the connection's (collation_connection).
 	Collation schema.CollationID
+	// Client is the character set in which the statement was sent, if it is not
+	// UTF-8: literals behind an introducer have its bytes.
+	Client schema.CollationID
 	// ServerCollation is the default of new databases (collation_server).
 	ServerCollation schema.CollationID
 	// ParamTypes are the types of the parameters; missing ones (TypeNull in
@@ -63,7 +66,8 @@ type Env struct {
 	Parser *parser.Pool
 	// Warn takes warnings of binding; may be nil.
 	Warn func(sqlerr.Warning)
-	// DivPrecisionIncrement and the like live in the executor's context.
+	// DivIncrement is div_precision_increment; a nil one is 4.
+	DivIncrement *int
 }
 
 // binder is the state of binding one statement.
@@ -74,11 +78,24 @@ type binder struct {
 	subqueries []logical.Node
 	locks      bool
 	depth      int // nesting of query blocks and expressions
-	// target is the table that the statement changes, while what may not read
+	blocks     int // nesting of query blocks
+	// correlations are the subqueries and lateral tables around what is being
+	// bound, outermost first; crossing is the least level of a scope that was
+	// read across one of them.
+	correlations []*correlation
+	crossing     int
+	// aggArgs are the aggregate calls whose arguments are being bound.
+	aggArgs   []*aggArg
+	views     []*schema.View // that are read
+	viewStack []*schema.View // that are being bound
+	canon     *canonical     // of the view that is being made
+	// targets are the tables that the statement changes, while what may not read
 	// it directly (1093) is bound; derived counts the derived tables around.
-	target    *schema.Table
+	targets   []*schema.Table
 	inDerived int
 	params    []schema.Type
+	// written tells texts as they were before the parser rewrote them.
+	written *parser.Statement
 }
 
 // maxNesting bounds recursion over the AST.
@@ -89,7 +106,7 @@ func newBinder(env *Env) *binder {
 	if coll == schema.CollationNone {
 		coll = schema.CollationUTF8MB40900AICI
 	}
-	return &binder{env: env, be: &expr.BindEnv{Collation: coll, Mode: env.Mode}, params: env.ParamTypes}
+	return &binder{env: env, be: &expr.BindEnv{Collation: coll, Mode: env.Mode, DivIncrement: env.DivIncrement}, params: env.ParamTypes}
 }
 
 func (b *binder) newID() expr.ColID {
@@ -120,7 +137,8 @@ func (b *binder) isVirtual(db string) bool {
 	return b.env.Virtual != nil && b.env.Virtual.IsVirtual(db)
 }
 
-// table finds a base table for reading or writing: 1046, 1049, 1146.
+// table finds a base table for reading or writing: 1046, 1049, 1146,
+// 1347 for a view.
 func (b *binder) table(db, name string) (*schema.Table, error) {
 	db, err := b.database(db)
 	if err != nil {
@@ -132,6 +150,9 @@ func (b *binder) table(db, name string) (*schema.Table, error) {
 	}
 	t, ok := b.env.Catalog.Table(d.Name, name)
 	if !ok {
+		if v, ok := b.view(d.Name, name); ok {
+			return nil, sqlerr.ViewInvalid(v.Database, v.Name, "BASE TABLE")
+		}
 		return nil, sqlerr.NoSuchTable(db, name)
 	}
 	return t, nil

@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
@@ -63,7 +61,12 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	case *ast.ParenthesesExpr:
 		return b.expr(sc, n.Expr)
 	case *ast.ColumnNameExpr:
-		return sc.resolve(n.Name.Schema.O, n.Name.Table.O, n.Name.Name.O)
+		e, err := sc.resolve(n.Name.Schema.O, n.Name.Table.O, n.Name.Name.O)
+		if err != nil {
+			return nil, err
+		}
+		b.canon.column(sc, n.Name, e)
+		return b.padded(e), nil
 	case *ast.BinaryOperationExpr:
 		return b.binary(sc, n)
 	case *ast.UnaryOperationExpr:
@@ -95,7 +98,7 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	case *ast.AggregateFuncExpr:
 		return b.aggregate(sc, n)
 	case *ast.WindowFuncExpr:
-		return nil, sqlerr.NotSupported("window function " + strings.ToUpper(n.Name))
+		return b.window(sc, n)
 	case *ast.SubqueryExpr:
 		return b.scalarSubquery(sc, n)
 	case *ast.ExistsSubqueryExpr:
@@ -122,6 +125,14 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	return nil, internalf("expression %T", n)
 }
 
+// padded is a column as sql_mode says that it is read.
+func (b *binder) padded(e expr.Expr) expr.Expr {
+	if b.env.Mode&types.ModePadCharToFullLength == 0 {
+		return e
+	}
+	return expr.NewPadChar(e)
+}
+
 // literal types a literal.
 func (b *binder) literal(l *parser.Literal) (expr.Expr, error) {
 	c := &expr.Const{D: l.Datum}
@@ -143,19 +154,23 @@ func (b *binder) literal(l *parser.Literal) (expr.Expr, error) {
 		d := l.Datum.Decimal()
 		c.T = types.DecimalOf(d.Digits(), d.Scale())
 	default:
-		return b.textLiteral(l, c)
+		return b.textLiteral(l, l.Introducer(), c)
 	}
 	return c, nil
 }
 
-func (b *binder) textLiteral(l *parser.Literal, c *expr.Const) (expr.Expr, error) {
+// textLiteral types a text or hexadecimal literal, behind the introducer of cs
+// unless that is "".
+func (b *binder) textLiteral(l *parser.Literal, cs string, c *expr.Const) (expr.Expr, error) {
 	s := l.Datum.Bytes()
-	cs := l.Introducer()
 	switch {
 	case cs != "":
 		coll, ok := collate.DefaultForCharset(cs)
 		if !ok {
 			return nil, sqlerr.UnknownCharset(cs)
+		}
+		if l.Kind == parser.LiteralString && b.env.Client != schema.CollationNone {
+			s = b.fromUTF8(c, s, b.env.Client)
 		}
 		if !coll.Valid(s) {
 			return nil, sqlerr.InvalidCharacterString(coll.Charset, hexText(s))
@@ -165,9 +180,21 @@ func (b *binder) textLiteral(l *parser.Literal, c *expr.Const) (expr.Expr, error
 		c.T, c.Hex = types.VarbinaryOf(len(s)), true
 	default:
 		coll := collate.Must(b.collation())
+		s = b.fromUTF8(c, s, coll.ID)
 		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)
 	}
 	return c, nil
+}
+
+// fromUTF8 brings the literal c of the text s, which the parser has in UTF-8,
+// into the character set of a collation.
+func (b *binder) fromUTF8(c *expr.Const, s []byte, to schema.CollationID) []byte {
+	from, target := collate.Must(schema.CollationUTF8MB40900AICI), collate.Must(to)
+	if from.NeedsConversion(s, target) {
+		s, _ = from.Convert(nil, s, target)
+		c.D = value.Bytes(s)
+	}
+	return s
 }
 
 // hexText shows bytes as MySQL does in messages about invalid text.
@@ -249,9 +276,6 @@ func (b *binder) binary(sc *scope, n *ast.BinaryOperationExpr) (expr.Expr, error
 	}
 	if name == "and" || name == "or" {
 		return b.logic(sc, n, name)
-	}
-	if e, ok, err := b.rowSubquery(sc, n, name); ok || err != nil {
-		return e, err
 	}
 	if name == "+" || name == "-" {
 		// date + INTERVAL 1 DAY arrives as DATE_ADD; a bare unit never does.
@@ -374,29 +398,16 @@ func (b *binder) isTest(sc *scope, n ast.ExprNode, name string, not bool) (expr.
 	return b.negated(not, func() (expr.Expr, error) { return b.call(sc, name, n) })
 }
 
-// between is a >= low AND a <= high. Its operand is bound once, so that both
-// comparisons read the same expression.
+// between binds BETWEEN; its operand is bound once.
 func (b *binder) between(sc *scope, n *ast.BetweenExpr) (expr.Expr, error) {
 	list, err := b.exprs(sc, n.Expr, n.Left, n.Right)
 	if err != nil {
 		return nil, err
 	}
 	adapt(list, false)
-	if expr.IsFunc("between") {
-		return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "between", list...) })
-	}
-	if volatile(list[0]) {
-		return nil, sqlerr.NotSupported("BETWEEN of an expression that is not deterministic")
-	}
-	lo, err := expr.NewFunc(b.be, ">=", list[0], list[1])
-	if err != nil {
-		return nil, err
-	}
-	hi, err := expr.NewFunc(b.be, "<=", list[0], list[2])
-	if err != nil {
-		return nil, err
-	}
-	return b.negated(n.Not, func() (expr.Expr, error) { return expr.NewFunc(b.be, "and", lo, hi) })
+	return b.negated(n.Not, func() (expr.Expr, error) {
+		return expr.NewBetween(b.be, list[0], list[1], list[2])
+	})
 }
 
 func (b *binder) exprs(sc *scope, list ...ast.ExprNode) ([]expr.Expr, error) {
@@ -412,16 +423,18 @@ func (b *binder) exprs(sc *scope, list ...ast.ExprNode) ([]expr.Expr, error) {
 }
 
 func (b *binder) caseExpr(sc *scope, n *ast.CaseExpr) (expr.Expr, error) {
-	var operand expr.Expr
-	var err error
-	if n.Value != nil {
-		if operand, err = b.value(sc, n.Value); err != nil {
-			return nil, err
-		}
-		if volatile(operand) {
-			return nil, sqlerr.NotSupported("CASE of an expression that is not deterministic")
-		}
+	if n.Value == nil {
+		return b.caseOf(sc, n, nil)
 	}
+	operand, err := b.value(sc, n.Value)
+	if err != nil {
+		return nil, err
+	}
+	return expr.WithValue(operand, func(x expr.Expr) (expr.Expr, error) { return b.caseOf(sc, n, x) })
+}
+
+// caseOf binds the branches of a CASE of operand, nil if it has none.
+func (b *binder) caseOf(sc *scope, n *ast.CaseExpr, operand expr.Expr) (expr.Expr, error) {
 	args := make([]expr.Expr, 0, 2*len(n.WhenClauses)+1)
 	for _, w := range n.WhenClauses {
 		when, err := b.value(sc, w.Expr)

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -10,58 +11,6 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
-
-// cte is a common table expression. It is bound anew at each use.
-type cte struct {
-	name  string
-	query ast.ResultSetNode
-	cols  []ast.CIStr
-	// scope is where the WITH stands: it sees the CTEs before it.
-	scope *scope
-}
-
-// withClause adds the CTEs of WITH to sc.
-func (b *binder) withClause(sc *scope, w *ast.WithClause) error {
-	if w == nil {
-		return nil
-	}
-	seen := map[string]bool{}
-	for _, c := range w.CTEs {
-		if seen[c.Name.L] {
-			return sqlerr.NotUniqueTable(c.Name.O)
-		}
-		seen[c.Name.L] = true
-		if w.IsRecursive && mentions(c.Query, c.Name.L) {
-			return sqlerr.NotSupported("recursive common table expression")
-		}
-		at := &scope{b: b, outer: sc.outer, ctes: append([]*cte(nil), sc.ctes...), clause: clauseField}
-		sc.ctes = append(sc.ctes, &cte{name: c.Name.O, query: c.Query.Query, cols: c.ColNameList, scope: at})
-	}
-	return nil
-}
-
-// mentions reports whether a table of that name is read somewhere in n.
-func mentions(n ast.Node, name string) bool {
-	v := &mentionVisitor{name: name}
-	n.Accept(v)
-	return v.found
-}
-
-type mentionVisitor struct {
-	name  string
-	found bool
-}
-
-// Enter implements ast.Visitor.
-func (v *mentionVisitor) Enter(n ast.Node) (ast.Node, bool) {
-	if t, ok := n.(*ast.TableName); ok && t.Schema.L == "" && t.Name.L == v.name {
-		v.found = true
-	}
-	return n, v.found
-}
-
-// Leave implements ast.Visitor.
-func (v *mentionVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // from binds a table reference.
 func (b *binder) from(sc *scope, n ast.ResultSetNode) (*source, error) {
@@ -87,9 +36,6 @@ func (b *binder) from(sc *scope, n ast.ResultSetNode) (*source, error) {
 }
 
 func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
-	if n.Lateral {
-		return nil, sqlerr.NotSupported("LATERAL")
-	}
 	switch x := n.Source.(type) {
 	case *ast.TableName:
 		if n.ColumnNames != nil {
@@ -97,11 +43,19 @@ func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
 		}
 		return b.tableName(sc, x, n.AsName.O)
 	case *ast.SelectStmt, *ast.SetOprStmt:
-		if n.AsName.O == "" {
+		if n.AsName.O == "" && jsonTableCall(x) == nil {
 			return nil, sqlerr.DerivedMustHaveAlias()
 		}
-		// A derived table sees the CTEs around it, but no columns.
-		inner := &scope{b: b, outer: nil, ctes: sc.visibleCTEs(), clause: clauseField}
+		// A derived table sees the CTEs around it and the columns of the blocks
+		// around its own; a lateral one also those of the tables before it.
+		outer := sc.outer
+		if n.Lateral && sc.lateral != nil {
+			outer = sc.lateral
+		}
+		inner := b.scope(outer, sc.visibleCTEs(), clauseField)
+		if call := jsonTableCall(x); call != nil {
+			return b.jsonTable(inner, call, n.AsName.O)
+		}
 		return b.derived(inner, x, n.AsName.O, n.ColumnNames)
 	case *ast.Join:
 		return b.from(sc, x)
@@ -126,26 +80,41 @@ func (b *binder) derived(sc *scope, q ast.ResultSetNode, alias string, names []a
 	if err != nil {
 		return nil, err
 	}
-	cols := append([]logical.Column(nil), out.cols...)
-	if len(names) > 0 {
-		if len(names) != len(cols) {
-			return nil, sqlerr.DerivedColumnList()
-		}
-		for i := range cols {
-			cols[i].Name = names[i].O
-		}
+	cols, err := renamed(out.cols, names)
+	if err != nil {
+		return nil, err
+	}
+	return derivedSource(out.node, cols, alias), nil
+}
+
+// renamed are the columns of a derived table with the names of its column
+// list: 1353, 1060.
+func renamed(list []logical.Column, names []ast.CIStr) ([]logical.Column, error) {
+	cols := append([]logical.Column(nil), list...)
+	if len(names) > 0 && len(names) != len(cols) {
+		return nil, sqlerr.DerivedColumnList()
 	}
 	seen := map[string]bool{}
 	for i := range cols {
+		if len(names) > 0 {
+			cols[i].Name = names[i].O
+		}
 		l := strings.ToLower(cols[i].Name)
 		if seen[l] {
 			return nil, sqlerr.DuplicateColumn(cols[i].Name)
 		}
 		seen[l] = true
+	}
+	return cols, nil
+}
+
+// derivedSource is a query in FROM under an alias; it takes over cols.
+func derivedSource(node logical.Node, cols []logical.Column, alias string) *source {
+	for i := range cols {
 		cols[i].Table, cols[i].DB = alias, ""
 	}
-	t := &tableRef{alias: alias, cols: cols}
-	return &source{node: out.node, tables: []*tableRef{t}, star: append([]logical.Column(nil), cols...)}, nil
+	t := &tableRef{alias: alias, cols: cols, derived: node}
+	return &source{node: node, tables: []*tableRef{t}, star: append([]logical.Column(nil), cols...)}
 }
 
 func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, error) {
@@ -163,7 +132,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			if alias == "" {
 				alias = c.name
 			}
-			return b.derived(&scope{b: b, outer: c.scope.outer, ctes: c.scope.ctes, clause: clauseField}, c.query, alias, c.cols)
+			return b.cteSource(sc, c, alias)
 		}
 	}
 	db, err := b.database(n.Schema.O)
@@ -180,6 +149,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			if alias == name {
 				alias = v.Name
 			}
+			b.canon.table(n, db)
 			return b.virtual(v, db, alias), nil
 		}
 		if _, ok := b.env.Catalog.Database(db); !ok {
@@ -189,11 +159,22 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			return nil, sqlerr.NoSuchTable(db, name)
 		}
 	}
+	if v := b.viewNamed(n); v != nil {
+		if len(n.IndexHints) > 0 && len(n.IndexHints[0].IndexNames) > 0 {
+			return nil, sqlerr.KeyDoesNotExist(n.IndexHints[0].IndexNames[0].O, alias)
+		}
+		b.canon.table(n, v.Database)
+		return b.viewSource(v, alias)
+	}
 	t, err := b.table(n.Schema.O, name)
 	if err != nil {
 		return nil, err
 	}
-	if b.target == t && b.inDerived == 0 {
+	if err := b.notTemporary(t); err != nil {
+		return nil, err
+	}
+	b.canon.table(n, t.Database)
+	if b.inDerived == 0 && slices.Contains(b.targets, t) {
 		return nil, sqlerr.UpdateTableUsed(name)
 	}
 	return b.scan(t, alias, n.IndexHints)
@@ -291,9 +272,12 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.from(sc, n.Right)
+	right, params, err := b.lateralSide(sc, left, n.Right)
 	if err != nil {
 		return nil, err
+	}
+	if len(params) > 0 && n.Tp == ast.RightJoin {
+		return nil, sqlerr.LateralJoinType(right.tables[0].alias)
 	}
 	if err := checkUnique(left, right); err != nil {
 		return nil, err
@@ -311,7 +295,8 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 		return nil, err
 	}
 	if n.On != nil {
-		on := &scope{b: b, src: out, outer: sc.outer, ctes: sc.ctes, clause: clauseOn}
+		on := b.scope(sc.outer, sc.ctes, clauseOn)
+		on.src = out
 		e, err := b.condition(on, n.On.Expr)
 		if err != nil {
 			return nil, err
@@ -332,6 +317,9 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 		out.inner = append(out.inner, conds...)
 	}
 	out.node = j
+	if len(params) > 0 {
+		out.node = &logical.Apply{Kind: j.Kind, Left: j.Left, Right: j.Right, Params: params, On: conds}
+	}
 	return out, nil
 }
 
@@ -426,10 +414,7 @@ func (b *binder) lock(src *source, info *ast.SelectLockInfo) error {
 	}
 	if len(info.Tables) == 0 {
 		for _, t := range src.tables {
-			if t.scan != nil {
-				t.scan.Lock = l
-				b.locks = true
-			}
+			b.lockRef(t, l)
 		}
 		return nil
 	}
@@ -438,10 +423,7 @@ func (b *binder) lock(src *source, info *ast.SelectLockInfo) error {
 		for _, t := range src.tables {
 			if strings.EqualFold(t.alias, name.Name.O) && (name.Schema.O == "" || strings.EqualFold(t.db, name.Schema.O)) {
 				found = true
-				if t.scan != nil {
-					t.scan.Lock = l
-					b.locks = true
-				}
+				b.lockRef(t, l)
 			}
 		}
 		if !found {
@@ -449,4 +431,16 @@ func (b *binder) lock(src *source, info *ast.SelectLockInfo) error {
 		}
 	}
 	return nil
+}
+
+// lockRef sets the locking clause on a table of FROM, or on those of a view.
+func (b *binder) lockRef(t *tableRef, l logical.Lock) {
+	scans := t.scans
+	if t.scan != nil {
+		scans = []*logical.Scan{t.scan}
+	}
+	for _, s := range scans {
+		s.Lock = l
+		b.locks = true
+	}
 }

@@ -29,6 +29,16 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 			return nil, sqlerr.WrongParamCount("DEFAULT")
 		}
 		return b.value(sc, n.Args[0])
+	case parser.IntroducerFunc:
+		return b.introduced(n.Args)
+	case parser.JSONValueFunc:
+		return b.jsonValue(sc, n.Args)
+	case parser.AtTimeZoneFunc:
+		args, err := b.values(sc, n.Args)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewAtTimeZone(b.be, args[0], args[1])
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
 		return b.timeLiteral(name, n)
 	case "date_add", "date_sub", "adddate", "subdate":
@@ -51,10 +61,6 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return b.charFunc(sc, n.Args)
 	case "get_format":
 		return b.getFormat(sc, n)
-	case "weight_string":
-		if len(n.Args) > 1 {
-			return nil, sqlerr.NotSupported("WEIGHT_STRING … AS")
-		}
 	case "nextval", "lastval", "setval":
 		return nil, sqlerr.NotSupported("sequence")
 	case "any_value":
@@ -63,7 +69,7 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		}
 		return b.anyValue(sc, n.Args[0])
 	case "grouping":
-		return nil, sqlerr.NotSupported("GROUPING")
+		return b.groupingFunc(sc, n)
 	case "values":
 		return nil, sqlerr.NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE")
 	}
@@ -94,7 +100,38 @@ var funcAliases = map[string]string{
 	"insert_func": "insert", "current_timestamp": "now", "localtime": "now", "localtimestamp": "now",
 	"curdate": "current_date", "curtime": "current_time", "schema": "database", "session_user": "user", "system_user": "user",
 	"position": "locate", "substr": "substring", "mid": "substring", "lcase": "lower", "ucase": "upper",
-	"password": "password",
+	"json_memberof": "member of",
+}
+
+// introduced is a literal behind an introducer, see parser.IntroducerFunc.
+func (b *binder) introduced(args []ast.ExprNode) (expr.Expr, error) {
+	if len(args) == 2 {
+		cs, ok1 := args[0].(*parser.Literal)
+		l, ok2 := args[1].(*parser.Literal)
+		if ok1 && ok2 && l.Datum.Kind() == value.KindBytes {
+			return b.textLiteral(l, cs.GetString(), &expr.Const{D: l.Datum})
+		}
+	}
+	return nil, internalf("introducer of %d arguments", len(args))
+}
+
+// jsonValue is JSON_VALUE with clauses, see parser.JSONValueFunc.
+func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
+	list, err := b.values(sc, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 7 {
+		return nil, sqlerr.WrongParamCount("JSON_VALUE")
+	}
+	clause := func(i int) expr.JSONValueClause {
+		c := expr.JSONValueClause{Default: list[i+1]}
+		if k, ok := list[i].(*expr.Const); ok {
+			c.Kind = k.D.Str()
+		}
+		return c
+	}
+	return expr.NewJSONValue(b.be, list[0], list[1], list[2].Type(), clause(3), clause(5))
 }
 
 // timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none.
@@ -384,6 +421,9 @@ func (b *binder) defaultFunc(sc *scope, n *ast.DefaultExpr) (expr.Expr, error) {
 	col := sc.tableColumn(c)
 	if col == nil {
 		return nil, sqlerr.NoDefaultForField(n.Name.Name.O)
+	}
+	if hasExprDefault(col) {
+		return nil, sqlerr.DefaultOfExpression()
 	}
 	d, err := b.columnDefault(col)
 	if err != nil {

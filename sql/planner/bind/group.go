@@ -1,10 +1,8 @@
 package bind
 
 import (
-	"reflect"
 	"strconv"
 
-	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -62,6 +60,8 @@ type grouping struct {
 	// pass are the columns that are carried along: value of any row.
 	pass map[expr.ColID]*expr.Col
 	full bool // only_full_group_by
+	// rolled is, with ROLLUP, the column that counts the rolled-up groups.
+	rolled logical.Column
 }
 
 // aggregate puts the Aggregate node over the input and rewrites the select
@@ -71,6 +71,7 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 	k.g = g
 	if len(k.group) == 0 {
 		k.order = nil // one row: MySQL drops ORDER BY before it checks it
+		k.keepUsed()
 	}
 	for _, e := range k.group {
 		c := logical.Column{ID: k.b.newID(), Name: e.String(), T: e.Type(), Null: e.Nullable()}
@@ -83,6 +84,9 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 			}
 		}
 		g.cols = append(g.cols, c)
+	}
+	if k.hasRollup() {
+		g.beginRollup()
 	}
 	g.det = k.determined()
 	for i := range k.fields {
@@ -99,12 +103,18 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 		}
 		k.having[i] = e
 	}
+	if err := g.groupWindows(); err != nil {
+		return nil, err
+	}
 	for i := range k.order {
 		e, err := g.rewrite(k.order[i].expr, i+1, "ORDER BY")
 		if err != nil {
 			return nil, err
 		}
 		k.order[i].expr = e
+	}
+	if k.hasRollup() {
+		return g.rollup(node), nil
 	}
 	return &logical.Aggregate{Input: node, GroupBy: k.group, GroupCols: g.cols, Aggs: k.agg.calls, AggCols: k.agg.cols}, nil
 }
@@ -113,11 +123,14 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 // clause are for the message: 1055 with GROUP BY, 1140 without.
 func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, error) {
 	for i, x := range g.k.group {
-		if exprEqual(x, e) {
+		if expr.Equal(x, e) {
 			return colExpr(&g.cols[i]), nil
 		}
 	}
 	var failed error
+	if f, ok := e.(*expr.Func); ok && f.Name == "grouping" {
+		return g.grouping(f)
+	}
 	if f, ok := e.(*expr.Func); ok && f.Name == "any_value" && len(f.Args) == 1 && !g.k.agg.uses(f) {
 		call, err := newAnyValue(g.k.b.be, f.Args[0])
 		if err != nil {
@@ -143,7 +156,7 @@ func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, erro
 }
 
 func (g *grouping) col(c *expr.Col, pos int, clause string) (expr.Expr, error) {
-	if g.k.agg.has(c.ID) {
+	if g.k.agg.has(c.ID) || g.k.win.has(c.ID) {
 		return c, nil
 	}
 	if p := g.pass[c.ID]; p != nil {
@@ -168,110 +181,6 @@ func (g *grouping) col(c *expr.Col, pos int, clause string) (expr.Expr, error) {
 	return p, nil
 }
 
-// determined is the closure of the columns that the grouped columns determine:
-// through equalities that hold in every row, and through keys of base tables
-// that are not NULL.
-func (k *block) determined() map[expr.ColID]bool {
-	det := map[expr.ColID]bool{}
-	for _, e := range k.group {
-		if c, ok := e.(*expr.Col); ok {
-			det[c.ID] = true
-		}
-	}
-	inner := append(append([]expr.Expr(nil), k.where...), k.src.inner...)
-	for changed := true; changed; {
-		changed = false
-		add := func(id expr.ColID) {
-			if !det[id] {
-				det[id], changed = true, true
-			}
-		}
-		for _, e := range inner {
-			equalColumns(e, det, nil, add)
-		}
-		for _, o := range k.src.outer {
-			if onDetermined(o, det) {
-				for _, e := range o.on {
-					equalColumns(e, det, o.right, add)
-				}
-			}
-		}
-		for _, t := range k.src.tables {
-			if t.scan != nil && keyDetermined(t.scan, det) {
-				for i := range t.scan.Cols {
-					add(t.scan.Cols[i].ID)
-				}
-			}
-		}
-	}
-	return det
-}
-
-// equalColumns adds the columns that the equality e determines; only those of
-// side if it is given.
-func equalColumns(e expr.Expr, det, side map[expr.ColID]bool, add func(expr.ColID)) {
-	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "=" || len(f.Args) != 2 {
-		return
-	}
-	for i := range f.Args {
-		c, ok := f.Args[i].(*expr.Col)
-		if !ok || side != nil && !side[c.ID] {
-			continue
-		}
-		// 'a' = 'A' holds in collations that ignore case: an equality fixes only
-		// columns whose equal values are the same value.
-		if c.T.IsCharacter() && c.T.Collation != schema.CollationBinary && c.T.Collation != schema.CollationUTF8MB4Bin {
-			if _, other := f.Args[1-i].(*expr.Col); other {
-				continue
-			}
-		}
-		o := f.Args[1-i]
-		if x, ok := o.(*expr.Col); ok && det[x.ID] || expr.IsConst(o) {
-			add(c.ID)
-		}
-	}
-}
-
-// onDetermined: all left columns of an outer join's ON are determined.
-func onDetermined(o outerCond, det map[expr.ColID]bool) bool {
-	all := true
-	for _, e := range o.on {
-		expr.Walk(e, func(x expr.Expr) bool {
-			if c, ok := x.(*expr.Col); ok && !o.right[c.ID] && !det[c.ID] {
-				all = false
-			}
-			return all
-		})
-	}
-	return all
-}
-
-func keyDetermined(s *logical.Scan, det map[expr.ColID]bool) bool {
-	t := s.Table
-	has := func(parts []schema.KeyPart, unique bool) bool {
-		if !unique || len(parts) == 0 {
-			return false
-		}
-		for _, p := range parts {
-			i := t.ColumnIndex(p.Column)
-			if i < 0 || p.Prefix > 0 || t.Columns[i].Nullable || !det[s.Cols[i].ID] {
-				return false
-			}
-		}
-		return true
-	}
-	if has(t.PrimaryKey, true) {
-		return true
-	}
-	for i := range t.Indexes {
-		if x := &t.Indexes[i]; has(x.Parts, x.Unique && x.State == schema.IndexPublic) {
-			return true
-		}
-	}
-	return false
-}
-
 // rebuild applies fn to the children of e.
 func rebuild(e expr.Expr, fn func(expr.Expr) expr.Expr) expr.Expr {
 	list := expr.Children(e)
@@ -293,44 +202,9 @@ func rebuild(e expr.Expr, fn func(expr.Expr) expr.Expr) expr.Expr {
 		c.Args = out
 		return &c
 	case *expr.Subquery:
-		c := *x
-		c.Left = out
-		return &c
+		return x.WithChildren(out)
 	}
 	return e
-}
-
-// exprEqual reports whether two expressions are the same computation.
-func exprEqual(a, b expr.Expr) bool {
-	if a == b {
-		return true
-	}
-	switch x := a.(type) {
-	case *expr.Col:
-		y, ok := b.(*expr.Col)
-		return ok && x.ID == y.ID
-	case *expr.Param:
-		y, ok := b.(*expr.Param)
-		return ok && x.Index == y.Index
-	case *expr.Const:
-		y, ok := b.(*expr.Const)
-		return ok && reflect.DeepEqual(x.T, y.T) && reflect.DeepEqual(x.D, y.D)
-	case *expr.Func:
-		y, ok := b.(*expr.Func)
-		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !sameResult(x, y) || volatile(x) {
-			return false
-		}
-		if !reflect.DeepEqual(x.Extra, y.Extra) {
-			return false
-		}
-		for i := range x.Args {
-			if !exprEqual(x.Args[i], y.Args[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }
 
 // volatile reports whether e gives other values when it is computed again.
@@ -343,16 +217,4 @@ func volatile(e expr.Expr) bool {
 		return !v
 	})
 	return v
-}
-
-// sameResult compares the types of two calls. Decimal operators have that of
-// their operands, but one inside a larger expression may keep more digits.
-func sameResult(x, y *expr.Func) bool {
-	if x.T.ID == schema.TypeDecimal && y.T.ID == schema.TypeDecimal {
-		switch x.Name {
-		case "+", "-", "*", "/", "neg":
-			return true
-		}
-	}
-	return reflect.DeepEqual(x.T, y.T)
 }

@@ -37,10 +37,6 @@ func constraint(n *ast.Constraint) (*keyDef, error) {
 	case ast.ConstraintKey, ast.ConstraintIndex:
 	case ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
 		k.index.Unique = true
-	case ast.ConstraintForeignKey:
-		return nil, sqlerr.NotSupported("FOREIGN KEY")
-	case ast.ConstraintCheck:
-		return nil, sqlerr.NotSupported("CHECK constraint")
 	case ast.ConstraintFulltext:
 		return nil, sqlerr.NotSupported("FULLTEXT index")
 	case ast.ConstraintVector, ast.ConstraintColumnar:
@@ -52,20 +48,28 @@ func constraint(n *ast.Constraint) (*keyDef, error) {
 		k.index.Name = n.Name
 	}
 	var err error
-	if k.cols, err = keyColumns(n.Keys); err != nil {
+	if k.cols, err = keyColumns(n.Name, n.Keys); err != nil {
 		return nil, err
+	}
+	if k.primary && hasExpr(k.cols) {
+		return nil, sqlerr.FunctionalIndexPrimaryKey()
 	}
 	return k, k.options(n.Option)
 }
 
-func keyColumns(list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
+func keyColumns(index string, list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
 	if len(list) > maxKeyParts {
 		return nil, sqlerr.TooManyKeyParts(maxKeyParts)
 	}
 	out := make([]logical.IndexColumn, 0, len(list))
 	for _, p := range list {
 		if p.Expr != nil || p.Column == nil {
-			return nil, sqlerr.NotSupported("functional key part")
+			text, err := keyExpr(index, p.Expr)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, logical.IndexColumn{Expr: text, Desc: p.Desc})
+			continue
 		}
 		c := logical.IndexColumn{Name: p.Column.Name.O, Desc: p.Desc}
 		if p.Length != -1 {
@@ -75,7 +79,7 @@ func keyColumns(list []*ast.IndexPartSpecification) ([]logical.IndexColumn, erro
 			c.Prefix = p.Length
 		}
 		for _, have := range out {
-			if strings.EqualFold(have.Name, c.Name) {
+			if have.Expr == "" && strings.EqualFold(have.Name, c.Name) {
 				return nil, sqlerr.DuplicateColumn(c.Name)
 			}
 		}
@@ -146,7 +150,7 @@ func ResolveKey(t *schema.Table, cols []logical.IndexColumn) ([]schema.KeyPart, 
 	total := 0
 	for _, kc := range cols {
 		i := t.ColumnByName(kc.Name)
-		if i < 0 || t.Columns[i].Hidden {
+		if i < 0 || t.Columns[i].Hidden && kc.Expr == "" {
 			return nil, sqlerr.KeyColumnMissing(kc.Name)
 		}
 		c := &t.Columns[i]

@@ -81,6 +81,8 @@ func (p *printer) node(depth int, n logical.Node) {
 		p.line(depth, "%s", s)
 	case *logical.Virtual:
 		p.line(depth, "virtual %s %v [%s]", n.Name, n.Key, columnsText(n.Cols))
+	case *logical.CTEScan:
+		p.line(depth, "cte %s [%s]", n.CTE.Name, columnsText(n.Cols))
 	case *logical.Values:
 		p.line(depth, "values %d rows [%s]", len(n.Rows), columnsText(n.Cols))
 		for _, r := range n.Rows {
@@ -211,6 +213,21 @@ func (p *printer) statement(st logical.Statement) string {
 		p.line(0, "delete %s", n.Table.Name)
 		p.node(1, n.Input)
 		p.subqueries(n.Subqueries)
+	case *logical.MultiUpdate:
+		p.line(0, "update of a join ignore=%v", n.Ignore)
+		for _, t := range n.Targets {
+			p.line(1, "set %s", t.Scan.Alias)
+			p.assignments(t.Assignments, t.Scan.Table)
+		}
+		p.node(1, n.Input)
+		p.subqueries(n.Subqueries)
+	case *logical.MultiDelete:
+		p.line(0, "delete from a join ignore=%v", n.Ignore)
+		for _, t := range n.Targets {
+			p.line(1, "delete %s", t.Alias)
+		}
+		p.node(1, n.Input)
+		p.subqueries(n.Subqueries)
 	case *logical.Explain:
 		p.line(0, "explain format=%s analyze=%v", n.Format, n.Analyze)
 		p.statement(n.Stmt)
@@ -225,6 +242,9 @@ func (p *printer) statement(st logical.Statement) string {
 			p.line(1, "like %v", *n.Like)
 		} else {
 			p.table(n.Table)
+			for _, k := range n.ForeignKeys {
+				p.line(1, "foreign key %s %v references %v %v on delete %s on update %s", k.Name, k.Columns, k.Table, k.References, k.OnDelete, k.OnUpdate)
+			}
 		}
 	case *logical.AlterTable:
 		p.line(0, "alter table %v", n.Table)
@@ -325,7 +345,7 @@ func (p *printer) table(t *schema.Table) {
 func alterText(s logical.AlterSpec) string {
 	kinds := [...]string{"add column", "drop column", "rename column", "modify column", "set default", "drop default", "add index", "drop index",
 		"rename index", "index visibility", "add primary key", "drop primary key", "rename table", "auto_increment", "comment", "convert charset",
-		"default charset", "engine", "no-op"}
+		"default charset", "engine", "add foreign key", "drop foreign key", "no-op", "add check", "drop check", "drop constraint", "enforce check"}
 	out := kinds[s.Kind]
 	if s.Name != "" {
 		out += " " + s.Name
@@ -338,6 +358,9 @@ func alterText(s logical.AlterSpec) string {
 	}
 	if len(s.IndexColumns) > 0 {
 		out += fmt.Sprintf(" %+v unique=%v", s.IndexColumns, s.Index.Unique)
+	}
+	if s.Check.Expr != "" {
+		out += " " + s.Check.Expr
 	}
 	if len(s.Include) > 0 {
 		out += fmt.Sprintf(" include %v", s.Include)

@@ -63,6 +63,7 @@ type block struct {
 	s      *ast.SelectStmt
 	fields []field
 	agg    aggScope
+	win    winScope
 	group  []expr.Expr
 	where  []expr.Expr
 	having []expr.Expr
@@ -82,8 +83,10 @@ func (b *binder) selectStmt(env *scope, s *ast.SelectStmt) (*result, error) {
 	if err := checkSelect(s); err != nil {
 		return nil, err
 	}
-	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
-	if err := b.withClause(sc, s.With); err != nil {
+	b.blocks++
+	defer func() { b.blocks-- }()
+	sc := b.scope(env.outer, append([]*cte(nil), env.ctes...), clauseField)
+	if err := b.withClause(sc, s.With, s); err != nil {
 		return nil, err
 	}
 	if s.Kind == ast.SelectStmtKindValues {
@@ -91,6 +94,7 @@ func (b *binder) selectStmt(env *scope, s *ast.SelectStmt) (*result, error) {
 	}
 	b.hints(s.TableHints)
 	k := &block{b: b, s: s, sc: sc}
+	k.win.k = k
 	if err := k.bind(); err != nil {
 		return nil, err
 	}
@@ -102,10 +106,6 @@ func checkSelect(s *ast.SelectStmt) error {
 	switch {
 	case s.SelectIntoOpt != nil:
 		return sqlerr.NotSupported("SELECT … INTO OUTFILE")
-	case len(s.WindowSpecs) > 0:
-		return sqlerr.NotSupported("WINDOW")
-	case s.GroupBy != nil && s.GroupBy.Rollup:
-		return sqlerr.NotSupported("GROUP BY … WITH ROLLUP")
 	}
 	return nil
 }
@@ -123,6 +123,13 @@ func (k *block) bind() error {
 		}
 		k.where = expr.SplitAnd(nil, e)
 	}
+	if k.hasRollup() {
+		// Above the groups every column may be NULL: id IS NULL is not always false.
+		k.src.markNull(k.src.ids())
+	}
+	if err := k.win.define(k.s.WindowSpecs); err != nil {
+		return err
+	}
 	if err := k.selectList(); err != nil {
 		return err
 	}
@@ -132,12 +139,15 @@ func (k *block) bind() error {
 	if err := k.havingClause(); err != nil {
 		return err
 	}
-	return k.orderBy(k.s.OrderBy)
+	if err := k.orderBy(k.s.OrderBy); err != nil {
+		return err
+	}
+	return k.bindWindows()
 }
 
 func (k *block) scope(clause string) *scope {
 	c := *k.sc
-	c.clause, c.src = clause, k.src
+	c.clause, c.src, c.rollup = clause, k.src, k.hasRollup()
 	return &c
 }
 
@@ -168,8 +178,10 @@ func straighten(n logical.Node) {
 // selectList expands * and binds the fields.
 func (k *block) selectList() error {
 	sc := k.scope(clauseField)
-	sc.agg = &k.agg
+	sc.agg, sc.win = &k.agg, &k.win
+	starts := make([]int, 0, len(k.s.Fields.Fields))
 	for i, f := range k.s.Fields.Fields {
+		starts = append(starts, len(k.fields))
 		if f.WildCard != nil {
 			if err := k.star(f.WildCard, i); err != nil {
 				return err
@@ -180,12 +192,13 @@ func (k *block) selectList() error {
 		if err != nil {
 			return err
 		}
-		fd := field{name: fieldName(f), alias: f.AsName.O, expr: e}
+		fd := field{name: k.b.fieldName(f), alias: f.AsName.O, expr: e}
 		if c, ok := e.(*expr.Col); ok {
 			fd.col = k.column(c.ID)
 		}
 		k.fields = append(k.fields, fd)
 	}
+	k.b.canon.fields(k.s, k.src, k.fields, starts)
 	return nil
 }
 
@@ -234,12 +247,12 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 }
 
 func (k *block) addColumn(c *logical.Column) {
-	k.fields = append(k.fields, field{name: c.Name, expr: colExpr(c), col: c})
+	k.fields = append(k.fields, field{name: c.Name, expr: k.b.padded(colExpr(c)), col: c})
 }
 
 // fieldName is the name that MySQL gives a select-list item: the alias, the
 // name of a column as it is written, the content of a string, else the text.
-func fieldName(f *ast.SelectField) string {
+func (b *binder) fieldName(f *ast.SelectField) string {
 	if f.AsName.O != "" {
 		return f.AsName.O
 	}
@@ -268,8 +281,11 @@ func fieldName(f *ast.SelectField) string {
 			}
 		}
 	}
-	text := strings.TrimSpace(f.OriginalText())
-	return text
+	text := f.OriginalText()
+	if b.written != nil {
+		text = b.written.AsWritten(text, f.Offset)
+	}
+	return strings.TrimSpace(text)
 }
 
 // fieldByName finds the select-list item that a name means: an alias, or a
@@ -288,7 +304,7 @@ func (k *block) fieldByName(table, name, clause string) (int, error) {
 		if !match {
 			continue
 		}
-		if found >= 0 && !exprEqual(k.fields[found].expr, f.expr) {
+		if found >= 0 && !expr.Equal(k.fields[found].expr, f.expr) {
 			return -1, sqlerr.AmbiguousColumn(name, clause)
 		}
 		if found < 0 {
@@ -322,7 +338,7 @@ func (k *block) groupItem(n ast.ExprNode) (expr.Expr, error) {
 			return nil, sqlerr.UnknownColumn(itoa(p.N), clauseGroup)
 		}
 		f := &k.fields[p.N-1]
-		if k.agg.uses(f.expr) {
+		if k.agg.uses(f.expr) || k.win.uses(f.expr) {
 			return nil, sqlerr.CannotGroupOn(f.name)
 		}
 		return f.expr, nil
@@ -333,7 +349,7 @@ func (k *block) groupItem(n ast.ExprNode) (expr.Expr, error) {
 		if err != nil || i < 0 {
 			return nil, false, err
 		}
-		if k.agg.uses(k.fields[i].expr) {
+		if k.agg.uses(k.fields[i].expr) || k.win.uses(k.fields[i].expr) {
 			return nil, false, sqlerr.CannotGroupOn(k.fields[i].name)
 		}
 		return k.fields[i].expr, true, nil
@@ -361,6 +377,9 @@ func (k *block) havingClause() error {
 			return nil, false, err
 		}
 		if i >= 0 {
+			if k.win.uses(k.fields[i].expr) {
+				return nil, false, sqlerr.WindowAliasUse(name)
+			}
 			return k.fields[i].expr, true, nil
 		}
 		// A column that the grouped ones determine may stand here too.
@@ -393,10 +412,14 @@ func (k *block) orderBy(o *ast.OrderByClause) error {
 	if o == nil {
 		return nil
 	}
-	for _, item := range o.Items {
+	plain := len(k.group) == 0 && len(k.agg.calls) == 0 && k.b.env.Mode&types.ModeOnlyFullGroupBy != 0
+	for i, item := range o.Items {
 		key, err := k.orderItem(item)
 		if err != nil {
 			return err
+		}
+		if plain && len(k.agg.calls) > 0 && k.agg.uses(key.expr) {
+			return sqlerr.AggregateOrderNotGrouped(i + 1)
 		}
 		if key.field < 0 && expr.IsConst(key.expr) {
 			continue // ORDER BY NULL
@@ -431,7 +454,7 @@ func (k *block) orderItem(item *ast.ByItem) (orderKey, error) {
 		}
 	}
 	sc := k.scope(clauseOrder)
-	sc.agg = &k.agg
+	sc.agg, sc.win = &k.agg, &k.win
 	sc.alias = func(table, name string) (expr.Expr, bool, error) {
 		i, err := k.fieldByName(table, name, clauseOrder)
 		if err != nil || i < 0 {
@@ -445,7 +468,7 @@ func (k *block) orderItem(item *ast.ByItem) (orderKey, error) {
 	}
 	key.expr = e
 	for i := range k.fields {
-		if exprEqual(k.fields[i].expr, e) && !volatile(e) {
+		if expr.Equal(k.fields[i].expr, e) && !volatile(e) {
 			key.field = i
 			break
 		}
@@ -456,12 +479,9 @@ func (k *block) orderItem(item *ast.ByItem) (orderKey, error) {
 // build makes the plan of the bound block.
 func (k *block) build() (*result, error) {
 	node := k.src.node
-	node, rest, err := k.b.semiJoins(node, k.where)
-	if err != nil {
-		return nil, err
-	}
-	if len(rest) > 0 {
-		node = &logical.Filter{Input: node, Conds: rest}
+	var err error
+	if len(k.where) > 0 {
+		node = &logical.Filter{Input: node, Conds: k.where}
 	}
 	if len(k.group) > 0 || len(k.agg.calls) > 0 {
 		if node, err = k.aggregate(node); err != nil {
@@ -471,6 +491,7 @@ func (k *block) build() (*result, error) {
 	if len(k.having) > 0 {
 		node = &logical.Filter{Input: node, Conds: k.having}
 	}
+	node = k.windows(node)
 	count, offset, err := k.b.limit(k.sc, k.s.Limit)
 	if err != nil {
 		return nil, err
@@ -549,7 +570,7 @@ func (k *block) buildDistinct(node logical.Node, count, offset expr.Expr) (*resu
 // overOutput replaces the select-list items inside e by output columns.
 func (k *block) overOutput(e expr.Expr, cols []logical.Column) expr.Expr {
 	for i := range k.fields {
-		if exprEqual(k.fields[i].expr, e) {
+		if expr.Equal(k.fields[i].expr, e) {
 			return colExpr(&cols[i])
 		}
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -26,6 +27,10 @@ type tableRef struct {
 	// scan is set for base tables; right tells that outer joins may make all
 	// its columns NULL.
 	scan *logical.Scan
+	// derived is set for derived tables.
+	derived logical.Node
+	// scans are the base tables of a view that shows their rows as they are.
+	scans []*logical.Scan
 }
 
 // source is a FROM clause or a part of it.
@@ -52,13 +57,24 @@ type scope struct {
 	b     *binder
 	src   *source
 	outer *scope
-	ctes  []*cte
+	// level is the number of correlations around the scope: what is used below
+	// more of them is an outer value there.
+	level int
+	// lateral is the scope of the tables to the left in FROM, for LATERAL.
+	lateral *scope
+	ctes    []*cte
 	// clause names the clause that is being bound, for messages.
 	clause string
 	// agg collects aggregate calls; nil where they are not allowed.
 	agg *aggScope
 	// inAgg: inside the argument of an aggregate.
 	inAgg bool
+	// win collects window function calls; nil where they are not allowed.
+	// inWindow is the window whose definition is bound.
+	win      *winScope
+	inWindow string
+	// rollup: GROUPING is allowed where aggregates are.
+	rollup bool
 	// alias resolves names before (aliasFirst) or after the columns of FROM:
 	// ORDER BY, HAVING.
 	alias func(table, name string) (expr.Expr, bool, error)
@@ -114,17 +130,45 @@ func qualified(parts ...string) string {
 	return strings.Join(out, ".")
 }
 
-// resolve binds a column name.
+// scope makes a scope inside outer.
+func (b *binder) scope(outer *scope, ctes []*cte, clause string) *scope {
+	return &scope{b: b, outer: outer, ctes: ctes, clause: clause, level: len(b.correlations)}
+}
+
+// resolve binds a column name: one of this block, or else of those around, from
+// the inside out.
 func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
+	for s := sc; s != nil; s = s.outer {
+		e, err := s.inContext().lookUp(db, table, name)
+		if err == nil && e == nil {
+			e, err = s.lookUp(db, table, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			sc.b.used(s)
+			return sc.b.correlate(e, s.level), nil
+		}
+	}
 	if sc.column != nil {
 		return sc.column(db, table, name)
 	}
-	if sc.alias != nil && !sc.inAgg && sc.aliasOnly {
-		e, ok, err := sc.alias(table, name)
-		if err != nil || ok {
-			return e, err
+	return nil, sqlerr.UnknownColumn(qualified(db, table, name), sc.clause)
+}
+
+// lookUp finds a name in this block alone; nil if it has none.
+func (sc *scope) lookUp(db, table, name string) (expr.Expr, error) {
+	if sc.column != nil {
+		e, err := sc.column(db, table, name)
+		if isUnknownColumn(err) {
+			return nil, nil
 		}
-		return sc.resolveOuter(db, table, name)
+		return e, err
+	}
+	if sc.alias != nil && !sc.inAgg && sc.aliasOnly {
+		e, _, err := sc.alias(table, name)
+		return e, err
 	}
 	c, err := sc.src.find(db, table, name, sc.clause)
 	if err != nil {
@@ -134,33 +178,15 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 		return colExpr(c), nil
 	}
 	if sc.alias != nil && !sc.inAgg && db == "" {
-		e, ok, err := sc.alias(table, name)
-		if err != nil || ok {
-			return e, err
-		}
+		e, _, err := sc.alias(table, name)
+		return e, err
 	}
-	return sc.resolveOuter(db, table, name)
+	return nil, nil
 }
 
-// resolveOuter looks into the enclosing blocks. A hit is a correlated
-// subquery.
-func (sc *scope) resolveOuter(db, table, name string) (expr.Expr, error) {
-	for o := sc.outer; o != nil; o = o.outer {
-		if o.column != nil {
-			if _, err := o.column(db, table, name); err == nil {
-				return nil, sqlerr.NotSupported("correlated subquery")
-			}
-			continue
-		}
-		c, err := o.src.find(db, table, name, o.clause)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			return nil, sqlerr.NotSupported("correlated subquery")
-		}
-	}
-	return nil, sqlerr.UnknownColumn(qualified(db, table, name), sc.clause)
+func isUnknownColumn(err error) bool {
+	var e *sqlerr.Error
+	return errors.As(err, &e) && e.Number == 1054
 }
 
 func colExpr(c *logical.Column) *expr.Col {

@@ -51,7 +51,7 @@ func (b *binder) setItems(v *ast.VariableAssignment) ([]logical.SetItem, error) 
 	case v.IsInstance:
 		return nil, sqlerr.NotSupported("SET INSTANCE")
 	case strings.HasPrefix(item.Name, "persist_only."):
-		return nil, sqlerr.NotSupported("SET PERSIST_ONLY")
+		item.Scope, item.Name = logical.SetPersistOnly, item.Name[len("persist_only."):]
 	case strings.HasPrefix(item.Name, "persist."):
 		item.Scope, item.Name = logical.SetPersist, item.Name[len("persist."):]
 	case v.IsGlobal:

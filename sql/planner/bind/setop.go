@@ -21,8 +21,8 @@ type operand struct {
 }
 
 func (b *binder) setOprStmt(env *scope, n *ast.SetOprStmt) (*result, error) {
-	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
-	if err := b.withClause(sc, n.With); err != nil {
+	sc := b.scope(env.outer, append([]*cte(nil), env.ctes...), clauseField)
+	if err := b.withClause(sc, n.With, n); err != nil {
 		return nil, err
 	}
 	r, err := b.setOprList(sc, n.SelectList)
@@ -34,8 +34,8 @@ func (b *binder) setOprStmt(env *scope, n *ast.SetOprStmt) (*result, error) {
 
 // setOprList binds a chain; INTERSECT binds tighter than UNION and EXCEPT.
 func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error) {
-	sc := &scope{b: b, outer: env.outer, ctes: append([]*cte(nil), env.ctes...), clause: clauseField}
-	if err := b.withClause(sc, n.With); err != nil {
+	sc := b.scope(env.outer, append([]*cte(nil), env.ctes...), clauseField)
+	if err := b.withClause(sc, n.With, n); err != nil {
 		return nil, err
 	}
 	var list []operand
@@ -231,7 +231,7 @@ func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.
 	node := r.node
 	if o != nil {
 		var keys []logical.SortKey
-		osc := &scope{b: b, outer: sc.outer, ctes: sc.ctes, clause: clauseOrder}
+		osc := b.scope(sc.outer, sc.ctes, clauseOrder)
 		osc.column = func(db, table, name string) (expr.Expr, error) {
 			if table != "" {
 				return nil, sqlerr.New(1250, "42000", "Table '%s' from one of the SELECTs cannot be used in global %s", table, clauseOrder)
@@ -243,7 +243,8 @@ func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.
 			}
 			return nil, sqlerr.UnknownColumn(name, clauseOrder)
 		}
-		for _, item := range o.Items {
+		osc.agg = &aggScope{}
+		for i, item := range o.Items {
 			var e expr.Expr
 			if p, ok := item.Expr.(*ast.PositionExpr); ok {
 				if p.P != nil || p.N < 1 || p.N > len(r.cols) {
@@ -254,6 +255,9 @@ func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.
 				var err error
 				if e, err = b.value(osc, item.Expr); err != nil {
 					return nil, err
+				}
+				if len(osc.agg.calls) > 0 {
+					return nil, sqlerr.AggregateOrderForUnion(i + 1)
 				}
 			}
 			if !expr.IsConst(e) {

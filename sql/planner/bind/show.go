@@ -22,6 +22,7 @@ import (
 //	columns          db, table, "full" or "" Field, Type, [Collation,] Null, Key, Default, Extra [, Privileges, Comment]
 //	index            db, table               Table, Non_unique, Key_name, …, Expression
 //	create_table     db, table               Table, Create Table
+//	create_view      db, view                View, Create View, character_set_client, collation_connection
 //	create_database  db, "if not exists"|""  Database, Create Database
 //	create_user      user, host              CREATE USER for user@host
 //	variables        "session" or "global"   Variable_name, Value
@@ -43,6 +44,9 @@ import (
 //	events           db                      Db, Name, Definer, …
 //	procedure_status, function_status        Db, Name, Type, …
 //	profiles                                 Query_ID, Duration, Query
+//
+//	profile                                  Status, Duration
+//	binary_log_status, binlog_events, relaylog_events, replicas, replica_status
 //
 // user and host are "" for the current account. LIKE and WHERE are filters
 // over these columns that bind adds.
@@ -194,6 +198,9 @@ func (b *binder) showName(n *ast.TableName, db string) (string, string, error) {
 	if t, ok := b.env.Catalog.Table(db, n.Name.O); ok {
 		return db, t.Name, nil
 	}
+	if v, ok := b.view(db, n.Name.O); ok {
+		return db, v.Name, nil
+	}
 	if b.isVirtual(db) {
 		if v, ok, err := b.env.Virtual.Virtual(db, n.Name.O); err != nil {
 			return "", "", err
@@ -273,13 +280,16 @@ func (b *binder) showOfTable(n *ast.ShowStmt) (showTable, error) {
 	}
 	switch n.Tp {
 	case ast.ShowColumns:
-		if n.Extended {
-			return showTable{}, sqlerr.NotSupported("SHOW EXTENDED COLUMNS")
-		}
 		return showTable{name: "columns", args: []string{db, table, word(n.Full, "full")}, like: "Field"}, nil
 	case ast.ShowIndex:
 		return showTable{name: "index", args: []string{db, table}}, nil
-	case ast.ShowCreateView:
+	}
+	if _, ok := b.env.Catalog.Table(db, table); !ok {
+		if _, ok := b.view(db, table); ok {
+			return showTable{name: "create_view", args: []string{db, table}}, nil
+		}
+	}
+	if n.Tp == ast.ShowCreateView {
 		return showTable{}, sqlerr.ViewInvalid(db, table, "VIEW")
 	}
 	return showTable{name: "create_table", args: []string{db, table}}, nil
@@ -303,14 +313,30 @@ func simpleShow(n *ast.ShowStmt) (showTable, error) {
 		return showTable{name: "function_status", like: "Name"}, nil
 	case ast.ShowProfiles:
 		return showTable{name: "profiles"}, nil
-	case ast.ShowProfile:
-		return showTable{}, sqlerr.NotSupported("SHOW PROFILE")
-	case ast.ShowMasterStatus, ast.ShowBinlogStatus:
-		return showTable{}, sqlerr.NotSupported("SHOW BINARY LOG STATUS")
-	case ast.ShowReplicaStatus:
-		return showTable{}, sqlerr.NotSupported("SHOW REPLICA STATUS")
 	case ast.ShowCreateProcedure:
-		return showTable{}, sqlerr.NotSupported("SHOW CREATE PROCEDURE")
+		return showTable{}, sqlerr.NoSuchProgram("PROCEDURE", n.Procedure.Name.O)
+	case ast.ShowProfile:
+		return showTable{name: "profile"}, nil
+	case ast.ShowMasterStatus, ast.ShowBinlogStatus:
+		return showTable{name: "binary_log_status"}, nil
+	case ast.ShowReplicaStatus:
+		return showTable{name: "replica_status"}, nil
 	}
 	return showTable{}, sqlerr.NotSupported("this SHOW statement")
+}
+
+// showRare binds the SHOW statements that the parser reads without an AST:
+// 1381, and the errors of stored programs, of which there are none.
+func (b *binder) showRare(words []string) (logical.Statement, error) {
+	switch words[0] {
+	case "binary_logs":
+		return nil, sqlerr.NoBinaryLogging()
+	case "create_program":
+		return nil, sqlerr.NoSuchProgram(words[1], words[2])
+	}
+	src, err := b.showSource(showTable{name: words[0]})
+	if err != nil {
+		return nil, err
+	}
+	return &logical.Query{Root: src.node}, nil
 }

@@ -9,41 +9,55 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // subquery binds a subquery in an expression and gives it a number.
-func (b *binder) subquery(sc *scope, n ast.ExprNode) (*result, int, error) {
+func (b *binder) subquery(sc *scope, n ast.ExprNode) (*result, *expr.Subquery, error) {
 	s, ok := n.(*ast.SubqueryExpr)
 	if !ok {
-		return nil, 0, internalf("subquery %T", n)
+		return nil, nil, internalf("subquery %T", n)
 	}
-	r, err := b.query(&scope{b: b, outer: sc, clause: clauseField}, s.Query)
+	var r *result
+	outer, err := b.inside(func() (err error) {
+		r, err = b.query(b.scope(sc, nil, clauseField), s.Query)
+		return err
+	})
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	b.subqueries = append(b.subqueries, r.node)
-	return r, len(b.subqueries) - 1, nil
+	return r, &expr.Subquery{ID: len(b.subqueries) - 1, Outer: outer, T: types.Bool}, nil
 }
 
+// scalarSubquery is one value, or a row of them where a row may stand.
 func (b *binder) scalarSubquery(sc *scope, n *ast.SubqueryExpr) (expr.Expr, error) {
-	r, id, err := b.subquery(sc, n)
+	r, s, err := b.subquery(sc, n)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.cols) != 1 {
-		return nil, sqlerr.OperandColumns(1)
+	items := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		c := *s
+		c.Kind, c.Column, c.T = expr.SubqueryScalar, i, r.cols[i].T
+		items[i] = &c
 	}
-	return &expr.Subquery{Kind: expr.SubqueryScalar, ID: id, T: r.cols[0].T}, nil
+	if len(items) == 1 {
+		return items[0], nil
+	}
+	return expr.NewRow(items...)
 }
 
 func (b *binder) exists(sc *scope, n *ast.ExistsSubqueryExpr) (expr.Expr, error) {
-	_, id, err := b.subquery(sc, n.Sel)
+	r, s, err := b.subquery(sc, n.Sel)
 	if err != nil {
 		return nil, err
 	}
-	return b.negated(n.Not, func() (expr.Expr, error) {
-		return &expr.Subquery{Kind: expr.SubqueryExists, ID: id, T: types.Bool}, nil
-	})
+	s.Kind = expr.SubqueryExists
+	if _, limited := r.node.(*logical.Limit); !limited {
+		b.subqueries[s.ID] = &logical.Limit{Input: r.node, Count: expr.NewConst(value.Uint(1), types.UBigInt)}
+	}
+	return b.negated(n.Not, func() (expr.Expr, error) { return s, nil })
 }
 
 // operands are the values of a left operand of IN, ANY and ALL.
@@ -63,7 +77,7 @@ func (b *binder) common(left []expr.Expr, cols []logical.Column) ([]expr.Expr, [
 	ts := make([]schema.Type, len(left))
 	out := make([]expr.Expr, len(left))
 	for i, l := range left {
-		ts[i] = types.CmpType(l.Type(), cols[i].T, expr.IsConst(l), false)
+		ts[i] = types.CmpType(l.Type(), cols[i].T, expr.IsConst(l) && !expr.ReadsOuter(l), false)
 		e, err := expr.NewCast(b.be, l, ts[i], false)
 		if err != nil {
 			return nil, nil, err
@@ -78,140 +92,46 @@ func (b *binder) inSubquery(sc *scope, n *ast.PatternInExpr) (expr.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, id, err := b.subquery(sc, n.Sel)
+	r, s, err := b.subquery(sc, n.Sel)
 	if err != nil {
 		return nil, err
 	}
-	left, ts, err := b.common(operands(l), r.cols)
-	if err != nil {
+	s.Kind = expr.SubqueryIn
+	if s.Left, s.CmpTypes, err = b.common(operands(l), r.cols); err != nil {
 		return nil, err
-	}
-	return &expr.Subquery{Kind: expr.SubqueryIn, ID: id, Left: left, CmpTypes: ts, T: types.Bool}, nil
-}
-
-// compareSubquery is ANY, SOME and ALL; = ANY is IN, <> ALL is NOT IN.
-func (b *binder) compareSubquery(sc *scope, n *ast.CompareSubqueryExpr) (expr.Expr, error) {
-	l, err := b.expr(sc, n.L)
-	if err != nil {
-		return nil, err
-	}
-	r, id, err := b.subquery(sc, n.R)
-	if err != nil {
-		return nil, err
-	}
-	left, ts, err := b.common(operands(l), r.cols)
-	if err != nil {
-		return nil, err
-	}
-	s := &expr.Subquery{Kind: expr.SubqueryAny, ID: id, Left: left, Op: binaryOps[n.Op], CmpTypes: ts, T: types.Bool}
-	switch {
-	case n.Op == opcode.EQ && !n.All:
-		s.Kind, s.Op = expr.SubqueryIn, ""
-		return s, nil
-	case n.Op == opcode.NE && n.All:
-		s.Kind, s.Op = expr.SubqueryIn, ""
-		return expr.NewFunc(b.be, "not", s)
-	case n.All:
-		s.Kind = expr.SubqueryAll
-	}
-	if len(left) != 1 {
-		return nil, sqlerr.OperandColumns(1)
-	}
-	if n.Op == opcode.NullEQ {
-		return nil, sqlerr.NotSupported("<=> ANY")
 	}
 	return s, nil
 }
 
-// rowSubquery is (a, b) = (SELECT x, y): a scalar subquery of rows. ok is
-// false when n is something else.
-func (b *binder) rowSubquery(sc *scope, n *ast.BinaryOperationExpr, name string) (expr.Expr, bool, error) {
-	l, r := stripParens(n.L), stripParens(n.R)
-	_, lRow := l.(*ast.RowExpr)
-	_, rRow := r.(*ast.RowExpr)
-	_, lSub := l.(*ast.SubqueryExpr)
-	_, rSub := r.(*ast.SubqueryExpr)
-	if lRow && rSub || rRow && lSub {
-		return nil, false, sqlerr.NotSupported("comparison of a row with a subquery")
+// compareSubquery is ANY, SOME and ALL; = ANY is IN, <> ALL is NOT IN.
+func (b *binder) compareSubquery(sc *scope, n *ast.CompareSubqueryExpr) (expr.Expr, error) {
+	if n.Op == opcode.NullEQ {
+		return nil, sqlerr.Parse("", "<=>", 1) // no comparison of ANY and ALL
 	}
-	return nil, false, nil
-}
-
-func stripParens(n ast.ExprNode) ast.ExprNode {
-	for {
-		p, ok := n.(*ast.ParenthesesExpr)
-		if !ok {
-			return n
-		}
-		n = p.Expr
+	l, err := b.expr(sc, n.L)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// semiJoins turns the conditions of WHERE that are IN (subquery) into semi
-// joins, and NOT IN into anti joins where no NULL can be on either side: with
-// one, NOT IN is never true where an anti join would keep the row. What is
-// left stays a condition.
-func (b *binder) semiJoins(node logical.Node, where []expr.Expr) (logical.Node, []expr.Expr, error) {
-	if _, ok := node.(*logical.Values); ok {
-		return node, where, nil
+	r, s, err := b.subquery(sc, n.R)
+	if err != nil {
+		return nil, err
 	}
-	var rest []expr.Expr
-	for _, e := range where {
-		s, not := inCondition(e)
-		if s == nil || b.subqueries[s.ID] == nil {
-			rest = append(rest, e)
-			continue
-		}
-		cols := b.subqueries[s.ID].Columns()
-		if not && nullableIn(s, cols) || allConst(s.Left) {
-			rest = append(rest, e)
-			continue
-		}
-		on := make([]expr.Expr, len(cols))
-		for i := range cols {
-			eq, err := expr.NewFunc(b.be, "=", s.Left[i], colExpr(&cols[i]))
-			if err != nil {
-				return nil, nil, err
-			}
-			on[i] = eq
-		}
-		kind := logical.JoinSemi
-		if not {
-			kind = logical.JoinAnti
-		}
-		node = &logical.Join{Kind: kind, Left: node, Right: b.subqueries[s.ID], On: on}
-		// The number stays taken: ids index the list.
-		b.subqueries[s.ID] = nil
+	if s.Left, s.CmpTypes, err = b.common(operands(l), r.cols); err != nil {
+		return nil, err
 	}
-	return node, rest, nil
-}
-
-func inCondition(e expr.Expr) (s *expr.Subquery, not bool) {
-	if f, ok := e.(*expr.Func); ok && f.Name == "not" {
-		not = true
-		e = f.Args[0]
+	switch {
+	case n.Op == opcode.EQ && !n.All:
+		s.Kind = expr.SubqueryIn
+		return s, nil
+	case n.Op == opcode.NE && n.All:
+		s.Kind = expr.SubqueryIn
+		return expr.NewFunc(b.be, "not", s)
+	case len(s.Left) != 1:
+		return nil, sqlerr.OperandColumns(1)
 	}
-	s, ok := e.(*expr.Subquery)
-	if !ok || s.Kind != expr.SubqueryIn {
-		return nil, false
+	s.Kind, s.Op = expr.SubqueryAny, binaryOps[n.Op]
+	if n.All {
+		s.Kind = expr.SubqueryAll
 	}
-	return s, not
-}
-
-func nullableIn(s *expr.Subquery, cols []logical.Column) bool {
-	for i, l := range s.Left {
-		if l.Nullable() || cols[i].Null {
-			return true
-		}
-	}
-	return false
-}
-
-func allConst(list []expr.Expr) bool {
-	for _, e := range list {
-		if !expr.IsConst(e) {
-			return false
-		}
-	}
-	return true
+	return s, nil
 }

@@ -17,10 +17,12 @@ const (
 	HashGroupRow   = 15
 	StreamGroupRow = 5
 	NewGroup       = 100
+	WindowRow      = 30 // each function on a row
 	BuildRow       = 60
 	ProbeRow       = 40
 	NestedPair     = 4
 	SortCompare    = 12
+	ApplyRun       = 3000  // starting a plan for one row
 	ParallelStart  = 30000 // starting the workers of a parallel scan
 )
 

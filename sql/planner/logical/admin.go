@@ -38,6 +38,7 @@ const (
 	SetPersist
 	SetUserVar
 	SetNextTransaction // SET TRANSACTION without a scope
+	SetPersistOnly
 )
 
 // SetItem is one assignment of SET. A nil Value is DEFAULT. Names such as
@@ -158,6 +159,19 @@ type CreateTable struct {
 	// Like is set for CREATE TABLE … LIKE; Table is nil then.
 	Like *TableName
 	Name TableName
+	// ForeignKeys are those of the definition; the DDL layer resolves them.
+	ForeignKeys []ForeignKeyDef
+	// Source inserts the rows of CREATE TABLE … SELECT; its Table is not set.
+	Source *Insert
+}
+
+// ForeignKeyDef is FOREIGN KEY (Columns) REFERENCES Table (References), in
+// terms of names; Name is "" where none is given.
+type ForeignKeyDef struct {
+	Name                string
+	Columns, References []string
+	Table               TableName
+	OnDelete, OnUpdate  schema.Action
 }
 
 // DropTable is DROP TABLE; TruncateTable is TRUNCATE.
@@ -196,7 +210,13 @@ const (
 	AlterConvertCharset
 	AlterDefaultCharset
 	AlterEngine // accepted, remembered
-	AlterNoOp   // ALGORITHM=, LOCK=, FORCE, ENABLE KEYS, …
+	AlterAddForeignKey
+	AlterDropForeignKey
+	AlterNoOp // ALGORITHM=, LOCK=, FORCE, ENABLE KEYS, …
+	AlterAddCheck
+	AlterDropCheck    // of the CHECK constraint Name
+	AlterConstraint   // DROP CONSTRAINT Name, of whatever kind
+	AlterEnforceCheck // ENFORCED, or NOT ENFORCED with Check.NotEnforced
 )
 
 // AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer
@@ -215,12 +235,18 @@ type AlterSpec struct {
 	Index        schema.Index
 	IndexColumns []IndexColumn
 	Include      []string
+	ForeignKey   ForeignKeyDef
 	Default      *schema.Default
 	Table        TableName // RENAME TO
 	Number       uint64    // AUTO_INCREMENT
 	Text         string    // COMMENT, ENGINE
 	Collation    schema.CollationID
 	Invisible    bool
+	// Check is a new constraint as it was written: its name may be empty, its
+	// columns are not resolved yet. CheckColumn is the column in whose
+	// definition it stands, if it does.
+	Check       schema.Check
+	CheckColumn string
 	// InlineKey and InlineUnique are PRIMARY KEY and UNIQUE in ADD COLUMN.
 	InlineKey, InlineUnique bool
 }
@@ -230,12 +256,21 @@ type IndexColumn struct {
 	Name   string
 	Desc   bool
 	Prefix int
+	// Expr is the text of a key part that is an expression; Name is the hidden
+	// column that stands for it, "" as long as there is none.
+	Expr string
 }
 
 // AlterTable is ALTER TABLE, CREATE INDEX and DROP INDEX.
 type AlterTable struct {
 	Table TableName
 	Specs []AlterSpec
+}
+
+// ResetPersist is RESET PERSIST; Name is "" for all variables.
+type ResetPersist struct {
+	Name     string
+	IfExists bool
 }
 
 // LockTables and UnlockTables.
@@ -256,6 +291,7 @@ type AnalyzeTable struct{ Tables []TableName }
 type Maintain struct {
 	Op     string
 	Tables []TableName
+	Quick  bool // CHECKSUM TABLE … QUICK
 }
 
 // Flush is FLUSH …; What names what.
@@ -291,6 +327,7 @@ func (*RenameTable) statement()      {}
 func (*AlterTable) statement()       {}
 func (*LockTables) statement()       {}
 func (*UnlockTables) statement()     {}
+func (*ResetPersist) statement()     {}
 func (*AnalyzeTable) statement()     {}
 func (*Maintain) statement()         {}
 func (*Flush) statement()            {}

@@ -26,12 +26,21 @@ func format(b *strings.Builder, n Node, depth int) {
 		b.WriteString("virtual " + n.Name)
 	case *Values:
 		fmt.Fprintf(b, "values %d rows", len(n.Rows))
+	case *JSONTable:
+		fmt.Fprintf(b, "json_table %s of %s", n.Spec.Name, n.Doc)
+	case *CTEScan:
+		b.WriteString("cte " + n.CTE.Name)
 	case *Filter:
 		b.WriteString("filter " + list(n.Conds, " and "))
 	case *Project:
 		b.WriteString("project " + list(n.Exprs, ", "))
 	case *Join:
 		b.WriteString(n.Kind.String() + " join")
+		if len(n.On) > 0 {
+			b.WriteString(" on " + list(n.On, " and "))
+		}
+	case *Apply:
+		b.WriteString(n.Kind.String() + " apply for each " + list(n.Params, ", "))
 		if len(n.On) > 0 {
 			b.WriteString(" on " + list(n.On, " and "))
 		}
@@ -43,6 +52,13 @@ func format(b *strings.Builder, n Node, depth int) {
 		for _, a := range n.Aggs {
 			b.WriteString(" " + a.String())
 		}
+	case *Rollup:
+		b.WriteString("rollup by " + list(n.GroupBy, ", "))
+		for _, a := range n.Aggs {
+			b.WriteString(" " + a.String())
+		}
+	case *Window:
+		b.WriteString(n.String())
 	case *Distinct:
 		b.WriteString("distinct")
 	case *Sort:

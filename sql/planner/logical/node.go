@@ -113,6 +113,16 @@ type Join struct {
 	Straight bool
 }
 
+// Apply joins each left row with the rows that Right gives for it. Right reads
+// Params, expressions over the left columns, as expr.Outer by its slot. Kind
+// and On are those of a join.
+type Apply struct {
+	Kind        JoinKind
+	Left, Right Node
+	Params      []expr.Expr
+	On          []expr.Expr
+}
+
 // Aggregate groups by GroupBy and computes Aggs; its columns are GroupCols
 // then AggCols. Without GroupBy it yields exactly one row.
 type Aggregate struct {
@@ -181,14 +191,19 @@ func (n *Filter) Columns() []Column { return n.Input.Columns() }
 func (n *Project) Columns() []Column { return n.Cols }
 
 // Columns implements Node.
-func (n *Join) Columns() []Column {
-	if n.Kind == JoinSemi || n.Kind == JoinAnti {
-		return n.Left.Columns()
+func (n *Join) Columns() []Column { return joinColumns(n.Kind, n.Left, n.Right) }
+
+// Columns implements Node.
+func (n *Apply) Columns() []Column { return joinColumns(n.Kind, n.Left, n.Right) }
+
+func joinColumns(kind JoinKind, l, r Node) []Column {
+	if kind == JoinSemi || kind == JoinAnti {
+		return l.Columns()
 	}
-	left, right := n.Left.Columns(), n.Right.Columns()
+	left, right := l.Columns(), r.Columns()
 	out := append(make([]Column, 0, len(left)+len(right)), left...)
 	for _, c := range right {
-		c.Null = c.Null || n.Kind == JoinLeft
+		c.Null = c.Null || kind == JoinLeft
 		out = append(out, c)
 	}
 	return out
@@ -228,6 +243,9 @@ func (n *Project) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *Join) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *Apply) Inputs() []Node { return []Node{n.Left, n.Right} }
 
 // Inputs implements Node.
 func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }

@@ -9,18 +9,43 @@ import (
 // those in admin.go implement it.
 type Statement interface{ statement() }
 
+// Deps is what a statement depends on beside the tables of its plan.
+type Deps struct {
+	// Views are the views that it names, directly or by another one.
+	Views []*schema.View
+}
+
+// Dependencies is d.
+func (d *Deps) Dependencies() *Deps { return d }
+
 // Query is a SELECT (or SHOW, DESCRIBE, VALUES, TABLE).
 type Query struct {
+	Deps
 	Root Node
-	// Subqueries are the uncorrelated subqueries, by expr.Subquery.ID; nil
+	// Subqueries are the subqueries in expressions, by expr.Subquery.ID; nil
 	// where one became a join.
 	Subqueries []Node
 	// Locks is set when a table is read with a locking clause.
 	Locks bool
 	// Into are the user variables of SELECT … INTO @a, @b.
 	Into []string
+	// File is INTO OUTFILE or INTO DUMPFILE; nil without.
+	File *OutFile
 	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
 	CalcFoundRows bool
+}
+
+// OutFile is the file that a query writes.
+type OutFile struct {
+	Path string
+	// Dump writes one row as it is.
+	Dump bool
+	// Charset of the text, "" for each column's own.
+	Charset                          string
+	FieldsTerminated, FieldsEnclosed string
+	FieldsEscaped                    string
+	OptionallyEnclosed               bool
+	LinesStarting, LinesTerminated   string
 }
 
 // Assignment sets column Column (position in the table) to Value. Value is an
@@ -34,6 +59,7 @@ type Assignment struct {
 
 // Insert is INSERT, REPLACE and the plan of LOAD DATA.
 type Insert struct {
+	Deps
 	Table *schema.Table
 	// Columns are the target positions in Table.Columns, in the order of the
 	// source's columns.
@@ -50,9 +76,12 @@ type Insert struct {
 	Ignore   bool
 	// OnDuplicate are the assignments of ON DUPLICATE KEY UPDATE. Their
 	// expressions see a row of 2n columns: Index 0..n-1 the existing row in
-	// table order, n..2n-1 the row to be inserted (VALUES(c)).
+	// table order, n..2n-1 the row to be inserted (VALUES(c)), from 2n on the
+	// columns of Source that follow those of Columns.
 	OnDuplicate []Assignment
 	Subqueries  []Node
+	// Check is nil when all rows may be written.
+	Check *RowCheck
 }
 
 // LoadData is LOAD DATA [LOCAL] INFILE.
@@ -84,19 +113,49 @@ type LoadField struct {
 // order (all of them, also hidden ones) for the rows to change, locked and
 // read at their latest state.
 type Update struct {
+	Deps
 	Table       *schema.Table
 	Input       Node
 	Scan        *Scan        // the occurrence of Table inside Input
 	Assignments []Assignment // expressions over Input's columns by id
 	Ignore      bool
 	Subqueries  []Node
+	// Check is nil when all rows may be written.
+	Check *RowCheck
 }
 
 // Delete is DELETE from one table; Input as in Update.
 type Delete struct {
+	Deps
 	Table      *schema.Table
 	Input      Node
 	Scan       *Scan
+	Ignore     bool
+	Subqueries []Node
+}
+
+// MultiUpdate is UPDATE of tables of a join. Input yields at least all columns
+// of the targets and those that the assignments read; a target's columns are
+// NULL where an outer join found no row of it.
+type MultiUpdate struct {
+	Deps
+	Input      Node
+	Targets    []UpdateTarget
+	Ignore     bool
+	Subqueries []Node
+}
+
+// UpdateTarget is a table of MultiUpdate, as it occurs in Input.
+type UpdateTarget struct {
+	Scan        *Scan
+	Assignments []Assignment // expressions over Input's columns by id
+}
+
+// MultiDelete is DELETE from tables of a join; Input as in MultiUpdate.
+type MultiDelete struct {
+	Deps
+	Input      Node
+	Targets    []*Scan
 	Ignore     bool
 	Subqueries []Node
 }
@@ -109,9 +168,11 @@ type Explain struct {
 	Format string
 }
 
-func (*Query) statement()    {}
-func (*Insert) statement()   {}
-func (*LoadData) statement() {}
-func (*Update) statement()   {}
-func (*Delete) statement()   {}
-func (*Explain) statement()  {}
+func (*Query) statement()       {}
+func (*Insert) statement()      {}
+func (*LoadData) statement()    {}
+func (*Update) statement()      {}
+func (*Delete) statement()      {}
+func (*MultiUpdate) statement() {}
+func (*MultiDelete) statement() {}
+func (*Explain) statement()     {}

@@ -52,6 +52,10 @@ func (p *Printer) Tree(plan *Plan) string {
 		fmt.Fprintf(&b, "-> delete %s\n", c.Table.Name)
 		depth = 1
 	}
+	if list := multiTargets(plan.Change); list != nil {
+		b.WriteString("-> " + strings.Join(list, " ") + "\n")
+		depth = 1
+	}
 	if plan.Root != nil {
 		p.node(&b, plan.Root, depth)
 	}
@@ -59,10 +63,36 @@ func (p *Printer) Tree(plan *Plan) string {
 		if s == nil {
 			continue
 		}
-		fmt.Fprintf(&b, "-> subquery#%d (run once)\n", i+1)
+		how := "run once"
+		if plan.IsDependent(i) {
+			how = "dependent"
+		}
+		fmt.Fprintf(&b, "-> subquery#%d (%s)\n", i+1, how)
 		p.node(&b, s, 1)
 	}
+	for _, c := range plan.CTEs {
+		p.cte(&b, c)
+	}
 	return b.String()
+}
+
+// multiTargets is what a change of several tables does to which; nil for other
+// changes.
+func multiTargets(change any) []string {
+	var out []string
+	switch c := change.(type) {
+	case *MultiUpdate:
+		out = append(out, "update")
+		for _, t := range c.Targets {
+			out = append(out, t.Table.Name)
+		}
+	case *MultiDelete:
+		out = append(out, "delete")
+		for _, t := range c.Targets {
+			out = append(out, t.Table.Name)
+		}
+	}
+	return out
 }
 
 func (p *Printer) node(b *strings.Builder, n Node, depth int) {
@@ -82,6 +112,26 @@ func (p *Printer) node(b *strings.Builder, n Node, depth int) {
 	}
 	if l, ok := n.(*LookupJoin); ok {
 		p.inner(b, l, depth+1)
+	}
+}
+
+// cte prints a common table expression that is computed once.
+func (p *Printer) cte(b *strings.Builder, c *CTE) {
+	what := "materialize"
+	if len(c.Recursive) > 0 {
+		what = "materialize recursive"
+	}
+	fmt.Fprintf(b, "-> %s %s (run once)\n", what, c.Name)
+	if c.Distinct {
+		b.WriteString("     distinct\n")
+	}
+	if c.Count != nil || c.Offset != nil {
+		b.WriteString("     " + limitText(c.Count, c.Offset) + "\n")
+	}
+	p.node(b, c.Seed, 1)
+	for _, r := range c.Recursive {
+		b.WriteString("    -> repeat until there are no new rows\n")
+		p.node(b, r, 2)
 	}
 }
 
@@ -172,6 +222,13 @@ func Title(n Node) string {
 		return "virtual table " + n.Name
 	case *Values:
 		return fmt.Sprintf("values (%d rows)", len(n.Rows))
+	case *JSONTable:
+		return "json_table " + n.Spec.Name
+	case *CTEScan:
+		if n.Work {
+			return "scan on " + n.CTE.Name + ", rows of the last iteration"
+		}
+		return "scan on " + n.CTE.Name
 	case *Filter:
 		return "filter"
 	case *Project:
@@ -186,6 +243,8 @@ func Title(n Node) string {
 		return "lookup join (" + n.Kind.String() + ")"
 	case *NestedLoop:
 		return "nested loop (" + n.Kind.String() + ")"
+	case *Apply:
+		return "apply (" + n.Kind.String() + ")"
 	case *HashAggregate:
 		if n.Parallel > 1 {
 			return fmt.Sprintf("hash aggregate, %d partial", n.Parallel)
@@ -196,6 +255,10 @@ func Title(n Node) string {
 		return "hash aggregate"
 	case *StreamAggregate:
 		return "stream aggregate"
+	case *Rollup:
+		return "rollup"
+	case *Window:
+		return "window"
 	case *Distinct:
 		if n.Sorted {
 			return "sorted distinct"
@@ -266,6 +329,8 @@ func (p *Printer) Details(n Node) []string {
 				out = append(out, "considered: "+w)
 			}
 		}
+	case *JSONTable:
+		out = append(out, "document: "+n.Doc.String())
 	case *Filter:
 		add("filter", n.Conds)
 	case *Project:
@@ -282,10 +347,17 @@ func (p *Printer) Details(n Node) []string {
 		add("filter", n.Filter)
 	case *NestedLoop:
 		add("filter", n.Filter)
+	case *Apply:
+		out = append(out, "for each: "+join(n.Params, ", "))
+		add("filter", n.Filter)
 	case *HashAggregate:
 		out = append(out, groupDetails(n.GroupBy, n.Aggs)...)
 	case *StreamAggregate:
 		out = append(out, groupDetails(n.GroupBy, n.Aggs)...)
+	case *Rollup:
+		out = append(out, groupDetails(n.GroupBy, n.Aggs)...)
+	case *Window:
+		out = append(out, windowDetails(n)...)
 	case *Sort:
 		out = append(out, "by: "+keyText(n.Keys))
 	case *TopK:
@@ -350,7 +422,7 @@ const maxSpansShown = 5
 // spans prints the spans of a set with their values, or its conditions when
 // they cannot be evaluated yet.
 func (p *Printer) spans(s *ranges.Set) string {
-	if p.Ctx == nil || readsSubquery(s.Conds) {
+	if p.Ctx == nil || !expr.KnownBefore(s.Conds) {
 		return join(s.Conds, " and ")
 	}
 	list, err := s.Spans(p.Ctx)
@@ -369,19 +441,6 @@ func (p *Printer) spans(s *ranges.Set) string {
 		parts = append(parts, SpanText(s, sp))
 	}
 	return strings.Join(parts, " ")
-}
-
-func readsSubquery(list []expr.Expr) bool {
-	found := false
-	for _, e := range list {
-		expr.Walk(e, func(x expr.Expr) bool {
-			if _, ok := x.(*expr.Subquery); ok {
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
 }
 
 // SpanText prints a span in key order: [/2/10 - /2/20), with ∞ for open ends.

@@ -105,6 +105,15 @@ type Virtual struct {
 	Name string
 	Key  any
 	Read []int // positions of the virtual table's columns
+	// Equal are conditions of the filter above that the provider may use to make
+	// fewer rows. The filter stays.
+	Equal []VirtualEqual
+}
+
+// VirtualEqual is column = Value, where Value reads no row.
+type VirtualEqual struct {
+	Pos   int // of the virtual table's column
+	Value expr.Expr
 }
 
 // Values produces constant rows.
@@ -182,6 +191,18 @@ type NestedLoop struct {
 	Filter      []expr.Expr
 }
 
+// Apply joins each left row with the rows that the right plan gives for it: the
+// right plan reads Params, expressions over the left columns, as expr.Outer. It
+// runs once for each left row, or for each different value of Params in a row.
+type Apply struct {
+	Base
+	Kind        JoinKind
+	Left, Right Node
+	Params      []expr.Expr
+	// Filter sees left then right columns and is part of the join condition.
+	Filter []expr.Expr
+}
+
 // HashAggregate groups by hashing. Output are the groups, then the aggregates.
 // Without GroupBy it yields one row. Parallel > 1 asks for that many partial
 // aggregations over partitions of the Scan below (Filter and Project may lie
@@ -197,6 +218,16 @@ type HashAggregate struct {
 // StreamAggregate groups an input that is sorted by the groups (equal ones are
 // adjacent).
 type StreamAggregate struct {
+	Base
+	Input   Node
+	GroupBy []expr.Expr
+	Aggs    []*expr.Agg
+}
+
+// Rollup groups an input that is sorted by the groups, and sums the groups up
+// from the last column to the first: see logical.Rollup. Output are the groups,
+// the number of columns that are summed over, the aggregates.
+type Rollup struct {
 	Base
 	Input   Node
 	GroupBy []expr.Expr
@@ -281,10 +312,16 @@ func (n *LookupJoin) Inputs() []Node { return []Node{n.Left} }
 func (n *NestedLoop) Inputs() []Node { return []Node{n.Left, n.Right} }
 
 // Inputs implements Node.
+func (n *Apply) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
 func (n *HashAggregate) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *StreamAggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Rollup) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *Distinct) Inputs() []Node { return []Node{n.Input} }

@@ -23,7 +23,7 @@ type Row struct {
 func (p *Printer) Rows(plan *Plan) []Row {
 	var out []Row
 	selectType := "SIMPLE"
-	if len(plan.Subplans) > 0 {
+	if len(plan.Subplans)+len(plan.CTEs) > 0 {
 		selectType = "PRIMARY"
 	}
 	switch c := plan.Change.(type) {
@@ -33,9 +33,9 @@ func (p *Printer) Rows(plan *Plan) []Row {
 			verb = "REPLACE"
 		}
 		out = append(out, Row{ID: 1, SelectType: verb, Table: c.Table.Name, Type: "ALL", Filtered: 100})
-	case *Update:
+	case *Update, *MultiUpdate:
 		selectType = "UPDATE"
-	case *Delete:
+	case *Delete, *MultiDelete:
 		selectType = "DELETE"
 	}
 	if plan.Root != nil {
@@ -45,7 +45,18 @@ func (p *Printer) Rows(plan *Plan) []Row {
 		if s == nil {
 			continue
 		}
-		p.rows(&out, s, i+2, "SUBQUERY", nil)
+		kind := "SUBQUERY"
+		if plan.IsDependent(i) {
+			kind = "DEPENDENT SUBQUERY"
+		}
+		p.rows(&out, s, i+2, kind, nil)
+	}
+	for i, c := range plan.CTEs {
+		id := len(plan.Subplans) + i + 2
+		p.rows(&out, c.Seed, id, "DERIVED", nil)
+		for _, r := range c.Recursive {
+			p.rows(&out, r, id, "UNION", []string{"Recursive"})
+		}
 	}
 	return out
 }
@@ -57,6 +68,13 @@ func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []st
 		return
 	case *Virtual:
 		*out = append(*out, Row{ID: id, SelectType: selectType, Table: x.Name, Type: "ALL", Rows: 100, Filtered: 100, Extra: strings.Join(extra, "; ")})
+		return
+	case *JSONTable:
+		*out = append(*out, Row{ID: id, SelectType: selectType, Table: x.Spec.Name, Type: "ALL", Rows: int64(math.Ceil(x.Est().Rows)), Filtered: 100,
+			Extra: strings.Join(append([]string{"Table function: json_table", "Using temporary"}, extra...), "; ")})
+		return
+	case *CTEScan:
+		*out = append(*out, Row{ID: id, SelectType: selectType, Table: x.CTE.Name, Type: "ALL", Rows: int64(math.Ceil(x.Est().Rows)), Filtered: 100, Extra: strings.Join(extra, "; ")})
 		return
 	case *Values:
 		text := "No tables used"
@@ -87,8 +105,11 @@ func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []st
 		e := extra
 		if i > 0 {
 			e = nil
-			if _, ok := n.(*HashJoin); ok {
+			switch n.(type) {
+			case *HashJoin:
 				e = []string{"Using join buffer (hash join)"}
+			case *Apply:
+				e = []string{"Run for each row"}
 			}
 		}
 		st := selectType
@@ -174,6 +195,7 @@ func (p *Printer) JSON(plan *Plan) string {
 		Change     string     `json:"change,omitempty"`
 		Plan       *jsonNode  `json:"plan,omitempty"`
 		Subqueries []jsonNode `json:"subqueries,omitempty"`
+		CTEs       []jsonNode `json:"ctes,omitempty"`
 	}{}
 	switch c := plan.Change.(type) {
 	case *Insert:
@@ -182,6 +204,9 @@ func (p *Printer) JSON(plan *Plan) string {
 		top.Change = "update " + c.Table.Name
 	case *Delete:
 		top.Change = "delete " + c.Table.Name
+	}
+	if list := multiTargets(plan.Change); list != nil {
+		top.Change = strings.Join(list, " ")
 	}
 	if plan.Root != nil {
 		n := p.json(plan.Root)
@@ -192,6 +217,13 @@ func (p *Printer) JSON(plan *Plan) string {
 			continue
 		}
 		top.Subqueries = append(top.Subqueries, p.json(s))
+	}
+	for _, c := range plan.CTEs {
+		n := jsonNode{Operation: "materialize " + c.Name}
+		for _, r := range c.Roots() {
+			n.Inputs = append(n.Inputs, p.json(r))
+		}
+		top.CTEs = append(top.CTEs, n)
 	}
 	out, err := json.MarshalIndent(top, "", "  ")
 	if err != nil {

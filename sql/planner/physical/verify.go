@@ -2,6 +2,7 @@ package physical
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -12,10 +13,7 @@ import (
 // and their outputs need, and keys of joins come in pairs of one kind. It is
 // for tests and for builds with checks.
 func Verify(p *Plan) error {
-	for _, n := range append([]Node{p.Root}, p.Subplans...) {
-		if n == nil {
-			continue
-		}
+	for _, n := range p.Roots() {
 		if err := verify(n); err != nil {
 			return err
 		}
@@ -61,10 +59,18 @@ func verifyNode(n Node) error {
 		return verifyLookupJoin(x)
 	case *NestedLoop:
 		return firstError(joinWidth(x.Kind, x.Cols, x.Left.Columns(), x.Right.Columns()), placed(x.Filter, both(x.Left.Columns(), x.Right.Columns())))
+	case *Apply:
+		left, right := x.Left.Columns(), x.Right.Columns()
+		return firstError(joinWidth(x.Kind, x.Cols, left, right), placed(x.Params, left), placed(x.Filter, both(left, right)), slots(x.Right, len(x.Params)))
 	case *HashAggregate:
 		return verifyGroups(x.Cols, x.Input.Columns(), x.GroupBy, x.Aggs)
 	case *StreamAggregate:
 		return verifyGroups(x.Cols, x.Input.Columns(), x.GroupBy, x.Aggs)
+	case *Rollup:
+		cols := slices.Delete(slices.Clone(x.Cols), len(x.GroupBy), min(len(x.GroupBy)+1, len(x.Cols)))
+		return verifyGroups(cols, x.Input.Columns(), x.GroupBy, x.Aggs)
+	case *Window:
+		return verifyWindow(x)
 	case *Distinct:
 		return sameWidth(x.Cols, x.Input.Columns())
 	case *Sort:
@@ -211,6 +217,40 @@ func placed(list []expr.Expr, in []Column) (err error) {
 			}
 			return err == nil
 		})
+	}
+	return err
+}
+
+// slots checks that the values of the query around that a plan reads are
+// among the n that it is given.
+func slots(n Node, count int) (err error) {
+	check := func(list []expr.Expr) {
+		for _, e := range list {
+			expr.Walk(e, func(x expr.Expr) bool {
+				if o, ok := x.(*expr.Outer); ok && o.Slot >= count {
+					err = fmt.Errorf("%s is value %d of %d", o, o.Slot+1, count)
+				}
+				return err == nil
+			})
+		}
+	}
+	switch x := n.(type) {
+	case *Scan:
+		check(x.IndexFilter)
+		check(x.Filter)
+	case *Filter:
+		check(x.Conds)
+	case *Project:
+		check(x.Exprs)
+	case *Apply:
+		check(x.Params)
+		check(x.Filter)
+		return firstError(err, slots(x.Left, count))
+	}
+	for _, in := range n.Inputs() {
+		if err == nil {
+			err = slots(in, count)
+		}
 	}
 	return err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/plantest"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -47,6 +48,7 @@ type world struct {
 	tables map[string]*schema.Table
 	store  storage.Store
 	codecs *source.Codecs
+	disk   *spill.Disk
 	r      *rand.Rand
 	// params are the types of the parameters of the statement.
 	params []schema.Type
@@ -93,6 +95,10 @@ func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 func newWorld(t *testing.T, r *rand.Rand) *world {
 	t.Helper()
 	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: source.NewCodecs(), r: r}
+	var err error
+	if w.disk, err = spill.Open(spill.Options{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
 	for rest := ddl; ; {
 		sql, tail, ok := parser.Next(rest, types.DefaultSQLMode)
 		if !ok {
@@ -130,7 +136,12 @@ func (w *world) word() string {
 }
 
 func (w *world) env(s *source.Source) *exec.Env {
-	return &exec.Env{Source: s, Sink: s, Ctx: &expr.Ctx{Env: types.Env{Loc: time.UTC, Mode: types.DefaultSQLMode}}, Parallelism: 2, BatchSize: []int{0, 1, 3}[w.r.Intn(3)]}
+	env := &exec.Env{Source: s, Sink: s, Ctx: &expr.Ctx{Env: types.Env{Loc: time.UTC, Mode: types.DefaultSQLMode}}, Parallelism: 2, BatchSize: []int{0, 1, 3}[w.r.Intn(3)]}
+	if w.r.Intn(3) == 0 {
+		env.Memory = exec.NewTracker("query", 0)
+		env.Spill, env.SpillOver = w.disk, 500
+	}
+	return env
 }
 
 func (w *world) plan(st logical.Statement, off map[string]bool, params ...value.Datum) (*physical.Plan, error) {

@@ -13,6 +13,8 @@ type generator struct {
 	// prepare makes numbers parameters, of which it counts params.
 	prepare bool
 	params  int
+	// subqueries counts the tables in correlated subqueries, for their names.
+	subqueries int
 }
 
 // operand is a table in FROM.
@@ -146,6 +148,12 @@ func (g *generator) from() (string, []operand) {
 	var text strings.Builder
 	for i := range n {
 		o := operand{fmt.Sprintf("t%d", i), g.pick("a", "b", "c")}
+		if i > 0 && g.r.Intn(8) == 0 {
+			text.WriteString(g.pick(" JOIN ", " LEFT JOIN ") + g.lateral(ops[g.r.Intn(len(ops))], o))
+			text.WriteString(" ON " + g.pick("TRUE", g.joinCond(ops[g.r.Intn(len(ops))], o)))
+			ops = append(ops, o)
+			continue
+		}
 		if i > 0 {
 			text.WriteString(g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " STRAIGHT_JOIN "))
 		}
@@ -166,13 +174,22 @@ func (g *generator) statement() (sql string, ordered bool) {
 	for range g.r.Intn(3) {
 		where = append(where, g.cond(ops[g.r.Intn(len(ops))], 2))
 	}
+	if g.r.Intn(3) == 0 {
+		where = append(where, g.correlated(ops[g.r.Intn(len(ops))], 1))
+	}
+	if g.r.Intn(12) == 0 {
+		where = append(where, "("+g.cond(ops[0], 0)+" OR "+g.correlated(ops[g.r.Intn(len(ops))], 1)+")")
+	}
 	tail := from
 	if len(where) > 0 {
 		tail += " WHERE " + strings.Join(where, " AND ")
 	}
 	o := ops[g.r.Intn(len(ops))]
-	if g.r.Intn(3) == 0 {
+	switch g.r.Intn(6) {
+	case 0, 1:
 		return g.grouped(tail, o), false
+	case 2:
+		return g.windowed(tail, ops), false
 	}
 	// All columns of all tables order the rows up to equal ones.
 	var keys []string
@@ -186,6 +203,9 @@ func (g *generator) statement() (sql string, ordered bool) {
 	}
 	switch g.r.Intn(3) {
 	case 0:
+		if g.r.Intn(3) == 0 {
+			cols = append(cols, g.value(o))
+		}
 		return "SELECT " + strings.Join(cols, ", ") + " FROM " + tail + g.pick("", "", " FOR UPDATE", " FOR SHARE"), false
 	case 1:
 		cols = cols[:1+g.r.Intn(2)]
@@ -237,10 +257,13 @@ func (g *generator) limit() string {
 }
 
 func (g *generator) grouped(tail string, o operand) string {
-	aggs := []string{"COUNT(*)", "MIN(" + g.int(o) + ")", "MAX(" + g.int(o) + ")", "SUM(" + g.int(o) + ")", "COUNT(DISTINCT " + g.column(o) + ")"}
+	aggs := []string{"COUNT(*)", "MIN(" + g.int(o) + ")", "MAX(" + g.int(o) + ")", "SUM(" + g.int(o) + ")", "COUNT(DISTINCT " + g.column(o) + ")", "SUM(" + g.value(o) + ")"}
 	list := g.pick(aggs...) + ", " + g.pick(aggs...)
-	if g.r.Intn(2) == 0 {
+	switch g.r.Intn(4) {
+	case 0, 1:
 		return "SELECT " + list + " FROM " + tail
+	case 2:
+		return g.rollup(tail, []operand{o}, list)
 	}
 	if g.r.Intn(3) == 0 {
 		return "SELECT " + aggs[1+g.r.Intn(2)] + " FROM " + tail

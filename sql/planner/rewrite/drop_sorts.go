@@ -6,13 +6,17 @@ import (
 )
 
 // dropSorts removes ORDER BY without LIMIT where the order is lost anyway:
-// below joins, grouping, set operations and other sorts. Aggregates that
+// below joins, grouping, windows, set operations and other sorts. Aggregates that
 // depend on the order of their rows keep it, and so do projects with effects
 // (SELECT @n := @n + 1 FROM (SELECT … ORDER BY x) d).
 func (r *Rewriter) dropSorts(n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		switch x := n.(type) {
 		case *logical.Join, *logical.SetOperation, *logical.Sort:
+		case *logical.Window:
+			if len(x.PartitionBy)+len(x.OrderBy) == 0 {
+				return n // ROW_NUMBER() OVER () counts rows as they come
+			}
 		case *logical.Aggregate:
 			for _, a := range x.Aggs {
 				if dependsOnOrder(a) {

@@ -41,6 +41,10 @@ func (r *Rewriter) foldConstants(n logical.Node) logical.Node {
 			c := *x
 			c.On = fold(x.On)
 			return &c
+		case *logical.Apply:
+			c := *x
+			c.On = fold(x.On)
+			return &c
 		}
 		return n
 	})

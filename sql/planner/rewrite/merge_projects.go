@@ -42,6 +42,11 @@ func (r *Rewriter) mergeProjects(n logical.Node) logical.Node {
 }
 
 func isCheap(e expr.Expr) bool {
-	_, isFunc := e.(*expr.Func)
-	return !isFunc
+	switch x := e.(type) {
+	case *expr.Func:
+		return false
+	case *expr.Subquery:
+		return len(x.Outer) == 0
+	}
+	return true
 }

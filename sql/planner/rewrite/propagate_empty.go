@@ -16,9 +16,13 @@ func (r *Rewriter) propagateEmpty(n logical.Node) logical.Node {
 			if isEmpty(x.Input) || neverTrue(x.Conds) {
 				return emptyOf(n)
 			}
-		case *logical.Project, *logical.Sort, *logical.Distinct, *logical.Limit:
+		case *logical.Project, *logical.Sort, *logical.Distinct, *logical.Limit, *logical.Window:
 			if isEmpty(n.Inputs()[0]) {
 				return emptyOf(n)
+			}
+		case *logical.Rollup:
+			if isEmpty(x.Input) {
+				return emptyOf(n) // not even the sum of all, as in MySQL
 			}
 		case *logical.Aggregate:
 			if len(x.GroupBy) > 0 && isEmpty(x.Input) {

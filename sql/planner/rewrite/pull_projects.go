@@ -12,7 +12,13 @@ import (
 //
 // A project on the right of an outer join stays if it has constants: these
 // would not become NULL above the join. Those of semi and anti joins vanish.
+// What a project computes and nobody reads does not hinder it.
 func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
+	used := colSet{}
+	for _, c := range n.Columns() {
+		used[c.ID] = true
+	}
+	usedColumns(n, used)
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		j, ok := n.(*logical.Join)
 		if !ok {
@@ -20,12 +26,13 @@ func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 		}
 		with := map[expr.ColID]expr.Expr{}
 		c := *j
-		if p, ok := j.Left.(*logical.Project); ok && onlyChooses(p, true) {
+		left, right := trimmed(j.Left, used), trimmed(j.Right, used)
+		if p, ok := left.(*logical.Project); ok && onlyChooses(p, true) {
 			c.Left = p.Input
 			addProjected(with, p, false)
 		}
 		isOuter := j.Kind == logical.JoinLeft
-		if p, ok := j.Right.(*logical.Project); ok && onlyChooses(p, !isOuter) {
+		if p, ok := right.(*logical.Project); ok && onlyChooses(p, !isOuter) {
 			c.Right = p.Input
 			addProjected(with, p, false)
 		}
@@ -34,9 +41,14 @@ func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 		}
 		c.On = substituteAll(j.On, with)
 		if isOuter && c.Right != j.Right {
-			addProjected(with, j.Right.(*logical.Project), true)
+			addProjected(with, right.(*logical.Project), true)
 		}
-		top := &logical.Project{Input: &c, Cols: j.Columns()}
+		top := &logical.Project{Input: &c}
+		for _, col := range j.Columns() {
+			if used[col.ID] {
+				top.Cols = append(top.Cols, col)
+			}
+		}
 		top.Exprs = make([]expr.Expr, len(top.Cols))
 		for i, col := range top.Cols {
 			if top.Exprs[i] = with[col.ID]; top.Exprs[i] == nil {
@@ -45,6 +57,69 @@ func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 		}
 		return top
 	})
+}
+
+// usedColumns adds the columns that the expressions of n and below read, and
+// those of inputs that are taken as they are.
+func usedColumns(n logical.Node, used colSet) {
+	for _, e := range expressions(n) {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok {
+				used[c.ID] = true
+			}
+			return true
+		})
+	}
+	if a, ok := n.(*logical.Aggregate); ok {
+		for _, c := range aggOrder(a) {
+			used[c] = true
+		}
+	}
+	for _, in := range n.Inputs() {
+		switch n.(type) {
+		case *logical.Filter, *logical.Project, *logical.Join, *logical.Aggregate, *logical.Sort, *logical.Limit:
+		default:
+			for _, c := range in.Columns() {
+				used[c.ID] = true
+			}
+		}
+		usedColumns(in, used)
+	}
+}
+
+// aggOrder are the columns that GROUP_CONCAT sorts by.
+func aggOrder(a *logical.Aggregate) []expr.ColID {
+	var out []expr.ColID
+	for _, agg := range a.Aggs {
+		g, ok := agg.Extra.(*expr.GroupConcat)
+		if !ok {
+			continue
+		}
+		for _, o := range g.Order {
+			expr.Walk(o.Expr, func(x expr.Expr) bool {
+				if c, ok := x.(*expr.Col); ok {
+					out = append(out, c.ID)
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// trimmed is a project without the columns that nobody reads; other nodes stay.
+func trimmed(n logical.Node, used colSet) logical.Node {
+	p, ok := n.(*logical.Project)
+	if !ok || anyVolatile(p.Exprs) {
+		return n
+	}
+	out := &logical.Project{Input: p.Input}
+	for i, c := range p.Cols {
+		if used[c.ID] {
+			out.Cols, out.Exprs = append(out.Cols, c), append(out.Exprs, p.Exprs[i])
+		}
+	}
+	return out
 }
 
 func onlyChooses(p *logical.Project, constants bool) bool {

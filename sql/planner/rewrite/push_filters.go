@@ -8,7 +8,7 @@ import (
 
 // pushFilters moves each condition as far down as it goes: through projects
 // (with their expressions put in), into the sides of joins, below grouping when
-// it reads only groups, into both sides of set operations, until it stands on
+// it reads only groups, below windows when it reads only partitions, into both sides of set operations, until it stands on
 // the table that it is about. ON conditions of inner joins move with them.
 // Conditions with effects (RAND, user variables) stay, and see only the rows
 // that the others leave.
@@ -28,8 +28,12 @@ func push(n logical.Node, conds []expr.Expr) logical.Node {
 		return pushProject(x, conds)
 	case *logical.Join:
 		return pushJoin(x, conds)
+	case *logical.Apply:
+		return pushApply(x, conds)
 	case *logical.Aggregate:
 		return pushAggregate(x, conds)
+	case *logical.Window:
+		return pushWindow(x, conds)
 	case *logical.Sort:
 		return withInputs(n, []logical.Node{push(x.Input, conds)})
 	case *logical.Distinct:
@@ -83,7 +87,7 @@ func sameForEquals(e expr.Expr) bool {
 	case *expr.Col:
 		return tellsNothing(x.T)
 	case *expr.Subquery:
-		for _, l := range x.Left {
+		for _, l := range expr.Children(x) {
 			if !sameForEquals(l) {
 				return false
 			}
@@ -213,6 +217,23 @@ func pushJoin(x *logical.Join, conds []expr.Expr) logical.Node {
 	return filter(&c, stay)
 }
 
+// pushApply moves conditions on left columns to the left. Those on right ones
+// stay: the right plan is made of other columns.
+func pushApply(x *logical.Apply, conds []expr.Expr) logical.Node {
+	left := columnsOf(x.Left)
+	var toLeft, stay []expr.Expr
+	for _, c := range conds {
+		if !isVolatile(c) && left.within(c) {
+			toLeft = append(toLeft, c)
+		} else {
+			stay = append(stay, c)
+		}
+	}
+	c := *x
+	c.Left, c.Right = push(x.Left, toLeft), push(x.Right, nil)
+	return filter(&c, stay)
+}
+
 func pushAggregate(x *logical.Aggregate, conds []expr.Expr) logical.Node {
 	with := map[expr.ColID]expr.Expr{}
 	groups := colSet{}
@@ -231,6 +252,29 @@ func pushAggregate(x *logical.Aggregate, conds []expr.Expr) logical.Node {
 	c := *x
 	c.Input = push(x.Input, below)
 	return filter(&c, stay)
+}
+
+// pushWindow lets conditions on the columns of PARTITION BY through: they take
+// whole partitions out, which no other partition sees. All others must not
+// change what functions see:
+//
+//	SELECT * FROM (SELECT id, COUNT(*) OVER () n FROM t) d WHERE id = 1
+func pushWindow(x *logical.Window, conds []expr.Expr) logical.Node {
+	keys := colSet{}
+	for _, e := range x.PartitionBy {
+		if c, ok := e.(*expr.Col); ok {
+			keys[c.ID] = true
+		}
+	}
+	var below, stay []expr.Expr
+	for _, c := range conds {
+		if keys.within(c) && keys.reads(c) && !isVolatile(c) && sameForEquals(c) {
+			below = append(below, c)
+		} else {
+			stay = append(stay, c)
+		}
+	}
+	return filter(withInputs(x, []logical.Node{push(x.Input, below)}), stay)
 }
 
 func pushSetOperation(x *logical.SetOperation, conds []expr.Expr) logical.Node {

@@ -3,6 +3,8 @@ package rewrite
 import (
 	"fmt"
 
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
@@ -11,24 +13,39 @@ import (
 type Rule struct {
 	Name  string
 	Apply func(r *Rewriter, n logical.Node) logical.Node
-	// joins: there is nothing to do in a plan without joins and set operations.
-	joins bool
+	// only says in which plans there is something to do.
+	only plans
 }
+
+// plans are those of statements in which a rule may find something.
+type plans uint8
+
+const (
+	anyPlan    plans = iota
+	joins            // with joins or set operations
+	subqueries       // of statements with subqueries in expressions, or LATERAL
+)
 
 // Rules are all rules in the order in which they run; one may run twice.
 func Rules() []Rule {
 	return []Rule{
-		{"FoldConstants", (*Rewriter).foldConstants, false},
-		{"SimplifyConditions", (*Rewriter).simplifyConditions, false},
-		{"DropSorts", (*Rewriter).dropSorts, false},
-		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin, true},
-		{"PullProjects", (*Rewriter).pullProjects, true},
-		{"PushFilters", (*Rewriter).pushFilters, false},
-		{"InferEqualities", (*Rewriter).inferEqualities, false},
-		{"PushFilters", (*Rewriter).pushFilters, false}, // what was inferred
-		{"PropagateEmpty", (*Rewriter).propagateEmpty, false},
-		{"PushLimit", (*Rewriter).pushLimit, false},
-		{"MergeProjects", (*Rewriter).mergeProjects, false},
+		{"FoldConstants", (*Rewriter).foldConstants, anyPlan},
+		{"SimplifyConditions", (*Rewriter).simplifyConditions, anyPlan},
+		{"FactorDisjunctions", (*Rewriter).factorDisjunctions, anyPlan},
+		{"ExistsToSemiJoin", (*Rewriter).existsToSemiJoin, subqueries},
+		{"InToSemiJoin", (*Rewriter).inToSemiJoin, subqueries},
+		{"ScalarToJoin", (*Rewriter).scalarToJoin, subqueries},
+		{"ApplyToJoin", (*Rewriter).applyToJoin, subqueries},
+		{"DropSorts", (*Rewriter).dropSorts, anyPlan},
+		{"SimplifyOuterJoin", (*Rewriter).simplifyOuterJoin, joins},
+		{"PullProjects", (*Rewriter).pullProjects, joins},
+		{"PushFilters", (*Rewriter).pushFilters, anyPlan},
+		{"InferEqualities", (*Rewriter).inferEqualities, anyPlan},
+		{"PushFilters", (*Rewriter).pushFilters, anyPlan}, // what was inferred
+		{"UseGeneratedColumns", (*Rewriter).useGenerated, anyPlan},
+		{"PropagateEmpty", (*Rewriter).propagateEmpty, anyPlan},
+		{"PushLimit", (*Rewriter).pushLimit, anyPlan},
+		{"MergeProjects", (*Rewriter).mergeProjects, anyPlan},
 	}
 }
 
@@ -38,19 +55,35 @@ type Rewriter struct {
 	Ctx *expr.Ctx
 	// Bind makes the expressions that rules add.
 	Bind *expr.BindEnv
+	// Rules are the computed columns of a table, nil when it has none; a nil
+	// function knows of none.
+	Rules func(t *schema.Table) *derive.Rules
 	// Disabled rules by name.
 	Disabled map[string]bool
 	// Trace, if set, is told of the plan after each rule that is not disabled.
 	Trace func(rule string, n logical.Node)
 	// Check verifies the plan after each rule.
 	Check bool
+	// Subqueries are those of the statement, by expr.Subquery.ID. Rules that
+	// take one into the plan set it to nil.
+	Subqueries []logical.Node
+	// Cost estimates the rows of a plan and its cost in nanoseconds; nil if
+	// there are no estimates.
+	Cost func(n logical.Node) (rows, cost float64, ok bool)
+
+	uses   map[int]int // of subqueries, by ID
+	lastID expr.ColID
 }
 
 // Rewrite applies all rules.
 func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
-	joins := hasJoins(n)
+	where := [...]bool{anyPlan: true, joins: false, subqueries: len(r.Subqueries) > 0 || hasApply(n)}
+	if where[subqueries] {
+		r.countUses(n)
+	}
+	where[joins] = where[subqueries] || hasJoins(n)
 	for _, rule := range Rules() {
-		if r.Disabled[rule.Name] || rule.joins && !joins {
+		if r.Disabled[rule.Name] || !where[rule.only] {
 			continue
 		}
 		n = rule.Apply(r, n)
@@ -66,13 +99,28 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 	return n, nil
 }
 
+func hasApply(n logical.Node) bool {
+	switch n.(type) {
+	case *logical.Apply:
+		return true
+	case *logical.Scan, *logical.Values, *logical.Virtual:
+		return false
+	}
+	for _, in := range n.Inputs() {
+		if hasApply(in) {
+			return true
+		}
+	}
+	return false
+}
+
 func hasJoins(n logical.Node) bool {
 	switch x := n.(type) {
 	case *logical.Filter:
 		return hasJoins(x.Input)
 	case *logical.Project:
 		return hasJoins(x.Input)
-	case *logical.Scan, *logical.Values, *logical.Virtual:
+	case *logical.Scan, *logical.Values, *logical.Virtual, *logical.CTEScan:
 		return false
 	}
 	in := n.Inputs()
@@ -107,7 +155,19 @@ func withInputs(n logical.Node, in []logical.Node) logical.Node {
 		c := *x
 		c.Left, c.Right = in[0], in[1]
 		return &c
+	case *logical.Apply:
+		c := *x
+		c.Left, c.Right = in[0], in[1]
+		return &c
 	case *logical.Aggregate:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Rollup:
+		c := *x
+		c.Input = in[0]
+		return &c
+	case *logical.Window:
 		c := *x
 		c.Input = in[0]
 		return &c
@@ -141,7 +201,7 @@ func bottomUp(n logical.Node, fn func(logical.Node) logical.Node) logical.Node {
 		if in := bottomUp(x.Input, fn); in != x.Input {
 			n = &logical.Project{Input: in, Exprs: x.Exprs, Cols: x.Cols}
 		}
-	case *logical.Scan, *logical.Values, *logical.Virtual:
+	case *logical.Scan, *logical.Values, *logical.Virtual, *logical.CTEScan:
 	default:
 		in := n.Inputs()
 		out := make([]logical.Node, len(in))
@@ -233,16 +293,41 @@ func Verify(n logical.Node) error {
 
 func expressions(n logical.Node) []expr.Expr {
 	switch n := n.(type) {
+	case *logical.JSONTable:
+		return []expr.Expr{n.Doc}
 	case *logical.Filter:
 		return n.Conds
 	case *logical.Project:
 		return n.Exprs
 	case *logical.Join:
 		return n.On
+	case *logical.Apply:
+		return append(append([]expr.Expr(nil), n.Params...), n.On...)
 	case *logical.Aggregate:
 		list := append([]expr.Expr(nil), n.GroupBy...)
 		for _, a := range n.Aggs {
-			list = append(list, a.Args...)
+			list = append(list, expr.AggInputs(a)...)
+		}
+		return list
+	case *logical.Values:
+		var list []expr.Expr
+		for _, row := range n.Rows {
+			list = append(list, row...)
+		}
+		return list
+	case *logical.Rollup:
+		list := append([]expr.Expr(nil), n.GroupBy...)
+		for _, a := range n.Aggs {
+			list = append(list, expr.AggInputs(a)...)
+		}
+		return list
+	case *logical.Window:
+		list := append([]expr.Expr(nil), n.PartitionBy...)
+		for _, k := range n.OrderBy {
+			list = append(list, k.Expr)
+		}
+		for _, f := range n.Funcs {
+			list = append(list, f.Inputs()...)
 		}
 		return list
 	case *logical.Sort:

@@ -29,6 +29,14 @@ func (r *Rewriter) simplifyConditions(n logical.Node) logical.Node {
 			c := *x
 			c.On = conds
 			return &c
+		case *logical.Apply:
+			conds, changed := simplifyList(x.On)
+			if !changed {
+				return n
+			}
+			c := *x
+			c.On = conds
+			return &c
 		}
 		return n
 	})

@@ -36,6 +36,17 @@ func simplifyOuter(n logical.Node, conds []expr.Expr) logical.Node {
 		}
 		c.Left, c.Right = simplifyOuter(c.Left, left), simplifyOuter(c.Right, right)
 		return &c
+	case *logical.Apply:
+		c := *x
+		left := conds
+		if c.Kind == logical.JoinLeft && rejectsNull(conds, columnsOf(c.Right)) {
+			c.Kind = logical.JoinInner
+		}
+		if c.Kind == logical.JoinInner {
+			left = append(append([]expr.Expr(nil), conds...), c.On...)
+		}
+		c.Left, c.Right = simplifyOuter(c.Left, left), simplifyOuter(c.Right, nil)
+		return &c
 	case *logical.Project:
 		if anyVolatile(x.Exprs) {
 			conds = nil

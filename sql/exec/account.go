@@ -1,0 +1,224 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// accountStep is the size of the pieces in which an account takes memory
+	// from its tracker, so that small growth costs no atomics.
+	accountStep = 32 << 10
+	// spillWorth is the least that an account must hold to be asked to spill.
+	spillWorth = 128 << 10
+	// spillFloor is what an account that can spill may hold in any case: with
+	// less, spilling would go on for ever.
+	spillFloor = 96 << 10
+)
+
+// thread is the identity of the goroutine that runs a tree of operators.
+type thread struct{ _ byte }
+
+// account is the memory of one operator.
+type account struct {
+	t        *Tracker
+	operator string
+	held     int64        // by the operator
+	reserved atomic.Int64 // from the tracker, >= held
+	stat     *nodeStats
+	thread   *thread
+	// relief, of operators that can spill, spills between two calls of the
+	// operator's Next, or while its Next waits for that of its input. It
+	// reports false when nothing can be given back at the moment.
+	relief func() (bool, error)
+	// most, when set, is a limit of this account alone (tests).
+	most int64
+	// isListed is listed, for the owner alone.
+	isListed bool
+
+	asked atomic.Bool
+	// mu guards what follows; it is taken before that of a tracker.
+	mu      sync.Mutex
+	listed  bool
+	promise int64 // what asked has added to the trackers' promised
+}
+
+// to makes an operator hold n bytes that it cannot do without: others spill for
+// it, else it is 3170.
+func (a *account) to(n int64) error {
+	if n > a.reserved.Load() {
+		if _, err := a.take(roundStep(n - a.reserved.Load())); err != nil {
+			return err
+		}
+	}
+	a.set(n)
+	return nil
+}
+
+// room makes an operator that can spill hold n bytes. ok is false when it is
+// the one to spill: it then spills, says so by kept, and goes on.
+func (a *account) room(n int64) (ok bool, err error) {
+	if a.relief == nil {
+		return true, a.to(n)
+	}
+	if a.asked.Load() || a.most > 0 && n > a.most {
+		return false, nil
+	}
+	if n > a.reserved.Load() {
+		if ok, err := a.take(roundStep(n - a.reserved.Load())); !ok || err != nil {
+			return ok, err
+		}
+	}
+	a.set(n)
+	return true, nil
+}
+
+// must makes the operator hold n bytes, also beyond the limit: the buffers by
+// which memory is spilled.
+func (a *account) must(n int64) {
+	if more := n - a.reserved.Load(); more > 0 {
+		a.t.force(roundStep(more))
+		a.reserved.Add(roundStep(more))
+	}
+	a.set(n)
+}
+
+// kept says that the operator has spilled and holds n bytes now.
+func (a *account) kept(n int64) {
+	a.settle()
+	if less := a.reserved.Load() - roundStep(n); less > 0 {
+		a.t.Shrink(less)
+		a.reserved.Add(-less)
+		a.held = n
+		return
+	}
+	a.must(n)
+}
+
+// wanted reports that the operator was asked to spill.
+func (a *account) wanted() bool { return a.asked.Load() }
+
+func roundStep(n int64) int64 { return (n + accountStep - 1) / accountStep * accountStep }
+
+func (a *account) set(n int64) {
+	a.held = n
+	if a.stat != nil {
+		a.stat.memory(n)
+	}
+	if a.relief != nil && !a.isListed && a.reserved.Load() >= spillWorth {
+		a.isListed = true
+		a.list()
+	}
+}
+
+// take takes n bytes from the trackers. ok is false when a is the one to spill.
+func (a *account) take(n int64) (ok bool, err error) {
+	for {
+		full := a.t.tryGrow(n)
+		if full == nil {
+			a.reserved.Add(n)
+			return true, nil
+		}
+		mine := a.reserved.Load()
+		if a.relief == nil {
+			mine = 0
+		}
+		other, _ := full.biggest(a)
+		switch {
+		case other != nil && other.reserved.Load() > mine:
+			if err := other.ask(a.thread); err != nil {
+				return false, err
+			}
+		case a.relief != nil && mine+n > spillFloor && !full.over(n):
+			return false, nil
+		case a.relief != nil || full.over(n):
+			a.t.force(n)
+			a.reserved.Add(n)
+			return true, nil
+		default:
+			return false, full.overLimit(a.operator)
+		}
+	}
+}
+
+// ask makes a spill: at once when it belongs to the goroutine that asks, else
+// as soon as its own looks.
+func (a *account) ask(by *thread) error {
+	if by != nil && by == a.thread {
+		before := a.reserved.Load()
+		if ok, err := a.relief(); err != nil || ok && a.reserved.Load() < before {
+			return err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listed && !a.asked.Swap(true) {
+		a.promiseMore(a.reserved.Load())
+	}
+	return nil
+}
+
+// promiseMore adds to what a has promised; a.mu is held.
+func (a *account) promiseMore(n int64) {
+	a.promise += n
+	for p := a.t; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.promised += n
+		p.mu.Unlock()
+	}
+}
+
+// settle takes the promise back, if there is one.
+func (a *account) settle() {
+	if !a.asked.Load() {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.promiseMore(-a.promise)
+	a.asked.Store(false)
+}
+
+func (a *account) list() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.listed = true
+	for p := a.t; p != nil; p = p.parent {
+		p.mu.Lock()
+		if p.spillers == nil {
+			p.spillers = map[*account]struct{}{}
+		}
+		p.spillers[a] = struct{}{}
+		p.mu.Unlock()
+	}
+}
+
+// close gives everything back.
+func (a *account) close() {
+	a.unlist()
+	a.settle()
+	a.t.Shrink(a.reserved.Load())
+	a.held, a.isListed = 0, false
+	a.reserved.Store(0)
+}
+
+// fixed says that the operator spills no more: it only reads what it holds.
+func (a *account) fixed() {
+	a.relief = nil
+	a.unlist()
+	a.settle()
+}
+
+func (a *account) unlist() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.listed {
+		return
+	}
+	a.listed = false
+	for p := a.t; p != nil; p = p.parent {
+		p.mu.Lock()
+		delete(p.spillers, a)
+		p.mu.Unlock()
+	}
+}

@@ -1,0 +1,248 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// dedup tells the first of equal rows from the others. When memory is short it
+// puts the keys that it has met and all later rows aside, in partitions, and
+// gives the first rows among these in the end. Its partitions keep the order of
+// the rows.
+type dedup struct {
+	acct  *account
+	sp    *spiller
+	types []schema.Type // of the key: the first columns of a row
+	kinds []value.Kind  // of a row
+	// total, when set, are all bytes of acct: the owner accounts for them while
+	// rows are added.
+	total func() int64
+
+	table  keyTable
+	hasher keyHasher
+	ids    []uint32
+	fresh  []uint16
+
+	depth      int
+	seen, rows []*spill.Rows // by partition, after spilling
+	todo       []dedupPart
+	part       dedupPart // that is read
+	rd         *spill.Reader
+}
+
+type dedupPart struct {
+	seen, rows *spill.Rows
+	depth      int
+}
+
+func newDedup(acct *account, sp *spiller, key []schema.Type, kinds []value.Kind) *dedup {
+	return &dedup{acct: acct, sp: sp, types: key, kinds: kinds, table: newKeyTable(key), hasher: newKeyHasher(key)}
+}
+
+func (d *dedup) held() int64 {
+	if d.total != nil {
+		return d.total()
+	}
+	return d.bytes()
+}
+
+func (d *dedup) bytes() int64 {
+	n := d.table.size() + heldRows(d.seen, d.rows)
+	if d.rd != nil {
+		n += d.rd.Held()
+	}
+	return n
+}
+
+// onDisk reports that rows are put aside.
+func (d *dedup) onDisk() bool { return d.rows != nil }
+
+// add gives those of rows that are the first of their kind; it is none when
+// they are put aside. The result is valid until the next call.
+func (d *dedup) add(cols []*vec.Vec, rows []uint16) ([]uint16, error) {
+	if d.onDisk() {
+		return nil, d.sp.scatter(d.rows, d.depth, cols, rows, d.hasher.hash(cols[:len(d.types)], rows))
+	}
+	fresh := d.insert(cols, rows)
+	if d.acct == nil || d.total != nil && d.rd == nil {
+		return fresh, nil
+	}
+	return fresh, d.fit(d.held())
+}
+
+// fit accounts for n bytes, or spills.
+func (d *dedup) fit(n int64) error {
+	ok, err := d.sp.room(d.acct, d.depth, n)
+	if err != nil || ok {
+		return err
+	}
+	if d.rd != nil && d.table.size() < d.sp.worth() {
+		d.acct.must(n) // cutting so little again would give nothing
+		return nil
+	}
+	return d.spill()
+}
+
+func (d *dedup) insert(cols []*vec.Vec, rows []uint16) []uint16 {
+	d.fresh = d.fresh[:0]
+	d.ids = d.table.insert(cols[:len(d.types)], rows, d.ids[:0], func(i uint16) { d.fresh = append(d.fresh, i) })
+	return d.fresh
+}
+
+// insertKey makes an encoded key one that was met.
+func (d *dedup) insertKey(key []byte) error {
+	if d.onDisk() {
+		col := vec.NewSized(value.KindBytes, 1)
+		col.Bytes[0] = key
+		return d.addSeen(col, 1)
+	}
+	if _, fresh := d.table.bytes.insert(key); fresh {
+		d.table.n++
+	}
+	return nil
+}
+
+// addSeen puts n keys aside.
+func (d *dedup) addSeen(col *vec.Vec, n int) error {
+	rows := identity[:n]
+	return d.sp.scatter(d.seen, d.depth, []*vec.Vec{col}, rows, d.hasher.keys(col, rows))
+}
+
+// spill puts the keys that were met aside; later keys and rows follow them.
+func (d *dedup) spill() error {
+	f, err := d.sp.begin()
+	if err != nil {
+		return err
+	}
+	d.seen = d.sp.partitionIn(f, []value.Kind{d.table.keyKind()})
+	d.rows = make([]*spill.Rows, len(d.seen))
+	for i := range d.rows {
+		d.rows[i] = f.NewRows(d.kinds, d.sp.block)
+	}
+	err = d.table.keys(func(col *vec.Vec, ids []uint32) error { return d.addSeen(col, len(ids)) })
+	if err != nil {
+		return err
+	}
+	d.table = newKeyTable(d.types)
+	d.acct.kept(d.held())
+	return nil
+}
+
+// relieve is account.relief.
+func (d *dedup) relieve() (bool, error) {
+	if d.onDisk() || d.rd != nil || d.table.n == 0 {
+		return false, nil
+	}
+	return true, d.spill()
+}
+
+// next gives, after the last add, the rows that were put aside: a batch and
+// those of its rows that are the first of their kind; no batch at the end.
+func (d *dedup) next(ctx context.Context) (*vec.Batch, []uint16, error) {
+	for {
+		if err := interrupted(ctx); err != nil {
+			return nil, nil, err
+		}
+		if d.rd == nil {
+			if more, err := d.open(ctx); err != nil || !more {
+				return nil, nil, err
+			}
+		}
+		b, err := d.rd.Next()
+		if err != nil {
+			return nil, nil, err
+		}
+		if b == nil {
+			d.rd = nil
+			d.part.rows.Close()
+			continue
+		}
+		fresh, err := d.add(b.Cols, liveRows(b))
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(fresh) > 0 {
+			return b, fresh, nil
+		}
+	}
+}
+
+// open begins with the next partition.
+func (d *dedup) open(ctx context.Context) (bool, error) {
+	for i, rows := range d.rows {
+		d.todo = append(d.todo, dedupPart{d.seen[i], rows, d.depth + 1})
+		if err := d.seen[i].Finish(); err != nil {
+			return false, err
+		}
+		if err := rows.Finish(); err != nil {
+			return false, err
+		}
+	}
+	d.sp.count()
+	d.seen, d.rows = nil, nil
+	d.table = newKeyTable(d.types)
+	for {
+		n := len(d.todo)
+		if n == 0 {
+			d.acct.kept(d.held())
+			return false, nil
+		}
+		d.part = d.todo[n-1]
+		d.todo = d.todo[:n-1]
+		d.depth = d.part.depth
+		if d.part.rows.Len() > 0 {
+			break
+		}
+		d.part.close()
+	}
+	d.rd = d.part.rows.NewReader()
+	d.acct.kept(d.held())
+	return true, d.loadSeen(ctx)
+}
+
+func (d *dedup) loadSeen(ctx context.Context) error {
+	rd := d.part.seen.NewReader()
+	for {
+		b, err := rd.Next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		if d.onDisk() {
+			if err := d.addSeen(b.Cols[0], b.N); err != nil {
+				return err
+			}
+			continue
+		}
+		d.ids = d.table.insertKeys(b.Cols[0], liveRows(b), d.ids[:0])
+		if err := d.fit(d.held() + rd.Held()); err != nil {
+			return err
+		}
+	}
+	d.part.seen.Close()
+	return nil
+}
+
+func (p dedupPart) close() {
+	p.seen.Close()
+	p.rows.Close()
+}
+
+func (d *dedup) close() {
+	closeRows(d.seen, d.rows)
+	for _, p := range d.todo {
+		p.close()
+	}
+	d.part.close()
+	d.seen, d.rows, d.todo, d.rd = nil, nil, nil, nil
+	d.table = keyTable{}
+}

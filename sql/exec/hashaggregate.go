@@ -1,0 +1,261 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// hashAggregateOp reads all input before its first group. Where memory is short
+// the groups and all later rows are put aside, see grouping.
+type hashAggregateOp struct {
+	b    *builder
+	node *physical.HashAggregate
+	in   Operator // nil when partitions are read instead
+
+	list []*grouping  // that read the input or a partition of it
+	agg  *aggregation // whose groups are emitted
+	todo []aggPart
+	part aggPart
+	at   int
+	out  *vec.Batch
+	done bool
+}
+
+func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
+	op := &hashAggregateOp{b: b, node: x, out: newOut(aggKinds(x.GroupBy, x.Aggs))}
+	build := b.build
+	if x.Parallel > 1 && b.part == nil && b.parallelism() > 1 && pipelineScan(x.Input) != nil {
+		if canMerge(x.Aggs) {
+			return op, nil
+		}
+		if anyOrder(x.Aggs) {
+			build = b.input
+		}
+	}
+	in, err := build(x.Input)
+	op.in = in
+	return op, err
+}
+
+// canMerge reports that partial results can be merged and do not depend on the
+// order of rows.
+func canMerge(calls []*expr.Agg) bool {
+	for _, c := range calls {
+		switch c.Name {
+		case "group_concat", "json_arrayagg", "json_objectagg":
+			return false
+		}
+		if needsDistinct(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyOrder reports that results are the same in all orders of the rows, to the
+// last digit.
+func anyOrder(calls []*expr.Agg) bool {
+	for _, c := range calls {
+		switch c.Name {
+		case "count", "bit_and", "bit_or", "bit_xor":
+		case "sum", "avg", "min", "max":
+			// Doubles are rounded, and strings may be equal without being the same.
+			switch k := exprKinds(c.Args)[0]; k {
+			case value.KindFloat, value.KindBytes, value.KindJSON:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (h *hashAggregateOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if h.done {
+		return nil, nil
+	}
+	if len(h.list) == 0 {
+		if err := h.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		if err := interrupted(ctx); err != nil {
+			return nil, err
+		}
+		if h.agg != nil {
+			if n := min(h.agg.n-h.at, h.b.env.batchSize()); n > 0 {
+				h.at += n
+				return h.out, h.agg.emit(h.at-n, n, h.out)
+			}
+		}
+		if len(h.todo) == 0 {
+			return nil, nil
+		}
+		if err := h.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (h *hashAggregateOp) load(ctx context.Context) error {
+	if h.in == nil {
+		n := min(h.node.Parallel, h.b.env.parallelism())
+		parts, err := h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n)
+		if err != nil {
+			return err
+		}
+		if len(parts) >= 2 {
+			if err := h.loadParallel(ctx, parts); err != nil {
+				return err
+			}
+			return h.settle(ctx, 0)
+		}
+		if h.in, err = h.b.build(h.node.Input); err != nil {
+			return err
+		}
+	}
+	g, err := newGrouping(h.b, h.node)
+	if err != nil {
+		return err
+	}
+	h.list = append(h.list, g)
+	if err := g.consumeAll(ctx, h.in); err != nil {
+		return err
+	}
+	if err := h.in.Close(); err != nil {
+		return err
+	}
+	return h.settle(ctx, 0)
+}
+
+// loadParallel aggregates each partition in a goroutine.
+func (h *hashAggregateOp) loadParallel(ctx context.Context, parts []Partition) error {
+	w := newWorkers(ctx)
+	defer w.stop()
+	for _, part := range parts {
+		sub := h.b.fork(part)
+		g, err := newGrouping(sub, h.node)
+		if err != nil {
+			return err
+		}
+		h.list = append(h.list, g)
+		w.run(func(ctx context.Context) (err error) {
+			in, err := sub.build(h.node.Input)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if cerr := in.Close(); err == nil {
+					err = cerr
+				}
+			}()
+			return g.consumeAll(ctx, in)
+		})
+	}
+	return w.wait()
+}
+
+// settle merges what the list has read, in its order, so that the result does
+// not depend on time. If a part of it was put aside, the rest follows.
+func (h *hashAggregateOp) settle(ctx context.Context, depth int) error {
+	list := h.list
+	aside := false
+	for _, g := range list {
+		aside = aside || g.isAside()
+	}
+	first := list[0]
+	for n := 1; n < len(list) && !aside; n++ {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		if err := first.agg.merge(list[n].agg); err != nil {
+			return err
+		}
+		list[n].close()
+		list = append(list[:1:1], list[n+1:]...)
+		n--
+		if err := first.fit(); err != nil {
+			return err
+		}
+		aside = first.isAside()
+	}
+	if !aside {
+		h.agg, h.at = first.agg, 0
+		err := h.agg.finish(ctx)
+		first.acct.fixed()
+		return err
+	}
+	h.agg = nil
+	from := len(h.todo)
+	for i := range first.sp.parts {
+		h.todo = append(h.todo, aggPart{depth: depth + 1})
+		for _, g := range list {
+			if i == 0 && !g.isAside() {
+				if err := g.putAside(); err != nil {
+					return err
+				}
+			}
+			p := &h.todo[from+i]
+			p.states, p.rows = append(p.states, g.states[i]), append(p.rows, g.rows[i])
+		}
+	}
+	for _, g := range list {
+		if err := g.endAside(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open aggregates the next partition.
+func (h *hashAggregateOp) open(ctx context.Context) error {
+	for _, g := range h.list {
+		g.close()
+	}
+	n := len(h.todo)
+	p := h.todo[n-1]
+	h.part, h.todo, h.list, h.agg = p, h.todo[:n-1], nil, nil
+	defer p.close()
+	for i := range p.rows {
+		g, err := newGrouping(h.b, h.node)
+		if err != nil {
+			return err
+		}
+		h.list = append(h.list, g)
+		if err := g.readAside(ctx, p.states[i], p.rows[i], p.depth); err != nil {
+			return err
+		}
+	}
+	return h.settle(ctx, p.depth)
+}
+
+func (h *hashAggregateOp) Close() error {
+	for _, g := range h.list {
+		g.close()
+	}
+	for _, p := range h.todo {
+		p.close()
+	}
+	h.part.close()
+	h.done, h.agg, h.todo = true, nil, nil
+	if h.in == nil {
+		return nil
+	}
+	return h.in.Close()
+}
+
+// aggPart is a partition of the groups: for each grouping that has read a part
+// of the input, the states of its groups, then rows to add to them.
+type aggPart struct {
+	states, rows []*spill.Rows
+	depth        int
+}
+
+func (p aggPart) close() { closeRows(p.states, p.rows) }

@@ -1,0 +1,378 @@
+package exec
+
+import (
+	"container/heap"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// runRows is the length of a sorted run: runs are sorted as rows come, so that
+// no step takes long, and merged in the end.
+const runRows = 32 << 10
+
+// sortEntry is a row under its key. Rows are numbered as they come, which
+// makes the order stable.
+type sortEntry struct {
+	prefix uint64
+	off    uint32 // of the key in the run's arena, behind its length
+	row    uint32
+}
+
+// sortRun is a sorted run: entries and their keys.
+type sortRun struct {
+	entries []sortEntry
+	arena   []byte
+	at      int
+}
+
+func (r *sortRun) key(e sortEntry) []byte {
+	n := binary.LittleEndian.Uint32(r.arena[e.off:])
+	return r.arena[e.off+4:][:n]
+}
+
+// sorter orders rows: those that fit in memory, the others in sorted runs on
+// disk, which are merged when they are read. Equal rows keep their order.
+type sorter struct {
+	enc   sortEncoder
+	kinds []value.Kind
+	size  int // rows of a batch
+	acct  *account
+	sp    *spiller
+
+	store    rowStore
+	run      *sortRun // that grows
+	runs     []*sortRun
+	keyBytes int64
+	merge    runHeap
+	disk     []*spill.Rows
+	file     *spill.File // of the first runs
+	merged   *diskMerge
+	finished bool
+	out      *vec.Batch
+	rows     []uint32
+}
+
+func (b *builder) newSorter(node physical.Node, enc sortEncoder, kinds []value.Kind, acct *account) *sorter {
+	return &sorter{enc: enc, kinds: kinds, size: b.env.batchSize(), acct: acct, sp: b.spiller(node),
+		store: newRowStore(kinds), run: &sortRun{}, out: newOut(kinds)}
+}
+
+// newOrder is a sorter by numbers of rows. acct becomes its account.
+func (b *builder) newOrder(node physical.Node, kinds []value.Kind, acct *account) *sorter {
+	acct.t, acct.operator, acct.stat, acct.thread = b.env.Memory, "order", b.env.Stats.node(node), b.thread
+	enc := sortEncoder{parts: []keyPart{{kind: value.KindInt}}, notNull: []bool{true}}
+	s := b.newSorter(node, enc, kinds, acct)
+	s.sp.attach(acct, func() (bool, error) { return false, nil })
+	return s
+}
+
+// held are the bytes of the rows in memory.
+func (s *sorter) held() int64 {
+	return s.store.size + s.keyBytes + int64(cap(s.run.arena)+cap(s.run.entries)*16)
+}
+
+// add takes rows of cols under the keys of the same rows.
+func (s *sorter) add(ctx context.Context, cols []*vec.Vec, rows []uint16, keys []*vec.Vec) error {
+	first := s.store.n
+	s.store.add(cols, rows)
+	for r, i := range rows {
+		s.addKey(uint32(first+r), keys, int(i))
+	}
+	ok, err := s.acct.room(s.held())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return s.spill(ctx)
+	}
+	if len(s.run.entries) >= runRows || len(s.run.arena) > 64<<20 {
+		s.endRun()
+	}
+	return nil
+}
+
+func (s *sorter) addKey(row uint32, keys []*vec.Vec, i int) {
+	run := s.run
+	off := len(run.arena)
+	run.arena = append(run.arena, 0, 0, 0, 0)
+	run.arena = s.enc.append(run.arena, keys, i)
+	key := run.arena[off+4:]
+	binary.LittleEndian.PutUint32(run.arena[off:], uint32(len(key)))
+	run.entries = append(run.entries, sortEntry{prefix: s.enc.prefix(key), off: uint32(off), row: row})
+}
+
+// endRun sorts the run that grows and begins the next.
+func (s *sorter) endRun() {
+	run := s.run
+	if len(run.entries) == 0 {
+		return
+	}
+	s.run = &sortRun{}
+	s.keyBytes += int64(cap(run.arena) + cap(run.entries)*16)
+	slices.SortFunc(run.entries, func(a, b sortEntry) int {
+		if a.prefix != b.prefix {
+			if a.prefix < b.prefix {
+				return -1
+			}
+			return 1
+		}
+		if c := s.enc.compare(run.key(a), run.key(b)); c != 0 {
+			return c
+		}
+		return int(int64(a.row) - int64(b.row))
+	})
+	s.runs = append(s.runs, run)
+}
+
+// startMerge makes the heap of the runs in memory.
+func (s *sorter) startMerge() {
+	s.endRun()
+	s.merge = runHeap{enc: &s.enc}
+	for _, r := range s.runs {
+		if r.at < len(r.entries) {
+			s.merge.runs = append(s.merge.runs, r)
+		}
+	}
+	heap.Init(&s.merge)
+}
+
+// pop takes the next n rows in memory, with their keys if fn is set.
+func (s *sorter) pop(n int, fn func(key []byte)) {
+	s.rows = s.rows[:0]
+	for len(s.rows) < n && len(s.merge.runs) > 0 {
+		r := s.merge.runs[0]
+		e := r.entries[r.at]
+		s.rows = append(s.rows, e.row)
+		if fn != nil {
+			fn(r.key(e))
+		}
+		r.at++
+		switch {
+		case r.at == len(r.entries):
+			heap.Pop(&s.merge)
+		case len(s.merge.runs) > 1:
+			heap.Fix(&s.merge, 0)
+		}
+	}
+}
+
+// spill writes the rows in memory that were not read yet as a run to disk.
+func (s *sorter) spill(ctx context.Context) error {
+	if !s.finished { // else the heap stands at the next row
+		s.startMerge()
+	}
+	kinds := append([]value.Kind{value.KindBytes}, s.kinds...)
+	if s.file == nil {
+		var err error
+		if s.file, err = s.sp.begin(); err != nil {
+			return err
+		}
+	}
+	rows := s.file.NewRows(kinds, s.sp.block)
+	s.disk = append(s.disk, rows)
+	b := newOut(kinds)
+	own := &vec.Batch{Cols: b.Cols[1:]}
+	for len(s.merge.runs) > 0 {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		key := b.Cols[0]
+		key.Init(value.KindBytes, vec.MaxRows)
+		n := 0
+		s.pop(vec.MaxRows, func(k []byte) {
+			key.Bytes[n] = k
+			n++
+		})
+		s.store.gatherAll(s.rows, own)
+		if err := rows.Append(b.Cols, identity[:n]); err != nil {
+			return err
+		}
+	}
+	if err := rows.Finish(); err != nil {
+		return err
+	}
+	s.sp.count()
+	s.store, s.runs, s.keyBytes, s.run = newRowStore(s.kinds), nil, 0, &sortRun{}
+	if s.finished && s.merged == nil {
+		if err := s.openMerge(ctx); err != nil {
+			return err
+		}
+	}
+	s.acct.kept(s.diskHeld())
+	return nil
+}
+
+// diskHeld are the bytes of what is on disk that are held in memory.
+func (s *sorter) diskHeld() int64 {
+	n := heldRows(s.disk)
+	if s.merged != nil {
+		n += s.merged.held()
+	}
+	return n
+}
+
+// relieve is account.relief.
+func (s *sorter) relieve(ctx context.Context) (bool, error) {
+	if ctx == nil || s.store.n == 0 || s.merged != nil {
+		return false, nil
+	}
+	return true, s.spill(ctx)
+}
+
+// finish ends the adding: from then on rows are read.
+func (s *sorter) finish(ctx context.Context) error {
+	if len(s.disk) > 0 && s.store.n > 0 {
+		if err := s.spill(ctx); err != nil {
+			return err
+		}
+	}
+	s.finished = true
+	if len(s.disk) > 0 {
+		return s.openMerge(ctx)
+	}
+	s.startMerge()
+	return nil
+}
+
+// openMerge merges runs until so few are left that they can be read at once.
+func (s *sorter) openMerge(ctx context.Context) error {
+	for len(s.disk) > s.sp.fan {
+		if err := s.mergePass(ctx); err != nil {
+			return err
+		}
+	}
+	if len(s.disk) > 1 {
+		s.sp.counters.Merges.Add(1)
+	}
+	var err error
+	s.merged, err = newDiskMerge(&s.enc, s.disk)
+	s.acct.must(s.diskHeld())
+	return err
+}
+
+// mergePass merges neighbouring runs, so that equal rows keep their order.
+func (s *sorter) mergePass(ctx context.Context) error {
+	f, err := s.sp.begin()
+	if err != nil {
+		return err
+	}
+	var next []*spill.Rows
+	defer func() {
+		if err != nil {
+			closeRows(next)
+		}
+	}()
+	old := s.disk
+	for len(old) > 0 {
+		n := min(len(old), s.sp.fan)
+		out := f.NewRows(old[0].Kinds(), s.sp.block)
+		next = append(next, out)
+		var m *diskMerge
+		if m, err = newDiskMerge(&s.enc, old[:n]); err != nil {
+			return err
+		}
+		s.sp.counters.Merges.Add(1)
+		s.acct.must(heldRows(old, next) + m.held())
+		b := newOut(out.Kinds())
+		for {
+			if err = interrupted(ctx); err != nil {
+				return err
+			}
+			var rows int
+			if rows, err = m.next(b.Cols, 0, vec.MaxRows); err != nil {
+				return err
+			}
+			if rows == 0 {
+				break
+			}
+			if err = out.Append(b.Cols, identity[:rows]); err != nil {
+				return err
+			}
+		}
+		if err = out.Finish(); err != nil {
+			return err
+		}
+		closeRows(old[:n])
+		old = old[n:]
+		s.disk = append(slices.Clone(next), old...)
+	}
+	s.sp.count()
+	return nil
+}
+
+// next is the next batch of rows in order, nil at the end.
+func (s *sorter) next(ctx context.Context) (*vec.Batch, error) {
+	if s.acct.wanted() {
+		ok, err := s.relieve(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok { // nothing to give
+			s.acct.kept(s.acct.held)
+		}
+	}
+	if err := interrupted(ctx); err != nil {
+		return nil, err
+	}
+	if s.merged != nil {
+		n, err := s.merged.next(s.out.Cols, 1, s.size)
+		if err != nil || n == 0 {
+			return nil, err
+		}
+		s.out.N, s.out.HasSel, s.out.Sel = n, false, nil
+		return s.out, nil
+	}
+	s.pop(s.size, nil)
+	if len(s.rows) == 0 {
+		return nil, nil
+	}
+	s.store.gatherAll(s.rows, s.out)
+	return s.out, nil
+}
+
+func (s *sorter) close() {
+	closeRows(s.disk)
+	s.disk, s.runs, s.merge.runs, s.merged = nil, nil, nil, nil
+	s.store = rowStore{}
+}
+
+// runHeap has the run with the least next row on top.
+type runHeap struct {
+	enc  *sortEncoder
+	runs []*sortRun
+}
+
+// Len implements heap.Interface.
+func (h *runHeap) Len() int { return len(h.runs) }
+
+// Less implements heap.Interface.
+func (h *runHeap) Less(i, j int) bool {
+	a, b := h.runs[i], h.runs[j]
+	x, y := a.entries[a.at], b.entries[b.at]
+	if x.prefix != y.prefix {
+		return x.prefix < y.prefix
+	}
+	if c := h.enc.compare(a.key(x), b.key(y)); c != 0 {
+		return c < 0
+	}
+	return x.row < y.row
+}
+
+// Swap implements heap.Interface.
+func (h *runHeap) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+
+// Push implements heap.Interface.
+func (h *runHeap) Push(x any) { h.runs = append(h.runs, x.(*sortRun)) }
+
+// Pop implements heap.Interface.
+func (h *runHeap) Pop() any {
+	last := h.runs[len(h.runs)-1]
+	h.runs = h.runs[:len(h.runs)-1]
+	return last
+}

@@ -1,0 +1,352 @@
+package exec
+
+import (
+	"context"
+	"math"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// slider aggregates a frame whose ends never move back. What it takes from a
+// row is a T, and merge, which must be associative, joins neighbours: rows up
+// to mid are kept as the sums of all rows from each of them up to mid, later
+// rows as one sum. A row enters each part once, so that a partition costs
+// O(rows) whatever the frames are, and nothing is ever subtracted, which would
+// spoil floating-point sums.
+//
+//	lo ──────── mid ───────── hi
+//	 suffix[lo-base]    acc
+type slider[T any] struct {
+	zero  T
+	push  func(T, int) T // adds a row behind the others
+	merge func(a, b T) T
+
+	lo, hi, mid, base int
+	acc               T
+	suffix            []T
+}
+
+// reset makes the frame the empty one at row n.
+func (s *slider[T]) reset(n int) {
+	s.lo, s.hi, s.mid, s.base, s.acc = n, n, n, n, s.zero
+}
+
+// move makes the frame the rows lo to hi.
+func (s *slider[T]) move(lo, hi int) T {
+	switch {
+	case lo >= s.hi: // nothing stays
+		s.reset(lo)
+	case lo > s.mid:
+		s.turn(lo)
+	}
+	s.lo = lo
+	for ; s.hi < hi; s.hi++ {
+		s.acc = s.push(s.acc, s.hi)
+	}
+	if s.lo < s.mid {
+		return s.merge(s.suffix[s.lo-s.base], s.acc)
+	}
+	return s.acc
+}
+
+// turn moves mid to the end of the frame.
+func (s *slider[T]) turn(lo int) {
+	n := s.hi - lo
+	if cap(s.suffix) < n {
+		s.suffix = make([]T, n, 2*n)
+	}
+	s.suffix = s.suffix[:n]
+	sum := s.zero
+	for i := n - 1; i >= 0; i-- {
+		sum = s.merge(s.push(s.zero, lo+i), sum)
+		s.suffix[i] = sum
+	}
+	s.base, s.mid, s.acc = lo, s.hi, s.zero
+}
+
+// sliding is an aggregate over frames.
+type sliding[T any] struct {
+	slider[T]
+	frames *frames
+	p      *partition // under way, for push
+	write  func(t T, dst *vec.Vec, i int) error
+}
+
+func (s *sliding[T]) run(ctx context.Context, p *partition) error {
+	s.p = p
+	s.reset(p.start)
+	was, lastLo, lastHi := -1, -1, -1
+	return s.frames.walk(ctx, p, func(n, lo, hi int) error {
+		if was >= 0 && lo == lastLo && hi == lastHi {
+			p.repeat(n, was)
+			return nil
+		}
+		was, lastLo, lastHi = n, lo, hi
+		dst, i := p.result(n)
+		return s.write(s.move(lo, hi), dst, i)
+	})
+}
+
+// repeat gives row n the result of row from.
+func (p *partition) repeat(n, from int) {
+	dst, i := p.result(n)
+	src, j := p.result(from)
+	dst.CopyRows(i, src, []uint16{uint16(j)}, false, false)
+}
+
+// each makes push of what one argument's value adds; NULL adds nothing.
+func (s *sliding[T]) each(col int, add func(T, *vec.Vec, int, int) T) {
+	s.push = func(t T, n int) T {
+		v, i := s.p.at(col, n)
+		if v.Nulls.IsNull(i) {
+			return t
+		}
+		return add(t, v, i, n)
+	}
+}
+
+func (w *windowOp) newAggregate(f *expr.Window) (windowFunc, error) {
+	fr, err := w.newFrames(&f.Frame)
+	if err != nil {
+		return nil, err
+	}
+	a := f.Agg
+	var kind value.Kind
+	cols := w.columns(a.Args)
+	if len(cols) > 0 {
+		kind = types.KindOf(a.Args[0].Type())
+	}
+	switch a.Name {
+	case "count":
+		return slidingCount(fr, cols), nil
+	case "sum", "avg":
+		switch kind {
+		case value.KindInt, value.KindUint:
+			return slidingInts(fr, cols[0], a, kind == value.KindUint), nil
+		case value.KindFloat:
+			return slidingFloats(fr, cols[0], a), nil
+		case value.KindDecimal:
+			return slidingDecimals(fr, cols[0], a), nil
+		}
+	case "min", "max":
+		if kind != value.KindNull {
+			return slidingExtreme(fr, cols[0], a), nil
+		}
+	case "bit_and", "bit_or", "bit_xor":
+		if kind == value.KindUint || kind == value.KindInt {
+			return slidingBits(fr, cols[0], a), nil
+		}
+	case "stddev_pop", "stddev_samp", "var_pop", "var_samp":
+		if kind == value.KindFloat {
+			return slidingVariance(fr, cols[0], a), nil
+		}
+	}
+	return w.collected(fr, cols, a)
+}
+
+func slidingCount(fr *frames, cols []int) windowFunc {
+	s := &sliding[int64]{frames: fr}
+	s.push = func(t int64, n int) int64 {
+		for _, col := range cols {
+			if v, i := s.p.at(col, n); v.Nulls.IsNull(i) {
+				return t
+			}
+		}
+		return t + 1
+	}
+	s.merge = func(a, b int64) int64 { return a + b }
+	s.write = func(t int64, dst *vec.Vec, i int) error {
+		dst.I64[i] = t
+		return nil
+	}
+	return s
+}
+
+func slidingInts(fr *frames, col int, a *expr.Agg, unsigned bool) windowFunc {
+	s := &sliding[int128]{frames: fr}
+	s.each(col, func(t int128, v *vec.Vec, i, _ int) int128 {
+		x := v.I64[i]
+		if unsigned {
+			t.add(0, uint64(x))
+		} else {
+			t.add(x>>63, uint64(x))
+		}
+		t.n++
+		return t
+	})
+	s.merge = func(a, b int128) int128 {
+		a.add(b.hi, b.lo)
+		a.n += b.n
+		return a
+	}
+	s.write = func(t int128, dst *vec.Vec, i int) error {
+		return decimalResult(value.DecimalFromInt128(t.hi, t.lo, 0), t.n, a.Name == "avg", a.T, a, dst, i)
+	}
+	return s
+}
+
+func slidingDecimals(fr *frames, col int, a *expr.Agg) windowFunc {
+	s := &sliding[decState]{frames: fr}
+	s.each(col, func(t decState, v *vec.Vec, i, _ int) decState {
+		t.add(v.Dec[i], 1)
+		return t
+	})
+	s.merge = func(a, b decState) decState {
+		if b.sum.n > 0 {
+			a.add(b.value(), b.sum.n)
+		}
+		return a
+	}
+	s.write = func(t decState, dst *vec.Vec, i int) error {
+		return decimalResult(t.value(), t.sum.n, a.Name == "avg", a.T, a, dst, i)
+	}
+	return s
+}
+
+type floatSum struct {
+	sum float64
+	n   int64
+}
+
+func slidingFloats(fr *frames, col int, a *expr.Agg) windowFunc {
+	s := &sliding[floatSum]{frames: fr}
+	s.each(col, func(t floatSum, v *vec.Vec, i, _ int) floatSum { return floatSum{t.sum + v.F64[i], t.n + 1} })
+	s.merge = func(a, b floatSum) floatSum { return floatSum{a.sum + b.sum, a.n + b.n} }
+	s.write = func(t floatSum, dst *vec.Vec, i int) error {
+		return floatResult(t.sum, t.n, a.Name == "avg", dst, i)
+	}
+	return s
+}
+
+// slidingExtreme keeps the row of the best value, counted from 1; 0 is none.
+func slidingExtreme(fr *frames, col int, a *expr.Agg) windowFunc {
+	m := newMinMax(a.Name == "max", a.Args[0].Type())
+	s := &sliding[int]{frames: fr}
+	s.merge = func(x, y int) int {
+		if x == 0 || y == 0 {
+			return x + y
+		}
+		u, i := s.p.at(col, y-1)
+		v, j := s.p.at(col, x-1)
+		if m.better(m.compare(u, i, v, j)) {
+			return y
+		}
+		return x
+	}
+	s.each(col, func(t int, _ *vec.Vec, _, n int) int { return s.merge(t, n+1) })
+	s.write = func(t int, dst *vec.Vec, i int) error {
+		if t == 0 {
+			dst.Nulls.Set(i)
+			return nil
+		}
+		src, j := s.p.at(col, t-1)
+		dst.CopyRows(i, src, []uint16{uint16(j)}, false, false)
+		return nil
+	}
+	return s
+}
+
+func slidingBits(fr *frames, col int, a *expr.Agg) windowFunc {
+	s := &sliding[uint64]{frames: fr}
+	switch a.Name {
+	case "bit_and":
+		s.zero = math.MaxUint64
+		s.merge = func(a, b uint64) uint64 { return a & b }
+	case "bit_or":
+		s.merge = func(a, b uint64) uint64 { return a | b }
+	default:
+		s.merge = func(a, b uint64) uint64 { return a ^ b }
+	}
+	s.each(col, func(t uint64, v *vec.Vec, i, _ int) uint64 { return s.merge(t, uint64(v.I64[i])) })
+	s.write = func(t uint64, dst *vec.Vec, i int) error {
+		dst.I64[i] = int64(t)
+		return nil
+	}
+	return s
+}
+
+func slidingVariance(fr *frames, col int, a *expr.Agg) windowFunc {
+	s := &sliding[moments]{frames: fr}
+	s.each(col, func(t moments, v *vec.Vec, i, _ int) moments {
+		t.add(v.F64[i])
+		return t
+	})
+	s.merge = func(a, b moments) moments {
+		a.merge(b)
+		return a
+	}
+	s.write = func(t moments, dst *vec.Vec, i int) error { return t.result(a.Name, dst, i) }
+	return s
+}
+
+// collecting is an aggregate whose result is as long as the frame: it is made
+// anew where the frame has lost rows, and else goes on.
+type collecting struct {
+	w      *windowOp
+	frames *frames
+	call   *expr.Agg
+	cols   []int
+	vecs   []*vec.Vec
+	acc    accumulator
+}
+
+func (w *windowOp) collected(fr *frames, cols []int, a *expr.Agg) (windowFunc, error) {
+	if _, ok := a.Extra.(*expr.GroupConcat); ok {
+		return nil, sqlerr.Internal("%s over a window", a)
+	}
+	return &collecting{w: w, frames: fr, call: a, cols: cols}, nil
+}
+
+func (c *collecting) run(ctx context.Context, p *partition) error {
+	was, lastLo, lastHi := -1, -1, -1
+	c.acc = nil
+	return c.frames.walk(ctx, p, func(n, lo, hi int) error {
+		if was >= 0 && lo == lastLo && hi == lastHi {
+			p.repeat(n, was)
+			return nil
+		}
+		from := lastHi
+		if c.acc == nil || lo != lastLo {
+			acc, err := newAccumulator(c.w.b.env, c.w.b.ec, c.call, false)
+			if err != nil {
+				return err
+			}
+			acc.grow(1)
+			c.acc, from = acc, lo
+		}
+		was, lastLo, lastHi = n, lo, hi
+		if err := c.add(p, from, hi); err != nil {
+			return err
+		}
+		dst, i := p.result(n)
+		if err := c.acc.result(0, dst, i); err != nil {
+			return err
+		}
+		if len(dst.Bytes) > i && !dst.Nulls.IsNull(i) {
+			return c.w.acct.to(c.w.acct.held + int64(len(dst.Bytes[i])))
+		}
+		return nil
+	})
+}
+
+// add gives rows from up to hi to the accumulator.
+func (c *collecting) add(p *partition, from, hi int) error {
+	for from < hi {
+		i := from & chunkMask
+		rows := identity[i : i+min(hi-from, vec.MaxRows-i)]
+		c.vecs = c.vecs[:0]
+		for _, col := range c.cols {
+			v, _ := p.at(col, from)
+			c.vecs = append(c.vecs, v)
+		}
+		if err := c.acc.add(c.vecs, rows, nil); err != nil {
+			return err
+		}
+		from += len(rows)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/format"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// canonical writes down, in the AST of a view's query, what binding found out:
+// the database of each table, the columns of *, the table of each column and
+// the names of the select list. So the text that is kept means the same in any
+// other surroundings, and after columns were added to its tables.
+type canonical struct {
+	tables []*ast.TableName
+}
+
+// table notes the database of a table.
+func (c *canonical) table(n *ast.TableName, db string) {
+	if c == nil {
+		return
+	}
+	n.Schema = ast.NewCIStr(db)
+	c.tables = append(c.tables, n)
+}
+
+// column notes the table of a column that was found in FROM.
+func (c *canonical) column(sc *scope, n *ast.ColumnName, e expr.Expr) {
+	if c == nil || n.Table.O != "" || sc.column != nil || sc.aliasOnly && !sc.inAgg {
+		return
+	}
+	var at *scope
+	switch e.(type) {
+	case *expr.Col:
+		at = sc
+	case *expr.Outer: // of the nearest block around that has it
+		for at = sc.outer; at != nil && !at.has(n.Name.O); {
+			at = at.outer
+		}
+	}
+	if at == nil {
+		return
+	}
+	found, err := at.src.find("", "", n.Name.O, at.clause)
+	if err != nil || found == nil || found.Table == "" {
+		return
+	}
+	if col, ok := e.(*expr.Col); ok && col.ID != found.ID {
+		return
+	}
+	for s := sc; s != at; s = s.outer {
+		if s.src.count(found.Table) > 0 {
+			return // the name would mean another table
+		}
+	}
+	n.Table = ast.NewCIStr(found.Table)
+	if found.DB != "" && at.src.count(found.Table) > 1 {
+		n.Schema = ast.NewCIStr(found.DB)
+	}
+}
+
+func (sc *scope) has(name string) bool {
+	c, err := sc.src.find("", "", name, sc.clause)
+	return err == nil && c != nil
+}
+
+// count is the number of tables of FROM that have the alias.
+func (s *source) count(alias string) int {
+	n := 0
+	if s == nil {
+		return 0
+	}
+	for _, t := range s.tables {
+		if strings.EqualFold(t.alias, alias) {
+			n++
+		}
+	}
+	return n
+}
+
+// fields puts the bound select list in the place of the written one: fields
+// are what the items of list became, starts the first field of each.
+func (c *canonical) fields(s *ast.SelectStmt, src *source, fields []field, starts []int) {
+	if c == nil {
+		return
+	}
+	var out []*ast.SelectField
+	for i, f := range s.Fields.Fields {
+		end := len(fields)
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		if f.WildCard == nil {
+			if f.AsName.O == "" {
+				f.AsName = ast.NewCIStr(fields[starts[i]].name)
+			}
+			out = append(out, f)
+			continue
+		}
+		for _, x := range fields[starts[i]:end] {
+			out = append(out, starField(src, x.col))
+		}
+	}
+	s.Fields = &ast.FieldList{Fields: out}
+	if s.Kind = ast.SelectStmtKindSelect; s.SelectStmtOpts == nil { // TABLE t
+		s.SelectStmtOpts = &ast.SelectStmtOpts{SQLCache: true}
+	}
+}
+
+func starField(src *source, col *logical.Column) *ast.SelectField {
+	name := &ast.ColumnName{Name: ast.NewCIStr(col.Name), Table: ast.NewCIStr(col.Table)}
+	if col.DB != "" && src.count(col.Table) > 1 {
+		name.Schema = ast.NewCIStr(col.DB)
+	}
+	return &ast.SelectField{Expr: &ast.ColumnNameExpr{Name: name}, AsName: ast.NewCIStr(col.Name)}
+}
+
+// texts are the query with the databases of all tables, and without db.
+func (c *canonical) texts(n ast.Node, db string) (full, local string, err error) {
+	if full, err = restore(n); err != nil {
+		return "", "", err
+	}
+	for _, t := range c.tables {
+		if t.Schema.O == db {
+			t.Schema = ast.CIStr{}
+		}
+	}
+	local, err = restore(n)
+	for _, t := range c.tables {
+		if t.Schema.O == "" {
+			t.Schema = ast.NewCIStr(db)
+		}
+	}
+	return full, local, err
+}
+
+// restore prints a statement as MySQL prints the queries of views.
+func restore(n ast.Node) (string, error) {
+	var b strings.Builder
+	flags := format.RestoreStringSingleQuotes | format.RestoreKeyWordLowercase | format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation
+	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
+		return "", sqlerr.NotSupported("this SELECT in a view")
+	}
+	return b.String(), nil
+}

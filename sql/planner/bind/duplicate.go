@@ -1,0 +1,176 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// rowAlias is the row to be inserted under a name of its own: VALUES (…) AS
+// new(a, b).
+type rowAlias struct {
+	name    string
+	columns map[string]int // positions in the table, by lower-case name
+}
+
+// newRowAlias checks a row alias: 1066, 1060, 1353.
+func newRowAlias(a *parser.RowAlias, is *insertScope, columns []int) (*rowAlias, error) {
+	if a == nil {
+		return nil, nil
+	}
+	if strings.EqualFold(a.Name, is.alias) {
+		return nil, sqlerr.NotUniqueTable(a.Name)
+	}
+	out := &rowAlias{name: a.Name, columns: map[string]int{}}
+	if a.Columns != nil && len(a.Columns) != len(columns) {
+		return nil, sqlerr.DerivedColumnList()
+	}
+	for j, i := range columns {
+		name := is.t.Columns[i].Name
+		if a.Columns != nil {
+			name = a.Columns[j]
+		}
+		key := strings.ToLower(name)
+		if _, ok := out.columns[key]; ok {
+			return nil, sqlerr.DuplicateColumn(name)
+		}
+		out.columns[key] = i
+	}
+	return out, nil
+}
+
+// sourceColumn is a column of the tables that INSERT … SELECT reads, which ON
+// DUPLICATE KEY UPDATE reads too. It stands behind the query's own columns.
+type sourceColumn struct {
+	db, table, name string // as they are written
+	col             logical.Column
+}
+
+// besides looks for a name in the row alias and in the tables of the source;
+// nil if it is in neither. 1052 if the target has it as well.
+func (s *insertScope) besides(db, table, name string, inTarget bool) (expr.Expr, error) {
+	var out expr.Expr
+	if s.row != nil && db == "" && (table == "" || strings.EqualFold(table, s.row.name)) {
+		if i, ok := s.row.columns[strings.ToLower(name)]; ok {
+			out = s.rowCol(i, len(s.t.Columns)+i)
+		}
+	}
+	for i, c := range s.source {
+		if strings.EqualFold(c.name, name) && strings.EqualFold(c.table, table) && strings.EqualFold(c.db, db) {
+			at := 2*len(s.t.Columns) + i
+			out = &expr.Col{ID: expr.ColID(-1 - at), Index: at, T: c.col.T, Null: c.col.Null, Table: table, Name: name}
+		}
+	}
+	if out != nil && inTarget {
+		return nil, sqlerr.AmbiguousColumn(qualified(db, table, name), clauseField)
+	}
+	return out, nil
+}
+
+// insertSource binds the query of INSERT … SELECT. What ON DUPLICATE KEY UPDATE
+// reads of its tables is added to the select list; that works for one SELECT
+// without grouping, as in MySQL.
+func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.Insert) error {
+	query := n.Select
+	sel, ok := query.(*ast.SelectStmt)
+	if ok && len(n.OnDuplicate) > 0 && sel.From != nil && sel.GroupBy == nil {
+		if err := b.findSourceColumns(is, n.OnDuplicate, sel); err != nil {
+			return err
+		}
+		query = withFields(sel, is.source)
+	}
+	r, err := b.query(&scope{b: b, clause: clauseField}, query)
+	if err != nil {
+		return err
+	}
+	own := len(r.cols) - len(is.source)
+	if own != len(out.Columns) {
+		return sqlerr.WrongValueCount(1)
+	}
+	for i := range is.source {
+		is.source[i].col = r.cols[own+i]
+	}
+	out.Source = r.node
+	return nil
+}
+
+// withFields is a copy of a SELECT with more columns at the end.
+func withFields(sel *ast.SelectStmt, more []sourceColumn) *ast.SelectStmt {
+	if len(more) == 0 {
+		return sel
+	}
+	out, fields := *sel, *sel.Fields
+	fields.Fields = append([]*ast.SelectField(nil), fields.Fields...)
+	for _, c := range more {
+		name := &ast.ColumnName{Schema: ast.NewCIStr(c.db), Table: ast.NewCIStr(c.table), Name: ast.NewCIStr(c.name)}
+		fields.Fields = append(fields.Fields, &ast.SelectField{Expr: &ast.ColumnNameExpr{Name: name}})
+	}
+	out.Fields = &fields
+	return &out
+}
+
+// findSourceColumns notes the names of ON DUPLICATE KEY UPDATE that are columns
+// of the tables of sel. FROM is bound for that by a binder of its own.
+func (b *binder) findSourceColumns(is *insertScope, list []*ast.Assignment, sel *ast.SelectStmt) error {
+	v := &columnVisitor{}
+	for _, a := range list {
+		a.Expr.Accept(v)
+	}
+	if len(v.names) == 0 {
+		return nil
+	}
+	env := *b.env
+	env.Warn = nil
+	probe := newBinder(&env)
+	sc := &scope{b: probe, clause: clauseField}
+	if err := probe.withClause(sc, sel.With, sel); err != nil {
+		return err
+	}
+	src, err := probe.from(sc, sel.From.TableRefs)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, c := range v.names {
+		db, table, name := c.Schema.O, c.Table.O, c.Name.O
+		key := strings.ToLower(db + "." + table + "." + name)
+		if seen[key] || table != "" && is.find(db, table, name) >= 0 {
+			continue
+		}
+		seen[key] = true
+		found, err := src.find(db, table, name, clauseField)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			continue
+		}
+		if sel.Distinct {
+			return sqlerr.NotSupported("ON DUPLICATE KEY UPDATE that reads the tables of SELECT DISTINCT")
+		}
+		is.source = append(is.source, sourceColumn{db: db, table: table, name: name})
+	}
+	return nil
+}
+
+// columnVisitor collects column names outside of subqueries and VALUES().
+type columnVisitor struct{ names []*ast.ColumnName }
+
+// Enter implements ast.Visitor.
+func (v *columnVisitor) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.ColumnNameExpr:
+		v.names = append(v.names, x.Name)
+	case *ast.SubqueryExpr, *ast.ValuesExpr, *ast.DefaultExpr:
+		return n, true
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (v *columnVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }

@@ -1,0 +1,24 @@
+package rewrite
+
+import (
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+)
+
+// ReadsOuter reports whether a plan reads values of the query around it.
+func ReadsOuter(n logical.Node) bool {
+	for _, e := range expressions(n) {
+		if expr.ReadsOuter(e) {
+			return true
+		}
+	}
+	if a, ok := n.(*logical.Apply); ok {
+		return ReadsOuter(a.Left) // what the right side reads are Params
+	}
+	for _, in := range n.Inputs() {
+		if ReadsOuter(in) {
+			return true
+		}
+	}
+	return false
+}

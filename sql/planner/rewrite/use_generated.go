@@ -1,0 +1,242 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// useGenerated puts a generated column that an index has in the place of an
+// expression that is the column's own, in conditions, ORDER BY and GROUP BY:
+// WHERE LOWER(name) = 'x' with KEY ((LOWER(name))) becomes a condition on the
+// column behind that key part. Access paths and order follow by themselves.
+//
+// The column's value must be the expression's for every row and session:
+//   - its type holds all values of the expression: INT AS (a + 1) may hold less
+//     than a + 1, which is a BIGINT;
+//   - the expression depends on nothing that the session may have set otherwise
+//     than those who wrote the rows: time zone, locale, date modes;
+//   - above an outer join the columns of its inner side may be NULL together,
+//     where the expression of NULLs is not: COALESCE(a, 1).
+func (r *Rewriter) useGenerated(n logical.Node) logical.Node {
+	if r.Rules == nil || r.Bind == nil || r.Bind.Mode&dateModes != types.DefaultSQLMode&dateModes {
+		return n
+	}
+	out, _ := r.useGeneratedIn(n)
+	return out
+}
+
+// dateModes are the parts of the sql_mode on which values may depend.
+const dateModes = types.ModeNoZeroDate | types.ModeNoZeroInDate | types.ModeAllowInvalidDates | types.ModeTimeTruncateFractional | types.ModeNoBackslashEscapes
+
+// generatedColumn is an expression with the column that holds its value.
+type generatedColumn struct {
+	e   expr.Expr
+	col *expr.Col
+}
+
+// useGeneratedIn rewrites n and tells what can be replaced above it.
+func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColumn) {
+	if s, ok := n.(*logical.Scan); ok {
+		return n, r.generatedOf(s)
+	}
+	old := n.Inputs()
+	in := make([]logical.Node, len(old))
+	lists := make([][]generatedColumn, len(old))
+	for i := range old {
+		in[i], lists[i] = r.useGeneratedIn(old[i])
+	}
+	n = withInputs(n, in)
+	switch x := n.(type) {
+	case *logical.Filter:
+		return &logical.Filter{Input: x.Input, Conds: replaceAll(x.Conds, lists[0])}, lists[0]
+	case *logical.Sort:
+		c := *x
+		c.Keys = slices.Clone(x.Keys)
+		for i := range c.Keys {
+			c.Keys[i].Expr = replaceGenerated(c.Keys[i].Expr, lists[0])
+		}
+		return &c, lists[0]
+	case *logical.Limit:
+		return n, lists[0]
+	case *logical.Aggregate:
+		c := *x
+		c.GroupBy = replaceAll(x.GroupBy, lists[0])
+		return &c, nil
+	case *logical.Join:
+		c := *x
+		c.On = replaceAll(x.On, slices.Concat(lists[0], lists[1]))
+		if x.Kind == logical.JoinInner {
+			return &c, slices.Concat(lists[0], lists[1])
+		}
+		return &c, lists[0]
+	}
+	return n, nil
+}
+
+// generatedOf are the generated columns of a table that stand in an index and
+// can replace their expressions.
+func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
+	var out []generatedColumn
+	if !hasIndexedGenerated(s.Table) {
+		return nil
+	}
+	rules := r.Rules(s.Table)
+	if rules == nil {
+		return nil
+	}
+	for i := range rules.Steps {
+		st := &rules.Steps[i]
+		c := &s.Table.Columns[st.Pos]
+		if st.Default || st.Zoned || !isIndexed(s.Table, c.ID) || !holds(c, st.Expr.Type()) || asksSession(st.Expr) {
+			continue
+		}
+		e := expr.Map(st.Expr, func(e expr.Expr) expr.Expr {
+			if k, ok := e.(*expr.Col); ok {
+				return scanColumn(s, k.Index)
+			}
+			return e
+		})
+		out = append(out, generatedColumn{e: e, col: scanColumn(s, st.Pos)})
+	}
+	return out
+}
+
+func scanColumn(s *logical.Scan, pos int) *expr.Col {
+	c := &s.Cols[pos]
+	col := &expr.Col{ID: c.ID, Index: -1, T: c.T, Null: c.Null, Table: c.Table, Name: c.Name}
+	if t := &s.Table.Columns[pos]; t.Hidden && t.Generated != nil {
+		col.Table, col.Name = "", t.Generated.Expr // the name says nothing
+	}
+	return col
+}
+
+func hasIndexedGenerated(t *schema.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Generated != nil && isIndexed(t, c.ID) })
+}
+
+func isIndexed(t *schema.Table, id schema.ColumnID) bool {
+	return t.IsPrimaryKeyPart(id) || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool {
+		return x.State == schema.IndexPublic && slices.ContainsFunc(x.Parts, func(p schema.KeyPart) bool { return p.Column == id })
+	})
+}
+
+// asksSession reports an expression whose value may differ with the session's
+// variables.
+func asksSession(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		f, ok := x.(*expr.Func)
+		found = found || ok && (expr.IsSessionFunc(f.Name) || expr.ReadsSettings(f.Name))
+		return !found
+	})
+	return found
+}
+
+// holds reports whether a column keeps every value of type t as it is.
+func holds(col *schema.Column, t schema.Type) bool {
+	c := col.Type
+	switch {
+	case !col.Nullable:
+		return false // NULL may have been stored as something else
+	case t.IsInteger() && c.IsInteger():
+		return c.Unsigned == t.Unsigned && c.ID >= t.ID
+	case t.IsCharacter():
+		if !c.IsCharacter() || c.ID == schema.TypeChar || c.Collation != t.Collation || t.ID == schema.TypeChar {
+			return false
+		}
+		return fits(t, c)
+	case t.IsBinary():
+		return c.IsBinary() && c.ID != schema.TypeBinary && fits(t, c)
+	case t.ID != c.ID || t.Unsigned != c.Unsigned:
+		return false
+	}
+	switch t.ID {
+	case schema.TypeDecimal:
+		return t.Scale == c.Scale && t.Len <= c.Len
+	case schema.TypeDouble:
+		return c.Len <= 0
+	case schema.TypeDatetime, schema.TypeTime:
+		return t.Scale == c.Scale
+	case schema.TypeDate, schema.TypeYear:
+		return true
+	}
+	return false
+}
+
+// fits reports whether strings of type t are no longer than those of column
+// type c.
+func fits(t, c schema.Type) bool {
+	if c.IsBlobOrText() {
+		return t.ID == c.ID || !t.IsBlobOrText() && t.Len >= 0 && t.Len <= 16383 && c.ID != schema.TypeTinyText && c.ID != schema.TypeTinyBlob
+	}
+	return !t.IsBlobOrText() && t.Len >= 0 && t.Len <= c.Len
+}
+
+func replaceAll(list []expr.Expr, by []generatedColumn) []expr.Expr {
+	if len(by) == 0 {
+		return list
+	}
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		out[i] = replaceGenerated(e, by)
+	}
+	return out
+}
+
+// replaceGenerated replaces the largest parts of e that are generated columns.
+func replaceGenerated(e expr.Expr, by []generatedColumn) expr.Expr {
+	for i := range by {
+		if expr.Same(e, by[i].e) {
+			return by[i].col
+		}
+	}
+	f, ok := e.(*expr.Func)
+	if !ok || len(by) == 0 {
+		return e
+	}
+	var args []expr.Expr
+	for i, a := range f.Args {
+		m := replaceGenerated(a, by)
+		if m != a && args == nil {
+			args = slices.Clone(f.Args)
+		}
+		if args != nil {
+			args[i] = m
+		}
+	}
+	if args == nil {
+		return e
+	}
+	c := *f
+	c.Args = args
+	return &c
+}
+
+// ReplacesLiterals reports whether the rule may replace an expression with
+// literals in it by a column of t. A plan that was made without knowing the
+// literals would miss that.
+func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) bool {
+	if !hasIndexedGenerated(t) {
+		return false
+	}
+	r := rules(t)
+	if r == nil {
+		return false
+	}
+	found := false
+	for i := range r.Steps {
+		if s := &r.Steps[i]; !s.Default && isIndexed(t, t.Columns[s.Pos].ID) {
+			expr.Walk(s.Expr, func(e expr.Expr) bool {
+				_, literal := e.(*expr.Const)
+				found = found || literal
+				return !found
+			})
+		}
+	}
+	return found
+}

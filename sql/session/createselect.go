@@ -1,0 +1,99 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/ddl"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// createSelect is CREATE TABLE … SELECT. The rows are written before the table
+// is published, so that a failure leaves nothing; a schema change of what is
+// read makes it begin anew.
+func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebind func() (logical.Statement, error), vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	runner := s.engine.ddl
+	if x.Temporary {
+		runner = s.temporaryRunner()
+	} else {
+		if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
+			return sqlerr.ReadOnlyTransaction()
+		}
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
+	for try := 0; ; try++ {
+		r, stale, err := s.tryCreateSelect(ctx, runner, x, vals, ptypes)
+		if err != nil {
+			return err
+		}
+		if !stale {
+			s.rowCount = int64(r.Affected)
+			info := fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", r.Matched, r.Matched-r.Changed, s.warningCount)
+			if r.Info != "" {
+				info = r.Info
+			}
+			return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
+		}
+		if try == maxReplans {
+			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+		}
+		bound, err := rebind()
+		if err != nil {
+			return err
+		}
+		x = bound.(*logical.CreateTable)
+	}
+}
+
+func (s *Session) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *logical.CreateTable, vals []value.Datum, ptypes []schema.Type) (r exec.Result, stale bool, err error) {
+	n, err := runner.PrepareTable(ctx, x, s.ddlEnv())
+	if err != nil || n == nil {
+		return r, false, err
+	}
+	published := false
+	defer func() {
+		if !published {
+			n.Abort(context.WithoutCancel(ctx))
+		}
+	}()
+	ins := *x.Source
+	ins.Table = n.Table
+	c, err := s.plan(&ins, vals, ptypes)
+	if err != nil {
+		return r, false, err
+	}
+	var reads []*schema.Table
+	for _, t := range c.plan.Tables {
+		if t != n.Table {
+			reads = append(reads, t)
+		}
+	}
+	if err := s.checkLocked(reads, nil); err != nil {
+		return r, false, err
+	}
+	release, err := s.lockStatement(ctx, reads, nil)
+	if err != nil {
+		return r, false, err
+	}
+	defer release()
+	if !s.currentTables(reads) || !s.currentViews(c.plan.Views) {
+		return r, true, nil
+	}
+	if x.Temporary && s.open != nil {
+		r, err = s.changeBehindSavepoint(ctx, c, vals)
+	} else {
+		r, err = s.changeAndCommit(ctx, c, vals)
+	}
+	if err != nil {
+		return r, false, err
+	}
+	published = true
+	return r, false, n.Publish(ctx)
+}

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// securePath is the real path, without symbolic links, of a file that a
+// statement names, which need not exist yet: 1290 unless it lies within
+// secure_file_priv, which forbids all files when it is empty.
+//
+// Unlike in MySQL, a relative path is never right: it would lie in the data
+// directory.
+func (s *Session) securePath(path string) (string, error) {
+	refused := sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
+	given := s.vars.text("secure_file_priv")
+	if given == "" || !within(filepath.Clean(given), filepath.Clean(path)) {
+		return "", refused
+	}
+	root, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return "", refused
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", notFound(path)
+	}
+	full := filepath.Join(dir, filepath.Base(path))
+	if target, err := filepath.EvalSymlinks(full); err == nil {
+		full = target
+	}
+	if !within(root, full) {
+		return "", refused
+	}
+	return full, nil
+}
+
+// within reports whether path lies below dir.
+func within(dir, path string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func notFound(path string) error {
+	return sqlerr.New(13, "HY000", "Can't get stat of '%s' (OS errno 2 - No such file or directory)", path)
+}
+
+// openServerFile opens a file of the server for LOAD DATA: 13, 1290.
+func (s *Session) openServerFile(path string) (io.ReadCloser, error) {
+	full, err := s.securePath(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(full)
+	if err != nil {
+		return nil, notFound(path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, sqlerr.New(85, "HY000", "The file '%s' must be in the database directory or be readable by all", path)
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return nil, sqlerr.New(29, "HY000", "File '%s' not found (OS errno 13 - Permission denied)", path)
+	}
+	return f, nil
+}
+
+// loadText gives a file of LOAD DATA in utf8mb4. Those character sets whose
+// characters are not made of single bytes as ASCII has them are refused by
+// MySQL too.
+func loadText(in io.Reader, charset string) (io.Reader, error) {
+	if known, ok := collate.DefaultForCharset(charset); charset == "" || charset == "ascii" || ok && foreign(known.Charset) == nil {
+		return in, nil
+	}
+	switch charset {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return nil, sqlerr.NotSupported("LOAD DATA CHARACTER SET " + charset)
+	}
+	c, ok := collate.DefaultForCharset(charset)
+	if !ok {
+		return nil, sqlerr.UnknownCharset(charset)
+	}
+	to, _ := collate.DefaultForCharset("utf8mb4")
+	return &textReader{in: in, from: c, to: to}, nil
+}
+
+// textReader converts text from one character set to another. Characters that
+// the other does not have become '?'.
+type textReader struct {
+	in       io.Reader
+	from, to *collate.Collation
+	raw, out []byte
+	err      error
+}
+
+// textPiece is the size in bytes of one read.
+const textPiece = 1 << 16
+
+// maxCharLen is the length in bytes of the longest character of any set.
+const maxCharLen = 4
+
+// Read implements io.Reader.
+func (r *textReader) Read(p []byte) (int, error) {
+	for len(r.out) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		kept := len(r.raw)
+		r.raw = append(r.raw, make([]byte, textPiece)...)
+		n, err := r.in.Read(r.raw[kept:])
+		r.raw, r.err = r.raw[:kept+n], err
+		r.convert()
+	}
+	n := copy(p, r.out)
+	r.out = r.out[n:]
+	return n, nil
+}
+
+// convert turns the whole characters of raw into out; the last bytes may be the
+// beginning of one.
+func (r *textReader) convert() {
+	end := len(r.raw)
+	if r.err == nil {
+		end = 0
+		for end < len(r.raw)-maxCharLen {
+			_, n := r.from.Decode(r.raw[end:])
+			end += n
+		}
+	}
+	r.out, _ = r.from.Convert(r.out[:0], r.raw[:end], r.to)
+	r.raw = append(r.raw[:0], r.raw[end:]...)
+}

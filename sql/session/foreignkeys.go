@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// addKeys gives the plan of a change the foreign keys that it has to keep. The
+// tables of these are no part of the statement's text: LOCK TABLES need not
+// name them.
+func (s *Session) addKeys(p *physical.Plan) {
+	p.Named = len(p.Tables)
+	if p.Change == nil {
+		return
+	}
+	p.Keys = s.engine.catalog.Snapshot().References(s.shared(p.Writes))
+	if p.Keys == nil {
+		return
+	}
+	p.Tables, p.Writes = slices.Clone(p.Tables), slices.Clone(p.Writes)
+	add := func(to *[]*schema.Table, list []*schema.Table) {
+		for _, t := range list {
+			if !slices.Contains(*to, t) {
+				*to = append(*to, t)
+			}
+		}
+	}
+	add(&p.Tables, p.Keys.Tables)
+	add(&p.Writes, p.Keys.Cascaded)
+}
+
+// currentKeys reports whether a plan knows the foreign keys that there are now.
+// It is asked under the metadata locks of the plan's tables, which whoever adds
+// a foreign key takes too.
+func (s *Session) currentKeys(p *physical.Plan) bool {
+	if p.Change == nil {
+		return true
+	}
+	return s.engine.catalog.Snapshot().IsCurrent(p.Keys, s.shared(p.Writes))
+}
+
+// changeEnv is execEnv for a change.
+func (s *Session) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
+	src := s.sourceEnv(view{Reader: txn, Txn: txn})
+	if s.foreignKeyChecks() {
+		src.Keys, src.Undo = p.Keys, ignores(p)
+	}
+	env := s.envOver(ctx, src, vals)
+	env.Ctx.Write = true
+	if src.Keys != nil {
+		env.Cascaded = src.Keys.Cascaded
+	}
+	return env
+}
+
+func (s *Session) foreignKeyChecks() bool { return s.vars.number("foreign_key_checks") != 0 }
+
+// ignores reports whether a change is an IGNORE one.
+func ignores(p *physical.Plan) bool {
+	switch x := p.Change.(type) {
+	case *physical.Insert:
+		return x.Ignore
+	case *physical.Update:
+		return x.Ignore
+	case *physical.Delete:
+		return x.Ignore
+	case *physical.MultiUpdate:
+		return x.Ignore
+	case *physical.MultiDelete:
+		return x.Ignore
+	}
+	return false
+}

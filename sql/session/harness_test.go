@@ -1,0 +1,66 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// textSink keeps rows as text: values joined by blanks.
+type textSink struct {
+	sink
+	types []schema.Type
+	lines []string
+}
+
+func (s *textSink) Header(h *mysqlwire.Header) error {
+	s.types = nil
+	for _, c := range h.Columns() {
+		s.types = append(s.types, c.Type)
+	}
+	return nil
+}
+
+func (s *textSink) Batch(b *vec.Batch) error {
+	for i := range b.Live() {
+		var line []string
+		for j, c := range b.Cols {
+			text := "NULL"
+			if d := c.Datum(b.Row(i)); !d.IsNull() {
+				text = string(types.AppendText(nil, s.types[j], d))
+			}
+			line = append(line, text)
+		}
+		s.lines = append(s.lines, strings.Join(line, " "))
+	}
+	return nil
+}
+
+// rowsOf are the rows of a query, joined by slashes.
+func (s *Session) rowsOf(t testing.TB, sql string) string {
+	t.Helper()
+	w := &textSink{}
+	if err := s.Query(context.Background(), sql, w); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return strings.Join(w.lines, "/")
+}
+
+// errorOf is the number of the error that a statement ends with, 0 for none.
+func (s *Session) errorOf(sql string) int {
+	err := s.Query(context.Background(), sql, &textSink{})
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
+		return int(e.Number)
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
+}

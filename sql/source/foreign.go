@@ -1,0 +1,396 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// maxCascade is how deep the actions of foreign keys go, as in InnoDB.
+const maxCascade = 15
+
+// chain is what a cascade has been through.
+type chain struct {
+	depth int
+	// updated are the tables that it updates: an action that comes back to one
+	// of them is refused.
+	updated []*schema.Table
+}
+
+// guarded runs a write that foreign keys may refuse after it was made. Where
+// the statement goes on (IGNORE), it is undone then, with all that it brought
+// about; otherwise the statement is.
+func (s *Source) guarded(write func() error) error {
+	if !s.env.Undo {
+		return write()
+	}
+	txn := s.env.Txn
+	sp := txn.Savepoint()
+	if err := write(); err != nil {
+		// If this fails the transaction is lost, and the next use tells.
+		_ = txn.RollbackTo(sp)
+		return err
+	}
+	txn.Release(sp)
+	return nil
+}
+
+func (s *Source) outOf(t *schema.Table) []*schema.Reference {
+	if s.env.Keys == nil {
+		return nil
+	}
+	return s.env.Keys.Out[t.ID]
+}
+
+func (s *Source) into(t *schema.Table) []*schema.Reference {
+	if s.env.Keys == nil {
+		return nil
+	}
+	return s.env.Keys.In[t.ID]
+}
+
+// insertRow writes a new row and keeps foreign keys.
+func (s *Source) insertRow(ctx context.Context, w *writer, row []value.Datum) (c *table.Conflict, err error) {
+	out := s.outOf(w.codec.Table)
+	if len(out) == 0 {
+		return w.Writer.Insert(ctx, row)
+	}
+	err = s.guarded(func() error {
+		if c, err = w.Writer.Insert(ctx, row); err != nil || c != nil {
+			return err
+		}
+		for _, r := range out {
+			if err := s.checkParent(ctx, r, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+// updateRow writes the new form of a stored row and keeps foreign keys.
+func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datum, by *schema.Reference, c chain) error {
+	t := w.codec.Table
+	out, in := s.outOf(t), s.into(t)
+	if len(out) == 0 && len(in) == 0 {
+		return w.Writer.Update(ctx, was, now)
+	}
+	s.verified = nil
+	return s.guarded(func() error {
+		if err := w.Writer.Update(ctx, was, now); err != nil {
+			return err
+		}
+		for _, r := range in {
+			if sameAt(was, now, r.ParentColumns) || hasNullAt(was, r.ParentColumns) {
+				continue
+			}
+			if err := s.keyChanged(ctx, r, was, now, c); err != nil {
+				return err
+			}
+		}
+		// A row whose key changes is a new one to InnoDB.
+		moved := !sameKey(t, was, now)
+		for _, r := range out {
+			if r != by && (moved || !sameAt(was, now, r.ChildColumns)) {
+				if err := s.checkParent(ctx, r, now); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// deleteRow removes a stored row and keeps foreign keys.
+func (s *Source) deleteRow(ctx context.Context, w *writer, was []value.Datum, c chain) error {
+	in := s.into(w.codec.Table)
+	if len(in) == 0 {
+		return w.Writer.Delete(ctx, was)
+	}
+	s.verified = nil
+	return s.guarded(func() error {
+		if err := w.Writer.Delete(ctx, was); err != nil {
+			return err
+		}
+		for _, r := range in {
+			if hasNullAt(was, r.ParentColumns) {
+				continue
+			}
+			if err := s.parentGone(ctx, r, was, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sameAt reports whether two rows have the same bytes in some columns.
+func sameAt(a, b []value.Datum, columns []int) bool {
+	for _, i := range columns {
+		if !exec.SameDatum(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameKey(t *schema.Table, a, b []value.Datum) bool {
+	for _, p := range t.PrimaryKey {
+		if i := t.ColumnIndex(p.Column); !exec.SameDatum(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasNullAt(row []value.Datum, columns []int) bool {
+	for _, i := range columns {
+		if row[i].IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// checkParent locks the row that a child row refers to, shared, until the
+// transaction ends. So nobody can remove it while the child is not committed,
+// and whoever removes it meanwhile is waited for.
+func (s *Source) checkParent(ctx context.Context, r *schema.Reference, row []value.Datum) error {
+	if hasNullAt(row, r.ChildColumns) {
+		return nil
+	}
+	if r.Parent == nil {
+		return sqlerr.NoReferencedRow(r.Child.ForeignKeyText(r.Key))
+	}
+	k, err := s.env.Codecs.get(r.Parent)
+	if err != nil {
+		return err
+	}
+	parent := make([]value.Datum, len(r.Parent.Columns))
+	for i, at := range r.ChildColumns {
+		parent[r.ParentColumns[i]] = row[at]
+	}
+	key := k.AppendUniqueKey(nil, r.ParentIndex, parent)
+	if s.verified[string(key)] {
+		return nil
+	}
+	found, err := s.lockParent(ctx, k, r, key)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return sqlerr.NoReferencedRow(r.Child.ForeignKeyText(r.Key))
+	}
+	if s.verified == nil || len(s.verified) >= maxVerified {
+		s.verified = map[string]bool{}
+	}
+	s.verified[string(key)] = true
+	return nil
+}
+
+// maxVerified bounds the parent keys that a statement remembers.
+const maxVerified = 4096
+
+// lockParent locks the row of a key of the primary key or of a unique index.
+func (s *Source) lockParent(ctx context.Context, k *tableCodec, r *schema.Reference, key []byte) (bool, error) {
+	shared := storage.LockOptions{Mode: storage.LockShared}
+	for range maxRetries {
+		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, shared)
+		if err != nil || locked[0].Value == nil {
+			return false, err
+		}
+		if r.ParentIndex == nil {
+			return true, nil
+		}
+		x := k.Index(r.ParentIndex.ID)
+		rowKey, err := x.AppendRowKey(nil, key, locked[0].Value)
+		if err != nil {
+			return false, err
+		}
+		if locked, err = s.env.Txn.Lock(ctx, [][]byte{rowKey}, shared); err != nil {
+			return false, err
+		}
+		// The entry may be another row's by now.
+		val, err := s.env.Txn.Latest().Get(ctx, key, nil)
+		if errors.Is(err, storage.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		again, err := x.AppendRowKey(nil, key, val)
+		if err != nil {
+			return false, err
+		}
+		if locked[0].Value != nil && bytes.Equal(again, rowKey) {
+			return true, nil
+		}
+	}
+	return false, internal("a referenced row of %s moves again and again", r.Parent.Name)
+}
+
+// children finds the rows that refer to a key of the parent, locks them and
+// gives each to fn as it is under its lock. With first it ends at the first.
+func (s *Source) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
+	w, err := s.writer(r.Child)
+	if err != nil {
+		return err
+	}
+	k := w.codec
+	child := make([]value.Datum, len(r.Child.Columns))
+	for i, at := range r.ParentColumns {
+		child[r.ChildColumns[i]] = parent[at]
+	}
+	var x *table.Index
+	prefix, parts := k.Prefix(), k.Key
+	if r.ChildIndex != nil {
+		x = k.Index(r.ChildIndex.ID)
+		prefix, parts = x.Prefix(), x.Parts
+	}
+	parts = parts[:len(r.ChildColumns)]
+	start := table.AppendParts(append([]byte(nil), prefix...), parts, child)
+	keys, err := s.rowKeys(ctx, x, start)
+	if err != nil {
+		return err
+	}
+	rd := k.NewRowReader()
+	for _, key := range keys {
+		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: mode})
+		if err != nil {
+			return err
+		}
+		if locked[0].Value == nil {
+			continue
+		}
+		row := make([]value.Datum, len(r.Child.Columns))
+		if err := rd.Fetch(ctx, s.env.Txn.Latest(), key, locked[0].Value, row); err != nil {
+			return err
+		}
+		if hasNullAt(row, r.ChildColumns) || !bytes.Equal(start, table.AppendParts(append([]byte(nil), prefix...), parts, row)) {
+			continue
+		}
+		for i := range row {
+			row[i] = row[i].Clone()
+		}
+		if more, err := fn(w, row); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowKeys are the keys of the rows whose entry in x (nil: whose key) begins
+// with start, in the latest state.
+func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) ([][]byte, error) {
+	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	var keys [][]byte
+	var bad error
+	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		row := bytes.Clone(key)
+		if x != nil {
+			row, bad = x.AppendRowKey(nil, key, val)
+		}
+		keys = append(keys, row)
+		return bad == nil
+	})
+	return keys, errors.Join(err, bad)
+}
+
+// refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that
+// refers to itself does too, as in InnoDB.
+func (s *Source) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum) error {
+	if r.Child.ID == r.Parent.ID && !hasNullAt(was, r.ChildColumns) && s.refersToItself(r, was) {
+		return sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
+	}
+	return s.children(ctx, r, was, storage.LockShared, func(*writer, []value.Datum) (bool, error) {
+		return false, sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
+	})
+}
+
+// refersToItself compares the parent's and the child's side of one row, by
+// collation.
+func (s *Source) refersToItself(r *schema.Reference, row []value.Datum) bool {
+	k, err := s.env.Codecs.get(r.Child)
+	if err != nil {
+		return false
+	}
+	parts := k.Key
+	if r.ParentIndex != nil {
+		parts = k.Index(r.ParentIndex.ID).Parts
+	}
+	parts = parts[:len(r.ParentColumns)]
+	other := make([]value.Datum, len(row))
+	for i, at := range r.ParentColumns {
+		other[at] = row[r.ChildColumns[i]]
+	}
+	return bytes.Equal(table.AppendParts(nil, parts, row), table.AppendParts(nil, parts, other))
+}
+
+// parentGone does what ON DELETE says.
+func (s *Source) parentGone(ctx context.Context, r *schema.Reference, was []value.Datum, c chain) error {
+	if !r.Key.OnDelete.Writes() {
+		return s.refuseChildren(ctx, r, was)
+	}
+	if c.depth++; c.depth > maxCascade {
+		return sqlerr.ForeignKeyDepth(maxCascade)
+	}
+	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+		if r.Key.OnDelete == schema.ActionCascade {
+			return true, s.deleteRow(ctx, w, row, c)
+		}
+		return true, s.updateChild(ctx, r, w, row, nil, c)
+	})
+}
+
+// keyChanged does what ON UPDATE says. An action that comes back to a table
+// which the statement or the cascade updates acts like RESTRICT.
+func (s *Source) keyChanged(ctx context.Context, r *schema.Reference, was, now []value.Datum, c chain) error {
+	restrict := !r.Key.OnUpdate.Writes() || r.Child.ID == r.Parent.ID
+	for _, t := range c.updated {
+		restrict = restrict || t.ID == r.Child.ID
+	}
+	if restrict {
+		return s.refuseChildren(ctx, r, was)
+	}
+	if c.depth++; c.depth > maxCascade {
+		return sqlerr.ForeignKeyDepth(maxCascade)
+	}
+	c.updated = append(c.updated[:len(c.updated):len(c.updated)], r.Parent)
+	var with []value.Datum
+	if r.Key.OnUpdate == schema.ActionCascade {
+		with = now
+	}
+	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+		return true, s.updateChild(ctx, r, w, row, with, c)
+	})
+}
+
+// updateChild gives a child the new key of its parent; NULL when parent is nil.
+func (s *Source) updateChild(ctx context.Context, r *schema.Reference, w *writer, row, parent []value.Datum, c chain) error {
+	next := append([]value.Datum(nil), row...)
+	for i, at := range r.ChildColumns {
+		next[at] = value.Null
+		if parent != nil {
+			next[at] = parent[r.ParentColumns[i]]
+		}
+	}
+	err := s.updateRow(ctx, w, row, next, r, c)
+	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
+		return sqlerr.ForeignKeyDuplicate(r.Parent.Name, dup.Entry(types.AppendText), dup.Table.Name, dup.KeyName())
+	}
+	return err
+}

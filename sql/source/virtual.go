@@ -1,0 +1,87 @@
+package source
+
+import (
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// virtual is an output that is computed from others.
+type virtual struct {
+	out int
+	e   expr.Expr // over the outputs
+	col *schema.Column
+}
+
+// addVirtual plans the virtual columns among those that are read from rows, and
+// extends the outputs by what they need.
+func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]int, []bool) {
+	t := p.codec.Table
+	outOf := map[int]int{} // of the columns that are wanted
+	for out, pos := range read {
+		if want == nil || want[out] {
+			outOf[pos] = out
+		}
+	}
+	read = slices.Clone(read)
+	if want != nil {
+		want = slices.Clone(want)
+	}
+	// Each step reads only what stands before it, so all that a column needs is
+	// known when the steps are visited backwards.
+	for i := len(rules.Steps) - 1; i >= 0; i-- {
+		s := &rules.Steps[i]
+		out, ok := outOf[s.Pos]
+		if !ok || !t.Columns[s.Pos].IsVirtual() {
+			continue
+		}
+		for _, pos := range s.Reads {
+			if _, ok := outOf[pos]; !ok {
+				outOf[pos] = len(read)
+				read = append(read, pos)
+				if want != nil {
+					want = append(want, true)
+				}
+			}
+		}
+		e := expr.Map(s.Expr, func(e expr.Expr) expr.Expr {
+			if c, ok := e.(*expr.Col); ok {
+				placed := *c
+				placed.Index = outOf[c.Index]
+				return &placed
+			}
+			return e
+		})
+		p.virtual = append(p.virtual, virtual{out: out, e: e, col: &t.Columns[s.Pos]})
+	}
+	slices.Reverse(p.virtual)
+	return read, want
+}
+
+// compute computes the virtual outputs of the live rows.
+func (s *sieve) compute() error {
+	if s.virtual == nil {
+		s.virtual = derive.ReadCtx(s.zone.env.Loc, s.ec.Now)
+		s.virtual.Context = s.ec.Context
+	}
+	for i := range s.dec.plan.virtual {
+		v := &s.dec.plan.virtual[i]
+		if err := derive.Column(s.virtual, v.e, v.col, &s.batch, s.batch.Cols[v.out]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// result is the batch without the outputs that only virtual ones needed.
+func (s *sieve) result() *vec.Batch {
+	b := &s.batch
+	if s.dec.plan.outs == len(b.Cols) {
+		return b
+	}
+	s.narrow.N, s.narrow.HasSel, s.narrow.Sel, s.narrow.Cols = b.N, b.HasSel, b.Sel, b.Cols[:s.dec.plan.outs]
+	return &s.narrow
+}

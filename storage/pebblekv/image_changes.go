@@ -1,0 +1,118 @@
+package pebblekv
+
+import (
+	"bytes"
+
+	"github.com/tidwall/btree"
+)
+
+// change is what a commit did to a key.
+type change struct {
+	key   []byte
+	value []byte // nil: the key was deleted
+	seq   uint64
+}
+
+// changeOverhead is the memory of a change beside key and value.
+const changeOverhead = 96
+
+func changeLess(a, b change) bool {
+	if c := bytes.Compare(a.key, b.key); c != 0 {
+		return c < 0
+	}
+	return a.seq < b.seq
+}
+
+// changes is an ordered set of changes. Its methods want a mutex; what frozen
+// returns may be read without.
+type changes struct {
+	tree *btree.BTreeG[change]
+	// shared is a copy of tree as it is now, nil when it was not asked for.
+	shared *btree.BTreeG[change]
+	size   int64
+}
+
+// add notes a change; key and value are copied.
+func (c *changes) add(key, value []byte, seq uint64) {
+	if c.tree == nil {
+		c.tree = btree.NewBTreeGOptions(changeLess, btree.Options{NoLocks: true})
+	}
+	mem := make([]byte, 0, len(key)+len(value))
+	mem = append(append(mem, key...), value...)
+	ch := change{key: mem[:len(key):len(key)], seq: seq}
+	if value != nil {
+		ch.value = mem[len(key):]
+	}
+	c.shared = nil
+	if _, replaced := c.tree.Set(ch); !replaced {
+		c.size += int64(len(mem)) + changeOverhead
+	}
+}
+
+// frozen is the set as it is now, nil when it is empty.
+func (c *changes) frozen() *btree.BTreeG[change] {
+	if c.shared == nil && c.tree != nil {
+		c.shared = c.tree.Copy()
+	}
+	return c.shared
+}
+
+// changeWalk goes through the keys of a span that changed after one commit and
+// up to another, in order, and gives the last change of each.
+type changeWalk struct {
+	it      btree.IterG[change]
+	valid   bool // it has an item
+	reverse bool
+	after   uint64
+	upTo    uint64
+	end     []byte // ascending: exclusive; descending: the first key, inclusive
+	cur     change // valid when has
+	has     bool
+}
+
+func newChangeWalk(tree *btree.BTreeG[change], start, end []byte, after, upTo uint64, reverse bool) changeWalk {
+	w := changeWalk{reverse: reverse, after: after, upTo: upTo, end: end}
+	if tree == nil {
+		return w
+	}
+	w.it = tree.Iter()
+	if !reverse {
+		w.valid = w.it.Seek(change{key: start})
+	} else {
+		w.end = start
+		if w.it.Seek(change{key: end}) {
+			w.valid = w.it.Prev()
+		} else {
+			w.valid = w.it.Last()
+		}
+	}
+	w.next()
+	return w
+}
+
+// next moves cur to the next key.
+func (w *changeWalk) next() {
+	w.has = false
+	for w.valid && !w.has {
+		first := w.it.Item()
+		if c := bytes.Compare(first.key, w.end); !w.reverse && c >= 0 || w.reverse && c < 0 {
+			w.valid = false
+			return
+		}
+		for w.valid {
+			c := w.it.Item()
+			if !bytes.Equal(c.key, first.key) {
+				break
+			}
+			// Ascending, the last one that counts wins; descending, the first.
+			if c.seq > w.after && c.seq <= w.upTo && !(w.reverse && w.has) {
+				w.cur, w.has = c, true
+			}
+			if w.reverse {
+				w.valid = w.it.Prev()
+			} else {
+				w.valid = w.it.Next()
+			}
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package pebblekv
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// imageScanner implements storage.Scanner on an image and the changes since.
+type imageScanner struct {
+	store    *Store
+	g        group
+	im       *image
+	from, to place // what is left
+	changes  changeWalk
+	// stop is the place of the current change: ascending, the first pair not
+	// before it; descending, the first one behind it.
+	stop    place
+	reverse bool
+	keyOnly bool
+	runs    uint
+	read    int64
+}
+
+func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.ScanOptions) *imageScanner {
+	sc := &imageScanner{store: s, g: g, im: v.im, from: v.im.seek(span.Start), to: v.im.seek(span.End), reverse: opts.Reverse, keyOnly: opts.KeyOnly,
+		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.tag, v.seq, opts.Reverse)}
+	sc.place()
+	return sc
+}
+
+// place finds the current change among the pairs.
+func (sc *imageScanner) place() {
+	switch {
+	case !sc.changes.has && sc.reverse:
+		sc.stop = sc.from
+	case !sc.changes.has:
+		sc.stop = sc.to
+	case sc.reverse:
+		sc.stop = sc.im.seek(sc.changes.cur.key)
+		if sc.im.at(sc.stop, sc.changes.cur.key) {
+			sc.stop = sc.im.after(sc.stop)
+		}
+	default:
+		sc.stop = sc.im.seekFrom(sc.from, sc.to, sc.changes.cur.key)
+	}
+}
+
+// Visit implements storage.Scanner.
+func (sc *imageScanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
+	for {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if sc.im == nil && (sc.from != sc.to || sc.changes.has) || sc.store.closing.Load() {
+			return false, storage.ErrClosed
+		}
+		if sc.runs++; sc.runs%yieldEvery == 0 {
+			runtime.Gosched()
+		}
+		for budget := checkEvery; budget > 0; {
+			if sc.from == sc.to && !sc.changes.has {
+				return true, nil
+			}
+			n, more := 1, false
+			switch {
+			case !sc.reverse && sc.from != sc.stop:
+				n, more = sc.forward(fn, budget)
+			case sc.reverse && sc.to != sc.stop:
+				n, more = sc.backward(fn, budget)
+			default:
+				more = sc.change(fn)
+			}
+			if !more {
+				return false, nil
+			}
+			budget -= n
+		}
+	}
+}
+
+// change delivers the current change, which stands for the pair of its key.
+func (sc *imageScanner) change(fn func(key, value []byte) bool) bool {
+	c := sc.changes.cur
+	switch {
+	case !sc.reverse && sc.from != sc.to && sc.im.at(sc.from, c.key):
+		sc.from = sc.im.after(sc.from)
+	case sc.reverse && sc.to != sc.from:
+		if p := sc.im.before(sc.to); sc.im.at(p, c.key) {
+			sc.to = p
+		}
+	}
+	sc.changes.next()
+	sc.place()
+	if c.value == nil {
+		return true
+	}
+	sc.read += int64(len(c.key) + len(c.value))
+	value := c.value[:len(c.value):len(c.value)]
+	if sc.keyOnly {
+		value = nil
+	}
+	return fn(c.key, value)
+}
+
+// forward delivers up to n pairs of a chunk before stop, and says how many; more
+// is false when fn has enough.
+func (sc *imageScanner) forward(fn func(key, value []byte) bool, n int) (_ int, more bool) {
+	ch := &sc.im.chunks[sc.from.chunk]
+	end := ch.rows()
+	if sc.from.chunk == sc.stop.chunk {
+		end = sc.stop.row
+	}
+	row := sc.from.row
+	end = min(end, row+n)
+	start := uint32(0)
+	if row > 0 {
+		start = ch.ends[2*row-1]
+	}
+	first := start
+	ends, data := ch.ends[2*row:2*end], ch.data
+	more = true
+	for ; more && len(ends) >= 2; ends = ends[2:] {
+		k, v := ends[0], ends[1]
+		key, value := data[start:k:k], data[k:v:v]
+		start = v
+		if sc.keyOnly {
+			value = nil
+		}
+		more = fn(key, value)
+		row++
+	}
+	n = row - sc.from.row
+	sc.read += int64(start - first)
+	if sc.from.row = row; row == ch.rows() {
+		sc.from = place{sc.from.chunk + 1, 0}
+	}
+	return n, more
+}
+
+// backward is forward from the other end.
+func (sc *imageScanner) backward(fn func(key, value []byte) bool, n int) (done int, more bool) {
+	if sc.to.row == 0 {
+		sc.to.chunk--
+		sc.to.row = sc.im.chunks[sc.to.chunk].rows()
+	}
+	ch := &sc.im.chunks[sc.to.chunk]
+	start := 0
+	if sc.stop.chunk == sc.to.chunk {
+		start = sc.stop.row
+	}
+	start = max(start, sc.to.row-n)
+	for sc.to.row > start {
+		sc.to.row--
+		done++
+		i := sc.to.row
+		k, v := ch.ends[2*i], ch.ends[2*i+1]
+		key, value := ch.key(i), ch.data[k:v:v]
+		sc.read += int64(len(key) + len(value))
+		if sc.keyOnly {
+			value = nil
+		}
+		if !fn(key[:len(key):len(key)], value) {
+			return done, false
+		}
+	}
+	return done, true
+}
+
+// Close implements storage.Scanner.
+func (sc *imageScanner) Close() error {
+	if im := sc.im; im != nil {
+		sc.im = nil
+		im.served.Add(max(sc.read, seekHeat))
+		sc.store.renewImage(sc.g, im)
+	}
+	return nil
+}
+
+// at reports whether the pair at p has the key.
+func (im *image) at(p place, key []byte) bool {
+	return p.chunk < len(im.chunks) && bytes.Equal(im.chunks[p.chunk].key(p.row), key)
+}
+
+// after is the place behind p.
+func (im *image) after(p place) place {
+	if p.row++; p.row == im.chunks[p.chunk].rows() {
+		return place{p.chunk + 1, 0}
+	}
+	return p
+}
+
+// before is the place before p, which is not the first.
+func (im *image) before(p place) place {
+	if p.row == 0 {
+		return place{p.chunk - 1, im.chunks[p.chunk-1].rows() - 1}
+	}
+	return place{p.chunk, p.row - 1}
+}
+
+// seekFrom is seek for a key that lies between from and to, probably near from.
+func (im *image) seekFrom(from, to place, key []byte) place {
+	if from == to {
+		return to
+	}
+	ch := &im.chunks[from.chunk]
+	end := ch.rows()
+	if from.chunk == to.chunk {
+		end = to.row
+	}
+	// lo is before key, hi is not.
+	lo, hi := from.row-1, from.row
+	for step := 1; hi < end && bytes.Compare(ch.key(hi), key) < 0; step *= 2 {
+		lo, hi = hi, hi+step
+	}
+	if hi >= end {
+		if end == ch.rows() && bytes.Compare(ch.key(end-1), key) < 0 {
+			return im.seek(key) // in another chunk
+		}
+		hi = end
+	}
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; bytes.Compare(ch.key(mid), key) < 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if hi == ch.rows() {
+		return place{from.chunk + 1, 0}
+	}
+	return place{from.chunk, hi}
+}

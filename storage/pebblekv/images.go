@@ -1,0 +1,425 @@
+package pebblekv
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/tidwall/btree"
+
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+)
+
+// groupLen is the length of the ids of table and index, with which keys begin.
+const groupLen = 7
+
+// group is the start of the keys of a group.
+type group [groupLen]byte
+
+// groupOfSpan is the group in which a span lies; false when there is none.
+func groupOfSpan(span storage.Span) (g group, ok bool) {
+	if len(span.Start) < groupLen || span.End == nil {
+		return g, false
+	}
+	g = group(span.Start)
+	return g, bytes.HasPrefix(span.End, g[:]) || bytes.Equal(span.End, keyenc.PrefixEnd(g[:]))
+}
+
+// images are the images of a store.
+type images struct {
+	limit int64 // of their sizes; 0 for none
+	// eager makes an image at the first scan, for tests.
+	eager bool
+
+	count atomic.Int32 // of by
+	mu    sync.Mutex
+	by    map[group]*image // also those being made
+	heat  map[group]*heat
+	used  int64 // of the ready ones, without changes
+	busy  bool  // one is being made
+	seeks atomic.Int64
+}
+
+// heat is what scans have read of a group without an image.
+type heat struct {
+	read int64
+	// factor is how often the group must have been read whole before an image
+	// pays: more when the last ones were dropped soon.
+	factor int64
+	size   int64 // of the last image
+}
+
+const (
+	imageChunkBytes = 1 << 20
+	minImageScan    = 16 << 10 // bytes of a scan that counts with them
+	seekHeat        = 1 << 10  // bytes that could be scanned in the time of a look-up
+	seekSample      = 16       // of so many look-ups one is counted
+	ageEvery        = 60       // seconds
+	minImageFactor  = 2
+	maxImageFactor  = 256
+	maxHeat         = 4096 // groups
+	// An image is made anew when the changes since take renewShare of its size,
+	// and dropped when they take dropShare, each with something added for small
+	// ones.
+	renewShare = 16
+	dropShare  = 4
+	// Nor is one kept that nobody reads while so many changes are made.
+	maxIdleChanges = 2048
+	renewAllowed   = 64 << 10
+	changeAllowed  = 1 << 20
+)
+
+// view is what a reader may read of a group instead of the store.
+type view struct {
+	im      *image
+	changes *btree.BTreeG[change] // up to now; nil for none
+	seq     uint64                // the reader's commit
+}
+
+// find is the view of a group for a reader of a commit, which may have to be
+// read; false when there is none.
+func (m *images) find(g group, commit func() (uint64, bool)) (v view, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if im := m.by[g]; im == nil || !im.ready {
+		return v, false
+	}
+	m.mu.Unlock()
+	v.seq, ok = commit()
+	m.mu.Lock()
+	im := m.by[g]
+	if !ok || im == nil || !im.ready || v.seq < im.tag {
+		return v, false
+	}
+	v.im, v.changes = im, im.changes.frozen()
+	return v, true
+}
+
+// get is the value of a key, nil when it is not there. from is where to look
+// first, and is set to where it looked.
+func (v *view) get(key []byte, from *place) (value []byte) {
+	if v.changes != nil {
+		var found bool
+		v.changes.Descend(change{key: key, seq: v.seq}, func(c change) bool {
+			if found = c.seq > v.im.tag && bytes.Equal(c.key, key); found {
+				value = c.value
+			}
+			return false
+		})
+		if found {
+			return value
+		}
+	}
+	p := *from
+	if p.chunk < len(v.im.chunks) && bytes.Compare(v.im.chunks[p.chunk].key(p.row), key) <= 0 {
+		p = v.im.seekFrom(p, place{len(v.im.chunks), 0}, key)
+	} else {
+		p = v.im.seek(key)
+	}
+	*from = p
+	if !v.im.at(p, key) {
+		return nil
+	}
+	return v.im.value(p)
+}
+
+// touch notes what a batch changes in groups that have images; nil may change
+// all. It is called after started was set and before the batch is applied.
+func (m *images) touch(batch *pebble.Batch, seq uint64) {
+	if m.count.Load() == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if batch == nil {
+		m.dropAll()
+		return
+	}
+	r := batch.Reader()
+	for len(m.by) > 0 {
+		kind, key, value, more, err := r.Next()
+		switch {
+		case err == nil && !more:
+			return
+		case err == nil && kind == pebble.InternalKeyKindSet:
+			m.note(key, value[:len(value):len(value)], seq)
+		case err == nil && kind == pebble.InternalKeyKindDelete:
+			m.note(key, nil, seq)
+		case err == nil && kind == pebble.InternalKeyKindRangeDelete:
+			m.dropSpan(key, value)
+		default:
+			m.dropAll()
+		}
+	}
+}
+
+// note adds a change to the image of its group; mu is held.
+func (m *images) note(key, value []byte, seq uint64) {
+	if len(key) < groupLen {
+		return // in no group
+	}
+	g := group(key)
+	im := m.by[g]
+	if im == nil {
+		return
+	}
+	if served := im.served.Load(); served != im.seen {
+		im.seen, im.idle = served, 0
+	}
+	im.idle++
+	im.changes.add(key, value, seq)
+	limit := m.limit / dropShare
+	if im.ready {
+		limit = im.size/dropShare + changeAllowed
+	}
+	if im.changes.size > limit || im.ready && im.idle > maxIdleChanges {
+		m.drop(g)
+		return
+	}
+	if im.next != nil {
+		im.next.changes.add(key, value, seq)
+	}
+}
+
+func (m *images) dropAll() {
+	for g := range m.by {
+		m.drop(g)
+	}
+}
+
+// dropSpan drops the images of the groups that overlap with [start, end).
+func (m *images) dropSpan(start, end []byte) {
+	for g := range m.by {
+		if bytes.Compare(g[:], end) < 0 && (bytes.HasPrefix(start, g[:]) || bytes.Compare(start, g[:]) < 0) {
+			m.drop(g)
+		}
+	}
+}
+
+// drop forgets an image; mu is held.
+func (m *images) drop(g group) {
+	im := m.by[g]
+	if im == nil {
+		return
+	}
+	im.stale.Store(true)
+	if im.next != nil {
+		im.next.stale.Store(true)
+	}
+	delete(m.by, g)
+	m.count.Add(-1)
+	h := m.heatOf(g)
+	h.read = 0
+	if im.served.Load() < 4*h.size || !im.ready {
+		h.factor = min(2*h.factor, maxImageFactor)
+	} else {
+		h.factor = minImageFactor
+	}
+	if im.ready {
+		m.used -= im.size
+	}
+}
+
+func (m *images) heatOf(g group) *heat {
+	h := m.heat[g]
+	if h == nil {
+		if len(m.heat) >= maxHeat {
+			clear(m.heat)
+		}
+		h = &heat{factor: minImageFactor}
+		m.heat[g] = h
+	}
+	return h
+}
+
+// wanted counts what was read of a group, and enters an image in the list when
+// it is time to make one.
+func (m *images) wanted(g group, read int64, size func() int64) *image {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.by[g] != nil {
+		return nil
+	}
+	h := m.heatOf(g)
+	h.read += read
+	if m.busy {
+		return nil
+	}
+	if h.size == 0 {
+		h.size = size()
+	}
+	if !m.eager && (h.size == 0 || h.read < h.factor*h.size || !m.makeRoom(h)) {
+		return nil
+	}
+	h.read = 0
+	im := &image{}
+	m.by[g], m.busy = im, true
+	m.count.Add(1)
+	return im
+}
+
+// makeRoom drops images that are of less use than one for h would be, when it
+// would not fit otherwise; mu is held.
+func (m *images) makeRoom(h *heat) bool {
+	for m.used+h.size > m.limit {
+		var worst group
+		least := float64(h.read) / float64(h.size) / 2
+		found := false
+		for g, im := range m.by {
+			if use := float64(im.recent+im.served.Load()-im.counted) / float64(im.size+1); im.ready && use < least {
+				worst, least, found = g, use, true
+			}
+		}
+		if !found {
+			return false
+		}
+		m.drop(worst)
+	}
+	return true
+}
+
+// age halves what was read before, so that images go to what is read now.
+func (m *images) age() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, im := range m.by {
+		served := im.served.Load()
+		im.recent, im.counted = (im.recent+served-im.counted)/2, served
+	}
+	for _, h := range m.heat {
+		h.read /= 2
+	}
+}
+
+// renewed enters the successor of an image, when there are many changes since
+// it was made and it has been of use.
+func (m *images) renewed(g group, im *image) *image {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy || m.by[g] != im || im.next != nil {
+		return nil
+	}
+	few := im.changes.size < im.size/renewShare+renewAllowed
+	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || m.used+im.size > m.limit) {
+		return nil
+	}
+	im.next, m.busy = &image{}, true
+	return im.next
+}
+
+// usage is the number of images and their size.
+func (m *images) usage() (n, size int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	size = m.used
+	for _, im := range m.by {
+		size += im.changes.size
+	}
+	return int64(len(m.by)), size
+}
+
+// noteScan counts a scan and may have an image made.
+func (s *Store) noteScan(g group, read int64) {
+	if read < minImageScan && !s.images.eager {
+		s.noteSeeks(g, 1)
+		return
+	}
+	s.noteRead(g, read)
+}
+
+// noteSeeks counts look-ups and short scans, a sample of them.
+func (s *Store) noteSeeks(g group, n int64) {
+	m := &s.images
+	if m.limit > 0 && m.seeks.Add(n)%seekSample < n {
+		s.noteRead(g, seekHeat*max(n, seekSample))
+	}
+}
+
+// noteRead counts what was read of a group and may have an image made.
+func (s *Store) noteRead(g group, read int64) {
+	m := &s.images
+	if m.limit <= 0 {
+		return
+	}
+	im := m.wanted(g, read, func() int64 {
+		n, err := s.db.EstimateDiskUsage(g[:], keyenc.PrefixEnd(g[:]))
+		if err != nil {
+			return 0
+		}
+		return int64(2 * n) // what compression saves; 0 while all is in write buffers
+	})
+	if im != nil {
+		s.startImage(g, im)
+	}
+}
+
+// renewImage may have an image made anew.
+func (s *Store) renewImage(g group, im *image) {
+	if next := s.images.renewed(g, im); next != nil {
+		s.startImage(g, next)
+	}
+}
+
+// startImage makes an image, which has been entered, in the background.
+func (s *Store) startImage(g group, im *image) {
+	if s.enter() != nil {
+		s.images.finish(g, im, false)
+		return
+	}
+	work := func() {
+		defer s.exit()
+		s.makeImage(g, im)
+	}
+	if s.images.eager {
+		work()
+		return
+	}
+	go work()
+}
+
+// makeImage copies a group.
+func (s *Store) makeImage(g group, im *image) {
+	// Holding the sequencer, no commit is between started and seq.
+	s.sequencer.Lock()
+	sn := s.shareSnapshot()
+	s.sequencer.Unlock()
+	defer sn.release()
+	ok := sn.exact
+	if ok {
+		im.tag = sn.tag
+		ok = s.copyGroup(g, im, sn)
+	}
+	s.images.finish(g, im, ok)
+}
+
+// finish makes an image known, or forgets it.
+func (m *images) finish(g group, im *image, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy = false
+	old := m.by[g]
+	if old == nil || im != old && im != old.next {
+		return // dropped
+	}
+	h := m.heatOf(g)
+	if im.size > 0 {
+		h.size = im.size
+	}
+	if im == old.next {
+		old.next = nil
+		if !ok {
+			return
+		}
+		old.stale.Store(true)
+		m.used -= old.size
+		m.by[g] = im
+	}
+	if !ok || m.used+im.size > m.limit {
+		m.drop(g)
+		return
+	}
+	im.ready = true
+	m.used += im.size
+}
