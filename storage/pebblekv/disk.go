@@ -204,6 +204,9 @@ type file struct {
 	critical bool
 	wal      bool
 	unsynced atomic.Bool // a sync was left out
+
+	// Bytes of a log; by the one goroutine that writes and syncs it.
+	written, synced int64
 }
 
 // Write implements vfs.File.
@@ -214,9 +217,13 @@ func (f *file) Write(p []byte) (int, error) {
 		return n, err
 	}
 	total := len(p)
+	if f.wal {
+		p = honestOffsets(p, f.written, f.synced)
+	}
 	err := f.d.must("writing "+f.name, func() error {
 		n, err := f.File.Write(p)
 		p = p[n:]
+		f.written += int64(n)
 		return err
 	})
 	if err != nil {
@@ -256,6 +263,7 @@ func (f *file) sync(op func() error) error {
 	err := f.d.must("syncing "+f.name, op)
 	if err == nil {
 		f.unsynced.Store(false)
+		f.synced = f.written
 	}
 	return err
 }

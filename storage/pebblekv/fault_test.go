@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -584,6 +585,42 @@ func crash(t *testing.T, percent int, seed uint64) {
 		}
 	}
 	mustPut(t, r, "again")
+}
+
+// TestCrashWrite: a store whose commits nobody asked to sync opens after any
+// part of what was written has reached the disk, in any order, at the state
+// after its first n commits.
+func TestCrashWrite(t *testing.T) {
+	dfs := vfs.NewCrashableMem()
+	s := openAt(t, dfs)
+	defer closeStore(t, s)
+	mustPut(t, s, "synced")
+	var keys []string
+	var seqs []uint64
+	put := func(d storage.Durability) {
+		key := fmt.Sprintf("k%05d", len(keys))
+		seq, err := tryPut(s, d, bytes.Repeat([]byte("v"), 3000), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, seqs = append(keys, key), append(seqs, seq)
+	}
+	rng := seeded(1)
+	for round := range uint64(40) {
+		if round%8 == 7 {
+			put(storage.DurabilitySync)
+		}
+		for range 1 + rng.IntN(40) {
+			put(storage.DurabilityWrite)
+		}
+		r := openAt(t, dfs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: seeded(round)}))
+		for i, key := range keys {
+			if got := has(t, r, key); got != (seqs[i] <= r.Seq()) {
+				t.Fatalf("round %d: commit %d in state %d: %v", round, seqs[i], r.Seq(), got)
+			}
+		}
+		closeStore(t, r)
+	}
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 99)) }

@@ -1,0 +1,73 @@
+package pebblekv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// The write-ahead log is a sequence of blocks, each a sequence of chunks, as
+// Pebble's package record writes it. A chunk begins with
+//
+//	offset  bytes
+//	0       4      checksum of all from offset 6
+//	4       2      length of the payload
+//	6       1      encoding: kind of header, and which part of a record this is
+//	7       4      number of the log
+//	11      8      bytes of the log that had been synced when it was written
+//
+// the last of them only in the encodings from logSyncFirst to logSyncLast.
+const (
+	logBlock       = 32 << 10
+	logHeader      = 11
+	logSyncHeader  = 19
+	logPlainFirst  = 5
+	logSyncFirst   = 9
+	logSyncLast    = 12
+	logMaskedDelta = 0xa282ead8
+)
+
+var logTable = crc32.MakeTable(crc32.Castagnoli)
+
+// honestOffsets returns what is to be written at offset written of a log in
+// place of p, whole chunks and the padding between blocks: p itself, or a copy
+// in which no chunk says that more than synced bytes were synced.
+//
+// The reader of a log takes a gap before an offset that a later chunk calls
+// synced for damage, and refuses to open the store. Syncs that nobody waits
+// for are left out here without Pebble's knowledge, so that its chunks promise
+// too much, and blocks that the operating system wrote out of order before a
+// loss of power would look like that damage.
+func honestOffsets(p []byte, written, synced int64) []byte {
+	out := p
+	for o := 0; o < len(p); {
+		left := logBlock - int((written+int64(o))%logBlock)
+		if left < logSyncHeader {
+			o += left
+			continue
+		}
+		if o+logHeader > len(p) {
+			break
+		}
+		length := int(binary.LittleEndian.Uint16(p[o+4:]))
+		encoding := p[o+6]
+		if encoding >= logPlainFirst && encoding < logSyncFirst {
+			o += logHeader + length
+			continue
+		}
+		end := o + logSyncHeader + length
+		if encoding < logSyncFirst || encoding > logSyncLast || end > len(p) {
+			break // a format of another version: as it is
+		}
+		if int64(binary.LittleEndian.Uint64(p[o+logHeader:])) > synced {
+			if &out[0] == &p[0] {
+				out = bytes.Clone(p)
+			}
+			binary.LittleEndian.PutUint64(out[o+logHeader:], uint64(synced))
+			sum := crc32.Checksum(out[o+6:end], logTable)
+			binary.LittleEndian.PutUint32(out[o:], (sum>>15|sum<<17)+logMaskedDelta)
+		}
+		o = end
+	}
+	return out
+}
