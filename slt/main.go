@@ -17,10 +17,11 @@ import (
 	"time"
 )
 
-const usage = `usage: sqlots slt [flags] FILE_OR_FOLDER...
+const usage = `usage: sqlots slt [flags] FILE_FOLDER_OR_ARCHIVE...
 
 Runs sqllogictest files against a MySQL address, each in a database of its own
-that is dropped afterwards. Folders are searched for *.test files.
+that is dropped afterwards. Folders and archives (.tar, .tar.gz, .tar.xz) are
+searched for *.test files.
 
 flags:
 `
@@ -35,9 +36,10 @@ const (
 // command holds the flags of one call of Main.
 type command struct {
 	dsn, protocol, engine, jsonPath string
-	jobs, maxErrors, show           int
+	exceptPath                      string
+	jobs, maxErrors, show, share    int
 	rewrite, verbose, trace         bool
-	files                           []string
+	named, files                    []string
 	stdout, stderr                  io.Writer
 }
 
@@ -83,18 +85,14 @@ func (c *command) parse(args []string) error {
 	fset.BoolVar(&c.verbose, "v", false, "print a line for each file, not only for failed ones")
 	fset.BoolVar(&c.trace, "trace", false, "print a line for each record")
 	fset.StringVar(&c.jsonPath, "json", "", "write a summary as JSON to this `file` (-: standard output)")
-	named, err := parseMixed(fset, args)
-	if err != nil {
+	fset.StringVar(&c.exceptPath, "except", "", "read the records whose expectation is not MySQL's from this `file`")
+	fset.IntVar(&c.share, "query-share", 1, "run all statements, and one of so many `queries`")
+	var err error
+	if c.named, err = parseMixed(fset, args); err != nil {
 		return err
 	}
-	if c.jobs < 1 || c.show < 1 || c.maxErrors < 0 {
-		return errors.New("-j and -show must be at least 1, -max-errors at least 0")
-	}
-	if c.files, err = findFiles(named); err != nil {
-		return err
-	}
-	if len(c.files) == 0 {
-		return errors.New("no test files given (see -h)")
+	if c.jobs < 1 || c.show < 1 || c.share < 1 || c.maxErrors < 0 {
+		return errors.New("-j, -show and -query-share must be at least 1, -max-errors at least 0")
 	}
 	return nil
 }
@@ -114,10 +112,21 @@ func parseMixed(fset *flag.FlagSet, args []string) (names []string, err error) {
 	}
 }
 
-// findFiles replaces folders by the *.test files below them, in order.
-func findFiles(args []string) ([]string, error) {
+// FindFiles replaces folders by the *.test files below them, in order. What
+// archives hold is unpacked below the folder that temp gives.
+func FindFiles(ctx context.Context, args []string, temp func() (string, error)) ([]string, error) {
 	var files []string
 	for _, arg := range args {
+		if IsArchive(arg) {
+			dir, err := temp()
+			if err != nil {
+				return nil, err
+			}
+			if err := Unpack(ctx, arg, dir); err != nil {
+				return nil, err
+			}
+			arg = dir
+		}
 		info, err := os.Stat(arg)
 		if err != nil {
 			return nil, err
@@ -142,10 +151,27 @@ func findFiles(args []string) ([]string, error) {
 	return files, nil
 }
 
-func (c *command) run(ctx context.Context) (*Summary, error) {
+func (c *command) run(ctx context.Context) (_ *Summary, err error) {
 	protocol, err := ParseProtocol(c.protocol)
 	if err != nil {
 		return nil, err
+	}
+	var temps []string
+	defer func() {
+		for _, dir := range temps {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	c.files, err = FindFiles(ctx, c.named, func() (string, error) {
+		dir, err := os.MkdirTemp("", "sqlots-slt-")
+		temps = append(temps, dir)
+		return dir, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.files) == 0 {
+		return nil, errors.New("no test files given (see -h)")
 	}
 	open, err := Opener(c.dsn)
 	if err != nil {
@@ -153,6 +179,10 @@ func (c *command) run(ctx context.Context) (*Summary, error) {
 	}
 	opts := Options{
 		Open: open, Protocol: protocol, MaxErrors: c.maxErrors, KeepFailures: c.show, Rewrite: c.rewrite,
+		QueryShare: c.share,
+	}
+	if opts.Exceptions, err = c.exceptions(); err != nil {
+		return nil, err
 	}
 	if c.trace {
 		opts.Trace = &lockedWriter{w: c.stdout}
@@ -164,7 +194,7 @@ func (c *command) run(ctx context.Context) (*Summary, error) {
 	start := time.Now()
 	c.runAll(ctx, opts, summary)
 	summary.Seconds = time.Since(start).Seconds()
-	_, _ = fmt.Fprintln(c.stdout, summary.line())
+	_, _ = fmt.Fprintln(c.stdout, summary)
 	return summary, c.writeSummary(summary)
 }
 
@@ -179,7 +209,7 @@ func (c *command) runAll(ctx context.Context, opts Options, summary *Summary) {
 			for path := range todo {
 				report, _ := RunFile(ctx, path, opts) // the report holds the error
 				mu.Lock()
-				summary.add(report)
+				summary.Add(report)
 				c.print(report)
 				mu.Unlock()
 			}
@@ -193,6 +223,18 @@ func (c *command) runAll(ctx context.Context, opts Options, summary *Summary) {
 	}
 	close(todo)
 	wg.Wait()
+}
+
+func (c *command) exceptions() (_ []Exception, err error) {
+	if c.exceptPath == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.exceptPath)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return ParseExceptions(c.exceptPath, f)
 }
 
 func (c *command) print(r Report) {

@@ -26,15 +26,18 @@ func (f Failure) String() string {
 
 // Report counts the records of one file.
 type Report struct {
-	File    string  `json:"file"`
-	OK      int     `json:"ok"`
-	Failed  int     `json:"failed"`
-	Skipped int     `json:"skipped"`
-	Seconds float64 `json:"seconds"`
+	File     string  `json:"file"`
+	OK       int     `json:"ok"`
+	Failed   int     `json:"failed"`
+	Excepted int     `json:"excepted"`
+	Skipped  int     `json:"skipped"`
+	Seconds  float64 `json:"seconds"`
 	// Stopped is true when MaxErrors ended the file.
 	Stopped bool `json:"stopped,omitempty"`
 	// Error is why the file could not be run to its end.
 	Error string `json:"error,omitempty"`
+	// Exceptions are those of Options.Exceptions that let records pass.
+	Exceptions []Excepted `json:"exceptions,omitempty"`
 	// Failures are the first of them, see Options.KeepFailures.
 	Failures []Failure `json:"failures,omitempty"`
 }
@@ -47,8 +50,8 @@ func (r Report) line() string {
 	if !r.Passed() {
 		verdict = "FAILED"
 	}
-	s := fmt.Sprintf("%s %s: %d ok, %d failed, %d skipped, %.2f s",
-		verdict, r.File, r.OK, r.Failed, r.Skipped, r.Seconds)
+	s := fmt.Sprintf("%s %s: %d ok, %d failed, %d excepted, %d skipped, %.2f s",
+		verdict, r.File, r.OK, r.Failed, r.Excepted, r.Skipped, r.Seconds)
 	if r.Stopped {
 		s += " (stopped)"
 	}
@@ -63,20 +66,39 @@ type Summary struct {
 	Passed   int      `json:"files_passed"`
 	OK       int      `json:"ok"`
 	Failed   int      `json:"failed"`
+	Excepted int      `json:"excepted"`
 	Skipped  int      `json:"skipped"`
 	Seconds  float64  `json:"seconds"`
 	Reports  []Report `json:"reports"`
 }
 
-func (s *Summary) add(r Report) {
+// Add counts the report of one more file.
+func (s *Summary) Add(r Report) {
 	s.Files++
 	if r.Passed() {
 		s.Passed++
 	}
 	s.OK += r.OK
 	s.Failed += r.Failed
+	s.Excepted += r.Excepted
 	s.Skipped += r.Skipped
 	s.Reports = append(s.Reports, r)
+}
+
+// exceptions lists what let records pass, a line each.
+func (s *Summary) exceptions() []string {
+	var out []string
+	for _, r := range s.Reports {
+		for _, e := range r.Exceptions {
+			out = append(out, fmt.Sprintf("excepted %s: %d records, %s: %s", e.File, e.Records, e.Outcome, e.Reason))
+		}
+	}
+	return out
+}
+
+// String gives the exceptions that were met, a line each, and the totals.
+func (s *Summary) String() string {
+	return strings.Join(append(s.exceptions(), s.line()), "\n")
 }
 
 func (s *Summary) line() string {
@@ -84,8 +106,8 @@ func (s *Summary) line() string {
 	if s.Seconds > 0 {
 		rate = float64(s.OK+s.Failed) / s.Seconds
 	}
-	return fmt.Sprintf("%d files, %d passed: %d records ok, %d failed, %d skipped in %.2f s (%.0f/s, %s protocol)",
-		s.Files, s.Passed, s.OK, s.Failed, s.Skipped, s.Seconds, rate, s.Protocol)
+	return fmt.Sprintf("%d files, %d passed: %d records ok, %d failed, %d excepted, %d skipped in %.2f s (%.0f/s, %s protocol)",
+		s.Files, s.Passed, s.OK, s.Failed, s.Excepted, s.Skipped, s.Seconds, rate, s.Protocol)
 }
 
 func (s *Summary) writeJSON(w io.Writer) error {

@@ -31,6 +31,11 @@ type Options struct {
 	MaxErrors int
 	// KeepFailures bounds Report.Failures; 0 means 10.
 	KeepFailures int
+	// Exceptions are records whose expectation is not MySQL's.
+	Exceptions []Exception
+	// QueryShare runs only one of so many queries, and all statements; 0 and 1
+	// mean all. Exceptions may then remain unused.
+	QueryShare int
 	// Rewrite puts the server's answers into the file.
 	Rewrite bool
 	// Trace gets a line for each executed record, if it is not nil.
@@ -50,11 +55,7 @@ func RunFile(ctx context.Context, path string, opts Options) (Report, error) {
 	r := newRunner(path, opts)
 	start := time.Now()
 	err := r.run(ctx, path)
-	r.report.Seconds = time.Since(start).Seconds()
-	if err != nil {
-		r.report.Error = err.Error()
-	}
-	return r.report, err
+	return r.finish(start, err), err
 }
 
 // RunReader runs records from in, for files that do not lie on disk. name is
@@ -66,11 +67,22 @@ func RunReader(ctx context.Context, name string, in io.Reader, opts Options) (Re
 	err := r.withDatabase(ctx, func() error {
 		return ignoreStop(r.records(ctx, name, NewParser(name, in), 0))
 	})
+	return r.finish(start, err), err
+}
+
+func (r *runner) finish(start time.Time, err error) Report {
 	r.report.Seconds = time.Since(start).Seconds()
+	r.report.Exceptions = r.except.counts()
 	if err != nil {
 		r.report.Error = err.Error()
+		return r.report
 	}
-	return r.report, err
+	if r.opts.QueryShare <= 1 && !r.report.Stopped {
+		for _, e := range r.except.unused() {
+			r.fail(Failure{File: r.report.File, Line: e.First, Reason: "no record needs the exception: " + e.Reason})
+		}
+	}
+	return r.report
 }
 
 // runner is the state of one file's run. Single goroutine.
@@ -83,6 +95,8 @@ type runner struct {
 	threshold int
 	labels    map[string]string // label → hash of its first result
 	out       *rewriter         // nil unless rewriting
+	except    exceptions
+	queries   int // met so far, for Options.QueryShare
 }
 
 func newRunner(name string, opts Options) *runner {
@@ -99,6 +113,7 @@ func newRunner(name string, opts Options) *runner {
 		current:   "default",
 		threshold: opts.HashThreshold,
 		labels:    map[string]string{},
+		except:    exceptionsFor(name, opts.Exceptions),
 	}
 }
 
@@ -223,6 +238,11 @@ func (r *runner) record(ctx context.Context, path string, rec *Record, depth int
 		return nil
 	}
 	switch rec.Kind {
+	case KindQuery:
+		if r.queries++; r.opts.QueryShare > 1 && r.queries%r.opts.QueryShare != 0 {
+			r.report.Skipped++
+			return nil
+		}
 	case KindHalt:
 		return errStop
 	case KindHashThreshold:
@@ -244,6 +264,10 @@ func (r *runner) record(ctx context.Context, path string, rec *Record, depth int
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+	}
+	if reason != "" && r.except.allows(rec, err) {
+		r.report.Excepted++
+		return nil
 	}
 	return r.count(path, rec, reason)
 }
@@ -299,16 +323,19 @@ func (r *runner) count(path string, rec *Record, reason string) error {
 		r.report.OK++
 		return nil
 	}
-	r.report.Failed++
-	if len(r.report.Failures) < r.opts.KeepFailures {
-		r.report.Failures = append(r.report.Failures,
-			Failure{File: path, Line: rec.Line, SQL: rec.SQL, Reason: reason})
-	}
+	r.fail(Failure{File: path, Line: rec.Line, SQL: rec.SQL, Reason: reason})
 	if r.opts.MaxErrors > 0 && r.report.Failed >= r.opts.MaxErrors {
 		r.report.Stopped = true
 		return errStop
 	}
 	return nil
+}
+
+func (r *runner) fail(f Failure) {
+	r.report.Failed++
+	if len(r.report.Failures) < r.opts.KeepFailures {
+		r.report.Failures = append(r.report.Failures, f)
+	}
 }
 
 // execute runs a statement or query. It returns why the record fails ("" if

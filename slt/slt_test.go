@@ -374,7 +374,7 @@ func TestFlagsAfterFiles(t *testing.T) {
 	if err := c.parse([]string{"-v", path, "-j", "3", path, "--dsn", "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if !c.verbose || c.jobs != 3 || c.dsn != "x" || len(c.files) != 2 {
+	if !c.verbose || c.jobs != 3 || c.dsn != "x" || len(c.named) != 2 {
 		t.Errorf("%+v", c)
 	}
 }
