@@ -119,7 +119,7 @@ func (t *Table) KeyStarting(columns []ColumnID, unique bool) (x *Index, ok bool)
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if x.State == IndexPublic && !x.Sparse && (x.Unique || !unique) && starts(x.Parts) {
+		if x.State == IndexPublic && t.HoldsAll(x) && (x.Unique || !unique) && starts(x.Parts) {
 			return x, true
 		}
 	}

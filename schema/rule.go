@@ -51,6 +51,7 @@ func (t *Table) DropUnusedHidden() {
 		for _, p := range t.Indexes[i].Parts {
 			used[p.Column] = true
 		}
+		used[t.Indexes[i].Where] = true
 	}
 	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Generated != nil && !used[c.ID] })
 }

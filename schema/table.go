@@ -36,6 +36,9 @@ type Column struct {
 	Hidden        bool   `json:"hidden,omitempty"`
 	// Generated is set for a column that is computed from others.
 	Generated *Generated `json:"generated,omitempty"`
+	// Array is set for the hidden column behind CAST(… AS type ARRAY) in a
+	// multi-valued index: the type of the elements. Type is JSON.
+	Array *Type `json:"array,omitempty"`
 	// AddedDefault is the value that rows written before the column existed
 	// have (instant ADD COLUMN); nil for NULL.
 	AddedDefault *Default `json:"added_default,omitempty"`
@@ -84,10 +87,13 @@ type Index struct {
 	Parts  []KeyPart  `json:"parts"`
 	State  IndexState `json:"state,omitempty"`
 	// Include are the columns that are stored in the entry without being keys.
-	Include   []ColumnID `json:"include,omitempty"`
-	Sparse    bool       `json:"sparse,omitempty"`
-	Invisible bool       `json:"invisible,omitempty"`
-	Comment   string     `json:"comment,omitempty"`
+	Include []ColumnID `json:"include,omitempty"`
+	Sparse  bool       `json:"sparse,omitempty"`
+	// Where is the hidden column that holds the condition of a partial index:
+	// rows for which it is not true have no entry. 0 for none.
+	Where     ColumnID `json:"where,omitempty"`
+	Invisible bool     `json:"invisible,omitempty"`
+	Comment   string   `json:"comment,omitempty"`
 	// Generated: a foreign key needed it and nobody asked for it. It goes when
 	// an index comes that serves as well.
 	Generated bool `json:"generated,omitempty"`
@@ -193,6 +199,30 @@ func (t *Table) EntryParts(x *Index) []KeyPart {
 		}
 	}
 	return parts
+}
+
+// ArrayPart is the part of a multi-valued index that has an entry for each
+// element of an array; -1 for other indexes.
+func (t *Table) ArrayPart(x *Index) int {
+	for i, p := range x.Parts {
+		if c := t.Column(p.Column); c != nil && c.Array != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// HoldsAll reports whether the index has exactly one entry for each row.
+func (t *Table) HoldsAll(x *Index) bool {
+	return !x.Sparse && x.Where == 0 && t.ArrayPart(x) < 0
+}
+
+// KeyType is the type of the values by which a key orders a column.
+func (c *Column) KeyType() Type {
+	if c.Array != nil {
+		return *c.Array
+	}
+	return c.Type
 }
 
 // Clone is a deep copy that may be changed.

@@ -38,6 +38,9 @@ type Options struct {
 	QueryShare int
 	// Rewrite puts the server's answers into the file.
 	Rewrite bool
+	// Finish is called with the file's own database before it is dropped, if it
+	// is not nil; an error is one of the file.
+	Finish func(ctx context.Context, conn driver.Conn, database string) error
 	// Trace gets a line for each executed record, if it is not nil.
 	Trace io.Writer
 }
@@ -168,6 +171,9 @@ func (r *runner) withDatabase(ctx context.Context, body func() error) (err error
 	defer func() {
 		// Sessions with open transactions would block DROP DATABASE.
 		closeErr := r.closeSessions()
+		if err == nil && r.opts.Finish != nil {
+			err = r.opts.Finish(ctx, conn, name)
+		}
 		_, dropErr := admin.exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+name)
 		if isLost(dropErr) {
 			dropErr = r.dropAgain(ctx, name)

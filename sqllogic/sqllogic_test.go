@@ -3,9 +3,12 @@ package sqllogic
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,13 +160,56 @@ func name(path string) string {
 	return strings.TrimSuffix(filepath.ToSlash(rel), ".test")
 }
 
+// finish compares rows and index entries of all tables that a script leaves
+// behind. One configuration of each engine does.
+func (c configuration) finish() func(context.Context, driver.Conn, string) error {
+	if c.batchSize != 1024 || c.protocol != slt.Text || c.spills {
+		return nil
+	}
+	return func(ctx context.Context, conn driver.Conn, database string) error {
+		tables, err := texts(ctx, conn, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = '"+database+"'", 0)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			messages, err := texts(ctx, conn, "CHECK TABLE `"+database+"`.`"+strings.ReplaceAll(t, "`", "``")+"`", 3)
+			if err != nil {
+				return err
+			}
+			if !slices.Equal(messages, []string{"OK"}) {
+				return fmt.Errorf("table %s is damaged: %s", t, strings.Join(messages, "; "))
+			}
+		}
+		return nil
+	}
+}
+
+// texts is a column of a query's result.
+func texts(ctx context.Context, conn driver.Conn, query string, col int) (out []string, err error) {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	vals := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(vals); {
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
+		out = append(out, fmt.Sprintf("%s", vals[col]))
+	}
+}
+
 // fileTimeout bounds one script in one configuration.
 const fileTimeout = time.Minute
 
 func (c configuration) run(t *testing.T, addr, path string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fileTimeout)
 	defer cancel()
-	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr), Engines: []string{"mysql", "sqlots"}, Protocol: c.protocol})
+	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr), Engines: []string{"mysql", "sqlots"}, Protocol: c.protocol, Finish: c.finish()})
 	for _, f := range report.Failures {
 		t.Errorf("%s:%d: %s\n%s", f.File, f.Line, f.Reason, f.SQL)
 	}

@@ -155,13 +155,15 @@ func (l *live) writeEntry(ctx context.Context, txn storage.Txn, key, val []byte)
 	if err := l.rd.Fetch(ctx, txn.Latest(), key, val, l.row); err != nil {
 		return err
 	}
-	if !l.x.Holds(l.row) {
-		return nil
-	}
+	return l.x.Each(l.row, func(row []value.Datum) error { return l.put(ctx, txn, key, row) })
+}
+
+// put writes one entry of a row, as table.Index.Each gives it.
+func (l *live) put(ctx context.Context, txn storage.Txn, key []byte, entry []value.Datum) error {
 	var at int
-	l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, l.row)
+	l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, entry)
 	ekey, eval := l.buf[:at], l.buf[at:]
-	if !l.x.IsUniqueEntry(l.row) {
+	if !l.x.IsUniqueEntry(entry) {
 		return txn.Put(ekey, eval)
 	}
 	err := txn.Insert(ctx, ekey, eval)

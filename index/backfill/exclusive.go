@@ -78,13 +78,16 @@ func (e *exclusive) add(ctx context.Context, key, val []byte) error {
 	if err := e.rd.Fetch(ctx, e.snap, key, val, e.row); err != nil {
 		return err
 	}
-	if !e.x.Holds(e.row) {
+	err := e.x.Each(e.row, func(row []value.Datum) error {
+		start := len(e.arena)
+		var at int
+		e.arena, at = e.x.AppendEntry(e.arena, &e.b, key, row)
+		e.pairs = append(e.pairs, pair{at: start, klen: uint32(at - start), len: uint32(len(e.arena) - start)})
 		return nil
+	})
+	if err != nil {
+		return err
 	}
-	start := len(e.arena)
-	var at int
-	e.arena, at = e.x.AppendEntry(e.arena, &e.b, key, e.row)
-	e.pairs = append(e.pairs, pair{at: start, klen: uint32(at - start), len: uint32(len(e.arena) - start)})
 	if len(e.arena)+pairBytes*len(e.pairs) >= e.opts.SortBytes {
 		return e.flush(ctx)
 	}

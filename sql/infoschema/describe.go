@@ -185,7 +185,7 @@ func columnKey(t *schema.Table, c *schema.Column) string {
 		if x.State != schema.IndexPublic || len(x.Parts) == 0 || x.Parts[0].Column != c.ID {
 			continue
 		}
-		if x.Unique && len(x.Parts) == 1 && x.Parts[0].Prefix == 0 {
+		if x.Unique && t.HoldsAll(x) && len(x.Parts) == 1 && x.Parts[0].Prefix == 0 {
 			return "UNI"
 		}
 		key = "MUL"
@@ -199,7 +199,7 @@ func promotedKey(t *schema.Table) *schema.Index {
 next:
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if !x.Unique || x.State != schema.IndexPublic || x.Sparse {
+		if !x.Unique || x.State != schema.IndexPublic || !t.HoldsAll(x) {
 			continue
 		}
 		for _, p := range x.Parts {

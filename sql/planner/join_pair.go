@@ -293,7 +293,7 @@ func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath
 	add(nil)
 	for i := range s.Table.Indexes {
 		x := &s.Table.Indexes[i]
-		if x.State == schema.IndexPublic && !x.Sparse && (!x.Invisible || p.opts.Invisible || hintNames(&s.Hint, x)) {
+		if x.State == schema.IndexPublic && s.Table.HoldsAll(x) && (!x.Invisible || p.opts.Invisible || hintNames(&s.Hint, x)) {
 			add(x)
 		}
 	}

@@ -160,7 +160,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	inOrder := ordered && len(req.order) > 0 && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set,
-		Lookup: path.Lookup, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
+		Lookup: path.Lookup, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,

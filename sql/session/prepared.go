@@ -157,8 +157,10 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	}
 	c.rebind = rebind
 	s.engine.counters.planMisses.Add(1)
-	s.engine.plans.put([]byte(key), c)
-	p.last, p.lastKey = c, key
+	if !valuesMatter(c) {
+		s.engine.plans.put([]byte(key), c)
+		p.last, p.lastKey = c, key
+	}
 	return s.runPlan(ctx, c, vals, more, w)
 }
 

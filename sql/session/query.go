@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -222,6 +223,15 @@ func (s *Session) literalsMatter(c *cachedPlan) bool {
 		}
 	}
 	return false
+}
+
+// valuesMatter reports whether the plan may be wrong for other parameters:
+// whether a multi-valued index serves JSON_CONTAINS(doc, ?) is up to what is
+// asked for.
+func valuesMatter(c *cachedPlan) bool {
+	return slices.ContainsFunc(c.plan.Tables, func(t *schema.Table) bool {
+		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Array != nil })
+	})
 }
 
 // cacheable reports whether runPlan runs the statement and its plan may be

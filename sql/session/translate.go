@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
 )
 
 // translate gives errors of the layers below SQL their MySQL numbers.
@@ -19,9 +20,12 @@ func translate(err error) error {
 		return known
 	}
 	var limit *storage.LimitError
+	var array *table.ArrayError
 	switch {
 	case errors.As(err, &limit):
 		return limitError(limit)
+	case errors.As(err, &array):
+		return sqlerr.ArrayTooLong(array.Index.Name, array.Over)
 	case errors.Is(err, storage.ErrLockTimeout), errors.Is(err, mdl.ErrTimeout):
 		return sqlerr.LockWaitTimeout()
 	case errors.Is(err, storage.ErrDeadlock), errors.Is(err, storage.ErrConflict):

@@ -35,6 +35,9 @@ var _ Counted = (*fetchOp)(nil)
 func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
 	op := &fetchOp{src: s, ordered: n.Ordered}
 	op.gather.walker = w
+	if n.Distinct {
+		op.gather.seen, op.gather.mem = map[string]bool{}, s.env.Memory
+	}
 	if err := op.gather.init(s, ec, k, n, n.IndexFilter); err != nil {
 		return nil, err
 	}

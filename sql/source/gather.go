@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/storage"
@@ -28,6 +29,10 @@ type gatherer struct {
 	err   error
 	// whole is set when nothing is read: the points are the rows' keys.
 	whole bool
+	// seen are the rows that were found before, where several entries may lead
+	// to one; nil where they do not.
+	seen map[string]bool
+	mem  *exec.Tracker
 }
 
 // init sets g up; filters use only what the entry (or row) has without cells.
@@ -119,7 +124,9 @@ func (g *gatherer) pick(ctx context.Context) error {
 	}
 	if !g.filter {
 		for i := range g.ends {
-			g.rows = append(g.rows, key(i))
+			if err := g.take(key(i)); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -128,8 +135,26 @@ func (g *gatherer) pick(ctx context.Context) error {
 		return err
 	}
 	for r := range b.Live() {
-		g.rows = append(g.rows, key(b.Row(r)))
+		if err := g.take(key(b.Row(r))); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// take adds a row, unless it was there before.
+func (g *gatherer) take(key []byte) error {
+	if g.seen != nil {
+		if g.seen[string(key)] {
+			return nil
+		}
+		const perKey = 64 // a header and a place in the map
+		if err := g.mem.Grow(int64(len(key))+perKey, "rows found by a multi-valued index"); err != nil {
+			return err
+		}
+		g.seen[string(key)] = true
+	}
+	g.rows = append(g.rows, key)
 	return nil
 }
 

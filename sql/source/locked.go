@@ -101,12 +101,14 @@ func (l *locker) belongs(ctx context.Context, key, val []byte) (bool, error) {
 	if err := l.rd.Fetch(ctx, l.txn.Latest(), key, val, l.row); err != nil {
 		return false, err
 	}
-	if !l.x.Holds(l.row) {
-		return false, nil
-	}
-	var at int
-	l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, l.row)
-	return l.contains(l.buf[:at]), nil
+	found := false
+	err := l.x.Each(l.row, func(row []value.Datum) error {
+		var at int
+		l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, row)
+		found = found || l.contains(l.buf[:at])
+		return nil
+	})
+	return found, err
 }
 
 func (l *locker) contains(key []byte) bool {
@@ -141,7 +143,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 	if s.env.Txn == nil {
 		return nil, internal("a locking read outside of a transaction")
 	}
-	op := &lockedOp{src: s, several: len(w.spans) > 1}
+	op := &lockedOp{src: s, several: len(w.spans) > 1 || n.Distinct}
 	op.lock.init(s, k, n)
 	op.lock.spans, op.lock.points = w.spans, w.keys
 	w.reader = s.env.Txn.Latest()

@@ -287,7 +287,7 @@ const minPartitionBytes = 1 << 20
 
 // Partitions implements exec.Source.
 func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan, parts int) ([]exec.Partition, error) {
-	if parts < 2 || n.Latest || n.Ordered || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone {
+	if parts < 2 || n.Latest || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(n.Table)

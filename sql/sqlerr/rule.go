@@ -180,6 +180,27 @@ func FunctionalIndexOnField() *Error {
 	return New(3762, "HY000", "Functional index on a column is not supported. Consider using a regular index instead.")
 }
 
+// InvalidJSONForIndex: 3903, an element that the array of a multi-valued index
+// cannot have.
+func InvalidJSONForIndex(index string) *Error {
+	return New(3903, "22018", "Invalid JSON value for CAST for functional index '%s'.", index)
+}
+
+// JSONOutOfRangeForIndex: 3904.
+func JSONOutOfRangeForIndex(index string) *Error {
+	return New(3904, "22003", "Out of range JSON value for CAST for functional index '%s'.", index)
+}
+
+// ArrayTooLong: 3906, the elements of one row in a multi-valued index.
+func ArrayTooLong(index string, over int) *Error {
+	return New(3906, "HY000", "Exceeded max total length of values per record for multi-valued index '%s' by %d bytes.", index, over)
+}
+
+// DataTooLongForIndex: 3907.
+func DataTooLongForIndex(index string) *Error {
+	return New(3907, "22001", "Data too long for functional index '%s'.", index)
+}
+
 // FunctionalIndexRowValue: 3800.
 func FunctionalIndexRowValue(index string) *Error {
 	return New(3800, "HY000", "Expression of functional index '%s' cannot refer to a row value.", index)

@@ -38,7 +38,7 @@ func (e *Estimator) Distinct(t *schema.Table, columns []schema.ColumnID) float64
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if x.State == schema.IndexPublic && !x.Sparse && startsWith(x.Parts, columns) {
+		if x.State == schema.IndexPublic && t.HoldsAll(x) && startsWith(x.Parts, columns) {
 			return e.indexDistinct(t, x, len(columns), x.Unique && len(columns) == len(x.Parts))
 		}
 	}

@@ -44,7 +44,7 @@ func ToInt(env *Env, d value.Datum, t schema.Type) (int64, error) {
 	case value.KindDuration:
 		return durationNumber(roundDuration(env, d.Duration(), 0)), nil
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return ToInt(env, s, st)
 		}
 		return 0, env.badJSON("INTEGER")
@@ -116,7 +116,7 @@ func ToUint(env *Env, d value.Datum, t schema.Type) (uint64, error) {
 	case value.KindBytes:
 		return textToUint(env, d.Bytes(), t)
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return ToUint(env, s, st)
 		}
 		return 0, env.badJSON("INTEGER")
@@ -167,7 +167,7 @@ func ToFloat(env *Env, d value.Datum, t schema.Type) (float64, error) {
 	case value.KindDuration:
 		return durationDecimal(d.Duration()).Float64(), nil
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return ToFloat(env, s, st)
 		}
 		return 0, env.badJSON("DOUBLE")
@@ -203,7 +203,7 @@ func ToDecimal(env *Env, d value.Datum, t schema.Type) (value.Decimal, error) {
 		dec := durationDecimal(d.Duration())
 		return dec.Rescale(fspOf(t)), nil
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return ToDecimal(env, s, st)
 		}
 		return value.Decimal{}, env.badJSON("DECIMAL")
@@ -255,9 +255,9 @@ func jsonIsFalse(doc []byte) bool {
 	return value.JSONCompare(doc, value.JSONInt(0)) == 0
 }
 
-// jsonScalar is a scalar of a JSON document as a value with its type; false
+// JSONScalar is a scalar of a JSON document as a value with its type; false
 // for null, arrays and objects.
-func jsonScalar(doc []byte) (value.Datum, schema.Type, bool) {
+func JSONScalar(doc []byte) (value.Datum, schema.Type, bool) {
 	d, ok := value.JSONScalar(doc)
 	if !ok || d.IsNull() {
 		return d, Null, false
@@ -386,7 +386,7 @@ func toTime(env *Env, d value.Datum, t schema.Type, flags value.TimeFlags) (valu
 	case value.KindBytes:
 		return parseDatetime(env, numericText(d.Bytes(), t), flags)
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return toTime(env, s, st, flags)
 		}
 		return 0, timeTruncated, false
@@ -501,7 +501,7 @@ func toDuration(env *Env, d value.Datum, t schema.Type) (value.Duration, timeSta
 	case value.KindBytes:
 		return parseDuration(env, numericText(d.Bytes(), t))
 	case value.KindJSON:
-		if s, st, ok := jsonScalar(d.Bytes()); ok {
+		if s, st, ok := JSONScalar(d.Bytes()); ok {
 			return toDuration(env, s, st)
 		}
 		return 0, timeTruncated, false

@@ -220,7 +220,7 @@ func (s *storer) toWide(d value.Datum, from schema.Type, kind string) (wideInt, 
 		dec, n, _ := decimalPrefix(text)
 		return wideDecimal(dec), s.prefixStatus(kind, text, n)
 	case value.KindJSON:
-		sc, st, ok := jsonScalar(d.Bytes())
+		sc, st, ok := JSONScalar(d.Bytes())
 		if !ok {
 			return wideInt{}, s.badJSON("INTEGER")
 		}
@@ -248,7 +248,7 @@ func (s *storer) float(d value.Datum, from schema.Type) (value.Datum, error) {
 			err = s.truncated()
 		}
 	case value.KindJSON:
-		sc, st, ok := jsonScalar(d.Bytes())
+		sc, st, ok := JSONScalar(d.Bytes())
 		if ok {
 			return s.float(sc, st)
 		}
@@ -303,7 +303,7 @@ func (s *storer) decimal(d value.Datum, from schema.Type) (value.Datum, error) {
 		dec, n, _ = decimalPrefix(text)
 		err = s.prefixStatus("decimal", text, n)
 	case value.KindJSON:
-		sc, st, ok := jsonScalar(d.Bytes())
+		sc, st, ok := JSONScalar(d.Bytes())
 		if ok {
 			return s.decimal(sc, st)
 		}

@@ -31,8 +31,10 @@
 //
 // # Invariants
 //
-//	I1  A row has exactly one entry in each index that is Public, none where
-//	    the index is sparse and an own part is NULL.
+//	I1  A row has exactly one entry in each index that is Public: none where
+//	    the index is sparse and an own part is NULL, or the condition of a
+//	    partial index is not true; one for each different element of the array
+//	    in a multi-valued index.
 //	I2  An entry is a function of its row.
 //	I3  A key of a unique entry without NULL exists at most once, because it is
 //	    written with Txn.Insert.

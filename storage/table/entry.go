@@ -39,11 +39,22 @@ type Index struct {
 	// has it; -1 when it must be made from the value again.
 	pkFrom []int
 	pkTail bool // the primary key is what stands behind the own parts
+	// array is the part of a multi-valued index that stands for the elements of
+	// an array, -1 for none; where the position of the column that says which
+	// rows have entries, -1 for none.
+	array, where int
 }
 
 func newIndex(c *Codec, x *schema.Index) (*Index, error) {
 	t := c.Table
-	ix := &Index{Desc: x, Own: len(x.Parts), codec: c, prefix: TablePrefix(nil, t.ID, x.ID), uses: make([]bool, len(t.Columns))}
+	ix := &Index{Desc: x, Own: len(x.Parts), codec: c, prefix: TablePrefix(nil, t.ID, x.ID), uses: make([]bool, len(t.Columns)),
+		array: t.ArrayPart(x), where: -1}
+	if x.Where != 0 {
+		if ix.where = t.ColumnIndex(x.Where); ix.where < 0 {
+			return nil, fmt.Errorf("index %s.%s: its condition, column %d, does not exist", t.Name, x.Name, x.Where)
+		}
+		ix.uses[ix.where] = true
+	}
 	inKey, stored := map[int]bool{}, map[int]bool{}
 	for i, p := range t.EntryParts(x) {
 		part, err := newPart(t, p, i < ix.Own)
@@ -52,6 +63,9 @@ func newIndex(c *Codec, x *schema.Index) (*Index, error) {
 		}
 		ix.Parts = append(ix.Parts, part)
 		ix.uses[part.Pos] = true
+		if i == ix.array {
+			continue // an element does not give the array back
+		}
 		if !part.Lossy {
 			inKey[part.Pos] = true
 		} else if part.Prefix == 0 {
@@ -108,15 +122,20 @@ func (x *Index) hasNull(row []value.Datum) bool {
 	return false
 }
 
-// Holds reports whether the index has an entry for the row.
-func (x *Index) Holds(row []value.Datum) bool { return !x.Desc.Sparse || !x.hasNull(row) }
+// holds reports whether the index has entries for rows such as this.
+func (x *Index) holds(row []value.Datum) bool {
+	if x.Desc.Sparse && x.hasNull(row) {
+		return false
+	}
+	return x.where < 0 || !row[x.where].IsNull() && row[x.where].Bits() != 0
+}
 
 // IsUniqueEntry reports whether the row's entry must be the only one of its
 // key.
 func (x *Index) IsUniqueEntry(row []value.Datum) bool { return x.Desc.Unique && !x.hasNull(row) }
 
-// AppendEntry appends the key and the value of the row's entry to dst and
-// tells where the value starts. key is the row's key.
+// AppendEntry appends the key and the value of an entry, of a row as Each gives
+// it, to dst and tells where the value starts. key is the row's key.
 func (x *Index) AppendEntry(dst []byte, b *rowenc.Builder, key []byte, row []value.Datum) (out []byte, valueAt int) {
 	unique := x.IsUniqueEntry(row)
 	dst = append(dst, x.prefix...)

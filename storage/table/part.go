@@ -61,7 +61,7 @@ func newPart(t *schema.Table, p schema.KeyPart, tagged bool) (Part, error) {
 	if pos < 0 {
 		return Part{}, fmt.Errorf("table %s: key column %d does not exist", t.Name, p.Column)
 	}
-	typ := t.Columns[pos].Type
+	typ := t.Columns[pos].KeyType()
 	part := Part{Pos: pos, Kind: KindOf(typ), Desc: p.Desc, Tagged: tagged, Scale: max(typ.Scale, 0)}
 	switch part.Kind {
 	case value.KindJSON, value.KindNull:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -142,11 +143,22 @@ func (m *image) rowValue() []byte           { return m.buf[m.key:m.val:m.val] }
 func (m *image) entryKey(e *entryAt) []byte { return m.buf[e.start:e.val:e.val] }
 func (m *image) entryVal(e *entryAt) []byte { return m.buf[e.val:e.at:e.at] }
 func (m *image) reset()                     { m.buf, m.entries = m.buf[:0], m.entries[:0] }
-func (m *image) find(x *Index) *entryAt {
+
+// find is the entry of x with a key; nil if there is none. The entries of an
+// index stand together, in the order of their keys.
+func (m *image) find(x *Index, key []byte) *entryAt {
 	for i := range m.entries {
-		if m.entries[i].x == x {
-			return &m.entries[i]
+		if m.entries[i].x != x {
+			continue
 		}
+		own := m.entries[i:]
+		if x.array >= 0 {
+			own = own[sort.Search(len(own), func(i int) bool { return own[i].x != x || bytes.Compare(m.entryKey(&own[i]), key) >= 0 }):]
+		}
+		if len(own) > 0 && own[0].x == x && bytes.Equal(m.entryKey(&own[0]), key) {
+			return &own[0]
+		}
+		return nil
 	}
 	return nil
 }
@@ -166,15 +178,28 @@ func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x
 	}
 	m.val = len(m.buf)
 	for _, x := range w.c.Indexes {
-		if !want(x) || !x.Holds(row) {
-			continue
+		switch {
+		case !want(x):
+		case x.array >= 0:
+			err := x.Each(row, func(row []value.Datum) error {
+				w.encodeEntry(m, x, row)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		case x.holds(row):
+			w.encodeEntry(m, x, row)
 		}
-		e := entryAt{x: x, start: len(m.buf), unique: x.IsUniqueEntry(row)}
-		m.buf, e.val = x.AppendEntry(m.buf, &w.b, m.buf[:m.key], row)
-		e.at = len(m.buf)
-		m.entries = append(m.entries, e)
 	}
 	return nil
+}
+
+func (w *Writer) encodeEntry(m *image, x *Index, row []value.Datum) {
+	e := entryAt{x: x, start: len(m.buf), unique: x.IsUniqueEntry(row)}
+	m.buf, e.val = x.AppendEntry(m.buf, &w.b, m.buf[:m.key], row)
+	e.at = len(m.buf)
+	m.entries = append(m.entries, e)
 }
 
 // check tests the sizes of all that would be written, before anything is.
@@ -291,7 +316,7 @@ func (w *Writer) undo(key []byte, entries int) error {
 		if !e.unique {
 			continue
 		}
-		if o := w.old.find(e.x); key == nil && o != nil && bytes.Equal(w.old.entryKey(o), w.new.entryKey(e)) {
+		if key == nil && w.old.find(e.x, w.new.entryKey(e)) != nil {
 			continue // was not inserted by Update
 		}
 		if err := w.txn.Delete(w.new.entryKey(e)); err != nil {
@@ -326,7 +351,7 @@ func (w *Writer) conflictOf(ctx context.Context, x *Index, e *storage.KeyExistsE
 	if err := w.encode(&m, row, false, func(y *Index) bool { return y == x }); err != nil {
 		return nil, err
 	}
-	if o := m.find(x); o == nil || !bytes.Equal(m.entryKey(o), e.Key) {
+	if m.find(x, e.Key) == nil {
 		return nil, nil // it has another value by now
 	}
 	return &Conflict{Index: x.Desc, Key: key, Row: row}, nil
@@ -468,7 +493,7 @@ func (w *Writer) updateUnique(ctx context.Context, row []value.Datum, moved bool
 		if !e.unique {
 			continue
 		}
-		if o := w.old.find(e.x); o != nil && bytes.Equal(w.old.entryKey(o), m.entryKey(e)) {
+		if w.old.find(e.x, m.entryKey(e)) != nil {
 			continue
 		}
 		if err := w.txn.Insert(ctx, m.entryKey(e), m.entryVal(e)); err != nil {
@@ -531,7 +556,7 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 	}
 	for i := range w.old.entries {
 		o := &w.old.entries[i]
-		if n := m.find(o.x); n != nil && bytes.Equal(m.entryKey(n), w.old.entryKey(o)) {
+		if m.find(o.x, w.old.entryKey(o)) != nil {
 			continue
 		}
 		if err := w.deleteEntry(ctx, o); err != nil {
@@ -540,9 +565,8 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 	}
 	for i := range m.entries {
 		e := &m.entries[i]
-		o := w.old.find(e.x)
-		same := o != nil && bytes.Equal(w.old.entryKey(o), m.entryKey(e))
-		if e.unique && !same || same && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) && e.x.Desc.State == schema.IndexPublic {
+		o := w.old.find(e.x, m.entryKey(e))
+		if e.unique && o == nil || o != nil && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) && e.x.Desc.State == schema.IndexPublic {
 			continue // inserted already, or unchanged
 		}
 		if err := w.txn.Put(m.entryKey(e), m.entryVal(e)); err != nil {

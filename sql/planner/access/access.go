@@ -2,6 +2,7 @@ package access
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,8 @@ type Path struct {
 	Cost, LimitedCost float64
 	// Unique: at most one row.
 	Unique bool
+	// Distinct: entries may lead to the same row, which is read once.
+	Distinct bool
 }
 
 // Name is the path's name in EXPLAIN: the index or PRIMARY.
@@ -84,6 +87,9 @@ func (p *Path) Name() string {
 func (p *Path) String() string {
 	b := make([]byte, 0, 96)
 	b = append(append(append(b, p.Name()...), ' '), p.Kind.String()...)
+	if p.Distinct {
+		b = append(b, " distinct"...)
+	}
 	if p.Lookup {
 		b = append(b, " lookup"...)
 	} else if p.Index != nil {
@@ -111,7 +117,7 @@ func KeyColumns(t *schema.Table, x *schema.Index) []ranges.Column {
 	for i, p := range parts {
 		pos := t.ColumnIndex(p.Column)
 		c := t.Columns[pos]
-		cols[i] = ranges.Column{Table: pos, Type: c.Type, Desc: p.Desc, Null: c.Nullable, Prefix: p.Prefix}
+		cols[i] = ranges.Column{Table: pos, Type: c.KeyType(), Desc: p.Desc, Null: c.Nullable, Prefix: p.Prefix}
 	}
 	return cols
 }
@@ -200,21 +206,35 @@ func (h *hints) preferForced(paths []*Path) []*Path {
 // path is the path by one key, nil when it makes no sense: neither ranges nor
 // order nor covering.
 func (r *Request) path(x *schema.Index) *Path {
-	t := r.Scan.Table
-	cols := KeyColumns(t, x)
 	if x != nil && x.Sparse && !r.excludesNull(x) {
 		return nil
 	}
+	if x != nil {
+		if part := r.Scan.Table.ArrayPart(x); part >= 0 {
+			return r.arrayPath(x, part)
+		}
+	}
+	return r.byKey(x, r.Conds)
+}
+
+// byKey is the path by one key under conditions. The probes among them are
+// only for the key: the rows are found to satisfy them by what they stand for.
+func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr) *Path {
+	cols := KeyColumns(r.Scan.Table, x)
 	unique := x == nil || x.Unique
-	set, residual := ranges.Build(cols, r.Conds)
+	set, residual := ranges.Build(cols, conds)
 	if x != nil && unique {
 		// A point of a unique index is made of its own columns alone.
-		if own, rest := ranges.Build(cols[:len(x.Parts)], r.Conds); own != nil && own.Point {
+		if own, rest := ranges.Build(cols[:len(x.Parts)], conds); own != nil && (own.Point || len(probes) > 0) {
 			set, residual = own, rest
 		}
 	}
+	residual = slices.DeleteFunc(residual, func(e expr.Expr) bool { return slices.Contains(probes, e) })
 	p := &Path{Index: x, Set: set, Kind: physical.AccessRange}
-	p.Lookup = x != nil && !r.covered(x, residual)
+	p.Lookup = x != nil && (len(probes) > 0 || !r.covered(x, residual))
+	if part := r.arrayPart(x); part >= 0 {
+		p.Distinct = !pinsArray(set, part)
+	}
 	p.Residual = residual
 	if p.Lookup {
 		p.EntryFilter, p.Residual = r.splitEntry(x, residual)
@@ -235,6 +255,13 @@ func (r *Request) path(x *schema.Index) *Path {
 	}
 	r.estimate(p)
 	return p
+}
+
+func (r *Request) arrayPart(x *schema.Index) int {
+	if x == nil {
+		return -1
+	}
+	return r.Scan.Table.ArrayPart(x)
 }
 
 // fullScan reads the table by its primary key.
@@ -289,8 +316,9 @@ func rejectsNull(e expr.Expr, pos int) bool {
 // entryColumns are the table positions that an entry of x holds whole.
 func entryColumns(t *schema.Table, x *schema.Index) map[int]bool {
 	m := map[int]bool{}
-	for _, p := range t.EntryParts(x) {
-		if p.Prefix == 0 {
+	array := t.ArrayPart(x)
+	for i, p := range t.EntryParts(x) {
+		if p.Prefix == 0 && i != array {
 			m[t.ColumnIndex(p.Column)] = true
 		}
 	}
@@ -458,6 +486,9 @@ func (r *Request) estimate(p *Path) {
 	}
 	fetched := p.Entries * sel
 	for _, c := range p.Residual {
+		if p.Index != nil && t.ArrayPart(p.Index) >= 0 && asksArray(c) {
+			continue // it is what the entries were chosen by
+		}
 		sel *= Selectivity(c, t, r.Est, total)
 	}
 	p.Rows = p.Entries * sel
@@ -544,6 +575,8 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		return math.Min(0.5, float64(len(f.Args)-1)*equalSelectivity(f, t, est, total))
 	case "like", "regexp":
 		return 0.1
+	case "member of", "json_contains", "json_overlaps":
+		return 0.05
 	case "and":
 		s := 1.0
 		for _, a := range f.Args {
@@ -581,7 +614,7 @@ func DistinctValues(t *schema.Table, pos int, est Estimator, total float64) floa
 		return math.Max(total, 1)
 	}
 	for _, x := range t.Indexes {
-		if x.Unique && len(x.Parts) == 1 && x.Parts[0].Column == id {
+		if x.Unique && t.HoldsAll(&x) && len(x.Parts) == 1 && x.Parts[0].Column == id {
 			return math.Max(total, 1)
 		}
 	}

@@ -125,7 +125,7 @@ func keyDetermined(s *logical.Scan, det map[expr.ColID]bool) bool {
 		return true
 	}
 	for i := range t.Indexes {
-		if x := &t.Indexes[i]; has(x.Parts, x.Unique && x.State == schema.IndexPublic) {
+		if x := &t.Indexes[i]; has(x.Parts, x.Unique && x.State == schema.IndexPublic && t.HoldsAll(x)) {
 			return true
 		}
 	}

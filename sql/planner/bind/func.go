@@ -323,13 +323,28 @@ func (b *binder) castExpr(sc *scope, n *ast.FuncCastExpr) (expr.Expr, error) {
 
 func maxBytes(c schema.CollationID) int { return collate.Must(c).MaxLen() }
 
+// castTarget is the type in a cast without its ARRAY.
+func castTarget(n *ast.FuncCastExpr) *tidbtypes.FieldType {
+	if n.Tp.IsArray() {
+		return n.Tp.ArrayType()
+	}
+	return n.Tp
+}
+
 // castType is the target of a cast; text shows the operand in messages.
 func (b *binder) castType(n *ast.FuncCastExpr, text string) (schema.Type, error) {
 	tp := n.Tp
 	t := schema.Type{Collation: schema.CollationBinary, Len: schema.UnspecifiedLength}
 	if tp.IsArray() {
-		return t, sqlerr.NotSupported("CAST … AS … ARRAY")
+		return t, sqlerr.NotSupported("Use of CAST( .. AS .. ARRAY) outside of functional index in CREATE(non-SELECT)/ALTER TABLE or in general expressions")
 	}
+	return b.scalarType(n, text)
+}
+
+// scalarType is the target of a cast, of its elements when it makes an array.
+func (b *binder) scalarType(n *ast.FuncCastExpr, text string) (schema.Type, error) {
+	tp := castTarget(n)
+	t := schema.Type{Collation: schema.CollationBinary, Len: schema.UnspecifiedLength}
 	switch tp.GetType() {
 	case mysql.TypeLonglong:
 		t = types.BigInt
@@ -377,7 +392,7 @@ func (b *binder) castType(n *ast.FuncCastExpr, text string) (schema.Type, error)
 }
 
 func (b *binder) castText(n *ast.FuncCastExpr) (schema.Type, error) {
-	tp := n.Tp
+	tp := castTarget(n)
 	length := tp.GetFlen()
 	if length < 0 {
 		length = schema.UnspecifiedLength

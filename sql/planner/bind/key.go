@@ -147,7 +147,7 @@ func (k *keyDef) attribute(text string) error {
 // checks: 1072, 1170, 1089, 3152, 1071. Whole columns have no prefix.
 func ResolveKey(t *schema.Table, cols []logical.IndexColumn) ([]schema.KeyPart, error) {
 	parts := make([]schema.KeyPart, 0, len(cols))
-	total := 0
+	total, hasArray := 0, false
 	for _, kc := range cols {
 		i := t.ColumnByName(kc.Name)
 		if i < 0 || t.Columns[i].Hidden && kc.Expr == "" {
@@ -155,10 +155,19 @@ func ResolveKey(t *schema.Table, cols []logical.IndexColumn) ([]schema.KeyPart, 
 		}
 		c := &t.Columns[i]
 		p := schema.KeyPart{Column: c.ID, Desc: kc.Desc, Prefix: kc.Prefix}
+		if c.Array != nil {
+			if hasArray {
+				return nil, sqlerr.NotSupported("more than one multi-valued key part per index")
+			}
+			if kc.Desc {
+				return nil, sqlerr.WrongUsage("multi-valued index", "explicit index order")
+			}
+			hasArray = true
+		}
 		if err := checkPart(c, &p); err != nil {
 			return nil, err
 		}
-		total += partBytes(c.Type, p.Prefix)
+		total += partBytes(c.KeyType(), p.Prefix)
 		if total > maxKeyBytes {
 			return nil, sqlerr.KeyTooLong(maxKeyBytes)
 		}
@@ -168,7 +177,7 @@ func ResolveKey(t *schema.Table, cols []logical.IndexColumn) ([]schema.KeyPart, 
 }
 
 func checkPart(c *schema.Column, p *schema.KeyPart) error {
-	t := c.Type
+	t := c.KeyType()
 	switch {
 	case t.ID == schema.TypeJSON:
 		return sqlerr.JSONKey(c.Name)

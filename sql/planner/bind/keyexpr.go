@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -31,6 +32,52 @@ func keyExpr(index string, n ast.ExprNode) (string, error) {
 		return "", sqlerr.FunctionalIndexOnField()
 	}
 	return rule{kind: ruleIndex, owner: index}.print(n)
+}
+
+// castArray is CAST(… AS type ARRAY), which may be a key part as a whole. 1235
+// for types that a multi-valued index cannot have.
+func (b *binder) castArray(sc *scope, n *ast.FuncCastExpr, index string) (expr.Expr, error) {
+	e, err := b.value(sc, n.Expr)
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.scalarType(n, e.String())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case n.ExplicitCharSet && t.IsCharacter():
+		return nil, sqlerr.NotSupported("specifying charset for multi-valued index")
+	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
+		return nil, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
+	case t.IsCharacter():
+		t = types.VarcharOf(t.Len, arrayCollation())
+	case t.IsString():
+		t = types.VarbinaryOf(t.Len)
+	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDate, t.ID == schema.TypeDatetime, t.ID == schema.TypeTime:
+	default:
+		return nil, sqlerr.NotSupported("CAST-ing data to array of " + strings.ToUpper(t.ID.String()))
+	}
+	return expr.NewCastArray(e, t, index)
+}
+
+// arrayCollation is that of CHAR arrays: JSON strings are equal byte by byte.
+func arrayCollation() schema.CollationID {
+	c, _ := collate.ByName("utf8mb4_0900_bin")
+	return c.ID
+}
+
+// isCastArray reports CAST(… AS type ARRAY).
+func isCastArray(n ast.ExprNode) (*ast.FuncCastExpr, bool) {
+	for {
+		p, ok := n.(*ast.ParenthesesExpr)
+		if !ok {
+			break
+		}
+		n = p.Expr
+	}
+	c, ok := n.(*ast.FuncCastExpr)
+	return c, ok && c.Tp.IsArray()
 }
 
 // hasExpr reports a key with an expression among its parts.
@@ -72,11 +119,12 @@ func addKeyColumn(pool *parser.Pool, t *schema.Table, index, text string) (strin
 	if err != nil {
 		return "", err
 	}
-	typ, err := keyColumnType(index, b.e)
-	if err != nil {
+	c := schema.Column{ID: t.NextColumnID, Nullable: true, Hidden: true, Generated: &schema.Generated{Expr: b.text, Reads: b.reads}}
+	if _, cast, ok := expr.AsArrayCast(b.e); ok {
+		c.Type, c.Array = types.JSON, &cast.Elem
+	} else if c.Type, err = keyColumnType(index, b.e); err != nil {
 		return "", err
 	}
-	c := schema.Column{ID: t.NextColumnID, Type: typ, Nullable: true, Hidden: true, Generated: &schema.Generated{Expr: b.text, Reads: b.reads}}
 	for n := 0; c.Name == "" || t.ColumnByName(c.Name) >= 0; n++ {
 		c.Name = hiddenKeyName(index, n)
 	}

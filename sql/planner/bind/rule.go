@@ -152,7 +152,12 @@ func (r rule) bind(pool *parser.Pool, t *schema.Table, text string) (*boundRule,
 		}
 		return &expr.Col{ID: expr.ColID(-1 - i), Index: i, T: c.Type, Null: true, Name: c.Name}, nil
 	}
-	e, err := b.expr(sc, n)
+	var e expr.Expr
+	if c, ok := isCastArray(n); ok && r.kind == ruleIndex {
+		e, err = b.castArray(sc, c, r.owner)
+	} else {
+		e, err = b.expr(sc, n)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -457,7 +457,7 @@ func (p *exprPrinter) cast(n *ast.FuncCastExpr) {
 }
 
 func (p *exprPrinter) castType(n *ast.FuncCastExpr) string {
-	tp := n.Tp
+	tp := castTarget(n)
 	if n.FunctionType == ast.CastBinaryOperator {
 		return "char charset binary"
 	}
@@ -506,6 +506,9 @@ func (p *exprPrinter) castType(n *ast.FuncCastExpr) string {
 			cs = "binary"
 		} else if n.ExplicitCharSet {
 			cs = tp.GetCharset()
+		}
+		if n.Tp.IsArray() && !n.ExplicitCharSet {
+			return word // it has no choice
 		}
 		return word + " charset " + cs
 	}

@@ -34,6 +34,15 @@ type Scan struct {
 	Cols  []Column
 	Hint  IndexHint
 	Lock  Lock
+	// Arrays are the arrays of multi-valued indexes of the table.
+	Arrays []Array
+}
+
+// Array is what a hidden column of a multi-valued index is made of.
+type Array struct {
+	Pos  int       // of the column in the table
+	Expr expr.Expr // the JSON value, over Cols
+	Cast expr.ArrayCast
 }
 
 // IndexHint is USE, FORCE and IGNORE INDEX of one table occurrence. PRIMARY

@@ -297,6 +297,9 @@ func scanTitle(s *Scan) string {
 		what = "covering index scan"
 	}
 	out := what + " on " + tableAt(s)
+	if s.Distinct {
+		out += " distinct"
+	}
 	if s.Reverse {
 		out += " reverse"
 	}

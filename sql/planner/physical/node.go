@@ -75,8 +75,10 @@ type Scan struct {
 	Ranges *ranges.Set
 	// Lookup: rows are fetched from the table by the primary keys of the
 	// entries. Otherwise the index covers Read.
-	Lookup  bool
-	Reverse bool
+	Lookup bool
+	// Distinct: several entries may lead to a row, which is read once.
+	Distinct bool
+	Reverse  bool
 	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
 	// the source may deliver in any order and in parallel.
 	Ordered bool

@@ -274,7 +274,7 @@ func findsOne(n logical.Node, conds []expr.Expr) bool {
 		return true
 	}
 	for i := range s.Table.Indexes {
-		if x := &s.Table.Indexes[i]; x.Unique && x.State == schema.IndexPublic && isFixed(x.Parts) {
+		if x := &s.Table.Indexes[i]; x.Unique && x.State == schema.IndexPublic && s.Table.HoldsAll(x) && isFixed(x.Parts) {
 			return true
 		}
 	}

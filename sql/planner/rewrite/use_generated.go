@@ -42,7 +42,7 @@ type generatedColumn struct {
 // useGeneratedIn rewrites n and tells what can be replaced above it.
 func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColumn) {
 	if s, ok := n.(*logical.Scan); ok {
-		return n, r.generatedOf(s)
+		return r.withArrays(s), r.generatedOf(s)
 	}
 	old := n.Inputs()
 	in := make([]logical.Node, len(old))
@@ -92,18 +92,45 @@ func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
 	for i := range rules.Steps {
 		st := &rules.Steps[i]
 		c := &s.Table.Columns[st.Pos]
-		if st.Default || st.Zoned || !isIndexed(s.Table, c.ID) || !holds(c, st.Expr.Type()) || asksSession(st.Expr) {
+		if st.Default || st.Zoned || c.Array != nil || !isIndexed(s.Table, c.ID) || !holds(c, st.Expr.Type()) || asksSession(st.Expr) {
 			continue
 		}
-		e := expr.Map(st.Expr, func(e expr.Expr) expr.Expr {
-			if k, ok := e.(*expr.Col); ok {
-				return scanColumn(s, k.Index)
-			}
-			return e
-		})
-		out = append(out, generatedColumn{e: e, col: scanColumn(s, st.Pos)})
+		out = append(out, generatedColumn{e: overScan(s, st.Expr), col: scanColumn(s, st.Pos)})
 	}
 	return out
+}
+
+// overScan puts the columns of a scan into an expression over its table.
+func overScan(s *logical.Scan, e expr.Expr) expr.Expr {
+	return expr.Map(e, func(e expr.Expr) expr.Expr {
+		if k, ok := e.(*expr.Col); ok {
+			return scanColumn(s, k.Index)
+		}
+		return e
+	})
+}
+
+// withArrays tells a scan what the arrays of its multi-valued indexes are made
+// of. The conditions stay as they are: they ask for JSON values, the arrays
+// hold what these were converted to.
+func (r *Rewriter) withArrays(s *logical.Scan) *logical.Scan {
+	if !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
+		return s
+	}
+	rules := r.Rules(s.Table)
+	if rules == nil {
+		return s
+	}
+	c := *s
+	c.Arrays = nil
+	for i := range rules.Steps {
+		st := &rules.Steps[i]
+		arg, cast, ok := expr.AsArrayCast(st.Expr)
+		if ok && !st.Zoned && !asksSession(arg) {
+			c.Arrays = append(c.Arrays, logical.Array{Pos: st.Pos, Expr: overScan(s, arg), Cast: cast})
+		}
+	}
+	return &c
 }
 
 func scanColumn(s *logical.Scan, pos int) *expr.Col {
@@ -230,7 +257,11 @@ func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) 
 	}
 	found := false
 	for i := range r.Steps {
-		if s := &r.Steps[i]; !s.Default && isIndexed(t, t.Columns[s.Pos].ID) {
+		s := &r.Steps[i]
+		if t.Columns[s.Pos].Array != nil {
+			return true // how often an index is asked depends on the document
+		}
+		if !s.Default && isIndexed(t, t.Columns[s.Pos].ID) {
 			expr.Walk(s.Expr, func(e expr.Expr) bool {
 				_, literal := e.(*expr.Const)
 				found = found || literal

@@ -1,0 +1,120 @@
+package expr
+
+import (
+	"errors"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// castArrayDefs is CAST(… AS type ARRAY), which only key parts of multi-valued
+// indexes have. Its value is a JSON array whose elements have the one type.
+func castArrayDefs() []entry {
+	return []entry{special("cast_array", unboundUnit, def{b: Builtin{Row: rowCastArray}})}
+}
+
+// ArrayCast is the Extra of CAST(… AS type ARRAY).
+type ArrayCast struct {
+	Elem schema.Type
+	// Index is the name of the index, for messages.
+	Index string
+}
+
+// NewCastArray is CAST(arg AS elem ARRAY) in a key part of an index. Errors:
+// 1235 if arg is no JSON.
+func NewCastArray(arg Expr, elem schema.Type, index string) (Expr, error) {
+	if arg.Type().ID != schema.TypeJSON {
+		return nil, sqlerr.NotSupported("CAST-ing non-JSON data to array")
+	}
+	return mustLookup("cast_array").call("cast_array", []Expr{arg}, jsonType(), true, ArrayCast{elem, index}), nil
+}
+
+// AsArrayCast takes CAST(… AS type ARRAY) apart.
+func AsArrayCast(e Expr) (arg Expr, cast ArrayCast, ok bool) {
+	f, isFunc := e.(*Func)
+	if !isFunc || f.Name != "cast_array" {
+		return nil, cast, false
+	}
+	return f.Args[0], f.Extra.(ArrayCast), true
+}
+
+func rowCastArray(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].IsNull() {
+		return value.Null, nil
+	}
+	doc, cast := a[0].Bytes(), f.Extra.(ArrayCast)
+	elems := [][]byte{doc}
+	switch value.JSONType(doc) {
+	case "NULL":
+		return value.Null, nil
+	case "OBJECT":
+		return value.Null, sqlerr.NotSupported("CAST-ing JSON OBJECT type to array")
+	case "ARRAY":
+		elems = make([][]byte, value.JSONLen(doc))
+		for i := range elems {
+			elems[i] = value.JSONElem(doc, i)
+		}
+	}
+	out := make([][]byte, len(elems))
+	for i, e := range elems {
+		d, err := cast.element(e)
+		if err != nil {
+			return value.Null, err
+		}
+		if out[i], err = types.ToJSON(nil, d, cast.Elem); err != nil {
+			return value.Null, err
+		}
+	}
+	return value.JSONOf(value.JSONArray(out...)), nil
+}
+
+// element converts an element: 3903, 3904 or 3907 when it does not fit, also
+// under IGNORE and without strict mode, as an index cannot have it.
+func (a *ArrayCast) element(doc []byte) (value.Datum, error) {
+	d, t, ok := types.JSONScalar(doc)
+	if !ok {
+		return d, sqlerr.InvalidJSONForIndex(a.Index)
+	}
+	env := types.Env{Mode: types.DefaultSQLMode}
+	out, err := types.Store(&env, d, t, &schema.Column{Type: a.Elem, Nullable: true}, 1)
+	if se, isSQL := errors.AsType[*sqlerr.Error](err); isSQL {
+		switch se.Number {
+		case 1264:
+			err = sqlerr.JSONOutOfRangeForIndex(a.Index)
+		case 1406:
+			err = sqlerr.DataTooLongForIndex(a.Index)
+		default:
+			err = sqlerr.InvalidJSONForIndex(a.Index)
+		}
+	}
+	return out, err
+}
+
+// Probe gives the element with which an index on arrays of the type is asked
+// for those that have doc in them; null says that there can be none. ok is
+// false when the index cannot tell: elements that are equal to doc may stand
+// in it under other keys. Equal numbers become equal keys of numeric types, and
+// strings are equal to nothing but themselves; 1 and 1.0 are equal, but not
+// as CHAR.
+func (a *ArrayCast) Probe(doc []byte) (d value.Datum, ok bool) {
+	switch value.JSONType(doc) {
+	case "STRING", "BLOB", "OPAQUE":
+	case "INTEGER", "UNSIGNED INTEGER", "DOUBLE", "DECIMAL":
+		if !a.Elem.IsInteger() && a.Elem.ID != schema.TypeDecimal {
+			return value.Null, false
+		}
+	case "DATE", "DATETIME", "TIME":
+		if !a.Elem.HasDate() && a.Elem.ID != schema.TypeTime {
+			return value.Null, false
+		}
+	default:
+		return value.Null, false
+	}
+	d, err := a.element(doc)
+	if err != nil {
+		return value.Null, true // no row can have such an element
+	}
+	return d, true
+}
