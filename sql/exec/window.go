@@ -16,12 +16,13 @@ import (
 // partitions. It keeps rows until a partition is complete; functions then run
 // over one partition after the other, a column each, and the rows go out as
 // they are kept. Rows of a partition that has not ended wait for the next
-// block.
+// block. A partition that is too large for memory goes to disk (bigPartition).
 type windowOp struct {
 	b    *builder
 	node *physical.Window
 	in   Operator
 	acct account
+	sp   *spiller
 	size int
 
 	// extra are the expressions that functions read and that are no columns:
@@ -37,8 +38,9 @@ type windowOp struct {
 	// that begin a group of peers.
 	starts, peers []int
 	results       []*vec.Batch
-	done          int // rows of complete partitions
-	at            int // rows that went out
+	big           *bigPartition // goes out before the rows in store
+	done          int           // rows of complete partitions
+	at            int           // rows that went out
 	ended         bool
 	out, view     *vec.Batch
 	rows          []uint32
@@ -56,7 +58,9 @@ func (b *builder) window(x *physical.Window) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &windowOp{b: b, node: x, in: in, acct: b.account(x, "window"), size: b.env.batchSize(), nin: len(x.Input.Columns())}
+	w := &windowOp{b: b, node: x, in: in, acct: b.account(x, "window"), sp: b.spiller(x), size: b.env.batchSize(), nin: len(x.Input.Columns())}
+	// Between two calls of Next, functions may be in the middle of the rows.
+	w.sp.attach(&w.acct, func() (bool, error) { return false, nil })
 	for _, e := range x.PartitionBy {
 		w.parts = append(w.parts, keyColumn{w.column(e), newKeyPart(e.Type())})
 	}
@@ -100,6 +104,15 @@ func (w *windowOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if err := interrupted(ctx); err != nil {
 			return nil, err
 		}
+		if w.big != nil {
+			out, err := w.big.next()
+			if err != nil || out != nil {
+				return out, err
+			}
+			w.big.close()
+			w.big = nil
+			w.acct.kept(w.held())
+		}
 		if w.at < w.done {
 			return w.emit(), nil
 		}
@@ -109,6 +122,12 @@ func (w *windowOp) Next(ctx context.Context) (*vec.Batch, error) {
 		w.carry()
 		if err := w.fill(ctx); err != nil {
 			return nil, err
+		}
+		if w.big != nil {
+			if err := w.big.compute(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if err := w.compute(ctx); err != nil {
 			return nil, err
@@ -129,7 +148,7 @@ func (w *windowOp) carry() {
 		n += chunk.N - i
 	}
 	w.store, w.spare = w.spare, w.store
-	w.starts, w.peers = append(w.starts[:0], 0), rebase(w.peers, w.done)
+	w.starts, w.peers = rebase(w.starts, w.done), rebase(w.peers, w.done)
 	w.done, w.at = 0, 0
 }
 
@@ -144,7 +163,7 @@ func rebase(list []int, by int) []int {
 	return out
 }
 
-// fill reads until a partition is complete.
+// fill reads until a partition is complete, in store or in big.
 func (w *windowOp) fill(ctx context.Context) error {
 	for len(w.starts) < 2 {
 		b, err := w.in.Next(ctx)
@@ -158,8 +177,14 @@ func (w *windowOp) fill(ctx context.Context) error {
 		if err := w.add(b); err != nil {
 			return err
 		}
-		if err := w.acct.to(w.held()); err != nil {
+		ok, err := w.acct.room(w.held())
+		switch {
+		case err != nil:
 			return err
+		case !ok && len(w.starts) < 2:
+			return w.spill(ctx)
+		case !ok: // a batch more: its partitions go out next
+			w.acct.kept(w.held())
 		}
 	}
 	w.done = w.starts[len(w.starts)-1]
@@ -170,6 +195,9 @@ func (w *windowOp) held() int64 {
 	n := w.store.size + w.spare.size + int64(cap(w.starts)+cap(w.peers))*8
 	for _, f := range w.node.Funcs {
 		n += vec.WidthOf(types.KindOf(f.T)) * int64(w.store.n)
+	}
+	if w.big != nil {
+		n += w.big.held()
 	}
 	return n
 }
@@ -297,32 +325,82 @@ func (w *windowOp) emit() *vec.Batch {
 func (w *windowOp) Close() error {
 	w.ended, w.done, w.at = true, 0, 0
 	w.store, w.spare, w.results = rowStore{}, rowStore{}, nil
+	if w.big != nil {
+		w.big.close()
+		w.big = nil
+	}
 	w.acct.close()
 	return w.in.Close()
 }
 
-// partition is what a function runs over.
+// partition is what a function runs over, from its first row to its last.
 type partition struct {
 	w          *windowOp
 	start, end int   // rows of the store
 	peers      []int // the rows that begin a group of peers; the first is start
 	col        int   // of the results
+	// big, when set, has the rows and the results instead: functions write the
+	// results in the order of the rows, and look back at the last one only.
+	big *bigPartition
 }
 
 // result is the vector and the position of a row's result.
 func (p *partition) result(n int) (*vec.Vec, int) {
+	if p.big != nil {
+		return p.big.result(n)
+	}
 	return p.w.results[n>>chunkBits].Cols[p.col], n & chunkMask
 }
 
-// peerEnd is the end of the group of peers number g.
-func (p *partition) peerEnd(g int) int {
-	if g+1 < len(p.peers) {
-		return p.peers[g+1]
+// groups calls fn for each group of peers with its number and its rows.
+func (p *partition) groups(fn func(g, from, to int) error) error {
+	for g, from := 0, p.start; from < p.end; g++ {
+		to := p.end
+		switch {
+		case p.big != nil:
+			to = p.big.peers.next(from+1, p.end)
+		case g+1 < len(p.peers):
+			to = p.peers[g+1]
+		}
+		if err := fn(g, from, to); err != nil {
+			return err
+		}
+		from = to
 	}
-	return p.end
+	return p.err()
 }
 
-// at is the vector and the position of a stored value.
+// at is the vector and the position of a stored value. They are valid until
+// other rows are asked for.
 func (p *partition) at(col, n int) (*vec.Vec, int) {
+	if p.big != nil {
+		pg := p.big.page(n)
+		return pg.rows.Cols[col], n - pg.first
+	}
 	return p.w.store.chunks[n>>chunkBits].Cols[col], n & chunkMask
+}
+
+// stretch is how many rows from n on stand one behind the other in the vectors
+// of at.
+func (p *partition) stretch(n int) int {
+	if p.big != nil {
+		pg := p.big.page(n)
+		return pg.first + pg.rows.N - n
+	}
+	return vec.MaxRows - n&chunkMask
+}
+
+// set makes the stored value of row from the i-th value of dst. Bytes are
+// shared with the store where that lives as long as the results.
+func (p *partition) set(dst *vec.Vec, i, col, from int) {
+	src, j := p.at(col, from)
+	dst.CopyRows(i, src, []uint16{uint16(j)}, p.big != nil, false)
+}
+
+// err is the first error of reading and writing a partition on disk.
+func (p *partition) err() error {
+	if p.big != nil {
+		return p.big.err
+	}
+	return nil
 }

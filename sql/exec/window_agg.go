@@ -28,6 +28,10 @@ type slider[T any] struct {
 	lo, hi, mid, base int
 	acc               T
 	suffix            []T
+	// step, when set, is the most sums that are kept: of the other rows up to
+	// mid, marks has those behind each step rows from origin on.
+	step, origin int
+	marks        []T
 }
 
 // reset makes the frame the empty one at row n.
@@ -48,6 +52,9 @@ func (s *slider[T]) move(lo, hi int) T {
 		s.acc = s.push(s.acc, s.hi)
 	}
 	if s.lo < s.mid {
+		if s.lo-s.base >= len(s.suffix) {
+			s.expand()
+		}
 		return s.merge(s.suffix[s.lo-s.base], s.acc)
 	}
 	return s.acc
@@ -55,17 +62,40 @@ func (s *slider[T]) move(lo, hi int) T {
 
 // turn moves mid to the end of the frame.
 func (s *slider[T]) turn(lo int) {
-	n := s.hi - lo
-	if cap(s.suffix) < n {
-		s.suffix = make([]T, n, 2*n)
+	s.origin, s.mid, s.acc = lo, s.hi, s.zero
+	step := s.hi - lo
+	if s.step > 0 {
+		step = min(step, s.step)
 	}
-	s.suffix = s.suffix[:n]
-	sum := s.zero
-	for i := n - 1; i >= 0; i-- {
-		sum = s.merge(s.push(s.zero, lo+i), sum)
-		s.suffix[i] = sum
+	s.marks = append(s.marks[:0], s.zero)
+	for at := lo + step; at < s.hi; at += step {
+		s.marks = append(s.marks, s.zero)
 	}
-	s.base, s.mid, s.acc = lo, s.hi, s.zero
+	s.suffix = vec.Resize(s.suffix[:0], step)
+	for c := len(s.marks) - 1; c > 0; c-- {
+		sum := s.marks[c]
+		for i := min(lo+(c+1)*step, s.hi) - 1; i >= lo+c*step; i-- {
+			sum = s.merge(s.push(s.zero, i), sum)
+		}
+		s.marks[c-1] = sum
+	}
+	s.sums(lo, lo+step, s.marks[0])
+}
+
+// expand makes the sums of the step that has lo.
+func (s *slider[T]) expand() {
+	c := (s.lo - s.origin) / s.step
+	from := s.origin + c*s.step
+	s.sums(from, min(from+s.step, s.mid), s.marks[c])
+}
+
+// sums makes the sums of rows from on; sum is that of all rows behind to.
+func (s *slider[T]) sums(from, to int, sum T) {
+	s.base, s.suffix = from, s.suffix[:to-from]
+	for i := to - 1; i >= from; i-- {
+		sum = s.merge(s.push(s.zero, i), sum)
+		s.suffix[i-from] = sum
+	}
 }
 
 // sliding is an aggregate over frames.
@@ -79,22 +109,25 @@ type sliding[T any] struct {
 func (s *sliding[T]) run(ctx context.Context, p *partition) error {
 	s.p = p
 	s.reset(p.start)
-	was, lastLo, lastHi := -1, -1, -1
+	if s.step = 0; p.big != nil {
+		s.step = vec.MaxRows
+	}
+	lastLo, lastHi := -1, -1
 	return s.frames.walk(ctx, p, func(n, lo, hi int) error {
-		if was >= 0 && lo == lastLo && hi == lastHi {
-			p.repeat(n, was)
+		if n > p.start && lo == lastLo && hi == lastHi {
+			p.repeat(n)
 			return nil
 		}
-		was, lastLo, lastHi = n, lo, hi
+		lastLo, lastHi = lo, hi
 		dst, i := p.result(n)
 		return s.write(s.move(lo, hi), dst, i)
 	})
 }
 
-// repeat gives row n the result of row from.
-func (p *partition) repeat(n, from int) {
+// repeat gives row n the result of the row before it.
+func (p *partition) repeat(n int) {
 	dst, i := p.result(n)
-	src, j := p.result(from)
+	src, j := p.result(n - 1)
 	dst.CopyRows(i, src, []uint16{uint16(j)}, false, false)
 }
 
@@ -243,8 +276,7 @@ func slidingExtreme(fr *frames, col int, a *expr.Agg) windowFunc {
 			dst.Nulls.Set(i)
 			return nil
 		}
-		src, j := s.p.at(col, t-1)
-		dst.CopyRows(i, src, []uint16{uint16(j)}, false, false)
+		s.p.set(dst, i, col, t-1)
 		return nil
 	}
 	return s
@@ -302,11 +334,11 @@ func (w *windowOp) collected(fr *frames, cols []int, a *expr.Agg) (windowFunc, e
 }
 
 func (c *collecting) run(ctx context.Context, p *partition) error {
-	was, lastLo, lastHi := -1, -1, -1
+	lastLo, lastHi := -1, -1
 	c.acc = nil
 	return c.frames.walk(ctx, p, func(n, lo, hi int) error {
-		if was >= 0 && lo == lastLo && hi == lastHi {
-			p.repeat(n, was)
+		if n > p.start && lo == lastLo && hi == lastHi {
+			p.repeat(n)
 			return nil
 		}
 		from := lastHi
@@ -318,7 +350,7 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 			acc.grow(1)
 			c.acc, from = acc, lo
 		}
-		was, lastLo, lastHi = n, lo, hi
+		lastLo, lastHi = lo, hi
 		if err := c.add(p, from, hi); err != nil {
 			return err
 		}
@@ -326,7 +358,7 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 		if err := c.acc.result(0, dst, i); err != nil {
 			return err
 		}
-		if len(dst.Bytes) > i && !dst.Nulls.IsNull(i) {
+		if p.big == nil && len(dst.Bytes) > i && !dst.Nulls.IsNull(i) {
 			return c.w.acct.to(c.w.acct.held + int64(len(dst.Bytes[i])))
 		}
 		return nil
@@ -336,13 +368,15 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 // add gives rows from up to hi to the accumulator.
 func (c *collecting) add(p *partition, from, hi int) error {
 	for from < hi {
-		i := from & chunkMask
-		rows := identity[i : i+min(hi-from, vec.MaxRows-i)]
+		n := min(hi-from, p.stretch(from))
+		i := 0
 		c.vecs = c.vecs[:0]
 		for _, col := range c.cols {
-			v, _ := p.at(col, from)
+			var v *vec.Vec
+			v, i = p.at(col, from)
 			c.vecs = append(c.vecs, v)
 		}
+		rows := identity[i : i+n]
 		if err := c.acc.add(c.vecs, rows, nil); err != nil {
 			return err
 		}

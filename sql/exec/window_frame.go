@@ -65,11 +65,13 @@ func (fr *frames) walk(ctx context.Context, p *partition, fn func(n, lo, hi int)
 		known.start, known.end = fr.keyed(p)
 	}
 	fr.start.at, fr.end.at = known.start, known.start
-	for g, from := range p.peers {
-		to := p.peerEnd(g)
+	return p.groups(func(_, from, to int) error {
 		for n := from; n < to; n++ {
 			if n&chunkMask == 0 {
 				if err := interrupted(ctx); err != nil {
+					return err
+				}
+				if err := p.err(); err != nil {
 					return err
 				}
 			}
@@ -79,8 +81,8 @@ func (fr *frames) walk(ctx context.Context, p *partition, fn func(n, lo, hi int)
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // first is the first row of n's frame; from and to are n's peers.

@@ -7,7 +7,8 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// windowFunc computes a function for the rows of a partition.
+// windowFunc computes a function for the rows of a partition, one after the
+// other.
 type windowFunc interface {
 	run(ctx context.Context, p *partition) error
 }
@@ -65,47 +66,43 @@ func rowNumber(_ context.Context, p *partition) error {
 
 // eachPeers calls fn for each row with the number and the bounds of its group
 // of peers.
-func eachPeers(p *partition, fn func(n, g, from, to int)) {
-	for g, from := range p.peers {
-		to := p.peerEnd(g)
+func eachPeers(p *partition, fn func(n, g, from, to int)) error {
+	return p.groups(func(g, from, to int) error {
 		for n := from; n < to; n++ {
 			fn(n, g, from, to)
 		}
-	}
+		return nil
+	})
 }
 
 func rank(_ context.Context, p *partition) error {
-	eachPeers(p, func(n, _, from, _ int) {
+	return eachPeers(p, func(n, _, from, _ int) {
 		v, i := p.result(n)
 		v.I64[i] = int64(from - p.start + 1)
 	})
-	return nil
 }
 
 func denseRank(_ context.Context, p *partition) error {
-	eachPeers(p, func(n, g, _, _ int) {
+	return eachPeers(p, func(n, g, _, _ int) {
 		v, i := p.result(n)
 		v.I64[i] = int64(g + 1)
 	})
-	return nil
 }
 
 func percentRank(_ context.Context, p *partition) error {
 	rest := float64(max(p.end-p.start-1, 1))
-	eachPeers(p, func(n, _, from, _ int) {
+	return eachPeers(p, func(n, _, from, _ int) {
 		v, i := p.result(n)
 		v.F64[i] = float64(from-p.start) / rest
 	})
-	return nil
 }
 
 func cumeDist(_ context.Context, p *partition) error {
 	all := float64(p.end - p.start)
-	eachPeers(p, func(n, _, _, to int) {
+	return eachPeers(p, func(n, _, _, to int) {
 		v, i := p.result(n)
 		v.F64[i] = float64(to-p.start) / all
 	})
-	return nil
 }
 
 // ntile divides the rows into buckets; the first ones get a row more when they
@@ -155,12 +152,10 @@ func (s *shift) run(_ context.Context, p *partition) error {
 	return nil
 }
 
-// copy makes the stored value of row from the result of row n. Bytes are
-// shared with the store, which lives as long as the results.
+// copy makes the stored value of row from the result of row n.
 func (p *partition) copy(n, col, from int) {
 	dst, i := p.result(n)
-	src, j := p.at(col, from)
-	dst.CopyRows(i, src, []uint16{uint16(j)}, false, false)
+	p.set(dst, i, col, from)
 }
 
 func (p *partition) null(n int) {

@@ -15,6 +15,7 @@ func TestSlider(t *testing.T) {
 			push:  func(t string, row int) string { return t + string(rune('A'+row)) },
 			merge: func(a, b string) string { return a + b },
 		}
+		s.step = r.Intn(3) * r.Intn(8)
 		start := r.Intn(3)
 		s.reset(start)
 		lo, hi := start, start

@@ -238,6 +238,17 @@ func (rd *Reader) Next() (*vec.Batch, error) {
 	return rd.out, nil
 }
 
+// Page reads the block that has a row, which must be below Len. It gives the
+// block's rows and the number of the first of them; they are valid until the
+// next call of Page or Next.
+func (rd *Reader) Page(row int64) (b *vec.Batch, first int64, err error) {
+	rd.SeekRow(row)
+	rd.skip = 0
+	first = rd.r.blocks[rd.next].first
+	b, err = rd.Next()
+	return b, first, err
+}
+
 func (rd *Reader) load(b block) error {
 	rd.raw = vec.Resize(rd.raw[:0], int(b.len))
 	if err := rd.r.f.read(rd.raw, b.at); err != nil {
