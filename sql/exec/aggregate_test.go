@@ -400,11 +400,12 @@ func TestSubqueries(t *testing.T) {
 // TestRowSubquery: (a, b) IN rows with NULLs is NULL where it may be true.
 func TestRowSubquery(t *testing.T) {
 	i, n := func(x int64) value.Datum { return value.Int(x) }, value.Null
-	s := &subqueryRows{ec: &expr.Ctx{}, ts: []schema.Type{types.BigInt, types.BigInt}}
+	s := &subqueryRows{rowBuffer: &rowBuffer{}, ec: &expr.Ctx{}, ts: []schema.Type{types.BigInt, types.BigInt}}
 	s.store = newRowStore([]value.Kind{value.KindInt, value.KindInt})
 	for _, r := range [][]value.Datum{{i(1), i(2)}, {i(3), n}, {i(1), i(2)}} {
 		b := batchOf(outCols(types.BigInt, types.BigInt).Cols, [][]value.Datum{r}, []int{0, 1}, false, nil)
 		s.store.add(b.Cols, liveRows(b))
+		s.n = s.store.n
 	}
 	for _, c := range []struct{ a, b, want value.Datum }{
 		{i(1), i(2), i(1)}, {i(1), i(3), i(0)}, {i(3), i(9), n}, {i(4), i(9), i(0)}, {i(1), n, n}, {n, i(2), n}, {i(7), n, i(0)}, {n, n, n},

@@ -72,6 +72,15 @@ func (b *builder) newOrder(node physical.Node, kinds []value.Kind, acct *account
 	return s
 }
 
+// newKeySorter is a sorter of keys: rows of one column of bytes.
+func (b *builder) newKeySorter(node physical.Node, acct *account) *sorter {
+	acct.t, acct.operator, acct.stat, acct.thread = b.env.Memory, "keys", b.env.Stats.node(node), b.thread
+	enc := sortEncoder{parts: []keyPart{{kind: value.KindBytes}}, notNull: []bool{true}}
+	s := b.newSorter(node, enc, []value.Kind{value.KindBytes}, acct)
+	s.sp.attach(acct, func() (bool, error) { return false, nil })
+	return s
+}
+
 // held are the bytes of the rows in memory.
 func (s *sorter) held() int64 {
 	return s.store.size + s.keyBytes + int64(cap(s.run.arena)+cap(s.run.entries)*16)

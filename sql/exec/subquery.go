@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -152,7 +153,14 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 	if err != nil {
 		return nil, err
 	}
-	acct := b.account(plan, "subquery")
+	out := &subqueryRows{ec: b.ec, ts: typesOf(plan.Columns()), acct: b.account(plan, "subquery")}
+	acct := &out.acct
+	out.rowBuffer = b.newRowBuffer(plan, kindsOf(plan.Columns()), acct)
+	if outer != nil {
+		acct.relief = nil // many results, of which nobody closes files
+	} else {
+		s.env.Memory.onClose(out.close)
+	}
 	defer func() {
 		b.ec.Outer = nil
 		if outer != nil {
@@ -162,8 +170,6 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 			err = cerr
 		}
 	}()
-	out := &subqueryRows{ec: b.ec, ts: typesOf(plan.Columns())}
-	out.store = newRowStore(kindsOf(plan.Columns()))
 	limit := 0
 	if r.use != nil && !r.mixed {
 		switch r.use.Kind {
@@ -186,34 +192,51 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 		if in == nil {
 			break
 		}
-		out.store.add(in.Cols, liveRows(in))
-		if err := acct.to(out.store.size); err != nil {
+		if err := out.add(in.Cols, liveRows(in)); err != nil {
 			return nil, err
 		}
-		if limit > 0 && out.store.n >= limit {
+		if limit > 0 && out.n >= limit {
 			break
 		}
 	}
 	out.limit = limit
 	// Room for the set of IN, which is made at its first use.
-	if out.cmp != nil {
-		err = acct.to(2*out.store.size + int64(out.store.n)*48)
+	if out.cmp != nil && out.disk == nil {
+		ok, err := acct.room(2*out.store.size + int64(out.n)*48)
+		if err == nil && !ok {
+			err = out.spill()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return out, err
+	if out.disk != nil {
+		out.newSorter = func(acct *account) *sorter { return b.newKeySorter(plan, acct) }
+		if err := out.finish(); err != nil {
+			return nil, err
+		}
+	}
+	acct.fixed()
+	return out, nil
 }
 
 // subqueryRows is the result of a subquery. It is held until the statement's
 // tracker is closed.
 type subqueryRows struct {
+	*rowBuffer
 	ec    *expr.Ctx
+	acct  account
 	ts    []schema.Type
 	cmp   []schema.Type // types of comparison of IN; nil when not known
-	store rowStore
 	limit int
 
-	mu     sync.Mutex
-	sorted bool
-	set    bytesTable
+	mu      sync.Mutex
+	indexed bool
+	set     bytesTable
+	// Of rows on disk: their keys, and how these are sorted.
+	keys      *diskSet
+	newSorter func(*account) *sorter
+	pages     *spill.Reader
 	// nulls are the rows with a NULL; all rows when a key has one.
 	nulls [][]value.Datum
 	buf   []byte
@@ -222,39 +245,83 @@ type subqueryRows struct {
 // Len implements expr.SubqueryRows.
 func (s *subqueryRows) Len() int {
 	if s.limit > 0 {
-		return min(s.store.n, s.limit)
+		return min(s.n, s.limit)
 	}
-	return s.store.n
+	return s.n
 }
 
 // Row implements expr.SubqueryRows.
-func (s *subqueryRows) Row(i int) []value.Datum { return s.store.row(i, nil) }
+func (s *subqueryRows) Row(i int) ([]value.Datum, error) {
+	if s.disk == nil {
+		return s.store.row(i, nil), nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row, err := s.row(i)
+	for c := range row {
+		row[c] = row[c].Clone()
+	}
+	return row, err
+}
+
+// row is row i, valid until the next call.
+func (s *subqueryRows) row(i int) ([]value.Datum, error) {
+	if s.disk == nil {
+		return s.store.row(i, nil), nil
+	}
+	if s.pages == nil {
+		s.pages = s.disk.NewReader()
+	}
+	b, first, err := s.pages.Page(int64(i))
+	if err != nil {
+		return nil, err
+	}
+	row := make([]value.Datum, len(b.Cols))
+	for c, v := range b.Cols {
+		row[c] = v.Datum(i - int(first))
+	}
+	return row, nil
+}
+
+// close gives up what the rows hold.
+func (s *subqueryRows) close() {
+	s.rowBuffer.close()
+	s.acct.close()
+	if s.keys != nil {
+		s.keys.close()
+		s.keys.acct.close()
+	}
+}
 
 // Contains implements expr.SubqueryRows.
 func (s *subqueryRows) Contains(key []value.Datum) (value.Datum, error) {
 	if len(key) != len(s.ts) {
 		return value.Null, sqlerr.OperandColumns(len(key))
 	}
-	if s.store.n == 0 {
+	if s.n == 0 {
 		return value.Int(0), nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.sorted {
+	if !s.indexed {
 		if s.cmp == nil {
 			s.cmp = s.guessTypes(key)
 		}
 		if err := s.makeSet(); err != nil {
 			return value.Null, err
 		}
-		s.sorted = true
+		s.indexed = true
 	}
 	keyNull := false
 	for _, d := range key {
 		keyNull = keyNull || d.IsNull()
 	}
 	if !keyNull {
-		if s.set.find(s.encode(key)) != none {
+		found, err := s.find(s.encode(key))
+		if err != nil {
+			return value.Null, err
+		}
+		if found {
 			return value.Int(1), nil
 		}
 		return s.maybe(key, s.nulls), nil
@@ -262,7 +329,7 @@ func (s *subqueryRows) Contains(key []value.Datum) (value.Datum, error) {
 	if len(key) == 1 {
 		return value.Null, nil
 	}
-	for i := range s.store.n {
+	for i := range s.n {
 		row, err := s.converted(i)
 		if err != nil {
 			return value.Null, err
@@ -304,7 +371,20 @@ func (s *subqueryRows) guessTypes(key []value.Datum) []schema.Type {
 }
 
 func (s *subqueryRows) makeSet() error {
-	for i := range s.store.n {
+	insert, finish := func(key []byte) error { s.set.insert(key); return nil }, func() error { return nil }
+	if s.disk != nil {
+		ctx := s.ec.Context
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		s.keys = &diskSet{sp: s.sp, acct: account{t: s.acct.t, operator: s.acct.operator, stat: s.acct.stat}}
+		sorting := s.newSorter(&account{})
+		defer sorting.acct.close()
+		defer sorting.close()
+		insert = func(key []byte) error { return s.keys.add(ctx, sorting, key) }
+		finish = func() error { return s.keys.finish(ctx, sorting) }
+	}
+	for i := range s.n {
 		if i&chunkMask == chunkMask && s.ec.Context != nil {
 			if err := interrupted(s.ec.Context); err != nil {
 				return err
@@ -319,20 +399,42 @@ func (s *subqueryRows) makeSet() error {
 			null = null || d.IsNull()
 		}
 		if !null {
-			s.set.insert(s.encode(row))
+			if err := insert(s.encode(row)); err != nil {
+				return err
+			}
 			continue
 		}
 		if len(row) == 1 && len(s.nulls) > 0 {
 			continue
 		}
+		if s.disk != nil {
+			size := int64(len(row)) * 48
+			for c := range row {
+				row[c] = row[c].Clone()
+				size += int64(len(row[c].Bytes()))
+			}
+			if err := s.acct.to(s.acct.held + size); err != nil {
+				return err
+			}
+		}
 		s.nulls = append(s.nulls, row)
 	}
-	return nil
+	return finish()
+}
+
+func (s *subqueryRows) find(key []byte) (bool, error) {
+	if s.keys != nil {
+		return s.keys.find(key)
+	}
+	return s.set.find(key) != none, nil
 }
 
 // converted is row i in the types of comparison.
 func (s *subqueryRows) converted(i int) ([]value.Datum, error) {
-	row := s.store.row(i, nil)
+	row, err := s.row(i)
+	if err != nil {
+		return nil, err
+	}
 	for c := range row {
 		if row[c].IsNull() || types.KindOf(s.ts[c]) == types.KindOf(s.cmp[c]) {
 			continue

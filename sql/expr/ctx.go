@@ -33,7 +33,7 @@ type SubqueryRows interface {
 	// Len is the number of rows, capped at 2 for scalar subqueries.
 	Len() int
 	// Row is row i, in the subquery's own types.
-	Row(i int) []value.Datum
+	Row(i int) ([]value.Datum, error)
 	// Contains is the three-valued answer of key IN rows, with the values
 	// compared in the subquery's CmpTypes: 1, 0 or NULL as KindInt.
 	Contains(key []value.Datum) (value.Datum, error)

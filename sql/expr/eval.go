@@ -500,7 +500,11 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 	case n > 1:
 		return value.Null, sqlerr.SubqueryMoreThanOneRow()
 	}
-	return rows.Row(0)[e.Column], nil
+	row, err := rows.Row(0)
+	if err != nil {
+		return value.Null, err
+	}
+	return row[e.Column], nil
 }
 
 // quantified compares key with every row: ANY is the OR of the comparisons,
@@ -515,7 +519,11 @@ func quantified(e *Subquery, rows SubqueryRows, key []value.Datum) (value.Datum,
 	}
 	any, null := e.Kind == SubqueryAny, false
 	for i, n := 0, rows.Len(); i < n; i++ {
-		d := rows.Row(i)[0]
+		row, err := rows.Row(i)
+		if err != nil {
+			return value.Null, err
+		}
+		d := row[0]
 		if d.IsNull() || key[0].IsNull() {
 			null = true
 			continue
