@@ -15,7 +15,7 @@ func (b *builder) apply(x *physical.Apply) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &lookupJoinOp{b: b, keys: x.Params, left: left, acct: b.account(x, "apply"), nulls: true}
+	j := &lookupJoinOp{b: b, node: x, keys: x.Params, left: left, acct: b.account(x, "apply"), nulls: true}
 	j.open = func(context.Context) (Lookup, error) { return &applied{b: b, plan: x.Right}, nil }
 	j.prepare(x.Kind, x.Filter, kindsOf(x.Left.Columns()), kindsOf(x.Right.Columns()))
 	return j, nil

@@ -89,6 +89,9 @@ func (r *rowBuffer) finish() error {
 
 // close gives the rows up; the account is the owner's.
 func (r *rowBuffer) close() {
+	if r == nil {
+		return
+	}
 	r.disk.Close()
 	r.store = rowStore{}
 }

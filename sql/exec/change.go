@@ -283,10 +283,11 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 		r.Changed++
 		return nil
 	}
-	var later pendingRows
-	defer later.close()
+	// Changes that are computed before any is written: old and new rows.
+	var later *rowList
 	if computeFirst {
-		later.acct = account{t: env.Memory, operator: "rows to change"}
+		later = newRowList(env, plan.Root, u.Table, 2)
+		defer later.close()
 	}
 	old := make([]value.Datum, n)
 	moved := slices.Contains(env.Cascaded, u.Table)
@@ -312,8 +313,8 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 		}
 		return write(old, row[:n])
 	})
-	if err == nil {
-		err = later.each(ctx, write)
+	if err == nil && computeFirst {
+		err = later.each(ctx, func(pair []value.Datum) error { return write(pair[:n], pair[n:]) })
 	}
 	if err != nil {
 		return Result{}, err
@@ -326,42 +327,6 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 	r.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: %d", r.Matched, r.Changed, r.Warnings)
 	return r, nil
 }
-
-// pendingRows are changes of rows, old and new, that are computed but not
-// written.
-type pendingRows struct {
-	rows [][2][]value.Datum
-	size int64
-	acct account
-}
-
-func (p *pendingRows) add(old, row []value.Datum) error {
-	p.rows = append(p.rows, [2][]value.Datum{p.clone(old), p.clone(row)})
-	return p.acct.to(p.size)
-}
-
-func (p *pendingRows) clone(row []value.Datum) []value.Datum {
-	out := make([]value.Datum, len(row))
-	for i, d := range row {
-		out[i] = d.Clone()
-		p.size += int64(len(d.Bytes())) + 48
-	}
-	return out
-}
-
-func (p *pendingRows) each(ctx context.Context, fn func(old, row []value.Datum) error) error {
-	for _, pair := range p.rows {
-		if err := interrupted(ctx); err != nil {
-			return err
-		}
-		if err := fn(pair[0], pair[1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *pendingRows) close() { p.acct.close() }
 
 // ignoreRow turns the errors that make IGNORE leave a row out into warnings: a
 // duplicate key, a violated constraint.

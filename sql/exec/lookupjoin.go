@@ -2,9 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -14,9 +16,12 @@ import (
 const firstBlock = 32
 
 // lookupJoinOp collects left rows in blocks, finds the inner rows of a block
-// at once and pairs them in the order of the left rows.
+// at once and pairs them in the order of the left rows. Where the inner rows of
+// a block are too many for memory, it takes fewer left rows at a time; those of
+// a single one go to disk.
 type lookupJoinOp struct {
 	b    *builder
+	node physical.Node
 	keys []expr.Expr
 	left Operator
 	acct account
@@ -27,7 +32,11 @@ type lookupJoinOp struct {
 
 	lookup Lookup
 	want   int
-	block  vec.Batch // the left rows that are worked on
+	block  vec.Batch // left rows
+	rows   []uint16  // those of it that were not looked up yet
+	step   int       // at most so many at a time
+	sub    vec.Batch // the left rows that are worked on
+	many   *manyRows // the inner rows of a single one, when they are on disk
 	copied *vec.Batch
 	// pending is a left batch of which the live rows from restAt on are left.
 	pending *vec.Batch
@@ -48,7 +57,7 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &lookupJoinOp{b: b, keys: x.Keys, left: left, acct: b.account(x, "lookup join")}
+	j := &lookupJoinOp{b: b, node: x, keys: x.Keys, left: left, acct: b.account(x, "lookup join")}
 	j.open = func(ctx context.Context) (Lookup, error) {
 		l, err := b.env.Source.Lookup(ctx, b.ec, x.Inner, len(x.Keys))
 		if st := b.env.Stats.node(x.Inner); st != nil && err == nil {
@@ -62,7 +71,8 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 
 // prepare sets up the joining of rows of the given kinds.
 func (j *lookupJoinOp) prepare(kind physical.JoinKind, filter []expr.Expr, left, inner []value.Kind) {
-	j.want = firstBlock
+	j.want, j.step = firstBlock, vec.MaxRows
+	j.b.spiller(j.node).attach(&j.acct, func() (bool, error) { return false, nil })
 	j.inner = newRowStore(inner)
 	j.pairs = newPairs(j.b.ec, kind, filter, j.b.env.batchSize(), left, &j.inner, false)
 	j.copied = newOut(left)
@@ -71,18 +81,57 @@ func (j *lookupJoinOp) prepare(kind physical.JoinKind, filter []expr.Expr, left,
 func (j *lookupJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 	for {
 		out, err := j.pairs.next(ctx)
+		if err == nil && j.many != nil {
+			err = j.many.err
+		}
 		if err != nil || out != nil {
 			return out, err
 		}
-		block, err := j.nextBlock(ctx)
-		if err != nil || block == nil {
+		if len(j.rows) == 0 {
+			block, err := j.nextBlock(ctx)
+			if err != nil || block == nil {
+				return nil, err
+			}
+			j.sub = *block
+			j.rows = liveRows(block)
+		}
+		if err := j.advance(ctx); err != nil {
 			return nil, err
 		}
-		if err := j.find(ctx, block); err != nil {
-			return nil, err
-		}
-		j.pairs.start(block, &j.chain)
 	}
+}
+
+// advance looks the next left rows of the block up.
+func (j *lookupJoinOp) advance(ctx context.Context) error {
+	j.many.close()
+	j.many = nil
+	rows := j.rows
+	for {
+		rows = rows[:min(len(rows), j.step)]
+		err := j.find(ctx, &j.sub, rows)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errNoRoom) {
+			return err
+		}
+		j.step = max(len(rows)/2, 1)
+		if err := j.lookup.Close(); err != nil { // it ends with the error
+			return err
+		}
+		j.lookup = nil
+		j.acct.kept(0)
+	}
+	if len(rows) < len(j.rows) || j.sub.HasSel {
+		j.sub.SetSel(rows)
+	}
+	j.rows = j.rows[len(rows):]
+	if j.many != nil {
+		j.pairs.start(&j.sub, j.many)
+	} else {
+		j.pairs.start(&j.sub, &j.chain)
+	}
+	return nil
 }
 
 // nextBlock gives up to want left rows. A batch of about the right size is
@@ -144,18 +193,27 @@ func (j *lookupJoinOp) cut(rows []uint16, want int) *vec.Batch {
 	return &j.block
 }
 
-// find stores the inner rows of a block and chains them by left row.
-func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
+// find stores the inner rows of rows of a block and chains them by left row. It
+// fails with errNoRoom where that are too many; those of a single row go to
+// disk then.
+func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch, rows []uint16) (err error) {
 	if j.lookup == nil {
 		if j.lookup, err = j.open(ctx); err != nil {
 			return err
 		}
 	}
 	j.inner.chunks, j.inner.n, j.inner.size = nil, 0, 0
-	if j.vals, err = evalAll(j.b.ec, j.keys, block, j.vals[:0]); err != nil {
+	part := vec.Batch{Cols: block.Cols, N: block.N}
+	if len(rows) < block.N {
+		part.SetSel(rows)
+	}
+	if j.vals, err = evalAll(j.b.ec, j.keys, &part, j.vals[:0]); err != nil {
 		return err
 	}
-	rows := liveRows(block)
+	var single *rowBuffer
+	if len(rows) == 1 {
+		single = j.b.newRowBuffer(j.node, j.inner.kinds, &j.acct)
+	}
 	j.live = j.live[:0]
 	for _, i := range rows {
 		if j.nulls || !hasNull(j.vals, int(i)) {
@@ -167,19 +225,40 @@ func (j *lookupJoinOp) find(ctx context.Context, block *vec.Batch) (err error) {
 		keys := j.denseKeys()
 		err = j.lookup.Find(ctx, keys, identity[:len(j.live)], false, func(b *vec.Batch, key []uint16) error {
 			found := liveRows(b)
+			if single != nil {
+				if err := single.add(b.Cols, found); err != nil {
+					return err
+				}
+				return interrupted(ctx)
+			}
 			j.inner.add(b.Cols, found)
 			for _, k := range key[:len(found)] {
 				j.ids = append(j.ids, uint32(j.live[k]))
 			}
-			if err := j.acct.to(j.inner.size + int64(len(j.ids))*4); err != nil {
+			ok, err := j.acct.room(j.inner.size + int64(len(j.ids))*4)
+			if err != nil {
 				return err
+			}
+			if !ok {
+				return errNoRoom
 			}
 			return interrupted(ctx)
 		})
 	}
 	release(j.b.ec, j.vals)
 	if err != nil {
+		single.close()
 		return err
+	}
+	if single != nil {
+		if single.disk != nil {
+			j.many = &manyRows{j: j, rows: single}
+			return j.many.open()
+		}
+		j.inner = single.store
+		for range j.inner.n {
+			j.ids = append(j.ids, uint32(rows[0]))
+		}
 	}
 	j.chain.linkPositions(j.ids, block.N)
 	j.chain.ids = j.chain.ids[:0]
@@ -227,10 +306,75 @@ func (j *lookupJoinOp) Close() error {
 			err = lerr
 		}
 	}
-	j.pending, j.done = nil, true
+	j.pending, j.done, j.rows = nil, true, nil
 	j.inner.chunks = nil
+	j.many.close()
+	j.many = nil
 	j.acct.close()
 	return err
+}
+
+// manyRows are the inner rows of a single left row, on disk. They come to the
+// store of the pairs as these go on; chunks that were passed are dropped.
+type manyRows struct {
+	j    *lookupJoinOp
+	rows *rowBuffer
+	rd   *spill.Reader
+	err  error
+}
+
+func (m *manyRows) open() error {
+	if err := m.rows.disk.Finish(); err != nil {
+		return err
+	}
+	m.rows.sp.count()
+	m.rd = m.rows.disk.NewReader()
+	m.j.acct.kept(m.rows.disk.Held())
+	return m.load()
+}
+
+// load reads a block more.
+func (m *manyRows) load() error {
+	b, err := m.rd.Next()
+	if err != nil || b == nil {
+		return err
+	}
+	in := &m.j.inner
+	before := len(in.chunks)
+	in.add(b.Cols, liveRows(b))
+	// The pairs of a batch are of as many neighbouring rows, at most.
+	if drop := before - 3; drop >= 0 {
+		in.chunks[drop] = nil
+	}
+	size := m.rows.disk.Held() + m.rd.Held() + int64(len(in.chunks))*8
+	if len(in.chunks) > 0 {
+		size += in.size / int64(len(in.chunks)) * int64(min(len(in.chunks), 4))
+	}
+	m.j.acct.must(size)
+	return nil
+}
+
+func (m *manyRows) first(int) uint32 {
+	if m.j.inner.n == 0 {
+		return none
+	}
+	return 0
+}
+
+func (m *manyRows) next(row uint32) uint32 {
+	if int(row)+1 == m.j.inner.n && m.err == nil {
+		m.err = m.load()
+	}
+	if int(row)+1 == m.j.inner.n || m.err != nil {
+		return none
+	}
+	return row + 1
+}
+
+func (m *manyRows) close() {
+	if m != nil {
+		m.rows.close()
+	}
 }
 
 var _ Operator = (*lookupJoinOp)(nil)

@@ -7,7 +7,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-func memoRows(size int64) *subqueryRows { return &subqueryRows{rowBuffer: &rowBuffer{store: rowStore{size: size}}} }
+func memoRows(size int64) *subqueryRows {
+	return &subqueryRows{rowBuffer: &rowBuffer{store: rowStore{size: size}}}
+}
 
 // TestMemo: results are found by their exact outer values, are forgotten
 // together when they grow too large for the memo or the query, and are not kept

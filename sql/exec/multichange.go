@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -19,12 +18,14 @@ type foundRows struct {
 	at   int   // of the table's columns in a joined row
 	key  []int // positions of the primary key
 	seen map[string]bool
-	rows [][]value.Datum
+	size int64 // bytes of seen
+	rows *rowList
 	buf  []byte
 }
 
-func newFoundRows(t *schema.Table, at int) *foundRows {
-	f := &foundRows{t: t, at: at, seen: map[string]bool{}}
+// newFoundRows keeps rows of t, each times over.
+func newFoundRows(env *Env, root physical.Node, t *schema.Table, at, times int) *foundRows {
+	f := &foundRows{t: t, at: at, seen: map[string]bool{}, rows: newRowList(env, root, t, times)}
 	for _, p := range t.PrimaryKey {
 		f.key = append(f.key, t.ColumnIndex(p.Column))
 	}
@@ -46,6 +47,7 @@ func (f *foundRows) isNew(joined []value.Datum) bool {
 		return false
 	}
 	f.seen[string(f.buf)] = true
+	f.size += int64(len(f.buf)) + 40
 	return true
 }
 
@@ -61,25 +63,9 @@ func appendExact(dst []byte, d value.Datum) []byte {
 	return binary.LittleEndian.AppendUint64(dst, d.Bits())
 }
 
-// keep keeps a copy of values and returns the bytes that it takes.
-func (f *foundRows) keep(values ...[]value.Datum) int64 {
-	size := int64(len(f.buf)) + 64
-	var row []value.Datum
-	for _, list := range values {
-		for _, d := range list {
-			if d.Kind() == value.KindBytes || d.Kind() == value.KindJSON {
-				size += int64(len(d.Bytes()))
-			}
-			row = append(row, d.Clone())
-		}
-	}
-	f.rows = append(f.rows, row)
-	return size + int64(len(row))*int64(unsafe.Sizeof(value.Datum{}))
-}
-
 // findRows reads all joined rows and gives each row of a table that comes for
-// the first time to visit, which returns the bytes that it keeps.
-func findRows(ctx context.Context, env *Env, plan *physical.Plan, found []*foundRows, visit func(i int, joined []value.Datum) (int64, error)) error {
+// the first time to visit.
+func findRows(ctx context.Context, env *Env, plan *physical.Plan, found []*foundRows, visit func(i int, joined []value.Datum) error) error {
 	for _, f := range found {
 		if err := runReaders(env, plan, f.t); err != nil {
 			return err
@@ -87,17 +73,15 @@ func findRows(ctx context.Context, env *Env, plan *physical.Plan, found []*found
 	}
 	acct := account{t: env.Memory, operator: "rows to change", stat: env.Stats.node(plan.Root)}
 	defer acct.close()
-	size := int64(0)
 	return forEachRow(ctx, env, plan.Root, false, func(joined []value.Datum) error {
+		size := int64(0)
 		for i, f := range found {
-			if !f.isNew(joined) {
-				continue
+			if f.isNew(joined) {
+				if err := visit(i, joined); err != nil {
+					return err
+				}
 			}
-			n, err := visit(i, joined)
-			if err != nil {
-				return err
-			}
-			size += n
+			size += f.size
 		}
 		return acct.to(size)
 	})
@@ -123,7 +107,8 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 	found := make([]*foundRows, len(u.Targets))
 	assign := make([]*assigner, len(u.Targets))
 	for i, t := range u.Targets {
-		found[i] = newFoundRows(t.Table, t.At)
+		found[i] = newFoundRows(env, plan.Root, t.Table, t.At, 2)
+		defer found[i].rows.close()
 		var err error
 		if assign[i], err = newAssigner(env, t.Table, t.Assignments); err != nil {
 			return r, err
@@ -131,33 +116,29 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 		assign[i].at = t.At
 	}
 	var work []value.Datum
-	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) (int64, error) {
+	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) error {
 		r.Matched++
 		f, n := found[i], len(found[i].t.Columns)
 		work = append(work[:0], joined...)
 		if err := assign[i].assign(work, int(r.Matched)); err != nil {
-			return 0, err
+			return err
 		}
-		return f.keep(joined[f.at:f.at+n], work[f.at:f.at+n]), nil
+		return f.rows.add(joined[f.at:f.at+n], work[f.at:f.at+n])
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	for i, f := range found {
 		again := rereads(env, found, i)
-		for k, pair := range f.rows {
-			if k&63 == 63 {
-				if err := interrupted(ctx); err != nil {
-					return Result{}, err
-				}
-			}
+		err := f.rows.each(ctx, func(pair []value.Datum) error {
 			changed, err := assign[i].write(ctx, env, pair[:len(pair)/2], pair[len(pair)/2:], again, u.Ignore)
-			if err != nil {
-				return Result{}, err
-			}
 			if changed {
 				r.Changed++
 			}
+			return err
+		})
+		if err != nil {
+			return Result{}, err
 		}
 	}
 	r.Affected = r.Changed
@@ -200,40 +181,34 @@ func runMultiDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physi
 	var r Result
 	found := make([]*foundRows, len(d.Targets))
 	for i, t := range d.Targets {
-		found[i] = newFoundRows(t.Table, t.At)
+		found[i] = newFoundRows(env, plan.Root, t.Table, t.At, 1)
+		defer found[i].rows.close()
 	}
-	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) (int64, error) {
+	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) error {
 		f := found[i]
-		return f.keep(joined[f.at : f.at+len(f.t.Columns)]), nil
+		return f.rows.add(joined[f.at : f.at+len(f.t.Columns)])
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	for i, f := range found {
 		again := rereads(env, found, i)
-		for k, row := range f.rows {
-			if k&63 == 63 {
-				if err := interrupted(ctx); err != nil {
-					return Result{}, err
-				}
-			}
+		err := f.rows.each(ctx, func(row []value.Datum) error {
 			if again {
 				now, ok, err := env.Sink.Current(ctx, f.t, row)
-				if err != nil {
-					return Result{}, err
-				}
-				if !ok {
-					continue
+				if err != nil || !ok {
+					return err
 				}
 				row = now
 			}
 			deleted, err := deleteRow(ctx, env, f.t, row, d.Ignore)
-			if err != nil {
-				return Result{}, err
-			}
 			if deleted {
 				r.Affected++
 			}
+			return err
+		})
+		if err != nil {
+			return Result{}, err
 		}
 	}
 	r.Matched, r.Changed = r.Affected, r.Affected

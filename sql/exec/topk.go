@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -17,7 +19,8 @@ import (
 const maxHeap = 16 << 10
 
 // topKOp keeps the first offset+count rows of the order in a heap whose top is
-// the last one of them.
+// the last one of them. When they are too large for memory, they and the rest
+// of the input are sorted.
 type topKOp struct {
 	b    *builder
 	node *physical.TopK
@@ -50,6 +53,7 @@ type topRow struct {
 func (b *builder) topK(x *physical.TopK) (Operator, error) {
 	inner := *b
 	t := &topKOp{b: b, node: x, acct: b.account(x, "top-k"), size: b.env.batchSize()}
+	b.spiller(x).attach(&t.acct, func() (bool, error) { return false, nil })
 	if b.limit == x {
 		t.total, inner.unlimited = b.total, true
 	}
@@ -76,9 +80,33 @@ func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if err := interrupted(ctx); err != nil {
 		return nil, err
 	}
+	return t.kept(), nil
+}
+
+// errNoRoom is for operators that find on the way that memory is short.
+var errNoRoom = errors.New("no room in memory")
+
+// topKRest is the rows of the heap, then the rest of the input.
+type topKRest struct{ *topKOp }
+
+// Next implements Operator.
+func (r *topKRest) Next(ctx context.Context) (*vec.Batch, error) {
+	if b := r.kept(); b != nil {
+		return b, nil
+	}
+	r.rows = nil
+	r.acct.close()
+	return r.in.Next(ctx)
+}
+
+// Close implements Operator.
+func (r *topKRest) Close() error { return r.in.Close() }
+
+// kept is the next batch of kept rows.
+func (t *topKOp) kept() *vec.Batch {
 	n := min(t.size, t.end-t.at)
 	if n <= 0 {
-		return nil, nil
+		return nil
 	}
 	t.out.N, t.out.HasSel, t.out.Sel = n, false, nil
 	for c, v := range t.out.Cols {
@@ -88,7 +116,7 @@ func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 	}
 	t.at += n
-	return t.out, nil
+	return t.out
 }
 
 func (t *topKOp) load(ctx context.Context) error {
@@ -100,10 +128,13 @@ func (t *topKOp) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sortAll := func(in Operator) {
+		s := t.b.newSort(in, t.node, t.node.Input, t.node.Keys)
+		t.limited = &limitOp{ec: t.b.ec, in: s, opened: true, skip: offset, left: count, total: t.total}
+	}
 	k := offset + count
 	if k < count || k > maxHeap {
-		s := t.b.newSort(t.in, t.node, t.node.Input, t.node.Keys)
-		t.limited = &limitOp{ec: t.b.ec, in: s, opened: true, skip: offset, left: count, total: t.total}
+		sortAll(t.in)
 		return nil
 	}
 	if count == 0 && t.total == nil {
@@ -140,8 +171,23 @@ func (t *topKOp) load(ctx context.Context) error {
 			}
 		}
 		release(t.b.ec, t.vecs)
-		return t.acct.to(t.held)
+		ok, err := t.acct.room(t.held)
+		if err == nil && !ok {
+			err = errNoRoom
+		}
+		return err
 	})
+	if errors.Is(err, errNoRoom) {
+		slices.SortFunc(t.rows, func(a, b *topRow) int { return cmp.Compare(a.seq, b.seq) })
+		if t.total != nil {
+			*t.total -= int64(len(t.rows)) // they come again
+		}
+		t.acct.fixed()
+		t.acct.must(t.held)
+		t.end = len(t.rows)
+		sortAll(&topKRest{t})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
