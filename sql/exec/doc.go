@@ -40,8 +40,10 @@
 // in a Next of its own or has returned from it, else at its next look. Sorts
 // write sorted runs and merge them. Joins, aggregations, DISTINCT and set
 // operations cut rows into partitions by a hash of the key, and a partition
-// that is still too large again. See sorter, joinSpill, grouping, dedup, setOp
-// and rowBuffer; package spill has the files.
+// that is still too large again. A window's partition is read from disk at the
+// few places where its frames stand; the rows of a subquery are a sorted set of
+// keys. See sorter, joinSpill, grouping, dedup, setOp, rowBuffer, bigPartition
+// and diskSet; package spill has the files.
 //
 // It does not plan, lock or commit: the session does the former and sets
 // savepoints around changes, the Source and the Sink lock.

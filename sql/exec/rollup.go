@@ -18,6 +18,7 @@ type rollupOp struct {
 	node *physical.Rollup
 	in   Operator
 	acct account
+	sp   *spiller
 
 	levels []*rollupLevel
 	keys   []keyPart
@@ -26,17 +27,22 @@ type rollupOp struct {
 	due    []rolledRow
 	at     int // rows of due that went out
 	ended  bool
-	out    *vec.Batch
-	cols   []*vec.Vec
-	vecs   []*vec.Vec
-	one    [1]uint16
+	// rest are the rows of a batch behind a group whose distinct values are on
+	// disk; the first of them differs in column restFrom.
+	rest     *vec.Batch
+	restRows []uint16
+	restFrom int
+	out      *vec.Batch
+	cols     []*vec.Vec
+	vecs     []*vec.Vec
+	one      [1]uint16
 }
 
 // rollupLevel has the groups of one level; the last one is open.
 type rollupLevel struct {
-	accs []accumulator
-	n    int
-	ids  []uint32 // the groups of the rows of a batch
+	*aggregation
+	n   int
+	ids []uint32 // the groups of the rows of a batch
 }
 
 // rolledRow is a complete group: its level, its number there, and a finest
@@ -48,7 +54,8 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rollupOp{b: b, node: x, in: in, acct: b.account(x, "rollup")}
+	r := &rollupOp{b: b, node: x, in: in, acct: b.account(x, "rollup"), sp: b.spiller(x), restFrom: -1}
+	r.sp.attach(&r.acct, r.relieve)
 	kinds := exprKinds(x.GroupBy)
 	r.groups = newRowStore(slices.Clone(kinds))
 	kinds = append(kinds, value.KindInt)
@@ -61,7 +68,7 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	}
 	for range len(x.GroupBy) + 1 {
 		l := &rollupLevel{}
-		if l.accs, err = r.newAccs(); err != nil {
+		if l.aggregation, err = r.newAccs(); err != nil {
 			in.Close()
 			return nil, err
 		}
@@ -70,16 +77,18 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	return r, nil
 }
 
-func (r *rollupOp) newAccs() ([]accumulator, error) {
-	out := make([]accumulator, len(r.node.Aggs))
+// newAccs makes the accumulators of a level.
+func (r *rollupOp) newAccs() (*aggregation, error) {
+	a := &aggregation{accs: make([]accumulator, len(r.node.Aggs))}
 	for i, c := range r.node.Aggs {
 		acc, err := newAccumulator(r.b.env, r.b.ec, c, true)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = acc
+		a.accs[i] = acc
 	}
-	return out, nil
+	a.account(r.b, r.node, &r.acct, r.sp, r.size)
+	return a, nil
 }
 
 func (r *rollupOp) Next(ctx context.Context) (*vec.Batch, error) {
@@ -96,24 +105,94 @@ func (r *rollupOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if err := r.carry(); err != nil {
 			return nil, err
 		}
-		b, err := r.in.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			r.ended = true
-			if r.groups.n > 0 {
-				r.end(0)
+		b, rows := r.rest, r.restRows
+		if r.rest = nil; b == nil {
+			var err error
+			if b, err = r.in.Next(ctx); err != nil {
+				return nil, err
 			}
-			continue
+			if b == nil {
+				r.ended = true
+				if r.groups.n > 0 {
+					r.end(0)
+				}
+				if err := r.complete(ctx, 0); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			rows = liveRows(b)
 		}
-		if err := r.consume(b); err != nil {
+		if err := r.consume(b, rows); err != nil {
 			return nil, err
 		}
-		if err := r.acct.to(r.size()); err != nil {
+		if r.rest != nil {
+			if err := r.complete(ctx, r.restFrom+1); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.fit(); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// complete adds what was put aside to the groups of the levels from level on.
+func (r *rollupOp) complete(ctx context.Context, level int) error {
+	for _, l := range r.levels[level:] {
+		if err := l.finish(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit accounts for the groups; those that are due go out first.
+func (r *rollupOp) fit() error {
+	if len(r.due) > 0 {
+		r.acct.must(r.size())
+		return nil
+	}
+	ok, err := r.acct.room(r.size())
+	if err != nil || ok {
+		return err
+	}
+	if ok, err = r.relieve(); err != nil || ok {
+		return err
+	}
+	r.acct.settle() // there is nothing to give
+	return r.acct.to(r.size())
+}
+
+// relieve is account.relief.
+func (r *rollupOp) relieve() (bool, error) {
+	if len(r.due) > 0 || r.ended || r.rest != nil {
+		return false, nil
+	}
+	some := false
+	for _, l := range r.levels {
+		if l.distinctSize() == 0 {
+			continue
+		}
+		some = true
+		if err := l.spillDistinct(); err != nil {
+			return false, err
+		}
+	}
+	if some {
+		r.acct.kept(r.size())
+	}
+	return some, nil
+}
+
+// mustStop reports whether a level from level on has values on disk.
+func (r *rollupOp) mustStop(level int) bool {
+	for _, l := range r.levels[level:] {
+		if l.onDisk() {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *rollupOp) size() int64 {
@@ -126,7 +205,8 @@ func (r *rollupOp) size() int64 {
 	return n
 }
 
-func (r *rollupOp) consume(b *vec.Batch) error {
+// consume adds rows, up to the end of a group that must be complete first.
+func (r *rollupOp) consume(b *vec.Batch, rows []uint16) error {
 	var err error
 	if r.cols, err = evalAll(r.b.ec, r.node.GroupBy, b, r.cols[:0]); err != nil {
 		return err
@@ -134,10 +214,22 @@ func (r *rollupOp) consume(b *vec.Batch) error {
 	for _, l := range r.levels {
 		l.ids = l.ids[:0]
 	}
-	rows := liveRows(b)
-	for _, i := range rows {
+	for n, i := range rows {
 		if first := r.changed(int(i)); first < len(r.keys) {
-			r.begin(first, i)
+			switch {
+			case r.restFrom >= 0: // the groups before have ended
+				r.open(first, i)
+			case first >= 0 && r.mustStop(first+1):
+				r.end(first + 1)
+				r.rest, r.restRows, r.restFrom = b, rows[n:], first
+				rows = rows[:n]
+			default:
+				r.begin(first, i)
+			}
+			if r.rest != nil {
+				break
+			}
+			r.restFrom = -1
 		}
 		for _, l := range r.levels {
 			l.ids = append(l.ids, uint32(l.n-1))
@@ -184,6 +276,11 @@ func (r *rollupOp) begin(first int, i uint16) {
 	if first >= 0 {
 		r.end(first + 1)
 	}
+	r.open(first, i)
+}
+
+// open opens the groups of row i on the levels behind first.
+func (r *rollupOp) open(first int, i uint16) {
 	for _, l := range r.levels[first+1:] {
 		l.n++
 	}
@@ -208,21 +305,27 @@ func (r *rollupOp) carry() error {
 	open := newRowStore(r.groups.kinds)
 	open.add(r.groups.chunks[n>>chunkBits].Cols, []uint16{uint16(n & chunkMask)})
 	r.groups = open
-	for _, l := range r.levels {
-		if l.n == 1 {
+	for i, l := range r.levels {
+		ended := r.restFrom >= 0 && i > r.restFrom
+		if l.n == 1 && !ended {
 			continue // no group has ended: copying it each time would be dear
 		}
 		accs, err := r.newAccs()
 		if err != nil {
 			return err
 		}
-		for i, acc := range accs {
-			acc.grow(1)
-			if err := moveGroup(acc, l.accs[i], l.n-1); err != nil {
-				return err
+		n := 0
+		if !ended {
+			n = 1
+			for i, acc := range accs.accs {
+				acc.grow(1)
+				if err := moveGroup(acc, l.accs[i], l.n-1); err != nil {
+					return err
+				}
 			}
 		}
-		l.accs, l.n = accs, 1
+		l.close()
+		l.aggregation, l.n = accs, n
 	}
 	return nil
 }
@@ -264,6 +367,9 @@ func (r *rollupOp) emit() error {
 
 func (r *rollupOp) Close() error {
 	r.ended, r.due, r.at = true, nil, 0
+	for _, l := range r.levels {
+		l.close()
+	}
 	r.acct.close()
 	return r.in.Close()
 }

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/sql/spill"
+)
+
+// beyondMemory are queries over ten times the memory that they may hold: by
+// operator, what the operator must keep. Rows of a table take about 150 bytes.
+var beyondMemory = []struct {
+	name, sql string
+}{
+	{"sort", "SELECT id, s FROM t ORDER BY s, id"},
+	{"top-k of wide rows", "SELECT id, RPAD(s, 900, s) w FROM t ORDER BY k, id LIMIT 15000"},
+	{"hash join", "SELECT COUNT(*), SUM(a.id * b.k) FROM t a JOIN t b ON a.s = b.s"},
+	{"anti join", "SELECT COUNT(*), SUM(a.id) FROM t a WHERE NOT EXISTS (SELECT 1 FROM t b WHERE b.s = a.s AND b.k > a.k)"},
+	{"outer join on one key", "SELECT COUNT(*), SUM(b.id) FROM t a LEFT JOIN t b ON a.one = b.one AND b.k > a.k WHERE a.id % 3000 = 0"},
+	{"nested loop", "SELECT COUNT(*), SUM(b.id) FROM t a STRAIGHT_JOIN t b ON a.id > b.k AND a.id < 20"},
+	{"look-up of one key", "SELECT COUNT(*), SUM(LENGTH(b.s)), MAX(b.id) FROM u a LEFT JOIN t b FORCE INDEX (one) ON b.one = a.one AND b.k > a.id AND a.id < 2"},
+	{"LATERAL", "SELECT a.id, q.n, MD5(q.m) FROM u a, LATERAL (SELECT b.id n, b.s m FROM t b WHERE b.id % 3 = a.id % 3 ORDER BY b.k DESC, b.id LIMIT 30000) q WHERE a.id < 3 ORDER BY a.id, q.n"},
+	{"group", "SELECT s, COUNT(*), SUM(id) FROM t GROUP BY s ORDER BY s"},
+	{"COUNT(DISTINCT)", "SELECT COUNT(DISTINCT s), COUNT(DISTINCT k, id) FROM t"},
+	{"DISTINCT of each group", "SELECT one, COUNT(DISTINCT s) FROM t GROUP BY one"},
+	{"GROUP_CONCAT", "SELECT s, GROUP_CONCAT(id ORDER BY k) FROM t GROUP BY s ORDER BY s"},
+	{"GROUP_CONCAT of all rows", "SELECT MD5(GROUP_CONCAT(DISTINCT s ORDER BY s DESC)) FROM t"},
+	{"JSON_ARRAYAGG", "SELECT s, JSON_LENGTH(JSON_ARRAYAGG(s)) FROM t GROUP BY s ORDER BY s"},
+	{"ROLLUP", "SELECT k, s, COUNT(*) FROM t GROUP BY k, s WITH ROLLUP"},
+	{"ROLLUP with DISTINCT", "SELECT one, COUNT(DISTINCT s), COUNT(DISTINCT id) FROM t GROUP BY one WITH ROLLUP"},
+	{"DISTINCT", "SELECT DISTINCT s FROM t"},
+	{"UNION", "SELECT s FROM t UNION SELECT CONCAT(s, 'x') FROM t"},
+	{"INTERSECT", "SELECT s, id FROM t INTERSECT SELECT s, id FROM t WHERE id % 3 > 0"},
+	{"EXCEPT ALL", "SELECT s FROM t EXCEPT ALL SELECT s FROM t WHERE id % 3 > 0"},
+	{"CTE", "WITH c AS (SELECT id, s, k + 1 n FROM t) SELECT COUNT(*), SUM(a.id) FROM c a JOIN c b ON a.n = b.id"},
+	{"recursive CTE", "WITH RECURSIVE c (i, s) AS (SELECT 1, REPEAT('a', 90) UNION SELECT i + 1, s FROM c WHERE i < 60000) SELECT COUNT(*), SUM(i) FROM c"},
+	{"IN with NULLs", "SELECT COUNT(*), SUM(id) FROM t WHERE s NOT IN (SELECT CONCAT(s, IF(id % 2, '', 'x')) FROM t)"},
+	{"IN of pairs", "SELECT COUNT(*), SUM(id) FROM t WHERE (k, s) IN (SELECT k, s FROM t WHERE id % 2 = 0) OR id < 10"},
+	{"ALL", "SELECT COUNT(*) FROM u WHERE id > ALL (SELECT IF(id = 5, 3, -id) FROM t)"},
+	{"window of one partition", "SELECT id, ROW_NUMBER() OVER w, SUM(k) OVER w, LAG(s, 3) OVER w FROM t WINDOW w AS (ORDER BY s, id)"},
+	{"window frames", "SELECT id, MAX(s) OVER (ORDER BY k ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING), AVG(id) OVER (ORDER BY k, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), COUNT(*) OVER (ORDER BY k RANGE BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM t"},
+	{"window partitions", "SELECT id, RANK() OVER (PARTITION BY id % 3 ORDER BY s), FIRST_VALUE(s) OVER (PARTITION BY id % 3 ORDER BY s), NTH_VALUE(s, 7) OVER (PARTITION BY id % 3 ORDER BY s) FROM t"},
+}
+
+// TestBeyondMemory: a query over data ten times its memory limit finishes with
+// the answer that it gives with all memory.
+func TestBeyondMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large tables")
+	}
+	s := testSession(t)
+	disk, err := spill.Open(spill.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.engine.spill = disk
+	for _, sql := range []string{
+		"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000",
+		"CREATE TABLE n (i INT PRIMARY KEY)", "INSERT INTO n WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 299) SELECT i FROM c",
+		"CREATE TABLE t (id INT PRIMARY KEY, k INT, one INT, s VARCHAR(120), KEY one (one))",
+		"INSERT INTO t SELECT a.i * 300 + b.i, (a.i * 300 + b.i) * 7919 % 59999, 1, CONCAT(REPEAT('text ', 15), (a.i * 300 + b.i) * 31 % 40000) FROM n a, n b WHERE a.i < 200",
+		"CREATE TABLE u (id INT PRIMARY KEY, one INT)", "INSERT INTO u SELECT i, 1 FROM n WHERE i < 7",
+	} {
+		s.mustQuery(t, sql, &sink{})
+	}
+	run := func(t *testing.T, sql string) []string {
+		t.Helper()
+		w := &textSink{}
+		if err := s.Query(t.Context(), sql, w); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(sql, "ORDER BY") || strings.Contains(sql, "OVER") {
+			slices.Sort(w.lines)
+		}
+		return w.lines
+	}
+	for _, q := range beyondMemory {
+		t.Run(q.name, func(t *testing.T) {
+			s.mustQuery(t, "SET sqlots_query_memory_limit = DEFAULT", &sink{})
+			want := run(t, q.sql)
+			s.mustQuery(t, "SET sqlots_query_memory_limit = 1048576", &sink{})
+			_, before := disk.Total()
+			got := run(t, q.sql)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d rows, want %d", len(got), len(want))
+			}
+			if _, after := disk.Total(); after == before {
+				t.Error("nothing was put aside")
+			}
+			if bytes, files := disk.Used(); bytes != 0 || files != 0 {
+				t.Errorf("%d bytes in %d files are left", bytes, files)
+			}
+		})
+	}
+}
