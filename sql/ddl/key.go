@@ -46,6 +46,9 @@ func (a *alteration) addIndex(s *logical.AlterSpec) error {
 	if x.Name == "" {
 		x.Name = bind.IndexName(a.t, a.t.Column(parts[0].Column).Name)
 	}
+	if err := bind.ResolveWhere(a.c.r.parsers, a.t, &x, s.Where); err != nil {
+		return err
+	}
 	x.State = schema.IndexPublic
 	return a.newIndex(x)
 }

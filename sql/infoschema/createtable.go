@@ -175,6 +175,9 @@ func indexDefinition(t *schema.Table, x *schema.Index) string {
 	if x.Invisible {
 		b.WriteString(" /*!80000 INVISIBLE */")
 	}
+	if w := t.Column(x.Where); w != nil && w.Generated != nil {
+		b.WriteString(" /*sqlots! WHERE " + strings.ReplaceAll(w.Generated.Expr, "*/", `*\/`) + " */")
+	}
 	if attr := indexAttributes(t, x); attr != "" {
 		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(attr) + " */")
 	}

@@ -97,6 +97,8 @@ type planner struct {
 	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
 	// that no input may stop at it.
 	countAll bool
+	// valuesMatter is physical.Plan.ValuesMatter.
+	valuesMatter bool
 }
 
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }
@@ -210,7 +212,7 @@ func (p *planner) finish(plan *physical.Plan) (*physical.Plan, error) {
 	if err := p.subplans(plan); err != nil {
 		return nil, err
 	}
-	plan.Tables = p.tables
+	plan.Tables, plan.ValuesMatter = p.tables, p.valuesMatter
 	return plan, nil
 }
 

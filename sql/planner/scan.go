@@ -25,6 +25,7 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 		ar.Scan = &logical.Scan{Table: s.Table, Alias: s.Alias, Cols: s.Cols, Hint: logical.IndexHint{UseSet: true}}
 	}
 	paths := access.Paths(ar)
+	p.valuesMatter = p.valuesMatter || ar.ValuesMatter
 	best := access.Best(paths, func(q *access.Path) float64 { return sortCost(q.Rows, req.limit) })
 	return p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
 }

@@ -157,7 +157,7 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	}
 	c.rebind = rebind
 	s.engine.counters.planMisses.Add(1)
-	if !valuesMatter(c) {
+	if !c.plan.ValuesMatter {
 		s.engine.plans.put([]byte(key), c)
 		p.last, p.lastKey = c, key
 	}

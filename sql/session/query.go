@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -214,8 +213,8 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 // known: an index may be on an expression that has one, such as
 // JSON_VALUE(doc, '$.id').
 func (s *Session) literalsMatter(c *cachedPlan) bool {
-	if c.plan.Root == nil {
-		return false
+	if c.plan.Root == nil || c.plan.ValuesMatter {
+		return c.plan.ValuesMatter
 	}
 	for _, t := range c.plan.Tables {
 		if rewrite.ReplacesLiterals(t, s.engine.codecs.Rules) {
@@ -223,15 +222,6 @@ func (s *Session) literalsMatter(c *cachedPlan) bool {
 		}
 	}
 	return false
-}
-
-// valuesMatter reports whether the plan may be wrong for other parameters:
-// whether a multi-valued index serves JSON_CONTAINS(doc, ?) is up to what is
-// asked for.
-func valuesMatter(c *cachedPlan) bool {
-	return slices.ContainsFunc(c.plan.Tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Array != nil })
-	})
 }
 
 // cacheable reports whether runPlan runs the statement and its plan may be

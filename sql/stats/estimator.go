@@ -204,8 +204,9 @@ func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Sp
 		id = x.ID
 	}
 	budget, total := spanBudget, 0.0
+	whole := x == nil || t.HoldsAll(x)
 	for _, span := range encoded {
-		rows, used, err := e.spanRows(t, id, span, budget)
+		rows, used, err := e.spanRows(t, id, span, budget, whole)
 		if err != nil {
 			return 0, false
 		}
@@ -216,8 +217,9 @@ func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Sp
 	return min(total, max(e.TableRows(t), float64(spanBudget-budget))), true
 }
 
-// spanRows counts one span: all of it, if it is small.
-func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int) (rows float64, used int, err error) {
+// spanRows counts one span: all of it, if it is small. holdsAll: the entries of
+// the index are the rows of the table.
+func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int, holdsAll bool) (rows float64, used int, err error) {
 	if bytes.Compare(span.Start, span.End) >= 0 {
 		return 0, 0, nil
 	}
@@ -233,7 +235,7 @@ func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Sp
 	// better measure than that of the few entries that were counted.
 	all := e.TableRows(t)
 	whole := table.IndexSpan(t.ID, id)
-	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 {
+	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 && holdsAll {
 		return min(max(float64(n), all*e.ratio(span, whole)), all), n, nil
 	}
 	rest := e.ratio(span, storage.Span{Start: span.Start, End: last})

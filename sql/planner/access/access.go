@@ -53,6 +53,9 @@ type Request struct {
 	Ctx *expr.Ctx
 	// Parallel is the number of workers that a full scan may use.
 	Parallel int
+	// ValuesMatter is set when paths are right only for the parameters that Ctx
+	// has, or others might be possible for other parameters.
+	ValuesMatter bool
 }
 
 // Path is one way to read the table.
@@ -213,6 +216,9 @@ func (r *Request) path(x *schema.Index) *Path {
 		if part := r.Scan.Table.ArrayPart(x); part >= 0 {
 			return r.arrayPath(x, part)
 		}
+		if x.Where != 0 {
+			return r.partialPath(x, r.Conds)
+		}
 	}
 	return r.byKey(x, r.Conds)
 }
@@ -230,6 +236,10 @@ func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr)
 		}
 	}
 	residual = slices.DeleteFunc(residual, func(e expr.Expr) bool { return slices.Contains(probes, e) })
+	partial := x != nil && x.Where != 0
+	if partial {
+		residual = r.withoutImplied(x, residual)
+	}
 	p := &Path{Index: x, Set: set, Kind: physical.AccessRange}
 	p.Lookup = x != nil && (len(probes) > 0 || !r.covered(x, residual))
 	if part := r.arrayPart(x); part >= 0 {
@@ -245,7 +255,7 @@ func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr)
 			if !p.Ordered || len(r.Order) == 0 {
 				return nil // that is the full scan
 			}
-		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup {
+		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup && !partial {
 			return nil
 		}
 		p.Kind = physical.AccessFull
@@ -479,6 +489,12 @@ func (r *Request) estimate(p *Path) {
 	p.Entries = total
 	if p.Set != nil {
 		p.Entries, spans = r.setRows(p, total)
+	} else if p.Index != nil && p.Index.Where != 0 {
+		n, ok := r.Est.SpanRows(t, p.Index, []ranges.Span{{}})
+		if !ok {
+			n = total * r.partialShare(p.Index, total)
+		}
+		p.Entries = math.Max(n, 1)
 	}
 	sel := 1.0
 	for _, c := range p.EntryFilter {
@@ -549,6 +565,9 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 	sel := 1.0
 	for _, c := range p.Set.Conds {
 		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+	}
+	if p.Index != nil && p.Index.Where != 0 {
+		sel *= r.partialShare(p.Index, total)
 	}
 	return math.Max(total*sel, 1), 1
 }

@@ -56,7 +56,11 @@ func (r *Request) arrayPath(x *schema.Index, part int) *Path {
 	if err != nil {
 		return nil
 	}
-	return r.byKey(x, append([]expr.Expr{probe}, r.Conds...), probe)
+	conds := append([]expr.Expr{probe}, r.Conds...)
+	if x.Where != 0 {
+		return r.partialPath(x, conds, probe)
+	}
+	return r.byKey(x, conds, probe)
 }
 
 // arrayAt is the array behind a column.
@@ -123,6 +127,7 @@ func (r *Request) constant(e expr.Expr) (doc value.Datum, ok bool) {
 	if !expr.IsConst(e) || !expr.KnownBefore([]expr.Expr{e}) || isVolatile(e) {
 		return value.Null, false
 	}
+	r.ValuesMatter = r.ValuesMatter || hasParam(e)
 	doc, err := expr.EvalConst(r.Ctx, e)
 	return doc, err == nil && (doc.IsNull() || doc.Kind() == value.KindJSON)
 }

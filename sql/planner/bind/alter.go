@@ -176,7 +176,7 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 	if err != nil {
 		return nil, err
 	}
-	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, IfNotExists: n.IfNotExists}
+	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists}
 	if k.primary {
 		spec.Kind = logical.AlterAddPrimaryKey
 		for _, c := range k.cols {
@@ -318,7 +318,7 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 		return nil, err
 	}
 	return &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
-		IndexColumns: k.cols, Include: k.include, IfNotExists: n.IfNotExists})}, nil
+		IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists})}, nil
 }
 
 func (b *binder) dropIndex(n *ast.DropIndexStmt) (logical.Statement, error) {

@@ -281,6 +281,9 @@ func (b *binder) indexes(t *schema.Table, keys []*keyDef) error {
 		if x.Include, err = ResolveInclude(t, &x, k.include); err != nil {
 			return err
 		}
+		if err := ResolveWhere(b.parser(), t, &x, k.where); err != nil {
+			return err
+		}
 		t.Indexes = append(t.Indexes, x)
 	}
 	return nil

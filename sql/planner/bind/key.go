@@ -26,6 +26,7 @@ type keyDef struct {
 	index   schema.Index // Name, Unique, Sparse, Invisible, Comment
 	cols    []logical.IndexColumn
 	include []string
+	where   string // the condition of a partial index
 }
 
 // constraint binds a key of CREATE or ALTER TABLE.
@@ -98,8 +99,8 @@ func (k *keyDef) options(o *ast.IndexOption) error {
 		return sqlerr.NotSupported("USING " + o.Tp.String() + " index")
 	case o.ParserName.O != "":
 		return sqlerr.NotSupported("WITH PARSER")
-	case o.Condition != nil:
-		return sqlerr.NotSupported("partial index")
+	case o.Condition != nil && k.primary:
+		return sqlerr.WrongUsage("PRIMARY KEY", "WHERE")
 	case o.Global:
 		return sqlerr.NotSupported("GLOBAL index")
 	case o.SplitOpt != nil || o.AddColumnarReplicaOnDemand != 0:
@@ -114,6 +115,12 @@ func (k *keyDef) options(o *ast.IndexOption) error {
 	k.index.Invisible = o.Visibility == ast.IndexVisibilityInvisible
 	if k.primary && k.index.Invisible {
 		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
+	}
+	if o.Condition != nil {
+		var err error
+		if k.where, err = (rule{kind: ruleIndex, owner: k.index.Name}).print(o.Condition); err != nil {
+			return err
+		}
 	}
 	return k.attribute(o.SecondaryEngineAttr)
 }

@@ -119,18 +119,42 @@ func addKeyColumn(pool *parser.Pool, t *schema.Table, index, text string) (strin
 	if err != nil {
 		return "", err
 	}
-	c := schema.Column{ID: t.NextColumnID, Nullable: true, Hidden: true, Generated: &schema.Generated{Expr: b.text, Reads: b.reads}}
+	var c schema.Column
 	if _, cast, ok := expr.AsArrayCast(b.e); ok {
 		c.Type, c.Array = types.JSON, &cast.Elem
 	} else if c.Type, err = keyColumnType(index, b.e); err != nil {
 		return "", err
 	}
+	return addHidden(t, index, c, b).Name, nil
+}
+
+// ResolveWhere gives t a hidden column for the condition of a partial index, ""
+// for none. The index has its name.
+func ResolveWhere(pool *parser.Pool, t *schema.Table, x *schema.Index, text string) error {
+	if text == "" {
+		return nil
+	}
+	b, err := rule{kind: ruleIndex, owner: x.Name}.bind(pool, t, text)
+	if err != nil {
+		return err
+	}
+	if !isBoolean(b.node) {
+		return sqlerr.NotSupported("partial index on an expression that is no condition")
+	}
+	x.Where = addHidden(t, x.Name, schema.Column{Type: types.BigInt}, b).ID
+	return nil
+}
+
+// addHidden adds the hidden column of an expression of an index.
+func addHidden(t *schema.Table, index string, c schema.Column, b *boundRule) *schema.Column {
+	c.ID, c.Nullable, c.Hidden = t.NextColumnID, true, true
+	c.Generated = &schema.Generated{Expr: b.text, Reads: b.reads}
 	for n := 0; c.Name == "" || t.ColumnByName(c.Name) >= 0; n++ {
 		c.Name = hiddenKeyName(index, n)
 	}
 	t.NextColumnID++
 	t.Columns = append(t.Columns, c)
-	return c.Name, nil
+	return &t.Columns[len(t.Columns)-1]
 }
 
 // hiddenKeyName is the name of a column behind an expression; no user's column

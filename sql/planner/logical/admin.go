@@ -235,6 +235,7 @@ type AlterSpec struct {
 	Index        schema.Index
 	IndexColumns []IndexColumn
 	Include      []string
+	Where        string // the condition of a partial index
 	ForeignKey   ForeignKeyDef
 	Default      *schema.Default
 	Table        TableName // RENAME TO

@@ -36,6 +36,8 @@ type Scan struct {
 	Lock  Lock
 	// Arrays are the arrays of multi-valued indexes of the table.
 	Arrays []Array
+	// Partial are the conditions of partial indexes, over Cols.
+	Partial map[schema.IndexID][]expr.Expr
 }
 
 // Array is what a hidden column of a multi-valued index is made of.

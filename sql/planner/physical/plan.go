@@ -21,6 +21,9 @@ type Plan struct {
 	// Change is *Insert, *Update, *Delete, *MultiUpdate or *MultiDelete; nil for
 	// a query.
 	Change any
+	// ValuesMatter: the plan is right only for the parameters with which it was
+	// made.
+	ValuesMatter bool
 	// ParamTypes are the types that the plan assumes of its parameters.
 	ParamTypes []schema.Type
 	// Tables are the tables that the plan reads or writes, for plan-cache

@@ -42,7 +42,7 @@ type generatedColumn struct {
 // useGeneratedIn rewrites n and tells what can be replaced above it.
 func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColumn) {
 	if s, ok := n.(*logical.Scan); ok {
-		return r.withArrays(s), r.generatedOf(s)
+		return r.withHidden(s), r.generatedOf(s)
 	}
 	old := n.Inputs()
 	in := make([]logical.Node, len(old))
@@ -110,11 +110,18 @@ func overScan(s *logical.Scan, e expr.Expr) expr.Expr {
 	})
 }
 
-// withArrays tells a scan what the arrays of its multi-valued indexes are made
-// of. The conditions stay as they are: they ask for JSON values, the arrays
-// hold what these were converted to.
-func (r *Rewriter) withArrays(s *logical.Scan) *logical.Scan {
-	if !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
+// withHidden tells a scan what the arrays of its multi-valued indexes and the
+// conditions of its partial ones are. The conditions of the query stay as they
+// are: they ask for JSON values, where the arrays hold what these were
+// converted to.
+func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
+	partial := map[int]schema.IndexID{}
+	for i := range s.Table.Indexes {
+		if x := &s.Table.Indexes[i]; x.Where != 0 && x.State == schema.IndexPublic {
+			partial[s.Table.ColumnIndex(x.Where)] = x.ID
+		}
+	}
+	if len(partial) == 0 && !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
 		return s
 	}
 	rules := r.Rules(s.Table)
@@ -122,12 +129,16 @@ func (r *Rewriter) withArrays(s *logical.Scan) *logical.Scan {
 		return s
 	}
 	c := *s
-	c.Arrays = nil
+	c.Arrays, c.Partial = nil, map[schema.IndexID][]expr.Expr{}
 	for i := range rules.Steps {
 		st := &rules.Steps[i]
-		arg, cast, ok := expr.AsArrayCast(st.Expr)
-		if ok && !st.Zoned && !asksSession(arg) {
+		if st.Zoned || asksSession(st.Expr) {
+			continue
+		}
+		if arg, cast, ok := expr.AsArrayCast(st.Expr); ok {
 			c.Arrays = append(c.Arrays, logical.Array{Pos: st.Pos, Expr: overScan(s, arg), Cast: cast})
+		} else if id, ok := partial[st.Pos]; ok {
+			c.Partial[id] = expr.SplitAnd(nil, overScan(s, st.Expr))
 		}
 	}
 	return &c
@@ -244,11 +255,32 @@ func replaceGenerated(e expr.Expr, by []generatedColumn) expr.Expr {
 	return &c
 }
 
+// isWhere reports the column of the condition of a partial index.
+func isWhere(t *schema.Table, id schema.ColumnID) bool {
+	return slices.ContainsFunc(t.Indexes, func(x schema.Index) bool { return x.Where == id })
+}
+
+// isPlain reports a condition that compares columns with constants.
+func isPlain(e expr.Expr) bool {
+	plain := true
+	expr.Walk(e, func(x expr.Expr) bool {
+		if f, ok := x.(*expr.Func); ok {
+			switch f.Name {
+			case "and", "or", "=", "<=>", "<", "<=", ">", ">=", "in", "between", "is_null", "not":
+			default:
+				plain = false
+			}
+		}
+		return plain
+	})
+	return plain
+}
+
 // ReplacesLiterals reports whether the rule may replace an expression with
 // literals in it by a column of t. A plan that was made without knowing the
 // literals would miss that.
 func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) bool {
-	if !hasIndexedGenerated(t) {
+	if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Generated != nil && (isIndexed(t, c.ID) || isWhere(t, c.ID)) }) {
 		return false
 	}
 	r := rules(t)
@@ -260,6 +292,9 @@ func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) 
 		s := &r.Steps[i]
 		if t.Columns[s.Pos].Array != nil {
 			return true // how often an index is asked depends on the document
+		}
+		if isWhere(t, t.Columns[s.Pos].ID) && !isPlain(s.Expr) {
+			return true // package access compares plain conditions by their values
 		}
 		if !s.Default && isIndexed(t, t.Columns[s.Pos].ID) {
 			expr.Walk(s.Expr, func(e expr.Expr) bool {
