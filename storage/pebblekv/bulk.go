@@ -145,6 +145,7 @@ func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
 	}
 	s.started.Store(seq)
 	s.images.touch(nil, seq)
+	s.filters.touch(nil)
 	// A cancelled ingestion could stop half-way through Pebble's steps.
 	if err := s.db.Ingest(context.WithoutCancel(ctx), b.paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))

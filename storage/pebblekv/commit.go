@@ -89,6 +89,7 @@ func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []by
 	binary.BigEndian.PutUint64(seqValue, seq)
 	s.started.Store(seq)
 	s.images.touch(batch, seq)
+	s.filters.touch(batch)
 	var err error
 	if d == storage.DurabilityNone {
 		err = s.db.Apply(batch, pebble.NoSync)

@@ -212,6 +212,7 @@ func (s *Store) Metrics() map[string]int64 {
 		"frozen":     flag(s.disk.frozen() != nil),
 	}
 	out["images"], out["image_bytes"] = s.images.usage()
+	out["filters"], out["filter_bytes"] = s.filters.usage()
 	if s.enter() != nil {
 		return out
 	}

@@ -26,6 +26,10 @@ type Options struct {
 	// ImageBytes is how much of CacheBytes is for copies of tables and indexes
 	// that are read over and over; 0 means a quarter, negative none.
 	ImageBytes int64
+	// FilterBytes is how much of CacheBytes is for filters of tables and
+	// indexes that are often asked for keys that they do not have; 0 means a
+	// 32nd part, negative none.
+	FilterBytes int64
 	// MemTableBytes is the size of one write buffer, of which up to four exist.
 	// 0 means an eighth of the cache, within 1 and 64 MiB.
 	MemTableBytes int64
@@ -42,7 +46,7 @@ type Options struct {
 	// Logger receives the engine's errors (and its chatter, as debug); nil for
 	// slog.Default.
 	Logger *slog.Logger
-	// eagerImages is images.eager.
+	// eagerImages is images.eager and filters.eager.
 	eagerImages bool
 }
 
@@ -79,6 +83,10 @@ func (o Options) withDefaults() Options {
 		o.ImageBytes = o.CacheBytes / 4
 	}
 	o.ImageBytes = min(max(o.ImageBytes, 0), o.CacheBytes/2)
+	if o.FilterBytes == 0 {
+		o.FilterBytes = o.CacheBytes / 32
+	}
+	o.FilterBytes = min(max(o.FilterBytes, 0), o.CacheBytes/4)
 	if o.MemTableBytes <= 0 {
 		o.MemTableBytes = min(max(o.CacheBytes/8, minMemTable), maxMemTable)
 	}

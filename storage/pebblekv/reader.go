@@ -273,6 +273,9 @@ func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte,
 			return dst, storage.ErrNotFound
 		}
 	}
+	if s.absent(key) {
+		return dst, storage.ErrNotFound
+	}
 	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{UseL6Filters: true})
 	if err != nil {
 		return dst, mapError(err)

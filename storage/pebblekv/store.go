@@ -51,6 +51,7 @@ type Store struct {
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
 	snapshots snapshotCache
 	images    images
+	filters   filters
 
 	closing  atomic.Bool
 	active   atomic.Int64 // calls in progress
@@ -72,6 +73,7 @@ func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.Logger), closed: make(chan struct{})}
 	s.images.limit, s.images.eager = opts.ImageBytes, opts.eagerImages
+	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.eagerImages, map[group]int64{}
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
 		if r := recover(); r != nil {
@@ -239,7 +241,7 @@ func (s *Store) cleanBulk() error {
 }
 
 func (s *Store) openDB() error {
-	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes)
+	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes - s.opts.FilterBytes)
 	defer cache.Unref()
 	s.po = s.opts.pebbleOptions(s.disk, cache)
 	s.po.Lock = s.lock
