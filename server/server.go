@@ -172,6 +172,13 @@ func (s *Server) openTemp() (*spill.Disk, error) {
 	return spill.Open(spill.Options{Dir: s.cfg.TempDir, Bytes: s.cfg.TempBytes})
 }
 
+// ballast is never written to, so that it takes address space only. The
+// collector counts it as alive and runs as seldom as on a heap of that size;
+// with a small heap it would run many times a second.
+var ballast []byte
+
+const ballastShare = 16
+
 // openStore opens the directory, or the memory store.
 func openStore(cfg Config) (storage.Store, error) {
 	if cfg.InMemory {
@@ -182,7 +189,8 @@ func openStore(cfg Config) (storage.Store, error) {
 	}
 	// Without cgo the block cache lives in the Go heap: the collector has to
 	// know the budget.
-	debug.SetMemoryLimit(cfg.Memory)
+	ballast = make([]byte, cfg.Memory/ballastShare)
+	debug.SetMemoryLimit(cfg.Memory + int64(len(ballast)))
 	store, err := pebblekv.Open(pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory / 2, Logger: cfg.Log})
 	if err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,9 @@ type disk struct {
 	full       atomic.Bool
 	spare      atomic.Bool // full, but a part of the reserve is left
 	syncWanted atomic.Int64
+	// zeroed has by their names how many bytes of closed logs can be written to
+	// again without being reserved anew.
+	zeroed sync.Map // string to int64
 	stop       chan struct{} // closed when the store closes: nobody waits for space
 }
 
@@ -104,8 +108,9 @@ func (d *disk) pause(t time.Duration) bool {
 	}
 }
 
-// create wraps what makes a file.
-func (d *disk) create(name string, make func() (vfs.File, error)) (vfs.File, error) {
+// create wraps what makes a file. The first zeroed bytes of a log have been
+// written before.
+func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) (vfs.File, error) {
 	if !d.isCritical(name) {
 		if err := d.frozen(); err != nil {
 			d.pause(frozenBackoff) // Pebble tries again at once
@@ -132,17 +137,23 @@ func (d *disk) create(name string, make func() (vfs.File, error)) (vfs.File, err
 	if f == nil { // frozen
 		f = vfs.NewMemFile(nil)
 	}
-	return &file{File: f, d: d, name: name, critical: true, wal: isLog(d.PathBase(name))}, nil
+	w := &file{File: f, d: d, name: name, critical: true, wal: isLog(d.PathBase(name))}
+	if w.wal {
+		w.direct = newDirectLog(f, zeroed)
+	}
+	return w, nil
 }
 
 // Create implements vfs.FS.
 func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return d.create(name, func() (vfs.File, error) { return d.FS.Create(name, category) })
+	return d.create(name, 0, func() (vfs.File, error) { return d.FS.Create(name, category) })
 }
 
 // ReuseForWrite implements vfs.FS.
 func (d *disk) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return d.create(newname, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
+	zeroed, _ := d.zeroed.LoadAndDelete(oldname)
+	length, _ := zeroed.(int64)
+	return d.create(newname, length, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
 }
 
 // OpenDir implements vfs.FS.
@@ -169,6 +180,7 @@ func (d *disk) Remove(name string) error {
 	if d.frozen() != nil {
 		return nil
 	}
+	d.zeroed.Delete(name)
 	return d.FS.Remove(name)
 }
 
@@ -205,8 +217,10 @@ type file struct {
 	wal      bool
 	unsynced atomic.Bool // a sync was left out
 
-	// Bytes of a log; by the one goroutine that writes and syncs it.
-	written, synced int64
+	// Of a log; for the one goroutine that writes and syncs it.
+	written, synced int64      // bytes
+	direct          *directLog // nil when it is written through the page cache
+	zeroed          int64      // bytes that have been in use
 }
 
 // Write implements vfs.File.
@@ -221,7 +235,7 @@ func (f *file) Write(p []byte) (int, error) {
 		p = honestOffsets(p, f.written, f.synced)
 	}
 	err := f.d.must("writing "+f.name, func() error {
-		n, err := f.File.Write(p)
+		n, err := f.append(p)
 		p = p[n:]
 		f.written += int64(n)
 		return err
@@ -230,6 +244,26 @@ func (f *file) Write(p []byte) (int, error) {
 		return total - len(p), err
 	}
 	return total, nil
+}
+
+// append writes p behind what has been written. A log goes through the page
+// cache from the first record on that nobody waits for.
+func (f *file) append(p []byte) (int, error) {
+	if f.direct == nil {
+		return f.File.Write(p)
+	}
+	if f.d.syncWanted.Load() > 0 {
+		n, err := f.direct.write(p)
+		f.zeroed = f.direct.zeroed
+		if n > 0 || !notDirect(err) {
+			return n, err
+		}
+	}
+	if err := endDirect(f.direct.fd, f.written); err != nil {
+		return 0, err
+	}
+	f.direct = nil
+	return f.File.Write(p)
 }
 
 // Preallocate implements vfs.File. A log gets its full length at once; readers
@@ -287,6 +321,9 @@ func (f *file) Close() error {
 		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
 			return err
 		}
+	}
+	if f.zeroed > 0 {
+		f.d.zeroed.Store(f.name, f.zeroed)
 	}
 	err := f.File.Close()
 	if f.critical && f.d.frozen() != nil {

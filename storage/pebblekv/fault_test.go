@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -726,3 +728,70 @@ func TestLargeValuesAndCompaction(t *testing.T) {
 }
 
 var _ pebble.Logger = logger{}
+
+// TestLogBytes: whatever way the records of a log take to the disk, their
+// bytes are there in order, with zeros behind them.
+func TestLogBytes(t *testing.T) {
+	dir := t.TempDir()
+	d := newDisk(vfs.Default, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	rng := seeded(3)
+	name := ""
+	for round := range 20 {
+		var f vfs.File
+		var err error
+		next := filepath.Join(dir, fmt.Sprintf("%06d.log", round))
+		if name == "" || rng.IntN(3) == 0 {
+			f, err = d.Create(next, vfs.WriteCategoryUnspecified)
+		} else {
+			f, err = d.ReuseForWrite(name, next, vfs.WriteCategoryUnspecified)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := os.ReadFile(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = next
+		if err := f.Preallocate(0, 4<<20); err != nil {
+			t.Fatal(err)
+		}
+		var want []byte
+		wanted, longest := 1, []int{100, 5000, 400_000}[round%3]
+		d.syncWanted.Store(1)
+		for i := range 1 + rng.IntN(200) {
+			if round%4 == 3 && i == 50 {
+				d.syncWanted.Store(0)
+				wanted = 0
+			}
+			p := make([]byte, 1+rng.IntN(longest))
+			for i := range p {
+				p[i] = byte(1 + rng.IntN(4))
+			}
+			want = append(want, p...)
+			if n, err := f.Write(p); n != len(p) || err != nil {
+				t.Fatal(n, err)
+			}
+			if wanted == 0 || rng.IntN(3) == 0 {
+				if err := f.SyncData(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) < len(want) || !bytes.Equal(got[:len(want)], want) {
+			t.Fatalf("round %d: %d bytes differ from the %d written", round, len(got), len(want))
+		}
+		for i, b := range got[len(want):] {
+			if at := len(want) + i; b != 0 && (at >= len(old) || old[at] != b) {
+				t.Fatalf("round %d: byte %d behind the end is %d", round, i, b)
+			}
+		}
+	}
+}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"unsafe"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // The write-ahead log is a sequence of blocks, each a sequence of chunks, as
@@ -70,4 +73,70 @@ func honestOffsets(p []byte, written, synced int64) []byte {
 		o = end
 	}
 	return out
+}
+
+const (
+	directAlign  = 4 << 10   // of addresses, offsets and lengths
+	directBuffer = 128 << 10 // bytes written at once
+	zeroStep     = 1 << 20
+)
+
+var zeros = aligned(zeroStep)
+
+// aligned is n zero bytes whose address may be written from directly.
+func aligned(n int) []byte {
+	b := make([]byte, n+directAlign)
+	over := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % directAlign)
+	return b[directAlign-over:][:n:n]
+}
+
+// directLog writes a log past the page cache: a sync that follows at once then
+// finds nothing to write back, which saves a quarter of its time. The last
+// block, which is seldom full, is written anew with each record; as in the
+// page cache, its old bytes stay what they were.
+//
+// Blocks are zeroed a step ahead of the records, as the first write to a
+// reserved block would have each sync record that it is now in use.
+type directLog struct {
+	fd     uintptr
+	buf    []byte
+	tail   int   // bytes of buf that belong to the block that is not full
+	base   int64 // where buf begins in the file
+	zeroed int64 // up to here the blocks have been written
+}
+
+// newDirectLog is nil where the file cannot be written so. Its first zeroed
+// bytes have been written before.
+func newDirectLog(f vfs.File, zeroed int64) *directLog {
+	fd := f.Fd()
+	if fd == vfs.InvalidFd || beginDirect(fd) != nil {
+		return nil
+	}
+	return &directLog{fd: fd, buf: aligned(directBuffer), zeroed: zeroed}
+}
+
+// write appends p. It returns how much was taken; a call with the rest, or
+// with p again when that was nothing, goes on after an error.
+func (l *directLog) write(p []byte) (n int, err error) {
+	for n < len(p) {
+		took := copy(l.buf[l.tail:], p[n:])
+		end := l.tail + took
+		full := (end + directAlign - 1) / directAlign * directAlign
+		clear(l.buf[end:full])
+		if len(p) < directBuffer && l.base+int64(full) > l.zeroed {
+			if err := writeAt(l.fd, zeros, l.zeroed); err != nil {
+				return n, err
+			}
+			l.zeroed += zeroStep
+		}
+		if err := writeAt(l.fd, l.buf[:full], l.base); err != nil {
+			return n, err
+		}
+		l.zeroed = max(l.zeroed, l.base+int64(full))
+		n += took
+		done := end / directAlign * directAlign
+		l.tail = copy(l.buf, l.buf[done:end])
+		l.base += int64(done)
+	}
+	return n, nil
 }
