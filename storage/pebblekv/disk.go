@@ -33,8 +33,8 @@ type disk struct {
 	syncWanted atomic.Int64
 	// zeroed has by their names how many bytes of closed logs can be written to
 	// again without being reserved anew.
-	zeroed sync.Map // string to int64
-	stop       chan struct{} // closed when the store closes: nobody waits for space
+	zeroed sync.Map      // string to int64
+	stop   chan struct{} // closed when the store closes: nobody waits for space
 }
 
 const (
