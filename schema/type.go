@@ -117,8 +117,21 @@ type Type struct {
 	Collation CollationID `json:"collation,omitempty"`
 	// Elems are the members of ENUM and SET, in order.
 	Elems []string `json:"elems,omitempty"`
-	// SRID of a geometry column, 0 if none.
-	SRID uint32 `json:"srid,omitempty"`
+	// Geometry is the kind of a geometry type in lower case, as in "point"; ""
+	// for those that take all kinds.
+	Geometry string `json:"geometry,omitempty"`
+	// SRID is the reference system of a geometry column with HasSRID, which
+	// takes values of that system only.
+	SRID    uint32 `json:"srid,omitempty"`
+	HasSRID bool   `json:"hasSrid,omitempty"`
+}
+
+// Name is the type's name without lengths: DATA_TYPE of information_schema.
+func (t Type) Name() string {
+	if t.ID == TypeGeometry && t.Geometry != "" {
+		return t.Geometry
+	}
+	return t.ID.String()
 }
 
 // IsInteger reports TINYINT to BIGINT.
@@ -155,7 +168,7 @@ func (t Type) IsBlobOrText() bool {
 // set: "bigint unsigned", "varchar(20)", "decimal(10,2)", "enum('a','b')".
 func (t Type) String() string {
 	var b strings.Builder
-	b.WriteString(t.ID.String())
+	b.WriteString(t.Name())
 	switch {
 	case t.ID == TypeTinyInt && t.Len == 1 && !t.Unsigned:
 		b.WriteString("(1)") // BOOL keeps its width in MySQL 8

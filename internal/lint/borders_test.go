@@ -16,7 +16,7 @@ func under(path string, roots ...string) bool {
 }
 
 // leaves are packages that know nothing of ours but one another.
-var leaves = []string{"value", "collate", "schema", "config", "metrics", "sql/sqlerr"}
+var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", "sql/sqlerr"}
 
 // storageSide are the packages that know no SQL.
 var storageSide = []string{"storage", "index", "search", "stream"}
@@ -148,6 +148,7 @@ var engines = []struct {
 	{"go-mysql-server", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/go-mysql-server") }, []string{"sql/sysvar"}, false},
 	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
 	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},
+	{"simplefeatures", func(p string) bool { return strings.HasPrefix(p, "github.com/peterstace/simplefeatures") }, []string{"geo"}, false},
 	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"bench", "slt", "cmd"}, true},
 }
 

@@ -100,7 +100,7 @@ func (a *alteration) instantDefault(c *schema.Column) (bool, error) {
 func (a *alteration) instantImplicit(c *schema.Column) bool {
 	t := c.Type
 	switch {
-	case c.AutoIncrement, t.HasDate(), t.ID == schema.TypeJSON, t.ID == schema.TypeBinary:
+	case c.AutoIncrement, t.HasDate(), t.ID == schema.TypeJSON, t.ID == schema.TypeGeometry, t.ID == schema.TypeBinary:
 		return false
 	case t.ID == schema.TypeBit:
 		c.AddedDefault = &schema.Default{Expr: "b'0'"}
@@ -239,7 +239,7 @@ func (a *alteration) sameStorage(was, c *schema.Column) bool {
 		return f.Unsigned == t.Unsigned && t.ID >= f.ID
 	case f.IsString() && t.IsString():
 		return a.sameText(was.ID, f, t)
-	case f.ID != t.ID || f.Unsigned != t.Unsigned || f.SRID != t.SRID:
+	case f.ID != t.ID || f.Unsigned != t.Unsigned:
 		return false
 	}
 	switch f.ID {
@@ -249,6 +249,8 @@ func (a *alteration) sameStorage(was, c *schema.Column) bool {
 		return t.Scale == f.Scale && t.Len == f.Len
 	case schema.TypeBit:
 		return t.Len >= f.Len
+	case schema.TypeGeometry: // fewer rules, never others
+		return (t.Geometry == "" || t.Geometry == f.Geometry) && (!t.HasSRID || f.HasSRID && t.SRID == f.SRID)
 	case schema.TypeEnum, schema.TypeSet:
 		return t.Collation == f.Collation && len(t.Elems) >= len(f.Elems) && slices.Equal(t.Elems[:len(f.Elems)], f.Elems)
 	}

@@ -106,7 +106,7 @@ func (a *alteration) dropsCells(ctx context.Context) (bool, error) {
 	dropped := map[schema.ColumnID]bool{}
 	for i := range a.old.Columns {
 		c := &a.old.Columns[i]
-		if a.t.ColumnIndex(c.ID) < 0 && (c.Type.IsString() || c.Type.ID == schema.TypeJSON) {
+		if a.t.ColumnIndex(c.ID) < 0 && (c.Type.IsString() || c.Type.ID == schema.TypeJSON || c.Type.ID == schema.TypeGeometry) {
 			dropped[c.ID] = true
 		}
 	}

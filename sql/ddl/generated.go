@@ -36,7 +36,8 @@ func (a *alteration) changeGenerated(was, c *schema.Column) {
 }
 
 func sameType(a, b schema.Type) bool {
-	return a.ID == b.ID && a.Unsigned == b.Unsigned && a.Len == b.Len && a.Scale == b.Scale && a.Collation == b.Collation && slices.Equal(a.Elems, b.Elems)
+	return a.ID == b.ID && a.Unsigned == b.Unsigned && a.Len == b.Len && a.Scale == b.Scale && a.Collation == b.Collation && slices.Equal(a.Elems, b.Elems) &&
+		a.Geometry == b.Geometry && a.HasSRID == b.HasSRID && a.SRID == b.SRID
 }
 
 // isRead reports whether a generated column of the old table reads the column.

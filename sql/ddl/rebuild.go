@@ -193,6 +193,9 @@ func (a *alteration) freshValue(c *schema.Column) (func(context.Context) (value.
 				return value.Null, sqlerr.IncorrectTemporalForColumn(kindName(c.Type), zero, c.Name, 1)
 			}, nil
 		}
+		if c.Type.ID == schema.TypeGeometry {
+			return func(context.Context) (value.Datum, error) { return value.Null, sqlerr.CantCreateGeometryObject() }, nil
+		}
 		return fixed(types.ImplicitDefault(c.Type), nil)
 	case isNow(d.Expr):
 		now := value.TimeOf(value.FromGo(env.Now.In(a.c.location())))
@@ -263,7 +266,7 @@ func (k *copier) carry(i int, d value.Datum) (value.Datum, error) {
 		switch {
 		case c.Nullable || i == k.auto && a.numbered == c.ID:
 			return d, nil
-		case k.env.Mode.Strict():
+		case k.env.Mode.Strict(), c.Type.ID == schema.TypeGeometry:
 			return d, sqlerr.New(1138, "22004", "Invalid use of NULL value")
 		}
 		k.env.Warning(sqlerr.DataTruncatedForColumn(c.Name, int(k.rows)))

@@ -509,7 +509,7 @@ func missingDefault(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
 		return types.ImplicitDefault(col.Type), nil
 	}
 	e := sqlerr.NoDefaultForField(col.Name)
-	if ec.Mode.Strict() && !ec.Ignore {
+	if ec.Mode.Strict() && !ec.Ignore || col.Type.ID == schema.TypeGeometry {
 		return value.Null, e
 	}
 	ec.Warning(e)

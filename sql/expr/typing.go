@@ -273,6 +273,7 @@ func toDecimal(env *BindEnv, e Expr) (Expr, error) {
 //	t  date and time; zero parts in dates are allowed
 //	T  TIME                           B  truth value: any number
 //	j  JSON document: text is parsed  v  JSON value: text is a JSON string
+//	g  geometry: also binary strings that hold one
 //	x  anything
 func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 	t := e.Type()
@@ -283,7 +284,7 @@ func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 		}
 		coll := env.collation()
 		switch t.ID {
-		case schema.TypeBit: // its text is bytes
+		case schema.TypeBit, schema.TypeGeometry: // its text is bytes
 			coll = schema.CollationBinary
 		case schema.TypeEnum, schema.TypeSet:
 			coll = t.Collation
@@ -324,6 +325,11 @@ func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 		return NewCast(env, e, timeType(fsp), false)
 	case 'j', 'v', 'p':
 		return convertJSONArg(env, class, e)
+	case 'g':
+		if t.ID == schema.TypeGeometry {
+			return e, nil
+		}
+		return convertArg(env, 's', e)
 	}
 	return e, nil
 }

@@ -101,7 +101,7 @@ func columnDefinition(t *schema.Table, c *schema.Column) string {
 	case c.Type.ID == schema.TypeTimestamp:
 		b.WriteString(" NULL")
 	}
-	if c.Type.SRID != 0 {
+	if c.Type.HasSRID {
 		b.WriteString(" /*!80003 SRID " + strconv.FormatUint(uint64(c.Type.SRID), 10) + " */")
 	}
 	b.WriteString(defaultClause(c))

@@ -197,10 +197,10 @@ func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key s
 		cs = charsetName(c.Type.Collation)
 	}
 	var srs any
-	if c.Type.SRID != 0 {
+	if c.Type.HasSRID {
 		srs = uint64(c.Type.SRID)
 	}
-	return q.emit("def", db, tableName, c.Name, uint64(pos), columnDefault(c), yesNo(c.Nullable), c.Type.ID.String(), chars, octets,
+	return q.emit("def", db, tableName, c.Name, uint64(pos), columnDefault(c), yesNo(c.Nullable), c.Type.Name(), chars, octets,
 		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), allPrivileges, c.Comment, generationExpression(c), srs)
 }
 

@@ -483,8 +483,12 @@ func (h *shim) createTable() error {
 			}
 			h.replace(i, end, "SECONDARY_ENGINE_ATTRIBUTE='"+strings.ReplaceAll(body, "'", "''")+"'")
 		case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
-			if h.isName(i-1) && !h.op(i+1, "(") && (h.op(i-2, "(") || h.op(i-2, ",") || h.word(i-2) == "COLUMN" || h.word(i-2) == "ADD" || h.word(i-2) == "MODIFY") {
-				return sqlerr.NotSupported(h.word(i) + " column type")
+			if err := h.geometryColumn(i); err != nil {
+				return err
+			}
+		case "SRID":
+			if err := h.strayedSRID(i); err != nil {
+				return err
 			}
 		case "SPATIAL":
 			if w := h.word(i + 1); i > 1 && (w == "KEY" || w == "INDEX") || h.op(i+1, "(") {

@@ -170,6 +170,11 @@ func unify2(a, b schema.Type) schema.Type {
 		return a
 	case a.ID == b.ID && a.ID == schema.TypeJSON:
 		return a
+	case a.ID == b.ID && a.ID == schema.TypeGeometry:
+		if a.Geometry != b.Geometry {
+			return Geometry
+		}
+		return GeometryOf(a.Geometry)
 	case isListType(a) && sameElems(a, b):
 		return a
 	case a.ID == schema.TypeYear && b.ID == schema.TypeYear:

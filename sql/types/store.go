@@ -25,6 +25,9 @@ func Store(env *Env, d value.Datum, from schema.Type, col *schema.Column, row in
 		if col.Nullable {
 			return d, nil
 		}
+		if col.Type.ID == schema.TypeGeometry { // there is no other value to take
+			return value.Null, sqlerr.ColumnCannotBeNull(col.Name)
+		}
 		if err := s.fail(sqlerr.ColumnCannotBeNull(col.Name)); err != nil {
 			return value.Null, err
 		}
@@ -58,6 +61,8 @@ func Store(env *Env, d value.Datum, from schema.Type, col *schema.Column, row in
 		return s.set(d, from)
 	case schema.TypeJSON:
 		return s.json(d, from)
+	case schema.TypeGeometry:
+		return s.geometry(d, from)
 	}
 	return value.Null, sqlerr.NotSupported("values of type " + t.String())
 }

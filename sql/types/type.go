@@ -23,6 +23,14 @@ var (
 	JSON = schema.Type{ID: schema.TypeJSON, Len: schema.UnspecifiedLength, Collation: schema.CollationUTF8MB4Bin}
 )
 
+// Geometry is GEOMETRY of any kind.
+var Geometry = GeometryOf("")
+
+// GeometryOf is the geometry type of a kind, "" for GEOMETRY.
+func GeometryOf(kind string) schema.Type {
+	return schema.Type{ID: schema.TypeGeometry, Len: schema.UnspecifiedLength, Collation: schema.CollationBinary, Geometry: kind}
+}
+
 // DecimalOf is DECIMAL(prec, scale), cut to MySQL's limits of 65 and 30.
 func DecimalOf(prec, scale int) schema.Type {
 	scale = min(max(scale, 0), value.MaxDecimalScale)

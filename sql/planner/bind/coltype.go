@@ -1,14 +1,18 @@
 package bind
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	tidbtypes "github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/geo"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // Limits of column types, MySQL's.
@@ -34,6 +38,9 @@ func (b *binder) columnType(name string, tp *tidbtypes.FieldType, coll schema.Co
 	}
 	if tp.IsArray() {
 		return t, sqlerr.NotSupported("ARRAY column type")
+	}
+	if elems := tp.GetElems(); tp.GetType() == mysql.TypeEnum && len(elems) >= 2 && elems[0] == parser.GeometryMark {
+		return geometryType(elems[1:])
 	}
 	var err error
 	switch tp.GetType() {
@@ -73,12 +80,31 @@ func (b *binder) columnType(name string, tp *tidbtypes.FieldType, coll schema.Co
 	case mysql.TypeString, mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob,
 		mysql.TypeEnum, mysql.TypeSet:
 		err = b.textColumn(name, tp, coll, collateName, &t)
-	case mysql.TypeGeometry:
-		return t, sqlerr.NotSupported("GEOMETRY column type")
 	default:
 		return t, sqlerr.NotSupported(strings.ToUpper(tp.CompactStr()) + " column type")
 	}
 	return t, err
+}
+
+// geometryType is the type of a geometry column from its name and, if there is
+// one, its SRID: 3548.
+func geometryType(words []string) (schema.Type, error) {
+	kind, _ := geo.TypeByName(words[0])
+	t := types.Geometry
+	if kind != geo.TypeGeometry {
+		t = types.GeometryOf(kind.String())
+	}
+	if len(words) > 1 {
+		n, err := strconv.ParseUint(words[1], 10, 32)
+		if err != nil {
+			return t, sqlerr.ValueOutOfRange("SRID", "SRID")
+		}
+		t.HasSRID, t.SRID = true, uint32(n)
+		if _, ok := geo.Lookup(t.SRID); !ok {
+			return t, sqlerr.SRSNotFound(t.SRID)
+		}
+	}
+	return t, nil
 }
 
 func integerType(name string, tp *tidbtypes.FieldType, t *schema.Type) error {

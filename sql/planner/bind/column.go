@@ -218,7 +218,7 @@ func (b *binder) bindDefault(c *schema.Column, n ast.ExprNode) (*schema.Default,
 		}
 		return &schema.Default{Null: true}, nil
 	}
-	if c.Type.IsBlobOrText() || c.Type.ID == schema.TypeJSON {
+	if c.Type.IsBlobOrText() || c.Type.ID == schema.TypeJSON || c.Type.ID == schema.TypeGeometry {
 		return nil, sqlerr.BlobCantHaveDefault(c.Name)
 	}
 	return b.constDefault(c, k)

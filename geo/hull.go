@@ -1,0 +1,39 @@
+package geo
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ConvexHull of a geometry in a plane: a polygon, or a line or point if all
+// points lie on one.
+func ConvexHull(g Geometry) Geometry {
+	var pts []Point
+	g.eachPoint(func(p Point) bool { pts = append(pts, p); return true })
+	slices.SortFunc(pts, func(p, q Point) int { return cmp.Or(cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y)) })
+	pts = slices.Compact(pts)
+	switch len(pts) {
+	case 0:
+		return Geometry{Type: TypeCollection}
+	case 1:
+		return NewPoint(pts[0])
+	}
+	half := func() []Point {
+		var h []Point
+		for _, p := range pts {
+			for len(h) > 1 && orientation(h[len(h)-2], h[len(h)-1], p) <= 0 {
+				h = h[:len(h)-1]
+			}
+			h = append(h, p)
+		}
+		return h
+	}
+	lower := half()
+	slices.Reverse(pts)
+	upper := half()
+	ring := append(lower[:len(lower):len(lower)], upper[1:]...)
+	if len(ring) == 3 {
+		return NewLine(ring[:2])
+	}
+	return NewPolygon(ring)
+}

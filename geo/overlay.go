@@ -1,0 +1,307 @@
+package geo
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/peterstace/simplefeatures/geom"
+)
+
+// SetOp is an operation on two geometries as sets of points.
+type SetOp uint8
+
+// The operations.
+const (
+	OpUnion SetOp = iota
+	OpIntersection
+	OpDifference
+	OpSymDifference
+)
+
+// Overlay combines two geometries. Errors: ErrTooLarge, ErrOverlay.
+func Overlay(s *SRS, op SetOp, a, b Geometry) (Geometry, error) {
+	a, b, g, err := planar(s, a, b)
+	if err != nil {
+		return Geometry{}, err
+	}
+	out, err := overlay(op, layersOf(a), layersOf(b))
+	if err != nil {
+		return Geometry{}, err
+	}
+	result := out.geometry()
+	if g != nil {
+		result = g.backward(result)
+	}
+	return Orient(result), nil
+}
+
+// layers is a set of points by dimension. areas is at most one geometry of
+// polygons that do not overlap.
+type layers struct {
+	points []Point
+	lines  [][]Point
+	areas  []Geometry
+}
+
+func layersOf(g Geometry) layers {
+	var l layers
+	for _, s := range g.Simples() {
+		switch s.Type {
+		case TypePoint:
+			l.points = append(l.points, s.Points[0])
+		case TypeLineString:
+			l.lines = append(l.lines, s.Points)
+		case TypePolygon:
+			l.areas = append(l.areas, s)
+		}
+	}
+	return l
+}
+
+// geometry is the set as the smallest type that holds it.
+func (l layers) geometry() Geometry {
+	slices.SortFunc(l.points, func(p, q Point) int { return cmp.Or(cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y)) })
+	parts := slices.Clone(l.areas)
+	for _, p := range l.lines {
+		parts = append(parts, NewLine(p))
+	}
+	for _, p := range slices.Compact(l.points) {
+		parts = append(parts, NewPoint(p))
+	}
+	return collect(parts)
+}
+
+func overlay(op SetOp, a, b layers) (layers, error) {
+	var out layers
+	var err error
+	switch op {
+	case OpUnion:
+		if out.areas, err = combine(OpUnion, a.areas, b.areas); err != nil {
+			return out, err
+		}
+		first, _ := cut(a.lines, layers{areas: out.areas}, false)
+		second, _ := cut(b.lines, layers{lines: first, areas: out.areas}, false)
+		out.lines = append(first, second...)
+		out.points = minusPoints(append(slices.Clone(a.points), b.points...), layers{lines: out.lines, areas: out.areas})
+	case OpIntersection:
+		return intersect(a, b)
+	case OpDifference:
+		if out.areas, err = combine(OpDifference, a.areas, b.areas); err != nil {
+			return out, err
+		}
+		out.lines, _ = cut(a.lines, layers{lines: b.lines, areas: b.areas}, false)
+		out.points = minusPoints(a.points, b)
+	case OpSymDifference:
+		x, err := overlay(OpDifference, a, b)
+		if err != nil {
+			return x, err
+		}
+		y, err := overlay(OpDifference, b, a)
+		if err != nil {
+			return y, err
+		}
+		return overlay(OpUnion, x, y)
+	}
+	return out, nil
+}
+
+func intersect(a, b layers) (layers, error) {
+	var out layers
+	if len(a.areas) > 0 && len(b.areas) > 0 {
+		parts, err := combine(OpIntersection, a.areas, b.areas)
+		if err != nil {
+			return out, err
+		}
+		// Polygons that touch have lines and points in common.
+		out = layersOf(Geometry{Type: TypeCollection, Parts: parts})
+	}
+	add := func(lines [][]Point, with layers) {
+		pieces, points := cut(lines, with, true)
+		pieces, _ = cut(pieces, layers{lines: out.lines, areas: out.areas}, false)
+		out.lines = append(out.lines, pieces...)
+		out.points = append(out.points, points...)
+	}
+	add(a.lines, layers{lines: b.lines, areas: b.areas})
+	add(b.lines, layers{areas: a.areas})
+	keep := func(points []Point, in layers) {
+		for _, p := range points {
+			if in.has(p) {
+				out.points = append(out.points, p)
+			}
+		}
+	}
+	keep(a.points, b)
+	keep(b.points, layers{lines: a.lines, areas: a.areas})
+	out.points = minusPoints(out.points, layers{lines: out.lines, areas: out.areas})
+	return out, nil
+}
+
+// has reports that p belongs to the set.
+func (l layers) has(p Point) bool {
+	if slices.Contains(l.points, p) {
+		return true
+	}
+	for _, line := range l.lines {
+		for i := 1; i < len(line); i++ {
+			if onSegment(p, line[i-1], line[i]) {
+				return true
+			}
+		}
+	}
+	return l.areaHas(p)
+}
+
+func (l layers) areaHas(p Point) bool {
+	return slices.ContainsFunc(l.areas, func(a Geometry) bool { return inPolygon(p, a.Rings) != outside })
+}
+
+func minusPoints(points []Point, set layers) []Point {
+	var out []Point
+	for _, p := range points {
+		if !set.has(p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// combine overlays polygons.
+func combine(op SetOp, a, b []Geometry) ([]Geometry, error) {
+	if len(a)+len(b) == 0 || op == OpDifference && len(a) == 0 {
+		return nil, nil
+	}
+	join := func(list []Geometry) geom.Geometry {
+		if len(list) == 1 {
+			return toSimple(list[0])
+		}
+		return toSimple(Geometry{Type: TypeCollection, Parts: list})
+	}
+	var out geom.Geometry
+	err := guarded(func() (err error) {
+		switch x, y := join(a), join(b); op {
+		case OpUnion:
+			out, err = geom.Union(x, y)
+		case OpIntersection:
+			out, err = geom.Intersection(x, y)
+		case OpDifference:
+			out, err = geom.Difference(x, y)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fromSimple(out).Parts, nil
+}
+
+// cutPoint is a place on a segment, at the fraction t of its length.
+type cutPoint struct {
+	t float64
+	p Point
+}
+
+// cut divides lines where they meet a set and keeps the pieces in it (in) or
+// those outside of it. With in, points are the places where the lines only
+// touch the set.
+func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point) {
+	for _, line := range lines {
+		var current []Point
+		flush := func() {
+			if len(current) > 1 {
+				pieces = append(pieces, current)
+			}
+			current = nil
+		}
+		for i := 1; i < len(line); i++ {
+			a, b := line[i-1], line[i]
+			if a == b {
+				continue
+			}
+			cuts, shared := set.meet(a, b)
+			straight := false // the piece before, on this segment, was kept
+			for k := 1; k < len(cuts); k++ {
+				p, q := cuts[k-1], cuts[k]
+				mid := (p.t + q.t) / 2
+				covered := slices.ContainsFunc(shared, func(s [2]float64) bool { return s[0] <= mid && mid <= s[1] }) ||
+					set.areaHas(Point{a.X + (b.X-a.X)*mid, a.Y + (b.Y-a.Y)*mid})
+				if covered != in {
+					flush()
+					straight = false
+					continue
+				}
+				if len(current) == 0 {
+					current = []Point{p.p}
+				} else if straight {
+					current = current[:len(current)-1]
+				}
+				current = append(current, q.p)
+				straight = true
+			}
+			if in {
+				for _, c := range cuts {
+					if set.has(c.p) || c.t > 0 && c.t < 1 {
+						points = append(points, c.p)
+					}
+				}
+			}
+		}
+		flush()
+	}
+	return pieces, minusPoints(points, layers{lines: pieces})
+}
+
+// meet is where the segment from a to b meets the lines and rings of the set,
+// in order and with both ends, and the stretches that it shares with them.
+func (l layers) meet(a, b Point) (cuts []cutPoint, shared [][2]float64) {
+	cuts = []cutPoint{{0, a}, {1, b}}
+	fraction := func(p Point) float64 {
+		if math.Abs(b.X-a.X) >= math.Abs(b.Y-a.Y) {
+			return (p.X - a.X) / (b.X - a.X)
+		}
+		return (p.Y - a.Y) / (b.Y - a.Y)
+	}
+	add := func(p Point) {
+		if p != a && p != b {
+			if t := fraction(p); t > 0 && t < 1 {
+				cuts = append(cuts, cutPoint{t, p})
+			}
+		}
+	}
+	with := func(c, d Point) {
+		if c == d || !cross(a, b, c, d) {
+			return
+		}
+		oc, od := orientation(a, b, c), orientation(a, b, d)
+		if oc == 0 && od == 0 {
+			t0, t1 := fraction(c), fraction(d)
+			if t0 > t1 {
+				t0, t1 = t1, t0
+			}
+			shared = append(shared, [2]float64{math.Max(t0, 0), math.Min(t1, 1)})
+			add(c)
+			add(d)
+			return
+		}
+		switch {
+		case oc == 0 && onSegment(c, a, b):
+			add(c)
+		case od == 0 && onSegment(d, a, b):
+			add(d)
+		case orientation(c, d, a) == 0 || orientation(c, d, b) == 0: // an end lies on the other
+		default:
+			t := orientation(c, d, a) / (orientation(c, d, a) - orientation(c, d, b))
+			add(Point{a.X + (b.X-a.X)*t, a.Y + (b.Y-a.Y)*t})
+		}
+	}
+	for _, line := range l.lines {
+		for i := 1; i < len(line); i++ {
+			with(line[i-1], line[i])
+		}
+	}
+	for _, g := range l.areas {
+		g.segments(func(c, d Point) bool { with(c, d); return true })
+	}
+	slices.SortFunc(cuts, func(x, y cutPoint) int { return cmp.Compare(x.t, y.t) })
+	return slices.CompactFunc(cuts, func(x, y cutPoint) bool { return x.p == y.p }), shared
+}

@@ -1,0 +1,245 @@
+package geo
+
+import (
+	"github.com/peterstace/simplefeatures/geom"
+)
+
+// Relation is a spatial relation of two geometries that are not empty.
+type Relation uint8
+
+// The relations.
+const (
+	RelContains Relation = iota
+	RelWithin
+	RelIntersects
+	RelDisjoint
+	RelTouches
+	RelCrosses
+	RelOverlaps
+	RelEquals
+)
+
+// Intersects reports a common point.
+func Intersects(s *SRS, a, b Geometry) (bool, error) { return Relate(s, RelIntersects, a, b) }
+
+// Relate reports whether the relation holds. Errors: ErrTooLarge, ErrOverlay.
+func Relate(s *SRS, r Relation, a, b Geometry) (bool, error) {
+	if r == RelContains {
+		return Relate(s, RelWithin, b, a)
+	}
+	a, b, _, err := planar(s, a, b)
+	if err != nil {
+		return false, err
+	}
+	ba, _ := a.Bounds()
+	bb, _ := b.Bounds()
+	switch {
+	case r == RelIntersects:
+		return touchesAny(a, b), nil
+	case r == RelDisjoint:
+		return !touchesAny(a, b), nil
+	case ba.disjoint(bb):
+		return false, nil
+	}
+	da, db := a.Dimension(), b.Dimension()
+	if da == 0 && allPoints(a) {
+		return relatePoints(r, a, b), nil
+	}
+	if db == 0 && allPoints(b) {
+		switch r {
+		case RelTouches:
+			return relatePoints(r, b, a), nil
+		default: // nothing of a higher dimension is within, equal to or overlaps points
+			return false, nil
+		}
+	}
+	var matrix string
+	if err := guarded(func() (err error) {
+		matrix, err = geom.Relate(toSimple(a), toSimple(b))
+		return err
+	}); err != nil {
+		return false, err
+	}
+	return matches(r, da, db, matrix), nil
+}
+
+func allPoints(g Geometry) bool {
+	for _, s := range g.Simples() {
+		if s.Type != TypePoint {
+			return false
+		}
+	}
+	return true
+}
+
+// relatePoints relates points to anything.
+func relatePoints(r Relation, points, b Geometry) bool {
+	var in, edge, out int
+	points.eachPoint(func(p Point) bool {
+		switch locate(p, b) {
+		case inside:
+			in++
+		case boundary:
+			edge++
+		default:
+			out++
+		}
+		return true
+	})
+	switch r {
+	case RelWithin:
+		return in > 0 && out == 0
+	case RelTouches:
+		return in == 0 && edge > 0
+	case RelCrosses:
+		return in > 0 && out > 0
+	}
+	if !allPoints(b) {
+		return false
+	}
+	missing := false // a point of b that is not in points
+	b.eachPoint(func(p Point) bool { missing = missing || locate(p, points) == outside; return !missing })
+	if r == RelEquals {
+		return out == 0 && !missing
+	}
+	return in > 0 && out > 0 && missing // overlaps
+}
+
+// matches reads the DE-9IM matrix: interior, boundary and exterior of a in rows,
+// of b in columns.
+func matches(r Relation, da, db int, m string) bool {
+	hit := func(i int) bool { return m[i] != 'F' }
+	const ii, ib, ie, bi, bb, be, ei, eb = 0, 1, 2, 3, 4, 5, 6, 7
+	switch r {
+	case RelWithin:
+		return hit(ii) && !hit(ie) && !hit(be)
+	case RelTouches:
+		return !hit(ii) && (hit(ib) || hit(bi) || hit(bb))
+	case RelCrosses:
+		if da == 1 && db == 1 {
+			return m[ii] == '0'
+		}
+		if da < db {
+			return hit(ii) && hit(ie)
+		}
+		return hit(ii) && hit(ei)
+	case RelOverlaps:
+		if da == 1 && db == 1 {
+			return m[ii] == '1' && hit(ie) && hit(ei)
+		}
+		return hit(ii) && hit(ie) && hit(ei)
+	case RelEquals:
+		return hit(ii) && !hit(ie) && !hit(be) && !hit(ei) && !hit(eb)
+	}
+	return false
+}
+
+// BoxRelation is a relation of the bounding boxes of two geometries.
+type BoxRelation uint8
+
+// The relations.
+const (
+	BoxContains BoxRelation = iota
+	BoxCoveredBy
+	BoxCovers
+	BoxDisjoint
+	BoxEquals
+	BoxIntersects
+	BoxOverlaps
+	BoxTouches
+	BoxWithin
+)
+
+// RelateBoxes reports whether the relation of the boxes holds; coordinates of
+// a geographic system are taken as those of a plane.
+func RelateBoxes(r BoxRelation, a, b Box) bool {
+	within := func(a, b Box) bool {
+		return a.Min.X >= b.Min.X && a.Max.X <= b.Max.X && a.Min.Y >= b.Min.Y && a.Max.Y <= b.Max.Y
+	}
+	switch r {
+	case BoxContains:
+		return RelateBoxes(BoxWithin, b, a)
+	case BoxCovers:
+		return within(b, a)
+	case BoxCoveredBy:
+		return within(a, b)
+	case BoxDisjoint:
+		return a.disjoint(b)
+	case BoxIntersects:
+		return !a.disjoint(b)
+	case BoxEquals:
+		return a.Min == b.Min && a.Max == b.Max
+	}
+	if a.disjoint(b) {
+		return false
+	}
+	rel := map[BoxRelation]Relation{BoxWithin: RelWithin, BoxTouches: RelTouches, BoxOverlaps: RelOverlaps}[r]
+	x, y := a.Geometry(), b.Geometry()
+	if r == BoxOverlaps && x.Dimension() != y.Dimension() {
+		return false
+	}
+	ok, err := Relate(nil, rel, x, y)
+	return ok && err == nil
+}
+
+// IsSimple reports geometries without crossings of their own.
+func IsSimple(g Geometry) bool {
+	switch g.Type {
+	case TypeMultiPoint:
+		seen := map[Point]bool{}
+		return g.eachPoint(func(p Point) bool {
+			dup := seen[p]
+			seen[p] = true
+			return !dup
+		})
+	case TypeLineString, TypeMultiLineString:
+		simple := false
+		err := guarded(func() error { simple, _ = toSimple(g).IsSimple(); return nil })
+		return simple && err == nil
+	case TypePolygon:
+		for _, r := range g.Rings {
+			if !IsSimple(NewLine(r)) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, p := range g.Parts {
+		if !IsSimple(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsValid reports geometries that obey the rules of the OpenGIS model: lines of
+// two different points or more, rings that cross neither themselves nor one
+// another, holes inside, polygons of a multi-polygon apart.
+func IsValid(s *SRS, g Geometry) (bool, error) {
+	if g.IsEmpty() {
+		return true, nil
+	}
+	if s.IsGeographic() {
+		p, err := newGnomonic(s.Ellipsoid, g)
+		if err != nil {
+			return false, err
+		}
+		g = p.forward(g)
+	}
+	return isValid(g), nil
+}
+
+func isValid(g Geometry) bool {
+	switch g.Type {
+	case TypePoint, TypeMultiPoint:
+		return true
+	case TypeLineString, TypePolygon, TypeMultiPolygon:
+		return guarded(func() error { return toSimple(g).Validate() }) == nil
+	}
+	for _, p := range g.Parts {
+		if !isValid(p) {
+			return false
+		}
+	}
+	return true
+}

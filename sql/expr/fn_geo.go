@@ -1,0 +1,214 @@
+package expr
+
+import (
+	"errors"
+	"math"
+
+	"github.com/sqlots/sqlots/geo"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// geoDefs are the spatial functions (MySQL manual 14.16).
+func geoDefs() []entry {
+	var list []entry
+	for _, more := range [][]entry{geoMakeDefs(), geoTextDefs(), geoPropertyDefs(), geoRelationDefs(), geoOperatorDefs()} {
+		list = append(list, more...)
+	}
+	return list
+}
+
+func retGeometry(*binding) (schema.Type, error) { return types.Geometry, nil }
+
+func retGeometryOf(t geo.Type) typeFunc {
+	return func(*binding) (schema.Type, error) { return types.GeometryOf(t.String()), nil }
+}
+
+// geoArg reads a geometry argument: 3037 for other data, 3548 for a system
+// that is not known, 3731 and 3732 for points that are not on the globe. The
+// system is nil for SRID 0.
+func geoArg(f *Func, d value.Datum) (geo.Value, *geo.SRS, error) {
+	v, err := geo.Decode(d.Bytes())
+	if err != nil {
+		return v, nil, sqlerr.InvalidGISData(f.Name)
+	}
+	s, ok := geo.Lookup(v.SRID)
+	if !ok {
+		return v, nil, sqlerr.SRSNotFound(v.SRID)
+	}
+	if s.IsGeographic() {
+		if p, lon, bad := geo.OutOfRange(v.Geometry); bad && lon {
+			return v, nil, sqlerr.GeometryLongitudeOutOfRange(f.Name, p.X)
+		} else if bad {
+			return v, nil, sqlerr.GeometryLatitudeOutOfRange(f.Name, p.Y)
+		}
+	}
+	return v, s, nil
+}
+
+// geoPair reads two geometries of one system: 3033.
+func geoPair(f *Func, x, y value.Datum) (a, b geo.Value, s *geo.SRS, err error) {
+	if a, err = geo.Decode(x.Bytes()); err != nil {
+		return a, b, nil, sqlerr.InvalidGISData(f.Name)
+	}
+	if b, err = geo.Decode(y.Bytes()); err != nil {
+		return a, b, nil, sqlerr.InvalidGISData(f.Name)
+	}
+	if a.SRID != b.SRID {
+		return a, b, nil, sqlerr.DifferentSRIDs(f.Name, a.SRID, b.SRID)
+	}
+	if a, s, err = geoArg(f, x); err != nil {
+		return a, b, nil, err
+	}
+	b, _, err = geoArg(f, y)
+	return a, b, s, err
+}
+
+// geoError makes an error of package geo one of MySQL.
+func geoError(f *Func, err error, types string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, geo.ErrInvalid):
+		return sqlerr.InvalidGISData(f.Name)
+	case errors.Is(err, geo.ErrTooLarge):
+		return sqlerr.NotImplementedForGeographicSRS(f.Name, types)
+	case errors.Is(err, geo.ErrTooManyPoints):
+		return sqlerr.TooManyPoints("points_per_circle", geo.DefaultMaxPoints, f.Name)
+	}
+	return sqlerr.GISUnknown(f.Name)
+}
+
+func pairNames(a, b geo.Geometry) string { return a.Type.Name() + ", " + b.Type.Name() }
+
+// geoDatum is the stored form of g.
+func geoDatum(srid uint32, g geo.Geometry) value.Datum {
+	return value.Bytes(geo.Value{SRID: srid, Geometry: g}.Encode())
+}
+
+// sridArg reads an SRID: 1690 beyond 32 bits, 3548 if it is not known.
+func sridArg(f *Func, d value.Datum) (uint32, *geo.SRS, error) {
+	if d.Kind() == value.KindInt && d.Int() < 0 || asInt(d) > math.MaxUint32 {
+		return 0, nil, sqlerr.ValueOutOfRange("SRID", f.Name)
+	}
+	srid := uint32(asInt(d))
+	s, ok := geo.Lookup(srid)
+	if !ok {
+		return 0, nil, sqlerr.SRSNotFound(srid)
+	}
+	return srid, s, nil
+}
+
+// finiteResult is 1690 for a number that is none.
+func finiteResult(f *Func, what string, x float64) (value.Datum, error) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return value.Null, sqlerr.ValueOutOfRange(what, f.Name)
+	}
+	return value.Float(x), nil
+}
+
+// unitFactor reads the name of a unit, by which a length in the unit of s is to
+// be divided.
+func unitFactor(f *Func, s *geo.SRS, name string) (float64, error) {
+	u, ok := geo.UnitByName(name)
+	if !ok {
+		return 0, sqlerr.UnitNotFound(name)
+	}
+	if s == nil {
+		return 0, sqlerr.UnknownLengthUnit(f.Name, u.Name)
+	}
+	return u.Metres, nil
+}
+
+// inUnit divides a length by the unit that the argument at i names.
+func inUnit(f *Func, s *geo.SRS, a []value.Datum, i int, what string, length float64) (value.Datum, error) {
+	if len(a) > i {
+		m, err := unitFactor(f, s, a[i].Str())
+		if err != nil {
+			return value.Null, err
+		}
+		length /= m
+	}
+	return finiteResult(f, what, length)
+}
+
+// geoMakeDefs make geometries of numbers and of other geometries.
+func geoMakeDefs() []entry {
+	return []entry{
+		fn("point", "ff", retGeometryOf(geo.TypePoint), rowPoint, nullable),
+		fn("linestring", "g+", retGeometryOf(geo.TypeLineString), rowAssemble(geo.TypeLineString), nullable),
+		fn("polygon", "g+", retGeometryOf(geo.TypePolygon), rowAssemble(geo.TypePolygon), nullable),
+		fn("multipoint", "g+", retGeometryOf(geo.TypeMultiPoint), rowAssemble(geo.TypeMultiPoint), nullable),
+		fn("multilinestring", "g+", retGeometryOf(geo.TypeMultiLineString), rowAssemble(geo.TypeMultiLineString), nullable),
+		fn("multipolygon", "g+", retGeometryOf(geo.TypeMultiPolygon), rowAssemble(geo.TypeMultiPolygon), nullable),
+		fn("geometrycollection geomcollection", "g*", retGeometryOf(geo.TypeCollection), rowAssemble(geo.TypeCollection), nullable),
+		fn("st_makeenvelope", "gg", retGeometry, rowMakeEnvelope, 0),
+	}
+}
+
+func rowPoint(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	p := geo.Point{X: a[0].Float(), Y: a[1].Float()}
+	return geoDatum(0, geo.NewPoint(p)), nil
+}
+
+// rowAssemble makes a geometry of its parts, which are geometries or
+// well-known binary; NULL if one is of another type.
+func rowAssemble(t geo.Type) rowFunc {
+	want := map[geo.Type]geo.Type{geo.TypeLineString: geo.TypePoint, geo.TypePolygon: geo.TypeLineString, geo.TypeMultiPoint: geo.TypePoint,
+		geo.TypeMultiLineString: geo.TypeLineString, geo.TypeMultiPolygon: geo.TypePolygon}[t]
+	return func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+		out := geo.Geometry{Type: t}
+		var srid uint32
+		for i, d := range a {
+			v, err := geo.Decode(d.Bytes())
+			if err != nil {
+				v = geo.Value{}
+				if v.Geometry, err = geo.ParseWKB(d.Bytes(), geo.Options{}); err != nil {
+					return value.Null, sqlerr.InvalidGISData(f.Name)
+				}
+			}
+			if i == 0 {
+				srid = v.SRID
+			} else if v.SRID != srid {
+				return value.Null, sqlerr.DifferentSRIDs(f.Name, srid, v.SRID)
+			}
+			if want != geo.TypeGeometry && v.Type != want {
+				return value.Null, nil
+			}
+			switch t {
+			case geo.TypeLineString:
+				out.Points = append(out.Points, v.Points[0])
+			case geo.TypePolygon:
+				if n := len(v.Points); n < 4 || v.Points[0] != v.Points[n-1] {
+					return value.Null, nil
+				}
+				out.Rings = append(out.Rings, v.Points)
+			default:
+				out.Parts = append(out.Parts, v.Geometry)
+			}
+		}
+		if t == geo.TypeLineString && len(out.Points) < 2 {
+			return value.Null, nil
+		}
+		if _, ok := geo.Lookup(srid); !ok {
+			return value.Null, sqlerr.SRSNotFound(srid)
+		}
+		return geoDatum(srid, out), nil
+	}
+}
+
+func rowMakeEnvelope(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	p, q, s, err := geoPair(f, a[0], a[1])
+	switch {
+	case err != nil:
+		return value.Null, err
+	case p.Type != geo.TypePoint || q.Type != geo.TypePoint:
+		return value.Null, sqlerr.WrongArguments(f.Name)
+	case s.IsGeographic():
+		return value.Null, sqlerr.NotImplementedForGeographicSRS(f.Name, pairNames(p.Geometry, q.Geometry))
+	}
+	b, _ := geo.NewLine([]geo.Point{p.Points[0], q.Points[0]}).Bounds()
+	return geoDatum(p.SRID, b.Geometry()), nil
+}

@@ -1,0 +1,106 @@
+package parser
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// GeometryMark is the first member of the ENUM that stands for a geometry type
+// in the AST, which has none: the members behind it are the type's name and,
+// if the column has the attribute, its SRID.
+const GeometryMark = "__sqlots_geometry"
+
+// geometryColumn rewrites the type of a column definition at token i, and the
+// SRID among its attributes, as an ENUM that carries both.
+func (h *shim) geometryColumn(i int) error {
+	if !h.isColumnType(i) {
+		return nil
+	}
+	members := "'" + GeometryMark + "','" + strings.ToLower(h.word(i)) + "'"
+	for j := i + 1; j < len(h.toks) && !h.op(j, ",") && !h.op(j, ")"); j++ {
+		if h.op(j, "(") {
+			if j = h.closing(j); j < 0 {
+				return nil
+			}
+			continue
+		}
+		if h.word(j) != "SRID" || j+1 >= len(h.toks) {
+			continue
+		}
+		srid, err := h.srid(j + 1)
+		if err != nil {
+			return err
+		}
+		members += ",'" + srid + "'"
+		h.blank(j, j+1)
+		j++
+	}
+	h.replace(i, i, "ENUM("+members+")")
+	return nil
+}
+
+// srid reads the number of an SRID attribute: 1690 beyond 32 bits.
+func (h *shim) srid(i int) (string, error) {
+	text := h.text(i)
+	for k := range len(text) {
+		if !isDigit(text[k]) {
+			return "", sqlerr.Parse("", clip(h.src[h.toks[i].start:]), 1)
+		}
+	}
+	if _, err := strconv.ParseUint(text, 10, 32); err != nil {
+		return "", sqlerr.ValueOutOfRange("SRID", "SRID")
+	}
+	return text, nil
+}
+
+// isColumnType reports that token i is the type in a column definition: it
+// stands behind a name that follows the beginning of a list or a word of ALTER
+// TABLE.
+func (h *shim) isColumnType(i int) bool {
+	if !h.isName(i-1) || h.op(i+1, "(") || isDefinitionWord(h.word(i-1)) {
+		return false
+	}
+	switch h.word(i - 2) {
+	case "COLUMN", "ADD", "MODIFY":
+		return true
+	}
+	if h.op(i-2, "(") || h.op(i-2, ",") {
+		return true
+	}
+	// CHANGE [COLUMN] old new type
+	return h.isName(i-2) && (h.word(i-3) == "CHANGE" || h.word(i-3) == "COLUMN" && h.word(i-4) == "CHANGE")
+}
+
+// isDefinitionWord reports reserved words that may stand where the name of a
+// column does.
+func isDefinitionWord(w string) bool {
+	switch w {
+	case "COLUMN", "ADD", "MODIFY", "CHANGE", "DROP", "KEY", "INDEX", "UNIQUE", "PRIMARY", "FOREIGN", "CONSTRAINT", "CHECK", "FULLTEXT", "SPATIAL":
+		return true
+	}
+	return false
+}
+
+// strayedSRID is 1221 for the SRID attribute of a column of another type.
+func (h *shim) strayedSRID(i int) error {
+	if i+1 >= len(h.toks) || h.text(i+1) == "" || !isDigit(h.text(i + 1)[0]) {
+		return nil
+	}
+	for j := i - 1; j > 0 && !h.op(j, ",") && !h.op(j, "("); j-- {
+		if h.op(j, ")") {
+			if j = h.opening(j); j < 0 {
+				return nil
+			}
+			continue
+		}
+		switch h.word(j) {
+		case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
+			if h.isColumnType(j) {
+				return nil
+			}
+		}
+	}
+	return sqlerr.WrongUsage("SRID", "non-geometry column")
+}
