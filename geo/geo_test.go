@@ -145,3 +145,23 @@ func TestGeographicRelations(t *testing.T) {
 		t.Errorf("distance %v %v", d, err)
 	}
 }
+
+func TestGeographicBounds(t *testing.T) {
+	s, _ := Lookup(4326)
+	b, _ := BoundsOf(s, mustWKT(t, "POLYGON((0 40,20 40,20 50,0 50,0 40))"))
+	if b.Min != (Point{0, 40}) || b.Max.X != 20 || math.Abs(b.Max.Y-50.4358) > 0.01 {
+		t.Errorf("box %v", b)
+	}
+	b, _ = BoundsOf(s, mustWKT(t, "LINESTRING(170 0,-170 10)"))
+	if b.Min.X != 170 || b.Max.X != 190 {
+		t.Errorf("antimeridian %v", b)
+	}
+	p, _ := BoundsOf(s, mustWKT(t, "POINT(-175 5)"))
+	if !RelateBoxes(BoxContains, true, b, p) || RelateBoxes(BoxDisjoint, true, b, p) {
+		t.Error("point behind the antimeridian")
+	}
+	b, _ = BoundsOf(s, mustWKT(t, "POLYGON((0 70,120 70,-120 70,0 70))"))
+	if b.Max.Y != 90 || b.Max.X-b.Min.X != 360 {
+		t.Errorf("pole %v", b)
+	}
+}

@@ -134,54 +134,6 @@ func matches(r Relation, da, db int, m string) bool {
 	return false
 }
 
-// BoxRelation is a relation of the bounding boxes of two geometries.
-type BoxRelation uint8
-
-// The relations.
-const (
-	BoxContains BoxRelation = iota
-	BoxCoveredBy
-	BoxCovers
-	BoxDisjoint
-	BoxEquals
-	BoxIntersects
-	BoxOverlaps
-	BoxTouches
-	BoxWithin
-)
-
-// RelateBoxes reports whether the relation of the boxes holds; coordinates of
-// a geographic system are taken as those of a plane.
-func RelateBoxes(r BoxRelation, a, b Box) bool {
-	within := func(a, b Box) bool {
-		return a.Min.X >= b.Min.X && a.Max.X <= b.Max.X && a.Min.Y >= b.Min.Y && a.Max.Y <= b.Max.Y
-	}
-	switch r {
-	case BoxContains:
-		return RelateBoxes(BoxWithin, b, a)
-	case BoxCovers:
-		return within(b, a)
-	case BoxCoveredBy:
-		return within(a, b)
-	case BoxDisjoint:
-		return a.disjoint(b)
-	case BoxIntersects:
-		return !a.disjoint(b)
-	case BoxEquals:
-		return a.Min == b.Min && a.Max == b.Max
-	}
-	if a.disjoint(b) {
-		return false
-	}
-	rel := map[BoxRelation]Relation{BoxWithin: RelWithin, BoxTouches: RelTouches, BoxOverlaps: RelOverlaps}[r]
-	x, y := a.Geometry(), b.Geometry()
-	if r == BoxOverlaps && x.Dimension() != y.Dimension() {
-		return false
-	}
-	ok, err := Relate(nil, rel, x, y)
-	return ok && err == nil
-}
-
 // IsSimple reports geometries without crossings of their own.
 func IsSimple(g Geometry) bool {
 	switch g.Type {

@@ -108,6 +108,9 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 	if full, ok := aggAliases[name]; ok {
 		name = full
 	}
+	if err := rejectGeometry(name, args); err != nil {
+		return nil, err
+	}
 	a := &Agg{Name: name, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
 	want := 1
 	switch name {

@@ -75,6 +75,9 @@ func NewFunc(env *BindEnv, name string, args ...Expr) (Expr, error) {
 	if d == nil {
 		return nil, sqlerr.FunctionDoesNotExist(name)
 	}
+	if err := rejectGeometry(name, args); err != nil {
+		return nil, err
+	}
 	return d.bind(env, d.checkedName(name), args)
 }
 

@@ -34,7 +34,7 @@ func coercibilityOf(e Expr) coercibility {
 	if t.ID == schema.TypeNull {
 		return coerceIgnorable
 	}
-	textual := t.IsString() || t.ID == schema.TypeEnum || t.ID == schema.TypeSet || t.ID == schema.TypeJSON
+	textual := t.IsString() || t.ID == schema.TypeEnum || t.ID == schema.TypeSet || t.ID == schema.TypeJSON || t.ID == schema.TypeGeometry
 	switch e := e.(type) {
 	case *Const:
 		if e.D.IsNull() {
@@ -255,7 +255,7 @@ func agreeOn(env *BindEnv, operation string, operands []Expr) (schema.CollationI
 		t := e.Type()
 		if t.ID == schema.TypeJSON {
 			t.Collation = schema.CollationUTF8MB4Bin
-		} else if !t.IsString() && t.ID != schema.TypeEnum && t.ID != schema.TypeSet {
+		} else if !t.IsString() && t.ID != schema.TypeEnum && t.ID != schema.TypeSet && t.ID != schema.TypeGeometry {
 			continue
 		}
 		m := mixedOf(e)

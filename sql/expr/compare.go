@@ -302,6 +302,9 @@ func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 	if t.IsString() && from.IsString() {
 		return toCharset(env, e, t.Collation)
 	}
+	if from.ID == schema.TypeGeometry && t.IsBinary() {
+		return e, nil // its bytes
+	}
 	if t.IsInteger() && from.IsInteger() {
 		c, literal := e.(*Const)
 		if !literal || from.Unsigned == t.Unsigned || c.D.Bits() > math.MaxInt64 {

@@ -17,7 +17,25 @@ func geoDefs() []entry {
 	for _, more := range [][]entry{geoMakeDefs(), geoTextDefs(), geoPropertyDefs(), geoRelationDefs(), geoOperatorDefs()} {
 		list = append(list, more...)
 	}
+	for _, e := range list { // as in MySQL, where each of them may be NULL
+		e.d.flags |= nullable
+	}
 	return list
+}
+
+// rejectGeometry is 1210 for a geometry where a number is needed.
+func rejectGeometry(name string, args []Expr) error {
+	for _, a := range args {
+		if a == nil || a.Type().ID != schema.TypeGeometry {
+			continue
+		}
+		switch name {
+		case "+", "-", "*", "/", "div", "%", "mod", "neg", "abs", "round", "truncate", "ceil", "ceiling", "floor", "&", "|", "^", "~", "<<", ">>",
+			"sum", "avg", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "bit_and", "bit_or", "bit_xor":
+			return sqlerr.WrongArguments(name)
+		}
+	}
+	return nil
 }
 
 func retGeometry(*binding) (schema.Type, error) { return types.Geometry, nil }
@@ -109,8 +127,7 @@ func finiteResult(f *Func, what string, x float64) (value.Datum, error) {
 	return value.Float(x), nil
 }
 
-// unitFactor reads the name of a unit, by which a length in the unit of s is to
-// be divided.
+// unitFactor reads the name of a unit, in metres.
 func unitFactor(f *Func, s *geo.SRS, name string) (float64, error) {
 	u, ok := geo.UnitByName(name)
 	if !ok {
@@ -129,7 +146,7 @@ func inUnit(f *Func, s *geo.SRS, a []value.Datum, i int, what string, length flo
 		if err != nil {
 			return value.Null, err
 		}
-		length /= m
+		length *= 1 / m
 	}
 	return finiteResult(f, what, length)
 }

@@ -71,21 +71,14 @@ func rowBoxRelation(r geo.BoxRelation) rowFunc {
 		if err != nil {
 			return value.Null, err
 		}
-		x, ok1 := a.Bounds()
-		y, ok2 := b.Bounds()
+		x, ok1 := geo.BoundsOf(s, a.Geometry)
+		y, ok2 := geo.BoundsOf(s, b.Geometry)
 		if !ok1 || !ok2 {
 			return value.Null, nil
 		}
-		if s.IsGeographic() && (needsGlobe(a.Geometry) || needsGlobe(b.Geometry)) {
-			return value.Null, sqlerr.NotImplementedForGeographicSRS(f.Name, pairNames(a.Geometry, b.Geometry))
-		}
-		return value.Bool(geo.RelateBoxes(r, x, y)), nil
+		return value.Bool(geo.RelateBoxes(r, s.IsGeographic(), x, y)), nil
 	}
 }
-
-// needsGlobe reports geometries whose box on the ellipsoid is not that of their
-// points: geodesics bulge towards the poles, and may cross the antimeridian.
-func needsGlobe(g geo.Geometry) bool { return g.Dimension() > 0 || g.NumPoints() > 1 }
 
 func rowDistance(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 	a, b, s, err := geoPair(f, d[0], d[1])
