@@ -82,6 +82,8 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 		return newConcatAcc(env, ec, a), nil
 	case "json_arrayagg":
 		return &jsonArrayAcc{}, nil
+	case "st_collect":
+		return &collectAcc{}, nil
 	case "json_objectagg":
 		return &jsonObjectAcc{}, nil
 	}

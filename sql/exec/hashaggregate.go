@@ -47,7 +47,7 @@ func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
 func canMerge(calls []*expr.Agg) bool {
 	for _, c := range calls {
 		switch c.Name {
-		case "group_concat", "json_arrayagg", "json_objectagg":
+		case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
 			return false
 		}
 		if needsDistinct(c) {

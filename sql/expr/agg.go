@@ -21,6 +21,7 @@ import (
 //	std…, var…             DOUBLE
 //	group_concat           text; Extra is *GroupConcat
 //	json_arrayagg, json_objectagg   JSON; of the latter a text key first
+//	st_collect             a geometry
 type Agg struct {
 	Name     string
 	Distinct bool
@@ -83,7 +84,7 @@ var aggAliases = map[string]string{
 func IsAgg(name string) bool {
 	switch name {
 	case "count", "sum", "avg", "min", "max", "bit_and", "bit_or", "bit_xor", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp",
-		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg":
+		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg", "st_collect":
 		return true
 	}
 	return false
@@ -167,6 +168,9 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 	case "json_arrayagg":
 		a.Args[0], err = convertArg(env, 'v', arg)
 		a.T = jsonType()
+	case "st_collect":
+		a.Args[0], err = convertArg(env, 'g', arg)
+		a.T = types.Geometry
 	case "json_objectagg":
 		if a.Args[0], err = convertArg(env, 's', arg); err == nil {
 			a.Args[1], err = convertArg(env, 'v', a.Args[1])

@@ -50,8 +50,12 @@ func (h *shim) first() bool {
 			return true
 		}
 	}
+	if containsFold(h.src, "ST_COLLECT") {
+		h.scan()
+		h.stCollect()
+	}
 	if len(h.src) < 6 || !hasKeywordPrefix(h.src, "CREATE") && !hasKeywordPrefix(h.src, "ALTER") {
-		return false
+		return len(h.edits) > 0
 	}
 	if containsFold(h.src, "VIEW") {
 		h.scan()
@@ -60,7 +64,7 @@ func (h *shim) first() bool {
 		}
 	}
 	if !containsFold(h.src, "DEFAULT") {
-		return false
+		return len(h.edits) > 0
 	}
 	h.scan()
 	h.defaultExprs()

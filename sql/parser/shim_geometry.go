@@ -12,6 +12,30 @@ import (
 // if the column has the attribute, its SRID.
 const GeometryMark = "__sqlots_geometry"
 
+// CollectFunc marks the argument of ST_COLLECT, which the shim writes as SUM:
+// the grammar knows no other aggregates than its own.
+const CollectFunc = "__sqlots_collect"
+
+// stCollect rewrites ST_COLLECT([DISTINCT] g) as SUM([DISTINCT] CollectFunc(g)).
+func (h *shim) stCollect() {
+	for i := range h.toks {
+		if h.word(i) != "ST_COLLECT" || !h.op(i+1, "(") || h.op(i-1, ".") {
+			continue
+		}
+		end := h.closing(i + 1)
+		from := i + 1
+		if w := h.word(i + 2); w == "DISTINCT" || w == "ALL" {
+			from++
+		}
+		if end < 0 || end == from+1 {
+			continue
+		}
+		h.replace(i, i, "SUM")
+		h.insertAfter(from, " "+CollectFunc+"(")
+		h.insertBefore(end, ")")
+	}
+}
+
 // geometryColumn rewrites the type of a column definition at token i, and the
 // SRID among its attributes, as an ENUM that carries both.
 func (h *shim) geometryColumn(i int) error {

@@ -163,7 +163,7 @@ func anyEffect(list []expr.Expr) bool {
 func canMerge(aggs []*expr.Agg) bool {
 	for _, a := range aggs {
 		switch a.Name {
-		case "group_concat", "json_arrayagg", "json_objectagg":
+		case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
 			return false
 		}
 	}

@@ -19,17 +19,28 @@ func (b *binder) aggregate(sc *scope, n *ast.AggregateFuncExpr) (expr.Expr, erro
 	if sc.inAgg {
 		return nil, sqlerr.InvalidGroupFunctionUse()
 	}
-	name := strings.ToLower(n.F)
+	name, args := aggregateName(n.F, n.Args)
 	if name == "group_concat" {
 		return b.aggregateCall(sc, func(inner *scope) (*expr.Agg, error) { return b.groupConcat(inner, n) })
 	}
 	return b.aggregateCall(sc, func(inner *scope) (*expr.Agg, error) {
-		list, err := b.values(inner, aggregateArgs(name, n.Args, n.Distinct))
+		list, err := b.values(inner, aggregateArgs(name, args, n.Distinct))
 		if err != nil {
 			return nil, err
 		}
 		return expr.NewAgg(b.be, name, n.Distinct, list...)
 	})
+}
+
+// aggregateName is the name and the arguments of a call in lower case; that of
+// ST_COLLECT stands in an argument, see parser.CollectFunc.
+func aggregateName(name string, args []ast.ExprNode) (string, []ast.ExprNode) {
+	if len(args) == 1 {
+		if f, ok := args[0].(*ast.FuncCallExpr); ok && f.FnName.L == parser.CollectFunc {
+			return "st_collect", f.Args
+		}
+	}
+	return strings.ToLower(name), args
 }
 
 // aggregateArgs are the arguments of a call: COUNT(*) arrives as COUNT(1),

@@ -53,7 +53,7 @@ type namedWindow struct {
 // window binds a call with OVER: 3593 where none is allowed, 3595 inside of
 // another window's definition.
 func (b *binder) window(sc *scope, n *ast.WindowFuncExpr) (expr.Expr, error) {
-	name := strings.ToLower(n.Name)
+	name, args := aggregateName(n.Name, n.Args)
 	switch {
 	case sc.win == nil && sc.inWindow != "":
 		return nil, sqlerr.WindowNested(sc.inWindow)
@@ -69,7 +69,7 @@ func (b *binder) window(sc *scope, n *ast.WindowFuncExpr) (expr.Expr, error) {
 		return nil, sqlerr.NotSupported("<window function>(DISTINCT ..)")
 	}
 	inner := sc.insideWindow("")
-	list, err := b.values(inner, aggregateArgs(name, n.Args, false))
+	list, err := b.values(inner, aggregateArgs(name, args, false))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (r *Rewriter) dropSorts(n logical.Node) logical.Node {
 
 func dependsOnOrder(a *expr.Agg) bool {
 	switch a.Name {
-	case "group_concat", "json_arrayagg", "json_objectagg":
+	case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
 		return true
 	}
 	for _, e := range a.Args {
