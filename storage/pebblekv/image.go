@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"runtime"
 	"slices"
-	"sort"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -33,6 +32,7 @@ import (
 // that readers leave out what was noted later.
 type image struct {
 	chunks []imageChunk
+	heads  heads // of the first keys of the chunks
 	size   int64
 	tag    uint64      // commit of the state; valid when ready
 	ready  bool        // guarded by images.mu
@@ -53,8 +53,9 @@ type image struct {
 
 // imageChunk holds pairs: ends has the end of each key and of its value.
 type imageChunk struct {
-	data []byte
-	ends []uint32
+	data  []byte
+	ends  []uint32
+	heads heads
 }
 
 // value is that of the pair at p.
@@ -83,8 +84,10 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 	var c imageChunk
 	flush := func() {
 		if c.rows() > 0 {
-			im.chunks = append(im.chunks, imageChunk{slices.Clip(c.data), slices.Clip(c.ends)})
-			im.size += int64(cap(c.data) + 4*cap(c.ends))
+			c.data, c.ends = slices.Clip(c.data), slices.Clip(c.ends)
+			c.heads = newHeads(c.rows(), c.key)
+			im.chunks = append(im.chunks, c)
+			im.size += int64(cap(c.data) + 4*cap(c.ends) + 8*c.rows())
 		}
 		c = imageChunk{}
 	}
@@ -112,6 +115,9 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 		c.ends = append(c.ends, uint32(len(c.data)))
 	}
 	flush()
+	if len(im.chunks) > 0 {
+		im.heads = newHeads(len(im.chunks), im.first)
+	}
 	ok = ok && it.Error() == nil
 	return it.Close() == nil && ok
 }
@@ -121,14 +127,24 @@ type place struct{ chunk, row int }
 
 // seek is the place of the first pair >= key.
 func (im *image) seek(key []byte) place {
-	c := sort.Search(len(im.chunks), func(i int) bool { return bytes.Compare(im.chunks[i].key(0), key) > 0 }) - 1
-	if c < 0 {
-		return place{}
+	c := im.heads.seek(key, im.first)
+	// The chunk before holds it, unless the key is the first of this one.
+	if c == 0 || c < len(im.chunks) && bytes.Equal(im.first(c), key) {
+		return place{c, 0}
 	}
+	return im.seekIn(c-1, key)
+}
+
+// seekIn is seek for a key that is behind the first one of chunk c, and not
+// behind the first one of the next.
+func (im *image) seekIn(c int, key []byte) place {
 	ch := &im.chunks[c]
-	r := sort.Search(ch.rows(), func(i int) bool { return bytes.Compare(ch.key(i), key) >= 0 })
+	r := ch.heads.seek(key, ch.key)
 	if r == ch.rows() {
 		return place{c + 1, 0}
 	}
 	return place{c, r}
 }
+
+// first is the first key of chunk c.
+func (im *image) first(c int) []byte { return im.chunks[c].key(0) }

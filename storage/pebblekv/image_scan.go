@@ -200,36 +200,22 @@ func (im *image) before(p place) place {
 	return place{p.chunk, p.row - 1}
 }
 
+// nearRows is how many pairs are tried before a search begins.
+const nearRows = 2
+
 // seekFrom is seek for a key that lies between from and to, probably near from.
 func (im *image) seekFrom(from, to place, key []byte) place {
 	if from == to {
 		return to
 	}
 	ch := &im.chunks[from.chunk]
-	end := ch.rows()
-	if from.chunk == to.chunk {
-		end = to.row
-	}
-	// lo is before key, hi is not.
-	lo, hi := from.row-1, from.row
-	for step := 1; hi < end && bytes.Compare(ch.key(hi), key) < 0; step *= 2 {
-		lo, hi = hi, hi+step
-	}
-	if hi >= end {
-		if end == ch.rows() && bytes.Compare(ch.key(end-1), key) < 0 {
-			return im.seek(key) // in another chunk
-		}
-		hi = end
-	}
-	for lo+1 < hi {
-		if mid := (lo + hi) / 2; bytes.Compare(ch.key(mid), key) < 0 {
-			lo = mid
-		} else {
-			hi = mid
+	for row := from.row; row < min(from.row+nearRows, ch.rows()); row++ {
+		if bytes.Compare(ch.key(row), key) >= 0 {
+			return place{from.chunk, row}
 		}
 	}
-	if hi == ch.rows() {
-		return place{from.chunk + 1, 0}
+	if bytes.Compare(ch.key(ch.rows()-1), key) < 0 {
+		return im.seek(key)
 	}
-	return place{from.chunk, hi}
+	return im.seekIn(from.chunk, key)
 }

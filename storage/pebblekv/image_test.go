@@ -330,6 +330,9 @@ func BenchmarkImageScan(b *testing.B) {
 				if _, err := txn.Commit(b.Context()); err != nil {
 					b.Fatal(err)
 				}
+				if im := s.images.by[group(imageKey(1, 0))]; im != nil {
+					im.served.Add(1) // it is in use
+				}
 			}
 			span := storage.Span{Start: imageKey(1, 0)[:groupLen], End: keyenc.PrefixEnd(imageKey(1, 0)[:groupLen])}
 			for b.Loop() {
