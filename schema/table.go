@@ -34,6 +34,9 @@ type Column struct {
 	AutoIncrement bool   `json:"auto_increment,omitempty"`
 	Comment       string `json:"comment,omitempty"`
 	Hidden        bool   `json:"hidden,omitempty"`
+	// Invisible columns are left out where a statement names none: SELECT *,
+	// INSERT without a list.
+	Invisible bool `json:"invisible,omitempty"`
 	// Generated is set for a column that is computed from others.
 	Generated *Generated `json:"generated,omitempty"`
 	// Array is set for the hidden column behind CAST(… AS type ARRAY) in a

@@ -126,6 +126,8 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 		return a.modifyColumn(s)
 	case logical.AlterSetDefault, logical.AlterDropDefault:
 		return a.setDefault(s)
+	case logical.AlterColumnVisibility:
+		return a.setColumnVisibility(s)
 	case logical.AlterAddIndex:
 		return a.addIndex(s)
 	case logical.AlterDropIndex:

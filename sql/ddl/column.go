@@ -6,6 +6,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -189,6 +190,15 @@ func (a *alteration) setDefault(s *logical.AlterSpec) error {
 	return nil
 }
 
+func (a *alteration) setColumnVisibility(s *logical.AlterSpec) error {
+	i := a.findColumn(s.Name)
+	if i < 0 {
+		return sqlerr.UnknownColumn(s.Name, a.t.Name)
+	}
+	a.t.Columns[i].Invisible, a.changed = s.Invisible, true
+	return nil
+}
+
 // modifyColumn is MODIFY and CHANGE: the column takes a new definition, its
 // values and keys stay.
 func (a *alteration) modifyColumn(s *logical.AlterSpec) error {
@@ -303,7 +313,7 @@ func (a *alteration) checkColumns() error {
 	case visible > maxColumns:
 		return sqlerr.TooManyColumns()
 	}
-	return nil
+	return bind.CheckVisible(a.t)
 }
 
 func charset(id schema.CollationID) string {

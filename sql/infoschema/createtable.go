@@ -111,6 +111,9 @@ func columnDefinition(t *schema.Table, c *schema.Column) string {
 	if c.AutoIncrement {
 		b.WriteString(" AUTO_INCREMENT")
 	}
+	if c.Invisible {
+		b.WriteString(" /*!80023 INVISIBLE */")
+	}
 	if c.Comment != "" {
 		b.WriteString(" COMMENT " + quote(c.Comment))
 	}

@@ -160,6 +160,9 @@ func columnExtra(c *schema.Column) string {
 	default:
 		parts = append(parts, "VIRTUAL GENERATED")
 	}
+	if c.Invisible {
+		parts = append(parts, "INVISIBLE")
+	}
 	if c.OnUpdateNow {
 		parts = append(parts, "on update "+nowText(c.Type))
 	}

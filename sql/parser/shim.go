@@ -93,6 +93,7 @@ func (h *shim) repair() (changed bool, err error) {
 		if err := h.createTable(); err != nil {
 			return false, err
 		}
+		h.visibility()
 	case "EXPLAIN", "DESCRIBE", "DESC":
 		h.explainFormat()
 	case "INSERT", "REPLACE":
@@ -497,10 +498,6 @@ func (h *shim) createTable() error {
 		case "SPATIAL":
 			if w := h.word(i + 1); i > 1 && (w == "KEY" || w == "INDEX") || h.op(i+1, "(") {
 				return sqlerr.NotSupported("SPATIAL index")
-			}
-		case "INVISIBLE":
-			if i > 0 && !h.op(i-1, ")") {
-				return sqlerr.NotSupported("INVISIBLE column")
 			}
 		}
 	}

@@ -217,6 +217,11 @@ func FieldSpecifiedTwice(column string) *Error {
 // InvalidGroupFunctionUse: 1111.
 func InvalidGroupFunctionUse() *Error { return New(1111, "HY000", "Invalid use of group function") }
 
+// TableMustHaveVisibleColumn: 4028.
+func TableMustHaveVisibleColumn() *Error {
+	return New(4028, "HY000", "A table must have at least one visible column.")
+}
+
 // TableMustHaveColumns: 1113.
 func TableMustHaveColumns() *Error {
 	return New(1113, "42000", "A table must have at least 1 column")

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -222,6 +223,9 @@ func (b *binder) alterDefault(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 		return nil, sqlerr.UnknownColumn(name, t.Name)
 	}
 	c := t.Columns[i]
+	if f, ok := n.Options[0].Expr.(*ast.FuncCallExpr); ok && strings.HasPrefix(f.FnName.L, parser.SetVisibilityFunc) {
+		return one(logical.AlterSpec{Kind: logical.AlterColumnVisibility, Name: name, Invisible: strings.HasSuffix(f.FnName.L, "_invisible")}), nil
+	}
 	if c.AutoIncrement {
 		return nil, sqlerr.InvalidDefault(name)
 	}

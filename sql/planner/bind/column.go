@@ -99,6 +99,11 @@ func (b *binder) column(n *ast.ColumnDef, coll schema.CollationID) (*columnDef, 
 			}
 			c.column = name
 			d.checks = append(d.checks, c)
+		case ast.ColumnOptionSecondaryEngineAttribute:
+			if o.StrValue != parser.InvisibleColumn {
+				return nil, unsupportedColumnOption(o)
+			}
+			d.col.Invisible = true
 		case ast.ColumnOptionColumnFormat, ast.ColumnOptionStorage: // for NDB; InnoDB ignores them too
 		case ast.ColumnOptionReference: // MySQL 8.4 reads it and does nothing
 		default:

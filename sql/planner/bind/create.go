@@ -180,17 +180,33 @@ func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.
 // CheckTable is what must hold of a table as a whole after CREATE and ALTER:
 // 1069, 1075, 1113, 1117. Single keys are checked by ResolveKey.
 func CheckTable(t *schema.Table) error {
-	n := len(visiblePositions(t))
+	n := 0
+	for i := range t.Columns {
+		if !t.Columns[i].Hidden {
+			n++
+		}
+	}
 	if n == 0 {
 		return sqlerr.TableMustHaveColumns()
 	}
 	if n > maxColumns {
 		return sqlerr.TooManyColumns()
 	}
+	if err := CheckVisible(t); err != nil {
+		return err
+	}
 	if len(t.Indexes) >= maxKeys && !t.HasHiddenKey() || len(t.Indexes) > maxKeys {
 		return sqlerr.TooManyKeys(maxKeys)
 	}
 	return checkAutoIncrement(t)
+}
+
+// CheckVisible is 4028 when all columns are invisible.
+func CheckVisible(t *schema.Table) error {
+	if len(visiblePositions(t)) == 0 {
+		return sqlerr.TableMustHaveVisibleColumn()
+	}
+	return nil
 }
 
 // primaryKey sets t.PrimaryKey: of the definition, or the hidden column.

@@ -163,7 +163,7 @@ func readsSubquery(e expr.Expr) bool {
 func (b *binder) cteScan(x *logical.CTE, work bool, alias string) (logical.Node, []logical.Column, string) {
 	cols := make([]logical.Column, len(x.Cols))
 	for i, c := range x.Cols {
-		c.ID, c.Hidden, c.Table, c.DB = b.newID(), false, alias, ""
+		c.ID, c.Hidden, c.Invisible, c.Table, c.DB = b.newID(), false, false, alias, ""
 		cols[i] = c
 	}
 	return &logical.CTEScan{CTE: x, Work: work, Alias: alias, Cols: append([]logical.Column(nil), cols...)}, cols, alias

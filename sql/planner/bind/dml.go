@@ -190,10 +190,11 @@ func insertColumns(t *schema.Table, name *ast.TableName, cols []*ast.ColumnName,
 	return out, nil
 }
 
+// visiblePositions are the columns that are meant where none is named.
 func visiblePositions(t *schema.Table) []int {
 	out := make([]int, 0, len(t.Columns))
 	for i := range t.Columns {
-		if !t.Columns[i].Hidden {
+		if !t.Columns[i].Hidden && !t.Columns[i].Invisible {
 			out = append(out, i)
 		}
 	}

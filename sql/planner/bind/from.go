@@ -207,7 +207,7 @@ func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*s
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		s.Cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: t.Database, OrgTable: t.Name, OrgName: c.Name,
-			T: c.Type, Null: c.Nullable, Hidden: c.Hidden}
+			T: c.Type, Null: c.Nullable, Hidden: c.Hidden, Invisible: c.Invisible}
 	}
 	hint, err := indexHints(t, alias, hints)
 	if err != nil {
@@ -336,7 +336,7 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 			if err != nil {
 				return nil, err
 			}
-			if c != nil {
+			if c != nil && !c.Invisible && !left.star[i].Invisible {
 				if _, err := left.find("", "", name, clauseFrom); err != nil {
 					return nil, err
 				}

@@ -79,7 +79,7 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 			if col := k.column(x.ID); col != nil {
 				id := c.ID
 				c = *col
-				c.ID, c.Hidden = id, false
+				c.ID, c.Hidden, c.Invisible = id, false, false
 				c.Null = x.Null
 			}
 		}

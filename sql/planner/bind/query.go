@@ -224,7 +224,9 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 			return sqlerr.Parse("", "*", 1)
 		}
 		for i := range k.src.star {
-			k.addColumn(&k.src.star[i])
+			if !k.src.star[i].Invisible {
+				k.addColumn(&k.src.star[i])
+			}
 		}
 		return nil
 	}
@@ -235,7 +237,7 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 		}
 		found = true
 		for i := range t.cols {
-			if !t.cols[i].Hidden {
+			if !t.cols[i].Hidden && !t.cols[i].Invisible {
 				k.addColumn(&t.cols[i])
 			}
 		}

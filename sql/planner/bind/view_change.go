@@ -270,7 +270,7 @@ func (t *viewTarget) input(b *binder) *changeInput {
 			col = p.Cols[next]
 			next++
 		}
-		col.Name, col.Hidden = c.name, false
+		col.Name, col.Hidden, col.Invisible = c.name, false, false
 		cols = append(cols, col)
 	}
 	src := derivedSource(in.node, cols, t.alias)

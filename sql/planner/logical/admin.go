@@ -217,6 +217,7 @@ const (
 	AlterDropCheck    // of the CHECK constraint Name
 	AlterConstraint   // DROP CONSTRAINT Name, of whatever kind
 	AlterEnforceCheck // ENFORCED, or NOT ENFORCED with Check.NotEnforced
+	AlterColumnVisibility
 )
 
 // AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer

@@ -14,8 +14,9 @@ type Column struct {
 	Table, DB, OrgTable, OrgName string
 	T                            schema.Type
 	Null                         bool
-	// Hidden columns are not part of *.
-	Hidden bool
+	// Hidden columns are not part of * and have no name; Invisible ones are not
+	// part of *.
+	Hidden, Invisible bool
 }
 
 // Node is a logical operator.
