@@ -187,6 +187,17 @@ func (t *Table) IsPrimaryKeyPart(id ColumnID) bool {
 	return false
 }
 
+// IsWholeKeyPart reports whether the column is part of the primary key with all
+// of its value.
+func (t *Table) IsWholeKeyPart(id ColumnID) bool {
+	for _, p := range t.PrimaryKey {
+		if p.Column == id && p.Prefix == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // EntryParts are the key columns of an entry of index x: its own, then the
 // primary-key columns that are not among them as whole ascending or descending
 // columns, in the order of the primary key.

@@ -154,9 +154,6 @@ func (a *alteration) addPrimaryKey(cols []logical.IndexColumn) error {
 		return err
 	}
 	for _, p := range parts {
-		if p.Prefix > 0 {
-			return sqlerr.NotSupported("prefix of a column in PRIMARY KEY")
-		}
 		c := a.t.Column(p.Column)
 		if c.Nullable && !a.fresh[c.ID] {
 			a.notNull[c.ID] = true
@@ -247,7 +244,7 @@ func (a *alteration) checkParts(parts []schema.KeyPart) error {
 
 // trimInclude leaves out the INCLUDE columns that a new primary key brings.
 func (a *alteration) trimInclude(x *schema.Index) {
-	x.Include = slices.DeleteFunc(x.Include, func(id schema.ColumnID) bool { return a.t.IsPrimaryKeyPart(id) })
+	x.Include = slices.DeleteFunc(x.Include, func(id schema.ColumnID) bool { return a.t.IsWholeKeyPart(id) })
 }
 
 // checkAutoIncrement: one column at most, first in a key or in the primary key.

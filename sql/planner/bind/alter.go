@@ -180,11 +180,6 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists}
 	if k.primary {
 		spec.Kind = logical.AlterAddPrimaryKey
-		for _, c := range k.cols {
-			if c.Prefix > 0 {
-				return nil, sqlerr.NotSupported("prefix of a column in PRIMARY KEY")
-			}
-		}
 		return one(spec), nil
 	}
 	if spec.Name != "" {

@@ -232,9 +232,6 @@ func primaryKey(t *schema.Table, defs []*columnDef, keys []*keyDef) error {
 		return err
 	}
 	for _, p := range parts {
-		if p.Prefix > 0 {
-			return sqlerr.NotSupported("prefix of a column in PRIMARY KEY")
-		}
 		i := t.ColumnIndex(p.Column)
 		if defs[i].null {
 			return sqlerr.PrimaryCantHaveNull()

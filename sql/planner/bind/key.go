@@ -247,7 +247,7 @@ func ResolveInclude(t *schema.Table, x *schema.Index, names []string) ([]schema.
 			return nil, sqlerr.DuplicateColumn(name)
 		}
 		seen[id] = true
-		have := t.IsPrimaryKeyPart(id)
+		have := t.IsWholeKeyPart(id)
 		for _, p := range x.Parts {
 			have = have || p.Column == id && p.Prefix == 0
 		}
