@@ -28,7 +28,7 @@ func Equal(a, b Expr) bool {
 		return ok && reflect.DeepEqual(x.T, y.T) && reflect.DeepEqual(x.D, y.D)
 	case *Func:
 		y, ok := b.(*Func)
-		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !sameCall(x, y) || isVolatile(x) {
+		if !ok || x.Name != y.Name || len(x.Args) != len(y.Args) || !sameCall(x, y) || IsVolatile(x) {
 			return false
 		}
 		if !reflect.DeepEqual(x.Extra, y.Extra) {

@@ -47,7 +47,7 @@ type letSlot struct{ operand Expr }
 // WithValue is what body makes of e, with e evaluated once although body may
 // use it several times.
 func WithValue(e Expr, body func(Expr) (Expr, error)) (Expr, error) {
-	if !isVolatile(e) {
+	if !IsVolatile(e) {
 		return body(e)
 	}
 	slot := &letSlot{e}
@@ -58,8 +58,8 @@ func WithValue(e Expr, body func(Expr) (Expr, error)) (Expr, error) {
 	return mustLookup("let").call("let", []Expr{e, x}, x.Type(), x.Nullable(), slot), nil
 }
 
-// isVolatile reports whether two evaluations of e for one row may differ.
-func isVolatile(e Expr) bool {
+// IsVolatile reports whether two evaluations of e for one row may differ.
+func IsVolatile(e Expr) bool {
 	found := false
 	Walk(e, func(x Expr) bool {
 		f, ok := x.(*Func)

@@ -71,7 +71,23 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		return out, nil
 	}
 
-	if order, ok := groupOrder(n, req); ok && !p.off("StreamAggregate") {
+	order, byOrder := groupOrder(n, req)
+	if p.off("StreamAggregate") {
+		byOrder = false
+	}
+	if byOrder || len(n.GroupBy) == 0 {
+		loose, ok, err := p.looseGroups(n, aggs, need, order)
+		if err != nil {
+			return rel{}, err
+		}
+		if ok && loose.cost+loose.rows*cost.StreamGroupRow < hashCost && !p.cheaperInOrder(n, need, order, loose) {
+			workers = 1
+			out, err := finish(loose, byOrder, loose.cost+loose.rows*cost.StreamGroupRow)
+			out.ordered = true
+			return out, err
+		}
+	}
+	if byOrder {
 		sorted, err := p.build(n.Input, request{cols: need, order: order})
 		if err != nil {
 			return rel{}, err

@@ -338,8 +338,16 @@ func (p *planner) distinct(n *logical.Distinct, req request) (rel, error) {
 		return out, nil
 	}
 	in, err := p.build(n.Input, request{cols: idSet(cols), order: order})
-	if err != nil || !in.ordered {
+	if err != nil {
 		return out, err
+	}
+	if loose, ok, err := p.looseDistinct(n, order); err != nil {
+		return out, err
+	} else if ok && (!in.ordered || loose.cost < in.cost) {
+		in = loose
+	}
+	if !in.ordered {
+		return out, nil
 	}
 	sorted := finish(in, true, cost.StreamGroupRow)
 	if req.limit > 0 && req.limit < sorted.rows {

@@ -45,7 +45,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
 	pos := map[expr.ColID]int{}
 	for i, c := range s.Cols {
 		pos[c.ID] = i
@@ -160,7 +160,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	}
 	inOrder := ordered && len(req.order) > 0 && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
-		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set,
+		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set, Merge: path.Merge, Skip: path.Skip, Loose: path.Loose,
 		Lookup: path.Lookup, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},

@@ -34,10 +34,23 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n *physical.Scan, part 
 	if err != nil {
 		return nil, err
 	}
+	if n.Merge != nil {
+		return s.openMerge(ctx, ec, k, n, limit)
+	}
 	w := walker{reader: s.env.Reader}
-	widened, err := s.target(ec, k, n, part, &w)
+	widened, err := s.target(ctx, ec, k, n, part, &w)
 	if err != nil {
 		return nil, err
+	}
+	if n.Loose != nil {
+		if widened {
+			return nil, internal("a loose scan over more than its spans")
+		}
+		space, err := newKeySpace(k.Codec, n.Index)
+		if err != nil {
+			return nil, err
+		}
+		return s.newLoose(ec, k, n, w.spans, &space)
 	}
 	if widened {
 		if n, err = recheck(n); err != nil {
@@ -135,7 +148,7 @@ func (p *readPlan) putScan(op *scanOp) {
 
 // target sets the spans or points that n reads. widened: rows in them need not
 // satisfy the conditions of n.Ranges.
-func (s *Source) target(ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec.Partition, w *walker) (widened bool, err error) {
+func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec.Partition, w *walker) (widened bool, err error) {
 	if part != nil {
 		p, ok := part.(*partition)
 		if !ok {
@@ -149,16 +162,19 @@ func (s *Source) target(ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec
 	if err != nil {
 		return false, err
 	}
+	z := newZone(s.env.Loc)
 	if n.Ranges == nil {
 		w.spans = []storage.Span{space.whole()}
-		w.opts.Cold = n.Index == nil && n.Limit == nil
-		return false, nil
+		w.opts.Cold = n.Index == nil && n.Limit == nil && n.Loose == nil
+		if n.Skip != nil {
+			w.spans, widened, err = s.skip(ctx, ec, &space, n, w.spans, &z)
+		}
+		return widened, err
 	}
 	list, err := n.Ranges.Spans(ec)
 	if err != nil {
 		return false, err
 	}
-	z := newZone(s.env.Loc)
 	if n.Kind == physical.AccessPoint && space.unique {
 		if keys, ok := space.points(list, &z); ok {
 			w.keys = keys
@@ -166,7 +182,12 @@ func (s *Source) target(ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec
 		}
 	}
 	w.spans, widened = space.spans(list, &z)
-	return widened, nil
+	if n.Skip != nil {
+		var wide bool
+		w.spans, wide, err = s.skip(ctx, ec, &space, n, w.spans, &z)
+		widened = widened || wide
+	}
+	return widened, err
 }
 
 // recheck is n with the conditions of its ranges as filters, for which it may
@@ -183,7 +204,14 @@ func recheck(n *physical.Scan) (*physical.Scan, error) {
 		return len(c.Read) - 1
 	}
 	c.Filter = slices.Clone(n.Filter)
-	for _, cond := range n.Ranges.Conds {
+	var conds []expr.Expr
+	if n.Ranges != nil {
+		conds = append(conds, n.Ranges.Conds...)
+	}
+	if n.Skip != nil {
+		conds = append(conds, n.Skip.Ranges.Conds...)
+	}
+	for _, cond := range conds {
 		c.Filter = append(c.Filter, expr.Map(cond, func(e expr.Expr) expr.Expr {
 			if col, ok := e.(*expr.Col); ok {
 				placed := *col
@@ -287,7 +315,7 @@ const minPartitionBytes = 1 << 20
 
 // Partitions implements exec.Source.
 func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan, parts int) ([]exec.Partition, error) {
-	if parts < 2 || n.Latest || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone {
+	if parts < 2 || n.Latest || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Loose != nil {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(n.Table)
@@ -295,7 +323,7 @@ func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan,
 		return nil, err
 	}
 	var w walker
-	widened, err := s.target(ec, k, n, nil, &w)
+	widened, err := s.target(ctx, ec, k, n, nil, &w)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,12 @@ type Request struct {
 	// ValuesMatter is set when paths are right only for the parameters that Ctx
 	// has, or others might be possible for other parameters.
 	ValuesMatter bool
+	// Off tells the ways of access that are switched off (planner.Operators);
+	// nil for none.
+	Off func(name string) bool
 }
+
+func (r *Request) off(name string) bool { return r.Off != nil && r.Off(name) }
 
 // Path is one way to read the table.
 type Path struct {
@@ -76,10 +81,17 @@ type Path struct {
 	Unique bool
 	// Distinct: entries may lead to the same row, which is read once.
 	Distinct bool
+	// Merge, Skip and Loose are those of the scan.
+	Merge *physical.IndexMerge
+	Skip  *physical.SkipScan
+	Loose *physical.LooseScan
 }
 
 // Name is the path's name in EXPLAIN: the index or PRIMARY.
 func (p *Path) Name() string {
+	if p.Merge != nil {
+		return p.Merge.String()
+	}
 	if p.Index == nil {
 		return "PRIMARY"
 	}
@@ -90,6 +102,12 @@ func (p *Path) Name() string {
 func (p *Path) String() string {
 	b := make([]byte, 0, 96)
 	b = append(append(append(b, p.Name()...), ' '), p.Kind.String()...)
+	if p.Skip != nil {
+		b = append(b, " skip"...)
+	}
+	if p.Loose != nil {
+		b = append(b, " loose"...)
+	}
 	if p.Distinct {
 		b = append(b, " distinct"...)
 	}
@@ -147,8 +165,11 @@ func Paths(r *Request) []*Path {
 		if p := r.path(x); p != nil {
 			paths = append(paths, p)
 		}
+		if p := r.skipPath(x); p != nil {
+			paths = append(paths, p)
+		}
 	}
-	paths = append(paths, r.fullScan())
+	paths = append(append(paths, r.fullScan()), r.merges(allowed, paths)...)
 	if len(r.Scan.Hint.Force) > 0 {
 		paths = allowed.preferForced(paths)
 	}
@@ -196,7 +217,7 @@ func (h *hints) index(name string, invisible bool) bool {
 func (h *hints) preferForced(paths []*Path) []*Path {
 	var out []*Path
 	for _, p := range paths {
-		if p.Index != nil || p.Set != nil || h.force["PRIMARY"] {
+		if p.Index != nil || p.Set != nil || p.Merge != nil || h.force["PRIMARY"] {
 			out = append(out, p)
 		}
 	}
@@ -664,7 +685,7 @@ func Best(paths []*Path, forSort func(p *Path) float64) *Path {
 // before indexes.
 func prefer(a, b *Path) bool {
 	rank := func(p *Path) int {
-		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3}[p.Kind] * 2
+		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3, physical.AccessMerge: 4}[p.Kind] * 2
 		if p.Index != nil {
 			r++
 		}
@@ -678,6 +699,9 @@ func (p *Path) Conditions() []expr.Expr {
 	var out []expr.Expr
 	if p.Set != nil {
 		out = append(out, p.Set.Conds...)
+	}
+	if p.Skip != nil {
+		out = append(out, p.Skip.Ranges.Conds...)
 	}
 	return append(append(out, p.EntryFilter...), p.Residual...)
 }

@@ -22,6 +22,8 @@ const (
 	ProbeRow       = 40
 	NestedPair     = 4
 	SortCompare    = 12
+	MergeKey       = 40    // a key of an index merge, and
+	MergeCompare   = 12    // its place in the order
 	ApplyRun       = 3000  // starting a plan for one row
 	ParallelStart  = 30000 // starting the workers of a parallel scan
 )

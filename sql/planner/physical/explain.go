@@ -280,9 +280,61 @@ func Title(n Node) string {
 	return fmt.Sprintf("%T", n)
 }
 
+// keyNames are the first columns of the scan's key.
+func keyNames(s *Scan, n int) string {
+	parts := s.Table.PrimaryKey
+	if s.Index != nil {
+		parts = s.Table.EntryParts(s.Index)
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = s.Table.Columns[s.Table.ColumnIndex(parts[i].Column)].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *MergePart) name() string {
+	if p.Index == nil {
+		return "PRIMARY"
+	}
+	return p.Index.Name
+}
+
+// names are the indexes of the parts.
+func (m *IndexMerge) names() string {
+	list := make([]string, len(m.Parts))
+	for i := range m.Parts {
+		list[i] = m.Parts[i].name()
+	}
+	return strings.Join(list, ",")
+}
+
+// String is how EXPLAIN names the merge.
+func (m *IndexMerge) String() string {
+	if m.Intersect {
+		return "intersect(" + m.names() + ")"
+	}
+	for _, part := range m.Parts {
+		// MySQL sorts unless the entries come in the order of the rows.
+		if own := part.Ranges.Columns; part.Index != nil && part.Ranges.EqPrefix < min(len(part.Index.Parts), len(own)) {
+			return "sort_union(" + m.names() + ")"
+		}
+	}
+	return "union(" + m.names() + ")"
+}
+
 func scanTitle(s *Scan) string {
 	var what string
 	switch {
+	case s.Kind == AccessMerge:
+		out := "index merge on " + strings.TrimSuffix(tableAt(s), "@PRIMARY") + ", " + s.Merge.String()
+		if s.Reverse {
+			out += " reverse"
+		}
+		if s.Ordered {
+			out += " in order"
+		}
+		return out + lockText(s)
 	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
 		what = "point get"
 	case s.Kind == AccessPoint:
@@ -295,6 +347,14 @@ func scanTitle(s *Scan) string {
 		what = "index scan with look-up"
 	default:
 		what = "covering index scan"
+	}
+	switch {
+	case s.Skip != nil:
+		what = strings.Replace(what, "index scan", "index skip scan", 1)
+	case s.Loose != nil && s.Index == nil:
+		what = "loose scan"
+	case s.Loose != nil:
+		what = strings.Replace(what, "index scan", "loose index scan", 1)
 	}
 	out := what + " on " + tableAt(s)
 	if s.Distinct {
@@ -321,6 +381,17 @@ func (p *Printer) Details(n Node) []string {
 	case *Scan:
 		if n.Ranges != nil {
 			out = append(out, "spans: "+p.spans(n.Ranges))
+		}
+		if n.Skip != nil {
+			out = append(out, fmt.Sprintf("for each value of %s: %s", keyNames(n, n.Skip.Columns), p.spans(n.Skip.Ranges)))
+		}
+		if n.Loose != nil {
+			out = append(out, "ends of each value of "+keyNames(n, n.Loose.Columns))
+		}
+		if n.Merge != nil {
+			for _, part := range n.Merge.Parts {
+				out = append(out, part.name()+": "+p.spans(part.Ranges))
+			}
 		}
 		add("index filter", n.IndexFilter)
 		add("filter", n.Filter)

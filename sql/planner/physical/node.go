@@ -49,10 +49,11 @@ const (
 	AccessRange                   // spans of the primary key or of an index
 	AccessPoint                   // one or several whole unique keys (primary or unique index)
 	AccessNone                    // proven empty
+	AccessMerge                   // rows found by several indexes (Scan.Merge)
 )
 
 // String is the name in EXPLAIN.
-func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none"}[k] }
+func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none", "merge"}[k] }
 
 // Lock is the locking clause of a read.
 type Lock struct {
@@ -73,6 +74,15 @@ type Scan struct {
 	// Ranges restrict the key; nil reads all of it. With AccessPoint
 	// Ranges.Point holds.
 	Ranges *ranges.Set
+	// Merge, with AccessMerge, finds the rows, which come in the order of the
+	// primary key; Filter has all conditions.
+	Merge *IndexMerge
+	// Skip reads the spans of Ranges (all of the index when nil) by the values
+	// of the key's leading columns, which Ranges is about; nil for none.
+	Skip *SkipScan
+	// Loose gives of the entries with the same leading columns only the ends;
+	// nil gives all.
+	Loose *LooseScan
 	// Lookup: rows are fetched from the table by the primary keys of the
 	// entries. Otherwise the index covers Read.
 	Lookup bool
@@ -99,6 +109,35 @@ type Scan struct {
 	Latest bool
 	// Why says why the other paths lost, one line each (trace format).
 	Why []string
+}
+
+// IndexMerge is the rows that several indexes lead to: those of any part, or,
+// with Intersect, those of all.
+type IndexMerge struct {
+	Intersect bool
+	Parts     []MergePart
+}
+
+// MergePart are the entries of an index in Ranges; the index is nil for the
+// primary key.
+type MergePart struct {
+	Index  *schema.Index
+	Ranges *ranges.Set
+}
+
+// SkipScan reads, for each combination of values of the first Columns columns
+// of the key, the spans of Ranges, which are about the columns behind them.
+type SkipScan struct {
+	Columns int
+	Ranges  *ranges.Set
+}
+
+// LooseScan reads, of the entries with the same values in the first Columns
+// columns, the first one, with Last the last one too, and with Value also those
+// next to the NULLs in the column behind them.
+type LooseScan struct {
+	Columns     int
+	Last, Value bool
 }
 
 // Virtual reads rows that the server makes.

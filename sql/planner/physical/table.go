@@ -141,6 +141,16 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	r.PossibleKeys = r.Key
 	switch {
 	case ref != "": // by the caller
+	case s.Kind == AccessMerge:
+		r.Type, r.Key = "index_merge", s.Merge.names()
+		r.PossibleKeys = r.Key
+		extra = append([]string{"Using " + s.Merge.String()}, extra...)
+	case s.Skip != nil:
+		r.Type = "range"
+		extra = append(extra, "Using index for skip scan")
+	case s.Loose != nil:
+		r.Type = "range"
+		extra = append(extra, "Using index for group-by")
 	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
 		r.Type, r.Ref = "const", "const"
 	case s.Kind == AccessPoint:
@@ -163,7 +173,7 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	if len(s.IndexFilter) > 0 {
 		extra = append(extra, "Using index condition")
 	}
-	if s.Index != nil && !s.Lookup {
+	if s.Index != nil && !s.Lookup && s.Skip == nil && s.Loose == nil {
 		extra = append(extra, "Using index")
 	}
 	if s.Reverse {
@@ -171,6 +181,9 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	}
 	if s.Ranges != nil {
 		extra = append(extra, "spans: "+p.spans(s.Ranges))
+	}
+	if s.Skip != nil {
+		extra = append(extra, "spans: "+p.spans(s.Skip.Ranges))
 	}
 	if len(s.Filter) > 0 {
 		extra = append(extra, "filter: "+join(s.Filter, " and "))

@@ -1,0 +1,105 @@
+package access
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// skipPath is the path by index x whose conditions are about columns behind
+// its first ones: it reads the spans of these for each combination of values
+// of the leading columns, of which there must be few.
+func (r *Request) skipPath(x *schema.Index) *Path {
+	t := r.Scan.Table
+	if r.off("SkipScan") || len(x.Parts) < 2 || len(r.Conds) == 0 || !t.HoldsAll(x) || t.ArrayPart(x) >= 0 {
+		return nil
+	}
+	total := math.Max(r.Est.TableRows(t), 1)
+	cols := KeyColumns(t, x)
+	own := cols[:len(x.Parts)]
+	var best *Path
+	for k := 1; k < len(own); k++ {
+		if own[k-1].Prefix > 0 {
+			break
+		}
+		behind, left := ranges.Build(own[k:], r.Conds)
+		if behind == nil {
+			continue
+		}
+		lead, rest := ranges.Build(own[:k], r.Conds)
+		if lead != nil && lead.EqPrefix == k {
+			break // the plain range does as well
+		}
+		groups := r.Est.Distinct(t, columnIDs(t, own[:k]))
+		if groups <= 0 {
+			break
+		}
+		residual := intersectConds(rest, left)
+		p := &Path{Index: x, Kind: physical.AccessRange, Set: lead, Skip: &physical.SkipScan{Columns: k, Ranges: behind}}
+		p.Lookup = !r.covered(x, residual)
+		p.Residual = residual
+		if p.Lookup {
+			p.EntryFilter, p.Residual = r.splitEntry(x, residual)
+		}
+		p.Ordered, p.Reverse = r.delivers(cols, nil)
+		sel := 1.0
+		if lead != nil {
+			rows, _ := r.setRows(&Path{Index: x, Set: lead}, total)
+			sel = math.Min(rows/total, 1)
+			groups = math.Max(groups*sel, 1)
+		}
+		for _, c := range behind.Conds {
+			if lead == nil || !slices.Contains(lead.Conds, c) {
+				sel *= Selectivity(c, t, r.Est, total)
+			}
+		}
+		p.Entries = math.Max(total*sel, 1)
+		r.finishSkip(p, groups, total)
+		if best == nil || p.LimitedCost < best.LimitedCost {
+			best = p
+		}
+	}
+	return best
+}
+
+func (r *Request) finishSkip(p *Path, groups, total float64) {
+	sel := 1.0
+	for _, c := range p.EntryFilter {
+		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+	}
+	fetched := p.Entries * sel
+	for _, c := range p.Residual {
+		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+	}
+	p.Rows = p.Entries * sel
+	// Each group is a seek for its values and one for its spans.
+	p.Cost = groups*cost.Seek + r.pathCost(p, p.Entries, fetched, groups, total)
+	p.LimitedCost = p.Cost
+	if r.Limit > 0 && p.Ordered && p.Rows > r.Limit {
+		part := r.Limit / p.Rows
+		p.LimitedCost = groups*cost.Seek + r.pathCost(p, p.Entries*part, fetched*part, math.Max(groups*part, 1), total)
+	}
+}
+
+// intersectConds are the conditions of both lists.
+func intersectConds(a, b []expr.Expr) (out []expr.Expr) {
+	for _, e := range a {
+		if slices.Contains(b, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func columnIDs(t *schema.Table, cols []ranges.Column) []schema.ColumnID {
+	out := make([]schema.ColumnID, len(cols))
+	for i, c := range cols {
+		out[i] = t.Columns[c.Table].ID
+	}
+	return out
+}

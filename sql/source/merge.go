@@ -1,0 +1,325 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// merger finds the keys of rows by several indexes.
+type merger struct {
+	src    *Source
+	codec  *tableCodec
+	reader storage.Reader
+	count  Counters
+	held   int64 // bytes, of the statement's memory
+	full   bool  // there is no memory for more
+}
+
+// merge gives the keys of the rows that n.Merge leads to, in order. ok is false
+// when there are too many for memory: n's filter tells the rows from others.
+func (m *merger) merge(ctx context.Context, ec *expr.Ctx, n *physical.Scan) (keys [][]byte, ok bool, err error) {
+	for i := range n.Merge.Parts {
+		part, err := m.part(ctx, ec, &n.Merge.Parts[i])
+		if err != nil || m.full {
+			m.release()
+			return nil, false, err
+		}
+		switch {
+		case i == 0:
+			keys = part
+		case n.Merge.Intersect:
+			keys = intersect(keys, part)
+		default:
+			keys = union(keys, part)
+		}
+		if n.Merge.Intersect && len(keys) == 0 {
+			break
+		}
+	}
+	if keys == nil {
+		keys = [][]byte{}
+	}
+	return keys, true, nil
+}
+
+// part gives the keys of the rows of one index, in order.
+func (m *merger) part(ctx context.Context, ec *expr.Ctx, p *physical.MergePart) ([][]byte, error) {
+	space, err := newKeySpace(m.codec.Codec, p.Index)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.Ranges.Spans(ec)
+	if err != nil {
+		return nil, err
+	}
+	z := newZone(m.src.env.Loc)
+	w := walker{reader: m.reader}
+	w.spans, _ = space.spans(list, &z)
+	var x *table.Index
+	w.opts.KeyOnly = true
+	if p.Index != nil {
+		x = m.codec.Index(p.Index.ID)
+		w.opts.KeyOnly = x.KeyHasRow()
+	}
+	var keys [][]byte
+	var failed error
+	var arena []byte
+	w.init(func(key, val []byte) bool {
+		if len(arena)+len(key)+len(val) > cap(arena) {
+			arena = make([]byte, 0, max(64<<10, len(key)+len(val)))
+			if m.src.env.Memory.Grow(int64(cap(arena)), "index merge") != nil {
+				m.full = true
+				return false
+			}
+			m.held += int64(cap(arena))
+		}
+		at := len(arena)
+		switch {
+		case x == nil:
+			arena = append(arena, key...)
+		case w.opts.KeyOnly:
+			arena, failed = x.AppendRowKey(arena, key, table.PlainValue())
+		default:
+			arena, failed = x.AppendRowKey(arena, key, val)
+		}
+		if len(keys) == cap(keys) { // twice, as it grows
+			n := int64(max(2*cap(keys), 1024)) * 24
+			if m.src.env.Memory.Grow(n, "index merge") != nil {
+				m.full = true
+				return false
+			}
+			m.held += n
+		}
+		keys = append(keys, arena[at:len(arena):len(arena)])
+		return failed == nil && len(keys)&0xfff != 0
+	})
+	for !w.done() && !m.full {
+		if err := w.fill(ctx, len(w.spans)); err != nil {
+			return nil, err
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	m.count.Pairs += w.count.Pairs
+	m.count.Bytes += w.count.Bytes
+	m.count.Seeks += w.count.Seeks
+	if err := w.close(); err != nil {
+		return nil, err
+	}
+	if !slices.IsSortedFunc(keys, bytes.Compare) {
+		slices.SortFunc(keys, bytes.Compare)
+	}
+	return slices.CompactFunc(keys, bytes.Equal), nil
+}
+
+func (m *merger) release() {
+	m.src.env.Memory.Shrink(m.held)
+	m.held = 0
+}
+
+// intersect gives the keys of both lists, in a's memory.
+func intersect(a, b [][]byte) [][]byte {
+	out := a[:0]
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch c := bytes.Compare(a[i], b[j]); {
+		case c < 0:
+			i++
+		case c > 0:
+			j++
+		default:
+			out = append(out, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// union gives the keys of either list.
+func union(a, b [][]byte) [][]byte {
+	out := make([][]byte, 0, len(a)+len(b))
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch c := bytes.Compare(a[i], b[j]); {
+		case c < 0:
+			out = append(out, a[i])
+			i++
+		case c > 0:
+			out = append(out, b[j])
+			j++
+		default:
+			out = append(out, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return append(append(out, a[i:]...), b[j:]...)
+}
+
+// mergedOp is the reading of rows that a merger found, whose keys it holds.
+type mergedOp struct {
+	exec.Operator
+	m *merger
+}
+
+var _ Counted = (*mergedOp)(nil)
+
+// Counters implements Counted.
+func (o *mergedOp) Counters() Counters {
+	c := o.m.count
+	if in, ok := o.Operator.(Counted); ok {
+		d := in.Counters()
+		c.Pairs, c.Bytes, c.Seeks = c.Pairs+d.Pairs, c.Bytes+d.Bytes, c.Seeks+d.Seeks
+	}
+	return c
+}
+
+// Close implements exec.Operator.
+func (o *mergedOp) Close() error {
+	err := o.Operator.Close()
+	o.m.release()
+	return err
+}
+
+// openMerge makes the operator of an index merge.
+func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64) (exec.Operator, error) {
+	m := &merger{src: s, codec: k, reader: s.reader(n)}
+	keys, ok, err := m.merge(ctx, ec, n)
+	if err != nil {
+		return nil, err
+	}
+	w := walker{reader: s.env.Reader, keys: keys}
+	if !ok {
+		space, err := newKeySpace(k.Codec, nil)
+		if err != nil {
+			return nil, err
+		}
+		w.spans = []storage.Span{space.whole()}
+	}
+	op, err := s.open(ec, k, n, w, limit)
+	if err != nil {
+		m.release()
+		return nil, err
+	}
+	return &mergedOp{op, m}, nil
+}
+
+// reader is the view by which n finds its rows.
+func (s *Source) reader(n *physical.Scan) storage.Reader {
+	if n.Latest && s.env.Txn != nil {
+		return s.env.Txn.Latest()
+	}
+	return s.env.Reader
+}
+
+// maxSkips is how many combinations of values a skip scan tells apart; with
+// more it reads all between them.
+const maxSkips = 1 << 14
+
+// skip gives the spans of a skip scan within those of its leading columns.
+// widened: they hold more than what was asked for.
+func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *physical.Scan, within []storage.Span, z *zone) (out []storage.Span, widened bool, err error) {
+	list, err := n.Skip.Ranges.Spans(ec)
+	if err != nil || len(list) == 0 {
+		return nil, false, err
+	}
+	g := groupWalk{reader: s.reader(n), space: space, columns: n.Skip.Columns}
+	groups := 0
+	for _, span := range within {
+		g.span = span
+		for {
+			prefix, err := g.next(ctx)
+			if err != nil {
+				return nil, false, err
+			}
+			if prefix == nil {
+				break
+			}
+			if groups++; groups > maxSkips {
+				return within, true, nil
+			}
+			sub := space.behind(prefix, n.Skip.Columns)
+			spans, wide := sub.spans(list, z)
+			out, widened = append(out, spans...), widened || wide
+		}
+	}
+	return out, widened, nil
+}
+
+// behind is the space of the keys that have a prefix of n parts.
+func (s *keySpace) behind(prefix []byte, n int) keySpace {
+	out := keySpace{prefix: prefix, parts: s.parts[n:], own: max(s.own-n, 0), unique: s.unique}
+	if s.stamp != nil {
+		out.stamp = s.stamp[n:]
+	}
+	return out
+}
+
+// groupWalk finds, in the order of the keys or in reverse, one key of each
+// combination of values in the first columns of a span.
+type groupWalk struct {
+	reader  storage.Reader
+	space   *keySpace
+	columns int
+	span    storage.Span // what is left of it
+	reverse bool
+	values  bool // wanted too
+	count   Counters
+
+	key, val []byte // of the last group
+}
+
+// next is the prefix of the keys of the next group, which the caller may keep;
+// nil at the end. key and val are its first entry, or last in reverse.
+func (g *groupWalk) next(ctx context.Context) ([]byte, error) {
+	if g.span.End != nil && bytes.Compare(g.span.Start, g.span.End) >= 0 {
+		return nil, nil
+	}
+	found, err := g.one(ctx, g.span, g.reverse)
+	if err != nil || !found {
+		return nil, err
+	}
+	rest := g.key[len(g.space.prefix):]
+	for i := range g.columns {
+		if rest, err = g.space.parts[i].Skip(rest); err != nil {
+			return nil, err
+		}
+	}
+	prefix := bytes.Clone(g.key[:len(g.key)-len(rest)])
+	if g.reverse {
+		g.span.End = prefix
+	} else if g.span.Start = keyenc.PrefixEnd(prefix); g.span.Start == nil {
+		g.span.Start, g.span.End = prefix, prefix
+	}
+	return prefix, nil
+}
+
+// one reads the first pair of a span, or the last, into key and val.
+func (g *groupWalk) one(ctx context.Context, span storage.Span, reverse bool) (found bool, err error) {
+	scan, err := g.reader.Scan(ctx, span, storage.ScanOptions{Limit: 1, KeyOnly: !g.values, Reverse: reverse})
+	if err != nil {
+		return false, err
+	}
+	g.count.Seeks++
+	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		found = true
+		g.key, g.val = append(g.key[:0], key...), append(g.val[:0], val...)
+		g.count.Pairs++
+		g.count.Bytes += int64(len(key) + len(val))
+		return false
+	})
+	if cerr := scan.Close(); err == nil {
+		err = cerr
+	}
+	return found, err
+}
