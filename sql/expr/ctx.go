@@ -59,6 +59,7 @@ type Ctx struct {
 	batches []*vec.Batch  // scratch batches that are not in use
 	row     []value.Datum // stack of arguments of the calls under way
 	arena   []byte        // bytes of values that functions make
+	warned  map[int]bool  // subqueries about which IGNORE has warned
 	cache   map[*Func]any // what functions prepared from constant arguments
 	rands   map[*Func]*randState
 	now     nowState
@@ -72,6 +73,7 @@ type Ctx struct {
 // must be called when Params or Now change.
 func (c *Ctx) Reset() {
 	clear(c.cache)
+	clear(c.warned)
 	clear(c.rands)
 	c.now = nowState{}
 	c.locale = nil

@@ -498,13 +498,31 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 	case n == 0:
 		return value.Null, nil
 	case n > 1:
-		return value.Null, sqlerr.SubqueryMoreThanOneRow()
+		if !c.Ignore {
+			return value.Null, sqlerr.SubqueryMoreThanOneRow()
+		}
+		c.warnRows(e)
+		return value.Null, nil
 	}
 	row, err := rows.Row(0)
 	if err != nil {
 		return value.Null, err
 	}
 	return row[e.Column], nil
+}
+
+// warnRows is 1242 as a warning, once for a subquery that is run once.
+func (c *Ctx) warnRows(e *Subquery) {
+	if len(e.Outer) == 0 {
+		if c.warned[e.ID] {
+			return
+		}
+		if c.warned == nil {
+			c.warned = map[int]bool{}
+		}
+		c.warned[e.ID] = true
+	}
+	c.Warning(sqlerr.SubqueryMoreThanOneRow())
 }
 
 // quantified compares key with every row: ANY is the OR of the comparisons,

@@ -133,15 +133,11 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 		if p.lastKey != string(s.key) {
 			p.lastKey = string(s.key)
 		}
-		if !p.keeps {
-			s.clearDiagnostics()
-		}
+		s.beginDiagnostics(p.keeps)
 		return s.runPlan(ctx, c, vals, more, w)
 	}
 	ptypes := s.paramTypes(params)
-	if !p.keeps {
-		s.clearDiagnostics()
-	}
+	s.beginDiagnostics(p.keeps)
 	key := string(s.key)
 	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), p.stmt) }
 	bound, err := rebind()

@@ -284,9 +284,7 @@ func (s *Session) statement(ctx context.Context, stmt parser.Statement, params [
 	env := s.bindEnv(ptypes)
 	env.Warn = func(x sqlerr.Warning) { bindWarnings = append(bindWarnings, x) }
 	bound, err := bind.Bind(env, stmt)
-	if !keep {
-		s.clearDiagnostics()
-	}
+	s.beginDiagnostics(keep)
 	for _, x := range bindWarnings {
 		s.warn(x)
 	}

@@ -306,7 +306,7 @@ func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, mo
 	}
 	s.applyInsertID()
 	s.engine.counters.rowsSent.Add(sent)
-	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.warningCount - s.shownCount, More: more})
 }
 
 // applyInsertID takes over what LAST_INSERT_ID(expr) set.

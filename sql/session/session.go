@@ -45,6 +45,7 @@ type Session struct {
 
 	warnings     []sqlerr.Warning
 	warningCount int
+	shownCount   int // of them belong to the statement before
 	errorCount   int
 	rowCount     int64
 	foundRows    int64
@@ -105,7 +106,17 @@ func (s *Session) init() {
 }
 
 func (s *Session) clearDiagnostics() {
-	s.warnings, s.warningCount, s.errorCount = s.warnings[:0], 0, 0
+	s.warnings, s.warningCount, s.errorCount, s.shownCount = s.warnings[:0], 0, 0, 0
+}
+
+// beginDiagnostics starts those of a statement; keep says that it shows the
+// ones of the statement before, which are not its own.
+func (s *Session) beginDiagnostics(keep bool) {
+	if !keep {
+		s.clearDiagnostics()
+		return
+	}
+	s.shownCount = s.warningCount
 }
 
 // warn adds to the diagnostics. It may be called by parallel workers.

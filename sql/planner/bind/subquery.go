@@ -87,9 +87,32 @@ func (b *binder) common(left []expr.Expr, cols []logical.Column) ([]expr.Expr, [
 	return out, ts, nil
 }
 
+// notLimited refuses LIMIT in a subquery of IN, ANY and ALL, as MySQL does; in a
+// derived table of it LIMIT may stand.
+func notLimited(n ast.ExprNode) error {
+	s, ok := n.(*ast.SubqueryExpr)
+	if !ok {
+		return nil
+	}
+	limited := false
+	switch q := s.Query.(type) {
+	case *ast.SelectStmt:
+		limited = q.Limit != nil
+	case *ast.SetOprStmt:
+		limited = q.Limit != nil
+	}
+	if limited {
+		return sqlerr.NotSupported("LIMIT & IN/ALL/ANY/SOME subquery")
+	}
+	return nil
+}
+
 func (b *binder) inSubquery(sc *scope, n *ast.PatternInExpr) (expr.Expr, error) {
 	l, err := b.expr(sc, n.Expr)
 	if err != nil {
+		return nil, err
+	}
+	if err := notLimited(n.Sel); err != nil {
 		return nil, err
 	}
 	r, s, err := b.subquery(sc, n.Sel)
@@ -110,6 +133,9 @@ func (b *binder) compareSubquery(sc *scope, n *ast.CompareSubqueryExpr) (expr.Ex
 	}
 	l, err := b.expr(sc, n.L)
 	if err != nil {
+		return nil, err
+	}
+	if err := notLimited(n.R); err != nil {
 		return nil, err
 	}
 	r, s, err := b.subquery(sc, n.R)
