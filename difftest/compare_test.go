@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,7 +155,11 @@ func difference(a, b answer, ordered, loose bool) string {
 }
 
 func sorted(a answer, loose bool) [][]string {
-	out := append([][]string(nil), a.rows...)
+	type keyed struct {
+		key string
+		row []string
+	}
+	list := make([]keyed, len(a.rows))
 	key := func(r []string) string {
 		list := make([]string, len(r))
 		for i, v := range r {
@@ -171,7 +175,14 @@ func sorted(a answer, loose bool) [][]string {
 		}
 		return strings.Join(list, "\x00")
 	}
-	sort.SliceStable(out, func(i, j int) bool { return key(out[i]) < key(out[j]) })
+	for i, r := range a.rows {
+		list[i] = keyed{key(r), r}
+	}
+	slices.SortStableFunc(list, func(x, y keyed) int { return strings.Compare(x.key, y.key) })
+	out := make([][]string, len(list))
+	for i, k := range list {
+		out[i] = k.row
+	}
 	return out
 }
 

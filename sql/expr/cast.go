@@ -56,7 +56,8 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	if from.ID == schema.TypeJSON && to.ID == schema.TypeJSON {
 		return arg, nil
 	}
-	return foldCast(castDef().call("cast", []Expr{arg}, to, castNullable(arg, to), &castSpec{explicit: explicit})), nil
+	nullable := castNullable(arg, to) || explicit && from.HasDate() && to.HasDate() // zero dates
+	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit})), nil
 }
 
 // newDateCast is the cast of an argument of a date function.
@@ -142,6 +143,9 @@ func foldCast(f *Func) Expr {
 	if !ok || isEnvCast(k.T, f.T) {
 		return f
 	}
+	if k.D.Kind() == value.KindTime && (k.D.Time().IsZero() || k.D.Time().HasZeroPart()) {
+		return f // sql_mode decides
+	}
 	c := quietCtx()
 	d, err := rowCast(c.ctx, f, []value.Datum{k.D})
 	if k.D.IsNull() {
@@ -213,6 +217,9 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	}
 	if spec.literal != "" && d.IsNull() && !args[0].IsNull() {
 		return value.Null, sqlerr.WrongValue(spec.literal, args[0].Str())
+	}
+	if spec.explicit && d.Kind() == value.KindTime && args[0].Kind() == value.KindTime && types.ZeroRefused(env, d.Time()) {
+		return value.Null, nil
 	}
 	if d.Kind() == value.KindDecimal {
 		if v := d.Decimal(); v.Scale() != f.T.Scale {

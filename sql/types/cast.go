@@ -131,6 +131,15 @@ func castTime(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error
 	return value.TimeOf(r), nil
 }
 
+// ZeroRefused reports a zero date, or one with zero parts, that sql_mode does
+// not let CAST give.
+func ZeroRefused(env *Env, t value.Time) bool {
+	if t.IsZero() {
+		return env.Mode&ModeNoZeroDate != 0
+	}
+	return t.HasZeroPart() && env.Mode&ModeNoZeroInDate != 0
+}
+
 // castTimeFlags accepts what a time value already is: zero dates that are in a
 // table stay what they are whatever sql_mode says now.
 func (env *Env) castTimeFlags(d value.Datum) value.TimeFlags {
