@@ -104,5 +104,7 @@ const (
 	flagAutoIncrement = 512
 	flagTimestamp     = 1024
 	flagSet           = 2048
+	flagNoDefault     = 4096
+	flagOnUpdateNow   = 8192
 	flagPartOfKey     = 16384
 )

@@ -174,7 +174,7 @@ func (s *fakeSession) rows(w ResultWriter, h *Header, more bool, rows ...[]value
 }
 
 var streamHeader = NewHeader([]Column{
-	{Name: "id", OrgName: "id", NotNull: true, PrimaryKey: true, Type: schema.Type{ID: schema.TypeBigInt, Len: -1}},
+	{Name: "id", OrgName: "id", NotNull: true, Role: schema.RolePrimaryKey | schema.RolePartOfKey, Type: schema.Type{ID: schema.TypeBigInt, Len: -1}},
 	{Name: "n", OrgName: "n", Type: schema.Type{ID: schema.TypeInt, Len: -1}},
 	{Name: "u", OrgName: "u", Type: schema.Type{ID: schema.TypeBigInt, Unsigned: true, Len: -1}},
 	{Name: "name", OrgName: "name", Type: schema.Type{ID: schema.TypeVarchar, Len: 20, Collation: 255}},

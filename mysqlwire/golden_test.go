@@ -57,8 +57,8 @@ func TestTextIntegers(t *testing.T) {
 }
 
 func TestColumnDefinition(t *testing.T) {
-	col := Column{Database: "d", Table: "t", OrgTable: "t", Name: "id", OrgName: "id", NotNull: true, PrimaryKey: true,
-		AutoIncrement: true, Type: schema.Type{ID: schema.TypeInt, Unsigned: true, Len: -1}}
+	col := Column{Database: "d", Table: "t", OrgTable: "t", Name: "id", OrgName: "id", NotNull: true, Role: schema.RolePrimaryKey | schema.RolePartOfKey | schema.RoleAutoIncrement,
+		Type: schema.Type{ID: schema.TypeInt, Unsigned: true, Len: -1}}
 	wantHex(t, "int", appendColumn(nil, &col, 255),
 		"03646566 0164 0174 0174 026964 026964 0c 3f00 0a000000 03 2342 00 0000")
 	h := NewHeader([]Column{col})

@@ -157,8 +157,8 @@ type Param struct {
 type Column struct {
 	Database, Table, OrgTable, Name, OrgName string
 	Type                                     schema.Type
-	NotNull, PrimaryKey, UniqueKey, Key      bool
-	AutoIncrement                            bool
+	NotNull                                  bool
+	Role                                     schema.Role
 }
 
 // OK is the end of a statement without rows.

@@ -170,17 +170,10 @@ func describe(c *Column, coll schema.CollationID) description {
 	if c.NotNull {
 		d.flags |= flagNotNull
 	}
-	if c.PrimaryKey {
-		d.flags |= flagPrimaryKey | flagPartOfKey
-	}
-	if c.UniqueKey {
-		d.flags |= flagUniqueKey | flagPartOfKey
-	}
-	if c.Key {
-		d.flags |= flagMultipleKey | flagPartOfKey
-	}
-	if c.AutoIncrement {
-		d.flags |= flagAutoIncrement
+	for _, f := range roleFlags {
+		if c.Role&f.role != 0 {
+			d.flags |= f.flag
+		}
 	}
 	if t.Unsigned {
 		d.flags |= flagUnsigned
@@ -202,6 +195,15 @@ func describe(c *Column, coll schema.CollationID) description {
 		describeString(&d, c, coll)
 	}
 	return d
+}
+
+var roleFlags = [...]struct {
+	role schema.Role
+	flag uint16
+}{
+	{schema.RolePrimaryKey, flagPrimaryKey}, {schema.RoleUniqueKey, flagUniqueKey}, {schema.RoleMultipleKey, flagMultipleKey},
+	{schema.RolePartOfKey, flagPartOfKey}, {schema.RoleAutoIncrement, flagAutoIncrement}, {schema.RoleNoDefault, flagNoDefault},
+	{schema.RoleOnUpdateNow, flagOnUpdateNow},
 }
 
 var integerTypes = map[schema.TypeID]struct {

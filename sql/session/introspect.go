@@ -224,12 +224,13 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	if !ok {
 		return nil, sqlerr.NoSuchTable(s.database, name)
 	}
-	for _, c := range t.Columns {
+	roles := t.Roles()
+	for i, c := range t.Columns {
 		if c.Hidden {
 			continue
 		}
 		out = append(out, mysqlwire.Column{Database: t.Database, Table: t.Name, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type,
-			NotNull: !c.Nullable, PrimaryKey: t.IsPrimaryKeyPart(c.ID), AutoIncrement: c.AutoIncrement})
+			NotNull: !c.Nullable, Role: roles[i]})
 	}
 	return out, nil
 }

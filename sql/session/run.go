@@ -64,7 +64,7 @@ func queryHeader(q *logical.Query) *mysqlwire.Header {
 	cols := q.Root.Columns()
 	out := make([]mysqlwire.Column, len(cols))
 	for i, c := range cols {
-		out[i] = mysqlwire.Column{Database: c.DB, Table: c.Table, OrgTable: c.OrgTable, Name: c.Name, OrgName: c.OrgName, Type: c.T, NotNull: !c.Null}
+		out[i] = mysqlwire.Column{Database: c.DB, Table: c.Table, OrgTable: c.OrgTable, Name: c.Name, OrgName: c.OrgName, Type: c.T, NotNull: !c.Null, Role: c.Role}
 	}
 	return mysqlwire.NewHeader(out)
 }

@@ -212,6 +212,7 @@ func (b *binder) recursiveCTE(c *cte) error {
 			cols[i].T = types.VarbinaryOf(0)
 		}
 		cols[i].Table, cols[i].DB, cols[i].OrgTable, cols[i].OrgName = "", "", "", ""
+		cols[i].Role = 0
 	}
 	if x.Count, x.Offset, err = b.limit(sc, body.limit); err != nil {
 		return err

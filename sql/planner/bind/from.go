@@ -204,9 +204,10 @@ func visible(cols []logical.Column) []logical.Column {
 // scan makes the source of a base table.
 func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*source, error) {
 	s := &logical.Scan{Table: t, Alias: alias, Cols: make([]logical.Column, len(t.Columns))}
+	roles := t.Roles()
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		s.Cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: t.Database, OrgTable: t.Name, OrgName: c.Name,
+		s.Cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: t.Database, OrgTable: t.Name, OrgName: c.Name, Role: roles[i],
 			T: c.Type, Null: c.Nullable, Hidden: c.Hidden, Invisible: c.Invisible}
 	}
 	hint, err := indexHints(t, alias, hints)

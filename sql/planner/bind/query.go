@@ -543,6 +543,7 @@ func (b *binder) outputColumn(f *field) logical.Column {
 	c := logical.Column{ID: b.newID(), Name: f.name, T: f.expr.Type(), Null: f.expr.Nullable()}
 	if f.col != nil {
 		c.Table, c.DB, c.OrgTable, c.OrgName = f.col.Table, f.col.DB, f.col.OrgTable, f.col.OrgName
+		c.Role = f.col.Role
 	}
 	return c
 }

@@ -12,8 +12,10 @@ type Column struct {
 	// Table is the alias in FROM, "" for computed columns; DB, OrgTable and
 	// OrgName describe the base column for result headers.
 	Table, DB, OrgTable, OrgName string
-	T                            schema.Type
-	Null                         bool
+	// Role is that of the base column, 0 for computed columns.
+	Role schema.Role
+	T    schema.Type
+	Null bool
 	// Hidden columns are not part of * and have no name; Invisible ones are not
 	// part of *.
 	Hidden, Invisible bool
