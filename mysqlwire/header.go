@@ -162,6 +162,8 @@ type description struct {
 // notFixed is "decimals" of floats without (M,D) and of string expressions.
 const notFixed = 31
 
+const maxDecimalScale = 30
+
 // describe gives type, length, flags and decimals as MySQL does for the same
 // column; drivers choose their types by them.
 func describe(c *Column, coll schema.CollationID) description {
@@ -234,9 +236,12 @@ func describeNumber(d *description, t *schema.Type) {
 	case schema.TypeDouble:
 		d.typ, d.length, d.decimals = mysqlDouble, 22, notFixed
 	case schema.TypeDecimal:
-		d.typ, d.decimals = mysqlNewDecimal, byte(max(t.Scale, 0))
+		d.typ, d.decimals = mysqlNewDecimal, byte(t.Scale)
+		if t.Scale < 0 { // each value with its own
+			d.decimals = maxDecimalScale
+		}
 		d.length = uint32(max(t.Len, 1))
-		if t.Scale > 0 {
+		if d.decimals > 0 {
 			d.length++
 		}
 		if !t.Unsigned {

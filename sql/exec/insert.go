@@ -249,7 +249,12 @@ func (in *Inserter) begin() error {
 func (in *Inserter) put(i int, d value.Datum, from schema.Type) error {
 	col := &in.t.Columns[i]
 	if col.Generated != nil {
-		return sqlerr.GeneratedValueGiven(col.Name, in.t.Name)
+		e := sqlerr.GeneratedValueGiven(col.Name, in.t.Name)
+		if in.ec.Restoring {
+			in.ec.Warning(e)
+			return nil
+		}
+		return e
 	}
 	if d.IsNull() {
 		if i == in.auto {

@@ -52,6 +52,9 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 		return arg, nil
 	}
 	arg = Operand(arg, to)
+	if to.IsString() && IsDecimalVar(arg) {
+		arg = arg.(*Func).asText(to)
+	}
 	from := arg.Type()
 	if from.ID == schema.TypeJSON && to.ID == schema.TypeJSON {
 		return arg, nil

@@ -191,6 +191,20 @@ func NewGetVar(env *BindEnv, name string, t schema.Type) Expr {
 	return mustLookup(builtin).call("getvar", []Expr{arg}, t, true, nil)
 }
 
+// IsDecimalVar reports whether e is @name with a decimal in it. As a text it has
+// the scale of its value, whereas it counts as DECIMAL(65,30) in expressions.
+func IsDecimalVar(e Expr) bool {
+	f, ok := e.(*Func)
+	return ok && f.Name == "getvar" && f.T.ID == schema.TypeDecimal
+}
+
+// asText is a variable read as a text.
+func (f *Func) asText(to schema.Type) Expr {
+	c := *f
+	c.T = textType(longText, to.Collation)
+	return &c
+}
+
 // bindGetVar is getvar('name'): a text of the connection's collation, for
 // variables whose type is not known.
 func bindGetVar(_ *def, env *BindEnv, name string, args []Expr) (Expr, error) {

@@ -53,10 +53,17 @@ func (s *Session) changeEnv(ctx context.Context, p *physical.Plan, txn storage.T
 	}
 	env := s.envOver(ctx, src, vals)
 	env.Ctx.Write = true
+	env.Ctx.Restoring = s.restoring()
 	if src.Keys != nil {
 		env.Cascaded = src.Keys.Cascaded
 	}
 	return env
+}
+
+// restoring reports the settings that the head of every dump makes and hardly
+// anything else does.
+func (s *Session) restoring() bool {
+	return !s.vars.mode.Strict() && !s.foreignKeyChecks()
 }
 
 func (s *Session) foreignKeyChecks() bool { return s.vars.number("foreign_key_checks") != 0 }

@@ -66,7 +66,27 @@ func queryHeader(q *logical.Query) *mysqlwire.Header {
 	for i, c := range cols {
 		out[i] = mysqlwire.Column{Database: c.DB, Table: c.Table, OrgTable: c.OrgTable, Name: c.Name, OrgName: c.OrgName, Type: c.T, NotNull: !c.Null, Role: c.Role}
 	}
+	for i, e := range outputs(q.Root) {
+		if expr.IsDecimalVar(e) {
+			out[i].Type.Scale = schema.UnspecifiedLength
+		}
+	}
 	return mysqlwire.NewHeader(out)
+}
+
+// outputs are the expressions of a select list.
+func outputs(n logical.Node) []expr.Expr {
+	switch x := n.(type) {
+	case *logical.Project:
+		return x.Exprs
+	case *logical.Limit:
+		return outputs(x.Input)
+	case *logical.Distinct:
+		return outputs(x.Input)
+	case *logical.Sort:
+		return outputs(x.Input)
+	}
+	return nil
 }
 
 // runPlan executes a plan and writes its result. The plan is made again when

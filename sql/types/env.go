@@ -50,6 +50,9 @@ type Env struct {
 	Write bool
 	// Ignore is set for INSERT IGNORE and the like: errors become warnings.
 	Ignore bool
+	// Restoring is set while a dump is loaded: a value for a generated column
+	// is left out with a warning. mariadb-dump writes them.
+	Restoring bool
 	// Warn takes a diagnostic; nil drops it.
 	Warn func(w sqlerr.Warning)
 }

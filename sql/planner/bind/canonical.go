@@ -138,9 +138,62 @@ func (c *canonical) texts(n ast.Node, db string) (full, local string, err error)
 	return full, local, err
 }
 
+// charCalls finds calls of CHAR, which the parser's nodes print by an internal
+// name and without USING, and puts printable ones in their place; put undoes it.
+type charCalls struct {
+	calls []*ast.FuncCallExpr
+	were  []ast.FuncCallExpr
+}
+
+// Enter implements ast.Visitor.
+func (v *charCalls) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+
+// Leave implements ast.Visitor.
+func (v *charCalls) Leave(n ast.Node) (ast.Node, bool) {
+	if f, ok := n.(*ast.FuncCallExpr); ok && f.FnName.L == "char_func" && len(f.Args) > 1 {
+		v.calls, v.were = append(v.calls, f), append(v.were, *f)
+		f.FnName = ast.NewCIStr("char")
+		f.Args = []ast.ExprNode{&usingArgs{ExprNode: f.Args[0], args: f.Args[:len(f.Args)-1], charset: f.Args[len(f.Args)-1]}}
+	}
+	return n, true
+}
+
+func (v *charCalls) put() {
+	for i, f := range v.calls {
+		*f = v.were[i]
+	}
+}
+
+// usingArgs prints the arguments of CHAR(… USING charset).
+type usingArgs struct {
+	ast.ExprNode
+	args    []ast.ExprNode
+	charset ast.ExprNode
+}
+
+// Restore implements ast.Node.
+func (u *usingArgs) Restore(c *format.RestoreCtx) error {
+	for i, a := range u.args {
+		if i > 0 {
+			c.WritePlain(", ")
+		}
+		if err := a.Restore(c); err != nil {
+			return err
+		}
+	}
+	if name, ok := u.charset.(ast.ValueExpr); ok && name.GetValue() != nil {
+		c.WriteKeyWord(" using ")
+		c.WritePlain(name.GetString())
+	}
+	return nil
+}
+
 // restore prints a statement as MySQL prints the queries of views.
 func restore(n ast.Node) (string, error) {
 	var b strings.Builder
+	var chars charCalls
+	n.Accept(&chars)
+	defer chars.put()
 	flags := format.RestoreStringSingleQuotes | format.RestoreKeyWordLowercase | format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return "", sqlerr.NotSupported("this SELECT in a view")

@@ -85,6 +85,10 @@ func (b *binder) viewBlock(v *schema.View, s *ast.SelectStmt, ts *ast.TableSourc
 			own = append(own, substituted(c, with))
 		}
 	}
+	if len(s.WindowSpecs) > 0 {
+		return nil, nil
+	}
+	k.win.k = k
 	if err := k.selectList(); err != nil {
 		return nil, err
 	}
