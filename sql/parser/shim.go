@@ -96,6 +96,7 @@ func (h *shim) repair() (changed bool, err error) {
 		h.visibility()
 	case "EXPLAIN", "DESCRIBE", "DESC":
 		h.explainFormat()
+		h.describeLike()
 	case "INSERT", "REPLACE":
 		h.insertAlias()
 	case "UPDATE":
@@ -527,6 +528,16 @@ func (h *shim) explainFormat() {
 			h.replace(i+2, i+2, "'"+strings.ToLower(h.text(i+2))+"'")
 			return
 		}
+	}
+}
+
+// describeLike: DESCRIBE table 'pattern'.
+func (h *shim) describeLike() {
+	last := len(h.toks) - 1
+	table := last == 2 && h.isName(1) || last == 4 && h.isName(1) && h.op(2, ".") && h.isName(3)
+	if table && h.toks[last].kind == tokString {
+		h.replace(0, 0, "SHOW COLUMNS FROM")
+		h.insertBefore(last, "LIKE ")
 	}
 }
 

@@ -34,10 +34,14 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	for first := true; ; first = false {
 		stmt, tail, ok := parser.Next(rest, s.vars.mode)
 		if !ok {
-			if first {
+			if !first {
+				return nil
+			}
+			s.clearDiagnostics()
+			if strings.Trim(rest, " \t\r\n\f\v;") == "" {
 				return s.finish(sqlerr.EmptyQuery())
 			}
-			return nil
+			return s.finish(s.ok(w, mysqlwire.OK{}, false)) // a comment
 		}
 		_, _, more := parser.Next(tail, s.vars.mode)
 		if more && !s.multi {
@@ -267,6 +271,9 @@ func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.R
 	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
 	if err != nil {
 		s.clearDiagnostics()
+		if e, empty := errors.AsType[*sqlerr.Error](err); empty && e.Number == sqlerr.EmptyQuery().Number {
+			return s.ok(w, mysqlwire.OK{}, more) // a comment of another version
+		}
 		return err
 	}
 	if len(stmt.Params) > 0 {
