@@ -192,6 +192,21 @@ func NoDefaultForViewField(db, view string) *Error {
 	return New(1423, "HY000", "Field of view '%s.%s' underlying table doesn't have a default value", db, view)
 }
 
+// ViewMultiUpdate is 1393: a change of several tables of a join view.
+func ViewMultiUpdate(db, view string) *Error {
+	return New(1393, "HY000", "Can not modify more than one base table through a join view '%s.%s'", db, view)
+}
+
+// ViewNoInsertFieldList is 1394.
+func ViewNoInsertFieldList(db, view string) *Error {
+	return New(1394, "HY000", "Can not insert into join view '%s.%s' without fields list", db, view)
+}
+
+// ViewDeleteMerged is 1395.
+func ViewDeleteMerged(db, view string) *Error {
+	return New(1395, "HY000", "Can not delete from join view '%s.%s'", db, view)
+}
+
 // NoBinaryLogging: 1381.
 func NoBinaryLogging() *Error {
 	return New(1381, "HY000", "You are not using binary logging")

@@ -120,7 +120,7 @@ func (b *binder) insert(n *ast.InsertStmt, alias *parser.RowAlias) (*logical.Ins
 	if len(n.PartitionNames) > 0 {
 		return nil, sqlerr.NotSupported("PARTITION")
 	}
-	through, err := b.insertInto(name)
+	through, err := b.insertInto(name, n.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -455,6 +455,11 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "UPDATE")
 	}
+	if v, err := b.joinView(name); err != nil {
+		return nil, err
+	} else if v != nil {
+		return b.multiUpdate(n)
+	}
 	b.hints(n.TableHints)
 	in, err := b.changeInput(n, "UPDATE", n.With, src, name)
 	if err != nil {
@@ -479,6 +484,11 @@ func (b *binder) delete(n *ast.DeleteStmt) (logical.Statement, error) {
 	}
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "DELETE")
+	}
+	if v, err := b.joinView(name); err != nil {
+		return nil, err
+	} else if v != nil {
+		return nil, sqlerr.ViewDeleteMerged(v.Database, v.Name)
 	}
 	b.hints(n.TableHints)
 	in, err := b.changeInput(n, "DELETE", n.With, src, name)

@@ -88,7 +88,11 @@ type binder struct {
 	aggArgs   []*aggArg
 	views     []*schema.View // that are read
 	viewStack []*schema.View // that are being bound
-	canon     *canonical     // of the view that is being made
+	// opening is the scope of the FROM in which views stand for their tables,
+	// computed what stands for the columns of such views.
+	opening  *scope
+	computed map[expr.ColID]expr.Expr
+	canon    *canonical // of the view that is being made
 	// targets are the tables that the statement changes, while what may not read
 	// it directly (1093) is bound; derived counts the derived tables around.
 	targets   []*schema.Table

@@ -164,6 +164,11 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			return nil, sqlerr.KeyDoesNotExist(n.IndexHints[0].IndexNames[0].O, alias)
 		}
 		b.canon.table(n, v.Database)
+		if b.opening != nil && b.opening == sc {
+			if src, err := b.openView(v, alias); src != nil || err != nil {
+				return src, err
+			}
+		}
 		return b.viewSource(v, alias)
 	}
 	t, err := b.table(n.Schema.O, name)

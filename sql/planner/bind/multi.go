@@ -16,7 +16,9 @@ func (b *binder) joinedTables(with *ast.WithClause, refs *ast.TableRefsClause, n
 	if err := b.withClause(sc, with, n); err != nil {
 		return nil, err
 	}
+	b.opening = sc
 	src, err := b.from(sc, refs.TableRefs)
+	b.opening = nil
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +30,14 @@ func (b *binder) joinedTables(with *ast.WithClause, refs *ast.TableRefsClause, n
 // exclusively, the others as InnoDB reads them in a change, shared.
 func lockJoined(sc *scope, targets []*logical.Scan) {
 	for _, t := range sc.src.tables {
-		if t.scan != nil {
-			t.scan.Lock = logical.Lock{Strength: logical.LockForShare}
+		scans := []*logical.Scan{t.scan}
+		if t.opened != nil {
+			scans = t.opened.scans
+		}
+		for _, s := range scans {
+			if s != nil {
+				s.Lock = logical.Lock{Strength: logical.LockForShare}
+			}
 		}
 	}
 	for _, t := range targets {
@@ -72,18 +80,19 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ref.scan == nil {
-			return nil, sqlerr.NonUpdatableTable(ref.alias, "UPDATE")
+		scan, name, err := b.assignTo(sc.src, ref, a.Column)
+		if err != nil {
+			return nil, err
 		}
-		if lists[ref.scan] == nil {
-			scans = append(scans, ref.scan)
-			b.targets = append(b.targets, ref.scan.Table)
+		if lists[scan] == nil {
+			scans = append(scans, scan)
+			b.targets = append(b.targets, scan.Table)
 		}
-		lists[ref.scan] = append(lists[ref.scan], a)
+		lists[scan] = append(lists[scan], &ast.Assignment{Column: &ast.ColumnName{Name: name}, Expr: a.Expr})
 	}
 	lockJoined(sc, scans)
 	for _, s := range scans {
-		set, err := b.assignmentsTo(sc, s, lists[s])
+		set, err := b.assignments(sc, s.Table, s.Alias, nil, lists[s])
 		if err != nil {
 			return nil, err
 		}
@@ -97,16 +106,6 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 	}
 	out.Subqueries = b.subqueries
 	return out, nil
-}
-
-// assignmentsTo binds the assignments to one table of a join. The columns were
-// found before.
-func (b *binder) assignmentsTo(sc *scope, s *logical.Scan, list []*ast.Assignment) ([]logical.Assignment, error) {
-	plain := make([]*ast.Assignment, len(list))
-	for i, a := range list {
-		plain[i] = &ast.Assignment{Column: &ast.ColumnName{Name: a.Column.Name}, Expr: a.Expr}
-	}
-	return b.assignments(sc, s.Table, s.Alias, nil, plain)
 }
 
 // owner is the table whose column a name means: 1052, 1054.
@@ -168,16 +167,17 @@ func (b *binder) multiDelete(n *ast.DeleteStmt) (*logical.MultiDelete, error) {
 		if ref == nil {
 			return nil, sqlerr.New(1109, "42S02", "Unknown table '%s' in MULTI DELETE", want.Name.O)
 		}
-		if ref.scan == nil {
-			return nil, sqlerr.NonUpdatableTable(ref.alias, "DELETE")
+		scan, err := deleteFrom(ref)
+		if err != nil {
+			return nil, err
 		}
 		for _, s := range out.Targets {
-			if s == ref.scan {
+			if s == scan {
 				return nil, sqlerr.NotUniqueTable(want.Name.O)
 			}
 		}
-		out.Targets = append(out.Targets, ref.scan)
-		b.targets = append(b.targets, ref.scan.Table)
+		out.Targets = append(out.Targets, scan)
+		b.targets = append(b.targets, scan.Table)
 	}
 	lockJoined(sc, out.Targets)
 	if out.Input, err = b.restrictJoined(sc, n.Where); err != nil {
@@ -195,6 +195,12 @@ func (b *binder) deleteTarget(src *source, want *ast.TableName) *tableRef {
 			continue
 		}
 		db := want.Schema.O
+		if t.opened != nil {
+			if t.opened.isNamed(t.alias, db, b.env.Database) {
+				return t
+			}
+			continue
+		}
 		isAlias := t.scan == nil || !strings.EqualFold(t.alias, t.scan.Table.Name)
 		switch {
 		case isAlias && db != "":

@@ -249,7 +249,7 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 }
 
 func (k *block) addColumn(c *logical.Column) {
-	k.fields = append(k.fields, field{name: c.Name, expr: k.b.padded(colExpr(c)), col: c})
+	k.fields = append(k.fields, field{name: c.Name, expr: k.b.padded(k.b.columnExpr(c)), col: c})
 }
 
 // fieldName is the name that MySQL gives a select-list item: the alias, the

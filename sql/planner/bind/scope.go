@@ -31,6 +31,8 @@ type tableRef struct {
 	derived logical.Node
 	// scans are the base tables of a view that shows their rows as they are.
 	scans []*logical.Scan
+	// opened is set for a view that stands for its tables.
+	opened *openedView
 }
 
 // source is a FROM clause or a part of it.
@@ -175,7 +177,7 @@ func (sc *scope) lookUp(db, table, name string) (expr.Expr, error) {
 		return nil, err
 	}
 	if c != nil {
-		return colExpr(c), nil
+		return sc.b.columnExpr(c), nil
 	}
 	if sc.alias != nil && !sc.inAgg && db == "" {
 		e, _, err := sc.alias(table, name)

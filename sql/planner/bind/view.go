@@ -209,6 +209,9 @@ func DescribeView(env *Env, v *schema.View) (cols []schema.Column, updatable, in
 	if v.Algorithm == "TEMPTABLE" {
 		return cols, false, false, nil
 	}
+	if src, err := newBinder(env).openView(v, v.Name); err == nil && src != nil && len(src.tables[0].opened.scans) > 1 {
+		return cols, true, true, nil
+	}
 	target, err := newBinder(env).viewTarget(v)
 	return cols, err == nil && target != nil, err == nil && target != nil && target.insertable(), nil
 }

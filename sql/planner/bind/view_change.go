@@ -342,7 +342,12 @@ func (b *binder) subqueryScans(conds []expr.Expr, table *schema.Table) bool {
 }
 
 // insertInto is the target of an INSERT through a view: 1288, 1471.
-func (b *binder) insertInto(n *ast.TableName) (*viewTarget, error) {
+func (b *binder) insertInto(n *ast.TableName, columns []*ast.ColumnName) (*viewTarget, error) {
+	if v, err := b.joinView(n); err != nil {
+		return nil, err
+	} else if v != nil {
+		return b.insertIntoJoin(v, n, columns)
+	}
 	t, err := b.changeThrough(n, "", "INSERT")
 	if err != nil {
 		if e, ok := err.(*sqlerr.Error); ok && e.Number == 1288 {
@@ -389,7 +394,11 @@ func (b *binder) checkableView(v *schema.View) error {
 	if err != nil {
 		return err
 	}
-	if t == nil {
+	tables, err := newBinder(b.env).openable(v)
+	if err != nil {
+		return err
+	}
+	if t == nil && tables < 2 {
 		return sqlerr.ViewNonUpdatableCheck(v.Database, v.Name)
 	}
 	return nil
