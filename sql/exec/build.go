@@ -106,6 +106,8 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 		return b.limitOp(x)
 	case *physical.HashJoin:
 		return b.hashJoin(x)
+	case *physical.MergeJoin:
+		return b.mergeJoin(x)
 	case *physical.LookupJoin:
 		return b.lookupJoin(x)
 	case *physical.NestedLoop:
@@ -187,6 +189,8 @@ func comesOrdered(n physical.Node) bool {
 		return comesOrdered(x.Input)
 	case *physical.HashJoin:
 		return !x.BuildLeft && comesOrdered(x.Left)
+	case *physical.MergeJoin:
+		return comesOrdered(x.Left)
 	case *physical.LookupJoin:
 		return comesOrdered(x.Left)
 	case *physical.NestedLoop:
@@ -294,6 +298,8 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 	case *physical.Project:
 		each(x.Exprs)
 	case *physical.HashJoin:
+		each(x.LeftKeys, x.RightKeys, x.Filter)
+	case *physical.MergeJoin:
 		each(x.LeftKeys, x.RightKeys, x.Filter)
 	case *physical.LookupJoin:
 		each(x.Keys, x.Filter, x.Inner.Filter, x.Inner.IndexFilter)

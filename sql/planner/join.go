@@ -34,6 +34,7 @@ func (p *planner) join(n *logical.Join, req request) (rel, error) {
 	}
 	items := []*joinItem{{node: n.Left, cols: idSet(l.cols), built: &l}, {node: n.Right, cols: idSet(n.Right.Columns())}}
 	g := newGraph(items, n.On, left.cols)
+	g.ordered = len(req.order) > 0
 	out, _, err := p.joinPair(g, l, 1, 1, n.Kind, g.conds, math.Inf(1))
 	if err != nil {
 		return rel{}, err
@@ -70,6 +71,8 @@ type joinGraph struct {
 	conds []*joinCond
 	// need are the columns that are read above the joins or by conditions.
 	need map[expr.ColID]bool
+	// ordered: the consumer wants an order, which a merge join would not keep.
+	ordered bool
 }
 
 // joinCond is a condition with the items that it reads; of equalities that

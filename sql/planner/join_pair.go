@@ -68,6 +68,12 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 			}
 		}
 	}
+	if m, ok, err := p.merge(g, &j, have); err != nil {
+		return rel{}, false, err
+	} else if ok && m.cost < bound {
+		looked = true
+		bound, build = m.cost, func() (rel, error) { return p.mergeJoin(&j, m) }
+	}
 	if hashed := len(j.equi) > 0 && !p.off("HashJoin"); !hashed && !looked {
 		if c := j.nestedCost(); c < bound {
 			build = func() (rel, error) { return p.nestedLoop(&j, c) }

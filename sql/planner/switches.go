@@ -19,6 +19,6 @@ func Rules() []string {
 // Operators are the names of the operators and ways of access that
 // Options.Disabled can switch off. Without IndexAccess tables are read whole.
 func Operators() []string {
-	return []string{"HashJoin", "LookupJoin", "StreamAggregate", "ParallelAggregate", "SortedDistinct", "MinMaxFromIndex", "IndexAccess",
+	return []string{"HashJoin", "LookupJoin", "MergeJoin", "StreamAggregate", "ParallelAggregate", "SortedDistinct", "MinMaxFromIndex", "IndexAccess",
 		"IndexUnion", "IndexIntersection", "SkipScan", "LooseIndexScan"}
 }

@@ -21,6 +21,7 @@ const (
 	BuildRow       = 60
 	ProbeRow       = 40
 	NestedPair     = 4
+	MergeRow       = 18 // each row of both sides of a merge join
 	SortCompare    = 12
 	MergeKey       = 40    // a key of an index merge, and
 	MergeCompare   = 12    // its place in the order

@@ -57,6 +57,11 @@ type IndexHint struct {
 	UseSet bool     // USE INDEX was given; with no names it allows no index
 	Force  []string // a full scan only when none of these can be used
 	Ignore []string
+	// Of optimizer hints: the indexes that merges and skip scans must use, or
+	// must not; with no names any.
+	Merge, NoMerge, Skip, NoSkip *[]string
+	// A merge join is chosen whatever it costs, or never.
+	MergeJoin, NoMergeJoin bool
 }
 
 // LockStrength of a locking read.

@@ -239,6 +239,8 @@ func Title(n Node) string {
 			s += " build left"
 		}
 		return s
+	case *MergeJoin:
+		return "merge join (" + n.Kind.String() + ")"
 	case *LookupJoin:
 		return "lookup join (" + n.Kind.String() + ")"
 	case *NestedLoop:
@@ -369,6 +371,14 @@ func scanTitle(s *Scan) string {
 	return out + lockText(s)
 }
 
+func joinKeys(left, right []expr.Expr) string {
+	keys := make([]string, len(left))
+	for i := range keys {
+		keys[i] = left[i].String() + " = " + right[i].String()
+	}
+	return strings.Join(keys, " and ")
+}
+
 // Details are the lines below an operator: spans, filters, keys, limits.
 func (p *Printer) Details(n Node) []string {
 	var out []string
@@ -410,11 +420,10 @@ func (p *Printer) Details(n Node) []string {
 	case *Project:
 		out = append(out, "exprs: "+join(n.Exprs, ", "))
 	case *HashJoin:
-		keys := make([]string, len(n.LeftKeys))
-		for i := range keys {
-			keys[i] = n.LeftKeys[i].String() + " = " + n.RightKeys[i].String()
-		}
-		out = append(out, "on: "+strings.Join(keys, " and "))
+		out = append(out, "on: "+joinKeys(n.LeftKeys, n.RightKeys))
+		add("filter", n.Filter)
+	case *MergeJoin:
+		out = append(out, "on: "+joinKeys(n.LeftKeys, n.RightKeys))
 		add("filter", n.Filter)
 	case *LookupJoin:
 		out = append(out, "keys: "+join(n.Keys, ", "))

@@ -204,6 +204,17 @@ type HashJoin struct {
 	BuildLeft bool
 }
 
+// MergeJoin joins two inputs that come in ascending order of their keys, which
+// are columns of one type in pairs; no two right rows have the same key. NULL
+// matches nothing. The order of the left rows is kept.
+type MergeJoin struct {
+	Base
+	Kind                JoinKind
+	Left, Right         Node
+	LeftKeys, RightKeys []expr.Expr
+	Filter              []expr.Expr
+}
+
 // LookupJoin finds for each left row the rows of a table by a prefix of its
 // primary key or an index (batched and sorted). Output are the left columns,
 // then those of Inner.Read.
@@ -345,6 +356,9 @@ func (n *Project) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs implements Node.
 func (n *HashJoin) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *MergeJoin) Inputs() []Node { return []Node{n.Left, n.Right} }
 
 // Inputs implements Node.
 func (n *LookupJoin) Inputs() []Node { return []Node{n.Left} }

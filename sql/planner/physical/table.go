@@ -108,6 +108,8 @@ func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []st
 			switch n.(type) {
 			case *HashJoin:
 				e = []string{"Using join buffer (hash join)"}
+			case *MergeJoin:
+				e = []string{"Using merge join"}
 			case *Apply:
 				e = []string{"Run for each row"}
 			}

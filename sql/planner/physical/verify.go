@@ -55,6 +55,8 @@ func verifyNode(n Node) error {
 		return placed(x.Exprs, x.Input.Columns())
 	case *HashJoin:
 		return verifyHashJoin(x)
+	case *MergeJoin:
+		return verifyHashJoin(&HashJoin{Base: x.Base, Kind: x.Kind, Left: x.Left, Right: x.Right, LeftKeys: x.LeftKeys, RightKeys: x.RightKeys, Filter: x.Filter})
 	case *LookupJoin:
 		return verifyLookupJoin(x)
 	case *NestedLoop:
