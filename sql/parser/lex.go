@@ -276,7 +276,7 @@ func versionComments(src string, mode types.SQLMode) string {
 			} else {
 				end += start + 4
 			}
-			out = versionComment(out, src, start, end)
+			out = translateHints(versionComment(out, src, start, end), src, start, end)
 			if strings.HasPrefix(src[start:], "/*!") || strings.HasPrefix(src[start:], "/*sqlots!") {
 				s.pos = start + 3 // its body is code, with strings of its own
 			} else {

@@ -34,10 +34,10 @@ func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok 
 	leftItem := g.items[bits.TrailingZeros64(have)]
 	ls, _ := baseTable(leftItem.node)
 	rs, _ := baseTable(j.item.node)
-	if ls == nil || rs == nil || p.change == ls || p.change == rs || ls.Hint.NoMergeJoin || rs.Hint.NoMergeJoin {
+	if ls == nil || rs == nil || p.change == ls || p.change == rs || ls.Opt.NoMergeJoin || rs.Opt.NoMergeJoin {
 		return best, false, nil
 	}
-	forced := ls.Hint.MergeJoin || rs.Hint.MergeJoin
+	forced := ls.Opt.MergeJoin || rs.Opt.MergeJoin
 	if !forced && (g.ordered || j.left.rows < mergeRows || j.right.rows < mergeRows) {
 		return best, false, nil
 	}

@@ -165,9 +165,7 @@ func (s *Session) planKey(dst, text []byte) []byte {
 	dst = append(dst, s.database...)
 	dst = append(dst, 0, byte(s.vars.mode), byte(s.vars.mode>>8), byte(s.vars.mode>>16), byte(s.vars.mode>>24),
 		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism), byte(s.vars.divDigits))
-	if s.vars.invisible {
-		dst = append(dst, 'i')
-	}
+	dst = append(dst, s.vars.switches...)
 	if s.vars.disabled != nil {
 		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
 	}

@@ -102,9 +102,11 @@ type vars struct {
 	divDigits   int // div_precision_increment
 	disabled    map[string]bool
 	invisible   bool // invisible indexes may be used
-	durability  storage.Durability
-	fixedTime   time.Time // SET timestamp = …
-	generation  uint64    // grows when a variable that plans depend on changes
+	// switches is optimizer_switch, empty for its default.
+	switches   string
+	durability storage.Durability
+	fixedTime  time.Time // SET timestamp = …
+	generation uint64    // grows when a variable that plans depend on changes
 }
 
 func newVars(g *Globals) *vars {
@@ -175,6 +177,13 @@ func (v *vars) set(global bool, name string, val *value.Datum, t schema.Type) er
 		var err error
 		if stored, err = v.checked(d, val, t); err != nil {
 			return err
+		}
+		if key == "optimizer_switch" { // SET changes the flags that it names
+			now := v.text(key)
+			if global {
+				now = d.Text(v.globals.Get(d))
+			}
+			stored = value.String(sysvar.MergeSwitches(now, d.Text(stored)))
 		}
 	}
 	if global {
@@ -316,30 +325,53 @@ func (v *vars) refresh() {
 	v.selectLimit = v.number("sql_select_limit")
 	v.divDigits = int(v.number("div_precision_increment"))
 	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
-	v.invisible = switchedOn(v.text("optimizer_switch"), "use_invisible_indexes")
 	v.disabled = nil
+	v.optimizerSwitches()
 	for _, n := range strings.Split(v.text("sqlots_disabled_rules"), ",") {
 		if n = strings.TrimSpace(n); n != "" {
-			if v.disabled == nil {
-				v.disabled = map[string]bool{}
-			}
-			v.disabled[n] = true
+			v.disable(n)
 		}
 	}
 	v.generation++
 }
 
-// switchedOn reports whether a flag of optimizer_switch is on. Of all flags
-// this server knows use_invisible_indexes alone; the others are kept and have
-// no effect.
-func switchedOn(text, flag string) bool {
-	on := false
-	for _, f := range strings.Split(text, ",") {
-		if name, val, ok := strings.Cut(strings.TrimSpace(f), "="); ok && strings.EqualFold(name, flag) {
-			on = strings.EqualFold(val, "on")
+// optimizerSwitches applies optimizer_switch. The flags that are not here are
+// kept and have no effect.
+func (v *vars) optimizerSwitches() {
+	v.switches = ""
+	text := v.text("optimizer_switch")
+	if text == sysvar.DefaultSwitches() {
+		v.invisible = false
+		return
+	}
+	v.switches = text
+	on := sysvar.Switches(text)
+	v.invisible = on["use_invisible_indexes"]
+	for _, s := range []struct {
+		flag string
+		off  []string
+	}{
+		{"index_merge", []string{"IndexUnion", "IndexIntersection"}}, {"index_merge_sort_union", []string{"IndexSortUnion"}},
+		{"index_merge_intersection", []string{"IndexIntersection"}}, {"skip_scan", []string{"SkipScan"}}, {"block_nested_loop", []string{"HashJoin"}},
+		{"semijoin", []string{"InToSemiJoin", "ExistsToSemiJoin"}},
+	} {
+		if !on[s.flag] {
+			v.disable(s.off...)
 		}
 	}
-	return on
+	if !on["index_merge_union"] && !on["index_merge_sort_union"] {
+		v.disable("IndexUnion")
+	}
+}
+
+// disable switches rules and operators of the planner off.
+func (v *vars) disable(names ...string) {
+	if v.disabled == nil {
+		v.disabled = map[string]bool{}
+	}
+	for _, n := range names {
+		v.disabled[n] = true
+	}
 }
 
 // Variable is a line of SHOW VARIABLES.

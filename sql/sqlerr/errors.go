@@ -499,6 +499,16 @@ func LockNoWait() *Error {
 	return New(3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
 }
 
+// UnresolvedHintName: 3128, the warning of an optimizer hint about what is not
+// there.
+func UnresolvedHintName(table, index, hint string) *Error {
+	name := "`" + table + "`@`select#1`"
+	if index != "" {
+		name += " `" + index + "`"
+	}
+	return New(3128, "HY000", "Unresolved name %s for %s hint", name, hint)
+}
+
 // QueryMemoryExceeded: 3170 with the limit, the error of a query that needs
 // more memory than its limit and cannot go on without.
 func QueryMemoryExceeded(limit int64, operator string) *Error {

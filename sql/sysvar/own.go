@@ -66,7 +66,7 @@ func own() []*Def {
 		readonly("character_set_system", "utf8mb3"),
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
-		stringVar("optimizer_switch", ScopeBoth, "", nil),
+		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
 		readonly("have_ssl", "YES"),                                                     // gone in MySQL 8.4, but tools ask
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no files at all
 		stringVar("init_connect", ScopeGlobal, "", nil),

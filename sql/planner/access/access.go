@@ -165,11 +165,21 @@ func Paths(r *Request) []*Path {
 		if p := r.path(x); p != nil {
 			paths = append(paths, p)
 		}
+		if wants(r.Scan.Opt.NoSkip, x) {
+			continue
+		}
 		if p := r.skipPath(x); p != nil {
+			if wants(r.Scan.Opt.Skip, x) {
+				return []*Path{p}
+			}
 			paths = append(paths, p)
 		}
 	}
-	paths = append(append(paths, r.fullScan()), r.merges(allowed, paths)...)
+	merges := r.merges(allowed, paths)
+	if len(merges) > 0 && r.Scan.Opt.Merge != nil {
+		return merges
+	}
+	paths = append(append(paths, r.fullScan()), merges...)
 	if len(r.Scan.Hint.Force) > 0 {
 		paths = allowed.preferForced(paths)
 	}
@@ -210,6 +220,19 @@ func (h *hints) index(name string, invisible bool) bool {
 		return h.use[n]
 	}
 	return !invisible
+}
+
+// wants reports whether an optimizer hint is about index x, nil for the primary
+// key: it names it, or none.
+func wants(hint *[]string, x *schema.Index) bool {
+	if hint == nil {
+		return false
+	}
+	name := "PRIMARY"
+	if x != nil {
+		name = x.Name
+	}
+	return len(*hint) == 0 || slices.Contains(*hint, name)
 }
 
 // preferForced drops the scan of all rows when a forced index can be used: for

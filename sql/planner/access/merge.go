@@ -49,7 +49,7 @@ func (r *Request) merges(allowed *hints, single []*Path) []*Path {
 		}
 	}
 	if !r.off("IndexIntersection") {
-		if p := r.intersection(single); p != nil {
+		if p := r.intersection(indexes, single); p != nil {
 			out = append(out, p)
 		}
 	}
@@ -60,13 +60,16 @@ func (r *Request) merges(allowed *hints, single []*Path) []*Path {
 // stands for the primary key.
 func (r *Request) mergeable(allowed *hints) []*schema.Index {
 	var out []*schema.Index
-	t := r.Scan.Table
-	if allowed.index("PRIMARY", false) {
+	t, hint := r.Scan.Table, &r.Scan.Opt
+	chosen := func(x *schema.Index) bool {
+		return (hint.Merge == nil || wants(hint.Merge, x)) && !wants(hint.NoMerge, x)
+	}
+	if allowed.index("PRIMARY", false) && chosen(nil) {
 		out = append(out, nil)
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if x.State == schema.IndexPublic && allowed.index(x.Name, x.Invisible && !r.Invisible) && t.HoldsAll(x) && t.ArrayPart(x) < 0 {
+		if x.State == schema.IndexPublic && allowed.index(x.Name, x.Invisible && !r.Invisible) && t.HoldsAll(x) && chosen(x) {
 			out = append(out, x)
 		}
 	}
@@ -123,6 +126,9 @@ func (r *Request) union(indexes []*schema.Index, at int) *Path {
 		parts = append(parts, part)
 		missed *= 1 - math.Min(part.entries/total, 1)
 	}
+	if m.Sorts() && r.off("IndexSortUnion") {
+		return nil
+	}
 	return r.mergePath(m, parts, total*(1-missed), total)
 }
 
@@ -160,17 +166,18 @@ func (r *Request) guess(conds []expr.Expr) float64 {
 
 // intersection is the path by the indexes that restrict different columns, the
 // most selective first, as long as one more makes it cheaper.
-func (r *Request) intersection(single []*Path) *Path {
+func (r *Request) intersection(indexes []*schema.Index, single []*Path) *Path {
 	var parts []mergePart
 	t := r.Scan.Table
 	total := math.Max(r.Est.TableRows(t), 1)
 	for _, p := range single {
-		if p.Set == nil || p.Skip != nil || p.Unique || p.Distinct || p.Index != nil && (t.ArrayPart(p.Index) >= 0 || !t.HoldsAll(p.Index)) {
+		if p.Set == nil || p.Skip != nil || p.Unique || p.Distinct || !slices.Contains(indexes, p.Index) {
 			continue
 		}
 		parts = append(parts, mergePart{MergePart: physical.MergePart{Index: p.Index, Ranges: p.Set}, entries: p.Entries, spans: 1})
 	}
-	if len(parts) < 2 || slices.ContainsFunc(parts, func(p mergePart) bool { return p.entries < worthMerging }) {
+	forced := r.Scan.Opt.Merge != nil
+	if len(parts) < 2 || !forced && slices.ContainsFunc(parts, func(p mergePart) bool { return p.entries < worthMerging }) {
 		return nil
 	}
 	sort.SliceStable(parts, func(i, j int) bool { return parts[i].entries < parts[j].entries })
@@ -186,7 +193,7 @@ func (r *Request) intersection(single []*Path) *Path {
 			continue
 		}
 		p := r.intersect(try, total)
-		if best != nil && p.Cost >= best.Cost {
+		if best != nil && p.Cost >= best.Cost && !forced {
 			break
 		}
 		best, chosen = p, try

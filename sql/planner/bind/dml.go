@@ -145,7 +145,7 @@ func (b *binder) insert(n *ast.InsertStmt, alias *parser.RowAlias) (*logical.Ins
 	if n.Priority == mysql.DelayedPriority {
 		b.warn(sqlerr.New(3005, "HY000", "INSERT DELAYED is no longer supported. The statement was converted to INSERT."))
 	}
-	b.hints(n.TableHints)
+	defer b.hints(n.TableHints)()
 	is := &insertScope{t: t, alias: name.Name.O, through: through}
 	if n.Select != nil {
 		if err := b.insertSource(is, n, out); err != nil {
@@ -460,7 +460,7 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	} else if v != nil {
 		return b.multiUpdate(n)
 	}
-	b.hints(n.TableHints)
+	defer b.hints(n.TableHints)()
 	in, err := b.changeInput(n, "UPDATE", n.With, src, name)
 	if err != nil {
 		return nil, err
@@ -490,7 +490,7 @@ func (b *binder) delete(n *ast.DeleteStmt) (logical.Statement, error) {
 	} else if v != nil {
 		return nil, sqlerr.ViewDeleteMerged(v.Database, v.Name)
 	}
-	b.hints(n.TableHints)
+	defer b.hints(n.TableHints)()
 	in, err := b.changeInput(n, "DELETE", n.With, src, name)
 	if err != nil {
 		return nil, err

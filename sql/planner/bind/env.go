@@ -79,6 +79,8 @@ type binder struct {
 	locks      bool
 	depth      int // nesting of query blocks and expressions
 	blocks     int // nesting of query blocks
+	// blockHints are the optimizer hints of the block that is being bound.
+	blockHints []*optHint
 	// correlations are the subqueries and lateral tables around what is being
 	// bound, outermost first; crossing is the least level of a scope that was
 	// read across one of them.

@@ -220,6 +220,7 @@ func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*s
 		return nil, err
 	}
 	s.Hint = hint
+	b.tableHints(s)
 	ref := &tableRef{alias: alias, db: t.Database, cols: append([]logical.Column(nil), s.Cols...), scan: s}
 	return &source{node: s, tables: []*tableRef{ref}, star: visible(s.Cols)}, nil
 }

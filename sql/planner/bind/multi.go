@@ -67,7 +67,7 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 	case n.Limit != nil:
 		return nil, sqlerr.WrongUsage("UPDATE", "LIMIT")
 	}
-	b.hints(n.TableHints)
+	defer b.hints(n.TableHints)()
 	sc, err := b.joinedTables(n.With, n.TableRefs, n)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (b *binder) multiDelete(n *ast.DeleteStmt) (*logical.MultiDelete, error) {
 	if n.Order != nil || n.Limit != nil {
 		return nil, sqlerr.WrongUsage("DELETE", "ORDER BY")
 	}
-	b.hints(n.TableHints)
+	defer b.hints(n.TableHints)()
 	sc, err := b.joinedTables(n.With, n.TableRefs, n)
 	if err != nil {
 		return nil, err

@@ -47,14 +47,6 @@ func (b *binder) query(sc *scope, n ast.ResultSetNode) (*result, error) {
 	return nil, internalf("query %T", n)
 }
 
-// hints warns of optimizer hints: none is known yet, and MySQL passes over
-// those that it does not know with a warning.
-func (b *binder) hints(list []*ast.TableOptimizerHint) {
-	for _, h := range list {
-		b.warn(sqlerr.NotSupported("optimizer hint " + strings.ToUpper(h.HintName.O)))
-	}
-}
-
 // block is the state of one SELECT.
 type block struct {
 	b      *binder
@@ -92,7 +84,7 @@ func (b *binder) selectStmt(env *scope, s *ast.SelectStmt) (*result, error) {
 	if s.Kind == ast.SelectStmtKindValues {
 		return b.valuesStmt(sc, s)
 	}
-	b.hints(s.TableHints)
+	defer b.hints(s.TableHints)()
 	k := &block{b: b, s: s, sc: sc}
 	k.win.k = k
 	if err := k.bind(); err != nil {

@@ -36,6 +36,7 @@ type Scan struct {
 	Alias string
 	Cols  []Column
 	Hint  IndexHint
+	Opt   OptHints
 	Lock  Lock
 	// Arrays are the arrays of multi-valued indexes of the table.
 	Arrays []Array
@@ -57,8 +58,12 @@ type IndexHint struct {
 	UseSet bool     // USE INDEX was given; with no names it allows no index
 	Force  []string // a full scan only when none of these can be used
 	Ignore []string
-	// Of optimizer hints: the indexes that merges and skip scans must use, or
-	// must not; with no names any.
+}
+
+// OptHints are the optimizer hints about one table occurrence.
+type OptHints struct {
+	// The indexes that merges and skip scans must use, or must not; with no names
+	// any. nil is no hint.
 	Merge, NoMerge, Skip, NoSkip *[]string
 	// A merge join is chosen whatever it costs, or never.
 	MergeJoin, NoMergeJoin bool

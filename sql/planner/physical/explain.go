@@ -311,16 +311,24 @@ func (m *IndexMerge) names() string {
 	return strings.Join(list, ",")
 }
 
+// Sorts reports whether the entries of a part do not come in the order of the
+// rows: MySQL's sort_union.
+func (m *IndexMerge) Sorts() bool {
+	for _, part := range m.Parts {
+		if part.Index != nil && part.Ranges.EqPrefix < min(len(part.Index.Parts), len(part.Ranges.Columns)) {
+			return true
+		}
+	}
+	return false
+}
+
 // String is how EXPLAIN names the merge.
 func (m *IndexMerge) String() string {
 	if m.Intersect {
 		return "intersect(" + m.names() + ")"
 	}
-	for _, part := range m.Parts {
-		// MySQL sorts unless the entries come in the order of the rows.
-		if own := part.Ranges.Columns; part.Index != nil && part.Ranges.EqPrefix < min(len(part.Index.Parts), len(own)) {
-			return "sort_union(" + m.names() + ")"
-		}
+	if m.Sorts() {
+		return "sort_union(" + m.names() + ")"
 	}
 	return "union(" + m.names() + ")"
 }

@@ -34,7 +34,7 @@ func TestMergeJoins(t *testing.T) {
 		at := *seed + int64(i)
 		r := rand.New(rand.NewSource(at))
 		w.r = r
-		sql := mergeJoins[r.Intn(len(mergeJoins))]
+		sql := strings.ReplaceAll(mergeJoins[r.Intn(len(mergeJoins))], "SELECT ", "SELECT /*+ MERGE_JOIN(a2,b2) */ ")
 		if strings.Contains(sql, "%d") {
 			sql = fmt.Sprintf(sql, r.Intn(6))
 		}
