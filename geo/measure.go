@@ -3,7 +3,10 @@ package geo
 import "math"
 
 // distance in a plane.
-func distance(p, q Point) float64 { return math.Hypot(p.X-q.X, p.Y-q.Y) }
+func distance(p, q Point) float64 {
+	dx, dy := p.X-q.X, p.Y-q.Y
+	return math.Sqrt(dx*dx + dy*dy)
+}
 
 // PointDistance is the distance of two points: geodesic in a geographic system.
 func (s *SRS) PointDistance(p, q Point) float64 {
