@@ -86,6 +86,15 @@ func NewPoint(p Point) Geometry { return Geometry{Type: TypePoint, Points: []Poi
 // NewLine makes a line.
 func NewLine(p []Point) Geometry { return Geometry{Type: TypeLineString, Points: p} }
 
+// NewMultiLine makes a multi-line.
+func NewMultiLine(lines [][]Point) Geometry {
+	g := Geometry{Type: TypeMultiLineString}
+	for _, l := range lines {
+		g.Parts = append(g.Parts, NewLine(l))
+	}
+	return g
+}
+
 // NewPolygon makes a polygon of closed rings.
 func NewPolygon(rings ...[]Point) Geometry { return Geometry{Type: TypePolygon, Rings: rings} }
 

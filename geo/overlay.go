@@ -25,7 +25,13 @@ func Overlay(s *SRS, op SetOp, a, b Geometry) (Geometry, error) {
 	if err != nil {
 		return Geometry{}, err
 	}
-	out, err := overlay(op, layersOf(a), layersOf(b))
+	x, y := layersOf(a), layersOf(b)
+	for _, l := range []*layers{&x, &y} {
+		if l.areas, err = unionAll(l.areas); err != nil {
+			return Geometry{}, err
+		}
+	}
+	out, err := overlay(op, x, y)
 	if err != nil {
 		return Geometry{}, err
 	}
@@ -133,7 +139,15 @@ func intersect(a, b layers) (layers, error) {
 	}
 	keep(a.points, b)
 	keep(b.points, layers{lines: a.lines, areas: a.areas})
-	out.points = minusPoints(out.points, layers{lines: out.lines, areas: out.areas})
+	lines, points := NewMultiLine(out.lines), out.points
+	out.points = nil
+	for _, p := range minusPoints(points, layers{areas: out.areas}) {
+		// Crossings are rounded: one that lies on a line may miss it by that.
+		if !lines.segments(func(a, b Point) bool { return segmentDistance(p, a, b) > 1e-13*(math.Abs(p.X)+math.Abs(p.Y)) }) {
+			continue
+		}
+		out.points = append(out.points, p)
+	}
 	return out, nil
 }
 
@@ -156,10 +170,17 @@ func (l layers) areaHas(p Point) bool {
 	return slices.ContainsFunc(l.areas, func(a Geometry) bool { return inPolygon(p, a.Rings) != outside })
 }
 
+// nearlySame reports points that differ by rounding: a crossing that was
+// computed twice.
+func nearlySame(p, q Point) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 4e-15*math.Max(math.Abs(a), math.Abs(b)) }
+	return near(p.X, q.X) && near(p.Y, q.Y)
+}
+
 func minusPoints(points []Point, set layers) []Point {
 	var out []Point
 	for _, p := range points {
-		if !set.has(p) && !slices.Contains(out, p) {
+		if !set.has(p) && !slices.ContainsFunc(out, func(q Point) bool { return nearlySame(p, q) }) {
 			out = append(out, p)
 		}
 	}
@@ -220,6 +241,7 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 			}
 			cuts, shared := set.meet(a, b)
 			straight := false // the piece before, on this segment, was kept
+			kept := make([]bool, len(cuts)+1)
 			for k := 1; k < len(cuts); k++ {
 				p, q := cuts[k-1], cuts[k]
 				mid := (p.t + q.t) / 2
@@ -230,6 +252,7 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 					straight = false
 					continue
 				}
+				kept[k] = true
 				if len(current) == 0 {
 					current = []Point{p.p}
 				} else if straight {
@@ -239,8 +262,8 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 				straight = true
 			}
 			if in {
-				for _, c := range cuts {
-					if set.has(c.p) || c.t > 0 && c.t < 1 {
+				for k, c := range cuts {
+					if !kept[k] && !kept[k+1] && (c.t > 0 && c.t < 1 || set.has(c.p)) {
 						points = append(points, c.p)
 					}
 				}

@@ -28,7 +28,7 @@
 //
 // Not here: accumulators of aggregates and window functions (Agg and Window are
 // data), names
-// and clauses (the binder's), geometry.
+// and clauses (the binder's), the algorithms of geometries (geo).
 //
 // # Invariants
 //

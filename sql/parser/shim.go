@@ -362,6 +362,9 @@ func (h *shim) outOfScope() error {
 		return sqlerr.NotSupported(first)
 	}
 	for i := range h.toks {
+		if isGeometryWord(h.word(i)) && h.word(i-1) == "AS" && h.op(i+1, ")") && h.word(h.opening(i+1)-1) == "CAST" {
+			return sqlerr.NotSupported("CAST AS " + h.word(i))
+		}
 		if h.word(i) == "RETURNING" && h.depth(i) == 0 {
 			return sqlerr.NotSupported("RETURNING")
 		}
@@ -460,6 +463,11 @@ func (h *shim) tableList(i int) ([][2]string, int) {
 // read.
 func (h *shim) createTable() error {
 	for i := range h.toks {
+		if isGeometryWord(h.word(i)) {
+			if err := h.geometryColumn(i); err != nil {
+				return err
+			}
+		}
 		switch h.word(i) {
 		case "INCLUDE":
 			if !h.op(i+1, "(") || !h.op(i-1, ")") {
@@ -488,10 +496,6 @@ func (h *shim) createTable() error {
 				body = strings.ReplaceAll(body, `\`, `\\`)
 			}
 			h.replace(i, end, "SECONDARY_ENGINE_ATTRIBUTE='"+strings.ReplaceAll(body, "'", "''")+"'")
-		case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
-			if err := h.geometryColumn(i); err != nil {
-				return err
-			}
 		case "SRID":
 			if err := h.strayedSRID(i); err != nil {
 				return err

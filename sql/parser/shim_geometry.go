@@ -36,6 +36,14 @@ func (h *shim) stCollect() {
 	}
 }
 
+func isGeometryWord(w string) bool {
+	switch w {
+	case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
+		return true
+	}
+	return false
+}
+
 // geometryColumn rewrites the type of a column definition at token i, and the
 // SRID among its attributes, as an ENUM that carries both.
 func (h *shim) geometryColumn(i int) error {
@@ -119,11 +127,8 @@ func (h *shim) strayedSRID(i int) error {
 			}
 			continue
 		}
-		switch h.word(j) {
-		case "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION":
-			if h.isColumnType(j) {
-				return nil
-			}
+		if isGeometryWord(h.word(j)) && h.isColumnType(j) {
+			return nil
 		}
 	}
 	return sqlerr.WrongUsage("SRID", "non-geometry column")
