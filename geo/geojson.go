@@ -347,18 +347,15 @@ func (o GeoJSONOptions) pair(dst []byte, p Point) []byte {
 	return o.number(append(o.number(dst, p.X), ','), p.Y)
 }
 
-// number keeps integers integers, as MySQL's JSON does.
+// number is a double, also where it has no fraction.
 func (o GeoJSONOptions) number(dst []byte, f float64) []byte {
 	if o.Digits < 308 && math.Abs(f) < 1e15 {
 		if t := strconv.FormatFloat(f, 'f', min(o.Digits, 40), 64); o.Digits < 17 || f == 0 || math.Abs(f) < 1e-15 {
 			f, _ = strconv.ParseFloat(t, 64)
 		}
 	}
-	if f == 0 {
-		return append(dst, '0')
-	}
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.AppendInt(dst, int64(f), 10)
+		return append(strconv.AppendInt(dst, int64(f), 10), ".0"...)
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }

@@ -27,6 +27,9 @@ func Relate(s *SRS, r Relation, a, b Geometry) (bool, error) {
 	if r == RelContains {
 		return Relate(s, RelWithin, b, a)
 	}
+	if apart(s, a, b) { // before the plane, into which both must fit
+		return r == RelDisjoint, nil
+	}
 	a, b, _, err := planar(s, a, b)
 	if err != nil {
 		return false, err
@@ -61,6 +64,13 @@ func Relate(s *SRS, r Relation, a, b Geometry) (bool, error) {
 		return false, err
 	}
 	return matches(r, da, db, matrix), nil
+}
+
+// apart reports geometries whose boxes have no common point.
+func apart(s *SRS, a, b Geometry) bool {
+	x, ok1 := BoundsOf(s, a)
+	y, ok2 := BoundsOf(s, b)
+	return !ok1 || !ok2 || RelateBoxes(BoxDisjoint, s.IsGeographic(), x, y)
 }
 
 func allPoints(g Geometry) bool {

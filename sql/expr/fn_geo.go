@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"errors"
 	"math"
 
@@ -52,35 +53,65 @@ func geoArg(f *Func, d value.Datum) (geo.Value, *geo.SRS, error) {
 	if err != nil {
 		return v, nil, sqlerr.InvalidGISData(f.Name)
 	}
+	s, err := checkSystem(f, v)
+	return v, s, err
+}
+
+// checkSystem finds the system of v, see geoArg.
+func checkSystem(f *Func, v geo.Value) (*geo.SRS, error) {
 	s, ok := geo.Lookup(v.SRID)
 	if !ok {
-		return v, nil, sqlerr.SRSNotFound(v.SRID)
+		return nil, sqlerr.SRSNotFound(v.SRID)
 	}
 	if s.IsGeographic() {
 		if p, lon, bad := geo.OutOfRange(v.Geometry); bad && lon {
-			return v, nil, sqlerr.GeometryLongitudeOutOfRange(f.Name, p.X)
+			return nil, sqlerr.GeometryLongitudeOutOfRange(f.Name, p.X)
 		} else if bad {
-			return v, nil, sqlerr.GeometryLatitudeOutOfRange(f.Name, p.Y)
+			return nil, sqlerr.GeometryLatitudeOutOfRange(f.Name, p.Y)
 		}
 	}
-	return v, s, nil
+	return s, nil
+}
+
+// decoded is the last value of an argument: areas that many points are compared
+// with are read once.
+type decoded struct {
+	raw []byte
+	v   geo.Value
+}
+
+func (d *decoded) read(f *Func, b []byte) error {
+	if d.raw != nil && bytes.Equal(d.raw, b) {
+		return nil
+	}
+	v, err := geo.Decode(b)
+	if err != nil {
+		return sqlerr.InvalidGISData(f.Name)
+	}
+	d.raw, d.v = append(d.raw[:0], b...), v
+	return nil
 }
 
 // geoPair reads two geometries of one system: 3033.
-func geoPair(f *Func, x, y value.Datum) (a, b geo.Value, s *geo.SRS, err error) {
-	if a, err = geo.Decode(x.Bytes()); err != nil {
-		return a, b, nil, sqlerr.InvalidGISData(f.Name)
+func geoPair(c *Ctx, f *Func, x, y value.Datum) (a, b geo.Value, s *geo.SRS, err error) {
+	last, err := cached(c, f, func() (*[2]decoded, error) { return &[2]decoded{}, nil })
+	if err != nil {
+		return a, b, nil, err
 	}
-	if b, err = geo.Decode(y.Bytes()); err != nil {
-		return a, b, nil, sqlerr.InvalidGISData(f.Name)
+	if err = last[0].read(f, x.Bytes()); err != nil {
+		return a, b, nil, err
 	}
+	if err = last[1].read(f, y.Bytes()); err != nil {
+		return a, b, nil, err
+	}
+	a, b = last[0].v, last[1].v
 	if a.SRID != b.SRID {
 		return a, b, nil, sqlerr.DifferentSRIDs(f.Name, a.SRID, b.SRID)
 	}
-	if a, s, err = geoArg(f, x); err != nil {
+	if s, err = checkSystem(f, a); err != nil {
 		return a, b, nil, err
 	}
-	b, _, err = geoArg(f, y)
+	_, err = checkSystem(f, b)
 	return a, b, s, err
 }
 
@@ -216,8 +247,8 @@ func rowAssemble(t geo.Type) rowFunc {
 	}
 }
 
-func rowMakeEnvelope(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	p, q, s, err := geoPair(f, a[0], a[1])
+func rowMakeEnvelope(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	p, q, s, err := geoPair(c, f, a[0], a[1])
 	switch {
 	case err != nil:
 		return value.Null, err

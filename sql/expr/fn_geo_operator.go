@@ -29,8 +29,8 @@ func geoOperatorDefs() []entry {
 }
 
 func rowOverlay(op geo.SetOp) rowFunc {
-	return func(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-		a, b, s, err := geoPair(f, d[0], d[1])
+	return func(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+		a, b, s, err := geoPair(c, f, d[0], d[1])
 		if err != nil {
 			return value.Null, err
 		}

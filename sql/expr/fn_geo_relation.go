@@ -39,8 +39,8 @@ func geoRelationDefs() []entry {
 }
 
 func rowRelation(r geo.Relation) rowFunc {
-	return func(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-		a, b, s, err := geoPair(f, d[0], d[1])
+	return func(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+		a, b, s, err := geoPair(c, f, d[0], d[1])
 		if err != nil {
 			return value.Null, err
 		}
@@ -66,8 +66,8 @@ func rowRelation(r geo.Relation) rowFunc {
 }
 
 func rowBoxRelation(r geo.BoxRelation) rowFunc {
-	return func(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-		a, b, s, err := geoPair(f, d[0], d[1])
+	return func(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+		a, b, s, err := geoPair(c, f, d[0], d[1])
 		if err != nil {
 			return value.Null, err
 		}
@@ -80,8 +80,8 @@ func rowBoxRelation(r geo.BoxRelation) rowFunc {
 	}
 }
 
-func rowDistance(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-	a, b, s, err := geoPair(f, d[0], d[1])
+func rowDistance(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+	a, b, s, err := geoPair(c, f, d[0], d[1])
 	if err != nil || a.IsEmpty() || b.IsEmpty() {
 		return value.Null, err
 	}
@@ -92,8 +92,8 @@ func rowDistance(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 	return inUnit(f, s, d, 2, "Distance", l)
 }
 
-func rowDistanceSphere(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-	a, b, s, err := geoPair(f, d[0], d[1])
+func rowDistanceSphere(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+	a, b, s, err := geoPair(c, f, d[0], d[1])
 	if err != nil {
 		return value.Null, err
 	}
@@ -135,8 +135,8 @@ func notImplemented(f *Func, s *geo.SRS, names string) error {
 	return sqlerr.NotImplementedForCartesianSRS(f.Name, names)
 }
 
-func rowFrechet(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-	a, b, s, err := geoPair(f, d[0], d[1])
+func rowFrechet(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+	a, b, s, err := geoPair(c, f, d[0], d[1])
 	if err != nil {
 		return value.Null, err
 	}
@@ -156,8 +156,8 @@ var hausdorffTypes = map[[2]geo.Type]bool{
 	{geo.TypeMultiLineString, geo.TypeMultiLineString}: true,
 }
 
-func rowHausdorff(_ *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
-	a, b, s, err := geoPair(f, d[0], d[1])
+func rowHausdorff(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
+	a, b, s, err := geoPair(c, f, d[0], d[1])
 	if err != nil {
 		return value.Null, err
 	}

@@ -150,7 +150,7 @@ func rowJSONOf(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	case value.KindDecimal:
 		return value.JSONOf(value.JSONDecimal(d.Decimal())), nil
 	case value.KindBytes:
-		if t.IsBinary() {
+		if t.IsBinary() || t.ID == schema.TypeGeometry {
 			break
 		}
 		if isUTF8(charsetName(t.Collation)) {

@@ -321,6 +321,9 @@ func ToJSON(_ *Env, d value.Datum, t schema.Type) ([]byte, error) {
 	case value.KindDuration:
 		return value.JSONTime(d.Duration()), nil
 	case value.KindBytes:
+		if t.ID == schema.TypeGeometry {
+			return geometryToJSON(d.Bytes())
+		}
 		return textToJSON(d.Bytes(), t), nil
 	}
 	return value.JSONNull(), nil

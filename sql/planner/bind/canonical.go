@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/format"
 
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -198,5 +199,43 @@ func restore(n ast.Node) (string, error) {
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return "", sqlerr.NotSupported("this SELECT in a view")
 	}
-	return b.String(), nil
+	return collectText(b.String()), nil
+}
+
+// collectText writes ST_COLLECT as it was before the parser's shim, see
+// parser.CollectFunc.
+func collectText(s string) string {
+	const mark = parser.CollectFunc + "("
+	for {
+		at := strings.Index(s, mark)
+		if at < 0 {
+			return s
+		}
+		start, word := at-len("sum("), ""
+		if strings.HasSuffix(s[:at], "sum(distinct ") {
+			start, word = at-len("sum(distinct "), "distinct "
+		}
+		// The parenthesis that closes the mark, behind quoted text.
+		depth, end := 1, at+len(mark)
+		for quote := byte(0); end < len(s) && depth > 0; end++ {
+			switch c := s[end]; {
+			case quote != 0:
+				if c == quote {
+					quote = 0
+				} else if c == '\\' && quote == '\'' {
+					end++
+				}
+			case c == '\'' || c == '`':
+				quote = c
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			}
+		}
+		if start < 0 || depth > 0 || end >= len(s) {
+			return s
+		}
+		s = s[:start] + "st_collect(" + word + s[at+len(mark):end-1] + s[end:]
+	}
 }

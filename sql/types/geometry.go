@@ -1,6 +1,8 @@
 package types
 
 import (
+	"math"
+
 	"github.com/sqlots/sqlots/geo"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -22,4 +24,13 @@ func (s *storer) geometry(d value.Datum, from schema.Type) (value.Datum, error) 
 		return value.Null, sqlerr.WrongSRIDForColumn(s.col.Name, v.SRID, t.SRID)
 	}
 	return d, nil
+}
+
+// geometryToJSON is a geometry as GeoJSON.
+func geometryToJSON(b []byte) ([]byte, error) {
+	v, err := geo.Decode(b)
+	if err != nil {
+		return nil, sqlerr.InvalidGISData("cast_as_json")
+	}
+	return value.ParseJSON(geo.AppendGeoJSON(nil, v, geo.GeoJSONOptions{Digits: math.MaxInt32}))
 }
