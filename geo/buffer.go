@@ -20,8 +20,19 @@ var DefaultBufferStyle = BufferStyle{PointCircle: 32, EndCircle: 32, JoinCircle:
 // take a negative distance, and shrink. Errors: ErrTooManyPoints, ErrOverlay.
 func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, error) {
 	b := bufferer{d: math.Abs(d), style: style, limit: maxPoints}
-	var areas []Geometry
+	simples, areas := []Geometry{}, []Geometry{}
 	for _, s := range g.Simples() {
+		if s.Type == TypePolygon {
+			areas = append(areas, s)
+		} else {
+			simples = append(simples, s)
+		}
+	}
+	areas, err := unionAll(areas) // the borders between them are inside
+	if err != nil {
+		return Geometry{}, err
+	}
+	for _, s := range append(simples, areas...) {
 		switch s.Type {
 		case TypePoint:
 			b.point(s.Points[0])
@@ -31,14 +42,12 @@ func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, 
 			for _, r := range s.Rings {
 				b.line(r, true)
 			}
-			areas = append(areas, s)
 		}
 		if b.points > b.limit {
 			return Geometry{}, ErrTooManyPoints
 		}
 	}
 	var parts []Geometry
-	var err error
 	if d > 0 {
 		parts, err = unionAll(append(b.pieces, areas...))
 	} else if parts, err = unionAll(b.pieces); err == nil {
