@@ -35,6 +35,14 @@ func (s *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return s.in.Next(ctx)
 }
 
+// Counters implements Counted.
+func (s *scanOp) Counters() Counters {
+	if c, ok := s.in.(Counted); ok {
+		return c.Counters()
+	}
+	return Counters{}
+}
+
 func (s *scanOp) Close() error {
 	s.done = true
 	if s.in == nil {

@@ -50,6 +50,20 @@ type Lookup interface {
 	Close() error
 }
 
+// Counters are what an operator of a Source has read from the store.
+type Counters struct {
+	// Pairs and Bytes are of the keys and values that were read, Seeks the
+	// scans and point reads.
+	Pairs, Bytes, Seeks int64
+}
+
+// Counted is implemented by operators and look-ups of a Source that count, for
+// EXPLAIN ANALYZE.
+type Counted interface {
+	// Counters are those so far.
+	Counters() Counters
+}
+
 // Sink changes tables. It belongs to one statement and one goroutine. Rows are
 // whole table rows in table order, with values as types.Store made them.
 type Sink interface {

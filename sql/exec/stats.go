@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +24,18 @@ type nodeStats struct {
 	rows, batches, loops, nanos, mem atomic.Int64
 	// spilled are bytes on disk; files and partitions were made for them.
 	spilled, files, partitions atomic.Int64
+	// What was read from the store.
+	keys, bytes, seeks atomic.Int64
+}
+
+// read adds what an operator or look-up that ends has read.
+func (n *nodeStats) read(from any) {
+	if c, ok := from.(Counted); ok {
+		x := c.Counters()
+		n.keys.Add(x.Pairs)
+		n.bytes.Add(x.Bytes)
+		n.seeks.Add(x.Seeks)
+	}
 }
 
 func (n *nodeStats) memory(bytes int64) {
@@ -60,18 +71,9 @@ func (s *Stats) Actual(n physical.Node) (physical.Actual, bool) {
 	if st == nil || st.loops.Load() == 0 {
 		return physical.Actual{}, false
 	}
-	a := physical.Actual{Rows: st.rows.Load(), Batches: st.batches.Load(), Loops: st.loops.Load(), Seconds: float64(st.nanos.Load()) / 1e9}
-	if m := st.mem.Load(); m > 0 {
-		a.Extra = "memory=" + strconv.FormatInt(m, 10)
-	}
-	for _, x := range []struct {
-		name string
-		n    int64
-	}{{" spilled=", st.spilled.Load()}, {" files=", st.files.Load()}, {" partitions=", st.partitions.Load()}} {
-		if x.n > 0 {
-			a.Extra += x.name + strconv.FormatInt(x.n, 10)
-		}
-	}
+	a := physical.Actual{Rows: st.rows.Load(), Batches: st.batches.Load(), Loops: st.loops.Load(), Seconds: float64(st.nanos.Load()) / 1e9,
+		Keys: st.keys.Load(), Bytes: st.bytes.Load(), Seeks: st.seeks.Load(),
+		Memory: st.mem.Load(), Spilled: st.spilled.Load(), Files: st.files.Load(), Partitions: st.partitions.Load()}
 	return a, true
 }
 
@@ -80,6 +82,16 @@ type statOp struct {
 	Operator
 	st     *nodeStats
 	opened bool
+	closed bool
+}
+
+// Close implements Operator.
+func (s *statOp) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.st.read(s.Operator)
+	}
+	return s.Operator.Close()
 }
 
 func (s *statOp) Next(ctx context.Context) (*vec.Batch, error) {
@@ -100,7 +112,17 @@ func (s *statOp) Next(ctx context.Context) (*vec.Batch, error) {
 // statLookup counts the rows that a Lookup finds; each Find is a loop.
 type statLookup struct {
 	Lookup
-	st *nodeStats
+	st     *nodeStats
+	closed bool
+}
+
+// Close implements Lookup.
+func (s *statLookup) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.st.read(s.Lookup)
+	}
+	return s.Lookup.Close()
 }
 
 func (s *statLookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(*vec.Batch, []uint16) error) error {

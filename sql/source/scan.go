@@ -251,6 +251,14 @@ type narrowOp struct {
 	out  vec.Batch
 }
 
+// Counters implements Counted.
+func (o *narrowOp) Counters() Counters {
+	if in, ok := o.Operator.(Counted); ok {
+		return in.Counters()
+	}
+	return Counters{}
+}
+
 // Next implements exec.Operator.
 func (o *narrowOp) Next(ctx context.Context) (*vec.Batch, error) {
 	b, err := o.Operator.Next(ctx)

@@ -5,21 +5,15 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/storage"
 )
 
 // Counters are what a scan read from the store.
-type Counters struct {
-	// Pairs and Bytes are of the keys and values that were read, Seeks the
-	// scans and point reads.
-	Pairs, Bytes, Seeks int64
-}
+type Counters = exec.Counters
 
 // Counted is implemented by the operators of this package.
-type Counted interface {
-	// Counters are those so far.
-	Counters() Counters
-}
+type Counted = exec.Counted
 
 // walker brings the pairs of spans or of points, one after the other.
 type walker struct {

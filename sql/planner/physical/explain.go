@@ -14,7 +14,25 @@ import (
 type Actual struct {
 	Rows, Batches, Loops int64
 	Seconds              float64
-	Extra                string
+	// Keys and Bytes were read from the store, by Seeks scans and point reads.
+	Keys, Bytes, Seeks int64 `json:",omitempty"`
+	// Memory is the most bytes held at a time, Spilled the bytes put aside in
+	// Files, cut into Partitions.
+	Memory, Spilled, Files, Partitions int64 `json:",omitempty"`
+}
+
+// String is the measurements behind rows, times and loops.
+func (a *Actual) String() string {
+	var b strings.Builder
+	for _, x := range []struct {
+		name string
+		n    int64
+	}{{"keys", a.Keys}, {"bytes", a.Bytes}, {"seeks", a.Seeks}, {"memory", a.Memory}, {"spilled", a.Spilled}, {"files", a.Files}, {"partitions", a.Partitions}} {
+		if x.n > 0 {
+			fmt.Fprintf(&b, " %s=%d", x.name, x.n)
+		}
+	}
+	return b.String()
 }
 
 // Printer prints plans.
@@ -195,10 +213,7 @@ func (p *Printer) actual(b *strings.Builder, n Node) {
 		return
 	}
 	fmt.Fprintf(b, " (actual time=%.3fms rows=%d loops=%d", a.Seconds*1e3, a.Rows, a.Loops)
-	if a.Extra != "" {
-		b.WriteString(" " + a.Extra)
-	}
-	b.WriteByte(')')
+	b.WriteString(a.String() + ")")
 }
 
 // number prints estimates without false precision.
