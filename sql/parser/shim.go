@@ -632,8 +632,8 @@ func (h *shim) derivedColumns() {
 			continue
 		}
 		open, end := h.opening(i), h.closing(name+1)
-		if open < 0 || end < 0 {
-			continue
+		if open < 0 || end < 0 || !h.nameList(name+2, end) {
+			continue // as in CAST((SELECT …) AS DECIMAL(10,2))
 		}
 		switch h.word(open + 1) {
 		case "SELECT", "VALUES", "TABLE":
@@ -646,6 +646,16 @@ func (h *shim) derivedColumns() {
 		h.insertBefore(i, ") SELECT * FROM "+q)
 		h.replace(name+1, end, "")
 	}
+}
+
+// nameList reports names and commas between two tokens, the second exclusive.
+func (h *shim) nameList(from, end int) bool {
+	for i := from; i < end; i += 2 {
+		if !h.isName(i) || i+1 < end && !h.op(i+1, ",") {
+			return false
+		}
+	}
+	return from < end
 }
 
 // selectInto: SELECT … INTO @a, @b: the variables go into the statement.
