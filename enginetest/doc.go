@@ -9,8 +9,8 @@
 // # Model
 //
 // A suite is a list of cases, each a set-up and steps: a statement and its
-// expected outcome. A read-only suite sets up once; the cases of others begin
-// with fresh databases. A step that does not do what the corpus says is a
+// expected outcome. The cases of some suites share one set-up; those of others
+// begin with fresh databases. A step that does not do what the corpus says is a
 // difference, named by suite, case and statement.
 //
 // # Invariants

@@ -120,6 +120,30 @@ func (s *session) query(ctx context.Context, q string, args []driver.NamedValue)
 	return read(r)
 }
 
+// unknownTable is the text of errors 1146 and 1051.
+var unknownTable = regexp.MustCompile(`[Tt]able '(?:[^.']*\.)?([^.']+)'`)
+
+// inCase is q with the name of the table that err misses as the table is
+// spelled: the corpus takes names of tables as equal whatever their case. ok is
+// false if there is no such table.
+func (s *session) inCase(ctx context.Context, q string, err error) (_ string, ok bool) {
+	m := unknownTable.FindStringSubmatch(fmt.Sprint(err))
+	if n := numberOfError(err); m == nil || n != 1146 && n != 1051 {
+		return "", false
+	}
+	tables, err := s.query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", nil)
+	if err != nil {
+		return "", false
+	}
+	for _, row := range tables.values {
+		if name := textOf(row[0]); name != m[1] && strings.EqualFold(name, m[1]) {
+			changed := regexp.MustCompile(`(?i)\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(q, name)
+			return changed, changed != q
+		}
+	}
+	return "", false
+}
+
 func read(r driver.Rows) (_ *rows, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	out := &rows{names: r.Columns()}
@@ -224,7 +248,7 @@ func (r *runner) run(ctx context.Context, s *suite) ([]difference, int, error) {
 	steps := 0
 	for i := range s.cases {
 		c := &s.cases[i]
-		if i == 0 || !s.readOnly {
+		if i == 0 || !s.shared {
 			if err := r.begin(ctx, s); err != nil {
 				return out, steps, fmt.Errorf("%s: setting up: %w", s.name, err)
 			}
@@ -278,7 +302,11 @@ func (r *runner) keyOf(s *suite, c *testCase, what string) string {
 
 func (r *runner) runCase(ctx context.Context, s *suite, c *testCase) (out []difference, steps int) {
 	for _, q := range c.setUp {
-		if _, _, err := r.session.exec(ctx, q, nil); err != nil {
+		_, _, err := r.session.exec(ctx, q, nil)
+		for again, ok := r.session.inCase(ctx, q, err); ok; again, ok = r.session.inCase(ctx, again, err) {
+			_, _, err = r.session.exec(ctx, again, nil)
+		}
+		if err != nil {
 			key := r.keyOf(s, c, "set-up: "+q)
 			r.observe(key, err.Error())
 			return []difference{{key: key, number: numberOfError(err), want: "the set-up succeeds", got: err.Error()}}, 1
@@ -312,13 +340,15 @@ func (r *runner) step(ctx context.Context, st *step, key string) *difference {
 	}
 	want, ok := okResult(st)
 	got, actual := &rows{}, ""
-	if ok {
-		var affected, id int64
-		affected, id, err = r.session.exec(ctx, st.sql, args)
-		actual = fmt.Sprintf("ok: %d rows affected, insert id %d", affected, id)
-		got.values = [][]driver.Value{{affected, id}}
-	} else if got, err = r.session.query(ctx, st.sql, args); err == nil {
-		actual = got.describe()
+	for text, again := st.sql, true; again; text, again = r.session.inCase(ctx, text, err) {
+		if ok {
+			var affected, id int64
+			affected, id, err = r.session.exec(ctx, text, args)
+			actual = fmt.Sprintf("ok: %d rows affected, insert id %d", affected, id)
+			got.values = [][]driver.Value{{affected, id}}
+		} else if got, err = r.session.query(ctx, text, args); err == nil {
+			actual = got.describe()
+		}
 	}
 	number := numberOfError(err)
 	if err != nil {

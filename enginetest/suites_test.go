@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/enginetest/queries"
 	"github.com/dolthub/go-mysql-server/enginetest/scriptgen/setup"
@@ -38,10 +39,11 @@ type testCase struct {
 // suite is a list of cases over one set-up.
 type suite struct {
 	name string
-	// readOnly cases share the set-up.
-	readOnly bool
-	setUp    [][]setup.SetupScript
-	cases    []testCase
+	// shared cases run over one set-up: they only read, or go on where the one
+	// before ended.
+	shared bool
+	setUp  [][]setup.SetupScript
+	cases  []testCase
 }
 
 // omitted are the suites of the corpus that are not run.
@@ -171,7 +173,10 @@ func suites() []suite {
 		{"QueryPlanScripts", all(mydb), queries.QueryPlanScriptTests},
 		{"MySqlDb", all(mydb), queries.MySqlDbTests},
 	} {
-		out = append(out, ofScripts(s.name, s.setUp, s.scripts))
+		scripts := ofScripts(s.name, s.setUp, s.scripts)
+		scripts.shared = slices.Contains([]string{"RenameTable", "RenameColumn", "AddColumn", "ModifyColumn", "DropColumn",
+			"DropColumnKeyless", "CreateDatabase", "ChecksOnInsert", "DisallowedChecks", "DropChecks"}, s.name)
+		out = append(out, scripts)
 	}
 	return out
 }
@@ -219,7 +224,7 @@ func failure(sqlText string, bindings map[string]sqlparser.Expr, kind *errors.Ki
 func one(sqlText string, s step) testCase { return testCase{name: sqlText, steps: []step{s}} }
 
 func ofQueries(name string, setUp [][]setup.SetupScript, tests []queries.QueryTest) suite {
-	s := suite{name: name, readOnly: true, setUp: setUp}
+	s := suite{name: name, shared: true, setUp: setUp}
 	for _, t := range tests {
 		if t.Skip || !forMySQL(t.Dialect) {
 			continue
@@ -235,7 +240,7 @@ func ofQueries(name string, setUp [][]setup.SetupScript, tests []queries.QueryTe
 }
 
 func ofErrors(name string, setUp [][]setup.SetupScript, tests []queries.QueryErrorTest) suite {
-	s := suite{name: name, readOnly: true, setUp: setUp}
+	s := suite{name: name, shared: true, setUp: setUp}
 	for _, t := range tests {
 		s.cases = append(s.cases, one(t.Query, failure(t.Query, t.Bindings, t.ExpectedErr, t.ExpectedErrStr)))
 	}

@@ -276,6 +276,9 @@ func (k *copier) carry(i int, d value.Datum) (value.Datum, error) {
 		return d, nil
 	}
 	was := a.old.Columns[k.from[i]].Type
+	if was.ID == schema.TypeEnum && c.Type.ID == schema.TypeEnum && d.Kind() == value.KindUint && d.Uint() == 0 {
+		return d, nil // the empty value of a wrong one stays what it is
+	}
 	d, err := types.Store(&k.env, a.c.toSession(d, was), was, c, int(k.rows))
 	if err != nil {
 		return value.Null, err

@@ -244,9 +244,8 @@ func weekOf(t value.Time, mode int) (week, year int) {
 		}
 		weekYear = true
 		year--
-		n := value.MakeTime(year, 1, 1, 0, 0, 0, 0).DayNumber()
-		days := first - n
-		first = n
+		days := daysInYear(year) // of the year before 0 as well
+		first -= days
 		wd = (wd + 53*7 - days) % 7
 	}
 	var days int

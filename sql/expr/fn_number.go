@@ -160,7 +160,7 @@ func retRound(b *binding) (schema.Type, error) {
 	t := b.args[0].Type()
 	places, known := int64(0), true
 	if len(b.args) > 1 {
-		places, known = constInt(b.args[1])
+		places, known = constPlaces(b.args[1])
 	}
 	switch numClassOf(t) {
 	case numInt:
@@ -180,6 +180,22 @@ func retRound(b *binding) (schema.Type, error) {
 	}
 	scale := int(min(max(places, 0), maxScale))
 	return decimalType(p-s+1+scale, scale), nil
+}
+
+// constPlaces is the value of a literal as an integer: '2.7' is 2.
+func constPlaces(e Expr) (int64, bool) {
+	if f, ok := e.(*Func); ok && f.Name == "cast" && !f.Extra.(*castSpec).explicit {
+		e = f.Args[0]
+	}
+	c, ok := e.(*Const)
+	if !ok || c.D.IsNull() {
+		return constInt(e)
+	}
+	d, err := types.Cast(&types.Env{}, c.D, c.T, intType())
+	if err != nil || d.IsNull() {
+		return 0, false
+	}
+	return asInt(d), true
 }
 
 func rowRound(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {

@@ -27,13 +27,13 @@ func keepQuotient(e Expr) Expr {
 	switch f.Name {
 	case "/":
 		scale = value.DivScale(f.Args[0].Type().Scale, f.Args[1].Type().Scale, f.divIncrement())
-	case "+", "-":
+	case "+", "-", "%":
 		scale = max(f.Args[0].Type().Scale, f.Args[1].Type().Scale)
 	case "*":
 		scale = f.Args[0].Type().Scale + f.Args[1].Type().Scale
 	case "if", "case", "coalesce", "ifnull", "nullif", "greatest", "least":
 		return keepBranches(f)
-	case "neg":
+	case "neg", "abs":
 		arg := keepQuotient(f.Args[0])
 		if arg == f.Args[0] {
 			return e

@@ -254,7 +254,10 @@ func (s *Session) bindEnv(params []schema.Type) *bind.Env {
 			return t, err
 		},
 		UserVar: func(name string) schema.Type {
-			_, t := s.UserVar(name)
+			d, t := s.UserVar(name)
+			if d.Kind() == value.KindDecimal {
+				t.Scale = d.Decimal().Scale()
+			}
 			return t
 		},
 		Parser:       s.engine.parsers,

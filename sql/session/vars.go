@@ -279,6 +279,14 @@ func (v *vars) follow(name string, val value.Datum) {
 		if c, ok := collate.ByName(val.Str()); ok {
 			v.vals["character_set_connection"] = value.String(c.Charset)
 		}
+	case "character_set_server", "character_set_database":
+		if c, ok := collate.DefaultForCharset(val.Str()); ok {
+			v.vals["collation_"+strings.TrimPrefix(name, "character_set_")] = value.String(c.Name)
+		}
+	case "collation_server", "collation_database":
+		if c, ok := collate.ByName(val.Str()); ok {
+			v.vals["character_set_"+strings.TrimPrefix(name, "collation_")] = value.String(c.Charset)
+		}
 	}
 }
 

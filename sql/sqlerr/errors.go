@@ -64,6 +64,11 @@ func TableExists(table string) *Error {
 // UnknownTable: 1051, of DROP TABLE; name is qualified.
 func UnknownTable(name string) *Error { return New(1051, "42S02", "Unknown table '%s'", name) }
 
+// IllegalReference: 1247, an alias of the select list that may not be used here, and why.
+func IllegalReference(name, why string) *Error {
+	return New(1247, "42S22", "Reference '%s' not supported (%s)", name, why)
+}
+
 // AmbiguousColumn: 1052; clause is "field list", "where clause" and so on.
 func AmbiguousColumn(column, clause string) *Error {
 	return New(1052, "23000", "Column '%s' in %s is ambiguous", column, clause)

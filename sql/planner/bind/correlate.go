@@ -186,6 +186,9 @@ func (sc *scope) mayAggregate() bool { return sc.agg != nil && !sc.inAgg }
 func (sc *scope) argument() *scope {
 	inner := *sc
 	inner.inAgg = true
+	if sc.aliasOnly {
+		inner.inHaving = sc.alias
+	}
 	inner.aliasOnly = false
 	inner.alias = nil
 	return &inner

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -332,7 +333,8 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 
 // using makes the conditions of USING and NATURAL and sets out.star: common
 // columns first, then the rest of the left, then of the right. A common column
-// is the left one, of a RIGHT JOIN the right one.
+// is the left one, of a RIGHT JOIN the right one; they come in the order of the
+// table that they are of, however USING lists them.
 func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, error) {
 	var names []string
 	switch {
@@ -355,6 +357,11 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 			names = append(names, c.Name.O)
 		}
 	}
+	first, second := left, right
+	if n.Tp == ast.RightJoin && len(names) > 0 {
+		first, second = right, left
+	}
+	first.inOrder(names)
 	var conds []expr.Expr
 	common := map[expr.ColID]bool{}
 	for _, name := range names {
@@ -380,10 +387,6 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 		}
 		out.star = append(out.star, *l)
 	}
-	first, second := left, right
-	if n.Tp == ast.RightJoin && len(names) > 0 {
-		first, second = right, left
-	}
 	for _, s := range [...]*source{first, second} {
 		for _, c := range s.star {
 			if !common[c.ID] {
@@ -392,6 +395,14 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 		}
 	}
 	return conds, nil
+}
+
+// inOrder sorts names as the columns of s come.
+func (s *source) inOrder(names []string) {
+	at := func(name string) int {
+		return slices.IndexFunc(s.star, func(c logical.Column) bool { return strings.EqualFold(c.Name, name) })
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(at(a), at(b)) })
 }
 
 // lock sets the locking clause on the scans of src.

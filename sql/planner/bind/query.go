@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -171,6 +172,7 @@ func straighten(n logical.Node) {
 func (k *block) selectList() error {
 	sc := k.scope(clauseField)
 	sc.agg, sc.win = &k.agg, &k.win
+	sc.behind = k.earlierItem
 	starts := make([]int, 0, len(k.s.Fields.Fields))
 	for i, f := range k.s.Fields.Fields {
 		starts = append(starts, len(k.fields))
@@ -192,6 +194,24 @@ func (k *block) selectList() error {
 	}
 	k.b.canon.fields(k.s, k.src, k.fields, starts)
 	return nil
+}
+
+// earlierItem is the alias of an item before, for subqueries in the select
+// list; nil if there is none.
+func (k *block) earlierItem(name string) (expr.Expr, error) {
+	i := slices.IndexFunc(k.fields, func(f field) bool { return strings.EqualFold(f.alias, name) })
+	if i < 0 {
+		for _, f := range k.s.Fields.Fields {
+			if strings.EqualFold(f.AsName.O, name) {
+				return nil, sqlerr.IllegalReference(name, "forward reference in item list")
+			}
+		}
+		return nil, nil
+	}
+	if e := k.fields[i].expr; !k.agg.uses(e) && !k.win.uses(e) {
+		return e, nil
+	}
+	return nil, sqlerr.IllegalReference(name, "reference to group function")
 }
 
 // column finds a column of FROM by id.

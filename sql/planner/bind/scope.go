@@ -82,6 +82,11 @@ type scope struct {
 	alias func(table, name string) (expr.Expr, bool, error)
 	// aliasOnly: names of FROM are not visible (HAVING).
 	aliasOnly bool
+	// behind resolves names that FROM does not have: of earlier select-list
+	// items, for subqueries in the select list.
+	behind func(name string) (expr.Expr, error)
+	// inHaving resolves them for arguments of aggregates in HAVING.
+	inHaving func(table, name string) (expr.Expr, bool, error)
 	// insert resolves VALUES(c) in ON DUPLICATE KEY UPDATE.
 	insert *insertScope
 	// column, if set, replaces the look-up in src (DML over table positions).
@@ -145,6 +150,9 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 		if err == nil && e == nil {
 			e, err = s.lookUp(db, table, name)
 		}
+		if err == nil && e == nil && s != sc && s.behind != nil && table == "" {
+			e, err = s.behind(name)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -181,6 +189,13 @@ func (sc *scope) lookUp(db, table, name string) (expr.Expr, error) {
 	}
 	if sc.alias != nil && !sc.inAgg && db == "" {
 		e, _, err := sc.alias(table, name)
+		return e, err
+	}
+	if sc.inHaving != nil && db == "" {
+		e, _, err := sc.inHaving(table, name)
+		if err == nil && e != nil && sc.agg.uses(e) {
+			return nil, sqlerr.InvalidGroupFunctionUse()
+		}
 		return e, err
 	}
 	return nil, nil
