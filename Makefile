@@ -1,5 +1,5 @@
 # Shorthands; what they run stands in Go and in .ci/run.
-.PHONY: build test short race  lint ci demo slt corpus rewrite bench
+.PHONY: build test short race  lint ci demo slt corpus enginetest rewrite bench
 
 build:
 	CGO_ENABLED=0 go build -o sqlots ./cmd/sqlots
@@ -31,6 +31,10 @@ slt:
 # SQLite's sqllogictest corpus: make corpus CORPUS=folder-or-archive
 corpus:
 	SQLOTS_SLT_CORPUS=$(abspath $(CORPUS)) SQLOTS_SLT_SHARE=1 go test ./sqllogic -run TestCorpus -count=1 -v -timeout 2h
+
+# go-mysql-server's query corpus
+enginetest:
+	cd enginetest && go vet -tags gms_pure_go ./... && CGO_ENABLED=0 go test -tags gms_pure_go -count=1 ./...
 
 # Generated documents and plans; read the differences before you commit them.
 rewrite:
