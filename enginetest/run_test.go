@@ -283,7 +283,7 @@ func (r *runner) resetGlobals(ctx context.Context, c *testCase) error {
 // keyOf names a step: on one line, short, and unlike others of the suite.
 func (r *runner) keyOf(s *suite, c *testCase, what string) string {
 	line := func(text string, n int) string {
-		text = strings.Join(strings.Fields(text), " ")
+		text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 		if runes := []rune(text); len(runes) > n {
 			text = string(runes[:n]) + "…"
 		}
