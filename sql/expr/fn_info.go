@@ -163,10 +163,9 @@ func rowSleep(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	}
 }
 
-// NewGetVar is @name with the type that the variable has now, and the scale of
-// the decimal that it holds. It is constant for the statement, so that indexes
-// serve it, unless an assignment was bound before with the same BindEnv; plans
-// of statements with variables are not kept.
+// NewGetVar is @name with the type that the variable has now. It is constant
+// for the statement, so that indexes serve it, unless an assignment was bound
+// before with the same BindEnv.
 func NewGetVar(env *BindEnv, name string, t schema.Type) Expr {
 	arg := &Const{D: value.String(strings.ToLower(name)), T: textType(64, schema.CollationUTF8MB4Bin), Text: name}
 	switch types.KindOf(t) {
@@ -177,7 +176,7 @@ func NewGetVar(env *BindEnv, name string, t schema.Type) Expr {
 	case value.KindFloat:
 		t = doubleType()
 	case value.KindDecimal:
-		t = decimalType(maxPrecision, t.Scale)
+		t = decimalType(maxPrecision, maxScale)
 	default:
 		coll := t.Collation
 		if !t.IsString() {
@@ -187,7 +186,7 @@ func NewGetVar(env *BindEnv, name string, t schema.Type) Expr {
 	}
 	builtin := "getvar"
 	if env != nil && env.assignsVars {
-		builtin, t = "getvar_each", anyScale(t)
+		builtin = "getvar_each"
 	}
 	return mustLookup(builtin).call("getvar", []Expr{arg}, t, true, nil)
 }
@@ -219,14 +218,6 @@ func bindGetVar(_ *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return NewGetVar(env, c.D.Str(), types.Text(env.collation())), nil
 }
 
-// anyScale is t for a variable whose value changes while the statement runs.
-func anyScale(t schema.Type) schema.Type {
-	if t.ID == schema.TypeDecimal {
-		return decimalType(maxPrecision, maxScale)
-	}
-	return t
-}
-
 // NewSetVar is @name := e. It gives the value of e.
 func NewSetVar(env *BindEnv, name string, e Expr) (Expr, error) {
 	return NewFunc(env, "setvar", &Const{D: value.String(strings.ToLower(name)), T: textType(64, schema.CollationUTF8MB4Bin), Text: name}, e)
@@ -250,7 +241,7 @@ func bindSetVar(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	}
 	e := Map(args[1], func(x Expr) Expr {
 		if f, ok := x.(*Func); ok && f.Name == "getvar" {
-			return each.call("getvar", f.Args, anyScale(f.T), true, nil)
+			return each.call("getvar", f.Args, f.T, true, nil)
 		}
 		return x
 	})

@@ -254,10 +254,7 @@ func (s *Session) bindEnv(params []schema.Type) *bind.Env {
 			return t, err
 		},
 		UserVar: func(name string) schema.Type {
-			d, t := s.UserVar(name)
-			if d.Kind() == value.KindDecimal {
-				t.Scale = d.Decimal().Scale()
-			}
+			_, t := s.UserVar(name)
 			return t
 		},
 		Parser:       s.engine.parsers,
