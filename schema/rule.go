@@ -56,6 +56,36 @@ func (t *Table) DropUnusedHidden() {
 	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Generated != nil && !used[c.ID] })
 }
 
+// KeyedColumns tells, by position, of which columns the entries of indexes are
+// made, and from which these are computed.
+func (t *Table) KeyedColumns() []bool {
+	out := make([]bool, len(t.Columns))
+	var mark func(id ColumnID)
+	mark = func(id ColumnID) {
+		i := t.ColumnIndex(id)
+		if i < 0 || out[i] {
+			return
+		}
+		out[i] = true
+		if g := t.Columns[i].Generated; g != nil {
+			for _, read := range g.Reads {
+				mark(read)
+			}
+		}
+	}
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		for _, p := range t.EntryParts(x) {
+			mark(p.Column)
+		}
+		for _, id := range x.Include {
+			mark(id)
+		}
+		mark(x.Where)
+	}
+	return out
+}
+
 // HasVirtual reports whether the table has columns that rows do not hold.
 func (t *Table) HasVirtual() bool {
 	for i := range t.Columns {

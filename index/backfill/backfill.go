@@ -80,7 +80,7 @@ type live struct {
 
 func runLive(ctx context.Context, store storage.Store, x *table.Index, opts Options) error {
 	c := x.Codec()
-	l := &live{store: store, x: x, opts: opts, rd: c.NewRowReader(), row: make([]value.Datum, len(c.Columns))}
+	l := &live{store: store, x: x, opts: opts, rd: c.NewEntryReader(), row: make([]value.Datum, len(c.Columns))}
 	span := table.IndexSpan(c.Table.ID, schema.PrimaryIndexID)
 	if opts.From != nil {
 		span.Start = opts.From

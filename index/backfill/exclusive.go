@@ -43,7 +43,7 @@ func runExclusive(ctx context.Context, store storage.Store, x *table.Index, opts
 	}
 	defer snap.Close()
 	c := x.Codec()
-	e := &exclusive{store: store, snap: snap, x: x, opts: opts, rd: c.NewRowReader(), row: make([]value.Datum, len(c.Columns))}
+	e := &exclusive{store: store, snap: snap, x: x, opts: opts, rd: c.NewEntryReader(), row: make([]value.Datum, len(c.Columns))}
 	scan, err := snap.Scan(ctx, table.IndexSpan(c.Table.ID, schema.PrimaryIndexID), storage.ScanOptions{Cold: true})
 	if err != nil {
 		return err

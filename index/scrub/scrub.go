@@ -59,7 +59,7 @@ const chunkRows = 1000
 // are left out: they need not be complete. The error is one of reading, or of
 // ctx; damage is in the Report.
 func Check(ctx context.Context, kv storage.Reader, codec *table.Codec) (*Report, error) {
-	c := &checker{kv: kv, c: codec, report: &Report{}, rd: codec.NewRowReader(), row: make([]value.Datum, len(codec.Columns))}
+	c := &checker{kv: kv, c: codec, report: &Report{}, rd: codec.NewEntryReader(), row: make([]value.Datum, len(codec.Columns))}
 	if err := c.rows(ctx); err != nil {
 		return c.report, fmt.Errorf("checking %s.%s: %w", codec.Table.Database, codec.Table.Name, err)
 	}

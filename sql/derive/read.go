@@ -33,6 +33,7 @@ type Reader struct {
 	ec    *expr.Ctx
 	rules *Rules
 	zoned bool
+	only  []bool // the columns that are computed, the others are NULL; nil for all
 }
 
 // NewReader makes a reader for rows whose TIMESTAMPs are in a session's time
@@ -45,6 +46,14 @@ func (r *Rules) NewReader(loc *time.Location) *Reader {
 // depend on the time zone are NULL: no index has them.
 func (r *Rules) NewStoredReader() *Reader { return &Reader{ec: ReadCtx(nil, time.Time{}), rules: r} }
 
+// NewEntryReader is NewStoredReader for some of the columns, by position; the
+// others are NULL.
+func (r *Rules) NewEntryReader(only []bool) *Reader {
+	e := r.NewStoredReader()
+	e.only = only
+	return e
+}
+
 // Row computes the virtual columns of a row in place.
 func (r *Reader) Row(row []value.Datum) error {
 	for i := range r.rules.Steps {
@@ -53,7 +62,7 @@ func (r *Reader) Row(row []value.Datum) error {
 		if !col.IsVirtual() {
 			continue
 		}
-		if s.Zoned && !r.zoned {
+		if s.Zoned && !r.zoned || r.only != nil && !r.only[s.Pos] {
 			row[s.Pos] = value.Null
 			continue
 		}

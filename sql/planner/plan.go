@@ -97,6 +97,9 @@ type planner struct {
 	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
 	// that no input may stop at it.
 	countAll bool
+	// deletes: the change removes its rows, and reads of them no more than it
+	// has to.
+	deletes bool
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
 }
@@ -261,11 +264,24 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
+	p.deletes = isPlainFilter(s.Input)
 	root, err := p.root(s.Input)
 	if err != nil {
 		return nil, err
 	}
 	return p.finish(&physical.Plan{Root: root, Change: &physical.Delete{Table: s.Table, Ignore: s.Ignore}, Writes: []*schema.Table{s.Table}})
+}
+
+// isPlainFilter reports a table with conditions all of which its scan tests.
+func isPlainFilter(n logical.Node) bool {
+	switch x := n.(type) {
+	case *logical.Scan:
+		return true
+	case *logical.Filter:
+		_, isScan := x.Input.(*logical.Scan)
+		return isScan && expr.KnownBefore(x.Conds)
+	}
+	return false
 }
 
 // place fixes the columns of e to their positions in a layout.

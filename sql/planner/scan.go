@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/cost"
@@ -166,6 +167,9 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
 	}
+	if isChange && p.deletes {
+		scan.Unread = unread(t, read, path)
+	}
 	if scan.Latest {
 		if path.Index != nil && !path.Lookup {
 			// Locks are on rows: the row itself has to be read.
@@ -181,6 +185,41 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		scan.Why = append(scan.Why, q.String())
 	}
 	return rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}, nil
+}
+
+// unread tells which of the columns of a row that is deleted need not be
+// computed: virtual ones that no index and no condition has.
+func unread(t *schema.Table, read []int, path *access.Path) []bool {
+	if !t.HasVirtual() {
+		return nil
+	}
+	used := t.KeyedColumns()
+	for _, e := range path.Conditions() {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok {
+				markRead(t, used, c.Index)
+			}
+			return true
+		})
+	}
+	out := make([]bool, len(read))
+	for i, pos := range read {
+		out[i] = t.Columns[pos].IsVirtual() && !used[pos]
+	}
+	return out
+}
+
+// markRead marks a column, and those from which it is computed.
+func markRead(t *schema.Table, used []bool, pos int) {
+	if used[pos] {
+		return
+	}
+	used[pos] = true
+	if g := t.Columns[pos].Generated; g != nil {
+		for _, id := range g.Reads {
+			markRead(t, used, t.ColumnIndex(id))
+		}
+	}
 }
 
 // toRead moves columns from table positions to positions of the read list.

@@ -86,6 +86,8 @@ func newCodec(t *schema.Table) (*table.Codec, *derive.Rules, error) {
 	}
 	if t.HasVirtual() {
 		codec.Virtual = func() func(row []value.Datum) error { return rules.NewStoredReader().Row }
+		keyed := t.KeyedColumns()
+		codec.Keyed = func() func(row []value.Datum) error { return rules.NewEntryReader(keyed).Row }
 	}
 	return codec, rules, nil
 }

@@ -259,11 +259,12 @@ func (s *Source) children(ctx context.Context, r *schema.Reference, parent []val
 	}
 	parts = parts[:len(r.ChildColumns)]
 	start := table.AppendParts(append([]byte(nil), prefix...), parts, child)
-	keys, err := s.rowKeys(ctx, x, start)
+	keys, size, err := s.rowKeys(ctx, x, start)
 	if err != nil {
 		return err
 	}
-	rd := k.NewRowReader()
+	defer s.env.Memory.Shrink(size)
+	rd := k.NewEntryReader()
 	for _, key := range keys {
 		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: mode})
 		if err != nil {
@@ -290,24 +291,35 @@ func (s *Source) children(ctx context.Context, r *schema.Reference, parent []val
 }
 
 // rowKeys are the keys of the rows whose entry in x (nil: whose key) begins
-// with start, in the latest state.
-func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) ([][]byte, error) {
+// with start, in the latest state, and the memory that they take, which the
+// caller gives back. 3170.
+func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) (keys [][]byte, size int64, err error) {
 	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer scan.Close()
-	var keys [][]byte
+	const header = 24
 	var bad error
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
 		row := bytes.Clone(key)
 		if x != nil {
 			row, bad = x.AppendRowKey(nil, key, val)
 		}
-		keys = append(keys, row)
+		n := int64(len(row)) + header
+		if bad == nil {
+			bad = s.env.Memory.Grow(n, "rows of a foreign key")
+		}
+		if bad == nil {
+			keys, size = append(keys, row), size+n
+		}
 		return bad == nil
 	})
-	return keys, errors.Join(err, bad)
+	if err = errors.Join(err, bad); err != nil {
+		s.env.Memory.Shrink(size)
+		return nil, 0, err
+	}
+	return keys, size, nil
 }
 
 // refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that

@@ -48,7 +48,7 @@ func (l *locker) init(s *Source, k *tableCodec, n *physical.Scan) {
 	}
 	if n.Index != nil {
 		l.x = k.Index(n.Index.ID)
-		l.rd = k.NewRowReader()
+		l.rd = k.NewEntryReader()
 		l.row = make([]value.Datum, len(k.Columns))
 	}
 }
@@ -170,6 +170,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		return nil, err
 	}
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
+	op.sieve.unread = n.Unread
 	op.pace = newPace(s.env.BatchSize, limit, false)
 	if slices.Contains(p.large, true) {
 		op.pace.next = min(op.pace.next, minBatch)

@@ -28,6 +28,7 @@ type sieve struct {
 	light, heavy []expr.Expr
 	virtual      *expr.Ctx // where virtual columns are computed; nil until then
 	narrow       vec.Batch // see result
+	unread       []bool    // physical.Scan.Unread
 }
 
 // init prepares s for a plan. filters refer to the plan's outputs.

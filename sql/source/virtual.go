@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // virtual is an output that is computed from others.
@@ -69,6 +70,13 @@ func (s *sieve) compute() error {
 	}
 	for i := range s.dec.plan.virtual {
 		v := &s.dec.plan.virtual[i]
+		if s.unread != nil && v.out < len(s.unread) && s.unread[v.out] {
+			out := s.batch.Cols[v.out]
+			for k := range s.batch.Live() {
+				out.SetDatum(s.batch.Row(k), value.Null)
+			}
+			continue
+		}
 		if err := derive.Column(s.virtual, v.e, v.col, &s.batch, s.batch.Cols[v.out]); err != nil {
 			return err
 		}

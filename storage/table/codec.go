@@ -48,6 +48,9 @@ type Codec struct {
 	// row in place, for one goroutine; nil where there are none. It is set once,
 	// before the codec is used.
 	Virtual func() func(row []value.Datum) error
+	// Keyed is as Virtual for those of which index entries are made; the others
+	// become NULL.
+	Keyed func() func(row []value.Datum) error
 
 	stored  []int // positions of the columns in the row's value, by id
 	ids     []uint16
@@ -199,6 +202,16 @@ func (c *Codec) NewRowReader() *RowReader {
 	r := &RowReader{c: c, r: rowenc.NewReader(c.ids)}
 	if c.Virtual != nil {
 		r.virtual = c.Virtual()
+	}
+	return r
+}
+
+// NewEntryReader makes a reader of rows for their index entries: the virtual
+// columns that are in none are NULL.
+func (c *Codec) NewEntryReader() *RowReader {
+	r := &RowReader{c: c, r: rowenc.NewReader(c.ids)}
+	if c.Keyed != nil {
+		r.virtual = c.Keyed()
 	}
 	return r
 }

@@ -107,6 +107,9 @@ type Scan struct {
 	// Latest: the rows are read for a change: at their latest committed state,
 	// under exclusive locks (UPDATE, DELETE, SELECT … FOR UPDATE).
 	Latest bool
+	// Unread tells of the columns of Read that nobody reads, though the change
+	// wants rows whole: virtual ones, which are NULL then and not computed.
+	Unread []bool
 	// Why says why the other paths lost, one line each (trace format).
 	Why []string
 }
