@@ -131,7 +131,7 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 	if err != nil {
 		return nil, err
 	}
-	k.src, k.sc.src = from, from
+	k.src, k.sc.src, k.win.k = from, from, k
 	o := &openedView{view: v, checked: v.Check == "CASCADED" || v.Check == "LOCAL"}
 	for _, t := range from.tables {
 		switch {
