@@ -96,6 +96,16 @@ func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.I
 		is.source[i].col = r.cols[own+i]
 	}
 	out.Source = r.node
+	if pr, ok := r.node.(*logical.Project); ok {
+		// Values are stored as they are, like those of VALUES.
+		for i, pos := range out.Columns {
+			if pos < 0 || i >= len(pr.Exprs) {
+				continue
+			}
+			pr.Exprs[i] = expr.Operand(pr.Exprs[i], is.t.Columns[pos].Type)
+			pr.Cols[i].T = pr.Exprs[i].Type()
+		}
+	}
 	return nil
 }
 
