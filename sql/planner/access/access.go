@@ -563,8 +563,23 @@ func (r *Request) estimate(p *Path) {
 	}
 }
 
+// wideOr is the number of branches from which an OR costs more than other
+// conditions: most rows are compared with each of them.
+const wideOr = 16
+
+// filterCost is the cost of checking conditions on a row.
+func filterCost(list []expr.Expr) float64 {
+	n := len(list)
+	for _, c := range list {
+		if f, ok := c.(*expr.Func); ok && f.Name == "or" && len(f.Args) > wideOr {
+			n += len(f.Args)
+		}
+	}
+	return float64(n) * cost.FilterRow
+}
+
 func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) float64 {
-	filters := float64(len(p.EntryFilter)+len(p.Residual)) * cost.FilterRow
+	filters := filterCost(p.EntryFilter) + filterCost(p.Residual)
 	columns := float64(len(r.Needed)) * cost.ScanColumn
 	switch {
 	case p.Kind == physical.AccessPoint && p.Index == nil:
