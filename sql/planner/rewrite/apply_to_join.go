@@ -36,7 +36,7 @@ func (r *Rewriter) applyToJoin(n logical.Node) logical.Node {
 		}
 		if isProject && a.Kind == logical.JoinInner && anyOuter(p.Exprs) {
 			inner, conds, ok := r.pull(p.Input, false)
-			if !ok || !r.joinPays(a.Left, inner, a.Right, anyEqui(conds)) {
+			if !ok || !r.joinPays(a.Left, inner, a.Right, anyEqui(conds), nil) {
 				return n
 			}
 			vals := withOuter(p.Exprs, a.Params)
@@ -44,7 +44,7 @@ func (r *Rewriter) applyToJoin(n logical.Node) logical.Node {
 			return above(&logical.Join{Left: a.Left, Right: inner, On: on}, a, p.Cols, vals)
 		}
 		inner, conds, ok := r.pull(right, false)
-		if !ok || !r.joinPays(a.Left, inner, a.Right, anyEqui(conds)) {
+		if !ok || !r.joinPays(a.Left, inner, a.Right, anyEqui(conds), nil) {
 			return n
 		}
 		j := &logical.Join{Kind: a.Kind, Left: a.Left, Right: inner, On: append(append([]expr.Expr(nil), a.On...), withOuter(conds, a.Params)...)}
@@ -54,7 +54,7 @@ func (r *Rewriter) applyToJoin(n logical.Node) logical.Node {
 
 // applyGroups is for a right side of one row that aggregates; nil if it stays.
 func (r *Rewriter) applyGroups(a *logical.Apply, p *logical.Project, g *logical.Aggregate) logical.Node {
-	joined, vals, ok := r.groupJoin(a.Left, g, p.Exprs, a.Params, a.Right)
+	joined, vals, ok := r.groupJoin(a.Left, g, p.Exprs, a.Params, a.Right, nil)
 	if !ok {
 		return nil
 	}

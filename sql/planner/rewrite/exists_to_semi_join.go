@@ -30,7 +30,7 @@ func (r *Rewriter) existsToSemiJoin(n logical.Node) logical.Node {
 				return nil
 			}
 			inner, conds, ok := r.pull(rows, true)
-			if !ok || len(conds) == 0 || !r.joinPays(below, inner, plan, anyEqui(conds)) {
+			if !ok || len(conds) == 0 || !r.joinPays(below, inner, plan, anyEqui(conds), nil) {
 				return nil
 			}
 			r.taken(s)

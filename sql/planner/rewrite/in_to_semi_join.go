@@ -37,7 +37,7 @@ func (r *Rewriter) inToSemiJoin(n logical.Node) logical.Node {
 				kind = logical.JoinAnti
 			}
 			on, ok := r.membership(s, cols, not, conds)
-			if !ok || len(s.Outer) > 0 && !r.joinPays(below, inner, plan, anyEqui(on) || anyEqui(conds)) {
+			if !ok || len(s.Outer) > 0 && !r.joinPays(below, inner, plan, anyEqui(on) || anyEqui(conds), nil) {
 				return nil
 			}
 			r.taken(s)

@@ -22,7 +22,12 @@ func (r *Rewriter) scalarToJoin(n logical.Node) logical.Node {
 	rule = func(n logical.Node) logical.Node {
 		switch x := n.(type) {
 		case *logical.Filter:
-			if below, conds, ok := r.joinScalars(x.Input, x.Conds, rule); ok {
+			// The other conditions choose the rows for which a subquery would run.
+			in, list := x.Input, x.Conds
+			if plain, rest := split(x.Conds, readsSubquery); len(rest) > 0 && len(plain) > 0 && !anyVolatile(x.Conds) {
+				in, list = &logical.Filter{Input: in, Conds: plain}, rest
+			}
+			if below, conds, ok := r.joinScalars(in, list, rule); ok {
 				return restored(&logical.Filter{Input: below, Conds: conds}, n.Columns())
 			}
 		case *logical.Project:
@@ -33,6 +38,18 @@ func (r *Rewriter) scalarToJoin(n logical.Node) logical.Node {
 		return n
 	}
 	return bottomUp(n, rule)
+}
+
+// split are the conditions that are not so, and those that are.
+func split(list []expr.Expr, so func(expr.Expr) bool) (not, are []expr.Expr) {
+	for _, e := range list {
+		if so(e) {
+			are = append(are, e)
+		} else {
+			not = append(not, e)
+		}
+	}
+	return not, are
 }
 
 // restored is n with these of its columns alone.
@@ -112,7 +129,7 @@ func (r *Rewriter) scalarJoin(below logical.Node, s *expr.Subquery, rule func(lo
 	}
 	in := firstRow(p.Input)
 	if a, ok := in.(*logical.Aggregate); ok && len(a.GroupBy) == 0 {
-		joined, by, ok := r.groupJoin(below, a, []expr.Expr{val}, s.Outer, plan)
+		joined, by, ok := r.groupJoin(below, a, []expr.Expr{val}, s.Outer, plan, s.Outer)
 		if !ok {
 			return nil, nil, false
 		}
@@ -141,8 +158,8 @@ func firstRow(n logical.Node) logical.Node {
 
 // groupJoin joins left with an aggregation that reads outer values, which plan
 // computes for one row; vals over its columns are given as they are above the
-// join.
-func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, outer []expr.Expr, plan logical.Node) (logical.Node, []expr.Expr, bool) {
+// join. A run for the same values of once is not made twice.
+func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, outer []expr.Expr, plan logical.Node, once []expr.Expr) (logical.Node, []expr.Expr, bool) {
 	for _, e := range expressions(a) {
 		if expr.ReadsOuter(e) {
 			return nil, nil, false
@@ -168,7 +185,7 @@ func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, oute
 		on = append(on, expr.WithOuter(&eq, outer))
 	}
 	with, ok := r.valuesOfNone(a)
-	if !ok || !r.joinPays(left, grouped, plan, true) {
+	if !ok || !r.joinPays(left, grouped, plan, true, once) {
 		return nil, nil, false
 	}
 	out := make([]expr.Expr, len(vals))
@@ -234,7 +251,7 @@ func (r *Rewriter) keyJoin(left, in logical.Node, val expr.Expr, outer []expr.Ex
 		inner = exposed(inner, &logical.Project{Exprs: []expr.Expr{val}, Cols: []logical.Column{col}}, conds)
 		c = column(col)
 	}
-	if !r.joinPays(left, inner, plan, true) {
+	if !r.joinPays(left, inner, plan, true, outer) {
 		return nil, nil, false
 	}
 	by := *c

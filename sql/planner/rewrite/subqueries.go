@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/cost"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -304,10 +306,10 @@ func withOuter(conds, outer []expr.Expr) []expr.Expr {
 }
 
 // joinPays reports whether joining with all rows of inner costs less than
-// running plan, which reads outer values, for each row of left. Base tables
-// always do if an equality joins them: their rows can be looked up. Without one
-// all pairs are tried.
-func (r *Rewriter) joinPays(left, inner, plan logical.Node, equi bool) bool {
+// running plan, which reads outer values, for each row of left, or for each
+// combination of the values of once. Base tables always do if an equality
+// joins them: their rows can be looked up. Without one all pairs are tried.
+func (r *Rewriter) joinPays(left, inner, plan logical.Node, equi bool, once []expr.Expr) bool {
 	if r.Cost == nil || equi && isTable(inner) {
 		return true
 	}
@@ -323,7 +325,93 @@ func (r *Rewriter) joinPays(left, inner, plan logical.Node, equi bool) bool {
 		all += rows * found * pairCost
 	}
 	_, one, ok := r.Cost(plan)
-	return !ok || all <= rows*(one+runCost)
+	if !ok {
+		return true
+	}
+	each := rows * (one + runCost)
+	if all > each || once == nil {
+		return all <= each
+	}
+	runs, ok := r.combinations(left, once)
+	return !ok || all <= runs*(one+runCost)*doubt+rows*keptCost
+}
+
+// doubt is how much dearer than the estimate runs may turn out: a wrong number
+// of rows makes a join a little slower, but runs by its factor.
+const doubt = 4
+
+// keptCost is the cost of finding the result of an earlier run, in nanoseconds.
+const keptCost = 300
+
+// combinations estimates how many different values list has in the rows of n:
+// those that the tables have which it reads, by their own conditions.
+func (r *Rewriter) combinations(n logical.Node, list []expr.Expr) (float64, bool) {
+	want := map[expr.ColID]bool{}
+	for _, e := range list {
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok {
+				want[c.ID] = true
+			}
+			return true
+		})
+	}
+	scans, conds := leaves(n, nil, nil)
+	product := 1.0
+	for _, s := range scans {
+		g := &logical.Aggregate{Input: s}
+		own := map[expr.ColID]bool{}
+		for _, c := range s.Cols {
+			if own[c.ID] = true; want[c.ID] {
+				g.GroupBy, g.GroupCols = append(g.GroupBy, column(c)), append(g.GroupCols, logical.Column{ID: r.newID(), Name: c.Name, T: c.T, Null: c.Null})
+				delete(want, c.ID)
+			}
+		}
+		if len(g.GroupBy) == 0 {
+			continue
+		}
+		if mine := slices.DeleteFunc(slices.Clone(conds), func(e expr.Expr) bool { return readsSubquery(e) || !reads(own, e) }); len(mine) > 0 {
+			g.Input = &logical.Filter{Input: s, Conds: mine}
+		}
+		rows, _, ok := r.Cost(g)
+		if !ok {
+			return 0, false
+		}
+		product *= max(rows, 1)
+	}
+	return product, len(want) == 0
+}
+
+// leaves are the base tables whose rows n combines, and conditions that all of
+// its rows meet.
+func leaves(n logical.Node, scans []*logical.Scan, conds []expr.Expr) ([]*logical.Scan, []expr.Expr) {
+	switch x := n.(type) {
+	case *logical.Scan:
+		return append(scans, x), conds
+	case *logical.Filter:
+		return leaves(x.Input, scans, append(conds, x.Conds...))
+	case *logical.Join:
+		if x.Kind == logical.JoinInner {
+			conds = append(conds, x.On...)
+		}
+		scans, conds = leaves(x.Left, scans, conds)
+		if x.Kind == logical.JoinInner {
+			scans, conds = leaves(x.Right, scans, conds)
+		}
+		return scans, conds
+	}
+	return scans, conds
+}
+
+// reads reports whether e reads no columns but these.
+func reads(cols map[expr.ColID]bool, e expr.Expr) bool {
+	only := true
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, ok := x.(*expr.Col); ok && !cols[c.ID] {
+			only = false
+		}
+		return only
+	})
+	return only
 }
 
 // anyEqui reports an equality that a join can hash or look up.
