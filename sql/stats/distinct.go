@@ -16,9 +16,12 @@ var errNoIndex = errors.New("no such index")
 const (
 	// maxSeeks bounds the different values that are counted one by one.
 	maxSeeks = 128
-	// samplePlaces and sampleKeys shape the sample of run lengths.
+	// samplePlaces and sampleKeys shape the sample of run lengths. Where it
+	// shows less than fewChanges, longer ones are read.
 	samplePlaces = 8
 	sampleKeys   = 256
+	longSample   = 8192
+	fewChanges   = 32
 )
 
 type distinctKey struct {
@@ -111,18 +114,29 @@ func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error)
 		}
 		span.Start = keyenc.PrefixEnd(first[:m])
 	}
-	pairs, changes := 0, 0
-	for _, part := range e.store.Partitions(whole, samplePlaces) {
-		p, c, err := e.runs(k, n, part)
-		if err != nil {
-			return 0, err
-		}
-		pairs, changes = pairs+p, changes+c
+	pairs, changes, err := e.sample(k, n, whole, sampleKeys)
+	if err == nil && changes < fewChanges {
+		pairs, changes, err = e.sample(k, n, whole, longSample)
+	}
+	if err != nil {
+		return 0, err
 	}
 	if pairs == 0 {
 		return maxSeeks, nil
 	}
 	return min(max(rows*float64(changes)/float64(pairs), maxSeeks), rows), nil
+}
+
+// sample counts neighbours in several places of a span, and those that differ.
+func (e *Estimator) sample(k *keys, n int, whole storage.Span, limit int) (pairs, changes int, err error) {
+	for _, part := range e.store.Partitions(whole, samplePlaces) {
+		p, c, err := e.runs(k, n, part, limit)
+		if err != nil {
+			return 0, 0, err
+		}
+		pairs, changes = pairs+p, changes+c
+	}
+	return pairs, changes, nil
 }
 
 func (e *Estimator) firstKey(span storage.Span) ([]byte, error) {
@@ -140,8 +154,8 @@ func (e *Estimator) firstKey(span storage.Span) ([]byte, error) {
 }
 
 // runs counts neighbours at the start of a span, and those that differ.
-func (e *Estimator) runs(k *keys, n int, span storage.Span) (pairs, changes int, err error) {
-	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: sampleKeys})
+func (e *Estimator) runs(k *keys, n int, span storage.Span, limit int) (pairs, changes int, err error) {
+	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: limit})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -158,7 +172,7 @@ func (e *Estimator) runs(k *keys, n int, span storage.Span) (pairs, changes int,
 		}
 		prev = append(prev[:0], key[:m]...)
 		seen++
-		return seen < sampleKeys
+		return seen < limit
 	})
 	return pairs, changes, err
 }

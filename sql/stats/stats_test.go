@@ -133,6 +133,10 @@ func TestDistinct(t *testing.T) {
 	within(t, "few", e.Distinct(few, []schema.ColumnID{2}), 100, 0)
 	within(t, "few pairs", e.Distinct(few, []schema.ColumnID{3, 2}), 100, 0)
 	within(t, "many", e.Distinct(many, []schema.ColumnID{2}), 5000, 0.3)
+	long := newTable()
+	long.ID = 9
+	fill(t, store, long, 0, 200000, 400) // runs of 500 keys
+	within(t, "long runs", e.Distinct(long, []schema.ColumnID{2}), 400, 0.15)
 	within(t, "unknown", e.Distinct(few, []schema.ColumnID{3}), 0, 0)
 	if err := e.Analyze(context.Background(), many); err != nil {
 		t.Fatal(err)
