@@ -254,10 +254,10 @@ func rowInterpolate(several bool) rowFunc {
 		if !several {
 			return geoDatum(v.SRID, geo.NewPoint(geo.LinePoint(s, v.Points, length*part))), nil
 		}
-		n := int64(1 / part)
-		if n > geo.DefaultMaxPoints {
+		if 1/part > geo.DefaultMaxPoints {
 			return value.Null, sqlerr.TooManyPoints("fractional_distance", geo.DefaultMaxPoints, f.Name)
 		}
+		n := int64(1 / part)
 		out := geo.Geometry{Type: geo.TypeMultiPoint}
 		for i := int64(1); i <= n; i++ {
 			out.Parts = append(out.Parts, geo.NewPoint(geo.LinePoint(s, v.Points, length*part*float64(i))))
