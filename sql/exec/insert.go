@@ -494,13 +494,37 @@ func (in *Inserter) skip(x *schema.Index, _ []value.Datum) (ConflictAction, erro
 	return ConflictSkip, nil
 }
 
-// replace removes the row that stands in the way.
-func (in *Inserter) replace(_ *schema.Index, existing []value.Datum) (ConflictAction, error) {
+// replace removes the row that stands in the way. Where MySQL would update it
+// in place, a row that stays as it is does not count as deleted.
+func (in *Inserter) replace(x *schema.Index, existing []value.Datum) (ConflictAction, error) {
 	if err := in.env.Sink.Delete(in.ctx, in.t, existing); err != nil {
 		return ConflictFail, err
 	}
-	in.deleted++
+	if !lastUnique(in.t, x) || !sameRow(existing, in.row) {
+		in.deleted++
+	}
 	return ConflictRetry, nil
+}
+
+// lastUnique reports that no unique index comes behind x, nil being the
+// primary key.
+func lastUnique(t *schema.Table, x *schema.Index) bool {
+	for i := len(t.Indexes) - 1; i >= 0; i-- {
+		if t.Indexes[i].Unique {
+			return x != nil && x.Name == t.Indexes[i].Name
+		}
+	}
+	return x == nil
+}
+
+// sameRow reports that the stored row has the values of a new one.
+func sameRow(stored, row []value.Datum) bool {
+	for i := range row {
+		if i < len(stored) && !SameDatum(stored[i], row[i]) {
+			return false
+		}
+	}
+	return len(stored) >= len(row)
 }
 
 // update is ON DUPLICATE KEY UPDATE. Its expressions see the existing row,

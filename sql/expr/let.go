@@ -110,16 +110,45 @@ func NewBetween(env *BindEnv, a, low, high Expr) (Expr, error) {
 			}
 			a, low, high = list[0], list[1], list[2]
 		}
-		lo, err := NewFunc(env, ">=", a, low)
+		coll, err := textListCollation(env, "between", []Expr{a, low, high})
 		if err != nil {
 			return nil, err
 		}
-		hi, err := NewFunc(env, "<=", a, high)
+		lo, err := compareIn(env, ">=", a, low, coll)
+		if err != nil {
+			return nil, err
+		}
+		hi, err := compareIn(env, "<=", a, high, coll)
 		if err != nil {
 			return nil, err
 		}
 		return NewFunc(env, "and", lo, hi)
 	})
+}
+
+// compareIn compares two texts in a collation; other operands, for which it is
+// CollationNone, in a type of their own.
+func compareIn(env *BindEnv, name string, a, b Expr, coll schema.CollationID) (Expr, error) {
+	e, err := NewFunc(env, name, a, b)
+	f, ok := e.(*Func)
+	if err != nil || !ok || coll == schema.CollationNone {
+		return e, err
+	}
+	c, ok := f.Extra.(*comparison)
+	if !ok || !c.t.IsString() || c.t.Collation == coll {
+		return e, nil
+	}
+	t := c.t
+	t.Collation = coll
+	x, err := toCharset(env, a, coll)
+	if err != nil {
+		return nil, err
+	}
+	y, err := toCharset(env, b, coll)
+	if err != nil {
+		return nil, err
+	}
+	return mustLookup(name).call(name, []Expr{x, y}, boolType(), x.Nullable() || y.Nullable(), &comparison{c.op, t}), nil
 }
 
 // betweenType is the type of all three operands; ok is false when each
