@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -31,7 +32,70 @@ func (b *binder) condition(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sc.clause == clauseWhere {
+		if e, err = b.zeroDates(sc, e); err != nil {
+			return nil, err
+		}
+	}
 	return expr.NewFilter(b.be, e)
+}
+
+// zeroDates has x IS NULL, where x is a DATE or DATETIME column that is NOT
+// NULL, find zero dates, as MySQL does in WHERE for clients that have no such
+// dates (manual, "Comparison Functions and Operators", IS NULL).
+func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
+	f, ok := e.(*expr.Func)
+	if !ok {
+		return e, nil
+	}
+	switch f.Name {
+	case "and", "or":
+		args := make([]expr.Expr, len(f.Args))
+		changed := false
+		for i, a := range f.Args {
+			var err error
+			if args[i], err = b.zeroDates(sc, a); err != nil {
+				return nil, err
+			}
+			changed = changed || args[i] != a
+		}
+		if changed {
+			return expr.NewFunc(b.be, f.Name, args...)
+		}
+	case "not":
+		if inner, ok := f.Args[0].(*expr.Func); ok && inner.Name == "not" {
+			return b.zeroDates(sc, inner.Args[0])
+		}
+	case "is_null":
+		c, ok := f.Args[0].(*expr.Col)
+		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && !declaredNotNull(sc.src.node, c.ID) {
+			return e, nil
+		}
+		zero, err := expr.NewFunc(b.be, "=", c, expr.NewConst(value.TimeOf(value.ZeroTime), c.T))
+		if err != nil || !c.Null {
+			return zero, err
+		}
+		return expr.NewFunc(b.be, "or", zero, e) // on the inner side of an outer join
+	}
+	return e, nil
+}
+
+// declaredNotNull reports a column of a table that is read below n, if NULL is
+// no value of it there.
+func declaredNotNull(n logical.Node, id expr.ColID) bool {
+	if s, ok := n.(*logical.Scan); ok {
+		for i, c := range s.Cols {
+			if c.ID == id {
+				return i < len(s.Table.Columns) && !s.Table.Columns[i].Nullable
+			}
+		}
+	}
+	for _, in := range n.Inputs() {
+		if declaredNotNull(in, id) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *binder) values(sc *scope, list []ast.ExprNode) ([]expr.Expr, error) {
