@@ -297,7 +297,9 @@ func (f *file) sync(op func() error) error {
 	err := f.d.must("syncing "+f.name, op)
 	if err == nil {
 		f.unsynced.Store(false)
-		f.synced = f.written
+		if f.wal { // others, folders among them, are synced by several at once
+			f.synced = f.written
+		}
 	}
 	return err
 }
