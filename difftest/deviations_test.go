@@ -25,6 +25,12 @@ import "strings"
 //     leaves out is an error in MySQL at once.
 //   - DISTINCT aggregates in the sums of ROLLUP add those of the groups up in
 //     MariaDB.
+//   - Several windows with orders of their own in one query give rows numbers
+//     and counts of another order there; PARTITION BY x ORDER BY x counts rows
+//     that are peers one by one.
+//   - ELT and FIELD over columns of an outer join make MariaDB take it for an
+//     inner one.
+//   - CAST and LEAST of zero dates differ under NO_ZERO_DATE.
 //   - Invalid date literals in comparisons are errors in MySQL (1525).
 
 // tolerated reports errors that only one of two roads may give, since the
