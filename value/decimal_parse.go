@@ -152,8 +152,16 @@ func fromDigitsSlow(neg bool, digits string, scale int) (Decimal, error) {
 		b.Neg(b)
 	}
 	d := fromBig(b, scale)
-	if over := d.Digits() - MaxDecimalDigits; over > 0 && over <= scale {
-		d = d.cut(over, roundHalf) // at most 65 digits in all
+	// At most 65 digits in all; rounding up may need one more.
+	for over := d.Digits() - MaxDecimalDigits; over > 0; over = d.Digits() - MaxDecimalDigits {
+		if over > d.Scale() {
+			m := MaxDecimal(MaxDecimalDigits, 0)
+			if neg {
+				m = m.Neg()
+			}
+			return m, ErrRange
+		}
+		d = d.cut(over, roundHalf)
 	}
 	return d, nil
 }

@@ -206,7 +206,10 @@ func parseDatetime(env *Env, s []byte, flags value.TimeFlags) (t value.Time, st 
 		if g = g.In(env.loc()); g.Year() < 0 || g.Year() > 9999 {
 			return 0, timeTruncated, false
 		}
-		t = value.FromGo(g)
+		// The year 0 has a leap day in Go, and none in MySQL.
+		if t = value.FromGo(g); !t.Check(0) {
+			return 0, timeTruncated, false
+		}
 	}
 	return t, st, true
 }
