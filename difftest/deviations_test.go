@@ -25,7 +25,7 @@ import "strings"
 //     leaves out is an error in MySQL at once.
 //   - DISTINCT aggregates in the sums of ROLLUP add those of the groups up in
 //     MariaDB.
-//   - Several windows with orders of their own in one query give rows numbers
+//   - Several windows with orders of their own in one query give row numbers
 //     and counts of another order there; PARTITION BY x ORDER BY x counts rows
 //     that are peers one by one.
 //   - ELT and FIELD over columns of an outer join make MariaDB take it for an

@@ -68,7 +68,7 @@ func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
 		}
 	case "is_null":
 		c, ok := f.Args[0].(*expr.Col)
-		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && !declaredNotNull(sc.src.node, c.ID) {
+		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && (sc.src == nil || !declaredNotNull(sc.src.node, c.ID)) {
 			return e, nil
 		}
 		zero, err := expr.NewFunc(b.be, "=", c, expr.NewConst(value.TimeOf(value.ZeroTime), c.T))
