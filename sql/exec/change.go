@@ -38,6 +38,8 @@ type Result struct {
 	Warnings int64
 	// Info is MySQL's text for the OK packet, "" where it has none.
 	Info string
+	// Returned are the rows of RETURNING, which the caller closes; nil without.
+	Returned *Returned
 }
 
 // RunChange runs INSERT, REPLACE, UPDATE or DELETE, of one table or several. On an error some rows may
@@ -350,24 +352,28 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 	}
 	all := subqueryReads(plan, d.Table) || mustReadFirst(plan.Root, d.Table, func(schema.ColumnID) bool { return false })
 	moved := slices.Contains(env.Cascaded, d.Table)
+	returned := newReturned(env, plan.Root, d.Returning)
 	err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
-		row = row[:n]
 		if moved {
-			now, ok, err := env.Sink.Current(ctx, d.Table, row)
+			now, ok, err := env.Sink.Current(ctx, d.Table, row[:n])
 			if err != nil || !ok {
 				return err
 			}
-			row = now
+			copy(row, now)
 		}
-		deleted, err := deleteRow(ctx, env, d.Table, row, d.Ignore)
-		if deleted {
-			r.Affected++
+		if err := returned.compute(row); err != nil {
+			return err
 		}
-		return err
+		deleted, err := deleteRow(ctx, env, d.Table, row[:n], d.Ignore)
+		if !deleted || err != nil {
+			return err
+		}
+		r.Affected++
+		return returned.add()
 	})
 	r.Matched, r.Changed = r.Affected, r.Affected
 	r.Warnings = env.warnings.Load()
-	return r, err
+	return returned.result(r, err)
 }
 
 // deleteRow removes a row; false where IGNORE passes over it.

@@ -23,26 +23,31 @@ func runInsert(ctx context.Context, env *Env, plan *physical.Plan, x *physical.I
 	if err != nil {
 		return Result{}, err
 	}
+	in.returned = newReturned(env, plan.Root, x.Returning)
+	if err := in.addAll(ctx, plan); err != nil {
+		return in.returned.result(Result{}, err)
+	}
+	return in.returned.result(in.Finish(ctx))
+}
+
+// addAll adds the rows of VALUES or those of the query.
+func (in *Inserter) addAll(ctx context.Context, plan *physical.Plan) error {
 	if plan.Root == nil {
-		for i, row := range x.Rows {
+		for i, row := range in.x.Rows {
 			if i&63 == 63 {
 				if err := interrupted(ctx); err != nil {
-					return Result{}, err
+					return err
 				}
 			}
 			if err := in.addExprs(ctx, row); err != nil {
-				return Result{}, err
+				return err
 			}
 		}
-	} else {
-		ts := typesOf(plan.Root.Columns())
-		all := planReads(plan, plan.Root, x.Table)
-		err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error { return in.Add(ctx, row, ts) })
-		if err != nil {
-			return Result{}, err
-		}
+		return nil
 	}
-	return in.Finish(ctx)
+	ts := typesOf(plan.Root.Columns())
+	all := planReads(plan, plan.Root, in.t)
+	return forEachRow(ctx, in.env, plan.Root, all, func(row []value.Datum) error { return in.Add(ctx, row, ts) })
 }
 
 // Inserter adds rows to a table as INSERT and REPLACE do; LOAD DATA uses it
@@ -73,6 +78,7 @@ type Inserter struct {
 	pair     []value.Datum
 	extra    []value.Datum // columns of the source that go nowhere
 	conflict ConflictFunc
+	returned *Returned // nil without RETURNING
 	ctx      context.Context
 
 	nextAuto, endAuto uint64 // reserved values
@@ -404,7 +410,7 @@ func (in *Inserter) write(ctx context.Context) error {
 	case in.auto >= 0:
 		in.explicit(in.row[in.auto])
 	}
-	return nil
+	return in.returned.row(in.row)
 }
 
 // generate takes the next AUTO_INCREMENT value. Values are reserved for the
@@ -542,7 +548,7 @@ func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAct
 		return ConflictHandled, ignoreRow(in.ec, in.x.Ignore, err)
 	}
 	if !changed {
-		return ConflictHandled, nil
+		return ConflictHandled, in.returned.row(in.pair[:n])
 	}
 	if ok, err := passes(in.ec, in.x.Check, in.x.Ignore, in.pair[:n]); !ok {
 		return ConflictHandled, err
@@ -556,7 +562,7 @@ func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAct
 		in.explicit(in.pair[in.auto])
 		in.lastID = 0
 	}
-	return ConflictHandled, nil
+	return ConflictHandled, in.returned.row(in.pair[:n])
 }
 
 // duplicateEntry is 1062 for a row and a key, nil for the primary key.

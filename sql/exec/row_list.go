@@ -20,14 +20,18 @@ type rowList struct {
 
 // newRowList makes a list of rows of the table, each times over.
 func newRowList(env *Env, node physical.Node, t *schema.Table, times int) *rowList {
-	b := newBuilder(env, env.Ctx)
-	l := &rowList{acct: b.account(node, "rows to change")}
 	var kinds []value.Kind
 	for range times {
 		for i := range t.Columns {
 			kinds = append(kinds, types.KindOf(t.Columns[i].Type))
 		}
 	}
+	return newKindList(env, node, kinds, "rows to change")
+}
+
+func newKindList(env *Env, node physical.Node, kinds []value.Kind, name string) *rowList {
+	b := newBuilder(env, env.Ctx)
+	l := &rowList{acct: b.account(node, name)}
 	l.buf, l.one = b.newRowBuffer(node, kinds, &l.acct), newOut(kinds)
 	return l
 }
@@ -50,17 +54,22 @@ func (l *rowList) add(parts ...[]value.Datum) error {
 // each calls fn with the rows, which are valid during the call; none can be
 // added any more.
 func (l *rowList) each(ctx context.Context, fn func(row []value.Datum) error) error {
+	row := make([]value.Datum, 0, len(l.one.Cols))
+	return l.batches(func(b *vec.Batch) error { return eachRow(ctx, b, row, fn) })
+}
+
+// batches is each for batches of rows.
+func (l *rowList) batches(fn func(*vec.Batch) error) error {
 	if err := l.buf.finish(); err != nil {
 		return err
 	}
 	rows := l.buf.read(0, l.buf.n)
-	row := make([]value.Datum, 0, len(l.one.Cols))
 	for {
 		b, err := rows.next(vec.MaxRows)
 		if err != nil || b == nil {
 			return err
 		}
-		if err := eachRow(ctx, b, row, fn); err != nil {
+		if err := fn(b); err != nil {
 			return err
 		}
 	}

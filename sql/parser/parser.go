@@ -28,6 +28,8 @@ type Statement struct {
 	Into []string
 	// RowAlias is the AS new of INSERT … VALUES; nil if there is none.
 	RowAlias *RowAlias
+	// Returning is the select list of RETURNING; nil without.
+	Returning *ast.SelectStmt
 	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
 	Limit *RowLimit
 	// JSONTables are the columns of the JSON_TABLEs, see JSONTableFunc.
@@ -120,6 +122,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		}
 		src = sh.out()
 	}
+	var list string
 	node, err := p.run(&st, src, mode)
 	if err != nil {
 		changed, serr := sh.repair()
@@ -132,7 +135,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		if st.Admin != nil {
 			return st, nil
 		}
-		src = sh.out()
+		src, list = sh.cut(sh.out())
 		var err2 error
 		if node, err2 = p.run(&st, src, mode); err2 != nil {
 			return Statement{}, parseError(src, err2)
@@ -147,8 +150,12 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	if err := p.parseJSONTables(&st, mode); err != nil {
 		return Statement{}, err
 	}
+	returning, err := p.parseReturning(&st, node, list, mode)
+	if err != nil {
+		return Statement{}, err
+	}
 	st.Node = node
-	st.Params = collectParams(node)
+	st.Params = collectParams(node, returning)
 	return st, nil
 }
 
@@ -189,9 +196,13 @@ func tidbMode(m types.SQLMode) mysql.SQLMode {
 
 // collectParams finds the parameters and numbers them by their position in
 // the text: the AST's order is another one (LIMIT 1 OFFSET 2).
-func collectParams(n ast.Node) []*Param {
+func collectParams(nodes ...ast.StmtNode) []*Param {
 	c := paramCollector{}
-	n.Accept(&c)
+	for _, n := range nodes {
+		if n != nil {
+			n.Accept(&c)
+		}
+	}
 	sort.SliceStable(c.list, func(i, j int) bool { return c.list[i].Offset < c.list[j].Offset })
 	list := c.list[:0]
 	for _, p := range c.list {

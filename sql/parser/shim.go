@@ -28,6 +28,9 @@ type shim struct {
 	// into is INTO OUTFILE with its text.
 	into     *IntoFile
 	intoText string
+	// split is behind the first letter of RETURNING in src, 0 without; splitOut
+	// the place of RETURNING in out.
+	split, splitOut int
 }
 
 // edit replaces src[start:end].
@@ -120,6 +123,7 @@ func (h *shim) repair() (changed bool, err error) {
 			h.blank(1, 1)
 		}
 	}
+	h.returning()
 	if err := h.jsonTable(); err != nil {
 		return false, err
 	}
@@ -144,6 +148,9 @@ func (h *shim) out() string {
 			continue
 		}
 		b.WriteString(h.src[pos:e.start])
+		if e.start+1 == h.split {
+			h.splitOut = b.Len()
+		}
 		h.st.rewrites = append(h.st.rewrites, rewrite{b.Len(), len(e.text), h.src[e.start:e.end]})
 		b.WriteString(e.text)
 		pos = e.end
@@ -364,9 +371,6 @@ func (h *shim) outOfScope() error {
 	for i := range h.toks {
 		if isGeometryWord(h.word(i)) && h.word(i-1) == "AS" && h.op(i+1, ")") && h.word(h.opening(i+1)-1) == "CAST" {
 			return sqlerr.NotSupported("CAST AS " + h.word(i))
-		}
-		if h.word(i) == "RETURNING" && h.depth(i) == 0 {
-			return sqlerr.NotSupported("RETURNING")
 		}
 		if h.word(i) == "EXCLUDE" && (h.word(i-1) == "ROW" || h.word(i-1) == "PRECEDING" || h.word(i-1) == "FOLLOWING") {
 			return sqlerr.NotSupported("EXCLUDE")

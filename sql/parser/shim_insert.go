@@ -11,7 +11,10 @@ type RowAlias struct {
 // end, or before ON DUPLICATE KEY UPDATE.
 func (h *shim) insertAlias() {
 	end, depth, values := len(h.toks), 0, false
-	for i := range h.toks {
+	if i := h.returningAt(); i >= 0 {
+		end = i
+	}
+	for i := range end {
 		switch {
 		case h.op(i, "("):
 			depth++

@@ -679,6 +679,8 @@ func (t *templater) word() outcome {
 	case 'r':
 		if fold(w, "REGEXP") || fold(w, "RLIKE") {
 			t.keepNext = true
+		} else if fold(w, "RETURNING") {
+			t.clause[d] = clauseFields
 		} else {
 			next = prevCall
 		}

@@ -237,6 +237,10 @@ func (p *planner) insert(s *logical.Insert) (*physical.Plan, error) {
 	for _, a := range s.OnDuplicate {
 		ins.OnDuplicate = append(ins.OnDuplicate, physical.Assignment{Column: a.Column, Value: a.Value, Default: a.Default})
 	}
+	var err error
+	if ins.Returning, err = placeReturning(s.Returning); err != nil {
+		return nil, err
+	}
 	plan := &physical.Plan{Change: ins, Writes: []*schema.Table{s.Table}}
 	if s.Source != nil {
 		root, err := p.root(s.Source)
@@ -264,12 +268,24 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
-	p.deletes = isPlainFilter(s.Input)
+	p.deletes = isPlainFilter(s.Input) && s.Returning == nil
 	root, err := p.root(s.Input)
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(&physical.Plan{Root: root, Change: &physical.Delete{Table: s.Table, Ignore: s.Ignore}, Writes: []*schema.Table{s.Table}})
+	del := &physical.Delete{Table: s.Table, Ignore: s.Ignore}
+	if del.Returning, err = placeReturning(s.Returning); err != nil {
+		return nil, err
+	}
+	return p.finish(&physical.Plan{Root: root, Change: del, Writes: []*schema.Table{s.Table}})
+}
+
+// placeReturning fixes the columns of RETURNING to their positions in the row.
+func placeReturning(r *logical.Returning) ([]expr.Expr, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return placeAll(r.Exprs, ids(r.Input))
 }
 
 // isPlainFilter reports a table with conditions all of which its scan tests.

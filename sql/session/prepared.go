@@ -76,6 +76,8 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 		if len(x.Into) == 0 && x.File == nil {
 			return p, queryHeader(x), nil
 		}
+	case *logical.Insert, *logical.Delete:
+		return p, returningHeader(x), nil
 	case *logical.Explain:
 		return p, explainHeader(s.explainFormat(x.Format, x.Analyze), x.Analyze), nil
 	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:

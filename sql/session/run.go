@@ -42,9 +42,12 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 	p.ParamTypes = ptypes
 	s.addKeys(p)
 	c := &cachedPlan{plan: p, made: s.now()}
-	if q, ok := stmt.(*logical.Query); ok {
-		c.header = queryHeader(q)
+	switch x := stmt.(type) {
+	case *logical.Query:
+		c.header = queryHeader(x)
 		c.point = s.pointOf(p)
+	default:
+		c.header = returningHeader(x)
 	}
 	return c, nil
 }
@@ -61,12 +64,30 @@ func (s *Session) planOptions(vals []value.Datum) planner.Options {
 
 // queryHeader describes the result of a query to clients.
 func queryHeader(q *logical.Query) *mysqlwire.Header {
-	cols := q.Root.Columns()
+	return headerOf(q.Root.Columns(), outputs(q.Root))
+}
+
+// returningHeader describes the rows of RETURNING; nil without.
+func returningHeader(stmt logical.Statement) *mysqlwire.Header {
+	var r *logical.Returning
+	switch x := stmt.(type) {
+	case *logical.Insert:
+		r = x.Returning
+	case *logical.Delete:
+		r = x.Returning
+	}
+	if r == nil {
+		return nil
+	}
+	return headerOf(r.Cols, r.Exprs)
+}
+
+func headerOf(cols []logical.Column, exprs []expr.Expr) *mysqlwire.Header {
 	out := make([]mysqlwire.Column, len(cols))
 	for i, c := range cols {
 		out[i] = mysqlwire.Column{Database: c.DB, Table: c.Table, OrgTable: c.OrgTable, Name: c.Name, OrgName: c.OrgName, Type: c.T, NotNull: !c.Null, Role: c.Role}
 	}
-	for i, e := range outputs(q.Root) {
+	for i, e := range exprs {
 		if expr.IsDecimalVar(e) {
 			out[i].Type.Scale = schema.UnspecifiedLength
 		}
@@ -344,7 +365,29 @@ func (s *Session) tryChange(ctx context.Context, c *cachedPlan, vals []value.Dat
 	if stale || err != nil {
 		return stale, err
 	}
+	if result.Returned != nil {
+		return false, s.sendReturned(ctx, c, result.Returned, more, w)
+	}
 	return false, s.ok(w, mysqlwire.OK{AffectedRows: result.Affected, LastInsertID: result.InsertID, Info: result.Info}, more)
+}
+
+// sendReturned writes the rows of RETURNING.
+func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Returned, more bool, w mysqlwire.ResultWriter) error {
+	defer r.Close()
+	if err := w.Header(c.header); err != nil {
+		return err
+	}
+	var sent int64
+	err := r.Send(ctx, func(b *vec.Batch) error {
+		sent += int64(b.Live())
+		return w.Batch(b)
+	})
+	if err != nil {
+		return err
+	}
+	s.rowCount = -1
+	s.engine.counters.rowsSent.Add(sent)
+	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
 }
 
 // change runs a change atomically: in autocommit as a transaction of its own,
@@ -397,6 +440,7 @@ func (s *Session) changeAndCommit(ctx context.Context, c *cachedPlan, vals []val
 		return exec.Result{}, err
 	}
 	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+		r.Returned.Close()
 		return exec.Result{}, s.commitFailed(err)
 	}
 	s.changed(c, r)
@@ -431,9 +475,18 @@ func (s *Session) commitFailed(err error) error {
 
 func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
 	env := s.changeEnv(ctx, c.plan, txn, vals)
-	defer env.Memory.Close()
+	var r exec.Result
+	defer func() {
+		if r.Returned != nil {
+			r.Returned.OnClose(env.Memory.Close)
+			return
+		}
+		env.Memory.Close()
+	}()
 	s.process.plan.Store(c.plan)
-	return exec.RunChange(ctx, env, c.plan)
+	var err error
+	r, err = exec.RunChange(ctx, env, c.plan)
+	return r, err
 }
 
 // changed takes over what a change did to the session's state.

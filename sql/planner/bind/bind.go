@@ -55,11 +55,11 @@ func (b *binder) statement(st *parser.Statement, n ast.StmtNode) (logical.Statem
 	case *ast.SelectStmt, *ast.SetOprStmt:
 		return b.queryStmt(n.(ast.ResultSetNode))
 	case *ast.InsertStmt:
-		return b.insert(n, st.RowAlias)
+		return b.insert(st, n)
 	case *ast.UpdateStmt:
 		return b.update(n)
 	case *ast.DeleteStmt:
-		return b.delete(n)
+		return b.delete(st, n)
 	case *ast.LoadDataStmt:
 		return b.loadData(n)
 	case *ast.ExplainStmt:

@@ -112,7 +112,7 @@ func singleTable(refs *ast.TableRefsClause) (*ast.TableSource, *ast.TableName) {
 	return nil, nil
 }
 
-func (b *binder) insert(n *ast.InsertStmt, alias *parser.RowAlias) (*logical.Insert, error) {
+func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Insert, error) {
 	_, name := singleTable(n.Table)
 	if name == nil {
 		return nil, internalf("INSERT without table")
@@ -154,10 +154,13 @@ func (b *binder) insert(n *ast.InsertStmt, alias *parser.RowAlias) (*logical.Ins
 	} else if err := b.insertRows(is, n, out); err != nil {
 		return nil, err
 	}
-	if is.row, err = newRowAlias(alias, is, out.Columns); err != nil {
+	if is.row, err = newRowAlias(st.RowAlias, is, out.Columns); err != nil {
 		return nil, err
 	}
 	if out.OnDuplicate, err = b.onDuplicate(is, n.OnDuplicate); err != nil {
+		return nil, err
+	}
+	if out.Returning, err = b.insertReturning(is, st.Returning); err != nil {
 		return nil, err
 	}
 	out.Subqueries = b.subqueries
@@ -477,7 +480,7 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 		Subqueries: b.subqueries, Check: check}, nil
 }
 
-func (b *binder) delete(n *ast.DeleteStmt) (logical.Statement, error) {
+func (b *binder) delete(st *parser.Statement, n *ast.DeleteStmt) (logical.Statement, error) {
 	src, name := singleTable(n.TableRefs)
 	if n.IsMultiTable {
 		return b.multiDelete(n)
@@ -498,5 +501,10 @@ func (b *binder) delete(n *ast.DeleteStmt) (logical.Statement, error) {
 	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
 		return nil, err
 	}
-	return &logical.Delete{Table: in.scan.Table, Input: in.node, Scan: in.scan, Ignore: n.IgnoreErr, Subqueries: b.subqueries}, nil
+	out := &logical.Delete{Table: in.scan.Table, Input: in.node, Scan: in.scan, Ignore: n.IgnoreErr}
+	if out.Returning, err = b.returning(in.sc, in.node.Columns(), st.Returning); err != nil {
+		return nil, err
+	}
+	out.Subqueries = b.subqueries
+	return out, nil
 }

@@ -173,6 +173,11 @@ func (k *block) selectList() error {
 	sc := k.scope(clauseField)
 	sc.agg, sc.win = &k.agg, &k.win
 	sc.behind = k.earlierItem
+	return k.items(sc)
+}
+
+// items binds the fields in sc.
+func (k *block) items(sc *scope) error {
 	starts := make([]int, 0, len(k.s.Fields.Fields))
 	for i, f := range k.s.Fields.Fields {
 		starts = append(starts, len(k.fields))

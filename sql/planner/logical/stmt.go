@@ -82,6 +82,18 @@ type Insert struct {
 	Subqueries  []Node
 	// Check is nil when all rows may be written.
 	Check *RowCheck
+	// Returning is nil without RETURNING.
+	Returning *Returning
+}
+
+// Returning are the rows with which a change answers: expressions over the row
+// as it was written, or as it was before it was deleted.
+type Returning struct {
+	// Input are the columns of the row: those of the table in its order, then
+	// what a view computes.
+	Input []Column
+	Exprs []expr.Expr
+	Cols  []Column
 }
 
 // LoadData is LOAD DATA [LOCAL] INFILE.
@@ -132,6 +144,8 @@ type Delete struct {
 	Scan       *Scan
 	Ignore     bool
 	Subqueries []Node
+	// Returning is nil without RETURNING.
+	Returning *Returning
 }
 
 // MultiUpdate is UPDATE of tables of a join. Input yields at least all columns

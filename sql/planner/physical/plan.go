@@ -78,6 +78,8 @@ type Insert struct {
 	Vars  []string
 	Set   []Assignment
 	Check *RowCheck
+	// Returning are expressions over each written row; nil without RETURNING.
+	Returning []expr.Expr
 }
 
 // Update changes the rows of Root, whose first columns are all columns of
@@ -94,6 +96,9 @@ type Update struct {
 type Delete struct {
 	Table  *schema.Table
 	Ignore bool
+	// Returning are expressions over each removed row of Root; nil without
+	// RETURNING.
+	Returning []expr.Expr
 }
 
 // MultiUpdate changes rows of several tables of a join, each row once, by the
