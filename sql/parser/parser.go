@@ -30,6 +30,8 @@ type Statement struct {
 	RowAlias *RowAlias
 	// Returning is the select list of RETURNING; nil without.
 	Returning *ast.SelectStmt
+	// Explain is INTO and FOR SCHEMA of EXPLAIN; nil without.
+	Explain *Explain
 	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
 	Limit *RowLimit
 	// JSONTables are the columns of the JSON_TABLEs, see JSONTableFunc.

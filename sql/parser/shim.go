@@ -98,7 +98,7 @@ func (h *shim) repair() (changed bool, err error) {
 		}
 		h.visibility()
 	case "EXPLAIN", "DESCRIBE", "DESC":
-		h.explainFormat()
+		h.explain()
 		h.describeLike()
 	case "INSERT", "REPLACE":
 		h.insertAlias()
@@ -529,16 +529,6 @@ func (h *shim) defaultExprs() {
 	}
 }
 
-// explainFormat: EXPLAIN FORMAT=TREE.
-func (h *shim) explainFormat() {
-	for i := 1; i < len(h.toks) && i < 4; i++ {
-		if h.word(i) == "FORMAT" && h.op(i+1, "=") && h.toks[min(i+2, len(h.toks)-1)].kind == tokWord {
-			h.replace(i+2, i+2, "'"+strings.ToLower(h.text(i+2))+"'")
-			return
-		}
-	}
-}
-
 // describeLike: DESCRIBE table 'pattern'.
 func (h *shim) describeLike() {
 	last := len(h.toks) - 1
@@ -671,14 +661,10 @@ func (h *shim) selectInto() {
 		var vars []string
 		j := i + 1
 		for ; j < len(h.toks) && h.toks[j].kind == tokVar; j += 2 {
-			v := strings.TrimPrefix(h.text(j), "@")
-			if strings.HasPrefix(v, "@") {
+			if strings.HasPrefix(h.text(j), "@@") {
 				return
 			}
-			if len(v) >= 2 && (v[0] == '\'' || v[0] == '"' || v[0] == '`') {
-				v = v[1 : len(v)-1]
-			}
-			vars = append(vars, v)
+			vars = append(vars, userVariable(h.text(j)))
 			if !h.op(j+1, ",") {
 				j++
 				break

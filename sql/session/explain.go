@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
@@ -77,9 +78,17 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 		if format != "tree" && format != "json" {
 			return sqlerr.NotSupported("EXPLAIN ANALYZE with FORMAT=" + x.Format)
 		}
-		if err := s.analyze(ctx, plan, vals, printer); err != nil {
+		analyze := s.analyze
+		if plan.Change != nil {
+			analyze = s.analyzeChange
+		}
+		if err := analyze(ctx, plan, vals, printer); err != nil {
 			return err
 		}
+	}
+	if x.Into != "" {
+		s.SetUserVar(x.Into, value.String(printer.JSON(plan)), types.Text(schema.CollationUTF8MB40900AICI))
+		return s.ok(w, mysqlwire.OK{}, more)
 	}
 	return s.writePlan(w, format, x.Analyze, printer, plan, trace.String(), more)
 }
@@ -125,9 +134,6 @@ func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
 
 // analyze runs a query and gives the printer what was measured.
 func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
-	if plan.Change != nil {
-		return sqlerr.NotSupported("EXPLAIN ANALYZE of a statement that changes data")
-	}
 	v, release, err := s.readView(ctx, plan)
 	if err != nil {
 		return err
@@ -140,5 +146,35 @@ func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value
 		return err
 	}
 	printer.Actual = env.Stats.Actual
+	return nil
+}
+
+// analyzeChange makes a change and gives the printer what was measured.
+func (s *Session) analyzeChange(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
+	s.addKeys(plan)
+	if s.tableLocks != nil {
+		if err := s.checkLocked(plan.Tables[:plan.Named], plan.Writes); err != nil {
+			return err
+		}
+	}
+	if err := s.checkSafe(plan); err != nil {
+		return err
+	}
+	if s.open == nil && !s.vars.autocommit {
+		if err := s.begin(s.startsReadOnly()); err != nil {
+			return err
+		}
+	}
+	stats, start := exec.NewStats(), time.Now()
+	r, stale, err := s.change(ctx, &cachedPlan{plan: plan, stats: stats}, vals)
+	if err != nil {
+		return err
+	}
+	if stale {
+		return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+	}
+	r.Returned.Close()
+	printer.Actual = stats.Actual
+	printer.Change = &physical.Actual{Rows: int64(r.Affected), Loops: 1, Seconds: time.Since(start).Seconds()}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 )
@@ -13,12 +14,15 @@ import (
 // cachedPlan is a plan with what is needed to run it again.
 type cachedPlan struct {
 	plan   *physical.Plan
-	header *mysqlwire.Header // nil for changes
+	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
 	point  *pointPlan // the short road, nil if there is none
 	// rebind binds the statement again, for the case that the schema changes
 	// between planning and running.
 	rebind func() (logical.Statement, error)
+	// stats measures a change for EXPLAIN ANALYZE; nil otherwise, and always in
+	// the cache.
+	stats *exec.Stats
 }
 
 // planMaxAge is how long a plan is used before its estimates are made anew.

@@ -79,6 +79,9 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	case *logical.Insert, *logical.Delete:
 		return p, returningHeader(x), nil
 	case *logical.Explain:
+		if x.Into != "" {
+			return p, nil, nil
+		}
 		return p, explainHeader(s.explainFormat(x.Format, x.Analyze), x.Analyze), nil
 	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
 		return nil, nil, sqlerr.New(1295, "HY000", "This command is not supported in the prepared statement protocol yet")

@@ -475,6 +475,7 @@ func (s *Session) commitFailed(err error) error {
 
 func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
 	env := s.changeEnv(ctx, c.plan, txn, vals)
+	env.Stats = c.stats
 	var r exec.Result
 	defer func() {
 		if r.Returned != nil {

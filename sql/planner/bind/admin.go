@@ -115,6 +115,9 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		}
 		return &logical.Do{Exprs: list, Subqueries: b.subqueries}, nil
 	case *ast.ExplainForStmt:
+		if st.Explain != nil {
+			return nil, sqlerr.NotSupported("EXPLAIN INTO FOR CONNECTION")
+		}
 		format, err := explainFormat(n.Format)
 		return &logical.ExplainConnection{ID: n.ConnectionID, Format: format}, err
 	case *ast.ShutdownStmt:

@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/sql/parser"
@@ -38,6 +36,9 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 		}
 	}
 	if len(st.Into) > 0 {
+		if x, ok := out.(*logical.Explain); ok && !x.Analyze {
+			return out, nil // where the rows would go does not matter
+		}
 		q, ok := out.(*logical.Query)
 		if !ok {
 			return nil, sqlerr.NotSupported("INTO @variable")
@@ -106,41 +107,4 @@ func firstSelect(n ast.Node) *ast.SelectStmt {
 		}
 	}
 	return nil
-}
-
-// explainFormat is the format that EXPLAIN names, "" for none: 1791.
-func explainFormat(name string) (string, error) {
-	switch f := strings.ToLower(name); f {
-	case "", "row":
-		return "", nil
-	case "traditional", "tree", "json", "trace":
-		return f, nil
-	}
-	return "", sqlerr.New(1791, "HY000", "Unknown EXPLAIN format name: '%s'", name)
-}
-
-// explain binds EXPLAIN of a statement; EXPLAIN table is DESCRIBE.
-func (b *binder) explain(st *parser.Statement, n *ast.ExplainStmt) (logical.Statement, error) {
-	if s, ok := n.Stmt.(*ast.ShowStmt); ok {
-		return b.show(st, s)
-	}
-	if n.Stmt == nil || n.Explore || n.PlanDigest != "" {
-		return nil, sqlerr.NotSupported("EXPLAIN of this form")
-	}
-	format, err := explainFormat(n.Format)
-	if err != nil {
-		return nil, err
-	}
-	inner, err := b.statement(st, n.Stmt)
-	if err != nil {
-		return nil, err
-	}
-	if d, ok := inner.(interface{ Dependencies() *logical.Deps }); ok {
-		d.Dependencies().Views = b.views
-	}
-	switch inner.(type) {
-	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
-		return &logical.Explain{Stmt: inner, Analyze: n.Analyze, Format: format}, nil
-	}
-	return nil, sqlerr.NotSupported("EXPLAIN of this statement")
 }

@@ -180,6 +180,8 @@ type Explain struct {
 	Analyze bool
 	// Format is traditional, tree, json or trace.
 	Format string
+	// Into is the user variable that gets the text, "" for the client.
+	Into string
 }
 
 func (*Query) statement()       {}

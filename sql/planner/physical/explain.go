@@ -41,6 +41,9 @@ type Printer struct {
 	Ctx *expr.Ctx
 	// Actual gives the measurements of a node; nil for EXPLAIN without ANALYZE.
 	Actual func(n Node) (Actual, bool)
+	// Change are the rows that a change changed, and its time; nil without
+	// ANALYZE.
+	Change *Actual
 	// Estimates are left out when set (golden tests that do not depend on them).
 	HideEstimates bool
 	// Why adds the paths that were compared.
@@ -52,26 +55,15 @@ type Printer struct {
 func (p *Printer) Tree(plan *Plan) string {
 	var b strings.Builder
 	depth := 0
-	switch c := plan.Change.(type) {
-	case *Insert:
-		verb := "insert"
-		if c.Replace {
-			verb = "replace"
+	if plan.Change != nil {
+		b.WriteString("-> " + changeTitle(plan.Change))
+		if c := p.Change; c != nil {
+			fmt.Fprintf(&b, " (actual time=%.3fms rows=%d)", c.Seconds*1e3, c.Rows)
 		}
-		fmt.Fprintf(&b, "-> %s %s\n", verb, c.Table.Name)
-		if plan.Root == nil {
+		b.WriteByte('\n')
+		if c, ok := plan.Change.(*Insert); ok && plan.Root == nil {
 			fmt.Fprintf(&b, "    -> values (rows=%d)\n", len(c.Rows))
 		}
-		depth = 1
-	case *Update:
-		fmt.Fprintf(&b, "-> update %s\n", c.Table.Name)
-		depth = 1
-	case *Delete:
-		fmt.Fprintf(&b, "-> delete %s\n", c.Table.Name)
-		depth = 1
-	}
-	if list := multiTargets(plan.Change); list != nil {
-		b.WriteString("-> " + strings.Join(list, " ") + "\n")
 		depth = 1
 	}
 	if plan.Root != nil {
@@ -94,23 +86,31 @@ func (p *Printer) Tree(plan *Plan) string {
 	return b.String()
 }
 
-// multiTargets is what a change of several tables does to which; nil for other
-// changes.
-func multiTargets(change any) []string {
-	var out []string
+// changeTitle is what a change does to which tables.
+func changeTitle(change any) string {
+	verb := "update"
+	var tables []string
 	switch c := change.(type) {
+	case *Insert:
+		verb, tables = "insert", []string{c.Table.Name}
+		if c.Replace {
+			verb = "replace"
+		}
+	case *Update:
+		tables = []string{c.Table.Name}
+	case *Delete:
+		verb, tables = "delete", []string{c.Table.Name}
 	case *MultiUpdate:
-		out = append(out, "update")
 		for _, t := range c.Targets {
-			out = append(out, t.Table.Name)
+			tables = append(tables, t.Table.Name)
 		}
 	case *MultiDelete:
-		out = append(out, "delete")
+		verb = "delete"
 		for _, t := range c.Targets {
-			out = append(out, t.Table.Name)
+			tables = append(tables, t.Table.Name)
 		}
 	}
-	return out
+	return verb + " " + strings.Join(tables, " ")
 }
 
 func (p *Printer) node(b *strings.Builder, n Node, depth int) {

@@ -208,20 +208,13 @@ type jsonNode struct {
 func (p *Printer) JSON(plan *Plan) string {
 	top := struct {
 		Change     string     `json:"change,omitempty"`
+		Actual     *Actual    `json:"actual,omitempty"`
 		Plan       *jsonNode  `json:"plan,omitempty"`
 		Subqueries []jsonNode `json:"subqueries,omitempty"`
 		CTEs       []jsonNode `json:"ctes,omitempty"`
 	}{}
-	switch c := plan.Change.(type) {
-	case *Insert:
-		top.Change = "insert " + c.Table.Name
-	case *Update:
-		top.Change = "update " + c.Table.Name
-	case *Delete:
-		top.Change = "delete " + c.Table.Name
-	}
-	if list := multiTargets(plan.Change); list != nil {
-		top.Change = strings.Join(list, " ")
+	if plan.Change != nil {
+		top.Change, top.Actual = changeTitle(plan.Change), p.Change
 	}
 	if plan.Root != nil {
 		n := p.json(plan.Root)
