@@ -182,14 +182,28 @@ type Txn interface {
 // BulkLoader builds sorted runs beside the store and adds them in one atomic
 // step. It is meant for large sets of new keys.
 type BulkLoader interface {
-	// Add appends a pair; keys must ascend strictly. The loader copies both.
+	// Add appends a pair to a run of the loader's own.
 	Add(key, value []byte) error
+	// Run starts a further run. Runs may be filled concurrently; no key of one
+	// may lie between those of another (ErrKeyOrder at Finish).
+	Run() (BulkRun, error)
 	// Finish makes all pairs visible and durable at once. The span between the
 	// first and last key of each run must hold no key that a concurrent
-	// transaction writes: the caller excludes writers.
+	// transaction writes: the caller excludes writers. Further runs have been
+	// closed.
 	Finish(ctx context.Context) (seq uint64, err error)
 	// Abort removes what was built. It is idempotent and a no-op after Finish.
+	// No run is being filled.
 	Abort() error
+}
+
+// BulkRun is one sorted run of a BulkLoader. It belongs to one goroutine.
+type BulkRun interface {
+	// Add appends a pair; keys must ascend strictly (ErrKeyOrder). The run
+	// copies both.
+	Add(key, value []byte) error
+	// Close completes the run.
+	Close() error
 }
 
 // Caps are the limits of a store, in bytes.

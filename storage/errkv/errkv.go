@@ -339,6 +339,29 @@ func (b *bulkLoader) Add(key, value []byte) error {
 	return b.BulkLoader.Add(key, value)
 }
 
+// Run implements storage.BulkLoader.
+func (b *bulkLoader) Run() (storage.BulkRun, error) {
+	r, err := b.BulkLoader.Run()
+	if err != nil {
+		return nil, err
+	}
+	return &bulkRun{r, b.s}, nil
+}
+
+// bulkRun implements storage.BulkRun.
+type bulkRun struct {
+	storage.BulkRun
+	s *Store
+}
+
+// Add implements storage.BulkRun.
+func (r *bulkRun) Add(key, value []byte) error {
+	if err := r.s.check(OpBulkAdd); err != nil {
+		return err
+	}
+	return r.BulkRun.Add(key, value)
+}
+
 // Finish implements storage.BulkLoader.
 func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
 	before, after := b.s.hit(OpBulkFinish)

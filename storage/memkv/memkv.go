@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -198,7 +199,9 @@ func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
 	if s.closed.Load() {
 		return nil, storage.ErrClosed
 	}
-	return &bulkLoader{s: s}, nil
+	b := &bulkLoader{s: s}
+	b.own.b = b
+	return b, nil
 }
 
 // Metrics implements storage.Store.
@@ -231,47 +234,88 @@ func (s *Store) Close() error {
 
 // bulkLoader implements storage.BulkLoader.
 type bulkLoader struct {
-	s     *Store
+	s    *Store
+	own  bulkRun
+	done atomic.Bool
+
+	mu   sync.Mutex
+	runs []*bulkRun
+}
+
+// bulkRun implements storage.BulkRun.
+type bulkRun struct {
+	b     *bulkLoader
 	pairs []pair
-	done  bool
 }
 
 // Add implements storage.BulkLoader.
-func (b *bulkLoader) Add(key, value []byte) error {
-	if b.done {
+func (b *bulkLoader) Add(key, value []byte) error { return b.own.Add(key, value) }
+
+// Run implements storage.BulkLoader.
+func (b *bulkLoader) Run() (storage.BulkRun, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done.Load() {
+		return nil, storage.ErrClosed
+	}
+	r := &bulkRun{b: b}
+	b.runs = append(b.runs, r)
+	return r, nil
+}
+
+// Add implements storage.BulkRun.
+func (r *bulkRun) Add(key, value []byte) error {
+	if r.b.done.Load() {
 		return storage.ErrClosed
 	}
-	if err := txn.CheckPair(b.s.Caps(), key, value); err != nil {
+	if err := txn.CheckPair(r.b.s.Caps(), key, value); err != nil {
 		return err
 	}
-	if n := len(b.pairs); n > 0 && bytes.Compare(b.pairs[n-1].key, key) >= 0 {
-		return fmt.Errorf("key %x after %x: %w", key, b.pairs[n-1].key, storage.ErrKeyOrder)
+	if n := len(r.pairs); n > 0 && bytes.Compare(r.pairs[n-1].key, key) >= 0 {
+		return fmt.Errorf("key %x after %x: %w", key, r.pairs[n-1].key, storage.ErrKeyOrder)
 	}
-	b.pairs = append(b.pairs, newPair(key, value))
+	r.pairs = append(r.pairs, newPair(key, value))
 	return nil
 }
 
+// Close implements storage.BulkRun.
+func (r *bulkRun) Close() error { return nil }
+
 // Finish implements storage.BulkLoader.
 func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
-	if b.done {
+	if b.done.Swap(true) {
 		return 0, storage.ErrClosed
 	}
-	b.done = true
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if len(b.pairs) == 0 {
+	var runs [][]pair
+	for _, r := range append(b.runs, &b.own) {
+		if len(r.pairs) > 0 {
+			runs = append(runs, r.pairs)
+		}
+	}
+	if len(runs) == 0 {
 		return b.s.Seq(), nil
 	}
+	slices.SortFunc(runs, func(x, y []pair) int { return bytes.Compare(x[0].key, y[0].key) })
+	for i := 1; i < len(runs); i++ {
+		if last := runs[i-1][len(runs[i-1])-1].key; bytes.Compare(last, runs[i][0].key) >= 0 {
+			return 0, fmt.Errorf("a run from %x and one to %x: %w", runs[i][0].key, last, storage.ErrKeyOrder)
+		}
+	}
 	return b.s.commit(func(t *tree) {
-		for _, p := range b.pairs {
-			t.Set(p)
+		for _, pairs := range runs {
+			for _, p := range pairs {
+				t.Set(p)
+			}
 		}
 	})
 }
 
 // Abort implements storage.BulkLoader.
 func (b *bulkLoader) Abort() error {
-	b.done, b.pairs = true, nil
+	b.done.Store(true)
+	b.runs, b.own.pairs = nil, nil
 	return nil
 }

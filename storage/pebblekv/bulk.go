@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -21,11 +24,21 @@ const bulkTableBytes = 64 << 20
 // bulkLoader implements storage.BulkLoader with tables written beside the
 // database, which Pebble then takes over in one step.
 type bulkLoader struct {
-	s     *Store
+	s    *Store
+	own  bulkRun
+	done atomic.Bool
+
+	mu   sync.Mutex
+	runs []*bulkRun
+}
+
+// bulkRun implements storage.BulkRun.
+type bulkRun struct {
+	b     *bulkLoader
 	w     *sstable.Writer
+	first []byte
 	last  []byte
 	paths []string
-	done  bool
 }
 
 // BulkLoad implements storage.Store.
@@ -40,57 +53,77 @@ func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	return &bulkLoader{s: s}, nil
+	b := &bulkLoader{s: s}
+	b.own.b = b
+	return b, nil
 }
 
-// newTable starts a table file.
-func (b *bulkLoader) newTable() (*sstable.Writer, error) {
-	dfs := b.s.opts.FS
-	path := dfs.PathJoin(b.s.opts.Dir, bulkDir, fmt.Sprintf("%06d.sst", b.s.bulks.Add(1)))
-	f, err := b.s.disk.Create(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return nil, fmt.Errorf("bulk load: %w", mapError(err))
+// Run implements storage.BulkLoader.
+func (b *bulkLoader) Run() (storage.BulkRun, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done.Load() || b.s.closing.Load() {
+		return nil, storage.ErrClosed
 	}
-	b.paths = append(b.paths, path)
-	const lastLevel = 6
-	return sstable.NewWriter(objstorageprovider.NewFileWritable(f), b.s.po.MakeWriterOptions(lastLevel, b.s.db.TableFormat())), nil
+	r := &bulkRun{b: b}
+	b.runs = append(b.runs, r)
+	return r, nil
 }
 
 // Add implements storage.BulkLoader.
-func (b *bulkLoader) Add(key, value []byte) error {
-	if b.done || b.s.closing.Load() {
+func (b *bulkLoader) Add(key, value []byte) error { return b.own.Add(key, value) }
+
+// newTable starts a table file.
+func (r *bulkRun) newTable() (*sstable.Writer, error) {
+	s := r.b.s
+	path := s.opts.FS.PathJoin(s.opts.Dir, bulkDir, fmt.Sprintf("%06d.sst", s.bulks.Add(1)))
+	f, err := s.disk.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, fmt.Errorf("bulk load: %w", mapError(err))
+	}
+	r.paths = append(r.paths, path)
+	const lastLevel = 6
+	return sstable.NewWriter(objstorageprovider.NewFileWritable(f), s.po.MakeWriterOptions(lastLevel, s.db.TableFormat())), nil
+}
+
+// Add implements storage.BulkRun.
+func (r *bulkRun) Add(key, value []byte) error {
+	s := r.b.s
+	if r.b.done.Load() || s.closing.Load() {
 		return storage.ErrClosed
 	}
-	if err := txn.CheckPair(b.s.Caps(), key, value); err != nil {
+	if err := txn.CheckPair(s.Caps(), key, value); err != nil {
 		return err
 	}
-	if b.last != nil && bytes.Compare(b.last, key) >= 0 {
-		return fmt.Errorf("key %x after %x: %w", key, b.last, storage.ErrKeyOrder)
+	if r.last == nil {
+		r.first = bytes.Clone(key)
+	} else if bytes.Compare(r.last, key) >= 0 {
+		return fmt.Errorf("key %x after %x: %w", key, r.last, storage.ErrKeyOrder)
 	}
-	if b.w == nil {
-		if err := b.s.writable(); err != nil {
+	if r.w == nil {
+		if err := s.writable(); err != nil {
 			return err
 		}
-		w, err := b.newTable()
+		w, err := r.newTable()
 		if err != nil {
 			return err
 		}
-		b.w = w
+		r.w = w
 	}
-	if err := b.w.Set(key, value); err != nil {
+	if err := r.w.Set(key, value); err != nil {
 		return fmt.Errorf("bulk load: %w", mapError(err))
 	}
-	b.last = append(b.last[:0], key...)
-	if b.w.Raw().EstimatedSize() >= bulkTableBytes {
-		return b.closeTable()
+	r.last = append(r.last[:0], key...)
+	if r.w.Raw().EstimatedSize() >= bulkTableBytes {
+		return r.Close()
 	}
 	return nil
 }
 
-// closeTable completes and syncs the current table.
-func (b *bulkLoader) closeTable() error {
-	w := b.w
-	b.w = nil
+// Close implements storage.BulkRun: it completes and syncs the current table.
+func (r *bulkRun) Close() error {
+	w := r.w
+	r.w = nil
 	if w == nil {
 		return nil
 	}
@@ -103,7 +136,7 @@ func (b *bulkLoader) closeTable() error {
 // Finish implements storage.BulkLoader. After an error nothing is visible,
 // unless it is storage.ErrUndetermined.
 func (b *bulkLoader) Finish(ctx context.Context) (_ uint64, err error) {
-	if b.done {
+	if b.done.Load() {
 		return 0, storage.ErrClosed
 	}
 	s := b.s
@@ -115,17 +148,49 @@ func (b *bulkLoader) Finish(ctx context.Context) (_ uint64, err error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if err := b.closeTable(); err != nil {
+	if err := b.own.Close(); err != nil {
 		return 0, err
 	}
-	if len(b.paths) == 0 {
+	paths, err := b.tables()
+	if err != nil {
+		return 0, err
+	}
+	if len(paths) == 0 {
 		return s.Seq(), nil
 	}
-	return b.ingest(ctx)
+	return b.ingest(ctx, paths)
+}
+
+// tables are the files of all runs, which must not overlap.
+func (b *bulkLoader) tables() ([]string, error) {
+	var runs []*bulkRun
+	for _, r := range b.all() {
+		if r.w != nil {
+			return nil, errors.New("bulk load: a run is not closed")
+		}
+		if r.last != nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(x, y *bulkRun) int { return bytes.Compare(x.first, y.first) })
+	var paths []string
+	for i, r := range runs {
+		if i > 0 && bytes.Compare(runs[i-1].last, r.first) >= 0 {
+			return nil, fmt.Errorf("a run from %x and one to %x: %w", r.first, runs[i-1].last, storage.ErrKeyOrder)
+		}
+		paths = append(paths, r.paths...)
+	}
+	return paths, nil
+}
+
+func (b *bulkLoader) all() []*bulkRun {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]*bulkRun{&b.own}, b.runs...)
 }
 
 // ingest hands the tables to Pebble, with one more that holds the sequence.
-func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
+func (b *bulkLoader) ingest(ctx context.Context, paths []string) (uint64, error) {
 	s := b.s
 	s.disk.syncWanted.Add(1)
 	defer s.disk.syncWanted.Add(-1)
@@ -135,10 +200,11 @@ func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	seq := s.seq.Load() + 1
-	w, err := b.newTable()
+	w, err := b.own.newTable()
 	if err != nil {
 		return 0, err
 	}
+	paths = append(paths, b.own.paths[len(b.own.paths)-1])
 	err = w.Set(seqKey[:], binary.BigEndian.AppendUint64(nil, seq))
 	if err = errors.Join(err, w.Close()); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
@@ -147,7 +213,7 @@ func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
 	s.images.touch(nil, seq)
 	s.filters.touch(nil)
 	// A cancelled ingestion could stop half-way through Pebble's steps.
-	if err := s.db.Ingest(context.WithoutCancel(ctx), b.paths); err != nil {
+	if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
 	s.seq.Store(seq)
@@ -159,25 +225,27 @@ func (b *bulkLoader) ingest(ctx context.Context) (uint64, error) {
 
 // discard removes the files, of which Pebble has made links of its own.
 func (b *bulkLoader) discard() error {
-	b.done = true
+	b.done.Store(true)
 	var err error
-	if b.w != nil {
-		_ = b.w.Close() // the file is thrown away
-		b.w = nil
-	}
-	for _, path := range b.paths {
-		// Pebble removes what it has taken over.
-		if _, serr := b.s.opts.FS.Stat(path); serr == nil {
-			err = errors.Join(err, b.s.disk.Remove(path))
+	for _, r := range b.all() {
+		if r.w != nil {
+			_ = r.w.Close() // the file is thrown away
+			r.w = nil
 		}
+		for _, path := range r.paths {
+			// Pebble removes what it has taken over.
+			if _, serr := b.s.opts.FS.Stat(path); serr == nil {
+				err = errors.Join(err, b.s.disk.Remove(path))
+			}
+		}
+		r.paths = nil
 	}
-	b.paths = nil
 	return err
 }
 
 // Abort implements storage.BulkLoader.
 func (b *bulkLoader) Abort() error {
-	if b.done {
+	if b.done.Load() {
 		return nil
 	}
 	return b.discard()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/sqlots/sqlots/storage"
@@ -82,6 +83,55 @@ func testBulkLoadAbort(t *testing.T, s storage.Store) {
 	_, err = bl.Finish(ctx)
 	wantErr(t, err, why)
 	wantScan(t, s.Latest(), storage.Span{})
+}
+
+// testBulkLoadRuns fills runs concurrently.
+func testBulkLoadRuns(t *testing.T, s storage.Store) {
+	bl, err := s.BulkLoad(bg)
+	must(t, err)
+	const runs, n = 4, 2000
+	var wg sync.WaitGroup
+	for i := range runs {
+		r, err := bl.Run()
+		must(t, err)
+		wg.Go(func() {
+			for j := range n {
+				if err := r.Add(fmt.Appendf(nil, "%d-%06d", runs-i, j), []byte("v")); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	must(t, bl.Add([]byte("own"), []byte("v")))
+	_, err = bl.Finish(bg)
+	must(t, err)
+	if got := len(collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})); got != runs*n+1 {
+		t.Fatalf("%d pairs", got)
+	}
+	_, err = bl.Run()
+	wantErr(t, err, storage.ErrClosed)
+	before := s.Seq()
+	bl, err = s.BulkLoad(bg)
+	must(t, err)
+	for _, keys := range [][]string{{"b", "d"}, {"c"}} { // they interleave
+		r, err := bl.Run()
+		must(t, err)
+		for _, k := range keys {
+			must(t, r.Add([]byte(k), []byte("v")))
+		}
+		wantErr(t, r.Add([]byte("a"), []byte("v")), storage.ErrKeyOrder)
+		must(t, r.Close())
+	}
+	_, err = bl.Finish(bg)
+	wantErr(t, err, storage.ErrKeyOrder)
+	wantValue(t, s.Latest(), "b", "")
+	if s.Seq() != before {
+		t.Fatal("a load that failed has a sequence")
+	}
 }
 
 func testBulkLoadOverwrites(t *testing.T, s storage.Store) {

@@ -62,6 +62,7 @@ func Run(t *testing.T, open Open) {
 		{"BulkLoad", testBulkLoad},
 		{"BulkLoadAbort", testBulkLoadAbort},
 		{"BulkLoadOverwrites", testBulkLoadOverwrites},
+		{"BulkLoadRuns", testBulkLoadRuns},
 		{"DeleteRange", testDeleteRange},
 		{"Partitions", testPartitions},
 		{"EstimateSize", testEstimateSize},

@@ -1,20 +1,16 @@
 package table
 
 import (
-	"bufio"
-	"bytes"
-	"container/heap"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/sorter"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -24,11 +20,9 @@ var ErrBulkDuplicate = errors.New("duplicate key in a bulk load")
 
 // BulkOptions shape a bulk load.
 type BulkOptions struct {
-	// Memory is how many bytes are collected before they are sorted and
-	// written to a temporary file; 0 for 256 MiB. Growing buffers may take as
-	// much again for a moment.
+	// Memory is how many bytes of sorted rows are held in memory; 0 for 256 MiB.
 	Memory int64
-	// TempDir is the directory of these files, "" for the system's.
+	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
 }
 
@@ -38,32 +32,18 @@ type BulkOptions struct {
 // the end of Finish. It belongs to one goroutine.
 type Bulk struct {
 	store storage.Store
-	opts  BulkOptions
 	w     *Writer
 	rows  int
 
-	arena []byte
-	// groups are the pairs of the rows, of each index, and the cells, in the
-	// order of their key prefixes; spaces their index ids.
+	// spaces are the index ids of the groups of pairs: the rows, each index, and
+	// the cells.
 	spaces []schema.IndexID
-	groups [][]bulkPair
-	runs   []*bulkRun
-}
-
-// bulkPair is a pair in the arena: the key from at, klen bytes, then the value.
-// prefix are the first bytes of the key behind its space, for a fast order.
-type bulkPair struct {
-	prefix     uint64
-	at         int
-	klen, vlen uint32
+	sorter *sorter.Sorter
 }
 
 // NewBulk starts a bulk load.
 func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
-	if opts.Memory == 0 {
-		opts.Memory = 256 << 20
-	}
-	b := &Bulk{store: store, opts: opts, w: c.NewWriter(nil, store.Caps())}
+	b := &Bulk{store: store, w: c.NewWriter(nil, store.Caps())}
 	b.spaces = append(b.spaces, schema.PrimaryIndexID)
 	for _, x := range c.Indexes {
 		if isWritten(x) {
@@ -72,7 +52,7 @@ func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
 	}
 	b.spaces = append(b.spaces, CellIndexID)
 	slices.Sort(b.spaces)
-	b.groups = make([][]bulkPair, len(b.spaces))
+	b.sorter = sorter.New(sorter.Options{Groups: len(b.spaces), Memory: opts.Memory, TempDir: opts.TempDir})
 	return b
 }
 
@@ -90,214 +70,39 @@ func (b *Bulk) Add(row []value.Datum) error {
 	}
 	m := &w.new
 	b.rows++
-	b.add(schema.PrimaryIndexID, m.rowKey(), m.rowValue())
+	if err := b.add(schema.PrimaryIndexID, m.rowKey(), m.rowValue()); err != nil {
+		return err
+	}
 	for i := range m.entries {
 		e := &m.entries[i]
-		b.add(e.x.Desc.ID, m.entryKey(e), m.entryVal(e))
-	}
-	if w.c.hasCell {
-		for pos := range w.c.Columns {
-			if w.c.isCell(pos, row[pos]) {
-				w.buf = w.c.AppendCellKey(w.buf[:0], m.rowKey(), pos)
-				b.add(CellIndexID, w.buf, row[pos].Bytes())
-			}
-		}
-	}
-	if int64(len(b.arena))+b.pairBytes() > b.opts.Memory {
-		return b.spill()
-	}
-	return nil
-}
-
-func (b *Bulk) pairBytes() int64 {
-	n := 0
-	for _, g := range b.groups {
-		n += len(g)
-	}
-	const size = 24
-	return int64(n) * size
-}
-
-func (b *Bulk) add(space schema.IndexID, key, val []byte) {
-	i, _ := slices.BinarySearch(b.spaces, space)
-	p := bulkPair{prefix: keyPrefix(key), at: len(b.arena), klen: uint32(len(key)), vlen: uint32(len(val))}
-	b.arena = append(append(b.arena, key...), val...)
-	b.groups[i] = append(b.groups[i], p)
-}
-
-// keyPrefix are eight bytes of the key behind its space.
-func keyPrefix(key []byte) uint64 {
-	if rest := key[prefixLen:]; len(rest) >= 8 {
-		return binary.BigEndian.Uint64(rest)
-	}
-	var buf [8]byte
-	copy(buf[:], key[prefixLen:])
-	return binary.BigEndian.Uint64(buf[:])
-}
-
-func (b *Bulk) key(p bulkPair) []byte { return b.arena[p.at : p.at+int(p.klen)] }
-func (b *Bulk) val(p bulkPair) []byte {
-	return b.arena[p.at+int(p.klen) : p.at+int(p.klen)+int(p.vlen)]
-}
-
-func (b *Bulk) compare(x, y bulkPair) int {
-	switch {
-	case x.prefix < y.prefix:
-		return -1
-	case x.prefix > y.prefix:
-		return 1
-	}
-	return bytes.Compare(b.key(x), b.key(y))
-}
-
-// sort orders the groups, each in a goroutine, and looks for equal keys.
-func (b *Bulk) sort() error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(b.groups))
-	for i, g := range b.groups {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			defer func() {
-				// A bug here must not take the server down.
-				if r := recover(); r != nil {
-					errs[i] = fmt.Errorf("sorting a bulk load: %v", r)
-				}
-			}()
-			errs[i] = b.sortGroup(g)
-		}()
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
+		if err := b.add(e.x.Desc.ID, m.entryKey(e), m.entryVal(e)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// sortGroup orders one group; ErrBulkDuplicate when two keys are equal.
-func (b *Bulk) sortGroup(g []bulkPair) error {
-	if !slices.IsSortedFunc(g, b.compare) {
-		slices.SortFunc(g, b.compare)
-	}
-	for j := 1; j < len(g); j++ {
-		if g[j-1].prefix == g[j].prefix && bytes.Equal(b.key(g[j-1]), b.key(g[j])) {
-			return ErrBulkDuplicate
-		}
-	}
-	return nil
-}
-
-// spill sorts what is in memory and writes it to a temporary file.
-func (b *Bulk) spill() (err error) {
-	if err := b.sort(); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(b.opts.TempDir, "sqlots-bulk-*.tmp")
-	if err != nil {
-		return fmt.Errorf("spilling a bulk load: %w", err)
-	}
-	run := &bulkRun{file: f}
-	b.runs = append(b.runs, run)
-	// The file has no name from here on: a crash leaves nothing behind.
-	if err := os.Remove(f.Name()); err != nil {
-		return fmt.Errorf("spilling a bulk load: %w", err)
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	var head [2 * binary.MaxVarintLen32]byte
-	for _, g := range b.groups {
-		for _, p := range g {
-			n := binary.PutUvarint(head[:], uint64(p.klen))
-			n += binary.PutUvarint(head[n:], uint64(p.vlen))
-			_, _ = w.Write(head[:n])
-			_, _ = w.Write(b.arena[p.at : p.at+int(p.klen)+int(p.vlen)])
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("spilling a bulk load: %w", err)
-	}
-	b.arena = b.arena[:0]
-	for i := range b.groups {
-		b.groups[i] = b.groups[i][:0]
-	}
-	return nil
-}
-
-// bulkRun is a sorted run in a file, or in memory (pairs).
-type bulkRun struct {
-	file     *os.File
-	r        *bufio.Reader
-	key, val []byte
-	b        *Bulk
-	group    int
-	next     int
-	order    int
-}
-
-func (r *bulkRun) start() error {
-	if r.file == nil {
+	if !w.c.hasCell {
 		return nil
 	}
-	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("reading a spilled run: %w", err)
+	for pos := range w.c.Columns {
+		if w.c.isCell(pos, row[pos]) {
+			w.buf = w.c.AppendCellKey(w.buf[:0], m.rowKey(), pos)
+			if err := b.add(CellIndexID, w.buf, row[pos].Bytes()); err != nil {
+				return err
+			}
+		}
 	}
-	r.r = bufio.NewReaderSize(r.file, 1<<20)
 	return nil
 }
 
-// advance reads the next pair; false at the end.
-func (r *bulkRun) advance() (bool, error) {
-	if r.file == nil {
-		for r.group < len(r.b.groups) {
-			if g := r.b.groups[r.group]; r.next < len(g) {
-				r.key, r.val = r.b.key(g[r.next]), r.b.val(g[r.next])
-				r.next++
-				return true, nil
-			}
-			r.group, r.next = r.group+1, 0
-		}
-		return false, nil
-	}
-	klen, err := binary.ReadUvarint(r.r)
-	if errors.Is(err, io.EOF) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading a spilled run: %w", err)
-	}
-	vlen, err := binary.ReadUvarint(r.r)
-	if err != nil {
-		return false, fmt.Errorf("reading a spilled run: %w", err)
-	}
-	r.key = slices.Grow(r.key[:0], int(klen))[:klen]
-	r.val = slices.Grow(r.val[:0], int(vlen))[:vlen]
-	if _, err = io.ReadFull(r.r, r.key); err == nil {
-		_, err = io.ReadFull(r.r, r.val)
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading a spilled run: %w", err)
-	}
-	return true, nil
+func (b *Bulk) add(space schema.IndexID, key, val []byte) error {
+	i, _ := slices.BinarySearch(b.spaces, space)
+	return duplicate(b.sorter.Add(i, key, val))
 }
 
-// runHeap orders runs by their current keys.
-type runHeap []*bulkRun
-
-func (h runHeap) Len() int { return len(h) }
-func (h runHeap) Less(i, j int) bool {
-	if c := bytes.Compare(h[i].key, h[j].key); c != 0 {
-		return c < 0
+func duplicate(err error) error {
+	if errors.Is(err, sorter.ErrDuplicate) {
+		return ErrBulkDuplicate
 	}
-	return h[i].order < h[j].order
-}
-func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*bulkRun)) }
-func (h *runHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+	return err
 }
 
 // Finish makes all rows visible and durable at once. ErrBulkDuplicate says that
@@ -307,127 +112,108 @@ func (b *Bulk) Finish(ctx context.Context) error {
 	if b.rows == 0 {
 		return nil
 	}
-	if err := b.sort(); err != nil {
-		return err
+	if err := b.sorter.Sort(); err != nil {
+		return duplicate(err)
 	}
 	load, err := b.store.BulkLoad(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = load.Abort() }()
-	exist, err := b.newExisting(ctx)
-	if err != nil {
-		return err
-	}
-	n := 0
-	err = b.merge(func(key, val []byte) error {
-		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := exist.check(ctx, key); err != nil {
-			return err
-		}
-		return load.Add(key, val)
-	})
-	if err == nil {
-		err = exist.flush(ctx)
-	}
-	if err != nil {
+	if err := b.build(ctx, load); err != nil {
 		return err
 	}
 	_, err = load.Finish(ctx)
 	return err
 }
 
-// merge calls fn with all pairs in the order of their keys.
-func (b *Bulk) merge(fn func(key, val []byte) error) error {
-	runs := append(slices.Clone(b.runs), &bulkRun{b: b})
-	h := runHeap{}
-	for i, r := range runs {
-		r.order = i
-		if err := r.start(); err != nil {
-			return err
-		}
-		ok, err := r.advance()
-		if err != nil {
-			return err
-		}
-		if ok {
-			h = append(h, r)
-		}
-	}
-	heap.Init(&h)
-	var last []byte
-	for len(h) > 0 {
-		r := h[0]
-		if len(runs) > 1 {
-			if last != nil && bytes.Equal(last, r.key) {
-				return ErrBulkDuplicate
-			}
-			last = append(last[:0], r.key...)
-		}
-		if err := fn(r.key, r.val); err != nil {
-			return err
-		}
-		ok, err := r.advance()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			heap.Pop(&h)
+// build makes the runs of all groups, as many at a time as there are cores.
+func (b *Bulk) build(ctx context.Context, load storage.BulkLoader) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, space := range b.spaces {
+		if b.sorter.Empty(i) {
 			continue
 		}
-		if len(h) > 1 {
-			heap.Fix(&h, 0)
-		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			defer func() {
+				// A bug here must not take the server down.
+				if r := recover(); r != nil {
+					cancel(fmt.Errorf("a bulk load: %v", r))
+				}
+			}()
+			if err := b.buildRun(ctx, load, i, space); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return nil
 }
 
-// existing looks for keys of the load in the store, in batches. Keys of spaces
-// that are empty or cannot collide are not looked for.
+// buildRun makes the run of a group.
+func (b *Bulk) buildRun(ctx context.Context, load storage.BulkLoader, group int, space schema.IndexID) error {
+	exist, err := b.newExisting(ctx, space)
+	if err != nil {
+		return err
+	}
+	run, err := load.Run()
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = b.sorter.Merge(group, func(key, val []byte) error {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if exist != nil {
+			if err := exist.check(ctx, key); err != nil {
+				return err
+			}
+		}
+		return run.Add(key, val)
+	})
+	if err == nil && exist != nil {
+		err = exist.flush(ctx)
+	}
+	return errors.Join(duplicate(err), run.Close())
+}
+
+// existing looks for keys of a run in the store, in batches.
 type existing struct {
-	b      *Bulk
-	spaces map[schema.IndexID]bool
-	keys   [][]byte
-	buf    []byte
+	store storage.Store
+	keys  [][]byte
+	buf   []byte
 }
 
 const existingBatch = 1024
 
-func (b *Bulk) newExisting(ctx context.Context) (*existing, error) {
-	e := &existing{b: b, spaces: map[schema.IndexID]bool{}}
+// newExisting is nil where the keys of the space cannot be there.
+func (b *Bulk) newExisting(ctx context.Context, space schema.IndexID) (*existing, error) {
 	c := b.w.c
-	for _, space := range b.spaces {
-		unique := space == schema.PrimaryIndexID
-		if x := c.Index(space); x != nil {
-			unique = x.Desc.Unique
-		}
-		if !unique {
-			continue
-		}
-		scan, err := b.store.Latest().Scan(ctx, IndexSpan(c.Table.ID, space), storage.ScanOptions{KeyOnly: true, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		_, err = scan.Visit(ctx, func([]byte, []byte) bool {
-			e.spaces[space] = true
-			return false
-		})
-		if err := errors.Join(err, scan.Close()); err != nil {
-			return nil, err
-		}
+	if x := c.Index(space); space != schema.PrimaryIndexID && (x == nil || !x.Desc.Unique) {
+		return nil, nil
 	}
-	return e, nil
+	scan, err := b.store.Latest().Scan(ctx, IndexSpan(c.Table.ID, space), storage.ScanOptions{KeyOnly: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	var e *existing
+	_, err = scan.Visit(ctx, func([]byte, []byte) bool {
+		e = &existing{store: b.store}
+		return false
+	})
+	return e, errors.Join(err, scan.Close())
 }
 
 func (e *existing) check(ctx context.Context, key []byte) error {
-	if len(e.spaces) == 0 {
-		return nil
-	}
-	if _, x, _, ok := SplitKey(key); !ok || !e.spaces[x] {
-		return nil
-	}
 	if len(e.buf)+len(key) > cap(e.buf) {
 		e.buf = make([]byte, 0, max(64<<10, len(key)))
 	}
@@ -444,7 +230,7 @@ func (e *existing) flush(ctx context.Context) error {
 	if len(e.keys) == 0 {
 		return nil
 	}
-	err := e.b.store.Latest().BatchGet(ctx, e.keys, func(_ int, val []byte) error {
+	err := e.store.Latest().BatchGet(ctx, e.keys, func(_ int, val []byte) error {
 		if val != nil {
 			return ErrBulkDuplicate
 		}
@@ -455,11 +241,4 @@ func (e *existing) flush(ctx context.Context) error {
 }
 
 // Close frees memory and files. It is idempotent.
-func (b *Bulk) Close() error {
-	var err error
-	for _, r := range b.runs {
-		err = errors.Join(err, r.file.Close())
-	}
-	b.runs, b.arena, b.groups = nil, nil, nil
-	return err
-}
+func (b *Bulk) Close() error { return b.sorter.Close() }

@@ -1,0 +1,156 @@
+package sorter
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrDuplicate: two keys of a group are equal.
+var ErrDuplicate = errors.New("duplicate key in a sorted run")
+
+// Options shape a Sorter.
+type Options struct {
+	// Groups is the number of groups.
+	Groups int
+	// Memory is how many bytes are held in memory, roughly; 0 for 256 MiB.
+	Memory int64
+	// TempDir is the directory of temporary files, "" for the system's.
+	TempDir string
+}
+
+// Sorter sorts pairs. Add, Sort and Close belong to one goroutine.
+type Sorter struct {
+	opts  Options
+	chunk int64 // bytes of a full chunk
+
+	cur    *chunk
+	sealed []*chunk // sorted, or being sorted
+	held   int64    // bytes in them
+	runs   []*run
+
+	sorting sync.WaitGroup
+	slots   chan struct{}
+	failed  atomic.Pointer[error]
+}
+
+const maxChunk = 16 << 20
+
+// New makes a Sorter. Close frees it.
+func New(opts Options) *Sorter {
+	if opts.Memory <= 0 {
+		opts.Memory = 256 << 20
+	}
+	s := &Sorter{opts: opts, chunk: min(maxChunk, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+	s.cur = newChunk(opts.Groups, s.chunk)
+	return s
+}
+
+// Add copies a pair into a group.
+func (s *Sorter) Add(group int, key, val []byte) error {
+	s.cur.add(group, key, val)
+	if s.cur.size < s.chunk {
+		return nil
+	}
+	if err := s.seal(); err != nil {
+		return err
+	}
+	if s.held+s.chunk > s.opts.Memory {
+		return s.spill()
+	}
+	return nil
+}
+
+// seal sorts the current chunk in the background and starts another.
+func (s *Sorter) seal() error {
+	c := s.cur
+	s.cur = newChunk(s.opts.Groups, s.chunk)
+	s.sealed = append(s.sealed, c)
+	s.held += c.size
+	s.slots <- struct{}{}
+	s.sorting.Go(func() {
+		defer func() { <-s.slots }()
+		defer func() {
+			// A bug here must not take the server down.
+			if r := recover(); r != nil {
+				s.fail(fmt.Errorf("sorting: %v", r))
+			}
+		}()
+		if err := c.sort(); err != nil {
+			s.fail(err)
+		}
+	})
+	return s.failure()
+}
+
+func (s *Sorter) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
+
+func (s *Sorter) failure() error {
+	if p := s.failed.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// spill merges the sorted chunks into a run.
+func (s *Sorter) spill() error {
+	s.sorting.Wait()
+	if err := s.failure(); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.opts.TempDir, "sqlots-bulk-*.tmp")
+	if err != nil {
+		return fmt.Errorf("spilling sorted rows: %w", err)
+	}
+	r := &run{file: f, parts: make([]part, s.opts.Groups)}
+	s.runs = append(s.runs, r)
+	// The file has no name from here on: a crash leaves nothing behind.
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("spilling sorted rows: %w", err)
+	}
+	if err := r.write(s); err != nil {
+		return err
+	}
+	s.sealed, s.held = nil, 0
+	return nil
+}
+
+// Sort ends the adding of pairs.
+func (s *Sorter) Sort() error {
+	if err := s.seal(); err != nil {
+		return err
+	}
+	s.sorting.Wait()
+	return s.failure()
+}
+
+// Empty reports whether a group has no pairs. Sort comes before.
+func (s *Sorter) Empty(group int) bool {
+	cs, err := s.cursors(group, true)
+	return err == nil && len(cs) == 0
+}
+
+// Merge calls fn with the pairs of a group in the order of their keys; both are
+// valid until fn returns. Sort comes before. Different groups may be merged
+// concurrently, each once.
+func (s *Sorter) Merge(group int, fn func(key, val []byte) error) error {
+	cs, err := s.cursors(group, true)
+	if err != nil {
+		return err
+	}
+	return merge(cs, fn)
+}
+
+// Close frees memory and files. It is idempotent.
+func (s *Sorter) Close() error {
+	s.sorting.Wait()
+	var err error
+	for _, r := range s.runs {
+		err = errors.Join(err, r.file.Close())
+	}
+	s.runs, s.sealed, s.cur = nil, nil, nil
+	return err
+}
