@@ -23,6 +23,8 @@ type builder struct {
 	total *int64
 	// unlimited: scans must not stop at their Limit hint.
 	unlimited bool
+	// works are the runs whose recursive members are built.
+	works map[*physical.CTE]*cteRun
 	// serial: the plan runs once for each of many rows, without goroutines.
 	serial bool
 }

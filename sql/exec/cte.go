@@ -17,14 +17,17 @@ import (
 const DefaultMaxRecursion = 1000
 
 // cteRun is a common table expression of one execution: its rows are computed
-// by who reads it first, and held until the statement's tracker is closed.
+// by who reads it first, and held until the statement's tracker is closed; those
+// of a dependent one, which belong to one scan, until that is closed.
 type cteRun struct {
 	ctx  context.Context
 	env  *Env
+	ec   *expr.Ctx // with the outer values of a dependent one; nil for the statement's
 	node *physical.CTE
 	once sync.Once
 	err  error
 	rows *rowBuffer
+	acct account
 	// offset is the number of rows in front that LIMIT leaves out.
 	offset int
 	// from and to bound the rows of the last iteration while a recursive one
@@ -42,6 +45,12 @@ func newCTERuns(ctx context.Context, env *Env, list []*physical.CTE) map[*physic
 
 func (b *builder) cteScan(x *physical.CTEScan) (Operator, error) {
 	run := b.env.ctes[x.CTE]
+	switch {
+	case x.Work && b.works[x.CTE] != nil:
+		run = b.works[x.CTE]
+	case x.CTE.Dependent && !x.Work:
+		run = &cteRun{env: b.env, ec: b.ec, node: x.CTE}
+	}
 	if run == nil {
 		return nil, sqlerr.Internal("common table expression %s is not part of the plan", x.CTE.Name)
 	}
@@ -66,6 +75,9 @@ func (s *cteScanOp) Next(ctx context.Context) (*vec.Batch, error) {
 		s.begun = true
 		from, to := s.run.from, s.run.to
 		if !s.node.Work {
+			if s.run.ec != nil {
+				s.run.ctx = ctx
+			}
 			s.run.once.Do(func() { s.run.err = s.run.compute() })
 			if s.run.err != nil {
 				return nil, s.run.err
@@ -91,7 +103,16 @@ func (s *cteScanOp) Next(ctx context.Context) (*vec.Batch, error) {
 
 func (s *cteScanOp) Close() error {
 	s.begun, s.rows = true, nil
+	if s.run.ec != nil && !s.node.Work {
+		s.run.close()
+	}
 	return nil
+}
+
+func (r *cteRun) close() {
+	r.rows.close()
+	r.acct.close()
+	r.rows = nil
 }
 
 // compute runs the seed and then, until nothing new comes, the recursive
@@ -99,12 +120,15 @@ func (s *cteScanOp) Close() error {
 // context: the caller may be a worker that another one's error ends.
 func (r *cteRun) compute() error {
 	b := newBuilder(r.env, r.env.Ctx.Fork())
-	f := &cteFill{run: r, acct: b.account(r.node.Seed, "common table expression "+r.node.Name), limit: -1}
-	r.rows = b.newRowBuffer(r.node.Seed, kindsOf(r.node.Cols), &f.acct)
-	r.env.Memory.onClose(func() {
-		r.rows.close()
-		f.acct.close()
-	})
+	if r.ec != nil {
+		b.ec, b.serial, b.works = r.ec.Fork(), true, map[*physical.CTE]*cteRun{r.node: r}
+	}
+	f := &cteFill{run: r, limit: -1}
+	r.acct = b.account(r.node.Seed, "common table expression "+r.node.Name)
+	r.rows = b.newRowBuffer(r.node.Seed, kindsOf(r.node.Cols), &r.acct)
+	if r.ec == nil {
+		r.env.Memory.onClose(r.close)
+	}
 	if r.node.Distinct {
 		f.set = newKeyTable(typesOf(r.node.Cols))
 	}
@@ -140,7 +164,6 @@ func (r *cteRun) compute() error {
 // cteFill adds rows to a cteRun.
 type cteFill struct {
 	run   *cteRun
-	acct  account
 	set   keyTable
 	limit int // rows with the offset, -1 for no limit
 	ids   []uint32

@@ -82,9 +82,16 @@ func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []e
 			note(e)
 		}
 		assigned(c.Set)
+		for _, e := range c.Returning {
+			note(e)
+		}
 	case *physical.Update:
 		assigned(c.Assignments)
 		for _, e := range checkExprs(c.Check) {
+			note(e)
+		}
+	case *physical.Delete:
+		for _, e := range c.Returning {
 			note(e)
 		}
 	case *physical.MultiUpdate:
@@ -138,6 +145,13 @@ func isVolatile(n physical.Node) bool {
 			}
 			return !found
 		})
+	})
+	walkNodes(n, func(n physical.Node) {
+		if s, ok := n.(*physical.CTEScan); ok && s.CTE.Dependent && !s.Work {
+			for _, r := range s.CTE.Roots() {
+				found = found || isVolatile(r)
+			}
+		}
 	})
 	return found
 }

@@ -36,6 +36,11 @@ func (p *planner) cteScan(n *logical.CTEScan, req request) (rel, error) {
 		}
 	}
 	out.cost = out.rows * cost.ProjectRow
+	if n.CTE.Dependent && !n.Work {
+		for _, r := range c.Roots() {
+			out.cost += r.Est().Cost
+		}
+	}
 	out.ordered = len(req.order) == 0
 	scan.Base = base(out.cols, out.rows, out.cost)
 	out.node = scan
@@ -50,11 +55,16 @@ func (p *planner) cte(x *logical.CTE) (*physical.CTE, error) {
 	count := p.countAll
 	p.countAll = false
 	defer func() { p.countAll = count }()
+	if x.Dependent {
+		workers := p.opts.Parallelism
+		p.opts.Parallelism = 1
+		defer func() { p.opts.Parallelism = workers }()
+	}
 	seed, err := p.root(x.Seed)
 	if err != nil {
 		return nil, err
 	}
-	c := &physical.CTE{Name: x.Name, Seed: seed, Distinct: x.Distinct, Count: x.Count, Offset: x.Offset, Cols: physicalColumns(x.Cols)}
+	c := &physical.CTE{Name: x.Name, Seed: seed, Distinct: x.Distinct, Dependent: x.Dependent, Count: x.Count, Offset: x.Offset, Cols: physicalColumns(x.Cols)}
 	if p.ctes == nil {
 		p.ctes = map[*logical.CTE]*physical.CTE{}
 	}

@@ -92,7 +92,9 @@ func (b *binder) cteSource(sc *scope, c *cte, alias string) (*source, error) {
 			return nil, err
 		}
 		if outward {
-			return nil, sqlerr.NotSupported("recursive common table expression that refers to an outer query")
+			x := c.shared
+			c.shared, x.Dependent = nil, true // each use has its own
+			return derivedSource(b.cteScan(x, false, alias)), nil
 		}
 	case c.shared == nil:
 		var src *source

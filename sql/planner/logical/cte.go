@@ -16,6 +16,9 @@ type CTE struct {
 	// Count and Offset are LIMIT of a recursive one: it stops when there are
 	// that many rows.
 	Count, Offset expr.Expr
+	// Dependent: it reads values of the query around its only scan, and is
+	// computed anew by each run of that.
+	Dependent bool
 	// Cols are the columns, with their names and types.
 	Cols []Column
 }

@@ -2,14 +2,15 @@ package physical
 
 import "github.com/sqlots/sqlots/sql/expr"
 
-// CTE is a common table expression that is computed once, at its first use;
-// the fields are those of logical.CTE.
+// CTE is a common table expression that is computed once, at its first use,
+// or, if it is dependent, by each run of its scan; the fields are those of logical.CTE.
 type CTE struct {
 	Name          string
 	Seed          Node
 	Recursive     []Node
 	Distinct      bool
 	Count, Offset expr.Expr
+	Dependent     bool
 	Cols          []Column
 }
 

@@ -139,7 +139,11 @@ func (p *Printer) cte(b *strings.Builder, c *CTE) {
 	if len(c.Recursive) > 0 {
 		what = "materialize recursive"
 	}
-	fmt.Fprintf(b, "-> %s %s (run once)\n", what, c.Name)
+	how := "run once"
+	if c.Dependent {
+		how = "dependent"
+	}
+	fmt.Fprintf(b, "-> %s %s (%s)\n", what, c.Name, how)
 	if c.Distinct {
 		b.WriteString("     distinct\n")
 	}

@@ -12,8 +12,11 @@ func ReadsOuter(n logical.Node) bool {
 			return true
 		}
 	}
-	if a, ok := n.(*logical.Apply); ok {
-		return ReadsOuter(a.Left) // what the right side reads are Params
+	switch x := n.(type) {
+	case *logical.Apply:
+		return ReadsOuter(x.Left) // what the right side reads are Params
+	case *logical.CTEScan:
+		return x.CTE.Dependent
 	}
 	for _, in := range n.Inputs() {
 		if ReadsOuter(in) {
