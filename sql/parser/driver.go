@@ -42,6 +42,8 @@ type Literal struct {
 	// raw is what the grammar asks for again: int64, uint64, string.
 	raw        any
 	projection int
+	// JSONTable is set where the literal stands for one, see JSONTableFunc.
+	JSONTable *JSONTable
 }
 
 // Introducer is the character set that stands before a string or

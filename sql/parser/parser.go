@@ -34,8 +34,6 @@ type Statement struct {
 	Explain *Explain
 	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
 	Limit *RowLimit
-	// JSONTables are the columns of the JSON_TABLEs, see JSONTableFunc.
-	JSONTables []*JSONTable
 	// File is INTO OUTFILE or INTO DUMPFILE; nil without.
 	File *IntoFile
 	// View is set for CREATE VIEW and ALTER VIEW.
@@ -45,7 +43,8 @@ type Statement struct {
 	// Warnings are what the parser passed over, such as unknown hints.
 	Warnings []*sqlerr.Error
 
-	rewrites []rewrite // of the shim, by their position in the parsed text
+	jsonTables []*JSONTable // by their numbers in the parsed text
+	rewrites   []rewrite    // of the shim, by their position in the parsed text
 }
 
 // RowLimit is LIMIT offset, count.
@@ -149,11 +148,11 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	if err := p.parseInto(&sh, mode); err != nil {
 		return Statement{}, err
 	}
-	if err := p.parseJSONTables(&st, mode); err != nil {
-		return Statement{}, err
-	}
 	returning, err := p.parseReturning(&st, node, list, mode)
 	if err != nil {
+		return Statement{}, err
+	}
+	if err := p.parseJSONTables(&st, mode, node, returning); err != nil {
 		return Statement{}, err
 	}
 	st.Node = node

@@ -11,8 +11,8 @@ import (
 )
 
 // JSONTableFunc is the function as which the shim writes JSON_TABLE, in a
-// derived table: the number of its Statement.JSONTables, the document, and the
-// strings of its clauses in the order of the text.
+// derived table: a number, whose Literal holds the JSONTable, the document, and
+// the strings of its clauses in the order of the text.
 const JSONTableFunc = "__sqlots_json_table"
 
 // JSONTable is the COLUMNS of JSON_TABLE and of NESTED PATH. Strings are
@@ -69,9 +69,9 @@ func (h *shim) jsonTable() error {
 		for _, s := range p.strings {
 			args += ", " + s
 		}
-		h.replace(i, i+1, "LATERAL (SELECT "+JSONTableFunc+"("+strconv.Itoa(len(h.st.JSONTables))+", ")
+		h.replace(i, i+1, "LATERAL (SELECT "+JSONTableFunc+"("+strconv.Itoa(len(h.st.jsonTables))+", ")
 		h.replace(comma, end, args+"))")
-		h.st.JSONTables = append(h.st.JSONTables, t)
+		h.st.jsonTables = append(h.st.jsonTables, t)
 		i = end
 	}
 	return nil
@@ -235,14 +235,38 @@ func (p *jsonTableParser) clauses(c *JSONColumn) error {
 	return nil
 }
 
-// parseJSONTables parses the types of the columns.
-func (p *Parser) parseJSONTables(st *Statement, mode types.SQLMode) error {
-	for _, t := range st.JSONTables {
+// parseJSONTables parses the types of the columns, and puts the tables into
+// the literals of nodes that stand for them.
+func (p *Parser) parseJSONTables(st *Statement, mode types.SQLMode, nodes ...ast.StmtNode) error {
+	if len(st.jsonTables) == 0 {
+		return nil
+	}
+	for _, t := range st.jsonTables {
 		if err := p.parseJSONTable(st, t, mode); err != nil {
 			return err
 		}
 	}
+	for _, n := range nodes {
+		if n != nil {
+			n.Accept(jsonTableVisitor(st.jsonTables))
+		}
+	}
 	return nil
+}
+
+type jsonTableVisitor []*JSONTable
+
+// Enter implements ast.Visitor.
+func (v jsonTableVisitor) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+
+// Leave implements ast.Visitor.
+func (v jsonTableVisitor) Leave(n ast.Node) (ast.Node, bool) {
+	if f, ok := n.(*ast.FuncCallExpr); ok && f.FnName.L == JSONTableFunc {
+		if l, ok := f.Args[0].(*Literal); ok && l.Datum.Int() < int64(len(v)) {
+			l.JSONTable = v[l.Datum.Int()]
+		}
+	}
+	return n, true
 }
 
 func (p *Parser) parseJSONTable(st *Statement, t *JSONTable, mode types.SQLMode) error {

@@ -139,6 +139,121 @@ func (c *canonical) texts(n ast.Node, db string) (full, local string, err error)
 	return full, local, err
 }
 
+// jsonTables puts what prints JSON_TABLE in the place of the derived tables as
+// which the parser reads it; put undoes it.
+type jsonTables struct {
+	sources []*ast.TableSource
+	were    []ast.ResultSetNode
+}
+
+// Enter implements ast.Visitor.
+func (v *jsonTables) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+
+// Leave implements ast.Visitor.
+func (v *jsonTables) Leave(n ast.Node) (ast.Node, bool) {
+	if t, ok := n.(*ast.TableSource); ok {
+		if call := jsonTableCall(t.Source); call != nil && tableOfCall(call) != nil {
+			v.sources, v.were = append(v.sources, t), append(v.were, t.Source)
+			t.Source, t.Lateral = &jsonTableText{ResultSetNode: t.Source, call: call}, false
+		}
+	}
+	return n, true
+}
+
+func (v *jsonTables) put() {
+	for i, t := range v.sources {
+		t.Source, t.Lateral = v.were[i], true
+	}
+}
+
+// jsonTableText prints JSON_TABLE.
+type jsonTableText struct {
+	ast.ResultSetNode
+	call *ast.FuncCallExpr
+}
+
+// Restore implements ast.Node.
+func (j *jsonTableText) Restore(c *format.RestoreCtx) error {
+	c.WriteKeyWord("json_table(")
+	if err := j.call.Args[1].Restore(c); err != nil {
+		return err
+	}
+	c.WritePlain(",")
+	if err := j.table(c, tableOfCall(j.call)); err != nil {
+		return err
+	}
+	c.WritePlain(")")
+	return nil
+}
+
+func (j *jsonTableText) text(c *format.RestoreCtx, i int) error { return j.call.Args[2+i].Restore(c) }
+
+func (j *jsonTableText) table(c *format.RestoreCtx, t *parser.JSONTable) error {
+	if err := j.text(c, t.Path); err != nil {
+		return err
+	}
+	c.WriteKeyWord(" columns (")
+	for i := range t.Columns {
+		if i > 0 {
+			c.WritePlain(",")
+		}
+		if err := j.column(c, &t.Columns[i]); err != nil {
+			return err
+		}
+	}
+	c.WritePlain(")")
+	return nil
+}
+
+func (j *jsonTableText) column(c *format.RestoreCtx, col *parser.JSONColumn) error {
+	if col.Nested != nil {
+		c.WriteKeyWord("nested path ")
+		return j.table(c, col.Nested)
+	}
+	c.WriteName(col.Def.Name.Name.O)
+	if col.Ordinality {
+		c.WriteKeyWord(" for ordinality")
+		return nil
+	}
+	c.WritePlain(" ")
+	if err := col.Def.Tp.Restore(c); err != nil {
+		return err
+	}
+	for _, o := range col.Def.Options {
+		c.WritePlain(" ")
+		if err := o.Restore(c); err != nil {
+			return err
+		}
+	}
+	if col.Exists {
+		c.WriteKeyWord(" exists")
+	}
+	c.WriteKeyWord(" path ")
+	if err := j.text(c, col.Path); err != nil {
+		return err
+	}
+	if err := j.clause(c, &col.OnEmpty, " on empty"); err != nil {
+		return err
+	}
+	return j.clause(c, &col.OnError, " on error")
+}
+
+func (j *jsonTableText) clause(c *format.RestoreCtx, x *parser.JSONClause, when string) error {
+	switch x.Kind {
+	case "error":
+		c.WriteKeyWord(" error")
+	case "default":
+		c.WriteKeyWord(" default ")
+		if err := j.text(c, x.Default); err != nil {
+			return err
+		}
+	default:
+		return nil // NULL is what it is anyway
+	}
+	c.WriteKeyWord(when)
+	return nil
+}
+
 // charCalls finds calls of CHAR, which the parser's nodes print by an internal
 // name and without USING, and puts printable ones in their place; put undoes it.
 type charCalls struct {
@@ -195,6 +310,9 @@ func restore(n ast.Node) (string, error) {
 	var chars charCalls
 	n.Accept(&chars)
 	defer chars.put()
+	var tables jsonTables
+	n.Accept(&tables)
+	defer tables.put()
 	flags := format.RestoreStringSingleQuotes | format.RestoreKeyWordLowercase | format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return "", sqlerr.NotSupported("this SELECT in a view")

@@ -27,6 +27,13 @@ func jsonTableCall(n ast.ResultSetNode) *ast.FuncCallExpr {
 	return f
 }
 
+func tableOfCall(call *ast.FuncCallExpr) *parser.JSONTable {
+	if l, ok := call.Args[0].(*parser.Literal); ok {
+		return l.JSONTable
+	}
+	return nil
+}
+
 // maxNestedPaths is MySQL's bound of NESTED PATHs in a JSON_TABLE.
 const maxNestedPaths = 16
 
@@ -35,11 +42,8 @@ func (b *binder) jsonTable(sc *scope, call *ast.FuncCallExpr, alias string) (*so
 	if alias == "" {
 		return nil, sqlerr.TableFunctionMustHaveAlias()
 	}
-	if b.canon != nil {
-		return nil, sqlerr.NotSupported("JSON_TABLE in a view")
-	}
-	number, ok := call.Args[0].(*parser.Literal)
-	if !ok || b.written == nil || int(number.Datum.Int()) >= len(b.written.JSONTables) {
+	table := tableOfCall(call)
+	if table == nil {
 		return nil, internalf("JSON_TABLE without its columns")
 	}
 	doc, err := b.value(sc, call.Args[1])
@@ -50,7 +54,7 @@ func (b *binder) jsonTable(sc *scope, call *ast.FuncCallExpr, alias string) (*so
 		return nil, err
 	}
 	t := &jsonTableBinder{b: b, args: call.Args[2:], spec: &expr.JSONTable{Name: alias}}
-	if err := t.rows(b.written.JSONTables[number.Datum.Int()], &t.spec.Root); err != nil {
+	if err := t.rows(table, &t.spec.Root); err != nil {
 		return nil, err
 	}
 	t.spec.Width = len(t.cols)
