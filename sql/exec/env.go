@@ -54,6 +54,10 @@ type Env struct {
 	// there would be without the outermost LIMIT.
 	FoundRowsTotal int64
 
+	// Reject, when set, takes the errors of rows that an INSERT cannot store,
+	// which then go on with the next row; records are counted from 1. An error
+	// of it ends the statement.
+	Reject func(record uint64, err *sqlerr.Error) error
 	// MaxRecursion is cte_max_recursion_depth; nil is the default.
 	MaxRecursion *uint64
 

@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
@@ -47,7 +49,7 @@ func (in *Inserter) addAll(ctx context.Context, plan *physical.Plan) error {
 	}
 	ts := typesOf(plan.Root.Columns())
 	all := planReads(plan, plan.Root, in.t)
-	return forEachRow(ctx, in.env, plan.Root, all, func(row []value.Datum) error { return in.Add(ctx, row, ts) })
+	return forEachRow(ctx, in.env, plan.Root, all, func(row []value.Datum) error { return in.rejected(in.Add(ctx, row, ts)) })
 }
 
 // Inserter adds rows to a table as INSERT and REPLACE do; LOAD DATA uses it
@@ -148,6 +150,8 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 			return nil, err
 		}
 		in.conflict = in.update
+	case env.Reject != nil:
+		in.conflict = in.rejectDuplicate
 	case x.Ignore:
 		in.conflict = in.skip
 	default:
@@ -498,6 +502,34 @@ func (in *Inserter) skip(x *schema.Index, _ []value.Datum) (ConflictAction, erro
 	in.outcome = rowSkipped
 	in.ec.Warning(duplicateEntry(in.t, x, in.row))
 	return ConflictSkip, nil
+}
+
+func (in *Inserter) rejectDuplicate(x *schema.Index, _ []value.Datum) (ConflictAction, error) {
+	in.outcome = rowSkipped
+	if err := in.env.Reject(in.records, duplicateEntry(in.t, x, in.row)); err != nil {
+		return ConflictFail, err
+	}
+	return ConflictSkip, nil
+}
+
+// rejected gives the error of a row to Env.Reject, if it is the row's.
+func (in *Inserter) rejected(err error) error {
+	var e *sqlerr.Error
+	if err == nil || in.env.Reject == nil || !errors.As(err, &e) || !ofRow(e) {
+		return err
+	}
+	return in.env.Reject(in.records, e)
+}
+
+// ofRow reports whether an error is that of a value or a row, not of the
+// statement: SQLSTATE classes 22 (data) and 23 (constraints), and some that
+// MySQL has put elsewhere.
+func ofRow(e *sqlerr.Error) bool {
+	switch e.Number {
+	case 1071, 1118, 1261, 1262, 1265, 1293, 1364, 1366, 1367, 1411, 3819, 3903, 3904, 3906, 3907:
+		return true
+	}
+	return strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "23")
 }
 
 // replace removes the row that stands in the way. Where MySQL would update it

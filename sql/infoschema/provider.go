@@ -67,6 +67,8 @@ type Server interface {
 	NextAutoIncrement(t *schema.Table) uint64
 	// Transactions are the open transactions.
 	Transactions() []Transaction
+	// Loads are the pieces of files that were loaded under tokens.
+	Loads() ([]Load, error)
 }
 
 // Session is what the tables tell of the connection that asks.
@@ -106,7 +108,7 @@ type definitionSet struct {
 // definitions are all tables; they never change.
 var definitions = sync.OnceValue(func() definitionSet {
 	d := definitionSet{dbs: map[string]map[string]*table{}, shows: map[string]*show{}}
-	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables(), instrumentTables(), innodbTables(), sysViews()}
+	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables(), instrumentTables(), innodbTables(), sysViews(), ownTables()}
 	for _, list := range lists {
 		for _, t := range list {
 			m := d.dbs[t.db]

@@ -107,6 +107,9 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.ddl.Resume(ctx); err != nil {
 		return nil, fmt.Errorf("resuming schema changes: %w", err)
 	}
+	if err := forgetLoads(cfg.Store, time.Now()); err != nil {
+		return nil, fmt.Errorf("forgetting loads: %w", err)
+	}
 	return e, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
@@ -41,6 +42,16 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 	if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 		return err
 	}
+	if src.job != nil {
+		done, err := src.job.done(s.engine.store)
+		if err != nil {
+			return err
+		}
+		if done {
+			s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(1105, "HY000", "Loaded before: '%s'", src.job.token)})
+			return s.ok(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
+		}
+	}
 	file, err := s.openLoadFile(x, w)
 	if err != nil {
 		return err
@@ -59,6 +70,9 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 		deleted = r.Affected - min(r.Affected, r.Records)
 	} else {
 		skipped = r.Duplicates
+	}
+	if src.job != nil {
+		skipped += uint64(len(src.job.rejects))
 	}
 	info := "Records: " + itoa(uint64(src.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.warningCount)
 	return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
@@ -98,7 +112,7 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 		return exec.Result{}, err
 	}
 	s.clearDiagnostics()
-	src.rows = 0
+	src.again()
 	return s.loadRows(ctx, x, c, src, copied)
 }
 
@@ -153,6 +167,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, nil)
 	defer env.Memory.Close()
 	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
+	env.Reject = c.reject
 	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.tempDir})
 	if err != nil {
 		return exec.Result{}, err
@@ -165,6 +180,13 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 		return exec.Result{}, err
 	}
 	s.process.SetState("loading sorted runs")
+	if src.job != nil && src.job.token != "" {
+		key, val, err := src.job.pair(src.rows)
+		if err != nil {
+			return exec.Result{}, err
+		}
+		sink.Bulk.Also(key, val)
+	}
 	if err := sink.Bulk.Finish(ctx); err != nil {
 		return exec.Result{}, s.commitFailed(err)
 	}
@@ -201,6 +223,15 @@ type loadSource struct {
 	rows   int    // that the executor has got
 	strict bool   // lines with too few or too many fields are errors
 	warn   func(sqlerr.Warning)
+	job    *loadJob // nil: neither token nor rejects
+}
+
+// again begins anew with the file.
+func (s *loadSource) again() {
+	s.rows = 0
+	if s.job != nil {
+		s.job.rejects, s.job.dropped = nil, nil
+	}
 }
 
 // loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
@@ -212,13 +243,16 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 		return nil, nil, err
 	}
 	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.warn}
-	src.strict = s.vars.mode.Strict() && !x.Insert.Ignore && !x.Local
+	src.job = s.newLoadJob()
+	// LOCAL implies IGNORE; with rejects neither says anything.
+	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || src.job.max == 0)
+	src.strict = s.vars.mode.Strict() && !ignore
 	text := types.Text(schema.CollationUTF8MB40900AICI)
 	if x.Charset == "binary" {
 		text = types.Text(schema.CollationBinary)
 	}
 	t := x.Insert.Table
-	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: x.Insert.Ignore || x.Local}
+	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: ignore}
 	var cols []physical.Column
 	for i, f := range x.Fields {
 		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})
@@ -237,6 +271,20 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 	p.Root, p.Change, p.Tables = src.node, ins, append(p.Tables, t)
 	p.Writes = []*schema.Table{t}
 	s.addKeys(p)
+	if j := src.job; j != nil {
+		if j.max > 0 {
+			c.reject = j.reject
+		}
+		if j.token != "" {
+			c.also = func(txn storage.Txn) error {
+				key, val, err := j.pair(src.rows)
+				if err != nil {
+					return err
+				}
+				return txn.Put(key, val)
+			}
+		}
+	}
 	return c, src, nil
 }
 

@@ -29,6 +29,7 @@ type loadBatch struct {
 	batch    *vec.Batch
 	rows     int // of the file, up to the end of this batch
 	warnings []*sqlerr.Error
+	rejects  []loadReject
 	err      error // after the rows
 }
 
@@ -86,6 +87,13 @@ func (o *loadOperator) Next(ctx context.Context) (*vec.Batch, error) {
 			o.src.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: e})
 		}
 		o.err = b.err
+		for _, r := range b.rejects {
+			o.src.job.dropped = append(o.src.job.dropped, r.Line)
+			if err := o.src.job.add(r.Line, r.err); err != nil {
+				o.err = err
+				return nil, err
+			}
+		}
 		if b.batch.N > 0 {
 			o.cur = b
 			return b.batch, nil
@@ -119,7 +127,7 @@ func (s *loadSource) fill(l *loadBatch, rows int) {
 	for _, c := range b.Cols {
 		c.Init(value.KindBytes, vec.MaxRows)
 	}
-	l.rows, l.warnings, l.err = rows, l.warnings[:0], nil
+	l.rows, l.warnings, l.rejects, l.err = rows, l.warnings[:0], l.rejects[:0], nil
 	defer func() {
 		// A bug here must not take the server down.
 		if r := recover(); r != nil {
@@ -130,7 +138,17 @@ func (s *loadSource) fill(l *loadBatch, rows int) {
 		n, err := s.reader.next()
 		if err == nil {
 			l.rows++
-			err = s.check(l, n)
+			if bad := s.check(l, n); bad != nil {
+				if s.job == nil || s.job.max == 0 {
+					l.err = bad
+					return
+				}
+				l.rejects = append(l.rejects, loadReject{Line: l.rows, err: bad})
+				if len(l.rejects) > s.job.max {
+					return
+				}
+				continue
+			}
 		}
 		if err != nil {
 			l.err = err
@@ -159,7 +177,7 @@ func (s *loadSource) fill(l *loadBatch, rows int) {
 
 // check tells of lines with too few fields, once for each column that gets
 // none, and of lines with too many.
-func (s *loadSource) check(l *loadBatch, n int) error {
+func (s *loadSource) check(l *loadBatch, n int) *sqlerr.Error {
 	if n > s.fields {
 		return s.tell(l, sqlerr.New(1262, "01000", "Row %d was truncated; it contained more data than there were input columns", l.rows))
 	}
@@ -174,7 +192,7 @@ func (s *loadSource) check(l *loadBatch, n int) error {
 	return nil
 }
 
-func (s *loadSource) tell(l *loadBatch, e *sqlerr.Error) error {
+func (s *loadSource) tell(l *loadBatch, e *sqlerr.Error) *sqlerr.Error {
 	if s.strict {
 		return e
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
 )
 
 // cachedPlan is a plan with what is needed to run it again.
@@ -23,6 +25,9 @@ type cachedPlan struct {
 	// stats measures a change for EXPLAIN ANALYZE; nil otherwise, and always in
 	// the cache.
 	stats *exec.Stats
+	// Of a LOAD DATA: reject is exec.Env.Reject, also writes in the same commit.
+	reject func(record uint64, err *sqlerr.Error) error
+	also   func(txn storage.Txn) error
 }
 
 // planMaxAge is how long a plan is used before its estimates are made anew.

@@ -486,7 +486,11 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 	}()
 	s.process.plan.Store(c.plan)
 	var err error
+	env.Reject = c.reject
 	r, err = exec.RunChange(ctx, env, c.plan)
+	if err == nil && c.also != nil {
+		err = c.also(txn)
+	}
 	return r, err
 }
 

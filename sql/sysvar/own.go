@@ -49,6 +49,8 @@ func own() []*Def {
 		integer("auto_increment_offset", ScopeBoth, 1, 65535, 1),
 		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
 		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
+		integer("sqlots_load_rejects", ScopeSession, 0, 10000, 0),
+		stringVar("sqlots_load_token", ScopeSession, "", checkLoadToken),
 		integer("sqlots_spill_over", ScopeSession, 0, 1<<62, 0),
 		integer("sqlots_max_transaction_size", ScopeBoth, 1<<10, 1<<62, 1<<30),
 		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(cores)),
@@ -85,6 +87,14 @@ func own() []*Def {
 		list = append(list, stringVar(n, ScopeBoth, "utf8mb4_0900_ai_ci", checkCollation))
 	}
 	return list
+}
+
+// checkLoadToken keeps tokens short enough for a key.
+func checkLoadToken(name, v string) (string, error) {
+	if len(v) > 200 {
+		return "", sqlerr.WrongValueForVariable(name, v)
+	}
+	return v, nil
 }
 
 func boolean(name string, s Scope, dynamic, def bool) *Def {

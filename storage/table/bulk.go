@@ -39,7 +39,11 @@ type Bulk struct {
 	// the cells.
 	spaces []schema.IndexID
 	sorter *sorter.Sorter
+	also   [2][]byte
 }
+
+// Also has Finish write a pair outside of the table in the same step.
+func (b *Bulk) Also(key, val []byte) { b.also = [2][]byte{key, val} }
 
 // NewBulk starts a bulk load.
 func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
@@ -109,7 +113,7 @@ func duplicate(err error) error {
 // a key exists already; after any error nothing is visible, unless it is
 // storage.ErrUndetermined.
 func (b *Bulk) Finish(ctx context.Context) error {
-	if b.rows == 0 {
+	if b.rows == 0 && b.also[0] == nil {
 		return nil
 	}
 	if err := b.sorter.Sort(); err != nil {
@@ -122,6 +126,11 @@ func (b *Bulk) Finish(ctx context.Context) error {
 	defer func() { _ = load.Abort() }()
 	if err := b.build(ctx, load); err != nil {
 		return err
+	}
+	if b.also[0] != nil {
+		if err := load.Add(b.also[0], b.also[1]); err != nil {
+			return err
+		}
 	}
 	_, err = load.Finish(ctx)
 	return err
