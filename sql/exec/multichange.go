@@ -123,7 +123,16 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 		if err := assign[i].assign(work, int(r.Matched)); err != nil {
 			return err
 		}
-		return f.rows.add(joined[f.at:f.at+n], work[f.at:f.at+n])
+		old, row := joined[f.at:f.at+n], work[f.at:f.at+n]
+		if c := u.Targets[i].Check; c != nil && assign[i].differs(row, old) {
+			if err := assign[i].complete(row, int(r.Matched)); err != nil {
+				return ignoreRow(env.Ctx, u.Ignore, err)
+			}
+			if ok, err := passes(env.Ctx, c, u.Ignore, work); !ok {
+				return err
+			}
+		}
+		return f.rows.add(old, row)
 	})
 	if err != nil {
 		return Result{}, err

@@ -97,6 +97,9 @@ func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []e
 	case *physical.MultiUpdate:
 		for _, t := range c.Targets {
 			assigned(t.Assignments)
+			for _, e := range checkExprs(t.Check) {
+				note(e)
+			}
 		}
 	}
 	return s

@@ -19,6 +19,9 @@ func (p *planner) multiUpdate(s *logical.MultiUpdate) (*physical.Plan, error) {
 				reads = addReads(reads, a.Value)
 			}
 		}
+		if t.Check != nil {
+			reads = addReads(reads, t.Check.Conds...)
+		}
 	}
 	plan, cols, err := p.multiInput(s.Input, scans, reads)
 	if err != nil {
@@ -31,7 +34,14 @@ func (p *planner) multiUpdate(s *logical.MultiUpdate) (*physical.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		up.Targets = append(up.Targets, physical.UpdateTarget{Table: t.Scan.Table, At: at, Assignments: list})
+		target := physical.UpdateTarget{Table: t.Scan.Table, At: at, Assignments: list}
+		if c := t.Check; c != nil {
+			target.Check = &physical.RowCheck{DB: c.DB, View: c.View}
+			if target.Check.Conds, err = placeAll(c.Conds, ids(cols)); err != nil {
+				return nil, err
+			}
+		}
+		up.Targets = append(up.Targets, target)
 		at += len(t.Scan.Cols)
 	}
 	plan.Change = up

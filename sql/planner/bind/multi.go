@@ -74,6 +74,7 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 	}
 	out := &logical.MultiUpdate{Ignore: n.IgnoreErr}
 	lists := map[*logical.Scan][]*ast.Assignment{}
+	through := map[*logical.Scan]*openedView{}
 	var scans []*logical.Scan
 	for _, a := range n.List {
 		ref, err := sc.src.owner(a.Column)
@@ -87,6 +88,7 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 		if lists[scan] == nil {
 			scans = append(scans, scan)
 			b.targets = append(b.targets, scan.Table)
+			through[scan] = ref.opened
 		}
 		lists[scan] = append(lists[scan], &ast.Assignment{Column: &ast.ColumnName{Name: name}, Expr: a.Expr})
 	}
@@ -96,7 +98,11 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Targets = append(out.Targets, logical.UpdateTarget{Scan: s, Assignments: set})
+		target := logical.UpdateTarget{Scan: s, Assignments: set}
+		if o := through[s]; o != nil {
+			target.Check = o.rowCheck(b)
+		}
+		out.Targets = append(out.Targets, target)
 	}
 	if err := checkKeyUpdates(out.Targets); err != nil {
 		return nil, err

@@ -286,30 +286,37 @@ func (t *viewTarget) input(b *binder) *changeInput {
 
 // rowCheck is what a written row must fulfil, over the row in table order; nil
 // for nothing.
-// Its subqueries are ones of their own: those of the condition on the rows
-// that are read may become joins.
 func (t *viewTarget) rowCheck(b *binder) *logical.RowCheck {
 	if t == nil || len(t.check) == 0 {
 		return nil
 	}
 	out := &logical.RowCheck{DB: t.view.Database, View: t.view.Name}
 	for _, c := range t.check {
-		out.Conds = append(out.Conds, expr.Map(c, func(x expr.Expr) expr.Expr {
-			switch x := x.(type) {
-			case *expr.Col:
-				placed := *x
-				placed.Index = columnPosition(t.scan, x.ID)
+		out.Conds = append(out.Conds, expr.Map(b.ownSubqueries(c), func(x expr.Expr) expr.Expr {
+			if col, ok := x.(*expr.Col); ok {
+				placed := *col
+				placed.Index = columnPosition(t.scan, col.ID)
 				return &placed
-			case *expr.Subquery:
-				own := *x
-				own.ID = len(b.subqueries)
-				b.subqueries = append(b.subqueries, b.subqueries[x.ID])
-				return &own
 			}
 			return x
 		}))
 	}
 	return out
+}
+
+// ownSubqueries gives the check of a condition subqueries of its own: those of
+// the condition on the rows that are read may become joins.
+func (b *binder) ownSubqueries(c expr.Expr) expr.Expr {
+	return expr.Map(c, func(x expr.Expr) expr.Expr {
+		s, ok := x.(*expr.Subquery)
+		if !ok {
+			return x
+		}
+		own := *s
+		own.ID = len(b.subqueries)
+		b.subqueries = append(b.subqueries, b.subqueries[s.ID])
+		return &own
+	})
 }
 
 // subqueryScans reports whether a subquery of a condition reads the table; such

@@ -16,8 +16,10 @@ import (
 type openedView struct {
 	view  *schema.View
 	scans []*logical.Scan
-	// checked: it, or a view that it reads, has a check option.
-	checked bool
+	// node are its rows; conds hold for them, and check for those that may be
+	// written through it.
+	node         logical.Node
+	conds, check []expr.Expr
 	// changed is the table to which assignments go; nil until there is one.
 	changed *logical.Scan
 }
@@ -132,18 +134,22 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 		return nil, err
 	}
 	k.src, k.sc.src, k.win.k = from, from, k
-	o := &openedView{view: v, checked: v.Check == "CASCADED" || v.Check == "LOCAL"}
+	o := &openedView{view: v}
+	below := map[logical.Node]bool{}
 	for _, t := range from.tables {
 		switch {
 		case t.scan != nil:
 			o.scans = append(o.scans, t.scan)
 		case t.opened != nil:
 			o.scans = append(o.scans, t.opened.scans...)
-			o.checked = o.checked || t.opened.checked
+			o.conds = append(o.conds, t.opened.conds...)
+			o.check = append(o.check, t.opened.check...)
+			below[t.opened.node] = true
 		default:
 			return nil, nil
 		}
 	}
+	own := joinConditions(nil, from.node, below)
 	node := from.node
 	if s.Where != nil {
 		e, err := b.condition(k.scope(clauseWhere), s.Where)
@@ -157,7 +163,15 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 			}
 		}
 		node = &logical.Filter{Input: node, Conds: conds}
+		own = append(own, conds...)
 	}
+	switch v.Check {
+	case "CASCADED":
+		o.check = append(append([]expr.Expr(nil), o.conds...), own...)
+	case "LOCAL":
+		o.check = append(o.check, own...)
+	}
+	o.node, o.conds = node, append(o.conds, own...)
 	if err := k.selectList(); err != nil {
 		return nil, err
 	}
@@ -185,6 +199,34 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 	t := src.tables[0]
 	t.db, t.derived, t.opened = v.Database, nil, o
 	return src, nil
+}
+
+// joinConditions appends the conditions of the joins of n, down to the nodes of
+// below.
+func joinConditions(list []expr.Expr, n logical.Node, below map[logical.Node]bool) []expr.Expr {
+	if below[n] {
+		return list
+	}
+	if j, ok := n.(*logical.Join); ok {
+		list = append(list, j.On...)
+	}
+	for _, in := range n.Inputs() {
+		list = joinConditions(list, in, below)
+	}
+	return list
+}
+
+// rowCheck is what rows must fulfil that are written through the view, over its
+// columns; nil for nothing.
+func (o *openedView) rowCheck(b *binder) *logical.RowCheck {
+	if len(o.check) == 0 {
+		return nil
+	}
+	out := &logical.RowCheck{DB: o.view.Database, View: o.view.Name}
+	for _, c := range o.check {
+		out.Conds = append(out.Conds, b.ownSubqueries(c))
+	}
+	return out
 }
 
 // columnExpr is a column of a source, or what stands for it in an opened view.
@@ -215,8 +257,6 @@ func (b *binder) assignTo(src *source, ref *tableRef, name *ast.ColumnName) (*lo
 		return nil, name.Name, sqlerr.NonUpdatableColumn(c.Name)
 	case o.changed != nil && o.changed != scan:
 		return nil, name.Name, sqlerr.ViewMultiUpdate(o.view.Database, o.view.Name)
-	case o.checked:
-		return nil, name.Name, sqlerr.NotSupported("UPDATE of several tables through a view WITH CHECK OPTION")
 	}
 	o.changed = scan
 	return scan, ast.NewCIStr(scan.Table.Columns[at].Name), nil
@@ -251,9 +291,6 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 	}
 	ref := src.tables[0]
 	o := ref.opened
-	if o.checked {
-		return nil, sqlerr.NotSupported("INSERT through a view of several tables WITH CHECK OPTION")
-	}
 	seen := map[expr.ColID]bool{}
 	for i := range ref.cols {
 		if scan, _ := o.base(ref.cols[i].ID); scan == nil || seen[ref.cols[i].ID] {
@@ -275,13 +312,27 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 		}
 		o.changed = scan
 	}
-	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed}
+	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed, check: o.check}
+	for i, c := range t.check {
+		t.check[i] = withoutOthers(c, t.scan)
+	}
 	for i := range ref.cols {
 		c := viewColumn{name: ref.cols[i].Name, expr: colExpr(&ref.cols[i])}
 		c.base = columnPosition(o.changed, ref.cols[i].ID)
 		t.cols = append(t.cols, c)
 	}
 	return t, nil
+}
+
+// withoutOthers is a condition where there are no rows of other tables than s:
+// their columns are NULL.
+func withoutOthers(c expr.Expr, s *logical.Scan) expr.Expr {
+	return expr.Map(c, func(x expr.Expr) expr.Expr {
+		if col, ok := x.(*expr.Col); ok && columnPosition(s, col.ID) < 0 {
+			return &expr.Const{T: col.T, Text: "NULL"}
+		}
+		return x
+	})
 }
 
 // isNamed reports whether a view in a change of several tables is meant by a

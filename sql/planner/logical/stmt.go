@@ -163,6 +163,9 @@ type MultiUpdate struct {
 type UpdateTarget struct {
 	Scan        *Scan
 	Assignments []Assignment // expressions over Input's columns by id
+	// Check is over Input's columns, those of the target as assigned; nil when
+	// all rows may be written.
+	Check *RowCheck
 }
 
 // MultiDelete is DELETE from tables of a join; Input as in MultiUpdate.

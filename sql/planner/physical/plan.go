@@ -116,6 +116,7 @@ type UpdateTarget struct {
 	Table       *schema.Table
 	At          int
 	Assignments []Assignment // over Root's columns
+	Check       *RowCheck    // over Root's columns
 }
 
 // MultiDelete removes rows of several tables of a join, laid out as for
