@@ -139,33 +139,6 @@ func (c *canonical) texts(n ast.Node, db string) (full, local string, err error)
 	return full, local, err
 }
 
-// jsonTables puts what prints JSON_TABLE in the place of the derived tables as
-// which the parser reads it; put undoes it.
-type jsonTables struct {
-	sources []*ast.TableSource
-	were    []ast.ResultSetNode
-}
-
-// Enter implements ast.Visitor.
-func (v *jsonTables) Enter(n ast.Node) (ast.Node, bool) { return n, false }
-
-// Leave implements ast.Visitor.
-func (v *jsonTables) Leave(n ast.Node) (ast.Node, bool) {
-	if t, ok := n.(*ast.TableSource); ok {
-		if call := jsonTableCall(t.Source); call != nil && tableOfCall(call) != nil {
-			v.sources, v.were = append(v.sources, t), append(v.were, t.Source)
-			t.Source, t.Lateral = &jsonTableText{ResultSetNode: t.Source, call: call}, false
-		}
-	}
-	return n, true
-}
-
-func (v *jsonTables) put() {
-	for i, t := range v.sources {
-		t.Source, t.Lateral = v.were[i], true
-	}
-}
-
 // jsonTableText prints JSON_TABLE.
 type jsonTableText struct {
 	ast.ResultSetNode
@@ -254,29 +227,44 @@ func (j *jsonTableText) clause(c *format.RestoreCtx, x *parser.JSONClause, when 
 	return nil
 }
 
-// charCalls finds calls of CHAR, which the parser's nodes print by an internal
-// name and without USING, and puts printable ones in their place; put undoes it.
-type charCalls struct {
-	calls []*ast.FuncCallExpr
-	were  []ast.FuncCallExpr
+// printable finds what the parser's nodes do not print as it was written, and
+// puts printable nodes in its place: calls of CHAR, which have an internal name
+// and no USING, and JSON_TABLE, which is a derived table. put undoes it. All is
+// one pass, as visiting a printable node again would unwrap it.
+type printable struct {
+	calls   []*ast.FuncCallExpr
+	were    []ast.FuncCallExpr
+	sources []*ast.TableSource
+	queries []ast.ResultSetNode
 }
 
 // Enter implements ast.Visitor.
-func (v *charCalls) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+func (v *printable) Enter(n ast.Node) (ast.Node, bool) { return n, false }
 
 // Leave implements ast.Visitor.
-func (v *charCalls) Leave(n ast.Node) (ast.Node, bool) {
-	if f, ok := n.(*ast.FuncCallExpr); ok && f.FnName.L == "char_func" && len(f.Args) > 1 {
-		v.calls, v.were = append(v.calls, f), append(v.were, *f)
-		f.FnName = ast.NewCIStr("char")
-		f.Args = []ast.ExprNode{&usingArgs{ExprNode: f.Args[0], args: f.Args[:len(f.Args)-1], charset: f.Args[len(f.Args)-1]}}
+func (v *printable) Leave(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.FuncCallExpr:
+		if x.FnName.L == "char_func" && len(x.Args) > 1 {
+			v.calls, v.were = append(v.calls, x), append(v.were, *x)
+			x.FnName = ast.NewCIStr("char")
+			x.Args = []ast.ExprNode{&usingArgs{ExprNode: x.Args[0], args: x.Args[:len(x.Args)-1], charset: x.Args[len(x.Args)-1]}}
+		}
+	case *ast.TableSource:
+		if call := jsonTableCall(x.Source); call != nil && tableOfCall(call) != nil {
+			v.sources, v.queries = append(v.sources, x), append(v.queries, x.Source)
+			x.Source, x.Lateral = &jsonTableText{ResultSetNode: x.Source, call: call}, false
+		}
 	}
 	return n, true
 }
 
-func (v *charCalls) put() {
+func (v *printable) put() {
 	for i, f := range v.calls {
 		*f = v.were[i]
+	}
+	for i, t := range v.sources {
+		t.Source, t.Lateral = v.queries[i], true
 	}
 }
 
@@ -307,12 +295,9 @@ func (u *usingArgs) Restore(c *format.RestoreCtx) error {
 // restore prints a statement as MySQL prints the queries of views.
 func restore(n ast.Node) (string, error) {
 	var b strings.Builder
-	var chars charCalls
-	n.Accept(&chars)
-	defer chars.put()
-	var tables jsonTables
-	n.Accept(&tables)
-	defer tables.put()
+	var v printable
+	n.Accept(&v)
+	defer v.put()
 	flags := format.RestoreStringSingleQuotes | format.RestoreKeyWordLowercase | format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return "", sqlerr.NotSupported("this SELECT in a view")
