@@ -129,6 +129,13 @@ type Table struct {
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
 	// Attributes is the SECONDARY_ENGINE_ATTRIBUTE as the user wrote it.
 	Attributes string `json:"attributes,omitempty"`
+	// Stream is the change log, nil for none.
+	Stream *Stream `json:"stream,omitempty"`
+	// MaxVersions is how many versions of a row are kept, the current one
+	// included; 0 as 1.
+	MaxVersions int `json:"max_versions,omitempty"`
+	// Derived is set where the descriptor is made for a statement.
+	Derived *Derived `json:"-"`
 }
 
 // Column finds a column by its id; nil if there is none.

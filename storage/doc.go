@@ -21,6 +21,9 @@
 //	    interface has no re-seekable cursor: unions and index joins go through
 //	    BatchGet of sorted keys.
 //
+//	I5  Of two commits with stamped writes, the one with the greater sequence
+//	    has the later time.
+//
 // It does not encode rows (package storage/table does), and it does not retry:
 // whoever owns the transaction decides that by the class of the error.
 package storage

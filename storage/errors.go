@@ -50,6 +50,8 @@ var (
 	// ErrReservedKey: a write to a key that belongs to the engine: the empty
 	// key, or the single byte 00.
 	ErrReservedKey = errors.New("reserved key")
+	// ErrStamp: the holes of a stamped write lie outside of its key or value.
+	ErrStamp = errors.New("stamp outside of the pair")
 	// ErrKeyOrder: the keys of a bulk load do not ascend strictly.
 	ErrKeyOrder = errors.New("keys are not in ascending order")
 )

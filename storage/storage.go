@@ -125,6 +125,17 @@ type TxnOptions struct {
 	Label string
 }
 
+// Stamp says where a stamped write takes what only its commit knows.
+type Stamp struct {
+	// Key is where in the key 8 bytes become the sequence of the commit, big
+	// endian; Descending writes its complement. -1 leaves the key as it is.
+	Key        int
+	Descending bool
+	// Time is where in the value 8 bytes become the time of the commit:
+	// microseconds since 1970, big endian. -1 leaves the value as it is.
+	Time int
+}
+
 // Savepoint marks a point in a transaction's writes.
 type Savepoint int
 
@@ -160,6 +171,16 @@ type Txn interface {
 	Put(key, value []byte) error
 	// Delete removes a key; an absent key is fine.
 	Delete(key []byte) error
+	// PutStamped writes a pair whose holes the commit fills. The pair is not seen
+	// by this transaction's own reads, and takes no lock: nobody else can write
+	// the key of a commit. Two stamped writes with the same bytes beside the
+	// holes are one. Sequences of commits and their times ascend together; times
+	// strictly, also after a restart, among the commits that ask for one.
+	PutStamped(key, value []byte, at Stamp) error
+	// Stamped reports whether PutStamped wrote the key, holes aside.
+	Stamped(key []byte) bool
+	// Ordinal counts from 0, one up with each call, whatever is rolled back.
+	Ordinal() uint32
 	// Savepoint marks the current state; RollbackTo undoes the writes made
 	// after the mark (the mark stays usable); Release forgets the mark and all
 	// later ones, keeping the writes.

@@ -261,6 +261,9 @@ type Change struct {
 	puts map[string][]byte // nil deletes
 	err  error
 	id   uint64
+	// replaced and emptied: see Replace.
+	replaced map[schema.TableID]*schema.Table
+	emptied  map[schema.TableID]bool
 	// shared gives out the ids of a catalog in memory.
 	shared *Catalog
 	ctx    context.Context
@@ -299,6 +302,9 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := ch.noteTables(txn); err != nil {
+		return err
 	}
 	if _, err := txn.Commit(ctx); err != nil {
 		return fmt.Errorf("changing the catalog: %w", err)

@@ -166,6 +166,8 @@ func (a *alteration) applyOption(s *logical.AlterSpec) error {
 		}
 	case logical.AlterAutoIncrement:
 		a.autoNext, a.changed = max(s.Number, 1), true
+	case logical.AlterAttributes:
+		return a.setAttributes(s)
 	case logical.AlterComment:
 		a.t.Comment, a.changed = s.Text, true
 	case logical.AlterEngine:
@@ -329,10 +331,12 @@ func (a *alteration) publish(ctx context.Context, t *schema.Table) error {
 		if err := checkNames(ch.Base, t, a.old.ID); err != nil {
 			return err
 		}
+		a.numberStream(ch, t)
 		if t.ID != a.old.ID {
-			ch.DropTable(a.old)
+			ch.Replace(a.old, t, false)
+		} else {
+			ch.PutTable(t)
 		}
-		ch.PutTable(t)
 		for _, child := range a.children {
 			ch.PutTable(child)
 		}

@@ -13,6 +13,9 @@ import (
 // target of CREATE TABLE … SELECT. Its name is locked until Publish or Abort.
 type NewTable struct {
 	Table *schema.Table
+	// wants is what the table logs when it is published: the rows that it comes
+	// with are no changes of it.
+	wants schema.Table
 	c     *change
 }
 
@@ -36,6 +39,8 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 		return nil, err
 	}
 	t := x.Table.Clone()
+	wants := *t
+	t.Stream, t.MaxVersions = nil, 0
 	exists := false
 	err := c.publish(ctx, func(ch *catalog.Change) error {
 		if _, ok := ch.Base.Database(x.Name.DB); !ok {
@@ -64,7 +69,7 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 		return nil, err
 	}
 	c.r.step("before rows")
-	return &NewTable{Table: t, c: c}, nil
+	return &NewTable{Table: t, wants: wants, c: c}, nil
 }
 
 // Publish makes the table visible, with the rows that were committed.
@@ -75,7 +80,16 @@ func (n *NewTable) Publish(ctx context.Context) error {
 		if _, ok := ch.Base.Database(n.Table.Database); !ok {
 			return sqlerr.UnknownDatabase(n.Table.Database)
 		}
-		ch.PutTable(n.Table)
+		if !n.wants.IsLogged() {
+			ch.PutTable(n.Table)
+			return nil
+		}
+		t := n.Table.Clone()
+		t.Stream, t.MaxVersions = n.wants.Stream, n.wants.MaxVersions
+		if err := n.c.newStream(ch, t); err != nil {
+			return err
+		}
+		ch.Replace(nil, t, false)
 		return nil
 	})
 	if err != nil {

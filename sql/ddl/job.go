@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/stats"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
 )
 
 // A job names data that must not outlive the schema change that made or left
@@ -169,7 +170,7 @@ func (r *Runner) Resume(ctx context.Context) error {
 		t := snap.TableByID(j.table)
 		used := t != nil
 		if used && j.index != schema.PrimaryIndexID {
-			used = indexByID(t, j.index) != nil
+			used = indexByID(t, j.index) != nil || j.index == table.HistoryIndexID && t.KeepsVersions()
 		}
 		if !used {
 			if err := r.deleteData(ctx, j); err != nil {

@@ -439,6 +439,7 @@ func (b *batchWriter) insert(ctx context.Context, row []value.Datum) error {
 			return err
 		}
 		b.txn, b.w, b.n = txn, b.codec.NewWriter(txn, store.Caps()), 0
+		b.w.Silent()
 	}
 	conflict, err := b.w.Insert(ctx, row)
 	if err != nil {

@@ -62,6 +62,9 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 			return err
 		}
 		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
+		if err := c.newStream(ch, t); err != nil {
+			return err
+		}
 		if err := checkNames(ch.Base, t, t.ID); err != nil {
 			return err
 		}
@@ -197,8 +200,7 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 	c.r.step("before publish")
 	err = c.publish(ctx, func(ch *catalog.Change) error {
 		t.ID = ch.NextTableID()
-		ch.DropTable(old)
-		ch.PutTable(t)
+		ch.Replace(old, t, true)
 		return nil
 	})
 	if err != nil {

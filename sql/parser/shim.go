@@ -127,6 +127,7 @@ func (h *shim) repair() (changed bool, err error) {
 	if err := h.jsonTable(); err != nil {
 		return false, err
 	}
+	h.tableFunctions()
 	h.derivedColumns()
 	h.selectInto()
 	h.soundsLike()

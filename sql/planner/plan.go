@@ -107,6 +107,11 @@ type planner struct {
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }
 
 func (p *planner) addTable(t *schema.Table) {
+	if t.Derived != nil {
+		if t = t.Derived.Of; t == nil {
+			return
+		}
+	}
 	if !p.seen[t.ID] {
 		p.seen[t.ID] = true
 		p.tables = append(p.tables, t)

@@ -166,6 +166,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
+		Args:   s.Args,
 	}
 	if isChange && p.deletes {
 		scan.Unread = unread(t, read, path)

@@ -18,7 +18,8 @@ import (
 
 // Codecs keeps the codecs of tables. It is safe for concurrent use.
 type Codecs struct {
-	byID sync.Map // schema.TableID → *tableCodec
+	byID   sync.Map // schema.TableID → *tableCodec
+	logged loggedCodecs
 }
 
 // tableCodec is a codec with the read plans made for it.
@@ -27,6 +28,8 @@ type tableCodec struct {
 	rules *derive.Rules // nil: none
 	mu    sync.RWMutex
 	plans map[string]*readPlan
+	// derived are the codecs of the tables that are derived from this one.
+	derived [2]*tableCodec
 }
 
 // NewCodecs makes an empty cache.
@@ -43,6 +46,9 @@ func (c *Codecs) Get(t *schema.Table) (*table.Codec, error) {
 }
 
 func (c *Codecs) get(t *schema.Table) (*tableCodec, error) {
+	if t.Derived != nil {
+		return c.getDerived(t)
+	}
 	if k, ok := c.byID.Load(t.ID); ok && k.(*tableCodec).Table == t {
 		return k.(*tableCodec), nil
 	}

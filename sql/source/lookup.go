@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,12 +18,28 @@ import (
 )
 
 // Lookup implements exec.Source.
-func (s *Source) Lookup(_ context.Context, ec *expr.Ctx, n *physical.Scan, nkeys int) (exec.Lookup, error) {
+func (s *Source) Lookup(ctx context.Context, ec *expr.Ctx, n *physical.Scan, nkeys int) (exec.Lookup, error) {
 	k, err := s.env.Codecs.get(n.Table)
 	if err != nil {
 		return nil, err
 	}
-	l := &lookup{src: s, reader: s.env.Reader, scan: n, nkeys: nkeys}
+	if n.Table.Derived == nil {
+		return s.lookup(ec, k, n, nkeys, s.env.Reader)
+	}
+	d, err := s.openDerived(ctx, ec, k, n)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lookup(ec, k, n, nkeys, d)
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return &derivedLookup{l, d}, nil
+}
+
+// lookup is Lookup in what reader shows.
+func (s *Source) lookup(ec *expr.Ctx, k *tableCodec, n *physical.Scan, nkeys int, reader storage.Reader) (_ exec.Lookup, err error) {
+	l := &lookup{src: s, reader: reader, scan: n, nkeys: nkeys}
 	if l.space, err = newKeySpace(k.Codec, n.Index); err != nil {
 		return nil, err
 	}

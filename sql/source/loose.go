@@ -26,15 +26,15 @@ type looseOp struct {
 
 var _ Counted = (*looseOp)(nil)
 
-func (s *Source) newLoose(ec *expr.Ctx, k *tableCodec, n *physical.Scan, spans []storage.Span, space *keySpace) (exec.Operator, error) {
+func (s *Source) newLoose(ec *expr.Ctx, k *tableCodec, n *physical.Scan, in walker, space *keySpace) (exec.Operator, error) {
 	p, err := k.plan(n.Index, n.Read, nil)
 	if err != nil {
 		return nil, err
 	}
-	op := &looseOp{spans: spans, loose: n.Loose, size: min(16, s.env.BatchSize), most: s.env.BatchSize}
-	op.walk = groupWalk{reader: s.env.Reader, space: space, columns: n.Loose.Columns, reverse: n.Reverse, values: p.needValue, span: storage.Span{End: []byte{}}}
+	op := &looseOp{spans: in.spans, loose: n.Loose, size: min(16, s.env.BatchSize), most: s.env.BatchSize}
+	op.walk = groupWalk{reader: in.reader, space: space, columns: n.Loose.Columns, reverse: n.Reverse, values: p.needValue, span: storage.Span{End: []byte{}}}
 	if n.Reverse {
-		w := walker{spans: spans, opts: storage.ScanOptions{Reverse: true}}
+		w := walker{spans: in.spans, opts: storage.ScanOptions{Reverse: true}}
 		w.reverse()
 		op.spans = w.spans
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
@@ -34,10 +35,26 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n *physical.Scan, part 
 	if err != nil {
 		return nil, err
 	}
+	if n.Table.Derived == nil {
+		return s.scan(ctx, ec, k, n, part, limit, s.env.Reader)
+	}
+	d, err := s.openDerived(ctx, ec, k, n)
+	if err != nil {
+		return nil, err
+	}
+	op, err := s.scan(ctx, ec, k, n, part, limit, d)
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return &derivedOp{op, d}, nil
+}
+
+// scan is Scan of what reader shows.
+func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
 	if n.Merge != nil {
 		return s.openMerge(ctx, ec, k, n, limit)
 	}
-	w := walker{reader: s.env.Reader}
+	w := walker{reader: reader}
 	widened, err := s.target(ctx, ec, k, n, part, &w)
 	if err != nil {
 		return nil, err
@@ -50,7 +67,7 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n *physical.Scan, part 
 		if err != nil {
 			return nil, err
 		}
-		return s.newLoose(ec, k, n, w.spans, &space)
+		return s.newLoose(ec, k, n, w, &space)
 	}
 	if widened {
 		if n, err = recheck(n); err != nil {
@@ -323,7 +340,7 @@ const minPartitionBytes = 1 << 20
 
 // Partitions implements exec.Source.
 func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan, parts int) ([]exec.Partition, error) {
-	if parts < 2 || n.Latest || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Loose != nil {
+	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Loose != nil {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(n.Table)

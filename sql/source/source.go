@@ -32,6 +32,9 @@ type Env struct {
 	Undo bool
 	// Virtual opens virtual tables; nil when there are none.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
+	// FindStream is the change log of a table that is there, or was; nil when
+	// there are none.
+	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 	// Memory counts what the statement holds; nil counts nothing.
 	Memory *exec.Tracker
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.

@@ -122,6 +122,11 @@ func InvalidJSONAttribute(text string) *Error {
 	return New(3981, "HY000", "Invalid value for attribute SECONDARY_ENGINE_ATTRIBUTE: %s", text)
 }
 
+// InvalidAttribute: 3981, one attribute in SECONDARY_ENGINE_ATTRIBUTE.
+func InvalidAttribute(name, value, want string) *Error {
+	return New(3981, "HY000", "Invalid value for attribute SECONDARY_ENGINE_ATTRIBUTE: %s is %s, not %s", name, value, want)
+}
+
 // WrongKeyColumn: 1167.
 func WrongKeyColumn(column string) *Error {
 	return New(1167, "42000", "The used storage engine can't index column '%s'", column)

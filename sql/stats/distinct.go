@@ -33,7 +33,7 @@ type distinctKey struct {
 // columns, or from what ANALYZE TABLE found.
 func (e *Estimator) Distinct(t *schema.Table, columns []schema.ColumnID) float64 {
 	rows := e.TableRows(t)
-	if rows == 0 || len(columns) == 0 {
+	if rows == 0 || len(columns) == 0 || t.Derived != nil {
 		return 0
 	}
 	if startsWith(t.PrimaryKey, columns) {

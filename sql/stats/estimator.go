@@ -115,8 +115,17 @@ func (e *Estimator) stale(s *tableStats, c *count) bool {
 	return float64(s.changed.Load()) > limit || e.now().Sub(c.at) > age
 }
 
+// derivedRows is the guess of how many records a change log has.
+const derivedRows = 10000
+
 // TableRows implements access.Estimator.
 func (e *Estimator) TableRows(t *schema.Table) float64 {
+	if d := t.Derived; d != nil {
+		if d.Of == nil {
+			return derivedRows
+		}
+		t = d.Of
+	}
 	s := e.stats(t.ID)
 	c := s.current.Load()
 	if c != nil && !e.stale(s, c) {
@@ -184,6 +193,9 @@ func (e *Estimator) countKeys(span storage.Span, limit int) (n int, last []byte,
 
 // SpanRows implements access.Estimator.
 func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	if t.Derived != nil {
+		return 0, false
+	}
 	if len(spans) == 0 {
 		return 0, true
 	}

@@ -21,7 +21,7 @@ const (
 	OpBegin
 	OpRefresh
 	OpLock // Lock and Insert
-	OpPut  // Put, Insert and Delete
+	OpPut  // Put, PutStamped, Insert and Delete
 	OpCommit
 	OpBulkLoad // starting a bulk load
 	OpBulkAdd
@@ -311,6 +311,14 @@ func (x *txn) Delete(key []byte) error {
 		return err
 	}
 	return x.Txn.Delete(key)
+}
+
+// PutStamped implements storage.Txn.
+func (x *txn) PutStamped(key, value []byte, at storage.Stamp) error {
+	if err := x.r.s.check(OpPut); err != nil {
+		return err
+	}
+	return x.Txn.PutStamped(key, value, at)
 }
 
 // Commit implements storage.Txn. A failed commit ends the transaction, as the

@@ -43,6 +43,7 @@ type Store struct {
 	tree   *tree
 	frozen *state // the current state, when somebody asked for it
 	seq    atomic.Uint64
+	clock  txn.Clock // under mu
 	closed atomic.Bool
 }
 
@@ -106,6 +107,9 @@ func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte,
 // Apply implements txn.Engine.
 func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, visible func()) (uint64, error) {
 	seq, err := s.commit(func(t *tree) {
+		if b.Stamped() > 0 {
+			s.putStamped(t, b)
+		}
 		b.Each(func(key, value []byte) bool {
 			if value == nil {
 				t.Delete(pair{key: key})
@@ -121,6 +125,17 @@ func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, vi
 		visible()
 	}
 	return seq, err
+}
+
+// putStamped adds the stamped writes of the commit that is being made.
+func (s *Store) putStamped(t *tree, b *txn.Buffer) {
+	seq, now := s.seq.Load()+1, s.clock.Next()
+	b.EachStamped(func(key, value []byte, at storage.Stamp) bool {
+		p := newPair(key, value)
+		txn.Fill(p.key, p.value, at, seq, now)
+		t.Set(p)
+		return true
+	})
 }
 
 func newPair(key, value []byte) pair {

@@ -3,7 +3,6 @@ package pebblekv
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -205,7 +204,7 @@ func (b *bulkLoader) ingest(ctx context.Context, paths []string) (uint64, error)
 		return 0, err
 	}
 	paths = append(paths, b.own.paths[len(b.own.paths)-1])
-	err = w.Set(seqKey[:], binary.BigEndian.AppendUint64(nil, seq))
+	err = w.Set(seqKey[:], s.seqValue(nil, seq))
 	if err = errors.Join(err, w.Close()); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}

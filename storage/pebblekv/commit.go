@@ -42,13 +42,55 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 		_ = op.Finish()
 		return true
 	})
-	return s.commit(ctx, batch, d, visible)
+	return s.commit(ctx, batch, stamp(batch, b), d, visible)
+}
+
+// hole is a stamped pair in the memory of a batch.
+type hole struct {
+	key, value int // where they start
+	ends       int // where value ends
+	at         storage.Stamp
+}
+
+// stamp adds the stamped writes of b, with their holes open.
+func stamp(batch *pebble.Batch, b *txn.Buffer) []hole {
+	if b.Stamped() == 0 {
+		return nil
+	}
+	holes := make([]hole, 0, b.Stamped())
+	b.EachStamped(func(key, value []byte, at storage.Stamp) bool {
+		op := batch.SetDeferred(len(key), len(value))
+		copy(op.Key, key)
+		copy(op.Value, value)
+		_ = op.Finish()
+		// The value stands last in the batch, behind its length as a varint.
+		end := batch.Len()
+		h := hole{value: end - len(value), ends: end, at: at}
+		h.key = h.value - uvarintLen(len(value)) - len(key)
+		holes = append(holes, h)
+		return true
+	})
+	return holes
+}
+
+func uvarintLen(n int) int {
+	size := 1
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
+}
+
+// seqValue appends the value of seqKey.
+func (s *Store) seqValue(dst []byte, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, seq), uint64(s.clock.Last))
 }
 
 // commit gives the batch the next sequence number, applies it and waits until
-// it is as durable as asked for. It owns the batch. visible may be nil.
-func (s *Store) commit(ctx context.Context, batch *pebble.Batch, d storage.Durability, visible func()) (uint64, error) {
-	op := batch.SetDeferred(len(seqKey), 8)
+// it is as durable as asked for. It owns the batch. holes are the stamped pairs
+// in it; visible may be nil.
+func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d storage.Durability, visible func()) (uint64, error) {
+	op := batch.SetDeferred(len(seqKey), seqValueLen)
 	copy(op.Key, seqKey[:])
 	_ = op.Finish()
 	if d == storage.DurabilitySync {
@@ -56,7 +98,7 @@ func (s *Store) commit(ctx context.Context, batch *pebble.Batch, d storage.Durab
 		s.disk.syncWanted.Add(1)
 		defer s.disk.syncWanted.Add(-1)
 	}
-	seq, err := s.sequence(ctx, batch, op.Value, d)
+	seq, err := s.sequence(ctx, batch, op.Value, holes, d)
 	if err != nil {
 		return 0, err
 	}
@@ -79,14 +121,20 @@ func (s *Store) commit(ctx context.Context, batch *pebble.Batch, d storage.Durab
 }
 
 // sequence numbers and applies a batch; seqValue is where the number goes.
-func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []byte, d storage.Durability) (uint64, error) {
+func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []byte, holes []hole, d storage.Durability) (uint64, error) {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
 	seq := s.seq.Load() + 1
-	binary.BigEndian.PutUint64(seqValue, seq)
+	if len(holes) > 0 {
+		now, mem := s.clock.Next(), batch.Repr()
+		for _, h := range holes {
+			txn.Fill(mem[h.key:h.value], mem[h.value:h.ends], h.at, seq, now)
+		}
+	}
+	s.seqValue(seqValue[:0], seq)
 	s.started.Store(seq)
 	s.images.touch(batch, seq)
 	s.filters.touch(batch)
@@ -132,7 +180,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 			return 0, fmt.Errorf("delete range: %w", err)
 		}
 	}
-	seq, err := s.commit(ctx, batch, storage.DurabilitySync, nil)
+	seq, err := s.commit(ctx, batch, nil, storage.DurabilitySync, nil)
 	if err == nil && size > flushAfterBytes {
 		s.sequencer.Lock()
 		defer s.sequencer.Unlock()

@@ -30,8 +30,12 @@ const (
 	bulkDir    = "bulk"
 )
 
-// seqKey holds the sequence of the last commit.
+// seqKey holds the sequence of the last commit (8 bytes, big endian), and the
+// time of the last one with stamped writes (8 bytes more, see txn.Clock); what
+// was written before there were any has no time.
 var seqKey = [1]byte{0}
+
+const seqValueLen = 16
 
 // Store implements storage.Store over Pebble.
 type Store struct {
@@ -46,6 +50,7 @@ type Store struct {
 	// sequencer orders commits: it is held while a batch gets its number and
 	// is applied.
 	sequencer sync.Mutex
+	clock     txn.Clock     // times of stamped commits; under sequencer
 	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
@@ -253,30 +258,41 @@ func (s *Store) openDB() error {
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
 	}
 	s.db = db
-	seq, err := readSeq(db.Get)
+	seq, last, err := readState(db.Get)
 	if err != nil {
 		_ = db.Close() // the first error counts
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, err)
 	}
 	s.seq.Store(seq)
 	s.started.Store(seq)
+	s.clock.Last = last
 	return nil
 }
 
 // readSeq reads the sequence of a state.
 func readSeq(get func(key []byte) ([]byte, io.Closer, error)) (uint64, error) {
+	seq, _, err := readState(get)
+	return seq, err
+}
+
+// readState reads the sequence of a state, and the time of its last commit that
+// has one.
+func readState(get func(key []byte) ([]byte, io.Closer, error)) (seq uint64, last int64, err error) {
 	v, closer, err := get(seqKey[:])
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
+		return 0, 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading the sequence: %w", mapError(err))
+		return 0, 0, fmt.Errorf("reading the sequence: %w", mapError(err))
 	}
 	defer closer.Close()
-	if len(v) != 8 {
-		return 0, fmt.Errorf("%w: sequence of %d bytes", storage.ErrCorruption, len(v))
+	if len(v) != 8 && len(v) != seqValueLen {
+		return 0, 0, fmt.Errorf("%w: sequence of %d bytes", storage.ErrCorruption, len(v))
 	}
-	return binary.BigEndian.Uint64(v), nil
+	if len(v) == seqValueLen {
+		last = int64(binary.BigEndian.Uint64(v[8:]))
+	}
+	return binary.BigEndian.Uint64(v), last, nil
 }
 
 // mapError gives Pebble's and the file system's errors their class.

@@ -8,12 +8,13 @@
 //	00                                       the engine's own
 //	01 …                                     system: catalog (01 d, 01 t, …), sequences (01 s)
 //	10 table(u32 BE) index(u16 BE) key       table data
+//	20 …                                     change logs (package stream)
 //
 // Index 0 holds the rows: the key is the primary key's parts (package keyenc),
 // the value a row of package rowenc with the columns that the key does not
 // give back. Index FFFF holds the cells of values over CellThreshold: the row's
-// key, then the column id (u16 BE). The others hold the entries of secondary
-// indexes:
+// key, then the column id (u16 BE). Index FFFE holds earlier versions of rows (see
+// history.go). The others hold the entries of secondary indexes:
 //
 //	key    the index's own parts, each with a NULL mark; then the parts of the
 //	       primary key that are not among them, unless the index is unique and
@@ -40,6 +41,8 @@
 //	    written with Txn.Insert.
 //	I4  A row has a cell for exactly the columns that it marks as external.
 //	I5  A sequence never gives out a number twice, also after a crash.
+//	I6  A change of a row of a table with a stream or versions leaves its record
+//	    and its earlier version in the same transaction.
 //
 // It converts no types, checks no constraint but uniqueness, and commits
 // nothing but sequences.

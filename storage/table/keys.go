@@ -17,6 +17,10 @@ const (
 // CellIndexID is the index id under which the cells of large values stand.
 const CellIndexID schema.IndexID = 0xFFFF
 
+// HistoryIndexID is the index id under which the earlier versions of rows
+// stand.
+const HistoryIndexID schema.IndexID = 0xFFFE
+
 // CellThreshold is the size in bytes above which a value of a row is kept in a
 // cell of its own.
 const CellThreshold = 4 << 10

@@ -117,11 +117,17 @@ type Writer struct {
 	buf  []byte
 	new  image
 	old  image
+	// logs is what changes leave beside the rows; nil for nothing.
+	logs *logs
 }
 
 // NewWriter makes a writer. caps are the store's.
 func (c *Codec) NewWriter(txn storage.Txn, caps storage.Caps) *Writer {
-	return &Writer{c: c, txn: txn, caps: caps}
+	w := &Writer{c: c, txn: txn, caps: caps}
+	if c.Table.IsLogged() {
+		w.logs = &logs{}
+	}
+	return w
 }
 
 // image is what is stored for a row: offsets into buf.
@@ -217,6 +223,9 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 	if hasCell {
 		key += cellSuffixLen
 	}
+	if w.logs != nil && w.c.Table.KeepsVersions() {
+		key = m.key + historySuffixLen
+	}
 	if err := w.checkPair(key, m.val-m.key); err != nil {
 		return err
 	}
@@ -263,7 +272,7 @@ func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, erro
 			return conflict, err
 		}
 		if !again {
-			return nil, w.insertRest(row)
+			return nil, w.insertRest(ctx, row)
 		}
 	}
 	return nil, fmt.Errorf("inserting into %s: %w", w.c.Table.Name, storage.ErrConflict)
@@ -369,7 +378,7 @@ func (w *Writer) decode(ctx context.Context, key, val []byte) ([]value.Datum, er
 }
 
 // insertRest writes the cells and the entries that need no check.
-func (w *Writer) insertRest(row []value.Datum) error {
+func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 	m := &w.new
 	if err := w.putCells(row, nil); err != nil {
 		return err
@@ -380,6 +389,9 @@ func (w *Writer) insertRest(row []value.Datum) error {
 				return err
 			}
 		}
+	}
+	if w.logs != nil {
+		return w.logInsert(ctx, row)
 	}
 	return nil
 }
@@ -573,6 +585,9 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 			return err
 		}
 	}
+	if w.logs != nil {
+		return w.logUpdate(ctx, old, row, moved)
+	}
 	return nil
 }
 
@@ -592,6 +607,9 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 		if err := w.deleteEntry(ctx, &w.old.entries[i]); err != nil {
 			return err
 		}
+	}
+	if w.logs != nil {
+		return w.logDelete(ctx, old)
 	}
 	return nil
 }

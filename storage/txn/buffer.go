@@ -38,6 +38,8 @@ type frozen struct {
 	small []entry
 	tree  *btree.BTreeG[entry] // nil while small is in use
 	size  int64
+	// stamped is the state of the stamped writes, nil without any.
+	stamped *frozen
 }
 
 // Buffer is an ordered set of writes. Its readers may run concurrently, also
@@ -49,6 +51,9 @@ type Buffer struct {
 	hint   btree.PathHint
 	size   int64
 	arena  arena
+	// stamped are the writes with holes, whose values begin with a stampHead;
+	// nil without any.
+	stamped *Buffer
 
 	mu     sync.Mutex
 	frz    *frozen // the current state, when it has been frozen
@@ -57,7 +62,7 @@ type Buffer struct {
 
 func (b *Buffer) init() { b.small = b.inline[:0] }
 
-// Len is the number of keys written or deleted.
+// Len is the number of keys written or deleted, without the stamped ones.
 func (b *Buffer) Len() int {
 	if b.tree != nil {
 		return b.tree.Len()
@@ -66,7 +71,12 @@ func (b *Buffer) Len() int {
 }
 
 // Size is the number of bytes of the buffered keys and values.
-func (b *Buffer) Size() int64 { return b.size }
+func (b *Buffer) Size() int64 {
+	if b.stamped != nil {
+		return b.size + b.stamped.size
+	}
+	return b.size
+}
 
 // Each calls fn for the writes in key order until it returns false; value is
 // nil for a deletion. The slices must not be changed.
@@ -156,6 +166,9 @@ func (b *Buffer) freeze() *frozen {
 		if b.tree != nil {
 			b.frz.tree = b.tree.Copy()
 		}
+		if b.stamped != nil {
+			b.frz.stamped = b.stamped.freeze()
+		}
 		b.shared = true
 	}
 	return b.frz
@@ -168,6 +181,12 @@ func (b *Buffer) restore(f *frozen) {
 	b.small, b.tree, b.shared = f.small, nil, true
 	if f.tree != nil {
 		b.tree = f.tree.Copy()
+	}
+	switch {
+	case f.stamped != nil:
+		b.stamped.restore(f.stamped)
+	case b.stamped != nil:
+		b.stamped = nil
 	}
 }
 
@@ -291,6 +310,6 @@ func (c *cursor) next() {
 // drop lets go of the memory. Frozen states stay valid, also where they lie in
 // inline.
 func (b *Buffer) drop() {
-	b.small, b.tree, b.frz, b.size = nil, nil, nil, 0
+	b.small, b.tree, b.frz, b.size, b.stamped = nil, nil, nil, 0, nil
 	b.arena = arena{}
 }

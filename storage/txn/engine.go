@@ -18,7 +18,8 @@ type Engine interface {
 	Snapshot() (storage.Snapshot, error)
 	// GetPresumedAbsent is Latest().Get for keys that are probably absent.
 	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
-	// Apply commits the buffer (which is not empty) and returns when it is as
+	// Apply commits the buffer (which is not empty), its stamped writes with
+	// their holes filled, and returns when it is as
 	// durable as asked for. It calls visible exactly once if and when the
 	// writes can be seen by new readers, which may be before they are durable.
 	Apply(ctx context.Context, b *Buffer, d storage.Durability, visible func()) (seq uint64, err error)

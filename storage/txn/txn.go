@@ -21,10 +21,11 @@ type Txn struct {
 	viewMu sync.Mutex
 	view   atomic.Pointer[view]
 
-	marks  []mark
-	lastSP storage.Savepoint
-	doomed error // ErrDeadlock, after this transaction was the victim
-	ended  bool
+	marks   []mark
+	lastSP  storage.Savepoint
+	ordinal uint32
+	doomed  error // ErrDeadlock, after this transaction was the victim
+	ended   bool
 }
 
 // view is a read view; a struct so that it fits an atomic pointer.
@@ -264,7 +265,7 @@ func (t *Txn) check(key, value []byte) (int64, error) {
 
 func (t *Txn) checkGrow(key, value []byte) (int64, error) {
 	grow := t.buf.grow(key, value)
-	if size := t.buf.size + grow; grow > 0 && size > t.opts.MaxSize {
+	if size := t.buf.Size() + grow; grow > 0 && size > t.opts.MaxSize {
 		return 0, &storage.LimitError{Class: storage.ErrTxnTooLarge, Size: size, Limit: t.opts.MaxSize}
 	}
 	return grow, nil
@@ -348,10 +349,10 @@ func (t *Txn) Release(sp storage.Savepoint) {
 }
 
 // Size implements storage.Txn.
-func (t *Txn) Size() int64 { return t.buf.size }
+func (t *Txn) Size() int64 { return t.buf.Size() }
 
 // Dirty implements storage.Txn.
-func (t *Txn) Dirty() bool { return t.buf.Len() > 0 }
+func (t *Txn) Dirty() bool { return t.buf.Len() > 0 || t.buf.stamped != nil }
 
 // Commit implements storage.Txn. It fails without effect when ctx is already
 // done; later cancellation does not stop it.
@@ -365,7 +366,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		return 0, context.Cause(ctx)
 	}
 	defer t.Rollback()
-	if t.buf.Len() == 0 {
+	if !t.Dirty() {
 		if v := t.view.Load(); v != nil {
 			return v.Seq(), nil
 		}

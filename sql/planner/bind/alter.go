@@ -261,7 +261,10 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterComment, Text: o.StrValue})
 		case ast.TableOptionSecondaryEngineAttribute:
-			return nil, sqlerr.NotSupported("ALTER TABLE … SECONDARY_ENGINE_ATTRIBUTE")
+			if err := SetAttributes(&schema.Table{}, o.StrValue); err != nil {
+				return nil, err
+			}
+			out = append(out, logical.AlterSpec{Kind: logical.AlterAttributes, Text: o.StrValue})
 		default:
 			if err := ignoredTableOption(o); err != nil {
 				return nil, err

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -370,10 +369,9 @@ func (b *binder) tableOptions(t *schema.Table, list []*ast.TableOption) error {
 			}
 			t.Comment = o.StrValue
 		case ast.TableOptionSecondaryEngineAttribute:
-			if err := tableAttribute(o.StrValue); err != nil {
+			if err := SetAttributes(t, o.StrValue); err != nil {
 				return err
 			}
-			t.Attributes = o.StrValue
 		default:
 			if err := ignoredTableOption(o); err != nil {
 				return err
@@ -418,23 +416,4 @@ func ignoredTableOption(o *ast.TableOption) error {
 		return sqlerr.NotSupported("SECONDARY_ENGINE")
 	}
 	return sqlerr.NotSupported("table option")
-}
-
-// tableAttribute checks SECONDARY_ENGINE_ATTRIBUTE of a table.
-func tableAttribute(text string) error {
-	if text == "" {
-		return nil
-	}
-	var a map[string]any
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		return sqlerr.InvalidJSONAttribute(text)
-	}
-	for name := range a {
-		switch name {
-		case "dynamic_columns", "max_versions":
-			return sqlerr.NotSupported(name)
-		}
-		return sqlerr.InvalidJSONAttribute(text)
-	}
-	return nil
 }

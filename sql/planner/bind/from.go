@@ -44,6 +44,7 @@ func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
 		}
 		return b.tableName(sc, x, n.AsName.O)
 	case *ast.SelectStmt, *ast.SetOprStmt:
+		call, table := tableFunction(x)
 		if n.AsName.O == "" && jsonTableCall(x) == nil {
 			return nil, sqlerr.DerivedMustHaveAlias()
 		}
@@ -54,6 +55,9 @@ func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
 			outer = sc.lateral
 		}
 		inner := b.scope(outer, sc.visibleCTEs(), clauseField)
+		if table != nil {
+			return table(b, call, n.AsName.O)
+		}
 		if call := jsonTableCall(x); call != nil {
 			return b.jsonTable(inner, call, n.AsName.O)
 		}
@@ -124,12 +128,13 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		return nil, sqlerr.NotSupported("PARTITION")
 	case n.TableSample != nil:
 		return nil, sqlerr.NotSupported("TABLESAMPLE")
-	case n.AsOf != nil:
-		return nil, sqlerr.NotSupported("AS OF TIMESTAMP")
 	}
 	name := n.Name.O
 	if n.Schema.O == "" {
 		if c := sc.findCTE(name); c != nil {
+			if n.AsOf != nil {
+				return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a common table expression")
+			}
 			if alias == "" {
 				alias = c.name
 			}
@@ -143,7 +148,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 	if alias == "" {
 		alias = name
 	}
-	if b.isVirtual(db) {
+	if b.isVirtual(db) && n.AsOf == nil {
 		if v, ok, err := b.env.Virtual.Virtual(db, name); err != nil {
 			return nil, err
 		} else if ok {
@@ -161,6 +166,9 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		}
 	}
 	if v := b.viewNamed(n); v != nil {
+		if n.AsOf != nil {
+			return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a view")
+		}
 		if len(n.IndexHints) > 0 && len(n.IndexHints[0].IndexNames) > 0 {
 			return nil, sqlerr.KeyDoesNotExist(n.IndexHints[0].IndexNames[0].O, alias)
 		}
@@ -180,6 +188,9 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		return nil, err
 	}
 	b.canon.table(n, t.Database)
+	if n.AsOf != nil {
+		return b.asOf(t, alias, n)
+	}
 	if b.inDerived == 0 && slices.Contains(b.targets, t) {
 		return nil, sqlerr.UpdateTableUsed(name)
 	}

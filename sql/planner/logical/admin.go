@@ -207,6 +207,7 @@ const (
 	AlterRenameTable
 	AlterAutoIncrement
 	AlterComment
+	AlterAttributes // SECONDARY_ENGINE_ATTRIBUTE
 	AlterConvertCharset
 	AlterDefaultCharset
 	AlterEngine // accepted, remembered

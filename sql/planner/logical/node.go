@@ -42,6 +42,9 @@ type Scan struct {
 	Arrays []Array
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
+	// Args are, of a derived table, the time (AS OF) or the position behind which
+	// a change log is read: its consumer, or sequence and ordinal.
+	Args []expr.Expr
 }
 
 // Array is what a hidden column of a multi-valued index is made of.

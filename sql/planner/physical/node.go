@@ -110,6 +110,8 @@ type Scan struct {
 	// Unread tells of the columns of Read that nobody reads, though the change
 	// wants rows whole: virtual ones, which are NULL then and not computed.
 	Unread []bool
+	// Args are those of a derived table, see logical.Scan.
+	Args []expr.Expr
 	// Why says why the other paths lost, one line each (trace format).
 	Why []string
 }

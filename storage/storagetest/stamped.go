@@ -1,0 +1,202 @@
+package storagetest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// stampedKey is a key with a hole of 8 bytes behind its first byte.
+func stampedKey(space byte, tail string) []byte {
+	return append([]byte{space, 0, 0, 0, 0, 0, 0, 0, 0}, tail...)
+}
+
+var stampBoth = storage.Stamp{Key: 1, Time: 0}
+
+func putStamped(t *testing.T, x storage.Txn, key []byte, val string, at storage.Stamp) {
+	t.Helper()
+	must(t, x.PutStamped(key, append(make([]byte, 8), val...), at))
+}
+
+// stampOf is a stored stamped pair of space.
+type stampOf struct {
+	seq  uint64
+	time int64
+	tail string
+	val  string
+}
+
+func stamps(t *testing.T, s storage.Store, space byte) []stampOf {
+	t.Helper()
+	var out []stampOf
+	scan, err := s.Latest().Scan(t.Context(), storage.Span{Start: []byte{space}, End: []byte{space + 1}}, storage.ScanOptions{})
+	must(t, err)
+	defer scan.Close()
+	_, err = scan.Visit(t.Context(), func(k, v []byte) bool {
+		out = append(out, stampOf{binary.BigEndian.Uint64(k[1:]), int64(binary.BigEndian.Uint64(v)), string(k[9:]), string(v[8:])})
+		return true
+	})
+	must(t, err)
+	return out
+}
+
+// testStamped: holes are filled with the sequence and the time of the commit.
+func testStamped(t *testing.T, s storage.Store) {
+	x := begin(t, s)
+	putStamped(t, x, stampedKey('q', "a"), "1", stampBoth)
+	if !x.Dirty() || x.Size() == 0 {
+		t.Fatal("a stamped write does not count")
+	}
+	if o1, o2 := x.Ordinal(), x.Ordinal(); o1 != 0 || o2 != 1 {
+		t.Fatalf("ordinals %d %d", o1, o2)
+	}
+	wantScan(t, x, storage.Span{}) // not seen by its own transaction
+	first := commit(t, x)
+	x = begin(t, s)
+	put(t, x, kv{"b", "plain"})
+	putStamped(t, x, stampedKey('q', "a"), "2", stampBoth)
+	putStamped(t, x, stampedKey('q', "a"), "3", stampBoth)
+	putStamped(t, x, stampedKey('q', "b"), "4", stampBoth)
+	putStamped(t, x, stampedKey('r', "c"), "5", storage.Stamp{Key: 1, Time: -1, Descending: true})
+	putStamped(t, x, []byte("s1234567890"), "6", storage.Stamp{Key: -1, Time: 0})
+	second := commit(t, x)
+	got := stamps(t, s, 'q')
+	if len(got) != 3 || got[0].seq != first || got[1].seq != second || got[2].seq != second {
+		t.Fatalf("%+v after commits %d and %d", got, first, second)
+	}
+	if got[0].tail+got[0].val+got[1].tail+got[1].val+got[2].tail+got[2].val != "a1a3b4" {
+		t.Fatalf("%+v", got)
+	}
+	if got[0].time <= 1e15 || got[1].time <= got[0].time || got[1].time != got[2].time {
+		t.Fatalf("times %+v", got)
+	}
+	if r := stamps(t, s, 'r'); len(r) != 1 || r[0].seq != ^second || r[0].time != 0 {
+		t.Fatalf("%+v", r)
+	}
+	wantValue(t, s.Latest(), "b", "plain")
+}
+
+// testStampedKnown: a transaction knows the keys that it has stamped.
+func testStampedKnown(t *testing.T, s storage.Store) {
+	x := begin(t, s)
+	defer x.Rollback()
+	put(t, x, kv{string(stampedKey('q', "p")), "plain"})
+	if x.Stamped(stampedKey('q', "p")) || x.Stamped(stampedKey('q', "a")) {
+		t.Fatal("stamped before any stamp")
+	}
+	sp := x.Savepoint()
+	putStamped(t, x, stampedKey('q', "a"), "1", stampBoth)
+	if !x.Stamped(stampedKey('q', "a")) || x.Stamped(stampedKey('q', "p")) {
+		t.Fatal("not known")
+	}
+	must(t, x.RollbackTo(sp))
+	if x.Stamped(stampedKey('q', "a")) {
+		t.Fatal("known after going back")
+	}
+}
+
+// testStampedSavepoints: rolled back writes leave nothing, in small buffers and
+// large ones.
+func testStampedSavepoints(t *testing.T, s storage.Store) {
+	x := begin(t, s)
+	sp := x.Savepoint()
+	putStamped(t, x, stampedKey('q', "x"), "gone", stampBoth)
+	must(t, x.RollbackTo(sp))
+	if x.Dirty() || x.Size() != 0 {
+		t.Fatal("dirty after going back")
+	}
+	const n = 100
+	for i := range n {
+		putStamped(t, x, stampedKey('q', fmt.Sprintf("%03d", i)), "kept", stampBoth)
+		sp := x.Savepoint()
+		putStamped(t, x, stampedKey('q', fmt.Sprintf("%03d", i)), "gone", stampBoth)
+		putStamped(t, x, stampedKey('q', "x"), "gone", stampBoth)
+		must(t, x.RollbackTo(sp))
+	}
+	commit(t, x)
+	got := stamps(t, s, 'q')
+	for i, g := range got {
+		if g.tail != fmt.Sprintf("%03d", i) || g.val != "kept" {
+			t.Fatalf("%d: %+v", i, g)
+		}
+	}
+	if len(got) != n {
+		t.Fatalf("%d pairs", len(got))
+	}
+}
+
+func testStampedLimits(t *testing.T, s storage.Store) {
+	x := begin(t, s)
+	defer x.Rollback()
+	v := make([]byte, 8)
+	for _, at := range []storage.Stamp{{Key: 2, Time: 0}, {Key: 1, Time: 1}} {
+		if err := x.PutStamped(stampedKey('q', ""), v, at); !errors.Is(err, storage.ErrStamp) {
+			t.Fatalf("%+v: %v", at, err)
+		}
+	}
+	if err := x.PutStamped(stampedKey('q', ""), make([]byte, s.Caps().MaxValue+1), stampBoth); !errors.Is(err, storage.ErrValueTooLarge) {
+		t.Fatal(err)
+	}
+	small, err := s.Begin(storage.TxnOptions{MaxSize: 100})
+	must(t, err)
+	defer small.Rollback()
+	if err := small.PutStamped(stampedKey('q', ""), make([]byte, 100), stampBoth); !errors.Is(err, storage.ErrTxnTooLarge) {
+		t.Fatal(err)
+	}
+	ro, err := s.Begin(storage.TxnOptions{ReadOnly: true})
+	must(t, err)
+	defer ro.Rollback()
+	if err := ro.PutStamped(stampedKey('q', ""), v, stampBoth); !errors.Is(err, storage.ErrReadOnly) {
+		t.Fatal(err)
+	}
+	if x.Dirty() {
+		t.Fatal("a refused write is there")
+	}
+}
+
+// testStampedOrder: under concurrency the sequences are those that Commit
+// returned, and times ascend with them.
+func testStampedOrder(t *testing.T, s storage.Store) {
+	const workers, commits = 8, 50
+	var mu sync.Mutex
+	want := map[uint64]string{}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range commits {
+				x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				name := fmt.Sprintf("%d/%d", w, i)
+				if err := x.PutStamped(stampedKey('q', ""), append(make([]byte, 8), name...), stampBoth); err != nil {
+					t.Error(err)
+				}
+				seq, err := x.Commit(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				want[seq] = name
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	got := stamps(t, s, 'q')
+	if len(got) != workers*commits {
+		t.Fatalf("%d pairs", len(got))
+	}
+	for i, g := range got {
+		if want[g.seq] != g.val || i > 0 && g.time <= got[i-1].time {
+			t.Fatalf("%+v, want %q", g, want[g.seq])
+		}
+	}
+}

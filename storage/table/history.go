@@ -1,0 +1,172 @@
+package table
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// The earlier versions of a row stand under index FFFE, the latest first:
+//
+//	key    prefix, the row's key without its own prefix, then the complement of
+//	       the sequence of the commit that ended the version (u64 BE)
+//	value  0        1..8    9..16   17     18
+//	       version  ended   began   flags  the row as an image (AppendImage)
+//
+//	ended, began  times of commits, microseconds since 1970, u64 BE; began is 0
+//	              for a version that is as old as the history, or older
+//	flags         1: there was a row, and the image follows
+//
+// The prefix alone is the key of the mark of the history's begin: version, time.
+// A commit that changes a row several times ends one version of it.
+const (
+	historyVersion   = 1
+	historySuffixLen = 8
+	historyHead      = 18
+	historyEnded     = 1
+	historyBegan     = 9
+	historyFlags     = 17
+	historyRow       = 1
+)
+
+// MarkHistory notes that the earlier versions of a table's rows are kept from
+// this commit on.
+func MarkHistory(txn storage.Txn, t schema.TableID) error {
+	return txn.PutStamped(TablePrefix(nil, t, HistoryIndexID), []byte{historyVersion, 0, 0, 0, 0, 0, 0, 0, 0}, storage.Stamp{Key: -1, Time: historyEnded})
+}
+
+// HistoryBegin is the time from which versions are known, microseconds since
+// 1970.
+func HistoryBegin(ctx context.Context, kv storage.Reader, t schema.TableID) (int64, error) {
+	key := TablePrefix(nil, t, HistoryIndexID)
+	v, err := kv.Get(ctx, key, nil)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && len(v) != historyEnded+8 {
+		return 0, fmt.Errorf("%w: table %d has no mark of its history", storage.ErrCorruption, t)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(v[historyEnded:])), nil
+}
+
+// Version is an earlier version of a row.
+type Version struct {
+	// Began and Ended bound its time, microseconds since 1970: it was there
+	// from Began (0: longer than is known) to before Ended.
+	Began, Ended int64
+	// Seq is the sequence of the commit that ended it.
+	Seq uint64
+	// Row is its image, nil when there was no row.
+	Row []byte
+}
+
+// ParseVersion reads an entry of the history; key is the row's, without its
+// prefix. They share the entry.
+func ParseVersion(k, val []byte) (key []byte, v Version, err error) {
+	if len(k) < prefixLen+historySuffixLen || len(val) < historyHead || val[0] != historyVersion {
+		return nil, v, fmt.Errorf("%w: malformed version of a row, key %x", storage.ErrCorruption, k)
+	}
+	v.Seq = ^binary.BigEndian.Uint64(k[len(k)-historySuffixLen:])
+	v.Ended = int64(binary.BigEndian.Uint64(val[historyEnded:]))
+	v.Began = int64(binary.BigEndian.Uint64(val[historyBegan:]))
+	if val[historyFlags]&historyRow != 0 {
+		v.Row = val[historyHead:]
+	}
+	return k[prefixLen : len(k)-historySuffixLen], v, nil
+}
+
+// HistorySpan is the versions of the rows whose keys, without their prefix, lie
+// in a span; nil bounds are open.
+func HistorySpan(t schema.TableID, start, end []byte) storage.Span {
+	s := IndexSpan(t, HistoryIndexID)
+	// Behind the mark, which is the prefix alone.
+	s.Start = append(s.Start, 0)
+	if len(start) > 0 {
+		s.Start = append(s.Start[:prefixLen], start...)
+	}
+	if end != nil {
+		s.End = append(TablePrefix(nil, t, HistoryIndexID), end...)
+	}
+	return s
+}
+
+// versions are the buffers of keepVersion.
+type versions struct {
+	key, val []byte
+	gone     [][]byte
+}
+
+// keepVersion keeps what a row was before this transaction: an image, or nil
+// where there was none. Versions beyond the table's number of them go. The row
+// is locked. A version counts from the commit that made the row until the one
+// that changes it, so further changes by this transaction keep nothing.
+func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
+	v := &w.logs.versions
+	v.key = append(TablePrefix(v.key[:0], w.c.Table.ID, HistoryIndexID), rowKey...)
+	prefix := len(v.key)
+	v.key = binary.BigEndian.AppendUint64(v.key, 0)
+	if w.txn.Stamped(v.key) {
+		return nil
+	}
+	room := w.c.Table.MaxVersions - 1
+	if row != nil {
+		room--
+	}
+	began, err := w.prune(ctx, v, v.key[:prefix], room)
+	if err != nil {
+		return err
+	}
+	v.val = append(v.val[:0], historyVersion, 0, 0, 0, 0, 0, 0, 0, 0)
+	v.val = binary.BigEndian.AppendUint64(v.val, uint64(began))
+	flags := byte(0)
+	if row != nil {
+		flags = historyRow
+	}
+	v.val = append(append(v.val, flags), row...)
+	return w.txn.PutStamped(v.key, v.val, storage.Stamp{Key: prefix, Descending: true, Time: historyEnded})
+}
+
+// prune removes the versions of a row behind those that may stay, and tells
+// when the latest one ended. That there was no row before the last one that
+// stays is kept too.
+func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int) (latest int64, err error) {
+	end := append(append([]byte(nil), prefix...), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
+	scan, err := w.txn.Latest().Scan(ctx, storage.Span{Start: prefix, End: end}, storage.ScanOptions{Limit: room + 2})
+	if err != nil {
+		return 0, err
+	}
+	defer scan.Close()
+	v.gone = v.gone[:0]
+	var bad error
+	full := false
+	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		_, old, perr := ParseVersion(key, val)
+		if perr != nil {
+			bad = perr
+			return false
+		}
+		if latest == 0 {
+			latest = old.Ended
+		}
+		if full = full || room <= 0 && old.Row != nil; full {
+			v.gone = append(v.gone, append([]byte(nil), key...))
+		}
+		if old.Row != nil {
+			room--
+		}
+		return true
+	})
+	if err := errors.Join(bad, err); err != nil {
+		return 0, err
+	}
+	for _, key := range v.gone {
+		if err := w.txn.Delete(key); err != nil {
+			return 0, err
+		}
+	}
+	return latest, nil
+}
