@@ -46,7 +46,7 @@ func parseStampHead(b []byte) storage.Stamp {
 
 // checkStamp returns storage.ErrStamp for holes that do not fit.
 func checkStamp(key, value []byte, at storage.Stamp) error {
-	if at.Key+stampHole > len(key) || at.Time+stampHole > len(value) || max(at.Key, at.Time) >= noHole {
+	if at.Key >= 0 && at.Key+stampHole > len(key) || at.Time >= 0 && at.Time+stampHole > len(value) || max(at.Key, at.Time) >= noHole {
 		return storage.ErrStamp
 	}
 	return nil

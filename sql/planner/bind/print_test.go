@@ -344,7 +344,7 @@ func (p *printer) table(t *schema.Table) {
 
 func alterText(s logical.AlterSpec) string {
 	kinds := [...]string{"add column", "drop column", "rename column", "modify column", "set default", "drop default", "add index", "drop index",
-		"rename index", "index visibility", "add primary key", "drop primary key", "rename table", "auto_increment", "comment", "convert charset",
+		"rename index", "index visibility", "add primary key", "drop primary key", "rename table", "auto_increment", "comment", "attributes", "convert charset",
 		"default charset", "engine", "add foreign key", "drop foreign key", "no-op", "add check", "drop check", "drop constraint", "enforce check", "column visibility"}
 	out := kinds[s.Kind]
 	if s.Name != "" {
