@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -216,7 +217,8 @@ func wholeNumber(c *Ctx, e Expr) (uint64, bool, error) {
 // NewWindowAgg makes a call of an aggregate over a window. Errors are those of
 // NewAgg.
 func NewWindowAgg(env *BindEnv, name string, frame Frame, args ...Expr) (*Window, error) {
-	a, err := newAgg(env, name, false, true, args)
+	// Constants do not pass through the window's table.
+	a, err := newAgg(env, name, false, !slices.ContainsFunc(args, IsConst), args)
 	if err != nil {
 		return nil, err
 	}
