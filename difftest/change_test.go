@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// value is a value for a column: mostly a good one.
-func (g *gen) value(c column) string {
+// value is a value for a column that may be a parameter.
+func (g *gen) value(c column) string { return param(g.bareValue(c)) }
+
+// bareValue is a value for a column: mostly a good one.
+func (g *gen) bareValue(c column) string {
 	if c.name == "id" {
 		return strconv.Itoa(1 + g.l.IntN(60))
 	}
@@ -107,8 +110,13 @@ func (g *gen) change(t *table) string {
 
 func (g *gen) assignments(t *table, dup bool) string {
 	var list []string
+	set := map[string]bool{}
 	for range 1 + g.s.IntN(2) {
 		c := pick(g.s, t.cols)
+		if dup && set[c.name] {
+			continue
+		}
+		set[c.name] = true
 		if c.name == "id" || c.name == "k" {
 			if !g.chance(10) {
 				continue
@@ -116,6 +124,8 @@ func (g *gen) assignments(t *table, dup bool) string {
 		}
 		v := g.value(c)
 		switch {
+		case dup && !c.null && plain(v) == "DEFAULT":
+			v = c.name
 		case c.kind != kindOther && g.chance(40):
 			v = g.expr(c.kind, 1)
 		case dup && g.chance(40):
@@ -136,7 +146,7 @@ func (g *gen) tail(t *table) string {
 	}
 	s := where + " ORDER BY " + strings.Join(t.pk, ", ")
 	if g.chance(40) {
-		s += fmt.Sprintf(" LIMIT %d", g.l.IntN(5))
+		s += fmt.Sprintf(" LIMIT %s", param(strconv.Itoa(g.l.IntN(5))))
 	}
 	return s
 }

@@ -62,9 +62,33 @@ func ask(ctx context.Context, c *sql.Conn, text string, binary bool) (a answer) 
 	} else {
 		rows, a.err = c.QueryContext(ctx, text)
 	}
+	return read(rows, a)
+}
+
+// askPrepared prepares a query and runs it twice; the second time its plan is
+// there.
+func askPrepared(ctx context.Context, c *sql.Conn, text string, args []any) (a answer) {
+	st, err := c.PrepareContext(ctx, text)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer st.Close()
+	for range 2 {
+		var rows *sql.Rows
+		rows, a.err = st.QueryContext(ctx, args...)
+		if a = read(rows, a); a.err != nil {
+			return a
+		}
+	}
+	return a
+}
+
+// read reads the rows of a query unless it has failed.
+func read(rows *sql.Rows, a answer) answer {
 	if a.err != nil {
 		return a
 	}
+	a = answer{}
 	defer rows.Close()
 	cols, err := rows.ColumnTypes()
 	if err != nil {
@@ -108,8 +132,8 @@ func noMinus(s string) string {
 }
 
 // do runs a change.
-func do(ctx context.Context, c *sql.Conn, text string) (a answer) {
-	r, err := c.ExecContext(ctx, text)
+func do(ctx context.Context, c *sql.Conn, text string, args ...any) (a answer) {
+	r, err := c.ExecContext(ctx, text, args...)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -140,50 +164,69 @@ func difference(a, b answer, ordered, loose bool) string {
 	case a.affected != b.affected:
 		return "affected"
 	}
-	x, y := a.rows, b.rows
 	if !ordered {
-		x, y = sorted(a, loose), sorted(b, loose)
+		return unordered(a, b, loose)
 	}
-	for i := range x {
-		for j := range x[i] {
-			if !same(x[i][j], y[i][j], a.double[j] && b.double[j], loose) {
-				return fmt.Sprintf("row %d, column %d\n  %q\n  %q\n", i, j, x[i], y[i])
-			}
+	for i := range a.rows {
+		if j := unequal(a, b, a.rows[i], b.rows[i], loose); j >= 0 {
+			return fmt.Sprintf("row %d, column %d\n  %q\n  %q\n", i, j, a.rows[i], b.rows[i])
 		}
 	}
 	return ""
 }
 
-func sorted(a answer, loose bool) [][]string {
-	type keyed struct {
-		key string
-		row []string
-	}
-	list := make([]keyed, len(a.rows))
-	key := func(r []string) string {
-		list := make([]string, len(r))
-		for i, v := range r {
-			if a.double[i] {
-				if f, err := strconv.ParseFloat(v, 64); err == nil {
-					v = strconv.FormatFloat(f, 'g', 5, 64)
-				}
-			}
-			if loose {
-				v = foldText(v)
-			}
-			list[i] = v
+// unequal is the first column in which two rows differ, -1 if none.
+func unequal(a, b answer, x, y []string, loose bool) int {
+	for j := range x {
+		if !same(x[j], y[j], a.double[j] && b.double[j], loose) {
+			return j
 		}
-		return strings.Join(list, "\x00")
 	}
-	for i, r := range a.rows {
-		list[i] = keyed{key(r), r}
+	return -1
+}
+
+// unordered finds an equal row of b for each of a. Those that are exactly
+// equal but for doubles form groups; inside of a group doubles that are nearly
+// equal need not sort alike in both.
+func unordered(a, b answer, loose bool) string {
+	double := make([]bool, len(a.double))
+	for i := range double {
+		double[i] = a.double[i] && b.double[i]
 	}
-	slices.SortStableFunc(list, func(x, y keyed) int { return strings.Compare(x.key, y.key) })
-	out := make([][]string, len(list))
-	for i, k := range list {
-		out[i] = k.row
+	groups := map[string][][]string{}
+	for _, y := range b.rows {
+		k := exactKey(double, y, loose)
+		groups[k] = append(groups[k], y)
 	}
-	return out
+	for i, x := range a.rows {
+		k := exactKey(double, x, loose)
+		list := groups[k]
+		at := slices.IndexFunc(list, func(y []string) bool { return unequal(a, b, x, y, loose) < 0 })
+		if at < 0 {
+			return fmt.Sprintf("row %d is not in the other\n  %q\n  %q\n", i, x, list[:min(len(list), 3)])
+		}
+		list[at] = list[len(list)-1]
+		groups[k] = list[:len(list)-1]
+	}
+	return ""
+}
+
+// exactKey are the values of a row that are no doubles; infinities and NULL
+// count as such.
+func exactKey(double []bool, row []string, loose bool) string {
+	list := make([]string, 0, len(row))
+	for i, v := range row {
+		if double[i] {
+			if _, err := strconv.ParseFloat(v, 64); err == nil {
+				continue
+			}
+		}
+		if loose {
+			v = foldText(v)
+		}
+		list = append(list, v)
+	}
+	return strings.Join(list, "\x00")
 }
 
 // same compares two values as text, doubles with a tolerance.

@@ -3,6 +3,8 @@ package difftest
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +25,9 @@ type gen struct {
 	subs   int      // tables in subqueries, for their names
 	target *table   // that is changed, which no subquery reads
 	inAgg  bool
-	loose  bool // the statement may answer with one of several equal texts
+	loose  bool   // the statement may answer with one of several equal texts
+	number int    // texts that are made here are taken for numbers
+	apart  string // why the oracle is not asked
 }
 
 func newGen(seed uint64, tables []*table, literals uint64) *gen {
@@ -87,11 +91,26 @@ func (g *gen) bare(k kind) string {
 
 // col is a column of a kind that arithmetic may use, or a literal.
 func (g *gen) col(k kind) string {
-	ref, _, ok := g.choose(func(c column) bool { return c.kind == k && !c.big && c.name != "d0" })
+	ref, c, ok := g.choose(func(c column) bool { return c.kind == k && !c.big && c.name != "d0" })
 	if !ok || g.chance(10) {
 		return g.lit(k)
 	}
+	if g.zero(c.name) {
+		g.apart = devZeroDate
+	}
 	return ref
+}
+
+// zero reports whether a column of that name has zero dates.
+func (g *gen) zero(name string) bool {
+	return slices.ContainsFunc(g.tables, func(t *table) bool { return t.zeroes[name] })
+}
+
+// asNumber is a text that is taken for a number.
+func (g *gen) asNumber(d int) string {
+	g.number++
+	defer func() { g.number-- }()
+	return g.expr(kindText, d)
 }
 
 // expr is an expression of a kind, at most d operators deep.
@@ -153,7 +172,12 @@ func (g *gen) control(k kind, d int) string {
 		func() string { return "COALESCE(" + e() + ", " + e() + ")" },
 		func() string { return "IFNULL(" + e() + ", " + e() + ")" },
 		func() string { return "NULLIF(" + e() + ", " + e() + ")" },
-		func() string { return pick(g.s, []string{"LEAST(", "GREATEST("}) + e() + ", " + e() + ")" },
+		func() string {
+			if k == kindText && g.number > 0 {
+				g.apart = devExtreme
+			}
+			return pick(g.s, []string{"LEAST(", "GREATEST("}) + e() + ", " + e() + ")"
+		},
 		func() string { return g.scalar(k) },
 	)
 }
@@ -194,7 +218,7 @@ func (g *gen) intExpr(d int) string {
 		func() string {
 			return f("TIMESTAMPDIFF", pick(g.s, []string{"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"}), dt(), dt())
 		},
-		func() string { return "CAST(" + t() + " AS SIGNED)" },
+		func() string { return "CAST(" + g.asNumber(d) + " AS SIGNED)" },
 		func() string { return "CAST(" + g.expr(kindDecimal, d) + " AS SIGNED)" },
 		func() string { return "(" + g.cond(d) + ")" },
 	)
@@ -225,7 +249,7 @@ func (g *gen) decExpr(d int) string {
 			return "CAST(" + x() + " AS DECIMAL(" + pick(g.s, []string{"30,3", "40,10", "35,0"}) + "))"
 		},
 		func() string { return "CAST(" + g.expr(kindInt, d) + " AS DECIMAL(30,2))" },
-		func() string { return "CAST(" + g.expr(kindText, d) + " AS DECIMAL(20,3))" },
+		func() string { return "CAST(" + g.asNumber(d) + " AS DECIMAL(20,3))" },
 		func() string { return "MOD(ABS(" + x() + "), " + g.expr(kindInt, 0) + ")" },
 	)
 }
@@ -237,7 +261,7 @@ func (g *gen) floatExpr(d int) string {
 		func() string { return "(" + x() + pick(g.s, []string{" + ", " - ", " * "}) + e() + ")" },
 		func() string { return "(" + x() + " / " + g.expr(kindInt, 0) + ")" },
 		func() string { return "SQRT(ABS(" + x() + "))" },
-		func() string { return "(" + g.expr(kindText, d) + " + 0)" },
+		func() string { return "(" + g.asNumber(d) + " + 0)" },
 		func() string {
 			return pick(g.s, []string{"ABS(", "-(", "RADIANS(", "ATAN("}) + x() + ")"
 		},
@@ -337,6 +361,20 @@ func (g *gen) compareOp() string {
 	return pick(g.s, []string{"=", "=", "=", "<", "<=", ">", ">=", "<>", "<=>", "!="})
 }
 
+// fraction compares an integer with a number that need not be one.
+func (g *gen) fraction(n, x string) string {
+	if columnOnly.MatchString(n) && !columnIn.MatchString(x) {
+		g.apart = devFraction
+	}
+	return n + " " + g.compareOp() + " " + x
+}
+
+var (
+	columnIn   = regexp.MustCompile(`\b[a-z][0-9]*\.[a-z]`)
+	rowOrder   = regexp.MustCompile(`^\([a-z0-9.]+, [a-z0-9.]+\) (<|>=)`)
+	columnOnly = regexp.MustCompile(`^[a-z][0-9]*\.[a-z0-9]+$`)
+)
+
 // sargable is a condition on a column that an index may serve.
 func (g *gen) sargable() string {
 	ref, c, ok := g.choose(func(c column) bool { return true })
@@ -345,9 +383,9 @@ func (g *gen) sargable() string {
 	}
 	val := func() string {
 		if len(c.values) == 0 {
-			return strconv.Itoa(g.l.IntN(40))
+			return param(strconv.Itoa(g.l.IntN(40)))
 		}
-		return pick(g.l, c.values)
+		return param(pick(g.l, c.values))
 	}
 	return g.of(
 		func() string { return ref + " = " + val() },
@@ -366,7 +404,7 @@ func (g *gen) sargable() string {
 			if c.kind != kindText {
 				return ref + " > " + val()
 			}
-			return ref + pick(g.s, []string{" LIKE ", " NOT LIKE "}) + pick(g.l, []string{"'a%'", "'%b'", "'h_llo'", "'x\\%%'", "'%'", "''", "'A%'", "'foo%'", "'%e%'"})
+			return ref + pick(g.s, []string{" LIKE ", " NOT LIKE "}) + param(pick(g.l, []string{"'a%'", "'%b'", "'h_llo'", "'x\\%%'", "'%'", "''", "'A%'", "'foo%'", "'%e%'"}))
 		},
 		func() string { return "(" + ref + " = " + val() + " OR " + ref + " > " + val() + ")" },
 		func() string { return "(" + ref + " >= " + val() + " AND " + ref + " < " + val() + ")" },
@@ -389,12 +427,16 @@ func (g *gen) cond(d int) string {
 		func() string { return "(" + g.cond(d) + " XOR " + g.cond(d) + ")" },
 		func() string { return g.expr(k, d) + " " + g.compareOp() + " " + g.expr(k, d) },
 		func() string { return g.expr(k, d) + " " + g.compareOp() + " " + g.lit(k) },
-		func() string { return g.expr(kindInt, d) + " " + g.compareOp() + " " + g.expr(kindDecimal, d) },
-		func() string { return g.expr(kindInt, d) + " " + g.compareOp() + " " + g.expr(kindFloat, d) },
-		func() string { return g.expr(kindText, d) + " " + g.compareOp() + " " + g.lit(kindInt) },
+		func() string { return g.fraction(g.expr(kindInt, d), g.expr(kindDecimal, d)) },
+		func() string { return g.fraction(g.expr(kindInt, d), g.expr(kindFloat, d)) },
+		func() string { return g.asNumber(d) + " " + g.compareOp() + " " + g.lit(kindInt) },
 		func() string { return g.expr(kindDate, d) + " " + g.compareOp() + " " + g.expr(kindDatetime, d) },
 		func() string {
-			return "(" + g.cond(d) + ")" + pick(g.s, []string{" IS TRUE", " IS FALSE", " IS NOT TRUE", " IS UNKNOWN"})
+			c := g.cond(d)
+			if rowOrder.MatchString(c) {
+				g.apart = devRow
+			}
+			return "(" + c + ")" + pick(g.s, []string{" IS TRUE", " IS FALSE", " IS NOT TRUE", " IS UNKNOWN"})
 		},
 		func() string { return g.expr(k, d) + pick(g.s, []string{" IS NULL", " IS NOT NULL"}) },
 		func() string { return g.expr(k, d) + " BETWEEN " + g.expr(k, 0) + " AND " + g.expr(k, 0) },
@@ -417,7 +459,7 @@ func (g *gen) rowCond() string {
 	if !ok1 || !ok2 {
 		return "1"
 	}
-	pair := func() string { return "(" + pick(g.l, c1.values) + ", " + pick(g.l, c2.values) + ")" }
+	pair := func() string { return "(" + param(pick(g.l, c1.values)) + ", " + param(pick(g.l, c2.values)) + ")" }
 	if g.chance(50) {
 		return "(" + r1 + ", " + r2 + ") IN (" + pair() + ", " + pair() + ")"
 	}
@@ -509,6 +551,9 @@ func (g *gen) subCond(d int) string {
 			return outer + " " + g.compareOp() + " (SELECT " + pick(g.s, []string{"MAX(", "MIN("}) + inner + ")" + body + ")"
 		},
 		func() string {
+			if !columnIn.MatchString(inner) {
+				g.apart = devConstant
+			}
 			return outer + " " + pick(g.s, []string{"=", "<", ">", "<>", ">="}) + pick(g.s, []string{" ANY", " ALL"}) + " (SELECT " + inner + body + ")"
 		},
 		func() string { return g.lit(kindInt) + " " + g.compareOp() + " (SELECT COUNT(*)" + body + ")" },

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -13,10 +14,15 @@ type query struct {
 	text    string // with hints of alias's table between \x00
 	ordered bool   // ORDER BY decides the order of all rows
 	loose   bool   // texts are equal if they are so in a case-insensitive collation
+	apart   string // why the oracle is not asked
 }
 
-// render fills the hint of each table.
+// render fills the hint of each table, and takes the marks off literals.
 func render(text string, hintOf func(table string) string) string {
+	return strings.ReplaceAll(hinted(text, hintOf), literal, "")
+}
+
+func hinted(text string, hintOf func(table string) string) string {
 	parts := strings.Split(text, hint)
 	for i := 1; i < len(parts); i += 2 {
 		parts[i] = hintOf(parts[i])
@@ -24,10 +30,19 @@ func render(text string, hintOf func(table string) string) string {
 	return strings.Join(parts, "")
 }
 
-func plain(text string) string { return render(text, func(string) string { return "" }) }
+func noHint(string) string { return "" }
+
+// plain is the statement without its marks.
+func plain(text string) string { return render(text, noHint) }
 
 func (g *gen) query() query {
-	g.loose = false
+	g.loose, g.apart = false, ""
+	q := g.someQuery()
+	q.apart = g.apart
+	return q
+}
+
+func (g *gen) someQuery() query {
 	switch {
 	case g.chance(8):
 		return g.union()
@@ -137,9 +152,9 @@ func (g *gen) keys() []string {
 }
 
 func (g *gen) limit() string {
-	s := fmt.Sprintf(" LIMIT %d", g.l.IntN(8))
+	s := " LIMIT " + param(strconv.Itoa(g.l.IntN(8)))
 	if g.chance(30) {
-		s += fmt.Sprintf(" OFFSET %d", g.l.IntN(5))
+		s += " OFFSET " + param(strconv.Itoa(g.l.IntN(5)))
 	}
 	return s
 }

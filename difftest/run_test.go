@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/server"
-	"github.com/sqlots/sqlots/sql/planner"
 )
 
 var (
@@ -27,28 +26,22 @@ var (
 // mode is the sql_mode of both servers.
 const mode = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
-// road is one way to have a query answered.
-type road struct {
-	name   string
-	conn   *sql.Conn
-	prefix string
-	binary bool
-	hint   func(t *table) string
-}
-
 // run is one run of the test.
 type run struct {
-	t        *testing.T
-	ctx      context.Context
-	base     *sql.Conn
-	oracle   *sql.Conn
-	roads    []road
-	found    int
-	queries  int
-	answers  int
-	tables   []*table
-	seed     uint64
-	distinct map[string]int
+	t       *testing.T
+	ctx     context.Context
+	base    *sql.Conn
+	oracle  *sql.Conn
+	roads   []road
+	found   int
+	queries int
+	answers int
+	tables  []*table
+	seed    uint64
+	rnd     *rand.Rand     // chooses roads
+	taken   map[string]int // answers by road
+	apart   map[string]int // queries that the oracle was not asked, by reason
+	late    int            // answers that took too long
 }
 
 func TestDifferences(t *testing.T) {
@@ -65,7 +58,7 @@ func TestDifferences(t *testing.T) {
 		})
 		dsn = "root@tcp(" + s.Addr() + ")/"
 	}
-	r := &run{t: t, ctx: t.Context(), distinct: map[string]int{}}
+	r := &run{t: t, ctx: t.Context(), taken: map[string]int{}, apart: map[string]int{}}
 	r.connect(dsn, *oracleFlag)
 	for i := range *roundsFlag {
 		r.round(*seedFlag + uint64(i))
@@ -73,7 +66,7 @@ func TestDifferences(t *testing.T) {
 			t.Fatalf("stopped after %d differences", r.found)
 		}
 	}
-	t.Logf("%d statements, %d answers compared, %d differences", r.queries, r.answers, r.found)
+	t.Logf("%d statements, %d answers compared, %d too late, %d differences\nroads: %v\nnot asked the oracle: %v", r.queries, r.answers, r.late, r.found, r.taken, r.apart)
 }
 
 // open is a connection of its own with the session's settings.
@@ -94,43 +87,6 @@ func open(t *testing.T, dsn string, settings ...string) *sql.Conn {
 		}
 	}
 	return c
-}
-
-func (r *run) connect(dsn, oracle string) {
-	sm := "SET sql_mode = '" + mode + "'"
-	r.base = open(r.t, dsn, sm)
-	rules := strings.Join(planner.Rules(), ",")
-	one := open(r.t, dsn, sm, "SET sqlots_batch_size = 1", "SET sqlots_parallelism = 1")
-	three := open(r.t, dsn, sm, "SET sqlots_batch_size = 3", "SET sqlots_parallelism = 4")
-	naive := open(r.t, dsn, sm, "SET sqlots_disabled_rules = '"+rules+"'")
-	spilling := open(r.t, dsn, sm, "SET sqlots_spill_over = 500", "SET sqlots_batch_size = 3")
-	scan := func(t *table) string { return " USE INDEX ()" }
-	force := func(i int) func(*table) string {
-		return func(t *table) string {
-			if len(t.indexes) == 0 {
-				return " FORCE INDEX (PRIMARY)"
-			}
-			return " FORCE INDEX (" + t.indexes[i%len(t.indexes)] + ")"
-		}
-	}
-	r.roads = []road{
-		{name: "text", conn: r.base, prefix: "/*+ */ "},
-		{name: "binary", conn: r.base, binary: true},
-		{name: "batches of 1", conn: one},
-		{name: "batches of 3", conn: three},
-		{name: "spilling", conn: spilling},
-		{name: "spilling, scan", conn: spilling, hint: scan},
-		{name: "no rules", conn: naive},
-		{name: "no rules, scan", conn: naive, hint: scan},
-		{name: "scan", conn: r.base, hint: scan},
-		{name: "index 0", conn: r.base, hint: force(0)},
-		{name: "index 1", conn: one, hint: force(1)},
-		{name: "index 2", conn: three, hint: force(2)},
-	}
-	if oracle != "" {
-		r.oracle = open(r.t, oracle, "SET sql_mode = '"+mode+",TIME_ROUND_FRACTIONAL'", "SET group_concat_max_len = 1024",
-			"SET optimizer_switch = 'subquery_cache=off'")
-	}
 }
 
 func (r *run) report(what, text string, list ...any) {
@@ -156,6 +112,7 @@ func (r *run) setup(text, oracleText string) bool {
 func (r *run) round(seed uint64) {
 	r.seed = seed
 	rnd := rand.New(rand.NewPCG(seed, 77))
+	r.rnd = rand.New(rand.NewPCG(seed, 78))
 	r.tables = nil
 	drop, create := "DROP DATABASE IF EXISTS "+*dbFlag, "CREATE DATABASE "+*dbFlag
 	if !r.setup(drop, drop) ||
@@ -163,8 +120,8 @@ func (r *run) round(seed uint64) {
 		return
 	}
 	conns := map[*sql.Conn]bool{r.base: true}
-	for _, d := range r.roads {
-		conns[d.conn] = true
+	for i := range r.roads {
+		conns[r.roads[i].conn] = true
 	}
 	if r.oracle != nil {
 		conns[r.oracle] = true
@@ -216,6 +173,7 @@ func (r *run) round(seed uint64) {
 func (r *run) both(text string, t *table) bool {
 	r.queries++
 	r.changeRoads(text, t)
+	text = plain(text)
 	a := do(r.ctx, r.base, text)
 	if r.oracle == nil {
 		if a.err != nil && (a.errNumber() == 0 || a.errNumber() == 1815 || a.errNumber() == 1105) {
@@ -236,31 +194,37 @@ func (r *run) both(text string, t *table) bool {
 		r.report("table after change: "+d, text, "\n", t.ddl[0], "\n", diffRows(a.rows, b.rows))
 		return false
 	}
+	t.zeroes = map[string]bool{}
+	for _, row := range a.rows {
+		for i, c := range t.cols {
+			if strings.HasPrefix(row[i], "0000-00-00") {
+				t.zeroes[c.name] = true
+			}
+		}
+	}
 	return true
 }
 
 // changeRoads makes a change along several roads and takes it back each time.
 func (r *run) changeRoads(text string, t *table) {
-	try := func(c *sql.Conn, s string) (answer, answer) {
+	try := func(c *sql.Conn, s string, args ...any) (answer, answer) {
 		do(r.ctx, c, "BEGIN")
-		a := do(r.ctx, c, s)
+		a := do(r.ctx, c, s, args...)
 		after := ask(r.ctx, c, t.selectAll(), false)
 		do(r.ctx, c, "ROLLBACK")
 		return a, after
 	}
-	want, wantAfter := try(r.base, text)
-	for _, d := range r.roads {
-		if d.hint != nil || d.binary {
-			continue
-		}
-		r.answers++
-		got, gotAfter := try(d.conn, d.prefix+text)
+	want, wantAfter := try(r.base, plain(text))
+	for _, d := range r.choose(true) {
+		d.start(r)
+		s, args := d.change(text)
+		got, gotAfter := try(d.conn, s, args...)
 		if (got.err == nil) != (want.err == nil) && (tolerated(got.errNumber()) || tolerated(want.errNumber())) {
 			continue
 		}
 		what := difference(want, got, true, false) + difference(wantAfter, gotAfter, true, false)
 		if what != "" {
-			r.report("change, "+d.name+": "+what, text, "\n  base:", want.short(), "\n  "+d.name+":", got.short(), "\n", t.ddl[0], "\n", diffRows(wantAfter.rows, gotAfter.rows))
+			r.report("change, "+d.name+": "+what, plain(text), "\n  base:", want.short(), "\n  "+d.name+":", got.short(), "\n", t.ddl[0], "\n", diffRows(wantAfter.rows, gotAfter.rows))
 			return
 		}
 	}
@@ -293,7 +257,13 @@ func (r *run) one(q query) {
 		r.report("internal error", text, "\n ", base.err)
 		return
 	}
-	if r.oracle != nil {
+	if base.errNumber() == errTooLate {
+		r.late++
+		return
+	}
+	if reason := deviation(&q); r.oracle != nil && reason != "" {
+		r.apart[reason]++
+	} else if r.oracle != nil {
 		r.answers++
 		o := ask(r.ctx, r.oracle, text, false)
 		if d := difference(base, o, q.ordered, q.loose); d != "" && !onlyOracle(o.errNumber()) {
@@ -301,28 +271,29 @@ func (r *run) one(q query) {
 			return
 		}
 	}
-	for _, d := range r.roads {
-		s := text
-		if d.hint != nil {
-			s = render(q.text, func(name string) string {
-				for _, t := range r.tables {
-					if t.name == name {
-						return d.hint(t)
-					}
-				}
-				return ""
-			})
+	for _, d := range r.choose(false) {
+		d.start(r)
+		got, s := d.ask(r, q, base)
+		if got.errNumber() == errTooLate {
+			r.late++
+			continue
 		}
-		r.answers++
-		got := ask(r.ctx, d.conn, d.prefix+s, d.binary)
-		what := difference(base, got, q.ordered, q.loose)
-		if what == "" && base.err == nil && got.err == nil && base.types != got.types {
+		if d.params && (got.errNumber() == errNotGrouped || got.err != nil && tolerated(got.errNumber())) {
+			continue // f(?) and f(?) in GROUP BY may be two values
+		}
+		what := difference(base, got, q.ordered && !d.reorders, q.loose)
+		if d.params { // which may be NULL
+			got.types = base.types
+		}
+		if what == "" && !d.retypes && base.err == nil && got.err == nil && base.types != got.types {
 			what = "types " + base.types + "and " + got.types
 		}
 		if what != "" {
+			if d.text != nil {
+				s += "\n  of: " + text
+			}
 			r.report(d.name+": "+what, s, "\n  base:", base.short(), "\n  "+d.name+":", got.short())
 			return
 		}
 	}
-	r.wrapped(q, base)
 }

@@ -37,8 +37,9 @@ type table struct {
 	name    string
 	cols    []column
 	pk      []string
-	indexes []string // names
-	ddl     []string // of sqlots, of the oracle
+	indexes []string        // names
+	ddl     []string        // of sqlots, of the oracle
+	zeroes  map[string]bool // columns with zero dates
 }
 
 var (

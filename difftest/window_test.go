@@ -10,8 +10,12 @@ import (
 func (g *gen) windowed() query {
 	from := g.fromClause()
 	list := g.keys()
-	for range 1 + g.s.IntN(3) {
-		list = append(list, g.window())
+	w := g.window()
+	for i := range 1 + g.s.IntN(3) {
+		if i > 0 && g.chance(20) {
+			w = g.window()
+		}
+		list = append(list, g.overWindow(w))
 	}
 	text := "SELECT " + strings.Join(list, ", ") + from + g.whereClause()
 	switch {
@@ -37,53 +41,73 @@ func (g *gen) windowKey() string {
 	return ref
 }
 
-func (g *gen) window() string {
+// window is what stands behind OVER.
+type window struct {
+	part, order string
+	peers       bool // rows may be equal in the order
+	number      bool // the order is by one number
+}
+
+func (g *gen) window() (w window) {
 	dir := func() string { return pick(g.s, []string{"", "", " DESC"}) }
-	part := ""
 	if g.chance(60) {
-		part = "PARTITION BY " + g.windowKey() + " "
+		w.part = "PARTITION BY " + g.windowKey() + " "
 	}
-	order := "ORDER BY " + g.windowKey() + dir()
-	for _, k := range g.keys() {
-		order += ", " + k + dir()
+	switch n := g.s.IntN(100); {
+	case n < 8:
+		w.peers = true
+	case n < 23:
+		w.peers, w.order = true, "ORDER BY "+g.windowKey()+dir()
+	case n < 35:
+		ref, _, ok := g.choose(func(c column) bool { return (c.kind == kindInt || c.kind == kindDecimal) && !c.big && c.typ != "YEAR" })
+		if !ok {
+			ref = "a.id"
+		}
+		w.peers, w.number, w.order = true, true, "ORDER BY "+ref+dir()
+	default:
+		w.order = "ORDER BY " + g.windowKey() + dir()
+		for _, k := range g.keys() {
+			w.order += ", " + k + dir()
+		}
 	}
-	over := func(order, frame string) string { return " OVER (" + part + order + frame + ")" }
+	return w
+}
+
+// overWindow is a call whose value every row's place in the window decides.
+func (g *gen) overWindow(w window) string {
+	over := func(frame string) string { return " OVER (" + w.part + w.order + frame + ")" }
+	rank := func() string { return pick(g.s, []string{"RANK()", "DENSE_RANK()"}) + over("") }
+	share := func() string { // MariaDB shows ten digits
+		return "ROUND(" + pick(g.s, []string{"PERCENT_RANK()", "CUME_DIST()"}) + over("") + ", 8)"
+	}
+	switch {
+	case w.order == "":
+		return g.summed() + over("")
+	case w.number && g.chance(75):
+		return g.summed() + over(" RANGE BETWEEN "+g.frame())
+	case w.peers:
+		return g.of(rank, share, func() string { return g.summed() + over("") })
+	}
 	frame := func() string {
 		if g.chance(30) {
 			return ""
 		}
 		return " ROWS BETWEEN " + g.frame()
 	}
-	return g.of(
-		func() string { return "ROW_NUMBER()" + over(order, "") },
+	return g.of(rank, share,
+		func() string { return "ROW_NUMBER()" + over("") },
+		func() string { return fmt.Sprintf("NTILE(%d)", 1+g.l.IntN(5)) + over("") },
 		func() string {
-			return pick(g.s, []string{"RANK()", "DENSE_RANK()"}) + over("ORDER BY "+g.windowKey()+dir(), "")
+			return pick(g.s, []string{"LAG(", "LEAD("}) + g.expr(g.anyKind(), 1) + fmt.Sprintf(", %d)", 1+g.l.IntN(3)) + over("")
 		},
 		func() string {
-			// MariaDB shows ten digits.
-			return "ROUND(" + pick(g.s, []string{"PERCENT_RANK()", "CUME_DIST()"}) + over("ORDER BY "+g.windowKey()+dir(), "") + ", 8)"
-		},
-		func() string { return fmt.Sprintf("NTILE(%d)", 1+g.l.IntN(5)) + over(order, "") },
-		func() string {
-			return pick(g.s, []string{"LAG(", "LEAD("}) + g.expr(g.anyKind(), 1) + fmt.Sprintf(", %d)", 1+g.l.IntN(3)) + over(order, "")
+			return pick(g.s, []string{"FIRST_VALUE(", "LAST_VALUE("}) + g.expr(g.anyKind(), 1) + ")" + over(frame())
 		},
 		func() string {
-			return pick(g.s, []string{"FIRST_VALUE(", "LAST_VALUE("}) + g.expr(g.anyKind(), 1) + ")" + over(order, frame())
+			return "NTH_VALUE(" + g.expr(g.anyKind(), 1) + fmt.Sprintf(", %d)", 1+g.l.IntN(3)) + over(frame())
 		},
-		func() string {
-			return "NTH_VALUE(" + g.expr(g.anyKind(), 1) + fmt.Sprintf(", %d)", 1+g.l.IntN(3)) + over(order, frame())
-		},
-		func() string { return g.summed() + over(order, frame()) },
-		func() string { return g.summed() + over(order, frame()) },
-		func() string { return g.summed() + over("ORDER BY "+g.windowKey()+dir(), "") },
-		func() string {
-			ref, _, ok := g.choose(func(c column) bool { return (c.kind == kindInt || c.kind == kindDecimal) && !c.big && c.typ != "YEAR" })
-			if !ok {
-				ref = "a.id"
-			}
-			return g.summed() + over("ORDER BY "+ref+dir(), " RANGE BETWEEN "+g.frame())
-		},
-		func() string { return g.summed() + over("", "") },
+		func() string { return g.summed() + over(frame()) },
+		func() string { return g.summed() + over(frame()) },
 	)
 }
 

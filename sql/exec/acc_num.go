@@ -135,9 +135,7 @@ func decimalResult(sum value.Decimal, n int64, avg bool, t schema.Type, call *ex
 	}
 	scale := max(t.Scale, 0)
 	if avg {
-		// Enough digits to round once: the quotient is cut off.
-		q, _ := sum.Rescale(max(sum.Scale(), scale)).Div(value.DecimalFromInt(n), value.DivPrecisionIncrement)
-		sum = q
+		sum, _ = sum.Div(value.DecimalFromInt(n), call.Increment)
 	}
 	sum = sum.Rescale(scale)
 	if !sum.Fits(value.MaxDecimalDigits, scale) {

@@ -30,6 +30,8 @@ type Agg struct {
 	// Null: the result may be NULL.
 	Null  bool
 	Extra any
+	// Increment is div_precision_increment as it was when avg was bound.
+	Increment int
 }
 
 // GroupConcat is the Extra of group_concat.
@@ -140,7 +142,7 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 		if a.Args[0], err = toNumber(env, arg); err != nil {
 			return err
 		}
-		a.T = sumType(env, a.Name, a.Args[0])
+		a.T, a.Increment = sumType(env, a.Name, a.Args[0]), env.divIncrement()
 		if !stored {
 			a.Args[0] = keepQuotient(a.Args[0])
 		}

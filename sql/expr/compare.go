@@ -341,11 +341,12 @@ func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error)
 	return yearOperand(b, a), yearOperand(a, b), nil
 }
 
-// yearOperand is e, completed to a year of four digits if it is the same for
-// all rows and other is a YEAR column: what constantToYear does with a literal.
+// yearOperand is e, completed to a year of four digits if it is a constant and
+// other is a YEAR column: what constantToYear does with a literal. Columns of
+// the query around and subqueries are no constants in this sense.
 func yearOperand(other, e Expr) Expr {
 	t := e.Type()
-	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !t.IsNumeric() && !t.IsCharacter() || t.ID == schema.TypeBit {
+	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !KnownBefore([]Expr{e}) || !t.IsNumeric() && !t.IsCharacter() || t.ID == schema.TypeBit {
 		return e
 	}
 	if !t.IsInteger() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/format"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -122,6 +123,7 @@ func starField(src *source, col *logical.Column) *ast.SelectField {
 
 // texts are the query with the databases of all tables, and without db.
 func (c *canonical) texts(n ast.Node, db string) (full, local string, err error) {
+	n.Accept(moduloCalls{})
 	if full, err = restore(n); err != nil {
 		return "", "", err
 	}
@@ -225,6 +227,32 @@ func (j *jsonTableText) clause(c *format.RestoreCtx, x *parser.JSONClause, when 
 	}
 	c.WriteKeyWord(when)
 	return nil
+}
+
+// moduloCalls puts parentheses around MOD(a, b), its operands and its like: the
+// parser makes the operator % of it, which prints without any.
+type moduloCalls struct{}
+
+// Enter implements ast.Visitor.
+func (moduloCalls) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+
+// Leave implements ast.Visitor.
+func (moduloCalls) Leave(n ast.Node) (ast.Node, bool) {
+	b, ok := n.(*ast.BinaryOperationExpr)
+	if !ok || b.Op != opcode.Mod {
+		return n, true
+	}
+	b.L, b.R = tight(b.L), tight(b.R)
+	return &ast.ParenthesesExpr{Expr: b}, true
+}
+
+// tight puts parentheses around what another operator could tear apart.
+func tight(n ast.ExprNode) ast.ExprNode {
+	switch n.(type) {
+	case *ast.ColumnNameExpr, ast.ValueExpr, *ast.FuncCallExpr, *ast.FuncCastExpr, *ast.AggregateFuncExpr, *ast.ParenthesesExpr:
+		return n
+	}
+	return &ast.ParenthesesExpr{Expr: n}
 }
 
 // printable finds what the parser's nodes do not print as it was written, and

@@ -494,7 +494,18 @@ func (b *binder) caseExpr(sc *scope, n *ast.CaseExpr) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if operand, err = b.plainYear(operand); err != nil {
+		return nil, err
+	}
 	return expr.WithValue(operand, func(x expr.Expr) (expr.Expr, error) { return b.caseOf(sc, n, x) })
+}
+
+// plainYear is e as a number if it is a YEAR: CASE y WHEN 2 does not mean 2002.
+func (b *binder) plainYear(e expr.Expr) (expr.Expr, error) {
+	if e.Type().ID != schema.TypeYear {
+		return e, nil
+	}
+	return expr.NewCast(b.be, e, types.BigInt, false)
 }
 
 // caseOf binds the branches of a CASE of operand, nil if it has none.
@@ -506,6 +517,9 @@ func (b *binder) caseOf(sc *scope, n *ast.CaseExpr, operand expr.Expr) (expr.Exp
 			return nil, err
 		}
 		if operand != nil {
+			if when, err = b.plainYear(when); err != nil {
+				return nil, err
+			}
 			pair := []expr.Expr{operand, when}
 			adapt(pair, false)
 			if when, err = expr.NewFunc(b.be, "=", pair...); err != nil {
