@@ -73,8 +73,9 @@ func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logica
 	return actionsFit(t, &k)
 }
 
-// actionsFit: what an action of k writes is neither computed nor read by what
-// would have to be computed or tested again. 3733, 3104, 3823, 1215.
+// actionsFit: what an action of k writes is neither computed nor read, be it by
+// way of virtual columns, by stored columns and checks, which an action leaves
+// alone. 3733, 3104, 3823, 1215.
 func actionsFit(t *schema.Table, k *schema.ForeignKey) error {
 	for _, id := range k.Columns {
 		c := t.Column(id)
@@ -87,18 +88,28 @@ func actionsFit(t *schema.Table, k *schema.ForeignKey) error {
 		if c.Generated != nil {
 			return sqlerr.ForeignKeyOnGenerated(actionClause(k))
 		}
+		written := []schema.ColumnID{id} // and the virtual columns that follow it
 		for i := range t.Columns {
-			if g := t.Columns[i].Generated; g != nil && slices.Contains(g.Reads, id) {
+			g := t.Columns[i].Generated
+			switch {
+			case g == nil || !readsAny(g.Reads, written):
+			case g.Stored:
 				return sqlerr.CannotAddForeignKey()
+			default:
+				written = append(written, t.Columns[i].ID)
 			}
 		}
 		for i := range t.Checks {
-			if slices.Contains(t.Checks[i].Reads, id) {
+			if readsAny(t.Checks[i].Reads, written) {
 				return sqlerr.CheckOnForeignKey(c.Name, t.Checks[i].Name, k.Name)
 			}
 		}
 	}
 	return nil
+}
+
+func readsAny(reads, written []schema.ColumnID) bool {
+	return slices.ContainsFunc(reads, func(id schema.ColumnID) bool { return slices.Contains(written, id) })
 }
 
 func actionClause(k *schema.ForeignKey) string {

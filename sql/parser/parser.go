@@ -141,6 +141,9 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		if node, err2 = p.run(&st, src, mode); err2 != nil {
 			return Statement{}, parseError(src, err2)
 		}
+		if node != nil {
+			node.Accept(dropNoTables{})
+		}
 	}
 	if node == nil {
 		return Statement{}, sqlerr.EmptyQuery()

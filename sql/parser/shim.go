@@ -129,6 +129,7 @@ func (h *shim) repair() (changed bool, err error) {
 	}
 	h.tableFunctions()
 	h.derivedColumns()
+	h.selectWithoutTables()
 	h.selectInto()
 	h.soundsLike()
 	h.jsonValue()

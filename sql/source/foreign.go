@@ -15,7 +15,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// maxCascade is how deep the actions of foreign keys go, as in InnoDB.
+// maxCascade is the depth at which InnoDB gives up: no action writes a row
+// there.
 const maxCascade = 15
 
 // chain is what a cascade has been through.
@@ -24,6 +25,15 @@ type chain struct {
 	// updated are the tables that it updates: an action that comes back to one
 	// of them is refused.
 	updated []*schema.Table
+	// leaving are the rows that are being deleted on the way here. InnoDB still
+	// finds them as children.
+	leaving *leaving
+}
+
+type leaving struct {
+	table *schema.Table
+	row   []value.Datum
+	up    *leaving
 }
 
 // guarded runs a write that foreign keys may refuse after it was made. Where
@@ -325,7 +335,7 @@ func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) (key
 // refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that
 // refers to itself does too, as in InnoDB.
 func (s *Source) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum) error {
-	if r.Child.ID == r.Parent.ID && !hasNullAt(was, r.ChildColumns) && s.refersToItself(r, was) {
+	if r.Child.ID == r.Parent.ID && s.refersTo(r, was, was) {
 		return sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
 	}
 	return s.children(ctx, r, was, storage.LockShared, func(*writer, []value.Datum) (bool, error) {
@@ -333,11 +343,11 @@ func (s *Source) refuseChildren(ctx context.Context, r *schema.Reference, was []
 	})
 }
 
-// refersToItself compares the parent's and the child's side of one row, by
-// collation.
-func (s *Source) refersToItself(r *schema.Reference, row []value.Datum) bool {
-	k, err := s.env.Codecs.get(r.Child)
-	if err != nil {
+// refersTo compares the child's side of one row with the parent's side of
+// another, by collation.
+func (s *Source) refersTo(r *schema.Reference, child, parent []value.Datum) bool {
+	k, err := s.env.Codecs.get(r.Parent)
+	if err != nil || hasNullAt(child, r.ChildColumns) {
 		return false
 	}
 	parts := k.Key
@@ -345,11 +355,22 @@ func (s *Source) refersToItself(r *schema.Reference, row []value.Datum) bool {
 		parts = k.Index(r.ParentIndex.ID).Parts
 	}
 	parts = parts[:len(r.ParentColumns)]
-	other := make([]value.Datum, len(row))
+	other := make([]value.Datum, len(parent))
 	for i, at := range r.ParentColumns {
-		other[at] = row[r.ChildColumns[i]]
+		other[at] = child[r.ChildColumns[i]]
 	}
-	return bytes.Equal(table.AppendParts(nil, parts, row), table.AppendParts(nil, parts, other))
+	return bytes.Equal(table.AppendParts(nil, parts, parent), table.AppendParts(nil, parts, other))
+}
+
+// refersBack reports whether a row that is being deleted refers to the last of
+// them.
+func (s *Source) refersBack(r *schema.Reference, last *leaving) bool {
+	for l := last; l != nil; l = l.up {
+		if l.table.ID == r.Child.ID && s.refersTo(r, l.row, last.row) {
+			return true
+		}
+	}
+	return false
 }
 
 // parentGone does what ON DELETE says.
@@ -357,10 +378,15 @@ func (s *Source) parentGone(ctx context.Context, r *schema.Reference, was []valu
 	if !r.Key.OnDelete.Writes() {
 		return s.refuseChildren(ctx, r, was)
 	}
-	if c.depth++; c.depth > maxCascade {
+	c.depth++
+	c.leaving = &leaving{r.Parent, was, c.leaving}
+	if c.depth >= maxCascade && s.refersBack(r, c.leaving) {
 		return sqlerr.ForeignKeyDepth(maxCascade)
 	}
 	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+		if c.depth >= maxCascade {
+			return false, sqlerr.ForeignKeyDepth(maxCascade)
+		}
 		if r.Key.OnDelete == schema.ActionCascade {
 			return true, s.deleteRow(ctx, w, row, c)
 		}
@@ -378,15 +404,16 @@ func (s *Source) keyChanged(ctx context.Context, r *schema.Reference, was, now [
 	if restrict {
 		return s.refuseChildren(ctx, r, was)
 	}
-	if c.depth++; c.depth > maxCascade {
-		return sqlerr.ForeignKeyDepth(maxCascade)
-	}
+	c.depth++
 	c.updated = append(c.updated[:len(c.updated):len(c.updated)], r.Parent)
 	var with []value.Datum
 	if r.Key.OnUpdate == schema.ActionCascade {
 		with = now
 	}
 	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+		if c.depth >= maxCascade {
+			return false, sqlerr.ForeignKeyDepth(maxCascade)
+		}
 		return true, s.updateChild(ctx, r, w, row, with, c)
 	})
 }
@@ -398,6 +425,14 @@ func (s *Source) updateChild(ctx context.Context, r *schema.Reference, w *writer
 		next[at] = value.Null
 		if parent != nil {
 			next[at] = parent[r.ParentColumns[i]]
+		}
+	}
+	if w.codec.Keyed != nil {
+		if w.keyed == nil {
+			w.keyed = w.codec.Keyed()
+		}
+		if err := w.keyed(next); err != nil {
+			return err
 		}
 	}
 	err := s.updateRow(ctx, w, row, next, r, c)

@@ -30,6 +30,9 @@ type writer struct {
 	// virtual computes the virtual columns of rows in the session's zone; nil
 	// until it is needed.
 	virtual *derive.Reader
+	// keyed computes the virtual columns that index entries need; nil until an
+	// action of a foreign key writes a row.
+	keyed func(row []value.Datum) error
 }
 
 func (s *Source) writer(t *schema.Table) (*writer, error) {

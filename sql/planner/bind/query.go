@@ -295,8 +295,8 @@ func (b *binder) fieldName(f *ast.SelectField) string {
 		}
 	case *ast.FuncCallExpr:
 		if x.FnName.L == "name_const" && len(x.Args) == 2 {
-			if l, ok := x.Args[0].(*parser.Literal); ok {
-				return l.GetString()
+			if name, ok := constName(x.Args[0]); ok {
+				return name
 			}
 		}
 	}
@@ -307,8 +307,26 @@ func (b *binder) fieldName(f *ast.SelectField) string {
 	return strings.TrimSpace(text)
 }
 
+// constName is the name that NAME_CONST(arg, …) gives.
+func constName(arg ast.ExprNode) (string, bool) {
+	if f, ok := arg.(*ast.FuncCallExpr); ok && len(f.Args) == 1 && strings.HasSuffix(f.FnName.L, "literal") {
+		arg = f.Args[0]
+	}
+	l, ok := arg.(*parser.Literal)
+	if !ok {
+		return "", false
+	}
+	if l.Datum.Kind() == value.KindBytes {
+		return l.GetString(), true
+	}
+	var b strings.Builder
+	l.Format(&b)
+	return b.String(), true
+}
+
 // fieldByName finds the select-list item that a name means: an alias, or a
-// column without alias. -1 if none, 1052 if there are several different ones.
+// column without alias. -1 if none, 1052 if there are several different
+// columns; of computed items the first is meant.
 func (k *block) fieldByName(table, name, clause string) (int, error) {
 	found := -1
 	for i := range k.fields {
@@ -322,6 +340,9 @@ func (k *block) fieldByName(table, name, clause string) (int, error) {
 		}
 		if !match {
 			continue
+		}
+		if f.col == nil {
+			return i, nil
 		}
 		if found >= 0 && !expr.Equal(k.fields[found].expr, f.expr) {
 			return -1, sqlerr.AmbiguousColumn(name, clause)
