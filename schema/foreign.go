@@ -103,27 +103,47 @@ func quoted(names ...string) string {
 // order: the primary key (nil, true) or an index. With unique the key is unique
 // and has no other parts.
 func (t *Table) KeyStarting(columns []ColumnID, unique bool) (x *Index, ok bool) {
-	starts := func(parts []KeyPart) bool {
-		if len(parts) < len(columns) || unique && len(parts) != len(columns) {
-			return false
-		}
-		for i, c := range columns {
-			if parts[i].Column != c || parts[i].Prefix > 0 {
-				return false
-			}
-		}
-		return true
-	}
-	if starts(t.PrimaryKey) {
+	if startsWith(t.PrimaryKey, columns, unique) {
 		return nil, true
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if x.State == IndexPublic && t.HoldsAll(x) && (x.Unique || !unique) && starts(x.Parts) {
+		if x.State == IndexPublic && t.HoldsAll(x) && (x.Unique || !unique) && startsWith(x.Parts, columns, unique) {
 			return x, true
 		}
 	}
 	return nil, false
+}
+
+// ParentKey finds the key under which a foreign key finds the parents of rows:
+// a unique key of just the columns, or else (loose) a key, with the primary key
+// behind it, that starts with them.
+func (t *Table) ParentKey(columns []ColumnID) (x *Index, loose, ok bool) {
+	if x, ok := t.KeyStarting(columns, true); ok {
+		return x, false, true
+	}
+	if x, ok := t.KeyStarting(columns, false); ok {
+		return x, true, true
+	}
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		if x.State == IndexPublic && t.HoldsAll(x) && !x.Unique && startsWith(t.EntryParts(x), columns, false) {
+			return x, true, true
+		}
+	}
+	return nil, false, false
+}
+
+func startsWith(parts []KeyPart, columns []ColumnID, only bool) bool {
+	if len(parts) < len(columns) || only && len(parts) != len(columns) {
+		return false
+	}
+	for i, c := range columns {
+		if parts[i].Column != c || parts[i].Prefix > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Reference is a foreign key between two tables.
@@ -137,6 +157,8 @@ type Reference struct {
 	// ChildIndex and ParentIndex are the keys by which rows are found; nil for
 	// the primary key.
 	ChildIndex, ParentIndex *Index
+	// Loose: several rows of the parent may have the key.
+	Loose bool
 }
 
 // NewReference finds out what belongs to a foreign key of child; parent is nil
@@ -165,7 +187,7 @@ func NewReference(child *Table, k *ForeignKey, parent *Table) (r *Reference, ok 
 		r.ParentColumns = append(r.ParentColumns, i)
 		ids = append(ids, parent.Columns[i].ID)
 	}
-	if r.ParentIndex, ok = parent.KeyStarting(ids, true); ok {
+	if r.ParentIndex, r.Loose, ok = parent.ParentKey(ids); ok {
 		r.Parent = parent
 	}
 	return r, true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
@@ -39,6 +40,10 @@ func Orphans(ctx context.Context, kv storage.Reader, child, parent *table.Codec,
 		if parent == nil {
 			return false, nil
 		}
+		if r.Loose {
+			buf = parent.AppendKeyStart(buf[:0], r.ParentIndex, len(r.ParentColumns), other)
+			return hasPrefix(ctx, kv, buf)
+		}
 		buf = parent.AppendUniqueKey(buf[:0], r.ParentIndex, other)
 		_, err := kv.Get(ctx, buf, nil)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -57,6 +62,20 @@ func Orphans(ctx context.Context, kv storage.Reader, child, parent *table.Codec,
 		return bad == nil
 	})
 	return errors.Join(err, bad)
+}
+
+// hasPrefix reports whether a key starts with start.
+func hasPrefix(ctx context.Context, kv storage.Reader, start []byte) (found bool, err error) {
+	scan, err := kv.Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: true, Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	defer scan.Close()
+	_, err = scan.Visit(ctx, func([]byte, []byte) bool {
+		found = true
+		return false
+	})
+	return found, err
 }
 
 // AddOrphan notes a row without a parent.

@@ -344,7 +344,7 @@ func (a *alteration) publish(ctx context.Context, t *schema.Table) error {
 			return nil
 		}
 		renameParent(ch, logical.TableName{DB: a.old.Database, Name: a.old.Name}, *a.target)
-		return adoptChildren(ch.Base, t)
+		return a.c.adoptChildren(ch.Base, t)
 	})
 }
 

@@ -51,7 +51,7 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 		}
 		t.Database, t.Name = x.Name.DB, x.Name.Name
 		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
-		if err := adoptChildren(ch.Base, t); err != nil {
+		if err := c.adoptChildren(ch.Base, t); err != nil {
 			return err
 		}
 		return checkNames(ch.Base, t, t.ID)

@@ -46,7 +46,7 @@ func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logica
 	}
 	switch {
 	case parent != nil:
-		if err := checkParent(t, &k, parent); err != nil {
+		if err := c.checkParent(t, &k, parent); err != nil {
 			return err
 		}
 	case c.env.ForeignKeyChecks:
@@ -147,8 +147,9 @@ func checkForeignKeyName(s *catalog.Snapshot, t *schema.Table, name string) erro
 }
 
 // checkParent: the parent has the columns, of fitting types, and a unique key of
-// them. 3734, 3780, 1822, 6125.
-func checkParent(t *schema.Table, k *schema.ForeignKey, parent *schema.Table) error {
+// them, or any where restrict_fk_on_non_standard_key is off. 3734, 3780, 1822,
+// 6125; warning 6124.
+func (c *change) checkParent(t *schema.Table, k *schema.ForeignKey, parent *schema.Table) error {
 	var ids []schema.ColumnID
 	for i, name := range k.References {
 		at := parent.ColumnByName(name)
@@ -164,13 +165,16 @@ func checkParent(t *schema.Table, k *schema.ForeignKey, parent *schema.Table) er
 		}
 		ids = append(ids, parent.Columns[at].ID)
 	}
-	if _, ok := parent.KeyStarting(ids, true); ok {
-		return nil
-	}
-	if _, ok := parent.KeyStarting(ids, false); ok {
+	_, loose, ok := parent.ParentKey(ids)
+	switch {
+	case !ok:
+		return sqlerr.ForeignKeyNoParentIndex(k.Name, parent.Name)
+	case loose && c.env.RestrictForeignKeys:
 		return sqlerr.ForeignKeyNoUniqueParent(k.Name, parent.Name)
+	case loose:
+		c.warn(sqlerr.LevelWarning, sqlerr.ForeignKeyLooseParent(k.Name))
 	}
-	return sqlerr.ForeignKeyNoParentIndex(k.Name, parent.Name)
+	return nil
 }
 
 // compatible reports whether columns of two types can refer to each other: the
@@ -189,11 +193,11 @@ func compatible(a, b schema.Type) bool {
 
 // adoptChildren checks the foreign keys that have waited for a table of t's
 // name.
-func adoptChildren(s *catalog.Snapshot, t *schema.Table) error {
+func (c *change) adoptChildren(s *catalog.Snapshot, t *schema.Table) error {
 	for _, child := range s.Children(t.Database, t.Name) {
 		for i := range child.ForeignKeys {
 			if k := &child.ForeignKeys[i]; k.RefersTo(t.Database, t.Name) && child.ID != t.ID {
-				if err := checkParent(child, k, t); err != nil {
+				if err := c.checkParent(child, k, t); err != nil {
 					return err
 				}
 			}
@@ -412,8 +416,8 @@ func (a *alteration) keepsReferring(child *schema.Table) error {
 			}
 			ids, names[j] = append(ids, c.ID), c.Name
 		}
-		if x, ok := a.old.KeyStarting(ids, true); ok {
-			if _, ok := a.t.KeyStarting(ids, true); !ok {
+		if x, wasLoose, ok := a.old.ParentKey(ids); ok {
+			if _, loose, ok := a.t.ParentKey(ids); !ok || loose && !wasLoose && a.c.env.RestrictForeignKeys {
 				return sqlerr.ForeignKeyNeedsIndex(indexName(x))
 			}
 		}

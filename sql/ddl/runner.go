@@ -48,6 +48,8 @@ type Env struct {
 	Eval func(ctx context.Context, sql string, t schema.Type) (d value.Datum, from schema.Type, err error)
 	// ForeignKeyChecks is the variable foreign_key_checks.
 	ForeignKeyChecks bool
+	// RestrictForeignKeys is restrict_fk_on_non_standard_key.
+	RestrictForeignKeys bool
 	// Warn takes warnings and notes, SetState what SHOW PROCESSLIST shows; both
 	// may be nil.
 	Warn     func(sqlerr.Warning)

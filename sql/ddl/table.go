@@ -58,7 +58,7 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 				return err
 			}
 		}
-		if err := adoptChildren(ch.Base, t); err != nil {
+		if err := c.adoptChildren(ch.Base, t); err != nil {
 			return err
 		}
 		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
@@ -245,7 +245,7 @@ func (c *change) renameTables(ctx context.Context, x *logical.RenameTable) error
 			n.Database, n.Name, n.Version = x.To[i].DB, x.To[i].Name, t.Version+1
 			renameChecks(n, t.Name, n.Name)
 			renameForeignKeys(n, from, x.To[i])
-			if err := adoptChildren(ch.Current(), n); err != nil {
+			if err := c.adoptChildren(ch.Current(), n); err != nil {
 				return err
 			}
 			if err := checkNames(ch.Current(), n, t.ID); err != nil {

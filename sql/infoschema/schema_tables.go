@@ -361,7 +361,7 @@ func referentialConstraints(q *query) error {
 			k := &t.ForeignKeys[i]
 			var unique any
 			if parent, ok := q.snap.Table(k.Database, k.Table); ok {
-				if ref, ok := schema.NewReference(t, k, parent); ok && ref.Parent != nil {
+				if ref, ok := schema.NewReference(t, k, parent); ok && ref.Parent != nil && !ref.Loose {
 					unique = "PRIMARY"
 					if ref.ParentIndex != nil {
 						unique = ref.ParentIndex.Name

@@ -190,11 +190,17 @@ func (s *Source) checkParent(ctx context.Context, r *schema.Reference, row []val
 	for i, at := range r.ChildColumns {
 		parent[r.ParentColumns[i]] = row[at]
 	}
-	key := k.AppendUniqueKey(nil, r.ParentIndex, parent)
+	var key []byte
+	lock := s.lockParent
+	if r.Loose {
+		key, lock = k.AppendKeyStart(nil, r.ParentIndex, len(r.ParentColumns), parent), s.lockAnyParent
+	} else {
+		key = k.AppendUniqueKey(nil, r.ParentIndex, parent)
+	}
 	if s.verified[string(key)] {
 		return nil
 	}
-	found, err := s.lockParent(ctx, k, r, key)
+	found, err := lock(ctx, k, r, key)
 	switch {
 	case err != nil:
 		return err
@@ -249,51 +255,81 @@ func (s *Source) lockParent(ctx context.Context, k *tableCodec, r *schema.Refere
 	return false, internal("a referenced row of %s moves again and again", r.Parent.Name)
 }
 
+// lockAnyParent locks one of the rows whose key begins with start.
+func (s *Source) lockAnyParent(ctx context.Context, k *tableCodec, r *schema.Reference, start []byte) (found bool, err error) {
+	const first = 16 // enough unless others remove rows at this moment
+	for _, limit := range []int{first, 0} {
+		err = s.matching(ctx, k, r.ParentIndex, start, matchOptions{Mode: storage.LockShared, Limit: limit, Parts: len(r.ParentColumns)}, func([]value.Datum) (bool, error) {
+			found = true
+			return false, nil
+		})
+		if found || err != nil {
+			break
+		}
+	}
+	return found, err
+}
+
 // children finds the rows that refer to a key of the parent, locks them and
-// gives each to fn as it is under its lock. With first it ends at the first.
+// gives each to fn as it is under its lock.
 func (s *Source) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
 	w, err := s.writer(r.Child)
 	if err != nil {
 		return err
 	}
-	k := w.codec
 	child := make([]value.Datum, len(r.Child.Columns))
 	for i, at := range r.ParentColumns {
 		child[r.ChildColumns[i]] = parent[at]
 	}
+	start := w.codec.AppendKeyStart(nil, r.ChildIndex, len(r.ChildColumns), child)
+	return s.matching(ctx, w.codec, r.ChildIndex, start, matchOptions{Mode: mode, Parts: len(r.ChildColumns)}, func(row []value.Datum) (bool, error) {
+		if hasNullAt(row, r.ChildColumns) {
+			return true, nil
+		}
+		return fn(w, row)
+	})
+}
+
+type matchOptions struct {
+	Mode storage.LockMode
+	// Parts is how many parts of the key the start has.
+	Parts int
+	// Limit bounds the rows, 0 for all.
+	Limit int
+}
+
+// matching finds the rows whose keys in an index, or of their own (nil), begin
+// with start, locks them and gives each to fn as it is under its lock.
+func (s *Source) matching(ctx context.Context, k *tableCodec, of *schema.Index, start []byte, o matchOptions, fn func(row []value.Datum) (more bool, err error)) error {
 	var x *table.Index
-	prefix, parts := k.Prefix(), k.Key
-	if r.ChildIndex != nil {
-		x = k.Index(r.ChildIndex.ID)
-		prefix, parts = x.Prefix(), x.Parts
+	if of != nil {
+		x = k.Index(of.ID)
 	}
-	parts = parts[:len(r.ChildColumns)]
-	start := table.AppendParts(append([]byte(nil), prefix...), parts, child)
-	keys, size, err := s.rowKeys(ctx, x, start)
+	keys, size, err := s.rowKeys(ctx, x, start, o.Limit)
 	if err != nil {
 		return err
 	}
 	defer s.env.Memory.Shrink(size)
 	rd := k.NewEntryReader()
 	for _, key := range keys {
-		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: mode})
+		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: o.Mode})
 		if err != nil {
 			return err
 		}
 		if locked[0].Value == nil {
 			continue
 		}
-		row := make([]value.Datum, len(r.Child.Columns))
+		row := make([]value.Datum, len(k.Columns))
 		if err := rd.Fetch(ctx, s.env.Txn.Latest(), key, locked[0].Value, row); err != nil {
 			return err
 		}
-		if hasNullAt(row, r.ChildColumns) || !bytes.Equal(start, table.AppendParts(append([]byte(nil), prefix...), parts, row)) {
+		if !bytes.Equal(start, k.AppendKeyStart(nil, of, o.Parts, row)) {
 			continue
 		}
 		for i := range row {
 			row[i] = row[i].Clone()
 		}
-		if more, err := fn(w, row); err != nil || !more {
+		if more, err := fn(row); err != nil || !more {
 			return err
 		}
 	}
@@ -302,9 +338,9 @@ func (s *Source) children(ctx context.Context, r *schema.Reference, parent []val
 
 // rowKeys are the keys of the rows whose entry in x (nil: whose key) begins
 // with start, in the latest state, and the memory that they take, which the
-// caller gives back. 3170.
-func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) (keys [][]byte, size int64, err error) {
-	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil})
+// caller gives back; no more than limit, if it is not 0. 3170.
+func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte, limit int) (keys [][]byte, size int64, err error) {
+	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil, Limit: limit})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -323,7 +359,7 @@ func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte) (key
 		if bad == nil {
 			keys, size = append(keys, row), size+n
 		}
-		return bad == nil
+		return bad == nil && len(keys) != limit
 	})
 	if err = errors.Join(err, bad); err != nil {
 		s.env.Memory.Shrink(size)

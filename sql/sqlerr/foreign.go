@@ -33,6 +33,11 @@ func ForeignKeyNoParentIndex(name, parent string) *Error {
 	return New(1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'", name, parent)
 }
 
+// ForeignKeyLooseParent: 6124.
+func ForeignKeyLooseParent(name string) *Error {
+	return New(6124, "HY000", "Foreign key '%s' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.", name)
+}
+
 // ForeignKeyNoUniqueParent: 6125.
 func ForeignKeyNoUniqueParent(name, parent string) *Error {
 	return New(6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'", name, parent)
