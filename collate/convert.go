@@ -1,6 +1,7 @@
 package collate
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -68,6 +69,48 @@ func (c *Collation) asciiCompatible() bool {
 		return false
 	}
 	return true
+}
+
+// MinLen is the least number of bytes of a character, of which all others are
+// multiples.
+func (c *Collation) MinLen() int {
+	switch c.Charset {
+	case "ucs2", "utf16", "utf16le":
+		return 2
+	case "utf32":
+		return 4
+	}
+	return 1
+}
+
+// ASCII appends a string of ASCII characters in the character set of c.
+func (c *Collation) ASCII(dst []byte, s string) []byte {
+	if c.asciiCompatible() {
+		return append(dst, s...)
+	}
+	for _, r := range s {
+		dst, _ = c.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// EndsWith reports whether s ends with the characters of end.
+func (c *Collation) EndsWith(s, end []byte) bool {
+	at := len(s) - len(end)
+	switch {
+	case !bytes.HasSuffix(s, end):
+		return false
+	case c.utf8 || c.MaxLen() == 1 || at == 0:
+		return true
+	case c.MinLen() > 1:
+		return at%c.MinLen() == 0
+	}
+	i := 0
+	for i < at {
+		_, n := c.decode(s[i:])
+		i += n
+	}
+	return i == at
 }
 
 // ValidPrefix is the length of the longest prefix of s that is valid.

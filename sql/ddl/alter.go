@@ -175,7 +175,7 @@ func (a *alteration) applyOption(s *logical.AlterSpec) error {
 	case logical.AlterDefaultCharset:
 		a.t.Collation, a.changed = s.Collation, true
 	case logical.AlterConvertCharset:
-		a.convertCharset(s.Collation)
+		return a.convertCharset(s.Collation)
 	default:
 		return sqlerr.NotSupported("this clause of ALTER TABLE")
 	}
@@ -184,8 +184,8 @@ func (a *alteration) applyOption(s *logical.AlterSpec) error {
 
 // convertCharset is CONVERT TO CHARACTER SET: all character columns but those
 // of type JSON and binary strings take the new collation. A TEXT column grows
-// where its bytes might not fit any more, as MySQL does.
-func (a *alteration) convertCharset(coll schema.CollationID) {
+// where its bytes might not fit any more, as MySQL does. 1074.
+func (a *alteration) convertCharset(coll schema.CollationID) error {
 	a.t.Collation, a.changed = coll, true
 	for i := range a.t.Columns {
 		c := &a.t.Columns[i]
@@ -202,9 +202,13 @@ func (a *alteration) convertCharset(coll schema.CollationID) {
 				c.Type.ID = schema.TypeLongText
 			}
 		}
+		if limit := maxRowBytes / maxBytes(coll); c.Type.ID == schema.TypeVarchar && c.Type.Len > limit {
+			return sqlerr.ColumnTooLong(c.Name, limit)
+		}
 		c.Type.Collation = coll
 		a.rebuild = true
 	}
+	return nil
 }
 
 // finish completes the copy after the last clause and checks it as a whole.
@@ -214,6 +218,9 @@ func (a *alteration) finish() error {
 		a.addHiddenKey()
 	}
 	if err := a.checkColumns(); err != nil {
+		return err
+	}
+	if err := checkRowSize(t, a.old); err != nil {
 		return err
 	}
 	if err := a.checkKeys(); err != nil {

@@ -51,6 +51,9 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 		}
 		t.Database, t.Name = x.Name.DB, x.Name.Name
 		t.ID, t.Version, t.CreatedUnix = ch.NextTableID(), 1, c.r.now().Unix()
+		if err := checkRowSize(t, nil); err != nil {
+			return err
+		}
 		if err := c.adoptChildren(ch.Base, t); err != nil {
 			return err
 		}

@@ -58,6 +58,9 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 				return err
 			}
 		}
+		if err := checkRowSize(t, like); err != nil {
+			return err
+		}
 		if err := c.adoptChildren(ch.Base, t); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/value"
 )
@@ -213,13 +214,17 @@ func rowToBase64(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.String(b.String()), nil
 }
 
-func rowFromBase64(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowFromBase64(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	in := a[0].Bytes()
+	if coll := argColl(f, 0); coll.MinLen() > 1 {
+		in, _ = coll.Convert(nil, in, collate.Must(schema.CollationUTF8MB40900AICI))
+	}
 	text := strings.Map(func(r rune) rune {
 		if r == ' ' || r >= '\t' && r <= '\r' {
 			return -1
 		}
 		return r
-	}, a[0].Str())
+	}, string(in))
 	out, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return value.Null, nil

@@ -312,25 +312,28 @@ func NewTrim(env *BindEnv, dir string, s, remove Expr) (Expr, error) {
 	return NewFunc(env, name, s, remove)
 }
 
-func trimArgs(a []value.Datum) (s, remove []byte) {
-	if len(a) > 1 {
+func trimArgs(f *Func, a []value.Datum) (s, remove []byte) {
+	switch {
+	case len(a) > 1:
 		return a[0].Bytes(), a[1].Bytes()
+	case argColl(f, 0).MinLen() > 1:
+		return a[0].Bytes(), argColl(f, 0).ASCII(nil, " ")
 	}
 	return a[0].Bytes(), []byte{' '}
 }
 
 func rowTrim(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	s, r := trimArgs(a)
+	s, r := trimArgs(f, a)
 	return value.Bytes(trimRight(f, trimLeft(s, r), r)), nil
 }
 
-func rowLtrim(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	s, r := trimArgs(a)
+func rowLtrim(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	s, r := trimArgs(f, a)
 	return value.Bytes(trimLeft(s, r)), nil
 }
 
 func rowRtrim(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	s, r := trimArgs(a)
+	s, r := trimArgs(f, a)
 	return value.Bytes(trimRight(f, s, r)), nil
 }
 
@@ -341,10 +344,8 @@ func trimLeft(s, r []byte) []byte {
 	return s
 }
 
-// trimRight removes r from the end. In UTF-8 and 8-bit sets a suffix of bytes
-// that starts with a whole character is one of characters.
-func trimRight(_ *Func, s, r []byte) []byte {
-	for len(r) > 0 && bytes.HasSuffix(s, r) {
+func trimRight(f *Func, s, r []byte) []byte {
+	for coll := argColl(f, 0); len(r) > 0 && coll.EndsWith(s, r); {
 		s = s[:len(s)-len(r)]
 	}
 	return s

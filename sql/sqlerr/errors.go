@@ -127,6 +127,11 @@ func NotUniqueTable(name string) *Error {
 	return New(1066, "42000", "Not unique table/alias: '%s'", name)
 }
 
+// RowSizeTooLarge: 1118.
+func RowSizeTooLarge(limit int) *Error {
+	return New(1118, "42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is %d. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs", limit)
+}
+
 // InvalidDefault: 1067.
 func InvalidDefault(column string) *Error {
 	return New(1067, "42000", "Invalid default value for '%s'", column)

@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"strconv"
 
@@ -96,12 +97,70 @@ func (s *storer) enum(d value.Datum, from schema.Type) (value.Datum, error) {
 	if i := findElem(t, text); i > 0 {
 		return value.Uint(uint64(i)), nil
 	}
+	text = asciiOf(t, text)
 	if len(text) > 0 && len(text) < 6 && isDigits(text) {
 		if n, err := strconv.ParseUint(string(text), 10, 32); err == nil && n <= count {
 			return value.Uint(n), nil
 		}
 	}
 	return value.Uint(0), s.truncated()
+}
+
+// IsMember reports whether d, as text, is a member of an ENUM, or a list of
+// members of a SET; numbers of members are not.
+func IsMember(env *Env, d value.Datum, from, t schema.Type) bool {
+	s := storer{env: env, col: &schema.Column{Type: t}}
+	text, err := s.listText(d, from)
+	if err != nil || t.ID == schema.TypeEnum {
+		return err == nil && findElem(t, text) > 0
+	}
+	_, all := findElems(t, text)
+	return all || len(text) == 0
+}
+
+// findElems are the members of a list; all is false when it has others, too.
+func findElems(t schema.Type, list []byte) (bits uint64, all bool) {
+	all = true
+	for part := range splitList(t, list) {
+		if i := findElem(t, part); i > 0 {
+			bits |= 1 << (i - 1)
+		} else {
+			all = false
+		}
+	}
+	return bits, all
+}
+
+// splitList yields what stands between the commas of a list.
+func splitList(t schema.Type, list []byte) iter.Seq[[]byte] {
+	c := collate.Must(t.Collation)
+	if c.MinLen() == 1 {
+		return bytes.SplitSeq(list, []byte{','})
+	}
+	return func(yield func([]byte) bool) {
+		for i := 0; i < len(list); {
+			r, n := c.Decode(list[i:])
+			if r != ',' {
+				i += n
+				continue
+			}
+			if !yield(list[:i]) {
+				return
+			}
+			list, i = list[i+n:], 0
+		}
+		yield(list)
+	}
+}
+
+// asciiOf is text as bytes of ASCII, as far as it is such.
+func asciiOf(t schema.Type, text []byte) []byte {
+	c := collate.Must(t.Collation)
+	if c.MinLen() == 1 {
+		return text
+	}
+	out, _ := c.Convert(nil, text, collate.Must(schema.CollationUTF8MB40900AICI))
+	return out
 }
 
 func isDigits(s []byte) bool {
@@ -136,13 +195,19 @@ func (s *storer) listText(d value.Datum, from schema.Type) ([]byte, error) {
 // findElem is the number of the member that equals name, from 1; 0 for none.
 // Trailing spaces do not matter.
 func findElem(t schema.Type, name []byte) int {
-	name = bytes.TrimRight(name, " ")
+	c := collate.Must(t.Collation)
+	if c.MinLen() == 1 {
+		name = bytes.TrimRight(name, " ")
+	} else {
+		for space := c.ASCII(nil, " "); c.EndsWith(name, space); {
+			name = name[:len(name)-len(space)]
+		}
+	}
 	for i, e := range t.Elems {
 		if len(e) == len(name) && e == text(name) {
 			return i + 1
 		}
 	}
-	c := collate.Must(t.Collation)
 	for i, e := range t.Elems {
 		if c.Compare([]byte(e), name) == 0 {
 			return i + 1
@@ -168,19 +233,11 @@ func (s *storer) set(d value.Datum, from schema.Type) (value.Datum, error) {
 	if err != nil || len(list) == 0 {
 		return value.Uint(0), err
 	}
-	var bits uint64
-	found := true
-	for part := range bytes.SplitSeq(list, []byte{','}) {
-		if i := findElem(t, part); i > 0 {
-			bits |= 1 << (i - 1)
-		} else {
-			found = false
-		}
-	}
+	bits, found := findElems(t, list)
 	if found {
 		return value.Uint(bits), nil
 	}
-	if bits == 0 && isDigits(list) {
+	if list = asciiOf(t, list); bits == 0 && isDigits(list) {
 		if n, err := strconv.ParseUint(string(list), 10, 64); err == nil && n <= all {
 			return value.Uint(n), nil
 		}

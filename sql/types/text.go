@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/value"
 )
@@ -42,6 +43,13 @@ func fspOf(t schema.Type) int {
 	return 0
 }
 
+func appendComma(dst []byte, id schema.CollationID) []byte {
+	if c, ok := collate.Lookup(id); ok {
+		return c.ASCII(dst, ",")
+	}
+	return append(dst, ',')
+}
+
 func appendUint(dst []byte, t schema.Type, v uint64) []byte {
 	switch t.ID {
 	case schema.TypeEnum:
@@ -56,7 +64,7 @@ func appendUint(dst []byte, t schema.Type, v uint64) []byte {
 				continue
 			}
 			if !first {
-				dst = append(dst, ',')
+				dst = appendComma(dst, t.Collation)
 			}
 			dst = append(dst, e...)
 			first = false

@@ -240,6 +240,9 @@ func nowText(fsp int) string {
 // write in strict mode; zero dates follow sql_mode.
 func (b *binder) constDefault(c *schema.Column, k *expr.Const) (*schema.Default, error) {
 	env := &types.Env{Mode: b.env.Mode | types.ModeStrictTransTables | types.ModeStrictAllTables, Write: true}
+	if (c.Type.ID == schema.TypeEnum || c.Type.ID == schema.TypeSet) && !types.IsMember(env, k.D, k.T, c.Type) {
+		return nil, sqlerr.InvalidDefault(c.Name)
+	}
 	bad := false
 	env.Warn = func(w sqlerr.Warning) { bad = bad || w.Level != sqlerr.LevelNote }
 	d, err := types.Store(env, k.D, k.T, c, 1)
