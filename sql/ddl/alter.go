@@ -235,6 +235,10 @@ func (a *alteration) finish() error {
 	if err := a.finishForeignKeys(); err != nil {
 		return err
 	}
+	a.c.warnDuplicates(t, func(x *schema.Index) bool {
+		_, remade := a.remade[x.ID]
+		return !remade && slices.Contains(a.build, x.ID)
+	})
 	if a.target != nil {
 		if err := checkTarget(a.c.snapshot(), *a.target); err != nil {
 			return err

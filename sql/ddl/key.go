@@ -65,6 +65,20 @@ func (a *alteration) newIndex(x schema.Index) error {
 	return nil
 }
 
+// warnDuplicates warns of each index with isNew that is the same as one before
+// it: 1831.
+func (c *change) warnDuplicates(t *schema.Table, isNew func(x *schema.Index) bool) {
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		same := func(o schema.Index) bool {
+			return o.Unique == x.Unique && o.Sparse == x.Sparse && o.Where == x.Where && slices.Equal(o.Parts, x.Parts) && slices.Equal(o.Include, x.Include)
+		}
+		if !x.Generated && isNew(x) && slices.ContainsFunc(t.Indexes[:i], same) {
+			c.warn(sqlerr.LevelWarning, sqlerr.DuplicateIndex(x.Name, t.Database, t.Name))
+		}
+	}
+}
+
 func (a *alteration) dropIndex(s *logical.AlterSpec) error {
 	i := a.findIndex(s.Name)
 	if i < 0 {

@@ -75,6 +75,9 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 		made = t
 		return nil
 	})
+	if err == nil && made != nil && x.Like == nil {
+		c.warnDuplicates(made, func(*schema.Index) bool { return true })
+	}
 	if err == nil && made != nil && c.r.temporary {
 		err = c.r.openJobs(ctx, job{table: made.ID})
 	}

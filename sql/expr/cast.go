@@ -16,6 +16,8 @@ type castSpec struct {
 	// fuzzy: zero dates and zero parts in dates pass whatever sql_mode says,
 	// as arguments of date functions do.
 	fuzzy bool
+	// whole: neither pass, as in functions that count days.
+	whole bool
 	// literal, if set, is what the value has to be; otherwise it is 1525.
 	literal string
 }
@@ -66,6 +68,11 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 // newDateCast is the cast of an argument of a date function.
 func newDateCast(_ *BindEnv, arg Expr, to schema.Type) Expr {
 	return foldCast(castDef().call("cast", []Expr{arg}, to, true, &castSpec{fuzzy: true}))
+}
+
+// newWholeDateCast is newDateCast for functions that need all of a date.
+func newWholeDateCast(arg Expr, to schema.Type) Expr {
+	return foldCast(castDef().call("cast", []Expr{arg}, to, true, &castSpec{whole: true}))
 }
 
 // NewConvertUsing is CONVERT(arg USING charset), with the character set given
@@ -202,6 +209,11 @@ func vecCollate(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) { return Eval(
 func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	spec := f.Extra.(*castSpec)
 	env := &c.Env
+	if spec.whole {
+		e := c.Env
+		e.Mode |= types.ModeNoZeroDate | types.ModeNoZeroInDate
+		env = &e
+	}
 	if spec.fuzzy {
 		e := c.Env
 		e.Mode &^= types.ModeNoZeroDate | types.ModeNoZeroInDate

@@ -19,7 +19,7 @@ func dateDefs() []entry {
 	}
 	// whole is a function of a date without zero parts, NULL for others.
 	whole := func(names string, ret typeFunc, get func(value.Time) value.Datum) entry {
-		return fn(names, "t", ret, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+		return fn(names, "d", ret, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			t := a[0].Time()
 			if t.Month() == 0 || t.Day() == 0 {
 				return value.Null, nil
@@ -50,18 +50,16 @@ func dateDefs() []entry {
 		whole("dayofweek", retInt(1), func(t value.Time) value.Datum { return num((weekdayOf(t)+1)%7 + 1) }),
 		whole("weekday", retInt(1), func(t value.Time) value.Datum { return num(weekdayOf(t)) }),
 		whole("dayofyear", retInt(3), func(t value.Time) value.Datum { return num(yearDay(t)) }),
-		fn("dayname", "t", retASCII(64), rowDayName, nullable),
+		fn("dayname", "d", retASCII(64), rowDayName, nullable),
 		fn("monthname", "t", retASCII(64), rowMonthName, nullable),
-		whole("last_day", retDate, func(t value.Time) value.Datum {
-			return value.TimeOf(value.MakeTime(t.Year(), t.Month(), value.DaysInMonth(t.Year(), t.Month()), 0, 0, 0, 0))
-		}),
+		fn("last_day", "t", retDate, rowLastDay, nullable),
 		whole("to_days", retInt(7), func(t value.Time) value.Datum { return num(t.DayNumber()) }),
 		whole("to_seconds", retInt(12), func(t value.Time) value.Datum {
 			return value.Int(int64(t.DayNumber())*86400 + int64(timeOfDay(t))/microsPerSecond)
 		}),
 		whole("weekofyear", retInt(2), func(t value.Time) value.Datum { w, _ := weekOf(t, 3); return num(w) }),
-		fn("week", "t?i", retInt(2), rowWeek, nullable|loose),
-		fn("yearweek", "t?i", retInt(6), rowYearWeek, nullable|loose),
+		fn("week", "d?i", retInt(2), rowWeek, nullable|loose),
+		fn("yearweek", "d?i", retInt(6), rowYearWeek, nullable|loose),
 		clock("hour", func(h, _, _, _ int) int { return h }), clock("minute", func(_, m, _, _ int) int { return m }),
 		clock("second", func(_, _, s, _ int) int { return s }), clock("microsecond", func(_, _, _, us int) int { return us }),
 		fn("from_days", "i", retDate, rowFromDays, nullable),
@@ -72,10 +70,10 @@ func dateDefs() []entry {
 		special("addtime", bindAddtime, def{b: Builtin{Row: rowAddtime, impl: impl{strict: true}}}),
 		special("subtime", bindAddtime, def{b: Builtin{Row: rowAddtime, impl: impl{strict: true}}}),
 		special("timediff", bindTimediff, def{b: Builtin{Row: rowTimediff, impl: impl{strict: true}}}),
-		fn("datediff", "tt", retInt(7), rowDatediff, nullable),
+		fn("datediff", "dd", retInt(7), rowDatediff, nullable),
 		fn("unix_timestamp", "?x", retUnixTimestamp, rowUnixTimestamp, 0),
 		special("from_unixtime", bindFromUnixtime, def{b: Builtin{Row: rowFromUnixtime, impl: impl{strict: true}}}),
-		fn("convert_tz", "tss", retConvertTZ, rowConvertTZ, nullable),
+		fn("convert_tz", "dss", retConvertTZ, rowConvertTZ, nullable),
 		fn("period_add", "ii", retInt(6), rowPeriodAdd, 0),
 		fn("period_diff", "ii", retInt(6), rowPeriodDiff, 0),
 		special("adddate", bindAddDays, def{}),
@@ -90,6 +88,17 @@ func dateDefs() []entry {
 // unboundUnit: calls with units are made by constructors of their own.
 func unboundUnit(_ *def, _ *BindEnv, name string, _ []Expr) (Expr, error) {
 	return nil, wrongCount(name)
+}
+
+// rowLastDay needs no day, but a month: 1292.
+func rowLastDay(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	t := a[0].Time()
+	if t.Month() == 0 {
+		text := types.AppendText(nil, types.Date, value.TimeOf(t.Date()))
+		c.Warning(sqlerr.IncorrectTemporal("datetime", string(text)))
+		return value.Null, nil
+	}
+	return value.TimeOf(value.MakeTime(t.Year(), t.Month(), value.DaysInMonth(t.Year(), t.Month()), 0, 0, 0, 0)), nil
 }
 
 func bindAddDays(_ *def, env *BindEnv, name string, args []Expr) (Expr, error) {

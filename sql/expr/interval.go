@@ -372,8 +372,11 @@ func dateArith(c *Ctx, f *Func, a []value.Datum, sub bool) (value.Datum, error) 
 	case value.KindBytes:
 		return textDateArith(c, u, a[0].Bytes(), s)
 	}
-	t, ok := addSpan(a[0].Time(), s)
-	if !ok {
+	t := a[0].Time()
+	if t.Month() == 0 || t.Day() == 0 {
+		return value.Null, nil
+	}
+	if t, ok = addSpan(t, s); !ok {
 		return overflow(c, "datetime")
 	}
 	return value.TimeOf(t), nil
@@ -382,7 +385,9 @@ func dateArith(c *Ctx, f *Func, a []value.Datum, sub bool) (value.Datum, error) 
 // textDateArith adds to a date in text; the result is a date again when the
 // text has no time of day and the unit needs none.
 func textDateArith(c *Ctx, u unitSpec, text []byte, s span) (value.Datum, error) {
-	t, ok, err := types.ParseTime(&c.Env, text, datetimeType(6))
+	env := c.Env
+	env.Mode |= types.ModeNoZeroDate | types.ModeNoZeroInDate
+	t, ok, err := types.ParseTime(&env, text, datetimeType(6))
 	if err != nil || !ok {
 		return value.Null, err
 	}
@@ -526,11 +531,11 @@ func NewTimestampDiff(env *BindEnv, unit string, a, b Expr) (Expr, error) {
 	if err := rejectRows([]Expr{a, b}); err != nil {
 		return nil, err
 	}
-	x, err := convertArg(env, 't', a)
+	x, err := convertArg(env, 'd', a)
 	if err != nil {
 		return nil, err
 	}
-	y, err := convertArg(env, 't', b)
+	y, err := convertArg(env, 'd', b)
 	if err != nil {
 		return nil, err
 	}

@@ -314,6 +314,11 @@ func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 			return e, nil
 		}
 		return newDateCast(env, e, datetimeType(6)), nil
+	case 'd':
+		if t.HasDate() {
+			return e, nil
+		}
+		return newWholeDateCast(e, datetimeType(6)), nil
 	case 'T':
 		if t.ID == schema.TypeTime {
 			return e, nil

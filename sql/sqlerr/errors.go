@@ -127,6 +127,11 @@ func NotUniqueTable(name string) *Error {
 	return New(1066, "42000", "Not unique table/alias: '%s'", name)
 }
 
+// DuplicateIndex: 1831.
+func DuplicateIndex(name, db, table string) *Error {
+	return New(1831, "HY000", "Duplicate index '%s' defined on the table '%s.%s'. This is deprecated and will be disallowed in a future release.", name, db, table)
+}
+
 // RowSizeTooLarge: 1118.
 func RowSizeTooLarge(limit int) *Error {
 	return New(1118, "42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is %d. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs", limit)

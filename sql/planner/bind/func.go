@@ -141,7 +141,7 @@ func (b *binder) timeLiteral(name string, n *ast.FuncCallExpr) (expr.Expr, error
 		return nil, internalf("time literal %T", n.Args[0])
 	}
 	s := l.GetString()
-	env := &types.Env{Mode: b.env.Mode | types.ModeNoZeroDate}
+	env := &types.Env{Mode: b.env.Mode}
 	fsp := fraction(s)
 	bad := false
 	env.Warn = func(sqlerr.Warning) { bad = true }
