@@ -87,6 +87,8 @@ type planner struct {
 	subqueries []logical.Node
 	// memo are the built nodes.
 	memo map[logical.Node][]built
+	// shares is what samples of the tables told of conditions.
+	shares access.Shares
 	// ctes are the common table expressions that are computed once, list in the
 	// order of their first use.
 	ctes    map[*logical.CTE]*physical.CTE

@@ -46,7 +46,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
 	pos := map[expr.ColID]int{}
 	for i, c := range s.Cols {
 		pos[c.ID] = i

@@ -73,6 +73,7 @@ func (e *Estimator) Analyze(ctx context.Context, t *schema.Table) error {
 	defer s.mu.Unlock()
 	s.analyzed, s.loaded = a, true
 	s.changed.Store(0)
+	s.sample.Store(nil)
 	clear(s.distinct)
 	s.current.Store(&count{rows: float64(a.Rows), exact: true, at: e.now()})
 	return nil

@@ -51,6 +51,7 @@ func New(store storage.Store, codecs *source.Codecs) *Estimator {
 // tableStats is what is known of a table.
 type tableStats struct {
 	changed atomic.Int64 // rows since the count
+	writes  atomic.Int64 // rows changed in all
 	current atomic.Pointer[count]
 	mu      sync.Mutex // one count at a time; guards distinct and analyzed
 	// distinct are the numbers of different values by index and number of
@@ -58,6 +59,8 @@ type tableStats struct {
 	distinct map[distinctKey]float64
 	analyzed *analysis
 	loaded   bool // analyzed has been read from the store
+	sample   atomic.Pointer[sample]
+	sampling sync.Mutex // one sample at a time
 }
 
 // count is a row count.
@@ -90,7 +93,9 @@ func (e *Estimator) stats(id schema.TableID) *tableStats {
 // is ignored.
 func (e *Estimator) Changed(t *schema.Table, rows int64) {
 	if t != nil && rows > 0 {
-		e.stats(t.ID).changed.Add(rows)
+		s := e.stats(t.ID)
+		s.changed.Add(rows)
+		s.writes.Add(rows)
 	}
 }
 

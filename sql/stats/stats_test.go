@@ -198,3 +198,43 @@ func BenchmarkSpanRows(b *testing.B) {
 		e.SpanRows(tab, &tab.Indexes[0], spans)
 	}
 }
+
+// TestSample: rows from all over the table, read anew when it has changed.
+func TestSample(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	e := New(store, source.NewCodecs())
+	tab := newTable()
+	fill(t, store, tab, 0, 900, 10)
+	if e.Sample(tab) != nil {
+		t.Error("a small table needs no sample")
+	}
+	fill(t, store, tab, 900, 20000, 10)
+	e.Changed(tab, 19100)
+	x := e.Sample(tab)
+	if x == nil || len(x.Rows) < sampleRows*3/4 || len(x.Rows) > sampleRows*5/4 {
+		t.Fatalf("no sample, or one of another size: %v", x)
+	}
+	var tenths [10]int
+	last := int64(-1)
+	for _, row := range x.Rows {
+		id := row[0].Int()
+		if id <= last {
+			t.Fatalf("row %d behind %d", id, last)
+		}
+		last = id
+		tenths[id/2000]++
+	}
+	for i, n := range tenths {
+		if n < sampleRows/20 {
+			t.Errorf("%d rows from tenth %d", n, i)
+		}
+	}
+	e.Changed(tab, 100)
+	if e.Sample(tab) != x {
+		t.Error("a little changed, and the sample is another")
+	}
+	e.Changed(tab, 10000)
+	if e.Sample(tab) == x {
+		t.Error("much changed, and the sample is the same")
+	}
+}

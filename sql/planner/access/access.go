@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/value"
 )
 
 // Estimator knows sizes. A nil index is the primary key.
@@ -51,6 +52,8 @@ type Request struct {
 	Invisible bool
 	// Ctx evaluates constants for estimates; nil leaves them unknown.
 	Ctx *expr.Ctx
+	// Shares keeps what samples told of conditions; nil for none.
+	Shares *Shares
 	// Parallel is the number of workers that a full scan may use.
 	Parallel int
 	// ValuesMatter is set when paths are right only for the parameters that Ctx
@@ -540,18 +543,18 @@ func (r *Request) estimate(p *Path) {
 		}
 		p.Entries = math.Max(n, 1)
 	}
-	sel := 1.0
-	for _, c := range p.EntryFilter {
-		sel *= Selectivity(c, t, r.Est, total)
+	var given []expr.Expr
+	if p.Set != nil {
+		given = p.Set.Conds
 	}
-	fetched := p.Entries * sel
+	fetched := p.Entries * r.share(given, p.EntryFilter, total)
+	rest := p.EntryFilter
 	for _, c := range p.Residual {
-		if p.Index != nil && t.ArrayPart(p.Index) >= 0 && asksArray(c) {
-			continue // it is what the entries were chosen by
+		if p.Index == nil || t.ArrayPart(p.Index) < 0 || !asksArray(c) { // not what the entries were chosen by
+			rest = append(rest[:len(rest):len(rest)], c)
 		}
-		sel *= Selectivity(c, t, r.Est, total)
 	}
-	p.Rows = p.Entries * sel
+	p.Rows = math.Min(p.Entries*r.share(given, rest, total), fetched)
 	if p.Unique {
 		p.Entries, fetched, p.Rows = math.Min(p.Entries, 1), math.Min(fetched, 1), math.Min(p.Rows, 1)
 	}
@@ -621,10 +624,7 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 			}
 		}
 	}
-	sel := 1.0
-	for _, c := range p.Set.Conds {
-		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
-	}
+	sel := r.share(nil, p.Set.Conds, total)
 	if p.Index != nil && p.Index.Where != 0 {
 		sel *= r.partialShare(p.Index, total)
 	}
@@ -651,7 +651,9 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		return 0.9
 	case "in":
 		return math.Min(0.5, float64(len(f.Args)-1)*equalSelectivity(f, t, est, total))
-	case "like", "regexp":
+	case "like":
+		return likeSelectivity(f)
+	case "regexp":
 		return 0.1
 	case "member of", "json_contains", "json_overlaps":
 		return 0.05
@@ -672,6 +674,35 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		return math.Max(0.05, 1-Selectivity(f.Args[0], t, est, total))
 	}
 	return 0.5
+}
+
+// likeSelectivity is a guess from the pattern: each character that must be at
+// the beginning makes the rows fewer, and so do those that must be anywhere.
+func likeSelectivity(f *expr.Func) float64 {
+	c, ok := f.Args[1].(*expr.Const)
+	if !ok || c.D.Kind() != value.KindBytes {
+		return 0.1
+	}
+	pattern := c.D.Bytes()
+	prefix, letters := 0, 0
+	for i, ch := range pattern {
+		switch {
+		case ch == '%' || ch == '_':
+		case ch >= 0x80 && ch < 0xC0: // not the first byte of a character
+		default:
+			letters++
+			if prefix == i {
+				prefix++
+			}
+		}
+	}
+	switch {
+	case letters == 0:
+		return 1
+	case prefix > 0:
+		return math.Max(0.2*math.Pow(0.5, float64(prefix)), 0.002)
+	}
+	return math.Max(0.2*math.Pow(0.8, float64(letters)), 0.02)
 }
 
 func equalSelectivity(f *expr.Func, t *schema.Table, est Estimator, total float64) float64 {

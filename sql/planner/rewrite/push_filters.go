@@ -11,7 +11,8 @@ import (
 // it reads only groups, below windows when it reads only partitions, into both sides of set operations, until it stands on
 // the table that it is about. ON conditions of inner joins move with them.
 // Conditions with effects (RAND, user variables) stay, and see only the rows
-// that the others leave.
+// that the others leave; so do those that run a subquery for each row, above
+// semi and anti joins.
 func (r *Rewriter) pushFilters(n logical.Node) logical.Node { return push(n, nil) }
 
 // push rewrites n so that conds, which read n's columns, hold for its rows.
@@ -188,7 +189,7 @@ func pushJoin(x *logical.Join, conds []expr.Expr) logical.Node {
 	}
 	for _, c := range conds {
 		switch {
-		case isVolatile(c):
+		case isVolatile(c), x.Kind >= logical.JoinSemi && runsSubquery(c):
 			stay = append(stay, c)
 		case left.within(c):
 			toLeft = append(toLeft, c)
@@ -215,6 +216,17 @@ func pushJoin(x *logical.Join, conds []expr.Expr) logical.Node {
 	c := *x
 	c.Left, c.Right, c.On = push(x.Left, toLeft), push(x.Right, toRight), on
 	return filter(&c, stay)
+}
+
+// runsSubquery reports whether c has a subquery that reads columns.
+func runsSubquery(c expr.Expr) bool {
+	found := false
+	expr.Walk(c, func(x expr.Expr) bool {
+		s, ok := x.(*expr.Subquery)
+		found = found || ok && len(s.Outer) > 0
+		return !found
+	})
+	return found
 }
 
 // pushApply moves conditions on left columns to the left. Those on right ones

@@ -1,0 +1,171 @@
+package access
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Sample are rows from all over a table, as columns in table order. It is not
+// changed any more.
+type Sample struct {
+	Rows [][]value.Datum
+	// Known tells the columns whose values the rows have.
+	Known []bool
+}
+
+// Sampler is an Estimator that has samples; nil where there is none.
+type Sampler interface {
+	Sample(t *schema.Table) *Sample
+}
+
+// Shares are the parts of tables for which conditions hold, found by computing
+// the conditions over samples. They are kept for one planning.
+type Shares struct {
+	samples map[schema.TableID]*Sample
+	// hits are the rows of the sample for which a condition is true; nil where it
+	// cannot be computed.
+	hits map[shareKey][]uint64
+}
+
+type shareKey struct {
+	table schema.TableID
+	cond  string
+}
+
+func (s *Shares) sample(r *Request) *Sample {
+	t := r.Scan.Table
+	x, known := s.samples[t.ID]
+	if !known {
+		if est, ok := r.Est.(Sampler); ok {
+			x = est.Sample(t)
+		}
+		if s.samples == nil {
+			s.samples, s.hits = map[schema.TableID]*Sample{}, map[shareKey][]uint64{}
+		}
+		s.samples[t.ID] = x
+	}
+	return x
+}
+
+// of are the rows of x for which c is true.
+func (s *Shares) of(r *Request, x *Sample, c expr.Expr) []uint64 {
+	key := shareKey{r.Scan.Table.ID, c.String()}
+	bitmap, known := s.hits[key]
+	if !known {
+		if computable(c, x) {
+			bitmap = hits(r.Ctx, x, c)
+		}
+		s.hits[key] = bitmap
+	}
+	return bitmap
+}
+
+// computable reports that a condition reads nothing but known columns.
+func computable(c expr.Expr, x *Sample) bool {
+	ok := expr.KnownBefore([]expr.Expr{c})
+	expr.Walk(c, func(e expr.Expr) bool {
+		switch e := e.(type) {
+		case *expr.Col:
+			ok = ok && e.Index >= 0 && e.Index < len(x.Known) && x.Known[e.Index]
+		case *expr.Func:
+			ok = ok && (e.B == nil || !e.B.Volatile)
+		}
+		return ok
+	})
+	return ok
+}
+
+func hits(ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
+	out := make([]uint64, (len(x.Rows)+63)/64)
+	for i, row := range x.Rows {
+		d, err := expr.EvalRow(ec, c, row)
+		if err != nil {
+			return nil
+		}
+		if !d.IsNull() && d.Bits() != 0 {
+			out[i/64] |= 1 << (i % 64)
+		}
+	}
+	return out
+}
+
+// enough is the number of rows of a sample from which on a part of them is a
+// sample too.
+const enough = 20
+
+// share is about the part of the rows for which all of conds are true, of those
+// for which all of given are.
+func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
+	if len(conds) == 0 {
+		return 1
+	}
+	guess, rest := 1.0, 1.0
+	var sample *Sample
+	if r.Shares != nil && r.Ctx != nil {
+		sample = r.Shares.sample(r)
+	}
+	var all []uint64
+	for _, c := range conds {
+		one := Selectivity(c, r.Scan.Table, r.Est, total)
+		var bitmap []uint64
+		if sample != nil {
+			bitmap = r.Shares.of(r, sample, c)
+		}
+		if bitmap == nil {
+			rest *= one
+			continue
+		}
+		guess *= one
+		all = and(all, bitmap)
+	}
+	if all == nil {
+		return rest
+	}
+	of := float64(len(sample.Rows))
+	if with := r.allTrue(sample, given); with != nil {
+		if n := count(with); n >= enough {
+			all, of = and(all, with), float64(n)
+		}
+	}
+	n := float64(count(all))
+	if n == 0 {
+		return rest * math.Min(guess, 0.5/of)
+	}
+	return rest * n / of
+}
+
+// allTrue are the rows for which all conditions are true; nil if one of them
+// cannot be computed, or there is none.
+func (r *Request) allTrue(x *Sample, conds []expr.Expr) (all []uint64) {
+	for _, c := range conds {
+		bitmap := r.Shares.of(r, x, c)
+		if bitmap == nil {
+			return nil
+		}
+		all = and(all, bitmap)
+	}
+	return all
+}
+
+func and(a, b []uint64) []uint64 {
+	if a == nil {
+		return b
+	}
+	out := make([]uint64, len(a))
+	for i := range a {
+		out[i] = a[i] & b[i]
+	}
+	return out
+}
+
+func count(a []uint64) int {
+	n := 0
+	for _, w := range a {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
