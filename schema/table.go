@@ -21,6 +21,9 @@ const MaxDeclaredColumnID ColumnID = 32767
 // without PRIMARY KEY. It is not visible in SQL.
 const HiddenKeyColumn = "_row_id"
 
+// AttributesName is the name of the column that has the attributes of a row.
+const AttributesName = "_attributes"
+
 // Column is a declared column.
 type Column struct {
 	ID       ColumnID `json:"id"`
@@ -45,6 +48,9 @@ type Column struct {
 	// AddedDefault is the value that rows written before the column existed
 	// have (instant ADD COLUMN); nil for NULL.
 	AddedDefault *Default `json:"added_default,omitempty"`
+	// Attributes is set for the JSON column that has the attributes of a table
+	// with dynamic columns: an object, {} where a row has none.
+	Attributes bool `json:"attributes,omitempty"`
 }
 
 // Default is a column default: a literal in MySQL's text form, NULL, or an
@@ -162,6 +168,17 @@ func (t *Table) ColumnIndex(id ColumnID) int {
 func (t *Table) ColumnByName(name string) int {
 	for i := range t.Columns {
 		if strings.EqualFold(t.Columns[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// AttributesColumn is the position of the column that has the attributes of a
+// row, -1 in a table without dynamic columns.
+func (t *Table) AttributesColumn() int {
+	for i := range t.Columns {
+		if t.Columns[i].Attributes {
 			return i
 		}
 	}

@@ -124,6 +124,9 @@ type Type struct {
 	// takes values of that system only.
 	SRID    uint32 `json:"srid,omitempty"`
 	HasSRID bool   `json:"hasSrid,omitempty"`
+	// Variant marks the type of an attribute of a row, which is JSON to what
+	// stores and orders it; no column has it.
+	Variant bool `json:"-"`
 }
 
 // Name is the type's name without lengths: DATA_TYPE of information_schema.

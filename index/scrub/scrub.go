@@ -3,7 +3,6 @@ package scrub
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sort"
 
@@ -86,6 +85,9 @@ type checker struct {
 	b      rowenc.Builder
 	// want are the keys that the rows of the chunk ask for.
 	want []expected
+	// cellKeys are the cells of the row cellsOf.
+	cellsOf  []byte
+	cellKeys map[string]bool
 }
 
 // expected is a pair that must be there.
@@ -133,12 +135,17 @@ func (c *checker) checkRow(ctx context.Context, key, val []byte) {
 		c.report.add("", key, "%v", err)
 		return
 	}
+	attributes := false
 	for i, pos := range c.rd.Cells {
+		if c.c.Columns[pos].Attributes {
+			attributes = true
+			continue
+		}
 		c.want = append(c.want, expected{key: c.c.AppendCellKey(nil, key, pos), cell: true, length: c.rd.Lengths[i]})
 	}
 	if len(c.rd.Cells) > 0 || c.c.Virtual != nil {
 		switch err := c.rd.Fetch(ctx, c.kv, key, bytes.Clone(val), c.row); {
-		case err != nil && len(c.rd.Cells) > 0:
+		case err != nil && len(c.rd.Cells) > 0 && !attributes:
 			return // the cell is reported by flush
 		case err != nil:
 			c.report.add("", key, "%v", err)
@@ -235,22 +242,21 @@ func (c *checker) cells(ctx context.Context) error {
 	type cell struct {
 		key, row []byte
 		id       uint16
+		attrs    bool
 	}
-	prefix := len(c.c.Prefix())
 	var list []cell
 	return c.visit(ctx, table.CellIndexID, func(key, _ []byte) {
 		c.report.Cells++
-		if len(key) < prefix+2 {
+		row, id, err := c.c.SplitCellKey(key)
+		if err != nil {
 			c.report.add("", key, "malformed key of a cell")
 			return
 		}
-		at := len(key) - 2
-		id := binary.BigEndian.Uint16(key[at:])
-		if c.c.Table.Column(schema.ColumnID(id)) == nil {
+		col := c.c.Table.Column(id)
+		if col == nil {
 			return // of a dropped column: never read again
 		}
-		row := append(bytes.Clone(c.c.Prefix()), key[prefix:at]...)
-		list = append(list, cell{bytes.Clone(key), row, id})
+		list = append(list, cell{bytes.Clone(key), row, uint16(id), col.Attributes})
 	}, func() error {
 		keys := make([][]byte, len(list))
 		for i := range list {
@@ -259,6 +265,12 @@ func (c *checker) cells(ctx context.Context) error {
 		err := c.kv.BatchGet(ctx, keys, func(i int, val []byte) error {
 			if val == nil {
 				c.report.add("", list[i].key, "the cell has no row")
+				return nil
+			}
+			if list[i].attrs {
+				if !c.hasCell(ctx, list[i].row, val, list[i].key) {
+					c.report.add("", list[i].key, "the row's attributes have no such cell")
+				}
 				return nil
 			}
 			r := rowenc.NewReader([]uint16{list[i].id})
@@ -273,4 +285,18 @@ func (c *checker) cells(ctx context.Context) error {
 		list = list[:0]
 		return err
 	})
+}
+
+// hasCell reports whether a row has the cell of attributes at a key; also where
+// the row cannot be read, which is reported with the row. The cells of a row
+// are asked for one after the other.
+func (c *checker) hasCell(ctx context.Context, key, val, cell []byte) bool {
+	if !bytes.Equal(c.cellsOf, key) {
+		c.cellsOf, c.cellKeys = append(c.cellsOf[:0], key...), nil
+		if c.rd.Fetch(ctx, c.kv, key, bytes.Clone(val), c.row) == nil {
+			c.cellKeys = map[string]bool{}
+			c.c.EachCell(key, c.row, func(k []byte, _ int) { c.cellKeys[string(k)] = true })
+		}
+	}
+	return c.cellKeys == nil || c.cellKeys[string(cell)]
 }

@@ -23,6 +23,8 @@ type alteration struct {
 	fresh map[schema.ColumnID]bool
 	// notNull are nullable columns that become NOT NULL: a NULL is 1138.
 	notNull map[schema.ColumnID]bool
+	// promoted are new columns that take their values from attributes.
+	promoted map[schema.ColumnID]bool
 	// numbered is the column that becomes AUTO_INCREMENT: 0 and NULL get
 	// numbers.
 	numbered schema.ColumnID
@@ -70,7 +72,7 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{},
+	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{}, promoted: map[schema.ColumnID]bool{},
 		remade: map[schema.IndexID]schema.IndexID{}, indexOnly: true}
 	a.dropUnfinished()
 	for i := range x.Specs {
@@ -114,6 +116,9 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 	}
 	if s.Kind != logical.AlterAddIndex {
 		a.indexOnly = false
+	}
+	if err := a.keepsAttributes(s); err != nil {
+		return err
 	}
 	switch s.Kind {
 	case logical.AlterAddColumn:
@@ -218,6 +223,9 @@ func (a *alteration) finish() error {
 		a.addHiddenKey()
 	}
 	if err := a.checkColumns(); err != nil {
+		return err
+	}
+	if err := a.checkAttributeNames(); err != nil {
 		return err
 	}
 	if err := checkRowSize(t, a.old); err != nil {

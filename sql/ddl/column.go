@@ -28,6 +28,9 @@ func (a *alteration) addColumn(s *logical.AlterSpec) error {
 	c.ID = a.t.NextColumnID
 	a.t.NextColumnID++
 	a.fresh[c.ID], a.changed = true, true
+	if err := a.addPromoted(&c, s); err != nil {
+		return err
+	}
 	if c.Generated != nil {
 		a.freshGenerated(&c)
 	} else {
@@ -148,6 +151,10 @@ func (a *alteration) dropColumn(s *logical.AlterSpec) error {
 		}
 		return sqlerr.CannotDropFieldOrKey(s.Name)
 	}
+	return a.dropColumnAt(i)
+}
+
+func (a *alteration) dropColumnAt(i int) error {
 	id := a.t.Columns[i].ID
 	a.changed = true
 	a.t.Columns = slices.Delete(a.t.Columns, i, i+1)

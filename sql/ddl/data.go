@@ -113,17 +113,23 @@ func (a *alteration) dropsCells(ctx context.Context) (bool, error) {
 	if len(dropped) == 0 {
 		return false, nil
 	}
+	codec, err := a.c.codec(a.old)
+	if err != nil {
+		return false, err
+	}
 	scan, err := a.c.r.Store.Latest().Scan(ctx, table.IndexSpan(a.old.ID, table.CellIndexID), storage.ScanOptions{KeyOnly: true, Cold: true})
 	if err != nil {
 		return false, err
 	}
 	defer scan.Close()
 	found := false
+	var bad error
 	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
-		if n := len(key); n > 2 {
-			found = dropped[schema.ColumnID(key[n-2])<<8|schema.ColumnID(key[n-1])]
+		var id schema.ColumnID
+		if _, id, bad = codec.SplitCellKey(key); bad == nil {
+			found = dropped[id]
 		}
-		return !found
+		return !found && bad == nil
 	})
-	return found, err
+	return found, errors.Join(err, bad)
 }

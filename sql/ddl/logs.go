@@ -41,7 +41,7 @@ func (a *alteration) setAttributes(s *logical.AlterSpec) error {
 		a.dropped = append(a.dropped, table.HistoryIndexID)
 	}
 	a.changed = true
-	return nil
+	return a.setDynamic(bind.HasDynamicColumns(s.Text))
 }
 
 // numberStream gives a change log that the alteration turns on its id.

@@ -95,13 +95,15 @@ type copier struct {
 	rules    *derive.Writer // nil: none
 	late     []bool         // new columns whose default reads the row
 	checker  *rowChecker    // nil where there are no rules
+	// promotion fills columns from attributes; nil where there are none.
+	promotion *promotion
 }
 
 func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
 	t := a.t
 	k := &copier{a: a, env: a.c.env.Types, auto: -1, hidden: -1, out: make([]value.Datum, len(t.Columns)),
 		from: make([]int, len(t.Columns)), convert: make([]bool, len(t.Columns)), defaults: make([]func(context.Context) (value.Datum, error), len(t.Columns))}
-	k.env.Write, k.env.Warn = true, a.c.env.Warn
+	k.env.Write, k.env.Warn, k.promotion = true, a.c.env.Warn, a.newPromotion()
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Generated != nil {
@@ -251,6 +253,11 @@ func (k *copier) row(ctx context.Context, old []value.Datum) ([]value.Datum, err
 			}
 		}
 		k.out[i] = d
+	}
+	if k.promotion != nil {
+		if err := k.promote(old); err != nil {
+			return nil, err
+		}
 	}
 	return k.out, k.compute()
 }

@@ -57,6 +57,11 @@ type Counters struct {
 	Pairs, Bytes, Seeks int64
 }
 
+// Plus is the sum of both.
+func (c Counters) Plus(o Counters) Counters {
+	return Counters{Pairs: c.Pairs + o.Pairs, Bytes: c.Bytes + o.Bytes, Seeks: c.Seeks + o.Seeks}
+}
+
 // Counted is implemented by operators and look-ups of a Source that count, for
 // EXPLAIN ANALYZE.
 type Counted interface {

@@ -114,6 +114,9 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 	if err := rejectGeometry(name, args); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(name, "bit_") || name == "st_collect" {
+		args = convertVariants(args, VariantText)
+	}
 	a := &Agg{Name: name, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
 	want := 1
 	switch name {

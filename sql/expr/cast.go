@@ -50,6 +50,12 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	if explicit && to.ID == schema.TypeGeometry {
 		return nil, sqlerr.NotSupported("CAST AS geometry")
 	}
+	switch {
+	case to.Variant:
+		return NewVariant(arg), nil
+	case IsVariant(arg):
+		return variantAs(arg, to, explicit), nil
+	}
 	if !explicit && sameForm(arg.Type(), to) {
 		return arg, nil
 	}

@@ -94,6 +94,19 @@ func NewBetween(env *BindEnv, a, low, high Expr) (Expr, error) {
 	if err := rejectRows([]Expr{a, low, high}); err != nil {
 		return nil, err
 	}
+	if hasVariant([]Expr{a, low, high}) {
+		return WithValue(a, func(a Expr) (Expr, error) {
+			lo, err := NewFunc(env, ">=", a, low)
+			if err != nil {
+				return nil, err
+			}
+			hi, err := NewFunc(env, "<=", a, high)
+			if err != nil {
+				return nil, err
+			}
+			return NewFunc(env, "and", lo, hi)
+		})
+	}
 	for _, bound := range []*Expr{&low, &high} {
 		var err error
 		// Beside a YEAR column that is no first operand, 1 is no 2001.

@@ -93,6 +93,22 @@ func (e *Func) String() string {
 		}
 	case "json_doc", "json_of", "json_scalar", "as_bits", "full_year", "pad_char":
 		return a(0) // conversions without a syntax of their own
+	case "attribute":
+		if c, ok := e.Args[0].(*Col); ok && c.Table != "" {
+			return c.Table + "." + e.Extra.(string)
+		}
+		return e.Extra.(string)
+	case "attribute_as":
+		if spec, ok := e.Extra.(*castSpec); ok && spec.explicit {
+			return "cast(" + a(0) + " as " + castTarget(e.T) + ")"
+		}
+		return a(0)
+	case "attribute_document", "attribute_number":
+		return a(0)
+	case "attribute_arith":
+		return "(" + a(0) + " " + e.Extra.(arithOp).name + " " + a(1) + ")"
+	case "attribute_order":
+		return "compare(" + a(0) + "," + a(1) + ")"
 	case "let":
 		return a(1)
 	case "let_value":

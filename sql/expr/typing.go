@@ -277,6 +277,17 @@ func toDecimal(env *BindEnv, e Expr) (Expr, error) {
 //	x  anything
 func convertArg(env *BindEnv, class byte, e Expr) (Expr, error) {
 	t := e.Type()
+	if t.Variant {
+		switch class {
+		case 'v', 'x':
+			return e, nil
+		case 'j':
+			return mustLookup("attribute_document").call("attribute_document", []Expr{e}, jsonType(), true, nil), nil
+		case 'f', 'n', 'B':
+			return variantAs(e, doubleType(), false), nil
+		}
+		return convertArg(env, class, VariantText(e))
+	}
 	switch class {
 	case 's':
 		if t.IsString() {

@@ -97,6 +97,7 @@ func (h *shim) repair() (changed bool, err error) {
 			return false, err
 		}
 		h.visibility()
+		h.fromAttributes()
 	case "EXPLAIN", "DESCRIBE", "DESC":
 		h.explain()
 		h.describeLike()

@@ -9,7 +9,21 @@ import "strings"
 const (
 	InvisibleColumn   = "__sqlots invisible"
 	SetVisibilityFunc = "__sqlots_set"
+	// FromAttributes marks ADD COLUMN … FROM ATTRIBUTES.
+	FromAttributes = "__sqlots from attributes"
 )
+
+// fromAttributes rewrites FROM ATTRIBUTES behind the definition of a column.
+func (h *shim) fromAttributes() {
+	if !h.words(0, "ALTER", "TABLE") {
+		return
+	}
+	for i := range h.toks {
+		if h.words(i, "FROM", "ATTRIBUTES") {
+			h.replace(i, i+1, "SECONDARY_ENGINE_ATTRIBUTE='"+FromAttributes+"'")
+		}
+	}
+}
 
 // visibility rewrites VISIBLE and INVISIBLE of columns.
 func (h *shim) visibility() {

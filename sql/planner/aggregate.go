@@ -24,7 +24,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		aggs, aggCols = append(aggs, a), append(aggCols, n.AggCols[i])
 		reads = append(reads, expr.AggInputs(a)...)
 	}
-	need := addReads(nil, reads...)
+	need := p.addReads(nil, reads...)
 	hash, err := p.build(n.Input, request{cols: need})
 	if err != nil {
 		return rel{}, err

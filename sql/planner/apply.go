@@ -11,7 +11,7 @@ import (
 // apply runs the right side for each left row, in their order.
 func (p *planner) apply(n *logical.Apply, req request) (rel, error) {
 	left := req
-	left.cols = addReads(addReads(req.cols, n.On...), n.Params...)
+	left.cols = p.addReads(p.addReads(req.cols, n.On...), n.Params...)
 	if n.Kind != logical.JoinLeft {
 		left.limit, left.limitExpr = 0, nil
 	}
@@ -21,7 +21,7 @@ func (p *planner) apply(n *logical.Apply, req request) (rel, error) {
 	}
 	workers := p.opts.Parallelism
 	p.opts.Parallelism = 1
-	r, err := p.build(n.Right, request{cols: addReads(req.cols, n.On...)})
+	r, err := p.build(n.Right, request{cols: p.addReads(req.cols, n.On...)})
 	p.opts.Parallelism = workers
 	if err != nil {
 		return rel{}, err

@@ -142,15 +142,22 @@ func (p *planner) layout(r rel, cols []logical.Column) rel {
 	return r
 }
 
-func addReads(set map[expr.ColID]bool, list ...expr.Expr) map[expr.ColID]bool {
+// addReads adds what expressions read. Of attributes that are read by name
+// their marks are added, see attributes.go.
+func (p *planner) addReads(set map[expr.ColID]bool, list ...expr.Expr) map[expr.ColID]bool {
 	out := make(map[expr.ColID]bool, len(set)+4)
 	for id := range set {
 		out[id] = true
 	}
 	for _, e := range list {
 		expr.Walk(e, func(x expr.Expr) bool {
+			if c, name, ok := attributeOf(x); ok {
+				out[c.ID], out[p.attributeMark(c.ID, name)] = true, true
+				return false
+			}
 			if c, ok := x.(*expr.Col); ok {
 				out[c.ID] = true
+				markWhole(out, c.ID, c.T)
 			}
 			return true
 		})
@@ -163,7 +170,7 @@ func (p *planner) filter(n *logical.Filter, req request) (rel, error) {
 		return p.scan(s, n.Conds, req)
 	}
 	inner := req
-	inner.cols = addReads(req.cols, n.Conds...)
+	inner.cols = p.addReads(req.cols, n.Conds...)
 	inner.limit, inner.limitExpr = 0, nil
 	in, err := p.build(n.Input, inner)
 	if err != nil {
@@ -193,7 +200,7 @@ func (p *planner) project(n *logical.Project, req request) (rel, error) {
 			exprs, cols = append(exprs, n.Exprs[i]), append(cols, c)
 		}
 	}
-	inner := request{cols: addReads(nil, exprs...), order: orderThrough(req.order, n)}
+	inner := request{cols: p.addReads(nil, exprs...), order: orderThrough(req.order, n)}
 	if len(inner.order) == len(req.order) {
 		inner.limit, inner.limitExpr = req.limit, req.limitExpr
 	} else {

@@ -24,7 +24,7 @@ func (p *planner) join(n *logical.Join, req request) (rel, error) {
 		return p.innerJoin(n, req)
 	}
 	left := req
-	left.cols = addReads(req.cols, n.On...)
+	left.cols = p.addReads(req.cols, n.On...)
 	if n.Kind != logical.JoinLeft {
 		left.limit, left.limitExpr = 0, nil
 	} // each left row of an outer join gives a row at least
@@ -151,7 +151,7 @@ func (p *planner) innerJoin(n *logical.Join, req request) (rel, error) {
 	if len(items) > maxTables {
 		return rel{}, sqlerr.TooManyTables(maxTables)
 	}
-	g := newGraph(items, conds, addReads(req.cols, conds...))
+	g := newGraph(items, conds, p.addReads(req.cols, conds...))
 	var best rel
 	var err error
 	if straight || len(items) > maxExhaustive {

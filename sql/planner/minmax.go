@@ -65,7 +65,7 @@ func (p *planner) extreme(input logical.Node, a *expr.Agg, out logical.Column) (
 		input = &logical.Filter{Input: s, Conds: append(append([]expr.Expr(nil), conds...), notNull)}
 	}
 	one := expr.NewConst(value.Uint(1), schema.Type{ID: schema.TypeBigInt, Unsigned: true, Len: 20, Collation: schema.CollationBinary})
-	in, err := p.build(input, request{cols: addReads(nil, c), order: []orderKey{{id: c.ID, desc: a.Name == "max"}}, limit: 1, limitExpr: one})
+	in, err := p.build(input, request{cols: p.addReads(nil, c), order: []orderKey{{id: c.ID, desc: a.Name == "max"}}, limit: 1, limitExpr: one})
 	if err != nil || !in.ordered {
 		return rel{}, false, err
 	}

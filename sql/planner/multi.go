@@ -16,11 +16,11 @@ func (p *planner) multiUpdate(s *logical.MultiUpdate) (*physical.Plan, error) {
 		scans = append(scans, t.Scan)
 		for _, a := range t.Assignments {
 			if a.Value != nil {
-				reads = addReads(reads, a.Value)
+				reads = p.addReads(reads, a.Value)
 			}
 		}
 		if t.Check != nil {
-			reads = addReads(reads, t.Check.Conds...)
+			reads = p.addReads(reads, t.Check.Conds...)
 		}
 	}
 	plan, cols, err := p.multiInput(s.Input, scans, reads)

@@ -53,7 +53,7 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 			order = append(order, orderKey{id: c.ID, desc: k.Desc})
 		}
 	}
-	cols := addReads(req.cols, keyExprs...)
+	cols := p.addReads(req.cols, keyExprs...)
 	limit, total := p.limitRows(count, offset)
 	var natural rel
 	var err error

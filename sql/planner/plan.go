@@ -102,6 +102,8 @@ type planner struct {
 	// deletes: the change removes its rows, and reads of them no more than it
 	// has to.
 	deletes bool
+	// marks are those of attributes that are read by name.
+	marks map[attributeName]expr.ColID
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
 }
@@ -355,6 +357,7 @@ func idSet(cols []logical.Column) map[expr.ColID]bool {
 	m := make(map[expr.ColID]bool, len(cols))
 	for _, c := range cols {
 		m[c.ID] = true
+		markWhole(m, c.ID, c.T)
 	}
 	return m
 }

@@ -14,13 +14,13 @@ import (
 // out group by group, each sum behind what it sums up, which is no order that
 // a consumer could ask for.
 func (p *planner) rollup(n *logical.Rollup, req request) (rel, error) {
-	need := addReads(nil, n.GroupBy...)
+	need := p.addReads(nil, n.GroupBy...)
 	var aggs []*expr.Agg
 	cols := append(append([]logical.Column(nil), n.GroupCols...), n.Rolled)
 	for i, a := range n.Aggs {
 		if req.cols[n.AggCols[i].ID] {
 			aggs, cols = append(aggs, a), append(cols, n.AggCols[i])
-			need = addReads(need, expr.AggInputs(a)...)
+			need = p.addReads(need, expr.AggInputs(a)...)
 		}
 	}
 	sort := &logical.Sort{Input: n.Input}

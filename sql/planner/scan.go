@@ -168,6 +168,9 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		Latest: isChange || lock,
 		Args:   s.Args,
 	}
+	if !isChange {
+		scan.Attributes = p.attributesRead(s, req, path.Conditions())
+	}
 	if isChange && p.deletes {
 		scan.Unread = unread(t, read, path)
 	}

@@ -29,11 +29,11 @@ func (p *planner) window(n *logical.Window, req request) (rel, error) {
 		return p.build(n.Input, request{cols: inner.cols, order: req.order})
 	}
 	for _, f := range funcs {
-		inner.cols = addReads(inner.cols, f.Inputs()...)
+		inner.cols = p.addReads(inner.cols, f.Inputs()...)
 	}
-	inner.cols = addReads(inner.cols, n.PartitionBy...)
+	inner.cols = p.addReads(inner.cols, n.PartitionBy...)
 	for _, k := range n.OrderBy {
-		inner.cols = addReads(inner.cols, k.Expr)
+		inner.cols = p.addReads(inner.cols, k.Expr)
 	}
 	order := windowOrder(n, req.order)
 	in, err := p.windowInput(n, order, inner, req)

@@ -24,7 +24,8 @@ import (
 const maxReplans = 10
 
 func (s *Session) typesEnv() types.Env {
-	return types.Env{Mode: s.vars.mode, Loc: s.vars.loc, Now: s.now(), Warn: s.warn}
+	return types.Env{Mode: s.vars.mode, Loc: s.vars.loc, Now: s.now(), Warn: s.warn,
+		MaxAttributes: s.vars.maxAttributes, MaxAttributeSize: s.vars.maxAttributeSize}
 }
 
 // exprCtx is the evaluation state of a statement.

@@ -96,12 +96,14 @@ type vars struct {
 	memoryLimit int64
 	spillOver   int64
 	txnLimit    int64
-	parallelism int
-	batchSize   int
-	selectLimit uint64
-	divDigits   int // div_precision_increment
-	disabled    map[string]bool
-	invisible   bool // invisible indexes may be used
+	// Bounds of the attributes of a row.
+	maxAttributes, maxAttributeSize int
+	parallelism                     int
+	batchSize                       int
+	selectLimit                     uint64
+	divDigits                       int // div_precision_increment
+	disabled                        map[string]bool
+	invisible                       bool // invisible indexes may be used
 	// switches is optimizer_switch, empty for its default.
 	switches   string
 	durability storage.Durability
@@ -328,6 +330,7 @@ func (v *vars) refresh() {
 	v.memoryLimit = int64(v.number("sqlots_query_memory_limit"))
 	v.spillOver = int64(v.number("sqlots_spill_over"))
 	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))
+	v.maxAttributes, v.maxAttributeSize = int(v.number("sqlots_max_attributes")), int(v.number("sqlots_max_attribute_size"))
 	v.parallelism = int(v.number("sqlots_parallelism"))
 	v.batchSize = int(v.number("sqlots_batch_size"))
 	v.selectLimit = v.number("sql_select_limit")

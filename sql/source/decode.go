@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -29,6 +30,15 @@ type decoder struct {
 	cellBytes int
 	buf       []byte
 	ints      []int64 // of a row, with readPlan.ints
+	attrs     *rowenc.AttributeReader
+	blocks    []blockRef
+}
+
+// blockRef are attributes some of which stand in cells.
+type blockRef struct {
+	row, out int
+	key      []byte
+	block    []byte
 }
 
 // cellRef is a value that stands in a cell of its own.
@@ -48,7 +58,9 @@ func (d *decoder) init(p *readPlan) {
 }
 
 // begin starts a batch.
-func (d *decoder) begin() { d.cells, d.keys, d.cellBytes = d.cells[:0], d.keys[:0], 0 }
+func (d *decoder) begin() {
+	d.cells, d.keys, d.cellBytes, d.blocks = d.cells[:0], d.keys[:0], 0, d.blocks[:0]
+}
 
 // pair decodes a row or an entry into row i.
 func (d *decoder) pair(key, val []byte, i int) error {
@@ -223,6 +235,10 @@ func (d *decoder) fields(key, row []byte, i int) error {
 		ok := true
 		switch st {
 		case rowenc.Value:
+			if f.attributes {
+				ok = d.addAttributes(key, f, b, v, i)
+				break
+			}
 			ok = setField(v, i, f.kind, b)
 		case rowenc.Null:
 			setNull(v, i)
@@ -278,5 +294,26 @@ func (d *decoder) addCell(key []byte, f *field, b []byte, v *vec.Vec, i int) boo
 	at := len(d.keys)
 	d.keys = append(d.keys, key...)
 	d.cells = append(d.cells, cellRef{row: i, out: f.out, pos: f.pos, length: int(n), at: at, end: len(d.keys)})
+	return true
+}
+
+// addAttributes decodes the wanted attributes into row i, or notes that they
+// have to be fetched; false when they are malformed.
+func (d *decoder) addAttributes(key []byte, f *field, block []byte, v *vec.Vec, i int) bool {
+	if d.attrs == nil {
+		d.attrs = rowenc.NewAttributeReader(d.plan.attributes)
+	}
+	if d.attrs.Reset(block) != nil {
+		return false
+	}
+	if len(d.attrs.Cells) > 0 {
+		v.Bytes[i] = nil
+		for _, w := range d.attrs.Cells {
+			d.cellBytes += w.Length
+		}
+		d.blocks = append(d.blocks, blockRef{row: i, out: f.out, key: bytes.Clone(key), block: bytes.Clone(block)})
+		return true
+	}
+	v.Bytes[i] = v.Own(d.attrs.Object())
 	return true
 }

@@ -41,7 +41,7 @@ func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walke
 	if err := op.gather.init(s, ec, k, n, n.IndexFilter); err != nil {
 		return nil, err
 	}
-	p, err := k.plan(nil, n.Read, nil)
+	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (o *fetchOp) read(ctx context.Context, keys [][]byte, fn func(i int, val []
 // Counters implements Counted.
 func (o *fetchOp) Counters() Counters {
 	c := o.gather.walker.count
-	return Counters{Pairs: c.Pairs + o.count.Pairs, Bytes: c.Bytes + o.count.Bytes, Seeks: c.Seeks + o.count.Seeks}
+	return c.Plus(o.count).Plus(o.gather.sieve.count).Plus(o.sieve.count)
 }
 
 // Close implements exec.Operator.

@@ -50,7 +50,7 @@ func (g *gatherer) init(s *Source, ec *expr.Ctx, k *tableCodec, n *physical.Scan
 			return true
 		})
 	}
-	p, err := k.plan(n.Index, n.Read, want)
+	p, err := k.plan(n.Index, n.Read, want, n.Attributes)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 	w.reader = s.env.Txn.Latest()
 	op.gather.walker = w
 	filters := n.IndexFilter
-	p, err := k.plan(nil, n.Read, nil)
+	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,9 @@ func (o *lockedOp) collect(ctx context.Context) error {
 }
 
 // Counters implements Counted.
-func (o *lockedOp) Counters() Counters { return o.gather.walker.count }
+func (o *lockedOp) Counters() Counters {
+	return o.gather.walker.count.Plus(o.gather.sieve.count).Plus(o.sieve.count)
+}
 
 // Close implements exec.Operator.
 func (o *lockedOp) Close() error { return o.gather.walker.close() }

@@ -139,7 +139,7 @@ func (l *lookup) plans(ec *expr.Ctx, k *tableCodec) error {
 				return true
 			})
 		}
-		p, err := k.plan(x, n.Read, want)
+		p, err := k.plan(x, n.Read, want, n.Attributes)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (l *lookup) plans(ec *expr.Ctx, k *tableCodec) error {
 		l.first.init(ec, p, newZone(l.src.env.Loc), n.IndexFilter)
 		x = nil
 	}
-	p, err := k.plan(x, n.Read, nil)
+	p, err := k.plan(x, n.Read, nil, n.Attributes)
 	if err != nil {
 		return err
 	}
@@ -555,7 +555,9 @@ func (l *locker) lockAll(ctx context.Context, keys [][]byte, fn func(i int, val 
 }
 
 // Counters implements Counted.
-func (l *lookup) Counters() Counters { return l.count }
+func (l *lookup) Counters() Counters {
+	return l.count.Plus(l.first.count).Plus(l.out.count)
+}
 
 // Close implements exec.Lookup.
 func (l *lookup) Close() error { return nil }

@@ -27,7 +27,7 @@ type looseOp struct {
 var _ Counted = (*looseOp)(nil)
 
 func (s *Source) newLoose(ec *expr.Ctx, k *tableCodec, n *physical.Scan, in walker, space *keySpace) (exec.Operator, error) {
-	p, err := k.plan(n.Index, n.Read, nil)
+	p, err := k.plan(n.Index, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (o *looseOp) add(ctx context.Context, span storage.Span, last bool) error {
 }
 
 // Counters implements Counted.
-func (o *looseOp) Counters() Counters { return o.walk.count }
+func (o *looseOp) Counters() Counters { return o.walk.count.Plus(o.sieve.count) }
 
 // Close implements exec.Operator.
 func (o *looseOp) Close() error {

@@ -178,8 +178,7 @@ var _ Counted = (*mergedOp)(nil)
 func (o *mergedOp) Counters() Counters {
 	c := o.m.count
 	if in, ok := o.Operator.(Counted); ok {
-		d := in.Counters()
-		c.Pairs, c.Bytes, c.Seeks = c.Pairs+d.Pairs, c.Bytes+d.Bytes, c.Seeks+d.Seeks
+		c = c.Plus(in.Counters())
 	}
 	return c
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/sqlots/sqlots/schema"
@@ -29,6 +30,7 @@ type readPlan struct {
 	needValue    bool
 	outs         int       // outputs that were asked for; the others are for virtual ones
 	virtual      []virtual // outputs that are computed, in order
+	attributes   []string  // that are read by name; nil for all
 	scans        sync.Pool // of *scanOp that read by this plan
 }
 
@@ -90,6 +92,9 @@ type field struct {
 	pos   int // in the table
 	kind  value.Kind
 	added value.Datum
+	// attributes: the value is an object of attributes, those of
+	// readPlan.attributes.
+	attributes bool
 }
 
 // add maps the part of column pos to an output, and extends the plan up to it.
@@ -103,8 +108,8 @@ func (k *keyPlan) add(all []table.Part, i, out int) {
 
 // plan finds or makes the plan for reading the columns at positions read from
 // x (nil: from rows). Outputs for which want is false are left alone; nil wants
-// all.
-func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, error) {
+// all. Of attributes those of the names are read, nil for all.
+func (k *tableCodec) plan(x *schema.Index, read []int, want []bool, attributes []string) (*readPlan, error) {
 	var room [128]byte
 	key := room[:0]
 	id := schema.PrimaryIndexID
@@ -119,13 +124,16 @@ func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, 
 		}
 		key = binary.LittleEndian.AppendUint16(key, w)
 	}
+	for _, name := range attributes {
+		key = append(append(key, 0xFF, byte(len(name)), byte(len(name)>>8)), name...)
+	}
 	k.mu.RLock()
 	p := k.plans[string(key)]
 	k.mu.RUnlock()
 	if p != nil {
 		return p, nil
 	}
-	p, err := newReadPlan(k, x, read, want)
+	p, err := newReadPlan(k, x, read, want, attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +149,9 @@ func (k *tableCodec) plan(x *schema.Index, read []int, want []bool) (*readPlan, 
 // maxPlans bounds the plans kept for a table.
 const maxPlans = 500
 
-func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool) (*readPlan, error) {
+func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool, attributes []string) (*readPlan, error) {
 	c := k.Codec
-	p := &readPlan{codec: c, outs: len(read)}
+	p := &readPlan{codec: c, outs: len(read), attributes: slices.Clone(attributes)}
 	if x == nil && c.Virtual != nil {
 		read, want = p.addVirtual(k.rules, read, want)
 	}
@@ -186,7 +194,7 @@ func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool) (*read
 
 func (p *readPlan) addField(out, pos int) {
 	col := &p.codec.Columns[pos]
-	p.fields = append(p.fields, field{out: out, pos: pos, kind: col.Kind, added: col.Added})
+	p.fields = append(p.fields, field{out: out, pos: pos, kind: col.Kind, added: col.Added, attributes: col.Attributes && p.x == nil})
 }
 
 func (p *readPlan) addRow(out, pos int) {
@@ -195,7 +203,7 @@ func (p *readPlan) addRow(out, pos int) {
 		p.key.add(p.codec.Key, col.KeyPart, out)
 		return
 	}
-	p.large[out] = col.MayBeCell && maxBytes(p.codec.Table.Columns[pos].Type) > table.CellThreshold
+	p.large[out] = col.Attributes || col.MayBeCell && maxBytes(p.codec.Table.Columns[pos].Type) > table.CellThreshold
 	p.addField(out, pos)
 }
 

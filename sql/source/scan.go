@@ -91,7 +91,7 @@ func (s *Source) open(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, l
 	case n.Index != nil && n.Lookup:
 		return s.newFetch(ec, k, n, w, limit)
 	}
-	p, err := k.plan(n.Index, n.Read, nil)
+	p, err := k.plan(n.Index, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (h *scanHandle) Counters() Counters {
 	if h.op == nil {
 		return Counters{}
 	}
-	return h.op.walker.count
+	return h.op.walker.count.Plus(h.op.sieve.count)
 }
 
 // Close implements exec.Operator.

@@ -29,6 +29,7 @@ type sieve struct {
 	virtual      *expr.Ctx // where virtual columns are computed; nil until then
 	narrow       vec.Batch // see result
 	unread       []bool    // physical.Scan.Unread
+	count        Counters  // of cells
 }
 
 // init prepares s for a plan. filters refer to the plan's outputs.
@@ -67,7 +68,8 @@ func (s *sieve) setUp(ec *expr.Ctx, z zone, filters ...[]expr.Expr) {
 // drop forgets the statement, and the memory of byte values: what they were
 // passed to may still hold them.
 func (s *sieve) drop() {
-	s.ec, s.zone, s.virtual = nil, zone{}, nil
+	s.ec, s.zone, s.virtual, s.count = nil, zone{}, nil, Counters{}
+	s.dec.blocks = nil
 	clear(s.light)
 	clear(s.heavy)
 	for i := range s.vecs {
@@ -137,6 +139,11 @@ func (s *sieve) finish(ctx context.Context, kv storage.Reader) (*vec.Batch, erro
 			return nil, err
 		}
 	}
+	if len(s.dec.blocks) > 0 {
+		if err := s.fetchAttributes(ctx, kv); err != nil {
+			return nil, err
+		}
+	}
 	if len(s.dec.plan.virtual) > 0 {
 		if err := s.compute(); err != nil {
 			return nil, err
@@ -197,16 +204,47 @@ func (s *sieve) fetchCells(ctx context.Context, kv storage.Reader) error {
 	for i := range list {
 		keys[i] = list[i].key
 	}
+	s.count.Seeks += int64(len(keys))
 	return kv.BatchGet(ctx, keys, func(i int, val []byte) error {
 		ref := list[i].ref
 		if val == nil || len(val) != ref.length {
 			return s.dec.corrupt(s.dec.keys[ref.at:ref.end], fmt.Errorf("%w: the cell of column %s is missing or damaged",
 				storage.ErrCorruption, c.Table.Columns[ref.pos].Name))
 		}
+		s.count.Pairs++
+		s.count.Bytes += int64(len(keys[i]) + len(val))
 		v := s.batch.Cols[ref.out]
 		v.Bytes[ref.row] = v.Own(val)
 		return nil
 	})
+}
+
+// fetchAttributes reads the attributes of the live rows that stand in cells.
+func (s *sieve) fetchAttributes(ctx context.Context, kv storage.Reader) error {
+	var live [vec.MaxRows]bool
+	for r := range s.batch.Live() {
+		live[s.batch.Row(r)] = true
+	}
+	ar := s.dec.attrs
+	for i := range s.dec.blocks {
+		ref := &s.dec.blocks[i]
+		if !live[ref.row] {
+			continue
+		}
+		if err := ar.Reset(ref.block); err != nil {
+			return s.dec.corrupt(ref.key, err)
+		}
+		read, err := s.dec.plan.codec.FillAttributes(ctx, kv, ref.key, ar)
+		if err != nil {
+			return err
+		}
+		s.count.Pairs += read.Cells
+		s.count.Seeks += read.Cells
+		s.count.Bytes += read.Bytes
+		v := s.batch.Cols[ref.out]
+		v.Bytes[ref.row] = v.Own(ar.Object())
+	}
+	return nil
 }
 
 // pace is how large the batches of a scan are: small first, so that a LIMIT

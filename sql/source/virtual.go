@@ -31,6 +31,8 @@ func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]i
 	if want != nil {
 		want = slices.Clone(want)
 	}
+	attrs := t.AttributesColumn()
+	_, shared := outOf[attrs]
 	// Each step reads only what stands before it, so all that a column needs is
 	// known when the steps are visited backwards.
 	for i := len(rules.Steps) - 1; i >= 0; i-- {
@@ -48,6 +50,9 @@ func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]i
 				}
 			}
 		}
+		if slices.Contains(s.Reads, attrs) && (!shared || p.attributes != nil) {
+			p.attributes, shared = addAttributes(p.attributes, s.Expr), true
+		}
 		e := expr.Map(s.Expr, func(e expr.Expr) expr.Expr {
 			if c, ok := e.(*expr.Col); ok {
 				placed := *c
@@ -60,6 +65,30 @@ func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]i
 	}
 	slices.Reverse(p.virtual)
 	return read, want
+}
+
+// addAttributes adds the names of the attributes that e reads; nil, all of
+// them, when it reads the object itself.
+func addAttributes(names []string, e expr.Expr) []string {
+	names = slices.Clone(names)
+	if names == nil {
+		names = []string{}
+	}
+	whole := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if _, name, ok := expr.AsAttribute(x); ok {
+			names = append(names, name)
+			return false
+		}
+		if c, ok := x.(*expr.Col); ok && c.T.ID == schema.TypeJSON {
+			whole = true
+		}
+		return true
+	})
+	if whole {
+		return nil
+	}
+	return names
 }
 
 // compute computes the virtual outputs of the live rows.

@@ -255,6 +255,16 @@ func UnknownCharset(name string) *Error {
 // TooManyColumns: 1117.
 func TooManyColumns() *Error { return New(1117, "HY000", "Too many columns") }
 
+// TooManyAttributes is 1117 for a row.
+func TooManyAttributes(limit int) *Error {
+	return New(1117, "HY000", "Too many columns: a row has at most %d attributes (sqlots_max_attributes)", limit)
+}
+
+// AttributeTooLarge is 1118 for a value of an attribute.
+func AttributeTooLarge(name string, limit int) *Error {
+	return New(1118, "42000", "Row size too large. The maximum size of a value is %d bytes (sqlots_max_attribute_size), attribute '%s' has more", limit, name)
+}
+
 // WrongValueCount: 1136; row counts from 1.
 func WrongValueCount(row int) *Error {
 	return New(1136, "21S01", "Column count doesn't match value count at row %d", row)

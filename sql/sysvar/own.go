@@ -53,6 +53,8 @@ func own() []*Def {
 		stringVar("sqlots_load_token", ScopeSession, "", checkLoadToken),
 		integer("sqlots_spill_over", ScopeSession, 0, 1<<62, 0),
 		integer("sqlots_max_transaction_size", ScopeBoth, 1<<10, 1<<62, 1<<30),
+		integer("sqlots_max_attributes", ScopeBoth, 1, 65535, 65535),
+		integer("sqlots_max_attribute_size", ScopeBoth, 1<<10, 6<<20-1, 2<<20),
 		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(cores)),
 		integer("sqlots_batch_size", ScopeBoth, 1, 1024, 1024),
 		readonlyInt("lower_case_table_names", 0),

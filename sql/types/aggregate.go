@@ -165,6 +165,8 @@ func unify2(a, b schema.Type) schema.Type {
 		return b
 	case b.ID == schema.TypeNull:
 		return a
+	case a.Variant || b.Variant:
+		return Variant
 	case a.ID == b.ID && (a.IsTemporal()):
 		a.Scale = max(a.Scale, b.Scale)
 		return a

@@ -53,6 +53,9 @@ type Env struct {
 	// Restoring is set while a dump is loaded: a value for a generated column
 	// is left out with a warning. mariadb-dump writes them.
 	Restoring bool
+	// MaxAttributes and MaxAttributeSize bound the attributes of a row; 0 for
+	// the defaults.
+	MaxAttributes, MaxAttributeSize int
 	// Warn takes a diagnostic; nil drops it.
 	Warn func(w sqlerr.Warning)
 }

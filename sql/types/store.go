@@ -60,7 +60,11 @@ func Store(env *Env, d value.Datum, from schema.Type, col *schema.Column, row in
 	case schema.TypeSet:
 		return s.set(d, from)
 	case schema.TypeJSON:
-		return s.json(d, from)
+		d, err := s.json(d, from)
+		if err == nil && col.Attributes {
+			return s.attributes(d)
+		}
+		return d, err
 	case schema.TypeGeometry:
 		return s.geometry(d, from)
 	}

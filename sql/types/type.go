@@ -21,6 +21,8 @@ var (
 	Date = schema.Type{ID: schema.TypeDate, Len: schema.UnspecifiedLength, Collation: schema.CollationBinary}
 	// JSON is JSON.
 	JSON = schema.Type{ID: schema.TypeJSON, Len: schema.UnspecifiedLength, Collation: schema.CollationUTF8MB4Bin}
+	// Variant is a JSON value that behaves as what it is; see package expr.
+	Variant = schema.Type{ID: schema.TypeJSON, Len: schema.UnspecifiedLength, Collation: schema.CollationUTF8MB4Bin, Variant: true}
 )
 
 // Geometry is GEOMETRY of any kind.

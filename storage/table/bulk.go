@@ -83,6 +83,12 @@ func (b *Bulk) Add(row []value.Datum) error {
 			return err
 		}
 	}
+	for _, cell := range m.attrs.Cells {
+		w.buf = w.c.appendAttributeKey(w.buf[:0], m.rowKey(), cell.Suffix)
+		if err := b.add(CellIndexID, w.buf, cell.Value); err != nil {
+			return err
+		}
+	}
 	if !w.c.hasCell {
 		return nil
 	}

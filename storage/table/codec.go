@@ -29,6 +29,9 @@ type Column struct {
 	Scale int
 	// Virtual columns are in no row: Codec.Virtual computes them.
 	Virtual bool
+	// Attributes: the value is stored as rowenc.Attributes, with cells of its
+	// own.
+	Attributes bool
 }
 
 // explicitNull reports whether NULL must be told from absence.
@@ -57,6 +60,7 @@ type Codec struct {
 	prefix  []byte // of rows
 	cells   []byte // of cells
 	hasCell bool   // some column may be a cell
+	attrs   int    // position of the column of attributes, -1 for none
 }
 
 // DefaultFunc gives the value of a column in rows older than the column
@@ -67,7 +71,7 @@ type DefaultFunc func(c *schema.Column) (value.Datum, error)
 // with a default.
 func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
 	c := &Codec{
-		Table:  t,
+		Table: t, attrs: t.AttributesColumn(),
 		prefix: TablePrefix(nil, t.ID, schema.PrimaryIndexID), cells: TablePrefix(nil, t.ID, CellIndexID),
 	}
 	if len(t.PrimaryKey) == 0 {
@@ -80,6 +84,10 @@ func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
 		k := c.Columns[i].Kind
 		c.Columns[i].Virtual = col.IsVirtual()
 		c.Columns[i].MayBeCell = (k == value.KindBytes || k == value.KindJSON) && !t.IsPrimaryKeyPart(col.ID) && !col.IsVirtual()
+		if col.Attributes {
+			c.Columns[i].MayBeCell, c.Columns[i].Attributes, c.Columns[i].Added = false, true, noAttributes
+			continue
+		}
 		if d := col.AddedDefault; d != nil && !d.Null {
 			if added == nil {
 				return nil, fmt.Errorf("column %s.%s: no way to evaluate its default", t.Name, col.Name)
@@ -163,11 +171,20 @@ func (c *Codec) isCell(pos int, d value.Datum) bool {
 // AppendRow appends the value of a row. Of large values only the length is in
 // it: their cells are the writer's.
 func (c *Codec) AppendRow(dst []byte, b *rowenc.Builder, row []value.Datum) []byte {
+	return c.appendRow(dst, b, row, c.attributesOf(row).Block)
+}
+
+// appendRow is AppendRow of a row whose attributes are encoded.
+func (c *Codec) appendRow(dst []byte, b *rowenc.Builder, row []value.Datum, attrs []byte) []byte {
 	b.Reset()
 	for _, pos := range c.stored {
 		d := row[pos]
 		col := &c.Columns[pos]
 		switch {
+		case col.Attributes:
+			if len(attrs) > 0 {
+				b.Datum(col.ID, value.Bytes(attrs))
+			}
 		case d.IsNull():
 			if col.explicitNull() {
 				b.Datum(col.ID, d)
@@ -195,6 +212,7 @@ type RowReader struct {
 	Cells   []int
 	Lengths []int
 	virtual func(row []value.Datum) error
+	attrs   *rowenc.AttributeReader
 }
 
 // NewRowReader makes a reader of whole rows.
@@ -249,6 +267,12 @@ func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
 		ok := true
 		switch st {
 		case rowenc.Value:
+			if col.Attributes {
+				if err := r.decodeAttributes(b, row); err != nil {
+					return c.corrupt(key, err.Error())
+				}
+				continue
+			}
 			row[pos], ok = rowenc.Datum(b, col.Kind)
 		case rowenc.Null:
 			row[pos] = value.Null
@@ -277,6 +301,13 @@ func (r *RowReader) Fetch(ctx context.Context, kv storage.Reader, key, val []byt
 		return err
 	}
 	for i, pos := range r.Cells {
+		if pos == r.c.attrs {
+			if err := r.c.fillAttributes(ctx, kv, key, r.attrs); err != nil {
+				return err
+			}
+			row[pos] = value.JSONOf(r.attrs.Object())
+			continue
+		}
 		b, err := r.c.Cell(ctx, kv, key, pos, r.Lengths[i])
 		if err != nil {
 			return err

@@ -136,6 +136,7 @@ type image struct {
 	key     int // end of the row's key, which starts buf
 	val     int // end of the row's value
 	entries []entryAt
+	attrs   rowenc.Attributes
 }
 
 type entryAt struct {
@@ -179,8 +180,9 @@ func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x
 	m.reset()
 	m.buf = w.c.AppendKey(m.buf, row)
 	m.key = len(m.buf)
+	m.attrs = w.c.attributesOf(row)
 	if withValue {
-		m.buf = w.c.AppendRow(m.buf, &w.b, row)
+		m.buf = w.c.appendRow(m.buf, &w.b, row, m.attrs.Block)
 	}
 	m.val = len(m.buf)
 	for _, x := range w.c.Indexes {
@@ -227,6 +229,9 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 		key = m.key + historySuffixLen
 	}
 	if err := w.checkPair(key, m.val-m.key); err != nil {
+		return err
+	}
+	if err := w.checkAttributes(m); err != nil {
 		return err
 	}
 	for i := range m.entries {
@@ -381,6 +386,9 @@ func (w *Writer) decode(ctx context.Context, key, val []byte) ([]value.Datum, er
 func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 	m := &w.new
 	if err := w.putCells(row, nil); err != nil {
+		return err
+	}
+	if err := w.putAttributes(nil); err != nil {
 		return err
 	}
 	for i := range m.entries {
@@ -549,20 +557,20 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 		if err := w.txn.Delete(w.old.rowKey()); err != nil {
 			return err
 		}
-		if err := w.dropCells(old, nil); err != nil {
+		if err := errors.Join(w.dropCells(old, nil), w.dropAttributes(nil)); err != nil {
 			return err
 		}
-		if err := w.putCells(row, nil); err != nil {
+		if err := errors.Join(w.putCells(row, nil), w.putAttributes(nil)); err != nil {
 			return err
 		}
 	} else {
 		if err := w.txn.Put(m.rowKey(), m.rowValue()); err != nil {
 			return err
 		}
-		if err := w.dropCells(old, row); err != nil {
+		if err := errors.Join(w.dropCells(old, row), w.dropAttributes(m)); err != nil {
 			return err
 		}
-		if err := w.putCells(row, old); err != nil {
+		if err := errors.Join(w.putCells(row, old), w.putAttributes(&w.old)); err != nil {
 			return err
 		}
 	}
@@ -600,7 +608,7 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 	if err := w.txn.Delete(w.old.rowKey()); err != nil {
 		return err
 	}
-	if err := w.dropCells(old, nil); err != nil {
+	if err := errors.Join(w.dropCells(old, nil), w.dropAttributes(nil)); err != nil {
 		return err
 	}
 	for i := range w.old.entries {

@@ -131,6 +131,7 @@ func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.A
 		}
 		spec := logical.AlterSpec{Kind: logical.AlterAddColumn, Column: d.col, Name: d.col.Name, IfNotExists: s.IfNotExists,
 			InlineKey: d.primary, InlineUnique: d.unique}
+		spec.FromAttributes = d.fromAttributes
 		position(&spec, s.Position)
 		checks, err := checkSpecs(t, d.checks)
 		if err != nil {
@@ -194,6 +195,9 @@ func (b *binder) modifyColumn(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	d, err := b.column(s.NewColumns[0], t.Collation)
 	if err != nil {
 		return nil, err
+	}
+	if d.fromAttributes {
+		return nil, sqlerr.NotSupported("FROM ATTRIBUTES of a column that exists")
 	}
 	name := d.col.Name
 	if s.OldColumnName != nil {
@@ -260,7 +264,7 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 				return nil, sqlerr.CommentTooLong(1628, "table", t.Name, maxTableComment)
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterComment, Text: o.StrValue})
-		case ast.TableOptionSecondaryEngineAttribute:
+		case ast.TableOptionSecondaryEngineAttribute, ast.TableOptionEngineAttribute:
 			if err := SetAttributes(&schema.Table{}, o.StrValue); err != nil {
 				return nil, err
 			}

@@ -33,7 +33,10 @@ func SetAttributes(t *schema.Table, text string) error {
 		var err error
 		switch name {
 		case "dynamic_columns":
-			err = sqlerr.NotSupported(name)
+			var on bool
+			if json.Unmarshal(v, &on) != nil {
+				err = sqlerr.InvalidAttribute(name, string(v), "true or false")
+			}
 		case "max_versions":
 			t.MaxVersions, err = versionsAttribute(v)
 		case "stream":

@@ -86,6 +86,7 @@ func (b *binder) queryStmt(n ast.ResultSetNode) (*logical.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	r = b.shown(r)
 	q := &logical.Query{Root: r.node, Subqueries: b.subqueries, Locks: b.locks}
 	if s := firstSelect(n); s != nil && s.SelectStmtOpts != nil {
 		q.CalcFoundRows = s.SelectStmtOpts.CalcFoundRows

@@ -35,6 +35,12 @@ func (c *canonical) column(sc *scope, n *ast.ColumnName, e expr.Expr) {
 	if c == nil || n.Table.O != "" || sc.column != nil || sc.aliasOnly && !sc.inAgg {
 		return
 	}
+	if x, _, ok := expr.AsAttribute(e); ok {
+		if col, ok := x.(*expr.Col); ok {
+			n.Table = ast.NewCIStr(col.Table)
+		}
+		return
+	}
 	var at *scope
 	switch e.(type) {
 	case *expr.Col:

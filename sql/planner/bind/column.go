@@ -23,6 +23,7 @@ type columnDef struct {
 	col             schema.Column
 	primary, unique bool
 	notNull, null   bool
+	fromAttributes  bool
 	checks          []checkDef
 }
 
@@ -100,10 +101,14 @@ func (b *binder) column(n *ast.ColumnDef, coll schema.CollationID) (*columnDef, 
 			c.column = name
 			d.checks = append(d.checks, c)
 		case ast.ColumnOptionSecondaryEngineAttribute:
-			if o.StrValue != parser.InvisibleColumn {
+			switch o.StrValue {
+			case parser.InvisibleColumn:
+				d.col.Invisible = true
+			case parser.FromAttributes:
+				d.fromAttributes = true
+			default:
 				return nil, unsupportedColumnOption(o)
 			}
-			d.col.Invisible = true
 		case ast.ColumnOptionColumnFormat, ast.ColumnOptionStorage: // for NDB; InnoDB ignores them too
 		case ast.ColumnOptionReference: // MySQL 8.4 reads it and does nothing
 		default:

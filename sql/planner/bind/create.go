@@ -79,6 +79,7 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		if rows, err = b.query(b.scope(nil, nil, clauseField), n.Select); err != nil {
 			return nil, err
 		}
+		rows = b.shown(rows)
 	}
 	if err := b.tableColumns(out, t, n, rows); err != nil {
 		return nil, err
@@ -114,6 +115,9 @@ func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.
 		if err != nil {
 			return err
 		}
+		if d.fromAttributes {
+			return sqlerr.NotSupported("FROM ATTRIBUTES in CREATE TABLE")
+		}
 		if t.ColumnByName(d.col.Name) >= 0 {
 			return sqlerr.DuplicateColumn(d.col.Name)
 		}
@@ -131,6 +135,12 @@ func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.
 	if rows != nil {
 		var err error
 		if defs, err = b.selectedColumns(t, defs, rows); err != nil {
+			return err
+		}
+	}
+	if HasDynamicColumns(t.Attributes) {
+		var err error
+		if defs, err = dynamicColumns(t, defs); err != nil {
 			return err
 		}
 	}
@@ -368,7 +378,7 @@ func (b *binder) tableOptions(t *schema.Table, list []*ast.TableOption) error {
 				return sqlerr.CommentTooLong(1628, "table", t.Name, maxTableComment)
 			}
 			t.Comment = o.StrValue
-		case ast.TableOptionSecondaryEngineAttribute:
+		case ast.TableOptionSecondaryEngineAttribute, ast.TableOptionEngineAttribute:
 			if err := SetAttributes(t, o.StrValue); err != nil {
 				return err
 			}

@@ -26,6 +26,19 @@ type insertScope struct {
 	source []sourceColumn
 	// through is the view that the statement names, nil for the table itself.
 	through *viewTarget
+	// targets are what the statement names.
+	targets []insertTarget
+}
+
+// attribute is a name that is no column as an attribute of the row whose
+// columns start at; nil if there is none.
+func (s *insertScope) attribute(db, table, name string, at int) expr.Expr {
+	pos := s.t.AttributesColumn()
+	if pos < 0 || !s.onDuplicate || s.through != nil || checkColumnName(name) != nil ||
+		table != "" && !strings.EqualFold(table, s.alias) || db != "" && !strings.EqualFold(db, s.t.Database) {
+		return nil
+	}
+	return expr.NewAttribute(s.rowCol(pos, at+pos), name)
 }
 
 // rowCol is a column of the statement's row: Index counts, the id only tells
@@ -58,6 +71,9 @@ func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 		return e, err
 	}
 	if i < 0 {
+		if e := s.attribute(db, table, name, 0); e != nil {
+			return e, nil
+		}
 		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
 	}
 	return s.rowCol(i, i), nil
@@ -67,6 +83,9 @@ func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 func (s *insertScope) values(table, name string) (expr.Expr, error) {
 	i := s.find("", table, name)
 	if i < 0 {
+		if e := s.attribute("", table, name, len(s.t.Columns)); e != nil {
+			return e, nil
+		}
 		return nil, sqlerr.UnknownColumn(qualified(table, name), clauseField)
 	}
 	return s.rowCol(i, len(s.t.Columns)+i), nil
@@ -125,20 +144,25 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		return nil, err
 	}
 	var t *schema.Table
+	var targets []insertTarget
 	out := &logical.Insert{Replace: n.IsReplace, Ignore: n.IgnoreErr, Check: through.rowCheck(b)}
 	if through != nil {
 		t = through.scan.Table
-		out.Columns, err = through.insertColumns(n.Columns, n.Lists)
+		var cols []int
+		cols, err = through.insertColumns(n.Columns, n.Lists)
+		targets = columnTargets(cols)
 	} else {
 		if t, err = b.targetTable(name, "INSERT"); err != nil {
 			return nil, err
 		}
-		out.Columns, err = insertColumns(t, name, n.Columns, n.Lists)
+		targets, err = insertColumns(t, name, n.Columns, n.Lists)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.Table = t
+	gather := newGathering(t, targets)
+	out.Columns = gather.columns
 	if out.Defaults, err = b.defaults(t); err != nil {
 		return nil, err
 	}
@@ -146,15 +170,15 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		b.warn(sqlerr.New(3005, "HY000", "INSERT DELAYED is no longer supported. The statement was converted to INSERT."))
 	}
 	defer b.hints(n.TableHints)()
-	is := &insertScope{t: t, alias: name.Name.O, through: through}
+	is := &insertScope{t: t, alias: name.Name.O, through: through, targets: targets}
 	if n.Select != nil {
-		if err := b.insertSource(is, n, out); err != nil {
+		if err := b.insertSource(is, n, out, gather); err != nil {
 			return nil, err
 		}
-	} else if err := b.insertRows(is, n, out); err != nil {
+	} else if err := b.insertRows(is, n, out, gather); err != nil {
 		return nil, err
 	}
-	if is.row, err = newRowAlias(st.RowAlias, is, out.Columns); err != nil {
+	if is.row, err = newRowAlias(st.RowAlias, is); err != nil {
 		return nil, err
 	}
 	if out.OnDuplicate, err = b.onDuplicate(is, n.OnDuplicate); err != nil {
@@ -167,30 +191,16 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	return out, nil
 }
 
-// insertColumns are the positions of the columns of an INSERT: 1054, 1110.
-func insertColumns(t *schema.Table, name *ast.TableName, cols []*ast.ColumnName, lists [][]ast.ExprNode) ([]int, error) {
+// insertColumns are the targets of an INSERT: 1054, 1110.
+func insertColumns(t *schema.Table, name *ast.TableName, cols []*ast.ColumnName, lists [][]ast.ExprNode) ([]insertTarget, error) {
 	if len(cols) == 0 {
 		// INSERT INTO t () VALUES () takes all defaults.
 		if len(lists) > 0 && len(lists[0]) == 0 {
-			return []int{}, nil
+			return nil, nil
 		}
-		return visiblePositions(t), nil
+		return columnTargets(visiblePositions(t)), nil
 	}
-	out := make([]int, 0, len(cols))
-	seen := map[int]bool{}
-	for _, c := range cols {
-		i := t.ColumnByName(c.Name.O)
-		wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, name.Name.O) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
-		if i < 0 || t.Columns[i].Hidden || wrongTable {
-			return nil, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), clauseField)
-		}
-		if seen[i] {
-			return nil, sqlerr.FieldSpecifiedTwice(c.Name.O)
-		}
-		seen[i] = true
-		out = append(out, i)
-	}
-	return out, nil
+	return insertTargets(t, name, cols)
 }
 
 // visiblePositions are the columns that are meant where none is named.
@@ -204,12 +214,12 @@ func visiblePositions(t *schema.Table) []int {
 	return out
 }
 
-func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Insert) error {
+func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Insert, gather *gathering) error {
 	b.targets = []*schema.Table{is.t}
 	defer func() { b.targets = nil }()
 	sc := &scope{b: b, clause: clauseField, column: is.column, insert: is}
 	for r, list := range n.Lists {
-		if len(list) != len(out.Columns) {
+		if len(list) != len(is.targets) {
 			return sqlerr.WrongValueCount(r + 1)
 		}
 		row := make([]expr.Expr, len(list))
@@ -221,7 +231,12 @@ func (b *binder) insertRows(is *insertScope, n *ast.InsertStmt, out *logical.Ins
 			if err != nil {
 				return err
 			}
-			row[i] = expr.Operand(e, is.t.Columns[out.Columns[i]].Type)
+			if row[i] = e; is.targets[i].attribute == "" {
+				row[i] = stored(e, &is.t.Columns[is.targets[i].column])
+			}
+		}
+		if gather.attrs >= 0 {
+			row = gather.row(row)
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -232,7 +247,7 @@ func (b *binder) onDuplicate(is *insertScope, list []*ast.Assignment) ([]logical
 	if len(list) == 0 {
 		return nil, nil
 	}
-	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true, row: is.row, source: is.source, through: is.through}
+	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true, row: is.row, source: is.source, through: is.through, targets: is.targets}
 	sc := &scope{b: b, clause: clauseField, column: dup.column, insert: dup}
 	b.targets = []*schema.Table{is.t}
 	defer func() { b.targets = nil }()
@@ -244,6 +259,14 @@ func (b *binder) assignments(sc *scope, t *schema.Table, alias string, through *
 	out := make([]logical.Assignment, 0, len(list))
 	for _, a := range list {
 		c := a.Column
+		if through == nil {
+			if x, ok, err := b.attributeAssignment(sc, t, alias, a); err != nil {
+				return nil, err
+			} else if ok {
+				out = append(out, x)
+				continue
+			}
+		}
 		i, err := assigned(t, alias, through, c)
 		if err != nil {
 			return nil, err
@@ -271,7 +294,7 @@ func (b *binder) assignments(sc *scope, t *schema.Table, alias string, through *
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, logical.Assignment{Column: i, Value: expr.Operand(e, t.Columns[i].Type)})
+		out = append(out, logical.Assignment{Column: i, Value: stored(e, &t.Columns[i])})
 	}
 	return out, nil
 }
@@ -306,6 +329,8 @@ func (b *binder) defaults(t *schema.Table) ([]expr.Expr, error) {
 func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 	d := c.Default
 	switch {
+	case c.Attributes:
+		return noAttributes(), nil
 	case c.AutoIncrement || c.Hidden || c.Generated != nil:
 		return nil, nil
 	case d != nil && len(d.Reads) > 0:

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -15,23 +16,26 @@ import (
 // new(a, b).
 type rowAlias struct {
 	name    string
-	columns map[string]int // positions in the table, by lower-case name
+	columns map[string]insertTarget // by lower-case name
 }
 
 // newRowAlias checks a row alias: 1066, 1060, 1353.
-func newRowAlias(a *parser.RowAlias, is *insertScope, columns []int) (*rowAlias, error) {
+func newRowAlias(a *parser.RowAlias, is *insertScope) (*rowAlias, error) {
 	if a == nil {
 		return nil, nil
 	}
 	if strings.EqualFold(a.Name, is.alias) {
 		return nil, sqlerr.NotUniqueTable(a.Name)
 	}
-	out := &rowAlias{name: a.Name, columns: map[string]int{}}
-	if a.Columns != nil && len(a.Columns) != len(columns) {
+	out := &rowAlias{name: a.Name, columns: map[string]insertTarget{}}
+	if a.Columns != nil && len(a.Columns) != len(is.targets) {
 		return nil, sqlerr.DerivedColumnList()
 	}
-	for j, i := range columns {
-		name := is.t.Columns[i].Name
+	for j, to := range is.targets {
+		name := to.attribute
+		if name == "" {
+			name = is.t.Columns[to.column].Name
+		}
 		if a.Columns != nil {
 			name = a.Columns[j]
 		}
@@ -39,7 +43,7 @@ func newRowAlias(a *parser.RowAlias, is *insertScope, columns []int) (*rowAlias,
 		if _, ok := out.columns[key]; ok {
 			return nil, sqlerr.DuplicateColumn(name)
 		}
-		out.columns[key] = i
+		out.columns[key] = to
 	}
 	return out, nil
 }
@@ -56,8 +60,11 @@ type sourceColumn struct {
 func (s *insertScope) besides(db, table, name string, inTarget bool) (expr.Expr, error) {
 	var out expr.Expr
 	if s.row != nil && db == "" && (table == "" || strings.EqualFold(table, s.row.name)) {
-		if i, ok := s.row.columns[strings.ToLower(name)]; ok {
-			out = s.rowCol(i, len(s.t.Columns)+i)
+		if to, ok := s.row.columns[strings.ToLower(name)]; ok && (to.attribute == "" || table != "" || !strings.EqualFold(name, to.attribute)) {
+			col := s.rowCol(to.column, len(s.t.Columns)+to.column)
+			if out = col; to.attribute != "" {
+				out = expr.NewAttribute(col, to.attribute)
+			}
 		}
 	}
 	for i, c := range s.source {
@@ -75,7 +82,7 @@ func (s *insertScope) besides(db, table, name string, inTarget bool) (expr.Expr,
 // insertSource binds the query of INSERT … SELECT. What ON DUPLICATE KEY UPDATE
 // reads of its tables is added to the select list; that works for one SELECT
 // without grouping, as in MySQL.
-func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.Insert) error {
+func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.Insert, gather *gathering) error {
 	query := n.Select
 	sel, ok := query.(*ast.SelectStmt)
 	if ok && len(n.OnDuplicate) > 0 && sel.From != nil && sel.GroupBy == nil {
@@ -89,8 +96,12 @@ func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.I
 		return err
 	}
 	own := len(r.cols) - len(is.source)
-	if own != len(out.Columns) {
+	if own != len(is.targets) {
 		return sqlerr.WrongValueCount(1)
+	}
+	if gather.attrs >= 0 || slices.ContainsFunc(r.cols, func(c logical.Column) bool { return c.T.Variant }) {
+		r = b.gathered(is, r, own, gather)
+		own = len(out.Columns)
 	}
 	for i := range is.source {
 		is.source[i].col = r.cols[own+i]
@@ -107,6 +118,27 @@ func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.I
 		}
 	}
 	return nil
+}
+
+// gathered is the source of an INSERT whose first columns, own of them, become
+// those of the table.
+func (b *binder) gathered(is *insertScope, r *result, own int, gather *gathering) *result {
+	vals := make([]expr.Expr, own)
+	for i := range vals {
+		if vals[i] = colExpr(&r.cols[i]); is.targets[i].attribute == "" {
+			vals[i] = stored(vals[i], &is.t.Columns[is.targets[i].column])
+		}
+	}
+	exprs := gather.row(vals)
+	names := make([]logical.Column, len(exprs), len(exprs)+len(r.cols)-own)
+	for i, pos := range gather.columns {
+		names[i].Name = is.t.Columns[pos].Name
+	}
+	for i := own; i < len(r.cols); i++ {
+		exprs, names = append(exprs, colExpr(&r.cols[i])), append(names, r.cols[i])
+	}
+	p := b.projectTo(r.node, names, exprs)
+	return &result{node: p, cols: p.Columns()}
 }
 
 // withFields is a copy of a SELECT with more columns at the end.

@@ -307,7 +307,7 @@ func isUntyped(e expr.Expr) bool {
 func adapt(list []expr.Expr, arithmetic bool) {
 	var t *schema.Type
 	for _, e := range list {
-		if !isUntyped(e) && e.Type().ID != schema.TypeNull {
+		if !isUntyped(e) && e.Type().ID != schema.TypeNull && !expr.IsVariant(e) {
 			x := e.Type()
 			t = &x
 			break

@@ -129,6 +129,15 @@ func (s *source) owner(name *ast.ColumnName) (*tableRef, error) {
 			}
 		}
 	}
+	if c, err = s.attributes(name.Schema.O, name.Table.O, name.Name.O, clauseField); err != nil {
+		return nil, err
+	} else if c != nil {
+		for _, t := range s.tables {
+			if t.scan != nil && t.alias == c.Table && t.db == c.DB {
+				return t, nil
+			}
+		}
+	}
 	return nil, sqlerr.UnknownColumn(qualified(name.Schema.O, name.Table.O, name.Name.O), clauseField)
 }
 

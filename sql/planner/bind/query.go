@@ -406,6 +406,10 @@ func (k *block) havingClause() error {
 	sc := k.scope(clauseHave)
 	sc.agg = &k.agg
 	sc.aliasOnly = true
+	sc.isGrouped = func(e expr.Expr) bool {
+		return slices.ContainsFunc(k.group, func(g expr.Expr) bool { return expr.Equal(g, e) }) ||
+			slices.ContainsFunc(k.fields, func(f field) bool { return expr.Equal(f.expr, e) })
+	}
 	sc.alias = func(table, name string) (expr.Expr, bool, error) {
 		for _, g := range k.group {
 			if c, ok := g.(*expr.Col); ok && strings.EqualFold(c.Name, name) && (table == "" || strings.EqualFold(c.Table, table)) {

@@ -4,6 +4,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
 
@@ -44,8 +45,12 @@ func (b *binder) returning(sc *scope, input []logical.Column, list *ast.SelectSt
 	}
 	out := &logical.Returning{Input: input}
 	for i := range k.fields {
-		out.Exprs = append(out.Exprs, k.fields[i].expr)
-		out.Cols = append(out.Cols, b.outputColumn(&k.fields[i]))
+		e, c := k.fields[i].expr, b.outputColumn(&k.fields[i])
+		if expr.IsVariant(e) {
+			e = expr.VariantText(e)
+			c.T = e.Type()
+		}
+		out.Exprs, out.Cols = append(out.Exprs, e), append(out.Cols, c)
 	}
 	return out, nil
 }

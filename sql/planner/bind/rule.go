@@ -140,6 +140,13 @@ func (r rule) bind(pool *parser.Pool, t *schema.Table, text string) (*boundRule,
 	sc := &scope{b: b, clause: clauseField}
 	sc.column = func(_, _, name string) (expr.Expr, error) {
 		i := t.ColumnByName(name)
+		if attrs := t.AttributesColumn(); i < 0 && attrs >= 0 && checkColumnName(name) == nil {
+			c := &t.Columns[attrs]
+			if !slices.Contains(out.reads, c.ID) {
+				out.reads = append(out.reads, c.ID)
+			}
+			return expr.NewAttribute(&expr.Col{ID: expr.ColID(-1 - attrs), Index: attrs, T: c.Type, Name: c.Name}, name), nil
+		}
 		if i < 0 || t.Columns[i].Hidden {
 			return nil, r.unknownColumn(name)
 		}

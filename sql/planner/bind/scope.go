@@ -89,6 +89,8 @@ type scope struct {
 	inHaving func(table, name string) (expr.Expr, bool, error)
 	// insert resolves VALUES(c) in ON DUPLICATE KEY UPDATE.
 	insert *insertScope
+	// isGrouped tells what GROUP BY and the select list have (HAVING).
+	isGrouped func(e expr.Expr) bool
 	// column, if set, replaces the look-up in src (DML over table positions).
 	column func(db, table, name string) (expr.Expr, error)
 }
@@ -160,6 +162,9 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 			sc.b.used(s)
 			return sc.b.correlate(e, s.level), nil
 		}
+	}
+	if e, err := sc.attribute(db, table, name); e != nil || err != nil {
+		return e, err
 	}
 	if sc.column != nil {
 		return sc.column(db, table, name)

@@ -88,7 +88,11 @@ func (b *binder) setValue(n ast.ExprNode, user bool) (expr.Expr, error) {
 			return b.text(qualified(x.Name.Schema.O, x.Name.Table.O, x.Name.Name.O)), nil
 		}
 	}
-	return b.value(&scope{b: b, clause: clauseField}, n)
+	e, err := b.value(&scope{b: b, clause: clauseField}, n)
+	if err != nil {
+		return nil, err
+	}
+	return expr.VariantText(e), nil
 }
 
 func (b *binder) text(s string) expr.Expr {

@@ -70,10 +70,16 @@ func operands(e expr.Expr) []expr.Expr {
 
 // common finds the types in which left and the subquery's columns are
 // compared and converts left to them.
-func (b *binder) common(left []expr.Expr, cols []logical.Column) ([]expr.Expr, []schema.Type, error) {
-	if len(left) != len(cols) {
+func (b *binder) common(s *expr.Subquery, left []expr.Expr, r *result) ([]expr.Expr, []schema.Type, error) {
+	if len(left) != len(r.cols) {
 		return nil, nil, sqlerr.OperandColumns(len(left))
 	}
+	left, r, err := b.variants(left, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.subqueries[s.ID] = r.node
+	cols := r.cols
 	ts := make([]schema.Type, len(left))
 	out := make([]expr.Expr, len(left))
 	for i, l := range left {
@@ -85,6 +91,32 @@ func (b *binder) common(left []expr.Expr, cols []logical.Column) ([]expr.Expr, [
 		out[i] = e
 	}
 	return out, ts, nil
+}
+
+// variants brings attributes on either side to what they are compared as: with
+// numbers as numbers, with attributes as JSON values, with all else as text.
+func (b *binder) variants(left []expr.Expr, r *result) ([]expr.Expr, *result, error) {
+	out, exprs := make([]expr.Expr, len(left)), make([]expr.Expr, len(left))
+	changed := false
+	for i := range left {
+		l, c := left[i], expr.Expr(colExpr(&r.cols[i]))
+		if expr.IsVariant(l) || expr.IsVariant(c) {
+			x, y, ok, err := expr.VariantPair(b.be, l, c)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !ok {
+				x, y = expr.VariantText(l), expr.VariantText(c)
+			}
+			l, c, changed = expr.VariantJSON(x), expr.VariantJSON(y), true
+		}
+		out[i], exprs[i] = l, c
+	}
+	if !changed {
+		return left, r, nil
+	}
+	p := b.projectTo(r.node, r.cols, exprs)
+	return out, &result{node: p, cols: p.Columns()}, nil
 }
 
 // notLimited refuses LIMIT in a subquery of IN, ANY and ALL, as MySQL does; in a
@@ -120,7 +152,7 @@ func (b *binder) inSubquery(sc *scope, n *ast.PatternInExpr) (expr.Expr, error) 
 		return nil, err
 	}
 	s.Kind = expr.SubqueryIn
-	if s.Left, s.CmpTypes, err = b.common(operands(l), r.cols); err != nil {
+	if s.Left, s.CmpTypes, err = b.common(s, operands(l), r); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -142,7 +174,7 @@ func (b *binder) compareSubquery(sc *scope, n *ast.CompareSubqueryExpr) (expr.Ex
 	if err != nil {
 		return nil, err
 	}
-	if s.Left, s.CmpTypes, err = b.common(operands(l), r.cols); err != nil {
+	if s.Left, s.CmpTypes, err = b.common(s, operands(l), r); err != nil {
 		return nil, err
 	}
 	switch {

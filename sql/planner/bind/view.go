@@ -192,7 +192,7 @@ func DescribeView(env *Env, v *schema.View) (cols []schema.Column, updatable, in
 	if err != nil {
 		return nil, false, false, err
 	}
-	for _, c := range out.cols {
+	for _, c := range b.shown(out).cols {
 		col := schema.Column{Name: c.Name, Type: c.T, Nullable: c.Null}
 		if base := b.baseColumn(c); base != nil {
 			col.Default, col.Comment = base.Default, base.Comment

@@ -252,6 +252,9 @@ type AlterSpec struct {
 	CheckColumn string
 	// InlineKey and InlineUnique are PRIMARY KEY and UNIQUE in ADD COLUMN.
 	InlineKey, InlineUnique bool
+	// FromAttributes: the column takes its values from the attribute of its
+	// name.
+	FromAttributes bool
 }
 
 // IndexColumn is a key part by name.

@@ -95,6 +95,9 @@ type Scan struct {
 	// Read are the positions in Table.Columns of the output columns: those
 	// that the plan above needs and those that the filters need.
 	Read []int
+	// Attributes are the names of the attributes that are read of a row with
+	// dynamic columns; nil for all.
+	Attributes []string
 	// IndexFilter are conditions on columns of the entry, checked before the
 	// look-up; Filter the other residual conditions. Cols refer to positions
 	// in Read; IndexFilter uses only those that the entry has.

@@ -118,6 +118,10 @@ func Table(r *rand.Rand, id schema.TableID, maxColumns int) *schema.Table {
 		t.Columns = append(t.Columns, col)
 	}
 	t.NextColumnID = schema.ColumnID(n + 1)
+	if r.Intn(3) == 0 {
+		t.Columns = append(t.Columns, schema.Column{ID: t.NextColumnID, Name: schema.AttributesName, Type: schema.Type{ID: schema.TypeJSON, Len: -1}, Attributes: true})
+		t.NextColumnID++
+	}
 	part := func(i int) schema.KeyPart {
 		p := schema.KeyPart{Column: t.Columns[i].ID, Desc: r.Intn(3) == 0}
 		typ := t.Columns[i].Type
@@ -162,9 +166,36 @@ func Table(r *rand.Rand, id schema.TableID, maxColumns int) *schema.Table {
 func Row(r *rand.Rand, t *schema.Table) []value.Datum {
 	row := make([]value.Datum, len(t.Columns))
 	for i, c := range t.Columns {
+		if c.Attributes {
+			row[i] = Attributes(r)
+			continue
+		}
 		if !c.Nullable || r.Intn(4) > 0 {
 			row[i] = Value(r, c.Type)
 		}
 	}
 	return row
+}
+
+// Attributes is a random object as a column of attributes has it: mostly small,
+// sometimes with large values or very many.
+func Attributes(r *rand.Rand) value.Datum {
+	n := r.Intn(6)
+	if r.Intn(20) == 0 {
+		n = 400
+	}
+	var keys, vals [][]byte
+	for i := range n {
+		v := value.JSONInt(int64(r.Intn(50)))
+		switch r.Intn(12) {
+		case 0:
+			v = value.JSONString(make([]byte, 4090+r.Intn(20)))
+		case 1, 2:
+			v = value.JSONString([]byte(letters[r.Intn(len(letters))]))
+		}
+		if r.Intn(3) > 0 {
+			keys, vals = append(keys, []byte("attr"+string(rune('a'+i%26))+string(rune('a'+i/26)))), append(vals, v)
+		}
+	}
+	return value.JSONOf(value.JSONObject(keys, vals))
 }
