@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/sqlots/sqlots/bench"
+	"github.com/sqlots/sqlots/loader"
 	"github.com/sqlots/sqlots/slt"
 	"github.com/sqlots/sqlots/sql/expr"
 )
@@ -22,6 +23,7 @@ func commands() []command {
 		{"demo", "run a server on a temporary directory and show what it does", demo},
 		{"sql", "a shell for any MySQL server", shell},
 		{"check", "verify the data of a directory that no server uses", check},
+		{"load", "load CSV, TSV or JSON lines into a table", loader.Main},
 		{"bench", "load and run benchmarks against any MySQL server", bench.Main},
 		{"slt", "run sqllogictest files against any MySQL server", slt.Main},
 		{"version", "print the version", version},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -69,6 +70,7 @@ type Engine struct {
 	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are
 	// any, plain reads take metadata locks too.
 	lockedTables atomic.Int64
+	bulkTurns    sync.Map // schema.TableID to chan struct{}
 }
 
 // counters are the numbers of SHOW STATUS.

@@ -141,26 +141,65 @@ func (s *Session) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPl
 	return r, err
 }
 
-// bulkLockWait is how long a bulk load waits for the table to be free of
-// transactions.
-const bulkLockWait = time.Second
+// A bulk load waits for the table to be free of transactions for bulkLockWait,
+// in which others that come have to wait too, and so often.
+const (
+	bulkLockWait  = time.Second
+	bulkLockTries = 10
+	bulkLockPause = bulkLockWait / 4
+)
 
-// loadBulk loads by sorted runs, with writers locked out. It fails with
-// table.ErrBulkDuplicate, nothing written, where rows have to be looked at one
-// by one or the table is in use.
+// lockOut keeps writers off a table, or fails with table.ErrBulkDuplicate when
+// it is in use for long.
+func (s *Session) lockOut(ctx context.Context, t *schema.Table) (release func(), err error) {
+	end, err := s.engine.bulkTurn(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	key := mdl.Key(t.Database, t.Name)
+	for try := 1; ; try++ {
+		err := s.engine.locks.Exclusive(ctx, s.owner(), key, bulkLockWait)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, mdl.ErrTimeout) {
+			end()
+			return nil, err
+		}
+		if try == bulkLockTries {
+			end()
+			return nil, table.ErrBulkDuplicate
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(bulkLockPause):
+		}
+	}
+	return func() {
+		s.engine.locks.ReleaseExclusive(s.owner(), key)
+		end()
+	}, nil
+}
+
+// bulkTurn lets one bulk load at a time lock writers of a table out; the others
+// wait here instead of taking the table for one that is in use.
+func (e *Engine) bulkTurn(ctx context.Context, id schema.TableID) (release func(), err error) {
+	turn, _ := e.bulkTurns.LoadOrStore(id, make(chan struct{}, 1))
+	c := turn.(chan struct{})
+	select {
+	case c <- struct{}{}:
+		return func() { <-c }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// loadBulk loads by sorted runs: it collects and sorts the rows without a lock,
+// and locks writers out when it looks for existing keys and hands the
+// runs over. It fails with table.ErrBulkDuplicate, nothing written, where rows
+// have to be looked at one by one or the table is in use.
 func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
 	t := x.Insert.Table
-	key := mdl.Key(t.Database, t.Name)
-	if err := s.engine.locks.Exclusive(ctx, s.owner(), key, bulkLockWait); err != nil {
-		if errors.Is(err, mdl.ErrTimeout) {
-			return exec.Result{}, table.ErrBulkDuplicate
-		}
-		return exec.Result{}, err
-	}
-	defer s.engine.locks.ReleaseExclusive(s.owner(), key)
-	if !s.current(c.plan) {
-		return exec.Result{}, table.ErrBulkDuplicate
-	}
 	txn, err := s.newTxn(false)
 	if err != nil {
 		return exec.Result{}, err
@@ -180,6 +219,15 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	r, err := exec.RunChange(ctx, env, c.plan)
 	if err != nil {
 		return exec.Result{}, err
+	}
+	s.process.SetState("waiting for the table")
+	end, err := s.lockOut(ctx, t)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	defer end()
+	if !s.current(c.plan) {
+		return exec.Result{}, table.ErrBulkDuplicate
 	}
 	s.process.SetState("loading sorted runs")
 	if src.job != nil && src.job.token != "" {
@@ -246,8 +294,8 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 	}
 	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.warn}
 	src.job = s.newLoadJob()
-	// LOCAL implies IGNORE; with rejects neither says anything.
-	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || src.job.max == 0)
+	// LOCAL implies IGNORE, but for strict jobs.
+	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)
 	src.strict = s.vars.mode.Strict() && !ignore
 	text := types.Text(schema.CollationUTF8MB40900AICI)
 	if x.Charset == "binary" {

@@ -17,6 +17,7 @@ import (
 //   - sqlots_load_token names the piece. The name is kept in the same commit as
 //     the rows; a LOAD DATA whose token is there already does nothing, so that
 //     a piece of which the answer was lost can be sent again.
+//   - sqlots_load_strict: LOCAL does not imply IGNORE.
 //   - sqlots_load_rejects is how many rows may be left out because they cannot
 //     be stored. Their errors are kept with the token, and warnings tell them.
 //
@@ -28,6 +29,7 @@ import (
 // loadTokenAge.
 type loadJob struct {
 	token   string
+	strict  bool
 	max     int
 	rejects []loadReject
 	dropped []int // ascending lines that the executor has not seen
@@ -57,10 +59,11 @@ var loadPrefix = []byte{0x01, 'l'}
 // newLoadJob is nil when the session asks for nothing of it.
 func (s *Session) newLoadJob() *loadJob {
 	token, rejects := s.vars.text("sqlots_load_token"), int(s.vars.number("sqlots_load_rejects"))
-	if token == "" && rejects == 0 {
+	strict := rejects > 0 || s.vars.number("sqlots_load_strict") != 0
+	if token == "" && !strict {
 		return nil
 	}
-	return &loadJob{token: token, max: rejects, warn: s.warn, now: time.Now}
+	return &loadJob{token: token, strict: strict, max: rejects, warn: s.warn, now: time.Now}
 }
 
 func (j *loadJob) key() []byte { return append(append([]byte(nil), loadPrefix...), j.token...) }

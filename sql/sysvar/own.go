@@ -49,6 +49,7 @@ func own() []*Def {
 		integer("auto_increment_offset", ScopeBoth, 1, 65535, 1),
 		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
 		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
+		boolean("sqlots_load_strict", ScopeSession, true, false),
 		integer("sqlots_load_rejects", ScopeSession, 0, 10000, 0),
 		stringVar("sqlots_load_token", ScopeSession, "", checkLoadToken),
 		integer("sqlots_spill_over", ScopeSession, 0, 1<<62, 0),
