@@ -115,6 +115,10 @@ func (h *shim) repair() (changed bool, err error) {
 		h.setPersist()
 	case "LOCK":
 		h.lockAliases()
+	case "FLUSH":
+		h.flushList()
+	case "ANALYZE":
+		h.histogramUpdate()
 	case "RENAME":
 		if h.word(1) == "TABLES" {
 			h.replace(1, 1, "TABLE")
@@ -316,72 +320,6 @@ func (h *shim) insertAfter(i int, text string) {
 	h.edits = append(h.edits, edit{p, p, text})
 }
 
-// outOfScope names statements that sqlots does not have.
-func (h *shim) outOfScope() error {
-	i := 1
-	if h.words(1, "OR", "REPLACE") {
-		i = 3
-	}
-	if h.word(i) == "DEFINER" { // DEFINER = user@host | CURRENT_USER[()]
-		for i < len(h.toks) {
-			switch h.word(i) {
-			case "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "VIEW", "SQL":
-			default:
-				i++
-				continue
-			}
-			break
-		}
-	}
-	first, second := h.word(0), h.word(i)
-	switch first {
-	case "CREATE", "DROP", "ALTER":
-		switch second {
-		case "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "SERVER", "TABLESPACE", "AGGREGATE", "LIBRARY":
-			return sqlerr.NotSupported(first + " " + second)
-		case "UNDO", "LOGFILE":
-			return sqlerr.NotSupported(first + " " + second + " " + h.word(i+1))
-		case "SPATIAL":
-			if h.word(i+1) == "REFERENCE" {
-				return sqlerr.NotSupported(first + " SPATIAL REFERENCE SYSTEM")
-			}
-		}
-	case "XA", "HANDLER", "SIGNAL", "RESIGNAL", "CLONE", "INSTALL", "UNINSTALL", "PURGE", "CHANGE", "DECLARE", "CALL":
-		if first == "CHANGE" || first == "PURGE" || first == "INSTALL" || first == "UNINSTALL" {
-			return sqlerr.NotSupported(first + " " + h.word(1))
-		}
-		return sqlerr.NotSupported(first)
-	case "GET":
-		if h.word(1) == "DIAGNOSTICS" || h.word(2) == "DIAGNOSTICS" {
-			return sqlerr.NotSupported("GET DIAGNOSTICS")
-		}
-	case "START", "STOP", "RESET":
-		switch h.word(1) {
-		case "REPLICA", "SLAVE", "GROUP_REPLICATION", "MASTER", "BINARY", "QUERY":
-			return sqlerr.NotSupported(first + " " + h.word(1))
-		}
-	case "LOCK", "UNLOCK":
-		if h.word(1) == "INSTANCE" {
-			return sqlerr.NotSupported(first + " INSTANCE")
-		}
-	case "LOAD":
-		if h.word(1) == "XML" {
-			return sqlerr.NotSupported("LOAD XML")
-		}
-	case "CACHE", "BINLOG":
-		return sqlerr.NotSupported(first)
-	}
-	for i := range h.toks {
-		if isGeometryWord(h.word(i)) && h.word(i-1) == "AS" && h.op(i+1, ")") && h.word(h.opening(i+1)-1) == "CAST" {
-			return sqlerr.NotSupported("CAST AS " + h.word(i))
-		}
-		if h.word(i) == "EXCLUDE" && (h.word(i-1) == "ROW" || h.word(i-1) == "PRECEDING" || h.word(i-1) == "FOLLOWING") {
-			return sqlerr.NotSupported("EXCLUDE")
-		}
-	}
-	return nil
-}
-
 // admin reads the statements of few words that have no AST.
 func (h *shim) admin() bool {
 	switch first := h.word(0); first {
@@ -581,7 +519,7 @@ func (h *shim) show() error {
 			h.blank(1, 1)
 		}
 	case "EXTENDED":
-		if w := h.word(2); w == "INDEX" || w == "INDEXES" || w == "KEYS" {
+		if w := h.word(2); w == "INDEX" || w == "INDEXES" || w == "KEYS" || w == "TABLES" || h.words(2, "FULL", "TABLES") {
 			h.blank(1, 1)
 		}
 	case "PARSE_TREE", "LIBRARY":
@@ -605,11 +543,14 @@ func (h *shim) setPersist() {
 	}
 }
 
-// lockAliases: LOCK TABLES t AS x READ locks t.
+// lockAliases: LOCK TABLES t AS x READ locks t; LOW_PRIORITY means nothing.
 func (h *shim) lockAliases() {
-	for i := 2; i+2 < len(h.toks); i++ {
-		if h.word(i) == "AS" && h.isName(i+1) {
+	for i := 2; i+1 < len(h.toks); i++ {
+		if h.word(i) == "AS" && h.isName(i+1) && i+2 < len(h.toks) {
 			h.blank(i, i+1)
+		}
+		if h.words(i, "LOW_PRIORITY", "WRITE") {
+			h.blank(i, i)
 		}
 	}
 }

@@ -217,7 +217,10 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 }
 
 func (b *binder) analyze(n *ast.AnalyzeTableStmt) (logical.Statement, error) {
-	if len(n.PartitionNames) > 0 || n.IndexFlag || n.Incremental || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
+	if len(n.PartitionNames) > 0 {
+		return nil, sqlerr.NotSupported("PARTITION")
+	}
+	if n.IndexFlag || n.Incremental || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
 		return nil, sqlerr.NotSupported("ANALYZE TABLE of this form")
 	}
 	if n.HistogramOperation == ast.HistogramOperationDrop {
@@ -326,6 +329,8 @@ func stmtName(n ast.StmtNode) string {
 		return "roles"
 	case *ast.AlterInstanceStmt:
 		return "ALTER INSTANCE"
+	case *ast.DropResourceGroupStmt, *ast.SetResourceGroupStmt, *ast.AlterResourceGroupStmt, *ast.CreateResourceGroupStmt:
+		return "RESOURCE GROUP"
 	case *ast.GrantProxyStmt:
 		return "GRANT PROXY"
 	}

@@ -102,7 +102,7 @@ func unsupportedAlter(s *ast.AlterTableSpec) error {
 	case ast.AlterTableAddPartitions, ast.AlterTablePartition, ast.AlterTableDropPartition, ast.AlterTableTruncatePartition,
 		ast.AlterTableRemovePartitioning, ast.AlterTableCoalescePartitions, ast.AlterTableReorganizePartition,
 		ast.AlterTableExchangePartition, ast.AlterTableRebuildPartition, ast.AlterTableCheckPartitions, ast.AlterTableOptimizePartition,
-		ast.AlterTableRepairPartition:
+		ast.AlterTableRepairPartition, ast.AlterTableDiscardPartitionTablespace, ast.AlterTableImportPartitionTablespace:
 		return sqlerr.NotSupported("PARTITION")
 	}
 	return sqlerr.NotSupported("ALTER TABLE clause of this kind")
