@@ -31,7 +31,7 @@ func (s *Session) pointOf(p *physical.Plan) *pointPlan {
 	}
 	out, scan := outputOf(p.Root)
 	if scan == nil || scan.Kind != physical.AccessPoint || scan.Index != nil || scan.Ranges == nil || !scan.Ranges.SinglePoint ||
-		scan.Latest || len(scan.Filter) > 0 || len(scan.IndexFilter) > 0 || scan.Limit != nil {
+		scan.Latest || scan.Table.Derived != nil || len(scan.Filter) > 0 || len(scan.IndexFilter) > 0 || scan.Limit != nil {
 		return nil
 	}
 	for _, c := range scan.Table.Columns {

@@ -108,14 +108,18 @@ func (h *historyReader) Scan(ctx context.Context, span storage.Span, opts storag
 		end = span.End[len(prefix):]
 	}
 	sc := &historyScanner{h: h, span: span, reverse: opts.Reverse, keyOnly: opts.KeyOnly}
-	if h.all {
-		// A version lies in the span of its row.
-		start, _ = h.rowKey(start)
-		if end != nil {
-			if row, rest := h.rowKey(end); len(rest) > 0 {
-				end = append(slices.Clone(row), 0)
-			}
+	// The keys of a row's versions begin with its own, so bounds go around whole
+	// rows. Where a bound lies behind a row's key, it means the row's versions
+	// (show sees to the rest), or else the row after it.
+	if row, rest := h.rowKey(start); len(rest) > 0 {
+		if start = row; !h.all {
+			start = behindVersions(row)
 		}
+	}
+	if row, rest := h.rowKey(end); len(rest) > 0 {
+		end = behindVersions(row)
+	}
+	if h.all {
 		sc.rows, sc.row = h.of.NewRowReader(), make([]value.Datum, len(h.own.Columns))
 	}
 	rows := storage.Span{Start: append(slices.Clone(prefix), start...), End: table.IndexSpan(h.of.Table.ID, schema.PrimaryIndexID).End}
@@ -135,6 +139,11 @@ func (h *historyReader) Scan(ctx context.Context, span storage.Span, opts storag
 	}
 	sc.cur.most, sc.old.most = at.Limit, at.Limit
 	return sc, nil
+}
+
+// behindVersions is a bound behind a row's key and the keys of its versions.
+func behindVersions(row []byte) []byte {
+	return append(slices.Clone(row), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
 }
 
 // puller turns a scan round: its user asks for the next pair.
