@@ -66,6 +66,7 @@ type Server struct {
 	listener net.Listener
 	socket   net.Listener
 	done     sync.WaitGroup
+	stop     context.CancelFunc // ends the work in the background
 }
 
 // Start opens the store and listens. Errors are of the directory
@@ -128,6 +129,13 @@ func (s *Server) start(ctx context.Context) error {
 		cfg.MaxConnections = int(v.Bits())
 	}
 	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempDir: s.cfg.TempDir}, backend{s.engine})
+	background, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.done.Add(1)
+	go func() {
+		defer s.done.Done()
+		s.engine.KeepRetention(background)
+	}()
 	s.serve(s.listener)
 	if cfg.Socket != "" {
 		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {
@@ -236,6 +244,7 @@ func (s *Server) Stop(grace time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // interrupted as announced
 	}
+	s.stop()
 	s.done.Wait()
 	if serr := s.engine.Close(context.Background()); serr != nil {
 		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
@@ -244,6 +253,9 @@ func (s *Server) Stop(grace time.Duration) error {
 }
 
 func (s *Server) closeAll() error {
+	if s.stop != nil {
+		s.stop()
+	}
 	if s.listener != nil {
 		s.listener.Close()
 	}

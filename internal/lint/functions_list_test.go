@@ -40,6 +40,7 @@ var reference = []section{
 	{title: "Encryption and compression", probes: []string{"AES_DECRYPT('a', 'b')", "AES_ENCRYPT('a', 'b')", "COMPRESS('a')", "MD5('a')", "RANDOM_BYTES(1)", "SHA('a')", "SHA1('a')", "SHA2('a', 256)", "STATEMENT_DIGEST('a')", "STATEMENT_DIGEST_TEXT('a')",
 		"UNCOMPRESS('a')", "UNCOMPRESSED_LENGTH('a')", "VALIDATE_PASSWORD_STRENGTH('a')"}},
 	{title: "Locks", probes: []string{"GET_LOCK('a', 1)", "IS_FREE_LOCK('a')", "IS_USED_LOCK('a')", "RELEASE_ALL_LOCKS()", "RELEASE_LOCK('a')"}},
+	{title: "Change logs (not in MySQL)", probes: []string{"SNAPSHOT_SEQ()", "STREAM_WAIT('t', 1, 1)"}},
 	{title: "Information", probes: []string{"BENCHMARK(1, 1)", "CHARSET('a')", "COERCIBILITY('a')", "COLLATION('a')", "CONNECTION_ID()", "CURRENT_ROLE()", "CURRENT_USER()", "DATABASE()", "FOUND_ROWS()", "ICU_VERSION()", "LAST_INSERT_ID()",
 		"ROLES_GRAPHML()", "ROW_COUNT()", "SCHEMA()", "SESSION_USER()", "SYSTEM_USER()", "USER()", "VERSION()"}},
 	{title: "JSON", probes: []string{"JSON_ARRAY(1)", "JSON_ARRAY_APPEND(j, '$', 1)", "JSON_ARRAY_INSERT(j, '$[0]', 1)", "JSON_CONTAINS(j, j)", "JSON_CONTAINS_PATH(j, 'one', '$')", "JSON_DEPTH(j)", "JSON_EXTRACT(j, '$')", "JSON_INSERT(j, '$', 1)",

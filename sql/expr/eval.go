@@ -408,7 +408,7 @@ func IsSessionFunc(name string) bool {
 	case "now", "current_timestamp", "localtime", "localtimestamp", "sysdate", "curdate", "current_date", "curtime", "current_time",
 		"utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "from_unixtime", "database", "schema", "user", "current_user",
 		"session_user", "system_user", "connection_id", "last_insert_id", "row_count", "found_rows", "getvar", "setvar", "sysvar",
-		"timestamp", "current_role", "convert_tz", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks",
+		"timestamp", "current_role", "convert_tz", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks", "snapshot_seq", "stream_wait",
 		"load_file", "ps_current_thread_id", "ps_thread_id", "roles_graphml":
 		return true
 	}

@@ -115,7 +115,7 @@ func functions() map[string]*def {
 		table = map[string]*def{}
 		for _, list := range [][]entry{
 			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), numberDefs(), dateDefs(), dateTextDefs(),
-			infoDefs(), lockDefs(), miscDefs(), jsonDefs(), internalDefs(),
+			infoDefs(), lockDefs(), streamDefs(), miscDefs(), jsonDefs(), internalDefs(),
 			letDefs(), cryptDefs(), serverDefs(), jsonSchemaDefs(), jsonValueDefs(), castArrayDefs(), variantDefs(), xmlDefs(), geoDefs(),
 		} {
 			for _, e := range list {

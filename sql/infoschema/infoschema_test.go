@@ -16,6 +16,7 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage/memkv"
+	"github.com/sqlots/sqlots/stream"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -29,7 +30,9 @@ type fake struct {
 
 var started = time.Unix(1700000000, 0).UTC()
 
-func (f *fake) Catalog() *catalog.Snapshot { return f.cat.Snapshot() }
+func (*fake) Streams(context.Context) ([]stream.Info, error)                 { return nil, nil }
+func (*fake) StreamConsumers(context.Context) ([]stream.ConsumerInfo, error) { return nil, nil }
+func (f *fake) Catalog() *catalog.Snapshot                                   { return f.cat.Snapshot() }
 func (f *fake) Processes() []Process {
 	return []Process{{ID: 7, User: "root", Host: "127.0.0.1:5", Command: "Query", State: "executing", Info: strings.Repeat("x", 120), Since: time.Now()}}
 }

@@ -14,6 +14,8 @@ type Load struct {
 func ownTables() []*table {
 	return []*table{
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
+		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
+		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
 	}
 }
 
@@ -24,6 +26,57 @@ func loads(q *query) error {
 	}
 	for _, l := range list {
 		if err := q.emit(l.Token, l.Time, l.Rows, l.Rejected, l.Rejects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orNone is n, or NULL for 0.
+func orNone[T int64 | uint64](n T) any {
+	if n == 0 {
+		return nil
+	}
+	return uint64(n)
+}
+
+func atMicros(t int64) any {
+	if t == 0 {
+		return nil
+	}
+	return time.UnixMicro(t)
+}
+
+func streams(q *query) error {
+	list, err := q.server.Streams(q.ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		state := "live"
+		if s.Ended > 0 {
+			state = "ended"
+		}
+		err := q.emit(s.Database, s.Table, uint64(s.ID), state, uint64(s.Retention), orNone(s.MaxBytes), orNone(s.First), orNone(s.Last), orNone(s.Purged),
+			atMicros(s.FirstTime), atMicros(s.LastTime), uint64(s.Bytes))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func streamConsumers(q *query) error {
+	list, err := q.server.StreamConsumers(q.ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		state := "ok"
+		if c.Behind {
+			state = "purged"
+		}
+		if err := q.emit(c.Name, c.Database, c.Table, c.Seq, uint64(c.Ordinal), time.UnixMicro(c.At), c.LagSeconds, state); err != nil {
 			return err
 		}
 	}

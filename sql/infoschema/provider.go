@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/stream"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -65,6 +66,9 @@ type Server interface {
 	// NextAutoIncrement is the next value of the table's counter; 0 when it
 	// has none.
 	NextAutoIncrement(t *schema.Table) uint64
+	// Streams are the change logs, StreamConsumers those who read them.
+	Streams(ctx context.Context) ([]stream.Info, error)
+	StreamConsumers(ctx context.Context) ([]stream.ConsumerInfo, error)
 	// Transactions are the open transactions.
 	Transactions() []Transaction
 	// Loads are the pieces of files that were loaded under tokens.

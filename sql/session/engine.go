@@ -65,6 +65,8 @@ type Engine struct {
 	checkPlans bool
 	counters   counters
 	userLocks  userLocks
+	// trimming: one removal from change logs at a time.
+	trimming sync.Mutex
 	// transactions numbers those of INNODB_TRX.
 	transactions atomic.Uint64
 	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are

@@ -397,6 +397,8 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		return 0, s.resetPersist(ctx, x)
 	case *logical.Kill:
 		return 0, s.runKill(ctx, x, vals)
+	case *logical.Call:
+		return 0, s.runCall(ctx, x, vals)
 	case *logical.Do:
 		return 0, s.runDo(ctx, x, vals)
 	case *logical.SetPassword:

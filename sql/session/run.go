@@ -268,7 +268,9 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 		unlock()
 		return view{}, nil, translate(err)
 	}
-	return view{Reader: snap}, func() { snap.Close(); unlock() }, nil
+	before := s.snapshot
+	s.snapshot = snap
+	return view{Reader: snap}, func() { s.snapshot = before; snap.Close(); unlock() }, nil
 }
 
 // refreshView fixes the read view of the open transaction, or moves it forward

@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -32,7 +33,8 @@ type Session struct {
 	userVars map[string]userVar
 
 	open          *transaction
-	nextIsolation string // SET TRANSACTION for the next transaction
+	snapshot      storage.Snapshot // that an autocommit query reads, nil for none
+	nextIsolation string           // SET TRANSACTION for the next transaction
 	nextReadOnly  *bool
 	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
 	lost          bool                // the connection has to end after this command

@@ -2,14 +2,21 @@ package session
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/stream"
+	"github.com/sqlots/sqlots/value"
 )
 
-// findStream is the change log of a table; when there is no such table, that of
-// the last one of the name: 1146, 1381.
+// findStream is the change log of a table; when it has none, that of the last
+// table of the name: 1146, 1381.
 func (e *Engine) findStream(ctx context.Context, db, name string) (schema.StreamID, error) {
 	t, exists := e.catalog.Snapshot().Table(db, name)
 	if exists && t.Stream != nil {
@@ -32,4 +39,278 @@ func (e *Engine) findStream(ctx context.Context, db, name string) (schema.Stream
 		return 0, sqlerr.NoStream(db + "." + name)
 	}
 	return 0, sqlerr.NoSuchTable(db, name)
+}
+
+// streamNamed is findStream of 'table' or 'database.table'.
+func (s *Session) streamNamed(ctx context.Context, name, current string) (id schema.StreamID, full string, err error) {
+	db, table, ok := strings.Cut(name, ".")
+	if !ok {
+		if db, table = current, name; db == "" {
+			return 0, "", sqlerr.NoDatabaseSelected()
+		}
+	}
+	id, err = s.engine.findStream(ctx, db, table)
+	return id, db + "." + table, err
+}
+
+var _ expr.Streams = (*Session)(nil)
+
+// SnapshotSeq implements expr.Streams.
+func (s *Session) SnapshotSeq() (uint64, error) {
+	switch {
+	case s.open != nil:
+		if err := s.takeView(false); err != nil {
+			return 0, err
+		}
+		seq, err := s.open.txn.ViewSeq()
+		return seq, translate(err)
+	case s.snapshot != nil:
+		return s.snapshot.Seq(), nil
+	}
+	return s.engine.store.Seq(), nil
+}
+
+// streamPoll is how often StreamWait looks for records, when there are commits.
+const streamPoll = 5 * time.Millisecond
+
+// StreamWait implements expr.Streams.
+func (s *Session) StreamWait(ctx context.Context, name string, after uint64, timeout time.Duration) (bool, error) {
+	id, full, err := s.streamNamed(ctx, name, s.database)
+	if err != nil {
+		return false, translate(err)
+	}
+	store := s.engine.store
+	if last := store.Seq(); after > last {
+		return false, sqlerr.StreamPosition(full, after, last)
+	}
+	end := time.NewTimer(timeout)
+	defer end.Stop()
+	tick := time.NewTicker(streamPoll)
+	defer tick.Stop()
+	for seen := uint64(0); ; {
+		if now := store.Seq(); now != seen {
+			seen = now
+			last, ok, err := stream.First(ctx, store.Latest(), id, stream.Options{Reverse: true})
+			if err != nil {
+				return false, translate(err)
+			}
+			if ok && last.Seq > after {
+				return true, nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-end.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, translate(context.Cause(ctx))
+		}
+	}
+}
+
+// runCall is CALL of the procedures of change logs. What they do to consumers
+// belongs to the open transaction.
+func (s *Session) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
+	args, err := s.evalAll(ctx, c.Args, nil, vals)
+	if err != nil {
+		return err
+	}
+	a := callArgs{name: c.Name, args: args}
+	name := a.text(0)
+	if a.err == nil && name == "" {
+		a.fail()
+	}
+	if a.err != nil {
+		return a.err
+	}
+	switch c.Name {
+	case "stream_purge":
+		return s.purgeStream(ctx, name, c.Database, &a)
+	case "stream_consumer":
+		return s.inTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
+	case "stream_checkpoint":
+		return s.inTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
+	case "stream_drop_consumer":
+		return s.inTxn(ctx, func(txn storage.Txn) error {
+			found, err := stream.LockConsumer(ctx, txn, name)
+			if err != nil {
+				return err
+			}
+			if found == nil {
+				return sqlerr.NoSuchProgram("CONSUMER", name)
+			}
+			return stream.DropConsumer(txn, name)
+		})
+	}
+	return sqlerr.NoSuchProgram("PROCEDURE", c.Name)
+}
+
+// callArgs are the arguments of a procedure; err is that of the first one that
+// does not fit.
+type callArgs struct {
+	name string
+	args []value.Datum
+	err  error
+}
+
+func (a *callArgs) fail() { a.err = sqlerr.WrongArguments(a.name) }
+
+func (a *callArgs) has(i int) bool { return i < len(a.args) }
+
+func (a *callArgs) text(i int) string {
+	if a.args[i].Kind() != value.KindBytes || len(a.args[i].Bytes()) > stream.MaxConsumerName {
+		a.fail()
+		return ""
+	}
+	return a.args[i].Str()
+}
+
+func (a *callArgs) number(i int) uint64 {
+	d := a.args[i]
+	if d.Kind() != value.KindUint && (d.Kind() != value.KindInt || d.Int() < 0) {
+		a.fail()
+		return 0
+	}
+	return d.Bits()
+}
+
+// position reads a sequence at i, and behind it perhaps an ordinal.
+func (a *callArgs) position(i int) stream.Position {
+	p := stream.Behind(a.number(i))
+	if a.has(i + 1) {
+		p.Ordinal = uint32(min(a.number(i+1), 1<<32-1))
+	}
+	return p
+}
+
+// inTxn runs a change of the session's own as a statement: in the open
+// transaction, or in one of its own.
+func (s *Session) inTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
+	if s.open == nil && !s.vars.autocommit {
+		if err := s.begin(s.startsReadOnly()); err != nil {
+			return err
+		}
+	}
+	if s.open == nil {
+		if s.startsReadOnly() {
+			return sqlerr.ReadOnlyTransaction()
+		}
+		txn, err := s.newTxn(false)
+		if err != nil {
+			return err
+		}
+		defer txn.Rollback()
+		if err := fn(txn); err != nil {
+			return translate(err)
+		}
+		if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+			return s.commitFailed(err)
+		}
+		return nil
+	}
+	if s.open.readOnly {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	sp := s.open.txn.Savepoint()
+	if err := fn(s.open.txn); err != nil {
+		if rerr := s.open.txn.RollbackTo(sp); rerr != nil {
+			s.rollback() // a deadlock: nothing is left to go back to
+		} else {
+			s.open.txn.Release(sp)
+		}
+		return translate(err)
+	}
+	s.open.txn.Release(sp)
+	return nil
+}
+
+// addConsumer is CALL sqlots.stream_consumer(name, table [, seq [, ordinal]]);
+// without a position it begins with the first record that is kept.
+func (s *Session) addConsumer(ctx context.Context, txn storage.Txn, name, current string, a *callArgs) error {
+	table := a.text(1)
+	var at stream.Position
+	if a.has(2) {
+		at = a.position(2)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	id, full, err := s.streamNamed(ctx, table, current)
+	if err != nil {
+		return err
+	}
+	kv := s.engine.store.Latest()
+	if !a.has(2) {
+		begin, err := stream.Begin(ctx, kv, id)
+		if err != nil {
+			return err
+		}
+		at.Seq = begin
+		if begin > 0 {
+			at = stream.Behind(begin)
+		}
+	} else if err := s.checkPosition(ctx, id, full, at); err != nil {
+		return err
+	}
+	found, err := stream.LockConsumer(ctx, txn, name)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		return sqlerr.AlreadyExists("CONSUMER", name)
+	}
+	return stream.PutConsumer(txn, &stream.Consumer{Name: name, Stream: id, Seq: at.Seq, Ordinal: at.Ordinal, At: time.Now().UnixMicro()})
+}
+
+// checkPosition: all records behind a position are there, and it is of the
+// past: 1236, 1789.
+func (s *Session) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
+	if last := s.engine.store.Seq(); at.Seq > last {
+		return sqlerr.StreamPosition(table, at.Seq, last)
+	}
+	err := stream.Check(ctx, s.engine.store.Latest(), id, at)
+	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
+		return sqlerr.StreamPurged(table, purged.Asked, purged.Purged)
+	}
+	return err
+}
+
+// checkpoint is CALL sqlots.stream_checkpoint(name, seq [, ordinal]).
+func (s *Session) checkpoint(ctx context.Context, txn storage.Txn, name string, a *callArgs) error {
+	at := a.position(1)
+	if a.err != nil {
+		return a.err
+	}
+	c, err := stream.LockConsumer(ctx, txn, name)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return sqlerr.NoSuchProgram("CONSUMER", name)
+	}
+	if err := s.checkPosition(ctx, c.Stream, "consumer "+name, at); err != nil {
+		return err
+	}
+	c.Seq, c.Ordinal, c.At = at.Seq, at.Ordinal, time.Now().UnixMicro()
+	return stream.PutConsumer(txn, c)
+}
+
+// purgeStream is CALL sqlots.stream_purge(table, seq): the records up to seq go
+// before their time. It is no part of a transaction.
+func (s *Session) purgeStream(ctx context.Context, name, current string, a *callArgs) error {
+	upTo := a.number(1)
+	if a.err != nil {
+		return a.err
+	}
+	if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	id, full, err := s.streamNamed(ctx, name, current)
+	if err != nil {
+		return err
+	}
+	if last := s.engine.store.Seq(); upTo > last {
+		return sqlerr.StreamPosition(full, upTo, last)
+	}
+	return translate(s.engine.trimStream(ctx, id, upTo))
 }

@@ -98,6 +98,10 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		return &logical.SetPassword{User: u}, nil
 	case *ast.KillStmt:
 		return b.kill(n)
+	case *ast.CallStmt:
+		if n.Procedure != nil && strings.EqualFold(n.Procedure.Schema.O, procedureDatabase) {
+			return b.procedure(n)
+		}
 	case *ast.PrepareStmt:
 		p := &logical.Prepare{Name: n.Name, Text: n.SQLText}
 		if n.SQLVar != nil {

@@ -62,6 +62,15 @@ type Kill struct {
 	Query bool
 }
 
+// Call is CALL of one of the server's own procedures.
+type Call struct {
+	// Name is in lower case, without the database.
+	Name string
+	Args []expr.Expr
+	// Database is the current one, for tables that are named without.
+	Database string
+}
+
 // Prepare, ExecutePrepared and Deallocate are the text protocol's prepared
 // statements. Text is the statement, or FromVar the variable that holds it.
 type Prepare struct{ Name, Text, FromVar string }
@@ -314,6 +323,7 @@ func (*Savepoint) statement()        {}
 func (*ReleaseSavepoint) statement() {}
 func (*Set) statement()              {}
 func (*Kill) statement()             {}
+func (*Call) statement()             {}
 func (*Prepare) statement()          {}
 func (*ExecutePrepared) statement()  {}
 func (*Deallocate) statement()       {}
