@@ -134,6 +134,7 @@ func verify(t *testing.T, dir string, workers []*worker) (unanswered, kept int) 
 		t.Errorf("group %d is %+v, though nobody wrote it", id, s)
 	}
 	compareIndexes(t, db)
+	compareLogs(t, db)
 	return unanswered, kept
 }
 

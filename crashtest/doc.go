@@ -17,6 +17,8 @@
 //	I2  No group is between two states.
 //	I3  The accounts sum up to zero.
 //	I4  Every index holds exactly the entries of the rows.
+//	I5  The change logs tell how the rows came to be what they are, and the
+//	    earlier versions of rows follow each other without a gap.
 //
 // It holds only tests.
 package crashtest

@@ -27,8 +27,8 @@ func ddl() []string {
   KEY by_name (name, grp) INCLUDE (amount),
   KEY by_amount (amount DESC),
   KEY by_half (half), KEY by_label (label), KEY by_upper ((UPPER(name)), part), UNIQUE KEY by_expr ((CONCAT(token, '!'))),
-  KEY by_gen (gen), CHECK (gen > 0))`,
-		"CREATE TABLE crash.accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL, KEY by_balance (balance))",
+  KEY by_gen (gen), CHECK (gen > 0)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true}'`,
+		`CREATE TABLE crash.accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL, KEY by_balance (balance)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true, "max_versions": 4}'`,
 	}
 	for i := range accounts {
 		list = append(list, fmt.Sprintf("INSERT INTO crash.accounts VALUES (%d, 0)", i))

@@ -1,0 +1,145 @@
+package server_test
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sqlots/sqlots/server"
+)
+
+// A consumer that takes a snapshot and then reads the log from its sequence on
+// gets the table, whatever is written meanwhile: no change is missing and none
+// comes twice. Its checkpoint moves with what it writes, in one transaction.
+func TestSnapshotAndLog(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { testSnapshotAndLog(t, func(*server.Config) {}) })
+	t.Run("disk", func(t *testing.T) {
+		dir := t.TempDir()
+		testSnapshotAndLog(t, func(c *server.Config) { c.InMemory, c.DataDir, c.Durability = false, dir, 2 })
+	})
+}
+
+func testSnapshotAndLog(t *testing.T, change func(*server.Config)) {
+	_, dsn := startServer(t, change)
+	c := dial(t, dsn)
+	c.exec(`CREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL, w INT NOT NULL, UNIQUE KEY (w)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true, "max_versions": 2}'`)
+	c.exec("CREATE TABLE copy (id INT PRIMARY KEY, v INT NOT NULL)")
+	const writers, rows = 4, 40
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for w := range writers {
+		conn := dial(t, dsn)
+		wg.Go(func() { writeRandomly(conn, rand.New(rand.NewPCG(7, uint64(w))), rows, &stop) })
+	}
+	for round := range 3 {
+		c.exec("DELETE FROM copy")
+		c.exec("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		c.exec("INSERT INTO copy SELECT id, v FROM t")
+		seq := number(t, c, "SELECT SNAPSHOT_SEQ()")
+		c.exec("COMMIT")
+		name := fmt.Sprintf("c%d", round)
+		c.exec("CALL sqlots.stream_consumer(?, 't', ?)", name, seq)
+		for range 30 {
+			consume(t, c, name, 1+round*20)
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	for consume(t, c, "c2", 1000) > 0 {
+	}
+	c.rows("0", "SELECT COUNT(*) FROM t LEFT JOIN copy USING (id) WHERE NOT t.v <=> copy.v")
+	c.rows("0", "SELECT COUNT(*) FROM copy LEFT JOIN t USING (id) WHERE t.id IS NULL")
+	c.rows("0", `SELECT COUNT(*) FROM (SELECT before_image, LAG(after_image) OVER (PARTITION BY pk ORDER BY seq, ordinal) AS was
+		FROM stream('t') WHERE kind IN ('insert', 'update', 'delete')) x WHERE NOT before_image <=> was`)
+	c.rows("0", "SELECT COUNT(*) FROM (SELECT commit_time, LAG(commit_time) OVER (ORDER BY seq, ordinal) AS was FROM stream('t')) x WHERE commit_time < was")
+	if n := number(t, c, "SELECT COUNT(*) FROM stream('t')"); n < 100 {
+		t.Errorf("only %d records: that tests little", n)
+	}
+}
+
+func number(t *testing.T, c *client, query string) uint64 {
+	t.Helper()
+	var n sql.NullInt64
+	if err := c.c.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return uint64(n.Int64)
+}
+
+// writeRandomly changes rows in transactions of several statements, some of
+// which are rolled back or fail.
+func writeRandomly(c *client, r *rand.Rand, rows int, stop *atomic.Bool) {
+	for i := 0; !stop.Load(); i++ {
+		_, _ = c.query("BEGIN")
+		for range 1 + r.IntN(3) {
+			id, v := r.IntN(rows), r.IntN(1000)
+			var err error
+			switch r.IntN(6) {
+			case 0, 1:
+				_, err = c.query(fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %d) ON DUPLICATE KEY UPDATE v = %[2]d", id, v, id*1000))
+			case 2, 3:
+				_, err = c.query(fmt.Sprintf("UPDATE t SET v = v + 1 WHERE id BETWEEN %d AND %d", id, id+2))
+			case 4:
+				_, err = c.query(fmt.Sprintf("DELETE FROM t WHERE id = %d", id))
+			case 5:
+				_, err = c.query(fmt.Sprintf("INSERT INTO t VALUES (%d, 1, %d), (%d, 1, %d)", id, v, id+1, v))
+			}
+			if n := errorNumber(err); n == 1213 {
+				break
+			}
+		}
+		if r.IntN(4) == 0 {
+			_, _ = c.query("ROLLBACK")
+		} else {
+			_, _ = c.query("COMMIT")
+		}
+	}
+}
+
+// consume applies the next records of a consumer, and tells how many.
+func consume(t *testing.T, c *client, name string, most int) int {
+	t.Helper()
+	c.exec("BEGIN")
+	rows, err := c.c.QueryContext(t.Context(), fmt.Sprintf("SELECT seq, ordinal, kind, pk->'$.id', after_image->'$.v' FROM stream('t', '%s') ORDER BY seq, ordinal LIMIT %d", name, most))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type record struct {
+		seq, ordinal uint64
+		kind         string
+		id, v        sql.NullInt64
+	}
+	var list []record
+	for rows.Next() {
+		var r record
+		if err := rows.Scan(&r.seq, &r.ordinal, &r.kind, &r.id, &r.v); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	rows.Close()
+	for _, r := range list {
+		// Each change has to find the row as the log says.
+		switch r.kind {
+		case "insert":
+			c.exec("INSERT INTO copy VALUES (?, ?)", r.id.Int64, r.v.Int64)
+		case "update":
+			c.exec("UPDATE copy SET v = ? WHERE id = ?", r.v.Int64, r.id.Int64)
+		case "delete":
+			if c.exec("DELETE FROM copy WHERE id = ?", r.id.Int64) != 1 {
+				t.Fatalf("a row to be deleted is not there: %+v", r)
+			}
+		}
+	}
+	if n := len(list); n > 0 {
+		c.exec("CALL sqlots.stream_checkpoint(?, ?, ?)", name, list[n-1].seq, list[n-1].ordinal)
+	}
+	c.exec("COMMIT")
+	return len(list)
+}
