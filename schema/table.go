@@ -140,6 +140,9 @@ type Table struct {
 	// MaxVersions is how many versions of a row are kept, the current one
 	// included; 0 as 1.
 	MaxVersions int `json:"max_versions,omitempty"`
+	// VersionRetention is for how many seconds earlier versions are kept at
+	// least, 0 for as long as there are not too many.
+	VersionRetention int64 `json:"version_retention,omitempty"`
 	// Derived is set where the descriptor is made for a statement.
 	Derived *Derived `json:"-"`
 }

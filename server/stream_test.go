@@ -143,3 +143,31 @@ func consume(t *testing.T, c *client, name string, most int) int {
 	c.exec("COMMIT")
 	return len(list)
 }
+
+// Positions and times may be parameters.
+func TestDerivedTablesPrepared(t *testing.T) {
+	_, dsn := startServer(t)
+	c := dial(t, dsn)
+	c.exec(`CREATE TABLE t (id INT PRIMARY KEY) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true, "max_versions": 2}'`)
+	c.exec("INSERT INTO t VALUES (1)")
+	seq := number(t, c, "SELECT SNAPSHOT_SEQ()")
+	at, err := c.query("SELECT NOW(6)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.exec("INSERT INTO t VALUES (2)")
+	for range 3 {
+		c.rows("1", "SELECT COUNT(*) FROM stream('t', ?)", seq)
+		c.rows("insert", "SELECT kind FROM stream('t', ?, ?) AS s WHERE s.seq > ?", seq, 0, seq)
+		c.rows("1", "SELECT COUNT(*) FROM t AS OF TIMESTAMP ?", at)
+		c.rows("1", "SELECT id FROM t AS OF TIMESTAMP ? WHERE id IN (?, ?)", at, 1, 2)
+		c.fails(1210, "SELECT * FROM stream(?, 1)", "t")
+	}
+	for range 2 {
+		c.exec("CREATE DATABASE d")
+		c.exec(`CREATE TABLE d.t (id INT PRIMARY KEY) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true}'`)
+		c.rows("start", "SELECT kind FROM stream('d.t')")
+		c.exec("DROP DATABASE d")
+		c.rows("start|drop", "SELECT kind FROM stream('d.t') ORDER BY seq")
+	}
+}

@@ -24,7 +24,7 @@ func (h *shim) tableFunctions() {
 		if name == "" || !h.op(i+1, "(") || !h.startsTable(i-1) {
 			continue
 		}
-		if h.toks[i+2].kind != tokString && !h.op(i+2, "?") {
+		if h.toks[i+2].kind != tokString && h.toks[i+2].kind != tokParam {
 			continue
 		}
 		end := h.closing(i + 1)

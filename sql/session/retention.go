@@ -7,24 +7,47 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/stream"
 )
 
 // retentionEvery is how often change logs are looked through for records whose
-// time is over.
-const retentionEvery = 10 * time.Second
+// time is over; versions, which have to be read all, every versionsEvery times.
+const (
+	retentionEvery = 10 * time.Second
+	versionsEvery  = 60
+)
 
-// KeepRetention removes the records of change logs whose time is over, until
-// ctx ends.
+// KeepRetention removes the records of change logs and the versions of rows
+// whose time is over, until ctx ends.
 func (e *Engine) KeepRetention(ctx context.Context) {
 	tick := time.NewTicker(retentionEvery)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			e.TrimStreams(ctx, time.Now())
+		case now := <-tick.C:
+			e.TrimStreams(ctx, now)
+			if n%versionsEvery == 0 {
+				e.TrimVersions(ctx, now)
+			}
+		}
+	}
+}
+
+// TrimVersions removes the versions of rows that need not be kept at a time.
+func (e *Engine) TrimVersions(ctx context.Context, now time.Time) {
+	snap := e.catalog.Snapshot()
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			if t.VersionRetention == 0 || !t.KeepsVersions() {
+				continue
+			}
+			err := table.ForgetHistory(storage.FreeingSpace(ctx), e.store, t.ID, now.UnixMicro()-t.VersionRetention*1e6)
+			if err != nil && ctx.Err() == nil {
+				e.log.Error("removing versions", "table", t.Database+"."+t.Name, "error", err)
+			}
 		}
 	}
 }

@@ -170,3 +170,80 @@ func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int
 	}
 	return latest, nil
 }
+
+// forgetBatch is how many versions ForgetHistory removes in one transaction.
+const forgetBatch = 1000
+
+// ForgetHistory removes the versions of a table's rows that ended before a time
+// (microseconds since 1970); from then on the history begins there.
+func ForgetHistory(ctx context.Context, store storage.Store, t schema.TableID, before int64) error {
+	if err := moveHistory(ctx, store, t, before); err != nil {
+		return err
+	}
+	scan, err := store.Latest().Scan(ctx, HistorySpan(t, nil, nil), storage.ScanOptions{Cold: true})
+	if err != nil {
+		return err
+	}
+	defer scan.Close()
+	for done := false; !done; {
+		var gone [][]byte
+		var bad error
+		done, err = scan.Visit(ctx, func(key, val []byte) bool {
+			_, v, perr := ParseVersion(key, val)
+			if perr != nil {
+				bad = perr
+				return false
+			}
+			if v.Ended <= before {
+				gone = append(gone, append([]byte(nil), key...))
+			}
+			return len(gone) < forgetBatch
+		})
+		if err := errors.Join(bad, err); err != nil {
+			return err
+		}
+		if err := deleteKeys(ctx, store, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveHistory makes the history of a table begin at a time, unless it begins
+// later. It comes before the removal, so that no reader misses a version in
+// silence.
+func moveHistory(ctx context.Context, store storage.Store, t schema.TableID, to int64) error {
+	begin, err := HistoryBegin(ctx, store.Latest(), t)
+	if err != nil || begin >= to {
+		return err
+	}
+	txn, err := store.Begin(storage.TxnOptions{Label: "version retention"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	mark := binary.BigEndian.AppendUint64([]byte{historyVersion}, uint64(to))
+	if err := txn.Put(TablePrefix(nil, t, HistoryIndexID), mark); err != nil {
+		return err
+	}
+	_, err = txn.Commit(ctx)
+	return err
+}
+
+func deleteKeys(ctx context.Context, store storage.Store, keys [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	txn, err := store.Begin(storage.TxnOptions{Label: "version retention"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	for _, key := range keys {
+		if err := txn.Delete(key); err != nil {
+			return err
+		}
+	}
+	_, err = txn.Commit(ctx)
+	return err
+}

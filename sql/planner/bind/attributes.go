@@ -21,7 +21,7 @@ const (
 // SetAttributes gives a table what the text of SECONDARY_ENGINE_ATTRIBUTE says,
 // in place of what it said before: 3981, 1235. A stream has no id yet.
 func SetAttributes(t *schema.Table, text string) error {
-	t.Attributes, t.Stream, t.MaxVersions = text, nil, 0
+	t.Attributes, t.Stream, t.MaxVersions, t.VersionRetention = text, nil, 0, 0
 	if text == "" {
 		return nil
 	}
@@ -39,6 +39,11 @@ func SetAttributes(t *schema.Table, text string) error {
 			}
 		case "max_versions":
 			t.MaxVersions, err = versionsAttribute(v)
+		case "version_retention":
+			ok := false
+			if t.VersionRetention, ok = retention(v); !ok {
+				err = sqlerr.InvalidAttribute(name, string(v), retentionForm)
+			}
 		case "stream":
 			t.Stream, err = streamAttribute(v)
 		default:
@@ -47,6 +52,9 @@ func SetAttributes(t *schema.Table, text string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if t.VersionRetention > 0 && !t.KeepsVersions() {
+		return sqlerr.InvalidAttribute("version_retention", string(a["version_retention"]), "of use without max_versions")
 	}
 	return nil
 }
@@ -77,7 +85,7 @@ func streamAttribute(v json.RawMessage) (*schema.Stream, error) {
 		want := ""
 		switch name {
 		case "retention":
-			want = `a time such as "90s", "30m", "24h" or "7d", up to "3650d"`
+			want = retentionForm
 			s.Retention, ok = retention(v)
 		case "max_bytes":
 			want = `a number of bytes such as 1000000 or "10G", at least 1024`
@@ -92,6 +100,8 @@ func streamAttribute(v json.RawMessage) (*schema.Stream, error) {
 	}
 	return s, nil
 }
+
+const retentionForm = `a time such as "90s", "30m", "24h" or "7d", up to "3650d"`
 
 // retention reads a time in seconds.
 func retention(v json.RawMessage) (int64, bool) {
