@@ -209,3 +209,12 @@ func timestamp6() schema.Type {
 	t.ID = schema.TypeTimestamp
 	return t
 }
+
+// stored is the scan of a table of FROM, or of what is derived from one; nil
+// for other sources.
+func (t *tableRef) stored() *logical.Scan {
+	if s, ok := t.derived.(*logical.Scan); ok && s.Table.Derived != nil {
+		return s
+	}
+	return t.scan
+}

@@ -53,10 +53,11 @@ func (sc *scope) attribute(db, table, name string) (expr.Expr, error) {
 func (s *source) attributes(db, table, name, clause string) (*logical.Column, error) {
 	var found *logical.Column
 	for _, t := range s.tables {
-		if t.scan == nil || table != "" && !strings.EqualFold(t.alias, table) || db != "" && !strings.EqualFold(t.db, db) {
+		scan := t.stored()
+		if scan == nil || table != "" && !strings.EqualFold(t.alias, table) || db != "" && !strings.EqualFold(t.db, db) {
 			continue
 		}
-		pos := t.scan.Table.AttributesColumn()
+		pos := scan.Table.AttributesColumn()
 		if pos < 0 || pos >= len(t.cols) {
 			continue
 		}
