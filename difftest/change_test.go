@@ -48,8 +48,8 @@ func (g *gen) fill(t *table, rows int) []string {
 		list := make([]string, n)
 		for i := range list {
 			id++
-			vals := make([]string, len(t.cols))
-			for j, c := range t.cols {
+			vals := make([]string, len(t.given()))
+			for j, c := range t.given() {
 				switch {
 				case c.name == "id":
 					vals[j] = strconv.Itoa(id)
@@ -61,10 +61,20 @@ func (g *gen) fill(t *table, rows int) []string {
 			}
 			list[i] = "(" + strings.Join(vals, ", ") + ")"
 		}
-		out = append(out, "INSERT IGNORE INTO "+t.name+" VALUES "+strings.Join(list, ", "))
+		out = append(out, "INSERT IGNORE INTO "+t.name+" ("+names(t.given())+") VALUES "+strings.Join(list, ", "))
 		rows -= n
 	}
 	return out
+}
+
+// given are the columns that are not generated.
+func (t *table) given() (list []column) {
+	for _, c := range t.cols {
+		if c.as == "" {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func names(cols []column) string {
@@ -78,7 +88,7 @@ func names(cols []column) string {
 // change is an INSERT, REPLACE, UPDATE or DELETE of table t.
 func (g *gen) change(t *table) string {
 	g.from, g.target = []source{{t, t.name}}, t
-	cols := append([]column(nil), t.cols...)
+	cols := t.given()
 	if g.chance(20) { // leave some out
 		var some []column
 		for _, c := range cols {
@@ -112,7 +122,7 @@ func (g *gen) assignments(t *table, dup bool) string {
 	var list []string
 	set := map[string]bool{}
 	for range 1 + g.s.IntN(2) {
-		c := pick(g.s, t.cols)
+		c := pick(g.s, t.given())
 		if dup && set[c.name] {
 			continue
 		}

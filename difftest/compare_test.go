@@ -18,6 +18,7 @@ type answer struct {
 	rows     [][]string
 	types    string // of the columns
 	double   []bool // columns of approximate numbers
+	float    []bool // those of FLOAT, of which text shows six digits
 	affected int64
 	err      error
 }
@@ -98,6 +99,7 @@ func read(rows *sql.Rows, a answer) answer {
 		p, s, _ := t.DecimalSize()
 		null, _ := t.Nullable()
 		a.double = append(a.double, t.DatabaseTypeName() == "DOUBLE" || t.DatabaseTypeName() == "FLOAT")
+		a.float = append(a.float, t.DatabaseTypeName() == "FLOAT")
 		a.types += fmt.Sprintf("%s(%d,%d,%t) ", t.DatabaseTypeName(), p, s, null)
 	}
 	a.rows = [][]string{}
@@ -178,7 +180,13 @@ func difference(a, b answer, ordered, loose bool) string {
 // unequal is the first column in which two rows differ, -1 if none.
 func unequal(a, b answer, x, y []string, loose bool) int {
 	for j := range x {
-		if !same(x[j], y[j], a.double[j] && b.double[j], loose) {
+		tolerance := 0.0
+		if a.double[j] && b.double[j] {
+			if tolerance = 1e-9; a.float[j] || b.float[j] {
+				tolerance = 1e-5
+			}
+		}
+		if !same(x[j], y[j], tolerance, loose) {
 			return j
 		}
 	}
@@ -229,19 +237,15 @@ func exactKey(double []bool, row []string, loose bool) string {
 	return strings.Join(list, "\x00")
 }
 
-// same compares two values as text, doubles with a tolerance.
-func same(a, b string, double, loose bool) bool {
+// same compares two values as text, numbers with a tolerance.
+func same(a, b string, tolerance float64, loose bool) bool {
 	if a == b || loose && foldText(a) == foldText(b) {
 		return true
 	}
-	if !double {
+	if tolerance == 0 {
 		return false
 	}
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
-	tolerance := 1e-9
-	if min(len(a), len(b)) <= 8 {
-		tolerance = 1e-5 // a FLOAT as text
-	}
 	return err1 == nil && err2 == nil && math.Abs(x-y) <= tolerance*math.Max(1e-12, math.Max(math.Abs(x), math.Abs(y)))
 }

@@ -41,8 +41,12 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 // of chooses one of several structures, without evaluating the others.
 func (g *gen) of(list ...func() string) string { return list[g.s.IntN(len(list))]() }
 
-// choose is a column in scope of a kind; ok is false if there is none.
+// choose is a column in scope of a kind; found is false if there is none.
 func (g *gen) choose(ok func(column) bool) (ref string, c column, found bool) {
+	return g.chooseAny(func(c column) bool { return !c.raw && ok(c) })
+}
+
+func (g *gen) chooseAny(ok func(column) bool) (ref string, c column, found bool) {
 	var refs []string
 	var cols []column
 	for _, f := range g.from {
@@ -351,8 +355,20 @@ func (g *gen) timeExpr(d int) string {
 		func() string {
 			return "MAKETIME(" + strconv.Itoa(g.l.IntN(30)) + ", " + strconv.Itoa(g.l.IntN(60)) + ", 5)"
 		},
-		func() string { return "TIMEDIFF(" + g.col(kindTime) + ", " + g.lit(kindTime) + ")" },
-		func() string { return "CAST(" + g.col(kindDatetime) + " AS TIME)" },
+		func() string {
+			a, b := g.col(kindTime), g.lit(kindTime)
+			if strings.HasSuffix(a, ".t6") {
+				g.apart = devTimeMax
+			}
+			return "TIMEDIFF(" + a + ", " + b + ")"
+		},
+		func() string {
+			x := g.col(kindDatetime)
+			if strings.HasSuffix(x, ".d3") || strings.HasSuffix(x, ".dm") {
+				g.apart = devCastTime
+			}
+			return "CAST(" + x + " AS TIME)"
+		},
 	)
 }
 
@@ -371,12 +387,15 @@ func (g *gen) fraction(n, x string) string {
 
 var (
 	columnIn   = regexp.MustCompile(`\b[a-z][0-9]*\.[a-z]`)
-	rowOrder   = regexp.MustCompile(`^\([a-z0-9.]+, [a-z0-9.]+\) (<|>=)`)
+	rowOrder   = regexp.MustCompile(`^\([a-z0-9.]+, [a-z0-9.]+\) (=|<|>=|IN)`)
 	columnOnly = regexp.MustCompile(`^[a-z][0-9]*\.[a-z0-9]+$`)
 )
 
 // sargable is a condition on a column that an index may serve.
 func (g *gen) sargable() string {
+	if ref, c, ok := g.chooseAny(func(c column) bool { return c.raw }); ok && g.chance(25) {
+		return g.rawCond(ref, c)
+	}
 	ref, c, ok := g.choose(func(c column) bool { return true })
 	if !ok {
 		return "1 = 1"
@@ -407,7 +426,31 @@ func (g *gen) sargable() string {
 			return ref + pick(g.s, []string{" LIKE ", " NOT LIKE "}) + param(pick(g.l, []string{"'a%'", "'%b'", "'h_llo'", "'x\\%%'", "'%'", "''", "'A%'", "'foo%'", "'%e%'"}))
 		},
 		func() string { return "(" + ref + " = " + val() + " OR " + ref + " > " + val() + ")" },
+		func() string {
+			if c.kind != kindInt || c.big || c.name == "yr" {
+				return ref + " = " + val()
+			}
+			return ref + " + 1 " + pick(g.s, []string{"=", ">", "<="}) + " " + val()
+		},
 		func() string { return "(" + ref + " >= " + val() + " AND " + ref + " < " + val() + ")" },
+	)
+}
+
+// rawCond is a condition on a document or a point.
+func (g *gen) rawCond(ref string, c column) string {
+	if c.name == "pt" {
+		return "ST_X(" + ref + ") " + pick(g.s, []string{"<", "=", ">"}) + " " + g.lit(kindInt)
+	}
+	if g.target != nil {
+		return ref + pick(g.s, []string{" IS NULL", " IS NOT NULL"})
+	}
+	g.apart = devJSON
+	n := strconv.Itoa(g.l.IntN(5))
+	return g.of(
+		func() string { return ref + "->'$.a' " + pick(g.s, []string{"=", ">", "<>"}) + " " + n },
+		func() string { return n + " MEMBER OF (" + ref + "->'$.t')" },
+		func() string { return "JSON_CONTAINS(" + ref + "->'$.t', '" + n + "')" },
+		func() string { return "JSON_OVERLAPS(" + ref + "->'$.t', '[1, " + n + "]')" },
 	)
 }
 

@@ -134,7 +134,7 @@ func (g *gen) projection(d int) string {
 		return g.scalar(pick(g.s, []kind{kindInt, kindDecimal, kindDate, kindDatetime}))
 	}
 	if g.chance(50) {
-		if ref, c, ok := g.choose(func(column) bool { return true }); ok {
+		if ref, c, ok := g.chooseAny(func(column) bool { return true }); ok {
 			return c.shown(ref)
 		}
 	}

@@ -30,7 +30,7 @@ type road struct {
 // always are the roads that each query takes, others how many more.
 const (
 	always = 2
-	others = 6
+	others = 4
 )
 
 const (
@@ -69,7 +69,7 @@ func (r *run) connect(dsn, oracle string) {
 		}
 	}
 	switches := func(r *rand.Rand) string {
-		return "SET optimizer_switch = '" + pick(r, []string{"index_merge", "index_merge_sort_union", "index_merge_intersection", "skip_scan", "block_nested_loop", "semijoin"}) + "=off'"
+		return "SET optimizer_switch = '" + pick(r, []string{"index_merge", "index_merge_sort_union", "index_merge_intersection", "skip_scan", "block_nested_loop", "semijoin"}) + "=off,use_invisible_indexes=" + pick(r, []string{"on'", "off'"})
 	}
 	r.roads = append([]road{
 		{name: "text", conn: r.base, changes: true, text: func(_ *run, text string, _ int) string { return "/*+ */ " + text }},

@@ -30,6 +30,8 @@ type column struct {
 	null   bool
 	show   string // how it is selected, with %s for the column
 	values []string
+	as     string // the expression of a generated column
+	raw    bool   // only stored, shown, and compared by conditions of its own
 }
 
 // table is a generated table.
@@ -83,6 +85,10 @@ func columnKinds() []column {
 		{name: "d3", kind: kindDatetime, typ: "DATETIME(3)", values: dt3Values},
 		{name: "ts", kind: kindDatetime, typ: "TIMESTAMP", values: dtValues},
 		{name: "tm", kind: kindTime, typ: "TIME", values: timeValues},
+		{name: "dm", kind: kindDatetime, typ: "DATETIME(6)", values: dt3Values},
+		{name: "t6", kind: kindTime, typ: "TIME(6)", values: []string{"'00:00:00.000001'", "'12:34:56.5'", "'-01:00:00.25'", "'23:59:59.999999'", "'10:00:00'"}},
+		{name: "js", kind: kindOther, typ: "JSON", raw: true, values: []string{`'{"a": 1, "t": [1, 2]}'`, `'{"a": 2, "t": []}'`, `'{"a": "x", "t": [2, 3, 3]}'`, `'[1, 2]'`, `'{"t": 5}'`, "'null'"}},
+		{name: "pt", kind: kindOther, typ: "POINT", raw: true, show: "ST_AsText(%s)", values: []string{"ST_GeomFromText('POINT(1 2)')", "POINT(0, 0)", "ST_GeomFromText('POINT(-1.5 3)')"}},
 		{name: "en", kind: kindOther, typ: "ENUM('x','y','zed','a')", values: []string{"'x'", "'y'", "'zed'", "'a'"}},
 		{name: "se", kind: kindOther, typ: "SET('p','q','r')", values: []string{"''", "'p'", "'p,q'", "'r'", "'p,q,r'"}},
 		{name: "bt", kind: kindOther, typ: "BIT(8)", show: "%s+0", values: []string{"0", "1", "255", "b'101'"}},
@@ -96,11 +102,15 @@ func newTable(r *rand.Rand, name string) *table {
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	n := 3 + r.IntN(6)
 	var pk []string
-	switch r.IntN(5) {
-	case 0:
+	prefix := ""
+	switch r.IntN(6) {
+	case 0, 1:
 		pk = []string{"id", "k"}
 		t.cols = append(t.cols, column{name: "k", kind: kindText, typ: "VARCHAR(20) COLLATE utf8mb4_bin", values: textValues})
-	case 1:
+		if r.IntN(2) == 0 {
+			prefix = fmt.Sprintf("(%d)", 1+r.IntN(4))
+		}
+	case 2:
 		pk = []string{"k", "id"}
 		t.cols = append(t.cols, column{name: "k", kind: kindInt, typ: "INT", values: []string{"1", "2", "3", "4"}})
 	default:
@@ -108,9 +118,10 @@ func newTable(r *rand.Rand, name string) *table {
 	}
 	t.pk = pk
 	for _, c := range all[:n] {
-		c.null = r.IntN(4) > 0 || c.typ == "TIMESTAMP"
+		c.null = r.IntN(4) > 0 || c.typ == "TIMESTAMP" || c.raw
 		t.cols = append(t.cols, c)
 	}
+	t.generate(r)
 	lines := []string{"id INT NOT NULL"}
 	if r.IntN(4) == 0 {
 		lines[0] = "id INT NOT NULL AUTO_INCREMENT"
@@ -121,24 +132,76 @@ func newTable(r *rand.Rand, name string) *table {
 	for i := range t.cols {
 		c := &t.cols[i]
 		def := c.name + " " + c.typ
-		if c.typ == "TIMESTAMP" {
+		switch {
+		case c.as != "":
+			def += " AS (" + c.as + ")" + pick(r, []string{" VIRTUAL", " STORED"})
+		case c.typ == "TIMESTAMP":
 			def += " NULL"
-		} else if !c.null {
+		case !c.null:
 			def += " NOT NULL"
+		case r.IntN(10) == 0:
+			def += " INVISIBLE"
 		}
 		lines = append(lines, def)
 	}
 	t.cols = append([]column{{name: "id", kind: kindInt, typ: "INT"}}, t.cols...)
-	lines = append(lines, "PRIMARY KEY ("+strings.Join(pk, ",")+")")
+	lines = append(lines, "PRIMARY KEY ("+strings.Join(pk, ",")+prefix+")")
 	oracle := append([]string(nil), lines...)
 	for i, k := 0, r.IntN(4); i < k; i++ {
 		def, include := t.newIndex(r, i)
 		lines, oracle = append(lines, def+include), append(oracle, def)
 	}
+	lines = append(lines, t.ownIndexes(r)...)
 	for _, l := range [][]string{lines, oracle} {
 		t.ddl = append(t.ddl, "CREATE TABLE "+name+" ("+strings.Join(l, ", ")+") DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci")
 	}
 	return t
+}
+
+// generate adds generated columns over others.
+func (t *table) generate(r *rand.Rand) {
+	for _, c := range t.cols {
+		if r.IntN(8) > 0 {
+			continue
+		}
+		switch {
+		case c.kind == kindInt && !c.big && c.name != "yr" && c.name != "k":
+			t.cols = append(t.cols, column{name: "gi", kind: kindInt, typ: "BIGINT", null: true, values: c.values, as: c.name + " * 2 + 1"})
+		case strings.HasPrefix(c.typ, "VARCHAR") && c.kind == kindText && c.name != "k": // MariaDB takes no CHAR
+			t.cols = append(t.cols, column{name: "gt", kind: kindText, typ: "VARCHAR(80) COLLATE utf8mb4_bin", null: true, values: c.values, as: "CONCAT(" + c.name + ", 'a')"})
+		default:
+			continue
+		}
+		return
+	}
+}
+
+// ownIndexes are indexes that the oracle does not know: of expressions, of
+// parts of the rows, of the elements of arrays, and one that is not used.
+func (t *table) ownIndexes(r *rand.Rand) (defs []string) {
+	add := func(name, def string) {
+		defs = append(defs, "KEY "+name+" "+def)
+		t.indexes = append(t.indexes, name)
+	}
+	for _, c := range t.cols {
+		if c.name == "js" {
+			add("xj", "((CAST(js->'$.t' AS UNSIGNED ARRAY)))")
+		}
+		if c.raw || c.name == "id" || c.typ == "TEXT COLLATE utf8mb4_bin" || c.typ == "BLOB" || r.IntN(7) > 0 {
+			continue
+		}
+		switch n := r.IntN(3); {
+		case n == 0 && c.kind == kindInt && !c.big && c.name != "yr" && c.as == "":
+			add("xe_"+c.name, "(("+c.name+" + 1))")
+		case n < 2 && c.as == "" && len(c.values) > 0 && c.kind <= kindText:
+			add("xp_"+c.name, "("+c.name+") WHERE "+c.name+pick(r, []string{" > ", " = ", " <> "})+pick(r, c.values))
+		case n < 2:
+			add("xp_"+c.name, "("+c.name+", id) WHERE "+c.name+" IS NOT NULL")
+		default:
+			defs = append(defs, "KEY xi_"+c.name+" ("+c.name+") INVISIBLE")
+		}
+	}
+	return defs
 }
 
 func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
@@ -149,6 +212,12 @@ func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
 	used := map[string]bool{}
 	for _, j := range perm[:n] {
 		c := t.cols[j]
+		if c.raw {
+			c = t.cols[0]
+		}
+		if used[c.name] {
+			continue
+		}
 		p := c.name
 		if strings.HasPrefix(c.typ, "TEXT") || c.typ == "BLOB" || (c.kind == kindText && r.IntN(4) == 0) {
 			p += fmt.Sprintf("(%d)", 1+r.IntN(4))
@@ -168,7 +237,7 @@ func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
 	if r.IntN(4) == 0 {
 		var list []string
 		for _, c := range t.cols {
-			if !used[c.name] && r.IntN(3) == 0 && c.name != "id" && c.name != "k" {
+			if !used[c.name] && r.IntN(3) == 0 && c.name != "id" && c.name != "k" && c.as == "" && !c.raw {
 				list = append(list, c.name)
 			}
 		}
