@@ -217,7 +217,8 @@ func (g *gen) aggregate() string {
 		func() string { return "COUNT(" + dist + g.expr(g.anyKind(), 1) + ")" },
 		func() string { return "SUM(" + dist + num() + ")" },
 		func() string { return "AVG(" + dist + num() + ")" },
-		func() string { return "SUM(" + g.expr(kindFloat, 1) + ")" },
+		// Doubles of both signs have as many sums as orders.
+		func() string { return "SUM(ABS(" + g.expr(kindFloat, 1) + "))" },
 		func() string { return pick(g.s, []string{"MIN(", "MAX("}) + g.expr(g.anyKind(), 1) + ")" },
 		func() string {
 			ref, c, ok := g.choose(func(c column) bool { return c.kind != kindOther })
