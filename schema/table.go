@@ -188,6 +188,24 @@ func (t *Table) AttributesColumn() int {
 	return -1
 }
 
+// IndexClasses is the number of classes of IndexClass.
+const IndexClasses = 3
+
+// IndexClass is the place of x among the indexes as MySQL sorts them, which is
+// also the order in which duplicates are found: unique ones without NULL, unique
+// ones, the others. Inside of a class they stay as they were declared.
+func (t *Table) IndexClass(x *Index) int {
+	if !x.Unique {
+		return 2
+	}
+	for _, p := range x.Parts {
+		if c := t.Column(p.Column); c == nil || c.Nullable {
+			return 1
+		}
+	}
+	return 0
+}
+
 // IndexByName finds a secondary index, ignoring case; nil if there is none.
 func (t *Table) IndexByName(name string) *Index {
 	for i := range t.Indexes {

@@ -547,12 +547,16 @@ func (in *Inserter) replace(x *schema.Index, existing []value.Datum) (ConflictAc
 // lastUnique reports that no unique index comes behind x, nil being the
 // primary key.
 func lastUnique(t *schema.Table, x *schema.Index) bool {
-	for i := len(t.Indexes) - 1; i >= 0; i-- {
-		if t.Indexes[i].Unique {
-			return x != nil && x.Name == t.Indexes[i].Name
+	var last *schema.Index
+	for i := range t.Indexes {
+		if u := &t.Indexes[i]; u.Unique && (last == nil || t.IndexClass(u) >= t.IndexClass(last)) {
+			last = u
 		}
 	}
-	return x == nil
+	if x == nil || last == nil {
+		return x == last
+	}
+	return x.Name == last.Name
 }
 
 // sameRow reports that the stored row has the values of a new one.

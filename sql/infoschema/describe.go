@@ -225,26 +225,14 @@ func hasPrimaryKey(t *schema.Table) bool {
 // without NULL, unique ones, the others.
 func publicIndexes(t *schema.Table) []*schema.Index {
 	var out []*schema.Index
-	for class := range 3 {
+	for class := range schema.IndexClasses {
 		for i := range t.Indexes {
-			if x := &t.Indexes[i]; x.State == schema.IndexPublic && indexClass(t, x) == class {
+			if x := &t.Indexes[i]; x.State == schema.IndexPublic && t.IndexClass(x) == class {
 				out = append(out, x)
 			}
 		}
 	}
 	return out
-}
-
-func indexClass(t *schema.Table, x *schema.Index) int {
-	if !x.Unique {
-		return 2
-	}
-	for _, p := range x.Parts {
-		if c := t.Column(p.Column); c == nil || c.Nullable {
-			return 1
-		}
-	}
-	return 0
 }
 
 // isInternal reports the columns that sqlots itself adds: the key of a table

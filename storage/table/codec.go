@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/sqlots/sqlots/schema"
@@ -47,6 +48,9 @@ type Codec struct {
 	Columns []Column
 	// Indexes are parallel to Table.Indexes.
 	Indexes []*Index
+	// ordered are the Indexes by schema.Table.IndexClass: the order in which
+	// entries are written, so that of several duplicates the right one is found.
+	ordered []*Index
 	// Virtual makes a function that computes the virtual columns of a decoded
 	// row in place, for one goroutine; nil where there are none. It is set once,
 	// before the codec is used.
@@ -124,6 +128,8 @@ func NewCodec(t *schema.Table, added DefaultFunc) (*Codec, error) {
 		}
 		c.Indexes = append(c.Indexes, x)
 	}
+	c.ordered = slices.Clone(c.Indexes)
+	slices.SortStableFunc(c.ordered, func(a, b *Index) int { return t.IndexClass(a.Desc) - t.IndexClass(b.Desc) })
 	return c, nil
 }
 

@@ -185,7 +185,7 @@ func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x
 		m.buf = w.c.appendRow(m.buf, &w.b, row, m.attrs.Block)
 	}
 	m.val = len(m.buf)
-	for _, x := range w.c.Indexes {
+	for _, x := range w.c.ordered {
 		switch {
 		case !want(x):
 		case x.array >= 0:
