@@ -187,7 +187,7 @@ func (t *table) ownIndexes(r *rand.Rand) (defs []string) {
 		if c.name == "js" {
 			add("xj", "((CAST(js->'$.t' AS UNSIGNED ARRAY)))")
 		}
-		if c.raw || c.name == "id" || c.typ == "TEXT COLLATE utf8mb4_bin" || c.typ == "BLOB" || r.IntN(7) > 0 {
+		if c.raw || c.name == "id" || c.typ == "TIMESTAMP" || c.typ == "TEXT COLLATE utf8mb4_bin" || c.typ == "BLOB" || r.IntN(7) > 0 {
 			continue
 		}
 		switch n := r.IntN(3); {
