@@ -9,17 +9,26 @@
 // be repeated with other literals: the second time its plan comes from the
 // cache.
 //
-// In self mode one server answers each query along many roads: by template and
-// by text, in the text and the binary protocol, with small batches, in
-// parallel, without the rewrite rules, with each index forced or forbidden.
-// The rows must be the same. With an oracle (-diff.oracle, MariaDB) they must
-// also be the oracle's, and so must the tables after each change.
+// Each statement takes some of many roads, which must give the same rows
+// (road_test.go): by template, by text and by name, prepared with and without
+// parameters and run twice, in batches of 1 and 3, with spilling forced,
+// without rewrite rules, operators and optimizer switches, all or some at a
+// time, with each index forced or none, joined in the order of FROM, and put
+// into common table expressions, views, derived tables, set operations and a
+// stored copy (wrapped_test.go). With an oracle (-diff.oracle, MariaDB) the rows
+// must also be the oracle's, and so must the tables after each change.
+// TestLarge does the same over a table that is large enough for parallel scans
+// and aggregates. TestTemplates and TestCalls go through lists of statements and
+// of functions.
 //
 // # What it does not do
 //
-// It compares only what both servers define alike: the generator keeps away
-// from the known differences of MySQL 8 and MariaDB, which deviations_test.go
-// lists. It holds only tests: a short self-differential run on a server of its
-// own is part of the unit tests, "go test ./difftest -diff.rounds 50
-// -diff.queries 300 [-diff.dsn DSN] [-diff.oracle DSN]" is the long one.
+// It compares with the oracle only what both servers define alike. From many
+// known differences the generator keeps away; a query in which it cannot goes
+// along the other roads only, and the run counts these queries by reason.
+// deviations_test.go lists both. A query that takes too long
+// (max_execution_time) has no answer on that road.
+//
+// The package holds only tests: a short run on a server of its own is part of
+// the unit tests; docs/sqllogictest.md has the command of the long one.
 package difftest

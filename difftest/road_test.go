@@ -30,19 +30,20 @@ type road struct {
 // always are the roads that each query takes, others how many more.
 const (
 	always = 2
-	others = 4
+	others = 3
 )
 
 const (
 	errTooLate    = 3024 // of max_execution_time
 	errNotGrouped = 1055
+	errMemory     = 3170
 	errLogarithm  = 3020 // a warning in queries, an error where rows are stored
 )
 
 func (r *run) connect(dsn, oracle string) {
 	sm := "SET sql_mode = '" + mode + "'"
 	to := func(settings ...string) *sql.Conn {
-		return open(r.t, dsn, append(settings, sm, "SET max_execution_time = 4000")...)
+		return open(r.t, dsn, append(settings, sm, "SET max_execution_time = 2500")...)
 	}
 	r.base = to()
 	one := to("SET sqlots_batch_size = 1", "SET sqlots_parallelism = 1")

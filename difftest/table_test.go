@@ -41,6 +41,7 @@ type table struct {
 	pk      []string
 	indexes []string        // names
 	ddl     []string        // of sqlots, of the oracle
+	unique  bool            // it has unique indexes
 	zeroes  map[string]bool // columns with zero dates
 }
 
@@ -232,6 +233,7 @@ func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
 	t.indexes = append(t.indexes, name)
 	def = "KEY " + name + " (" + strings.Join(parts, ",") + ")"
 	if unique {
+		t.unique = true
 		def = "UNIQUE " + def
 	}
 	if r.IntN(4) == 0 {
