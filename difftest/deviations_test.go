@@ -81,6 +81,10 @@ const (
 	// It takes ASCII(x) for a number of two digits: the average is at most
 	// 99.9999.
 	devDigits = "AVG of ASCII, BIT_COUNT and HOUR"
+	// It takes a NULL among the texts for its neighbour.
+	devMakeSet = "MAKE_SET of NULL"
+	// It compares the digits that a quotient shows, not those that it has.
+	devQuotient = "comparison of a quotient"
 	// Over no rows of a join it takes the aggregate of a NOT NULL column for
 	// not NULL.
 	devHaving = "HAVING MAX(a) IS NOT NULL over all rows"
@@ -96,6 +100,8 @@ func deviation(q *query) string {
 		return q.apart
 	case strings.Contains(text, "LEFT JOIN") && (strings.Contains(text, "ELT(") || strings.Contains(text, "FIELD(") || strings.Contains(text, "MAKE_SET(") || strings.Contains(text, "INTERVAL(")):
 		return devOuter
+	case strings.Contains(text, "MAKE_SET(") && strings.Contains(text, "NULL"):
+		return devMakeSet
 	case shortDigits.MatchString(text):
 		return devDigits
 	case notNull.MatchString(text) && !strings.Contains(text, "GROUP BY"):

@@ -382,7 +382,15 @@ func (g *gen) fraction(n, x string) string {
 	if columnOnly.MatchString(n) && !columnIn.MatchString(x) {
 		g.apart = devFraction
 	}
-	return n + " " + g.compareOp() + " " + x
+	return g.compare(n, x)
+}
+
+// compare compares two expressions.
+func (g *gen) compare(a, b string) string {
+	if strings.Contains(a, " / ") || strings.Contains(b, " / ") {
+		g.apart = devQuotient
+	}
+	return a + " " + g.compareOp() + " " + b
 }
 
 var (
@@ -468,8 +476,8 @@ func (g *gen) cond(d int) string {
 		func() string { return "(" + g.cond(d) + " AND " + g.cond(d) + " AND " + g.cond(d) + ")" },
 		func() string { return "NOT (" + g.cond(d) + ")" },
 		func() string { return "(" + g.cond(d) + " XOR " + g.cond(d) + ")" },
-		func() string { return g.expr(k, d) + " " + g.compareOp() + " " + g.expr(k, d) },
-		func() string { return g.expr(k, d) + " " + g.compareOp() + " " + g.lit(k) },
+		func() string { return g.compare(g.expr(k, d), g.expr(k, d)) },
+		func() string { return g.compare(g.expr(k, d), g.lit(k)) },
 		func() string { return g.fraction(g.expr(kindInt, d), g.expr(kindDecimal, d)) },
 		func() string { return g.fraction(g.expr(kindInt, d), g.expr(kindFloat, d)) },
 		func() string { return g.asNumber(d) + " " + g.compareOp() + " " + g.lit(kindInt) },

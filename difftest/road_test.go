@@ -35,6 +35,7 @@ const (
 
 const (
 	errTooLate    = 3024 // of max_execution_time
+	errOracleLate = 1969 // of max_statement_time
 	errNotGrouped = 1055
 	errMemory     = 3170
 	errLogarithm  = 3020 // a warning in queries, an error where rows are stored

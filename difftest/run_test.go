@@ -266,7 +266,9 @@ func (r *run) one(q query) {
 	} else if r.oracle != nil {
 		r.answers++
 		o := ask(r.ctx, r.oracle, text, false)
-		if d := difference(base, o, q.ordered, q.loose); d != "" && !onlyOracle(o.errNumber()) {
+		if o.errNumber() == errOracleLate {
+			r.late++
+		} else if d := difference(base, o, q.ordered, q.loose); d != "" && !onlyOracle(o.errNumber()) {
 			r.report("oracle: "+d, text, "\n  sqlots:", base.short(), "\n  oracle:", o.short())
 			return
 		}

@@ -60,8 +60,8 @@ func textToInt(env *Env, s []byte, t schema.Type) (int64, error) {
 		return math.MinInt64, env.truncated("INTEGER", s)
 	case p.neg:
 		n = -n
-	case p.overflow:
-		return math.MaxInt64, env.truncated("INTEGER", s)
+	case p.overflow: // the bits of the largest unsigned integer
+		return -1, env.truncated("INTEGER", s)
 	}
 	if !p.clean {
 		return n, env.truncated("INTEGER", s)

@@ -127,7 +127,7 @@ func TestCast(t *testing.T) {
 		{"12abc", BigInt, "12", "Warning 1292 Truncated incorrect INTEGER value: '12abc'"}, {"1.9", BigInt, "1", "Warning 1292 Truncated incorrect INTEGER value: '1.9'"},
 		{" 12 ", BigInt, "12", ""}, {"", BigInt, "0", "Warning 1292 Truncated incorrect INTEGER value: ''"}, {dec("1.5"), BigInt, "2", ""}, {dec("-1.5"), BigInt, "-2", ""}, {2.5, BigInt, "2", ""},
 		{-1, UBigInt, "18446744073709551615", ""}, {"-1", UBigInt, "18446744073709551615", wrap}, {uint64(math.MaxUint64), BigInt, "-1", ""},
-		{"99999999999999999999", BigInt, "9223372036854775807", "Warning 1292 Truncated incorrect INTEGER value: '99999999999999999999'"},
+		{"99999999999999999999", BigInt, "-1", "Warning 1292 Truncated incorrect INTEGER value: '99999999999999999999'"},
 		{"12abc", Double, "12", "Warning 1292 Truncated incorrect DOUBLE value: '12abc'"}, {"abc", Double, "0", "Warning 1292 Truncated incorrect DOUBLE value: 'abc'"}, {"1e3", Double, "1000", ""}, {"", Double, "0", "Warning 1292 Truncated incorrect DOUBLE value: ''"}, {"abc", TimeOf(0), "NULL", "Warning 1292 Truncated incorrect time value: 'abc'"}, {".5", Double, "0.5", ""}, {"1e400", Double, "1.7976931348623157e308", "Warning 1292 Truncated incorrect DOUBLE value: '1e400'"},
 		{"1.239", DecimalOf(5, 2), "1.24", ""}, {"x", DecimalOf(5, 2), "0.00", "Warning 1292 Truncated incorrect DECIMAL value: 'x'"}, {1.5, DecimalOf(5, 2), "1.50", ""},
 		{12345, DecimalOf(3, 1), "99.9", "Warning 1264 Out of range value for column 'CAST(12345 AS DECIMAL(3,1))' at row 1"},
