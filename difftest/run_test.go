@@ -219,6 +219,10 @@ func (r *run) changeRoads(text string, t *table) {
 		d.start(r)
 		s, args := d.change(text)
 		got, gotAfter := try(d.conn, s, args...)
+		if wantAfter.errNumber() == errTooLate || gotAfter.errNumber() == errTooLate {
+			r.late++
+			continue
+		}
 		if (got.err == nil) != (want.err == nil) && (tolerated(got.errNumber()) || tolerated(want.errNumber())) {
 			continue
 		}
