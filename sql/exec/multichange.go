@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -17,38 +20,62 @@ type foundRows struct {
 	t    *schema.Table
 	at   int   // of the table's columns in a joined row
 	key  []int // positions of the primary key
-	seen map[string]bool
-	size int64 // bytes of seen
-	rows *rowList
-	buf  []byte
+	acct account
+	// first tells the rows that come for the first time: of joined rows behind
+	// the key.
+	first *dedup
+	read  bool // all joined rows
+	keys  *vec.Vec
+	cols  []*vec.Vec
+	live  []uint16
+	rows  *rowList
+	buf   []byte
 }
 
 // newFoundRows keeps rows of t, each times over.
-func newFoundRows(env *Env, root physical.Node, t *schema.Table, at, times int) *foundRows {
-	f := &foundRows{t: t, at: at, seen: map[string]bool{}, rows: newRowList(env, root, t, times)}
+func newFoundRows(b *builder, root physical.Node, t *schema.Table, at, times int) *foundRows {
+	f := &foundRows{t: t, at: at, rows: newRowList(b.env, root, t, times), acct: b.account(root, "rows to change"), keys: vec.New(value.KindBytes)}
 	for _, p := range t.PrimaryKey {
-		f.key = append(f.key, t.ColumnIndex(p.Column))
+		f.key = append(f.key, at+t.ColumnIndex(p.Column))
 	}
+	sp := b.spiller(root)
+	f.first = newDedup(&f.acct, sp, []schema.Type{types.VarbinaryOf(math.MaxUint16)}, append([]value.Kind{value.KindBytes}, kindsOf(root.Columns())...))
+	sp.attach(&f.acct, func() (bool, error) {
+		if f.read {
+			return false, nil
+		}
+		return f.first.relieve()
+	})
 	return f
 }
 
-// isNew notes the table's row in a joined row; false when there is none or it
-// was there before.
-func (f *foundRows) isNew(joined []value.Datum) bool {
-	f.buf = f.buf[:0]
-	for _, i := range f.key {
-		d := joined[f.at+i]
-		if d.IsNull() {
-			return false // of an outer join
+func (f *foundRows) close() {
+	f.first.close()
+	f.acct.close()
+	f.rows.close()
+}
+
+// add gives those of the joined rows in which the table's row comes for the
+// first time, as far as they are not put aside. The result is valid until the
+// next call.
+func (f *foundRows) add(in *vec.Batch) ([]uint16, error) {
+	f.keys.Init(value.KindBytes, vec.MaxRows)
+	f.live = f.live[:0]
+rows:
+	for _, i := range liveRows(in) {
+		f.buf = f.buf[:0]
+		for _, c := range f.key {
+			d := in.Cols[c].Datum(int(i))
+			if d.IsNull() {
+				continue rows // of an outer join
+			}
+			f.buf = appendExact(f.buf, d)
 		}
-		f.buf = appendExact(f.buf, d)
+		f.keys.Bytes[i] = f.keys.Own(f.buf)
+		f.live = append(f.live, i)
 	}
-	if f.seen[string(f.buf)] {
-		return false
-	}
-	f.seen[string(f.buf)] = true
-	f.size += int64(len(f.buf)) + 40
-	return true
+	f.cols = append(append(f.cols[:0], f.keys), in.Cols...)
+	return f.first.add(f.cols, f.live)
 }
 
 // appendExact appends bytes that tell stored values apart.
@@ -65,26 +92,82 @@ func appendExact(dst []byte, d value.Datum) []byte {
 
 // findRows reads all joined rows and gives each row of a table that comes for
 // the first time to visit.
-func findRows(ctx context.Context, env *Env, plan *physical.Plan, found []*foundRows, visit func(i int, joined []value.Datum) error) error {
+func findRows(ctx context.Context, b *builder, plan *physical.Plan, found []*foundRows, visit func(i int, joined []value.Datum) error) error {
 	for _, f := range found {
-		if err := runReaders(env, plan, f.t); err != nil {
+		if err := runReaders(b.env, plan, f.t); err != nil {
 			return err
 		}
 	}
-	acct := account{t: env.Memory, operator: "rows to change", stat: env.Stats.node(plan.Root)}
-	defer acct.close()
-	return forEachRow(ctx, env, plan.Root, false, func(joined []value.Datum) error {
-		size := int64(0)
-		for i, f := range found {
-			if f.isNew(joined) {
-				if err := visit(i, joined); err != nil {
+	if err := findFirst(ctx, b, plan.Root, found, visit); err != nil {
+		return err
+	}
+	row := make([]value.Datum, 0, len(plan.Root.Columns()))
+	for i, f := range found {
+		f.read = true
+		for {
+			in, fresh, err := f.first.next(ctx)
+			if err != nil {
+				return err
+			}
+			if in == nil {
+				break
+			}
+			for _, at := range fresh {
+				row = joinedRow(row, in.Cols[1:], at)
+				if err := visit(i, row); err != nil {
 					return err
 				}
 			}
-			size += f.size
 		}
-		return acct.to(size)
+	}
+	return nil
+}
+
+// findFirst is findRows for what is not put aside.
+func findFirst(ctx context.Context, b *builder, root physical.Node, found []*foundRows, visit func(i int, joined []value.Datum) error) (err error) {
+	op, err := b.build(root)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := op.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	row := make([]value.Datum, 0, len(root.Columns()))
+	fresh := make([][]uint16, len(found))
+	return drain(ctx, op, func(in *vec.Batch) error {
+		for i, f := range found {
+			var err error
+			if fresh[i], err = f.add(in); err != nil {
+				return err
+			}
+		}
+		for _, at := range liveRows(in) {
+			made := false
+			for i := range found {
+				if len(fresh[i]) == 0 || fresh[i][0] != at {
+					continue
+				}
+				fresh[i] = fresh[i][1:]
+				if !made {
+					row, made = joinedRow(row, in.Cols, at), true
+				}
+				if err := visit(i, row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
+}
+
+func joinedRow(row []value.Datum, cols []*vec.Vec, at uint16) []value.Datum {
+	row = row[:0]
+	for _, c := range cols {
+		row = append(row, c.Datum(int(at)))
+	}
+	return row
 }
 
 // rereads reports whether the rows of a table may change between being found
@@ -104,11 +187,12 @@ func rereads(env *Env, found []*foundRows, i int) bool {
 
 func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.MultiUpdate) (Result, error) {
 	var r Result
+	b := newBuilder(env, env.Ctx)
 	found := make([]*foundRows, len(u.Targets))
 	assign := make([]*assigner, len(u.Targets))
 	for i, t := range u.Targets {
-		found[i] = newFoundRows(env, plan.Root, t.Table, t.At, 2)
-		defer found[i].rows.close()
+		found[i] = newFoundRows(b, plan.Root, t.Table, t.At, 2)
+		defer found[i].close()
 		var err error
 		if assign[i], err = newAssigner(env, t.Table, t.Assignments); err != nil {
 			return r, err
@@ -116,7 +200,7 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 		assign[i].at = t.At
 	}
 	var work []value.Datum
-	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) error {
+	err := findRows(ctx, b, plan, found, func(i int, joined []value.Datum) error {
 		r.Matched++
 		f, n := found[i], len(found[i].t.Columns)
 		work = append(work[:0], joined...)
@@ -188,12 +272,13 @@ func (a *assigner) write(ctx context.Context, env *Env, old, row []value.Datum, 
 
 func runMultiDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.MultiDelete) (Result, error) {
 	var r Result
+	b := newBuilder(env, env.Ctx)
 	found := make([]*foundRows, len(d.Targets))
 	for i, t := range d.Targets {
-		found[i] = newFoundRows(env, plan.Root, t.Table, t.At, 1)
-		defer found[i].rows.close()
+		found[i] = newFoundRows(b, plan.Root, t.Table, t.At, 1)
+		defer found[i].close()
 	}
-	err := findRows(ctx, env, plan, found, func(i int, joined []value.Datum) error {
+	err := findRows(ctx, b, plan, found, func(i int, joined []value.Datum) error {
 		f := found[i]
 		return f.rows.add(joined[f.at : f.at+len(f.t.Columns)])
 	})
