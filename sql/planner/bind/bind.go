@@ -19,6 +19,7 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 	if st.Admin != nil {
 		return b.admin(st.Admin)
 	}
+	b.addressHints(&st)
 	out, err := b.statement(&st, st.Node)
 	if err != nil {
 		return nil, err

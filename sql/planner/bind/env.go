@@ -81,6 +81,8 @@ type binder struct {
 	blocks     int // nesting of query blocks
 	// blockHints are the optimizer hints of the block that is being bound.
 	blockHints []*optHint
+	// addressed are the hints of the statement that name query blocks.
+	addressed []addressedHint
 	// correlations are the subqueries and lateral tables around what is being
 	// bound, outermost first; crossing is the least level of a scope that was
 	// read across one of them.
