@@ -143,6 +143,8 @@ type Table struct {
 	// VersionRetention is for how many seconds earlier versions are kept at
 	// least, 0 for as long as there are not too many.
 	VersionRetention int64 `json:"version_retention,omitempty"`
+	// TTL is when rows expire, nil for never.
+	TTL *TTL `json:"ttl,omitempty"`
 	// Derived is set where the descriptor is made for a statement.
 	Derived *Derived `json:"-"`
 }

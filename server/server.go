@@ -124,6 +124,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.engine.StartExpiry()
 	s.warnOpenRoot()
 	if v := s.engine.Globals().Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())

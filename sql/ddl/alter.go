@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -173,6 +174,9 @@ func (a *alteration) applyOption(s *logical.AlterSpec) error {
 		a.autoNext, a.changed = max(s.Number, 1), true
 	case logical.AlterAttributes:
 		return a.setAttributes(s)
+	case logical.AlterTTL:
+		a.changed = true
+		return bind.SetTTL(a.t, s.TTL)
 	case logical.AlterComment:
 		a.t.Comment, a.changed = s.Text, true
 	case logical.AlterEngine:
@@ -241,6 +245,9 @@ func (a *alteration) finish() error {
 		return err
 	}
 	if err := a.finishForeignKeys(); err != nil {
+		return err
+	}
+	if err := a.checkTTL(); err != nil {
 		return err
 	}
 	a.c.warnDuplicates(t, func(x *schema.Index) bool {

@@ -72,7 +72,25 @@ func createTable(t *schema.Table, next uint64) string {
 	if t.Attributes != "" {
 		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(t.Attributes) + " */")
 	}
+	if ttl := t.TTL; ttl != nil {
+		b.WriteString(" /*sqlots! TTL=" + quoteName(t.Column(ttl.Column).Name) + " + INTERVAL " + ttl.Value + " " + ttl.Unit)
+		if ttl.Off {
+			b.WriteString(" TTL_ENABLE='OFF'")
+		}
+		if ttl.JobInterval != 0 {
+			b.WriteString(" TTL_JOB_INTERVAL='" + minutes(ttl.JobInterval) + "'")
+		}
+		b.WriteString(" */")
+	}
 	return b.String()
+}
+
+// minutes is a time in seconds as TTL_JOB_INTERVAL has it.
+func minutes(seconds int64) string {
+	if seconds%3600 == 0 {
+		return strconv.FormatInt(seconds/3600, 10) + "h"
+	}
+	return strconv.FormatInt(max(seconds/60, 1), 10) + "m"
 }
 
 func columnDefinition(t *schema.Table, c *schema.Column) string {

@@ -58,7 +58,7 @@ func quote(s string) string {
 }
 
 // quoteName is an identifier in back-ticks.
-func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+func quoteName(s string) string { return schema.QuoteName(s) }
 
 // collationName is the name of a collation, "" for none.
 func collationName(id schema.CollationID) string {

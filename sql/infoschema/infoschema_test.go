@@ -45,7 +45,9 @@ func (f *fake) Started() time.Time                       { return started }
 func (f *fake) TableRows(*schema.Table) float64          { return 3 }
 func (f *fake) TableSize(*schema.Table) (int64, int64)   { return 300, 30 }
 func (f *fake) NextAutoIncrement(t *schema.Table) uint64 { return 42 }
-func (f *fake) Loads() ([]Load, error)                   { return nil, nil }
+func (f *fake) Expiries() []Expiry                       { return nil }
+
+func (f *fake) Loads() ([]Load, error) { return nil, nil }
 
 func (f *fake) Transactions() []Transaction {
 	return []Transaction{{ID: 1, State: "RUNNING", Started: started}}

@@ -10,12 +10,22 @@ type Load struct {
 	Rejects        string // JSON
 }
 
+// Expiry is a removal of expired rows.
+type Expiry struct {
+	Database, Table string
+	Started         time.Time
+	Ended           *time.Time // nil: it runs
+	Removed         uint64
+	Error           string
+}
+
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
+		newTable(infoDB, "SQLOTS_TTL_JOBS", "TABLE_SCHEMA n64, TABLE_NAME n64, STARTED_AT d, ENDED_AT d?, ROWS_REMOVED u, ERROR s1024?", expiries),
 	}
 }
 
@@ -77,6 +87,19 @@ func streamConsumers(q *query) error {
 			state = "purged"
 		}
 		if err := q.emit(c.Name, c.Database, c.Table, c.Seq, uint64(c.Ordinal), time.UnixMicro(c.At), c.LagSeconds, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func expiries(q *query) error {
+	for _, e := range q.server.Expiries() {
+		var ended any
+		if e.Ended != nil {
+			ended = *e.Ended
+		}
+		if err := q.emit(e.Database, e.Table, e.Started, ended, e.Removed, orNull(e.Error)); err != nil {
 			return err
 		}
 	}

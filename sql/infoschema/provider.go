@@ -73,6 +73,8 @@ type Server interface {
 	Transactions() []Transaction
 	// Loads are the pieces of files that were loaded under tokens.
 	Loads() ([]Load, error)
+	// Expiries are the last removals of expired rows, oldest first.
+	Expiries() []Expiry
 }
 
 // Session is what the tables tell of the connection that asks.

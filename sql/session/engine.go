@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -73,6 +74,7 @@ type Engine struct {
 	// any, plain reads take metadata locks too.
 	lockedTables atomic.Int64
 	bulkTurns    sync.Map // schema.TableID to chan struct{}
+	expiry       expiryJob
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -108,6 +110,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	e.stats = stats.New(cfg.Store, e.codecs)
 	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log})
 	e.info = infoschema.New((*introspection)(e))
+	e.expiry.engine, e.expiry.started = e, map[schema.TableID]time.Time{}
 	if err := e.ddl.Resume(ctx); err != nil {
 		return nil, fmt.Errorf("resuming schema changes: %w", err)
 	}
@@ -120,7 +123,10 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 // Close saves what would otherwise be lost without harm: the numbers that
 // sequences have reserved and not used. Sessions have ended before; the store
 // stays open.
-func (e *Engine) Close(ctx context.Context) error { return e.sequences.Save(ctx) }
+func (e *Engine) Close(ctx context.Context) error {
+	e.expiry.stop()
+	return e.sequences.Save(ctx)
+}
 
 // Catalog is the engine's catalog.
 func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }

@@ -169,6 +169,9 @@ func (s *Session) planKey(dst, text []byte) []byte {
 	if s.vars.disabled != nil {
 		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
 	}
+	if s.vars.showExpired {
+		dst = append(dst, 'x')
+	}
 	if s.temps.snapshot() != nil {
 		dst = binary.BigEndian.AppendUint64(append(dst, 't'), s.process.ID)
 		dst = binary.BigEndian.AppendUint64(dst, s.temps.version)
@@ -258,6 +261,7 @@ func (s *Session) bindEnv(params []schema.Type) *bind.Env {
 			return t
 		},
 		Parser:       s.engine.parsers,
+		ShowExpired:  s.vars.showExpired,
 		Warn:         s.warn,
 		DivIncrement: &digits,
 		Client:       s.clientCollation(),

@@ -103,6 +103,7 @@ type vars struct {
 	selectLimit                     uint64
 	divDigits                       int // div_precision_increment
 	disabled                        map[string]bool
+	showExpired                     bool
 	invisible                       bool // invisible indexes may be used
 	// switches is optimizer_switch, empty for its default.
 	switches   string
@@ -336,6 +337,7 @@ func (v *vars) refresh() {
 	v.selectLimit = v.number("sql_select_limit")
 	v.divDigits = int(v.number("div_precision_increment"))
 	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
+	v.showExpired = v.number("sqlots_show_expired") != 0
 	v.disabled = nil
 	v.optimizerSwitches()
 	for _, n := range strings.Split(v.text("sqlots_disabled_rules"), ",") {

@@ -49,6 +49,8 @@ func own() []*Def {
 		integer("auto_increment_offset", ScopeBoth, 1, 65535, 1),
 		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
 		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
+		boolean("sqlots_ttl_job_enable", ScopeGlobal, true, true),
+		boolean("sqlots_show_expired", ScopeSession, true, false),
 		boolean("sqlots_load_strict", ScopeSession, true, false),
 		integer("sqlots_load_rejects", ScopeSession, 0, 10000, 0),
 		stringVar("sqlots_load_token", ScopeSession, "", checkLoadToken),

@@ -84,6 +84,8 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 		return one(logical.AlterSpec{Kind: logical.AlterIndexVisibility, Name: s.IndexName.O, Invisible: s.Visibility == ast.IndexVisibilityInvisible}), nil
 	case ast.AlterTableDropCheck, ast.AlterTableAlterCheck:
 		return changeCheck(s), nil
+	case ast.AlterTableRemoveTTL:
+		return one(logical.AlterSpec{Kind: logical.AlterTTL, TTL: &logical.TTLChange{Remove: true}}), nil
 	case ast.AlterTableDropForeignKey:
 		return one(logical.AlterSpec{Kind: logical.AlterDropForeignKey, Name: s.Name, IfExists: s.IfExists}), nil
 	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableEnableKeys, ast.AlterTableDisableKeys,
@@ -97,8 +99,6 @@ func unsupportedAlter(s *ast.AlterTableSpec) error {
 	switch s.Tp {
 	case ast.AlterTableImportTablespace, ast.AlterTableDiscardTablespace:
 		return sqlerr.NotSupported("TABLESPACE")
-	case ast.AlterTableRemoveTTL:
-		return sqlerr.NotSupported("TTL")
 	case ast.AlterTableAddPartitions, ast.AlterTablePartition, ast.AlterTableDropPartition, ast.AlterTableTruncatePartition,
 		ast.AlterTableRemovePartitioning, ast.AlterTableCoalescePartitions, ast.AlterTableReorganizePartition,
 		ast.AlterTableExchangePartition, ast.AlterTableRebuildPartition, ast.AlterTableCheckPartitions, ast.AlterTableOptimizePartition,
@@ -275,6 +275,11 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterNoOp})
 		}
+	}
+	if ttl, err := ttlChange(s.Options); err != nil {
+		return nil, err
+	} else if ttl != nil {
+		out = append(out, logical.AlterSpec{Kind: logical.AlterTTL, TTL: ttl})
 	}
 	if given {
 		c, err := charsetCollation(cs, coll)

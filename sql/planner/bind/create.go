@@ -84,6 +84,13 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 	if err := b.tableColumns(out, t, n, rows); err != nil {
 		return nil, err
 	}
+	if ttl, err := ttlChange(n.Options); err != nil {
+		return nil, err
+	} else if ttl != nil {
+		if err := SetTTL(t, ttl); err != nil {
+			return nil, err
+		}
+	}
 	out.Table = t
 	if rows != nil {
 		out.Source, err = b.insertSelected(t, n, rows)
@@ -413,7 +420,7 @@ func ignoredTableOption(o *ast.TableOption) error {
 		}
 		return sqlerr.NotSupported("ENCRYPTION")
 	case ast.TableOptionTTL, ast.TableOptionTTLEnable, ast.TableOptionTTLJobInterval:
-		return sqlerr.NotSupported("TTL")
+		return nil // see ttlChange
 	case ast.TableOptionTablespace:
 		return sqlerr.NotSupported("TABLESPACE")
 	case ast.TableOptionDataDirectory, ast.TableOptionIndexDirectory:

@@ -187,6 +187,9 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	if out.Returning, err = b.insertReturning(is, st.Returning); err != nil {
 		return nil, err
 	}
+	if out.Alive, err = b.aliveRow(t); err != nil {
+		return nil, err
+	}
 	out.Subqueries = b.subqueries
 	return out, nil
 }
@@ -433,7 +436,7 @@ func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause,
 	scan.Lock = logical.Lock{Strength: logical.LockForUpdate}
 	sc.src = s
 	b.targets = []*schema.Table{t}
-	return &changeInput{node: scan, scan: scan, sc: sc}, nil
+	return &changeInput{node: s.node, scan: scan, sc: sc}, nil
 }
 
 // restrict adds WHERE, ORDER BY and LIMIT.

@@ -64,6 +64,8 @@ type Env struct {
 	UserVar func(name string) schema.Type
 	// Parser parses default expressions of columns; nil makes one when needed.
 	Parser *parser.Pool
+	// ShowExpired: rows that are past their TTL are seen.
+	ShowExpired bool
 	// Warn takes warnings of binding; may be nil.
 	Warn func(sqlerr.Warning)
 	// DivIncrement is div_precision_increment; a nil one is 4.

@@ -234,7 +234,11 @@ func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*s
 	s.Hint = hint
 	b.tableHints(s)
 	ref := &tableRef{alias: alias, db: t.Database, cols: append([]logical.Column(nil), s.Cols...), scan: s}
-	return &source{node: s, tables: []*tableRef{ref}, star: visible(s.Cols)}, nil
+	node, err := b.onlyAlive(s)
+	if err != nil {
+		return nil, err
+	}
+	return &source{node: node, tables: []*tableRef{ref}, star: visible(s.Cols)}, nil
 }
 
 // indexHints checks USE, FORCE and IGNORE INDEX: 1176, 1221.

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -22,6 +23,8 @@ type viewTarget struct {
 	// conds hold for the rows of the view, check for those that may be written
 	// through it (WITH CHECK OPTION). Both read the scan's columns.
 	conds, check []expr.Expr
+	// alive hides rows that have expired.
+	alive []expr.Expr
 }
 
 // viewColumn is a column of an updatable view.
@@ -150,7 +153,11 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 	if from, err = b.scan(t, alias, name.IndexHints); err != nil {
 		return nil, nil, nil, err
 	}
-	return &viewTarget{view: v, scan: from.tables[0].scan}, from, nil, nil
+	out = &viewTarget{view: v, scan: from.tables[0].scan}
+	if f, ok := from.node.(*logical.Filter); ok {
+		out.alive = f.Conds
+	}
+	return out, from, nil, nil
 }
 
 func substituted(e expr.Expr, with map[expr.ColID]expr.Expr) expr.Expr {
@@ -240,8 +247,8 @@ func (b *binder) changeThrough(n *ast.TableName, alias, operation string) (*view
 func (t *viewTarget) input(b *binder) *changeInput {
 	t.scan.Lock = logical.Lock{Strength: logical.LockForUpdate}
 	in := &changeInput{node: t.scan, scan: t.scan, through: t}
-	if len(t.conds) > 0 {
-		in.node = &logical.Filter{Input: t.scan, Conds: t.conds}
+	if conds := append(slices.Clip(t.alive), t.conds...); len(conds) > 0 {
+		in.node = &logical.Filter{Input: t.scan, Conds: conds}
 	}
 	ids := t.scan.Cols
 	p := &logical.Project{Input: in.node}

@@ -228,7 +228,17 @@ const (
 	AlterConstraint   // DROP CONSTRAINT Name, of whatever kind
 	AlterEnforceCheck // ENFORCED, or NOT ENFORCED with Check.NotEnforced
 	AlterColumnVisibility
+	AlterTTL
 )
+
+// TTLChange are the options of TTL in CREATE and ALTER TABLE; what is empty
+// stays as it is.
+type TTLChange struct {
+	Remove              bool
+	Column, Value, Unit string
+	Enable              *bool
+	JobInterval         int64 // seconds
+}
 
 // AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer
 // resolves them against the table's state at execution, clause by clause.
@@ -264,6 +274,7 @@ type AlterSpec struct {
 	// FromAttributes: the column takes its values from the attribute of its
 	// name.
 	FromAttributes bool
+	TTL            *TTLChange
 }
 
 // IndexColumn is a key part by name.

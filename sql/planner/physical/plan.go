@@ -75,8 +75,11 @@ type Insert struct {
 	// Vars and Set are of LOAD DATA: where Columns has -1, the value goes to
 	// the user variable of that place in Vars; then Set is assigned from left
 	// to right and sees the row as made so far.
-	Vars  []string
-	Set   []Assignment
+	Vars []string
+	Set  []Assignment
+	// Alive is the condition over a row of the table that it has not expired;
+	// nil: none does.
+	Alive expr.Expr
 	Check *RowCheck
 	// Returning are expressions over each written row; nil without RETURNING.
 	Returning []expr.Expr

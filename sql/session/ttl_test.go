@@ -1,0 +1,66 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestExpiryJob: expired rows go from the store, by key and without a named
+// one, with their index entries, and nothing else goes.
+func TestExpiryJob(t *testing.T) {
+	s := testSession(t)
+	s.mustQuery(t, "CREATE DATABASE d", &sink{})
+	s.mustQuery(t, "USE d", &sink{})
+	for name, key := range map[string]string{"by_key": "a VARCHAR(20), at DATETIME, b DECIMAL(9,3), PRIMARY KEY (b, a), KEY (at)", "hidden": "a VARCHAR(20), at DATETIME, b INT, UNIQUE KEY (a)", "off": "a INT PRIMARY KEY, at DATETIME, b INT"} {
+		s.mustQuery(t, "CREATE TABLE "+name+" ("+key+") TTL = at + INTERVAL 1 HOUR", &sink{})
+		for i := range 3 {
+			s.mustQuery(t, fmt.Sprintf("INSERT INTO %s (a, at, b) WITH RECURSIVE n AS (SELECT 0 i UNION ALL SELECT i + 1 FROM n WHERE i < 599) SELECT i*10+%d, UTC_TIMESTAMP() - INTERVAL %d HOUR, i/8 FROM n", name, i, 2*i), &sink{})
+		}
+	}
+	s.mustQuery(t, "INSERT INTO by_key VALUES ('null', NULL, 1)", &sink{})
+	s.mustQuery(t, "ALTER TABLE off TTL_ENABLE = 'OFF'", &sink{})
+	j := &s.engine.expiry
+	for _, name := range []string{"by_key", "hidden"} {
+		tab, _ := s.engine.catalog.Snapshot().Table("d", name)
+		if !j.due(tab) {
+			t.Errorf("%s is not due", name)
+		}
+		j.run(t.Context(), tab)
+		if j.due(tab) {
+			t.Errorf("%s is due again", name)
+		}
+	}
+	tab, _ := s.engine.catalog.Snapshot().Table("d", "off")
+	if tab.Expires() {
+		t.Error("TTL_ENABLE = OFF")
+	}
+	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
+	for name, want := range map[string]string{"by_key": "601", "hidden": "600", "off": "1800"} {
+		if got := s.rowsOf(t, "SELECT COUNT(*) FROM "+name); got != want {
+			t.Errorf("%s: %s rows, want %s", name, got, want)
+		}
+		tab, _ := s.engine.catalog.Snapshot().Table("d", name)
+		if lines, err := s.checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
+			t.Errorf("check of %s: %v %v", name, lines, err)
+		}
+	}
+	if got := s.rowsOf(t, "SELECT TABLE_NAME, ROWS_REMOVED, ENDED_AT IS NOT NULL, ERROR FROM information_schema.SQLOTS_TTL_JOBS ORDER BY 1"); got != "by_key 1200 1 NULL/hidden 1200 1 NULL" {
+		t.Errorf("history: %s", got)
+	}
+	// The loop finds them by itself.
+	s.mustQuery(t, "SET sqlots_show_expired = OFF", &sink{})
+	s.mustQuery(t, "ALTER TABLE by_key TTL_JOB_INTERVAL = '90m'", &sink{})
+	j.mu.Lock()
+	clear(j.started)
+	j.mu.Unlock()
+	s.mustQuery(t, "UPDATE by_key SET at = UTC_TIMESTAMP() - INTERVAL 2 HOUR WHERE a <> 'null'", &sink{})
+	s.engine.StartExpiry()
+	defer s.engine.expiry.stop()
+	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
+	for deadline := time.Now().Add(30 * time.Second); s.rowsOf(t, "SELECT COUNT(*) FROM by_key") != "1"; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("expired rows are still there")
+		}
+	}
+}
