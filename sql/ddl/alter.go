@@ -34,6 +34,8 @@ type alteration struct {
 	build, dropped []schema.IndexID
 	// remade are the indexes that stand for an old one that lost a column.
 	remade map[schema.IndexID]schema.IndexID
+	// renamed are the columns that a RENAME COLUMN has used up.
+	renamed []schema.ColumnID
 	// indexOnly: there is nothing but new indexes (and clauses without effect).
 	indexOnly bool
 	changed   bool
@@ -112,7 +114,11 @@ func (a *alteration) dropUnfinished() {
 // named as they were before the statement, whatever the order of the clauses:
 // so MySQL does it, and names can be swapped.
 func (a *alteration) apply(s *logical.AlterSpec) error {
-	if s.Kind == logical.AlterNoOp {
+	switch s.Kind {
+	case logical.AlterKeysSwitch:
+		a.c.note(sqlerr.NoTableOption(a.old.Name))
+		return nil
+	case logical.AlterNoOp:
 		return nil
 	}
 	if s.Kind != logical.AlterAddIndex {
@@ -461,7 +467,7 @@ func (a *alteration) takeBack(ctx context.Context, writeOnly *schema.Table, jobs
 // findColumn is the column that a clause means, by its position in t: the one
 // that had the name before the statement. -1 if there is none.
 func (a *alteration) findColumn(name string) int {
-	if i := a.old.ColumnByName(name); i >= 0 && !isHiddenKey(&a.old.Columns[i]) {
+	if i := a.old.ColumnByName(name); i >= 0 && !a.old.Columns[i].Hidden {
 		return a.t.ColumnIndex(a.old.Columns[i].ID)
 	}
 	return -1

@@ -156,6 +156,9 @@ func (a *alteration) dropColumn(s *logical.AlterSpec) error {
 
 func (a *alteration) dropColumnAt(i int) error {
 	id := a.t.Columns[i].ID
+	if slices.Contains(a.renamed, id) {
+		return sqlerr.UnknownColumn(s.Name, a.t.Name)
+	}
 	a.changed = true
 	a.t.Columns = slices.Delete(a.t.Columns, i, i+1)
 	delete(a.fresh, id)
@@ -173,9 +176,10 @@ func (a *alteration) dropColumnAt(i int) error {
 
 func (a *alteration) renameColumn(s *logical.AlterSpec) error {
 	i := a.findColumn(s.Name)
-	if i < 0 {
+	if i < 0 || slices.Contains(a.renamed, a.t.Columns[i].ID) {
 		return sqlerr.UnknownColumn(s.Name, a.t.Name)
 	}
+	a.renamed = append(a.renamed, a.t.Columns[i].ID)
 	a.t.Columns[i].Name, a.changed = s.NewName, true
 	return nil
 }

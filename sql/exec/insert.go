@@ -453,15 +453,18 @@ func (in *Inserter) generate(ctx context.Context) (uint64, error) {
 // generated ones are greater.
 func (in *Inserter) explicit(d value.Datum) {
 	var v uint64
+	in.lastID = 0
 	switch {
 	case d.Kind() == value.KindUint:
 		v = d.Uint()
 	case d.Kind() == value.KindInt && d.Int() > 0:
 		v = uint64(d.Int())
+	case d.Kind() == value.KindInt:
+		in.lastID = uint64(d.Int()) // for the OK packet alone
 	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
 		v = uint64(d.Float())
 	}
-	in.lastID = v
+	in.lastID = max(in.lastID, v)
 	in.bump = max(in.bump, v)
 	if v >= in.nextAuto && in.nextAuto < in.endAuto {
 		in.nextAuto = min(v, in.endAuto-1) + 1

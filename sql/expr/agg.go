@@ -147,7 +147,7 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 		}
 		a.T, a.Increment = sumType(env, a.Name, a.Args[0]), env.divIncrement()
 		if !stored {
-			a.Args[0] = keepQuotient(a.Args[0])
+			a.Args[0] = KeepQuotient(a.Args[0])
 		}
 	case "min", "max", "any_value":
 		a.T = arg.Type()

@@ -68,7 +68,7 @@ func bindArith(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	t := arithType(env, name, class, nums)
 	if class == numDecimal {
 		for i := range nums {
-			nums[i] = keepQuotient(nums[i])
+			nums[i] = KeepQuotient(nums[i])
 		}
 	}
 	var extra any
@@ -102,7 +102,7 @@ func Operand(e Expr, to schema.Type) Expr {
 	if n := hexNumber(e); n != nil {
 		return n
 	}
-	return keepQuotient(e)
+	return KeepQuotient(e)
 }
 
 // bindFloatDiv is DIV of approximate numbers: MySQL divides them as decimals.

@@ -18,6 +18,8 @@ type castSpec struct {
 	fuzzy bool
 	// whole: neither pass, as in functions that count days.
 	whole bool
+	// boolean: the value is JSON's true or false.
+	boolean bool
 	// literal, if set, is what the value has to be; otherwise it is 1525.
 	literal string
 }
@@ -68,7 +70,7 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 		return arg, nil
 	}
 	nullable := castNullable(arg, to) || explicit && from.HasDate() && to.HasDate() // zero dates
-	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit})), nil
+	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit, boolean: to.ID == schema.TypeJSON && jsonBool(arg)})), nil
 }
 
 // newDateCast is the cast of an argument of a date function.
@@ -215,6 +217,9 @@ func vecCollate(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) { return Eval(
 func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	spec := f.Extra.(*castSpec)
 	env := &c.Env
+	if spec.boolean && args[0].Kind() == value.KindInt {
+		return value.JSONOf(value.JSONBool(args[0].Int() != 0)), nil
+	}
 	if spec.whole {
 		e := c.Env
 		e.Mode |= types.ModeNoZeroDate | types.ModeNoZeroInDate

@@ -293,7 +293,7 @@ func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 	}
 	if t.ID == schema.TypeDecimal {
 		if from.ID == schema.TypeDecimal {
-			return keepQuotient(e), nil
+			return KeepQuotient(e), nil
 		}
 		if p, s := precisionOf(e); numClassOf(from) != numFloat {
 			return NewCast(env, e, decimalType(p, s), false)

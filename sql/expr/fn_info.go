@@ -239,7 +239,7 @@ func bindSetVar(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	if _, ok := args[0].(*Const); !ok {
 		return nil, sqlerr.WrongArguments(name)
 	}
-	e := Map(args[1], func(x Expr) Expr {
+	e := Map(KeepQuotient(args[1]), func(x Expr) Expr {
 		if f, ok := x.(*Func); ok && f.Name == "getvar" {
 			return each.call("getvar", f.Args, f.T, true, nil)
 		}

@@ -1,7 +1,9 @@
 package expr
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +51,7 @@ func jsonDefs() []entry {
 			return value.Bool(value.JSONOverlaps(a[0].Bytes(), a[1].Bytes())), nil
 		}, 0),
 		fn("member_of", "vj", retBool, rowMemberOf, 0),
-		fn("json_search", "jss?s", retJSON, rowJSONSearch, loose|nullable),
+		fn("json_search", "jss?sp*", retJSON, rowJSONSearch, loose|nullable),
 		pairs("json_set", value.JSONSet), pairs("json_insert", value.JSONInsert), pairs("json_replace", value.JSONReplace),
 		pairs("json_array_append json_append", value.JSONArrayAppend), pairs("json_array_insert", value.JSONArrayInsert),
 		fn("json_remove", "jp+", retJSON, rowJSONRemove, nullable),
@@ -500,7 +502,19 @@ func rowJSONSearch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		escape = r[0]
 	}
 	s := jsonSearch{match: collate.Must(schema.CollationUTF8MB4Bin).NewLike(a[2].Bytes(), escape), all: all}
-	s.walk(a[0].Bytes(), "$")
+	if len(a) <= 4 {
+		s.walk(a[0].Bytes(), "$")
+	}
+	for _, d := range a[min(4, len(a)):] {
+		if d.IsNull() {
+			return value.Null, nil
+		}
+		p, err := c.path(f, d)
+		if err != nil {
+			return value.Null, err
+		}
+		s.under(a[0].Bytes(), p)
+	}
 	switch {
 	case len(s.paths) == 0:
 		return value.Null, nil
@@ -514,16 +528,36 @@ type jsonSearch struct {
 	match func([]byte) bool
 	all   bool
 	paths [][]byte
+	// roots, unless nil, are the values under which to look, by where they are
+	// in the document.
+	roots map[*byte]bool
+}
+
+// under walks doc, but takes only what is at or under p.
+func (s *jsonSearch) under(doc []byte, p *value.JSONPath) {
+	s.roots = map[*byte]bool{}
+	for _, v := range p.Extract(nil, doc) {
+		s.roots[&v[0]] = true
+	}
+	s.walk(doc, "$")
 }
 
 func (s *jsonSearch) walk(doc []byte, path string) {
 	if len(s.paths) > 0 && !s.all {
 		return
 	}
+	if s.roots[&doc[0]] {
+		roots := s.roots
+		s.roots = nil
+		defer func() { s.roots = roots }()
+	}
 	switch value.JSONType(doc) {
 	case "STRING":
-		if text, _ := value.JSONText(doc); s.match(text) {
-			s.paths = append(s.paths, value.JSONString([]byte(path)))
+		if text, _ := value.JSONText(doc); s.roots == nil && s.match(text) {
+			found := value.JSONString([]byte(path))
+			if !slices.ContainsFunc(s.paths, func(p []byte) bool { return bytes.Equal(p, found) }) {
+				s.paths = append(s.paths, found)
+			}
 		}
 	case "ARRAY":
 		for i, n := 0, value.JSONLen(doc); i < n; i++ {

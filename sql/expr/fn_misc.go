@@ -24,7 +24,7 @@ func miscDefs() []entry {
 		fn("uuid", "", retUTF8(36), rowUUID, volatile|notNull),
 		fn("uuid_short", "", retUint, rowUUIDShort, volatile|notNull),
 		fn("uuid_to_bin", "s?i", retBinary(16), rowUUIDToBin, 0),
-		fn("bin_to_uuid", "s?i", retUTF8(36), rowBinToUUID, 0),
+		fn("bin_to_uuid", "s?i", retUTF8(36), rowBinToUUID, loose),
 		fn("is_uuid", "s", retBool, rowIsUUID, 0),
 		fn("inet_aton", "s", retUint, rowInetAton, nullable),
 		fn("inet_ntoa", "i", retASCII(15), rowInetNtoa, nullable),
@@ -95,11 +95,14 @@ func rowUUIDToBin(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func rowBinToUUID(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].IsNull() {
+		return value.Null, nil
+	}
 	b := a[0].Bytes()
 	if len(b) != 16 {
 		return value.Null, sqlerr.WrongStringForFunction(a[0].Str(), "bin_to_uuid")
 	}
-	if len(a) > 1 && a[1].Bits() != 0 {
+	if len(a) > 1 && !a[1].IsNull() && a[1].Bits() != 0 {
 		b = append(append(append(append([]byte{}, b[4:8]...), b[2:4]...), b[0:2]...), b[8:]...)
 	}
 	return value.String(uuid.UUID(b).String()), nil
@@ -111,16 +114,16 @@ func rowIsUUID(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 }
 
 // rowInetAton takes short forms: '127.1' is 127.0.0.1.
-func rowInetAton(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowInetAton(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	parts := strings.Split(a[0].Str(), ".")
 	if len(parts) > 4 {
-		return value.Null, nil
+		return wrongAddress(c, f)
 	}
 	v := uint64(0)
 	for i, p := range parts {
 		n, err := strconv.ParseUint(p, 10, 8)
 		if err != nil || len(p) > 3 {
-			return value.Null, nil
+			return wrongAddress(c, f)
 		}
 		if i == len(parts)-1 && i > 0 {
 			v <<= 8 * uint(4-len(parts))
@@ -140,23 +143,36 @@ func rowInetNtoa(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.String(netip.AddrFrom4(b).String()), nil
 }
 
-func rowInet6Aton(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowInet6Aton(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	addr, err := netip.ParseAddr(a[0].Str())
 	if err != nil || addr.Zone() != "" {
-		return value.Null, nil
+		return wrongAddress(c, f)
 	}
 	return value.Bytes(addr.AsSlice()), nil
 }
 
-func rowInet6Ntoa(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowInet6Ntoa(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	addr, ok := netip.AddrFromSlice(a[0].Bytes())
 	if !ok || !f.Args[0].Type().IsBinary() {
-		return value.Null, nil
+		return wrongAddress(c, f)
 	}
 	if b := addr.AsSlice(); len(b) == 16 && isV4Compat(b) {
 		return value.String("::" + netip.AddrFrom4([4]byte(b[12:])).String()), nil
 	}
 	return value.String(addr.String()), nil
+}
+
+// wrongAddress warns that an argument is no address: 1411, with the text of the
+// argument.
+func wrongAddress(c *Ctx, f *Func) (value.Datum, error) {
+	text := f.Args[0].String()
+	if k, ok := f.Args[0].(*Const); ok && k.D.Kind() == value.KindBytes {
+		if text = k.Text; text == "" {
+			text = "'" + k.D.Str() + "'"
+		}
+	}
+	c.Warning(sqlerr.WrongStringForFunction(text, f.Name))
+	return value.Null, nil
 }
 
 func isIP(name string, is func(netip.Addr) bool) entry {

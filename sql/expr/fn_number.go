@@ -149,7 +149,7 @@ func whole(f *Func, d value.Datum, float func(float64) float64, dec func(value.D
 func exactly(ret typeFunc) typeFunc {
 	return func(b *binding) (schema.Type, error) {
 		t, err := ret(b)
-		b.args[0] = keepQuotient(b.args[0])
+		b.args[0] = KeepQuotient(b.args[0])
 		return t, err
 	}
 }

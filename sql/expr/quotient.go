@@ -16,9 +16,9 @@ func (f *Func) divIncrement() int {
 	return defaultDivIncrement
 }
 
-// keepQuotient is e with all digits that its divisions compute, for an operand
+// KeepQuotient is e with all digits that its divisions compute, for an operand
 // of further arithmetic: 1/3*3 is 1.0000, although 1/3 shows as 0.3333.
-func keepQuotient(e Expr) Expr {
+func KeepQuotient(e Expr) Expr {
 	f, ok := e.(*Func)
 	if !ok || kindOf(e) != value.KindDecimal {
 		return e
@@ -34,7 +34,7 @@ func keepQuotient(e Expr) Expr {
 	case "if", "case", "coalesce", "ifnull", "nullif", "greatest", "least":
 		return keepBranches(f)
 	case "neg", "abs":
-		arg := keepQuotient(f.Args[0])
+		arg := KeepQuotient(f.Args[0])
 		if arg == f.Args[0] {
 			return e
 		}
@@ -51,7 +51,7 @@ func keepQuotient(e Expr) Expr {
 	return &c
 }
 
-// keepBranches is keepQuotient of a call that chooses one of its arguments:
+// keepBranches is KeepQuotient of a call that chooses one of its arguments:
 // COALESCE(1/3, 1)*3 is 1.0000.
 func keepBranches(f *Func) Expr {
 	args := append([]Expr(nil), f.Args...)
@@ -61,7 +61,7 @@ func keepBranches(f *Func) Expr {
 		if args[i].Type().ID != schema.TypeDecimal {
 			return f
 		}
-		args[i] = keepQuotient(uncast(args[i]))
+		args[i] = KeepQuotient(uncast(args[i]))
 		scale = max(scale, args[i].Type().Scale)
 	}
 	if scale <= f.T.Scale {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -182,7 +183,7 @@ func (w *Window) Count(c *Ctx) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !ok || n == 0 && w.Name != "lag" && w.Name != "lead" {
+	if !ok || n == 0 && w.Name != "lag" && w.Name != "lead" || n > math.MaxInt64 {
 		return 0, sqlerr.WrongArguments(w.Name)
 	}
 	return n, nil

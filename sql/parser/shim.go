@@ -98,6 +98,7 @@ func (h *shim) repair() (changed bool, err error) {
 		}
 		h.visibility()
 		h.fromAttributes()
+		h.wholeAutoIncrement()
 	case "EXPLAIN", "DESCRIBE", "DESC":
 		h.explain()
 		h.describeLike()

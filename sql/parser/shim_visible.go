@@ -80,3 +80,20 @@ func (h *shim) definesColumn(i int) bool {
 	}
 	return true
 }
+
+// wholeAutoIncrement: of AUTO_INCREMENT = 19.9 the whole part counts.
+func (h *shim) wholeAutoIncrement() {
+	for i := range h.toks {
+		if h.word(i) != "AUTO_INCREMENT" {
+			continue
+		}
+		j := i + 1
+		if h.op(j, "=") {
+			j++
+		}
+		whole, rest, ok := strings.Cut(h.text(j), ".")
+		if ok && whole != "" && strings.Trim(whole+rest, "0123456789") == "" {
+			h.replace(j, j, whole)
+		}
+	}
+}

@@ -127,6 +127,11 @@ func NotUniqueTable(name string) *Error {
 	return New(1066, "42000", "Not unique table/alias: '%s'", name)
 }
 
+// NoTableOption: 1031.
+func NoTableOption(table string) *Error {
+	return New(1031, "HY000", "Table storage engine for '%s' doesn't have this option", table)
+}
+
 // DuplicateIndex: 1831.
 func DuplicateIndex(name, db, table string) *Error {
 	return New(1831, "HY000", "Duplicate index '%s' defined on the table '%s.%s'. This is deprecated and will be disallowed in a future release.", name, db, table)

@@ -88,7 +88,9 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 		return one(logical.AlterSpec{Kind: logical.AlterTTL, TTL: &logical.TTLChange{Remove: true}}), nil
 	case ast.AlterTableDropForeignKey:
 		return one(logical.AlterSpec{Kind: logical.AlterDropForeignKey, Name: s.Name, IfExists: s.IfExists}), nil
-	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableEnableKeys, ast.AlterTableDisableKeys,
+	case ast.AlterTableEnableKeys, ast.AlterTableDisableKeys:
+		return one(logical.AlterSpec{Kind: logical.AlterKeysSwitch}), nil
+	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm,
 		ast.AlterTableWithValidation, ast.AlterTableWithoutValidation, ast.AlterTableOrderByColumns:
 		return one(logical.AlterSpec{Kind: logical.AlterNoOp}), nil
 	}

@@ -153,7 +153,10 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 			e, err = s.lookUp(db, table, name)
 		}
 		if err == nil && e == nil && s != sc && s.behind != nil && table == "" {
-			e, err = s.behind(name)
+			if e, err = s.behind(name); err == nil && e != nil {
+				// It takes no aggregate to its block: it is a value there.
+				return sc.b.correlate(e, s.level), nil
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -92,6 +92,9 @@ func (b *binder) setValue(n ast.ExprNode, user bool) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if user {
+		e = expr.KeepQuotient(e)
+	}
 	return expr.VariantText(e), nil
 }
 

@@ -222,7 +222,8 @@ const (
 	AlterEngine // accepted, remembered
 	AlterAddForeignKey
 	AlterDropForeignKey
-	AlterNoOp // ALGORITHM=, LOCK=, FORCE, ENABLE KEYS, …
+	AlterNoOp       // ALGORITHM=, LOCK=, FORCE, …
+	AlterKeysSwitch // ENABLE KEYS, DISABLE KEYS
 	AlterAddCheck
 	AlterDropCheck    // of the CHECK constraint Name
 	AlterConstraint   // DROP CONSTRAINT Name, of whatever kind
