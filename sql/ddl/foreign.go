@@ -55,7 +55,10 @@ func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logica
 	if _, ok := t.KeyStarting(k.Columns, false); !ok {
 		x := schema.Index{Name: bind.IndexName(t, t.Column(k.Columns[0]).Name), Generated: true}
 		if def.Name != "" {
-			x.Name = bind.IndexName(t, def.Name)
+			if t.IndexByName(def.Name) != nil {
+				return sqlerr.DuplicateKeyName(def.Name)
+			}
+			x.Name = def.Name
 		}
 		cols := make([]logical.IndexColumn, len(def.Columns))
 		for i, name := range def.Columns {
@@ -192,6 +195,21 @@ func compatible(a, b schema.Type) bool {
 		return a.Len == b.Len && a.Scale == b.Scale
 	}
 	return true
+}
+
+// changesKey reports whether another type of a column of a foreign key might
+// change its values: all but longer VARCHARs may.
+func changesKey(was, now schema.Type) bool {
+	if !compatible(was, now) || was.ID != now.ID {
+		return true
+	}
+	switch was.ID {
+	case schema.TypeChar, schema.TypeBinary:
+		return was.Len != now.Len
+	case schema.TypeVarchar, schema.TypeVarbinary:
+		return now.Len < was.Len || columnBytes(was)-was.Len*maxBytes(was.Collation) != columnBytes(now)-now.Len*maxBytes(now.Collation)
+	}
+	return false
 }
 
 // adoptChildren checks the foreign keys that have waited for a table of t's
@@ -365,7 +383,7 @@ func (a *alteration) keepsOwn(k *schema.ForeignKey) error {
 		switch {
 		case c == nil:
 			return sqlerr.ForeignKeyDropColumn(was.Name, k.Name, "")
-		case a.c.env.ForeignKeyChecks && !compatible(was.Type, c.Type):
+		case a.c.env.ForeignKeyChecks && changesKey(was.Type, c.Type):
 			return sqlerr.ForeignKeyChangeColumn(was.Name, k.Name, "")
 		case (k.OnDelete == schema.ActionSetNull || k.OnUpdate == schema.ActionSetNull) && !c.Nullable:
 			return sqlerr.ForeignKeyNotNull(c.Name, k.Name)
@@ -414,7 +432,7 @@ func (a *alteration) keepsReferring(child *schema.Table) error {
 				return nil // this statement drops it
 			case c == nil:
 				return sqlerr.ForeignKeyDropColumn(name, k.Name, child.Name)
-			case a.c.env.ForeignKeyChecks && !compatible(was.Type, c.Type):
+			case a.c.env.ForeignKeyChecks && changesKey(was.Type, c.Type):
 				return sqlerr.ForeignKeyChangeColumn(name, k.Name, child.Name)
 			}
 			ids, names[j] = append(ids, c.ID), c.Name

@@ -107,12 +107,7 @@ func NewCollate(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
 	t := s.Type()
 	have := t.Collation
 	if have != coll && (have == schema.CollationBinary || coll == schema.CollationBinary || charsetName(have) != charsetName(coll)) {
-		// A literal is of the connection's character set; utf8mb3 and utf8mb4
-		// literals have the same bytes.
-		_, literal := s.(*Const)
-		if !literal || !sameBytes(have, coll) || have == schema.CollationBinary || coll == schema.CollationBinary {
-			return nil, sqlerr.CollationCharsetMismatch(collationName(coll), charsetName(have))
-		}
+		return nil, sqlerr.CollationCharsetMismatch(collationName(coll), charsetName(have))
 	}
 	t.Collation = coll
 	return mustLookup("collate").call("collate", []Expr{s}, t, s.Nullable(), nil), nil

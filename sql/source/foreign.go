@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -97,15 +98,24 @@ func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datu
 	}
 	s.verified = nil
 	return s.guarded(func() error {
+		changed := func(r *schema.Reference) bool {
+			return !sameAt(was, now, r.ParentColumns) && !hasNullAt(was, r.ParentColumns)
+		}
+		for _, r := range in {
+			if changed(r) && c.restricts(r) {
+				if err := s.refuseChildren(ctx, r, was); err != nil {
+					return err
+				}
+			}
+		}
 		if err := w.Writer.Update(ctx, was, now); err != nil {
 			return err
 		}
 		for _, r := range in {
-			if sameAt(was, now, r.ParentColumns) || hasNullAt(was, r.ParentColumns) {
-				continue
-			}
-			if err := s.keyChanged(ctx, r, was, now, c); err != nil {
-				return err
+			if changed(r) && !c.restricts(r) {
+				if err := s.keyChanged(ctx, r, was, now, c); err != nil {
+					return err
+				}
 			}
 		}
 		// A row whose key changes is a new one to InnoDB.
@@ -430,16 +440,16 @@ func (s *Source) parentGone(ctx context.Context, r *schema.Reference, was []valu
 	})
 }
 
-// keyChanged does what ON UPDATE says. An action that comes back to a table
-// which the statement or the cascade updates acts like RESTRICT.
+// restricts reports whether a changed key of a parent refuses its children. So
+// does an action that comes back to a table which the statement or the cascade
+// updates.
+func (c *chain) restricts(r *schema.Reference) bool {
+	return !r.Key.OnUpdate.Writes() || r.Child.ID == r.Parent.ID ||
+		slices.ContainsFunc(c.updated, func(t *schema.Table) bool { return t.ID == r.Child.ID })
+}
+
+// keyChanged does what ON UPDATE says.
 func (s *Source) keyChanged(ctx context.Context, r *schema.Reference, was, now []value.Datum, c chain) error {
-	restrict := !r.Key.OnUpdate.Writes() || r.Child.ID == r.Parent.ID
-	for _, t := range c.updated {
-		restrict = restrict || t.ID == r.Child.ID
-	}
-	if restrict {
-		return s.refuseChildren(ctx, r, was)
-	}
 	c.depth++
 	c.updated = append(c.updated[:len(c.updated):len(c.updated)], r.Parent)
 	var with []value.Datum
