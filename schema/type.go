@@ -88,6 +88,8 @@ const (
 	CollationLatin1SwedishCI  CollationID = 8
 	CollationASCIIGeneralCI   CollationID = 11
 	CollationUTF8GeneralCI    CollationID = 33
+	CollationUTF8MB3GeneralCI CollationID = 33
+	CollationUTF8MB3Bin       CollationID = 83
 	CollationUTF8MB4GeneralCI CollationID = 45
 	CollationUTF8MB4Bin       CollationID = 46
 	CollationBinary           CollationID = 63

@@ -45,9 +45,9 @@ func columnTypeOf(typ string) schema.Type {
 	}
 	switch typ[0] {
 	case 'n':
-		return types.VarcharOf(n, schema.CollationUTF8MB4Bin)
+		return types.VarcharOf(n, schema.CollationUTF8MB3Bin)
 	case 't':
-		return types.Text(schema.CollationUTF8MB4GeneralCI)
+		return types.Text(schema.CollationUTF8MB3GeneralCI)
 	case 'i':
 		return types.BigInt
 	case 'u':
@@ -64,9 +64,9 @@ func columnTypeOf(typ string) schema.Type {
 		for _, m := range strings.Split(typ[2:], "|") {
 			longest = max(longest, len(m))
 		}
-		return types.VarcharOf(longest, schema.CollationUTF8MB4GeneralCI)
+		return types.VarcharOf(longest, schema.CollationUTF8MB3GeneralCI)
 	}
-	return types.VarcharOf(n, schema.CollationUTF8MB4GeneralCI)
+	return types.VarcharOf(n, schema.CollationUTF8MB3GeneralCI)
 }
 
 func sortStrings(s []string) { slices.Sort(s) }

@@ -218,7 +218,7 @@ func showCreateTable(q *query) error {
 		return err
 	}
 	if v != nil {
-		d := &schema.Table{Name: v.name, Collation: schema.CollationUTF8MB4GeneralCI, Engine: "MEMORY"}
+		d := &schema.Table{Name: v.name, Collation: schema.CollationUTF8MB3GeneralCI, Engine: "MEMORY"}
 		for i := range v.cols {
 			c := virtualColumn(&v.cols[i])
 			c.ID = schema.ColumnID(i + 1)
