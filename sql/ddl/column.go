@@ -151,14 +151,14 @@ func (a *alteration) dropColumn(s *logical.AlterSpec) error {
 		}
 		return sqlerr.CannotDropFieldOrKey(s.Name)
 	}
+	if slices.Contains(a.renamed, a.t.Columns[i].ID) {
+		return sqlerr.UnknownColumn(s.Name, a.t.Name)
+	}
 	return a.dropColumnAt(i)
 }
 
 func (a *alteration) dropColumnAt(i int) error {
 	id := a.t.Columns[i].ID
-	if slices.Contains(a.renamed, id) {
-		return sqlerr.UnknownColumn(s.Name, a.t.Name)
-	}
 	a.changed = true
 	a.t.Columns = slices.Delete(a.t.Columns, i, i+1)
 	delete(a.fresh, id)
