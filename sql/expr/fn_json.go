@@ -51,7 +51,7 @@ func jsonDefs() []entry {
 			return value.Bool(value.JSONOverlaps(a[0].Bytes(), a[1].Bytes())), nil
 		}, 0),
 		fn("member_of", "vj", retBool, rowMemberOf, 0),
-		fn("json_search", "jss?sp*", retJSON, rowJSONSearch, loose|nullable),
+		fn("json_search", "jss?sp+", retJSON, rowJSONSearch, loose|nullable),
 		pairs("json_set", value.JSONSet), pairs("json_insert", value.JSONInsert), pairs("json_replace", value.JSONReplace),
 		pairs("json_array_append json_append", value.JSONArrayAppend), pairs("json_array_insert", value.JSONArrayInsert),
 		fn("json_remove", "jp+", retJSON, rowJSONRemove, nullable),
