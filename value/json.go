@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -156,10 +157,15 @@ func (m *jsonMembers) Swap(i, j int) {
 
 // JSONObject is an object of copies of the keys and documents. It may reorder
 // the two slices. Of equal keys the last one counts.
-func JSONObject(keys, vals [][]byte) []byte {
-	m := &jsonMembers{keys, vals}
-	if !sort.IsSorted(m) {
-		sort.Stable(m)
+func JSONObject(keys, vals [][]byte) []byte { return AppendJSONObject(nil, keys, vals) }
+
+// AppendJSONObject appends what JSONObject makes.
+func AppendJSONObject(dst []byte, keys, vals [][]byte) []byte {
+	for i := 1; i < len(keys); i++ {
+		if keyLess(keys[i], keys[i-1]) {
+			sort.Stable(&jsonMembers{keys, vals})
+			break
+		}
 	}
 	n := 0
 	for i := range keys {
@@ -169,16 +175,18 @@ func JSONObject(keys, vals [][]byte) []byte {
 		keys[n], vals[n] = keys[i], vals[i]
 		n++
 	}
-	return sortedObject(keys[:n], vals[:n])
+	return appendSortedObject(dst, keys[:n], vals[:n])
 }
 
-func sortedObject(keys, vals [][]byte) []byte {
+func sortedObject(keys, vals [][]byte) []byte { return appendSortedObject(nil, keys, vals) }
+
+func appendSortedObject(doc []byte, keys, vals [][]byte) []byte {
 	head := 5 + 8*len(keys)
 	size := head
 	for i := range keys {
 		size += len(keys[i]) + len(vals[i])
 	}
-	doc := append(make([]byte, 0, size), jsonObject)
+	doc = append(slices.Grow(doc, size), jsonObject)
 	doc = binary.LittleEndian.AppendUint32(doc, uint32(len(keys)))
 	end := head
 	for _, k := range keys {

@@ -346,12 +346,28 @@ func (in *Inserter) Add(ctx context.Context, vals []value.Datum, ts []schema.Typ
 		return err
 	}
 	in.extra = vals[len(in.x.Columns):]
+	var names []string
+	var attrs []value.Datum
 	for j, i := range in.x.Columns {
+		if i < 0 && in.x.Attributes != nil && in.x.Attributes[j] != "" {
+			d, err := expr.ToVariant(in.ec, vals[j], ts[j])
+			if err != nil {
+				return err
+			}
+			names, attrs = append(names, in.x.Attributes[j]), append(attrs, d)
+			continue
+		}
 		if i < 0 {
 			in.ec.Session.SetUserVar(in.x.Vars[j], vals[j].Clone(), ts[j])
 			continue
 		}
 		if err := in.put(i, vals[j], ts[j]); err != nil {
+			return err
+		}
+	}
+	if names != nil {
+		at := in.t.AttributesColumn()
+		if err := in.put(at, expr.WithAttributes(in.row[at], names, attrs), types.JSON); err != nil {
 			return err
 		}
 	}

@@ -546,10 +546,15 @@ func NewAttributesWith(doc Expr, names []string, vals []Expr) Expr {
 }
 
 func rowAttributesWith(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	names := f.Extra.([]string)
-	set := make(map[string]int, len(names))
+	return WithAttributes(a[0], f.Extra.([]string), a[1:]), nil
+}
+
+// WithAttributes is the object doc with members set to values, which are
+// variants, or removed where the value is NULL.
+func WithAttributes(doc value.Datum, names []string, set []value.Datum) value.Datum {
+	at := make(map[string]int, len(names))
 	for i, n := range names {
-		set[string(value.FoldName([]byte(n)))] = i
+		at[string(value.FoldName([]byte(n)))] = i
 	}
 	var keys, vals [][]byte
 	done := make([]bool, len(names))
@@ -558,12 +563,12 @@ func rowAttributesWith(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			keys, vals = append(keys, key), append(vals, d.Bytes())
 		}
 	}
-	if doc := a[0].Bytes(); value.JSONType(doc) == "OBJECT" {
+	if doc := doc.Bytes(); value.JSONType(doc) == "OBJECT" {
 		for i := range value.JSONLen(doc) {
 			key := value.JSONKey(doc, i)
-			if at, ok := set[string(value.FoldName(key))]; ok {
-				done[at] = true
-				add(key, a[1+at])
+			if i, ok := at[string(value.FoldName(key))]; ok {
+				done[i] = true
+				add(key, set[i])
 				continue
 			}
 			keys, vals = append(keys, key), append(vals, value.JSONElem(doc, i))
@@ -571,10 +576,10 @@ func rowAttributesWith(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	}
 	for i, n := range names {
 		if !done[i] {
-			add([]byte(n), a[1+i])
+			add([]byte(n), set[i])
 		}
 	}
-	return value.JSONOf(value.JSONObject(keys, vals)), nil
+	return value.JSONOf(value.JSONObject(keys, vals))
 }
 
 // VariantOperand is an expression as it is stored in a column: a variant goes
@@ -607,4 +612,13 @@ func TakeAttribute(doc []byte, name string) (rest []byte, d value.Datum, t schem
 	}
 	d, t = valueOf(value.JSONElem(doc, at))
 	return value.JSONObject(keys, vals), d, t, true
+}
+
+// ToVariant is a value of a type as a variant.
+func ToVariant(c *Ctx, d value.Datum, t schema.Type) (value.Datum, error) {
+	if d.IsNull() || d.Kind() == value.KindJSON {
+		return d, nil
+	}
+	f := &Func{Args: []Expr{&Param{T: t}}, Extra: false}
+	return rowJSONOf(c, f, []value.Datum{d})
 }

@@ -307,7 +307,7 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 	for i, f := range x.Fields {
 		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})
 		ins.Columns = append(ins.Columns, f.Column)
-		ins.Vars = append(ins.Vars, f.Var)
+		ins.Vars, ins.Attributes = append(ins.Vars, f.Var), append(ins.Attributes, f.Attribute)
 		src.nulls[i] = f.Column < 0
 	}
 	for _, a := range x.Set {

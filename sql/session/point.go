@@ -22,6 +22,8 @@ type pointPlan struct {
 	codec *table.Codec
 	// out are the positions of the result's columns in the table.
 	out []int
+	// bare: no attribute is asked for.
+	bare bool
 }
 
 // pointOf finds the short road of a plan; nil if there is none.
@@ -47,7 +49,10 @@ func (s *Session) pointOf(p *physical.Plan) *pointPlan {
 		return nil
 	}
 	pp := &pointPlan{keys: scan.Ranges, codec: codec}
+	attrs := scan.Table.AttributesColumn()
+	pp.bare = attrs >= 0
 	for _, i := range out {
+		pp.bare = pp.bare && scan.Read[i] != attrs
 		pp.out = append(pp.out, scan.Read[i])
 	}
 	return pp
@@ -103,6 +108,7 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 		st.codec, st.reader = pp.codec, pp.codec.NewRowReader()
 		st.row, st.keyRow = make([]value.Datum, n), make([]value.Datum, n)
 	}
+	st.reader.SkipAttributes(pp.bare)
 	st.ec.Reset()
 	st.ec.Env, st.ec.Context, st.ec.Params, st.ec.Session = s.typesEnv(), ctx, vals, s
 	spans, err := pp.keys.Spans(&st.ec)

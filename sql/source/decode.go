@@ -31,6 +31,7 @@ type decoder struct {
 	buf       []byte
 	ints      []int64 // of a row, with readPlan.ints
 	attrs     *rowenc.AttributeReader
+	object    []byte
 	blocks    []blockRef
 }
 
@@ -314,6 +315,7 @@ func (d *decoder) addAttributes(key []byte, f *field, block []byte, v *vec.Vec, 
 		d.blocks = append(d.blocks, blockRef{row: i, out: f.out, key: bytes.Clone(key), block: bytes.Clone(block)})
 		return true
 	}
-	v.Bytes[i] = v.Own(d.attrs.Object())
+	d.object = d.attrs.AppendObject(d.object[:0])
+	v.Bytes[i] = v.Own(d.object)
 	return true
 }

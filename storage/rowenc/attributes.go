@@ -235,6 +235,7 @@ type AttributeReader struct {
 	all   bool
 	keys  [][]byte
 	vals  [][]byte
+	buf   []byte
 	// Cells are those that have to be read to go on: suffixes and lengths.
 	Cells []AttributeWant
 }
@@ -262,7 +263,7 @@ func NewAttributeReader(names []string) *AttributeReader {
 // Cells, which Give takes, leaves first; they may ask for more. The block must
 // stay unchanged until Object was called.
 func (r *AttributeReader) Reset(block []byte) error {
-	r.keys, r.vals, r.Cells = r.keys[:0], r.vals[:0], r.Cells[:0]
+	r.keys, r.vals, r.Cells, r.buf = r.keys[:0], r.vals[:0], r.Cells[:0], r.buf[:0]
 	if len(block) == 0 {
 		return nil
 	}
@@ -374,11 +375,13 @@ func (r *AttributeReader) take(v *leafView, i int) error {
 		r.keys, r.vals = append(r.keys, name), append(r.vals, nil)
 		return nil
 	}
-	doc, ok := value.AppendExpandedJSON(nil, val)
+	start := len(r.buf)
+	buf, ok := value.AppendExpandedJSON(r.buf, val)
 	if !ok {
 		return errRow
 	}
-	r.keys, r.vals = append(r.keys, name), append(r.vals, doc)
+	r.buf = buf // what is in a smaller one stays valid
+	r.keys, r.vals = append(r.keys, name), append(r.vals, buf[start:])
 	return nil
 }
 
@@ -398,4 +401,9 @@ func (r *AttributeReader) Give(w AttributeWant, b []byte) error {
 }
 
 // Object is the JSON object of the attributes. It shares nothing.
-func (r *AttributeReader) Object() []byte { return value.JSONObject(r.keys, r.vals) }
+func (r *AttributeReader) Object() []byte { return r.AppendObject(nil) }
+
+// AppendObject appends the JSON object of the attributes.
+func (r *AttributeReader) AppendObject(dst []byte) []byte {
+	return value.AppendJSONObject(dst, r.keys, r.vals)
+}

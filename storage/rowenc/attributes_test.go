@@ -198,9 +198,10 @@ func BenchmarkAttribute(b *testing.B) {
 	doc, _ := value.ParseJSON([]byte(`{"color": "red", "size": 3, "weight": 0.5, "country": "de", "stock": 17, "price": 1250, "brand": "x", "year": 2024}`))
 	a := EncodeAttributes(doc)
 	rd := NewAttributeReader([]string{"stock"})
+	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = rd.Reset(a.Block)
-		_ = rd.Object()
+		dst = rd.AppendObject(dst[:0])
 	}
 }

@@ -30,8 +30,8 @@
 // schema version in the row unnecessary.
 //
 // An external value is kept in a cell of its own (package storage/table); the
-// row holds its length as a uint. Ids from 32768 belong to attribute columns,
-// whose values begin with a byte that is their value.Kind.
+// row holds its length as a uint. The attributes of a row with dynamic columns
+// are the value of one column, see Attributes.
 //
 // # Invariants
 //

@@ -219,7 +219,11 @@ type RowReader struct {
 	Lengths []int
 	virtual func(row []value.Datum) error
 	attrs   *rowenc.AttributeReader
+	bare    bool // without attributes
 }
+
+// SkipAttributes says whether Decode leaves attributes alone: they are NULL then.
+func (r *RowReader) SkipAttributes(skip bool) { r.bare = skip }
 
 // NewRowReader makes a reader of whole rows.
 func (c *Codec) NewRowReader() *RowReader {
@@ -273,6 +277,10 @@ func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
 		ok := true
 		switch st {
 		case rowenc.Value:
+			if col.Attributes && r.bare {
+				row[pos] = value.Null
+				continue
+			}
 			if col.Attributes {
 				if err := r.decodeAttributes(b, row); err != nil {
 					return c.corrupt(key, err.Error())

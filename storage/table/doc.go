@@ -39,7 +39,8 @@
 //	I2  An entry is a function of its row.
 //	I3  A key of a unique entry without NULL exists at most once, because it is
 //	    written with Txn.Insert.
-//	I4  A row has a cell for exactly the columns that it marks as external.
+//	I4  A row has a cell for exactly the columns that it marks as external, and
+//	    those that its attributes name (rowenc.Attributes).
 //	I5  A sequence never gives out a number twice, also after a crash.
 //	I6  A change of a row of a table with a stream or versions leaves its record
 //	    and its earlier version in the same transaction.

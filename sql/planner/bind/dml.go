@@ -26,6 +26,8 @@ type insertScope struct {
 	source []sourceColumn
 	// through is the view that the statement names, nil for the table itself.
 	through *viewTarget
+	// loads: SET of LOAD DATA is bound.
+	loads bool
 	// targets are what the statement names.
 	targets []insertTarget
 }
@@ -34,7 +36,7 @@ type insertScope struct {
 // columns start at; nil if there is none.
 func (s *insertScope) attribute(db, table, name string, at int) expr.Expr {
 	pos := s.t.AttributesColumn()
-	if pos < 0 || !s.onDuplicate || s.through != nil || checkColumnName(name) != nil ||
+	if pos < 0 || !s.onDuplicate && !s.loads || s.through != nil || checkColumnName(name) != nil ||
 		table != "" && !strings.EqualFold(table, s.alias) || db != "" && !strings.EqualFold(db, s.t.Database) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // loadData binds LOAD DATA.
@@ -62,7 +63,7 @@ func (b *binder) loadSet(n *ast.LoadDataStmt, t *schema.Table, fields []logical.
 	before := b.env
 	b.env, b.targets = &env, []*schema.Table{t}
 	defer func() { b.env, b.targets = before, nil }()
-	is := &insertScope{t: t, alias: n.Table.Name.O}
+	is := &insertScope{t: t, alias: n.Table.Name.O, loads: true}
 	return b.assignments(&scope{b: b, clause: clauseField, column: is.column, insert: is}, t, is.alias, nil, n.ColumnAssignments)
 }
 
@@ -106,7 +107,7 @@ func loadFields(n *ast.LoadDataStmt, t *schema.Table, out *logical.LoadData) err
 		}
 		return nil
 	}
-	seen := map[int]bool{}
+	seen, named := map[int]bool{}, map[string]bool{}
 	for _, c := range n.ColumnsAndUserVars {
 		if c.UserVar != nil {
 			if c.UserVar.IsSystem {
@@ -116,6 +117,15 @@ func loadFields(n *ast.LoadDataStmt, t *schema.Table, out *logical.LoadData) err
 			continue
 		}
 		i := t.ColumnByName(c.ColumnName.Name.O)
+		if name := c.ColumnName.Name.O; i < 0 && t.AttributesColumn() >= 0 && checkColumnName(name) == nil {
+			fold := string(value.FoldName([]byte(name)))
+			if named[fold] {
+				return sqlerr.FieldSpecifiedTwice(name)
+			}
+			named[fold] = true
+			out.Fields = append(out.Fields, logical.LoadField{Column: -1, Attribute: name})
+			continue
+		}
 		if i < 0 || t.Columns[i].Hidden {
 			return sqlerr.UnknownColumn(c.ColumnName.Name.O, clauseField)
 		}

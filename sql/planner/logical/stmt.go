@@ -120,8 +120,10 @@ type LoadData struct {
 
 // LoadField is the target of one field of a line.
 type LoadField struct {
-	Column int // position in the table, -1 for a variable
+	Column int // position in the table, -1 for a variable or an attribute
 	Var    string
+	// Attribute is the name of an attribute of the row, "" for none.
+	Attribute string
 }
 
 // Update is UPDATE of one table. Input yields the table's columns in table

@@ -430,6 +430,9 @@ func (p *Printer) Details(n Node) []string {
 				out = append(out, part.name()+": "+p.spans(part.Ranges))
 			}
 		}
+		if n.Attributes != nil {
+			out = append(out, "attributes: "+strings.Join(n.Attributes, ", "))
+		}
 		add("index filter", n.IndexFilter)
 		add("filter", n.Filter)
 		if n.Limit != nil {

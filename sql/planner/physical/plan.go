@@ -76,7 +76,10 @@ type Insert struct {
 	// the user variable of that place in Vars; then Set is assigned from left
 	// to right and sees the row as made so far.
 	Vars []string
-	Set  []Assignment
+	// Attributes are names in the place of Vars: there the value becomes an
+	// attribute; "" for none.
+	Attributes []string
+	Set        []Assignment
 	// Alive is the condition over a row of the table that it has not expired;
 	// nil: none does.
 	Alive expr.Expr
