@@ -80,7 +80,9 @@ const (
 	devTimeMax = "TIMEDIFF with a fraction"
 	// It takes ASCII(x) for a number of two digits: the average is at most
 	// 99.9999.
-	devDigits = "AVG of ASCII, BIT_COUNT and HOUR"
+	devDigits = "AVG of ASCII, BIT_COUNT, HOUR and DIV"
+	// A date of the year 0 with a time added is 0000-00-00 in MySQL, NULL there.
+	devYearZero = "TIMESTAMP of a date minus a column of years"
 	// It takes a NULL among the texts for its neighbour.
 	devMakeSet = "MAKE_SET of NULL"
 	// It compares the digits that a quotient shows, not those that it has.
@@ -114,6 +116,8 @@ func deviation(q *query) string {
 		return devNotIn
 	case shortDigits.MatchString(text):
 		return devDigits
+	case yearZero.MatchString(text):
+		return devYearZero
 	case notNull.MatchString(text) && !strings.Contains(text, "GROUP BY"):
 		return devHaving
 	case bitsOfConstant.MatchString(text) && !strings.Contains(text, "GROUP BY"):
@@ -134,7 +138,8 @@ func deviation(q *query) string {
 }
 
 var (
-	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII|BIT_COUNT|HOUR)\(`)
+	yearZero       = regexp.MustCompile(`TIMESTAMP\(\(?DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.[a-z0-9]+ YEAR`)
+	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|\([^()]* DIV )`)
 	notNull        = regexp.MustCompile(`HAVING (MIN|MAX|SUM|AVG)\((DISTINCT )?[a-z0-9]+\.[a-z0-9]+\) IS NOT NULL`)
 	bitsOfConstant = regexp.MustCompile(`BIT_(OR|AND|XOR)\([0-9.]+\)`)
 	yearBound      = regexp.MustCompile(`BETWEEN ([a-z0-9]+\.yr AND|[^ ]+ AND [a-z0-9]+\.yr)`)

@@ -157,8 +157,7 @@ func (in *input) record(c cutter) ([]byte, error) {
 func (in *input) piece(c cutter, size int, buf []byte) ([]byte, error) {
 	buf = buf[:0]
 	for {
-		b, err := in.r.Peek(1)
-		if err != nil {
+		if _, err := in.r.Peek(1); err != nil {
 			if !errors.Is(err, io.EOF) {
 				return nil, fmt.Errorf("%s: %w", in.name, err)
 			}
@@ -167,7 +166,7 @@ func (in *input) piece(c cutter, size int, buf []byte) ([]byte, error) {
 			}
 			return buf, nil
 		}
-		b, _ = in.r.Peek(in.r.Buffered())
+		b, _ := in.r.Peek(in.r.Buffered())
 		if n := c.end(b, max(0, size-1-len(buf))); n > 0 {
 			buf = append(buf, b[:n]...)
 			_, _ = in.r.Discard(n)

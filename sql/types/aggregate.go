@@ -217,7 +217,7 @@ func unifyNumbers(a, b schema.Type) schema.Type {
 		if b.ID > a.ID {
 			t = b
 		}
-		t.Len, t.Zerofill = max(a.Len, b.Len), a.Zerofill && b.Zerofill
+		t.Len, t.Zerofill = widest(a.Len, b.Len, 0), a.Zerofill && b.Zerofill
 		return t
 	}
 	u, s := a, b // unsigned and signed
@@ -231,8 +231,17 @@ func unifyNumbers(a, b schema.Type) schema.Type {
 	if u.ID >= s.ID {
 		t = schema.Type{ID: u.ID + 1, Collation: schema.CollationBinary}
 	}
-	t.Len = max(a.Len, b.Len) + 1
+	t.Len = widest(a.Len, b.Len, 1)
 	return t
+}
+
+// widest is the greater display width, and more for a sign; what has none is as
+// wide as its type. (An INT of one digit is a truth value.)
+func widest(a, b, more int) int {
+	if a == schema.UnspecifiedLength || b == schema.UnspecifiedLength {
+		return schema.UnspecifiedLength
+	}
+	return max(a, b) + more
 }
 
 // plainNumber turns BIT and YEAR into integers.
