@@ -114,6 +114,7 @@ func TestFormats(t *testing.T) {
 		{"a.jsonl", `{"id":1}` + "\n" + `{"id":2,"zz":1}`, []string{"--ignore-unknown"}, "1||7|;2||7|"},
 		{"a.jsonl", `{"id":1}` + "\n" + `{"id":2`, nil, "sqlots load: FILE, line 2: not an object of JSON"},
 		{"a.csv", "1,a,3\n2,b,300\n", []string{"--columns=id,s,n"}, "sqlots load: FILE, line 2: Error 1264 (22003): "},
+		{"a.csv", "\"1\",\"two\nlines\"\n2,b\nx,c\n", []string{"--columns=id,s"}, "sqlots load: FILE, line 4: Error 1366"},
 		{"a.csv", "", nil, ""},
 		{"a.csv", "id,s\n", nil, ""},
 		{"a.csv", "1,a\n1,b\n", []string{"--columns=id,s", "--replace"}, "1|b|7|"},

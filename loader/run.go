@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -109,7 +110,8 @@ func (j *job) prepare(ctx context.Context, stderr io.Writer) error {
 	j.newline = "\n"
 	names := strings.FieldsFunc(o.columns, func(r rune) bool { return r == ',' })
 	if o.files[0] != "-" && o.format != "jsonl" {
-		in, err := openInput(o.files[0], o.compression, &newProgress(io.Discard, nil, true).read)
+		var read atomic.Int64
+		in, err := openInput(o.files[0], o.compression, &read)
 		if err != nil {
 			return err
 		}
@@ -293,8 +295,7 @@ func (j *job) read(ctx context.Context, out chan<- piece) error {
 	return nil
 }
 
-// count is the number of records, or for CSV and TSV of lines, which is the
-// same unless records have newlines in them.
+// count is the number of lines; a record may have several.
 func (j *job) count(data []byte) int {
 	n := bytes.Count(data, []byte{'\n'})
 	if len(data) > 0 && data[len(data)-1] != '\n' {
@@ -354,10 +355,12 @@ func (j *job) took(p piece, rows int64, bad []reject) error {
 		for _, b := range bad {
 			byLine[b.Line] = b
 		}
+		line := p.line
 		records(p.data, j.cut, func(n int, rec []byte) bool {
 			if b, ok := byLine[n]; ok {
-				j.lost = append(j.lost, lostRecord{p.file, p.line + n - 1, b, bytes.Clone(rec)})
+				j.lost = append(j.lost, lostRecord{p.file, line, b, bytes.Clone(rec)})
 			}
+			line += bytes.Count(rec, []byte{'\n'})
 			return true
 		})
 	}
@@ -425,14 +428,16 @@ func (j *job) explainLoad(p piece, lines []int, err error) error {
 }
 
 func (j *job) explain(p piece, n int, err error) error {
-	text := ""
-	records(p.data, j.cut, func(line int, rec []byte) bool {
-		if line == n {
+	text, line := "", p.line
+	records(p.data, j.cut, func(i int, rec []byte) bool {
+		if i == n {
 			text = strings.TrimRight(string(rec[:min(len(rec), 200)]), "\r\n")
+			return false
 		}
-		return line < n
+		line += bytes.Count(rec, []byte{'\n'})
+		return true
 	})
-	return fmt.Errorf("%s, line %d: %w\n  %s", p.file, p.line+n-1, err, text)
+	return fmt.Errorf("%s, line %d: %w\n  %s", p.file, line, err, text)
 }
 
 // writeRejects writes the records that were left out, with the header of the

@@ -48,8 +48,7 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 			return err
 		}
 		if done {
-			s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(1105, "HY000", "Loaded before: '%s'", src.job.token)})
-			return s.ok(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
+			return s.loadedBefore(src.job, more, w)
 		}
 	}
 	file, err := s.openLoadFile(x, w)
@@ -62,6 +61,9 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 		return err
 	}
 	r, err := s.load(ctx, x, c, src, in)
+	if errors.Is(err, errLoadedBefore) {
+		return s.loadedBefore(src.job, more, w)
+	}
 	if err != nil {
 		return err
 	}
@@ -231,6 +233,12 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	}
 	s.process.SetState("loading sorted runs")
 	if src.job != nil && src.job.token != "" {
+		// No writer of the table comes between this and the end of the load.
+		if done, err := src.job.done(s.engine.store); err != nil {
+			return exec.Result{}, err
+		} else if done {
+			return exec.Result{}, errLoadedBefore
+		}
 		key, val, err := src.job.pair(src.rows)
 		if err != nil {
 			return exec.Result{}, err
@@ -302,7 +310,7 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 		text = types.Text(schema.CollationBinary)
 	}
 	t := x.Insert.Table
-	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: ignore}
+	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: ignore, Alive: x.Insert.Alive}
 	var cols []physical.Column
 	for i, f := range x.Fields {
 		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})
@@ -326,12 +334,16 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 			c.reject = j.reject
 		}
 		if j.token != "" {
-			c.also = func(txn storage.Txn) error {
+			c.also = func(ctx context.Context, txn storage.Txn) error {
 				key, val, err := j.pair(src.rows)
 				if err != nil {
 					return err
 				}
-				return txn.Put(key, val)
+				err = txn.Insert(ctx, key, val)
+				if errors.Is(err, storage.ErrKeyExists) {
+					return errLoadedBefore
+				}
+				return err
 			}
 		}
 	}

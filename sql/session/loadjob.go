@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
@@ -78,6 +79,17 @@ func (j *loadJob) done(store storage.Store) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// errLoadedBefore: another statement with the token was faster, such as one
+// whose client is gone.
+var errLoadedBefore = errors.New("loaded before")
+
+// loadedBefore answers a LOAD DATA that had nothing to do.
+func (s *Session) loadedBefore(j *loadJob, more bool, w mysqlwire.ResultWriter) error {
+	s.clearDiagnostics()
+	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(1105, "HY000", "Loaded before: '%s'", j.token)})
+	return s.ok(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
 }
 
 // pair is the token's; rows is the number of lines.

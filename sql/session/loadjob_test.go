@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/mysqlwire"
 )
 
 // TestLoadJob: rejects by the road of rows and by that of sorted runs, the
@@ -92,5 +95,56 @@ func TestLoadJob(t *testing.T) {
 				t.Errorf("records after a week: %s", got)
 			}
 		})
+	}
+}
+
+// TestLoadTokenOnce: of several statements with one token at the same time, of
+// which one may belong to a client that is gone, one loads.
+func TestLoadTokenOnce(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		t.Run(fmt.Sprintf("long %t", long), func(t *testing.T) {
+			s := testSession(t)
+			s.mustQuery(t, "CREATE DATABASE d", &sink{})
+			s.mustQuery(t, "CREATE TABLE d.t (k INT AUTO_INCREMENT PRIMARY KEY, n INT, s VARCHAR(100))", &sink{})
+			file := strings.Repeat("1,a line of some length to fill the file\n", 200)
+			if long {
+				file = strings.Repeat(file, 1+bulkFrom/len(file))
+			}
+			lines := strings.Count(file, "\n")
+			for round := range 3 {
+				var wg sync.WaitGroup
+				for i := range 4 {
+					other, err := s.engine.NewSession(t.Context(), mysqlwire.ConnInfo{ID: uint64(100 + i)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					wg.Go(func() {
+						defer other.Close()
+						for _, q := range []string{fmt.Sprintf("SET sqlots_load_token = 'job:%d'", round), "LOAD DATA LOCAL INFILE 'x' INTO TABLE d.t FIELDS TERMINATED BY ',' (n, s)"} {
+							if err := other.Query(t.Context(), q, &sink{file: []byte(file)}); err != nil {
+								t.Errorf("%s: %v", q, err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if got := s.rowsOf(t, "SELECT COUNT(*) FROM d.t"); got != fmt.Sprint((round+1)*lines) {
+					t.Errorf("round %d: %s rows, want %d", round, got, (round+1)*lines)
+				}
+			}
+		})
+	}
+}
+
+// TestLoadOverExpired: rows that have expired make way.
+func TestLoadOverExpired(t *testing.T) {
+	s := testSession(t)
+	s.mustQuery(t, "CREATE DATABASE d", &sink{})
+	s.mustQuery(t, "CREATE TABLE d.t (k INT PRIMARY KEY, at DATETIME, n INT) TTL = at + INTERVAL 1 HOUR", &sink{})
+	s.mustQuery(t, "INSERT INTO d.t VALUES (1, UTC_TIMESTAMP() - INTERVAL 2 HOUR, 1), (2, NULL, 2)", &sink{})
+	s.mustQuery(t, "SET sqlots_load_strict = ON", &sink{})
+	s.mustQuery(t, "LOAD DATA LOCAL INFILE 'x' INTO TABLE d.t FIELDS TERMINATED BY ','", &sink{file: []byte("1,\\N,10\n3,\\N,30\n")})
+	if got := s.rowsOf(t, "SELECT k, n FROM d.t"); got != "1 10/2 2/3 30" {
+		t.Errorf("rows: %s", got)
 	}
 }

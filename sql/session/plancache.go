@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ type cachedPlan struct {
 	stats *exec.Stats
 	// Of a LOAD DATA: reject is exec.Env.Reject, also writes in the same commit.
 	reject func(record uint64, err *sqlerr.Error) error
-	also   func(txn storage.Txn) error
+	also   func(ctx context.Context, txn storage.Txn) error
 }
 
 // planMaxAge is how long a plan is used before its estimates are made anew.

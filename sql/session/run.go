@@ -492,7 +492,7 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 	env.Reject = c.reject
 	r, err = exec.RunChange(ctx, env, c.plan)
 	if err == nil && c.also != nil {
-		err = c.also(txn)
+		err = c.also(ctx, txn)
 	}
 	return r, err
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -142,7 +144,7 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) (err error) {
 		return err
 	}
 	defer s.Close()
-	for name, v := range map[string]value.Datum{"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"), "sql_safe_updates": value.Uint(0)} {
+	for name, v := range map[string]value.Datum{"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"), "sql_safe_updates": value.Uint(0), "innodb_lock_wait_timeout": value.Uint(1)} {
 		if s.engine.globals.defs.Lookup(name) != nil {
 			s.vars.vals[name] = v
 		}
@@ -204,6 +206,10 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 	flush := func() error {
 		start := time.Now()
 		n, err := s.removeKeys(ctx, remove, ts, keys)
+		var e *sqlerr.Error
+		if errors.As(err, &e) && (e.Number == 1205 || e.Number == 1213) {
+			err = nil // rows in use go the next time
+		}
 		if err != nil {
 			return err
 		}

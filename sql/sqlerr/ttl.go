@@ -30,3 +30,6 @@ func TTLOfParent() *Error {
 
 // TTLJobInterval: 1231.
 func TTLJobInterval(text string) *Error { return WrongValueForVariable("TTL_JOB_INTERVAL", text) }
+
+// TTLInterval: 1210.
+func TTLInterval(text string) *Error { return WrongArguments("TTL: INTERVAL " + text) }

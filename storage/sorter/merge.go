@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -115,7 +116,7 @@ func (c *cursor) advance() (bool, error) {
 		return true, nil
 	}
 	klen, err := binary.ReadUvarint(c.r)
-	if err == io.EOF { //nolint:errorlint // at the end of a part, unwrapped
+	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
 	var vlen uint64

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"strings"
+	"time"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/value"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // expiry is the time before which rows have expired, in SQL. TIMESTAMP columns
@@ -134,14 +135,33 @@ func SetTTL(t *schema.Table, c *logical.TTLChange) error {
 	}
 	was := t.TTL
 	t.TTL = &ttl
-	b := newBinder(&Env{Mode: ruleMode})
-	e, err := b.alive(t, func(int) expr.Expr { return expr.NewConst(value.Null, t.Column(ttl.Column).Type) })
-	if err == nil {
-		_, err = expr.EvalRow(&expr.Ctx{}, e, nil)
-	}
-	if err != nil {
+	if err := checkExpiry(t); err != nil {
 		t.TTL = was
 		return err
+	}
+	return nil
+}
+
+// checkExpiry refuses an interval that gives no time: NULL would hide all rows,
+// and text that is no number would be 0.
+func checkExpiry(t *schema.Table) error {
+	b := newBinder(&Env{Mode: ruleMode})
+	n, err := parseRule(b.parser(), expiry(t))
+	if err != nil {
+		return err
+	}
+	e, err := b.value(b.scope(nil, nil, clauseField), n)
+	if err != nil {
+		return err
+	}
+	warned := false
+	ec := &expr.Ctx{Env: types.Env{Mode: ruleMode, Loc: time.UTC, Now: time.Now(), Warn: func(sqlerr.Warning) { warned = true }}}
+	d, err := expr.EvalRow(ec, e, nil)
+	if err != nil {
+		return err
+	}
+	if d.IsNull() || warned {
+		return sqlerr.TTLInterval(t.TTL.Value + " " + t.TTL.Unit)
 	}
 	return nil
 }
