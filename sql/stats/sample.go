@@ -81,7 +81,7 @@ func (e *Estimator) readSample(t *schema.Table) (*access.Sample, error) {
 	starts := e.places(span)
 	for _, start := range starts {
 		if bytes.Compare(start, last) < 0 {
-			start = append(last, 0)
+			start = append(bytes.Clone(last), 0) // last changes while the scan reads its bounds
 		}
 		limit := (sampleRows + len(starts) - 1) / len(starts)
 		scan, err := e.store.Latest().Scan(context.Background(), storage.Span{Start: start, End: span.End}, storage.ScanOptions{Limit: limit})
