@@ -134,10 +134,8 @@ func (w *Writer) putAttributes(old *image) error {
 		have = old.attrs.Cells
 	}
 	for _, cell := range w.new.attrs.Cells {
-		for len(have) > 0 && bytes.Compare(have[0].Suffix, cell.Suffix) < 0 {
-			have = have[1:]
-		}
-		if len(have) > 0 && bytes.Equal(have[0].Suffix, cell.Suffix) && bytes.Equal(have[0].Value, cell.Value) {
+		var found bool
+		if have, found = seekCell(have, cell.Suffix); found && bytes.Equal(have[0].Value, cell.Value) {
 			continue
 		}
 		w.buf = w.c.appendAttributeKey(w.buf[:0], w.new.rowKey(), cell.Suffix)
@@ -148,6 +146,15 @@ func (w *Writer) putAttributes(old *image) error {
 	return nil
 }
 
+// seekCell leaves out the cells before a suffix; found tells that its own is the
+// first that is left.
+func seekCell(cells []rowenc.AttributeCell, suffix []byte) (rest []rowenc.AttributeCell, found bool) {
+	for len(cells) > 0 && bytes.Compare(cells[0].Suffix, suffix) < 0 {
+		cells = cells[1:]
+	}
+	return cells, len(cells) > 0 && bytes.Equal(cells[0].Suffix, suffix)
+}
+
 // dropAttributes removes the cells of attributes of w.old, except those that
 // row, the image of a row of the same key, has too.
 func (w *Writer) dropAttributes(row *image) error {
@@ -156,10 +163,8 @@ func (w *Writer) dropAttributes(row *image) error {
 		have = row.attrs.Cells
 	}
 	for _, cell := range w.old.attrs.Cells {
-		for len(have) > 0 && bytes.Compare(have[0].Suffix, cell.Suffix) < 0 {
-			have = have[1:]
-		}
-		if len(have) > 0 && bytes.Equal(have[0].Suffix, cell.Suffix) {
+		var found bool
+		if have, found = seekCell(have, cell.Suffix); found {
 			continue
 		}
 		w.buf = w.c.appendAttributeKey(w.buf[:0], w.old.rowKey(), cell.Suffix)
