@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -136,6 +137,23 @@ type Stamp struct {
 	Time int
 }
 
+// Watermark is a sequence that only grows: not lower than that of the last commit
+// that raised it. The zero value is ready to use.
+type Watermark struct{ seq atomic.Uint64 }
+
+// Raise lifts the watermark to seq, if it is lower.
+func (w *Watermark) Raise(seq uint64) {
+	for {
+		old := w.seq.Load()
+		if old >= seq || w.seq.CompareAndSwap(old, seq) {
+			return
+		}
+	}
+}
+
+// Seq is where it stands.
+func (w *Watermark) Seq() uint64 { return w.seq.Load() }
+
 // Savepoint marks a point in a transaction's writes.
 type Savepoint int
 
@@ -157,6 +175,19 @@ type Txn interface {
 	Refresh() error
 	// ViewSeq is the sequence of the read view (taking it if there is none).
 	ViewSeq() (uint64, error)
+	// View is the read view without own writes, and its sequence; nil and 0 when
+	// there is none.
+	View() (Reader, uint64)
+	// Show has the view hold value under key, nil for nothing, in place of what
+	// it holds; nothing is written. It is for keys that are derived from one which
+	// was changed between the view and its lock: with a change of that one, the
+	// view has to show the state that was changed. Refresh ends it and RollbackTo
+	// undoes it.
+	Show(key, value []byte) error
+	// Wrote reports whether key is among the buffered writes.
+	Wrote(key []byte) bool
+	// Raise has the commit raise w before the locks are released.
+	Raise(w *Watermark)
 	// Latest reads the latest committed state of each call plus own writes,
 	// for statements that look up under locks.
 	Latest() Reader

@@ -19,6 +19,7 @@ import (
 // Codecs keeps the codecs of tables. It is safe for concurrent use.
 type Codecs struct {
 	byID   sync.Map // schema.TableID → *tableCodec
+	marks  sync.Map // schema.TableID → *table.Marks, of all descriptors
 	logged loggedCodecs
 }
 
@@ -56,6 +57,8 @@ func (c *Codecs) get(t *schema.Table) (*tableCodec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}
+	marks, _ := c.marks.LoadOrStore(t.ID, &table.Marks{})
+	codec.Marks = marks.(*table.Marks)
 	k := &tableCodec{Codec: codec, rules: rules, plans: map[string]*readPlan{}}
 	c.byID.Store(t.ID, k)
 	return k, nil
@@ -99,7 +102,10 @@ func newCodec(t *schema.Table) (*table.Codec, *derive.Rules, error) {
 }
 
 // Forget drops what is kept for a table that no longer exists.
-func (c *Codecs) Forget(id schema.TableID) { c.byID.Delete(id) }
+func (c *Codecs) Forget(id schema.TableID) {
+	c.byID.Delete(id)
+	c.marks.Delete(id)
+}
 
 // AddedDefault evaluates schema.Column.AddedDefault, the value of rows that are
 // older than the column. It is a literal; that of a TIMESTAMP column is in UTC.

@@ -262,6 +262,15 @@ func (x *txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 	return x.r.Scan(ctx, span, opts)
 }
 
+// View implements storage.Txn.
+func (x *txn) View() (storage.Reader, uint64) {
+	r, seq := x.Txn.View()
+	if r == nil {
+		return nil, 0
+	}
+	return &reader{x.r.s, r}, seq
+}
+
 // Latest implements storage.Txn.
 func (x *txn) Latest() storage.Reader { return &reader{x.r.s, x.Txn.Latest()} }
 

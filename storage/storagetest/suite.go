@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"SnapshotSeqExact", testSnapshotSeqExact},
 		{"ContextCancel", testContextCancel},
 		{"TxnReadsOwnWrites", testTxnReadsOwnWrites},
+		{"TxnShow", testTxnShow},
 		{"TxnMergeShapes", testTxnMergeShapes},
 		{"TxnView", testTxnView},
 		{"TxnLatest", testTxnLatest},

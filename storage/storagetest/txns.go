@@ -502,3 +502,53 @@ func testClose(t *testing.T, s storage.Store) {
 	x.Rollback()
 	y.Rollback()
 }
+
+// testTxnShow changes what a view holds without writing it.
+func testTxnShow(t *testing.T, s storage.Store) {
+	write(t, s, kv{"a", "1"}, kv{"c", "3"}, kv{"e", "5"})
+	x := begin(t, s)
+	if r, seq := x.View(); r != nil || seq != 0 {
+		t.Fatal("a view before the first read")
+	}
+	wantScan(t, x, storage.Span{}, kv{"a", "1"}, kv{"c", "3"}, kv{"e", "5"})
+	write(t, s, kv{"a", "2"}, kv{"d", "4"})
+	must(t, x.Show([]byte("b"), []byte("shown")))
+	first := x.Savepoint()
+	must(t, x.Show([]byte("c"), nil))
+	must(t, x.Show([]byte("e"), []byte("shown")))
+	put(t, x, kv{"e", "own"}, kv{"f", "own"})
+	if x.Wrote([]byte("c")) || !x.Wrote([]byte("e")) {
+		t.Fatal("Wrote is wrong")
+	}
+	wantScan(t, x, storage.Span{}, kv{"a", "1"}, kv{"b", "shown"}, kv{"e", "own"}, kv{"f", "own"})
+	wantScan(t, x.Latest(), storage.Span{}, kv{"a", "2"}, kv{"c", "3"}, kv{"d", "4"}, kv{"e", "own"}, kv{"f", "own"})
+	if got := fmt.Sprint(batch(t, x, "a", "b", "c", "e", "f")); got != "[1 shown  own own]" {
+		t.Fatal(got)
+	}
+	view, seq := x.View()
+	if vs, err := x.ViewSeq(); err != nil || vs != seq {
+		t.Fatal(vs, seq, err)
+	}
+	wantScan(t, view, storage.Span{}, kv{"a", "1"}, kv{"b", "shown"}, kv{"e", "shown"})
+	must(t, x.RollbackTo(first))
+	wantScan(t, x, storage.Span{}, kv{"a", "1"}, kv{"b", "shown"}, kv{"c", "3"}, kv{"e", "5"})
+	must(t, x.Refresh())
+	wantScan(t, x, storage.Span{}, kv{"a", "2"}, kv{"c", "3"}, kv{"d", "4"}, kv{"e", "5"})
+	must(t, x.RollbackTo(first))
+	must(t, x.Show([]byte("a"), []byte("shown")))
+	var mark storage.Watermark
+	x.Raise(&mark)
+	put(t, x, kv{"z", "own"})
+	commit(t, x)
+	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "2"}, kv{"c", "3"}, kv{"d", "4"}, kv{"e", "5"}, kv{"z", "own"})
+	if mark.Seq() < s.Seq() {
+		t.Fatalf("the mark is at %d, the commit at %d", mark.Seq(), s.Seq())
+	}
+	x, err := s.Begin(storage.TxnOptions{MaxSize: 10})
+	must(t, err)
+	defer x.Rollback()
+	must(t, x.Show([]byte("k"), []byte("12345")))
+	if err := x.Put([]byte("q"), []byte("12345")); !errors.Is(err, storage.ErrTxnTooLarge) {
+		t.Fatal(err)
+	}
+}

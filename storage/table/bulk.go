@@ -138,7 +138,10 @@ func (b *Bulk) Finish(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = load.Finish(ctx)
+	seq, err := load.Finish(ctx)
+	if m := b.w.c.Marks; m != nil && err == nil {
+		m.changed.Raise(seq)
+	}
 	return err
 }
 

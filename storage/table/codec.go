@@ -58,6 +58,9 @@ type Codec struct {
 	// Keyed is as Virtual for those of which index entries are made; the others
 	// become NULL.
 	Keyed func() func(row []value.Datum) error
+	// Marks are the table's; nil when nobody but one writer changes it, or when
+	// views that are behind are not known. Set once, as Virtual.
+	Marks *Marks
 
 	stored  []int // positions of the columns in the row's value, by id
 	ids     []uint16

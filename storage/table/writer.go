@@ -114,9 +114,11 @@ type Writer struct {
 	caps storage.Caps
 	b    rowenc.Builder
 	rd   *RowReader
-	buf  []byte
-	new  image
-	old  image
+	// viewRd reads rows of the transaction's view; nil until it is needed.
+	viewRd *RowReader
+	buf    []byte
+	new    image
+	old    image
 	// logs is what changes leave beside the rows; nil for nothing.
 	logs *logs
 }
@@ -385,6 +387,10 @@ func (w *Writer) decode(ctx context.Context, key, val []byte) ([]value.Datum, er
 // insertRest writes the cells and the entries that need no check.
 func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 	m := &w.new
+	w.raise(false)
+	if err := w.align(ctx, m.rowKey(), nil); err != nil {
+		return err
+	}
 	if err := w.putCells(row, nil); err != nil {
 		return err
 	}
@@ -553,7 +559,14 @@ func (w *Writer) Duplicate(conflict *Conflict, row []value.Datum) *DuplicateErro
 // updateRest writes all that needs no check and removes what is gone.
 func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved bool) error {
 	m := &w.new
+	w.raise(moved)
+	if err := w.align(ctx, w.old.rowKey(), old); err != nil {
+		return err
+	}
 	if moved {
+		if err := w.align(ctx, m.rowKey(), nil); err != nil {
+			return err
+		}
 		if err := w.txn.Delete(w.old.rowKey()); err != nil {
 			return err
 		}
@@ -603,6 +616,10 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 // what is stored.
 func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 	if err := w.encode(&w.old, old, false, always); err != nil {
+		return err
+	}
+	w.raise(true)
+	if err := w.align(ctx, w.old.rowKey(), old); err != nil {
 		return err
 	}
 	if err := w.txn.Delete(w.old.rowKey()); err != nil {

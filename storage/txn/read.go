@@ -7,10 +7,40 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// get reads key from the buffer, else from base.
-func (t *Txn) get(ctx context.Context, base storage.Reader, key, dst []byte) ([]byte, error) {
-	if t.buf.Len() > 0 {
-		if e, ok := t.buf.find(key); ok {
+// overlay reads a buffer laid over a base. Its scans see the writes made before
+// they were opened.
+type overlay struct {
+	buf  *Buffer
+	base storage.Reader
+}
+
+// over lays buf over base; an empty buffer hides nothing.
+func over(buf *Buffer, base storage.Reader) storage.Reader {
+	if buf == nil || buf.Len() == 0 {
+		return base
+	}
+	return overlay{buf, base}
+}
+
+// Get implements storage.Reader.
+func (o overlay) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	return getOver(ctx, o.buf, o.base, key, dst)
+}
+
+// BatchGet implements storage.Reader.
+func (o overlay) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	return batchGetOver(ctx, o.buf, o.base, keys, fn)
+}
+
+// Scan implements storage.Reader.
+func (o overlay) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	return scanOver(ctx, o.buf, o.base, span, opts)
+}
+
+// getOver reads key from the buffer, else from base.
+func getOver(ctx context.Context, buf *Buffer, base storage.Reader, key, dst []byte) ([]byte, error) {
+	if buf.Len() > 0 {
+		if e, ok := buf.find(key); ok {
 			if v := e.value(); v != nil {
 				return append(dst, v...), nil
 			}
@@ -20,18 +50,18 @@ func (t *Txn) get(ctx context.Context, base storage.Reader, key, dst []byte) ([]
 	return base.Get(ctx, key, dst)
 }
 
-// batchGet reads keys, taking those in the buffer from there and asking base
+// batchGetOver reads keys, taking those in the buffer from there and asking base
 // only for the others.
-func (t *Txn) batchGet(ctx context.Context, base storage.Reader, keys [][]byte,
+func batchGetOver(ctx context.Context, buf *Buffer, base storage.Reader, keys [][]byte,
 	fn func(i int, value []byte) error) error {
-	if t.buf.Len() == 0 {
+	if buf.Len() == 0 {
 		return base.BatchGet(ctx, keys, fn)
 	}
 	var missing [][]byte
 	var index []int
 	own := make(map[int]entry)
 	for i, key := range keys {
-		if e, ok := t.buf.find(key); ok {
+		if e, ok := buf.find(key); ok {
 			own[i] = e
 			continue
 		}
@@ -65,15 +95,15 @@ func (t *Txn) batchGet(ctx context.Context, base storage.Reader, keys [][]byte,
 	return emitOwn(len(keys))
 }
 
-// scan opens a scan of base with the buffer laid over it. Without buffered
+// scanOver opens a scan of base with the buffer laid over it. Without buffered
 // writes in the span the scanner of base itself is returned.
-func (t *Txn) scan(ctx context.Context, base storage.Reader, span storage.Span,
+func scanOver(ctx context.Context, buf *Buffer, base storage.Reader, span storage.Span,
 	opts storage.ScanOptions) (storage.Scanner, error) {
-	if t.buf.Len() == 0 {
+	if buf.Len() == 0 {
 		return base.Scan(ctx, span, opts)
 	}
 	span = UserSpan(span)
-	cur := newCursor(t.buf.freeze(), span.Start, span.End, opts.Reverse)
+	cur := newCursor(buf.freeze(), span.Start, span.End, opts.Reverse)
 	inner, err := base.Scan(ctx, span, opts)
 	if err != nil || !cur.valid {
 		return inner, err
@@ -205,7 +235,7 @@ func (r *latestReader) Get(ctx context.Context, key, dst []byte) ([]byte, error)
 	if err := r.t.usable(); err != nil {
 		return dst, err
 	}
-	return r.t.get(ctx, r.t.m.engine.Latest(), key, dst)
+	return getOver(ctx, &r.t.buf, r.t.m.engine.Latest(), key, dst)
 }
 
 // BatchGet implements storage.Reader.
@@ -213,7 +243,7 @@ func (r *latestReader) BatchGet(ctx context.Context, keys [][]byte, fn func(i in
 	if err := r.t.usable(); err != nil {
 		return err
 	}
-	return r.t.batchGet(ctx, r.t.m.engine.Latest(), keys, fn)
+	return batchGetOver(ctx, &r.t.buf, r.t.m.engine.Latest(), keys, fn)
 }
 
 // Scan implements storage.Reader.
@@ -221,5 +251,5 @@ func (r *latestReader) Scan(ctx context.Context, span storage.Span, opts storage
 	if err := r.t.usable(); err != nil {
 		return nil, err
 	}
-	return r.t.scan(ctx, r.t.m.engine.Latest(), span, opts)
+	return scanOver(ctx, &r.t.buf, r.t.m.engine.Latest(), span, opts)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,9 @@ type Txn struct {
 
 	viewMu sync.Mutex
 	view   atomic.Pointer[view]
+	// shown are the pairs of Show, nil without any.
+	shown  *Buffer
+	raises []*storage.Watermark
 
 	marks   []mark
 	lastSP  storage.Savepoint
@@ -35,6 +39,7 @@ type view struct{ storage.Snapshot }
 type mark struct {
 	id    storage.Savepoint
 	state *frozen
+	shown *frozen // nil: nothing
 }
 
 var _ storage.Txn = (*Txn)(nil)
@@ -84,7 +89,7 @@ func (t *Txn) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return t.get(ctx, s, key, dst)
+	return getOver(ctx, &t.buf, over(t.shown, s), key, dst)
 }
 
 // BatchGet implements storage.Reader.
@@ -96,7 +101,7 @@ func (t *Txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value 
 	if err != nil {
 		return err
 	}
-	return t.batchGet(ctx, s, keys, fn)
+	return batchGetOver(ctx, &t.buf, over(t.shown, s), keys, fn)
 }
 
 // Scan implements storage.Reader. The scanner sees the writes made before it
@@ -109,7 +114,7 @@ func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 	if err != nil {
 		return nil, err
 	}
-	return t.scan(ctx, s, span, opts)
+	return scanOver(ctx, &t.buf, over(t.shown, s), span, opts)
 }
 
 // Latest implements storage.Txn.
@@ -124,10 +129,58 @@ func (t *Txn) Refresh() error {
 	if err != nil {
 		return err
 	}
+	t.shown = nil
+	for i := range t.marks {
+		t.marks[i].shown = nil
+	}
 	if old := t.view.Swap(&view{s}); old != nil {
 		return old.Close()
 	}
 	return nil
+}
+
+// View implements storage.Txn.
+func (t *Txn) View() (storage.Reader, uint64) {
+	v := t.view.Load()
+	if v == nil {
+		return nil, 0
+	}
+	return over(t.shown, v.Snapshot), v.Seq()
+}
+
+// Show implements storage.Txn.
+func (t *Txn) Show(key, value []byte) error {
+	if t.shown == nil {
+		t.shown = &Buffer{}
+		t.shown.init()
+	}
+	grow := t.shown.grow(key, value)
+	if size := t.bytes() + grow; grow > 0 && size > t.opts.MaxSize {
+		return &storage.LimitError{Class: storage.ErrTxnTooLarge, Size: size, Limit: t.opts.MaxSize}
+	}
+	t.shown.set(key, value, grow)
+	return nil
+}
+
+// bytes are what the limit of the transaction counts.
+func (t *Txn) bytes() int64 {
+	if t.shown == nil {
+		return t.buf.Size()
+	}
+	return t.buf.Size() + t.shown.Size()
+}
+
+// Wrote implements storage.Txn.
+func (t *Txn) Wrote(key []byte) bool {
+	_, ok := t.buf.find(key)
+	return ok
+}
+
+// Raise implements storage.Txn.
+func (t *Txn) Raise(w *storage.Watermark) {
+	if !slices.Contains(t.raises, w) {
+		t.raises = append(t.raises, w)
+	}
 }
 
 // ViewSeq implements storage.Txn.
@@ -166,7 +219,7 @@ func (t *Txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions)
 
 func (t *Txn) lockedValues(ctx context.Context, keys [][]byte, out []storage.Locked, skipped int) error {
 	if len(keys) == 1 && skipped == 0 {
-		v, err := t.get(ctx, t.m.engine.Latest(), keys[0], nil)
+		v, err := getOver(ctx, &t.buf, t.m.engine.Latest(), keys[0], nil)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
 		}
@@ -186,7 +239,7 @@ func (t *Txn) lockedValues(ctx context.Context, keys [][]byte, out []storage.Loc
 		return nil
 	}
 	var mem arena
-	return t.batchGet(ctx, t.m.engine.Latest(), want, func(i int, value []byte) error {
+	return batchGetOver(ctx, &t.buf, t.m.engine.Latest(), want, func(i int, value []byte) error {
 		if value == nil {
 			return nil
 		}
@@ -265,7 +318,7 @@ func (t *Txn) check(key, value []byte) (int64, error) {
 
 func (t *Txn) checkGrow(key, value []byte) (int64, error) {
 	grow := t.buf.grow(key, value)
-	if size := t.buf.Size() + grow; grow > 0 && size > t.opts.MaxSize {
+	if size := t.bytes() + grow; grow > 0 && size > t.opts.MaxSize {
 		return 0, &storage.LimitError{Class: storage.ErrTxnTooLarge, Size: size, Limit: t.opts.MaxSize}
 	}
 	return grow, nil
@@ -308,7 +361,11 @@ func (t *Txn) Delete(key []byte) error {
 // Savepoint implements storage.Txn.
 func (t *Txn) Savepoint() storage.Savepoint {
 	t.lastSP++
-	t.marks = append(t.marks, mark{id: t.lastSP, state: t.buf.freeze()})
+	m := mark{id: t.lastSP, state: t.buf.freeze()}
+	if t.shown != nil {
+		m.shown = t.shown.freeze()
+	}
+	t.marks = append(t.marks, m)
 	return t.lastSP
 }
 
@@ -336,6 +393,12 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	t.marks = t.marks[:i+1]
 	if t.buf.frz != t.marks[i].state {
 		t.buf.restore(t.marks[i].state)
+	}
+	switch shown := t.marks[i].shown; {
+	case shown != nil:
+		t.shown.restore(shown)
+	default:
+		t.shown = nil
 	}
 	return nil
 }
@@ -375,7 +438,14 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.releaseLocks)
 }
 
-func (t *Txn) releaseLocks() { t.m.locks.releaseAll(&t.own) }
+// releaseLocks is called when the writes are visible, or are given up.
+func (t *Txn) releaseLocks() {
+	for _, w := range t.raises {
+		w.Raise(t.m.engine.Seq())
+	}
+	t.raises = nil
+	t.m.locks.releaseAll(&t.own)
+}
 
 // Rollback implements storage.Txn.
 func (t *Txn) Rollback() {
@@ -388,5 +458,5 @@ func (t *Txn) Rollback() {
 		_ = v.Close() // a snapshot has nothing to lose
 	}
 	t.buf.drop()
-	t.marks = nil
+	t.marks, t.shown = nil, nil
 }
