@@ -143,7 +143,7 @@ func readGroups(t *testing.T, db *sql.DB) map[int64]state {
 	t.Helper()
 	rows, err := db.QueryContext(context.Background(), `SELECT grp, COUNT(*), MIN(gen), MAX(gen), MIN(part), MAX(part),
 		SUM(amount = grp * 7 + part + gen * 1000), SUM(token = CONCAT('t', grp, '-', part, '-', gen)), SUM(name = CONCAT('n', (grp + gen) % 50)),
-		SUM(CHAR_LENGTH(note) = IF((grp + part) % 10 = 0, 12000, 5))
+		SUM(CHAR_LENGTH(note) = IF((grp + part) % 10 = 0, 12000, 5) AND bulky = note), SUM(wild = IF(gen % 2 = 0, gen, CONCAT('w', gen)))
 		FROM crash.entries GROUP BY grp`)
 	if err != nil {
 		t.Fatal(err)
@@ -152,13 +152,13 @@ func readGroups(t *testing.T, db *sql.DB) map[int64]state {
 	out := map[int64]state{}
 	for rows.Next() {
 		var id int64
-		var n, minGen, maxGen, minPart, maxPart, amounts, tokens, names, notes int
-		if err := rows.Scan(&id, &n, &minGen, &maxGen, &minPart, &maxPart, &amounts, &tokens, &names, &notes); err != nil {
+		var n, minGen, maxGen, minPart, maxPart, amounts, tokens, names, notes, wilds int
+		if err := rows.Scan(&id, &n, &minGen, &maxGen, &minPart, &maxPart, &amounts, &tokens, &names, &notes, &wilds); err != nil {
 			t.Fatal(err)
 		}
-		if minGen != maxGen || minPart != 0 || maxPart != n-1 || amounts != n || tokens != n || names != n || notes != n {
-			t.Errorf("group %d is half written: %d rows, gen %d to %d, part %d to %d, %d right amounts, %d tokens, %d names, %d notes",
-				id, n, minGen, maxGen, minPart, maxPart, amounts, tokens, names, notes)
+		if minGen != maxGen || minPart != 0 || maxPart != n-1 || amounts != n || tokens != n || names != n || notes != n || wilds != n {
+			t.Errorf("group %d is half written: %d rows, gen %d to %d, part %d to %d, %d right amounts, %d tokens, %d names, %d notes, %d attributes",
+				id, n, minGen, maxGen, minPart, maxPart, amounts, tokens, names, notes, wilds)
 		}
 		out[id] = state{minGen, n}
 	}
@@ -187,7 +187,8 @@ func compareIndexes(t *testing.T, db *sql.DB) {
 	const question = "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(grp * 31 + part), 0), ' ', COUNT(DISTINCT grp)) FROM crash.entries FORCE INDEX (%s) WHERE %s"
 	want := one(fmt.Sprintf(question, "PRIMARY", "grp >= 0"))
 	indexes := map[string]string{"by_token": "token >= ''", "by_name": "name >= ''", "by_amount": "amount >= 0", "by_gen": "gen >= 0",
-		"by_half": "half >= 0", "by_label": "label >= ''", "by_upper": "UPPER(name) >= ''", "by_expr": "CONCAT(token, '!') >= ''"}
+		"by_half": "half >= 0", "by_label": "label >= ''", "by_upper": "UPPER(name) >= ''", "by_expr": "CONCAT(token, '!') >= ''",
+		"by_wild": "CAST(wild AS CHAR(20)) >= ''"}
 	if one("SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = 'crash' AND table_name = 'entries' AND index_name = 'extra'") != "0" {
 		indexes["extra"] = "half >= 0"
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -27,7 +28,8 @@ func ddl() []string {
   KEY by_name (name, grp) INCLUDE (amount),
   KEY by_amount (amount DESC),
   KEY by_half (half), KEY by_label (label), KEY by_upper ((UPPER(name)), part), UNIQUE KEY by_expr ((CONCAT(token, '!'))),
-  KEY by_gen (gen), CHECK (gen > 0)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true}'`,
+  KEY by_wild ((CAST(wild AS CHAR(20)))),
+  KEY by_gen (gen), CHECK (gen > 0)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true, "dynamic_columns": true}'`,
 		`CREATE TABLE crash.accounts (id INT PRIMARY KEY, balance BIGINT NOT NULL, KEY by_balance (balance)) SECONDARY_ENGINE_ATTRIBUTE='{"stream": true, "max_versions": 4}'`,
 	}
 	for i := range accounts {
@@ -180,7 +182,7 @@ func (w *worker) change(ctx context.Context, conn *sql.Conn, g *group, next stat
 		query = fmt.Sprintf("DELETE FROM crash.entries WHERE grp = %d", g.id)
 	case g.acked.gen > 0:
 		query = fmt.Sprintf(`UPDATE crash.entries SET gen = %[2]d, amount = grp * 7 + part + %[2]d * 1000, name = CONCAT('n', (grp + %[2]d) %% 50),
-			token = CONCAT('t', grp, '-', part, '-', %[2]d) WHERE grp = %[1]d`, g.id, next.gen)
+			token = CONCAT('t', grp, '-', part, '-', %[2]d), wild = %[3]s WHERE grp = %[1]d`, g.id, next.gen, wild(next.gen))
 	}
 	res, err := conn.ExecContext(ctx, query)
 	if err != nil {
@@ -195,7 +197,7 @@ func (w *worker) change(ctx context.Context, conn *sql.Conn, g *group, next stat
 
 // insert gives the statement that makes a group.
 func (w *worker) insert(g *group, next state) string {
-	query := "INSERT INTO crash.entries (grp, part, gen, name, amount, token, note) VALUES "
+	query := "INSERT INTO crash.entries (grp, part, gen, name, amount, token, note, wild, bulky) VALUES "
 	for part := range next.parts {
 		if part > 0 {
 			query += ", "
@@ -204,10 +206,19 @@ func (w *worker) insert(g *group, next state) string {
 		if (g.id+int64(part))%10 == 0 {
 			note = "'" + w.big + "'"
 		}
-		query += fmt.Sprintf("(%[1]d, %[2]d, %[3]d, 'n%[4]d', %[5]d, 't%[1]d-%[2]d-%[3]d', %[6]s)",
-			g.id, part, next.gen, (g.id+int64(next.gen))%50, g.id*7+int64(part)+int64(next.gen)*1000, note)
+		query += fmt.Sprintf("(%[1]d, %[2]d, %[3]d, 'n%[4]d', %[5]d, 't%[1]d-%[2]d-%[3]d', %[6]s, %[7]s, %[6]s)",
+			g.id, part, next.gen, (g.id+int64(next.gen))%50, g.id*7+int64(part)+int64(next.gen)*1000, note, wild(next.gen))
 	}
 	return query
+}
+
+// wild is the value of an attribute in rows of generation gen: sometimes a
+// number, sometimes a text.
+func wild(gen int) string {
+	if gen%2 == 0 {
+		return strconv.Itoa(gen)
+	}
+	return fmt.Sprintf("'w%d'", gen)
 }
 
 // transfer moves money between two accounts, in the order of their ids.
