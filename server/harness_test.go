@@ -33,7 +33,7 @@ func startServer(t testing.TB, change ...func(*server.Config)) (*server.Server, 
 	})
 	dsn := "root@tcp(" + s.Addr() + ")/"
 	c := dial(t, dsn)
-	c.exec("CREATE DATABASE t")
+	c.exec("CREATE DATABASE IF NOT EXISTS t")
 	c.close()
 	return s, dsn + "t"
 }

@@ -46,6 +46,8 @@ type Config struct {
 	// SecureFileDir is the directory that LOAD DATA INFILE on the server may
 	// read, "" for none.
 	SecureFileDir string
+	// BackupDir is the directory that BACKUP may write to, "" for none.
+	BackupDir string
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	Log        *slog.Logger
@@ -114,13 +116,18 @@ func (s *Server) start(ctx context.Context) error {
 	if cfg.MaxConnections > 0 {
 		globals["max_connections"] = value.Uint(uint64(cfg.MaxConnections))
 	}
+	if cfg.BackupDir != "" {
+		if cfg.BackupDir, err = filepath.Abs(cfg.BackupDir); err != nil {
+			return fmt.Errorf("backup-dir: %w", err)
+		}
+	}
 	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err
 	}

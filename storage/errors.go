@@ -45,6 +45,8 @@ var (
 	// ErrFormat: the directory was written in a format that this program does
 	// not know.
 	ErrFormat = errors.New("unknown format version")
+	// ErrNoFiles: the store is in memory only.
+	ErrNoFiles = errors.New("an in-memory store has no files")
 	// ErrEmptyValue: Put of an empty value.
 	ErrEmptyValue = errors.New("empty value")
 	// ErrReservedKey: a write to a key that belongs to the engine: the empty

@@ -296,7 +296,10 @@ type Store interface {
 	Caps() Caps
 	// Metrics describes the engine for humans, by name.
 	Metrics() map[string]int64
-	// Checkpoint writes a consistent copy of the store into a new directory.
+	// Checkpoint writes a consistent copy of the store, with all commits that
+	// were acknowledged before the call, into a new directory. It does not hold
+	// up writers, and shares files that do not change with the store where the
+	// file system can. ErrNoFiles when the store has none.
 	Checkpoint(dir string) error
 	// Close flushes and closes the store. Open transactions are rolled back.
 	Close() error

@@ -220,7 +220,7 @@ func returnsRows(query string) bool {
 	}
 	switch strings.ToUpper(m[1]) {
 	case "SELECT", "SHOW", "DESC", "DESCRIBE", "EXPLAIN", "WITH", "VALUES", "TABLE", "ANALYZE", "CHECK", "CHECKSUM",
-		"OPTIMIZE", "REPAIR", "EXECUTE", "CALL", "HELP":
+		"OPTIMIZE", "REPAIR", "EXECUTE", "CALL", "HELP", "BACKUP":
 		return true
 	}
 	return false

@@ -23,6 +23,8 @@ func commands() []command {
 		{"demo", "run a server on a temporary directory and show what it does", demo},
 		{"sql", "a shell for any MySQL server", shell},
 		{"check", "verify the data of a directory that no server uses", check},
+		{"backup", "copy a running server's data, or verify such a copy", runBackup},
+		{"restore", "make a data directory of a backup", restore},
 		{"load", "load CSV, TSV or JSON lines into a table", loader.Main},
 		{"bench", "load and run benchmarks against any MySQL server", bench.Main},
 		{"slt", "run sqllogictest files against any MySQL server", slt.Main},

@@ -37,14 +37,29 @@ Ctrl-C interrupts the running statement, Ctrl-D quits.
 LOAD DATA LOCAL INFILE 'path' INTO TABLE … reads a file of this machine.
 `
 
-// options are the flags of "sqlots sql".
+// shellOptions are the flags of "sqlots sql".
 type shellOptions struct {
-	dsn, host, user, password, database, execute, socket string
-	port                                                 int
-	askPassword, batch, force                            bool
+	connection
+	database, execute string
+	batch, force      bool
 }
 
 func (o *shellOptions) flags(fs *flag.FlagSet) {
+	o.connection.flags(fs)
+	fs.StringVar(&o.database, "database", "", "database")
+	fs.StringVar(&o.execute, "e", "", "statements to run instead of reading any")
+	fs.BoolVar(&o.batch, "batch", false, "print results as tab-separated lines")
+	fs.BoolVar(&o.force, "force", false, "go on after an error in a script")
+}
+
+// connection are the flags that say which server to connect to.
+type connection struct {
+	dsn, host, user, password, socket string
+	port                              int
+	askPassword                       bool
+}
+
+func (o *connection) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.dsn, "dsn", "", "data source name, user:password@tcp(host:port)/database, instead of the flags below")
 	fs.StringVar(&o.host, "host", "127.0.0.1", "host")
 	fs.IntVar(&o.port, "port", 4000, "port")
@@ -52,19 +67,24 @@ func (o *shellOptions) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.user, "user", "root", "user")
 	fs.StringVar(&o.password, "password", "", "password; other users of this machine can see it, better use -p")
 	fs.BoolVar(&o.askPassword, "p", false, "ask for the password")
-	fs.StringVar(&o.database, "database", "", "database")
-	fs.StringVar(&o.execute, "e", "", "statements to run instead of reading any")
-	fs.BoolVar(&o.batch, "batch", false, "print results as tab-separated lines")
-	fs.BoolVar(&o.force, "force", false, "go on after an error in a script")
 }
 
-// config makes the driver's configuration.
-func (o *shellOptions) config() (*mysql.Config, error) {
+// config makes the driver's configuration. It asks for the password if told so.
+func (o *connection) config(stderr io.Writer) (*mysql.Config, error) {
 	if o.dsn != "" {
 		return mysql.ParseDSN(o.dsn)
 	}
+	if o.askPassword {
+		fmt.Fprint(stderr, "Password: ")
+		password, err := term.ReadPassword(int(os.Stdin.Fd()))
+		fmt.Fprintln(stderr)
+		if err != nil {
+			return nil, fmt.Errorf("reading the password: %w", err)
+		}
+		o.password = string(password)
+	}
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = o.user, o.password, o.database
+	c.User, c.Passwd = o.user, o.password
 	c.Net, c.Addr = "tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	if o.socket != "" {
 		c.Net, c.Addr = "unix", o.socket
@@ -94,20 +114,13 @@ func shell(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	onTerminal := o.execute == "" && term.IsTerminal(int(os.Stdin.Fd()))
-	if o.askPassword {
-		fmt.Fprint(stderr, "Password: ")
-		password, err := term.ReadPassword(int(os.Stdin.Fd()))
-		fmt.Fprintln(stderr)
-		if err != nil {
-			fmt.Fprintln(stderr, "sqlots sql: reading the password:", err)
-			return 2
-		}
-		o.password = string(password)
-	}
-	config, err := o.config()
+	config, err := o.config(stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "sqlots sql:", err)
 		return 2
+	}
+	if o.dsn == "" {
+		config.DBName = o.database
 	}
 	ctx := context.Background()
 	c, err := dial(ctx, config)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -126,8 +127,8 @@ func TestShellSourceAndQuit(t *testing.T) {
 
 func TestInterrupt(t *testing.T) {
 	addr := startServer(t).Addr()
-	o := shellOptions{dsn: "root@tcp(" + addr + ")/"}
-	config, err := o.config()
+	o := shellOptions{connection: connection{dsn: "root@tcp(" + addr + ")/"}}
+	config, err := o.config(io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ func (f *fake) TableRows(*schema.Table) float64          { return 3 }
 func (f *fake) TableSize(*schema.Table) (int64, int64)   { return 300, 30 }
 func (f *fake) NextAutoIncrement(t *schema.Table) uint64 { return 42 }
 func (f *fake) Expiries() []Expiry                       { return nil }
+func (f *fake) Backups() []Backup                        { return nil }
 
 func (f *fake) Loads() ([]Load, error) { return nil, nil }
 

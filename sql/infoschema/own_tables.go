@@ -19,9 +19,21 @@ type Expiry struct {
 	Error           string
 }
 
+// Backup is a BACKUP statement.
+type Backup struct {
+	ID                            uint64
+	Destination, Previous         string
+	Started                       time.Time
+	Ended                         *time.Time // nil: it runs
+	Files, FilesDone              uint64
+	Bytes, BytesDone, BytesCopied uint64
+	Error                         string
+}
+
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
+		newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups),
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
@@ -100,6 +112,24 @@ func expiries(q *query) error {
 			ended = *e.Ended
 		}
 		if err := q.emit(e.Database, e.Table, e.Started, ended, e.Removed, orNull(e.Error)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func backups(q *query) error {
+	for _, b := range q.server.Backups() {
+		var ended any
+		state := "running"
+		if b.Ended != nil {
+			ended, state = *b.Ended, "done"
+		}
+		if b.Error != "" {
+			state = "failed"
+		}
+		err := q.emit(b.ID, b.Destination, orNull(b.Previous), state, b.Started, ended, b.Files, b.FilesDone, b.Bytes, b.BytesDone, b.BytesCopied, orNull(b.Error))
+		if err != nil {
 			return err
 		}
 	}

@@ -73,6 +73,8 @@ type Server interface {
 	Transactions() []Transaction
 	// Loads are the pieces of files that were loaded under tokens.
 	Loads() ([]Load, error)
+	// Backups are the last BACKUP statements, oldest first.
+	Backups() []Backup
 	// Expiries are the last removals of expired rows, oldest first.
 	Expiries() []Expiry
 }

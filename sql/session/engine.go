@@ -34,6 +34,9 @@ type Config struct {
 	Spill *spill.Disk
 	// TempDir is the directory of other temporary files, "" for the system's.
 	TempDir string
+	// BackupDir is the directory that BACKUP may write to, "" for none;
+	// BackupStage one on the store's file system for what it needs meanwhile.
+	BackupDir, BackupStage string
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
 	// OnGlobal, if set, learns of each global variable that SET changes.
@@ -75,6 +78,7 @@ type Engine struct {
 	lockedTables atomic.Int64
 	bulkTurns    sync.Map // schema.TableID to chan struct{}
 	expiry       expiryJob
+	backups      backupJobs
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -105,11 +109,15 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	for n, v := range cfg.Globals {
 		e.globals.Set(n, v)
 	}
+	if cfg.BackupDir != "" {
+		e.globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
+	}
 	e.loadPersisted()
 	e.globals.onChange = cfg.OnGlobal
 	e.stats = stats.New(cfg.Store, e.codecs)
 	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log})
 	e.info = infoschema.New((*introspection)(e))
+	e.backups.stage = cfg.BackupStage
 	e.expiry.engine, e.expiry.started = e, map[schema.TableID]time.Time{}
 	if err := e.ddl.Resume(ctx); err != nil {
 		return nil, fmt.Errorf("resuming schema changes: %w", err)

@@ -17,8 +17,14 @@ import (
 // Unlike in MySQL, a relative path is never right: it would lie in the data
 // directory.
 func (s *Session) securePath(path string) (string, error) {
-	refused := sqlerr.New(1290, "HY000", "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement")
-	given := s.vars.text("secure_file_priv")
+	return s.pathWithin("secure_file_priv", "--secure-file-priv", path)
+}
+
+// pathWithin is the real path of a file that must lie within the directory that
+// a variable names, which an option of the server sets.
+func (s *Session) pathWithin(variable, option, path string) (string, error) {
+	refused := sqlerr.New(1290, "HY000", "The MySQL server is running with the %s option so it cannot execute this statement", option)
+	given := s.vars.text(variable)
 	if given == "" || !within(filepath.Clean(given), filepath.Clean(path)) {
 		return "", refused
 	}

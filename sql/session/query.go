@@ -367,6 +367,8 @@ func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind f
 		return s.ok(w, mysqlwire.OK{}, more)
 	case *logical.AnalyzeTable, *logical.Maintain:
 		return s.maintain(ctx, stmt, more, w)
+	case *logical.Backup:
+		return s.backup(ctx, x, more, w)
 	}
 	affected, err := s.command(ctx, stmt, vals)
 	if err != nil {

@@ -74,8 +74,9 @@ func own() []*Def {
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
-		readonly("have_ssl", "YES"),                                                     // gone in MySQL 8.4, but tools ask
-		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no files at all
+		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools ask
+		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
+		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("init_connect", ScopeGlobal, "", nil),
 		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
 		enum("transaction_isolation", ScopeBoth, "REPEATABLE-READ", "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"),

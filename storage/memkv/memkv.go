@@ -3,7 +3,6 @@ package memkv
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -231,11 +230,8 @@ func (s *Store) Metrics() map[string]int64 {
 	}
 }
 
-// ErrNoCheckpoint is returned by Checkpoint.
-var ErrNoCheckpoint = errors.New("an in-memory store has no files to copy")
-
-// Checkpoint implements storage.Store; it always fails with ErrNoCheckpoint.
-func (s *Store) Checkpoint(string) error { return ErrNoCheckpoint }
+// Checkpoint implements storage.Store; it always fails with storage.ErrNoFiles.
+func (s *Store) Checkpoint(string) error { return storage.ErrNoFiles }
 
 // Close implements storage.Store. It is idempotent.
 func (s *Store) Close() error {

@@ -2,6 +2,7 @@ package pebblekv
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 //     that, but synced only when one asks for it (syncWanted).
 type disk struct {
 	vfs.FS
+	dir string // of the database; copies elsewhere may fail
 	log *slog.Logger
 	// opened is set once Pebble is open; errors before that are its own to
 	// report.
@@ -34,6 +36,7 @@ type disk struct {
 	// zeroed has by their names how many bytes of closed logs can be written to
 	// again without being reserved anew.
 	zeroed sync.Map      // string to int64
+	logs   sync.Map      // string to *file: the logs that are being written
 	stop   chan struct{} // closed when the store closes: nobody waits for space
 }
 
@@ -42,8 +45,9 @@ const (
 	frozenBackoff = time.Second
 )
 
-func newDisk(fs vfs.FS, log *slog.Logger) *disk {
-	return &disk{FS: fs, log: log, stop: make(chan struct{})}
+// newDisk is the disk of the database in dir.
+func newDisk(fs vfs.FS, dir string, log *slog.Logger) *disk {
+	return &disk{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), log: log, stop: make(chan struct{})}
 }
 
 // frozen is the error that froze the files, or nil.
@@ -74,6 +78,9 @@ func (d *disk) noteError(err error) {
 // isCritical reports whether Pebble cannot live with a failed write of name.
 func (d *disk) isCritical(name string) bool {
 	base := d.PathBase(name)
+	if d.PathDir(name) != d.dir {
+		return false
+	}
 	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
 }
 
@@ -140,8 +147,41 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 	w := &file{File: f, d: d, name: name, critical: true, wal: isLog(d.PathBase(name))}
 	if w.wal {
 		w.direct = newDirectLog(f, zeroed)
+		d.logs.Store(name, w)
 	}
 	return w, nil
+}
+
+// Open implements vfs.FS. A log that is being written ends for its reader where
+// its writer is now: a copy that saw zeros, and behind them records that were
+// written meanwhile, would look damaged.
+func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	w, ok := d.logs.Load(name)
+	if !ok {
+		return d.FS.Open(name, opts...)
+	}
+	end := w.(*file).end.Load()
+	f, err := d.FS.Open(name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &prefix{File: f, left: end}, nil
+}
+
+// prefix is a file that ends early.
+type prefix struct {
+	vfs.File
+	left int64
+}
+
+// Read implements vfs.File.
+func (p *prefix) Read(b []byte) (int, error) {
+	if p.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := p.File.Read(b[:min(int64(len(b)), p.left)])
+	p.left -= int64(n)
+	return n, err
 }
 
 // Create implements vfs.FS.
@@ -162,7 +202,7 @@ func (d *disk) OpenDir(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{File: f, d: d, name: name, critical: true}, nil
+	return &file{File: f, d: d, name: name, critical: d.PathDir(d.PathJoin(name, "x")) == d.dir}, nil
 }
 
 // Link implements vfs.FS.
@@ -221,6 +261,8 @@ type file struct {
 	written, synced int64      // bytes
 	direct          *directLog // nil when it is written through the page cache
 	zeroed          int64      // bytes that have been in use
+
+	end atomic.Int64 // written, for readers
 }
 
 // Write implements vfs.File.
@@ -238,6 +280,7 @@ func (f *file) Write(p []byte) (int, error) {
 		n, err := f.append(p)
 		p = p[n:]
 		f.written += int64(n)
+		f.end.Store(f.written)
 		return err
 	})
 	if err != nil {
@@ -323,6 +366,9 @@ func (f *file) Close() error {
 		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
 			return err
 		}
+	}
+	if f.wal {
+		f.d.logs.Delete(f.name)
 	}
 	if f.zeroed > 0 {
 		f.d.zeroed.Store(f.name, f.zeroed)

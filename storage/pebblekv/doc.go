@@ -7,6 +7,7 @@
 //	FORMAT   one line, the format version; checked at open
 //	kv/      the Pebble database: tables, blob files, write-ahead log
 //	bulk/    tables under construction by bulk loads; emptied at open
+//	backup/  copies that backups are made from; removed at open
 //
 // User keys are Pebble keys as they are, without versions. The engine itself
 // owns the empty key and the key 00, under which every commit writes its

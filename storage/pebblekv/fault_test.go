@@ -733,7 +733,7 @@ var _ pebble.Logger = logger{}
 // bytes are there in order, with zeros behind them.
 func TestLogBytes(t *testing.T) {
 	dir := t.TempDir()
-	d := newDisk(vfs.Default, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	d := newDisk(vfs.Default, dir, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	rng := seeded(3)
 	name := ""
 	for round := range 20 {

@@ -30,6 +30,10 @@ const (
 	bulkDir    = "bulk"
 )
 
+// StageDir is the folder in a store's directory for short-lived copies of it;
+// what a crash leaves there is removed at open.
+const StageDir = "backup"
+
 // seqKey holds the sequence of the last commit (8 bytes, big endian), and the
 // time of the last one with stamped writes (8 bytes more, see txn.Clock); what
 // was written before there were any has no time.
@@ -76,7 +80,7 @@ var (
 // format, and storage.ErrCorruption when the files are damaged.
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
-	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.Logger), closed: make(chan struct{})}
+	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
 	s.images.limit, s.images.eager = opts.ImageBytes, opts.eagerImages
 	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.eagerImages, map[group]int64{}
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
@@ -120,7 +124,16 @@ func (s *Store) prepareDir() error {
 	if err := s.checkFormat(); err != nil {
 		return err
 	}
-	return s.cleanBulk()
+	if err := s.cleanBulk(); err != nil {
+		return err
+	}
+	stage := dfs.PathJoin(dir, StageDir)
+	if _, err := dfs.Stat(stage); err == nil {
+		if err := dfs.RemoveAll(stage); err != nil {
+			return fmt.Errorf("cleaning %s: %w", stage, mapError(err))
+		}
+	}
+	return nil
 }
 
 // makeDir creates dir and what is missing above it, and syncs the directories

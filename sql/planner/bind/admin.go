@@ -128,6 +128,8 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		return &logical.Shutdown{}, nil
 	case *ast.FlushStmt:
 		return flush(n)
+	case *ast.BRIEStmt:
+		return backup(n)
 	case *ast.LockTablesStmt:
 		return b.lockTables(n)
 	case *ast.UnlockTablesStmt:

@@ -324,10 +324,18 @@ type Maintain struct {
 // Flush is FLUSH …; What names what.
 type Flush struct{ What string }
 
+// Backup is BACKUP DATABASE * TO.
+type Backup struct {
+	To             string // a path
+	Previous       string // that of the backup before an incremental one, or ""
+	BytesPerSecond int64  // 0: no bound
+}
+
 // Shutdown is SHUTDOWN.
 type Shutdown struct{}
 
 func (*Use) statement()              {}
+func (*Backup) statement()           {}
 func (*Begin) statement()            {}
 func (*Commit) statement()           {}
 func (*Rollback) statement()         {}
