@@ -387,7 +387,7 @@ func (g *gen) fraction(n, x string) string {
 
 // compare compares two expressions.
 func (g *gen) compare(a, b string) string {
-	if strings.Contains(a, " / ") || strings.Contains(b, " / ") {
+	if strings.Contains(a+b, " / ") || strings.Contains(a+b, "AVG(") {
 		g.apart = devQuotient
 	}
 	return a + " " + g.compareOp() + " " + b

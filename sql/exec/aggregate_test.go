@@ -74,7 +74,11 @@ func naiveAgg(a *expr.Agg, rows [][]value.Datum) string {
 			s.Add(s, r)
 		}
 		if a.Name == "avg" {
+			// All digits that the division computes: they are cut off, not rounded.
 			s.Quo(s, big.NewRat(int64(len(vals)), 1))
+			digits := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.T.Scale)), nil)
+			n := new(big.Int).Mul(s.Num(), digits)
+			s.SetFrac(n.Quo(n, s.Denom()), digits)
 		}
 		dec, _ := value.ParseDecimal(s.FloatString(a.T.Scale))
 		return text(value.Dec(dec))

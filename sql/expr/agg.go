@@ -27,6 +27,9 @@ type Agg struct {
 	Distinct bool
 	Args     []Expr
 	T        schema.Type
+	// Shown is the type that the result shows where T has more digits, those
+	// of divisions, else T: readers get NewShown of the result.
+	Shown schema.Type
 	// Null: the result may be NULL.
 	Null  bool
 	Extra any
@@ -99,8 +102,14 @@ func NewAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg, error
 	return newAgg(env, name, distinct, distinct, args)
 }
 
+// NewGroupedAgg is NewAgg in a query with GROUP BY.
+func NewGroupedAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg, error) {
+	return newAgg(env, name, distinct, true, args)
+}
+
 // newAgg makes a call. stored: the values pass through a table of the type that
-// they show, DISTINCT's or a window's, and have no more digits than that.
+// they show, that of DISTINCT, GROUP BY or a window, and have no more digits
+// than that.
 func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg, error) {
 	if !IsAgg(name) {
 		return nil, sqlerr.FunctionDoesNotExist(name)
@@ -121,7 +130,7 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 	want := 1
 	switch name {
 	case "count":
-		a.T, a.Null = intType(), false
+		a.T, a.Shown, a.Null = intType(), intType(), false
 		if distinct && len(args) == 0 || !distinct && len(args) > 1 {
 			return nil, wrongCount(name)
 		}
@@ -134,7 +143,30 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 	if len(args) != want {
 		return nil, wrongCount(name)
 	}
-	return a, a.bindOne(env, stored)
+	err := a.bindOne(env, stored)
+	a.showDigits(stored)
+	return a, err
+}
+
+// showDigits gives the result all digits that are computed of it.
+func (a *Agg) showDigits(stored bool) {
+	a.Shown = a.T
+	if a.T.ID != schema.TypeDecimal {
+		return
+	}
+	scale := a.T.Scale
+	switch {
+	case a.Name == "any_value", !stored && (a.Name == "min" || a.Name == "max"):
+		a.Args[0] = KeepQuotient(a.Args[0])
+		scale = a.Args[0].Type().Scale
+	case a.Name == "sum":
+		scale = max(scale, a.Args[0].Type().Scale)
+	case a.Name == "avg":
+		scale = value.DivScale(max(a.Args[0].Type().Scale, 0), 0, a.Increment)
+	}
+	if scale = min(scale, maxScale); scale > a.T.Scale {
+		a.T = decimalType(a.T.Len+scale-a.T.Scale, scale)
+	}
 }
 
 func (a *Agg) bindOne(env *BindEnv, stored bool) error {
@@ -248,6 +280,6 @@ func NewGroupConcat(env *BindEnv, distinct bool, args []Expr, order []AggOrder, 
 		}
 	}
 	coll := joined.Type().Collation
-	return &Agg{Name: "group_concat", Distinct: distinct, Args: []Expr{joined}, T: types.Text(coll), Null: true,
+	return &Agg{Name: "group_concat", Distinct: distinct, Args: []Expr{joined}, T: types.Text(coll), Shown: types.Text(coll), Null: true,
 		Extra: &GroupConcat{Order: order, Separator: separator}}, nil
 }

@@ -33,6 +33,7 @@ func internalDefs() []entry {
 	}
 	return []entry{
 		special("cast", unbound, def{b: Builtin{Row: rowCast, impl: impl{strict: true, vec: vecCast}}}),
+		special(asShown, unbound, def{b: Builtin{Row: rowShown, impl: impl{strict: true, vec: vecShown}}}),
 		special("convert_using", unbound, def{b: Builtin{Row: rowCast, impl: impl{strict: true}}}),
 		special("collate", unbound, def{b: Builtin{Row: rowFirst, impl: impl{vec: vecCollate}}}),
 	}

@@ -298,8 +298,8 @@ func TestResultTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.T.String(); got != c.want {
-			t.Errorf("%s is %s, want %s", a, got, c.want)
+		if got := a.Shown.String(); got != c.want {
+			t.Errorf("%s shows %s, want %s", a, got, c.want)
 		}
 	}
 }

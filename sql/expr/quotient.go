@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -25,6 +26,8 @@ func KeepQuotient(e Expr) Expr {
 	}
 	scale := f.T.Scale
 	switch f.Name {
+	case asShown:
+		return f.Args[0]
 	case "/":
 		scale = value.DivScale(f.Args[0].Type().Scale, f.Args[1].Type().Scale, f.divIncrement())
 	case "+", "-", "%":
@@ -33,7 +36,7 @@ func KeepQuotient(e Expr) Expr {
 		scale = f.Args[0].Type().Scale + f.Args[1].Type().Scale
 	case "if", "case", "coalesce", "ifnull", "nullif", "greatest", "least":
 		return keepBranches(f)
-	case "neg", "abs":
+	case "neg", "abs", "any_value":
 		arg := KeepQuotient(f.Args[0])
 		if arg == f.Args[0] {
 			return e
@@ -49,6 +52,43 @@ func KeepQuotient(e Expr) Expr {
 	c := *f
 	c.T = decimalType(f.T.Len+scale-f.T.Scale, scale)
 	return &c
+}
+
+// asShown names the call that rounds a column or a subquery of more digits to
+// those that it shows.
+const asShown = "as_shown"
+
+// NewShown is e, which holds all digits that its divisions compute, as a value
+// of type t, which shows some of them. KeepQuotient has them all again.
+func NewShown(e Expr, t schema.Type) Expr {
+	if kindOf(e) != value.KindDecimal || e.Type().Scale <= t.Scale {
+		return e
+	}
+	return mustLookup(asShown).call(asShown, []Expr{e}, t, e.Nullable(), nil)
+}
+
+// Shown is the operand of e if NewShown made e, else nil.
+func Shown(e Expr) Expr {
+	if f, ok := e.(*Func); ok && f.Name == asShown {
+		return f.Args[0]
+	}
+	return nil
+}
+
+func rowShown(_ *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
+	return value.Dec(args[0].Decimal().Rescale(f.T.Scale)), nil
+}
+
+func vecShown(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	a, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(value.KindDecimal, in.N)
+	out.Nulls.CopyFrom(&a.Nulls)
+	eachRow(in, &a.Nulls, func(i int) { out.Dec[i] = a.Dec[i].Rescale(f.T.Scale) })
+	c.Release(a)
+	return out, nil
 }
 
 // keepBranches is KeepQuotient of a call that chooses one of its arguments:

@@ -28,6 +28,9 @@ func (b *binder) aggregate(sc *scope, n *ast.AggregateFuncExpr) (expr.Expr, erro
 		if err != nil {
 			return nil, err
 		}
+		if inner.agg != nil && inner.agg.grouped {
+			return expr.NewGroupedAgg(b.be, name, n.Distinct, list...)
+		}
 		return expr.NewAgg(b.be, name, n.Distinct, list...)
 	})
 }

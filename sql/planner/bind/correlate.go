@@ -37,6 +37,9 @@ func (c *correlation) outer(e expr.Expr) expr.Expr {
 // correlate brings an expression of a scope of the given level to where the
 // binder is, through all borders between.
 func (b *binder) correlate(e expr.Expr, level int) expr.Expr {
+	if x := expr.Shown(e); x != nil {
+		return expr.NewShown(b.correlate(x, level), e.Type())
+	}
 	if level < len(b.correlations) {
 		b.crossing = min(b.crossing, level)
 	}
@@ -166,7 +169,7 @@ func (b *binder) aggregateCall(sc *scope, bind func(inner *scope) (*expr.Agg, er
 		return nil, sqlerr.InvalidGroupFunctionUse()
 	}
 	if home == sc {
-		return sc.agg.add(b, call, call.String()), nil
+		return sc.agg.value(b, call, call.String()), nil
 	}
 	// Bound again, where it belongs.
 	undo()
@@ -177,7 +180,7 @@ func (b *binder) aggregateCall(sc *scope, bind func(inner *scope) (*expr.Agg, er
 	if err != nil {
 		return nil, err
 	}
-	return b.correlate(home.agg.add(b, call, call.String()), home.level), nil
+	return b.correlate(home.agg.value(b, call, call.String()), home.level), nil
 }
 
 func (sc *scope) mayAggregate() bool { return sc.agg != nil && !sc.inAgg }

@@ -25,6 +25,8 @@ type cte struct {
 	uses      int
 	recursive bool
 	shared    *logical.CTE
+	// shown are the types that the columns of shared show; nil for their own.
+	shown []schema.Type
 	// open is set while the recursive members are bound.
 	open *recursion
 }
@@ -110,8 +112,19 @@ func (b *binder) cteSource(sc *scope, c *cte, alias string) (*source, error) {
 			return nil, err
 		}
 		c.shared = &logical.CTE{Name: c.name, Seed: src.node, Cols: cols}
+		for _, x := range src.tables[0].cols {
+			c.shown = append(c.shown, x.T)
+		}
 	}
-	return derivedSource(b.cteScan(c.shared, false, alias)), nil
+	node, cols, _ := b.cteScan(c.shared, false, alias)
+	if c.shown != nil {
+		have := append([]logical.Column(nil), cols...)
+		for i := range cols {
+			cols[i].T = c.shown[i]
+		}
+		b.showColumns(have, cols)
+	}
+	return derivedSource(node, cols, alias), nil
 }
 
 // inner is the scope in which c's query is bound.

@@ -98,7 +98,9 @@ type binder struct {
 	// computed what stands for the columns of such views.
 	opening  *scope
 	computed map[expr.ColID]expr.Expr
-	canon    *canonical // of the view that is being made
+	// digits are the types of columns that have more digits than they show.
+	digits map[expr.ColID]schema.Type
+	canon  *canonical // of the view that is being made
 	// targets are the tables that the statement changes, while what may not read
 	// it directly (1093) is bound; derived counts the derived tables around.
 	targets   []*schema.Table

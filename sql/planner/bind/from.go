@@ -89,7 +89,7 @@ func (b *binder) derived(sc *scope, q ast.ResultSetNode, alias string, names []a
 	if err != nil {
 		return nil, err
 	}
-	return derivedSource(out.node, cols, alias), nil
+	return b.derivedResult(q, out.node, cols, alias), nil
 }
 
 // renamed are the columns of a derived table with the names of its column
@@ -391,7 +391,7 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 		if l == nil || r == nil {
 			return nil, sqlerr.UnknownColumn(name, clauseFrom)
 		}
-		eq, err := expr.NewFunc(b.be, "=", colExpr(l), colExpr(r))
+		eq, err := expr.NewFunc(b.be, "=", b.columnExpr(l), b.columnExpr(r))
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package bind
 import (
 	"strconv"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -14,8 +15,14 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // aggScope collects the aggregate calls of one block. A call is known above
 // the Aggregate node by its column.
 type aggScope struct {
-	calls []*expr.Agg
-	cols  []logical.Column
+	grouped bool // the block has GROUP BY
+	calls   []*expr.Agg
+	cols    []logical.Column
+}
+
+// value is what a call shows.
+func (a *aggScope) value(b *binder, call *expr.Agg, text string) expr.Expr {
+	return expr.NewShown(a.add(b, call, text), call.Shown)
 }
 
 // add gives the column of a call; equal calls share one.
@@ -123,7 +130,17 @@ func (k *block) aggregate(node logical.Node) (logical.Node, error) {
 // clause are for the message: 1055 with GROUP BY, 1140 without.
 func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, error) {
 	for i, x := range g.k.group {
-		if expr.Equal(x, e) {
+		wide := e.Type().ID == schema.TypeDecimal && e.Type().Scale > g.cols[i].T.Scale
+		switch {
+		case !expr.Equal(x, e) && !(wide && expr.Equal(expr.KeepQuotient(x), e)):
+		case wide && !g.k.hasRollup():
+			// All digits are those of any row: the group has what it shows.
+			call, err := newAnyValue(g.k.b.be, e)
+			if err != nil {
+				return nil, err
+			}
+			return g.k.agg.add(g.k.b, call, e.String()), nil
+		default:
 			return colExpr(&g.cols[i]), nil
 		}
 	}
@@ -136,7 +153,7 @@ func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, erro
 		if err != nil {
 			return nil, err
 		}
-		return g.k.agg.add(g.k.b, call, f.String()), nil
+		return g.k.agg.value(g.k.b, call, f.String()), nil
 	}
 	if c, ok := e.(*expr.Col); ok {
 		return g.col(c, pos, clause)

@@ -87,7 +87,7 @@ func (b *binder) selectStmt(env *scope, s *ast.SelectStmt) (*result, error) {
 	}
 	defer b.hints(s.TableHints)()
 	k := &block{b: b, s: s, sc: sc}
-	k.win.k = k
+	k.win.k, k.agg.grouped = k, s.GroupBy != nil
 	if err := k.bind(); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (k *block) items(sc *scope) error {
 			return err
 		}
 		fd := field{name: k.b.fieldName(f), alias: f.AsName.O, expr: e}
-		if c, ok := e.(*expr.Col); ok {
+		if c := plainColumn(e); c != nil {
 			fd.col = k.column(c.ID)
 		}
 		k.fields = append(k.fields, fd)
@@ -412,7 +412,7 @@ func (k *block) havingClause() error {
 	}
 	sc.alias = func(table, name string) (expr.Expr, bool, error) {
 		for _, g := range k.group {
-			if c, ok := g.(*expr.Col); ok && strings.EqualFold(c.Name, name) && (table == "" || strings.EqualFold(c.Table, table)) {
+			if c := plainColumn(g); c != nil && strings.EqualFold(c.Name, name) && (table == "" || strings.EqualFold(c.Table, table)) {
 				return g, true, nil
 			}
 		}
@@ -433,7 +433,7 @@ func (k *block) havingClause() error {
 				return nil, false, err
 			}
 			if c != nil && k.determined()[c.ID] {
-				return colExpr(c), true, nil
+				return k.b.columnExpr(c), true, nil
 			}
 		}
 		return nil, false, nil

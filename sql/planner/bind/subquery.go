@@ -37,10 +37,14 @@ func (b *binder) scalarSubquery(sc *scope, n *ast.SubqueryExpr) (expr.Expr, erro
 		return nil, err
 	}
 	items := make([]expr.Expr, len(r.cols))
+	shown := r.widen()
 	for i := range r.cols {
 		c := *s
 		c.Kind, c.Column, c.T = expr.SubqueryScalar, i, r.cols[i].T
 		items[i] = &c
+		if shown != nil {
+			items[i] = expr.NewShown(&c, shown[i])
+		}
 	}
 	if len(items) == 1 {
 		return items[0], nil
@@ -74,6 +78,7 @@ func (b *binder) common(s *expr.Subquery, left []expr.Expr, r *result) ([]expr.E
 	if len(left) != len(r.cols) {
 		return nil, nil, sqlerr.OperandColumns(len(left))
 	}
+	r.widen()
 	left, r, err := b.variants(left, r)
 	if err != nil {
 		return nil, nil, err
@@ -83,6 +88,9 @@ func (b *binder) common(s *expr.Subquery, left []expr.Expr, r *result) ([]expr.E
 	ts := make([]schema.Type, len(left))
 	out := make([]expr.Expr, len(left))
 	for i, l := range left {
+		if cols[i].T.ID == schema.TypeDecimal {
+			l = expr.KeepQuotient(l)
+		}
 		ts[i] = types.CmpType(l.Type(), cols[i].T, expr.IsConst(l) && !expr.ReadsOuter(l), false)
 		e, err := expr.NewCast(b.be, l, ts[i], false)
 		if err != nil {

@@ -60,11 +60,14 @@ func (b *binder) viewNamed(n *ast.TableName) *schema.View {
 // viewSource is a view in FROM: a derived table whose query is bound in the
 // view's own surroundings. 1356, 1462.
 func (b *binder) viewSource(v *schema.View, alias string) (*source, error) {
-	out, err := b.viewResult(v)
+	q, out, err := b.viewQueryResult(v)
 	if err != nil {
 		return nil, err
 	}
-	src := derivedSource(out.node, out.cols, alias)
+	if v.Algorithm == "TEMPTABLE" {
+		q = nil
+	}
+	src := b.derivedResult(q, out.node, out.cols, alias)
 	t := src.tables[0]
 	t.db, t.scans = v.Database, plainScans(out.node, nil)
 	for i := range t.cols {
@@ -75,22 +78,28 @@ func (b *binder) viewSource(v *schema.View, alias string) (*source, error) {
 
 // viewResult is a view's query with the names of its columns.
 func (b *binder) viewResult(v *schema.View) (*result, error) {
+	_, out, err := b.viewQueryResult(v)
+	return out, err
+}
+
+// viewQueryResult is viewResult, and the query that it is the result of.
+func (b *binder) viewQueryResult(v *schema.View) (ast.ResultSetNode, *result, error) {
 	for _, x := range b.viewStack {
 		if x.Database == v.Database && x.Name == v.Name {
-			return nil, sqlerr.ViewRecursive(v.Database, v.Name)
+			return nil, nil, sqlerr.ViewRecursive(v.Database, v.Name)
 		}
 	}
 	b.viewStack = append(b.viewStack, v)
 	defer func() { b.viewStack = b.viewStack[:len(b.viewStack)-1] }()
 	n, err := b.viewQuery(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	leave := b.enterView(v)
 	out, err := b.query(b.scope(nil, nil, clauseField), n)
 	leave()
 	if err != nil {
-		return nil, viewError(v, err)
+		return nil, nil, viewError(v, err)
 	}
 	names := make([]ast.CIStr, len(v.ColumnNames))
 	for i, name := range v.ColumnNames {
@@ -98,10 +107,10 @@ func (b *binder) viewResult(v *schema.View) (*result, error) {
 	}
 	cols, err := renamed(out.cols, names)
 	if err != nil {
-		return nil, viewError(v, err)
+		return nil, nil, viewError(v, err)
 	}
 	b.useView(v)
-	return &result{node: out.node, cols: cols}, nil
+	return n, &result{node: out.node, cols: cols}, nil
 }
 
 func (b *binder) useView(v *schema.View) {

@@ -234,6 +234,11 @@ func (b *binder) columnExpr(c *logical.Column) expr.Expr {
 	if e := b.computed[c.ID]; e != nil {
 		return e
 	}
+	if t, ok := b.digits[c.ID]; ok {
+		x := colExpr(c)
+		x.T = t
+		return expr.NewShown(x, c.T)
+	}
 	return colExpr(c)
 }
 

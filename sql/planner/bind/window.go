@@ -86,7 +86,11 @@ func (b *binder) window(sc *scope, n *ast.WindowFuncExpr) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sc.win.add(b, winCall{f, spec}), nil
+	col := sc.win.add(b, winCall{f, spec})
+	if f.Agg != nil {
+		return expr.NewShown(col, f.Agg.Shown), nil
+	}
+	return col, nil
 }
 
 // insideWindow is the scope of a call's arguments, or of the definition of a
