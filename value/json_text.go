@@ -10,6 +10,19 @@ import (
 // ": " between the parts, keys in their stored order.
 func AppendJSONText(dst, doc []byte) []byte { return appendJSON(dst, doc, 0) }
 
+// AppendJSONUnquoted is AppendJSONText with scalars out of their quotes: plain
+// strings, times and binary strings.
+func AppendJSONUnquoted(dst, doc []byte) []byte {
+	if s, ok := JSONText(doc); ok {
+		return append(dst, s...)
+	}
+	text := AppendJSONText(dst, doc)
+	if scalar := text[len(dst):]; scalar[0] == '"' { // there are no escapes in it
+		return append(dst, scalar[1:len(scalar)-1]...)
+	}
+	return text
+}
+
 func appendJSON(dst, doc []byte, depth int) []byte {
 	if depth > guardDepth {
 		return append(dst, "null"...)

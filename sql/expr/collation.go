@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sqlots/sqlots/collate"
@@ -124,17 +125,21 @@ func isUnicode(charset string) bool {
 	return isUTF8(charset) || charset == "ucs2" || strings.HasPrefix(charset, "utf16") || charset == "utf32"
 }
 
-// asciiConst reports a constant of ASCII characters only: it goes with any
-// character set.
-func asciiConst(e Expr) bool {
-	c, ok := e.(*Const)
-	if !ok {
-		return false
+// isASCIIOnly reports an expression whose values have ASCII characters only: a
+// constant, or a function that makes digits. It goes with any character set.
+func isASCIIOnly(e Expr) bool {
+	switch e := e.(type) {
+	case *Const:
+		return e.D.Kind() != value.KindBytes || isASCII(e.D.Bytes())
+	case *Func:
+		switch e.Name {
+		case "md5", "sha", "sha1", "sha2", "hex", "bin", "oct", "conv", "uuid", "to_base64", "inet_ntoa", "inet6_ntoa":
+			return true
+		case "concat", "concat_ws", "left", "right", "substr", "substring", "mid", "lower", "lcase", "upper", "ucase", "lpad", "rpad", "reverse", "repeat":
+			return !slices.ContainsFunc(e.Args, func(a Expr) bool { return a.Type().IsString() && !isASCIIOnly(a) })
+		}
 	}
-	if c.D.Kind() != value.KindBytes {
-		return true
-	}
-	return isASCII(c.D.Bytes())
+	return false
 }
 
 func isASCII(s []byte) bool {
@@ -177,7 +182,7 @@ func (m mixed) fits(o mixed) bool {
 
 func mixedOf(e Expr) mixed {
 	_, param := e.(*Param)
-	m := mixed{coll: e.Type().Collation, coerce: coercibilityOf(e), ascii: asciiConst(e), param: param}
+	m := mixed{coll: e.Type().Collation, coerce: coercibilityOf(e), ascii: isASCIIOnly(e), param: param}
 	if m.coerce >= coerceNumeric {
 		m.ascii = true
 	}

@@ -255,7 +255,7 @@ func rowJSONUnquote(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		if s, ok := value.JSONText(d.Bytes()); ok {
 			return value.Bytes(s), nil
 		}
-		return value.Bytes(value.AppendJSONText(nil, d.Bytes())), nil
+		return value.Bytes(value.AppendJSONUnquoted(nil, d.Bytes())), nil
 	case value.KindBytes:
 		s := d.Bytes()
 		if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {

@@ -134,11 +134,7 @@ func (c *Ctx) jsonValueAs(f *Func, doc []byte) (value.Datum, error) {
 // jsonValueText is the text of a string, or of a document; longer than the
 // type says is an error.
 func (c *Ctx) jsonValueText(f *Func, doc []byte) (value.Datum, error) {
-	text, ok := value.JSONText(doc)
-	if !ok {
-		text = value.AppendJSONText(nil, doc)
-	}
-	d := c.fromUTF8(f, text)
+	d := c.fromUTF8(f, value.AppendJSONUnquoted(nil, doc))
 	if f.T.Len > 0 && charCount(d.Bytes(), f.T.Collation) > f.T.Len {
 		return value.Null, sqlerr.DataTooLong(f.Name, 1)
 	}

@@ -180,7 +180,7 @@ func (r *jsonTableRun) store(col *JSONTableColumn, doc []byte, number int) (valu
 		d, from = value.Bytes(value.AppendJSONText(nil, doc)), types.Text(schema.CollationUTF8MB4Bin)
 	default:
 		if t.IsString() {
-			d, from = value.Bytes(value.AppendJSONText(nil, doc)), types.Text(schema.CollationUTF8MB4Bin)
+			d, from = value.Bytes(value.AppendJSONUnquoted(nil, doc)), types.Text(schema.CollationUTF8MB4Bin)
 		}
 	}
 	bad := false
