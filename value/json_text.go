@@ -17,7 +17,7 @@ func AppendJSONUnquoted(dst, doc []byte) []byte {
 		return append(dst, s...)
 	}
 	text := AppendJSONText(dst, doc)
-	if scalar := text[len(dst):]; scalar[0] == '"' { // there are no escapes in it
+	if scalar := text[len(dst):]; len(scalar) > 1 && scalar[0] == '"' { // there are no escapes in it
 		return append(dst, scalar[1:len(scalar)-1]...)
 	}
 	return text

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -257,9 +258,22 @@ func (s *Session) addConsumer(ctx context.Context, txn storage.Txn, name, curren
 		return err
 	}
 	if found != nil {
-		return sqlerr.AlreadyExists("CONSUMER", name)
+		old, err := s.wasStreamOf(ctx, found.Stream, full)
+		if err != nil {
+			return err
+		}
+		if !old || found.Stream == id {
+			return sqlerr.AlreadyExists("CONSUMER", name)
+		}
 	}
 	return stream.PutConsumer(txn, &stream.Consumer{Name: name, Stream: id, Seq: at.Seq, Ordinal: at.Ordinal, At: time.Now().UnixMicro()})
+}
+
+// wasStreamOf: the stream ended with a table of that name. When a new one has
+// taken the name, nothing can be read from it, and its consumers' names are free.
+func (s *Session) wasStreamOf(ctx context.Context, id schema.StreamID, table string) (bool, error) {
+	ended, err := stream.EndedStreams(ctx, s.engine.store.Latest())
+	return slices.ContainsFunc(ended, func(e stream.Ended) bool { return e.ID == id && e.Database+"."+e.Table == table }), err
 }
 
 // checkPosition: all records behind a position are there, and it is of the
