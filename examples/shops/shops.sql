@@ -29,6 +29,11 @@ SELECT MD5(name), type, name, city, pos, score, per_cost FROM (
   UNION ALL SELECT '饭店', '沈家门海鲜', '杭州', '30.26000,120.17000', 4.7, 150
   UNION ALL SELECT '饭店', '楼外楼', '杭州', '30.25300,120.14000', 4.6, 200
 ) s;
+-- Others, that are not asked for: a thousand noodle shops on a lattice.
+INSERT INTO geo_positon (id, type, name, city, pos, score, per_cost)
+WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+SELECT MD5(CONCAT('面馆', i)), '面馆', CONCAT('面馆', i), '汾阳', CONCAT(36.5 + i DIV 40 / 50, ',', 111.0 + i % 40 / 50), i % 50 / 10, 10 + i % 30 FROM n;
+ANALYZE TABLE geo_positon;
 
 -- Milk tea within a kilometre. The fourth shop is 75 centimetres too far away.
 SELECT name, ROUND(ST_Distance_Sphere(POINT(lon, lat), POINT(111.41461, 36.76613)), 2) AS d
