@@ -20,5 +20,27 @@
 //	I5  The change logs tell how the rows came to be what they are, and the
 //	    earlier versions of rows follow each other without a gap.
 //
+// # Isolation
+//
+// TestIsolation is in the manner of Jepsen's tests: while the server is killed
+// every few seconds, connections append to lists, move money, read and write
+// registers, fill a set and fight for unique keys, at both isolation levels and
+// along many access paths. Statements are interrupted by KILL QUERY, and the
+// schema changes. After each kill:
+//
+//	I6   The dependencies between transactions that the lists tell (who wrote
+//	     before, read from, and was overwritten by whom, and what came earlier)
+//	     have no cycle; nobody read what was rolled back, or half of a
+//	     transaction (lists_check_test.go).
+//	I7   Registers are linearizable; what was acknowledged is there.
+//	I8   Every sum over the accounts, by one statement or in one view, is zero,
+//	     and the balances are those that the moves tell.
+//	I9   A read of the set has all that was acknowledged before it. A unique key
+//	     has one owner at a time.
+//	I10  CHECK TABLE finds rows and indexes in agreement.
+//
+// One thing is allowed, as in InnoDB: a commit is visible a moment before it is
+// on disk, so who writes nothing may read what a crash takes away.
+//
 // It holds only tests.
 package crashtest
