@@ -77,16 +77,24 @@ type KeyPart struct {
 // IndexState is the state of an index on its way in and out.
 type IndexState uint8
 
-// Index states (F1's online schema change): writers maintain an index from
-// WriteOnly on, remove its entries from DeleteOnly on; only Public is read.
+// Index states: only Public is read and written. While an index is Building,
+// its entries belong to the builder, and writers note what they change. 1 and 2
+// were states of earlier versions, for indexes that were never finished.
 const (
-	IndexPublic IndexState = iota
-	IndexWriteOnly
-	IndexDeleteOnly
+	IndexPublic   IndexState = 0
+	IndexBuilding IndexState = 3
 )
 
 // String is the state's name.
-func (s IndexState) String() string { return [...]string{"public", "write-only", "delete-only"}[s] }
+func (s IndexState) String() string {
+	switch s {
+	case IndexPublic:
+		return "public"
+	case IndexBuilding:
+		return "building"
+	}
+	return "unfinished"
+}
 
 // Index is a secondary index.
 type Index struct {

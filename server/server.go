@@ -132,6 +132,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.engine.StartExpiry()
+	s.engine.ContinueBuilds()
 	s.warnOpenRoot()
 	if v := s.engine.Globals().Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())

@@ -13,170 +13,286 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Options shape a Run. The zero value builds live, from the start.
+// Options shape a Build. The zero value is a build that nobody disturbs.
 type Options struct {
-	// Exclusive: no transaction writes to the table while Run works.
-	Exclusive bool
-	// From is the position at which to go on (live only), nil for the start.
-	From []byte
-	// ChunkRows is the number of rows of a transaction (live); 0 for 2,000.
-	ChunkRows int
-	// SortBytes bounds the memory in which entries are sorted (exclusive); 0
-	// for 128 MiB.
-	SortBytes int
-	// Progress is told how many rows of this Run are done. Live, it is called
-	// after each chunk is committed, with the position at which a later Run can
-	// go on; an error ends the Run. nil for none.
-	Progress func(position []byte, rows int64) error
+	// RunRows is the number of rows of a run; 0 for all.
+	RunRows int
+	// Memory bounds the bytes that are sorted in memory; 0 for 64 MiB. The rest
+	// goes to temporary files in TempDir, "" for the system's.
+	Memory  int64
+	TempDir string
+	// Checkpoint gives a pair that is written together with a run: the position
+	// at which to go on, nil at the end, and how many rows are done. nil for none.
+	Checkpoint func(position []byte, rows int64) (key, val []byte)
+	// Progress is told how many rows are done; an error ends Fill. nil for none.
+	Progress func(rows int64) error
+	// Pace slows the build down; nil for as fast as it goes.
+	Pace *Pacer
 }
 
 const (
-	defaultChunk = 2000
-	defaultSort  = 128 << 20
-	chunkRetries = 20
-	// progressRows is how often an exclusive build reports.
-	progressRows = 50_000
+	defaultMemory = 64 << 20
+	mergeRetries  = 20
+	// sliceRows is how many rows are read, or entries written, at a time.
+	sliceRows = 1024
+	// mergeBatch is the number of changes in a transaction.
+	mergeBatch = 256
 )
 
-// Run writes the entries of index x of the codec's table for all its rows. The
-// error is a *table.DuplicateError when the index is unique and the rows are
-// not.
-func Run(ctx context.Context, store storage.Store, codec *table.Codec, x schema.IndexID, opts Options) error {
-	ix := codec.Index(x)
-	if ix == nil {
-		return fmt.Errorf("backfill of table %s: no index %d", codec.Table.Name, x)
-	}
-	if opts.ChunkRows <= 0 {
-		opts.ChunkRows = defaultChunk
-	}
-	if opts.SortBytes <= 0 {
-		opts.SortBytes = defaultSort
-	}
-	if opts.Progress == nil {
-		opts.Progress = func([]byte, int64) error { return nil }
-	}
-	var err error
-	if opts.Exclusive {
-		err = runExclusive(ctx, store, ix, opts)
-	} else {
-		err = runLive(ctx, store, ix, opts)
-	}
-	if err != nil {
-		return fmt.Errorf("building index %s.%s: %w", codec.Table.Name, ix.Desc.Name, err)
-	}
-	return nil
-}
-
-// live is the state of a live build.
-type live struct {
+// Build makes the entries of some indexes of a table. It belongs to one
+// goroutine.
+type Build struct {
 	store storage.Store
-	x     *table.Index
+	codec *table.Codec
+	xs    []*table.Index
 	opts  Options
 	rd    *table.RowReader
 	b     rowenc.Builder
 	row   []value.Datum
 	buf   []byte
+	// owner is for the rows that stand in the way.
+	ownerRow []value.Datum
 }
 
-func runLive(ctx context.Context, store storage.Store, x *table.Index, opts Options) error {
-	c := x.Codec()
-	l := &live{store: store, x: x, opts: opts, rd: c.NewEntryReader(), row: make([]value.Datum, len(c.Columns))}
-	span := table.IndexSpan(c.Table.ID, schema.PrimaryIndexID)
-	if opts.From != nil {
-		span.Start = opts.From
+// New makes a Build of the indexes with the given ids.
+func New(store storage.Store, codec *table.Codec, ids []schema.IndexID, opts Options) (*Build, error) {
+	if opts.Memory <= 0 {
+		opts.Memory = defaultMemory
 	}
-	var rows int64
+	if opts.Progress == nil {
+		opts.Progress = func(int64) error { return nil }
+	}
+	b := &Build{store: store, codec: codec, opts: opts, rd: codec.NewEntryReader(),
+		row: make([]value.Datum, len(codec.Columns)), ownerRow: make([]value.Datum, len(codec.Columns))}
+	for _, id := range ids {
+		x := codec.Index(id)
+		if x == nil {
+			return nil, fmt.Errorf("build of table %s: no index %d", codec.Table.Name, id)
+		}
+		b.xs = append(b.xs, x)
+	}
+	return b, nil
+}
+
+// Run makes an index of a table that nobody writes to.
+func Run(ctx context.Context, store storage.Store, codec *table.Codec, opts Options, ids ...schema.IndexID) error {
+	b, err := New(store, codec, ids, opts)
+	if err != nil {
+		return err
+	}
+	return b.Fill(ctx, nil, 0)
+}
+
+func (b *Build) named(x *table.Index, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("building index %s.%s: %w", b.codec.Table.Name, x.Desc.Name, err)
+}
+
+// MergeAll merges until nothing is left. Nobody writes to the table.
+func (b *Build) MergeAll(ctx context.Context) error {
 	for {
-		keys, err := l.chunk(ctx, span)
-		if err != nil || len(keys) == 0 {
-			return err
-		}
-		if err := l.writeChunk(ctx, keys); err != nil {
-			return err
-		}
-		rows += int64(len(keys))
-		span.Start = append(bytes.Clone(keys[len(keys)-1]), 0)
-		if err := opts.Progress(span.Start, rows); err != nil {
+		merged, left, err := b.Merge(ctx)
+		if err != nil || merged+left == 0 {
 			return err
 		}
 	}
 }
 
-// chunk is the keys of the next rows.
-func (l *live) chunk(ctx context.Context, span storage.Span) ([][]byte, error) {
-	scan, err := l.store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: l.opts.ChunkRows, Cold: true})
+// Merge goes once through the changes that writers have noted. left are those
+// whose rows were in use.
+func (b *Build) Merge(ctx context.Context) (merged, left int, err error) {
+	for _, x := range b.xs {
+		span := table.ChangesSpan(b.codec.Table.ID, x.Desc.ID)
+		for {
+			list, err := b.changes(ctx, x, span)
+			if err != nil {
+				return merged, left, b.named(x, err)
+			}
+			if len(list) == 0 {
+				break
+			}
+			span.Start = append(bytes.Clone(list[len(list)-1].key), 0)
+			n, err := b.mergeBatch(ctx, x, list)
+			if err != nil {
+				return merged, left, b.named(x, err)
+			}
+			merged, left = merged+n, left+len(list)-n
+		}
+	}
+	return merged, left, nil
+}
+
+// change is a change that a writer has noted.
+type change struct{ key, entry, row []byte }
+
+// changes are the next ones of a span.
+func (b *Build) changes(ctx context.Context, x *table.Index, span storage.Span) ([]change, error) {
+	scan, err := b.store.Latest().Scan(ctx, span, storage.ScanOptions{Limit: mergeBatch, Cold: true})
 	if err != nil {
 		return nil, err
 	}
 	defer scan.Close()
-	keys := make([][]byte, 0, l.opts.ChunkRows)
-	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
-		keys = append(keys, bytes.Clone(key))
-		return len(keys) < l.opts.ChunkRows
+	var list []change
+	var bad error
+	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		c := change{key: bytes.Clone(key)}
+		c.entry, c.row, bad = x.SplitChange(val)
+		list = append(list, c)
+		return bad == nil && len(list) < mergeBatch
 	})
-	return keys, err
+	return list, errors.Join(err, bad)
 }
 
-// writeChunk writes the entries of the rows at keys, again when another
-// transaction stood in the way.
-func (l *live) writeChunk(ctx context.Context, keys [][]byte) error {
+// mergeBatch takes changes over, again when another transaction stood in the
+// way; done are those whose rows were free.
+func (b *Build) mergeBatch(ctx context.Context, x *table.Index, list []change) (done int, err error) {
 	for try := 0; ; try++ {
-		err := l.tryChunk(ctx, keys)
+		done, err = b.tryMerge(ctx, x, list)
 		again := errors.Is(err, storage.ErrDeadlock) || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrLockTimeout)
-		if !again || try == chunkRetries {
-			return err
+		if !again || try == mergeRetries {
+			return done, err
 		}
 	}
 }
 
-func (l *live) tryChunk(ctx context.Context, keys [][]byte) error {
-	txn, err := l.store.Begin(storage.TxnOptions{Label: "index build"})
+func (b *Build) tryMerge(ctx context.Context, x *table.Index, list []change) (done int, err error) {
+	// What is not synced is not lost alone: the changes go in the same commit.
+	txn, err := b.store.Begin(storage.TxnOptions{Label: "index build", Durability: storage.DurabilityNone})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer txn.Rollback()
-	locked, err := txn.Lock(ctx, keys, storage.LockOptions{})
-	if err != nil {
-		return err
-	}
-	for i, key := range keys {
-		if locked[i].Value == nil {
-			continue // deleted meanwhile
+	for i := range list {
+		ok, err := b.mergeOne(ctx, txn, x, &list[i])
+		if err != nil {
+			return 0, err
 		}
-		if err := l.writeEntry(ctx, txn, key, locked[i].Value); err != nil {
-			return err
+		if ok {
+			done++
 		}
 	}
 	_, err = txn.Commit(ctx)
-	return err
+	return done, err
 }
 
-func (l *live) writeEntry(ctx context.Context, txn storage.Txn, key, val []byte) error {
-	if err := l.rd.Fetch(ctx, txn.Latest(), key, val, l.row); err != nil {
-		return err
+// mergeOne brings an entry in line with its row; false when a row that it needs
+// is in use.
+func (b *Build) mergeOne(ctx context.Context, txn storage.Txn, x *table.Index, c *change) (bool, error) {
+	skip := storage.LockOptions{Wait: storage.WaitSkip}
+	locked, err := txn.Lock(ctx, [][]byte{c.row}, skip)
+	if err != nil || locked[0].Skipped {
+		return false, err
 	}
-	return l.x.Each(l.row, func(row []value.Datum) error { return l.put(ctx, txn, key, row) })
-}
-
-// put writes one entry of a row, as table.Index.Each gives it.
-func (l *live) put(ctx context.Context, txn storage.Txn, key []byte, entry []value.Datum) error {
-	var at int
-	l.buf, at = l.x.AppendEntry(l.buf[:0], &l.b, key, entry)
-	ekey, eval := l.buf[:at], l.buf[at:]
-	if !l.x.IsUniqueEntry(entry) {
-		return txn.Put(ekey, eval)
-	}
-	err := txn.Insert(ctx, ekey, eval)
-	exists, ok := errors.AsType[*storage.KeyExistsError](err)
-	if !ok {
-		return err
-	}
-	owner, err := l.x.AppendRowKey(nil, ekey, exists.Value)
+	found, unique, err := b.entryOf(ctx, txn.Latest(), x, c, locked[0].Value)
 	if err != nil {
+		return false, err
+	}
+	val := bytes.Clone(b.buf)
+	if x.Desc.Unique {
+		free, owner, err := b.standing(ctx, txn, x, c)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case free:
+		case !found:
+			return true, txn.Delete(c.key) // the entry is another row's
+		case unique:
+			other, err := txn.Lock(ctx, [][]byte{owner}, skip)
+			if err != nil || other[0].Skipped {
+				return false, err
+			}
+			has, err := b.has(ctx, txn.Latest(), x, owner, other[0].Value, c.entry)
+			if err != nil {
+				return false, err
+			}
+			if has {
+				return false, b.duplicateOf(ctx, txn.Latest(), x, owner, other[0].Value, c.entry)
+			}
+		}
+	}
+	if found {
+		err = txn.Put(c.entry, val)
+	} else {
+		err = txn.Delete(c.entry)
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, txn.Delete(c.key)
+}
+
+// standing tells whether an entry is absent or that of the change's row, and
+// whose it is otherwise.
+func (b *Build) standing(ctx context.Context, txn storage.Txn, x *table.Index, c *change) (free bool, owner []byte, err error) {
+	old, err := txn.Latest().Get(ctx, c.entry, nil)
+	if errors.Is(err, storage.ErrNotFound) {
+		return true, nil, nil
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	owner, err = x.AppendRowKey(nil, c.entry, old)
+	return bytes.Equal(owner, c.row), owner, err
+}
+
+// entryOf looks for the entry among those of the row that the change names; its
+// value is in b.buf then.
+func (b *Build) entryOf(ctx context.Context, kv storage.Reader, x *table.Index, c *change, val []byte) (found, unique bool, err error) {
+	if val == nil {
+		return false, false, nil
+	}
+	if err := b.rd.Fetch(ctx, kv, c.row, val, b.row); err != nil {
+		return false, false, err
+	}
+	var hit []byte
+	var buf []byte
+	err = x.Each(b.row, func(row []value.Datum) error {
+		var at int
+		buf, at = x.AppendEntry(buf[:0], &b.b, c.row, row)
+		if bytes.Equal(buf[:at], c.entry) {
+			found, unique, hit = true, x.IsUniqueEntry(row), bytes.Clone(buf[at:])
+		}
+		return nil
+	})
+	b.buf = hit
+	return found, unique, err
+}
+
+// has reports whether a row has an entry.
+func (b *Build) has(ctx context.Context, kv storage.Reader, x *table.Index, key, val, entry []byte) (found bool, err error) {
+	found, err = false, nil
+	if val == nil {
+		return false, nil
+	}
+	if err := b.rd.Fetch(ctx, kv, key, val, b.ownerRow); err != nil {
+		return false, err
+	}
+	var buf []byte
+	err = x.Each(b.ownerRow, func(row []value.Datum) error {
+		var at int
+		buf, at = x.AppendEntry(buf[:0], &b.b, key, row)
+		found = found || bytes.Equal(buf[:at], entry)
+		return nil
+	})
+	return found, err
+}
+
+// duplicateOf is the error of an entry that a row has and that is wanted by
+// another.
+func (b *Build) duplicateOf(ctx context.Context, kv storage.Reader, x *table.Index, key, val, entry []byte) error {
+	if err := b.rd.Fetch(ctx, kv, key, val, b.ownerRow); err != nil {
 		return err
 	}
-	if !bytes.Equal(owner, key) {
-		return l.x.Duplicate(l.row)
-	}
-	return nil // a writer was here before
+	var dup error
+	err := x.Each(b.ownerRow, func(row []value.Datum) error {
+		out, at := x.AppendEntry(nil, &b.b, key, row)
+		if bytes.Equal(out[:at], entry) {
+			dup = x.Duplicate(row)
+		}
+		return nil
+	})
+	return errors.Join(err, dup)
 }

@@ -63,7 +63,7 @@ func row(id, v int64) []value.Datum {
 func TestLiveWithWriters(t *testing.T) {
 	const rows = 600
 	store := memkv.New(memkv.Options{})
-	bare := tableWith(schema.IndexWriteOnly)
+	bare := tableWith(schema.IndexBuilding)
 	bare.Indexes = nil
 	err := change(store, codec(t, bare), func(_ storage.Txn, w *table.Writer) error {
 		for i := range int64(rows) {
@@ -76,7 +76,7 @@ func TestLiveWithWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := codec(t, tableWith(schema.IndexWriteOnly))
+	c := codec(t, tableWith(schema.IndexBuilding))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for g := range 3 {
@@ -99,31 +99,46 @@ func TestLiveWithWriters(t *testing.T) {
 			}
 		}()
 	}
-	var total int64
+	ids := []schema.IndexID{1, 2}
 	var position []byte
 	errStop := errors.New("stopped on purpose")
-	for _, x := range []schema.IndexID{1, 2} {
-		// It is stopped once and goes on from its position.
-		err := backfill.Run(ctx, store, c, x, backfill.Options{ChunkRows: 50, Progress: func(pos []byte, rows int64) error {
-			position = pos
-			if rows >= 200 {
+	total := int64(0)
+	build := func(from []byte, rows, limit int64) (*backfill.Build, error) {
+		b, err := backfill.New(store, c, ids, backfill.Options{RunRows: 50, Memory: 2000, Checkpoint: func(pos []byte, rows int64) (key, val []byte) {
+			position, total = pos, rows
+			return []byte{2}, []byte{1}
+		}, Progress: func(rows int64) error {
+			if rows >= limit {
 				return errStop
 			}
 			return nil
 		}})
-		if !errors.Is(err, errStop) {
+		if err != nil {
 			t.Fatal(err)
 		}
-		err = backfill.Run(ctx, store, c, x, backfill.Options{ChunkRows: 50, From: position, Progress: func(_ []byte, rows int64) error {
-			total = rows
-			return nil
-		}})
-		if err != nil || total == 0 {
-			t.Fatal(total, err)
+		return b, b.Fill(ctx, from, rows)
+	}
+	// It is stopped once and goes on from its position.
+	if _, err := build(nil, 0, 200); !errors.Is(err, errStop) {
+		t.Fatal(err)
+	}
+	if total != 200 {
+		t.Fatalf("%d rows were done", total)
+	}
+	b, err := build(position, total, 1<<40)
+	if err != nil || total < 200 || position != nil {
+		t.Fatal(total, position, err)
+	}
+	for range 3 {
+		if _, _, err := b.Merge(ctx); err != nil {
+			t.Fatal(err)
 		}
 	}
 	close(stop)
 	wg.Wait()
+	if err := b.MergeAll(ctx); err != nil {
+		t.Fatal(err)
+	}
 	report, err := scrub.Check(ctx, store.Latest(), codec(t, tableWith(schema.IndexPublic)))
 	if err != nil || !report.OK() {
 		t.Fatalf("%+v %v", report, err)
@@ -162,7 +177,7 @@ func randomChange(r *rand.Rand, txn storage.Txn, c *table.Codec, w *table.Writer
 
 func TestCancel(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	c := codec(t, tableWith(schema.IndexWriteOnly))
+	c := codec(t, tableWith(schema.IndexBuilding))
 	err := change(store, c, func(_ storage.Txn, w *table.Writer) error {
 		_, err := w.Insert(ctx, row(1, 1))
 		return err
@@ -172,9 +187,72 @@ func TestCancel(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, exclusive := range []bool{false, true} {
-		if err := backfill.Run(cancelled, store, c, 1, backfill.Options{Exclusive: exclusive}); !errors.Is(err, context.Canceled) {
-			t.Error(err)
+	if err := backfill.Run(cancelled, store, c, backfill.Options{}, 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A duplicate that a writer makes behind the back of Fill is found by Merge;
+// values that pass from row to row are none.
+func TestDuplicatesOfWriters(t *testing.T) {
+	for _, passes := range []bool{true, false} {
+		store := memkv.New(memkv.Options{})
+		bare := tableWith(schema.IndexBuilding)
+		bare.Indexes = nil
+		put := func(c *table.Codec, id, u int64, old []value.Datum) []value.Datum {
+			t.Helper()
+			r := []value.Datum{value.Int(id), value.Int(0), value.Int(u)}
+			err := change(store, c, func(_ storage.Txn, w *table.Writer) error {
+				if old != nil {
+					return w.Update(ctx, old, r)
+				}
+				_, err := w.Insert(ctx, r)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		plain, c := codec(t, bare), codec(t, tableWith(schema.IndexBuilding))
+		var rows [][]value.Datum
+		for i := range int64(20) {
+			rows = append(rows, put(plain, i, i, nil))
+		}
+		b, err := backfill.New(store, c, []schema.IndexID{2}, backfill.Options{RunRows: 10, Progress: func(done int64) error {
+			if done == 10 { // row 1 leaves its value to row 15, which the next run reads
+				if passes {
+					rows[1] = put(c, 1, 101, rows[1])
+				}
+				rows[15] = put(c, 15, 1, rows[15])
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.Fill(ctx, nil, 0)
+		if err == nil && passes { // as above, behind both runs
+			rows[2] = put(c, 2, 102, rows[2])
+			rows[16] = put(c, 16, 2, rows[16])
+			rows[16] = put(c, 16, 3, rows[16])
+			rows[3] = put(c, 3, 2, rows[3])
+			if err := b.MergeAll(ctx); err != nil {
+				t.Fatal(err)
+			}
+			report, err := scrub.Check(ctx, store.Latest(), codec(t, tableWith(schema.IndexPublic)))
+			if err != nil || report.Count != 20 { // the other index was not built
+				t.Fatalf("%+v %v", report, err)
+			}
+			put(c, 17, 4, rows[17])
+			err = b.MergeAll(ctx)
+			if dup, ok := errors.AsType[*table.DuplicateError](err); !ok || dup.Entry(nil) != "4" {
+				t.Fatalf("got %v", err)
+			}
+			continue
+		}
+		if dup, ok := errors.AsType[*table.DuplicateError](err); !ok || dup.Entry(nil) != "1" {
+			t.Fatalf("passes %v: got %v", passes, err)
 		}
 	}
 }

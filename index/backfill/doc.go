@@ -1,21 +1,33 @@
-// Package backfill writes the entries of a new index for the rows that exist.
+// Package backfill writes the entries of new indexes for the rows that exist.
 //
 // # Model
 //
-// Run works on an index in state WriteOnly, which writers maintain already.
-// Live, it goes through the rows in key order, chunk by chunk: each chunk is a
-// transaction that locks its rows, reads their latest values and writes their
-// entries. With Options.Exclusive, when the caller has excluded all writers, it
-// sorts all entries of a snapshot and loads them as sorted runs beside the
-// store, which is several times cheaper.
+// A Build works on indexes in state Building: writers leave their entries alone
+// and note what they change (table.AppendChange).
+//
+// Fill reads the rows once, in runs of some hundred thousand, each from a
+// snapshot of its own, sorts their entries and hands them to the store as sorted
+// tables, together with a checkpoint, in one atomic step. What writers change
+// meanwhile may be in it or not.
+//
+// Merge goes through the noted changes. It locks the row that one names, skips
+// it if somebody else has it, computes the entries that the row has now, and
+// puts or removes the entry. When nobody writes, a Merge that leaves nothing
+// makes the index whole.
+//
+// Of a unique index two rows may have the same entry for a while: the one that
+// had it as Fill read it, and the one that has it now. Only two rows that have
+// it in one state of the store are duplicates.
 //
 // # Invariants
 //
-//	I1  After Run every row has its entry.
-//	I2  A duplicate in a unique index ends Run with a *table.DuplicateError.
-//	    What was written until then stays: the caller removes the index's span.
-//	I3  Live, a Run that starts from a position that was reported completes the
-//	    work of the one that stopped there.
+//	I1  After Fill and a Merge without writers that left nothing, the entries
+//	    are exactly those of the rows.
+//	I2  Duplicates in a unique index end Fill or Merge with a
+//	    *table.DuplicateError. What was written until then stays: the caller
+//	    removes the index's span and its changes.
+//	I3  A Fill that starts from a checkpoint completes the work of the one that
+//	    made it; changes stay noted until an entry tells them.
 //
-// It does not change index states, and it does not throttle itself.
+// It does not change index states.
 package backfill

@@ -89,7 +89,7 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	switch {
 	case !a.changed:
 		return 0, nil
-	case a.indexOnly && len(a.build) > 0:
+	case a.indexOnly && len(a.build) > 0 && !c.r.temporary:
 		return 0, a.addOnline(ctx)
 	}
 	return a.runLocked(ctx)
@@ -321,9 +321,9 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if err := r.openJobs(ctx, slices.Concat(made, gone)...); err != nil {
 		return 0, err
 	}
-	for _, id := range a.build {
+	if len(a.build) > 0 {
 		r.step("before backfill")
-		if err := a.backfill(ctx, a.t, id, false); err != nil {
+		if err := a.backfill(ctx); err != nil {
 			r.finish(ctx, made...)
 			r.closeJobs(ctx, gone...)
 			return 0, a.indexError(err)
@@ -386,82 +386,6 @@ func (a *alteration) setNext(ctx context.Context) error {
 		return nil
 	}
 	return a.c.r.raiseAutoIncrement(ctx, a.t, a.autoNext)
-}
-
-// addOnline adds indexes while the table is written to. The table is taken
-// alone only to publish the write-only indexes and to publish them for
-// reading.
-func (a *alteration) addOnline(ctx context.Context) error {
-	r := a.c.r
-	jobs := make([]job, len(a.build))
-	for i, id := range a.build {
-		jobs[i] = job{table: a.old.ID, index: id}
-	}
-	if err := r.openJobs(ctx, jobs...); err != nil {
-		return err
-	}
-	key := mdl.Key(a.old.Database, a.old.Name)
-	writeOnly := a.t.Clone()
-	for _, id := range a.build {
-		indexByID(writeOnly, id).State = schema.IndexWriteOnly
-	}
-	if err := a.c.lock(ctx, key); err != nil {
-		r.closeJobs(ctx, jobs...)
-		return err
-	}
-	r.step("before write-only")
-	if err := a.publish(ctx, writeOnly); err != nil {
-		r.closeJobs(ctx, jobs...)
-		return err
-	}
-	a.c.unlock(key)
-	r.step("write-only")
-	var err error
-	for _, id := range a.build {
-		r.step("before backfill")
-		if err = a.backfill(ctx, writeOnly, id, true); err != nil {
-			err = a.indexError(err)
-			break
-		}
-	}
-	if err == nil {
-		err = a.c.lock(ctx, key)
-	}
-	if err == nil {
-		r.step("before publish")
-		public := a.t.Clone()
-		public.Version = writeOnly.Version + 1
-		a.old = writeOnly
-		if err = a.publish(ctx, public); err == nil {
-			a.c.release()
-			r.step("after publish")
-			r.closeJobs(ctx, jobs...)
-			return nil
-		}
-	}
-	a.takeBack(ctx, writeOnly, jobs)
-	return err
-}
-
-// takeBack removes indexes that could not be finished. If that fails too, they
-// stay write-only, which costs writers time but is right, until Resume.
-func (a *alteration) takeBack(ctx context.Context, writeOnly *schema.Table, jobs []job) {
-	ctx = context.WithoutCancel(ctx)
-	r := a.c.r
-	key := mdl.Key(a.old.Database, a.old.Name)
-	if !slices.Contains(a.c.held, key) {
-		if err := a.c.lock(ctx, key); err != nil {
-			r.Log.Error("removing an unfinished index", "table", a.old.Name, "error", err)
-			return
-		}
-	}
-	a.old = writeOnly
-	if err := a.publish(ctx, withoutUnfinished(writeOnly)); err != nil {
-		r.Log.Error("removing an unfinished index", "table", a.old.Name, "error", err)
-		return
-	}
-	a.c.unlock(key)
-	r.finish(ctx, jobs...)
 }
 
 // findColumn is the column that a clause means, by its position in t: the one

@@ -39,20 +39,24 @@ func (c *change) codec(t *schema.Table) (*table.Codec, error) {
 	return codec, nil
 }
 
-// backfill makes the entries of an index for the rows that there are.
-func (a *alteration) backfill(ctx context.Context, t *schema.Table, id schema.IndexID, live bool) error {
-	codec, err := a.c.codec(t)
+// backfill makes the entries of the new indexes for the rows that there are;
+// nobody else uses the table.
+func (a *alteration) backfill(ctx context.Context) error {
+	codec, err := a.c.codec(a.t)
 	if err != nil {
 		return err
 	}
-	name := indexByID(t, id).Name
-	a.c.state("creating index " + name)
-	return backfill.Run(ctx, a.c.r.Store, codec, id, backfill.Options{Exclusive: !live, Progress: func(_ []byte, rows int64) error {
-		a.c.state(fmt.Sprintf("creating index %s: %d rows", name, rows))
-		a.c.r.step("backfill chunk")
+	a.c.state("creating index")
+	r := a.c.r
+	return backfill.Run(ctx, r.Store, codec, backfill.Options{Memory: lockedSort, TempDir: r.TempDir, Progress: func(rows int64) error {
+		a.c.state(fmt.Sprintf("creating index: %d rows", rows))
+		r.step("backfill chunk")
 		return context.Cause(ctx)
-	}})
+	}}, a.build...)
 }
+
+// lockedSort is the memory for entries while others wait for the table.
+const lockedSort = 128 << 20
 
 // indexError gives the failure of an index its MySQL number.
 func (a *alteration) indexError(err error) error {

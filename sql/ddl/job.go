@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -123,7 +124,9 @@ func (r *Runner) deleteData(ctx context.Context, j job) error {
 		return err
 	}
 	if j.index != schema.PrimaryIndexID {
-		return nil
+		// Of a build that was not taken back.
+		_, err := r.Store.DeleteRange(ctx, table.ChangesSpan(j.table, j.index))
+		return err
 	}
 	r.Codecs.Forget(j.table)
 	if err := stats.Remove(ctx, r.Store, j.table); err != nil {
@@ -143,6 +146,9 @@ func (r *Runner) jobs(ctx context.Context) ([]job, error) {
 	var out []job
 	var bad error
 	_, err = scan.Visit(ctx, func(k, _ []byte) bool {
+		if k[len(jobPrefix)] == 'b' {
+			return true // see Build
+		}
 		j, ok := parseJob(k)
 		if !ok {
 			bad = fmt.Errorf("%w: schema change record %x", storage.ErrCorruption, k)
@@ -160,6 +166,9 @@ func (r *Runner) jobs(ctx context.Context) ([]job, error) {
 func (r *Runner) Resume(ctx context.Context) error {
 	jobs, err := r.jobs(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.resumeBuilds(ctx); err != nil {
 		return err
 	}
 	if err := r.removeUnfinished(ctx); err != nil {
@@ -182,13 +191,15 @@ func (r *Runner) Resume(ctx context.Context) error {
 	return r.writeJobs(ctx, jobs, true)
 }
 
-// removeUnfinished takes all indexes that are not public out of the catalog.
-// Their jobs exist since before the index did.
+// removeUnfinished takes all indexes out of the catalog that are neither public
+// nor belong to a build that will be continued. Their jobs exist since before
+// the index did.
 func (r *Runner) removeUnfinished(ctx context.Context) error {
 	return r.Catalog.Change(ctx, func(ch *catalog.Change) error {
 		for _, d := range ch.Base.Databases() {
 			for _, t := range ch.Base.Tables(d.Name) {
-				if n := withoutUnfinished(t); n != nil {
+				ids := slices.DeleteFunc(unfinishedIndexes(t), func(x schema.IndexID) bool { return r.isContinued(t.ID, x) })
+				if n := without(t, ids); n != nil {
 					ch.PutTable(n)
 				}
 			}
@@ -200,13 +211,23 @@ func (r *Runner) removeUnfinished(ctx context.Context) error {
 // withoutUnfinished is t with its public indexes only; nil when it has no
 // others.
 func withoutUnfinished(t *schema.Table) *schema.Table {
-	n := t.Clone()
-	n.Indexes = n.Indexes[:0]
-	for _, x := range t.Indexes {
-		if x.State == schema.IndexPublic {
-			n.Indexes = append(n.Indexes, x)
+	return without(t, unfinishedIndexes(t))
+}
+
+func unfinishedIndexes(t *schema.Table) (ids []schema.IndexID) {
+	for i := range t.Indexes {
+		if x := &t.Indexes[i]; x.State != schema.IndexPublic {
+			ids = append(ids, x.ID)
 		}
 	}
+	return ids
+}
+
+// without is t without some indexes and what only they need; nil when it has
+// none of them.
+func without(t *schema.Table, ids []schema.IndexID) *schema.Table {
+	n := t.Clone()
+	n.Indexes = slices.DeleteFunc(n.Indexes, func(x schema.Index) bool { return slices.Contains(ids, x.ID) })
 	if len(n.Indexes) == len(t.Indexes) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -20,7 +21,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Config is what a Runner works on. All fields but Log are needed.
+// Config is what a Runner works on. All fields up to Sequences are needed.
 type Config struct {
 	Store     storage.Store
 	Catalog   *catalog.Catalog
@@ -28,6 +29,13 @@ type Config struct {
 	Codecs    *source.Codecs
 	Sequences *table.Sequences
 	Log       *slog.Logger
+	// TempDir is the directory of temporary files, "" for the system's.
+	TempDir string
+	// Rows estimates the rows of a table, for the progress of builds; nil for 0.
+	Rows func(t *schema.Table) float64
+	// BuildRate is how many rows an index build reads in a second at most, 0 for
+	// as many as leave others half of the time. nil for 0.
+	BuildRate func() int64
 }
 
 // Env is what a schema change needs to know of the session that asks for it.
@@ -54,6 +62,8 @@ type Env struct {
 	// may be nil.
 	Warn     func(sqlerr.Warning)
 	SetState func(string)
+	// Statement is the text of the statement.
+	Statement string
 }
 
 // Runner runs schema changes. Its methods may be called concurrently.
@@ -66,6 +76,28 @@ type Runner struct {
 	// they do.
 	temporary bool
 	parsers   *parser.Pool // of expressions in definitions
+
+	builds     builds
+	unfinished []*Build // see Resume
+	// running ends with Close, which waits for background.
+	running    context.Context
+	stop       context.CancelFunc
+	background sync.WaitGroup
+	runRows    int // of a run of a build, for tests; 0 for what the table asks for
+}
+
+func (r *Runner) rows(t *schema.Table) int64 {
+	if r.Rows == nil {
+		return 0
+	}
+	return int64(r.Rows(t))
+}
+
+func (r *Runner) rate() int64 {
+	if r.BuildRate == nil {
+		return 0
+	}
+	return r.BuildRate()
 }
 
 // New makes a Runner.
@@ -73,7 +105,15 @@ func New(cfg Config) *Runner {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{Config: cfg, step: func(string) {}, now: time.Now, parsers: parser.NewPool()}
+	r := &Runner{Config: cfg, step: func(string) {}, now: time.Now, parsers: parser.NewPool()}
+	r.running, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// Close ends what goes on in the background.
+func (r *Runner) Close() {
+	r.stop()
+	r.background.Wait()
 }
 
 // Run runs one schema change. The caller's transaction has ended. affected is

@@ -30,10 +30,25 @@ type Backup struct {
 	Error                         string
 }
 
+// IndexBuild is the making of indexes on a table in use.
+type IndexBuild struct {
+	ID              uint64
+	Database, Table string
+	Indexes         []string
+	Statement       string
+	State           string
+	Rows, Estimate  int64
+	Started         time.Time
+	Ended           *time.Time // nil: it runs
+	Resumed         int
+	Error           string
+}
+
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
 		newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups),
+		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
@@ -100,6 +115,22 @@ func streamConsumers(q *query) error {
 		}
 		if err := q.emit(c.Name, c.Database, c.Table, c.Seq, uint64(c.Ordinal), time.UnixMicro(c.At), c.LagSeconds, state); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func indexBuilds(q *query) error {
+	for _, b := range q.server.IndexBuilds() {
+		var ended any
+		if b.Ended != nil {
+			ended = *b.Ended
+		}
+		for _, name := range b.Indexes {
+			err := q.emit(b.ID, b.Database, b.Table, name, b.State, uint64(b.Rows), uint64(max(b.Rows, b.Estimate)), b.Started, ended, uint64(b.Resumed), b.Statement, orNull(b.Error))
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -75,6 +75,8 @@ type Server interface {
 	Loads() ([]Load, error)
 	// Backups are the last BACKUP statements, oldest first.
 	Backups() []Backup
+	// IndexBuilds are those that run and the last that have ended, oldest first.
+	IndexBuilds() []IndexBuild
 	// Expiries are the last removals of expired rows, oldest first.
 	Expiries() []Expiry
 }

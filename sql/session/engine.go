@@ -79,6 +79,7 @@ type Engine struct {
 	bulkTurns    sync.Map // schema.TableID to chan struct{}
 	expiry       expiryJob
 	backups      backupJobs
+	builds       buildJobs
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -115,7 +116,8 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	e.loadPersisted()
 	e.globals.onChange = cfg.OnGlobal
 	e.stats = stats.New(cfg.Store, e.codecs)
-	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log})
+	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, Rows: e.stats.TableRows,
+		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }})
 	e.info = infoschema.New((*introspection)(e))
 	e.backups.stage = cfg.BackupStage
 	e.expiry.engine, e.expiry.started = e, map[schema.TableID]time.Time{}
@@ -133,6 +135,8 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 // stays open.
 func (e *Engine) Close(ctx context.Context) error {
 	e.expiry.stop()
+	e.builds.stop()
+	e.ddl.Close()
 	return e.sequences.Save(ctx)
 }
 

@@ -50,6 +50,7 @@ func own() []*Def {
 		integer("innodb_flush_log_at_trx_commit", ScopeGlobal, 0, 2, 1),
 		integer("sqlots_query_memory_limit", ScopeBoth, 1<<20, 1<<62, 1<<30),
 		boolean("sqlots_ttl_job_enable", ScopeGlobal, true, true),
+		integer("sqlots_index_build_rate", ScopeGlobal, 0, 1<<40, 0),
 		boolean("sqlots_show_expired", ScopeSession, true, false),
 		boolean("sqlots_load_strict", ScopeSession, true, false),
 		integer("sqlots_load_rejects", ScopeSession, 0, 10000, 0),

@@ -209,8 +209,12 @@ func (b *bulkLoader) ingest(ctx context.Context, paths []string) (uint64, error)
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
 	s.started.Store(seq)
-	s.images.touch(nil, seq)
-	s.filters.touch(nil)
+	for _, r := range b.all() {
+		if r.last != nil {
+			s.images.touchSpan(r.first, r.last)
+			s.filters.touchSpan(r.first, r.last)
+		}
+	}
 	// A cancelled ingestion could stop half-way through Pebble's steps.
 	if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))

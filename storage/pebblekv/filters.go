@@ -1,6 +1,7 @@
 package pebblekv
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 	"math/bits"
@@ -170,6 +171,21 @@ func (m *filters) touch(batch *pebble.Batch) {
 		default:
 			m.dropAll()
 			return
+		}
+	}
+}
+
+// touchSpan is touch for a run of keys from first to last.
+func (m *filters) touchSpan(first, last []byte) {
+	by := m.by.Load()
+	if by == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for g := range *by {
+		if bytes.Compare(g[:], last) <= 0 && (bytes.HasPrefix(first, g[:]) || bytes.Compare(first, g[:]) < 0) {
+			m.set(g, nil)
 		}
 	}
 }

@@ -155,6 +155,16 @@ func (m *images) touch(batch *pebble.Batch, seq uint64) {
 	}
 }
 
+// touchSpan is touch for a run of keys from first to last that may all change.
+func (m *images) touchSpan(first, last []byte) {
+	if m.count.Load() == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dropSpan(first, append(bytes.Clone(last), 0))
+}
+
 // note adds a change to the image of its group; mu is held.
 func (m *images) note(key, value []byte, seq uint64) {
 	if len(key) < groupLen {

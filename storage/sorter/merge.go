@@ -165,7 +165,7 @@ func merge(cs []*cursor, fn func(key, val []byte) error) error {
 		c := h[0]
 		if several {
 			if last != nil && bytes.Equal(last, c.key) {
-				return ErrDuplicate
+				return duplicate(c.key, c.val)
 			}
 			last = append(last[:0], c.key...)
 		}

@@ -20,7 +20,7 @@ type orderer struct {
 const fewPairs = 64
 
 // order sorts pairs whose keys have their first common bytes in common.
-// ErrDuplicate when two are equal.
+// A DuplicateError when two are equal.
 func (o *orderer) order(pairs []pair, common int) error {
 	if len(pairs) < 2 {
 		return nil
@@ -76,7 +76,7 @@ func (o *orderer) equal(pairs []pair, skip int) error {
 	slices.SortFunc(pairs, func(x, y pair) int { return bytes.Compare(c.key(x), c.key(y)) })
 	for i := 1; i < len(pairs); i++ {
 		if bytes.Equal(c.key(pairs[i-1]), c.key(pairs[i])) {
-			return ErrDuplicate
+			return duplicate(c.key(pairs[i]), c.val(pairs[i]))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sorter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +10,21 @@ import (
 	"sync/atomic"
 )
 
-// ErrDuplicate: two keys of a group are equal.
+// ErrDuplicate: two keys of a group are equal (see DuplicateError).
 var ErrDuplicate = errors.New("duplicate key in a sorted run")
+
+// DuplicateError is the ErrDuplicate of one key, with one of its values.
+type DuplicateError struct{ Key, Value []byte }
+
+// Error implements error.
+func (e *DuplicateError) Error() string { return fmt.Sprintf("%v: %x", ErrDuplicate, e.Key) }
+
+// Is makes errors.Is(err, ErrDuplicate) true.
+func (e *DuplicateError) Is(target error) bool { return target == ErrDuplicate }
+
+func duplicate(key, val []byte) error {
+	return &DuplicateError{Key: bytes.Clone(key), Value: bytes.Clone(val)}
+}
 
 // Options shape a Sorter.
 type Options struct {

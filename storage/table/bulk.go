@@ -29,7 +29,8 @@ type BulkOptions struct {
 // Bulk adds many rows to a table in one atomic step: rows and index entries are
 // sorted, in memory or through temporary files, and handed to the store as
 // sorted runs. The caller excludes writers of the table from the first Add to
-// the end of Finish. It belongs to one goroutine.
+// the end of Finish; none of its indexes is being built. It belongs to one
+// goroutine.
 type Bulk struct {
 	store storage.Store
 	w     *Writer
@@ -50,9 +51,7 @@ func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
 	b := &Bulk{store: store, w: c.NewWriter(nil, store.Caps())}
 	b.spaces = append(b.spaces, schema.PrimaryIndexID)
 	for _, x := range c.Indexes {
-		if isWritten(x) {
-			b.spaces = append(b.spaces, x.Desc.ID)
-		}
+		b.spaces = append(b.spaces, x.Desc.ID)
 	}
 	b.spaces = append(b.spaces, CellIndexID)
 	slices.Sort(b.spaces)
@@ -66,7 +65,7 @@ func (b *Bulk) Rows() int { return b.rows }
 // Add collects a row; limits are checked (storage.LimitError).
 func (b *Bulk) Add(row []value.Datum) error {
 	w := b.w
-	if err := w.encode(&w.new, row, true, isWritten); err != nil {
+	if err := w.encode(&w.new, row, true, always); err != nil {
 		return err
 	}
 	if err := w.check(&w.new, row); err != nil {

@@ -268,12 +268,12 @@ func runModel(t *testing.T, r *rand.Rand, store storage.Store, tab *schema.Table
 	}
 	checkModel(t, store, c, m)
 	// Build the indexes again, both ways.
-	for _, exclusive := range []bool{false, true} {
+	for _, runRows := range []int{7, 0} {
 		for _, x := range tab.Indexes {
 			if _, err := store.DeleteRange(ctx, table.IndexSpan(tab.ID, x.ID)); err != nil {
 				t.Fatal(err)
 			}
-			err := backfill.Run(ctx, store, c, x.ID, backfill.Options{Exclusive: exclusive, ChunkRows: 7, SortBytes: 300})
+			err := backfill.Run(ctx, store, c, backfill.Options{RunRows: runRows, Memory: 300}, x.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -405,8 +405,8 @@ func TestScrubFindsDamage(t *testing.T) {
 }
 
 func TestBackfillDuplicate(t *testing.T) {
-	for _, exclusive := range []bool{false, true} {
-		for _, sortBytes := range []int{0, 100} {
+	for _, runRows := range []int{10, 0} {
+		for _, memory := range []int64{0, 100} {
 			store := memkv.New(memkv.Options{})
 			tab := &schema.Table{ID: 5, Database: "d", Name: "t", Columns: []schema.Column{{ID: 1, Name: "id", Type: bigint()}, {ID: 2, Name: "v", Type: bigint()}},
 				PrimaryKey: []schema.KeyPart{{Column: 1}}}
@@ -422,12 +422,12 @@ func TestBackfillDuplicate(t *testing.T) {
 				t.Fatal(err)
 			}
 			tab = tab.Clone()
-			tab.Indexes = []schema.Index{{ID: 1, Name: "x", Unique: true, Parts: []schema.KeyPart{{Column: 2}}, State: schema.IndexWriteOnly}}
+			tab.Indexes = []schema.Index{{ID: 1, Name: "x", Unique: true, Parts: []schema.KeyPart{{Column: 2}}, State: schema.IndexBuilding}}
 			c, _ = table.NewCodec(tab, nil)
-			err := backfill.Run(ctx, store, c, 1, backfill.Options{Exclusive: exclusive, ChunkRows: 10, SortBytes: sortBytes})
+			err := backfill.Run(ctx, store, c, backfill.Options{RunRows: runRows, Memory: memory}, 1)
 			dup, ok := errors.AsType[*table.DuplicateError](err)
 			if !ok || dup.Entry(nil) != "0" || dup.KeyName() != "x" {
-				t.Fatalf("exclusive %v: %v", exclusive, err)
+				t.Fatalf("runs of %d: %v", runRows, err)
 			}
 		}
 	}

@@ -145,6 +145,7 @@ type entryAt struct {
 	x              *Index
 	start, val, at int // start of key, start of value, end of value
 	unique         bool
+	building       bool // it is not written, its change is noted
 }
 
 func (m *image) rowKey() []byte             { return m.buf[:m.key:m.key] }
@@ -206,7 +207,8 @@ func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x
 }
 
 func (w *Writer) encodeEntry(m *image, x *Index, row []value.Datum) {
-	e := entryAt{x: x, start: len(m.buf), unique: x.IsUniqueEntry(row)}
+	e := entryAt{x: x, start: len(m.buf), building: x.IsBuilding()}
+	e.unique = !e.building && x.IsUniqueEntry(row)
 	m.buf, e.val = x.AppendEntry(m.buf, &w.b, m.buf[:m.key], row)
 	e.at = len(m.buf)
 	m.entries = append(m.entries, e)
@@ -238,6 +240,9 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 	}
 	for i := range m.entries {
 		e := &m.entries[i]
+		if e.building {
+			continue // the build fails, not the writer
+		}
 		if err := w.checkPair(e.val-e.start, e.at-e.val); err != nil {
 			return err
 		}
@@ -255,9 +260,6 @@ func (w *Writer) checkPair(key, val int) error {
 	return nil
 }
 
-// isWritten: entries are added in these states.
-func isWritten(x *Index) bool { return x.Desc.State != schema.IndexDeleteOnly }
-
 func always(*Index) bool { return true }
 
 // maxRaces bounds how often an insertion starts again because the row that was
@@ -267,7 +269,7 @@ const maxRaces = 100
 // Insert adds a row. When a unique key is violated nothing is written and the
 // conflict, with the stored row under lock, is returned.
 func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, error) {
-	if err := w.encode(&w.new, row, true, isWritten); err != nil {
+	if err := w.encode(&w.new, row, true, always); err != nil {
 		return nil, err
 	}
 	if err := w.check(&w.new, row); err != nil {
@@ -399,7 +401,7 @@ func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 	}
 	for i := range m.entries {
 		if e := &m.entries[i]; !e.unique {
-			if err := w.txn.Put(m.entryKey(e), m.entryVal(e)); err != nil {
+			if err := w.putEntry(e); err != nil {
 				return err
 			}
 		}
@@ -490,7 +492,7 @@ func (w *Writer) Update(ctx context.Context, old, row []value.Datum) error {
 	if err := w.encode(&w.old, old, false, touched); err != nil {
 		return err
 	}
-	if err := w.encode(&w.new, row, true, func(x *Index) bool { return isWritten(x) && touched(x) }); err != nil {
+	if err := w.encode(&w.new, row, true, touched); err != nil {
 		return err
 	}
 	if err := w.check(&w.new, row); err != nil {
@@ -592,17 +594,17 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 		if m.find(o.x, w.old.entryKey(o)) != nil {
 			continue
 		}
-		if err := w.deleteEntry(ctx, o); err != nil {
+		if err := w.deleteEntry(o); err != nil {
 			return err
 		}
 	}
 	for i := range m.entries {
 		e := &m.entries[i]
 		o := w.old.find(e.x, m.entryKey(e))
-		if e.unique && o == nil || o != nil && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) && e.x.Desc.State == schema.IndexPublic {
+		if e.unique && o == nil || o != nil && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) {
 			continue // inserted already, or unchanged
 		}
-		if err := w.txn.Put(m.entryKey(e), m.entryVal(e)); err != nil {
+		if err := w.putEntry(e); err != nil {
 			return err
 		}
 	}
@@ -629,7 +631,7 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 		return err
 	}
 	for i := range w.old.entries {
-		if err := w.deleteEntry(ctx, &w.old.entries[i]); err != nil {
+		if err := w.deleteEntry(&w.old.entries[i]); err != nil {
 			return err
 		}
 	}
@@ -639,28 +641,20 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 	return nil
 }
 
-// deleteEntry removes an entry of w.old. While a unique index is built, a key
-// may hold the entry of another row with the same values: the build has not
-// yet come to see the duplicate. That entry must stay.
-func (w *Writer) deleteEntry(ctx context.Context, e *entryAt) error {
-	key := w.old.entryKey(e)
-	if e.unique && e.x.Desc.State != schema.IndexPublic {
-		locked, err := w.txn.Lock(ctx, [][]byte{key}, storage.LockOptions{})
-		if err != nil {
-			return err
-		}
-		if locked[0].Value == nil {
-			return nil
-		}
-		row, err := e.x.AppendRowKey(nil, key, locked[0].Value)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(row, w.old.rowKey()) {
-			return nil
-		}
+// putEntry writes an entry of w.new.
+func (w *Writer) putEntry(e *entryAt) error {
+	if e.building {
+		return w.noteChange(e.x, w.new.entryKey(e), w.new.rowKey())
 	}
-	return w.txn.Delete(key)
+	return w.txn.Put(w.new.entryKey(e), w.new.entryVal(e))
+}
+
+// deleteEntry removes an entry of w.old.
+func (w *Writer) deleteEntry(e *entryAt) error {
+	if e.building {
+		return w.noteChange(e.x, w.old.entryKey(e), w.old.rowKey())
+	}
+	return w.txn.Delete(w.old.entryKey(e))
 }
 
 // Duplicate is the error of a row whose entry in a unique index exists for

@@ -1,0 +1,474 @@
+package ddl
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sqlots/sqlots/index/backfill"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// Build is the making of indexes while their table is in use: it is recorded in
+// the store from its start to its end, so that a server that finds it at its
+// start goes on with it.
+//
+//	01 'j' 'b' table (4 bytes BE)   buildRecord as JSON
+type Build struct {
+	r     *Runner
+	table schema.TableID
+	rec   buildRecord
+	// owner holds the schema-change lock of a build that Resume has found.
+	owner  mdl.Owner
+	status *BuildStatus
+}
+
+// buildRecord is what is stored of a Build.
+type buildRecord struct {
+	Indexes   []schema.IndexID `json:"indexes"`
+	Statement string           `json:"statement,omitempty"`
+	Started   int64            `json:"started"` // microseconds since 1970
+	// Filled: what is left are the changes of writers.
+	Filled bool `json:"filled,omitempty"`
+	// Position is where to go on filling, after so many Rows.
+	Position []byte `json:"position,omitempty"`
+	Rows     int64  `json:"rows"`
+	Estimate int64  `json:"estimate"`
+	// Resumed counts the starts of the server that found the build.
+	Resumed int `json:"resumed,omitempty"`
+}
+
+// States of a build, as users see them.
+const (
+	buildStarting  = "starting"
+	buildFilling   = "backfill"
+	buildMerging   = "merge"
+	buildReady     = "ready" // waits for the table, to become public
+	buildPublic    = "public"
+	buildUndoing   = "rolling back"
+	buildUndone    = "rolled back"
+	buildSuspended = "suspended" // the server stops
+)
+
+// Rows of a run: a sixth of the table, so that the runs need no compaction, in
+// these bounds.
+const (
+	minRunRows = 250_000
+	maxRunRows = 16_000_000
+	runShare   = 6
+)
+
+// A build asks for the table when a merge found fewer changes than mergeEnough,
+// or after mergePasses.
+const (
+	mergeEnough = 1000
+	mergePasses = 30
+)
+
+func buildKey(t schema.TableID) []byte {
+	return binary.BigEndian.AppendUint32(append(append([]byte(nil), jobPrefix...), 'b'), uint32(t))
+}
+
+func (b *Build) encode() []byte {
+	out, err := json.Marshal(b.rec)
+	if err != nil {
+		panic(err) // plain fields
+	}
+	return out
+}
+
+// put writes the record, or removes it.
+func (b *Build) put(ctx context.Context, del bool) error {
+	txn, err := b.r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	if del {
+		err = txn.Delete(buildKey(b.table))
+	} else {
+		err = txn.Put(buildKey(b.table), b.encode())
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("recording an index build: %w", err)
+	}
+	return nil
+}
+
+// end forgets a build whose indexes are public or gone; with the indexes it
+// deletes their entries, and in any case the changes that writers have noted.
+func (b *Build) end(ctx context.Context, entries bool) error {
+	ctx = storage.FreeingSpace(context.WithoutCancel(ctx))
+	for _, id := range b.rec.Indexes {
+		if entries {
+			if _, err := b.r.Store.DeleteRange(ctx, indexSpan(b.table, id)); err != nil {
+				return err
+			}
+		}
+		if _, err := b.r.Store.DeleteRange(ctx, table.ChangesSpan(b.table, id)); err != nil {
+			return err
+		}
+	}
+	b.r.step("before job end")
+	return b.put(ctx, true)
+}
+
+// addOnline adds indexes while the table is written to. The table is taken
+// alone only to publish that they are being built, and that they are there.
+func (a *alteration) addOnline(ctx context.Context) error {
+	r := a.c.r
+	b := &Build{r: r, table: a.old.ID, rec: buildRecord{Indexes: a.build, Statement: a.c.env.Statement, Started: r.now().UnixMicro(), Estimate: r.rows(a.old)}}
+	building := a.t.Clone()
+	for _, id := range a.build {
+		indexByID(building, id).State = schema.IndexBuilding
+	}
+	b.status = r.builds.add(b, building)
+	// The new descriptor allows what is being built: it is checked before.
+	if _, err := a.c.codec(building); err != nil {
+		b.status.end(buildUndone, err)
+		return err
+	}
+	err := b.put(ctx, false)
+	if err == nil {
+		err = a.c.lock(ctx, mdl.Key(a.old.Database, a.old.Name))
+	}
+	if err == nil {
+		r.step("before building")
+		err = a.publish(ctx, building)
+	}
+	if err != nil {
+		b.status.end(buildUndone, err)
+		return errors.Join(err, b.put(ctx, true))
+	}
+	a.c.unlock(mdl.Key(a.old.Database, a.old.Name))
+	r.step("building")
+	return b.run(ctx, a.c)
+}
+
+// run takes the build to its end, or back. When the server stops, all stays for
+// the next start.
+func (b *Build) run(ctx context.Context, c *change) error {
+	err := b.fill(ctx, c)
+	if err == nil {
+		err = b.publish(ctx, c)
+	}
+	if err == nil {
+		b.status.end(buildPublic, nil)
+		c.release()
+		b.r.step("after publish")
+		if err := b.end(ctx, false); err != nil {
+			b.r.Log.Error("ending an index build", "table", b.table, "error", err)
+		}
+		return nil
+	}
+	var dup *table.DuplicateError
+	if errors.As(err, &dup) {
+		err = c.duplicate(dup)
+	}
+	if isShutdown(ctx, err) {
+		b.status.end(buildSuspended, nil)
+		return err
+	}
+	b.status.set(buildUndoing)
+	if terr := b.takeBack(ctx, c); terr != nil {
+		// Writers go on noting changes, which costs time but is right.
+		b.r.Log.Error("removing an unfinished index", "table", b.table, "error", terr)
+	}
+	b.status.end(buildUndone, err)
+	return err
+}
+
+func isShutdown(ctx context.Context, err error) bool {
+	down := sqlerr.ServerShutdown()
+	return errors.Is(err, down) || ctx.Err() != nil && errors.Is(context.Cause(ctx), down) || errors.Is(err, storage.ErrClosed)
+}
+
+// descriptor is the table as it is now.
+func (b *Build) descriptor() (*schema.Table, error) {
+	t := b.r.Catalog.Snapshot().TableByID(b.table)
+	if t == nil {
+		return nil, sqlerr.Internal("table %d is gone while its index is built", b.table)
+	}
+	return t, nil
+}
+
+func (b *Build) builder(ctx context.Context, c *change) (*backfill.Build, error) {
+	t, err := b.descriptor()
+	if err != nil {
+		return nil, err
+	}
+	codec, err := c.codec(t)
+	if err != nil {
+		return nil, err
+	}
+	r := b.r
+	runRows := int(min(max(b.rec.Estimate/runShare, minRunRows), maxRunRows))
+	if r.runRows > 0 {
+		runRows = r.runRows
+	}
+	return backfill.New(r.Store, codec, b.rec.Indexes, backfill.Options{
+		RunRows: runRows, TempDir: r.TempDir, Pace: &backfill.Pacer{Rate: r.rate, Seq: r.Store.Seq},
+		Checkpoint: func(position []byte, rows int64) (key, val []byte) {
+			b.rec.Position, b.rec.Rows, b.rec.Filled = position, rows, position == nil
+			return buildKey(b.table), b.encode()
+		},
+		Progress: func(rows int64) error {
+			b.status.progress(rows)
+			c.state(fmt.Sprintf("creating index: %d of about %d rows", rows, max(rows, b.rec.Estimate)))
+			r.step("backfill chunk")
+			return context.Cause(ctx)
+		}})
+}
+
+// fill makes the entries, and follows the writers until few changes are left.
+func (b *Build) fill(ctx context.Context, c *change) error {
+	build, err := b.builder(ctx, c)
+	if err != nil {
+		return err
+	}
+	b.status.set(buildFilling)
+	if !b.rec.Filled {
+		if err := build.Fill(ctx, b.rec.Position, b.rec.Rows); err != nil {
+			return err
+		}
+	}
+	b.status.set(buildMerging)
+	c.state("creating index: merging changes")
+	b.r.step("filled")
+	for range mergePasses {
+		merged, left, err := build.Merge(ctx)
+		if err != nil {
+			return err
+		}
+		b.r.step("merged")
+		if merged+left < mergeEnough {
+			break
+		}
+	}
+	return nil
+}
+
+// publish takes the table alone, merges what is left and makes the indexes
+// public.
+func (b *Build) publish(ctx context.Context, c *change) error {
+	b.status.set(buildReady)
+	if err := b.lock(ctx, c); err != nil {
+		return err
+	}
+	build, err := b.builder(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := build.MergeAll(ctx); err != nil {
+		return err
+	}
+	b.r.step("before publish")
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return c.publish(ctx, func(ch *catalog.Change) error {
+		n := ch.Base.TableByID(b.table).Clone()
+		for _, id := range b.rec.Indexes {
+			indexByID(n, id).State = schema.IndexPublic
+		}
+		n.Version++
+		ch.PutTable(n)
+		return nil
+	})
+}
+
+// lock takes the table alone; one that goes on by itself waits as long as it
+// takes.
+func (b *Build) lock(ctx context.Context, c *change) error {
+	t, err := b.descriptor()
+	if err != nil {
+		return err
+	}
+	key := mdl.Key(t.Database, t.Name)
+	if slices.Contains(c.held, key) {
+		return nil
+	}
+	for {
+		err := c.lock(ctx, key)
+		if err == nil || b.owner == 0 || !errors.Is(err, mdl.ErrTimeout) {
+			return err
+		}
+	}
+}
+
+// undoWait is how long a statement waits for the table before it leaves the
+// removal of what it has built to the background.
+const undoWait = time.Second
+
+// takeBack removes the indexes, with all that was built.
+func (b *Build) takeBack(ctx context.Context, c *change) error {
+	ctx = storage.FreeingSpace(context.WithoutCancel(ctx))
+	t, err := b.descriptor()
+	if err != nil {
+		return err
+	}
+	if key := mdl.Key(t.Database, t.Name); !slices.Contains(c.held, key) {
+		c.env.LockTimeout = undoWait
+		err := c.lock(ctx, key)
+		if errors.Is(err, mdl.ErrTimeout) {
+			c.release()
+			b.r.background.Go(func() { b.takeBackLater(t) })
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.remove(ctx, c)
+}
+
+// takeBackLater is takeBack once the table is free.
+func (b *Build) takeBackLater(t *schema.Table) {
+	ctx := b.r.running
+	c := b.r.change(&Env{Owner: mdl.Owner(b.status.ID | 1<<60), LockTimeout: 24 * time.Hour})
+	defer c.release()
+	err := c.lock(ctx, changeKey(t.Database, t.Name), mdl.Key(t.Database, t.Name))
+	if err == nil {
+		err = b.remove(ctx, c)
+	}
+	if err != nil && ctx.Err() == nil {
+		b.r.Log.Error("removing an unfinished index", "table", b.table, "error", err)
+	}
+}
+
+// remove takes the indexes out of the table, which is held alone, and deletes
+// what was built.
+func (b *Build) remove(ctx context.Context, c *change) error {
+	b.r.step("before take back")
+	err := c.publish(ctx, func(ch *catalog.Change) error {
+		if t := ch.Base.TableByID(b.table); t != nil {
+			if n := without(t, b.rec.Indexes); n != nil {
+				ch.PutTable(n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.r.step("taken back")
+	err = b.end(ctx, true)
+	c.release()
+	return err
+}
+
+// Unfinished are the builds that Resume has found. Each is to be run once.
+func (r *Runner) Unfinished() []*Build { return r.unfinished }
+
+// ID is the number of the build.
+func (b *Build) ID() uint64 { return b.status.ID }
+
+// Statement is the text of the statement that asked for the build.
+func (b *Build) Statement() string { return b.rec.Statement }
+
+// Database is that of the table.
+func (b *Build) Database() string { return b.status.Database }
+
+// Continue runs a build that Resume has found to its end, as Run does: KILL and
+// duplicates take it back. Of the environment only SetState and Types are
+// looked at.
+func (b *Build) Continue(ctx context.Context, env Env) error {
+	env.Owner, env.LockTimeout = b.owner, time.Hour
+	c := b.r.change(&env)
+	t, err := b.descriptor()
+	if err != nil {
+		return err
+	}
+	c.held = append(c.held, changeKey(t.Database, t.Name))
+	defer c.release()
+	return b.run(ctx, c)
+}
+
+// resumeBuilds brings the builds in order that the last server has left: those
+// whose indexes are still being built will be continued, and hold their tables
+// against other schema changes from now on.
+func (r *Runner) resumeBuilds(ctx context.Context) error {
+	list, err := r.storedBuilds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		t := r.Catalog.Snapshot().TableByID(b.table)
+		building := 0
+		entries := true
+		for _, id := range b.rec.Indexes {
+			if t == nil {
+				continue
+			}
+			if x := indexByID(t, id); x != nil {
+				entries = x.State != schema.IndexPublic
+				if x.State == schema.IndexBuilding {
+					building++
+				}
+			}
+		}
+		if building != len(b.rec.Indexes) {
+			if err := b.end(ctx, entries); err != nil {
+				return fmt.Errorf("ending an index build of table %d: %w", b.table, err)
+			}
+			continue
+		}
+		b.rec.Resumed++
+		if err := b.put(ctx, false); err != nil {
+			return err
+		}
+		b.status = r.builds.add(b, t)
+		b.owner = mdl.Owner(b.status.ID | 1<<60)
+		if err := r.Locks.Exclusive(ctx, b.owner, changeKey(t.Database, t.Name), time.Minute); err != nil {
+			return err
+		}
+		r.unfinished = append(r.unfinished, b)
+		r.Log.Info("continuing an index build", "table", t.Database+"."+t.Name, "rows", b.rec.Rows)
+	}
+	return nil
+}
+
+func (r *Runner) storedBuilds(ctx context.Context) ([]*Build, error) {
+	prefix := buildKey(0)[:len(jobPrefix)+1]
+	end := append([]byte(nil), prefix...)
+	end[len(end)-1]++
+	scan, err := r.Store.Latest().Scan(ctx, storage.Span{Start: prefix, End: end}, storage.ScanOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	var out []*Build
+	var bad error
+	_, err = scan.Visit(ctx, func(k, v []byte) bool {
+		b := &Build{r: r}
+		if len(k) != len(prefix)+4 {
+			bad = fmt.Errorf("%w: index build at %x", storage.ErrCorruption, k)
+			return false
+		}
+		b.table = schema.TableID(binary.BigEndian.Uint32(k[len(prefix):]))
+		if bad = json.Unmarshal(v, &b.rec); bad != nil {
+			bad = fmt.Errorf("%w: index build at %x: %w", storage.ErrCorruption, k, bad)
+			return false
+		}
+		out = append(out, b)
+		return true
+	})
+	return out, errors.Join(err, bad)
+}
+
+// isContinued reports whether an index belongs to a build that will go on.
+func (r *Runner) isContinued(t schema.TableID, x schema.IndexID) bool {
+	return slices.ContainsFunc(r.unfinished, func(b *Build) bool { return b.table == t && slices.Contains(b.rec.Indexes, x) })
+}
