@@ -2,22 +2,45 @@ package pebblekv
 
 import (
 	"bytes"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 )
 
-// change is what a commit did to a key.
+// change is what a commit did to a key. It is small, as nodes of the set are
+// copied when readers hold them.
 type change struct {
-	key   []byte
-	value []byte // nil: the key was deleted
-	seq   uint64
+	mem      *byte // the key, and the value behind it
+	keyLen   uint32
+	valueLen int32 // negative: the key was deleted
+	seq      uint64
 }
 
-// changeOverhead is the memory of a change beside key and value.
-const changeOverhead = 96
+// changeAt is a place in the order of changes.
+func changeAt(key []byte, seq uint64) change {
+	return change{mem: unsafe.SliceData(key), keyLen: uint32(len(key)), valueLen: -1, seq: seq}
+}
+
+func (c change) key() []byte { return unsafe.Slice(c.mem, c.keyLen) }
+
+// value is nil when the key was deleted. Its capacity is its length.
+func (c change) value() []byte {
+	if c.valueLen < 0 {
+		return nil
+	}
+	end := int(c.keyLen) + int(c.valueLen)
+	return unsafe.Slice(c.mem, end)[c.keyLen:end:end]
+}
+
+const (
+	// changeOverhead is the memory of a change beside key and value.
+	changeOverhead = 48
+	// changeDegree is half the length of the longest nodes.
+	changeDegree = 4
+)
 
 func changeLess(a, b change) bool {
-	if c := bytes.Compare(a.key, b.key); c != 0 {
+	if c := bytes.Compare(a.key(), b.key()); c != 0 {
 		return c < 0
 	}
 	return a.seq < b.seq
@@ -35,13 +58,13 @@ type changes struct {
 // add notes a change; key and value are copied.
 func (c *changes) add(key, value []byte, seq uint64) {
 	if c.tree == nil {
-		c.tree = btree.NewBTreeGOptions(changeLess, btree.Options{NoLocks: true})
+		c.tree = btree.NewBTreeGOptions(changeLess, btree.Options{NoLocks: true, Degree: changeDegree})
 	}
 	mem := make([]byte, 0, len(key)+len(value))
 	mem = append(append(mem, key...), value...)
-	ch := change{key: mem[:len(key):len(key)], seq: seq}
+	ch := changeAt(mem[:len(key)], seq)
 	if value != nil {
-		ch.value = mem[len(key):]
+		ch.valueLen = int32(len(value))
 	}
 	c.shared = nil
 	if _, replaced := c.tree.Set(ch); !replaced {
@@ -55,6 +78,20 @@ func (c *changes) frozen() *btree.BTreeG[change] {
 		c.shared = c.tree.Copy()
 	}
 	return c.shared
+}
+
+// lastChange is the last change of a key after one commit and up to another.
+func lastChange(tree *btree.BTreeG[change], key []byte, after, upTo uint64) (last change, ok bool) {
+	if tree == nil {
+		return last, false
+	}
+	tree.Descend(changeAt(key, upTo), func(c change) bool {
+		if ok = c.seq > after && bytes.Equal(c.key(), key); ok {
+			last = c
+		}
+		return false
+	})
+	return last, ok
 }
 
 // changeWalk goes through the keys of a span that changed after one commit and
@@ -77,10 +114,10 @@ func newChangeWalk(tree *btree.BTreeG[change], start, end []byte, after, upTo ui
 	}
 	w.it = tree.Iter()
 	if !reverse {
-		w.valid = w.it.Seek(change{key: start})
+		w.valid = w.it.Seek(changeAt(start, 0))
 	} else {
 		w.end = start
-		if w.it.Seek(change{key: end}) {
+		if w.it.Seek(changeAt(end, 0)) {
 			w.valid = w.it.Prev()
 		} else {
 			w.valid = w.it.Last()
@@ -95,13 +132,13 @@ func (w *changeWalk) next() {
 	w.has = false
 	for w.valid && !w.has {
 		first := w.it.Item()
-		if c := bytes.Compare(first.key, w.end); !w.reverse && c >= 0 || w.reverse && c < 0 {
+		if c := bytes.Compare(first.key(), w.end); !w.reverse && c >= 0 || w.reverse && c < 0 {
 			w.valid = false
 			return
 		}
 		for w.valid {
 			c := w.it.Item()
-			if !bytes.Equal(c.key, first.key) {
+			if !bytes.Equal(c.key(), first.key()) {
 				break
 			}
 			// Ascending, the last one that counts wins; descending, the first.

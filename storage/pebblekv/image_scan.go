@@ -39,12 +39,12 @@ func (sc *imageScanner) place() {
 	case !sc.changes.has:
 		sc.stop = sc.to
 	case sc.reverse:
-		sc.stop = sc.im.seek(sc.changes.cur.key)
-		if sc.im.at(sc.stop, sc.changes.cur.key) {
+		sc.stop = sc.im.seek(sc.changes.cur.key())
+		if sc.im.at(sc.stop, sc.changes.cur.key()) {
 			sc.stop = sc.im.after(sc.stop)
 		}
 	default:
-		sc.stop = sc.im.seekFrom(sc.from, sc.to, sc.changes.cur.key)
+		sc.stop = sc.im.seekFrom(sc.from, sc.to, sc.changes.cur.key())
 	}
 }
 
@@ -83,26 +83,25 @@ func (sc *imageScanner) Visit(ctx context.Context, fn func(key, value []byte) bo
 
 // change delivers the current change, which stands for the pair of its key.
 func (sc *imageScanner) change(fn func(key, value []byte) bool) bool {
-	c := sc.changes.cur
+	key, value := sc.changes.cur.key(), sc.changes.cur.value()
 	switch {
-	case !sc.reverse && sc.from != sc.to && sc.im.at(sc.from, c.key):
+	case !sc.reverse && sc.from != sc.to && sc.im.at(sc.from, key):
 		sc.from = sc.im.after(sc.from)
 	case sc.reverse && sc.to != sc.from:
-		if p := sc.im.before(sc.to); sc.im.at(p, c.key) {
+		if p := sc.im.before(sc.to); sc.im.at(p, key) {
 			sc.to = p
 		}
 	}
 	sc.changes.next()
 	sc.place()
-	if c.value == nil {
+	if value == nil {
 		return true
 	}
-	sc.read += int64(len(c.key) + len(c.value))
-	value := c.value[:len(c.value):len(c.value)]
+	sc.read += int64(len(key) + len(value))
 	if sc.keyOnly {
 		value = nil
 	}
-	return fn(c.key, value)
+	return fn(key, value)
 }
 
 // forward delivers up to n pairs of a chunk before stop, and says how many; more

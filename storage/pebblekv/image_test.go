@@ -213,7 +213,7 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 // noViews is a reader that never uses images.
 type noViews struct{}
 
-func (noViews) view(group) (view, bool) { return view{}, false }
+func (noViews) view(group, []byte) (view, bool) { return view{}, false }
 
 // lookSome compares look-ups of a snapshot with those past images.
 func lookSome(t testing.TB, s *Store, sn *snapshot, r *rand.Rand, g byte) {

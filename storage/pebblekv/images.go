@@ -54,7 +54,7 @@ type heat struct {
 const (
 	imageChunkBytes = 1 << 20
 	minImageScan    = 16 << 10 // bytes of a scan that counts with them
-	seekHeat        = 1 << 10  // bytes that could be scanned in the time of a look-up
+	seekHeat        = 8 << 10  // bytes that could be scanned in the time of a look-up, with a full write buffer 16 KiB
 	seekSample      = 16       // of so many look-ups one is counted
 	ageEvery        = 60       // seconds
 	minImageFactor  = 2
@@ -76,11 +76,15 @@ type view struct {
 	im      *image
 	changes *btree.BTreeG[change] // up to now; nil for none
 	seq     uint64                // the reader's commit
+	// A view of one key has its change instead of changes.
+	one     change
+	changed bool
 }
 
 // find is the view of a group for a reader of a commit, which may have to be
-// read; false when there is none.
-func (m *images) find(g group, commit func() (uint64, bool)) (v view, ok bool) {
+// read; false when there is none. With a key it is one of that key only, which
+// costs writers less.
+func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if im := m.by[g]; im == nil || !im.ready {
@@ -93,24 +97,24 @@ func (m *images) find(g group, commit func() (uint64, bool)) (v view, ok bool) {
 	if !ok || im == nil || !im.ready || v.seq < im.tag {
 		return v, false
 	}
-	v.im, v.changes = im, im.changes.frozen()
+	v.im = im
+	if key == nil {
+		v.changes = im.changes.frozen()
+	} else {
+		v.one, v.changed = lastChange(im.changes.tree, key, im.tag, v.seq)
+	}
 	return v, true
 }
 
 // get is the value of a key, nil when it is not there. from is where to look
 // first, and is set to where it looked.
 func (v *view) get(key []byte, from *place) (value []byte) {
+	one, changed := v.one, v.changed
 	if v.changes != nil {
-		var found bool
-		v.changes.Descend(change{key: key, seq: v.seq}, func(c change) bool {
-			if found = c.seq > v.im.tag && bytes.Equal(c.key, key); found {
-				value = c.value
-			}
-			return false
-		})
-		if found {
-			return value
-		}
+		one, changed = lastChange(v.changes, key, v.im.tag, v.seq)
+	}
+	if changed {
+		return one.value()
 	}
 	p := *from
 	if p.chunk < len(v.im.chunks) && bytes.Compare(v.im.chunks[p.chunk].key(p.row), key) <= 0 {
@@ -222,9 +226,10 @@ func (m *images) drop(g group) {
 	m.count.Add(-1)
 	h := m.heatOf(g)
 	h.read = 0
-	if im.served.Load() < 4*h.size || !im.ready {
+	switch served := im.served.Load(); {
+	case !im.ready || served < h.size:
 		h.factor = min(2*h.factor, maxImageFactor)
-	} else {
+	case served >= 4*h.size:
 		h.factor = minImageFactor
 	}
 	if im.ready {

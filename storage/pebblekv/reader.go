@@ -147,29 +147,29 @@ func (sn *snapshot) imageScanner(span storage.Span, opts storage.ScanOptions) st
 	if !ok {
 		return nil
 	}
-	v, ok := sn.view(g)
+	v, ok := sn.view(g, nil)
 	if !ok {
 		return nil
 	}
 	return newImageScanner(sn.store, g, v, span, opts)
 }
 
-// view is that of a group in the snapshot.
-func (sn *snapshot) view(g group) (v view, ok bool) {
+// view implements viewer.
+func (sn *snapshot) view(g group, key []byte) (v view, ok bool) {
 	if sn.store.images.count.Load() == 0 || sn.use() != nil {
 		return v, false
 	}
 	defer sn.done()
-	return sn.store.images.find(g, sn.snap.commit)
+	return sn.store.images.find(g, key, sn.snap.commit)
 }
 
-// view is that of a group in the latest state.
-func (l *latest) view(g group) (v view, ok bool) {
+// view implements viewer.
+func (l *latest) view(g group, key []byte) (v view, ok bool) {
 	s := (*Store)(l)
 	if s.images.count.Load() == 0 {
 		return v, false
 	}
-	return s.images.find(g, func() (uint64, bool) { return s.seq.Load(), true })
+	return s.images.find(g, key, func() (uint64, bool) { return s.seq.Load(), true })
 }
 
 // Seq implements storage.Snapshot. It is read from the state itself, when it
@@ -217,7 +217,8 @@ type getter interface {
 
 // viewer finds views.
 type viewer interface {
-	view(g group) (view, bool)
+	// view is that of a group, or of one key of it, which may be nil.
+	view(g group, key []byte) (view, bool)
 }
 
 func (s *Store) get(ctx context.Context, vs viewer, src getter, key, dst []byte) ([]byte, error) {
@@ -229,7 +230,7 @@ func (s *Store) get(ctx context.Context, vs viewer, src getter, key, dst []byte)
 	}
 	if len(key) >= groupLen {
 		g := group(key)
-		if v, ok := vs.view(g); ok {
+		if v, ok := vs.view(g, key); ok {
 			var from place
 			value := v.get(key, &from)
 			v.im.served.Add(seekHeat)
@@ -264,17 +265,17 @@ func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte,
 	if ctx.Err() != nil {
 		return dst, context.Cause(ctx)
 	}
+	if s.absent(key) {
+		return dst, storage.ErrNotFound
+	}
 	if len(key) >= groupLen {
-		if v, ok := (*latest)(s).view(group(key)); ok {
+		if v, ok := (*latest)(s).view(group(key), key); ok {
 			var from place
 			if value := v.get(key, &from); value != nil {
 				return append(dst, value...), nil
 			}
 			return dst, storage.ErrNotFound
 		}
-	}
-	if s.absent(key) {
-		return dst, storage.ErrNotFound
 	}
 	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{UseL6Filters: true})
 	if err != nil {
@@ -309,7 +310,7 @@ func (s *Store) batchGet(ctx context.Context, vs viewer, src iterSource, keys []
 		return nil
 	}
 	if g, ok := groupOfKeys(keys); ok {
-		if v, ok := vs.view(g); ok {
+		if v, ok := vs.view(g, nil); ok {
 			return v.batchGet(ctx, keys, fn)
 		}
 		s.noteSeeks(g, int64(len(keys)))
