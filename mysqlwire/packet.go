@@ -55,6 +55,9 @@ type wire struct {
 	// phase is told when the goroutine begins to wait for the client.
 	phase func(phase)
 
+	// flushed is how many bytes have been written.
+	flushed uint64
+
 	seq  uint8
 	buf  []byte // read buffer; buf[r:w] is unread
 	r, w int
@@ -270,6 +273,7 @@ func (p *wire) split(start, n int) {
 func (p *wire) flush() error {
 	if p.err == nil && len(p.out) > 0 {
 		p.phase(phaseWriting)
+		p.flushed += uint64(len(p.out))
 		_, err := p.dst.Write(p.out)
 		p.phase(phaseBusy)
 		if err != nil {

@@ -287,3 +287,7 @@ func (c *conn) writeOK(first byte, ok OK, flags Status) error {
 	c.end(start)
 	return c.err
 }
+
+// SentBytes is how many bytes the client has been sent since it connected,
+// before compression.
+func (w *resultWriter) SentBytes() uint64 { return w.c.flushed + uint64(len(w.c.out)) }

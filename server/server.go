@@ -48,6 +48,8 @@ type Config struct {
 	SecureFileDir string
 	// BackupDir is the directory that BACKUP may write to, "" for none.
 	BackupDir string
+	// LogDir is the directory of query logs, "" for DataDir.
+	LogDir string
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	Log        *slog.Logger
@@ -116,6 +118,17 @@ func (s *Server) start(ctx context.Context) error {
 	if cfg.MaxConnections > 0 {
 		globals["max_connections"] = value.Uint(uint64(cfg.MaxConnections))
 	}
+	logDir := cfg.LogDir
+	switch {
+	case logDir != "":
+	case cfg.InMemory:
+		logDir = s.cfg.TempDir
+	default:
+		logDir = cfg.DataDir
+	}
+	if logDir, err = filepath.Abs(logDir); err != nil {
+		return fmt.Errorf("log-dir: %w", err)
+	}
 	if cfg.BackupDir != "" {
 		if cfg.BackupDir, err = filepath.Abs(cfg.BackupDir); err != nil {
 			return fmt.Errorf("backup-dir: %w", err)
@@ -127,7 +140,7 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err
 	}

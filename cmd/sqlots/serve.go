@@ -61,6 +61,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
 	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that statements may read files of (LOAD DATA INFILE) and write files to; without it none")
+	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: the data directory)")
 	fs.StringVar(&cfg.BackupDir, "backup-dir", "", "directory that BACKUP may write to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")

@@ -61,6 +61,17 @@ func (s *Stats) node(n physical.Node) *nodeStats {
 	return st
 }
 
+// Keys is how many pairs of the store were read.
+func (s *Stats) Keys() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := int64(0)
+	for _, st := range s.nodes {
+		n += st.keys.Load()
+	}
+	return n
+}
+
 // Actual gives what was measured of a node, for physical.Printer; false when
 // it did not run. The time includes that of the node's inputs; parallel copies
 // add up.

@@ -35,8 +35,8 @@ func mysqlTables() []*table {
 		newTable(mysqlDB, "help_topic", "help_topic_id u, name s64, help_category_id u, description t, example t, url t", nil),
 		newTable(mysqlDB, "help_category", "help_category_id u, name s64, parent_category_id u?, url t", nil),
 		newTable(mysqlDB, "help_keyword", "help_keyword_id u, name s64", nil),
-		newTable(mysqlDB, "general_log", "event_time d, user_host t, thread_id u, server_id u, command_type s64, argument t", nil),
-		newTable(mysqlDB, "slow_log", "start_time d, user_host t, query_time s16, lock_time s16, rows_sent i, rows_examined i, db s512, last_insert_id i, insert_id i, server_id u, sql_text t, thread_id u", nil),
+		newTable(mysqlDB, "general_log", "event_time d, user_host t, thread_id u, server_id u, command_type s64, argument t", generalLog),
+		newTable(mysqlDB, "slow_log", "start_time d, user_host t, query_time s16, lock_time s16, rows_sent i, rows_examined i, db s512, last_insert_id i, insert_id i, server_id u, sql_text t, thread_id u", slowLog),
 		newTable(mysqlDB, "help_relation", "help_topic_id u, help_keyword_id u", nil),
 	}
 }

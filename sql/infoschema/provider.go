@@ -73,6 +73,9 @@ type Server interface {
 	Transactions() []Transaction
 	// Loads are the pieces of files that were loaded under tokens.
 	Loads() ([]Load, error)
+	// SlowLog and GeneralLog are the last lines of logs that go to tables.
+	SlowLog() []SlowStatement
+	GeneralLog() []LoggedCommand
 	// Backups are the last BACKUP statements, oldest first.
 	Backups() []Backup
 	// IndexBuilds are those that run and the last that have ended, oldest first.

@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/stats"
@@ -37,6 +38,8 @@ type Config struct {
 	// BackupDir is the directory that BACKUP may write to, "" for none;
 	// BackupStage one on the store's file system for what it needs meanwhile.
 	BackupDir, BackupStage string
+	// LogDir is the directory of query logs, "" for none.
+	LogDir string
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
 	// OnGlobal, if set, learns of each global variable that SET changes.
@@ -80,6 +83,8 @@ type Engine struct {
 	expiry       expiryJob
 	backups      backupJobs
 	builds       buildJobs
+	logs         *querylog.Logs
+	logDir       string
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -114,7 +119,16 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		e.globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
 	}
 	e.loadPersisted()
-	e.globals.onChange = cfg.OnGlobal
+	e.logDir = cfg.LogDir
+	e.openLogs()
+	e.globals.onChange = func(name string, v value.Datum) {
+		if isLogVariable(name) {
+			e.logsChanged()
+		}
+		if cfg.OnGlobal != nil {
+			cfg.OnGlobal(name, v)
+		}
+	}
 	e.stats = stats.New(cfg.Store, e.codecs)
 	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, Rows: e.stats.TableRows,
 		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }})
@@ -137,6 +151,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.expiry.stop()
 	e.builds.stop()
 	e.ddl.Close()
+	e.logs.Close()
 	return e.sequences.Save(ctx)
 }
 

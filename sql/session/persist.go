@@ -25,6 +25,9 @@ func (s *Session) persist(ctx context.Context, it logical.SetItem, val *value.Da
 	if !d.Dynamic {
 		return sqlerr.NotPersistent(d.Name)
 	}
+	if err := s.checkLogFile(strings.ToLower(d.Name), val); err != nil {
+		return err
+	}
 	stored, err := s.vars.checked(d, val, t)
 	if err != nil {
 		return err

@@ -153,7 +153,10 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 			return true, err
 		}
 		s.foundRows = 1
-		s.engine.counters.rowsSent.Add(1)
+		s.sent(1)
+		if s.trace != nil {
+			s.trace.examined++
+		}
 	}
 	return true, w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
 }

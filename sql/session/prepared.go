@@ -98,7 +98,10 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.stmt.Text)
 	defer done()
-	return s.finish(s.execute(ctx, p, params, false, w))
+	s.beginTrace(w)
+	err := s.finish(s.execute(ctx, p, params, false, w))
+	s.endTrace(p.stmt.Text, err, w)
+	return err
 }
 
 // CloseStatement implements mysqlwire.Session.

@@ -27,8 +27,11 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
+	s.beginTrace(w)
 	if handled, err := s.queryTemplate(ctx, text, w); handled {
-		return s.finish(err)
+		err = s.finish(err)
+		s.endTrace(text, err, w)
+		return err
 	}
 	rest := text
 	for first := true; ; first = false {
@@ -47,7 +50,12 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 		if more && !s.multi {
 			return s.finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
 		}
-		if err := s.finish(s.one(ctx, stmt, more, w)); err != nil {
+		if !first {
+			s.beginTrace(w)
+		}
+		err := s.finish(s.one(ctx, stmt, more, w))
+		s.endTrace(stmt, err, w)
+		if err != nil {
 			return err
 		}
 		if s.lost || !more {
@@ -70,6 +78,7 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	s.process.begin(command, text, now, cancel)
+	s.note(command, text)
 	var timer *time.Timer
 	if s.vars.maxTime > 0 && isSelect(text) {
 		timer = time.AfterFunc(s.vars.maxTime, func() { cancel(sqlerr.QueryTimeout()) })
@@ -78,7 +87,12 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 		if timer != nil {
 			timer.Stop()
 		}
-		s.process.end(time.Now())
+		end := time.Now()
+		if end.Sub(now) > s.vars.longQuery {
+			s.engine.counters.slow.Add(1)
+		}
+		s.trace = nil
+		s.process.end(end)
 		cancel(nil)
 	}
 }
@@ -413,6 +427,7 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		if x.What == "tables with read lock" {
 			return 0, s.runLockTables(ctx, s.allTables())
 		}
+		s.flushLogs(ctx, x.What)
 		return 0, nil
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)

@@ -210,7 +210,11 @@ func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 	s.engine.counters.selects.Add(1)
 	s.process.plan.Store(c.plan)
 	env := s.execEnv(ctx, view, vals)
+	waited := lockWait(view.Txn)
 	err = s.sendRows(ctx, env, c, more, w)
+	if s.trace != nil {
+		s.trace.locked += lockWait(view.Txn) - waited
+	}
 	if s.locks(c.plan) && s.open == nil && err == nil {
 		_, err = view.Txn.Commit(ctx)
 	}
@@ -307,7 +311,12 @@ func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datu
 	src := source.New(env)
 	ec := s.exprCtx(ctx, vals)
 	recursion := s.vars.number("cte_max_recursion_depth")
+	var stats *exec.Stats
+	if s.trace != nil {
+		stats = s.trace.stats
+	}
 	return &exec.Env{
+		Stats:        stats,
 		MaxRecursion: &recursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
 		Spill: s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
@@ -349,7 +358,7 @@ func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, mo
 		s.foundRows = env.FoundRowsTotal
 	}
 	s.applyInsertID()
-	s.engine.counters.rowsSent.Add(sent)
+	s.sent(sent)
 	return w.End(mysqlwire.End{Warnings: s.warningCount - s.shownCount, More: more})
 }
 
@@ -389,7 +398,7 @@ func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Retur
 		return err
 	}
 	s.rowCount = -1
-	s.engine.counters.rowsSent.Add(sent)
+	s.sent(sent)
 	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
 }
 
@@ -478,7 +487,9 @@ func (s *Session) commitFailed(err error) error {
 
 func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
 	env := s.changeEnv(ctx, c.plan, txn, vals)
-	env.Stats = c.stats
+	if c.stats != nil {
+		env.Stats = c.stats
+	}
 	var r exec.Result
 	defer func() {
 		if r.Returned != nil {
@@ -490,7 +501,11 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 	s.process.plan.Store(c.plan)
 	var err error
 	env.Reject = c.reject
+	waited := lockWait(txn)
 	r, err = exec.RunChange(ctx, env, c.plan)
+	if s.trace != nil {
+		s.trace.locked += lockWait(txn) - waited
+	}
 	if err == nil && c.also != nil {
 		err = c.also(ctx, txn)
 	}

@@ -55,6 +55,7 @@ type Session struct {
 	// newInsertID is what LAST_INSERT_ID(expr) set during this statement.
 	newInsertID *uint64
 
+	trace    *trace // nil while the slow query log is off
 	point    pointState
 	template parser.Template
 	key      []byte
@@ -93,6 +94,7 @@ func (e *Engine) NewSession(ctx context.Context, info mysqlwire.ConnInfo) (*Sess
 	}
 	e.processes.add(s.process)
 	e.counters.connections.Add(1)
+	s.note("Connect", s.info.User+"@"+s.clientHost()+" on "+s.database+" using "+transport(info))
 	return s, nil
 }
 
@@ -165,8 +167,20 @@ func (s *Session) Reset(context.Context) error {
 	return nil
 }
 
+// transport is how a client is connected, in the words of the general log.
+func transport(info mysqlwire.ConnInfo) string {
+	switch {
+	case info.TLS != nil:
+		return "SSL/TLS"
+	case info.RemoteAddr != nil && info.RemoteAddr.Network() == "unix":
+		return "Socket"
+	}
+	return "TCP/IP"
+}
+
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
+	s.note("Quit", "")
 	s.rollback()
 	s.dropAllTemporary()
 	s.unlockSession()

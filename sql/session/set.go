@@ -55,6 +55,9 @@ func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Da
 	}
 	name := strings.ToLower(it.Name)
 	if it.Scope == logical.SetGlobal && name != "autocommit" {
+		if err := s.checkLogFile(name, val); err != nil {
+			return err
+		}
 		return s.vars.set(true, it.Name, val, t)
 	}
 	switch name {

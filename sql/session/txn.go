@@ -119,6 +119,9 @@ func (s *Session) owner() mdl.Owner { return mdl.Owner(s.process.ID) }
 // lockTables takes metadata locks on tables for the rest of the open
 // transaction; writes are those that are going to be changed.
 func (s *Session) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
+	if s.trace != nil {
+		defer s.lockTimer()()
+	}
 	for _, t := range tables {
 		if s.isTemporary(t) {
 			continue
@@ -196,6 +199,9 @@ func (s *Session) lockStatement(ctx context.Context, tables, writes []*schema.Ta
 		for _, k := range taken {
 			s.engine.locks.Release(s.owner(), k.table, k.mode)
 		}
+	}
+	if s.trace != nil {
+		defer s.lockTimer()()
 	}
 	for _, t := range tables {
 		if s.isTemporary(t) {

@@ -93,6 +93,7 @@ type vars struct {
 	lockTimeout time.Duration
 	mdlTimeout  time.Duration
 	maxTime     time.Duration
+	longQuery   time.Duration // long_query_time
 	memoryLimit int64
 	spillOver   int64
 	txnLimit    int64
@@ -309,6 +310,14 @@ func (v *vars) number(name string) uint64 {
 	return d.Bits()
 }
 
+func (v *vars) float(name string) float64 {
+	d, _, err := v.get("", name)
+	if err != nil || d.IsNull() {
+		return 0
+	}
+	return d.Float()
+}
+
 // refresh derives the plain forms.
 func (v *vars) refresh() {
 	v.autocommit = v.number("autocommit") != 0
@@ -328,6 +337,7 @@ func (v *vars) refresh() {
 	v.lockTimeout = time.Duration(v.number("innodb_lock_wait_timeout")) * time.Second
 	v.mdlTimeout = time.Duration(v.number("lock_wait_timeout")) * time.Second
 	v.maxTime = time.Duration(v.number("max_execution_time")) * time.Millisecond
+	v.longQuery = time.Duration(v.float("long_query_time") * float64(time.Second))
 	v.memoryLimit = int64(v.number("sqlots_query_memory_limit"))
 	v.spillOver = int64(v.number("sqlots_spill_over"))
 	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))

@@ -78,6 +78,7 @@ func own() []*Def {
 		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools ask
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
+		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),
 		stringVar("init_connect", ScopeGlobal, "", nil),
 		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
 		enum("transaction_isolation", ScopeBoth, "REPEATABLE-READ", "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"),
@@ -94,6 +95,24 @@ func own() []*Def {
 		list = append(list, stringVar(n, ScopeBoth, "utf8mb4_0900_ai_ci", checkCollation))
 	}
 	return list
+}
+
+// checkLogOutput brings the members of the set in order.
+func checkLogOutput(name, v string) (string, error) {
+	has := map[string]bool{}
+	for _, word := range strings.Split(v, ",") {
+		has[strings.ToUpper(word)] = true
+	}
+	var out []string
+	for _, word := range []string{"NONE", "FILE", "TABLE"} {
+		if has[word] {
+			out = append(out, word)
+		}
+	}
+	if len(out) != len(has) {
+		return "", sqlerr.WrongValueForVariable(name, v)
+	}
+	return strings.Join(out, ","), nil
 }
 
 // checkLoadToken keeps tokens short enough for a key.

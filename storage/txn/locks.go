@@ -25,6 +25,7 @@ type owner struct {
 	held []*rowLock // changed only by the owner, or for it while it waits
 	// weight is the work that a rollback would lose: locks plus writes.
 	weight  atomic.Int64
+	waited  atomic.Int64 // nanoseconds
 	waiting atomic.Pointer[waiter]
 }
 
@@ -128,6 +129,8 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 func (w *waiter) await(ctx context.Context, key []byte, timeout time.Duration) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
+	start := time.Now()
+	defer func() { w.o.waited.Add(int64(time.Since(start))) }()
 	select {
 	case err := <-w.ch:
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sqlots/sqlots/storage"
 )
@@ -460,3 +461,6 @@ func (t *Txn) Rollback() {
 	t.buf.drop()
 	t.marks, t.shown = nil, nil
 }
+
+// LockWait is how long the transaction has waited for locks.
+func (t *Txn) LockWait() time.Duration { return time.Duration(t.own.waited.Load()) }

@@ -192,7 +192,15 @@ func flush(n *ast.FlushStmt) (logical.Statement, error) {
 	case ast.FlushHosts:
 		return &logical.Flush{What: "hosts"}, nil
 	case ast.FlushLogs:
-		return &logical.Flush{What: "logs"}, nil
+		switch n.LogType {
+		case ast.LogTypeDefault:
+			return &logical.Flush{What: "logs"}, nil
+		case ast.LogTypeSlow:
+			return &logical.Flush{What: "slow logs"}, nil
+		case ast.LogTypeGeneral:
+			return &logical.Flush{What: "general logs"}, nil
+		}
+		return &logical.Flush{What: "other logs"}, nil // there are none
 	}
 	return nil, sqlerr.NotSupported("FLUSH of this kind")
 }

@@ -1,0 +1,274 @@
+package querylog
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Statement is one that has ended.
+type Statement struct {
+	ID         uint64 // of the connection
+	User, Host string // Host is localhost or the address
+	IP         string
+	Database   string
+	Text       string
+	Start, End time.Time
+	// Locked is how long it waited for locks.
+	Locked                  time.Duration
+	RowsSent, RowsExamined  int64
+	BytesSent               int64
+	Errno                   uint16
+	LastInsertID            uint64
+	TmpDiskTables, TmpFiles int64
+}
+
+// Command is a line of the general log.
+type Command struct {
+	At         time.Time
+	ID         uint64
+	User, Host string
+	Name, Text string
+}
+
+// tableLines is how many lines the tables show.
+const tableLines = 1000
+
+// Logs are the logs of a server. Its methods may be called concurrently.
+type Logs struct {
+	// SlowOn and GeneralOn are whether anything is to be logged; Extra is
+	// log_slow_extra.
+	SlowOn, GeneralOn, Extra atomic.Bool
+
+	header string // of a file that is opened
+	log    *slog.Logger
+
+	mu            sync.Mutex
+	files, tables bool
+	slow, general file
+	statements    []Statement // oldest first
+	commands      []Command
+}
+
+// file is a log file, open from the first line on.
+type file struct {
+	path   string
+	f      *os.File
+	failed bool
+	db     string // that the lines so far say is used
+	buf    []byte
+}
+
+// New makes logs that are off. version and port are for the head of files, whose
+// first line begins with the path of the program: mysqldumpslow skips it by
+// that.
+func New(log *slog.Logger, version string, port uint64, socket string) *Logs {
+	program, err := os.Executable()
+	if err != nil {
+		program = "/sqlots"
+	}
+	if socket == "" {
+		socket = "(null)"
+	}
+	return &Logs{log: log, header: fmt.Sprintf("%s, Version: %s. started with:\nTcp port: %d  Unix socket: %s\n"+
+		"Time                 Id Command    Argument\n", program, version, port, socket)}
+}
+
+// Output says where lines go.
+func (l *Logs) Output(files, tables bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files, l.tables = files, tables
+}
+
+// SetPaths names the files.
+func (l *Logs) SetPaths(slow, general string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f, path := range map[*file]string{&l.slow: slow, &l.general: general} {
+		if f.path != path {
+			f.close()
+			f.path = path
+		}
+	}
+}
+
+// Reopen closes files, which are opened again at their paths by the next line.
+func (l *Logs) Reopen(slow, general bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slow {
+		l.slow.close()
+	}
+	if general {
+		l.general.close()
+	}
+}
+
+func (f *file) close() {
+	if f.f != nil {
+		_ = f.f.Close() // nothing is buffered
+	}
+	f.f, f.failed, f.db = nil, false, ""
+}
+
+const logMode = 0o640
+
+// CanWrite reports whether a file can be opened for a log.
+func CanWrite(path string) bool {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, logMode)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// InDir is the file that a variable names, whose relative paths begin in dir,
+// and which must lie there; "" if it does not.
+func InDir(dir, name string) string {
+	if name == "" || dir == "" {
+		return ""
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." || !strings.HasSuffix(rel, ".log") {
+		return ""
+	}
+	return filepath.Join(dir, rel)
+}
+
+// write appends what is in f.buf.
+func (l *Logs) write(f *file) {
+	if f.failed || f.path == "" {
+		return
+	}
+	if f.f == nil {
+		var err error
+		if f.f, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, logMode); err != nil {
+			f.failed, f.f = true, nil
+			l.log.Error("query log cannot be opened; FLUSH LOGS tries again", "file", f.path, "err", err)
+			return
+		}
+		f.buf = append([]byte(l.header), f.buf...)
+	}
+	if _, err := f.f.Write(f.buf); err != nil {
+		f.close()
+		f.failed = true
+		l.log.Error("query log cannot be written; FLUSH LOGS tries again", "file", f.path, "err", err)
+	}
+}
+
+const stampLayout = "2006-01-02T15:04:05.000000Z"
+
+// Log adds a statement to the slow query log.
+func (l *Logs) Log(s Statement) {
+	s.Text = hide(strings.TrimRight(s.Text, " \t\r\n;"))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tables {
+		if len(l.statements) >= tableLines {
+			l.statements = slices.Delete(l.statements, 0, 1)
+		}
+		l.statements = append(l.statements, s)
+	}
+	if !l.files {
+		return
+	}
+	f := &l.slow
+	b := f.buf[:0]
+	b = fmt.Appendf(b, "# Time: %s\n# User@Host: %s[%s] @ %s [%s]  Id: %5d\n", s.End.UTC().Format(stampLayout), s.User, s.User, s.Host, s.IP, s.ID)
+	b = fmt.Appendf(b, "# Query_time: %.6f  Lock_time: %.6f Rows_sent: %d  Rows_examined: %d", s.End.Sub(s.Start).Seconds(), s.Locked.Seconds(), s.RowsSent, s.RowsExamined)
+	if l.Extra.Load() {
+		b = fmt.Appendf(b, " Thread_id: %d Errno: %d Killed: 0 Bytes_received: 0 Bytes_sent: %d Read_first: 0 Read_last: 0 Read_key: 0 Read_next: 0 Read_prev: 0 Read_rnd: 0 Read_rnd_next: 0"+
+			" Sort_merge_passes: 0 Sort_range_count: 0 Sort_rows: 0 Sort_scan_count: 0 Created_tmp_disk_tables: %d Created_tmp_tables: %d Start: %s End: %s",
+			s.ID, s.Errno, s.BytesSent, s.TmpDiskTables, s.TmpFiles, s.Start.UTC().Format(stampLayout), s.End.UTC().Format(stampLayout))
+	}
+	b = append(b, '\n')
+	if s.Database != "" && s.Database != f.db {
+		b = fmt.Appendf(b, "use %s;\n", s.Database)
+		f.db = s.Database
+	}
+	f.buf = fmt.Appendf(b, "SET timestamp=%d;\n%s;\n", s.Start.Unix(), s.Text)
+	l.write(f)
+	f.buf = shrink(f.buf)
+}
+
+// Note adds a command to the general log.
+func (l *Logs) Note(c Command) {
+	c.Text = hide(c.Text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tables {
+		if len(l.commands) >= tableLines {
+			l.commands = slices.Delete(l.commands, 0, 1)
+		}
+		l.commands = append(l.commands, c)
+	}
+	if !l.files {
+		return
+	}
+	f := &l.general
+	f.buf = fmt.Appendf(f.buf[:0], "%s\t%5d %s\t%s\n", c.At.UTC().Format(stampLayout), c.ID, c.Name, c.Text)
+	l.write(f)
+	f.buf = shrink(f.buf)
+}
+
+// shrink keeps the memory of a usual line.
+func shrink(b []byte) []byte {
+	if cap(b) > 1<<16 {
+		return nil
+	}
+	return b
+}
+
+// Statements and Commands are the last lines, for the tables.
+func (l *Logs) Statements() []Statement {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.statements)
+}
+
+// Commands are the last lines of the general log.
+func (l *Logs) Commands() []Command {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.commands)
+}
+
+// Close closes the files.
+func (l *Logs) Close() { l.Reopen(true, true) }
+
+const textLiteral = `('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|0[xX][0-9a-fA-F]+)`
+
+var (
+	maySecret = regexp.MustCompile(`(?i)\b(?:identified|password)\b`)
+	secrets   = regexp.MustCompile(`(?is)(\b(?:by|as|replace)\s+|^\s*set\s+password\b[^=']*(?:=|\bto\b)\s*(?:password\s*\(\s*)?)` + textLiteral)
+)
+
+// hide replaces passwords. What looks like one in a statement about accounts is
+// replaced, even if it is none.
+func hide(text string) string {
+	head := strings.TrimLeft(text, " \t\r\n(")
+	if len(head) > 1<<16 || !maySecret.MatchString(head) {
+		return text
+	}
+	for _, word := range []string{"create", "alter", "set", "grant", "prepare", "/*", "--", "#"} {
+		if len(head) >= len(word) && strings.EqualFold(head[:len(word)], word) {
+			return secrets.ReplaceAllString(text, "${1}<secret>")
+		}
+	}
+	return text
+}
