@@ -86,6 +86,23 @@ func (d *disk) isCritical(name string) bool {
 
 func isLog(base string) bool { return strings.HasSuffix(base, ".log") }
 
+const (
+	crowd        = 24                    // commits that wait for the disk at once
+	crowdWait    = 10 * time.Microsecond // for each of them
+	crowdWaitMax = time.Millisecond
+)
+
+// syncInterval is the least time between two syncs of the log. Few commits do
+// not wait for others. Of many, who keep the processors busy anyway, more then
+// share a sync.
+func (d *disk) syncInterval() time.Duration {
+	n := d.syncWanted.Load()
+	if n < crowd {
+		return 0
+	}
+	return min(time.Duration(n)*crowdWait, crowdWaitMax)
+}
+
 // must runs a critical operation: it waits for space, and freezes the files on
 // any other error.
 func (d *disk) must(what string, op func() error) error {

@@ -134,6 +134,7 @@ func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
 	}
 	po.FlushSplitBytes = 4 << 20
+	po.WALMinSyncInterval = d.syncInterval
 	// Sampling reads for compactions cost a scan 4 ns a row.
 	po.Experimental.ReadSamplingMultiplier = -1
 	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
