@@ -436,7 +436,7 @@ func (a *assigner) assign(row []value.Datum, number int) error {
 		to := &row[a.at+x.Column]
 		var err error
 		if x.Value == nil {
-			if *to, err = missingDefault(a.ec, col); err != nil {
+			if *to, err = noDefault(a.ec, col); err != nil {
 				return err
 			}
 			continue
@@ -508,11 +508,17 @@ func SameDatum(a, b value.Datum) bool {
 // missingDefault is the value of a column that has no default: 1364 in strict
 // mode, otherwise a warning and the implicit default.
 func missingDefault(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
+	if col.Type.ID == schema.TypeEnum && !col.Nullable {
+		return types.ImplicitDefault(col.Type), nil
+	}
+	return noDefault(ec, col)
+}
+
+// noDefault is missingDefault of a column that is set to DEFAULT: an ENUM has
+// none there.
+func noDefault(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
 	if col.Nullable {
 		return value.Null, nil
-	}
-	if col.Type.ID == schema.TypeEnum {
-		return types.ImplicitDefault(col.Type), nil
 	}
 	e := sqlerr.NoDefaultForField(col.Name)
 	if ec.Mode.Strict() && !ec.Ignore || col.Type.ID == schema.TypeGeometry {

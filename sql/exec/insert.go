@@ -381,6 +381,13 @@ func (in *Inserter) Add(ctx context.Context, vals []value.Datum, ts []schema.Typ
 
 // set makes an assignment of LOAD DATA … SET.
 func (in *Inserter) set(a *physical.Assignment) error {
+	if a.Value == nil {
+		d, err := noDefault(in.ec, &in.t.Columns[a.Column])
+		if err != nil {
+			return err
+		}
+		return in.put(a.Column, d, in.t.Columns[a.Column].Type)
+	}
 	d, err := expr.EvalRow(in.ec, a.Value, in.row)
 	if err != nil {
 		return err

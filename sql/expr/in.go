@@ -33,8 +33,16 @@ func inList(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		return nil, err
 	}
 	var groups []*Func
+	whole := args[0].Type().ID == schema.TypeYear && slices.ContainsFunc(args[1:], func(a Expr) bool { return !IsConst(a) || ReadsOuter(a) })
 	for _, item := range args[1:] {
-		left, right, t, err := comparePair(env, name, args[0], item)
+		first := args[0]
+		if whole {
+			var err error
+			if first, item, err = wholeYears(env, first, item); err != nil {
+				return nil, err
+			}
+		}
+		left, right, t, err := comparePair(env, name, first, item)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +120,14 @@ func inRows(env *BindEnv, left *Func, items []Expr) (Expr, error) {
 		if !ok || len(r.Args) != len(left.Args) {
 			return nil, sqlerr.OperandColumns(len(left.Args))
 		}
-		eq, err := compareRows(env, "=", left.Args, r.Args)
+		x, y := left.Args, r.Args
+		if len(items) > 1 {
+			var err error
+			if x, y, err = wholeYearRows(env, x, y); err != nil {
+				return nil, err
+			}
+		}
+		eq, err := compareRows(env, "=", x, y)
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +137,58 @@ func inRows(env *BindEnv, left *Func, items []Expr) (Expr, error) {
 		return parts[0], nil
 	}
 	return NewFunc(env, "or", parts...)
+}
+
+// wholeYearRows is wholeYears of the operands of two rows.
+func wholeYearRows(env *BindEnv, a, b []Expr) ([]Expr, []Expr, error) {
+	x, y := a, b
+	for i := range a {
+		p, row := isRow(a[i])
+		q, both := isRow(b[i])
+		row = row && both && len(p.Args) == len(q.Args)
+		if !row && a[i].Type().ID != schema.TypeYear && b[i].Type().ID != schema.TypeYear {
+			continue
+		}
+		if &x[0] == &a[0] {
+			x, y = slices.Clone(a), slices.Clone(b)
+		}
+		var err error
+		if row {
+			v, w := *p, *q
+			v.Args, w.Args, err = wholeYearRows(env, p.Args, q.Args)
+			x[i], y[i] = &v, &w
+		} else {
+			x[i], y[i], err = wholeYears(env, a[i], b[i])
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return x, y, nil
+}
+
+// wholeYears makes a number of a YEAR that would otherwise take a number of one
+// or two digits for a year: 2 is 2002 for y = 2 and y IN (2, 3), but not for
+// lists of rows and lists in which something varies.
+func wholeYears(env *BindEnv, a, b Expr) (Expr, Expr, error) {
+	plain := func(e Expr) bool { // it is the same as a year and as a number
+		c, ok := e.(*Const)
+		if !ok {
+			return !IsConst(e)
+		}
+		year, ok := yearOf(c.D)
+		n, err := types.ToFloat(&types.Env{}, c.D, c.T)
+		return !ok || err == nil && n == float64(year)
+	}
+	var err error
+	switch {
+	case a.Type().ID == b.Type().ID:
+	case a.Type().ID == schema.TypeYear && !plain(b):
+		a, err = NewCast(env, a, uintType(), true)
+	case b.Type().ID == schema.TypeYear && !plain(a):
+		b, err = NewCast(env, b, uintType(), true)
+	}
+	return a, b, err
 }
 
 // lazyIn compares with one item after the other and stops at the first that

@@ -289,9 +289,6 @@ func (b *binder) assignments(sc *scope, t *schema.Table, alias string, through *
 			if err != nil {
 				return nil, err
 			}
-			if e == nil {
-				return nil, sqlerr.NoDefaultForField(t.Columns[i].Name)
-			}
 			out = append(out, logical.Assignment{Column: i, Value: e, Default: true})
 			continue
 		}
