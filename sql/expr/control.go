@@ -146,6 +146,12 @@ func lazyAnd(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 
 // lazyOr stops at the first operand that is true.
 func lazyOr(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
+	if l := orListOf(c, f); l != nil {
+		found, unknown := l.hasRow(row)
+		if found || !unknown && !l.null {
+			return value.Bool(found), nil
+		}
+	}
 	return lazyLogic(c, f, row, true)
 }
 
@@ -170,7 +176,13 @@ func lazyLogic(c *Ctx, f *Func, row []value.Datum, stop bool) (value.Datum, erro
 }
 
 func vecAnd(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) { return vecLogic(c, f, in, false) }
-func vecOr(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error)  { return vecLogic(c, f, in, true) }
+
+func vecOr(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	if l := orListOf(c, f); l != nil {
+		return l.eval(c, f, in)
+	}
+	return vecLogic(c, f, in, true)
+}
 
 // vecLogic evaluates each operand for the rows that the ones before did not
 // decide.
@@ -238,6 +250,9 @@ func filterAnd(c *Ctx, f *Func, in *vec.Batch) error {
 
 // filterOr tries each operand on the rows that no one before accepted.
 func filterOr(c *Ctx, f *Func, in *vec.Batch) error {
+	if l := orListOf(c, f); l != nil && l.filter(in) {
+		return nil
+	}
 	var accepted [vec.MaxRows / 64]uint64
 	rest := c.getSel()
 	for r, n := 0, in.Live(); r < n; r++ {

@@ -199,6 +199,15 @@ func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	if err != nil || left.IsNull() {
 		return value.Null, err
 	}
+	if set := rowSet(c, f); set != nil {
+		switch found := set.hasDatum(left); {
+		case found:
+			return value.Int(1), nil
+		case set.null:
+			return value.Null, nil
+		}
+		return value.Int(0), nil
+	}
 	null := false
 	for _, a := range f.Args[1:] {
 		d, err := EvalRow(c, a, row)
@@ -263,6 +272,33 @@ func listSet(c *Ctx, f *Func) (*inSet, error) {
 	})
 }
 
+// noSet stands in a Ctx for the set of a list that has none.
+type noSet struct{}
+
+// rowSet is the set of a list that is long enough to be worth one for single
+// rows; nil if there is none.
+func rowSet(c *Ctx, f *Func) *inSet {
+	if len(f.Args) <= minOrList {
+		return nil
+	}
+	switch s := c.cache[f].(type) {
+	case *inSet:
+		return s
+	case noSet:
+		return nil
+	}
+	if constList(f) {
+		if set, err := listSet(c, f); err == nil {
+			return set
+		}
+	}
+	if c.cache == nil {
+		c.cache = map[*Func]any{}
+	}
+	c.cache[f] = noSet{}
+	return nil
+}
+
 func (s *inSet) addWords(list []value.Datum) {
 	for _, d := range list {
 		s.words = append(s.words, int64(d.Bits()))
@@ -314,7 +350,14 @@ func (s *inSet) has(v *vec.Vec, i int) bool {
 	if s.keys == nil {
 		return s.hasWord(v.I64[i])
 	}
-	s.buf = types.HashKey(s.buf[:0], v.Datum(i), s.t)
+	return s.hasDatum(v.Datum(i))
+}
+
+func (s *inSet) hasDatum(d value.Datum) bool {
+	if s.keys == nil {
+		return s.hasWord(int64(d.Bits()))
+	}
+	s.buf = types.HashKey(s.buf[:0], d, s.t)
 	_, ok := s.keys[string(s.buf)]
 	return ok
 }
@@ -338,13 +381,25 @@ func constList(f *Func) bool {
 
 func isNaNProne(k value.Kind) bool { return k == value.KindNull || k == value.KindJSON }
 
-func vecIn(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
-	if !constList(f) || in.Live() == 0 {
-		return evalLazyLoop(c, f, in)
+// batchSet is the set of a list; nil if it has none, or if an item fails, which
+// may not be reached: a NULL or an equal one comes first.
+func batchSet(c *Ctx, f *Func) *inSet {
+	if len(f.Args) > minOrList {
+		return rowSet(c, f)
+	}
+	if !constList(f) {
+		return nil
 	}
 	set, err := listSet(c, f)
 	if err != nil {
-		// The item may not be reached: a NULL or an equal one comes first.
+		return nil
+	}
+	return set
+}
+
+func vecIn(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	set := batchSet(c, f)
+	if set == nil || in.Live() == 0 {
 		return evalLazyLoop(c, f, in)
 	}
 	v, err := Eval(c, f.Args[0], in)
@@ -365,11 +420,8 @@ func vecIn(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 }
 
 func filterIn(c *Ctx, f *Func, in *vec.Batch) error {
-	if !constList(f) {
-		return filterByValue(c, f, in)
-	}
-	set, err := listSet(c, f)
-	if err != nil {
+	set := batchSet(c, f)
+	if set == nil {
 		return filterByValue(c, f, in)
 	}
 	v, err := Eval(c, f.Args[0], in)
