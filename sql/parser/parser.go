@@ -52,8 +52,9 @@ type RowLimit struct{ Offset, Count uint64 }
 
 // Admin is a statement of few words: Op is check, checksum, repair (with
 // Tables; Words is quick for CHECKSUM TABLE … QUICK), begin (with Words, its characteristics),
-// engine_status, show (Words: what and its names) or reset_persist (Words: the
-// variable, "" for all, then if exists).
+// engine_status, show (Words: what and its names), reset_persist (Words: the
+// variable, "" for all, then if exists) or drop_stored (IF EXISTS; Words: of
+// what kind, Tables: its name).
 type Admin struct {
 	Op     string
 	Tables [][2]string // database ("" for the current one), name

@@ -324,6 +324,8 @@ func (h *shim) insertAfter(i int, text string) {
 // admin reads the statements of few words that have no AST.
 func (h *shim) admin() bool {
 	switch first := h.word(0); first {
+	case "DROP":
+		return h.st.Admin != nil // outOfScope has read it
 	case "CHECK", "CHECKSUM", "REPAIR", "OPTIMIZE", "ANALYZE":
 		i := 1
 		if w := h.word(i); w == "NO_WRITE_TO_BINLOG" || w == "LOCAL" {

@@ -31,6 +31,9 @@ func (h *shim) outOfScope() error {
 			}
 			break
 		}
+		if h.dropStored() {
+			return nil
+		}
 		switch second {
 		case "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "SERVER", "TABLESPACE", "AGGREGATE", "LIBRARY":
 			return sqlerr.NotSupported(first + " " + second)
@@ -149,4 +152,25 @@ func (h *shim) histogramUpdate() {
 	if w := h.word(n - 2); (w == "AUTO" || w == "MANUAL") && h.word(n-1) == "UPDATE" {
 		h.blank(n-2, n-1)
 	}
+}
+
+// dropStored is DROP {PROCEDURE | FUNCTION | TRIGGER | EVENT} IF EXISTS, which
+// drop scripts begin with: there are none.
+func (h *shim) dropStored() bool {
+	what := h.word(1)
+	switch {
+	case what != "PROCEDURE" && what != "FUNCTION" && what != "TRIGGER" && what != "EVENT":
+		return false
+	case h.word(0) != "DROP" || !h.words(2, "IF", "EXISTS"):
+		return false
+	}
+	db, i := "", 4
+	if h.op(i+1, ".") && h.isName(i) {
+		db, i = h.name(i), i+2
+	}
+	if !h.isName(i) || i+1 != len(h.toks) {
+		return false
+	}
+	h.st.Admin = &Admin{Op: "drop_stored", Words: []string{what}, Tables: [][2]string{{db, h.name(i)}}}
+	return true
 }

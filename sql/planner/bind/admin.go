@@ -53,6 +53,9 @@ func (b *binder) admin(a *parser.Admin) (logical.Statement, error) {
 		}
 		tables[i] = logical.TableName{DB: db, Name: t[1]}
 	}
+	if a.Op == "drop_stored" {
+		return b.dropStored(a.Words[0], tables[0]), nil
+	}
 	if a.Op == "analyze" {
 		return &logical.AnalyzeTable{Tables: tables}, nil
 	}
@@ -101,6 +104,11 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 	case *ast.CallStmt:
 		if n.Procedure != nil && strings.EqualFold(n.Procedure.Schema.O, procedureDatabase) {
 			return b.procedure(n)
+		}
+	case *ast.DropProcedureStmt:
+		if n.IfExists {
+			db, err := b.database(n.ProcedureName.Schema.O)
+			return b.dropStored("PROCEDURE", logical.TableName{DB: db, Name: n.ProcedureName.Name.O}), err
 		}
 	case *ast.PrepareStmt:
 		p := &logical.Prepare{Name: n.Name, Text: n.SQLText}
@@ -295,6 +303,24 @@ func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
 		return b.renameTables(n)
 	}
 	return nil, sqlerr.NotSupported(stmtName(n))
+}
+
+// dropStored is DROP … IF EXISTS of what there is none of: it commits, and has a
+// note.
+func (b *binder) dropStored(kind string, name logical.TableName) logical.Statement {
+	var e *sqlerr.Error
+	switch kind {
+	case "TRIGGER":
+		e = sqlerr.New(1360, "HY000", "Trigger does not exist")
+	case "EVENT":
+		e = sqlerr.New(1305, "42000", "Event %s does not exist", name.Name)
+	default:
+		e = sqlerr.New(1305, "42000", "%s %s.%s does not exist", kind, name.DB, name.Name)
+	}
+	if b.env.Warn != nil {
+		b.env.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: e})
+	}
+	return &logical.DropView{IfExists: true}
 }
 
 func (b *binder) renameTables(n *ast.RenameTableStmt) (logical.Statement, error) {
