@@ -62,7 +62,7 @@ const (
 // Rows of a run: a sixth of the table, so that the runs need no compaction, in
 // these bounds.
 const (
-	minRunRows = 250_000
+	minRunRows = 50_000
 	maxRunRows = 16_000_000
 	runShare   = 6
 )
