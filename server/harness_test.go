@@ -18,6 +18,18 @@ import (
 // data source name of a fresh database.
 func startServer(t testing.TB, change ...func(*server.Config)) (*server.Server, string) {
 	t.Helper()
+	s, dsn := startOnce(t, change...)
+	t.Cleanup(func() {
+		if err := s.Stop(0); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, dsn
+}
+
+// startOnce starts a server that the test stops.
+func startOnce(t testing.TB, change ...func(*server.Config)) (*server.Server, string) {
+	t.Helper()
 	cfg := server.Config{InMemory: true, Listen: "127.0.0.1:0", Durability: 1}
 	for _, fn := range change {
 		fn(&cfg)
@@ -26,11 +38,6 @@ func startServer(t testing.TB, change ...func(*server.Config)) (*server.Server, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Stop(0); err != nil {
-			t.Error(err)
-		}
-	})
 	dsn := "root@tcp(" + s.Addr() + ")/"
 	c := dial(t, dsn)
 	c.exec("CREATE DATABASE IF NOT EXISTS t")
