@@ -16,11 +16,12 @@ import (
 	"github.com/sqlots/sqlots/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run|tpch [flags]
+const usage = `usage: sqlots bench load|run|index|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
+index  measures writers beside an index build (sqlots bench index -h)
 tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
 
 With -compare, everything is done on both addresses in turn: A is that of
@@ -66,6 +67,16 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "tpch" {
 		return tpch.Main(args[1:], stdout, stderr)
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(args) > 0 && args[0] == "index" {
+		err := indexMain(ctx, args[1:], stdout, stderr)
+		if err == nil || errors.Is(err, flag.ErrHelp) {
+			return exitOK
+		}
+		_, _ = fmt.Fprintln(stderr, "sqlots bench index:", err)
+		return exitFailed
+	}
 	c := &command{stdout: stdout, stderr: stderr}
 	if err := c.parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -74,8 +85,6 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, "sqlots bench:", err)
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if err := errors.Join(c.run(ctx), c.writeReport()); err != nil {
 		_, _ = fmt.Fprintln(stderr, "sqlots bench:", err)
 		return exitFailed
@@ -130,7 +139,7 @@ func (c *command) parse(args []string) error {
 	f := c.flags()
 	if len(args) == 0 {
 		f.Usage()
-		return errors.New("say load, run or tpch")
+		return errors.New("say load, run, index or tpch")
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
 		f.Usage()
@@ -138,7 +147,7 @@ func (c *command) parse(args []string) error {
 	}
 	c.verb = args[0]
 	if c.verb != "load" && c.verb != "run" {
-		return fmt.Errorf("unknown command %q (load, run or tpch)", c.verb)
+		return fmt.Errorf("unknown command %q (load, run, index or tpch)", c.verb)
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return err

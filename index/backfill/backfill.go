@@ -34,7 +34,7 @@ const (
 	defaultMemory = 64 << 20
 	mergeRetries  = 20
 	// sliceRows is how many rows are read, or entries written, at a time.
-	sliceRows = 1024
+	sliceRows = 512
 	// mergeBatch is the number of changes in a transaction.
 	mergeBatch = 256
 )

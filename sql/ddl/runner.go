@@ -34,7 +34,7 @@ type Config struct {
 	// Rows estimates the rows of a table, for the progress of builds; nil for 0.
 	Rows func(t *schema.Table) float64
 	// BuildRate is how many rows an index build reads in a second at most, 0 for
-	// as many as leave others half of the time. nil for 0.
+	// as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
 }
 

@@ -20,6 +20,8 @@ import (
 // bulkTableBytes is the size of one table of a bulk load.
 const bulkTableBytes = 64 << 20
 
+const bulkSyncBytes = 1 << 20
+
 // bulkLoader implements storage.BulkLoader with tables written beside the
 // database, which Pebble then takes over in one step.
 type bulkLoader struct {
@@ -80,6 +82,8 @@ func (r *bulkRun) newTable() (*sstable.Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bulk load: %w", mapError(err))
 	}
+	// Synced bit by bit, so that commits need not wait for all of it.
+	f = vfs.NewSyncingFile(f, vfs.SyncingFileOptions{BytesPerSync: bulkSyncBytes})
 	r.paths = append(r.paths, path)
 	const lastLevel = 6
 	return sstable.NewWriter(objstorageprovider.NewFileWritable(f), s.po.MakeWriterOptions(lastLevel, s.db.TableFormat())), nil
