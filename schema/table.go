@@ -198,6 +198,25 @@ func (t *Table) AttributesColumn() int {
 	return -1
 }
 
+// AutoInKey is the position in the primary key of the AUTO_INCREMENT column where
+// it counts for each prefix of the key before it: not as the first part, and
+// where no index begins with it. 0 for tables without such a column.
+func (t *Table) AutoInKey() int {
+	for i := 1; i < len(t.PrimaryKey); i++ {
+		id := t.PrimaryKey[i].Column
+		if c := t.Column(id); c == nil || !c.AutoIncrement {
+			continue
+		}
+		for j := range t.Indexes {
+			if x := &t.Indexes[j]; x.Parts[0].Column == id && x.State == IndexPublic {
+				return 0
+			}
+		}
+		return i
+	}
+	return 0
+}
+
 // IndexClasses is the number of classes of IndexClass.
 const IndexClasses = 3
 

@@ -89,7 +89,7 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	switch {
 	case !a.changed:
 		return 0, nil
-	case a.indexOnly && len(a.build) > 0 && !c.r.temporary:
+	case a.indexOnly && !a.rebuild && len(a.build) > 0 && !c.r.temporary:
 		return 0, a.addOnline(ctx)
 	}
 	return a.runLocked(ctx)

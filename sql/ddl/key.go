@@ -231,6 +231,9 @@ func (a *alteration) checkKeys() error {
 			a.trimInclude(x)
 		}
 	}
+	if n := a.old.AutoInKey(); n > 0 && t.AutoInKey() == 0 && t.Column(a.old.PrimaryKey[n].Column) != nil {
+		a.rebuild = true // the table gets one sequence, behind all numbers that there are
+	}
 	return a.checkAutoIncrement()
 }
 

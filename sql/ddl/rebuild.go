@@ -385,6 +385,11 @@ func (k *copier) saveSequences(ctx context.Context) error {
 			return err
 		}
 	}
+	if k.a.sameCounters() {
+		if err := table.CopyCounters(ctx, k.a.c.r.Store, k.a.old.ID, k.a.t.ID); err != nil {
+			return err
+		}
+	}
 	last := uint64(k.rowID)
 	if k.hidden < 0 && isHiddenKey(k.a.t.Column(k.a.t.PrimaryKey[0].Column)) {
 		n, err := seqs.Peek(ctx, k.a.old, table.HiddenKey)
@@ -397,6 +402,22 @@ func (k *copier) saveSequences(ctx context.Context) error {
 		return nil
 	}
 	return seqs.Bump(ctx, k.a.t, table.HiddenKey, last)
+}
+
+// sameCounters reports whether a column counts within the primary key, and the
+// key has the same parts before it in both tables.
+func (a *alteration) sameCounters() bool {
+	from, to := a.old, a.t
+	n := from.AutoInKey()
+	if n == 0 || n != to.AutoInKey() || from.PrimaryKey[n].Column != to.PrimaryKey[n].Column {
+		return false
+	}
+	for i, p := range from.PrimaryKey[:n] {
+		if p != to.PrimaryKey[i] || !a.sameStorage(from.Column(p.Column), to.Column(p.Column)) {
+			return false
+		}
+	}
+	return true
 }
 
 // readRows calls fn with each row of a table, as it is now.

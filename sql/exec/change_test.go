@@ -122,6 +122,14 @@ func (m *memSink) NextAutoIncrement(_ context.Context, _ *schema.Table, n int) (
 	return first, nil
 }
 
+func (m *memSink) NextInKey(context.Context, *schema.Table, []value.Datum) (uint64, error) {
+	return 0, errors.New("not here")
+}
+
+func (m *memSink) RaiseInKey(context.Context, *schema.Table, []value.Datum, uint64) error {
+	return errors.New("not here")
+}
+
 func (m *memSink) BumpAutoIncrement(_ context.Context, _ *schema.Table, v uint64) error {
 	m.next = max(m.next, v)
 	return nil

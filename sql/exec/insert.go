@@ -71,6 +71,7 @@ type Inserter struct {
 	lateCols []bool         // columns whose default reads the row
 	late     []bool         // those of them that the current row needs
 	auto     int            // position of the AUTO_INCREMENT column, -1 if none
+	inKey    bool           // it counts for each prefix of the primary key
 	maxAuto  uint64
 	hidden   int // position of the hidden key, -1 if none
 
@@ -132,7 +133,7 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	for i := range in.t.Columns {
 		col := &in.t.Columns[i]
 		if col.AutoIncrement {
-			in.auto, in.maxAuto = i, maxAutoIncrement(col.Type)
+			in.auto, in.maxAuto, in.inKey = i, maxAutoIncrement(col.Type), in.t.AutoInKey() > 0
 		}
 		if col.Hidden && col.Name == schema.HiddenKeyColumn {
 			in.hidden = i
@@ -398,14 +399,12 @@ func (in *Inserter) set(a *physical.Assignment) error {
 // write completes the row with generated values and gives it to the sink.
 func (in *Inserter) write(ctx context.Context) error {
 	generated := uint64(0)
-	if in.needAuto {
+	if in.needAuto && !in.inKey {
 		v, err := in.generate(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			generated, err = v, in.storeAuto(v)
 		}
-		generated = v
-		col := &in.t.Columns[in.auto]
-		if in.row[in.auto], err = types.Store(&in.ec.Env, value.Uint(v), types.UBigInt, col, int(in.records)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -419,6 +418,19 @@ func (in *Inserter) write(ctx context.Context) error {
 	if in.rules != nil {
 		if err := in.applyRules(); err != nil {
 			return ignoreRow(in.ec, in.x.Ignore, err)
+		}
+	}
+	if in.needAuto && in.inKey {
+		// The columns before it may be computed ones, which never read it.
+		v, err := in.env.Sink.NextInKey(ctx, in.t, in.row)
+		if err == nil && v > in.maxAuto {
+			err = sqlerr.AutoIncrementFailed()
+		}
+		if err == nil {
+			generated, err = v, in.storeAuto(v)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if ok, err := passes(in.ec, in.x.Check, in.x.Ignore, in.row); !ok {
@@ -439,8 +451,21 @@ func (in *Inserter) write(ctx context.Context) error {
 		}
 	case in.auto >= 0:
 		in.explicit(in.row[in.auto])
+		if in.inKey && in.bump > 0 {
+			v := in.bump
+			in.bump = 0
+			if err := in.env.Sink.RaiseInKey(ctx, in.t, in.row, v); err != nil {
+				return err
+			}
+		}
 	}
 	return in.returned.row(in.row)
+}
+
+// storeAuto gives the AUTO_INCREMENT column its value.
+func (in *Inserter) storeAuto(v uint64) (err error) {
+	in.row[in.auto], err = types.Store(&in.ec.Env, value.Uint(v), types.UBigInt, &in.t.Columns[in.auto], int(in.records))
+	return err
 }
 
 // generate takes the next AUTO_INCREMENT value. Values are reserved for the

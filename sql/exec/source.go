@@ -84,6 +84,11 @@ type Sink interface {
 	// Current is the row as it is now that has the primary key of row, which
 	// the caller has locked; false when it is gone. The values are the caller's.
 	Current(ctx context.Context, t *schema.Table, row []value.Datum) ([]value.Datum, bool, error)
+	// NextInKey is the next value of a column that counts for each prefix of the
+	// primary key (schema.Table.AutoInKey), RaiseInKey makes later ones greater
+	// than v.
+	NextInKey(ctx context.Context, t *schema.Table, row []value.Datum) (uint64, error)
+	RaiseInKey(ctx context.Context, t *schema.Table, row []value.Datum, v uint64) error
 	// NextAutoIncrement reserves n consecutive values and returns the first.
 	NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error)
 	// BumpAutoIncrement makes later values greater than v.

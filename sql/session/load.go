@@ -120,9 +120,10 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 
 // canBulk reports whether the table may be loaded in bulk now. Sorted runs are
 // made before their commit, so they have no place for its records: tables with
-// a change log or versions are loaded row by row.
+// a change log or versions are loaded row by row, and so are those with counters
+// in their keys.
 func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
-	if s.open != nil || t.IsLogged() || s.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
+	if s.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
 		return false
 	}
 	for _, ix := range t.Indexes {

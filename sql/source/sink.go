@@ -310,6 +310,28 @@ func (s *Source) Rules(t *schema.Table) (*derive.Rules, error) {
 	return k.rules, nil
 }
 
+// NextInKey implements exec.Sink.
+func (s *Source) NextInKey(ctx context.Context, t *schema.Table, row []value.Datum) (uint64, error) {
+	w, err := s.writer(t)
+	if err != nil {
+		return 0, err
+	}
+	v, err := w.NextInKey(ctx, w.stored(row, &w.row))
+	if errors.Is(err, table.ErrSequenceExhausted) {
+		return 0, sqlerr.AutoIncrementFailed()
+	}
+	return v, err
+}
+
+// RaiseInKey implements exec.Sink.
+func (s *Source) RaiseInKey(ctx context.Context, t *schema.Table, row []value.Datum, v uint64) error {
+	w, err := s.writer(t)
+	if err != nil {
+		return err
+	}
+	return w.RaiseInKey(ctx, w.stored(row, &w.row), v)
+}
+
 // NextAutoIncrement implements exec.Sink.
 func (s *Source) NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error) {
 	if s.env.Sequences == nil {
