@@ -174,7 +174,13 @@ func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (ast.StmtNod
 		if strings.Contains(w.Error(), "parsed but ignored") {
 			continue // of TiDB's own storage, not MySQL's
 		}
-		st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
+		switch name := ignoredHint(w.Error()); {
+		case IsIdleHint(name):
+		case name != "":
+			st.Warnings = append(st.Warnings, sqlerr.NotSupported("optimizer hint "+name))
+		default:
+			st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
+		}
 	}
 	if len(nodes) == 0 {
 		return nil, nil

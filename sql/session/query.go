@@ -80,8 +80,8 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	s.process.begin(command, text, now, cancel)
 	s.note(command, text)
 	var timer *time.Timer
-	if s.vars.maxTime > 0 && isSelect(text) {
-		timer = time.AfterFunc(s.vars.maxTime, func() { cancel(sqlerr.QueryTimeout()) })
+	if limit := s.maxTime(text); limit > 0 {
+		timer = time.AfterFunc(limit, func() { cancel(sqlerr.QueryTimeout()) })
 	}
 	return ctx, func() {
 		if timer != nil {
@@ -95,6 +95,18 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 		s.process.end(end)
 		cancel(nil)
 	}
+}
+
+// maxTime is how long a statement may run, by its hint or max_execution_time; 0
+// for no limit.
+func (s *Session) maxTime(text string) time.Duration {
+	if !isSelect(text) {
+		return 0
+	}
+	if n, ok := parser.MaxExecutionTime(text); ok {
+		return time.Duration(n) * time.Millisecond
+	}
+	return s.vars.maxTime
 }
 
 // isSelect reports whether max_execution_time is for a statement: a query.

@@ -83,6 +83,8 @@ type binder struct {
 	blocks     int // nesting of query blocks
 	// blockHints are the optimizer hints of the block that is being bound.
 	blockHints []*optHint
+	// fixedOrder: the block's tables are joined in the order of FROM.
+	fixedOrder bool
 	// addressed are the hints of the statement that name query blocks.
 	addressed []addressedHint
 	// correlations are the subqueries and lateral tables around what is being

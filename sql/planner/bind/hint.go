@@ -24,13 +24,17 @@ type optHint struct {
 // until the function that it returns is called. MySQL passes over hints that it
 // does not know, and over tables that are not there, with a warning.
 func (b *binder) hints(list []*ast.TableOptimizerHint) (done func()) {
-	outer := b.blockHints
-	b.blockHints = nil
+	outer, fixed := b.blockHints, b.fixedOrder
+	b.blockHints, b.fixedOrder = nil, false
 	block := blockName(list)
 	for _, h := range list {
 		name := parser.HintName(h.HintName.O)
 		switch {
-		case name == "QB_NAME":
+		case name == "QB_NAME", name == "MAX_EXECUTION_TIME", parser.IsIdleHint(name):
+		case name == "JOIN_FIXED_ORDER":
+			if h.QBName.L == "" || h.QBName.L == block {
+				b.fixedOrder = true
+			}
 		case isTableHint(name):
 			for i := range h.Tables {
 				if to := hintBlock(h, i); to == "" || to == block {
@@ -48,7 +52,7 @@ func (b *binder) hints(list []*ast.TableOptimizerHint) (done func()) {
 	}
 	mine := b.blockHints
 	return func() {
-		b.blockHints = outer
+		b.blockHints, b.fixedOrder = outer, fixed
 		for _, h := range mine {
 			if !h.found {
 				b.warn(sqlerr.UnresolvedHintName(h.table, "", h.name))

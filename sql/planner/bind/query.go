@@ -154,7 +154,7 @@ func (k *block) from() error {
 		return err
 	}
 	k.src = src
-	if k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.StraightJoin {
+	if k.b.fixedOrder || k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.StraightJoin {
 		straighten(src.node)
 	}
 	return k.b.lock(src, k.s.LockInfo)
