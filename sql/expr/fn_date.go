@@ -501,6 +501,9 @@ func rowAddtime(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	}
 	switch a[0].Kind() {
 	case value.KindTime:
+		if a[0].Time().IsZero() {
+			return value.Null, nil
+		}
 		t, ok := addSpan(a[0].Time(), span{micros: us})
 		if !ok {
 			return overflow(c, "datetime")
@@ -515,6 +518,9 @@ func rowAddtime(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		t, ok, err := types.ParseTime(&c.Env, a[0].Bytes(), datetimeType(6))
 		if err != nil || !ok {
 			return value.Null, err
+		}
+		if t.IsZero() {
+			return value.Null, nil
 		}
 		if t, ok = addSpan(t, span{micros: us}); !ok {
 			return overflow(c, "datetime")
