@@ -53,6 +53,8 @@ type Config struct {
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	Log        *slog.Logger
+	// Tune changes the options of the store (tests).
+	Tune func(*pebblekv.Options)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
 }
@@ -221,7 +223,11 @@ func openStore(cfg Config) (storage.Store, error) {
 	// know the budget.
 	ballast = make([]byte, cfg.Memory/ballastShare)
 	debug.SetMemoryLimit(cfg.Memory + int64(len(ballast)))
-	store, err := pebblekv.Open(pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory / 2, Logger: cfg.Log})
+	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory / 2, Logger: cfg.Log}
+	if cfg.Tune != nil {
+		cfg.Tune(&opts)
+	}
+	store, err := pebblekv.Open(opts)
 	if err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
 	}

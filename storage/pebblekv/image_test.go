@@ -20,7 +20,7 @@ import (
 func openEager(t testing.TB) *Store {
 	t.Helper()
 	s, err := Open(Options{Dir: "store", FS: vfs.NewMem(), CacheBytes: 32 << 20, MemTableBytes: 64 << 10, DiskReserveBytes: -1,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), eagerImages: true})
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), EagerImages: true})
 	if err != nil {
 		t.Fatal(err)
 	}

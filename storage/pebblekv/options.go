@@ -46,8 +46,8 @@ type Options struct {
 	// Logger receives the engine's errors (and its chatter, as debug); nil for
 	// slog.Default.
 	Logger *slog.Logger
-	// eagerImages is images.eager and filters.eager.
-	eagerImages bool
+	// EagerImages makes images and filters at the first read, for tests.
+	EagerImages bool
 }
 
 const (

@@ -81,8 +81,8 @@ var (
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
-	s.images.limit, s.images.eager = opts.ImageBytes, opts.eagerImages
-	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.eagerImages, map[group]int64{}
+	s.images.limit, s.images.eager = opts.ImageBytes, opts.EagerImages
+	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.EagerImages, map[group]int64{}
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
 		if r := recover(); r != nil {
