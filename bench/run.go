@@ -85,11 +85,26 @@ func (c *command) measureAll(ctx context.Context, targets []*target) error {
 	}
 	for i := range c.chosen {
 		wl := &c.chosen[i]
+		if err := setup(ctx, targets, w, wl); err != nil {
+			return err
+		}
 		if !wl.writes && !c.verified(ctx, targets, states, w, wl) {
 			continue
 		}
 		if err := c.measureWorkload(ctx, targets, states, w, wl); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func setup(ctx context.Context, targets []*target, w *world, wl *workload) error {
+	if wl.setup == nil {
+		return nil
+	}
+	for _, t := range targets {
+		if err := wl.setup(ctx, t, w.dataset); err != nil {
+			return fmt.Errorf("target %s: %w", t.name, err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type workload struct {
 	// point tells that the answer is the single row of the call whose number
 	// draw left in w's scratch, see pointAnswer.
 	point bool
+	// setup makes what the workload needs beside what was loaded; may be nil.
+	setup func(ctx context.Context, t *target, d *dataset) error
 	// truth computes the answer from the data set, as text; nil for writes.
 	truth func(d *dataset, args []int64) [][]string
 }
@@ -73,7 +76,7 @@ const coverSQL = "SELECT COUNT(*), SUM(duration), AVG(duration) FROM calls WHERE
 
 // workloads lists all, those that write last: the order in which they run.
 func workloads() []workload {
-	return slices.Concat(pointWorkloads(), rangeWorkloads(), scanWorkloads(), writeWorkloads())
+	return slices.Concat(pointWorkloads(), queueWorkloads(), rangeWorkloads(), scanWorkloads(), writeWorkloads())
 }
 
 func pointWorkloads() []workload {

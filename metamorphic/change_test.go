@@ -95,6 +95,8 @@ func (t *model) order() string {
 }
 
 func (h *history) change(t *model) {
+	h.changing = true
+	defer func() { h.changing = false }()
 	switch n := h.r.IntN(20); {
 	case n < 9:
 		cols := h.columnsOf(t)

@@ -43,6 +43,8 @@ func lit(s string) string { return literal + s + literal }
 type column struct {
 	name, kind string
 	attribute  bool
+	// mixed: the column may be of another kind.
+	mixed bool
 }
 
 // model is what the generator believes about a table. A statement that failed
@@ -59,16 +61,26 @@ type model struct {
 // history makes steps.
 type history struct {
 	r      *rand.Rand
-	tables []*model
-	inTxn  bool
-	saved  int
-	asked  []step
-	serial int
-	steps  []step
+	strict bool // sql_mode is
+	// changing: a condition belongs to a change.
+	changing bool
+	tables   []*model
+	inTxn    bool
+	saved    int
+	asked    []step
+	serial   int
+	steps    []step
 }
 
+// newHistory makes n steps, the first of which sets the mode.
 func newHistory(seed uint64, n int) []step {
 	h := &history{r: rand.New(rand.NewPCG(seed, 99))}
+	h.strict = h.chance(50)
+	if h.strict {
+		h.add(change, "SET SESSION sql_mode = DEFAULT")
+	} else {
+		h.add(change, "SET SESSION sql_mode = ''")
+	}
 	for range 2 + h.r.IntN(2) {
 		h.create()
 	}
@@ -334,7 +346,7 @@ func (h *history) define(t *model) {
 		}
 	case 11:
 		if i := slices.IndexFunc(spare, func(c column) bool { return !c.attribute }); i >= 0 {
-			spare[i].kind = pick(h.r, kinds)
+			spare[i].kind, spare[i].mixed = pick(h.r, kinds), true
 			alter("MODIFY COLUMN %s %s", spare[i].name, spare[i].kind)
 		}
 	case 12:

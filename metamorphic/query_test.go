@@ -19,6 +19,10 @@ func (h *history) condition(t *model, prefix string, depth int) string {
 		return "(" + h.condition(t, prefix, depth-1) + pick(h.r, []string{" AND ", " OR "}) + h.condition(t, prefix, depth-1) + ")"
 	}
 	c := h.readable(t)
+	for h.strict && h.changing && (c.attribute || c.mixed) {
+		// What cannot be converted is an error only if the condition comes to it.
+		c = h.readable(t)
+	}
 	name := prefix + c.name
 	v := func() string {
 		for {

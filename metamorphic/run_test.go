@@ -22,9 +22,11 @@ type player struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
 	asks int // queries so far, for hints
+	// Each history has a database of its own: change logs outlive their tables.
+	played   int
+	database string
+	mode     string
 }
-
-const database = "metamorphic"
 
 // quiet leaves connections that the server ended out of the log.
 type quiet struct{}
@@ -45,7 +47,7 @@ func (p *player) connect() {
 		p.t.Fatalf("%s: %v", p.o.name, err)
 	}
 	p.kept = map[string]*sql.Stmt{}
-	for _, s := range append([]string{"SET GLOBAL sqlots_ttl_job_enable = OFF", "SET GLOBAL local_infile = ON", "CREATE DATABASE IF NOT EXISTS " + database, "USE " + database, "SET time_zone = '+00:00'", "SET lock_wait_timeout = 20"}, p.o.settings...) {
+	for _, s := range append([]string{"SET GLOBAL sqlots_ttl_job_enable = OFF", "SET GLOBAL local_infile = ON", "CREATE DATABASE IF NOT EXISTS " + p.database, "USE " + p.database, "SET time_zone = '+00:00'", "SET lock_wait_timeout = 20", p.mode}, p.o.settings...) {
 		if _, err := p.conn.ExecContext(context.Background(), s); err != nil {
 			p.t.Fatalf("%s: %s: %v", p.o.name, s, err)
 		}
@@ -60,12 +62,13 @@ func (p *player) disconnect() {
 // play runs a history and gives the outcomes of its steps, and what there is
 // at its end.
 func (p *player) play(steps []step) []string {
+	p.played++
+	p.database, p.asks, p.mode = fmt.Sprintf("metamorphic%d", p.played), 0, steps[0].text
 	p.connect()
-	defer func() { p.disconnect() }()
-	p.exec("DROP DATABASE IF EXISTS " + database)
-	p.exec("CREATE DATABASE " + database)
-	p.exec("USE " + database)
-	p.asks = 0
+	defer func() {
+		p.exec("DROP DATABASE " + p.database)
+		p.disconnect()
+	}()
 	var out []string
 	for i := range steps {
 		out = append(out, p.step(&steps[i]))
@@ -125,7 +128,7 @@ func (p *player) build(s *step) string {
 			return
 		}
 		defer c.Close()
-		if _, err = c.ExecContext(context.Background(), "USE "+database); err == nil {
+		if _, err = c.ExecContext(context.Background(), "USE "+p.database); err == nil {
 			_, err = c.ExecContext(context.Background(), s.text)
 		}
 		done <- outcome(0, err)
@@ -377,7 +380,7 @@ func (p *player) state() string {
 			fmt.Fprintf(&out, "%s:\n%s\n", q, commitTime.ReplaceAllString(p.plain(q), "then"))
 		}
 	}
-	return out.String()
+	return strings.ReplaceAll(out.String(), p.database, "metamorphic")
 }
 
 // commitTime is a time of this run: DATETIME columns have no microseconds.
