@@ -124,7 +124,7 @@ func (h *history) next() {
 			h.steps = append(h.steps, step{kind: load, table: t.name, rows: rows, columns: cols})
 		}
 	case t.ttl && !h.inTxn:
-		h.steps = append(h.steps, step{kind: expire, table: t.name})
+		h.steps = append(h.steps, step{kind: expire})
 	}
 }
 

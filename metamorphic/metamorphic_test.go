@@ -114,7 +114,7 @@ func (s *step) String() string {
 		}
 		return "-- load: INSERT IGNORE INTO " + s.table + " (" + s.columns + ") VALUES " + strings.Join(rows, ", ") + ";"
 	case expire:
-		return "-- expired rows of " + s.table + " are removed"
+		return "-- expired rows are removed"
 	case build:
 		return text + "; -- beside: " + strings.NewReplacer(literal, "", hint, "").Replace(strings.Join(s.beside, "; "))
 	}

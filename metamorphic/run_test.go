@@ -88,7 +88,7 @@ func (p *player) step(s *step) string {
 	case load:
 		return p.load(s)
 	case expire:
-		return p.expire(s.table)
+		return p.expire()
 	case analyze:
 		p.exec("COMMIT")
 		if !p.o.noStats {
@@ -182,42 +182,54 @@ func (p *player) load(s *step) string {
 // expired is the condition of rows that the TTL of any history has removed.
 const expired = "d < '2020-01-01'"
 
-// expire removes the expired rows: the job does, or a DELETE that sees them.
-func (p *player) expire(table string) string {
-	var on string
-	err := p.conn.QueryRowContext(context.Background(), "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+table+"' AND CREATE_OPTIONS IS NOT NULL").Scan(&on)
-	if err != nil {
-		return outcome(0, err)
-	}
-	var name, ddl string
-	if err := p.conn.QueryRowContext(context.Background(), "SHOW CREATE TABLE "+table).Scan(&name, &ddl); err != nil {
-		return outcome(0, err)
-	}
-	if !strings.Contains(ddl, "TTL=") && !strings.Contains(ddl, "TTL =") || strings.Contains(ddl, "TTL_ENABLE='OFF'") || strings.Contains(ddl, "TTL_ENABLE = 'OFF'") {
-		return "no TTL"
-	}
-	if !p.o.job {
-		p.exec("SET sqlots_show_expired = ON")
-		p.exec("DELETE FROM " + table + " WHERE " + expired)
-		p.exec("SET sqlots_show_expired = OFF")
-		return ""
-	}
-	p.crash() // a server that has just started runs the job at once
-	p.exec("SET sqlots_show_expired = ON")
-	p.exec("SET GLOBAL sqlots_ttl_job_enable = ON")
-	for range 300 {
-		var n int
-		if err := p.conn.QueryRowContext(context.Background(), "SELECT COUNT(*) FROM "+table+" WHERE "+expired).Scan(&n); err != nil {
+// expire removes the expired rows of all tables: the job does, or a DELETE that
+// sees them.
+func (p *player) expire() string {
+	var tables []string
+	for _, t := range p.column("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()") {
+		var name, ddl string
+		if err := p.conn.QueryRowContext(context.Background(), "SHOW CREATE TABLE "+t).Scan(&name, &ddl); err != nil {
 			return outcome(0, err)
 		}
-		if n == 0 {
-			break
+		if strings.Contains(ddl, "TTL") && !strings.Contains(ddl, "'OFF'") {
+			tables = append(tables, t)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	p.exec("SET GLOBAL sqlots_ttl_job_enable = OFF")
+	if p.o.job {
+		p.crash() // a server that has just started runs the job at once
+		p.exec("SET GLOBAL sqlots_ttl_job_enable = ON")
+	}
+	p.exec("SET sqlots_show_expired = ON")
+	for _, t := range tables {
+		if !p.o.job {
+			p.exec("DELETE FROM " + t + " WHERE " + expired)
+		}
+		for end := time.Now().Add(time.Minute); !slices.Equal(p.column("SELECT COUNT(*) FROM "+t+" WHERE "+expired), []string{"0"}); {
+			if time.Now().After(end) {
+				return "broken: expired rows stay in " + t
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	if p.o.job {
+		p.exec("SET GLOBAL sqlots_ttl_job_enable = OFF")
+	}
 	p.exec("SET sqlots_show_expired = OFF")
-	return ""
+	return strings.Join(tables, " ")
+}
+
+// column is the result of a query that has one.
+func (p *player) column(text string) []string {
+	rows, err := p.conn.QueryContext(context.Background(), text)
+	if err != nil {
+		return []string{outcome(0, err)}
+	}
+	list, err := read(rows)
+	if err != nil {
+		return []string{outcome(0, err)}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // outcome is what a change did.
@@ -347,12 +359,8 @@ func (p *player) hint(table string) string {
 	if p.o.hint == nil {
 		return ""
 	}
-	rows, err := p.conn.QueryContext(context.Background(), "SELECT DISTINCT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+table+"' ORDER BY 1")
-	if err != nil {
-		return ""
-	}
-	list, err := read(rows)
-	if err != nil || len(list) == 0 {
+	list := p.column("SELECT DISTINCT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '" + table + "'")
+	if len(list) == 0 {
 		return ""
 	}
 	return p.o.hint(list, p.asks)
@@ -360,14 +368,7 @@ func (p *player) hint(table string) string {
 
 // state is all that the tables hold.
 func (p *player) state() string {
-	rows, err := p.conn.QueryContext(context.Background(), "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1")
-	if err != nil {
-		return outcome(0, err)
-	}
-	tables, err := read(rows)
-	if err != nil {
-		return outcome(0, err)
-	}
+	tables := p.column("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
 	var out strings.Builder
 	for _, t := range tables {
 		for _, q := range []string{
@@ -377,7 +378,7 @@ func (p *player) state() string {
 			"SELECT kind, pk, before_image, after_image FROM stream('" + t + "')",
 			"SELECT * FROM versions('" + t + "')",
 		} {
-			fmt.Fprintf(&out, "%s:\n%s\n", q, commitTime.ReplaceAllString(p.plain(q), "then"))
+			fmt.Fprintf(&out, "%s:\n%s\n", q, commitTime.ReplaceAllString(strings.Join(p.column(q), "\n"), "then"))
 		}
 	}
 	return strings.ReplaceAll(out.String(), p.database, "metamorphic")
@@ -385,17 +386,3 @@ func (p *player) state() string {
 
 // commitTime is a time of this run: DATETIME columns have no microseconds.
 var commitTime = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\b`)
-
-// plain asks without hints and parameters.
-func (p *player) plain(text string) string {
-	rows, err := p.conn.QueryContext(context.Background(), text)
-	if err != nil {
-		return outcome(0, err)
-	}
-	list, err := read(rows)
-	if err != nil {
-		return outcome(0, err)
-	}
-	slices.Sort(list)
-	return strings.Join(list, "\n")
-}

@@ -159,6 +159,9 @@ func (v *Vec) Reset() {
 	v.arena = v.arena[:0]
 }
 
+// firstArena is the size of an arena's first chunk: many results are short.
+const firstArena = 1 << 10
+
 // Own copies b into the vector's arena and returns the copy.
 func (v *Vec) Own(b []byte) []byte {
 	if len(b) == 0 {
@@ -166,7 +169,7 @@ func (v *Vec) Own(b []byte) []byte {
 	}
 	if len(v.arena)+len(b) > cap(v.arena) {
 		// A new chunk: slices into the old one keep it alive.
-		v.arena = make([]byte, 0, max(2*cap(v.arena), len(b), 4096))
+		v.arena = make([]byte, 0, max(2*cap(v.arena), len(b), firstArena))
 	}
 	start := len(v.arena)
 	v.arena = append(v.arena, b...)
@@ -176,7 +179,7 @@ func (v *Vec) Own(b []byte) []byte {
 // Alloc reserves n bytes in the arena for the caller to fill.
 func (v *Vec) Alloc(n int) []byte {
 	if len(v.arena)+n > cap(v.arena) {
-		v.arena = make([]byte, 0, max(2*cap(v.arena), n, 4096))
+		v.arena = make([]byte, 0, max(2*cap(v.arena), n, firstArena))
 	}
 	start := len(v.arena)
 	v.arena = v.arena[:start+n]

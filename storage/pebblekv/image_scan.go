@@ -17,7 +17,10 @@ type imageScanner struct {
 	changes  changeWalk
 	// stop is the place of the current change: ascending, the first pair not
 	// before it; descending, the first one behind it.
-	stop    place
+	stop place
+	// rest is the far end of the span while the place for it is only as far
+	// away as the limit.
+	rest    []byte
 	reverse bool
 	keyOnly bool
 	runs    uint
@@ -25,10 +28,44 @@ type imageScanner struct {
 }
 
 func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.ScanOptions) *imageScanner {
-	sc := &imageScanner{store: s, g: g, im: v.im, from: v.im.seek(span.Start), to: v.im.seek(span.End), reverse: opts.Reverse, keyOnly: opts.KeyOnly,
+	sc := &imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly,
 		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.tag, v.seq, opts.Reverse)}
+	limit := opts.Limit
+	if sc.changes.has {
+		limit = 0
+	}
+	if sc.reverse {
+		sc.to = v.im.seek(span.End)
+		if row := sc.to.row - limit; limit > 0 && row >= 0 && sc.to.chunk < len(v.im.chunks) && bytes.Compare(v.im.chunks[sc.to.chunk].key(row), span.Start) >= 0 {
+			sc.from, sc.rest = place{sc.to.chunk, row}, span.Start
+		} else {
+			sc.from = v.im.seek(span.Start)
+		}
+	} else {
+		sc.from = v.im.seek(span.Start)
+		if row := sc.from.row + limit; limit > 0 && sc.from.chunk < len(v.im.chunks) && row < v.im.chunks[sc.from.chunk].rows() && bytes.Compare(v.im.chunks[sc.from.chunk].key(row), span.End) < 0 {
+			sc.to, sc.rest = place{sc.from.chunk, row}, span.End
+		} else {
+			sc.to = v.im.seek(span.End)
+		}
+	}
 	sc.place()
 	return sc
+}
+
+// widen goes on behind the limit; false at the end of the span.
+func (sc *imageScanner) widen() bool {
+	if sc.rest == nil {
+		return false
+	}
+	if sc.reverse {
+		sc.from = sc.im.seek(sc.rest)
+	} else {
+		sc.to = sc.im.seek(sc.rest)
+	}
+	sc.rest = nil
+	sc.place()
+	return sc.from != sc.to
 }
 
 // place finds the current change among the pairs.
@@ -61,7 +98,7 @@ func (sc *imageScanner) Visit(ctx context.Context, fn func(key, value []byte) bo
 			runtime.Gosched()
 		}
 		for budget := checkEvery; budget > 0; {
-			if sc.from == sc.to && !sc.changes.has {
+			if sc.from == sc.to && !sc.changes.has && !sc.widen() {
 				return true, nil
 			}
 			n, more := 1, false

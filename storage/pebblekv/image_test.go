@@ -258,7 +258,7 @@ func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
 		lo := r.Uint64N(3200)
 		span.Start, span.End = imageKey(g, lo), imageKey(g, lo+r.Uint64N(1000))
 	}
-	opts := storage.ScanOptions{Reverse: r.IntN(2) == 0, KeyOnly: r.IntN(3) == 0}
+	opts := storage.ScanOptions{Reverse: r.IntN(2) == 0, KeyOnly: r.IntN(3) == 0, Limit: []int{0, 0, 1, 30, 500}[r.IntN(5)]}
 	stopEvery := []int{0, 1, 100, 256, 1000}[r.IntN(5)]
 	sc, err := sn.Scan(t.Context(), span, opts)
 	if err != nil {
