@@ -136,7 +136,7 @@ func onlyColumn(n node) (int, bool) {
 
 // cross multiplies the intervals of the leading columns into spans of the key.
 func (e *evaluator) cross(columns [][]interval) []Span {
-	spans := []Span{{}}
+	spans := []Span{{Low: make([]value.Datum, 0, len(columns)), High: make([]value.Datum, 0, len(columns))}}
 	for i, ivs := range columns {
 		if ivs == nil || len(spans)*len(ivs) > MaxSpans {
 			break
@@ -145,10 +145,18 @@ func (e *evaluator) cross(columns [][]interval) []Span {
 		if e.set.Columns[i].Desc {
 			ivs = reversed(ivs)
 		}
+		if len(spans) == 1 && len(ivs) == 1 {
+			spans[0] = extend(spans[0], ivs[0])
+			if !ivs[0].isPoint() {
+				break
+			}
+			continue
+		}
 		allPoints := true
 		next := make([]Span, 0, len(spans)*len(ivs))
 		for _, s := range spans {
 			for _, iv := range ivs {
+				s.Low, s.High = slices.Clip(s.Low), slices.Clip(s.High)
 				next = append(next, extend(s, iv))
 				allPoints = allPoints && iv.isPoint()
 			}
@@ -161,14 +169,15 @@ func (e *evaluator) cross(columns [][]interval) []Span {
 	return spans
 }
 
+// extend takes over the slices of s.
 func extend(s Span, iv interval) Span {
 	out := Span{Low: s.Low, High: s.High, Prefix: iv.prefix}
 	if !iv.lo.inf {
-		out.Low = append(s.Low[:len(s.Low):len(s.Low)], iv.lo.d)
+		out.Low = append(s.Low, iv.lo.d)
 		out.LowOpen = iv.lo.open
 	}
 	if !iv.hi.inf {
-		out.High = append(s.High[:len(s.High):len(s.High)], iv.hi.d)
+		out.High = append(s.High, iv.hi.d)
 		out.HighOpen = iv.hi.open
 	}
 	return out

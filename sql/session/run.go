@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"math"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
@@ -310,18 +309,17 @@ func (s *Session) sourceEnv(v view) source.Env {
 func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
 	src := source.New(env)
 	ec := s.exprCtx(ctx, vals)
-	recursion := s.vars.number("cte_max_recursion_depth")
 	var stats *exec.Stats
 	if s.trace != nil {
 		stats = s.trace.stats
 	}
 	return &exec.Env{
 		Stats:        stats,
-		MaxRecursion: &recursion,
+		MaxRecursion: &s.vars.maxRecursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
 		Spill: s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
 		Parallelism: s.vars.parallelism, BatchSize: s.vars.batchSize, FoundRows: s.info.FoundRows,
-		GroupConcatMaxLen: int(min(s.vars.number("group_concat_max_len"), math.MaxInt32)),
+		GroupConcatMaxLen: s.vars.groupConcatMax,
 		LastInsertID:      s.LastInsertID,
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"sort"
 	"strings"
 	"sync"
@@ -101,7 +102,8 @@ type vars struct {
 	maxAttributes, maxAttributeSize int
 	parallelism                     int
 	batchSize                       int
-	selectLimit                     uint64
+	selectLimit, maxRecursion       uint64
+	groupConcatMax                  int
 	divDigits                       int // div_precision_increment
 	disabled                        map[string]bool
 	showExpired                     bool
@@ -345,6 +347,8 @@ func (v *vars) refresh() {
 	v.parallelism = int(v.number("sqlots_parallelism"))
 	v.batchSize = int(v.number("sqlots_batch_size"))
 	v.selectLimit = v.number("sql_select_limit")
+	v.maxRecursion = v.number("cte_max_recursion_depth")
+	v.groupConcatMax = int(min(v.number("group_concat_max_len"), math.MaxInt32))
 	v.divDigits = int(v.number("div_precision_increment"))
 	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
 	v.showExpired = v.number("sqlots_show_expired") != 0

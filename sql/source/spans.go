@@ -88,9 +88,12 @@ func (s *keySpace) span(in ranges.Span, z *zone) (storage.Span, bool) {
 	if in.Prefix {
 		return s.prefixSpan(in, z)
 	}
-	out := s.whole()
+	out := storage.Span{Start: s.prefix}
+	if len(in.High) == 0 {
+		out.End = keyenc.PrefixEnd(s.prefix)
+	}
 	if len(in.Low) > 0 {
-		b, null := s.append(bytes.Clone(s.prefix), in.Low, z)
+		b, null := s.append(s.begin(in.Low), in.Low, z)
 		// NULL lies before all values of an ascending part and behind those of
 		// a descending one.
 		if null >= 0 && s.parts[null].Desc || null < 0 && in.LowOpen {
@@ -101,13 +104,22 @@ func (s *keySpace) span(in ranges.Span, z *zone) (storage.Span, bool) {
 		out.Start = b
 	}
 	if len(in.High) > 0 {
-		b, null := s.append(bytes.Clone(s.prefix), in.High, z)
+		b, null := s.append(s.begin(in.High), in.High, z)
 		if null >= 0 && s.parts[null].Desc || null < 0 && !in.HighOpen {
 			b = keyenc.PrefixEnd(b)
 		}
 		out.End = b
 	}
 	return out, out.End == nil || bytes.Compare(out.Start, out.End) < 0
+}
+
+// begin is the prefix with room for the values.
+func (s *keySpace) begin(vals []value.Datum) []byte {
+	size := len(s.prefix) + 9*len(vals)
+	for _, d := range vals {
+		size += 2 * len(d.Bytes())
+	}
+	return append(make([]byte, 0, size), s.prefix...)
 }
 
 // prefixSpan is the span of the strings that start with the last value.
@@ -162,14 +174,10 @@ func (s *keySpace) points(list []ranges.Span, z *zone) ([][]byte, bool) {
 		if len(in.Low) != s.own || len(in.High) != s.own || in.LowOpen || in.HighOpen || in.Prefix {
 			return nil, false
 		}
-		size := len(s.prefix) + 9*s.own
-		for _, d := range in.Low {
-			if d.IsNull() {
-				return nil, false
-			}
-			size += 2 * len(d.Bytes())
+		if slices.ContainsFunc(in.Low, value.Datum.IsNull) {
+			return nil, false
 		}
-		b, _ := s.append(append(make([]byte, 0, size), s.prefix...), in.Low, z)
+		b, _ := s.append(s.begin(in.Low), in.Low, z)
 		keys = append(keys, b)
 	}
 	if s.stamp != nil && !z.utc {
