@@ -54,7 +54,7 @@ CREATE TABLE im_timeline_sync_table (
   text         TEXT,
   PRIMARY KEY (timeline_id, sequence_id)
 ) TTL = send_time + INTERVAL 7 DAY;
--- How far each reader has read: the lock that makes one reader of one queue.
+-- How far each reader has read. Its lock makes one reader of one queue.
 CREATE TABLE im_checkpoint_table (
   timeline_id VARCHAR(64) COLLATE utf8mb4_bin PRIMARY KEY,
   sequence_id BIGINT NOT NULL DEFAULT 0
@@ -101,32 +101,28 @@ EXPLAIN FORMAT=TREE SELECT group_id FROM im_group_relation_table WHERE user_id =
 -- same transaction, to the reader's timeline. Without a friendship there is no
 -- conversation, and nothing is written.
 --
--- Whoever writes to a timeline locks its row first: numbers are given in the
--- order of the writes, commits come in any order, and a reader who has seen 6
--- does not look for a 5 that is committed later.
+-- Numbers count within a timeline and become visible in their order: whoever
+-- writes to a timeline waits for the transaction that wrote to it before. A
+-- reader who has seen 6 never misses a 5 that is committed later.
 START TRANSACTION;
-SELECT timeline_id FROM im_checkpoint_table WHERE timeline_id = 'user_1' FOR UPDATE;
 INSERT INTO im_timeline_store_table (timeline_id, message_id, sender, type, text)
 SELECT timeline_id, UUID(), main_user, 'SINGLE', '我们是好朋友了2' FROM im_user_relation_table WHERE main_user = 'user_2' AND sub_user = 'user_1';
 INSERT INTO im_timeline_sync_table (timeline_id, conversation, sender, send_time, text)
 SELECT sub_user, main_user, main_user, UTC_TIMESTAMP(3), '我们是好朋友了2' FROM im_user_relation_table WHERE main_user = 'user_2' AND sub_user = 'user_1';
 COMMIT;
 START TRANSACTION;
-SELECT timeline_id FROM im_checkpoint_table WHERE timeline_id = 'user_1' FOR UPDATE;
 INSERT INTO im_timeline_store_table (timeline_id, message_id, sender, type, text)
 SELECT timeline_id, UUID(), main_user, 'SINGLE', '我们是好朋友了3' FROM im_user_relation_table WHERE main_user = 'user_3' AND sub_user = 'user_1';
 INSERT INTO im_timeline_sync_table (timeline_id, conversation, sender, send_time, text)
 SELECT sub_user, main_user, main_user, UTC_TIMESTAMP(3), '我们是好朋友了3' FROM im_user_relation_table WHERE main_user = 'user_3' AND sub_user = 'user_1';
 COMMIT;
 START TRANSACTION;
-SELECT timeline_id FROM im_checkpoint_table WHERE timeline_id = 'user_1' FOR UPDATE;
 INSERT INTO im_timeline_store_table (timeline_id, message_id, sender, type, text)
 SELECT timeline_id, UUID(), main_user, 'SINGLE', '我们是好朋友了4' FROM im_user_relation_table WHERE main_user = 'user_4' AND sub_user = 'user_1';
 INSERT INTO im_timeline_sync_table (timeline_id, conversation, sender, send_time, text)
 SELECT sub_user, main_user, main_user, UTC_TIMESTAMP(3), '我们是好朋友了4' FROM im_user_relation_table WHERE main_user = 'user_4' AND sub_user = 'user_1';
 COMMIT;
 START TRANSACTION;
-SELECT timeline_id FROM im_checkpoint_table WHERE timeline_id = 'user_1' FOR UPDATE;
 INSERT INTO im_timeline_store_table (timeline_id, message_id, sender, type, text)
 SELECT timeline_id, UUID(), main_user, 'SINGLE', '我们是好朋友了5' FROM im_user_relation_table WHERE main_user = 'user_5' AND sub_user = 'user_1';
 INSERT INTO im_timeline_sync_table (timeline_id, conversation, sender, send_time, text)
@@ -146,8 +142,6 @@ INSERT INTO im_timeline_store_table (timeline_id, message_id, sender, type, text
 START TRANSACTION;
 CREATE TEMPORARY TABLE batch (seq BIGINT UNSIGNED, ordinal BIGINT UNSIGNED, message JSON, PRIMARY KEY (seq, ordinal));
 INSERT INTO batch SELECT seq, ordinal, after_image FROM stream('example_im.im_timeline_store_table', 'fanout') WHERE kind = 'insert' ORDER BY seq, ordinal LIMIT 100;
-SELECT timeline_id FROM im_checkpoint_table WHERE timeline_id IN (
-  SELECT r.user_id FROM batch b JOIN im_group_relation_table r ON r.group_id = b.message->>'$.timeline_id') FOR UPDATE;
 INSERT INTO im_timeline_sync_table (timeline_id, conversation, sender, send_time, text)
 SELECT r.user_id, r.group_id, b.message->>'$.sender', b.message->>'$.send_time', b.message->>'$.text'
 FROM batch b JOIN im_group_relation_table r ON r.group_id = b.message->>'$.timeline_id'
