@@ -113,6 +113,7 @@ func (p *player) crash() {
 
 // build makes an index beside changes, or before them.
 func (p *player) build(s *step) string {
+	p.exec("COMMIT") // which another connection would wait for
 	if !p.o.beside {
 		out := p.exec(s.text)
 		for _, x := range s.beside {
@@ -185,6 +186,7 @@ const expired = "d < '2020-01-01'"
 // expire removes the expired rows of all tables: the job does, or a DELETE that
 // sees them.
 func (p *player) expire() string {
+	p.exec("COMMIT") // the server may be restarted
 	var tables []string
 	for _, t := range p.column("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()") {
 		var name, ddl string
