@@ -117,13 +117,14 @@ type defaultValue struct {
 func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	n := len(x.Table.Columns)
 	in := &Inserter{env: env, ec: env.Ctx, x: x, t: x.Table, expected: rows, single: rows == 1, auto: -1, hidden: -1,
-		given: make([]bool, n), defaults: make([]defaultValue, n), row: make([]value.Datum, n)}
+		defaults: make([]defaultValue, n), row: make([]value.Datum, n)}
+	flags := make([]bool, 2*n)
+	in.given, in.assigned = flags[:n:n], flags[n:]
 	for _, c := range x.Columns {
 		if c >= 0 {
 			in.given[c] = true
 		}
 	}
-	in.assigned = make([]bool, n)
 	for _, a := range x.Set {
 		in.assigned[a.Column] = !in.given[a.Column]
 	}

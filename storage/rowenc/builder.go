@@ -40,6 +40,11 @@ func (b *Builder) Reset() {
 	b.hasNull, b.hasExt = false, false
 }
 
+// Use gives an empty builder memory to begin with.
+func (b *Builder) Use(ids []uint16, ends []uint32, data []byte) {
+	b.ids, b.ends, b.data = ids[:0], ends[:0], data[:0]
+}
+
 // Len is the number of values, explicit NULLs included.
 func (b *Builder) Len() int { return len(b.ids) }
 

@@ -121,11 +121,21 @@ type Writer struct {
 	old    image
 	// logs is what changes leave beside the rows; nil for nothing.
 	logs *logs
+	// first is the memory that a writer of one small row needs.
+	first struct {
+		row     [320]byte
+		entries [4]entryAt
+		ids     [16]uint16
+		ends    [16]uint32
+		data    [128]byte
+	}
 }
 
 // NewWriter makes a writer. caps are the store's.
 func (c *Codec) NewWriter(txn storage.Txn, caps storage.Caps) *Writer {
 	w := &Writer{c: c, txn: txn, caps: caps}
+	w.new.buf, w.new.entries = w.first.row[:0], w.first.entries[:0]
+	w.b.Use(w.first.ids[:0], w.first.ends[:0], w.first.data[:0])
 	if c.Table.IsLogged() {
 		w.logs = &logs{}
 	}
