@@ -1,6 +1,9 @@
 package server_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTransactions(t *testing.T) {
 	_, dsn := startServer(t)
@@ -178,6 +181,29 @@ func TestTransactions(t *testing.T) {
 			b.exec("COMMIT")
 			c.rows("1,101|2,201|3,301", "SELECT id,v FROM acc")
 		},
+		"deadlock of locking reads": func(t *testing.T, a, b, c *client) {
+			for _, x := range []*client{a, b} {
+				x.exec("BEGIN")
+				x.exec("INSERT INTO acc VALUES (?, 1)", x.id+1000)
+			}
+			a.rows("100", "SELECT v FROM acc WHERE id=1 FOR UPDATE")
+			b.rows("200", "SELECT v FROM acc WHERE id=2 FOR SHARE")
+			pa := a.start(c, "SELECT v FROM acc WHERE id=2 FOR UPDATE")
+			_, err := b.query("SELECT v FROM acc WHERE id=1 LOCK IN SHARE MODE")
+			victim, other := b, a
+			if errorNumber(err) == 1213 {
+				pa.ok()
+			} else {
+				pa.fails(1213)
+				victim, other = a, b
+			}
+			// The victim's transaction is rolled back; the next statement is outside of it.
+			victim.rows("1", "SELECT COUNT(*) FROM acc WHERE id>1000 AND id<>?+1000 OR id=3", other.id)
+			victim.exec("INSERT INTO acc VALUES (20,1)")
+			c.rows("20", "SELECT id FROM acc WHERE id=20")
+			other.exec("COMMIT")
+			c.rows("1", "SELECT COUNT(*) FROM acc WHERE id>1000")
+		},
 		"DDL commits": func(t *testing.T, a, b, _ *client) {
 			a.exec("BEGIN")
 			a.exec("INSERT INTO acc VALUES (10,1)")
@@ -226,7 +252,10 @@ func TestTransactions(t *testing.T) {
 			a.exec("ROLLBACK")
 			a.exec("SET SESSION TRANSACTION READ WRITE")
 			a.exec("SET TRANSACTION READ ONLY")
+			a.rows("READ-ONLY", "SELECT IF(@@transaction_read_only, '', 'READ-ONLY')") // the session's; no transaction
 			a.fails(1792, "UPDATE acc SET v=1")
+			a.fails(1792, "UPDATE acc SET v=1")       // what was refused was no transaction either
+			a.rows("3", "SELECT COUNT(*) FROM acc")   // this one is
 			a.exec("UPDATE acc SET v=100 WHERE id=1") // for one transaction only
 		},
 		"a closed connection rolls back": func(t *testing.T, a, b, c *client) {
@@ -382,5 +411,58 @@ func TestTransactions(t *testing.T) {
 			a.close()
 			b.close()
 		})
+	}
+}
+
+// TestLockingReadsFindMovingRows moves a row within the ranges of locking reads:
+// each has to find it once.
+func TestLockingReadsFindMovingRows(t *testing.T) {
+	_, dsn := startServer(t)
+	a, b := dial(t, dsn), dial(t, dsn)
+	a.exec("CREATE TABLE m (id INT PRIMARY KEY, x INT, y INT, z INT, KEY kx (x), KEY ky (y), KEY kyz (y, z))")
+	a.exec("INSERT INTO m VALUES (1, 1, 0, 5)")
+	for i := range 300 {
+		a.exec("INSERT INTO m VALUES (?, ?, ?, ?)", i+100, i+100, i%2+100, i+100)
+	}
+	queries := []string{
+		"SELECT id FROM m FORCE INDEX (kx) WHERE x IN (1, 50) FOR UPDATE",
+		"SELECT id FROM m FORCE INDEX (kx) WHERE x BETWEEN 1 AND 2 OR x BETWEEN 49 AND 60 LIMIT 7 FOR SHARE",
+		"SELECT /*+ INDEX_MERGE(m kx, ky) */ id FROM m WHERE x = 1 OR y = 1 FOR UPDATE",
+		"SELECT /*+ SKIP_SCAN(m kyz) */ id FROM m FORCE INDEX (kyz) WHERE z = 5 FOR UPDATE",
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			query := "UPDATE m SET x = 50, y = 1 WHERE id = 1"
+			if i%2 == 1 {
+				query = "UPDATE m SET x = 1, y = 0 WHERE id = 1"
+			}
+			if _, err := b.query(query); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 400 {
+		for _, q := range queries {
+			if got, err := a.query(q); err != nil || got != "1" {
+				t.Fatalf("%s: %q, %v", q, got, err)
+			}
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"kx", "kx", "merge", "skip"} {
+		if got, err := a.query("EXPLAIN FORMAT=TREE " + queries[i]); err != nil || !strings.Contains(strings.ToLower(got), want) {
+			t.Errorf("%s: %s, %v", queries[i], got, err)
+		}
 	}
 }

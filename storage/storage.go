@@ -191,6 +191,8 @@ type Txn interface {
 	// Latest reads the latest committed state of each call plus own writes,
 	// for statements that look up under locks.
 	Latest() Reader
+	// LatestView is Latest with one state for several reads.
+	LatestView() (Snapshot, error)
 	// Lock acquires the locks of keys in the given order (callers sort them,
 	// to avoid deadlocks) and returns the latest values. Locks stay until the
 	// transaction ends, also when a savepoint is rolled back.

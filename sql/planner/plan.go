@@ -235,7 +235,7 @@ func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &physical.Plan{Root: root, CalcFoundRows: q.CalcFoundRows, Locks: q.Locks}
+	plan := &physical.Plan{Root: root, CalcFoundRows: q.CalcFoundRows, Locks: q.Locks, LocksForUpdate: q.LocksForUpdate}
 	return p.finish(plan)
 }
 

@@ -130,6 +130,7 @@ func (s *Session) finish(err error) error {
 	if errors.Is(err, sqlerr.Bug()) {
 		s.engine.log.Error("panic in a worker of a statement", "connection", s.process.ID, "error", err)
 	}
+	timedOut := errors.Is(err, storage.ErrLockTimeout)
 	err = translate(err)
 	s.applyInsertID() // it stays when the statement fails
 	s.engine.counters.errors.Add(1)
@@ -138,6 +139,9 @@ func (s *Session) finish(err error) error {
 		s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
 		if e.Number == 1213 {
 			s.rollback() // the victim of a deadlock loses its transaction
+		}
+		if timedOut && s.vars.number("innodb_rollback_on_timeout") != 0 {
+			s.rollback()
 		}
 	}
 	if s.lost {
@@ -392,6 +396,11 @@ func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind f
 		delete(s.named, strings.ToLower(x.Name))
 		return s.ok(w, mysqlwire.OK{}, more)
 	case *logical.AnalyzeTable, *logical.Maintain:
+		if m, ok := stmt.(*logical.Maintain); !ok || m.Op != "checksum" {
+			if err := s.commit(ctx); err != nil {
+				return err
+			}
+		}
 		return s.maintain(ctx, stmt, more, w)
 	case *logical.Backup:
 		return s.backup(ctx, x, more, w)
@@ -440,7 +449,7 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 			return 0, s.runLockTables(ctx, s.allTables())
 		}
 		s.flushLogs(ctx, x.What)
-		return 0, nil
+		return 0, s.commit(ctx)
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)
 	case *logical.AlterUser:

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
@@ -112,21 +113,22 @@ func outputs(n logical.Node) []expr.Expr {
 
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
-func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
 	if s.tableLocks != nil {
 		if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 			return err
 		}
 	}
-	if c.point != nil && s.open == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
+	if c.point != nil && s.open == nil && s.nextIsolation == "" && s.nextReadOnly == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
 		if done, err := s.runPoint(ctx, c, vals, more, w); done {
 			return err
 		}
 	}
 	if s.nextReadOnly != nil || s.nextIsolation != "" {
+		isTransaction := len(c.plan.Tables) > 0
 		defer func() {
-			if s.open == nil {
-				s.endCharacteristics() // they were of this statement
+			if s.open == nil && isTransaction && !errors.Is(err, sqlerr.ReadOnlyTransaction()) {
+				s.endCharacteristics()
 			}
 		}()
 	}
@@ -197,6 +199,11 @@ func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 			return false, err
 		}
 		return s.tryChange(ctx, c, vals, more, w)
+	}
+	if c.plan.LocksForUpdate {
+		if err := s.checkReadOnly(c.plan.Tables); err != nil {
+			return false, err
+		}
 	}
 	view, release, err := s.readView(ctx, c.plan)
 	if err != nil {
@@ -404,10 +411,10 @@ func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Retur
 // else behind a savepoint.
 func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, bool, error) {
 	var none exec.Result
+	if err := s.checkReadOnly(c.plan.Writes); err != nil {
+		return none, false, err
+	}
 	if s.open == nil {
-		if s.startsReadOnly() {
-			return none, false, sqlerr.ReadOnlyTransaction()
-		}
 		release, err := s.lockStatement(ctx, c.plan.Tables, c.plan.Writes)
 		if err != nil {
 			return none, false, err
@@ -418,9 +425,6 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		}
 		r, err := s.changeAndCommit(ctx, c, vals)
 		return r, false, err
-	}
-	if s.open.readOnly {
-		return none, false, sqlerr.ReadOnlyTransaction()
 	}
 	if err := s.lockViews(ctx, c.plan.Views); err != nil {
 		return none, false, err

@@ -34,7 +34,8 @@ type savepoint struct {
 
 // begin opens a transaction that lasts until COMMIT or ROLLBACK.
 func (s *Session) begin(readOnly bool) error {
-	txn, err := s.newTxn(readOnly)
+	// The store's transaction may write, to temporary tables.
+	txn, err := s.newTxn(false)
 	if err != nil {
 		return err
 	}
@@ -100,6 +101,17 @@ func (s *Session) startsReadOnly() bool {
 		return *s.nextReadOnly
 	}
 	return s.vars.readOnly
+}
+
+// checkReadOnly is 1792 where a statement that changes tables, or locks their
+// rows for a change, runs in a read-only transaction. Temporary tables are
+// nobody else's.
+func (s *Session) checkReadOnly(tables []*schema.Table) error {
+	readOnly := s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly()
+	if readOnly && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !s.isTemporary(t) }) {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	return nil
 }
 
 // lockKey is a metadata lock that a transaction holds.
@@ -247,11 +259,11 @@ func (s *Session) runBegin(ctx context.Context, b *logical.Begin) error {
 }
 
 func (s *Session) runCommit(ctx context.Context, c *logical.Commit) error {
-	readOnly := s.open != nil && s.open.readOnly
+	ended := s.characteristics()
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
-	return s.afterEnd(c.Chain, c.Release, readOnly)
+	return s.afterEnd(c.Completion, ended)
 }
 
 func (s *Session) runRollback(r *logical.Rollback) error {
@@ -263,20 +275,44 @@ func (s *Session) runRollback(r *logical.Rollback) error {
 		s.open.savepoints = s.open.savepoints[:i+1]
 		return translate(s.open.txn.RollbackTo(s.open.savepoints[i].at))
 	}
-	readOnly := s.open != nil && s.open.readOnly
+	ended := s.characteristics()
 	s.rollback()
-	return s.afterEnd(r.Chain, r.Release, readOnly)
+	return s.afterEnd(r.Completion, ended)
 }
 
-func (s *Session) afterEnd(chain, release, readOnly bool) error {
-	if release {
-		s.lost = true
+// characteristics are those of the open transaction, which a chained one takes
+// over.
+type characteristics struct {
+	isolation string // "" for the session's
+	readOnly  bool
+}
+
+func (s *Session) characteristics() characteristics {
+	if s.open == nil {
+		return characteristics{readOnly: s.vars.readOnly}
 	}
-	if chain {
-		return s.begin(readOnly)
+	return characteristics{isolation: s.nextIsolation, readOnly: s.open.readOnly}
+}
+
+// afterEnd does what a COMMIT or ROLLBACK, or completion_type where it leaves
+// that open, says of the time after.
+func (s *Session) afterEnd(c logical.Completion, ended characteristics) error {
+	if c.Release || s.vars.completion == completionRelease && !c.NoRelease && !c.Chain {
+		s.lost = true
+		return nil
+	}
+	if c.Chain || s.vars.completion == completionChain && !c.NoChain {
+		s.nextIsolation = ended.isolation
+		return s.begin(ended.readOnly)
 	}
 	return nil
 }
+
+// The values of completion_type.
+const (
+	completionChain   = "CHAIN"
+	completionRelease = "RELEASE"
+)
 
 func (s *Session) savepoint(name string) int {
 	if s.open == nil {

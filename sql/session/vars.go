@@ -91,6 +91,7 @@ type vars struct {
 	charsets    charsets
 	isolation   string
 	readOnly    bool
+	completion  string // completion_type
 	lockTimeout time.Duration
 	mdlTimeout  time.Duration
 	maxTime     time.Duration
@@ -245,7 +246,7 @@ func (v *vars) check(d *sysvar.Def, val value.Datum, t schema.Type) (value.Datum
 func onlyDefault(name string) bool {
 	switch name {
 	case "sql_auto_is_null", "auto_increment_increment",
-		"auto_increment_offset", "completion_type", "sql_require_primary_key", "explicit_defaults_for_timestamp", "read_only",
+		"auto_increment_offset", "sql_require_primary_key", "explicit_defaults_for_timestamp", "read_only",
 		"super_read_only", "offline_mode", "require_secure_transport", "init_connect",
 		"default_collation_for_utf8mb4", "default_table_encryption", "innodb_redo_log_encrypt", "innodb_undo_log_encrypt",
 		"binlog_encryption", "partial_revokes", "mandatory_roles", "password_history", "password_reuse_interval",
@@ -336,6 +337,7 @@ func (v *vars) refresh() {
 	v.deriveCharsets()
 	v.isolation = v.text("transaction_isolation")
 	v.readOnly = v.number("transaction_read_only") != 0
+	v.completion = v.text("completion_type")
 	v.lockTimeout = time.Duration(v.number("innodb_lock_wait_timeout")) * time.Second
 	v.mdlTimeout = time.Duration(v.number("lock_wait_timeout")) * time.Second
 	v.maxTime = time.Duration(v.number("max_execution_time")) * time.Millisecond

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"sort"
 
@@ -143,15 +144,27 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 	if s.env.Txn == nil {
 		return nil, internal("a locking read outside of a transaction")
 	}
-	op := &lockedOp{src: s, several: len(w.spans) > 1 || n.Distinct}
+	op := &lockedOp{src: s, several: len(w.spans) > 1 || n.Distinct || w.view != nil || n.Index != nil && len(w.keys) > 1}
 	op.lock.init(s, k, n)
 	op.lock.spans, op.lock.points = w.spans, w.keys
+	if w.view != nil {
+		op.lock.x = nil
+	}
+	if op.several && w.view == nil {
+		var err error
+		if w.view, err = s.env.Txn.LatestView(); err != nil {
+			return nil, err
+		}
+	}
 	w.reader = s.env.Txn.Latest()
+	if op.several {
+		w.reader = w.view
+	}
 	op.gather.walker = w
 	filters := n.IndexFilter
 	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, op.Close())
 	}
 	if n.Index == nil {
 		filters = nil
@@ -167,7 +180,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		op.gather.whole = w.keys != nil
 	}
 	if err := op.gather.init(s, ec, k, n, filters); err != nil {
-		return nil, err
+		return nil, errors.Join(err, op.Close())
 	}
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
 	op.sieve.unread = n.Unread
@@ -230,6 +243,10 @@ func (o *lockedOp) keys(ctx context.Context, size int) ([][]byte, error) {
 		if err := o.collect(ctx); err != nil {
 			return nil, err
 		}
+		if err := o.gather.walker.closeView(); err != nil {
+			return nil, err
+		}
+		o.gather.walker.reader = o.src.env.Txn.Latest()
 	}
 	part := o.all[:min(len(o.all), size)]
 	o.all = o.all[len(part):]
@@ -269,4 +286,6 @@ func (o *lockedOp) Counters() Counters {
 }
 
 // Close implements exec.Operator.
-func (o *lockedOp) Close() error { return o.gather.walker.close() }
+func (o *lockedOp) Close() error {
+	return errors.Join(o.gather.walker.close(), o.gather.walker.closeView())
+}

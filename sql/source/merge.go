@@ -192,7 +192,15 @@ func (o *mergedOp) Close() error {
 
 // openMerge makes the operator of an index merge.
 func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64) (exec.Operator, error) {
-	m := &merger{src: s, codec: k, reader: s.reader(n)}
+	m := &merger{src: s, codec: k, reader: s.env.Reader}
+	if n.Latest && s.env.Txn != nil {
+		view, err := s.env.Txn.LatestView()
+		if err != nil {
+			return nil, err
+		}
+		defer view.Close()
+		m.reader = view
+	}
 	keys, ok, err := m.merge(ctx, ec, n)
 	if err != nil {
 		return nil, err
@@ -213,28 +221,20 @@ func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *
 	return &mergedOp{op, m}, nil
 }
 
-// reader is the view by which n finds its rows.
-func (s *Source) reader(n *physical.Scan) storage.Reader {
-	if n.Latest && s.env.Txn != nil {
-		return s.env.Txn.Latest()
-	}
-	return s.env.Reader
-}
-
 // maxSkips is how many combinations of values a skip scan tells apart; with
 // more it reads all between them.
 const maxSkips = 1 << 14
 
 // skip gives the spans of a skip scan within those of its leading columns.
 // widened: they hold more than what was asked for.
-func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *physical.Scan, within []storage.Span, z *zone) (out []storage.Span, widened bool, err error) {
+func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *physical.Scan, w *walker, z *zone) (out []storage.Span, widened bool, err error) {
 	list, err := n.Skip.Ranges.Spans(ec)
 	if err != nil || len(list) == 0 {
 		return nil, false, err
 	}
-	g := groupWalk{reader: s.reader(n), space: space, columns: n.Skip.Columns}
+	g := groupWalk{reader: w.reader, space: space, columns: n.Skip.Columns}
 	groups := 0
-	for _, span := range within {
+	for _, span := range w.spans {
 		g.span = span
 		for {
 			prefix, err := g.next(ctx)
@@ -245,7 +245,7 @@ func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *phy
 				break
 			}
 			if groups++; groups > maxSkips {
-				return within, true, nil
+				return w.spans, true, nil
 			}
 			sub := space.behind(prefix, n.Skip.Columns)
 			spans, wide := sub.spans(list, z)

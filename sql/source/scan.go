@@ -55,9 +55,16 @@ func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physi
 		return s.openMerge(ctx, ec, k, n, limit)
 	}
 	w := walker{reader: reader}
+	if n.Latest && n.Skip != nil && s.env.Txn != nil {
+		var err error
+		if w.view, err = s.env.Txn.LatestView(); err != nil {
+			return nil, err
+		}
+		w.reader = w.view
+	}
 	widened, err := s.target(ctx, ec, k, n, part, &w)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.closeView())
 	}
 	if n.Loose != nil {
 		if widened {
@@ -69,9 +76,11 @@ func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physi
 		}
 		return s.newLoose(ec, k, n, w, &space)
 	}
-	if widened {
+	if widened || w.view != nil {
+		// A skip scan knows the values that it skips as they were: whether a row
+		// belongs is told by the conditions alone.
 		if n, err = recheck(n); err != nil {
-			return nil, err
+			return nil, errors.Join(err, w.closeView())
 		}
 		op, err := s.open(ec, k, n, w, limit)
 		return &narrowOp{Operator: op, cols: len(n.Cols)}, err
@@ -184,7 +193,7 @@ func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		w.spans = []storage.Span{space.whole()}
 		w.opts.Cold = n.Index == nil && n.Limit == nil && n.Loose == nil
 		if n.Skip != nil {
-			w.spans, widened, err = s.skip(ctx, ec, &space, n, w.spans, &z)
+			w.spans, widened, err = s.skip(ctx, ec, &space, n, w, &z)
 		}
 		return widened, err
 	}
@@ -201,7 +210,7 @@ func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	w.spans, widened = space.spans(list, &z)
 	if n.Skip != nil {
 		var wide bool
-		w.spans, wide, err = s.skip(ctx, ec, &space, n, w.spans, &z)
+		w.spans, wide, err = s.skip(ctx, ec, &space, n, w, &z)
 		widened = widened || wide
 	}
 	return widened, err
@@ -347,7 +356,7 @@ func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan,
 	if err != nil {
 		return nil, err
 	}
-	var w walker
+	w := walker{reader: s.env.Reader}
 	widened, err := s.target(ctx, ec, k, n, nil, &w)
 	if err != nil {
 		return nil, err

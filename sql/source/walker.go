@@ -18,13 +18,17 @@ type Counted = exec.Counted
 // walker brings the pairs of spans or of points, one after the other.
 type walker struct {
 	reader storage.Reader
-	spans  []storage.Span
-	keys   [][]byte // points, when spans is nil
-	opts   storage.ScanOptions
-	next   int
-	scan   storage.Scanner
-	buf    []byte
-	count  Counters
+	// view is what reader reads, of a locking read that finds its rows by more
+	// than one read: a row that moves meanwhile would be met twice, or never.
+	// The operator closes it; nil for none.
+	view  storage.Snapshot
+	spans []storage.Span
+	keys  [][]byte // points, when spans is nil
+	opts  storage.ScanOptions
+	next  int
+	scan  storage.Scanner
+	buf   []byte
+	count Counters
 	// visit counts the pairs and passes them on.
 	visit func(key, val []byte) bool
 }
@@ -115,6 +119,16 @@ func (w *walker) fillPoints(ctx context.Context, max int) error {
 		return nil
 	}
 	return err
+}
+
+// closeView ends the view that is not needed any more.
+func (w *walker) closeView() error {
+	if w.view == nil {
+		return nil
+	}
+	view := w.view
+	w.view = nil
+	return view.Close()
 }
 
 func (w *walker) close() error {

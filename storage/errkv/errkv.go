@@ -274,6 +274,18 @@ func (x *txn) View() (storage.Reader, uint64) {
 // Latest implements storage.Txn.
 func (x *txn) Latest() storage.Reader { return &reader{x.r.s, x.Txn.Latest()} }
 
+// LatestView implements storage.Txn.
+func (x *txn) LatestView() (storage.Snapshot, error) {
+	if err := x.r.s.check(OpSnapshot); err != nil {
+		return nil, err
+	}
+	v, err := x.Txn.LatestView()
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{reader{x.r.s, v}, v}, nil
+}
+
 // Refresh implements storage.Txn.
 func (x *txn) Refresh() error {
 	if err := x.r.s.check(OpRefresh); err != nil {

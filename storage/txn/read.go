@@ -225,6 +225,18 @@ func (s *mergeScanner) tail(ctx context.Context, fn func(key, value []byte) bool
 // Close implements storage.Scanner.
 func (s *mergeScanner) Close() error { return s.inner.Close() }
 
+// latestView is a snapshot under the buffer.
+type latestView struct {
+	storage.Reader
+	s storage.Snapshot
+}
+
+// Seq implements storage.Snapshot.
+func (v latestView) Seq() uint64 { return v.s.Seq() }
+
+// Close implements storage.Snapshot.
+func (v latestView) Close() error { return v.s.Close() }
+
 // latestReader reads the latest state plus own writes.
 type latestReader struct{ t *Txn }
 

@@ -121,6 +121,18 @@ func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 // Latest implements storage.Txn.
 func (t *Txn) Latest() storage.Reader { return &t.latest }
 
+// LatestView implements storage.Txn.
+func (t *Txn) LatestView() (storage.Snapshot, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	s, err := t.m.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return latestView{over(&t.buf, s), s}, nil
+}
+
 // Refresh implements storage.Txn.
 func (t *Txn) Refresh() error {
 	if err := t.usable(); err != nil {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -86,9 +88,9 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		}
 		return &logical.Begin{ReadOnly: n.ReadOnly}, nil
 	case *ast.CommitStmt:
-		return &logical.Commit{Chain: n.CompletionType == ast.CompletionTypeChain, Release: n.CompletionType == ast.CompletionTypeRelease}, nil
+		return &logical.Commit{Completion: completion(n.CompletionType, st.Text)}, nil
 	case *ast.RollbackStmt:
-		return &logical.Rollback{Savepoint: n.SavepointName, Chain: n.CompletionType == ast.CompletionTypeChain, Release: n.CompletionType == ast.CompletionTypeRelease}, nil
+		return &logical.Rollback{Savepoint: n.SavepointName, Completion: completion(n.CompletionType, st.Text)}, nil
 	case *ast.SavepointStmt:
 		return &logical.Savepoint{Name: n.Name}, nil
 	case *ast.ReleaseSavepointStmt:
@@ -156,6 +158,17 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 	return b.ddl(n)
 }
 
+var (
+	noChain   = regexp.MustCompile(`(?i)\bno\s+chain\b`)
+	noRelease = regexp.MustCompile(`(?i)\bno\s+release\b`)
+)
+
+// completion reads AND [NO] CHAIN [NO] RELEASE; of the NOs only the text tells.
+func completion(t ast.CompletionType, text string) logical.Completion {
+	return logical.Completion{Chain: t == ast.CompletionTypeChain, Release: t == ast.CompletionTypeRelease,
+		NoChain: noChain.MatchString(text), NoRelease: noRelease.MatchString(text)}
+}
+
 func (b *binder) kill(n *ast.KillStmt) (logical.Statement, error) {
 	if n.TiDBExtension {
 		return nil, sqlerr.NotSupported("KILL TIDB")
@@ -215,6 +228,7 @@ func flush(n *ast.FlushStmt) (logical.Statement, error) {
 
 func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 	out := &logical.LockTables{}
+	var named []logical.TableName
 	for _, l := range n.TableLocks {
 		if db, err := b.database(l.Table.Schema.O); err != nil {
 			return nil, err
@@ -232,7 +246,12 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
+		name := logical.TableName{DB: t.Database, Name: t.Name}
+		if slices.Contains(named, name) {
+			return nil, sqlerr.NotUniqueTable(t.Name)
+		}
+		named = append(named, name)
+		out.Tables = append(out.Tables, name)
 		out.Write = append(out.Write, write)
 	}
 	return out, nil

@@ -79,8 +79,10 @@ type binder struct {
 	nextCol    expr.ColID
 	subqueries []logical.Node
 	locks      bool
-	depth      int // nesting of query blocks and expressions
-	blocks     int // nesting of query blocks
+	// locksForUpdate: some of them exclusively.
+	locksForUpdate bool
+	depth          int // nesting of query blocks and expressions
+	blocks         int // nesting of query blocks
 	// blockHints are the optimizer hints of the block that is being bound.
 	blockHints []*optHint
 	// fixedOrder: the block's tables are joined in the order of FROM.

@@ -475,5 +475,6 @@ func (b *binder) lockRef(t *tableRef, l logical.Lock) {
 	for _, s := range scans {
 		s.Lock = l
 		b.locks = true
+		b.locksForUpdate = b.locksForUpdate || l.Strength == logical.LockForUpdate
 	}
 }

@@ -14,12 +14,15 @@ type Begin struct {
 }
 
 // Commit and Rollback, with CHAIN and RELEASE as asked for.
-type Commit struct{ Chain, Release bool }
+type Commit struct{ Completion }
+
+// Completion is what follows the end of a transaction, as far as it was said.
+type Completion struct{ Chain, NoChain, Release, NoRelease bool }
 
 // Rollback is ROLLBACK, or ROLLBACK TO Savepoint.
 type Rollback struct {
-	Savepoint      string
-	Chain, Release bool
+	Savepoint string
+	Completion
 }
 
 // Savepoint is SAVEPOINT name; ReleaseSavepoint its opposite.

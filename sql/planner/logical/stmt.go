@@ -27,6 +27,8 @@ type Query struct {
 	Subqueries []Node
 	// Locks is set when a table is read with a locking clause.
 	Locks bool
+	// LocksForUpdate: FOR UPDATE is among them.
+	LocksForUpdate bool
 	// Into are the user variables of SELECT … INTO @a, @b.
 	Into []string
 	// File is INTO OUTFILE or INTO DUMPFILE; nil without.

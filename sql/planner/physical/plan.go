@@ -42,6 +42,8 @@ type Plan struct {
 	NoCache bool
 	// Locks: the query takes row locks (FOR UPDATE, FOR SHARE).
 	Locks bool
+	// LocksForUpdate: some of them exclusively.
+	LocksForUpdate bool
 	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
 	CalcFoundRows bool
 }
