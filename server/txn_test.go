@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -463,6 +464,62 @@ func TestLockingReadsFindMovingRows(t *testing.T) {
 	for i, want := range []string{"kx", "kx", "merge", "skip"} {
 		if got, err := a.query("EXPLAIN FORMAT=TREE " + queries[i]); err != nil || !strings.Contains(strings.ToLower(got), want) {
 			t.Errorf("%s: %s, %v", queries[i], got, err)
+		}
+	}
+}
+
+// TestLockViews shows who waits for whom, and the latest deadlock.
+func TestLockViews(t *testing.T) {
+	_, dsn := startServer(t)
+	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)
+	c.exec("CREATE TABLE acc (id INT, s VARCHAR(10), v INT, PRIMARY KEY (id), UNIQUE KEY by_v (v))")
+	c.exec("INSERT INTO acc VALUES (1,'a',10),(2,'b',20),(3,'c',30)")
+	a.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+	a.exec("BEGIN")
+	a.exec("UPDATE acc SET v=v+1 WHERE id IN (1,2)")
+	a.rows("c", "SELECT s FROM acc WHERE id=3 FOR SHARE")
+	p := b.start(c, "UPDATE acc SET s='x' WHERE id=2") // in autocommit
+	eventually(t, func() bool {
+		n, err := c.query("SELECT COUNT(*) FROM performance_schema.data_lock_waits")
+		return err == nil && n == "1"
+	})
+	c.rows("by_v,X,REC_NOT_GAP,GRANTED,11|by_v,X,REC_NOT_GAP,GRANTED,21|PRIMARY,X,REC_NOT_GAP,GRANTED,1|PRIMARY,X,REC_NOT_GAP,GRANTED,2|PRIMARY,S,REC_NOT_GAP,GRANTED,3",
+		"SELECT index_name, lock_mode, lock_status, lock_data FROM performance_schema.data_locks WHERE thread_id=? AND object_name='acc' AND object_schema='t' ORDER BY index_name, lock_data", a.id)
+	c.rows("PRIMARY,X,REC_NOT_GAP,WAITING,2", "SELECT index_name, lock_mode, lock_status, lock_data FROM performance_schema.data_locks WHERE thread_id=?", b.id)
+	c.rows("RUNNING,NULL,1,5,3,2,READ COMMITTED|LOCK WAIT,starting index read,0,0,0,0,REPEATABLE READ",
+		"SELECT trx_state, trx_operation_state, trx_tables_locked, trx_lock_structs, trx_rows_locked, trx_rows_modified, trx_isolation_level FROM information_schema.INNODB_TRX ORDER BY trx_id")
+	c.rows("1", `SELECT COUNT(*) FROM performance_schema.data_lock_waits w JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_engine_transaction_id AND r.trx_requested_lock_id = w.requesting_engine_lock_id
+		JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_engine_transaction_id JOIN performance_schema.data_locks l ON l.engine_lock_id = w.blocking_engine_lock_id AND l.lock_status = 'GRANTED'
+		WHERE r.trx_mysql_thread_id = ? AND b.trx_mysql_thread_id = ? AND r.trx_wait_started <= NOW()`, b.id, a.id)
+	c.rows("`t`.`acc`,PRIMARY,UPDATE acc SET s='x' WHERE id=2,X,REC_NOT_GAP,NULL,2", "SELECT locked_table, locked_index, waiting_query, waiting_lock_mode, blocking_query, blocking_trx_rows_modified FROM sys.innodb_lock_waits WHERE waiting_pid=? AND blocking_pid=?", b.id, a.id)
+	kill, err := c.query("SELECT sql_kill_blocking_connection FROM sys.innodb_lock_waits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.exec(fmt.Sprintf("KILL QUERY %d", b.id))
+	p.fails(1317)
+	p = b.start(c, "UPDATE acc SET s='x' WHERE id=2")
+	c.exec(kill)
+	p.ok()
+	c.rows("1,10|2,20|3,30", "SELECT id, v FROM acc")
+
+	a = dial(t, dsn)
+	a.exec("BEGIN")
+	b.exec("BEGIN")
+	a.exec("UPDATE acc SET v=v+1 WHERE id=1")
+	b.exec("UPDATE acc SET v=v+1 WHERE id=2")
+	p = a.start(c, "UPDATE acc SET v=v+5 WHERE id=2")
+	_, err = b.query("UPDATE acc SET v=v+5 WHERE id=1")
+	if perr := p.wait(); errorNumber(err) != 1213 && errorNumber(perr) != 1213 {
+		t.Fatalf("no deadlock: %v, %v", err, perr)
+	}
+	status, err := c.query("SHOW ENGINE INNODB STATUS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"LATEST DETECTED DEADLOCK", "index PRIMARY of table `t`.`acc` lock_mode X,REC_NOT_GAP key 1", "key 2", "WE ROLL BACK TRANSACTION", "1 open transactions", "ACTIVE 0 sec"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("the status lacks %q:\n%s", want, status)
 		}
 	}
 }

@@ -294,6 +294,8 @@ type Store interface {
 	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
 	// Locks lists the row locks that are held or awaited.
 	Locks() []LockInfo
+	// LastDeadlock is the latest one; nil when there was none.
+	LastDeadlock() *Deadlock
 	// Caps are the store's limits.
 	Caps() Caps
 	// Metrics describes the engine for humans, by name.
@@ -313,4 +315,26 @@ type LockInfo struct {
 	Mode    LockMode
 	Holders []uint64 // transaction ids
 	Waiters []uint64
+	Waits   []LockWait // of the waiters
+}
+
+// LockWait is one request that waits for a lock.
+type LockWait struct {
+	Txn   uint64
+	Mode  LockMode
+	Since time.Time
+}
+
+// Deadlock is a cycle of waits that was broken.
+type Deadlock struct {
+	Time   time.Time
+	Cycle  []DeadlockWait // each waits for the next one, the last for the first
+	Victim uint64
+}
+
+// DeadlockWait is a transaction of a cycle.
+type DeadlockWait struct {
+	Txn  uint64
+	Key  []byte // that it waits for
+	Mode LockMode
 }

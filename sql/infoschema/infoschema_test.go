@@ -53,6 +53,10 @@ func (f *fake) Backups() []Backup                        { return nil }
 
 func (f *fake) Loads() ([]Load, error) { return nil, nil }
 
+func (f *fake) RowLocks() []LockedKey { return nil }
+
+func (f *fake) LastDeadlock() *Deadlock { return nil }
+
 func (f *fake) Transactions() []Transaction {
 	return []Transaction{{ID: 1, State: "RUNNING", Started: started}}
 }

@@ -79,8 +79,8 @@ func performanceTables() []*table {
 		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
 		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
 		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", nil),
-		newTable(performanceDB, "data_locks", "ENGINE s32, ENGINE_LOCK_ID s128, ENGINE_TRANSACTION_ID u?, THREAD_ID u?, EVENT_ID u?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, INDEX_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_MODE s32, LOCK_STATUS s32, LOCK_DATA t?", nil),
-		newTable(performanceDB, "data_lock_waits", "ENGINE s32, REQUESTING_ENGINE_LOCK_ID s128, REQUESTING_ENGINE_TRANSACTION_ID u?, BLOCKING_ENGINE_LOCK_ID s128, BLOCKING_ENGINE_TRANSACTION_ID u?", nil),
+		newTable(performanceDB, "data_locks", "ENGINE s32, ENGINE_LOCK_ID s128, ENGINE_TRANSACTION_ID u?, THREAD_ID u?, EVENT_ID u?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, INDEX_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_MODE s32, LOCK_STATUS s32, LOCK_DATA t?", dataLocks),
+		newTable(performanceDB, "data_lock_waits", "ENGINE s32, REQUESTING_ENGINE_LOCK_ID s128, REQUESTING_ENGINE_TRANSACTION_ID u?, REQUESTING_THREAD_ID u?, REQUESTING_EVENT_ID u?, REQUESTING_OBJECT_INSTANCE_BEGIN u, BLOCKING_ENGINE_LOCK_ID s128, BLOCKING_ENGINE_TRANSACTION_ID u?, BLOCKING_THREAD_ID u?, BLOCKING_EVENT_ID u?, BLOCKING_OBJECT_INSTANCE_BEGIN u", dataLockWaits),
 		newTable(performanceDB, "keyring_keys", "KEY_ID s255, KEY_OWNER s255?, BACKEND_KEY_ID s255?", nil),
 		newTable(performanceDB, "log_status", "SERVER_UUID s36, LOCAL t, REPLICATION t, STORAGE_ENGINES t", nil),
 		newTable(performanceDB, "replication_group_members", "CHANNEL_NAME s64, MEMBER_ID s36, MEMBER_HOST s255, MEMBER_PORT i?, MEMBER_STATE s64, MEMBER_ROLE s64, MEMBER_VERSION s64, MEMBER_COMMUNICATION_STACK s64", nil),
@@ -134,6 +134,7 @@ func threads(q *query) error {
 func sysTables() []*table {
 	return []*table{
 		newTable(sysDB, "version", "sys_version s5, mysql_version s64", func(q *query) error { return q.emit("2.1.3", expr.ServerVersion) }),
+		newTable(sysDB, "innodb_lock_waits", lockWaits, innodbLockWaits),
 		newTable(sysDB, "sys_config", "variable s128, value s128?, set_time d?, set_by s128?", nil),
 		newTable(sysDB, "processlist", "thd_id u?, conn_id u?, user s288?, db n64?, command s16?, state s64?, time i?, current_statement t?", func(q *query) error {
 			for _, p := range q.server.Processes() {

@@ -44,6 +44,44 @@ type Transaction struct {
 	ReadOnly bool
 	// Isolation is the level in words, Query the statement that runs.
 	Isolation, Query string
+	// Requested is the lock that it waits for, "" for none.
+	Requested   string
+	WaitStarted time.Time
+	// Locks are the keys that it has locked, RowsLocked the rows among them.
+	Locks, RowsLocked, TablesLocked uint64
+	RowsModified                    uint64
+}
+
+// LockedKey is a key that transactions have locked, or wait for.
+type LockedKey struct {
+	Database, Table, Index string
+	// Data is the key's values as text.
+	Data string
+	// Locks are those granted, then those that wait.
+	Locks []RowLock
+}
+
+// RowLock is one transaction's lock of a key.
+type RowLock struct {
+	ID            string
+	Txn, ThreadID uint64
+	Exclusive     bool
+	Waits         bool
+	Since         time.Time // of a wait
+}
+
+// Deadlock is the last one that was broken.
+type Deadlock struct {
+	Time   time.Time
+	Cycle  []DeadlockWait
+	Victim uint64
+}
+
+// DeadlockWait is a transaction of a deadlock and what it waited for.
+type DeadlockWait struct {
+	Txn       uint64
+	Exclusive bool
+	LockedKey
 }
 
 // Server is what the tables tell of the server. Its methods may be called
@@ -71,6 +109,10 @@ type Server interface {
 	StreamConsumers(ctx context.Context) ([]stream.ConsumerInfo, error)
 	// Transactions are the open transactions.
 	Transactions() []Transaction
+	// RowLocks are the locks of rows and of unique keys.
+	RowLocks() []LockedKey
+	// LastDeadlock is nil when there was none.
+	LastDeadlock() *Deadlock
 	// Loads are the pieces of files that were loaded under tokens.
 	Loads() ([]Load, error)
 	// SlowLog and GeneralLog are the last lines of logs that go to tables.

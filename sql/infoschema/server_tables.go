@@ -77,17 +77,6 @@ func userPrivileges(q *query) error {
 	return nil
 }
 
-func transactions(q *query) error {
-	for _, t := range q.server.Transactions() {
-		err := q.emit(t.ID, t.State, t.Started, nil, nil, uint64(0), t.ThreadID, orNull(t.Query), nil, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0),
-			t.Isolation, 1, 1, nil, 0, uint64(0), t.ReadOnly, 0, nil)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // emptyTables are tables of MySQL that describe what sqlots does not have.
 func emptyTables() []*table {
 	return []*table{

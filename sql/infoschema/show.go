@@ -322,14 +322,6 @@ func showTableStatus(q *query) error {
 	return nil
 }
 
-func engineStatus(q *query) error {
-	if !strings.EqualFold(q.arg(0), "innodb") && !strings.EqualFold(q.arg(0), "sqlots") {
-		return nil
-	}
-	text := fmt.Sprintf("\n=====================================\nsqlots: %d open transactions\n=====================================\n", len(q.server.Transactions()))
-	return q.emit("InnoDB", "", text)
-}
-
 // account is the account of SHOW GRANTS and SHOW CREATE USER.
 func (q *query) account() (user, host string) {
 	if q.arg(0) == "" && q.arg(1) == "" {

@@ -74,8 +74,6 @@ type Engine struct {
 	userLocks  userLocks
 	// trimming: one removal from change logs at a time.
 	trimming sync.Mutex
-	// transactions numbers those of INNODB_TRX.
-	transactions atomic.Uint64
 	// lockedTables counts the tables under LOCK TABLES … WRITE: while there are
 	// any, plain reads take metadata locks too.
 	lockedTables atomic.Int64

@@ -87,22 +87,6 @@ func (e *introspection) NextAutoIncrement(t *schema.Table) uint64 {
 	return 0
 }
 
-// Transactions implements infoschema.Server.
-func (e *introspection) Transactions() []infoschema.Transaction {
-	var out []infoschema.Transaction
-	for _, p := range e.processes.List() {
-		x := e.processes.Get(p.ID)
-		if x == nil {
-			continue // it has just ended
-		}
-		if t := x.txn.Load(); t != nil {
-			out = append(out, infoschema.Transaction{ID: t.id, ThreadID: p.ID, Started: t.started, State: "RUNNING", ReadOnly: t.readOnly,
-				Isolation: strings.ReplaceAll(t.isolation, "-", " "), Query: p.Info})
-		}
-	}
-	return out
-}
-
 // introspected is what information_schema and SHOW see of a session.
 type introspected Session
 

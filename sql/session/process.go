@@ -32,6 +32,7 @@ type Process struct {
 	kill    func()                  // ends the connection
 	killed  atomic.Bool
 	txn     atomic.Pointer[processTxn]    // nil: none is open
+	latest  atomic.Uint64                 // the store's transaction of the statement that runs, 0 for none
 	plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION
 }
 
@@ -41,6 +42,7 @@ type processTxn struct {
 	started   time.Time
 	readOnly  bool
 	isolation string
+	rows      atomic.Int64 // inserted, changed and deleted
 }
 
 // ProcessInfo is a line of SHOW PROCESSLIST.
@@ -108,6 +110,7 @@ func (x *Process) begin(command, info string, now time.Time, cancel context.Canc
 // end marks the connection idle.
 func (x *Process) end(now time.Time) {
 	x.plan.Store(nil)
+	x.latest.Store(0)
 	x.mu.Lock()
 	x.command, x.info, x.state, x.since, x.cancel = "Sleep", "", "", now, nil
 	x.mu.Unlock()

@@ -517,6 +517,11 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 // changed takes over what a change did to the session's state.
 func (s *Session) changed(c *cachedPlan, r exec.Result) {
 	s.rowCount = int64(r.Affected)
+	if s.open != nil {
+		if t := s.process.txn.Load(); t != nil {
+			t.rows.Add(s.rowCount)
+		}
+	}
 	if r.GeneratedID != 0 {
 		s.mu.Lock()
 		s.lastInsertID = r.GeneratedID

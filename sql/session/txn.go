@@ -44,7 +44,7 @@ func (s *Session) begin(readOnly bool) error {
 	if s.nextIsolation != "" {
 		isolation = s.nextIsolation
 	}
-	s.process.txn.Store(&processTxn{id: s.engine.transactions.Add(1), started: time.Now(), readOnly: readOnly, isolation: isolation})
+	s.process.txn.Store(&processTxn{id: txn.ID(), started: time.Now(), readOnly: readOnly, isolation: isolation})
 	return nil
 }
 
@@ -55,6 +55,7 @@ func (s *Session) newTxn(readOnly bool) (storage.Txn, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
+	s.process.latest.Store(txn.ID())
 	return txn, nil
 }
 

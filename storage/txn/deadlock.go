@@ -1,6 +1,10 @@
 package txn
 
-import "github.com/sqlots/sqlots/storage"
+import (
+	"time"
+
+	"github.com/sqlots/sqlots/storage"
+)
 
 // detect ends every cycle of waits that goes through o, by choosing a victim in
 // each. It is called after o has joined a queue, so of all requests of a cycle
@@ -22,13 +26,29 @@ func (t *lockTable) detect(o *owner) {
 				victim = w
 			}
 		}
+		found := describe(cycle, victim)
 		if victim.abort(storage.ErrDeadlock) {
 			t.deadlocks.Add(1)
+			t.last.Store(found)
 		}
 		if victim.o == o {
 			return
 		}
 	}
+}
+
+// describe keeps what is told of a deadlock. It is called before the victim
+// leaves: the locks of a cycle stay as long as it does.
+func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
+	d := &storage.Deadlock{Time: time.Now(), Victim: victim.o.id}
+	for _, w := range cycle {
+		w.shard.mu.Lock()
+		if w.queued {
+			d.Cycle = append(d.Cycle, storage.DeadlockWait{Txn: w.o.id, Key: []byte(w.l.key), Mode: w.mode})
+		}
+		w.shard.mu.Unlock()
+	}
+	return d
 }
 
 // lighter reports whether a is the better victim: less work, or younger.

@@ -122,6 +122,9 @@ func (m *Manager) Caps() storage.Caps { return m.caps }
 // Locks lists the row locks that are held or awaited.
 func (m *Manager) Locks() []storage.LockInfo { return m.locks.list() }
 
+// LastDeadlock is the latest cycle of waits that was broken.
+func (m *Manager) LastDeadlock() *storage.Deadlock { return m.locks.last.Load() }
+
 // LockWaits is the number of lock requests that had to wait, and Deadlocks the
 // number of victims, since the start.
 func (m *Manager) LockWaits() int64 { return m.locks.waits.Load() }

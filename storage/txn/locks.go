@@ -48,6 +48,7 @@ type waiter struct {
 	mode       storage.LockMode
 	upgrade    bool // o holds the lock shared and wants it exclusively
 	queued     bool
+	since      time.Time
 	prev, next *waiter
 	ch         chan error // receives the outcome, once
 }
@@ -67,6 +68,7 @@ type lockTable struct {
 	// not choose two victims for one cycle.
 	detecting sync.Mutex
 	closed    atomic.Bool
+	last      atomic.Pointer[storage.Deadlock]
 	waits     atomic.Int64
 	deadlocks atomic.Int64
 }
@@ -110,7 +112,7 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 		s.mu.Unlock()
 		return fmt.Errorf("key %x: %w", key, storage.ErrNoWait)
 	}
-	w := &waiter{o: o, l: l, shard: s, mode: req.mode, upgrade: upgrade, ch: make(chan error, 1)}
+	w := &waiter{o: o, l: l, shard: s, mode: req.mode, upgrade: upgrade, since: time.Now(), ch: make(chan error, 1)}
 	// Nobody can wait for an owner that holds nothing, since it is also the
 	// last of its queue: it closes no cycle. (Once it is queued, others may
 	// add to what it holds.)
@@ -346,6 +348,7 @@ func (t *lockTable) list() []storage.LockInfo {
 			}
 			for w := l.first; w != nil; w = w.next {
 				info.Waiters = append(info.Waiters, w.o.id)
+				info.Waits = append(info.Waits, storage.LockWait{Txn: w.o.id, Mode: w.mode, Since: w.since})
 			}
 			out = append(out, info)
 		}
