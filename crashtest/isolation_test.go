@@ -197,6 +197,7 @@ func TestIsolation(t *testing.T) {
 	r := &isoRun{t: t, rng: rand.New(rand.NewPCG(*seed, 2)), zero: time.Now()}
 	loads := []workload{newListLoad(r), newBankLoad(r), newRegisterLoad(r), newSetLoad(r)}
 	dir := t.TempDir()
+	defer r.report()
 	first := true
 	for r.now() < length && !t.Failed() {
 		c := startChild(t, dir)
@@ -227,11 +228,15 @@ func TestIsolation(t *testing.T) {
 		db.Close()
 		c.kill()
 	}
-	t.Logf("%v: %d kills, %d statements, %d transactions committed, %d rolled back, %d unanswered, %d reads checked, %d statements killed, %d changes of the schema",
-		r.now().Round(time.Second), r.kills.Load(), r.ops.Load(), r.commits.Load(), r.aborts.Load(), r.unknowns.Load(), r.reads.Load(), r.cancelled.Load(), r.schemaChanges.Load())
 	if r.commits.Load() < 100 {
 		t.Error("hardly anything was done: that tests nothing")
 	}
+}
+
+// report says what was done.
+func (r *isoRun) report() {
+	r.t.Logf("%v: %d kills, %d statements, %d transactions committed, %d rolled back, %d unanswered, %d reads checked, %d statements killed, %d changes of the schema",
+		r.now().Round(time.Second), r.kills.Load(), r.ops.Load(), r.commits.Load(), r.aborts.Load(), r.unknowns.Load(), r.reads.Load(), r.cancelled.Load(), r.schemaChanges.Load())
 }
 
 // verify looks at what a crash left.

@@ -468,6 +468,29 @@ func TestLockingReadsFindMovingRows(t *testing.T) {
 	}
 }
 
+// TestIdleTransaction: a connection that is idle in a transaction is ended, one
+// that is idle outside of one, or busy, is not.
+func TestIdleTransaction(t *testing.T) {
+	_, dsn := startServer(t)
+	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)
+	c.exec("CREATE TABLE acc (id INT PRIMARY KEY, v INT)")
+	c.exec("INSERT INTO acc VALUES (1,1)")
+	for _, x := range []*client{a, b} {
+		x.exec("SET sqlots_idle_transaction_timeout=1")
+		x.exec("BEGIN")
+	}
+	a.exec("UPDATE acc SET v=2 WHERE id=1")
+	b.exec("COMMIT")
+	a.rows("0", "SELECT SLEEP(1.5)")
+	a.rows("2", "SELECT v FROM acc")
+	c.exec("UPDATE acc SET v=v+10 WHERE id=1") // waits until the lock is given up
+	c.rows("11", "SELECT v FROM acc")
+	if _, err := a.query("SELECT 1"); err == nil {
+		t.Error("the idle transaction's connection is there")
+	}
+	b.rows("11", "SELECT v FROM acc")
+}
+
 // TestLockViews shows who waits for whom, and the latest deadlock.
 func TestLockViews(t *testing.T) {
 	_, dsn := startServer(t)

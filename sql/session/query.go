@@ -75,6 +75,10 @@ func clipNear(text string) string {
 // enter marks the start of a command; the returned function its end.
 func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
 	s.engine.counters.questions.Add(1)
+	if s.idle != nil {
+		s.idle.Stop()
+		s.idle = nil
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	s.process.begin(command, text, now, cancel)
@@ -94,6 +98,9 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 		s.trace = nil
 		s.process.end(end)
 		cancel(nil)
+		if s.open != nil && s.vars.idleTxn > 0 {
+			s.idle = time.AfterFunc(s.vars.idleTxn, s.process.KillConnection)
+		}
 	}
 }
 

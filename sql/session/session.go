@@ -38,6 +38,7 @@ type Session struct {
 	nextReadOnly  *bool
 	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
 	lost          bool                // the connection has to end after this command
+	idle          *time.Timer         // ends the connection, which is idle in a transaction; nil otherwise
 
 	temps temporaryTables
 
@@ -181,6 +182,9 @@ func transport(info mysqlwire.ConnInfo) string {
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
 	s.note("Quit", "")
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	s.rollback()
 	s.dropAllTemporary()
 	s.unlockSession()

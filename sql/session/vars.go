@@ -92,6 +92,7 @@ type vars struct {
 	isolation   string
 	readOnly    bool
 	completion  string // completion_type
+	idleTxn     time.Duration
 	lockTimeout time.Duration
 	mdlTimeout  time.Duration
 	maxTime     time.Duration
@@ -344,6 +345,7 @@ func (v *vars) refresh() {
 	v.longQuery = time.Duration(v.float("long_query_time") * float64(time.Second))
 	v.memoryLimit = int64(v.number("sqlots_query_memory_limit"))
 	v.spillOver = int64(v.number("sqlots_spill_over"))
+	v.idleTxn = time.Duration(v.number("sqlots_idle_transaction_timeout")) * time.Second
 	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))
 	v.maxAttributes, v.maxAttributeSize = int(v.number("sqlots_max_attributes")), int(v.number("sqlots_max_attribute_size"))
 	v.parallelism = int(v.number("sqlots_parallelism"))

@@ -56,6 +56,7 @@ func own() []*Def {
 		integer("sqlots_load_rejects", ScopeSession, 0, 10000, 0),
 		stringVar("sqlots_load_token", ScopeSession, "", checkLoadToken),
 		integer("sqlots_spill_over", ScopeSession, 0, 1<<62, 0),
+		integer("sqlots_idle_transaction_timeout", ScopeBoth, 0, 31536000, 0),
 		integer("sqlots_max_transaction_size", ScopeBoth, 1<<10, 1<<62, 1<<30),
 		integer("sqlots_max_attributes", ScopeBoth, 1, 65535, 65535),
 		integer("sqlots_max_attribute_size", ScopeBoth, 1<<10, 6<<20-1, 2<<20),
