@@ -2,7 +2,6 @@ package bind
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -228,7 +227,6 @@ func flush(n *ast.FlushStmt) (logical.Statement, error) {
 
 func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 	out := &logical.LockTables{}
-	var named []logical.TableName
 	for _, l := range n.TableLocks {
 		if db, err := b.database(l.Table.Schema.O); err != nil {
 			return nil, err
@@ -246,12 +244,7 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := logical.TableName{DB: t.Database, Name: t.Name}
-		if slices.Contains(named, name) {
-			return nil, sqlerr.NotUniqueTable(t.Name)
-		}
-		named = append(named, name)
-		out.Tables = append(out.Tables, name)
+		out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
 		out.Write = append(out.Write, write)
 	}
 	return out, nil
