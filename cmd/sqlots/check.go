@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
 // check is "sqlots check".
@@ -30,8 +31,11 @@ func check(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	tables, bad := 0, 0
-	_, err := datacheck.Dir(ctx, *dir, func(r datacheck.Result) {
+	tables, bad, files := 0, 0, 0
+	_, err := datacheck.Dir(ctx, *dir, func(d pebblekv.Damage) {
+		files++
+		fmt.Fprintln(stdout, d)
+	}, func(r datacheck.Result) {
 		tables++
 		if !r.OK() {
 			bad++
@@ -42,8 +46,14 @@ func check(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "sqlots check:", err)
 		return 1
 	}
+	if files > 0 {
+		fmt.Fprintf(stdout, "%s damaged: restore a backup\n", counted(int64(files), "file"))
+	}
 	if bad > 0 {
 		fmt.Fprintf(stdout, "%s checked, %d damaged\n", counted(int64(tables), "table"), bad)
+		return 1
+	}
+	if files > 0 {
 		return 1
 	}
 	fmt.Fprintf(stdout, "%s checked, nothing is wrong\n", counted(int64(tables), "table"))

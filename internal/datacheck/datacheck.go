@@ -36,7 +36,10 @@ const formatFile = "FORMAT"
 // with the result of one. ok tells that nothing is wrong. The error is one of
 // opening (storage.ErrLocked, storage.ErrFormat, storage.ErrCorruption,
 // os.ErrNotExist) or of ctx.
-func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error) {
+//
+// Before that it compares the checksums of all files, and calls damaged, unless
+// that is nil, with each that is wrong.
+func Dir(ctx context.Context, dir string, damaged func(pebblekv.Damage), each func(Result)) (ok bool, err error) {
 	// Opening would make a new store in any directory.
 	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
 		return false, fmt.Errorf("%s is not a data directory: %w", dir, err)
@@ -46,7 +49,18 @@ func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error
 		return false, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return Store(ctx, store, each)
+	whole := true
+	err = store.Verify(ctx, func(d pebblekv.Damage) {
+		whole = false
+		if damaged != nil {
+			damaged(d)
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	ok, err = Store(ctx, store, each)
+	return ok && whole, err
 }
 
 // Store checks all tables of an open store in one snapshot; see Dir.

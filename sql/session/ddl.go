@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -11,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -149,6 +151,9 @@ func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string,
 		return nil, err
 	}
 	report, err := scrub.Check(ctx, snap, codec)
+	if errors.Is(err, storage.ErrCorruption) {
+		return [][2]string{{"error", translate(err).Error()}, {"status", "Corrupt"}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

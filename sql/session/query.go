@@ -144,6 +144,9 @@ func (s *Session) finish(err error) error {
 	s.rowCount = -1
 	if e, ok := err.(*sqlerr.Error); ok {
 		s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
+		if e.Number == 1194 {
+			s.engine.log.Error("a statement has met damage: restore a backup", "connection", s.process.ID, "error", e.Message)
+		}
 		if e.Number == 1213 {
 			s.rollback() // the victim of a deadlock loses its transaction
 		}

@@ -39,7 +39,7 @@ func translate(err error) error {
 	case errors.Is(err, storage.ErrUndetermined):
 		return sqlerr.New(1180, "HY000", "Got error 168 - 'the outcome of the commit is unknown' during COMMIT")
 	case errors.Is(err, storage.ErrCorruption):
-		return sqlerr.New(1194, "HY000", "Table is marked as crashed and should be repaired: %s", err.Error())
+		return sqlerr.New(1194, "HY000", "Table is marked as crashed and should be repaired: %s; restore a backup", err.Error())
 	case errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrUnavailable):
 		return sqlerr.ServerShutdown()
 	case errors.Is(err, context.Canceled):

@@ -1,6 +1,7 @@
 package pebblekv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -175,7 +176,13 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	w, ok := d.logs.Load(name)
 	if !ok {
-		return d.FS.Open(name, opts...)
+		f, err := d.FS.Open(name, opts...)
+		if err == nil && strings.HasSuffix(name, ".blob") {
+			if err = checkBlob(f); err != nil {
+				return nil, fmt.Errorf("file %s: %w", name, errors.Join(err, f.Close()))
+			}
+		}
+		return f, err
 	}
 	end := w.(*file).end.Load()
 	f, err := d.FS.Open(name, opts...)

@@ -205,11 +205,12 @@ func cutSpan(span storage.Span, cuts [][]byte, sizes []uint64, n int) []storage.
 // Metrics implements storage.Store.
 func (s *Store) Metrics() map[string]int64 {
 	out := map[string]int64{
-		"seq":        int64(s.seq.Load()),
-		"lock_waits": s.LockWaits(),
-		"deadlocks":  s.Deadlocks(),
-		"disk_full":  flag(s.disk.full.Load()),
-		"frozen":     flag(s.disk.frozen() != nil),
+		"seq":           int64(s.seq.Load()),
+		"lock_waits":    s.LockWaits(),
+		"deadlocks":     s.Deadlocks(),
+		"disk_full":     flag(s.disk.full.Load()),
+		"damaged_files": s.damaged.count(),
+		"frozen":        flag(s.disk.frozen() != nil),
 	}
 	out["images"], out["image_bytes"] = s.images.usage()
 	out["filters"], out["filter_bytes"] = s.filters.usage()

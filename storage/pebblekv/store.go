@@ -44,12 +44,13 @@ const seqValueLen = 16
 // Store implements storage.Store over Pebble.
 type Store struct {
 	*txn.Manager
-	db    *pebble.DB
-	po    *pebble.Options // as the database runs with
-	opts  Options
-	disk  *disk
-	lock  *pebble.Lock
-	bulks atomic.Uint64 // numbers the files of bulk loads
+	db      *pebble.DB
+	po      *pebble.Options // as the database runs with
+	opts    Options
+	disk    *disk
+	damaged damages
+	lock    *pebble.Lock
+	bulks   atomic.Uint64 // numbers the files of bulk loads
 
 	// sequencer orders commits: it is held while a batch gets its number and
 	// is applied.
@@ -262,6 +263,11 @@ func (s *Store) openDB() error {
 	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes - s.opts.FilterBytes)
 	defer cache.Unref()
 	s.po = s.opts.pebbleOptions(s.disk, cache)
+	s.damaged.log = s.opts.Logger
+	if err := checkManifest(s.opts.FS, s.opts.FS.PathJoin(s.opts.Dir, kvDir)); err != nil {
+		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
+	}
+	s.po.EventListener.DataCorruption = s.damaged.found
 	s.po.Lock = s.lock
 	db, err := pebble.Open(s.opts.FS.PathJoin(s.opts.Dir, kvDir), s.po)
 	if err == nil {
@@ -316,7 +322,7 @@ func mapError(err error) error {
 	case errors.Is(err, pebble.ErrNotFound):
 		return storage.ErrNotFound
 	case pebble.IsCorruptionError(err):
-		return fmt.Errorf("%w: %w", storage.ErrCorruption, err)
+		return corrupt(err)
 	case vfs.IsNoSpaceError(err):
 		return fmt.Errorf("%w: %w", storage.ErrDiskFull, err)
 	case errors.Is(err, pebble.ErrClosed):

@@ -1,0 +1,174 @@
+package pebblekv
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Damage is a file that fails its checks, with the keys that it is about.
+type Damage struct {
+	File       string
+	Start, End []byte // the first and the last key
+	Err        error
+}
+
+// String names file and keys.
+func (d Damage) String() string {
+	return fmt.Sprintf("file %s, keys %x to %x: %v", d.File, clip(d.Start), clip(d.End), d.Err)
+}
+
+// clip shortens a key for a message.
+func clip(key []byte) []byte { return key[:min(len(key), 64)] }
+
+// damages are the files that reads have found damaged. They are told once:
+// nothing repairs them.
+type damages struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	list []Damage
+}
+
+// found is Pebble's report of damage; it comes from within reads.
+func (d *damages) found(i pebble.DataCorruptionInfo) {
+	x := Damage{File: i.Path, Start: slices.Clone(i.Bounds.Start), End: slices.Clone(i.Bounds.End.Key), Err: i.Details}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.ContainsFunc(d.list, func(y Damage) bool { return y.File == x.File }) {
+		return
+	}
+	d.list = append(d.list, x)
+	d.log.Error("a file is damaged: reads of its keys fail, the rest goes on; nothing is repaired. "+
+		"Stop the server, look at the disk, see what is left with \"sqlots check\", and restore a backup",
+		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", i.Details)
+}
+
+func (d *damages) count() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.list))
+}
+
+// Verify reads all tables, compares the checksums of their blocks, and reads
+// every key with its value; it calls report with each damaged file. The logs and
+// the manifest were read when the store was opened. Errors are those of ctx.
+func (s *Store) Verify(ctx context.Context, report func(Damage)) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.exit()
+	levels, err := s.db.SSTables()
+	if err != nil {
+		return mapError(err)
+	}
+	seen := map[string]bool{}
+	for _, level := range levels {
+		for _, t := range level {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			name := s.opts.FS.PathJoin(s.opts.Dir, kvDir, fmt.Sprintf("%s.sst", t.BackingSSTNum))
+			err := error(nil)
+			if !seen[name] {
+				seen[name] = true
+				err = s.verifyTable(ctx, name)
+			}
+			if err == nil {
+				err = s.verifyRange(ctx, t.Smallest.UserKey, t.Largest.UserKey)
+			}
+			if err != nil && ctx.Err() == nil {
+				report(Damage{File: name, Start: t.Smallest.UserKey, End: t.Largest.UserKey, Err: err})
+			}
+		}
+	}
+	return nil
+}
+
+// verifyTable compares the checksums of the blocks of one file.
+func (s *Store) verifyTable(ctx context.Context, name string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", storage.ErrCorruption, r)
+		}
+	}()
+	f, err := s.opts.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	in, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	r, err := sstable.NewReader(ctx, in, s.po.MakeReaderOptions())
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+}
+
+// verifyRange reads the pairs from first to last.
+func (s *Store) verifyRange(ctx context.Context, first, last []byte) error {
+	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: first, UpperBound: append(slices.Clone(last), 0)})
+	if err != nil {
+		return mapError(err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if _, err := it.ValueAndErr(); err != nil {
+			return errors.Join(fmt.Errorf("key %x: %w", clip(it.Key()), mapError(err)), it.Close())
+		}
+	}
+	return mapError(it.Close())
+}
+
+// corrupt gives an error of damage its class, and names the file where Pebble
+// knows it.
+func corrupt(err error) error {
+	if i := pebble.ExtractDataCorruptionInfo(err); i != nil {
+		return fmt.Errorf("%w: %s", storage.ErrCorruption, Damage{File: i.Path, Start: i.Bounds.Start, End: i.Bounds.End.Key, Err: i.Details})
+	}
+	return fmt.Errorf("%w: %w", storage.ErrCorruption, err)
+}
+
+// The footer of a file of separated values, as Pebble's package blob writes it:
+//
+//	offset  bytes
+//	0       4      checksum of all from offset 4
+//	4       26     where the index is, kind of checksum, format, number
+//	30      8      magic
+const (
+	blobFooter = 38
+	blobMagic  = "\xf0\x9f\xaa\xb3\xf0\x9f\xa6\x80"
+)
+
+// checkBlob looks at the footer of a file of separated values before Pebble
+// does, which panics when it finds it damaged.
+func checkBlob(f vfs.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	b := make([]byte, blobFooter)
+	if info.Size() < blobFooter {
+		return fmt.Errorf("%w: the file is too short", storage.ErrCorruption)
+	}
+	if _, err := f.ReadAt(b, info.Size()-blobFooter); err != nil {
+		return err
+	}
+	sum := crc32.Checksum(b[4:], logTable)
+	if (sum>>15|sum<<17)+logMaskedDelta != binary.LittleEndian.Uint32(b) || string(b[30:]) != blobMagic {
+		return fmt.Errorf("%w: the footer is damaged", storage.ErrCorruption)
+	}
+	return nil
+}
