@@ -203,7 +203,7 @@ func compareIndexes(t *testing.T, db *sql.DB) {
 func scrub(t *testing.T, dir string) {
 	t.Helper()
 	tables := 0
-	_, err := datacheck.Dir(context.Background(), dir, nil, func(r datacheck.Result) {
+	_, err := datacheck.Dir(context.Background(), dir, func(r datacheck.Result) {
 		tables++
 		if r.Err != nil {
 			t.Errorf("%s: %v", r.Table.Name, r.Err)

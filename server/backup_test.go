@@ -125,7 +125,7 @@ func TestBackup(t *testing.T) {
 		if all, own := m.Size(); i == 0 && all != own || all == 0 {
 			t.Fatalf("%s: %d of %d bytes", name, own, all)
 		}
-		ok, err := datacheck.Dir(context.Background(), dir, nil, func(r datacheck.Result) {
+		ok, err := datacheck.Dir(context.Background(), dir, func(r datacheck.Result) {
 			if !r.OK() {
 				t.Errorf("%s: %s: %v %v", name, r.Table.Name, r.Err, r.Report.Problems)
 			}

@@ -32,7 +32,7 @@ func check(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tables, bad, files := 0, 0, 0
-	_, err := datacheck.Dir(ctx, *dir, func(d pebblekv.Damage) {
+	_, err := datacheck.DirAndFiles(ctx, *dir, func(d pebblekv.Damage) {
 		files++
 		fmt.Fprintln(stdout, d)
 	}, func(r datacheck.Result) {

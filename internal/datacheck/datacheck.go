@@ -36,10 +36,13 @@ const formatFile = "FORMAT"
 // with the result of one. ok tells that nothing is wrong. The error is one of
 // opening (storage.ErrLocked, storage.ErrFormat, storage.ErrCorruption,
 // os.ErrNotExist) or of ctx.
-//
-// Before that it compares the checksums of all files, and calls damaged, unless
-// that is nil, with each that is wrong.
-func Dir(ctx context.Context, dir string, damaged func(pebblekv.Damage), each func(Result)) (ok bool, err error) {
+func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error) {
+	return DirAndFiles(ctx, dir, nil, each)
+}
+
+// DirAndFiles is Dir that before compares the checksums of all files, and calls
+// damaged, unless that is nil, with each that is wrong.
+func DirAndFiles(ctx context.Context, dir string, damaged func(pebblekv.Damage), each func(Result)) (ok bool, err error) {
 	// Opening would make a new store in any directory.
 	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
 		return false, fmt.Errorf("%s is not a data directory: %w", dir, err)
