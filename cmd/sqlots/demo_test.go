@@ -13,7 +13,7 @@ var access = []string{
 	`WHERE CalledNumber = 123456 .*\n  -> covering index scan on CallRecordTable@IndexOnBeCalledNumber in order `,
 	`WHERE BaseStationNumber = 2 .*\n  -> covering index scan on CallRecordTable@IndexOnBaseStation1 in order `,
 	`SELECT Duration FROM .*\n  -> covering index scan on CallRecordTable@IndexOnBaseStation2 `,
-	`(?s)SELECT COUNT.*?\n  -> aggregate .*?-> covering index scan on CallRecordTable@IndexOnBaseStation2 `,
+	`(?s)SELECT COUNT.*?\n *-> aggregate .*?-> covering index scan on CallRecordTable@IndexOnBaseStation2 `,
 }
 
 func TestDemo(t *testing.T) {
