@@ -206,7 +206,18 @@ func unordered(a, b answer, loose bool) string {
 		k := exactKey(double, y, loose)
 		groups[k] = append(groups[k], y)
 	}
+	// Equal rows first: a row may be near to several.
+	var rest []int
 	for i, x := range a.rows {
+		k := exactKey(double, x, loose)
+		if at := slices.IndexFunc(groups[k], func(y []string) bool { return slices.Equal(x, y) }); at >= 0 {
+			groups[k] = slices.Delete(groups[k], at, at+1)
+			continue
+		}
+		rest = append(rest, i)
+	}
+	for _, i := range rest {
+		x := a.rows[i]
 		k := exactKey(double, x, loose)
 		list := groups[k]
 		at := slices.IndexFunc(list, func(y []string) bool { return unequal(a, b, x, y, loose) < 0 })
