@@ -145,7 +145,7 @@ func (g *gen) assignments(t *table, dup bool) string {
 		}
 		v := g.value(c)
 		switch {
-		case dup && !c.null && plain(v) == "DEFAULT":
+		case !c.null && plain(v) == "DEFAULT":
 			v = c.name
 		case c.kind != kindOther && g.chance(40):
 			v = g.expr(c.kind, 1)

@@ -39,7 +39,7 @@ import (
 //   - LN of what has no logarithm is an error in MySQL where rows are changed.
 //   - A TEXT that ON DUPLICATE KEY UPDATE sets twice has bytes of both values in
 //     MariaDB; "= DEFAULT" for a column without default is an error there only
-//     if there is a duplicate.
+//     if there is a duplicate, and in UPDATE also if no row is changed.
 
 // tolerated reports errors that only one of two roads may give, since the
 // order in which conditions are evaluated is not defined.
