@@ -29,7 +29,6 @@ type trace struct {
 	sent     int64
 	examined int64 // beside what stats has
 	bytes    uint64
-	noIndex  bool
 	tmp      [2]int64
 }
 
