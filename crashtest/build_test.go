@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
 )
 
@@ -48,7 +49,7 @@ func TestKillDuringBuild(t *testing.T) {
 			return
 		}
 	}
-	b.child.kill()
+	b.child.Kill()
 	if _, err := datacheck.Dir(context.Background(), b.dir, func(r datacheck.Result) {
 		if r.Err != nil || !r.Report.OK() {
 			t.Errorf("%s: %v %v", r.Table.Name, r.Err, r.Report.Problems)
@@ -65,7 +66,7 @@ func TestKillDuringBuild(t *testing.T) {
 type builds struct {
 	dir     string
 	rng     *rand.Rand
-	child   *child
+	child   *childserver.Child
 	db      *sql.DB
 	gone    *atomic.Bool
 	changes atomic.Int64
@@ -74,14 +75,14 @@ type builds struct {
 
 func (b *builds) start(t *testing.T) {
 	t.Helper()
-	b.child = startChild(t, b.dir)
-	b.db = connect(t, b.child.addr)
+	b.child = childserver.Start(t, b.dir)
+	b.db = connect(t, b.child.Addr)
 	b.gone.Store(false)
 }
 
 func (b *builds) kill() {
 	b.gone.Store(true)
-	b.child.kill()
+	b.child.Kill()
 	b.db.Close()
 }
 
@@ -94,7 +95,7 @@ func (b *builds) exec(t *testing.T, list ...string) {
 	defer conn.Close()
 	for _, q := range list {
 		if _, err := conn.ExecContext(context.Background(), q); err != nil {
-			t.Fatalf("%s: %v\n%s", q, err, b.child.log)
+			t.Fatalf("%s: %v\n%s", q, err, b.child.Log)
 		}
 	}
 }

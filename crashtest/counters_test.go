@@ -92,7 +92,7 @@ func TestKillCounters(t *testing.T) {
 		}
 		wg.Go(func() { b.follow(t) })
 		wg.Wait()
-		b.child.kill()
+		b.child.Kill()
 		if t.Failed() {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
 )
 
@@ -68,8 +69,8 @@ func TestKill(t *testing.T) {
 // changes the schema at the same time.
 func crash(t *testing.T, dir string, l *load, workers []*worker, round int, after time.Duration) {
 	t.Helper()
-	c := startChild(t, dir)
-	l.db = connect(t, c.addr)
+	c := childserver.Start(t, dir)
+	l.db = connect(t, c.Addr)
 	defer l.db.Close()
 	if round == 0 {
 		for _, q := range ddl() {
@@ -81,14 +82,14 @@ func crash(t *testing.T, dir string, l *load, workers []*worker, round int, afte
 	l.killed.Store(false)
 	timer := time.AfterFunc(after, func() {
 		l.killed.Store(true)
-		_ = c.cmd.Process.Kill()
+		c.Signal()
 	})
 	defer timer.Stop()
 	l.run(workers, round%2 == 1)
-	c.kill()
+	c.Kill()
 	for i, w := range workers {
 		if w.err != nil {
-			t.Errorf("connection %d: %v\n%s", i, w.err, c.log)
+			t.Errorf("connection %d: %v\n%s", i, w.err, c.Log)
 		}
 	}
 }
@@ -108,9 +109,9 @@ func connect(t *testing.T, addr string) *sql.DB {
 // takes over the outcome of unanswered transactions.
 func verify(t *testing.T, dir string, workers []*worker) (unanswered, kept int) {
 	t.Helper()
-	c := startChild(t, dir)
-	defer c.kill()
-	db := connect(t, c.addr)
+	c := childserver.Start(t, dir)
+	defer c.Kill()
+	db := connect(t, c.Addr)
 	defer db.Close()
 	found := readGroups(t, db)
 	for _, w := range workers {

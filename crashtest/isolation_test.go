@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/internal/childserver"
 )
 
 var (
@@ -200,8 +202,8 @@ func TestIsolation(t *testing.T) {
 	defer r.report()
 	first := true
 	for r.now() < length && !t.Failed() {
-		c := startChild(t, dir)
-		db := connect(t, c.addr)
+		c := childserver.Start(t, dir)
+		db := connect(t, c.Addr)
 		if first {
 			r.must(db, "CREATE DATABASE iso")
 			for _, w := range loads {
@@ -222,11 +224,11 @@ func TestIsolation(t *testing.T) {
 		r.epoch++
 	}
 	if !t.Failed() {
-		c := startChild(t, dir)
-		db := connect(t, c.addr)
+		c := childserver.Start(t, dir)
+		db := connect(t, c.Addr)
 		r.verify(db, loads)
 		db.Close()
-		c.kill()
+		c.Kill()
 	}
 	if r.commits.Load() < 100 {
 		t.Error("hardly anything was done: that tests nothing")
@@ -296,16 +298,16 @@ func (r *isoRun) checkTables(db *sql.DB) {
 }
 
 // runEpoch runs all loads until the server is killed.
-func (r *isoRun) runEpoch(c *child, loads []workload) {
+func (r *isoRun) runEpoch(c *childserver.Child, loads []workload) {
 	r.killed.Store(false)
-	r.addr = c.addr
+	r.addr = c.Addr
 	length := *isoKill/2 + time.Duration(r.rng.Int64N(int64(*isoKill)))
 	timer := time.AfterFunc(length, func() {
 		r.killed.Store(true)
-		_ = c.cmd.Process.Kill()
+		c.Signal()
 	})
 	defer timer.Stop()
-	db := connect(r.t, c.addr)
+	db := connect(r.t, c.Addr)
 	defer db.Close()
 	var wg sync.WaitGroup
 	n := 0
@@ -322,11 +324,11 @@ func (r *isoRun) runEpoch(c *child, loads []workload) {
 		wg.Go(func() { r.changeSchema(db) })
 	}
 	wg.Wait()
-	c.kill()
+	c.Kill()
 	r.kills.Add(1)
 	r.ids.Clear()
 	if r.t.Failed() {
-		r.t.Logf("the server's log:\n%s", c.log)
+		r.t.Logf("the server's log:\n%s", c.Log)
 	}
 }
 

@@ -1,17 +1,13 @@
 package metamorphic
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"log/slog"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/planner"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -74,7 +70,7 @@ type host struct {
 	o      *options
 	dir    string
 	server *server.Server
-	child  *exec.Cmd
+	child  *childserver.Child
 	addr   string
 }
 
@@ -111,8 +107,7 @@ func (h *host) start() {
 
 func (h *host) stop() {
 	if h.child != nil {
-		_ = h.child.Process.Kill()
-		_ = h.child.Wait()
+		h.child.Kill()
 		h.child = nil
 	}
 	if h.server != nil {
@@ -123,55 +118,21 @@ func (h *host) stop() {
 	}
 }
 
-// childSet and childDir make the test binary the server of an option set.
-const (
-	childSet = "SQLOTS_METAMORPHIC_SET"
-	childDir = "SQLOTS_METAMORPHIC_DIR"
-)
-
 func TestMain(m *testing.M) {
-	for _, o := range sets() {
-		if o.name == os.Getenv(childSet) {
-			serve(&o)
+	childserver.Main(func(arg string) server.Config {
+		set, dir, _ := strings.Cut(arg, "|")
+		for _, o := range sets() {
+			if o.name == set {
+				return o.config(dir)
+			}
 		}
-	}
+		panic("no option set " + set)
+	})
 	os.Exit(m.Run())
-}
-
-func serve(o *options) {
-	c := o.config(os.Getenv(childDir))
-	c.Durability, c.Log = 1, slog.New(slog.NewTextHandler(os.Stderr, nil))
-	s, err := server.Start(context.Background(), c)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting:", err)
-		os.Exit(1)
-	}
-	fmt.Println("READY", s.Addr())
-	_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
-	os.Exit(3)
 }
 
 func (h *host) startChild() {
 	h.t.Helper()
-	h.child = exec.Command(os.Args[0])
-	h.child.Env = append(os.Environ(), childSet+"="+h.o.name, childDir+"="+h.dir)
-	var log strings.Builder
-	h.child.Stderr = &log
-	_, err := h.child.StdinPipe()
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	out, err := h.child.StdoutPipe()
-	if err == nil {
-		err = h.child.Start()
-	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		_ = h.child.Wait()
-		h.t.Fatalf("%s: the server did not start: %v\n%s", h.o.name, err, log.String())
-	}
-	h.addr = strings.TrimSpace(strings.TrimPrefix(line, "READY "))
+	h.child = childserver.Start(h.t, h.o.name+"|"+h.dir)
+	h.addr = h.child.Addr
 }

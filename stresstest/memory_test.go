@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/internal/childserver"
 )
 
 var (
@@ -37,16 +39,16 @@ func TestMemory(t *testing.T) {
 	}
 	rows := int(mib << 20 / rowBytes)
 	c := startChild(t, t.TempDir(), mib<<20)
-	admin := connect(t, c.addr, "")
+	admin := connect(t, c.Addr, "")
 	mustExec(t, admin, "CREATE DATABASE m")
-	db := connect(t, c.addr, "m")
+	db := connect(t, c.Addr, "m")
 	db.SetMaxIdleConns(2000)
 	mustExec(t, db, "CREATE TABLE big (id INT PRIMARY KEY, k INT NOT NULL, name VARCHAR(40), pad VARCHAR(1000), KEY (k), KEY (name))")
 	start := time.Now()
 	if err := loadRows(db, "big", rows, 1); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d MiB budget, %d rows loaded in %v, peak %d MiB", mib, rows, time.Since(start).Round(time.Millisecond), c.memory("VmHWM")>>20)
+	t.Logf("%d MiB budget, %d rows loaded in %v, peak %d MiB", mib, rows, time.Since(start).Round(time.Millisecond), c.Memory("VmHWM")>>20)
 	l := &memoryLoad{db: db, rows: rows, counts: map[string]*atomic.Int64{}}
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -83,7 +85,7 @@ func TestMemory(t *testing.T) {
 	}
 	sort.Strings(done)
 	t.Log("statements:", strings.Join(done, ", "))
-	peak := c.memory("VmHWM")
+	peak := c.Memory("VmHWM")
 	t.Logf("peak %d MiB of %d: %d %%", peak>>20, mib, peak*100/(mib<<20))
 	if limit := (mib << 20) * 12 / 10; peak > limit {
 		t.Errorf("resident memory reached %d MiB, more than 20 %% above the budget", peak>>20)
@@ -91,7 +93,7 @@ func TestMemory(t *testing.T) {
 }
 
 // watch prints the resident memory.
-func watch(ctx context.Context, t *testing.T, c *child, db *sql.DB) {
+func watch(ctx context.Context, t *testing.T, c *childserver.Child, db *sql.DB) {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
@@ -101,7 +103,7 @@ func watch(ctx context.Context, t *testing.T, c *child, db *sql.DB) {
 		case <-tick.C:
 			var name, queries string
 			_ = db.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Sqlots_memory_used'").Scan(&name, &queries)
-			t.Logf("resident %d MiB, peak %d MiB, queries %s", c.memory("VmRSS")>>20, c.memory("VmHWM")>>20, queries)
+			t.Logf("resident %d MiB, peak %d MiB, queries %s", c.Memory("VmRSS")>>20, c.Memory("VmHWM")>>20, queries)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var storageSide = []string{"storage", "index", "search", "stream"}
 var edge = []string{"cmd", "server", "admin", "bench", "slt", "loader"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
-var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "stresstest", "metamorphic", "difftest", "enginetest", "examples", "internal/testutil"}
+var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "stresstest", "metamorphic", "difftest", "enginetest", "examples", "internal/testutil", "internal/childserver"}
 
 // tools are packages that commands and tests share.
 var tools = []string{"internal/datacheck"}
