@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
@@ -59,29 +59,11 @@ func startFaulty(t *testing.T, log io.Writer) (*errkv.Store, string) {
 	return store, "root@tcp(" + l.Addr().String() + ")/"
 }
 
-// syncBuffer is a log that may be written and read at the same time.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // TestPanicInAStatement: a panic anywhere below a statement is error 1105 of
 // its connection alone. The transaction is rolled back, its locks are
 // released, memory and snapshots come back, and the others go on.
 func TestPanicInAStatement(t *testing.T) {
-	log := &syncBuffer{}
+	log := &testutil.Buffer{}
 	store, dsn := startFaulty(t, log)
 	other := dial(t, dsn)
 	other.exec("CREATE DATABASE t")

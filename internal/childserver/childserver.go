@@ -2,7 +2,6 @@ package childserver
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,10 +10,10 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -59,7 +58,7 @@ type Child struct {
 // at the latest. A server that does not start fails the test.
 func Start(t testing.TB, arg string) *Child {
 	t.Helper()
-	log := &lockedBuffer{}
+	log := &testutil.Buffer{}
 	c := &Child{cmd: exec.Command(os.Args[0]), Log: log}
 	c.cmd.Env = append(os.Environ(), variable+"="+arg)
 	c.cmd.Stderr = log
@@ -108,24 +107,4 @@ func (c *Child) Memory(name string) int64 {
 		}
 	}
 	return 0
-}
-
-// lockedBuffer collects the log while the process runs.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-// String is what was written so far.
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

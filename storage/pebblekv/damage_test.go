@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -106,7 +107,7 @@ func flip(t *testing.T, dfs *vfs.MemFS, name string, step, steps int) bool {
 
 func damagedStore(t *testing.T, dfs vfs.FS, name, kind string) (found bool) {
 	t.Helper()
-	log := &strings.Builder{}
+	log := &testutil.Buffer{}
 	s, err := Open(Options{Dir: "store", FS: dfs, CacheBytes: 8 << 20, MemTableBytes: 256 << 10, DiskReserveBytes: -1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		if kind == "sst" || kind == "blob" || !errors.Is(err, storage.ErrCorruption) {
