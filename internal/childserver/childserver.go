@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,8 +51,9 @@ type Child struct {
 	// Addr is where it listens.
 	Addr string
 	// Log is what it has written so far.
-	Log fmt.Stringer
-	cmd *exec.Cmd
+	Log   fmt.Stringer
+	cmd   *exec.Cmd
+	ended sync.Once // the process was waited for: two at once may wait for ever
 }
 
 // Start runs the test binary as a server, which is killed at the end of the test
@@ -77,7 +79,7 @@ func Start(t testing.TB, arg string) *Child {
 	defer timer.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		_ = c.cmd.Wait()
+		c.Kill()
 		t.Fatalf("the server did not start: %v\n%s", err, log)
 	}
 	c.Addr = strings.TrimSpace(strings.TrimPrefix(line, "READY "))
@@ -87,10 +89,11 @@ func Start(t testing.TB, arg string) *Child {
 // Signal sends SIGKILL and does not wait.
 func (c *Child) Signal() { _ = c.cmd.Process.Kill() } // it may be dead already
 
-// Kill ends the process with SIGKILL and waits for its end.
+// Kill ends the process with SIGKILL and waits for its end. It may be called
+// again, and from several goroutines.
 func (c *Child) Kill() {
 	c.Signal()
-	_ = c.cmd.Wait()
+	c.ended.Do(func() { _ = c.cmd.Wait() })
 }
 
 // Memory is a line of /proc/PID/status in bytes, such as VmRSS and VmHWM; 0
