@@ -179,10 +179,7 @@ func (l *Logs) Log(s Statement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tables {
-		if len(l.statements) >= tableLines {
-			l.statements = slices.Delete(l.statements, 0, 1)
-		}
-		l.statements = append(l.statements, s)
+		l.statements = keepLast(l.statements, s)
 	}
 	if !l.files {
 		return
@@ -212,10 +209,7 @@ func (l *Logs) Note(c Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tables {
-		if len(l.commands) >= tableLines {
-			l.commands = slices.Delete(l.commands, 0, 1)
-		}
-		l.commands = append(l.commands, c)
+		l.commands = keepLast(l.commands, c)
 	}
 	if !l.files {
 		return
@@ -255,20 +249,28 @@ const textLiteral = `('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|0[xX][0-9a-fA-F]
 
 var (
 	maySecret = regexp.MustCompile(`(?i)\b(?:identified|password)\b`)
-	secrets   = regexp.MustCompile(`(?is)(\b(?:by|as|replace)\s+|^\s*set\s+password\b[^=']*(?:=|\bto\b)\s*(?:password\s*\(\s*)?)` + textLiteral)
+	// ofAccounts finds a statement, also one of several in a text, that may have
+	// a password, or a comment before it.
+	ofAccounts = regexp.MustCompile(`(?i)(?:^|[;(])\s*(?:(?:create|alter|set|grant|prepare)\b|/\*|--|#)`)
+	secrets    = regexp.MustCompile(`(?is)(\b(?:by|as|replace)\s+|(?:^|;)\s*set\s+password\b[^=']*(?:=|\bto\b)\s*(?:password\s*\(\s*)?)` + textLiteral)
 )
+
+// longText is the length from which a text has no statement about accounts.
+const longText = 1 << 16
 
 // hide replaces passwords. What looks like one in a statement about accounts is
 // replaced, even if it is none.
 func hide(text string) string {
-	head := strings.TrimLeft(text, " \t\r\n(")
-	if len(head) > 1<<16 || !maySecret.MatchString(head) {
+	if len(text) > longText || !maySecret.MatchString(text) || !ofAccounts.MatchString(text) {
 		return text
 	}
-	for _, word := range []string{"create", "alter", "set", "grant", "prepare", "/*", "--", "#"} {
-		if len(head) >= len(word) && strings.EqualFold(head[:len(word)], word) {
-			return secrets.ReplaceAllString(text, "${1}<secret>")
-		}
+	return secrets.ReplaceAllString(text, "${1}<secret>")
+}
+
+// keepLast appends a line, and drops the first where there are too many.
+func keepLast[T any](lines []T, line T) []T {
+	if len(lines) >= tableLines {
+		lines = slices.Delete(lines, 0, 1)
 	}
-	return text
+	return append(lines, line)
 }
