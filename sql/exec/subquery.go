@@ -134,7 +134,9 @@ func (s *subqueries) rowsFor(r *subqueryRun, plan physical.Node, outer []value.D
 	if err != nil {
 		return nil, err
 	}
-	r.memo.put(key, rows)
+	if !rows.once {
+		r.memo.put(key, rows)
+	}
 	return rows, nil
 }
 
@@ -173,18 +175,22 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 	out := &subqueryRows{ec: b.ec, ts: typesOf(plan.Columns()), acct: b.account(plan, "subquery")}
 	acct := &out.acct
 	out.rowBuffer = b.newRowBuffer(plan, kindsOf(plan.Columns()), acct)
-	if outer != nil {
-		acct.relief = nil // many results, of which nobody closes files
-	} else {
+	if outer == nil {
 		s.env.Memory.onClose(out.close)
 	}
 	defer func() {
 		b.ec.Outer = nil
-		if outer != nil {
-			acct.close() // the memo counts what it keeps
-		}
 		if cerr := op.Close(); err == nil {
 			err = cerr
+		}
+		switch {
+		case outer == nil:
+		case err != nil:
+			out.close()
+		case out.disk == nil:
+			acct.close() // the memo counts what it keeps
+		default:
+			out.once = true
 		}
 	}()
 	limit := 0
@@ -237,8 +243,8 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 	return out, nil
 }
 
-// subqueryRows is the result of a subquery. It is held until the statement's
-// tracker is closed.
+// subqueryRows is the result of a subquery. That of one without outer values is
+// held until the statement's tracker is closed.
 type subqueryRows struct {
 	*rowBuffer
 	ec    *expr.Ctx
@@ -246,6 +252,8 @@ type subqueryRows struct {
 	ts    []schema.Type
 	cmp   []schema.Type // types of comparison of IN; nil when not known
 	limit int
+	// once: the caller is the only user, and closes the files by Release.
+	once bool
 
 	mu      sync.Mutex
 	indexed bool
@@ -265,6 +273,13 @@ func (s *subqueryRows) Len() int {
 		return min(s.n, s.limit)
 	}
 	return s.n
+}
+
+// Release implements expr.SubqueryRows.
+func (s *subqueryRows) Release() {
+	if s.once {
+		s.close()
+	}
 }
 
 // Row implements expr.SubqueryRows.

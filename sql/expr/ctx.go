@@ -37,6 +37,8 @@ type SubqueryRows interface {
 	// Contains is the three-valued answer of key IN rows, with the values
 	// compared in the subquery's CmpTypes: 1, 0 or NULL as KindInt.
 	Contains(key []value.Datum) (value.Datum, error)
+	// Release says that the caller is done with the rows, for now.
+	Release()
 }
 
 // Ctx is the state of one evaluation. It belongs to one goroutine; Fork makes

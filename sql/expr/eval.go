@@ -486,6 +486,7 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 	if err != nil {
 		return value.Null, fmt.Errorf("subquery %d: %w", e.ID+1, err)
 	}
+	defer rows.Release()
 	switch e.Kind {
 	case SubqueryExists:
 		return value.Bool(rows.Len() > 0), nil

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // beyondMemory are queries over ten times the memory that they may hold: by
@@ -37,6 +39,11 @@ var beyondMemory = []struct {
 	{"recursive CTE", "WITH RECURSIVE c (i, s) AS (SELECT 1, REPEAT('a', 90) UNION SELECT i + 1, s FROM c WHERE i < 60000) SELECT COUNT(*), SUM(i) FROM c"},
 	{"IN with NULLs", "SELECT COUNT(*), SUM(id) FROM t WHERE s NOT IN (SELECT CONCAT(s, IF(id % 2, '', 'x')) FROM t)"},
 	{"IN of pairs", "SELECT COUNT(*), SUM(id) FROM t WHERE (k, s) IN (SELECT k, s FROM t WHERE id % 2 = 0) OR id < 10"},
+	{"run of IN", "SELECT a.id, CONCAT('text ', a.id) IN (SELECT CONCAT(b.s, a.id) FROM t b WHERE b.id % 9 <> a.id) FROM u a"},
+	{"run of ANY", "SELECT a.id, a.id > ANY (SELECT b.k + LENGTH(b.s) FROM t b WHERE b.id % 9 <> a.id) FROM u a"},
+	{"locking read of ranges", "SELECT COUNT(*), SUM(id), SUM(k) FROM t FORCE INDEX (one) WHERE one IN (1, 2) FOR UPDATE"},
+	{"locking read by an array", "SELECT COUNT(*), SUM(id) FROM m FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]') FOR UPDATE"},
+	{"elements of arrays", "SELECT COUNT(*), SUM(id), COUNT(DISTINCT id) FROM m FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]')"},
 	{"ALL", "SELECT COUNT(*) FROM u WHERE id > ALL (SELECT IF(id = 5, 3, -id) FROM t)"},
 	{"window of one partition", "SELECT id, ROW_NUMBER() OVER w, SUM(k) OVER w, LAG(s, 3) OVER w FROM t WINDOW w AS (ORDER BY s, id)"},
 	{"window frames", "SELECT id, MAX(s) OVER (ORDER BY k ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING), AVG(id) OVER (ORDER BY k, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), COUNT(*) OVER (ORDER BY k RANGE BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM t"},
@@ -60,6 +67,7 @@ func TestBeyondMemory(t *testing.T) {
 		"CREATE TABLE n (i INT PRIMARY KEY)", "INSERT INTO n WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 299) SELECT i FROM c",
 		"CREATE TABLE t (id INT PRIMARY KEY, k INT, one INT, s VARCHAR(120), KEY one (one))",
 		"INSERT INTO t SELECT a.i * 300 + b.i, (a.i * 300 + b.i) * 7919 % 59999, 1, CONCAT(REPEAT('text ', 15), (a.i * 300 + b.i) * 31 % 40000) FROM n a, n b WHERE a.i < 200",
+		"CREATE TABLE m (id INT PRIMARY KEY, j JSON, KEY a ((CAST(j AS UNSIGNED ARRAY))))", "INSERT INTO m SELECT id, JSON_ARRAY(1 + id % 2, 2, 3 + id) FROM t WHERE id < 40000",
 		"CREATE TABLE u (id INT PRIMARY KEY, one INT)", "INSERT INTO u SELECT i, 1 FROM n WHERE i < 7",
 	} {
 		s.mustQuery(t, sql, &sink{})
@@ -92,5 +100,42 @@ func TestBeyondMemory(t *testing.T) {
 				t.Errorf("%d bytes in %d files are left", bytes, files)
 			}
 		})
+	}
+}
+
+// TestKeysWithoutDisk: keys that are too many for memory, without a disk to put
+// them aside, end the statement with 3170, which leaves no trace.
+func TestKeysWithoutDisk(t *testing.T) {
+	s := testSession(t)
+	s.engine.spill = nil
+	for _, sql := range []string{
+		"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000",
+		"CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2)",
+		"CREATE TABLE t (id INT PRIMARY KEY, p INT, j JSON, FOREIGN KEY p (p) REFERENCES p (id) ON DELETE CASCADE ON UPDATE CASCADE, KEY a ((CAST(j AS UNSIGNED ARRAY))))",
+		"INSERT INTO t WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 60000) SELECT i, 1, JSON_ARRAY(1 + i % 2, 2) FROM c",
+		"SET sqlots_query_memory_limit = 1048576",
+	} {
+		s.mustQuery(t, sql, &sink{})
+	}
+	for _, sql := range []string{
+		"UPDATE t FORCE INDEX (p) SET j = NULL WHERE p IN (1, 2)",
+		"SELECT COUNT(*) FROM t FORCE INDEX (p) WHERE p IN (1, 2) FOR UPDATE",
+		"SELECT COUNT(*) FROM t FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]')",
+		"DELETE FROM p WHERE id = 1",
+		"UPDATE p SET id = 3 WHERE id = 1",
+		"SELECT id, id IN (SELECT b.id FROM t b WHERE b.id % 9 <> a.id) FROM p a",
+	} {
+		var e *sqlerr.Error
+		if err := s.Query(t.Context(), sql, &sink{}); !errors.As(err, &e) || e.Number != 3170 {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if held := s.engine.memory.Used(); held != 0 {
+			t.Errorf("%s: %d bytes are held", sql, held)
+		}
+	}
+	s.mustQuery(t, "SET sqlots_query_memory_limit = DEFAULT", &sink{})
+	w := &textSink{}
+	if err := s.Query(t.Context(), "SELECT COUNT(*), SUM(p), COUNT(j) FROM t", w); err != nil || !slices.Equal(w.lines, []string{"60001 60001 60001"}) {
+		t.Errorf("%q, %v", w.lines, err)
 	}
 }

@@ -310,6 +310,7 @@ func (s *Session) sourceEnv(v view) source.Env {
 		Store: s.engine.store, Reader: v.Reader, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
 		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, BatchSize: s.vars.batchSize,
 		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
+		Spill:  s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
 	}
 }
 
@@ -324,7 +325,7 @@ func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datu
 		Stats:        stats,
 		MaxRecursion: &s.vars.maxRecursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
-		Spill: s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
+		Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled,
 		Parallelism: s.vars.parallelism, BatchSize: s.vars.batchSize, FoundRows: s.info.FoundRows,
 		GroupConcatMaxLen: s.vars.groupConcatMax,
 		LastInsertID:      s.LastInsertID,

@@ -35,9 +35,6 @@ var _ Counted = (*fetchOp)(nil)
 func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
 	op := &fetchOp{src: s, ordered: n.Ordered}
 	op.gather.walker = w
-	if n.Distinct {
-		op.gather.seen, op.gather.mem = map[string]bool{}, s.env.Memory
-	}
 	if err := op.gather.init(s, ec, k, n, n.IndexFilter); err != nil {
 		return nil, err
 	}
@@ -45,6 +42,7 @@ func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walke
 	if err != nil {
 		return nil, err
 	}
+	op.gather.seen = s.newSeen(n, n.Ordered)
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.Filter)
 	op.pace = newPace(s.env.BatchSize, limit, len(n.Filter)+len(n.IndexFilter) > 0)
 	if slices.Contains(p.large, true) {
@@ -166,4 +164,7 @@ func (o *fetchOp) Counters() Counters {
 }
 
 // Close implements exec.Operator.
-func (o *fetchOp) Close() error { return o.gather.walker.close() }
+func (o *fetchOp) Close() error {
+	o.gather.seen.Close()
+	return o.gather.walker.close()
+}

@@ -315,67 +315,74 @@ func (s *Source) matching(ctx context.Context, k *tableCodec, of *schema.Index, 
 	if of != nil {
 		x = k.Index(of.ID)
 	}
-	keys, size, err := s.rowKeys(ctx, x, start, o.Limit)
-	if err != nil {
-		return err
-	}
-	defer s.env.Memory.Shrink(size)
+	few, rest, err := s.rowKeys(ctx, x, start, o.Limit)
+	defer rest.Close()
 	rd := k.NewEntryReader()
-	for _, key := range keys {
-		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: o.Mode})
-		if err != nil {
-			return err
+	for keys := few; err == nil && len(keys) > 0; {
+		for _, key := range keys {
+			locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: o.Mode})
+			if err != nil {
+				return err
+			}
+			if locked[0].Value == nil {
+				continue
+			}
+			row := make([]value.Datum, len(k.Columns))
+			if err := rd.Fetch(ctx, s.env.Txn.Latest(), key, locked[0].Value, row); err != nil {
+				return err
+			}
+			if !bytes.Equal(start, k.AppendKeyStart(nil, of, o.Parts, row)) {
+				continue
+			}
+			for i := range row {
+				row[i] = row[i].Clone()
+			}
+			if more, err := fn(row); err != nil || !more {
+				return err
+			}
 		}
-		if locked[0].Value == nil {
-			continue
+		if rest == nil {
+			break
 		}
-		row := make([]value.Datum, len(k.Columns))
-		if err := rd.Fetch(ctx, s.env.Txn.Latest(), key, locked[0].Value, row); err != nil {
-			return err
-		}
-		if !bytes.Equal(start, k.AppendKeyStart(nil, of, o.Parts, row)) {
-			continue
-		}
-		for i := range row {
-			row[i] = row[i].Clone()
-		}
-		if more, err := fn(row); err != nil || !more {
-			return err
-		}
+		keys, err = rest.Next(fewRows)
 	}
-	return nil
+	return err
 }
 
+// fewRows is how many keys of rows are kept without a list.
+const fewRows = 64
+
 // rowKeys are the keys of the rows whose entry in x (nil: whose key) begins
-// with start, in the latest state, and the memory that they take, which the
-// caller gives back; no more than limit, if it is not 0. 3170.
-func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte, limit int) (keys [][]byte, size int64, err error) {
+// with start, in the latest state: the first few, and a list of the others, nil
+// for none, which the caller closes. No more than limit, if it is not 0.
+func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte, limit int) (few [][]byte, rest *exec.KeyList, err error) {
 	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil, Limit: limit})
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer scan.Close()
-	const header = 24
 	var bad error
+	var buf []byte
+	n := 0
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
-		row := bytes.Clone(key)
-		if x != nil {
-			row, bad = x.AppendRowKey(nil, key, val)
+		if buf = append(buf[:0], key...); x != nil {
+			if buf, bad = x.AppendRowKey(buf[:0], key, val); bad != nil {
+				return false
+			}
 		}
-		n := int64(len(row)) + header
-		if bad == nil {
-			bad = s.env.Memory.Grow(n, "rows of a foreign key")
+		switch {
+		case len(few) < fewRows:
+			few = append(few, bytes.Clone(buf))
+		case rest == nil:
+			rest = exec.NewKeyList(s.keyEnv(), "rows of a foreign key")
+			fallthrough
+		default:
+			bad = rest.Add([][]byte{buf})
 		}
-		if bad == nil {
-			keys, size = append(keys, row), size+n
-		}
-		return bad == nil && len(keys) != limit
+		n++
+		return bad == nil && n != limit
 	})
-	if err = errors.Join(err, bad); err != nil {
-		s.env.Memory.Shrink(size)
-		return nil, 0, err
-	}
-	return keys, size, nil
+	return few, rest, errors.Join(err, bad)
 }
 
 // refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that

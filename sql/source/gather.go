@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
@@ -30,9 +31,16 @@ type gatherer struct {
 	// whole is set when nothing is read: the points are the rows' keys.
 	whole bool
 	// seen are the rows that were found before, where several entries may lead
-	// to one; nil where they do not.
-	seen map[string]bool
-	mem  *exec.Tracker
+	// to one; nil where they do not. The owner closes it.
+	seen *exec.KeySet
+}
+
+// newSeen is gatherer.seen of a scan.
+func (s *Source) newSeen(n *physical.Scan, inOrder bool) *exec.KeySet {
+	if !n.Distinct {
+		return nil
+	}
+	return exec.NewKeySet(s.keyEnv(), "rows found by a multi-valued index", inOrder)
 }
 
 // init sets g up; filters use only what the entry (or row) has without cells.
@@ -83,7 +91,8 @@ func (g *gatherer) visit(key, val []byte) bool {
 func (g *gatherer) done() bool { return g.walker.done() }
 
 // next collects up to max keys, in the order of the walk, at least one unless
-// the walk is done. They are valid until the next call.
+// the walk is done. They are valid until the next call. Keys that seen has put
+// aside come in the end, in no order, and in batches of any size.
 func (g *gatherer) next(ctx context.Context, max int) ([][]byte, error) {
 	for !g.done() {
 		g.max = max
@@ -110,6 +119,9 @@ func (g *gatherer) next(ctx context.Context, max int) ([][]byte, error) {
 			return g.rows, nil
 		}
 	}
+	if g.seen != nil {
+		return g.seen.Rest(ctx)
+	}
 	return nil, nil
 }
 
@@ -124,37 +136,35 @@ func (g *gatherer) pick(ctx context.Context) error {
 	}
 	if !g.filter {
 		for i := range g.ends {
-			if err := g.take(key(i)); err != nil {
-				return err
-			}
+			g.rows = append(g.rows, key(i))
 		}
-		return nil
+		return g.dropSeen()
 	}
 	b, err := g.sieve.finish(ctx, g.walker.reader)
 	if err != nil || b == nil {
 		return err
 	}
 	for r := range b.Live() {
-		if err := g.take(key(b.Row(r))); err != nil {
-			return err
-		}
+		g.rows = append(g.rows, key(b.Row(r)))
 	}
-	return nil
+	return g.dropSeen()
 }
 
-// take adds a row, unless it was there before.
-func (g *gatherer) take(key []byte) error {
-	if g.seen != nil {
-		if g.seen[string(key)] {
-			return nil
-		}
-		const perKey = 64 // a header and a place in the map
-		if err := g.mem.Grow(int64(len(key))+perKey, "rows found by a multi-valued index"); err != nil {
+// dropSeen leaves out the rows that were there before.
+func (g *gatherer) dropSeen() error {
+	if g.seen == nil {
+		return nil
+	}
+	out := g.rows[:0]
+	for rest := g.rows; len(rest) > 0; {
+		n := min(len(rest), vec.MaxRows)
+		fresh, err := g.seen.Fresh(rest[:n])
+		if err != nil {
 			return err
 		}
-		g.seen[string(key)] = true
+		out, rest = append(out, fresh...), rest[n:]
 	}
-	g.rows = append(g.rows, key)
+	g.rows = out
 	return nil
 }
 

@@ -131,9 +131,10 @@ type lockedOp struct {
 	lock   locker
 	sieve  sieve
 	pace   pace
-	// all are the keys of several spans, collected before the first lock, so
-	// that a row which the statement moves is not met again.
-	all       [][]byte
+	// few or all are the keys of several spans, collected before the first lock,
+	// so that a row which the statement moves is not met again.
+	few       [][]byte
+	all       *exec.KeyList
 	collected bool
 	several   bool
 }
@@ -161,6 +162,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		w.reader = w.view
 	}
 	op.gather.walker = w
+	op.gather.seen = s.newSeen(n, n.Ordered)
 	filters := n.IndexFilter
 	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
@@ -248,34 +250,31 @@ func (o *lockedOp) keys(ctx context.Context, size int) ([][]byte, error) {
 		}
 		o.gather.walker.reader = o.src.env.Txn.Latest()
 	}
-	part := o.all[:min(len(o.all), size)]
-	o.all = o.all[len(part):]
+	if o.all != nil {
+		return o.all.Next(size)
+	}
+	part := o.few[:min(len(o.few), size)]
+	o.few = o.few[len(part):]
 	return part, nil
 }
 
+// collect finds all keys. The view and the gatherer see to it that none comes
+// twice.
 func (o *lockedOp) collect(ctx context.Context) error {
-	// A key stands in the map and in the list: two headers, its bytes twice.
-	const perKey = 80
-	seen := map[string]bool{}
 	for {
 		keys, err := o.gather.next(ctx, vec.MaxRows)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		size := int64(0)
-		for _, key := range keys {
-			size += 2*int64(len(key)) + perKey
+		if o.all == nil && o.gather.done() && o.gather.seen == nil {
+			o.few = keys
+			return nil
 		}
-		// It is given back with the statement's tracker.
-		if err := o.src.env.Memory.Grow(size, "keys to lock"); err != nil {
+		if o.all == nil {
+			o.all = exec.NewKeyList(o.src.keyEnv(), "keys to lock")
+		}
+		if err := o.all.Add(keys); err != nil {
 			return err
-		}
-		for _, key := range keys {
-			// A row that moved between two spans meanwhile is met twice.
-			if s := string(key); !seen[s] {
-				seen[s] = true
-				o.all = append(o.all, []byte(s))
-			}
 		}
 	}
 }
@@ -287,5 +286,7 @@ func (o *lockedOp) Counters() Counters {
 
 // Close implements exec.Operator.
 func (o *lockedOp) Close() error {
+	o.all.Close()
+	o.gather.seen.Close()
 	return errors.Join(o.gather.walker.close(), o.gather.walker.closeView())
 }

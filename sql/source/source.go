@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -35,8 +36,13 @@ type Env struct {
 	// FindStream is the change log of a table that is there, or was; nil when
 	// there are none.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
-	// Memory counts what the statement holds; nil counts nothing.
-	Memory *exec.Tracker
+	// Memory counts what the statement holds; nil counts nothing. Keys that are
+	// too many for it are put aside as Spill, SpillOver and Spilled say; see
+	// exec.Env.
+	Memory    *exec.Tracker
+	Spill     *spill.Disk
+	SpillOver int64
+	Spilled   *exec.SpillCounters
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
 }
@@ -60,6 +66,11 @@ func New(env Env) *Source {
 		env.BatchSize = vec.MaxRows
 	}
 	return &Source{env: env}
+}
+
+// keyEnv is what lists of keys need.
+func (s *Source) keyEnv() *exec.Env {
+	return &exec.Env{Memory: s.env.Memory, Spill: s.env.Spill, SpillOver: s.env.SpillOver, Spilled: s.env.Spilled}
 }
 
 func internal(format string, args ...any) error { return sqlerr.Internal(format, args...) }
