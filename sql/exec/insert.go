@@ -159,9 +159,6 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	default:
 		in.conflict = func(*schema.Index, []value.Datum) (ConflictAction, error) { return ConflictFail, nil }
 	}
-	if x.Alive != nil {
-		in.conflict = in.overExpired(in.conflict)
-	}
 	return in, nil
 }
 
@@ -557,23 +554,6 @@ func (in *Inserter) skip(x *schema.Index, _ []value.Datum) (ConflictAction, erro
 	in.outcome = rowSkipped
 	in.ec.Warning(duplicateEntry(in.t, x, in.row))
 	return ConflictSkip, nil
-}
-
-// overExpired removes a row that has expired, as if it were not there.
-func (in *Inserter) overExpired(conflict ConflictFunc) ConflictFunc {
-	return func(x *schema.Index, existing []value.Datum) (ConflictAction, error) {
-		alive, err := expr.EvalRow(in.ec, in.x.Alive, existing)
-		if err != nil {
-			return ConflictFail, err
-		}
-		if !alive.IsNull() && alive.Bits() != 0 {
-			return conflict(x, existing)
-		}
-		if err := in.env.Sink.Delete(in.ctx, in.t, existing); err != nil {
-			return ConflictFail, err
-		}
-		return ConflictRetry, nil
-	}
 }
 
 func (in *Inserter) rejectDuplicate(x *schema.Index, _ []value.Datum) (ConflictAction, error) {

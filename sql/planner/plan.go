@@ -242,7 +242,7 @@ func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
 func (p *planner) insert(s *logical.Insert) (*physical.Plan, error) {
 	p.addTable(s.Table)
 	ins := &physical.Insert{Table: s.Table, Columns: s.Columns, Rows: s.Rows, Defaults: s.Defaults, Replace: s.Replace, Ignore: s.Ignore,
-		Check: (*physical.RowCheck)(s.Check), Alive: s.Alive}
+		Check: (*physical.RowCheck)(s.Check)}
 	for _, a := range s.OnDuplicate {
 		ins.OnDuplicate = append(ins.OnDuplicate, physical.Assignment{Column: a.Column, Value: a.Value, Default: a.Default})
 	}

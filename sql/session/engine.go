@@ -136,6 +136,9 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.ddl.Resume(ctx); err != nil {
 		return nil, fmt.Errorf("resuming schema changes: %w", err)
 	}
+	if err := e.expiry.load(ctx); err != nil {
+		return nil, fmt.Errorf("reading removals of expired rows: %w", err)
+	}
 	if err := forgetLoads(cfg.Store, time.Now()); err != nil {
 		return nil, fmt.Errorf("forgetting loads: %w", err)
 	}

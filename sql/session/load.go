@@ -311,7 +311,7 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 		text = types.Text(schema.CollationBinary)
 	}
 	t := x.Insert.Table
-	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: ignore, Alive: x.Insert.Alive}
+	ins := &physical.Insert{Table: t, Defaults: x.Insert.Defaults, Replace: x.Insert.Replace, Ignore: ignore}
 	var cols []physical.Column
 	for i, f := range x.Fields {
 		cols = append(cols, physical.Column{Name: "field" + strconv.Itoa(i+1), T: text, Null: true})

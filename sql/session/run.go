@@ -315,8 +315,9 @@ func (s *Session) sourceEnv(v view) source.Env {
 }
 
 func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
-	src := source.New(env)
 	ec := s.exprCtx(ctx, vals)
+	env.Expr, env.ShowExpired = ec, s.vars.showExpired
+	src := source.New(env)
 	var stats *exec.Stats
 	if s.trace != nil {
 		stats = s.trace.stats

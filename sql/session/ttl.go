@@ -93,24 +93,40 @@ func (j *expiryJob) due(t *schema.Table) bool {
 func (j *expiryJob) run(ctx context.Context, t *schema.Table) {
 	j.mu.Lock()
 	j.started[t.ID] = time.Now()
-	if len(j.runs) >= expiryHistory {
-		j.runs = slices.Delete(j.runs, 0, 1)
-	}
 	j.runs = append(j.runs, infoschema.Expiry{Database: t.Database, Table: t.Name, Started: time.Now()})
 	j.mu.Unlock()
 	err := j.remove(ctx, t)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	r := &j.runs[len(j.runs)-1]
-	now := time.Now()
-	r.Ended = &now
 	if err != nil {
-		r.Error = err.Error()
 		j.engine.log.Warn("removing expired rows", "table", t.Database+"."+t.Name, "err", err)
 	}
-	if r.Removed == 0 && err == nil {
-		j.runs = j.runs[:len(j.runs)-1] // nothing to tell
+	if r, forget := j.ended(err); r != nil {
+		if err := j.save(ctx, r, forget); err != nil && ctx.Err() == nil {
+			j.engine.log.Warn("keeping the record of a removal", "table", t.Database+"."+t.Name, "err", err)
+		}
 	}
+}
+
+// ended closes the record of the run; nil when there is nothing to tell. forget
+// are the records that make way.
+func (j *expiryJob) ended(err error) (r *infoschema.Expiry, forget []infoschema.Expiry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last := j.runs[len(j.runs)-1]
+	if last.Removed == 0 && err == nil {
+		j.runs = j.runs[:len(j.runs)-1]
+		return nil, nil
+	}
+	now := time.Now()
+	last.Ended = &now
+	if err != nil {
+		last.Error = err.Error()
+	}
+	j.runs[len(j.runs)-1] = last
+	if n := len(j.runs) - expiryHistory; n > 0 {
+		forget = slices.Clone(j.runs[:n])
+		j.runs = slices.Delete(j.runs, 0, n)
+	}
+	return &last, forget
 }
 
 func (j *expiryJob) add(n int) {

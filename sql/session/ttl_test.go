@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/sql/infoschema"
 )
 
 // TestExpiryJob: expired rows go from the store, by key and without a named
@@ -48,6 +50,14 @@ func TestExpiryJob(t *testing.T) {
 	if got := s.rowsOf(t, "SELECT TABLE_NAME, ROWS_REMOVED, ENDED_AT IS NOT NULL, ERROR FROM information_schema.SQLOTS_TTL_JOBS ORDER BY 1"); got != "by_key 1200 1 NULL/hidden 1200 1 NULL" {
 		t.Errorf("history: %s", got)
 	}
+	// It outlives the server.
+	next, err := NewEngine(t.Context(), Config{Store: s.engine.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := (*introspection)(s.engine).Expiries(), (*introspection)(next).Expiries(); len(is) != 2 || !sameExpiry(was[0], is[0]) || !sameExpiry(was[1], is[1]) {
+		t.Errorf("after a restart: %v, was %v", is, was)
+	}
 	// The loop finds them by itself.
 	s.mustQuery(t, "SET sqlots_show_expired = OFF", &sink{})
 	s.mustQuery(t, "ALTER TABLE by_key TTL_JOB_INTERVAL = '90m'", &sink{})
@@ -62,5 +72,31 @@ func TestExpiryJob(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("expired rows are still there")
 		}
+	}
+}
+
+func sameExpiry(a, b infoschema.Expiry) bool {
+	return a.Started.UnixMicro() == b.Started.UnixMicro() && a.Ended.UnixMicro() == b.Ended.UnixMicro() &&
+		a.Database == b.Database && a.Table == b.Table && a.Removed == b.Removed && a.Error == b.Error
+}
+
+// TestExpiryHistory: records beyond the last ones go, also from the store.
+func TestExpiryHistory(t *testing.T) {
+	s := testSession(t)
+	j := &s.engine.expiry
+	for i := range expiryHistory + 3 {
+		j.runs = append(j.runs, infoschema.Expiry{Database: "d", Table: "t", Started: time.UnixMicro(int64(i)), Removed: uint64(i) + 1})
+		r, forget := j.ended(nil)
+		if err := j.save(t.Context(), r, forget); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, err := NewEngine(t.Context(), Config{Store: s.engine.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := (*introspection)(next).Expiries()
+	if len(runs) != expiryHistory || runs[0].Removed != 4 {
+		t.Errorf("%d records, the first of %d rows", len(runs), runs[0].Removed)
 	}
 }

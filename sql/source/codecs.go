@@ -10,6 +10,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage/table"
@@ -29,6 +30,7 @@ type tableCodec struct {
 	rules *derive.Rules // nil: none
 	mu    sync.RWMutex
 	plans map[string]*readPlan
+	alive expr.Expr // see aliveRow
 	// derived are the codecs of the tables that are derived from this one.
 	derived [2]*tableCodec
 }

@@ -94,7 +94,7 @@ func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datu
 	t := w.codec.Table
 	out, in := s.outOf(t), s.into(t)
 	if len(out) == 0 && len(in) == 0 {
-		return w.Writer.Update(ctx, was, now)
+		return s.overwrite(ctx, w, was, now)
 	}
 	s.verified = nil
 	return s.guarded(func() error {
@@ -108,7 +108,7 @@ func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datu
 				}
 			}
 		}
-		if err := w.Writer.Update(ctx, was, now); err != nil {
+		if err := s.overwrite(ctx, w, was, now); err != nil {
 			return err
 		}
 		for _, r := range in {
@@ -281,7 +281,7 @@ func (s *Source) lockAnyParent(ctx context.Context, k *tableCodec, r *schema.Ref
 }
 
 // children finds the rows that refer to a key of the parent, locks them and
-// gives each to fn as it is under its lock.
+// gives each to fn as it is under its lock. Those that have expired go.
 func (s *Source) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
 	w, err := s.writer(r.Child)
 	if err != nil {
@@ -291,10 +291,23 @@ func (s *Source) children(ctx context.Context, r *schema.Reference, parent []val
 	for i, at := range r.ParentColumns {
 		child[r.ChildColumns[i]] = parent[at]
 	}
+	hides := s.hides(r.Child)
+	if hides {
+		mode = storage.LockExclusive
+	}
 	start := w.codec.AppendKeyStart(nil, r.ChildIndex, len(r.ChildColumns), child)
 	return s.matching(ctx, w.codec, r.ChildIndex, start, matchOptions{Mode: mode, Parts: len(r.ChildColumns)}, func(row []value.Datum) (bool, error) {
 		if hasNullAt(row, r.ChildColumns) {
 			return true, nil
+		}
+		if hides {
+			gone, err := s.expired(w, row)
+			if err != nil {
+				return false, err
+			}
+			if gone {
+				return true, s.deleteRow(ctx, w, row, chain{})
+			}
 		}
 		return fn(w, row)
 	})

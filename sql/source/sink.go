@@ -26,6 +26,7 @@ type writer struct {
 	stamps []int // positions of TIMESTAMP columns
 	row    []value.Datum
 	old    []value.Datum
+	seen   []value.Datum
 	rd     *table.RowReader
 	// virtual computes the virtual columns of rows in the session's zone; nil
 	// until it is needed.
@@ -104,6 +105,16 @@ func (s *Source) Insert(ctx context.Context, t *schema.Table, row []value.Datum,
 		c, err := s.insertRow(ctx, w, row)
 		if err != nil || c == nil {
 			return err
+		}
+		gone, err := s.expired(w, c.Row)
+		if err != nil {
+			return err
+		}
+		if gone {
+			if err := s.deleteRow(ctx, w, c.Row, chain{}); err != nil {
+				return err
+			}
+			continue
 		}
 		if conflict == nil {
 			return w.duplicate(w.Duplicate(c, row))

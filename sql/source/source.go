@@ -29,6 +29,10 @@ type Env struct {
 	Sequences *table.Sequences
 	// Keys are the foreign keys that changes keep; nil for none.
 	Keys *schema.References
+	// Expr is where expressions over stored rows are evaluated.
+	Expr *expr.Ctx
+	// ShowExpired: rows that are past their TTL are seen.
+	ShowExpired bool
 	// Undo: a row that foreign keys refuse does not end the statement.
 	Undo bool
 	// Virtual opens virtual tables; nil when there are none.

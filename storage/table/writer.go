@@ -23,6 +23,7 @@ type DuplicateError struct {
 	// row's values in them, cut to prefixes.
 	Columns []int
 	Values  []value.Datum
+	exists  *storage.KeyExistsError // nil where the caller knows the row
 }
 
 // Error implements error.
@@ -554,10 +555,27 @@ func (w *Writer) undoUpdate(key []byte, entries int) error {
 }
 
 func (w *Writer) asDuplicate(err error, x *Index, row []value.Datum) error {
-	if errors.Is(err, storage.ErrKeyExists) {
-		return w.c.duplicate(x, row)
+	if exists, ok := errors.AsType[*storage.KeyExistsError](err); ok {
+		dup := w.c.duplicate(x, row)
+		dup.exists = exists
+		return dup
 	}
 	return err
+}
+
+// Standing locks and reads the row that stood in the way of an Update; nil when
+// it vanished.
+func (w *Writer) Standing(ctx context.Context, dup *DuplicateError) (*Conflict, error) {
+	e := dup.exists
+	if dup.Index != nil {
+		return w.conflictOf(ctx, w.c.Index(dup.Index.ID), e)
+	}
+	locked, err := w.txn.Lock(ctx, [][]byte{e.Key}, storage.LockOptions{})
+	if err != nil || locked[0].Value == nil {
+		return nil, err
+	}
+	row, err := w.decode(ctx, e.Key, locked[0].Value)
+	return &Conflict{Key: bytes.Clone(e.Key), Row: row}, err
 }
 
 // Duplicate is the error of a conflict for the new row.

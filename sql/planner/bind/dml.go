@@ -189,9 +189,6 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	if out.Returning, err = b.insertReturning(is, st.Returning); err != nil {
 		return nil, err
 	}
-	if out.Alive, err = b.aliveRow(t); err != nil {
-		return nil, err
-	}
 	out.Subqueries = b.subqueries
 	return out, nil
 }

@@ -42,9 +42,6 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 	if out.Set, err = b.loadSet(n, t, out.Fields); err != nil {
 		return nil, err
 	}
-	if out.Insert.Alive, err = b.aliveRow(t); err != nil {
-		return nil, err
-	}
 	out.Insert.Subqueries = b.subqueries
 	return out, nil
 }

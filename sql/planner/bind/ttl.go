@@ -60,13 +60,10 @@ func (b *binder) onlyAlive(s *logical.Scan) (logical.Node, error) {
 	return &logical.Filter{Input: s, Conds: []expr.Expr{e}}, nil
 }
 
-// aliveRow is the condition over a row of the table; nil when rows do not
-// expire.
-func (b *binder) aliveRow(t *schema.Table) (expr.Expr, error) {
-	if !t.Expires() || b.env.ShowExpired {
-		return nil, nil
-	}
-	return b.alive(t, func(i int) expr.Expr {
+// AliveRow is the condition over a row of a table with TTL that it has not
+// expired: columns by their positions.
+func AliveRow(t *schema.Table) (expr.Expr, error) {
+	return newBinder(&Env{Mode: ruleMode}).alive(t, func(i int) expr.Expr {
 		c := &t.Columns[i]
 		return &expr.Col{ID: expr.ColID(-1 - i), Index: i, T: c.Type, Null: true, Name: c.Name}
 	})

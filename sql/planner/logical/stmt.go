@@ -87,9 +87,6 @@ type Insert struct {
 	Check *RowCheck
 	// Returning is nil without RETURNING.
 	Returning *Returning
-	// Alive, over a row of the table, is the condition that it has not expired;
-	// one that has makes way for a new one of its key. nil: none expires.
-	Alive expr.Expr
 }
 
 // Returning are the rows with which a change answers: expressions over the row

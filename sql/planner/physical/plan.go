@@ -82,10 +82,7 @@ type Insert struct {
 	// attribute; "" for none.
 	Attributes []string
 	Set        []Assignment
-	// Alive is the condition over a row of the table that it has not expired;
-	// nil: none does.
-	Alive expr.Expr
-	Check *RowCheck
+	Check      *RowCheck
 	// Returning are expressions over each written row; nil without RETURNING.
 	Returning []expr.Expr
 }
