@@ -191,6 +191,9 @@ type Txn interface {
 	// Latest reads the latest committed state of each call plus own writes,
 	// for statements that look up under locks.
 	Latest() Reader
+	// Committed is Latest without own writes: for keys that this transaction has
+	// not written.
+	Committed() Reader
 	// LatestView is Latest with one state for several reads.
 	LatestView() (Snapshot, error)
 	// Lock acquires the locks of keys in the given order (callers sort them,

@@ -274,6 +274,9 @@ func (x *txn) View() (storage.Reader, uint64) {
 // Latest implements storage.Txn.
 func (x *txn) Latest() storage.Reader { return &reader{x.r.s, x.Txn.Latest()} }
 
+// Committed implements storage.Txn.
+func (x *txn) Committed() storage.Reader { return &reader{x.r.s, x.Txn.Committed()} }
+
 // LatestView implements storage.Txn.
 func (x *txn) LatestView() (storage.Snapshot, error) {
 	if err := x.r.s.check(OpSnapshot); err != nil {

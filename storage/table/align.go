@@ -15,6 +15,7 @@ import (
 type Marks struct {
 	// changed is of all changes, removed of those that left a key without a row.
 	changed, removed storage.Watermark
+	ground           newGround // where there is no history
 }
 
 // raise notes that the transaction changes rows.

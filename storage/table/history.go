@@ -1,10 +1,12 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
@@ -112,13 +114,15 @@ func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
 	if w.txn.Stamped(v.key) {
 		return nil
 	}
-	room := w.c.Table.MaxVersions - 1
-	if row != nil {
-		room--
-	}
-	began, err := w.prune(ctx, v, v.key[:prefix], room)
-	if err != nil {
-		return err
+	began, err := int64(0), error(nil)
+	if row != nil || !w.isNew(ctx, v.key[:prefix]) {
+		room := w.c.Table.MaxVersions - 1
+		if row != nil {
+			room--
+		}
+		if began, err = w.prune(ctx, v, v.key[:prefix], room); err != nil {
+			return err
+		}
 	}
 	v.val = append(v.val[:0], historyVersion, 0, 0, 0, 0, 0, 0, 0, 0)
 	v.val = binary.BigEndian.AppendUint64(v.val, uint64(began))
@@ -135,7 +139,8 @@ func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
 // stays is kept too.
 func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int) (latest int64, err error) {
 	end := append(append([]byte(nil), prefix...), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
-	scan, err := w.txn.Latest().Scan(ctx, storage.Span{Start: prefix, End: end}, storage.ScanOptions{Limit: room + 2})
+	// This transaction has written nothing here: it would be stamped.
+	scan, err := w.txn.Committed().Scan(ctx, storage.Span{Start: prefix, End: end}, storage.ScanOptions{Limit: room + 2})
 	if err != nil {
 		return 0, err
 	}
@@ -169,6 +174,55 @@ func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int
 		}
 	}
 	return latest, nil
+}
+
+// newGround is where a table has no history, so that new rows in ascending
+// order need not look for it one by one.
+type newGround struct {
+	span atomic.Pointer[groundSpan]
+	last atomic.Pointer[[]byte] // the row that was inserted last
+}
+
+// groundSpan are the rows from a key to before another, both with the prefix of
+// the history. Only a commit that removes a row gives one that is not there a
+// history.
+type groundSpan struct {
+	from, to []byte
+	removed  uint64 // Marks.removed before it was looked at
+}
+
+// isNew reports whether a row that is not there, and is locked, is known to have
+// no history; prefix is what its versions begin with.
+func (w *Writer) isNew(ctx context.Context, prefix []byte) bool {
+	m := w.c.Marks
+	if m == nil {
+		return false
+	}
+	removed := m.removed.Seq()
+	if g := m.ground.span.Load(); g != nil && g.removed == removed && bytes.Compare(prefix, g.from) >= 0 && bytes.Compare(prefix, g.to) < 0 {
+		return true
+	}
+	last, own := m.ground.last.Load(), bytes.Clone(prefix)
+	m.ground.last.Store(&own)
+	if last == nil || bytes.Compare(*last, own) >= 0 {
+		return false // no order: looking further than this row would not pay
+	}
+	span := storage.Span{Start: own, End: IndexSpan(w.c.Table.ID, HistoryIndexID).End}
+	scan, err := w.txn.Committed().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: 1})
+	if err != nil {
+		return false // shows in the search for versions
+	}
+	defer scan.Close()
+	g := &groundSpan{from: own, to: span.End, removed: removed}
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
+		g.to = bytes.Clone(key[:max(len(key)-historySuffixLen, 0)])
+		return false
+	})
+	if err != nil || bytes.Compare(own, g.to) >= 0 {
+		return false
+	}
+	m.ground.span.Store(g)
+	return true
 }
 
 // forgetBatch is how many versions ForgetHistory removes in one transaction.

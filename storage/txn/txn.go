@@ -121,6 +121,9 @@ func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 // Latest implements storage.Txn.
 func (t *Txn) Latest() storage.Reader { return &t.latest }
 
+// Committed implements storage.Txn.
+func (t *Txn) Committed() storage.Reader { return t.m.engine.Latest() }
+
 // LatestView implements storage.Txn.
 func (t *Txn) LatestView() (storage.Snapshot, error) {
 	if err := t.usable(); err != nil {
