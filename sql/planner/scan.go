@@ -27,7 +27,13 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	}
 	paths := access.Paths(ar)
 	p.valuesMatter = p.valuesMatter || ar.ValuesMatter
-	best := access.Best(paths, func(q *access.Path) float64 { return sortCost(q.Rows, req.limit) })
+	best := access.Best(paths, func(q *access.Path) float64 {
+		c := sortCost(q.Rows, req.limit)
+		if (lock || isChange) && req.limit > 0 { // what is sorted is locked as well
+			c += math.Max(q.Rows-req.limit, 0) * cost.LockRow
+		}
+		return c
+	})
 	return p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
 }
 
@@ -158,6 +164,9 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	c := path.Cost
 	if ordered && req.limit > 0 {
 		c, rows = path.LimitedCost, math.Min(rows, req.limit)
+	}
+	if lock || isChange {
+		c += rows * cost.LockRow
 	}
 	inOrder := ordered && len(req.order) > 0 && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{

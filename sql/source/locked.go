@@ -146,6 +146,9 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		return nil, internal("a locking read outside of a transaction")
 	}
 	op := &lockedOp{src: s, several: len(w.spans) > 1 || n.Distinct || w.view != nil || n.Index != nil && len(w.keys) > 1}
+	if w.merge != nil && w.merge.opensAtOnce() {
+		op.several = false // no row comes twice, and of a LIMIT no more are read
+	}
 	op.lock.init(s, k, n)
 	op.lock.spans, op.lock.points = w.spans, w.keys
 	if w.view != nil {
@@ -158,7 +161,7 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		}
 	}
 	w.reader = s.env.Txn.Latest()
-	if op.several {
+	if w.view != nil {
 		w.reader = w.view
 	}
 	op.gather.walker = w
@@ -223,7 +226,7 @@ func (o *lockedOp) Next(ctx context.Context) (*vec.Batch, error) {
 			return nil, err
 		}
 		o.pace.weigh(len(keys), o.sieve.bytes+o.sieve.dec.cellBytes)
-		b, err := o.sieve.finish(ctx, o.gather.walker.reader)
+		b, err := o.sieve.finish(ctx, o.src.env.Txn.Latest())
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/storage"
-	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
@@ -219,106 +218,4 @@ func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *
 		return nil, err
 	}
 	return &mergedOp{op, m}, nil
-}
-
-// maxSkips is how many combinations of values a skip scan tells apart; with
-// more it reads all between them.
-const maxSkips = 1 << 14
-
-// skip gives the spans of a skip scan within those of its leading columns.
-// widened: they hold more than what was asked for.
-func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *physical.Scan, w *walker, z *zone) (out []storage.Span, widened bool, err error) {
-	list, err := n.Skip.Ranges.Spans(ec)
-	if err != nil || len(list) == 0 {
-		return nil, false, err
-	}
-	g := groupWalk{reader: w.reader, space: space, columns: n.Skip.Columns}
-	groups := 0
-	for _, span := range w.spans {
-		g.span = span
-		for {
-			prefix, err := g.next(ctx)
-			if err != nil {
-				return nil, false, err
-			}
-			if prefix == nil {
-				break
-			}
-			if groups++; groups > maxSkips {
-				return w.spans, true, nil
-			}
-			sub := space.behind(prefix, n.Skip.Columns)
-			spans, wide := sub.spans(list, z)
-			out, widened = append(out, spans...), widened || wide
-		}
-	}
-	return out, widened, nil
-}
-
-// behind is the space of the keys that have a prefix of n parts.
-func (s *keySpace) behind(prefix []byte, n int) keySpace {
-	out := keySpace{prefix: prefix, parts: s.parts[n:], own: max(s.own-n, 0), unique: s.unique}
-	if s.stamp != nil {
-		out.stamp = s.stamp[n:]
-	}
-	return out
-}
-
-// groupWalk finds, in the order of the keys or in reverse, one key of each
-// combination of values in the first columns of a span.
-type groupWalk struct {
-	reader  storage.Reader
-	space   *keySpace
-	columns int
-	span    storage.Span // what is left of it
-	reverse bool
-	values  bool // wanted too
-	count   Counters
-
-	key, val []byte // of the last group
-}
-
-// next is the prefix of the keys of the next group, which the caller may keep;
-// nil at the end. key and val are its first entry, or last in reverse.
-func (g *groupWalk) next(ctx context.Context) ([]byte, error) {
-	if g.span.End != nil && bytes.Compare(g.span.Start, g.span.End) >= 0 {
-		return nil, nil
-	}
-	found, err := g.one(ctx, g.span, g.reverse)
-	if err != nil || !found {
-		return nil, err
-	}
-	rest := g.key[len(g.space.prefix):]
-	for i := range g.columns {
-		if rest, err = g.space.parts[i].Skip(rest); err != nil {
-			return nil, err
-		}
-	}
-	prefix := bytes.Clone(g.key[:len(g.key)-len(rest)])
-	if g.reverse {
-		g.span.End = prefix
-	} else if g.span.Start = keyenc.PrefixEnd(prefix); g.span.Start == nil {
-		g.span.Start, g.span.End = prefix, prefix
-	}
-	return prefix, nil
-}
-
-// one reads the first pair of a span, or the last, into key and val.
-func (g *groupWalk) one(ctx context.Context, span storage.Span, reverse bool) (found bool, err error) {
-	scan, err := g.reader.Scan(ctx, span, storage.ScanOptions{Limit: 1, KeyOnly: !g.values, Reverse: reverse})
-	if err != nil {
-		return false, err
-	}
-	g.count.Seeks++
-	_, err = scan.Visit(ctx, func(key, val []byte) bool {
-		found = true
-		g.key, g.val = append(g.key[:0], key...), append(g.val[:0], val...)
-		g.count.Pairs++
-		g.count.Bytes += int64(len(key) + len(val))
-		return false
-	})
-	if cerr := scan.Close(); err == nil {
-		err = cerr
-	}
-	return found, err
 }

@@ -108,7 +108,8 @@ func (s *Source) open(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, l
 	op := p.getScan()
 	op.sieve.setUp(ec, newZone(s.env.Loc), n.IndexFilter, n.Filter)
 	op.pace = newPace(s.env.BatchSize, limit, len(n.IndexFilter)+len(n.Filter) > 0)
-	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.opts = w.reader, w.spans, w.keys, w.opts
+	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.merge, op.walker.opts = w.reader, w.spans, w.keys, w.merge, w.opts
+	op.walker.count = w.count
 	op.walker.reverse()
 	return &scanHandle{op}, nil
 }
@@ -167,7 +168,7 @@ func (p *readPlan) putScan(op *scanOp) {
 	}
 	op.sieve.drop()
 	w := &op.walker
-	w.reader, w.spans, w.keys, w.scan, w.next, w.opts, w.count = nil, nil, nil, nil, 0, storage.ScanOptions{}, Counters{}
+	w.reader, w.spans, w.keys, w.merge, w.scan, w.next, w.opts, w.count = nil, nil, nil, nil, nil, 0, storage.ScanOptions{}, Counters{}
 	op.err = nil
 	p.scans.Put(op)
 }
@@ -193,7 +194,7 @@ func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		w.spans = []storage.Span{space.whole()}
 		w.opts.Cold = n.Index == nil && n.Limit == nil && n.Loose == nil
 		if n.Skip != nil {
-			w.spans, widened, err = s.skip(ctx, ec, &space, n, w, &z)
+			widened, err = s.skip(ctx, ec, &space, n, w, &z)
 		}
 		return widened, err
 	}
@@ -210,7 +211,7 @@ func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	w.spans, widened = space.spans(list, &z)
 	if n.Skip != nil {
 		var wide bool
-		w.spans, wide, err = s.skip(ctx, ec, &space, n, w, &z)
+		wide, err = s.skip(ctx, ec, &space, n, w, &z)
 		widened = widened || wide
 	}
 	return widened, err
@@ -235,7 +236,7 @@ func recheck(n *physical.Scan) (*physical.Scan, error) {
 		conds = append(conds, n.Ranges.Conds...)
 	}
 	if n.Skip != nil {
-		conds = append(conds, n.Skip.Ranges.Conds...)
+		conds = append(conds, n.Skip.Conds()...)
 	}
 	for _, cond := range conds {
 		c.Filter = append(c.Filter, expr.Map(cond, func(e expr.Expr) expr.Expr {

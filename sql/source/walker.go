@@ -23,7 +23,8 @@ type walker struct {
 	// The operator closes it; nil for none.
 	view  storage.Snapshot
 	spans []storage.Span
-	keys  [][]byte // points, when spans is nil
+	keys  [][]byte   // points, when spans is nil
+	merge *mergeWalk // instead of both; nil for none
 	opts  storage.ScanOptions
 	next  int
 	scan  storage.Scanner
@@ -52,6 +53,9 @@ func (w *walker) init(fn func(key, val []byte) bool) {
 }
 
 func (w *walker) done() bool {
+	if w.merge != nil {
+		return w.merge.ended
+	}
 	return w.scan == nil && w.next >= max(len(w.spans), len(w.keys))
 }
 
@@ -60,6 +64,9 @@ func (w *walker) done() bool {
 func (w *walker) fill(ctx context.Context, max int) error {
 	if w.keys != nil {
 		return w.fillPoints(ctx, max)
+	}
+	if w.merge != nil {
+		return w.merge.fill(ctx, w)
 	}
 	for {
 		if w.scan == nil {
@@ -132,6 +139,9 @@ func (w *walker) closeView() error {
 }
 
 func (w *walker) close() error {
+	if w.merge != nil {
+		return w.merge.close()
+	}
 	if w.scan == nil {
 		return nil
 	}

@@ -105,7 +105,10 @@ func (p *Path) Name() string {
 func (p *Path) String() string {
 	b := make([]byte, 0, 96)
 	b = append(append(append(b, p.Name()...), ' '), p.Kind.String()...)
-	if p.Skip != nil {
+	switch {
+	case p.Skip != nil && p.Skip.Merge:
+		b = append(b, " merge"...)
+	case p.Skip != nil:
 		b = append(b, " skip"...)
 	}
 	if p.Loose != nil {
@@ -159,6 +162,9 @@ func Paths(r *Request) []*Path {
 				return paths // nothing is cheaper
 			}
 		}
+		if p := r.orderedMerge(nil); p != nil {
+			paths = append(paths, p)
+		}
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
@@ -170,6 +176,9 @@ func Paths(r *Request) []*Path {
 		}
 		if wants(r.Scan.Opt.NoSkip, x) {
 			continue
+		}
+		if p := r.orderedMerge(x); p != nil {
+			paths = append(paths, p)
 		}
 		if p := r.skipPath(x); p != nil {
 			if wants(r.Scan.Opt.Skip, x) {
@@ -770,7 +779,7 @@ func (p *Path) Conditions() []expr.Expr {
 		out = append(out, p.Set.Conds...)
 	}
 	if p.Skip != nil {
-		out = append(out, p.Skip.Ranges.Conds...)
+		out = append(out, p.Skip.Conds()...)
 	}
 	return append(append(out, p.EntryFilter...), p.Residual...)
 }

@@ -27,16 +27,16 @@ const maxImplied = 4
 // partialPath is the path by a partial index; nil when rows that can match may
 // be missing from it.
 func (r *Request) partialPath(x *schema.Index, conds []expr.Expr, probes ...expr.Expr) *Path {
-	where, known := r.Scan.Partial[x.ID]
-	if !known || r.Ctx == nil {
+	if !r.servesPartial(x) {
 		return nil
 	}
-	for _, q := range where {
-		if !r.implied(r.Conds, q, maxImplied) {
-			return nil
-		}
-	}
 	return r.byKey(x, conds, probes...)
+}
+
+// servesPartial reports whether a partial index has all rows that can match.
+func (r *Request) servesPartial(x *schema.Index) bool {
+	where, known := r.Scan.Partial[x.ID]
+	return known && r.Ctx != nil && !slices.ContainsFunc(where, func(q expr.Expr) bool { return !r.implied(r.Conds, q, maxImplied) })
 }
 
 // withoutImplied are the conditions that the rows of a partial index need not

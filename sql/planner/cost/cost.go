@@ -21,10 +21,12 @@ const (
 	BuildRow       = 60
 	ProbeRow       = 40
 	NestedPair     = 4
+	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it
 	MergeRow       = 18 // each row of both sides of a merge join
 	SortCompare    = 12
 	MergeKey       = 40    // a key of an index merge, and
 	MergeCompare   = 12    // its place in the order
+	MergeOpen      = 128   // ranges that a merge in order keeps open; of more, each row is a seek
 	ApplyRun       = 3000  // starting a plan for one row
 	ParallelStart  = 30000 // starting the workers of a parallel scan
 )

@@ -2,6 +2,7 @@ package physical
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -301,17 +302,27 @@ func Title(n Node) string {
 	return fmt.Sprintf("%T", n)
 }
 
-// keyNames are the first columns of the scan's key.
-func keyNames(s *Scan, n int) string {
+// keyNames are columns of the scan's key.
+func keyNames(s *Scan, from, to int) string {
 	parts := s.Table.PrimaryKey
 	if s.Index != nil {
 		parts = s.Table.EntryParts(s.Index)
 	}
-	names := make([]string, n)
-	for i := range names {
-		names[i] = s.Table.Columns[s.Table.ColumnIndex(parts[i].Column)].Name
+	names := make([]string, 0, to-from)
+	for _, part := range parts[from:to] {
+		names = append(names, s.Table.Columns[s.Table.ColumnIndex(part.Column)].Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// mergeText says what a merge of ranges does; their number is an estimate
+// where it is not written in the query.
+func mergeText(s *Scan) string {
+	n, ranges := s.Skip.Columns, "ranges"
+	if math.Round(s.Skip.Values) == 1 {
+		ranges = "range"
+	}
+	return fmt.Sprintf("merge over %.0f %s by %s, one for each value of %s", s.Skip.Values, ranges, keyNames(s, n, n+s.Skip.By), keyNames(s, 0, n))
 }
 
 func (p *MergePart) name() string {
@@ -378,6 +389,8 @@ func scanTitle(s *Scan) string {
 		what = "covering index scan"
 	}
 	switch {
+	case s.Skip != nil && s.Skip.Merge:
+		what = "merged " + what
 	case s.Skip != nil:
 		what = strings.Replace(what, "index scan", "index skip scan", 1)
 	case s.Loose != nil && s.Index == nil:
@@ -419,11 +432,18 @@ func (p *Printer) Details(n Node) []string {
 		if n.Ranges != nil {
 			out = append(out, "spans: "+p.spans(n.Ranges))
 		}
-		if n.Skip != nil {
-			out = append(out, fmt.Sprintf("for each value of %s: %s", keyNames(n, n.Skip.Columns), p.spans(n.Skip.Ranges)))
+		switch {
+		case n.Skip != nil && n.Skip.Merge:
+			text := mergeText(n)
+			if n.Skip.Ranges != nil {
+				text += ": " + p.spans(n.Skip.Ranges)
+			}
+			out = append(out, text)
+		case n.Skip != nil:
+			out = append(out, fmt.Sprintf("for each value of %s: %s", keyNames(n, 0, n.Skip.Columns), p.spans(n.Skip.Ranges)))
 		}
 		if n.Loose != nil {
-			out = append(out, "ends of each value of "+keyNames(n, n.Loose.Columns))
+			out = append(out, "ends of each value of "+keyNames(n, 0, n.Loose.Columns))
 		}
 		if n.Merge != nil {
 			for _, part := range n.Merge.Parts {

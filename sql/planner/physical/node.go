@@ -77,8 +77,8 @@ type Scan struct {
 	// Merge, with AccessMerge, finds the rows, which come in the order of the
 	// primary key; Filter has all conditions.
 	Merge *IndexMerge
-	// Skip reads the spans of Ranges (all of the index when nil) by the values
-	// of the key's leading columns, which Ranges is about; nil for none.
+	// Skip reads the spans of Ranges (all of the key when nil) by the values of
+	// the key's leading columns, which Ranges is about; nil for none.
 	Skip *SkipScan
 	// Loose gives of the entries with the same leading columns only the ends;
 	// nil gives all.
@@ -135,9 +135,26 @@ type MergePart struct {
 
 // SkipScan reads, for each combination of values of the first Columns columns
 // of the key, the spans of Ranges, which are about the columns behind them.
+// Ranges is nil for all of their entries, which only a merge has.
 type SkipScan struct {
 	Columns int
 	Ranges  *ranges.Set
+	// Merge: the spans of the combinations are read beside each other, and
+	// their entries come in the order of the By columns behind the first ones;
+	// equal ones in the order of these. Otherwise the combinations come one
+	// after the other.
+	Merge bool
+	By    int
+	// Values is the estimate of how many combinations there are.
+	Values float64
+}
+
+// Conds are the conditions that the ranges stand for.
+func (s *SkipScan) Conds() []expr.Expr {
+	if s.Ranges == nil {
+		return nil
+	}
+	return s.Ranges.Conds
 }
 
 // LooseScan reads, of the entries with the same values in the first Columns

@@ -147,6 +147,9 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 		r.Type, r.Key = "index_merge", s.Merge.names()
 		r.PossibleKeys = r.Key
 		extra = append([]string{"Using " + s.Merge.String()}, extra...)
+	case s.Skip != nil && s.Skip.Merge:
+		r.Type = "range"
+		extra = append(extra, "Using "+mergeText(s))
 	case s.Skip != nil:
 		r.Type = "range"
 		extra = append(extra, "Using index for skip scan")
@@ -175,7 +178,7 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	if len(s.IndexFilter) > 0 {
 		extra = append(extra, "Using index condition")
 	}
-	if s.Index != nil && !s.Lookup && s.Skip == nil && s.Loose == nil {
+	if s.Index != nil && !s.Lookup && (s.Skip == nil || s.Skip.Merge) && s.Loose == nil {
 		extra = append(extra, "Using index")
 	}
 	if s.Reverse {
@@ -184,7 +187,7 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	if s.Ranges != nil {
 		extra = append(extra, "spans: "+p.spans(s.Ranges))
 	}
-	if s.Skip != nil {
+	if s.Skip != nil && s.Skip.Ranges != nil {
 		extra = append(extra, "spans: "+p.spans(s.Skip.Ranges))
 	}
 	if len(s.Filter) > 0 {

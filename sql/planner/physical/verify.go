@@ -126,7 +126,9 @@ func verifyScan(s *Scan) error {
 		return fmt.Errorf("kind %s with merge %v", s.Kind, s.Merge)
 	case s.Merge != nil && (len(s.Merge.Parts) < 2 || s.Index != nil || s.Lookup):
 		return fmt.Errorf("a merge of %d parts", len(s.Merge.Parts))
-	case s.Skip != nil && (s.Index == nil || s.Skip.Columns < 1 || s.Skip.Columns >= len(s.Index.Parts)):
+	case s.Skip != nil && s.Skip.Merge && (!s.Ordered || s.Distinct || s.Skip.Columns < 1 || s.Skip.By < 1):
+		return fmt.Errorf("merges by %d columns behind %d", s.Skip.By, s.Skip.Columns)
+	case s.Skip != nil && !s.Skip.Merge && (s.Index == nil || s.Skip.Ranges == nil || s.Skip.Columns < 1 || s.Skip.Columns >= len(s.Index.Parts)):
 		return fmt.Errorf("skips %d columns", s.Skip.Columns)
 	case s.Loose != nil && (s.Latest || s.Lookup || s.Skip != nil):
 		return fmt.Errorf("a loose scan with look-up")

@@ -26,6 +26,14 @@ var looseQueries = []string{
 	"SELECT HEX(WEIGHT_STRING(p)), MAX(q) FROM b GROUP BY p ORDER BY p", "SELECT HEX(WEIGHT_STRING(s)) FROM (SELECT DISTINCT s FROM b WHERE s > 'a') q ORDER BY s DESC", "SELECT HEX(WEIGHT_STRING(s)), MIN(x) FROM a GROUP BY s", "SELECT COUNT(DISTINCT x, id), MIN(id) FROM c",
 }
 
+// behindFirst are orders of the columns behind the first ones of a key, which
+// leave no two rows equal.
+var behindFirst = map[string][]string{
+	"a": {"y, id", "id", "u, id", "x, id", "s, y, id"},
+	"b": {"q, p", "y, p, q", "p, q", "f, p, q", "x, q, p"},
+	"c": {"x, s, id, t", "id, x, s, t", "t, id, x, s"},
+}
+
 func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 	name := string("abc"[r.Intn(3)])
 	one := func() string {
@@ -72,7 +80,13 @@ func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 	}
 	key := map[string]string{"a": "id", "b": "p, q", "c": "s, id, x, t"}[name]
 	sql = fmt.Sprintf("SELECT * FROM %s WHERE %s", name, where)
-	switch r.Intn(5) {
+	switch r.Intn(7) {
+	case 3, 4:
+		behind := behindFirst[name][r.Intn(len(behindFirst[name]))]
+		if r.Intn(2) == 0 {
+			behind = strings.ReplaceAll(behind, ",", " DESC,") + " DESC"
+		}
+		return sql + " ORDER BY " + behind + []string{"", " LIMIT 5", " LIMIT 3 OFFSET 2", " LIMIT 5 FOR UPDATE"}[r.Intn(4)], true
 	case 0:
 		return sql + " ORDER BY " + key, name != "c"
 	case 1:
@@ -87,7 +101,7 @@ func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 // and for groups, with these ways of access and without them.
 func TestPaths(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewSource(*seed)))
-	seen := map[string]int{"union(": 0, "intersect(": 0, "skip scan": 0, "loose": 0}
+	seen := map[string]int{"union(": 0, "intersect(": 0, "skip scan": 0, "loose": 0, "merge over": 0}
 	for i := range 8 * *queries {
 		at := *seed + int64(i)
 		r := rand.New(rand.NewSource(at))
@@ -112,7 +126,7 @@ func TestPaths(t *testing.T) {
 				slices.Sort(got)
 				slices.Sort(want)
 			}
-			if strings.HasSuffix(sql, "LIMIT 5") && !ordered {
+			if strings.Contains(sql, "LIMIT") && !ordered {
 				continue
 			}
 			if !slices.Equal(got, want) {

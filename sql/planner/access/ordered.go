@@ -1,0 +1,107 @@
+package access
+
+import (
+	"math"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// orderedMerge is the path by a key (nil: the primary one) whose columns behind
+// the first ones have the wanted order: it reads the range of each combination
+// of values of these, of which there must be few, and merges them.
+//
+//	PRIMARY KEY (bucket, ts)
+//	… WHERE ts >= ? ORDER BY ts LIMIT 10
+//	… WHERE bucket IN (1, 2, 3) ORDER BY ts DESC LIMIT 10
+func (r *Request) orderedMerge(x *schema.Index) *Path {
+	t := r.Scan.Table
+	if len(r.Order) == 0 || r.off("OrderedMerge") || t.Derived != nil {
+		return nil
+	}
+	cols := KeyColumns(t, x)
+	own := cols
+	if x != nil {
+		if t.ArrayPart(x) >= 0 || x.Sparse && !r.excludesNull(x) || x.Where != 0 && !r.servesPartial(x) {
+			return nil
+		}
+		if x.Unique { // keys end behind these
+			own = cols[:len(x.Parts)]
+		}
+	}
+	for k := 1; k < len(own) && own[k-1].Prefix == 0; k++ {
+		lead, rest := ranges.Build(own[:k], r.Conds)
+		if lead != nil && lead.EqPrefix == k {
+			continue // one range, or fewer columns before those of the order
+		}
+		// Rows that are equal in the columns behind come in the order of the
+		// first ones.
+		order := append(append(make([]ranges.Column, 0, len(own)), own[k:]...), own[:k]...)
+		if ordered, reverse := r.delivers(order, nil); ordered {
+			return r.rangesPath(x, own, k, lead, rest, reverse)
+		}
+	}
+	return nil
+}
+
+// rangesPath merges by own[k:]; nil when the number of ranges is not known.
+func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *ranges.Set, rest []expr.Expr, reverse bool) *Path {
+	t := r.Scan.Table
+	total := math.Max(r.Est.TableRows(t), 1)
+	entries := total
+	if x != nil && x.Where != 0 {
+		entries *= r.partialShare(x, total)
+	}
+	groups := r.Est.Distinct(t, columnIDs(t, own[:k]))
+	seeks := 2.0 // one finds the value, one its range
+	var given []expr.Expr
+	if lead != nil {
+		given = lead.Conds
+		rows, spans := r.setRows(&Path{Index: x, Set: lead}, total)
+		if lead.Point && expr.KnownBefore(lead.Conds) && r.Ctx != nil {
+			groups, seeks = spans, 1
+		} else {
+			groups *= math.Min(rows/total, 1)
+		}
+		entries = math.Min(rows, entries)
+	}
+	if groups <= 0 {
+		return nil
+	}
+	groups = math.Max(groups, 1)
+	behind, left := ranges.Build(own[k:], r.Conds)
+	residual := intersectConds(rest, left)
+	if behind != nil {
+		entries = math.Max(entries*r.share(given, behind.Conds, total), 1)
+		given = append(given[:len(given):len(given)], behind.Conds...)
+	}
+	if x != nil && x.Where != 0 {
+		residual = r.withoutImplied(x, residual)
+	}
+	p := &Path{Index: x, Kind: physical.AccessRange, Set: lead, Entries: entries, Ordered: true, Reverse: reverse,
+		Skip: &physical.SkipScan{Columns: k, Ranges: behind, Merge: true, By: len(own) - k, Values: groups}}
+	p.Lookup = x != nil && !r.covered(x, residual)
+	p.Residual = residual
+	if p.Lookup {
+		p.EntryFilter, p.Residual = r.splitEntry(x, residual)
+	}
+	fetched := entries * r.share(given, p.EntryFilter, total)
+	p.Rows = math.Min(entries*r.share(given, residual, total), fetched)
+	mergeCost := func(part float64) float64 {
+		read := math.Min(entries*part+groups, entries)
+		c := r.pathCost(p, read, fetched*part, groups*seeks, total) + read*(cost.MergeKey+math.Log2(groups+1)*cost.MergeCompare)
+		if groups > cost.MergeOpen {
+			c += read * cost.Seek
+		}
+		return c
+	}
+	p.Cost = mergeCost(1)
+	p.LimitedCost = p.Cost
+	if r.Limit > 0 && p.Rows > r.Limit {
+		p.LimitedCost = mergeCost(r.Limit / p.Rows)
+	}
+	return p
+}
