@@ -91,13 +91,18 @@ func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
 	}
 	for i := range rules.Steps {
 		st := &rules.Steps[i]
-		c := &s.Table.Columns[st.Pos]
-		if st.Default || st.Zoned || c.Array != nil || !isIndexed(s.Table, c.ID) || !holds(c, st.Expr.Type()) || asksSession(st.Expr) {
+		if !replaces(s.Table, st) {
 			continue
 		}
 		out = append(out, generatedColumn{e: overScan(s, st.Expr), col: scanColumn(s, st.Pos)})
 	}
 	return out
+}
+
+// replaces reports whether a generated column can stand for its expression.
+func replaces(t *schema.Table, st *derive.Step) bool {
+	c := &t.Columns[st.Pos]
+	return !st.Default && !st.Zoned && c.Array == nil && isIndexed(t, c.ID) && holds(c, st.Expr.Type()) && !asksSession(st.Expr)
 }
 
 // overScan puts the columns of a scan into an expression over its table.
@@ -296,7 +301,7 @@ func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) 
 		if isWhere(t, t.Columns[s.Pos].ID) && !isPlain(s.Expr) {
 			return true // package access compares plain conditions by their values
 		}
-		if !s.Default && isIndexed(t, t.Columns[s.Pos].ID) {
+		if replaces(t, s) {
 			expr.Walk(s.Expr, func(e expr.Expr) bool {
 				_, literal := e.(*expr.Const)
 				found = found || literal
