@@ -28,7 +28,7 @@ CREATE TABLE by_hash (
 );
 
 -- Sixteen buckets: writes go to sixteen places, and each bucket is in the order
--- of time. The latest of all are among the latest of each.
+-- of time. The latest of all are the latest of each, merged.
 CREATE TABLE by_bucket (
   bucket TINYINT AS (ts % 16) STORED,
   ts BIGINT,
@@ -52,28 +52,18 @@ SELECT COUNT(*), MIN(cpu), MAX(cpu), AVG(cpu) FROM by_machine WHERE ip = '10.0.0
 EXPLAIN FORMAT=TREE SELECT cpu FROM by_machine WHERE ip = '10.0.0.7' AND ts BETWEEN 1700000300 AND 1700000900;
 EXPLAIN FORMAT=TREE SELECT cpu FROM by_hash WHERE h = LEFT(MD5('10.0.0.7'), 4) AND ip = '10.0.0.7' AND ts BETWEEN 1700000300 AND 1700000900;
 
--- The latest of all machines: time first would do it in one short scan. Buckets
--- take a short scan each; asked without them, all rows are read.
+-- The latest of all machines: one short scan where time comes first. From the
+-- buckets it is a merge of sixteen short scans, which the planner makes of the
+-- order alone: nothing in the query names a bucket. A LIMIT of 5 reads 5 rows,
+-- and one of each bucket.
 SELECT ts, ip, cpu FROM by_time ORDER BY ts DESC, ip DESC LIMIT 5;
 SELECT ts, ip, cpu FROM by_bucket ORDER BY ts DESC, ip DESC LIMIT 5;
-SELECT * FROM (
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 0 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 1 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 2 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 3 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 4 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 5 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 6 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 7 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 8 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 9 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 10 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 11 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 12 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 13 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 14 ORDER BY ts DESC, ip DESC LIMIT 5) UNION ALL
-  (SELECT ts, ip, cpu FROM by_bucket WHERE bucket = 15 ORDER BY ts DESC, ip DESC LIMIT 5)
-) latest ORDER BY ts DESC, ip DESC LIMIT 5;
+EXPLAIN FORMAT=TREE SELECT ts, ip, cpu FROM by_bucket ORDER BY ts DESC, ip DESC LIMIT 5;
+
+-- From some time on, and the next page, by the key of the last row.
+SELECT ts, ip, cpu FROM by_bucket WHERE ts >= 1700000600 ORDER BY ts, ip LIMIT 3;
+SELECT ts, ip, cpu FROM by_bucket WHERE (ts, ip) > (1700000600, '10.0.0.18') ORDER BY ts, ip LIMIT 3;
+EXPLAIN FORMAT=TREE SELECT ts, ip, cpu FROM by_bucket WHERE ts >= 1700000600 ORDER BY ts, ip LIMIT 3;
 
 -- All machines in a minute, from the buckets: their number is known, so that
 -- each is a range.
