@@ -22,7 +22,7 @@ const (
 	ProbeRow       = 40
 	NestedPair     = 4
 	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it
-	MergeRow       = 18 // each row of both sides of a merge join
+	MergeRow       = 18   // each row of both sides of a merge join
 	SortCompare    = 12
 	MergeKey       = 40    // a key of an index merge, and
 	MergeCompare   = 12    // its place in the order
