@@ -76,6 +76,9 @@ type LimitError struct {
 	Class error
 	Size  int64
 	Limit int64
+	// Setting is the name of the limit where it can be set for each writer, ""
+	// for those of the store.
+	Setting string
 }
 
 // Error implements error.

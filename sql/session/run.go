@@ -311,6 +311,7 @@ func (s *Session) sourceEnv(v view) source.Env {
 		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, BatchSize: s.vars.batchSize,
 		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
 		Spill:  s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
+		Limits: s.vars.limits,
 	}
 }
 

@@ -52,6 +52,10 @@ func translate(err error) error {
 
 func limitError(e *storage.LimitError) error {
 	switch {
+	case e.Setting != "" && errors.Is(e, storage.ErrKeyTooLarge):
+		return sqlerr.KeyOverLimit(int(e.Limit), e.Setting)
+	case e.Setting != "":
+		return sqlerr.ValueOverLimit(int(e.Limit), e.Setting, e.Size)
 	case errors.Is(e, storage.ErrKeyTooLarge):
 		return sqlerr.KeyTooLong(int(e.Limit))
 	case errors.Is(e, storage.ErrTxnTooLarge):

@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -102,6 +103,7 @@ type vars struct {
 	txnLimit    int64
 	// Bounds of the attributes of a row.
 	maxAttributes, maxAttributeSize int
+	limits                          table.Limits
 	parallelism                     int
 	batchSize                       int
 	selectLimit, maxRecursion       uint64
@@ -347,6 +349,7 @@ func (v *vars) refresh() {
 	v.spillOver = int64(v.number("sqlots_spill_over"))
 	v.idleTxn = time.Duration(v.number("sqlots_idle_transaction_timeout")) * time.Second
 	v.txnLimit = int64(v.number("sqlots_max_transaction_size"))
+	v.limits = table.Limits{KeyColumn: int(v.number("sqlots_max_key_column_size")), Key: int(v.number("sqlots_max_key_size")), Value: int(v.number("sqlots_max_value_size"))}
 	v.maxAttributes, v.maxAttributeSize = int(v.number("sqlots_max_attributes")), int(v.number("sqlots_max_attribute_size"))
 	v.parallelism = int(v.number("sqlots_parallelism"))
 	v.batchSize = int(v.number("sqlots_batch_size"))

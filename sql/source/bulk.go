@@ -27,6 +27,7 @@ func (s *Source) Bulk(t *schema.Table, opts table.BulkOptions) (*BulkSink, error
 	if err != nil {
 		return nil, err
 	}
+	opts.Limits = s.env.Limits
 	return &BulkSink{Source: s, Bulk: w.codec.NewBulk(s.env.Store, opts), w: w}, nil
 }
 

@@ -48,6 +48,7 @@ func (s *Source) writer(t *schema.Table) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: newZone(s.env.Loc)}
+	w.Limit(s.env.Limits)
 	if !w.zone.utc {
 		for i := range t.Columns {
 			if t.Columns[i].Type.ID == schema.TypeTimestamp {

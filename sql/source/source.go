@@ -47,6 +47,8 @@ type Env struct {
 	Spill     *spill.Disk
 	SpillOver int64
 	Spilled   *exec.SpillCounters
+	// Limits are those of what is written.
+	Limits table.Limits
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
 }

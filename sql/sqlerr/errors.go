@@ -165,6 +165,11 @@ func KeyTooLong(max int) *Error {
 	return New(1071, "42000", "Specified key was too long; max key length is %d bytes", max)
 }
 
+// KeyOverLimit is 1071 by a setting.
+func KeyOverLimit(max int, setting string) *Error {
+	return New(1071, "42000", "Specified key was too long; max key length is %d bytes (%s)", max, setting)
+}
+
 // KeyColumnMissing: 1072.
 func KeyColumnMissing(column string) *Error {
 	return New(1072, "42000", "Key column '%s' doesn't exist in table", column)
@@ -268,6 +273,11 @@ func TooManyAttributes(limit int) *Error {
 // AttributeTooLarge is 1118 for a value of an attribute.
 func AttributeTooLarge(name string, limit int) *Error {
 	return New(1118, "42000", "Row size too large. The maximum size of a value is %d bytes (sqlots_max_attribute_size), attribute '%s' has more", limit, name)
+}
+
+// ValueOverLimit is 1118 for a value of a column, by a setting.
+func ValueOverLimit(max int, setting string, size int64) *Error {
+	return New(1118, "42000", "Row size too large. The maximum size of a value is %d bytes (%s), this one has %d", max, setting, size)
 }
 
 // WrongValueCount: 1136; row counts from 1.

@@ -24,6 +24,8 @@ type BulkOptions struct {
 	Memory int64
 	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
+	// Limits are those of the rows.
+	Limits Limits
 }
 
 // Bulk adds many rows to a table in one atomic step: rows and index entries are
@@ -49,6 +51,7 @@ func (b *Bulk) Also(key, val []byte) { b.also = [2][]byte{key, val} }
 // NewBulk starts a bulk load.
 func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
 	b := &Bulk{store: store, w: c.NewWriter(nil, store.Caps())}
+	b.w.Limit(opts.Limits)
 	b.spaces = append(b.spaces, schema.PrimaryIndexID)
 	for _, x := range c.Indexes {
 		b.spaces = append(b.spaces, x.Desc.ID)
@@ -69,6 +72,9 @@ func (b *Bulk) Add(row []value.Datum) error {
 		return err
 	}
 	if err := w.check(&w.new, row); err != nil {
+		return err
+	}
+	if err := w.checkNewKey(row); err != nil {
 		return err
 	}
 	m := &w.new

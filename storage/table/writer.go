@@ -121,7 +121,11 @@ type Writer struct {
 	new    image
 	old    image
 	// logs is what changes leave beside the rows; nil for nothing.
-	logs *logs
+	logs   *logs
+	limits Limits
+	// longKeys are the parts of the primary key whose values may be longer than
+	// limits says.
+	longKeys []*Part
 	// first is the memory that a writer of one small row needs.
 	first struct {
 		row     [320]byte
@@ -141,6 +145,39 @@ func (c *Codec) NewWriter(txn storage.Txn, caps storage.Caps) *Writer {
 		w.logs = &logs{}
 	}
 	return w
+}
+
+// Limits are those of one writer, in bytes, beside those of the store; 0 for
+// none.
+type Limits struct {
+	// KeyColumn bounds the values in columns of the primary key, Key an encoded
+	// key, of a row or of an index, Value a value that is kept beside its row.
+	KeyColumn, Key, Value int
+}
+
+// Limit sets limits for the rows that are written from now on. Keys that rows
+// have already stay as they are.
+func (w *Writer) Limit(l Limits) {
+	w.limits = l
+	if l.KeyColumn <= 0 {
+		return
+	}
+	for i := range w.c.Key {
+		p := &w.c.Key[i]
+		if t := &w.c.Table.Columns[p.Pos].Type; p.Kind == value.KindBytes && t.Len*4 > l.KeyColumn {
+			w.longKeys = append(w.longKeys, p)
+		}
+	}
+}
+
+// checkNewKey tests the columns of a primary key that comes to be.
+func (w *Writer) checkNewKey(row []value.Datum) error {
+	for _, p := range w.longKeys {
+		if n := len(p.cut(row[p.Pos].Bytes())); n > w.limits.KeyColumn {
+			return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(n), Limit: int64(w.limits.KeyColumn), Setting: "sqlots_max_key_column_size"}
+		}
+	}
+	return nil
 }
 
 // image is what is stored for a row: offsets into buf.
@@ -233,6 +270,8 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 			hasCell = true
 			if n := len(row[pos].Bytes()); n > w.caps.MaxValue {
 				return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(n), Limit: int64(w.caps.MaxValue)}
+			} else if l := w.limits.Value; l > 0 && n > l {
+				return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(n), Limit: int64(l), Setting: "sqlots_max_value_size"}
 			}
 		}
 	}
@@ -268,6 +307,9 @@ func (w *Writer) checkPair(key, val int) error {
 	if val > w.caps.MaxValue {
 		return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(val), Limit: int64(w.caps.MaxValue)}
 	}
+	if l := w.limits.Key; l > 0 && key > l {
+		return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(key), Limit: int64(l), Setting: "sqlots_max_key_size"}
+	}
 	return nil
 }
 
@@ -284,6 +326,9 @@ func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, erro
 		return nil, err
 	}
 	if err := w.check(&w.new, row); err != nil {
+		return nil, err
+	}
+	if err := w.checkNewKey(row); err != nil {
 		return nil, err
 	}
 	for range maxRaces {
@@ -508,6 +553,11 @@ func (w *Writer) Update(ctx context.Context, old, row []value.Datum) error {
 	}
 	if err := w.check(&w.new, row); err != nil {
 		return err
+	}
+	if keyChanged {
+		if err := w.checkNewKey(row); err != nil {
+			return err
+		}
 	}
 	// Values that collate equal have the same key.
 	moved := keyChanged && !bytes.Equal(w.old.rowKey(), w.new.rowKey())
