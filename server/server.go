@@ -142,7 +142,7 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory / 2, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err
 	}
@@ -211,6 +211,16 @@ var ballast []byte
 
 const ballastShare = 16
 
+// The sixteenths of the memory that are for data, and for statements: their
+// rows, what transactions have written, and the sorts of loads and index builds.
+// The rest is for garbage, connections, and what nobody counts; the collector
+// must not use the last one.
+const (
+	dataShare  = 8
+	queryShare = 5
+	spareShare = 1
+)
+
 // openStore opens the directory, or the memory store.
 func openStore(cfg Config) (storage.Store, error) {
 	if cfg.InMemory {
@@ -219,11 +229,15 @@ func openStore(cfg Config) (storage.Store, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	// Without cgo the block cache lives in the Go heap: the collector has to
-	// know the budget.
+	// The collector has to know the budget; blocks and write buffers count where
+	// they live in its heap.
 	ballast = make([]byte, cfg.Memory/ballastShare)
-	debug.SetMemoryLimit(cfg.Memory + int64(len(ballast)))
-	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory / 2, Logger: cfg.Log}
+	limit := cfg.Memory*(16-spareShare)/16 + int64(len(ballast))
+	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory * dataShare / 16, Logger: cfg.Log}
+	if !pebblekv.BlocksInHeap {
+		limit -= opts.CacheBytes * 3 / 4
+	}
+	debug.SetMemoryLimit(limit)
 	if cfg.Tune != nil {
 		cfg.Tune(&opts)
 	}

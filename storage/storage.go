@@ -124,7 +124,13 @@ type TxnOptions struct {
 	Durability Durability
 	// Label names the transaction in lists of locks and waits.
 	Label string
+	// Memory, when set, is told what the writes take in memory.
+	Memory Memory
 }
+
+// Memory counts bytes: Hold adds n, which is negative for what is given back. It
+// may be used by many goroutines.
+type Memory interface{ Hold(n int64) }
 
 // Stamp says where a stamped write takes what only its commit knows.
 type Stamp struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/rowenc"
+	"github.com/sqlots/sqlots/storage/sorter"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
@@ -21,6 +22,8 @@ type Options struct {
 	// goes to temporary files in TempDir, "" for the system's.
 	Memory  int64
 	TempDir string
+	// Budget makes that of a sorter; nil for none.
+	Budget func() sorter.Budget
 	// Checkpoint gives a pair that is written together with a run: the position
 	// at which to go on, nil at the end, and how many rows are done. nil for none.
 	Checkpoint func(position []byte, rows int64) (key, val []byte)

@@ -43,7 +43,11 @@ func (r *run) do(ctx context.Context, from []byte) (done bool, err error) {
 		return false, err
 	}
 	defer r.snap.Close()
-	r.sorter = sorter.New(sorter.Options{Groups: len(b.xs), Memory: b.opts.Memory, TempDir: b.opts.TempDir})
+	opts := sorter.Options{Groups: len(b.xs), Memory: b.opts.Memory, TempDir: b.opts.TempDir}
+	if b.opts.Budget != nil {
+		opts.Budget = b.opts.Budget()
+	}
+	r.sorter = sorter.New(opts)
 	defer r.sorter.Close()
 	b.opts.Pace.start()
 	if done, err = r.read(ctx, from); err == nil {

@@ -48,15 +48,25 @@ func (a *alteration) backfill(ctx context.Context) error {
 	}
 	a.c.state("creating index")
 	r := a.c.r
-	return backfill.Run(ctx, r.Store, codec, backfill.Options{Memory: lockedSort, TempDir: r.TempDir, Progress: func(rows int64) error {
+	return backfill.Run(ctx, r.Store, codec, backfill.Options{Memory: r.sortMemory(lockedSort), TempDir: r.TempDir, Budget: r.SortBudget, Progress: func(rows int64) error {
 		a.c.state(fmt.Sprintf("creating index: %d rows", rows))
 		r.step("backfill chunk")
 		return context.Cause(ctx)
 	}}, a.build...)
 }
 
-// lockedSort is the memory for entries while others wait for the table.
-const lockedSort = 128 << 20
+// The memory for entries: while others wait for the table, and beside them.
+const (
+	lockedSort = 128 << 20
+	onlineSort = 64 << 20
+)
+
+func (r *Runner) sortMemory(n int64) int64 {
+	if r.SortMemory > 0 {
+		return min(n, r.SortMemory)
+	}
+	return n
+}
 
 // indexError gives the failure of an index its MySQL number.
 func (a *alteration) indexError(err error) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/sorter"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
@@ -31,6 +32,10 @@ type Config struct {
 	Log       *slog.Logger
 	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
+	// SortBudget makes the budget of a sort for an index build, SortMemory is the
+	// most that one holds; nil and 0 for no limit but that of the builds.
+	SortBudget func() sorter.Budget
+	SortMemory int64
 	// Rows estimates the rows of a table, for the progress of builds; nil for 0.
 	Rows func(t *schema.Table) float64
 	// BuildRate is how many rows an index build reads in a second at most, 0 for

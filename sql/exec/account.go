@@ -129,7 +129,7 @@ func (a *account) take(n int64) (ok bool, err error) {
 			if err := other.ask(a.thread); err != nil {
 				return false, err
 			}
-		case a.relief != nil && mine+n > spillFloor && !full.over(n):
+		case a.relief != nil && mine+n > spillFloor && (!full.over(n) || full.beyond(n, mine)):
 			return false, nil
 		case a.relief != nil || full.over(n):
 			a.t.force(n)

@@ -125,7 +125,10 @@ func (s *rowStore) add(cols []*vec.Vec, rows []uint16) {
 		part := rows[:min(free, len(rows))]
 		for c, dst := range chunk.Cols {
 			dst.SetLen(chunk.N + len(part))
-			s.size += copyRows(dst, chunk.N, cols[c], part, true)
+			if vec.ClassOf(dst.Kind) == vec.ClassBytes {
+				s.size += dst.Reserve(cols[c].BytesOf(part))
+			}
+			copyRows(dst, chunk.N, cols[c], part, true)
 		}
 		chunk.N += len(part)
 		s.n += len(part)

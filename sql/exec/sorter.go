@@ -12,9 +12,13 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// runRows is the length of a sorted run: runs are sorted as rows come, so that
-// no step takes long, and merged in the end.
-const runRows = 32 << 10
+// runRows and runBytes (of keys) are the length of a sorted run: runs are sorted
+// as rows come, so that no step takes long, and merged in the end. The memory of
+// a run grows by copying.
+const (
+	runRows  = 32 << 10
+	runBytes = 8 << 20
+)
 
 // sortEntry is a row under its key. Rows are numbered as they come, which
 // makes the order stable.
@@ -100,8 +104,12 @@ func (s *sorter) add(ctx context.Context, cols []*vec.Vec, rows []uint16, keys [
 	if !ok {
 		return s.spill(ctx)
 	}
-	if len(s.run.entries) >= runRows || len(s.run.arena) > 64<<20 {
+	if len(s.run.entries) >= runRows || len(s.run.arena) > runBytes {
+		full := s.run
 		s.endRun()
+		// The next run is like this one: it need not grow.
+		s.run.arena = make([]byte, 0, len(full.arena)+len(full.arena)/16)
+		s.run.entries = make([]sortEntry, 0, len(full.entries)+len(full.entries)/16)
 	}
 	return nil
 }

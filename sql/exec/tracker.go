@@ -114,6 +114,43 @@ func (t *Tracker) Shrink(n int64) {
 	}
 }
 
+// Hold takes n bytes whatever the limit is, or gives -n back: memory that is
+// needed in any case and makes others spill.
+func (t *Tracker) Hold(n int64) {
+	if n < 0 {
+		t.Shrink(-n)
+		return
+	}
+	t.force(n)
+}
+
+// Budget is the memory of work outside of the executor that can put aside what it
+// holds. It belongs to one goroutine.
+type Budget struct{ a account }
+
+// NewBudget makes a Budget of t for what is called name.
+func NewBudget(t *Tracker, name string) *Budget {
+	b := &Budget{a: account{t: t, operator: name}}
+	b.a.relief = func() (bool, error) { return false, nil } // it looks by itself
+	return b
+}
+
+// Room takes n bytes in all; false says that they have to be put aside.
+func (b *Budget) Room(n int64) bool {
+	ok, err := b.a.room(n)
+	return ok && err == nil
+}
+
+// Hold takes n bytes in all, whatever the limit is. After Hold(0) there is
+// nothing to give back.
+func (b *Budget) Hold(n int64) {
+	if n == 0 {
+		b.a.close()
+		return
+	}
+	b.a.kept(n)
+}
+
 // onClose makes Close call fn.
 func (t *Tracker) onClose(fn func()) {
 	if t == nil {
@@ -159,6 +196,12 @@ func (t *Tracker) over(n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.promised > 0 && t.used.Load()+n <= t.limit+t.promised
+}
+
+// beyond reports that n more bytes are so far beyond the limit that an account
+// that holds mine must not rely on the promises of others.
+func (t *Tracker) beyond(n, mine int64) bool {
+	return mine > t.limit/64 && t.used.Load()+n > t.limit+t.limit/8
 }
 
 func (t *Tracker) overLimit(operator string) error {

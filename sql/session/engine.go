@@ -128,7 +128,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	e.stats = stats.New(cfg.Store, e.codecs)
-	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, Rows: e.stats.TableRows,
+	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
 		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }})
 	e.info = infoschema.New((*introspection)(e))
 	e.backups.stage = cfg.BackupStage

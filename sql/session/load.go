@@ -212,7 +212,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	defer env.Memory.Close()
 	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
 	env.Reject = c.reject
-	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.tempDir})
+	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.tempDir, Budget: s.engine.sortBudget()})
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -258,8 +258,8 @@ type bulkSource interface {
 	Bulk(t *schema.Table, opts table.BulkOptions) (*source.BulkSink, error)
 }
 
-// bulkMemory is the memory of one bulk load: half of what a query may have.
-func (s *Session) bulkMemory() int64 { return s.vars.memoryLimit / 2 }
+// bulkMemory is the most memory of one bulk load: half of what a query may have.
+func (s *Session) bulkMemory() int64 { return min(s.vars.memoryLimit/2, s.engine.sortMemory()) }
 
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.

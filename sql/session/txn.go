@@ -51,6 +51,7 @@ func (s *Session) begin(readOnly bool) error {
 func (s *Session) newTxn(readOnly bool) (storage.Txn, error) {
 	txn, err := s.engine.store.Begin(storage.TxnOptions{
 		ReadOnly: readOnly, LockTimeout: s.vars.lockTimeout, MaxSize: s.vars.txnLimit, Durability: s.vars.durability,
+		Memory: s.engine.memory,
 	})
 	if err != nil {
 		return nil, translate(err)

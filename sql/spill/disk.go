@@ -158,6 +158,23 @@ func (f *File) write(block []byte) (at int64, err error) {
 	return at, nil
 }
 
+// Write appends what is no block. It implements io.Writer.
+func (f *File) Write(p []byte) (int, error) {
+	if _, err := f.write(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (f *File) ReadAt(p []byte, at int64) (int, error) {
+	n, err := f.h.ReadAt(p, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = f.d.fail(err)
+	}
+	return n, err
+}
+
 func (f *File) read(p []byte, at int64) error {
 	if _, err := f.h.ReadAt(p, at); err != nil {
 		return f.d.fail(err)

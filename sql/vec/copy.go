@@ -69,6 +69,26 @@ func (v *Vec) CopyRows(at int, src *Vec, rows []uint16, own, dense bool) (bytes 
 	return bytes
 }
 
+// BytesOf is the length of the given rows' bytes together, for Reserve.
+func (v *Vec) BytesOf(rows []uint16) int {
+	if ClassOf(v.Kind) != ClassBytes {
+		return 0
+	}
+	n := 0
+	if !v.Nulls.Any() {
+		for _, i := range rows {
+			n += len(v.Bytes[i])
+		}
+		return n
+	}
+	for _, i := range rows {
+		if !v.Nulls.IsNull(int(i)) {
+			n += len(v.Bytes[i])
+		}
+	}
+	return n
+}
+
 func copyValues[T any](dst, src []T, rows []uint16, dense bool) {
 	if dense {
 		copy(dst, src[:len(rows)])

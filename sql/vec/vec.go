@@ -176,6 +176,19 @@ func (v *Vec) Own(b []byte) []byte {
 	return v.arena[start:len(v.arena):len(v.arena)]
 }
 
+// Reserve makes room for n bytes that Own is going to copy, with little to
+// spare: what is kept for long should not hold twice its size. It returns the
+// bytes that this takes.
+func (v *Vec) Reserve(n int) int64 {
+	const spare = 64 << 10
+	if n == 0 || len(v.arena)+n <= cap(v.arena) {
+		return 0
+	}
+	size := max(n, min(2*cap(v.arena), spare), firstArena)
+	v.arena = make([]byte, 0, size)
+	return int64(size)
+}
+
 // Alloc reserves n bytes in the arena for the caller to fill.
 func (v *Vec) Alloc(n int) []byte {
 	if len(v.arena)+n > cap(v.arena) {

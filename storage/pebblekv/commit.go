@@ -42,7 +42,9 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 		_ = op.Finish()
 		return true
 	})
-	return s.commit(ctx, batch, stamp(batch, b), d, visible)
+	holes := stamp(batch, b)
+	b.Drop() // before the log and the write buffer take their copies
+	return s.commit(ctx, batch, holes, d, visible)
 }
 
 // hole is a stamped pair in the memory of a batch.

@@ -20,7 +20,7 @@ import (
 )
 
 // FormatVersion is the version of the directory's format that this package
-// writes and reads.
+// writes and reads. docs/encoding.md says how to add the next one.
 const FormatVersion = 1
 
 const (
@@ -81,6 +81,7 @@ var (
 // format, and storage.ErrCorruption when the files are damaged.
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
+	settleBlocks()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
 	s.images.limit, s.images.eager = opts.ImageBytes, opts.EagerImages
 	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.EagerImages, map[group]int64{}
@@ -203,8 +204,15 @@ func (s *Store) checkFormat() error {
 	if err != nil {
 		return fmt.Errorf("reading the format of %s: %w", dir, mapError(err))
 	}
-	if want := fmt.Sprintf("%s%d\n", formatMark, FormatVersion); text != want {
-		return fmt.Errorf("%s: %w: %q, this program knows %q", dir, storage.ErrFormat, text, want)
+	n := 0
+	if _, err := fmt.Sscanf(text, formatMark+"%d\n", &n); err != nil || text != fmt.Sprintf("%s%d\n", formatMark, n) {
+		return fmt.Errorf("%s: %w: file %s says %q", dir, storage.ErrFormat, formatFile, text)
+	}
+	switch {
+	case n > FormatVersion:
+		return fmt.Errorf("%s: %w: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, n, FormatVersion)
+	case n < FormatVersion: // there is none yet; see docs/encoding.md
+		return fmt.Errorf("%s: %w: format %d", dir, storage.ErrFormat, n)
 	}
 	return nil
 }

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 )
 
 // run is a temporary file: for each group its pairs in order, each as two
 // varints, the lengths of key and value, and then both.
 type run struct {
-	file  *os.File
+	file  File
 	parts []part
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -34,6 +35,27 @@ type Options struct {
 	Memory int64
 	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
+	// Budget, when set, is asked for memory below Memory, and makes the files.
+	Budget Budget
+}
+
+// Budget is what sorters share with the rest of a program: memory and space for
+// temporary files. Each sorter has its own.
+type Budget interface {
+	// Room makes the sorter hold n bytes in all. false says that it should put
+	// aside what it has.
+	Room(n int64) bool
+	// Hold makes it hold n bytes, however little there is.
+	Hold(n int64)
+	// Create makes a temporary file, which goes when it is closed.
+	Create() (File, error)
+}
+
+// File is a temporary file: written to its end, then read.
+type File interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
 }
 
 // Sorter sorts pairs. Add, Sort and Close belong to one goroutine.
@@ -42,16 +64,24 @@ type Sorter struct {
 	chunk int64 // bytes of a full chunk
 
 	cur    *chunk
+	next   int64    // size of cur at which memory is looked at
 	sealed []*chunk // sorted, or being sorted
 	held   int64    // bytes in them
 	runs   []*run
 
+	copies  atomic.Int64 // bytes of the chunks being sorted
 	sorting sync.WaitGroup
 	slots   chan struct{}
 	failed  atomic.Pointer[error]
 }
 
-const maxChunk = 16 << 20
+const (
+	maxChunk = 16 << 20
+	// step is how often memory is asked for, minRun the least that is worth a
+	// run.
+	step   = 1 << 20
+	minRun = 4 << 20
+)
 
 // New makes a Sorter. Close frees it.
 func New(opts Options) *Sorter {
@@ -59,21 +89,51 @@ func New(opts Options) *Sorter {
 		opts.Memory = 256 << 20
 	}
 	s := &Sorter{opts: opts, chunk: min(maxChunk, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
-	s.cur = newChunk(opts.Groups, s.chunk)
+	s.start()
 	return s
+}
+
+// start starts a chunk.
+func (s *Sorter) start() {
+	s.cur = newChunk(s.opts.Groups, s.chunk)
+	s.next = min(s.chunk, step)
 }
 
 // Add copies a pair into a group.
 func (s *Sorter) Add(group int, key, val []byte) error {
 	s.cur.add(group, key, val)
-	if s.cur.size < s.chunk {
+	if s.cur.size < s.next {
+		return nil
+	}
+	return s.grown()
+}
+
+// grown asks for more memory, and seals the chunk when it is full.
+func (s *Sorter) grown() error {
+	short := false
+	if b := s.opts.Budget; b != nil {
+		n := s.held + s.cur.size + s.copies.Load() + step
+		if !b.Room(n) {
+			if short = s.held+s.cur.size >= minRun; !short {
+				b.Hold(n)
+			}
+		}
+	}
+	if s.cur.size < s.chunk && !short {
+		s.next = min(s.chunk, s.cur.size+step)
 		return nil
 	}
 	if err := s.seal(); err != nil {
 		return err
 	}
-	if s.held+s.chunk > s.opts.Memory {
-		return s.spill()
+	if !short && s.held+s.chunk <= s.opts.Memory {
+		return nil
+	}
+	if err := s.spill(); err != nil {
+		return err
+	}
+	if b := s.opts.Budget; b != nil {
+		b.Hold(step)
 	}
 	return nil
 }
@@ -81,12 +141,16 @@ func (s *Sorter) Add(group int, key, val []byte) error {
 // seal sorts the current chunk in the background and starts another.
 func (s *Sorter) seal() error {
 	c := s.cur
-	s.cur = newChunk(s.opts.Groups, s.chunk)
+	s.start()
 	s.sealed = append(s.sealed, c)
 	s.held += c.size
 	s.slots <- struct{}{}
+	s.copies.Add(c.size)
 	s.sorting.Go(func() {
-		defer func() { <-s.slots }()
+		defer func() {
+			s.copies.Add(-c.size)
+			<-s.slots
+		}()
 		defer func() {
 			// A bug here must not take the server down.
 			if r := recover(); r != nil {
@@ -115,21 +179,32 @@ func (s *Sorter) spill() error {
 	if err := s.failure(); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.opts.TempDir, "sqlots-bulk-*.tmp")
+	f, err := s.create()
 	if err != nil {
 		return fmt.Errorf("spilling sorted rows: %w", err)
 	}
 	r := &run{file: f, parts: make([]part, s.opts.Groups)}
 	s.runs = append(s.runs, r)
-	// The file has no name from here on: a crash leaves nothing behind.
-	if err := os.Remove(f.Name()); err != nil {
-		return fmt.Errorf("spilling sorted rows: %w", err)
-	}
 	if err := r.write(s); err != nil {
 		return err
 	}
 	s.sealed, s.held = nil, 0
 	return nil
+}
+
+// create makes a temporary file without a name: a crash leaves nothing behind.
+func (s *Sorter) create() (File, error) {
+	if s.opts.Budget != nil {
+		return s.opts.Budget.Create()
+	}
+	f, err := os.CreateTemp(s.opts.TempDir, "sqlots-bulk-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Sort ends the adding of pairs.
@@ -165,6 +240,9 @@ func (s *Sorter) Close() error {
 	for _, r := range s.runs {
 		err = errors.Join(err, r.file.Close())
 	}
-	s.runs, s.sealed, s.cur = nil, nil, nil
+	s.runs, s.sealed, s.cur, s.held = nil, nil, nil, 0
+	if s.opts.Budget != nil {
+		s.opts.Budget.Hold(0)
+	}
 	return err
 }

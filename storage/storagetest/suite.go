@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"Durability", testDurability},
 		{"Insert", testInsert},
 		{"Limits", testLimits},
+		{"TxnMemory", testTxnMemory},
 		{"ReservedKeys", testReservedKeys},
 		{"ReadOnly", testReadOnly},
 		{"Savepoints", testSavepoints},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sqlots/sqlots/storage"
@@ -287,6 +288,36 @@ func testInsert(t *testing.T, s storage.Store) {
 	write(t, s, kv{"c", "other"})
 	wantErr(t, z.Insert(bg, []byte("c"), []byte("z")), storage.ErrKeyExists)
 	wantValue(t, z, "c", "")
+}
+
+// countedMemory implements storage.Memory.
+type countedMemory struct{ held, most atomic.Int64 }
+
+func (m *countedMemory) Hold(n int64) { m.most.Store(max(m.most.Load(), m.held.Add(n))) }
+
+// testTxnMemory: what large transactions hold is told, and given back at their
+// end.
+func testTxnMemory(t *testing.T, s storage.Store) {
+	for _, end := range []string{"commit", "rollback"} {
+		m := &countedMemory{}
+		x := beginOpts(t, s, storage.TxnOptions{Memory: m})
+		size := 0
+		for i := range 1000 {
+			key, val := fmt.Sprintf("key %d", i), repeated('v', 1000)
+			must(t, x.Put([]byte(key), val))
+			size += len(key) + len(val)
+		}
+		if held := m.held.Load(); held < 2*int64(size)-128<<10 || held > 3*int64(size) {
+			t.Fatalf("%d bytes held for %d", held, size)
+		}
+		if end == "commit" {
+			commit(t, x)
+		}
+		x.Rollback()
+		if m.held.Load() != 0 || m.most.Load() == 0 {
+			t.Fatalf("%d bytes held after the %s", m.held.Load(), end)
+		}
+	}
 }
 
 func testLimits(t *testing.T, s storage.Store) {

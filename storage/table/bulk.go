@@ -26,6 +26,8 @@ type BulkOptions struct {
 	TempDir string
 	// Limits are those of the rows.
 	Limits Limits
+	// Budget is that of the sorter; nil for none.
+	Budget sorter.Budget
 }
 
 // Bulk adds many rows to a table in one atomic step: rows and index entries are
@@ -58,7 +60,7 @@ func (c *Codec) NewBulk(store storage.Store, opts BulkOptions) *Bulk {
 	}
 	b.spaces = append(b.spaces, CellIndexID)
 	slices.Sort(b.spaces)
-	b.sorter = sorter.New(sorter.Options{Groups: len(b.spaces), Memory: opts.Memory, TempDir: opts.TempDir})
+	b.sorter = sorter.New(sorter.Options{Groups: len(b.spaces), Memory: opts.Memory, TempDir: opts.TempDir, Budget: opts.Budget})
 	return b
 }
 

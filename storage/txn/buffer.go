@@ -307,9 +307,9 @@ func (c *cursor) next() {
 	}
 }
 
-// drop lets go of the memory. Frozen states stay valid, also where they lie in
+// Drop lets go of the memory. Frozen states stay valid, also where they lie in
 // inline.
-func (b *Buffer) drop() {
+func (b *Buffer) Drop() {
 	b.small, b.tree, b.frz, b.size, b.stamped = nil, nil, nil, 0, nil
 	b.arena = arena{}
 }

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -113,6 +114,9 @@ func (m *Manager) Begin(opts storage.TxnOptions) (storage.Txn, error) {
 	t.own.id = m.lastID.Add(1)
 	t.latest.t = t
 	t.buf.init()
+	if t.noteAt = noteStep; opts.Memory == nil {
+		t.noteAt = math.MaxInt64
+	}
 	return t, nil
 }
 

@@ -29,6 +29,8 @@ type Txn struct {
 	marks   []mark
 	lastSP  storage.Savepoint
 	ordinal uint32
+	noteAt  int64 // the size at which opts.Memory is told
+	noted   int64 // what it was told
 	doomed  error // ErrDeadlock, after this transaction was the victim
 	ended   bool
 }
@@ -343,6 +345,23 @@ func (t *Txn) checkGrow(key, value []byte) (int64, error) {
 func (t *Txn) put(key, value []byte, grow int64) {
 	t.buf.set(key, value, grow)
 	t.own.weight.Add(1)
+	if t.buf.size >= t.noteAt {
+		t.note()
+	}
+}
+
+const (
+	// noteStep is how often opts.Memory is told. A write takes entryBytes beside
+	// key and value, in the tree and in the lock table, and once more its size in
+	// the batch of the commit.
+	noteStep   = 64 << 10
+	entryBytes = 200
+)
+
+func (t *Txn) note() {
+	held := 2*t.bytes() + int64(t.buf.Len())*entryBytes
+	t.opts.Memory.Hold(held - t.noted)
+	t.noted, t.noteAt = held, t.buf.size+noteStep
 }
 
 // Put implements storage.Txn.
@@ -473,8 +492,12 @@ func (t *Txn) Rollback() {
 	if v := t.view.Swap(nil); v != nil {
 		_ = v.Close() // a snapshot has nothing to lose
 	}
-	t.buf.drop()
+	t.buf.Drop()
 	t.marks, t.shown = nil, nil
+	if t.noted > 0 {
+		t.opts.Memory.Hold(-t.noted)
+		t.noted = 0
+	}
 }
 
 // LockWait is how long the transaction has waited for locks.

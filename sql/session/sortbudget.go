@@ -1,0 +1,44 @@
+package session
+
+import (
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/storage/sorter"
+)
+
+// sortShare is the part of the memory of all statements that one bulk load or
+// index build may take.
+const sortShare = 4
+
+func (e *Engine) sortMemory() int64 { return e.memory.Limit() / sortShare }
+
+// sortBudget makes the budget of a bulk load or index build: memory is that of
+// all statements, files are made and counted as those of queries.
+func (e *Engine) sortBudget() sorter.Budget {
+	if e.spill == nil {
+		return nil
+	}
+	return sortBudget{exec.NewBudget(e.memory, "sort"), e.spill}
+}
+
+type sortBudget struct {
+	*exec.Budget
+	disk *spill.Disk
+}
+
+// Create implements sorter.Budget.
+func (b sortBudget) Create() (sorter.File, error) {
+	f, err := b.disk.NewFile()
+	if err != nil {
+		return nil, err
+	}
+	return sortFile{f}, nil
+}
+
+type sortFile struct{ *spill.File }
+
+// Close implements io.Closer.
+func (f sortFile) Close() error {
+	f.File.Close()
+	return nil
+}
