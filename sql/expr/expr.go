@@ -96,7 +96,20 @@ type Subquery struct {
 	CmpTypes []schema.Type
 	T        schema.Type
 	Text     string
+	// SemiJoin is what hints say of making it a semi join.
+	SemiJoin SemiJoinHint
 }
+
+// SemiJoinHint is what hints say of a subquery.
+type SemiJoinHint uint8
+
+// The planner is free to make a semi join of it; always, where it is possible;
+// never.
+const (
+	SemiJoinFree SemiJoinHint = iota
+	SemiJoinAlways
+	SemiJoinNever
+)
 
 // Type implements Expr.
 func (e *Const) Type() schema.Type { return e.T }

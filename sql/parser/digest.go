@@ -26,7 +26,8 @@ var reserved = sync.OnceValue(func() map[string]bool {
 // lists of them (...), rows of lists (...) /* , ... */, names quoted, reserved
 // words in capitals, everything apart by one space. The text is not parsed.
 func Digest(sql string, mode types.SQLMode) (digest, text string) {
-	s := newScanner(versionComments(sql, mode), mode)
+	sql, _ = versionComments(sql, mode)
+	s := newScanner(sql, mode)
 	var out []string
 	for {
 		t := s.next()

@@ -4,39 +4,147 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
-// hintNames are MySQL's index hints that TiDB's grammar does not take, and
-// hints of the same form, no longer, that it takes. None of these is a hint of
-// MySQL but NO_ORDER_INDEX, which has no meaning here.
-var hintNames = []struct{ name, as string }{
-	{"NO_INDEX_MERGE", "NO_ORDER_INDEX"},
-	{"INDEX_MERGE", "FORCE_INDEX"},
-	{"NO_SKIP_SCAN", "IGNORE_INDEX"},
-	{"SKIP_SCAN", "USE_INDEX"},
-	{"JOIN_FIXED_ORDER", "STRAIGHT_JOIN"},
-}
+// Hints are written in MySQL's grammar, which is not TiDB's. What TiDB's parser
+// finds in their place is one hint of its own that it takes, MERGE(a), whose
+// table is the number of the comment. So the tree says to which query block the
+// comment belongs.
 
-// idleHints are MySQL's hints about what this planner does not choose between:
-// they are taken without a word, as MySQL takes them, and change nothing.
-var idleHints = map[string]bool{
-	"BKA": true, "NO_BKA": true, "BNL": true, "NO_BNL": true, "HASH_JOIN": true, "NO_HASH_JOIN": true,
-	"MRR": true, "NO_MRR": true, "NO_ICP": true, "NO_RANGE_OPTIMIZATION": true,
-	"DERIVED_CONDITION_PUSHDOWN": true, "NO_DERIVED_CONDITION_PUSHDOWN": true,
-}
+// hintComment is the inside of a comment of hints in a text.
+type hintComment struct{ at, end int }
 
-// IsIdleHint reports a hint of MySQL that means nothing here.
-func IsIdleHint(name string) bool { return idleHints[strings.ToUpper(name)] }
-
-// ignoredHint is the name of the hint that a warning of the parser is about,
-// "" if it is about something else.
-func ignoredHint(warning string) string {
-	_, name, ok := strings.Cut(warning, "[parser:8061]Optimizer hint ")
-	if !ok {
-		return ""
+// carryHints puts the number n of a comment of hints, src[start:end], in its
+// place. One that has no room for it has only hints that change nothing.
+func carryHints(out []byte, src string, start, end, n int) []byte {
+	if out == nil {
+		out = []byte(src)
 	}
-	name, _, _ = strings.Cut(name, " ")
-	return HintName(name)
+	body := out[start+3 : end-2]
+	carrier := "MERGE(" + hintLetters(n) + ")"
+	if strings.EqualFold(strings.TrimSpace(string(body)), "MERGE()") {
+		return out
+	}
+	if len(body) < len(carrier) {
+		out[start+2] = ' ' // a plain comment
+		return out
+	}
+	at := len(body) - len(strings.TrimLeft(string(body), " \t\r\n"))
+	if len(body)-at < len(carrier) {
+		at = 0
+	}
+	for i := range body {
+		if body[i] != '\n' {
+			body[i] = ' '
+		}
+	}
+	copy(body[at:], carrier)
+	return out
+}
+
+// hintLetters is n in letters.
+func hintLetters(n int) string {
+	text := string(rune('a' + n%26))
+	if n >= 26 {
+		return hintLetters(n/26-1) + text
+	}
+	return text
+}
+
+// hintsOf gives the comments of hints by their number in letters.
+func hintsOf(list []hintComment) map[string]hintComment {
+	out := make(map[string]hintComment, len(list))
+	for i, c := range list {
+		out[hintLetters(i)] = c
+	}
+	return out
+}
+
+// hintReader puts the hints in the place of their numbers: the HintData of one
+// TiDB hint of a block is a []Hint.
+type hintReader struct {
+	st       *Statement
+	mode     types.SQLMode
+	comments map[string]hintComment
+}
+
+// Enter implements ast.Visitor.
+func (r *hintReader) Enter(n ast.Node) (ast.Node, bool) {
+	if list := hintList(n); list != nil {
+		r.read(list)
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (r *hintReader) Leave(n ast.Node) (ast.Node, bool) {
+	for _, h := range BlockHints(n) {
+		if h.Name == "SET_VAR" {
+			r.st.SetVars = append(r.st.SetVars, h)
+		}
+	}
+	return n, true
+}
+
+// hintList is where a query block has its hints; nil for other nodes.
+func hintList(n ast.Node) *[]*ast.TableOptimizerHint {
+	switch x := n.(type) {
+	case *ast.SelectStmt:
+		return &x.TableHints
+	case *ast.InsertStmt:
+		return &x.TableHints
+	case *ast.UpdateStmt:
+		return &x.TableHints
+	case *ast.DeleteStmt:
+		return &x.TableHints
+	}
+	return nil
+}
+
+// BlockHints are the hints of a query block, nil for other nodes.
+func BlockHints(n ast.Node) []Hint {
+	if list := hintList(n); list != nil {
+		return HintsOf(*list)
+	}
+	return nil
+}
+
+func (r *hintReader) read(list *[]*ast.TableOptimizerHint) {
+	if len(*list) == 0 {
+		return
+	}
+	first := (*list)[0]
+	if _, done := first.HintData.([]Hint); done {
+		return
+	}
+	var hints []Hint
+	if len(first.Tables) == 0 {
+		hints = []Hint{{Name: "MERGE"}}
+	} else if c, ok := r.comments[first.Tables[0].TableName.O]; ok {
+		var err *sqlerr.Error
+		if hints, err = readHints(r.st.Text, c, r.mode); err != nil {
+			r.st.Warnings = append(r.st.Warnings, err)
+		}
+	}
+	*list = nil
+	if len(hints) > 0 {
+		*list = []*ast.TableOptimizerHint{{HintData: hints}}
+		r.st.Hinted = true
+	}
+}
+
+// HintsOf are the hints of a query block.
+func HintsOf(list []*ast.TableOptimizerHint) []Hint {
+	if len(list) == 0 {
+		return nil
+	}
+	hints, _ := list[0].HintData.([]Hint)
+	return hints
 }
 
 var maxTimeHint = regexp.MustCompile(`(?i)\bmax_execution_time\s*\(\s*([0-9]{1,9})\s*\)`)
@@ -59,51 +167,6 @@ func MaxExecutionTime(text string) (int, bool) {
 	}
 	n, err := strconv.Atoi(m[1])
 	return n, err == nil
-}
-
-// HintName is MySQL's name of a hint in the parser's tree.
-func HintName(inTree string) string {
-	for _, h := range hintNames {
-		if strings.EqualFold(h.as, inTree) {
-			return h.name
-		}
-	}
-	return strings.ToUpper(inTree)
-}
-
-// translateHints writes the names of hints in the comment src[start:end] as
-// the grammar takes them, and those that would be taken for them as unknown
-// ones. out is the changed text, nil as long as nothing changed.
-func translateHints(out []byte, src string, start, end int) []byte {
-	if !strings.HasPrefix(src[start:], "/*+") {
-		return out
-	}
-	for i := start + 3; i < end; {
-		if !isNameByte(src[i]) {
-			i++
-			continue
-		}
-		from := i
-		for i < end && isNameByte(src[i]) {
-			i++
-		}
-		to := ""
-		for _, h := range hintNames {
-			switch {
-			case strings.EqualFold(src[from:i], h.name):
-				to = h.as + strings.Repeat(" ", len(h.name)-len(h.as))
-			case strings.EqualFold(src[from:i], h.as) && strings.HasPrefix(strings.TrimLeft(src[i:end], " \t\r\n"), "("):
-				to = "MRR" + strings.Repeat(" ", len(h.as)-3) // a hint without effect
-			}
-		}
-		if to != "" {
-			if out == nil {
-				out = []byte(src)
-			}
-			copy(out[from:], to)
-		}
-	}
-	return out
 }
 
 func isNameByte(c byte) bool {

@@ -255,11 +255,13 @@ const serverVersion = 80403
 
 // versionComments makes code of what is code for this server: /*sqlots! … */
 // becomes /*! … */ of the same length, and comments for newer servers and for
-// MariaDB become blanks. Positions do not change.
-func versionComments(src string, mode types.SQLMode) string {
+// MariaDB become blanks; comments of hints are numbered. Positions do not
+// change.
+func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 	if !strings.Contains(src, "/*") {
-		return src
+		return src, nil
 	}
+	var hints []hintComment
 	var out []byte
 	s := newScanner(src, mode)
 	for s.pos < len(src) {
@@ -276,7 +278,11 @@ func versionComments(src string, mode types.SQLMode) string {
 			} else {
 				end += start + 4
 			}
-			out = translateHints(versionComment(out, src, start, end), src, start, end)
+			out = versionComment(out, src, start, end)
+			if strings.HasPrefix(src[start:], "/*+") && end-start >= 5 && strings.HasSuffix(src[start:end], "*/") {
+				out = carryHints(out, src, start, end, len(hints))
+				hints = append(hints, hintComment{start + 3, end - 2})
+			}
 			if strings.HasPrefix(src[start:], "/*!") || strings.HasPrefix(src[start:], "/*sqlots!") {
 				s.pos = start + 3 // its body is code, with strings of its own
 			} else {
@@ -287,9 +293,9 @@ func versionComments(src string, mode types.SQLMode) string {
 		}
 	}
 	if out == nil {
-		return src
+		return src, hints
 	}
-	return string(out)
+	return string(out), hints
 }
 
 // versionComment treats the comment src[start:end]; out is the changed text,

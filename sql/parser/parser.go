@@ -42,6 +42,10 @@ type Statement struct {
 	Admin *Admin
 	// Warnings are what the parser passed over, such as unknown hints.
 	Warnings []*sqlerr.Error
+	// Hinted: a query block has optimizer hints.
+	Hinted bool
+	// SetVars are the hints SET_VAR of all query blocks, inner ones first.
+	SetVars []Hint
 
 	jsonTables []*JSONTable // by their numbers in the parsed text
 	rewrites   []rewrite    // of the shim, by their position in the parsed text
@@ -115,7 +119,7 @@ func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, erro
 }
 
 func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
-	src := versionComments(text, mode)
+	src, hints := versionComments(text, mode)
 	st := Statement{Text: text}
 	sh := shim{src: src, mode: mode, st: &st}
 	if sh.first() {
@@ -159,6 +163,9 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	if err := p.parseJSONTables(&st, mode, node, returning); err != nil {
 		return Statement{}, err
 	}
+	if len(hints) > 0 {
+		node.Accept(&hintReader{st: &st, mode: mode, comments: hintsOf(hints)})
+	}
 	st.Node = node
 	st.Params = collectParams(node, returning)
 	return st, nil
@@ -174,13 +181,7 @@ func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (ast.StmtNod
 		if strings.Contains(w.Error(), "parsed but ignored") {
 			continue // of TiDB's own storage, not MySQL's
 		}
-		switch name := ignoredHint(w.Error()); {
-		case IsIdleHint(name):
-		case name != "":
-			st.Warnings = append(st.Warnings, sqlerr.NotSupported("optimizer hint "+name))
-		default:
-			st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
-		}
+		st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
 	}
 	if len(nodes) == 0 {
 		return nil, nil

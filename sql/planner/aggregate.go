@@ -88,7 +88,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		}
 	}
 	if byOrder {
-		sorted, err := p.build(n.Input, request{cols: need, order: order})
+		sorted, err := p.build(n.Input, request{cols: need, order: order, group: true})
 		if err != nil {
 			return rel{}, err
 		}
@@ -102,7 +102,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 			// the limit needs.
 			streamCost *= req.limit / groups
 		}
-		if sorted.ordered && streamCost < hashCost+extra {
+		if sorted.ordered && (streamCost < hashCost+extra || askedFor(sorted.node)) {
 			out, err := finish(sorted, true, streamCost)
 			out.ordered = true
 			return out, err

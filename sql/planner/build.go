@@ -18,6 +18,8 @@ type request struct {
 	cols map[expr.ColID]bool
 	// order would spare the consumer a sort; it is a wish.
 	order []orderKey
+	// group: the order is for GROUP BY.
+	group bool
 	// limit is the number of rows after which the consumer stops, 0 for all.
 	limit     float64
 	limitExpr expr.Expr
@@ -200,7 +202,7 @@ func (p *planner) project(n *logical.Project, req request) (rel, error) {
 			exprs, cols = append(exprs, n.Exprs[i]), append(cols, c)
 		}
 	}
-	inner := request{cols: p.addReads(nil, exprs...), order: orderThrough(req.order, n)}
+	inner := request{cols: p.addReads(nil, exprs...), order: orderThrough(req.order, n), group: req.group}
 	if len(inner.order) == len(req.order) {
 		inner.limit, inner.limitExpr = req.limit, req.limitExpr
 	} else {

@@ -3,6 +3,7 @@ package planner
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -73,6 +74,8 @@ type joinGraph struct {
 	need map[expr.ColID]bool
 	// ordered: the consumer wants an order, which a merge join would not keep.
 	ordered bool
+	// after are, by item, those that hints say come before it; nil for none.
+	after []uint64
 }
 
 // joinCond is a condition with the items that it reads; of equalities that
@@ -134,10 +137,16 @@ func (p *planner) innerJoin(n *logical.Join, req request) (rel, error) {
 	var items []*joinItem
 	var conds []expr.Expr
 	straight := false // one STRAIGHT_JOIN keeps the order of all
+	var orders []*logical.JoinOrder
 	var flatten func(x logical.Node)
 	flatten = func(x logical.Node) {
 		if j, ok := x.(*logical.Join); ok && j.Kind == logical.JoinInner {
 			straight = straight || j.Straight
+			for _, o := range j.Orders {
+				if !slices.Contains(orders, o) {
+					orders = append(orders, o)
+				}
+			}
 			for _, c := range j.On {
 				conds = expr.SplitAnd(conds, c)
 			}
@@ -152,6 +161,9 @@ func (p *planner) innerJoin(n *logical.Join, req request) (rel, error) {
 		return rel{}, sqlerr.TooManyTables(maxTables)
 	}
 	g := newGraph(items, conds, p.addReads(req.cols, conds...))
+	if !straight {
+		g.order(orders)
+	}
 	var best rel
 	var err error
 	if straight || len(items) > maxExhaustive {
@@ -185,7 +197,7 @@ func (p *planner) orderedJoin(g *joinGraph, req request, best rel) (out rel, ok 
 		least += sortCost(best.rows, req.limit)
 	}
 	for i, it := range g.items {
-		if len(req.order) > 0 && !it.cols[req.order[0].id] {
+		if len(req.order) > 0 && !it.cols[req.order[0].id] || !g.mayFollow(0, i) {
 			continue
 		}
 		// The scan must not stop at the limit: not each of its rows is joined.
@@ -249,7 +261,9 @@ func (p *planner) exhaustiveJoin(g *joinGraph) (rel, error) {
 		if err != nil {
 			return rel{}, err
 		}
-		best[1<<i] = r
+		if g.mayFollow(0, i) {
+			best[1<<i] = r
+		}
 	}
 	for set := uint64(1); set < 1<<n; set++ {
 		if best[set].node == nil {
@@ -258,7 +272,7 @@ func (p *planner) exhaustiveJoin(g *joinGraph) (rel, error) {
 		connected := false
 		for pass := 0; pass < 2 && !connected; pass++ {
 			for i := range g.items {
-				if set&(1<<i) != 0 {
+				if set&(1<<i) != 0 || !g.mayFollow(set, i) {
 					continue
 				}
 				on := g.condsFor(set, i)
@@ -286,14 +300,14 @@ func (p *planner) exhaustiveJoin(g *joinGraph) (rel, error) {
 // greedyJoin starts with the smallest table (or the first, for straight joins)
 // and adds the cheapest next one.
 func (p *planner) greedyJoin(g *joinGraph, straight bool) (rel, error) {
-	start := 0
+	start := -1
 	var cur rel
 	for i, it := range g.items {
 		r, err := p.item(it, g.need)
 		if err != nil {
 			return rel{}, err
 		}
-		if i == 0 || !straight && r.rows < cur.rows {
+		if g.mayFollow(0, i) && (start < 0 || !straight && r.rows < cur.rows) {
 			cur, start = r, i
 		}
 	}
@@ -328,7 +342,7 @@ func (p *planner) cheapestNext(g *joinGraph, cur rel, used uint64) (nextJoin, bo
 	var best nextJoin
 	found, bestConnected := false, false
 	for i := range g.items {
-		if used&(1<<i) != 0 {
+		if used&(1<<i) != 0 || !g.mayFollow(used, i) {
 			continue
 		}
 		on := g.condsFor(used, i)

@@ -83,7 +83,7 @@ func (p *planner) loose(input logical.Node, groups []*expr.Col, extremes []*expr
 	if s == nil || len(groups) == 0 || s.Lock.Strength != logical.LockNone || p.change == s || p.off("IndexAccess") || p.off("LooseIndexScan") || isNever(conds) {
 		return rel{}, false, nil
 	}
-	req := request{cols: need, order: order}
+	req := request{cols: need, order: order, group: true}
 	ar := p.accessRequest(s, conds, req)
 	if len(ar.Order) != len(order) {
 		return rel{}, false, nil
@@ -136,6 +136,6 @@ func (p *planner) cheaperInOrder(n *logical.Aggregate, need map[expr.ColID]bool,
 	if len(order) == 0 {
 		return false
 	}
-	in, err := p.build(n.Input, request{cols: need, order: order})
+	in, err := p.build(n.Input, request{cols: need, order: order, group: true})
 	return err == nil && in.ordered && in.cost < loose.cost
 }

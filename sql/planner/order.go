@@ -67,7 +67,7 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 	}
 	in := natural
 	sortCost := math.Inf(1)
-	if !useNatural || natural.cost > 1000 {
+	if asked := useNatural && askedFor(natural.node); !asked && (!useNatural || natural.cost > 1000) {
 		if in, err = p.build(n.Input, request{cols: cols}); err != nil {
 			return rel{}, err
 		}
@@ -104,6 +104,21 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 	}
 	in.node = &physical.TopK{Base: base(in.cols, in.rows, in.cost), Input: in.node, Keys: keys, Count: count, Offset: offset}
 	return in, nil
+}
+
+// askedFor reports whether a hint asks for the index that gives rows their
+// order.
+func askedFor(n physical.Node) bool {
+	for {
+		if s, ok := n.(*physical.Scan); ok {
+			return s.Asked
+		}
+		in := n.Inputs()
+		if len(in) != 1 {
+			return false
+		}
+		n = in[0]
+	}
 }
 
 func (p *planner) limit(n *logical.Limit, req request) (rel, error) {

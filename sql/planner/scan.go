@@ -34,7 +34,15 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 		}
 		return c
 	})
-	return p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
+	asked := ar.Forced(paths)
+	if asked != nil {
+		best = asked
+	}
+	out, err := p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
+	if asked != nil && err == nil {
+		out.node.(*physical.Scan).Asked = true
+	}
+	return out, err
 }
 
 // delivers reports whether a path gives the order of req: not when that has
@@ -52,7 +60,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Limit: req.limit, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
 	pos := map[expr.ColID]int{}
 	for i, c := range s.Cols {
 		pos[c.ID] = i

@@ -62,6 +62,8 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	_, _, restore := s.hintVars(context.Background(), &stmt)
+	defer restore()
 	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams(), database: s.database, keeps: readsDiagnostics(stmt.Text)}
 	ptypes := make([]schema.Type, p.params)
 	for i := range ptypes {
@@ -125,6 +127,8 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 			}
 		}()
 	}
+	ctx, warnings, restore := s.hintVars(ctx, &p.stmt)
+	defer restore()
 	vals := make([]value.Datum, len(params))
 	s.key = s.planKey(s.key[:0], p.text)
 	for i := range params {
@@ -142,10 +146,12 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 			p.lastKey = string(s.key)
 		}
 		s.beginDiagnostics(p.keeps)
+		s.warnAll(warnings)
 		return s.runPlan(ctx, c, vals, more, w)
 	}
 	ptypes := s.paramTypes(params)
 	s.beginDiagnostics(p.keeps)
+	s.warnAll(warnings)
 	key := string(s.key)
 	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), p.stmt) }
 	bound, err := rebind()

@@ -329,19 +329,24 @@ func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.R
 func (s *Session) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	vals, ptypes := splitParams(params)
 	keep := readsDiagnostics(stmt.Text)
-	var bindWarnings []sqlerr.Warning
+	ctx, bindWarnings, restore := s.hintVars(ctx, &stmt)
+	defer restore()
 	env := s.bindEnv(ptypes)
 	env.Warn = func(x sqlerr.Warning) { bindWarnings = append(bindWarnings, x) }
 	bound, err := bind.Bind(env, stmt)
 	s.beginDiagnostics(keep)
-	for _, x := range bindWarnings {
-		s.warn(x)
-	}
+	s.warnAll(bindWarnings)
 	if err != nil {
 		return err
 	}
 	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
 	return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
+}
+
+func (s *Session) warnAll(list []sqlerr.Warning) {
+	for _, x := range list {
+		s.warn(x)
+	}
 }
 
 func splitParams(params []mysqlwire.Param) ([]value.Datum, []schema.Type) {

@@ -540,12 +540,8 @@ func LockNoWait() *Error {
 }
 
 // UnresolvedHintName: 3128, the warning of an optimizer hint about what is not
-// there.
-func UnresolvedHintName(table, index, hint string) *Error {
-	name := "`" + table + "`@`select#1`"
-	if index != "" {
-		name += " `" + index + "`"
-	}
+// there, a quoted name.
+func UnresolvedHintName(name, hint string) *Error {
 	return New(3128, "HY000", "Unresolved name %s for %s hint", name, hint)
 }
 

@@ -34,3 +34,19 @@ func RecursiveRequiresSingleReference(name string) *Error {
 func MaxRecursionDepth(iterations uint64) *Error {
 	return New(3636, "HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", iterations)
 }
+
+// ConflictingHint is 3126: an optimizer hint, as it is written, that another one
+// contradicts.
+func ConflictingHint(hint string) *Error {
+	return New(3126, "HY000", "Hint %s is ignored as conflicting/duplicated", hint)
+}
+
+// UnknownQueryBlock is 3127.
+func UnknownQueryBlock(name, hint string) *Error {
+	return New(3127, "HY000", "Query block name `%s` is not found for %s hint", name, hint)
+}
+
+// NotHintVariable is 3637.
+func NotHintVariable(name string) *Error {
+	return New(3637, "HY000", "Variable '%s' cannot be set using SET_VAR hint.", name)
+}

@@ -44,6 +44,8 @@ type Request struct {
 	Needed []int
 	// Order is the order that would spare a sort, nil for none.
 	Order []OrderColumn
+	// Grouping: the order is wanted for GROUP BY.
+	Grouping bool
 	// Limit is the number of rows after which the consumer stops when the
 	// order is delivered (or none is wanted); 0 for all.
 	Limit float64
@@ -306,6 +308,9 @@ func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr)
 		p.EntryFilter, p.Residual = r.splitEntry(x, residual)
 	}
 	p.Ordered, p.Reverse = r.delivers(cols, set)
+	if len(r.Order) > 0 && p.Ordered && !r.mayOrder(x) {
+		p.Ordered, p.Reverse = false, false
+	}
 	if set == nil {
 		if x == nil {
 			if !p.Ordered || len(r.Order) == 0 {
@@ -740,6 +745,37 @@ func DistinctValues(t *schema.Table, pos int, est Estimator, total float64) floa
 		return d
 	}
 	return math.Max(math.Min(total/10, 1000), math.Min(total, 10))
+}
+
+// orderHints are the indexes that must give the order, and those that must not.
+func (r *Request) orderHints() (only, not *[]string) {
+	if r.Grouping {
+		return r.Scan.Opt.Group, r.Scan.Opt.NoGroup
+	}
+	return r.Scan.Opt.Order, r.Scan.Opt.NoOrder
+}
+
+// mayOrder reports whether hints let an index (nil: the primary key) give the
+// wanted order.
+func (r *Request) mayOrder(x *schema.Index) bool {
+	only, not := r.orderHints()
+	return !wants(not, x) && (only == nil || wants(only, x))
+}
+
+// Forced is the cheapest path that gives the wanted order by an index which a
+// hint asks for; nil without.
+func (r *Request) Forced(paths []*Path) *Path {
+	only, _ := r.orderHints()
+	if only == nil || len(r.Order) == 0 {
+		return nil
+	}
+	var best *Path
+	for _, p := range paths {
+		if p.Ordered && p.Merge == nil && wants(only, p.Index) && (best == nil || p.LimitedCost < best.LimitedCost) {
+			best = p
+		}
+	}
+	return best
 }
 
 // Best is the cheapest path, by the cost up to the limit; forSort is the cost

@@ -50,7 +50,7 @@ func (r *Request) loose(x *schema.Index, g Groups) *Path {
 		cols = cols[:len(x.Parts)]
 	}
 	k := len(g.Columns)
-	if k >= len(cols) {
+	if k >= len(cols) || !r.mayOrder(x) {
 		return nil // each group is about a row
 	}
 	have := map[int]bool{}

@@ -224,7 +224,9 @@ func (r *Request) intersect(parts []mergePart, total float64) *Path {
 // mergePath is the path of a merge that leads to about fetched rows.
 func (r *Request) mergePath(m *physical.IndexMerge, parts []mergePart, fetched, total float64) *Path {
 	p := &Path{Kind: physical.AccessMerge, Merge: m, Residual: r.Conds}
-	p.Ordered, p.Reverse = r.delivers(KeyColumns(r.Scan.Table, nil), nil)
+	if len(r.Order) == 0 || r.mayOrder(nil) {
+		p.Ordered, p.Reverse = r.delivers(KeyColumns(r.Scan.Table, nil), nil)
+	}
 	rows := total
 	for _, c := range r.Conds {
 		rows *= Selectivity(c, r.Scan.Table, r.Est, total)

@@ -46,7 +46,9 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		if p.Lookup {
 			p.EntryFilter, p.Residual = r.splitEntry(x, residual)
 		}
-		p.Ordered, p.Reverse = r.delivers(cols, nil)
+		if len(r.Order) == 0 || r.mayOrder(x) {
+			p.Ordered, p.Reverse = r.delivers(cols, nil)
+		}
 		sel := 1.0
 		if lead != nil {
 			rows, _ := r.setRows(&Path{Index: x, Set: lead}, total)

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -85,6 +86,7 @@ func (v *mentionVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // cteSource is a use of a CTE in FROM.
 func (b *binder) cteSource(sc *scope, c *cte, alias string) (*source, error) {
+	merge := b.mergeHint(alias)
 	switch {
 	case c.open != nil:
 		return b.workSource(c, alias)
@@ -104,27 +106,62 @@ func (b *binder) cteSource(sc *scope, c *cte, alias string) (*source, error) {
 			src, err = b.derived(c.inner(), c.query, alias, c.cols)
 			return err
 		})
-		if err != nil || outward || !b.shares(c, src.node) {
+		if err != nil || outward || merge >= 0 && !b.shares(c, src.node) || merge > 0 && isMergeable(src.node) {
 			return src, err
 		}
-		cols, err := renamed(src.node.Columns(), c.cols)
-		if err != nil {
+		if c.shared, c.shown, err = computedOnce(src, c.name, c.cols); err != nil {
 			return nil, err
 		}
-		c.shared = &logical.CTE{Name: c.name, Seed: src.node, Cols: cols}
-		for _, x := range src.tables[0].cols {
-			c.shown = append(c.shown, x.T)
+	case merge > 0 && !c.recursive:
+		if src, err := b.derived(c.inner(), c.query, alias, c.cols); err != nil || isMergeable(src.node) {
+			return src, err
 		}
 	}
-	node, cols, _ := b.cteScan(c.shared, false, alias)
-	if c.shown != nil {
+	return b.useOf(c.shared, c.shown, alias), nil
+}
+
+// isMergeable reports whether MySQL would merge a derived table into the query
+// around: it has no groups, order or limit, and nothing that differs from run to
+// run.
+func isMergeable(n logical.Node) bool {
+	var list []expr.Expr
+	switch x := n.(type) {
+	case *logical.Scan, *logical.Virtual, *logical.CTEScan:
+	case *logical.Filter:
+		list = x.Conds
+	case *logical.Project:
+		list = x.Exprs
+	case *logical.Join:
+		list = x.On
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(list, volatile) && !slices.ContainsFunc(n.Inputs(), func(in logical.Node) bool { return !isMergeable(in) })
+}
+
+// computedOnce makes a CTE of a derived table. shown are its types as they show.
+func computedOnce(src *source, name string, names []ast.CIStr) (x *logical.CTE, shown []schema.Type, err error) {
+	cols, err := renamed(src.node.Columns(), names)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range src.tables[0].cols {
+		shown = append(shown, c.T)
+	}
+	return &logical.CTE{Name: name, Seed: src.node, Cols: cols}, shown, nil
+}
+
+// useOf reads a CTE.
+func (b *binder) useOf(x *logical.CTE, shown []schema.Type, alias string) *source {
+	node, cols, _ := b.cteScan(x, false, alias)
+	if shown != nil {
 		have := append([]logical.Column(nil), cols...)
 		for i := range cols {
-			cols[i].T = c.shown[i]
+			cols[i].T = shown[i]
 		}
 		b.showColumns(have, cols)
 	}
-	return derivedSource(node, cols, alias), nil
+	return derivedSource(node, cols, alias)
 }
 
 // inner is the scope in which c's query is bound.

@@ -83,12 +83,12 @@ type binder struct {
 	locksForUpdate bool
 	depth          int // nesting of query blocks and expressions
 	blocks         int // nesting of query blocks
-	// blockHints are the optimizer hints of the block that is being bound.
-	blockHints []*optHint
-	// fixedOrder: the block's tables are joined in the order of FROM.
-	fixedOrder bool
+	// block has the optimizer hints of the block that is being bound, nil without
+	// any; blockCount counts the blocks.
+	block      *hintBlock
+	blockCount int
 	// addressed are the hints of the statement that name query blocks.
-	addressed []addressedHint
+	addressed []*parser.Hint
 	// correlations are the subqueries and lateral tables around what is being
 	// bound, outermost first; crossing is the least level of a scope that was
 	// read across one of them.

@@ -61,7 +61,7 @@ func (b *binder) tableSource(sc *scope, n *ast.TableSource) (*source, error) {
 		if call := jsonTableCall(x); call != nil {
 			return b.jsonTable(inner, call, n.AsName.O)
 		}
-		return b.derived(inner, x, n.AsName.O, n.ColumnNames)
+		return b.derivedTableOf(inner, x, n.AsName.O, n.ColumnNames)
 	case *ast.Join:
 		return b.from(sc, x)
 	}
@@ -90,6 +90,27 @@ func (b *binder) derived(sc *scope, q ast.ResultSetNode, alias string, names []a
 		return nil, err
 	}
 	return b.derivedResult(q, out.node, cols, alias), nil
+}
+
+// derivedTableOf is derived for a table of FROM, which NO_MERGE keeps apart: it
+// is computed once then, unless it depends on what is around it.
+func (b *binder) derivedTableOf(sc *scope, q ast.ResultSetNode, alias string, names []ast.CIStr) (*source, error) {
+	if b.mergeHint(alias) >= 0 {
+		return b.derived(sc, q, alias, names)
+	}
+	var src *source
+	outward, err := b.readsOutward(func() (err error) {
+		src, err = b.derived(sc, q, alias, names)
+		return err
+	})
+	if err != nil || outward {
+		return src, err
+	}
+	x, shown, err := computedOnce(src, alias, names)
+	if err != nil {
+		return nil, err
+	}
+	return b.useOf(x, shown, alias), nil
 }
 
 // renamed are the columns of a derived table with the names of its column

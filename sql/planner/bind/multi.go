@@ -22,6 +22,7 @@ func (b *binder) joinedTables(with *ast.WithClause, refs *ast.TableRefsClause, n
 	if err != nil {
 		return nil, err
 	}
+	b.orderJoins(src)
 	sc.src = src
 	return sc, nil
 }

@@ -154,7 +154,8 @@ func (k *block) from() error {
 		return err
 	}
 	k.src = src
-	if k.b.fixedOrder || k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.StraightJoin {
+	k.b.orderJoins(src)
+	if k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.StraightJoin {
 		straighten(src.node)
 	}
 	return k.b.lock(src, k.s.LockInfo)

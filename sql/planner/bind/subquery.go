@@ -27,7 +27,7 @@ func (b *binder) subquery(sc *scope, n ast.ExprNode) (*result, *expr.Subquery, e
 		return nil, nil, err
 	}
 	b.subqueries = append(b.subqueries, r.node)
-	return r, &expr.Subquery{ID: len(b.subqueries) - 1, Outer: outer, T: types.Bool}, nil
+	return r, &expr.Subquery{ID: len(b.subqueries) - 1, Outer: outer, T: types.Bool, SemiJoin: b.semiJoinHint(s.Query)}, nil
 }
 
 // scalarSubquery is one value, or a row of them where a row may stand.

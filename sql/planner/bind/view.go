@@ -68,6 +68,13 @@ func (b *binder) viewSource(v *schema.View, alias string) (*source, error) {
 		q = nil
 	}
 	src := b.derivedResult(q, out.node, out.cols, alias)
+	if b.mergeHint(alias) < 0 {
+		x, shown, err := computedOnce(src, alias, nil)
+		if err != nil {
+			return nil, err
+		}
+		src = b.useOf(x, shown, alias)
+	}
 	t := src.tables[0]
 	t.db, t.scans = v.Database, plainScans(out.node, nil)
 	for i := range t.cols {

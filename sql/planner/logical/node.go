@@ -68,6 +68,9 @@ type OptHints struct {
 	// The indexes that merges and skip scans must use, or must not; with no names
 	// any. nil is no hint.
 	Merge, NoMerge, Skip, NoSkip *[]string
+	// The indexes that give ORDER BY and GROUP BY their order, whatever it costs,
+	// or must not.
+	Order, NoOrder, Group, NoGroup *[]string
 	// A merge join is chosen whatever it costs, or never.
 	MergeJoin, NoMergeJoin bool
 }
@@ -138,6 +141,25 @@ type Join struct {
 	On          []expr.Expr
 	// Straight keeps the written order (STRAIGHT_JOIN).
 	Straight bool
+	// Orders are the hints about the order of the joins of the query block.
+	Orders []*JoinOrder
+}
+
+// OrderKind is what a JoinOrder says of its tables.
+type OrderKind uint8
+
+// They are joined in their order; before all others; after all others.
+const (
+	OrderOf OrderKind = iota
+	OrderPrefix
+	OrderSuffix
+)
+
+// JoinOrder is a hint JOIN_ORDER, JOIN_PREFIX or JOIN_SUFFIX: tables, told by
+// the columns that they may have in the plan.
+type JoinOrder struct {
+	Kind   OrderKind
+	Tables []map[expr.ColID]bool
 }
 
 // Apply joins each left row with the rows that Right gives for it. Right reads

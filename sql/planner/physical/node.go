@@ -92,6 +92,8 @@ type Scan struct {
 	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
 	// the source may deliver in any order and in parallel.
 	Ordered bool
+	// Asked: a hint asks for the index that gives the order.
+	Asked bool
 	// Read are the positions in Table.Columns of the output columns: those
 	// that the plan above needs and those that the filters need.
 	Read []int

@@ -15,7 +15,7 @@ import (
 func (r *Rewriter) existsToSemiJoin(n logical.Node) logical.Node {
 	wanted := func(e expr.Expr) bool {
 		s, _ := isQuery(e, expr.SubqueryExists)
-		return s != nil && len(s.Outer) > 0
+		return s != nil && len(s.Outer) > 0 && r.mayJoin(s, "ExistsToSemiJoin")
 	}
 	var rule func(n logical.Node) logical.Node
 	rule = func(n logical.Node) logical.Node {
@@ -30,7 +30,7 @@ func (r *Rewriter) existsToSemiJoin(n logical.Node) logical.Node {
 				return nil
 			}
 			inner, conds, ok := r.pull(rows, true)
-			if !ok || len(conds) == 0 || !r.joinPays(below, inner, plan, anyEqui(conds), nil) {
+			if !ok || len(conds) == 0 || s.SemiJoin != expr.SemiJoinAlways && !r.joinPays(below, inner, plan, anyEqui(conds), nil) {
 				return nil
 			}
 			r.taken(s)

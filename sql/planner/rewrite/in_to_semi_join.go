@@ -16,7 +16,7 @@ import (
 func (r *Rewriter) inToSemiJoin(n logical.Node) logical.Node {
 	wanted := func(e expr.Expr) bool {
 		s, _ := isQuery(e, expr.SubqueryIn)
-		return s != nil && (len(s.Outer) > 0 || !allConst(s.Left))
+		return s != nil && r.mayJoin(s, "InToSemiJoin") && (len(s.Outer) > 0 || !allConst(s.Left))
 	}
 	var rule func(n logical.Node) logical.Node
 	rule = func(n logical.Node) logical.Node {
@@ -37,7 +37,7 @@ func (r *Rewriter) inToSemiJoin(n logical.Node) logical.Node {
 				kind = logical.JoinAnti
 			}
 			on, ok := r.membership(s, cols, not, conds)
-			if !ok || len(s.Outer) > 0 && !r.joinPays(below, inner, plan, anyEqui(on) || anyEqui(conds), nil) {
+			if !ok || len(s.Outer) > 0 && s.SemiJoin != expr.SemiJoinAlways && !r.joinPays(below, inner, plan, anyEqui(on) || anyEqui(conds), nil) {
 				return nil
 			}
 			r.taken(s)

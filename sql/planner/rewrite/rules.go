@@ -71,8 +71,10 @@ type Rewriter struct {
 	// there are no estimates.
 	Cost func(n logical.Node) (rows, cost float64, ok bool)
 
-	uses   map[int]int // of subqueries, by ID
-	lastID expr.ColID
+	uses map[int]int // of subqueries, by ID
+	// semiJoins: a subquery has the hint SEMIJOIN.
+	semiJoins bool
+	lastID    expr.ColID
 }
 
 // Rewrite applies all rules.
@@ -83,7 +85,7 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 	}
 	where[joins] = where[subqueries] || hasJoins(n)
 	for _, rule := range Rules() {
-		if r.Disabled[rule.Name] || !where[rule.only] {
+		if !where[rule.only] || r.Disabled[rule.Name] && !r.hinted(rule.Name) {
 			continue
 		}
 		n = rule.Apply(r, n)
@@ -97,6 +99,11 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// hinted reports a rule that is off and asked for by a hint.
+func (r *Rewriter) hinted(rule string) bool {
+	return r.semiJoins && (rule == "InToSemiJoin" || rule == "ExistsToSemiJoin")
 }
 
 func hasApply(n logical.Node) bool {

@@ -24,6 +24,15 @@ func (r *Rewriter) take(s *expr.Subquery, rule func(logical.Node) logical.Node) 
 	return r.Subqueries[s.ID]
 }
 
+// mayJoin reports whether a rule may make a semi join of a subquery. SEMIJOIN
+// asks for it where the rule is off, too.
+func (r *Rewriter) mayJoin(s *expr.Subquery, rule string) bool {
+	if r.Disabled[rule] {
+		return s.SemiJoin == expr.SemiJoinAlways
+	}
+	return s.SemiJoin != expr.SemiJoinNever
+}
+
 func (r *Rewriter) taken(s *expr.Subquery) { r.Subqueries[s.ID] = nil }
 
 // countUses finds how often each subquery is used, and the greatest column id.
@@ -45,6 +54,7 @@ func (r *Rewriter) count(n logical.Node) {
 		expr.Walk(e, func(x expr.Expr) bool {
 			if s, ok := x.(*expr.Subquery); ok {
 				r.uses[s.ID]++
+				r.semiJoins = r.semiJoins || s.SemiJoin == expr.SemiJoinAlways
 			}
 			return true
 		})
