@@ -31,6 +31,9 @@
 //	statement error /no such/        regular expression on the message
 //	statement count 3                succeeds and reports 3 affected rows
 //	query error ...                  as statement error, for a query
+//	encoding utf8                    from here on, and in files that are
+//	                                 included, text prints as UTF-8; encoding
+//	                                 ascii ends that
 //	connection <name>                the following records use this session,
 //	                                 which is opened at its first use; the
 //	                                 first one is named "default"

@@ -6,9 +6,15 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
-// appendValue appends v as the dialect prints a column of type I, R or T.
+// typeUTF8 is T in files of UTF-8.
+const typeUTF8 = 'U'
+
+// appendValue appends v as the dialect prints a column of type I, R, T or
+// typeUTF8.
 func appendValue(dst []byte, typ byte, v driver.Value) []byte {
 	if v == nil {
 		return append(dst, "NULL"...)
@@ -19,7 +25,7 @@ func appendValue(dst []byte, typ byte, v driver.Value) []byte {
 	case 'R':
 		return strconv.AppendFloat(dst, toFloat(v), 'f', 3, 64)
 	}
-	return appendText(dst, v)
+	return appendText(dst, v, typ == typeUTF8)
 }
 
 // appendInteger cuts fractions off, as SQLite's runner does: 52.5 gives 52.
@@ -113,12 +119,12 @@ func floatPrefix(s string) float64 {
 	return 0
 }
 
-func appendText(dst []byte, v driver.Value) []byte {
+func appendText(dst []byte, v driver.Value, wide bool) []byte {
 	switch v := v.(type) {
 	case []byte:
-		return appendPrintable(dst, string(v))
+		return appendPrintable(dst, string(v), wide)
 	case string:
-		return appendPrintable(dst, v)
+		return appendPrintable(dst, v, wide)
 	case int64:
 		return strconv.AppendInt(dst, v, 10)
 	case uint64:
@@ -130,15 +136,24 @@ func appendText(dst []byte, v driver.Value) []byte {
 	case time.Time:
 		return v.AppendFormat(dst, "2006-01-02 15:04:05.999999")
 	}
-	return appendPrintable(dst, fmt.Sprint(v))
+	return appendPrintable(dst, fmt.Sprint(v), wide)
 }
 
-func appendPrintable(dst []byte, s string) []byte {
+// appendPrintable puts '@' in the place of each byte that is not printable
+// ASCII or, where wide, no part of a printable character.
+func appendPrintable(dst []byte, s string, wide bool) []byte {
 	if s == "" {
 		return append(dst, "(empty)"...)
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
+		if c >= utf8.RuneSelf && wide {
+			if r, n := utf8.DecodeRuneInString(s[i:]); n > 1 && unicode.IsPrint(r) {
+				dst = append(dst, s[i:i+n]...)
+				i += n - 1
+				continue
+			}
+		}
 		if c < ' ' || c > '~' {
 			c = '@'
 		}

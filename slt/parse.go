@@ -128,6 +128,13 @@ func (p *Parser) record(rec *Record, word, rest string) error {
 		}
 		rec.N = n
 		return nil
+	case "encoding":
+		rec.Kind = KindEncoding
+		rec.Arg = stripComment(rest)
+		if rec.Arg != "ascii" && rec.Arg != "utf8" {
+			return p.errorf("encoding is ascii or utf8, not %q", rec.Arg)
+		}
+		return nil
 	case "connection", "include":
 		rec.Kind = KindConnection
 		if word == "include" {

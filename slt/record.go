@@ -17,6 +17,7 @@ const (
 	KindQuery
 	KindHalt
 	KindHashThreshold
+	KindEncoding
 	KindConnection
 	KindInclude
 )
@@ -68,7 +69,7 @@ type Record struct {
 	HasResult bool
 	Expected  []string
 
-	// Arg is the argument of connection and include; N that of hash-threshold.
+	// Arg is the argument of connection, include and encoding; N that of hash-threshold.
 	Arg string
 	N   int
 

@@ -96,6 +96,7 @@ type runner struct {
 	sessions  map[string]*session
 	current   string
 	threshold int
+	utf8      bool              // text prints as UTF-8
 	labels    map[string]string // label → hash of its first result
 	out       *rewriter         // nil unless rewriting
 	except    exceptions
@@ -254,6 +255,9 @@ func (r *runner) record(ctx context.Context, path string, rec *Record, depth int
 	case KindHashThreshold:
 		r.threshold = rec.N
 		return nil
+	case KindEncoding:
+		r.utf8 = rec.Arg == "utf8"
+		return nil
 	case KindConnection:
 		r.current = rec.Arg
 		return nil
@@ -361,6 +365,7 @@ func (r *runner) execute(ctx context.Context, s *session, rec *Record) (string, 
 		}
 		return "", nil
 	}
+	s.utf8 = r.utf8
 	res, err := s.query(ctx, rec.SQL, rec.Types)
 	if reason, done := r.checkError(rec, err); done {
 		return reason, err

@@ -61,6 +61,7 @@ func Opener(dsn string) (func(context.Context) (driver.Conn, error), error) {
 
 // session is one connection of a file. Single goroutine.
 type session struct {
+	utf8     bool // text is read as UTF-8
 	conn     driver.Conn
 	protocol Protocol
 	buf      []byte // formatted values of the current result, end to end
@@ -170,6 +171,9 @@ func (s *session) read(rows driver.Rows, types string) (res *result, err error) 
 			typ := byte('T')
 			if len(types) == n {
 				typ = types[i]
+			}
+			if typ == 'T' && s.utf8 {
+				typ = typeUTF8
 			}
 			s.buf = appendValue(s.buf, typ, v)
 			s.ends = append(s.ends, len(s.buf))

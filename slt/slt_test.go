@@ -61,7 +61,7 @@ func TestParseErrors(t *testing.T) {
 	for _, text := range []string{
 		"mode standard\n", "statement maybe\nx\n", "query X\nx\n", "query\nx\n", "query I sorted\nx\n",
 		"statement ok\n\n", "statement ok\nx\n----\n1\n", "skipif\nhalt\n", "skipif mysql\n\nhalt\n", "onlyif x",
-		"hash-threshold x\n", "connection\n", "statement error /(/\nx\n", "query error\nx\n----\n1\n", "query I nosort a b\nx\n",
+		"hash-threshold x\n", "connection\n", "encoding latin1\n", "statement error /(/\nx\n", "query error\nx\n----\n1\n", "query I nosort a b\nx\n",
 	} {
 		p := NewParser("x.test", strings.NewReader(text))
 		_, err := p.Next()
@@ -83,6 +83,7 @@ func TestFormat(t *testing.T) {
 		{'I', []byte("abc"), "0"}, {'I', []byte("007"), "7"}, {'I', -2.7, "-2"}, {'I', 1e20, "100000000000000000000"},
 		{'R', int64(3), "3.000"}, {'R', []byte("1.0005"), "1.000"}, {'R', []byte("2.5x"), "2.500"}, {'R', []byte("x"), "0.000"},
 		{'T', []byte(""), "(empty)"}, {'T', []byte("a\tb\x7fä"), "a@b@@@"}, {'T', []byte("1.50"), "1.50"},
+		{typeUTF8, []byte("a\tb\x7fä电\xff\xe7"), "a@b@ä电@@"}, {typeUTF8, []byte("\u00a0\u3000😀"), "@@@@@😀"}, {typeUTF8, nil, "NULL"},
 		{'T', 1e15, "1e15"}, {'T', 1e14, "100000000000000"}, {'T', 1e-5, "0.00001"}, {'T', 0.30000000000000004, "0.30000000000000004"},
 		{'T', 1.7976931348623157e308, "1.7976931348623157e308"}, {'T', -1e-300, "-1e-300"}, {'T', math.Copysign(0, -1), "-0"},
 		{'T', float32(123456.789), "123457"}, {'T', float32(0.1), "0.1"}, {'T', float32(1e38), "1e38"},
