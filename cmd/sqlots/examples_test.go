@@ -16,7 +16,7 @@ var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
 // and compares with the results that lie beside them.
 func TestExamples(t *testing.T) {
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
-	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring"} {
+	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold"} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir("../../examples/" + name)
 			code, out, errs := sqlots("sql", "-dsn", dsn, "-batch", "-e", "source "+name+".sql")
