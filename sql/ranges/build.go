@@ -1,6 +1,8 @@
 package ranges
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -681,8 +683,37 @@ func (b *builder) comparable(col int, left, right expr.Expr, f *expr.Func) bool 
 		return rt.HasDate() || rt.ID == schema.TypeNull
 	case t.ID == schema.TypeTime:
 		return rt.ID == schema.TypeTime || rt.ID == schema.TypeNull
+	case t.ID == schema.TypeEnum:
+		return equalsMember(t, rt, f)
 	}
-	return false // ENUM, SET and JSON order otherwise than their keys
+	return false // SET and JSON order otherwise than their keys, as does ENUM
+}
+
+// equalsMember reports whether f is true of at most one value of ENUM t for each
+// value of type rt: of the member that the text names. Text that is empty names
+// the value of what was no member.
+func equalsMember(t, rt schema.Type, f *expr.Func) bool {
+	switch f.Name {
+	case "=", "<=>", "in":
+	default:
+		return false
+	}
+	if a, ok := f.Args[0].(*expr.Func); ok && a.Name == "row" {
+		return false
+	}
+	if rt.ID == schema.TypeNull || rt.ID == schema.TypeEnum && slices.Equal(rt.Elems, t.Elems) {
+		return true
+	}
+	c, ok := expr.CompareCollation(f)
+	return rt.IsCharacter() && ok && c == t.Collation && member(t, nil) == 0
+}
+
+// member is the number of the member of an ENUM that text names, 0 for none.
+func member(t schema.Type, text []byte) int {
+	if c, ok := collate.Lookup(t.Collation); ok {
+		return 1 + slices.IndexFunc(t.Elems, func(m string) bool { return c.Compare([]byte(m), text) == 0 })
+	}
+	return 0
 }
 
 // likePrefix is what a LIKE atom knows at plan time.

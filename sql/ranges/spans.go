@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -604,6 +605,12 @@ func toColumn(c *expr.Ctx, d value.Datum, from, to schema.Type) (value.Datum, in
 			return value.TimeOf(t.Date()), 1, nil
 		}
 		return d, 0, nil
+	case to.ID == schema.TypeEnum && d.Kind() == value.KindBytes:
+		n := member(to, d.Bytes())
+		if coll, ok := collate.Lookup(to.Collation); n == 0 && ok && coll.Compare(d.Bytes(), nil) != 0 {
+			return value.Uint(0), 1, nil
+		}
+		return value.Uint(uint64(n)), 0, nil
 	case d.Kind() == types.KindOf(to):
 		return d, 0, nil
 	}

@@ -534,13 +534,15 @@ func fixes(e expr.Expr) int {
 	default:
 		return -1
 	}
-	if col.T.IsString() {
+	if col.T.IsString() || isMember(col.T) && !slices.ContainsFunc(f.Args, func(e expr.Expr) bool { return e != expr.Expr(col) && e.Type().ID == col.T.ID }) {
 		if coll, known := expr.CompareCollation(f); !known || coll != col.T.Collation {
 			return -1
 		}
 	}
 	return col.Index
 }
+
+func isMember(t schema.Type) bool { return t.ID == schema.TypeEnum || t.ID == schema.TypeSet }
 
 // estimate fills in rows and costs.
 func (r *Request) estimate(p *Path) {
