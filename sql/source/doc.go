@@ -3,8 +3,8 @@
 //
 // # Model
 //
-// A scan is a walker, which brings key-value pairs of spans or points, and a
-// sieve, which decodes them into a batch and filters it. A scan by a secondary
+// A scan is a walker, which brings key-value pairs of spans or points, one
+// behind the other or merged (mergeWalk), and a sieve, which decodes them into a batch and filters it. A scan by a secondary
 // index that does not cover collects the keys of rows from entries (a gatherer)
 // and fetches the rows in sorted batches. A scan for a change collects keys in
 // the same way from the latest state, locks them, and decodes and filters what

@@ -164,8 +164,10 @@ func Paths(r *Request) []*Path {
 				return paths // nothing is cheaper
 			}
 		}
-		if p := r.orderedMerge(nil); p != nil {
-			paths = append(paths, p)
+		if !wants(r.Scan.Opt.NoSkip, nil) {
+			if p := r.orderedMerge(nil); p != nil {
+				paths = append(paths, p)
+			}
 		}
 	}
 	for i := range t.Indexes {

@@ -1,8 +1,9 @@
 // Package access finds the ways to read one table under conditions: by points
 // or ranges of the primary key or of an index, covering or with look-up, by
 // several indexes (merge.go), by columns behind the first ones of an index
-// (skip.go), by the ends of groups (loose.go), or all of it; each with its
-// residual filter, the order it delivers and an estimate of rows and cost.
+// (skip.go), in the order of these (ordered.go), by the ends of groups
+// (loose.go), or all of it; each with its residual filter, the order it
+// delivers and an estimate of rows and cost.
 //
 // # Invariants
 //
