@@ -4,11 +4,11 @@
 // # Model
 //
 // A scan is a walker, which brings key-value pairs of spans or points, one
-// behind the other or merged (mergeWalk), and a sieve, which decodes them into a batch and filters it. A scan by a secondary
-// index that does not cover collects the keys of rows from entries (a gatherer)
-// and fetches the rows in sorted batches. A scan for a change collects keys in
-// the same way from the latest state, locks them, and decodes and filters what
-// stands under the locks.
+// behind the other or merged (mergeWalk), and a sieve, which decodes them into
+// a batch and filters it. A scan by a secondary index that does not cover
+// collects the keys of rows from entries (a gatherer) and fetches the rows in
+// sorted batches. A scan for a change collects keys in the same way from the
+// latest state, locks them, and decodes and filters what stands under the locks.
 //
 // What to decode is compiled once per table, index and column list, and kept
 // with the table's codec in Codecs.
