@@ -65,7 +65,7 @@ func New(store storage.Store, codec *table.Codec, ids []schema.IndexID, opts Opt
 	if opts.Progress == nil {
 		opts.Progress = func(int64) error { return nil }
 	}
-	b := &Build{store: store, codec: codec, opts: opts, rd: codec.NewEntryReader(),
+	b := &Build{store: store, codec: codec, opts: opts, rd: codec.NewBuildReader(),
 		row: make([]value.Datum, len(codec.Columns)), ownerRow: make([]value.Datum, len(codec.Columns))}
 	for _, id := range ids {
 		x := codec.Index(id)

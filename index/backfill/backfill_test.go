@@ -256,3 +256,32 @@ func TestDuplicatesOfWriters(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsNoOtherCells: large values that no entry has are not read, not even
+// missing ones are missed.
+func TestReadsNoOtherCells(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	tab := tableWith(schema.IndexBuilding)
+	tab.Columns = append(tab.Columns, schema.Column{ID: 4, Name: "big", Type: schema.Type{ID: schema.TypeLongBlob, Len: -1}, Nullable: true})
+	prefix := schema.Index{ID: 3, Name: "p", Parts: []schema.KeyPart{{Column: 4, Prefix: 3}}, State: schema.IndexBuilding}
+	bare := *tab
+	bare.Indexes = nil
+	c := codec(t, &bare)
+	r := append(row(1, 2), value.Bytes(make([]byte, 100_000)))
+	err := change(store, c, func(txn storage.Txn, w *table.Writer) error {
+		if _, err := w.Insert(ctx, r); err != nil {
+			return err
+		}
+		return txn.Delete(c.AppendCellKey(nil, c.AppendKey(nil, r), 3))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := backfill.Run(ctx, store, codec(t, tab), backfill.Options{}, 1, 2); err != nil {
+		t.Error(err)
+	}
+	tab.Indexes = append(tab.Indexes, prefix)
+	if err := backfill.Run(ctx, store, codec(t, tab), backfill.Options{}, 3); !errors.Is(err, storage.ErrCorruption) {
+		t.Errorf("an index of the large values: %v", err)
+	}
+}

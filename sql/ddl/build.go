@@ -209,7 +209,7 @@ func (b *Build) builder(ctx context.Context, c *change) (*backfill.Build, error)
 	if err != nil {
 		return nil, err
 	}
-	codec, err := c.codec(t)
+	codec, err := c.buildCodec(t, b.rec.Indexes)
 	if err != nil {
 		return nil, err
 	}

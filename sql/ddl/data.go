@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sqlots/sqlots/index/backfill"
@@ -39,10 +40,19 @@ func (c *change) codec(t *schema.Table) (*table.Codec, error) {
 	return codec, nil
 }
 
+// buildCodec is the codec of a descriptor with only some of its indexes: rows are
+// read for these alone.
+func (c *change) buildCodec(t *schema.Table, ids []schema.IndexID) (*table.Codec, error) {
+	only := t.Clone()
+	only.Indexes = slices.DeleteFunc(only.Indexes, func(x schema.Index) bool { return !slices.Contains(ids, x.ID) })
+	only.DropUnusedHidden()
+	return c.codec(only)
+}
+
 // backfill makes the entries of the new indexes for the rows that there are;
 // nobody else uses the table.
 func (a *alteration) backfill(ctx context.Context) error {
-	codec, err := a.c.codec(a.t)
+	codec, err := a.c.buildCodec(a.t, a.build)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,7 @@ func newCodec(t *schema.Table) (*table.Codec, *derive.Rules, error) {
 		codec.Virtual = func() func(row []value.Datum) error { return rules.NewStoredReader().Row }
 		keyed := t.KeyedColumns()
 		codec.Keyed = func() func(row []value.Datum) error { return rules.NewEntryReader(keyed).Row }
+		codec.KeyedAttributes = bind.AttributesOnly(rules)
 	}
 	return codec, rules, nil
 }

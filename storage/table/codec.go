@@ -58,6 +58,9 @@ type Codec struct {
 	// Keyed is as Virtual for those of which index entries are made; the others
 	// become NULL.
 	Keyed func() func(row []value.Datum) error
+	// KeyedAttributes are the names of the attributes that Keyed reads; nil for
+	// all.
+	KeyedAttributes []string
 	// Marks are the table's; nil when nobody but one writer changes it, or when
 	// views that are behind are not known. Set once, as Virtual.
 	Marks *Marks
@@ -222,7 +225,8 @@ type RowReader struct {
 	Lengths []int
 	virtual func(row []value.Datum) error
 	attrs   *rowenc.AttributeReader
-	bare    bool // without attributes
+	bare    bool   // without attributes
+	only    []bool // see NewBuildReader; nil: all
 }
 
 // SkipAttributes says whether Decode leaves attributes alone: they are NULL then.
@@ -243,6 +247,18 @@ func (c *Codec) NewEntryReader() *RowReader {
 	r := &RowReader{c: c, r: rowenc.NewReader(c.ids)}
 	if c.Keyed != nil {
 		r.virtual = c.Keyed()
+	}
+	return r
+}
+
+// NewBuildReader makes a reader of what the entries of the table's indexes are
+// made of: other columns may be NULL, and no cell is read for them.
+func (c *Codec) NewBuildReader() *RowReader {
+	r := c.NewEntryReader()
+	r.only = c.Table.KeyedColumns()
+	if c.attrs >= 0 {
+		r.bare = !r.only[c.attrs]
+		r.attrs = rowenc.NewAttributeReader(c.KeyedAttributes)
 	}
 	return r
 }
@@ -300,6 +316,9 @@ func (r *RowReader) Decode(key, val []byte, row []value.Datum) error {
 			n, ok = rowenc.Uint(b)
 			ok = ok && col.MayBeCell
 			row[pos] = value.Null
+			if r.only != nil && !r.only[pos] {
+				break
+			}
 			r.Cells, r.Lengths = append(r.Cells, pos), append(r.Lengths, int(n))
 		default:
 			ok = false

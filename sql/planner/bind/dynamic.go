@@ -2,6 +2,8 @@ package bind
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -125,6 +127,27 @@ func AttributesRead(rules *derive.Rules) map[string]bool {
 		add(rules.Checks[i].Expr)
 	}
 	return out
+}
+
+// AttributesOnly are the names of AttributesRead; nil where a rule reads the
+// attributes as a whole.
+func AttributesOnly(rules *derive.Rules) []string {
+	attrs := rules.Table.AttributesColumn()
+	whole := false
+	for i := range rules.Steps {
+		expr.Walk(rules.Steps[i].Expr, func(x expr.Expr) bool {
+			if _, _, ok := expr.AsAttribute(x); ok {
+				return false
+			}
+			c, ok := x.(*expr.Col)
+			whole = whole || ok && c.Index == attrs
+			return true
+		})
+	}
+	if whole || attrs < 0 {
+		return nil
+	}
+	return slices.AppendSeq([]string{}, maps.Keys(AttributesRead(rules)))
 }
 
 // insertTarget is where the value of a column that an INSERT names goes: a
