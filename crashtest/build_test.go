@@ -32,7 +32,7 @@ func TestKillDuringBuild(t *testing.T) {
 	b := &builds{dir: t.TempDir(), rng: rand.New(rand.NewPCG(*seed, 2)), gone: &atomic.Bool{}}
 	b.start(t)
 	b.exec(t, "CREATE DATABASE crash",
-		"CREATE TABLE crash.big (id INT PRIMARY KEY AUTO_INCREMENT, a INT, u BIGINT NOT NULL, s VARCHAR(40), d JSON)",
+		"CREATE TABLE crash.big (id INT PRIMARY KEY AUTO_INCREMENT, a INT, u BIGINT NOT NULL, s VARCHAR(40), d JSON, KEY old_s (s))",
 		"SET SESSION cte_max_recursion_depth = 1000000",
 		fmt.Sprintf(`INSERT INTO crash.big (a, u, s, d) WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			SELECT i %% 1000, i, CONCAT('s', i), JSON_OBJECT('t', JSON_ARRAY(i, i %% 7)) FROM n`, buildRows),
@@ -109,7 +109,8 @@ func (b *builds) one(t *testing.T, query string) string {
 	return got.String
 }
 
-const buildStatement = "ALTER TABLE crash.big ADD UNIQUE KEY by_u (u), ADD KEY by_a (a DESC, s) INCLUDE (u), ADD KEY by_t ((CAST(d->'$.t' AS UNSIGNED ARRAY)))"
+const buildStatement = "ALTER TABLE crash.big ADD UNIQUE KEY by_u (u), ADD KEY by_a (a DESC, s) INCLUDE (u), ADD KEY by_t ((CAST(d->'$.t' AS UNSIGNED ARRAY)))," +
+	" ADD n INT NOT NULL DEFAULT 7, ADD KEY by_n (n, a), DROP KEY old_s, ALTER s SET DEFAULT 'y'"
 
 // cycle builds the indexes through some kills, checks and drops them.
 func (b *builds) cycle(t *testing.T, duplicates bool) (resumed int) {
@@ -164,22 +165,32 @@ func (b *builds) check(t *testing.T, duplicates bool) {
 	switch {
 	case duplicates:
 		// Gone, unless the build was through before the writers were.
-		if indexes != "0" && indexes != "3" {
+		if indexes != "0" && indexes != "4" {
 			t.Errorf("%s indexes", indexes)
 		}
 	case indexes == "0":
 		// The kill came before the statement.
-	case indexes != "3":
+	case indexes != "4":
 		t.Errorf("%s indexes", indexes)
 	}
-	if indexes == "3" {
+	// The other clauses come with the indexes, or not at all.
+	want := map[string]string{"0": "0 1 NULL", "4": "1 0 y"}[indexes]
+	if got := b.one(t, `SELECT CONCAT((SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 'big' AND column_name = 'n'), ' ',
+		(SELECT COUNT(*) FROM information_schema.statistics WHERE table_name = 'big' AND index_name = 'old_s'), ' ',
+		(SELECT IFNULL(column_default, 'NULL') FROM information_schema.columns WHERE table_name = 'big' AND column_name = 's'))`); got != want {
+		t.Errorf("%s indexes, the rest is %s, want %s", indexes, got, want)
+	}
+	if indexes == "4" {
 		want := b.one(t, "SELECT CONCAT(COUNT(*), ' ', SUM(u)) FROM crash.big FORCE INDEX (PRIMARY)")
-		for _, index := range []string{"by_u", "by_a"} {
-			if got := b.one(t, "SELECT CONCAT(COUNT(*), ' ', SUM(u)) FROM crash.big FORCE INDEX ("+index+") WHERE a >= 0 AND u > -1"); got != want {
+		if got := b.one(t, "SELECT COUNT(*) FROM crash.big WHERE n <> 7"); got != "0" {
+			t.Errorf("%s rows have another value in the new column", got)
+		}
+		for _, index := range []string{"by_u", "by_a", "by_n"} {
+			if got := b.one(t, "SELECT CONCAT(COUNT(*), ' ', SUM(u)) FROM crash.big FORCE INDEX ("+index+") WHERE a >= 0 AND u > -1 AND n = 7"); got != want {
 				t.Errorf("by %s: %s, by the primary key: %s", index, got, want)
 			}
 		}
-		b.exec(t, "ALTER TABLE crash.big DROP KEY by_u, DROP KEY by_a, DROP KEY by_t")
+		b.exec(t, "ALTER TABLE crash.big DROP KEY by_u, DROP KEY by_a, DROP KEY by_t, DROP KEY by_n, DROP COLUMN n, ADD KEY old_s (s), ALTER s DROP DEFAULT")
 	}
 	b.exec(t, "DELETE x FROM crash.big x JOIN crash.big y ON x.u = y.u AND x.id > y.id")
 }

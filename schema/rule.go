@@ -43,17 +43,20 @@ type Generated struct {
 // IsVirtual reports a generated column that rows do not hold.
 func (c *Column) IsVirtual() bool { return c.Generated != nil && !c.Generated.Stored }
 
-// DropUnusedHidden removes the hidden columns behind expressions of indexes
-// that are gone.
+// DropUnusedHidden removes the hidden columns that only indexes need which are
+// gone.
 func (t *Table) DropUnusedHidden() {
 	used := map[ColumnID]bool{}
 	for i := range t.Indexes {
 		for _, p := range t.Indexes[i].Parts {
 			used[p.Column] = true
 		}
+		for _, id := range t.Indexes[i].Include {
+			used[id] = true
+		}
 		used[t.Indexes[i].Where] = true
 	}
-	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Generated != nil && !used[c.ID] })
+	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Name != HiddenKeyColumn && !used[c.ID] })
 }
 
 // KeyedColumns tells, by position, of which columns the entries of indexes are

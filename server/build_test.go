@@ -86,6 +86,59 @@ func TestBuildBesideWriters(t *testing.T) {
 	other.rows("t.n,check,status,OK", "CHECK TABLE n")
 }
 
+// TestAlterBesideWriters: an index that comes with other clauses is built beside
+// writers as well, who see the table as it was until all is there.
+func TestAlterBesideWriters(t *testing.T) {
+	_, dsn := startServer(t)
+	c, other := dial(t, dsn), dial(t, dsn)
+	fillNumbers(c)
+	c.exec("ALTER TABLE n ADD big TEXT, ADD KEY x (i), ADD at DATETIME")
+	c.exec("SET GLOBAL sqlots_index_build_rate = 4000")
+	building := func() {
+		t.Helper()
+		eventually(t, func() bool {
+			got, err := other.query("SELECT DISTINCT state FROM information_schema.sqlots_ddl_jobs WHERE ended_at IS NULL")
+			return err == nil && got == "backfill"
+		})
+	}
+	p := c.start(other, "ALTER TABLE n ADD k VARCHAR(5) NOT NULL DEFAULT 'new' AFTER i, ADD KEY k (k, i), ADD d DATETIME DEFAULT CURRENT_TIMESTAMP, ADD KEY (d),"+
+		" DROP KEY x, ADD KEY x ((i + 1)), RENAME COLUMN at TO p, ADD v INT AS (i * 2) VIRTUAL, ADD UNIQUE KEY v (v), COMMENT 'changed'")
+	building()
+	other.exec("INSERT INTO n VALUES (20000, 'a', 'b', NULL)")
+	other.exec("INSERT INTO n (i, pad) SELECT i + 30000, pad FROM n WHERE i < 100")
+	other.exec("UPDATE n SET i = i + 50000 WHERE i BETWEEN 9000 AND 9099")
+	other.exec("REPLACE INTO n SET i = 5, pad = 'again'")
+	other.exec("DELETE FROM n WHERE i BETWEEN 10 AND 19")
+	other.exec("INSERT INTO n (i, pad) VALUES (6, '') ON DUPLICATE KEY UPDATE pad = 'twice'")
+	other.rows("20000,a,b,NULL", "SELECT * FROM n WHERE i = 20000")
+	other.wantError(func() error { _, err := other.query("SELECT k FROM n"); return err }(), 1054, "a column that is not there yet")
+	other.rows("0", "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 'n' AND column_name IN ('k', 'v', 'd')")
+	p.ok()
+	other.rows("10091,10091,10091,10091", "SELECT (SELECT COUNT(*) FROM n FORCE INDEX (k) WHERE k = 'new'), (SELECT COUNT(*) FROM n FORCE INDEX (x) WHERE i + 1 > -9), (SELECT COUNT(*) FROM n FORCE INDEX (v) WHERE v >= 0), (SELECT COUNT(*) FROM n FORCE INDEX (d) WHERE d > 0)")
+	other.rows("t.n,check,status,OK", "CHECK TABLE n")
+	other.rows("changed", "SELECT table_comment FROM information_schema.tables WHERE table_name = 'n'")
+	other.rows("new,12", "SELECT k, v FROM n WHERE i = 6")
+
+	// A duplicate takes all of it back.
+	p = c.start(other, "ALTER TABLE n ADD w INT DEFAULT 1, ADD UNIQUE KEY w (w, pad), DROP COLUMN k, DROP KEY x, ADD KEY x (i)")
+	building()
+	other.exec("UPDATE n SET pad = 'twice' WHERE i IN (3, 4)")
+	p.fails(1062)
+	other.rows("1,0", "SELECT COUNT(*), SUM(column_name = 'w') FROM information_schema.columns WHERE table_name = 'n' AND column_name IN ('k', 'w')")
+	other.rows("t.n,check,status,OK", "CHECK TABLE n")
+	// The column that was never there is not found again in a later one.
+	other.exec("ALTER TABLE n ADD w INT DEFAULT 9")
+	other.rows("0", "SELECT COUNT(*) FROM n WHERE w <> 9")
+
+	// Large values in a column that goes: the rows are copied after all.
+	p = c.start(other, "ALTER TABLE n DROP COLUMN big, ADD KEY pad (pad)")
+	building()
+	other.exec("UPDATE n SET big = REPEAT('x', 20000) WHERE i = 8")
+	p.ok()
+	other.rows("t.n,check,status,OK", "CHECK TABLE n")
+	other.rows("6", "SELECT MIN(i) FROM n FORCE INDEX (pad) WHERE pad = 'twice' AND i > 4")
+}
+
 // TestBuildAcrossRestart: a build that the end of the server interrupts goes on
 // at its next start, as a process that can be killed.
 func TestBuildAcrossRestart(t *testing.T) {

@@ -35,12 +35,10 @@ type alteration struct {
 	// remade are the indexes that stand for an old one that lost a column.
 	remade map[schema.IndexID]schema.IndexID
 	// renamed are the columns that a RENAME COLUMN has used up.
-	renamed []schema.ColumnID
-	// indexOnly: there is nothing but new indexes (and clauses without effect).
-	indexOnly bool
-	changed   bool
-	target    *logical.TableName
-	autoNext  uint64
+	renamed  []schema.ColumnID
+	changed  bool
+	target   *logical.TableName
+	autoNext uint64
 	// newChecks are constraints to be added; validate: the rows have to be
 	// tested against the constraints.
 	newChecks []*logical.AlterSpec
@@ -76,7 +74,7 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 		return 0, err
 	}
 	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{}, promoted: map[schema.ColumnID]bool{},
-		remade: map[schema.IndexID]schema.IndexID{}, indexOnly: true}
+		remade: map[schema.IndexID]schema.IndexID{}}
 	a.dropUnfinished()
 	for i := range x.Specs {
 		if err := a.apply(&x.Specs[i]); err != nil {
@@ -89,8 +87,24 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	switch {
 	case !a.changed:
 		return 0, nil
-	case a.indexOnly && !a.rebuild && len(a.build) > 0 && !c.r.temporary:
-		return 0, a.addOnline(ctx)
+	case !c.waiting:
+		t := a.building()
+		if t == nil {
+			break
+		}
+		cells, err := a.dropsCells(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if cells {
+			break
+		}
+		if ok, err := a.addOnline(ctx, t); ok || err == nil {
+			return 0, err
+		}
+		// All is taken back.
+		c.waiting = true
+		return c.alterTable(ctx, x)
 	}
 	return a.runLocked(ctx)
 }
@@ -102,7 +116,7 @@ func (a *alteration) dropUnfinished() {
 	if n == nil {
 		return
 	}
-	a.t, a.changed, a.indexOnly = n, true, false
+	a.t, a.changed = n, true
 	for _, x := range a.old.Indexes {
 		if x.State != schema.IndexPublic {
 			a.dropped = append(a.dropped, x.ID)
@@ -120,9 +134,6 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 		return nil
 	case logical.AlterNoOp:
 		return nil
-	}
-	if s.Kind != logical.AlterAddIndex {
-		a.indexOnly = false
 	}
 	if err := a.keepsAttributes(s); err != nil {
 		return err

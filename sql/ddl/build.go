@@ -45,6 +45,13 @@ type buildRecord struct {
 	Estimate int64  `json:"estimate"`
 	// Resumed counts the starts of the server that found the build.
 	Resumed int `json:"resumed,omitempty"`
+	// Final is the table in the end. Version is that of the table until then.
+	Final   json.RawMessage `json:"final,omitempty"`
+	Version uint32          `json:"version,omitempty"`
+	// AutoIncrement is what the statement sets it to, 0 for nothing; Dropped are
+	// the indexes that go.
+	AutoIncrement uint64           `json:"auto_increment,omitempty"`
+	Dropped       []schema.IndexID `json:"dropped,omitempty"`
 }
 
 // States of a build, as users see them.
@@ -125,38 +132,6 @@ func (b *Build) end(ctx context.Context, entries bool) error {
 	return b.put(ctx, true)
 }
 
-// addOnline adds indexes while the table is written to. The table is taken
-// alone only to publish that they are being built, and that they are there.
-func (a *alteration) addOnline(ctx context.Context) error {
-	r := a.c.r
-	b := &Build{r: r, table: a.old.ID, rec: buildRecord{Indexes: a.build, Statement: a.c.env.Statement, Started: r.now().UnixMicro(), Estimate: r.rows(a.old)}}
-	building := a.t.Clone()
-	for _, id := range a.build {
-		indexByID(building, id).State = schema.IndexBuilding
-	}
-	b.status = r.builds.add(b, building)
-	// The new descriptor allows what is being built: it is checked before.
-	if _, err := a.c.codec(building); err != nil {
-		b.status.end(buildUndone, err)
-		return err
-	}
-	err := b.put(ctx, false)
-	if err == nil {
-		err = a.c.lock(ctx, mdl.Key(a.old.Database, a.old.Name))
-	}
-	if err == nil {
-		r.step("before building")
-		err = a.publish(ctx, building)
-	}
-	if err != nil {
-		b.status.end(buildUndone, err)
-		return errors.Join(err, b.put(ctx, true))
-	}
-	a.c.unlock(mdl.Key(a.old.Database, a.old.Name))
-	r.step("building")
-	return b.run(ctx, a.c)
-}
-
 // run takes the build to its end, or back. When the server stops, all stays for
 // the next start.
 func (b *Build) run(ctx context.Context, c *change) error {
@@ -171,10 +146,12 @@ func (b *Build) run(ctx context.Context, c *change) error {
 		if err := b.end(ctx, false); err != nil {
 			b.r.Log.Error("ending an index build", "table", b.table, "error", err)
 		}
+		b.r.finish(ctx, b.gone()...)
 		return nil
 	}
 	var dup *table.DuplicateError
 	if errors.As(err, &dup) {
+		b.named(dup)
 		err = c.duplicate(dup)
 	}
 	if isShutdown(ctx, err) {
@@ -260,35 +237,6 @@ func (b *Build) fill(ctx context.Context, c *change) error {
 	return nil
 }
 
-// publish takes the table alone, merges what is left and makes the indexes
-// public.
-func (b *Build) publish(ctx context.Context, c *change) error {
-	b.status.set(buildReady)
-	if err := b.lock(ctx, c); err != nil {
-		return err
-	}
-	build, err := b.builder(ctx, c)
-	if err != nil {
-		return err
-	}
-	if err := build.MergeAll(ctx); err != nil {
-		return err
-	}
-	b.r.step("before publish")
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return c.publish(ctx, func(ch *catalog.Change) error {
-		n := ch.Base.TableByID(b.table).Clone()
-		for _, id := range b.rec.Indexes {
-			indexByID(n, id).State = schema.IndexPublic
-		}
-		n.Version++
-		ch.PutTable(n)
-		return nil
-	})
-}
-
 // lock takes the table alone; one that goes on by itself waits as long as it
 // takes.
 func (b *Build) lock(ctx context.Context, c *change) error {
@@ -296,14 +244,20 @@ func (b *Build) lock(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
-	key := mdl.Key(t.Database, t.Name)
-	if slices.Contains(c.held, key) {
-		return nil
+	var keys []string
+	for _, n := range b.names(t) {
+		if key := mdl.Key(n.DB, n.Name); !slices.Contains(c.held, key) {
+			keys = append(keys, key)
+		}
 	}
 	for {
-		err := c.lock(ctx, key)
+		held := len(c.held)
+		err := c.lock(ctx, keys...)
 		if err == nil || b.owner == 0 || !errors.Is(err, mdl.ErrTimeout) {
 			return err
+		}
+		for _, key := range slices.Clone(c.held[held:]) {
+			c.unlock(key)
 		}
 	}
 }
@@ -391,7 +345,9 @@ func (b *Build) Continue(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	c.held = append(c.held, changeKey(t.Database, t.Name))
+	for _, n := range b.names(t) {
+		c.held = append(c.held, changeKey(n.DB, n.Name))
+	}
 	defer c.release()
 	return b.run(ctx, c)
 }
@@ -431,8 +387,10 @@ func (r *Runner) resumeBuilds(ctx context.Context) error {
 		}
 		b.status = r.builds.add(b, t)
 		b.owner = mdl.Owner(b.status.ID | 1<<60)
-		if err := r.Locks.Exclusive(ctx, b.owner, changeKey(t.Database, t.Name), time.Minute); err != nil {
-			return err
+		for _, n := range b.names(t) {
+			if err := r.Locks.Exclusive(ctx, b.owner, changeKey(n.DB, n.Name), time.Minute); err != nil {
+				return err
+			}
 		}
 		r.unfinished = append(r.unfinished, b)
 		r.Log.Info("continuing an index build", "table", t.Database+"."+t.Name, "rows", b.rec.Rows)

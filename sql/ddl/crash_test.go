@@ -98,6 +98,10 @@ func TestCrashes(t *testing.T) {
 		"ALTER TABLE t ADD UNIQUE KEY ua (a)", // fails: duplicates
 		"ALTER TABLE t ADD n INT DEFAULT 1, ADD KEY kn (n), DROP KEY kb",
 		"ALTER TABLE t ADD n INT DEFAULT 1, ADD UNIQUE KEY ua (a)",
+		"ALTER TABLE t DROP KEY kb, ADD KEY kb (b, a)",
+		"ALTER TABLE t ADD n INT NOT NULL DEFAULT 5 FIRST, ADD UNIQUE KEY un (n, b), ADD KEY ke ((b + 1)), RENAME COLUMN a TO aa, DROP KEY kb, RENAME TO u",
+		"ALTER TABLE t DROP COLUMN a, ADD a VARCHAR(10) DEFAULT 'x', ADD KEY kv (a, b), ADD v INT AS (b * 2) VIRTUAL, ADD KEY vk (v)",
+		"ALTER TABLE t ADD c INT, ADD KEY ((c + 1))", // others wait
 		"ALTER TABLE t DROP KEY kb",
 		"ALTER TABLE t DROP COLUMN b",
 		"ALTER TABLE t MODIFY b VARCHAR(20), RENAME TO u",
@@ -142,6 +146,7 @@ func TestCrashesAgain(t *testing.T) {
 	for _, sql := range []string{
 		"ALTER TABLE t ADD UNIQUE KEY ub (b), ADD KEY ka (a) INCLUDE (b)",
 		"ALTER TABLE t ADD UNIQUE KEY ua (a)",
+		"ALTER TABLE t DROP KEY kb, ADD KEY kb (b, a), ALTER a SET DEFAULT 3, ADD UNIQUE KEY ub (b), COMMENT 'new'",
 	} {
 		for n := 0; ; n++ {
 			crashed := true

@@ -8,7 +8,8 @@
 // done by copying them into a new table id, which then takes the old one's
 // place. A new index is published as being built, so that every writer notes
 // what it changes of it; it is filled from the existing rows, follows the
-// changes, and is published for reading (Build).
+// changes, and is published for reading (Build), together with what else the
+// statement does.
 //
 // A statement holds the schema-change lock of its tables (one change of a
 // table at a time) from start to end, and their metadata lock exclusively only

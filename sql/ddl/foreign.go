@@ -343,7 +343,6 @@ func (a *alteration) dropGenerated() {
 		}
 		if x.Generated && slices.ContainsFunc(a.t.Indexes, serves) {
 			a.removeIndex(i)
-			a.indexOnly = false
 			i--
 		}
 	}

@@ -330,7 +330,7 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 	switch {
 	case c.Attributes:
 		return noAttributes(), nil
-	case c.AutoIncrement || c.Hidden || c.Generated != nil:
+	case c.AutoIncrement || c.Hidden && c.Name == schema.HiddenKeyColumn || c.Generated != nil:
 		return nil, nil
 	case d != nil && len(d.Reads) > 0:
 		return nil, nil // computed with the row, see derive.Rules
