@@ -3,6 +3,7 @@ package ddl
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -35,10 +36,12 @@ type alteration struct {
 	// remade are the indexes that stand for an old one that lost a column.
 	remade map[schema.IndexID]schema.IndexID
 	// renamed are the columns that a RENAME COLUMN has used up.
-	renamed  []schema.ColumnID
-	changed  bool
-	target   *logical.TableName
-	autoNext uint64
+	renamed []schema.ColumnID
+	changed bool
+	// algorithm and lock are what the statement asks for, see promises.
+	algorithm, lock string
+	target          *logical.TableName
+	autoNext        uint64
 	// newChecks are constraints to be added; validate: the rows have to be
 	// tested against the constraints.
 	newChecks []*logical.AlterSpec
@@ -74,7 +77,7 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 		return 0, err
 	}
 	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{}, promoted: map[schema.ColumnID]bool{},
-		remade: map[schema.IndexID]schema.IndexID{}}
+		remade: map[schema.IndexID]schema.IndexID{}, algorithm: strings.ToUpper(x.Algorithm), lock: strings.ToUpper(x.Lock)}
 	a.dropUnfinished()
 	for i := range x.Specs {
 		if err := a.apply(&x.Specs[i]); err != nil {
@@ -84,29 +87,25 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	if err := a.finish(); err != nil {
 		return 0, err
 	}
-	switch {
-	case !a.changed:
+	if !a.changed {
 		return 0, nil
-	case !c.waiting:
-		t := a.building()
-		if t == nil {
-			break
-		}
-		cells, err := a.dropsCells(ctx)
-		if err != nil {
-			return 0, err
-		}
-		if cells {
-			break
-		}
-		if ok, err := a.addOnline(ctx, t); ok || err == nil {
-			return 0, err
-		}
-		// All is taken back.
-		c.waiting = true
-		return c.alterTable(ctx, x)
 	}
-	return a.runLocked(ctx)
+	building, err := a.building(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := a.promises(building != nil); err != nil {
+		return 0, err
+	}
+	if building == nil {
+		return a.runLocked(ctx)
+	}
+	if ok, err := a.addOnline(ctx, building); ok || err == nil {
+		return 0, err
+	}
+	// All is taken back.
+	c.waiting = true
+	return c.alterTable(ctx, x)
 }
 
 // dropUnfinished takes out indexes that an earlier statement could not take
@@ -312,7 +311,11 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		a.rebuild = cells
+		if a.rebuild = cells; cells {
+			if err := a.promises(false); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if a.rebuild {
 		return a.runRebuild(ctx)

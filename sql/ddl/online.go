@@ -26,7 +26,20 @@ var errLargeValues = errors.New("a column to be dropped has large values")
 
 // building is the table while its new indexes are built; nil when that cannot
 // be while others use the table.
-func (a *alteration) building() *schema.Table {
+func (a *alteration) building(ctx context.Context) (*schema.Table, error) {
+	t := a.withBuilding()
+	if t == nil {
+		return nil, nil
+	}
+	cells, err := a.dropsCells(ctx)
+	if err != nil || cells {
+		return nil, err
+	}
+	return t, nil
+}
+
+// withBuilding is building but for the values of columns that go.
+func (a *alteration) withBuilding() *schema.Table {
 	switch {
 	case len(a.build) == 0, a.c.r.temporary, a.c.waiting, a.rebuild, a.validate, len(a.notNull) > 0, a.numbered != 0:
 		return nil

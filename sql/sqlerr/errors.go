@@ -339,6 +339,16 @@ func Deadlock() *Error {
 	return New(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
 }
 
+// AlterNotSupported: 1845, as in "LOCK=NONE is not supported for this operation".
+func AlterNotSupported(what, try string) *Error {
+	return New(1845, "0A000", "%s is not supported for this operation. Try %s.", what, try)
+}
+
+// AlterNotSupportedReason: 1846.
+func AlterNotSupportedReason(what, reason, try string) *Error {
+	return New(1846, "0A000", "%s is not supported. Reason: %s. Try %s.", what, reason, try)
+}
+
 // WrongUsage: 1221, as in "Incorrect usage of UNION and ORDER BY".
 func WrongUsage(a, b string) *Error {
 	return New(1221, "HY000", "Incorrect usage of %s and %s", a, b)

@@ -28,6 +28,12 @@ func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
 	}
 	out := &logical.AlterTable{Table: name}
 	for _, s := range n.Specs {
+		switch s.Tp {
+		case ast.AlterTableAlgorithm:
+			out.Algorithm = s.Algorithm.String()
+		case ast.AlterTableLock:
+			out.Lock = s.LockType.String()
+		}
 		list, err := b.alterSpec(t, s)
 		if err != nil {
 			return nil, err
@@ -330,8 +336,17 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err := k.options(n.IndexOption); err != nil {
 		return nil, err
 	}
-	return &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
-		IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists})}, nil
+	out := &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
+		IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists})}
+	setPromises(out, n.LockAlg)
+	return out, nil
+}
+
+// setPromises is ALGORITHM and LOCK of CREATE and DROP INDEX; n may be nil.
+func setPromises(x *logical.AlterTable, n *ast.IndexLockAndAlgorithm) {
+	if n != nil {
+		x.Algorithm, x.Lock = n.AlgorithmTp.String(), n.LockTp.String()
+	}
 }
 
 func (b *binder) dropIndex(n *ast.DropIndexStmt) (logical.Statement, error) {
@@ -346,5 +361,7 @@ func (b *binder) dropIndex(n *ast.DropIndexStmt) (logical.Statement, error) {
 	if strings.EqualFold(n.IndexName, "PRIMARY") {
 		spec = logical.AlterSpec{Kind: logical.AlterDropPrimaryKey}
 	}
-	return &logical.AlterTable{Table: name, Specs: one(spec)}, nil
+	out := &logical.AlterTable{Table: name, Specs: one(spec)}
+	setPromises(out, n.LockAlg)
+	return out, nil
 }

@@ -225,7 +225,7 @@ const (
 	AlterEngine // accepted, remembered
 	AlterAddForeignKey
 	AlterDropForeignKey
-	AlterNoOp       // ALGORITHM=, LOCK=, FORCE, …
+	AlterNoOp       // FORCE, …
 	AlterKeysSwitch // ENABLE KEYS, DISABLE KEYS
 	AlterAddCheck
 	AlterDropCheck    // of the CHECK constraint Name
@@ -295,6 +295,8 @@ type IndexColumn struct {
 type AlterTable struct {
 	Table TableName
 	Specs []AlterSpec
+	// Algorithm and Lock are the words of ALGORITHM= and LOCK=, "" for none.
+	Algorithm, Lock string
 }
 
 // ResetPersist is RESET PERSIST; Name is "" for all variables.
