@@ -434,6 +434,23 @@ func JSONScalar(doc []byte) (Datum, bool) {
 	return Null, true
 }
 
+// JSONInteger is the value of a document that is a signed integer.
+func JSONInteger(doc []byte) (int64, bool) {
+	if jsonTag(doc) != jsonInt {
+		return 0, false
+	}
+	return int64(jsonDoc(doc).word()), true
+}
+
+// JSONIsNumber reports whether a document is a number; true and false are none.
+func JSONIsNumber(doc []byte) bool {
+	switch jsonTag(doc) {
+	case jsonInt, jsonUint, jsonDouble, jsonDecimal:
+		return true
+	}
+	return false
+}
+
 // CheckJSON reports whether doc is a well-formed document: ErrJSONCorrupt, or
 // ErrJSONDepth.
 func CheckJSON(doc []byte) error { return checkJSON(doc, 1) }

@@ -73,6 +73,9 @@ func selectConst(op cmpOp, t schema.Type, in *vec.Batch, a *vec.Vec, k value.Dat
 		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(a.Dec[i].Cmp(kd)) })
 	case a.Kind == value.KindBytes && k.Kind() == value.KindBytes:
 		return selectBytes(op, t, dst, in, a, k.Bytes())
+	case a.Kind == value.KindJSON && k.Kind() == value.KindJSON:
+		compare := compareJSONTo(k, t)
+		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(compare(a.Bytes[i])) })
 	default:
 		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(compareDatums(a.Datum(i), k, t)) })
 	}

@@ -33,6 +33,7 @@ func twinColumns() ([]schema.Type, [][]value.Datum) {
 		textType(20, schema.CollationBinary), dateType(), datetimeType(6), timeType(0),
 		{ID: schema.TypeEnum, Elems: []string{"x", "y", "10"}, Collation: schema.CollationUTF8MB40900AICI},
 		{ID: schema.TypeInt, Len: 11, Collation: schema.CollationBinary},
+		types.JSON, // attributes
 	}
 	values := [][]value.Datum{
 		{value.Int(0), value.Int(1), value.Int(-1), value.Int(math.MaxInt64), value.Int(math.MinInt64), value.Int(5), value.Int(1 << 33)},
@@ -47,8 +48,25 @@ func twinColumns() ([]schema.Type, [][]value.Datum) {
 		{value.DurationOf(0), value.DurationOf(value.MaxDuration), value.DurationOf(-3600 * 1000000)},
 		{value.Uint(1), value.Uint(2), value.Uint(3)},
 		{value.Int(0), value.Int(1), value.Int(math.MaxInt32), value.Int(math.MinInt32)},
+		twinAttributes(),
 	}
 	return types, values
+}
+
+// twinAttributes are objects whose member v is of any type.
+func twinAttributes() (out []value.Datum) {
+	for _, text := range []string{`{"v": 5}`, `{"v": -1}`, `{"v": 0}`, `{"v": 9223372036854775807}`, `{"v": 18446744073709551615}`, `{"v": 1.5}`, `{"v": 1e300}`, `{"v": "a"}`,
+		`{"v": "A"}`, `{"v": "10"}`, `{"v": "2020-02-29"}`, `{"v": ""}`, `{"v": true}`, `{"v": false}`, `{"v": null}`, `{"v": [1, 2]}`, `{"v": {"w": 1}}`, `{}`, `{"V": 7}`, `{"u": 1, "v": "é日本", "w": 2}`} {
+		doc, err := value.ParseJSON([]byte(text))
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, value.JSONOf(doc))
+	}
+	for _, doc := range [][]byte{value.JSONDecimal(value.DecimalFromInt(5)), value.JSONOpaque(252, []byte("a"))} {
+		out = append(out, value.JSONOf(value.AppendJSONObject(nil, [][]byte{[]byte("v")}, [][]byte{doc})))
+	}
+	return out
 }
 
 func twinBatch(r *rand.Rand, n int) *vec.Batch {
@@ -116,7 +134,11 @@ func (g *twinGen) expr(depth int) Expr {
 		case 1, 2:
 			return NewConst(g.vals[j][g.r.Intn(len(g.vals[j]))], g.ts[j])
 		}
-		return &Col{ID: ColID(j), Index: j, T: g.ts[j], Null: true, Name: fmt.Sprintf("c%d", j)}
+		col := &Col{ID: ColID(j), Index: j, T: g.ts[j], Null: true, Name: fmt.Sprintf("c%d", j)}
+		if g.ts[j].ID == schema.TypeJSON {
+			return NewAttribute(col, "v")
+		}
+		return col
 	}
 	for tries := 0; tries < 20; tries++ {
 		name := twinHot[g.r.Intn(len(twinHot))]
@@ -335,3 +357,26 @@ func FuzzEvalRow(f *testing.F) {
 }
 
 func collationValid(s string) bool { return strings.ToValidUTF8(s, "") == s }
+
+// TestAttributesAgainstRow holds them together where values have types of their
+// own.
+func TestAttributesAgainstRow(t *testing.T) {
+	ops := []string{"=", "<", "<=", ">", ">=", "<>", "<=>", "+", "in", "coalesce"}
+	for seed := range int64(20) {
+		r := rand.New(rand.NewSource(seed * 7919))
+		g := newTwinGen(r)
+		j := len(g.ts) - 1
+		for range 100 {
+			args := []Expr{NewAttribute(&Col{ID: ColID(j), Index: j, T: g.ts[j], Null: true, Name: "c"}, "v"), g.expr(1)}
+			if k := r.Intn(2 * len(g.ts)); k < len(g.ts) {
+				args[1] = NewConst(g.vals[k][r.Intn(len(g.vals[k]))], g.ts[k])
+			}
+			if r.Intn(4) == 0 {
+				slices.Reverse(args)
+			}
+			if e, err := NewFunc(testEnv, ops[r.Intn(len(ops))], args...); err == nil {
+				twinCheck(t, e, twinBatch(r, 1+r.Intn(60)))
+			}
+		}
+	}
+}

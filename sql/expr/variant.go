@@ -31,11 +31,11 @@ func IsVariant(e Expr) bool { return e.Type().Variant }
 
 func variantDefs() []entry {
 	return []entry{
-		special("attribute", unboundUnit, def{b: Builtin{Row: rowAttribute, impl: impl{strict: true}}}),
+		special("attribute", unboundUnit, def{b: Builtin{Row: rowAttribute, impl: impl{strict: true, vec: vecAttribute}}}),
 		special("attribute_as", unboundUnit, def{b: Builtin{Row: rowAttributeAs, impl: impl{strict: true}}}),
 		special("attribute_document", unboundUnit, def{b: Builtin{Row: rowAttributeDocument, impl: impl{strict: true}}}),
-		special("attribute_number", unboundUnit, def{b: Builtin{Row: rowAttributeNumber, impl: impl{strict: true}}}),
-		special("attribute_order", unboundUnit, def{b: Builtin{Row: rowAttributeOrder}}),
+		special("attribute_number", unboundUnit, def{b: Builtin{Row: rowAttributeNumber, impl: impl{strict: true, vec: vecAttributeNumber}}}),
+		special("attribute_order", unboundUnit, def{b: Builtin{Row: rowAttributeOrder, impl: impl{vec: vecAttributeOrder}}}),
 		special("attribute_arith", unboundUnit, def{b: Builtin{Row: rowAttributeArith, impl: impl{strict: true}}}),
 		special("attributes_with", unboundUnit, def{b: Builtin{Row: rowAttributesWith}}),
 	}
