@@ -12,7 +12,10 @@ import (
 // castArrayDefs is CAST(… AS type ARRAY), which only key parts of multi-valued
 // indexes have. Its value is a JSON array whose elements have the one type.
 func castArrayDefs() []entry {
-	return []entry{special("cast_array", unboundUnit, def{b: Builtin{Row: rowCastArray}})}
+	return []entry{
+		special("cast_array", unboundUnit, def{b: Builtin{Row: rowCastArray}}),
+		special("element_of", unboundUnit, def{b: Builtin{Row: rowElementOf}}),
+	}
 }
 
 // ArrayCast is the Extra of CAST(… AS type ARRAY).
@@ -38,6 +41,40 @@ func AsArrayCast(e Expr) (arg Expr, cast ArrayCast, ok bool) {
 		return nil, cast, false
 	}
 	return f.Args[0], f.Extra.(ArrayCast), true
+}
+
+// NewElementOf is the element, see ArrayCast.Probe, for which a multi-valued
+// index is asked when a JSON document, made of a column, has to be in the array;
+// ok is false when the index cannot tell for all values of the column.
+func NewElementOf(doc Expr, cast ArrayCast) (e Expr, ok bool) {
+	f, isFunc := doc.(*Func)
+	if !isFunc || f.Name != "json_of" || f.Extra != false { // true and false are no numbers
+		return nil, false
+	}
+	c, isCol := f.Args[0].(*Col)
+	if !isCol {
+		return nil, false
+	}
+	numbers := cast.Elem.IsInteger() || cast.Elem.ID == schema.TypeDecimal
+	switch {
+	case c.T.IsCharacter():
+	case numbers && (c.T.IsInteger() || c.T.ID == schema.TypeDecimal):
+	default:
+		return nil, false
+	}
+	return mustLookup("element_of").call("element_of", []Expr{doc}, cast.Elem, true, cast), true
+}
+
+func rowElementOf(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	if a[0].IsNull() || value.JSONType(a[0].Bytes()) == "NULL" { // NULL is in no array
+		return value.Null, nil
+	}
+	cast := f.Extra.(ArrayCast)
+	d, ok := cast.Probe(a[0].Bytes())
+	if !ok {
+		return value.Null, sqlerr.Internal("no element of %s for %s", f.Args[0].Type(), value.JSONType(a[0].Bytes()))
+	}
+	return d, nil
 }
 
 func rowCastArray(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {

@@ -25,8 +25,11 @@ type pair struct {
 	equi        []equiPair
 	// rest are the other conditions, all all of them.
 	rest, all []expr.Expr
-	rows      float64
-	need      map[expr.ColID]bool
+	// elements: a condition of rest asks for an element of an array that the item
+	// has an index of.
+	elements bool
+	rows     float64
+	need     map[expr.ColID]bool
 }
 
 // equiPair is a condition left = right of a join.
@@ -47,7 +50,12 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 		j.all = append(j.all, c.e)
 		if !j.addEqui(p, g, c, have, i) {
 			j.rest = append(j.rest, c.e)
-			j.rows *= 0.4
+			if share := p.elementShare(&j, c.e); share > 0 {
+				j.rows *= share
+				j.elements = true
+			} else {
+				j.rows *= 0.4
+			}
 		}
 	}
 	j.rows = j.kindRows()
@@ -59,10 +67,10 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 		}
 	}
 	looked := false
-	if len(j.equi) > 0 && !p.off("LookupJoin") {
+	if (len(j.equi) > 0 || j.elements) && !p.off("LookupJoin") {
 		for x := range p.innerPaths(j.item, g.need) {
 			l, usable := p.lookup(&j, &j.item.paths[x])
-			looked = looked || usable
+			looked = looked || usable && (len(j.equi) > 0 || forcesIndex(j.item.node))
 			if usable && l.cost < bound {
 				bound, build = l.cost, func() (rel, error) { return p.lookupJoin(&j, l) }
 			}
@@ -299,11 +307,18 @@ func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath
 	add(nil)
 	for i := range s.Table.Indexes {
 		x := &s.Table.Indexes[i]
-		if x.State == schema.IndexPublic && s.Table.HoldsAll(x) && (!x.Invisible || p.opts.Invisible || hintNames(&s.Hint, x)) {
+		if x.State == schema.IndexPublic && (s.Table.HoldsAll(x) || holdsElements(s.Table, x)) && (!x.Invisible || p.opts.Invisible || hintNames(&s.Hint, x)) {
 			add(x)
 		}
 	}
 	return it.paths
+}
+
+// forcesIndex reports a table that is read by the indexes of a hint where that is
+// possible.
+func forcesIndex(n logical.Node) bool {
+	s, _ := baseTable(n)
+	return s != nil && len(s.Hint.Force) > 0
 }
 
 func hintNames(h *logical.IndexHint, x *schema.Index) bool {
@@ -351,7 +366,16 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 		key = key[:len(in.index.Parts)] // the rest adds nothing to a whole unique key
 	}
 	var used uint64
+	array := false
 	for _, kc := range key {
+		if s.Table.Columns[kc.Table].Array != nil {
+			k := j.elementKey(s, kc.Table)
+			if k == nil {
+				break
+			}
+			l.keys, array = append(l.keys, k), true
+			continue
+		}
 		i := -1
 		if kc.Prefix == 0 {
 			i = pairFor(j.equi, s.Cols[kc.Table].ID, kc.Type)
@@ -362,7 +386,7 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 		used |= 1 << i
 		l.keys = append(l.keys, j.equi[i].left)
 	}
-	if len(l.keys) == 0 {
+	if len(l.keys) == 0 || !array && in.index != nil && s.Table.ArrayPart(in.index) >= 0 {
 		return l, false
 	}
 	l.unique = len(l.keys) == len(key) && (in.index == nil || in.index.Unique)

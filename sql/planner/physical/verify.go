@@ -165,7 +165,7 @@ func verifyLookupJoin(j *LookupJoin) error {
 		parts = j.Inner.Table.EntryParts(j.Inner.Index)
 	}
 	for i, k := range j.Keys {
-		if c := j.Inner.Table.Column(parts[i].Column); parts[i].Prefix > 0 || types.KindOf(k.Type()) != types.KindOf(c.Type) {
+		if c := j.Inner.Table.Column(parts[i].Column); parts[i].Prefix > 0 || types.KindOf(k.Type()) != types.KindOf(c.KeyType()) {
 			return fmt.Errorf("key %s for column %s", k, c.Name)
 		}
 	}
