@@ -68,9 +68,10 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 			ar.Needed = append(ar.Needed, i)
 		}
 	}
+	placed := map[*expr.Col]*expr.Col{}
 	for _, c := range conds {
 		for _, one := range expr.SplitAnd(nil, c) {
-			ar.Conds = append(ar.Conds, toTable(one, pos))
+			ar.Conds = append(ar.Conds, toTable(one, pos, placed))
 		}
 	}
 	for _, k := range req.order {
@@ -86,15 +87,22 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 	return ar
 }
 
-// toTable gives columns their position in the table.
-func toTable(e expr.Expr, pos map[expr.ColID]int) expr.Expr {
+// toTable gives columns their position in the table. A long OR shares its
+// columns, as they are in placed then.
+func toTable(e expr.Expr, pos map[expr.ColID]int, placed map[*expr.Col]*expr.Col) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Col); ok {
-			placed := *c
-			placed.Index = pos[c.ID]
-			return &placed
+		c, ok := x.(*expr.Col)
+		if !ok {
+			return x
 		}
-		return x
+		one := placed[c]
+		if one == nil {
+			there := *c
+			there.Index = pos[c.ID]
+			one = &there
+			placed[c] = one
+		}
+		return one
 	})
 }
 
