@@ -181,6 +181,9 @@ func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (ast.StmtNod
 		if strings.Contains(w.Error(), "parsed but ignored") {
 			continue // of TiDB's own storage, not MySQL's
 		}
+		if strings.Contains(w.Error(), "Optimizer hint") {
+			continue // a comment of hints where MySQL has a comment; hintReader warns of others
+		}
 		st.Warnings = append(st.Warnings, sqlerr.Unknown("%s", w.Error()))
 	}
 	if len(nodes) == 0 {
