@@ -52,7 +52,6 @@ type suite struct {
 //	Versioned*, parts of Transaction*                   AS OF and branches are Dolt's
 //	UserPriv*, QuickPriv*, ServerAuth*                  accounts without privileges
 //	Fulltext*, Vector*                                  no such indexes yet
-//	Spatial*, LargeGeometry*                            geometry
 //	*Plans                                              go-mysql-server's plans
 //	Transaction*                                        conflicts at commit instead of row locks
 //	Regex, TimeQueries, OnUpdateExpr                    run under a clock or engine of their own
@@ -100,6 +99,10 @@ func suites() []suite {
 		ofWrites("DeleteJoin", deletes, queries.DeleteJoinTests),
 		ofWrites("OrdinalDDLWrite", setup.OrdinalSetup, queries.OrdinalDDLWriteQueries),
 		ofWrites("BlobWrite", blobs, queries.BlobWriteQueries),
+		ofQueries("Spatial", setup.SpatialSetup, queries.SpatialQueryTests),
+		ofWrites("SpatialInsert", setup.SpatialSetup, queries.SpatialInsertQueries),
+		ofWrites("SpatialUpdate", setup.SpatialSetup, queries.SpatialUpdateTests),
+		ofWrites("SpatialDelete", setup.SpatialSetup, queries.SpatialDeleteTests),
 		ofWrites("CreateTable", all(mydb, mytable, setup.FooData), queries.CreateTableQueries),
 		ofTypeWire(all(mydb)),
 		ofCharsets("CharsetCollation", all(mydb), queries.CharsetCollationWireTests),
@@ -172,6 +175,9 @@ func suites() []suite {
 		{"LogicSubqueries", all(mydb), queries.SQLLogicSubqueryTests},
 		{"QueryPlanScripts", all(mydb), queries.QueryPlanScriptTests},
 		{"MySqlDb", all(mydb), queries.MySqlDbTests},
+		{"SpatialScripts", all(mydb), queries.SpatialScriptTests},
+		{"SpatialIndex", all(mydb), queries.SpatialIndexScriptTests},
+		{"LargeGeometry", all(mydb), queries.LargeGeometryScriptTests},
 	} {
 		scripts := ofScripts(s.name, s.setUp, s.scripts)
 		scripts.shared = slices.Contains([]string{"RenameTable", "RenameColumn", "AddColumn", "ModifyColumn", "DropColumn",
