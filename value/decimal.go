@@ -13,13 +13,18 @@ const (
 	MaxDecimalScale  = 30
 )
 
+// groups is how many groups of nine digits MySQL computes with: numbers that
+// are read keep more digits than DECIMAL has until they are stored or cast.
+const groups = 9
+
 // DivPrecisionIncrement is the default of div_precision_increment.
 const DivPrecisionIncrement = 4
 
-// Decimal is an exact number: coefficient * 10^-scale, up to 65 digits with
-// up to 30 behind the point. The zero Decimal is 0. The coefficient is the
-// 128-bit two's complement number hi:lo unless wide is set. Decimals are
-// immutable; wide is never written to after it is shared.
+// Decimal is an exact number: coefficient * 10^-scale. In columns it has up to
+// 65 digits with up to 30 behind the point, in expressions up to 81. The zero
+// Decimal is 0. The coefficient is the 128-bit two's complement number hi:lo
+// unless wide is set. Decimals are immutable; wide is never written to after
+// it is shared.
 //
 // Results of arithmetic may have more digits than DECIMAL allows: callers ask
 // Fits and clamp with MaxDecimal or report. Wide is set exactly when the
@@ -138,6 +143,9 @@ func MaxDecimal(prec, scale int) Decimal {
 
 // Fits reports that the digits before the point fit DECIMAL(prec, scale).
 func (d Decimal) Fits(prec, scale int) bool { return d.Digits()-int(d.scale) <= prec-scale }
+
+// Overflows reports more digits before the point than MySQL computes with.
+func (d Decimal) Overflows() bool { return d.Digits()-int(d.scale) > 9*groups }
 
 // Scale is the number of digits behind the point.
 func (d Decimal) Scale() int { return int(d.scale) }
@@ -378,8 +386,7 @@ func (d Decimal) Add(o Decimal) Decimal {
 // Sub is d - o; the scale is the larger of the two.
 func (d Decimal) Sub(o Decimal) Decimal { return d.Add(o.Neg()) }
 
-// Mul is d * o; the scale is the sum of the two, but at most 30, to which the
-// product is rounded.
+// Mul is d * o; the scale is the sum of the two as far as MySQL computes it.
 func (d Decimal) Mul(o Decimal) Decimal {
 	scale := int(d.scale) + int(o.scale)
 	var r Decimal
@@ -394,10 +401,18 @@ func (d Decimal) Mul(o Decimal) Decimal {
 	if !done {
 		r = fromBig(new(big.Int).Mul(d.big(), o.big()), scale)
 	}
-	if scale > MaxDecimalScale {
-		return r.cut(scale-MaxDecimalScale, roundHalf)
+	return r.limitGroups()
+}
+
+// limitGroups cuts off the digits behind the point that MySQL has no room for.
+func (d Decimal) limitGroups() Decimal {
+	if d.scale <= MaxDecimalScale {
+		return d
 	}
-	return r
+	if room := max(9*groups-words(max(d.Digits()-int(d.scale), 0)), 0); int(d.scale) > room {
+		return d.cut(int(d.scale)-room, roundDown)
+	}
+	return d
 }
 
 // words is the number of digits in whole groups of nine that hold n digits.
@@ -413,7 +428,7 @@ func DivScale(s1, s2, fracIncr int) int {
 }
 
 // Div is d / o, false when o is 0. The quotient has at least
-// Scale()+fracIncr digits behind the point (up to 30), cut off as MySQL does:
+// Scale()+fracIncr digits behind the point (as far as there is room), cut off as MySQL does:
 // round it to that scale with Rescale where it leaves an expression.
 func (d Decimal) Div(o Decimal, fracIncr int) (Decimal, bool) {
 	if o.IsZero() {
@@ -426,20 +441,13 @@ func (d Decimal) Div(o Decimal, fracIncr int) (Decimal, bool) {
 		n2, m2 := o.parts()
 		if m, ok := m1.mul(pow10[by]); ok {
 			if q, _ := m.divMod(m2); q.fits() {
-				return limitScale(narrow(n1 != n2, q, scale)), true
+				return narrow(n1 != n2, q, scale).limitGroups(), true
 			}
 		}
 	}
 	p := bigPow10(by)
 	p.Mul(p, d.big())
-	return limitScale(fromBig(p.Quo(p, o.big()), scale)), true
-}
-
-func limitScale(d Decimal) Decimal {
-	if d.scale > MaxDecimalScale {
-		return d.cut(int(d.scale)-MaxDecimalScale, roundHalf)
-	}
-	return d
+	return fromBig(p.Quo(p, o.big()), scale).limitGroups(), true
 }
 
 // Mod is the remainder of d / o with the sign of d; false when o is 0.

@@ -19,7 +19,7 @@ func (d Decimal) AppendHash(dst []byte) []byte {
 	if d.wide.Sign() < 0 {
 		sign = 0xC0
 	}
-	dst = append(dst, sign|d.scale, byte(len(b)))
+	dst = append(dst, sign, d.scale, byte(len(b)))
 	return append(dst, b...)
 }
 

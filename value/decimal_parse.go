@@ -3,9 +3,10 @@ package value
 import "math/big"
 
 // ParseDecimal reads a decimal number with optional sign, point and exponent;
-// spaces around it are allowed. Digits behind the 30th after the point are
-// rounded. ErrSyntax when s is something else, ErrRange (with the nearest
-// number of 65 digits) when there are more than 65 digits before the point.
+// spaces around it are allowed. As MySQL does it keeps nine groups of nine
+// digits, which begin at the point, and cuts off what is behind them.
+// ErrSyntax when s is something else, ErrRange (with the nearest number of 65
+// digits) when the digits before the point need more groups.
 func ParseDecimal(s string) (Decimal, error) {
 	d, n, err := parsePrefix(s)
 	if err == ErrSyntax {
@@ -115,53 +116,27 @@ func fromDigitsSlow(neg bool, digits string, scale int) (Decimal, error) {
 	for len(digits) > 0 && digits[0] == '0' {
 		digits = digits[1:]
 	}
-	if len(digits) == 0 {
-		return Decimal{scale: uint8(min(max(scale, 0), MaxDecimalScale))}, nil
-	}
-	if len(digits)-scale > MaxDecimalDigits {
+	intg := len(digits) - scale
+	if len(digits) > 0 && intg > 9*groups {
 		d := MaxDecimal(MaxDecimalDigits, 0)
 		if neg {
 			d = d.Neg()
 		}
 		return d, ErrRange
 	}
-	if len(digits)-scale < -MaxDecimalScale {
-		return Decimal{scale: MaxDecimalScale}, nil
-	}
-	up := false
-	if scale > MaxDecimalScale {
-		keep := len(digits) - (scale - MaxDecimalScale)
-		if keep < 0 {
-			keep, digits = 0, "0"
-		}
-		up = digits[keep] >= '5'
-		digits, scale = digits[:keep], MaxDecimalScale
+	if room := 9*groups - words(max(intg, 0)); scale > room {
+		digits, scale = digits[:max(len(digits)-(scale-room), 0)], room
 	}
 	b := new(big.Int)
 	if digits != "" {
 		b.SetString(digits, 10)
 	}
-	if up {
-		b.Add(b, big.NewInt(1))
-	}
 	if scale < 0 {
-		b.Mul(b, bigPow10(-scale))
+		b.Mul(b, bigPow10(min(-scale, 9*groups)))
 		scale = 0
 	}
 	if neg {
 		b.Neg(b)
 	}
-	d := fromBig(b, scale)
-	// At most 65 digits in all; rounding up may need one more.
-	for over := d.Digits() - MaxDecimalDigits; over > 0; over = d.Digits() - MaxDecimalDigits {
-		if over > d.Scale() {
-			m := MaxDecimal(MaxDecimalDigits, 0)
-			if neg {
-				m = m.Neg()
-			}
-			return m, ErrRange
-		}
-		d = d.cut(over, roundHalf)
-	}
-	return d, nil
+	return fromBig(b, scale), nil
 }

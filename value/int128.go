@@ -124,9 +124,8 @@ func (a u128) appendDigits(dst []byte, width int) []byte {
 		i--
 		buf[i] = byte('0' + x%10)
 	}
-	for len(buf)-i < width {
-		i--
-		buf[i] = '0'
+	for n := len(buf) - i; n < width; n++ {
+		dst = append(dst, '0')
 	}
 	return append(dst, buf[i:]...)
 }

@@ -101,6 +101,7 @@ func JSONTime(d Duration) []byte { return jsonWord(jsonTime, uint64(d)) }
 
 // JSONDecimal is a decimal document.
 func JSONDecimal(d Decimal) []byte {
+	d = d.Round(MaxDecimalScale)
 	b := d.big()
 	sign := byte(0)
 	if b.Sign() < 0 {

@@ -45,13 +45,24 @@ func KeepQuotient(e Expr) Expr {
 		c.Args, c.T = []Expr{arg}, arg.Type()
 		return &c
 	}
-	scale = min(scale, maxScale)
+	scale = min(scale, maxHidden)
 	if scale <= f.T.Scale {
 		return e
 	}
 	c := *f
-	c.T = decimalType(f.T.Len+scale-f.T.Scale, scale)
+	c.T = hiddenType(f.T, scale)
 	return &c
+}
+
+// maxHidden is how many digits behind the point MySQL's arithmetic can have
+// beside one group before it.
+const maxHidden = 72
+
+// hiddenType is t with more digits behind the point, also more than a column
+// can have.
+func hiddenType(t schema.Type, scale int) schema.Type {
+	t.Len, t.Scale = t.Len+scale-t.Scale, scale
+	return t
 }
 
 // asShown names the call that rounds a column or a subquery of more digits to
@@ -108,7 +119,7 @@ func keepBranches(f *Func) Expr {
 		return f
 	}
 	c := *f
-	c.T = decimalType(f.T.Len+scale-f.T.Scale, scale)
+	c.T = hiddenType(f.T, scale)
 	for _, i := range branches {
 		if args[i].Type().Scale == scale {
 			continue

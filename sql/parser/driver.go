@@ -16,6 +16,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -32,18 +33,46 @@ const (
 	LiteralBit
 )
 
-// Literal is a literal in the AST. Numbers that are exact and fit DECIMAL are
-// KindInt, KindUint or KindDecimal, the others KindFloat; strings, hexadecimal
-// and bit literals are KindBytes.
+// Literal is a literal in the AST. Numbers without exponent are KindInt,
+// KindUint or KindDecimal, the others KindFloat; strings, hexadecimal and bit
+// literals are KindBytes.
 type Literal struct {
 	ast.TexprNode
 	Datum value.Datum
 	Kind  LiteralKind
+	// Digits is how many digits a decimal has, with all zeros that were
+	// written before the point.
+	Digits int
+	// TooLong is the text of a decimal of more digits than MySQL reads; the
+	// value is the largest DECIMAL then.
+	TooLong string
 	// raw is what the grammar asks for again: int64, uint64, string.
 	raw        any
 	projection int
 	// JSONTable is set where the literal stands for one, see JSONTableFunc.
 	JSONTable *JSONTable
+}
+
+// DecimalType is the type of a decimal literal, whose value may have more
+// digits.
+func (l *Literal) DecimalType() schema.Type {
+	return literalDecimal(l.Digits, l.Datum.Decimal().Scale())
+}
+
+// writtenDigits is the precision of a decimal literal: MySQL counts the zeros
+// that stand before the point, so that 0.5 is a DECIMAL(2,1) and .5 a
+// DECIMAL(1,1).
+func writtenDigits(s []byte, d value.Decimal) int {
+	n := d.Scale()
+	for _, c := range s {
+		if c == '.' {
+			break
+		}
+		if isDigit(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // Introducer is the character set that stands before a string or
@@ -193,9 +222,12 @@ type (
 	bitBytes []byte
 )
 
-// number is a decimal literal on its way through the lexer: a Decimal, or a
-// float64 when it is beyond DECIMAL.
-type number struct{ d value.Datum }
+// number is a decimal literal on its way through the lexer.
+type number struct {
+	d       value.Decimal
+	digits  int
+	tooLong string
+}
 
 func (l *Literal) set(v any) {
 	l.raw = v
@@ -216,7 +248,7 @@ func (l *Literal) set(v any) {
 	case float64:
 		l.Datum, l.Kind = value.Float(v), LiteralNumber
 	case number:
-		l.Datum, l.Kind = v.d, LiteralNumber
+		l.Datum, l.Kind, l.Digits, l.TooLong = value.Dec(v.d), LiteralNumber, v.digits, v.tooLong
 	case string:
 		l.Datum, l.Kind = value.String(v), LiteralString
 	case []byte:
@@ -251,8 +283,11 @@ func installDriver() {
 			return &Param{Literal: Literal{projection: -1}, Offset: offset}
 		}
 		ast.NewDecimal = func(s string) (any, error) {
-			d, err := decimalLiteral(s)
-			return number{d}, err
+			d, err := value.ParseDecimal(s)
+			if errors.Is(err, value.ErrRange) {
+				return number{d, d.Digits(), s}, nil
+			}
+			return number{d: d, digits: writtenDigits([]byte(s), d)}, err
 		}
 		ast.NewHexLiteral = func(s string) (any, error) { b, err := hexLiteral(s); return hexBytes(b), err }
 		ast.NewBitLiteral = func(s string) (any, error) { b, err := bitLiteral(s); return bitBytes(b), err }
@@ -274,20 +309,6 @@ func addCharsets() {
 			charset.AddCollation(&charset.Collation{ID: int(c.ID), CharsetName: c.Charset, Name: c.Name, IsDefault: c.IsDefault()})
 		}
 	}
-}
-
-// decimalLiteral reads a number without exponent. One that DECIMAL cannot hold
-// is a DOUBLE.
-func decimalLiteral(s string) (value.Datum, error) {
-	d, err := value.ParseDecimal(s)
-	if err == nil {
-		return value.Dec(d), nil
-	}
-	f, ferr := strconv.ParseFloat(s, 64)
-	if ferr != nil {
-		return value.Null, fmt.Errorf("reading number: %w", ferr)
-	}
-	return value.Float(f), nil
 }
 
 var errLiteral = errors.New("malformed literal")

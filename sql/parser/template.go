@@ -432,10 +432,17 @@ func numberDatum(s []byte, integer, float bool) (value.Datum, schema.Type, bool)
 		return value.Float(f), types.Double, true
 	}
 	d, err := value.ParseDecimal(view(s))
-	if err != nil {
+	if err != nil || d.Scale() > value.MaxDecimalScale || d.Digits() > value.MaxDecimalDigits {
 		return value.Null, schema.Type{}, false
 	}
-	return value.Dec(d), types.DecimalOf(d.Digits(), d.Scale()), true
+	return value.Dec(d), literalDecimal(writtenDigits(s, d), d.Scale()), true
+}
+
+// literalDecimal is the type of a decimal literal: the digits before the point
+// count however many stand behind it.
+func literalDecimal(digits, scale int) schema.Type {
+	intg := digits - scale
+	return types.DecimalOf(intg+min(scale, value.MaxDecimalScale), scale)
 }
 
 // view is b as a string without a copy, for callees that keep nothing.

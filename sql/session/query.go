@@ -235,11 +235,13 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(s.bindEnv(t.Types), stmt)
+	env, warned := s.bindEnv(t.Types), false
+	env.Warn = func(sqlerr.Warning) { warned = true }
+	bound, err := bind.Bind(env, stmt)
 	if err != nil {
 		return nil, err
 	}
-	if !cacheable(bound) {
+	if warned || !cacheable(bound) { // a kept plan would not warn again
 		return nil, nil
 	}
 	ptypes := append([]schema.Type(nil), t.Types...)

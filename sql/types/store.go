@@ -301,6 +301,7 @@ func (s *storer) decimal(d value.Datum, from schema.Type) (value.Datum, error) {
 	scale := max(t.Scale, 0)
 	var dec value.Decimal
 	var err error
+	over := false
 	switch d.Kind() {
 	case value.KindDecimal:
 		if dec = d.Decimal(); dec.Scale() == scale && dec.Fits(t.Len, scale) && !(t.Unsigned && dec.Sign() < 0) {
@@ -309,7 +310,7 @@ func (s *storer) decimal(d value.Datum, from schema.Type) (value.Datum, error) {
 	case value.KindBytes:
 		text := numericText(d.Bytes(), from)
 		var n int
-		dec, n, _ = decimalPrefix(text)
+		dec, n, over = decimalPrefix(text)
 		err = s.prefixStatus("decimal", text, n)
 	case value.KindJSON:
 		sc, st, ok := JSONScalar(d.Bytes())
@@ -317,28 +318,28 @@ func (s *storer) decimal(d value.Datum, from schema.Type) (value.Datum, error) {
 			return s.decimal(sc, st)
 		}
 		err = s.badJSON("DECIMAL")
+	case value.KindFloat:
+		dec, err = value.DecimalFromFloat(d.Float())
+		over, err = err != nil, nil
 	default:
-		if dec, err = ToDecimal(s.env, d, from); err == nil && d.Kind() == value.KindFloat && math.Abs(d.Float()) >= 1e65 {
-			err = s.outOfRange()
-		}
+		dec, err = ToDecimal(s.env, d, from)
 	}
 	if err != nil {
 		return value.Null, err
 	}
 	r := dec.Rescale(scale)
-	if dec.Scale() > scale && d.Kind() != value.KindFloat && r.Cmp(dec) != 0 {
-		s.note()
-	}
 	neg := r.Sign() < 0
 	switch {
 	case neg && t.Unsigned:
 		r = value.Decimal{}.Rescale(scale)
 		err = s.outOfRange()
-	case !r.Fits(t.Len, scale):
+	case over || !r.Fits(t.Len, scale):
 		if r = value.MaxDecimal(t.Len, scale); neg {
 			r = r.Neg()
 		}
 		err = s.outOfRange()
+	case dec.Scale() > scale && d.Kind() != value.KindFloat && r.Cmp(dec) != 0:
+		s.note()
 	}
 	return value.Dec(r), err
 }

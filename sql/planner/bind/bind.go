@@ -88,6 +88,7 @@ func (b *binder) queryStmt(n ast.ResultSetNode) (*logical.Query, error) {
 		return nil, err
 	}
 	r = b.shown(r)
+	showLiterals(r)
 	q := &logical.Query{Root: r.node, Subqueries: b.subqueries, Locks: b.locks, LocksForUpdate: b.locksForUpdate}
 	if s := firstSelect(n); s != nil && s.SelectStmtOpts != nil {
 		q.CalcFoundRows = s.SelectStmtOpts.CalcFoundRows

@@ -6,6 +6,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/value"
 )
 
 // Columns of more digits than they show: a quotient keeps those that its
@@ -34,6 +35,24 @@ func (r *result) widen() []schema.Type {
 		p.Exprs[i], p.Cols[i].T, r.cols[i].T = x, x.Type(), x.Type()
 	}
 	return shown
+}
+
+// showLiterals lets a client see all digits of the decimal literals that are
+// columns of r, of which a table would keep 30 behind the point.
+func showLiterals(r *result) {
+	p, ok := r.node.(*logical.Project)
+	if !ok || len(p.Cols) != len(r.cols) {
+		return
+	}
+	for i, e := range p.Exprs {
+		c, ok := e.(*expr.Const)
+		if !ok || c.D.Kind() != value.KindDecimal || c.D.Decimal().Scale() <= value.MaxDecimalScale {
+			continue
+		}
+		wide := *c
+		wide.T.Len, wide.T.Scale = max(c.D.Decimal().Digits(), c.D.Decimal().Scale()), c.D.Decimal().Scale()
+		p.Exprs[i], p.Cols[i].T, r.cols[i].T = &wide, wide.T, wide.T
+	}
 }
 
 // merges reports whether MySQL puts a derived table or a view into the query

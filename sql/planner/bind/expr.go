@@ -215,8 +215,7 @@ func (b *binder) literal(l *parser.Literal) (expr.Expr, error) {
 	case value.KindFloat:
 		c.T = types.Double
 	case value.KindDecimal:
-		d := l.Datum.Decimal()
-		c.T = types.DecimalOf(d.Digits(), d.Scale())
+		c.T = b.decimalLiteral(l)
 	default:
 		return b.textLiteral(l, l.Introducer(), c)
 	}
@@ -393,7 +392,7 @@ func (b *binder) logic(sc *scope, n *ast.BinaryOperationExpr, name string) (expr
 func (b *binder) unary(sc *scope, n *ast.UnaryOperationExpr) (expr.Expr, error) {
 	if n.Op == opcode.Minus {
 		if l, ok := n.V.(*parser.Literal); ok {
-			if c := negative(l); c != nil {
+			if c := b.negative(l); c != nil {
 				return c, nil
 			}
 		}
@@ -417,8 +416,17 @@ func (b *binder) unary(sc *scope, n *ast.UnaryOperationExpr) (expr.Expr, error) 
 	return nil, sqlerr.NotSupported("operator " + n.Op.String())
 }
 
+// decimalLiteral is the type of a decimal literal, whose value may have more
+// digits than a DECIMAL: they count until it is stored or cast.
+func (b *binder) decimalLiteral(l *parser.Literal) schema.Type {
+	if l.TooLong != "" {
+		b.warn(sqlerr.TruncatedWrongValue("DECIMAL", l.TooLong[:min(len(l.TooLong), 128)]))
+	}
+	return l.DecimalType()
+}
+
 // negative is a negative numeric literal; nil if l is no number.
-func negative(l *parser.Literal) expr.Expr {
+func (b *binder) negative(l *parser.Literal) expr.Expr {
 	if l.Kind != parser.LiteralNumber {
 		return nil
 	}
@@ -432,8 +440,7 @@ func negative(l *parser.Literal) expr.Expr {
 			return expr.NewConst(value.Int(-1<<63), types.BigInt)
 		}
 	case value.KindDecimal:
-		d := l.Datum.Decimal().Neg()
-		return expr.NewConst(value.Dec(d), types.DecimalOf(d.Digits(), d.Scale()))
+		return expr.NewConst(value.Dec(l.Datum.Decimal().Neg()), b.decimalLiteral(l))
 	case value.KindFloat:
 		return expr.NewConst(value.Float(-l.Datum.Float()), types.Double)
 	}
