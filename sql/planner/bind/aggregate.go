@@ -28,10 +28,11 @@ func (b *binder) aggregate(sc *scope, n *ast.AggregateFuncExpr) (expr.Expr, erro
 		if err != nil {
 			return nil, err
 		}
+		distinct := n.Distinct && name != "max" && name != "min"
 		if inner.agg != nil && inner.agg.grouped {
-			return expr.NewGroupedAgg(b.be, name, n.Distinct, list...)
+			return expr.NewGroupedAgg(b.be, name, distinct, list...)
 		}
-		return expr.NewAgg(b.be, name, n.Distinct, list...)
+		return expr.NewAgg(b.be, name, distinct, list...)
 	})
 }
 

@@ -541,7 +541,11 @@ func (k *block) build() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.s.Distinct {
+	switch {
+	case !k.s.Distinct || k.isOneRow():
+	case k.isConst():
+		node = &logical.Limit{Input: node, Count: expr.NewConst(value.Int(1), types.BigInt)}
+	default:
 		return k.buildDistinct(node, count, offset)
 	}
 	for _, key := range k.order {
@@ -589,6 +593,25 @@ func (b *binder) outputColumn(f *field) logical.Column {
 		c.Role = f.col.Role
 	}
 	return c
+}
+
+// isOneRow reports a query of at most one row: without FROM, or all rows in one
+// group. As in MySQL, DISTINCT makes no temporary table of it.
+func (k *block) isOneRow() bool {
+	return len(k.order) == 0 && len(k.group) == 0 && (k.s.From == nil || len(k.agg.calls) > 0)
+}
+
+// isConst reports that all rows are alike.
+func (k *block) isConst() bool {
+	if len(k.order) > 0 || k.s.SelectStmtOpts != nil && k.s.SelectStmtOpts.CalcFoundRows {
+		return false
+	}
+	for i := range k.fields {
+		if !expr.IsConst(k.fields[i].expr) || volatile(k.fields[i].expr) {
+			return false
+		}
+	}
+	return true
 }
 
 // buildDistinct: Project, Distinct, Sort over the output, Limit.
