@@ -299,12 +299,28 @@ func (h *history) define(t *model) {
 			t.name = name
 		}
 	case 4, 5, 6:
+		// Other clauses beside the index, whose effect no change depends on.
+		other, cols := "", slices.Clone(t.cols)
+		if h.chance(30) {
+			h.serial++
+			c := column{name: fmt.Sprintf("n%d", h.serial), kind: "BIGINT"}
+			other += "ADD COLUMN " + c.name + " BIGINT DEFAULT 7, "
+			t.cols = slices.Insert(t.cols, len(t.cols)-1, c)
+		}
+		if len(t.indexes) > 0 && h.chance(20) {
+			i := h.r.IntN(len(t.indexes))
+			other += "DROP INDEX " + t.indexes[i] + ", "
+			t.indexes = slices.Delete(t.indexes, i, i+1)
+		}
 		def := h.index(t)
 		if h.chance(50) || strings.HasPrefix(def, "UNIQUE") {
-			alter("ADD %s", def)
+			alter("%sADD %s", other, def)
 			return
 		}
-		s := step{kind: build, text: "ALTER TABLE " + t.name + " ADD " + def}
+		all := t.cols
+		t.cols = cols
+		defer func() { t.cols = all }()
+		s := step{kind: build, text: "ALTER TABLE " + t.name + " " + other + "ADD " + def}
 		for range 1 + h.r.IntN(4) {
 			before := len(h.steps)
 			h.change(t)
