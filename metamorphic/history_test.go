@@ -56,6 +56,7 @@ type model struct {
 	indexes []string
 	dynamic bool
 	ttl     bool
+	stream  bool
 }
 
 // history makes steps.
@@ -222,6 +223,7 @@ func (h *history) attributes(t *model) string {
 	}
 	if h.chance(25) {
 		list = append(list, `"stream": true`)
+		t.stream = true
 	}
 	if h.chance(20) {
 		list = append(list, fmt.Sprintf(`"max_versions": %d`, 2+h.r.IntN(4)))
@@ -299,9 +301,10 @@ func (h *history) define(t *model) {
 			t.name = name
 		}
 	case 4, 5, 6:
-		// Other clauses beside the index, whose effect no change depends on.
+		// Other clauses beside the index, whose effect no change depends on; the
+		// records of a change log have the columns that there are.
 		other, cols := "", slices.Clone(t.cols)
-		if h.chance(30) {
+		if !t.stream && h.chance(30) {
 			h.serial++
 			c := column{name: fmt.Sprintf("n%d", h.serial), kind: "BIGINT"}
 			other += "ADD COLUMN " + c.name + " BIGINT DEFAULT 7, "
