@@ -152,7 +152,7 @@ func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string,
 	}
 	report, err := scrub.Check(ctx, snap, codec)
 	if errors.Is(err, storage.ErrCorruption) {
-		return [][2]string{{"error", translate(err).Error()}, {"status", "Corrupt"}}, nil
+		return [][2]string{{"error", corruptText(err)}, {"status", "Corrupt"}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -168,4 +168,13 @@ func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string,
 		return append(out, [2]string{"status", "Corrupt"}), nil
 	}
 	return append(out, [2]string{"status", "OK"}), nil
+}
+
+// corruptText is what CHECK TABLE says of damage: the message without its number.
+func corruptText(err error) string {
+	var e *sqlerr.Error
+	if errors.As(translate(err), &e) {
+		return e.Message
+	}
+	return err.Error()
 }

@@ -25,6 +25,7 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 		return 0, err
 	}
 	defer s.exit()
+	ctx = s.freeing(ctx, b)
 	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
@@ -45,6 +46,24 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 	holes := stamp(batch, b)
 	b.Drop() // before the log and the write buffer take their copies
 	return s.commit(ctx, batch, holes, d, visible)
+}
+
+// freeing makes a commit of nothing but deletions one that frees space, where
+// that is asked.
+func (s *Store) freeing(ctx context.Context, b *txn.Buffer) context.Context {
+	if !s.disk.full.Load() || b.Stamped() > 0 {
+		return ctx
+	}
+	all := true
+	b.Each(func(_, value []byte) bool {
+		all = value == nil
+		return all
+	})
+	if !all {
+		return ctx
+	}
+	s.deleted.Add(b.Size())
+	return storage.FreeingSpace(ctx)
 }
 
 // hole is a stamped pair in the memory of a batch.

@@ -39,16 +39,19 @@ type disk struct {
 	zeroed sync.Map      // string to int64
 	logs   sync.Map      // string to *file: the logs that are being written
 	stop   chan struct{} // closed when the store closes: nobody waits for space
+	grown  chan struct{} // of length 1: there may be less space by spaceStep
 }
 
 const (
+	// spaceStep is how much a file grows until somebody looks for free space.
+	spaceStep     = 1 << 20
 	spaceRetry    = 50 * time.Millisecond
 	frozenBackoff = time.Second
 )
 
 // newDisk is the disk of the database in dir.
 func newDisk(fs vfs.FS, dir string, log *slog.Logger) *disk {
-	return &disk{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), log: log, stop: make(chan struct{})}
+	return &disk{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), log: log, stop: make(chan struct{}), grown: make(chan struct{}, 1)}
 }
 
 // frozen is the error that froze the files, or nil.
@@ -149,7 +152,7 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 		if err != nil {
 			return nil, err
 		}
-		return &file{File: f, d: d, name: name}, nil
+		return &file{File: f, d: d, name: name, blob: strings.HasSuffix(name, ".blob")}, nil
 	}
 	var f vfs.File
 	err := d.must("creating "+name, func() (err error) {
@@ -279,6 +282,11 @@ type file struct {
 	name     string
 	critical bool
 	wal      bool
+	// blob: Pebble ends the process when a file of large values cannot be
+	// finished (it aborts what is closed already). So its writes are taken like
+	// critical ones; the table that refers to it is then not synced, and the
+	// file never used.
+	blob     bool
 	unsynced atomic.Bool // a sync was left out
 
 	// Of a log; for the one goroutine that writes and syncs it.
@@ -286,12 +294,25 @@ type file struct {
 	direct          *directLog // nil when it is written through the page cache
 	zeroed          int64      // bytes that have been in use
 
-	end atomic.Int64 // written, for readers
+	end   atomic.Int64 // written, for readers
+	grown int          // bytes since the last look for free space
+}
+
+// grow counts what was written.
+func (f *file) grow(n int) {
+	if f.grown += n; f.grown >= spaceStep {
+		f.grown = 0
+		select {
+		case f.d.grown <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // Write implements vfs.File.
 func (f *file) Write(p []byte) (int, error) {
-	if !f.critical {
+	f.grow(len(p))
+	if !f.critical && !f.blob {
 		n, err := f.File.Write(p)
 		f.d.noteError(err)
 		return n, err
@@ -300,7 +321,7 @@ func (f *file) Write(p []byte) (int, error) {
 	if f.wal {
 		p = honestOffsets(p, f.written, f.synced)
 	}
-	err := f.d.must("writing "+f.name, func() error {
+	err := f.must("writing", func() error {
 		n, err := f.append(p)
 		p = p[n:]
 		f.written += int64(n)
@@ -311,6 +332,16 @@ func (f *file) Write(p []byte) (int, error) {
 		return total - len(p), err
 	}
 	return total, nil
+}
+
+// must is disk.must for a file.
+func (f *file) must(what string, op func() error) error {
+	err := f.d.must(what+" "+f.name, op)
+	if err != nil && f.blob {
+		f.d.freeze(what+" "+f.name, err)
+		return nil
+	}
+	return err
 }
 
 // append writes p behind what has been written. A log goes through the page
@@ -349,6 +380,9 @@ func (f *file) Sync() error { return f.sync(f.File.Sync) }
 func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
 
 func (f *file) sync(op func() error) error {
+	if f.blob {
+		return f.must("syncing", op)
+	}
 	if !f.critical {
 		if err := f.d.frozen(); err != nil {
 			return err
@@ -373,10 +407,10 @@ func (f *file) sync(op func() error) error {
 
 // SyncTo implements vfs.File.
 func (f *file) SyncTo(length int64) (fullSync bool, err error) {
-	if !f.critical {
+	if !f.critical && !f.blob {
 		return f.File.SyncTo(length)
 	}
-	err = f.d.must("syncing "+f.name, func() (err error) {
+	err = f.must("syncing", func() (err error) {
 		fullSync, err = f.File.SyncTo(length)
 		return err
 	})
@@ -398,6 +432,10 @@ func (f *file) Close() error {
 		f.d.zeroed.Store(f.name, f.zeroed)
 	}
 	err := f.File.Close()
+	if err != nil && f.blob {
+		f.d.freeze("closing "+f.name, err)
+		return nil
+	}
 	if f.critical && f.d.frozen() != nil {
 		return nil
 	}

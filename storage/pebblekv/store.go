@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -59,6 +61,7 @@ type Store struct {
 	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
+	deleted   atomic.Int64  // bytes of deletions on a full disk that are not flushed
 	snapshots snapshotCache
 	images    images
 	filters   filters
@@ -88,7 +91,7 @@ func Open(opts Options) (_ *Store, err error) {
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("opening %s: %w: %v", opts.Dir, storage.ErrCorruption, r)
+			err = fmt.Errorf("opening %s: %w", opts.Dir, panicError(r))
 		}
 		if err != nil && s.lock != nil {
 			_ = s.lock.Close() // the first error counts
@@ -107,6 +110,18 @@ func Open(opts Options) (_ *Store, err error) {
 	return s, nil
 }
 
+// panicError is the error of a panic of Pebble's: of the file system, which may
+// go on to work, or of damaged files.
+func panicError(r any) error {
+	if err, ok := r.(error); ok {
+		var bug runtime.Error
+		if !errors.As(err, &bug) {
+			return mapError(err)
+		}
+	}
+	return fmt.Errorf("%w: %v", storage.ErrCorruption, r)
+}
+
 // prepareDir creates, locks and checks the directory.
 func (s *Store) prepareDir() error {
 	dfs, dir := s.opts.FS, s.opts.Dir
@@ -117,7 +132,7 @@ func (s *Store) prepareDir() error {
 	}
 	lock, err := pebble.LockDirectory(dfs.PathJoin(dir, kvDir), dfs)
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) || vfs.IsNoSpaceError(err) {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EIO) || vfs.IsNoSpaceError(err) {
 			return fmt.Errorf("locking %s: %w", dir, mapError(err))
 		}
 		return fmt.Errorf("%s: %w (%v)", dir, storage.ErrLocked, err)
@@ -389,8 +404,11 @@ func (s *Store) watch() {
 		select {
 		case <-s.closed:
 			return
+		case <-s.disk.grown:
+			s.checkSpace()
 		case <-tick.C:
 			s.checkSpace()
+			s.flushDeletions()
 			s.syncLog()
 			if ticks++; ticks%ageEvery == 0 {
 				s.images.age()
@@ -423,6 +441,21 @@ func (s *Store) checkSpace() {
 	case s.disk.full.Load() && usage.AvailBytes >= reserve+reserve/4 && s.probeSpace():
 		s.disk.full.Store(false)
 		s.opts.Logger.Info("storage accepts writes again", "free_bytes", usage.AvailBytes)
+	}
+}
+
+// flushDeletions makes room of what was deleted on a full disk: as long as the
+// deletions are in memory no compaction sees them.
+func (s *Store) flushDeletions() {
+	if s.deleted.Load() == 0 || s.disk.frozen() != nil || s.enter() != nil {
+		return
+	}
+	defer s.exit()
+	s.deleted.Store(0)
+	s.sequencer.Lock()
+	defer s.sequencer.Unlock()
+	if _, err := s.db.AsyncFlush(); err != nil {
+		s.opts.Logger.Error("flush after deletions", "err", err)
 	}
 }
 
@@ -482,7 +515,7 @@ func (s *Store) Close() error {
 
 // Checkpoint implements storage.Store. The directory must not exist; the copy
 // can be opened as a store.
-func (s *Store) Checkpoint(dir string) error {
+func (s *Store) Checkpoint(dir string) (err error) {
 	if err := s.enter(); err != nil {
 		return err
 	}
@@ -496,6 +529,11 @@ func (s *Store) Checkpoint(dir string) error {
 	}
 	s.disk.syncWanted.Add(1)
 	defer s.disk.syncWanted.Add(-1)
+	defer func() {
+		if r := recover(); r != nil { // it cannot sync the copy's directory
+			err = fmt.Errorf("checkpoint: %w", panicError(r))
+		}
+	}()
 	if err := s.db.Checkpoint(dfs.PathJoin(dir, kvDir), pebble.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("checkpoint: %w", mapError(err))
 	}
