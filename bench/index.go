@@ -27,7 +27,12 @@ type indexBuild struct {
 	target *target
 	data   *dataset
 	sent   atomic.Int64
+	// pausing: what is written now does not count.
+	pausing atomic.Bool
 }
+
+// settle is how long the removal of an index may busy the store.
+const settle = 2 * time.Second
 
 const indexUsage = `usage: sqlots bench index [flags]
 
@@ -48,7 +53,7 @@ func indexMain(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	f.StringVar(&b.dsn, "dsn", "root@tcp(127.0.0.1:4000)/", "`address` as user:password@tcp(host:port)/database")
 	f.IntVar(&b.rate, "rate", 1000, "writes in a second: half of them updates of the indexed column, half insertions")
 	f.IntVar(&b.conns, "conns", 16, "connections that write")
-	f.DurationVar(&b.duration, "duration", 20*time.Second, "least `time` of each part; the index is built again until it is over")
+	f.DurationVar(&b.duration, "duration", 20*time.Second, "least `time` of each part; the index is built again until all builds took it")
 	f.StringVar(&b.statement, "statement", "CREATE INDEX bench_build ON calls (duration, called)", "what builds the index")
 	f.StringVar(&b.drop, "drop", "DROP INDEX bench_build ON calls", "what drops it")
 	if err := f.Parse(args); err != nil {
@@ -81,16 +86,22 @@ func (b *indexBuild) run(ctx context.Context) (err error) {
 	}
 	builds, longest := 0, time.Duration(0)
 	beside, err := b.write(ctx, func(ctx context.Context) error {
-		for end := time.Now().Add(b.duration); builds == 0 || time.Now().Before(end); builds++ {
+		for took := time.Duration(0); took < b.duration; builds++ {
 			if builds > 0 {
+				b.pausing.Store(true)
 				if _, err := b.target.db.ExecContext(ctx, b.drop); err != nil {
 					return err
 				}
+				if err := sleep(ctx, settle); err != nil {
+					return err
+				}
+				b.pausing.Store(false)
 			}
 			start := time.Now()
 			if _, err := b.target.db.ExecContext(ctx, b.statement); err != nil {
 				return fmt.Errorf("%s: %w", b.statement, err)
 			}
+			took += time.Since(start)
 			longest = max(longest, time.Since(start))
 		}
 		return nil
@@ -151,11 +162,14 @@ func (b *indexBuild) write(ctx context.Context, other func(ctx context.Context) 
 				if sleep(ctx, time.Until(due)) != nil {
 					return
 				}
+				counts := !b.pausing.Load()
 				if err := b.one(ctx, conn); err != nil {
 					cancel(err)
 					return
 				}
-				took[i] = append(took[i], time.Since(due))
+				if counts || !b.pausing.Load() {
+					took[i] = append(took[i], time.Since(due))
+				}
 			}
 		})
 	}

@@ -255,6 +255,10 @@ type BulkLoader interface {
 	// transaction writes: the caller excludes writers. Further runs have been
 	// closed.
 	Finish(ctx context.Context) (seq uint64, err error)
+	// FinishUnordered is Finish outside of the order of commits: no sequence
+	// tells the pairs, snapshots may have them or not, and commits hardly wait.
+	// It is for keys that nobody reads until a later commit says so.
+	FinishUnordered(ctx context.Context) error
 	// Abort removes what was built. It is idempotent and a no-op after Finish.
 	// No run is being filled.
 	Abort() error

@@ -24,7 +24,7 @@ type Options struct {
 	TempDir string
 	// Budget makes that of a sorter; nil for none.
 	Budget func() sorter.Budget
-	// Checkpoint gives a pair that is written together with a run: the position
+	// Checkpoint gives a pair that is written after a run: the position
 	// at which to go on, nil at the end, and how many rows are done. nil for none.
 	Checkpoint func(position []byte, rows int64) (key, val []byte)
 	// Progress is told how many rows are done; an error ends Fill. nil for none.
@@ -36,8 +36,11 @@ type Options struct {
 const (
 	defaultMemory = 64 << 20
 	mergeRetries  = 20
-	// sliceRows is how many rows are read, or entries written, at a time.
-	sliceRows = 512
+	// sliceRows is how many rows are read, or entries written, before the clock is
+	// looked at.
+	sliceRows = 64
+	// compareBatch is how many entries are looked for at a time.
+	compareBatch = 512
 	// mergeBatch is the number of changes in a transaction.
 	mergeBatch = 256
 )
@@ -106,6 +109,7 @@ func (b *Build) MergeAll(ctx context.Context) error {
 // Merge goes once through the changes that writers have noted. left are those
 // whose rows were in use.
 func (b *Build) Merge(ctx context.Context) (merged, left int, err error) {
+	b.opts.Pace.start()
 	for _, x := range b.xs {
 		span := table.ChangesSpan(b.codec.Table.ID, x.Desc.ID)
 		for {
@@ -122,6 +126,9 @@ func (b *Build) Merge(ctx context.Context) (merged, left int, err error) {
 				return merged, left, b.named(x, err)
 			}
 			merged, left = merged+n, left+len(list)-n
+			if err := b.opts.Pace.breathe(ctx); err != nil {
+				return merged, left, err
+			}
 		}
 	}
 	return merged, left, nil
@@ -177,6 +184,7 @@ func (b *Build) tryMerge(ctx context.Context, x *table.Index, list []change) (do
 		}
 	}
 	_, err = txn.Commit(ctx)
+	b.opts.Pace.committed()
 	return done, err
 }
 

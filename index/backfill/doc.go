@@ -6,9 +6,9 @@
 // and note what they change (table.AppendChange).
 //
 // Fill reads the rows once, in runs of some hundred thousand, each from a
-// snapshot of its own, sorts their entries and hands them to the store as sorted
-// tables, together with a checkpoint, in one atomic step. What writers change
-// meanwhile may be in it or not.
+// snapshot of its own, sorts their entries, hands them to the store as sorted
+// tables and commits a checkpoint. What writers change meanwhile may be in it or
+// not.
 //
 // Merge goes through the noted changes. It locks the row that one names, skips
 // it if somebody else has it, computes the entries that the row has now, and

@@ -43,7 +43,8 @@ func (r *run) do(ctx context.Context, from []byte) (done bool, err error) {
 		return false, err
 	}
 	defer r.snap.Close()
-	opts := sorter.Options{Groups: len(b.xs), Memory: b.opts.Memory, TempDir: b.opts.TempDir}
+	opts := sorter.Options{Groups: len(b.xs), Memory: b.opts.Memory, TempDir: b.opts.TempDir,
+		Pause: func() error { return b.opts.Pace.pause(ctx, 0) }}
 	if b.opts.Budget != nil {
 		opts.Budget = b.opts.Budget()
 	}
@@ -117,7 +118,7 @@ func (r *run) add(ctx context.Context, key, val []byte) error {
 	return nil
 }
 
-// load hands the sorted entries to the store, with the checkpoint.
+// load hands the sorted entries to the store, and writes the checkpoint.
 func (r *run) load(ctx context.Context, done bool) error {
 	b := r.b
 	load, err := b.store.BulkLoad(ctx)
@@ -136,17 +137,27 @@ func (r *run) load(ctx context.Context, done bool) error {
 	if err := r.noteContested(ctx); err != nil {
 		return err
 	}
-	if b.opts.Checkpoint != nil {
-		var at []byte
-		if !done {
-			at = r.next
-		}
-		key, val := b.opts.Checkpoint(at, r.rows)
-		if err := load.Add(key, val); err != nil {
-			return err
-		}
+	// Nobody reads the index. What a run that has no checkpoint left behind is
+	// written again by the next, or was noted by who changed it.
+	if err := load.FinishUnordered(ctx); err != nil || b.opts.Checkpoint == nil {
+		return err
 	}
-	_, err = load.Finish(ctx)
+	b.opts.Pace.committed()
+	var at []byte
+	if !done {
+		at = r.next
+	}
+	txn, err := b.store.Begin(storage.TxnOptions{Label: "index build"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	key, val := b.opts.Checkpoint(at, r.rows)
+	if err := txn.Put(key, val); err != nil {
+		return err
+	}
+	_, err = txn.Commit(ctx)
+	b.opts.Pace.committed()
 	return err
 }
 
@@ -210,7 +221,7 @@ func (w *entryWriter) add(ctx context.Context, key, val []byte) error {
 	p := pair{at: len(w.arena), val: len(w.arena) + len(key), end: len(w.arena) + len(key) + len(val)}
 	w.arena = append(append(w.arena, key...), val...)
 	w.pairs = append(w.pairs, p)
-	if len(w.pairs) < sliceRows {
+	if len(w.pairs) < compareBatch {
 		return nil
 	}
 	return w.flush(ctx)

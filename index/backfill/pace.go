@@ -17,25 +17,62 @@ type Pacer struct {
 	Seq func() uint64
 
 	from   time.Time // start of the slice
-	seq    uint64
+	rows   int       // in it
+	wrote  time.Time // when others were last seen to have written
+	own    uint64
+	seen   uint64  // others
 	factor float64 // of the pause to the slice
 }
 
 const (
+	// slice is for how long the work goes on without a pause. An operating system
+	// lets a thread that has become ready wait behind one that works, although
+	// another processor is idle: longer slices would show in the latency of others.
+	slice = 300 * time.Microsecond
+	// idle is for how long nobody has written when the machine is free.
+	idle = 50 * time.Millisecond
 	// maxPause bounds a pause that the rate does not ask for.
 	maxPause  = time.Second
+	breath    = time.Millisecond
 	minFactor = 2
 	maxFactor = 8
 	// late is by how much a pause may be longer than asked for before the
 	// machine counts as busy.
-	late = time.Millisecond
+	late = 2 * time.Millisecond
 )
 
 // start begins the first slice.
 func (p *Pacer) start() {
 	if p != nil {
-		p.from, p.seq, p.factor = time.Now(), p.Seq(), max(p.factor, minFactor)
+		if p.factor == 0 {
+			p.seen = p.others()
+		}
+		p.from, p.factor = time.Now(), max(p.factor, minFactor)
 	}
+}
+
+// committed tells of a commit of the build itself.
+func (p *Pacer) committed() {
+	if p != nil {
+		p.own++
+	}
+}
+
+// others is the number of commits of others.
+func (p *Pacer) others() uint64 {
+	if p == nil {
+		return 0
+	}
+	return p.Seq() - p.own
+}
+
+// busy reports whether others write.
+func (p *Pacer) busy() bool {
+	now := time.Now()
+	if n := p.others(); n != p.seen {
+		p.seen, p.wrote = n, now
+	}
+	return now.Sub(p.wrote) < idle
 }
 
 // pause ends a slice in which so many rows were read.
@@ -47,10 +84,15 @@ func (p *Pacer) pause(ctx context.Context, rows int) error {
 		return nil
 	}
 	took := time.Since(p.from)
+	p.rows += rows
+	if took < slice {
+		return nil
+	}
+	rows, p.rows = p.rows, 0
 	var wait time.Duration
 	if rate := p.Rate(); rate > 0 {
 		wait = time.Duration(float64(rows)/float64(rate)*float64(time.Second)) - took
-	} else if p.Seq() != p.seq {
+	} else if p.busy() {
 		wait = min(time.Duration(float64(took)*p.factor), maxPause)
 	}
 	if wait > 0 {
@@ -67,5 +109,17 @@ func (p *Pacer) pause(ctx context.Context, rows int) error {
 		}
 	}
 	p.start()
+	return nil
+}
+
+// breathe is a pause so short that who follows writers does not fall behind.
+func (p *Pacer) breathe(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if p != nil && p.busy() {
+		time.Sleep(min(time.Since(p.from), breath))
+		p.start()
+	}
 	return nil
 }

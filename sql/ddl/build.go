@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -69,13 +70,13 @@ const (
 // Rows of a run: a sixth of the table, so that the runs need no compaction, in
 // these bounds.
 const (
-	minRunRows = 50_000
+	minRunRows = 3_000_000
 	maxRunRows = 16_000_000
 	runShare   = 6
 )
 
 // A build asks for the table when a merge found fewer changes than mergeEnough,
-// or after mergePasses.
+// or hardly fewer than the one before, or after mergePasses.
 const (
 	mergeEnough = 1000
 	mergePasses = 30
@@ -224,15 +225,19 @@ func (b *Build) fill(ctx context.Context, c *change) error {
 	b.status.set(buildMerging)
 	c.state("creating index: merging changes")
 	b.r.step("filled")
+	before := math.MaxInt
 	for range mergePasses {
 		merged, left, err := build.Merge(ctx)
 		if err != nil {
 			return err
 		}
 		b.r.step("merged")
-		if merged+left < mergeEnough {
+		// Each pass has what was written during the one before.
+		n := merged + left
+		if n < mergeEnough || n > before/10*9 {
 			break
 		}
+		before = n
 	}
 	return nil
 }

@@ -403,3 +403,13 @@ func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
 	seq, err := b.BulkLoader.Finish(ctx)
 	return answer(seq, err, after)
 }
+
+// FinishUnordered implements storage.BulkLoader.
+func (b *bulkLoader) FinishUnordered(ctx context.Context) error {
+	before, after := b.s.hit(OpBulkFinish)
+	if before != nil {
+		return before
+	}
+	_, err := answer(0, b.BulkLoader.FinishUnordered(ctx), after)
+	return err
+}

@@ -324,6 +324,12 @@ func (b *bulkLoader) Finish(ctx context.Context) (uint64, error) {
 	})
 }
 
+// FinishUnordered implements storage.BulkLoader.
+func (b *bulkLoader) FinishUnordered(ctx context.Context) error {
+	_, err := b.Finish(ctx)
+	return err
+}
+
 // Abort implements storage.BulkLoader.
 func (b *bulkLoader) Abort() error {
 	b.done.Store(true)

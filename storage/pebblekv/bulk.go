@@ -138,30 +138,70 @@ func (r *bulkRun) Close() error {
 
 // Finish implements storage.BulkLoader. After an error nothing is visible,
 // unless it is storage.ErrUndetermined.
-func (b *bulkLoader) Finish(ctx context.Context) (_ uint64, err error) {
-	if b.done.Load() {
-		return 0, storage.ErrClosed
-	}
-	s := b.s
-	if err := s.enter(); err != nil {
-		return 0, err
-	}
-	defer s.exit()
-	defer func() { err = errors.Join(err, b.discard()) }()
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	if err := b.own.Close(); err != nil {
-		return 0, err
-	}
-	paths, err := b.tables()
+func (b *bulkLoader) Finish(ctx context.Context) (seq uint64, err error) {
+	seq = b.s.Seq()
+	err = b.finish(ctx, func(paths []string) error {
+		seq, err = b.ingest(ctx, paths)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
-	if len(paths) == 0 {
-		return s.Seq(), nil
+	return seq, nil
+}
+
+// FinishUnordered implements storage.BulkLoader. A table with the sequence, a
+// key that is in memory, would have Pebble write the memory out.
+func (b *bulkLoader) FinishUnordered(ctx context.Context) error {
+	return b.finish(ctx, func(paths []string) error {
+		s := b.s
+		if err := s.writable(); err != nil {
+			return err
+		}
+		if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
+			return fmt.Errorf("bulk load: %w", mapError(err))
+		}
+		b.touch()
+		if err := s.disk.frozen(); err != nil {
+			return fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
+		}
+		// An empty commit ends what is shared by those who read this state.
+		_, err := s.commit(ctx, s.db.NewBatch(), nil, storage.DurabilityNone, nil)
+		return err
+	})
+}
+
+// finish completes the tables, has them taken over and ends the load.
+func (b *bulkLoader) finish(ctx context.Context, ingest func(paths []string) error) (err error) {
+	if b.done.Load() {
+		return storage.ErrClosed
 	}
-	return b.ingest(ctx, paths)
+	if err := b.s.enter(); err != nil {
+		return err
+	}
+	defer b.s.exit()
+	defer func() { err = errors.Join(err, b.discard()) }()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := b.own.Close(); err != nil {
+		return err
+	}
+	paths, err := b.tables()
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	return ingest(paths)
+}
+
+// touch drops what the memory holds of the spans.
+func (b *bulkLoader) touch() {
+	for _, r := range b.all() {
+		if r.last != nil {
+			b.s.images.touchSpan(r.first, r.last)
+			b.s.filters.touchSpan(r.first, r.last)
+		}
+	}
 }
 
 // tables are the files of all runs, which must not overlap.
@@ -213,12 +253,7 @@ func (b *bulkLoader) ingest(ctx context.Context, paths []string) (uint64, error)
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
 	s.started.Store(seq)
-	for _, r := range b.all() {
-		if r.last != nil {
-			s.images.touchSpan(r.first, r.last)
-			s.filters.touchSpan(r.first, r.last)
-		}
-	}
+	b.touch()
 	// A cancelled ingestion could stop half-way through Pebble's steps.
 	if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))

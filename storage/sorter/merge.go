@@ -27,6 +27,7 @@ func (r *run) write(s *Sorter) error {
 	w := bufio.NewWriterSize(r.file, 1<<20)
 	var head [2 * binary.MaxVarintLen32]byte
 	off := int64(0)
+	pairs := 0
 	for gi := range r.parts {
 		p := &r.parts[gi]
 		p.off = off
@@ -45,6 +46,9 @@ func (r *run) write(s *Sorter) error {
 				p.first = bytes.Clone(key)
 			}
 			p.last = append(p.last[:0], key...)
+			if pairs++; s.opts.Pause != nil && pairs%pausedPairs == 0 {
+				return s.opts.Pause()
+			}
 			return nil
 		})
 		if err != nil {

@@ -35,6 +35,9 @@ type Options struct {
 	Memory int64
 	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
+	// Pause makes a Sorter that leaves the processors to others: it sorts on its
+	// caller's goroutine, and calls Pause after every bit of work.
+	Pause func() error
 	// Budget, when set, is asked for memory below Memory, and makes the files.
 	Budget Budget
 }
@@ -81,6 +84,9 @@ const (
 	// run.
 	step   = 1 << 20
 	minRun = 4 << 20
+	// A chunk that is sorted between pauses takes a few milliseconds.
+	pausedChunk = 128 << 10
+	pausedPairs = 64
 )
 
 // New makes a Sorter. Close frees it.
@@ -88,7 +94,11 @@ func New(opts Options) *Sorter {
 	if opts.Memory <= 0 {
 		opts.Memory = 256 << 20
 	}
-	s := &Sorter{opts: opts, chunk: min(maxChunk, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+	most := int64(maxChunk)
+	if opts.Pause != nil {
+		most = pausedChunk
+	}
+	s := &Sorter{opts: opts, chunk: min(most, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
 	s.start()
 	return s
 }
@@ -138,12 +148,19 @@ func (s *Sorter) grown() error {
 	return nil
 }
 
-// seal sorts the current chunk in the background and starts another.
+// seal sorts the current chunk, in the background unless there are pauses, and
+// starts another.
 func (s *Sorter) seal() error {
 	c := s.cur
 	s.start()
 	s.sealed = append(s.sealed, c)
 	s.held += c.size
+	if s.opts.Pause != nil {
+		if err := c.sort(); err != nil {
+			return err
+		}
+		return s.opts.Pause()
+	}
 	s.slots <- struct{}{}
 	s.copies.Add(c.size)
 	s.sorting.Go(func() {

@@ -282,3 +282,43 @@ func testMetrics(t *testing.T, s storage.Store) {
 		t.Fatalf("%+v", c)
 	}
 }
+
+// testBulkLoadUnordered loads beside commits.
+func testBulkLoadUnordered(t *testing.T, s storage.Store) {
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				write(t, s, kv{fmt.Sprintf("a-%d", i%10), "v"})
+			}
+		}
+	})
+	const runs, n = 5, 300
+	for i := range runs {
+		bl, err := s.BulkLoad(bg)
+		must(t, err)
+		r, err := bl.Run()
+		must(t, err)
+		for j := range n {
+			must(t, r.Add(fmt.Appendf(nil, "b-%06d", j*(i+1)), fmt.Append(nil, i)))
+		}
+		must(t, r.Close())
+		must(t, bl.FinishUnordered(bg))
+		must(t, bl.Abort())
+		wantErr(t, bl.FinishUnordered(bg), storage.ErrClosed)
+		wantValue(t, s.Latest(), fmt.Sprintf("b-%06d", (n-1)*(i+1)), fmt.Sprint(i))
+	}
+	close(stop)
+	wg.Wait()
+	write(t, s, kv{"b-000000", "later"})
+	wantValue(t, s.Latest(), "b-000000", "later")
+	wantValue(t, s.Latest(), "b-000001", "0")
+	wantValue(t, s.Latest(), "b-000002", "1")
+	empty, err := s.BulkLoad(bg)
+	must(t, err)
+	must(t, empty.FinishUnordered(bg))
+}

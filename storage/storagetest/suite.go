@@ -70,6 +70,7 @@ func Run(t *testing.T, open Open) {
 		{"BulkLoadAbort", testBulkLoadAbort},
 		{"BulkLoadOverwrites", testBulkLoadOverwrites},
 		{"BulkLoadRuns", testBulkLoadRuns},
+		{"BulkLoadUnordered", testBulkLoadUnordered},
 		{"DeleteRange", testDeleteRange},
 		{"Partitions", testPartitions},
 		{"EstimateSize", testEstimateSize},
