@@ -121,7 +121,7 @@ func (g *gen) anyChange(t *table) string {
 		func() string { return "REPLACE " + values },
 		func() string { return "INSERT " + values + " ON DUPLICATE KEY UPDATE " + g.assignments(t, true) },
 		func() string {
-			return "INSERT IGNORE " + into + "SELECT " + strings.Replace(names(cols), "id", "id + "+strconv.Itoa(g.l.IntN(20)), 1) + " FROM " + t.name + " WHERE " + g.cond(1) + " ORDER BY " + strings.Join(t.pk, ", ")
+			return "INSERT IGNORE " + into + "SELECT " + strings.Replace(names(cols), "id", "id + "+strconv.Itoa(1+g.l.IntN(19)), 1) + " FROM " + t.name + " WHERE " + g.cond(1) + " ORDER BY " + strings.Join(t.pk, ", ")
 		},
 		func() string { return g.update(t) },
 		func() string { return g.update(t) },

@@ -80,7 +80,7 @@ const (
 	devTimeMax = "TIMEDIFF with a fraction"
 	// It takes ASCII(x) for a number of two digits: the average is at most
 	// 99.9999.
-	devDigits = "AVG of ASCII, BIT_COUNT, HOUR, DIV and ROUND(n, -1)"
+	devDigits = "AVG of ASCII, BIT_COUNT, HOUR, DIV, ROUND and NULLIF"
 	// A date of the year 0 with a time added is 0000-00-00 in MySQL, NULL there.
 	devYearZero = "TIMESTAMP of a date minus a column of years"
 	// It takes a NULL among the texts for its neighbour.
@@ -127,6 +127,8 @@ func deviation(q *query) string {
 		return devBits
 	case yearBound.MatchString(text):
 		return devYearBound
+	case quotient.MatchString(text):
+		return devQuotient
 	case scalarAny.MatchString(text):
 		return devScalarAny
 	}
@@ -144,9 +146,10 @@ func deviation(q *query) string {
 
 var (
 	yearZero       = regexp.MustCompile(`TIMESTAMP\(\(?DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.[a-z0-9]+ YEAR`)
-	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|\([^()]* DIV )`)
+	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|NULLIF\([0-9]+, |\([^()]* DIV )`)
 	notNull        = regexp.MustCompile(`HAVING (MIN|MAX|SUM|AVG)\((DISTINCT )?[a-z0-9]+\.[a-z0-9]+\) IS NOT NULL`)
 	bitsOfConstant = regexp.MustCompile(`BIT_(OR|AND|XOR)\([0-9.]+\)`)
+	quotient       = regexp.MustCompile(`(=|<>|!=|<|<=|>|>=) \(SELECT (MIN|MAX|SUM|AVG)\(\(*[^()]* / `)
 	yearBound      = regexp.MustCompile(`BETWEEN ([a-z0-9]+\.yr AND|[^ ]+ AND [a-z0-9]+\.yr)`)
 	scalarAny      = regexp.MustCompile(`\(SELECT (MIN|MAX|SUM|AVG)\([^()]*\)[^()]*\) (=|<>|!=|<|<=|>|>=) (ANY|ALL) \(SELECT `)
 	windowOf       = regexp.MustCompile(` OVER \(((?:PARTITION BY [a-z0-9.]+ )?(?:ORDER BY [a-z0-9., DESC]+)?)`)
