@@ -200,6 +200,18 @@ func (a *alteration) addHiddenKey() {
 	a.rebuild = true
 }
 
+// checkIndexes is 1069 where a table has more keys than the session allows.
+func (c *change) checkIndexes(t *schema.Table) error {
+	n := len(t.Indexes)
+	if !t.HasHiddenKey() {
+		n++
+	}
+	if most := c.env.MaxIndexes; most > 0 && n > most {
+		return sqlerr.TooManyKeys(most)
+	}
+	return nil
+}
+
 // checkKeys checks the keys of the finished copy: 1061, 1069, 1075, and those
 // of each key part, whose column may have got another type.
 func (a *alteration) checkKeys() error {
@@ -213,6 +225,11 @@ func (a *alteration) checkKeys() error {
 	}
 	if n > maxKeys {
 		return sqlerr.TooManyKeys(maxKeys)
+	}
+	if len(t.Indexes) > len(a.old.Indexes) {
+		if err := a.c.checkIndexes(t); err != nil {
+			return err
+		}
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]

@@ -63,6 +63,9 @@ type Env struct {
 	ForeignKeyChecks bool
 	// RestrictForeignKeys is restrict_fk_on_non_standard_key.
 	RestrictForeignKeys bool
+	// MaxIndexes bounds the keys of a table (sqlots_max_indexes); 0 for MySQL's
+	// limit alone.
+	MaxIndexes int
 	// Warn takes warnings and notes, SetState what SHOW PROCESSLIST shows; both
 	// may be nil.
 	Warn     func(sqlerr.Warning)

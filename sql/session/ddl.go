@@ -21,7 +21,8 @@ func (s *Session) ddlEnv() ddl.Env {
 	env := s.typesEnv()
 	env.Write = true
 	return ddl.Env{
-		Owner: s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
+		MaxIndexes: int(s.vars.number("sqlots_max_indexes")),
+		Owner:      s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
 		ForeignKeyChecks: s.foreignKeyChecks(), RestrictForeignKeys: s.vars.number("restrict_fk_on_non_standard_key") != 0,
 		Eval: s.evalDefault, Warn: s.warn, SetState: s.process.SetState, Statement: s.process.describe().Info,
 	}

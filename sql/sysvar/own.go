@@ -61,6 +61,7 @@ func own() []*Def {
 		integer("sqlots_max_key_column_size", ScopeBoth, 16, 3072, 1024),
 		integer("sqlots_max_key_size", ScopeBoth, 64, 4096, 4096),
 		integer("sqlots_max_value_size", ScopeBoth, 1<<10, 6<<20, 6<<20),
+		integer("sqlots_max_indexes", ScopeBoth, 1, 64, 64),
 		integer("sqlots_max_attributes", ScopeBoth, 1, 65535, 65535),
 		integer("sqlots_max_attribute_size", ScopeBoth, 1<<10, 6<<20-1, 2<<20),
 		integer("sqlots_parallelism", ScopeBoth, 1, 1024, uint64(cores)),
