@@ -30,9 +30,7 @@ const (
 	// another processor is idle: longer slices would show in the latency of others.
 	slice = 300 * time.Microsecond
 	// idle is for how long nobody has written when the machine is free.
-	idle = 50 * time.Millisecond
-	// maxPause bounds a pause that the rate does not ask for.
-	maxPause  = time.Second
+	idle      = 50 * time.Millisecond
 	breath    = time.Millisecond
 	minFactor = 2
 	maxFactor = 8
@@ -93,7 +91,8 @@ func (p *Pacer) pause(ctx context.Context, rows int) error {
 	if rate := p.Rate(); rate > 0 {
 		wait = time.Duration(float64(rows)/float64(rate)*float64(time.Second)) - took
 	} else if p.busy() {
-		wait = min(time.Duration(float64(took)*p.factor), maxPause)
+		// What took longer was waiting itself.
+		wait = time.Duration(float64(min(took, 2*slice)) * p.factor)
 	}
 	if wait > 0 {
 		asked := time.Now()
