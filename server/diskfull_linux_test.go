@@ -19,10 +19,10 @@ import (
 // again by itself. Nothing is lost.
 func TestSmallDisk(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it writes 64 MiB again and again")
+		t.Skip("it writes 160 MiB again and again")
 	}
 	mount := t.TempDir()
-	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=64m"); err != nil {
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=160m"); err != nil {
 		t.Skipf("a small file system needs root: %v", err)
 	}
 	t.Cleanup(func() {
@@ -33,7 +33,7 @@ func TestSmallDisk(t *testing.T) {
 	dir := filepath.Join(mount, "data")
 	s, dsn := startOnce(t, func(c *server.Config) {
 		c.InMemory, c.DataDir, c.Memory = false, dir, 16<<20
-		c.Tune = func(o *pebblekv.Options) { o.DiskReserveBytes = 20 << 20 }
+		c.Tune = func(o *pebblekv.Options) { o.DiskReserveBytes = 48 << 20 }
 	})
 	c := dial(t, dsn)
 	rng := rand.NewChaCha8([32]byte{5})
@@ -48,7 +48,7 @@ func TestSmallDisk(t *testing.T) {
 			if errorNumber(err) == 1021 {
 				return
 			}
-			if err != nil || i > 5000 {
+			if err != nil || i > 10000 {
 				t.Fatalf("row %d of %s: %v", i, table, err)
 			}
 			next++

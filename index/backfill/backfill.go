@@ -89,6 +89,9 @@ func Run(ctx context.Context, store storage.Store, codec *table.Codec, opts Opti
 	return b.Fill(ctx, nil, 0)
 }
 
+// Hurry ends the pauses: others wait.
+func (b *Build) Hurry() { b.opts.Pace = nil }
+
 func (b *Build) named(x *table.Index, err error) error {
 	if err == nil {
 		return nil

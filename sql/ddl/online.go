@@ -117,7 +117,7 @@ func (a *alteration) lend(t *schema.Table, id schema.ColumnID) bool {
 	for t.ColumnByName(c.Name) >= 0 {
 		c.Name = fmt.Sprintf("%s (%d)", c.Name, id) // the name of one that goes
 	}
-	c.Hidden, c.Invisible, c.AutoIncrement = true, false, false
+	c.Hidden, c.Invisible, c.AutoIncrement, c.OnUpdateNow = true, false, false, false
 	t.Columns = append(t.Columns, *c)
 	return true
 }
@@ -203,6 +203,7 @@ func (b *Build) publish(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
+	build.Hurry()
 	if err := build.MergeAll(ctx); err != nil {
 		return err
 	}

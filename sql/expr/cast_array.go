@@ -55,10 +55,10 @@ func NewElementOf(doc Expr, cast ArrayCast) (e Expr, ok bool) {
 	if !isCol {
 		return nil, false
 	}
-	numbers := cast.Elem.IsInteger() || cast.Elem.ID == schema.TypeDecimal
 	switch {
 	case c.T.IsCharacter():
-	case numbers && (c.T.IsInteger() || c.T.ID == schema.TypeDecimal):
+	case cast.Elem.IsInteger() && c.T.IsInteger():
+	case cast.Elem.ID == schema.TypeDecimal && (c.T.IsInteger() || c.T.ID == schema.TypeDecimal):
 	default:
 		return nil, false
 	}
@@ -140,6 +140,10 @@ func (a *ArrayCast) Probe(doc []byte) (d value.Datum, ok bool) {
 	case "STRING", "BLOB", "OPAQUE":
 	case "INTEGER", "UNSIGNED INTEGER", "DOUBLE", "DECIMAL":
 		if !a.Elem.IsInteger() && a.Elem.ID != schema.TypeDecimal {
+			return value.Null, false
+		}
+		// Halves are rounded to even as DOUBLE, up as DECIMAL.
+		if kind := value.JSONType(doc); a.Elem.IsInteger() && (kind == "DOUBLE" || kind == "DECIMAL") {
 			return value.Null, false
 		}
 	case "DATE", "DATETIME", "TIME":

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -158,15 +159,25 @@ func (b *bulkLoader) FinishUnordered(ctx context.Context) error {
 		if err := s.writable(); err != nil {
 			return err
 		}
+		// What the tables were made of is not to be lost while they stay.
+		s.disk.syncWanted.Add(1)
+		err := s.db.LogData(nil, pebble.Sync)
+		s.disk.syncWanted.Add(-1)
+		if err == nil {
+			err = s.disk.frozen()
+		}
+		if err != nil {
+			return fmt.Errorf("bulk load: %w", err)
+		}
 		if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
 			return fmt.Errorf("bulk load: %w", mapError(err))
 		}
-		b.touch()
 		if err := s.disk.frozen(); err != nil {
 			return fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
 		}
 		// An empty commit ends what is shared by those who read this state.
-		_, err := s.commit(ctx, s.db.NewBatch(), nil, storage.DurabilityNone, nil)
+		_, err = s.commit(ctx, s.db.NewBatch(), nil, storage.DurabilityNone, nil)
+		b.touch()
 		return err
 	})
 }

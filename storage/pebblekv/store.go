@@ -433,12 +433,16 @@ func (s *Store) checkSpace() {
 	}
 	reserve := uint64(max(s.opts.DiskReserveBytes, 0))
 	s.disk.spare.Store(reserve > 0 && usage.AvailBytes >= reserve/4)
+	refuse := reserve
+	if reserve > 0 {
+		refuse += s.db.Metrics().WAL.Size // what is in memory only will be written
+	}
 	switch {
-	case usage.AvailBytes < reserve:
+	case usage.AvailBytes < refuse:
 		if !s.disk.full.Swap(true) {
-			s.opts.Logger.Error("storage refuses writes", "free_bytes", usage.AvailBytes, "reserve_bytes", reserve)
+			s.opts.Logger.Error("storage refuses writes", "free_bytes", usage.AvailBytes, "reserve_bytes", refuse)
 		}
-	case s.disk.full.Load() && usage.AvailBytes >= reserve+reserve/4 && s.probeSpace():
+	case s.disk.full.Load() && usage.AvailBytes >= refuse+reserve/8 && s.probeSpace():
 		s.disk.full.Store(false)
 		s.opts.Logger.Info("storage accepts writes again", "free_bytes", usage.AvailBytes)
 	}

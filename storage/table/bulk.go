@@ -73,7 +73,7 @@ func (b *Bulk) Add(row []value.Datum) error {
 	if err := w.encode(&w.new, row, true, always); err != nil {
 		return err
 	}
-	if err := w.check(&w.new, row); err != nil {
+	if err := w.check(&w.new, nil, row); err != nil {
 		return err
 	}
 	if err := w.checkNewKey(row); err != nil {

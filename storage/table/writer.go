@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -196,6 +197,9 @@ type entryAt struct {
 	building       bool // it is not written, its change is noted
 }
 
+func (m *image) hasEntry(key []byte) bool {
+	return slices.ContainsFunc(m.entries, func(e entryAt) bool { return bytes.Equal(m.buf[e.start:e.val], key) })
+}
 func (m *image) rowKey() []byte             { return m.buf[:m.key:m.key] }
 func (m *image) rowValue() []byte           { return m.buf[m.key:m.val:m.val] }
 func (m *image) entryKey(e *entryAt) []byte { return m.buf[e.start:e.val:e.val] }
@@ -263,14 +267,15 @@ func (w *Writer) encodeEntry(m *image, x *Index, row []value.Datum) {
 }
 
 // check tests the sizes of all that would be written, before anything is.
-func (w *Writer) check(m *image, row []value.Datum) error {
+// old is the row that is there, nil for none: limits do not hold for what stays.
+func (w *Writer) check(m *image, old, row []value.Datum) error {
 	hasCell := false
 	for pos := range w.c.Columns {
 		if w.c.isCell(pos, row[pos]) {
 			hasCell = true
 			if n := len(row[pos].Bytes()); n > w.caps.MaxValue {
 				return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(n), Limit: int64(w.caps.MaxValue)}
-			} else if l := w.limits.Value; l > 0 && n > l {
+			} else if l := w.limits.Value; l > 0 && n > l && (old == nil || !identical(old[pos], row[pos])) {
 				return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(n), Limit: int64(l), Setting: "sqlots_max_value_size"}
 			}
 		}
@@ -285,6 +290,12 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 	if err := w.checkPair(key, m.val-m.key); err != nil {
 		return err
 	}
+	limited := w.limits.Key > 0
+	if limited && (old == nil || !bytes.Equal(w.old.rowKey(), m.rowKey())) {
+		if err := w.checkKey(m.key); err != nil {
+			return err
+		}
+	}
 	if err := w.checkAttributes(m); err != nil {
 		return err
 	}
@@ -295,6 +306,11 @@ func (w *Writer) check(m *image, row []value.Datum) error {
 		}
 		if err := w.checkPair(e.val-e.start, e.at-e.val); err != nil {
 			return err
+		}
+		if limited && (old == nil || !w.old.hasEntry(m.buf[e.start:e.val])) {
+			if err := w.checkKey(e.val - e.start); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -307,6 +323,11 @@ func (w *Writer) checkPair(key, val int) error {
 	if val > w.caps.MaxValue {
 		return &storage.LimitError{Class: storage.ErrValueTooLarge, Size: int64(val), Limit: int64(w.caps.MaxValue)}
 	}
+	return nil
+}
+
+// checkKey tests a key by the limits of the writer.
+func (w *Writer) checkKey(key int) error {
 	if l := w.limits.Key; l > 0 && key > l {
 		return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(key), Limit: int64(l), Setting: "sqlots_max_key_size"}
 	}
@@ -325,7 +346,7 @@ func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, erro
 	if err := w.encode(&w.new, row, true, always); err != nil {
 		return nil, err
 	}
-	if err := w.check(&w.new, row); err != nil {
+	if err := w.check(&w.new, nil, row); err != nil {
 		return nil, err
 	}
 	if err := w.checkNewKey(row); err != nil {
@@ -551,7 +572,7 @@ func (w *Writer) Update(ctx context.Context, old, row []value.Datum) error {
 	if err := w.encode(&w.new, row, true, touched); err != nil {
 		return err
 	}
-	if err := w.check(&w.new, row); err != nil {
+	if err := w.check(&w.new, old, row); err != nil {
 		return err
 	}
 	if keyChanged {

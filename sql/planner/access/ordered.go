@@ -2,6 +2,7 @@ package access
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -19,7 +20,7 @@ import (
 //	… WHERE bucket IN (1, 2, 3) ORDER BY ts DESC LIMIT 10
 func (r *Request) orderedMerge(x *schema.Index) *Path {
 	t := r.Scan.Table
-	if len(r.Order) == 0 || r.off("OrderedMerge") || t.Derived != nil {
+	if len(r.Order) == 0 || r.off("OrderedMerge") || t.Derived != nil || !r.mayOrder(x) {
 		return nil
 	}
 	cols := KeyColumns(t, x)
@@ -39,7 +40,11 @@ func (r *Request) orderedMerge(x *schema.Index) *Path {
 		}
 		// Rows that are equal in the columns behind come in the order of the
 		// first ones.
-		order := append(append(make([]ranges.Column, 0, len(own)), own[k:]...), own[:k]...)
+		order := own[k:]
+		if x == nil || !x.Unique || !slices.ContainsFunc(own, func(c ranges.Column) bool { return c.Null }) {
+			// Entries of a unique index with a NULL have the primary key before them.
+			order = append(append(make([]ranges.Column, 0, len(own)), own[k:]...), own[:k]...)
+		}
 		if ordered, reverse := r.delivers(order, nil); ordered {
 			return r.rangesPath(x, own, k, lead, rest, reverse)
 		}
@@ -78,9 +83,8 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 		entries = math.Max(entries*r.share(given, behind.Conds, total), 1)
 		given = append(given[:len(given):len(given)], behind.Conds...)
 	}
-	if x != nil && x.Where != 0 {
-		residual = r.withoutImplied(x, residual)
-	}
+	// Also what a partial index implies: a locking read asks the rows, as they are
+	// under their locks, by these alone.
 	p := &Path{Index: x, Kind: physical.AccessRange, Set: lead, Entries: entries, Ordered: true, Reverse: reverse,
 		Skip: &physical.SkipScan{Columns: k, Ranges: behind, Merge: true, By: len(own) - k, Values: groups}}
 	p.Lookup = x != nil && !r.covered(x, residual)

@@ -184,9 +184,35 @@ func determineIn(n logical.Node, det map[expr.ColID]bool, add func(expr.ColID)) 
 		oneRow = determineIn(x.Input, det, add) || oneRow
 	case *logical.Sort, *logical.Limit, *logical.Window:
 		oneRow = determineIn(n.Inputs()[0], det, add)
+	case *logical.CTEScan:
+		if x.CTE.Recursive == nil {
+			oneRow = determineInCTE(x, det, add)
+		}
 	}
 	if oneRow {
 		for _, c := range n.Columns() {
+			add(c.ID)
+		}
+	}
+	return oneRow
+}
+
+// determineInCTE is determineIn for the rows of a CTE, whose columns have other
+// names there.
+func determineInCTE(x *logical.CTEScan, det map[expr.ColID]bool, add func(expr.ColID)) (oneRow bool) {
+	seed := x.CTE.Seed.Columns()
+	inner := map[expr.ColID]bool{}
+	for i, c := range x.Cols {
+		if det[c.ID] {
+			inner[seed[i].ID] = true
+		}
+	}
+	for n := -1; n != len(inner); {
+		n = len(inner)
+		oneRow = determineIn(x.CTE.Seed, inner, func(id expr.ColID) { inner[id] = true })
+	}
+	for i, c := range x.Cols {
+		if inner[seed[i].ID] {
 			add(c.ID)
 		}
 	}
