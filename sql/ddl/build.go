@@ -76,11 +76,9 @@ const (
 )
 
 // A build asks for the table when a merge found fewer changes than mergeEnough,
-// or hardly fewer than the one before and than mergeAtMost, or after
-// mergePasses.
+// or hardly fewer than the one before, or after mergePasses.
 const (
 	mergeEnough = 1000
-	mergeAtMost = 20_000
 	mergePasses = 30
 )
 
@@ -236,7 +234,7 @@ func (b *Build) fill(ctx context.Context, c *change) error {
 		b.r.step("merged")
 		// Each pass has what was written during the one before.
 		n := merged + left
-		if n < mergeEnough || n > before/10*9 && n < mergeAtMost {
+		if n < mergeEnough || n > before/10*9 {
 			break
 		}
 		before = n
