@@ -101,7 +101,7 @@ func TestAlterBesideWriters(t *testing.T) {
 			return err == nil && got == "backfill"
 		})
 	}
-	p := c.start(other, "ALTER TABLE n ADD k VARCHAR(5) NOT NULL DEFAULT 'new' AFTER i, ADD KEY k (k, i), ADD d DATETIME DEFAULT CURRENT_TIMESTAMP, ADD KEY (d),"+
+	p := c.start(other, "ALTER TABLE n ADD k VARCHAR(5) NOT NULL DEFAULT 'new' AFTER i, ADD KEY k (k, i), ADD d DATETIME DEFAULT CURRENT_TIMESTAMP, ADD KEY (d), ADD u DATETIME DEFAULT '2001-01-01' ON UPDATE CURRENT_TIMESTAMP, ADD KEY u (u),"+
 		" DROP KEY x, ADD KEY x ((i + 1)), RENAME COLUMN at TO p, ADD v INT AS (i * 2) VIRTUAL, ADD UNIQUE KEY v (v), COMMENT 'changed'")
 	building()
 	other.exec("INSERT INTO n VALUES (20000, 'a', 'b', NULL)")
@@ -118,6 +118,11 @@ func TestAlterBesideWriters(t *testing.T) {
 	other.rows("t.n,check,status,OK", "CHECK TABLE n")
 	other.rows("changed", "SELECT table_comment FROM information_schema.tables WHERE table_name = 'n'")
 	other.rows("new,12", "SELECT k, v FROM n WHERE i = 6")
+	// Nobody who updated while the column was not there has set it.
+	other.rows("10091", "SELECT COUNT(*) FROM n FORCE INDEX (u) WHERE u = '2001-01-01'")
+	other.rows("0", "SELECT COUNT(*) FROM n IGNORE INDEX (u) WHERE u <> '2001-01-01'")
+	other.exec("UPDATE n SET pad = 'later' WHERE i = 8")
+	other.rows("8", "SELECT i FROM n WHERE u > '2001-01-01'")
 
 	// A duplicate takes all of it back.
 	p = c.start(other, "ALTER TABLE n ADD w INT DEFAULT 1, ADD UNIQUE KEY w (w, pad), DROP COLUMN k, DROP KEY x, ADD KEY x (i)")

@@ -468,8 +468,37 @@ func TestLockingReadsFindMovingRows(t *testing.T) {
 	}
 }
 
-// TestIdleTransaction: a connection that is idle in a transaction is ended, one
-// that is idle outside of one, or busy, is not.
+// TestLockingMergeOverPartialIndex: a row that a locking read has waited for may
+// belong to the index no longer, whose condition the read left to it.
+func TestLockingMergeOverPartialIndex(t *testing.T) {
+	_, dsn := startServer(t)
+	a, b := dial(t, dsn), dial(t, dsn)
+	a.exec("CREATE TABLE jobs (id INT PRIMARY KEY, b TINYINT NOT NULL, due INT NOT NULL, state VARCHAR(8), KEY open (b, due) WHERE state = 'open')")
+	a.exec("INSERT INTO jobs VALUES (1,0,1,'open'), (2,1,2,'open'), (3,2,3,'open'), (4,3,4,'open'), (5,0,5,'done')")
+	const next = "SELECT id FROM jobs FORCE INDEX (open) WHERE state = 'open' AND b IN (0,1,2,3) ORDER BY due LIMIT 1 FOR UPDATE"
+	plan, err := a.query("EXPLAIN " + next)
+	if err != nil || !strings.Contains(plan, "merge over") {
+		t.Fatalf("%v, %s", err, plan)
+	}
+	a.exec("BEGIN")
+	a.rows("1", next)
+	p := make(chan string)
+	b.exec("BEGIN")
+	go func() {
+		got, err := b.query(next)
+		p <- fmt.Sprint(got, err)
+	}()
+	eventually(t, func() bool {
+		got, err := a.query("SELECT COUNT(*) FROM performance_schema.data_lock_waits")
+		return err == nil && got == "1"
+	})
+	a.exec("UPDATE jobs SET state = 'done' WHERE id = 1")
+	a.exec("COMMIT")
+	if got := <-p; got != "2<nil>" {
+		t.Errorf("the next job is %s", got)
+	}
+}
+
 func TestIdleTransaction(t *testing.T) {
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)

@@ -5,7 +5,7 @@
 // A Build works on indexes in state Building: writers leave their entries alone
 // and note what they change (table.AppendChange).
 //
-// Fill reads the rows once, in runs of some hundred thousand, each from a
+// Fill reads the rows once, in runs of some million, each from a
 // snapshot of its own, sorts their entries, hands them to the store as sorted
 // tables and commits a checkpoint. What writers change meanwhile may be in it or
 // not.

@@ -67,8 +67,9 @@ const (
 	buildSuspended = "suspended" // the server stops
 )
 
-// Rows of a run: a sixth of the table, so that the runs need no compaction, in
-// these bounds.
+// Rows of a run: a sixth of the table, in these bounds. Few: each run spans the
+// whole key range, so that it is compacted with all runs before it. A build that
+// is interrupted goes on behind its last whole run.
 const (
 	minRunRows = 3_000_000
 	maxRunRows = 16_000_000

@@ -52,7 +52,7 @@ func (s *Source) expired(w *writer, row []value.Datum) (bool, error) {
 }
 
 // overwrite is Writer.Update, for which expired rows make way.
-func (s *Source) overwrite(ctx context.Context, w *writer, was, now []value.Datum) error {
+func (s *Source) overwrite(ctx context.Context, w *writer, was, now []value.Datum, c chain) error {
 	err := w.Writer.Update(ctx, was, now)
 	if err == nil || !s.hides(w.codec.Table) {
 		return err
@@ -62,19 +62,19 @@ func (s *Source) overwrite(ctx context.Context, w *writer, was, now []value.Datu
 		if !ok {
 			return err
 		}
-		c, cerr := w.Standing(ctx, dup)
+		standing, cerr := w.Standing(ctx, dup)
 		if cerr != nil {
 			return cerr
 		}
-		if c != nil {
-			gone, xerr := s.expired(w, c.Row)
+		if standing != nil {
+			gone, xerr := s.expired(w, standing.Row)
 			if xerr != nil {
 				return xerr
 			}
 			if !gone {
 				return err
 			}
-			if err := s.deleteRow(ctx, w, c.Row, chain{}); err != nil {
+			if err := s.deleteRow(ctx, w, standing.Row, chain{depth: c.depth}); err != nil {
 				return err
 			}
 		}

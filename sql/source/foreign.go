@@ -94,7 +94,7 @@ func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datu
 	t := w.codec.Table
 	out, in := s.outOf(t), s.into(t)
 	if len(out) == 0 && len(in) == 0 {
-		return s.overwrite(ctx, w, was, now)
+		return s.overwrite(ctx, w, was, now, c)
 	}
 	s.verified = nil
 	return s.guarded(func() error {
@@ -103,12 +103,12 @@ func (s *Source) updateRow(ctx context.Context, w *writer, was, now []value.Datu
 		}
 		for _, r := range in {
 			if changed(r) && c.restricts(r) {
-				if err := s.refuseChildren(ctx, r, was); err != nil {
+				if err := s.refuseChildren(ctx, r, was, c); err != nil {
 					return err
 				}
 			}
 		}
-		if err := s.overwrite(ctx, w, was, now); err != nil {
+		if err := s.overwrite(ctx, w, was, now, c); err != nil {
 			return err
 		}
 		for _, r := range in {
@@ -281,8 +281,9 @@ func (s *Source) lockAnyParent(ctx context.Context, k *tableCodec, r *schema.Ref
 }
 
 // children finds the rows that refer to a key of the parent, locks them and
-// gives each to fn as it is under its lock. Those that have expired go.
-func (s *Source) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
+// gives each to fn as it is under its lock. Those that have expired go. c is
+// what led to them, themselves included.
+func (s *Source) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, c chain, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
 	w, err := s.writer(r.Child)
 	if err != nil {
 		return err
@@ -306,7 +307,10 @@ func (s *Source) children(ctx context.Context, r *schema.Reference, parent []val
 				return false, err
 			}
 			if gone {
-				return true, s.deleteRow(ctx, w, row, chain{})
+				if c.depth >= maxCascade {
+					return false, sqlerr.ForeignKeyDepth(maxCascade)
+				}
+				return true, s.deleteRow(ctx, w, row, chain{depth: c.depth})
 			}
 		}
 		return fn(w, row)
@@ -400,11 +404,12 @@ func (s *Source) rowKeys(ctx context.Context, x *table.Index, start []byte, limi
 
 // refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that
 // refers to itself does too, as in InnoDB.
-func (s *Source) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum) error {
+func (s *Source) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum, c chain) error {
 	if r.Child.ID == r.Parent.ID && s.refersTo(r, was, was) {
 		return sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
 	}
-	return s.children(ctx, r, was, storage.LockShared, func(*writer, []value.Datum) (bool, error) {
+	c.depth++
+	return s.children(ctx, r, was, storage.LockShared, c, func(*writer, []value.Datum) (bool, error) {
 		return false, sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
 	})
 }
@@ -442,14 +447,14 @@ func (s *Source) refersBack(r *schema.Reference, last *leaving) bool {
 // parentGone does what ON DELETE says.
 func (s *Source) parentGone(ctx context.Context, r *schema.Reference, was []value.Datum, c chain) error {
 	if !r.Key.OnDelete.Writes() {
-		return s.refuseChildren(ctx, r, was)
+		return s.refuseChildren(ctx, r, was, c)
 	}
 	c.depth++
 	c.leaving = &leaving{r.Parent, was, c.leaving}
 	if c.depth >= maxCascade && s.refersBack(r, c.leaving) {
 		return sqlerr.ForeignKeyDepth(maxCascade)
 	}
-	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+	return s.children(ctx, r, was, storage.LockExclusive, c, func(w *writer, row []value.Datum) (bool, error) {
 		if c.depth >= maxCascade {
 			return false, sqlerr.ForeignKeyDepth(maxCascade)
 		}
@@ -476,7 +481,7 @@ func (s *Source) keyChanged(ctx context.Context, r *schema.Reference, was, now [
 	if r.Key.OnUpdate == schema.ActionCascade {
 		with = now
 	}
-	return s.children(ctx, r, was, storage.LockExclusive, func(w *writer, row []value.Datum) (bool, error) {
+	return s.children(ctx, r, was, storage.LockExclusive, c, func(w *writer, row []value.Datum) (bool, error) {
 		if c.depth >= maxCascade {
 			return false, sqlerr.ForeignKeyDepth(maxCascade)
 		}

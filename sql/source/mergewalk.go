@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"unsafe"
 
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/storage"
@@ -13,6 +14,9 @@ import (
 // maxOpen is how many streams of a merge are kept open. More are closed after
 // each head and opened again behind it.
 const maxOpen = 128
+
+// headSize is taken for the key and for the value of a head.
+const headSize = 128
 
 // mergeWalk brings the pairs of several streams in the order of their keys
 // behind a prefix, which each stream has of its own; equal ones in the order of
@@ -53,8 +57,11 @@ func (m *mergeWalk) add(prefix int, spans []storage.Span) error {
 		return nil
 	}
 	if len(m.streams) >= maxOpen {
-		const size = 512
-		if err := m.mem.Grow(size, "merge of ranges"); err != nil {
+		size := int(unsafe.Sizeof(mergeStream{})) + 2*headSize
+		for _, s := range spans {
+			size += int(unsafe.Sizeof(s)) + len(s.Start) + len(s.End)
+		}
+		if err := m.mem.Grow(int64(size), "merge of ranges"); err != nil {
 			return err
 		}
 	}

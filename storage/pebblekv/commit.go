@@ -25,7 +25,10 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 		return 0, err
 	}
 	defer s.exit()
-	ctx = s.freeing(ctx, b)
+	freed := s.frees(b)
+	if freed > 0 {
+		ctx = storage.FreeingSpace(ctx)
+	}
 	if err := s.writableFor(ctx); err != nil {
 		return 0, err
 	}
@@ -45,14 +48,18 @@ func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, 
 	})
 	holes := stamp(batch, b)
 	b.Drop() // before the log and the write buffer take their copies
-	return s.commit(ctx, batch, holes, d, visible)
+	seq, err := s.commit(ctx, batch, holes, d, visible)
+	if err == nil && freed > 0 {
+		s.deleted.Add(freed) // now a flush finds them
+	}
+	return seq, err
 }
 
-// freeing makes a commit of nothing but deletions one that frees space, where
-// that is asked.
-func (s *Store) freeing(ctx context.Context, b *txn.Buffer) context.Context {
+// frees is the size of a commit on a full disk that is nothing but deletions, 0
+// for another one.
+func (s *Store) frees(b *txn.Buffer) int64 {
 	if !s.disk.full.Load() || b.Stamped() > 0 {
-		return ctx
+		return 0
 	}
 	all := true
 	b.Each(func(_, value []byte) bool {
@@ -60,10 +67,9 @@ func (s *Store) freeing(ctx context.Context, b *txn.Buffer) context.Context {
 		return all
 	})
 	if !all {
-		return ctx
+		return 0
 	}
-	s.deleted.Add(b.Size())
-	return storage.FreeingSpace(ctx)
+	return b.Size()
 }
 
 // hole is a stamped pair in the memory of a batch.

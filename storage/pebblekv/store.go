@@ -451,11 +451,13 @@ func (s *Store) checkSpace() {
 // flushDeletions makes room of what was deleted on a full disk: as long as the
 // deletions are in memory no compaction sees them.
 func (s *Store) flushDeletions() {
-	if s.deleted.Load() == 0 || s.disk.frozen() != nil || s.enter() != nil {
+	if s.disk.frozen() != nil || s.enter() != nil {
 		return
 	}
 	defer s.exit()
-	s.deleted.Store(0)
+	if s.deleted.Swap(0) == 0 {
+		return
+	}
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	if _, err := s.db.AsyncFlush(); err != nil {

@@ -290,11 +290,8 @@ func (w *Writer) check(m *image, old, row []value.Datum) error {
 	if err := w.checkPair(key, m.val-m.key); err != nil {
 		return err
 	}
-	limited := w.limits.Key > 0
-	if limited && (old == nil || !bytes.Equal(w.old.rowKey(), m.rowKey())) {
-		if err := w.checkKey(m.key); err != nil {
-			return err
-		}
+	if w.isLong(m.key) && (old == nil || !bytes.Equal(w.old.rowKey(), m.rowKey())) {
+		return w.longKey(m.key)
 	}
 	if err := w.checkAttributes(m); err != nil {
 		return err
@@ -307,10 +304,8 @@ func (w *Writer) check(m *image, old, row []value.Datum) error {
 		if err := w.checkPair(e.val-e.start, e.at-e.val); err != nil {
 			return err
 		}
-		if limited && (old == nil || !w.old.hasEntry(m.buf[e.start:e.val])) {
-			if err := w.checkKey(e.val - e.start); err != nil {
-				return err
-			}
+		if size := e.val - e.start; w.isLong(size) && (old == nil || !w.old.hasEntry(m.entryKey(e))) {
+			return w.longKey(size)
 		}
 	}
 	return nil
@@ -326,12 +321,11 @@ func (w *Writer) checkPair(key, val int) error {
 	return nil
 }
 
-// checkKey tests a key by the limits of the writer.
-func (w *Writer) checkKey(key int) error {
-	if l := w.limits.Key; l > 0 && key > l {
-		return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(key), Limit: int64(l), Setting: "sqlots_max_key_size"}
-	}
-	return nil
+// isLong reports whether a key is longer than the limits of the writer say.
+func (w *Writer) isLong(key int) bool { return w.limits.Key > 0 && key > w.limits.Key }
+
+func (w *Writer) longKey(key int) error {
+	return &storage.LimitError{Class: storage.ErrKeyTooLarge, Size: int64(key), Limit: int64(w.limits.Key), Setting: "sqlots_max_key_size"}
 }
 
 func always(*Index) bool { return true }
