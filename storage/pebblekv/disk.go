@@ -21,6 +21,7 @@ import (
 //     error: it freezes the files as they are and swallows all later writes.
 //     The store asks frozen after every sync before it acknowledges anything.
 //   - A write of log or manifest that finds no space waits until there is some.
+//     One of a file of large values fails its job, but for the last (blob.go).
 //   - The log is flushed to the operating system for every commit that asks for
 //     that, but synced only when one asks for it (syncWanted).
 type disk struct {
@@ -282,11 +283,7 @@ type file struct {
 	name     string
 	critical bool
 	wal      bool
-	// blob: Pebble ends the process when a file of large values cannot be
-	// finished (it aborts what is closed already). So its writes are taken like
-	// critical ones; the table that refers to it is then not synced, and the
-	// file never used.
-	blob     bool
+	blob     bool        // a file of large values, see writeBlob
 	unsynced atomic.Bool // a sync was left out
 
 	// Of a log; for the one goroutine that writes and syncs it.
@@ -294,8 +291,9 @@ type file struct {
 	direct          *directLog // nil when it is written through the page cache
 	zeroed          int64      // bytes that have been in use
 
-	end   atomic.Int64 // written, for readers
-	grown int          // bytes since the last look for free space
+	end      atomic.Int64 // written, for readers
+	grown    int          // bytes since the last look for free space
+	reserved int64        // of a blob file: bytes of the disk that it has
 }
 
 // grow counts what was written.
@@ -316,6 +314,9 @@ func (f *file) Write(p []byte) (int, error) {
 		n, err := f.File.Write(p)
 		f.d.noteError(err)
 		return n, err
+	}
+	if f.blob && !isLastWrite(p) {
+		return f.writeBlob(p)
 	}
 	total := len(p)
 	if f.wal {
@@ -381,6 +382,7 @@ func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
 
 func (f *file) sync(op func() error) error {
 	if f.blob {
+		f.trim()
 		return f.must("syncing", op)
 	}
 	if !f.critical {
