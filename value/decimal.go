@@ -228,7 +228,8 @@ func (d Decimal) scaleUp(by int) (Decimal, bool) {
 	return narrow(neg, m, int(d.scale)+by), true
 }
 
-// Rescale gives d the scale, rounding half away from zero when it is smaller.
+// Rescale gives d the scale, rounding half away from zero when it is smaller. A
+// larger one is given as far as there are digits for it, see InGroups.
 func (d Decimal) Rescale(scale int) Decimal {
 	switch by := scale - int(d.scale); {
 	case by == 0:
@@ -240,7 +241,7 @@ func (d Decimal) Rescale(scale int) Decimal {
 			return r
 		}
 		b := bigPow10(by)
-		return fromBig(b.Mul(b, d.big()), scale)
+		return fromBig(b.Mul(b, d.big()), scale).InGroups()
 	}
 }
 
@@ -401,13 +402,15 @@ func (d Decimal) Mul(o Decimal) Decimal {
 	if !done {
 		r = fromBig(new(big.Int).Mul(d.big(), o.big()), scale)
 	}
-	return r.limitGroups()
+	return r.InGroups()
 }
 
-// limitGroups cuts off the digits behind the point that MySQL has no room for.
-func (d Decimal) limitGroups() Decimal {
-	if d.scale <= MaxDecimalScale {
-		return d
+// InGroups cuts off the digits behind the point that MySQL has no room for:
+// groups of nine begin at the point, and it computes with nine of them. A
+// number that does not Overflow has at most 81 digits then.
+func (d Decimal) InGroups() Decimal {
+	if d.wide == nil && d.scale <= MaxDecimalScale {
+		return d // at most 39 digits
 	}
 	if room := max(9*groups-words(max(d.Digits()-int(d.scale), 0)), 0); int(d.scale) > room {
 		return d.cut(int(d.scale)-room, roundDown)
@@ -441,13 +444,13 @@ func (d Decimal) Div(o Decimal, fracIncr int) (Decimal, bool) {
 		n2, m2 := o.parts()
 		if m, ok := m1.mul(pow10[by]); ok {
 			if q, _ := m.divMod(m2); q.fits() {
-				return narrow(n1 != n2, q, scale).limitGroups(), true
+				return narrow(n1 != n2, q, scale).InGroups(), true
 			}
 		}
 	}
 	p := bigPow10(by)
 	p.Mul(p, d.big())
-	return fromBig(p.Quo(p, o.big()), scale).limitGroups(), true
+	return fromBig(p.Quo(p, o.big()), scale).InGroups(), true
 }
 
 // Mod is the remainder of d / o with the sign of d; false when o is 0.

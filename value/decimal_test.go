@@ -230,3 +230,40 @@ func BenchmarkDecimalText(b *testing.B) {
 		_ = x.AppendText(buf[:0])
 	}
 }
+
+func TestInGroups(t *testing.T) {
+	nines := strings.Repeat("9", 81)
+	for _, c := range []struct{ in, add, want string }{
+		{nines, "0.1", nines},
+		{"-" + nines, "-0.000000000000000000000000000001", "-" + nines},
+		{strings.Repeat("1", 72), "0.1234567891", strings.Repeat("1", 72) + ".123456789"},
+		{strings.Repeat("1", 63), "0.1234567890123456789", strings.Repeat("1", 63) + ".123456789012345678"},
+		{"0", "0.1234567890123456789", "0.1234567890123456789"},
+	} {
+		a, err := ParseDecimal(c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := ParseDecimal(c.add)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := a.Add(b).InGroups()
+		if got.String() != c.want {
+			t.Errorf("%s + %s = %s", c.in, c.add, got)
+		}
+		if w := a.Rescale(MaxDecimalScale); w.Cmp(a) != 0 || w.Digits() > 81 {
+			t.Errorf("%s with %d decimals is %s", a, MaxDecimalScale, w)
+		}
+		for _, d := range []Decimal{got, a.Add(b), a.Rescale(MaxDecimalScale)} {
+			doc := JSONDecimal(d)
+			if err := CheckJSON(doc); err != nil {
+				t.Errorf("%s as JSON: %v", d, err)
+			}
+			back, ok := JSONScalar(doc)
+			if !ok || back.Decimal().Cmp(d.InGroups()) != 0 {
+				t.Errorf("%s as JSON is %v", d, back)
+			}
+		}
+	}
+}

@@ -99,9 +99,13 @@ func JSONDatetime(t Time) []byte { return jsonWord(jsonDatetime, uint64(t)) }
 // JSONTime is a time document.
 func JSONTime(d Duration) []byte { return jsonWord(jsonTime, uint64(d)) }
 
+// maxJSONDecimal is the most bytes of a magnitude that is read; what JSONDecimal
+// makes of a number that does not Overflow has 34.
+const maxJSONDecimal = 40
+
 // JSONDecimal is a decimal document.
 func JSONDecimal(d Decimal) []byte {
-	d = d.Round(MaxDecimalScale)
+	d = d.Round(MaxDecimalScale).InGroups()
 	b := d.big()
 	sign := byte(0)
 	if b.Sign() < 0 {
@@ -470,7 +474,7 @@ func checkJSON(doc []byte, depth int) error {
 			return ErrJSONCorrupt
 		}
 	case jsonDecimal:
-		if doc[1] > MaxDecimalScale || doc[2] > 1 || len(doc) > 3+40 {
+		if doc[1] > MaxDecimalScale || doc[2] > 1 || len(doc) > 3+maxJSONDecimal {
 			return ErrJSONCorrupt
 		}
 	case jsonArray, jsonObject:

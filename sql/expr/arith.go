@@ -398,8 +398,8 @@ func decResult(f *Func, d value.Decimal) (value.Datum, error) {
 	return value.Dec(d), nil
 }
 
-// fitDecimal gives d the scale of f's type; ok is false beyond what MySQL
-// computes with, which is more than a column holds.
+// fitDecimal gives d the scale of f's type, as far as there are digits for it;
+// ok is false beyond what MySQL computes with, which is more than a column holds.
 func fitDecimal(f *Func, d value.Decimal) (_ value.Decimal, ok bool) {
 	switch {
 	case d.Scale() > f.T.Scale:
@@ -411,5 +411,5 @@ func fitDecimal(f *Func, d value.Decimal) (_ value.Decimal, ok bool) {
 	if _, _, small := d.Int128(); small {
 		return d, true
 	}
-	return d, !d.Overflows()
+	return d.InGroups(), !d.Overflows()
 }

@@ -238,24 +238,13 @@ func roundTo(f *Func, a []value.Datum, round bool) (value.Datum, error) {
 
 // roundWhole rounds or cuts d at the n-th digit before the point.
 func roundWhole(d value.Decimal, n int, round bool) value.Decimal {
-	if n > maxPrecision {
+	if d = d.Truncate(0); n > d.Digits() {
 		return value.DecimalFromInt(0)
 	}
-	unit := value.DecimalFromInt(1)
-	for ; n > 0; n-- {
-		unit = unit.Mul(value.DecimalFromInt(10))
+	if round {
+		return d.Round(-n)
 	}
-	d = d.Truncate(min(d.Scale(), 1))
-	rest, _ := d.Mod(unit)
-	base := d.Sub(rest)
-	if round && rest.Abs().Mul(value.DecimalFromInt(2)).Cmp(unit) >= 0 {
-		if rest.Sign() < 0 {
-			base = base.Sub(unit)
-		} else {
-			base = base.Add(unit)
-		}
-	}
-	return base.Truncate(0)
+	return d.Truncate(-n)
 }
 
 func roundInt(f *Func, d value.Datum, places int64, round bool) (value.Datum, error) {

@@ -453,7 +453,7 @@ func rowAttributeArith(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if !ok {
 		return divByZero(c)
 	}
-	if r.Digits() > maxPrecision {
+	if r.Overflows() {
 		return value.Null, sqlerr.ValueOutOfRange("DECIMAL", f.String())
 	}
 	if !tx.IsInteger() || !ty.IsInteger() || op.name == "/" {
