@@ -341,6 +341,9 @@ func ignoreRow(ec *expr.Ctx, ignore bool, err error) error {
 	return err
 }
 
+// errEnough ends the rows of a DELETE at its limit.
+var errEnough = errors.New("enough rows")
+
 func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.Delete) (Result, error) {
 	var r Result
 	n := len(d.Table.Columns)
@@ -352,8 +355,15 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 	}
 	all := subqueryReads(plan, d.Table) || mustReadFirst(plan.Root, d.Table, func(schema.ColumnID) bool { return false })
 	moved := slices.Contains(env.Cascaded, d.Table)
+	left, err := limitValue(env.Ctx, d.Limit, noLimit)
+	if err != nil {
+		return r, err
+	}
 	returned := newReturned(env, plan.Root, d.Returning)
-	err := forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
+	err = forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
+		if left == 0 {
+			return errEnough
+		}
 		if moved {
 			now, ok, err := env.Sink.Current(ctx, d.Table, row[:n])
 			if err != nil || !ok {
@@ -365,12 +375,19 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 			return err
 		}
 		deleted, err := deleteRow(ctx, env, d.Table, row[:n], d.Ignore)
-		if !deleted || err != nil {
+		if err != nil {
 			return err
+		}
+		left--
+		if !deleted {
+			return nil
 		}
 		r.Affected++
 		return returned.add()
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	r.Matched, r.Changed = r.Affected, r.Affected
 	r.Warnings = env.warnings.Load()
 	return returned.result(r, err)

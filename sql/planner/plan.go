@@ -277,12 +277,12 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
-	p.deletes = isPlainFilter(s.Input) && s.Returning == nil
+	p.deletes = isPlainFilter(s.Input) && s.Returning == nil && s.Limit == nil
 	root, err := p.root(s.Input)
 	if err != nil {
 		return nil, err
 	}
-	del := &physical.Delete{Table: s.Table, Ignore: s.Ignore}
+	del := &physical.Delete{Table: s.Table, Ignore: s.Ignore, Limit: s.Limit}
 	if del.Returning, err = placeReturning(s.Returning); err != nil {
 		return nil, err
 	}

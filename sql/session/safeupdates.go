@@ -9,8 +9,12 @@ import (
 // checkSafe is sql_safe_updates: UPDATE and DELETE need a LIMIT or a condition
 // that an index serves.
 func (s *Session) checkSafe(p *physical.Plan) error {
-	switch p.Change.(type) {
-	case *physical.Update, *physical.Delete, *physical.MultiUpdate, *physical.MultiDelete:
+	switch c := p.Change.(type) {
+	case *physical.Delete:
+		if c.Limit != nil {
+			return nil
+		}
+	case *physical.Update, *physical.MultiUpdate, *physical.MultiDelete:
 	default:
 		return nil
 	}

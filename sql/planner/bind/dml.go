@@ -526,6 +526,9 @@ func (b *binder) delete(st *parser.Statement, n *ast.DeleteStmt) (logical.Statem
 		return nil, err
 	}
 	out := &logical.Delete{Table: in.scan.Table, Input: in.node, Scan: in.scan, Ignore: n.IgnoreErr}
+	if l, ok := in.node.(*logical.Limit); ok && n.Limit != nil && b.cascadesToItself(in.scan.Table) {
+		out.Input, out.Limit = l.Input, l.Count
+	}
 	if out.Returning, err = b.returning(in.sc, in.node.Columns(), st.Returning); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,35 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
+
+// cascadesToItself reports that removing a row of t may remove others of t.
+func (b *binder) cascadesToItself(t *schema.Table) bool {
+	seen := []*schema.Table{t}
+	for i := 0; i < len(seen); i++ {
+		for j := range seen[i].ForeignKeys {
+			k := &seen[i].ForeignKeys[j]
+			if k.OnDelete != schema.ActionCascade {
+				continue
+			}
+			parent, ok := b.env.Catalog.Table(k.Database, k.Table)
+			if ok && parent == t {
+				return true
+			}
+			if ok && !slices.Contains(seen, parent) {
+				seen = append(seen, parent)
+			}
+		}
+	}
+	return false
+}
 
 // foreignKey binds FOREIGN KEY … REFERENCES. Whether the tables fit is found out
 // when the statement runs: 1215, 1239.

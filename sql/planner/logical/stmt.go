@@ -149,6 +149,10 @@ type Delete struct {
 	Scan       *Scan
 	Ignore     bool
 	Subqueries []Node
+	// Limit is the number of rows to remove where cascades may remove other
+	// rows of Input, which do not count; nil for all. Otherwise Input has the
+	// limit.
+	Limit expr.Expr
 	// Returning is nil without RETURNING.
 	Returning *Returning
 }

@@ -101,6 +101,9 @@ func changeTitle(change any) string {
 		tables = []string{c.Table.Name}
 	case *Delete:
 		verb, tables = "delete", []string{c.Table.Name}
+		if c.Limit != nil {
+			tables = append(tables, "limit "+c.Limit.String())
+		}
 	case *MultiUpdate:
 		for _, t := range c.Targets {
 			tables = append(tables, t.Table.Name)

@@ -101,6 +101,9 @@ type Update struct {
 type Delete struct {
 	Table  *schema.Table
 	Ignore bool
+	// Limit is the number of rows to remove, of which those that a cascade of
+	// the same statement removed are no part; nil for all of Root.
+	Limit expr.Expr
 	// Returning are expressions over each removed row of Root; nil without
 	// RETURNING.
 	Returning []expr.Expr
