@@ -135,7 +135,7 @@ func TestAlterBesideWriters(t *testing.T) {
 	other.exec("ALTER TABLE n ADD w INT DEFAULT 9")
 	other.rows("0", "SELECT COUNT(*) FROM n WHERE w <> 9")
 
-	// Large values in a column that goes: the rows are copied after all.
+	// Large values in a column that goes.
 	p = c.start(other, "ALTER TABLE n DROP COLUMN big, ADD KEY pad (pad)")
 	building()
 	other.exec("UPDATE n SET big = REPEAT('x', 20000) WHERE i = 8")

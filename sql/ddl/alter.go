@@ -90,22 +90,14 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	if !a.changed {
 		return 0, nil
 	}
-	building, err := a.building(ctx)
-	if err != nil {
-		return 0, err
-	}
+	building := a.building()
 	if err := a.promises(building != nil); err != nil {
 		return 0, err
 	}
 	if building == nil {
 		return a.runLocked(ctx)
 	}
-	if ok, err := a.addOnline(ctx, building); ok || err == nil {
-		return 0, err
-	}
-	// All is taken back.
-	c.waiting = true
-	return c.alterTable(ctx, x)
+	return 0, a.addOnline(ctx, building)
 }
 
 // dropUnfinished takes out indexes that an earlier statement could not take
@@ -306,17 +298,6 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if !a.rebuild && (len(a.notNull) > 0 || a.numbered != 0) {
 		a.rebuild = true
 	}
-	if !a.rebuild {
-		cells, err := a.dropsCells(ctx)
-		if err != nil {
-			return 0, err
-		}
-		if a.rebuild = cells; cells {
-			if err := a.promises(false); err != nil {
-				return 0, err
-			}
-		}
-	}
 	if a.rebuild {
 		return a.runRebuild(ctx)
 	}
@@ -332,19 +313,26 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	for _, id := range a.dropped {
 		gone = append(gone, job{table: a.old.ID, index: id})
 	}
-	if err := r.openJobs(ctx, slices.Concat(made, gone)...); err != nil {
+	cells, err := a.droppedCells(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if r.temporary {
+		cells = nil // they stay until the table goes
+	}
+	if err := r.openJobs(ctx, slices.Concat(made, gone, cells)...); err != nil {
 		return 0, err
 	}
 	if len(a.build) > 0 {
 		r.step("before backfill")
 		if err := a.backfill(ctx); err != nil {
 			r.finish(ctx, made...)
-			r.closeJobs(ctx, gone...)
+			r.closeJobs(ctx, slices.Concat(gone, cells)...)
 			return 0, a.indexError(err)
 		}
 	}
 	r.step("before publish")
-	err := a.validateForeignKeys(ctx)
+	err = a.validateForeignKeys(ctx)
 	if err == nil {
 		err = a.setNext(ctx)
 	}
@@ -353,13 +341,14 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	}
 	if err != nil {
 		r.finish(ctx, made...)
-		r.closeJobs(ctx, gone...)
+		r.closeJobs(ctx, slices.Concat(gone, cells)...)
 		return 0, err
 	}
 	a.c.release()
 	r.step("after publish")
 	r.closeJobs(ctx, made...)
 	r.finish(ctx, gone...)
+	r.removeCells(a.old, cells)
 	return 0, nil
 }
 

@@ -31,6 +31,8 @@ type Build struct {
 	// owner holds the schema-change lock of a build that Resume has found.
 	owner  mdl.Owner
 	status *BuildStatus
+	// cells removes the large values of dropped columns, after publish.
+	cells func()
 }
 
 // buildRecord is what is stored of a Build.
@@ -149,6 +151,7 @@ func (b *Build) run(ctx context.Context, c *change) error {
 			b.r.Log.Error("ending an index build", "table", b.table, "error", err)
 		}
 		b.r.finish(ctx, b.gone()...)
+		b.cells()
 		return nil
 	}
 	var dup *table.DuplicateError

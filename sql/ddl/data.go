@@ -122,38 +122,3 @@ func moveTimestamp(d value.Datum, t schema.Type, from, to *time.Location) value.
 	}
 	return value.TimeOf(value.FromGo(at.In(to)))
 }
-
-// dropsCells reports whether the alteration drops a column some of whose
-// values stand in cells. Such a table is copied: nobody would find the cells
-// any more.
-func (a *alteration) dropsCells(ctx context.Context) (bool, error) {
-	dropped := map[schema.ColumnID]bool{}
-	for i := range a.old.Columns {
-		c := &a.old.Columns[i]
-		if a.t.ColumnIndex(c.ID) < 0 && (c.Type.IsString() || c.Type.ID == schema.TypeJSON || c.Type.ID == schema.TypeGeometry) {
-			dropped[c.ID] = true
-		}
-	}
-	if len(dropped) == 0 {
-		return false, nil
-	}
-	codec, err := a.c.codec(a.old)
-	if err != nil {
-		return false, err
-	}
-	scan, err := a.c.r.Store.Latest().Scan(ctx, table.IndexSpan(a.old.ID, table.CellIndexID), storage.ScanOptions{KeyOnly: true, Cold: true})
-	if err != nil {
-		return false, err
-	}
-	defer scan.Close()
-	found := false
-	var bad error
-	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
-		var id schema.ColumnID
-		if _, id, bad = codec.SplitCellKey(key); bad == nil {
-			found = dropped[id]
-		}
-		return !found && bad == nil
-	})
-	return found, errors.Join(err, bad)
-}

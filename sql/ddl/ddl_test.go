@@ -54,6 +54,9 @@ func (s *server) open() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	if s.r != nil {
+		s.r.Close()
+	}
 	s.cat, s.locks = cat, &mdl.Locks{}
 	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: source.NewCodecs(), Sequences: table.NewSequences(s.store)})
 	s.r.runRows = cmp.Or(s.runRows, 7)
@@ -234,6 +237,7 @@ func (s *server) wantTable(name string, want ...string) {
 // wantClean checks that the store holds no job and no data but of the tables.
 func (s *server) wantClean() {
 	s.t.Helper()
+	s.r.background.Wait()
 	jobs, err := s.r.jobs(context.Background())
 	if err != nil || len(jobs) > 0 {
 		s.t.Errorf("jobs left: %v %v", jobs, err)
@@ -464,6 +468,47 @@ func TestCells(t *testing.T) {
 	s.must("ALTER TABLE t DROP COLUMN a")
 	s.wantRows("t", "1;2")
 	s.wantClean()
+	if n := s.keys(table.IndexSpan(s.table("t").ID, table.CellIndexID)); n > 0 {
+		t.Errorf("%d cells left", n)
+	}
+	// Writers are not kept waiting, and what others keep is not touched.
+	s.must("CREATE TABLE u (id INT PRIMARY KEY, a TEXT, b TEXT, v INT)")
+	for i := range 2100 {
+		s.insert("u", fmt.Sprintf("%d,%s,%s,%d", i, big, big[:5000], i%7))
+	}
+	online := false
+	s.r.step = func(name string) { online = online || name == "building" }
+	s.must("ALTER TABLE u DROP COLUMN a, ADD KEY (v)")
+	if !online {
+		t.Error("the index was built while others wait")
+	}
+	s.wantClean()
+	if n := s.keys(table.IndexSpan(s.table("u").ID, table.CellIndexID)); n != 2100 {
+		t.Errorf("%d cells, want 2100", n)
+	}
+}
+
+// TestCellsAcrossCrashes: the cells of a dropped column go, whenever the server
+// dies.
+func TestCellsAcrossCrashes(t *testing.T) {
+	big := strings.Repeat("x", 10000)
+	for _, sql := range []string{"ALTER TABLE t DROP COLUMN a", "ALTER TABLE t DROP COLUMN a, ADD KEY (v)"} {
+		for n, crashed := 0, true; crashed; n++ {
+			s := newServer(t)
+			s.must("CREATE TABLE t (id INT PRIMARY KEY, a TEXT, b TEXT, v INT)")
+			s.insert("t", "1,"+big+","+big+",7", "2,"+big+",b,8")
+			crashed = s.runUntil(sql, n)
+			s.resume(noCrash)
+			s.wantClean()
+			want := 1
+			if s.table("t").ColumnByName("a") >= 0 {
+				want = 3
+			}
+			if got := s.keys(table.IndexSpan(s.table("t").ID, table.CellIndexID)); got != want {
+				t.Errorf("%s, crash at step %d: %d cells, want %d", sql, n, got, want)
+			}
+		}
+	}
 }
 
 func TestCharset(t *testing.T) {

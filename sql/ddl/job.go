@@ -19,11 +19,14 @@ import (
 //
 //	01 'j' 't' table (4 bytes BE)                    all data of a table
 //	01 'j' 'i' table (4 bytes BE) index (2 bytes BE) the entries of an index
+//	01 'j' 'c' table (4 bytes BE) column (2 bytes BE) the cells of a dropped column
 //
 // The value is one byte, the version of the format.
 type job struct {
 	table schema.TableID
 	index schema.IndexID // PrimaryIndexID for the whole table
+	// column is not 0 where the cells of a column go, see removeCells.
+	column schema.ColumnID
 }
 
 const jobVersion = 1
@@ -31,14 +34,17 @@ const jobVersion = 1
 var jobPrefix = []byte{0x01, 'j'}
 
 func (j job) key() []byte {
-	kind := byte('t')
-	if j.index != schema.PrimaryIndexID {
-		kind = 'i'
+	kind, number := byte('t'), uint16(0)
+	switch {
+	case j.column != 0:
+		kind, number = 'c', uint16(j.column)
+	case j.index != schema.PrimaryIndexID:
+		kind, number = 'i', uint16(j.index)
 	}
 	key := append(append([]byte(nil), jobPrefix...), kind)
 	key = binary.BigEndian.AppendUint32(key, uint32(j.table))
-	if kind == 'i' {
-		key = binary.BigEndian.AppendUint16(key, uint16(j.index))
+	if kind != 't' {
+		key = binary.BigEndian.AppendUint16(key, number)
 	}
 	return key
 }
@@ -50,6 +56,8 @@ func parseJob(key []byte) (job, bool) {
 		return job{table: schema.TableID(binary.BigEndian.Uint32(rest[1:]))}, true
 	case len(rest) == 7 && rest[0] == 'i':
 		return job{table: schema.TableID(binary.BigEndian.Uint32(rest[1:])), index: schema.IndexID(binary.BigEndian.Uint16(rest[5:]))}, true
+	case len(rest) == 7 && rest[0] == 'c':
+		return job{table: schema.TableID(binary.BigEndian.Uint32(rest[1:])), column: schema.ColumnID(binary.BigEndian.Uint16(rest[5:]))}, true
 	}
 	return job{}, false
 }
@@ -175,9 +183,16 @@ func (r *Runner) Resume(ctx context.Context) error {
 		return err
 	}
 	snap := r.Catalog.Snapshot()
+	cells := map[schema.TableID][]job{}
 	for _, j := range jobs {
 		t := snap.TableByID(j.table)
 		used := t != nil
+		if j.column != 0 {
+			if used && t.ColumnIndex(j.column) < 0 {
+				cells[j.table] = append(cells[j.table], j)
+			}
+			continue
+		}
 		if used && j.index != schema.PrimaryIndexID {
 			used = indexByID(t, j.index) != nil || j.index == table.HistoryIndexID && t.KeepsVersions()
 		}
@@ -188,7 +203,10 @@ func (r *Runner) Resume(ctx context.Context) error {
 			r.Log.Info("removed data of an interrupted schema change", "table", j.table, "index", j.index)
 		}
 	}
-	return r.writeJobs(ctx, jobs, true)
+	for id, list := range cells {
+		r.removeCells(snap.TableByID(id), list)
+	}
+	return r.writeJobs(ctx, slices.DeleteFunc(jobs, func(j job) bool { return slices.Contains(cells[j.table], j) }), true)
 }
 
 // removeUnfinished takes all indexes out of the catalog that are neither public

@@ -21,27 +21,11 @@ import (
 // and the columns that they need and the table has not yet, hidden. All else
 // comes with the indexes, at the end.
 
-// errLargeValues: a column that goes has got values with cells of their own.
-var errLargeValues = errors.New("a column to be dropped has large values")
-
 // building is the table while its new indexes are built; nil when that cannot
 // be while others use the table.
-func (a *alteration) building(ctx context.Context) (*schema.Table, error) {
-	t := a.withBuilding()
-	if t == nil {
-		return nil, nil
-	}
-	cells, err := a.dropsCells(ctx)
-	if err != nil || cells {
-		return nil, err
-	}
-	return t, nil
-}
-
-// withBuilding is building but for the values of columns that go.
-func (a *alteration) withBuilding() *schema.Table {
+func (a *alteration) building() *schema.Table {
 	switch {
-	case len(a.build) == 0, a.c.r.temporary, a.c.waiting, a.rebuild, a.validate, len(a.notNull) > 0, a.numbered != 0:
+	case len(a.build) == 0, a.c.r.temporary, a.rebuild, a.validate, len(a.notNull) > 0, a.numbered != 0:
 		return nil
 	case len(unfinishedIndexes(a.old)) > 0, len(a.newForeignKeys) > 0, len(a.children) > 0, len(a.related()) > 0:
 		return nil
@@ -124,12 +108,12 @@ func (a *alteration) lend(t *schema.Table, id schema.ColumnID) bool {
 
 // addOnline adds indexes, with all else that the statement changes, while the
 // table is written to. The table is taken alone only to publish that they are
-// being built, and that they are there. false: large values came in the way.
-func (a *alteration) addOnline(ctx context.Context, building *schema.Table) (bool, error) {
+// being built, and that they are there.
+func (a *alteration) addOnline(ctx context.Context, building *schema.Table) error {
 	r := a.c.r
 	final, err := json.Marshal(a.t)
 	if err != nil {
-		return true, err
+		return err
 	}
 	b := &Build{r: r, table: a.old.ID, rec: buildRecord{Indexes: a.build, Statement: a.c.env.Statement, Started: r.now().UnixMicro(), Estimate: r.rows(a.old),
 		Final: final, Version: building.Version, AutoIncrement: a.autoNext, Dropped: a.dropped}}
@@ -138,7 +122,7 @@ func (a *alteration) addOnline(ctx context.Context, building *schema.Table) (boo
 	for _, t := range []*schema.Table{building, a.t} {
 		if _, err := a.c.codec(t); err != nil {
 			b.status.end(buildUndone, err)
-			return true, err
+			return err
 		}
 	}
 	err = b.put(ctx, false)
@@ -151,12 +135,11 @@ func (a *alteration) addOnline(ctx context.Context, building *schema.Table) (boo
 	}
 	if err != nil {
 		b.status.end(buildUndone, err)
-		return true, errors.Join(err, b.put(ctx, true))
+		return errors.Join(err, b.put(ctx, true))
 	}
 	a.c.unlock(mdl.Key(a.old.Database, a.old.Name))
 	r.step("building")
-	err = b.run(ctx, a.c)
-	return !errors.Is(err, errLargeValues), err
+	return b.run(ctx, a.c)
 }
 
 // final is the alteration that ends the build: from t, the table as it is now.
@@ -207,14 +190,11 @@ func (b *Build) publish(ctx context.Context, c *change) error {
 	if err := build.MergeAll(ctx); err != nil {
 		return err
 	}
-	cells, err := a.dropsCells(ctx)
-	switch {
-	case err != nil:
+	cells, err := a.droppedCells(ctx)
+	if err != nil {
 		return err
-	case cells:
-		return errLargeValues
 	}
-	gone := b.gone()
+	gone := slices.Concat(b.gone(), cells)
 	if err := b.r.openJobs(ctx, gone...); err != nil {
 		return err
 	}
@@ -228,8 +208,10 @@ func (b *Build) publish(ctx context.Context, c *change) error {
 	}
 	if err != nil {
 		b.r.closeJobs(ctx, gone...)
+		return err
 	}
-	return err
+	b.cells = func() { b.r.removeCells(t, cells) }
+	return nil
 }
 
 // named gives the index of a duplicate the name that it will have.

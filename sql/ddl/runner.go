@@ -171,8 +171,6 @@ type change struct {
 	r    *Runner
 	env  *Env
 	held []string // exclusive locks, in the order of acquisition
-	// waiting: others wait while an ALTER TABLE works.
-	waiting bool
 }
 
 func (c *change) warn(level sqlerr.Level, e *sqlerr.Error) {

@@ -1,0 +1,133 @@
+package ddl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// The large values of a column that was dropped stand in cells that nobody
+// reads any more, as the ids of columns are not used twice. They are removed in
+// the background: the keys of all cells of the table have to be read for that.
+
+// droppedCells are the jobs for what the alteration, which has the table alone,
+// leaves of columns that go.
+func (a *alteration) droppedCells(ctx context.Context) (jobs []job, err error) {
+	for i := range a.old.Columns {
+		c := &a.old.Columns[i]
+		if a.t.ColumnIndex(c.ID) < 0 && !c.IsVirtual() && (c.Type.IsString() || c.Type.ID == schema.TypeJSON || c.Type.ID == schema.TypeGeometry) {
+			jobs = append(jobs, job{table: a.old.ID, column: c.ID})
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	scan, err := a.c.r.Store.Latest().Scan(ctx, table.IndexSpan(a.old.ID, table.CellIndexID), storage.ScanOptions{KeyOnly: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	found := false
+	if _, err := scan.Visit(ctx, func(_, _ []byte) bool { found = true; return false }); err != nil || !found {
+		return nil, err
+	}
+	return jobs, nil
+}
+
+// cellsRetry is the pause after a failure, such as a full disk.
+const cellsRetry = time.Minute
+
+// removeCells does jobs of droppedCells of one table, and ends them.
+func (r *Runner) removeCells(t *schema.Table, jobs []job) {
+	if len(jobs) == 0 {
+		return
+	}
+	r.background.Go(func() {
+		for {
+			err := r.deleteCells(r.running, t, jobs)
+			if err == nil {
+				err = r.writeJobs(storage.FreeingSpace(r.running), jobs, true)
+			}
+			if err == nil || r.running.Err() != nil || errors.Is(err, storage.ErrClosed) {
+				return
+			}
+			r.Log.Error("removing large values of a dropped column", "table", t.ID, "error", err)
+			select {
+			case <-r.running.Done():
+				return
+			case <-time.After(cellsRetry):
+			}
+		}
+	})
+}
+
+// Bounds of one transaction of deleteCells.
+const (
+	cellsDeleted = 1000
+	cellsRead    = 100_000
+)
+
+func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) error {
+	codec, err := source.NewCodec(t)
+	if err != nil {
+		return err
+	}
+	gone := map[schema.ColumnID]bool{}
+	for _, j := range jobs {
+		gone[j.column] = true
+	}
+	span := table.IndexSpan(t.ID, table.CellIndexID)
+	for span.Start != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if span.Start, err = r.deleteSomeCells(storage.FreeingSpace(ctx), codec, span, gone); err != nil {
+			return fmt.Errorf("cells of table %d: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// deleteSomeCells begins at the start of the span and tells where to go on; nil
+// at the end.
+func (r *Runner) deleteSomeCells(ctx context.Context, codec *table.Codec, span storage.Span, gone map[schema.ColumnID]bool) (next []byte, err error) {
+	scan, err := r.Store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Cold: true})
+	if err != nil {
+		return nil, err
+	}
+	defer scan.Close()
+	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	if err != nil {
+		return nil, err
+	}
+	defer txn.Rollback()
+	read, deleted := 0, 0
+	var bad error
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
+		_, id, err := codec.SplitCellKey(key)
+		if err == nil && gone[id] {
+			err = txn.Delete(bytes.Clone(key))
+			deleted++
+		}
+		read++
+		if bad = err; bad != nil {
+			return false
+		}
+		if read == cellsRead || deleted == cellsDeleted {
+			next = append(bytes.Clone(key), 0)
+		}
+		return next == nil
+	})
+	if err = errors.Join(err, bad); err != nil || deleted == 0 {
+		return next, err
+	}
+	_, err = txn.Commit(ctx)
+	return next, err
+}
