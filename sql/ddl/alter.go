@@ -255,6 +255,9 @@ func (a *alteration) finish() error {
 	if err := a.finishForeignKeys(); err != nil {
 		return err
 	}
+	if err := a.c.checkIndexes(t, a.old); err != nil {
+		return err
+	}
 	if err := a.checkTTL(); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 	if len(x.ForeignKeys) > 0 {
 		return nil, sqlerr.NotSupported("CREATE TABLE … SELECT with a foreign key")
 	}
-	if err := c.checkIndexes(x.Table); err != nil {
+	if err := c.checkIndexes(x.Table, nil); err != nil {
 		return nil, err
 	}
 	if err := c.lockTables(ctx, x.Name); err != nil {

@@ -200,34 +200,33 @@ func (a *alteration) addHiddenKey() {
 	a.rebuild = true
 }
 
-// checkIndexes is 1069 where a table has more keys than the session allows.
-func (c *change) checkIndexes(t *schema.Table) error {
-	n := len(t.Indexes)
-	if !t.HasHiddenKey() {
-		n++
+// checkIndexes is 1069 where a whole table has more keys than MySQL or the
+// session allows. One that is altered may keep what it has; was is nil for a
+// new one.
+func (c *change) checkIndexes(t, was *schema.Table) error {
+	most := maxKeys
+	if n := c.env.MaxIndexes; n > 0 {
+		most = min(most, n)
 	}
-	if most := c.env.MaxIndexes; most > 0 && n > most {
+	if n := countKeys(t); n > most && (was == nil || n > countKeys(was)) {
 		return sqlerr.TooManyKeys(most)
 	}
 	return nil
 }
 
-// checkKeys checks the keys of the finished copy: 1061, 1069, 1075, and those
+func countKeys(t *schema.Table) int {
+	if t.HasHiddenKey() {
+		return len(t.Indexes)
+	}
+	return len(t.Indexes) + 1
+}
+
+// checkKeys checks the keys of the finished copy: 1061, 1075, and those
 // of each key part, whose column may have got another type.
 func (a *alteration) checkKeys() error {
 	t := a.t
-	n := len(t.Indexes)
 	if a.hasPrimaryKey() {
-		n++
 		if err := a.checkParts(t.PrimaryKey); err != nil {
-			return err
-		}
-	}
-	if n > maxKeys {
-		return sqlerr.TooManyKeys(maxKeys)
-	}
-	if len(t.Indexes) > len(a.old.Indexes) {
-		if err := a.c.checkIndexes(t); err != nil {
 			return err
 		}
 	}

@@ -18,11 +18,6 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 	if c.r.temporary && x.Table != nil && x.Table.TTL != nil {
 		return sqlerr.TTLOfTemporary()
 	}
-	if x.Table != nil {
-		if err := c.checkIndexes(x.Table); err != nil {
-			return err
-		}
-	}
 	if len(x.ForeignKeys) > 0 {
 		// No statement may go on that does not know the new foreign keys.
 		if err := c.lockTables(ctx, parents(c.snapshot(), x.Name, x.ForeignKeys)...); err != nil {
@@ -65,6 +60,9 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 			if err != nil {
 				return err
 			}
+		}
+		if err := c.checkIndexes(t, nil); err != nil {
+			return err
 		}
 		if err := checkRowSize(t, like); err != nil {
 			return err
