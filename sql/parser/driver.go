@@ -46,6 +46,10 @@ type Literal struct {
 	// TooLong is the text of a decimal of more digits than MySQL reads; the
 	// value is the largest DECIMAL then.
 	TooLong string
+	// AfterKeyword is set for the text of DATE '…', TIME '…' and TIMESTAMP '…',
+	// and for other text that is no expression. The grammar makes the same
+	// calls of {d '…'}, {t '…'} and {ts '…'}, of any expression.
+	AfterKeyword bool
 	// raw is what the grammar asks for again: int64, uint64, string.
 	raw        any
 	projection int
@@ -273,7 +277,7 @@ func installDriver() {
 			if l, ok := v.(*Literal); ok {
 				return l
 			}
-			l := &Literal{projection: -1}
+			l := &Literal{projection: -1, AfterKeyword: cs == ""}
 			l.set(v)
 			l.Type.SetCharset(cs)
 			l.Type.SetCollate(coll)

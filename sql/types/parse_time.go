@@ -274,6 +274,27 @@ func roundDuration(env *Env, d value.Duration, fsp int) value.Duration {
 	return d.RoundFSP(fsp)
 }
 
+// isDatetime reports text of a time that is read as a date with time.
+func isDatetime(s []byte) bool {
+	if len(s) < 12 {
+		return false
+	}
+	sc, ok := scanDate(s)
+	return ok && sc.fields > 3 && (!sc.delims || sc.spaces)
+}
+
+// IsLiteralOf reports whether text that reads as a DATE, DATETIME or TIME may
+// stand in a literal of that type: dates without time and dates with time are
+// not taken for each other there, nor for times.
+func IsLiteralOf(s []byte, id schema.TypeID) bool {
+	s = skipSpaces(s)
+	if id == schema.TypeTime {
+		return !isDatetime(s)
+	}
+	sc, ok := scanDate(s)
+	return ok && (sc.fields > 3) == (id != schema.TypeDate)
+}
+
 // parseDuration reads a time: '[-]D HH:MM:SS', 'HH:MM:SS', 'HH:MM', HHMMSS,
 // each with a fraction, or a whole date with time, of which the time counts.
 func parseDuration(env *Env, s []byte) (d value.Duration, st timeStatus, ok bool) {
@@ -286,14 +307,12 @@ func parseDuration(env *Env, s []byte) (d value.Duration, st timeStatus, ok bool
 	if len(s) == 0 {
 		return 0, timeTruncated, false
 	}
-	if len(s) >= 12 && !neg {
-		if sc, ok := scanDate(s); ok && sc.fields > 3 && (!sc.delims || sc.spaces) {
-			t, st, ok := parseDatetime(env, s, value.AllowZeroInDate|value.AllowZeroDate)
-			if !ok {
-				return 0, st, false
-			}
-			return t.TimeOfDay(), st | timeNote, true
+	if !neg && isDatetime(s) {
+		t, st, ok := parseDatetime(env, s, value.AllowZeroInDate|value.AllowZeroDate)
+		if !ok {
+			return 0, st, false
 		}
+		return t.TimeOfDay(), st | timeNote, true
 	}
 	p, micros, up, rest, ok := scanDuration(s)
 	if !ok || !isDigit(s[0]) && s[0] != '.' {

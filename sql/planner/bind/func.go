@@ -40,7 +40,7 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		}
 		return expr.NewAtTimeZone(b.be, args[0], args[1])
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
-		return b.timeLiteral(name, n)
+		return b.timeLiteral(sc, name, n)
 	case "date_add", "date_sub", "adddate", "subdate":
 		return b.dateArith(sc, name, n)
 	case "extract":
@@ -134,36 +134,55 @@ func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 	return expr.NewJSONValue(b.be, list[0], list[1], list[2].Type(), clause(3), clause(5))
 }
 
-// timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none.
-func (b *binder) timeLiteral(name string, n *ast.FuncCallExpr) (expr.Expr, error) {
-	l, ok := n.Args[0].(*parser.Literal)
-	if !ok {
-		return nil, internalf("time literal %T", n.Args[0])
+// timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none. The
+// ODBC forms {d '…'}, {t '…'} and {ts '…'} are then what stands in them.
+func (b *binder) timeLiteral(sc *scope, name string, n *ast.FuncCallExpr) (expr.Expr, error) {
+	l := literalText(n.Args[0])
+	if l == nil {
+		return b.value(sc, n.Args[0])
 	}
-	s := l.GetString()
-	env := &types.Env{Mode: b.env.Mode}
-	fsp := fraction(s)
-	bad := false
-	env.Warn = func(sqlerr.Warning) { bad = true }
+	if e := readTimeLiteral(b.env.Mode, name, l); e != nil {
+		return e, nil
+	}
+	if !l.AfterKeyword {
+		return b.value(sc, l)
+	}
+	kind := map[string]string{ast.TimeLiteral: "TIME", ast.DateLiteral: "DATE", ast.TimestampLiteral: "DATETIME"}[name]
+	return nil, sqlerr.WrongValue(kind, l.GetString())
+}
+
+// literalText is a string literal, nil if n is something else.
+func literalText(n ast.ExprNode) *parser.Literal {
+	if l, ok := n.(*parser.Literal); ok && l.Kind == parser.LiteralString {
+		return l
+	}
+	return nil
+}
+
+// readTimeLiteral is nil for text that is no literal of that name.
+func readTimeLiteral(mode types.SQLMode, name string, l *parser.Literal) expr.Expr {
+	s := []byte(l.GetString())
+	ok := true
+	env := &types.Env{Mode: mode, Warn: func(sqlerr.Warning) { ok = false }}
+	t := types.DatetimeOf(fraction(string(s)))
 	switch name {
 	case ast.TimeLiteral:
-		d, ok, err := types.ParseDuration(env, []byte(s), fsp)
-		if err != nil || !ok || bad {
-			return nil, sqlerr.WrongValue("TIME", s)
-		}
-		return expr.NewConst(value.DurationOf(d), types.TimeOf(fsp)), nil
+		t = types.TimeOf(fraction(string(s)))
 	case ast.DateLiteral:
-		d, ok, err := types.ParseTime(env, []byte(s), types.Date)
-		if err != nil || !ok || bad {
-			return nil, sqlerr.WrongValue("DATE", s)
-		}
-		return expr.NewConst(value.TimeOf(d), types.Date), nil
+		t = types.Date
 	}
-	d, ok, err := types.ParseTime(env, []byte(s), types.DatetimeOf(fsp))
-	if err != nil || !ok || bad {
-		return nil, sqlerr.WrongValue("DATETIME", s)
+	var d value.Datum
+	if t.ID == schema.TypeTime {
+		v, is, err := types.ParseDuration(env, s, t.Scale)
+		d, ok = value.DurationOf(v), ok && is && err == nil
+	} else {
+		v, is, err := types.ParseTime(env, s, t)
+		d, ok = value.TimeOf(v), ok && is && err == nil
 	}
-	return expr.NewConst(value.TimeOf(d), types.DatetimeOf(fsp)), nil
+	if !ok || !types.IsLiteralOf(s, t.ID) {
+		return nil
+	}
+	return expr.NewConst(d, t)
 }
 
 // fraction is the number of digits behind the last point, at most 6.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // sqlText prints an expression as MySQL prints those that it keeps in table
@@ -327,7 +328,9 @@ func (p *exprPrinter) function(n *ast.FuncCallExpr) {
 	case parser.DefaultExprFunc:
 		p.list("", n.Args)
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
-		if l, ok := n.Args[0].(*parser.Literal); ok {
+		if l := literalText(n.Args[0]); l == nil || !l.AfterKeyword && readTimeLiteral(types.DefaultSQLMode, name, l) == nil {
+			p.expr(n.Args[0])
+		} else {
 			word := map[string]string{ast.DateLiteral: "DATE", ast.TimeLiteral: "TIME", ast.TimestampLiteral: "TIMESTAMP"}[name]
 			p.put(word, "'", escapeText(l.GetString()), "'")
 		}
