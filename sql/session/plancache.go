@@ -23,6 +23,8 @@ type cachedPlan struct {
 	// rebind binds the statement again, for the case that the schema changes
 	// between planning and running.
 	rebind func() (logical.Statement, error)
+	// warnings are those of binding, which every execution repeats.
+	warnings []sqlerr.Warning
 	// stats measures a change for EXPLAIN ANALYZE; nil otherwise, and always in
 	// the cache.
 	stats *exec.Stats

@@ -147,17 +147,19 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 		}
 		s.beginDiagnostics(p.keeps)
 		s.warnAll(warnings)
+		s.warnAll(c.warnings)
 		return s.runPlan(ctx, c, vals, more, w)
 	}
 	ptypes := s.paramTypes(params)
 	s.beginDiagnostics(p.keeps)
 	s.warnAll(warnings)
 	key := string(s.key)
-	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), p.stmt) }
-	bound, err := rebind()
+	bound, warnings, err := s.bindParams(p.stmt, ptypes)
+	s.warnAll(warnings)
 	if err != nil {
 		return err
 	}
+	rebind := s.rebinder(p.stmt, ptypes)
 	if !cacheable(bound) || strings.ContainsRune(p.stmt.Text, '@') {
 		return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
 	}
@@ -165,7 +167,7 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	if err != nil {
 		return err
 	}
-	c.rebind = rebind
+	c.rebind, c.warnings = rebind, warnings
 	s.engine.counters.planMisses.Add(1)
 	if !c.plan.ValuesMatter {
 		s.engine.plans.put([]byte(key), c)

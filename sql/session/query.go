@@ -191,6 +191,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 		s.engine.counters.planHits.Add(1)
 	}
 	s.clearDiagnostics()
+	s.warnAll(c.warnings) // of a prepared statement without parameters
 	return true, s.runPlan(ctx, c, t.Vals, false, w)
 }
 
@@ -235,13 +236,11 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, warned := s.bindEnv(t.Types), false
-	env.Warn = func(sqlerr.Warning) { warned = true }
-	bound, err := bind.Bind(env, stmt)
+	bound, warnings, err := s.bindParams(stmt, t.Types)
 	if err != nil {
 		return nil, err
 	}
-	if warned || !cacheable(bound) { // a kept plan would not warn again
+	if len(warnings) > 0 || !cacheable(bound) { // they may quote the text
 		return nil, nil
 	}
 	ptypes := append([]schema.Type(nil), t.Types...)
@@ -252,7 +251,7 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if s.literalsMatter(c) {
 		return nil, nil
 	}
-	c.rebind = func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
+	c.rebind = s.rebinder(stmt, ptypes)
 	return c, nil
 }
 
@@ -286,6 +285,24 @@ func cacheable(stmt logical.Statement) bool {
 // bindStatement binds a statement without parameters.
 func (s *Session) bindStatement(stmt parser.Statement) (logical.Statement, error) {
 	return bind.Bind(s.bindEnv(nil), stmt)
+}
+
+// bindParams binds a statement with parameters of the given types; what it
+// warns of is returned.
+func (s *Session) bindParams(stmt parser.Statement, ptypes []schema.Type) (bound logical.Statement, warnings []sqlerr.Warning, err error) {
+	env := s.bindEnv(ptypes)
+	env.Warn = func(x sqlerr.Warning) { warnings = append(warnings, x) }
+	bound, err = bind.Bind(env, stmt)
+	return bound, warnings, err
+}
+
+// rebinder binds a statement again, without the warnings that it had.
+func (s *Session) rebinder(stmt parser.Statement, ptypes []schema.Type) func() (logical.Statement, error) {
+	return func() (logical.Statement, error) {
+		env := s.bindEnv(ptypes)
+		env.Warn = nil
+		return bind.Bind(env, stmt)
+	}
 }
 
 // bindEnv is what binding sees of the session.
@@ -331,18 +348,16 @@ func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.R
 func (s *Session) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	vals, ptypes := splitParams(params)
 	keep := readsDiagnostics(stmt.Text)
-	ctx, bindWarnings, restore := s.hintVars(ctx, &stmt)
+	ctx, hintWarnings, restore := s.hintVars(ctx, &stmt)
 	defer restore()
-	env := s.bindEnv(ptypes)
-	env.Warn = func(x sqlerr.Warning) { bindWarnings = append(bindWarnings, x) }
-	bound, err := bind.Bind(env, stmt)
+	bound, warnings, err := s.bindParams(stmt, ptypes)
 	s.beginDiagnostics(keep)
-	s.warnAll(bindWarnings)
+	s.warnAll(hintWarnings)
+	s.warnAll(warnings)
 	if err != nil {
 		return err
 	}
-	rebind := func() (logical.Statement, error) { return bind.Bind(s.bindEnv(ptypes), stmt) }
-	return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
+	return s.dispatch(ctx, bound, s.rebinder(stmt, ptypes), vals, ptypes, more, w)
 }
 
 func (s *Session) warnAll(list []sqlerr.Warning) {
