@@ -326,7 +326,7 @@ func (f *file) Write(p []byte) (int, error) {
 		n, err := f.append(p)
 		p = p[n:]
 		f.written += int64(n)
-		f.end.Store(f.written)
+		f.setEnd()
 		return err
 	})
 	if err != nil {
@@ -347,22 +347,65 @@ func (f *file) must(what string, op func() error) error {
 
 // append writes p behind what has been written. A log goes through the page
 // cache from the first record on that nobody waits for.
-func (f *file) append(p []byte) (int, error) {
-	if f.direct == nil {
-		return f.File.Write(p)
-	}
-	if f.d.syncWanted.Load() > 0 {
-		n, err := f.direct.write(p)
-		f.zeroed = f.direct.zeroed
-		if n > 0 || !notDirect(err) {
+func (f *file) append(p []byte) (n int, err error) {
+	if f.direct != nil && f.d.syncWanted.Load() > 0 {
+		if n, err = f.direct.write(p); !notDirect(err) {
 			return n, err
 		}
 	}
-	if err := endDirect(f.direct.fd, f.written); err != nil {
-		return 0, err
+	if err := f.leaveDirect(); err != nil {
+		return n, err
 	}
-	f.direct = nil
-	return f.File.Write(p)
+	m, err := f.File.Write(p[n:])
+	return n + m, err
+}
+
+// leaveDirect has what follows go through the page cache. It can be called
+// again after an error.
+func (f *file) leaveDirect() error {
+	l := f.direct
+	if l == nil {
+		return nil
+	}
+	if err := l.flush(); err != nil && !notDirect(err) {
+		return err
+	}
+	if err := endDirect(l.fd, l.end()); err != nil {
+		return err
+	}
+	for len(l.rest()) > 0 {
+		n, err := f.File.Write(l.rest())
+		l.clean += n
+		if err != nil {
+			return err
+		}
+	}
+	f.zeroed, f.direct = l.zeroed, nil
+	return nil
+}
+
+// flush writes what a log has kept until its next sync.
+func (f *file) flush() error {
+	if f.direct == nil {
+		return nil
+	}
+	return f.must("writing", func() error {
+		err := f.direct.flush()
+		if notDirect(err) {
+			err = f.leaveDirect()
+		}
+		f.setEnd()
+		return err
+	})
+}
+
+// setEnd tells readers how far the file goes.
+func (f *file) setEnd() {
+	end := f.written
+	if f.direct != nil {
+		end, f.zeroed = f.direct.end(), f.direct.zeroed
+	}
+	f.end.Store(end)
 }
 
 // Preallocate implements vfs.File. A log gets its full length at once; readers
@@ -391,6 +434,9 @@ func (f *file) sync(op func() error) error {
 		}
 		err := op()
 		f.d.noteError(err)
+		return err
+	}
+	if err := f.flush(); err != nil {
 		return err
 	}
 	if f.wal && f.d.opened.Load() && f.d.syncWanted.Load() == 0 {
@@ -422,6 +468,12 @@ func (f *file) SyncTo(length int64) (fullSync bool, err error) {
 // Close implements vfs.File. A log must be on disk before the next one gets
 // its first record, or a crash could leave a hole between them.
 func (f *file) Close() error {
+	if f.direct != nil && len(f.direct.rest()) > 0 {
+		f.unsynced.Store(true)
+		if err := f.flush(); err != nil {
+			return err
+		}
+	}
 	if f.unsynced.Load() {
 		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
 			return err

@@ -92,15 +92,19 @@ func aligned(n int) []byte {
 
 // directLog writes a log past the page cache: a sync that follows at once then
 // finds nothing to write back, which saves a quarter of its time. The last
-// block, which is seldom full, is written anew with each record; as in the
-// page cache, its old bytes stay what they were.
+// block, which is seldom full, is written anew with each sync; as in the page
+// cache, its old bytes stay what they were.
+//
+// Records are kept until flush, which a sync begins with: those of many commits
+// that share one are one write.
 //
 // Blocks are zeroed a step ahead of the records, as the first write to a
 // reserved block would have each sync record that it is now in use.
 type directLog struct {
 	fd     uintptr
 	buf    []byte
-	tail   int   // bytes of buf that belong to the block that is not full
+	tail   int   // bytes of buf
+	clean  int   // of these, how many the file has
 	base   int64 // where buf begins in the file
 	zeroed int64 // up to here the blocks have been written
 }
@@ -115,28 +119,48 @@ func newDirectLog(f vfs.File, zeroed int64) *directLog {
 	return &directLog{fd: fd, buf: aligned(directBuffer), zeroed: zeroed}
 }
 
-// write appends p. It returns how much was taken; a call with the rest, or
-// with p again when that was nothing, goes on after an error.
+// end is where the next byte goes that the file does not have.
+func (l *directLog) end() int64 { return l.base + int64(l.clean) }
+
+// rest is what the file does not have.
+func (l *directLog) rest() []byte { return l.buf[l.clean:l.tail] }
+
+// write appends p. It returns how much was taken; after an error a call with
+// the rest goes on.
 func (l *directLog) write(p []byte) (n int, err error) {
-	for n < len(p) {
+	for {
 		took := copy(l.buf[l.tail:], p[n:])
-		end := l.tail + took
-		full := (end + directAlign - 1) / directAlign * directAlign
-		clear(l.buf[end:full])
-		if len(p) < directBuffer && l.base+int64(full) > l.zeroed {
-			if err := writeAt(l.fd, zeros, l.zeroed); err != nil {
-				return n, err
-			}
-			l.zeroed += zeroStep
+		l.tail, n = l.tail+took, n+took
+		if n == len(p) {
+			return n, nil
 		}
-		if err := writeAt(l.fd, l.buf[:full], l.base); err != nil {
+		if err := l.flush(); err != nil {
 			return n, err
 		}
-		l.zeroed = max(l.zeroed, l.base+int64(full))
-		n += took
-		done := end / directAlign * directAlign
-		l.tail = copy(l.buf, l.buf[done:end])
-		l.base += int64(done)
 	}
-	return n, nil
+}
+
+// flush writes what was appended to the file. After an error it can be called
+// again.
+func (l *directLog) flush() error {
+	if l.clean == l.tail {
+		return nil
+	}
+	full := (l.tail + directAlign - 1) / directAlign * directAlign
+	clear(l.buf[l.tail:full])
+	if full < directBuffer && l.base+int64(full) > l.zeroed {
+		if err := writeAt(l.fd, zeros, l.zeroed); err != nil {
+			return err
+		}
+		l.zeroed += zeroStep
+	}
+	if err := writeAt(l.fd, l.buf[:full], l.base); err != nil {
+		return err
+	}
+	l.zeroed = max(l.zeroed, l.base+int64(full))
+	done := l.tail / directAlign * directAlign
+	l.base += int64(done)
+	l.tail = copy(l.buf, l.buf[done:l.tail])
+	l.clean = l.tail
+	return nil
 }
