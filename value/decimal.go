@@ -402,6 +402,9 @@ func (d Decimal) Mul(o Decimal) Decimal {
 	if !done {
 		r = fromBig(new(big.Int).Mul(d.big(), o.big()), scale)
 	}
+	if scale <= MaxDecimalScale {
+		return r
+	}
 	return r.InGroups()
 }
 

@@ -12,6 +12,7 @@ func FuzzDecimal(f *testing.F) {
 	f.Add("-12345678901234567890123456789", "7", int8(30))
 	f.Add("999999999999999999999999999999999999999999.999999999999999999999997", "0", int8(-103))
 	f.Add("99999999999999999999999999999999999999999999999999999999999999999.5", "-1", int8(0))
+	f.Add("999999999999999999999999999999999999999999999999999999999999999999999999999999999", "-0.5", int8(0))
 	f.Fuzz(func(t *testing.T, a, b string, places int8) {
 		x, err1 := ParseDecimal(a)
 		y, err2 := ParseDecimal(b)
@@ -39,6 +40,17 @@ func FuzzDecimal(f *testing.F) {
 		if x.Scale()+y.Scale() <= MaxDecimalScale {
 			same("*", x.Mul(y), new(big.Rat).Mul(p, q))
 		}
+		for _, d := range []Decimal{x.Add(y), x.Mul(y), x.Rescale(MaxDecimalScale)} {
+			if d.Overflows() {
+				continue
+			}
+			if g := d.InGroups(); g.Digits() > 9*groups || g.Sub(d).Abs().Cmp(unitOf(g)) >= 0 {
+				t.Fatalf("%s in groups is %s", d, g)
+			}
+			if err := CheckJSON(JSONDecimal(d)); err != nil {
+				t.Fatalf("%s as JSON: %v", d, err)
+			}
+		}
 		if got, want := x.Cmp(y), p.Cmp(q); got != want {
 			t.Fatalf("%s against %s: %d, want %d", x, y, got, want)
 		}
@@ -59,3 +71,6 @@ func FuzzDecimal(f *testing.F) {
 		}
 	})
 }
+
+// unitOf is one of the last digit of d.
+func unitOf(d Decimal) Decimal { return fromBig(big.NewInt(1), d.Scale()) }
