@@ -26,8 +26,8 @@ type Config struct {
 	// CursorMemory is the size in bytes of an open cursor's rows beyond which
 	// they go to a temporary file, 1 MiB if 0.
 	CursorMemory int
-	// TempDir is the directory of those files, os.TempDir() if empty.
-	TempDir string
+	// TempFile makes such a file; nil: the rows stay in memory.
+	TempFile func() (TempFile, error)
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
 	// Logger takes refused log-ins and panics; slog.Default() if nil.

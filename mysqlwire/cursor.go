@@ -6,30 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
+// TempFile is a temporary file that goes when it is closed. Its errors are what
+// clients get.
+type TempFile interface {
+	io.Writer // appends
+	io.ReaderAt
+	Close()
+}
+
 // spool holds the encoded rows of a cursor: the first in memory up to a
-// limit, the others in a temporary file that has no name (where the system
-// allows that). Each row stands behind its length of 4 bytes.
+// limit, the others in a temporary file. Each row stands behind its length of 4
+// bytes.
 type spool struct {
-	h     *Header
-	limit int
-	dir   string
-	row   []byte // the row being built
-	mem   []byte
-	pos   int // read position in mem
-	file  *os.File
-	path  string // of a file that could not be unlinked while open
-	w     *bufio.Writer
-	r     *bufio.Reader
+	h      *Header
+	limit  int
+	create func() (TempFile, error)
+	row    []byte // the row being built
+	mem    []byte
+	pos    int // read position in mem
+	file   TempFile
+	size   int64 // of the file
+	w      *bufio.Writer
+	r      *bufio.Reader
 }
 
 func newSpool(cfg *Config, h *Header) *spool {
-	return &spool{h: h, limit: cfg.CursorMemory, dir: cfg.TempDir}
+	return &spool{h: h, limit: cfg.CursorMemory, create: cfg.TempFile}
 }
 
 // next is the empty buffer for the next row.
@@ -41,16 +47,19 @@ func (s *spool) add(row []byte) error {
 	if len(row) > 1<<31 {
 		return fmt.Errorf("writing rows of a cursor: row of %d bytes", len(row))
 	}
-	if s.file == nil && len(s.mem)+len(row)+4 <= s.limit {
+	if s.file == nil && (s.create == nil || len(s.mem)+len(row)+4 <= s.limit) {
 		s.mem = binary.LittleEndian.AppendUint32(s.mem, uint32(len(row)))
 		s.mem = append(s.mem, row...)
 		return nil
 	}
 	if s.file == nil {
-		if err := s.open(); err != nil {
+		f, err := s.create()
+		if err != nil {
 			return s.fail("writing", err)
 		}
+		s.file, s.w = f, bufio.NewWriterSize(f, 64<<10)
 	}
+	s.size += int64(len(row)) + 4
 	var size [4]byte
 	binary.LittleEndian.PutUint32(size[:], uint32(len(row)))
 	if _, err := s.w.Write(size[:]); err != nil {
@@ -59,18 +68,6 @@ func (s *spool) add(row []byte) error {
 	if _, err := s.w.Write(row); err != nil {
 		return s.fail("writing", err)
 	}
-	return nil
-}
-
-func (s *spool) open() error {
-	f, err := os.CreateTemp(s.dir, "sqlots-cursor-*")
-	if err != nil {
-		return err
-	}
-	if os.Remove(f.Name()) != nil {
-		s.path = f.Name()
-	}
-	s.file, s.w = f, bufio.NewWriterSize(f, 64<<10)
 	return nil
 }
 
@@ -84,10 +81,7 @@ func (s *spool) finish() error {
 		return s.fail("writing", err)
 	}
 	s.w = nil
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return s.fail("reading", err)
-	}
-	s.r = bufio.NewReaderSize(s.file, 16<<10)
+	s.r = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), 16<<10)
 	return nil
 }
 
@@ -118,8 +112,8 @@ func (s *spool) read(dst []byte) (_ []byte, end bool, err error) {
 
 // fail is the error that the client gets for one of the file.
 func (s *spool) fail(doing string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return sqlerr.DiskFull(s.dir)
+	if known, ok := errors.AsType[*sqlerr.Error](err); ok {
+		return known
 	}
 	return sqlerr.EngineError(5, doing+" rows of a cursor: "+err.Error())
 }
@@ -127,12 +121,8 @@ func (s *spool) fail(doing string, err error) error {
 // close drops the rows.
 func (s *spool) close() {
 	if s.file != nil {
-		_ = s.file.Close()
+		s.file.Close()
 		s.file = nil
-	}
-	if s.path != "" {
-		_ = os.Remove(s.path)
-		s.path = ""
 	}
 	s.mem, s.w, s.r = nil, nil, nil
 }

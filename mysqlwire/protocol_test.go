@@ -8,7 +8,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,11 +137,64 @@ func (c *rawClient) prepared(params, columns int) uint32 {
 
 func TestCursor(t *testing.T) {
 	for _, memory := range []int{1 << 20, 100} {
-		_, _, addr := startServer(t, Config{CursorMemory: memory, TempDir: t.TempDir()})
+		var open atomic.Int64
+		_, _, addr := startServer(t, Config{CursorMemory: memory, TempFile: func() (TempFile, error) {
+			open.Add(1)
+			return &memFile{open: &open, limit: 1 << 20}, nil
+		}})
 		for _, caps := range []capability{0, capDeprecateEOF} {
 			testCursor(t, addr, caps)
 		}
+		for end := time.Now().Add(10 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d files are left", open.Load())
+			}
+		}
 	}
+}
+
+// memFile is a temporary file of a limited size.
+type memFile struct {
+	bytes.Buffer
+	open  *atomic.Int64
+	limit int
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	if f.Len()+len(p) > f.limit {
+		return 0, sqlerr.TableFull("tmp")
+	}
+	return f.Buffer.Write(p)
+}
+
+func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(f.Bytes()).ReadAt(p, at)
+}
+
+func (f *memFile) Close() { f.open.Add(-1) }
+
+// TestCursorLimit: a cursor that finds no place for its rows is an error of its
+// statement.
+func TestCursorLimit(t *testing.T) {
+	var open atomic.Int64
+	_, _, addr := startServer(t, Config{CursorMemory: 10, TempFile: func() (TempFile, error) {
+		open.Add(1)
+		return &memFile{open: &open, limit: 20}, nil
+	}})
+	c := dialRaw(t, addr, 0)
+	c.command(comStmtPrepare, []byte("rows 10")...)
+	id := c.expect(0)[1:5]
+	for range 5 {
+		c.expect(3)
+	}
+	c.expect(0xfe)
+	c.command(comStmtExecute, slices.Concat(id, []byte{1, 1, 0, 0, 0})...)
+	c.expectError(1114)
+	if open.Load() != 0 {
+		t.Error("the file is left")
+	}
+	c.command(comPing)
+	c.expect(0)
 }
 
 func testCursor(t *testing.T, addr string, caps capability) {

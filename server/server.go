@@ -152,7 +152,7 @@ func (s *Server) start(ctx context.Context) error {
 	if v := s.engine.Globals().Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())
 	}
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempDir: s.cfg.TempDir}, backend{s.engine})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine})
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Add(1)

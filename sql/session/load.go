@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
@@ -91,17 +89,14 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 		return exec.Result{}, err
 	}
 	all := io.MultiReader(bytes.NewReader(head[:n]), file)
-	if err != nil || !s.canBulk(x.Insert.Table, x) {
+	if err != nil || s.engine.spill == nil || !s.canBulk(x.Insert.Table, x) {
 		return s.loadRows(ctx, x, c, src, all)
 	}
-	copied, err := os.CreateTemp(s.engine.tempDir, "sqlots-load-*.tmp")
+	copied, err := s.engine.spill.NewFile()
 	if err != nil {
-		return exec.Result{}, fmt.Errorf("copying the file: %w", err)
+		return exec.Result{}, err
 	}
 	defer copied.Close()
-	if err := os.Remove(copied.Name()); err != nil {
-		return exec.Result{}, fmt.Errorf("copying the file: %w", err)
-	}
 	r, err := s.loadBulk(ctx, x, c, src, io.TeeReader(all, copied))
 	if !errors.Is(err, table.ErrBulkDuplicate) {
 		return r, err
@@ -110,12 +105,9 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 	if _, err := io.Copy(copied, all); err != nil {
 		return exec.Result{}, err
 	}
-	if _, err := copied.Seek(0, io.SeekStart); err != nil {
-		return exec.Result{}, err
-	}
 	s.clearDiagnostics()
 	src.again()
-	return s.loadRows(ctx, x, c, src, copied)
+	return s.loadRows(ctx, x, c, src, io.NewSectionReader(copied, 0, copied.Size()))
 }
 
 // canBulk reports whether the table may be loaded in bulk now. Sorted runs are

@@ -22,8 +22,8 @@ const DefaultFiles = 1000
 const prefix = "sqlots-spill-"
 
 // leftovers begin the names of the temporary files of the server: those here, of
-// cursors (mysqlwire), bulk loads (storage/table) and LOAD DATA (sql/session).
-var leftovers = []string{prefix, "sqlots-cursor-", "sqlots-bulk-", "sqlots-load-"}
+// bulk loads (storage/sorter), and of cursors and LOAD DATA in earlier versions.
+var leftovers = []string{prefix, "sqlots-bulk-", "sqlots-cursor-", "sqlots-load-"}
 
 // Options shape a Disk.
 type Options struct {
