@@ -219,6 +219,11 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 		return err
 	}
 	c.release()
+	if c.r.temporary {
+		if err := c.r.openJobs(ctx, job{table: t.ID}); err != nil {
+			return err
+		}
+	}
 	c.r.finish(ctx, job{table: old.ID})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/storage"
 )
 
 // NewTemporary makes the Runner of a session's temporary tables. Its catalog
@@ -38,7 +39,7 @@ func (r *Runner) DropData(ctx context.Context, tables []*schema.Table) {
 	for i, t := range tables {
 		jobs[i] = job{table: t.ID}
 	}
-	r.finish(ctx, jobs...)
+	r.finish(storage.FreeingSpace(ctx), jobs...)
 }
 
 // LikeTable is an empty table of the definition of like, for CREATE TABLE …

@@ -522,11 +522,7 @@ func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uin
 		owned.DefinerUser, owned.DefinerHost = s.info.Account.User, s.info.Account.Host
 		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
 	}
-	switch stmt.(type) {
-	case *logical.DropTable, *logical.DropDatabase, *logical.TruncateTable:
-		ctx = storage.FreeingSpace(ctx)
-	}
-	n, err = s.engine.ddl.Run(ctx, stmt, s.ddlEnv())
+	n, err = s.engine.ddl.Run(freeing(ctx, stmt), stmt, s.ddlEnv())
 	if err == nil {
 		err = s.relock(ctx, stmt)
 	}
@@ -535,6 +531,16 @@ func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uin
 		s.process.setDB("")
 	}
 	return n, err
+}
+
+// freeing is the context of a statement that may use the reserve of the disk if
+// it makes room.
+func freeing(ctx context.Context, stmt logical.Statement) context.Context {
+	switch stmt.(type) {
+	case *logical.DropTable, *logical.DropView, *logical.DropDatabase, *logical.TruncateTable:
+		return storage.FreeingSpace(ctx)
+	}
+	return ctx
 }
 
 // ok answers a statement without rows.

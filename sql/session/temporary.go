@@ -132,7 +132,7 @@ func (s *Session) temporaryChange(ctx context.Context, stmt logical.Statement) (
 	if err := s.commit(ctx); err != nil {
 		return 0, nil, err
 	}
-	n, err = s.temporaryRunner().Run(ctx, stmt, s.ddlEnv())
+	n, err = s.temporaryRunner().Run(freeing(ctx, stmt), stmt, s.ddlEnv())
 	return n, nil, err
 }
 
