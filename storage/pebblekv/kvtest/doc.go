@@ -1,0 +1,2 @@
+// Package kvtest helps to test what uses a store on disk.
+package kvtest
