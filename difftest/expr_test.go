@@ -387,10 +387,15 @@ func (g *gen) fraction(n, x string) string {
 
 // compare compares two expressions.
 func (g *gen) compare(a, b string) string {
+	g.compared(a, b)
+	return a + " " + g.compareOp() + " " + b
+}
+
+// compared notes that the values of two expressions are compared.
+func (g *gen) compared(a, b string) {
 	if strings.Contains(a+b, " / ") || strings.Contains(a+b, "AVG(") {
 		g.apart = devQuotient
 	}
-	return a + " " + g.compareOp() + " " + b
 }
 
 var (
@@ -596,15 +601,20 @@ func (g *gen) subCond(d int) string {
 		return g.sargable()
 	}
 	return g.of(
-		func() string { return outer + pick(g.s, []string{" IN", " NOT IN"}) + " (SELECT " + inner + body + ")" },
+		func() string {
+			g.compared(outer, inner)
+			return outer + pick(g.s, []string{" IN", " NOT IN"}) + " (SELECT " + inner + body + ")"
+		},
 		func() string { return pick(g.s, []string{"", "NOT "}) + "EXISTS (SELECT 1" + body + ")" },
 		func() string {
+			g.compared(outer, inner)
 			return outer + " " + g.compareOp() + " (SELECT " + pick(g.s, []string{"MAX(", "MIN("}) + inner + ")" + body + ")"
 		},
 		func() string {
 			if !columnIn.MatchString(inner) {
 				g.apart = devConstant
 			}
+			g.compared(outer, inner)
 			return outer + " " + pick(g.s, []string{"=", "<", ">", "<>", ">="}) + pick(g.s, []string{" ANY", " ALL"}) + " (SELECT " + inner + body + ")"
 		},
 		func() string { return g.lit(kindInt) + " " + g.compareOp() + " (SELECT COUNT(*)" + body + ")" },
