@@ -499,6 +499,57 @@ func TestLockingMergeOverPartialIndex(t *testing.T) {
 	}
 }
 
+// TestDeleteLimitLocks: DELETE with LIMIT locks no more rows than it removes,
+// also where cascades lead back to its table and rows that went so do not count.
+func TestDeleteLimitLocks(t *testing.T) {
+	_, dsn := startServer(t)
+	a, b := dial(t, dsn), dial(t, dsn)
+	a.exec(`CREATE TABLE tree (id INT PRIMARY KEY, p INT, k INT, pad VARCHAR(50), b INT AS (id % 4) STORED NOT NULL, KEY by_k (k), KEY spread (b, k),
+		FOREIGN KEY (p) REFERENCES tree (id) ON DELETE CASCADE)`)
+	a.exec("SET SESSION cte_max_recursion_depth = 10000")
+	a.exec("INSERT INTO tree (id, p, k, pad) WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000) SELECT i, IF(i BETWEEN 402 AND 410, 401, NULL), -i, 'x' FROM r")
+	a.exec("ANALYZE TABLE tree")
+	a.exec("SET SESSION innodb_lock_wait_timeout = 1")
+	b.exec("SET SESSION innodb_lock_wait_timeout = 1")
+	for _, c := range []struct {
+		query      string
+		rows, gone int64
+		locks      string
+	}{
+		{"DELETE FROM tree ORDER BY id LIMIT 1", 1, 1, "1"},
+		{"DELETE FROM tree LIMIT 3", 3, 3, "3"},
+		{"DELETE FROM tree LIMIT 0", 0, 0, "0"},
+		{"DELETE FROM tree ORDER BY pad LIMIT 0", 0, 0, "0"},
+		{"DELETE FROM tree ORDER BY id DESC LIMIT 300", 300, 300, "300"},
+		{"DELETE FROM tree ORDER BY k LIMIT 2", 2, 2, "2"},
+		{"DELETE FROM tree FORCE INDEX (spread) ORDER BY k LIMIT 2", 2, 2, "2"},
+		{"DELETE FROM tree WHERE id IN (5, 6, 7, 8) ORDER BY id LIMIT 2", 2, 2, "2"},
+		{"DELETE FROM tree WHERE id >= 30 ORDER BY id LIMIT 2", 2, 2, "2"},
+		{"DELETE FROM tree WHERE pad = 'x' AND id > 0 LIMIT 2", 2, 2, "2"},
+		// The cascade removes nine of the first rows: nine others follow.
+		{"DELETE FROM tree WHERE id >= 400 ORDER BY id LIMIT 12", 12, 21, "21"},
+		{"DELETE FROM tree WHERE id >= 401 ORDER BY id LIMIT 1", 1, 10, "10"},
+		{"DELETE FROM tree WHERE id IN (SELECT 401 UNION SELECT 402) ORDER BY id LIMIT 1", 1, 10, ""},
+	} {
+		a.exec("BEGIN")
+		if n := a.exec(c.query); n != c.rows {
+			t.Errorf("%s: %d rows", c.query, n)
+		}
+		a.rows(fmt.Sprint(1000-c.gone), "SELECT COUNT(*) FROM tree")
+		if got, err := a.query("SELECT COUNT(*) FROM performance_schema.data_locks WHERE thread_id=? AND object_name='tree' AND index_name='PRIMARY'", a.id); err != nil || c.locks != "" && got != c.locks {
+			t.Errorf("%s: %s rows are locked, %v", c.query, got, err)
+		}
+		if c.locks != "" {
+			if _, err := b.query("UPDATE tree SET pad = 'x' WHERE id = 100"); err != nil {
+				t.Errorf("%s: %v", c.query, err)
+			}
+		}
+		a.exec("ROLLBACK")
+	}
+}
+
+// TestIdleTransaction: a connection that is idle in a transaction is ended, one
+// that is idle outside of one, or busy, is not.
 func TestIdleTransaction(t *testing.T) {
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)

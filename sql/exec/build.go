@@ -23,6 +23,8 @@ type builder struct {
 	total *int64
 	// unlimited: scans must not stop at their Limit hint.
 	unlimited bool
+	// limited is the last scan that was built with one.
+	limited *scanOp
 	// works are the runs whose recursive members are built.
 	works map[*physical.CTE]*cteRun
 	// serial: the plan runs once for each of many rows, without goroutines.
@@ -142,7 +144,11 @@ func (b *builder) scan(x *physical.Scan) Operator {
 		c.Limit = nil
 		x = &c
 	}
-	return &scanOp{env: b.env, ec: b.ec, node: x, part: b.part}
+	op := &scanOp{env: b.env, ec: b.ec, node: x, part: b.part}
+	if x.Limit != nil {
+		b.limited = op
+	}
+	return op
 }
 
 func (b *builder) limitOp(x *physical.Limit) (Operator, error) {

@@ -171,8 +171,11 @@ func readsTable(n physical.Node, t *schema.Table) bool {
 
 // forEachRow calls fn with the rows of a plan, which are valid during the
 // call. With all, the whole input is read before the first call.
-func forEachRow(ctx context.Context, env *Env, root physical.Node, all bool, fn func(row []value.Datum) error) (err error) {
-	b := newBuilder(env, env.Ctx)
+func forEachRow(ctx context.Context, env *Env, root physical.Node, all bool, fn func(row []value.Datum) error) error {
+	return newBuilder(env, env.Ctx).forEachRow(ctx, root, all, fn)
+}
+
+func (b *builder) forEachRow(ctx context.Context, root physical.Node, all bool, fn func(row []value.Datum) error) (err error) {
 	op, err := b.build(root)
 	if err != nil {
 		return err
@@ -360,14 +363,23 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 		return r, err
 	}
 	returned := newReturned(env, plan.Root, d.Returning)
-	err = forEachRow(ctx, env, plan.Root, all, func(row []value.Datum) error {
-		if left == 0 {
-			return errEnough
-		}
+	if left == 0 {
+		return returned.result(r, nil)
+	}
+	b := newBuilder(env, env.Ctx)
+	// How many of the rows will count is not known before the first is removed.
+	b.unlimited = all && d.Limit != nil
+	err = b.forEachRow(ctx, plan.Root, all, func(row []value.Datum) error {
 		if moved {
 			now, ok, err := env.Sink.Current(ctx, d.Table, row[:n])
-			if err != nil || !ok {
+			if err != nil {
 				return err
+			}
+			if !ok {
+				if d.Limit != nil && b.limited != nil {
+					b.limited.Uncount(1)
+				}
+				return nil
 			}
 			copy(row, now)
 		}
@@ -379,11 +391,16 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 			return err
 		}
 		left--
-		if !deleted {
-			return nil
+		if deleted {
+			r.Affected++
+			if err := returned.add(); err != nil {
+				return err
+			}
 		}
-		r.Affected++
-		return returned.add()
+		if left == 0 {
+			return errEnough
+		}
+		return nil
 	})
 	if errors.Is(err, errEnough) {
 		err = nil

@@ -43,6 +43,13 @@ func (s *scanOp) Counters() Counters {
 	return Counters{}
 }
 
+// Uncount implements Limited.
+func (s *scanOp) Uncount(n int) {
+	if l, ok := s.in.(Limited); ok {
+		l.Uncount(n)
+	}
+}
+
 func (s *scanOp) Close() error {
 	s.done = true
 	if s.in == nil {

@@ -69,6 +69,13 @@ type Counted interface {
 	Counters() Counters
 }
 
+// Limited is implemented by the operators of a Source that read for a change
+// and end at the Limit of their scan.
+type Limited interface {
+	// Uncount says that n of the rows so far do not count against the Limit.
+	Uncount(n int)
+}
+
 // Sink changes tables. It belongs to one statement and one goroutine. Rows are
 // whole table rows in table order, with values as types.Store made them.
 type Sink interface {

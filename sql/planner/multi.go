@@ -87,7 +87,7 @@ func (p *planner) multiInput(input logical.Node, targets []*logical.Scan, reads 
 			add(c)
 		}
 	}
-	root, err := p.rootOf(input, cols)
+	root, err := p.rootOf(input, cols, nil)
 	if err != nil {
 		return nil, nil, err
 	}

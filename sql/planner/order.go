@@ -55,11 +55,15 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 	}
 	cols := p.addReads(req.cols, keyExprs...)
 	limit, total := p.limitRows(count, offset)
+	wanted, hint := limit, total
+	if count == nil && offset == nil && len(req.order) == 0 {
+		wanted, hint = req.limit, req.limitExpr
+	}
 	var natural rel
 	var err error
 	useNatural := false
 	if plain {
-		natural, err = p.build(n.Input, request{cols: cols, order: order, limit: limit, limitExpr: total})
+		natural, err = p.build(n.Input, request{cols: cols, order: order, limit: wanted, limitExpr: hint})
 		if err != nil {
 			return rel{}, err
 		}

@@ -143,10 +143,11 @@ func (p *planner) addTables(n logical.Node) {
 }
 
 // root rewrites and builds n so that its output is exactly n's columns.
-func (p *planner) root(n logical.Node) (physical.Node, error) { return p.rootOf(n, nil) }
+func (p *planner) root(n logical.Node) (physical.Node, error) { return p.rootOf(n, nil, nil) }
 
-// rootOf is root for some of n's columns; nil for all.
-func (p *planner) rootOf(n logical.Node, cols []logical.Column) (physical.Node, error) {
+// rootOf is root for some of n's columns, nil for all, of which a change takes
+// about the first count rows, nil for all.
+func (p *planner) rootOf(n logical.Node, cols []logical.Column, count expr.Expr) (physical.Node, error) {
 	// Rules may find that a table need not be read; the plan depends on it all
 	// the same.
 	p.addTables(n)
@@ -159,7 +160,9 @@ func (p *planner) rootOf(n logical.Node, cols []logical.Column) (physical.Node, 
 	if cols == nil {
 		cols = out.Columns()
 	}
-	rel, err := p.build(out, request{cols: idSet(cols)})
+	req := request{cols: idSet(cols)}
+	req.limit, req.limitExpr = p.limitRows(count, nil)
+	rel, err := p.build(out, req)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +281,7 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
 	p.deletes = isPlainFilter(s.Input) && s.Returning == nil && s.Limit == nil
-	root, err := p.root(s.Input)
+	root, err := p.rootOf(s.Input, nil, s.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,10 @@ type lockedOp struct {
 	several   bool
 }
 
-var _ Counted = (*lockedOp)(nil)
+var (
+	_ Counted      = (*lockedOp)(nil)
+	_ exec.Limited = (*lockedOp)(nil)
+)
 
 func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
 	if s.env.Txn == nil {
@@ -285,6 +288,13 @@ func (o *lockedOp) collect(ctx context.Context) error {
 // Counters implements Counted.
 func (o *lockedOp) Counters() Counters {
 	return o.gather.walker.count.Plus(o.gather.sieve.count).Plus(o.sieve.count)
+}
+
+// Uncount implements exec.Limited.
+func (o *lockedOp) Uncount(n int) {
+	if o.pace.left >= 0 {
+		o.pace.left += int64(n)
+	}
 }
 
 // Close implements exec.Operator.

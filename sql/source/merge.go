@@ -173,6 +173,13 @@ type mergedOp struct {
 
 var _ Counted = (*mergedOp)(nil)
 
+// Uncount implements exec.Limited.
+func (o *mergedOp) Uncount(n int) {
+	if in, ok := o.Operator.(exec.Limited); ok {
+		in.Uncount(n)
+	}
+}
+
 // Counters implements Counted.
 func (o *mergedOp) Counters() Counters {
 	c := o.m.count

@@ -278,6 +278,13 @@ type narrowOp struct {
 	out  vec.Batch
 }
 
+// Uncount implements exec.Limited.
+func (o *narrowOp) Uncount(n int) {
+	if in, ok := o.Operator.(exec.Limited); ok {
+		in.Uncount(n)
+	}
+}
+
 // Counters implements Counted.
 func (o *narrowOp) Counters() Counters {
 	if in, ok := o.Operator.(Counted); ok {

@@ -106,7 +106,8 @@ type Scan struct {
 	IndexFilter []expr.Expr
 	Filter      []expr.Expr
 	// Limit is the number of rows after which the consumer stops (after the
-	// filters), nil if unknown; constant or parameter.
+	// filters), nil if unknown; constant or parameter. Rows that a DELETE finds
+	// gone by its own cascades do not count.
 	Limit expr.Expr
 	Lock  Lock
 	// Latest: the rows are read for a change: at their latest committed state,
