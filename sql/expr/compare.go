@@ -338,13 +338,13 @@ func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error)
 		x, err := constantToColumn(env, name, b, c)
 		return x, b, err
 	}
-	return yearOperand(b, a), yearOperand(a, b), nil
+	return YearOperand(b, a), YearOperand(a, b), nil
 }
 
-// yearOperand is e, completed to a year of four digits if it is a constant and
+// YearOperand is e, completed to a year of four digits if it is a constant and
 // other is a YEAR column: what constantToYear does with a literal. Columns of
 // the query around and subqueries are no constants in this sense.
-func yearOperand(other, e Expr) Expr {
+func YearOperand(other, e Expr) Expr {
 	t := e.Type()
 	if _, isCol := other.(*Col); !isCol || other.Type().ID != schema.TypeYear || !IsConst(e) || !KnownBefore([]Expr{e}) || !t.IsNumeric() && !t.IsCharacter() || t.ID == schema.TypeBit {
 		return e

@@ -16,6 +16,10 @@ type Owner uint64
 
 // Locks are the metadata locks of a server. The zero value is ready to use.
 type Locks struct {
+	// Waits is told when an owner begins and ends to wait; nil for nobody. Set it
+	// before the first lock.
+	Waits func(o Owner, begins bool)
+
 	mu     sync.Mutex
 	tables map[string]*entry
 }
@@ -87,6 +91,10 @@ func (l *Locks) Acquire(ctx context.Context, o Owner, key string, mode Mode, tim
 	e.queue = append(e.queue, w)
 	l.mu.Unlock()
 
+	if l.Waits != nil {
+		l.Waits(o, true)
+		defer l.Waits(o, false)
+	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	var err error

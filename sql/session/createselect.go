@@ -16,7 +16,7 @@ import (
 // createSelect is CREATE TABLE … SELECT. The rows are written before the table
 // is published, so that a failure leaves nothing; a schema change of what is
 // read makes it begin anew.
-func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebind func() (logical.Statement, error), vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	runner := s.engine.ddl
 	if x.Temporary {
 		runner = s.temporaryRunner()
@@ -44,7 +44,7 @@ func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebi
 		if try == maxReplans {
 			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
 		}
-		bound, err := rebind()
+		bound, err := rebind(s)
 		if err != nil {
 			return err
 		}

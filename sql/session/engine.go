@@ -110,6 +110,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		codecs: source.NewCodecs(), sequences: table.NewSequences(cfg.Store),
 		memory: exec.NewTracker("server", cfg.MemoryLimit), spill: cfg.Spill, tempDir: cfg.TempDir,
 	}
+	e.locks.Waits = e.processes.waitForTable
 	for n, v := range cfg.Globals {
 		e.globals.Set(n, v)
 	}

@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -20,9 +24,9 @@ type cachedPlan struct {
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
 	point  *pointPlan // the short road, nil if there is none
-	// rebind binds the statement again, for the case that the schema changes
-	// between planning and running.
-	rebind func() (logical.Statement, error)
+	// rebind binds the statement again, for the session that runs it, for the
+	// case that the schema changes between planning and running.
+	rebind rebinder
 	// warnings are those of binding, which every execution repeats.
 	warnings []sqlerr.Warning
 	// stats measures a change for EXPLAIN ANALYZE; nil otherwise, and always in
@@ -31,6 +35,30 @@ type cachedPlan struct {
 	// Of a LOAD DATA: reject is exec.Env.Reject, also writes in the same commit.
 	reject func(record uint64, err *sqlerr.Error) error
 	also   func(ctx context.Context, txn storage.Txn) error
+}
+
+// rebinder binds a statement, without the warnings that it had. One that is
+// kept with a plan has nothing of the session that made it.
+type rebinder func(s *Session) (logical.Statement, error)
+
+// rebindShared binds a statement that several sessions may bind at once.
+func rebindShared(text string, mode types.SQLMode, ptypes []schema.Type) rebinder {
+	return func(s *Session) (logical.Statement, error) {
+		stmt, err := s.engine.parsers.Parse(text, mode)
+		if err != nil {
+			return nil, err
+		}
+		return rebindOwn(stmt, ptypes)(s)
+	}
+}
+
+// rebindOwn binds a statement that one session has.
+func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
+	return func(s *Session) (logical.Statement, error) {
+		env := s.bindEnv(ptypes)
+		env.Warn = nil
+		return bind.Bind(env, stmt)
+	}
 }
 
 // planMaxAge is how long a plan is used before its estimates are made anew.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"strings"
 
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -22,6 +23,7 @@ const maxPrepared = 16382
 type prepared struct {
 	stmt   parser.Statement
 	text   []byte
+	mode   types.SQLMode // by which the text was read
 	params int
 	// keeps: the statement shows the diagnostics of the one before.
 	keeps  bool
@@ -58,13 +60,14 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 // prepare parses and binds a statement once, which finds its errors and the
 // columns of its result.
 func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
-	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
+	mode := s.vars.mode
+	stmt, err := s.engine.parsers.Parse(text, mode)
 	if err != nil {
 		return nil, nil, err
 	}
 	_, _, restore := s.hintVars(context.Background(), &stmt)
 	defer restore()
-	p := &prepared{stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams(), database: s.database, keeps: readsDiagnostics(stmt.Text)}
+	p := &prepared{mode: mode, stmt: stmt, text: []byte(stmt.Text), params: len(stmt.Params), limits: stmt.LimitParams(), database: s.database, keeps: readsDiagnostics(stmt.Text)}
 	ptypes := make([]schema.Type, p.params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context
@@ -130,7 +133,11 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	ctx, warnings, restore := s.hintVars(ctx, &p.stmt)
 	defer restore()
 	vals := make([]value.Datum, len(params))
-	s.key = s.planKey(s.key[:0], p.text)
+	s.key = s.key[:0]
+	if p.mode != s.vars.mode { // the text may mean something else now
+		s.key = binary.BigEndian.AppendUint32(append(s.key, 0), uint32(p.mode))
+	}
+	s.key = s.planKey(s.key, p.text)
 	for i := range params {
 		vals[i] = params[i].D
 		s.key = appendTypeKey(s.key, &params[i])
@@ -159,15 +166,14 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	if err != nil {
 		return err
 	}
-	rebind := s.rebinder(p.stmt, ptypes)
 	if !cacheable(bound) || strings.ContainsRune(p.stmt.Text, '@') {
-		return s.dispatch(ctx, bound, rebind, vals, ptypes, more, w)
+		return s.dispatch(ctx, bound, rebindOwn(p.stmt, ptypes), vals, ptypes, more, w)
 	}
 	c, err = s.plan(bound, vals, ptypes)
 	if err != nil {
 		return err
 	}
-	c.rebind, c.warnings = rebind, warnings
+	c.rebind, c.warnings = rebindShared(p.stmt.Text, p.mode, ptypes), warnings
 	s.engine.counters.planMisses.Add(1)
 	if !c.plan.ValuesMatter {
 		s.engine.plans.put([]byte(key), c)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -127,6 +128,18 @@ func (x *Process) SetState(state string) {
 	x.mu.Lock()
 	x.state = state
 	x.mu.Unlock()
+}
+
+// waitForTable is mdl.Locks.Waits.
+func (p *Processes) waitForTable(o mdl.Owner, begins bool) {
+	x := p.Get(uint64(o))
+	switch {
+	case x == nil: // a job of the server
+	case begins:
+		x.SetState("Waiting for table metadata lock")
+	default:
+		x.SetState("executing")
+	}
 }
 
 // KillQuery interrupts the running statement, if there is one.

@@ -251,7 +251,7 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if s.literalsMatter(c) {
 		return nil, nil
 	}
-	c.rebind = s.rebinder(stmt, ptypes)
+	c.rebind = rebindShared(stmt.Text, s.vars.mode, ptypes)
 	return c, nil
 }
 
@@ -294,15 +294,6 @@ func (s *Session) bindParams(stmt parser.Statement, ptypes []schema.Type) (bound
 	env.Warn = func(x sqlerr.Warning) { warnings = append(warnings, x) }
 	bound, err = bind.Bind(env, stmt)
 	return bound, warnings, err
-}
-
-// rebinder binds a statement again, without the warnings that it had.
-func (s *Session) rebinder(stmt parser.Statement, ptypes []schema.Type) func() (logical.Statement, error) {
-	return func() (logical.Statement, error) {
-		env := s.bindEnv(ptypes)
-		env.Warn = nil
-		return bind.Bind(env, stmt)
-	}
 }
 
 // bindEnv is what binding sees of the session.
@@ -357,7 +348,7 @@ func (s *Session) statement(ctx context.Context, stmt parser.Statement, params [
 	if err != nil {
 		return err
 	}
-	return s.dispatch(ctx, bound, s.rebinder(stmt, ptypes), vals, ptypes, more, w)
+	return s.dispatch(ctx, bound, rebindOwn(stmt, ptypes), vals, ptypes, more, w)
 }
 
 func (s *Session) warnAll(list []sqlerr.Warning) {
@@ -389,7 +380,7 @@ func readsDiagnostics(text string) bool {
 }
 
 // dispatch runs a bound statement.
-func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind func() (logical.Statement, error), vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {
 	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		c, err := s.plan(stmt, vals, ptypes)

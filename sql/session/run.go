@@ -151,7 +151,7 @@ func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error)
 	if c.rebind == nil {
 		return nil, sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
 	}
-	bound, err := c.rebind()
+	bound, err := c.rebind(s)
 	if err != nil {
 		return nil, err
 	}

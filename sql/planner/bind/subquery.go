@@ -91,6 +91,7 @@ func (b *binder) common(s *expr.Subquery, left []expr.Expr, r *result) ([]expr.E
 		if cols[i].T.ID == schema.TypeDecimal {
 			l = expr.KeepQuotient(l)
 		}
+		l = expr.YearOperand(colExpr(&cols[i]), l)
 		ts[i] = types.CmpType(l.Type(), cols[i].T, expr.IsConst(l) && !expr.ReadsOuter(l), false)
 		e, err := expr.NewCast(b.be, l, ts[i], false)
 		if err != nil {
