@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // canonical writes down, in the AST of a view's query, what binding found out:
@@ -128,8 +129,8 @@ func starField(src *source, col *logical.Column) *ast.SelectField {
 }
 
 // texts are the query with the databases of all tables, and without db.
-func (c *canonical) texts(n ast.Node, db string) (full, local string, err error) {
-	n.Accept(moduloCalls{})
+func (c *canonical) texts(n ast.Node, db string, mode types.SQLMode) (full, local string, err error) {
+	n.Accept(rewrittenCalls{mode})
 	if full, err = restore(n); err != nil {
 		return "", "", err
 	}
@@ -235,21 +236,32 @@ func (j *jsonTableText) clause(c *format.RestoreCtx, x *parser.JSONClause, when 
 	return nil
 }
 
-// moduloCalls puts parentheses around MOD(a, b), its operands and its like: the
-// parser makes the operator % of it, which prints without any.
-type moduloCalls struct{}
+// rewrittenCalls replaces the calls of which the parser's printer makes
+// something else: MOD(a, b), its operands and its like get parentheses, as the
+// parser makes the operator % of it, which prints without any; an ODBC form
+// that is no literal becomes its argument.
+type rewrittenCalls struct{ mode types.SQLMode }
 
 // Enter implements ast.Visitor.
-func (moduloCalls) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+func (rewrittenCalls) Enter(n ast.Node) (ast.Node, bool) { return n, false }
 
 // Leave implements ast.Visitor.
-func (moduloCalls) Leave(n ast.Node) (ast.Node, bool) {
-	b, ok := n.(*ast.BinaryOperationExpr)
-	if !ok || b.Op != opcode.Mod {
-		return n, true
+func (r rewrittenCalls) Leave(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.FuncCallExpr:
+		if !isTimeLiteral(x.FnName.L) {
+			break
+		}
+		if e, err := readTimeLiteral(r.mode, x); e == nil && err == nil {
+			return tight(x.Args[0]), true
+		}
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.Mod {
+			x.L, x.R = tight(x.L), tight(x.R)
+			return &ast.ParenthesesExpr{Expr: x}, true
+		}
 	}
-	b.L, b.R = tight(b.L), tight(b.R)
-	return &ast.ParenthesesExpr{Expr: b}, true
+	return n, true
 }
 
 // tight puts parentheses around what another operator could tear apart.

@@ -40,7 +40,7 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		}
 		return expr.NewAtTimeZone(b.be, args[0], args[1])
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
-		return b.timeLiteral(sc, name, n)
+		return b.timeLiteral(sc, n)
 	case "date_add", "date_sub", "adddate", "subdate":
 		return b.dateArith(sc, name, n)
 	case "extract":
@@ -136,32 +136,26 @@ func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 
 // timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none. The
 // ODBC forms {d '…'}, {t '…'} and {ts '…'} are then what stands in them.
-func (b *binder) timeLiteral(sc *scope, name string, n *ast.FuncCallExpr) (expr.Expr, error) {
-	l := literalText(n.Args[0])
-	if l == nil {
+func (b *binder) timeLiteral(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	e, err := readTimeLiteral(b.env.Mode, n)
+	if e == nil && err == nil {
 		return b.value(sc, n.Args[0])
 	}
-	if e := readTimeLiteral(b.env.Mode, name, l); e != nil {
-		return e, nil
-	}
-	if !l.AfterKeyword {
-		return b.value(sc, l)
-	}
-	kind := map[string]string{ast.TimeLiteral: "TIME", ast.DateLiteral: "DATE", ast.TimestampLiteral: "DATETIME"}[name]
-	return nil, sqlerr.WrongValue(kind, l.GetString())
+	return e, err
 }
 
-// literalText is a string literal, nil if n is something else.
-func literalText(n ast.ExprNode) *parser.Literal {
-	if l, ok := n.(*parser.Literal); ok && l.Kind == parser.LiteralString {
-		return l
-	}
-	return nil
+func isTimeLiteral(name string) bool {
+	return name == ast.DateLiteral || name == ast.TimeLiteral || name == ast.TimestampLiteral
 }
 
-// readTimeLiteral is nil for text that is no literal of that name.
-func readTimeLiteral(mode types.SQLMode, name string, l *parser.Literal) expr.Expr {
-	s := []byte(l.GetString())
+// readTimeLiteral is the value of a literal, error 1525 if it is none, and nil
+// for an ODBC form that stands for its argument.
+func readTimeLiteral(mode types.SQLMode, n *ast.FuncCallExpr) (expr.Expr, error) {
+	l, isText := n.Args[0].(*parser.Literal)
+	if !isText || l.Kind != parser.LiteralString {
+		return nil, nil
+	}
+	name, s := n.FnName.L, []byte(l.GetString())
 	ok := true
 	env := &types.Env{Mode: mode, Warn: func(sqlerr.Warning) { ok = false }}
 	t := types.DatetimeOf(fraction(string(s)))
@@ -179,10 +173,14 @@ func readTimeLiteral(mode types.SQLMode, name string, l *parser.Literal) expr.Ex
 		v, is, err := types.ParseTime(env, s, t)
 		d, ok = value.TimeOf(v), ok && is && err == nil
 	}
-	if !ok || !types.IsLiteralOf(s, t.ID) {
-		return nil
+	switch {
+	case ok && types.IsLiteralOf(s, t.ID):
+		return expr.NewConst(d, t), nil
+	case !l.AfterKeyword:
+		return nil, nil
 	}
-	return expr.NewConst(d, t)
+	kind := map[string]string{ast.TimeLiteral: "TIME", ast.DateLiteral: "DATE", ast.TimestampLiteral: "DATETIME"}[name]
+	return nil, sqlerr.WrongValue(kind, l.GetString())
 }
 
 // fraction is the number of digits behind the last point, at most 6.

@@ -328,11 +328,14 @@ func (p *exprPrinter) function(n *ast.FuncCallExpr) {
 	case parser.DefaultExprFunc:
 		p.list("", n.Args)
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
-		if l := literalText(n.Args[0]); l == nil || !l.AfterKeyword && readTimeLiteral(types.DefaultSQLMode, name, l) == nil {
+		switch e, err := readTimeLiteral(types.DefaultSQLMode, n); {
+		case err != nil && p.err == nil:
+			p.err = err
+		case e == nil:
 			p.expr(n.Args[0])
-		} else {
+		default:
 			word := map[string]string{ast.DateLiteral: "DATE", ast.TimeLiteral: "TIME", ast.TimestampLiteral: "TIMESTAMP"}[name]
-			p.put(word, "'", escapeText(l.GetString()), "'")
+			p.put(word, "'", escapeText(n.Args[0].(*parser.Literal).GetString()), "'")
 		}
 	case "date_add", "date_sub":
 		p.dateArith(name, n)

@@ -286,7 +286,7 @@ func (b *binder) createView(st *parser.Statement, n *ast.CreateViewStmt) (logica
 	if err := b.viewColumns(v, n.Cols, sel, out.cols); err != nil {
 		return nil, err
 	}
-	if v.Query, v.Local, err = b.canon.texts(n.Select, db.Name); err != nil {
+	if v.Query, v.Local, err = b.canon.texts(n.Select, db.Name, b.env.Mode); err != nil {
 		return nil, err
 	}
 	if err := b.checkCanonical(v); err != nil {
