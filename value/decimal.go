@@ -421,6 +421,20 @@ func (d Decimal) InGroups() Decimal {
 	return d
 }
 
+// Result is d in the scale of the expression whose value it is, as far as there
+// are digits for it; ok is false beyond what MySQL computes with, which is more
+// than a column holds.
+func (d Decimal) Result(scale int) (_ Decimal, ok bool) {
+	if int(d.scale) != scale {
+		d = d.Rescale(scale)
+	}
+	// What 128 bits hold has at most 39 digits.
+	if d.wide == nil {
+		return d, true
+	}
+	return d.InGroups(), !d.Overflows()
+}
+
 // words is the number of digits in whole groups of nine that hold n digits.
 func words(n int) int { return (n + 8) / 9 * 9 }
 

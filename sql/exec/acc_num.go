@@ -133,12 +133,11 @@ func decimalResult(sum value.Decimal, n int64, avg bool, t schema.Type, call *ex
 		dst.Nulls.Set(i)
 		return nil
 	}
-	scale := max(t.Scale, 0)
 	if avg {
 		sum, _ = sum.Div(value.DecimalFromInt(n), call.Increment)
 	}
-	sum = sum.Rescale(scale)
-	if !sum.Fits(value.MaxDecimalDigits, scale) {
+	sum, ok := sum.Result(max(t.Scale, 0))
+	if !ok {
 		return sqlerr.ValueOutOfRange("DECIMAL", call.String())
 	}
 	dst.Dec[i] = sum

@@ -391,25 +391,9 @@ func floatResult(f *Func, v float64) (value.Datum, error) {
 // decResult checks the 65 digits of DECIMAL; more digits behind the point than
 // the type has are rounded away.
 func decResult(f *Func, d value.Decimal) (value.Datum, error) {
-	d, ok := fitDecimal(f, d)
+	d, ok := d.Result(f.T.Scale)
 	if !ok {
 		return value.Null, outOfRange(f)
 	}
 	return value.Dec(d), nil
-}
-
-// fitDecimal gives d the scale of f's type, as far as there are digits for it;
-// ok is false beyond what MySQL computes with, which is more than a column holds.
-func fitDecimal(f *Func, d value.Decimal) (_ value.Decimal, ok bool) {
-	switch {
-	case d.Scale() > f.T.Scale:
-		d = d.Round(f.T.Scale)
-	case d.Scale() < f.T.Scale:
-		d = d.Rescale(f.T.Scale)
-	}
-	// What 128 bits hold has at most 39 digits.
-	if _, _, small := d.Int128(); small {
-		return d, true
-	}
-	return d.InGroups(), !d.Overflows()
 }

@@ -175,7 +175,7 @@ func decimalKernel(f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
 		case '*':
 			d = a.Dec[i].Mul(b.Dec[i])
 		}
-		d, ok := fitDecimal(f, d)
+		d, ok := d.Result(f.T.Scale)
 		if !ok && first == nil {
 			first = outOfRange(f)
 		}
@@ -219,7 +219,7 @@ func vecDiv(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		} else {
 			var q value.Decimal
 			if q, ok = a.Dec[i].Div(b.Dec[i], increment); ok {
-				if q, ok = fitDecimal(f, q); !ok {
+				if q, ok = q.Result(f.T.Scale); !ok {
 					return nil, outOfRange(f)
 				}
 				out.Dec[i] = q
