@@ -188,7 +188,7 @@ func constPlaces(e Expr) (int64, bool) {
 		e = f.Args[0]
 	}
 	c, ok := e.(*Const)
-	if !ok || c.D.IsNull() {
+	if !ok || c.D.IsNull() || c.D.Kind() == value.KindUint { // a cast would make it negative
 		return constInt(e)
 	}
 	d, err := types.Cast(&types.Env{}, c.D, c.T, intType())
