@@ -54,7 +54,7 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 		return b.addColumns(t, s)
 	case ast.AlterTableAddConstraint:
 		if s.Constraint.Tp == ast.ConstraintCheck {
-			return addCheck(t, s.Constraint)
+			return b.addCheck(t, s.Constraint)
 		}
 		return b.addConstraint(t, s.Constraint)
 	case ast.AlterTableDropColumn:
@@ -141,7 +141,7 @@ func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.A
 			InlineKey: d.primary, InlineUnique: d.unique}
 		spec.FromAttributes = d.fromAttributes
 		position(&spec, s.Position)
-		checks, err := checkSpecs(t, d.checks)
+		checks, err := b.checkSpecs(t, d.checks)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.A
 	}
 	for _, c := range s.NewConstraints {
 		if c.Tp == ast.ConstraintCheck {
-			list, err := addCheck(t, c)
+			list, err := b.addCheck(t, c)
 			if err != nil {
 				return nil, err
 			}
@@ -182,7 +182,7 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 		k, err := b.foreignKey(n, t.Database)
 		return one(logical.AlterSpec{Kind: logical.AlterAddForeignKey, Name: k.Name, ForeignKey: k}), err
 	}
-	k, err := constraint(n)
+	k, err := b.constraint(n)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (b *binder) modifyColumn(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	spec := logical.AlterSpec{Kind: logical.AlterModifyColumn, Column: d.col, Name: name, NewName: d.col.Name, IfExists: s.IfExists,
 		InlineKey: d.primary, InlineUnique: d.unique}
 	position(&spec, s.Position)
-	checks, err := checkSpecs(t, d.checks)
+	checks, err := b.checkSpecs(t, d.checks)
 	return append(one(spec), checks...), err
 }
 
@@ -330,10 +330,10 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err := checkIndexName(n.IndexName); err != nil {
 		return nil, err
 	}
-	if k.cols, err = keyColumns(n.IndexName, n.IndexPartSpecifications); err != nil {
+	if k.cols, err = b.keyColumns(n.IndexName, n.IndexPartSpecifications); err != nil {
 		return nil, err
 	}
-	if err := k.options(n.IndexOption); err != nil {
+	if err := b.keyOptions(k, n.IndexOption); err != nil {
 		return nil, err
 	}
 	out := &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,

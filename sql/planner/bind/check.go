@@ -27,12 +27,12 @@ func newCheck(name string, n ast.ExprNode, enforced bool) (checkDef, error) {
 
 // check is the constraint with the text of its expression. generated is the
 // name that it will have if it was given none; only errors say it.
-func (d *checkDef) check(generated string) (schema.Check, error) {
+func (b *binder) check(d *checkDef, generated string) (schema.Check, error) {
 	owner := d.name
 	if owner == "" {
 		owner = generated
 	}
-	text, err := rule{kind: ruleCheck, owner: owner}.print(d.expr)
+	text, err := b.storedText(rule{kind: ruleCheck, owner: owner}, d.expr)
 	return schema.Check{Name: d.name, Expr: text, NotEnforced: d.notEnforced}, err
 }
 
@@ -43,7 +43,7 @@ func (b *binder) tableChecks(t *schema.Table, list []checkDef) error {
 		if d.name != "" && t.CheckByName(d.name) >= 0 {
 			return sqlerr.CheckDuplicateName(d.name)
 		}
-		c, err := d.check(GeneratedCheckName(t))
+		c, err := b.check(&d, GeneratedCheckName(t))
 		if err != nil {
 			return err
 		}
@@ -92,10 +92,10 @@ func (b *binder) parser() *parser.Pool {
 }
 
 // checkSpecs are constraints as clauses of ALTER TABLE.
-func checkSpecs(t *schema.Table, list []checkDef) ([]logical.AlterSpec, error) {
+func (b *binder) checkSpecs(t *schema.Table, list []checkDef) ([]logical.AlterSpec, error) {
 	out := make([]logical.AlterSpec, len(list))
 	for i := range list {
-		c, err := list[i].check(GeneratedCheckName(t))
+		c, err := b.check(&list[i], GeneratedCheckName(t))
 		if err != nil {
 			return nil, err
 		}
@@ -105,12 +105,12 @@ func checkSpecs(t *schema.Table, list []checkDef) ([]logical.AlterSpec, error) {
 }
 
 // addCheck is ADD CHECK.
-func addCheck(t *schema.Table, n *ast.Constraint) ([]logical.AlterSpec, error) {
+func (b *binder) addCheck(t *schema.Table, n *ast.Constraint) ([]logical.AlterSpec, error) {
 	d, err := newCheck(n.Name, n.Expr, n.Enforced)
 	if err != nil {
 		return nil, err
 	}
-	return checkSpecs(t, []checkDef{d})
+	return b.checkSpecs(t, []checkDef{d})
 }
 
 // changeCheck is DROP CHECK and ALTER CHECK.

@@ -90,7 +90,7 @@ func (b *binder) column(n *ast.ColumnDef, coll schema.CollationID) (*columnDef, 
 				return nil, err
 			}
 		case ast.ColumnOptionGenerated:
-			if err := generatedColumn(d, o.Expr, o.Stored); err != nil {
+			if err := b.generatedColumn(d, o.Expr, o.Stored); err != nil {
 				return nil, err
 			}
 		case ast.ColumnOptionCheck:
@@ -206,7 +206,7 @@ func (b *binder) bindDefault(c *schema.Column, n ast.ExprNode) (*schema.Default,
 		if len(f.Args) != 1 {
 			return nil, sqlerr.InvalidDefault(c.Name)
 		}
-		return exprDefault(c, f.Args[0])
+		return b.exprDefault(c, f.Args[0])
 	}
 	if fsp, ok := nowCall(n); ok {
 		if (c.Type.ID != schema.TypeTimestamp && c.Type.ID != schema.TypeDatetime) || fsp != c.Type.Scale {
@@ -277,7 +277,7 @@ func bitText(v uint64) string {
 
 // exprDefault is DEFAULT (expr). Its columns are resolved when all of the table
 // are known.
-func exprDefault(c *schema.Column, n ast.ExprNode) (*schema.Default, error) {
-	text, err := rule{kind: ruleDefault, owner: c.Name}.print(n)
+func (b *binder) exprDefault(c *schema.Column, n ast.ExprNode) (*schema.Default, error) {
+	text, err := b.storedText(rule{kind: ruleDefault, owner: c.Name}, n)
 	return &schema.Default{Expr: "(" + text + ")"}, err
 }

@@ -171,7 +171,7 @@ func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.
 			out.ForeignKeys = append(out.ForeignKeys, fk)
 			continue
 		}
-		k, err := constraint(c)
+		k, err := b.constraint(c)
 		if err != nil {
 			return err
 		}

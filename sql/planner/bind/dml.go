@@ -348,19 +348,11 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 		}
 		return expr.NewFunc(b.be, "now", args...)
 	}
-	pool := b.env.Parser
-	if pool == nil {
-		pool = parser.NewPool()
-	}
-	st, err := pool.Parse("SELECT "+d.Expr, b.env.Mode&^(types.ModeANSIQuotes|types.ModePipesAsConcat|types.ModeNoBackslashEscapes|types.ModeHighNotPrecedence))
+	n, err := parseRule(b.parser(), d.Expr)
 	if err != nil {
 		return nil, err
 	}
-	s, ok := st.Node.(*ast.SelectStmt)
-	if !ok || len(s.Fields.Fields) != 1 || s.Fields.Fields[0].Expr == nil {
-		return nil, internalf("default expression %q", d.Expr)
-	}
-	return b.value(&scope{b: b, clause: clauseField}, s.Fields.Fields[0].Expr)
+	return b.ruleValue(&scope{b: b, clause: clauseField}, n)
 }
 
 // literalDefault converts a default that is kept as text to the column's

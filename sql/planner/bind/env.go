@@ -104,6 +104,7 @@ type binder struct {
 	computed map[expr.ColID]expr.Expr
 	// digits are the types of columns that have more digits than they show.
 	digits map[expr.ColID]schema.Type
+	inRule bool       // an expression of a descriptor is being bound
 	canon  *canonical // of the view that is being made
 	// targets are the tables that the statement changes, while what may not read
 	// it directly (1093) is bound; derived counts the derived tables around.

@@ -137,7 +137,11 @@ func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 // timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none. The
 // ODBC forms {d '…'}, {t '…'} and {ts '…'} are then what stands in them.
 func (b *binder) timeLiteral(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
-	e, err := readTimeLiteral(b.env.Mode, n)
+	mode := b.env.Mode
+	if b.inRule {
+		mode = ruleLiterals
+	}
+	e, err := readTimeLiteral(mode, n)
 	if e == nil && err == nil {
 		return b.value(sc, n.Args[0])
 	}

@@ -14,8 +14,8 @@ import (
 
 // generatedColumn reads [GENERATED ALWAYS] AS (expr) [VIRTUAL | STORED]. Its
 // columns are resolved when all of the table are known.
-func generatedColumn(d *columnDef, n ast.ExprNode, stored bool) error {
-	text, err := rule{kind: ruleGenerated, owner: d.col.Name}.print(n)
+func (b *binder) generatedColumn(d *columnDef, n ast.ExprNode, stored bool) error {
+	text, err := b.storedText(rule{kind: ruleGenerated, owner: d.col.Name}, n)
 	d.col.Generated = &schema.Generated{Expr: text, Stored: stored}
 	return err
 }
@@ -251,5 +251,12 @@ func (b *binder) assignedDefault(sc *scope, t *schema.Table, alias string, i int
 	}
 	own := *sc
 	own.column = func(_, _, name string) (expr.Expr, error) { return sc.resolve("", alias, name) }
-	return b.value(&own, n)
+	return b.ruleValue(&own, n)
+}
+
+// ruleValue binds an expression of a descriptor for a statement.
+func (b *binder) ruleValue(sc *scope, n ast.ExprNode) (expr.Expr, error) {
+	b.inRule = true
+	defer func() { b.inRule = false }()
+	return b.value(sc, n)
 }

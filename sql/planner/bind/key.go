@@ -30,7 +30,7 @@ type keyDef struct {
 }
 
 // constraint binds a key of CREATE or ALTER TABLE.
-func constraint(n *ast.Constraint) (*keyDef, error) {
+func (b *binder) constraint(n *ast.Constraint) (*keyDef, error) {
 	k := &keyDef{}
 	switch n.Tp {
 	case ast.ConstraintPrimaryKey:
@@ -49,23 +49,23 @@ func constraint(n *ast.Constraint) (*keyDef, error) {
 		k.index.Name = n.Name
 	}
 	var err error
-	if k.cols, err = keyColumns(n.Name, n.Keys); err != nil {
+	if k.cols, err = b.keyColumns(n.Name, n.Keys); err != nil {
 		return nil, err
 	}
 	if k.primary && hasExpr(k.cols) {
 		return nil, sqlerr.FunctionalIndexPrimaryKey()
 	}
-	return k, k.options(n.Option)
+	return k, b.keyOptions(k, n.Option)
 }
 
-func keyColumns(index string, list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
+func (b *binder) keyColumns(index string, list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
 	if len(list) > maxKeyParts {
 		return nil, sqlerr.TooManyKeyParts(maxKeyParts)
 	}
 	out := make([]logical.IndexColumn, 0, len(list))
 	for _, p := range list {
 		if p.Expr != nil || p.Column == nil {
-			text, err := keyExpr(index, p.Expr)
+			text, err := b.keyExpr(index, p.Expr)
 			if err != nil {
 				return nil, err
 			}
@@ -89,8 +89,8 @@ func keyColumns(index string, list []*ast.IndexPartSpecification) ([]logical.Ind
 	return out, nil
 }
 
-// options binds the options of a key.
-func (k *keyDef) options(o *ast.IndexOption) error {
+// keyOptions binds the options of a key.
+func (b *binder) keyOptions(k *keyDef, o *ast.IndexOption) error {
 	if o == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (k *keyDef) options(o *ast.IndexOption) error {
 	}
 	if o.Condition != nil {
 		var err error
-		if k.where, err = (rule{kind: ruleIndex, owner: k.index.Name}).print(o.Condition); err != nil {
+		if k.where, err = b.storedText(rule{kind: ruleIndex, owner: k.index.Name}, o.Condition); err != nil {
 			return err
 		}
 	}

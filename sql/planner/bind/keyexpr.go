@@ -19,7 +19,7 @@ import (
 const functionalIndex = "functional_index"
 
 // keyExpr reads a key part that is an expression. 3762 for a bare column.
-func keyExpr(index string, n ast.ExprNode) (string, error) {
+func (b *binder) keyExpr(index string, n ast.ExprNode) (string, error) {
 	inner := n
 	for {
 		p, ok := inner.(*ast.ParenthesesExpr)
@@ -31,7 +31,7 @@ func keyExpr(index string, n ast.ExprNode) (string, error) {
 	if _, ok := inner.(*ast.ColumnNameExpr); ok {
 		return "", sqlerr.FunctionalIndexOnField()
 	}
-	return rule{kind: ruleIndex, owner: index}.print(n)
+	return b.storedText(rule{kind: ruleIndex, owner: index}, n)
 }
 
 // castArray is CAST(… AS type ARRAY), which may be a key part as a whole. 1235

@@ -22,6 +22,10 @@ import (
 // that it has changes.
 const ruleMode = types.DefaultSQLMode
 
+// ruleLiterals is the sql_mode by which literals of times are read there: a
+// statement's own judged them when it made the descriptor.
+const ruleLiterals = types.ModeAllowInvalidDates
+
 // ruleKind says what an expression of a descriptor is for. MySQL has errors of
 // its own for each.
 type ruleKind uint8
@@ -61,11 +65,11 @@ func parseRule(pool *parser.Pool, text string) (ast.ExprNode, error) {
 	return s.Fields.Fields[0].Expr, nil
 }
 
-// print gives an expression of a statement for a descriptor.
-func (r rule) print(n ast.ExprNode) (string, error) {
-	text, err := sqlText(n, func(name string) string { return name })
-	if b, ok := errors.AsType[*bannedExpr](err); ok {
-		return "", r.banned(b)
+// storedText gives an expression of a statement for a descriptor.
+func (b *binder) storedText(r rule, n ast.ExprNode) (string, error) {
+	text, err := sqlText(n, b.env.Mode, func(name string) string { return name })
+	if banned, ok := errors.AsType[*bannedExpr](err); ok {
+		return "", r.banned(banned)
 	}
 	return text, err
 }
@@ -137,6 +141,7 @@ func (r rule) bind(pool *parser.Pool, t *schema.Table, text string) (*boundRule,
 	}
 	out := &boundRule{node: n}
 	b := newBinder(&Env{Mode: ruleMode, Parser: pool})
+	b.inRule = true
 	sc := &scope{b: b, clause: clauseField}
 	sc.column = func(_, _, name string) (expr.Expr, error) {
 		i := t.ColumnByName(name)
@@ -175,7 +180,7 @@ func (r rule) bind(pool *parser.Pool, t *schema.Table, text string) (*boundRule,
 		return nil, err
 	}
 	out.e = expr.Fold(&expr.Ctx{Env: types.Env{Mode: ruleMode}}, e)
-	out.text, err = sqlText(n, func(name string) string {
+	out.text, err = sqlText(n, ruleLiterals, func(name string) string {
 		if i := t.ColumnByName(name); i >= 0 {
 			return t.Columns[i].Name
 		}

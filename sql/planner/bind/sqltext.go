@@ -20,9 +20,10 @@ import (
 // text parses to the same expression under every sql_mode that descriptors are
 // read with (none that changes the grammar).
 //
-// column gives the name under which a column is printed.
-func sqlText(n ast.ExprNode, column func(name string) string) (string, error) {
-	p := &exprPrinter{column: column}
+// column gives the name under which a column is printed; mode is the sql_mode
+// that literals of times are judged by: 1525.
+func sqlText(n ast.ExprNode, mode types.SQLMode, column func(name string) string) (string, error) {
+	p := &exprPrinter{column: column, mode: mode}
 	p.expr(n)
 	return p.out.String(), p.err
 }
@@ -31,6 +32,7 @@ func sqlText(n ast.ExprNode, column func(name string) string) (string, error) {
 type exprPrinter struct {
 	out    strings.Builder
 	column func(name string) string
+	mode   types.SQLMode
 	depth  int
 	err    error
 }
@@ -328,7 +330,7 @@ func (p *exprPrinter) function(n *ast.FuncCallExpr) {
 	case parser.DefaultExprFunc:
 		p.list("", n.Args)
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
-		switch e, err := readTimeLiteral(types.DefaultSQLMode, n); {
+		switch e, err := readTimeLiteral(p.mode, n); {
 		case err != nil && p.err == nil:
 			p.err = err
 		case e == nil:
