@@ -139,9 +139,11 @@ func rowFindInSet(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if len(list) == 0 || bytes.IndexByte(needle, ',') >= 0 {
 		return value.Int(0), nil
 	}
+	// Also where a collation pads, spaces at the end matter here.
+	spaces := len(bytes.TrimRight(needle, " ")) - len(needle)
 	for n := int64(1); ; n++ {
 		item, rest, more := bytes.Cut(list, []byte{','})
-		if coll.Compare(item, needle) == 0 {
+		if len(bytes.TrimRight(item, " "))-len(item) == spaces && coll.Compare(item, needle) == 0 {
 			return value.Int(n), nil
 		}
 		if !more {

@@ -32,7 +32,7 @@ func (b *binder) condition(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sc.clause == clauseWhere {
+	if sc.clause == clauseWhere || sc.innerOn {
 		if e, err = b.zeroDates(sc, e); err != nil {
 			return nil, err
 		}
@@ -41,8 +41,8 @@ func (b *binder) condition(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 }
 
 // zeroDates has x IS NULL, where x is a DATE or DATETIME column that is NOT
-// NULL, find zero dates, as MySQL does in WHERE for clients that have no such
-// dates (manual, "Comparison Functions and Operators", IS NULL).
+// NULL, find zero dates, as MySQL does in WHERE and in the ON of inner joins, for
+// clients that have no such dates (manual, "Comparison Functions and Operators", IS NULL).
 func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
 	f, ok := e.(*expr.Func)
 	if !ok {
@@ -68,7 +68,7 @@ func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
 		}
 	case "is_null":
 		c, ok := f.Args[0].(*expr.Col)
-		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && (sc.src == nil || !declaredNotNull(sc.src.node, c.ID)) {
+		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && (sc.src == nil || sc.src.node == nil || !declaredNotNull(sc.src.node, c.ID)) {
 			return e, nil
 		}
 		zero, err := expr.NewFunc(b.be, "=", c, expr.NewConst(value.TimeOf(value.ZeroTime), c.T))

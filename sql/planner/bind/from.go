@@ -312,10 +312,15 @@ func checkUnique(a, c *source) error {
 }
 
 func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
+	isLeft, isRight := n.Tp == ast.LeftJoin, n.Tp == ast.RightJoin
+	within := sc.nullSide
+	defer func() { sc.nullSide = within }()
+	sc.nullSide = within || isRight
 	left, err := b.from(sc, n.Left)
 	if err != nil {
 		return nil, err
 	}
+	sc.nullSide = within || isLeft
 	right, params, err := b.lateralSide(sc, left, n.Right)
 	if err != nil {
 		return nil, err
@@ -326,7 +331,6 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 	if err := checkUnique(left, right); err != nil {
 		return nil, err
 	}
-	isLeft, isRight := n.Tp == ast.LeftJoin, n.Tp == ast.RightJoin
 	// Outer joins make columns NULL only above the join: ON sees them as they
 	// are, so that its conditions are typed before.
 	out := &source{
@@ -340,7 +344,7 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 	}
 	if n.On != nil {
 		on := b.scope(sc.outer, sc.ctes, clauseOn)
-		on.src = out
+		on.src, on.innerOn = out, !isLeft && !isRight && !within
 		e, err := b.condition(on, n.On.Expr)
 		if err != nil {
 			return nil, err

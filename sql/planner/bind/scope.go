@@ -67,6 +67,10 @@ type scope struct {
 	ctes    []*cte
 	// clause names the clause that is being bound, for messages.
 	clause string
+	// nullSide: tables on the side of an outer join that may be NULL are bound.
+	nullSide bool
+	// innerOn: the ON of an inner join that such a side does not contain.
+	innerOn bool
 	// agg collects aggregate calls; nil where they are not allowed.
 	agg *aggScope
 	// inAgg: inside the argument of an aggregate.
