@@ -74,6 +74,16 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit, boolean: to.ID == schema.TypeJSON && jsonBool(arg)})), nil
 }
 
+// IsExplicitCast reports a CAST that the statement has.
+func IsExplicitCast(e Expr) bool {
+	f, ok := e.(*Func)
+	if !ok || f.Name != "cast" {
+		return false
+	}
+	spec, ok := f.Extra.(*castSpec)
+	return ok && spec.explicit
+}
+
 // newDateCast is the cast of an argument of a date function.
 func newDateCast(_ *BindEnv, arg Expr, to schema.Type) Expr {
 	return foldCast(castDef().call("cast", []Expr{arg}, to, true, &castSpec{fuzzy: true}))

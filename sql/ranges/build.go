@@ -596,11 +596,13 @@ func (b *builder) atom(a *atom) node {
 }
 
 // operand is the key column that one side of a comparison is, perhaps converted
-// to a wider type, or -1. rounds tells of a BIGINT as a double: that keeps the
-// order, but from 2^53 on several integers are one double.
+// to a wider type, or -1. rounds tells that this keeps the order, but the
+// condition has to be tested on rows too: of a BIGINT as a double, as from 2^53
+// on several integers are one double, and of a CAST of dates.
 func (b *builder) operand(e expr.Expr) (col int, rounds bool) {
 	if col = b.column(stripWidening(e)); col >= 0 {
-		return col, false
+		// CAST makes NULL of a zero date where sql_mode says so.
+		return col, b.columns[col].Type.HasDate() && expr.IsExplicitCast(e)
 	}
 	f, ok := e.(*expr.Func)
 	if !ok || f.Name != "cast" || len(f.Args) != 1 || f.T.ID != schema.TypeDouble {

@@ -96,8 +96,8 @@ func (b *builder) equality(e expr.Expr) (int, expr.Expr) {
 	if !expr.IsConst(right) {
 		return -1, nil
 	}
-	col := b.column(stripWidening(left))
-	if col < 0 || b.columns[col].Prefix > 0 || !b.comparable(col, left, right, f) {
+	col, rounds := b.operand(left)
+	if col < 0 || rounds || b.columns[col].Prefix > 0 || !b.comparable(col, left, right, f) {
 		return -1, nil
 	}
 	return col, right
