@@ -91,7 +91,7 @@ func names(cols []column) string {
 func (g *gen) change(t *table) string {
 	for {
 		g.apart = ""
-		if text := g.anyChange(t); g.apart != devRow {
+		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && !nullKey.MatchString(text) {
 			return text
 		}
 	}
