@@ -74,6 +74,16 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit, boolean: to.ID == schema.TypeJSON && jsonBool(arg)})), nil
 }
 
+// WithCollation is e, as text of another collation of the same bytes.
+func WithCollation(e Expr, coll schema.CollationID) Expr {
+	t := e.Type()
+	if !t.IsString() || t.Collation == coll || !sameBytes(t.Collation, coll) {
+		return e
+	}
+	t.Collation = coll
+	return mustLookup("collate").call("collate", []Expr{e}, t, e.Nullable(), nil)
+}
+
 // IsExplicitCast reports a CAST that the statement has.
 func IsExplicitCast(e Expr) bool {
 	f, ok := e.(*Func)

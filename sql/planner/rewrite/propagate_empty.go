@@ -89,11 +89,12 @@ func emptySet(x *logical.SetOperation) logical.Node {
 	return x
 }
 
-// onlySide is a set operation of which one side alone gives rows.
+// onlySide is a set operation of which one side alone gives rows. Its texts have
+// the collation of the set operation, not of the side.
 func onlySide(x *logical.SetOperation, side logical.Node) logical.Node {
 	p := &logical.Project{Input: side, Cols: x.Output, Exprs: make([]expr.Expr, len(x.Output))}
 	for i, c := range side.Columns() {
-		p.Exprs[i] = column(c)
+		p.Exprs[i] = expr.WithCollation(column(c), x.Output[i].T.Collation)
 	}
 	if x.All {
 		return p
