@@ -80,7 +80,7 @@ const (
 	devTimeMax = "TIMEDIFF with a fraction"
 	// It takes ASCII(x) for a number of two digits: the average is at most
 	// 99.9999.
-	devDigits = "AVG of ASCII, BIT_COUNT, HOUR, DIV, ROUND and NULLIF"
+	devDigits = "AVG and quotients of ASCII, BIT_COUNT, HOUR, DIV, ROUND and NULLIF"
 	// A date of the year 0 with a time added is 0000-00-00 in MySQL, NULL there.
 	devYearZero = "TIMESTAMP of a date minus a column of years"
 	// It takes a NULL among the texts for its neighbour.
@@ -99,6 +99,8 @@ const (
 	// With an index on the YEAR, 10 in 10 BETWEEN k AND yr is 2010 there; without
 	// one it is 10, as the manual has it.
 	devYearBound = "a YEAR as a bound of BETWEEN"
+	// a.yr = b.yr AND b.yr = 2155 finds no row.
+	devYearEqual = "a YEAR that equals another and a constant"
 	// It compares the fraction that the CAST takes off.
 	devCastTime = "CAST of fractions of seconds AS TIME"
 	// It keeps the capitals.
@@ -132,6 +134,8 @@ func deviation(q *query) string {
 		return devBits
 	case yearBound.MatchString(text):
 		return devYearBound
+	case yearEqual.MatchString(text):
+		return devYearEqual
 	case quotient.MatchString(text):
 		return devQuotient
 	case scalarAny.MatchString(text):
@@ -151,14 +155,15 @@ func deviation(q *query) string {
 
 var (
 	yearZero       = regexp.MustCompile(`TIMESTAMP\(\(?DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.[a-z0-9]+ YEAR`)
-	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|NULLIF\([0-9]+, |\([^()]* DIV )`)
+	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|NULLIF\([0-9]+, |\([^()]* DIV )|\((ASCII|BIT_COUNT|HOUR)\([^()]*\) / `)
 	notNull        = regexp.MustCompile(`HAVING (MIN|MAX|SUM|AVG)\((DISTINCT )?[a-z0-9]+\.[a-z0-9]+\) IS NOT NULL`)
 	bitsOfConstant = regexp.MustCompile(`BIT_(OR|AND|XOR)\([0-9.]+\)`)
 	quotient       = regexp.MustCompile(`(=|<>|!=|<|<=|>|>=) \(SELECT (MIN|MAX|SUM|AVG)\(\(*[^()]* / `)
-	// An AUTO_INCREMENT key that is set to the NULL of a function is 0 there; MySQL
-	// documents 1048 for columns that are NOT NULL.
-	nullKey   = regexp.MustCompile(`ON DUPLICATE KEY UPDATE .*\bid = [A-Z_]+\(.*NULL`)
+	// An AUTO_INCREMENT key that is set to the NULL of an expression is 0 there;
+	// MySQL documents 1048 for columns that are NOT NULL.
+	nullKey   = regexp.MustCompile(`ON DUPLICATE KEY UPDATE (.*, )?id = [^0-9-]`)
 	yearBound = regexp.MustCompile(`BETWEEN ([a-z0-9]+\.yr AND|[^ ]+ AND [a-z0-9]+\.yr)`)
+	yearEqual = regexp.MustCompile(`\.yr = [a-z0-9]+\.yr AND [a-z0-9]+\.yr = [0-9]`)
 	scalarAny = regexp.MustCompile(`\(SELECT (MIN|MAX|SUM|AVG)\([^()]*\)[^()]*\) (=|<>|!=|<|<=|>|>=) (ANY|ALL) \(SELECT `)
 	windowOf  = regexp.MustCompile(` OVER \(((?:PARTITION BY [a-z0-9.]+ )?(?:ORDER BY [a-z0-9., DESC]+)?)`)
 )
