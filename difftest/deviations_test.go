@@ -81,6 +81,18 @@ const (
 	// It takes ASCII(x) for a number of two digits: the average is at most
 	// 99.9999.
 	devDigits = "AVG and quotients of ASCII, BIT_COUNT, HOUR, DIV, ROUND and NULLIF"
+	// The quotient has nine digits and then zeros where the value that CASE and
+	// its like have chosen has fewer digits than their type.
+	devChosen = "AVG and quotients of CASE, IF, COALESCE, IFNULL, LEAST and GREATEST"
+	// HOUR(x) is a number of two digits for CAST and CONCAT in temporary tables.
+	devHourText = "texts of HOUR"
+	// It compares with the index in the precision of the other side: 00:00:00 of
+	// a DATETIME equals 00:00:00.123 of a DATETIME(3).
+	devPrecision = "a join of DATETIME columns of different precision with a constant"
+	// TIME of a subquery shows six digits of a fraction.
+	devTimeOf = "TIME of a scalar subquery"
+	// Years wrap around at 2**32.
+	devIntervalYear = "INTERVAL of a BIGINT column in years"
 	// A date of the year 0 with a time added is 0000-00-00 in MySQL, NULL there.
 	devYearZero = "TIMESTAMP of a date minus a column of years"
 	// It takes a NULL among the texts for its neighbour.
@@ -126,8 +138,20 @@ func deviation(q *query) string {
 		return devNotIn
 	case shortDigits.MatchString(text):
 		return devDigits
-	case yearZero.MatchString(text):
+	case chosen.MatchString(text):
+		return devChosen
+	case strings.Contains(text, "CAST(HOUR("), strings.Contains(text, "CONCAT(HOUR("):
+		return devHourText
+	case precision.MatchString(text) && fraction.MatchString(text):
+		return devPrecision
+	case strings.Contains(text, "TIME((SELECT"):
+		return devTimeOf
+	case intervalYear.MatchString(text):
+		return devIntervalYear
+	case yearZero.MatchString(text), yearZeroLess.MatchString(text):
 		return devYearZero
+	case zeroWindow.MatchString(text):
+		return devZeroDate
 	case notNull.MatchString(text) && !strings.Contains(text, "GROUP BY"):
 		return devHaving
 	case bitsOfConstant.MatchString(text) && !strings.Contains(text, "GROUP BY"):
@@ -156,6 +180,12 @@ func deviation(q *query) string {
 var (
 	yearZero       = regexp.MustCompile(`TIMESTAMP\(\(?DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.[a-z0-9]+ YEAR`)
 	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|NULLIF\([0-9]+, |\([^()]* DIV )|\((ASCII|BIT_COUNT|HOUR)\([^()]*\) / `)
+	yearZeroLess   = regexp.MustCompile(`DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.yr YEAR\)* [-+] INTERVAL`)
+	zeroWindow     = regexp.MustCompile(`MIN\([a-z0-9]+\.da\) OVER .* w\.c[0-9]+ (=|<>|!=|<|<=|>|>=) -?[0-9]`)
+	chosen         = regexp.MustCompile(`(AVG|SUM)\((DISTINCT )?(CASE|IF|COALESCE|IFNULL|LEAST|GREATEST)\b|\b(END|(IF|COALESCE|IFNULL|LEAST|GREATEST)\([^()]*\)) / `)
+	precision      = regexp.MustCompile(`\.d[t36] = [a-z0-9]+\.d[t36]`)
+	fraction       = regexp.MustCompile(`\.d[t36] = '[0-9: -]+\.[0-9]+'`)
+	intervalYear   = regexp.MustCompile(`INTERVAL [a-z0-9]+\.(gi|bu|bi) (YEAR|QUARTER|MONTH)`)
 	notNull        = regexp.MustCompile(`HAVING (MIN|MAX|SUM|AVG)\((DISTINCT )?[a-z0-9]+\.[a-z0-9]+\) IS NOT NULL`)
 	bitsOfConstant = regexp.MustCompile(`BIT_(OR|AND|XOR)\([0-9.]+\)`)
 	quotient       = regexp.MustCompile(`(=|<>|!=|<|<=|>|>=) \(SELECT (MIN|MAX|SUM|AVG)\(\(*[^()]* / `)

@@ -33,7 +33,10 @@ func inList(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		return nil, err
 	}
 	var groups []*Func
-	whole := args[0].Type().ID == schema.TypeYear && slices.ContainsFunc(args[1:], func(a Expr) bool { return !IsConst(a) || ReadsOuter(a) })
+	// x IN (y) is x = y; in a longer list only a YEAR on the left makes years of
+	// the constants.
+	whole := len(args) > 2 && slices.ContainsFunc(args[1:], func(a Expr) bool { return !IsConst(a) || ReadsOuter(a) }) &&
+		slices.ContainsFunc(args, func(a Expr) bool { return a.Type().ID == schema.TypeYear })
 	for _, item := range args[1:] {
 		first := args[0]
 		if whole {
