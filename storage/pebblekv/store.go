@@ -84,7 +84,6 @@ var (
 // format, and storage.ErrCorruption when the files are damaged.
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
-	settleBlocks()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
 	s.images.limit, s.images.eager = opts.ImageBytes, opts.EagerImages
 	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.EagerImages, map[group]int64{}
@@ -399,6 +398,7 @@ func (s *Store) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	ticks := 0
+	blocks := blockHeap{slack: s.opts.CacheBytes / 32}
 	s.checkSpace()
 	for {
 		select {
@@ -410,6 +410,7 @@ func (s *Store) watch() {
 			s.checkSpace()
 			s.flushDeletions()
 			s.syncLog()
+			blocks.returnFree()
 			if ticks++; ticks%ageEvery == 0 {
 				s.images.age()
 			}
