@@ -69,6 +69,7 @@ func borders() []border {
 				under(p, storageSide...) || under(p, edge...)
 		}, true},
 		{"SQL knows no edge", sql, is(edge...), true},
+		{"segments know values only", is("search/seg"), func(p string) bool { return under(p, known...) && !under(p, "search/seg", "value") }, true},
 		{"engines are chosen in server only", func(dir string) bool {
 			return !under(dir, "server", "cmd", "storage") && !under(dir, testOnly...) && !under(dir, tools...)
 		}, is("storage/pebblekv", "storage/memkv"), false},
@@ -144,7 +145,11 @@ var engines = []struct {
 }{
 	{"TiDB's parser", func(p string) bool { return strings.HasPrefix(p, "github.com/pingcap/tidb") }, []string{"sql/parser", "sql/planner/bind"}, false},
 	{"Pebble", func(p string) bool { return strings.HasPrefix(p, "github.com/cockroachdb/pebble") }, []string{"storage/pebblekv"}, false},
-	{"Bleve", func(p string) bool { return strings.HasPrefix(p, "github.com/blevesearch/") }, []string{"search"}, false},
+	{"Bleve", func(p string) bool { return strings.HasPrefix(p, "github.com/blevesearch/") }, []string{"search/seg", "search/text"}, false},
+	{"Bleve's storage", func(p string) bool {
+		return strings.HasPrefix(p, "github.com/blevesearch/") && !strings.HasPrefix(p, "github.com/blevesearch/bleve/v2/analysis") && !strings.HasPrefix(p, "github.com/blevesearch/bleve/v2/registry")
+	}, []string{"search/seg"}, false},
+	{"bbolt", func(p string) bool { return strings.HasPrefix(p, "go.etcd.io/bbolt") }, []string{"search/seg"}, false},
 	{"go-mysql-server", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/go-mysql-server") }, []string{"sql/sysvar"}, false},
 	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
 	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},

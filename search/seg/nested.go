@@ -1,0 +1,111 @@
+package seg
+
+// Nested tells which documents of a segment are nested ones. A document comes
+// before the nested documents that it has, and they before those of the next.
+type Nested struct {
+	docs  int
+	roots []uint64 // nil: there are none
+	paths []byte   // of each document: index into list plus one
+	list  []Path
+}
+
+func openNested(f *file, list []Path) (*Nested, error) {
+	n := &Nested{docs: f.docs, list: list}
+	r, err := f.section(0, partRoots)
+	if err != nil || r == nil {
+		return n, err
+	}
+	p, err := f.section(0, partPaths)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, damaged(f.name, "has no paths")
+	}
+	n.roots, n.paths = view[uint64](r.data), p.data
+	return n, nil
+}
+
+// Any tells whether the segment has nested documents.
+func (n *Nested) Any() bool { return n.roots != nil }
+
+// Path is the path of a document, 0 if it is not nested.
+func (n *Nested) Path(doc uint32) uint16 {
+	if n.paths == nil || n.paths[doc] == 0 {
+		return 0
+	}
+	return n.list[n.paths[doc]-1].ID
+}
+
+// PathInto adds the documents of a path to the bitset.
+func (n *Nested) PathInto(path uint16, set []uint64) {
+	if n.roots == nil {
+		if path == 0 {
+			all := make([]uint64, len(set))
+			onesInto(all, n.docs)
+			for i, w := range all {
+				set[i] |= w
+			}
+		}
+		return
+	}
+	want := byte(0)
+	for i, p := range n.list {
+		if p.ID == path {
+			want = byte(i + 1)
+		}
+	}
+	if want == 0 && path != 0 {
+		return
+	}
+	for i, p := range n.paths {
+		if p == want {
+			setBit(set, uint32(i))
+		}
+	}
+}
+
+// Root is the document that a nested document lies in, itself if it is none.
+func (n *Nested) Root(doc uint32) uint32 {
+	if n.roots == nil {
+		return doc
+	}
+	d, _ := prevBit(n.roots, doc)
+	return d
+}
+
+// Parent is the document or nested document right around a nested one.
+func (n *Nested) Parent(doc uint32) uint32 {
+	if n.paths == nil || n.paths[doc] == 0 {
+		return doc
+	}
+	want := byte(0)
+	for i, p := range n.list {
+		if p.ID == n.list[n.paths[doc]-1].Parent {
+			want = byte(i + 1)
+		}
+	}
+	for d := doc; d > 0; {
+		d--
+		if n.paths[d] == want {
+			return d
+		}
+	}
+	return doc
+}
+
+// End is the document after the last nested one of the root.
+func (n *Nested) End(root uint32) uint32 {
+	if n.roots == nil {
+		return root + 1
+	}
+	return nextBit(n.roots, root+1, n.docs)
+}
+
+// JoinInto adds to parents what lies right around each document of the set,
+// whose documents all have the same path.
+func (n *Nested) JoinInto(children, parents []uint64) {
+	for c := nextBit(children, 0, n.docs); int(c) < n.docs; c = nextBit(children, c+1, n.docs) {
+		setBit(parents, n.Parent(c))
+	}
+}

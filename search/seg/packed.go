@@ -1,0 +1,403 @@
+package seg
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sort"
+)
+
+// A packed array holds integers in blocks of 1024: each block its smallest
+// value, its largest, and the differences from the smallest, divided by what
+// all differences of the array have in common, in as few whole bytes as the
+// largest needs.
+//
+//	blocks   16 bytes each: smallest int64, largest int64
+//	widths   8 bytes each: offset of the differences << 4 | their bytes (0 to 8)
+//	data     differences, little endian; 8 bytes of zeros at the end
+//
+// params: count, divisor.
+const blockLen = 1024
+
+type packed struct {
+	n     int
+	div   uint64
+	minmx []int64  // pairs
+	where []uint64 // offset<<4 | width
+	data  []byte   // with padding
+}
+
+// packInts makes the section of an array.
+func packInts(v []int64) ([4]int64, []byte) {
+	nb := (len(v) + blockLen - 1) / blockLen
+	head := make([]uint64, 0, 3*nb)
+	div := divisor(v)
+	var data []byte
+	where := make([]uint64, 0, nb)
+	for i := 0; i < len(v); i += blockLen {
+		blk := v[i:min(i+blockLen, len(v))]
+		lo, hi := blk[0], blk[0]
+		for _, x := range blk {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		head = append(head, uint64(lo), uint64(hi))
+		span := (uint64(hi) - uint64(lo)) / div
+		w := (bits.Len64(span) + 7) / 8
+		where = append(where, uint64(len(data))<<4|uint64(w))
+		data = appendDeltas(data, blk, lo, div, w)
+		for len(data)%8 != 0 {
+			data = append(data, 0)
+		}
+	}
+	head = append(head, where...)
+	out := make([]byte, 0, len(head)*8+len(data)+8)
+	out = append(out, bytesOf(head)...)
+	out = append(out, data...)
+	out = append(out, make([]byte, 8)...)
+	return [4]int64{int64(len(v)), int64(div)}, out
+}
+
+func appendDeltas(data []byte, blk []int64, lo int64, div uint64, w int) []byte {
+	var b [8]byte
+	for _, x := range blk {
+		d := uint64(x) - uint64(lo)
+		if div != 1 {
+			d /= div
+		}
+		binary.LittleEndian.PutUint64(b[:], d)
+		data = append(data, b[:w]...)
+	}
+	return data
+}
+
+// divisor is the greatest common divisor of the differences of the values.
+func divisor(v []int64) uint64 {
+	if len(v) == 0 {
+		return 1
+	}
+	var g uint64
+	lo := v[0]
+	for _, x := range v {
+		d := uint64(x) - uint64(lo)
+		if x < lo {
+			d = uint64(lo) - uint64(x)
+		}
+		if g == 0 {
+			g = d
+			continue
+		}
+		if g == 1 || d%g == 0 {
+			continue
+		}
+		for d != 0 {
+			g, d = d, g%d
+		}
+	}
+	return max(g, 1)
+}
+
+// asPacked reads the section of an array.
+func asPacked(s *section) packed {
+	n := int(s.params[0])
+	nb := (n + blockLen - 1) / blockLen
+	return packed{
+		n: n, div: uint64(s.params[1]),
+		minmx: view[int64](s.data[:16*nb]), where: view[uint64](s.data[16*nb : 24*nb]),
+		data: s.data[24*nb:],
+	}
+}
+
+// get is the value at i.
+func (p *packed) get(i int) int64 {
+	b := i / blockLen
+	w := p.where[b]
+	width := int(w & 15)
+	off := int(w>>4) + (i%blockLen)*width
+	d := binary.LittleEndian.Uint64(p.data[off:]) & widthMask[width]
+	return int64(uint64(p.minmx[2*b]) + d*p.div)
+}
+
+var widthMask = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
+
+// block decodes the values from i to the end of its block, at most as many as
+// out takes.
+func (p *packed) block(i int, out []int64) int {
+	b := i / blockLen
+	n := min(p.n-i, blockLen-i%blockLen, len(out))
+	out = out[:n]
+	w := p.where[b]
+	width := int(w & 15)
+	d := p.data[int(w>>4)+(i%blockLen)*width:]
+	lo, div := uint64(p.minmx[2*b]), p.div
+	switch width {
+	case 0:
+		for j := range out {
+			out[j] = int64(lo)
+		}
+	case 1:
+		d = d[:n]
+		for j, x := range d {
+			out[j] = int64(lo + uint64(x)*div)
+		}
+	case 2:
+		for j, x := range view[uint16](d[:2*n]) {
+			out[j] = int64(lo + uint64(x)*div)
+		}
+	case 4:
+		for j, x := range view[uint32](d[:4*n]) {
+			out[j] = int64(lo + uint64(x)*div)
+		}
+	case 8:
+		for j, x := range view[uint64](d[:8*n]) {
+			out[j] = int64(lo + x*div)
+		}
+	default:
+		mask := widthMask[width]
+		for j := range out {
+			out[j] = int64(lo + (binary.LittleEndian.Uint64(d)&mask)*div)
+			d = d[width:]
+		}
+	}
+	return n
+}
+
+// all decodes the whole array.
+func (p *packed) all(out []int64) []int64 {
+	if cap(out) < p.n {
+		out = make([]int64, p.n)
+	}
+	out = out[:p.n]
+	for i := 0; i < p.n; {
+		i += p.block(i, out[i:])
+	}
+	return out
+}
+
+// gather decodes the values at the places. Places that ascend are faster.
+func (p *packed) gather(at []uint32, out []int64) {
+	div := p.div
+	cur := -1
+	var lo, mask uint64
+	var width int
+	var d []byte
+	for j, i := range at {
+		if b := int(i / blockLen); b != cur {
+			cur = b
+			w := p.where[b]
+			width = int(w & 15)
+			d = p.data[w>>4:]
+			lo, mask = uint64(p.minmx[2*b]), widthMask[width]
+		}
+		x := binary.LittleEndian.Uint64(d[int(i%blockLen)*width:]) & mask
+		out[j] = int64(lo + x*div)
+	}
+}
+
+// between sets the bits of the values from lo to hi, both included, but for
+// those of nulls. Blocks that lie outside are skipped.
+func (p *packed) between(lo, hi int64, set, nulls []uint64) {
+	if lo > hi {
+		return
+	}
+	if nulls == nil {
+		p.betweenBlocks(lo, hi, 0, p.n, set)
+		return
+	}
+	for i := 0; i < p.n; i += blockLen {
+		var found [blockLen / 64]uint64
+		n := min(blockLen, p.n-i)
+		p.betweenBlocks(lo, hi, i, i+n, found[:])
+		for j := range found[:BitWords(n)] {
+			set[i/64+j] |= found[j] &^ nulls[i/64+j]
+		}
+	}
+}
+
+// betweenBlocks tests the blocks of the places from to to; set begins with the
+// first of them.
+func (p *packed) betweenBlocks(lo, hi int64, start, end int, set []uint64) {
+	for b := start / blockLen; b*blockLen < end; b++ {
+		n := min(blockLen, end-b*blockLen)
+		bmin, bmax := p.minmx[2*b], p.minmx[2*b+1]
+		words := set[(b*blockLen-start)/64:]
+		if bmin > hi || bmax < lo {
+			continue
+		}
+		if bmin >= lo && bmax <= hi {
+			onesInto(words[:BitWords(n)], n)
+			continue
+		}
+		// first and last difference that are inside
+		var from, to uint64
+		if lo > bmin {
+			from = (uint64(lo) - uint64(bmin) + p.div - 1) / p.div
+			if uint64(lo)-uint64(bmin) > ^uint64(0)-(p.div-1) {
+				from = (uint64(lo)-uint64(bmin))/p.div + 1
+			}
+		}
+		to = (uint64(min(hi, bmax)) - uint64(bmin)) / p.div
+		if from > to {
+			continue
+		}
+		w := p.where[b]
+		width := int(w & 15)
+		compare(p.data[w>>4:], width, n, from, to-from, words)
+	}
+}
+
+// compare sets the bits of the n differences that are from to from+span.
+func compare(d []byte, width, n int, from, span uint64, words []uint64) {
+	switch width {
+	case 1:
+		compareSmall(d[:n], from, span, words)
+	case 2:
+		compareSmall(view[uint16](d[:2*n]), from, span, words)
+	case 4:
+		compareSmall(view[uint32](d[:4*n]), from, span, words)
+	case 8:
+		v := view[uint64](d[:8*n])
+		for len(v) > 0 {
+			c := v[:min(64, len(v))]
+			var m uint64
+			for i, x := range c {
+				_, borrow := bits.Sub64(span, x-from, 0)
+				m |= (1 - borrow) << (i & 63)
+			}
+			words[0] |= m
+			words, v = words[1:], v[len(c):]
+		}
+	default:
+		mask := widthMask[width]
+		for n > 0 {
+			k := min(64, n)
+			var m uint64
+			for i := 0; i < k; i++ {
+				x := binary.LittleEndian.Uint64(d[i*width:]) & mask
+				_, borrow := bits.Sub64(span, x-from, 0)
+				m |= (1 - borrow) << (i & 63)
+			}
+			words[0] |= m
+			words, d, n = words[1:], d[k*width:], n-k
+		}
+	}
+}
+
+// compareSmall is compare for differences of up to 32 bits: the sign of a
+// 64-bit difference tells without a branch.
+func compareSmall[T uint8 | uint16 | uint32](v []T, from, span uint64, words []uint64) {
+	f, s := T(from), span+1
+	for len(v) >= 64 {
+		c := v[:64]
+		var m uint64
+		for i := 0; i < 64; i++ {
+			m = m>>1 | (uint64(c[i]-f)-s)&(1<<63)
+		}
+		words[0] |= m
+		words, v = words[1:], v[64:]
+	}
+	for i, x := range v {
+		if uint64(x-f) < s {
+			words[0] |= 1 << i
+		}
+	}
+}
+
+// A permutation lists documents in some order, each in two, three or four
+// bytes, with 8 bytes of zeros at the end. params: count, width.
+type perm struct {
+	n     int
+	width int
+	data  []byte
+}
+
+func permWidth(docs int) int {
+	switch {
+	case docs <= 1<<16:
+		return 2
+	case docs <= 1<<24:
+		return 3
+	}
+	return 4
+}
+
+func packPerm(list []uint32, docs int) ([4]int64, []byte) {
+	w := permWidth(docs)
+	out := make([]byte, len(list)*w+8)
+	for i, d := range list {
+		binary.LittleEndian.PutUint32(out[i*w:], d)
+	}
+	// the last store may have run into the padding
+	for i := len(list) * w; i < len(out); i++ {
+		out[i] = 0
+	}
+	return [4]int64{int64(len(list)), int64(w)}, out
+}
+
+func asPerm(s *section) perm {
+	return perm{n: int(s.params[0]), width: int(s.params[1]), data: s.data}
+}
+
+func (p *perm) at(i int) uint32 {
+	return binary.LittleEndian.Uint32(p.data[i*p.width:]) & uint32(widthMask[p.width])
+}
+
+// into sets the bits of the documents at places from to to.
+func (p *perm) into(from, to int, set []uint64) {
+	mask := uint32(widthMask[p.width])
+	d := p.data[from*p.width:]
+	for i := from; i < to; i++ {
+		setBit(set, binary.LittleEndian.Uint32(d)&mask)
+		d = d[p.width:]
+	}
+}
+
+// list appends the documents at places from to to.
+func (p *perm) list(from, to int, out []uint32) []uint32 {
+	mask := uint32(widthMask[p.width])
+	d := p.data[from*p.width:]
+	for i := from; i < to; i++ {
+		out = append(out, binary.LittleEndian.Uint32(d)&mask)
+		d = d[p.width:]
+	}
+	return out
+}
+
+// sortDocs orders places by their values in v, equal ones as they were.
+func sortDocs(v []int64, places []uint32) []uint32 {
+	if len(places) < 256 {
+		sort.SliceStable(places, func(i, j int) bool { return v[places[i]] < v[places[j]] })
+		return places
+	}
+	// radix sort over the bytes in which the values differ
+	lo, hi := v[places[0]], v[places[0]]
+	for _, p := range places {
+		lo, hi = min(lo, v[p]), max(hi, v[p])
+	}
+	type pair struct {
+		k uint64
+		p uint32
+	}
+	a, b := make([]pair, len(places)), make([]pair, len(places))
+	for i, p := range places {
+		a[i] = pair{uint64(v[p]) - uint64(lo), p}
+	}
+	span := uint64(hi) - uint64(lo)
+	for shift := 0; shift < bits.Len64(span); shift += 11 {
+		var count [2049]int
+		for _, x := range a {
+			count[x.k>>shift&2047+1]++
+		}
+		for i := 1; i < 2048; i++ {
+			count[i] += count[i-1]
+		}
+		for _, x := range a {
+			c := &count[x.k>>shift&2047]
+			b[*c] = x
+			*c++
+		}
+		a, b = b, a
+	}
+	for i, x := range a {
+		places[i] = x.p
+	}
+	return places
+}

@@ -1,0 +1,163 @@
+package seg
+
+import (
+	"fmt"
+	"sort"
+)
+
+// Points is a Point field of a segment, in units of 1e-7 degrees. It may be
+// used concurrently.
+type Points struct {
+	column
+	lat, lon []int32
+	perm     perm // places in the order of their cells
+}
+
+func openPoints(f *file, id FieldID) (*Points, error) {
+	p := &Points{}
+	if err := p.open(f, id, KindPoint); err != nil {
+		return nil, err
+	}
+	parts := [3]*section{}
+	for i, part := range []uint8{partLat, partLon, partPerm} {
+		s, err := f.section(id, part)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			p.missing(f.docs)
+			return p, nil
+		}
+		if s.kind != KindPoint {
+			return nil, fmt.Errorf("field %d is a %s, not a %s", id, s.kind, KindPoint)
+		}
+		parts[i] = s
+	}
+	p.lat, p.lon, p.perm = view[int32](parts[0].data), view[int32](parts[1].data), asPerm(parts[2])
+	return p, nil
+}
+
+// Coordinates gives the latitudes and longitudes of all places: of a field
+// without arrays those of each document, undefined for NULL; of arrays see
+// Span.
+func (p *Points) Coordinates() (lat, lon []int32) { return p.lat, p.lon }
+
+// Box is a range of latitudes and longitudes, all included, in units of 1e-7
+// degrees. It does not cross the 180th meridian.
+type Box struct{ MinLat, MaxLat, MinLon, MaxLon int32 }
+
+func (b Box) has(lat, lon int32) bool {
+	return lat >= b.MinLat && lat <= b.MaxLat && lon >= b.MinLon && lon <= b.MaxLon
+}
+
+// flip makes an unsigned number of the same order.
+func flip(v int32) uint32 { return uint32(v) ^ 1<<31 }
+
+// cell interleaves the bits of latitude and longitude: places near one another
+// often have numbers near one another.
+func cell(lat, lon int32) uint64 { return spreadBits(flip(lat))<<1 | spreadBits(flip(lon)) }
+
+func spreadBits(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	x = (x | x<<2) & 0x3333333333333333
+	x = (x | x<<1) & 0x5555555555555555
+	return x
+}
+
+// BoxPlaces appends the places in the box, in no order: of a field without
+// arrays they are documents, of arrays see Doc. Deleted ones are not left out.
+func (p *Points) BoxPlaces(b Box, out []uint32) []uint32 {
+	if b.MinLat > b.MaxLat || b.MinLon > b.MaxLon {
+		return out
+	}
+	p.cover(b, 0, 0, 32, 0, p.perm.n, &out)
+	return out
+}
+
+// Doc is the document of a place.
+func (p *Points) Doc(place uint32) uint32 {
+	if !p.multi {
+		return place
+	}
+	return p.docOf(int(place))
+}
+
+// BoxInto adds the documents with a place in the box to the bitset.
+func (p *Points) BoxInto(b Box, set []uint64) {
+	for _, i := range p.BoxPlaces(b, nil) {
+		setBit(set, p.Doc(i))
+	}
+}
+
+// cover walks down the quadtree of cells: (y, x) is the corner of a square of
+// 2^level units, whose places are from from to to in the permutation.
+func (p *Points) cover(b Box, y, x uint64, level uint, from, to int, out *[]uint32) {
+	if from == to {
+		return
+	}
+	side := uint64(1)<<level - 1
+	minY, maxY, minX, maxX := uint64(flip(b.MinLat)), uint64(flip(b.MaxLat)), uint64(flip(b.MinLon)), uint64(flip(b.MaxLon))
+	if y > maxY || x > maxX || y+side < minY || x+side < minX {
+		return
+	}
+	if y >= minY && y+side <= maxY && x >= minX && x+side <= maxX {
+		*out = p.perm.list(from, to, *out)
+		return
+	}
+	if to-from <= 64 || level == 0 {
+		for i := from; i < to; i++ {
+			if at := p.perm.at(i); b.has(p.lat[at], p.lon[at]) {
+				*out = append(*out, at)
+			}
+		}
+		return
+	}
+	half := level - 1
+	for q := range uint64(4) {
+		cy, cx := y+q>>1<<half, x+q&1<<half
+		end := to
+		if q < 3 {
+			// the first place of the next quarter
+			next := spreadBits(uint32(y+(q+1)>>1<<half))<<1 | spreadBits(uint32(x+(q+1)&1<<half))
+			end = from + sort.Search(to-from, func(i int) bool {
+				at := p.perm.at(from + i)
+				return cell(p.lat[at], p.lon[at]) >= next
+			})
+		}
+		p.cover(b, cy, cx, half, from, end, out)
+		from = end
+	}
+}
+
+// pointData is a Point field before it is written.
+type pointData struct {
+	lat, lon []int32
+	nulls    []uint64
+	ends     []uint32
+}
+
+func (d *pointData) write(w *fileWriter, f Field, docs int) {
+	nulls, all := writeNulls(w, f, d.nulls, docs)
+	if all {
+		return
+	}
+	if f.Multi {
+		writeOffsets(w, f, d.ends)
+	}
+	w.section(f.ID, f.Kind, partLat, [4]int64{}, bytesOf(d.lat))
+	w.section(f.ID, f.Kind, partLon, [4]int64{}, bytesOf(d.lon))
+	cells := make([]int64, len(d.lat))
+	places := make([]uint32, 0, len(d.lat))
+	for i := range d.lat {
+		// the order of unsigned numbers
+		cells[i] = int64(cell(d.lat[i], d.lon[i]) ^ 1<<63)
+		if f.Multi || nulls == nil || !hasBit(nulls, uint32(i)) {
+			places = append(places, uint32(i))
+		}
+	}
+	params, data := packPerm(sortDocs(cells, places), len(cells))
+	w.section(f.ID, f.Kind, partPerm, params, data)
+}

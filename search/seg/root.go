@@ -1,0 +1,108 @@
+package seg
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
+	"github.com/blevesearch/bleve/v2/util"
+	bolt "go.etcd.io/bbolt"
+)
+
+// rootFile is where scorch keeps the list of segments of its snapshots.
+const rootFile = "root.bolt"
+
+// lockTimeout is how long another process may hold the root file.
+const lockTimeout = 5 * time.Second
+
+// checkRoot opens what the newest snapshot on disk names. Scorch itself goes
+// back to an older snapshot, or to none, when it cannot load the newest: the
+// index would silently be another. isNew says that there is none yet.
+func checkRoot(dir string) (isNew bool, err error) {
+	path := filepath.Join(dir, rootFile)
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return true, noSegments(dir)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = damaged(path, "%v", r)
+		}
+	}()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	if err != nil {
+		if os.IsPermission(err) || err == bolt.ErrTimeout {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
+		return false, damaged(path, "%v", err)
+	}
+	defer db.Close()
+	err = db.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			return damaged(path, "%v", err)
+		}
+		snapshots := tx.Bucket(util.BoltSnapshotsBucket)
+		if snapshots == nil {
+			isNew = true
+			return noSegments(dir)
+		}
+		k, _ := snapshots.Cursor().Last()
+		if k == nil {
+			isNew = true
+			return noSegments(dir)
+		}
+		newest := snapshots.Bucket(k)
+		if newest == nil || newest.Bucket(util.BoltMetaDataKey) == nil {
+			return damaged(path, "the newest snapshot is incomplete")
+		}
+		in := newest.Bucket(util.BoltInternalKey)
+		if in == nil {
+			return damaged(path, "the newest snapshot has no state")
+		}
+		if _, err := decodeState(in.Get([]byte(stateKey))); err != nil {
+			return err
+		}
+		c := newest.Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			if v != nil || k[0] == util.BoltInternalKey[0] || k[0] == util.BoltMetaDataKey[0] {
+				continue
+			}
+			name := newest.Bucket(k).Get(util.BoltPathKey)
+			if name == nil {
+				return damaged(path, "a segment has no file")
+			}
+			s, err := plugin{}.Open(filepath.Join(dir, string(name)))
+			if err != nil {
+				return err
+			}
+			if err := s.Close(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return isNew, err
+}
+
+// noSegments allows an empty index only where there is nothing that a lost
+// root could have named: Open does not return before the first root is on
+// disk.
+func noSegments(dir string) error {
+	list, err := filepath.Glob(filepath.Join(dir, "*.zap"))
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return damaged(filepath.Join(dir, rootFile), "names no segments, and there are %d files", len(list))
+	}
+	return nil
+}
+
+// singleSegment plans merges into as few segments as the bound allows.
+func singleSegment(maxDocs int) *mergeplan.MergePlanOptions {
+	o := mergeplan.SingleSegmentMergePlanOptions
+	o.MaxSegmentSize = int64(maxDocs)
+	o.FloorSegmentSize = int64(maxDocs)
+	return &o
+}
