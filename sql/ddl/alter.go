@@ -301,6 +301,11 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if !a.rebuild && (len(a.notNull) > 0 || a.numbered != 0) {
 		a.rebuild = true
 	}
+	if a.readsRows() && a.c.hides(a.old, a.t) {
+		if _, err := a.c.removeExpired(ctx, a.old); err != nil {
+			return 0, err
+		}
+	}
 	if a.rebuild {
 		return a.runRebuild(ctx)
 	}
@@ -353,6 +358,11 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	r.finish(ctx, gone...)
 	r.removeCells(a.old, cells)
 	return 0, nil
+}
+
+// readsRows reports whether a row may make the alteration fail.
+func (a *alteration) readsRows() bool {
+	return a.rebuild || a.validate || len(a.build) > 0 || len(a.newKeyNames) > 0
 }
 
 // publish replaces the table by t.

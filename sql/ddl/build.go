@@ -139,7 +139,7 @@ func (b *Build) end(ctx context.Context, entries bool) error {
 // run takes the build to its end, or back. When the server stops, all stays for
 // the next start.
 func (b *Build) run(ctx context.Context, c *change) error {
-	err := b.fill(ctx, c)
+	err := b.withoutExpired(ctx, c, func() error { return b.fill(ctx, c) })
 	if err == nil {
 		err = b.publish(ctx, c)
 	}

@@ -182,12 +182,15 @@ func (b *Build) publish(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
-	build, err := b.builder(ctx, c)
+	err = b.withoutExpired(ctx, c, func() error {
+		build, err := b.builder(ctx, c)
+		if err != nil {
+			return err
+		}
+		build.Hurry()
+		return build.MergeAll(ctx)
+	})
 	if err != nil {
-		return err
-	}
-	build.Hurry()
-	if err := build.MergeAll(ctx); err != nil {
 		return err
 	}
 	cells, err := a.droppedCells(ctx)
@@ -212,6 +215,22 @@ func (b *Build) publish(ctx context.Context, c *change) error {
 	}
 	b.cells = func() { b.r.removeCells(t, cells) }
 	return nil
+}
+
+// withoutExpired is that of the change, where the table goes on hiding rows.
+func (b *Build) withoutExpired(ctx context.Context, c *change, do func() error) error {
+	t, err := b.descriptor()
+	if err != nil {
+		return err
+	}
+	a, err := b.final(c, t)
+	if err != nil {
+		return err
+	}
+	if !c.hides(t, a.t) {
+		return do()
+	}
+	return c.withoutExpired(ctx, t, do)
 }
 
 // named gives the index of a duplicate the name that it will have.

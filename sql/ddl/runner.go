@@ -63,6 +63,8 @@ type Env struct {
 	ForeignKeyChecks bool
 	// RestrictForeignKeys is restrict_fk_on_non_standard_key.
 	RestrictForeignKeys bool
+	// ShowExpired: rows that are past their TTL are seen.
+	ShowExpired bool
 	// MaxIndexes bounds the keys of a table (sqlots_max_indexes); 0 for MySQL's
 	// limit alone.
 	MaxIndexes int

@@ -23,6 +23,7 @@ func (s *Session) ddlEnv() ddl.Env {
 	return ddl.Env{
 		MaxIndexes: int(s.vars.number("sqlots_max_indexes")),
 		Owner:      s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
+		ShowExpired:      s.vars.showExpired,
 		ForeignKeyChecks: s.foreignKeyChecks(), RestrictForeignKeys: s.vars.number("restrict_fk_on_non_standard_key") != 0,
 		Eval: s.evalDefault, Warn: s.warn, SetState: s.process.SetState, Statement: s.process.describe().Info,
 	}

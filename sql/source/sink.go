@@ -81,11 +81,7 @@ func (w *writer) stored(row []value.Datum, buf *[]value.Datum) []value.Datum {
 // local converts a stored row in place. Virtual columns are computed again:
 // some depend on the zone.
 func (w *writer) local(row []value.Datum) error {
-	for _, pos := range w.stamps {
-		if d := row[pos]; !d.IsNull() {
-			row[pos] = value.TimeOf(w.zone.local(d.Time()))
-		}
-	}
+	w.localTimes(row)
 	if w.codec.Virtual == nil {
 		return nil
 	}
@@ -93,6 +89,15 @@ func (w *writer) local(row []value.Datum) error {
 		w.virtual = w.codec.rules.NewReader(w.zone.env.Loc)
 	}
 	return w.virtual.Row(row)
+}
+
+// localTimes is local for the columns that are stored.
+func (w *writer) localTimes(row []value.Datum) {
+	for _, pos := range w.stamps {
+		if d := row[pos]; !d.IsNull() {
+			row[pos] = value.TimeOf(w.zone.local(d.Time()))
+		}
+	}
 }
 
 // Insert implements exec.Sink.
