@@ -112,7 +112,7 @@ func (b *Build) MergeAll(ctx context.Context) error {
 // Merge goes once through the changes that writers have noted. left are those
 // whose rows were in use.
 func (b *Build) Merge(ctx context.Context) (merged, left int, err error) {
-	b.opts.Pace.start()
+	b.opts.Pace.Start()
 	for _, x := range b.xs {
 		span := table.ChangesSpan(b.codec.Table.ID, x.Desc.ID)
 		for {
@@ -187,7 +187,7 @@ func (b *Build) tryMerge(ctx context.Context, x *table.Index, list []change) (do
 		}
 	}
 	_, err = txn.Commit(ctx)
-	b.opts.Pace.committed()
+	b.opts.Pace.Committed()
 	return done, err
 }
 

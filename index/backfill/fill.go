@@ -44,13 +44,13 @@ func (r *run) do(ctx context.Context, from []byte) (done bool, err error) {
 	}
 	defer r.snap.Close()
 	opts := sorter.Options{Groups: len(b.xs), Memory: b.opts.Memory, TempDir: b.opts.TempDir,
-		Pause: func() error { return b.opts.Pace.pause(ctx, 0) }}
+		Pause: func() error { return b.opts.Pace.Pause(ctx, 0) }}
 	if b.opts.Budget != nil {
 		opts.Budget = b.opts.Budget()
 	}
 	r.sorter = sorter.New(opts)
 	defer r.sorter.Close()
-	b.opts.Pace.start()
+	b.opts.Pace.Start()
 	if done, err = r.read(ctx, from); err == nil {
 		err = r.sorter.Sort()
 	}
@@ -87,7 +87,7 @@ func (r *run) read(ctx context.Context, from []byte) (done bool, err error) {
 		n++
 		r.rows++
 		if n%sliceRows == 0 {
-			if bad = b.opts.Pace.pause(ctx, sliceRows); bad == nil {
+			if bad = b.opts.Pace.Pause(ctx, sliceRows); bad == nil {
 				bad = b.opts.Progress(r.rows)
 			}
 		}
@@ -142,7 +142,7 @@ func (r *run) load(ctx context.Context, done bool) error {
 	if err := load.FinishUnordered(ctx); err != nil || b.opts.Checkpoint == nil {
 		return err
 	}
-	b.opts.Pace.committed()
+	b.opts.Pace.Committed()
 	var at []byte
 	if !done {
 		at = r.next
@@ -157,7 +157,7 @@ func (r *run) load(ctx context.Context, done bool) error {
 		return err
 	}
 	_, err = txn.Commit(ctx)
-	b.opts.Pace.committed()
+	b.opts.Pace.Committed()
 	return err
 }
 
@@ -176,7 +176,7 @@ func (r *run) loadIndex(ctx context.Context, load storage.BulkLoader, group int,
 	n := 0
 	err = r.sorter.Merge(group, func(key, val []byte) error {
 		if n++; n%sliceRows == 0 {
-			if err := r.b.opts.Pace.pause(ctx, 0); err != nil {
+			if err := r.b.opts.Pace.Pause(ctx, 0); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pacer leaves the machine to others while an index is built. A nil Pacer does
-// not.
+// Pacer leaves the machine to others while an index is built, or other work that
+// nobody waits for is done. It belongs to one goroutine. A nil Pacer does not.
 type Pacer struct {
 	// Rate is the most rows that are read in a second, asked again and again; 0
 	// means as many as leave two thirds of the time to others while they write, and
@@ -39,8 +39,8 @@ const (
 	late = 2 * time.Millisecond
 )
 
-// start begins the first slice.
-func (p *Pacer) start() {
+// Start begins the first slice.
+func (p *Pacer) Start() {
 	if p != nil {
 		if p.factor == 0 {
 			p.seen = p.others()
@@ -49,8 +49,8 @@ func (p *Pacer) start() {
 	}
 }
 
-// committed tells of a commit of the build itself.
-func (p *Pacer) committed() {
+// Committed tells of a commit of the build itself.
+func (p *Pacer) Committed() {
 	if p != nil {
 		p.own++
 	}
@@ -73,8 +73,8 @@ func (p *Pacer) busy() bool {
 	return now.Sub(p.wrote) < idle
 }
 
-// pause ends a slice in which so many rows were read.
-func (p *Pacer) pause(ctx context.Context, rows int) error {
+// Pause ends a slice in which so many rows were read.
+func (p *Pacer) Pause(ctx context.Context, rows int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -107,7 +107,7 @@ func (p *Pacer) pause(ctx context.Context, rows int) error {
 			p.factor = max(p.factor*0.9, minFactor)
 		}
 	}
-	p.start()
+	p.Start()
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (p *Pacer) breathe(ctx context.Context) error {
 	}
 	if p != nil && p.busy() {
 		time.Sleep(min(time.Since(p.from), breath))
-		p.start()
+		p.Start()
 	}
 	return nil
 }

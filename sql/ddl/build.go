@@ -201,7 +201,7 @@ func (b *Build) builder(ctx context.Context, c *change) (*backfill.Build, error)
 		runRows = r.runRows
 	}
 	return backfill.New(r.Store, codec, b.rec.Indexes, backfill.Options{
-		RunRows: runRows, Memory: r.sortMemory(onlineSort), TempDir: r.TempDir, Budget: r.SortBudget, Pace: &backfill.Pacer{Rate: r.rate, Seq: r.Store.Seq},
+		RunRows: runRows, Memory: r.sortMemory(onlineSort), TempDir: r.TempDir, Budget: r.SortBudget, Pace: r.pacer(),
 		Checkpoint: func(position []byte, rows int64) (key, val []byte) {
 			b.rec.Position, b.rec.Rows, b.rec.Filled = position, rows, position == nil
 			return buildKey(b.table), b.encode()

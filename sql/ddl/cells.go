@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
@@ -68,10 +69,12 @@ func (r *Runner) removeCells(t *schema.Table, jobs []job) {
 	})
 }
 
-// Bounds of one transaction of deleteCells.
+// Bounds of one transaction of deleteCells, and how many cells are read before
+// the clock is looked at.
 const (
-	cellsDeleted = 1000
+	cellsDeleted = 250
 	cellsRead    = 100_000
+	cellsSlice   = 64
 )
 
 func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) error {
@@ -83,12 +86,14 @@ func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) e
 	for _, j := range jobs {
 		gone[j.column] = true
 	}
+	pace := r.pacer()
+	pace.Start()
 	span := table.IndexSpan(t.ID, table.CellIndexID)
 	for span.Start != nil {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if span.Start, err = r.deleteSomeCells(storage.FreeingSpace(ctx), codec, span, gone); err != nil {
+		if span.Start, err = r.deleteSomeCells(storage.FreeingSpace(ctx), pace, codec, span, gone); err != nil {
 			return fmt.Errorf("cells of table %d: %w", t.ID, err)
 		}
 	}
@@ -97,13 +102,14 @@ func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) e
 
 // deleteSomeCells begins at the start of the span and tells where to go on; nil
 // at the end.
-func (r *Runner) deleteSomeCells(ctx context.Context, codec *table.Codec, span storage.Span, gone map[schema.ColumnID]bool) (next []byte, err error) {
+func (r *Runner) deleteSomeCells(ctx context.Context, pace *backfill.Pacer, codec *table.Codec, span storage.Span, gone map[schema.ColumnID]bool) (next []byte, err error) {
 	scan, err := r.Store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Cold: true})
 	if err != nil {
 		return nil, err
 	}
 	defer scan.Close()
-	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	// The end of the jobs is durable, and with it what was committed before.
+	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,9 @@ func (r *Runner) deleteSomeCells(ctx context.Context, codec *table.Codec, span s
 			err = txn.Delete(bytes.Clone(key))
 			deleted++
 		}
-		read++
+		if read++; err == nil && read%cellsSlice == 0 {
+			err = pace.Pause(ctx, cellsSlice)
+		}
 		if bad = err; bad != nil {
 			return false
 		}
@@ -129,5 +137,6 @@ func (r *Runner) deleteSomeCells(ctx context.Context, codec *table.Codec, span s
 		return next, err
 	}
 	_, err = txn.Commit(ctx)
+	pace.Committed()
 	return next, err
 }

@@ -488,6 +488,24 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// TestCellsPaced: the removal of cells leaves others their time, as the build of
+// an index does.
+func TestCellsPaced(t *testing.T) {
+	s := newServer(t)
+	s.r.BuildRate = func() int64 { return 2000 }
+	s.must("CREATE TABLE t (id INT PRIMARY KEY, a TEXT)")
+	big := strings.Repeat("x", 5000)
+	for i := range 1000 {
+		s.insert("t", fmt.Sprintf("%d,%s", i, big))
+	}
+	start := time.Now()
+	s.must("ALTER TABLE t DROP COLUMN a")
+	s.wantClean()
+	if took := time.Since(start); took < 100*time.Millisecond {
+		t.Errorf("1000 cells went in %v, at 2000 a second", took)
+	}
+}
+
 // TestCellsAcrossCrashes: the cells of a dropped column go, whenever the server
 // dies.
 func TestCellsAcrossCrashes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
@@ -38,8 +39,8 @@ type Config struct {
 	SortMemory int64
 	// Rows estimates the rows of a table, for the progress of builds; nil for 0.
 	Rows func(t *schema.Table) float64
-	// BuildRate is how many rows an index build reads in a second at most, 0 for
-	// as many as leave others most of the time. nil for 0.
+	// BuildRate is how many rows an index build, or cells their removal, reads in a
+	// second at most, 0 for as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
 }
 
@@ -109,6 +110,9 @@ func (r *Runner) rate() int64 {
 	}
 	return r.BuildRate()
 }
+
+// pacer is that of one job in the background.
+func (r *Runner) pacer() *backfill.Pacer { return &backfill.Pacer{Rate: r.rate, Seq: r.Store.Seq} }
 
 // New makes a Runner.
 func New(cfg Config) *Runner {

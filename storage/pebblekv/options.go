@@ -56,6 +56,7 @@ const (
 	defaultSeparation  = 1 << 10
 	minMemTable        = 1 << 20
 	maxMemTable        = 64 << 20
+	memTables          = 4
 	blockBytes         = 32 << 10
 	indexBlockBytes    = 256 << 10
 	bloomBitsPerKey    = 10
@@ -115,7 +116,7 @@ func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 		FS:                          d,
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                uint64(o.MemTableBytes),
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: memTables,
 		L0CompactionThreshold:       l0CompactionStart,
 		L0StopWritesThreshold:       l0StopWrites,
 		LBaseMaxBytes:               lbaseBytes,

@@ -435,7 +435,7 @@ func (s *Store) checkSpace() {
 	reserve := uint64(max(s.opts.DiskReserveBytes, 0))
 	s.disk.spare.Store(reserve > 0 && usage.AvailBytes >= reserve/4)
 	refuse := reserve
-	if reserve > 0 {
+	if reserve > 0 && usage.AvailBytes < refuse+s.mostInMemory() {
 		refuse += s.db.Metrics().WAL.Size // what is in memory only will be written
 	}
 	switch {
@@ -447,6 +447,13 @@ func (s *Store) checkSpace() {
 		s.disk.full.Store(false)
 		s.opts.Logger.Info("storage accepts writes again", "free_bytes", usage.AvailBytes)
 	}
+}
+
+// mostInMemory bounds what has to be written: writers wait when as much as
+// pebbleOptions allows is in write buffers, and a transaction. To ask for the
+// metrics takes the time of looking at every file.
+func (s *Store) mostInMemory() uint64 {
+	return uint64(memTables+1)*uint64(s.opts.MemTableBytes) + 2*uint64(s.Caps().MaxTxn)
 }
 
 // flushDeletions makes room of what was deleted on a full disk: as long as the
