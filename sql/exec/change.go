@@ -424,6 +424,7 @@ type assigner struct {
 	t    *schema.Table
 	list []physical.Assignment
 	at   int // of the table's columns in the rows that apply and assign get
+	auto int // the column in which NULL is 0, -1 for none
 	// written are the columns that may change, set those that are assigned.
 	written, set []bool
 	rules        *derive.Writer // nil: none
@@ -435,7 +436,7 @@ func newAssigner(env *Env, t *schema.Table, list []physical.Assignment) (*assign
 	if err != nil {
 		return nil, err
 	}
-	a := &assigner{ec: env.Ctx, t: t, list: list, written: make([]bool, len(t.Columns)), set: make([]bool, len(t.Columns))}
+	a := &assigner{ec: env.Ctx, t: t, list: list, auto: -1, written: make([]bool, len(t.Columns)), set: make([]bool, len(t.Columns))}
 	for _, x := range list {
 		a.written[x.Column], a.set[x.Column] = true, true
 	}
@@ -478,6 +479,10 @@ func (a *assigner) assign(row []value.Datum, number int) error {
 		d, err := expr.EvalRow(a.ec, x.Value, row)
 		if err != nil {
 			return err
+		}
+		if d.IsNull() && x.Column == a.auto {
+			*to = types.ImplicitDefault(col.Type)
+			continue
 		}
 		if *to, err = types.Store(&a.ec.Env, d, x.Value.Type(), col, number); err != nil {
 			return err
@@ -549,10 +554,13 @@ func missingDefault(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
 }
 
 // noDefault is missingDefault of a column that is set to DEFAULT: an ENUM has
-// none there.
+// none there. That of AUTO_INCREMENT is 0.
 func noDefault(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {
-	if col.Nullable {
+	switch {
+	case col.Nullable:
 		return value.Null, nil
+	case col.AutoIncrement:
+		return types.ImplicitDefault(col.Type), nil
 	}
 	e := sqlerr.NoDefaultForField(col.Name)
 	if ec.Mode.Strict() && !ec.Ignore || col.Type.ID == schema.TypeGeometry {

@@ -151,7 +151,7 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 		if in.assign, err = newAssigner(env, in.t, x.OnDuplicate); err != nil {
 			return nil, err
 		}
-		in.conflict = in.update
+		in.assign.auto, in.conflict = in.auto, in.update
 	case env.Reject != nil:
 		in.conflict = in.rejectDuplicate
 	case x.Ignore:

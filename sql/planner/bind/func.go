@@ -461,6 +461,9 @@ func (b *binder) defaultFunc(sc *scope, n *ast.DefaultExpr) (expr.Expr, error) {
 	if hasExprDefault(col) {
 		return nil, sqlerr.DefaultOfExpression()
 	}
+	if col.AutoIncrement {
+		return expr.NewConst(types.ImplicitDefault(col.Type), col.Type), nil
+	}
 	d, err := b.columnDefault(col)
 	if err != nil {
 		return nil, err
