@@ -297,10 +297,15 @@ func number(digits string) int {
 // members are the members of one list by what their operators do.
 type members struct {
 	must, any, not, score []Query
+	some                  bool // there are members, be it such that match nothing
 }
 
 func (m *members) add(operator byte, of []Query) {
+	m.some = m.some || len(of) > 0
 	for _, q := range of {
+		if _, none := q.(None); none && operator != '+' {
+			continue
+		}
 		switch operator {
 		case '+':
 			m.must = append(m.must, q)
@@ -320,7 +325,7 @@ func (m *members) add(operator byte, of []Query) {
 
 // query is nil for a list without members.
 func (m *members) query() Query {
-	if len(m.must)+len(m.any)+len(m.not)+len(m.score) == 0 {
+	if !m.some {
 		return nil
 	}
 	base, optional := []Query{anyOf(m.any)}, m.score

@@ -64,7 +64,7 @@ func (f folding) full(s string) string {
 	case f.lower:
 		form = norm.NFKC
 	}
-	for _, r := range form.String(s) {
+	for _, r := range form.String(strings.ToValidUTF8(s, "\uFFFD")) {
 		if f.accents && isAccent(r) {
 			continue
 		}
