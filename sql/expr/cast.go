@@ -20,6 +20,9 @@ type castSpec struct {
 	whole bool
 	// boolean: the value is JSON's true or false.
 	boolean bool
+	// nearest: a number that does not fit is the nearest one that does, and nobody
+	// hears of it.
+	nearest bool
 	// literal, if set, is what the value has to be; otherwise it is 1525.
 	literal string
 }
@@ -72,6 +75,20 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 	}
 	nullable := castNullable(arg, to) || explicit && from.HasDate() && to.HasDate() // zero dates
 	return foldCast(castDef().call("cast", []Expr{arg}, to, nullable, &castSpec{explicit: explicit, boolean: to.ID == schema.TypeJSON && jsonBool(arg)})), nil
+}
+
+// NewStored is e as a set operation keeps it in a column of type to: an implicit
+// cast. A decimal that is computed may have more digits than any type, which its
+// own type does not tell; it is the nearest that fits, without a warning.
+func NewStored(env *BindEnv, e Expr, to schema.Type) (Expr, error) {
+	from := e.Type()
+	if to.ID != schema.TypeDecimal || to.Len < maxPrecision || from.ID != schema.TypeDecimal {
+		return NewCast(env, e, to, false)
+	}
+	if _, computed := e.(*Func); sameForm(from, to) && (!computed || from.Len < maxPrecision) {
+		return e, nil
+	}
+	return foldCast(castDef().call("cast", []Expr{Operand(e, to)}, to, e.Nullable(), &castSpec{nearest: true})), nil
 }
 
 // WithCollation is e, as text of another collation of the same bytes.
@@ -235,6 +252,9 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	env := &c.Env
 	if spec.boolean && args[0].Kind() == value.KindInt {
 		return value.JSONOf(value.JSONBool(args[0].Int() != 0)), nil
+	}
+	if spec.nearest {
+		env = nil
 	}
 	if spec.whole {
 		e := c.Env
