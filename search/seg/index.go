@@ -62,6 +62,7 @@ type Index struct {
 	isNew  bool
 
 	applying   sync.Mutex
+	merging    sync.Mutex
 	appliedSeq atomic.Uint64
 	durableSeq atomic.Uint64
 	durable    atomic.Uint64 // checkpoint
@@ -74,6 +75,7 @@ type Index struct {
 	progress chan struct{} // closed when anything has happened
 	failed   error         // for ever
 	trouble  error         // until the next success
+	errors   int           // times trouble was set
 }
 
 // state is what every batch writes beside the caller's values: it names the
@@ -105,7 +107,9 @@ func decodeState(b []byte) (state, error) {
 }
 
 // Open opens the index in dir, or makes an empty one. What is wrong with its
-// files is an ErrDamaged; then nothing has been changed.
+// files is an ErrDamaged; then no segment has been removed. A caller that
+// remembers a durable checkpoint compares it: when the last page written to
+// the root file is lost, the index is the one before.
 func Open(dir string, s Schema, o Options) (*Index, error) {
 	if !littleEndian {
 		return nil, errors.New("search indexes need a little-endian processor")
@@ -161,7 +165,7 @@ func (ix *Index) open() (err error) {
 			byScorch.Delete(ix.sc)
 		}
 	}()
-	if err := ix.sc.Open(); err != nil {
+	if err := guarded(filepath.Join(ix.dir, rootFile), ix.sc.Open); err != nil {
 		return err
 	}
 	if err = syncDir(ix.dir); err == nil {
@@ -390,13 +394,48 @@ func (ix *Index) Merge(ctx context.Context) error {
 	if ix.closed.Load() {
 		return ErrClosed
 	}
+	ix.merging.Lock()
+	defer ix.merging.Unlock()
 	if err := ix.Persist(ctx); err != nil {
 		return err
 	}
-	if err := ix.sc.ForceMerge(ctx, singleSegment(ix.opts.MaxSegmentDocs)); err != nil {
-		return fmt.Errorf("merge search index: %w", err)
+	// scorch tries for ever what fails, also when ctx is done: whoever waits
+	// gets the first error
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ix.mu.Lock()
+	errorsBefore := ix.errors
+	ix.mu.Unlock()
+	go func() {
+		for ctx.Err() == nil {
+			ix.mu.Lock()
+			ch, n, trouble, failed := ix.progress, ix.errors, ix.trouble, ix.failed
+			ix.mu.Unlock()
+			switch {
+			case failed != nil:
+				cancel(failed)
+			case n != errorsBefore && trouble != nil:
+				cancel(trouble)
+			}
+			select {
+			case <-ch:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	done := make(chan error, 1)
+	go func() { done <- ix.sc.ForceMerge(ctx, singleSegment(ix.opts.MaxSegmentDocs)) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("merge search index: %w", err)
+		}
+	case <-ctx.Done():
 	}
-	return ctx.Err()
+	if ix.closed.Load() {
+		return ErrClosed
+	}
+	return context.Cause(ctx)
 }
 
 // Snapshot gives the newest state. The caller closes it.
@@ -488,6 +527,13 @@ func (ix *Index) event(k scorch.EventKind) bool {
 	return true
 }
 
+// dead tells whether the index is damaged.
+func (ix *Index) dead() bool {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	return errors.Is(ix.failed, ErrDamaged)
+}
+
 // note remembers that a file is damaged: the index can no longer be used.
 func (ix *Index) note(err error) {
 	if !errors.Is(err, ErrDamaged) {
@@ -509,6 +555,7 @@ const errorPause = time.Second
 func (ix *Index) asyncError(err error) {
 	ix.mu.Lock()
 	ix.trouble = fmt.Errorf("search index: %w", err)
+	ix.errors++
 	if errors.Is(err, scorch.ErrAsyncPanic) || strings.Contains(err.Error(), "panic") {
 		if ix.failed == nil {
 			ix.failed = ix.trouble

@@ -95,6 +95,11 @@ func (plugin) Open(path string) (s segment.Segment, err error) {
 // Merge writes the documents that are not dropped into one segment on disk.
 func (plugin) Merge(in []segment.Segment, drops []*roaring.Bitmap, path string, stop chan struct{}, stats segment.StatsReporter) ([][]uint64, uint64, error) {
 	m := &merger{stop: stop}
+	owner, _ := open.Load(filepath.Dir(path))
+	if ix, ok := owner.(*Index); ok && ix.dead() {
+		// ends the merger, which would try again for ever
+		return nil, 0, segment.ErrClosed
+	}
 	numbers := make([][]uint64, len(in))
 	for i, s := range in {
 		c := s.(interface{ base() *core }).base()
@@ -111,11 +116,15 @@ func (plugin) Merge(in []segment.Segment, drops []*roaring.Bitmap, path string, 
 		}
 		m.newOf = append(m.newOf, newOf)
 	}
-	size, err := m.writeFile(path, in, drops, stop)
+	err := m.stopped()
+	var size int64
+	if err == nil {
+		size, err = m.writeFile(path, in, drops, stop)
+	}
 	if err != nil {
 		_ = os.Remove(path)
-		if ix, ok := open.Load(filepath.Dir(path)); ok {
-			ix.(*Index).note(err)
+		if ix, ok := owner.(*Index); ok {
+			ix.note(err)
 		}
 		if errors.Is(err, segment.ErrClosed) {
 			// scorch compares

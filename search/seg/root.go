@@ -1,9 +1,11 @@
 package seg
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
@@ -25,11 +27,48 @@ func checkRoot(dir string) (isNew bool, err error) {
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return true, noSegments(dir)
 	}
+	err = guarded(path, func() error {
+		isNew, err = readRoot(dir, path)
+		return err
+	})
+	return isNew, err
+}
+
+// guarded turns the panics of bbolt and faults in its memory into damage.
+func guarded(path string, do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = damaged(path, "%v", r)
 		}
 	}()
+	return do()
+}
+
+// walk reads all keys and values of a bucket.
+func walk(b *bolt.Bucket, depth int) (sum byte, err error) {
+	if depth > 4 {
+		return 0, errors.New("buckets are nested too deep")
+	}
+	err = b.ForEach(func(k, v []byte) error {
+		if v == nil {
+			in := b.Bucket(k)
+			if in == nil {
+				return fmt.Errorf("no bucket %x", k)
+			}
+			s, err := walk(in, depth+1)
+			sum += s
+			return err
+		}
+		for _, c := range v {
+			sum += c
+		}
+		return nil
+	})
+	return sum, err
+}
+
+func readRoot(dir, path string) (isNew bool, err error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
 		if os.IsPermission(err) || err == bolt.ErrTimeout {
@@ -39,9 +78,6 @@ func checkRoot(dir string) (isNew bool, err error) {
 	}
 	defer db.Close()
 	err = db.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() {
-			return damaged(path, "%v", err)
-		}
 		snapshots := tx.Bucket(util.BoltSnapshotsBucket)
 		if snapshots == nil {
 			isNew = true
@@ -51,6 +87,9 @@ func checkRoot(dir string) (isNew bool, err error) {
 		if k == nil {
 			isNew = true
 			return noSegments(dir)
+		}
+		if _, err := walk(snapshots, 0); err != nil {
+			return damaged(path, "%v", err)
 		}
 		newest := snapshots.Bucket(k)
 		if newest == nil || newest.Bucket(util.BoltMetaDataKey) == nil {
