@@ -20,9 +20,8 @@ type castSpec struct {
 	whole bool
 	// boolean: the value is JSON's true or false.
 	boolean bool
-	// nearest: a number that does not fit is the nearest one that does, and nobody
-	// hears of it.
-	nearest bool
+	// stored, if set, is the column that keeps the value, see NewStored.
+	stored string
 	// literal, if set, is what the value has to be; otherwise it is 1525.
 	literal string
 }
@@ -79,8 +78,9 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 
 // NewStored is e as a set operation keeps it in a column of type to: an implicit
 // cast. A decimal that is computed may have more digits than any type, which its
-// own type does not tell; it is the nearest that fits, without a warning.
-func NewStored(env *BindEnv, e Expr, to schema.Type) (Expr, error) {
+// own type does not tell. It is the nearest that fits; only statements that write
+// tell.
+func NewStored(env *BindEnv, e Expr, to schema.Type, column string) (Expr, error) {
 	from := e.Type()
 	if to.ID != schema.TypeDecimal || to.Len < maxPrecision || from.ID != schema.TypeDecimal {
 		return NewCast(env, e, to, false)
@@ -88,7 +88,27 @@ func NewStored(env *BindEnv, e Expr, to schema.Type) (Expr, error) {
 	if _, computed := e.(*Func); sameForm(from, to) && (!computed || from.Len < maxPrecision) {
 		return e, nil
 	}
-	return foldCast(castDef().call("cast", []Expr{Operand(e, to)}, to, e.Nullable(), &castSpec{nearest: true})), nil
+	f := castDef().call("cast", []Expr{Operand(e, to)}, to, e.Nullable(), &castSpec{stored: column})
+	if k, ok := f.Args[0].(*Const); ok && k.D.Kind() == value.KindDecimal && !k.D.Decimal().Rescale(to.Scale).Fits(to.Len, to.Scale) {
+		return f, nil // how the statement runs decides
+	}
+	return foldCast(f), nil
+}
+
+func rowStored(c *Ctx, f *Func, d value.Datum) (value.Datum, error) {
+	dec := d.Decimal().Rescale(f.T.Scale)
+	if !dec.Fits(f.T.Len, f.T.Scale) {
+		neg := dec.Sign() < 0
+		if dec = value.MaxDecimal(f.T.Len, f.T.Scale); neg {
+			dec = dec.Neg()
+		}
+		if e := sqlerr.OutOfRange(f.Extra.(*castSpec).stored, 1); c.Write && c.Mode.Strict() && !c.Ignore {
+			return value.Null, e
+		} else if c.Write {
+			c.Warning(e)
+		}
+	}
+	return value.Dec(dec), nil
 }
 
 // WithCollation is e, as text of another collation of the same bytes.
@@ -253,8 +273,8 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	if spec.boolean && args[0].Kind() == value.KindInt {
 		return value.JSONOf(value.JSONBool(args[0].Int() != 0)), nil
 	}
-	if spec.nearest {
-		env = nil
+	if spec.stored != "" && args[0].Kind() == value.KindDecimal {
+		return rowStored(c, f, args[0])
 	}
 	if spec.whole {
 		e := c.Env

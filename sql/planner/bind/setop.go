@@ -156,10 +156,10 @@ func (b *binder) setOperation(o operand, left *result, want []schema.Type) (*res
 		l, r := &left.cols[i], &right.cols[i]
 		t := want[i]
 		var err error
-		if le[i], err = expr.NewStored(b.be, lx[i], t); err != nil {
+		if le[i], err = expr.NewStored(b.be, lx[i], t, l.Name); err != nil {
 			return nil, err
 		}
-		if re[i], err = expr.NewStored(b.be, rx[i], t); err != nil {
+		if re[i], err = expr.NewStored(b.be, rx[i], t, l.Name); err != nil {
 			return nil, err
 		}
 		castL = castL || le[i].Type().ID != l.T.ID || le[i] != lx[i]
