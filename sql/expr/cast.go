@@ -88,11 +88,7 @@ func NewStored(env *BindEnv, e Expr, to schema.Type, column string) (Expr, error
 	if _, computed := e.(*Func); sameForm(from, to) && (!computed || from.Len < maxPrecision) {
 		return e, nil
 	}
-	f := castDef().call("cast", []Expr{Operand(e, to)}, to, e.Nullable(), &castSpec{stored: column})
-	if k, ok := f.Args[0].(*Const); ok && k.D.Kind() == value.KindDecimal && !k.D.Decimal().Rescale(to.Scale).Fits(to.Len, to.Scale) {
-		return f, nil // how the statement runs decides
-	}
-	return foldCast(f), nil
+	return foldCast(castDef().call("cast", []Expr{Operand(e, to)}, to, e.Nullable(), &castSpec{stored: column})), nil
 }
 
 func rowStored(c *Ctx, f *Func, d value.Datum) (value.Datum, error) {
