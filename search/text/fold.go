@@ -125,9 +125,9 @@ func stroked(r rune) string {
 		return "o"
 	case 'Ø':
 		return "O"
-	case 'đ':
+	case 'đ', 'ð':
 		return "d"
-	case 'Đ':
+	case 'Đ', 'Ð':
 		return "D"
 	case 'ħ':
 		return "h"

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -77,6 +78,21 @@ func makeFuzzy(o options) (*Analyzer, error) {
 }
 
 func (f *fuzzy) tokens(dst []Token, text string) []Token {
+	from := len(dst)
+	dst = f.grams(dst, text)
+	if i := oddAt(text); i >= 0 {
+		mark := Token{Term: oddTerm, Pos: 1, Start: i}
+		if len(dst) > from {
+			mark.Start = min(i, dst[from].Start)
+		}
+		_, size := utf8.DecodeRuneInString(text[mark.Start:])
+		mark.End = mark.Start + size
+		dst = slices.Insert(dst, from, mark)
+	}
+	return dst
+}
+
+func (f *fuzzy) grams(dst []Token, text string) []Token {
 	f.each(text, func(d *folded, n int, chars string, pos int) {
 		for i := range n {
 			if f.min == 1 || i == n-1 {

@@ -13,10 +13,10 @@ type Token struct {
 	Start, End int
 }
 
-// hiddenMark begins the terms of words that are indexed for phrases only:
-// stop words and words too short or too long. See [Hidden].
+// hiddenMark begins the terms of words that are indexed for phrases only, as
+// stop words and words too short or too long are, and of marks. See [Hidden].
 const hiddenMark = "\x00"
 
-// Hidden tells whether a term counts in phrases only. Expansions of prefixes
+// Hidden tells whether a term is no word that can be asked for. Expansions of prefixes
 // and fuzzy terms leave hidden terms out.
 func Hidden(term string) bool { return strings.HasPrefix(term, hiddenMark) }
