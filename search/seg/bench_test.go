@@ -130,6 +130,7 @@ func benchQuery(b *testing.B, query func(g *Segment, set []uint64) int) {
 		g.Live()
 	}
 	hits := 0
+	cpu := cpuTime()
 	b.ReportAllocs()
 	for b.Loop() {
 		hits = 0
@@ -139,6 +140,7 @@ func benchQuery(b *testing.B, query func(g *Segment, set []uint64) int) {
 		}
 	}
 	b.ReportMetric(float64(hits), "hits")
+	b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N), "cpu-us/op")
 }
 
 // countLive is the number of documents of the set that are not deleted.

@@ -36,6 +36,7 @@ const (
 	partHash                  // hash table of ids
 	partPaths                 // path of each nested document
 	partRoots                 // bitset of the documents that are no nested ones
+	partCells                 // Point: cell of every 64th place of the permutation
 	partInverted              // terms and postings, as zap writes them
 )
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sort"
+	"unsafe"
 )
 
 // A packed array holds integers in blocks of 1024: each block its smallest
@@ -254,50 +255,82 @@ func compare(d []byte, width, n int, from, span uint64, words []uint64) {
 	case 4:
 		compareSmall(view[uint32](d[:4*n]), from, span, words)
 	case 8:
-		v := view[uint64](d[:8*n])
-		for len(v) > 0 {
-			c := v[:min(64, len(v))]
-			var m uint64
-			for i, x := range c {
-				_, borrow := bits.Sub64(span, x-from, 0)
-				m |= (1 - borrow) << (i & 63)
-			}
-			words[0] |= m
-			words, v = words[1:], v[len(c):]
-		}
+		compareWide(view[uint64](d[:8*n]), from, span, words)
 	default:
-		mask := widthMask[width]
-		for n > 0 {
-			k := min(64, n)
-			var m uint64
-			for i := 0; i < k; i++ {
-				x := binary.LittleEndian.Uint64(d[i*width:]) & mask
-				_, borrow := bits.Sub64(span, x-from, 0)
-				m |= (1 - borrow) << (i & 63)
-			}
-			words[0] |= m
-			words, d, n = words[1:], d[k*width:], n-k
-		}
+		compareOdd(d, width, n, from, from+span, words)
 	}
 }
 
 // compareSmall is compare for differences of up to 32 bits: the sign of a
-// 64-bit difference tells without a branch.
+// 64-bit difference tells without a branch. Four words grow at a time, since
+// each step of one waits for the step before.
 func compareSmall[T uint8 | uint16 | uint32](v []T, from, span uint64, words []uint64) {
 	f, s := T(from), span+1
+	const top = 1 << 63
 	for len(v) >= 64 {
-		c := v[:64]
-		var m uint64
-		for i := 0; i < 64; i++ {
-			m = m>>1 | (uint64(c[i]-f)-s)&(1<<63)
+		a, b, c, d := v[0:16:16], v[16:32:32], v[32:48:48], v[48:64:64]
+		var ma, mb, mc, md uint64
+		for i := range 16 {
+			ma = ma>>1 | (uint64(a[i]-f)-s)&top
+			mb = mb>>1 | (uint64(b[i]-f)-s)&top
+			mc = mc>>1 | (uint64(c[i]-f)-s)&top
+			md = md>>1 | (uint64(d[i]-f)-s)&top
 		}
-		words[0] |= m
+		words[0] |= ma>>48 | mb>>32 | mc>>16 | md
 		words, v = words[1:], v[64:]
 	}
 	for i, x := range v {
 		if uint64(x-f) < s {
 			words[0] |= 1 << i
 		}
+	}
+}
+
+// compareWide is compare for differences of 64 bits.
+func compareWide(v []uint64, from, span uint64, words []uint64) {
+	for len(v) >= 64 {
+		a, b := v[0:32:32], v[32:64:64]
+		var ma, mb uint64
+		for i := range 32 {
+			_, outA := bits.Sub64(span, a[i]-from, 0)
+			_, outB := bits.Sub64(span, b[i]-from, 0)
+			ma = ma>>1 | (outA^1)<<63
+			mb = mb>>1 | (outB^1)<<63
+		}
+		words[0] |= ma>>32 | mb
+		words, v = words[1:], v[64:]
+	}
+	for i, x := range v {
+		if x-from <= span {
+			words[0] |= 1 << i
+		}
+	}
+}
+
+// compareOdd is compare for 3, 5, 6 or 7 bytes, of which 8 may be read at the
+// last: differences from both ends have signs.
+func compareOdd(d []byte, width, n int, from, to uint64, words []uint64) {
+	mask := widthMask[width]
+	p := unsafe.Pointer(unsafe.SliceData(d))
+	_ = d[(n-1)*width+7]
+	const top = 1 << 63
+	for ; n >= 64; n -= 64 {
+		var ma, mb uint64
+		q := unsafe.Add(p, 32*width)
+		for range 32 {
+			x, y := *(*uint64)(p)&mask, *(*uint64)(q)&mask
+			ma = ma>>1 | ^((x-from)|(to-x))&top
+			mb = mb>>1 | ^((y-from)|(to-y))&top
+			p, q = unsafe.Add(p, width), unsafe.Add(q, width)
+		}
+		words[0] |= ma>>32 | mb
+		words, p = words[1:], q
+	}
+	for i := range n {
+		if x := *(*uint64)(p) & mask; x >= from && x <= to {
+			words[0] |= 1 << i
+		}
+		p = unsafe.Add(p, width)
 	}
 }
 

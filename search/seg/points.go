@@ -2,6 +2,7 @@ package seg
 
 import (
 	"fmt"
+	"math/bits"
 	"sort"
 )
 
@@ -10,7 +11,8 @@ import (
 type Points struct {
 	column
 	lat, lon []int32
-	perm     perm // places in the order of their cells
+	perm     perm     // places in the order of their cells
+	cells    []uint64 // of every cellStep-th place of perm
 }
 
 func openPoints(f *file, id FieldID) (*Points, error) {
@@ -18,8 +20,8 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 	if err := p.open(f, id, KindPoint); err != nil {
 		return nil, err
 	}
-	parts := [3]*section{}
-	for i, part := range []uint8{partLat, partLon, partPerm} {
+	parts := [4]*section{}
+	for i, part := range []uint8{partLat, partLon, partPerm, partCells} {
 		s, err := f.section(id, part)
 		if err != nil {
 			return nil, err
@@ -34,6 +36,7 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 		parts[i] = s
 	}
 	p.lat, p.lon, p.perm = view[int32](parts[0].data), view[int32](parts[1].data), asPerm(parts[2])
+	p.cells = view[uint64](parts[3].data)
 	return p, nil
 }
 
@@ -73,8 +76,28 @@ func (p *Points) BoxPlaces(b Box, out []uint32) []uint32 {
 	if b.MinLat > b.MaxLat || b.MinLon > b.MaxLon {
 		return out
 	}
-	p.cover(b, 0, 0, 32, 0, p.perm.n, &out)
+	lo, hi := cell(b.MinLat, b.MinLon), cell(b.MaxLat, b.MaxLon)
+	level := uint(bits.Len64(lo^hi)+1) / 2 // of the smallest square around the box
+	to := p.perm.n
+	if hi != 1<<64-1 {
+		to = p.find(hi+1, 0, p.perm.n)
+	}
+	y, x := uint64(flip(b.MinLat))>>level<<level, uint64(flip(b.MinLon))>>level<<level
+	p.cover(b, y, x, level, p.find(lo, 0, to), to, &out)
 	return out
+}
+
+const cellStep = 64
+
+// find is the first place from lo to hi whose cell is not below c.
+func (p *Points) find(c uint64, lo, hi int) int {
+	first, last := (lo+cellStep-1)/cellStep, (hi+cellStep-1)/cellStep
+	k := first + sort.Search(last-first, func(i int) bool { return p.cells[first+i] >= c })
+	lo, hi = max(lo, (k-1)*cellStep), min(hi, k*cellStep)
+	return lo + sort.Search(hi-lo, func(i int) bool {
+		at := p.perm.at(lo + i)
+		return cell(p.lat[at], p.lon[at]) >= c
+	})
 }
 
 // Doc is the document of a place.
@@ -122,10 +145,7 @@ func (p *Points) cover(b Box, y, x uint64, level uint, from, to int, out *[]uint
 		if q < 3 {
 			// the first place of the next quarter
 			next := spreadBits(uint32(y+(q+1)>>1<<half))<<1 | spreadBits(uint32(x+(q+1)&1<<half))
-			end = from + sort.Search(to-from, func(i int) bool {
-				at := p.perm.at(from + i)
-				return cell(p.lat[at], p.lon[at]) >= next
-			})
+			end = p.find(next, from, to)
 		}
 		p.cover(b, cy, cx, half, from, end, out)
 		from = end
@@ -158,6 +178,12 @@ func (d *pointData) write(w *fileWriter, f Field, docs int) {
 			places = append(places, uint32(i))
 		}
 	}
-	params, data := packPerm(sortDocs(cells, places), len(cells))
+	places = sortDocs(cells, places)
+	params, data := packPerm(places, len(cells))
 	w.section(f.ID, f.Kind, partPerm, params, data)
+	samples := make([]uint64, 0, len(places)/cellStep+1)
+	for i := 0; i < len(places); i += cellStep {
+		samples = append(samples, uint64(cells[places[i]])^1<<63)
+	}
+	w.section(f.ID, f.Kind, partCells, [4]int64{}, bytesOf(samples))
 }

@@ -182,7 +182,7 @@ func rowsOf(t *testing.T, s *Snapshot, model map[string]*doc) []row {
 	for _, g := range s.Segments() {
 		roots, n := g.Roots()
 		live, all := g.Live()
-		n2, _ := g.Nested()
+		n2 := must(g.Nested())
 		if countBits(roots) != n || countBits(live) != all {
 			t.Fatalf("cardinality of live documents is wrong")
 		}

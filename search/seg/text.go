@@ -195,7 +195,21 @@ func (p *Postings) Into(set []uint64) {
 	if p.bm == nil {
 		return
 	}
-	it := p.bm.ManyIterator()
+	orRoaring(p.bm, set)
+}
+
+// orRoaring adds a roaring bitmap to the bitset. Roaring's own way overwrites
+// what it finds, so one of many bits goes through a second bitset.
+func orRoaring(bm *roaring.Bitmap, set []uint64) {
+	if bm.GetCardinality() > uint64(len(set)) {
+		other := make([]uint64, len(set))
+		bm.WriteDenseTo(other)
+		for i, w := range other {
+			set[i] |= w
+		}
+		return
+	}
+	it := bm.ManyIterator()
 	var buf [512]uint32
 	for n := it.NextMany(buf[:]); n > 0; n = it.NextMany(buf[:]) {
 		for _, d := range buf[:n] {
