@@ -48,6 +48,28 @@ func (a *Analyzer) Spec() Spec { return a.spec }
 // share memory with text.
 func (a *Analyzer) Tokens(dst []Token, text string) []Token { return a.index(dst, text) }
 
+// ValueGap is how far the positions of several values of one document lie
+// apart, so that no phrase crosses from one to the next.
+const ValueGap = 100
+
+// TokensOf appends the tokens of a document of several values, as the elements
+// of an array or the columns of a FULLTEXT key. Start and End count within each
+// value.
+func (a *Analyzer) TokensOf(dst []Token, values ...string) []Token {
+	base := 0
+	for _, v := range values {
+		from := len(dst)
+		dst = a.index(dst, v)
+		for i := from; i < len(dst); i++ {
+			dst[i].Pos += base
+		}
+		if n := len(dst); n > from {
+			base = dst[n-1].Pos + ValueGap
+		}
+	}
+	return dst
+}
+
 // Logical appends the tokens that the analyzer stands for, which is what an
 // ANALYZE shows. They differ from Tokens where the index holds the same in
 // another way: fuzzy gives all n-grams, and words indexed for phrases only are

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sqlots/sqlots/collate"
 )
 
 // allSpecs are all analyzers, some with options.
@@ -217,6 +219,38 @@ func TestSpecs(t *testing.T) {
 	var unknown *UnknownAnalyzerError
 	if _, err := New("nope", nil); !errors.As(err, &unknown) || unknown.Name != "nope" {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFoldingOptions(t *testing.T) {
+	for name, want := range map[string]string{
+		"utf8mb4_0900_ai_ci": "fulltext", "utf8mb4_general_ci": "fulltext", "latin1_swedish_ci": "fulltext",
+		"utf8mb4_0900_as_ci":    "fulltext(accent_sensitive=true)",
+		"utf8mb4_0900_as_cs":    "fulltext(case_sensitive=true, accent_sensitive=true)",
+		"utf8mb4_0900_bin":      "fulltext(case_sensitive=true, accent_sensitive=true)",
+		"utf8mb4_bin":           "fulltext(case_sensitive=true, accent_sensitive=true)",
+		"utf8mb4_ja_0900_as_cs": "fulltext(case_sensitive=true, accent_sensitive=true)",
+	} {
+		c, ok := collate.ByName(name)
+		if !ok {
+			t.Errorf("no collation %s", name)
+			continue
+		}
+		a, err := New("fulltext", FoldingOptions(c))
+		if err != nil || a.Spec().String() != want {
+			t.Errorf("%s: got %s, %v, want %s", name, a.Spec(), err, want)
+		}
+	}
+}
+
+func TestTokensOf(t *testing.T) {
+	a := mustParse(t, "single_word")
+	d := NewDoc(a.TokensOf(nil, "red apple", "", "pie dish"))
+	for text, want := range map[string]bool{`"red apple"`: true, `"pie dish"`: true, `"apple pie"`: false, `"apple pie"@99`: false, "+red +dish": true} {
+		q, _ := a.Boolean(text)
+		if got := d.Matches(q); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
 	}
 }
 

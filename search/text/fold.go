@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,6 +31,9 @@ func (f folding) term(s string) string {
 				}
 				break
 			}
+			if folded, ok := f.latin(s); ok {
+				return folded
+			}
 			return f.full(s)
 		}
 		upper = upper || 'A' <= c && c <= 'Z'
@@ -38,6 +42,36 @@ func (f folding) term(s string) string {
 		return strings.ToLower(s)
 	}
 	return s
+}
+
+// latinEnd ends the letters that [folding.latin] knows.
+const latinEnd = 0x250
+
+// latinTables are the folded characters below latinEnd, by folding.
+var latinTables = sync.OnceValue(func() map[folding]*[latinEnd]string {
+	tables := map[folding]*[latinEnd]string{}
+	for _, f := range []folding{{true, true}, {true, false}, {false, true}} {
+		var t [latinEnd]string
+		for r := range t {
+			t[r] = f.full(string(rune(r)))
+		}
+		tables[f] = &t
+	}
+	return tables
+})
+
+// latin folds a text of no other than Latin letters; without marks, each folds
+// for itself.
+func (f folding) latin(s string) (string, bool) {
+	table := latinTables()[f]
+	buf := make([]byte, 0, len(s)+2)
+	for _, r := range s {
+		if r >= latinEnd {
+			return "", false
+		}
+		buf = append(buf, table[r]...)
+	}
+	return string(buf), true
 }
 
 // inert tells whether folding leaves s as it is: Han characters only, by far
@@ -142,12 +176,14 @@ func stroked(r rune) string {
 }
 
 // folded is a text folded character by character, for analyzers whose terms
-// are cut from the folded text. Character i of it is buf[off[i]:off[i+1]] and
+// are cut from the folded text. Character i of it is chars[off[i]:off[i+1]] and
 // stands for the bytes at[i] to end[i] of the original.
 type folded struct {
 	buf     []byte
 	off     []int
 	at, end []int
+	chars   string
+	changed bool
 }
 
 func (d *folded) add(r rune, at, end int) {
@@ -156,10 +192,23 @@ func (d *folded) add(r rune, at, end int) {
 	d.at, d.end = append(d.at, at), append(d.end, end)
 }
 
-// done ends the text and gives its characters' number and bytes.
-func (d *folded) done() (int, string) {
+// read folds text[start:end] in place of what was read before. Text that
+// folding leaves as it is is not copied.
+func (d *folded) read(f folding, text string, start, end int) {
+	d.buf, d.off, d.at, d.end, d.changed = d.buf[:0], d.off[:0], d.at[:0], d.end[:0], false
+	d.addText(f, text, start, end)
 	d.off = append(d.off, len(d.buf))
-	return len(d.at), string(d.buf)
+	if d.chars = text[start:end]; d.changed {
+		d.chars = string(d.buf)
+	}
+}
+
+// len is the number of characters.
+func (d *folded) len() int { return len(d.at) }
+
+// gram gives characters i to j as a token; the first character is at pos.
+func (d *folded) gram(i, j, pos int) Token {
+	return Token{d.chars[d.off[i]:d.off[j]], pos + i, d.at[i], d.end[j-1]}
 }
 
 // addText folds text[start:end] into d.
@@ -172,6 +221,7 @@ func (d *folded) addText(f folding, text string, start, end int) {
 			if next >= end || text[next] < utf8.RuneSelf || !isMarkAt(text[next:end]) {
 				if f.lower && 'A' <= r && r <= 'Z' {
 					r += 'a' - 'A'
+					d.changed = true
 				}
 				d.add(r, i, next)
 				i = next
@@ -184,6 +234,7 @@ func (d *folded) addText(f folding, text string, start, end int) {
 		piece := text[i:next]
 		if f != (folding{}) {
 			piece = f.full(piece)
+			d.changed = d.changed || piece != text[i:next]
 		}
 		for _, r := range piece {
 			d.add(r, i, next)

@@ -6,12 +6,12 @@ import (
 )
 
 // innodbStopWords is the content of
-// INFORMATION_SCHEMA.INNODB_FT_DEFAULT_STOPWORD.
-var innodbStopWords = func() map[string]bool {
-	words := map[string]bool{}
+// INFORMATION_SCHEMA.INNODB_FT_DEFAULT_STOPWORD, with their hidden terms.
+var innodbStopWords = func() map[string]string {
+	words := map[string]string{}
 	for w := range strings.FieldsSeq(`a about an are as at be by com de en for from how i in is it la of
 		on or that the this to was what when where who will with und the www`) {
-		words[w] = true
+		words[w] = hiddenMark + w
 	}
 	return words
 }()
@@ -26,7 +26,7 @@ var innodbStopWords = func() map[string]bool {
 type fulltext struct {
 	fold     folding
 	min, max int
-	stop     map[string]bool
+	stop     map[string]string
 }
 
 func makeFulltext(o options) (*Analyzer, error) {
@@ -38,33 +38,20 @@ func makeFulltext(o options) (*Analyzer, error) {
 }
 
 func (f *fulltext) scan(text string) wordScanner {
-	return wordScanner{text: text, joinCJK: true, underscores: true}
-}
-
-// next gives the next word. InnoDB's words may mix scripts.
-func (f *fulltext) next(s *wordScanner) (start, end int) {
-	start, end, c := s.next()
-	if c == separator {
-		return 0, 0
-	}
-	for s.at < len(s.text) {
-		if c, _ := s.class(); c == separator {
-			break
-		}
-		_, end, _ = s.next()
-	}
-	return start, end
+	return wordScanner{text: text, mixed: true, underscores: true}
 }
 
 func (f *fulltext) tokens(dst []Token, text string) []Token {
 	s := f.scan(text)
 	for pos := 1; ; pos++ {
-		start, end := f.next(&s)
-		if end == 0 {
+		start, end, c := s.next()
+		if c == separator {
 			return dst
 		}
 		term := f.fold.term(text[start:end])
-		if f.unsearched(text[start:end], term) {
+		if hidden := f.stopWord(term); hidden != "" {
+			term = hidden
+		} else if f.unsearched(text[start:end], term) {
 			term = hiddenMark + term
 		}
 		dst = append(dst, Token{term, pos, start, end})
@@ -72,7 +59,15 @@ func (f *fulltext) tokens(dst []Token, text string) []Token {
 }
 
 func (f *fulltext) unsearched(word, term string) bool {
-	return f.tooShort(word) || f.tooLong(word) || f.stop[term]
+	return f.tooShort(word) || f.tooLong(word) || f.stopWord(term) != ""
+}
+
+// stopWord gives the hidden term of a stop word, "" for other words.
+func (f *fulltext) stopWord(term string) string {
+	if len(term) > len("where") { // none is longer
+		return ""
+	}
+	return f.stop[term]
 }
 
 func (f *fulltext) tooShort(word string) bool {
@@ -118,8 +113,8 @@ func (f *fulltext) words(text string, openEnd bool) []Query {
 	s := f.scan(text)
 	last := ""
 	for {
-		start, end := f.next(&s)
-		if end == 0 {
+		start, end, c := s.next()
+		if c == separator {
 			break
 		}
 		word := text[start:end]

@@ -18,8 +18,9 @@ type pieces struct {
 // each calls f with the pieces of a text. The positions of a piece's
 // characters follow on one another, and one is left out between pieces, so
 // that no phrase without a break crosses one.
-func (p pieces) each(text string, f func(d *folded, n int, chars string, pos int)) {
+func (p pieces) each(text string, f func(d *folded, pos int)) {
 	pos := 1
+	var d folded
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if p.isBreak(r, size) {
@@ -34,22 +35,15 @@ func (p pieces) each(text string, f func(d *folded, n int, chars string, pos int
 			}
 			i += size
 		}
-		var d folded
-		d.addText(p.fold, text, start, i)
-		if n, chars := d.done(); n > 0 {
-			f(&d, n, chars, pos)
-			pos += n + 1
+		if d.read(p.fold, text, start, i); d.len() > 0 {
+			f(&d, pos)
+			pos += d.len() + 1
 		}
 	}
 }
 
 func (p pieces) isBreak(r rune, size int) bool {
 	return r == utf8.RuneError && size <= 1 || p.breaks(r)
-}
-
-// gram gives characters i to j of a piece as a token.
-func (d *folded) gram(chars string, i, j, pos int) Token {
-	return Token{chars[d.off[i]:d.off[j]], pos + i, d.at[i], d.end[j-1]}
 }
 
 // isNoWord tells the breaks of fuzzy: all but letters, digits and marks.
@@ -93,13 +87,14 @@ func (f *fuzzy) tokens(dst []Token, text string) []Token {
 }
 
 func (f *fuzzy) grams(dst []Token, text string) []Token {
-	f.each(text, func(d *folded, n int, chars string, pos int) {
+	f.each(text, func(d *folded, pos int) {
+		n := d.len()
 		for i := range n {
 			if f.min == 1 || i == n-1 {
-				dst = append(dst, d.gram(chars, i, i+1, pos))
+				dst = append(dst, d.gram(i, i+1, pos))
 			}
 			if i+2 <= n {
-				dst = append(dst, d.gram(chars, i, i+2, pos))
+				dst = append(dst, d.gram(i, i+2, pos))
 			}
 		}
 	})
@@ -109,10 +104,11 @@ func (f *fuzzy) grams(dst []Token, text string) []Token {
 // ngrams gives all grams of min to max characters. A piece that is shorter is
 // a gram too.
 func (f *fuzzy) ngrams(dst []Token, text string) []Token {
-	f.each(text, func(d *folded, n int, chars string, pos int) {
+	f.each(text, func(d *folded, pos int) {
+		n := d.len()
 		for i := range n {
 			for l := min(f.min, n); l <= f.max && i+l <= n; l++ {
-				dst = append(dst, d.gram(chars, i, i+l, pos))
+				dst = append(dst, d.gram(i, i+l, pos))
 			}
 		}
 	})
@@ -120,15 +116,16 @@ func (f *fuzzy) ngrams(dst []Token, text string) []Token {
 }
 
 // piece asks for one piece as a part of a text: pairs that cover it.
-func (f *fuzzy) piece(dst []PhraseTerm, d *folded, n int, chars string, at int) []PhraseTerm {
+func (f *fuzzy) piece(dst []PhraseTerm, d *folded, at int) []PhraseTerm {
+	n := d.len()
 	if n == 1 {
-		return append(dst, PhraseTerm{chars, at, f.min > 1})
+		return append(dst, PhraseTerm{d.chars, at, f.min > 1})
 	}
 	for i := 0; i+2 <= n; i += 2 {
-		dst = append(dst, PhraseTerm{Term: d.gram(chars, i, i+2, 0).Term, At: at + i})
+		dst = append(dst, PhraseTerm{Term: d.gram(i, i+2, 0).Term, At: at + i})
 	}
 	if n%2 == 1 {
-		dst = append(dst, PhraseTerm{Term: d.gram(chars, n-2, n, 0).Term, At: at + n - 2})
+		dst = append(dst, PhraseTerm{Term: d.gram(n-2, n, 0).Term, At: at + n - 2})
 	}
 	return dst
 }
@@ -148,10 +145,10 @@ func ofPhraseTerms(p []PhraseTerm) Query {
 func (f *fuzzy) terms(text string) []Query {
 	var of []Query
 	seen := map[string]bool{}
-	f.each(text, func(d *folded, n int, chars string, _ int) {
-		if !seen[chars] {
-			seen[chars] = true
-			of = append(of, ofPhraseTerms(f.piece(nil, d, n, chars, 0)))
+	f.each(text, func(d *folded, _ int) {
+		if !seen[d.chars] {
+			seen[d.chars] = true
+			of = append(of, ofPhraseTerms(f.piece(nil, d, 0)))
 		}
 	})
 	return of
@@ -159,8 +156,8 @@ func (f *fuzzy) terms(text string) []Query {
 
 func (f *fuzzy) phrase(text string) Query {
 	var p []PhraseTerm
-	f.each(text, func(d *folded, n int, chars string, pos int) {
-		p = f.piece(p, d, n, chars, pos-1)
+	f.each(text, func(d *folded, pos int) {
+		p = f.piece(p, d, pos-1)
 	})
 	return ofPhraseTerms(p)
 }
@@ -182,9 +179,10 @@ func makeNgram(o options) (*Analyzer, error) {
 }
 
 func (g *ngram) tokens(dst []Token, text string) []Token {
-	g.each(text, func(d *folded, n int, chars string, pos int) {
+	g.each(text, func(d *folded, pos int) {
+		n := d.len()
 		for i := 0; i+g.size <= n; i++ {
-			dst = append(dst, d.gram(chars, i, i+g.size, pos))
+			dst = append(dst, d.gram(i, i+g.size, pos))
 		}
 	})
 	return dst
@@ -236,6 +234,7 @@ func (b *bigram) tokens(dst []Token, text string) []Token { return b.pairs(dst, 
 func (b *bigram) pairs(dst []Token, text string, tails bool) []Token {
 	s := wordScanner{text: text, joinCJK: true}
 	pos := 1
+	var d folded
 	for {
 		start, end, c := s.next()
 		if c == separator {
@@ -246,14 +245,13 @@ func (b *bigram) pairs(dst []Token, text string, tails bool) []Token {
 			pos++
 			continue
 		}
-		var d folded
-		d.addText(b.fold, text, start, end)
-		n, chars := d.done()
+		d.read(b.fold, text, start, end)
+		n := d.len()
 		for i := range n {
 			if i+2 <= n {
-				dst = append(dst, d.gram(chars, i, i+2, pos))
+				dst = append(dst, d.gram(i, i+2, pos))
 			} else if n == 1 || tails {
-				dst = append(dst, d.gram(chars, i, i+1, pos))
+				dst = append(dst, d.gram(i, i+1, pos))
 			}
 		}
 		pos += n

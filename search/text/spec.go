@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sqlots/sqlots/collate"
 )
 
 // Spec names an analyzer with all its options, in the form that a schema
@@ -183,6 +185,17 @@ var foldOptions = []optionDef{
 }
 
 func withFolding(more ...optionDef) []optionDef { return slices.Concat(foldOptions, more) }
+
+// FoldingOptions gives the options case_sensitive and accent_sensitive that
+// compare words as a collation does: a FULLTEXT key has those of its columns.
+func FoldingOptions(c *collate.Collation) map[string]string {
+	name := c.Name + "_"
+	sensitive := c.IsBinary() || strings.Contains(name, "_bin_")
+	return map[string]string{
+		"case_sensitive":   strconv.FormatBool(sensitive || strings.Contains(name, "_cs_") || strings.Contains(name, "_ks_")),
+		"accent_sensitive": strconv.FormatBool(sensitive || strings.Contains(name, "_as_") || strings.Contains(name, "_cs_")),
+	}
+}
 
 // Names lists the analyzers that [New] knows.
 func Names() []string { return slices.Sorted(maps.Keys(definitions())) }

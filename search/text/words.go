@@ -12,8 +12,9 @@ import (
 type wordScanner struct {
 	text string
 	at   int
-	// joinCJK gives runs of CJK as one word instead of each character.
-	joinCJK bool
+	// joinCJK gives runs of CJK as one word instead of each character, mixed
+	// lets words go on from CJK to other letters and back.
+	joinCJK, mixed bool
 	// underscores makes _ a letter.
 	underscores bool
 	// digitsApart ends words between letters and digits.
@@ -34,7 +35,7 @@ func (s *wordScanner) next() (start, end int, first class) {
 		for s.at < len(s.text) {
 			n, size := s.class()
 			if n != mark {
-				if n == separator || (n == cjk) != (c == cjk) || c == cjk && !s.joinCJK {
+				if n == separator || !s.mixed && ((n == cjk) != (c == cjk) || c == cjk && !s.joinCJK) {
 					break
 				}
 				if s.digitsApart && n != last {

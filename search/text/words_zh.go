@@ -31,13 +31,14 @@ func makeChinese(all bool) func(options) (*Analyzer, error) {
 func (c *chinese) tokens(dst []Token, text string) []Token {
 	s := wordScanner{text: text}
 	pos := 1
+	var r run
 	for {
 		start, end, first := s.next()
 		if first == separator {
 			return dst
 		}
-		r, size := utf8.DecodeRuneInString(text[start:])
-		if !isHan(r) || size != end-start {
+		han, size := utf8.DecodeRuneInString(text[start:])
+		if !isHan(han) || size != end-start {
 			dst = append(dst, Token{c.fold.term(text[start:end]), pos, start, end})
 			pos++
 			continue
@@ -50,10 +51,11 @@ func (c *chinese) tokens(dst []Token, text string) []Token {
 			}
 			s.at += size
 		}
+		c.read(&r, text, start, s.at)
 		if c.all {
-			dst, pos = c.allWords(dst, text, start, s.at, pos)
+			dst, pos = c.allWords(dst, text, &r, pos)
 		} else {
-			dst, pos = c.fewestWords(dst, text, start, s.at, pos)
+			dst, pos = c.fewestWords(dst, text, &r, pos)
 		}
 	}
 }
@@ -65,22 +67,30 @@ type span struct{ from, to int }
 type run struct {
 	at    []int
 	words []span // of the dictionary: ascending by from, then descending by to
+	// room for the work of cutting
+	covered []bool
+	best    []cut
+	cuts    []span
+	ends    []int
 }
 
-func (c *chinese) read(text string, start, end int) run {
-	var r run
+// cut is the best cut of the start of a run: what words of the dictionary
+// cover, the number of words, and where the last begins.
+type cut struct{ covered, words, from int }
+
+func (c *chinese) read(r *run, text string, start, end int) {
+	r.at, r.words = r.at[:0], r.words[:0]
 	for i := start; i < end; {
 		r.at = append(r.at, i)
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 	}
 	r.at = append(r.at, end)
-	var ends []int
 	for i := 0; i+1 < len(r.at); i++ {
-		ends = c.words.Prefixes(ends[:0], text[r.at[i]:end])
+		r.ends = c.words.Prefixes(r.ends[:0], text[r.at[i]:end])
 		from := len(r.words)
 		to := i + 1
-		for _, n := range ends {
+		for _, n := range r.ends {
 			for r.at[to] < r.at[i]+n {
 				to++
 			}
@@ -88,16 +98,15 @@ func (c *chinese) read(text string, start, end int) run {
 		}
 		slices.Reverse(r.words[from:])
 	}
-	return r
 }
 
 // allWords gives every word. A character that no finest word (one that holds
 // no other) covers is a word too, so that the finest cut is whole. Positions
 // count characters, so that phrases find words where they stand.
-func (c *chinese) allWords(dst []Token, text string, start, end, pos int) ([]Token, int) {
-	r := c.read(text, start, end)
+func (c *chinese) allWords(dst []Token, text string, r *run, pos int) ([]Token, int) {
 	n := len(r.at) - 1
-	covered := make([]bool, n)
+	r.covered = append(r.covered[:0], make([]bool, n)...)
+	covered := r.covered
 	// The finest words are those that end before every later one begins to
 	// end: seen from the right, a word is finest when it ends before all words
 	// that begin at or after it.
@@ -122,7 +131,7 @@ func (c *chinese) allWords(dst []Token, text string, start, end, pos int) ([]Tok
 	return dst, pos + n
 }
 
-func (c *chinese) token(text string, r run, w span, pos int) Token {
+func (c *chinese) token(text string, r *run, w span, pos int) Token {
 	start, end := r.at[w.from], r.at[w.to]
 	return Token{c.fold.term(text[start:end]), pos, start, end}
 }
@@ -130,11 +139,10 @@ func (c *chinese) token(text string, r run, w span, pos int) Token {
 // fewestWords cuts so that words of the dictionary cover as much as possible,
 // by as few words as possible; of equal cuts, the one with the longer words at
 // the end, as Chinese puts the head of a word last.
-func (c *chinese) fewestWords(dst []Token, text string, start, end, pos int) ([]Token, int) {
-	r := c.read(text, start, end)
+func (c *chinese) fewestWords(dst []Token, text string, r *run, pos int) ([]Token, int) {
 	n := len(r.at) - 1
-	type cut struct{ covered, words, from int }
-	best := make([]cut, n+1)
+	r.best = append(r.best[:0], make([]cut, n+1)...)
+	best := r.best
 	for i := 1; i <= n; i++ {
 		best[i] = cut{covered: -1}
 	}
@@ -151,10 +159,11 @@ func (c *chinese) fewestWords(dst []Token, text string, start, end, pos int) ([]
 		}
 		better(i, i+1, 0)
 	}
-	var cuts []span
+	cuts := r.cuts[:0]
 	for to := n; to > 0; to = best[to].from {
 		cuts = append(cuts, span{best[to].from, to})
 	}
+	r.cuts = cuts
 	for _, w := range slices.Backward(cuts) {
 		dst = append(dst, c.token(text, r, w, pos))
 		pos++
