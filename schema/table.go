@@ -153,6 +153,8 @@ type Table struct {
 	VersionRetention int64 `json:"version_retention,omitempty"`
 	// TTL is when rows expire, nil for never.
 	TTL *TTL `json:"ttl,omitempty"`
+	// Search are the search indexes.
+	Search []SearchIndex `json:"search,omitempty"`
 	// Derived is set where the descriptor is made for a statement.
 	Derived *Derived `json:"-"`
 }
@@ -324,6 +326,10 @@ func (t *Table) Clone() *Table {
 		x := &c.Indexes[i]
 		x.Parts = append([]KeyPart(nil), x.Parts...)
 		x.Include = append([]ColumnID(nil), x.Include...)
+	}
+	c.Search = append([]SearchIndex(nil), t.Search...)
+	for i := range c.Search {
+		c.Search[i].Fields = append([]SearchField(nil), c.Search[i].Fields...)
 	}
 	c.ForeignKeys = append([]ForeignKey(nil), t.ForeignKeys...)
 	for i := range c.ForeignKeys {

@@ -246,6 +246,9 @@ func (a *alteration) finish() error {
 	if err := a.checkKeys(); err != nil {
 		return err
 	}
+	if err := a.checkSearch(); err != nil {
+		return err
+	}
 	if err := a.finishGenerated(); err != nil {
 		return err
 	}

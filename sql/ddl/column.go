@@ -171,6 +171,7 @@ func (a *alteration) dropColumnAt(i int) error {
 		a.rebuild = true
 	}
 	a.dropFromIndexes(id)
+	a.dropFromSearch(id)
 	return nil
 }
 

@@ -18,11 +18,14 @@ const (
 )
 
 func (a *alteration) addIndex(s *logical.AlterSpec) error {
+	if s.Search != nil {
+		return a.addSearch(s)
+	}
 	name := s.Index.Name
 	if name == "" {
 		name = s.Name
 	}
-	if s.IfNotExists && name != "" && a.t.IndexByName(name) != nil {
+	if s.IfNotExists && name != "" && a.t.HasIndexNamed(name) {
 		a.c.note(sqlerr.DuplicateKeyName(name))
 		return nil
 	}
@@ -80,6 +83,10 @@ func (c *change) warnDuplicates(t *schema.Table, isNew func(x *schema.Index) boo
 }
 
 func (a *alteration) dropIndex(s *logical.AlterSpec) error {
+	if i := a.findSearch(s.Name); i >= 0 {
+		a.t.Search, a.changed = slices.Delete(a.t.Search, i, i+1), true
+		return nil
+	}
 	i := a.findIndex(s.Name)
 	if i < 0 {
 		if s.IfExists {
@@ -103,6 +110,10 @@ func (a *alteration) removeIndex(i int) {
 }
 
 func (a *alteration) renameIndex(s *logical.AlterSpec) error {
+	if i := a.findSearch(s.Name); i >= 0 {
+		a.t.Search[i].Name, a.changed = s.NewName, true
+		return nil
+	}
 	i := a.findIndex(s.Name)
 	if i < 0 {
 		return sqlerr.KeyDoesNotExist(s.Name, a.t.Name)
@@ -114,6 +125,10 @@ func (a *alteration) renameIndex(s *logical.AlterSpec) error {
 func (a *alteration) setVisibility(s *logical.AlterSpec) error {
 	if strings.EqualFold(s.Name, "PRIMARY") {
 		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
+	}
+	if i := a.findSearch(s.Name); i >= 0 {
+		a.t.Search[i].Invisible, a.changed = s.Invisible, true
+		return nil
 	}
 	i := a.findIndex(s.Name)
 	if i < 0 {
@@ -215,10 +230,11 @@ func (c *change) checkIndexes(t, was *schema.Table) error {
 }
 
 func countKeys(t *schema.Table) int {
+	n := len(t.Indexes) + len(t.Search)
 	if t.HasHiddenKey() {
-		return len(t.Indexes)
+		return n
 	}
-	return len(t.Indexes) + 1
+	return n + 1
 }
 
 // checkKeys checks the keys of the finished copy: 1061, 1075, and those

@@ -11,9 +11,13 @@ import (
 
 // newStream gives the change log of a new table its id.
 func (c *change) newStream(ch *catalog.Change, t *schema.Table) error {
+	if len(t.Search) > 0 && c.r.temporary {
+		return sqlerr.NotSupported("search index on a temporary table")
+	}
 	if t.IsLogged() && c.r.temporary {
 		return sqlerr.NotSupported("change log or versions of a temporary table")
 	}
+	logSearch(t)
 	if t.Stream == nil {
 		return nil
 	}

@@ -42,6 +42,8 @@ type Config struct {
 	// BuildRate is how many rows an index build, or cells their removal, reads in a
 	// second at most, 0 for as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
+	// Search tells of the files of search indexes; nil where there are none.
+	Search SearchBuilds
 }
 
 // Env is what a schema change needs to know of the session that asks for it.
@@ -148,7 +150,10 @@ func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affe
 	case *logical.DropDatabase:
 		return c.dropDatabase(ctx, x)
 	case *logical.CreateTable:
-		return 0, c.createTable(ctx, x)
+		if err := c.createTable(ctx, x); err != nil {
+			return 0, err
+		}
+		return 0, c.awaitSearch(ctx, logical.TableName{DB: x.Table.Database, Name: x.Table.Name}, nil)
 	case *logical.DropTable:
 		return 0, c.dropTables(ctx, x)
 	case *logical.TruncateTable:
@@ -160,7 +165,7 @@ func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affe
 	case *logical.DropView:
 		return 0, c.dropViews(ctx, x)
 	case *logical.AlterTable:
-		return c.alterTable(ctx, x)
+		return c.alterSearched(ctx, x)
 	}
 	return 0, sqlerr.NotSupported(fmt.Sprintf("statement %T", stmt))
 }

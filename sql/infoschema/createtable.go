@@ -50,6 +50,14 @@ func createTable(t *schema.Table, next uint64) string {
 	for _, x := range publicIndexes(t) {
 		line(indexDefinition(t, x))
 	}
+	for i := range t.Search {
+		x := &t.Search[i]
+		if text := searchDefinition(t, x); x.Form == schema.FormFulltext {
+			line(text)
+		} else {
+			b.WriteString(" /*sqlots! , " + strings.ReplaceAll(text, "*/", `*\/`) + " */")
+		}
+	}
 	for i := range t.ForeignKeys {
 		line(t.ForeignKeyClause(&t.ForeignKeys[i]))
 	}
@@ -258,4 +266,67 @@ func CreateDatabase(d *schema.Database, ifNotExists bool) string {
 		b.WriteString(" */")
 	}
 	return b.String() + " /*!80016 DEFAULT ENCRYPTION='N' */"
+}
+
+// searchDefinition is a search index in CREATE TABLE.
+func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
+	var b strings.Builder
+	word := "SEARCH INDEX "
+	if x.Form == schema.FormFulltext {
+		word = "FULLTEXT KEY "
+	}
+	b.WriteString(word + quoteName(x.Name) + " (")
+	parser := ""
+	for i := range x.Fields {
+		f := &x.Fields[i]
+		c := t.Column(f.Column)
+		if c == nil {
+			continue
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		e, isExpr := keyExpression(c)
+		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
+		case isExpr:
+			b.WriteString("(" + e + ")")
+		case f.Kind == schema.SearchValue, x.Form == schema.FormFulltext && plain:
+			b.WriteString(quoteName(c.Name))
+		case x.Form == schema.FormFulltext && f.Analyzer == ngramParser && len(f.Options) == 0:
+			b.WriteString(quoteName(c.Name))
+			parser = " /*!50100 WITH PARSER `ngram` */"
+		default:
+			b.WriteString(searchText(c, f))
+		}
+	}
+	b.WriteString(")" + parser)
+	if x.Comment != "" {
+		b.WriteString(" COMMENT " + quote(x.Comment))
+	}
+	if x.Invisible {
+		b.WriteString(" /*!80000 INVISIBLE */")
+	}
+	return b.String()
+}
+
+const ngramParser = "ngram"
+
+// searchText is a field with an analyzer: c TEXT ANALYZER 'x' OPTIONS (o = 'v').
+func searchText(c *schema.Column, f *schema.SearchField) string {
+	var b strings.Builder
+	b.WriteString(quoteName(c.Name) + " " + f.Kind.String())
+	if f.Analyzer != "" {
+		b.WriteString(" ANALYZER " + quote(f.Analyzer))
+	}
+	if len(f.Options) == 0 {
+		return b.String()
+	}
+	b.WriteString(" OPTIONS (")
+	for i, o := range f.Options {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoteName(o.Name) + " = " + quote(o.Value))
+	}
+	return b.String() + ")"
 }

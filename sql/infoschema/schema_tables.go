@@ -219,6 +219,18 @@ type key struct {
 	parts     []schema.KeyPart
 	comment   string
 	invisible bool
+	search    *schema.SearchIndex
+}
+
+// indexType is INDEX_TYPE.
+func (k *key) indexType() string {
+	switch {
+	case k.search == nil:
+		return "BTREE"
+	case k.search.Form == schema.FormFulltext:
+		return "FULLTEXT"
+	}
+	return "INVERTED"
 }
 
 // keys are the primary key and the indexes that SQL sees.
@@ -229,6 +241,16 @@ func keys(t *schema.Table) []key {
 	}
 	for _, x := range publicIndexes(t) {
 		out = append(out, key{name: x.Name, unique: x.Unique, parts: x.Parts, comment: x.Comment, invisible: x.Invisible})
+	}
+	for i := range t.Search {
+		x := &t.Search[i]
+		k := key{name: x.Name, comment: x.Comment, invisible: x.Invisible, search: x}
+		for _, f := range x.Fields {
+			if len(k.parts) == 0 || k.parts[len(k.parts)-1].Column != f.Column {
+				k.parts = append(k.parts, schema.KeyPart{Column: f.Column})
+			}
+		}
+		out = append(out, k)
 	}
 	return out
 }
@@ -266,8 +288,11 @@ func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Colu
 					n = rows
 				}
 			}
-			order := "A"
-			if p.Desc {
+			var order any = "A"
+			switch {
+			case k.search != nil:
+				order = nil
+			case p.Desc:
 				order = "D"
 			}
 			var sub any
@@ -290,7 +315,7 @@ func statistics(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
 		return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
 			return q.emit("def", t.Database, t.Name, !k.unique, t.Database, k.name, uint64(seq), keyColumnName(c), order, cardinality, sub, nil, null,
-				"BTREE", "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
+				k.indexType(), "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
 		})
 	})
 }

@@ -208,7 +208,7 @@ func showIndex(q *query) error {
 		return err
 	}
 	return q.keyRows(t, func(k *key, seq int, c *schema.Column, order, cardinality, sub, null any) error {
-		return q.emit(t.Name, !k.unique, k.name, uint64(seq), keyColumnName(c), order, cardinality, sub, nil, null, "BTREE", "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
+		return q.emit(t.Name, !k.unique, k.name, uint64(seq), keyColumnName(c), order, cardinality, sub, nil, null, k.indexType(), "", k.comment, yesNo(!k.invisible), keyExpressionText(c))
 	})
 }
 

@@ -96,6 +96,9 @@ func (h *shim) repair() (changed bool, err error) {
 		if err := h.createTable(); err != nil {
 			return false, err
 		}
+		if err := h.searchIndexes(); err != nil {
+			return false, err
+		}
 		h.visibility()
 		h.fromAttributes()
 		h.wholeAutoIncrement()

@@ -186,7 +186,7 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 	if err != nil {
 		return nil, err
 	}
-	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists}
+	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, Where: k.where, Search: k.search, IfNotExists: n.IfNotExists}
 	if k.primary {
 		spec.Kind = logical.AlterAddPrimaryKey
 		return one(spec), nil
@@ -321,7 +321,7 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	case ast.IndexKeyTypeUnique:
 		k.index.Unique = true
 	case ast.IndexKeyTypeFulltext:
-		return nil, sqlerr.NotSupported("FULLTEXT index")
+		k.search = &schema.SearchIndex{Form: schema.FormFulltext}
 	case ast.IndexKeyTypeSpatial:
 		return nil, sqlerr.NotSupported("SPATIAL index")
 	default:
@@ -330,14 +330,14 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err := checkIndexName(n.IndexName); err != nil {
 		return nil, err
 	}
-	if k.cols, err = b.keyColumns(n.IndexName, n.IndexPartSpecifications); err != nil {
+	if err := b.parts(k, n.IndexName, n.IndexPartSpecifications, n.IndexOption); err != nil {
 		return nil, err
 	}
 	if err := b.keyOptions(k, n.IndexOption); err != nil {
 		return nil, err
 	}
 	out := &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
-		IndexColumns: k.cols, Include: k.include, Where: k.where, IfNotExists: n.IfNotExists})}
+		IndexColumns: k.cols, Include: k.include, Where: k.where, Search: k.search, IfNotExists: n.IfNotExists})}
 	setPromises(out, n.LockAlg)
 	return out, nil
 }

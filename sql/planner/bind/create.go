@@ -211,7 +211,7 @@ func CheckTable(t *schema.Table) error {
 	if err := CheckVisible(t); err != nil {
 		return err
 	}
-	if len(t.Indexes) >= maxKeys && !t.HasHiddenKey() || len(t.Indexes) > maxKeys {
+	if n := len(t.Indexes) + len(t.Search); n >= maxKeys && !t.HasHiddenKey() || n > maxKeys {
 		return sqlerr.TooManyKeys(maxKeys)
 	}
 	return checkAutoIncrement(t)
@@ -292,6 +292,12 @@ func (b *binder) indexes(t *schema.Table, keys []*keyDef) error {
 		if k.index.Name == "" && k.cols[0].Expr != "" {
 			k.index.Name = freeName(functionalIndex, taken)
 		}
+		if k.search != nil {
+			if err := b.searchIndex(t, k, taken); err != nil {
+				return err
+			}
+			continue
+		}
 		cols, err := KeyExpressions(b.parser(), t, k.index.Name, k.cols)
 		if err != nil {
 			return err
@@ -315,6 +321,20 @@ func (b *binder) indexes(t *schema.Table, keys []*keyDef) error {
 		}
 		t.Indexes = append(t.Indexes, x)
 	}
+	return nil
+}
+
+func (b *binder) searchIndex(t *schema.Table, k *keyDef, taken func(string) bool) error {
+	if k.index.Name == "" {
+		k.index.Name = freeName(k.cols[0].Name, taken)
+	}
+	x := k.search
+	x.Name, x.ID, x.Invisible, x.Comment = k.index.Name, t.NextIndexID, k.index.Invisible, k.index.Comment
+	t.NextIndexID++
+	if err := ResolveSearch(b.parser(), t, x, k.cols); err != nil {
+		return err
+	}
+	t.Search = append(t.Search, *x)
 	return nil
 }
 

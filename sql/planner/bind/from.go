@@ -275,6 +275,10 @@ func indexHints(t *schema.Table, alias string, hints []*ast.IndexHint) (logical.
 				names = append(names, "PRIMARY")
 				continue
 			}
+			if x := t.SearchByName(n.O); x != nil {
+				names = append(names, x.Name)
+				continue
+			}
 			x := t.IndexByName(n.O)
 			if x == nil || x.State != schema.IndexPublic {
 				return out, sqlerr.KeyDoesNotExist(n.O, alias)

@@ -271,6 +271,8 @@ func (b *binder) hintIndexes(s *logical.Scan, h *blockHint) (names []string, ok 
 			names = append(names, "PRIMARY")
 		case x != nil && x.State == schema.IndexPublic:
 			names = append(names, x.Name)
+		case s.Table.SearchByName(n) != nil:
+			names = append(names, s.Table.SearchByName(n).Name)
 		default:
 			b.warn(sqlerr.UnresolvedHintName("`"+h.table+"`@`"+b.block.name+"` `"+n+"`", h.Name))
 		}

@@ -27,6 +27,8 @@ type keyDef struct {
 	cols    []logical.IndexColumn
 	include []string
 	where   string // the condition of a partial index
+	// search is set for a search index; it has no fields yet, cols name them.
+	search *schema.SearchIndex
 }
 
 // constraint binds a key of CREATE or ALTER TABLE.
@@ -39,7 +41,7 @@ func (b *binder) constraint(n *ast.Constraint) (*keyDef, error) {
 	case ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
 		k.index.Unique = true
 	case ast.ConstraintFulltext:
-		return nil, sqlerr.NotSupported("FULLTEXT index")
+		k.search = &schema.SearchIndex{Form: schema.FormFulltext}
 	case ast.ConstraintVector, ast.ConstraintColumnar:
 		return nil, sqlerr.NotSupported("VECTOR index")
 	default:
@@ -48,14 +50,52 @@ func (b *binder) constraint(n *ast.Constraint) (*keyDef, error) {
 	if !k.primary {
 		k.index.Name = n.Name
 	}
-	var err error
-	if k.cols, err = b.keyColumns(n.Name, n.Keys); err != nil {
+	if err := b.parts(k, n.Name, n.Keys, n.Option); err != nil {
 		return nil, err
 	}
 	if k.primary && hasExpr(k.cols) {
 		return nil, sqlerr.FunctionalIndexPrimaryKey()
 	}
 	return k, b.keyOptions(k, n.Option)
+}
+
+// parts binds the parts of a key, which are fields in a search index.
+func (b *binder) parts(k *keyDef, name string, list []*ast.IndexPartSpecification, o *ast.IndexOption) (err error) {
+	if o != nil && o.Tp == ast.IndexTypeInverted {
+		switch {
+		case k.primary:
+			return sqlerr.WrongUsage("PRIMARY KEY", "USING INVERTED")
+		case k.index.Unique:
+			return sqlerr.WrongUsage("UNIQUE", "USING INVERTED")
+		case k.search == nil:
+			k.search = &schema.SearchIndex{}
+		}
+	}
+	if k.search == nil {
+		k.cols, err = b.keyColumns(name, list)
+		return err
+	}
+	if k.cols, err = b.searchColumns(name, list); err != nil || k.search.Form != schema.FormFulltext {
+		return err
+	}
+	options := ""
+	if o != nil && o.ParserName.O != "" {
+		if o.ParserName.L != "ngram" {
+			return sqlerr.New(1128, "HY000", "Function '%s' is not defined", o.ParserName.O)
+		}
+		options = "analyzer=ngram"
+	}
+	for i := range k.cols {
+		if k.cols[i].Expr != "" {
+			return sqlerr.New(3755, "HY000", "Fulltext functional index is not supported.")
+		}
+		if k.cols[i].Search.Kind == schema.SearchValue {
+			if k.cols[i].Search, err = textField(options); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (b *binder) keyColumns(index string, list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
@@ -95,9 +135,11 @@ func (b *binder) keyOptions(k *keyDef, o *ast.IndexOption) error {
 		return nil
 	}
 	switch {
-	case o.Tp != ast.IndexTypeInvalid && o.Tp != ast.IndexTypeBtree && o.Tp != ast.IndexTypeHash:
+	case o.Tp != ast.IndexTypeInvalid && o.Tp != ast.IndexTypeBtree && o.Tp != ast.IndexTypeHash && o.Tp != ast.IndexTypeInverted:
 		return sqlerr.NotSupported("USING " + o.Tp.String() + " index")
-	case o.ParserName.O != "":
+	case o.Condition != nil && k.search != nil:
+		return sqlerr.WrongUsage("SEARCH INDEX", "WHERE")
+	case o.ParserName.O != "" && (k.search == nil || k.search.Form != schema.FormFulltext):
 		return sqlerr.NotSupported("WITH PARSER")
 	case o.Condition != nil && k.primary:
 		return sqlerr.WrongUsage("PRIMARY KEY", "WHERE")
@@ -121,6 +163,9 @@ func (b *binder) keyOptions(k *keyDef, o *ast.IndexOption) error {
 		if k.where, err = b.storedText(rule{kind: ruleIndex, owner: k.index.Name}, o.Condition); err != nil {
 			return err
 		}
+	}
+	if k.search != nil && o.SecondaryEngineAttr != "" {
+		return sqlerr.InvalidJSONAttribute(o.SecondaryEngineAttr)
 	}
 	return k.attribute(o.SecondaryEngineAttr)
 }
@@ -262,7 +307,7 @@ func ResolveInclude(t *schema.Table, x *schema.Index, names []string) ([]schema.
 // column, with _2, _3, … if it is taken.
 func IndexName(t *schema.Table, first string) string {
 	name := first
-	for i := 2; t.IndexByName(name) != nil || strings.EqualFold(name, "PRIMARY"); i++ {
+	for i := 2; t.HasIndexNamed(name) || strings.EqualFold(name, "PRIMARY"); i++ {
 		name = first + "_" + itoa(i)
 	}
 	return name

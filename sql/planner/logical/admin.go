@@ -260,7 +260,8 @@ type AlterSpec struct {
 	Index        schema.Index
 	IndexColumns []IndexColumn
 	Include      []string
-	Where        string // the condition of a partial index
+	Where        string              // the condition of a partial index
+	Search       *schema.SearchIndex // a search index, whose fields IndexColumns name
 	ForeignKey   ForeignKeyDef
 	Default      *schema.Default
 	Table        TableName // RENAME TO
@@ -289,6 +290,9 @@ type IndexColumn struct {
 	// Expr is the text of a key part that is an expression; Name is the hidden
 	// column that stands for it, "" as long as there is none.
 	Expr string
+	// Search is set in a search index: what the field is, but for its ID and
+	// Column.
+	Search *schema.SearchField
 }
 
 // AlterTable is ALTER TABLE, CREATE INDEX and DROP INDEX.

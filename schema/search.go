@@ -1,0 +1,90 @@
+package schema
+
+import "strings"
+
+// SearchIndex is an index over many columns of a table, any combination of
+// which a query may ask for. It stands in files of its own, which follow the
+// table's change log.
+type SearchIndex struct {
+	// ID is unique among all indexes of the table.
+	ID   IndexID `json:"id"`
+	Name string  `json:"name"`
+	// Form is how the index was declared.
+	Form   SearchForm    `json:"form,omitempty"`
+	Fields []SearchField `json:"fields"`
+	// NextField is the field id that is free.
+	NextField uint16 `json:"next_field"`
+	Invisible bool   `json:"invisible,omitempty"`
+	Comment   string `json:"comment,omitempty"`
+}
+
+// SearchForm is the syntax of a search index.
+type SearchForm uint8
+
+// Forms of search indexes.
+const (
+	FormSearch SearchForm = iota
+	FormFulltext
+)
+
+// SearchKind says what a field of a search index holds of its column.
+type SearchKind uint8
+
+// Kinds of fields.
+const (
+	// SearchValue: the values, as the column's type compares them.
+	SearchValue SearchKind = iota
+	// SearchText: the words that an analyzer finds in a text.
+	SearchText
+)
+
+// String is the kind as it is declared; values have no word.
+func (k SearchKind) String() string {
+	if k == SearchText {
+		return "TEXT"
+	}
+	return ""
+}
+
+// SearchField is a field of a search index.
+type SearchField struct {
+	// ID is unique for ever within the index.
+	ID     uint16     `json:"id"`
+	Column ColumnID   `json:"column"`
+	Kind   SearchKind `json:"kind,omitempty"`
+	// Analyzer is that of a text, with its options in the order of their names.
+	Analyzer string         `json:"analyzer,omitempty"`
+	Options  []SearchOption `json:"options,omitempty"`
+}
+
+// SearchOption is a named option of an analyzer.
+type SearchOption struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Field is the field of a kind that holds a column; nil if there is none.
+func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
+	for i := range x.Fields {
+		if f := &x.Fields[i]; f.Column == column && f.Kind == kind {
+			return f
+		}
+	}
+	return nil
+}
+
+// SearchByName finds a search index, ignoring case; nil if there is none.
+func (t *Table) SearchByName(name string) *SearchIndex {
+	for i := range t.Search {
+		if strings.EqualFold(t.Search[i].Name, name) {
+			return &t.Search[i]
+		}
+	}
+	return nil
+}
+
+// HasIndexNamed reports whether a secondary or a search index has the name,
+// ignoring case.
+func (t *Table) HasIndexNamed(name string) bool {
+	return t.IndexByName(name) != nil || t.SearchByName(name) != nil
+}

@@ -1,0 +1,119 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// searchIndexes rewrites
+//
+//	CREATE SEARCH INDEX s ON t (a, b TEXT ANALYZER 'x' OPTIONS (o = v))
+//	SEARCH INDEX s (…) and SEARCH KEY, in CREATE and ALTER TABLE
+//
+// to an index USING INVERTED, in which search_text(b, 'analyzer=x,o=v') stands
+// for fields with an analyzer.
+func (h *shim) searchIndexes() error {
+	for i := 1; i+1 < len(h.toks); i++ {
+		if w := h.word(i + 1); h.word(i) != "SEARCH" || w != "INDEX" && w != "KEY" {
+			continue
+		}
+		if !(h.word(i-1) == "CREATE" && i == 1 || h.word(i-1) == "ADD" || h.op(i-1, ",") || h.op(i-1, "(")) {
+			continue
+		}
+		open := i + 2
+		for open < len(h.toks) && !h.op(open, "(") {
+			open++
+		}
+		end := h.closing(open)
+		if end < 0 {
+			return nil
+		}
+		h.blank(i, i)
+		if err := h.searchFields(open, end); err != nil {
+			return err
+		}
+		h.insertAfter(end, " USING INVERTED")
+		i = end
+	}
+	return nil
+}
+
+// searchFields rewrites the fields between two parentheses.
+func (h *shim) searchFields(open, end int) error {
+	for from := open + 1; from < end; {
+		to := from
+		for to < end && !h.op(to, ",") {
+			if h.op(to, "(") {
+				if to = h.closing(to); to < 0 {
+					return nil
+				}
+			}
+			to++
+		}
+		if err := h.searchField(from, to); err != nil {
+			return err
+		}
+		from = to + 1
+	}
+	return nil
+}
+
+// searchField rewrites a field, the tokens from up to to.
+func (h *shim) searchField(from, to int) error {
+	if to-from < 2 || !h.isName(from) {
+		return nil
+	}
+	switch kind := h.word(from + 1); kind {
+	case "KEYWORD":
+		if to-from == 2 {
+			h.blank(from+1, from+1)
+		}
+		return nil
+	case "TEXT":
+	case "":
+		return nil
+	case "LONG", "DOUBLE", "BOOLEAN", "DATE", "GEO_POINT", "IP", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
+		return sqlerr.NotSupported(kind + " field in a search index")
+	default:
+		return nil
+	}
+	var options []string
+	i := from + 2
+	if h.word(i) == "ANALYZER" && i+1 < to {
+		options = append(options, "analyzer="+h.optionText(i+1))
+		i += 2
+	}
+	if h.word(i) == "OPTIONS" && h.op(i+1, "(") {
+		for i += 2; i+2 < to && h.isName(i) && h.op(i+1, "="); i += 3 {
+			options = append(options, strings.ToLower(h.name(i))+"="+h.optionText(i+2))
+			if h.op(i+3, ",") {
+				i++
+			}
+		}
+		if !h.op(i, ")") {
+			return nil
+		}
+		i++
+	}
+	if i != to {
+		return nil
+	}
+	text := strings.Join(options, ",")
+	if h.mode&types.ModeNoBackslashEscapes == 0 {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	h.insertBefore(from, "("+"search_text(")
+	h.replace(from+1, to-1, ", '"+strings.ReplaceAll(text, "'", "''")+"'))")
+	return nil
+}
+
+// optionText is the value of an option: a text, a word or a number.
+func (h *shim) optionText(i int) string {
+	if i < len(h.toks) && h.toks[i].kind == tokString {
+		s := h.text(i)
+		return strings.ReplaceAll(s[1:len(s)-1], s[:1]+s[:1], s[:1])
+	}
+	return h.text(i)
+}
