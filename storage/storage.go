@@ -192,6 +192,9 @@ type Txn interface {
 	Show(key, value []byte) error
 	// Wrote reports whether key is among the buffered writes.
 	Wrote(key []byte) bool
+	// Written calls fn with the buffered writes in a span, ascending, until it
+	// returns false. The key is valid during the call.
+	Written(span Span, fn func(key []byte) bool)
 	// Raise has the commit raise w before the locks are released.
 	Raise(w *Watermark)
 	// Latest reads the latest committed state of each call plus own writes,

@@ -140,7 +140,8 @@ type Catalog struct {
 	current atomic.Pointer[Snapshot]
 	mu      sync.Mutex // one change at a time
 	// shared is set for a catalog in memory: where ids come from.
-	shared *Catalog
+	shared   *Catalog
+	onChange func(s *Snapshot)
 }
 
 // Open loads the catalog of a store. A new store gets the account root@%
@@ -312,8 +313,15 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	sortAccounts(ch.next.accounts)
 	ch.next.findChildren()
 	c.current.Store(ch.next)
+	if c.onChange != nil {
+		c.onChange(ch.next)
+	}
 	return nil
 }
+
+// OnChange has fn called with each new snapshot, before the change that made it
+// returns. It must be set before there are changes.
+func (c *Catalog) OnChange(fn func(s *Snapshot)) { c.onChange = fn }
 
 func (s *Snapshot) clone() *Snapshot {
 	n := &Snapshot{version: s.version + 1, databases: make(map[string]*database, len(s.databases)), byID: make(map[schema.TableID]*schema.Table, len(s.byID)),

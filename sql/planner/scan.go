@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/sqlots/sqlots/schema"
@@ -138,13 +139,21 @@ func (p *planner) empty(s *logical.Scan, req request) rel {
 // scanBy makes the scan of a path; ordered says that it gives req's order.
 func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path, req request, isChange, lock, ordered bool) (rel, error) {
 	t := s.Table
+	if path.Search != nil && (isChange || lock) {
+		// The row is read again under its lock, and checked as a whole.
+		all := *path
+		covering := *path.Search
+		covering.Covering, covering.Order = false, nil
+		all.Search, all.Residual = &covering, path.All
+		path, ordered = &all, ordered && len(req.order) == 0
+	}
 	wanted := map[int]bool{}
 	for i, c := range s.Cols {
 		if req.cols[c.ID] || isChange {
 			wanted[i] = true
 		}
 	}
-	for _, list := range [][]expr.Expr{path.EntryFilter, path.Residual} {
+	for _, list := range [][]expr.Expr{path.EntryFilter, path.Residual, searchConds(path)} {
 		for _, e := range list {
 			expr.Walk(e, func(x expr.Expr) bool {
 				if c, ok := x.(*expr.Col); ok {
@@ -184,10 +193,10 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	if lock || isChange {
 		c += rows * cost.LockRow
 	}
-	inOrder := ordered && len(req.order) > 0 && (path.Set == nil || !path.Set.SinglePoint)
+	inOrder := ordered && len(req.order) > 0 && path.Search == nil && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set, Merge: path.Merge, Skip: path.Skip, Loose: path.Loose,
-		Lookup: path.Lookup, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
+		Search: searchScan(path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
@@ -207,11 +216,15 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		scan.Lock.Exclusive = scan.Lock.Exclusive || isChange
 		scan.Lock.None = false
 	}
-	if ordered {
+	if ordered && (scan.Search == nil || len(req.order) == 0) {
 		scan.Limit = req.limitExpr
 	}
 	for _, q := range all {
 		scan.Why = append(scan.Why, q.String())
+	}
+	if scan.Search != nil && scan.Search.Order != nil {
+		scan.Ordered = false
+		return rel{node: firstOf(scan, cols, rows, c), cols: cols, ordered: true, rows: math.Max(rows, 0), cost: c}, nil
 	}
 	return rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}, nil
 }
@@ -268,4 +281,35 @@ func toRead(list []expr.Expr, at map[int]int) []expr.Expr {
 		})
 	}
 	return out
+}
+
+// searchConds are the conditions of a path by a search index.
+func searchConds(path *access.Path) []expr.Expr {
+	if path.Search == nil {
+		return nil
+	}
+	return path.All
+}
+
+// searchScan completes what a path by a search index has for its scan.
+func searchScan(path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
+	if path.Search == nil {
+		return nil
+	}
+	x := *path.Search
+	x.Conds = toRead(cheapFirst(path.All), at)
+	if x.Limit = req.limitExpr; !ordered || x.Order == nil || x.Limit == nil {
+		x.Order, x.Limit = nil, nil
+	}
+	return &x
+}
+
+// firstOf sorts what a search finds that leaves out all but the first rows.
+func firstOf(scan *physical.Scan, cols []logical.Column, rows, c float64) physical.Node {
+	keys := make([]physical.SortKey, len(scan.Search.Order))
+	for i, o := range scan.Search.Order {
+		at := slices.Index(scan.Read, o.Column)
+		keys[i] = physical.SortKey{Expr: &expr.Col{Index: at, ID: cols[at].ID, Name: cols[at].Name, T: cols[at].T, Null: cols[at].Null}, Desc: o.Desc}
+	}
+	return &physical.TopK{Base: base(cols, rows, c), Input: scan, Keys: keys, Count: scan.Search.Limit}
 }

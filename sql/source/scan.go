@@ -357,7 +357,7 @@ const minPartitionBytes = 1 << 20
 
 // Partitions implements exec.Source.
 func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan, parts int) ([]exec.Partition, error) {
-	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Loose != nil {
+	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Search != nil || n.Loose != nil {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(n.Table)

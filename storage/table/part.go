@@ -56,6 +56,12 @@ type Part struct {
 	char bool               // Prefix counts characters
 }
 
+// NewPart is the part of a key that has a whole column, ascending, without a mark
+// of NULL.
+func NewPart(t *schema.Table, column schema.ColumnID) (Part, error) {
+	return newPart(t, schema.KeyPart{Column: column}, false)
+}
+
 func newPart(t *schema.Table, p schema.KeyPart, tagged bool) (Part, error) {
 	pos := t.ColumnIndex(p.Column)
 	if pos < 0 {

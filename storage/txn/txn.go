@@ -194,6 +194,16 @@ func (t *Txn) Wrote(key []byte) bool {
 	return ok
 }
 
+// Written implements storage.Txn.
+func (t *Txn) Written(span storage.Span, fn func(key []byte) bool) {
+	t.buf.Each(func(key, _ []byte) bool {
+		if bytes.Compare(key, span.Start) < 0 {
+			return true
+		}
+		return (span.End == nil || bytes.Compare(key, span.End) < 0) && fn(key)
+	})
+}
+
 // Raise implements storage.Txn.
 func (t *Txn) Raise(w *storage.Watermark) {
 	if !slices.Contains(t.raises, w) {

@@ -90,12 +90,18 @@ type Path struct {
 	Merge *physical.IndexMerge
 	Skip  *physical.SkipScan
 	Loose *physical.LooseScan
+	// Search is that of the scan, All all conditions then.
+	Search *physical.SearchScan
+	All    []expr.Expr
 }
 
 // Name is the path's name in EXPLAIN: the index or PRIMARY.
 func (p *Path) Name() string {
 	if p.Merge != nil {
 		return p.Merge.String()
+	}
+	if p.Search != nil {
+		return p.Search.Index.Name
 	}
 	if p.Index == nil {
 		return "PRIMARY"
@@ -121,7 +127,7 @@ func (p *Path) String() string {
 	}
 	if p.Lookup {
 		b = append(b, " lookup"...)
-	} else if p.Index != nil {
+	} else if p.Index != nil || p.Search != nil {
 		b = append(b, " covering"...)
 	}
 	if p.Ordered {
@@ -191,6 +197,7 @@ func Paths(r *Request) []*Path {
 			paths = append(paths, p)
 		}
 	}
+	paths = append(paths, r.searchPaths(allowed)...)
 	merges := r.merges(allowed, paths)
 	if len(merges) > 0 && r.Scan.Opt.Merge != nil {
 		return merges
@@ -256,7 +263,7 @@ func wants(hint *[]string, x *schema.Index) bool {
 func (h *hints) preferForced(paths []*Path) []*Path {
 	var out []*Path
 	for _, p := range paths {
-		if p.Index != nil || p.Set != nil || p.Merge != nil || h.force["PRIMARY"] {
+		if p.Index != nil || p.Set != nil || p.Merge != nil || p.Search != nil || h.force["PRIMARY"] {
 			out = append(out, p)
 		}
 	}
@@ -775,7 +782,7 @@ func (r *Request) Forced(paths []*Path) *Path {
 	}
 	var best *Path
 	for _, p := range paths {
-		if p.Ordered && p.Merge == nil && wants(only, p.Index) && (best == nil || p.LimitedCost < best.LimitedCost) {
+		if p.Ordered && p.Merge == nil && p.Search == nil && wants(only, p.Index) && (best == nil || p.LimitedCost < best.LimitedCost) {
 			best = p
 		}
 	}
@@ -803,7 +810,7 @@ func Best(paths []*Path, forSort func(p *Path) float64) *Path {
 // before indexes.
 func prefer(a, b *Path) bool {
 	rank := func(p *Path) int {
-		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3, physical.AccessMerge: 4}[p.Kind] * 2
+		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3, physical.AccessMerge: 4, physical.AccessSearch: 5}[p.Kind] * 2
 		if p.Index != nil {
 			r++
 		}
@@ -821,7 +828,15 @@ func (p *Path) Conditions() []expr.Expr {
 	if p.Skip != nil {
 		out = append(out, p.Skip.Conds()...)
 	}
-	return append(append(out, p.EntryFilter...), p.Residual...)
+	out = append(append(out, p.EntryFilter...), p.Residual...)
+	if p.Search != nil {
+		p.Search.Query.Each(func(n *physical.SearchNode) {
+			if n.Set != nil {
+				out = append(out, n.Set.Conds...)
+			}
+		})
+	}
+	return out
 }
 
 // HintAllows reports whether the hints of a table occurrence allow an index.

@@ -24,6 +24,9 @@ const (
 	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it
 	MergeRow       = 18   // each row of both sides of a merge join
 	SortCompare    = 12
+	SearchOpen     = 30000 // a view of a search index
+	SearchDoc      = 0.3   // each document, for each condition that it is asked
+	SearchHit      = 6     // each document that it finds
 	MergeKey       = 40    // a key of an index merge, and
 	MergeCompare   = 12    // its place in the order
 	MergeOpen      = 128   // ranges that a merge in order keeps open; of more, each row is a seek

@@ -378,6 +378,16 @@ func scanTitle(s *Scan) string {
 			out += " in order"
 		}
 		return out + lockText(s)
+	case s.Search != nil:
+		what = "search"
+		if s.Search.Covering {
+			what = "covering search"
+		}
+		out := what + " on " + strings.TrimSuffix(tableAt(s), "@PRIMARY") + "@" + s.Search.Index.Name
+		if s.Search.Order != nil {
+			out += " of the first"
+		}
+		return out + lockText(s)
 	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
 		what = "point get"
 	case s.Kind == AccessPoint:

@@ -50,10 +50,11 @@ const (
 	AccessPoint                   // one or several whole unique keys (primary or unique index)
 	AccessNone                    // proven empty
 	AccessMerge                   // rows found by several indexes (Scan.Merge)
+	AccessSearch                  // rows found by a search index (Scan.Search)
 )
 
 // String is the name in EXPLAIN.
-func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none", "merge"}[k] }
+func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none", "merge", "search"}[k] }
 
 // Lock is the locking clause of a read.
 type Lock struct {
@@ -77,6 +78,8 @@ type Scan struct {
 	// Merge, with AccessMerge, finds the rows, which come in the order of the
 	// primary key; Filter has all conditions.
 	Merge *IndexMerge
+	// Search, with AccessSearch, finds the rows, which come in no order.
+	Search *SearchScan
 	// Skip reads the spans of Ranges (all of the key when nil) by the values of
 	// the key's leading columns, which Ranges is about; nil for none.
 	Skip *SkipScan

@@ -147,6 +147,13 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 		r.Type, r.Key = "index_merge", s.Merge.names()
 		r.PossibleKeys = r.Key
 		extra = append([]string{"Using " + s.Merge.String()}, extra...)
+	case s.Search != nil:
+		r.Type, r.Key = "search", s.Search.Index.Name
+		r.PossibleKeys = r.Key
+		extra = append(extra, "search: "+s.Search.Query.text(p, s.Table))
+		if s.Search.Covering {
+			extra = append(extra, "Using index")
+		}
 	case s.Skip != nil && s.Skip.Merge:
 		r.Type = "range"
 		extra = append(extra, "Using "+mergeText(s))

@@ -122,6 +122,10 @@ func verifyScan(s *Scan) error {
 		}
 	}
 	switch {
+	case (s.Kind == AccessSearch) != (s.Search != nil):
+		return fmt.Errorf("kind %s with search %v", s.Kind, s.Search)
+	case s.Search != nil && (s.Index != nil || s.Lookup || s.Ordered):
+		return fmt.Errorf("a search with another index, or in order")
 	case (s.Kind == AccessMerge) != (s.Merge != nil):
 		return fmt.Errorf("kind %s with merge %v", s.Kind, s.Merge)
 	case s.Merge != nil && (len(s.Merge.Parts) < 2 || s.Index != nil || s.Lookup):

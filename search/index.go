@@ -1,0 +1,436 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/stream"
+)
+
+func newHash() interface {
+	Write(p []byte) (int, error)
+	Sum64() uint64
+} {
+	return fnv.New64a()
+}
+
+// State is what an index is good for.
+type State uint32
+
+// States of indexes.
+const (
+	Building State = iota
+	Ready
+	// Failed: something is wrong, and tried again after a while.
+	Failed
+)
+
+// String is the state as users see it.
+func (s State) String() string { return [...]string{"building", "ready", "failed"}[s] }
+
+// Index is one search index, with what keeps it up to date.
+type Index struct {
+	m    *Manager
+	dir  string
+	desc atomic.Pointer[descriptor]
+	stop context.CancelFunc
+	done chan struct{}
+	// remove: the files go when the work has ended. Set before stop.
+	remove bool
+	// floor is the sequence behind which records are needed.
+	floor atomic.Uint64
+
+	mu      sync.Mutex
+	now     State
+	err     error
+	seg     *seg.Index
+	changed chan struct{} // closed when the state or the files have changed
+	// caughtUp: the files whose checkpoint is covers[0] say what they would say
+	// at covers[1].
+	covers [2]uint64
+	docs   int
+}
+
+type descriptor struct {
+	table *schema.Table
+	index *schema.SearchIndex
+}
+
+// Info describes an index for humans.
+type Info struct {
+	Table *schema.Table
+	Index *schema.SearchIndex
+	State State
+	Err   error
+	// Docs are the rows in it, Low the sequence up to which all changes are.
+	Docs  int
+	Low   uint64
+	Bytes int64
+}
+
+func (x *Index) update(t *schema.Table, d *schema.SearchIndex) { x.desc.Store(&descriptor{t, d}) }
+
+func (x *Index) state() State {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.now
+}
+
+// news is closed when something has changed.
+func (x *Index) news() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.changed
+}
+
+func (x *Index) set(fn func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	fn()
+	close(x.changed)
+	x.changed = make(chan struct{})
+}
+
+// Info describes the index.
+func (x *Index) Info() Info {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	d := x.desc.Load()
+	i := Info{Table: d.table, Index: d.index, State: x.now, Err: x.err, Docs: x.docs, Low: x.covers[1]}
+	if x.seg != nil {
+		i.Bytes = x.seg.Stats().Bytes
+	}
+	return i
+}
+
+// retryAfter is how long an index waits after a failure.
+const retryAfter = 5 * time.Second
+
+// run keeps the index until ctx ends.
+func (x *Index) run(ctx context.Context) {
+	defer close(x.done)
+	for ctx.Err() == nil {
+		err := x.serve(ctx)
+		x.close()
+		if ctx.Err() != nil {
+			break
+		}
+		d := x.desc.Load()
+		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
+		x.set(func() { x.now, x.err = Failed, err })
+		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
+			if err := os.RemoveAll(x.dir); err == nil {
+				x.set(func() { x.now = Building })
+				continue
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryAfter):
+		}
+	}
+	x.close()
+	if x.remove {
+		if err := os.RemoveAll(x.dir); err != nil {
+			x.m.cfg.Log.Error("removing a search index", "directory", x.dir, "error", err)
+		}
+	}
+}
+
+func (x *Index) close() {
+	x.mu.Lock()
+	s := x.seg
+	x.seg = nil
+	x.mu.Unlock()
+	if s == nil {
+		return
+	}
+	if err := s.Close(); err != nil && !errors.Is(err, seg.ErrDamaged) {
+		x.m.cfg.Log.Error("closing a search index", "directory", x.dir, "error", err)
+	}
+}
+
+// errStale: the files cannot be brought up to date.
+var errStale = errors.New("the files do not belong to this state of the store")
+
+// Values that batches set beside the checkpoint, which is low.
+const (
+	valueHigh     = "high"
+	valueBuilt    = "built"
+	valuePosition = "position"
+)
+
+// Rows of a slice of a build and records of a batch, at least.
+const (
+	buildRows   = 2000
+	tailRecords = 2000
+)
+
+// bounds reads between which sequences a snapshot stands.
+func bounds(s *seg.Snapshot) (low, high uint64) {
+	low = s.Checkpoint()
+	if v := s.Value(valueHigh); len(v) == 8 {
+		high = binary.BigEndian.Uint64(v)
+	}
+	return low, max(low, high)
+}
+
+func setBounds(b *seg.Batch, low, high uint64) {
+	b.Checkpoint(low)
+	b.Set(valueHigh, binary.BigEndian.AppendUint64(nil, high))
+}
+
+// serve opens the files, completes them and follows the change log.
+func (x *Index) serve(ctx context.Context) error {
+	store := x.m.cfg.Store
+	x.floor.CompareAndSwap(0, store.Seq())
+	d := x.desc.Load()
+	form, err := x.m.cfg.Rows.Schema(d.table, d.index)
+	if err != nil {
+		return err
+	}
+	files, err := seg.Open(x.dir, form, seg.Options{})
+	if err != nil {
+		return err
+	}
+	x.set(func() { x.seg = files })
+	snap, err := files.Snapshot()
+	if err != nil {
+		return err
+	}
+	low, high := bounds(snap)
+	built, position := snap.Value(valueBuilt) != nil, bytes.Clone(snap.Value(valuePosition))
+	docs := snap.Docs()
+	if err := snap.Close(); err != nil {
+		return err
+	}
+	switch {
+	case low == 0: // new
+		low = x.floor.Load()
+		b := files.NewBatch()
+		setBounds(b, low, low)
+		if err := files.Apply(b); err != nil {
+			return err
+		}
+	case high > store.Seq():
+		return fmt.Errorf("%w: it is at %d, the store at %d", errStale, high, store.Seq())
+	default:
+		x.floor.Store(low)
+		if err := x.checkLog(ctx, low); err != nil {
+			return err
+		}
+	}
+	x.set(func() { x.docs = docs })
+	if !built {
+		if err := x.build(ctx, files, low, position); err != nil {
+			return err
+		}
+	}
+	return x.follow(ctx, files)
+}
+
+// checkLog is errStale when records behind a sequence are gone.
+func (x *Index) checkLog(ctx context.Context, low uint64) error {
+	d := x.desc.Load()
+	if d.table.Stream == nil {
+		return fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
+	}
+	mark, err := stream.Mark(ctx, x.m.cfg.Store.Latest(), d.table.Stream.ID)
+	if err == nil && mark > low {
+		err = fmt.Errorf("%w: it is at %d, the change log begins behind %d", errStale, low, mark)
+	}
+	return err
+}
+
+// build puts the rows from a position on into the files, in slices.
+func (x *Index) build(ctx context.Context, files *seg.Index, low uint64, position []byte) error {
+	b := files.NewBatch()
+	for done := false; !done; {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var err error
+		if position, done, err = x.slice(ctx, files, b, low, position); err != nil {
+			return err
+		}
+		b.Reset()
+		x.set(func() {})
+	}
+	return nil
+}
+
+// slice is one step of build.
+func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low uint64, position []byte) (next []byte, done bool, err error) {
+	snap, err := x.m.cfg.Store.Snapshot()
+	if err != nil {
+		return nil, false, err
+	}
+	defer snap.Close()
+	d := x.desc.Load()
+	prefix := table.TablePrefix(nil, d.table.ID, schema.PrimaryIndexID)
+	span := table.IndexSpan(d.table.ID, schema.PrimaryIndexID)
+	if position != nil {
+		span.Start = append(append(bytes.Clone(prefix), position...), 0)
+	}
+	scan, err := snap.Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: buildRows, Cold: true})
+	if err != nil {
+		return nil, false, err
+	}
+	var keys [][]byte
+	done, err = scan.Visit(ctx, func(key, _ []byte) bool {
+		keys = append(keys, bytes.Clone(key[len(prefix):]))
+		return len(keys) < buildRows
+	})
+	if err = errors.Join(err, scan.Close()); err != nil {
+		return nil, false, err
+	}
+	if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b); err != nil {
+		return nil, false, err
+	}
+	setBounds(b, low, snap.Seq())
+	if done {
+		b.Set(valueBuilt, []byte{1})
+		b.Set(valuePosition, nil)
+	} else {
+		position = keys[len(keys)-1]
+		b.Set(valuePosition, position)
+	}
+	if err := files.Apply(b); err != nil {
+		return nil, false, err
+	}
+	x.set(func() { x.docs += len(keys) })
+	return position, done, nil
+}
+
+// follow has the files follow the change log until ctx ends.
+func (x *Index) follow(ctx context.Context, files *seg.Index) error {
+	b := files.NewBatch()
+	snap, err := files.Snapshot()
+	if err != nil {
+		return err
+	}
+	low, high := bounds(snap)
+	if err := snap.Close(); err != nil {
+		return err
+	}
+	for {
+		tick := x.m.ticked()
+		upTo, more, err := x.step(ctx, files, b, low, high)
+		if err != nil {
+			return err
+		}
+		low, high = upTo, max(high, upTo)
+		if more {
+			continue
+		}
+		x.floor.Store(min(files.Durable(), low))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick:
+		case <-time.After(time.Second): // what is durable may have moved
+		}
+	}
+}
+
+// step brings the changes behind low into the files, or some of them: up to the
+// sequence that it returns.
+func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, high uint64) (upTo uint64, more bool, err error) {
+	snap, err := x.m.cfg.Store.Snapshot()
+	if err != nil {
+		return 0, false, err
+	}
+	defer snap.Close()
+	at := snap.Seq()
+	if at <= low {
+		return low, false, nil
+	}
+	d := x.desc.Load()
+	if d.table.Stream == nil {
+		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
+	}
+	if err := x.checkLog(ctx, low); err != nil {
+		return 0, false, err
+	}
+	keys, last, done, err := changedKeys(ctx, snap, d.table.Stream.ID, low, at, tailRecords)
+	if err != nil {
+		return 0, false, err
+	}
+	upTo = at
+	if !done {
+		upTo = last
+	}
+	checkpoint := low
+	if len(keys) > 0 {
+		b.Reset()
+		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b); err != nil {
+			return 0, false, err
+		}
+		setBounds(b, upTo, max(high, at))
+		if err := files.Apply(b); err != nil {
+			return 0, false, err
+		}
+		checkpoint = upTo
+	}
+	s, err := files.Snapshot()
+	if err != nil {
+		return 0, false, err
+	}
+	checkpoint, docs := s.Checkpoint(), s.Docs()
+	if err := s.Close(); err != nil {
+		return 0, false, err
+	}
+	x.set(func() {
+		x.covers, x.docs = [2]uint64{checkpoint, upTo}, docs
+		if done {
+			x.now, x.err = Ready, nil
+		}
+	})
+	return upTo, !done, nil
+}
+
+// changedKeys are the keys of the rows that were changed behind a sequence, up to
+// another; ascending, each once. With a limit it stops behind a whole commit when
+// it has so many; last is that.
+func changedKeys(ctx context.Context, kv storage.Reader, id schema.StreamID, after, upTo uint64, limit int) (keys [][]byte, last uint64, done bool, err error) {
+	cur, err := stream.Open(ctx, kv, id, stream.Options{After: stream.Behind(after), To: stream.Behind(upTo)})
+	if err != nil {
+		return nil, 0, false, err
+	}
+	full := false
+	for !done && !full {
+		done, err = cur.Visit(ctx, func(r *stream.Record) bool {
+			if limit > 0 && len(keys) >= limit && r.Seq != last {
+				full = true
+				return false
+			}
+			last = r.Seq
+			if r.Kind.OfTable() {
+				return true
+			}
+			keys = append(keys, bytes.Clone(r.Key))
+			if r.OldKey != nil {
+				keys = append(keys, bytes.Clone(r.OldKey))
+			}
+			return true
+		})
+		if err != nil {
+			return nil, 0, false, errors.Join(err, cur.Close())
+		}
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal), last, done, cur.Close()
+}

@@ -1,0 +1,251 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// Rows makes documents of the rows of tables.
+type Rows interface {
+	// Schema is what the files of an index hold.
+	Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, error)
+	// Add puts the documents of rows into a batch, in order: of those whose keys
+	// (without the table's prefix, ascending) kv has. The others it deletes.
+	Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) error
+}
+
+// Config is what a Manager works with.
+type Config struct {
+	Store storage.Store
+	// Dir is where the indexes have their directories; nothing else is in it.
+	Dir  string
+	Rows Rows
+	Log  *slog.Logger
+}
+
+// Manager keeps the search indexes of a store. It is safe for concurrent use.
+type Manager struct {
+	cfg  Config
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu      sync.Mutex
+	indexes map[string]*Index // by directory
+	tick    chan struct{}     // closed when the store has a new commit
+}
+
+// Poll is how often the store is asked whether there is something new.
+const pollEvery = 5 * time.Millisecond
+
+// New makes a Manager, which does nothing before Update.
+func New(cfg Config) *Manager {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{cfg: cfg, indexes: map[string]*Index{}, tick: make(chan struct{})}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	m.wg.Go(m.poll)
+	return m
+}
+
+// poll wakes the indexes when the store has new commits.
+func (m *Manager) poll() {
+	timer := time.NewTicker(pollEvery)
+	defer timer.Stop()
+	last := uint64(0)
+	for {
+		select {
+		case <-m.ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if seq := m.cfg.Store.Seq(); seq != last {
+			last = seq
+			m.mu.Lock()
+			close(m.tick)
+			m.tick = make(chan struct{})
+			m.mu.Unlock()
+		}
+	}
+}
+
+// ticked is closed at the next commit.
+func (m *Manager) ticked() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tick
+}
+
+// Close ends all work. What is not on disk yet is done again after the next
+// start.
+func (m *Manager) Close() {
+	m.stop()
+	m.wg.Wait()
+}
+
+// dirName is the directory of an index: other fields, another directory.
+func dirName(t *schema.Table, x *schema.SearchIndex) string {
+	h := newHash()
+	for _, f := range x.Fields {
+		c := t.Column(f.Column)
+		if c == nil {
+			continue
+		}
+		fmt.Fprintf(h, "%d %d %d %q %q %v;", f.ID, f.Column, f.Kind, f.Analyzer, f.Options, c.Type)
+		if c.Generated != nil {
+			fmt.Fprintf(h, "%q;", c.Generated.Expr)
+		}
+	}
+	return fmt.Sprintf("%d-%d-%016x", t.ID, x.ID, h.Sum64())
+}
+
+// Update tells which tables there are: indexes that are new begin to be built,
+// those that are gone are removed with their files.
+func (m *Manager) Update(tables []*schema.Table) {
+	if m.ctx.Err() != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	want := map[string]bool{}
+	for _, t := range tables {
+		for i := range t.Search {
+			x := &t.Search[i]
+			name := dirName(t, x)
+			want[name] = true
+			if have := m.indexes[name]; have != nil {
+				have.update(t, x)
+				continue
+			}
+			ctx, stop := context.WithCancel(m.ctx)
+			n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, done: make(chan struct{}), changed: make(chan struct{})}
+			n.update(t, x)
+			m.indexes[name] = n
+			m.wg.Go(func() { n.run(ctx) })
+		}
+	}
+	for name, x := range m.indexes {
+		if want[name] {
+			continue
+		}
+		delete(m.indexes, name)
+		x.remove = true
+		x.stop()
+	}
+	m.sweep()
+}
+
+// sweep removes directories that belong to no index.
+func (m *Manager) sweep() {
+	list, err := os.ReadDir(m.cfg.Dir)
+	if err != nil {
+		return // nothing there yet
+	}
+	for _, e := range list {
+		if m.indexes[e.Name()] != nil || !strings.Contains(e.Name(), "-") {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(m.cfg.Dir, e.Name())); err != nil {
+			m.cfg.Log.Error("removing files of a search index", "directory", e.Name(), "error", err)
+		}
+	}
+}
+
+// find is the index of a table, nil if there is none.
+func (m *Manager) find(table schema.TableID, id schema.IndexID) *Index {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.indexes {
+		if d := x.desc.Load(); d.table.ID == table && d.index.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// Index is the index if it can serve queries, else nil.
+func (m *Manager) Index(t *schema.Table, id schema.IndexID) *Index {
+	for i := range t.Search {
+		if t.Search[i].ID != id {
+			continue
+		}
+		m.mu.Lock()
+		x := m.indexes[dirName(t, &t.Search[i])]
+		m.mu.Unlock()
+		if x != nil && x.state() == Ready {
+			return x
+		}
+	}
+	return nil
+}
+
+// Wait waits until all indexes of a table serve queries; progress is called with
+// a line about the one that is waited for.
+func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(state string)) error {
+	for {
+		x := m.unready(table)
+		if x == nil {
+			return nil
+		}
+		info := x.Info()
+		progress(fmt.Sprintf("building search index: %d rows", info.Docs))
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-m.ctx.Done():
+			return errors.New("the server stops")
+		case <-x.news():
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func (m *Manager) unready(table schema.TableID) *Index {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.indexes {
+		if x.desc.Load().table.ID == table && x.state() != Ready {
+			return x
+		}
+	}
+	return nil
+}
+
+// Floor is the sequence behind which the records of a change log are needed; ok
+// is false when no index reads it.
+func (m *Manager) Floor(id schema.StreamID) (seq uint64, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.indexes {
+		if d := x.desc.Load(); d.table.Stream == nil || d.table.Stream.ID != id {
+			continue
+		}
+		if f := x.floor.Load(); !ok || f < seq {
+			seq, ok = f, true
+		}
+	}
+	return seq, ok
+}
+
+// Infos describes all indexes.
+func (m *Manager) Infos() []Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]Info, 0, len(m.indexes))
+	for _, x := range m.indexes {
+		out = append(out, x.Info())
+	}
+	return out
+}

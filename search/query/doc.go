@@ -1,0 +1,18 @@
+// Package query finds documents of a search index: trees of conditions on its
+// fields are evaluated to a set of documents in each segment.
+//
+// # Model
+//
+// A Node is evaluated segment by segment, to a bitset over the documents of the
+// segment (bit i of word i/64). Conditions on a field are lists of ranges of its
+// words or sort keys; documents without a value are in none of them unless the
+// condition asks for NULL. There is no NOT: whoever makes the tree turns NOT of a
+// condition into the ranges beside its own, so that NULL stays out.
+//
+// # Invariants
+//
+//	I1  Run finds exactly the live documents for which the tree is true, without
+//	    those of View.Changed.
+//
+// It knows no SQL and reads no rows.
+package query

@@ -1,0 +1,113 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/stream"
+)
+
+// ErrUnavailable: the index cannot answer for this view of the store; another way
+// to read the table has to be taken.
+var ErrUnavailable = errors.New("search index is not available")
+
+// View is an index as a statement sees it.
+type View struct {
+	*seg.Snapshot
+	// Changed are the keys of rows, without the table's prefix, ascending, about
+	// which the documents say nothing: the rows themselves have to be looked at.
+	Changed [][]byte
+	// Waited is how long the view was waited for.
+	Waited time.Duration
+}
+
+// A view that would leave too many rows to be looked at is waited for, but not
+// for ever.
+const (
+	maxChanged = 10_000
+	maxWait    = 2 * time.Second
+)
+
+// View is the index for a reader of the store at a sequence; own are the keys that
+// the reader's transaction has written, ascending. The caller closes it.
+func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error) {
+	start := time.Now()
+	for {
+		news := x.news()
+		v, err := x.view(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		v.Waited = time.Since(start)
+		if len(v.Changed) <= maxChanged || v.Waited > maxWait {
+			if len(own) > 0 {
+				v.Changed = append(v.Changed, own...)
+				slices.SortFunc(v.Changed, bytes.Compare)
+				v.Changed = slices.CompactFunc(v.Changed, bytes.Equal)
+			}
+			return v, nil
+		}
+		if err := v.Close(); err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-news:
+		case <-time.After(maxWait):
+		}
+	}
+}
+
+func (x *Index) view(ctx context.Context, at uint64) (*View, error) {
+	x.mu.Lock()
+	files, state, covers := x.seg, x.now, x.covers
+	x.mu.Unlock()
+	if files == nil || state != Ready {
+		return nil, ErrUnavailable
+	}
+	snap, err := files.Snapshot()
+	if err != nil {
+		return nil, errors.Join(ErrUnavailable, err)
+	}
+	v := &View{Snapshot: snap}
+	low, high := bounds(snap)
+	if covers[0] == low {
+		low, high = max(low, covers[1]), max(high, covers[1])
+		if at >= covers[0] && at <= covers[1] && high <= covers[1] {
+			return v, nil // nothing has changed in between
+		}
+	}
+	if v.Changed, err = x.between(ctx, min(low, at), max(high, at)); err != nil {
+		return nil, errors.Join(err, snap.Close())
+	}
+	return v, nil
+}
+
+// between are the keys that were changed between two sequences.
+func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, error) {
+	if after == upTo {
+		return nil, nil
+	}
+	d := x.desc.Load()
+	if d.table.Stream == nil {
+		return nil, ErrUnavailable
+	}
+	kv := x.m.cfg.Store.Latest()
+	keys, _, _, err := changedKeys(ctx, kv, d.table.Stream.ID, after, upTo, 0)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := stream.Mark(ctx, kv, d.table.Stream.ID)
+	if err != nil {
+		return nil, err
+	}
+	if mark > after { // some were removed, perhaps while they were read
+		return nil, ErrUnavailable
+	}
+	return keys, nil
+}

@@ -1,0 +1,211 @@
+package access
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// SearchIndexes is implemented by estimators that know search indexes.
+type SearchIndexes interface {
+	// SearchReady reports whether a search index serves queries.
+	SearchReady(t *schema.Table, x *schema.SearchIndex) bool
+}
+
+// searchPaths are the ways by search indexes.
+func (r *Request) searchPaths(allowed *hints) []*Path {
+	t := r.Scan.Table
+	if len(t.Search) == 0 || t.Derived != nil || r.off("SearchIndex") {
+		return nil
+	}
+	known, ok := r.Est.(SearchIndexes)
+	if !ok {
+		return nil
+	}
+	var out []*Path
+	for i := range t.Search {
+		x := &t.Search[i]
+		if !allowed.index(x.Name, x.Invisible && !r.Invisible) || !known.SearchReady(t, x) {
+			continue
+		}
+		if p := r.searchPath(x, allowed.asked(x.Name)); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// searchPath is the way by x, nil when it makes no sense. asked: a hint names the
+// index.
+func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
+	t := r.Scan.Table
+	s := &searcher{r: r, t: t, x: x}
+	q, residual := s.query(r.Conds)
+	p := &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q}}
+	p.Search.Covering = s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone
+	if q == nil && !p.Search.Covering && !asked {
+		return nil
+	}
+	p.Residual, p.All = r.Conds, r.Conds
+	if p.Search.Covering {
+		p.Residual = residual
+	}
+	p.Lookup = !p.Search.Covering
+	p.Ordered = len(r.Order) == 0
+	if len(residual) == 0 && len(r.Order) > 0 && r.Limit > 0 && !r.Grouping {
+		p.Search.Order = s.order()
+		p.Ordered = p.Search.Order != nil
+	}
+	total := math.Max(r.Est.TableRows(t), 1)
+	var asks []expr.Expr
+	for _, c := range r.Conds {
+		if !slices.Contains(residual, c) {
+			asks = append(asks, c)
+		}
+	}
+	p.Entries = math.Max(total*r.share(nil, asks, total), 0)
+	p.Rows = p.Entries * r.share(asks, residual, total)
+	fetched := p.Entries
+	if p.Search.Order != nil {
+		p.Rows = math.Min(p.Rows, r.Limit)
+		fetched = p.Rows
+	}
+	columns := float64(len(r.Needed)) * cost.ScanColumn
+	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit
+	if p.Search.Covering {
+		p.Cost += fetched * (columns + filterCost(p.Residual))
+	} else {
+		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
+	}
+	p.LimitedCost = p.Cost
+	return p
+}
+
+// searcher makes queries of conditions.
+type searcher struct {
+	r     *Request
+	t     *schema.Table
+	x     *schema.SearchIndex
+	nodes int
+}
+
+// query is what the index can tell of conditions, and those that it cannot tell
+// for sure. nil: it can tell nothing.
+func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) {
+	var list []*physical.SearchNode
+	rest := conds
+	for i := range s.x.Fields {
+		f := &s.x.Fields[i]
+		if f.Kind != schema.SearchValue {
+			continue
+		}
+		var n *physical.SearchNode
+		if n, rest = s.ranges(f, rest); n != nil {
+			list = append(list, n)
+		}
+	}
+	var left []expr.Expr
+	for _, c := range rest {
+		n, exact := s.or(c)
+		if n != nil {
+			list = append(list, n)
+		}
+		if n == nil || !exact {
+			left = append(left, c)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return nil, left
+	case 1:
+		return list[0], left
+	}
+	return &physical.SearchNode{Op: physical.SearchAnd, Children: list}, left
+}
+
+// ranges are the ranges of a field to which conditions restrict it, and the
+// conditions that these do not stand for.
+func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.SearchNode, []expr.Expr) {
+	pos := s.t.ColumnIndex(f.Column)
+	c := &s.t.Columns[pos]
+	set, rest := ranges.Build([]ranges.Column{{Table: pos, Type: c.KeyType(), Null: c.Nullable}}, conds)
+	if set == nil {
+		return nil, conds
+	}
+	s.nodes++
+	return &physical.SearchNode{Op: physical.SearchRange, Field: f, Column: pos, Set: set}, rest
+}
+
+// or is what the index can tell of a condition over several fields: an OR whose
+// branches it all knows.
+func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
+	f, ok := c.(*expr.Func)
+	if !ok || f.Name != "or" {
+		return nil, false
+	}
+	n = &physical.SearchNode{Op: physical.SearchOr}
+	exact = true
+	for _, branch := range f.Args {
+		child, left := s.query(expr.SplitAnd(nil, branch))
+		if child == nil {
+			return nil, false
+		}
+		exact = exact && len(left) == 0
+		n.Children = append(n.Children, child)
+	}
+	return n, exact
+}
+
+// covers reports whether the index has all columns that are needed.
+func (s *searcher) covers(residual []expr.Expr) bool {
+	have := map[int]bool{}
+	for i := range s.x.Fields {
+		if f := &s.x.Fields[i]; f.Kind == schema.SearchValue {
+			have[s.t.ColumnIndex(f.Column)] = true
+		}
+	}
+	for _, pos := range s.r.Needed {
+		if !have[pos] {
+			return false
+		}
+	}
+	for _, c := range residual {
+		if !readsOnly(c, have) {
+			return false
+		}
+	}
+	return true
+}
+
+// order is the order of the request in terms of fields, nil when one of its
+// columns is none.
+func (s *searcher) order() []physical.SearchOrder {
+	out := make([]physical.SearchOrder, 0, len(s.r.Order))
+	for _, o := range s.r.Order {
+		f := s.x.Field(s.t.Columns[o.Column].ID, schema.SearchValue)
+		if f == nil {
+			return nil
+		}
+		out = append(out, physical.SearchOrder{Column: o.Column, Field: f, Desc: o.Desc})
+	}
+	return out
+}
+
+// asked reports whether a hint names an index.
+func (h *hints) asked(name string) bool {
+	for _, list := range []map[string]bool{h.force, h.use} {
+		for n := range list {
+			if strings.EqualFold(n, name) {
+				return true
+			}
+		}
+	}
+	return false
+}

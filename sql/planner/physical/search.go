@@ -1,0 +1,82 @@
+package physical
+
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/ranges"
+)
+
+// SearchScan finds rows by a search index. Rows that the index does not know yet
+// are read from the table; they have to satisfy Conds.
+type SearchScan struct {
+	Index *schema.SearchIndex
+	// Query is asked of the index, nil for all documents.
+	Query *SearchNode
+	// Covering: the index has all columns of Read. Then documents that Query finds
+	// have to satisfy the scan's Filter, else it has all conditions.
+	Covering bool
+	// Conds are all conditions on the rows; Cols refer to positions in Read.
+	Conds []expr.Expr
+	// Order and Limit let the index leave out rows that cannot be among the first
+	// Limit in that order; nil without.
+	Order []SearchOrder
+	Limit expr.Expr
+}
+
+// SearchOrder is a column of an order, by its position in the table.
+type SearchOrder struct {
+	Column int
+	Field  *schema.SearchField
+	Desc   bool
+}
+
+// SearchOp is what a SearchNode does.
+type SearchOp uint8
+
+// Operations of a SearchNode.
+const (
+	SearchRange SearchOp = iota // Field is in Set
+	SearchAnd
+	SearchOr
+)
+
+// SearchNode is a condition that is asked of a search index.
+type SearchNode struct {
+	Op       SearchOp
+	Children []*SearchNode
+	Field    *schema.SearchField
+	// Column is the position of the field's column in the table.
+	Column int
+	Set    *ranges.Set
+}
+
+// text is the query for EXPLAIN.
+func (n *SearchNode) text(p *Printer, t *schema.Table) string {
+	switch {
+	case n == nil:
+		return "all"
+	case n.Op == SearchRange:
+		return p.spans(n.Set)
+	}
+	list := make([]string, len(n.Children))
+	for i, c := range n.Children {
+		list[i] = c.text(p, t)
+	}
+	if n.Op == SearchOr {
+		return "(" + strings.Join(list, " or ") + ")"
+	}
+	return strings.Join(list, " and ")
+}
+
+// Each calls fn with the nodes of a query.
+func (n *SearchNode) Each(fn func(n *SearchNode)) {
+	if n == nil {
+		return
+	}
+	fn(n)
+	for _, c := range n.Children {
+		c.Each(fn)
+	}
+}

@@ -1,0 +1,292 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// searchField is how a column stands in a search index: as a word that orders as
+// the values do, or as the value with its key.
+type searchField struct {
+	id    seg.FieldID
+	pos   int // of the column in the table
+	kind  value.Kind
+	word  bool
+	scale int // of decimals that are words
+	stamp bool
+	part  table.Part
+}
+
+// maxWordDigits is the most digits of decimals that are words.
+const maxWordDigits = 18
+
+func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error) {
+	pos := t.ColumnIndex(d.Column)
+	if pos < 0 {
+		return searchField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
+	}
+	typ := t.Columns[pos].Type
+	f := searchField{id: seg.FieldID(d.ID), pos: pos, kind: types.KindOf(typ), stamp: typ.ID == schema.TypeTimestamp}
+	switch f.kind {
+	case value.KindBytes:
+	case value.KindDecimal:
+		f.word, f.scale = typ.Len <= maxWordDigits, max(typ.Scale, 0)
+	default:
+		f.word = true
+	}
+	var err error
+	f.part, err = table.NewPart(t, d.Column)
+	return f, err
+}
+
+// field is the field's description for the files.
+func (f *searchField) field() seg.Field {
+	if f.word {
+		return seg.Field{ID: f.id, Kind: seg.KindWord}
+	}
+	return seg.Field{ID: f.id, Kind: seg.KindKey, Collated: true}
+}
+
+// -0 and 0 are equal, but two values: their words are neighbours.
+const negativeZero = -1
+
+// toWord is the word of a value.
+func (f *searchField) toWord(d value.Datum) int64 {
+	switch f.kind {
+	case value.KindUint, value.KindTime:
+		return int64(d.Bits() ^ signBit)
+	case value.KindFloat:
+		u := math.Float64bits(d.Float())
+		if u&signBit != 0 {
+			return int64(^u ^ signBit)
+		}
+		return int64(u)
+	case value.KindDecimal:
+		_, lo, _ := d.Decimal().Rescale(f.scale).Int128()
+		return int64(lo)
+	}
+	return int64(d.Bits())
+}
+
+// bound is the first or last word of a range that begins or ends at a value;
+// false when the range is empty.
+func (f *searchField) bound(d value.Datum, open, high bool, z *zone) (int64, bool) {
+	if f.stamp {
+		d = value.TimeOf(z.stored(d.Time()))
+	}
+	if f.kind == value.KindDecimal {
+		return f.decimalBound(d.Decimal(), open, high)
+	}
+	w := f.toWord(d)
+	if f.kind == value.KindFloat && (w == 0 || w == negativeZero) {
+		if w = 0; high == open {
+			w = negativeZero
+		}
+	}
+	switch {
+	case !open:
+		return w, true
+	case high:
+		return w - 1, w != math.MinInt64
+	}
+	return w + 1, w != math.MaxInt64
+}
+
+func (f *searchField) decimalBound(d value.Decimal, open, high bool) (int64, bool) {
+	scaled := d.Mul(value.DecimalFromInt(1).Shift(f.scale))
+	whole := scaled.Floor()
+	exact := whole.Cmp(scaled) == 0
+	w, ok := whole.Int64()
+	if !ok { // beyond all values of the column
+		if (d.Sign() > 0) == high {
+			if high {
+				return math.MaxInt64, true
+			}
+			return math.MinInt64, true
+		}
+		return 0, false
+	}
+	switch {
+	case high && exact && open:
+		return w - 1, w != math.MinInt64
+	case high, exact && !open:
+		return w, true
+	}
+	return w + 1, w != math.MaxInt64
+}
+
+// fill turns words into values.
+func (c *searchColumn) fill(words []int64, out *vec.Vec) {
+	switch c.kind {
+	case value.KindUint, value.KindTime:
+		for i, w := range words {
+			out.I64[i] = int64(uint64(w) ^ signBit)
+		}
+		if c.stamp && !c.z.utc {
+			for i := range words {
+				if !out.Nulls.IsNull(i) {
+					out.I64[i] = int64(c.z.local(value.Time(out.I64[i])))
+				}
+			}
+		}
+	case value.KindFloat:
+		for i, w := range words {
+			u := uint64(w)
+			if w < 0 {
+				u = ^(u ^ signBit)
+			}
+			out.F64[i] = math.Float64frombits(u)
+		}
+	case value.KindDecimal:
+		for i, w := range words {
+			out.Dec[i] = value.NewDecimal(w, c.scale)
+		}
+	default:
+		copy(out.I64, words)
+	}
+}
+
+// datum is a value that stands with its key.
+func (f *searchField) datum(b []byte) value.Datum {
+	if f.kind != value.KindDecimal {
+		return value.Bytes(b)
+	}
+	d, _, err := keyenc.Decimal(b, false, f.part.Scale)
+	if err != nil {
+		return value.Null
+	}
+	return value.Dec(d)
+}
+
+// Documents makes the documents of rows for search indexes.
+type Documents struct {
+	Codecs *Codecs
+	// Eval is where virtual columns are computed.
+	Eval func() *expr.Ctx
+}
+
+var _ search.Rows = (*Documents)(nil)
+
+// Schema implements search.Rows.
+func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, error) {
+	var out seg.Schema
+	for i := range x.Fields {
+		if x.Fields[i].Kind != schema.SearchValue {
+			continue
+		}
+		f, err := newSearchField(t, &x.Fields[i])
+		if err != nil {
+			return out, err
+		}
+		out.Fields = append(out.Fields, f.field())
+	}
+	return out, nil
+}
+
+// Add implements search.Rows.
+func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte, b *seg.Batch) error {
+	k, err := d.Codecs.get(t)
+	if err != nil {
+		return err
+	}
+	fields := make([]searchField, 0, len(x.Fields))
+	var read []int
+	for i := range x.Fields {
+		if x.Fields[i].Kind != schema.SearchValue {
+			continue
+		}
+		f, err := newSearchField(t, &x.Fields[i])
+		if err != nil {
+			return err
+		}
+		fields = append(fields, f)
+		read = append(read, f.pos)
+	}
+	slices.Sort(read)
+	read = slices.Compact(read)
+	at := make([]int, len(fields))
+	for i := range fields {
+		at[i] = slices.Index(read, fields[i].pos)
+	}
+	p, err := k.plan(nil, read, nil, nil)
+	if err != nil {
+		return err
+	}
+	var s sieve
+	s.init(d.Eval(), p, newZone(nil))
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = append(append(make([]byte, 0, len(k.Prefix())+len(id)), k.Prefix()...), id...)
+	}
+	var there [][]byte
+	for from := 0; from < len(keys); {
+		s.begin(vec.MaxRows)
+		there = there[:0]
+		taken := 0
+		err := kv.BatchGet(ctx, keys[from:], func(i int, val []byte) error {
+			taken = i + 1
+			if val == nil {
+				b.Delete(ids[from+i])
+				return nil
+			}
+			if err := s.add(keys[from+i], val); err != nil {
+				return err
+			}
+			there = append(there, ids[from+i])
+			if s.full() {
+				return errFull
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errFull) {
+			return err
+		}
+		from += taken
+		rows, err := s.finish(ctx, kv)
+		if err != nil {
+			return err
+		}
+		if rows == nil {
+			continue
+		}
+		var key []byte
+		for r := range rows.N {
+			b.Upsert(there[r])
+			for i := range fields {
+				f := &fields[i]
+				v := rows.Cols[at[i]].Datum(r)
+				switch {
+				case v.IsNull():
+				case f.word:
+					b.Word(f.id, f.toWord(v))
+				default:
+					key = f.part.Append(key[:0], v)
+					b.Key(f.id, key, f.stored(v, key))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// stored is what stands beside the key of a value.
+func (f *searchField) stored(v value.Datum, key []byte) []byte {
+	if f.kind == value.KindDecimal {
+		return key
+	}
+	return v.Bytes()
+}
+

@@ -1,0 +1,437 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/sqlots/sqlots/storage/table"
+)
+
+// A scan by a search index takes the view of the index that belongs to its view
+// of the store, asks it, and reads the rows that were changed in between from the
+// table. Where the index is not there any more, it reads the table.
+
+// openSearch makes the operator of a search.
+func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
+	space, err := newKeySpace(k.Codec, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n.Latest && s.env.Txn != nil {
+		latest, err := s.env.Txn.LatestView()
+		if err != nil {
+			return nil, err
+		}
+		defer latest.Close()
+		reader = latest
+	}
+	v, err := s.searchView(ctx, k, n, reader)
+	if errors.Is(err, search.ErrUnavailable) {
+		whole := *n
+		whole.Filter, whole.Search = n.Search.Conds, nil
+		return s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	op, err := s.search(ctx, ec, k, n, v, limit)
+	if err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return op, nil
+}
+
+// searchView is the index as it belongs to what reader shows; ErrUnavailable when
+// there is none.
+func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan, reader storage.Reader) (*search.View, error) {
+	if s.env.Search == nil {
+		return nil, search.ErrUnavailable
+	}
+	x := s.env.Search.Index(n.Table, n.Search.Index.ID)
+	if x == nil {
+		return nil, search.ErrUnavailable
+	}
+	var at uint64
+	switch r := reader.(type) {
+	case storage.Snapshot:
+		at = r.Seq()
+	case storage.Txn:
+		var err error
+		if at, err = r.ViewSeq(); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, search.ErrUnavailable
+	}
+	var own [][]byte
+	if s.env.Txn != nil && s.env.Txn.Dirty() {
+		prefix := len(k.Prefix())
+		s.env.Txn.Written(table.IndexSpan(n.Table.ID, schema.PrimaryIndexID), func(key []byte) bool {
+			own = append(own, bytes.Clone(key[prefix:]))
+			return true
+		})
+	}
+	return x.View(ctx, at, own)
+}
+
+// search asks the view. The operator closes it.
+func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (exec.Operator, error) {
+	z := newZone(s.env.Loc)
+	q := searchQuery{k: k, ec: ec, z: &z}
+	tree := query.Node(query.And{})
+	if n.Search.Query != nil {
+		var err error
+		if tree, err = q.node(n.Search.Query); err != nil {
+			return nil, err
+		}
+	}
+	hits, err := query.Run(v, tree)
+	if err != nil {
+		return nil, err
+	}
+	if n.Search.Order != nil {
+		most, err := limitOf(ec, n.Search.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if most >= 0 {
+			if err := query.First(hits, searchOrder(n.Search.Order), int(min(most, math.MaxInt32))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	op := &searchOp{View: v}
+	prefix := k.Prefix()
+	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
+	var keys [][]byte
+	if n.Search.Covering {
+		if op.cols, err = s.searchColumns(k, n, &z); err != nil {
+			return nil, err
+		}
+		op.hits, op.ec, op.filter = hits, ec, n.Filter
+		op.left = limit
+		op.batch = vec.NewBatch(nil)
+	} else {
+		total := 0
+		for i := range hits {
+			total += hits[i].Count
+		}
+		held := int64(total) * int64(len(prefix)+40)
+		if err := s.env.Memory.Grow(held, "search"); err != nil {
+			return nil, err
+		}
+		op.held, op.memory = held, s.env.Memory
+		keys = make([][]byte, 0, total+len(v.Changed))
+		var docs []uint32
+		var ids [][]byte
+		for i := range hits {
+			for from, end := uint32(0), uint32(len(hits[i].Set)<<6); from < end; {
+				docs, from = hits[i].Docs(from, vec.MaxRows, docs[:0])
+				ids = hits[i].Seg.IDs(docs, ids[:0])
+				for _, id := range ids {
+					keys = append(keys, rowKey(id))
+				}
+			}
+		}
+	}
+	for _, id := range v.Changed {
+		keys = append(keys, rowKey(id))
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	rows := *n
+	rows.Filter, rows.Search = n.Search.Conds, nil
+	if op.rows, err = s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit); err != nil {
+		s.env.Memory.Shrink(op.held)
+		return nil, err
+	}
+	return op, nil
+}
+
+// searchOp gives what a search has found: the columns of documents, then rows.
+type searchOp struct {
+	*search.View
+	rows   exec.Operator
+	hits   []query.Hits
+	cols   []searchColumn
+	ec     *expr.Ctx
+	filter []expr.Expr
+	batch  *vec.Batch
+	docs   []uint32
+	from   uint32
+	left   int64
+	count  Counters
+	held   int64
+	memory *exec.Tracker
+	closed bool
+}
+
+var _ Counted = (*searchOp)(nil)
+
+// Next implements exec.Operator.
+func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
+	for len(o.hits) > 0 {
+		h := &o.hits[0]
+		o.docs, o.from = h.Docs(o.from, vec.MaxRows, o.docs[:0])
+		if len(o.docs) == 0 {
+			o.hits, o.from = o.hits[1:], 0
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		b, err := o.decode(h.Seg)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range o.filter {
+			if err := expr.EvalFilter(o.ec, f, b); err != nil {
+				return nil, err
+			}
+		}
+		if b.Live() > 0 {
+			return b, nil
+		}
+	}
+	return o.rows.Next(ctx)
+}
+
+// decode makes a batch of o.docs.
+func (o *searchOp) decode(s *seg.Segment) (*vec.Batch, error) {
+	b := o.batch
+	if len(b.Cols) != len(o.cols) {
+		b.Cols = make([]*vec.Vec, len(o.cols))
+		for i := range o.cols {
+			b.Cols[i] = vec.New(o.cols[i].kind)
+		}
+	}
+	b.N, b.HasSel, b.Sel = len(o.docs), false, nil
+	for i := range o.cols {
+		b.Cols[i].Init(o.cols[i].kind, len(o.docs))
+		if err := o.cols[i].read(s, o.docs, b.Cols[i]); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Uncount implements exec.Limited.
+func (o *searchOp) Uncount(n int) {
+	if in, ok := o.rows.(exec.Limited); ok {
+		in.Uncount(n)
+	}
+}
+
+// Counters implements Counted.
+func (o *searchOp) Counters() Counters {
+	if in, ok := o.rows.(Counted); ok {
+		return o.count.Plus(in.Counters())
+	}
+	return o.count
+}
+
+// Close implements exec.Operator.
+func (o *searchOp) Close() error {
+	if o.closed {
+		return nil
+	}
+	o.closed = true
+	o.memory.Shrink(o.held)
+	return errors.Join(o.rows.Close(), o.View.Close())
+}
+
+// searchQuery makes queries of what the planner has found.
+type searchQuery struct {
+	k  *tableCodec
+	ec *expr.Ctx
+	z  *zone
+}
+
+func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
+	if n.Op == physical.SearchRange {
+		return q.ranges(n)
+	}
+	list := make([]query.Node, len(n.Children))
+	for i, c := range n.Children {
+		var err error
+		if list[i], err = q.node(c); err != nil {
+			return nil, err
+		}
+	}
+	if n.Op == physical.SearchOr {
+		return query.Or(list), nil
+	}
+	return query.And(list), nil
+}
+
+func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
+	list, err := n.Set.Spans(q.ec)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newSearchField(q.k.Table, n.Field)
+	if err != nil {
+		return nil, err
+	}
+	if f.word {
+		out := &query.Words{Field: f.id}
+		for _, sp := range list {
+			null, r, ok := f.wordRange(sp, q.z)
+			out.Null = out.Null || null
+			if ok {
+				out.Ranges = append(out.Ranges, r)
+			}
+		}
+		return out, nil
+	}
+	out := &query.Keys{Field: f.id}
+	for _, sp := range list {
+		null, r, ok := f.keyRange(sp)
+		out.Null = out.Null || null
+		if ok {
+			out.Ranges = append(out.Ranges, r)
+		}
+	}
+	return out, nil
+}
+
+// wordRange is a span as a range of words; null says that NULL is in it, ok that
+// anything else is.
+func (f *searchField) wordRange(s ranges.Span, z *zone) (null bool, r query.WordRange, ok bool) {
+	r = query.WordRange{Lo: math.MinInt64, Hi: math.MaxInt64}
+	null = len(s.Low) == 0 || s.Low[0].IsNull() && !s.LowOpen
+	if len(s.High) > 0 {
+		if s.High[0].IsNull() {
+			return null && !s.HighOpen, r, false
+		}
+		if r.Hi, ok = f.bound(s.High[0], s.HighOpen, true, z); !ok {
+			return null, r, false
+		}
+	}
+	if len(s.Low) > 0 && !s.Low[0].IsNull() {
+		if r.Lo, ok = f.bound(s.Low[0], s.LowOpen, false, z); !ok {
+			return null, r, false
+		}
+	}
+	return null, r, r.Lo <= r.Hi
+}
+
+// keyRange is a span as a range of sort keys.
+func (f *searchField) keyRange(s ranges.Span) (null bool, r query.KeyRange, ok bool) {
+	if s.Prefix {
+		b, _ := f.part.AppendStartsWith(nil, s.Low[0].Bytes())
+		return false, query.KeyRange{Lo: b, Hi: keyenc.PrefixEnd(b)}, true
+	}
+	null = len(s.Low) == 0 || s.Low[0].IsNull() && !s.LowOpen
+	if len(s.High) > 0 {
+		if s.High[0].IsNull() {
+			return null && !s.HighOpen, r, false
+		}
+		r.Hi = f.part.Append(nil, s.High[0])
+		if !s.HighOpen {
+			r.Hi = append(r.Hi, 0)
+		}
+	}
+	if len(s.Low) > 0 && !s.Low[0].IsNull() {
+		r.Lo = f.part.Append(nil, s.Low[0])
+		if s.LowOpen {
+			r.Lo = append(r.Lo, 0)
+		}
+	}
+	return null, r, r.Hi == nil || bytes.Compare(r.Lo, r.Hi) < 0
+}
+
+func searchOrder(list []physical.SearchOrder) []query.Order {
+	out := make([]query.Order, len(list))
+	for i, o := range list {
+		out[i] = query.Order{Field: seg.FieldID(o.Field.ID), Desc: o.Desc}
+	}
+	return out
+}
+
+// searchColumn reads a column of documents.
+type searchColumn struct {
+	searchField
+	z     *zone
+	words []int64
+	ords  []uint32
+}
+
+// searchColumns are the columns of n.Read.
+func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]searchColumn, error) {
+	out := make([]searchColumn, len(n.Read))
+	for i, pos := range n.Read {
+		d := n.Search.Index.Field(n.Table.Columns[pos].ID, schema.SearchValue)
+		if d == nil {
+			return nil, internal("search index %s does not hold column %s", n.Search.Index.Name, n.Table.Columns[pos].Name)
+		}
+		f, err := newSearchField(k.Table, d)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = searchColumn{searchField: f, z: z}
+	}
+	return out, nil
+}
+
+// read decodes the values of documents.
+func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
+	if !c.word {
+		return c.readKeys(s, docs, out)
+	}
+	w, err := s.Words(c.id)
+	if err != nil {
+		return err
+	}
+	if w.AllNull() {
+		out.Nulls.SetAll(len(docs))
+		return nil
+	}
+	if cap(c.words) < len(docs) {
+		c.words = make([]int64, vec.MaxRows)
+	}
+	c.words = c.words[:len(docs)]
+	w.Gather(docs, c.words)
+	if w.Nulls() != nil {
+		for i, d := range docs {
+			if w.IsNull(d) {
+				out.Nulls.Set(i)
+			}
+		}
+	}
+	c.fill(c.words, out)
+	return nil
+}
+
+func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) error {
+	keys, err := s.Keys(c.id)
+	if err != nil {
+		return err
+	}
+	if cap(c.ords) < len(docs) {
+		c.ords = make([]uint32, vec.MaxRows)
+	}
+	c.ords = c.ords[:len(docs)]
+	keys.Gather(docs, c.ords)
+	for i, o := range c.ords {
+		if o == seg.NoOrdinal {
+			out.Nulls.Set(i)
+			continue
+		}
+		out.SetDatum(i, c.datum(keys.Value(o)))
+	}
+	return nil
+}
