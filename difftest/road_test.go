@@ -60,6 +60,12 @@ func (r *run) connect(dsn, oracle string) {
 			return " FORCE INDEX (" + t.indexes[i%len(t.indexes)] + ")"
 		}
 	}
+	search := func(t *table) string {
+		if t.searched {
+			return " FORCE INDEX (xs)"
+		}
+		return ""
+	}
 	scan := func(t *table) string { return " USE INDEX ()" }
 	rules := func(list []string, n int) func(*rand.Rand) string {
 		return func(r *rand.Rand) string {
@@ -87,6 +93,8 @@ func (r *run) connect(dsn, oracle string) {
 		{name: "operators off", conn: varied, set: rules(planner.Operators(), 3), changes: true},
 		{name: "a switch off", conn: to(), set: switches, changes: true},
 		{name: "scan", conn: r.base, hint: scan},
+		{name: "search", conn: r.base, hint: search},
+		{name: "search, batches of 3", conn: three, hint: search},
 		{name: "index 0", conn: r.base, hint: force(0)},
 		{name: "index 1", conn: one, hint: force(1)},
 		{name: "index 2", conn: three, hint: force(2)},

@@ -36,13 +36,14 @@ type column struct {
 
 // table is a generated table.
 type table struct {
-	name    string
-	cols    []column
-	pk      []string
-	indexes []string        // names
-	ddl     []string        // of sqlots, of the oracle
-	unique  bool            // it has unique indexes
-	zeroes  map[string]bool // columns with zero dates
+	name     string
+	cols     []column
+	pk       []string
+	indexes  []string        // names
+	ddl      []string        // of sqlots, of the oracle
+	unique   bool            // it has unique indexes
+	zeroes   map[string]bool // columns with zero dates
+	searched bool            // it has a search index, xs
 }
 
 var (
@@ -184,6 +185,9 @@ func (t *table) ownIndexes(r *rand.Rand) (defs []string) {
 		defs = append(defs, "KEY "+name+" "+def)
 		t.indexes = append(t.indexes, name)
 	}
+	if r.IntN(3) > 0 {
+		t.search(r, &defs)
+	}
 	for _, c := range t.cols {
 		if c.name == "js" {
 			add("xj", "((CAST(js->'$.t' AS UNSIGNED ARRAY)))")
@@ -203,6 +207,22 @@ func (t *table) ownIndexes(r *rand.Rand) (defs []string) {
 		}
 	}
 	return defs
+}
+
+// search adds a search index over some of the columns, or all.
+func (t *table) search(r *rand.Rand, defs *[]string) {
+	var fields []string
+	all := r.IntN(2) == 0
+	for _, c := range t.cols {
+		if !c.raw && (all || r.IntN(3) > 0) {
+			fields = append(fields, c.name)
+		}
+	}
+	r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
+	if len(fields) > 0 {
+		*defs = append(*defs, "SEARCH INDEX xs ("+strings.Join(fields, ",")+")")
+		t.indexes, t.searched = append(t.indexes, "xs"), true
+	}
 }
 
 func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {

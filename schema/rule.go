@@ -56,6 +56,11 @@ func (t *Table) DropUnusedHidden() {
 		}
 		used[t.Indexes[i].Where] = true
 	}
+	for i := range t.Search {
+		for _, f := range t.Search[i].Fields {
+			used[f.Column] = true
+		}
+	}
 	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Name != HiddenKeyColumn && !used[c.ID] })
 }
 

@@ -76,9 +76,12 @@ type Info struct {
 	State State
 	Err   error
 	// Docs are the rows in it, Low the sequence up to which all changes are.
-	Docs  int
-	Low   uint64
-	Bytes int64
+	Docs int
+	Low  uint64
+	// Bytes are those on disk, Memory those of Segments that are not.
+	Bytes    int64
+	Segments int
+	Memory   int
 }
 
 func (x *Index) update(t *schema.Table, d *schema.SearchIndex) { x.desc.Store(&descriptor{t, d}) }
@@ -111,7 +114,9 @@ func (x *Index) Info() Info {
 	d := x.desc.Load()
 	i := Info{Table: d.table, Index: d.index, State: x.now, Err: x.err, Docs: x.docs, Low: x.covers[1]}
 	if x.seg != nil {
-		i.Bytes = x.seg.Stats().Bytes
+		if s, err := x.seg.Stats(); err == nil {
+			i.Bytes, i.Segments, i.Memory = s.DiskBytes, s.Segments, s.MemoryBytes
+		}
 	}
 	return i
 }
@@ -356,7 +361,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 	defer snap.Close()
 	at := snap.Seq()
 	if at <= low {
-		return low, false, nil
+		return low, false, x.settle(files, low, true)
 	}
 	d := x.desc.Load()
 	if d.table.Stream == nil {
@@ -373,7 +378,6 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 	if !done {
 		upTo = last
 	}
-	checkpoint := low
 	if len(keys) > 0 {
 		b.Reset()
 		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b); err != nil {
@@ -383,23 +387,27 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 		if err := files.Apply(b); err != nil {
 			return 0, false, err
 		}
-		checkpoint = upTo
 	}
+	return upTo, !done, x.settle(files, upTo, done)
+}
+
+// settle notes that the files say all up to a sequence.
+func (x *Index) settle(files *seg.Index, upTo uint64, ready bool) error {
 	s, err := files.Snapshot()
 	if err != nil {
-		return 0, false, err
+		return err
 	}
 	checkpoint, docs := s.Checkpoint(), s.Docs()
 	if err := s.Close(); err != nil {
-		return 0, false, err
+		return err
 	}
 	x.set(func() {
-		x.covers, x.docs = [2]uint64{checkpoint, upTo}, docs
-		if done {
+		x.covers, x.docs = [2]uint64{checkpoint, max(upTo, x.covers[1])}, docs
+		if ready {
 			x.now, x.err = Ready, nil
 		}
 	})
-	return upTo, !done, nil
+	return nil
 }
 
 // changedKeys are the keys of the rows that were changed behind a sequence, up to

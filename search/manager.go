@@ -43,6 +43,8 @@ type Manager struct {
 
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
+	closing map[string]bool   // directories of indexes that are being removed
+	tables  []*schema.Table
 	tick    chan struct{}     // closed when the store has a new commit
 }
 
@@ -54,7 +56,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, indexes: map[string]*Index{}, tick: make(chan struct{})}
+	m := &Manager{cfg: cfg, indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -119,12 +121,16 @@ func (m *Manager) Update(tables []*schema.Table) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.tables = tables
 	want := map[string]bool{}
 	for _, t := range tables {
 		for i := range t.Search {
 			x := &t.Search[i]
 			name := dirName(t, x)
 			want[name] = true
+			if m.closing[name] { // made again at once: its end calls Update
+				continue
+			}
 			if have := m.indexes[name]; have != nil {
 				have.update(t, x)
 				continue
@@ -133,7 +139,10 @@ func (m *Manager) Update(tables []*schema.Table) {
 			n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, done: make(chan struct{}), changed: make(chan struct{})}
 			n.update(t, x)
 			m.indexes[name] = n
-			m.wg.Go(func() { n.run(ctx) })
+			m.wg.Go(func() {
+				n.run(ctx)
+				m.ended(name)
+			})
 		}
 	}
 	for name, x := range m.indexes {
@@ -141,10 +150,23 @@ func (m *Manager) Update(tables []*schema.Table) {
 			continue
 		}
 		delete(m.indexes, name)
+		m.closing[name] = true
 		x.remove = true
 		x.stop()
 	}
 	m.sweep()
+}
+
+// ended is called when the work of an index has ended.
+func (m *Manager) ended(name string) {
+	m.mu.Lock()
+	again := m.closing[name]
+	delete(m.closing, name)
+	tables := m.tables
+	m.mu.Unlock()
+	if again {
+		m.Update(tables)
+	}
 }
 
 // sweep removes directories that belong to no index.
@@ -154,7 +176,7 @@ func (m *Manager) sweep() {
 		return // nothing there yet
 	}
 	for _, e := range list {
-		if m.indexes[e.Name()] != nil || !strings.Contains(e.Name(), "-") {
+		if m.indexes[e.Name()] != nil || m.closing[e.Name()] || !strings.Contains(e.Name(), "-") {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(m.cfg.Dir, e.Name())); err != nil {
@@ -200,6 +222,9 @@ func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(
 			return nil
 		}
 		info := x.Info()
+		if info.State == Failed {
+			return info.Err
+		}
 		progress(fmt.Sprintf("building search index: %d rows", info.Docs))
 		select {
 		case <-ctx.Done():

@@ -142,7 +142,7 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err
 	}
@@ -202,6 +202,14 @@ func (s *Server) openTemp() (*spill.Disk, error) {
 		s.cfg.TempDir = filepath.Join(s.cfg.DataDir, "tmp")
 	}
 	return spill.Open(spill.Options{Dir: s.cfg.TempDir, Bytes: s.cfg.TempBytes})
+}
+
+// searchDir is the directory of search indexes.
+func (s *Server) searchDir() string {
+	if s.cfg.InMemory {
+		return filepath.Join(s.cfg.TempDir, "search")
+	}
+	return filepath.Join(s.cfg.DataDir, "search")
 }
 
 // ballast is never written to, so that it takes address space only. The

@@ -240,3 +240,11 @@ func (s *Segment) Nested() (*Nested, error) {
 	}
 	return s.c.nested, nil
 }
+
+// FieldKind is the kind of a field, 0 if there is none.
+func (s *Segment) FieldKind(id FieldID) Kind {
+	if f := s.schema.field(id); f != nil {
+		return f.Kind
+	}
+	return 0
+}

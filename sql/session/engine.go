@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -40,6 +41,9 @@ type Config struct {
 	BackupDir, BackupStage string
 	// LogDir is the directory of query logs, "" for none.
 	LogDir string
+	// SearchDir is the directory of search indexes, "" for none: queries do
+	// without them.
+	SearchDir string
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
 	// OnGlobal, if set, learns of each global variable that SET changes.
@@ -63,6 +67,7 @@ type Engine struct {
 	codecs     *source.Codecs
 	stats      *stats.Estimator
 	ddl        *ddl.Runner
+	search     *search.Manager // nil without Config.SearchDir
 	info       *infoschema.Provider
 	memory     *exec.Tracker
 	spill      *spill.Disk
@@ -129,8 +134,14 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	e.stats = stats.New(cfg.Store, e.codecs)
-	e.ddl = ddl.New(ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
-		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }})
+	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
+		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }}
+	if cfg.SearchDir != "" {
+		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}})
+		changes.Search, e.stats.Search = e.search, e.search
+		cat.OnChange(e.searchTables)
+	}
+	e.ddl = ddl.New(changes)
 	e.info = infoschema.New((*introspection)(e))
 	e.backups.stage = cfg.BackupStage
 	e.expiry.engine, e.expiry.started = e, map[schema.TableID]time.Time{}
@@ -140,6 +151,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.expiry.load(ctx); err != nil {
 		return nil, fmt.Errorf("reading removals of expired rows: %w", err)
 	}
+	e.searchTables(cat.Snapshot())
 	if err := forgetLoads(cfg.Store, time.Now()); err != nil {
 		return nil, fmt.Errorf("forgetting loads: %w", err)
 	}
@@ -153,6 +165,9 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.expiry.stop()
 	e.builds.stop()
 	e.ddl.Close()
+	if e.search != nil {
+		e.search.Close()
+	}
 	e.logs.Close()
 	return e.sequences.Save(ctx)
 }

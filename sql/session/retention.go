@@ -63,6 +63,11 @@ func (e *Engine) TrimStreams(ctx context.Context, now time.Time) {
 	for i := range list {
 		x := &list[i]
 		upTo, err := stream.Expired(ctx, e.store, &x.Stream, now.UnixMicro())
+		if e.search != nil {
+			if need, ok := e.search.Floor(x.ID); ok {
+				upTo = min(upTo, need)
+			}
+		}
 		if err == nil && upTo > 0 {
 			err = e.trimStream(ctx, x.ID, upTo)
 		}

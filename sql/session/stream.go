@@ -20,7 +20,7 @@ import (
 // table of the name: 1146, 1381.
 func (e *Engine) findStream(ctx context.Context, db, name string) (schema.StreamID, error) {
 	t, exists := e.catalog.Snapshot().Table(db, name)
-	if exists && t.Stream != nil {
+	if exists && t.Stream != nil && !t.Stream.Internal {
 		return t.Stream.ID, nil
 	}
 	ended, err := stream.EndedStreams(ctx, e.store.Latest())

@@ -106,15 +106,18 @@ func (f *searchField) bound(d value.Datum, open, high bool, z *zone) (int64, boo
 }
 
 func (f *searchField) decimalBound(d value.Decimal, open, high bool) (int64, bool) {
-	scaled := d.Mul(value.DecimalFromInt(1).Shift(f.scale))
-	whole := scaled.Floor()
-	exact := whole.Cmp(scaled) == 0
-	w, ok := whole.Int64()
-	if !ok { // beyond all values of the column
-		if (d.Sign() > 0) == high {
-			if high {
-				return math.MaxInt64, true
-			}
+	floor := d.Truncate(f.scale)
+	if floor.Cmp(d) > 0 {
+		floor = floor.Sub(value.DecimalFromInt128(0, 1, f.scale))
+	}
+	exact := floor.Cmp(d) == 0
+	hi, lo, ok := floor.Rescale(f.scale).Int128()
+	w := int64(lo)
+	if !ok || hi != w>>63 { // beyond all values of the column
+		switch {
+		case d.Sign() > 0 && high:
+			return math.MaxInt64, true
+		case d.Sign() < 0 && !high:
 			return math.MinInt64, true
 		}
 		return 0, false
@@ -152,7 +155,7 @@ func (c *searchColumn) fill(words []int64, out *vec.Vec) {
 		}
 	case value.KindDecimal:
 		for i, w := range words {
-			out.Dec[i] = value.NewDecimal(w, c.scale)
+			out.Dec[i] = value.DecimalFromInt128(w>>63, uint64(w), c.scale)
 		}
 	default:
 		copy(out.I64, words)
@@ -164,11 +167,11 @@ func (f *searchField) datum(b []byte) value.Datum {
 	if f.kind != value.KindDecimal {
 		return value.Bytes(b)
 	}
-	d, _, err := keyenc.Decimal(b, false, f.part.Scale)
+	d, _, err := keyenc.Decimal(b, false)
 	if err != nil {
 		return value.Null
 	}
-	return value.Dec(d)
+	return value.Dec(d.Rescale(f.part.Scale))
 }
 
 // Documents makes the documents of rows for search indexes.
@@ -289,4 +292,3 @@ func (f *searchField) stored(v value.Datum, key []byte) []byte {
 	}
 	return v.Bytes()
 }
-

@@ -54,6 +54,9 @@ func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physi
 	if n.Merge != nil {
 		return s.openMerge(ctx, ec, k, n, limit)
 	}
+	if n.Search != nil {
+		return s.openSearch(ctx, ec, k, n, limit, reader)
+	}
 	w := walker{reader: reader}
 	if n.Latest && n.Skip != nil && s.env.Txn != nil {
 		var err error

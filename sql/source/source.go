@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -49,6 +50,8 @@ type Env struct {
 	Spilled   *exec.SpillCounters
 	// Limits are those of what is written.
 	Limits table.Limits
+	// Search is where the search indexes are; nil when there are none.
+	Search *search.Manager
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
 }

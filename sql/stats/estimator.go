@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source"
@@ -36,12 +37,23 @@ type Estimator struct {
 	store  storage.Store
 	codecs *source.Codecs
 	now    func() time.Time
+	// Search is where the search indexes are, nil without. It is set before the
+	// first use.
+	Search *search.Manager
 
 	mu     sync.RWMutex
 	tables map[schema.TableID]*tableStats
 }
 
-var _ access.Estimator = (*Estimator)(nil)
+var (
+	_ access.Estimator     = (*Estimator)(nil)
+	_ access.SearchIndexes = (*Estimator)(nil)
+)
+
+// SearchReady implements access.SearchIndexes.
+func (e *Estimator) SearchReady(t *schema.Table, x *schema.SearchIndex) bool {
+	return e.Search != nil && e.Search.Index(t, x.ID) != nil
+}
 
 // New makes the estimator of a store.
 func New(store storage.Store, codecs *source.Codecs) *Estimator {

@@ -32,7 +32,11 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 	var out []*Path
 	for i := range t.Search {
 		x := &t.Search[i]
-		if !allowed.index(x.Name, x.Invisible && !r.Invisible) || !known.SearchReady(t, x) {
+		if !allowed.index(x.Name, x.Invisible && !r.Invisible) {
+			continue
+		}
+		if !known.SearchReady(t, x) {
+			r.ValuesMatter = true // it may be ready soon
 			continue
 		}
 		if p := r.searchPath(x, allowed.asked(x.Name)); p != nil {

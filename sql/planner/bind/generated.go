@@ -234,6 +234,11 @@ func checkGeneratedKeys(t *schema.Table, steps []derive.Step) error {
 				return sqlerr.NotSupported("index on a virtual column that depends on the time zone")
 			}
 		}
+		for i := range t.Search {
+			if slices.ContainsFunc(t.Search[i].Fields, func(f schema.SearchField) bool { return f.Column == c.ID }) {
+				return sqlerr.NotSupported("search index on an expression that depends on the time zone")
+			}
+		}
 	}
 	return nil
 }

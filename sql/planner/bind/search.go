@@ -136,6 +136,8 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 	return nil
 }
 
+// CheckSearchField checks that a field of a search index can hold a column: 1283,
+// 3152, 1235.
 func CheckSearchField(c *schema.Column, f *schema.SearchField) error {
 	t := c.Type
 	switch {

@@ -45,16 +45,18 @@ type AccessKind uint8
 
 // Access paths of the ordered store.
 const (
-	AccessFull  AccessKind = iota // all rows by primary key
-	AccessRange                   // spans of the primary key or of an index
-	AccessPoint                   // one or several whole unique keys (primary or unique index)
-	AccessNone                    // proven empty
-	AccessMerge                   // rows found by several indexes (Scan.Merge)
-	AccessSearch                  // rows found by a search index (Scan.Search)
+	AccessFull   AccessKind = iota // all rows by primary key
+	AccessRange                    // spans of the primary key or of an index
+	AccessPoint                    // one or several whole unique keys (primary or unique index)
+	AccessNone                     // proven empty
+	AccessMerge                    // rows found by several indexes (Scan.Merge)
+	AccessSearch                   // rows found by a search index (Scan.Search)
 )
 
 // String is the name in EXPLAIN.
-func (k AccessKind) String() string { return [...]string{"full", "range", "point", "none", "merge", "search"}[k] }
+func (k AccessKind) String() string {
+	return [...]string{"full", "range", "point", "none", "merge", "search"}[k]
+}
 
 // Lock is the locking clause of a read.
 type Lock struct {
