@@ -45,7 +45,7 @@ type Manager struct {
 	indexes map[string]*Index // by directory
 	closing map[string]bool   // directories of indexes that are being removed
 	tables  []*schema.Table
-	tick    chan struct{}     // closed when the store has a new commit
+	tick    chan struct{} // closed when the store has a new commit
 }
 
 // Poll is how often the store is asked whether there is something new.

@@ -153,7 +153,7 @@ func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affe
 		if err := c.createTable(ctx, x); err != nil {
 			return 0, err
 		}
-		return 0, c.awaitSearch(ctx, logical.TableName{DB: x.Table.Database, Name: x.Table.Name}, nil)
+		return 0, c.awaitSearch(ctx, x.Name, nil)
 	case *logical.DropTable:
 		return 0, c.dropTables(ctx, x)
 	case *logical.TruncateTable:
