@@ -49,7 +49,9 @@ type Request struct {
 	// Limit is the number of rows after which the consumer stops when the
 	// order is delivered (or none is wanted); 0 for all.
 	Limit float64
-	Est   Estimator
+	// LimitKnown: execution can tell what Limit is.
+	LimitKnown bool
+	Est        Estimator
 	// Invisible indexes may be used (optimizer_switch).
 	Invisible bool
 	// Ctx evaluates constants for estimates; nil leaves them unknown.

@@ -63,7 +63,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 	}
 	p.Lookup = !p.Search.Covering
 	p.Ordered = len(r.Order) == 0
-	if len(residual) == 0 && len(r.Order) > 0 && r.Limit > 0 && !r.Grouping {
+	if len(residual) == 0 && len(r.Order) > 0 && r.Limit > 0 && r.LimitKnown && !r.Grouping {
 		p.Search.Order = s.order()
 		p.Ordered = p.Search.Order != nil
 	}
