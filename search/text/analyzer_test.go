@@ -41,7 +41,7 @@ var samples = []string{
 	"中华人民共和国-国歌", "梨花茶 and 南京市长江大桥", "長江大橋", "ABC中文def日本語テスト한국어", "がぎぐ ガギ ﾊﾝｶｸ ーー々〆〇",
 	"São Paulo Ærøskøbing Straße ŁÓDŹ Đà Nẵng", "e\u0301cole cafe\u0301\u0323", "中\ufe00文\u0301", "ＦＵＬＬ　ｗｉｄｔｈ ①②½ ﬁ",
 	"กรุงเทพมหานคร हिन्दी ภาษา", "İstanbul ΣΊΣΥΦΟΣ", "l'avion n'est qu'à 5km", "한국어를 ㄱㄴ 각", "a\u0301", "\u0301a", "-中--国-",
-	strings.Repeat("长", 40) + strings.Repeat("x", 100), "😀 emoji 👨\u200d👩", "ﷺ \u037a \ufe70",
+	strings.Repeat("xé长", 5) + "\u0301 " + strings.Repeat("é", 520), strings.Repeat("长", 40) + strings.Repeat("x", 100), "😀 emoji 👨\u200d👩", "ﷺ \u037a \ufe70",
 }
 
 func TestTokenInvariants(t *testing.T) {

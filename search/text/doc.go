@@ -5,7 +5,7 @@
 // An [Analyzer], made by [New] from a name and options, does both halves of
 // one field: [Analyzer.Tokens] for the rows, and the query constructors
 // ([Analyzer.Natural], [Analyzer.Boolean], [Analyzer.Match],
-// [Analyzer.MatchPhrase], [Analyzer.Contains]) for the questions. Only the
+// [Analyzer.MatchPhrase], [Analyzer.LikeCandidates]) for the questions. Only the
 // analyzer knows how the two meet: fuzzy, for one, indexes every character and
 // pair of characters but asks for whole runs, as phrases of pairs.
 //

@@ -16,8 +16,25 @@ type folding struct {
 	accents bool // accents, points and letters with a stroke
 }
 
+// MaxTerm is how many bytes of a word count: longer ones are cut, in texts and
+// in questions.
+const MaxTerm = 1024
+
+// shortened gives the first MaxTerm bytes of a word, in whole characters.
+func shortened(s string) string {
+	if len(s) <= MaxTerm {
+		return s
+	}
+	n := MaxTerm
+	for n > MaxTerm-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 // term folds the text of one token.
 func (f folding) term(s string) string {
+	s = shortened(s)
 	if f == (folding{}) {
 		return s
 	}

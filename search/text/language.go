@@ -55,7 +55,7 @@ func makeLanguage(code string) func(options) (*Analyzer, error) {
 			}
 			for _, t := range analyzer.Analyze([]byte(clean)) {
 				if len(t.Term) > 0 {
-					dst = append(dst, Token{string(t.Term), t.Position, t.Start, t.End})
+					dst = append(dst, Token{shortened(string(t.Term)), t.Position, t.Start, t.End})
 				}
 			}
 			return dst
