@@ -79,7 +79,7 @@ func checkTokens(t *testing.T, a *Analyzer, text string) {
 		t.Fatalf("%s: tokens differ at the second time", where)
 	}
 	for _, f := range []folding{{}, a.fold, {true, true}} {
-		if once := f.term(text); f.term(once) != once {
+		if once := f.term(text); f.term(once) != once && len(text) <= MaxTerm && len(once) <= MaxTerm {
 			t.Fatalf("folding %+v of %q: %q, then %q", f, text, once, f.term(once))
 		}
 	}

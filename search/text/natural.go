@@ -58,6 +58,17 @@ const (
 	AndTerms
 )
 
+// ParseOperator reads the operator of TEXT_MATCH: 'or' or 'and', in any case.
+func ParseOperator(s string) (op Operator, ok bool) {
+	switch {
+	case strings.EqualFold(s, "or"):
+		return OrTerms, true
+	case strings.EqualFold(s, "and"):
+		return AndTerms, true
+	}
+	return 0, false
+}
+
 // Match is TEXT_MATCH: what has any of the text's terms, or all of them, or at
 // least minShould of them; minShould 0 is not given, and counts for OrTerms
 // only. More than there are terms matches nothing.

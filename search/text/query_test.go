@@ -130,6 +130,14 @@ func TestMatchMinimum(t *testing.T) {
 	}
 }
 
+func TestParseOperator(t *testing.T) {
+	and, ok := ParseOperator("And")
+	or, ok2 := ParseOperator("or")
+	if _, bad := ParseOperator("xor"); and != AndTerms || or != OrTerms || !ok || !ok2 || bad {
+		t.Error("operators are read wrongly")
+	}
+}
+
 func TestLimits(t *testing.T) {
 	a := mustParse(t, "single_word")
 	var complex *TooComplexError
@@ -513,4 +521,21 @@ func FuzzQueries(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkDoc(b *testing.B) {
+	a := mustParse(b, "single_word")
+	q, err := a.Boolean(`+fox "lazy dog" -cat watch*`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(latin)))
+	var tokens []Token
+	for b.Loop() {
+		tokens = a.Tokens(tokens[:0], latin)
+		if !NewDoc(tokens).Matches(q) {
+			b.Fatal("no match")
+		}
+	}
 }

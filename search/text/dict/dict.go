@@ -24,6 +24,17 @@ type Words struct {
 	off  []uint32 // word i is text[off[i]:off[i+1]]
 	// first[r-firstRune] is the first word that begins with r or a later character.
 	first []uint32
+	// pairs has the bits of the two characters that each word begins with, by
+	// their hash: most places of a text begin no word, which this tells.
+	pairs []uint64
+}
+
+// pairBits is the binary logarithm of the number of bits of Words.pairs.
+const pairBits = 21
+
+func pairBit(a, b rune) (word int, bit uint64) {
+	h := (uint32(a)*0x9E3779B1 ^ uint32(b)*0x85EBCA6B) * 0xC2B2AE35 >> (32 - pairBits)
+	return int(h >> 6), 1 << (h & 63)
 }
 
 // The characters that have a place in Words.first; others are searched for.
@@ -82,6 +93,13 @@ func unpack(packed []byte) (*Words, error) {
 }
 
 func (w *Words) index() {
+	w.pairs = make([]uint64, 1<<(pairBits-6))
+	for i := range w.Len() {
+		a, size := utf8.DecodeRune(w.text[w.off[i]:])
+		b, _ := utf8.DecodeRune(w.text[int(w.off[i])+size:])
+		word, bit := pairBit(a, b)
+		w.pairs[word] |= bit
+	}
 	w.first = make([]uint32, lastRune-firstRune+2)
 	i := 0
 	for r := range w.first {
@@ -102,7 +120,7 @@ func (w *Words) rune(i int) rune {
 func (w *Words) Len() int { return len(w.off) - 1 }
 
 // Bytes is the memory that the list takes.
-func (w *Words) Bytes() int { return cap(w.text) + 4*cap(w.off) + 4*cap(w.first) }
+func (w *Words) Bytes() int { return cap(w.text) + 4*cap(w.off) + 4*cap(w.first) + 8*cap(w.pairs) }
 
 // Has tells whether s is a word of the list.
 func (w *Words) Has(s string) bool {
@@ -114,6 +132,10 @@ func (w *Words) Has(s string) bool {
 // begins with.
 func (w *Words) Prefixes(dst []int, s string) []int {
 	r, depth := utf8.DecodeRuneInString(s)
+	second, _ := utf8.DecodeRuneInString(s[depth:])
+	if word, bit := pairBit(r, second); w.pairs[word]&bit == 0 {
+		return dst
+	}
 	if r < firstRune || lastRune < r {
 		for n := depth; n < len(s); {
 			_, size := utf8.DecodeRuneInString(s[n:])
