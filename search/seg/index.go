@@ -26,8 +26,8 @@ type Options struct {
 	// MaxUnpersisted bounds the bytes of segments that are not on disk: Apply
 	// waits above it. 64 MiB by default.
 	MaxUnpersisted int
-	// MaxSegmentDocs bounds the documents of what merges make; 5 million by
-	// default.
+	// MaxSegmentDocs bounds the documents of what merges make, and so their
+	// memory, up to 100 bytes a document; 2 million by default.
 	MaxSegmentDocs int
 	// SegmentsPerTier is how many segments of about one size are kept before
 	// they are merged; 10 by default.
@@ -45,7 +45,7 @@ func (o *Options) defaults() {
 		o.MaxUnpersisted = 64 << 20
 	}
 	if o.MaxSegmentDocs == 0 {
-		o.MaxSegmentDocs = 5_000_000
+		o.MaxSegmentDocs = 2_000_000
 	}
 	if o.SegmentsPerTier == 0 {
 		o.SegmentsPerTier = 10

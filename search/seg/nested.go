@@ -1,5 +1,7 @@
 package seg
 
+import "fmt"
+
 // Nested tells which documents of a segment are nested ones. A document comes
 // before the nested documents that it has, and they before those of the next.
 type Nested struct {
@@ -24,6 +26,16 @@ func openNested(f *file, list []Path) (*Nested, error) {
 	}
 	n.roots, n.paths = view[uint64](r.data), p.data
 	return n, nil
+}
+
+// check wants all paths to be in the schema.
+func (n *Nested) check() error {
+	for _, p := range n.paths {
+		if int(p) > len(n.list) {
+			return fmt.Errorf("nested path number %d of %d", p, len(n.list))
+		}
+	}
+	return nil
 }
 
 // Any tells whether the segment has nested documents.

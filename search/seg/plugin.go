@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -51,6 +52,10 @@ func register() {
 	})
 }
 
+// mergeSlots bounds how many indexes merge files at a time, because of the
+// memory; what is written from memory for the first time does not wait.
+var mergeSlots = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
 // byScorch finds the index of an event, which does not tell the directory.
 var byScorch sync.Map // *scorch.Scorch to *Index
 
@@ -94,6 +99,14 @@ func (plugin) Open(path string) (s segment.Segment, err error) {
 
 // Merge writes the documents that are not dropped into one segment on disk.
 func (plugin) Merge(in []segment.Segment, drops []*roaring.Bitmap, path string, stop chan struct{}, stats segment.StatsReporter) ([][]uint64, uint64, error) {
+	if _, ok := in[0].(*diskSegment); ok {
+		select {
+		case mergeSlots <- struct{}{}:
+			defer func() { <-mergeSlots }()
+		case <-stop:
+			return nil, 0, segment.ErrClosed
+		}
+	}
 	m := &merger{stop: stop}
 	owner, _ := open.Load(filepath.Dir(path))
 	if ix, ok := owner.(*Index); ok && ix.dead() {

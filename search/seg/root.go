@@ -1,6 +1,7 @@
 package seg
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	"github.com/blevesearch/bleve/v2/util"
 	bolt "go.etcd.io/bbolt"
@@ -115,13 +117,35 @@ func readRoot(dir, path string) (isNew bool, err error) {
 			if err != nil {
 				return err
 			}
+			docs := s.Count()
 			if err := s.Close(); err != nil {
 				return err
+			}
+			if err := checkDeleted(newest.Bucket(k).Get(util.BoltDeletedKey), docs); err != nil {
+				return damaged(path, "deleted documents of %s: %v", name, err)
 			}
 		}
 		return nil
 	})
 	return isNew, err
+}
+
+// checkDeleted wants a bitmap of some of the documents; nil is none.
+func checkDeleted(b []byte, docs uint64) error {
+	if b == nil {
+		return nil
+	}
+	bm := roaring.New()
+	if _, err := bm.ReadFrom(bytes.NewReader(b)); err != nil {
+		return err
+	}
+	if err := bm.Validate(); err != nil {
+		return err
+	}
+	if !bm.IsEmpty() && uint64(bm.Maximum()) >= docs {
+		return fmt.Errorf("document %d of %d", bm.Maximum(), docs)
+	}
+	return nil
 }
 
 // noSegments allows an empty index only where there is nothing that a lost

@@ -232,10 +232,7 @@ func rowsOf(t *testing.T, s *Snapshot, model map[string]*doc) []row {
 // compareIndex checks every column, range, key and posting of the index.
 func compareIndex(t *testing.T, ix *Index, model map[string]*doc, r *rand.Rand) {
 	t.Helper()
-	s, err := ix.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(ix.Snapshot())
 	defer s.Close()
 	rows := rowsOf(t, s, model)
 	bySeg := map[*Segment][]row{}

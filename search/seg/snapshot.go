@@ -232,6 +232,9 @@ func (s *Segment) Nested() (*Nested, error) {
 	defer s.c.mu.Unlock()
 	if s.c.nested == nil {
 		n, err := openNested(s.c.f, s.schema.Paths)
+		if err == nil {
+			err = n.check()
+		}
 		if err != nil {
 			s.onError(err)
 			return nil, err
