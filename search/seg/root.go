@@ -139,11 +139,16 @@ func checkDeleted(b []byte, docs uint64) error {
 	if _, err := bm.ReadFrom(bytes.NewReader(b)); err != nil {
 		return err
 	}
-	if err := bm.Validate(); err != nil {
-		return err
-	}
-	if !bm.IsEmpty() && uint64(bm.Maximum()) >= docs {
-		return fmt.Errorf("document %d of %d", bm.Maximum(), docs)
+	last := -1
+	it := bm.ManyIterator()
+	var buf [256]uint32
+	for n := it.NextMany(buf[:]); n > 0; n = it.NextMany(buf[:]) {
+		for _, d := range buf[:n] {
+			if int(d) <= last || uint64(d) >= docs {
+				return fmt.Errorf("document %d after %d of %d", d, last, docs)
+			}
+			last = int(d)
+		}
 	}
 	return nil
 }
