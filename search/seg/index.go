@@ -59,7 +59,6 @@ type Index struct {
 	schema Schema
 	opts   Options
 	sc     *scorch.Scorch
-	isNew  bool
 
 	applying   sync.Mutex
 	merging    sync.Mutex
@@ -137,17 +136,42 @@ func Open(dir string, s Schema, o Options) (*Index, error) {
 	return ix, nil
 }
 
-func (ix *Index) open() (err error) {
-	if ix.isNew, err = checkRoot(ix.dir); err != nil {
+// open makes the first root of a new index, and starts.
+func (ix *Index) open() error {
+	isNew, err := checkRoot(ix.dir)
+	if err != nil {
 		return err
 	}
+	if isNew {
+		// from now on a root without segments, or no root, is damage
+		if err := ix.start(time.Millisecond); err != nil {
+			return err
+		}
+		err := ix.Apply(ix.NewBatch())
+		if err == nil {
+			err = ix.Persist(context.Background())
+		}
+		ix.mu.Lock()
+		ix.dropCached()
+		ix.mu.Unlock()
+		byScorch.Delete(ix.sc)
+		if err := errors.Join(err, ix.sc.Close()); err != nil {
+			return err
+		}
+	}
+	return ix.start(ix.opts.PersistEvery)
+}
+
+// start has scorch open the files; nap is how long it gathers segments in
+// memory.
+func (ix *Index) start(nap time.Duration) (err error) {
 	config := map[string]any{
 		"path": ix.dir, "unsafe_batch": true, "bolt_timeout": lockTimeout.String(),
 		"forceSegmentType": pluginType, "forceSegmentVersion": int(pluginVersion),
 		"numSnapshotsToKeep":     1,
 		"eventCallbackName":      callbackName,
 		"asyncErrorCallbackName": callbackName,
-		"scorchPersisterOptions": map[string]any{"PersisterNapTimeMSec": int(ix.opts.PersistEvery / time.Millisecond)},
+		"scorchPersisterOptions": map[string]any{"PersisterNapTimeMSec": max(1, int(nap/time.Millisecond))},
 		"scorchMergePlanOptions": map[string]any{
 			"MaxSegmentsPerTier": ix.opts.SegmentsPerTier, "SegmentsPerMergeTask": ix.opts.SegmentsPerTier,
 			"MaxSegmentSize": ix.opts.MaxSegmentDocs, "FloorSegmentSize": min(2000, ix.opts.MaxSegmentDocs),
@@ -173,13 +197,6 @@ func (ix *Index) open() (err error) {
 	}
 	if err == nil {
 		err = ix.checkState()
-	}
-	if err == nil && ix.isNew {
-		// from now on a root without segments, or no root, is damage
-		err = ix.Apply(ix.NewBatch())
-		if err == nil {
-			err = ix.Persist(context.Background())
-		}
 	}
 	if err != nil {
 		ix.shut()

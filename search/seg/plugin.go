@@ -229,14 +229,15 @@ type core struct {
 	fields map[FieldID]any
 	nested *Nested
 	// which documents are live in the newest snapshot
+	liveMu  sync.Mutex
 	liveFor *roaring.Bitmap
 	live    *liveSet
 }
 
 // liveOf gives the set that belongs to the deleted documents.
 func (c *core) liveOf(deleted *roaring.Bitmap) *liveSet {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.liveMu.Lock()
+	defer c.liveMu.Unlock()
 	if c.live == nil || c.liveFor != deleted {
 		c.live, c.liveFor = &liveSet{}, deleted
 	}
