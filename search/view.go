@@ -111,3 +111,19 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 	}
 	return keys, nil
 }
+
+// Read calls fn with the newest state of the files; ErrUnavailable when there are
+// none.
+func (x *Index) Read(fn func(s *seg.Snapshot) error) error {
+	x.mu.Lock()
+	files := x.seg
+	x.mu.Unlock()
+	if files == nil {
+		return ErrUnavailable
+	}
+	snap, err := files.Snapshot()
+	if err != nil {
+		return errors.Join(ErrUnavailable, err)
+	}
+	return errors.Join(fn(snap), snap.Close())
+}

@@ -114,7 +114,7 @@ func functions() map[string]*def {
 	tableOnce.Do(func() {
 		table = map[string]*def{}
 		for _, list := range [][]entry{
-			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), numberDefs(), dateDefs(), dateTextDefs(),
+			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), matchDefs(), numberDefs(), dateDefs(), dateTextDefs(),
 			infoDefs(), lockDefs(), streamDefs(), miscDefs(), jsonDefs(), internalDefs(),
 			letDefs(), cryptDefs(), serverDefs(), jsonSchemaDefs(), jsonValueDefs(), castArrayDefs(), variantDefs(), xmlDefs(), geoDefs(),
 		} {

@@ -4,10 +4,30 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 )
+
+var _ expr.MatchStats = (*Session)(nil)
+
+// MatchStats implements expr.MatchStats.
+func (s *Session) MatchStats(m *expr.Match) text.Stats {
+	if s.engine.search == nil {
+		return nil
+	}
+	t := s.engine.catalog.Snapshot().TableByID(m.Table)
+	if t == nil {
+		return nil
+	}
+	x := s.engine.search.Index(t, m.Index)
+	if x == nil {
+		return nil
+	}
+	return query.NewStats(x, m.Fields)
+}
 
 // searchTables tells the search indexes which tables there are.
 func (e *Engine) searchTables(s *catalog.Snapshot) {

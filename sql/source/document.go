@@ -9,7 +9,9 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -187,7 +189,8 @@ var _ search.Rows = (*Documents)(nil)
 func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, error) {
 	var out seg.Schema
 	for i := range x.Fields {
-		if x.Fields[i].Kind != schema.SearchValue {
+		if x.Fields[i].Kind == schema.SearchText {
+			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindText})
 			continue
 		}
 		f, err := newSearchField(t, &x.Fields[i])
@@ -205,13 +208,10 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 	if err != nil {
 		return err
 	}
-	fields := make([]searchField, 0, len(x.Fields))
+	fields := make([]docField, 0, len(x.Fields))
 	var read []int
 	for i := range x.Fields {
-		if x.Fields[i].Kind != schema.SearchValue {
-			continue
-		}
-		f, err := newSearchField(t, &x.Fields[i])
+		f, err := newDocField(t, x, &x.Fields[i])
 		if err != nil {
 			return err
 		}
@@ -273,6 +273,8 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 				v := rows.Cols[at[i]].Datum(r)
 				switch {
 				case v.IsNull():
+				case f.analyzer != nil:
+					f.addText(b, v.Str())
 				case f.word:
 					b.Word(f.id, f.toWord(v))
 				default:
@@ -283,6 +285,38 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 		}
 	}
 	return nil
+}
+
+// docField is a field of documents; analyzer is set for texts.
+type docField struct {
+	searchField
+	analyzer *text.Analyzer
+	tokens   []text.Token
+	terms    []seg.Token
+}
+
+func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) (docField, error) {
+	if d.Kind == schema.SearchValue {
+		f, err := newSearchField(t, d)
+		return docField{searchField: f}, err
+	}
+	pos := t.ColumnIndex(d.Column)
+	if pos < 0 {
+		return docField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
+	}
+	a, err := bind.Analyzer(x, d, &t.Columns[pos])
+	return docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, analyzer: a}, err
+}
+
+// addText gives the words of a text to the document that was begun.
+func (f *docField) addText(b *seg.Batch, s string) {
+	f.tokens = f.analyzer.Tokens(f.tokens[:0], s)
+	f.terms = f.terms[:0]
+	for i := range f.tokens {
+		t := &f.tokens[i]
+		f.terms = append(f.terms, seg.Token{Term: []byte(t.Term), Pos: uint32(t.Pos), Start: uint32(t.Start), End: uint32(t.End)})
+	}
+	b.Text(f.id, f.terms, text.NewDoc(f.tokens).Len())
 }
 
 // stored is what stands beside the key of a value.

@@ -261,8 +261,20 @@ type searchQuery struct {
 }
 
 func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
-	if n.Op == physical.SearchRange {
+	switch n.Op {
+	case physical.SearchRange:
 		return q.ranges(n)
+	case physical.SearchMatch:
+		m := n.Match.Extra.(*expr.Match)
+		words, err := expr.MatchQuery(q.ec, n.Match)
+		if err != nil {
+			return nil, err
+		}
+		out := &query.Match{Query: words}
+		for _, id := range m.Fields {
+			out.Fields = append(out.Fields, seg.FieldID(id))
+		}
+		return out, nil
 	}
 	list := make([]query.Node, len(n.Children))
 	for i, c := range n.Children {

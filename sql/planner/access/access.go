@@ -597,12 +597,25 @@ func (r *Request) estimate(p *Path) {
 // conditions: most rows are compared with each of them.
 const wideOr = 16
 
+// matchFilters is how many other conditions a MATCH costs: it cuts the text into
+// words.
+const matchFilters = 700
+
+func isMatch(e expr.Expr) bool {
+	f, ok := e.(*expr.Func)
+	return ok && f.Name == "match"
+}
+
 // filterCost is the cost of checking conditions on a row.
 func filterCost(list []expr.Expr) float64 {
 	n := len(list)
 	for _, c := range list {
-		if f, ok := c.(*expr.Func); ok && f.Name == "or" && len(f.Args) > wideOr {
+		f, ok := c.(*expr.Func)
+		switch {
+		case ok && f.Name == "or" && len(f.Args) > wideOr:
 			n += len(f.Args)
+		case ok && (f.Name == "match" || f.Name == ">" && isMatch(f.Args[0])):
+			n += matchFilters
 		}
 	}
 	return float64(n) * cost.FilterRow
@@ -682,6 +695,8 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		return likeSelectivity(f)
 	case "regexp":
 		return 0.1
+	case "match":
+		return 0.02
 	case "member of", "json_contains", "json_overlaps":
 		return 0.05
 	case "and":

@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // SearchIndexes is implemented by estimators that know search indexes.
@@ -151,7 +152,14 @@ func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.S
 // branches it all knows.
 func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
 	f, ok := c.(*expr.Func)
-	if !ok || f.Name != "or" {
+	if !ok {
+		return nil, false
+	}
+	if m, exact := s.match(f); m != nil {
+		s.nodes++
+		return &physical.SearchNode{Op: physical.SearchMatch, Match: m}, exact
+	}
+	if f.Name != "or" {
 		return nil, false
 	}
 	n = &physical.SearchNode{Op: physical.SearchOr}
@@ -165,6 +173,30 @@ func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
 		n.Children = append(n.Children, child)
 	}
 	return n, exact
+}
+
+// match is the MATCH that a condition asks of this index: alone, or as a score
+// above a number, which is exact for 0.
+func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
+	switch f.Name {
+	case "match":
+		if x := f.Extra.(*expr.Match); x.Table == s.t.ID && x.Index == s.x.ID {
+			return f, true
+		}
+	case ">", ">=":
+		c, isConst := f.Args[1].(*expr.Const)
+		g, isFunc := f.Args[0].(*expr.Func)
+		if !isConst || !isFunc || g.Name != "match" || c.D.IsNull() {
+			return nil, false
+		}
+		least, err := types.ToFloat(&types.Env{}, c.D, c.T)
+		if err != nil || least < 0 || least == 0 && f.Name == ">=" {
+			return nil, false
+		}
+		m, _ = s.match(g)
+		return m, least == 0
+	}
+	return nil, false
 }
 
 // covers reports whether the index has all columns that are needed.

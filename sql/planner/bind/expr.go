@@ -180,7 +180,7 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	case *ast.PositionExpr:
 		return expr.NewConst(value.Int(int64(n.N)), types.BigInt), nil
 	case *ast.MatchAgainst:
-		return nil, sqlerr.NotSupported("MATCH … AGAINST")
+		return b.matchAgainst(sc, n)
 	case *ast.JSONSumCrc32Expr:
 		return nil, sqlerr.NotSupported("JSON_SUM_CRC32")
 	case *ast.MaxValueExpr:

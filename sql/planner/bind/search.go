@@ -4,13 +4,18 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/text"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // Limits of search indexes.
@@ -107,6 +112,152 @@ func textField(options string) (*schema.SearchField, error) {
 	return f, nil
 }
 
+// Analyzer is that of a text field over a column: 1210 for one that there is not,
+// or for options that it has not.
+func Analyzer(x *schema.SearchIndex, f *schema.SearchField, c *schema.Column) (*text.Analyzer, error) {
+	name := f.Analyzer
+	given := map[string]string{}
+	for _, o := range f.Options {
+		given[o.Name] = o.Value
+	}
+	if name == "" {
+		name = text.DefaultAnalyzer
+		if x.Form == schema.FormFulltext {
+			name = text.DefaultFulltext
+		}
+	}
+	if x.Form == schema.FormFulltext {
+		if coll, ok := collate.Lookup(c.Type.Collation); ok && coll.IsCaseSensitive() {
+			for _, option := range []string{"case_sensitive", "accent_sensitive"} {
+				if _, set := given[option]; !set {
+					given[option] = "true"
+				}
+			}
+		}
+	}
+	key := text.Spec{Name: name}
+	for _, o := range sortedOptions(given) {
+		key.Options = append(key.Options, text.Option{Name: o, Value: given[o]})
+	}
+	if a, ok := analyzers.Load(key.String()); ok {
+		return a.(*text.Analyzer), nil
+	}
+	a, err := text.New(name, given)
+	if err != nil {
+		return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", c.Name, err.Error())
+	}
+	analyzers.Store(key.String(), a)
+	return a, nil
+}
+
+// analyzers are the analyzers that were asked for, by their specs. They are few.
+var analyzers sync.Map
+
+func sortedOptions(m map[string]string) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// matchAgainst binds MATCH … AGAINST: 1191 without a search index that has all
+// columns as texts.
+func (b *binder) matchAgainst(sc *scope, n *ast.MatchAgainst) (expr.Expr, error) {
+	if n.Modifier.WithQueryExpansion() {
+		return nil, sqlerr.NotSupported("WITH QUERY EXPANSION")
+	}
+	var cols []expr.Expr
+	var t *schema.Table
+	var ids []schema.ColumnID
+	for _, name := range n.ColumnNames {
+		e, err := sc.resolve(name.Schema.O, name.Table.O, name.Name.O)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := e.(*expr.Col)
+		if !ok {
+			return nil, sqlerr.WrongArguments("MATCH")
+		}
+		of, pos := sc.tableOf(c.ID)
+		if of == nil || t != nil && of != t {
+			return nil, sqlerr.WrongArguments("MATCH")
+		}
+		t = of
+		cols, ids = append(cols, e), append(ids, t.Columns[pos].ID)
+	}
+	m := &expr.Match{}
+	if n.Modifier.IsBooleanMode() {
+		m.Mode = expr.MatchBoolean
+	}
+	if err := findMatch(t, ids, m); err != nil {
+		return nil, err
+	}
+	against, err := b.expr(sc, n.Against)
+	if err != nil {
+		return nil, err
+	}
+	if against, err = expr.NewCast(b.be, against, types.Text(schema.CollationUTF8MB40900AICI), false); err != nil {
+		return nil, err
+	}
+	return expr.NewMatch(cols, against, m)
+}
+
+// findMatch finds the search index for columns: a FULLTEXT key has them and no
+// others.
+func findMatch(t *schema.Table, ids []schema.ColumnID, m *expr.Match) error {
+	for i := range t.Search {
+		x := &t.Search[i]
+		if x.Form == schema.FormFulltext && len(x.Fields) != len(ids) {
+			continue
+		}
+		m.Fields, m.Analyzer = m.Fields[:0], nil
+		for _, id := range ids {
+			f := x.Field(id, schema.SearchText)
+			if f == nil {
+				break
+			}
+			a, err := Analyzer(x, f, t.Column(id))
+			if err != nil {
+				return err
+			}
+			if m.Analyzer != nil && m.Analyzer != a {
+				break
+			}
+			m.Analyzer, m.Fields = a, append(m.Fields, f.ID)
+		}
+		if len(m.Fields) == len(ids) {
+			m.Table, m.Index = t.ID, x.ID
+			return nil
+		}
+	}
+	return sqlerr.New(1191, "HY000", "Can't find FULLTEXT index matching the column list")
+}
+
+// tableOf is the base table of a column and its position there; nil if it has
+// none.
+func (sc *scope) tableOf(id expr.ColID) (*schema.Table, int) {
+	for s := sc; s != nil; s = s.outer {
+		if s.src == nil {
+			continue
+		}
+		for _, r := range s.src.tables {
+			for _, scan := range append(r.scans[:len(r.scans):len(r.scans)], r.scan) {
+				if scan == nil {
+					continue
+				}
+				for i := range scan.Cols {
+					if scan.Cols[i].ID == id {
+						return scan.Table, i
+					}
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
 // ResolveSearch gives x, which has its name, the fields that are written as
 // cols: 1072, 1060, 1235, and what the hidden columns of expressions give.
 func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, cols []logical.IndexColumn) error {
@@ -124,6 +275,11 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 		f.Column = t.Columns[i].ID
 		if err := CheckSearchField(&t.Columns[i], &f); err != nil {
 			return err
+		}
+		if f.Kind == schema.SearchText {
+			if _, err := Analyzer(x, &f, &t.Columns[i]); err != nil {
+				return err
+			}
 		}
 		if x.Field(f.Column, f.Kind) != nil {
 			return sqlerr.DuplicateColumn(c.Name)

@@ -40,6 +40,7 @@ const (
 	SearchRange SearchOp = iota // Field is in Set
 	SearchAnd
 	SearchOr
+	SearchMatch // Match is true
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -50,6 +51,8 @@ type SearchNode struct {
 	// Column is the position of the field's column in the table.
 	Column int
 	Set    *ranges.Set
+	// Match is a MATCH … AGAINST.
+	Match *expr.Func
 }
 
 // text is the query for EXPLAIN.
@@ -59,6 +62,8 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return "all"
 	case n.Op == SearchRange:
 		return p.spans(n.Set)
+	case n.Op == SearchMatch:
+		return n.Match.String()
 	}
 	list := make([]string, len(n.Children))
 	for i, c := range n.Children {
