@@ -127,10 +127,10 @@ func Analyzer(x *schema.SearchIndex, f *schema.SearchField, c *schema.Column) (*
 		}
 	}
 	if x.Form == schema.FormFulltext {
-		if coll, ok := collate.Lookup(c.Type.Collation); ok && coll.IsCaseSensitive() {
-			for _, option := range []string{"case_sensitive", "accent_sensitive"} {
-				if _, set := given[option]; !set {
-					given[option] = "true"
+		if coll, ok := collate.Lookup(c.Type.Collation); ok {
+			for option, v := range text.FoldingOptions(coll) {
+				if _, set := given[option]; !set && slices.Contains(text.OptionNames(name), option) {
+					given[option] = v
 				}
 			}
 		}
