@@ -74,8 +74,9 @@
 //     difference of two offsets, and those of a range of keys lie together.
 //   - Text fields: terms, frequencies and positions in the inverted part, the
 //     length of each document as integers, number and sum as parameters.
-//   - Point fields: latitude and longitude as int32, and a permutation in the
-//     order of the interleaved bits of both.
+//   - Point fields: latitude and longitude as int32, a permutation in the
+//     order of their cells, which are the interleaved bits of both, and the
+//     cell of every 64th place of it.
 //   - Bytes fields: blocks of 16 KiB, compressed with zstd.
 //   - Ids, and a hash table from id to document of 5 bytes a document.
 //   - Nested documents: a bitset of those that are not nested, and the number

@@ -235,6 +235,16 @@ func compareIndex(t *testing.T, ix *Index, model map[string]*doc, r *rand.Rand) 
 	s := must(ix.Snapshot())
 	defer s.Close()
 	rows := rowsOf(t, s, model)
+	texts, length := 0, int64(0)
+	for _, x := range rows {
+		if x.d.text != nil {
+			texts++
+			length += int64(len(x.d.text))
+		}
+	}
+	if n, l, err := s.TextStats(fText); err == nil && (n != texts || l != length) {
+		t.Fatalf("%d texts of length %d (%v), want %d of %d", n, l, err, texts, length)
+	}
 	bySeg := map[*Segment][]row{}
 	for _, x := range rows {
 		bySeg[x.g] = append(bySeg[x.g], x)

@@ -71,6 +71,9 @@ type liveSet struct {
 	roots []uint64
 	nAll  int
 	nRoot int
+
+	mu    sync.Mutex
+	texts map[FieldID]textStats
 }
 
 // Docs is the number of documents, deleted and nested ones included.
@@ -224,6 +227,57 @@ func (s *Segment) Text(id FieldID) (*Text, error) {
 		}
 		return t, nil
 	})
+}
+
+// textStats are the texts that are not NULL and the sum of their lengths.
+type textStats struct {
+	texts  int
+	length int64
+}
+
+// TextStats gives the number of live documents that have a text and the sum of
+// the texts' lengths, exactly, nested documents included.
+func (s *Segment) TextStats(id FieldID) (texts int, length int64, err error) {
+	t, err := s.Text(id)
+	if err != nil {
+		return 0, 0, err
+	}
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	st, ok := s.live.texts[id]
+	if !ok {
+		st.texts, st.length = t.Total()
+		if s.deleted != nil {
+			it := s.deleted.ManyIterator()
+			var docs [256]uint32
+			for n := it.NextMany(docs[:]); n > 0; n = it.NextMany(docs[:]) {
+				for _, d := range docs[:n] {
+					if v, ok := t.lengths.Get(d); ok {
+						st.texts--
+						st.length -= v
+					}
+				}
+			}
+		}
+		if s.live.texts == nil {
+			s.live.texts = map[FieldID]textStats{}
+		}
+		s.live.texts[id] = st
+	}
+	return st.texts, st.length, nil
+}
+
+// TextStats is that of all segments.
+func (s *Snapshot) TextStats(id FieldID) (texts int, length int64, err error) {
+	for _, g := range s.segs {
+		n, l, err := g.TextStats(id)
+		if err != nil {
+			return 0, 0, err
+		}
+		texts += n
+		length += l
+	}
+	return texts, length, nil
 }
 
 // Nested tells about nested documents.
