@@ -146,3 +146,23 @@ func runAndKill(t *testing.T, dir string, d time.Duration) uint64 {
 	_ = cmd.Wait()
 	return durable
 }
+
+// TestCrashAtBirth kills a writer while it makes a new index: what is there can
+// be opened.
+func TestCrashAtBirth(t *testing.T) {
+	if os.Getenv(crashDir) != "" {
+		t.Skip("is the child")
+	}
+	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 4))
+	for i := range 2 * *crashes {
+		dir := t.TempDir()
+		runAndKill(t, dir, time.Duration(r.IntN(60_000))*time.Microsecond)
+		ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond})
+		if err != nil {
+			t.Fatalf("after crash %d: %v", i, err)
+		}
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package seg
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -528,10 +529,12 @@ func openTest(t *testing.T, dir string) *Index {
 	return ix
 }
 
+var seeds = flag.Uint64("seeds", 3, "histories of TestAgainstModel")
+
 // TestAgainstModel applies random batches and compares everything that can be
 // read with a map, between persists, merges and reopening.
 func TestAgainstModel(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range *seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			dir := t.TempDir()
