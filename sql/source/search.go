@@ -15,10 +15,12 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
 )
 
 // A scan by a search index takes the view of the index that belongs to its view
@@ -377,18 +379,28 @@ func searchOrder(list []physical.SearchOrder) []query.Order {
 // searchColumn reads a column of documents.
 type searchColumn struct {
 	searchField
-	z     *zone
-	words []int64
-	ords  []uint32
+	z *zone
+	// absent: the index does not have the column.
+	absent bool
+	words  []int64
+	ords   []uint32
+	// values are those of ordinals of seg that were met, where there are not too
+	// many: copies, as the files may go before the batch.
+	seg    *seg.Segment
+	values []value.Datum
 }
+
+// maxValues is the most ordinals whose values are kept.
+const maxValues = 1 << 16
 
 // searchColumns are the columns of n.Read.
 func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]searchColumn, error) {
 	out := make([]searchColumn, len(n.Read))
 	for i, pos := range n.Read {
 		d := n.Search.Index.Field(n.Table.Columns[pos].ID, schema.SearchValue)
-		if d == nil {
-			return nil, internal("search index %s does not hold column %s", n.Search.Index.Name, n.Table.Columns[pos].Name)
+		if d == nil { // only conditions on rows that are read from the table need it
+			out[i] = searchColumn{searchField: searchField{kind: types.KindOf(n.Table.Columns[pos].Type)}, absent: true}
+			continue
 		}
 		f, err := newSearchField(k.Table, d)
 		if err != nil {
@@ -401,6 +413,10 @@ func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]sear
 
 // read decodes the values of documents.
 func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
+	if c.absent {
+		out.Nulls.SetAll(len(docs))
+		return nil
+	}
 	if !c.word {
 		return c.readKeys(s, docs, out)
 	}
@@ -438,12 +454,28 @@ func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) err
 	}
 	c.ords = c.ords[:len(docs)]
 	keys.Gather(docs, c.ords)
-	for i, o := range c.ords {
-		if o == seg.NoOrdinal {
-			out.Nulls.Set(i)
-			continue
+	if c.seg != s {
+		c.seg, c.values = s, nil
+		if n := keys.Ordinals(); n <= maxValues {
+			c.values = make([]value.Datum, n)
 		}
-		out.SetDatum(i, c.datum(keys.Value(o)))
+	}
+	for i, o := range c.ords {
+		switch {
+		case o == seg.NoOrdinal:
+			out.Nulls.Set(i)
+		case c.values == nil:
+			out.SetDatum(i, c.datum(keys.Value(o)))
+		default:
+			if c.values[o].IsNull() {
+				c.values[o] = c.datum(keys.Value(o)).Clone()
+			}
+			if out.Kind == value.KindBytes {
+				out.Bytes[i] = c.values[o].Bytes()
+			} else {
+				out.SetDatum(i, c.values[o])
+			}
+		}
 	}
 	return nil
 }
