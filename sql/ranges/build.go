@@ -149,7 +149,30 @@ func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr)
 	if set.Point && set.EqPrefix == len(columns) {
 		set.single()
 	}
+	set.findChain()
 	return set, residual
+}
+
+// findChain fills chain.
+func (s *Set) findChain() {
+	chain := make([]*atom, len(s.conj))
+	for _, n := range s.conj {
+		a, ok := n.(*atom)
+		if !ok || a.rounds || a.col >= len(chain) || chain[a.col] != nil || s.Columns[a.col].Prefix > 0 {
+			return
+		}
+		switch a.op {
+		case opEq:
+		case opLT, opLE, opGT, opGE:
+			if a.col != len(chain)-1 || s.Columns[a.col].Desc {
+				return
+			}
+		default:
+			return
+		}
+		chain[a.col] = a
+	}
+	s.chain = chain
 }
 
 // mayRestrictFirst is a quick test for long lists: a condition has to mention

@@ -49,4 +49,7 @@ type Set struct {
 	Keys []expr.Expr
 
 	conj []node
+	// chain, when the conditions are no more than that, are the equalities with
+	// the leading columns and one comparison of the next, in the key's order.
+	chain []*atom
 }

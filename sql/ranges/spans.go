@@ -42,6 +42,9 @@ func (s *Set) Spans(c *expr.Ctx) ([]Span, error) {
 		return s.singleSpan(c)
 	}
 	e := evaluator{set: s, ctx: c}
+	if s.chain != nil {
+		return e.chain(s.chain)
+	}
 	if t, ok := s.conj[0].(*tuples); ok {
 		spans, err := e.tuples(t)
 		return e.normalise(spans), err
@@ -74,6 +77,26 @@ func (s *Set) singleSpan(c *expr.Ctx) ([]Span, error) {
 		key[i] = d
 	}
 	return []Span{{Low: key, High: key}}, nil
+}
+
+// chain is the short road of Set.chain: one span, without lists of intervals.
+func (e *evaluator) chain(atoms []*atom) ([]Span, error) {
+	n := len(atoms)
+	room := make([]value.Datum, 2*n)
+	out := Span{Low: room[:0:n], High: room[n:n]}
+	for _, a := range atoms {
+		arg := a.args[0]
+		d, err := expr.EvalConst(e.ctx, arg)
+		if err != nil || d.IsNull() {
+			return nil, err
+		}
+		iv, some, err := e.against(a.col, a.op, d, arg.Type())
+		if err != nil || !some {
+			return nil, err
+		}
+		out = extend(out, iv)
+	}
+	return []Span{out}, nil
 }
 
 type evaluator struct {
@@ -284,17 +307,27 @@ func (e *evaluator) compare(a *atom, o op, arg expr.Expr) ([]interval, error) {
 		}
 		d = value.Float(f)
 	}
-	d, cmp, err := toColumn(e.ctx, d, arg.Type(), e.set.Columns[col].Type)
-	if err != nil {
+	iv, some, err := e.against(col, o, d, arg.Type())
+	if err != nil || !some {
 		return nil, err
+	}
+	return []interval{iv}, nil
+}
+
+// against are the values of a column that compare as o says with d, which is
+// not NULL; some is false for none.
+func (e *evaluator) against(col int, o op, d value.Datum, from schema.Type) (iv interval, some bool, err error) {
+	d, cmp, err := toColumn(e.ctx, d, from, e.set.Columns[col].Type)
+	if err != nil {
+		return iv, false, err
 	}
 	// cmp < 0: the constant lies below d, the least value of the column's type
 	// that is not less; cmp > 0: above d, the greatest that is not greater.
-	iv := e.values(col)
+	iv = e.values(col)
 	switch o {
 	case opEq, opNullEq:
 		if cmp != 0 {
-			return nil, nil
+			return iv, false, nil
 		}
 		iv = interval{lo: bound{d: d}, hi: bound{d: d}}
 	case opLT:
@@ -306,7 +339,7 @@ func (e *evaluator) compare(a *atom, o op, arg expr.Expr) ([]interval, error) {
 	case opGE:
 		iv.lo = bound{d: d, open: cmp > 0}
 	}
-	return []interval{iv}, nil
+	return iv, true, nil
 }
 
 // rounded is compare for a BIGINT column and a double to which several integers

@@ -129,3 +129,24 @@ func BenchmarkInsert(b *testing.B) {
 		s.mustQuery(b, fmt.Sprintf("INSERT INTO calls VALUES (%d,1,2,3,4)", i), w)
 	}
 }
+
+// BenchmarkPage is a page of a queue by its template, without the wire.
+func BenchmarkPage(b *testing.B) {
+	s := benchSession(b)
+	s.mustQuery(b, "CREATE DATABASE d", &sink{})
+	s.mustQuery(b, "USE d", &sink{})
+	s.mustQuery(b, "CREATE TABLE q (id BIGINT, seq BIGINT, sender BIGINT NOT NULL, body VARCHAR(100) NOT NULL, PRIMARY KEY (id, seq))", &sink{})
+	for id := range 100 {
+		for seq := range 60 {
+			s.mustQuery(b, fmt.Sprintf("INSERT INTO q VALUES (%d,%d,7,'message %d to %d')", id, seq, seq, id), &sink{})
+		}
+	}
+	w := &sink{}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.mustQuery(b, fmt.Sprintf("SELECT seq, sender, body FROM q WHERE id=%d AND seq>%d ORDER BY seq LIMIT 30", i%100, i%29), w)
+	}
+	if w.rows != 30*b.N {
+		b.Fatalf("%d rows for %d queries", w.rows, b.N)
+	}
+}

@@ -24,6 +24,9 @@ type cachedPlan struct {
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
 	point  *pointPlan // the short road, nil if there is none
+	page   *pagePlan  // another one
+	// limited: the query has a LIMIT, which goes before sql_select_limit.
+	limited bool
 	// rebind binds the statement again, for the session that runs it, for the
 	// case that the schema changes between planning and running.
 	rebind rebinder

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
@@ -96,6 +97,9 @@ type pointState struct {
 	result []value.Datum
 	key    []byte
 	val    []byte
+	// warn is for values that are not expected to warn; it sets warned.
+	warn   func(sqlerr.Warning)
+	warned bool
 }
 
 // runPoint answers a point query in autocommit. done is false when the plan

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
@@ -35,6 +36,10 @@ func (s *Session) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
 
 // plan makes the plan of a bound statement, with its result header.
 func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
+	limited := false
+	if q, ok := stmt.(*logical.Query); ok {
+		_, limited = q.Root.(*logical.Limit)
+	}
 	opts := s.planOptions(vals)
 	p, err := planner.Plan(stmt, opts)
 	if err != nil {
@@ -42,11 +47,13 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 	}
 	p.ParamTypes = ptypes
 	s.addKeys(p)
-	c := &cachedPlan{plan: p, made: s.now()}
+	c := &cachedPlan{plan: p, made: s.now(), limited: limited}
 	switch x := stmt.(type) {
 	case *logical.Query:
 		c.header = queryHeader(x)
-		c.point = s.pointOf(p)
+		if c.point = s.pointOf(p); c.point == nil {
+			c.page = s.pageOf(p)
+		}
 	default:
 		c.header = returningHeader(x)
 	}
@@ -119,8 +126,12 @@ func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 			return err
 		}
 	}
-	if c.point != nil && s.open == nil && s.nextIsolation == "" && s.nextReadOnly == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
-		if done, err := s.runPoint(ctx, c, vals, more, w); done {
+	if (c.point != nil || c.page != nil) && s.open == nil && s.nextIsolation == "" && s.nextReadOnly == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
+		short := s.runPoint
+		if c.page != nil {
+			short = s.runPage
+		}
+		if done, err := short(ctx, c, vals, more, w); done {
 			return err
 		}
 	}
@@ -340,6 +351,9 @@ func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, mo
 	var sent int64
 	started := false
 	limit := s.vars.selectLimit
+	if c.limited {
+		limit = math.MaxUint64
+	}
 	err := exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {
 		if !started {
 			started = true

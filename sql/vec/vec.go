@@ -159,6 +159,9 @@ func (v *Vec) Reset() {
 	v.arena = v.arena[:0]
 }
 
+// ArenaCap is how many bytes the arena's current chunk has.
+func (v *Vec) ArenaCap() int { return cap(v.arena) }
+
 // firstArena is the size of an arena's first chunk: many results are short.
 const firstArena = 1 << 10
 

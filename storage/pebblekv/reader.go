@@ -53,7 +53,7 @@ func (l *latest) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, val
 // Scan implements storage.Reader.
 func (l *latest) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
 	s := (*Store)(l)
-	return s.scan(ctx, s.db, span, opts)
+	return s.scanViews(ctx, l, s.db, span, opts)
 }
 
 // snapshot implements storage.Snapshot.
@@ -129,29 +129,22 @@ func (sn *snapshot) NewIterWithContext(ctx context.Context, o *pebble.IterOption
 
 // Scan implements storage.Reader.
 func (sn *snapshot) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
-	if ctx.Err() == nil && bytes.Compare(span.Start, span.End) < 0 {
-		if sc := sn.imageScanner(span, opts); sc != nil {
-			return sc, nil
-		}
-	}
-	sc, err := sn.store.scan(ctx, sn, span, opts)
-	if sc, ok := sc.(*scanner); ok {
-		sc.group, sc.counted = groupOfSpan(span)
-	}
-	return sc, err
+	return sn.store.scanViews(ctx, sn, sn, span, opts)
 }
 
-// imageScanner scans an image of span, nil when there is none.
-func (sn *snapshot) imageScanner(span storage.Span, opts storage.ScanOptions) storage.Scanner {
-	g, ok := groupOfSpan(span)
-	if !ok {
-		return nil
+// scanViews scans an image of the span, or else src.
+func (s *Store) scanViews(ctx context.Context, vs viewer, src iterSource, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
+	g, grouped := groupOfSpan(span)
+	if grouped && ctx.Err() == nil && bytes.Compare(span.Start, span.End) < 0 {
+		if v, ok := vs.view(g, nil); ok {
+			return newImageScanner(s, g, v, span, opts), nil
+		}
 	}
-	v, ok := sn.view(g, nil)
-	if !ok {
-		return nil
+	sc, err := s.scan(ctx, src, span, opts)
+	if sc, ok := sc.(*scanner); ok {
+		sc.group, sc.counted = g, grouped
 	}
-	return newImageScanner(sn.store, g, v, span, opts)
+	return sc, err
 }
 
 // view implements viewer.

@@ -1,0 +1,147 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// MaxPage is the most rows that a Page reads.
+const MaxPage = 256
+
+// Page reads the first rows of one span of a table or of an index that covers
+// the query: a page of a queue or of a timeline. It does what Source.Scan does,
+// without what that makes for each statement. It may be used by many at once.
+type Page struct {
+	node  *physical.Scan
+	plan  *readPlan
+	space keySpace
+	out   []int
+	pool  sync.Pool // of *PageReader
+}
+
+// Page is a page of n with the columns out of what n reads; nil when n is not
+// of this kind. The limit is given to Open.
+func (c *Codecs) Page(n *physical.Scan, out []int) *Page {
+	if n.Kind != physical.AccessRange || n.Ranges == nil || n.Lookup || n.Distinct || n.Latest ||
+		n.Merge != nil || n.Search != nil || n.Skip != nil || n.Loose != nil || n.Table.Derived != nil ||
+		len(n.Filter) > 0 || len(n.IndexFilter) > 0 {
+		return nil
+	}
+	k, err := c.get(n.Table)
+	if err != nil {
+		return nil
+	}
+	p := &Page{node: n, out: out}
+	if p.plan, err = k.plan(n.Index, n.Read, nil, n.Attributes); err != nil || len(p.plan.virtual) > 0 {
+		return nil
+	}
+	if p.space, err = newKeySpace(k.Codec, n.Index); err != nil {
+		return nil
+	}
+	return p
+}
+
+// Reader takes a reader of the page, which its Close gives back.
+func (p *Page) Reader() *PageReader {
+	if r, ok := p.pool.Get().(*PageReader); ok {
+		return r
+	}
+	r := &PageReader{page: p}
+	r.sieve.prepare(p.plan)
+	r.batch.Cols = make([]*vec.Vec, len(p.out))
+	for i, o := range p.out {
+		r.batch.Cols[i] = r.sieve.batch.Cols[o]
+	}
+	r.fn = r.visit
+	return r
+}
+
+// PageReader is one use of a Page: Open, Rows, Close.
+type PageReader struct {
+	page  *Page
+	sieve sieve
+	batch vec.Batch
+	scan  storage.Scanner
+	fn    func(key, val []byte) bool
+	err   error
+}
+
+// Open fixes the state that is read. ok is false when the page cannot be read
+// in this way: nothing has been done then.
+func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Reader, loc *time.Location, limit int) (ok bool, err error) {
+	p := r.page
+	list, err := p.node.Ranges.Spans(ec)
+	if err != nil || len(list) != 1 {
+		return false, nil
+	}
+	r.sieve.setUp(ec, newZone(loc))
+	spans, widened := p.space.spans(list, &r.sieve.zone)
+	if widened || len(spans) > 1 {
+		return false, nil
+	}
+	r.sieve.begin(limit)
+	if len(spans) == 0 {
+		return true, nil
+	}
+	r.scan, err = reader.Scan(ctx, spans[0], storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.node.Reverse})
+	return err == nil, err
+}
+
+func (r *PageReader) visit(key, val []byte) bool {
+	s := &r.sieve
+	if r.err = s.add(key, val); r.err != nil {
+		return false
+	}
+	return !s.full()
+}
+
+// Rows reads the page; nil without rows. It is valid until Close, which makes
+// its memory that of another: the consumer has to copy what it keeps. ok is
+// false when values have to be fetched from elsewhere or the rows are too
+// large for one batch.
+func (r *PageReader) Rows(ctx context.Context) (b *vec.Batch, ok bool, err error) {
+	if r.scan == nil {
+		return nil, true, nil
+	}
+	s := &r.sieve
+	done, err := r.scan.Visit(ctx, r.fn)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case r.err != nil:
+		return nil, false, r.err
+	case !done && s.batch.N < s.size, len(s.dec.cells) > 0, len(s.dec.blocks) > 0:
+		return nil, false, nil
+	case s.batch.N == 0:
+		return nil, true, nil
+	}
+	s.localise()
+	r.batch.N = s.batch.N
+	return &r.batch, true, nil
+}
+
+// maxPooledArena is the size up to which the memory of a column is kept.
+const maxPooledArena = 32 << 10
+
+// Close ends the use.
+func (r *PageReader) Close() error {
+	var err error
+	if r.scan != nil {
+		err, r.scan = r.scan.Close(), nil
+	}
+	s := &r.sieve
+	s.ec, s.zone, r.err = nil, zone{}, nil
+	keep := cap(s.dec.cells) == 0 && cap(s.dec.blocks) == 0 &&
+		!slices.ContainsFunc(s.vecs, func(v vec.Vec) bool { return v.ArenaCap() > maxPooledArena })
+	if keep {
+		r.page.pool.Put(r)
+	}
+	return err
+}
