@@ -36,10 +36,6 @@ func (s *Session) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
 
 // plan makes the plan of a bound statement, with its result header.
 func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
-	limited := false
-	if q, ok := stmt.(*logical.Query); ok {
-		_, limited = q.Root.(*logical.Limit)
-	}
 	opts := s.planOptions(vals)
 	p, err := planner.Plan(stmt, opts)
 	if err != nil {
@@ -47,10 +43,10 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 	}
 	p.ParamTypes = ptypes
 	s.addKeys(p)
-	c := &cachedPlan{plan: p, made: s.now(), limited: limited}
+	c := &cachedPlan{plan: p, made: s.now()}
 	switch x := stmt.(type) {
 	case *logical.Query:
-		c.header = queryHeader(x)
+		c.header, c.limited = queryHeader(x), x.Limited
 		if c.point = s.pointOf(p); c.point == nil {
 			c.page = s.pageOf(p)
 		}

@@ -93,6 +93,12 @@ func (b *binder) queryStmt(n ast.ResultSetNode) (*logical.Query, error) {
 	if s := firstSelect(n); s != nil && s.SelectStmtOpts != nil {
 		q.CalcFoundRows = s.SelectStmtOpts.CalcFoundRows
 	}
+	switch x := n.(type) {
+	case *ast.SelectStmt:
+		q.Limited = x.Limit != nil
+	case *ast.SetOprStmt:
+		q.Limited = x.Limit != nil
+	}
 	return q, nil
 }
 

@@ -35,6 +35,9 @@ type Query struct {
 	File *OutFile
 	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
 	CalcFoundRows bool
+	// Limited: the query as a whole has a LIMIT, which goes before
+	// sql_select_limit.
+	Limited bool
 }
 
 // OutFile is the file that a query writes.
