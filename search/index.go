@@ -50,7 +50,8 @@ type Index struct {
 	done chan struct{}
 	// remove: the files go when the work has ended. Set before stop.
 	remove bool
-	// floor is the sequence behind which records are needed.
+	// floor is the sequence behind which records are needed; 0 before the files
+	// are open: all.
 	floor atomic.Uint64
 
 	mu      sync.Mutex
@@ -138,7 +139,8 @@ func (x *Index) run(ctx context.Context) {
 		x.set(func() { x.now, x.err = Failed, err })
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
 			if err := os.RemoveAll(x.dir); err == nil {
-				x.set(func() { x.now = Building })
+				x.floor.Store(0) // the next build begins where the store is then
+				x.set(func() { x.now, x.covers, x.docs = Building, [2]uint64{}, 0 })
 				continue
 			}
 		}

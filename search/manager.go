@@ -93,7 +93,9 @@ func (m *Manager) ticked() <-chan struct{} {
 // Close ends all work. What is not on disk yet is done again after the next
 // start.
 func (m *Manager) Close() {
+	m.mu.Lock() // no Update begins anything behind this
 	m.stop()
+	m.mu.Unlock()
 	m.wg.Wait()
 }
 
@@ -116,11 +118,11 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 // Update tells which tables there are: indexes that are new begin to be built,
 // those that are gone are removed with their files.
 func (m *Manager) Update(tables []*schema.Table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.ctx.Err() != nil {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.tables = tables
 	want := map[string]bool{}
 	for _, t := range tables {

@@ -41,18 +41,20 @@ func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n 
 		defer latest.Close()
 		reader = latest
 	}
+	var op exec.Operator
 	v, err := s.searchView(ctx, k, n, reader)
-	if errors.Is(err, search.ErrUnavailable) {
+	if err == nil {
+		if op, err = s.search(ctx, ec, k, n, v, limit); err != nil {
+			err = errors.Join(err, v.Close())
+		}
+	}
+	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) {
 		whole := *n
 		whole.Filter, whole.Search = n.Search.Conds, nil
 		return s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
 	}
 	if err != nil {
 		return nil, err
-	}
-	op, err := s.search(ctx, ec, k, n, v, limit)
-	if err != nil {
-		return nil, errors.Join(err, v.Close())
 	}
 	return op, nil
 }
@@ -122,6 +124,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	var keys [][]byte
 	if n.Search.Covering {
 		if op.cols, err = s.searchColumns(k, n, &z); err != nil {
+			return nil, err
+		}
+		if err := openColumns(op.cols, hits); err != nil {
 			return nil, err
 		}
 		op.hits, op.ec, op.filter = hits, ec, n.Filter
@@ -409,6 +414,28 @@ func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]sear
 		out[i] = searchColumn{searchField: f, z: z}
 	}
 	return out, nil
+}
+
+// openColumns opens the columns of all hits, which verifies their checksums:
+// damage is seen while the table can still be read instead.
+func openColumns(cols []searchColumn, hits []query.Hits) error {
+	for i := range hits {
+		if hits[i].Count == 0 {
+			continue
+		}
+		for j := range cols {
+			var err error
+			if cols[j].word {
+				_, err = hits[i].Seg.Words(cols[j].id)
+			} else {
+				_, err = hits[i].Seg.Keys(cols[j].id)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // read decodes the values of documents.
