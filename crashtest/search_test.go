@@ -21,7 +21,7 @@ import (
 	"github.com/sqlots/sqlots/internal/childserver"
 )
 
-var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch kills the server (5 with -short)")
+var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch goes round, with two kills each (3 with -short)")
 
 const searchTable = `CREATE TABLE crash.docs (id INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(30), n INT, b BIGINT UNSIGNED, d DECIMAL(10,2),
 	f DOUBLE, at DATETIME, t TEXT, SEARCH INDEX s (k, n, b, d, f, at), FULLTEXT KEY ft (t))`
@@ -190,7 +190,7 @@ func TestKillSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 3))
 	rounds := *searchKills
 	if testing.Short() {
-		rounds = min(rounds, 5)
+		rounds = min(rounds, 3)
 	}
 	dir := t.TempDir()
 	var commits atomic.Int64

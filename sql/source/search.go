@@ -424,6 +424,9 @@ func openColumns(cols []searchColumn, hits []query.Hits) error {
 			continue
 		}
 		for j := range cols {
+			if cols[j].absent {
+				continue
+			}
 			var err error
 			if cols[j].word {
 				_, err = hits[i].Seg.Words(cols[j].id)
