@@ -93,6 +93,13 @@ func (x *Index) state() State {
 	return x.now
 }
 
+// Docs is the number of rows that the index had when it last caught up.
+func (x *Index) Docs() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.docs
+}
+
 // news is closed when something has changed.
 func (x *Index) news() <-chan struct{} {
 	x.mu.Lock()
@@ -186,6 +193,9 @@ const (
 	tailRecords = 2000
 )
 
+// maxUnpersisted bounds what the segments of an index hold in memory.
+const maxUnpersisted = 16 << 20
+
 // bounds reads between which sequences a snapshot stands.
 func bounds(s *seg.Snapshot) (low, high uint64) {
 	low = s.Checkpoint()
@@ -209,7 +219,7 @@ func (x *Index) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := seg.Open(x.dir, form, seg.Options{})
+	files, err := seg.Open(x.dir, form, seg.Options{MaxUnpersisted: maxUnpersisted})
 	if err != nil {
 		return err
 	}

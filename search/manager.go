@@ -187,32 +187,30 @@ func (m *Manager) sweep() {
 	}
 }
 
-// find is the index of a table, nil if there is none.
-func (m *Manager) find(table schema.TableID, id schema.IndexID) *Index {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, x := range m.indexes {
-		if d := x.desc.Load(); d.table.ID == table && d.index.ID == id {
-			return x
-		}
-	}
-	return nil
-}
-
 // Index is the index if it can serve queries, else nil.
 func (m *Manager) Index(t *schema.Table, id schema.IndexID) *Index {
 	for i := range t.Search {
 		if t.Search[i].ID != id {
 			continue
 		}
-		m.mu.Lock()
-		x := m.indexes[dirName(t, &t.Search[i])]
-		m.mu.Unlock()
+		x := m.lookUp(t, &t.Search[i])
 		if x != nil && x.state() == Ready {
 			return x
 		}
 	}
 	return nil
+}
+
+// lookUp is the index with the fields of a descriptor.
+func (m *Manager) lookUp(t *schema.Table, d *schema.SearchIndex) *Index {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.indexes {
+		if have := x.desc.Load(); have.table == t && have.index.ID == d.ID {
+			return x
+		}
+	}
+	return m.indexes[dirName(t, d)] // the descriptor is older, or newer
 }
 
 // Wait waits until all indexes of a table serve queries; progress is called with

@@ -66,6 +66,13 @@ func (a And) eval(s *seg.Segment) ([]uint64, error) {
 	return set, err
 }
 
+func countBits(set []uint64) (n int) {
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 func isEmpty(set []uint64) bool {
 	for _, w := range set {
 		if w != 0 {
@@ -175,11 +182,7 @@ func Run(v *search.View, n Node) ([]Hits, error) {
 		for _, d := range gone {
 			set[d>>6] &^= 1 << (d & 63)
 		}
-		count := 0
-		for _, w := range set {
-			count += bits.OnesCount64(w)
-		}
-		if count > 0 {
+		if count := countBits(set); count > 0 {
 			out = append(out, Hits{Seg: s, Set: set, Count: count})
 		}
 	}

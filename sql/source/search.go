@@ -509,3 +509,27 @@ func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) err
 	}
 	return nil
 }
+
+// EstimateSearch is about how many rows a query of a search index finds, in what
+// is in the files now; ok is false where that cannot be told.
+func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool) {
+	k, err := c.get(t)
+	if err != nil {
+		return 0, false
+	}
+	index := m.Index(t, x.ID)
+	if index == nil {
+		return 0, false
+	}
+	z := newZone(ec.Loc)
+	q := searchQuery{k: k, ec: ec, z: &z}
+	tree, err := q.node(n)
+	if err != nil {
+		return 0, false
+	}
+	err = index.Read(func(s *seg.Snapshot) error {
+		rows, err = query.Estimate(s, tree)
+		return err
+	})
+	return rows, err == nil
+}

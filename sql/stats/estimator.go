@@ -9,7 +9,9 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
+	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
@@ -49,6 +51,11 @@ var (
 	_ access.Estimator     = (*Estimator)(nil)
 	_ access.SearchIndexes = (*Estimator)(nil)
 )
+
+// SearchRows implements access.SearchIndexes.
+func (e *Estimator) SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (float64, bool) {
+	return e.codecs.EstimateSearch(e.Search, ec, t, x, n)
+}
 
 // SearchReady implements access.SearchIndexes.
 func (e *Estimator) SearchReady(t *schema.Table, x *schema.SearchIndex) bool {
@@ -142,6 +149,11 @@ func (e *Estimator) TableRows(t *schema.Table) float64 {
 			return derivedRows
 		}
 		t = d.Of
+	}
+	if len(t.Search) > 0 && e.Search != nil {
+		if x := e.Search.Index(t, t.Search[0].ID); x != nil {
+			return max(float64(x.Docs()), 1) // counted
+		}
 	}
 	s := e.stats(t.ID)
 	c := s.current.Load()

@@ -18,6 +18,9 @@ import (
 type SearchIndexes interface {
 	// SearchReady reports whether a search index serves queries.
 	SearchReady(t *schema.Table, x *schema.SearchIndex) bool
+	// SearchRows is about how many rows a query finds; ok is false when it cannot
+	// tell.
+	SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool)
 }
 
 // searchPaths are the ways by search indexes.
@@ -76,6 +79,11 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		}
 	}
 	p.Entries = math.Max(total*r.share(nil, asks, total), 0)
+	if q != nil && r.Ctx != nil && expr.KnownBefore(asks) {
+		if n, ok := r.Est.(SearchIndexes).SearchRows(r.Ctx, t, x, q); ok {
+			p.Entries = n
+		}
+	}
 	p.Rows = p.Entries * r.share(asks, residual, total)
 	fetched := p.Entries
 	if p.Search.Order != nil {

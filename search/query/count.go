@@ -1,0 +1,87 @@
+package query
+
+import (
+	"github.com/sqlots/sqlots/search/seg"
+)
+
+// Estimate is about how many documents of a snapshot a tree finds: counted where
+// a count is at hand, and as if conditions on different fields had nothing to do
+// with one another. It reads no postings.
+func Estimate(s *seg.Snapshot, n Node) (float64, error) {
+	docs := float64(max(s.Docs(), 1))
+	sum := 0.0
+	for _, g := range s.Segments() {
+		part, err := share(g, n)
+		if err != nil {
+			return 0, err
+		}
+		_, count := g.Roots()
+		sum += part * float64(count)
+	}
+	return min(sum, docs), nil
+}
+
+// share is about the part of a segment's documents for which n is true.
+func share(s *seg.Segment, n Node) (float64, error) {
+	all := float64(max(s.Docs(), 1))
+	switch n := n.(type) {
+	case And:
+		p := 1.0
+		for _, c := range n {
+			one, err := share(s, c)
+			if err != nil {
+				return 0, err
+			}
+			p *= one
+		}
+		return p, nil
+	case Or:
+		none := 1.0
+		for _, c := range n {
+			one, err := share(s, c)
+			if err != nil {
+				return 0, err
+			}
+			none *= 1 - one
+		}
+		return 1 - none, nil
+	case *Words:
+		w, err := s.Words(n.Field)
+		if err != nil {
+			return 0, err
+		}
+		count := nulls(n.Null, w.Nulls(), w.AllNull(), s.Docs())
+		for _, r := range n.Ranges {
+			count += max(w.RangeCount(r.Lo, r.Hi), 0)
+		}
+		return min(float64(count)/all, 1), nil
+	case *Keys:
+		k, err := s.Keys(n.Field)
+		if err != nil {
+			return 0, err
+		}
+		count := nulls(n.Null, k.Nulls(), k.AllNull(), s.Docs())
+		for _, r := range n.Ranges {
+			from, to := k.FindRange(r.Lo, r.Hi)
+			count += k.Count(from, to)
+		}
+		return min(float64(count)/all, 1), nil
+	case *Match:
+		set, err := n.eval(s)
+		if err != nil {
+			return 0, err
+		}
+		return float64(countBits(set)) / all, nil
+	}
+	return 1, nil
+}
+
+func nulls(want bool, set []uint64, all bool, docs int) int {
+	switch {
+	case !want:
+		return 0
+	case all:
+		return docs
+	}
+	return countBits(set)
+}
