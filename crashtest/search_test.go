@@ -180,6 +180,17 @@ func compareSearch(t *testing.T, db *sql.DB, r *rand.Rand, when string) (n int) 
 	return n
 }
 
+// searchFailures counts and logs what a server says of indexes that cannot go on.
+func searchFailures(t *testing.T, c *childserver.Child) (n int) {
+	for line := range strings.SplitSeq(c.Log.String(), "\n") {
+		if strings.Contains(line, `msg="search index"`) {
+			t.Log(line)
+			n++
+		}
+	}
+	return n
+}
+
 // TestKillSearch kills a server whose search indexes follow writers, again and
 // again: they answer as the table does, at once and when they have caught up.
 func TestKillSearch(t *testing.T) {
@@ -227,7 +238,7 @@ func TestKillSearch(t *testing.T) {
 		timer.Stop()
 		c.Kill()
 		db.Close()
-		failures += strings.Count(c.Log.String(), `msg="search index"`)
+		failures += searchFailures(t, c)
 		if t.Failed() {
 			t.Fatalf("round %d\n%s", round, c.Log)
 		}
@@ -238,7 +249,7 @@ func TestKillSearch(t *testing.T) {
 		compared += compareSearch(t, db, r, fmt.Sprintf("round %d, later", round))
 		c.Kill()
 		db.Close()
-		failures += strings.Count(c.Log.String(), `msg="search index"`)
+		failures += searchFailures(t, c)
 	}
 	t.Logf("%d kills, %d commits, %d questions, %d failures of indexes", 2*rounds, commits.Load(), compared, failures)
 	if commits.Load() < int64(rounds)*10 {
@@ -297,6 +308,17 @@ func TestSearchDamage(t *testing.T) {
 		if !seen() {
 			t.Errorf("round %d: no damage was found", round)
 		}
+		const ready = "SELECT SUM(state = 'ready'), SUM(last_error LIKE '%damaged%') > 0 FROM information_schema.SQLOTS_SEARCH_INDEXES"
+		got := ""
+		for end := time.Now().Add(20 * time.Second); got != "2|1|\n" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if got, err = searchRows(db, ready); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != "2|1|\n" {
+			t.Fatalf("round %d: the indexes do not come back: %s", round, got)
+		}
+		compareSearch(t, db, r, fmt.Sprintf("round %d, built anew", round))
 	}
 	if !slices.ContainsFunc(strings.Split(c.Log.String(), "\n"), func(l string) bool { return strings.Contains(l, "crash.docs") }) {
 		t.Error("the log names no table")

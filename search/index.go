@@ -56,13 +56,17 @@ type Index struct {
 
 	mu      sync.Mutex
 	now     State
-	err     error
+	err     error // the last one
 	seg     *seg.Index
 	changed chan struct{} // closed when the state or the files have changed
 	// caughtUp: the files whose checkpoint is covers[0] say what they would say
 	// at covers[1].
 	covers [2]uint64
 	docs   int
+	// upToDate is when the store was last known to have no more than the files;
+	// idle: it is waited for to have more, which poll says.
+	upToDate time.Time
+	idle     bool
 }
 
 type descriptor struct {
@@ -76,9 +80,13 @@ type Info struct {
 	Index *schema.SearchIndex
 	State State
 	Err   error
-	// Docs are the rows in it, Low the sequence up to which all changes are.
-	Docs int
-	Low  uint64
+	// Docs are the rows in it, Low the sequence up to which all changes are; Lag
+	// is how many commits of the store, of all tables, are behind that, and Behind
+	// for how long the first of them has waited, at most.
+	Docs   int
+	Low    uint64
+	Lag    uint64
+	Behind time.Duration
 	// Bytes are those on disk, Memory those of Segments that are not.
 	Bytes    int64
 	Segments int
@@ -121,6 +129,14 @@ func (x *Index) Info() Info {
 	defer x.mu.Unlock()
 	d := x.desc.Load()
 	i := Info{Table: d.table, Index: d.index, State: x.now, Err: x.err, Docs: x.docs, Low: x.covers[1]}
+	if x.now == Ready {
+		if seq := x.m.cfg.Store.Seq(); seq > i.Low {
+			i.Lag, i.Behind = seq-i.Low, time.Since(x.upToDate)
+			if x.idle {
+				i.Behind = min(i.Behind, pollEvery)
+			}
+		}
+	}
 	if x.seg != nil {
 		if s, err := x.seg.Stats(); err == nil {
 			i.Bytes, i.Segments, i.Memory = s.DiskBytes, s.Segments, s.MemoryBytes
@@ -143,7 +159,7 @@ func (x *Index) run(ctx context.Context) {
 		}
 		d := x.desc.Load()
 		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
-		x.set(func() { x.now, x.err = Failed, err })
+		x.set(func() { x.now, x.err, x.idle = Failed, err, false })
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
 			if err := os.RemoveAll(x.dir); err == nil {
 				x.floor.Store(0) // the next build begins where the store is then
@@ -355,17 +371,33 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		}
 		x.floor.Store(min(files.Durable(), low))
 		select {
+		case <-tick: // already
+			continue
+		default:
+		}
+		x.setIdle(true)
+		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick:
 		case <-time.After(time.Second): // what is durable may have moved
 		}
+		x.setIdle(false)
+	}
+}
+
+func (x *Index) setIdle(is bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.idle = is; !is {
+		x.upToDate = time.Now()
 	}
 }
 
 // step brings the changes behind low into the files, or some of them: up to the
 // sequence that it returns.
 func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, high uint64) (upTo uint64, more bool, err error) {
+	seen := time.Now()
 	snap, err := x.m.cfg.Store.Snapshot()
 	if err != nil {
 		return 0, false, err
@@ -373,7 +405,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 	defer snap.Close()
 	at := snap.Seq()
 	if at <= low {
-		return low, false, x.settle(files, low, true)
+		return low, false, x.settle(files, low, true, seen)
 	}
 	d := x.desc.Load()
 	if d.table.Stream == nil {
@@ -400,11 +432,12 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 			return 0, false, err
 		}
 	}
-	return upTo, !done, x.settle(files, upTo, done)
+	return upTo, !done, x.settle(files, upTo, done, seen)
 }
 
-// settle notes that the files say all up to a sequence.
-func (x *Index) settle(files *seg.Index, upTo uint64, ready bool) error {
+// settle notes that the files say all up to a sequence; done: which was all that
+// the store had at a time.
+func (x *Index) settle(files *seg.Index, upTo uint64, done bool, seen time.Time) error {
 	s, err := files.Snapshot()
 	if err != nil {
 		return err
@@ -415,8 +448,8 @@ func (x *Index) settle(files *seg.Index, upTo uint64, ready bool) error {
 	}
 	x.set(func() {
 		x.covers, x.docs = [2]uint64{checkpoint, max(upTo, x.covers[1])}, docs
-		if ready {
-			x.now, x.err = Ready, nil
+		if done {
+			x.now, x.upToDate = Ready, seen
 		}
 	})
 	return nil

@@ -47,6 +47,7 @@ func (f *fake) TableSize(*schema.Table) (int64, int64)   { return 300, 30 }
 func (f *fake) NextAutoIncrement(t *schema.Table) uint64 { return 42 }
 func (f *fake) IndexBuilds() []IndexBuild                { return nil }
 func (f *fake) Expiries() []Expiry                       { return nil }
+func (f *fake) SearchIndexes() []SearchIndex             { return nil }
 func (f *fake) SlowLog() []SlowStatement                 { return nil }
 func (f *fake) GeneralLog() []LoggedCommand              { return nil }
 func (f *fake) Backups() []Backup                        { return nil }

@@ -124,6 +124,8 @@ type Server interface {
 	IndexBuilds() []IndexBuild
 	// Expiries are the last removals of expired rows, oldest first.
 	Expiries() []Expiry
+	// SearchIndexes are those of the tables that there are, by names.
+	SearchIndexes() []SearchIndex
 }
 
 // Session is what the tables tell of the connection that asks.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -9,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/infoschema"
 )
 
 var _ expr.MatchStats = (*Session)(nil)
@@ -43,6 +46,26 @@ func (e *Engine) searchTables(s *catalog.Snapshot) {
 		}
 	}
 	e.search.Update(list)
+}
+
+// SearchIndexes implements infoschema.Server.
+func (e *introspection) SearchIndexes() []infoschema.SearchIndex {
+	if e.search == nil {
+		return nil
+	}
+	var out []infoschema.SearchIndex
+	for _, i := range e.search.Infos() {
+		x := infoschema.SearchIndex{Database: i.Table.Database, Table: i.Table.Name, Name: i.Index.Name, State: i.State.String(), Docs: uint64(i.Docs),
+			Lag: i.Lag, Behind: i.Behind, Segments: uint64(i.Segments), Disk: uint64(i.Bytes), Memory: uint64(i.Memory)}
+		if i.Err != nil {
+			x.Error = i.Err.Error()
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b infoschema.SearchIndex) int {
+		return cmp.Or(cmp.Compare(a.Database, b.Database), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
+	})
+	return out
 }
 
 // evalDocuments is where the virtual columns of documents are computed.
