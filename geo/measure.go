@@ -177,6 +177,14 @@ func (s *SRS) interpolate(p, q Point, f float64) Point {
 	return Point{p.X + (q.X-p.X)*f, p.Y + (q.Y-p.Y)*f}
 }
 
+// SphereRadius is the radius that stands for a system's ellipsoid.
+func SphereRadius(s *SRS) float64 {
+	if s == nil {
+		return 6370986
+	}
+	return s.MeanRadius()
+}
+
 // DistanceSphere is the least distance of two geometries of points on a sphere.
 func DistanceSphere(a, b Geometry, radius float64) float64 {
 	best := math.Inf(1)

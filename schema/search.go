@@ -25,6 +25,7 @@ type SearchForm uint8
 const (
 	FormSearch SearchForm = iota
 	FormFulltext
+	FormSpatial
 )
 
 // SearchKind says what a field of a search index holds of its column.
@@ -36,12 +37,17 @@ const (
 	SearchValue SearchKind = iota
 	// SearchText: the words that an analyzer finds in a text.
 	SearchText
+	// SearchGeo: the place of a point.
+	SearchGeo
 )
 
 // String is the kind as it is declared; values have no word.
 func (k SearchKind) String() string {
-	if k == SearchText {
+	switch k {
+	case SearchText:
 		return "TEXT"
+	case SearchGeo:
+		return "GEO_POINT"
 	}
 	return ""
 }

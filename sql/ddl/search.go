@@ -99,7 +99,7 @@ func (a *alteration) checkSearch() error {
 			if c == nil {
 				return sqlerr.Internal("field %d of search index %s has no column", x.Fields[j].ID, x.Name)
 			}
-			if err := bind.CheckSearchField(c, &x.Fields[j]); err != nil {
+			if err := bind.CheckSearchField(x, c, &x.Fields[j]); err != nil {
 				return err
 			}
 		}

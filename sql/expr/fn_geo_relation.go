@@ -115,10 +115,7 @@ func rowDistanceSphere(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 			return value.Null, sqlerr.GeometryLatitudeOutOfRange(f.Name, p.Y)
 		}
 	}
-	radius := 6370986.0
-	if s != nil {
-		radius = s.MeanRadius()
-	}
+	radius := geo.SphereRadius(s)
 	if len(d) > 2 {
 		if radius = d[2].Float(); radius <= 0 || math.IsNaN(radius) {
 			return value.Null, sqlerr.NonPositiveRadius(f.Name)

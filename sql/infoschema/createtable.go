@@ -52,7 +52,7 @@ func createTable(t *schema.Table, next uint64) string {
 	}
 	for i := range t.Search {
 		x := &t.Search[i]
-		if text := searchDefinition(t, x); x.Form == schema.FormFulltext {
+		if text := searchDefinition(t, x); x.Form != schema.FormSearch {
 			line(text)
 		} else {
 			b.WriteString(" /*sqlots! , " + strings.ReplaceAll(text, "*/", `*\/`) + " */")
@@ -272,8 +272,11 @@ func CreateDatabase(d *schema.Database, ifNotExists bool) string {
 func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 	var b strings.Builder
 	word := "SEARCH INDEX "
-	if x.Form == schema.FormFulltext {
+	switch x.Form {
+	case schema.FormFulltext:
 		word = "FULLTEXT KEY "
+	case schema.FormSpatial:
+		word = "SPATIAL KEY "
 	}
 	b.WriteString(word + quoteName(x.Name) + " (")
 	parser := ""
@@ -290,7 +293,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
 		case isExpr:
 			b.WriteString("(" + e + ")")
-		case f.Kind == schema.SearchValue, x.Form == schema.FormFulltext && plain:
+		case f.Kind == schema.SearchValue, x.Form == schema.FormSpatial, x.Form == schema.FormFulltext && plain:
 			b.WriteString(quoteName(c.Name))
 		case x.Form == schema.FormFulltext && f.Analyzer == ngramParser && len(f.Options) == 0:
 			b.WriteString(quoteName(c.Name))

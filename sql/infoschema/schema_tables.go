@@ -222,6 +222,9 @@ type key struct {
 	search    *schema.SearchIndex
 }
 
+// spatialPart is SUB_PART of a SPATIAL key: the bytes of a box.
+const spatialPart = 32
+
 // indexType is INDEX_TYPE.
 func (k *key) indexType() string {
 	switch {
@@ -229,6 +232,8 @@ func (k *key) indexType() string {
 		return "BTREE"
 	case k.search.Form == schema.FormFulltext:
 		return "FULLTEXT"
+	case k.search.Form == schema.FormSpatial:
+		return "SPATIAL"
 	}
 	return "INVERTED"
 }
@@ -247,7 +252,11 @@ func keys(t *schema.Table) []key {
 		k := key{name: x.Name, comment: x.Comment, invisible: x.Invisible, search: x}
 		for _, f := range x.Fields {
 			if len(k.parts) == 0 || k.parts[len(k.parts)-1].Column != f.Column {
-				k.parts = append(k.parts, schema.KeyPart{Column: f.Column})
+				part := schema.KeyPart{Column: f.Column}
+				if x.Form == schema.FormSpatial {
+					part.Prefix = spatialPart
+				}
+				k.parts = append(k.parts, part)
 			}
 		}
 		out = append(out, k)
@@ -290,7 +299,7 @@ func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Colu
 			}
 			var order any = "A"
 			switch {
-			case k.search != nil:
+			case k.search != nil && k.search.Form != schema.FormSpatial:
 				order = nil
 			case p.Desc:
 				order = "D"

@@ -452,8 +452,8 @@ func (h *shim) createTable() error {
 				return err
 			}
 		case "SPATIAL":
-			if w := h.word(i + 1); i > 1 && (w == "KEY" || w == "INDEX") || h.op(i+1, "(") {
-				return sqlerr.NotSupported("SPATIAL index")
+			if err := h.spatialKey(i); err != nil {
+				return err
 			}
 		}
 	}

@@ -71,10 +71,16 @@ func (h *shim) searchField(from, to int) error {
 			h.blank(from+1, from+1)
 		}
 		return nil
+	case "GEO_POINT":
+		if to-from == 2 {
+			h.insertBefore(from, "(search_geo(")
+			h.replace(from+1, from+1, "))")
+		}
+		return nil
 	case "TEXT":
 	case "":
 		return nil
-	case "LONG", "DOUBLE", "BOOLEAN", "DATE", "GEO_POINT", "IP", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
+	case "LONG", "DOUBLE", "BOOLEAN", "DATE", "IP", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
 		return sqlerr.NotSupported(kind + " field in a search index")
 	default:
 		return nil
@@ -116,4 +122,47 @@ func (h *shim) optionText(i int) string {
 		return strings.ReplaceAll(s[1:len(s)-1], s[:1]+s[:1], s[:1])
 	}
 	return h.text(i)
+}
+
+// spatialKey rewrites SPATIAL [KEY|INDEX] [name] (c) in CREATE and ALTER TABLE, the
+// tokens from i on, to a key USING INVERTED over search_spatial(c).
+func (h *shim) spatialKey(i int) error {
+	if h.word(i-1) != "ADD" && !h.op(i-1, ",") && !h.op(i-1, "(") {
+		return nil
+	}
+	open := i + 1
+	if w := h.word(open); w == "KEY" || w == "INDEX" {
+		open++
+	}
+	keyword := open > i+1
+	if h.isName(open) && h.op(open+1, "(") {
+		open++
+	} else if !h.op(open, "(") {
+		return nil
+	}
+	end := h.closing(open)
+	if end < open+2 {
+		return nil
+	}
+	if h.op(open+1, "(") {
+		return sqlerr.New(3760, "HY000", "Spatial functional index is not supported.")
+	}
+	switch h.word(end - 1) {
+	case "ASC", "DESC":
+		return sqlerr.WrongUsage("spatial/fulltext/hash index", "explicit index order")
+	}
+	if keyword {
+		h.blank(i, i)
+	} else {
+		h.replace(i, i, "KEY")
+	}
+	h.insertAfter(open, "(search_spatial(")
+	for j := open + 1; j < end; j++ {
+		if h.op(j, ",") {
+			h.replace(j, j, ")), (search_spatial(")
+		}
+	}
+	h.insertBefore(end, "))")
+	h.insertAfter(end, " USING INVERTED")
+	return nil
 }

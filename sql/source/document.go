@@ -193,6 +193,10 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindText})
 			continue
 		}
+		if x.Fields[i].Kind == schema.SearchGeo {
+			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindPoint})
+			continue
+		}
 		f, err := newSearchField(t, &x.Fields[i])
 		if err != nil {
 			return out, err
@@ -275,6 +279,9 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 				case v.IsNull():
 				case f.analyzer != nil:
 					f.addText(b, v.Str())
+				case f.geo:
+					lat, lon := placeOf(v.Bytes(), f.srid)
+					b.Point(f.id, lat, lon)
 				case f.word:
 					b.Word(f.id, f.toWord(v))
 				default:
@@ -287,9 +294,12 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 	return nil
 }
 
-// docField is a field of documents; analyzer is set for texts.
+// docField is a field of documents; analyzer is set for texts, geo for places in
+// the system srid.
 type docField struct {
 	searchField
+	geo      bool
+	srid     uint32
 	analyzer *text.Analyzer
 	tokens   []text.Token
 	terms    []seg.Token
@@ -303,6 +313,9 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	pos := t.ColumnIndex(d.Column)
 	if pos < 0 {
 		return docField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
+	}
+	if d.Kind == schema.SearchGeo {
+		return docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, geo: true, srid: t.Columns[pos].Type.SRID}, nil
 	}
 	a, err := bind.Analyzer(x, d, &t.Columns[pos])
 	return docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, analyzer: a}, err

@@ -271,6 +271,8 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 	switch n.Op {
 	case physical.SearchRange:
 		return q.ranges(n)
+	case physical.SearchGeo:
+		return q.places(n)
 	case physical.SearchMatch:
 		m := n.Match.Extra.(*expr.Match)
 		words, err := expr.MatchQuery(q.ec, n.Match)

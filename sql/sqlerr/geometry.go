@@ -8,6 +8,11 @@ func SpatialIndexNull() *Error {
 	return New(1252, "42000", "All parts of a SPATIAL index must be NOT NULL")
 }
 
+// SpatialIndexColumn: 1687.
+func SpatialIndexColumn() *Error {
+	return New(1687, "42000", "A SPATIAL index may only contain a geometrical type column")
+}
+
 // CantCreateGeometryObject: 1416, a value that is none of the column's type.
 func CantCreateGeometryObject() *Error {
 	return New(1416, "22003", "Cannot get geometry object from data you send to the GEOMETRY field")

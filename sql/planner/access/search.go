@@ -74,7 +74,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 	total := math.Max(r.Est.TableRows(t), 1)
 	var asks []expr.Expr
 	for _, c := range r.Conds {
-		if !slices.Contains(residual, c) {
+		if !slices.Contains(residual, c) || slices.Contains(s.near, c) {
 			asks = append(asks, c)
 		}
 	}
@@ -107,6 +107,9 @@ type searcher struct {
 	t     *schema.Table
 	x     *schema.SearchIndex
 	nodes int
+	// near are the conditions of which the index finds little more than what
+	// satisfies them.
+	near []expr.Expr
 }
 
 // query is what the index can tell of conditions, and those that it cannot tell
@@ -126,6 +129,11 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 	}
 	var left []expr.Expr
 	for _, c := range rest {
+		if n := s.geo(c); n != nil {
+			s.near = append(s.near, c)
+			list, left = append(list, n), append(left, c)
+			continue
+		}
 		n, exact := s.or(c)
 		if n != nil {
 			list = append(list, n)

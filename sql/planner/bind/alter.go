@@ -323,7 +323,7 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	case ast.IndexKeyTypeFulltext:
 		k.search = &schema.SearchIndex{Form: schema.FormFulltext}
 	case ast.IndexKeyTypeSpatial:
-		return nil, sqlerr.NotSupported("SPATIAL index")
+		k.search = &schema.SearchIndex{Form: schema.FormSpatial}
 	default:
 		return nil, sqlerr.NotSupported("VECTOR index")
 	}

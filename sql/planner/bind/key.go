@@ -75,6 +75,13 @@ func (b *binder) parts(k *keyDef, name string, list []*ast.IndexPartSpecificatio
 		k.cols, err = b.keyColumns(name, list)
 		return err
 	}
+	if len(list) > 0 && isSpatial(list[0]) {
+		k.search.Form = schema.FormSpatial
+	}
+	if k.search.Form == schema.FormSpatial {
+		k.cols, err = spatialColumns(list)
+		return err
+	}
 	if k.cols, err = b.searchColumns(name, list); err != nil || k.search.Form != schema.FormFulltext {
 		return err
 	}

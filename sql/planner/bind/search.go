@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/geo"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -24,6 +25,10 @@ const (
 	// searchTextFunc is how a field with an analyzer is written among key parts:
 	// search_text(column, 'analyzer=name, option=value').
 	searchTextFunc = "search_text"
+	// searchGeoFunc is that for a GEO_POINT, searchSpatialFunc for the column of a
+	// SPATIAL key.
+	searchGeoFunc     = "search_geo"
+	searchSpatialFunc = "search_spatial"
 )
 
 // searchColumns are the fields of a search index as they are written.
@@ -43,20 +48,24 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 			out = append(out, logical.IndexColumn{Name: p.Column.Name.O, Search: &schema.SearchField{}})
 			continue
 		}
-		e := p.Expr
-		for {
-			inner, ok := e.(*ast.ParenthesesExpr)
-			if !ok {
-				break
-			}
-			e = inner.Expr
-		}
+		e := stripParentheses(p.Expr)
 		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchTextFunc) {
 			c, err := searchText(f)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, c)
+			continue
+		}
+		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchGeoFunc) {
+			if len(f.Args) != 1 {
+				return nil, sqlerr.WrongParamCount(searchGeoFunc)
+			}
+			c, ok := f.Args[0].(*ast.ColumnNameExpr)
+			if !ok {
+				return nil, sqlerr.NotSupported("GEO_POINT of an expression")
+			}
+			out = append(out, logical.IndexColumn{Name: c.Name.Name.O, Search: &schema.SearchField{Kind: schema.SearchGeo}})
 			continue
 		}
 		text, err := b.keyExpr(index, p.Expr)
@@ -66,6 +75,48 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 		out = append(out, logical.IndexColumn{Expr: text, Search: &schema.SearchField{}})
 	}
 	return out, nil
+}
+
+// isSpatial reports the form in which a column of a SPATIAL key in CREATE or ALTER
+// TABLE comes from the parser.
+func isSpatial(p *ast.IndexPartSpecification) bool {
+	f, ok := stripParentheses(p.Expr).(*ast.FuncCallExpr)
+	return ok && strings.EqualFold(f.FnName.O, searchSpatialFunc)
+}
+
+// spatialColumns is the column of a SPATIAL key: 1070, 1221, 1089, 3760.
+func spatialColumns(list []*ast.IndexPartSpecification) ([]logical.IndexColumn, error) {
+	if len(list) > 1 {
+		return nil, sqlerr.TooManyKeyParts(1)
+	}
+	p := list[0]
+	c := p.Column
+	if isSpatial(p) {
+		name, ok := stripParentheses(p.Expr).(*ast.FuncCallExpr).Args[0].(*ast.ColumnNameExpr)
+		if !ok {
+			return nil, sqlerr.WrongPrefixKey()
+		}
+		c = name.Name
+	}
+	switch {
+	case p.Desc:
+		return nil, sqlerr.WrongUsage("spatial/fulltext/hash index", "explicit index order")
+	case c == nil:
+		return nil, sqlerr.New(3760, "HY000", "Spatial functional index is not supported.")
+	case p.Length >= 0 && p.Column != nil:
+		return nil, sqlerr.WrongPrefixKey()
+	}
+	return []logical.IndexColumn{{Name: c.Name.O, Search: &schema.SearchField{Kind: schema.SearchGeo}}}, nil
+}
+
+func stripParentheses(e ast.ExprNode) ast.ExprNode {
+	for {
+		inner, ok := e.(*ast.ParenthesesExpr)
+		if !ok {
+			return e
+		}
+		e = inner.Expr
+	}
 }
 
 func searchText(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
@@ -273,7 +324,7 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 		f := *c.Search
 		f.Options = slices.Clone(f.Options)
 		f.Column = t.Columns[i].ID
-		if err := CheckSearchField(&t.Columns[i], &f); err != nil {
+		if err := CheckSearchField(x, &t.Columns[i], &f); err != nil {
 			return err
 		}
 		if f.Kind == schema.SearchText {
@@ -293,12 +344,19 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 }
 
 // CheckSearchField checks that a field of a search index can hold a column: 1283,
-// 3152, 1235.
-func CheckSearchField(c *schema.Column, f *schema.SearchField) error {
+// 3152, 1252, 1687, 1235.
+func CheckSearchField(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error {
 	t := c.Type
 	switch {
 	case c.Array != nil:
 		return sqlerr.NotSupported("arrays in a search index")
+	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && t.ID != schema.TypeGeometry:
+		return sqlerr.SpatialIndexColumn()
+	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && c.Nullable:
+		return sqlerr.SpatialIndexNull()
+	case f.Kind == schema.SearchGeo && (t.ID != schema.TypeGeometry || t.Geometry != geo.TypePoint.String()):
+		return sqlerr.NotSupported("index of places on a column that is no POINT")
+	case f.Kind == schema.SearchGeo:
 	case t.ID == schema.TypeJSON:
 		return sqlerr.JSONKey(c.Name)
 	case t.ID == schema.TypeGeometry:

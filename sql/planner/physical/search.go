@@ -41,6 +41,7 @@ const (
 	SearchAnd
 	SearchOr
 	SearchMatch // Match is true
+	SearchGeo   // a superset of the places for which Geo is true
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -53,6 +54,17 @@ type SearchNode struct {
 	Set    *ranges.Set
 	// Match is a MATCH … AGAINST.
 	Match *expr.Func
+	Geo   *SearchPlace
+}
+
+// SearchPlace is a condition on the place of a point.
+type SearchPlace struct {
+	// Shape is constant. The place has a point in common with its box or, where
+	// Distance is set, is no farther than that from its points.
+	Shape    expr.Expr
+	Distance expr.Expr
+	// Radius is that of the sphere; nil for the usual one.
+	Radius expr.Expr
 }
 
 // text is the query for EXPLAIN.
@@ -64,6 +76,10 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return p.spans(n.Set)
 	case n.Op == SearchMatch:
 		return n.Match.String()
+	case n.Op == SearchGeo && n.Geo.Distance != nil:
+		return "distance(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ") <= " + n.Geo.Distance.String()
+	case n.Op == SearchGeo:
+		return "box(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ")"
 	}
 	list := make([]string, len(n.Children))
 	for i, c := range n.Children {
