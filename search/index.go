@@ -50,6 +50,8 @@ type Index struct {
 	done chan struct{}
 	// remove: the files go when the work has ended. Set before stop.
 	remove bool
+	// opened: the files are those of this run. It belongs to run.
+	opened bool
 	// floor is the sequence behind which records are needed; 0 before the files
 	// are open: all.
 	floor atomic.Uint64
@@ -159,14 +161,14 @@ func (x *Index) run(ctx context.Context) {
 		}
 		d := x.desc.Load()
 		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
-		x.set(func() { x.now, x.err, x.idle = Failed, err, false })
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
-			if err := os.RemoveAll(x.dir); err == nil {
+			if os.RemoveAll(x.dir) == nil {
 				x.floor.Store(0) // the next build begins where the store is then
-				x.set(func() { x.now, x.covers, x.docs = Building, [2]uint64{}, 0 })
+				x.set(func() { x.now, x.err, x.idle, x.covers, x.docs = Building, err, false, [2]uint64{}, 0 })
 				continue
 			}
 		}
+		x.set(func() { x.now, x.err, x.idle = Failed, err, false })
 		select {
 		case <-ctx.Done():
 		case <-time.After(retryAfter):
@@ -258,14 +260,15 @@ func (x *Index) serve(ctx context.Context) error {
 		if err := files.Apply(b); err != nil {
 			return err
 		}
-	case high > store.Seq():
-		return fmt.Errorf("%w: it is at %d, the store at %d", errStale, high, store.Seq())
+	case high > x.last():
+		return fmt.Errorf("%w: it is at %d, the store at %d", errStale, high, x.last())
 	default:
 		x.floor.Store(low)
 		if err := x.checkLog(ctx, low); err != nil {
 			return err
 		}
 	}
+	x.opened = true
 	x.set(func() { x.docs = docs })
 	if !built {
 		if err := x.build(ctx, files, low, position); err != nil {
@@ -273,6 +276,16 @@ func (x *Index) serve(ctx context.Context) error {
 		}
 	}
 	return x.follow(ctx, files)
+}
+
+// last is the sequence behind which files cannot be that belong to the store. A
+// store that has lost its last commits in a crash gives their sequences again:
+// files of an earlier run are compared with where it began.
+func (x *Index) last() uint64 {
+	if !x.opened {
+		return x.m.began
+	}
+	return x.m.cfg.Store.Seq()
 }
 
 // checkLog is errStale when records behind a sequence are gone.

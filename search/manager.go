@@ -40,6 +40,8 @@ type Manager struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
+	// began is where the store was when the Manager was made.
+	began uint64
 
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
@@ -56,7 +58,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -120,17 +122,22 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 func (m *Manager) Update(tables []*schema.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.tables = tables
+	m.update()
+}
+
+// update makes the indexes those of m.tables.
+func (m *Manager) update() {
 	if m.ctx.Err() != nil {
 		return
 	}
-	m.tables = tables
 	want := map[string]bool{}
-	for _, t := range tables {
+	for _, t := range m.tables {
 		for i := range t.Search {
 			x := &t.Search[i]
 			name := dirName(t, x)
 			want[name] = true
-			if m.closing[name] { // made again at once: its end calls Update
+			if m.closing[name] { // made again at once: its end calls update
 				continue
 			}
 			if have := m.indexes[name]; have != nil {
@@ -162,12 +169,10 @@ func (m *Manager) Update(tables []*schema.Table) {
 // ended is called when the work of an index has ended.
 func (m *Manager) ended(name string) {
 	m.mu.Lock()
-	again := m.closing[name]
-	delete(m.closing, name)
-	tables := m.tables
-	m.mu.Unlock()
-	if again {
-		m.Update(tables)
+	defer m.mu.Unlock()
+	if m.closing[name] {
+		delete(m.closing, name)
+		m.update()
 	}
 }
 
@@ -217,7 +222,15 @@ func (m *Manager) lookUp(t *schema.Table, d *schema.SearchIndex) *Index {
 // a line about the one that is waited for.
 func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(state string)) error {
 	for {
-		x := m.unready(table)
+		x, closing := m.unready(table)
+		if closing {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(pollEvery):
+			}
+			continue
+		}
 		if x == nil {
 			return nil
 		}
@@ -237,15 +250,26 @@ func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(
 	}
 }
 
-func (m *Manager) unready(table schema.TableID) *Index {
+// unready is an index of a table that does not serve queries; closing: one has to
+// wait for the end of its earlier files.
+func (m *Manager) unready(table schema.TableID) (x *Index, closing bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, x := range m.indexes {
-		if x.desc.Load().table.ID == table && x.state() != Ready {
-			return x
+	for _, t := range m.tables {
+		if t.ID != table {
+			continue
+		}
+		for i := range t.Search {
+			name := dirName(t, &t.Search[i])
+			if x := m.indexes[name]; x != nil && x.state() != Ready {
+				return x, false
+			}
+			if m.closing[name] {
+				return nil, true
+			}
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // Floor is the sequence behind which the records of a change log are needed; ok

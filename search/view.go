@@ -43,7 +43,8 @@ func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error
 			return nil, err
 		}
 		v.Waited = time.Since(start)
-		if len(v.Changed) <= maxChanged || v.Waited > maxWait {
+		// What was changed behind an old view does not get less.
+		if len(v.Changed) <= maxChanged || v.Waited > maxWait || at <= v.Checkpoint() {
 			if len(own) > 0 {
 				v.Changed = append(v.Changed, own...)
 				slices.SortFunc(v.Changed, bytes.Compare)

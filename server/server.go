@@ -142,6 +142,11 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
+	if cfg.InMemory { // those of another store
+		if err := os.RemoveAll(s.searchDir()); err != nil {
+			return fmt.Errorf("directory of search indexes: %w", err)
+		}
+	}
 	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func (n *NewTable) Publish(ctx context.Context) error {
 		if _, ok := ch.Base.Database(n.Table.Database); !ok {
 			return sqlerr.UnknownDatabase(n.Table.Database)
 		}
-		if !n.wants.IsLogged() {
+		if !n.wants.IsLogged() && len(n.Table.Search) == 0 {
 			ch.PutTable(n.Table)
 			return nil
 		}
