@@ -183,6 +183,11 @@ func columnKey(t *schema.Table, c *schema.Column) string {
 		return "PRI"
 	}
 	key := ""
+	for i := range t.Search {
+		if x := &t.Search[i]; x.Form != schema.FormSearch && x.Fields[0].Column == c.ID {
+			key = "MUL"
+		}
+	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
 		if x.State != schema.IndexPublic || len(x.Parts) == 0 || x.Parts[0].Column != c.ID {
