@@ -41,12 +41,30 @@ var DefaultHighlighting = Highlighting{Pre: "<em>", Post: "</em>", FragmentSize:
 // are one. Members that a query excludes or counts against are not shown, nor
 // are parts of it that do not match as a whole.
 func (a *Analyzer) Highlight(text string, q Query, h Highlighting) []string {
+	return a.HighlightAll(text, []Asked{{Query: q}}, h)
+}
+
+// Asked is a query that a text is highlighted for.
+type Asked struct {
+	Query Query
+	// Whole is the document that the text is a part of, and which the query has to
+	// match; nil when it is the text.
+	Whole *Doc
+}
+
+// HighlightAll is Highlight for several queries.
+func (a *Analyzer) HighlightAll(text string, list []Asked, h Highlighting) []string {
 	tokens := a.index(nil, text)
 	m := marker{doc: NewDoc(tokens), tokens: tokens, at: make(map[int][]int, len(tokens))}
 	for i, t := range tokens {
 		m.at[t.Pos] = append(m.at[t.Pos], i)
 	}
-	m.mark(q)
+	for _, one := range list {
+		if m.whole = one.Whole; m.whole == nil {
+			m.whole = m.doc
+		}
+		m.mark(one.Query)
+	}
 	marks := merged(m.marks)
 	switch {
 	case len(marks) == 0:
@@ -83,6 +101,7 @@ type matched struct {
 // marker finds what leaves of a query match.
 type marker struct {
 	doc    *Doc
+	whole  *Doc // what a query has to match
 	tokens []Token
 	at     map[int][]int // tokens by position
 	marks  []matched
@@ -90,7 +109,7 @@ type marker struct {
 }
 
 func (m *marker) mark(q Query) {
-	if !m.doc.Matches(q) {
+	if !m.whole.Matches(q) {
 		return
 	}
 	switch q := q.(type) {

@@ -2,6 +2,9 @@ package expr
 
 import (
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/text"
@@ -12,14 +15,19 @@ import (
 // MatchMode is how the text of AGAINST is read.
 type MatchMode uint8
 
-// Modes of MATCH … AGAINST.
+// Modes of MATCH … AGAINST, and the functions beside it.
 const (
 	MatchNatural MatchMode = iota
 	MatchBoolean
+	MatchText   // TEXT_MATCH
+	MatchPhrase // TEXT_MATCH_PHRASE
 )
 
-// Match is what MATCH (columns) AGAINST (text) asks of which search index: the
-// Extra of "match", whose arguments are the columns and the text.
+var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase"}
+
+// Match is what MATCH (columns) AGAINST (text), TEXT_MATCH and TEXT_MATCH_PHRASE
+// ask of which search index: the Extra of the call, whose arguments are the
+// columns, the text, and the operator and the least number of TEXT_MATCH.
 type Match struct {
 	Table schema.TableID
 	Index schema.IndexID
@@ -30,19 +38,60 @@ type Match struct {
 }
 
 func matchDefs() []entry {
-	return []entry{{"match", &def{b: Builtin{Row: rowMatch}, lo: 2, hi: -1, repeat: -1, flags: loose | notNull, custom: func(_ *def, _ *BindEnv, name string, _ []Expr) (Expr, error) {
-		return nil, sqlerr.WrongArguments(name)
-	}}}}
+	wrong := func(_ *def, _ *BindEnv, name string, _ []Expr) (Expr, error) { return nil, sqlerr.WrongArguments(name) }
+	match := func(name string) entry {
+		return entry{name, &def{b: Builtin{Row: rowMatch}, lo: 2, hi: -1, repeat: -1, flags: loose | notNull, custom: wrong}}
+	}
+	return []entry{
+		match("match"), match("text_match"), match("text_match_phrase"),
+		{"score", &def{repeat: -1, flags: notNull, custom: wrong}},
+		{"highlight", &def{b: Builtin{Row: rowHighlight}, lo: 1, hi: -1, repeat: -1, flags: loose, custom: wrong}},
+	}
 }
 
-// NewMatch makes MATCH (cols) AGAINST (against). The value is the row's score, 0
-// where it does not match. 1210 when against is not constant.
-func NewMatch(cols []Expr, against Expr, m *Match) (Expr, error) {
-	if !IsConst(against) || ReadsOuter(against) {
-		return nil, sqlerr.WrongArguments("AGAINST")
+// NewMatch makes MATCH (cols) AGAINST (against), or TEXT_MATCH or
+// TEXT_MATCH_PHRASE with its options behind the text. The value is the row's
+// score, 0 where it does not match. 1210 when against is not constant.
+func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
+	for i, e := range against {
+		if !IsConst(e) || ReadsOuter(e) {
+			return nil, m.wrong()
+		}
+		if k, ok := e.(*Const); ok && i > 0 {
+			if err := m.checkOption(i, k.D); err != nil {
+				return nil, err
+			}
+		}
 	}
-	d := mustLookup("match")
-	return d.call("match", append(append([]Expr(nil), cols...), against), doubleType(), false, m), nil
+	name := matchNames[m.Mode]
+	return mustLookup(name).call(name, slices.Concat(cols, against), doubleType(), false, m), nil
+}
+
+func (m *Match) wrong() error {
+	if m.Mode <= MatchBoolean {
+		return sqlerr.WrongArguments("AGAINST")
+	}
+	return sqlerr.WrongArguments(matchNames[m.Mode])
+}
+
+// checkOption checks the operator (1) or the least number (2) of TEXT_MATCH.
+func (m *Match) checkOption(i int, d value.Datum) error {
+	ok := !d.IsNull()
+	if ok && i == 1 {
+		_, ok = text.ParseOperator(d.Str())
+	} else if ok {
+		_, ok = leastShould(d)
+	}
+	if !ok {
+		return m.wrong()
+	}
+	return nil
+}
+
+// leastShould reads minimum_should_match, a number from 1.
+func leastShould(d value.Datum) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(d.Str()))
+	return n, err == nil && n > 0
 }
 
 // MatchStats is implemented by sessions that know the figures of search indexes,
@@ -70,23 +119,27 @@ func MatchQuery(c *Ctx, f *Func) (text.Query, error) {
 func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	return cached(c, f, func() (*preparedMatch, error) {
 		m := f.Extra.(*Match)
-		d, err := EvalConst(c, f.Args[len(f.Args)-1])
-		if err != nil {
-			return nil, err
+		asks := make([]value.Datum, len(f.Args)-len(m.Fields))
+		for i := range asks {
+			d, err := EvalConst(c, f.Args[len(m.Fields)+i])
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				if err := m.checkOption(i, d); err != nil {
+					return nil, err
+				}
+			}
+			asks[i] = d
 		}
 		out := &preparedMatch{query: text.None{}}
 		if s, ok := c.Session.(MatchStats); ok {
 			out.stats = s.MatchStats(m)
 		}
-		if d.IsNull() {
+		if asks[0].IsNull() {
 			return out, nil
 		}
-		var q text.Query
-		if m.Mode == MatchBoolean {
-			q, err = m.Analyzer.Boolean(d.Str())
-		} else {
-			q, err = m.Analyzer.Natural(d.Str())
-		}
+		q, err := m.read(asks)
 		var syntax *text.SyntaxError
 		if errors.As(err, &syntax) {
 			return nil, sqlerr.New(1064, "42000", "%s", syntax.Message)
@@ -103,6 +156,27 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 		}
 		return out, nil
 	})
+}
+
+// read makes the query of what is asked for, none of which is NULL.
+func (m *Match) read(asks []value.Datum) (text.Query, error) {
+	s := asks[0].Str()
+	switch m.Mode {
+	case MatchBoolean:
+		return m.Analyzer.Boolean(s)
+	case MatchPhrase:
+		return m.Analyzer.MatchPhrase(s)
+	case MatchText:
+		op, least := text.OrTerms, 0
+		if len(asks) > 1 {
+			op, _ = text.ParseOperator(asks[1].Str())
+		}
+		if len(asks) > 2 {
+			least, _ = leastShould(asks[2])
+		}
+		return m.Analyzer.Match(s, op, least)
+	}
+	return m.Analyzer.Natural(s)
 }
 
 // oneText are the figures of a collection that nobody has counted.
@@ -126,15 +200,7 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	values := make([]string, 0, len(a)-1)
-	for _, d := range a[:len(a)-1] {
-		if d.IsNull() {
-			values = append(values, "")
-			continue
-		}
-		values = append(values, d.Str())
-	}
-	doc := text.NewDoc(m.Analyzer.TokensOf(nil, values...))
+	doc := m.doc(a[:len(m.Fields)])
 	if !doc.Matches(p.query) {
 		return value.Float(0), nil
 	}
@@ -146,4 +212,17 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		return value.Float(score), nil
 	}
 	return value.Float(leastScore), nil
+}
+
+// doc analyses the columns of a row.
+func (m *Match) doc(cols []value.Datum) *text.Doc {
+	values := make([]string, 0, len(cols))
+	for _, d := range cols {
+		if d.IsNull() {
+			values = append(values, "")
+			continue
+		}
+		values = append(values, d.Str())
+	}
+	return text.NewDoc(m.Analyzer.TokensOf(nil, values...))
 }

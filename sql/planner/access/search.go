@@ -194,15 +194,18 @@ func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
 // match is the MATCH that a condition asks of this index: alone, or as a score
 // above a number, which is exact for 0.
 func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
-	switch f.Name {
-	case "match":
-		if x := f.Extra.(*expr.Match); x.Table == s.t.ID && x.Index == s.x.ID {
+	switch x, isMatch := f.Extra.(*expr.Match); {
+	case isMatch:
+		if x.Table == s.t.ID && x.Index == s.x.ID {
 			return f, true
 		}
-	case ">", ">=":
+	case f.Name == ">", f.Name == ">=":
 		c, isConst := f.Args[1].(*expr.Const)
 		g, isFunc := f.Args[0].(*expr.Func)
-		if !isConst || !isFunc || g.Name != "match" || c.D.IsNull() {
+		if !isConst || !isFunc || c.D.IsNull() {
+			return nil, false
+		}
+		if _, isMatch = g.Extra.(*expr.Match); !isMatch {
 			return nil, false
 		}
 		least, err := types.ToFloat(&types.Env{}, c.D, c.T)

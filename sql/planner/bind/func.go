@@ -70,6 +70,12 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return b.anyValue(sc, n.Args[0])
 	case "grouping":
 		return b.groupingFunc(sc, n)
+	case "text_match", "text_match_phrase":
+		return b.textMatch(sc, n)
+	case "score":
+		return b.score(sc, n)
+	case "highlight":
+		return b.highlight(sc, n)
 	case "values":
 		return nil, sqlerr.NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE")
 	}

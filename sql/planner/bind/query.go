@@ -140,7 +140,7 @@ func (k *block) bind() error {
 
 func (k *block) scope(clause string) *scope {
 	c := *k.sc
-	c.clause, c.src, c.rollup = clause, k.src, k.hasRollup()
+	c.clause, c.src, c.rollup, c.where = clause, k.src, k.hasRollup(), k.where
 	return &c
 }
 

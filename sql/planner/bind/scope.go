@@ -91,6 +91,8 @@ type scope struct {
 	behind func(name string) (expr.Expr, error)
 	// inHaving resolves them for arguments of aggregates in HAVING.
 	inHaving func(table, name string) (expr.Expr, bool, error)
+	// where are the conditions of WHERE, for SCORE() and HIGHLIGHT().
+	where []expr.Expr
 	// insert resolves VALUES(c) in ON DUPLICATE KEY UPDATE.
 	insert *insertScope
 	// isGrouped tells what GROUP BY and the select list have (HAVING).

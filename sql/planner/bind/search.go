@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // Limits of search indexes.
@@ -219,40 +221,131 @@ func (b *binder) matchAgainst(sc *scope, n *ast.MatchAgainst) (expr.Expr, error)
 	if n.Modifier.WithQueryExpansion() {
 		return nil, sqlerr.NotSupported("WITH QUERY EXPANSION")
 	}
-	var cols []expr.Expr
-	var t *schema.Table
-	var ids []schema.ColumnID
-	for _, name := range n.ColumnNames {
-		e, err := sc.resolve(name.Schema.O, name.Table.O, name.Name.O)
-		if err != nil {
-			return nil, err
-		}
-		c, ok := e.(*expr.Col)
-		if !ok {
-			return nil, sqlerr.WrongArguments("MATCH")
-		}
-		of, pos := sc.tableOf(c.ID)
-		if of == nil || t != nil && of != t {
-			return nil, sqlerr.WrongArguments("MATCH")
-		}
-		t = of
-		cols, ids = append(cols, e), append(ids, t.Columns[pos].ID)
-	}
 	m := &expr.Match{}
 	if n.Modifier.IsBooleanMode() {
 		m.Mode = expr.MatchBoolean
 	}
+	return b.match(sc, "MATCH", n.ColumnNames, []ast.ExprNode{n.Against}, m)
+}
+
+// textMatch binds TEXT_MATCH and TEXT_MATCH_PHRASE.
+func (b *binder) textMatch(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	name := n.FnName.L
+	m, most := &expr.Match{Mode: expr.MatchText}, 4
+	if name == "text_match_phrase" {
+		m.Mode, most = expr.MatchPhrase, 2
+	}
+	if len(n.Args) < 2 || len(n.Args) > most {
+		return nil, sqlerr.WrongParamCount(strings.ToUpper(name))
+	}
+	c, ok := n.Args[0].(*ast.ColumnNameExpr)
+	if !ok {
+		return nil, sqlerr.WrongArguments(name)
+	}
+	return b.match(sc, name, []*ast.ColumnName{c.Name}, n.Args[1:], m)
+}
+
+// match binds what m asks of columns: 1210 unless they are those of one table.
+func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []ast.ExprNode, m *expr.Match) (expr.Expr, error) {
+	var cols []expr.Expr
+	var t *schema.Table
+	var ids []schema.ColumnID
+	for _, n := range names {
+		c, of, pos, err := b.searched(sc, name, n)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && of != t {
+			return nil, sqlerr.WrongArguments(name)
+		}
+		t = of
+		cols, ids = append(cols, c), append(ids, t.Columns[pos].ID)
+	}
 	if err := findMatch(t, ids, m); err != nil {
 		return nil, err
 	}
-	against, err := b.expr(sc, n.Against)
+	against, err := b.texts(sc, asks)
 	if err != nil {
 		return nil, err
 	}
-	if against, err = expr.NewCast(b.be, against, types.Text(schema.CollationUTF8MB40900AICI), false); err != nil {
+	return expr.NewMatch(cols, against, m)
+}
+
+// texts binds arguments as texts.
+func (b *binder) texts(sc *scope, list []ast.ExprNode) ([]expr.Expr, error) {
+	out, err := b.values(sc, list)
+	if err != nil {
 		return nil, err
 	}
-	return expr.NewMatch(cols, against, m)
+	for i, e := range out {
+		if c, ok := e.(*expr.Const); ok && c.D.Kind() == value.KindInt {
+			out[i] = expr.NewConst(value.Bytes(strconv.AppendInt(nil, c.D.Int(), 10)), types.Text(schema.CollationUTF8MB40900AICI))
+			continue
+		}
+		if out[i], err = expr.NewCast(b.be, e, types.Text(schema.CollationUTF8MB40900AICI), false); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// searched is a column of a base table, with its position there.
+func (b *binder) searched(sc *scope, name string, n *ast.ColumnName) (*expr.Col, *schema.Table, int, error) {
+	e, err := sc.resolve(n.Schema.O, n.Table.O, n.Name.O)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if c, ok := e.(*expr.Col); ok {
+		if t, pos := sc.tableOf(c.ID); t != nil {
+			b.canon.column(sc, n, e)
+			return c, t, pos, nil
+		}
+	}
+	return nil, nil, 0, sqlerr.WrongArguments(name)
+}
+
+// score binds SCORE(): the sum of what WHERE of the same query block asks for by
+// MATCH and the functions like it; 1210 when that is nothing.
+func (b *binder) score(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	if len(n.Args) != 0 {
+		return nil, sqlerr.WrongParamCount("SCORE")
+	}
+	var sum expr.Expr
+	for _, m := range expr.Matches(sc.where) {
+		if sum == nil {
+			sum = m
+			continue
+		}
+		var err error
+		if sum, err = expr.NewFunc(b.be, "+", sum, m); err != nil {
+			return nil, err
+		}
+	}
+	if sum == nil {
+		return nil, sqlerr.WrongArguments("score")
+	}
+	return sum, nil
+}
+
+// highlight binds HIGHLIGHT: 1210 when WHERE of the same query block has no MATCH
+// on the column.
+func (b *binder) highlight(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	if len(n.Args) < 1 || len(n.Args) > 6 {
+		return nil, sqlerr.WrongParamCount("HIGHLIGHT")
+	}
+	name, ok := n.Args[0].(*ast.ColumnNameExpr)
+	if !ok {
+		return nil, sqlerr.WrongArguments("highlight")
+	}
+	c, _, _, err := b.searched(sc, "highlight", name.Name)
+	if err != nil {
+		return nil, err
+	}
+	options, err := b.texts(sc, n.Args[1:])
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewHighlight(b.be, c, options, expr.Matches(sc.where))
 }
 
 // findMatch finds the search index for columns: a FULLTEXT key has them and no
