@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write docs/functions.md")
 
 // probeCatalog has the one table that probes read: t(a INT, s VARCHAR(9), d
-// DATETIME, ts TIMESTAMP, j JSON).
+// DATETIME, ts TIMESTAMP, j JSON), with a search index of the text s.
 type probeCatalog struct{ table *schema.Table }
 
 // Database implements bind.Catalog.
@@ -42,6 +42,7 @@ func probeTable() *schema.Table {
 		c.ID, c.Nullable = schema.ColumnID(i+1), true
 		t.Columns = append(t.Columns, c)
 	}
+	t.Search = []schema.SearchIndex{{ID: 2, Name: "x", Fields: []schema.SearchField{{ID: 1, Column: 2, Kind: schema.SearchText}}}}
 	return t
 }
 
