@@ -5,6 +5,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -81,20 +82,9 @@ func rowLike(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 // likeMatcher compiles pattern and escape, a[1] and a[2], unless those of the
 // call before were the same.
 func (c *Ctx) likeMatcher(f *Func, a []value.Datum) (*likeMatcher, error) {
-	escape := '\\'
-	if c.Mode&types.ModeNoBackslashEscapes != 0 {
-		escape = -1
-	}
-	if len(a) > 2 && !a[2].IsNull() { // ESCAPE NULL is the default
-		e := a[2].Bytes()
-		switch utf8.RuneCount(e) {
-		case 0:
-			escape = -1
-		case 1:
-			escape, _ = utf8.DecodeRune(e)
-		default:
-			return nil, sqlerr.WrongArguments("ESCAPE")
-		}
+	escape, err := c.likeEscape(a)
+	if err != nil {
+		return nil, err
 	}
 	m, _ := c.cache[f].(*likeMatcher)
 	if m == nil || m.escape != escape || m.pattern != string(a[1].Bytes()) {
@@ -137,4 +127,45 @@ func vecLike(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	out.Nulls.CopyFrom(&v.Nulls)
 	eachRow(in, &v.Nulls, func(i int) { out.I64[i] = int64(b2i(m.match(v.Bytes[i]))) })
 	return out, nil
+}
+
+// likeEscape is the escape character of a call of LIKE, -1 for none.
+func (c *Ctx) likeEscape(a []value.Datum) (rune, error) {
+	escape := '\\'
+	if c.Mode&types.ModeNoBackslashEscapes != 0 {
+		escape = -1
+	}
+	if len(a) > 2 && !a[2].IsNull() { // ESCAPE NULL is the default
+		e := a[2].Bytes()
+		switch utf8.RuneCount(e) {
+		case 0:
+			escape = -1
+		case 1:
+			escape, _ = utf8.DecodeRune(e)
+		default:
+			return 0, sqlerr.WrongArguments("ESCAPE")
+		}
+	}
+	return escape, nil
+}
+
+// LikeCandidates is what an analyzer's tokens can tell of a LIKE with a constant
+// pattern: a query that finds all it finds, and perhaps more. ok is false when
+// that is nothing.
+func LikeCandidates(c *Ctx, f *Func, an *text.Analyzer) (q text.Query, ok bool, err error) {
+	a := make([]value.Datum, len(f.Args))
+	for i := 1; i < len(a); i++ {
+		if a[i], err = EvalConst(c, f.Args[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	if a[1].IsNull() {
+		return text.None{}, true, nil
+	}
+	escape, err := c.likeEscape(a)
+	if err != nil {
+		return nil, false, err
+	}
+	q, ok = an.LikeCandidates(text.ParseLike(a[1].Str(), max(escape, 0)), collate.Must(f.Extra.(*likeSpec).coll))
+	return q, ok, nil
 }

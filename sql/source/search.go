@@ -284,6 +284,15 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 			out.Fields = append(out.Fields, seg.FieldID(id))
 		}
 		return out, nil
+	case physical.SearchLike:
+		words, ok, err := expr.LikeCandidates(q.ec, n.Match, n.Analyzer)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return query.And{}, nil
+		}
+		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words}, nil
 	}
 	list := make([]query.Node, len(n.Children))
 	for i, c := range n.Children {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/cost"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -72,9 +73,11 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		p.Ordered = p.Search.Order != nil
 	}
 	total := math.Max(r.Est.TableRows(t), 1)
-	var asks []expr.Expr
+	var asks, checks []expr.Expr
 	for _, c := range r.Conds {
-		if !slices.Contains(residual, c) || slices.Contains(s.near, c) {
+		if slices.Contains(residual, c) && !slices.Contains(s.near, c) {
+			checks = append(checks, c)
+		} else {
 			asks = append(asks, c)
 		}
 	}
@@ -84,7 +87,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 			p.Entries = n
 		}
 	}
-	p.Rows = p.Entries * r.share(asks, residual, total)
+	p.Rows = p.Entries * r.share(asks, checks, total)
 	fetched := p.Entries
 	if p.Search.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
@@ -141,6 +144,9 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 		if n == nil || !exact {
 			left = append(left, c)
 		}
+		if n != nil && n.Op == physical.SearchLike {
+			s.near = append(s.near, c)
+		}
 	}
 	switch len(list) {
 	case 0:
@@ -174,6 +180,9 @@ func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
 	if m, exact := s.match(f); m != nil {
 		s.nodes++
 		return &physical.SearchNode{Op: physical.SearchMatch, Match: m}, exact
+	}
+	if f.Name == "like" {
+		return s.like(f), false
 	}
 	if f.Name != "or" {
 		return nil, false
@@ -216,6 +225,35 @@ func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 		return m, least == 0
 	}
 	return nil, false
+}
+
+// like asks for the texts that may be LIKE a constant pattern: nil where the
+// words of the column tell nothing about it.
+func (s *searcher) like(f *expr.Func) *physical.SearchNode {
+	c, ok := f.Args[0].(*expr.Col)
+	if !ok || !expr.IsConst(f.Args[1]) {
+		return nil
+	}
+	pos := c.Index
+	field := s.x.Field(s.t.Columns[pos].ID, schema.SearchText)
+	if field == nil {
+		return nil
+	}
+	a, err := bind.Analyzer(s.x, field, &s.t.Columns[pos])
+	if err != nil {
+		return nil
+	}
+	asks := f.Args[1:]
+	if s.r.Ctx != nil && expr.KnownBefore(asks) {
+		if slices.ContainsFunc(asks, hasParam) {
+			s.r.ValuesMatter = true
+		}
+		if _, ok, err := expr.LikeCandidates(s.r.Ctx, f, a); err != nil || !ok {
+			return nil
+		}
+	}
+	s.nodes++
+	return &physical.SearchNode{Op: physical.SearchLike, Field: field, Column: pos, Match: f, Analyzer: a}
 }
 
 // covers reports whether the index has all columns that are needed.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/ranges"
 )
@@ -42,6 +43,7 @@ const (
 	SearchOr
 	SearchMatch // Match is true
 	SearchGeo   // a superset of the places for which Geo is true
+	SearchLike  // Match, a LIKE over Field, may be true
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -52,9 +54,10 @@ type SearchNode struct {
 	// Column is the position of the field's column in the table.
 	Column int
 	Set    *ranges.Set
-	// Match is a MATCH … AGAINST.
-	Match *expr.Func
-	Geo   *SearchPlace
+	// Match is a MATCH … AGAINST, or a LIKE whose text Analyzer has analysed.
+	Match    *expr.Func
+	Analyzer *text.Analyzer
+	Geo      *SearchPlace
 }
 
 // SearchPlace is a condition on the place of a point.
@@ -74,7 +77,7 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return "all"
 	case n.Op == SearchRange:
 		return p.spans(n.Set)
-	case n.Op == SearchMatch:
+	case n.Op == SearchMatch, n.Op == SearchLike:
 		return n.Match.String()
 	case n.Op == SearchGeo && n.Geo.Distance != nil:
 		return "distance(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ") <= " + n.Geo.Distance.String()
