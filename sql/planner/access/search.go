@@ -73,11 +73,9 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		p.Ordered = p.Search.Order != nil
 	}
 	total := math.Max(r.Est.TableRows(t), 1)
-	var asks, checks []expr.Expr
+	var asks []expr.Expr
 	for _, c := range r.Conds {
-		if slices.Contains(residual, c) && !slices.Contains(s.near, c) {
-			checks = append(checks, c)
-		} else {
+		if !slices.Contains(residual, c) || slices.Contains(s.near, c) {
 			asks = append(asks, c)
 		}
 	}
@@ -87,7 +85,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 			p.Entries = n
 		}
 	}
-	p.Rows = p.Entries * r.share(asks, checks, total)
+	p.Rows = p.Entries * r.share(asks, residual, total)
 	fetched := p.Entries
 	if p.Search.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
