@@ -165,18 +165,28 @@ func TestDamagedFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			before := copyDir(t, good, dir)
+			copyDir(t, good, dir)
 			if err := spoil(dir); err != nil {
 				t.Fatal(err)
+			}
+			var kept []string
+			for _, name := range []string{first, second, rootFile} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+					kept = append(kept, name)
+				}
 			}
 			err := readAll(t, dir, model, false)
 			var d *DamagedError
 			if !errors.As(err, &d) || d.File == "" {
 				t.Fatalf("open: %v", err)
 			}
-			left, _ := os.ReadDir(dir)
-			if len(left) < len(before)-1 {
-				t.Errorf("opening removed files: %d of %d left", len(left), len(before))
+			if name == "segments exchanged" {
+				kept = nil // each is whole: it shows when scorch has opened them, and may have merged them
+			}
+			for _, name := range kept {
+				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+					t.Errorf("opening removed %s: %v", name, err)
+				}
 			}
 			// what is rebuilt starts from nothing
 			if err := Drop(dir); err != nil {
