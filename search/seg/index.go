@@ -106,9 +106,10 @@ func decodeState(b []byte) (state, error) {
 }
 
 // Open opens the index in dir, or makes an empty one. What is wrong with its
-// files is an ErrDamaged; then no segment has been removed. A caller that
-// remembers a durable checkpoint compares it: when the last page written to
-// the root file is lost, the index is the one before.
+// files is an ErrDamaged; then no segment has been removed, unless all files are
+// whole and only do not belong together. A caller that remembers a durable
+// checkpoint compares it: when the last page written to the root file is lost,
+// the index is the one before.
 func Open(dir string, s Schema, o Options) (*Index, error) {
 	if !littleEndian {
 		return nil, errors.New("search indexes need a little-endian processor")
