@@ -97,7 +97,7 @@ func TestUpdates(t *testing.T) {
 	m.Update([]*schema.Table{a, b})
 	awaitDocs(t, m, a, 3)
 	awaitDocs(t, m, b, 4)
-	for time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		m.mu.Lock()
 		n, closing := len(m.indexes), len(m.closing)
 		m.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	"github.com/blevesearch/bleve/v2/util"
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // rootFile is where scorch keeps the list of segments of its snapshots.
@@ -73,7 +74,7 @@ func walk(b *bolt.Bucket, depth int) (sum byte, err error) {
 func readRoot(dir, path string) (isNew bool, err error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
-		if os.IsPermission(err) || err == bolt.ErrTimeout {
+		if os.IsPermission(err) || errors.Is(err, bolterrors.ErrTimeout) {
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
 		return false, damaged(path, "%v", err)

@@ -73,17 +73,6 @@ func (c *column) Span(doc uint32) (from, to int) {
 	return int(c.offs.get(int(doc))), int(c.offs.get(int(doc) + 1))
 }
 
-// notNull appends the documents that have values.
-func (c *column) notNull() []uint32 {
-	out := make([]uint32, 0, c.docs)
-	for d := range uint32(c.docs) {
-		if !c.IsNull(d) {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
 // Words is a Word field of a segment. It may be used concurrently. Slices of
 // values that it returns are valid until the snapshot is closed.
 type Words struct {
