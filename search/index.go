@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"slices"
 	"sync"
@@ -19,13 +18,6 @@ import (
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/stream"
 )
-
-func newHash() interface {
-	Write(p []byte) (int, error)
-	Sum64() uint64
-} {
-	return fnv.New64a()
-}
 
 // State is what an index is good for.
 type State uint32
@@ -47,7 +39,6 @@ type Index struct {
 	dir  string
 	desc atomic.Pointer[descriptor]
 	stop context.CancelFunc
-	done chan struct{}
 	// remove: the files go when the work has ended. Set before stop.
 	remove bool
 	// opened: the files are those of this run. It belongs to run.
@@ -152,7 +143,6 @@ const retryAfter = 5 * time.Second
 
 // run keeps the index until ctx ends.
 func (x *Index) run(ctx context.Context) {
-	defer close(x.done)
 	for ctx.Err() == nil {
 		err := x.serve(ctx)
 		x.close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ type Manager struct {
 	tick    chan struct{} // closed when the store has a new commit
 }
 
-// Poll is how often the store is asked whether there is something new.
+// pollEvery is how often the store is asked whether there is something new.
 const pollEvery = 5 * time.Millisecond
 
 // New makes a Manager, which does nothing before Update.
@@ -103,7 +104,7 @@ func (m *Manager) Close() {
 
 // dirName is the directory of an index: other fields, another directory.
 func dirName(t *schema.Table, x *schema.SearchIndex) string {
-	h := newHash()
+	h := fnv.New64a()
 	for _, f := range x.Fields {
 		c := t.Column(f.Column)
 		if c == nil {
@@ -145,7 +146,7 @@ func (m *Manager) update() {
 				continue
 			}
 			ctx, stop := context.WithCancel(m.ctx)
-			n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, done: make(chan struct{}), changed: make(chan struct{})}
+			n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{})}
 			n.update(t, x)
 			m.indexes[name] = n
 			m.wg.Go(func() {

@@ -55,10 +55,12 @@ func (o *Options) defaults() {
 // Index is one search index on disk. Snapshots may be taken concurrently with
 // everything; Apply may be called concurrently and does one batch at a time.
 type Index struct {
-	dir    string
-	schema Schema
-	opts   Options
-	sc     *scorch.Scorch
+	dir         string
+	schema      Schema
+	opts        Options
+	sc          *scorch.Scorch
+	closeScorch func() error // sc.Close
+	panicked    atomic.Bool  // a goroutine of scorch's
 
 	applying   sync.Mutex
 	merging    sync.Mutex
@@ -184,6 +186,7 @@ func (ix *Index) start(nap time.Duration) (err error) {
 		return err
 	}
 	ix.sc = s.(*scorch.Scorch)
+	ix.closeScorch = ix.sc.Close
 	byScorch.Store(ix.sc, ix)
 	defer func() {
 		if err != nil {
@@ -575,6 +578,7 @@ func (ix *Index) asyncError(err error) {
 	ix.trouble = fmt.Errorf("search index: %w", err)
 	ix.errors++
 	if errors.Is(err, scorch.ErrAsyncPanic) || strings.Contains(err.Error(), "panic") {
+		ix.panicked.Store(true)
 		if ix.failed == nil {
 			ix.failed = ix.trouble
 		}
@@ -622,10 +626,29 @@ func (ix *Index) shut() error {
 	ix.dropCached()
 	close(ix.closing)
 	ix.mu.Unlock()
-	err := ix.sc.Close()
+	err := ix.closeWithin()
 	byScorch.Delete(ix.sc)
 	open.Delete(ix.dir)
 	return err
+}
+
+// closeWait bounds closing after a panic.
+var closeWait = 5 * time.Second
+
+// closeWithin closes scorch. A panic within a transaction of bbolt leaves its
+// lock taken: then scorch does not close ever, and its files stay open.
+func (ix *Index) closeWithin() error {
+	if !ix.panicked.Load() {
+		return ix.closeScorch()
+	}
+	done := make(chan error, 1)
+	go func() { done <- ix.closeScorch() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(closeWait):
+		return fmt.Errorf("search index %s: does not close", ix.dir)
+	}
 }
 
 // Verify reads all files and compares all checksums.

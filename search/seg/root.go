@@ -30,6 +30,9 @@ func checkRoot(dir string) (isNew bool, err error) {
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return true, noSegments(dir)
 	}
+	if err := checkPages(path); err != nil {
+		return false, err
+	}
 	err = guarded(path, func() error {
 		isNew, err = readRoot(dir, path)
 		return err

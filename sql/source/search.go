@@ -130,7 +130,6 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 		op.hits, op.ec, op.filter = hits, ec, n.Filter
-		op.left = limit
 		op.batch = vec.NewBatch(nil)
 	} else {
 		total := 0
@@ -179,7 +178,6 @@ type searchOp struct {
 	batch  *vec.Batch
 	docs   []uint32
 	from   uint32
-	left   int64
 	count  Counters
 	held   int64
 	memory *exec.Tracker
