@@ -19,6 +19,8 @@
 // A statement that reads the store at sequence s takes the keys that were changed
 // between min(low, s) and max(high, s) out of what the files say, and looks at
 // these rows itself (View.Changed), as at those that its own transaction wrote.
+// A value that a field cannot take is marked in the document (Reject); a statement
+// that uses the field has View.Except add these rows to the others.
 //
 // # Invariants
 //

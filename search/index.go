@@ -76,10 +76,12 @@ type Info struct {
 	// Docs are the rows in it, Low the sequence up to which all changes are; Lag
 	// is how many commits of the store, of all tables, are behind that, and Behind
 	// for how long the first of them has waited, at most.
-	Docs   int
-	Low    uint64
-	Lag    uint64
-	Behind time.Duration
+	Docs int
+	// Rejected are those of them of which a field could not take the value.
+	Rejected int
+	Low      uint64
+	Lag      uint64
+	Behind   time.Duration
 	// Bytes are those on disk, Memory those of Segments that are not.
 	Bytes    int64
 	Segments int
@@ -133,6 +135,12 @@ func (x *Index) Info() Info {
 	if x.seg != nil {
 		if s, err := x.seg.Stats(); err == nil {
 			i.Bytes, i.Segments, i.Memory = s.DiskBytes, s.Segments, s.MemoryBytes
+		}
+		if s, err := x.seg.Snapshot(); err == nil {
+			if n, err := EachRejected(s, nil); err == nil {
+				i.Rejected = n
+			}
+			_ = s.Close() // it was read alone
 		}
 	}
 	return i

@@ -28,9 +28,14 @@ type words struct {
 	keys [][]byte      // all that were asked for
 	gate chan struct{} // each Add takes one, unless nil
 	hold chan struct{} // closed when an Add waits for ever
+	// rejects: the field cannot take numbers that 5 divides.
+	rejects bool
 }
 
 func (w *words) Schema(*schema.Table, *schema.SearchIndex) (seg.Schema, error) {
+	if w.rejects {
+		return seg.Schema{Fields: []seg.Field{{ID: 1, Kind: seg.KindWord}, {ID: 2, Kind: seg.KindWord}, Marks()}}, nil
+	}
 	return seg.Schema{Fields: []seg.Field{{ID: 1, Kind: seg.KindWord}}}, nil
 }
 
@@ -57,7 +62,11 @@ func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, _ *
 			return nil
 		}
 		b.Upsert(keys[i])
-		b.Word(1, int64(binary.BigEndian.Uint64(val)))
+		if n := binary.BigEndian.Uint64(val); !w.rejects || n%5 != 0 {
+			b.Word(1, int64(n))
+		} else {
+			Reject(b, []seg.FieldID{1})
+		}
 		return nil
 	})
 }
@@ -190,6 +199,9 @@ func (w *world) compare(x *Index, at storage.Snapshot) error {
 		return err
 	}
 	defer v.Close()
+	if err := v.Except([]seg.FieldID{1}); err != nil {
+		return err
+	}
 	got := map[string]uint64{}
 	for _, s := range v.Segments() {
 		col, err := s.Words(1)
@@ -204,6 +216,12 @@ func (w *world) compare(x *Index, at storage.Snapshot) error {
 			id := string(s.IDOf(d))
 			if _, twice := got[id]; twice {
 				return fmt.Errorf("document %x is there twice", id)
+			}
+			if col.IsNull(d) {
+				if _, marked := slices.BinarySearchFunc(v.Changed, []byte(id), bytes.Compare); !marked {
+					return fmt.Errorf("document %x has no value", id)
+				}
+				continue
 			}
 			var val [1]int64
 			col.Gather([]uint32{d}, val[:])

@@ -55,7 +55,7 @@ func (e *introspection) SearchIndexes() []infoschema.SearchIndex {
 	}
 	var out []infoschema.SearchIndex
 	for _, i := range e.search.Infos() {
-		x := infoschema.SearchIndex{Database: i.Table.Database, Table: i.Table.Name, Name: i.Index.Name, State: i.State.String(), Docs: uint64(i.Docs),
+		x := infoschema.SearchIndex{Database: i.Table.Database, Table: i.Table.Name, Name: i.Index.Name, State: i.State.String(), Docs: uint64(i.Docs), Rejected: uint64(i.Rejected),
 			Lag: i.Lag, Behind: i.Behind, Segments: uint64(i.Segments), Disk: uint64(i.Bytes), Memory: uint64(i.Memory)}
 		if i.Err != nil {
 			x.Error = i.Err.Error()

@@ -188,6 +188,9 @@ var _ search.Rows = (*Documents)(nil)
 // Schema implements search.Rows.
 func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, error) {
 	var out seg.Schema
+	if slices.ContainsFunc(x.Fields, mayReject) {
+		out.Fields = append(out.Fields, search.Marks())
+	}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == schema.SearchText {
 			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindText})
@@ -239,6 +242,7 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 		keys[i] = append(append(make([]byte, 0, len(k.Prefix())+len(id)), k.Prefix()...), id...)
 	}
 	var there [][]byte
+	var rejected []seg.FieldID
 	for from := 0; from < len(keys); {
 		s.begin(vec.MaxRows)
 		there = there[:0]
@@ -269,29 +273,40 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 		if rows == nil {
 			continue
 		}
-		var key []byte
 		for r := range rows.N {
 			b.Upsert(there[r])
+			rejected = rejected[:0]
 			for i := range fields {
-				f := &fields[i]
-				v := rows.Cols[at[i]].Datum(r)
-				switch {
-				case v.IsNull():
-				case f.analyzer != nil:
-					f.addText(b, v.Str())
-				case f.geo:
-					lat, lon := placeOf(v.Bytes(), f.srid)
-					b.Point(f.id, lat, lon)
-				case f.word:
-					b.Word(f.id, f.toWord(v))
-				default:
-					key = f.part.Append(key[:0], v)
-					b.Key(f.id, key, f.stored(v, key))
+				if !fields[i].put(b, rows.Cols[at[i]].Datum(r)) {
+					rejected = append(rejected, fields[i].id)
 				}
 			}
+			search.Reject(b, rejected)
 		}
 	}
 	return nil
+}
+
+// mayReject reports a field that may not be able to take a value of its column.
+func mayReject(d schema.SearchField) bool { return false }
+
+// put gives a value to the document that was begun; false if the field, one of
+// mayReject, cannot take it.
+func (f *docField) put(b *seg.Batch, v value.Datum) bool {
+	switch {
+	case v.IsNull():
+	case f.analyzer != nil:
+		f.addText(b, v.Str())
+	case f.geo:
+		lat, lon := placeOf(v.Bytes(), f.srid)
+		b.Point(f.id, lat, lon)
+	case f.word:
+		b.Word(f.id, f.toWord(v))
+	default:
+		f.key = f.part.Append(f.key[:0], v)
+		b.Key(f.id, f.key, f.stored(v, f.key))
+	}
+	return true
 }
 
 // docField is a field of documents; analyzer is set for texts, geo for places in
@@ -303,6 +318,7 @@ type docField struct {
 	analyzer *text.Analyzer
 	tokens   []text.Token
 	terms    []seg.Token
+	key      []byte
 }
 
 func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) (docField, error) {

@@ -103,6 +103,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 	}
+	if err := v.Except(fieldsUsed(n.Table, n.Search, n.Read)); err != nil {
+		return nil, err
+	}
 	hits, err := query.Run(v, tree)
 	if err != nil {
 		return nil, err
@@ -122,6 +125,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	prefix := k.Prefix()
 	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var keys [][]byte
+	total := 0
 	if n.Search.Covering {
 		if op.cols, err = s.searchColumns(k, n, &z); err != nil {
 			return nil, err
@@ -132,15 +136,16 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		op.hits, op.ec, op.filter = hits, ec, n.Filter
 		op.batch = vec.NewBatch(nil)
 	} else {
-		total := 0
 		for i := range hits {
 			total += hits[i].Count
 		}
-		held := int64(total) * int64(len(prefix)+40)
-		if err := s.env.Memory.Grow(held, "search"); err != nil {
-			return nil, err
-		}
-		op.held, op.memory = held, s.env.Memory
+	}
+	held := int64(total+len(v.Changed)) * int64(len(prefix)+40)
+	if err := s.env.Memory.Grow(held, "search"); err != nil {
+		return nil, err
+	}
+	op.held, op.memory = held, s.env.Memory
+	if !n.Search.Covering {
 		keys = make([][]byte, 0, total+len(v.Changed))
 		var docs []uint32
 		var ids [][]byte
@@ -165,6 +170,36 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		return nil, err
 	}
 	return op, nil
+}
+
+// fieldsUsed are the fields on which the answer of a search depends; read are the
+// columns that it gives where it is covering. None, where all can take any value.
+func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.FieldID) {
+	if !slices.ContainsFunc(n.Index.Fields, mayReject) {
+		return nil
+	}
+	n.Query.Each(func(n *physical.SearchNode) {
+		switch {
+		case n.Field != nil:
+			out = append(out, seg.FieldID(n.Field.ID))
+		case n.Op == physical.SearchMatch:
+			for _, id := range n.Match.Extra.(*expr.Match).Fields {
+				out = append(out, seg.FieldID(id))
+			}
+		}
+	})
+	for _, o := range n.Order {
+		out = append(out, seg.FieldID(o.Field.ID))
+	}
+	if !n.Covering {
+		return out
+	}
+	for _, pos := range read {
+		if f := n.Index.Field(t.Columns[pos].ID, schema.SearchValue); f != nil {
+			out = append(out, seg.FieldID(f.ID))
+		}
+	}
+	return out
 }
 
 // searchOp gives what a search has found: the columns of documents, then rows.
@@ -541,4 +576,26 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 		return err
 	})
 	return rows, err == nil
+}
+
+// EstimateRejected is about how many rows a search has to look at because a field
+// that it uses could not take their value. Of n only the query, the order and
+// what covers matter.
+func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
+	fields := fieldsUsed(t, n, read)
+	if len(fields) == 0 {
+		return 0
+	}
+	index := m.Index(t, n.Index.ID)
+	if index == nil {
+		return 0
+	}
+	err := index.Read(func(s *seg.Snapshot) (err error) {
+		rows, err = search.CountRejected(s, fields)
+		return err
+	})
+	if err != nil { // the search will not be possible either
+		return 0
+	}
+	return rows
 }

@@ -57,6 +57,11 @@ func (e *Estimator) SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIn
 	return e.codecs.EstimateSearch(e.Search, ec, t, x, n)
 }
 
+// SearchRejected implements access.SearchIndexes.
+func (e *Estimator) SearchRejected(t *schema.Table, n *physical.SearchScan, read []int) float64 {
+	return e.codecs.EstimateRejected(e.Search, t, n, read)
+}
+
 // SearchReady implements access.SearchIndexes.
 func (e *Estimator) SearchReady(t *schema.Table, x *schema.SearchIndex) bool {
 	return e.Search != nil && e.Search.Index(t, x.ID) != nil

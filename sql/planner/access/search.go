@@ -22,6 +22,10 @@ type SearchIndexes interface {
 	// SearchRows is about how many rows a query finds; ok is false when it cannot
 	// tell.
 	SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool)
+	// SearchRejected is about how many rows a search has to look at because a
+	// field that it uses could not take their value; read are the columns that it
+	// gives.
+	SearchRejected(t *schema.Table, n *physical.SearchScan, read []int) float64
 }
 
 // searchPaths are the ways by search indexes.
@@ -97,6 +101,10 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		p.Cost += fetched * (columns + filterCost(p.Residual))
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
+	}
+	if n := r.Est.(SearchIndexes).SearchRejected(t, p.Search, r.Needed); n > 0 {
+		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
+		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
 	p.LimitedCost = p.Cost
 	return p

@@ -1,0 +1,139 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/sqlots/sqlots/search/seg"
+)
+
+// A value that a field cannot take is not in the document; the document says so.
+// Where a statement uses such a field, in its question, its order or as a column,
+// it looks at the row itself (View.Except).
+
+// rejectedField lists, in a document, the fields that could not take their value.
+const rejectedField = seg.FieldID(math.MaxUint16)
+
+// MaxField is the largest number that a field of an index may have.
+const MaxField = rejectedField - 1
+
+// Marks is the field that the files of an index need whose fields may not be able
+// to take a value.
+func Marks() seg.Field { return seg.Field{ID: rejectedField, Kind: seg.KindKey, Multi: true} }
+
+// Reject notes in the document that was begun last that fields could not take
+// their values. It is called once a document, before its nested documents.
+func Reject(b *seg.Batch, fields []seg.FieldID) {
+	if len(fields) == 0 {
+		return
+	}
+	marks := make([][]byte, len(fields))
+	for i, f := range fields {
+		marks[i] = markOf(f)
+	}
+	b.Keys(rejectedField, nil, marks)
+}
+
+func markOf(f seg.FieldID) []byte { return binary.BigEndian.AppendUint16(nil, uint16(f)) }
+
+// marksOf are the marks of a segment; nil when it has none.
+func marksOf(s *seg.Segment) (*seg.Keys, error) {
+	if s.FieldKind(rejectedField) == 0 {
+		return nil, nil
+	}
+	k, err := s.Keys(rejectedField)
+	if err != nil || k.AllNull() {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Except takes out of what the documents say the rows of which one of the fields
+// could not take the value: they come to v.Changed.
+func (v *View) Except(fields []seg.FieldID) error {
+	before := len(v.Changed)
+	for _, s := range v.Segments() {
+		marks, err := marksOf(s)
+		if err != nil {
+			return err
+		}
+		if marks == nil {
+			continue
+		}
+		var docs []uint32
+		for _, f := range fields {
+			if class, ok := marks.FindKey(markOf(f)); ok {
+				docs = marks.ClassDocs(class, docs)
+			}
+		}
+		live, _ := s.Roots()
+		docs = slices.DeleteFunc(docs, func(d uint32) bool { return live[d>>6]&(1<<(d&63)) == 0 })
+		v.Changed = s.IDs(docs, v.Changed)
+	}
+	if len(v.Changed) > before {
+		slices.SortFunc(v.Changed, bytes.Compare)
+		v.Changed = slices.CompactFunc(v.Changed, bytes.Equal)
+	}
+	return nil
+}
+
+// CountRejected is about how many documents Except would take out.
+func CountRejected(s *seg.Snapshot, fields []seg.FieldID) (float64, error) {
+	sum := 0.0
+	for _, g := range s.Segments() {
+		marks, err := marksOf(g)
+		if err != nil {
+			return 0, err
+		}
+		if marks == nil {
+			continue
+		}
+		n := 0
+		for _, f := range fields {
+			if class, ok := marks.FindKey(markOf(f)); ok {
+				n += marks.Count(class, class+1)
+			}
+		}
+		_, live := g.Roots()
+		sum += float64(min(n, g.Docs())) * float64(live) / float64(max(g.Docs(), 1))
+	}
+	return sum, nil
+}
+
+// EachRejected calls fn with the live documents of which a field could not take
+// the value, until it returns false; fields is valid until it returns. A nil fn
+// counts: the number of such documents is returned.
+func EachRejected(s *seg.Snapshot, fn func(id []byte, fields []seg.FieldID) bool) (n int, err error) {
+	for _, g := range s.Segments() {
+		marks, err := marksOf(g)
+		if err != nil {
+			return 0, err
+		}
+		if marks == nil {
+			continue
+		}
+		live, _ := g.Roots()
+		var ords []uint32
+		var fields []seg.FieldID
+		for i, w := range live {
+			if nulls := marks.Nulls(); nulls != nil {
+				w &^= nulls[i]
+			}
+			n += bits.OnesCount64(w)
+			for ; fn != nil && w != 0; w &= w - 1 {
+				d := uint32(i<<6 + bits.TrailingZeros64(w))
+				ords, fields = marks.Array(d, ords[:0]), fields[:0]
+				for _, o := range ords {
+					fields = append(fields, seg.FieldID(binary.BigEndian.Uint16(marks.Value(o))))
+				}
+				if !fn(g.IDOf(d), fields) {
+					return n, nil
+				}
+			}
+		}
+	}
+	return n, nil
+}
