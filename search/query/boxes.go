@@ -8,7 +8,7 @@ type Boxes struct {
 	Boxes []seg.Box
 }
 
-func (n *Boxes) eval(s *seg.Segment) ([]uint64, error) {
+func (n *Boxes) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	p, err := s.Points(n.Field)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,11 @@ func share(s *seg.Segment, n Node) (float64, error) {
 			none *= 1 - one
 		}
 		return 1 - none, nil
+	case Not:
+		p, err := share(s, n.Of)
+		return 1 - p, err
+	case *Check:
+		return n.Share, nil
 	case *Words:
 		w, err := s.Words(n.Field)
 		if err != nil {
@@ -67,7 +72,7 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		}
 		return min(float64(count)/all, 1), nil
 	case *Match:
-		set, err := n.eval(s)
+		set, err := n.eval(s, nil)
 		if err != nil {
 			return 0, err
 		}

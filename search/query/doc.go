@@ -6,8 +6,10 @@
 // A Node is evaluated segment by segment, to a bitset over the documents of the
 // segment (bit i of word i/64). Conditions on a field are lists of ranges of its
 // words or sort keys; documents without a value are in none of them unless the
-// condition asks for NULL. There is no NOT: whoever makes the tree turns NOT of a
-// condition into the ranges beside its own, so that NULL stays out.
+// condition asks for NULL. Not is the complement, NULL included: whoever makes the
+// tree turns NOT of a condition that may be NULL into what is true where the
+// condition is false. A node is asked about the documents that the ones before it
+// have left, so that a Check reads the values of no others.
 //
 // # Invariants
 //

@@ -15,7 +15,7 @@ type Match struct {
 	Query  text.Query
 }
 
-func (n *Match) eval(s *seg.Segment) ([]uint64, error) {
+func (n *Match) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	m := matcher{s: s}
 	for _, id := range n.Fields {
 		t, err := s.Text(id)
@@ -42,7 +42,8 @@ func (m *matcher) query(q text.Query) ([]uint64, error) {
 	case text.None, nil:
 		return newSet(m.s), nil
 	case text.All:
-		return And(nil).eval(m.s)
+		live, _ := m.s.Roots()
+		return slices.Clone(live), nil
 	case text.And:
 		return m.and(q.Of)
 	case text.Or:

@@ -2,6 +2,7 @@ package query
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
@@ -9,9 +10,10 @@ import (
 
 // Node is a condition on documents.
 type Node interface {
-	// eval gives the documents of a segment for which the condition is true,
-	// deleted ones perhaps among them. The caller may change the set.
-	eval(s *seg.Segment) ([]uint64, error)
+	// eval gives the documents of among for which the condition is true, and
+	// perhaps others that are not of among. The caller may change the set; among
+	// stays as it is.
+	eval(s *seg.Segment, among []uint64) ([]uint64, error)
 }
 
 // And is true where all nodes are; without nodes, everywhere.
@@ -19,6 +21,22 @@ type And []Node
 
 // Or is true where one node is.
 type Or []Node
+
+// Not is true where a node is not: also where that is NULL.
+type Not struct{ Of Node }
+
+// Check is true of documents for which a test is that reads values of them.
+type Check struct {
+	// Test leaves the documents for which it is true, of those of a set.
+	Test func(s *seg.Segment, set []uint64) error
+	// Share is about the part of the documents for which it is.
+	Share float64
+}
+
+func (n *Check) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
+	set := slices.Clone(among)
+	return set, n.Test(s, set)
+}
 
 // WordRange are the words from Lo to Hi, both included.
 type WordRange struct{ Lo, Hi int64 }
@@ -45,25 +63,21 @@ type Keys struct {
 
 func newSet(s *seg.Segment) []uint64 { return make([]uint64, seg.BitWords(s.Docs())) }
 
-func (a And) eval(s *seg.Segment) ([]uint64, error) {
-	if len(a) == 0 {
-		live, _ := s.Roots()
-		return append([]uint64(nil), live...), nil
-	}
-	set, err := a[0].eval(s)
-	for _, n := range a[1:] {
-		if err != nil || isEmpty(set) {
-			return set, err
+func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
+	set := slices.Clone(among)
+	for _, n := range a {
+		if isEmpty(set) {
+			break
 		}
-		var other []uint64
-		if other, err = n.eval(s); err != nil {
+		other, err := n.eval(s, set)
+		if err != nil {
 			return nil, err
 		}
 		for i, w := range other {
 			set[i] &= w
 		}
 	}
-	return set, err
+	return set, nil
 }
 
 func countBits(set []uint64) (n int) {
@@ -82,16 +96,32 @@ func isEmpty(set []uint64) bool {
 	return true
 }
 
-func (o Or) eval(s *seg.Segment) ([]uint64, error) {
+func (o Or) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	set := newSet(s)
+	left := slices.Clone(among)
 	for _, n := range o {
-		other, err := n.eval(s)
+		if isEmpty(left) {
+			break
+		}
+		other, err := n.eval(s, left)
 		if err != nil {
 			return nil, err
 		}
 		for i, w := range other {
-			set[i] |= w
+			set[i] |= w & left[i]
+			left[i] &^= w
 		}
+	}
+	return set, nil
+}
+
+func (n Not) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
+	set, err := n.Of.eval(s, among)
+	if err != nil {
+		return nil, err
+	}
+	for i := range set {
+		set[i] = among[i] &^ set[i]
 	}
 	return set, nil
 }
@@ -109,7 +139,7 @@ func nullsInto(s *seg.Segment, nulls []uint64, all bool, set []uint64) {
 	}
 }
 
-func (n *Words) eval(s *seg.Segment) ([]uint64, error) {
+func (n *Words) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	w, err := s.Words(n.Field)
 	if err != nil {
 		return nil, err
@@ -124,7 +154,7 @@ func (n *Words) eval(s *seg.Segment) ([]uint64, error) {
 	return set, nil
 }
 
-func (n *Keys) eval(s *seg.Segment) ([]uint64, error) {
+func (n *Keys) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	k, err := s.Keys(n.Field)
 	if err != nil {
 		return nil, err
@@ -170,17 +200,18 @@ func Run(v *search.View, n Node) ([]Hits, error) {
 	var out []Hits
 	var gone []uint32
 	for _, s := range v.Segments() {
-		set, err := n.eval(s)
+		live, _ := s.Roots()
+		among := slices.Clone(live)
+		gone = s.DocNumbers(v.Changed, gone[:0])
+		for _, d := range gone {
+			among[d>>6] &^= 1 << (d & 63)
+		}
+		set, err := n.eval(s, among)
 		if err != nil {
 			return nil, err
 		}
-		live, _ := s.Roots()
 		for i := range set {
-			set[i] &= live[i]
-		}
-		gone = s.DocNumbers(v.Changed, gone[:0])
-		for _, d := range gone {
-			set[d>>6] &^= 1 << (d & 63)
+			set[i] &= among[i]
 		}
 		if count := countBits(set); count > 0 {
 			out = append(out, Hits{Seg: s, Set: set, Count: count})

@@ -30,6 +30,11 @@ func notEntry() entry {
 	return e
 }
 
+// Not is NOT e of a condition.
+func Not(e Expr) Expr {
+	return mustLookup("not").call("not", []Expr{e}, boolType(), e.Nullable(), nil)
+}
+
 func isEntry(names, sig string, test func(value.Datum) bool) entry {
 	row := func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) { return value.Bool(test(a[0])), nil }
 	e := fn(names, sig, retBool, row, notNull|loose)

@@ -48,7 +48,7 @@ func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n 
 			err = errors.Join(err, v.Close())
 		}
 	}
-	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) {
+	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || errors.Is(err, errRescan) {
 		whole := *n
 		whole.Filter, whole.Search = n.Search.Conds, nil
 		return s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
@@ -95,7 +95,7 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 // search asks the view. The operator closes it.
 func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (exec.Operator, error) {
 	z := newZone(s.env.Loc)
-	q := searchQuery{k: k, ec: ec, z: &z}
+	q := searchQuery{ctx: ctx, k: k, ec: ec, z: &z, again: !n.Search.Covering}
 	tree := query.Node(query.And{})
 	if n.Search.Query != nil {
 		var err error
@@ -251,21 +251,32 @@ func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
 
 // decode makes a batch of o.docs.
 func (o *searchOp) decode(s *seg.Segment) (*vec.Batch, error) {
-	b := o.batch
-	if len(b.Cols) != len(o.cols) {
-		b.Cols = make([]*vec.Vec, len(o.cols))
-		for i := range o.cols {
-			b.Cols[i] = vec.New(o.cols[i].kind)
+	return o.batch, decodeDocs(s, o.docs, o.cols, o.batch)
+}
+
+// decodeDocs makes b a batch of documents.
+func decodeDocs(s *seg.Segment, docs []uint32, cols []searchColumn, b *vec.Batch) error {
+	initBatch(b, cols, len(docs))
+	for i := range cols {
+		if err := cols[i].read(s, docs, b.Cols[i]); err != nil {
+			return err
 		}
 	}
-	b.N, b.HasSel, b.Sel = len(o.docs), false, nil
-	for i := range o.cols {
-		b.Cols[i].Init(o.cols[i].kind, len(o.docs))
-		if err := o.cols[i].read(s, o.docs, b.Cols[i]); err != nil {
-			return nil, err
+	return nil
+}
+
+// initBatch makes b a batch of n rows without values.
+func initBatch(b *vec.Batch, cols []searchColumn, n int) {
+	if len(b.Cols) != len(cols) {
+		b.Cols = make([]*vec.Vec, len(cols))
+		for i := range cols {
+			b.Cols[i] = vec.New(cols[i].kind)
 		}
 	}
-	return b, nil
+	b.N, b.HasSel, b.Sel = n, false, nil
+	for i := range cols {
+		b.Cols[i].Init(cols[i].kind, n)
+	}
 }
 
 // Uncount implements exec.Limited.
@@ -295,9 +306,12 @@ func (o *searchOp) Close() error {
 
 // searchQuery makes queries of what the planner has found.
 type searchQuery struct {
-	k  *tableCodec
-	ec *expr.Ctx
-	z  *zone
+	ctx context.Context
+	k   *tableCodec
+	ec  *expr.Ctx
+	z   *zone
+	// again: rows that are found are read, and checked again.
+	again bool
 }
 
 func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
@@ -306,6 +320,8 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		return q.ranges(n)
 	case physical.SearchGeo:
 		return q.places(n)
+	case physical.SearchCheck:
+		return q.check(n)
 	case physical.SearchMatch:
 		m := n.Match.Extra.(*expr.Match)
 		words, err := expr.MatchQuery(q.ec, n.Match)
@@ -334,8 +350,11 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 			return nil, err
 		}
 	}
-	if n.Op == physical.SearchOr {
+	switch n.Op {
+	case physical.SearchOr:
 		return query.Or(list), nil
+	case physical.SearchNot:
+		return query.Not{Of: list[0]}, nil
 	}
 	return query.And(list), nil
 }

@@ -851,6 +851,9 @@ func (p *Path) Conditions() []expr.Expr {
 			if n.Set != nil {
 				out = append(out, n.Set.Conds...)
 			}
+			if n.Cond != nil {
+				out = append(out, n.Cond)
+			}
 		})
 	}
 	return out

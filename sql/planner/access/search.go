@@ -7,12 +7,10 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/cost"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/types"
 )
 
 // SearchIndexes is implemented by estimators that know search indexes.
@@ -59,10 +57,16 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 // index.
 func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 	t := r.Scan.Table
-	s := &searcher{r: r, t: t, x: x}
+	// Of a part of the rows in any order, a check of all documents would be too
+	// much.
+	s := newSearcher(r, x, len(r.Order) == 0 && r.Limit > 0)
 	q, residual := s.query(r.Conds)
-	p := &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q}}
-	p.Search.Covering = s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone
+	covering := s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone
+	if s.lazy && !covering {
+		s = newSearcher(r, x, false)
+		q, residual = s.query(r.Conds)
+	}
+	p := &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q, Covering: covering}}
 	if q == nil && !p.Search.Covering && !asked {
 		return nil
 	}
@@ -96,7 +100,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		fetched = p.Rows
 	}
 	columns := float64(len(r.Needed)) * cost.ScanColumn
-	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit
+	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit + s.checkCost(q, p.Entries, total)
 	if p.Search.Covering {
 		p.Cost += fetched * (columns + filterCost(p.Residual))
 	} else {
@@ -108,17 +112,6 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 	}
 	p.LimitedCost = p.Cost
 	return p
-}
-
-// searcher makes queries of conditions.
-type searcher struct {
-	r     *Request
-	t     *schema.Table
-	x     *schema.SearchIndex
-	nodes int
-	// near are the conditions of which the index finds little more than what
-	// satisfies them.
-	near []expr.Expr
 }
 
 // query is what the index can tell of conditions, and those that it cannot tell
@@ -137,30 +130,29 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 		}
 	}
 	var left []expr.Expr
+	var checks []*physical.SearchNode
 	for _, c := range rest {
-		if n := s.geo(c); n != nil {
-			s.near = append(s.near, c)
-			list, left = append(list, n), append(left, c)
+		n, exact := s.truth(c, false)
+		switch {
+		case n == nil:
+			left = append(left, c)
 			continue
-		}
-		n, exact := s.or(c)
-		if n != nil {
+		case s.lazy && onlyChecks(n):
+			left = append(left, c)
+			continue
+		case onlyChecks(n):
+			checks = append(checks, n)
+		default:
 			list = append(list, n)
 		}
-		if n == nil || !exact {
+		if !exact {
 			left = append(left, c)
 		}
-		if n != nil && n.Op == physical.SearchLike {
+		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo {
 			s.near = append(s.near, c)
 		}
 	}
-	switch len(list) {
-	case 0:
-		return nil, left
-	case 1:
-		return list[0], left
-	}
-	return &physical.SearchNode{Op: physical.SearchAnd, Children: list}, left
+	return combine(physical.SearchAnd, append(list, checks...)), left
 }
 
 // ranges are the ranges of a field to which conditions restrict it, and the
@@ -176,107 +168,15 @@ func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.S
 	return &physical.SearchNode{Op: physical.SearchRange, Field: f, Column: pos, Set: set}, rest
 }
 
-// or is what the index can tell of a condition over several fields: an OR whose
-// branches it all knows.
-func (s *searcher) or(c expr.Expr) (n *physical.SearchNode, exact bool) {
-	f, ok := c.(*expr.Func)
-	if !ok {
-		return nil, false
-	}
-	if m, exact := s.match(f); m != nil {
-		s.nodes++
-		return &physical.SearchNode{Op: physical.SearchMatch, Match: m}, exact
-	}
-	if f.Name == "like" {
-		return s.like(f), false
-	}
-	if f.Name != "or" {
-		return nil, false
-	}
-	n = &physical.SearchNode{Op: physical.SearchOr}
-	exact = true
-	for _, branch := range f.Args {
-		child, left := s.query(expr.SplitAnd(nil, branch))
-		if child == nil {
-			return nil, false
-		}
-		exact = exact && len(left) == 0
-		n.Children = append(n.Children, child)
-	}
-	return n, exact
-}
-
-// match is the MATCH that a condition asks of this index: alone, or as a score
-// above a number, which is exact for 0.
-func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
-	switch x, isMatch := f.Extra.(*expr.Match); {
-	case isMatch:
-		if x.Table == s.t.ID && x.Index == s.x.ID {
-			return f, true
-		}
-	case f.Name == ">", f.Name == ">=":
-		c, isConst := f.Args[1].(*expr.Const)
-		g, isFunc := f.Args[0].(*expr.Func)
-		if !isConst || !isFunc || c.D.IsNull() {
-			return nil, false
-		}
-		if _, isMatch = g.Extra.(*expr.Match); !isMatch {
-			return nil, false
-		}
-		least, err := types.ToFloat(&types.Env{}, c.D, c.T)
-		if err != nil || least < 0 || least == 0 && f.Name == ">=" {
-			return nil, false
-		}
-		m, _ = s.match(g)
-		return m, least == 0
-	}
-	return nil, false
-}
-
-// like asks for the texts that may be LIKE a constant pattern: nil where the
-// words of the column tell nothing about it.
-func (s *searcher) like(f *expr.Func) *physical.SearchNode {
-	c, ok := f.Args[0].(*expr.Col)
-	if !ok || !expr.IsConst(f.Args[1]) {
-		return nil
-	}
-	pos := c.Index
-	field := s.x.Field(s.t.Columns[pos].ID, schema.SearchText)
-	if field == nil {
-		return nil
-	}
-	a, err := bind.Analyzer(s.x, field, &s.t.Columns[pos])
-	if err != nil {
-		return nil
-	}
-	asks := f.Args[1:]
-	if s.r.Ctx != nil && expr.KnownBefore(asks) {
-		if slices.ContainsFunc(asks, hasParam) {
-			s.r.ValuesMatter = true
-		}
-		if _, ok, err := expr.LikeCandidates(s.r.Ctx, f, a); err != nil || !ok {
-			return nil
-		}
-	}
-	s.nodes++
-	return &physical.SearchNode{Op: physical.SearchLike, Field: field, Column: pos, Match: f, Analyzer: a}
-}
-
 // covers reports whether the index has all columns that are needed.
 func (s *searcher) covers(residual []expr.Expr) bool {
-	have := map[int]bool{}
-	for i := range s.x.Fields {
-		if f := &s.x.Fields[i]; f.Kind == schema.SearchValue {
-			have[s.t.ColumnIndex(f.Column)] = true
-		}
-	}
 	for _, pos := range s.r.Needed {
-		if !have[pos] {
+		if !s.have[pos] {
 			return false
 		}
 	}
 	for _, c := range residual {
-		if !readsOnly(c, have) {
+		if !readsOnly(c, s.have) {
 			return false
 		}
 	}

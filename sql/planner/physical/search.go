@@ -44,6 +44,8 @@ const (
 	SearchMatch // Match is true
 	SearchGeo   // a superset of the places for which Geo is true
 	SearchLike  // Match, a LIKE over Field, may be true
+	SearchNot   // the child is not true
+	SearchCheck // Cond is true of values
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -58,6 +60,12 @@ type SearchNode struct {
 	Match    *expr.Func
 	Analyzer *text.Analyzer
 	Geo      *SearchPlace
+	// Cond reads the columns at Columns in the table, which Fields hold. Share is
+	// about the part of the documents for which it is true.
+	Cond    expr.Expr
+	Columns []int
+	Fields  []*schema.SearchField
+	Share   float64
 }
 
 // SearchPlace is a condition on the place of a point.
@@ -79,6 +87,10 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return p.spans(n.Set)
 	case n.Op == SearchMatch, n.Op == SearchLike:
 		return n.Match.String()
+	case n.Op == SearchCheck:
+		return "check(" + n.Cond.String() + ")"
+	case n.Op == SearchNot:
+		return "not (" + n.Children[0].text(p, t) + ")"
 	case n.Op == SearchGeo && n.Geo.Distance != nil:
 		return "distance(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ") <= " + n.Geo.Distance.String()
 	case n.Op == SearchGeo:

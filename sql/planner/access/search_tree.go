@@ -1,0 +1,334 @@
+package access
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/cost"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// searcher makes queries of conditions.
+type searcher struct {
+	r *Request
+	t *schema.Table
+	x *schema.SearchIndex
+	// have are the columns whose values are in the index, by position.
+	have map[int]bool
+	// lazy leaves checks of values to the one who reads what is found.
+	lazy  bool
+	nodes int
+	// near are the conditions of which the index finds little more than what
+	// satisfies them.
+	near []expr.Expr
+}
+
+func newSearcher(r *Request, x *schema.SearchIndex, lazy bool) *searcher {
+	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy}
+	for i := range x.Fields {
+		if f := &x.Fields[i]; f.Kind == schema.SearchValue {
+			s.have[s.t.ColumnIndex(f.Column)] = true
+		}
+	}
+	return s
+}
+
+// truth is what the index can tell of where a condition is true, or, negated,
+// where it is false: exactly that, or more. nil: nothing.
+func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
+	f, ok := c.(*expr.Func)
+	if !ok {
+		return s.check(c, negated)
+	}
+	switch f.Name {
+	case "not":
+		return s.truth(f.Args[0], !negated)
+	case "is_true", "is_false":
+		n, exact = s.part(f.Args[0], f.Name == "is_false")
+		if negated {
+			n, exact = complement(n, exact)
+		}
+	case "and", "or":
+		n, exact = s.logic(f, negated)
+	case "xor":
+		n, exact = s.xor(f, negated)
+	case "is_null":
+		n, exact = s.unknown(f.Args[0], negated)
+	default:
+		n, exact = s.leaf(f, negated)
+	}
+	if n == nil || onlyChecks(n) && !(exact && s.byValue(n)) {
+		if whole, ok := s.check(c, negated); ok {
+			return whole, true
+		}
+	}
+	return n, exact
+}
+
+// logic is truth of an AND or OR.
+func (s *searcher) logic(f *expr.Func, negated bool) (n *physical.SearchNode, exact bool) {
+	all := (f.Name == "and") != negated
+	exact = true
+	var list, checks []*physical.SearchNode
+	for _, a := range f.Args {
+		child, ok := s.part(a, negated)
+		exact = exact && ok
+		switch {
+		case child == nil && !all:
+			return nil, false
+		case child == nil:
+		case onlyChecks(child):
+			checks = append(checks, child)
+		default:
+			list = append(list, child)
+		}
+	}
+	op := physical.SearchOr
+	if all {
+		op = physical.SearchAnd
+	}
+	return combine(op, append(list, checks...)), exact
+}
+
+// part is truth of a part of a condition, whose own parts may be ranges of
+// fields.
+func (s *searcher) part(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
+	if negated {
+		return s.truth(c, true)
+	}
+	lazy := s.lazy
+	s.lazy = false
+	n, left := s.query(expr.SplitAnd(nil, c))
+	s.lazy = lazy
+	return n, len(left) == 0
+}
+
+// xor is truth of an XOR: one of two is true and the other is false.
+func (s *searcher) xor(f *expr.Func, negated bool) (n *physical.SearchNode, exact bool) {
+	var parts [4]*physical.SearchNode
+	for i := range parts {
+		if parts[i], exact = s.part(f.Args[i/2], i%2 == 1); parts[i] == nil || !exact {
+			return nil, false
+		}
+	}
+	isA, notA, isB, notB := parts[0], parts[1], parts[2], parts[3]
+	if negated {
+		isB, notB = notB, isB
+	}
+	both := func(x, y *physical.SearchNode) *physical.SearchNode {
+		return combine(physical.SearchAnd, []*physical.SearchNode{x, y})
+	}
+	return combine(physical.SearchOr, []*physical.SearchNode{both(isA, notB), both(notA, isB)}), true
+}
+
+// unknown is truth of IS NULL of a condition.
+func (s *searcher) unknown(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
+	f, ok := c.(*expr.Func)
+	if !ok || !isLogic(f.Name) {
+		return nil, false
+	}
+	is, exact := s.part(c, false)
+	if is == nil || !exact {
+		return nil, false
+	}
+	isNot, exact := s.truth(c, true)
+	if isNot == nil || !exact {
+		return nil, false
+	}
+	n = combine(physical.SearchOr, []*physical.SearchNode{is, isNot})
+	if !negated {
+		return complement(n, true)
+	}
+	return n, true
+}
+
+func isLogic(name string) bool {
+	switch name {
+	case "and", "or", "xor", "not":
+		return true
+	}
+	return false
+}
+
+// leaf is truth of a condition that combines no others.
+func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exact bool) {
+	if m, exact := s.match(f); m != nil {
+		s.nodes++
+		n = &physical.SearchNode{Op: physical.SearchMatch, Match: m}
+		if negated {
+			return complement(n, exact)
+		}
+		return n, exact
+	}
+	if negated {
+		return nil, false
+	}
+	if f.Name == "like" {
+		n = s.like(f)
+	} else {
+		n = s.geo(f)
+	}
+	if n == nil {
+		return nil, false
+	}
+	if check, ok := s.check(f, false); ok {
+		return combine(physical.SearchAnd, []*physical.SearchNode{n, check}), true
+	}
+	return n, false
+}
+
+// check computes a condition of the values of documents.
+func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool) {
+	var cols []int
+	ok := !expr.IsVolatile(c)
+	expr.Walk(c, func(e expr.Expr) bool {
+		switch e := e.(type) {
+		case *expr.Col:
+			ok = ok && s.have[e.Index]
+			cols = append(cols, e.Index)
+		case *expr.Subquery:
+			ok = ok && len(e.Left) == 0 && len(e.Outer) == 0
+		}
+		return ok
+	})
+	if !ok || len(cols) == 0 {
+		return nil, false
+	}
+	slices.Sort(cols)
+	n := &physical.SearchNode{Op: physical.SearchCheck, Cond: c, Columns: slices.Compact(cols)}
+	for _, pos := range n.Columns {
+		n.Fields = append(n.Fields, s.x.Field(s.t.Columns[pos].ID, schema.SearchValue))
+	}
+	if negated {
+		n.Cond = expr.Not(c)
+	}
+	n.Share = s.r.share(nil, []expr.Expr{n.Cond}, math.Max(s.r.Est.TableRows(s.t), 1))
+	return n, true
+}
+
+// byValue reports checks each of which is of one string: they are computed for
+// each of its different values.
+func (s *searcher) byValue(n *physical.SearchNode) bool {
+	ok := true
+	n.Each(func(n *physical.SearchNode) {
+		ok = ok && (n.Op != physical.SearchCheck || len(n.Columns) == 1 && types.KindOf(s.t.Columns[n.Columns[0]].Type) == value.KindBytes)
+	})
+	return ok
+}
+
+// checkCost is the cost of the checks of a query that finds so many of total
+// documents.
+func (s *searcher) checkCost(q *physical.SearchNode, found, total float64) float64 {
+	sum := 0.0
+	q.Each(func(n *physical.SearchNode) {
+		if n.Op != physical.SearchCheck {
+			return
+		}
+		values := total
+		if q.Op == physical.SearchAnd && slices.Contains(q.Children, n) {
+			values = math.Min(total, found/math.Max(n.Share, 1e-6))
+		}
+		if len(n.Columns) == 1 {
+			if d := s.r.Est.Distinct(s.t, []schema.ColumnID{s.t.Columns[n.Columns[0]].ID}); d > 0 {
+				values = math.Min(values, d)
+			}
+		}
+		sum += values * (float64(len(n.Columns))*cost.ScanColumn + filterCost([]expr.Expr{n.Cond}))
+	})
+	return sum
+}
+
+// complement is where a condition that is never NULL is not true; it needs to
+// know that exactly.
+func complement(n *physical.SearchNode, exact bool) (*physical.SearchNode, bool) {
+	if n == nil || !exact {
+		return nil, false
+	}
+	return &physical.SearchNode{Op: physical.SearchNot, Children: []*physical.SearchNode{n}}, true
+}
+
+// combine is nil for nothing.
+func combine(op physical.SearchOp, list []*physical.SearchNode) *physical.SearchNode {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return &physical.SearchNode{Op: op, Children: list}
+}
+
+// onlyChecks reports a query that reads the values of documents, and nothing
+// that was made to be asked.
+func onlyChecks(n *physical.SearchNode) bool {
+	found := true
+	n.Each(func(n *physical.SearchNode) {
+		switch n.Op {
+		case physical.SearchCheck, physical.SearchAnd, physical.SearchOr, physical.SearchNot:
+		default:
+			found = false
+		}
+	})
+	return found
+}
+
+// match is the MATCH that a condition asks of this index: alone, or as a score
+// above a number, which is exact for 0.
+func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
+	switch x, isMatch := f.Extra.(*expr.Match); {
+	case isMatch:
+		if x.Table == s.t.ID && x.Index == s.x.ID {
+			return f, true
+		}
+	case f.Name == ">", f.Name == ">=":
+		c, isConst := f.Args[1].(*expr.Const)
+		g, isFunc := f.Args[0].(*expr.Func)
+		if !isConst || !isFunc || c.D.IsNull() {
+			return nil, false
+		}
+		if _, isMatch = g.Extra.(*expr.Match); !isMatch {
+			return nil, false
+		}
+		least, err := types.ToFloat(&types.Env{}, c.D, c.T)
+		if err != nil || least < 0 || least == 0 && f.Name == ">=" {
+			return nil, false
+		}
+		m, _ = s.match(g)
+		return m, least == 0
+	}
+	return nil, false
+}
+
+// like asks for the texts that may be LIKE a constant pattern: nil where the
+// words of the column tell nothing about it.
+func (s *searcher) like(f *expr.Func) *physical.SearchNode {
+	c, ok := f.Args[0].(*expr.Col)
+	if !ok || !expr.IsConst(f.Args[1]) {
+		return nil
+	}
+	pos := c.Index
+	field := s.x.Field(s.t.Columns[pos].ID, schema.SearchText)
+	if field == nil {
+		return nil
+	}
+	a, err := bind.Analyzer(s.x, field, &s.t.Columns[pos])
+	if err != nil {
+		return nil
+	}
+	asks := f.Args[1:]
+	if s.r.Ctx != nil && expr.KnownBefore(asks) {
+		if slices.ContainsFunc(asks, hasParam) {
+			s.r.ValuesMatter = true
+		}
+		if _, ok, err := expr.LikeCandidates(s.r.Ctx, f, a); err != nil || !ok {
+			return nil
+		}
+	}
+	s.nodes++
+	return &physical.SearchNode{Op: physical.SearchLike, Field: field, Column: pos, Match: f, Analyzer: a}
+}
