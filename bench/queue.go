@@ -13,7 +13,9 @@ const (
 	queues     = 1000 // ids count from 1
 	pageRows   = 30
 	queueSQL   = "SELECT seq, sender, body FROM messages WHERE id = ? AND seq > ? ORDER BY seq LIMIT 30"
-	messageDDL = "CREATE TABLE messages (id BIGINT NOT NULL, seq BIGINT NOT NULL, sender BIGINT NOT NULL, body VARCHAR(100) NOT NULL, PRIMARY KEY (id, seq))"
+	freshSQL   = "SELECT seq, sender, body FROM fresh WHERE id = ? AND seq > ? ORDER BY seq LIMIT 30"
+	freshPoint = "SELECT seq, sender, body FROM fresh WHERE id = ? AND seq = ?"
+	messageDDL = " (id BIGINT NOT NULL, seq BIGINT NOT NULL, sender BIGINT NOT NULL, body VARCHAR(100) NOT NULL, PRIMARY KEY (id, seq))"
 )
 
 // queueLen is the number of messages of each queue: half as many in all as
@@ -36,7 +38,27 @@ func writeMessages(ctx context.Context, t *target, d *dataset) error {
 	if count() {
 		return nil
 	}
-	for _, s := range []string{"DROP TABLE IF EXISTS messages", messageDDL} {
+	if err := fillMessages(ctx, t, d, "messages", d.queueLen()); err != nil {
+		return err
+	}
+	if !count() {
+		return fmt.Errorf("the table of messages of %s has not %s rows", t.name, n)
+	}
+	return nil
+}
+
+// freshLen is the number of messages of each queue in the table fresh.
+const freshLen = 100
+
+// writeFresh makes the small table fresh anew, so that its rows have just been
+// written.
+func writeFresh(ctx context.Context, t *target, d *dataset) error {
+	return fillMessages(ctx, t, d, "fresh", freshLen)
+}
+
+// fillMessages makes a table of messages, each queue of length n.
+func fillMessages(ctx context.Context, t *target, d *dataset, table string, n int64) error {
+	for _, s := range []string{"DROP TABLE IF EXISTS " + table, "CREATE TABLE " + table + messageDDL} {
 		if _, err := t.db.ExecContext(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
@@ -44,19 +66,16 @@ func writeMessages(ctx context.Context, t *target, d *dataset) error {
 	const perStatement = 10
 	var text []byte
 	for from := int64(1); from <= queues; from += perStatement {
-		text = append(text[:0], "INSERT INTO messages VALUES "...)
+		text = append(text[:0], "INSERT INTO "+table+" VALUES "...)
 		for id := from; id < from+perStatement; id++ {
-			for seq := int64(1); seq <= d.queueLen(); seq++ {
+			for seq := int64(1); seq <= n; seq++ {
 				sender, body := d.message(id, seq)
 				text = fmt.Appendf(text, "(%d,%d,%d,'%s'),", id, seq, sender, body)
 			}
 		}
 		if _, err := t.db.ExecContext(ctx, string(text[:len(text)-1])); err != nil {
-			return fmt.Errorf("filling messages: %w", err)
+			return fmt.Errorf("filling %s: %w", table, err)
 		}
-	}
-	if !count() {
-		return fmt.Errorf("the table of messages of %s has not %s rows", t.name, n)
 	}
 	return nil
 }
@@ -83,5 +102,21 @@ func queueWorkloads() []workload {
 	asText.name, prepared.name, prepared.prepared = "queue_text", "queue_prepared", true
 	asText.about += ", text protocol"
 	prepared.about += ", prepared statement"
-	return []workload{asText, prepared}
+	fresh := prepared
+	fresh.name, fresh.about, fresh.sql, fresh.setup = "queue_fresh", "the same on a small table that has just been written", freshSQL, writeFresh
+	fresh.draw = func(_ *world, r *random, args []int64) []int64 {
+		return append(args, 1+r.below(queues), r.below(freshLen-pageRows+1))
+	}
+	point := workload{
+		name: "point_fresh", about: "one row of such a table by its primary key", sql: freshPoint, prepared: true,
+		setup: writeFresh, rows: oneRow,
+		draw: func(_ *world, r *random, args []int64) []int64 {
+			return append(args, 1+r.below(queues), 1+r.below(freshLen))
+		},
+		truth: func(d *dataset, args []int64) [][]string {
+			sender, body := d.message(args[0], args[1])
+			return [][]string{append(text(args[1], sender), body)}
+		},
+	}
+	return []workload{asText, prepared, point, fresh}
 }

@@ -24,6 +24,9 @@ type ScanOptions struct {
 	// Cold says that the scan is large and read once: the engine should not
 	// let it push hot blocks out of its cache.
 	Cold bool
+	// Reuse is a Scanner of the same store that has been closed and that nobody
+	// uses any more: the engine may make the new one of it. It may be nil.
+	Reuse Scanner
 }
 
 // Scanner is a stream of key-value pairs. It belongs to one goroutine.

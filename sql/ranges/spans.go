@@ -37,13 +37,25 @@ func (iv interval) isPoint() bool {
 
 // Spans evaluates the set: its disjoint spans in ascending key order, none
 // when no row can match.
-func (s *Set) Spans(c *expr.Ctx) ([]Span, error) {
+func (s *Set) Spans(c *expr.Ctx) ([]Span, error) { return s.SpansIn(c, nil) }
+
+// Room is memory for a span, which may be used again.
+type Room struct {
+	vals []value.Datum
+	span [1]Span
+}
+
+// SpansIn is Spans with a result that may lie in room.
+func (s *Set) SpansIn(c *expr.Ctx, room *Room) ([]Span, error) {
 	if s.SinglePoint {
 		return s.singleSpan(c)
 	}
 	e := evaluator{set: s, ctx: c}
 	if s.chain != nil {
-		return e.chain(s.chain)
+		if room == nil {
+			room = new(Room)
+		}
+		return e.chain(s.chain, room)
 	}
 	if t, ok := s.conj[0].(*tuples); ok {
 		spans, err := e.tuples(t)
@@ -80,10 +92,12 @@ func (s *Set) singleSpan(c *expr.Ctx) ([]Span, error) {
 }
 
 // chain is the short road of Set.chain: one span, without lists of intervals.
-func (e *evaluator) chain(atoms []*atom) ([]Span, error) {
+func (e *evaluator) chain(atoms []*atom, room *Room) ([]Span, error) {
 	n := len(atoms)
-	room := make([]value.Datum, 2*n)
-	out := Span{Low: room[:0:n], High: room[n:n]}
+	if len(room.vals) < 2*n {
+		room.vals = make([]value.Datum, 2*n)
+	}
+	out := Span{Low: room.vals[:0:n], High: room.vals[n:n]}
 	for _, a := range atoms {
 		arg := a.args[0]
 		d, err := expr.EvalConst(e.ctx, arg)
@@ -96,7 +110,8 @@ func (e *evaluator) chain(atoms []*atom) ([]Span, error) {
 		}
 		out = extend(out, iv)
 	}
-	return []Span{out}, nil
+	room.span[0] = out
+	return room.span[:], nil
 }
 
 type evaluator struct {

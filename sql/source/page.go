@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -71,26 +72,32 @@ type PageReader struct {
 	scan  storage.Scanner
 	fn    func(key, val []byte) bool
 	err   error
+	// Memory of the last use.
+	values ranges.Room
+	span   storage.Span
+	closed storage.Scanner
 }
 
 // Open fixes the state that is read. ok is false when the page cannot be read
 // in this way: nothing has been done then.
 func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Reader, loc *time.Location, limit int) (ok bool, err error) {
 	p := r.page
-	list, err := p.node.Ranges.Spans(ec)
+	list, err := p.node.Ranges.SpansIn(ec, &r.values)
 	if err != nil || len(list) != 1 {
 		return false, nil
 	}
-	r.sieve.setUp(ec, newZone(loc))
-	spans, widened := p.space.spans(list, &r.sieve.zone)
-	if widened || len(spans) > 1 {
+	in, widened := p.space.shorten(list[0])
+	if widened {
 		return false, nil
 	}
+	r.sieve.setUp(ec, newZone(loc))
+	span, some := p.space.span(in, &r.sieve.zone, &r.span)
 	r.sieve.begin(limit)
-	if len(spans) == 0 {
+	if !some {
 		return true, nil
 	}
-	r.scan, err = reader.Scan(ctx, spans[0], storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.node.Reverse})
+	r.scan, err = reader.Scan(ctx, span, storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.node.Reverse, Reuse: r.closed})
+	r.closed = nil
 	return err == nil, err
 }
 
@@ -134,7 +141,8 @@ const maxPooledArena = 32 << 10
 func (r *PageReader) Close() error {
 	var err error
 	if r.scan != nil {
-		err, r.scan = r.scan.Close(), nil
+		err = r.scan.Close()
+		r.closed, r.scan = r.scan, nil
 	}
 	s := &r.sieve
 	s.ec, s.zone, r.err = nil, zone{}, nil

@@ -83,8 +83,12 @@ func (s *keySpace) shorten(in ranges.Span) (out ranges.Span, widened bool) {
 	return in, low || high
 }
 
-// span encodes a span of values; false when it is empty.
-func (s *keySpace) span(in ranges.Span, z *zone) (storage.Span, bool) {
+// span encodes a span of values; false when it is empty. It may use the memory
+// of room, whose slices grow, and may be nil.
+func (s *keySpace) span(in ranges.Span, z *zone, room *storage.Span) (storage.Span, bool) {
+	if room == nil {
+		room = new(storage.Span)
+	}
 	if in.Prefix {
 		return s.prefixSpan(in, z)
 	}
@@ -93,33 +97,36 @@ func (s *keySpace) span(in ranges.Span, z *zone) (storage.Span, bool) {
 		out.End = keyenc.PrefixEnd(s.prefix)
 	}
 	if len(in.Low) > 0 {
-		b, null := s.append(s.begin(in.Low), in.Low, z)
+		b, null := s.append(s.begin(room.Start, in.Low), in.Low, z)
+		room.Start = b
 		// NULL lies before all values of an ascending part and behind those of
 		// a descending one.
 		if null >= 0 && s.parts[null].Desc || null < 0 && in.LowOpen {
-			if b = keyenc.PrefixEnd(b); b == nil {
+			if b = keyenc.ToPrefixEnd(b); b == nil {
 				return out, false
 			}
 		}
 		out.Start = b
 	}
 	if len(in.High) > 0 {
-		b, null := s.append(s.begin(in.High), in.High, z)
+		b, null := s.append(s.begin(room.End, in.High), in.High, z)
+		room.End = b
 		if null >= 0 && s.parts[null].Desc || null < 0 && !in.HighOpen {
-			b = keyenc.PrefixEnd(b)
+			b = keyenc.ToPrefixEnd(b)
 		}
 		out.End = b
 	}
 	return out, out.End == nil || bytes.Compare(out.Start, out.End) < 0
 }
 
-// begin is the prefix with room for the values.
-func (s *keySpace) begin(vals []value.Datum) []byte {
+// begin is the prefix with room for the values, in the memory of dst if it is
+// large enough.
+func (s *keySpace) begin(dst []byte, vals []value.Datum) []byte {
 	size := len(s.prefix) + 9*len(vals)
 	for _, d := range vals {
 		size += 2 * len(d.Bytes())
 	}
-	return append(make([]byte, 0, size), s.prefix...)
+	return append(slices.Grow(dst[:0], size), s.prefix...)
 }
 
 // prefixSpan is the span of the strings that start with the last value.
@@ -140,7 +147,7 @@ func (s *keySpace) spans(list []ranges.Span, z *zone) (out []storage.Span, widen
 	for _, in := range list {
 		in, wide := s.shorten(in)
 		widened = widened || wide
-		if sp, ok := s.span(in, z); ok {
+		if sp, ok := s.span(in, z, nil); ok {
 			out = append(out, sp)
 		}
 	}
@@ -177,7 +184,7 @@ func (s *keySpace) points(list []ranges.Span, z *zone) ([][]byte, bool) {
 		if slices.ContainsFunc(in.Low, value.Datum.IsNull) {
 			return nil, false
 		}
-		b, _ := s.append(s.begin(in.Low), in.Low, z)
+		b, _ := s.append(s.begin(nil, in.Low), in.Low, z)
 		keys = append(keys, b)
 	}
 	if s.stamp != nil && !z.utc {

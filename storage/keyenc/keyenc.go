@@ -244,3 +244,14 @@ func PrefixEnd(prefix []byte) []byte {
 	}
 	return nil
 }
+
+// ToPrefixEnd is PrefixEnd in the memory of the prefix.
+func ToPrefixEnd(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] != 0xFF {
+			prefix[i]++
+			return prefix[:i+1]
+		}
+	}
+	return nil
+}

@@ -126,6 +126,7 @@ func newScanner(ctx context.Context, s *Store, st *state, span storage.Span, opt
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	opts.Reuse = nil
 	return &scanner{store: s, it: st.tree.Iter(), span: span, opts: opts}, nil
 }
 

@@ -127,9 +127,9 @@ type place struct{ chunk, row int }
 
 // seek is the place of the first pair >= key.
 func (im *image) seek(key []byte) place {
-	c := im.heads.seek(key, im.first)
+	c, decided := im.heads.seek(key, im.first)
 	// The chunk before holds it, unless the key is the first of this one.
-	if c == 0 || c < len(im.chunks) && bytes.Equal(im.first(c), key) {
+	if c == 0 || !decided && c < len(im.chunks) && bytes.Equal(im.first(c), key) {
 		return place{c, 0}
 	}
 	return im.seekIn(c-1, key)
@@ -139,7 +139,7 @@ func (im *image) seek(key []byte) place {
 // behind the first one of the next.
 func (im *image) seekIn(c int, key []byte) place {
 	ch := &im.chunks[c]
-	r := ch.heads.seek(key, ch.key)
+	r, _ := ch.heads.seek(key, ch.key)
 	if r == ch.rows() {
 		return place{c + 1, 0}
 	}

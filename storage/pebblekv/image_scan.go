@@ -28,7 +28,11 @@ type imageScanner struct {
 }
 
 func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.ScanOptions) *imageScanner {
-	sc := &imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly,
+	sc, _ := opts.Reuse.(*imageScanner)
+	if sc == nil {
+		sc = new(imageScanner)
+	}
+	*sc = imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly,
 		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.tag, v.seq, opts.Reverse)}
 	limit := opts.Limit
 	if sc.changes.has {
@@ -208,7 +212,7 @@ func (sc *imageScanner) backward(fn func(key, value []byte) bool, n int) (done i
 // Close implements storage.Scanner.
 func (sc *imageScanner) Close() error {
 	if im := sc.im; im != nil {
-		sc.im = nil
+		sc.im, sc.changes, sc.rest = nil, changeWalk{}, nil
 		im.served.Add(max(sc.read, seekHeat))
 		sc.store.renewImage(sc.g, im)
 	}

@@ -363,7 +363,10 @@ func (s *Store) noteRead(g group, read int64) {
 		if err != nil {
 			return 0
 		}
-		return int64(2 * n) // what compression saves; 0 while all is in write buffers
+		if n == 0 { // all is in write buffers, or there is nothing
+			return int64(s.db.Metrics().MemTable.Size)
+		}
+		return int64(2 * n) // what compression saves
 	})
 	if im != nil {
 		s.startImage(g, im)
