@@ -185,6 +185,10 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 		if i == int(from>>6) {
 			w &= ^uint64(0) << (from & 63)
 		}
+		if len(out)+64 <= max {
+			out = appendDocs(out, i, w)
+			continue
+		}
 		for ; w != 0; w &= w - 1 {
 			if len(out) == max {
 				return out, uint32(i<<6 + bits.TrailingZeros64(w))
@@ -193,6 +197,15 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 		}
 	}
 	return out, uint32(len(h.Set) << 6)
+}
+
+// appendDocs appends the documents of word i of a set.
+func appendDocs(out []uint32, i int, w uint64) []uint32 {
+	at := uint32(i << 6)
+	for ; w != 0; w &= w - 1 {
+		out = append(out, at+uint32(bits.TrailingZeros64(w)))
+	}
+	return out
 }
 
 // Run finds the documents of a view; segments without hits are left out.

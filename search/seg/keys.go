@@ -319,6 +319,13 @@ func (k *Keys) Gather(docs, out []uint32) {
 	}
 }
 
+// GatherOrdinals is Gather that leaves the ordinals of NULL undefined.
+func (k *Keys) GatherOrdinals(docs []uint32, out []int64) {
+	if !k.empty {
+		k.ords.gather(docs, out)
+	}
+}
+
 // Values is the number of values of all documents; of a field without arrays,
 // the number of documents.
 func (k *Keys) Values() int {

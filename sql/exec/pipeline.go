@@ -23,16 +23,24 @@ type scanOp struct {
 
 func (s *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if s.in == nil {
-		if s.done || s.node.Kind == physical.AccessNone {
-			return nil, nil
-		}
-		in, err := s.env.Source.Scan(ctx, s.ec, s.node, s.part)
-		if err != nil {
+		if err := s.open(ctx); err != nil || s.in == nil {
 			return nil, err
 		}
-		s.in = in
 	}
 	return s.in.Next(ctx)
+}
+
+// open opens the scan, unless there is nothing to read.
+func (s *scanOp) open(ctx context.Context) error {
+	if s.in != nil || s.done || s.node.Kind == physical.AccessNone {
+		return nil
+	}
+	in, err := s.env.Source.Scan(ctx, s.ec, s.node, s.part)
+	if err != nil {
+		return err
+	}
+	s.in = in
+	return nil
 }
 
 // Counters implements Counted.

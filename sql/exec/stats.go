@@ -26,6 +26,8 @@ type nodeStats struct {
 	spilled, files, partitions atomic.Int64
 	// What was read from the store.
 	keys, bytes, seeks atomic.Int64
+	// grouped are rows that a scan has aggregated itself.
+	grouped atomic.Int64
 }
 
 // read adds what an operator or look-up that ends has read.

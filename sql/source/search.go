@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
@@ -135,6 +136,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		}
 		op.hits, op.ec, op.filter = hits, ec, n.Filter
 		op.batch = vec.NewBatch(nil)
+		if n.Search.Group != nil {
+			op.group = &searchGroups{plan: n.Search.Group, calls: make([]groupCall, len(n.Search.Group.Calls))}
+		}
 	} else {
 		for i := range hits {
 			total += hits[i].Count
@@ -217,6 +221,9 @@ type searchOp struct {
 	held   int64
 	memory *exec.Tracker
 	closed bool
+	// group is the aggregation of the hits; nil without, or when it is done.
+	group *searchGroups
+	grown atomic.Int64
 }
 
 var _ Counted = (*searchOp)(nil)
@@ -301,6 +308,9 @@ func (o *searchOp) Close() error {
 	}
 	o.closed = true
 	o.memory.Shrink(o.held)
+	if o.group != nil {
+		o.memory.Shrink(o.group.held)
+	}
 	return errors.Join(o.rows.Close(), o.View.Close())
 }
 

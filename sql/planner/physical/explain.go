@@ -458,6 +458,9 @@ func (p *Printer) Details(n Node) []string {
 		if n.Loose != nil {
 			out = append(out, "ends of each value of "+keyNames(n, 0, n.Loose.Columns))
 		}
+		if n.Search != nil {
+			out = append(out, n.Search.details(p, n)...)
+		}
 		if n.Merge != nil {
 			for _, part := range n.Merge.Parts {
 				out = append(out, part.name()+": "+p.spans(part.Ranges))

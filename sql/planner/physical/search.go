@@ -24,6 +24,28 @@ type SearchScan struct {
 	// Limit in that order; nil without.
 	Order []SearchOrder
 	Limit expr.Expr
+	// Group, of a covering search below a HashAggregate, lets the index aggregate
+	// the documents; nil without.
+	Group *SearchGroup
+}
+
+// SearchGroup is what the index aggregates.
+type SearchGroup struct {
+	// By are the columns, as positions in Read, that the groups are made of. Plain:
+	// they are the groups.
+	By    []int
+	Plain bool
+	Calls []SearchCall
+	// Workers is the most goroutines.
+	Workers int
+}
+
+// SearchCall is an aggregate of the plan: of a column, as position in Read, or,
+// for -1, of rows.
+type SearchCall struct {
+	Name     string
+	Distinct bool
+	Column   int
 }
 
 // SearchOrder is a column of an order, by its position in the table.
@@ -78,13 +100,60 @@ type SearchPlace struct {
 	Radius expr.Expr
 }
 
+// details are what EXPLAIN shows: what is asked of the index, and what it does
+// with the documents that it finds.
+func (x *SearchScan) details(p *Printer, s *Scan) []string {
+	out := []string{"search: " + x.Query.text(p, s.Table)}
+	if len(x.Order) > 0 {
+		keys := make([]string, len(x.Order))
+		for i, o := range x.Order {
+			keys[i] = s.Table.Columns[o.Column].Name
+			if o.Desc {
+				keys[i] += " desc"
+			}
+		}
+		out = append(out, "first in index: "+x.Limit.String()+" by "+strings.Join(keys, ", "))
+	}
+	if g := x.Group; g != nil {
+		name := func(at int) string { return s.Table.Columns[s.Read[at]].Name }
+		var list []string
+		for _, c := range g.Calls {
+			arg := "*"
+			if c.Column >= 0 {
+				arg = name(c.Column)
+			}
+			if c.Distinct {
+				arg = "distinct " + arg
+			}
+			list = append(list, c.Name+"("+arg+")")
+		}
+		text := "aggregates in index: " + strings.Join(list, ", ")
+		if len(g.By) > 0 {
+			list = list[:0]
+			for _, at := range g.By {
+				list = append(list, name(at))
+			}
+			if text += " "; len(g.Calls) == 0 {
+				text = "groups in index: "
+			} else {
+				text += "by "
+			}
+			text += strings.Join(list, ", ")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
 // text is the query for EXPLAIN.
 func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 	switch {
 	case n == nil:
 		return "all"
-	case n.Op == SearchRange:
+	case n.Op == SearchRange && (p.Ctx == nil || !expr.KnownBefore(n.Set.Conds)):
 		return p.spans(n.Set)
+	case n.Op == SearchRange:
+		return t.Columns[n.Column].Name + " " + p.spans(n.Set)
 	case n.Op == SearchMatch, n.Op == SearchLike:
 		return n.Match.String()
 	case n.Op == SearchCheck:

@@ -150,7 +150,7 @@ func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, re
 	case s.Search != nil:
 		r.Type, r.Key = "search", s.Search.Index.Name
 		r.PossibleKeys = r.Key
-		extra = append(extra, "search: "+s.Search.Query.text(p, s.Table))
+		extra = append(extra, s.Search.details(p, s)...)
 		if s.Search.Covering {
 			extra = append(extra, "Using index")
 		}

@@ -1,0 +1,105 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+)
+
+// searchGroups lets a search index aggregate: in is the input of a HashAggregate,
+// which it gives back where the index cannot.
+func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*expr.Agg) physical.Node {
+	s, ok := in.(*physical.Scan)
+	if !ok || s.Search == nil || !s.Search.Covering || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
+		return in
+	}
+	g := &physical.SearchGroup{Plain: true, Workers: p.opts.Parallelism}
+	for _, e := range groupBy {
+		_, plain := e.(*expr.Col)
+		g.Plain = g.Plain && plain
+		expr.Walk(e, func(x expr.Expr) bool {
+			if c, ok := x.(*expr.Col); ok && !slices.Contains(g.By, c.Index) {
+				g.By = append(g.By, c.Index)
+			}
+			return true
+		})
+	}
+	for _, a := range aggs {
+		g.Calls = append(g.Calls, searchCall(a))
+	}
+	out, search := *s, *s.Search
+	search.Group = g
+	out.Search = &search
+	return &out
+}
+
+// foldable reports whether a search index can aggregate: columns, and groups that
+// are computed from few of their values.
+func foldable(groupBy []expr.Expr, aggs []*expr.Agg) bool {
+	for _, e := range groupBy {
+		reads := false
+		ok := true
+		expr.Walk(e, func(x expr.Expr) bool {
+			switch x := x.(type) {
+			case *expr.Col:
+				reads = true
+			case *expr.Func:
+				_, isMatch := x.Extra.(*expr.Match)
+				ok = ok && !isMatch
+			case *expr.Subquery:
+				ok = false
+			}
+			return ok
+		})
+		if !ok || !reads || expr.IsVolatile(e) || isEffect(e) {
+			return false
+		}
+	}
+	for _, a := range aggs {
+		if !foldableCall(a) {
+			return false
+		}
+	}
+	return true
+}
+
+func foldableCall(a *expr.Agg) bool {
+	switch a.Name {
+	case "count":
+		if len(a.Args) == 0 {
+			return true
+		}
+		if c, ok := a.Args[0].(*expr.Const); ok && len(a.Args) == 1 && !a.Distinct {
+			return !c.D.IsNull()
+		}
+	case "sum", "avg", "min", "max", "any_value":
+	default:
+		return false
+	}
+	if len(a.Args) != 1 {
+		return false
+	}
+	c, ok := a.Args[0].(*expr.Col)
+	if !ok {
+		return false
+	}
+	// They order by their text in aggregates.
+	isList := c.T.ID == schema.TypeEnum || c.T.ID == schema.TypeSet
+	return !isList || a.Name == "count" || a.Name == "any_value"
+}
+
+func searchCall(a *expr.Agg) physical.SearchCall {
+	call := physical.SearchCall{Name: a.Name, Column: -1}
+	if len(a.Args) == 1 {
+		if c, ok := a.Args[0].(*expr.Col); ok {
+			call.Column = c.Index
+			switch a.Name {
+			case "count", "sum", "avg":
+				call.Distinct = a.Distinct
+			}
+		}
+	}
+	return call
+}
