@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Natural reads a text in NATURAL LANGUAGE MODE: what has any of its terms
@@ -71,9 +72,15 @@ func ParseOperator(s string) (op Operator, ok bool) {
 
 // Match is TEXT_MATCH: what has any of the text's terms, or all of them, or at
 // least minShould of them; minShould 0 is not given, and counts for OrTerms
-// only. More than there are terms matches nothing.
-func (a *Analyzer) Match(text string, op Operator, minShould int) (Query, error) {
+// only. More than there are terms matches nothing. A distance above 0 lets
+// terms be so many changes of a character away, as far as they are long enough.
+func (a *Analyzer) Match(text string, op Operator, minShould, distance int) (Query, error) {
 	of := a.terms(text)
+	if distance > 0 {
+		for i := range of {
+			of[i] = within(of[i], distance)
+		}
+	}
 	switch {
 	case len(of) == 0 || op == OrTerms && minShould > len(of):
 		return None{}, nil
@@ -83,6 +90,25 @@ func (a *Analyzer) Match(text string, op Operator, minShould int) (Query, error)
 		return checked(Or{of, minShould})
 	}
 	return checked(anyOf(of))
+}
+
+// MaxDistance is how many changes of a character a term may be away.
+const MaxDistance = 2
+
+// within lets a term be some changes away: one at most where it has fewer than six
+// characters, none where it has fewer than three. What is no term stays.
+func within(q Query, distance int) Query {
+	t, ok := q.(Term)
+	if !ok {
+		return q
+	}
+	switch n := utf8.RuneCountInString(t.Term); {
+	case n < 3:
+		return q
+	case n < 6:
+		distance = 1
+	}
+	return Fuzzy{Term: t.Term, Distance: distance}
 }
 
 // MatchPhrase is TEXT_MATCH_PHRASE: what has the text's terms next to one

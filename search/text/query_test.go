@@ -114,17 +114,17 @@ func read(a *Analyzer, mode, text string) (Query, error) {
 	case "boolean":
 		return a.Boolean(text)
 	case "and":
-		return a.Match(text, AndTerms, 0)
+		return a.Match(text, AndTerms, 0, 0)
 	case "phrase":
 		return a.MatchPhrase(text)
 	}
-	return a.Match(text, OrTerms, 2)
+	return a.Match(text, OrTerms, 2, 0)
 }
 
 func TestMatchMinimum(t *testing.T) {
 	a := mustParse(t, "single_word")
 	for minimum, want := range []string{"or(a, b, c)", "or(a, b, c)", "or(min 2, a, b, c)", "or(min 3, a, b, c)", "none"} {
-		if q, _ := a.Match("a b c a", OrTerms, minimum); q.String() != want {
+		if q, _ := a.Match("a b c a", OrTerms, minimum, 0); q.String() != want {
 			t.Errorf("at least %d: got %s, want %s", minimum, q, want)
 		}
 	}
@@ -471,7 +471,7 @@ func TestFuzzyIsSubstring(t *testing.T) {
 				}
 				want = want && in
 			}
-			q, err := a.Match(query, AndTerms, 0)
+			q, err := a.Match(query, AndTerms, 0, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,13 +21,17 @@ const (
 	MatchBoolean
 	MatchText   // TEXT_MATCH
 	MatchPhrase // TEXT_MATCH_PHRASE
+	MatchFuzzy  // TEXT_MATCH_FUZZY
+	MatchExpanded
 )
 
-var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase"}
+var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase", "text_match_fuzzy", "match"}
 
-// Match is what MATCH (columns) AGAINST (text), TEXT_MATCH and TEXT_MATCH_PHRASE
-// ask of which search index: the Extra of the call, whose arguments are the
-// columns, the text, and the operator and the least number of TEXT_MATCH.
+// Match is what MATCH (columns) AGAINST (text) and the functions beside it ask of
+// which search index: the Extra of the call, whose arguments are the columns, the
+// text, and what else there is: of TEXT_MATCH the operator and the least number,
+// of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded the texts of the
+// best rows.
 type Match struct {
 	Table schema.TableID
 	Index schema.IndexID
@@ -43,14 +47,14 @@ func matchDefs() []entry {
 		return entry{name, &def{b: Builtin{Row: rowMatch}, lo: 2, hi: -1, repeat: -1, flags: loose | notNull, custom: wrong}}
 	}
 	return []entry{
-		match("match"), match("text_match"), match("text_match_phrase"),
+		match("match"), match("text_match"), match("text_match_phrase"), match("text_match_fuzzy"),
 		{"score", &def{repeat: -1, flags: notNull, custom: wrong}},
 		{"highlight", &def{b: Builtin{Row: rowHighlight}, lo: 1, hi: -1, repeat: -1, flags: loose, custom: wrong}},
 	}
 }
 
-// NewMatch makes MATCH (cols) AGAINST (against), or TEXT_MATCH or
-// TEXT_MATCH_PHRASE with its options behind the text. The value is the row's
+// NewMatch makes MATCH (cols) AGAINST (against), or one of the functions beside it
+// with its options behind the text. The value is the row's
 // score, 0 where it does not match. 1210 when against is not constant.
 func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
 	for i, e := range against {
@@ -68,24 +72,39 @@ func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
 }
 
 func (m *Match) wrong() error {
-	if m.Mode <= MatchBoolean {
+	if m.Mode <= MatchBoolean || m.Mode == MatchExpanded {
 		return sqlerr.WrongArguments("AGAINST")
 	}
 	return sqlerr.WrongArguments(matchNames[m.Mode])
 }
 
-// checkOption checks the operator (1) or the least number (2) of TEXT_MATCH.
+// checkOption checks what stands behind the text.
 func (m *Match) checkOption(i int, d value.Datum) error {
+	if m.Mode == MatchExpanded {
+		return nil
+	}
+	if m.Mode == MatchFuzzy {
+		i--
+	}
 	ok := !d.IsNull()
-	if ok && i == 1 {
+	switch {
+	case ok && i == 0:
+		_, ok = distance(d)
+	case ok && i == 1:
 		_, ok = text.ParseOperator(d.Str())
-	} else if ok {
+	case ok:
 		_, ok = leastShould(d)
 	}
 	if !ok {
 		return m.wrong()
 	}
 	return nil
+}
+
+// distance reads how many changes make a word another one.
+func distance(d value.Datum) (int, bool) {
+	n, ok := leastShould(d)
+	return n, ok && n <= text.MaxDistance
 }
 
 // leastShould reads minimum_should_match, a number from 1.
@@ -166,17 +185,46 @@ func (m *Match) read(asks []value.Datum) (text.Query, error) {
 		return m.Analyzer.Boolean(s)
 	case MatchPhrase:
 		return m.Analyzer.MatchPhrase(s)
-	case MatchText:
-		op, least := text.OrTerms, 0
-		if len(asks) > 1 {
-			op, _ = text.ParseOperator(asks[1].Str())
+	case MatchText, MatchFuzzy:
+		op, least, within := text.OrTerms, 0, 0
+		rest := asks[1:]
+		if m.Mode == MatchFuzzy {
+			within = text.MaxDistance
+			if len(rest) > 0 {
+				within, _ = distance(rest[0])
+				rest = rest[1:]
+			}
 		}
-		if len(asks) > 2 {
-			least, _ = leastShould(asks[2])
+		if len(rest) > 0 {
+			op, _ = text.ParseOperator(rest[0].Str())
 		}
-		return m.Analyzer.Match(s, op, least)
+		if len(rest) > 1 {
+			least, _ = leastShould(rest[1])
+		}
+		return m.Analyzer.Match(s, op, least, within)
+	case MatchExpanded:
+		first, err := m.Analyzer.Natural(s)
+		if err != nil || first == nil || asks[1].IsNull() {
+			return first, err
+		}
+		return text.Expand(first, m.tokensOf(asks[1].Bytes())), nil
 	}
 	return m.Analyzer.Natural(s)
+}
+
+// tokensOf are the tokens of each of the rows in a JSON array of arrays of texts.
+func (m *Match) tokensOf(rows []byte) [][]text.Token {
+	out := make([][]text.Token, value.JSONLen(rows))
+	for i := range out {
+		row := value.JSONElem(rows, i)
+		values := make([]string, value.JSONLen(row))
+		for j := range values {
+			s, _ := value.JSONText(value.JSONElem(row, j))
+			values[j] = string(s)
+		}
+		out[i] = m.Analyzer.TokensOf(nil, values...)
+	}
+	return out
 }
 
 // oneText are the figures of a collection that nobody has counted.

@@ -186,6 +186,10 @@ func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.
 		switch {
 		case n.Field != nil:
 			out = append(out, seg.FieldID(n.Field.ID))
+		case n.Op == physical.SearchCheck:
+			for _, f := range n.Fields {
+				out = append(out, seg.FieldID(f.ID))
+			}
 		case n.Op == physical.SearchMatch:
 			for _, id := range n.Match.Extra.(*expr.Match).Fields {
 				out = append(out, seg.FieldID(id))

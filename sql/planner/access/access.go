@@ -603,7 +603,11 @@ const matchFilters = 700
 
 func isMatch(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
-	return ok && f.Name == "match"
+	if !ok {
+		return false
+	}
+	_, ok = f.Extra.(*expr.Match)
+	return ok
 }
 
 // filterCost is the cost of checking conditions on a row.
@@ -614,7 +618,7 @@ func filterCost(list []expr.Expr) float64 {
 		switch {
 		case ok && f.Name == "or" && len(f.Args) > wideOr:
 			n += len(f.Args)
-		case ok && (f.Name == "match" || f.Name == ">" && isMatch(f.Args[0])):
+		case ok && (isMatch(f) || f.Name == ">" && isMatch(f.Args[0])):
 			n += matchFilters
 		}
 	}
@@ -695,7 +699,7 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 		return likeSelectivity(f)
 	case "regexp":
 		return 0.1
-	case "match":
+	case "match", "text_match", "text_match_phrase", "text_match_fuzzy":
 		return 0.02
 	case "member of", "json_contains", "json_overlaps":
 		return 0.05

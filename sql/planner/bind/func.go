@@ -70,7 +70,7 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return b.anyValue(sc, n.Args[0])
 	case "grouping":
 		return b.groupingFunc(sc, n)
-	case "text_match", "text_match_phrase":
+	case "text_match", "text_match_phrase", "text_match_fuzzy":
 		return b.textMatch(sc, n)
 	case "score":
 		return b.score(sc, n)

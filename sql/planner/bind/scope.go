@@ -29,6 +29,8 @@ type tableRef struct {
 	scan *logical.Scan
 	// derived is set for derived tables.
 	derived logical.Node
+	// with are the expressions of columns that derived does not have.
+	with map[expr.ColID]expr.Expr
 	// scans are the base tables of a view that shows their rows as they are.
 	scans []*logical.Scan
 	// opened is set for a view that stands for its tables.

@@ -218,22 +218,25 @@ func sortedOptions(m map[string]string) []string {
 // matchAgainst binds MATCH … AGAINST: 1191 without a search index that has all
 // columns as texts.
 func (b *binder) matchAgainst(sc *scope, n *ast.MatchAgainst) (expr.Expr, error) {
-	if n.Modifier.WithQueryExpansion() {
-		return nil, sqlerr.NotSupported("WITH QUERY EXPANSION")
-	}
 	m := &expr.Match{}
-	if n.Modifier.IsBooleanMode() {
+	switch {
+	case n.Modifier.IsBooleanMode():
 		m.Mode = expr.MatchBoolean
+	case n.Modifier.WithQueryExpansion():
+		m.Mode = expr.MatchExpanded
 	}
 	return b.match(sc, "MATCH", n.ColumnNames, []ast.ExprNode{n.Against}, m)
 }
 
-// textMatch binds TEXT_MATCH and TEXT_MATCH_PHRASE.
+// textMatch binds TEXT_MATCH, TEXT_MATCH_PHRASE and TEXT_MATCH_FUZZY.
 func (b *binder) textMatch(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	name := n.FnName.L
 	m, most := &expr.Match{Mode: expr.MatchText}, 4
-	if name == "text_match_phrase" {
+	switch name {
+	case "text_match_phrase":
 		m.Mode, most = expr.MatchPhrase, 2
+	case "text_match_fuzzy":
+		m.Mode, most = expr.MatchFuzzy, 5
 	}
 	if len(n.Args) < 2 || len(n.Args) > most {
 		return nil, sqlerr.WrongParamCount(strings.ToUpper(name))
@@ -268,8 +271,56 @@ func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []a
 	if err != nil {
 		return nil, err
 	}
+	if m.Mode == expr.MatchExpanded {
+		best, err := b.bestTexts(t, ids, asks[0])
+		if err != nil {
+			return nil, err
+		}
+		against = append(against, best)
+	}
 	return expr.NewMatch(cols, against, m)
 }
+
+// bestTexts are the texts of the rows that a text finds best in NATURAL LANGUAGE
+// MODE, as a JSON array of the columns of each.
+func (b *binder) bestTexts(t *schema.Table, ids []schema.ColumnID, against ast.ExprNode) (expr.Expr, error) {
+	var cols, order []string
+	for _, id := range ids {
+		cols = append(cols, quoteIdent(t.Column(id).Name))
+	}
+	for _, p := range t.PrimaryKey {
+		if c := t.Column(p.Column); !c.Hidden {
+			order = append(order, ", "+quoteIdent(c.Name))
+		}
+	}
+	list := strings.Join(cols, ", ")
+	match := "MATCH (" + list + ") AGAINST ('')"
+	n, err := b.parseQuery("SELECT JSON_ARRAYAGG(JSON_ARRAY("+list+")) FROM (SELECT "+list+" FROM "+quoteIdent(t.Database)+"."+quoteIdent(t.Name)+
+		" WHERE "+match+" ORDER BY "+match+" DESC"+strings.Join(order, "")+" LIMIT "+strconv.Itoa(text.ExpansionDocs)+") best", 0)
+	if err != nil {
+		return nil, err
+	}
+	n.Accept(&againstSetter{against})
+	canon := b.canon
+	b.canon = nil
+	defer func() { b.canon = canon }()
+	return b.scalarSubquery(b.scope(nil, nil, clauseField), &ast.SubqueryExpr{Query: n})
+}
+
+// againstSetter gives every MATCH of a query a text.
+type againstSetter struct{ against ast.ExprNode }
+
+// Enter implements ast.Visitor.
+func (v *againstSetter) Enter(n ast.Node) (ast.Node, bool) {
+	if m, ok := n.(*ast.MatchAgainst); ok {
+		m.Against = v.against
+		return n, true
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (v *againstSetter) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // texts binds arguments as texts.
 func (b *binder) texts(sc *scope, list []ast.ExprNode) ([]expr.Expr, error) {
@@ -295,7 +346,7 @@ func (b *binder) searched(sc *scope, name string, n *ast.ColumnName) (*expr.Col,
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if c, ok := e.(*expr.Col); ok {
+	if c := plainColumn(e); c != nil {
 		if t, pos := sc.tableOf(c.ID); t != nil {
 			b.canon.column(sc, n, e)
 			return c, t, pos, nil
@@ -379,23 +430,62 @@ func findMatch(t *schema.Table, ids []schema.ColumnID, m *expr.Match) error {
 	return sqlerr.New(1191, "HY000", "Can't find FULLTEXT index matching the column list")
 }
 
-// tableOf is the base table of a column and its position there; nil if it has
-// none.
+// tableOf is the base table of a column and its position there, also through
+// views and derived tables that show it; nil if it has none.
 func (sc *scope) tableOf(id expr.ColID) (*schema.Table, int) {
 	for s := sc; s != nil; s = s.outer {
 		if s.src == nil {
 			continue
 		}
 		for _, r := range s.src.tables {
-			for _, scan := range append(r.scans[:len(r.scans):len(r.scans)], r.scan) {
+			scans := append(r.scans[:len(r.scans):len(r.scans)], r.scan)
+			if r.opened != nil {
+				scans = append(scans, r.opened.scans...)
+			}
+			for _, scan := range scans {
 				if scan == nil {
 					continue
 				}
-				for i := range scan.Cols {
-					if scan.Cols[i].ID == id {
-						return scan.Table, i
-					}
+				if i := columnPosition(scan, id); i >= 0 {
+					return scan.Table, i
 				}
+			}
+			if r.derived == nil {
+				continue
+			}
+			if c, ok := r.with[id].(*expr.Col); ok {
+				id = c.ID
+			}
+			if t, i := shownColumn(r.derived, id); t != nil {
+				return t, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// shownColumn is the base table of a column of a query that shows rows of tables
+// as they are, and its position there.
+func shownColumn(n logical.Node, id expr.ColID) (*schema.Table, int) {
+	switch x := n.(type) {
+	case *logical.Scan:
+		if i := columnPosition(x, id); i >= 0 {
+			return x.Table, i
+		}
+	case *logical.Project:
+		for i := range x.Cols {
+			if x.Cols[i].ID != id {
+				continue
+			}
+			if c, ok := x.Exprs[i].(*expr.Col); ok {
+				return shownColumn(x.Input, c.ID)
+			}
+			return nil, 0
+		}
+	case *logical.Filter, *logical.Join, *logical.Sort:
+		for _, in := range n.Inputs() {
+			if t, i := shownColumn(in, id); t != nil {
+				return t, i
 			}
 		}
 	}

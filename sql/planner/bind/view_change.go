@@ -138,6 +138,7 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 			with[cols[i].ID] = c.expr
 		}
 		from = derivedSource(out.scan, cols, alias)
+		from.tables[0].with = with
 		from.tables[0].db = inner.Database
 		out.view = v
 		return out, from, with, nil
