@@ -57,8 +57,10 @@ func (t *Table) DropUnusedHidden() {
 		used[t.Indexes[i].Where] = true
 	}
 	for i := range t.Search {
-		for _, f := range t.Search[i].Fields {
-			used[f.Column] = true
+		for _, x := range t.Search[i].Generations() {
+			for _, f := range x.Fields {
+				used[f.Column] = true
+			}
 		}
 	}
 	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Name != HiddenKeyColumn && !used[c.ID] })

@@ -16,6 +16,28 @@ type SearchIndex struct {
 	NextField uint16 `json:"next_field"`
 	Invisible bool   `json:"invisible,omitempty"`
 	Comment   string `json:"comment,omitempty"`
+	// Next is what the index becomes when the files of that are built: until then
+	// this one serves.
+	Next *SearchIndex `json:"next,omitempty"`
+}
+
+// Generations are the index as it serves and, if there is one, its next form.
+func (x *SearchIndex) Generations() []*SearchIndex {
+	if x.Next == nil {
+		return []*SearchIndex{x}
+	}
+	return []*SearchIndex{x, x.Next}
+}
+
+// Clone is a copy.
+func (x *SearchIndex) Clone() SearchIndex {
+	c := *x
+	c.Fields = append([]SearchField(nil), x.Fields...)
+	if x.Next != nil {
+		next := x.Next.Clone()
+		c.Next = &next
+	}
+	return c
 }
 
 // SearchForm is the syntax of a search index.

@@ -329,7 +329,7 @@ func (t *Table) Clone() *Table {
 	}
 	c.Search = append([]SearchIndex(nil), t.Search...)
 	for i := range c.Search {
-		c.Search[i].Fields = append([]SearchField(nil), c.Search[i].Fields...)
+		c.Search[i] = c.Search[i].Clone()
 	}
 	c.ForeignKeys = append([]ForeignKey(nil), t.ForeignKeys...)
 	for i := range c.ForeignKeys {

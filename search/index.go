@@ -47,11 +47,14 @@ type Index struct {
 	// are open: all.
 	floor atomic.Uint64
 
-	mu      sync.Mutex
-	now     State
-	err     error // the last one
-	seg     *seg.Index
-	changed chan struct{} // closed when the state or the files have changed
+	mu  sync.Mutex
+	now State
+	err error // the last one
+	// failures are those in a row, failed is the time of the last.
+	failures int
+	failed   time.Time
+	seg      *seg.Index
+	changed  chan struct{} // closed when the state or the files have changed
 	// caughtUp: the files whose checkpoint is covers[0] say what they would say
 	// at covers[1].
 	covers [2]uint64
@@ -65,14 +68,19 @@ type Index struct {
 type descriptor struct {
 	table *schema.Table
 	index *schema.SearchIndex
+	next  bool // the generation that will be
 }
 
 // Info describes an index for humans.
 type Info struct {
 	Table *schema.Table
 	Index *schema.SearchIndex
+	// Next: it does not serve queries yet, but will instead of another.
+	Next  bool
 	State State
 	Err   error
+	// Failures are those in a row.
+	Failures int
 	// Docs are the rows in it, Low the sequence up to which all changes are; Lag
 	// is how many commits of the store, of all tables, are behind that, and Behind
 	// for how long the first of them has waited, at most.
@@ -87,8 +95,6 @@ type Info struct {
 	Segments int
 	Memory   int
 }
-
-func (x *Index) update(t *schema.Table, d *schema.SearchIndex) { x.desc.Store(&descriptor{t, d}) }
 
 func (x *Index) state() State {
 	x.mu.Lock()
@@ -123,7 +129,7 @@ func (x *Index) Info() Info {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d := x.desc.Load()
-	i := Info{Table: d.table, Index: d.index, State: x.now, Err: x.err, Docs: x.docs, Low: x.covers[1]}
+	i := Info{Table: d.table, Index: d.index, Next: d.next, State: x.now, Err: x.err, Failures: x.failures, Docs: x.docs, Low: x.covers[1]}
 	if x.now == Ready {
 		if seq := x.m.cfg.Store.Seq(); seq > i.Low {
 			i.Lag, i.Behind = seq-i.Low, time.Since(x.upToDate)
@@ -146,8 +152,12 @@ func (x *Index) Info() Info {
 	return i
 }
 
-// retryAfter is how long an index waits after a failure.
-const retryAfter = 5 * time.Second
+// retryAfter is how long an index waits after a failure; failures are not in a row
+// where forgetFailures lies between them.
+const (
+	retryAfter     = 5 * time.Second
+	forgetFailures = time.Minute
+)
 
 // run keeps the index until ctx ends.
 func (x *Index) run(ctx context.Context) {
@@ -159,17 +169,30 @@ func (x *Index) run(ctx context.Context) {
 		}
 		d := x.desc.Load()
 		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
+		anew := false
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
-			if os.RemoveAll(x.dir) == nil {
+			if anew = os.RemoveAll(x.dir) == nil; anew {
 				x.floor.Store(0) // the next build begins where the store is then
-				x.set(func() { x.now, x.err, x.idle, x.covers, x.docs = Building, err, false, [2]uint64{}, 0 })
-				continue
 			}
 		}
-		x.set(func() { x.now, x.err, x.idle = Failed, err, false })
+		often := false
+		x.set(func() {
+			if time.Since(x.failed) > forgetFailures {
+				x.failures = 0
+			}
+			x.failures++
+			x.failed, x.err, x.idle = time.Now(), err, false
+			often = x.failures > maxFailures
+			if x.now = Failed; anew {
+				x.now, x.covers, x.docs = Building, [2]uint64{}, 0
+			}
+		})
+		if anew && !often {
+			continue
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(retryAfter):
+		case <-time.After(x.m.retry):
 		}
 	}
 	x.close()
@@ -258,6 +281,8 @@ func (x *Index) serve(ctx context.Context) error {
 		if err := files.Apply(b); err != nil {
 			return err
 		}
+	case high > x.last() && !built:
+		return fmt.Errorf("%w: it was built up to %d, the store is at %d", errStale, high, x.last())
 	case high > x.last():
 		return fmt.Errorf("%w: it is at %d, the store at %d", errStale, high, x.last())
 	default:
@@ -460,7 +485,7 @@ func (x *Index) settle(files *seg.Index, upTo uint64, done bool, seen time.Time)
 	x.set(func() {
 		x.covers, x.docs = [2]uint64{checkpoint, max(upTo, x.covers[1])}, docs
 		if done {
-			x.now, x.upToDate = Ready, seen
+			x.now, x.upToDate, x.failures = Ready, seen, 0
 		}
 	})
 	return nil

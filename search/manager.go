@@ -2,12 +2,12 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +44,8 @@ type Manager struct {
 	// began is where the store was when the Manager was made.
 	began uint64
 
+	retry time.Duration // retryAfter, but in tests
+
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
 	closing map[string]bool   // directories of indexes that are being removed
@@ -59,7 +61,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -102,15 +104,32 @@ func (m *Manager) Close() {
 	m.wg.Wait()
 }
 
+// form is what documents tell of a type: what may change of it in place without
+// another document is not in it.
+func form(t *schema.Type) string {
+	switch {
+	case t.IsString():
+		return fmt.Sprint("string ", t.Collation)
+	case t.IsInteger():
+		return fmt.Sprint("integer ", t.Unsigned)
+	case t.ID == schema.TypeEnum, t.ID == schema.TypeSet:
+		return fmt.Sprint(t.ID, " ", t.Collation)
+	case t.ID == schema.TypeBit:
+		return "bits"
+	}
+	return fmt.Sprint(*t)
+}
+
 // dirName is the directory of an index: other fields, another directory.
 func dirName(t *schema.Table, x *schema.SearchIndex) string {
 	h := fnv.New64a()
+	fmt.Fprintf(h, "%d;", x.Form)
 	for _, f := range x.Fields {
 		c := t.Column(f.Column)
 		if c == nil {
 			continue
 		}
-		fmt.Fprintf(h, "%d %d %d %q %q %v;", f.ID, f.Column, f.Kind, f.Analyzer, f.Options, c.Type)
+		fmt.Fprintf(h, "%d %d %d %q %q %s;", f.ID, f.Column, f.Kind, f.Analyzer, f.Options, form(&c.Type))
 		if c.Generated != nil {
 			fmt.Fprintf(h, "%q;", c.Generated.Expr)
 		}
@@ -135,24 +154,19 @@ func (m *Manager) update() {
 	want := map[string]bool{}
 	for _, t := range m.tables {
 		for i := range t.Search {
-			x := &t.Search[i]
-			name := dirName(t, x)
-			want[name] = true
-			if m.closing[name] { // made again at once: its end calls update
-				continue
+			for _, x := range t.Search[i].Generations() {
+				name := dirName(t, x)
+				want[name] = true
+				if m.closing[name] { // made again at once: its end calls update
+					continue
+				}
+				d := &descriptor{table: t, index: x, next: x != &t.Search[i]}
+				if have := m.indexes[name]; have != nil {
+					have.desc.Store(d)
+					continue
+				}
+				m.add(name, d)
 			}
-			if have := m.indexes[name]; have != nil {
-				have.update(t, x)
-				continue
-			}
-			ctx, stop := context.WithCancel(m.ctx)
-			n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{})}
-			n.update(t, x)
-			m.indexes[name] = n
-			m.wg.Go(func() {
-				n.run(ctx)
-				m.ended(name)
-			})
 		}
 	}
 	for name, x := range m.indexes {
@@ -165,6 +179,18 @@ func (m *Manager) update() {
 		x.stop()
 	}
 	m.sweep()
+}
+
+// add begins an index.
+func (m *Manager) add(name string, d *descriptor) {
+	ctx, stop := context.WithCancel(m.ctx)
+	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{})}
+	n.desc.Store(d)
+	m.indexes[name] = n
+	m.wg.Go(func() {
+		n.run(ctx)
+		m.ended(name)
+	})
 }
 
 // ended is called when the work of an index has ended.
@@ -212,18 +238,23 @@ func (m *Manager) lookUp(t *schema.Table, d *schema.SearchIndex) *Index {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, x := range m.indexes {
-		if have := x.desc.Load(); have.table == t && have.index.ID == d.ID {
+		if x.desc.Load().index == d {
 			return x
 		}
 	}
 	return m.indexes[dirName(t, d)] // the descriptor is older, or newer
 }
 
-// Wait waits until all indexes of a table serve queries; progress is called with
-// a line about the one that is waited for.
-func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(state string)) error {
+// maxFailures is how often in a row the building of an index may fail before those
+// who wait for it are told.
+const maxFailures = 3
+
+// Wait waits until indexes of a table serve queries, and their next generations
+// could; progress is called with a line about the one that is waited for. It is an
+// error if one of them fails again and again.
+func (m *Manager) Wait(ctx context.Context, table schema.TableID, indexes []schema.IndexID, progress func(state string)) error {
 	for {
-		x, closing := m.unready(table)
+		x, closing := m.unready(table, indexes)
 		if closing {
 			select {
 			case <-ctx.Done():
@@ -235,25 +266,26 @@ func (m *Manager) Wait(ctx context.Context, table schema.TableID, progress func(
 		if x == nil {
 			return nil
 		}
+		news := x.news()
 		info := x.Info()
-		if info.State == Failed {
-			return info.Err
+		if info.Failures >= maxFailures {
+			return fmt.Errorf("search index %s cannot be built: %w", info.Index.Name, info.Err)
 		}
 		progress(fmt.Sprintf("building search index: %d rows", info.Docs))
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-m.ctx.Done():
-			return errors.New("the server stops")
-		case <-x.news():
+			return fmt.Errorf("search indexes: %w", storage.ErrClosed)
+		case <-news:
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
 }
 
-// unready is an index of a table that does not serve queries; closing: one has to
-// wait for the end of its earlier files.
-func (m *Manager) unready(table schema.TableID) (x *Index, closing bool) {
+// unready is one of some indexes of a table that does not serve queries; closing:
+// one has to wait for the end of its earlier files.
+func (m *Manager) unready(table schema.TableID, indexes []schema.IndexID) (x *Index, closing bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range m.tables {
@@ -261,12 +293,17 @@ func (m *Manager) unready(table schema.TableID) (x *Index, closing bool) {
 			continue
 		}
 		for i := range t.Search {
-			name := dirName(t, &t.Search[i])
-			if x := m.indexes[name]; x != nil && x.state() != Ready {
-				return x, false
+			if !slices.Contains(indexes, t.Search[i].ID) {
+				continue
 			}
-			if m.closing[name] {
-				return nil, true
+			for _, d := range t.Search[i].Generations() {
+				name := dirName(t, d)
+				if x := m.indexes[name]; x != nil && x.state() != Ready {
+					return x, false
+				}
+				if m.closing[name] {
+					return nil, true
+				}
 			}
 		}
 	}

@@ -2,9 +2,11 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ func awaitDocs(t *testing.T, m *Manager, d *schema.Table, docs int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
-	if err := m.Wait(ctx, d.ID, func(string) {}); err != nil {
+	if err := m.Wait(ctx, d.ID, []schema.IndexID{2}, func(string) {}); err != nil {
 		t.Fatalf("%v: %+v", err, m.Infos())
 	}
 	x := m.Index(d, 2)
@@ -111,4 +113,115 @@ func TestUpdates(t *testing.T) {
 	if list, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
+}
+
+// TestGenerations: the next generation of an index is built while this one serves,
+// and takes its place with its files.
+func TestGenerations(t *testing.T) {
+	s := memkv.New(memkv.Options{})
+	defer s.Close()
+	d, dir := wordsTable(1), t.TempDir()
+	put(t, s, d, 0, 5)
+	rows := &words{}
+	m := New(Config{Store: s, Dir: dir, Rows: rows})
+	defer func() { m.Close() }()
+	m.Update([]*schema.Table{d})
+	awaitDocs(t, m, d, 5)
+
+	with := d.Clone()
+	with.Columns = append(with.Columns, schema.Column{ID: 2, Name: "e"})
+	next := with.Search[0].Clone()
+	next.Fields = append(next.Fields, schema.SearchField{ID: 2, Column: 2})
+	with.Search[0].Next = &next
+	swapped := with.Clone()
+	swapped.Search[0] = swapped.Search[0].Next.Clone()
+
+	gate := make(chan struct{})
+	rows.mu.Lock()
+	rows.before = func(x *schema.SearchIndex) {
+		if len(x.Fields) == 2 {
+			<-gate
+		}
+	}
+	rows.mu.Unlock()
+	m.Update([]*schema.Table{with})
+	old := m.Index(with, 2)
+	if old == nil || old != m.Index(d, 2) {
+		t.Fatal("the old generation does not serve")
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	if err := m.Wait(ctx, d.ID, []schema.IndexID{2}, func(string) {}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting for the next generation: %v", err)
+	}
+	stop()
+	states := map[bool]State{}
+	for _, i := range m.Infos() {
+		states[i.Next] = i.State
+	}
+	if len(states) != 2 || states[false] != Ready || states[true] != Building {
+		t.Error(states)
+	}
+	put(t, s, d, 5, 7)
+	close(gate)
+	if err := m.Wait(t.Context(), d.ID, []schema.IndexID{2}, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if m.Index(with, 2) != old {
+		t.Error("the next generation serves before its time")
+	}
+	n := len(rows.asked())
+	m.Update([]*schema.Table{swapped})
+	awaitDocs(t, m, swapped, 7)
+	if m.Index(swapped, 2) == old {
+		t.Error("the old generation serves")
+	}
+	if m.Index(with, 2) != nil && m.Index(with, 2) == m.Index(swapped, 2) {
+		t.Error("a plan for the old fields gets the new generation")
+	}
+	if got := len(rows.asked()); got > n+2 {
+		t.Errorf("%d rows were read: built twice", got-n)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		list, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err == nil && len(list) == 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(list, err)
+		}
+	}
+}
+
+// TestPassingFailure: those who wait for an index do so while building it fails
+// now and then, and are told when it fails for good.
+func TestPassingFailure(t *testing.T) {
+	s := memkv.New(memkv.Options{})
+	defer s.Close()
+	d := wordsTable(1)
+	put(t, s, d, 0, 5)
+	var failures atomic.Int64
+	rows := &words{fail: func() error {
+		if failures.Add(-1) >= 0 {
+			return errors.New("no luck")
+		}
+		return nil
+	}}
+	m := New(Config{Store: s, Dir: t.TempDir(), Rows: rows})
+	m.retry = time.Millisecond
+	defer m.Close()
+	failures.Store(maxFailures - 1)
+	m.Update([]*schema.Table{d})
+	awaitDocs(t, m, d, 5)
+	failures.Store(1 << 30)
+	other := wordsTable(2)
+	m.Update([]*schema.Table{d, other})
+	err := m.Wait(t.Context(), other.ID, []schema.IndexID{2}, func(string) {})
+	if err == nil || err.Error() != "search index s cannot be built: no luck" {
+		t.Error(err)
+	}
+	failures.Store(0)
+	for m.Wait(t.Context(), other.ID, []schema.IndexID{2}, func(string) {}) != nil {
+		time.Sleep(time.Millisecond)
+	}
+	awaitDocs(t, m, other, 0)
 }

@@ -30,6 +30,9 @@ type words struct {
 	hold chan struct{} // closed when an Add waits for ever
 	// rejects: the field cannot take numbers that 5 divides.
 	rejects bool
+
+	before func(x *schema.SearchIndex) // of Add
+	fail   func() error
 }
 
 func (w *words) Schema(*schema.Table, *schema.SearchIndex) (seg.Schema, error) {
@@ -39,7 +42,18 @@ func (w *words) Schema(*schema.Table, *schema.SearchIndex) (seg.Schema, error) {
 	return seg.Schema{Fields: []seg.Field{{ID: 1, Kind: seg.KindWord}}}, nil
 }
 
-func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, _ *schema.SearchIndex, keys [][]byte, b *seg.Batch) error {
+func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) error {
+	w.mu.Lock()
+	before := w.before
+	w.mu.Unlock()
+	if before != nil {
+		before(x)
+	}
+	if w.fail != nil {
+		if err := w.fail(); err != nil {
+			return err
+		}
+	}
 	if w.gate != nil {
 		select {
 		case <-w.gate:

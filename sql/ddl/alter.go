@@ -103,10 +103,12 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 // dropUnfinished takes out indexes that an earlier statement could not take
 // back.
 func (a *alteration) dropUnfinished() {
+	forgetNext(a.t)
 	n := withoutUnfinished(a.old)
 	if n == nil {
 		return
 	}
+	forgetNext(n)
 	a.t, a.changed = n, true
 	for _, x := range a.old.Indexes {
 		if x.State != schema.IndexPublic {
@@ -148,6 +150,8 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 		return a.dropIndex(s)
 	case logical.AlterRenameIndex:
 		return a.renameIndex(s)
+	case logical.AlterSearchFields:
+		return a.alterSearch(s)
 	case logical.AlterIndexVisibility:
 		return a.setVisibility(s)
 	case logical.AlterAddForeignKey:
@@ -355,7 +359,7 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 		r.closeJobs(ctx, slices.Concat(gone, cells)...)
 		return 0, err
 	}
-	a.c.release()
+	a.c.releaseTables()
 	r.step("after publish")
 	r.closeJobs(ctx, made...)
 	r.finish(ctx, gone...)

@@ -145,7 +145,7 @@ func (b *Build) run(ctx context.Context, c *change) error {
 	}
 	if err == nil {
 		b.status.end(buildPublic, nil)
-		c.release()
+		c.releaseTables()
 		b.r.step("after publish")
 		if err := b.end(ctx, false); err != nil {
 			b.r.Log.Error("ending an index build", "table", b.table, "error", err)
@@ -332,16 +332,22 @@ func (b *Build) remove(ctx context.Context, c *change) error {
 	return err
 }
 
-// Unfinished are the builds that Resume has found. Each is to be run once.
-func (r *Runner) Unfinished() []*Build { return r.unfinished }
+// Continuation is what is left to do of a statement of the last run of the server.
+type Continuation interface {
+	// Statement is its text, Database that of the table.
+	Statement() string
+	Database() string
+	// Continue takes it to its end. It is called once.
+	Continue(ctx context.Context, env Env) error
+}
 
-// ID is the number of the build.
-func (b *Build) ID() uint64 { return b.status.ID }
+// Unfinished are the statements that Resume has found.
+func (r *Runner) Unfinished() []Continuation { return r.unfinished }
 
-// Statement is the text of the statement that asked for the build.
+// Statement implements Continuation.
 func (b *Build) Statement() string { return b.rec.Statement }
 
-// Database is that of the table.
+// Database implements Continuation.
 func (b *Build) Database() string { return b.status.Database }
 
 // Continue runs a build that Resume has found to its end, as Run does: KILL and
@@ -358,7 +364,11 @@ func (b *Build) Continue(ctx context.Context, env Env) error {
 		c.held = append(c.held, changeKey(n.DB, n.Name))
 	}
 	defer c.release()
-	return b.run(ctx, c)
+	if err := b.run(ctx, c); err != nil {
+		return err
+	}
+	names := b.names(t)
+	return c.awaitSearch(ctx, names[len(names)-1], t)
 }
 
 // resumeBuilds brings the builds in order that the last server has left: those
@@ -437,5 +447,8 @@ func (r *Runner) storedBuilds(ctx context.Context) ([]*Build, error) {
 
 // isContinued reports whether an index belongs to a build that will go on.
 func (r *Runner) isContinued(t schema.TableID, x schema.IndexID) bool {
-	return slices.ContainsFunc(r.unfinished, func(b *Build) bool { return b.table == t && slices.Contains(b.rec.Indexes, x) })
+	return slices.ContainsFunc(r.unfinished, func(c Continuation) bool {
+		b, ok := c.(*Build)
+		return ok && b.table == t && slices.Contains(b.rec.Indexes, x)
+	})
 }

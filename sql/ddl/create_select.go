@@ -103,6 +103,9 @@ func (n *NewTable) Publish(ctx context.Context) error {
 		return err
 	}
 	n.c.r.step("after publish")
+	if err := n.c.awaitNew(ctx, n.c.snapshot().TableByID(n.Table.ID)); err != nil {
+		return err
+	}
 	n.c.r.closeJobs(ctx, job{table: n.Table.ID})
 	return nil
 }

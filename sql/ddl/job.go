@@ -179,6 +179,9 @@ func (r *Runner) Resume(ctx context.Context) error {
 	if err := r.resumeBuilds(ctx); err != nil {
 		return err
 	}
+	if err := r.resumeSearch(ctx); err != nil {
+		return err
+	}
 	if err := r.removeUnfinished(ctx); err != nil {
 		return err
 	}

@@ -111,7 +111,10 @@ func (a *alteration) removeIndex(i int) {
 
 func (a *alteration) renameIndex(s *logical.AlterSpec) error {
 	if i := a.findSearch(s.Name); i >= 0 {
-		a.t.Search[i].Name, a.changed = s.NewName, true
+		for _, x := range a.t.Search[i].Generations() {
+			x.Name = s.NewName
+		}
+		a.changed = true
 		return nil
 	}
 	i := a.findIndex(s.Name)
@@ -127,7 +130,10 @@ func (a *alteration) setVisibility(s *logical.AlterSpec) error {
 		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
 	}
 	if i := a.findSearch(s.Name); i >= 0 {
-		a.t.Search[i].Invisible, a.changed = s.Invisible, true
+		for _, x := range a.t.Search[i].Generations() {
+			x.Invisible = s.Invisible
+		}
+		a.changed = true
 		return nil
 	}
 	i := a.findIndex(s.Name)

@@ -36,6 +36,7 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	swapSearch(a.t) // of the copy all files are new
 	for i := range a.t.Columns {
 		a.t.Columns[i].AddedDefault = nil // every copied row has a value
 	}
@@ -57,7 +58,7 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 		r.closeJobs(ctx, gone)
 		return 0, err
 	}
-	a.c.release()
+	a.c.releaseTables()
 	r.step("after publish")
 	r.closeJobs(ctx, made)
 	r.finish(ctx, gone)

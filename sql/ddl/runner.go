@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,7 +92,7 @@ type Runner struct {
 	parsers   *parser.Pool // of expressions in definitions
 
 	builds     builds
-	unfinished []*Build // see Resume
+	unfinished []Continuation // see Resume
 	// running ends with Close, which waits for background.
 	running    context.Context
 	stop       context.CancelFunc
@@ -150,10 +151,11 @@ func (r *Runner) Run(ctx context.Context, stmt logical.Statement, env Env) (affe
 	case *logical.DropDatabase:
 		return c.dropDatabase(ctx, x)
 	case *logical.CreateTable:
-		if err := c.createTable(ctx, x); err != nil {
+		t, err := c.createTable(ctx, x)
+		if err != nil {
 			return 0, err
 		}
-		return 0, c.awaitSearch(ctx, x.Name, nil)
+		return 0, c.awaitNew(ctx, t)
 	case *logical.DropTable:
 		return 0, c.dropTables(ctx, x)
 	case *logical.TruncateTable:
@@ -201,7 +203,11 @@ func (c *change) state(s string) {
 func (c *change) snapshot() *catalog.Snapshot { return c.r.Catalog.Snapshot() }
 
 // changeKey is the lock that allows one schema change of a table at a time.
-func changeKey(db, name string) string { return mdl.Key(db, name) + "\x00ddl" }
+func changeKey(db, name string) string { return mdl.Key(db, name) + changeSuffix }
+
+const changeSuffix = "\x00ddl"
+
+func isChangeKey(key string) bool { return strings.HasSuffix(key, changeSuffix) }
 
 // lock acquires keys exclusively, in their order, which prevents deadlocks
 // between schema changes. They are held until unlock or release.
@@ -232,6 +238,16 @@ func (c *change) release() {
 		c.r.Locks.ReleaseExclusive(c.env.Owner, c.held[i])
 	}
 	c.held = nil
+}
+
+// releaseTables gives back all locks but those that allow schema changes.
+func (c *change) releaseTables() {
+	for i := len(c.held) - 1; i >= 0; i-- {
+		if !isChangeKey(c.held[i]) {
+			c.r.Locks.ReleaseExclusive(c.env.Owner, c.held[i])
+			c.held = slices.Delete(c.held, i, i+1)
+		}
+	}
 }
 
 // lockTables takes both locks of tables.

@@ -1,12 +1,15 @@
 package ddl
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -18,9 +21,10 @@ import (
 
 // SearchBuilds tells of the files of search indexes.
 type SearchBuilds interface {
-	// Wait waits until the indexes of a table serve queries, or can never.
-	// progress is called with a line for the process list.
-	Wait(ctx context.Context, table schema.TableID, progress func(state string)) error
+	// Wait waits until indexes of a table serve queries, and their next forms can;
+	// the error is a failure that lasts. progress is called with a line for the
+	// process list.
+	Wait(ctx context.Context, table schema.TableID, indexes []schema.IndexID, progress func(state string)) error
 }
 
 // internalRetention is how long the records of a change log are kept that only
@@ -68,12 +72,72 @@ func (a *alteration) findSearch(name string) int {
 	return slices.IndexFunc(a.t.Search, func(o schema.SearchIndex) bool { return o.ID == x.ID })
 }
 
+// alterSearch is ALTER SEARCH INDEX: other fields are the next form of the index.
+func (a *alteration) alterSearch(s *logical.AlterSpec) error {
+	i := a.findSearch(s.Name)
+	if i < 0 {
+		return sqlerr.KeyDoesNotExist(s.Name, a.t.Name)
+	}
+	x := a.t.Search[i].Clone()
+	switch x.Form {
+	case schema.FormFulltext:
+		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "FULLTEXT")
+	case schema.FormSpatial:
+		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "SPATIAL")
+	}
+	if x.Next == nil {
+		next := x.Clone()
+		x.Next = &next
+	}
+	for _, c := range s.SearchDrop {
+		if !a.dropFields(x.Next, &c) {
+			return sqlerr.CannotDropFieldOrKey(cmp.Or(c.Name, c.Expr))
+		}
+	}
+	if err := bind.ResolveSearch(a.c.r.parsers, a.t, x.Next, s.IndexColumns); err != nil {
+		return err
+	}
+	if len(x.Next.Fields) == 0 {
+		return sqlerr.New(1090, "42000", "You can't delete all fields with ALTER SEARCH INDEX; use DROP INDEX instead")
+	}
+	a.t.Search[i], a.changed = x, true
+	return nil
+}
+
+// dropFields takes the fields of a column out of x: all of them, unless the kind
+// is named too. false: there is none.
+func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) bool {
+	n := len(x.Fields)
+	x.Fields = slices.DeleteFunc(x.Fields, func(f schema.SearchField) bool {
+		col := a.t.Column(f.Column)
+		switch {
+		case col == nil:
+			return false
+		case c.Expr != "":
+			return col.Hidden && col.Generated != nil && col.Generated.Expr == c.Expr
+		case col.Hidden || !strings.EqualFold(col.Name, c.Name):
+			return false
+		}
+		return c.Search.Kind == schema.SearchValue || c.Search.Kind == f.Kind
+	})
+	return len(x.Fields) < n
+}
+
 // dropFromSearch takes a column out of all search indexes. One without fields
 // goes.
 func (a *alteration) dropFromSearch(id schema.ColumnID) {
-	a.t.Search = slices.DeleteFunc(a.t.Search, func(x schema.SearchIndex) bool { return len(withoutField(x.Fields, id)) == 0 })
+	a.t.Search = slices.DeleteFunc(a.t.Search, func(x schema.SearchIndex) bool {
+		g := x.Generations()
+		return len(withoutField(g[len(g)-1].Fields, id)) == 0
+	})
 	for i := range a.t.Search {
-		a.t.Search[i].Fields = withoutField(a.t.Search[i].Fields, id)
+		x := &a.t.Search[i]
+		for _, g := range x.Generations() {
+			g.Fields = withoutField(g.Fields, id)
+		}
+		if len(x.Fields) == 0 {
+			*x = *x.Next
+		}
 	}
 }
 
@@ -85,6 +149,7 @@ func withoutField(list []schema.SearchField, id schema.ColumnID) []schema.Search
 // the types of columns still fit.
 func (a *alteration) checkSearch() error {
 	t := a.t
+	a.succeedSearch()
 	for i := range t.Search {
 		x := &t.Search[i]
 		if strings.EqualFold(x.Name, "PRIMARY") {
@@ -94,13 +159,15 @@ func (a *alteration) checkSearch() error {
 		if taken {
 			return sqlerr.DuplicateKeyName(x.Name)
 		}
-		for j := range x.Fields {
-			c := t.Column(x.Fields[j].Column)
-			if c == nil {
-				return sqlerr.Internal("field %d of search index %s has no column", x.Fields[j].ID, x.Name)
-			}
-			if err := bind.CheckSearchField(x, c, &x.Fields[j]); err != nil {
-				return err
+		for _, g := range x.Generations() {
+			for j := range g.Fields {
+				c := t.Column(g.Fields[j].Column)
+				if c == nil {
+					return sqlerr.Internal("field %d of search index %s has no column", g.Fields[j].ID, x.Name)
+				}
+				if err := bind.CheckSearchField(g, c, &g.Fields[j]); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -109,6 +176,34 @@ func (a *alteration) checkSearch() error {
 		s.ID = a.old.Stream.ID
 	}
 	return nil
+}
+
+// succeedSearch makes a search index that takes the name of one that goes the next
+// form of that; and has only those indexes serve until their next form is built
+// that can.
+func (a *alteration) succeedSearch() {
+	for i := range a.t.Search {
+		x := &a.t.Search[i]
+		o := a.old.SearchByName(x.Name)
+		if o != nil && searchByID(a.old, x.ID) == nil && searchByID(a.t, o.ID) == nil {
+			next := x.Clone()
+			next.ID, next.NextField = o.ID, max(o.NextField, 1)
+			for j := range next.Fields {
+				f := &next.Fields[j]
+				if k := slices.IndexFunc(o.Fields, func(was schema.SearchField) bool { return sameField(f, &was) }); k >= 0 {
+					f.ID = o.Fields[k].ID
+					continue
+				}
+				f.ID = next.NextField
+				next.NextField++
+			}
+			*x = o.Clone()
+			x.Next = &next
+		}
+		if x.Next != nil && (sameFiles(x, x.Next) || !a.serves(x)) {
+			*x = *x.Next
+		}
+	}
 }
 
 // logSearch gives a table with search indexes the change log that they follow,
@@ -122,61 +217,206 @@ func logSearch(t *schema.Table) {
 	}
 }
 
+// serves reports whether an index can go on serving when the table is as it is
+// now.
+func (a *alteration) serves(x *schema.SearchIndex) bool {
+	return !slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool {
+		was, now := a.old.Column(f.Column), a.t.Column(f.Column)
+		return was == nil || now == nil || !sameType(was.Type, now.Type) || !sameRule(was.Generated, now.Generated)
+	})
+}
+
+func sameField(a, b *schema.SearchField) bool {
+	return a.Column == b.Column && a.Kind == b.Kind && a.Analyzer == b.Analyzer && slices.Equal(a.Options, b.Options)
+}
+
+// sameFiles reports whether two forms of an index have the same fields.
+func sameFiles(a, b *schema.SearchIndex) bool {
+	return a.Form == b.Form && slices.EqualFunc(a.Fields, b.Fields, func(a, b schema.SearchField) bool { return a.ID == b.ID && sameField(&a, &b) })
+}
+
+func searchByID(t *schema.Table, id schema.IndexID) *schema.SearchIndex {
+	for i := range t.Search {
+		if t.Search[i].ID == id {
+			return &t.Search[i]
+		}
+	}
+	return nil
+}
+
+// swapSearch gives all search indexes of a table their next form.
+func swapSearch(t *schema.Table) {
+	for i := range t.Search {
+		if x := &t.Search[i]; x.Next != nil {
+			*x = *x.Next
+		}
+	}
+}
+
+// forgetNext leaves all search indexes of a table as they are.
+func forgetNext(t *schema.Table) {
+	for i := range t.Search {
+		t.Search[i].Next = nil
+	}
+}
+
 // alterSearched is alterTable that ends when the search indexes which it adds
-// serve queries.
+// serve queries, and those which it changes have their next form.
 func (c *change) alterSearched(ctx context.Context, x *logical.AlterTable) (uint64, error) {
-	var before []schema.SearchIndex
+	was := &schema.Table{}
 	if t, err := findTable(c.snapshot(), x.Table); err == nil {
-		before = t.Search
+		was = t
 	}
 	n, err := c.alterTable(ctx, x)
 	if err != nil {
 		return 0, err
 	}
+	name := x.Table
 	for _, s := range x.Specs {
 		if s.Kind == logical.AlterRenameTable {
-			x.Table = s.Table
+			name = s.Table
 		}
 	}
-	return n, c.awaitSearch(ctx, x.Table, before)
+	return n, c.awaitSearch(ctx, name, was)
 }
 
-// awaitSearch waits until the search indexes of a table serve queries. Those
-// that were not there before go when the statement is killed.
-func (c *change) awaitSearch(ctx context.Context, name logical.TableName, before []schema.SearchIndex) error {
+// awaitSearch waits until those search indexes of a table that are not what they
+// were serve queries, then gives them their next forms. An error takes back what
+// is new of them; nothing else of the statement, and no index that had to be made
+// anew. Other schema changes of the table are kept away.
+func (c *change) awaitSearch(ctx context.Context, name logical.TableName, was *schema.Table) error {
 	t, err := findTable(c.snapshot(), name)
-	if err != nil || len(t.Search) == 0 || c.r.Search == nil {
+	if err != nil {
 		return nil
 	}
-	c.release()
-	err = c.r.Search.Wait(ctx, t.ID, c.state)
+	var ids []schema.IndexID
+	next := false
+	for i := range t.Search {
+		x := &t.Search[i]
+		next = next || x.Next != nil
+		if o := searchByID(was, x.ID); t.ID != was.ID || o == nil || x.Next != nil || !sameFiles(o, x) {
+			ids = append(ids, x.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	c.releaseTables()
+	c.r.step("search published")
+	if c.r.Search != nil {
+		err = c.r.Search.Wait(ctx, t.ID, ids, c.state)
+	}
+	if err == nil && !next {
+		return nil
+	}
+	if err == nil {
+		c.r.step("search built")
+		err = c.changeSearch(ctx, t.ID, swapSearch)
+		c.r.step("search swapped")
+	}
 	if err == nil || isShutdown(ctx, err) {
 		return err
 	}
-	if undone := c.dropSearch(context.WithoutCancel(ctx), t, before); undone != nil {
+	isNew := func(x schema.SearchIndex) bool { return searchByID(was, x.ID) == nil }
+	if !next && !slices.ContainsFunc(t.Search, isNew) {
+		return nil // it is built in the background
+	}
+	undone := c.changeSearch(ctx, t.ID, func(t *schema.Table) {
+		forgetNext(t)
+		t.Search = slices.DeleteFunc(t.Search, isNew)
+		logSearch(t)
+	})
+	if undone != nil {
 		c.r.Log.Error("removing an unfinished search index", "table", t.Database+"."+t.Name, "error", undone)
 	}
 	return err
 }
 
-// dropSearch removes the search indexes of a table that were not there before.
-func (c *change) dropSearch(ctx context.Context, t *schema.Table, before []schema.SearchIndex) error {
-	if err := c.lockTables(ctx, logical.TableName{DB: t.Database, Name: t.Name}); err != nil {
-		return err
-	}
-	defer c.release()
+// changeSearch publishes other search indexes of a table. Those who use the table
+// need not wait: they read no files of an index that is not there, and their rows
+// stay as they are.
+func (c *change) changeSearch(ctx context.Context, id schema.TableID, fn func(t *schema.Table)) error {
 	return c.publish(ctx, func(ch *catalog.Change) error {
-		now := ch.Base.TableByID(t.ID)
+		now := ch.Base.TableByID(id)
 		if now == nil {
 			return nil
 		}
 		n := now.Clone()
-		n.Search = slices.DeleteFunc(n.Search, func(x schema.SearchIndex) bool {
-			return !slices.ContainsFunc(before, func(o schema.SearchIndex) bool { return o.ID == x.ID })
-		})
+		fn(n)
+		n.DropUnusedHidden()
 		n.Version++
-		logSearch(n)
 		ch.PutTable(n)
 		return nil
 	})
+}
+
+// awaitNew waits until the search indexes of a new table serve queries. Its name
+// is locked: after an error there is no table.
+func (c *change) awaitNew(ctx context.Context, t *schema.Table) error {
+	if t == nil || len(t.Search) == 0 || c.r.Search == nil {
+		return nil
+	}
+	var ids []schema.IndexID
+	for i := range t.Search {
+		ids = append(ids, t.Search[i].ID)
+	}
+	err := c.r.Search.Wait(ctx, t.ID, ids, c.state)
+	if err == nil || isShutdown(ctx, err) {
+		return err
+	}
+	if undone := c.drop(context.WithoutCancel(ctx), []*schema.Table{t}); undone != nil {
+		c.r.Log.Error("removing an unfinished table", "table", t.Database+"."+t.Name, "error", undone)
+	}
+	return err
+}
+
+// searchChange is ALTER TABLE of a search index that the last run of the server
+// has left while the next form was built.
+type searchChange struct {
+	r     *Runner
+	table *schema.Table
+	owner mdl.Owner
+}
+
+// Statement implements Continuation.
+func (s *searchChange) Statement() string {
+	text := "ALTER TABLE `" + s.table.Name + "`"
+	for i := range s.table.Search {
+		if x := &s.table.Search[i]; x.Next != nil {
+			text += " ALTER SEARCH INDEX `" + x.Name + "`"
+		}
+	}
+	return text
+}
+
+// Database implements Continuation.
+func (s *searchChange) Database() string { return s.table.Database }
+
+// Continue implements Continuation.
+func (s *searchChange) Continue(ctx context.Context, env Env) error {
+	env.Owner = s.owner
+	c := s.r.change(&env)
+	c.held = append(c.held, changeKey(s.table.Database, s.table.Name))
+	defer c.release()
+	return c.awaitSearch(ctx, logical.TableName{DB: s.table.Database, Name: s.table.Name}, s.table)
+}
+
+// resumeSearch finds the changes of search indexes that the last server has left.
+// They hold their tables against other schema changes from now on.
+func (r *Runner) resumeSearch(ctx context.Context) error {
+	snap := r.Catalog.Snapshot()
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			if !slices.ContainsFunc(t.Search, func(x schema.SearchIndex) bool { return x.Next != nil }) {
+				continue
+			}
+			s := &searchChange{r: r, table: t, owner: mdl.Owner(uint64(t.ID) | 1<<60 | 1<<59)}
+			if err := r.Locks.Exclusive(ctx, s.owner, changeKey(t.Database, t.Name), time.Minute); err != nil {
+				return err
+			}
+			r.unfinished = append(r.unfinished, s)
+			r.Log.Info("continuing a change of a search index", "table", t.Database+"."+t.Name)
+		}
+	}
+	return nil
 }

@@ -11,18 +11,25 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error {
+// createTable makes a table, nil if there is one. The name of one with search
+// indexes stays locked.
+func (c *change) createTable(ctx context.Context, x *logical.CreateTable) (*schema.Table, error) {
 	if c.r.temporary && len(x.ForeignKeys) > 0 {
-		return sqlerr.NotSupported("foreign key of a temporary table")
+		return nil, sqlerr.NotSupported("foreign key of a temporary table")
 	}
 	if c.r.temporary && x.Table != nil && x.Table.TTL != nil {
-		return sqlerr.TTLOfTemporary()
+		return nil, sqlerr.TTLOfTemporary()
 	}
+	var locks []logical.TableName
 	if len(x.ForeignKeys) > 0 {
 		// No statement may go on that does not know the new foreign keys.
-		if err := c.lockTables(ctx, parents(c.snapshot(), x.Name, x.ForeignKeys)...); err != nil {
-			return err
-		}
+		locks = parents(c.snapshot(), x.Name, x.ForeignKeys)
+	}
+	if !c.r.temporary && c.searched(x) {
+		locks = append(locks, x.Name)
+	}
+	if err := c.lockTables(ctx, locks...); err != nil {
+		return nil, err
 	}
 	var made *schema.Table
 	err := c.publish(ctx, func(ch *catalog.Change) error {
@@ -87,7 +94,16 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) error 
 	if err == nil && made != nil && c.r.temporary {
 		err = c.r.openJobs(ctx, job{table: made.ID})
 	}
-	return err
+	return made, err
+}
+
+// searched reports whether the new table has search indexes.
+func (c *change) searched(x *logical.CreateTable) bool {
+	if x.Like == nil {
+		return len(x.Table.Search) > 0
+	}
+	t, err := findTable(c.snapshot(), *x.Like)
+	return err == nil && len(t.Search) > 0
 }
 
 // likeTable is an empty table of the same definition.
@@ -96,6 +112,8 @@ func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
 	if n := withoutUnfinished(t); n != nil {
 		t = n
 	}
+	forgetNext(t)
+	t.DropUnusedHidden()
 	t.Database, t.Name, t.AutoIncrement, t.ForeignKeys = name.DB, name.Name, 0, nil
 	for i := range t.Columns {
 		t.Columns[i].AddedDefault = nil // there are no older rows
@@ -202,6 +220,7 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 		return err
 	}
 	t := old.Clone()
+	forgetNext(t)
 	t.Version, t.AutoIncrement = old.Version+1, 0
 	for i := range t.Columns {
 		t.Columns[i].AddedDefault = nil

@@ -47,6 +47,7 @@ type IndexBuild struct {
 // SearchIndex is a search index with the state of its files.
 type SearchIndex struct {
 	Database, Table, Name string
+	Next                  bool // what the index will be
 	State                 string
 	Docs, Rejected        uint64
 	Lag                   uint64 // commits
@@ -62,7 +63,7 @@ func ownTables() []*table {
 		newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups),
 		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
-		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
+		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
 		newTable(infoDB, "SQLOTS_TTL_JOBS", "TABLE_SCHEMA n64, TABLE_NAME n64, STARTED_AT d, ENDED_AT d?, ROWS_REMOVED u, ERROR s1024?", expiries),
@@ -155,7 +156,11 @@ func searchIndexes(q *query) error {
 		if x.State == "ready" {
 			lag, behind = x.Lag, float64(x.Behind.Microseconds())/1000
 		}
-		if err := q.emit(x.Database, x.Table, x.Name, x.State, x.Docs, x.Rejected, lag, behind, x.Segments, x.Disk, x.Memory, orNull(x.Error)); err != nil {
+		generation := "current"
+		if x.Next {
+			generation = "next"
+		}
+		if err := q.emit(x.Database, x.Table, x.Name, generation, x.State, x.Docs, x.Rejected, lag, behind, x.Segments, x.Disk, x.Memory, orNull(x.Error)); err != nil {
 			return err
 		}
 	}

@@ -14,9 +14,21 @@ import (
 //
 // to an index USING INVERTED, in which search_text(b, 'analyzer=x,o=v') stands
 // for fields with an analyzer.
+//
+// and, in ALTER TABLE,
+//
+//	ALTER SEARCH INDEX s ADD (a, b TEXT) DROP (c)
+//
+// to ADD INDEX s over search_alter('ADD'), a, …, search_alter('DROP'), c.
 func (h *shim) searchIndexes() error {
 	for i := 1; i+1 < len(h.toks); i++ {
 		if w := h.word(i + 1); h.word(i) != "SEARCH" || w != "INDEX" && w != "KEY" {
+			continue
+		}
+		if h.word(i-1) == "ALTER" && i > 1 {
+			if err := h.alterSearch(i); err != nil {
+				return err
+			}
 			continue
 		}
 		if !(h.word(i-1) == "CREATE" && i == 1 || h.word(i-1) == "ADD" || h.op(i-1, ",") || h.op(i-1, "(")) {
@@ -37,6 +49,40 @@ func (h *shim) searchIndexes() error {
 		h.insertAfter(end, " USING INVERTED")
 		i = end
 	}
+	return nil
+}
+
+// alterSearch rewrites ALTER SEARCH INDEX; at is SEARCH.
+func (h *shim) alterSearch(at int) error {
+	if !h.isName(at + 2) {
+		return nil
+	}
+	first, last := at+3, 0
+	for i := first; ; i = last + 1 {
+		w := h.word(i)
+		if w != "ADD" && w != "DROP" || !h.op(i+1, "(") {
+			break
+		}
+		end := h.closing(i + 1)
+		if end < 0 {
+			return nil
+		}
+		mark := "(search_alter('" + w + "')), "
+		if last == 0 {
+			h.replace(i, i+1, "("+mark)
+		} else {
+			h.replace(last, i+1, ", "+mark)
+		}
+		last = end
+		if err := h.searchFields(i+1, end); err != nil {
+			return err
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	h.replace(at-1, at, "ADD")
+	h.insertAfter(last, " USING INVERTED")
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (j *buildJobs) stop() {
 }
 
 // continueBuild runs a build as a connection of its own, which can be killed.
-func (e *Engine) continueBuild(ctx context.Context, b *ddl.Build, id uint64) (err error) {
+func (e *Engine) continueBuild(ctx context.Context, b ddl.Continuation, id uint64) (err error) {
 	defer func() {
 		// A bug here must not take the server down.
 		if r := recover(); r != nil {

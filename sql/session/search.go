@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -55,7 +56,7 @@ func (e *introspection) SearchIndexes() []infoschema.SearchIndex {
 	}
 	var out []infoschema.SearchIndex
 	for _, i := range e.search.Infos() {
-		x := infoschema.SearchIndex{Database: i.Table.Database, Table: i.Table.Name, Name: i.Index.Name, State: i.State.String(), Docs: uint64(i.Docs), Rejected: uint64(i.Rejected),
+		x := infoschema.SearchIndex{Database: i.Table.Database, Table: i.Table.Name, Name: i.Index.Name, Next: i.Next, State: i.State.String(), Docs: uint64(i.Docs), Rejected: uint64(i.Rejected),
 			Lag: i.Lag, Behind: i.Behind, Segments: uint64(i.Segments), Disk: uint64(i.Bytes), Memory: uint64(i.Memory)}
 		if i.Err != nil {
 			x.Error = i.Err.Error()
@@ -63,7 +64,7 @@ func (e *introspection) SearchIndexes() []infoschema.SearchIndex {
 		out = append(out, x)
 	}
 	slices.SortFunc(out, func(a, b infoschema.SearchIndex) int {
-		return cmp.Or(cmp.Compare(a.Database, b.Database), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Database, b.Database), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name), cmp.Compare(strconv.FormatBool(a.Next), strconv.FormatBool(b.Next)))
 	})
 	return out
 }

@@ -182,6 +182,9 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 		k, err := b.foreignKey(n, t.Database)
 		return one(logical.AlterSpec{Kind: logical.AlterAddForeignKey, Name: k.Name, ForeignKey: k}), err
 	}
+	if len(n.Keys) > 0 && searchAlter(n.Keys[0]) != "" {
+		return b.alterSearch(n)
+	}
 	k, err := b.constraint(n)
 	if err != nil {
 		return nil, err

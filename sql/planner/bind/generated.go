@@ -235,8 +235,10 @@ func checkGeneratedKeys(t *schema.Table, steps []derive.Step) error {
 			}
 		}
 		for i := range t.Search {
-			if slices.ContainsFunc(t.Search[i].Fields, func(f schema.SearchField) bool { return f.Column == c.ID }) {
-				return sqlerr.NotSupported("search index on an expression that depends on the time zone")
+			for _, x := range t.Search[i].Generations() {
+				if slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool { return f.Column == c.ID }) {
+					return sqlerr.NotSupported("search index on an expression that depends on the time zone")
+				}
 			}
 		}
 	}

@@ -31,6 +31,8 @@ const (
 	// SPATIAL key.
 	searchGeoFunc     = "search_geo"
 	searchSpatialFunc = "search_spatial"
+	// searchAlterFunc stands before the fields of ALTER SEARCH INDEX.
+	searchAlterFunc = "search_alter"
 )
 
 // searchColumns are the fields of a search index as they are written.
@@ -77,6 +79,42 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 		out = append(out, logical.IndexColumn{Expr: text, Search: &schema.SearchField{}})
 	}
 	return out, nil
+}
+
+// searchAlter is what the key parts behind this one are for in ALTER SEARCH INDEX:
+// ADD, DROP, or "" for all other key parts.
+func searchAlter(p *ast.IndexPartSpecification) string {
+	f, ok := stripParentheses(p.Expr).(*ast.FuncCallExpr)
+	if !ok || !strings.EqualFold(f.FnName.O, searchAlterFunc) || len(f.Args) != 1 {
+		return ""
+	}
+	if v, ok := f.Args[0].(ast.ValueExpr); ok {
+		return v.GetString()
+	}
+	return ""
+}
+
+// alterSearch binds ALTER SEARCH INDEX, as the parser's front hands it over.
+func (b *binder) alterSearch(n *ast.Constraint) ([]logical.AlterSpec, error) {
+	spec := logical.AlterSpec{Kind: logical.AlterSearchFields, Name: n.Name}
+	for list := n.Keys; len(list) > 0; {
+		what := searchAlter(list[0])
+		end := 1
+		for end < len(list) && searchAlter(list[end]) == "" {
+			end++
+		}
+		cols, err := b.searchColumns(n.Name, list[1:end])
+		if err != nil {
+			return nil, err
+		}
+		if what == "DROP" {
+			spec.SearchDrop = append(spec.SearchDrop, cols...)
+		} else {
+			spec.IndexColumns = append(spec.IndexColumns, cols...)
+		}
+		list = list[end:]
+	}
+	return one(spec), nil
 }
 
 // isSpatial reports the form in which a column of a SPATIAL key in CREATE or ALTER

@@ -233,6 +233,7 @@ const (
 	AlterEnforceCheck // ENFORCED, or NOT ENFORCED with Check.NotEnforced
 	AlterColumnVisibility
 	AlterTTL
+	AlterSearchFields // of the search index Name: without SearchDrop, with IndexColumns
 )
 
 // TTLChange are the options of TTL in CREATE and ALTER TABLE; what is empty
@@ -262,6 +263,7 @@ type AlterSpec struct {
 	Include      []string
 	Where        string              // the condition of a partial index
 	Search       *schema.SearchIndex // a search index, whose fields IndexColumns name
+	SearchDrop   []IndexColumn       // the fields of AlterSearchFields that go
 	ForeignKey   ForeignKeyDef
 	Default      *schema.Default
 	Table        TableName // RENAME TO
