@@ -129,7 +129,7 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 		if c == nil {
 			continue
 		}
-		fmt.Fprintf(h, "%d %d %d %q %q %s;", f.ID, f.Column, f.Kind, f.Analyzer, f.Options, form(&c.Type))
+		fmt.Fprintf(h, "%#v %s;", f, form(&c.Type))
 		if c.Generated != nil {
 			fmt.Fprintf(h, "%q;", c.Generated.Expr)
 		}

@@ -3,6 +3,7 @@ package ddl
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -227,7 +228,9 @@ func (a *alteration) serves(x *schema.SearchIndex) bool {
 }
 
 func sameField(a, b *schema.SearchField) bool {
-	return a.Column == b.Column && a.Kind == b.Kind && a.Analyzer == b.Analyzer && slices.Equal(a.Options, b.Options)
+	x, y := *a, *b
+	x.ID, y.ID = 0, 0
+	return reflect.DeepEqual(x, y)
 }
 
 // sameFiles reports whether two forms of an index have the same fields.
