@@ -16,12 +16,13 @@ import (
 	"github.com/sqlots/sqlots/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run|index|tpch [flags]
+const usage = `usage: sqlots bench load|run|index|soak|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
 index  measures writers beside an index build (sqlots bench index -h)
+soak   changes and asks a search index for a long time (sqlots bench soak -h)
 tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
 
 With -compare, everything is done on both addresses in turn: A is that of
@@ -69,12 +70,16 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(args) > 0 && args[0] == "index" {
-		err := indexMain(ctx, args[1:], stdout, stderr)
+	if len(args) > 0 && (args[0] == "index" || args[0] == "soak") {
+		run := indexMain
+		if args[0] == "soak" {
+			run = soakMain
+		}
+		err := run(ctx, args[1:], stdout, stderr)
 		if err == nil || errors.Is(err, flag.ErrHelp) {
 			return exitOK
 		}
-		_, _ = fmt.Fprintln(stderr, "sqlots bench index:", err)
+		_, _ = fmt.Fprintf(stderr, "sqlots bench %s: %v\n", args[0], err)
 		return exitFailed
 	}
 	c := &command{stdout: stdout, stderr: stderr}

@@ -71,6 +71,16 @@ func share(s *seg.Segment, n Node) (float64, error) {
 			count += k.Count(from, to)
 		}
 		return min(float64(count)/all, 1), nil
+	case *Boxes:
+		p, err := s.Points(n.Field)
+		if err != nil {
+			return 0, err
+		}
+		count := 0
+		for _, b := range n.Boxes {
+			count += p.CountBox(b)
+		}
+		return min(float64(count)/all, 1), nil
 	case *Match:
 		set, err := n.eval(s, nil)
 		if err != nil {

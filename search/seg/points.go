@@ -73,8 +73,31 @@ func spreadBits(v uint32) uint64 {
 // BoxPlaces appends the places in the box, in no order: of a field without
 // arrays they are documents, of arrays see Doc. Deleted ones are not left out.
 func (p *Points) BoxPlaces(b Box, out []uint32) []uint32 {
+	c := cover{Points: p, box: b, out: out}
+	c.all()
+	return c.out
+}
+
+// CountBox is how many places are in the box, deleted ones not left out.
+func (p *Points) CountBox(b Box) int {
+	c := cover{Points: p, box: b, counting: true}
+	c.all()
+	return c.count
+}
+
+// cover is a walk down the quadtree of cells that cover a box.
+type cover struct {
+	*Points
+	box      Box
+	counting bool
+	count    int
+	out      []uint32
+}
+
+func (p *cover) all() {
+	b := p.box
 	if b.MinLat > b.MaxLat || b.MinLon > b.MaxLon {
-		return out
+		return
 	}
 	lo, hi := cell(b.MinLat, b.MinLon), cell(b.MaxLat, b.MaxLon)
 	level := uint(bits.Len64(lo^hi)+1) / 2 // of the smallest square around the box
@@ -83,8 +106,7 @@ func (p *Points) BoxPlaces(b Box, out []uint32) []uint32 {
 		to = p.find(hi+1, 0, p.perm.n)
 	}
 	y, x := uint64(flip(b.MinLat))>>level<<level, uint64(flip(b.MinLon))>>level<<level
-	p.cover(b, y, x, level, p.find(lo, 0, to), to, &out)
-	return out
+	p.square(y, x, level, p.find(lo, 0, to), to)
 }
 
 const cellStep = 64
@@ -115,9 +137,10 @@ func (p *Points) BoxInto(b Box, set []uint64) {
 	}
 }
 
-// cover walks down the quadtree of cells: (y, x) is the corner of a square of
-// 2^level units, whose places are from from to to in the permutation.
-func (p *Points) cover(b Box, y, x uint64, level uint, from, to int, out *[]uint32) {
+// square takes what the box has of the square of 2^level units at the corner
+// (y, x), whose places are from from to to in the permutation.
+func (p *cover) square(y, x uint64, level uint, from, to int) {
+	b := p.box
 	if from == to {
 		return
 	}
@@ -127,13 +150,17 @@ func (p *Points) cover(b Box, y, x uint64, level uint, from, to int, out *[]uint
 		return
 	}
 	if y >= minY && y+side <= maxY && x >= minX && x+side <= maxX {
-		*out = p.perm.list(from, to, *out)
+		if p.count += to - from; !p.counting {
+			p.out = p.perm.list(from, to, p.out)
+		}
 		return
 	}
 	if to-from <= 64 || level == 0 {
 		for i := from; i < to; i++ {
 			if at := p.perm.at(i); b.has(p.lat[at], p.lon[at]) {
-				*out = append(*out, at)
+				if p.count++; !p.counting {
+					p.out = append(p.out, at)
+				}
 			}
 		}
 		return
@@ -147,7 +174,7 @@ func (p *Points) cover(b Box, y, x uint64, level uint, from, to int, out *[]uint
 			next := spreadBits(uint32(y+(q+1)>>1<<half))<<1 | spreadBits(uint32(x+(q+1)&1<<half))
 			end = p.find(next, from, to)
 		}
-		p.cover(b, cy, cx, half, from, end, out)
+		p.square(cy, cx, half, from, end)
 		from = end
 	}
 }

@@ -507,6 +507,9 @@ func comparePoints(t *testing.T, g *Segment, list []row, r *rand.Rand) {
 			}
 			set := make([]uint64, BitWords(g.Docs()))
 			p.BoxInto(b, set)
+			if got, want := p.CountBox(b), len(p.BoxPlaces(b, nil)); got != want {
+				t.Fatalf("%v: counted %d of %d places", b, got, want)
+			}
 			compareSets(t, fmt.Sprintf("field %d in %v", f, b), g, set, list, func(d *doc) bool {
 				for i, y := range d.lat[f] {
 					if b.has(y, d.lon[f][i]) {

@@ -93,7 +93,9 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 			p.Entries = n
 		}
 	}
-	p.Rows = p.Entries * r.share(asks, residual, total)
+	// most candidates of what is near are true
+	beyond := slices.DeleteFunc(slices.Clone(residual), func(c expr.Expr) bool { return slices.Contains(s.near, c) })
+	p.Rows = p.Entries * r.share(asks, beyond, total)
 	fetched := p.Entries
 	if p.Search.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
