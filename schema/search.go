@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // SearchIndex is an index over many columns of a table, any combination of
 // which a query may ask for. It stands in files of its own, which follow the
@@ -83,7 +86,23 @@ type SearchField struct {
 	// Analyzer is that of a text, with its options in the order of their names.
 	Analyzer string         `json:"analyzer,omitempty"`
 	Options  []SearchOption `json:"options,omitempty"`
+	// As is the form in which values are read, "" for the values themselves. Where
+	// Source is set, Column is a hidden column, NULL where the value of Source has
+	// another form.
+	As      SearchAs `json:"as,omitempty"`
+	Source  ColumnID `json:"source,omitempty"`
+	Formats []string `json:"formats,omitempty"`
 }
+
+// SearchAs is the form of values that a field reads.
+type SearchAs string
+
+// Forms of values.
+const (
+	AsIP       SearchAs = "IP"        // texts that are addresses
+	AsDate     SearchAs = "DATE"      // texts and numbers that are times, in one of the Formats
+	AsGeoPoint SearchAs = "GEO_POINT" // texts 'latitude,longitude'
+)
 
 // SearchOption is a named option of an analyzer.
 type SearchOption struct {
@@ -99,6 +118,18 @@ func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
 		}
 	}
 	return nil
+}
+
+// IsSearchForm reports the hidden column of a field that reads values in a form.
+func (t *Table) IsSearchForm(id ColumnID) bool {
+	for i := range t.Search {
+		for _, x := range t.Search[i].Generations() {
+			if slices.ContainsFunc(x.Fields, func(f SearchField) bool { return f.Column == id && f.Source != 0 }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // SearchByName finds a search index, ignoring case; nil if there is none.

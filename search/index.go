@@ -124,6 +124,12 @@ func (x *Index) set(fn func()) {
 	x.changed = make(chan struct{})
 }
 
+// Of is the table and the descriptor of the index.
+func (x *Index) Of() (*schema.Table, *schema.SearchIndex) {
+	d := x.desc.Load()
+	return d.table, d.index
+}
+
 // Info describes the index.
 func (x *Index) Info() Info {
 	x.mu.Lock()

@@ -1,10 +1,12 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -334,5 +336,17 @@ func (m *Manager) Infos() []Info {
 	for _, x := range m.indexes {
 		out = append(out, x.Info())
 	}
+	return out
+}
+
+// Indexes are all indexes, by table and number.
+func (m *Manager) Indexes() []*Index {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := slices.Collect(maps.Values(m.indexes))
+	slices.SortFunc(out, func(a, b *Index) int {
+		x, y := a.desc.Load(), b.desc.Load()
+		return cmp.Or(cmp.Compare(x.table.ID, y.table.ID), cmp.Compare(x.index.ID, y.index.ID))
+	})
 	return out
 }

@@ -57,6 +57,7 @@ var reference = []section{
 		"IS_IPV4_MAPPED('a')", "IS_IPV6('a')", "IS_UUID('a')", "NAME_CONST('a', 1)", "SLEEP(1)", "UUID()", "UUID_SHORT()", "UUID_TO_BIN('a')", "VALUES(a)"}},
 	{title: "Full text", probes: []string{"MATCH()|MATCH (s) AGAINST ('a')"}},
 	{title: "Full text (not in MySQL)", probes: []string{"HIGHLIGHT()|(SELECT HIGHLIGHT(s) FROM t WHERE TEXT_MATCH(s, 'a') LIMIT 1)", "SCORE()|(SELECT SCORE() FROM t WHERE TEXT_MATCH(s, 'a') LIMIT 1)", "TEXT_MATCH(s, 'a')", "TEXT_MATCH_FUZZY(s, 'a')", "TEXT_MATCH_PHRASE(s, 'a')"}},
+	{title: "Forms of values (not in MySQL)", probes: []string{"GEO_POINT('48.1,11.5')", "PARSE_DATETIME('20200102', 'yyyyMMdd')"}},
 	{title: "Geometry", probes: []string{"GeomCollection(POINT(1, 1))", "GeometryCollection(POINT(1, 1))", "LineString(POINT(1, 1), POINT(2, 2))", "MBRContains(NULL, NULL)", "MBRCoveredBy(NULL, NULL)", "MBRCovers(NULL, NULL)", "MBRDisjoint(NULL, NULL)", "MBREquals(NULL, NULL)", "MBRIntersects(NULL, NULL)",
 		"MBROverlaps(NULL, NULL)", "MBRTouches(NULL, NULL)", "MBRWithin(NULL, NULL)", "MultiLineString(NULL)", "MultiPoint(NULL)", "MultiPolygon(NULL)", "Point(1, 1)", "Polygon(NULL)", "ST_Area(NULL)", "ST_AsBinary(NULL)", "ST_AsWKB(NULL)", "ST_AsGeoJSON(NULL)", "ST_AsText(NULL)", "ST_AsWKT(NULL)",
 		"ST_Buffer(NULL, 1)", "ST_Buffer_Strategy('point_circle', 1)", "ST_Centroid(NULL)", "ST_Collect(NULL)", "ST_Contains(NULL, NULL)", "ST_ConvexHull(NULL)", "ST_Crosses(NULL, NULL)", "ST_Difference(NULL, NULL)", "ST_Dimension(NULL)", "ST_Disjoint(NULL, NULL)", "ST_Distance(NULL, NULL)",

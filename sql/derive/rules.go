@@ -30,6 +30,9 @@ type Step struct {
 	Default bool
 	// Zoned: the value depends on the session's time zone.
 	Zoned bool
+	// ReadOnly: nobody asks for the value when a row is written, and no value of
+	// the row is an error for it.
+	ReadOnly bool
 }
 
 // Check is a CHECK constraint. A row violates it when Expr is false; NULL
@@ -88,6 +91,10 @@ func (w *Writer) Fill(row []value.Datum, late, affected []bool, number int) erro
 	for i := range w.Steps {
 		s := &w.Steps[i]
 		if s.Default && (late == nil || !late[s.Pos]) || !s.Default && affected != nil && !affected[s.Pos] {
+			continue
+		}
+		if s.ReadOnly {
+			row[s.Pos] = value.Null
 			continue
 		}
 		ec := w.ec

@@ -115,7 +115,7 @@ func functions() map[string]*def {
 		table = map[string]*def{}
 		for _, list := range [][]entry{
 			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), matchDefs(), numberDefs(), dateDefs(), dateTextDefs(),
-			infoDefs(), lockDefs(), streamDefs(), miscDefs(), jsonDefs(), internalDefs(),
+			infoDefs(), lockDefs(), streamDefs(), miscDefs(), formDefs(), jsonDefs(), internalDefs(),
 			letDefs(), cryptDefs(), serverDefs(), jsonSchemaDefs(), jsonValueDefs(), castArrayDefs(), variantDefs(), xmlDefs(), geoDefs(),
 		} {
 			for _, e := range list {

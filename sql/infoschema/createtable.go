@@ -290,6 +290,10 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			b.WriteByte(',')
 		}
 		e, isExpr := keyExpression(c)
+		if f.As != "" {
+			b.WriteString(searchForm(t, c, f))
+			continue
+		}
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
 		case isExpr:
 			b.WriteString("(" + e + ")")
@@ -313,6 +317,27 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 }
 
 const ngramParser = "ngram"
+
+// searchForm is a field that reads values in a form: c DATE FORMAT ('f', 'g').
+func searchForm(t *schema.Table, c *schema.Column, f *schema.SearchField) string {
+	if f.Source != 0 {
+		if c = t.Column(f.Source); c == nil {
+			return ""
+		}
+	}
+	text := quoteName(c.Name) + " " + string(f.As)
+	if len(f.Formats) == 0 {
+		return text
+	}
+	list := make([]string, len(f.Formats))
+	for i := range list {
+		list[i] = quote(f.Formats[i])
+	}
+	if text += " FORMAT "; len(list) == 1 {
+		return text + list[0]
+	}
+	return text + "(" + strings.Join(list, ", ") + ")"
+}
 
 // searchText is a field with an analyzer: c TEXT ANALYZER 'x' OPTIONS (o = 'v').
 func searchText(c *schema.Column, f *schema.SearchField) string {

@@ -48,9 +48,13 @@ func (f *fake) NextAutoIncrement(t *schema.Table) uint64 { return 42 }
 func (f *fake) IndexBuilds() []IndexBuild                { return nil }
 func (f *fake) Expiries() []Expiry                       { return nil }
 func (f *fake) SearchIndexes() []SearchIndex             { return nil }
-func (f *fake) SlowLog() []SlowStatement                 { return nil }
-func (f *fake) GeneralLog() []LoggedCommand              { return nil }
-func (f *fake) Backups() []Backup                        { return nil }
+
+func (f *fake) SearchRejected(context.Context, func(db, table, index string) bool, func(*SearchRejected) error) error {
+	return nil
+}
+func (f *fake) SlowLog() []SlowStatement    { return nil }
+func (f *fake) GeneralLog() []LoggedCommand { return nil }
+func (f *fake) Backups() []Backup           { return nil }
 
 func (f *fake) Loads() ([]Load, error) { return nil, nil }
 

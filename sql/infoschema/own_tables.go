@@ -57,6 +57,12 @@ type SearchIndex struct {
 	Error                 string
 }
 
+// SearchRejected is a value that a field of a search index cannot take.
+type SearchRejected struct {
+	Database, Table, Index, Field string
+	Key, Value, Reason            string
+}
+
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
@@ -64,6 +70,7 @@ func ownTables() []*table {
 		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
 		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
+		newTable(infoDB, "SQLOTS_SEARCH_REJECTED", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, FIELD n64, PRIMARY_KEY_VALUE t, VALUE s200, REASON s200", searchRejected),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
 		newTable(infoDB, "SQLOTS_TTL_JOBS", "TABLE_SCHEMA n64, TABLE_NAME n64, STARTED_AT d, ENDED_AT d?, ROWS_REMOVED u, ERROR s1024?", expiries),
@@ -165,6 +172,15 @@ func searchIndexes(q *query) error {
 		}
 	}
 	return nil
+}
+
+func searchRejected(q *query) error {
+	wants := func(db, table, index string) bool {
+		return q.wants(db, "TABLE_SCHEMA") && q.wants(table, "TABLE_NAME") && q.wants(index, "INDEX_NAME")
+	}
+	return q.server.SearchRejected(q.ctx, wants, func(r *SearchRejected) error {
+		return q.emit(r.Database, r.Table, r.Index, r.Field, r.Key, r.Value, r.Reason)
+	})
 }
 
 func expiries(q *query) error {

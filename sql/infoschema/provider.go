@@ -126,6 +126,9 @@ type Server interface {
 	Expiries() []Expiry
 	// SearchIndexes are those of the tables that there are, by names.
 	SearchIndexes() []SearchIndex
+	// SearchRejected gives values that fields cannot take, of the indexes that are
+	// wanted: of each, those of its first rows with such values.
+	SearchRejected(ctx context.Context, wants func(db, table, index string) bool, emit func(r *SearchRejected) error) error
 }
 
 // Session is what the tables tell of the connection that asks.

@@ -13,7 +13,8 @@ import (
 //	SEARCH INDEX s (…) and SEARCH KEY, in CREATE and ALTER TABLE
 //
 // to an index USING INVERTED, in which search_text(b, 'analyzer=x,o=v') stands
-// for fields with an analyzer.
+// for fields with an analyzer, search_as(c, 'IP') and search_as(d, 'DATE', 'f')
+// for c IP and d DATE FORMAT 'f'.
 //
 // and, in ALTER TABLE,
 //
@@ -126,7 +127,15 @@ func (h *shim) searchField(from, to int) error {
 	case "TEXT":
 	case "":
 		return nil
-	case "LONG", "DOUBLE", "BOOLEAN", "DATE", "IP", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
+	case "IP":
+		if to-from == 2 {
+			h.insertBefore(from, "(search_as(")
+			h.replace(from+1, from+1, ", 'IP'))")
+		}
+		return nil
+	case "DATE":
+		return h.searchDate(from, to)
+	case "LONG", "DOUBLE", "BOOLEAN", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
 		return sqlerr.NotSupported(kind + " field in a search index")
 	default:
 		return nil
@@ -158,6 +167,32 @@ func (h *shim) searchField(from, to int) error {
 	}
 	h.insertBefore(from, "("+"search_text(")
 	h.replace(from+1, to-1, ", '"+strings.ReplaceAll(text, "'", "''")+"'))")
+	return nil
+}
+
+// searchDate rewrites c DATE FORMAT 'f' and c DATE FORMAT ('f', …).
+func (h *shim) searchDate(from, to int) error {
+	first, last := from+3, to-1
+	if h.word(from+2) != "FORMAT" || first > last {
+		return nil
+	}
+	if h.op(first, "(") && h.op(last, ")") {
+		first, last = first+1, last-1
+	}
+	for i := first; i <= last; i++ {
+		if text := (i-first)%2 == 0; text && h.toks[i].kind != tokString || !text && !h.op(i, ",") {
+			return nil
+		}
+	}
+	if (last-first)%2 != 0 || first != from+3 && last != to-2 {
+		return nil
+	}
+	h.insertBefore(from, "(search_as(")
+	h.replace(from+1, first-1, ", 'DATE', ")
+	if last < to-1 {
+		h.blank(to-1, to-1)
+	}
+	h.insertAfter(to-1, "))")
 	return nil
 }
 

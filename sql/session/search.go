@@ -1,18 +1,26 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/source"
 )
 
 var _ expr.MatchStats = (*Session)(nil)
@@ -67,6 +75,86 @@ func (e *introspection) SearchIndexes() []infoschema.SearchIndex {
 		return cmp.Or(cmp.Compare(a.Database, b.Database), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name), cmp.Compare(strconv.FormatBool(a.Next), strconv.FormatBool(b.Next)))
 	})
 	return out
+}
+
+// maxRejected is how many rows with rejected values are looked at in an index.
+const maxRejected = 1000
+
+// SearchRejected implements infoschema.Server.
+func (e *introspection) SearchRejected(ctx context.Context, wants func(db, table, index string) bool, emit func(r *infoschema.SearchRejected) error) error {
+	if e.search == nil {
+		return nil
+	}
+	for _, x := range e.search.Indexes() {
+		t, d := x.Of()
+		if !wants(t.Database, t.Name, d.Name) {
+			continue
+		}
+		var ids [][]byte
+		err := x.Read(func(s *seg.Snapshot) error {
+			_, err := search.EachRejected(s, func(id []byte, _ []seg.FieldID) bool {
+				ids = append(ids, bytes.Clone(id))
+				return len(ids) < maxRejected
+			})
+			return err
+		})
+		if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || len(ids) == 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.rejectedRows(ctx, t, d, ids, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejectedRows gives the values of some rows that fields of an index cannot take.
+func (e *introspection) rejectedRows(ctx context.Context, t *schema.Table, d *schema.SearchIndex, ids [][]byte, emit func(r *infoschema.SearchRejected) error) error {
+	snap, err := e.store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	slices.SortFunc(ids, bytes.Compare)
+	list, err := (&source.Documents{Codecs: e.codecs, Eval: (*Engine)(e).evalDocuments}).Rejected(ctx, snap, t, d, ids)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		f := &d.Fields[r.Field]
+		out := infoschema.SearchRejected{Database: t.Database, Table: t.Name, Index: d.Name, Key: shortened(r.Key, 1000), Value: shortened(r.Value, 200), Reason: rejectedReason(f)}
+		if c := t.Column(f.Source); c != nil {
+			out.Field = c.Name
+		}
+		if err := emit(&out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rejectedReason(f *schema.SearchField) string {
+	switch f.As {
+	case schema.AsIP:
+		return "no IP address"
+	case schema.AsDate:
+		return shortened("no time of the format "+strings.Join(f.Formats, " or "), 200)
+	case schema.AsGeoPoint:
+		return "no 'latitude,longitude'"
+	}
+	return "no " + string(f.As)
+}
+
+// shortened is a text of at most so many characters.
+func shortened(s string, most int) string {
+	s = strings.ToValidUTF8(s, "?")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-3]) + "..."
 }
 
 // evalDocuments is where the virtual columns of documents are computed.

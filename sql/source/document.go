@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
@@ -211,10 +212,6 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 
 // Add implements search.Rows.
 func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte, b *seg.Batch) error {
-	k, err := d.Codecs.get(t)
-	if err != nil {
-		return err
-	}
 	fields := make([]docField, 0, len(x.Fields))
 	var read []int
 	for i := range x.Fields {
@@ -223,13 +220,40 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 			return err
 		}
 		fields = append(fields, f)
-		read = append(read, f.pos)
+		if read = append(read, f.pos); f.source >= 0 {
+			read = append(read, f.source)
+		}
 	}
 	slices.Sort(read)
 	read = slices.Compact(read)
-	at := make([]int, len(fields))
 	for i := range fields {
-		at[i] = slices.Index(read, fields[i].pos)
+		f := &fields[i]
+		f.at, f.from = slices.Index(read, f.pos), slices.Index(read, f.source)
+	}
+	var rejected []seg.FieldID
+	return d.rows(ctx, kv, t, read, ids, func(i int) { b.Delete(ids[i]) }, func(list []int, rows *vec.Batch) error {
+		for r := range rows.N {
+			b.Upsert(ids[list[r]])
+			rejected = rejected[:0]
+			for i := range fields {
+				f := &fields[i]
+				f.put(b, rows.Cols[f.at].Datum(r))
+				if f.rejects(rows, r) {
+					rejected = append(rejected, f.id)
+				}
+			}
+			search.Reject(b, rejected)
+		}
+		return nil
+	})
+}
+
+// rows reads columns of rows: gone is called with those that are not there, fn with
+// the numbers and the values of others.
+func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table, read []int, ids [][]byte, gone func(i int), fn func(list []int, rows *vec.Batch) error) error {
+	k, err := d.Codecs.get(t)
+	if err != nil {
+		return err
 	}
 	p, err := k.plan(nil, read, nil, nil)
 	if err != nil {
@@ -241,8 +265,7 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 	for i, id := range ids {
 		keys[i] = append(append(make([]byte, 0, len(k.Prefix())+len(id)), k.Prefix()...), id...)
 	}
-	var there [][]byte
-	var rejected []seg.FieldID
+	var there []int
 	for from := 0; from < len(keys); {
 		s.begin(vec.MaxRows)
 		there = there[:0]
@@ -250,13 +273,13 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 		err := kv.BatchGet(ctx, keys[from:], func(i int, val []byte) error {
 			taken = i + 1
 			if val == nil {
-				b.Delete(ids[from+i])
+				gone(from + i)
 				return nil
 			}
 			if err := s.add(keys[from+i], val); err != nil {
 				return err
 			}
-			there = append(there, ids[from+i])
+			there = append(there, from+i)
 			if s.full() {
 				return errFull
 			}
@@ -273,26 +296,22 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 		if rows == nil {
 			continue
 		}
-		for r := range rows.N {
-			b.Upsert(there[r])
-			rejected = rejected[:0]
-			for i := range fields {
-				if !fields[i].put(b, rows.Cols[at[i]].Datum(r)) {
-					rejected = append(rejected, fields[i].id)
-				}
-			}
-			search.Reject(b, rejected)
+		if err := fn(there, rows); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// mayReject reports a field that may not be able to take a value of its column.
-func mayReject(d schema.SearchField) bool { return false }
+// mayReject reports a field that may not be able to take a value of its source.
+func mayReject(d schema.SearchField) bool { return d.Source != 0 }
 
-// put gives a value to the document that was begun; false if the field, one of
-// mayReject, cannot take it.
-func (f *docField) put(b *seg.Batch, v value.Datum) bool {
+// isLossy reports a field whose documents do not tell what conditions on it are
+// for rows whose value it could not take.
+func isLossy(d schema.SearchField) bool { return false }
+
+// put gives a value to the document that was begun.
+func (f *docField) put(b *seg.Batch, v value.Datum) {
 	switch {
 	case v.IsNull():
 	case f.analyzer != nil:
@@ -306,13 +325,17 @@ func (f *docField) put(b *seg.Batch, v value.Datum) bool {
 		f.key = f.part.Append(f.key[:0], v)
 		b.Key(f.id, f.key, f.stored(v, f.key))
 	}
-	return true
 }
 
 // docField is a field of documents; analyzer is set for texts, geo for places in
 // the system srid.
 type docField struct {
 	searchField
+	// source is the position of the column whose values the field reads in a form,
+	// -1 for none: the field could not take what gives NULL.
+	source   int
+	at, from int // of pos and source among what is read
+	place    int // of the field in the index
 	geo      bool
 	srid     uint32
 	analyzer *text.Analyzer
@@ -322,19 +345,24 @@ type docField struct {
 }
 
 func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) (docField, error) {
-	if d.Kind == schema.SearchValue {
-		f, err := newSearchField(t, d)
-		return docField{searchField: f}, err
-	}
 	pos := t.ColumnIndex(d.Column)
 	if pos < 0 {
 		return docField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
 	}
-	if d.Kind == schema.SearchGeo {
-		return docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, geo: true, srid: t.Columns[pos].Type.SRID}, nil
+	f := docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, source: -1}
+	if mayReject(*d) {
+		f.source = t.ColumnIndex(d.Source)
 	}
-	a, err := bind.Analyzer(x, d, &t.Columns[pos])
-	return docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, analyzer: a}, err
+	var err error
+	switch d.Kind {
+	case schema.SearchValue:
+		f.searchField, err = newSearchField(t, d)
+	case schema.SearchGeo:
+		f.geo, f.srid = true, t.Columns[pos].Type.SRID
+	default:
+		f.analyzer, err = bind.Analyzer(x, d, &t.Columns[pos])
+	}
+	return f, err
 }
 
 // addText gives the words of a text to the document that was begun.
@@ -354,4 +382,55 @@ func (f *searchField) stored(v value.Datum, key []byte) []byte {
 		return key
 	}
 	return v.Bytes()
+}
+
+// RejectedValue is a value that a field of a search index cannot take.
+type RejectedValue struct {
+	Field int // in the index's list
+	// Key is the primary key, Value the value, both as text.
+	Key, Value string
+}
+
+// Rejected are the values of rows that fields of an index cannot take.
+func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte) (out []RejectedValue, err error) {
+	var read []int
+	for _, p := range t.PrimaryKey {
+		read = append(read, t.ColumnIndex(p.Column))
+	}
+	var fields []docField
+	for i := range x.Fields {
+		f, err := newDocField(t, x, &x.Fields[i])
+		if err != nil {
+			return nil, err
+		}
+		if f.source < 0 {
+			continue
+		}
+		f.at, f.from, f.place = len(read), len(read)+1, i
+		read = append(read, f.pos, f.source)
+		fields = append(fields, f)
+	}
+	text := func(rows *vec.Batch, r, i int) string {
+		return string(types.AppendText(nil, t.Columns[read[i]].Type, rows.Cols[i].Datum(r)))
+	}
+	err = d.rows(ctx, kv, t, read, ids, func(int) {}, func(_ []int, rows *vec.Batch) error {
+		for r := range rows.N {
+			key := make([]string, len(t.PrimaryKey))
+			for i := range key {
+				key[i] = text(rows, r, i)
+			}
+			for i := range fields {
+				if f := &fields[i]; f.rejects(rows, r) {
+					out = append(out, RejectedValue{Field: f.place, Key: strings.Join(key, ", "), Value: text(rows, r, f.from)})
+				}
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// rejects reports a row whose value the field cannot take.
+func (f *docField) rejects(rows *vec.Batch, r int) bool {
+	return f.from >= 0 && rows.Cols[f.at].Nulls.IsNull(r) && !rows.Cols[f.from].Nulls.IsNull(r)
 }

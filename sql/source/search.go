@@ -176,35 +176,39 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	return op, nil
 }
 
-// fieldsUsed are the fields on which the answer of a search depends; read are the
-// columns that it gives where it is covering. None, where all can take any value.
+// fieldsUsed are the lossy fields on which the answer of a search depends; read are
+// the columns that it gives where it is covering.
 func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.FieldID) {
-	if !slices.ContainsFunc(n.Index.Fields, mayReject) {
+	if !slices.ContainsFunc(n.Index.Fields, isLossy) {
 		return nil
+	}
+	add := func(id uint16) {
+		if slices.ContainsFunc(n.Index.Fields, func(f schema.SearchField) bool { return f.ID == id && isLossy(f) }) {
+			out = append(out, seg.FieldID(id))
+		}
 	}
 	n.Query.Each(func(n *physical.SearchNode) {
 		switch {
 		case n.Field != nil:
-			out = append(out, seg.FieldID(n.Field.ID))
-		case n.Op == physical.SearchCheck:
-			for _, f := range n.Fields {
-				out = append(out, seg.FieldID(f.ID))
-			}
+			add(n.Field.ID)
 		case n.Op == physical.SearchMatch:
 			for _, id := range n.Match.Extra.(*expr.Match).Fields {
-				out = append(out, seg.FieldID(id))
+				add(id)
 			}
+		}
+		for _, f := range n.Fields {
+			add(f.ID)
 		}
 	})
 	for _, o := range n.Order {
-		out = append(out, seg.FieldID(o.Field.ID))
+		add(o.Field.ID)
 	}
 	if !n.Covering {
 		return out
 	}
 	for _, pos := range read {
 		if f := n.Index.Field(t.Columns[pos].ID, schema.SearchValue); f != nil {
-			out = append(out, seg.FieldID(f.ID))
+			add(f.ID)
 		}
 	}
 	return out

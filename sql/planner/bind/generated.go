@@ -174,7 +174,7 @@ func (s *stepCompiler) visit(i int) error {
 	if err != nil {
 		return err
 	}
-	step := derive.Step{Pos: i, Expr: b.e, Reads: positionsOf(s.t, b.reads), Default: r.kind == ruleDefault}
+	step := derive.Step{Pos: i, Expr: b.e, Reads: positionsOf(s.t, b.reads), Default: r.kind == ruleDefault, ReadOnly: s.t.IsSearchForm(c.ID)}
 	for _, pos := range step.Reads {
 		if err := s.visit(pos); err != nil {
 			return err

@@ -24,6 +24,8 @@ import (
 // Limits of search indexes.
 const (
 	maxSearchFields = 1000
+	// maxSearchField is the largest number of a field (search.MaxField).
+	maxSearchField = 65534
 	// searchTextFunc is how a field with an analyzer is written among key parts:
 	// search_text(column, 'analyzer=name, option=value').
 	searchTextFunc = "search_text"
@@ -33,6 +35,9 @@ const (
 	searchSpatialFunc = "search_spatial"
 	// searchAlterFunc stands before the fields of ALTER SEARCH INDEX.
 	searchAlterFunc = "search_alter"
+	// searchAsFunc is how a field that reads values in a form is written:
+	// search_as(column, 'IP'), search_as(column, 'DATE', 'format', …).
+	searchAsFunc = "search_as"
 )
 
 // searchColumns are the fields of a search index as they are written.
@@ -70,6 +75,14 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 				return nil, sqlerr.NotSupported("GEO_POINT of an expression")
 			}
 			out = append(out, logical.IndexColumn{Name: c.Name.Name.O, Search: &schema.SearchField{Kind: schema.SearchGeo}})
+			continue
+		}
+		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchAsFunc) {
+			c, err := searchAs(f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
 			continue
 		}
 		text, err := b.keyExpr(index, p.Expr)
@@ -544,6 +557,9 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 		}
 		f := *c.Search
 		f.Options = slices.Clone(f.Options)
+		if i, err = searchForm(pool, t, x.Name, i, &f); err != nil {
+			return err
+		}
 		f.Column = t.Columns[i].ID
 		if err := CheckSearchField(x, &t.Columns[i], &f); err != nil {
 			return err
@@ -557,6 +573,9 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 			return sqlerr.DuplicateColumn(c.Name)
 		}
 		x.NextField = max(x.NextField, 1) // 0 is no field
+		if x.NextField > maxSearchField {
+			return sqlerr.NotSupported("more than 65534 fields in the life of a search index")
+		}
 		f.ID = x.NextField
 		x.NextField++
 		x.Fields = append(x.Fields, f)

@@ -161,9 +161,9 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 	case n.Op == SearchNot:
 		return "not (" + n.Children[0].text(p, t) + ")"
 	case n.Op == SearchGeo && n.Geo.Distance != nil:
-		return "distance(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ") <= " + n.Geo.Distance.String()
+		return "distance(" + columnText(t, n.Column) + ", " + n.Geo.Shape.String() + ") <= " + n.Geo.Distance.String()
 	case n.Op == SearchGeo:
-		return "box(" + t.Columns[n.Column].Name + ", " + n.Geo.Shape.String() + ")"
+		return "box(" + columnText(t, n.Column) + ", " + n.Geo.Shape.String() + ")"
 	}
 	list := make([]string, len(n.Children))
 	for i, c := range n.Children {
@@ -173,6 +173,15 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return "(" + strings.Join(list, " or ") + ")"
 	}
 	return strings.Join(list, " and ")
+}
+
+// columnText is a column for EXPLAIN: the expression of a hidden one.
+func columnText(t *schema.Table, pos int) string {
+	c := &t.Columns[pos]
+	if c.Hidden && c.Generated != nil {
+		return c.Generated.Expr
+	}
+	return c.Name
 }
 
 // Each calls fn with the nodes of a query.

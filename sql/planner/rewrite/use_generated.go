@@ -165,6 +165,8 @@ func hasIndexedGenerated(t *schema.Table) bool {
 func isIndexed(t *schema.Table, id schema.ColumnID) bool {
 	return t.IsPrimaryKeyPart(id) || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool {
 		return x.State == schema.IndexPublic && slices.ContainsFunc(x.Parts, func(p schema.KeyPart) bool { return p.Column == id })
+	}) || slices.ContainsFunc(t.Search, func(x schema.SearchIndex) bool {
+		return slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool { return f.Column == id && f.Kind != schema.SearchText })
 	})
 }
 
@@ -207,6 +209,8 @@ func holds(col *schema.Column, t schema.Type) bool {
 		return t.Scale == c.Scale
 	case schema.TypeDate, schema.TypeYear:
 		return true
+	case schema.TypeGeometry:
+		return t.Geometry == c.Geometry && t.SRID == c.SRID
 	}
 	return false
 }

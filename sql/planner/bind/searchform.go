@@ -1,0 +1,114 @@
+package bind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// A field that reads the values of a column in a form (an address, a time, a
+// place) is the value of a hidden column, whose expression users write to ask
+// for it: c IP is INET6_ATON(c), c DATE FORMAT 'f' is PARSE_DATETIME(c, 'f'), a
+// GEO_POINT of texts is GEO_POINT(c). All of them are NULL where a value has
+// another form, so that the index says what the expression says.
+
+// searchAs reads search_as(column, 'form', 'format', …).
+func searchAs(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
+	var none logical.IndexColumn
+	if len(f.Args) < 2 {
+		return none, sqlerr.WrongParamCount(searchAsFunc)
+	}
+	c, ok := f.Args[0].(*ast.ColumnNameExpr)
+	if !ok {
+		return none, sqlerr.NotSupported("search_as of an expression")
+	}
+	words := make([]string, 0, len(f.Args)-1)
+	for _, a := range f.Args[1:] {
+		v, ok := a.(ast.ValueExpr)
+		if !ok {
+			return none, sqlerr.WrongArguments(searchAsFunc)
+		}
+		words = append(words, v.GetString())
+	}
+	field := &schema.SearchField{As: schema.SearchAs(strings.ToUpper(words[0])), Formats: words[1:]}
+	switch field.As {
+	case schema.AsDate:
+	case schema.AsIP:
+		if len(field.Formats) > 0 {
+			return none, sqlerr.WrongParamCount(searchAsFunc)
+		}
+	default:
+		return none, sqlerr.WrongArguments(searchAsFunc)
+	}
+	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, nil
+}
+
+// searchForm gives t the hidden column of a field that reads column i in a form,
+// and tells its place; other fields stay with their column. 1063 for a column
+// whose values cannot have the form, 1210 for formats.
+func searchForm(pool *parser.Pool, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
+	c := &t.Columns[i]
+	if f.Kind == schema.SearchGeo && f.As == "" && c.Type.IsCharacter() {
+		f.As = schema.AsGeoPoint
+	}
+	e := ""
+	switch f.As {
+	case "":
+		return i, nil
+	case schema.AsIP:
+		if c.Type.IsBinary() && c.Type.ID == schema.TypeVarbinary && c.Type.Len == 16 {
+			return i, nil // as INET6_ATON gives them: the values themselves
+		}
+		if !c.Type.IsCharacter() {
+			return 0, wrongForm(c)
+		}
+		e = "inet6_aton(" + quoteIdent(c.Name) + ")"
+	case schema.AsGeoPoint:
+		e = "geo_point(" + quoteIdent(c.Name) + ")"
+	case schema.AsDate:
+		if !c.Type.IsCharacter() && !c.Type.IsInteger() {
+			return 0, wrongForm(c)
+		}
+		if len(f.Formats) == 0 {
+			return 0, sqlerr.WrongArguments("DATE FORMAT")
+		}
+		var list strings.Builder
+		for _, format := range f.Formats {
+			if err := expr.CheckDateFormat(format); err != nil {
+				return 0, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", c.Name, err)
+			}
+			list.WriteString(", '" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(format) + "'")
+		}
+		e = "parse_datetime(" + quoteIdent(c.Name) + list.String() + ")"
+	}
+	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, e)
+	if err != nil {
+		return 0, err
+	}
+	typ := b.e.Type()
+	if f.Kind != schema.SearchGeo {
+		if typ, err = keyColumnType(index, b.e); err != nil {
+			return 0, err
+		}
+	}
+	f.Source = c.ID
+	for j := range t.Columns { // of another field with the same form
+		if o := &t.Columns[j]; o.Hidden && o.Generated != nil && o.Generated.Expr == b.text && indexOfHidden(o.Name) == index {
+			return j, nil
+		}
+	}
+	id := addHidden(t, index, schema.Column{Type: typ}, b).ID
+	return slices.IndexFunc(t.Columns, func(o schema.Column) bool { return o.ID == id }), nil
+}
+
+// wrongForm is the error for a column that cannot be read in a form.
+func wrongForm(c *schema.Column) error {
+	return sqlerr.New(1063, "42000", "Incorrect column specifier for column '%s'", c.Name)
+}
