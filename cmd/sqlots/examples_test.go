@@ -3,7 +3,9 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -16,9 +18,14 @@ var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
 // and compares with the results that lie beside them.
 func TestExamples(t *testing.T) {
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
-	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold"} {
+	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold",
+		"search/places", "search/divisions", "search/orders", "search/shops", "search/messages", "search/grids"} {
 		t.Run(name, func(t *testing.T) {
-			t.Chdir("../../examples/" + name)
+			dir, name := name, filepath.Base(name)
+			if dir != name {
+				dir = filepath.Dir(dir)
+			}
+			t.Chdir("../../examples/" + dir)
 			code, out, errs := sqlots("sql", "-dsn", dsn, "-batch", "-e", "source "+name+".sql")
 			if code != 0 {
 				t.Fatalf("code %d: %s", code, errs)
@@ -35,6 +42,58 @@ func TestExamples(t *testing.T) {
 			}
 			if costs.ReplaceAllString(out, "") != costs.ReplaceAllString(string(want), "") {
 				t.Errorf("got:\n%s\nwant:\n%s", out, want)
+			}
+		})
+	}
+}
+
+var (
+	statementEnd = regexp.MustCompile(`;\n`)
+	fromTable    = regexp.MustCompile(`\bFROM (\w+)( FORCE INDEX \(\w+\))?`)
+	comment      = regexp.MustCompile(`(?m)^--.*\n`)
+)
+
+// TestSearchExamples holds that the queries of the examples of search indexes
+// give the same without them.
+func TestSearchExamples(t *testing.T) {
+	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
+	files, err := filepath.Glob("../../examples/search/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tmp := t.TempDir()
+			t.Chdir(filepath.Dir(file))
+			var answers [2]string
+			for i := range answers {
+				var b strings.Builder
+				for _, s := range statementEnd.Split(comment.ReplaceAllString(string(text), ""), -1) {
+					s = strings.TrimSpace(s)
+					switch {
+					case s == "", strings.HasPrefix(s, "EXPLAIN"):
+						continue
+					case i == 1 && strings.HasPrefix(s, "SELECT"):
+						s = fromTable.ReplaceAllString(s, "FROM $1 USE INDEX ()")
+					}
+					b.WriteString(s + ";\n")
+				}
+				script := filepath.Join(tmp, "script.sql")
+				if err := os.WriteFile(script, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				code, out, errs := sqlots("sql", "-dsn", dsn, "-batch", "-e", "source "+script)
+				if code != 0 {
+					t.Fatalf("code %d: %s", code, errs)
+				}
+				answers[i] = out
+			}
+			if answers[0] != answers[1] {
+				t.Errorf("by the indexes:\n%s\nwithout:\n%s", answers[0], answers[1])
 			}
 		})
 	}

@@ -163,11 +163,29 @@ func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.S
 	pos := s.t.ColumnIndex(f.Column)
 	c := &s.t.Columns[pos]
 	set, rest := ranges.Build([]ranges.Column{{Table: pos, Type: c.KeyType(), Null: c.Nullable}}, conds)
-	if set == nil {
+	if set == nil || s.isAny(set) {
 		return nil, conds
 	}
 	s.nodes++
 	return &physical.SearchNode{Op: physical.SearchRange, Field: f, Column: pos, Set: set}, rest
+}
+
+// isAny reports that patterns which begin with a wildcard are all that a set
+// stands for.
+func (s *searcher) isAny(set *ranges.Set) bool {
+	for _, c := range set.Conds {
+		f, ok := c.(*expr.Func)
+		if !ok || f.Name != "like" || s.r.Ctx == nil || !expr.KnownBefore(f.Args[1:]) {
+			return false
+		}
+		s.r.ValuesMatter = s.r.ValuesMatter || hasParam(f)
+	}
+	list, err := set.Spans(s.r.Ctx)
+	if err != nil || len(list) != 1 {
+		return false
+	}
+	one := list[0]
+	return !one.Prefix && len(one.High) == 0 && (len(one.Low) == 0 || one.Low[0].IsNull())
 }
 
 // covers reports whether the index has all columns that are needed.
