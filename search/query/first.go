@@ -1,8 +1,9 @@
 package query
 
 import (
-	"container/heap"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/search/seg"
 )
@@ -10,127 +11,168 @@ import (
 // Order is a field by which documents are ordered: NULL before all values, or
 // behind them with Desc.
 type Order struct {
-	Field seg.FieldID
+	Field Field
 	Desc  bool
 }
 
 // First leaves out documents that are not among the first n in an order. Those
-// that stay may be more: of each segment, and all that are equal to the last in
-// the first field.
+// that stay may be more: n of each segment, and all that are equal to the last of
+// them.
 func First(hits []Hits, order []Order, n int) error {
 	for i := range hits {
-		if err := hits[i].first(order[0], n); err != nil {
+		if err := hits[i].first(order, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *Hits) first(o Order, n int) error {
-	if n >= h.Count {
+// first finds the documents before the last of the first n by the first field;
+// of those equal to it, the first by the other fields.
+func (h *Hits) first(order []Order, n int) error {
+	if n >= h.Count || len(order) == 0 {
 		return nil
 	}
-	if n == 0 {
+	if n <= 0 {
 		clear(h.Set)
 		h.Count = 0
 		return nil
 	}
-	col, err := open(h.Seg, o.Field)
+	o := order[0]
+	col, err := open(h.Seg, o.Field.ID)
 	if err != nil {
 		return err
 	}
+	col.zeros = o.Field.Zeros
 	nulls := 0
 	for i, w := range h.Set {
 		nulls += bits.OnesCount64(w & col.nullWord(i))
 	}
-	keepNulls := !o.Desc
-	want := n - nulls
-	if o.Desc {
-		want = n
-		keepNulls = h.Count-nulls < n
-	}
-	if want <= 0 { // NULL alone
-		h.keep(func(i int) uint64 { return col.nullWord(i) })
-		return nil
-	}
-	last, all := h.nth(col, o.Desc, want)
-	var docs []uint32
-	var vals [1024]int64
-	keep := make([]uint64, len(h.Set))
-	for i := range keep {
-		if keepNulls {
-			keep[i] = h.Set[i] & col.nullWord(i)
-		}
-	}
-	for from, end := uint32(0), uint32(len(h.Set)<<6); from < end; {
-		docs, from = h.Docs(from, len(vals), docs[:0])
-		col.gather(docs, vals[:len(docs)])
-		for i, d := range docs {
-			if col.nullWord(int(d>>6))&(1<<(d&63)) != 0 {
-				continue
-			}
-			if all || vals[i] == last || (vals[i] < last) != o.Desc {
-				keep[d>>6] |= 1 << (d & 63)
+	before := &Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))} // what stays for sure
+	equal := &Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))}  // of which some stay
+	switch {
+	case !o.Desc && nulls >= n, o.Desc && h.Count-nulls < n: // the last is NULL
+		for i, w := range h.Set {
+			equal.Set[i] = w & col.nullWord(i)
+			before.Set[i] = w &^ equal.Set[i]
+			if !o.Desc {
+				before.Set[i] = 0
 			}
 		}
+	default:
+		want := n
+		if !o.Desc {
+			want -= nulls
+			for i, w := range h.Set {
+				before.Set[i] = w & col.nullWord(i)
+			}
+		}
+		last := h.nth(col, o.Desc, want)
+		h.around(col, last, o.Desc, before.Set, equal.Set)
 	}
-	h.keep(func(i int) uint64 { return keep[i] })
+	before.Count, equal.Count = countBits(before.Set), countBits(equal.Set)
+	if err := equal.first(order[1:], n-before.Count); err != nil {
+		return err
+	}
+	for i, w := range equal.Set {
+		h.Set[i] = before.Set[i] | w
+	}
+	h.Count = before.Count + equal.Count
 	return nil
 }
 
-// keep leaves the documents that are in a set.
-func (h *Hits) keep(word func(i int) uint64) {
-	h.Count = 0
-	for i := range h.Set {
-		h.Set[i] &= word(i)
-		h.Count += bits.OnesCount64(h.Set[i])
-	}
-}
-
-// nth is the n-th value in order that is not NULL; all: there are not so many.
-func (h *Hits) nth(col *column, desc bool, n int) (last int64, all bool) {
-	top := &worst{desc: desc}
-	var docs []uint32
-	var vals [1024]int64
-	for from, end := uint32(0), uint32(len(h.Set)<<6); from < end; {
-		docs, from = h.Docs(from, len(vals), docs[:0])
-		col.gather(docs, vals[:len(docs)])
-		for i, d := range docs {
-			v := vals[i]
-			if len(top.list) == n && (v == top.list[0] || (v < top.list[0]) == desc) || col.nullWord(int(d>>6))&(1<<(d&63)) != 0 {
+// around adds the documents whose value comes before last, and those that have it.
+func (h *Hits) around(col *column, last int64, desc bool, before, equal []uint64) {
+	flip := flipOf(desc)
+	last ^= flip
+	var b block
+	_ = h.each(&b, func() error {
+		for i, v := range b.numbers(col) {
+			if v ^= flip; v > last {
 				continue
 			}
-			if len(top.list) < n {
-				heap.Push(top, v)
+			d := b.doc(i)
+			bit := uint64(1) << (d & 63) &^ col.nullWord(int(d>>6))
+			if v == last {
+				equal[d>>6] |= bit
 			} else {
-				top.list[0] = v
-				heap.Fix(top, 0)
+				before[d>>6] |= bit
 			}
 		}
-	}
-	if len(top.list) < n {
-		return 0, true
-	}
-	return top.list[0], false
+		return nil
+	})
 }
 
-// worst is a heap whose first element is the last in order.
-type worst struct {
-	list []int64
-	desc bool
+// flipOf gives numbers, by XOR, the other order for desc.
+func flipOf(desc bool) int64 {
+	if desc {
+		return -1
+	}
+	return 0
 }
 
-func (w *worst) Len() int { return len(w.list) }
-func (w *worst) Less(i, j int) bool {
-	return w.list[i] != w.list[j] && (w.list[i] > w.list[j]) != w.desc
+// nth is the n-th value in order; there are so many.
+func (h *Hits) nth(col *column, desc bool, n int) int64 {
+	flip := flipOf(desc)
+	list := make([]int64, 0, min(2*n+blockDocs, h.Count))
+	worst := int64(math.MaxInt64)
+	var b block
+	_ = h.each(&b, func() error {
+		for i, v := range b.numbers(col) {
+			if v ^= flip; v > worst {
+				continue
+			}
+			if col.nulls != nil {
+				if d := b.doc(i); col.nulls[d>>6]>>(d&63)&1 != 0 {
+					continue
+				}
+			}
+			if len(list) == cap(list) {
+				selectNth(list, n-1)
+				// Others are needed only where they come before the last of these.
+				worst, list = max(list[n-1], math.MinInt64+1)-1, list[:n]
+				if v > worst {
+					continue
+				}
+			}
+			list = append(list, v)
+		}
+		return nil
+	})
+	selectNth(list, n-1)
+	return list[n-1] ^ flip
 }
-func (w *worst) Swap(i, j int) { w.list[i], w.list[j] = w.list[j], w.list[i] }
-func (w *worst) Push(x any)    { w.list = append(w.list, x.(int64)) }
-func (w *worst) Pop() any {
-	n := len(w.list) - 1
-	x := w.list[n]
-	w.list = w.list[:n]
-	return x
+
+// selectNth puts the element of place n of the ascending order there, smaller
+// ones before and greater ones behind it.
+func selectNth(v []int64, n int) {
+	for len(v) > 12 {
+		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		lo, hi := 0, len(v)-1
+		for lo <= hi {
+			for v[lo] < pivot {
+				lo++
+			}
+			for v[hi] > pivot {
+				hi--
+			}
+			if lo <= hi {
+				v[lo], v[hi] = v[hi], v[lo]
+				lo++
+				hi--
+			}
+		}
+		switch {
+		case n <= hi:
+			v = v[:hi+1]
+		case n >= lo:
+			v, n = v[lo:], n-lo
+		default:
+			return
+		}
+	}
+	slices.Sort(v)
 }
 
 // column is a field as numbers that order as its values do.
@@ -139,7 +181,7 @@ type column struct {
 	keys  *seg.Keys
 	nulls []uint64
 	all   bool
-	ords  []uint32
+	zeros bool // -1 is 0
 }
 
 func open(s *seg.Segment, id seg.FieldID) (*column, error) {
@@ -171,27 +213,34 @@ func (c *column) nullWord(i int) uint64 {
 	return c.nulls[i]
 }
 
-// gather reads the numbers of documents, undefined where they have no value.
-func (c *column) gather(docs []uint32, out []int64) {
+// numbers are the values of a block as numbers that order as they do, undefined
+// where there is none: words, or classes of keys.
+func (b *block) numbers(c *column) []int64 {
+	if c.all {
+		return b.vals[:b.n]
+	}
 	if c.words != nil {
-		c.words.Gather(docs, out)
-		return
-	}
-	if cap(c.ords) < len(docs) {
-		c.ords = make([]uint32, 1024)
-	}
-	ords := c.ords[:len(docs)]
-	c.keys.Gather(docs, ords)
-	class, upTo, is := uint32(0), uint32(0), int64(0)
-	for i, o := range ords {
-		if o == seg.NoOrdinal {
-			continue
+		vals := b.words(c)
+		if c.zeros {
+			for i, v := range vals {
+				if v == -1 {
+					vals[i] = 0
+				}
+			}
 		}
+		return vals
+	}
+	vals := b.ordinals(c)
+	b.read = nil // they are no ordinals any more
+	class, upTo, is := uint32(0), uint32(0), int64(0)
+	for i, v := range vals {
+		o := uint32(v)
 		if o < class || o >= upTo {
 			n := c.keys.ClassOf(o)
 			class, upTo = c.keys.ClassOrdinals(n)
 			is = int64(n)
 		}
-		out[i] = is
+		vals[i] = is
 	}
+	return vals
 }

@@ -107,11 +107,18 @@ func (a *aggregation) takePart(p *Part) (err error) {
 	}
 	a.ids = append(a.ids[:0], 0)
 	if len(a.groupBy) > 0 {
-		if a.cols, err = evalAll(a.ec, a.groupBy, p.Rows, a.cols[:0]); err != nil {
+		ec := a.ec.Fork()
+		warned := false
+		ec.Warn = func(sqlerr.Warning) { warned = true }
+		if a.cols, err = evalAll(ec, a.groupBy, p.Rows, a.cols[:0]); err != nil {
 			return err
 		}
 		a.ids = a.assign(a.cols, liveRows(p.Rows), a.ids[:0])
-		release(a.ec, a.cols)
+		if warned && a.ec.Warn != nil {
+			if err := a.warn(p); err != nil {
+				return err
+			}
+		}
 	}
 	for i, acc := range a.accs {
 		take, ok := acc.(partial)
@@ -121,6 +128,27 @@ func (a *aggregation) takePart(p *Part) (err error) {
 		if err := take.takePart(&p.Calls[i], a.ids); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// warn gives the warnings of the groups' values, as many as there are rows.
+func (a *aggregation) warn(p *Part) error {
+	ec := a.ec.Fork()
+	all := *p.Rows
+	for i, n := range p.Count {
+		ec.Warn = func(w sqlerr.Warning) {
+			for range n {
+				a.ec.Warn(w)
+			}
+		}
+		one := all
+		one.SetSel([]uint16{uint16(i)})
+		cols, err := evalAll(ec, a.groupBy, &one, nil)
+		if err != nil {
+			return err
+		}
+		release(ec, cols)
 	}
 	return nil
 }

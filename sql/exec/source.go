@@ -55,11 +55,16 @@ type Counters struct {
 	// Pairs and Bytes are of the keys and values that were read, Seeks the
 	// scans and point reads.
 	Pairs, Bytes, Seeks int64
+	// Of a search index: its segments, the documents whose values were looked at
+	// to find those that it has found, the rows that were looked at in its place,
+	// and the nanoseconds that it was waited for.
+	Segments, Candidates, Hits, Overlay, Waited int64
 }
 
 // Plus is the sum of both.
 func (c Counters) Plus(o Counters) Counters {
-	return Counters{Pairs: c.Pairs + o.Pairs, Bytes: c.Bytes + o.Bytes, Seeks: c.Seeks + o.Seeks}
+	return Counters{Pairs: c.Pairs + o.Pairs, Bytes: c.Bytes + o.Bytes, Seeks: c.Seeks + o.Seeks, Segments: c.Segments + o.Segments,
+		Candidates: c.Candidates + o.Candidates, Hits: c.Hits + o.Hits, Overlay: c.Overlay + o.Overlay, Waited: c.Waited + o.Waited}
 }
 
 // Counted is implemented by operators and look-ups of a Source that count, for

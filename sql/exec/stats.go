@@ -28,6 +28,8 @@ type nodeStats struct {
 	keys, bytes, seeks atomic.Int64
 	// grouped are rows that a scan has aggregated itself.
 	grouped atomic.Int64
+	// What a search index did.
+	segments, candidates, hits, overlay, waited atomic.Int64
 }
 
 // read adds what an operator or look-up that ends has read.
@@ -37,6 +39,13 @@ func (n *nodeStats) read(from any) {
 		n.keys.Add(x.Pairs)
 		n.bytes.Add(x.Bytes)
 		n.seeks.Add(x.Seeks)
+		if x.Segments+x.Overlay+x.Waited > 0 {
+			n.segments.Add(x.Segments)
+			n.candidates.Add(x.Candidates)
+			n.hits.Add(x.Hits)
+			n.overlay.Add(x.Overlay)
+			n.waited.Add(x.Waited)
+		}
 	}
 }
 
@@ -86,6 +95,7 @@ func (s *Stats) Actual(n physical.Node) (physical.Actual, bool) {
 	}
 	a := physical.Actual{Rows: st.rows.Load(), Batches: st.batches.Load(), Loops: st.loops.Load(), Seconds: float64(st.nanos.Load()) / 1e9,
 		Keys: st.keys.Load(), Bytes: st.bytes.Load(), Seeks: st.seeks.Load(),
+		Segments: st.segments.Load(), Candidates: st.candidates.Load(), Hits: st.hits.Load(), Overlay: st.overlay.Load(), Waited: st.waited.Load(), Aggregated: st.grouped.Load(),
 		Memory: st.mem.Load(), Spilled: st.spilled.Load(), Files: st.files.Load(), Partitions: st.partitions.Load()}
 	return a, true
 }

@@ -109,6 +109,8 @@ func (e *Func) String() string {
 		return "(" + a(0) + " " + e.Extra.(arithOp).name + " " + a(1) + ")"
 	case "attribute_order":
 		return "compare(" + a(0) + "," + a(1) + ")"
+	case "limit_rows":
+		return a(0) + " + " + a(1)
 	case "let":
 		return a(1)
 	case "let_value":

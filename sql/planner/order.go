@@ -172,7 +172,16 @@ func (p *planner) limitRows(count, offset expr.Expr) (float64, expr.Expr) {
 		t := schema.Type{ID: schema.TypeBigInt, Unsigned: true, Len: 20, Collation: schema.CollationBinary}
 		return sum, expr.NewConst(value.Uint(uint64(sum)), t)
 	}
-	return sum, nil
+	key := [2]expr.Expr{count, offset}
+	e := p.limits[key]
+	if e == nil {
+		e = expr.NewLimitRows(count, offset)
+		if p.limits == nil {
+			p.limits = map[[2]expr.Expr]expr.Expr{}
+		}
+		p.limits[key] = e
+	}
+	return sum, e
 }
 
 func (p *planner) constRows(e expr.Expr) (float64, bool) {

@@ -87,6 +87,8 @@ type planner struct {
 	subqueries []logical.Node
 	// memo are the built nodes.
 	memo map[logical.Node][]built
+	// limits are the sums of counts and offsets.
+	limits map[[2]expr.Expr]expr.Expr
 	// shares is what samples of the tables told of conditions.
 	shares access.Shares
 	// ctes are the common table expressions that are computed once, list in the

@@ -111,18 +111,22 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	if err != nil {
 		return nil, err
 	}
+	op := &searchOp{View: v}
+	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: q.looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
+	for i := range hits {
+		op.count.Hits += int64(hits[i].Count)
+	}
 	if n.Search.Order != nil {
 		most, err := limitOf(ec, n.Search.Limit)
 		if err != nil {
 			return nil, err
 		}
 		if most >= 0 {
-			if err := query.First(hits, searchOrder(n.Search.Order), int(min(most, math.MaxInt32))); err != nil {
+			if err := query.First(hits, searchOrder(n.Table, n.Search.Order, &z), int(min(most, math.MaxInt32))); err != nil {
 				return nil, err
 			}
 		}
 	}
-	op := &searchOp{View: v}
 	prefix := k.Prefix()
 	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var keys [][]byte
@@ -330,6 +334,8 @@ type searchQuery struct {
 	z   *zone
 	// again: rows that are found are read, and checked again.
 	again bool
+	// looked counts the documents whose values were read.
+	looked int64
 }
 
 func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
@@ -454,10 +460,17 @@ func (f *searchField) keyRange(s ranges.Span) (null bool, r query.KeyRange, ok b
 	return null, r, r.Hi == nil || bytes.Compare(r.Lo, r.Hi) < 0
 }
 
-func searchOrder(list []physical.SearchOrder) []query.Order {
-	out := make([]query.Order, len(list))
-	for i, o := range list {
-		out[i] = query.Order{Field: seg.FieldID(o.Field.ID), Desc: o.Desc}
+// searchOrder is an order by fields: the beginning of it that orders as the values
+// do in the session's time zone.
+func searchOrder(t *schema.Table, list []physical.SearchOrder, z *zone) []query.Order {
+	out := make([]query.Order, 0, len(list))
+	for _, o := range list {
+		typ := t.Columns[o.Column].Type
+		if typ.ID == schema.TypeTimestamp && !z.utc {
+			break
+		}
+		f := query.Field{ID: seg.FieldID(o.Field.ID), Zeros: types.KindOf(typ) == value.KindFloat}
+		out = append(out, query.Order{Field: f, Desc: o.Desc})
 	}
 	return out
 }

@@ -34,10 +34,12 @@ type check struct {
 	again bool
 	docs  []uint32
 	ords  []uint32
+	// looked counts the documents whose values were read.
+	looked *int64
 }
 
 func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
-	c := &check{ctx: q.ctx, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
+	c := &check{ctx: q.ctx, looked: &q.looked, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
 	if c.warn = q.ec.Warn; c.warn != nil {
 		c.ec.Warn = func(w sqlerr.Warning) { c.warnings = append(c.warnings, w) }
 	}
@@ -61,6 +63,7 @@ func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
 
 // test leaves the documents of set for which the condition is true.
 func (c *check) test(s *seg.Segment, set []uint64) error {
+	*c.looked += int64(countBits(set))
 	if len(c.cols) == 1 && !c.cols[0].word {
 		keys, err := s.Keys(c.cols[0].id)
 		if err != nil {

@@ -17,6 +17,9 @@ type Actual struct {
 	Seconds              float64
 	// Keys and Bytes were read from the store, by Seeks scans and point reads.
 	Keys, Bytes, Seeks int64 `json:",omitempty"`
+	// Segments, Candidates, Hits, Overlay and Waited are of a search index, see
+	// exec.Counters; of the hits, Aggregated were aggregated in it.
+	Segments, Candidates, Hits, Overlay, Waited, Aggregated int64 `json:",omitempty"`
 	// Memory is the most bytes held at a time, Spilled the bytes put aside in
 	// Files, cut into Partitions.
 	Memory, Spilled, Files, Partitions int64 `json:",omitempty"`
@@ -28,7 +31,8 @@ func (a *Actual) String() string {
 	for _, x := range []struct {
 		name string
 		n    int64
-	}{{"keys", a.Keys}, {"bytes", a.Bytes}, {"seeks", a.Seeks}, {"memory", a.Memory}, {"spilled", a.Spilled}, {"files", a.Files}, {"partitions", a.Partitions}} {
+	}{{"segments", a.Segments}, {"candidates", a.Candidates}, {"hits", a.Hits}, {"overlay", a.Overlay}, {"waited_ns", a.Waited}, {"aggregated", a.Aggregated},
+		{"keys", a.Keys}, {"bytes", a.Bytes}, {"seeks", a.Seeks}, {"memory", a.Memory}, {"spilled", a.Spilled}, {"files", a.Files}, {"partitions", a.Partitions}} {
 		if x.n > 0 {
 			fmt.Fprintf(&b, " %s=%d", x.name, x.n)
 		}
