@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,6 +65,8 @@ const (
 	SearchText
 	// SearchGeo: the place of a point.
 	SearchGeo
+	// SearchPath: the scalars of a JSON column, as values of Elem.
+	SearchPath
 )
 
 // String is the kind as it is declared; values have no word.
@@ -92,6 +95,10 @@ type SearchField struct {
 	As      SearchAs `json:"as,omitempty"`
 	Source  ColumnID `json:"source,omitempty"`
 	Formats []string `json:"formats,omitempty"`
+	// Elem is the type of the values of a SearchPath. Many: the column has arrays
+	// of them, or single ones.
+	Elem Type `json:"elem,omitzero"`
+	Many bool `json:"many,omitempty"`
 }
 
 // SearchAs is the form of values that a field reads.
@@ -130,6 +137,24 @@ func (t *Table) IsSearchForm(id ColumnID) bool {
 		}
 	}
 	return false
+}
+
+// ElemName is the type of a SearchPath as it is declared.
+func (f *SearchField) ElemName() string {
+	t := &f.Elem
+	switch {
+	case f.Many && t.IsCharacter():
+		return "CHAR(" + strconv.Itoa(t.Len) + ")"
+	case f.Many && t.ID == TypeBigInt && t.Unsigned:
+		return "UNSIGNED"
+	case f.Many && t.ID == TypeBigInt:
+		return "SIGNED"
+	case t.IsString():
+		return "KEYWORD"
+	case t.ID == TypeTinyInt:
+		return "BOOL"
+	}
+	return strings.ToUpper(t.String())
 }
 
 // SearchByName finds a search index, ignoring case; nil if there is none.

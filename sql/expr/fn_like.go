@@ -149,6 +149,12 @@ func (c *Ctx) likeEscape(a []value.Datum) (rune, error) {
 	return escape, nil
 }
 
+// LikeIsBinary reports a LIKE that compares texts byte by byte.
+func LikeIsBinary(f *Func) bool {
+	s, ok := f.Extra.(*likeSpec)
+	return ok && s.coll == schema.CollationUTF8MB4Bin
+}
+
 // LikeCandidates is what an analyzer's tokens can tell of a LIKE with a constant
 // pattern: a query that finds all it finds, and perhaps more. ok is false when
 // that is nothing.

@@ -294,6 +294,10 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			b.WriteString(searchForm(t, c, f))
 			continue
 		}
+		if f.Kind == schema.SearchPath {
+			b.WriteString(searchPath(c, f))
+			continue
+		}
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
 		case isExpr:
 			b.WriteString("(" + e + ")")
@@ -314,6 +318,18 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 		b.WriteString(" /*!80000 INVISIBLE */")
 	}
 	return b.String()
+}
+
+// searchPath is a field over a part of a JSON column.
+func searchPath(c *schema.Column, f *schema.SearchField) string {
+	e, isExpr := keyExpression(c)
+	if !isExpr {
+		e = quoteName(c.Name)
+	}
+	if f.Many {
+		return "(cast(" + e + " as " + strings.ToLower(f.ElemName()) + " array))"
+	}
+	return e + " " + f.ElemName()
 }
 
 const ngramParser = "ngram"

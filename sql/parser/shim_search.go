@@ -112,6 +112,15 @@ func (h *shim) searchField(from, to int) error {
 	if to-from < 2 || !h.isName(from) {
 		return nil
 	}
+	if at := h.pathType(from, to); at > 0 {
+		name := make([]string, 0, 4)
+		for i := at; i < to; i++ {
+			name = append(name, h.text(i))
+		}
+		h.insertBefore(from, "(search_path(")
+		h.replace(at, to-1, ", '"+strings.Join(name, " ")+"'))")
+		return nil
+	}
 	switch kind := h.word(from + 1); kind {
 	case "KEYWORD":
 		if to-from == 2 {
@@ -135,7 +144,7 @@ func (h *shim) searchField(from, to int) error {
 		return nil
 	case "DATE":
 		return h.searchDate(from, to)
-	case "LONG", "DOUBLE", "BOOLEAN", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
+	case "LONG", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
 		return sqlerr.NotSupported(kind + " field in a search index")
 	default:
 		return nil
@@ -194,6 +203,29 @@ func (h *shim) searchDate(from, to int) error {
 	}
 	h.insertAfter(to-1, "))")
 	return nil
+}
+
+// pathType is where the type of a field over a part of a JSON column begins:
+// doc->'$.a' BIGINT; 0 for other fields.
+func (h *shim) pathType(from, to int) int {
+	for i := from + 1; i < to; i++ {
+		if h.op(i, "(") {
+			if i = h.closing(i); i < 0 {
+				return 0
+			}
+			continue
+		}
+		switch h.word(i) {
+		case "KEYWORD":
+			if i == from+1 {
+				return 0
+			}
+			return i
+		case "BIGINT", "DOUBLE", "DECIMAL", "BOOL", "BOOLEAN":
+			return i
+		}
+	}
+	return 0
 }
 
 // optionText is the value of an option: a text, a word or a number.

@@ -31,6 +31,9 @@ type searchField struct {
 	scale int // of decimals that are words
 	stamp bool
 	part  table.Part
+	// elem is the type of a SearchPath, of arrays with many.
+	elem *schema.Type
+	many bool
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -42,6 +45,9 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 		return searchField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
 	}
 	typ := t.Columns[pos].Type
+	if d.Kind == schema.SearchPath {
+		typ = d.Elem
+	}
 	f := searchField{id: seg.FieldID(d.ID), pos: pos, kind: types.KindOf(typ), stamp: typ.ID == schema.TypeTimestamp}
 	switch f.kind {
 	case value.KindBytes:
@@ -49,6 +55,10 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 		f.word, f.scale = typ.Len <= maxWordDigits, max(typ.Scale, 0)
 	default:
 		f.word = true
+	}
+	if d.Kind == schema.SearchPath {
+		f.elem, f.many = &d.Elem, d.Many
+		t = &schema.Table{Name: t.Name, Columns: []schema.Column{{ID: d.Column, Type: typ, Nullable: true}}}
 	}
 	var err error
 	f.part, err = table.NewPart(t, d.Column)
@@ -58,9 +68,9 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 // field is the field's description for the files.
 func (f *searchField) field() seg.Field {
 	if f.word {
-		return seg.Field{ID: f.id, Kind: seg.KindWord}
+		return seg.Field{ID: f.id, Kind: seg.KindWord, Multi: f.many}
 	}
-	return seg.Field{ID: f.id, Kind: seg.KindKey, Collated: true}
+	return seg.Field{ID: f.id, Kind: seg.KindKey, Collated: true, Multi: f.many}
 }
 
 // -0 and 0 are equal, but two values: their words are neighbours.
@@ -237,8 +247,7 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 			rejected = rejected[:0]
 			for i := range fields {
 				f := &fields[i]
-				f.put(b, rows.Cols[f.at].Datum(r))
-				if f.rejects(rows, r) {
+				if !f.put(b, rows.Cols[f.at].Datum(r)) || f.elem == nil && f.rejects(rows, r) {
 					rejected = append(rejected, f.id)
 				}
 			}
@@ -304,16 +313,19 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 }
 
 // mayReject reports a field that may not be able to take a value of its source.
-func mayReject(d schema.SearchField) bool { return d.Source != 0 }
+func mayReject(d schema.SearchField) bool { return d.Source != 0 || d.Kind == schema.SearchPath }
 
 // isLossy reports a field whose documents do not tell what conditions on it are
 // for rows whose value it could not take.
-func isLossy(d schema.SearchField) bool { return false }
+func isLossy(d schema.SearchField) bool { return d.Kind == schema.SearchPath }
 
-// put gives a value to the document that was begun.
-func (f *docField) put(b *seg.Batch, v value.Datum) {
+// put gives a value to the document that was begun; false if a field over a part of
+// a JSON column cannot take it.
+func (f *docField) put(b *seg.Batch, v value.Datum) bool {
 	switch {
 	case v.IsNull():
+	case f.elem != nil:
+		return f.putPath(b, v.Bytes())
 	case f.analyzer != nil:
 		f.addText(b, v.Str())
 	case f.geo:
@@ -325,6 +337,7 @@ func (f *docField) put(b *seg.Batch, v value.Datum) {
 		f.key = f.part.Append(f.key[:0], v)
 		b.Key(f.id, f.key, f.stored(v, f.key))
 	}
+	return true
 }
 
 // docField is a field of documents; analyzer is set for texts, geo for places in
@@ -350,12 +363,15 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 		return docField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
 	}
 	f := docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, source: -1}
-	if mayReject(*d) {
+	switch {
+	case d.Source != 0:
 		f.source = t.ColumnIndex(d.Source)
+	case mayReject(*d):
+		f.source = pos
 	}
 	var err error
 	switch d.Kind {
-	case schema.SearchValue:
+	case schema.SearchValue, schema.SearchPath:
 		f.searchField, err = newSearchField(t, d)
 	case schema.SearchGeo:
 		f.geo, f.srid = true, t.Columns[pos].Type.SRID
@@ -432,5 +448,13 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 
 // rejects reports a row whose value the field cannot take.
 func (f *docField) rejects(rows *vec.Batch, r int) bool {
+	if f.elem != nil {
+		v := rows.Cols[f.at].Datum(r)
+		if v.IsNull() {
+			return false
+		}
+		_, ok := f.values(v.Bytes())
+		return !ok
+	}
 	return f.from >= 0 && rows.Cols[f.at].Nulls.IsNull(r) && !rows.Cols[f.from].Nulls.IsNull(r)
 }

@@ -346,6 +346,8 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		return q.places(n)
 	case physical.SearchCheck:
 		return q.check(n)
+	case physical.SearchPath:
+		return q.path(n)
 	case physical.SearchMatch:
 		m := n.Match.Extra.(*expr.Match)
 		words, err := expr.MatchQuery(q.ec, n.Match)
@@ -392,26 +394,7 @@ func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.word {
-		out := &query.Words{Field: f.id}
-		for _, sp := range list {
-			null, r, ok := f.wordRange(sp, q.z)
-			out.Null = out.Null || null
-			if ok {
-				out.Ranges = append(out.Ranges, r)
-			}
-		}
-		return out, nil
-	}
-	out := &query.Keys{Field: f.id}
-	for _, sp := range list {
-		null, r, ok := f.keyRange(sp)
-		out.Null = out.Null || null
-		if ok {
-			out.Ranges = append(out.Ranges, r)
-		}
-	}
-	return out, nil
+	return f.spans(list, q.z), nil
 }
 
 // wordRange is a span as a range of words; null says that NULL is in it, ok that

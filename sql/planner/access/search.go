@@ -150,7 +150,7 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 		if !exact {
 			left = append(left, c)
 		}
-		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo {
+		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo || n.Op == physical.SearchPath {
 			s.near = append(s.near, c)
 		}
 	}

@@ -58,7 +58,9 @@ func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exa
 	case "xor":
 		n, exact = s.xor(f, negated)
 	case "is_null":
-		n, exact = s.unknown(f.Args[0], negated)
+		if n, exact = s.unknown(f.Args[0], negated); n == nil && !negated {
+			n = s.path(f)
+		}
 	default:
 		n, exact = s.leaf(f, negated)
 	}
@@ -172,6 +174,9 @@ func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exa
 		n = s.like(f)
 	} else {
 		n = s.geo(f)
+	}
+	if n == nil {
+		n = s.path(f)
 	}
 	if n == nil {
 		return nil, false

@@ -105,7 +105,11 @@ func KeyExpressions(pool *parser.Pool, t *schema.Table, index string, cols []log
 		if out[i].Expr == "" || out[i].Name != "" {
 			continue
 		}
-		name, err := addKeyColumn(pool, t, index, out[i].Expr)
+		add := addKeyColumn
+		if f := out[i].Search; f != nil && f.Kind == schema.SearchPath {
+			add = addPathColumn
+		}
+		name, err := add(pool, t, index, out[i].Expr)
 		if err != nil {
 			return nil, err
 		}

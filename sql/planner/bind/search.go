@@ -85,6 +85,22 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 			out = append(out, c)
 			continue
 		}
+		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchPathFunc) {
+			c, err := b.searchPath(index, f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+			continue
+		}
+		if n, ok := isCastArray(p.Expr); ok {
+			c, err := b.arrayField(index, n)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+			continue
+		}
 		text, err := b.keyExpr(index, p.Expr)
 		if err != nil {
 			return nil, err
@@ -588,8 +604,9 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 func CheckSearchField(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error {
 	t := c.Type
 	switch {
-	case c.Array != nil:
-		return sqlerr.NotSupported("arrays in a search index")
+	case f.Kind == schema.SearchPath && t.ID != schema.TypeJSON:
+		return sqlerr.NotSupported("a search index field over anything but a path of a JSON column")
+	case f.Kind == schema.SearchPath:
 	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && t.ID != schema.TypeGeometry:
 		return sqlerr.SpatialIndexColumn()
 	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && c.Nullable:

@@ -40,6 +40,9 @@ type Scan struct {
 	Lock  Lock
 	// Arrays are the arrays of multi-valued indexes of the table.
 	Arrays []Array
+	// Paths are the JSON values of which fields of search indexes are, over Cols, by
+	// their columns.
+	Paths map[schema.ColumnID]expr.Expr
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
 	// Args are, of a derived table, the time (AS OF) or the position behind which

@@ -68,6 +68,7 @@ const (
 	SearchLike  // Match, a LIKE over Field, may be true
 	SearchNot   // the child is not true
 	SearchCheck // Cond is true of values
+	SearchPath  // Match, over the JSON value that Field is of, may be true: what Ask says
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -82,12 +83,36 @@ type SearchNode struct {
 	Match    *expr.Func
 	Analyzer *text.Analyzer
 	Geo      *SearchPlace
+	Ask      *SearchAsk
 	// Cond reads the columns at Columns in the table, which Fields hold. Share is
 	// about the part of the documents for which it is true.
 	Cond    expr.Expr
 	Columns []int
 	Fields  []*schema.SearchField
 	Share   float64
+}
+
+// AskOp is what a SearchAsk wants of values.
+type AskOp uint8
+
+// Operations of a SearchAsk.
+const (
+	AskAny    AskOp = iota // one is equal to one of Args
+	AskAll                 // for each of Args, or of their elements, one is equal
+	AskAbove               // not below Args[0]
+	AskBelow               // not above Args[0]
+	AskPrefix              // it begins so
+	AskNull                // there is none
+)
+
+// SearchAsk is a question about the scalars of a JSON value.
+type SearchAsk struct {
+	Op AskOp
+	// Args are constants: JSON or, with Text, texts.
+	Args []expr.Expr
+	Text bool
+	// Spread: arrays stand for their elements.
+	Spread bool
 }
 
 // SearchPlace is a condition on the place of a point.
@@ -154,7 +179,7 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return p.spans(n.Set)
 	case n.Op == SearchRange:
 		return t.Columns[n.Column].Name + " " + p.spans(n.Set)
-	case n.Op == SearchMatch, n.Op == SearchLike:
+	case n.Op == SearchMatch, n.Op == SearchLike, n.Op == SearchPath:
 		return n.Match.String()
 	case n.Op == SearchCheck:
 		return "check(" + n.Cond.String() + ")"

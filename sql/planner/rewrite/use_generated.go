@@ -115,8 +115,8 @@ func overScan(s *logical.Scan, e expr.Expr) expr.Expr {
 	})
 }
 
-// withHidden tells a scan what the arrays of its multi-valued indexes and the
-// conditions of its partial ones are. The conditions of the query stay as they
+// withHidden tells a scan what the arrays of its multi-valued indexes, the
+// conditions of its partial ones and the JSON values of its search indexes are. The conditions of the query stay as they
 // are: they ask for JSON values, where the arrays hold what these were
 // converted to.
 func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
@@ -126,7 +126,8 @@ func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 			partial[s.Table.ColumnIndex(x.Where)] = x.ID
 		}
 	}
-	if len(partial) == 0 && !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
+	s = withPaths(s)
+	if len(partial) == 0 && len(s.Paths) == 0 && !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
 		return s
 	}
 	rules := r.Rules(s.Table)
@@ -140,12 +141,36 @@ func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 		if st.Zoned || asksSession(st.Expr) {
 			continue
 		}
-		if arg, cast, ok := expr.AsArrayCast(st.Expr); ok {
+		if _, ok := c.Paths[s.Table.Columns[st.Pos].ID]; ok {
+			c.Paths[s.Table.Columns[st.Pos].ID] = overScan(s, st.Expr)
+		} else if arg, cast, ok := expr.AsArrayCast(st.Expr); ok {
 			c.Arrays = append(c.Arrays, logical.Array{Pos: st.Pos, Expr: overScan(s, arg), Cast: cast})
 		} else if id, ok := partial[st.Pos]; ok {
 			c.Partial[id] = expr.SplitAnd(nil, overScan(s, st.Expr))
 		}
 	}
+	return &c
+}
+
+// withPaths tells a scan the columns of JSON values of its search indexes.
+func withPaths(s *logical.Scan) *logical.Scan {
+	var paths map[schema.ColumnID]expr.Expr
+	for i := range s.Table.Search {
+		for _, f := range s.Table.Search[i].Fields {
+			if f.Kind != schema.SearchPath {
+				continue
+			}
+			if paths == nil {
+				paths = map[schema.ColumnID]expr.Expr{}
+			}
+			paths[f.Column] = scanColumn(s, s.Table.ColumnIndex(f.Column))
+		}
+	}
+	if paths == nil {
+		return s
+	}
+	c := *s
+	c.Paths = paths
 	return &c
 }
 
@@ -165,8 +190,16 @@ func hasIndexedGenerated(t *schema.Table) bool {
 func isIndexed(t *schema.Table, id schema.ColumnID) bool {
 	return t.IsPrimaryKeyPart(id) || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool {
 		return x.State == schema.IndexPublic && slices.ContainsFunc(x.Parts, func(p schema.KeyPart) bool { return p.Column == id })
-	}) || slices.ContainsFunc(t.Search, func(x schema.SearchIndex) bool {
-		return slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool { return f.Column == id && f.Kind != schema.SearchText })
+	}) || isSearched(t, id)
+}
+
+// isSearched reports a column whose values, or the scalars of its JSON, are in a
+// search index.
+func isSearched(t *schema.Table, id schema.ColumnID) bool {
+	return slices.ContainsFunc(t.Search, func(x schema.SearchIndex) bool {
+		return slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool {
+			return f.Column == id && f.Kind != schema.SearchText
+		})
 	})
 }
 
@@ -289,7 +322,9 @@ func isPlain(e expr.Expr) bool {
 // literals in it by a column of t. A plan that was made without knowing the
 // literals would miss that.
 func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) bool {
-	if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Generated != nil && (isIndexed(t, c.ID) || isWhere(t, c.ID)) }) {
+	if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+		return c.Generated != nil && (isIndexed(t, c.ID) || isWhere(t, c.ID))
+	}) {
 		return false
 	}
 	r := rules(t)
@@ -299,7 +334,7 @@ func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) 
 	found := false
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if t.Columns[s.Pos].Array != nil {
+		if t.Columns[s.Pos].Array != nil || t.Columns[s.Pos].Type.ID == schema.TypeJSON && isSearched(t, t.Columns[s.Pos].ID) {
 			return true // how often an index is asked depends on the document
 		}
 		if isWhere(t, t.Columns[s.Pos].ID) && !isPlain(s.Expr) {

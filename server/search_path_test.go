@@ -1,0 +1,179 @@
+package server_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// jsonTexts are values of all kinds, among them what fields over parts of JSON
+// columns cannot take and what compares unlike its text.
+var jsonTexts = []string{
+	`"a"`, `"b"`, `"A"`, `"a "`, `"ab"`, `"é"`, `"e\u0301"`, `"表格"`, `""`, `"5"`, `"1.5"`, `"true"`, `"null"`, `"a longer text than the array takes"`,
+	`0`, `1`, `-1`, `5`, `5.0`, `5.5`, `4.5`, `-0.0`, `0.1`, `0.10`, `1e3`, `1000`, `1.005`, `99.994`, `99.996`, `123456.78`, `9007199254740993`, `9007199254740992.0`,
+	`9223372036854775807`, `9223372036854775808`, `18446744073709551615`, `-9223372036854775808`, `1e19`, `-1e19`, `1e300`, `true`, `false`, `null`, `{}`, `{"a": 1}`, `[]`, `["a"]`, `[5]`,
+}
+
+func randomJSON(r *rand.Rand) string {
+	one := func() string { return jsonTexts[r.IntN(len(jsonTexts))] }
+	few := func(list []string) string { return list[r.IntN(len(list))] }
+	pick := func() string {
+		switch r.IntN(4) {
+		case 0: // one kind
+			n := r.IntN(5)
+			var list []string
+			kind := [][]string{jsonTexts[:14], jsonTexts[14:39]}[r.IntN(2)]
+			for range n {
+				list = append(list, few(kind))
+			}
+			return "[" + strings.Join(list, ", ") + "]"
+		case 1:
+			var list []string
+			for range r.IntN(4) {
+				list = append(list, one())
+			}
+			return "[" + strings.Join(list, ", ") + "]"
+		}
+		return one()
+	}
+	var members []string
+	for _, name := range []string{"t", "n", "k", "i", "u", "f", "d", "b"} {
+		if r.IntN(6) > 0 {
+			members = append(members, `"`+name+`": `+pick())
+		}
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
+
+// randomPathCond is a condition on a part of a document.
+func randomPathCond(r *rand.Rand, depth int) string {
+	few := func(list ...string) string { return list[r.IntN(len(list))] }
+	doc := func() string { return "'" + strings.ReplaceAll(jsonTexts[r.IntN(len(jsonTexts))], `\`, `\\`) + "'" }
+	scalar := func() string {
+		return few("'a'", "'A'", "'a '", "'é'", "'表格'", "''", "'5'", "'null'", "'true'", "5", "5.0", "4.5", "5.5", "0", "-1", "1e3", "0.1", "1.005", "1.01", "99.995", "9007199254740993", "9223372036854775807", "18446744073709551615", "1e19", "-1e19", "TRUE", "FALSE", "NULL", "CAST('null' AS JSON)", "CAST('[5]' AS JSON)", "CAST(5.5 AS DECIMAL(5,2))", "CAST('{}' AS JSON)")
+	}
+	if depth > 0 {
+		switch r.IntN(6) {
+		case 0:
+			return "(" + randomPathCond(r, depth-1) + " OR " + randomPathCond(r, depth-1) + ")"
+		case 1:
+			return "(" + randomPathCond(r, depth-1) + " AND " + randomPathCond(r, depth-1) + ")"
+		case 2:
+			return "NOT (" + randomPathCond(r, depth-1) + ")"
+		}
+	}
+	path := "doc->'$." + few("t", "n", "k", "i", "u", "f", "d", "b") + "'"
+	switch r.IntN(9) {
+	case 0:
+		return scalar() + " MEMBER OF (" + path + ")"
+	case 1:
+		return "JSON_CONTAINS(" + path + ", " + few(doc(), "'[\"a\", \"b\"]'", "'[5, 1]'", "'[1, \"a\"]'", "'[]'", "'[[5]]'") + ")"
+	case 2:
+		return "JSON_OVERLAPS(" + path + ", " + few(doc(), "'[\"a\", \"b\"]'", "'[5, 1, \"é\"]'", "'[null, 4.5]'", "'[]'", "'[[5], {}]'") + ")"
+	case 3:
+		return path + " " + few("=", "<", "<=", ">", ">=", "<>", "<=>") + " " + scalar()
+	case 4:
+		return scalar() + " " + few("=", "<", "<=", ">", ">=") + " " + path
+	case 5:
+		return strings.Replace(path, "->", "->>", 1) + " " + few("=", "<", "<=", ">", ">=", "<>") + " " + few("'a'", "'A'", "'a '", "'é'", "'表格'", "''", "'5'", "'null'", "'['", "5", "4.5")
+	case 6:
+		return path + " IN (" + scalar() + ", " + scalar() + ")"
+	case 7:
+		return few(path, strings.Replace(path, "->", "->>", 1)) + few(" IS NULL", " IS NOT NULL", " LIKE 'a%'", " LIKE 'a'", " LIKE '%b'", " BETWEEN 'a' AND 'b'", " BETWEEN 0 AND 5", " IN ('a', 'b', '5')")
+	}
+	return few("JSON_EXTRACT(doc, '$.k')", "JSON_UNQUOTE(JSON_EXTRACT(doc, '$.k'))", "JSON_VALUE(doc, '$.i' RETURNING SIGNED)", "CAST(doc->'$.i' AS SIGNED)", "CAST(doc->'$.u' AS UNSIGNED)", "CAST(doc->'$.f' AS DOUBLE)") + " " + few("=", "<", ">=") + " " + scalar()
+}
+
+// TestSearchPaths compares random questions about random documents by the index
+// and by a scan, while rows are changed.
+func TestSearchPaths(t *testing.T) {
+	_, dsn := startServer(t)
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	exec := func(q string, args ...any) {
+		t.Helper()
+		if _, err := conn.ExecContext(ctx, q, args...); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+	exec(`CREATE TABLE p (id INT PRIMARY KEY, doc JSON, x INT, SEARCH INDEX s ((CAST(doc->'$.t' AS CHAR(10) ARRAY)), (CAST(doc->'$.n' AS SIGNED ARRAY)), (CAST(doc->'$.d' AS DECIMAL(5,2) ARRAY)),
+		(CAST(doc->'$.u' AS UNSIGNED ARRAY)), doc->'$.k' KEYWORD, doc->'$.i' BIGINT, doc->'$.u' BIGINT UNSIGNED, doc->'$.f' DOUBLE, doc->'$.d' DECIMAL(5,2), doc->'$.b' BOOL, x))`)
+	r := rand.New(rand.NewPCG(7, 11))
+	for i := range 300 {
+		exec("INSERT INTO p VALUES (?, ?, ?)", i, randomJSON(r), i%7)
+	}
+	exec("INSERT INTO p VALUES (1000, NULL, 1), (1001, '[]', 2), (1002, '5', 3)")
+	find := func(q string) (ids []string, failed error) {
+		rows, err := conn.QueryContext(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			names, err := rows.Columns()
+			if err != nil {
+				return nil, err
+			}
+			vals := make([]sql.NullString, len(names))
+			to := make([]any, len(names))
+			for i := range vals {
+				to[i] = &vals[i]
+			}
+			if err := rows.Scan(to...); err != nil {
+				return nil, err
+			}
+			ids = append(ids, vals[len(vals)-1].String)
+		}
+		slices.Sort(ids)
+		return ids, rows.Err()
+	}
+	rounds := 3000
+	if testing.Short() {
+		rounds = 400
+	}
+	asked := 0
+	for i := range rounds {
+		switch i % 40 {
+		case 10:
+			exec("BEGIN")
+			fallthrough
+		case 0, 12, 15, 20:
+			exec("REPLACE INTO p VALUES (?, ?, ?)", r.IntN(300), randomJSON(r), i%7)
+			exec("DELETE FROM p WHERE id = ?", r.IntN(300))
+		case 25:
+			exec([]string{"COMMIT", "ROLLBACK"}[r.IntN(2)])
+		}
+		cond := randomPathCond(r, 2)
+		what := []string{"id", "id", "x", "COUNT(*)"}[r.IntN(4)]
+		want, err1 := find("SELECT " + what + " FROM p USE INDEX () WHERE " + cond)
+		got, err2 := find("SELECT " + what + " FROM p FORCE INDEX (s) WHERE " + cond)
+		if err1 != nil || err2 != nil {
+			if fmt.Sprint(err1) != fmt.Sprint(err2) {
+				t.Fatalf("%s: scan %v, index %v", cond, err1, err2)
+			}
+			continue
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: the index finds %v, the scan %v", cond, got, want)
+		}
+		if plan, err := find("EXPLAIN SELECT id FROM p FORCE INDEX (s) WHERE " + cond); err == nil && strings.Contains(fmt.Sprint(plan), "search:") && !strings.Contains(fmt.Sprint(plan), "search: all") {
+			asked++
+		}
+	}
+	if asked < rounds/4 {
+		t.Errorf("of %d questions, only %d were asked of the index", rounds, asked)
+	}
+}

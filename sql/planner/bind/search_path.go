@@ -1,0 +1,127 @@
+package bind
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+)
+
+// searchPathFunc is how a field over a part of a JSON column is written among key
+// parts: search_path(doc->'$.a', 'BIGINT').
+const searchPathFunc = "search_path"
+
+// arrayField is the field of CAST(… AS type ARRAY): 1235 for types that have no
+// place in it.
+func (b *binder) arrayField(index string, n *ast.FuncCastExpr) (logical.IndexColumn, error) {
+	var none logical.IndexColumn
+	t, err := b.scalarType(n, "")
+	if err != nil {
+		return none, err
+	}
+	switch {
+	case n.ExplicitCharSet && t.IsCharacter():
+		return none, sqlerr.NotSupported("specifying charset for multi-valued index")
+	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
+		return none, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
+	case t.IsCharacter():
+		t = types.VarcharOf(t.Len, schema.CollationUTF8MB4Bin)
+	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDouble:
+	default:
+		return none, sqlerr.NotSupported("arrays of " + strings.ToUpper(t.Name()) + " in a search index")
+	}
+	return b.pathColumn(index, n.Expr, &schema.SearchField{Kind: schema.SearchPath, Elem: t, Many: true})
+}
+
+// searchPath is the field of search_path(expression, 'type').
+func (b *binder) searchPath(index string, f *ast.FuncCallExpr) (logical.IndexColumn, error) {
+	var none logical.IndexColumn
+	if len(f.Args) != 2 {
+		return none, sqlerr.WrongParamCount(searchPathFunc)
+	}
+	v, ok := f.Args[1].(ast.ValueExpr)
+	if !ok {
+		return none, sqlerr.WrongArguments(searchPathFunc)
+	}
+	t, err := pathType(v.GetString())
+	if err != nil {
+		return none, err
+	}
+	return b.pathColumn(index, f.Args[0], &schema.SearchField{Kind: schema.SearchPath, Elem: t})
+}
+
+func (b *binder) pathColumn(index string, n ast.ExprNode, f *schema.SearchField) (logical.IndexColumn, error) {
+	n = stripParentheses(n)
+	if c, ok := n.(*ast.ColumnNameExpr); ok {
+		return logical.IndexColumn{Name: c.Name.Name.O, Search: f}, nil
+	}
+	text, err := b.storedText(rule{kind: ruleIndex, owner: index}, n)
+	return logical.IndexColumn{Expr: text, Search: f}, err
+}
+
+var pathTypes = regexp.MustCompile(`^(KEYWORD|BIGINT|BIGINT UNSIGNED|DOUBLE|BOOL|BOOLEAN|DECIMAL ?(?:\( ?(\d+) ?(?:, ?(\d+) ?)?\))?)$`)
+
+// pathType reads the type of a field over a part of a JSON column: 1210, 1426,
+// 1425.
+func pathType(text string) (schema.Type, error) {
+	name := strings.ToUpper(strings.Join(strings.Fields(text), " "))
+	m := pathTypes.FindStringSubmatch(name)
+	if m == nil {
+		return schema.Type{}, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field: type '%s' is none of KEYWORD, BIGINT, BIGINT UNSIGNED, DOUBLE, DECIMAL(p,s), BOOL", text)
+	}
+	switch {
+	case name == "KEYWORD":
+		return types.Text(schema.CollationUTF8MB4Bin), nil
+	case name == "BIGINT":
+		return types.BigInt, nil
+	case name == "BIGINT UNSIGNED":
+		return types.UBigInt, nil
+	case name == "DOUBLE":
+		return types.Double, nil
+	case strings.HasPrefix(name, "BOOL"):
+		return schema.Type{ID: schema.TypeTinyInt, Len: 1, Collation: schema.CollationBinary}, nil
+	}
+	precision, scale := 10, 0
+	if m[2] != "" {
+		precision, _ = strconv.Atoi(m[2])
+		scale, _ = strconv.Atoi("0" + m[3])
+	}
+	switch {
+	case precision < 1 || precision > 65:
+		return schema.Type{}, sqlerr.New(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 65.", precision, name)
+	case scale > 30:
+		return schema.Type{}, sqlerr.New(1425, "42000", "Too big scale %d specified for column '%s'. Maximum is 30.", scale, name)
+	case scale > precision:
+		return schema.Type{}, sqlerr.New(1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", name)
+	}
+	return types.DecimalOf(precision, scale), nil
+}
+
+// addPathColumn adds the hidden column of a part of a JSON column: 1235 for other
+// expressions, of which some could be errors.
+func addPathColumn(pool *parser.Pool, t *schema.Table, index, text string) (string, error) {
+	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, text)
+	if err != nil {
+		return "", err
+	}
+	f, ok := b.e.(*expr.Func)
+	if ok = ok && f.Name == "json_extract"; ok {
+		c, isCol := f.Args[0].(*expr.Col)
+		ok = isCol && c.T.ID == schema.TypeJSON
+		for _, a := range f.Args[1:] {
+			ok = ok && expr.IsConst(a)
+		}
+	}
+	if !ok {
+		return "", sqlerr.NotSupported("a search index field over anything but a path of a JSON column")
+	}
+	return addHidden(t, index, schema.Column{Type: types.JSON}, b).Name, nil
+}

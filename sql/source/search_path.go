@@ -1,0 +1,324 @@
+package source
+
+import (
+	"bytes"
+	"math"
+	"unicode/utf8"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/value"
+)
+
+// A field over a part of a JSON column holds scalars as values of one type, so
+// that their order there is never another than in JSON: what is equal has one
+// key, and of two values the smaller never has the larger key. It finds
+// candidates, which are compared as JSON on the row. Values that it cannot take
+// are rejected; JSON's null is no value, but its text in a KEYWORD.
+
+// Limits of what a field over a part of a JSON column takes.
+const (
+	maxElements     = 1024
+	maxKeywordBytes = 4096
+)
+
+// putPath gives the value at a path to the document that was begun; false if it
+// cannot be taken.
+func (f *docField) putPath(b *seg.Batch, doc []byte) bool {
+	vals, ok := f.values(doc)
+	if !ok {
+		return false
+	}
+	if !f.many && len(vals) == 0 {
+		return true
+	}
+	if f.word {
+		words := make([]int64, len(vals))
+		for i, d := range vals {
+			words[i] = f.toWord(d)
+		}
+		if f.many {
+			b.Words(f.id, words)
+		} else {
+			b.Word(f.id, words[0])
+		}
+		return true
+	}
+	keys, stored := make([][]byte, len(vals)), make([][]byte, len(vals))
+	for i, d := range vals {
+		keys[i] = f.part.Append(nil, d)
+		stored[i] = f.stored(d, keys[i])
+	}
+	if f.many {
+		b.Keys(f.id, keys, stored)
+	} else {
+		b.Key(f.id, keys[0], stored[0])
+	}
+	return true
+}
+
+// values are those that the field takes of a document; false if it cannot.
+func (f *searchField) values(doc []byte) ([]value.Datum, bool) {
+	list := [][]byte{doc}
+	switch value.JSONType(doc) {
+	case "OBJECT":
+		return nil, false
+	case "ARRAY":
+		if n := value.JSONLen(doc); !f.many || n > maxElements {
+			return nil, false
+		}
+		list = list[:0]
+		for i := range value.JSONLen(doc) {
+			list = append(list, value.JSONElem(doc, i))
+		}
+	}
+	vals := make([]value.Datum, 0, len(list))
+	for _, e := range list {
+		if value.JSONType(e) == "NULL" && !f.elem.IsString() {
+			continue
+		}
+		d, ok := f.scalar(e)
+		if !ok {
+			return nil, false
+		}
+		vals = append(vals, d)
+	}
+	return vals, true
+}
+
+// scalar is a scalar of a document as a value of the field; false if it does not
+// fit.
+func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
+	kind := value.JSONType(doc)
+	switch {
+	case f.elem.IsString():
+		if kind == "ARRAY" || kind == "OBJECT" {
+			return value.Null, false
+		}
+		s := value.AppendJSONUnquoted(nil, doc)
+		return value.Bytes(s), len(s) <= maxKeywordBytes && (!f.many || utf8.RuneCount(s) <= f.elem.Len)
+	case f.elem.ID == schema.TypeTinyInt:
+		return value.Bool(bytes.Equal(doc, value.JSONBool(true))), kind == "BOOLEAN"
+	case !value.JSONIsNumber(doc):
+		return value.Null, false
+	}
+	lo, _, inf := f.around(doc)
+	if inf != 0 {
+		return value.Null, false
+	}
+	if f.elem.IsInteger() { // halves have no place
+		_, hi, _ := f.around(doc)
+		return lo, lo.Bits() == hi.Bits()
+	}
+	return lo, true
+}
+
+// around are the values of the field between which a number of a document lies.
+// inf is its sign if it lies beyond all.
+func (f *searchField) around(doc []byte) (lo, hi value.Datum, inf int) {
+	n, _ := value.JSONScalar(doc)
+	switch {
+	case f.elem.ID == schema.TypeDouble:
+		d := value.Float(floatOf(n))
+		return d, d, 0
+	case f.elem.ID == schema.TypeDecimal:
+		d, ok := decimalOf(n)
+		if ok {
+			if d = d.Round(f.elem.Scale).Rescale(f.elem.Scale); d.Digits() <= f.elem.Len {
+				return value.Dec(d), value.Dec(d), 0
+			}
+		}
+		return lo, hi, sign(floatOf(n))
+	}
+	d, ok := decimalOf(n)
+	if !ok {
+		return lo, hi, sign(floatOf(n))
+	}
+	floor, ceil := d.Floor(), d.Ceil()
+	if f.elem.Unsigned {
+		a, okA := floor.Uint64()
+		b, okB := ceil.Uint64()
+		if !okA || !okB {
+			return lo, hi, sign(floatOf(n))
+		}
+		return value.Uint(a), value.Uint(b), 0
+	}
+	a, okA := floor.Int64()
+	b, okB := ceil.Int64()
+	if !okA || !okB {
+		return lo, hi, sign(floatOf(n))
+	}
+	return value.Int(a), value.Int(b), 0
+}
+
+func floatOf(n value.Datum) float64 {
+	switch n.Kind() {
+	case value.KindInt:
+		return float64(n.Int())
+	case value.KindUint:
+		return float64(n.Uint())
+	case value.KindDecimal:
+		return n.Decimal().Float64()
+	}
+	return n.Float()
+}
+
+func decimalOf(n value.Datum) (value.Decimal, bool) {
+	switch n.Kind() {
+	case value.KindInt:
+		return value.DecimalFromInt(n.Int()), true
+	case value.KindUint:
+		return value.DecimalFromUint(n.Uint()), true
+	case value.KindDecimal:
+		return n.Decimal(), true
+	}
+	d, err := value.DecimalFromFloat(n.Float())
+	return d, err == nil
+}
+
+func sign(f float64) int {
+	if math.Signbit(f) {
+		return -1
+	}
+	return 1
+}
+
+// path asks a field over a part of a JSON column.
+func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
+	f, err := newSearchField(q.k.Table, n.Field)
+	if err != nil {
+		return nil, err
+	}
+	a := n.Ask
+	if a.Op == physical.AskNull {
+		return f.spans([]ranges.Span{{High: []value.Datum{value.Null}}}, q.z), nil
+	}
+	var docs [][]byte
+	for _, e := range a.Args {
+		d, err := expr.EvalConst(q.ec, e)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case d.IsNull():
+		case (a.Text || a.Op == physical.AskPrefix) && d.Kind() != value.KindBytes:
+			return query.And{}, nil
+		case a.Op == physical.AskPrefix:
+			return f.spans([]ranges.Span{{Prefix: true, Low: []value.Datum{d}, High: []value.Datum{d}}}, q.z), nil
+		case a.Text:
+			docs = append(docs, value.JSONString(d.Bytes()))
+		case d.Kind() != value.KindJSON:
+			return query.And{}, nil
+		case (a.Op == physical.AskAny && a.Spread || a.Op == physical.AskAll) && value.JSONType(d.Bytes()) == "ARRAY":
+			for i := range value.JSONLen(d.Bytes()) {
+				docs = append(docs, value.JSONElem(d.Bytes(), i))
+			}
+		default:
+			docs = append(docs, d.Bytes())
+		}
+		if d.IsNull() && a.Op != physical.AskAny { // never true
+			return query.Or{}, nil
+		}
+	}
+	if a.Op == physical.AskAll {
+		var all query.And
+		for _, doc := range docs {
+			all = append(all, f.ask(physical.AskAny, doc, q.z))
+		}
+		return all, nil
+	}
+	var anyOf query.Or
+	for _, doc := range docs {
+		anyOf = append(anyOf, f.ask(a.Op, doc, q.z))
+	}
+	return anyOf, nil
+}
+
+// ask finds what may stand to a document as op says.
+func (f *searchField) ask(op physical.AskOp, doc []byte, z *zone) query.Node {
+	all := query.And{}
+	kind := value.JSONType(doc)
+	var lo, hi value.Datum
+	inf := 0
+	switch {
+	case kind == "NULL":
+		return all
+	case kind == "ARRAY", kind == "OBJECT": // equal to nothing that the field takes
+		if op == physical.AskAny {
+			return query.Or{}
+		}
+		return all
+	case f.elem.IsString():
+		if kind != "STRING" && kind != "BOOLEAN" {
+			return all
+		}
+		lo = value.Bytes(value.AppendJSONUnquoted(nil, doc))
+		hi = lo
+	case f.elem.ID == schema.TypeTinyInt && kind == "BOOLEAN":
+		lo, _ = f.scalar(doc)
+		hi = lo
+	case f.elem.ID != schema.TypeTinyInt && value.JSONIsNumber(doc):
+		if lo, hi, inf = f.around(doc); inf != 0 && op == physical.AskAny {
+			return query.Or{}
+		}
+	case op == physical.AskAny: // of another kind
+		return query.Or{}
+	default:
+		return all
+	}
+	var s ranges.Span
+	if f.elem.IsString() {
+		s = ranges.Span{Low: []value.Datum{value.Null}, LowOpen: true}
+	}
+	switch op {
+	case physical.AskAny:
+		s = ranges.Span{Low: []value.Datum{lo}, High: []value.Datum{hi}}
+	case physical.AskAbove:
+		switch {
+		case inf == 0:
+			s.Low, s.LowOpen = []value.Datum{lo}, false
+		case inf > 0:
+			return query.Or{}
+		default:
+			return all
+		}
+	case physical.AskBelow: // null is below all
+		switch {
+		case inf == 0:
+			s.High = []value.Datum{hi}
+		case inf > 0:
+			return all
+		default:
+			s.High = []value.Datum{value.Null}
+		}
+	}
+	return f.spans([]ranges.Span{s}, z)
+}
+
+// spans is a condition on the values of the field.
+func (f *searchField) spans(list []ranges.Span, z *zone) query.Node {
+	if f.word {
+		out := &query.Words{Field: f.id}
+		for _, sp := range list {
+			null, r, ok := f.wordRange(sp, z)
+			out.Null = out.Null || null
+			if ok {
+				out.Ranges = append(out.Ranges, r)
+			}
+		}
+		return out
+	}
+	out := &query.Keys{Field: f.id}
+	for _, sp := range list {
+		null, r, ok := f.keyRange(sp)
+		out.Null = out.Null || null
+		if ok {
+			out.Ranges = append(out.Ranges, r)
+		}
+	}
+	return out
+}
