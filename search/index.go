@@ -284,7 +284,7 @@ func (x *Index) serve(ctx context.Context) error {
 		low = x.floor.Load()
 		b := files.NewBatch()
 		setBounds(b, low, low)
-		if err := files.Apply(b); err != nil {
+		if err := x.apply(ctx, files, b, low); err != nil {
 			return err
 		}
 	case high > x.last() && !built:
@@ -383,7 +383,7 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 		position = keys[len(keys)-1]
 		b.Set(valuePosition, position)
 	}
-	if err := files.Apply(b); err != nil {
+	if err := x.apply(ctx, files, b, snap.Seq()); err != nil {
 		return nil, false, err
 	}
 	x.set(func() { x.docs += len(keys) })
@@ -470,11 +470,21 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 			return 0, false, err
 		}
 		setBounds(b, upTo, max(high, at))
-		if err := files.Apply(b); err != nil {
+		if err := x.apply(ctx, files, b, at); err != nil {
 			return 0, false, err
 		}
 	}
 	return upTo, !done, x.settle(files, upTo, done, seen)
+}
+
+// apply puts a batch into the files that was made of the store's state at a
+// sequence. The store has that on disk before: files that outlive more than the
+// store does are of no use after a crash.
+func (x *Index) apply(ctx context.Context, files *seg.Index, b *seg.Batch, at uint64) error {
+	if err := x.m.cfg.Store.Sync(ctx, at); err != nil {
+		return err
+	}
+	return files.Apply(b)
 }
 
 // settle notes that the files say all up to a sequence; done: which was all that

@@ -301,6 +301,10 @@ type Store interface {
 	Begin(opts TxnOptions) (Txn, error)
 	// Seq is the sequence number of the latest visible commit.
 	Seq() uint64
+	// Sync returns when the commits up to a sequence that Seq has told are on
+	// disk, whatever their own durability: what else is kept of them outlives no
+	// crash that they do not.
+	Sync(ctx context.Context, seq uint64) error
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.
 	Partitions(span Span, n int) []Span

@@ -98,6 +98,9 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
+// Sync implements storage.Store.
+func (s *Store) Sync(context.Context, uint64) error { return nil }
+
 // GetPresumedAbsent implements txn.Engine.
 func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error) {
 	return s.Latest().Get(ctx, key, dst)

@@ -142,6 +142,9 @@ func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d
 		if err := s.disk.frozen(); err != nil {
 			return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
 		}
+		if d == storage.DurabilitySync {
+			s.isDurable(seq)
+		}
 	}
 	_ = batch.Close() // always nil
 	return seq, nil

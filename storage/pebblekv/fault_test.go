@@ -650,6 +650,29 @@ func TestDurabilityWrite(t *testing.T) {
 	closeStore(t, r)
 }
 
+// TestSync: commits of any durability survive the loss of power when Sync has
+// returned.
+func TestSync(t *testing.T) {
+	dfs := vfs.NewCrashableMem()
+	s := openAt(t, dfs)
+	defer closeStore(t, s)
+	for i := range uint64(60) {
+		key := fmt.Sprintf("k%d", i)
+		seq, err := tryPut(s, storage.Durability(i%3), []byte("v"), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sync(bg, seq); err != nil {
+			t.Fatal(err)
+		}
+		r := openAt(t, dfs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: int(i % 2 * 50), RNG: seeded(i)}))
+		if !has(t, r, key) || r.Seq() < seq {
+			t.Fatalf("commit %d is lost, the state is %d", seq, r.Seq())
+		}
+		closeStore(t, r)
+	}
+}
+
 // TestCrashBulk: a finished bulk load survives, an unfinished one is not there.
 func TestCrashBulk(t *testing.T) {
 	for _, percent := range []int{0, 100} {

@@ -60,6 +60,7 @@ type Store struct {
 	clock     txn.Clock     // times of stamped commits; under sequencer
 	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
+	durable   atomic.Uint64 // the commits up to it are on disk
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
 	deleted   atomic.Int64  // bytes of deletions on a full disk that are not flushed
 	snapshots snapshotCache
@@ -488,14 +489,42 @@ func (s *Store) probeSpace() bool {
 
 // syncLog makes all commits so far durable.
 func (s *Store) syncLog() {
-	if s.disk.full.Load() || s.disk.frozen() != nil || !s.unsynced.Swap(false) || s.enter() != nil {
+	if s.disk.full.Load() || s.disk.frozen() != nil || !s.unsynced.Swap(false) {
 		return
 	}
+	if err := s.Sync(context.Background(), s.Seq()); err != nil && !errors.Is(err, storage.ErrClosed) {
+		s.opts.Logger.Error("syncing the log", "err", err)
+	}
+}
+
+// Sync implements storage.Store.
+func (s *Store) Sync(ctx context.Context, seq uint64) error {
+	if s.durable.Load() >= seq {
+		return nil
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
 	defer s.exit()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	s.disk.syncWanted.Add(1)
 	defer s.disk.syncWanted.Add(-1)
+	upTo := s.seq.Load()
 	if err := s.db.LogData(nil, pebble.Sync); err != nil {
-		s.opts.Logger.Error("syncing the log", "err", err)
+		return fmt.Errorf("syncing the log: %w", err)
+	}
+	if err := s.disk.frozen(); err != nil {
+		return err
+	}
+	s.isDurable(upTo)
+	return nil
+}
+
+// isDurable notes that the commits up to a sequence are on disk.
+func (s *Store) isDurable(seq uint64) {
+	for was := s.durable.Load(); was < seq && !s.durable.CompareAndSwap(was, seq); was = s.durable.Load() {
 	}
 }
 
