@@ -180,6 +180,7 @@ func TestRows(t *testing.T) {
 			"text datum":    {h.appendTextDatums(nil, row), text},
 			"binary vector": {h.appendBinaryRow(nil, b, 1), binary},
 			"binary datum":  {h.appendBinaryDatums(nil, row), binary},
+			"plain vector":  {h.plainOrNot(b, 1), binary},
 		} {
 			if !bytes.Equal(got[0], got[1]) {
 				t.Errorf("%s of %s: %x, want %x", what, tc.t, got[0], got[1])

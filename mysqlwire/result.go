@@ -102,6 +102,7 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 		return err
 	}
 	c, h := w.c, w.h
+	plain := w.binary && w.spool == nil && h.isPlain(b)
 	for i, n := 0, b.Live(); i < n; i++ {
 		if w.spool != nil {
 			if err := w.spool.add(h.appendBinaryRow(w.spool.next(), b, b.Row(i))); err != nil {
@@ -110,9 +111,12 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 			continue
 		}
 		start := c.begin()
-		if w.binary {
+		switch {
+		case plain:
+			c.out = h.appendPlainRow(c.out, b, b.Row(i))
+		case w.binary:
 			c.out = h.appendBinaryRow(c.out, b, b.Row(i))
-		} else {
+		default:
 			c.out = h.appendTextRow(c.out, b, b.Row(i))
 		}
 		c.end(start)

@@ -255,6 +255,43 @@ func (h *Header) appendBinaryRow(dst []byte, b *vec.Batch, i int) []byte {
 	return dst
 }
 
+var zeros [16]byte
+
+// isPlain reports whether appendPlainRow can write a checked batch: BIGINT and
+// bytes, without NULL.
+func (h *Header) isPlain(b *vec.Batch) bool {
+	if 1+(len(h.cells)+7+bitmapOffset)/8 > len(zeros) {
+		return false
+	}
+	for k := range h.cells {
+		c, v := &h.cells[k], b.Cols[k]
+		if v.Nulls.Any() || v.Kind == value.KindNull || c.binary != binary8 && (c.binary != binaryText || c.text != textBytes) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendPlainRow is appendBinaryRow for such a batch.
+func (h *Header) appendPlainRow(dst []byte, b *vec.Batch, i int) []byte {
+	dst = append(dst, zeros[:1+(len(h.cells)+7+bitmapOffset)/8]...)
+	cols := b.Cols[:len(h.cells)]
+	for k := range h.cells {
+		if h.cells[k].binary == binary8 {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(cols[k].I64[i]))
+			continue
+		}
+		s := cols[k].Bytes[i]
+		if len(s) < 251 {
+			dst = append(dst, byte(len(s)))
+		} else {
+			dst = appendLenEnc(dst, uint64(len(s)))
+		}
+		dst = append(dst, s...)
+	}
+	return dst
+}
+
 // checkRow does for datums what checkBatch does for vectors. Signedness may
 // differ: virtual tables fill in Int where the column is unsigned.
 func (h *Header) checkRow(row []value.Datum) error {

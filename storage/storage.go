@@ -42,6 +42,14 @@ type Scanner interface {
 	Close() error
 }
 
+// LastingScanner is a Scanner that knows how long its pairs live.
+type LastingScanner interface {
+	Scanner
+	// Lasting reports whether key and value stay as they are for as long as
+	// anybody holds them.
+	Lasting() bool
+}
+
 // Reader reads one view of the store. A Reader that belongs to a Snapshot or
 // a Store may be used by many goroutines at once, one that belongs to a Txn
 // only while no goroutine writes to that Txn.

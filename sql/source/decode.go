@@ -30,6 +30,7 @@ type decoder struct {
 	cellBytes int
 	buf       []byte
 	ints      []int64 // of a row, with readPlan.ints
+	bounds    [][2]uint
 	attrs     *rowenc.AttributeReader
 	object    []byte
 	blocks    []blockRef
@@ -55,6 +56,7 @@ func (d *decoder) init(p *readPlan) {
 	if len(p.fields) > 0 && d.rd == nil {
 		d.rd = rowenc.NewReader(p.ids)
 		d.ints = make([]int64, len(p.fields))
+		d.bounds = make([][2]uint, len(p.fields))
 	}
 }
 
@@ -113,6 +115,44 @@ func (d *decoder) entry(key, val []byte, i int) error {
 		return d.fields(key, row, i)
 	}
 	return nil
+}
+
+// plain decodes a pair into row i, with byte values that share the pair's memory.
+// It needs a plan that is plain, and returns false for a pair that is not: one
+// with NULL or with a value elsewhere, or a damaged one.
+func (d *decoder) plain(key, val []byte, i int) bool {
+	p := d.plan
+	if p.x != nil && p.needValue {
+		if len(val) == 0 || val[0] != table.RowOnly {
+			return false
+		}
+		val = val[1:]
+	}
+	if len(key) < keyPrefix+p.key.length {
+		return false
+	}
+	b := key[keyPrefix:]
+	for _, w := range p.key.words {
+		d.cols[w.out].I64[i] = int64(binary.BigEndian.Uint64(b[w.at:]) ^ w.flip)
+	}
+	if len(p.fields) == 0 {
+		return true
+	}
+	data, ok := d.rd.Bounds(val, d.bounds)
+	if !ok {
+		return false
+	}
+	for k := range p.fields {
+		f := &p.fields[k]
+		at := &d.bounds[k]
+		value, v := data[at[0]:at[1]:at[1]], d.cols[f.out]
+		if f.bytes {
+			v.Bytes[i] = value
+		} else if v.I64[i], ok = rowenc.Int(value); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *decoder) corrupt(key []byte, err error) error {

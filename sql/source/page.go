@@ -76,6 +76,8 @@ type PageReader struct {
 	values ranges.Room
 	span   storage.Span
 	closed storage.Scanner
+	// lasting: what is visited stays as it is, and rows may be plain.
+	lasting bool
 }
 
 // Open fixes the state that is read. ok is false when the page cannot be read
@@ -98,11 +100,18 @@ func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Read
 	}
 	r.scan, err = reader.Scan(ctx, span, storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.node.Reverse, Reuse: r.closed})
 	r.closed = nil
+	l, ok := r.scan.(storage.LastingScanner)
+	r.lasting = p.plan.plain && ok && l.Lasting()
 	return err == nil, err
 }
 
 func (r *PageReader) visit(key, val []byte) bool {
 	s := &r.sieve
+	if r.lasting && s.dec.plain(key, val, s.batch.N) {
+		s.batch.N++
+		s.bytes += len(val)
+		return !s.full()
+	}
 	if r.err = s.add(key, val); r.err != nil {
 		return false
 	}
@@ -146,6 +155,11 @@ func (r *PageReader) Close() error {
 	}
 	s := &r.sieve
 	s.ec, s.zone, r.err = nil, zone{}, nil
+	if r.lasting { // let go of the memory of others
+		for i := range s.vecs {
+			clear(s.vecs[i].Bytes)
+		}
+	}
 	keep := cap(s.dec.cells) == 0 && cap(s.dec.blocks) == 0 &&
 		!slices.ContainsFunc(s.vecs, func(v vec.Vec) bool { return v.ArenaCap() > maxPooledArena })
 	if keep {

@@ -24,6 +24,7 @@ type readPlan struct {
 	fields       []field
 	ids          []uint16 // of fields
 	ints         bool     // all fields are as rowenc.AppendInt writes them
+	plain        bool     // decoder.plain may be used
 	stamps       []int    // outputs that are TIMESTAMP
 	large        []bool   // outputs whose value may stand in a cell
 	late         []bool   // outputs that are computed
@@ -95,6 +96,7 @@ type field struct {
 	// attributes: the value is an object of attributes, those of
 	// readPlan.attributes.
 	attributes bool
+	bytes      bool // the value is as it is stored
 }
 
 // add maps the part of column pos to an output, and extends the plan up to it.
@@ -185,11 +187,19 @@ func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool, attrib
 	p.own.fix()
 	p.pk.fix()
 	p.ints = len(p.fields) > 0
-	for _, f := range p.fields {
+	p.plain = len(p.key.marks) == 0 && (len(p.key.parts) == 0 || p.key.length > 0) && len(p.pk.parts) == 0 && !hasAttributes(p.fields)
+	for i := range p.fields {
+		f := &p.fields[i]
+		f.bytes = f.kind == value.KindBytes || f.kind == value.KindJSON
+		p.plain = p.plain && (f.bytes || f.kind == value.KindInt || f.kind == value.KindDuration)
 		p.ints = p.ints && (f.kind == value.KindInt || f.kind == value.KindDuration)
 		p.ids = append(p.ids, c.Columns[f.pos].ID)
 	}
 	return p, nil
+}
+
+func hasAttributes(list []field) bool {
+	return slices.ContainsFunc(list, func(f field) bool { return f.attributes })
 }
 
 func (p *readPlan) addField(out, pos int) {

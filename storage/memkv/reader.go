@@ -179,6 +179,9 @@ func (s *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (b
 	}
 }
 
+// Lasting implements storage.LastingScanner: pairs are replaced, not written to.
+func (s *scanner) Lasting() bool { return true }
+
 // Close implements storage.Scanner.
 func (s *scanner) Close() error {
 	s.closed = true

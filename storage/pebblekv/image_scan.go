@@ -209,6 +209,10 @@ func (sc *imageScanner) backward(fn func(key, value []byte) bool, n int) (done i
 	return done, true
 }
 
+// Lasting implements storage.LastingScanner: images and changes are never
+// written to again.
+func (sc *imageScanner) Lasting() bool { return true }
+
 // Close implements storage.Scanner.
 func (sc *imageScanner) Close() error {
 	if im := sc.im; im != nil {

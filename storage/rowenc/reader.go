@@ -259,6 +259,36 @@ func (r *Reader) Ints(row []byte, dst []int64) bool {
 	return true
 }
 
+// Bounds finds where the wanted columns of a row lie in the data that it returns:
+// Reset and Field in one, for scans. It returns false when it does not apply
+// (NULLs, absent columns, external values, damage), and then says nothing.
+func (r *Reader) Bounds(row []byte, dst [][2]uint) (data []byte, ok bool) {
+	s := r.cur
+	if h := len(s.header); h == 0 || len(row) < s.data || string(row[:h]) != string(s.header) {
+		var err error
+		if s, err = r.find(row); err != nil {
+			return nil, false
+		}
+		r.cur = s
+	}
+	if !s.plain || len(dst) < len(s.slots) {
+		return nil, false
+	}
+	ends, data := row[s.ends:s.data], row[s.data:]
+	for k := range s.slots {
+		at := int(s.slots[k].at)
+		hi, lo := uint(binary.LittleEndian.Uint16(ends[2*at:])), uint(0)
+		if at > 0 {
+			lo = uint(binary.LittleEndian.Uint16(ends[2*at-2:]))
+		}
+		if lo > hi || hi > uint(len(data)) {
+			return nil, false
+		}
+		dst[k] = [2]uint{lo, hi}
+	}
+	return data, true
+}
+
 // bounds is where value k starts and ends in the data.
 func (r *Reader) bounds(k int) (lo, hi int) {
 	ends := r.row[r.cur.ends:r.cur.data]
