@@ -124,10 +124,11 @@ func (x *Index) set(fn func()) {
 	x.changed = make(chan struct{})
 }
 
-// Of is the table and the descriptor of the index.
-func (x *Index) Of() (*schema.Table, *schema.SearchIndex) {
-	d := x.desc.Load()
-	return d.table, d.index
+// Of is the table and the descriptor of the index; next: it does not serve queries
+// yet, but will instead of another.
+func (x *Index) Of() (t *schema.Table, d *schema.SearchIndex, next bool) {
+	desc := x.desc.Load()
+	return desc.table, desc.index, desc.next
 }
 
 // Info describes the index.

@@ -116,8 +116,17 @@ func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) b
 			return false
 		case c.Expr != "":
 			return col.Hidden && col.Generated != nil && col.Generated.Expr == c.Expr
-		case col.Hidden || !strings.EqualFold(col.Name, c.Name):
+		}
+		if f.Source != 0 {
+			if col = a.t.Column(f.Source); col == nil {
+				return false
+			}
+		}
+		if col.Hidden || !strings.EqualFold(col.Name, c.Name) {
 			return false
+		}
+		if c.Search.As != "" {
+			return c.Search.As == f.As && slices.Equal(c.Search.Formats, f.Formats)
 		}
 		return c.Search.Kind == schema.SearchValue || c.Search.Kind == f.Kind
 	})

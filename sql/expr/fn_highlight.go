@@ -173,7 +173,7 @@ func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	for i, call := range x.Calls {
 		list[i].Query = h.queries[i]
 		if n := len(call.Match.Fields); n > 1 {
-			list[i].Whole = call.Match.doc(a[at : at+n])
+			list[i].Whole = call.Match.doc(f.Args[at:], a[at:at+n])
 		}
 		at += call.Args
 	}

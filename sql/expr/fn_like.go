@@ -172,6 +172,10 @@ func LikeCandidates(c *Ctx, f *Func, an *text.Analyzer) (q text.Query, ok bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	q, ok = an.LikeCandidates(text.ParseLike(a[1].Str(), max(escape, 0)), collate.Must(f.Extra.(*likeSpec).coll))
+	coll := collate.Must(f.Extra.(*likeSpec).coll)
+	if !readsAsUTF8(coll) {
+		return nil, false, nil
+	}
+	q, ok = an.LikeCandidates(text.ParseLike(a[1].Str(), max(escape, 0)), coll)
 	return q, ok, nil
 }

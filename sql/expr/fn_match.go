@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -158,7 +159,7 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 		if asks[0].IsNull() {
 			return out, nil
 		}
-		q, err := m.read(asks)
+		q, err := m.read(UTF8(asks[0].Str(), f.Args[len(m.Fields)].Type().Collation), asks)
 		var syntax *text.SyntaxError
 		if errors.As(err, &syntax) {
 			return nil, sqlerr.New(1064, "42000", "%s", syntax.Message)
@@ -177,9 +178,8 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	})
 }
 
-// read makes the query of what is asked for, none of which is NULL.
-func (m *Match) read(asks []value.Datum) (text.Query, error) {
-	s := asks[0].Str()
+// read makes the query of what is asked for, none of which is NULL; s is the first.
+func (m *Match) read(s string, asks []value.Datum) (text.Query, error) {
 	switch m.Mode {
 	case MatchBoolean:
 		return m.Analyzer.Boolean(s)
@@ -248,7 +248,7 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	doc := m.doc(a[:len(m.Fields)])
+	doc := m.doc(f.Args, a[:len(m.Fields)])
 	if !doc.Matches(p.query) {
 		return value.Float(0), nil
 	}
@@ -263,14 +263,29 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 // doc analyses the columns of a row.
-func (m *Match) doc(cols []value.Datum) *text.Doc {
+func (m *Match) doc(args []Expr, cols []value.Datum) *text.Doc {
 	values := make([]string, 0, len(cols))
-	for _, d := range cols {
+	for i, d := range cols {
 		if d.IsNull() {
 			values = append(values, "")
 			continue
 		}
-		values = append(values, d.Str())
+		values = append(values, UTF8(d.Str(), args[i].Type().Collation))
 	}
 	return text.NewDoc(m.Analyzer.TokensOf(nil, values...))
+}
+
+// UTF8 is a text of a collation in UTF-8, which analyzers read.
+func UTF8(s string, coll schema.CollationID) string {
+	c, ok := collate.Lookup(coll)
+	if !ok || readsAsUTF8(c) {
+		return s
+	}
+	out, _ := c.Convert(nil, []byte(s), collate.Must(schema.CollationUTF8MB4Bin))
+	return string(out)
+}
+
+// readsAsUTF8 reports texts that are UTF-8 as they stand, or are nothing else.
+func readsAsUTF8(c *collate.Collation) bool {
+	return c.IsBinary() || c.Charset == "ascii" || strings.HasPrefix(c.Charset, "utf8")
 }

@@ -86,8 +86,8 @@ func (e *introspection) SearchRejected(ctx context.Context, wants func(db, table
 		return nil
 	}
 	for _, x := range e.search.Indexes() {
-		t, d := x.Of()
-		if !wants(t.Database, t.Name, d.Name) {
+		t, d, next := x.Of()
+		if next || !wants(t.Database, t.Name, d.Name) {
 			continue
 		}
 		var ids [][]byte

@@ -327,7 +327,7 @@ func (f *docField) put(b *seg.Batch, v value.Datum) bool {
 	case f.elem != nil:
 		return f.putPath(b, v.Bytes())
 	case f.analyzer != nil:
-		f.addText(b, v.Str())
+		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.geo:
 		lat, lon := placeOf(v.Bytes(), f.srid)
 		b.Point(f.id, lat, lon)
@@ -346,15 +346,16 @@ type docField struct {
 	searchField
 	// source is the position of the column whose values the field reads in a form,
 	// -1 for none: the field could not take what gives NULL.
-	source   int
-	at, from int // of pos and source among what is read
-	place    int // of the field in the index
-	geo      bool
-	srid     uint32
-	analyzer *text.Analyzer
-	tokens   []text.Token
-	terms    []seg.Token
-	key      []byte
+	source    int
+	at, from  int // of pos and source among what is read
+	place     int // of the field in the index
+	geo       bool
+	srid      uint32
+	analyzer  *text.Analyzer
+	collation schema.CollationID
+	tokens    []text.Token
+	terms     []seg.Token
+	key       []byte
 }
 
 func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) (docField, error) {
@@ -377,6 +378,7 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 		f.geo, f.srid = true, t.Columns[pos].Type.SRID
 	default:
 		f.analyzer, err = bind.Analyzer(x, d, &t.Columns[pos])
+		f.collation = t.Columns[pos].Type.Collation
 	}
 	return f, err
 }

@@ -620,11 +620,6 @@ func CheckSearchField(x *schema.SearchIndex, c *schema.Column, f *schema.SearchF
 		return sqlerr.NotSupported("geometry in a search index")
 	case f.Kind == schema.SearchText && (!t.IsString() || t.IsBinary()):
 		return sqlerr.New(1283, "HY000", "Column '%s' cannot be part of FULLTEXT index", c.Name)
-	case f.Kind == schema.SearchText:
-		// Analyzers read UTF-8, which ASCII is too.
-		if coll, ok := collate.Lookup(t.Collation); ok && !strings.HasPrefix(coll.Charset, "utf8") && coll.Charset != "ascii" {
-			return sqlerr.NotSupported("words of a column of character set " + coll.Charset)
-		}
 	}
 	return nil
 }
