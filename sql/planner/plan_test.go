@@ -192,3 +192,11 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 	p := physical.Printer{Ctx: &expr.Ctx{}, Why: why}
 	return p.Tree(plan)
 }
+
+func (c *testCatalog) SearchReady(*schema.Table, *schema.SearchIndex) bool { return true }
+
+func (c *testCatalog) SearchRows(*expr.Ctx, *schema.Table, *schema.SearchIndex, *physical.SearchNode) (float64, bool) {
+	return 0, false
+}
+
+func (c *testCatalog) SearchRejected(*schema.Table, *physical.SearchScan, []int) float64 { return 0 }

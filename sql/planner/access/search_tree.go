@@ -31,8 +31,9 @@ type searcher struct {
 func newSearcher(r *Request, x *schema.SearchIndex, lazy bool) *searcher {
 	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy}
 	for i := range x.Fields {
-		if f := &x.Fields[i]; f.Kind == schema.SearchValue {
-			s.have[s.t.ColumnIndex(f.Column)] = true
+		pos := s.t.ColumnIndex(x.Fields[i].Column)
+		if x.Fields[i].Kind == schema.SearchValue && s.t.Columns[pos].Array == nil {
+			s.have[pos] = true
 		}
 	}
 	return s
