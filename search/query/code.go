@@ -1,7 +1,10 @@
 package query
 
 import (
+	"bytes"
 	"math"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/sqlots/sqlots/search/seg"
 )
@@ -55,6 +58,43 @@ func (t *wordTable) resize() {
 
 func (t *wordTable) bytes() int64 { return int64(len(t.slots))*16 + int64(cap(t.words))*8 }
 
+// keyTable numbers strings from 0 on, in the order in which they come.
+type keyTable struct {
+	slots  []uint32 // numbers plus one, 0 when free
+	keys   [][]byte
+	hashes []uint64
+}
+
+func (t *keyTable) number(key []byte) uint32 {
+	if 2*len(t.keys) >= len(t.slots) {
+		t.resize()
+	}
+	hash, mask := xxhash.Sum64(key), uint64(len(t.slots)-1)
+	for h := hash & mask; ; h = (h + 1) & mask {
+		n := t.slots[h]
+		if n == 0 {
+			t.keys, t.hashes = append(t.keys, key), append(t.hashes, hash)
+			t.slots[h] = uint32(len(t.keys))
+			return uint32(len(t.keys)) - 1
+		}
+		if t.hashes[n-1] == hash && bytes.Equal(t.keys[n-1], key) {
+			return n - 1
+		}
+	}
+}
+
+func (t *keyTable) resize() {
+	t.slots = make([]uint32, max(64, 4*len(t.slots)))
+	mask := uint64(len(t.slots) - 1)
+	for i, h := range t.hashes {
+		for h &= mask; t.slots[h] != 0; h = (h + 1) & mask {
+		}
+		t.slots[h] = uint32(i + 1)
+	}
+}
+
+func (t *keyTable) bytes() int64 { return int64(len(t.slots))*4 + int64(cap(t.keys))*32 }
+
 // coder gives the values of a field codes: equal values have one code in all
 // segments. 0 is that of documents without a value.
 type coder struct {
@@ -64,9 +104,9 @@ type coder struct {
 	dense int
 	lo    int64
 	table wordTable
-	// byKey numbers sort keys, of which values has a value each.
-	byKey  map[string]uint32
-	keys   []string
+	// byKey numbers sort keys, of which values has a value each. The bytes are
+	// those of segments.
+	byKey  keyTable
 	values [][]byte
 
 	// Of the segment that is read.
@@ -79,7 +119,7 @@ const maxDense = 1 << 16
 
 // newCoder makes the coder of a field of the hits.
 func newCoder(f Field, hits []Hits) (*coder, error) {
-	c := &coder{field: f, byKey: map[string]uint32{}}
+	c := &coder{field: f}
 	c.word = len(hits) > 0 && hits[0].Seg.FieldKind(f.ID) == seg.KindWord
 	if !c.word || f.Zeros {
 		return c, nil
@@ -111,7 +151,7 @@ func bounds(hits []Hits, id seg.FieldID) (lo, hi int64, ok bool, err error) {
 
 // fork is a coder for another goroutine.
 func (c *coder) fork() *coder {
-	return &coder{field: c.field, word: c.word, dense: c.dense, lo: c.lo, byKey: map[string]uint32{}}
+	return &coder{field: c.field, word: c.word, dense: c.dense, lo: c.lo}
 }
 
 func (c *coder) open(s *seg.Segment) (err error) {
@@ -180,14 +220,11 @@ func (c *coder) codeOfOrdinal(o uint32) uint32 {
 }
 
 func (c *coder) codeOfKey(key, value []byte) uint32 {
-	code, ok := c.byKey[string(key)]
-	if !ok {
-		one := string(key)
-		c.keys, c.values = append(c.keys, one), append(c.values, value)
-		code = uint32(len(c.values))
-		c.byKey[one] = code
+	n := c.byKey.number(key)
+	if int(n) == len(c.values) {
+		c.values = append(c.values, value)
 	}
-	return code
+	return n + 1
 }
 
 // size is a bound of the codes.
@@ -209,7 +246,7 @@ func (c *coder) wordOf(code uint32) int64 {
 }
 
 func (c *coder) bytes() int64 {
-	return c.table.bytes() + int64(len(c.values))*100 + int64(cap(c.of))*4
+	return c.table.bytes() + int64(cap(c.values))*24 + c.byKey.bytes() + int64(cap(c.of))*4
 }
 
 // translation gives for each code of o that of c.
@@ -217,8 +254,8 @@ func (c *coder) translation(o *coder) []uint32 {
 	out := make([]uint32, o.size())
 	switch {
 	case !c.word:
-		for i, key := range o.keys {
-			out[i+1] = c.codeOfKey([]byte(key), o.values[i])
+		for i, key := range o.byKey.keys {
+			out[i+1] = c.codeOfKey(key, o.values[i])
 		}
 	case c.dense > 0:
 		for i := range out {

@@ -16,75 +16,141 @@ type Order struct {
 }
 
 // First leaves out documents that are not among the first n in an order. Those
-// that stay may be more: n of each segment, and all that are equal to the last of
-// them.
+// that stay may be more: all that are equal to the last of them, and of an order by
+// keys, n of each segment.
 func First(hits []Hits, order []Order, n int) error {
-	for i := range hits {
-		if err := hits[i].first(order, n); err != nil {
+	for _, part := range comparableParts(hits, order) {
+		before, equal, err := split(part, order, n)
+		if err != nil {
 			return err
+		}
+		for i := range before {
+			for j, w := range before[i].Set {
+				part[i].Set[j] = w | equal[i].Set[j]
+			}
+			part[i].Count = countBits(part[i].Set)
 		}
 	}
 	return nil
 }
 
-// first finds the documents before the last of the first n by the first field;
-// of those equal to it, the first by the other fields.
-func (h *Hits) first(order []Order, n int) error {
-	if n >= h.Count || len(order) == 0 {
-		return nil
+// Skip leaves out documents that are among the first n in an order, not always all
+// of them, and tells how many.
+func Skip(hits []Hits, order []Order, n int) (int, error) {
+	if n < 1 || len(order) == 0 || len(comparableParts(hits, order)) != 1 {
+		return 0, nil
 	}
-	if n <= 0 {
-		clear(h.Set)
-		h.Count = 0
-		return nil
+	before, _, err := split(hits, order, n)
+	if err != nil {
+		return 0, err
+	}
+	skipped := 0
+	for i := range before {
+		count := before[i].Count
+		for j, w := range before[i].Set {
+			hits[i].Set[j] &^= w
+		}
+		hits[i].Count -= count
+		skipped += count
+	}
+	return skipped, nil
+}
+
+// comparableParts cuts hits into parts in which the numbers of the order's fields
+// can be compared: those of keys are of one segment.
+func comparableParts(hits []Hits, order []Order) [][]Hits {
+	if len(hits) < 2 {
+		return [][]Hits{hits}
+	}
+	for _, o := range order {
+		if hits[0].Seg.FieldKind(o.Field.ID) == seg.KindWord {
+			continue
+		}
+		var parts [][]Hits
+		for i := range hits {
+			parts = append(parts, hits[i:i+1])
+		}
+		return parts
+	}
+	return [][]Hits{hits}
+}
+
+// split finds the last of the first n documents in an order: those that come
+// before it for sure, and those of which it is one and that are equal.
+func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) {
+	total, nulls := 0, 0
+	before, equal = make([]Hits, len(hits)), make([]Hits, len(hits))
+	for i := range hits {
+		total += hits[i].Count
+		before[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+		equal[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+	}
+	switch {
+	case n <= 0:
+		return before, equal, nil
+	case n >= total:
+		return hits, equal, nil
+	case len(order) == 0:
+		return before, hits, nil
 	}
 	o := order[0]
-	col, err := open(h.Seg, o.Field.ID)
-	if err != nil {
-		return err
-	}
-	col.zeros = o.Field.Zeros
-	nulls := 0
-	for i, w := range h.Set {
-		nulls += bits.OnesCount64(w & col.nullWord(i))
-	}
-	before := &Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))} // what stays for sure
-	equal := &Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))}  // of which some stay
-	switch {
-	case !o.Desc && nulls >= n, o.Desc && h.Count-nulls < n: // the last is NULL
-		for i, w := range h.Set {
-			equal.Set[i] = w & col.nullWord(i)
-			before.Set[i] = w &^ equal.Set[i]
-			if !o.Desc {
-				before.Set[i] = 0
-			}
+	cols := make([]*column, len(hits))
+	for i := range hits {
+		if cols[i], err = open(hits[i].Seg, o.Field.ID); err != nil {
+			return nil, nil, err
 		}
-	default:
-		want := n
+		cols[i].zeros = o.Field.Zeros
+		for j, w := range hits[i].Set {
+			nulls += bits.OnesCount64(w & cols[i].nullWord(j))
+		}
+	}
+	atNull := !o.Desc && nulls >= n || o.Desc && total-nulls < n // the last is NULL
+	last := int64(0)
+	if want := n; !atNull {
 		if !o.Desc {
 			want -= nulls
-			for i, w := range h.Set {
-				before.Set[i] = w & col.nullWord(i)
+		}
+		last = nth(hits, cols, o.Desc, want)
+	}
+	found := 0
+	for i := range hits {
+		h, col := &hits[i], cols[i]
+		for j, w := range h.Set {
+			null := w & col.nullWord(j)
+			switch {
+			case atNull && o.Desc:
+				before[i].Set[j], equal[i].Set[j] = w&^null, null
+			case atNull:
+				equal[i].Set[j] = null
+			case !o.Desc:
+				before[i].Set[j] = null
 			}
 		}
-		last := h.nth(col, o.Desc, want)
-		h.around(col, last, o.Desc, before.Set, equal.Set)
+		if !atNull {
+			h.around(col, last, o.Desc, before[i].Set, equal[i].Set)
+		}
+		before[i].Count, equal[i].Count = countBits(before[i].Set), countBits(equal[i].Set)
+		found += before[i].Count
 	}
-	before.Count, equal.Count = countBits(before.Set), countBits(equal.Set)
-	if err := equal.first(order[1:], n-before.Count); err != nil {
-		return err
+	more, equal, err := split(equal, order[1:], n-found)
+	if err != nil {
+		return nil, nil, err
 	}
-	for i, w := range equal.Set {
-		h.Set[i] = before.Set[i] | w
+	for i := range more {
+		for j, w := range more[i].Set {
+			before[i].Set[j] |= w
+		}
+		before[i].Count += more[i].Count
 	}
-	h.Count = before.Count + equal.Count
-	return nil
+	return before, equal, nil
 }
 
 // around adds the documents whose value comes before last, and those that have it.
 func (h *Hits) around(col *column, last int64, desc bool, before, equal []uint64) {
 	flip := flipOf(desc)
-	last ^= flip
+	if last ^= flip; col.all {
+		return
+	}
 	var b block
 	_ = h.each(&b, func() error {
 		for i, v := range b.numbers(col) {
@@ -112,12 +178,17 @@ func flipOf(desc bool) int64 {
 }
 
 // nth is the n-th value in order; there are so many.
-func (h *Hits) nth(col *column, desc bool, n int) int64 {
+func nth(hits []Hits, cols []*column, desc bool, n int) int64 {
 	flip := flipOf(desc)
-	list := make([]int64, 0, min(2*n+blockDocs, h.Count))
+	total := 0
+	for i := range hits {
+		total += hits[i].Count
+	}
+	list := make([]int64, 0, min(2*n+blockDocs, total))
 	worst := int64(math.MaxInt64)
 	var b block
-	_ = h.each(&b, func() error {
+	var col *column
+	add := func() error {
 		for i, v := range b.numbers(col) {
 			if v ^= flip; v > worst {
 				continue
@@ -138,7 +209,12 @@ func (h *Hits) nth(col *column, desc bool, n int) int64 {
 			list = append(list, v)
 		}
 		return nil
-	})
+	}
+	for i := range hits {
+		if col = cols[i]; !col.all {
+			_ = hits[i].each(&b, add)
+		}
+	}
 	selectNth(list, n-1)
 	return list[n-1] ^ flip
 }

@@ -136,7 +136,7 @@ func (k *Keys) Key(class uint32) []byte {
 
 // ClassOf is the class of an ordinal.
 func (k *Keys) ClassOf(ord uint32) uint32 {
-	if !k.collated {
+	if !k.collated || k.keys.n == k.values.n {
 		return ord
 	}
 	lo, hi := 0, k.first.n-1
@@ -154,7 +154,7 @@ func (k *Keys) ClassOf(ord uint32) uint32 {
 // ClassOrdinals gives the ordinals of a class: from, and to, which is not
 // included.
 func (k *Keys) ClassOrdinals(class uint32) (from, to uint32) {
-	if !k.collated {
+	if !k.collated || k.keys.n == k.values.n {
 		return class, class + 1
 	}
 	from = uint32(k.first.get(int(class)))

@@ -43,6 +43,20 @@ func (s *scanOp) open(ctx context.Context) error {
 	return nil
 }
 
+// Skip implements skipper.
+func (s *scanOp) Skip(ctx context.Context, n uint64) (uint64, error) {
+	if s.node.Search == nil || s.node.Search.Order == nil {
+		return 0, nil
+	}
+	if err := s.open(ctx); err != nil {
+		return 0, err
+	}
+	if in, ok := s.in.(skipper); ok {
+		return in.Skip(ctx, n)
+	}
+	return 0, nil
+}
+
 // Counters implements Counted.
 func (s *scanOp) Counters() Counters {
 	if c, ok := s.in.(Counted); ok {
@@ -252,7 +266,7 @@ const noLimit = ^uint64(0)
 
 func (l *limitOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if !l.opened {
-		if err := l.open(); err != nil {
+		if err := l.open(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -289,10 +303,15 @@ func (l *limitOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return nil, nil
 }
 
-func (l *limitOp) open() (err error) {
+func (l *limitOp) open(ctx context.Context) (err error) {
 	l.opened, l.left = true, noLimit
 	if l.skip, err = limitValue(l.ec, l.offset, 0); err == nil {
 		l.left, err = limitValue(l.ec, l.count, noLimit)
+	}
+	if in, ok := l.in.(skipper); ok && err == nil && l.skip > 0 && l.left > 0 && l.total == nil {
+		var n uint64
+		n, err = in.Skip(ctx, l.skip)
+		l.skip -= n
 	}
 	return err
 }

@@ -74,6 +74,13 @@ type Counted interface {
 	Counters() Counters
 }
 
+// skipper is implemented by operators that can leave out rows, which their
+// consumer does not read, before the first Next.
+type skipper interface {
+	// Skip leaves out some of the first n rows of the order, and tells how many.
+	Skip(ctx context.Context, n uint64) (uint64, error)
+}
+
 // Limited is implemented by the operators of a Source that read for a change
 // and end at the Limit of their scan.
 type Limited interface {

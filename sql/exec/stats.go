@@ -132,6 +132,14 @@ func (s *statOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return b, err
 }
 
+// Skip implements skipper.
+func (s *statOp) Skip(ctx context.Context, n uint64) (uint64, error) {
+	if in, ok := s.Operator.(skipper); ok {
+		return in.Skip(ctx, n)
+	}
+	return 0, nil
+}
+
 // statLookup counts the rows that a Lookup finds; each Find is a loop.
 type statLookup struct {
 	Lookup

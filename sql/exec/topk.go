@@ -83,6 +83,17 @@ func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return t.kept(), nil
 }
 
+// Skip implements skipper: a search that gives the first rows of this order.
+func (t *topKOp) Skip(ctx context.Context, n uint64) (uint64, error) {
+	if _, isScan := t.node.Input.(*physical.Scan); !isScan {
+		return 0, nil
+	}
+	if in, ok := t.in.(skipper); ok && t.node.Offset == nil && t.total == nil && !t.loaded {
+		return in.Skip(ctx, n)
+	}
+	return 0, nil
+}
+
 // errNoRoom is for operators that find on the way that memory is short.
 var errNoRoom = errors.New("no room in memory")
 

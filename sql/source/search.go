@@ -122,15 +122,12 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 		if most >= 0 {
-			if err := query.First(hits, searchOrder(n.Table, n.Search.Order, &z), int(min(most, math.MaxInt32))); err != nil {
+			op.order = searchOrder(n.Table, n.Search.Order, &z)
+			if err := query.First(hits, op.order, int(min(most, math.MaxInt32))); err != nil {
 				return nil, err
 			}
 		}
 	}
-	prefix := k.Prefix()
-	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
-	var keys [][]byte
-	total := 0
 	if n.Search.Covering {
 		if op.cols, err = s.searchColumns(k, n, &z); err != nil {
 			return nil, err
@@ -138,46 +135,56 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		if err := openColumns(op.cols, hits); err != nil {
 			return nil, err
 		}
-		op.hits, op.ec, op.filter = hits, ec, n.Filter
+		op.ec, op.filter = ec, n.Filter
 		op.batch = vec.NewBatch(nil)
 		if n.Search.Group != nil {
 			op.group = &searchGroups{plan: n.Search.Group, calls: make([]groupCall, len(n.Search.Group.Calls))}
 		}
-	} else {
+	}
+	op.hits, op.memory = hits, s.env.Memory
+	op.open = func() error { return s.searchRows(op, ec, k, n, limit) }
+	return op, nil
+}
+
+// searchRows opens what a search reads of the table: the rows that its hits are
+// of, where it is not covering, and those that were changed.
+func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64) error {
+	prefix := k.Prefix()
+	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
+	var hits []query.Hits
+	total := len(op.View.Changed)
+	if !n.Search.Covering {
+		hits, op.hits = op.hits, nil
 		for i := range hits {
 			total += hits[i].Count
 		}
 	}
-	held := int64(total+len(v.Changed)) * int64(len(prefix)+40)
+	held := int64(total) * int64(len(prefix)+40)
 	if err := s.env.Memory.Grow(held, "search"); err != nil {
-		return nil, err
+		return err
 	}
-	op.held, op.memory = held, s.env.Memory
-	if !n.Search.Covering {
-		keys = make([][]byte, 0, total+len(v.Changed))
-		var docs []uint32
-		var ids [][]byte
-		for i := range hits {
-			for from, end := uint32(0), uint32(len(hits[i].Set)<<6); from < end; {
-				docs, from = hits[i].Docs(from, vec.MaxRows, docs[:0])
-				ids = hits[i].Seg.IDs(docs, ids[:0])
-				for _, id := range ids {
-					keys = append(keys, rowKey(id))
-				}
+	op.held = held
+	keys := make([][]byte, 0, total)
+	var docs []uint32
+	var ids [][]byte
+	for i := range hits {
+		for from, end := uint32(0), uint32(len(hits[i].Set)<<6); from < end; {
+			docs, from = hits[i].Docs(from, vec.MaxRows, docs[:0])
+			ids = hits[i].Seg.IDs(docs, ids[:0])
+			for _, id := range ids {
+				keys = append(keys, rowKey(id))
 			}
 		}
 	}
-	for _, id := range v.Changed {
+	for _, id := range op.View.Changed {
 		keys = append(keys, rowKey(id))
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	rows := *n
 	rows.Filter, rows.Search = n.Search.Conds, nil
-	if op.rows, err = s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit); err != nil {
-		s.env.Memory.Shrink(op.held)
-		return nil, err
-	}
-	return op, nil
+	var err error
+	op.rows, err = s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
+	return err
 }
 
 // fieldsUsed are the lossy fields on which the answer of a search depends; read are
@@ -236,12 +243,21 @@ type searchOp struct {
 	// group is the aggregation of the hits; nil without, or when it is done.
 	group *searchGroups
 	grown atomic.Int64
+	// order is that in which the hits are the first.
+	order []query.Order
+	// open opens rows, at their first use.
+	open func() error
 }
 
 var _ Counted = (*searchOp)(nil)
 
 // Next implements exec.Operator.
 func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if o.rows == nil {
+		if err := o.open(); err != nil {
+			return nil, err
+		}
+	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
 		o.docs, o.from = h.Docs(o.from, vec.MaxRows, o.docs[:0])
@@ -266,6 +282,17 @@ func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 	}
 	return o.rows.Next(ctx)
+}
+
+// Skip leaves out some of the first n rows of the order: rows that were changed
+// may come before any.
+func (o *searchOp) Skip(_ context.Context, n uint64) (uint64, error) {
+	changed := uint64(len(o.View.Changed))
+	if o.rows != nil || o.order == nil || n <= changed || n > math.MaxInt32 {
+		return 0, nil
+	}
+	skipped, err := query.Skip(o.hits, o.order, int(n-changed))
+	return uint64(skipped), err
 }
 
 // decode makes a batch of o.docs.
@@ -322,6 +349,9 @@ func (o *searchOp) Close() error {
 	o.memory.Shrink(o.held)
 	if o.group != nil {
 		o.memory.Shrink(o.group.held)
+	}
+	if o.rows == nil {
+		return o.View.Close()
 	}
 	return errors.Join(o.rows.Close(), o.View.Close())
 }
