@@ -19,6 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/sqlots/sqlots/internal/childserver"
+	"github.com/sqlots/sqlots/internal/datacheck"
 )
 
 var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch goes round, with two kills each (3 with -short)")
@@ -306,6 +307,9 @@ func TestKillSearch(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 		compared += compareSearch(t, db, r, fmt.Sprintf("round %d, later", round))
 		searchGenerations(t, db, dir)
+		if got, err := searchRows(db, "CHECK TABLE crash.docs"); err != nil || got != "crash.docs|check|status|OK|\n" {
+			t.Errorf("round %d: %.2000s %v", round, got, err)
+		}
 		c.Kill()
 		db.Close()
 		failures += searchFailures(t, c)
@@ -354,6 +358,15 @@ func TestSearchDamage(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
+		}
+		found := ""
+		ok, err := datacheck.Dir(t.Context(), dir, func(r datacheck.Result) {
+			for _, p := range r.Report.Problems {
+				found += p.String() + "\n"
+			}
+		})
+		if err != nil || ok || !strings.Contains(found, "index s: ") || !strings.Contains(found, "index ft: ") {
+			t.Errorf("round %d: a check finds %q, %v", round, found, err)
 		}
 		c = childserver.Start(t, dir)
 		db = connect(t, c.Addr)

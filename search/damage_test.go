@@ -178,3 +178,16 @@ func TestOrphans(t *testing.T) {
 		t.Errorf("%d indexes", len(list))
 	}
 }
+
+// damageFile changes a byte of a section.
+func damageFile(t testing.TB, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[64] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

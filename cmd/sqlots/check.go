@@ -67,6 +67,13 @@ func printResult(w io.Writer, r datacheck.Result) {
 	}
 	fmt.Fprintf(w, "%s.%s: %s, %s, index entries: %d, large values: %d\n", r.Table.Database, r.Table.Name, verdict,
 		counted(r.Report.Rows, "row"), r.Report.Entries, r.Report.Cells)
+	for _, x := range r.Search {
+		if x.Unchecked != "" {
+			fmt.Fprintf(w, "  search index %s was not checked: %s\n", x.Name, x.Unchecked)
+		} else {
+			fmt.Fprintf(w, "  search index %s: %s\n", x.Name, counted(x.Docs, "document"))
+		}
+	}
 	if r.Err != nil {
 		fmt.Fprintf(w, "  could not be read to its end: %v\n", r.Err)
 	}

@@ -31,6 +31,9 @@ func (p Problem) String() string {
 	if p.Index != "" {
 		where = "index " + p.Index
 	}
+	if len(p.Key) == 0 {
+		return where + ": " + p.Text
+	}
 	return fmt.Sprintf("%s, key %x: %s", where, p.Key, p.Text)
 }
 
@@ -51,6 +54,9 @@ func (r *Report) add(index string, key []byte, format string, args ...any) {
 		r.Problems = append(r.Problems, Problem{Index: index, Key: bytes.Clone(key), Text: fmt.Sprintf(format, args...)})
 	}
 }
+
+// Add notes what another check has found.
+func (r *Report) Add(index string, key []byte, text string) { r.add(index, key, "%s", text) }
 
 const chunkRows = 1000
 

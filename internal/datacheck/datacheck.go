@@ -7,10 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -22,8 +26,19 @@ type Result struct {
 	Table *schema.Table
 	// Report is never nil.
 	Report *scrub.Report
+	// Search tells of the search indexes; what is wrong with them is in Report.
+	Search []Search
 	// Err is set when the table could not be read to its end.
 	Err error
+}
+
+// Search is what was found of a search index.
+type Search struct {
+	Name string
+	Docs int64
+	// Unchecked is why it was not checked: a server will build it anew, or go on
+	// building it. "" where it was.
+	Unchecked string
 }
 
 // OK tells that nothing is wrong with the table.
@@ -62,12 +77,20 @@ func DirAndFiles(ctx context.Context, dir string, damaged func(pebblekv.Damage),
 	if err != nil {
 		return false, err
 	}
-	ok, err = Store(ctx, store, each)
+	ok, err = check(ctx, store, filepath.Join(dir, searchDir), each)
 	return ok && whole, err
 }
 
-// Store checks all tables of an open store in one snapshot; see Dir.
+// searchDir is where a server has its search indexes, see package server.
+const searchDir = "search"
+
+// Store checks all tables of an open store in one snapshot, without their search
+// indexes; see Dir.
 func Store(ctx context.Context, store storage.Store, each func(Result)) (ok bool, err error) {
+	return check(ctx, store, "", each)
+}
+
+func check(ctx context.Context, store storage.Store, searchDir string, each func(Result)) (ok bool, err error) {
 	c, err := catalog.Open(ctx, store)
 	if err != nil {
 		return false, fmt.Errorf("reading the catalog: %w", err)
@@ -78,12 +101,16 @@ func Store(ctx context.Context, store storage.Store, each func(Result)) (ok bool
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
 	codecs, snapshot := source.NewCodecs(), c.Snapshot()
+	documents := &source.Documents{Codecs: codecs, Eval: func() *expr.Ctx { return derive.ReadCtx(time.UTC, time.Now()) }}
 	ok = true
 	for _, db := range snapshot.Databases() {
 		for _, t := range snapshot.Tables(db.Name) {
 			r := checkTable(ctx, view, codecs, t)
 			if r.Err == nil {
 				r.Err = findOrphans(ctx, view, codecs, snapshot, r)
+			}
+			if r.Err == nil && searchDir != "" {
+				r.Err = checkSearch(ctx, search.Config{Store: store, Dir: searchDir, Rows: documents}, view, &r)
 			}
 			if ctx.Err() != nil {
 				return false, ctx.Err()
@@ -121,6 +148,22 @@ func findOrphans(ctx context.Context, view storage.Reader, codecs *source.Codecs
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkSearch compares the search indexes of a table with its rows.
+func checkSearch(ctx context.Context, cfg search.Config, view storage.Snapshot, r *Result) error {
+	for i := range r.Table.Search {
+		x := &r.Table.Search[i]
+		n, err := search.CheckFiles(ctx, cfg, view, r.Table, x, func(key []byte, text string) { r.Report.Add(x.Name, key, text) })
+		s := Search{Name: x.Name, Docs: n}
+		if errors.Is(err, search.ErrUnavailable) {
+			s.Unchecked = err.Error()
+		} else if err != nil {
+			return fmt.Errorf("search index %s: %w", x.Name, err)
+		}
+		r.Search = append(r.Search, s)
 	}
 	return nil
 }

@@ -579,6 +579,7 @@ func TestAgainstModel(t *testing.T) {
 					ix = openTest(t, dir)
 				}
 				compareIndex(t, ix, model, r)
+				compareDigests(t, ix, model)
 				s := must(ix.Snapshot())
 				if s.Checkpoint() != uint64(step+1) || string(s.Value("step")) != fmt.Sprint(step) {
 					t.Fatalf("checkpoint %d, value %q after step %d", s.Checkpoint(), s.Value("step"), step)

@@ -159,7 +159,10 @@ func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string,
 	if err != nil {
 		return nil, err
 	}
-	var out [][2]string
+	out, err := s.checkSearch(ctx, snap, t, report)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range report.Problems {
 		if i == maxProblems {
 			break

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
@@ -21,6 +22,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/storage"
 )
 
 var _ expr.MatchStats = (*Session)(nil)
@@ -155,6 +157,26 @@ func shortened(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:most-3]) + "..."
+}
+
+// checkSearch adds to a report what is wrong with the documents of search indexes,
+// and gives notes about those that cannot be checked.
+func (s *Session) checkSearch(ctx context.Context, snap storage.Snapshot, t *schema.Table, report *scrub.Report) (notes [][2]string, err error) {
+	if s.engine.search == nil {
+		return nil, nil
+	}
+	for i := range t.Search {
+		x := &t.Search[i]
+		_, err := s.engine.search.Check(ctx, snap, t, x, func(key []byte, text string) { report.Add(x.Name, key, text) })
+		if errors.Is(err, search.ErrUnavailable) {
+			notes = append(notes, [2]string{"note", "search index " + x.Name + " is not ready, and was not checked"})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return notes, nil
 }
 
 // evalDocuments is where the virtual columns of documents are computed.
