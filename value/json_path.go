@@ -1,6 +1,8 @@
 package value
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -322,4 +324,24 @@ func (e *extraction) elems(doc []byte, from, to int, legs []jsonLeg, depth int) 
 	for i := from; i <= to; i++ {
 		e.walk(JSONElem(doc, i), legs, depth+1)
 	}
+}
+
+// Join is the path that goes on from what p selects.
+func (p *JSONPath) Join(q *JSONPath) *JSONPath {
+	return &JSONPath{legs: append(p.legs[:len(p.legs):len(p.legs)], q.legs...)}
+}
+
+// Same reports whether two paths have the same steps.
+func (p *JSONPath) Same(q *JSONPath) bool {
+	return slices.EqualFunc(p.legs, q.legs, func(a, b jsonLeg) bool {
+		return a.kind == b.kind && bytes.Equal(a.key, b.key) && a.from == b.from && a.to == b.to
+	})
+}
+
+// Whole is the path without a [*] at its end: the array of the elements.
+func (p *JSONPath) Whole() *JSONPath {
+	if n := len(p.legs); n > 0 && p.legs[n-1].kind == legAnyCell {
+		return &JSONPath{legs: p.legs[:n-1]}
+	}
+	return p
 }

@@ -61,7 +61,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries}
 	pos := map[expr.ColID]int{}
 	for i, c := range s.Cols {
 		pos[c.ID] = i

@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -155,6 +156,23 @@ func (f *searchField) around(doc []byte) (lo, hi value.Datum, inf int) {
 	return value.Int(a), value.Int(b), 0
 }
 
+// near are the values of the field between which what is less than 1 away from a
+// number lies; inf says that this cannot be told.
+func (f *searchField) near(doc []byte) (lo, hi value.Datum, inf int) {
+	n, _ := value.JSONScalar(doc)
+	d, ok := decimalOf(n)
+	if !ok {
+		return lo, hi, 1
+	}
+	one := value.DecimalFromInt(1)
+	lo, _, below := f.around(value.JSONDecimal(d.Sub(one)))
+	_, hi, above := f.around(value.JSONDecimal(d.Add(one)))
+	if below != 0 || above != 0 {
+		return lo, hi, 1
+	}
+	return lo, hi, 0
+}
+
 func floatOf(n value.Datum) float64 {
 	switch n.Kind() {
 	case value.KindInt:
@@ -205,12 +223,18 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 		}
 		switch {
 		case d.IsNull():
-		case (a.Text || a.Op == physical.AskPrefix) && d.Kind() != value.KindBytes:
+		case a.Op == physical.AskPrefix && d.Kind() != value.KindBytes:
 			return query.And{}, nil
 		case a.Op == physical.AskPrefix:
 			return f.spans([]ranges.Span{{Prefix: true, Low: []value.Datum{d}, High: []value.Datum{d}}}, q.z), nil
-		case a.Text:
+		case a.SQL && d.Kind() == value.KindBytes:
 			docs = append(docs, value.JSONString(d.Bytes()))
+		case a.SQL:
+			doc, err := types.ToJSON(nil, d, e.Type())
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, doc)
 		case d.Kind() != value.KindJSON:
 			return query.And{}, nil
 		case (a.Op == physical.AskAny && a.Spread || a.Op == physical.AskAll) && value.JSONType(d.Bytes()) == "ARRAY":
@@ -227,19 +251,19 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 	if a.Op == physical.AskAll {
 		var all query.And
 		for _, doc := range docs {
-			all = append(all, f.ask(physical.AskAny, doc, q.z))
+			all = append(all, f.ask(physical.AskAny, a, doc, q.z))
 		}
 		return all, nil
 	}
 	var anyOf query.Or
 	for _, doc := range docs {
-		anyOf = append(anyOf, f.ask(a.Op, doc, q.z))
+		anyOf = append(anyOf, f.ask(a.Op, a, doc, q.z))
 	}
 	return anyOf, nil
 }
 
 // ask finds what may stand to a document as op says.
-func (f *searchField) ask(op physical.AskOp, doc []byte, z *zone) query.Node {
+func (f *searchField) ask(op physical.AskOp, a *physical.SearchAsk, doc []byte, z *zone) query.Node {
 	all := query.And{}
 	kind := value.JSONType(doc)
 	var lo, hi value.Datum
@@ -262,6 +286,12 @@ func (f *searchField) ask(op physical.AskOp, doc []byte, z *zone) query.Node {
 		lo, _ = f.scalar(doc)
 		hi = lo
 	case f.elem.ID != schema.TypeTinyInt && value.JSONIsNumber(doc):
+		if a.Rounded {
+			if lo, hi, inf = f.near(doc); inf != 0 {
+				return all
+			}
+			break
+		}
 		if lo, hi, inf = f.around(doc); inf != 0 && op == physical.AskAny {
 			return query.Or{}
 		}
@@ -271,7 +301,7 @@ func (f *searchField) ask(op physical.AskOp, doc []byte, z *zone) query.Node {
 		return all
 	}
 	var s ranges.Span
-	if f.elem.IsString() {
+	if f.elem.IsString() || a.SQL {
 		s = ranges.Span{Low: []value.Datum{value.Null}, LowOpen: true}
 	}
 	switch op {

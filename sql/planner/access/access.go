@@ -66,6 +66,9 @@ type Request struct {
 	// Off tells the ways of access that are switched off (planner.Operators);
 	// nil for none.
 	Off func(name string) bool
+	// Subqueries are those of the statement, by ID, as they were bound; nil where
+	// they are part of it already.
+	Subqueries []logical.Node
 }
 
 func (r *Request) off(name string) bool { return r.Off != nil && r.Off(name) }

@@ -140,7 +140,7 @@ func pathAsks(f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.S
 		asks = one(physical.AskAbove, false, args[1])
 	}
 	for i := range asks {
-		asks[i].Text = text
+		asks[i].SQL = text
 	}
 	return asks
 }

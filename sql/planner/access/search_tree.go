@@ -44,6 +44,11 @@ func newSearcher(r *Request, x *schema.SearchIndex, lazy bool) *searcher {
 func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
 	f, ok := c.(*expr.Func)
 	if !ok {
+		if sub, is := c.(*expr.Subquery); is && !negated {
+			if n = s.exists(sub); n != nil {
+				return n, false
+			}
+		}
 		return s.check(c, negated)
 	}
 	switch f.Name {

@@ -33,7 +33,8 @@ func (b *binder) arrayField(index string, n *ast.FuncCastExpr) (logical.IndexCol
 	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
 		return none, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
 	case t.IsCharacter():
-		t = types.VarcharOf(t.Len, schema.CollationUTF8MB4Bin)
+		// Columns of JSON_TABLE compare so; equal JSON strings have equal keys anyway.
+		t = types.VarcharOf(t.Len, schema.CollationUTF8MB40900AICI)
 	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDouble:
 	default:
 		return none, sqlerr.NotSupported("arrays of " + strings.ToUpper(t.Name()) + " in a search index")

@@ -108,9 +108,10 @@ const (
 // SearchAsk is a question about the scalars of a JSON value.
 type SearchAsk struct {
 	Op AskOp
-	// Args are constants: JSON or, with Text, texts.
-	Args []expr.Expr
-	Text bool
+	// Args are constants: JSON or, with SQL, other values. Those of the field then
+	// were converted, with Rounded to numbers that are less than 1 away.
+	Args         []expr.Expr
+	SQL, Rounded bool
 	// Spread: arrays stand for their elements.
 	Spread bool
 }
