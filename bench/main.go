@@ -16,12 +16,13 @@ import (
 	"github.com/sqlots/sqlots/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run|index|soak|tpch [flags]
+const usage = `usage: sqlots bench load|run|index|search|soak|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
 index  measures writers beside an index build (sqlots bench index -h)
+search measures questions of a search index (sqlots bench search -h)
 soak   changes and asks a search index for a long time (sqlots bench soak -h)
 tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
 
@@ -70,11 +71,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(args) > 0 && (args[0] == "index" || args[0] == "soak") {
-		run := indexMain
-		if args[0] == "soak" {
-			run = soakMain
-		}
+	others := map[string]func(context.Context, []string, io.Writer, io.Writer) error{"index": indexMain, "soak": soakMain, "search": searchMain}
+	if len(args) > 0 && others[args[0]] != nil {
+		run := others[args[0]]
 		err := run(ctx, args[1:], stdout, stderr)
 		if err == nil || errors.Is(err, flag.ErrHelp) {
 			return exitOK
@@ -144,7 +143,7 @@ func (c *command) parse(args []string) error {
 	f := c.flags()
 	if len(args) == 0 {
 		f.Usage()
-		return errors.New("say load, run, index or tpch")
+		return errors.New("say load, run, index, search, soak or tpch")
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
 		f.Usage()
@@ -152,7 +151,7 @@ func (c *command) parse(args []string) error {
 	}
 	c.verb = args[0]
 	if c.verb != "load" && c.verb != "run" {
-		return fmt.Errorf("unknown command %q (load, run, index or tpch)", c.verb)
+		return fmt.Errorf("unknown command %q (load, run, index, search, soak or tpch)", c.verb)
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 
 // Estimate is about how many documents of a snapshot a tree finds: counted where
 // a count is at hand, and as if conditions on different fields had nothing to do
-// with one another. It reads no postings.
+// with one another. Of large lists of
+// phrases' words it reads a sample.
 func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
@@ -82,11 +83,8 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		}
 		return min(float64(count)/all, 1), nil
 	case *Match:
-		set, err := n.eval(s, nil)
-		if err != nil {
-			return 0, err
-		}
-		return float64(countBits(set)) / all, nil
+		count, err := n.count(s)
+		return min(count/all, 1), err
 	}
 	return 1, nil
 }

@@ -17,8 +17,12 @@ type Match struct {
 
 func (n *Match) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	m := matcher{s: s}
+	return m.match(n)
+}
+
+func (m *matcher) match(n *Match) ([]uint64, error) {
 	for _, id := range n.Fields {
-		t, err := s.Text(id)
+		t, err := m.s.Text(id)
 		if err != nil {
 			return nil, err
 		}
@@ -35,6 +39,8 @@ func (n *Match) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 type matcher struct {
 	s      *seg.Segment
 	fields []*seg.Terms
+	// counts: how many documents match is all that is asked.
+	counts, thinned bool
 }
 
 func (m *matcher) query(q text.Query) ([]uint64, error) {
@@ -206,20 +212,23 @@ func (m *matcher) placed(f *seg.Terms, of []text.Query, set []uint64, starts fun
 	if among == nil || isEmpty(among) {
 		return nil
 	}
-	at := make([]map[uint32][]int, len(of))
+	m.thin(among)
+	r := newRanks(among)
+	at := make([][][]int, len(of))
 	for i, q := range of {
 		var err error
-		if at[i], err = m.places(f, q, among); err != nil {
+		if at[i], err = m.places(f, q, r); err != nil {
 			return err
 		}
 	}
 	lists := make([][]int, len(of))
+	n := 0
 	for i, w := range among {
 		for ; w != 0; w &= w - 1 {
-			d := uint32(i<<6 + bits.TrailingZeros64(w))
 			for j := range at {
-				lists[j] = at[j][d]
+				lists[j] = at[j][n]
 			}
+			n++
 			if len(starts(lists)) > 0 {
 				set[i] |= w & -w
 			}
@@ -228,29 +237,86 @@ func (m *matcher) placed(f *seg.Terms, of []text.Query, set []uint64, starts fun
 	return nil
 }
 
+// When documents are only counted, and so many may have a phrase, one word in
+// thinBy of the set is looked at.
+const (
+	thinFrom = 1024
+	thinBy   = 16
+)
+
+// thin leaves out of a large set what a count need not see.
+func (m *matcher) thin(among []uint64) {
+	if !m.counts || !m.thinned && countBits(among) < thinFrom {
+		return
+	}
+	m.thinned = true
+	for i := range among {
+		if i%thinBy != 0 {
+			among[i] = 0
+		}
+	}
+}
+
+// count is about how many documents match.
+func (n *Match) count(s *seg.Segment) (float64, error) {
+	m := matcher{s: s, counts: true}
+	set, err := m.match(n)
+	if err != nil || !m.thinned {
+		return float64(countBits(set)), err
+	}
+	// Leaves that were thinned are right in the words that are left.
+	words := 0
+	for i := range set {
+		if i%thinBy != 0 {
+			set[i] = 0
+		} else {
+			words++
+		}
+	}
+	return float64(countBits(set)) * float64(len(set)) / float64(words), nil
+}
+
+// ranks numbers the documents of a set.
+type ranks struct {
+	set    []uint64
+	before []uint32 // documents before each word
+	n      int
+}
+
+func newRanks(set []uint64) ranks {
+	r := ranks{set: set, before: make([]uint32, len(set))}
+	for i, w := range set {
+		r.before[i] = uint32(r.n)
+		r.n += bits.OnesCount64(w)
+	}
+	return r
+}
+
+func (r *ranks) of(doc uint32) int {
+	return int(r.before[doc>>6]) + bits.OnesCount64(r.set[doc>>6]&(1<<(doc&63)-1))
+}
+
 // places are the positions of a member in each of some documents, ascending.
-func (m *matcher) places(f *seg.Terms, q text.Query, among []uint64) (map[uint32][]int, error) {
-	out := map[uint32][]int{}
+func (m *matcher) places(f *seg.Terms, q text.Query, r ranks) ([][]int, error) {
+	out := make([][]int, r.n)
 	if p, ok := q.(text.Phrase); ok {
-		parts := make([]map[uint32][]int, len(p.Terms))
+		parts := make([][][]int, len(p.Terms))
 		for i, t := range p.Terms {
 			var leaf text.Query = text.Term{Term: t.Term}
 			if t.Prefix {
 				leaf = text.Prefix{Prefix: t.Term}
 			}
 			var err error
-			if parts[i], err = m.places(f, leaf, among); err != nil {
+			if parts[i], err = m.places(f, leaf, r); err != nil {
 				return nil, err
 			}
 		}
 		lists := make([][]int, len(parts))
-		for d := range parts[0] {
+		for d := range out {
 			for i := range parts {
 				lists[i] = parts[i][d]
 			}
-			if at := text.PhraseStarts(p, lists); len(at) > 0 {
-				out[d] = at
-			}
+			out[d] = slices.Clone(text.PhraseStarts(p, lists))
 		}
 		return out, nil
 	}
@@ -258,12 +324,13 @@ func (m *matcher) places(f *seg.Terms, q text.Query, among []uint64) (map[uint32
 	if err != nil {
 		return nil, err
 	}
+	var room []int // of many lists
 	for _, t := range terms {
 		p, err := f.Postings(t, nil)
 		if err != nil {
 			return nil, err
 		}
-		hits, err := p.Scan(true, among)
+		hits, err := p.Scan(true, r.set)
 		if err != nil {
 			return nil, err
 		}
@@ -275,16 +342,28 @@ func (m *matcher) places(f *seg.Terms, q text.Query, among []uint64) (map[uint32
 			if h == nil {
 				break
 			}
-			list := out[h.Doc]
-			for _, o := range h.At {
-				list = append(list, int(o.Pos))
+			if cap(room)-len(room) < len(h.At) {
+				room = make([]int, 0, max(4096, len(h.At)))
 			}
-			out[h.Doc] = list
+			start, list := len(room), &out[r.of(h.Doc)]
+			for _, o := range h.At {
+				room = append(room, int(o.Pos))
+			}
+			if *list == nil {
+				*list = room[start:len(room):len(room)]
+			} else {
+				*list = append(*list, room[start:]...)
+			}
 		}
 	}
 	for d, list := range out {
-		slices.Sort(list)
-		out[d] = slices.Compact(list)
+		for i := 1; i < len(list); i++ {
+			if list[i-1] >= list[i] {
+				slices.Sort(list)
+				out[d] = slices.Compact(list)
+				break
+			}
+		}
 	}
 	return out, nil
 }
