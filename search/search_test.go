@@ -44,13 +44,13 @@ func (w *words) Schema(*schema.Table, *schema.SearchIndex) (seg.Schema, error) {
 
 func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) error {
 	w.mu.Lock()
-	before := w.before
+	before, fail := w.before, w.fail
 	w.mu.Unlock()
 	if before != nil {
 		before(x)
 	}
-	if w.fail != nil {
-		if err := w.fail(); err != nil {
+	if fail != nil {
+		if err := fail(); err != nil {
 			return err
 		}
 	}

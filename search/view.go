@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,28 +33,54 @@ const (
 	maxWait    = 2 * time.Second
 )
 
+// maxOverlay is the most changes that a view may have behind it: with more, which
+// are not even read, the table is the better way.
+var maxOverlay = 200_000
+
+// errTooMany: there are more changes than that.
+var errTooMany = fmt.Errorf("%w: too many rows were changed", ErrUnavailable)
+
+// Newest is the index as it is: rows that were changed since may be missing from
+// it, or have other values. The caller closes it.
+func (x *Index) Newest() (*View, error) {
+	x.mu.Lock()
+	files, state := x.seg, x.now
+	x.mu.Unlock()
+	if files == nil || state != Ready {
+		return nil, ErrUnavailable
+	}
+	snap, err := files.Snapshot()
+	if err != nil {
+		return nil, errors.Join(ErrUnavailable, err)
+	}
+	return &View{Snapshot: snap}, nil
+}
+
 // View is the index for a reader of the store at a sequence; own are the keys that
 // the reader's transaction has written, ascending. The caller closes it.
 func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error) {
 	start := time.Now()
 	for {
 		news := x.news()
-		v, err := x.view(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		v.Waited = time.Since(start)
+		v, grows, err := x.view(ctx, at)
+		waited := time.Since(start)
 		// What was changed behind an old view does not get less.
-		if len(v.Changed) <= maxChanged || v.Waited > maxWait || at <= v.Checkpoint() {
-			if len(own) > 0 {
-				v.Changed = append(v.Changed, own...)
-				slices.SortFunc(v.Changed, bytes.Compare)
-				v.Changed = slices.CompactFunc(v.Changed, bytes.Equal)
-			}
-			return v, nil
-		}
-		if err := v.Close(); err != nil {
+		enough := waited > maxWait || !grows
+		if err != nil && (enough || !errors.Is(err, errTooMany)) {
 			return nil, err
+		}
+		if err == nil {
+			if v.Waited = waited; enough || len(v.Changed) <= maxChanged {
+				if len(own) > 0 {
+					v.Changed = append(v.Changed, own...)
+					slices.SortFunc(v.Changed, bytes.Compare)
+					v.Changed = slices.CompactFunc(v.Changed, bytes.Equal)
+				}
+				return v, nil
+			}
+			if err := v.Close(); err != nil {
+				return nil, err
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -64,29 +91,31 @@ func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error
 	}
 }
 
-func (x *Index) view(ctx context.Context, at uint64) (*View, error) {
+// view is the index for a sequence now; grows: the files come nearer to it.
+func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err error) {
 	x.mu.Lock()
 	files, state, covers := x.seg, x.now, x.covers
 	x.mu.Unlock()
 	if files == nil || state != Ready {
-		return nil, ErrUnavailable
+		return nil, false, ErrUnavailable
 	}
 	snap, err := files.Snapshot()
 	if err != nil {
-		return nil, errors.Join(ErrUnavailable, err)
+		return nil, false, errors.Join(ErrUnavailable, err)
 	}
-	v := &View{Snapshot: snap}
+	v = &View{Snapshot: snap}
+	grows = at > snap.Checkpoint()
 	low, high := bounds(snap)
 	if covers[0] == low {
 		low, high = max(low, covers[1]), max(high, covers[1])
 		if at >= covers[0] && at <= covers[1] && high <= covers[1] {
-			return v, nil // nothing has changed in between
+			return v, grows, nil // nothing has changed in between
 		}
 	}
 	if v.Changed, err = x.between(ctx, min(low, at), max(high, at)); err != nil {
-		return nil, errors.Join(err, snap.Close())
+		return nil, grows, errors.Join(err, snap.Close())
 	}
-	return v, nil
+	return v, grows, nil
 }
 
 // between are the keys that were changed between two sequences.
@@ -99,9 +128,12 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 		return nil, ErrUnavailable
 	}
 	kv := x.m.cfg.Store.Latest()
-	keys, _, _, err := changedKeys(ctx, kv, d.table.Stream.ID, after, upTo, 0)
+	keys, _, done, err := changedKeys(ctx, kv, d.table.Stream.ID, after, upTo, maxOverlay)
 	if err != nil {
 		return nil, err
+	}
+	if !done {
+		return nil, errTooMany
 	}
 	mark, err := stream.Mark(ctx, kv, d.table.Stream.ID)
 	if err != nil {

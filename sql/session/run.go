@@ -315,7 +315,7 @@ func (s *Session) execEnv(ctx context.Context, v view, vals []value.Datum) *exec
 func (s *Session) sourceEnv(v view) source.Env {
 	return source.Env{
 		Store: s.engine.store, Reader: v.Reader, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
-		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, Search: s.engine.search, BatchSize: s.vars.batchSize,
+		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, Search: s.engine.search, Eventual: s.vars.eventual, BatchSize: s.vars.batchSize,
 		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
 		Spill:  s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
 		Limits: s.vars.limits,

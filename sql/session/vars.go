@@ -111,6 +111,7 @@ type vars struct {
 	divDigits                       int // div_precision_increment
 	disabled                        map[string]bool
 	showExpired                     bool
+	eventual                        bool
 	invisible                       bool // invisible indexes may be used
 	// switches is optimizer_switch, empty for its default.
 	switches   string
@@ -359,6 +360,7 @@ func (v *vars) refresh() {
 	v.divDigits = int(v.number("div_precision_increment"))
 	v.durability = map[uint64]storage.Durability{0: storage.DurabilityNone, 1: storage.DurabilitySync, 2: storage.DurabilityWrite}[v.number("innodb_flush_log_at_trx_commit")]
 	v.showExpired = v.number("sqlots_show_expired") != 0
+	v.eventual = v.text("sqlots_search_consistency") == "eventual"
 	v.disabled = nil
 	v.optimizerSwitches()
 	for _, n := range strings.Split(v.text("sqlots_disabled_rules"), ",") {

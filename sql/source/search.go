@@ -70,6 +70,9 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 	if x == nil {
 		return nil, search.ErrUnavailable
 	}
+	if s.env.Eventual && s.env.Txn == nil {
+		return x.Newest()
+	}
 	var at uint64
 	switch r := reader.(type) {
 	case storage.Snapshot:

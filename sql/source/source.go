@@ -52,6 +52,9 @@ type Env struct {
 	Limits table.Limits
 	// Search is where the search indexes are; nil when there are none.
 	Search *search.Manager
+	// Eventual: search indexes are read as they are, without the changes that they
+	// do not have yet, unless there is a transaction.
+	Eventual bool
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
 }

@@ -77,6 +77,7 @@ func own() []*Def {
 		readonly("hostname", host),
 		readonly("system_time_zone", "UTC"),
 		readonly("character_set_system", "utf8mb3"),
+		enum("sqlots_search_consistency", ScopeBoth, "strong", "strong", "eventual"),
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
