@@ -26,25 +26,25 @@ LOAD DATA LOCAL INFILE '../cities/cities.csv' INTO TABLE places CHARACTER SET ut
 ANALYZE TABLE places;
 
 -- Words of names, in any case and with any accents.
-SELECT name, country FROM places WHERE MATCH (name) AGAINST ('sao santo' IN BOOLEAN MODE) ORDER BY name;
-SELECT name, country FROM places WHERE MATCH (name) AGAINST ('+san -jose' IN BOOLEAN MODE) ORDER BY population DESC, name LIMIT 5;
+SELECT name, country FROM places WHERE MATCH (name) AGAINST ('sao santo' IN BOOLEAN MODE) ORDER BY name, geoname_id;
+SELECT name, country FROM places WHERE MATCH (name) AGAINST ('+san -jose' IN BOOLEAN MODE) ORDER BY population DESC, geoname_id LIMIT 5;
 SELECT name, HIGHLIGHT(name, '[', ']') AS shown FROM places WHERE TEXT_MATCH_PHRASE(name, 'la massana');
 
 -- The beginning of a word, part of a word, and a word with a slip of the pen.
-SELECT name, country FROM places WHERE MATCH (name) AGAINST ('reyk*' IN BOOLEAN MODE) ORDER BY name;
-SELECT name, country FROM places WHERE name LIKE '%vík%' AND country = 'IS' ORDER BY name LIMIT 5;
-SELECT name, country FROM places WHERE TEXT_MATCH_FUZZY(name, 'reykjavk') ORDER BY name;
+SELECT name, country FROM places WHERE MATCH (name) AGAINST ('reyk*' IN BOOLEAN MODE) ORDER BY name, geoname_id;
+SELECT name, country FROM places WHERE name LIKE '%vík%' AND country = 'IS' ORDER BY name, geoname_id LIMIT 5;
+SELECT name, country FROM places WHERE TEXT_MATCH_FUZZY(name, 'reykjavk') ORDER BY name, geoname_id;
 
 -- Any combination of conditions, sorted by any column.
 SELECT name, population FROM places WHERE country IN ('BR', 'IN') AND population > 3000000 ORDER BY population DESC LIMIT 5;
 SELECT name, country, population FROM places
 WHERE (country = 'CN' OR feature_code = 'PPLC' AND population BETWEEN 5000000 AND 9000000) AND NOT (latitude < 25 OR name LIKE '%g') ORDER BY population DESC LIMIT 6;
 EXPLAIN FORMAT=TREE SELECT country, population FROM places FORCE INDEX (s) WHERE country <> 'CN' AND population > 10000000 AND name REGEXP '^[a-m]';
-SELECT name, country, population FROM places WHERE country <> 'CN' AND population > 10000000 AND name REGEXP '^[a-m]' ORDER BY name;
+SELECT name, country, population FROM places WHERE country <> 'CN' AND population > 10000000 AND name REGEXP '^[a-m]' ORDER BY name, geoname_id;
 
 -- Around a place: Vaduz.
 SELECT name, country, ROUND(ST_Distance_Sphere(pos, POINT(9.52154, 47.14151)) / 1000, 1) AS km
-FROM places WHERE ST_Distance_Sphere(pos, POINT(9.52154, 47.14151)) <= 10000 ORDER BY km, name;
+FROM places WHERE ST_Distance_Sphere(pos, POINT(9.52154, 47.14151)) <= 10000 ORDER BY km, geoname_id;
 SELECT COUNT(*) AS n, SUM(population) AS people FROM places
 WHERE MBRContains(ST_GeomFromText('POLYGON((60 5, 100 5, 100 35, 60 35, 60 5))'), pos) AND population > 2000000;
 
