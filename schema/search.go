@@ -99,6 +99,9 @@ type SearchField struct {
 	// of them, or single ones.
 	Elem Type `json:"elem,omitzero"`
 	Many bool `json:"many,omitempty"`
+	// Attribute: the column is an attribute of rows with dynamic columns; a text
+	// is the only thing that KEYWORD takes.
+	Attribute bool `json:"attribute,omitempty"`
 }
 
 // SearchAs is the form of values that a field reads.

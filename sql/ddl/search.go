@@ -117,6 +117,9 @@ func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) b
 		case c.Expr != "":
 			return col.Hidden && col.Generated != nil && col.Generated.Expr == c.Expr
 		}
+		if f.Attribute {
+			return strings.EqualFold(col.Generated.Expr, schema.QuoteName(c.Name)) && (c.Search.Kind == schema.SearchValue || c.Search.ElemName() == f.ElemName())
+		}
 		if f.Source != 0 {
 			if col = a.t.Column(f.Source); col == nil {
 				return false

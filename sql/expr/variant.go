@@ -383,6 +383,35 @@ func rowAttributeOrder(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(int64(types.Compare(value.Bytes(d.Bytes()), text, as))), nil
 }
 
+// AttributeNumber is the attribute that e compares as a number.
+func AttributeNumber(e Expr) (Expr, bool) {
+	f, ok := e.(*Func)
+	if !ok || f.Name != "attribute_number" {
+		return nil, false
+	}
+	return f.Args[0], true
+}
+
+// AttributeOrder takes the comparison of an attribute with a text, byte by byte,
+// apart: it is below, equal to or above 0.
+func AttributeOrder(e Expr) (attribute, text Expr, ok bool) {
+	f, ok := e.(*Func)
+	if !ok || f.Name != "attribute_order" {
+		return nil, nil, false
+	}
+	x := f.Extra.(variantOrder)
+	return f.Args[0], f.Args[1], x.coll == schema.CollationUTF8MB4Bin && !x.nullSafe
+}
+
+// AttributeText is the attribute whose text e is; nil for others.
+func AttributeText(e Expr) Expr {
+	f, ok := e.(*Func)
+	if !ok || f.Name != "attribute_as" || !f.T.IsCharacter() || f.Extra.(*castSpec).explicit {
+		return nil
+	}
+	return f.Args[0]
+}
+
 // arithOp is the Extra of attribute_arith.
 type arithOp struct {
 	name  string

@@ -128,9 +128,18 @@ func (e *introspection) rejectedRows(ctx context.Context, t *schema.Table, d *sc
 	for _, r := range list {
 		f := &d.Fields[r.Field]
 		out := infoschema.SearchRejected{Database: t.Database, Table: t.Name, Index: d.Name, Key: shortened(r.Key, 1000), Value: shortened(r.Value, 200), Reason: rejectedReason(f)}
-		if c := t.Column(f.Source); c != nil {
+		id := f.Source
+		if id == 0 {
+			id = f.Column
+		}
+		if c := t.Column(id); c != nil && c.Hidden && c.Generated != nil {
+			if out.Field = c.Generated.Expr; f.Attribute {
+				out.Field = strings.ReplaceAll(strings.Trim(out.Field, "`"), "``", "`")
+			}
+		} else if c != nil {
 			out.Field = c.Name
 		}
+		out.Field = shortened(out.Field, 64)
 		if err := emit(&out); err != nil {
 			return err
 		}
@@ -147,7 +156,7 @@ func rejectedReason(f *schema.SearchField) string {
 	case schema.AsGeoPoint:
 		return "no 'latitude,longitude'"
 	}
-	return "no " + string(f.As)
+	return "no " + f.ElemName()
 }
 
 // shortened is a text of at most so many characters.

@@ -34,6 +34,8 @@ type searchField struct {
 	// elem is the type of a SearchPath, of arrays with many.
 	elem *schema.Type
 	many bool
+	// texts: a string takes no other scalars.
+	texts bool
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -57,7 +59,7 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 		f.word = true
 	}
 	if d.Kind == schema.SearchPath {
-		f.elem, f.many = &d.Elem, d.Many
+		f.elem, f.many, f.texts = &d.Elem, d.Many, d.Attribute
 		t = &schema.Table{Name: t.Name, Columns: []schema.Column{{ID: d.Column, Type: typ, Nullable: true}}}
 	}
 	var err error
@@ -412,8 +414,15 @@ type RejectedValue struct {
 // Rejected are the values of rows that fields of an index cannot take.
 func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte) (out []RejectedValue, err error) {
 	var read []int
+	place := func(pos int) int { // each column is read once
+		i := slices.Index(read, pos)
+		if i < 0 {
+			i, read = len(read), append(read, pos)
+		}
+		return i
+	}
 	for _, p := range t.PrimaryKey {
-		read = append(read, t.ColumnIndex(p.Column))
+		place(t.ColumnIndex(p.Column))
 	}
 	var fields []docField
 	for i := range x.Fields {
@@ -424,8 +433,7 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 		if f.source < 0 {
 			continue
 		}
-		f.at, f.from, f.place = len(read), len(read)+1, i
-		read = append(read, f.pos, f.source)
+		f.at, f.from, f.place = place(f.pos), place(f.source), i
 		fields = append(fields, f)
 	}
 	text := func(rows *vec.Batch, r, i int) string {

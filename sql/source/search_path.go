@@ -97,7 +97,7 @@ func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
 	kind := value.JSONType(doc)
 	switch {
 	case f.elem.IsString():
-		if kind == "ARRAY" || kind == "OBJECT" {
+		if kind == "ARRAY" || kind == "OBJECT" || f.texts && kind != "STRING" {
 			return value.Null, false
 		}
 		s := value.AppendJSONUnquoted(nil, doc)

@@ -106,6 +106,9 @@ func pathAsks(f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.S
 		}
 		name, args = swapped, []expr.Expr{args[1], args[0]}
 	}
+	if field.Attribute {
+		return attributeAsks(name, args, f, field, e)
+	}
 	if u := unquoted(args[0]); u != nil && expr.Same(u, e) {
 		text = true
 	} else if !expr.Same(args[0], e) {
@@ -169,4 +172,34 @@ func pathPrefix(f *expr.Func, field *schema.SearchField, text bool) []physical.S
 		return nil
 	}
 	return []physical.SearchAsk{{Op: physical.AskPrefix, Args: []expr.Expr{expr.NewConst(value.String(prefix), c.T)}}}
+}
+
+// attributeAsks is pathAsks for a comparison of an attribute, which knows whether
+// it is one with numbers or with a text. Values of another type than the field's
+// are not in it: they have their own ways to compare with a constant.
+func attributeAsks(name string, args []expr.Expr, f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.SearchAsk {
+	if name == "like" {
+		return pathPrefix(f, field, expr.Same(expr.AttributeText(args[0]), e))
+	}
+	text := field.Elem.IsString()
+	list := args[1:]
+	if text {
+		a, b, ok := expr.AttributeOrder(args[0])
+		if !ok || !expr.Same(a, e) || name == "in" {
+			return nil
+		}
+		list = []expr.Expr{b}
+	} else if a, ok := expr.AttributeNumber(args[0]); !ok || !expr.Same(a, e) || field.Elem.ID == schema.TypeTinyInt {
+		return nil
+	}
+	for _, a := range list {
+		if !expr.IsConst(a) || expr.IsVolatile(a) {
+			return nil
+		}
+	}
+	op, ok := map[string]physical.AskOp{"=": physical.AskAny, "in": physical.AskAny, "<": physical.AskBelow, "<=": physical.AskBelow, ">": physical.AskAbove, ">=": physical.AskAbove}[name]
+	if !ok {
+		return nil
+	}
+	return []physical.SearchAsk{{Op: op, Args: list, SQL: text}}
 }

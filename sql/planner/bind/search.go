@@ -568,10 +568,15 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 	}
 	for _, c := range named {
 		i := t.ColumnByName(c.Name)
-		if i < 0 || t.Columns[i].Hidden && c.Expr == "" {
+		f := *c.Search
+		if i < 0 {
+			if i, err = searchAttribute(pool, t, x, c.Name, &f); err != nil {
+				return err
+			}
+		}
+		if i < 0 || t.Columns[i].Hidden && c.Expr == "" && !f.Attribute {
 			return sqlerr.KeyColumnMissing(c.Name)
 		}
-		f := *c.Search
 		f.Options = slices.Clone(f.Options)
 		if i, err = searchForm(pool, t, x.Name, i, &f); err != nil {
 			return err

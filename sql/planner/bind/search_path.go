@@ -126,3 +126,34 @@ func addPathColumn(pool *parser.Pool, t *schema.Table, index, text string) (stri
 	}
 	return addHidden(t, index, schema.Column{Type: types.JSON}, b).Name, nil
 }
+
+// searchAttribute gives t the hidden column of a field that is an attribute of
+// rows with dynamic columns, and tells its place: -1 where name can be none. 1060,
+// 1235 for what is no typed value.
+func searchAttribute(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, name string, f *schema.SearchField) (int, error) {
+	if t.AttributesColumn() < 0 || checkColumnName(name) != nil || x.Form != schema.FormSearch {
+		return -1, nil
+	}
+	switch {
+	case f.Kind == schema.SearchPath:
+	case f.Kind == schema.SearchValue && f.As == "":
+		f.Kind, f.Elem = schema.SearchPath, types.Text(schema.CollationUTF8MB4Bin)
+	default:
+		return -1, sqlerr.NotSupported("words, places and forms of an attribute in a search index")
+	}
+	if f.Many {
+		return -1, sqlerr.NotSupported("arrays of an attribute in a search index")
+	}
+	f.Attribute = true
+	b, err := rule{kind: ruleIndex, owner: x.Name}.bind(pool, t, quoteIdent(name))
+	if err != nil {
+		return -1, err
+	}
+	for i := range x.Fields {
+		o := &x.Fields[i]
+		if c := t.Column(o.Column); o.Attribute && o.ElemName() == f.ElemName() && c != nil && strings.EqualFold(c.Generated.Expr, b.text) {
+			return -1, sqlerr.DuplicateColumn(name)
+		}
+	}
+	return t.ColumnIndex(addHidden(t, x.Name, schema.Column{Type: types.JSON}, b).ID), nil
+}
