@@ -9,7 +9,7 @@ import (
 // nobody waits for is done. It belongs to one goroutine. A nil Pacer does not.
 type Pacer struct {
 	// Rate is the most rows that are read in a second, asked again and again; 0
-	// means as many as leave two thirds of the time to others while they write, and
+	// means as many as leave three quarters of the time to others while they write, and
 	// more where there is more to do than the machine can: that shows in pauses
 	// that last longer than they were meant to.
 	Rate func() int64
@@ -32,7 +32,7 @@ const (
 	// idle is for how long nobody has written when the machine is free.
 	idle      = 50 * time.Millisecond
 	breath    = time.Millisecond
-	minFactor = 2
+	minFactor = 3
 	maxFactor = 8
 	// late is by how much a pause may be longer than asked for before the
 	// machine counts as busy.
