@@ -239,8 +239,16 @@ const (
 	tailRecords = 2000
 )
 
-// maxUnpersisted bounds what the segments of an index hold in memory.
-const maxUnpersisted = 16 << 20
+// The segments of all indexes that are not in files share a bound, within which
+// each has its own. A single batch may be larger.
+const (
+	allUnpersisted = 128 << 20
+	maxUnpersisted = 16 << 20
+	minUnpersisted = 1 << 20
+)
+
+// share is the bound of one of n indexes.
+func share(n int) int { return min(max(allUnpersisted/max(n, 1), minUnpersisted), maxUnpersisted) }
 
 // bounds reads between which sequences a snapshot stands.
 func bounds(s *seg.Snapshot) (low, high uint64) {
@@ -270,6 +278,7 @@ func (x *Index) serve(ctx context.Context) error {
 		return err
 	}
 	x.set(func() { x.seg = files })
+	files.Bound(int(x.m.bound.Load()))
 	snap, err := files.Snapshot()
 	if err != nil {
 		return err
@@ -350,6 +359,12 @@ func (x *Index) build(ctx context.Context, files *seg.Index, low uint64, positio
 
 // slice is one step of build.
 func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low uint64, position []byte) (next []byte, done bool, err error) {
+	select {
+	case x.m.building <- struct{}{}:
+		defer func() { <-x.m.building }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
 	snap, err := x.m.cfg.Store.Snapshot()
 	if err != nil {
 		return nil, false, err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -47,6 +48,10 @@ type Manager struct {
 	began uint64
 
 	retry time.Duration // retryAfter, but in tests
+	// bound is what an index may hold in memory; building has a place for each
+	// build that may be at work.
+	bound    atomic.Int64
+	building chan struct{}
 
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
@@ -63,7 +68,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -180,8 +185,20 @@ func (m *Manager) update() {
 		x.remove = true
 		x.stop()
 	}
+	if n := share(len(m.indexes)); m.bound.Swap(int64(n)) != int64(n) {
+		for _, x := range m.indexes {
+			x.mu.Lock()
+			if x.seg != nil {
+				x.seg.Bound(n)
+			}
+			x.mu.Unlock()
+		}
+	}
 	m.sweep()
 }
+
+// maxBuilding is how many builds read rows at a time.
+const maxBuilding = 4
 
 // add begins an index.
 func (m *Manager) add(name string, d *descriptor) {

@@ -62,6 +62,8 @@ type Index struct {
 	closeScorch func() error // sc.Close
 	panicked    atomic.Bool  // a goroutine of scorch's
 
+	maxUnpersisted atomic.Int64 // Options.MaxUnpersisted, see Bound
+
 	applying   sync.Mutex
 	merging    sync.Mutex
 	appliedSeq atomic.Uint64
@@ -129,6 +131,7 @@ func Open(dir string, s Schema, o Options) (*Index, error) {
 	}
 	register()
 	ix := &Index{dir: dir, schema: s, opts: o, closing: make(chan struct{}), progress: make(chan struct{})}
+	ix.maxUnpersisted.Store(int64(o.MaxUnpersisted))
 	if _, busy := open.LoadOrStore(dir, ix); busy {
 		return nil, fmt.Errorf("search index %s is open", dir)
 	}
@@ -355,6 +358,9 @@ func (ix *Index) unpersisted() (bytes, segments int, err error) {
 	return bytes, segments, nil
 }
 
+// Bound is Options.MaxUnpersisted from now on.
+func (ix *Index) Bound(bytes int) { ix.maxUnpersisted.Store(int64(bytes)) }
+
 // waitForMemory waits until there is room for another batch.
 func (ix *Index) waitForMemory() error {
 	for {
@@ -368,7 +374,7 @@ func (ix *Index) waitForMemory() error {
 		if err != nil {
 			return err
 		}
-		if n <= ix.opts.MaxUnpersisted {
+		if int64(n) <= ix.maxUnpersisted.Load() {
 			return nil
 		}
 		if trouble != nil {

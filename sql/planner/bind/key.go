@@ -94,7 +94,7 @@ func (b *binder) parts(k *keyDef, name string, list []*ast.IndexPartSpecificatio
 	}
 	for i := range k.cols {
 		if k.cols[i].Expr != "" {
-			return sqlerr.New(3755, "HY000", "Fulltext functional index is not supported.")
+			return sqlerr.New(3759, "HY000", "Fulltext functional index is not supported.")
 		}
 		if k.cols[i].Search.Kind == schema.SearchValue {
 			if k.cols[i].Search, err = textField(options); err != nil {
