@@ -179,7 +179,7 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 	case n.Op == SearchRange && (p.Ctx == nil || !expr.KnownBefore(n.Set.Conds)):
 		return p.spans(n.Set)
 	case n.Op == SearchRange:
-		return t.Columns[n.Column].Name + " " + p.spans(n.Set)
+		return columnText(t, n.Column) + " " + p.spans(n.Set)
 	case n.Op == SearchMatch, n.Op == SearchLike, n.Op == SearchPath:
 		return n.Match.String()
 	case n.Op == SearchCheck:
