@@ -331,6 +331,9 @@ func (f *searchField) ask(op physical.AskOp, a *physical.SearchAsk, doc []byte, 
 
 // spans is a condition on the values of the field.
 func (f *searchField) spans(list []ranges.Span, z *zone) query.Node {
+	if f.stamp && !z.isFixed() {
+		return f.zonedSpans(list, z)
+	}
 	if f.word {
 		out := &query.Words{Field: f.id}
 		for _, sp := range list {
