@@ -93,6 +93,9 @@ func (m *matcher) and(of []text.Query) ([]uint64, error) {
 			set[i] &= w
 		}
 	}
+	if set == nil {
+		set = newSet(m.s)
+	}
 	return set, nil
 }
 

@@ -64,18 +64,22 @@ type Keys struct {
 func newSet(s *seg.Segment) []uint64 { return make([]uint64, seg.BitWords(s.Docs())) }
 
 func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
-	set := slices.Clone(among)
-	for _, n := range a {
-		if isEmpty(set) {
+	if len(a) == 0 {
+		return slices.Clone(among), nil
+	}
+	set := among
+	for i, n := range a {
+		if i > 0 && isEmpty(set) {
 			break
 		}
 		other, err := n.eval(s, set)
 		if err != nil {
 			return nil, err
 		}
-		for i, w := range other {
-			set[i] &= w
+		for j, w := range set {
+			other[j] &= w
 		}
+		set = other
 	}
 	return set, nil
 }
@@ -159,6 +163,13 @@ func (n *Keys) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(n.Ranges) == 1 && !n.Null {
+		if from, to := k.FindRange(n.Ranges[0].Lo, n.Ranges[0].Hi); to == from+1 {
+			if dense := k.DenseClass(from); dense != nil {
+				return slices.Clone(dense), nil
+			}
+		}
+	}
 	set := newSet(s)
 	for _, r := range n.Ranges {
 		from, to := k.FindRange(r.Lo, r.Hi)
@@ -214,8 +225,10 @@ func Run(v *search.View, n Node) ([]Hits, error) {
 	var gone []uint32
 	for _, s := range v.Segments() {
 		live, _ := s.Roots()
-		among := slices.Clone(live)
-		gone = s.DocNumbers(v.Changed, gone[:0])
+		among := live
+		if gone = s.DocNumbers(v.Changed, gone[:0]); len(gone) > 0 {
+			among = slices.Clone(live)
+		}
 		for _, d := range gone {
 			among[d>>6] &^= 1 << (d & 63)
 		}
@@ -223,10 +236,12 @@ func Run(v *search.View, n Node) ([]Hits, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range set {
-			set[i] &= among[i]
+		count := 0
+		for i, w := range among {
+			set[i] &= w
+			count += bits.OnesCount64(set[i])
 		}
-		if count := countBits(set); count > 0 {
+		if count > 0 {
 			out = append(out, Hits{Seg: s, Set: set, Count: count})
 		}
 	}
