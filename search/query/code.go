@@ -214,7 +214,12 @@ func (c *coder) codeOfWord(w int64) uint32 {
 
 func (c *coder) codeOfOrdinal(o uint32) uint32 {
 	k := c.col.keys
-	code := c.codeOfKey(k.Key(k.ClassOf(o)), k.Value(o))
+	val := k.Value(o)
+	key := val
+	if !c.field.Exact {
+		key = k.Key(k.ClassOf(o))
+	}
+	code := c.codeOfKey(key, val)
 	c.of[o] = code
 	return code
 }

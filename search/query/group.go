@@ -27,6 +27,8 @@ type Field struct {
 	ID seg.FieldID
 	// Zeros: the words -1 and 0 are equal.
 	Zeros bool
+	// Exact: values of a group are told apart that are equal and not the same.
+	Exact bool
 }
 
 // Op is what a Call computes.

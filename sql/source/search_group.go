@@ -76,7 +76,11 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 	for _, at := range g.plan.By {
 		c := &o.cols[at]
 		g.final = g.final && !c.isZoned()
-		by = append(by, c.distinct())
+		f := c.distinct()
+		if !g.plan.Plain { // expressions may tell equal values apart
+			f = query.Field{ID: c.id, Exact: true}
+		}
+		by = append(by, f)
 	}
 	var calls []query.Call
 	for i, p := range g.plan.Calls {
