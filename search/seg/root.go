@@ -27,7 +27,8 @@ const lockTimeout = 5 * time.Second
 // index would silently be another. isNew says that there is none yet.
 func checkRoot(dir string) (isNew bool, err error) {
 	path := filepath.Join(dir, rootFile)
-	if _, err := os.Stat(path); os.IsNotExist(err) {
+	// A file without a byte is one that was about to be made.
+	if info, err := os.Stat(path); os.IsNotExist(err) || err == nil && info.Size() == 0 {
 		return true, noSegments(dir)
 	}
 	if err := checkPages(path); err != nil {
