@@ -40,6 +40,15 @@ WHERE '表格存储' MEMBER OF (m.tags->'$[*].tag') AND t.tag = '表格存储'
 ORDER BY t.score DESC;
 EXPLAIN FORMAT=TREE SELECT id FROM media FORCE INDEX (by_tag) WHERE '表格存储' MEMBER OF (tags->'$[*].tag');
 
+-- A search index finds files by any combination of conditions, with tag and score
+-- of one element.
+CREATE SEARCH INDEX s ON media ((CAST(tags->'$[*].tag' AS CHAR(64) ARRAY)), (CAST(tags->'$[*].score' AS DOUBLE ARRAY)), user, type, createdAt);
+SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci;
+SELECT createdAt FROM media FORCE INDEX (s)
+WHERE EXISTS (SELECT 1 FROM JSON_TABLE(tags, '$[*]' COLUMNS (tag VARCHAR(64) PATH '$.tag', score DOUBLE PATH '$.score')) t WHERE t.tag = '开心' AND t.score > 0.5)
+  AND createdAt >= 1514793600000 AND createdAt < 1543651200000 AND type = 'image'
+ORDER BY createdAt;
+
 -- User A: one year, happy pictures, by the score of that tag.
 SELECT m.createdAt, t.score
 FROM media m JOIN JSON_TABLE(m.tags, '$[*]' COLUMNS (tag VARCHAR(64) PATH '$.tag', score DOUBLE PATH '$.score')) t

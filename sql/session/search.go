@@ -138,6 +138,10 @@ func (e *introspection) rejectedRows(ctx context.Context, t *schema.Table, d *sc
 			}
 		} else if c != nil {
 			out.Field = c.Name
+		} else if c = t.Column(f.Column); c != nil {
+			if out.Field = c.Name; c.Hidden && c.Generated != nil {
+				out.Field = shortened(c.Generated.Expr, 64)
+			}
 		}
 		out.Field = shortened(out.Field, 64)
 		if err := emit(&out); err != nil {
@@ -148,6 +152,12 @@ func (e *introspection) rejectedRows(ctx context.Context, t *schema.Table, d *sc
 }
 
 func rejectedReason(f *schema.SearchField) string {
+	switch {
+	case f.Kind == schema.SearchPath && f.Many:
+		return "no array of " + f.ElemName()
+	case f.Kind == schema.SearchPath:
+		return "no " + f.ElemName()
+	}
 	switch f.As {
 	case schema.AsIP:
 		return "no IP address"

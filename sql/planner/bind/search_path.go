@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // searchPathFunc is how a field over a part of a JSON column is written among key
@@ -106,8 +108,8 @@ func pathType(text string) (schema.Type, error) {
 	return types.DecimalOf(precision, scale), nil
 }
 
-// addPathColumn adds the hidden column of a part of a JSON column: 1235 for other
-// expressions, of which some could be errors.
+// addPathColumn adds the hidden column of a part of a JSON column: 3143, 1235 for
+// other expressions, of which some could be errors.
 func addPathColumn(pool *parser.Pool, t *schema.Table, index, text string) (string, error) {
 	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, text)
 	if err != nil {
@@ -118,7 +120,14 @@ func addPathColumn(pool *parser.Pool, t *schema.Table, index, text string) (stri
 		c, isCol := f.Args[0].(*expr.Col)
 		ok = isCol && c.T.ID == schema.TypeJSON
 		for _, a := range f.Args[1:] {
-			ok = ok && expr.IsConst(a)
+			k, isConst := a.(*expr.Const)
+			if ok = ok && isConst && k.D.Kind() == value.KindBytes; !ok {
+				break
+			}
+			_, err := value.CompileJSONPath(k.D.Str())
+			if bad, isPath := errors.AsType[*value.JSONPathError](err); isPath {
+				return "", sqlerr.InvalidJSONPath(bad.Pos)
+			}
 		}
 	}
 	if !ok {
