@@ -40,7 +40,25 @@ func (s *Session) MatchStats(m *expr.Match) text.Stats {
 	if x == nil {
 		return nil
 	}
-	return query.NewStats(x, m.Fields)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.scores {
+		if f.table == m.Table && f.index == m.Index && slices.Equal(f.fields, m.Fields) {
+			return f.stats
+		}
+	}
+	f := scoreFigures{m.Table, m.Index, m.Fields, query.NewStats(x, m.Fields)}
+	s.scores = append(s.scores, f)
+	return f.stats
+}
+
+// scoreFigures are the figures of an index for the scores of a statement: all
+// that ask for the same fields have the same, whatever becomes of the index.
+type scoreFigures struct {
+	table  schema.TableID
+	index  schema.IndexID
+	fields []uint16
+	stats  *query.Stats
 }
 
 // searchTables tells the search indexes which tables there are.

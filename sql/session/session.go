@@ -47,6 +47,7 @@ type Session struct {
 	nextPrepared uint32
 
 	warnings     []sqlerr.Warning
+	scores       []scoreFigures // of the statement
 	warningCount int
 	shownCount   int // of them belong to the statement before
 	errorCount   int
@@ -117,6 +118,7 @@ func (s *Session) clearDiagnostics() {
 // beginDiagnostics starts those of a statement; keep says that it shows the
 // ones of the statement before, which are not its own.
 func (s *Session) beginDiagnostics(keep bool) {
+	s.scores = nil
 	if !keep {
 		s.clearDiagnostics()
 		return

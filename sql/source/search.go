@@ -631,6 +631,8 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	if index == nil {
 		return 0, false
 	}
+	ec = ec.Fork()
+	ec.Warn = nil // the query itself warns
 	z := newZone(ec.Loc)
 	q := searchQuery{k: k, ec: ec, z: &z}
 	tree, err := q.node(n)
