@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -44,12 +43,7 @@ the moment at which a write was due: first alone, then while an index is built.
 
 func indexMain(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &indexBuild{stdout: stdout}
-	f := flag.NewFlagSet("sqlots bench index", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		_, _ = io.WriteString(stderr, indexUsage)
-		f.PrintDefaults()
-	}
+	f := newFlags("index", indexUsage, stderr)
 	f.StringVar(&b.dsn, "dsn", "root@tcp(127.0.0.1:4000)/", "`address` as user:password@tcp(host:port)/database")
 	f.IntVar(&b.rate, "rate", 1000, "writes in a second: half of them updates of the indexed column, half insertions")
 	f.IntVar(&b.conns, "conns", 16, "connections that write")

@@ -99,6 +99,17 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
+// newFlags are those of a command of its own.
+func newFlags(name, usage string, stderr io.Writer) *flag.FlagSet {
+	f := flag.NewFlagSet("sqlots bench "+name, flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		_, _ = io.WriteString(stderr, usage)
+		f.PrintDefaults()
+	}
+	return f
+}
+
 func (c *command) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("sqlots bench", flag.ContinueOnError)
 	f.SetOutput(c.stderr)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -42,12 +41,7 @@ With -compare, the answers of the two servers have to be the same.
 
 func searchMain(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &searchBench{stdout: stdout}
-	f := flag.NewFlagSet("sqlots bench search", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		_, _ = io.WriteString(stderr, searchUsage)
-		f.PrintDefaults()
-	}
+	f := newFlags("search", searchUsage, stderr)
 	f.StringVar(&b.dsn, "dsn", "root@tcp(127.0.0.1:4000)/", "`address` A as user:password@tcp(host:port)/database")
 	f.StringVar(&b.compare, "compare", "", "`address` B to compare with")
 	f.Int64Var(&b.rows, "rows", 1_000_000, "documents")

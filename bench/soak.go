@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -67,12 +66,7 @@ the index gives are compared with those of the table.
 
 func soakMain(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &soak{stdout: stdout}
-	f := flag.NewFlagSet("sqlots bench soak", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		_, _ = io.WriteString(stderr, soakUsage)
-		f.PrintDefaults()
-	}
+	f := newFlags("soak", soakUsage, stderr)
 	f.StringVar(&b.dsn, "dsn", "root@tcp(127.0.0.1:4000)/sqlots_soak", "`address` as user:password@tcp(host:port)/database")
 	f.Int64Var(&b.rows, "rows", 10_000_000, "rows of the table")
 	f.DurationVar(&b.duration, "duration", 30*time.Minute, "how `long`")
