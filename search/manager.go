@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -136,7 +137,11 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 		if c == nil {
 			continue
 		}
-		fmt.Fprintf(h, "%#v %s;", f, form(&c.Type))
+		b, err := json.Marshal(f) // as it is stored: what is new in later versions is left out
+		if err != nil {
+			b = fmt.Appendf(nil, "%#v", f)
+		}
+		fmt.Fprintf(h, "%s %s;", b, form(&c.Type))
 		if c.Generated != nil {
 			fmt.Fprintf(h, "%q;", c.Generated.Expr)
 		}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -224,4 +225,24 @@ func TestPassingFailure(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	awaitDocs(t, m, other, 0)
+}
+
+// TestDirName: a descriptor that was read again has the files that it had.
+func TestDirName(t *testing.T) {
+	table := &schema.Table{ID: 7, Columns: []schema.Column{{ID: 1, Type: schema.Type{ID: schema.TypeBigInt}}}}
+	made := schema.SearchIndex{ID: 2, Fields: []schema.SearchField{{ID: 1, Column: 1, Options: []schema.SearchOption{}, Formats: []string{}}}}
+	b, err := json.Marshal(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read schema.SearchIndex
+	if err := json.Unmarshal(b, &read); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := dirName(table, &made), dirName(table, &read); a != b {
+		t.Errorf("%s and %s", a, b)
+	}
+	if read.Fields[0].Many = true; dirName(table, &made) == dirName(table, &read) {
+		t.Error("other fields have the same files")
+	}
 }
