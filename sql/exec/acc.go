@@ -78,6 +78,8 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 			return nil, bad
 		}
 		return &varAcc{name: a.Name}, nil
+	case "approx_percentile":
+		return newPercentile(ec, kind, a.Extra.(*expr.Percentile))
 	case "group_concat":
 		return newConcatAcc(env, ec, a), nil
 	case "json_arrayagg":

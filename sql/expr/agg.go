@@ -22,6 +22,7 @@ import (
 //	group_concat           text; Extra is *GroupConcat
 //	json_arrayagg, json_objectagg   JSON; of the latter a text key first
 //	st_collect             a geometry
+//	approx_percentile      a number or time; Extra is *Percentile
 type Agg struct {
 	Name     string
 	Distinct bool
@@ -51,6 +52,12 @@ type AggOrder struct {
 	Desc bool
 }
 
+// Percentile is the Extra of approx_percentile.
+type Percentile struct {
+	// Percent is a constant DECIMAL, above 0 and at most 100.
+	Percent Expr
+}
+
 // String is the call as SQL.
 func (a *Agg) String() string {
 	args := joinExprs(a.Args)
@@ -73,6 +80,9 @@ func (a *Agg) String() string {
 		}
 		args += " separator " + quoteSQL(g.Separator)
 	}
+	if p, ok := a.Extra.(*Percentile); ok {
+		args += "," + p.Percent.String()
+	}
 	return a.Name + "(" + args + ")"
 }
 
@@ -89,7 +99,8 @@ var aggAliases = map[string]string{
 func IsAgg(name string) bool {
 	switch name {
 	case "count", "sum", "avg", "min", "max", "bit_and", "bit_or", "bit_xor", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp",
-		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg", "st_collect":
+		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg", "st_collect",
+		"approx_percentile", "approx_count_distinct":
 		return true
 	}
 	return false
@@ -126,6 +137,9 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 	if strings.HasPrefix(name, "bit_") || name == "st_collect" {
 		args = convertVariants(args, VariantText)
 	}
+	if name == "approx_count_distinct" { // exact, and so COUNT(DISTINCT …)
+		name, distinct = "count", true
+	}
 	a := &Agg{Name: name, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
 	want := 1
 	switch name {
@@ -137,7 +151,7 @@ func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg
 		return a, nil
 	case "group_concat":
 		return NewGroupConcat(env, distinct, args, nil, ",")
-	case "json_objectagg":
+	case "json_objectagg", "approx_percentile":
 		want = 2
 	}
 	if len(args) != want {
@@ -208,6 +222,8 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 	case "st_collect":
 		a.Args[0], err = convertArg(env, 'g', arg)
 		a.T = types.Geometry
+	case "approx_percentile":
+		return a.bindPercentile(env)
 	case "json_objectagg":
 		if a.Args[0], err = convertArg(env, 's', arg); err == nil {
 			a.Args[1], err = convertArg(env, 'v', a.Args[1])
@@ -215,6 +231,27 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 		a.T = jsonType()
 	}
 	return err
+}
+
+// bindPercentile is APPROX_PERCENTILE(x, percent) of TiDB, which also takes
+// percents that are not whole.
+func (a *Agg) bindPercentile(env *BindEnv) error {
+	arg, percent := a.Args[0], a.Args[1]
+	if !IsConst(percent) || arg.Type().ID == schema.TypeGeometry {
+		return sqlerr.WrongArguments(a.Name)
+	}
+	percent, err := NewCast(env, percent, decimalType(13, 10), false)
+	if err != nil {
+		return err
+	}
+	if a.T = arg.Type(); !a.T.IsTemporal() {
+		if arg, err = toNumber(env, arg); err != nil {
+			return err
+		}
+		a.T = arg.Type()
+	}
+	a.Args, a.Extra = []Expr{arg}, &Percentile{Percent: percent}
+	return nil
 }
 
 // binaryLen is the most bytes of a binary string, -1 if that is unknown or the

@@ -226,7 +226,7 @@ func (r *Rewriter) valuesOfNone(a *logical.Aggregate) (map[expr.ColID]expr.Expr,
 			}
 			with[c.ID] = e
 		case "sum", "avg", "min", "max", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp",
-			"json_arrayagg", "json_objectagg", "st_collect":
+			"json_arrayagg", "json_objectagg", "st_collect", "approx_percentile":
 			with[c.ID] = c
 		default:
 			return nil, false
