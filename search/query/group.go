@@ -179,6 +179,12 @@ func (g *Groups) fork() *Groups {
 
 func (g *Groups) run(ctx context.Context, hits []Hits) error {
 	g.grow(1)
+	if len(g.by) == 0 && !slices.ContainsFunc(g.accs, func(a *acc) bool { return a.call.Op != CountAll }) {
+		for i := range hits {
+			g.count[0] += int64(hits[i].Count)
+		}
+		return nil
+	}
 	var b block
 	for i := range hits {
 		if hits[i].Count == 0 {

@@ -3,9 +3,11 @@ package query
 import (
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/search/text"
 )
 
 // Node is a condition on documents.
@@ -67,21 +69,80 @@ func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	if len(a) == 0 {
 		return slices.Clone(among), nil
 	}
-	set := among
-	for i, n := range a {
-		if i > 0 && isEmpty(set) {
-			break
+	var room [8]effort
+	efforts := room[:0]
+	for _, n := range a {
+		efforts = append(efforts, effortOf(s, n))
+	}
+	set, first := among, true
+	for e := cheap; e <= dear; e++ {
+		for i, n := range a {
+			if efforts[i] != e {
+				continue
+			}
+			if !first && isEmpty(set) {
+				return set, nil
+			}
+			other, err := n.eval(s, set)
+			if err != nil {
+				return nil, err
+			}
+			for j, w := range set {
+				other[j] &= w
+			}
+			set, first = other, false
 		}
-		other, err := n.eval(s, set)
-		if err != nil {
-			return nil, err
-		}
-		for j, w := range set {
-			other[j] &= w
-		}
-		set = other
 	}
 	return set, nil
+}
+
+// effort is how dear it is to evaluate a node: parts of an And that are cheap leave
+// fewer documents to the others.
+type effort uint8
+
+const (
+	cheap  effort = iota // lists and bitsets
+	scans                // all values, or those of some documents
+	places               // positions of words, and boxes
+	dear                 // tests of documents
+)
+
+func effortOf(s *seg.Segment, n Node) effort {
+	of := func(list []Node) (e effort) {
+		for _, n := range list {
+			e = max(e, effortOf(s, n))
+		}
+		return e
+	}
+	switch n := n.(type) {
+	case And:
+		return of(n)
+	case Or:
+		return of(n)
+	case Not:
+		return effortOf(s, n.Of)
+	case *Keys:
+		return cheap
+	case *Words:
+		w, err := s.Words(n.Field)
+		if err != nil || !w.HasPerm() {
+			return scans
+		}
+		for _, r := range n.Ranges {
+			if w.Scans(r.Lo, r.Hi) {
+				return scans
+			}
+		}
+		return cheap
+	case *Match:
+		if _, ok := n.Query.(text.Term); ok {
+			return cheap
+		}
+		return places
+	case *Boxes:
+		return places
+	}
+	return dear
 }
 
 func countBits(set []uint64) (n int) {
@@ -143,10 +204,17 @@ func nullsInto(s *seg.Segment, nulls []uint64, all bool, set []uint64) {
 	}
 }
 
-func (n *Words) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
+func (n *Words) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	w, err := s.Words(n.Field)
 	if err != nil {
 		return nil, err
+	}
+	if len(n.Ranges) == 1 && !w.Multi() && !w.AllNull() && w.Scans(n.Ranges[0].Lo, n.Ranges[0].Hi) && isSparse(among, s.Docs()) {
+		set := slices.Clone(among)
+		r := n.Ranges[0]
+		keepIn(set, r.Lo, r.Hi, w.Gather)
+		applyNulls(set, among, w.Nulls(), n.Null)
+		return set, nil
 	}
 	set := newSet(s)
 	for _, r := range n.Ranges {
@@ -158,16 +226,25 @@ func (n *Words) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 	return set, nil
 }
 
-func (n *Keys) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
+func (n *Keys) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	k, err := s.Keys(n.Field)
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Ranges) == 1 && !n.Null {
-		if from, to := k.FindRange(n.Ranges[0].Lo, n.Ranges[0].Hi); to == from+1 {
+	if len(n.Ranges) == 1 {
+		from, to := k.FindRange(n.Ranges[0].Lo, n.Ranges[0].Hi)
+		if to == from+1 && !n.Null {
 			if dense := k.DenseClass(from); dense != nil {
 				return slices.Clone(dense), nil
 			}
+		}
+		if to > from+1 && !k.Multi() && !k.AllNull() && isSparse(among, k.Count(from, to)) {
+			first, _ := k.ClassOrdinals(from)
+			_, last := k.ClassOrdinals(to - 1)
+			set := slices.Clone(among)
+			keepIn(set, int64(first), int64(last)-1, k.GatherOrdinals)
+			applyNulls(set, among, k.Nulls(), n.Null)
+			return set, nil
 		}
 	}
 	set := newSet(s)
@@ -179,6 +256,60 @@ func (n *Keys) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 		nullsInto(s, k.Nulls(), k.AllNull(), set)
 	}
 	return set, nil
+}
+
+// sparse is how many values are scanned in the time that takes to read that of one
+// document.
+const sparse = 8
+
+// isSparse reports that a set has so few documents that reading their values is
+// cheaper than so much work.
+func isSparse(set []uint64, work int) bool {
+	n, most := 0, work/sparse
+	for i, w := range set {
+		if n += bits.OnesCount64(w); i&15 == 15 && n > most {
+			return false
+		}
+	}
+	return n <= most
+}
+
+// gathered are documents with their numbers.
+type gathered struct {
+	docs [blockDocs]uint32
+	vals [blockDocs]int64
+}
+
+var gatherings = sync.Pool{New: func() any { return new(gathered) }}
+
+// keepIn leaves the documents of a set whose numbers are from lo to hi.
+func keepIn(set []uint64, lo, hi int64, gather func(docs []uint32, out []int64)) {
+	g := gatherings.Get().(*gathered)
+	defer gatherings.Put(g)
+	span := uint64(hi) - uint64(lo)
+	h := Hits{Set: set}
+	for from, end := uint32(0), uint32(len(set)<<6); from < end; {
+		var docs []uint32
+		docs, from = h.Docs(from, blockDocs, g.docs[:0])
+		vals := g.vals[:len(docs)]
+		gather(docs, vals)
+		for i, d := range docs {
+			_, out := bits.Sub64(span, uint64(vals[i])-uint64(lo), 0)
+			set[d>>6] &^= out << (d & 63)
+		}
+	}
+}
+
+// applyNulls leaves documents without a value out of a set or, where they are
+// wanted, adds those of among.
+func applyNulls(set, among, nulls []uint64, want bool) {
+	for i, w := range nulls {
+		if want {
+			set[i] |= w & among[i]
+		} else {
+			set[i] &^= w
+		}
+	}
 }
 
 // Hits are the documents that were found in a segment.
@@ -221,12 +352,29 @@ func appendDocs(out []uint32, i int, w uint64) []uint32 {
 
 // Run finds the documents of a view; segments without hits are left out.
 func Run(v *search.View, n Node) ([]Hits, error) {
+	return run(v, n, false)
+}
+
+func run(v *search.View, n Node, countOnly bool) ([]Hits, error) {
 	var out []Hits
 	var gone []uint32
 	for _, s := range v.Segments() {
+		gone = s.DocNumbers(v.Changed, gone[:0])
+		if countOnly {
+			count, ok, err := tally(s, n, gone)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				if count > 0 {
+					out = append(out, Hits{Seg: s, Count: count})
+				}
+				continue
+			}
+		}
 		live, _ := s.Roots()
 		among := live
-		if gone = s.DocNumbers(v.Changed, gone[:0]); len(gone) > 0 {
+		if len(gone) > 0 {
 			among = slices.Clone(live)
 		}
 		for _, d := range gone {

@@ -238,6 +238,18 @@ func (w *Words) RangeCount(lo, hi int64) int {
 	return to - from
 }
 
+// Scans reports that RangeInto reads all values.
+func (w *Words) Scans(lo, hi int64) bool {
+	if w.empty || lo > hi {
+		return false
+	}
+	if !w.sorted {
+		return true
+	}
+	from, to := w.Range(lo, hi)
+	return (to-from)*permFactor >= w.vals.n
+}
+
 // RangeInto adds to the bitset the documents that have a value from lo to hi,
 // both included; a NULL has none. Deleted documents are not left out.
 func (w *Words) RangeInto(lo, hi int64, set []uint64) {

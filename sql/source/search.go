@@ -110,11 +110,15 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	if err := v.Except(fieldsUsed(n.Table, n.Search, n.Read)); err != nil {
 		return nil, err
 	}
-	hits, err := query.Run(v, tree)
+	find := query.Run
+	if countsOnly(n) {
+		find = query.Tally
+	}
+	hits, err := find(v, tree)
 	if err != nil {
 		return nil, err
 	}
-	op := &searchOp{View: v}
+	op := &searchOp{View: v, tree: tree, tallied: countsOnly(n)}
 	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: q.looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
 	for i := range hits {
 		op.count.Hits += int64(hits[i].Count)
@@ -147,6 +151,14 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	op.hits, op.memory = hits, s.env.Memory
 	op.open = func() error { return s.searchRows(op, ec, k, n, limit) }
 	return op, nil
+}
+
+// countsOnly reports a search of which nothing but the number of documents is
+// asked.
+func countsOnly(n *physical.Scan) bool {
+	g := n.Search.Group
+	return g != nil && len(g.By) == 0 && len(n.Filter) == 0 && n.Search.Order == nil &&
+		!slices.ContainsFunc(g.Calls, func(c physical.SearchCall) bool { return c.Column >= 0 })
 }
 
 // searchRows opens what a search reads of the table: the rows that its hits are
@@ -248,6 +260,10 @@ type searchOp struct {
 	grown atomic.Int64
 	// order is that in which the hits are the first.
 	order []query.Order
+	// tallied: the hits are those of a tally, and are found by tree where their
+	// documents are needed.
+	tallied bool
+	tree    query.Node
 	// open opens rows, at their first use.
 	open func() error
 }
@@ -260,6 +276,13 @@ func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if err := o.open(); err != nil {
 			return nil, err
 		}
+	}
+	if o.tallied {
+		var err error
+		if o.hits, err = query.Run(o.View, o.tree); err != nil {
+			return nil, err
+		}
+		o.tallied = false
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]

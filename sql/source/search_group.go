@@ -55,7 +55,7 @@ func (o *searchOp) Groups(ctx context.Context) (*exec.Part, error) {
 			o.group = nil
 			return nil, nil
 		}
-		o.hits = nil
+		o.hits, o.tallied = nil, false
 	}
 	if len(g.ids) == 0 {
 		o.memory.Shrink(g.held)
