@@ -73,3 +73,36 @@ func TestMatchCount(t *testing.T) {
 		}
 	}
 }
+
+// TestFuzzyDistance compares the automata over terms of a segment with the
+// evaluation of one text.
+func TestFuzzyDistance(t *testing.T) {
+	var words []string
+	var add func(prefix string, n int)
+	add = func(prefix string, n int) {
+		words = append(words, prefix)
+		if n > 0 {
+			for _, r := range "ab'é中😀" {
+				add(prefix+string(r), n-1)
+			}
+		}
+	}
+	add("", 4)
+	for i := 0; i < len(words); i += 11 {
+		for distance := range 3 {
+			a, err := seg.Fuzzy(words[i], distance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range words {
+				state := a.Start()
+				for j := range len(w) {
+					state = a.Accept(state, w[j])
+				}
+				if got, want := a.IsMatch(state), text.WithinDistance(words[i], w, distance); got != want {
+					t.Fatalf("%q within %d of %q: %t, want %t", w, distance, words[i], got, want)
+				}
+			}
+		}
+	}
+}

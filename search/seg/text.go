@@ -113,12 +113,12 @@ var fuzzyBuilders = [...]func() (*levenshtein.LevenshteinAutomatonBuilder, error
 
 func fuzzyBuilder(distance uint8) func() (*levenshtein.LevenshteinAutomatonBuilder, error) {
 	return sync.OnceValues(func() (*levenshtein.LevenshteinAutomatonBuilder, error) {
-		return levenshtein.NewLevenshteinAutomatonBuilder(distance, true)
+		return levenshtein.NewLevenshteinAutomatonBuilder(distance, false)
 	})
 }
 
 // Fuzzy matches the terms that become the given one by at most distance (0 to
-// 2) insertions, deletions, replacements and swaps of characters.
+// 2) insertions, deletions and replacements of characters.
 func Fuzzy(term string, distance int) (Automaton, error) {
 	if distance < 0 || distance >= len(fuzzyBuilders) {
 		return nil, fmt.Errorf("fuzzy distance %d, at most %d is possible", distance, len(fuzzyBuilders)-1)
