@@ -168,6 +168,12 @@ func (ix *Index) open() error {
 	return ix.start(ix.opts.PersistEvery)
 }
 
+// filesBeforePurge is the number of files at which scorch looks for those that
+// no snapshot needs. It also does when it has nothing to write, which under
+// steady changes is never: files and snapshots, each with all numbers of deleted
+// documents, would stay.
+const filesBeforePurge = 128
+
 // start has scorch open the files; nap is how long it gathers segments in
 // memory.
 func (ix *Index) start(nap time.Duration) (err error) {
@@ -177,7 +183,9 @@ func (ix *Index) start(nap time.Duration) (err error) {
 		"numSnapshotsToKeep":     1,
 		"eventCallbackName":      callbackName,
 		"asyncErrorCallbackName": callbackName,
-		"scorchPersisterOptions": map[string]any{"PersisterNapTimeMSec": max(1, int(nap/time.Millisecond))},
+		"scorchPersisterOptions": map[string]any{
+			"PersisterNapTimeMSec": max(1, int(nap/time.Millisecond)), "PersisterNapUnderNumFiles": filesBeforePurge,
+		},
 		"scorchMergePlanOptions": map[string]any{
 			"MaxSegmentsPerTier": ix.opts.SegmentsPerTier, "SegmentsPerMergeTask": ix.opts.SegmentsPerTier,
 			"MaxSegmentSize": ix.opts.MaxSegmentDocs, "FloorSegmentSize": min(2000, ix.opts.MaxSegmentDocs),

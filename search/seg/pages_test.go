@@ -145,7 +145,7 @@ func useBolt(path string) error {
 	for range 3 {
 		err := db.Update(func(tx *bolt.Tx) error {
 			return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
-				if _, err := walk(b, 0); err != nil {
+				if _, _, err := walk(b, 0); err != nil {
 					return err
 				}
 				return b.Put([]byte("new"), make([]byte, 5000))

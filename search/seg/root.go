@@ -35,10 +35,53 @@ func checkRoot(dir string) (isNew bool, err error) {
 		return false, err
 	}
 	err = guarded(path, func() error {
-		isNew, err = readRoot(dir, path)
+		var content int64
+		if isNew, content, err = readRoot(dir, path); err == nil {
+			// Where it cannot be copied, as on a full disk, it is used as it is.
+			if compactRoot(path, content) != nil {
+				_ = os.Remove(path + compacted)
+			}
+		}
 		return err
 	})
 	return isNew, err
+}
+
+// compacted ends the name of the smaller root file while it is written.
+const compacted = ".new"
+
+// maxFree is the number of bytes without content at which compactRoot copies a
+// root file, if they are more than half of it too.
+const maxFree = 32 << 20
+
+// compactRoot gives the free pages of the root file back: bbolt keeps them, and
+// writes their list with every commit. content is the bytes of its values.
+func compactRoot(path string, content int64) error {
+	to := path + compacted
+	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() < 2*content+maxFree {
+		return err
+	}
+	src, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := bolt.Open(to, 0o600, nil)
+	if err != nil {
+		return err
+	}
+	err = bolt.Compact(dst, src, 16<<20) // its commits are durable
+	if err := errors.Join(err, dst.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(to, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // guarded turns the panics of bbolt and faults in its memory into damage.
@@ -52,10 +95,10 @@ func guarded(path string, do func() error) (err error) {
 	return do()
 }
 
-// walk reads all keys and values of a bucket.
-func walk(b *bolt.Bucket, depth int) (sum byte, err error) {
+// walk reads all keys and values of a bucket. bytes is their number.
+func walk(b *bolt.Bucket, depth int) (bytes int64, sum byte, err error) {
 	if depth > 4 {
-		return 0, errors.New("buckets are nested too deep")
+		return 0, 0, errors.New("buckets are nested too deep")
 	}
 	err = b.ForEach(func(k, v []byte) error {
 		if v == nil {
@@ -63,25 +106,26 @@ func walk(b *bolt.Bucket, depth int) (sum byte, err error) {
 			if in == nil {
 				return fmt.Errorf("no bucket %x", k)
 			}
-			s, err := walk(in, depth+1)
-			sum += s
+			n, s, err := walk(in, depth+1)
+			bytes, sum = bytes+n, sum+s
 			return err
 		}
+		bytes += int64(len(k) + len(v))
 		for _, c := range v {
 			sum += c
 		}
 		return nil
 	})
-	return sum, err
+	return bytes, sum, err
 }
 
-func readRoot(dir, path string) (isNew bool, err error) {
+func readRoot(dir, path string) (isNew bool, content int64, err error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
 		if os.IsPermission(err) || errors.Is(err, bolterrors.ErrTimeout) {
-			return false, fmt.Errorf("%s: %w", path, err)
+			return false, 0, fmt.Errorf("%s: %w", path, err)
 		}
-		return false, damaged(path, "%v", err)
+		return false, 0, damaged(path, "%v", err)
 	}
 	defer db.Close()
 	err = db.View(func(tx *bolt.Tx) error {
@@ -95,7 +139,7 @@ func readRoot(dir, path string) (isNew bool, err error) {
 			isNew = true
 			return noSegments(dir)
 		}
-		if _, err := walk(snapshots, 0); err != nil {
+		if content, _, err = walk(snapshots, 0); err != nil {
 			return damaged(path, "%v", err)
 		}
 		newest := snapshots.Bucket(k)
@@ -132,7 +176,7 @@ func readRoot(dir, path string) (isNew bool, err error) {
 		}
 		return nil
 	})
-	return isNew, err
+	return isNew, content, err
 }
 
 // checkDeleted wants a bitmap of some of the documents; nil is none.
