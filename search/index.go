@@ -43,9 +43,13 @@ type Index struct {
 	remove bool
 	// opened: the files are those of this run. It belongs to run.
 	opened bool
-	// floor is the sequence behind which records are needed; 0 before the files
-	// are open: all.
+	// floor is needs while no files are open; 0: all records are needed.
 	floor atomic.Uint64
+	// rouse is told of changes behind reached, damage, and questions that find
+	// the files closed.
+	rouse   chan struct{}
+	reached atomic.Uint64
+	used    atomic.Int64 // when it was asked last, in nanoseconds since 1970
 
 	mu  sync.Mutex
 	now State
@@ -54,7 +58,11 @@ type Index struct {
 	failures int
 	failed   time.Time
 	seg      *seg.Index
-	changed  chan struct{} // closed when the state or the files have changed
+	// asleep: the files are closed, because nobody needed them; they are opened
+	// at the next question or change. stats are the last ones.
+	asleep  bool
+	stats   fileStats
+	changed chan struct{} // closed when the state or the files have changed
 	// caughtUp: the files whose checkpoint is covers[0] say what they would say
 	// at covers[1].
 	covers [2]uint64
@@ -69,6 +77,19 @@ type descriptor struct {
 	table *schema.Table
 	index *schema.SearchIndex
 	next  bool // the generation that will be
+	// written is of the table's change log, nil when there is none.
+	written *storage.Watermark
+}
+
+// unchanged: no commit behind a sequence that can be seen has written to the log.
+func (d *descriptor) unchanged(after uint64) bool {
+	return d.written != nil && d.written.Seq() <= after
+}
+
+// fileStats are what the files tell.
+type fileStats struct {
+	bytes                      int64
+	segments, memory, rejected int
 }
 
 // Info describes an index for humans.
@@ -138,25 +159,36 @@ func (x *Index) Info() Info {
 	d := x.desc.Load()
 	i := Info{Table: d.table, Index: d.index, Next: d.next, State: x.now, Err: x.err, Failures: x.failures, Docs: x.docs, Low: x.covers[1]}
 	if x.now == Ready {
-		if seq := x.m.cfg.Store.Seq(); seq > i.Low {
+		seq := x.m.cfg.Store.Seq()
+		if d.unchanged(i.Low) {
+			i.Low = max(i.Low, seq)
+		}
+		if seq > i.Low {
 			i.Lag, i.Behind = seq-i.Low, time.Since(x.upToDate)
 			if x.idle {
-				i.Behind = min(i.Behind, pollEvery)
+				i.Behind = min(i.Behind, tickAfter+tickEvery)
 			}
 		}
 	}
 	if x.seg != nil {
-		if s, err := x.seg.Stats(); err == nil {
-			i.Bytes, i.Segments, i.Memory = s.DiskBytes, s.Segments, s.MemoryBytes
-		}
-		if s, err := x.seg.Snapshot(); err == nil {
-			if n, err := EachRejected(s, nil); err == nil {
-				i.Rejected = n
-			}
-			_ = s.Close() // it was read alone
-		}
+		x.stats = readStats(x.seg, x.stats)
 	}
+	i.Bytes, i.Segments, i.Memory, i.Rejected = x.stats.bytes, x.stats.segments, x.stats.memory, x.stats.rejected
 	return i
+}
+
+// readStats reads what it can; the rest is as before.
+func readStats(files *seg.Index, s fileStats) fileStats {
+	if f, err := files.Stats(); err == nil {
+		s.bytes, s.segments, s.memory = f.DiskBytes, f.Segments, f.MemoryBytes
+	}
+	if snap, err := files.Snapshot(); err == nil {
+		if n, err := EachRejected(snap, nil); err == nil {
+			s.rejected = n
+		}
+		_ = snap.Close() // it was read alone
+	}
+	return s
 }
 
 // retryAfter is how long an index waits after a failure; failures are not in a row
@@ -170,6 +202,10 @@ const (
 func (x *Index) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := x.serve(ctx)
+		if errors.Is(err, errIdle) {
+			x.sleep(ctx)
+			continue
+		}
 		x.close()
 		if ctx.Err() != nil {
 			break
@@ -190,6 +226,7 @@ func (x *Index) run(ctx context.Context) {
 			x.failures++
 			x.failed, x.err, x.idle = time.Now(), err, false
 			often = x.failures > maxFailures
+			x.asleep, x.stats = false, fileStats{}
 			if x.now = Failed; anew {
 				x.now, x.covers, x.docs = Building, [2]uint64{}, 0
 			}
@@ -213,6 +250,9 @@ func (x *Index) run(ctx context.Context) {
 func (x *Index) close() {
 	x.mu.Lock()
 	s := x.seg
+	if s != nil {
+		x.floor.Store(s.Durable())
+	}
 	x.seg = nil
 	x.mu.Unlock()
 	if s == nil {
@@ -273,11 +313,11 @@ func (x *Index) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := seg.Open(x.dir, form, seg.Options{MaxUnpersisted: maxUnpersisted})
+	files, err := seg.Open(x.dir, form, seg.Options{MaxUnpersisted: maxUnpersisted, OnDamage: x.wake})
 	if err != nil {
 		return err
 	}
-	x.set(func() { x.seg = files })
+	x.set(func() { x.seg, x.asleep = files, false })
 	files.Bound(int(x.m.bound.Load()))
 	snap, err := files.Snapshot()
 	if err != nil {
@@ -417,31 +457,74 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 	if err := snap.Close(); err != nil {
 		return err
 	}
+	timer := time.NewTimer(x.m.idle)
+	defer timer.Stop()
 	for {
-		tick := x.m.ticked()
 		upTo, more, err := x.step(ctx, files, b, low, high)
 		if err != nil {
 			return err
 		}
 		low, high = upTo, max(high, upTo)
+		x.reached.Store(low)
 		if more {
 			continue
 		}
-		x.floor.Store(min(files.Durable(), low))
-		select {
-		case <-tick: // already
-			continue
-		default:
+		if !x.desc.Load().unchanged(low) { // by a commit that could not be seen yet
+			x.m.nudge()
 		}
 		x.setIdle(true)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick:
-		case <-time.After(time.Second): // what is durable may have moved
+		timer.Reset(x.m.idle)
+		for roused := false; !roused; {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-x.rouse:
+				roused = true
+			case <-timer.C:
+				left := x.m.idle - time.Since(time.Unix(0, x.used.Load()))
+				if left <= 0 {
+					return errIdle
+				}
+				timer.Reset(left)
+			}
 		}
 		x.setIdle(false)
 	}
+}
+
+// errIdle: nobody has needed the files for a while.
+var errIdle = errors.New("idle")
+
+// sleep closes the files until they are needed, or ctx ends.
+func (x *Index) sleep(ctx context.Context) {
+	x.mu.Lock()
+	files := x.seg
+	x.mu.Unlock()
+	stats := readStats(files, fileStats{})
+	x.set(func() { x.asleep, x.stats = true, stats })
+	x.close()
+	select {
+	case <-ctx.Done():
+	case <-x.rouse:
+	}
+}
+
+// wake has the index look what there is.
+func (x *Index) wake() {
+	select {
+	case x.rouse <- struct{}{}:
+	default:
+	}
+}
+
+// needs is the sequence behind which the index may read the change log again.
+func (x *Index) needs() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.seg != nil {
+		return x.seg.Durable()
+	}
+	return x.floor.Load()
 }
 
 func (x *Index) setIdle(is bool) {
@@ -456,6 +539,14 @@ func (x *Index) setIdle(is bool) {
 // sequence that it returns.
 func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, high uint64) (upTo uint64, more bool, err error) {
 	seen := time.Now()
+	d := x.desc.Load()
+	if d.table.Stream == nil {
+		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
+	}
+	if at := x.m.cfg.Store.Seq(); d.unchanged(low) {
+		upTo = max(low, at)
+		return upTo, false, x.settle(files, upTo, true, seen)
+	}
 	snap, err := x.m.cfg.Store.Snapshot()
 	if err != nil {
 		return 0, false, err
@@ -464,10 +555,6 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 	at := snap.Seq()
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
-	}
-	d := x.desc.Load()
-	if d.table.Stream == nil {
-		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
 	}
 	if err := x.checkLog(ctx, low); err != nil {
 		return 0, false, err

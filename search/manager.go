@@ -19,6 +19,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/stream"
 )
 
 // Rows makes documents of the rows of tables.
@@ -49,6 +50,7 @@ type Manager struct {
 	began uint64
 
 	retry time.Duration // retryAfter, but in tests
+	idle  time.Duration // idleAfter, but in tests
 	// bound is what an index may hold in memory; building has a place for each
 	// build that may be at work.
 	bound    atomic.Int64
@@ -58,49 +60,72 @@ type Manager struct {
 	indexes map[string]*Index // by directory
 	closing map[string]bool   // directories of indexes that are being removed
 	tables  []*schema.Table
-	tick    chan struct{} // closed when the store has a new commit
+	written chan struct{} // has a value when a table was changed
 }
 
-// pollEvery is how often the store is asked whether there is something new.
-const pollEvery = 5 * time.Millisecond
+// Indexes look at what was written tickAfter a commit, so that it can be seen,
+// and tickEvery after they looked last, so that there is more to do at a time.
+const (
+	tickAfter = time.Millisecond
+	tickEvery = 5 * time.Millisecond
+)
+
+// idleAfter is how long an index that nobody asks or changes keeps its files open.
+const idleAfter = 5 * time.Minute
 
 // New makes a Manager, which does nothing before Update.
 func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, tick: make(chan struct{})}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
 }
 
-// poll wakes the indexes when the store has new commits.
+// poll wakes the indexes whose tables were changed.
 func (m *Manager) poll() {
-	timer := time.NewTicker(pollEvery)
-	defer timer.Stop()
-	last := uint64(0)
-	for {
+	sleep := func(d time.Duration) {
+		select {
+		case <-m.ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	for m.ctx.Err() == nil {
 		select {
 		case <-m.ctx.Done():
 			return
-		case <-timer.C:
+		case <-m.written:
 		}
-		if seq := m.cfg.Store.Seq(); seq != last {
-			last = seq
-			m.mu.Lock()
-			close(m.tick)
-			m.tick = make(chan struct{})
-			m.mu.Unlock()
+		sleep(tickAfter)
+		m.mu.Lock()
+		for _, x := range m.indexes {
+			if !x.desc.Load().unchanged(x.reached.Load()) {
+				x.wake()
+			}
 		}
+		m.mu.Unlock()
+		sleep(tickEvery)
 	}
 }
 
-// ticked is closed at the next commit.
-func (m *Manager) ticked() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.tick
+// nudge has poll look soon.
+func (m *Manager) nudge() {
+	select {
+	case m.written <- struct{}{}:
+	default:
+	}
+}
+
+// describe makes the descriptor of an index.
+func (m *Manager) describe(t *schema.Table, x *schema.SearchIndex, next bool) *descriptor {
+	d := &descriptor{table: t, index: x, next: next}
+	if t.Stream != nil {
+		d.written = stream.Written(m.cfg.Store, t.Stream.ID)
+		d.written.Tell(m.written)
+	}
+	return d
 }
 
 // Close ends all work. What is not on disk yet is done again after the next
@@ -172,9 +197,10 @@ func (m *Manager) update() {
 				if m.closing[name] { // made again at once: its end calls update
 					continue
 				}
-				d := &descriptor{table: t, index: x, next: x != &t.Search[i]}
+				d := m.describe(t, x, x != &t.Search[i])
 				if have := m.indexes[name]; have != nil {
 					have.desc.Store(d)
+					have.wake()
 					continue
 				}
 				m.add(name, d)
@@ -208,7 +234,7 @@ const maxBuilding = 4
 // add begins an index.
 func (m *Manager) add(name string, d *descriptor) {
 	ctx, stop := context.WithCancel(m.ctx)
-	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{})}
+	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{}), rouse: make(chan struct{}, 1)}
 	n.desc.Store(d)
 	m.indexes[name] = n
 	m.wg.Go(func() {
@@ -283,7 +309,7 @@ func (m *Manager) Wait(ctx context.Context, table schema.TableID, indexes []sche
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case <-time.After(pollEvery):
+			case <-time.After(tickEvery):
 			}
 			continue
 		}
@@ -343,7 +369,7 @@ func (m *Manager) Floor(id schema.StreamID) (seq uint64, ok bool) {
 		if d := x.desc.Load(); d.table.Stream == nil || d.table.Stream.ID != id {
 			continue
 		}
-		if f := x.floor.Load(); !ok || f < seq {
+		if f := x.needs(); !ok || f < seq {
 			seq, ok = f, true
 		}
 	}
@@ -352,11 +378,10 @@ func (m *Manager) Floor(id schema.StreamID) (seq uint64, ok bool) {
 
 // Infos describes all indexes.
 func (m *Manager) Infos() []Info {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := make([]Info, 0, len(m.indexes))
-	for _, x := range m.indexes {
-		out = append(out, x.Info())
+	list := m.Indexes()
+	out := make([]Info, len(list))
+	for i, x := range list {
+		out[i] = x.Info()
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 // rejected are the numbers of the rows that are marked, of all and for a field.
 func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 	w.Helper()
-	err := x.Read(func(s *seg.Snapshot) error {
+	err := x.Read(context.Background(), func(s *seg.Snapshot) error {
 		n, err := CountRejected(s, []seg.FieldID{f})
 		estimate = int(n + .5)
 		if err != nil {

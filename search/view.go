@@ -40,18 +40,45 @@ var maxOverlay = 200_000
 // errTooMany: there are more changes than that.
 var errTooMany = fmt.Errorf("%w: too many rows were changed", ErrUnavailable)
 
+// open is a snapshot of the files, ready ones or any, and what they cover; those
+// that are closed are opened.
+func (x *Index) open(ctx context.Context, any bool) (snap *seg.Snapshot, covers [2]uint64, err error) {
+	x.used.Store(time.Now().UnixNano())
+	for {
+		x.mu.Lock()
+		files, state, asleep, news := x.seg, x.now, x.asleep, x.changed
+		covers = x.covers
+		x.mu.Unlock()
+		if state != Ready && !any || files == nil && !asleep {
+			return nil, covers, ErrUnavailable
+		}
+		if files != nil && !asleep {
+			snap, err := files.Snapshot()
+			if err == nil {
+				return snap, covers, nil
+			}
+			if !errors.Is(err, seg.ErrClosed) || x.m.ctx.Err() != nil {
+				return nil, covers, errors.Join(ErrUnavailable, err)
+			}
+			// it falls asleep, or what is wrong shows
+		}
+		x.wake()
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil, covers, context.Cause(ctx)
+		case <-x.m.ctx.Done():
+			return nil, covers, ErrUnavailable
+		}
+	}
+}
+
 // Newest is the index as it is: rows that were changed since may be missing from
 // it, or have other values. The caller closes it.
-func (x *Index) Newest() (*View, error) {
-	x.mu.Lock()
-	files, state := x.seg, x.now
-	x.mu.Unlock()
-	if files == nil || state != Ready {
-		return nil, ErrUnavailable
-	}
-	snap, err := files.Snapshot()
+func (x *Index) Newest(ctx context.Context) (*View, error) {
+	snap, _, err := x.open(ctx, false)
 	if err != nil {
-		return nil, errors.Join(ErrUnavailable, err)
+		return nil, err
 	}
 	return &View{Snapshot: snap}, nil
 }
@@ -93,22 +120,20 @@ func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error
 
 // view is the index for a sequence now; grows: the files come nearer to it.
 func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err error) {
-	x.mu.Lock()
-	files, state, covers := x.seg, x.now, x.covers
-	x.mu.Unlock()
-	if files == nil || state != Ready {
-		return nil, false, ErrUnavailable
-	}
-	snap, err := files.Snapshot()
+	snap, covers, err := x.open(ctx, false)
 	if err != nil {
-		return nil, false, errors.Join(ErrUnavailable, err)
+		return nil, false, err
 	}
 	v = &View{Snapshot: snap}
 	grows = at > snap.Checkpoint()
 	low, high := bounds(snap)
 	if covers[0] == low {
-		low, high = max(low, covers[1]), max(high, covers[1])
-		if at >= covers[0] && at <= covers[1] && high <= covers[1] {
+		until := covers[1]
+		if at > until && x.desc.Load().unchanged(until) {
+			until = at
+		}
+		low, high = max(low, until), max(high, until)
+		if at >= covers[0] && at <= until && high <= until {
 			return v, grows, nil // nothing has changed in between
 		}
 	}
@@ -147,16 +172,10 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 
 // Read calls fn with the newest state of the files; ErrUnavailable when there are
 // none.
-func (x *Index) Read(fn func(s *seg.Snapshot) error) error {
-	x.mu.Lock()
-	files := x.seg
-	x.mu.Unlock()
-	if files == nil {
-		return ErrUnavailable
-	}
-	snap, err := files.Snapshot()
+func (x *Index) Read(ctx context.Context, fn func(s *seg.Snapshot) error) error {
+	snap, _, err := x.open(ctx, true)
 	if err != nil {
-		return errors.Join(ErrUnavailable, err)
+		return err
 	}
 	return errors.Join(fn(snap), snap.Close())
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestNewestAndTail(t *testing.T) {
 	w.rows.mu.Unlock()
 	w.change(map[uint64]uint64{1: 0, 200: 1, 201: 2})
 	x := w.index()
-	v, err := x.Newest()
+	v, err := x.Newest(context.Background())
 	if err != nil || v.Docs() != 100 || v.Changed != nil {
 		t.Fatalf("%d documents, %d changed, %v", v.Docs(), len(v.Changed), err)
 	}

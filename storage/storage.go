@@ -156,16 +156,38 @@ type Stamp struct {
 
 // Watermark is a sequence that only grows: not lower than that of the last commit
 // that raised it. The zero value is ready to use.
-type Watermark struct{ seq atomic.Uint64 }
+type Watermark struct {
+	seq  atomic.Uint64
+	tell atomic.Pointer[chan<- struct{}]
+}
 
 // Raise lifts the watermark to seq, if it is lower.
 func (w *Watermark) Raise(seq uint64) {
 	for {
 		old := w.seq.Load()
-		if old >= seq || w.seq.CompareAndSwap(old, seq) {
+		if old >= seq {
 			return
 		}
+		if w.seq.CompareAndSwap(old, seq) {
+			break
+		}
 	}
+	if c := w.tell.Load(); c != nil {
+		select {
+		case *c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Tell has a value sent to c when the watermark is lifted, unless that would
+// have to wait; nil ends it.
+func (w *Watermark) Tell(c chan<- struct{}) {
+	if c == nil {
+		w.tell.Store(nil)
+		return
+	}
+	w.tell.Store(&c)
 }
 
 // Seq is where it stands.
@@ -313,6 +335,11 @@ type Store interface {
 	// disk, whatever their own durability: what else is kept of them outlives no
 	// crash that they do not.
 	Sync(ctx context.Context, seq uint64) error
+	// Mark is a watermark of the stamped writes whose keys have prefix and right
+	// behind it their commit's sequence: it is raised before such a commit can be
+	// seen. It begins where the store is, and is the same at each call. A prefix
+	// has at most 7 bytes.
+	Mark(prefix []byte) *Watermark
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.
 	Partitions(span Span, n int) []Span

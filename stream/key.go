@@ -42,6 +42,11 @@ func appendKey(dst []byte, id schema.StreamID, p Position, part uint16) []byte {
 	return binary.BigEndian.AppendUint16(dst, part)
 }
 
+// Written is a watermark of the commits that write records of a stream.
+func Written(kv storage.Store, id schema.StreamID) *storage.Watermark {
+	return kv.Mark(appendStream(nil, id))
+}
+
 func parseKey(key []byte) (p Position, part uint16, ok bool) {
 	if len(key) != keyLen || key[0] != Space {
 		return p, 0, false

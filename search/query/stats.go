@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"sync"
 
 	"github.com/sqlots/sqlots/search"
@@ -56,7 +57,7 @@ func (s *Stats) load() {
 		return
 	}
 	s.loaded, s.docs = true, 1
-	_ = s.index.Read(func(snap *seg.Snapshot) error {
+	_ = s.index.Read(context.Background(), func(snap *seg.Snapshot) error {
 		length := int64(0)
 		for _, g := range snap.Segments() {
 			for _, f := range s.fields {
@@ -85,7 +86,7 @@ func (s *Stats) DocFreq(leaf text.Query) int64 {
 		return n
 	}
 	n := int64(0)
-	_ = s.index.Read(func(snap *seg.Snapshot) error {
+	_ = s.index.Read(context.Background(), func(snap *seg.Snapshot) error {
 		for _, g := range snap.Segments() {
 			for _, f := range s.fields {
 				t, err := g.Text(f)

@@ -35,6 +35,8 @@ type Options struct {
 	// OnDurable is told the checkpoint that a crash can no longer take back.
 	// It must return soon and must not call the index.
 	OnDurable func(checkpoint uint64)
+	// OnDamage is told when damage is found in an open index, as OnDurable.
+	OnDamage func()
 }
 
 func (o *Options) defaults() {
@@ -578,6 +580,9 @@ func (ix *Index) note(err error) {
 	defer ix.mu.Unlock()
 	if !errors.Is(ix.failed, ErrDamaged) {
 		ix.failed = err
+		if ix.opts.OnDamage != nil {
+			ix.opts.OnDamage()
+		}
 	}
 	ix.wake()
 }

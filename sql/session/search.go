@@ -111,7 +111,7 @@ func (e *introspection) SearchRejected(ctx context.Context, wants func(db, table
 			continue
 		}
 		var ids [][]byte
-		err := x.Read(func(s *seg.Snapshot) error {
+		err := x.Read(ctx, func(s *seg.Snapshot) error {
 			_, err := search.EachRejected(s, func(id []byte, _ []seg.FieldID) bool {
 				ids = append(ids, bytes.Clone(id))
 				return len(ids) < maxRejected

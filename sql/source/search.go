@@ -71,7 +71,7 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 		return nil, search.ErrUnavailable
 	}
 	if s.env.Eventual && s.env.Txn == nil {
-		return x.Newest()
+		return x.Newest(ctx)
 	}
 	var at uint64
 	switch r := reader.(type) {
@@ -662,7 +662,7 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	if err != nil {
 		return 0, false
 	}
-	err = index.Read(func(s *seg.Snapshot) error {
+	err = index.Read(context.Background(), func(s *seg.Snapshot) error {
 		rows, err = query.Estimate(s, tree)
 		return err
 	})
@@ -681,7 +681,7 @@ func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physica
 	if index == nil {
 		return 0
 	}
-	err := index.Read(func(s *seg.Snapshot) (err error) {
+	err := index.Read(context.Background(), func(s *seg.Snapshot) (err error) {
 		rows, err = search.CountRejected(s, fields)
 		return err
 	})

@@ -43,6 +43,7 @@ type Store struct {
 	frozen *state // the current state, when somebody asked for it
 	seq    atomic.Uint64
 	clock  txn.Clock // under mu
+	marks  txn.Marks
 	closed atomic.Bool
 }
 
@@ -98,6 +99,13 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
+// Mark implements storage.Store.
+func (s *Store) Mark(prefix []byte) *storage.Watermark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marks.Mark(prefix, s.seq.Load())
+}
+
 // Sync implements storage.Store.
 func (s *Store) Sync(context.Context, uint64) error { return nil }
 
@@ -132,9 +140,11 @@ func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, vi
 // putStamped adds the stamped writes of the commit that is being made.
 func (s *Store) putStamped(t *tree, b *txn.Buffer) {
 	seq, now := s.seq.Load()+1, s.clock.Next()
+	raise := s.marks.Raise(seq)
 	b.EachStamped(func(key, value []byte, at storage.Stamp) bool {
 		p := newPair(key, value)
 		txn.Fill(p.key, p.value, at, seq, now)
+		raise.Wrote(p.key, at)
 		t.Set(p)
 		return true
 	})

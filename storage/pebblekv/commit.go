@@ -159,9 +159,10 @@ func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []by
 	}
 	seq := s.seq.Load() + 1
 	if len(holes) > 0 {
-		now, mem := s.clock.Next(), batch.Repr()
+		now, mem, raise := s.clock.Next(), batch.Repr(), s.marks.Raise(seq)
 		for _, h := range holes {
 			txn.Fill(mem[h.key:h.value], mem[h.value:h.ends], h.at, seq, now)
+			raise.Wrote(mem[h.key:h.value], h.at)
 		}
 	}
 	s.seqValue(seqValue[:0], seq)

@@ -57,7 +57,8 @@ type Store struct {
 	// sequencer orders commits: it is held while a batch gets its number and
 	// is applied.
 	sequencer sync.Mutex
-	clock     txn.Clock     // times of stamped commits; under sequencer
+	clock     txn.Clock // times of stamped commits; under sequencer
+	marks     txn.Marks
 	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	durable   atomic.Uint64 // the commits up to it are on disk
@@ -389,6 +390,13 @@ func (s *Store) writableFor(ctx context.Context) error {
 
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
+
+// Mark implements storage.Store.
+func (s *Store) Mark(prefix []byte) *storage.Watermark {
+	s.sequencer.Lock()
+	defer s.sequencer.Unlock()
+	return s.marks.Mark(prefix, s.seq.Load())
+}
 
 const watchEvery = time.Second
 

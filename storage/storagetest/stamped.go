@@ -200,3 +200,52 @@ func testStampedOrder(t *testing.T, s storage.Store) {
 		}
 	}
 }
+
+// testMarks: a mark is raised before a commit with stamped writes of its prefix can
+// be seen, and by no other.
+func testMarks(t *testing.T, s storage.Store) {
+	put1 := func(space byte) uint64 {
+		x := begin(t, s)
+		defer x.Rollback()
+		putStamped(t, x, stampedKey(space, "a"), "1", stampBoth)
+		putStamped(t, x, stampedKey('z', "a"), "1", stampBoth)
+		return commit(t, x)
+	}
+	put1('q')
+	q, r := s.Mark([]byte("q")), s.Mark([]byte("r"))
+	if q.Seq() != s.Seq() || q != s.Mark([]byte("q")) || q == r {
+		t.Fatal("a new mark")
+	}
+	told := make(chan struct{}, 1)
+	q.Tell(told)
+	put1('r')
+	if was := q.Seq(); was == s.Seq() || r.Seq() != s.Seq() || len(told) != 0 {
+		t.Fatalf("marks at %d and %d, the commit is %d", was, r.Seq(), s.Seq())
+	}
+	put1('q')
+	if q.Seq() != s.Seq() || r.Seq() == s.Seq() || len(told) != 1 {
+		t.Fatalf("marks at %d and %d, the commit is %d", q.Seq(), r.Seq(), s.Seq())
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		defer close(done)
+		for range 200 {
+			put1('q')
+		}
+	})
+	for stop := false; !stop; {
+		select {
+		case <-done:
+			stop = true
+		default:
+		}
+		view, err := s.Snapshot()
+		must(t, err)
+		if at := view.Seq(); q.Seq() < at {
+			t.Fatalf("the mark is at %d, a snapshot at %d", q.Seq(), at)
+		}
+		view.Close()
+	}
+	wg.Wait()
+}

@@ -53,6 +53,7 @@ func Run(t *testing.T, open Open) {
 		{"StampedSavepoints", testStampedSavepoints},
 		{"StampedLimits", testStampedLimits},
 		{"StampedOrder", testStampedOrder},
+		{"Marks", testMarks},
 		{"LockValues", testLockValues},
 		{"LockBlocks", testLockBlocks},
 		{"LockShared", testLockShared},
