@@ -8,11 +8,17 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 )
 
-// Order is a field by which documents are ordered: NULL before all values, or
-// behind them with Desc.
+// Order is a field by which documents are ordered, or what stands in its place:
+// NULL before all values, or behind them with Desc.
 type Order struct {
 	Field Field
-	Desc  bool
+	// By computes what they are ordered by; nil for a field.
+	By Ranking
+	// ByID orders by the ids of documents. Nothing comes behind it.
+	ByID bool
+	Desc bool
+	// Workers is the most goroutines that compute By.
+	Workers int
 }
 
 // First leaves out documents that are not among the first n in an order. Those
@@ -63,7 +69,7 @@ func comparableParts(hits []Hits, order []Order) [][]Hits {
 		return [][]Hits{hits}
 	}
 	for _, o := range order {
-		if hits[0].Seg.FieldKind(o.Field.ID) == seg.KindWord {
+		if o.By != nil || o.ByID || hits[0].Seg.FieldKind(o.Field.ID) == seg.KindWord {
 			continue
 		}
 		var parts [][]Hits
@@ -94,6 +100,16 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 		return before, hits, nil
 	}
 	o := order[0]
+	if o.ByID {
+		firstByID(hits, before, n)
+		return before, equal, nil
+	}
+	if o.By != nil {
+		if before, equal, err = rank(hits, o, n); err != nil {
+			return nil, nil, err
+		}
+		return splitEqual(before, equal, order[1:], n)
+	}
 	cols := make([]*column, len(hits))
 	for i := range hits {
 		if cols[i], err = open(hits[i].Seg, o.Field.ID); err != nil {
@@ -112,7 +128,6 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 		}
 		last = nth(hits, cols, o.Desc, want)
 	}
-	found := 0
 	for i := range hits {
 		h, col := &hits[i], cols[i]
 		for j, w := range h.Set {
@@ -130,9 +145,17 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 			h.around(col, last, o.Desc, before[i].Set, equal[i].Set)
 		}
 		before[i].Count, equal[i].Count = countBits(before[i].Set), countBits(equal[i].Set)
-		found += before[i].Count
 	}
-	more, equal, err := split(equal, order[1:], n-found)
+	return splitEqual(before, equal, order[1:], n)
+}
+
+// splitEqual splits the documents that are equal by the rest of an order, for those
+// of the first n that are not before them.
+func splitEqual(before, equal []Hits, order []Order, n int) (_, _ []Hits, err error) {
+	for i := range before {
+		n -= before[i].Count
+	}
+	more, equal, err := split(equal, order, n)
 	if err != nil {
 		return nil, nil, err
 	}

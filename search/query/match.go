@@ -15,30 +15,39 @@ type Match struct {
 	Query  text.Query
 }
 
-func (n *Match) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
-	m := matcher{s: s}
+func (n *Match) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
+	m := matcher{s: s, among: among}
 	return m.match(n)
 }
 
 func (m *matcher) match(n *Match) ([]uint64, error) {
-	for _, id := range n.Fields {
+	if err := m.open(n.Fields); err != nil {
+		return nil, err
+	}
+	return m.query(n.Query)
+}
+
+func (m *matcher) open(fields []seg.FieldID) error {
+	for _, id := range fields {
 		t, err := m.s.Text(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		terms, err := t.Terms()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.fields = append(m.fields, terms)
 	}
-	return m.query(n.Query)
+	return nil
 }
 
 // matcher evaluates a query in a segment.
 type matcher struct {
 	s      *seg.Segment
 	fields []*seg.Terms
+	// among has the documents that matter, nil for all.
+	among []uint64
 	// counts: how many documents match is all that is asked.
 	counts, thinned bool
 }
@@ -139,29 +148,22 @@ func (m *matcher) atLeast(q text.Or) ([]uint64, error) {
 
 // leaf adds the documents of a leaf in one field.
 func (m *matcher) leaf(f *seg.Terms, q text.Query, set []uint64) error {
-	switch q := q.(type) {
-	case text.Phrase:
-		lists := make([]text.Query, len(q.Terms))
-		for i, t := range q.Terms {
-			lists[i] = text.Term{Term: t.Term}
-			if t.Prefix {
-				lists[i] = text.Prefix{Prefix: t.Term}
-			}
-		}
-		return m.placed(f, lists, set, func(at [][]int) []int { return text.PhraseStarts(q, at) })
-	case text.Near:
-		return m.placed(f, q.Of, set, func(at [][]int) []int { return text.NearStarts(q.Window, at) })
+	switch q.(type) {
+	case text.Phrase, text.Near:
+		return m.eachPlaced(f, q, func(doc uint32, _ int) { set[doc>>6] |= 1 << (doc & 63) })
 	}
 	terms, err := expand(f, q)
 	if err != nil {
 		return err
 	}
-	var p *seg.Postings
 	for _, t := range terms {
-		if p, err = f.Postings(t, p); err != nil {
+		l, err := f.List(t)
+		if err != nil {
 			return err
 		}
-		p.Into(set)
+		if l != nil {
+			l.Into(set)
+		}
 	}
 	return nil
 }
@@ -195,9 +197,28 @@ func expand(f *seg.Terms, q text.Query) (terms [][]byte, err error) {
 	return nil, nil
 }
 
-// placed adds the documents in which starts finds places, from those of each
-// member.
-func (m *matcher) placed(f *seg.Terms, of []text.Query, set []uint64, starts func(at [][]int) []int) error {
+// eachPlaced calls fn with the documents that have a phrase, or words near one
+// another, and how often.
+func (m *matcher) eachPlaced(f *seg.Terms, q text.Query, fn func(doc uint32, n int)) error {
+	switch q := q.(type) {
+	case text.Phrase:
+		lists := make([]text.Query, len(q.Terms))
+		for i, t := range q.Terms {
+			lists[i] = text.Term{Term: t.Term}
+			if t.Prefix {
+				lists[i] = text.Prefix{Prefix: t.Term}
+			}
+		}
+		return m.placed(f, lists, fn, func(at [][]int) []int { return text.PhraseStarts(q, at) })
+	case text.Near:
+		return m.placed(f, q.Of, fn, func(at [][]int) []int { return text.NearStarts(q.Window, at) })
+	}
+	return nil
+}
+
+// placed calls fn with the documents in which starts finds places, from those of
+// each member, and their number.
+func (m *matcher) placed(f *seg.Terms, of []text.Query, fn func(doc uint32, n int), starts func(at [][]int) []int) error {
 	var among []uint64
 	for _, q := range of {
 		one := newSet(m.s)
@@ -212,7 +233,13 @@ func (m *matcher) placed(f *seg.Terms, of []text.Query, set []uint64, starts fun
 			among[i] &= w
 		}
 	}
-	if among == nil || isEmpty(among) {
+	if among == nil {
+		return nil
+	}
+	for i, w := range m.among {
+		among[i] &= w
+	}
+	if isEmpty(among) {
 		return nil
 	}
 	m.thin(among)
@@ -232,8 +259,8 @@ func (m *matcher) placed(f *seg.Terms, of []text.Query, set []uint64, starts fun
 				lists[j] = at[j][n]
 			}
 			n++
-			if len(starts(lists)) > 0 {
-				set[i] |= w & -w
+			if found := len(starts(lists)); found > 0 {
+				fn(uint32(i<<6+bits.TrailingZeros64(w)), found)
 			}
 		}
 	}
@@ -327,37 +354,27 @@ func (m *matcher) places(f *seg.Terms, q text.Query, r ranks) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	var room []int // of many lists
 	for _, t := range terms {
-		p, err := f.Postings(t, nil)
+		l, err := f.List(t)
 		if err != nil {
 			return nil, err
 		}
-		hits, err := p.Scan(true, r.set)
-		if err != nil {
-			return nil, err
+		if l == nil {
+			continue
 		}
-		for {
-			h, err := hits.Next()
-			if err != nil {
-				return nil, err
+		l.Read(true, r.set, func(run *seg.Run) {
+			all := slices.Clone(run.Pos)
+			from := 0
+			for i, d := range run.Docs {
+				end := run.Ends[i]
+				if list := &out[r.of(d)]; *list == nil {
+					*list = all[from:end:end]
+				} else {
+					*list = append(*list, all[from:end]...)
+				}
+				from = end
 			}
-			if h == nil {
-				break
-			}
-			if cap(room)-len(room) < len(h.At) {
-				room = make([]int, 0, max(4096, len(h.At)))
-			}
-			start, list := len(room), &out[r.of(h.Doc)]
-			for _, o := range h.At {
-				room = append(room, int(o.Pos))
-			}
-			if *list == nil {
-				*list = room[start:len(room):len(room)]
-			} else {
-				*list = append(*list, room[start:]...)
-			}
-		}
+		})
 	}
 	for d, list := range out {
 		for i := 1; i < len(list); i++ {

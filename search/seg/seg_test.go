@@ -452,6 +452,7 @@ func compareText(t *testing.T, g *Segment, list []row) {
 		}
 		compareSets(t, fmt.Sprintf("term %q", term), g, set, list, func(d *doc) bool { return slices.Contains(d.text, string(term)) })
 		live, _ := g.Live()
+		compareList(t, x, term, live, list)
 		h := must(p.Scan(true, live))
 		for _, r := range list {
 			var at []Occurrence
@@ -479,6 +480,48 @@ func compareText(t *testing.T, g *Segment, list []row) {
 	none := must(terms.Postings([]byte("nothing"), nil))
 	if none.Count() != 0 || must(must(none.Scan(false, nil)).Next()) != nil {
 		t.Fatal("a term that is not there has documents")
+	}
+}
+
+// compareList reads a list of all, and of every third of the documents.
+func compareList(t *testing.T, x *Text, term []byte, live []uint64, list []row) {
+	t.Helper()
+	some := make([]uint64, len(live))
+	for i := range some {
+		some[i] = live[i] & 0x9249249249249249
+	}
+	for _, among := range [][]uint64{live, some} {
+		for _, places := range []bool{false, true} {
+			var docs, freqs []uint32
+			var at [][]int
+			must(must(x.Terms()).List(term)).Read(places, among, func(r *Run) {
+				docs, freqs = append(docs, r.Docs...), append(freqs, r.Freqs...)
+				from := 0
+				for _, end := range r.Ends {
+					at = append(at, slices.Clone(r.Pos[from:end]))
+					from = end
+				}
+			})
+			n := 0
+			for _, r := range list {
+				var want []int
+				for i, w := range r.d.text {
+					if w == string(term) {
+						want = append(want, i+1)
+					}
+				}
+				if want == nil || !hasBit(among, r.num) {
+					continue
+				}
+				if n == len(docs) || docs[n] != r.num || int(freqs[n]) != len(want) || places && !slices.Equal(at[n], want) {
+					t.Fatalf("term %q of %d: %v %v %v, want %v", term, r.num, docs[n:], freqs[n:], at, want)
+				}
+				n++
+			}
+			if n != len(docs) {
+				t.Fatalf("term %q: %d documents too many", term, len(docs)-n)
+			}
+		}
 	}
 }
 

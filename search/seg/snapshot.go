@@ -225,7 +225,11 @@ func (s *Segment) Text(id FieldID) (*Text, error) {
 		if v := s.c.f.dir[partKey(id, partValues)]; v != nil {
 			t.total, t.texts = v.params[2], int(v.params[3])
 		}
-		return t, nil
+		part, err := s.c.f.section(0, partInverted)
+		if err != nil || part == nil {
+			return t, err
+		}
+		return t, t.openLists(part.data)
 	})
 }
 

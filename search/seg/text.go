@@ -22,6 +22,9 @@ type Text struct {
 	sb      *zap.SegmentBase // nil: no document has a text
 	name    string
 	id      FieldID
+	// fst is the dictionary of the terms in part, nil when there are none.
+	fst  *vellum.FST
+	part []byte
 }
 
 // Lengths is the column of the lengths of documents.
@@ -33,8 +36,9 @@ func (t *Text) Total() (texts int, length int64) { return t.texts, t.total }
 
 // Terms reads the terms of a text field.
 type Terms struct {
-	t    *Text
-	dict segment.TermDictionary
+	t     *Text
+	dict  segment.TermDictionary
+	lists *vellum.Reader
 }
 
 // Terms returns a reader.

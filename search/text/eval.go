@@ -156,7 +156,11 @@ func PhraseStarts(p Phrase, positions [][]int) []int {
 		return nil
 	}
 	var starts []int
-	at := make([]int, len(positions)) // cursors
+	var room [8]int
+	at := room[:min(len(positions), len(room))] // cursors
+	if len(positions) > len(room) {
+		at = make([]int, len(positions))
+	}
 	for _, start := range positions[0] {
 		ok := true
 		for i := 1; ok && i < len(positions); i++ {

@@ -136,6 +136,36 @@ func MatchQuery(c *Ctx, f *Func) (text.Query, error) {
 	return p.query, nil
 }
 
+// Scores are the calls of "match" whose values e adds, from left to right; none
+// where it is something else.
+func Scores(e Expr) []*Func {
+	f, ok := e.(*Func)
+	if !ok {
+		return nil
+	}
+	if _, ok := f.Extra.(*Match); ok {
+		return []*Func{f}
+	}
+	if f.Name != "+" {
+		return nil
+	}
+	left, right := Scores(f.Args[0]), Scores(f.Args[1])
+	if len(left) == 0 || len(right) != 1 {
+		return nil
+	}
+	return append(left, right[0])
+}
+
+// MatchScores is what a "match" asks for, and the figures for its scores; nil where
+// there are none.
+func MatchScores(c *Ctx, f *Func) (text.Query, text.Stats, error) {
+	p, err := prepareMatch(c, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.query, p.stats, nil
+}
+
 func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	return cached(c, f, func() (*preparedMatch, error) {
 		m := f.Extra.(*Match)
@@ -256,10 +286,15 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if stats == nil {
 		stats = oneText{float64(doc.Len())}
 	}
-	if score := doc.Score(p.query, stats); score > leastScore {
-		return value.Float(score), nil
+	return value.Float(MatchValue(doc.Score(p.query, stats))), nil
+}
+
+// MatchValue is the value of a "match" for a row that matches with a score.
+func MatchValue(score float64) float64 {
+	if score > leastScore {
+		return score
 	}
-	return value.Float(leastScore), nil
+	return leastScore
 }
 
 // doc analyses the columns of a row.

@@ -25,8 +25,10 @@ type request struct {
 	limitExpr expr.Expr
 }
 
+// orderKey is a column or, where e is set, what a search index can rank rows by.
 type orderKey struct {
 	id   expr.ColID
+	e    expr.Expr
 	desc bool
 }
 
@@ -261,6 +263,14 @@ func renames(exprs []expr.Expr, in, out []logical.Column) ([]logical.Column, boo
 func orderThrough(order []orderKey, n *logical.Project) []orderKey {
 	var out []orderKey
 	for _, k := range order {
+		if k.e != nil {
+			e, ok := through(k.e, n)
+			if !ok {
+				return out
+			}
+			out = append(out, orderKey{id: computed, e: e, desc: k.desc})
+			continue
+		}
 		found := false
 		for i, c := range n.Cols {
 			if c.ID != k.id {
@@ -268,6 +278,9 @@ func orderThrough(order []orderKey, n *logical.Project) []orderKey {
 			}
 			if col, ok := n.Exprs[i].(*expr.Col); ok {
 				out = append(out, orderKey{id: col.ID, desc: k.desc})
+				found = true
+			} else if isRanking(n.Exprs[i]) {
+				out = append(out, orderKey{id: computed, e: n.Exprs[i], desc: k.desc})
 				found = true
 			}
 		}

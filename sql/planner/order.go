@@ -47,10 +47,13 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 		if expr.IsConst(k.Expr) {
 			continue // orders nothing
 		}
-		c, ok := k.Expr.(*expr.Col)
-		plain = plain && ok
-		if ok {
+		switch c, ok := k.Expr.(*expr.Col); {
+		case ok:
 			order = append(order, orderKey{id: c.ID, desc: k.Desc})
+		case isRanking(k.Expr):
+			order = append(order, orderKey{id: computed, e: k.Expr, desc: k.Desc})
+		default:
+			plain = false
 		}
 	}
 	cols := p.addReads(req.cols, keyExprs...)

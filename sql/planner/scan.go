@@ -76,6 +76,10 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 		}
 	}
 	for _, k := range req.order {
+		if k.e != nil {
+			ar.Order = append(ar.Order, access.OrderColumn{Column: -1, Expr: toTable(k.e, pos, placed), Desc: k.desc})
+			continue
+		}
 		at, ok := pos[k.id]
 		if !ok {
 			// Not a column of this table: the order cannot come from here, and
@@ -196,7 +200,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	inOrder := ordered && len(req.order) > 0 && path.Search == nil && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set, Merge: path.Merge, Skip: path.Skip, Loose: path.Loose,
-		Search: searchScan(path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
+		Search: p.searchScan(path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
@@ -292,14 +296,21 @@ func searchConds(path *access.Path) []expr.Expr {
 }
 
 // searchScan completes what a path by a search index has for its scan.
-func searchScan(path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
+func (p *planner) searchScan(path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
 	if path.Search == nil {
 		return nil
 	}
 	x := *path.Search
+	x.Workers = p.opts.Parallelism
 	x.Conds = toRead(cheapFirst(path.All), at)
 	if x.Limit = req.limitExpr; !ordered || x.Order == nil || x.Limit == nil {
 		x.Order, x.Limit = nil, nil
+	}
+	x.Order = slices.Clone(x.Order)
+	for i, o := range x.Order {
+		if o.Expr != nil {
+			x.Order[i].Expr = toRead([]expr.Expr{o.Expr}, at)[0]
+		}
 	}
 	return &x
 }
@@ -308,6 +319,10 @@ func searchScan(path *access.Path, req request, ordered bool, at map[int]int) *p
 func firstOf(scan *physical.Scan, cols []logical.Column, rows, c float64) physical.Node {
 	keys := make([]physical.SortKey, len(scan.Search.Order))
 	for i, o := range scan.Search.Order {
+		if o.Expr != nil {
+			keys[i] = physical.SortKey{Expr: o.Expr, Desc: o.Desc}
+			continue
+		}
 		at := slices.Index(scan.Read, o.Column)
 		keys[i] = physical.SortKey{Expr: &expr.Col{Index: at, ID: cols[at].ID, Name: cols[at].Name, T: cols[at].T, Null: cols[at].Null}, Desc: o.Desc}
 	}

@@ -129,7 +129,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 		if most >= 0 {
-			op.order = searchOrder(n.Table, n.Search.Order, &z)
+			if op.order, err = q.order(n); err != nil {
+				return nil, err
+			}
 			if err := query.First(hits, op.order, int(min(most, math.MaxInt32))); err != nil {
 				return nil, err
 			}
@@ -227,7 +229,9 @@ func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.
 		}
 	})
 	for _, o := range n.Order {
-		add(o.Field.ID)
+		if o.Field != nil {
+			add(o.Field.ID)
+		}
 	}
 	if !n.Covering {
 		return out
@@ -499,19 +503,52 @@ func (f *searchField) keyRange(s ranges.Span) (null bool, r query.KeyRange, ok b
 	return null, r, r.Hi == nil || bytes.Compare(r.Lo, r.Hi) < 0
 }
 
-// searchOrder is an order by fields: the beginning of it that orders as the values
-// do in the session's time zone.
-func searchOrder(t *schema.Table, list []physical.SearchOrder, z *zone) []query.Order {
-	out := make([]query.Order, 0, len(list))
-	for _, o := range list {
+// order is an order by fields, scores and distances: the beginning of it that orders
+// as the values do in the session's time zone. Rows that are read from the table come
+// in the order of their keys, so that of equal ones the first are those with the
+// smallest.
+func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
+	t, z := n.Table, q.z
+	out := make([]query.Order, 0, len(n.Search.Order)+1)
+	for _, o := range n.Search.Order {
+		if o.Expr != nil {
+			by, err := q.score(o.Expr)
+			if by == nil || err != nil {
+				return out, err
+			}
+			out = append(out, query.Order{By: by, Desc: o.Desc, Workers: n.Search.Workers})
+			continue
+		}
 		typ := t.Columns[o.Column].Type
 		if typ.ID == schema.TypeTimestamp && !z.utc {
-			break
+			return out, nil
 		}
 		f := query.Field{ID: seg.FieldID(o.Field.ID), Zeros: types.KindOf(typ) == value.KindFloat}
 		out = append(out, query.Order{Field: f, Desc: o.Desc})
 	}
-	return out
+	if !n.Search.Covering {
+		out = append(out, query.Order{ByID: true})
+	}
+	return out, nil
+}
+
+// score ranks documents by a sum of scores; nil where there are no figures for
+// them.
+func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
+	var out query.Score
+	for _, f := range expr.Scores(e) {
+		m := f.Extra.(*expr.Match)
+		words, stats, err := expr.MatchScores(q.ec, f)
+		if err != nil || stats == nil {
+			return nil, err
+		}
+		one := query.Scored{Query: words, Stats: stats, Value: expr.MatchValue}
+		for _, id := range m.Fields {
+			one.Fields = append(one.Fields, seg.FieldID(id))
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 // searchColumn reads a column of documents.

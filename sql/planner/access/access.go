@@ -27,9 +27,11 @@ type Estimator interface {
 	Distinct(t *schema.Table, columns []schema.ColumnID) float64
 }
 
-// OrderColumn is a column of a wanted order, by position in the table.
+// OrderColumn is a column of a wanted order, by position in the table; or Expr, over
+// such positions, in place of a column: then Column is -1.
 type OrderColumn struct {
 	Column int
+	Expr   expr.Expr
 	Desc   bool
 }
 

@@ -112,6 +112,11 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
+	for _, o := range p.Search.Order {
+		if o.Expr != nil {
+			p.Cost += p.Entries * cost.SearchRank
+		}
+	}
 	p.LimitedCost = p.Cost
 	return p
 }
@@ -208,6 +213,14 @@ func (s *searcher) covers(residual []expr.Expr) bool {
 func (s *searcher) order() []physical.SearchOrder {
 	out := make([]physical.SearchOrder, 0, len(s.r.Order))
 	for _, o := range s.r.Order {
+		if o.Expr != nil {
+			f, ok := s.ranks(o.Expr)
+			if !ok {
+				return nil
+			}
+			out = append(out, physical.SearchOrder{Column: -1, Field: f, Expr: o.Expr, Desc: o.Desc})
+			continue
+		}
 		f := s.x.Field(s.t.Columns[o.Column].ID, schema.SearchValue)
 		if f == nil {
 			return nil

@@ -24,6 +24,8 @@ type SearchScan struct {
 	// Limit in that order; nil without.
 	Order []SearchOrder
 	Limit expr.Expr
+	// Workers is the most goroutines that ask the index.
+	Workers int
 	// Group, of a covering search below a HashAggregate, lets the index aggregate
 	// the documents; nil without.
 	Group *SearchGroup
@@ -48,10 +50,12 @@ type SearchCall struct {
 	Column   int
 }
 
-// SearchOrder is a column of an order, by its position in the table.
+// SearchOrder is a column of an order, by its position in the table; or, with Expr
+// over positions in Read, a sum of scores or a distance from the place in Field.
 type SearchOrder struct {
 	Column int
 	Field  *schema.SearchField
+	Expr   expr.Expr
 	Desc   bool
 }
 
@@ -133,7 +137,11 @@ func (x *SearchScan) details(p *Printer, s *Scan) []string {
 	if len(x.Order) > 0 {
 		keys := make([]string, len(x.Order))
 		for i, o := range x.Order {
-			keys[i] = s.Table.Columns[o.Column].Name
+			if o.Expr != nil {
+				keys[i] = o.Expr.String()
+			} else {
+				keys[i] = s.Table.Columns[o.Column].Name
+			}
 			if o.Desc {
 				keys[i] += " desc"
 			}

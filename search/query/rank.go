@@ -1,0 +1,238 @@
+package query
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Ranking orders documents by a number that is computed of them.
+type Ranking interface {
+	// values are the numbers of the hits of a segment, in their order, and the set
+	// of those without one, numbered likewise; nil for none. It may be called from
+	// several goroutines at once.
+	values(h *Hits) (vals []float64, nulls []uint64, err error)
+}
+
+// nearer is implemented by rankings that find the documents of the smallest numbers
+// without looking at all.
+type nearer interface {
+	// nearest gives hits of a segment, and their numbers: at least those of the n
+	// smallest whose number is not above most, with all that are equal to the last.
+	nearest(h *Hits, n int, most float64) (docs []uint32, vals []float64, nulls []uint64, err error)
+}
+
+// ranked are hits of a segment with numbers that order as their values do.
+type ranked struct {
+	docs  []uint32
+	keys  []int64
+	nulls int
+	// set has the documents without a number.
+	null []uint64
+}
+
+// orderKey is a number that orders as v does.
+func orderKey(v float64, desc bool) int64 {
+	if v == 0 {
+		v = 0 // -0
+	}
+	u := math.Float64bits(v)
+	if u>>63 != 0 {
+		u = ^u ^ 1<<63
+	}
+	return int64(u) ^ flipOf(desc)
+}
+
+// rank finds the last of the first n documents in the order of a ranking: the
+// documents before it, and those that are equal.
+func rank(hits []Hits, o Order, n int) (before, equal []Hits, err error) {
+	parts := make([]ranked, len(hits))
+	err = inParallel(len(hits), o.Workers, func(i int) error {
+		return parts[i].read(&hits[i], o, n)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	before, equal = make([]Hits, len(hits)), make([]Hits, len(hits))
+	var keys []int64
+	nulls, total := 0, 0
+	for i := range hits {
+		before[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+		equal[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+		keys = append(keys, parts[i].keys...)
+		nulls += parts[i].nulls
+		total += hits[i].Count
+	}
+	some := total - nulls
+	atNull := !o.Desc && nulls >= n || o.Desc && some < n
+	last := int64(0)
+	if !atNull {
+		want := n
+		if !o.Desc {
+			want -= nulls
+		}
+		selectNth(keys, want-1)
+		last = keys[want-1]
+	}
+	for i, p := range parts {
+		for j, w := range p.null {
+			switch {
+			case atNull:
+				equal[i].Set[j] |= w
+			case !o.Desc:
+				before[i].Set[j] |= w
+			}
+		}
+		for j, d := range p.docs {
+			bit := uint64(1) << (d & 63)
+			switch {
+			case atNull && !o.Desc:
+			case atNull, p.keys[j] < last:
+				before[i].Set[d>>6] |= bit
+			case p.keys[j] == last:
+				equal[i].Set[d>>6] |= bit
+			}
+		}
+		before[i].Count, equal[i].Count = countBits(before[i].Set), countBits(equal[i].Set)
+	}
+	return before, equal, nil
+}
+
+// read finds the hits of a segment that can be among the first n.
+func (r *ranked) read(h *Hits, o Order, n int) error {
+	var vals []float64
+	var nulls []uint64
+	var err error
+	near, ok := o.By.(nearer)
+	if ok && !o.Desc {
+		r.docs, vals, r.null, err = near.nearest(h, n, math.Inf(1))
+		if err != nil {
+			return err
+		}
+		r.nulls = countBits(r.null)
+		r.keys = make([]int64, len(vals))
+		for i, v := range vals {
+			r.keys[i] = orderKey(v, false)
+		}
+		return nil
+	}
+	if vals, nulls, err = o.By.values(h); err != nil {
+		return err
+	}
+	r.nulls = countBits(nulls)
+	if nulls != nil {
+		r.null = make([]uint64, len(h.Set))
+	}
+	// Of all, those are kept that come before the worst of n.
+	room := max(2*n, 256)
+	worst := int64(math.MaxInt64)
+	at := 0
+	var docs [64]uint32
+	for i, w := range h.Set {
+		for j, d := range appendDocs(docs[:0], i, w) {
+			if nulls != nil && nulls[(at+j)>>6]>>((at+j)&63)&1 != 0 {
+				r.null[d>>6] |= 1 << (d & 63)
+				continue
+			}
+			k := orderKey(vals[at+j], o.Desc)
+			if k > worst {
+				continue
+			}
+			r.docs, r.keys = append(r.docs, d), append(r.keys, k)
+			if len(r.keys) >= room {
+				worst = r.prune(n)
+				room = max(2*len(r.keys), 256)
+			}
+		}
+		at += bits.OnesCount64(w)
+	}
+	r.prune(n)
+	return nil
+}
+
+// prune leaves the first n, and all that are equal to the last of them, which it
+// gives.
+func (r *ranked) prune(n int) int64 {
+	if len(r.keys) <= n {
+		return math.MaxInt64
+	}
+	keys := slices.Clone(r.keys)
+	selectNth(keys, n-1)
+	worst := keys[n-1]
+	kept := 0
+	for i, k := range r.keys {
+		if k <= worst {
+			r.docs[kept], r.keys[kept] = r.docs[i], k
+			kept++
+		}
+	}
+	r.docs, r.keys = r.docs[:kept], r.keys[:kept]
+	return worst
+}
+
+// firstByID gives those n of the hits whose ids are the smallest.
+func firstByID(hits, out []Hits, n int) {
+	type one struct {
+		id  []byte
+		at  int
+		doc uint32
+	}
+	var first []one
+	cut := func() {
+		slices.SortFunc(first, func(a, b one) int { return bytes.Compare(a.id, b.id) })
+		first = first[:min(n, len(first))]
+	}
+	var docs []uint32
+	var ids [][]byte
+	for i := range hits {
+		for from, end := uint32(0), uint32(len(hits[i].Set)<<6); from < end; {
+			docs, from = hits[i].Docs(from, blockDocs, docs[:0])
+			ids = hits[i].Seg.IDs(docs, ids[:0])
+			for j, id := range ids {
+				first = append(first, one{id, i, docs[j]})
+			}
+			if len(first) > 2*n+blockDocs {
+				cut()
+			}
+		}
+	}
+	cut()
+	for _, f := range first {
+		out[f.at].Set[f.doc>>6] |= 1 << (f.doc & 63)
+		out[f.at].Count++
+	}
+}
+
+// inParallel calls fn with the numbers below n, on so many goroutines.
+func inParallel(n, workers int, fn func(i int) error) error {
+	workers = min(workers, n, runtime.GOMAXPROCS(0))
+	if workers < 2 {
+		for i := range n {
+			if err := fn(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var next atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				errs[w] = fn(i)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
