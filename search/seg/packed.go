@@ -230,9 +230,9 @@ func (p *packed) betweenBlocks(lo, hi int64, start, end int, set []uint64) {
 		// first and last difference that are inside
 		var from, to uint64
 		if lo > bmin {
-			from = (uint64(lo) - uint64(bmin) + p.div - 1) / p.div
-			if uint64(lo)-uint64(bmin) > ^uint64(0)-(p.div-1) {
-				from = (uint64(lo)-uint64(bmin))/p.div + 1
+			d := uint64(lo) - uint64(bmin)
+			if from = d / p.div; d%p.div != 0 {
+				from++
 			}
 		}
 		to = (uint64(min(hi, bmax)) - uint64(bmin)) / p.div

@@ -33,6 +33,10 @@ func TestPacked(t *testing.T) {
 	}
 	check(t, []int64{math.MinInt64, math.MaxInt64, 0, -1, 1}, r)
 	check(t, []int64{math.MaxInt64, math.MaxInt64}, r)
+	for range 100 { // two values far apart
+		lo, hi := -1-r.Int64(), r.Int64()
+		check(t, []int64{hi, lo, hi, hi}, r)
+	}
 }
 
 func check(t *testing.T, v []int64, r *rand.Rand) {
