@@ -2,6 +2,7 @@ package query
 
 import (
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/search/text"
 )
 
 // Estimate is about how many documents of a snapshot a tree finds: counted where
@@ -83,10 +84,46 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		}
 		return min(float64(count)/all, 1), nil
 	case *Match:
+		if part, ok, err := termShare(s, n.Fields, n.Query); ok || err != nil {
+			return part, err
+		}
 		count, err := n.count(s)
 		return min(count/all, 1), err
 	}
 	return 1, nil
+}
+
+// termShare is share of a word, or one of several, which the dictionary counts; ok
+// is false for other queries.
+func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query) (part float64, ok bool, err error) {
+	all := float64(max(s.Docs(), 1))
+	switch q := q.(type) {
+	case text.Boost:
+		return termShare(s, fields, q.Of)
+	case text.Should:
+		return termShare(s, fields, q.Of)
+	case text.Term:
+		none := 1.0
+		for _, f := range fields {
+			n, err := termCount(s, f, q)
+			if err != nil {
+				return 0, false, err
+			}
+			none *= 1 - min(float64(n)/all, 1)
+		}
+		return 1 - none, true, nil
+	case text.Or:
+		none := 1.0
+		for _, one := range q.Of {
+			p, ok, err := termShare(s, fields, one)
+			if !ok || q.Min > 1 {
+				return 0, false, err
+			}
+			none *= 1 - p
+		}
+		return 1 - none, true, nil
+	}
+	return 0, false, nil
 }
 
 func nulls(want bool, set []uint64, all bool, docs int) int {

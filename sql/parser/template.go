@@ -76,11 +76,13 @@ type templater struct {
 	clause [maxDepth + 1]clause
 	call   [maxDepth + 1]bool // inside the parentheses of a function call
 	named  [maxDepth + 1]bool // inside parentheses in a select list, whose text names a column
+	score  [maxDepth + 1]bool // inside the parentheses of AGAINST or a function like it
 
 	prev     prevToken // the token before
 	keepNext bool      // the next literal decides the meaning
 	between  int       // BETWEENs that wait for their AND
 	constant bool      // the operand to the left is a literal that was kept
+	scores   bool      // the word before gives a score
 	insert   bool      // an INSERT whose VALUES, SET or SELECT has not come yet
 }
 
@@ -270,6 +272,7 @@ func (t *templater) operator(c byte) outcome {
 		named := t.named[t.depth] || cl == clauseFields
 		t.depth++
 		t.clause[t.depth], t.call[t.depth], t.named[t.depth] = cl, call, named
+		t.score[t.depth], t.scores = t.scores, false
 		t.prev = prevOperator
 		t.pos++
 		return goOn
@@ -277,9 +280,13 @@ func (t *templater) operator(c byte) outcome {
 		if t.depth == 0 {
 			return refuse
 		}
+		score := t.score[t.depth]
 		t.depth--
 		t.prev = prevOperand
 		t.pos++
+		if score && t.compares() { // the number tells what an index has to find
+			t.keepNext = true
+		}
 		return goOn
 	case '-':
 		if t.pos+1 < len(t.src) && t.src[t.pos+1] == '>' { // a JSON path follows
@@ -306,6 +313,15 @@ func (t *templater) operator(c byte) outcome {
 	t.prev = prevOperator
 	t.pos++
 	return goOn
+}
+
+// compares reports whether a comparison follows.
+func (t *templater) compares() bool {
+	i := t.pos
+	for i < len(t.src) && isSpace(t.src[i]) {
+		i++
+	}
+	return i < len(t.src) && (t.src[i] == '>' || t.src[i] == '<' || t.src[i] == '=')
 }
 
 func (t *templater) quotedName(quote byte) outcome {
@@ -530,11 +546,13 @@ func (d *Template) unescape(body []byte, quote byte, nobs bool) []byte {
 func (t *templater) word() outcome {
 	w := t.peekWord()
 	t.pos += len(w)
+	t.scores = false
 	if t.pos-len(w) > 0 && t.src[t.pos-len(w)-1] == '.' { // t.order
 		t.prev = prevCall
 		return goOn
 	}
 	if len(w) < 2 || len(w) > 9 {
+		t.scores = len(w) > 9 && fold(w[:10], "TEXT_MATCH")
 		t.prev = prevCall
 		return goOn
 	}
@@ -552,6 +570,7 @@ func (t *templater) word() outcome {
 		case fold(w, "SOUNDS"), fold(w, "SEPARATOR"):
 			return refuse
 		default:
+			t.scores = fold(w, "SCORE")
 			next = prevCall
 		}
 	case 'f':
@@ -600,6 +619,7 @@ func (t *templater) word() outcome {
 			}
 		case fold(w, "ALL"):
 		default:
+			t.scores = fold(w, "AGAINST")
 			next = prevCall // AS too: AS 'alias'
 		}
 	case 'b':
@@ -670,7 +690,7 @@ func (t *templater) word() outcome {
 			next = prevCall
 		}
 	case 'm':
-		if fold(w, "MATCH") || fold(w, "MEMBER") {
+		if fold(w, "MEMBER") {
 			return refuse
 		}
 		next = prevCall

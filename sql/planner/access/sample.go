@@ -29,6 +29,8 @@ type Shares struct {
 	// hits are the rows of the sample for which a condition is true; nil where it
 	// cannot be computed.
 	hits map[shareKey][]uint64
+	// matches are the parts for which a MATCH is true.
+	matches map[shareKey]float64
 }
 
 type shareKey struct {
@@ -110,6 +112,12 @@ func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
 	}
 	var all []uint64
 	for _, c := range conds {
+		if r.Shares != nil {
+			if one, ok := r.matchShare(c, total); ok {
+				rest *= one
+				continue
+			}
+		}
 		one := Selectivity(c, r.Scan.Table, r.Est, total)
 		var bitmap []uint64
 		if sample != nil {
@@ -142,6 +150,11 @@ func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
 // cannot be computed, or there is none.
 func (r *Request) allTrue(x *Sample, conds []expr.Expr) (all []uint64) {
 	for _, c := range conds {
+		if f, ok := c.(*expr.Func); ok {
+			if _, isMatch := f.Extra.(*expr.Match); isMatch { // dear, and nothing the others depend on
+				continue
+			}
+		}
 		bitmap := r.Shares.of(r, x, c)
 		if bitmap == nil {
 			return nil

@@ -87,11 +87,12 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 			asks = append(asks, c)
 		}
 	}
-	p.Entries = math.Max(total*r.share(nil, asks, total), 0)
+	counted := false
 	if q != nil && r.Ctx != nil && expr.KnownBefore(asks) {
-		if n, ok := r.Est.(SearchIndexes).SearchRows(r.Ctx, t, x, q); ok {
-			p.Entries = n
-		}
+		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Ctx, t, x, q)
+	}
+	if !counted {
+		p.Entries = math.Max(total*r.share(nil, asks, total), 0)
 	}
 	// most candidates of what is near are true
 	beyond := slices.DeleteFunc(slices.Clone(residual), func(c expr.Expr) bool { return slices.Contains(s.near, c) })
@@ -206,6 +207,42 @@ func (s *searcher) covers(residual []expr.Expr) bool {
 		}
 	}
 	return true
+}
+
+// matchShare is the part of the rows for which a MATCH is true, as its index counts
+// them; ok is false for other conditions, and where it cannot.
+func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool) {
+	f, isFunc := c.(*expr.Func)
+	if !isFunc {
+		return 0, false
+	}
+	m, isMatch := f.Extra.(*expr.Match)
+	known, counts := r.Est.(SearchIndexes)
+	if !isMatch || !counts || r.Ctx == nil || r.Scan.Table.ID != m.Table || !expr.KnownBefore(f.Args[len(m.Fields):]) {
+		return 0, false
+	}
+	key := shareKey{m.Table, c.String()}
+	if share, ok = r.Shares.matches[key]; ok {
+		return share, true
+	}
+	t := r.Scan.Table
+	for i := range t.Search {
+		x := &t.Search[i]
+		if x.ID != m.Index || !known.SearchReady(t, x) {
+			continue
+		}
+		n, ok := known.SearchRows(r.Ctx, t, x, &physical.SearchNode{Op: physical.SearchMatch, Match: f})
+		if !ok {
+			return 0, false
+		}
+		if r.Shares.matches == nil {
+			r.Shares.matches = map[shareKey]float64{}
+		}
+		share = math.Min(n/total, 1)
+		r.Shares.matches[key] = share
+		return share, true
+	}
+	return 0, false
 }
 
 // order is the order of the request in terms of fields, nil when one of its

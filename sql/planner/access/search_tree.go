@@ -296,17 +296,33 @@ func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 		if x.Table == s.t.ID && x.Index == s.x.ID {
 			return f, true
 		}
-	case f.Name == ">", f.Name == ">=":
-		c, isConst := f.Args[1].(*expr.Const)
-		g, isFunc := f.Args[0].(*expr.Func)
-		if !isConst || !isFunc || c.D.IsNull() {
+	case f.Name == ">", f.Name == ">=", f.Name == "<", f.Name == "<=":
+		score, than := f.Args[0], f.Args[1]
+		if f.Name[0] == '<' {
+			score, than = than, score
+		}
+		g, isFunc := score.(*expr.Func)
+		if !isFunc {
 			return nil, false
 		}
 		if _, isMatch = g.Extra.(*expr.Match); !isMatch {
 			return nil, false
 		}
-		least, err := types.ToFloat(&types.Env{}, c.D, c.T)
-		if err != nil || least < 0 || least == 0 && f.Name == ">=" {
+		var d value.Datum
+		switch c := than.(type) {
+		case *expr.Const:
+			d = c.D
+		case *expr.Param:
+			if s.r.Ctx == nil || c.Index >= len(s.r.Ctx.Params) {
+				return nil, false
+			}
+			d, s.r.ValuesMatter = s.r.Ctx.Params[c.Index], true
+		}
+		if d.IsNull() {
+			return nil, false
+		}
+		least, err := types.ToFloat(&types.Env{}, d, than.Type())
+		if err != nil || least < 0 || least == 0 && len(f.Name) == 2 {
 			return nil, false
 		}
 		m, _ = s.match(g)
