@@ -59,7 +59,7 @@ func (t *Table) DropUnusedHidden() {
 	for i := range t.Search {
 		for _, x := range t.Search[i].Generations() {
 			for _, f := range x.Fields {
-				used[f.Column] = true
+				used[f.Column], used[f.Value] = true, true
 			}
 		}
 	}

@@ -102,6 +102,22 @@ type SearchField struct {
 	// Attribute: the column is an attribute of rows with dynamic columns; a text
 	// is the only thing that KEYWORD takes.
 	Attribute bool `json:"attribute,omitempty"`
+	// Value is the hidden column whose values a SearchPath has, 0 for none. Marked:
+	// documents say where these are not exactly those of the JSON.
+	Value  ColumnID `json:"value,omitempty"`
+	Marked bool     `json:"marked,omitempty"`
+}
+
+// ValueColumn is the column whose values the field has; 0 for words, places and
+// arrays.
+func (f *SearchField) ValueColumn() ColumnID {
+	switch f.Kind {
+	case SearchValue:
+		return f.Column
+	case SearchPath:
+		return f.Value
+	}
+	return 0
 }
 
 // SearchAs is the form of values that a field reads.
@@ -120,21 +136,23 @@ type SearchOption struct {
 	Value string `json:"value"`
 }
 
-// Field is the field of a kind that holds a column; nil if there is none.
+// Field is the field of a kind that holds a column; nil if there is none. The
+// values of a column may be those of a SearchPath.
 func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
 	for i := range x.Fields {
-		if f := &x.Fields[i]; f.Column == column && f.Kind == kind {
+		if f := &x.Fields[i]; f.Column == column && f.Kind == kind || kind == SearchValue && f.Value == column && column != 0 {
 			return f
 		}
 	}
 	return nil
 }
 
-// IsSearchForm reports the hidden column of a field that reads values in a form.
+// IsSearchForm reports the hidden column of a field that reads values in a form,
+// or has those of a part of a JSON column.
 func (t *Table) IsSearchForm(id ColumnID) bool {
 	for i := range t.Search {
 		for _, x := range t.Search[i].Generations() {
-			if slices.ContainsFunc(x.Fields, func(f SearchField) bool { return f.Column == id && f.Source != 0 }) {
+			if slices.ContainsFunc(x.Fields, func(f SearchField) bool { return f.Column == id && f.Source != 0 || f.Value == id }) {
 				return true
 			}
 		}

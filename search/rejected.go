@@ -10,9 +10,10 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 )
 
-// A value that a field cannot take is not in the document; the document says so.
-// Where a statement uses such a field, in its question, its order or as a column,
-// it looks at the row itself (View.Except).
+// A value that a field cannot take is not in the document; the document says so,
+// as it does of values that the field has not exactly. Where a statement uses such
+// a field, in its question, its order or as a column, it looks at the row itself
+// (View.Except).
 
 // rejectedField lists, in a document, the fields that could not take their value.
 const rejectedField = seg.FieldID(math.MaxUint16)
@@ -20,24 +21,51 @@ const rejectedField = seg.FieldID(math.MaxUint16)
 // MaxField is the largest number that a field of an index may have.
 const MaxField = rejectedField - 1
 
+// Mark is what a document says of a field.
+type Mark struct {
+	Field seg.FieldID
+	Why   Why
+}
+
+// Why is a reason for a Mark.
+type Why uint8
+
+// Reasons. What they mean beyond Rejected is up to those who make documents.
+const (
+	Rejected Why = iota // the field could not take the value
+	Unlike              // the value is another than the field has
+	Blank               // the field has nothing for a value that is something
+	Single              // the value is no array
+	Differs             // an expression that the field stands for has another value
+)
+
 // Marks is the field that the files of an index need whose fields may not be able
 // to take a value.
 func Marks() seg.Field { return seg.Field{ID: rejectedField, Kind: seg.KindKey, Multi: true} }
 
-// Reject notes in the document that was begun last that fields could not take
-// their values. It is called once a document, before its nested documents.
-func Reject(b *seg.Batch, fields []seg.FieldID) {
-	if len(fields) == 0 {
+// Reject gives the document that was begun last its marks. It is called once a
+// document, before its nested documents.
+func Reject(b *seg.Batch, list []Mark) {
+	if len(list) == 0 {
 		return
 	}
-	marks := make([][]byte, len(fields))
-	for i, f := range fields {
-		marks[i] = markOf(f)
+	marks := make([][]byte, len(list))
+	for i, m := range list {
+		marks[i] = m.bytes()
 	}
 	b.Keys(rejectedField, nil, marks)
 }
 
-func markOf(f seg.FieldID) []byte { return binary.BigEndian.AppendUint16(nil, uint16(f)) }
+// rejectedLen is the length of the marks of Rejected: a field's number alone.
+const rejectedLen = 2
+
+func (m Mark) bytes() []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(m.Field))
+	if m.Why != Rejected {
+		b = append(b, byte(m.Why))
+	}
+	return b
+}
 
 // marksOf are the marks of a segment; nil when it has none.
 func marksOf(s *seg.Segment) (*seg.Keys, error) {
@@ -51,9 +79,9 @@ func marksOf(s *seg.Segment) (*seg.Keys, error) {
 	return k, nil
 }
 
-// Except takes out of what the documents say the rows of which one of the fields
-// could not take the value: they come to v.Changed.
-func (v *View) Except(fields []seg.FieldID) error {
+// Except takes out of what the documents say the rows that have one of the marks:
+// they come to v.Changed.
+func (v *View) Except(list []Mark) error {
 	before := len(v.Changed)
 	for _, s := range v.Segments() {
 		marks, err := marksOf(s)
@@ -64,8 +92,8 @@ func (v *View) Except(fields []seg.FieldID) error {
 			continue
 		}
 		var docs []uint32
-		for _, f := range fields {
-			if class, ok := marks.FindKey(markOf(f)); ok {
+		for _, m := range list {
+			if class, ok := marks.FindKey(m.bytes()); ok {
 				docs = marks.ClassDocs(class, docs)
 			}
 		}
@@ -80,8 +108,8 @@ func (v *View) Except(fields []seg.FieldID) error {
 	return nil
 }
 
-// CountRejected is about how many documents Except would take out.
-func CountRejected(s *seg.Snapshot, fields []seg.FieldID) (float64, error) {
+// CountMarked is about how many documents Except would take out.
+func CountMarked(s *seg.Snapshot, list []Mark) (float64, error) {
 	sum := 0.0
 	for _, g := range s.Segments() {
 		marks, err := marksOf(g)
@@ -92,8 +120,8 @@ func CountRejected(s *seg.Snapshot, fields []seg.FieldID) (float64, error) {
 			continue
 		}
 		n := 0
-		for _, f := range fields {
-			if class, ok := marks.FindKey(markOf(f)); ok {
+		for _, m := range list {
+			if class, ok := marks.FindKey(m.bytes()); ok {
 				n += marks.Count(class, class+1)
 			}
 		}
@@ -115,19 +143,25 @@ func EachRejected(s *seg.Snapshot, fn func(id []byte, fields []seg.FieldID) bool
 		if marks == nil {
 			continue
 		}
+		found := make([]uint64, seg.BitWords(g.Docs()))
+		for class := range uint32(marks.Classes()) {
+			if len(marks.Key(class)) == rejectedLen {
+				marks.Into(class, class+1, found)
+			}
+		}
 		live, _ := g.Roots()
 		var ords []uint32
 		var fields []seg.FieldID
 		for i, w := range live {
-			if nulls := marks.Nulls(); nulls != nil {
-				w &^= nulls[i]
-			}
+			w &= found[i]
 			n += bits.OnesCount64(w)
 			for ; fn != nil && w != 0; w &= w - 1 {
 				d := uint32(i<<6 + bits.TrailingZeros64(w))
 				ords, fields = marks.Array(d, ords[:0]), fields[:0]
 				for _, o := range ords {
-					fields = append(fields, seg.FieldID(binary.BigEndian.Uint16(marks.Value(o))))
+					if m := marks.Value(o); len(m) == rejectedLen {
+						fields = append(fields, seg.FieldID(binary.BigEndian.Uint16(m)))
+					}
 				}
 				if !fn(g.IDOf(d), fields) {
 					return n, nil

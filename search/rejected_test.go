@@ -13,7 +13,7 @@ import (
 func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 	w.Helper()
 	err := x.Read(context.Background(), func(s *seg.Snapshot) error {
-		n, err := CountRejected(s, []seg.FieldID{f})
+		n, err := CountMarked(s, []Mark{{Field: f}})
 		estimate = int(n + .5)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func TestNothingRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Except([]seg.FieldID{1, 2}); err != nil || len(v.Changed) > 0 {
+		if err := v.Except([]Mark{{Field: 1}, {Field: 2}}); err != nil || len(v.Changed) > 0 {
 			t.Errorf("%d rows are looked at, %v", len(v.Changed), err)
 		}
 		if err := errors.Join(v.Close()); err != nil {

@@ -79,7 +79,7 @@ func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *
 		if n := binary.BigEndian.Uint64(val); !w.rejects || n%5 != 0 {
 			b.Word(1, int64(n))
 		} else {
-			Reject(b, []seg.FieldID{1})
+			Reject(b, []Mark{{Field: 1}})
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func (w *world) compare(x *Index, at storage.Snapshot) error {
 		return err
 	}
 	defer v.Close()
-	if err := v.Except([]seg.FieldID{1}); err != nil {
+	if err := v.Except([]Mark{{Field: 1}}); err != nil {
 		return err
 	}
 	got := map[string]uint64{}

@@ -73,6 +73,18 @@ func share(s *seg.Segment, n Node) (float64, error) {
 			count += k.Count(from, to)
 		}
 		return min(float64(count)/all, 1), nil
+	case *Values:
+		k, err := s.Keys(n.Field)
+		if err != nil {
+			return 0, err
+		}
+		count := 0
+		for _, v := range n.List {
+			if class, ok := k.FindKey(v.Key); ok {
+				count += k.Count(class, class+1)
+			}
+		}
+		return min(float64(count)/all, 1), nil
 	case *Boxes:
 		p, err := s.Points(n.Field)
 		if err != nil {

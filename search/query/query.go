@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"math/bits"
 	"slices"
 	"sync"
@@ -63,6 +64,16 @@ type Keys struct {
 	Null bool
 }
 
+// Values is true of documents with one of some values, byte by byte, of a field
+// in which other values may have the same sort key.
+type Values struct {
+	Field seg.FieldID
+	List  []KeyValue
+}
+
+// KeyValue is a value with its sort key.
+type KeyValue struct{ Key, Value []byte }
+
 func newSet(s *seg.Segment) []uint64 { return make([]uint64, seg.BitWords(s.Docs())) }
 
 func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
@@ -121,7 +132,7 @@ func effortOf(s *seg.Segment, n Node) effort {
 		return of(n)
 	case Not:
 		return effortOf(s, n.Of)
-	case *Keys:
+	case *Keys, *Values:
 		return cheap
 	case *Words:
 		w, err := s.Words(n.Field)
@@ -310,6 +321,40 @@ func applyNulls(set, among, nulls []uint64, want bool) {
 			set[i] &^= w
 		}
 	}
+}
+
+func (n *Values) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
+	k, err := s.Keys(n.Field)
+	if err != nil {
+		return nil, err
+	}
+	set := newSet(s)
+	var docs, of []uint32
+	for _, v := range n.List {
+		class, ok := k.FindKey(v.Key)
+		if !ok {
+			continue
+		}
+		from, to := k.ClassOrdinals(class)
+		ord := from
+		for ord < to && !bytes.Equal(k.Value(ord), v.Value) {
+			ord++
+		}
+		switch {
+		case ord == to:
+			continue
+		case from+1 == to:
+			k.Into(class, class+1, set)
+			continue
+		}
+		docs = k.ClassDocs(class, docs[:0])
+		for _, d := range docs {
+			if of = k.Array(d, of[:0]); slices.Contains(of, ord) {
+				set[d>>6] |= 1 << (d & 63)
+			}
+		}
+	}
+	return set, nil
 }
 
 // Hits are the documents that were found in a segment.

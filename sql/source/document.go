@@ -36,6 +36,8 @@ type searchField struct {
 	many bool
 	// texts: a string takes no other scalars.
 	texts bool
+	// marked: documents say where values are not those of the JSON.
+	marked bool
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -59,7 +61,7 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 		f.word = true
 	}
 	if d.Kind == schema.SearchPath {
-		f.elem, f.many, f.texts = &d.Elem, d.Many, d.Attribute
+		f.elem, f.many, f.texts, f.marked = &d.Elem, d.Many, d.Attribute, d.Marked
 		t = &schema.Table{Name: t.Name, Columns: []schema.Column{{ID: d.Column, Type: typ, Nullable: true}}}
 	}
 	var err error
@@ -232,28 +234,35 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 			return err
 		}
 		fields = append(fields, f)
-		if read = append(read, f.pos); f.source >= 0 {
-			read = append(read, f.source)
+		for _, pos := range []int{f.pos, f.source, f.value} {
+			if pos >= 0 {
+				read = append(read, pos)
+			}
 		}
 	}
 	slices.Sort(read)
 	read = slices.Compact(read)
 	for i := range fields {
 		f := &fields[i]
-		f.at, f.from = slices.Index(read, f.pos), slices.Index(read, f.source)
+		f.at, f.from, f.value = slices.Index(read, f.pos), slices.Index(read, f.source), slices.Index(read, f.value)
 	}
-	var rejected []seg.FieldID
+	var marks []search.Mark
 	return d.rows(ctx, kv, t, read, ids, func(i int) { b.Delete(ids[i]) }, func(list []int, rows *vec.Batch) error {
 		for r := range rows.N {
 			b.Upsert(ids[list[r]])
-			rejected = rejected[:0]
+			marks = marks[:0]
 			for i := range fields {
 				f := &fields[i]
-				if !f.put(b, rows.Cols[f.at].Datum(r)) || f.elem == nil && f.rejects(rows, r) {
-					rejected = append(rejected, f.id)
+				if f.elem != nil {
+					marks = f.putPath(b, rows, r, marks)
+					continue
+				}
+				f.put(b, rows.Cols[f.at].Datum(r))
+				if f.rejects(rows, r) {
+					marks = append(marks, search.Mark{Field: f.id})
 				}
 			}
-			search.Reject(b, rejected)
+			search.Reject(b, marks)
 		}
 		return nil
 	})
@@ -321,13 +330,10 @@ func mayReject(d schema.SearchField) bool { return d.Source != 0 || d.Kind == sc
 // for rows whose value it could not take.
 func isLossy(d schema.SearchField) bool { return d.Kind == schema.SearchPath }
 
-// put gives a value to the document that was begun; false if a field over a part of
-// a JSON column cannot take it.
-func (f *docField) put(b *seg.Batch, v value.Datum) bool {
+// put gives a value to the document that was begun.
+func (f *docField) put(b *seg.Batch, v value.Datum) {
 	switch {
 	case v.IsNull():
-	case f.elem != nil:
-		return f.putPath(b, v.Bytes())
 	case f.analyzer != nil:
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.geo:
@@ -339,7 +345,6 @@ func (f *docField) put(b *seg.Batch, v value.Datum) bool {
 		f.key = f.part.Append(f.key[:0], v)
 		b.Key(f.id, f.key, f.stored(v, f.key))
 	}
-	return true
 }
 
 // docField is a field of documents; analyzer is set for texts, geo for places in
@@ -350,6 +355,7 @@ type docField struct {
 	// -1 for none: the field could not take what gives NULL.
 	source    int
 	at, from  int // of pos and source among what is read
+	value     int // position of the column whose values a field over JSON has, or among what is read; -1 for none
 	place     int // of the field in the index
 	geo       bool
 	srid      uint32
@@ -365,7 +371,7 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	if pos < 0 {
 		return docField{}, internal("field %d of a search index of %s has no column", d.ID, t.Name)
 	}
-	f := docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, source: -1}
+	f := docField{searchField: searchField{id: seg.FieldID(d.ID), pos: pos}, source: -1, value: t.ColumnIndex(d.Value)}
 	switch {
 	case d.Source != 0:
 		f.source = t.ColumnIndex(d.Source)

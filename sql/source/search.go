@@ -107,7 +107,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 	}
-	if err := v.Except(fieldsUsed(n.Table, n.Search, n.Read)); err != nil {
+	if err := v.Except(marksUsed(n.Table, n.Search, n.Read)); err != nil {
 		return nil, err
 	}
 	find := query.Run
@@ -204,33 +204,33 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	return err
 }
 
-// fieldsUsed are the lossy fields on which the answer of a search depends; read are
-// the columns that it gives where it is covering.
-func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.FieldID) {
+// marksUsed are the marks of documents on which the answer of a search depends;
+// read are the columns that it gives where it is covering.
+func marksUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []search.Mark) {
 	if !slices.ContainsFunc(n.Index.Fields, isLossy) {
 		return nil
 	}
-	add := func(id uint16) {
-		if slices.ContainsFunc(n.Index.Fields, func(f schema.SearchField) bool { return f.ID == id && isLossy(f) }) {
-			out = append(out, seg.FieldID(id))
+	add := func(f *schema.SearchField, why search.Why) {
+		if m := (search.Mark{Field: seg.FieldID(f.ID), Why: why}); isLossy(*f) && !slices.Contains(out, m) {
+			out = append(out, m)
 		}
 	}
 	n.Query.Each(func(n *physical.SearchNode) {
 		switch {
-		case n.Field != nil:
-			add(n.Field.ID)
-		case n.Op == physical.SearchMatch:
-			for _, id := range n.Match.Extra.(*expr.Match).Fields {
-				add(id)
+		case n.Op == physical.SearchPath:
+			for _, why := range marksOf(n) {
+				add(n.Field, why)
 			}
+		case n.Op == physical.SearchRange:
+			add(n.Field, search.Differs)
 		}
 		for _, f := range n.Fields {
-			add(f.ID)
+			add(f, search.Differs)
 		}
 	})
 	for _, o := range n.Order {
 		if o.Field != nil {
-			add(o.Field.ID)
+			add(o.Field, search.Differs)
 		}
 	}
 	if !n.Covering {
@@ -238,8 +238,27 @@ func fieldsUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []seg.
 	}
 	for _, pos := range read {
 		if f := n.Index.Field(t.Columns[pos].ID, schema.SearchValue); f != nil {
-			add(f.ID)
+			add(f, search.Differs)
 		}
+	}
+	return out
+}
+
+// marksOf are the marks of rows of which a question about a part of a JSON column
+// is not told by the field.
+func marksOf(n *physical.SearchNode) []search.Why {
+	out := []search.Why{search.Rejected}
+	text := n.Field.Elem.IsString()
+	switch {
+	case !n.Ask.Exact:
+		return out
+	case n.Ask.Op == physical.AskNull && !text, n.Ask.Op == physical.AskBelow: // null is below all numbers
+		out = append(out, search.Blank)
+	case n.Ask.Op == physical.AskAll && n.Field.Many:
+		out = append(out, search.Single)
+	}
+	if n.Ask.Op != physical.AskNull && !text {
+		out = append(out, search.Unlike)
 	}
 	return out
 }
@@ -710,8 +729,8 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 // that it uses could not take their value. Of n only the query, the order and
 // what covers matter.
 func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
-	fields := fieldsUsed(t, n, read)
-	if len(fields) == 0 {
+	marks := marksUsed(t, n, read)
+	if len(marks) == 0 {
 		return 0
 	}
 	index := m.Index(t, n.Index.ID)
@@ -719,7 +738,7 @@ func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physica
 		return 0
 	}
 	err := index.Read(context.Background(), func(s *seg.Snapshot) (err error) {
-		rows, err = search.CountRejected(s, fields)
+		rows, err = search.CountMarked(s, marks)
 		return err
 	})
 	if err != nil { // the search will not be possible either

@@ -6,12 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -27,16 +29,90 @@ const (
 	maxKeywordBytes = 4096
 )
 
-// putPath gives the value at a path to the document that was begun; false if it
-// cannot be taken.
-func (f *docField) putPath(b *seg.Batch, doc []byte) bool {
-	vals, ok := f.values(doc)
-	if !ok {
-		return false
+// putPath gives the value at a path of a row to the document that was begun, and
+// appends the marks of what the field does not have exactly.
+func (f *docField) putPath(b *seg.Batch, rows *vec.Batch, r int, marks []search.Mark) []search.Mark {
+	mark := func(why search.Why) {
+		if why == search.Rejected || f.marked {
+			marks = append(marks, search.Mark{Field: f.id, Why: why})
+		}
 	}
-	if !f.many && len(vals) == 0 {
-		return true
+	var vals []value.Datum
+	if v := rows.Cols[f.at].Datum(r); !v.IsNull() {
+		doc, ok := v.Bytes(), false
+		if vals, ok = f.values(doc); !ok {
+			mark(search.Rejected)
+		} else {
+			if !f.isLike(doc, vals) {
+				mark(search.Unlike)
+			}
+			switch isArray := value.JSONType(doc) == "ARRAY"; {
+			case f.many && !isArray:
+				mark(search.Single)
+			case !f.many && len(vals) == 0:
+				mark(search.Blank)
+			}
+		}
+		if ok && (f.many || len(vals) > 0) {
+			f.putAll(b, vals)
+		}
 	}
+	if f.value >= 0 && !f.isValue(vals, rows.Cols[f.value].Datum(r)) {
+		mark(search.Differs)
+	}
+	return marks
+}
+
+// isLike reports whether the values of the field are equal, as JSON, to those that
+// they were made of; nothing stands for null.
+func (f *searchField) isLike(doc []byte, vals []value.Datum) bool {
+	if f.elem.IsString() || f.elem.ID == schema.TypeTinyInt {
+		return true // what they were is not told
+	}
+	list := [][]byte{doc}
+	if value.JSONType(doc) == "ARRAY" {
+		list = list[:0]
+		for i := range value.JSONLen(doc) {
+			list = append(list, value.JSONElem(doc, i))
+		}
+	}
+	at := 0
+	for _, e := range list {
+		if value.JSONType(e) == "NULL" {
+			continue
+		}
+		if f.compare(vals[at], e) != 0 {
+			return false
+		}
+		at++
+	}
+	return true
+}
+
+// compare orders a number of the field and one of a document as JSON does.
+func (f *searchField) compare(d value.Datum, doc []byte) int {
+	own, err := types.ToJSON(nil, d, *f.elem)
+	if err != nil {
+		return 1
+	}
+	return value.JSONCompare(own, doc)
+}
+
+// isValue reports whether the field has, in vals, the value of a column.
+func (f *searchField) isValue(vals []value.Datum, d value.Datum) bool {
+	switch {
+	case len(vals) == 0 || d.IsNull():
+		return len(vals) == 0 && d.IsNull()
+	case f.word:
+		return f.toWord(vals[0]) == f.toWord(d)
+	case f.kind == value.KindDecimal:
+		return bytes.Equal(f.part.Append(nil, vals[0]), f.part.Append(nil, d))
+	}
+	return bytes.Equal(vals[0].Bytes(), d.Bytes())
+}
+
+// putAll gives values to the document that was begun.
+func (f *searchField) putAll(b *seg.Batch, vals []value.Datum) {
 	if f.word {
 		words := make([]int64, len(vals))
 		for i, d := range vals {
@@ -47,7 +123,7 @@ func (f *docField) putPath(b *seg.Batch, doc []byte) bool {
 		} else {
 			b.Word(f.id, words[0])
 		}
-		return true
+		return
 	}
 	keys, stored := make([][]byte, len(vals)), make([][]byte, len(vals))
 	for i, d := range vals {
@@ -59,7 +135,6 @@ func (f *docField) putPath(b *seg.Batch, doc []byte) bool {
 	} else {
 		b.Key(f.id, keys[0], stored[0])
 	}
-	return true
 }
 
 // values are those that the field takes of a document; false if it cannot.
@@ -248,10 +323,17 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 			return query.Or{}, nil
 		}
 	}
+	if a.Exact && f.elem.IsString() && a.Op == physical.AskAny {
+		return f.sameTexts(docs), nil
+	}
 	if a.Op == physical.AskAll {
 		var all query.And
 		for _, doc := range docs {
-			all = append(all, f.ask(physical.AskAny, a, doc, q.z))
+			if a.Exact && f.elem.IsString() {
+				all = append(all, f.sameTexts([][]byte{doc}))
+			} else {
+				all = append(all, f.ask(physical.AskAny, a, doc, q.z))
+			}
 		}
 		return all, nil
 	}
@@ -301,32 +383,59 @@ func (f *searchField) ask(op physical.AskOp, a *physical.SearchAsk, doc []byte, 
 		return all
 	}
 	var s ranges.Span
-	if f.elem.IsString() || a.SQL {
+	if f.elem.IsString() || a.SQL || a.Exact {
 		s = ranges.Span{Low: []value.Datum{value.Null}, LowOpen: true}
+	}
+	beside := 0 // where the value stands to the document
+	if a.Exact && inf == 0 && f.elem.ID != schema.TypeTinyInt {
+		beside, hi = f.compare(lo, doc), lo
 	}
 	switch op {
 	case physical.AskAny:
+		if beside != 0 {
+			return query.Or{}
+		}
 		s = ranges.Span{Low: []value.Datum{lo}, High: []value.Datum{hi}}
 	case physical.AskAbove:
 		switch {
+		case inf == 0 && a.Exact:
+			s.Low, s.LowOpen = []value.Datum{lo}, beside < 0 || beside == 0 && a.Strict
 		case inf == 0:
 			s.Low, s.LowOpen = []value.Datum{lo}, false
 		case inf > 0:
 			return query.Or{}
-		default:
+		case !a.Exact:
 			return all
 		}
 	case physical.AskBelow: // null is below all
 		switch {
+		case inf == 0 && a.Exact:
+			s.High, s.HighOpen = []value.Datum{lo}, beside > 0 || beside == 0 && a.Strict
 		case inf == 0:
 			s.High = []value.Datum{hi}
+		case inf > 0 && a.Exact:
 		case inf > 0:
 			return all
+		case a.Exact:
+			return query.Or{}
 		default:
 			s.High = []value.Datum{value.Null}
 		}
 	}
 	return f.spans([]ranges.Span{s}, z)
+}
+
+// sameTexts finds the strings that are equal to one of some documents, byte by
+// byte: what is no string is equal to none.
+func (f *searchField) sameTexts(docs [][]byte) query.Node {
+	out := &query.Values{Field: f.id}
+	for _, doc := range docs {
+		if value.JSONType(doc) == "STRING" {
+			text := value.AppendJSONUnquoted(nil, doc)
+			out.List = append(out.List, query.KeyValue{Key: f.part.Append(nil, value.Bytes(text)), Value: text})
+		}
+	}
+	return out
 }
 
 // spans is a condition on the values of the field.

@@ -46,29 +46,36 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 			r.ValuesMatter = true // it may be ready soon
 			continue
 		}
-		if p := r.searchPath(x, allowed.asked(x.Name)); p != nil {
-			out = append(out, p)
+		p, marks := r.searchPath(x, allowed.asked(x.Name), false)
+		if p == nil {
+			continue
+		}
+		out = append(out, p)
+		if marks && known.SearchRejected(t, p.Search, r.Needed) > 0 {
+			if p, _ = r.searchPath(x, true, true); p != nil {
+				out = append(out, p)
+			}
 		}
 	}
 	return out
 }
 
 // searchPath is the way by x, nil when it makes no sense. asked: a hint names the
-// index.
-func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
+// index. inexact and marks are those of searcher.
+func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Path, marks bool) {
 	t := r.Scan.Table
 	// Of a part of the rows in any order, a check of all documents would be too
 	// much.
-	s := newSearcher(r, x, len(r.Order) == 0 && r.Limit > 0)
+	s := newSearcher(r, x, len(r.Order) == 0 && r.Limit > 0, inexact)
 	q, residual := s.query(r.Conds)
 	covering := s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone
 	if s.lazy && !covering {
-		s = newSearcher(r, x, false)
+		s = newSearcher(r, x, false, inexact)
 		q, residual = s.query(r.Conds)
 	}
-	p := &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q, Covering: covering}}
+	p = &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q, Covering: covering}}
 	if q == nil && !p.Search.Covering && !asked {
-		return nil
+		return nil, false
 	}
 	p.Residual, p.All = r.Conds, r.Conds
 	if p.Search.Covering {
@@ -119,7 +126,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked bool) *Path {
 		}
 	}
 	p.LimitedCost = p.Cost
-	return p
+	return p, s.marks
 }
 
 // query is what the index can tell of conditions, and those that it cannot tell
@@ -129,7 +136,7 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 	rest := conds
 	for i := range s.x.Fields {
 		f := &s.x.Fields[i]
-		if f.Kind != schema.SearchValue {
+		if f.ValueColumn() == 0 {
 			continue
 		}
 		var n *physical.SearchNode
@@ -156,7 +163,7 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 		if !exact {
 			left = append(left, c)
 		}
-		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo || n.Op == physical.SearchPath {
+		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo || n.Op == physical.SearchPath && !exact {
 			s.near = append(s.near, c)
 		}
 	}
@@ -166,7 +173,7 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 // ranges are the ranges of a field to which conditions restrict it, and the
 // conditions that these do not stand for.
 func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.SearchNode, []expr.Expr) {
-	pos := s.t.ColumnIndex(f.Column)
+	pos := s.t.ColumnIndex(f.ValueColumn())
 	c := &s.t.Columns[pos]
 	set, rest := ranges.Build([]ranges.Column{{Table: pos, Type: c.KeyType(), Null: c.Nullable}}, conds)
 	if set == nil || s.isAny(set) {

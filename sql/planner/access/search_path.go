@@ -13,17 +13,18 @@ import (
 // constants:
 //
 //	'x' MEMBER OF (doc->'$.a'), JSON_CONTAINS, JSON_OVERLAPS
-//	doc->'$.a' = 5, <, <=, >, >=, IN, BETWEEN   of numbers; = and IN of texts
-//	doc->>'$.a' = 'x', …, LIKE 'x%'             of KEYWORD
+//	doc->'$.a' = 5, <, <=, >, >=, IN   of numbers; = and IN of texts
 //	doc->'$.a' IS NULL
 //
-// The condition always stays: what is equal in the field need not be equal JSON.
+// What is equal in the field need not be equal JSON. The index can tell all the
+// same where documents are marked whose values are not exactly those of the JSON,
+// and where the constant is like nothing else in the field.
 
 // path is what fields over parts of JSON columns can tell of a condition; nil:
 // nothing.
-func (s *searcher) path(f *expr.Func) *physical.SearchNode {
+func (s *searcher) path(f *expr.Func) (n *physical.SearchNode, exact bool) {
 	if len(s.r.Scan.Paths) == 0 {
-		return nil
+		return nil, false
 	}
 	for i := range s.x.Fields {
 		field := &s.x.Fields[i]
@@ -31,21 +32,89 @@ func (s *searcher) path(f *expr.Func) *physical.SearchNode {
 		if field.Kind != schema.SearchPath || e == nil {
 			continue
 		}
-		asks := pathAsks(f, field, e)
-		if len(asks) == 0 {
+		ask := pathAsk(f, field, e)
+		if ask == nil {
 			continue
 		}
-		list := make([]*physical.SearchNode, len(asks))
-		for j := range asks {
-			list[j] = &physical.SearchNode{Op: physical.SearchPath, Field: field, Column: s.t.ColumnIndex(field.Column), Match: f, Ask: &asks[j]}
-			if anyParam(asks[j].Args) {
-				s.r.ValuesMatter = true
+		if anyParam(ask.Args) {
+			s.r.ValuesMatter = true
+		}
+		ask.Exact = s.isExact(ask, field)
+		s.nodes++
+		s.marks = s.marks || ask.Exact
+		return &physical.SearchNode{Op: physical.SearchPath, Field: field, Column: s.t.ColumnIndex(field.Column), Match: f, Ask: ask}, ask.Exact
+	}
+	return nil, false
+}
+
+// isExact reports a question to which the field has the whole answer, beside the
+// documents that are marked.
+func (s *searcher) isExact(ask *physical.SearchAsk, field *schema.SearchField) bool {
+	switch {
+	case s.inexact || !field.Marked || field.Attribute || ask.Op == physical.AskPrefix:
+		return false
+	case ask.Op == physical.AskNull:
+		return !field.Many
+	case s.r.Ctx == nil || !expr.KnownBefore(ask.Args):
+		return false
+	}
+	ec := s.r.Ctx.Fork()
+	ec.Warn = nil // the query itself warns
+	for _, a := range ask.Args {
+		d, err := expr.EvalConst(ec, a)
+		switch {
+		case err != nil:
+			return false
+		case d.IsNull() && ask.Op == physical.AskAny:
+			continue
+		case d.Kind() != value.KindJSON:
+			return false
+		}
+		doc := d.Bytes()
+		if value.JSONType(doc) != "ARRAY" || ask.Op != physical.AskAll && !ask.Spread {
+			if !tellsExactly(ask.Op, field, doc) {
+				return false
+			}
+			continue
+		}
+		if ask.Op == physical.AskAll && (!field.Many || value.JSONLen(doc) == 0) {
+			return false
+		}
+		for i := range value.JSONLen(doc) {
+			if !tellsExactly(ask.Op, field, value.JSONElem(doc, i)) {
+				return false
 			}
 		}
-		s.nodes += len(list)
-		return combine(physical.SearchAnd, list)
 	}
-	return nil
+	return true
+}
+
+// tellsExactly reports whether a field has the whole answer about one constant.
+func tellsExactly(op physical.AskOp, field *schema.SearchField, doc []byte) bool {
+	equal := op == physical.AskAny || op == physical.AskAll
+	switch kind := value.JSONType(doc); {
+	case kind == "NULL":
+		return false
+	case !field.Elem.IsString():
+		return equal || field.Elem.ID != schema.TypeTinyInt && value.JSONIsNumber(doc)
+	case kind == "ARRAY", kind == "OBJECT":
+		return equal
+	case kind != "STRING":
+		return false // its text may be a string's
+	default:
+		return equal && isOnlyString(string(value.AppendJSONUnquoted(nil, doc)))
+	}
+}
+
+// isOnlyString reports a text that no scalar but a string has.
+func isOnlyString(s string) bool {
+	switch s {
+	case "":
+		return true
+	case "true", "false", "null":
+		return false
+	}
+	return s[0] != '-' && (s[0] < '0' || s[0] > '9') && !strings.HasPrefix(s, "base64:")
 }
 
 func anyParam(list []expr.Expr) bool {
@@ -57,16 +126,16 @@ func anyParam(list []expr.Expr) bool {
 	return false
 }
 
-// pathAsks are the questions about the JSON value e that all rows pass for which
-// a condition is true.
-func pathAsks(f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.SearchAsk {
-	one := func(op physical.AskOp, spread bool, args ...expr.Expr) []physical.SearchAsk {
+// pathAsk is the question about the JSON value e that all rows pass for which a
+// condition is true; nil for none.
+func pathAsk(f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.SearchAsk {
+	one := func(op physical.AskOp, spread bool, args ...expr.Expr) *physical.SearchAsk {
 		for _, a := range args {
 			if !expr.IsConst(a) || expr.IsVolatile(a) {
 				return nil
 			}
 		}
-		return []physical.SearchAsk{{Op: op, Spread: spread, Args: args}}
+		return &physical.SearchAsk{Op: op, Spread: spread, Args: args}
 	}
 	switch f.Name {
 	case "member of":
@@ -87,15 +156,15 @@ func pathAsks(f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.S
 		}
 		return nil
 	case "is_null":
-		if expr.Same(f.Args[0], e) || expr.Same(unquoted(f.Args[0]), e) {
-			return []physical.SearchAsk{{Op: physical.AskNull}}
+		if expr.Same(f.Args[0], e) {
+			return &physical.SearchAsk{Op: physical.AskNull}
 		}
 		return nil
 	}
 	if field.Many {
 		return nil
 	}
-	name, args, text := f.Name, f.Args, false
+	name, args := f.Name, f.Args
 	if len(args) == 0 {
 		return nil
 	}
@@ -107,79 +176,33 @@ func pathAsks(f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.S
 		name, args = swapped, []expr.Expr{args[1], args[0]}
 	}
 	if field.Attribute {
-		return attributeAsks(name, args, f, field, e)
+		return attributeAsk(name, args, f, field, e)
 	}
-	if u := unquoted(args[0]); u != nil && expr.Same(u, e) {
-		text = true
-	} else if !expr.Same(args[0], e) {
+	if t, ok := expr.CmpTypeOf(f); !ok || t.ID != schema.TypeJSON || !expr.Same(args[0], e) {
 		return nil
 	}
-	if name == "like" {
-		return pathPrefix(f, field, text)
-	}
-	t, ok := expr.CmpTypeOf(f)
-	if name == "between" {
-		ok = true
-		t = f.Args[0].Type()
-	}
-	switch {
-	case !ok:
-		return nil
-	case text && (!field.Elem.IsString() || !t.IsString() || t.Collation != schema.CollationUTF8MB4Bin):
-		return nil
-	case !text && t.ID != schema.TypeJSON:
+	op, ok := comparisons[name]
+	if !ok || op != physical.AskAny && field.Elem.IsString() {
 		return nil
 	}
-	ordered := text || !field.Elem.IsString()
-	var asks []physical.SearchAsk
-	switch {
-	case name == "=", name == "in":
-		asks = one(physical.AskAny, false, args[1:]...)
-	case !ordered:
-		return nil
-	case name == "<", name == "<=":
-		asks = one(physical.AskBelow, false, args[1])
-	case name == ">", name == ">=":
-		asks = one(physical.AskAbove, false, args[1])
+	ask := one(op, false, args[1:]...)
+	if ask != nil {
+		ask.Strict = name == "<" || name == ">"
 	}
-	for i := range asks {
-		asks[i].SQL = text
-	}
-	return asks
+	return ask
 }
+
+// comparisons are the questions of comparisons with constants.
+var comparisons = map[string]physical.AskOp{"=": physical.AskAny, "in": physical.AskAny, "<": physical.AskBelow, "<=": physical.AskBelow, ">": physical.AskAbove, ">=": physical.AskAbove}
 
 var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// unquoted is the JSON value whose text an expression is; nil for others.
-func unquoted(e expr.Expr) expr.Expr {
-	if f, ok := e.(*expr.Func); ok && f.Name == "json_unquote" {
-		return f.Args[0]
-	}
-	return nil
-}
-
-// pathPrefix is LIKE with a constant pattern that does not begin with a wildcard.
-func pathPrefix(f *expr.Func, field *schema.SearchField, text bool) []physical.SearchAsk {
-	c, ok := f.Args[1].(*expr.Const)
-	if !text || !ok || !field.Elem.IsString() || !expr.LikeIsBinary(f) || c.D.IsNull() || len(f.Args) > 2 {
-		return nil
-	}
-	prefix := c.D.Str()
-	if i := strings.IndexAny(prefix, `%_\`); i >= 0 {
-		prefix = prefix[:i]
-	}
-	if prefix == "" {
-		return nil
-	}
-	return []physical.SearchAsk{{Op: physical.AskPrefix, Args: []expr.Expr{expr.NewConst(value.String(prefix), c.T)}}}
-}
-
-// attributeAsks is pathAsks for a comparison of an attribute, which knows whether
-// it is one with numbers or with a text. Values of another type than the field's
-// are not in it: they have their own ways to compare with a constant.
-func attributeAsks(name string, args []expr.Expr, f *expr.Func, field *schema.SearchField, e expr.Expr) []physical.SearchAsk {
+// attributeAsk is pathAsk for a comparison of an attribute, which knows whether it
+// is one with numbers or with a text. Values of another type than the field's are
+// not in it: they have their own ways to compare with a constant.
+func attributeAsk(name string, args []expr.Expr, f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.SearchAsk {
 	if name == "like" {
-		return pathPrefix(f, field, expr.Same(expr.AttributeText(args[0]), e))
+		return prefixAsk(f, field, args[0], e)
 	}
 	text := field.Elem.IsString()
 	list := args[1:]
@@ -197,9 +220,26 @@ func attributeAsks(name string, args []expr.Expr, f *expr.Func, field *schema.Se
 			return nil
 		}
 	}
-	op, ok := map[string]physical.AskOp{"=": physical.AskAny, "in": physical.AskAny, "<": physical.AskBelow, "<=": physical.AskBelow, ">": physical.AskAbove, ">=": physical.AskAbove}[name]
+	op, ok := comparisons[name]
 	if !ok {
 		return nil
 	}
-	return []physical.SearchAsk{{Op: op, Args: list, SQL: text}}
+	return &physical.SearchAsk{Op: op, Args: list, SQL: text}
+}
+
+// prefixAsk is LIKE of an attribute with a constant pattern that does not begin
+// with a wildcard.
+func prefixAsk(f *expr.Func, field *schema.SearchField, arg, e expr.Expr) *physical.SearchAsk {
+	c, ok := f.Args[1].(*expr.Const)
+	if !ok || !expr.Same(expr.AttributeText(arg), e) || !field.Elem.IsString() || !expr.LikeIsBinary(f) || c.D.IsNull() || len(f.Args) > 2 {
+		return nil
+	}
+	prefix := c.D.Str()
+	if i := strings.IndexAny(prefix, `%_\`); i >= 0 {
+		prefix = prefix[:i]
+	}
+	if prefix == "" {
+		return nil
+	}
+	return &physical.SearchAsk{Op: physical.AskPrefix, Args: []expr.Expr{expr.NewConst(value.String(prefix), c.T)}}
 }

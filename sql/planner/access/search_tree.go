@@ -21,18 +21,20 @@ type searcher struct {
 	// have are the columns whose values are in the index, by position.
 	have map[int]bool
 	// lazy leaves checks of values to the one who reads what is found.
-	lazy  bool
-	nodes int
+	lazy bool
+	// inexact does not rely on the marks of documents that say where values are
+	// not those of JSON; marks: this searcher does.
+	inexact, marks bool
+	nodes          int
 	// near are the conditions of which the index finds little more than what
 	// satisfies them.
 	near []expr.Expr
 }
 
-func newSearcher(r *Request, x *schema.SearchIndex, lazy bool) *searcher {
-	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy}
+func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searcher {
+	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy, inexact: inexact}
 	for i := range x.Fields {
-		pos := s.t.ColumnIndex(x.Fields[i].Column)
-		if x.Fields[i].Kind == schema.SearchValue && s.t.Columns[pos].Array == nil {
+		if pos := s.t.ColumnIndex(x.Fields[i].ValueColumn()); pos >= 0 && s.t.Columns[pos].Array == nil {
 			s.have[pos] = true
 		}
 	}
@@ -64,8 +66,10 @@ func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exa
 	case "xor":
 		n, exact = s.xor(f, negated)
 	case "is_null":
-		if n, exact = s.unknown(f.Args[0], negated); n == nil && !negated {
-			n = s.path(f)
+		if n, exact = s.unknown(f.Args[0], negated); n == nil {
+			if n, exact = s.path(f); negated {
+				n, exact = complement(n, exact)
+			}
 		}
 	default:
 		n, exact = s.leaf(f, negated)
@@ -182,10 +186,10 @@ func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exa
 		n = s.geo(f)
 	}
 	if n == nil {
-		n = s.path(f)
+		n, exact = s.path(f)
 	}
-	if n == nil {
-		return nil, false
+	if n == nil || exact {
+		return n, exact
 	}
 	if check, ok := s.check(f, false); ok {
 		return combine(physical.SearchAnd, []*physical.SearchNode{n, check}), true

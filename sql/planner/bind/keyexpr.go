@@ -41,24 +41,40 @@ func (b *binder) castArray(sc *scope, n *ast.FuncCastExpr, index string) (expr.E
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.scalarType(n, e.String())
+	t, err := b.arrayElem(n, e.String())
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case n.ExplicitCharSet && t.IsCharacter():
-		return nil, sqlerr.NotSupported("specifying charset for multi-valued index")
-	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
-		return nil, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
-	case t.IsCharacter():
-		t = types.VarcharOf(t.Len, arrayCollation())
-	case t.IsString():
-		t = types.VarbinaryOf(t.Len)
-	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDate, t.ID == schema.TypeDatetime, t.ID == schema.TypeTime:
-	default:
-		return nil, sqlerr.NotSupported("CAST-ing data to array of " + strings.ToUpper(t.ID.String()))
+	if t.ID == schema.TypeDouble {
+		return nil, notInArray(t)
 	}
 	return expr.NewCastArray(e, t, index)
+}
+
+// arrayElem is the type of the elements of CAST(text AS type ARRAY): 1235 for types
+// of which no index has arrays.
+func (b *binder) arrayElem(n *ast.FuncCastExpr, text string) (schema.Type, error) {
+	t, err := b.scalarType(n, text)
+	if err != nil {
+		return t, err
+	}
+	switch {
+	case n.ExplicitCharSet && t.IsCharacter():
+		return t, sqlerr.NotSupported("specifying charset for multi-valued index")
+	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
+		return t, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
+	case t.IsCharacter():
+		return types.VarcharOf(t.Len, arrayCollation()), nil
+	case t.IsString():
+		return types.VarbinaryOf(t.Len), nil
+	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDouble, t.ID == schema.TypeDate, t.ID == schema.TypeDatetime, t.ID == schema.TypeTime:
+		return t, nil
+	}
+	return t, notInArray(t)
+}
+
+func notInArray(t schema.Type) error {
+	return sqlerr.NotSupported("CAST-ing data to array of " + strings.ToUpper(t.ID.String()))
 }
 
 // arrayCollation is that of CHAR arrays: JSON strings are equal byte by byte.

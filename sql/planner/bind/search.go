@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strconv"
@@ -584,6 +585,11 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 		f.Column = t.Columns[i].ID
 		if err := CheckSearchField(x, &t.Columns[i], &f); err != nil {
 			return err
+		}
+		if f.Kind == schema.SearchPath {
+			if err := pathField(pool, t, x, t.Columns[i], &f, cmp.Or(c.Expr, c.Name)); err != nil {
+				return err
+			}
 		}
 		if f.Kind == schema.SearchText {
 			if _, err := Analyzer(x, &f, &t.Columns[i]); err != nil {

@@ -25,15 +25,11 @@ const searchPathFunc = "search_path"
 // place in it.
 func (b *binder) arrayField(index string, n *ast.FuncCastExpr) (logical.IndexColumn, error) {
 	var none logical.IndexColumn
-	t, err := b.scalarType(n, "")
+	t, err := b.arrayElem(n, "")
 	if err != nil {
 		return none, err
 	}
 	switch {
-	case n.ExplicitCharSet && t.IsCharacter():
-		return none, sqlerr.NotSupported("specifying charset for multi-valued index")
-	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
-		return none, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
 	case t.IsCharacter():
 		// Columns of JSON_TABLE compare so; equal JSON strings have equal keys anyway.
 		t = types.VarcharOf(t.Len, schema.CollationUTF8MB40900AICI)
@@ -136,9 +132,57 @@ func addPathColumn(pool *parser.Pool, t *schema.Table, index, text string) (stri
 	return addHidden(t, index, schema.Column{Type: types.JSON}, b).Name, nil
 }
 
+// pathField completes a field over column c, a part of a JSON column: it has the
+// values of a hidden column where its type is that of an expression. 1060 for the
+// same part, of this name, with the same type.
+func pathField(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, c schema.Column, f *schema.SearchField, name string) error {
+	text := quoteIdent(c.Name)
+	if c.Hidden {
+		text = c.Generated.Expr
+	}
+	for i := range x.Fields {
+		o := &x.Fields[i]
+		oc := t.Column(o.Column)
+		if oc == nil || o.Kind != f.Kind || o.Many != f.Many || o.ElemName() != f.ElemName() {
+			continue
+		}
+		if oc.ID == c.ID || c.Hidden && oc.Hidden && (oc.Generated.Expr == text || f.Attribute && strings.EqualFold(oc.Generated.Expr, text)) {
+			return sqlerr.DuplicateColumn(name)
+		}
+	}
+	f.Marked = true
+	inner, ok := strings.CutPrefix(strings.TrimSuffix(text, ")"), "json_extract(")
+	if !ok || f.Many || f.Attribute {
+		return nil
+	}
+	value, typ := "json_value("+inner+" returning ", f.Elem
+	switch {
+	case typ.IsString():
+		value = "json_unquote(" + text + ")"
+	case typ.ID == schema.TypeTinyInt:
+		return nil
+	case typ.IsInteger() && typ.Unsigned:
+		value += "unsigned)"
+	case typ.IsInteger():
+		value += "signed)"
+	default:
+		value += typ.String() + ")"
+	}
+	r := rule{kind: ruleIndex, owner: x.Name}
+	if b, err := r.bind(pool, t, text); err != nil || len(b.e.(*expr.Func).Args) != 2 {
+		return err
+	}
+	b, err := r.bind(pool, t, value)
+	if err != nil {
+		return err
+	}
+	f.Value = addHidden(t, x.Name, schema.Column{Type: typ}, b).ID
+	return nil
+}
+
 // searchAttribute gives t the hidden column of a field that is an attribute of
-// rows with dynamic columns, and tells its place: -1 where name can be none. 1060,
-// 1235 for what is no typed value.
+// rows with dynamic columns, and tells its place: -1 where name can be none. 1235
+// for what is no typed value.
 func searchAttribute(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, name string, f *schema.SearchField) (int, error) {
 	if t.AttributesColumn() < 0 || checkColumnName(name) != nil || x.Form != schema.FormSearch {
 		return -1, nil
@@ -157,12 +201,6 @@ func searchAttribute(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, 
 	b, err := rule{kind: ruleIndex, owner: x.Name}.bind(pool, t, quoteIdent(name))
 	if err != nil {
 		return -1, err
-	}
-	for i := range x.Fields {
-		o := &x.Fields[i]
-		if c := t.Column(o.Column); o.Attribute && o.ElemName() == f.ElemName() && c != nil && strings.EqualFold(c.Generated.Expr, b.text) {
-			return -1, sqlerr.DuplicateColumn(name)
-		}
 	}
 	return t.ColumnIndex(addHidden(t, x.Name, schema.Column{Type: types.JSON}, b).ID), nil
 }

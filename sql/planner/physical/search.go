@@ -72,7 +72,7 @@ const (
 	SearchLike  // Match, a LIKE over Field, may be true
 	SearchNot   // the child is not true
 	SearchCheck // Cond is true of values
-	SearchPath  // Match, over the JSON value that Field is of, may be true: what Ask says
+	SearchPath  // Match, over the JSON value that Field is of, may be true, or is: what Ask says
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -118,6 +118,8 @@ type SearchAsk struct {
 	SQL, Rounded bool
 	// Spread: arrays stand for their elements.
 	Spread bool
+	// Exact: nothing else is found, but where documents are marked.
+	Exact, Strict bool
 }
 
 // SearchPlace is a condition on the place of a point.
@@ -140,7 +142,7 @@ func (x *SearchScan) details(p *Printer, s *Scan) []string {
 			if o.Expr != nil {
 				keys[i] = o.Expr.String()
 			} else {
-				keys[i] = s.Table.Columns[o.Column].Name
+				keys[i] = columnText(s.Table, o.Column)
 			}
 			if o.Desc {
 				keys[i] += " desc"
@@ -149,7 +151,7 @@ func (x *SearchScan) details(p *Printer, s *Scan) []string {
 		out = append(out, "first in index: "+x.Limit.String()+" by "+strings.Join(keys, ", "))
 	}
 	if g := x.Group; g != nil {
-		name := func(at int) string { return s.Table.Columns[s.Read[at]].Name }
+		name := func(at int) string { return columnText(s.Table, s.Read[at]) }
 		var list []string
 		for _, c := range g.Calls {
 			arg := "*"

@@ -11,7 +11,8 @@ import (
 )
 
 // useGenerated puts a generated column that an index has in the place of an
-// expression that is the column's own, in conditions, ORDER BY and GROUP BY:
+// expression that is the column's own, in conditions, ORDER BY and GROUP BY, and
+// one whose values a search index has also in what is aggregated and shown:
 // WHERE LOWER(name) = 'x' with KEY ((LOWER(name))) becomes a condition on the
 // column behind that key part. Access paths and order follow by themselves.
 //
@@ -37,6 +38,8 @@ const dateModes = types.ModeNoZeroDate | types.ModeNoZeroInDate | types.ModeAllo
 type generatedColumn struct {
 	e   expr.Expr
 	col *expr.Col
+	// shown: the index gives the values themselves.
+	shown bool
 }
 
 // useGeneratedIn rewrites n and tells what can be replaced above it.
@@ -66,7 +69,14 @@ func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColu
 	case *logical.Aggregate:
 		c := *x
 		c.GroupBy = replaceAll(x.GroupBy, lists[0])
+		c.Aggs = replaceArgs(x.Aggs, shownOf(lists[0]))
 		return &c, nil
+	case *logical.Project:
+		list := shownOf(lists[0])
+		if len(list) == 0 {
+			return n, nil
+		}
+		return &logical.Project{Input: x.Input, Exprs: replaceAll(x.Exprs, list), Cols: x.Cols}, nil
 	case *logical.Join:
 		c := *x
 		c.On = replaceAll(x.On, slices.Concat(lists[0], lists[1]))
@@ -94,9 +104,14 @@ func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
 		if !replaces(s.Table, st) {
 			continue
 		}
-		out = append(out, generatedColumn{e: overScan(s, st.Expr), col: scanColumn(s, st.Pos)})
+		out = append(out, generatedColumn{e: overScan(s, st.Expr), col: scanColumn(s, st.Pos), shown: isSearched(s.Table, s.Table.Columns[st.Pos].ID)})
 	}
 	return out
+}
+
+// shownOf are those of which an index gives the values themselves.
+func shownOf(list []generatedColumn) []generatedColumn {
+	return slices.DeleteFunc(slices.Clone(list), func(g generatedColumn) bool { return !g.shown })
 }
 
 // replaces reports whether a generated column can stand for its expression.
@@ -198,7 +213,7 @@ func isIndexed(t *schema.Table, id schema.ColumnID) bool {
 func isSearched(t *schema.Table, id schema.ColumnID) bool {
 	return slices.ContainsFunc(t.Search, func(x schema.SearchIndex) bool {
 		return slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool {
-			return f.Column == id && f.Kind != schema.SearchText
+			return f.Column == id && f.Kind != schema.SearchText || f.Value == id
 		})
 	})
 }
@@ -264,6 +279,20 @@ func replaceAll(list []expr.Expr, by []generatedColumn) []expr.Expr {
 	out := make([]expr.Expr, len(list))
 	for i, e := range list {
 		out[i] = replaceGenerated(e, by)
+	}
+	return out
+}
+
+// replaceArgs is replaceAll for the arguments of aggregates.
+func replaceArgs(aggs []*expr.Agg, by []generatedColumn) []*expr.Agg {
+	if len(by) == 0 {
+		return aggs
+	}
+	out := make([]*expr.Agg, len(aggs))
+	for i, a := range aggs {
+		c := *a
+		c.Args = replaceAll(a.Args, by)
+		out[i] = &c
 	}
 	return out
 }
