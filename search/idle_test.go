@@ -22,15 +22,7 @@ func TestIdle(t *testing.T) {
 		w.restartIdle(time.Millisecond)
 		asleep := func() {
 			w.Helper()
-			w.eventually("it sleeps", func() error {
-				x := w.index()
-				x.mu.Lock()
-				defer x.mu.Unlock()
-				if !x.asleep || x.seg != nil {
-					return errors.New("awake")
-				}
-				return nil
-			})
+			w.eventually("it sleeps", func() error { return w.index().awake() })
 		}
 		for i := range 5 {
 			asleep()
@@ -78,6 +70,16 @@ func TestIdle(t *testing.T) {
 		asleep()
 		w.m.Update(nil)
 	})
+}
+
+// awake is an error when the index has files open.
+func (x *Index) awake() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.asleep || x.seg != nil {
+		return errors.New("awake")
+	}
+	return nil
 }
 
 // restartIdle is restart with another time after which indexes sleep.

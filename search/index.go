@@ -279,17 +279,6 @@ const (
 	tailRecords = 2000
 )
 
-// The segments of all indexes that are not in files share a bound, within which
-// each has its own. A single batch may be larger.
-const (
-	allUnpersisted = 128 << 20
-	maxUnpersisted = 16 << 20
-	minUnpersisted = 1 << 20
-)
-
-// share is the bound of one of n indexes.
-func share(n int) int { return min(max(allUnpersisted/max(n, 1), minUnpersisted), maxUnpersisted) }
-
 // bounds reads between which sequences a snapshot stands.
 func bounds(s *seg.Snapshot) (low, high uint64) {
 	low = s.Checkpoint()
@@ -313,7 +302,7 @@ func (x *Index) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := seg.Open(x.dir, form, seg.Options{MaxUnpersisted: maxUnpersisted, OnDamage: x.wake})
+	files, err := seg.Open(x.dir, form, seg.Options{MaxUnpersisted: maxUnpersisted, MaxSegmentDocs: x.m.memory.segmentDocs(), OnDamage: x.wake})
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,11 @@ type Config struct {
 	Dir  string
 	Rows Rows
 	Log  *slog.Logger
+	// Memory is what all indexes together may hold, in bytes; 0 for 256 MiB.
+	Memory int64
+	// Account, if not nil, is told what they may hold, which depends on how many
+	// there are.
+	Account storage.Memory
 }
 
 // Manager keeps the search indexes of a store. It is safe for concurrent use.
@@ -49,9 +54,10 @@ type Manager struct {
 	// began is where the store was when the Manager was made.
 	began uint64
 
-	retry time.Duration // retryAfter, but in tests
-	idle  time.Duration // idleAfter, but in tests
-	// bound is what an index may hold in memory; building has a place for each
+	retry  time.Duration // retryAfter, but in tests
+	idle   time.Duration // idleAfter, but in tests
+	memory memory
+	// bound is what an index may hold that is not in files; building has a place for each
 	// build that may be at work.
 	bound    atomic.Int64
 	building chan struct{}
@@ -59,6 +65,7 @@ type Manager struct {
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
 	closing map[string]bool   // directories of indexes that are being removed
+	held    int64             // what Account was told
 	tables  []*schema.Table
 	written chan struct{} // has a value when a table was changed
 }
@@ -78,7 +85,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -133,6 +140,7 @@ func (m *Manager) describe(t *schema.Table, x *schema.SearchIndex, next bool) *d
 func (m *Manager) Close() {
 	m.mu.Lock() // no Update begins anything behind this
 	m.stop()
+	m.hold(0)
 	m.mu.Unlock()
 	m.wg.Wait()
 }
@@ -216,7 +224,8 @@ func (m *Manager) update() {
 		x.remove = true
 		x.stop()
 	}
-	if n := share(len(m.indexes)); m.bound.Swap(int64(n)) != int64(n) {
+	m.hold(m.memory.reserved(len(m.indexes)))
+	if n := m.memory.share(len(m.indexes)); m.bound.Swap(int64(n)) != int64(n) {
 		for _, x := range m.indexes {
 			x.mu.Lock()
 			if x.seg != nil {
@@ -226,6 +235,14 @@ func (m *Manager) update() {
 		}
 	}
 	m.sweep()
+}
+
+// hold tells the account what indexes may hold now.
+func (m *Manager) hold(n int64) {
+	if m.cfg.Account != nil && n != m.held {
+		m.cfg.Account.Hold(n - m.held)
+	}
+	m.held = n
 }
 
 // maxBuilding is how many builds read rows at a time.

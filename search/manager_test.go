@@ -23,7 +23,7 @@ func wordsTable(id schema.TableID) *schema.Table {
 }
 
 // put writes rows, one commit each.
-func put(t *testing.T, s storage.Store, d *schema.Table, from, to int) {
+func put(t testing.TB, s storage.Store, d *schema.Table, from, to int) {
 	t.Helper()
 	w := &world{TB: t, store: s, table: d}
 	for i := from; i < to; i++ {
@@ -31,7 +31,7 @@ func put(t *testing.T, s storage.Store, d *schema.Table, from, to int) {
 	}
 }
 
-func awaitDocs(t *testing.T, m *Manager, d *schema.Table, docs int) {
+func awaitDocs(t testing.TB, m *Manager, d *schema.Table, docs int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()

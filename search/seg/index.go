@@ -27,7 +27,7 @@ type Options struct {
 	// waits above it. 64 MiB by default.
 	MaxUnpersisted int
 	// MaxSegmentDocs bounds the documents of what merges make, and so their
-	// memory, up to 100 bytes a document; 2 million by default.
+	// memory, up to MergeBytes a document; 2 million by default.
 	MaxSegmentDocs int
 	// SegmentsPerTier is how many segments of about one size are kept before
 	// they are merged; 10 by default.

@@ -56,6 +56,13 @@ func register() {
 // memory; what is written from memory for the first time does not wait.
 var mergeSlots = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
+// MergeSlots is how many merges of files run at a time, of all indexes; each holds
+// up to MergeBytes of a document.
+func MergeSlots() int { return cap(mergeSlots) }
+
+// MergeBytes is the memory that a merge takes of a document, at most.
+const MergeBytes = 100
+
 // byScorch finds the index of an event, which does not tell the directory.
 var byScorch sync.Map // *scorch.Scorch to *Index
 

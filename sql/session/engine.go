@@ -137,7 +137,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
 		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }}
 	if cfg.SearchDir != "" {
-		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}})
+		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}, Memory: e.memory.Limit() / searchShare, Account: e.memory})
 		changes.Search, e.stats.Search = e.search, e.search
 		cat.OnChange(e.searchTables)
 	}

@@ -10,6 +10,9 @@ import (
 // index build may take.
 const sortShare = 4
 
+// searchShare is the part that search indexes have of it, while there are any.
+const searchShare = 4
+
 func (e *Engine) sortMemory() int64 { return e.memory.Limit() / sortShare }
 
 // sortBudget makes the budget of a bulk load or index build: memory is that of

@@ -1,0 +1,40 @@
+package search
+
+import "github.com/sqlots/sqlots/search/seg"
+
+// memory is what all indexes of a Manager may hold, in bytes: a half for segments
+// that are not in files yet, a half for merges of files.
+type memory int64
+
+const defaultMemory memory = 256 << 20
+
+// Of the segments that are not in files, each index has an equal part within these
+// bounds. A single batch may be larger.
+const (
+	maxUnpersisted = 16 << 20
+	minUnpersisted = 128 << 10
+)
+
+// share is the part of one of n indexes.
+func (m memory) share(n int) int {
+	return min(max(int(m/2)/max(n, 1), minUnpersisted), maxUnpersisted)
+}
+
+// Documents of a segment that a merge makes, at least and at most.
+const (
+	minSegmentDocs = 50_000
+	maxSegmentDocs = 2_000_000
+)
+
+// segmentDocs bounds what a merge makes, of which it holds a part in memory.
+func (m memory) segmentDocs() int {
+	return min(max(int(m/2)/(seg.MergeSlots()*seg.MergeBytes), minSegmentDocs), maxSegmentDocs)
+}
+
+// reserved is what n indexes may hold.
+func (m memory) reserved(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return int64(n*m.share(n)) + int64(min(n, seg.MergeSlots())*m.segmentDocs()*seg.MergeBytes)
+}
