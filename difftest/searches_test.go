@@ -320,7 +320,10 @@ func (r *run) searches(writers []*sql.Conn) {
 		}
 		if i%8 == 3 && rnd.IntN(2) == 0 {
 			s.own = append(s.own, s.write(rnd))
-			do(r.ctx, r.base, s.own[len(s.own)-1])
+			if do(r.ctx, r.base, s.own[len(s.own)-1]).errNumber() == 1213 { // which ends the transaction
+				s.own = nil
+				must("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+			}
 			if len(writers) == 0 {
 				r.caughtUp()
 			}
@@ -387,8 +390,34 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 			return // a merge of segments has changed scores
 		}
 		if what != "" {
+			r.t.Log(s.gap(r, base, got, text))
 			r.report("search, "+d.name+": "+what, strings.Replace(text, "@", d.hint, 1), "\n  scan:", base.short(), "\n  search:", got.short(), "\n", s.ddl, "\n  after", len(s.own), "changes of the transaction:", strings.Join(s.own, "; "))
 			return
 		}
 	}
+}
+
+// gap describes the first rows that one of two answers alone has, where these are
+// lists of ids.
+func (s *searched) gap(r *run, base, got answer, text string) string {
+	if !strings.HasPrefix(text, "SELECT a.id FROM g") || base.err != nil || got.err != nil {
+		return ""
+	}
+	count := map[string]int{}
+	for _, row := range base.rows {
+		count[row[0]]++
+	}
+	for _, row := range got.rows {
+		count[row[0]]--
+	}
+	out := ""
+	for id, n := range count {
+		if n != 0 && len(out) < 2000 {
+			out += fmt.Sprintf("%s: scan %+d, now %s", id, n, ask(r.ctx, r.base, "SELECT "+strings.Join(s.cols, ", ")+" FROM g USE INDEX () WHERE id = "+id, false).short())
+		}
+	}
+	for _, hint := range []string{"USE INDEX ()", "FORCE INDEX (s)"} {
+		out += fmt.Sprintf("\n%s again: %d rows", hint, len(ask(r.ctx, r.base, strings.Replace(text, "@", hint, 1), false).rows))
+	}
+	return out
 }
