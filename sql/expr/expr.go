@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -254,6 +255,35 @@ func IsConst(e Expr) bool {
 		return constant
 	})
 	return constant
+}
+
+// MapConsts rebuilds e with the largest calls in it that are constant and computed
+// whatever the rows are, which fn gets.
+func MapConsts(e Expr, fn func(*Func) Expr) Expr {
+	f, ok := e.(*Func)
+	switch {
+	case !ok:
+		return e
+	case IsConst(f):
+		return fn(f)
+	case f.B.lazy != nil && f.Name != "in":
+		return e
+	}
+	var args []Expr
+	for i, a := range f.Args {
+		if m := MapConsts(a, fn); m != a {
+			if args == nil {
+				args = slices.Clone(f.Args)
+			}
+			args[i] = m
+		}
+	}
+	if args == nil {
+		return e
+	}
+	c := *f
+	c.Args = args
+	return &c
 }
 
 // SplitAnd appends the conjuncts of e to dst.

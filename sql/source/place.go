@@ -90,7 +90,7 @@ func (q *searchQuery) places(n *physical.SearchNode) (query.Node, error) {
 			continue
 		}
 		var err error
-		if d[i], err = expr.EvalConst(q.ec, e); err != nil {
+		if d[i], err = expr.EvalConst(q.consts, e); err != nil {
 			return query.And{}, nil //nolint:nilerr // see above
 		}
 		if d[i].IsNull() {

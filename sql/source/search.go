@@ -16,6 +16,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -99,7 +100,10 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 // search asks the view. The operator closes it.
 func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (exec.Operator, error) {
 	z := newZone(s.env.Loc)
-	q := searchQuery{ctx: ctx, k: k, ec: ec, z: &z, again: !n.Search.Covering}
+	q := searchQuery{ctx: ctx, k: k, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering}
+	if ec.Warn != nil {
+		q.consts.Warn = func(w sqlerr.Warning) { q.warnings = append(q.warnings, w) }
+	}
 	tree := query.Node(query.And{})
 	if n.Search.Query != nil {
 		var err error
@@ -122,6 +126,11 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: q.looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
 	for i := range hits {
 		op.count.Hits += int64(hits[i].Count)
+	}
+	if len(v.Changed) == 0 && (n.Search.Covering || op.count.Hits == 0) {
+		for _, w := range q.warnings {
+			ec.Warn(w)
+		}
 	}
 	if n.Search.Order != nil {
 		most, err := limitOf(ec, n.Search.Limit)
@@ -413,6 +422,10 @@ type searchQuery struct {
 	z   *zone
 	// again: rows that are found are read, and checked again.
 	again bool
+	// consts computes constants. Their warnings are left to conditions on rows,
+	// where any row is read.
+	consts   *expr.Ctx
+	warnings []sqlerr.Warning
 	// looked counts the documents whose values were read.
 	looked int64
 }
@@ -429,7 +442,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		return q.path(n)
 	case physical.SearchMatch:
 		m := n.Match.Extra.(*expr.Match)
-		words, err := expr.MatchQuery(q.ec, n.Match)
+		words, err := expr.MatchQuery(q.consts, n.Match)
 		if err != nil {
 			return nil, err
 		}
@@ -439,7 +452,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		}
 		return out, nil
 	case physical.SearchLike:
-		words, ok, err := expr.LikeCandidates(q.ec, n.Match, n.Analyzer)
+		words, ok, err := expr.LikeCandidates(q.consts, n.Match, n.Analyzer)
 		if err != nil {
 			return nil, err
 		}
@@ -465,9 +478,9 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 }
 
 func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
-	list, err := n.Set.Spans(q.ec)
+	list, err := n.Set.Spans(q.consts)
 	if err != nil {
-		return nil, err
+		return nil, errRescan // of several errors, the scan tells its first
 	}
 	f, err := newSearchField(q.k.Table, n.Field)
 	if err != nil {
@@ -713,7 +726,7 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	ec = ec.Fork()
 	ec.Warn = nil // the query itself warns
 	z := newZone(ec.Loc)
-	q := searchQuery{k: k, ec: ec, z: &z}
+	q := searchQuery{k: k, ec: ec, consts: ec, z: &z}
 	tree, err := q.node(n)
 	if err != nil {
 		return 0, false

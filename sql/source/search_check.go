@@ -50,7 +50,7 @@ func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
 		}
 		c.cols[i] = searchColumn{searchField: f, z: q.z}
 	}
-	c.cond = expr.Map(n.Cond, func(x expr.Expr) expr.Expr {
+	c.cond = expr.Map(q.fold(n.Cond), func(x expr.Expr) expr.Expr {
 		if col, ok := x.(*expr.Col); ok {
 			placed := *col
 			placed.Index = slices.Index(n.Columns, col.Index)
@@ -59,6 +59,22 @@ func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
 		return x
 	})
 	return &query.Check{Test: c.test, Share: n.Share}, nil
+}
+
+// fold computes the constants of a condition that warn.
+func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
+	return expr.MapConsts(cond, func(f *expr.Func) expr.Expr {
+		before := len(q.warnings)
+		d, err := expr.EvalConst(q.consts, f)
+		if err != nil { // the rows tell
+			q.warnings = q.warnings[:before]
+			return f
+		}
+		if len(q.warnings) == before {
+			return f
+		}
+		return &expr.Const{D: d.Clone(), T: f.Type()}
+	})
 }
 
 // test leaves the documents of set for which the condition is true.

@@ -292,9 +292,9 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 	}
 	var docs [][]byte
 	for _, e := range a.Args {
-		d, err := expr.EvalConst(q.ec, e)
+		d, err := expr.EvalConst(q.consts, e)
 		if err != nil {
-			return nil, err
+			return nil, errRescan
 		}
 		switch {
 		case d.IsNull():
