@@ -189,10 +189,9 @@ func SphereRadius(s *SRS) float64 {
 func DistanceSphere(a, b Geometry, radius float64) float64 {
 	best := math.Inf(1)
 	a.eachPoint(func(p Point) bool {
+		c := NewCenter(p)
 		b.eachPoint(func(q Point) bool {
-			sinLat, sinLon := math.Sin(radians(q.Y-p.Y)/2), math.Sin(radians(q.X-p.X)/2)
-			h := sinLat*sinLat + math.Cos(radians(p.Y))*math.Cos(radians(q.Y))*sinLon*sinLon
-			best = math.Min(best, radius*2*math.Asin(math.Sqrt(math.Min(h, 1))))
+			best = math.Min(best, SphereDistance(c.Haversine(q), radius))
 			return true
 		})
 		return true

@@ -147,6 +147,14 @@ func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
 	return nil
 }
 
+// Values is the field that holds the values of a column; nil if there is none.
+func (x *SearchIndex) Values(column ColumnID) *SearchField {
+	if f := x.Field(column, SearchValue); f != nil {
+		return f
+	}
+	return x.Field(column, SearchGeo)
+}
+
 // IsSearchForm reports the hidden column of a field that reads values in a form,
 // or has those of a part of a JSON column.
 func (t *Table) IsSearchForm(id ColumnID) bool {

@@ -79,8 +79,11 @@ func marksOf(s *seg.Segment) (*seg.Keys, error) {
 	return k, nil
 }
 
-// Except takes out of what the documents say the rows that have one of the marks:
-// they come to v.Changed.
+// noPlace has the values of a Point field that are no places.
+var noPlace = seg.Box{MinLat: seg.NoPlace, MaxLat: seg.NoPlace, MinLon: seg.NoPlace, MaxLon: seg.NoPlace}
+
+// Except takes out of what the documents say the rows that have one of the marks,
+// or what is no place in a field of places: they come to v.Changed.
 func (v *View) Except(list []Mark) error {
 	before := len(v.Changed)
 	for _, s := range v.Segments() {
@@ -88,14 +91,24 @@ func (v *View) Except(list []Mark) error {
 		if err != nil {
 			return err
 		}
-		if marks == nil {
-			continue
-		}
 		var docs []uint32
 		for _, m := range list {
+			if s.FieldKind(m.Field) == seg.KindPoint {
+				p, err := s.Points(m.Field)
+				if err != nil {
+					return err
+				}
+				docs = p.BoxPlaces(noPlace, docs)
+			}
+			if marks == nil {
+				continue
+			}
 			if class, ok := marks.FindKey(m.bytes()); ok {
 				docs = marks.ClassDocs(class, docs)
 			}
+		}
+		if docs == nil {
+			continue
 		}
 		live, _ := s.Roots()
 		docs = slices.DeleteFunc(docs, func(d uint32) bool { return live[d>>6]&(1<<(d&63)) == 0 })
@@ -116,11 +129,18 @@ func CountMarked(s *seg.Snapshot, list []Mark) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if marks == nil {
-			continue
-		}
 		n := 0
 		for _, m := range list {
+			if g.FieldKind(m.Field) == seg.KindPoint {
+				p, err := g.Points(m.Field)
+				if err != nil {
+					return 0, err
+				}
+				n += p.CountBox(noPlace)
+			}
+			if marks == nil {
+				continue
+			}
 			if class, ok := marks.FindKey(m.bytes()); ok {
 				n += marks.Count(class, class+1)
 			}

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"math"
+
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
 )
@@ -95,6 +97,16 @@ func share(s *seg.Segment, n Node) (float64, error) {
 			count += p.CountBox(b)
 		}
 		return min(float64(count)/all, 1), nil
+	case *Circle:
+		p, err := s.Points(n.Field)
+		if err != nil {
+			return 0, err
+		}
+		count := 0
+		for _, b := range n.Boxes {
+			count += p.CountBox(b)
+		}
+		return min(float64(count)*math.Pi/4/all, 1), nil
 	case *Match:
 		if part, ok, err := termShare(s, n.Fields, n.Query); ok || err != nil {
 			return part, err

@@ -150,7 +150,7 @@ func effortOf(s *seg.Segment, n Node) effort {
 			return cheap
 		}
 		return places
-	case *Boxes:
+	case *Boxes, *Circle:
 		return places
 	}
 	return dear

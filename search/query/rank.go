@@ -22,8 +22,8 @@ type Ranking interface {
 // without looking at all.
 type nearer interface {
 	// nearest gives hits of a segment, and their numbers: at least those of the n
-	// smallest whose number is not above most, with all that are equal to the last.
-	nearest(h *Hits, n int, most float64) (docs []uint32, vals []float64, nulls []uint64, err error)
+	// smallest, with all that are equal to the last; and the set of those without.
+	nearest(h *Hits, n int) (docs []uint32, vals []float64, nulls []uint64, err error)
 }
 
 // ranked are hits of a segment with numbers that order as their values do.
@@ -107,9 +107,8 @@ func (r *ranked) read(h *Hits, o Order, n int) error {
 	var vals []float64
 	var nulls []uint64
 	var err error
-	near, ok := o.By.(nearer)
-	if ok && !o.Desc {
-		r.docs, vals, r.null, err = near.nearest(h, n, math.Inf(1))
+	if near, ok := o.By.(nearer); ok && !o.Desc && h.Count > 2*n {
+		r.docs, vals, r.null, err = near.nearest(h, n)
 		if err != nil {
 			return err
 		}

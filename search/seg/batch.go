@@ -2,6 +2,7 @@ package seg
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -40,6 +41,7 @@ type batchCol struct {
 	words []int64
 	lat   []int32
 	lon   []int32
+	x, y  []float64
 	// keys and values lie one after the other in arena.
 	arena  []byte
 	spans  []span // Key: value; Bytes: value
@@ -83,7 +85,7 @@ func (b *Batch) Len() int { return len(b.rows) + len(b.deletes) }
 func (b *Batch) Size() int {
 	n := len(b.ids) + len(b.rows)*int(unsafe.Sizeof(batchRow{})) + len(b.deletes)*16
 	for _, c := range b.byIndex {
-		n += len(c.arena) + 8*len(c.words) + 4*len(c.rows) + 8*len(c.lat) + 24*len(c.tokens)
+		n += len(c.arena) + 8*len(c.words) + 4*len(c.rows) + 24*len(c.lat) + 24*len(c.tokens)
 	}
 	return n
 }
@@ -242,15 +244,30 @@ func (b *Batch) Text(f FieldID, tokens []Token, length int) {
 	c.length = append(c.length, int64(length))
 }
 
-// Point gives a place to a Point field, in units of 1e-7 degrees.
-func (b *Batch) Point(f FieldID, lat, lon int32) {
-	c := b.begin(f, KindPoint, false)
-	c.lat, c.lon = append(c.lat, lat), append(c.lon, lon)
+// Place is a place in units of 1e-7 degrees, by which it is found, and its
+// coordinates. No place has NoPlace, and NaN.
+type Place struct {
+	Lat, Lon int32
+	X, Y     float64
+}
+
+// NoPlace is the latitude and longitude of what is no place, and not NULL.
+const NoPlace = math.MinInt32
+
+// Point gives a place to a Point field.
+func (b *Batch) Point(f FieldID, p Place) {
+	b.begin(f, KindPoint, false).place(p)
 }
 
 // Points gives an array of places to a Point field.
-func (b *Batch) Points(f FieldID, lat, lon []int32) {
+func (b *Batch) Points(f FieldID, list []Place) {
 	c := b.begin(f, KindPoint, true)
-	c.lat, c.lon = append(c.lat, lat...), append(c.lon, lon...)
+	for _, p := range list {
+		c.place(p)
+	}
 	c.ends = append(c.ends, uint32(len(c.lat)))
+}
+
+func (c *batchCol) place(p Place) {
+	c.lat, c.lon, c.x, c.y = append(c.lat, p.Lat), append(c.lon, p.Lon), append(c.x, p.X), append(c.y, p.Y)
 }

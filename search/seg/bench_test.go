@@ -64,7 +64,7 @@ func benchFill(b *Batch, i int, r *rand.Rand, zipf *rand.Zipf, tokens []Token) [
 	}
 	b.Text(bText, tokens, len(tokens))
 	c := r.IntN(20)
-	b.Point(bGeo, int32(400_000_000+c*10_000_000+int(r.NormFloat64()*500_000)), int32(-50_000_000+c*20_000_000+int(r.NormFloat64()*500_000)))
+	b.Point(bGeo, placeOf(int32(400_000_000+c*10_000_000+int(r.NormFloat64()*500_000)), int32(-50_000_000+c*20_000_000+int(r.NormFloat64()*500_000))))
 	return tokens
 }
 

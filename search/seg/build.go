@@ -136,7 +136,7 @@ func (c *batchCol) write(w *fileWriter, l liveRows, docs int) error {
 		d := wordData{vals: pick(c.length, flat), nulls: nulls}
 		d.write(w, f, docs)
 	case KindPoint:
-		d := pointData{lat: pick(c.lat, flat), lon: pick(c.lon, flat), nulls: nulls, ends: ends}
+		d := pointData{lat: pick(c.lat, flat), lon: pick(c.lon, flat), x: pick(c.x, flat), y: pick(c.y, flat), nulls: nulls, ends: ends}
 		d.write(w, f, docs)
 	case KindKey:
 		// only values that count belong into the dictionary

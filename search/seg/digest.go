@@ -3,6 +3,7 @@ package seg
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -165,6 +166,7 @@ func (s *Segment) digestPoints(id FieldID, out []uint64) error {
 	}
 	var d digest
 	lat, lon := p.Coordinates()
+	x, y := p.Exact()
 	for doc := range out {
 		if p.AllNull() || p.IsNull(uint32(doc)) {
 			continue
@@ -172,6 +174,8 @@ func (s *Segment) digestPoints(id FieldID, out []uint64) error {
 		d.reset(4)
 		for from, to := p.Span(uint32(doc)); from < to; from++ {
 			d.word(uint64(uint32(lat[from]))<<32 | uint64(uint32(lon[from])))
+			d.word(math.Float64bits(x[from]))
+			d.word(math.Float64bits(y[from]))
 		}
 		out[doc] = d.h.Sum64()
 	}

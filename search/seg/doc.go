@@ -74,7 +74,8 @@
 //     difference of two offsets, and those of a range of keys lie together.
 //   - Text fields: terms, frequencies and positions in the inverted part, the
 //     length of each document as integers, number and sum as parameters.
-//   - Point fields: latitude and longitude as int32, a permutation in the
+//   - Point fields: latitude and longitude as int32, both coordinates as they
+//     were (since version 2), a permutation in the
 //     order of their cells, which are the interleaved bits of both, and the
 //     cell of every 64th place of it.
 //   - Bytes fields: blocks of 16 KiB, compressed with zstd.

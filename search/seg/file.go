@@ -38,11 +38,13 @@ const (
 	partRoots                 // bitset of the documents that are no nested ones
 	partCells                 // Point: cell of every 64th place of the permutation
 	partInverted              // terms and postings, as zap writes them
+	partX                     // Point: float64, the coordinates as they were
+	partY                     // Point: float64
 )
 
 const (
 	fileMagic   = "sqlotsC1"
-	fileVersion = 1
+	fileVersion = 2
 	footerSize  = 64
 	entrySize   = 56
 	sectionPad  = 64
@@ -210,7 +212,9 @@ func parseFile(name string, data []byte) (*file, error) {
 	if got, want := crc32.Checksum(foot[:footerSize-4], castagnoli), binary.LittleEndian.Uint32(foot[footerSize-4:]); got != want {
 		return nil, damaged(name, "checksum of the footer is %08x instead of %08x", got, want)
 	}
-	if v := binary.LittleEndian.Uint32(foot[8:]); v != fileVersion {
+	if v := binary.LittleEndian.Uint32(foot[8:]); v < fileVersion { // places without their coordinates
+		return nil, damaged(name, "has version %d, which this program builds anew", v)
+	} else if v > fileVersion {
 		return nil, fmt.Errorf("search index file %s has version %d; this program knows version %d", name, v, fileVersion)
 	}
 	n := uint64(binary.LittleEndian.Uint32(foot[12:]))
@@ -296,7 +300,7 @@ func (f *file) fields() map[FieldID]Kind {
 }
 
 // view reads bytes of the file as a slice of numbers. Sections are aligned.
-func view[T uint16 | uint32 | uint64 | int32 | int64](b []byte) []T {
+func view[T uint16 | uint32 | uint64 | int32 | int64 | float64](b []byte) []T {
 	var z T
 	n := len(b) / int(unsafe.Sizeof(z))
 	if n == 0 {
@@ -306,7 +310,7 @@ func view[T uint16 | uint32 | uint64 | int32 | int64](b []byte) []T {
 }
 
 // bytesOf is the reverse of view.
-func bytesOf[T uint16 | uint32 | uint64 | int32 | int64](v []T) []byte {
+func bytesOf[T uint16 | uint32 | uint64 | int32 | int64 | float64](v []T) []byte {
 	var z T
 	if len(v) == 0 {
 		return nil

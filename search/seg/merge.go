@@ -213,9 +213,10 @@ func (m *merger) points(w *fileWriter, f Field) error {
 	for i, in := range ins {
 		for _, p := range a.places[i] {
 			if in.empty {
-				d.lat, d.lon = append(d.lat, 0), append(d.lon, 0)
+				d.lat, d.lon, d.x, d.y = append(d.lat, 0), append(d.lon, 0), append(d.x, 0), append(d.y, 0)
 			} else {
 				d.lat, d.lon = append(d.lat, in.lat[p]), append(d.lon, in.lon[p])
+				d.x, d.y = append(d.x, in.x[p]), append(d.y, in.y[p])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package seg
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"sort"
 )
@@ -11,6 +12,7 @@ import (
 type Points struct {
 	column
 	lat, lon []int32
+	x, y     []float64
 	perm     perm     // places in the order of their cells
 	cells    []uint64 // of every cellStep-th place of perm
 }
@@ -20,8 +22,8 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 	if err := p.open(f, id, KindPoint); err != nil {
 		return nil, err
 	}
-	parts := [4]*section{}
-	for i, part := range []uint8{partLat, partLon, partPerm, partCells} {
+	parts := [6]*section{}
+	for i, part := range []uint8{partLat, partLon, partPerm, partCells, partX, partY} {
 		s, err := f.section(id, part)
 		if err != nil {
 			return nil, err
@@ -37,6 +39,7 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 	}
 	p.lat, p.lon, p.perm = view[int32](parts[0].data), view[int32](parts[1].data), asPerm(parts[2])
 	p.cells = view[uint64](parts[3].data)
+	p.x, p.y = view[float64](parts[4].data), view[float64](parts[5].data)
 	return p, nil
 }
 
@@ -44,6 +47,9 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 // without arrays those of each document, undefined for NULL; of arrays see
 // Span.
 func (p *Points) Coordinates() (lat, lon []int32) { return p.lat, p.lon }
+
+// Exact gives the coordinates of all places as they were, like Coordinates.
+func (p *Points) Exact() (x, y []float64) { return p.x, p.y }
 
 // Box is a range of latitudes and longitudes, all included, in units of 1e-7
 // degrees. It does not cross the 180th meridian.
@@ -92,6 +98,29 @@ type cover struct {
 	counting bool
 	count    int
 	out      []uint32
+	// shape, if it is set, is what has the places; among are the documents that
+	// matter, of a field without arrays.
+	shape Shape
+	among []uint64
+}
+
+// Shape is a set of places.
+type Shape interface {
+	// Covers tells whether all places of a box are in the shape, or none is. Both
+	// are false where that is not known.
+	Covers(b Box) (all, none bool)
+	// Has tells whether a place is in it.
+	Has(x, y float64) bool
+}
+
+// ShapeInto adds to the bitset the documents of among that have a place in the
+// shape, which lies in the box, of a field without arrays. Others may be added.
+func (p *Points) ShapeInto(s Shape, b Box, among, set []uint64) {
+	c := cover{Points: p, box: b, shape: s, among: among}
+	c.all()
+	for _, d := range c.out {
+		setBit(set, d)
+	}
 }
 
 func (p *cover) all() {
@@ -149,7 +178,17 @@ func (p *cover) square(y, x uint64, level uint, from, to int) {
 	if y > maxY || x > maxX || y+side < minY || x+side < minX {
 		return
 	}
-	if y >= minY && y+side <= maxY && x >= minX && x+side <= maxX {
+	whole := y >= minY && y+side <= maxY && x >= minX && x+side <= maxX
+	if p.shape != nil && side > 0 {
+		all, none := p.shape.Covers(square(y, x, side))
+		if none {
+			return
+		}
+		whole = whole && all
+	} else if p.shape != nil {
+		whole = false
+	}
+	if whole {
 		if p.count += to - from; !p.counting {
 			p.out = p.perm.list(from, to, p.out)
 		}
@@ -158,6 +197,9 @@ func (p *cover) square(y, x uint64, level uint, from, to int) {
 	if to-from <= 64 || level == 0 {
 		for i := from; i < to; i++ {
 			if at := p.perm.at(i); b.has(p.lat[at], p.lon[at]) {
+				if p.shape != nil && (!hasBit(p.among, at) || !p.shape.Has(p.x[at], p.y[at])) {
+					continue
+				}
 				if p.count++; !p.counting {
 					p.out = append(p.out, at)
 				}
@@ -179,9 +221,119 @@ func (p *cover) square(y, x uint64, level uint, from, to int) {
 	}
 }
 
+// square is the box of a square of cells; y and x are flipped.
+func square(y, x, side uint64) Box {
+	return Box{MinLat: unflip(y), MaxLat: unflip(y + side), MinLon: unflip(x), MaxLon: unflip(x + side)}
+}
+
+func unflip(v uint64) int32 { return int32(uint32(v) ^ 1<<31) }
+
+// Ranks tells how far places are from one.
+type Ranks interface {
+	// Least is not more than the number of any place in a box.
+	Least(b Box) float64
+	// Of is the number of a place.
+	Of(x, y float64) float64
+}
+
+// Nearest appends the documents of among that have the n smallest numbers, and some
+// more: at least all with numbers up to the last of these times 1 + slack. The field
+// has no arrays.
+func (p *Points) Nearest(r Ranks, n int, slack float64, among []uint64, out []uint32) []uint32 {
+	s := nearest{Points: p, ranks: r, n: n, slack: 1 + slack, among: among, most: math.Inf(1), out: out}
+	s.square(0, 0, 32, 0, p.perm.n)
+	return s.out
+}
+
+// nearest is a walk down the quadtree, nearer squares first.
+type nearest struct {
+	*Points
+	ranks Ranks
+	n     int
+	slack float64
+	among []uint64
+	// first are the n smallest numbers so far, a heap whose top is the largest; most
+	// is what that lets in.
+	first []float64
+	most  float64
+	out   []uint32
+}
+
+func (s *nearest) square(y, x uint64, level uint, from, to int) {
+	if to-from <= 64 || level == 0 {
+		for i := from; i < to; i++ {
+			at := s.perm.at(i)
+			if !hasBit(s.among, at) {
+				continue
+			}
+			if v := s.ranks.Of(s.x[at], s.y[at]); v <= s.most {
+				s.add(v)
+				s.out = append(s.out, at)
+			}
+		}
+		return
+	}
+	type part struct {
+		y, x     uint64
+		from, to int
+		least    float64
+	}
+	half := level - 1
+	var parts [4]part
+	for q := range uint64(4) {
+		c := part{y: y + q>>1<<half, x: x + q&1<<half, from: from, to: to}
+		if q < 3 {
+			next := spreadBits(uint32(y+(q+1)>>1<<half))<<1 | spreadBits(uint32(x+(q+1)&1<<half))
+			c.to = s.find(next, from, to)
+		}
+		if from = c.to; c.from < c.to {
+			c.least = s.ranks.Least(square(c.y, c.x, 1<<half-1))
+		}
+		i := q
+		for ; i > 0 && parts[i-1].least > c.least; i-- {
+			parts[i] = parts[i-1]
+		}
+		parts[i] = c
+	}
+	for _, c := range parts {
+		if c.from < c.to && c.least <= s.most {
+			s.square(c.y, c.x, half, c.from, c.to)
+		}
+	}
+}
+
+// add takes a number among the first.
+func (s *nearest) add(v float64) {
+	h := s.first
+	if len(h) < s.n {
+		h = append(h, v)
+		for i := len(h) - 1; i > 0 && h[(i-1)/2] < h[i]; i = (i - 1) / 2 {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		}
+		s.first = h
+	} else if v < h[0] {
+		h[0] = v
+		for i := 0; 2*i+1 < len(h); {
+			c := 2*i + 1
+			if c+1 < len(h) && h[c+1] > h[c] {
+				c++
+			}
+			if h[i] >= h[c] {
+				break
+			}
+			h[i], h[c] = h[c], h[i]
+			i = c
+		}
+	}
+	if len(h) == s.n {
+		s.most = h[0] * s.slack
+	}
+}
+
 // pointData is a Point field before it is written.
 type pointData struct {
 	lat, lon []int32
+	x, y     []float64
 	nulls    []uint64
 	ends     []uint32
 }
@@ -196,6 +348,8 @@ func (d *pointData) write(w *fileWriter, f Field, docs int) {
 	}
 	w.section(f.ID, f.Kind, partLat, [4]int64{}, bytesOf(d.lat))
 	w.section(f.ID, f.Kind, partLon, [4]int64{}, bytesOf(d.lon))
+	w.section(f.ID, f.Kind, partX, [4]int64{}, bytesOf(d.x))
+	w.section(f.ID, f.Kind, partY, [4]int64{}, bytesOf(d.y))
 	cells := make([]int64, len(d.lat))
 	places := make([]uint32, 0, len(d.lat))
 	for i := range d.lat {

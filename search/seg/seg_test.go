@@ -135,9 +135,13 @@ func (d *doc) put(b *Batch) {
 	}
 	for f := range d.lat {
 		if f == fPoints {
-			b.Points(f, d.lat[f], d.lon[f])
+			var list []Place
+			for i := range d.lat[f] {
+				list = append(list, placeOf(d.lat[f][i], d.lon[f][i]))
+			}
+			b.Points(f, list)
 		} else {
-			b.Point(f, d.lat[f][0], d.lon[f][0])
+			b.Point(f, placeOf(d.lat[f][0], d.lon[f][0]))
 		}
 	}
 	if d.bytes != nil {
@@ -634,4 +638,8 @@ func TestAgainstModel(t *testing.T) {
 			}
 		})
 	}
+}
+
+func placeOf(lat, lon int32) Place {
+	return Place{lat, lon, float64(lon)/1e7 + 1e-12, float64(lat)/1e7 + 1e-12}
 }

@@ -38,6 +38,9 @@ type searchField struct {
 	texts bool
 	// marked: documents say where values are not those of the JSON.
 	marked bool
+	// geo: the field has places in the system srid.
+	geo  bool
+	srid uint32
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -51,6 +54,9 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 	typ := t.Columns[pos].Type
 	if d.Kind == schema.SearchPath {
 		typ = d.Elem
+	}
+	if d.Kind == schema.SearchGeo {
+		return searchField{id: seg.FieldID(d.ID), pos: pos, kind: value.KindBytes, geo: true, srid: typ.SRID}, nil
 	}
 	f := searchField{id: seg.FieldID(d.ID), pos: pos, kind: types.KindOf(typ), stamp: typ.ID == schema.TypeTimestamp}
 	switch f.kind {
@@ -71,6 +77,9 @@ func newSearchField(t *schema.Table, d *schema.SearchField) (searchField, error)
 
 // field is the field's description for the files.
 func (f *searchField) field() seg.Field {
+	if f.geo {
+		return seg.Field{ID: f.id, Kind: seg.KindPoint}
+	}
 	if f.word {
 		return seg.Field{ID: f.id, Kind: seg.KindWord, Multi: f.many}
 	}
@@ -211,10 +220,6 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindText})
 			continue
 		}
-		if x.Fields[i].Kind == schema.SearchGeo {
-			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindPoint})
-			continue
-		}
 		f, err := newSearchField(t, &x.Fields[i])
 		if err != nil {
 			return out, err
@@ -328,7 +333,9 @@ func mayReject(d schema.SearchField) bool { return d.Source != 0 || d.Kind == sc
 
 // isLossy reports a field whose documents do not tell what conditions on it are
 // for rows whose value it could not take.
-func isLossy(d schema.SearchField) bool { return d.Kind == schema.SearchPath }
+func isLossy(d schema.SearchField) bool {
+	return d.Kind == schema.SearchPath || d.Kind == schema.SearchGeo
+}
 
 // put gives a value to the document that was begun.
 func (f *docField) put(b *seg.Batch, v value.Datum) {
@@ -337,8 +344,7 @@ func (f *docField) put(b *seg.Batch, v value.Datum) {
 	case f.analyzer != nil:
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.geo:
-		lat, lon := placeOf(v.Bytes(), f.srid)
-		b.Point(f.id, lat, lon)
+		b.Point(f.id, placeOf(v.Bytes(), f.srid))
 	case f.word:
 		b.Word(f.id, f.toWord(v))
 	default:
@@ -347,8 +353,7 @@ func (f *docField) put(b *seg.Batch, v value.Datum) {
 	}
 }
 
-// docField is a field of documents; analyzer is set for texts, geo for places in
-// the system srid.
+// docField is a field of documents; analyzer is set for texts.
 type docField struct {
 	searchField
 	// source is the position of the column whose values the field reads in a form,
@@ -357,8 +362,6 @@ type docField struct {
 	at, from  int // of pos and source among what is read
 	value     int // position of the column whose values a field over JSON has, or among what is read; -1 for none
 	place     int // of the field in the index
-	geo       bool
-	srid      uint32
 	analyzer  *text.Analyzer
 	collation schema.CollationID
 	tokens    []text.Token
@@ -380,10 +383,8 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	}
 	var err error
 	switch d.Kind {
-	case schema.SearchValue, schema.SearchPath:
+	case schema.SearchValue, schema.SearchPath, schema.SearchGeo:
 		f.searchField, err = newSearchField(t, d)
-	case schema.SearchGeo:
-		f.geo, f.srid = true, t.Columns[pos].Type.SRID
 	default:
 		f.analyzer, err = bind.Analyzer(x, d, &t.Columns[pos])
 		f.collation = t.Columns[pos].Type.Collation

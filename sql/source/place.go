@@ -5,11 +5,13 @@ import (
 	"math"
 
 	"github.com/sqlots/sqlots/geo"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -23,7 +25,7 @@ const (
 	unitsPerDegree = 1e7
 	fineLimit      = 200
 	coarseBits     = 35
-	noPlace        = math.MinInt32
+	noPlace        = seg.NoPlace
 )
 
 // toUnit is monotonic; it never is noPlace.
@@ -39,16 +41,49 @@ func toUnit(x float64) int32 {
 }
 
 // placeOf is the place of a stored geometry.
-func placeOf(b []byte, srid uint32) (lat, lon int32) {
+func placeOf(b []byte, srid uint32) seg.Place {
+	none := seg.Place{Lat: noPlace, Lon: noPlace, X: math.NaN(), Y: math.NaN()}
 	t, ok := geo.TypeOf(b)
 	if !ok || t != geo.TypePoint || len(b) != 25 || geo.SRIDOf(b) != srid {
-		return noPlace, noPlace
+		return none
 	}
 	x, y := math.Float64frombits(binary.LittleEndian.Uint64(b[9:])), math.Float64frombits(binary.LittleEndian.Uint64(b[17:]))
 	if math.IsNaN(x) || math.IsNaN(y) {
-		return noPlace, noPlace
+		return none
 	}
-	return toUnit(y), toUnit(x)
+	return seg.Place{Lat: toUnit(y), Lon: toUnit(x), X: x, Y: y}
+}
+
+// pointBytes appends the stored form of a point.
+func pointBytes(dst []byte, srid uint32, x, y float64) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, srid)
+	dst = binary.LittleEndian.AppendUint32(append(dst, 1), uint32(geo.TypePoint))
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(y))
+}
+
+// readPlaces makes points of the places of documents.
+func (c *searchColumn) readPlaces(s *seg.Segment, docs []uint32, out *vec.Vec) error {
+	p, err := s.Points(c.id)
+	if err != nil {
+		return err
+	}
+	if p.AllNull() {
+		out.Nulls.SetAll(len(docs))
+		return nil
+	}
+	x, y := p.Exact()
+	room := make([]byte, 0, 25*len(docs)) // batches may keep it
+	for i, d := range docs {
+		if p.IsNull(d) {
+			out.Nulls.Set(i)
+			continue
+		}
+		from := len(room)
+		room = pointBytes(room, c.srid, x[d], y[d])
+		out.Bytes[i] = room[from:len(room):len(room)]
+	}
+	return nil
 }
 
 // unitBox is a box of units around coordinates, one unit wider.
@@ -81,8 +116,73 @@ func offGlobe() []seg.Box {
 }
 
 // places are the boxes of a condition: all documents where its constants are such
-// that it cannot be computed, for which the rows then tell the error.
-func (q *searchQuery) places(n *physical.SearchNode) (query.Node, error) {
+// that it cannot be computed, for which the rows then tell the error. exact: the
+// node is what n.Geo.Cond is.
+func (q *searchQuery) places(n *physical.SearchNode) (node query.Node, exact bool, err error) {
+	g := n.Geo
+	if g.Cond != nil && g.Distance != nil {
+		c, err := q.circle(n)
+		if err != nil || c != nil {
+			return c, true, err
+		}
+	}
+	node, err = q.boxes(n)
+	return node, false, err
+}
+
+// sphere is where distances in the field of a column from a constant place are
+// measured; ok is false where there are none, or errors.
+func (q *searchQuery) sphere(field *schema.SearchField, from, radius expr.Expr) (out query.Sphere, ok bool, err error) {
+	col := q.k.Table.Column(field.Column)
+	place, err := expr.EvalConst(q.ec, from)
+	if err != nil || place.IsNull() {
+		return out, false, nil //nolint:nilerr // the rows tell the error
+	}
+	v, err := geo.Decode(place.Bytes())
+	s, known := geo.Lookup(col.Type.SRID)
+	if err != nil || !known || v.SRID != col.Type.SRID || v.Type != geo.TypePoint || s != nil && !s.Geographic {
+		return out, false, nil //nolint:nilerr // see above
+	}
+	if _, _, bad := geo.OutOfRange(v.Geometry); bad {
+		return out, false, nil
+	}
+	out = query.Sphere{Field: seg.FieldID(field.ID), From: geo.NewCenter(v.Points[0]), Radius: geo.SphereRadius(s), Off: offGlobe(), Err: errRescan}
+	if radius != nil {
+		d, err := expr.EvalConst(q.ec, radius)
+		if err != nil || d.Kind() != value.KindFloat {
+			return out, false, nil //nolint:nilerr // see above
+		}
+		out.Radius = d.Float()
+	}
+	return out, out.Radius > 0 && !math.IsInf(out.Radius*4, 0), nil
+}
+
+// circle is a condition on a distance; nil where only the rows can tell.
+func (q *searchQuery) circle(n *physical.SearchNode) (query.Node, error) {
+	g := n.Geo
+	s, ok, err := q.sphere(n.Field, g.Shape, g.Radius)
+	if err != nil || !ok {
+		return nil, err
+	}
+	d, err := expr.EvalConst(q.ec, g.Distance)
+	if err != nil || d.IsNull() {
+		return nil, nil //nolint:nilerr // the rows tell the error
+	}
+	switch d.Kind() {
+	case value.KindInt, value.KindUint, value.KindFloat, value.KindDecimal:
+	default:
+		return nil, nil
+	}
+	most, err := types.ToFloat(&types.Env{}, d, g.Distance.Type())
+	if err != nil || math.IsNaN(most) {
+		return nil, nil //nolint:nilerr // see above
+	}
+	boxes := near(s.From.Point, math.Max(most, 0)/s.Radius)
+	return query.NewCircle(s, boxes, most, g.Equal), nil
+}
+
+// boxes are those of places.
+func (q *searchQuery) boxes(n *physical.SearchNode) (query.Node, error) {
 	g := n.Geo
 	var d [3]value.Datum
 	for i, e := range []expr.Expr{g.Shape, g.Distance, g.Radius} {

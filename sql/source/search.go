@@ -230,7 +230,7 @@ func marksUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []searc
 			for _, why := range marksOf(n) {
 				add(n.Field, why)
 			}
-		case n.Op == physical.SearchRange:
+		case n.Op == physical.SearchRange, n.Op == physical.SearchGeo:
 			add(n.Field, search.Differs)
 		}
 		for _, f := range n.Fields {
@@ -246,7 +246,7 @@ func marksUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []searc
 		return out
 	}
 	for _, pos := range read {
-		if f := n.Index.Field(t.Columns[pos].ID, schema.SearchValue); f != nil {
+		if f := n.Index.Values(t.Columns[pos].ID); f != nil {
 			add(f, search.Differs)
 		}
 	}
@@ -435,7 +435,8 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 	case physical.SearchRange:
 		return q.ranges(n)
 	case physical.SearchGeo:
-		return q.places(n)
+		node, _, err := q.places(n)
+		return node, err
 	case physical.SearchCheck:
 		return q.check(n)
 	case physical.SearchPath:
@@ -461,6 +462,9 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		}
 		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words}, nil
 	}
+	if n.Op == physical.SearchAnd {
+		return q.and(n)
+	}
 	list := make([]query.Node, len(n.Children))
 	for i, c := range n.Children {
 		var err error
@@ -469,12 +473,39 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		}
 	}
 	switch n.Op {
-	case physical.SearchOr:
-		return query.Or(list), nil
 	case physical.SearchNot:
 		return query.Not{Of: list[0]}, nil
 	}
-	return query.And(list), nil
+	return query.Or(list), nil
+}
+
+// and leaves out checks of conditions on places that others are already.
+func (q *searchQuery) and(n *physical.SearchNode) (query.Node, error) {
+	var list query.And
+	var known []expr.Expr
+	for _, c := range n.Children {
+		if c.Op != physical.SearchGeo {
+			continue
+		}
+		one, exact, err := q.places(c)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, one); exact {
+			known = append(known, c.Geo.Cond)
+		}
+	}
+	for _, c := range n.Children {
+		if c.Op == physical.SearchGeo || c.Op == physical.SearchCheck && slices.Contains(known, c.Cond) {
+			continue
+		}
+		one, err := q.node(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
@@ -544,7 +575,7 @@ func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 	out := make([]query.Order, 0, len(n.Search.Order)+1)
 	for _, o := range n.Search.Order {
 		if o.Expr != nil {
-			by, err := q.score(o.Expr)
+			by, err := q.ranking(&o)
 			if by == nil || err != nil {
 				return out, err
 			}
@@ -562,6 +593,27 @@ func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 		out = append(out, query.Order{ByID: true})
 	}
 	return out, nil
+}
+
+// ranking is what computes an order; nil where that cannot be.
+func (q *searchQuery) ranking(o *physical.SearchOrder) (query.Ranking, error) {
+	if o.Field == nil {
+		return q.score(o.Expr)
+	}
+	f := o.Expr.(*expr.Func)
+	from := f.Args[1]
+	if _, isCol := from.(*expr.Col); isCol {
+		from = f.Args[0]
+	}
+	var radius expr.Expr
+	if len(f.Args) > 2 {
+		radius = f.Args[2]
+	}
+	s, ok, err := q.sphere(o.Field, from, radius)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &query.Distance{Sphere: s}, nil
 }
 
 // score ranks documents by a sum of scores; nil where there are no figures for
@@ -604,7 +656,7 @@ const maxValues = 1 << 16
 func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]searchColumn, error) {
 	out := make([]searchColumn, len(n.Read))
 	for i, pos := range n.Read {
-		d := n.Search.Index.Field(n.Table.Columns[pos].ID, schema.SearchValue)
+		d := n.Search.Index.Values(n.Table.Columns[pos].ID)
 		if d == nil { // only conditions on rows that are read from the table need it
 			out[i] = searchColumn{searchField: searchField{kind: types.KindOf(n.Table.Columns[pos].Type)}, absent: true}
 			continue
@@ -630,7 +682,9 @@ func openColumns(cols []searchColumn, hits []query.Hits) error {
 				continue
 			}
 			var err error
-			if cols[j].word {
+			if cols[j].geo {
+				_, err = hits[i].Seg.Points(cols[j].id)
+			} else if cols[j].word {
 				_, err = hits[i].Seg.Words(cols[j].id)
 			} else {
 				_, err = hits[i].Seg.Keys(cols[j].id)
@@ -648,6 +702,9 @@ func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	if c.absent {
 		out.Nulls.SetAll(len(docs))
 		return nil
+	}
+	if c.geo {
+		return c.readPlaces(s, docs, out)
 	}
 	if !c.word {
 		return c.readKeys(s, docs, out)

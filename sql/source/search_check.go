@@ -80,7 +80,7 @@ func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
 // test leaves the documents of set for which the condition is true.
 func (c *check) test(s *seg.Segment, set []uint64) error {
 	*c.looked += int64(countBits(set))
-	if len(c.cols) == 1 && !c.cols[0].word {
+	if len(c.cols) == 1 && !c.cols[0].word && !c.cols[0].geo {
 		keys, err := s.Keys(c.cols[0].id)
 		if err != nil {
 			return err

@@ -75,6 +75,9 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 	g.final = len(o.View.Changed) == 0 && (g.plan.Plain || len(g.plan.By) == 0)
 	for _, at := range g.plan.By {
 		c := &o.cols[at]
+		if c.geo {
+			return false, nil
+		}
 		g.final = g.final && !c.isZoned()
 		f := c.distinct()
 		if !g.plan.Plain { // expressions may tell equal values apart
@@ -87,6 +90,9 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 		call := groupCall{op: query.CountAll}
 		if p.Column >= 0 {
 			call.col = &o.cols[p.Column]
+			if call.col.geo {
+				return false, nil
+			}
 			if call.op = call.col.op(p); call.op == query.CountAll {
 				return false, nil
 			}

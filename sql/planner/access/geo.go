@@ -45,7 +45,11 @@ func (s *searcher) geo(c expr.Expr) *physical.SearchNode {
 	}
 	switch {
 	case g.Name == "st_distance_sphere":
-		return s.place(g, right)
+		n := s.place(g, right)
+		if n != nil {
+			n.Geo.Equal = f.Name == "<=" || f.Name == ">="
+		}
+		return n
 	case f.Name == "=" && meetsBox[g.Name]:
 		if one, ok := right.(*expr.Const); ok && one.D.Kind() == value.KindInt && one.D.Int() == 1 {
 			return s.place(g, nil)

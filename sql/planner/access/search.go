@@ -157,6 +157,8 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 			continue
 		case onlyChecks(n):
 			checks = append(checks, n)
+		case n.Op == physical.SearchAnd && isPlace(n.Children[0]): // and its check
+			list, checks = append(list, n.Children[0]), append(checks, n.Children[1:]...)
 		default:
 			list = append(list, n)
 		}
@@ -169,6 +171,8 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 	}
 	return combine(physical.SearchAnd, append(list, checks...)), left
 }
+
+func isPlace(n *physical.SearchNode) bool { return n.Op == physical.SearchGeo && n.Geo.Cond != nil }
 
 // ranges are the ranges of a field to which conditions restrict it, and the
 // conditions that these do not stand for.

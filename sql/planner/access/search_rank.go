@@ -34,6 +34,10 @@ func distanceOf(e expr.Expr) (c *expr.Col, from expr.Expr, ok bool) {
 // ranks reports whether the index can rank documents by e, and the field that a
 // distance is of.
 func (s *searcher) ranks(e expr.Expr) (*schema.SearchField, bool) {
+	if c, _, ok := distanceOf(e); ok {
+		f := s.x.Field(s.t.Columns[c.Index].ID, schema.SearchGeo)
+		return f, f != nil
+	}
 	list := expr.Scores(e)
 	for _, f := range list {
 		if m := f.Extra.(*expr.Match); m.Table != s.t.ID || m.Index != s.x.ID {

@@ -34,7 +34,11 @@ type searcher struct {
 func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searcher {
 	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy, inexact: inexact}
 	for i := range x.Fields {
-		if pos := s.t.ColumnIndex(x.Fields[i].ValueColumn()); pos >= 0 && s.t.Columns[pos].Array == nil {
+		pos := s.t.ColumnIndex(x.Fields[i].ValueColumn())
+		if pos < 0 && x.Fields[i].Kind == schema.SearchGeo {
+			pos = s.t.ColumnIndex(x.Fields[i].Column)
+		}
+		if pos >= 0 && s.t.Columns[pos].Array == nil {
 			s.have[pos] = true
 		}
 	}
@@ -192,6 +196,9 @@ func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exa
 		return n, exact
 	}
 	if check, ok := s.check(f, false); ok {
+		if g := n.Geo; g != nil && (g.Distance == nil || f.Name != "=") {
+			g.Cond = check.Cond
+		}
 		return combine(physical.SearchAnd, []*physical.SearchNode{n, check}), true
 	}
 	return n, false
@@ -217,7 +224,7 @@ func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool)
 	slices.Sort(cols)
 	n := &physical.SearchNode{Op: physical.SearchCheck, Cond: c, Columns: slices.Compact(cols)}
 	for _, pos := range n.Columns {
-		n.Fields = append(n.Fields, s.x.Field(s.t.Columns[pos].ID, schema.SearchValue))
+		n.Fields = append(n.Fields, s.x.Values(s.t.Columns[pos].ID))
 	}
 	if negated {
 		n.Cond = expr.Not(c)

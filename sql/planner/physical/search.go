@@ -130,6 +130,10 @@ type SearchPlace struct {
 	Distance expr.Expr
 	// Radius is that of the sphere; nil for the usual one.
 	Radius expr.Expr
+	// Cond is the condition that a check beside the node computes; nil for none. Of a
+	// Distance it says that this is less than that or, with Equal, not more.
+	Cond  expr.Expr
+	Equal bool
 }
 
 // details are what EXPLAIN shows: what is asked of the index, and what it does
