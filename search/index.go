@@ -43,6 +43,8 @@ type Index struct {
 	remove bool
 	// opened: the files are those of this run. It belongs to run.
 	opened bool
+	// took is how long the last batches took since the last rest; run's as well.
+	took time.Duration
 	// floor is needs while no files are open; 0: all records are needed.
 	floor atomic.Uint64
 	// rouse is told of changes behind reached, damage, and questions that find
@@ -458,6 +460,9 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		if more {
 			continue
 		}
+		if err := x.rest(ctx); err != nil {
+			return err
+		}
 		if !x.desc.Load().unchanged(low) { // by a commit that could not be seen yet
 			x.m.nudge()
 		}
@@ -576,7 +581,33 @@ func (x *Index) apply(ctx context.Context, files *seg.Index, b *seg.Batch, at ui
 	if err := x.m.cfg.Store.Sync(ctx, at); err != nil {
 		return err
 	}
-	return files.Apply(b)
+	start := time.Now()
+	err := files.Apply(b)
+	x.took += time.Since(start)
+	return err
+}
+
+// A batch costs the index's size too, as the numbers of deleted documents are
+// copied: an index rests restPer times as long as the last batch took, at most
+// maxRest, and its batches become as many times larger.
+const (
+	restPer = 3
+	minRest = time.Millisecond
+	maxRest = 25 * time.Millisecond
+)
+
+func (x *Index) rest(ctx context.Context) error {
+	d := min(restPer*x.took, maxRest)
+	x.took = 0
+	if d < minRest {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // settle notes that the files say all up to a sequence; done: which was all that
