@@ -281,12 +281,16 @@ func (c *core) DecRef() error {
 	return nil
 }
 
-// DocNumbers finds documents by id, with what is nested in them.
+// DocNumbers finds documents by id, with what is nested in them. They are added
+// one by one: AddRange makes containers of runs, which scorch's unions of deleted
+// documents and counts of them are slow with.
 func (c *core) DocNumbers(list []string) (*roaring.Bitmap, error) {
 	rv := roaring.New()
 	for _, id := range list {
 		if doc, ok := c.ids.find([]byte(id)); ok {
-			rv.AddRange(uint64(doc), uint64(c.ids.end(doc)))
+			for end := c.ids.end(doc); doc < end; doc++ {
+				rv.Add(doc)
+			}
 		}
 	}
 	return rv, nil
