@@ -59,7 +59,7 @@ func (t *Table) DropUnusedHidden() {
 	for i := range t.Search {
 		for _, x := range t.Search[i].Generations() {
 			for _, f := range x.Fields {
-				used[f.Column], used[f.Value] = true, true
+				used[f.Column], used[f.Source], used[f.Value] = true, true, true
 			}
 		}
 	}

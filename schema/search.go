@@ -91,7 +91,7 @@ type SearchField struct {
 	Options  []SearchOption `json:"options,omitempty"`
 	// As is the form in which values are read, "" for the values themselves. Where
 	// Source is set, Column is a hidden column, NULL where the value of Source has
-	// another form.
+	// another form; Source is hidden too where it is a part of a JSON column.
 	As      SearchAs `json:"as,omitempty"`
 	Source  ColumnID `json:"source,omitempty"`
 	Formats []string `json:"formats,omitempty"`
@@ -155,12 +155,17 @@ func (x *SearchIndex) Values(column ColumnID) *SearchField {
 	return x.Field(column, SearchGeo)
 }
 
-// IsSearchForm reports the hidden column of a field that reads values in a form,
-// or has those of a part of a JSON column.
+// IsSearchForm reports a hidden column that only search indexes read: of values in
+// a form, or of a part of a JSON column.
 func (t *Table) IsSearchForm(id ColumnID) bool {
+	if c := t.Column(id); c == nil || !c.Hidden {
+		return false
+	}
 	for i := range t.Search {
 		for _, x := range t.Search[i].Generations() {
-			if slices.ContainsFunc(x.Fields, func(f SearchField) bool { return f.Column == id && f.Source != 0 || f.Value == id }) {
+			if slices.ContainsFunc(x.Fields, func(f SearchField) bool {
+				return f.Column == id && (f.Source != 0 || f.Kind == SearchPath) || f.Source == id || f.Value == id
+			}) {
 				return true
 			}
 		}

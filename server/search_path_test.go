@@ -18,6 +18,12 @@ var jsonTexts = []string{
 	`9223372036854775807`, `9223372036854775808`, `18446744073709551615`, `-9223372036854775808`, `1e19`, `-1e19`, `1e300`, `true`, `false`, `null`, `{}`, `{"a": 1}`, `[]`, `["a"]`, `[5]`,
 }
 
+// timeTexts and placeTexts are values that some forms of fields take.
+var (
+	timeTexts  = []string{`"2024-01-05"`, `"2024-01-05 10:00:00"`, `"2024-01-05T10:00:00.5"`, `"2024-01-05 10:00:00+08:00"`, `"2024-02-30"`, `"0000-00-00"`, `20240106`, `"24-1-7"`, `"x"`, `null`, `"10:00:00"`, `1704448800`, `"1704448800"`, `["2024-01-05"]`}
+	placeTexts = []string{`"48.1,11.5"`, `"48.1, 11.6"`, `"-90,180"`, `"91,0"`, `"x"`, `null`, `{"lat": 1, "lon": 2}`, `"48.100001,11.5"`, `48.1`}
+)
+
 func randomJSON(r *rand.Rand) string {
 	one := func() string { return jsonTexts[r.IntN(len(jsonTexts))] }
 	few := func(list []string) string { return list[r.IntN(len(list))] }
@@ -45,6 +51,9 @@ func randomJSON(r *rand.Rand) string {
 		if r.IntN(6) > 0 {
 			members = append(members, `"`+name+`": `+pick())
 		}
+	}
+	if r.IntN(6) > 0 {
+		members = append(members, `"a": `+timeTexts[r.IntN(len(timeTexts))], `"g": `+placeTexts[r.IntN(len(placeTexts))])
 	}
 	if r.IntN(6) > 0 {
 		var list []string
@@ -138,7 +147,13 @@ func randomPathCond(r *rand.Rand, depth int) string {
 	case 7:
 		return few(path, strings.Replace(path, "->", "->>", 1)) + few(" IS NULL", " IS NOT NULL", " LIKE 'a%'", " LIKE 'a'", " LIKE '%b'", " BETWEEN 'a' AND 'b'", " BETWEEN 0 AND 5", " IN ('a', 'b', '5')")
 	}
-	if r.IntN(2) == 0 {
+	switch r.IntN(6) {
+	case 0:
+		v := few("JSON_VALUE(doc, '$.a' RETURNING DATETIME)", "JSON_VALUE(doc, '$.a' RETURNING DATE)", "PARSE_DATETIME(doc->>'$.a', 'yyyy-MM-dd', 'epoch_second')")
+		return v + few(" = ", " < ", " <= ", " > ", " <> ") + few("'2024-01-05'", "'2024-01-05 10:00:00'", "CAST('2024-01-05' AS DATE)", "TIMESTAMP('2024-01-05 02:00:00')")
+	case 1:
+		return few("TEXT_MATCH(doc->>'$.t', 'a')", "TEXT_MATCH(doc->>'$.t', 'text array', 'and') > 0", "NOT TEXT_MATCH(doc->>'$.t', 'a longer')", "TEXT_MATCH_PHRASE(doc->>'$.t', 'a longer text')", "ST_Distance_Sphere(GEO_POINT(doc->>'$.g'), POINT(11.5, 48.1)) < 1000", "ST_Distance_Sphere(GEO_POINT(doc->>'$.g'), POINT(11.5, 48.1)) > 1000")
+	case 2, 3:
 		return randomPathValue(r) + few(" = ", " < ", " <= ", " > ", " >= ", " <> ", " <=> ") + scalar()
 	}
 	return few("JSON_EXTRACT(doc, '$.k')", "JSON_UNQUOTE(JSON_EXTRACT(doc, '$.k'))", "JSON_VALUE(doc, '$.i' RETURNING SIGNED)", "CAST(doc->'$.i' AS SIGNED)", "CAST(doc->'$.u' AS UNSIGNED)", "CAST(doc->'$.f' AS DOUBLE)") + " " + few("=", "<", ">=") + " " + scalar()
@@ -146,7 +161,7 @@ func randomPathCond(r *rand.Rand, depth int) string {
 
 // randomPathValue is an expression whose values a field has.
 func randomPathValue(r *rand.Rand) string {
-	list := []string{"JSON_VALUE(doc, '$.i' RETURNING SIGNED)", "JSON_VALUE(doc, '$.u' RETURNING UNSIGNED)", "JSON_VALUE(doc, '$.d' RETURNING DECIMAL(5,2))", "JSON_VALUE(doc, '$.f' RETURNING DOUBLE)", "doc->>'$.k'"}
+	list := []string{"JSON_VALUE(doc, '$.i' RETURNING SIGNED)", "JSON_VALUE(doc, '$.u' RETURNING UNSIGNED)", "JSON_VALUE(doc, '$.d' RETURNING DECIMAL(5,2))", "JSON_VALUE(doc, '$.f' RETURNING DOUBLE)", "doc->>'$.k'", "JSON_VALUE(doc, '$.a' RETURNING DATETIME)", "JSON_VALUE(doc, '$.a' RETURNING DATE)", "PARSE_DATETIME(doc->>'$.a', 'yyyy-MM-dd', 'epoch_second')"}
 	return list[r.IntN(len(list))]
 }
 
@@ -206,8 +221,9 @@ func TestSearchPaths(t *testing.T) {
 		}
 	}
 	exec("SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci")
+	exec("SET time_zone = '+03:00'")
 	exec(`CREATE TABLE p (id INT PRIMARY KEY, doc JSON, x INT, SEARCH INDEX s ((CAST(doc->'$.t' AS CHAR(10) ARRAY)), (CAST(doc->'$.n' AS SIGNED ARRAY)), (CAST(doc->'$.d' AS DECIMAL(5,2) ARRAY)),
-		(CAST(doc->'$.u' AS UNSIGNED ARRAY)), doc->'$.k' KEYWORD, doc->'$.i' BIGINT, doc->'$.u' BIGINT UNSIGNED, doc->'$.f' DOUBLE, doc->'$.d' DECIMAL(5,2), doc->'$.b' BOOL, x,
+		doc->'$.a' DATETIME, doc->'$.a' DATE, doc->'$.a' DATE FORMAT ('yyyy-MM-dd', 'epoch_second'), doc->'$.g' GEO_POINT, doc->'$.t' TEXT, (CAST(doc->'$.u' AS UNSIGNED ARRAY)), doc->'$.k' KEYWORD, doc->'$.i' BIGINT, doc->'$.u' BIGINT UNSIGNED, doc->'$.f' DOUBLE, doc->'$.d' DECIMAL(5,2), doc->'$.b' BOOL, x,
 		(CAST(doc->'$.o[*].name' AS CHAR(12) ARRAY)), (CAST(doc->'$.o[*].score' AS DOUBLE ARRAY)), (CAST(doc->'$.o[*].k' AS DECIMAL(25,5) ARRAY)), (CAST(doc->'$.o[*].in[*].v' AS CHAR(12) ARRAY)), (CAST(doc->'$.o[*].in[*].w' AS DOUBLE ARRAY))))`)
 	r := rand.New(rand.NewPCG(7, 11))
 	for i := range 300 {

@@ -115,7 +115,10 @@ func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) b
 		case col == nil:
 			return false
 		case c.Expr != "":
-			return col.Hidden && col.Generated != nil && col.Generated.Expr == c.Expr
+			if s := a.t.Column(f.Source); s != nil {
+				col = s
+			}
+			return col.Hidden && col.Generated != nil && col.Generated.Expr == c.Expr && isNamed(c.Search, &f)
 		}
 		if f.Attribute {
 			return strings.EqualFold(col.Generated.Expr, schema.QuoteName(c.Name)) && (c.Search.Kind == schema.SearchValue || c.Search.ElemName() == f.ElemName())
@@ -134,6 +137,20 @@ func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) b
 		return c.Search.Kind == schema.SearchValue || c.Search.Kind == f.Kind
 	})
 	return len(x.Fields) < n
+}
+
+// isNamed reports whether a field over a part of a JSON column is of the kind that
+// is named: any if none is.
+func isNamed(c, f *schema.SearchField) bool {
+	switch {
+	case c.Kind == schema.SearchValue && c.As == "":
+		return true
+	case c.Kind != f.Kind:
+		return false
+	case c.Kind == schema.SearchPath:
+		return c.Many == f.Many && c.ElemName() == f.ElemName()
+	}
+	return c.As == "" || c.As == f.As && slices.Equal(c.Formats, f.Formats)
 }
 
 // dropFromSearch takes a column out of all search indexes. One without fields

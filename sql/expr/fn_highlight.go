@@ -54,7 +54,7 @@ type highlightCall struct {
 
 // NewHighlight makes HIGHLIGHT(col, options…) for those of matches that ask for
 // col: 1210 when none does, or when an option is none.
-func NewHighlight(env *BindEnv, col *Col, options []Expr, matches []*Func) (Expr, error) {
+func NewHighlight(env *BindEnv, col Expr, options []Expr, matches []*Func) (Expr, error) {
 	const name = "highlight"
 	h := &highlight{Options: len(options)}
 	for i, e := range options {

@@ -290,8 +290,11 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			b.WriteByte(',')
 		}
 		e, isExpr := keyExpression(c)
+		if s := t.Column(f.Source); s != nil {
+			c = s
+		}
 		if f.As != "" {
-			b.WriteString(searchForm(t, c, f))
+			b.WriteString(searchForm(c, f))
 			continue
 		}
 		if f.Kind == schema.SearchPath {
@@ -299,7 +302,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			continue
 		}
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
-		case isExpr:
+		case isExpr && f.Kind == schema.SearchValue:
 			b.WriteString("(" + e + ")")
 		case f.Kind == schema.SearchValue, x.Form == schema.FormSpatial, x.Form == schema.FormFulltext && plain:
 			b.WriteString(quoteName(c.Name))
@@ -322,26 +325,26 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 
 // searchPath is a field over a part of a JSON column.
 func searchPath(c *schema.Column, f *schema.SearchField) string {
-	e, isExpr := keyExpression(c)
-	if !isExpr {
-		e = quoteName(c.Name)
-	}
+	e := fieldText(c)
 	if f.Many {
 		return "(cast(" + e + " as " + strings.ToLower(f.ElemName()) + " array))"
 	}
 	return e + " " + f.ElemName()
 }
 
+// fieldText is what a field is over: a column, or a part of a JSON column.
+func fieldText(c *schema.Column) string {
+	if e, isExpr := keyExpression(c); isExpr {
+		return e
+	}
+	return quoteName(c.Name)
+}
+
 const ngramParser = "ngram"
 
 // searchForm is a field that reads values in a form: c DATE FORMAT ('f', 'g').
-func searchForm(t *schema.Table, c *schema.Column, f *schema.SearchField) string {
-	if f.Source != 0 {
-		if c = t.Column(f.Source); c == nil {
-			return ""
-		}
-	}
-	text := quoteName(c.Name) + " " + string(f.As)
+func searchForm(c *schema.Column, f *schema.SearchField) string {
+	text := fieldText(c) + " " + string(f.As)
 	if len(f.Formats) == 0 {
 		return text
 	}
@@ -358,7 +361,7 @@ func searchForm(t *schema.Table, c *schema.Column, f *schema.SearchField) string
 // searchText is a field with an analyzer: c TEXT ANALYZER 'x' OPTIONS (o = 'v').
 func searchText(c *schema.Column, f *schema.SearchField) string {
 	var b strings.Builder
-	b.WriteString(quoteName(c.Name) + " " + f.Kind.String())
+	b.WriteString(fieldText(c) + " " + f.Kind.String())
 	if f.Analyzer != "" {
 		b.WriteString(" ANALYZER " + quote(f.Analyzer))
 	}

@@ -112,7 +112,8 @@ func (h *shim) searchField(from, to int) error {
 	if to-from < 2 || !h.isName(from) {
 		return nil
 	}
-	if at := h.pathType(from, to); at > 0 {
+	at, isPath := h.fieldType(from, to)
+	if isPath {
 		name := make([]string, 0, 4)
 		for i := at; i < to; i++ {
 			name = append(name, h.text(i))
@@ -121,36 +122,36 @@ func (h *shim) searchField(from, to int) error {
 		h.replace(at, to-1, ", '"+strings.Join(name, " ")+"'))")
 		return nil
 	}
-	switch kind := h.word(from + 1); kind {
+	switch kind := h.word(at); kind {
 	case "KEYWORD":
-		if to-from == 2 {
-			h.blank(from+1, from+1)
+		if to == at+1 {
+			h.blank(at, at)
 		}
 		return nil
 	case "GEO_POINT":
-		if to-from == 2 {
+		if to == at+1 {
 			h.insertBefore(from, "(search_geo(")
-			h.replace(from+1, from+1, "))")
+			h.replace(at, at, "))")
 		}
 		return nil
 	case "TEXT":
 	case "":
 		return nil
 	case "IP":
-		if to-from == 2 {
+		if to == at+1 {
 			h.insertBefore(from, "(search_as(")
-			h.replace(from+1, from+1, ", 'IP'))")
+			h.replace(at, at, ", 'IP'))")
 		}
 		return nil
 	case "DATE":
-		return h.searchDate(from, to)
+		return h.searchDate(from, at, to)
 	case "LONG", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
 		return sqlerr.NotSupported(kind + " field in a search index")
 	default:
 		return nil
 	}
 	var options []string
-	i := from + 2
+	i := at + 1
 	if h.word(i) == "ANALYZER" && i+1 < to {
 		options = append(options, "analyzer="+h.optionText(i+1))
 		i += 2
@@ -175,14 +176,14 @@ func (h *shim) searchField(from, to int) error {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	h.insertBefore(from, "("+"search_text(")
-	h.replace(from+1, to-1, ", '"+strings.ReplaceAll(text, "'", "''")+"'))")
+	h.replace(at, to-1, ", '"+strings.ReplaceAll(text, "'", "''")+"'))")
 	return nil
 }
 
-// searchDate rewrites c DATE FORMAT 'f' and c DATE FORMAT ('f', …).
-func (h *shim) searchDate(from, to int) error {
-	first, last := from+3, to-1
-	if h.word(from+2) != "FORMAT" || first > last {
+// searchDate rewrites c DATE FORMAT 'f' and c DATE FORMAT ('f', …); at is DATE.
+func (h *shim) searchDate(from, at, to int) error {
+	first, last := at+2, to-1
+	if h.word(at+1) != "FORMAT" || first > last {
 		return nil
 	}
 	if h.op(first, "(") && h.op(last, ")") {
@@ -193,11 +194,11 @@ func (h *shim) searchDate(from, to int) error {
 			return nil
 		}
 	}
-	if (last-first)%2 != 0 || first != from+3 && last != to-2 {
+	if (last-first)%2 != 0 || first != at+2 && last != to-2 {
 		return nil
 	}
 	h.insertBefore(from, "(search_as(")
-	h.replace(from+1, first-1, ", 'DATE', ")
+	h.replace(at, first-1, ", 'DATE', ")
 	if last < to-1 {
 		h.blank(to-1, to-1)
 	}
@@ -205,27 +206,28 @@ func (h *shim) searchDate(from, to int) error {
 	return nil
 }
 
-// pathType is where the type of a field over a part of a JSON column begins:
-// doc->'$.a' BIGINT; 0 for other fields.
-func (h *shim) pathType(from, to int) int {
+// fieldType is where the type of a field begins: doc->'$.a' BIGINT. isPath reports
+// one that only parts of JSON columns have.
+func (h *shim) fieldType(from, to int) (at int, isPath bool) {
 	for i := from + 1; i < to; i++ {
 		if h.op(i, "(") {
 			if i = h.closing(i); i < 0 {
-				return 0
+				break
 			}
 			continue
 		}
 		switch h.word(i) {
 		case "KEYWORD":
-			if i == from+1 {
-				return 0
-			}
-			return i
+			return i, i > from+1
 		case "BIGINT", "DOUBLE", "DECIMAL", "BOOL", "BOOLEAN":
-			return i
+			return i, true
+		case "DATE", "DATETIME":
+			return i, i > from+1 && h.word(i+1) != "FORMAT"
+		case "TEXT", "GEO_POINT", "IP":
+			return i, false
 		}
 	}
-	return 0
+	return from + 1, false
 }
 
 // optionText is the value of an option: a text, a word or a number.

@@ -441,6 +441,9 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 			continue
 		}
 		f.at, f.from, f.place = place(f.pos), place(f.source), i
+		if f.value >= 0 {
+			f.value = place(f.value)
+		}
 		fields = append(fields, f)
 	}
 	text := func(rows *vec.Batch, r, i int) string {
@@ -470,8 +473,15 @@ func (f *docField) rejects(rows *vec.Batch, r int) bool {
 		if v.IsNull() {
 			return false
 		}
+		if f.elem.HasDate() {
+			return rows.Cols[f.value].Nulls.IsNull(r) && value.JSONType(v.Bytes()) != "NULL"
+		}
 		_, ok := f.values(v.Bytes())
 		return !ok
 	}
-	return f.from >= 0 && rows.Cols[f.at].Nulls.IsNull(r) && !rows.Cols[f.from].Nulls.IsNull(r)
+	if f.from < 0 || !rows.Cols[f.at].Nulls.IsNull(r) || rows.Cols[f.from].Nulls.IsNull(r) {
+		return false
+	}
+	v := rows.Cols[f.from].Datum(r)
+	return v.Kind() != value.KindJSON || value.JSONType(v.Bytes()) != "NULL"
 }

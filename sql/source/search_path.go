@@ -40,6 +40,9 @@ func (f *docField) putPath(b *seg.Batch, rows *vec.Batch, r int, marks []search.
 	var vals []value.Datum
 	if v := rows.Cols[f.at].Datum(r); !v.IsNull() {
 		doc, ok := v.Bytes(), false
+		if f.elem.HasDate() {
+			return f.putTime(b, doc, rows.Cols[f.value].Datum(r), marks)
+		}
 		if vals, ok = f.values(doc); !ok {
 			mark(search.Rejected)
 		} else {
@@ -59,6 +62,25 @@ func (f *docField) putPath(b *seg.Batch, rows *vec.Batch, r int, marks []search.
 	}
 	if f.value >= 0 && !f.isValue(vals, rows.Cols[f.value].Datum(r)) {
 		mark(search.Differs)
+	}
+	return marks
+}
+
+// putTime gives the time d that a document tells to the document that was begun, or
+// a mark: a text with an offset is another time in other time zones, a time alone
+// on other days.
+func (f *docField) putTime(b *seg.Batch, doc []byte, d value.Datum, marks []search.Mark) []search.Mark {
+	kind := value.JSONType(doc)
+	text := bytes.TrimRight(value.AppendJSONUnquoted(nil, doc), " ")
+	at := len(text) - len("+00:00")
+	switch {
+	case kind == "NULL":
+	case d.IsNull():
+		marks = append(marks, search.Mark{Field: f.id})
+	case kind == "TIME" || at > 0 && (text[at] == '+' || text[at] == '-') && text[at+3] == ':':
+		marks = append(marks, search.Mark{Field: f.id, Why: search.Differs})
+	default:
+		b.Word(f.id, f.toWord(d))
 	}
 	return marks
 }

@@ -195,7 +195,7 @@ func (e *elements) field(f *expr.Func, at elementColumn, cmp schema.Type, ask *p
 	for i := range e.s.x.Fields {
 		field := &e.s.x.Fields[i]
 		whole := e.s.r.Scan.Paths[field.Column]
-		if field.Kind != schema.SearchPath || whole == nil {
+		if field.Kind != schema.SearchPath || whole == nil || field.Elem.HasDate() {
 			continue
 		}
 		doc, p := e.part(whole)

@@ -29,7 +29,7 @@ func (s *searcher) path(f *expr.Func) (n *physical.SearchNode, exact bool) {
 	for i := range s.x.Fields {
 		field := &s.x.Fields[i]
 		e := s.r.Scan.Paths[field.Column]
-		if field.Kind != schema.SearchPath || e == nil {
+		if field.Kind != schema.SearchPath || e == nil || field.Elem.HasDate() {
 			continue
 		}
 		ask := pathAsk(f, field, e)

@@ -122,7 +122,7 @@ func KeyExpressions(pool *parser.Pool, t *schema.Table, index string, cols []log
 			continue
 		}
 		add := addKeyColumn
-		if f := out[i].Search; f != nil && f.Kind == schema.SearchPath {
+		if f := out[i].Search; f != nil && (f.Kind != schema.SearchValue || f.As != "") {
 			add = addPathColumn
 		}
 		name, err := add(pool, t, index, out[i].Expr)

@@ -60,7 +60,7 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 		}
 		e := stripParentheses(p.Expr)
 		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchTextFunc) {
-			c, err := searchText(f)
+			c, err := b.searchText(index, f)
 			if err != nil {
 				return nil, err
 			}
@@ -71,15 +71,15 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 			if len(f.Args) != 1 {
 				return nil, sqlerr.WrongParamCount(searchGeoFunc)
 			}
-			c, ok := f.Args[0].(*ast.ColumnNameExpr)
-			if !ok {
-				return nil, sqlerr.NotSupported("GEO_POINT of an expression")
+			c, err := b.pathColumn(index, f.Args[0], &schema.SearchField{Kind: schema.SearchGeo})
+			if err != nil {
+				return nil, err
 			}
-			out = append(out, logical.IndexColumn{Name: c.Name.Name.O, Search: &schema.SearchField{Kind: schema.SearchGeo}})
+			out = append(out, c)
 			continue
 		}
 		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchAsFunc) {
-			c, err := searchAs(f)
+			c, err := b.searchAs(index, f)
 			if err != nil {
 				return nil, err
 			}
@@ -189,14 +189,10 @@ func stripParentheses(e ast.ExprNode) ast.ExprNode {
 	}
 }
 
-func searchText(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
+func (b *binder) searchText(index string, f *ast.FuncCallExpr) (logical.IndexColumn, error) {
 	var none logical.IndexColumn
 	if len(f.Args) < 1 || len(f.Args) > 2 {
 		return none, sqlerr.WrongParamCount(searchTextFunc)
-	}
-	c, ok := f.Args[0].(*ast.ColumnNameExpr)
-	if !ok {
-		return none, sqlerr.NotSupported("search_text of an expression")
 	}
 	options := ""
 	if len(f.Args) == 2 {
@@ -207,7 +203,10 @@ func searchText(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
 		options = v.GetString()
 	}
 	field, err := textField(options)
-	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, err
+	if err != nil {
+		return none, err
+	}
+	return b.pathColumn(index, f.Args[0], field)
 }
 
 // textField reads 'analyzer=name, option=value'. Which analyzers and options
@@ -309,11 +308,18 @@ func (b *binder) textMatch(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	if len(n.Args) < 2 || len(n.Args) > most {
 		return nil, sqlerr.WrongParamCount(strings.ToUpper(name))
 	}
-	c, ok := n.Args[0].(*ast.ColumnNameExpr)
-	if !ok {
-		return nil, sqlerr.WrongArguments(name)
+	if c, ok := n.Args[0].(*ast.ColumnNameExpr); ok {
+		return b.match(sc, name, []*ast.ColumnName{c.Name}, n.Args[1:], m)
 	}
-	return b.match(sc, name, []*ast.ColumnName{c.Name}, n.Args[1:], m)
+	e, err := b.matchPart(sc, name, n.Args[0], m)
+	if err != nil {
+		return nil, err
+	}
+	against, err := b.texts(sc, n.Args[1:])
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewMatch([]expr.Expr{e}, against, m)
 }
 
 // match binds what m asks of columns: 1210 unless they are those of one table.
@@ -452,11 +458,13 @@ func (b *binder) highlight(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	if len(n.Args) < 1 || len(n.Args) > 6 {
 		return nil, sqlerr.WrongParamCount("HIGHLIGHT")
 	}
-	name, ok := n.Args[0].(*ast.ColumnNameExpr)
-	if !ok {
-		return nil, sqlerr.WrongArguments("highlight")
+	var shown expr.Expr
+	var err error
+	if c, ok := n.Args[0].(*ast.ColumnNameExpr); ok {
+		shown, _, _, err = b.searched(sc, "highlight", c.Name)
+	} else {
+		shown, err = b.matchPart(sc, "highlight", n.Args[0], &expr.Match{})
 	}
-	c, _, _, err := b.searched(sc, "highlight", name.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -464,7 +472,7 @@ func (b *binder) highlight(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return expr.NewHighlight(b.be, c, options, expr.Matches(sc.where))
+	return expr.NewHighlight(b.be, shown, options, expr.Matches(sc.where))
 }
 
 // findMatch finds the search index for columns: a FULLTEXT key has them and no
@@ -495,6 +503,10 @@ func findMatch(t *schema.Table, ids []schema.ColumnID, m *expr.Match) error {
 			return nil
 		}
 	}
+	return noText()
+}
+
+func noText() error {
 	return sqlerr.New(1191, "HY000", "Can't find FULLTEXT index matching the column list")
 }
 
@@ -597,7 +609,7 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 			}
 		}
 		if x.Field(f.Column, f.Kind) != nil {
-			return sqlerr.DuplicateColumn(c.Name)
+			return sqlerr.DuplicateColumn(cmp.Or(c.Expr, c.Name))
 		}
 		x.NextField = max(x.NextField, 1) // 0 is no field
 		if x.NextField > maxSearchField {

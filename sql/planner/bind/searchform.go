@@ -16,18 +16,15 @@ import (
 // A field that reads the values of a column in a form (an address, a time, a
 // place) is the value of a hidden column, whose expression users write to ask
 // for it: c IP is INET6_ATON(c), c DATE FORMAT 'f' is PARSE_DATETIME(c, 'f'), a
-// GEO_POINT of texts is GEO_POINT(c). All of them are NULL where a value has
+// GEO_POINT of texts is GEO_POINT(c), doc->'$.a' IP is INET6_ATON(doc->>'$.a'), and
+// doc->'$.a' TEXT has the words of doc->>'$.a'. All of them are NULL where a value has
 // another form, so that the index says what the expression says.
 
 // searchAs reads search_as(column, 'form', 'format', …).
-func searchAs(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
+func (b *binder) searchAs(index string, f *ast.FuncCallExpr) (logical.IndexColumn, error) {
 	var none logical.IndexColumn
 	if len(f.Args) < 2 {
 		return none, sqlerr.WrongParamCount(searchAsFunc)
-	}
-	c, ok := f.Args[0].(*ast.ColumnNameExpr)
-	if !ok {
-		return none, sqlerr.NotSupported("search_as of an expression")
 	}
 	words := make([]string, 0, len(f.Args)-1)
 	for _, a := range f.Args[1:] {
@@ -47,7 +44,7 @@ func searchAs(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
 	default:
 		return none, sqlerr.WrongArguments(searchAsFunc)
 	}
-	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, nil
+	return b.pathColumn(index, f.Args[0], field)
 }
 
 // searchForm gives t the hidden column of a field that reads column i in a form,
@@ -55,25 +52,32 @@ func searchAs(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
 // whose values cannot have the form, 1210 for formats.
 func searchForm(pool *parser.Pool, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
 	c := &t.Columns[i]
-	if f.Kind == schema.SearchGeo && f.As == "" && c.Type.IsCharacter() {
+	text, isText := quoteIdent(c.Name), c.Type.IsCharacter()
+	isPart := c.Hidden && c.Type.ID == schema.TypeJSON && f.Kind != schema.SearchPath
+	if isPart {
+		text, isText = "json_unquote("+c.Generated.Expr+")", true
+	}
+	if f.Kind == schema.SearchGeo && f.As == "" && isText {
 		f.As = schema.AsGeoPoint
 	}
-	e := ""
+	e := text
 	switch f.As {
 	case "":
-		return i, nil
+		if !isPart || f.Kind != schema.SearchText {
+			return i, nil
+		}
 	case schema.AsIP:
 		if c.Type.IsBinary() && c.Type.ID == schema.TypeVarbinary && c.Type.Len == 16 {
 			return i, nil // as INET6_ATON gives them: the values themselves
 		}
-		if !c.Type.IsCharacter() {
+		if !isText {
 			return 0, wrongForm(c)
 		}
-		e = "inet6_aton(" + quoteIdent(c.Name) + ")"
+		e = "inet6_aton(" + text + ")"
 	case schema.AsGeoPoint:
-		e = "geo_point(" + quoteIdent(c.Name) + ")"
+		e = "geo_point(" + text + ")"
 	case schema.AsDate:
-		if !c.Type.IsCharacter() && !c.Type.IsInteger() {
+		if !isText && !c.Type.IsInteger() {
 			return 0, wrongForm(c)
 		}
 		if len(f.Formats) == 0 {
@@ -86,14 +90,14 @@ func searchForm(pool *parser.Pool, t *schema.Table, index string, i int, f *sche
 			}
 			list.WriteString(", '" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(format) + "'")
 		}
-		e = "parse_datetime(" + quoteIdent(c.Name) + list.String() + ")"
+		e = "parse_datetime(" + text + list.String() + ")"
 	}
 	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, e)
 	if err != nil {
 		return 0, err
 	}
 	typ := b.e.Type()
-	if f.Kind != schema.SearchGeo {
+	if f.Kind == schema.SearchValue {
 		if typ, err = keyColumnType(index, b.e); err != nil {
 			return 0, err
 		}
