@@ -107,6 +107,8 @@ func (b *searchBench) questions() []searchQuestion {
 		const count = "SELECT COUNT(*) FROM documents WHERE "
 		return searchQuestion{fmt.Sprintf("geo_%gkm", km), count + where, count + box + where}
 	}
+	lon, lat := town(7)
+	distance := fmt.Sprintf("ST_Distance_Sphere(place, POINT(%g, %g))", lon, lat)
 	return []searchQuestion{
 		{name: "term_count", sql: "SELECT COUNT(*) FROM documents WHERE kind = 'kind3'"},
 		{name: "and3", sql: "SELECT COUNT(*) FROM documents WHERE kind = 'kind3' AND wide < 500000 AND MATCH (body) AGAINST ('+word5' IN BOOLEAN MODE)"},
@@ -120,6 +122,9 @@ func (b *searchBench) questions() []searchQuestion {
 		near(1), near(10),
 		{name: "phrase", sql: `SELECT COUNT(*) FROM documents WHERE MATCH (body) AGAINST ('"word0 word1"' IN BOOLEAN MODE)`},
 		{name: "best10", sql: "SELECT MAX(s) > 0 FROM (SELECT MATCH (body) AGAINST ('word3 word40') AS s FROM documents WHERE MATCH (body) AGAINST ('word3 word40') ORDER BY s DESC LIMIT 10) x"},
+		{name: "best_word", sql: "SELECT MAX(s) > 0 FROM (SELECT MATCH (body) AGAINST ('word0') AS s FROM documents WHERE MATCH (body) AGAINST ('word0') ORDER BY s DESC LIMIT 10) x"},
+		{name: "nearest", sql: "SELECT id, user FROM documents ORDER BY " + distance + ", id LIMIT 10"},
+		{name: "nearest_kind", sql: "SELECT id, user FROM documents WHERE kind = 'kind3' ORDER BY " + distance + ", id LIMIT 10"},
 		{name: "keys", sql: "SELECT id FROM documents WHERE kind = 'kind3' ORDER BY id"},
 		{name: "few", sql: "SELECT id, wide FROM documents WHERE user = 'user012345' ORDER BY id"},
 	}

@@ -71,6 +71,9 @@ func (c *Sphere) points(s *seg.Segment, among []uint64) (*seg.Points, error) {
 	if err != nil {
 		return nil, err
 	}
+	if minX, maxX, minY, maxY := p.Extent(); minX > -180 && maxX <= 180 && minY >= -90 && maxY <= 90 {
+		return p, nil
+	}
 	x, y := p.Exact()
 	var docs []uint32
 	for _, b := range c.Off {
@@ -127,11 +130,15 @@ func (c *Circle) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	if p.AllNull() {
 		return set, nil
 	}
-	work := 0
-	for _, b := range c.Boxes {
-		work += p.CountBox(b)
+	few := isSparse(among, s.Docs())
+	if few {
+		work := 0
+		for _, b := range c.Boxes {
+			work += p.CountBox(b)
+		}
+		few = isSparse(among, work)
 	}
-	if isSparse(among, work) {
+	if few {
 		x, y := p.Exact()
 		eachDoc(among, func(d uint32) {
 			if !p.IsNull(d) && c.Has(x[d], y[d]) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+	"sync"
 )
 
 // Points is a Point field of a segment, in units of 1e-7 degrees. It may be
@@ -15,6 +16,7 @@ type Points struct {
 	x, y     []float64
 	perm     perm     // places in the order of their cells
 	cells    []uint64 // of every cellStep-th place of perm
+	extent   func() [4]float64
 }
 
 func openPoints(f *file, id FieldID) (*Points, error) {
@@ -40,6 +42,11 @@ func openPoints(f *file, id FieldID) (*Points, error) {
 	p.lat, p.lon, p.perm = view[int32](parts[0].data), view[int32](parts[1].data), asPerm(parts[2])
 	p.cells = view[uint64](parts[3].data)
 	p.x, p.y = view[float64](parts[4].data), view[float64](parts[5].data)
+	p.extent = sync.OnceValue(func() [4]float64 {
+		minX, maxX := extent(p.x)
+		minY, maxY := extent(p.y)
+		return [4]float64{minX, maxX, minY, maxY}
+	})
 	return p, nil
 }
 
@@ -50,6 +57,27 @@ func (p *Points) Coordinates() (lat, lon []int32) { return p.lat, p.lon }
 
 // Exact gives the coordinates of all places as they were, like Coordinates.
 func (p *Points) Exact() (x, y []float64) { return p.x, p.y }
+
+// Extent gives the least and the greatest coordinates, deleted documents included:
+// nothing lies outside. It may be wider, by 0.
+func (p *Points) Extent() (minX, maxX, minY, maxY float64) {
+	if p.extent == nil {
+		return 0, 0, 0, 0
+	}
+	e := p.extent()
+	return e[0], e[1], e[2], e[3]
+}
+
+func extent(list []float64) (least, most float64) {
+	for _, v := range list {
+		if v < least { // not for NaN
+			least = v
+		} else if v > most {
+			most = v
+		}
+	}
+	return least, most
+}
 
 // Box is a range of latitudes and longitudes, all included, in units of 1e-7
 // degrees. It does not cross the 180th meridian.

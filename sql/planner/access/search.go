@@ -74,7 +74,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		q, residual = s.query(r.Conds)
 	}
 	p = &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q, Covering: covering}}
-	if q == nil && !p.Search.Covering && !asked {
+	if q == nil && !p.Search.Covering && !asked && (len(residual) > 0 || !s.ranksAll()) {
 		return nil, false
 	}
 	p.Residual, p.All = r.Conds, r.Conds
@@ -121,7 +121,11 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
 	for _, o := range p.Search.Order {
-		if o.Expr != nil {
+		switch {
+		case o.Expr == nil:
+		case o.Field != nil && !o.Desc:
+			p.Cost += p.Entries * cost.SearchNear
+		default:
 			p.Cost += p.Entries * cost.SearchRank
 		}
 	}

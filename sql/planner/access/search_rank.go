@@ -31,6 +31,12 @@ func distanceOf(e expr.Expr) (c *expr.Col, from expr.Expr, ok bool) {
 	return c, from, true
 }
 
+// ranksAll reports a request for the first of all documents, which the index can
+// rank.
+func (s *searcher) ranksAll() bool {
+	return s.r.Limit > 0 && s.r.LimitKnown && len(s.r.Order) > 0 && s.r.Order[0].Expr != nil && s.order() != nil
+}
+
 // ranks reports whether the index can rank documents by e, and the field that a
 // distance is of.
 func (s *searcher) ranks(e expr.Expr) (*schema.SearchField, bool) {

@@ -27,7 +27,8 @@ const (
 	SearchOpen     = 30000 // a view of a search index
 	SearchDoc      = 0.3   // each document, for each condition that it is asked
 	SearchHit      = 6     // each document that it finds
-	SearchRank     = 40    // each of them whose score or distance is computed
+	SearchRank     = 10    // each of them whose score or distance is computed: less than above the scan
+	SearchNear     = 1     // each of them, where the nearest are looked for
 	MergeKey       = 40    // a key of an index merge, and
 	MergeCompare   = 12    // its place in the order
 	MergeOpen      = 128   // ranges that a merge in order keeps open; of more, each row is a seek
