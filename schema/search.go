@@ -67,6 +67,9 @@ const (
 	SearchGeo
 	// SearchPath: the scalars of a JSON column, as values of Elem.
 	SearchPath
+	// SearchNested: the objects of an array in a JSON column, or in a text, at Path,
+	// as documents of their own that have Sub.
+	SearchNested
 )
 
 // String is the kind as it is declared; values have no word.
@@ -76,6 +79,8 @@ func (k SearchKind) String() string {
 		return "TEXT"
 	case SearchGeo:
 		return "GEO_POINT"
+	case SearchNested:
+		return "NESTED"
 	}
 	return ""
 }
@@ -106,6 +111,12 @@ type SearchField struct {
 	// documents say where these are not exactly those of the JSON.
 	Value  ColumnID `json:"value,omitempty"`
 	Marked bool     `json:"marked,omitempty"`
+	// Path is that of a SearchNested in the column, "" for the column itself.
+	Path string `json:"path,omitempty"`
+	// Name is the member of the objects that a field in Sub holds; Sub are SearchPath
+	// and SearchNested.
+	Name string        `json:"name,omitempty"`
+	Sub  []SearchField `json:"sub,omitempty"`
 }
 
 // ValueColumn is the column whose values the field has; 0 for words, places and
@@ -134,6 +145,25 @@ const (
 type SearchOption struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Number gives a field and those in it numbers from *next on.
+func (f *SearchField) Number(next *uint16) {
+	f.ID = *next
+	*next++
+	f.Sub = slices.Clone(f.Sub)
+	for i := range f.Sub {
+		f.Sub[i].Number(next)
+	}
+}
+
+// Fields counts a field and those in it.
+func (f *SearchField) Fields() int {
+	n := 1
+	for i := range f.Sub {
+		n += f.Sub[i].Fields()
+	}
+	return n
 }
 
 // Field is the field of a kind that holds a column; nil if there is none. The
@@ -173,10 +203,16 @@ func (t *Table) IsSearchForm(id ColumnID) bool {
 	return false
 }
 
-// ElemName is the type of a SearchPath as it is declared.
+// ElemName is the type of a SearchPath or SearchNested as it is declared.
 func (f *SearchField) ElemName() string {
 	t := &f.Elem
 	switch {
+	case f.Kind == SearchNested:
+		list := make([]string, len(f.Sub))
+		for i := range f.Sub {
+			list[i] = QuoteName(f.Sub[i].Name) + " " + f.Sub[i].ElemName()
+		}
+		return "NESTED (" + strings.Join(list, ", ") + ")"
 	case f.Many && t.IsCharacter():
 		return "CHAR(" + strconv.Itoa(t.Len) + ")"
 	case f.Many && t.ID == TypeBigInt && t.Unsigned:

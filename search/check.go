@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
@@ -145,14 +146,28 @@ func (c *checker) fieldName(id seg.FieldID) string {
 	for i := range c.index.Fields {
 		f := &c.index.Fields[i]
 		col := c.table.Column(f.Column)
-		if seg.FieldID(f.ID) == id && col != nil {
+		member, ok := memberName(f, id)
+		if ok && col != nil {
 			if g := col.Generated; g != nil && col.Hidden {
 				return g.Expr
 			}
-			return col.Name
+			return col.Name + strings.TrimPrefix(f.Path, "$") + member
 		}
 	}
 	return fmt.Sprint("number ", id)
+}
+
+// memberName is the way to a field within f, if it is there.
+func memberName(f *schema.SearchField, id seg.FieldID) (string, bool) {
+	if seg.FieldID(f.ID) == id {
+		return "", true
+	}
+	for i := range f.Sub {
+		if name, ok := memberName(&f.Sub[i], id); ok {
+			return "." + f.Sub[i].Name + name, true
+		}
+	}
+	return "", false
 }
 
 // segment compares the documents of a segment with what their rows give.

@@ -209,6 +209,17 @@ func (p *JSONPath) HasWildcard() bool {
 	return false
 }
 
+// Members are the names of the path's steps, if all of them are names.
+func (p *JSONPath) Members() (keys []string, ok bool) {
+	for i := range p.legs {
+		if p.legs[i].kind != legMember {
+			return nil, false
+		}
+		keys = append(keys, string(p.legs[i].key))
+	}
+	return keys, true
+}
+
 // IsRoot reports the path $.
 func (p *JSONPath) IsRoot() bool { return len(p.legs) == 0 }
 

@@ -42,7 +42,8 @@ func probeTable() *schema.Table {
 		c.ID, c.Nullable = schema.ColumnID(i+1), true
 		t.Columns = append(t.Columns, c)
 	}
-	t.Search = []schema.SearchIndex{{ID: 2, Name: "x", Fields: []schema.SearchField{{ID: 1, Column: 2, Kind: schema.SearchText}}}}
+	t.Search = []schema.SearchIndex{{ID: 2, Name: "x", Fields: []schema.SearchField{{ID: 1, Column: 2, Kind: schema.SearchText},
+		{ID: 2, Column: 2, Kind: schema.SearchNested, Sub: []schema.SearchField{{ID: 3, Name: "a", Kind: schema.SearchPath, Elem: types.BigInt}}}}}}
 	return t
 }
 

@@ -15,7 +15,11 @@ func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
 	for _, g := range s.Segments() {
-		part, err := share(g, n)
+		all, err := roots(g)
+		if err != nil {
+			return 0, err
+		}
+		part, err := shareOf(g, n, all)
 		if err != nil {
 			return 0, err
 		}
@@ -25,14 +29,25 @@ func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	return min(sum, docs), nil
 }
 
-// share is about the part of a segment's documents for which n is true.
-func share(s *seg.Segment, n Node) (float64, error) {
-	all := float64(max(s.Docs(), 1))
+// roots is the number of documents of a segment that are not nested, deleted ones
+// included.
+func roots(s *seg.Segment) (float64, error) {
+	n, err := s.Nested()
+	if err != nil {
+		return 0, err
+	}
+	return float64(n.Count(0)), nil
+}
+
+// shareOf is about the part of a segment's documents of some path, docs in all, for
+// which n is true.
+func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
+	all := max(docs, 1)
 	switch n := n.(type) {
 	case And:
 		p := 1.0
 		for _, c := range n {
-			one, err := share(s, c)
+			one, err := shareOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -42,7 +57,7 @@ func share(s *seg.Segment, n Node) (float64, error) {
 	case Or:
 		none := 1.0
 		for _, c := range n {
-			one, err := share(s, c)
+			one, err := shareOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -50,8 +65,10 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		}
 		return 1 - none, nil
 	case Not:
-		p, err := share(s, n.Of)
+		p, err := shareOf(s, n.Of, docs)
 		return 1 - p, err
+	case *Nested:
+		return n.share(s, docs)
 	case *Check:
 		return n.Share, nil
 	case *Words:
@@ -59,7 +76,7 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		count := nulls(n.Null, w.Nulls(), w.AllNull(), s.Docs())
+		count := nulls(n.Null, w.Nulls(), w.AllNull(), s.Docs(), docs)
 		for _, r := range n.Ranges {
 			count += max(w.RangeCount(r.Lo, r.Hi), 0)
 		}
@@ -69,7 +86,7 @@ func share(s *seg.Segment, n Node) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		count := nulls(n.Null, k.Nulls(), k.AllNull(), s.Docs())
+		count := nulls(n.Null, k.Nulls(), k.AllNull(), s.Docs(), docs)
 		for _, r := range n.Ranges {
 			from, to := k.FindRange(r.Lo, r.Hi)
 			count += k.Count(from, to)
@@ -150,12 +167,15 @@ func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query) (part float64
 	return 0, false, nil
 }
 
-func nulls(want bool, set []uint64, all bool, docs int) int {
+// nulls is about how many of docs documents of a path have no value, where all of a
+// segment of that many documents or those of a set have none: documents of other
+// paths are among these.
+func nulls(want bool, set []uint64, all bool, segment int, docs float64) int {
 	switch {
 	case !want:
 		return 0
 	case all:
-		return docs
+		return int(docs)
 	}
-	return countBits(set)
+	return max(countBits(set)-(segment-int(docs)), 0)
 }

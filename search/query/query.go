@@ -152,6 +152,8 @@ func effortOf(s *seg.Segment, n Node) effort {
 		return places
 	case *Boxes, *Circle:
 		return places
+	case *Nested:
+		return max(scans, effortOf(s, n.Of))
 	}
 	return dear
 }
@@ -204,7 +206,7 @@ func (n Not) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 
 // nullsInto adds the documents without a value.
 func nullsInto(s *seg.Segment, nulls []uint64, all bool, set []uint64) {
-	live, _ := s.Roots()
+	live, _ := s.Live()
 	for i := range set {
 		switch {
 		case all:

@@ -1,6 +1,9 @@
 package seg
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Nested tells which documents of a segment are nested ones. A document comes
 // before the nested documents that it has, and they before those of the next.
@@ -9,6 +12,11 @@ type Nested struct {
 	roots []uint64 // nil: there are none
 	paths []byte   // of each document: index into list plus one
 	list  []Path
+	// counts are the documents of each path, from 0, which is none, on.
+	counts []int
+
+	mu   sync.Mutex
+	sets [][]uint64 // of each path, as counts, made when they are asked for
 }
 
 func openNested(f *file, list []Path) (*Nested, error) {
@@ -28,12 +36,14 @@ func openNested(f *file, list []Path) (*Nested, error) {
 	return n, nil
 }
 
-// check wants all paths to be in the schema.
+// check wants all paths to be in the schema, and counts their documents.
 func (n *Nested) check() error {
+	n.counts = make([]int, len(n.list)+1)
 	for _, p := range n.paths {
 		if int(p) > len(n.list) {
 			return fmt.Errorf("nested path number %d of %d", p, len(n.list))
 		}
+		n.counts[p]++
 	}
 	return nil
 }
@@ -47,6 +57,30 @@ func (n *Nested) Path(doc uint32) uint16 {
 		return 0
 	}
 	return n.list[n.paths[doc]-1].ID
+}
+
+// Of is the bitset of the documents of a nested path, deleted ones included; nil
+// where there are none. It must not be changed.
+func (n *Nested) Of(path uint16) []uint64 {
+	at := 0
+	for i, p := range n.list {
+		if p.ID == path && n.roots != nil && n.counts[i+1] > 0 {
+			at = i + 1
+		}
+	}
+	if at == 0 {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.sets == nil {
+		n.sets = make([][]uint64, len(n.counts))
+	}
+	if n.sets[at] == nil {
+		n.sets[at] = make([]uint64, BitWords(n.docs))
+		n.PathInto(path, n.sets[at])
+	}
+	return n.sets[at]
 }
 
 // PathInto adds the documents of a path to the bitset.
@@ -77,6 +111,25 @@ func (n *Nested) PathInto(path uint16, set []uint64) {
 	}
 }
 
+// Count is the number of documents of a path, deleted ones included.
+func (n *Nested) Count(path uint16) int {
+	if n.roots == nil {
+		if path == 0 {
+			return n.docs
+		}
+		return 0
+	}
+	if path == 0 {
+		return n.counts[0]
+	}
+	for i, p := range n.list {
+		if p.ID == path {
+			return n.counts[i+1]
+		}
+	}
+	return 0
+}
+
 // Root is the document that a nested document lies in, itself if it is none.
 func (n *Nested) Root(doc uint32) uint32 {
 	if n.roots == nil {
@@ -90,6 +143,9 @@ func (n *Nested) Root(doc uint32) uint32 {
 func (n *Nested) Parent(doc uint32) uint32 {
 	if n.paths == nil || n.paths[doc] == 0 {
 		return doc
+	}
+	if n.list[n.paths[doc]-1].Parent == 0 {
+		return n.Root(doc)
 	}
 	want := byte(0)
 	for i, p := range n.list {

@@ -123,6 +123,9 @@ func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) b
 		if f.Attribute {
 			return strings.EqualFold(col.Generated.Expr, schema.QuoteName(c.Name)) && (c.Search.Kind == schema.SearchValue || c.Search.ElemName() == f.ElemName())
 		}
+		if c.Search.Kind == schema.SearchNested && c.Search.Path != f.Path {
+			return false
+		}
 		if f.Source != 0 {
 			if col = a.t.Column(f.Source); col == nil {
 				return false
@@ -221,11 +224,10 @@ func (a *alteration) succeedSearch() {
 			for j := range next.Fields {
 				f := &next.Fields[j]
 				if k := slices.IndexFunc(o.Fields, func(was schema.SearchField) bool { return sameField(f, &was) }); k >= 0 {
-					f.ID = o.Fields[k].ID
+					f.ID, f.Sub = o.Fields[k].ID, o.Fields[k].Sub
 					continue
 				}
-				f.ID = next.NextField
-				next.NextField++
+				f.Number(&next.NextField)
 			}
 			*x = o.Clone()
 			x.Next = &next
@@ -259,6 +261,11 @@ func (a *alteration) serves(x *schema.SearchIndex) bool {
 func sameField(a, b *schema.SearchField) bool {
 	x, y := *a, *b
 	x.ID, y.ID = 0, 0
+	if len(x.Sub) > 0 {
+		var from, to uint16
+		x.Number(&from)
+		y.Number(&to)
+	}
 	return reflect.DeepEqual(x, y)
 }
 

@@ -301,6 +301,10 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			b.WriteString(searchPath(c, f))
 			continue
 		}
+		if f.Kind == schema.SearchNested {
+			b.WriteString(searchNested(c, f))
+			continue
+		}
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
 		case isExpr && f.Kind == schema.SearchValue:
 			b.WriteString("(" + e + ")")
@@ -338,6 +342,15 @@ func fieldText(c *schema.Column) string {
 		return e
 	}
 	return quoteName(c.Name)
+}
+
+// searchNested is a field of nested objects.
+func searchNested(c *schema.Column, f *schema.SearchField) string {
+	e := quoteName(c.Name)
+	if f.Path != "" {
+		e += "->" + quote(f.Path)
+	}
+	return e + " " + f.ElemName()
 }
 
 const ngramParser = "ngram"

@@ -14,7 +14,7 @@ import (
 //
 // to an index USING INVERTED, in which search_text(b, 'analyzer=x,o=v') stands
 // for fields with an analyzer, search_as(c, 'IP') and search_as(d, 'DATE', 'f')
-// for c IP and d DATE FORMAT 'f'.
+// for c IP and d DATE FORMAT 'f', search_nested(c, '…') for c NESTED (…).
 //
 // and, in ALTER TABLE,
 //
@@ -109,7 +109,7 @@ func (h *shim) searchFields(open, end int) error {
 
 // searchField rewrites a field, the tokens from up to to.
 func (h *shim) searchField(from, to int) error {
-	if to-from < 2 || !h.isName(from) {
+	if to-from < 2 || !h.isName(from) || h.searchNested(from, to) {
 		return nil
 	}
 	at, isPath := h.fieldType(from, to)
@@ -145,7 +145,7 @@ func (h *shim) searchField(from, to int) error {
 		return nil
 	case "DATE":
 		return h.searchDate(from, at, to)
-	case "LONG", "NESTED", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
+	case "LONG", "JSON", "VECTOR", "ARRAY", "FUZZY_KEYWORD":
 		return sqlerr.NotSupported(kind + " field in a search index")
 	default:
 		return nil

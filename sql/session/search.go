@@ -173,6 +173,8 @@ func rejectedReason(f *schema.SearchField) string {
 	switch {
 	case f.Kind == schema.SearchPath && f.Many:
 		return "no array of " + f.ElemName()
+	case f.Kind == schema.SearchNested:
+		return shortened("no array of objects of "+strings.TrimPrefix(f.ElemName(), "NESTED "), 200)
 	case f.Kind == schema.SearchPath:
 		return "no " + f.ElemName()
 	}

@@ -220,6 +220,12 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(x.Fields[i].ID), Kind: seg.KindText})
 			continue
 		}
+		if x.Fields[i].Kind == schema.SearchNested {
+			if err := nestedFields(&x.Fields[i], 0, &out); err != nil {
+				return out, err
+			}
+			continue
+		}
 		f, err := newSearchField(t, &x.Fields[i])
 		if err != nil {
 			return out, err
@@ -268,6 +274,11 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 				}
 			}
 			search.Reject(b, marks)
+			for i := range fields { // behind all that the row itself has
+				if o := fields[i].objects; o != nil {
+					o.put(b, o.found)
+				}
+			}
 		}
 		return nil
 	})
@@ -329,28 +340,35 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 }
 
 // mayReject reports a field that may not be able to take a value of its source.
-func mayReject(d schema.SearchField) bool { return d.Source != 0 || d.Kind == schema.SearchPath }
+func mayReject(d schema.SearchField) bool { return d.Source != 0 || isLossy(d) }
 
 // isLossy reports a field whose documents do not tell what conditions on it are
 // for rows whose value it could not take.
 func isLossy(d schema.SearchField) bool {
-	return d.Kind == schema.SearchPath || d.Kind == schema.SearchGeo
+	return d.Kind == schema.SearchPath || d.Kind == schema.SearchGeo || d.Kind == schema.SearchNested
 }
 
 // put gives a value to the document that was begun.
 func (f *docField) put(b *seg.Batch, v value.Datum) {
 	switch {
-	case v.IsNull():
+	case v.IsNull(), f.objects != nil: // nested documents come behind
 	case f.analyzer != nil:
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.geo:
 		b.Point(f.id, placeOf(v.Bytes(), f.srid))
-	case f.word:
-		b.Word(f.id, f.toWord(v))
 	default:
-		f.key = f.part.Append(f.key[:0], v)
-		b.Key(f.id, f.key, f.stored(v, f.key))
+		f.putValue(b, v)
 	}
+}
+
+// putValue gives a value of the field's type to the document that was begun.
+func (f *docField) putValue(b *seg.Batch, v value.Datum) {
+	if f.word {
+		b.Word(f.id, f.toWord(v))
+		return
+	}
+	f.key = f.part.Append(f.key[:0], v)
+	b.Key(f.id, f.key, f.stored(v, f.key))
 }
 
 // docField is a field of documents; analyzer is set for texts.
@@ -362,6 +380,7 @@ type docField struct {
 	at, from  int // of pos and source among what is read
 	value     int // position of the column whose values a field over JSON has, or among what is read; -1 for none
 	place     int // of the field in the index
+	objects   *objects
 	analyzer  *text.Analyzer
 	collation schema.CollationID
 	tokens    []text.Token
@@ -385,6 +404,10 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	switch d.Kind {
 	case schema.SearchValue, schema.SearchPath, schema.SearchGeo:
 		f.searchField, err = newSearchField(t, d)
+	case schema.SearchNested:
+		if f.objects, err = newObjects(d); err == nil {
+			f.objects.path, f.objects.json = bind.NestedPath(d), t.Columns[pos].Type.ID == schema.TypeJSON
+		}
 	default:
 		f.analyzer, err = bind.Analyzer(x, d, &t.Columns[pos])
 		f.collation = t.Columns[pos].Type.Collation
@@ -468,6 +491,9 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 
 // rejects reports a row whose value the field cannot take.
 func (f *docField) rejects(rows *vec.Batch, r int) bool {
+	if f.objects != nil {
+		return !f.objects.read(rows.Cols[f.at].Datum(r))
+	}
 	if f.elem != nil {
 		v := rows.Cols[f.at].Datum(r)
 		if v.IsNull() {

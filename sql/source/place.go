@@ -133,7 +133,7 @@ func (q *searchQuery) places(n *physical.SearchNode) (node query.Node, exact boo
 // sphere is where distances in the field of a column from a constant place are
 // measured; ok is false where there are none, or errors.
 func (q *searchQuery) sphere(field *schema.SearchField, from, radius expr.Expr) (out query.Sphere, ok bool, err error) {
-	col := q.k.Table.Column(field.Column)
+	col := q.table.Column(field.Column)
 	place, err := expr.EvalConst(q.ec, from)
 	if err != nil || place.IsNull() {
 		return out, false, nil //nolint:nilerr // the rows tell the error
@@ -197,7 +197,7 @@ func (q *searchQuery) boxes(n *physical.SearchNode) (query.Node, error) {
 			return query.Or{}, nil
 		}
 	}
-	srid := q.k.Table.Columns[n.Column].Type.SRID
+	srid := q.table.Columns[n.Column].Type.SRID
 	v, err := geo.Decode(d[0].Bytes())
 	s, ok := geo.Lookup(srid)
 	if err != nil || !ok || v.SRID != srid || v.IsEmpty() {

@@ -100,7 +100,8 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 // search asks the view. The operator closes it.
 func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (exec.Operator, error) {
 	z := newZone(s.env.Loc)
-	q := searchQuery{ctx: ctx, k: k, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering}
+	looked := int64(0)
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering, looked: &looked}
 	if ec.Warn != nil {
 		q.consts.Warn = func(w sqlerr.Warning) { q.warnings = append(q.warnings, w) }
 	}
@@ -123,7 +124,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		return nil, err
 	}
 	op := &searchOp{View: v, tree: tree, tallied: countsOnly(n)}
-	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: q.looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
+	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
 	for i := range hits {
 		op.count.Hits += int64(hits[i].Count)
 	}
@@ -417,9 +418,10 @@ func (o *searchOp) Close() error {
 // searchQuery makes queries of what the planner has found.
 type searchQuery struct {
 	ctx context.Context
-	k   *tableCodec
-	ec  *expr.Ctx
-	z   *zone
+	// table has the columns that conditions are about.
+	table *schema.Table
+	ec    *expr.Ctx
+	z     *zone
 	// again: rows that are found are read, and checked again.
 	again bool
 	// consts computes constants. Their warnings are left to conditions on rows,
@@ -427,7 +429,7 @@ type searchQuery struct {
 	consts   *expr.Ctx
 	warnings []sqlerr.Warning
 	// looked counts the documents whose values were read.
-	looked int64
+	looked *int64
 }
 
 func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
@@ -441,6 +443,8 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		return q.check(n)
 	case physical.SearchPath:
 		return q.path(n)
+	case physical.SearchNested:
+		return q.nested(n)
 	case physical.SearchMatch:
 		m := n.Match.Extra.(*expr.Match)
 		words, err := expr.MatchQuery(q.consts, n.Match)
@@ -513,7 +517,7 @@ func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
 	if err != nil {
 		return nil, errRescan // of several errors, the scan tells its first
 	}
-	f, err := newSearchField(q.k.Table, n.Field)
+	f, err := newSearchField(q.table, n.Field)
 	if err != nil {
 		return nil, err
 	}
@@ -783,7 +787,7 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	ec = ec.Fork()
 	ec.Warn = nil // the query itself warns
 	z := newZone(ec.Loc)
-	q := searchQuery{k: k, ec: ec, consts: ec, z: &z}
+	q := searchQuery{table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64)}
 	tree, err := q.node(n)
 	if err != nil {
 		return 0, false

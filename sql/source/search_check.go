@@ -39,12 +39,12 @@ type check struct {
 }
 
 func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
-	c := &check{ctx: q.ctx, looked: &q.looked, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
+	c := &check{ctx: q.ctx, looked: q.looked, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
 	if c.warn = q.ec.Warn; c.warn != nil {
 		c.ec.Warn = func(w sqlerr.Warning) { c.warnings = append(c.warnings, w) }
 	}
 	for i, d := range n.Fields {
-		f, err := newSearchField(q.k.Table, d)
+		f, err := newSearchField(q.table, d)
 		if err != nil {
 			return nil, err
 		}

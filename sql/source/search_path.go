@@ -304,7 +304,7 @@ func sign(f float64) int {
 
 // path asks a field over a part of a JSON column.
 func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
-	f, err := newSearchField(q.k.Table, n.Field)
+	f, err := newSearchField(q.table, n.Field)
 	if err != nil {
 		return nil, err
 	}

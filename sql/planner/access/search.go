@@ -169,7 +169,7 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 		if !exact {
 			left = append(left, c)
 		}
-		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo || n.Op == physical.SearchPath && !exact {
+		if n.Op == physical.SearchLike || n.Op == physical.SearchGeo || n.Op == physical.SearchPath && !exact || n.Op == physical.SearchNested && !exact {
 			s.near = append(s.near, c)
 		}
 	}

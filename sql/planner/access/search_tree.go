@@ -26,6 +26,8 @@ type searcher struct {
 	// not those of JSON; marks: this searcher does.
 	inexact, marks bool
 	nodes          int
+	// object are the objects that conditions are about; nil: rows.
+	object *object
 	// near are the conditions of which the index finds little more than what
 	// satisfies them.
 	near []expr.Expr
@@ -50,8 +52,13 @@ func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searche
 func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
 	f, ok := c.(*expr.Func)
 	if !ok {
-		if sub, is := c.(*expr.Subquery); is && !negated {
-			if n = s.exists(sub); n != nil {
+		if sub, is := c.(*expr.Subquery); is {
+			if n, exact = s.nested(sub); n != nil && negated {
+				return complement(n, exact)
+			} else if n != nil {
+				return n, exact
+			}
+			if n = s.exists(sub); n != nil && !negated {
 				return n, false
 			}
 		}
@@ -222,7 +229,7 @@ func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool)
 		return nil, false
 	}
 	slices.Sort(cols)
-	n := &physical.SearchNode{Op: physical.SearchCheck, Cond: c, Columns: slices.Compact(cols)}
+	n := &physical.SearchNode{Op: physical.SearchCheck, Cond: c, Columns: slices.Compact(cols), Nested: s.object != nil}
 	for _, pos := range n.Columns {
 		n.Fields = append(n.Fields, s.x.Values(s.t.Columns[pos].ID))
 	}
@@ -249,6 +256,10 @@ func (s *searcher) checkCost(q *physical.SearchNode, found, total float64) float
 	sum := 0.0
 	q.Each(func(n *physical.SearchNode) {
 		if n.Op != physical.SearchCheck {
+			return
+		}
+		if n.Nested {
+			sum += total * (float64(len(n.Columns))*cost.ScanColumn + filterCost([]expr.Expr{n.Cond}))
 			return
 		}
 		values := total

@@ -111,6 +111,12 @@ type binder struct {
 	targets   []*schema.Table
 	inDerived int
 	params    []schema.Type
+	// hasNested: a table has a search index with nested objects. nested are the
+	// columns of such objects, with the members where these are objects again;
+	// nestedNext those of the next JSON_TABLE.
+	hasNested  bool
+	nested     map[expr.ColID][]schema.SearchField
+	nestedNext *nestedLevel
 	// written tells texts as they were before the parser rewrote them.
 	written *parser.Statement
 }

@@ -117,6 +117,11 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 		return nil, err
 	}
 	defer done()
+	if b.hasNested {
+		if e, err := b.nestedPart(sc, n); e != nil || err != nil {
+			return e, err
+		}
+	}
 	switch n := n.(type) {
 	case *parser.Literal:
 		return b.literal(n)

@@ -242,6 +242,7 @@ func visible(cols []logical.Column) []logical.Column {
 // scan makes the source of a base table.
 func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*source, error) {
 	s := &logical.Scan{Table: t, Alias: alias, Cols: make([]logical.Column, len(t.Columns))}
+	b.noteNested(t)
 	roles := t.Roles()
 	for i := range t.Columns {
 		c := &t.Columns[i]

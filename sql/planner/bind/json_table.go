@@ -58,6 +58,7 @@ func (b *binder) jsonTable(sc *scope, call *ast.FuncCallExpr, alias string) (*so
 		return nil, err
 	}
 	t.spec.Width = len(t.cols)
+	b.enterNested(t.cols)
 	node := &logical.JSONTable{Doc: doc, Spec: t.spec, Cols: append([]logical.Column(nil), t.cols...)}
 	cols, err := renamed(t.cols, nil)
 	if err != nil {

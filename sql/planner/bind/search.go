@@ -94,6 +94,14 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 			out = append(out, c)
 			continue
 		}
+		if f, ok := e.(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchNestedFunc) {
+			c, err := b.searchNested(f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+			continue
+		}
 		if n, ok := isCastArray(p.Expr); ok {
 			c, err := b.arrayField(index, n)
 			if err != nil {
@@ -608,15 +616,17 @@ func ResolveSearch(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, co
 				return err
 			}
 		}
-		if x.Field(f.Column, f.Kind) != nil {
+		same := func(o schema.SearchField) bool {
+			return o.Column == f.Column && o.Kind == f.Kind && o.Path == f.Path
+		}
+		if slices.ContainsFunc(x.Fields, same) {
 			return sqlerr.DuplicateColumn(cmp.Or(c.Expr, c.Name))
 		}
 		x.NextField = max(x.NextField, 1) // 0 is no field
-		if x.NextField > maxSearchField {
+		if int(x.NextField)+f.Fields()-1 > maxSearchField {
 			return sqlerr.NotSupported("more than 65534 fields in the life of a search index")
 		}
-		f.ID = x.NextField
-		x.NextField++
+		f.Number(&x.NextField)
 		x.Fields = append(x.Fields, f)
 	}
 	return nil
@@ -630,6 +640,8 @@ func CheckSearchField(x *schema.SearchIndex, c *schema.Column, f *schema.SearchF
 	case f.Kind == schema.SearchPath && t.ID != schema.TypeJSON:
 		return sqlerr.NotSupported("a search index field over anything but a path of a JSON column")
 	case f.Kind == schema.SearchPath:
+	case f.Kind == schema.SearchNested:
+		return checkNested(x, c, f)
 	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && t.ID != schema.TypeGeometry:
 		return sqlerr.SpatialIndexColumn()
 	case f.Kind == schema.SearchGeo && x.Form == schema.FormSpatial && c.Nullable:

@@ -67,12 +67,13 @@ const (
 	SearchRange SearchOp = iota // Field is in Set
 	SearchAnd
 	SearchOr
-	SearchMatch // Match is true
-	SearchGeo   // a superset of the places for which Geo is true
-	SearchLike  // Match, a LIKE over Field, may be true
-	SearchNot   // the child is not true
-	SearchCheck // Cond is true of values
-	SearchPath  // Match, over the JSON value that Field is of, may be true, or is: what Ask says
+	SearchMatch  // Match is true
+	SearchGeo    // a superset of the places for which Geo is true
+	SearchLike   // Match, a LIKE over Field, may be true
+	SearchNot    // the child is not true
+	SearchCheck  // Cond is true of values
+	SearchPath   // Match, over the JSON value that Field is of, may be true, or is: what Ask says
+	SearchNested // some object of Field, as a row of Table, is one for which the child is true
 )
 
 // SearchNode is a condition that is asked of a search index.
@@ -94,6 +95,10 @@ type SearchNode struct {
 	Columns []int
 	Fields  []*schema.SearchField
 	Share   float64
+	// Table has the members of nested objects as columns: those of the child. Nested
+	// tells of a SearchCheck that its columns are such.
+	Table  *schema.Table
+	Nested bool
 }
 
 // AskOp is what a SearchAsk wants of values.
@@ -198,6 +203,15 @@ func (n *SearchNode) text(p *Printer, t *schema.Table) string {
 		return n.Match.String()
 	case n.Op == SearchCheck:
 		return "check(" + n.Cond.String() + ")"
+	case n.Op == SearchNested:
+		name := n.Field.Name
+		if name == "" {
+			name = columnText(t, n.Column) + strings.TrimPrefix(n.Field.Path, "$")
+		}
+		if len(n.Children) == 0 {
+			return "nested " + name
+		}
+		return "nested " + name + " (" + n.Children[0].text(p, n.Table) + ")"
 	case n.Op == SearchNot:
 		return "not (" + n.Children[0].text(p, t) + ")"
 	case n.Op == SearchGeo && n.Geo.Distance != nil:

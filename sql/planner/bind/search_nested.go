@@ -1,0 +1,528 @@
+package bind
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/value"
+)
+
+// searchNestedFunc is how a field of nested objects is written among key parts:
+// search_nested(tags, 'name KEYWORD, score DOUBLE').
+const searchNestedFunc = "search_nested"
+
+// Limits of fields of nested objects.
+const (
+	maxNestedLevels  = 5
+	maxNestedMembers = 100
+	// maxNestedKinds is the most fields of nested objects in an index, those in
+	// others included.
+	maxNestedKinds = 255
+)
+
+// searchNested is the field of search_nested(column or path, 'members'): 1235,
+// 3143. Without members it is what DROP names.
+func (b *binder) searchNested(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
+	var none logical.IndexColumn
+	if len(f.Args) != 2 {
+		return none, sqlerr.WrongParamCount(searchNestedFunc)
+	}
+	v, ok := f.Args[1].(ast.ValueExpr)
+	if !ok {
+		return none, sqlerr.WrongArguments(searchNestedFunc)
+	}
+	field := &schema.SearchField{Kind: schema.SearchNested}
+	n := stripParentheses(f.Args[0])
+	if g, ok := n.(*ast.FuncCallExpr); ok && g.FnName.L == "json_extract" && len(g.Args) == 2 {
+		path, isText := g.Args[1].(ast.ValueExpr)
+		if !isText {
+			return none, sqlerr.WrongArguments(searchNestedFunc)
+		}
+		field.Path, n = path.GetString(), g.Args[0]
+	}
+	c, ok := n.(*ast.ColumnNameExpr)
+	if !ok {
+		return none, sqlerr.NotSupported("NESTED of an expression that is no path of a column")
+	}
+	if field.Path != "" {
+		p, err := value.CompileJSONPath(field.Path)
+		if bad, isPath := errors.AsType[*value.JSONPathError](err); isPath {
+			return none, sqlerr.InvalidJSONPath(bad.Pos)
+		}
+		keys, plain := p.Members()
+		if !plain {
+			return none, sqlerr.NotSupported("NESTED over a path of anything but names")
+		}
+		if len(keys) == 0 {
+			field.Path = ""
+		}
+	}
+	if text := v.GetString(); strings.TrimSpace(text) != "" {
+		p := nestedParser{rest: text}
+		var err error
+		if field.Sub, err = p.members(1); err != nil {
+			return none, err
+		}
+	}
+	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, nil
+}
+
+// nestedParser reads name type, …; a type is one of pathType, or NESTED (…).
+type nestedParser struct{ rest string }
+
+var nestedToken = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
+
+// next is the next token, "" at the end.
+func (p *nestedParser) next() string {
+	m := nestedToken.FindStringSubmatch(p.rest)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+func (p *nestedParser) skip() {
+	p.rest = p.rest[len(nestedToken.FindString(p.rest)):]
+}
+
+func (p *nestedParser) fail() error {
+	return sqlerr.Parse("", p.rest, 1)
+}
+
+// members are those up to the end or the parenthesis that closes them: 1060,
+// 1070, 1166, 1235.
+func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
+	if level > maxNestedLevels {
+		return nil, sqlerr.NotSupported("more than 5 levels of NESTED")
+	}
+	var out []schema.SearchField
+	for {
+		f, err := p.member(level)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			if strings.EqualFold(out[i].Name, f.Name) {
+				return nil, sqlerr.DuplicateColumn(f.Name)
+			}
+		}
+		if out = append(out, f); len(out) > maxNestedMembers {
+			return nil, sqlerr.New(1070, "42000", "Too many members specified; max %d members allowed in NESTED", maxNestedMembers)
+		}
+		switch t := p.next(); {
+		case t == ",":
+			p.skip()
+		case t == "" && level == 1, t == ")" && level > 1:
+			return out, nil
+		default:
+			return nil, p.fail()
+		}
+	}
+}
+
+func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
+	name := p.next()
+	if r, _ := utf8.DecodeRuneInString(name); name == "" || r != '`' && strings.ContainsRune("(),'\"", r) {
+		return f, p.fail()
+	}
+	p.skip()
+	if name[0] == '`' {
+		name = strings.ReplaceAll(name[1:len(name)-1], "``", "`")
+	}
+	if err := checkColumnName(name); err != nil {
+		return f, err
+	}
+	if strings.Contains(name, ".") {
+		return f, sqlerr.WrongColumnName(name)
+	}
+	f.Name = name
+	if strings.EqualFold(p.next(), "NESTED") {
+		if p.skip(); p.next() != "(" {
+			return f, p.fail()
+		}
+		p.skip()
+		f.Kind = schema.SearchNested
+		if f.Sub, err = p.members(level + 1); err == nil {
+			p.skip()
+		}
+		return f, err
+	}
+	f.Kind = schema.SearchPath
+	var words strings.Builder
+	for depth := 0; ; p.skip() {
+		t := p.next()
+		if t == "" || depth == 0 && (t == "," || t == ")") {
+			break
+		}
+		switch {
+		case t == "(":
+			depth++
+		case t == ")":
+			depth--
+		case depth == 0 && words.Len() > 0:
+			words.WriteByte(' ')
+		}
+		words.WriteString(t)
+	}
+	if words.Len() == 0 {
+		return f, p.fail()
+	}
+	if f.Elem, err = pathType(words.String()); err == nil && f.Elem.IsTemporal() {
+		err = sqlerr.NotSupported("times of nested objects in a search index")
+	}
+	return f, err
+}
+
+// checkNested checks a field of nested objects of x: 1070, 1060, 1235.
+func checkNested(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error {
+	switch {
+	case x.Form != schema.FormSearch || c.Type.ID != schema.TypeJSON && !c.Type.IsCharacter():
+		return sqlerr.NotSupported("NESTED over anything but a JSON document or a text")
+	case len(f.Sub) == 0:
+		return sqlerr.NotSupported("NESTED without members")
+	}
+	fields, kinds := 0, 0
+	for i := range x.Fields {
+		if x.Fields[i].ID != f.ID || f.ID == 0 {
+			fields, kinds = fields+x.Fields[i].Fields(), kinds+nestedKinds(&x.Fields[i])
+		}
+	}
+	if fields+f.Fields() > maxSearchFields {
+		return sqlerr.New(1070, "42000", "Too many fields specified; max %d fields allowed in a search index", maxSearchFields)
+	}
+	if kinds+nestedKinds(f) > maxNestedKinds {
+		return sqlerr.New(1070, "42000", "Too many NESTED fields specified; max %d allowed in a search index", maxNestedKinds)
+	}
+	return nil
+}
+
+func nestedKinds(f *schema.SearchField) int {
+	if f.Kind != schema.SearchNested {
+		return 0
+	}
+	n := 1
+	for i := range f.Sub {
+		n += nestedKinds(&f.Sub[i])
+	}
+	return n
+}
+
+// NestedPath is the path of a field of nested objects in its column.
+func NestedPath(f *schema.SearchField) *value.JSONPath {
+	text := f.Path
+	if text == "" {
+		text = "$"
+	}
+	p, err := value.CompileJSONPath(text)
+	if err != nil { // it was checked when the field was made
+		return nil
+	}
+	return p
+}
+
+// nestedLevel are the objects that a name such as tags.name is about.
+type nestedLevel struct {
+	// name is what stands before the members' names, table the alias of the table.
+	name, table string
+	// doc is the document of the objects, as an expression.
+	doc  string
+	subs []schema.SearchField
+}
+
+// nestedNames are the names of columns in n that have a dot in them. Within: also
+// those in calls of NESTED_QUERY.
+func nestedNames(n ast.Node, within bool) []*ast.ColumnName {
+	v := nameFinder{within: within}
+	n.Accept(&v)
+	return v.names
+}
+
+type nameFinder struct {
+	names  []*ast.ColumnName
+	within bool
+}
+
+// Enter implements ast.Visitor.
+func (v *nameFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.ColumnName:
+		if strings.Contains(x.Name.O, ".") {
+			v.names = append(v.names, x)
+		}
+	case *ast.FuncCallExpr:
+		return n, !v.within && x.FnName.L == nestedQueryFunc
+	case *ast.SubqueryExpr:
+		return n, true // its own names
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (v *nameFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// columnNamed finds a column of FROM here or around; nil if there is none.
+func (sc *scope) columnNamed(n *ast.ColumnName, name string) *logical.Column {
+	for s := sc; s != nil; s = s.outer {
+		if c, err := s.src.find(n.Schema.O, n.Table.O, name, s.clause); err == nil && c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// nestedOf are the objects that a name is about and that are not in scope: those
+// of the outermost level. nil: it is another name.
+func (b *binder) nestedOf(sc *scope, n *ast.ColumnName) *nestedLevel {
+	name := n.Name.O
+	if sc.columnNamed(n, name) != nil {
+		return nil
+	}
+	for i := strings.LastIndexByte(name, '.'); i > 0; i = strings.LastIndexByte(name[:i], '.') {
+		c := sc.columnNamed(n, name[:i])
+		if c == nil {
+			continue
+		}
+		l := &nestedLevel{name: c.Name, table: c.Table, doc: qualifiedText(n, c)}
+		rest := name[i+1:]
+		if subs, ours := b.nested[c.ID]; ours {
+			if l.subs = subs; memberOf(subs, rest) != nil {
+				return l
+			}
+			continue
+		}
+		if t, pos := sc.tableOf(c.ID); t != nil && b.nestedField(l, t, &t.Columns[pos], rest) {
+			return l
+		}
+	}
+	return nil
+}
+
+// qualifiedText is a column that was named with the qualifiers of n.
+func qualifiedText(n *ast.ColumnName, c *logical.Column) string {
+	text := quoteIdent(c.Name)
+	if n.Table.O != "" {
+		text = quoteIdent(n.Table.O) + "." + text
+	}
+	if n.Schema.O != "" {
+		text = quoteIdent(n.Schema.O) + "." + text
+	}
+	return text
+}
+
+// nestedField completes the level of a column from the fields of its table's
+// indexes that have the member rest. Of several fields over the same objects each
+// member is as it is in the first.
+func (b *binder) nestedField(l *nestedLevel, t *schema.Table, c *schema.Column, rest string) bool {
+	if c.Type.ID != schema.TypeJSON { // a text that is no JSON has no objects
+		l.doc = "IF(JSON_VALID(" + l.doc + "), " + l.doc + ", NULL)"
+	}
+	path := ""
+	for i := range t.Search {
+		for j := range t.Search[i].Fields {
+			f := &t.Search[i].Fields[j]
+			if f.Kind != schema.SearchNested || f.Column != c.ID || l.subs != nil && f.Path != path {
+				continue
+			}
+			before := ""
+			if keys, _ := NestedPath(f).Members(); len(keys) > 0 {
+				before = strings.Join(keys, ".") + "."
+			}
+			if len(rest) <= len(before) || !strings.EqualFold(rest[:len(before)], before) {
+				continue
+			}
+			if l.subs == nil {
+				if memberOf(f.Sub, rest[len(before):]) == nil {
+					continue
+				}
+				path = f.Path
+				if before != "" {
+					l.name += "." + before[:len(before)-1]
+					l.doc = "JSON_EXTRACT(" + l.doc + ", " + quoteText(path) + ")"
+				}
+			}
+			l.subs = mergeMembers(l.subs, f.Sub)
+		}
+	}
+	return l.subs != nil
+}
+
+// memberOf is the member that a name begins with.
+func memberOf(subs []schema.SearchField, name string) *schema.SearchField {
+	first, _, more := strings.Cut(name, ".")
+	for i := range subs {
+		if f := &subs[i]; strings.EqualFold(f.Name, first) && (!more || f.Kind == schema.SearchNested) {
+			return f
+		}
+	}
+	return nil
+}
+
+func mergeMembers(a, b []schema.SearchField) []schema.SearchField {
+	out := append([]schema.SearchField(nil), a...)
+	for _, f := range b {
+		if o := memberOf(out, f.Name); o == nil {
+			out = append(out, f)
+		} else if o.Kind == schema.SearchNested && f.Kind == schema.SearchNested {
+			o.Sub = mergeMembers(o.Sub, f.Sub)
+		}
+	}
+	return out
+}
+
+// quoteText is a text literal for any sql_mode.
+func quoteText(s string) string {
+	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(s) + "'"
+}
+
+// nestedQueryFunc is NESTED_QUERY(condition): some object of an array satisfies
+// the condition.
+const nestedQueryFunc = "nested_query"
+
+// nestedQuery binds NESTED_QUERY: 1210 for a condition that is about no objects.
+func (b *binder) nestedQuery(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	if len(n.Args) != 1 {
+		return nil, sqlerr.WrongParamCount("NESTED_QUERY")
+	}
+	names := nestedNames(n.Args[0], false)
+	if len(names) == 0 {
+		names = nestedNames(n.Args[0], true)
+	}
+	var level *nestedLevel
+	depth, inside := 0, false
+	for _, c := range names {
+		if l := b.nestedOf(sc, c); l != nil {
+			if d := strings.Count(c.Name.O, "."); level == nil || d < depth {
+				level, depth = l, d
+			}
+			continue
+		}
+		known := sc.columnNamed(c, c.Name.O)
+		if known == nil {
+			return nil, sqlerr.UnknownColumn(qualified(c.Schema.O, c.Table.O, c.Name.O), sc.clause)
+		}
+		_, ours := b.nested[known.ID]
+		inside = inside || ours
+	}
+	switch {
+	case level == nil && inside: // of the object around
+		return b.isTest(sc, n.Args[0], "is_true", false)
+	case level == nil:
+		return nil, sqlerr.WrongArguments(nestedQueryFunc)
+	case depth > strings.Count(level.name, ".")+1: // objects within the objects
+		return b.anyObject(sc, level, n)
+	}
+	return b.anyObject(sc, level, n.Args[0])
+}
+
+// nestedPart binds a condition that names members of objects outside of
+// NESTED_QUERY: there are objects for which it is true. nil: it names none.
+func (b *binder) nestedPart(sc *scope, n ast.ExprNode) (expr.Expr, error) {
+	if !isPredicate(n) {
+		return nil, nil
+	}
+	for _, c := range nestedNames(n, false) {
+		if l := b.nestedOf(sc, c); l != nil {
+			return b.anyObject(sc, l, n)
+		}
+	}
+	return nil, nil
+}
+
+// isPredicate reports a condition that combines no others.
+func isPredicate(n ast.ExprNode) bool {
+	switch x := n.(type) {
+	case *ast.BinaryOperationExpr:
+		switch binaryOps[x.Op] {
+		case "=", "<", "<=", ">", ">=", "<>", "<=>":
+			return true
+		}
+	case *ast.BetweenExpr, *ast.IsNullExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr:
+		return true
+	case *ast.FuncCallExpr:
+		return x.FnName.L == "regexp_like"
+	}
+	return false
+}
+
+// anyObject is EXISTS over the objects of a level for which a condition is true.
+// The objects have the members that the condition names.
+func (b *binder) anyObject(sc *scope, l *nestedLevel, cond ast.ExprNode) (expr.Expr, error) {
+	names := nestedNames(cond, true)
+	var cols []string
+	for i := range l.subs {
+		f := &l.subs[i]
+		name := l.name + "." + f.Name
+		used := func(c *ast.ColumnName) bool {
+			n := c.Name.O
+			return strings.EqualFold(n, name) || len(n) > len(name) && strings.EqualFold(n[:len(name)+1], name+".")
+		}
+		if slices.ContainsFunc(names, used) {
+			path := value.AppendJSONQuoted([]byte("$."), []byte(f.Name))
+			cols = append(cols, quoteIdent(name)+" "+nestedType(f)+" PATH "+quoteText(string(path)))
+		}
+	}
+	q, err := b.parseQuery("SELECT 1 FROM JSON_TABLE("+l.doc+", '$[*]' COLUMNS ("+strings.Join(cols, ", ")+")) AS "+quoteIdent(cmp.Or(l.table, "nested"))+" WHERE 0", 0)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := q.(*ast.SelectStmt)
+	if !ok {
+		return nil, internalf("the query of nested objects is %T", q)
+	}
+	s.Where, b.nestedNext = cond, l
+	canon := b.canon
+	b.canon = nil
+	defer func() { b.canon = canon }()
+	return b.exists(sc, &ast.ExistsSubqueryExpr{Sel: &ast.SubqueryExpr{Query: q, Exists: true}})
+}
+
+// nestedType is the type of a member as a column of JSON_TABLE.
+func nestedType(f *schema.SearchField) string {
+	switch t := &f.Elem; {
+	case f.Kind == schema.SearchNested:
+		return "JSON"
+	case t.IsString():
+		return "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+	case t.ID == schema.TypeTinyInt:
+		return "TINYINT"
+	default:
+		return strings.ToUpper(t.String())
+	}
+}
+
+// enterNested notes the columns of the JSON_TABLE that anyObject has made, and
+// the members of those that are arrays of objects themselves.
+func (b *binder) enterNested(cols []logical.Column) {
+	l := b.nestedNext
+	if b.nestedNext = nil; l == nil {
+		return
+	}
+	if b.nested == nil {
+		b.nested = map[expr.ColID][]schema.SearchField{}
+	}
+	for _, c := range cols {
+		b.nested[c.ID] = nil
+		if f := memberOf(l.subs, strings.TrimPrefix(c.Name, l.name+".")); f != nil {
+			b.nested[c.ID] = f.Sub
+		}
+	}
+}
+
+// noteNested has conditions look for members of objects where a table has them.
+func (b *binder) noteNested(t *schema.Table) {
+	for i := range t.Search {
+		for j := range t.Search[i].Fields {
+			b.hasNested = b.hasNested || t.Search[i].Fields[j].Kind == schema.SearchNested
+		}
+	}
+}
