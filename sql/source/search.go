@@ -231,6 +231,8 @@ func marksUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []searc
 			for _, why := range marksOf(n) {
 				add(n.Field, why)
 			}
+		case n.Op == physical.SearchNested:
+			add(n.Field, search.Rejected)
 		case n.Op == physical.SearchRange, n.Op == physical.SearchGeo:
 			add(n.Field, search.Differs)
 		}
