@@ -25,7 +25,27 @@ import (
 var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch goes round, with two kills each (3 with -short)")
 
 const searchTable = `CREATE TABLE crash.docs (id INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(30), n INT, b BIGINT UNSIGNED, d DECIMAL(10,2),
-	f DOUBLE, at DATETIME, t TEXT, SEARCH INDEX s (k, n, b, d, f, at), FULLTEXT KEY ft (t))`
+	f DOUBLE, at DATETIME, t TEXT, o JSON, SEARCH INDEX s (k, n, b, d, f, at, ` + docObjects + `), FULLTEXT KEY ft (t))`
+
+const docObjects = "o NESTED (name KEYWORD, v BIGINT, p NESTED (w DOUBLE))"
+
+// randomDocObjects is an array of objects, now and then one that the index does not
+// take.
+func randomDocObjects(r *rand.Rand) string {
+	var list []string
+	for range r.IntN(5) {
+		one := fmt.Sprintf(`{"name": "%s", "v": %d`, searchWords[r.IntN(len(searchWords))], r.IntN(100))
+		for i := range r.IntN(3) {
+			one += []string{`, "p": [`, ", "}[min(i, 1)] + fmt.Sprintf(`{"w": %d.5}`, r.IntN(50)) + "]"
+			one = strings.Replace(one, "], {", ", {", 1)
+		}
+		list = append(list, one+"}")
+	}
+	if r.IntN(100) == 0 {
+		list = append(list, "5")
+	}
+	return "'[" + strings.Join(list, ", ") + "]'"
+}
 
 var searchWords = strings.Fields("red green blue apple pear plum table chair lamp river stone cloud north south music paper")
 
@@ -43,10 +63,10 @@ func docValues(r *rand.Rand) string {
 	}
 	return strings.Join([]string{some(fmt.Sprintf("'Key %d'", r.IntN(300))), some(fmt.Sprint(r.IntN(2000) - 1000)), some(fmt.Sprint(r.Uint64())),
 		some(fmt.Sprintf("%d.%02d", r.IntN(1000)-500, r.IntN(100))), some(fmt.Sprint(r.NormFloat64())),
-		some(fmt.Sprintf("'2024-%02d-%02d %02d:00:00'", 1+r.IntN(12), 1+r.IntN(28), r.IntN(24))), some("'" + strings.Join(text, " ") + "'")}, ", ")
+		some(fmt.Sprintf("'2024-%02d-%02d %02d:00:00'", 1+r.IntN(12), 1+r.IntN(28), r.IntN(24))), some("'" + strings.Join(text, " ") + "'"), some(randomDocObjects(r))}, ", ")
 }
 
-const docColumns = "k, n, b, d, f, at, t"
+const docColumns = "k, n, b, d, f, at, t, o"
 
 // searchWriter changes rows until the server is gone.
 func searchWriter(t *testing.T, db *sql.DB, r *rand.Rand, gone *atomic.Bool, commits *atomic.Int64) {
@@ -67,7 +87,9 @@ func searchWriter(t *testing.T, db *sql.DB, r *rand.Rand, gone *atomic.Bool, com
 	}
 	for {
 		id, q := r.IntN(6000), ""
-		switch r.IntN(6) {
+		switch r.IntN(7) {
+		case 6:
+			q = fmt.Sprintf("UPDATE crash.docs SET o = %s WHERE id BETWEEN %d AND %d", []string{randomDocObjects(r), "JSON_REMOVE(o, '$[0]')", "JSON_ARRAY_APPEND(o, '$', JSON_OBJECT('name', 'red', 'v', id))"}[r.IntN(3)], id, id+r.IntN(30))
 		case 0:
 			q = fmt.Sprintf("DELETE FROM crash.docs WHERE id BETWEEN %d AND %d", id, id+r.IntN(12))
 		case 1:
@@ -104,7 +126,7 @@ func alterSearch(db *sql.DB, r *rand.Rand) {
 			exec("ALTER TABLE crash.docs ALTER SEARCH INDEX s ADD (t TEXT)")
 			exec("ALTER TABLE crash.docs ALTER SEARCH INDEX s DROP (t TEXT)")
 		case 1:
-			fields := strings.Split("k, n, b, d, f, at", ", ")
+			fields := []string{"k", "n", "b", "d", "f", "at", docObjects}
 			r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 			exec("ALTER TABLE crash.docs DROP INDEX s, ADD SEARCH INDEX s (" + strings.Join(fields, ", ") + ", (n * 2))")
 		case 2:
@@ -147,6 +169,7 @@ func searchQuestions(r *rand.Rand) (out []string) {
 			fmt.Sprintf("n BETWEEN %d AND %d", r.IntN(1000)-1000, r.IntN(1000)), fmt.Sprintf("n < %d", r.IntN(2000)-1000), "k IS NULL", "n IS NOT NULL",
 			fmt.Sprintf("b > %d", r.Uint64()), fmt.Sprintf("d <= %d.5", r.IntN(1000)-500), "f >= 0.25", "f < -1",
 			fmt.Sprintf("at >= '2024-%02d-11'", 1+r.IntN(12)), fmt.Sprintf("at < '2024-%02d-01'", 1+r.IntN(12)), "at IS NULL",
+			fmt.Sprintf("NESTED_QUERY(`o.name` = '%s' AND `o.v` > %d)", searchWords[r.IntN(len(searchWords))], r.IntN(100)), fmt.Sprintf("NESTED_QUERY(`o.v` < %d AND `o.p.w` > 20)", r.IntN(100)),
 		}
 		a, b, c := list[r.IntN(len(list))], list[r.IntN(len(list))], list[r.IntN(len(list))]
 		switch r.IntN(4) {

@@ -95,7 +95,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		}
 	}
 	counted := false
-	if q != nil && r.Ctx != nil && expr.KnownBefore(asks) {
+	if q != nil && r.Ctx != nil && expr.KnownBefore(s.asks(asks)) && objectsKnown(q) {
 		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Ctx, t, x, q)
 	}
 	if !counted {

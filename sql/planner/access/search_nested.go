@@ -190,6 +190,44 @@ func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *log
 	return out, exact
 }
 
+// asks are the conditions without those of which objectsKnown tells.
+func (s *searcher) asks(conds []expr.Expr) []expr.Expr {
+	if !s.hasNested() {
+		return conds
+	}
+	return slices.DeleteFunc(slices.Clone(conds), func(c expr.Expr) bool {
+		if f, ok := c.(*expr.Func); ok && f.Name == "not" {
+			c = f.Args[0]
+		}
+		sub, ok := c.(*expr.Subquery)
+		if !ok {
+			return false
+		}
+		n, _ := s.nested(sub)
+		return n != nil
+	})
+}
+
+// objectsKnown reports whether what is asked of objects can be computed before the
+// statement runs.
+func objectsKnown(q *physical.SearchNode) bool {
+	known := true
+	q.Each(func(n *physical.SearchNode) {
+		if n.Op != physical.SearchNested {
+			return
+		}
+		n.Each(func(n *physical.SearchNode) {
+			switch {
+			case n.Set != nil:
+				known = known && expr.KnownBefore(n.Set.Conds)
+			case n.Cond != nil:
+				known = known && expr.KnownBefore([]expr.Expr{n.Cond})
+			}
+		})
+	})
+	return known
+}
+
 // columns finds the members that columns of JSON_TABLE have. Those that are not
 // just the member's value get a place of their own in the table.
 func (o *object) columns(t *logical.JSONTable, table *schema.Table) {
