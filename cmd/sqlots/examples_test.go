@@ -19,7 +19,7 @@ var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
 func TestExamples(t *testing.T) {
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
 	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold",
-		"search/places", "search/divisions", "search/orders", "search/shops", "search/messages", "search/grids"} {
+		"search/places", "search/divisions", "search/orders", "search/shops", "search/messages", "search/grids", "search/media"} {
 		t.Run(name, func(t *testing.T) {
 			dir, name := name, filepath.Base(name)
 			if dir != name {
