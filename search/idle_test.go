@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
@@ -70,6 +71,27 @@ func TestIdle(t *testing.T) {
 		asleep()
 		w.m.Update(nil)
 	})
+}
+
+// TestEndAsleep: who asks an index that was removed while it slept is told, and does
+// not wait for its files.
+func TestEndAsleep(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	defer store.Close()
+	w := newWorld(t, store)
+	w.fill(10)
+	w.start()
+	defer func() { w.m.Close() }()
+	w.exact()
+	w.restartIdle(time.Millisecond)
+	w.eventually("it sleeps", func() error { return w.index().awake() })
+	x := w.index()
+	w.m.Update(nil)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	if err := x.Read(ctx, func(*seg.Snapshot) error { return nil }); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("it was removed: %v", err)
+	}
 }
 
 // awake is an error when the index has files open.

@@ -242,6 +242,7 @@ func (x *Index) run(ctx context.Context) {
 		}
 	}
 	x.close()
+	x.set(func() { x.asleep = false }) // nothing opens the files any more
 	if x.remove {
 		if err := os.RemoveAll(x.dir); err != nil {
 			x.m.cfg.Log.Error("removing a search index", "directory", x.dir, "error", err)
