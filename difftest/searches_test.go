@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,9 @@ func (s *searched) question(r *rand.Rand, scores bool) (text string, ordered boo
 		}
 		return fmt.Sprintf("SELECT a.id, %s FROM g a @%s ORDER BY %s, a.id%s LIMIT %d OFFSET %d", choose(r, show, "1"), where, by, choose(r, "", " DESC"), r.IntN(20), r.IntN(2)*r.IntN(30)), true
 	case 6: // groups
+		if len(s.features) > 0 && r.IntN(2) == 0 {
+			return s.featureGroups(r, where), false
+		}
 		c := pick(r, s.plain.cols)
 		key, agg := c.shown("a."+c.name), pick(r, s.plain.cols)
 		if c.ci || c.kind == kindFloat {
@@ -203,11 +207,47 @@ func (s *searched) question(r *rand.Rand, scores bool) (text string, ordered boo
 	return "SELECT h.id FROM h WHERE " + choose(r, "", "NOT ") + "EXISTS (SELECT 1 FROM g a @ WHERE " + s.condition(r, 1) + choose(r, "", " AND a.id = h.x", " AND a.id > h.x") + ")", false
 }
 
+// featureGroups aggregates values of features, or groups by them.
+func (s *searched) featureGroups(r *rand.Rand, where string) string {
+	f := pick(r, s.features)
+	if f.scores {
+		return "SELECT COUNT(*), MIN(a.id), MAX(a.id) FROM g a @" + where
+	}
+	e := f.orders(r)
+	calls := []string{"COUNT(*)", "COUNT(" + e + ")", "COUNT(DISTINCT " + e + ")", "MIN(a.id)"}
+	if r.IntN(2) == 0 {
+		return "SELECT " + e + ", " + pick(r, calls) + " FROM g a @" + where + " GROUP BY " + e
+	}
+	if f.cols[0] != "an" && f.cols[0] != "doc" {
+		calls = append(calls, "MIN("+e+")", "MAX("+e+")")
+	}
+	return "SELECT " + pick(r, calls) + ", " + pick(r, calls) + " FROM g a @" + where
+}
+
+// asParameter are literals that a prepared statement may have as parameters.
+var asParameter = regexp.MustCompile(`(AGAINST \(|TEXT_MATCH\(a\.\w+, |TEXT_MATCH_PHRASE\(a\.\w+, |a\.\w+ (?:=|<|>|<=|>=|<>) |LIMIT |OFFSET )('(?:[^']|'')*'|-?[0-9]+)([ ),]|$)`)
+
+// withParameters takes literals out of a question.
+func withParameters(text string) (string, []any) {
+	var args []any
+	text = asParameter.ReplaceAllStringFunc(text, func(found string) string {
+		m := asParameter.FindStringSubmatch(found)
+		v, ok := argument(m[2])
+		if !ok {
+			return found
+		}
+		args = append(args, v)
+		return m[1] + "?" + m[3]
+	})
+	return text, args
+}
+
 // searchRoad is a way to ask a question on one connection, so that all see what
 // its transaction does.
 type searchRoad struct {
 	name, hint string
 	binary     bool
+	params     bool
 	set, unset string
 }
 
@@ -216,6 +256,7 @@ var searchRoads = []searchRoad{
 	{name: "forced", hint: "FORCE INDEX (s)"},
 	{name: "forced, prepared", hint: "FORCE INDEX (s)", binary: true},
 	{name: "free"},
+	{name: "forced, parameters", hint: "FORCE INDEX (s)", params: true},
 	{name: "free, in batches of 1", set: "SET sqlots_batch_size = 1", unset: "SET sqlots_batch_size = 1024"},
 	{name: "forced, in batches of 3", hint: "FORCE INDEX (s)", set: "SET sqlots_batch_size = 3, sqlots_parallelism = 4", unset: "SET sqlots_batch_size = 1024, sqlots_parallelism = 1"},
 	{name: "scan without rules", hint: "USE INDEX ()", set: "SET sqlots_disabled_rules = '" + strings.Join(planner.Rules(), ",") + "'", unset: "SET sqlots_disabled_rules = ''"},
@@ -366,7 +407,10 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 		if d.set != "" {
 			do(r.ctx, r.base, d.set)
 		}
-		got := ask(r.ctx, r.base, strings.Replace(text, "@", d.hint, 1), d.binary)
+		got := r.searchRoad(d, strings.Replace(text, "@", d.hint, 1))
+		if d.params { // which may be NULL
+			got.types = base.types
+		}
 		if d.unset != "" {
 			do(r.ctx, r.base, d.unset)
 		}
@@ -395,6 +439,15 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 			return
 		}
 	}
+}
+
+// searchRoad asks a question along a road.
+func (r *run) searchRoad(d searchRoad, text string) answer {
+	if d.params {
+		text, args := withParameters(text)
+		return askPrepared(r.ctx, r.base, text, args)
+	}
+	return ask(r.ctx, r.base, text, d.binary)
 }
 
 // gap describes the first rows that one of two answers alone has, where these are
