@@ -94,6 +94,26 @@ func TestEndAsleep(t *testing.T) {
 	}
 }
 
+// TestSleepOn: changes of other tables do not wake an index.
+func TestSleepOn(t *testing.T) {
+	store := memkv.New(memkv.Options{})
+	defer store.Close()
+	w := newWorld(t, store)
+	w.fill(10)
+	w.start()
+	defer func() { w.m.Close() }()
+	w.exact()
+	w.restartIdle(time.Millisecond)
+	w.eventually("it sleeps", func() error { return w.index().awake() })
+	news := w.index().news()
+	w.m.Update([]*schema.Table{w.table})
+	select {
+	case <-news:
+		t.Error("it was woken")
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
 // awake is an error when the index has files open.
 func (x *Index) awake() error {
 	x.mu.Lock()

@@ -83,6 +83,10 @@ type descriptor struct {
 	written *storage.Watermark
 }
 
+func (d *descriptor) is(t *schema.Table, x *schema.SearchIndex, next bool) bool {
+	return d.table == t && d.index == x && d.next == next
+}
+
 // unchanged: no commit behind a sequence that can be seen has written to the log.
 func (d *descriptor) unchanged(after uint64) bool {
 	return d.written != nil && d.written.Seq() <= after

@@ -205,8 +205,13 @@ func (m *Manager) update() {
 				if m.closing[name] { // made again at once: its end calls update
 					continue
 				}
-				d := m.describe(t, x, x != &t.Search[i])
-				if have := m.indexes[name]; have != nil {
+				next := x != &t.Search[i]
+				have := m.indexes[name]
+				if have != nil && have.desc.Load().is(t, x, next) { // it may sleep on
+					continue
+				}
+				d := m.describe(t, x, next)
+				if have != nil {
 					have.desc.Store(d)
 					have.wake()
 					continue
