@@ -20,9 +20,26 @@ type SearchIndex struct {
 	NextField uint16 `json:"next_field"`
 	Invisible bool   `json:"invisible,omitempty"`
 	Comment   string `json:"comment,omitempty"`
+	// Files, unless nil, are those that the index had before an ALTER TABLE which
+	// left its documents as they were, but for fields that it dropped.
+	Files *SearchFiles `json:"files,omitempty"`
 	// Next is what the index becomes when the files of that are built: until then
 	// this one serves.
 	Next *SearchIndex `json:"next,omitempty"`
+}
+
+// SearchFiles name the files of an index of one table.
+type SearchFiles struct {
+	Name  string  `json:"name"`
+	Table TableID `json:"table"`
+}
+
+// KeptFiles is the name in Files, if they are of the table; else "".
+func (x *SearchIndex) KeptFiles(t *Table) string {
+	if x.Files == nil || x.Files.Table != t.ID {
+		return ""
+	}
+	return x.Files.Name
 }
 
 // Generations are the index as it serves and, if there is one, its next form.

@@ -135,11 +135,15 @@ func (c *checker) isChanged(id []byte) bool {
 }
 
 // fields are those of the files, also those that no column has.
-func (c *checker) fields(files *seg.Index) (ids []seg.FieldID) {
-	for _, f := range files.Schema().Fields {
+func (c *checker) fields() (ids []seg.FieldID, err error) {
+	form, err := c.rows.Schema(c.table, c.index)
+	for _, f := range form.Fields {
+		if f.ID == rejectedField && c.index.KeptFiles(c.table) != "" {
+			continue // there may be marks of dropped fields
+		}
 		ids = append(ids, f.ID)
 	}
-	return ids
+	return ids, err
 }
 
 func (c *checker) fieldName(id seg.FieldID) string {
@@ -173,10 +177,12 @@ func memberName(f *schema.SearchField, id seg.FieldID) (string, bool) {
 // segment compares the documents of a segment with what their rows give.
 func (c *checker) segment(ctx context.Context, files *seg.Index, s *seg.Segment) error {
 	roots, _ := s.Roots()
-	ids := c.fields(files)
+	ids, err := c.fields()
+	if err != nil {
+		return err
+	}
 	have := make([][]uint64, len(ids))
 	for i, id := range ids {
-		var err error
 		if have[i], err = s.Digests(id); err != nil {
 			return err
 		}

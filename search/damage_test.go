@@ -37,6 +37,21 @@ func TestDamagedFiles(t *testing.T) {
 		}
 		return os.WriteFile(path, b, 0o600)
 	}
+	bit := func(path string, r *rand.Rand) error {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		return os.WriteFile(path, b, 0o600)
+	}
+	zero := func(path string, _ *rand.Rand) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, make([]byte, info.Size()), 0o600)
+	}
 	cases := []struct {
 		name, suffix string
 		damage       func(path string, r *rand.Rand) error
@@ -44,6 +59,11 @@ func TestDamagedFiles(t *testing.T) {
 	}{
 		{"flip segments", ".zap", flip, false},
 		{"flip root", "root.bolt", flip, false},
+		{"bit of segments", ".zap", bit, false},
+		{"bit of root", "root.bolt", bit, false},
+		{"zero segments", ".zap", zero, true},
+		{"zero root", "root.bolt", zero, true},
+		{"empty segments", ".zap", func(p string, _ *rand.Rand) error { return os.Truncate(p, 0) }, true},
 		{"remove segments", ".zap", func(p string, _ *rand.Rand) error { return os.Remove(p) }, true},
 		{"remove root", "root.bolt", func(p string, _ *rand.Rand) error { return os.Remove(p) }, true},
 		{"cut segments", ".zap", func(p string, _ *rand.Rand) error { return os.Truncate(p, 100) }, true},

@@ -5,7 +5,8 @@
 // # Model
 //
 // A search index (schema.SearchIndex) has files of its own, which package seg
-// keeps, in a directory named by the table, the index and the fields: another
+// keeps, in a directory named by the table, the index and the fields (or, after an
+// ALTER TABLE that left the documents as they were, as it was before): another
 // list of fields is another directory, filled anew. What documents of rows look
 // like is told by Rows, from above.
 //

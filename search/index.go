@@ -177,19 +177,19 @@ func (x *Index) Info() Info {
 		}
 	}
 	if x.seg != nil {
-		x.stats = readStats(x.seg, x.stats)
+		x.stats = readStats(d, x.seg, x.stats)
 	}
 	i.Bytes, i.Segments, i.Memory, i.Rejected = x.stats.bytes, x.stats.segments, x.stats.memory, x.stats.rejected
 	return i
 }
 
 // readStats reads what it can; the rest is as before.
-func readStats(files *seg.Index, s fileStats) fileStats {
+func readStats(d *descriptor, files *seg.Index, s fileStats) fileStats {
 	if f, err := files.Stats(); err == nil {
 		s.bytes, s.segments, s.memory = f.DiskBytes, f.Segments, f.MemoryBytes
 	}
 	if snap, err := files.Snapshot(); err == nil {
-		if n, err := EachRejected(snap, nil); err == nil {
+		if n, err := countRejected(snap, d.index); err == nil {
 			s.rejected = n
 		}
 		_ = snap.Close() // it was read alone
@@ -444,7 +444,6 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 
 // follow has the files follow the change log until ctx ends.
 func (x *Index) follow(ctx context.Context, files *seg.Index) error {
-	b := files.NewBatch()
 	snap, err := files.Snapshot()
 	if err != nil {
 		return err
@@ -456,7 +455,7 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 	timer := time.NewTimer(x.m.idle)
 	defer timer.Stop()
 	for {
-		upTo, more, err := x.step(ctx, files, b, low, high)
+		upTo, more, err := x.step(ctx, files, low, high)
 		if err != nil {
 			return err
 		}
@@ -499,7 +498,7 @@ func (x *Index) sleep(ctx context.Context) {
 	x.mu.Lock()
 	files := x.seg
 	x.mu.Unlock()
-	stats := readStats(files, fileStats{})
+	stats := readStats(x.desc.Load(), files, fileStats{})
 	x.set(func() { x.asleep, x.stats = true, stats })
 	x.close()
 	select {
@@ -536,13 +535,9 @@ func (x *Index) setIdle(is bool) {
 
 // step brings the changes behind low into the files, or some of them: up to the
 // sequence that it returns.
-func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, high uint64) (upTo uint64, more bool, err error) {
+func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (upTo uint64, more bool, err error) {
 	seen := time.Now()
-	d := x.desc.Load()
-	if d.table.Stream == nil {
-		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
-	}
-	if at := x.m.cfg.Store.Seq(); d.unchanged(low) {
+	if at := x.m.cfg.Store.Seq(); x.desc.Load().unchanged(low) {
 		upTo = max(low, at)
 		return upTo, false, x.settle(files, upTo, true, seen)
 	}
@@ -554,6 +549,10 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 	at := snap.Seq()
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
+	}
+	d := x.desc.Load() // behind the snapshot: a copied table's old rows are not read when they go
+	if d.table.Stream == nil {
+		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
 	}
 	if err := x.checkLog(ctx, low); err != nil {
 		return 0, false, err
@@ -567,16 +566,40 @@ func (x *Index) step(ctx context.Context, files *seg.Index, b *seg.Batch, low, h
 		upTo = last
 	}
 	if len(keys) > 0 {
-		b.Reset()
-		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b); err != nil {
-			return 0, false, err
-		}
-		setBounds(b, upTo, max(high, at))
-		if err := x.apply(ctx, files, b, at); err != nil {
+		if err := x.update(ctx, files, snap, keys, low, upTo, max(high, at)); err != nil {
 			return 0, false, err
 		}
 	}
 	return upTo, !done, x.settle(files, upTo, done, seen)
+}
+
+// update brings changed rows, which are all behind low up to another sequence, into
+// the files, in batches of bounded size: those before the last one leave the files
+// where they stood.
+func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snapshot, keys [][]byte, low, upTo, high uint64) error {
+	select {
+	case x.m.updating <- struct{}{}:
+		defer func() { <-x.m.updating }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	b := files.NewBatch()
+	for len(keys) > 0 {
+		n := min(len(keys), 2*tailRecords)
+		d := x.desc.Load()
+		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:n], b); err != nil {
+			return err
+		}
+		if keys = keys[n:]; len(keys) == 0 {
+			low = upTo
+		}
+		setBounds(b, low, high)
+		if err := x.apply(ctx, files, b, snap.Seq()); err != nil {
+			return err
+		}
+		b.Reset()
+	}
+	return nil
 }
 
 // apply puts a batch into the files that was made of the store's state at a

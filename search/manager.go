@@ -61,6 +61,7 @@ type Manager struct {
 	// build that may be at work.
 	bound    atomic.Int64
 	building chan struct{}
+	updating chan struct{} // the same for batches of changed rows
 
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
@@ -85,7 +86,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.wg.Go(m.poll)
 	return m
@@ -161,8 +162,15 @@ func form(t *schema.Type) string {
 	return fmt.Sprint(*t)
 }
 
-// dirName is the directory of an index: other fields, another directory.
+// Files names the files of an index.
+func (m *Manager) Files(t *schema.Table, x *schema.SearchIndex) string { return dirName(t, x) }
+
+// dirName is the directory of an index: other fields, another directory, unless
+// the descriptor says that the files are kept.
 func dirName(t *schema.Table, x *schema.SearchIndex) string {
+	if name := x.KeptFiles(t); name != "" {
+		return name
+	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d;", x.Form)
 	for _, f := range x.Fields {
@@ -252,6 +260,10 @@ func (m *Manager) hold(n int64) {
 
 // maxBuilding is how many builds read rows at a time.
 const maxBuilding = 4
+
+// maxUpdating is how many batches of changed rows are made at a time: an update of
+// many rows takes up to some MiB.
+const maxUpdating = 4
 
 // add begins an index.
 func (m *Manager) add(name string, d *descriptor) {

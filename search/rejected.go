@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
@@ -151,43 +152,82 @@ func CountMarked(s *seg.Snapshot, list []Mark) (float64, error) {
 	return sum, nil
 }
 
-// EachRejected calls fn with the live documents of which a field could not take
-// the value, until it returns false; fields is valid until it returns. A nil fn
-// counts: the number of such documents is returned.
-func EachRejected(s *seg.Snapshot, fn func(id []byte, fields []seg.FieldID) bool) (n int, err error) {
-	for _, g := range s.Segments() {
-		marks, err := marksOf(g)
-		if err != nil {
-			return 0, err
-		}
-		if marks == nil {
+// foundRejected are the documents of a segment that a field of the index could not
+// take the value of; nil for none.
+func foundRejected(g *seg.Segment, x *schema.SearchIndex) (marks *seg.Keys, found []uint64, err error) {
+	if marks, err = marksOf(g); err != nil || marks == nil {
+		return nil, nil, err
+	}
+	for class := range uint32(marks.Classes()) {
+		if !isRejected(x, marks.Key(class)) {
 			continue
 		}
-		found := make([]uint64, seg.BitWords(g.Docs()))
-		for class := range uint32(marks.Classes()) {
-			if len(marks.Key(class)) == rejectedLen {
-				marks.Into(class, class+1, found)
-			}
+		if found == nil {
+			found = make([]uint64, seg.BitWords(g.Docs()))
+		}
+		marks.Into(class, class+1, found)
+	}
+	return marks, found, nil
+}
+
+// isRejected reports whether a mark is about a field of x that could not take a
+// value. Files may have marks of fields that were dropped.
+func isRejected(x *schema.SearchIndex, mark []byte) bool {
+	return len(mark) == rejectedLen && slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool { return f.ID == binary.BigEndian.Uint16(mark) })
+}
+
+// EachRejected calls fn with the live documents of which a field of the index could
+// not take the value, until it returns false; fields is valid until it returns.
+func EachRejected(s *seg.Snapshot, x *schema.SearchIndex, fn func(id []byte, fields []seg.FieldID) bool) error {
+	for _, g := range s.Segments() {
+		marks, found, err := foundRejected(g, x)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			continue
 		}
 		live, _ := g.Roots()
 		var ords []uint32
 		var fields []seg.FieldID
 		for i, w := range live {
-			w &= found[i]
-			n += bits.OnesCount64(w)
-			for ; fn != nil && w != 0; w &= w - 1 {
+			for w &= found[i]; w != 0; w &= w - 1 {
 				d := uint32(i<<6 + bits.TrailingZeros64(w))
 				ords, fields = marks.Array(d, ords[:0]), fields[:0]
 				for _, o := range ords {
-					if m := marks.Value(o); len(m) == rejectedLen {
+					if m := marks.Value(o); isRejected(x, m) {
 						fields = append(fields, seg.FieldID(binary.BigEndian.Uint16(m)))
 					}
 				}
 				if !fn(g.IDOf(d), fields) {
-					return n, nil
+					return nil
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// countRejected is how many documents EachRejected has, counted once for each state
+// of a segment.
+func countRejected(s *seg.Snapshot, x *schema.SearchIndex) (n int, err error) {
+	for _, g := range s.Segments() {
+		k, err := g.Counted(x, func() (int, error) {
+			_, found, err := foundRejected(g, x)
+			if found == nil {
+				return 0, err
+			}
+			live, _ := g.Roots()
+			k := 0
+			for i, w := range live {
+				k += bits.OnesCount64(w & found[i])
+			}
+			return k, nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		n += k
 	}
 	return n, nil
 }

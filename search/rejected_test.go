@@ -18,10 +18,12 @@ func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 		if err != nil {
 			return err
 		}
-		if all, err = EachRejected(s, nil); err != nil {
+		if all, err = countRejected(s, x.desc.Load().index); err != nil {
 			return err
 		}
-		_, err = EachRejected(s, func(_ []byte, fields []seg.FieldID) bool {
+		each := 0
+		err = EachRejected(s, x.desc.Load().index, func(_ []byte, fields []seg.FieldID) bool {
+			each++
 			for _, g := range fields {
 				if g == f {
 					of++
@@ -29,6 +31,9 @@ func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 			}
 			return true
 		})
+		if each != all {
+			w.Errorf("%d are counted, there are %d", all, each)
+		}
 		return err
 	})
 	if err != nil {

@@ -142,6 +142,79 @@ func TestDamage(t *testing.T) {
 	t.Logf("found %d, in unused bytes %d", found[true], found[false])
 }
 
+// TestDamageInUse changes a bit of each section of an index that is open and has not
+// read it yet: whoever reads it is told, and nobody reads anything after that.
+func TestDamageInUse(t *testing.T) {
+	good := t.TempDir()
+	makeDamageable(t, good)
+	list, _ := filepath.Glob(filepath.Join(good, "*.zap"))
+	f, err := openFile(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	found := 0
+	for _, s := range f.dir {
+		if s.len == 0 {
+			continue
+		}
+		dir := t.TempDir()
+		copyDir(t, good, dir)
+		ix, err := Open(dir, testSchema(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		ix.opts.OnDamage = func() { told++ }
+		snap := must(ix.Snapshot())
+		var c *core
+		for _, g := range snap.Segments() {
+			if filepath.Base(g.c.f.name) == filepath.Base(list[0]) {
+				c = g.c
+			}
+		}
+		if c == nil {
+			t.Fatal("the segment is not there any more")
+		}
+		known := c.f.dir[partKey(s.field, s.part)].checked.Load()
+		w, err := os.OpenFile(filepath.Join(dir, filepath.Base(list[0])), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := int64(s.off + s.len/2)
+		var b [1]byte
+		if _, err = w.ReadAt(b[:], at); err == nil {
+			b[0] ^= 8
+			_, err = w.WriteAt(b[:], at)
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range snap.Segments() {
+			for _, f := range ix.schema.Fields {
+				_, e := g.Digests(f.ID)
+				err = errors.Join(err, e)
+			}
+		}
+		_ = snap.Close()
+		switch {
+		case known: // when the index was opened: what is mapped is trusted then
+		case !errors.Is(err, ErrDamaged) || told != 1:
+			t.Errorf("field %d part %d: %v, told %d times", s.field, s.part, err, told)
+		default:
+			found++
+			if _, err := ix.Snapshot(); !errors.Is(err, ErrDamaged) {
+				t.Errorf("a damaged index gives snapshots: %v", err)
+			}
+		}
+		_ = ix.Close()
+	}
+	t.Logf("%d of %d sections", found, len(f.dir))
+	if found < 10 {
+		t.Error("that tests nothing")
+	}
+}
+
 // TestDamagedFiles loses, shortens and exchanges whole files.
 func TestDamagedFiles(t *testing.T) {
 	good := t.TempDir()

@@ -17,6 +17,9 @@ type merger struct {
 	docs  int
 	roots int
 	stop  <-chan struct{}
+	// schema, unless nil, is what the index holds now: of other fields, which it has
+	// dropped, nothing is written but terms.
+	schema *Schema
 }
 
 func (m *merger) stopped() error {
@@ -36,6 +39,9 @@ func (m *merger) write(w *fileWriter) error {
 	kinds := map[FieldID]Kind{}
 	for _, f := range m.in {
 		for id, k := range f.fields() {
+			if m.schema != nil && m.schema.field(id) == nil {
+				continue
+			}
 			if kinds[id] != 0 && kinds[id] != k {
 				return fmt.Errorf("field %d is a %s and a %s", id, kinds[id], k)
 			}

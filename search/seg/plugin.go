@@ -116,9 +116,12 @@ func (plugin) Merge(in []segment.Segment, drops []*roaring.Bitmap, path string, 
 	}
 	m := &merger{stop: stop}
 	owner, _ := open.Load(filepath.Dir(path))
-	if ix, ok := owner.(*Index); ok && ix.dead() {
-		// ends the merger, which would try again for ever
-		return nil, 0, segment.ErrClosed
+	if ix, ok := owner.(*Index); ok {
+		if ix.dead() {
+			// ends the merger, which would try again for ever
+			return nil, 0, segment.ErrClosed
+		}
+		m.schema = &ix.schema
 	}
 	numbers := make([][]uint64, len(in))
 	for i, s := range in {

@@ -72,8 +72,10 @@ type liveSet struct {
 	nAll  int
 	nRoot int
 
-	mu    sync.Mutex
-	texts map[FieldID]textStats
+	mu         sync.Mutex
+	texts      map[FieldID]textStats
+	countedFor any // see Counted
+	counted    int
 }
 
 // Docs is the number of documents, deleted and nested ones included.
@@ -269,6 +271,22 @@ func (s *Segment) TextStats(id FieldID) (texts int, length int64, err error) {
 		s.live.texts[id] = st
 	}
 	return st.texts, st.length, nil
+}
+
+// Counted is what count gives, which is kept for the state of the segment as long as
+// no other key is asked for.
+func (s *Segment) Counted(key any, count func() (int, error)) (int, error) {
+	l := s.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.countedFor == key {
+		return l.counted, nil
+	}
+	n, err := count()
+	if err == nil {
+		l.countedFor, l.counted = key, n
+	}
+	return n, err
 }
 
 // TextStats is that of all segments.

@@ -36,7 +36,11 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	swapSearch(a.t) // of the copy all files are new
+	for i := range a.t.Search {
+		if x := &a.t.Search[i]; !a.keepFiles(x) && x.Next != nil {
+			*x = *x.Next // all files are new
+		}
+	}
 	for i := range a.t.Columns {
 		a.t.Columns[i].AddedDefault = nil // every copied row has a value
 	}

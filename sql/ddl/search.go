@@ -26,6 +26,8 @@ type SearchBuilds interface {
 	// the error is a failure that lasts. progress is called with a line for the
 	// process list.
 	Wait(ctx context.Context, table schema.TableID, indexes []schema.IndexID, progress func(state string)) error
+	// Files names the files of an index.
+	Files(t *schema.Table, x *schema.SearchIndex) string
 }
 
 // internalRetention is how long the records of a change log are kept that only
@@ -88,6 +90,7 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 	}
 	if x.Next == nil {
 		next := x.Clone()
+		next.Files = nil
 		x.Next = &next
 	}
 	for _, c := range s.SearchDrop {
@@ -235,7 +238,65 @@ func (a *alteration) succeedSearch() {
 		if x.Next != nil && (sameFiles(x, x.Next) || !a.serves(x)) {
 			*x = *x.Next
 		}
+		a.keepFiles(x)
 	}
+}
+
+// keepFiles has an index keep its files where its documents stay what they are, but
+// for fields that it drops. It tells whether they do.
+func (a *alteration) keepFiles(x *schema.SearchIndex) bool {
+	o := searchByID(a.old, x.ID)
+	x.Files = nil
+	if o == nil || a.c.r.Search == nil || !a.sameDocuments(o, x) {
+		return false
+	}
+	if name := a.c.r.Search.Files(a.old, o); name != a.c.r.Search.Files(a.t, x) {
+		x.Files = &schema.SearchFiles{Name: name, Table: a.t.ID}
+	}
+	return true
+}
+
+// sameDocuments reports whether the documents of an index have what those of o have
+// in all its fields.
+func (a *alteration) sameDocuments(o, x *schema.SearchIndex) bool {
+	if a.t.ID != a.old.ID { // a copy
+		if !slices.Equal(a.old.PrimaryKey, a.t.PrimaryKey) || slices.ContainsFunc(a.t.PrimaryKey, func(p schema.KeyPart) bool { return !a.sameValues(p.Column) }) {
+			return false
+		}
+	}
+	if o.Form != x.Form {
+		return false
+	}
+	was := *a.t // under the old number, which is in the name
+	was.ID = a.old.ID
+	for i := range x.Fields {
+		f := &x.Fields[i]
+		if !slices.ContainsFunc(o.Fields, func(g schema.SearchField) bool { return g.ID == f.ID && sameField(&g, f) }) {
+			return false
+		}
+		alone := schema.SearchIndex{ID: x.ID, Form: x.Form, Fields: []schema.SearchField{*f}}
+		if a.c.r.Search.Files(a.old, &alone) != a.c.r.Search.Files(&was, &alone) || !a.sameValues(f.Column) || f.Source != 0 && !a.sameValues(f.Source) || f.Value != 0 && !a.sameValues(f.Value) ||
+			f.Attribute && a.t.ID != a.old.ID {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValues reports whether a column has the same values as before, in the same
+// form.
+func (a *alteration) sameValues(id schema.ColumnID) bool {
+	was, now := a.old.Column(id), a.t.Column(id)
+	if was == nil || now == nil || !sameRule(was.Generated, now.Generated) || a.notNull[id] || a.numbered == id || !a.sameStorage(was, now) {
+		return false
+	}
+	if now.Generated == nil {
+		return true
+	}
+	return !slices.ContainsFunc(now.Generated.Reads, func(r schema.ColumnID) bool {
+		w, n := a.old.Column(r), a.t.Column(r)
+		return w == nil || n == nil || !sameType(w.Type, n.Type) || !a.sameValues(r)
+	})
 }
 
 // logSearch gives a table with search indexes the change log that they follow,

@@ -23,6 +23,57 @@ func (f *fakeSearch) Wait(_ context.Context, _ schema.TableID, ids []schema.Inde
 	return f.wait()
 }
 
+func (f *fakeSearch) Files(t *schema.Table, x *schema.SearchIndex) string {
+	if name := x.KeptFiles(t); name != "" {
+		return name
+	}
+	text := fmt.Sprint(t.ID, "-", x.ID)
+	for i := range x.Fields {
+		c := t.Column(x.Fields[i].Column)
+		text += fmt.Sprint("-", x.Fields[i].ID, c.Type.ID, c.Type.Collation)
+	}
+	return text
+}
+
+// TestSearchKeepsFiles: an index keeps its files where its documents stay what they
+// are, whatever else happens to the table.
+func TestSearchKeepsFiles(t *testing.T) {
+	s := newServer(t)
+	files := &fakeSearch{wait: func() error { return nil }}
+	s.r.Search = files
+	s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, c VARCHAR(10), d INT, e DECIMAL(8,2), f INT, SEARCH INDEX s (a, b, c, e, f))")
+	name := func() string {
+		d := s.table("t")
+		return files.Files(d, d.SearchByName("s"))
+	}
+	for _, c := range []struct {
+		stmt string
+		kept bool
+	}{
+		{"ALTER TABLE t ADD COLUMN n INT DEFAULT 5", true},
+		{"ALTER TABLE t RENAME COLUMN n TO m", true},
+		{"ALTER TABLE t DROP COLUMN m", true},
+		{"ALTER TABLE t DROP COLUMN b", true},
+		{"ALTER TABLE t MODIFY d VARCHAR(20)", true}, // a copy
+		{"ALTER TABLE t MODIFY c VARCHAR(30)", true},
+		{"ALTER TABLE t MODIFY d INT, DROP COLUMN f", true},
+		{"ALTER TABLE t MODIFY a INT NOT NULL", false}, // NULL may become 0
+		{"ALTER TABLE t MODIFY d VARCHAR(20)", true},
+		{"ALTER TABLE t MODIFY c VARCHAR(30) COLLATE utf8mb4_bin", false},
+		{"ALTER TABLE t MODIFY e DOUBLE", false},
+		{"ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a, id)", false},
+		{"ALTER TABLE t DROP COLUMN c", true},
+		{"ALTER TABLE t ALTER SEARCH INDEX s ADD (d)", false},
+		{"TRUNCATE TABLE t", false},
+	} {
+		was := name()
+		s.must(c.stmt)
+		if got := name(); (got == was) != c.kept {
+			t.Errorf("%s: %q, was %q", c.stmt, got, was)
+		}
+	}
+}
+
 // searchText is the definition of the index s of table t, with its next form.
 func (s *server) searchText() string {
 	x := s.table("t").SearchByName("s")

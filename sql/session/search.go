@@ -112,11 +112,10 @@ func (e *introspection) SearchRejected(ctx context.Context, wants func(db, table
 		}
 		var ids [][]byte
 		err := x.Read(ctx, func(s *seg.Snapshot) error {
-			_, err := search.EachRejected(s, func(id []byte, _ []seg.FieldID) bool {
+			return search.EachRejected(s, d, func(id []byte, _ []seg.FieldID) bool {
 				ids = append(ids, bytes.Clone(id))
 				return len(ids) < maxRejected
 			})
-			return err
 		})
 		if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || len(ids) == 0 {
 			continue

@@ -1,0 +1,70 @@
+package search
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// TestKeptFiles: a table that was copied, or has lost columns, goes on with the
+// files of the index that it had; those of a table without rows do not.
+func TestKeptFiles(t *testing.T) {
+	eachStore(t, func(w *world) {
+		w.table.Columns = append(w.table.Columns, schema.Column{ID: 2, Name: "u"})
+		w.table.Search[0].Fields = append(w.table.Search[0].Fields, schema.SearchField{ID: 2, Column: 2})
+		w.fill(300)
+		w.start()
+		defer func() { w.m.Close() }()
+		w.exact()
+		n := len(w.rows.asked())
+		name := w.m.Files(w.table, &w.table.Search[0])
+		copied := w.table.Clone()
+		copied.ID = 9
+		copied.Columns = copied.Columns[:1]
+		copied.Search[0].Fields = copied.Search[0].Fields[:1]
+		copied.Search[0].Files = &schema.SearchFiles{Name: name, Table: 9}
+		old := w.table
+		w.table = copied
+		txn, err := w.store.Begin(storage.TxnOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(300) { // without records
+			if err := errors.Join(txn.Put(rowKey(copied, number(i)), number(i*3+1)), txn.Delete(rowKey(old, number(i)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.m.Update([]*schema.Table{copied})
+		if _, err := txn.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if w.m.Index(copied, 2) == nil {
+			t.Fatal("it does not serve")
+		}
+		w.exact()
+		w.change(map[uint64]uint64{5: 77, 6: 0})
+		w.caughtUp()
+		w.exact()
+		w.restart()
+		w.exact()
+		if got := len(w.rows.asked()) - n; got > 10 {
+			t.Errorf("%d rows were read", got)
+		}
+		snap := w.snapshot()
+		defer snap.Close()
+		docs, err := w.m.Check(t.Context(), snap, copied, &copied.Search[0], func(key []byte, text string) { t.Errorf("%x: %s", key, text) })
+		if err != nil || docs != 299 {
+			t.Errorf("%d documents were compared: %v", docs, err)
+		}
+		emptied := copied.Clone()
+		emptied.ID = 10
+		w.table = emptied
+		w.m.Update([]*schema.Table{emptied})
+		w.exact()
+		if docs := w.index().Docs(); docs != 0 {
+			t.Errorf("%d documents of a table without rows", docs)
+		}
+	})
+}
