@@ -14,7 +14,8 @@ type Order struct {
 	Field Field
 	// By computes what they are ordered by; nil for a field.
 	By Ranking
-	// ByID orders by the ids of documents. Nothing comes behind it.
+	// ByID orders by the ids of documents, descending with Desc. Nothing comes
+	// behind it.
 	ByID bool
 	Desc bool
 	// Workers is the most goroutines that compute By.
@@ -101,7 +102,7 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 	}
 	o := order[0]
 	if o.ByID {
-		firstByID(hits, before, n)
+		firstByID(hits, before, n, o.Desc)
 		return before, equal, nil
 	}
 	if o.By != nil {

@@ -388,6 +388,16 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 	return out, uint32(len(h.Set) << 6)
 }
 
+// FirstID is the id of the first document.
+func (h *Hits) FirstID() []byte {
+	for i, w := range h.Set {
+		if w != 0 {
+			return h.Seg.IDOf(uint32(i<<6 + bits.TrailingZeros64(w)))
+		}
+	}
+	return nil
+}
+
 // appendDocs appends the documents of word i of a set.
 func appendDocs(out []uint32, i int, w uint64) []uint32 {
 	at := uint32(i << 6)

@@ -173,17 +173,26 @@ func (r *ranked) prune(n int) int64 {
 	return worst
 }
 
-// firstByID gives those n of the hits whose ids are the smallest.
-func firstByID(hits, out []Hits, n int) {
+// firstByID gives those n of the hits whose ids are the smallest or, with desc, the
+// largest.
+func firstByID(hits, out []Hits, n int, desc bool) {
 	type one struct {
 		id  []byte
 		at  int
 		doc uint32
 	}
+	sign := 1
+	if desc {
+		sign = -1
+	}
 	var first []one
+	var last []byte // of the first n that were seen
 	cut := func() {
-		slices.SortFunc(first, func(a, b one) int { return bytes.Compare(a.id, b.id) })
-		first = first[:min(n, len(first))]
+		slices.SortFunc(first, func(a, b one) int { return sign * bytes.Compare(a.id, b.id) })
+		if len(first) >= n {
+			first = first[:n]
+			last = first[n-1].id
+		}
 	}
 	var docs []uint32
 	var ids [][]byte
@@ -192,7 +201,9 @@ func firstByID(hits, out []Hits, n int) {
 			docs, from = hits[i].Docs(from, blockDocs, docs[:0])
 			ids = hits[i].Seg.IDs(docs, ids[:0])
 			for j, id := range ids {
-				first = append(first, one{id, i, docs[j]})
+				if last == nil || sign*bytes.Compare(id, last) < 0 {
+					first = append(first, one{id, i, docs[j]})
+				}
 			}
 			if len(first) > 2*n+blockDocs {
 				cut()

@@ -200,7 +200,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	inOrder := ordered && len(req.order) > 0 && path.Search == nil && (path.Set == nil || !path.Set.SinglePoint)
 	scan := &physical.Scan{
 		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set, Merge: path.Merge, Skip: path.Skip, Loose: path.Loose,
-		Search: p.searchScan(path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
+		Search: p.searchScan(s, path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
 		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
 		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
 		Latest: isChange || lock,
@@ -296,7 +296,7 @@ func searchConds(path *access.Path) []expr.Expr {
 }
 
 // searchScan completes what a path by a search index has for its scan.
-func (p *planner) searchScan(path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
+func (p *planner) searchScan(s *logical.Scan, path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
 	if path.Search == nil {
 		return nil
 	}
@@ -310,6 +310,20 @@ func (p *planner) searchScan(path *access.Path, req request, ordered bool, at ma
 	for i, o := range x.Order {
 		if o.Expr != nil {
 			x.Order[i].Expr = toRead([]expr.Expr{o.Expr}, at)[0]
+		}
+	}
+	if x.Covering {
+		x.Unread = make([]bool, len(at))
+		for pos, i := range at {
+			x.Unread[i] = !req.cols[s.Cols[pos].ID]
+		}
+		for _, c := range path.Residual {
+			expr.Walk(c, func(e expr.Expr) bool {
+				if c, ok := e.(*expr.Col); ok {
+					x.Unread[at[c.Index]] = false
+				}
+				return true
+			})
 		}
 	}
 	return &x

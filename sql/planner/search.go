@@ -26,8 +26,23 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 			return true
 		})
 	}
+	isField := func(at int) bool {
+		return s.Search.Index.Values(s.Table.Columns[s.Read[at]].ID) != nil
+	}
+	for _, at := range g.By {
+		if !isField(at) { // a column of the key
+			return in
+		}
+	}
 	for _, a := range aggs {
-		g.Calls = append(g.Calls, searchCall(a))
+		call := searchCall(a)
+		if call.Column >= 0 && !isField(call.Column) {
+			if call.Name != "count" || call.Distinct {
+				return in
+			}
+			call.Column = -1 // it is never NULL
+		}
+		g.Calls = append(g.Calls, call)
 	}
 	out, search := *s, *s.Search
 	search.Group = g

@@ -160,6 +160,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			op.group = &searchGroups{plan: n.Search.Group, calls: make([]groupCall, len(n.Search.Group.Calls))}
 		}
 	}
+	if n.Search.Group == nil {
+		slices.SortStableFunc(hits, func(a, b query.Hits) int { return bytes.Compare(a.FirstID(), b.FirstID()) })
+	}
 	op.hits, op.memory = hits, s.env.Memory
 	op.open = func() error { return s.searchRows(op, ec, k, n, limit) }
 	return op, nil
@@ -592,6 +595,14 @@ func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 		if typ.ID == schema.TypeTimestamp && !z.utc {
 			return out, nil
 		}
+		if o.Field == nil { // the rest is the order of the key
+			for _, p := range t.PrimaryKey {
+				if t.Column(p.Column).Type.ID == schema.TypeTimestamp && !z.utc {
+					return out, nil
+				}
+			}
+			return append(out, query.Order{ByID: true, Desc: o.Desc != t.PrimaryKey[0].Desc}), nil
+		}
 		f := query.Field{ID: seg.FieldID(o.Field.ID), Zeros: types.KindOf(typ) == value.KindFloat}
 		out = append(out, query.Order{Field: f, Desc: o.Desc})
 	}
@@ -645,33 +656,51 @@ func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 type searchColumn struct {
 	searchField
 	z *zone
-	// absent: the index does not have the column.
+	// absent: nobody reads the column.
 	absent bool
-	words  []int64
-	ords   []uint32
+	// inKey: the index has no field of the column, which is read from part at of
+	// the documents' keys.
+	inKey bool
+	parts []table.Part
+	at    int
+	ids   [][]byte
+	words []int64
+	ords  []uint32
 	// values are those of ordinals of seg that were met, where there are not too
 	// many: copies, as the files may go before the batch.
 	seg    *seg.Segment
 	values []value.Datum
 }
 
-// maxValues is the most ordinals whose values are kept.
-const maxValues = 1 << 16
+// maxValues is the most ordinals whose values are kept, valuesPerDoc the most for
+// each document of a batch.
+const (
+	maxValues    = 1 << 16
+	valuesPerDoc = 4
+)
 
 // searchColumns are the columns of n.Read.
 func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]searchColumn, error) {
 	out := make([]searchColumn, len(n.Read))
 	for i, pos := range n.Read {
+		kind := types.KindOf(n.Table.Columns[pos].Type)
 		d := n.Search.Index.Values(n.Table.Columns[pos].ID)
-		if d == nil { // only conditions on rows that are read from the table need it
-			out[i] = searchColumn{searchField: searchField{kind: types.KindOf(n.Table.Columns[pos].Type)}, absent: true}
-			continue
+		part := k.Columns[pos].KeyPart
+		switch {
+		case n.Search.Unread != nil && n.Search.Unread[i]:
+			out[i] = searchColumn{searchField: searchField{kind: kind}, absent: true}
+		case d == nil && part < 0:
+			return nil, internal("search index %s has no column %s", n.Search.Index.Name, n.Table.Columns[pos].Name)
+		case d == nil:
+			stamp := n.Table.Columns[pos].Type.ID == schema.TypeTimestamp
+			out[i] = searchColumn{searchField: searchField{pos: pos, kind: kind, stamp: stamp}, z: z, inKey: true, parts: k.Key, at: part}
+		default:
+			f, err := newSearchField(k.Table, d)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = searchColumn{searchField: f, z: z}
 		}
-		f, err := newSearchField(k.Table, d)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = searchColumn{searchField: f, z: z}
 	}
 	return out, nil
 }
@@ -684,7 +713,7 @@ func openColumns(cols []searchColumn, hits []query.Hits) error {
 			continue
 		}
 		for j := range cols {
-			if cols[j].absent {
+			if cols[j].absent || cols[j].inKey {
 				continue
 			}
 			var err error
@@ -708,6 +737,9 @@ func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	if c.absent {
 		out.Nulls.SetAll(len(docs))
 		return nil
+	}
+	if c.inKey {
+		return c.readIDs(s, docs, out)
 	}
 	if c.geo {
 		return c.readPlaces(s, docs, out)
@@ -739,6 +771,28 @@ func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	return nil
 }
 
+// readIDs decodes the values from the documents' keys.
+func (c *searchColumn) readIDs(s *seg.Segment, docs []uint32, out *vec.Vec) error {
+	c.ids = s.IDs(docs, c.ids[:0])
+	for i, id := range c.ids {
+		var d value.Datum
+		var err error
+		for p := range c.at {
+			if id, err = c.parts[p].Skip(id); err != nil {
+				return err
+			}
+		}
+		if d, _, err = c.parts[c.at].Decode(id); err != nil {
+			return err
+		}
+		if c.stamp && !c.z.utc {
+			d = value.TimeOf(c.z.local(d.Time()))
+		}
+		out.SetDatum(i, d)
+	}
+	return nil
+}
+
 func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	keys, err := s.Keys(c.id)
 	if err != nil {
@@ -751,7 +805,7 @@ func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) err
 	keys.Gather(docs, c.ords)
 	if c.seg != s {
 		c.seg, c.values = s, nil
-		if n := keys.Ordinals(); n <= maxValues {
+		if n := keys.Ordinals(); n <= maxValues && n <= valuesPerDoc*len(docs) {
 			c.values = make([]value.Datum, n)
 		}
 	}

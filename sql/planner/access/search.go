@@ -212,12 +212,12 @@ func (s *searcher) isAny(set *ranges.Set) bool {
 // covers reports whether the index has all columns that are needed.
 func (s *searcher) covers(residual []expr.Expr) bool {
 	for _, pos := range s.r.Needed {
-		if !s.have[pos] {
+		if !s.gives[pos] {
 			return false
 		}
 	}
 	for _, c := range residual {
-		if !readsOnly(c, s.have) {
+		if !readsOnly(c, s.gives) {
 			return false
 		}
 	}
@@ -264,7 +264,7 @@ func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool
 // columns is none.
 func (s *searcher) order() []physical.SearchOrder {
 	out := make([]physical.SearchOrder, 0, len(s.r.Order))
-	for _, o := range s.r.Order {
+	for i, o := range s.r.Order {
 		if o.Expr != nil {
 			f, ok := s.ranks(o.Expr)
 			if !ok {
@@ -274,12 +274,32 @@ func (s *searcher) order() []physical.SearchOrder {
 			continue
 		}
 		f := s.x.Field(s.t.Columns[o.Column].ID, schema.SearchValue)
+		if f == nil && s.isKeyOrder(s.r.Order[i:]) {
+			for _, o := range s.r.Order[i:] {
+				out = append(out, physical.SearchOrder{Column: o.Column, Desc: o.Desc})
+			}
+			return out
+		}
 		if f == nil {
 			return nil
 		}
 		out = append(out, physical.SearchOrder{Column: o.Column, Field: f, Desc: o.Desc})
 	}
 	return out
+}
+
+// isKeyOrder reports the order of the primary key, or its reverse.
+func (s *searcher) isKeyOrder(order []OrderColumn) bool {
+	key := s.t.PrimaryKey
+	if len(order) > len(key) {
+		return false
+	}
+	for i, o := range order {
+		if o.Expr != nil || s.t.ColumnIndex(key[i].Column) != o.Column || key[i].Prefix > 0 || (o.Desc != key[i].Desc) != (order[0].Desc != key[0].Desc) {
+			return false
+		}
+	}
+	return true
 }
 
 // asked reports whether a hint names an index.

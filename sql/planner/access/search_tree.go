@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/bind"
@@ -18,8 +19,9 @@ type searcher struct {
 	r *Request
 	t *schema.Table
 	x *schema.SearchIndex
-	// have are the columns whose values are in the index, by position.
-	have map[int]bool
+	// have are the columns whose values are fields of the index, by position; gives
+	// are those and the ones in the documents' keys.
+	have, gives map[int]bool
 	// lazy leaves checks of values to the one who reads what is found.
 	lazy bool
 	// inexact does not rely on the marks of documents that say where values are
@@ -34,17 +36,32 @@ type searcher struct {
 }
 
 func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searcher {
-	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, lazy: lazy, inexact: inexact}
+	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, gives: map[int]bool{}, lazy: lazy, inexact: inexact}
 	for i := range x.Fields {
 		pos := s.t.ColumnIndex(x.Fields[i].ValueColumn())
 		if pos < 0 && x.Fields[i].Kind == schema.SearchGeo {
 			pos = s.t.ColumnIndex(x.Fields[i].Column)
 		}
 		if pos >= 0 && s.t.Columns[pos].Array == nil {
-			s.have[pos] = true
+			s.have[pos], s.gives[pos] = true, true
+		}
+	}
+	for _, p := range s.t.PrimaryKey {
+		if pos := s.t.ColumnIndex(p.Column); p.Prefix == 0 && givesBack(s.t.Columns[pos].KeyType()) {
+			s.gives[pos] = true
 		}
 	}
 	return s
+}
+
+// givesBack reports whether a key has values of a type as they are, and not what
+// they are compared by.
+func givesBack(t schema.Type) bool {
+	if !t.IsCharacter() || t.Collation == schema.CollationNone {
+		return true
+	}
+	c, ok := collate.Lookup(t.Collation)
+	return ok && c.IsBinary()
 }
 
 // truth is what the index can tell of where a condition is true, or, negated,

@@ -15,9 +15,13 @@ type SearchScan struct {
 	Index *schema.SearchIndex
 	// Query is asked of the index, nil for all documents.
 	Query *SearchNode
-	// Covering: the index has all columns of Read. Then documents that Query finds
-	// have to satisfy the scan's Filter, else it has all conditions.
+	// Covering: the index has all columns of Read, in fields or in the documents'
+	// keys. Then documents that Query finds have to satisfy the scan's Filter, else
+	// it has all conditions.
 	Covering bool
+	// Unread tells, of a covering search, of the columns of Read that only Conds
+	// read: of documents they are NULL.
+	Unread []bool
 	// Conds are all conditions on the rows; Cols refer to positions in Read.
 	Conds []expr.Expr
 	// Order and Limit let the index leave out rows that cannot be among the first
@@ -50,7 +54,8 @@ type SearchCall struct {
 	Column   int
 }
 
-// SearchOrder is a column of an order, by its position in the table; or, with Expr
+// SearchOrder is a column of an order, by its position in the table, of a field or,
+// without one, of the primary key, behind which others of it may come; or, with Expr
 // over positions in Read, a sum of scores or a distance from the place in Field.
 type SearchOrder struct {
 	Column int
