@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
@@ -414,41 +415,68 @@ func Run(v *search.View, n Node) ([]Hits, error) {
 
 func run(v *search.View, n Node, countOnly bool) ([]Hits, error) {
 	var out []Hits
-	var gone []uint32
 	for _, s := range v.Segments() {
-		gone = s.DocNumbers(v.Changed, gone[:0])
-		if countOnly {
-			count, ok, err := tally(s, n, gone)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				if count > 0 {
-					out = append(out, Hits{Seg: s, Count: count})
-				}
-				continue
-			}
-		}
-		live, _ := s.Roots()
-		among := live
-		if len(gone) > 0 {
-			among = slices.Clone(live)
-		}
-		for _, d := range gone {
-			among[d>>6] &^= 1 << (d & 63)
-		}
-		set, err := n.eval(s, among)
+		h, err := runSegment(s, v, n, countOnly)
 		if err != nil {
 			return nil, err
 		}
-		count := 0
-		for i, w := range among {
-			set[i] &= w
-			count += bits.OnesCount64(set[i])
-		}
-		if count > 0 {
-			out = append(out, Hits{Seg: s, Set: set, Count: count})
+		if h.Count > 0 {
+			out = append(out, h)
 		}
 	}
 	return out, nil
+}
+
+// RunParallel is Run, or Tally, on a goroutine for each of some trees, which are the
+// same but for what their checks work with.
+func RunParallel(v *search.View, trees []Node, countOnly bool) ([]Hits, error) {
+	segs := v.Segments()
+	hits := make([]Hits, len(segs))
+	free := make(chan Node, len(trees))
+	for _, n := range trees {
+		free <- n
+	}
+	err := inParallel(len(segs), len(trees), func(i int) (err error) {
+		n := <-free
+		defer func() {
+			free <- n
+			if p := recover(); p != nil { // a check's, which is asked again elsewhere
+				err = fmt.Errorf("asking a segment: %v", p)
+			}
+		}()
+		hits[i], err = runSegment(segs[i], v, n, countOnly)
+		return err
+	})
+	return slices.DeleteFunc(hits, func(h Hits) bool { return h.Count == 0 }), err
+}
+
+// runSegment finds the documents of a segment.
+func runSegment(s *seg.Segment, v *search.View, n Node, countOnly bool) (Hits, error) {
+	h := Hits{Seg: s}
+	gone := s.DocNumbers(v.Changed, nil)
+	if countOnly {
+		var ok bool
+		var err error
+		if h.Count, ok, err = tally(s, n, gone); ok || err != nil {
+			return h, err
+		}
+		h.Count = 0
+	}
+	live, _ := s.Roots()
+	among := live
+	if len(gone) > 0 {
+		among = slices.Clone(live)
+	}
+	for _, d := range gone {
+		among[d>>6] &^= 1 << (d & 63)
+	}
+	var err error
+	if h.Set, err = n.eval(s, among); err != nil {
+		return h, err
+	}
+	for i, w := range among {
+		h.Set[i] &= w
+		h.Count += bits.OnesCount64(h.Set[i])
+	}
+	return h, nil
 }

@@ -119,9 +119,12 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	if countsOnly(n) {
 		find = query.Tally
 	}
-	hits, err := find(v, tree)
-	if err != nil {
-		return nil, err
+	hits, ok := q.findParallel(n, v)
+	var err error
+	if !ok {
+		if hits, err = find(v, tree); err != nil {
+			return nil, err
+		}
 	}
 	op := &searchOp{View: v, tree: tree, tallied: countsOnly(n)}
 	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}

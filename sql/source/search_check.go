@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -75,6 +77,62 @@ func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
 		}
 		return &expr.Const{D: d.Clone(), T: f.Type()}
 	})
+}
+
+// parallelDocs are the documents from which checks are computed on several
+// goroutines.
+const parallelDocs = 20_000
+
+// findParallel finds what a query with checks finds, several segments at a time. ok is
+// false where that is not worth it, and where a check warns or fails: asked again on
+// one goroutine, it does so in its order.
+func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []query.Hits, ok bool) {
+	workers := min(n.Search.Workers, len(v.Segments()))
+	if workers < 2 || v.Docs() < parallelDocs || !hasChecks(n.Search.Query) {
+		return nil, false
+	}
+	var warned atomic.Bool
+	parts := make([]*searchQuery, workers)
+	trees := make([]query.Node, workers)
+	for i := range parts {
+		z := newZone(q.ec.Loc)
+		p := &searchQuery{ctx: q.ctx, k: q.k, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again}
+		p.consts.Warn = func(w sqlerr.Warning) { p.warnings = append(p.warnings, w) } // q has them, too
+		if q.ec.Warn != nil {
+			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
+		}
+		tree, err := p.node(n.Search.Query)
+		if err != nil {
+			return nil, false
+		}
+		parts[i], trees[i] = p, tree
+	}
+	hits, err := query.RunParallel(v, trees, countsOnly(n))
+	if err != nil || warned.Load() {
+		return nil, false
+	}
+	for _, p := range parts {
+		q.looked += p.looked
+	}
+	return hits, true
+}
+
+// hasChecks reports a query with checks, none of which has a subquery.
+func hasChecks(n *physical.SearchNode) bool {
+	checks, plain := false, true
+	n.Each(func(n *physical.SearchNode) {
+		if n.Op != physical.SearchCheck {
+			return
+		}
+		checks = true
+		expr.Walk(n.Cond, func(e expr.Expr) bool {
+			if _, is := e.(*expr.Subquery); is {
+				plain = false
+			}
+			return plain
+		})
+	})
+	return checks && plain
 }
 
 // test leaves the documents of set for which the condition is true.
