@@ -96,7 +96,7 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 	trees := make([]query.Node, workers)
 	for i := range parts {
 		z := newZone(q.ec.Loc)
-		p := &searchQuery{ctx: q.ctx, k: q.k, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again}
+		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64)}
 		p.consts.Warn = func(w sqlerr.Warning) { p.warnings = append(p.warnings, w) } // q has them, too
 		if q.ec.Warn != nil {
 			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
@@ -112,7 +112,7 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 		return nil, false
 	}
 	for _, p := range parts {
-		q.looked += p.looked
+		*q.looked += *p.looked
 	}
 	return hits, true
 }
@@ -121,6 +121,9 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 func hasChecks(n *physical.SearchNode) bool {
 	checks, plain := false, true
 	n.Each(func(n *physical.SearchNode) {
+		if n.Op == physical.SearchNested {
+			plain = false
+		}
 		if n.Op != physical.SearchCheck {
 			return
 		}
