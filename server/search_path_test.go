@@ -172,7 +172,11 @@ func randomPathQuestion(r *rand.Rand, cond string) (q string, ordered bool) {
 	// Which of equal texts is shown, and the last digits of sums of doubles, are
 	// open.
 	blurred := strings.Contains(v, "->>") || strings.Contains(v, "DOUBLE")
-	switch r.IntN(9) {
+	switch r.IntN(11) {
+	case 9, 10: // the elements themselves
+		table, where, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(randomElementCond(r), "EXISTS (SELECT 1 FROM "), ")"), " jt WHERE ")
+		q := []string{"%%s, %s jt WHERE %s", "%%s JOIN %s jt ON %s", "%%s LEFT JOIN %s jt ON %s", "%%s JOIN %s jt ON jt.score < 5 WHERE p.x < 5 AND (%s)", "%%s LEFT JOIN %s jt ON TRUE WHERE %s"}[r.IntN(5)]
+		return "SELECT p.id, jt.n, HEX(jt.name), jt.k FROM " + fmt.Sprintf(q, table, where), false
 	case 0, 1:
 		return "SELECT id FROM %s WHERE " + cond, false
 	case 2:

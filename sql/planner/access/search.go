@@ -148,6 +148,11 @@ func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) 
 			list = append(list, n)
 		}
 	}
+	for _, e := range s.r.Scan.Elements {
+		if n := s.elements(e.Table, e.Params, e.Conds); n != nil && len(s.r.Scan.Paths) > 0 {
+			list = append(list, n)
+		}
+	}
 	var left []expr.Expr
 	var checks []*physical.SearchNode
 	for _, c := range rest {

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -31,12 +33,7 @@ func (s *searcher) exists(sub *expr.Subquery) *physical.SearchNode {
 			conds = append(conds, x.Conds...)
 			n = x.Input
 		case *logical.JSONTable:
-			e := elements{s: s, sub: sub, cols: map[expr.ColID]elementColumn{}}
-			if e.doc, e.path = e.part(x.Doc); e.doc == nil {
-				return nil
-			}
-			e.columns(x, &x.Spec.Root, e.path)
-			return e.all(conds)
+			return s.elements(x, sub.Outer, conds)
 		default:
 			return nil
 		}
@@ -44,13 +41,30 @@ func (s *searcher) exists(sub *expr.Subquery) *physical.SearchNode {
 	return nil
 }
 
+// elements is what fields can tell of documents of which some row satisfies
+// conditions; outer are what the document reads of the rows around; nil: nothing.
+func (s *searcher) elements(t *logical.JSONTable, outer, conds []expr.Expr) *physical.SearchNode {
+	e := elements{s: s, outer: outer, cols: map[expr.ColID]elementColumn{}}
+	if e.doc, e.path = e.part(t.Doc); e.doc == nil || mayFail(&t.Spec.Root) {
+		return nil
+	}
+	e.columns(t, &t.Spec.Root, e.path)
+	return e.all(conds)
+}
+
+// mayFail reports columns for which a document can be an error: all are read then.
+func mayFail(rows *expr.JSONTableRows) bool {
+	return slices.ContainsFunc(rows.Columns, func(c expr.JSONTableColumn) bool { return c.OnEmpty.Kind == "error" || c.OnError.Kind == "error" }) ||
+		slices.ContainsFunc(rows.Nested, func(n expr.JSONTableRows) bool { return mayFail(&n) })
+}
+
 // elements are the rows that JSON_TABLE makes of the part at path of a column.
 type elements struct {
-	s    *searcher
-	sub  *expr.Subquery
-	doc  *expr.Col
-	path *value.JSONPath
-	cols map[expr.ColID]elementColumn
+	s     *searcher
+	outer []expr.Expr
+	doc   *expr.Col
+	path  *value.JSONPath
+	cols  map[expr.ColID]elementColumn
 }
 
 // elementColumn is a column with its path from the document of the table's column
@@ -64,8 +78,8 @@ type elementColumn struct {
 func (e *elements) part(x expr.Expr) (*expr.Col, *value.JSONPath) {
 	switch x := x.(type) {
 	case *expr.Outer:
-		if x.Slot < len(e.sub.Outer) {
-			return e.part(e.sub.Outer[x.Slot])
+		if x.Slot < len(e.outer) {
+			return e.part(e.outer[x.Slot])
 		}
 	case *expr.Col:
 		root, err := value.CompileJSONPath("$")

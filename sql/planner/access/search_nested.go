@@ -85,7 +85,7 @@ func (s *searcher) hasNested() bool {
 
 // nestedField is the field whose objects a JSON_TABLE makes rows of; nil: none.
 func (s *searcher) nestedField(sub *expr.Subquery, t *logical.JSONTable) *schema.SearchField {
-	e := elements{sub: sub}
+	e := elements{outer: sub.Outer}
 	doc, path := e.part(t.Doc)
 	if doc == nil {
 		doc = e.text(t.Doc)
@@ -122,8 +122,8 @@ func (s *searcher) nestedField(sub *expr.Subquery, t *logical.JSONTable) *schema
 func (e *elements) text(x expr.Expr) *expr.Col {
 	switch x := x.(type) {
 	case *expr.Outer:
-		if x.Slot < len(e.sub.Outer) {
-			return e.text(e.sub.Outer[x.Slot])
+		if x.Slot < len(e.outer) {
+			return e.text(e.outer[x.Slot])
 		}
 	case *expr.Col:
 		if x.T.IsCharacter() {

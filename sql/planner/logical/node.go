@@ -43,11 +43,22 @@ type Scan struct {
 	// Paths are the JSON values of which fields of search indexes are, over Cols, by
 	// their columns.
 	Paths map[schema.ColumnID]expr.Expr
+	// Elements are what is joined with the rows: those for which it gives nothing
+	// need not be read.
+	Elements []Elements
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
 	// Args are, of a derived table, the time (AS OF) or the position behind which
 	// a change log is read: its consumer, or sequence and ordinal.
 	Args []expr.Expr
+}
+
+// Elements are rows of JSON_TABLE over a document, Params in the place of its
+// expr.Outer, of which only those for which Conds are true matter.
+type Elements struct {
+	Table  *JSONTable
+	Params []expr.Expr
+	Conds  []expr.Expr
 }
 
 // Array is what a hidden column of a multi-valued index is made of.

@@ -43,6 +43,7 @@ func Rules() []Rule {
 		{"InferEqualities", (*Rewriter).inferEqualities, anyPlan},
 		{"PushFilters", (*Rewriter).pushFilters, anyPlan}, // what was inferred
 		{"UseGeneratedColumns", (*Rewriter).useGenerated, anyPlan},
+		{"TellElements", (*Rewriter).tellElements, joins},
 		{"PropagateEmpty", (*Rewriter).propagateEmpty, anyPlan},
 		{"PushLimit", (*Rewriter).pushLimit, anyPlan},
 		{"MergeProjects", (*Rewriter).mergeProjects, anyPlan},
