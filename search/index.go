@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -220,7 +219,7 @@ func (x *Index) run(ctx context.Context) {
 		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
 		anew := false
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
-			if anew = os.RemoveAll(x.dir) == nil; anew {
+			if anew = seg.Drop(x.dir) == nil; anew {
 				x.floor.Store(0) // the next build begins where the store is then
 			}
 		}
@@ -248,7 +247,7 @@ func (x *Index) run(ctx context.Context) {
 	x.close()
 	x.set(func() { x.asleep = false }) // nothing opens the files any more
 	if x.remove {
-		if err := os.RemoveAll(x.dir); err != nil {
+		if err := seg.Drop(x.dir); err != nil {
 			x.m.cfg.Log.Error("removing a search index", "directory", x.dir, "error", err)
 		}
 	}

@@ -734,7 +734,9 @@ func (ix *Index) Stats() (Stats, error) {
 	return st, nil
 }
 
-// Drop removes the files of an index that is not open.
+// Drop removes the files of an index that is not open, at once for what may be
+// made there later: files that a crash leaves stand under a name that ends in
+// .gone.
 func Drop(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -743,7 +745,17 @@ func Drop(dir string) error {
 	if _, busy := open.Load(dir); busy {
 		return fmt.Errorf("drop search index: %s is open", dir)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	gone := dir + ".gone"
+	if err := os.RemoveAll(gone); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, gone); err != nil {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	if err := os.RemoveAll(gone); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))

@@ -96,3 +96,24 @@ func TestRootIsCompacted(t *testing.T) {
 		t.Errorf("the file it was copied to: %v", err)
 	}
 }
+
+// TestDrop removes what is there, also where an earlier removal was cut off.
+func TestDrop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "1-2-x")
+	for _, d := range []string{dir, dir + ".gone"} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "file"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := Drop(dir); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(list) > 0 {
+			t.Fatal(list, err)
+		}
+	}
+}
