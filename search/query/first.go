@@ -123,11 +123,25 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 	}
 	atNull := !o.Desc && nulls >= n || o.Desc && total-nulls < n // the last is NULL
 	last := int64(0)
+	var list []walked
+	isWalked := false
 	if want := n; !atNull {
 		if !o.Desc {
 			want -= nulls
 		}
-		last = nth(hits, cols, o.Desc, want)
+		if list, isWalked = walk(hits, cols, o.Desc, want); isWalked {
+			last = lastOf(list, want)
+			for _, d := range list {
+				switch bit := uint64(1) << (d.doc & 63); {
+				case d.val < last:
+					before[d.hits].Set[d.doc>>6] |= bit
+				case d.val == last:
+					equal[d.hits].Set[d.doc>>6] |= bit
+				}
+			}
+		} else {
+			last = nth(hits, cols, o.Desc, want)
+		}
 	}
 	for i := range hits {
 		h, col := &hits[i], cols[i]
@@ -139,10 +153,10 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 			case atNull:
 				equal[i].Set[j] = null
 			case !o.Desc:
-				before[i].Set[j] = null
+				before[i].Set[j] |= null
 			}
 		}
-		if !atNull {
+		if !atNull && !isWalked {
 			h.around(col, last, o.Desc, before[i].Set, equal[i].Set)
 		}
 		before[i].Count, equal[i].Count = countBits(before[i].Set), countBits(equal[i].Set)
