@@ -221,6 +221,8 @@ func (e *elements) field(f *expr.Func, at elementColumn, cmp schema.Type, ask *p
 			if !field.Many || !cmp.IsString() || !keysTell(cmp.Collation, ask.Op) || at.t.ID != schema.TypeVarchar && at.t.ID != schema.TypeText && at.t.ID != schema.TypeLongText {
 				continue
 			}
+		case at.t.ID == schema.TypeDouble && field.Elem.ID != schema.TypeDouble: // values beyond 2^53 are equal as DOUBLEs
+			continue
 		case field.Elem.ID == schema.TypeTinyInt, !at.t.IsInteger() && at.t.ID != schema.TypeDouble && at.t.ID != schema.TypeDecimal, !cmp.IsNumeric():
 			continue
 		}
