@@ -356,3 +356,14 @@ func (p *JSONPath) Whole() *JSONPath {
 	}
 	return p
 }
+
+// Elements is Whole that takes [0 to last], for which a single value is an array of
+// one, as [*].
+func (p *JSONPath) Elements() *JSONPath {
+	if n := len(p.legs); n > 0 {
+		if l := &p.legs[n-1]; l.kind == legRange && l.from == (jsonIndex{}) && l.to == (jsonIndex{last: true}) {
+			return &JSONPath{legs: p.legs[:n-1]}
+		}
+	}
+	return p.Whole()
+}

@@ -213,7 +213,11 @@ func (e *elements) field(f *expr.Func, at elementColumn, cmp schema.Type, ask *p
 			continue
 		}
 		doc, p := e.part(whole)
-		if doc == nil || doc.ID != e.doc.ID || !p.Same(at.path) && !(field.Many && p.Same(at.path.Whole())) {
+		if doc == nil || doc.ID != e.doc.ID || !p.Same(at.path) && !(field.Many && p.Same(at.path.Elements())) {
+			continue
+		}
+		// What a path with wildcards finds is an array around it.
+		if e.path.HasWildcard() && !at.path.Elements().Same(e.path) {
 			continue
 		}
 		switch {

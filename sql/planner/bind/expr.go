@@ -122,6 +122,9 @@ func (b *binder) expr(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 			return e, err
 		}
 	}
+	if e, err := b.anyElement(sc, n); e != nil || err != nil {
+		return e, err
+	}
 	switch n := n.(type) {
 	case *parser.Literal:
 		return b.literal(n)

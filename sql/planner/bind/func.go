@@ -24,6 +24,8 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return nil, sqlerr.FunctionDoesNotExist(n.Schema.O + "." + n.FnName.O)
 	}
 	switch name {
+	case arrayExtractFunc:
+		return nil, sqlerr.NotSupported("ARRAY_EXTRACT outside of a comparison with constants")
 	case nestedQueryFunc:
 		return b.nestedQuery(sc, n)
 	case parser.DefaultExprFunc:
