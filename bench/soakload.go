@@ -61,7 +61,8 @@ func (b *soak) both(ctx context.Context) error {
 				for {
 					n := turn.Add(1)
 					due := start.Add(time.Duration(float64(n) / float64(rate) * float64(time.Second)))
-					if due.After(end) || sleep(ctx, time.Until(due)) != nil {
+					// What could not be done until the end is left out.
+					if due.After(end) || time.Now().After(end) || sleep(ctx, time.Until(due)) != nil {
 						return
 					}
 					if err := work(ctx, conn, r, n); err != nil {
