@@ -21,7 +21,7 @@ const scripts = "../testdata/sqllogic"
 
 // bigFile is the size in bytes above which a script runs in a part of the
 // matrix only.
-const bigFile = 256 << 10
+const bigFile = 90 << 10
 
 // batchSizes are rows per batch in the executor: one, the smallest that has a
 // remainder, and what a server uses.
