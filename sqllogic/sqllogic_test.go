@@ -36,9 +36,9 @@ type configuration struct {
 	spills bool
 }
 
-// String is the name of the subtest.
-func (c configuration) String() string {
-	name := fmt.Sprintf("%s/batch%d/%s", c.engine, c.batchSize, c.protocol)
+// cell is the name of the subtest below that of the engine.
+func (c configuration) cell() string {
+	name := fmt.Sprintf("batch%d/%s", c.batchSize, c.protocol)
 	if c.spills {
 		name += "/spills"
 	}
@@ -130,25 +130,32 @@ func (c configuration) open(addr string) func(context.Context) (driver.Conn, err
 	}
 }
 
+// TestFiles runs the matrix, the engines beside each other.
 func TestFiles(t *testing.T) {
 	scripts := files(t)
 	reduced := map[configuration]bool{}
 	for _, c := range matrix(true) {
 		reduced[c] = true
 	}
-	servers := map[string]*server.Server{}
+	byEngine := map[string][]configuration{}
 	for _, c := range matrix(testing.Short()) {
-		if servers[c.engine] == nil {
-			servers[c.engine] = start(t, c.engine)
-		}
-		for path, size := range scripts {
-			if size > bigFile && !reduced[c] {
-				continue
+		byEngine[c.engine] = append(byEngine[c.engine], c)
+	}
+	for engine, cells := range byEngine {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			addr := start(t, engine).Addr()
+			for _, c := range cells {
+				for path, size := range scripts {
+					if size > bigFile && !reduced[c] {
+						continue
+					}
+					t.Run(c.cell()+"/"+name(path), func(t *testing.T) {
+						c.run(t, addr, path)
+					})
+				}
 			}
-			t.Run(c.String()+"/"+name(path), func(t *testing.T) {
-				c.run(t, servers[c.engine].Addr(), path)
-			})
-		}
+		})
 	}
 }
 
