@@ -18,6 +18,8 @@ type feature struct {
 	// the index change while others write.
 	orders func(r *rand.Rand) string
 	scores bool
+	// joins are calls of JSON_TABLE, as jt, with conditions of the rows; nil for none.
+	joins func(r *rand.Rand) (call, cond string)
 }
 
 func choose(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
@@ -28,8 +30,9 @@ func quote(s string) string {
 
 // features are some of all.
 func features(r *rand.Rand) (list []feature) {
-	for _, make := range []func(*rand.Rand) feature{wordsFeature("body"), wordsFeature("title"), jsonFeature, ipFeature, timeFeature, placeFeature, pointFeature, attributeFeature} {
-		if f := make(r); r.IntN(2) == 0 {
+	for _, make := range []func(*rand.Rand) feature{wordsFeature("body"), wordsFeature("title"), jsonFeature, pathFeature, ipFeature, timeFeature, placeFeature, pointFeature, attributeFeature,
+		nestedFeature("nj", "JSON", ""), nestedFeature("np", "JSON", ".a.list"), nestedFeature("nx", "TEXT", "")} {
+		if f := make(r); r.IntN(5) < 2 {
 			list = append(list, f)
 		}
 	}
@@ -108,7 +111,11 @@ func boolean(r *rand.Rand, depth int) string {
 
 // matchOf is a score.
 func matchOf(r *rand.Rand, ref string) string {
-	switch r.IntN(9) {
+	n := r.IntN(9)
+	if strings.Contains(ref, "->") { // MATCH takes columns alone
+		n = 5 + r.IntN(3)
+	}
+	switch n {
 	case 0, 1:
 		return "MATCH (" + ref + ") AGAINST (" + quote(asked(r)) + choose(r, "", " IN NATURAL LANGUAGE MODE") + ")"
 	case 2, 3, 4:
@@ -183,7 +190,7 @@ func document(r *rand.Rand) string {
 }
 
 func jsonFeature(r *rand.Rand) feature {
-	fields := []string{"doc->'$.k' KEYWORD", "doc->'$.i' BIGINT", "doc->'$.f' DOUBLE", "doc->'$.d' DECIMAL(8,2)", "doc->'$.b' BOOL", "(CAST(doc->'$.t' AS CHAR(20) ARRAY))", "(CAST(doc->'$.n' AS SIGNED ARRAY))",
+	fields := []string{"doc->'$.k' KEYWORD", "doc->'$.i' BIGINT", "doc->'$.f' DOUBLE", "doc->'$.d' DECIMAL(8,2)", "doc->'$.b' BOOL", "(CAST(doc->'$.t' AS CHAR(20) ARRAY))", "(CAST(doc->'$.n' AS " + choose(r, "SIGNED", "SIGNED", "UNSIGNED", "DOUBLE", "DECIMAL(8,2)") + " ARRAY))",
 		"(CAST(doc->'$.o[*].name' AS CHAR(12) ARRAY))", "(CAST(doc->'$.o[*].score' AS DOUBLE ARRAY))"}
 	f := feature{cols: []string{"doc"}, defs: []string{"doc JSON"}, cond: jsonCond}
 	for _, d := range fields {
@@ -193,9 +200,14 @@ func jsonFeature(r *rand.Rand) feature {
 	}
 	f.value = func(r *rand.Rand, _ string) string { return quote(document(r)) }
 	f.orders = func(r *rand.Rand) string {
-		return choose(r, "a.doc->'$.i'", "a.doc->'$.f'", "a.doc->>'$.k'", "a.doc->'$.d'", "CAST(a.doc->'$.i' AS SIGNED)")
+		return choose(r, "a.doc->'$.i'", "a.doc->'$.f'", "a.doc->>'$.k'", "a.doc->>'$.k'", "a.doc->'$.d'", "CAST(a.doc->'$.i' AS SIGNED)", jsonValue(r), jsonValue(r), jsonValue(r))
 	}
 	return f
+}
+
+// jsonValue is what fields over paths hold.
+func jsonValue(r *rand.Rand) string {
+	return choose(r, "JSON_VALUE(a.doc, '$.i' RETURNING SIGNED)", "JSON_VALUE(a.doc, '$.f' RETURNING DOUBLE)", "JSON_VALUE(a.doc, '$.d' RETURNING DECIMAL(8,2))", "JSON_VALUE(a.doc, '$.i' RETURNING UNSIGNED)", "JSON_VALUE(a.doc, '$.b' RETURNING SIGNED)")
 }
 
 func jsonCond(r *rand.Rand) string {
@@ -204,7 +216,20 @@ func jsonCond(r *rand.Rand) string {
 	}
 	some := func() string { return quote(pick(r, jsonScalars)) }
 	path := "a.doc->'$." + choose(r, "k", "i", "f", "d", "b", "t", "n") + "'"
-	switch r.IntN(9) {
+	switch r.IntN(13) {
+	case 9, 10:
+		e := "ARRAY_EXTRACT(a.doc->'$." + choose(r, "t", "n", "o[*].name", "o[*].score", "k") + "')"
+		switch r.IntN(5) {
+		case 0:
+			return e + choose(r, " IN (", " NOT IN (") + scalar() + ", " + scalar() + ")"
+		case 1:
+			return e + choose(r, " BETWEEN ", " NOT BETWEEN ") + choose(r, "0 AND 5", "'a' AND 'b'", "-1 AND 4.5")
+		case 2:
+			return e + choose(r, " LIKE 'a%'", " NOT LIKE 'a%'", " LIKE '%b'", " LIKE 'a'")
+		}
+		return e + choose(r, " = ", " = ", " < ", " <= ", " > ", " >= ", " <> ") + scalar()
+	case 11, 12:
+		return jsonValue(r) + choose(r, " = 5", " > 0", " IS NULL", " <> 1", " BETWEEN 0 AND 5", " IN (1, 5)", " <= 99.99", " = '5'", " < 4.5")
 	case 0:
 		return scalar() + " MEMBER OF (a.doc->'$." + choose(r, "t", "n", "k") + "')"
 	case 1:
@@ -227,27 +252,105 @@ func jsonCond(r *rand.Rand) string {
 	return path + choose(r, " = ", " < ", " <= ", " > ", " >= ", " <> ", " <=> ") + scalar()
 }
 
+// pathFeature are forms of texts and times at paths of a JSON column.
+func pathFeature(r *rand.Rand) feature {
+	type form struct {
+		member, field string
+		values        []string
+		cond          func(r *rand.Rand) string
+		order         string
+	}
+	spot := func(p [2]string) string { return `"` + p[1] + "," + p[0] + `"` }
+	var spots []string
+	for _, p := range places {
+		spots = append(spots, spot(p))
+	}
+	times := []string{`"2020-01-01"`, `"2020-01-01 10:00:00"`, `"2020-01-01T10:00:00.5"`, `"2020-02-29 12:34:56.789"`, `"1999-12-31"`, `"2020-01-01 10:00:00+02:00"`, `"2020-01-01 10:00:00Z"`, "20200101", "20200229123456", `"n/a"`, `""`, "5", "true", "{}", `"2020-02-30"`}
+	told := []string{`"2020-01-01"`, `"20200101"`, `"2020-02-30"`, `"n/a"`, "1577836800", "20200101", `"1577836800"`, `" 2020-01-01"`, "true", "[1]"}
+	const parse = "PARSE_DATETIME(a.pd->>'$.told', 'yyyy-MM-dd', 'yyyyMMdd', 'epoch_second')"
+	value := func(m, typ string) string { return "JSON_VALUE(a.pd, '$." + m + "' RETURNING " + typ + ")" }
+	ofTime := func(m, typ string) form {
+		return form{m, "pd->'$." + m + "' " + typ, times, func(r *rand.Rand) string { return timeCond(r, value(m, typ)) }, value(m, typ)}
+	}
+	p := pick(r, places)
+	forms := []form{ofTime("on", "DATE"), ofTime("at", "DATETIME"), ofTime("at3", "DATETIME(3)"), ofTime("at6", "DATETIME(6)"),
+		{"told", "pd->'$.told' DATE FORMAT ('yyyy-MM-dd', 'yyyyMMdd', 'epoch_second')", told, func(r *rand.Rand) string { return timeCond(r, parse) }, parse},
+		{"ip", "pd->'$.ip' IP", []string{`"10.0.0.1"`, `"10.0.0.255"`, `"::1"`, `"FE80::1"`, `"n/a"`, `""`, "5", `"10.0.0.256"`, "{}"}, func(r *rand.Rand) string { return ipCond(r, "a.pd->>'$.ip'") }, "INET6_ATON(a.pd->>'$.ip')"},
+		{"pos", "pd->'$.pos' GEO_POINT", append(spots, `"n/a"`, `"91,0"`, "5", `[1, 2]`, `" 48.1 , 11.5"`), func(r *rand.Rand) string { return placeCond(r, "GEO_POINT(a.pd->>'$.pos')", "0") },
+			"ST_Distance_Sphere(GEO_POINT(a.pd->>'$.pos'), POINT(" + p[0] + ", " + p[1] + "))"}}
+	words := form{"w", "pd->'$.w' TEXT" + choose(r, "", " ANALYZER 'fuzzy'", " ANALYZER 'english'", " ANALYZER 'max_word'", " ANALYZER 'keyword'"), nil, func(r *rand.Rand) string { return wordsCond(r, "a.pd->>'$.w'") }, "LENGTH(a.pd->>'$.w')"}
+	f := feature{cols: []string{"pd"}, defs: []string{"pd JSON"}}
+	for _, o := range forms {
+		if r.IntN(3) > 0 {
+			f.fields = append(f.fields, o.field)
+		}
+	}
+	if r.IntN(3) > 0 {
+		forms, f.fields = append(forms, words), append(f.fields, words.field)
+		if r.IntN(2) == 0 {
+			f.fields = append(f.fields, "pd->'$.w' KEYWORD")
+		}
+	}
+	f.value = func(r *rand.Rand, _ string) string {
+		var out []string
+		for _, o := range forms {
+			switch n := r.IntN(12); {
+			case n == 0:
+			case n == 1:
+				out = append(out, `"`+o.member+`": null`)
+			case o.values == nil:
+				v := `"` + strings.NewReplacer(`"`, "", "\n", " ").Replace(text(r)) + `"`
+				out = append(out, `"w": `+choose(r, v, v, v, v, v, "5", `["red"]`))
+			default:
+				out = append(out, `"`+o.member+`": `+pick(r, o.values))
+			}
+		}
+		return quote("{" + strings.Join(out, ", ") + "}")
+	}
+	f.cond = func(r *rand.Rand) string { return pick(r, forms).cond(r) }
+	f.orders = func(r *rand.Rand) string { return pick(r, forms).order }
+	return f
+}
+
 func ipFeature(*rand.Rand) feature {
 	return feature{cols: []string{"ip"}, defs: []string{"ip VARCHAR(60)"}, fields: []string{"ip IP"},
 		value: func(r *rand.Rand, _ string) string {
 			return quote(choose(r, "10.0.0.1", "10.0.0.2", "10.0.0.255", "10.1.0.0", "192.168.1.1", "::1", "fe80::1", "FE80::1", "::ffff:10.0.0.1", "n/a", "", "10.0.0.256", "255.255.255.255", "0.0.0.0"))
 		},
-		cond: func(r *rand.Rand) string {
-			ip := func() string {
-				return "INET6_ATON(" + quote(choose(r, "10.0.0.1", "10.0.0.255", "0.0.0.0", "10.255.255.255", "::1", "fe80::1", "ffff::", "x")) + ")"
-			}
-			switch r.IntN(4) {
-			case 0:
-				return "INET6_ATON(a.ip)" + choose(r, " BETWEEN ", " NOT BETWEEN ") + ip() + " AND " + ip()
-			case 1:
-				return "INET6_ATON(a.ip)" + choose(r, " IS NULL", " IS NOT NULL", " IN ("+ip()+", "+ip()+")")
-			case 2:
-				return choose(r, "HEX(INET6_ATON(a.ip)) LIKE '0A%'", "LENGTH(INET6_ATON(a.ip)) = 4", "a.ip = '10.0.0.1'", "a.ip IS NULL")
-			}
-			return "INET6_ATON(a.ip)" + choose(r, " = ", " < ", " >= ", " <> ", " <=> ") + ip()
-		},
+		cond:   func(r *rand.Rand) string { return ipCond(r, "a.ip") },
 		orders: func(r *rand.Rand) string { return choose(r, "INET6_ATON(a.ip)", "HEX(INET6_ATON(a.ip))") },
 	}
+}
+
+func ipCond(r *rand.Rand, ref string) string {
+	ip := func() string {
+		return "INET6_ATON(" + quote(choose(r, "10.0.0.1", "10.0.0.255", "0.0.0.0", "10.255.255.255", "::1", "fe80::1", "ffff::", "x")) + ")"
+	}
+	switch r.IntN(4) {
+	case 0:
+		return "INET6_ATON(" + ref + ")" + choose(r, " BETWEEN ", " NOT BETWEEN ") + ip() + " AND " + ip()
+	case 1:
+		return "INET6_ATON(" + ref + ")" + choose(r, " IS NULL", " IS NOT NULL", " IN ("+ip()+", "+ip()+")")
+	case 2:
+		return choose(r, "HEX(INET6_ATON("+ref+")) LIKE '0A%'", "LENGTH(INET6_ATON("+ref+")) = 4", ref+" = '10.0.0.1'", ref+" IS NULL")
+	}
+	return "INET6_ATON(" + ref + ")" + choose(r, " = ", " < ", " >= ", " <> ", " <=> ") + ip()
+}
+
+// timeCond compares a time.
+func timeCond(r *rand.Rand, e string) string {
+	at := func() string {
+		return choose(r, "'2020-01-01'", "'2020-01-01 00:00:00'", "TIMESTAMP'2000-01-01 00:00:00'", "DATE'2020-02-29'", "'1970-01-01'", "'9999-12-31'", "20200101")
+	}
+	switch r.IntN(4) {
+	case 0:
+		return e + choose(r, " BETWEEN ", " NOT BETWEEN ") + at() + " AND " + at()
+	case 1:
+		return e + choose(r, " IS NULL", " IS NOT NULL", " IN ("+at()+", "+at()+")")
+	case 2:
+		return choose(r, "YEAR("+e+")", "MONTH("+e+")", "DATEDIFF("+e+", '2020-01-01')") + choose(r, " = 2020", " > 1", " <> 0")
+	}
+	return e + choose(r, " = ", " < ", " >= ", " <> ", " <=> ") + at()
 }
 
 func timeFeature(*rand.Rand) feature {
@@ -262,19 +365,7 @@ func timeFeature(*rand.Rand) feature {
 		},
 		cond: func(r *rand.Rand) string {
 			col := choose(r, "told", "epoch")
-			e := "PARSE_DATETIME(a." + col + ", " + forms[col] + ")"
-			at := func() string {
-				return choose(r, "'2020-01-01'", "'2020-01-01 00:00:00'", "TIMESTAMP'2000-01-01 00:00:00'", "DATE'2020-02-29'", "'1970-01-01'", "'9999-12-31'", "20200101")
-			}
-			switch r.IntN(4) {
-			case 0:
-				return e + choose(r, " BETWEEN ", " NOT BETWEEN ") + at() + " AND " + at()
-			case 1:
-				return e + choose(r, " IS NULL", " IS NOT NULL", " IN ("+at()+", "+at()+")")
-			case 2:
-				return choose(r, "YEAR("+e+")", "MONTH("+e+")", "DATEDIFF("+e+", '2020-01-01')") + choose(r, " = 2020", " > 1", " <> 0")
-			}
-			return e + choose(r, " = ", " < ", " >= ", " <> ", " <=> ") + at()
+			return timeCond(r, "PARSE_DATETIME(a."+col+", "+forms[col]+")")
 		},
 		orders: func(r *rand.Rand) string {
 			col := choose(r, "told", "epoch")
