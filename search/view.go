@@ -86,6 +86,20 @@ func (x *Index) Newest(ctx context.Context) (*View, error) {
 // View is the index for a reader of the store at a sequence; own are the keys that
 // the reader's transaction has written, ascending. The caller closes it.
 func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error) {
+	return x.await(ctx, at, own, maxChanged)
+}
+
+// CatchUp waits, as View does, until the files have all changes up to a sequence.
+func (x *Index) CatchUp(ctx context.Context, at uint64) error {
+	v, err := x.await(ctx, at, nil, 0)
+	if err != nil {
+		return err
+	}
+	return v.Close()
+}
+
+// await is View with so many changed rows.
+func (x *Index) await(ctx context.Context, at uint64, own [][]byte, most int) (*View, error) {
 	start := time.Now()
 	for {
 		news := x.news()
@@ -97,7 +111,7 @@ func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error
 			return nil, err
 		}
 		if err == nil {
-			if v.Waited = waited; enough || len(v.Changed) <= maxChanged {
+			if v.Waited = waited; enough || len(v.Changed) <= most {
 				if len(own) > 0 {
 					v.Changed = append(v.Changed, own...)
 					slices.SortFunc(v.Changed, bytes.Compare)

@@ -39,7 +39,13 @@ func TestNewestAndTail(t *testing.T) {
 	}
 	v.Close()
 	close(gate)
-	w.caughtUp()
+	if err := x.CatchUp(t.Context(), after.Seq()); err != nil {
+		t.Fatal(err)
+	}
+	if v, err = x.Newest(t.Context()); err != nil || v.Docs() != 101 {
+		t.Fatal(v, err)
+	}
+	v.Close()
 	for i := range uint64(20) { // one commit each
 		w.change(map[uint64]uint64{i: 7})
 	}

@@ -105,10 +105,19 @@ func (e *introspection) SearchRejected(ctx context.Context, wants func(db, table
 	if e.search == nil {
 		return nil
 	}
+	snap, err := e.store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
 	for _, x := range e.search.Indexes() {
 		t, d, next := x.Of()
 		if next || !wants(t.Database, t.Name, d.Name) {
 			continue
+		}
+		// Who has written a value finds it here.
+		if err := x.CatchUp(ctx, snap.Seq()); err != nil && !errors.Is(err, search.ErrUnavailable) {
+			return err
 		}
 		var ids [][]byte
 		err := x.Read(ctx, func(s *seg.Snapshot) error {
