@@ -117,8 +117,8 @@ type SearchField struct {
 	As      SearchAs `json:"as,omitempty"`
 	Source  ColumnID `json:"source,omitempty"`
 	Formats []string `json:"formats,omitempty"`
-	// Elem is the type of the values of a SearchPath. Many: the column has arrays
-	// of them, or single ones.
+	// Elem is the type of the values of a SearchPath, or of a text in Sub. Many: the
+	// column has arrays of them, or single ones.
 	Elem Type `json:"elem,omitzero"`
 	Many bool `json:"many,omitempty"`
 	// Attribute: the column is an attribute of rows with dynamic columns; a text
@@ -130,8 +130,8 @@ type SearchField struct {
 	Marked bool     `json:"marked,omitempty"`
 	// Path is that of a SearchNested in the column, "" for the column itself.
 	Path string `json:"path,omitempty"`
-	// Name is the member of the objects that a field in Sub holds; Sub are SearchPath
-	// and SearchNested.
+	// Name is the member of the objects that a field in Sub holds; Sub are SearchPath,
+	// SearchText and SearchNested. A text may have the name of a string.
 	Name string        `json:"name,omitempty"`
 	Sub  []SearchField `json:"sub,omitempty"`
 }
@@ -220,7 +220,25 @@ func (t *Table) IsSearchForm(id ColumnID) bool {
 	return false
 }
 
-// ElemName is the type of a SearchPath or SearchNested as it is declared.
+// TextName is the type of a SearchText as it is declared: TEXT ANALYZER 'x' OPTIONS
+// (o = 'v').
+func (f *SearchField) TextName() string {
+	text := f.Kind.String()
+	if f.Analyzer != "" {
+		text += " ANALYZER " + QuoteText(f.Analyzer)
+	}
+	if len(f.Options) == 0 {
+		return text
+	}
+	list := make([]string, len(f.Options))
+	for i, o := range f.Options {
+		list[i] = QuoteName(o.Name) + " = " + QuoteText(o.Value)
+	}
+	return text + " OPTIONS (" + strings.Join(list, ", ") + ")"
+}
+
+// ElemName is the type of a SearchPath, a SearchNested or a field in its Sub as it
+// is declared.
 func (f *SearchField) ElemName() string {
 	t := &f.Elem
 	switch {
@@ -230,6 +248,8 @@ func (f *SearchField) ElemName() string {
 			list[i] = QuoteName(f.Sub[i].Name) + " " + f.Sub[i].ElemName()
 		}
 		return "NESTED (" + strings.Join(list, ", ") + ")"
+	case f.Kind == SearchText:
+		return f.TextName()
 	case f.Many && t.IsCharacter():
 		return "CHAR(" + strconv.Itoa(t.Len) + ")"
 	case f.Many && t.ID == TypeBigInt && t.Unsigned:

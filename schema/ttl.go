@@ -21,3 +21,8 @@ func (t *Table) Expires() bool { return t.TTL != nil && !t.TTL.Off }
 
 // QuoteName writes a name for a statement.
 func QuoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// QuoteText is a string literal as definitions print it.
+func QuoteText(s string) string {
+	return "'" + strings.NewReplacer("\x00", `\0`, "\n", `\n`, "\r", `\r`, `\`, `\\`, "'", "''").Replace(s) + "'"
+}

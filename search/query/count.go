@@ -125,7 +125,7 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		}
 		return min(float64(count)*math.Pi/4/all, 1), nil
 	case *Match:
-		if part, ok, err := termShare(s, n.Fields, n.Query); ok || err != nil {
+		if part, ok, err := termShare(s, n.Fields, n.Query, all); ok || err != nil {
 			return part, err
 		}
 		count, err := n.count(s)
@@ -134,15 +134,14 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	return 1, nil
 }
 
-// termShare is share of a word, or one of several, which the dictionary counts; ok
-// is false for other queries.
-func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query) (part float64, ok bool, err error) {
-	all := float64(max(s.Docs(), 1))
+// termShare is the part of all documents that a word is in, or one of several, which
+// the dictionary counts; ok is false for other queries.
+func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query, all float64) (part float64, ok bool, err error) {
 	switch q := q.(type) {
 	case text.Boost:
-		return termShare(s, fields, q.Of)
+		return termShare(s, fields, q.Of, all)
 	case text.Should:
-		return termShare(s, fields, q.Of)
+		return termShare(s, fields, q.Of, all)
 	case text.Term:
 		none := 1.0
 		for _, f := range fields {
@@ -156,7 +155,7 @@ func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query) (part float64
 	case text.Or:
 		none := 1.0
 		for _, one := range q.Of {
-			p, ok, err := termShare(s, fields, one)
+			p, ok, err := termShare(s, fields, one, all)
 			if !ok || q.Min > 1 {
 				return 0, false, err
 			}

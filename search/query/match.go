@@ -13,11 +13,31 @@ import (
 type Match struct {
 	Fields []seg.FieldID
 	Query  text.Query
+	// Path is that of the nested documents that have the fields, 0 for documents.
+	Path uint16
 }
 
 func (n *Match) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
-	m := matcher{s: s, among: among}
+	m := matcher{s: s, path: n.Path, among: among}
 	return m.match(n)
+}
+
+// all are the documents of a path that a match can be true of.
+func all(s *seg.Segment, path uint16) ([]uint64, error) {
+	if path == 0 {
+		live, _ := s.Roots()
+		return slices.Clone(live), nil
+	}
+	nested, err := s.Nested()
+	if err != nil {
+		return nil, err
+	}
+	set := newSet(s)
+	live, _ := s.Live()
+	for i, w := range nested.Of(path) {
+		set[i] = w & live[i]
+	}
+	return set, nil
 }
 
 func (m *matcher) match(n *Match) ([]uint64, error) {
@@ -45,6 +65,7 @@ func (m *matcher) open(fields []seg.FieldID) error {
 // matcher evaluates a query in a segment.
 type matcher struct {
 	s      *seg.Segment
+	path   uint16
 	fields []*seg.Terms
 	// among has the documents that matter, nil for all.
 	among []uint64
@@ -57,8 +78,7 @@ func (m *matcher) query(q text.Query) ([]uint64, error) {
 	case text.None, nil:
 		return newSet(m.s), nil
 	case text.All:
-		live, _ := m.s.Roots()
-		return slices.Clone(live), nil
+		return all(m.s, m.path)
 	case text.And:
 		return m.and(q.Of)
 	case text.Or:
@@ -68,11 +88,14 @@ func (m *matcher) query(q text.Query) ([]uint64, error) {
 		if err != nil {
 			return nil, err
 		}
-		live, _ := m.s.Roots()
-		for i := range set {
-			set[i] = live[i] &^ set[i]
+		other, err := all(m.s, m.path)
+		if err != nil {
+			return nil, err
 		}
-		return set, nil
+		for i, w := range set {
+			other[i] &^= w
+		}
+		return other, nil
 	case text.Boost:
 		return m.query(q.Of)
 	case text.Should:
@@ -289,7 +312,7 @@ func (m *matcher) thin(among []uint64) {
 
 // count is about how many documents match.
 func (n *Match) count(s *seg.Segment) (float64, error) {
-	m := matcher{s: s, counts: true}
+	m := matcher{s: s, path: n.Path, counts: true}
 	set, err := m.match(n)
 	if err != nil || !m.thinned {
 		return float64(countBits(set)), err

@@ -14,6 +14,7 @@ import (
 // asked for and then stay as they are.
 type Stats struct {
 	index  *search.Index
+	path   uint16
 	fields []seg.FieldID
 
 	mu     sync.Mutex
@@ -25,9 +26,10 @@ type Stats struct {
 
 var _ text.Stats = (*Stats)(nil)
 
-// NewStats makes the figures of fields of an index.
-func NewStats(x *search.Index, fields []uint16) *Stats {
-	s := &Stats{index: x, freq: map[string]int64{}}
+// NewStats makes the figures of fields of an index: of its documents or, with a
+// path, of the nested documents of that.
+func NewStats(x *search.Index, path uint16, fields []uint16) *Stats {
+	s := &Stats{index: x, path: path, freq: map[string]int64{}}
 	for _, f := range fields {
 		s.fields = append(s.fields, seg.FieldID(f))
 	}
@@ -58,8 +60,18 @@ func (s *Stats) load() {
 	}
 	s.loaded, s.docs = true, 1
 	_ = s.index.Read(context.Background(), func(snap *seg.Snapshot) error {
-		length := int64(0)
+		length, docs := int64(0), int64(snap.Docs())
+		if s.path != 0 {
+			docs = 0
+		}
 		for _, g := range snap.Segments() {
+			if s.path != 0 {
+				n, err := g.Nested()
+				if err != nil {
+					return err
+				}
+				docs += int64(n.Count(s.path))
+			}
 			for _, f := range s.fields {
 				t, err := g.Text(f)
 				if err != nil {
@@ -69,7 +81,7 @@ func (s *Stats) load() {
 				length += n
 			}
 		}
-		s.docs = max(int64(snap.Docs()), 1)
+		s.docs = max(docs, 1)
 		s.avgLen = float64(length) / float64(s.docs)
 		return nil
 	})

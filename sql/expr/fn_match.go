@@ -36,8 +36,10 @@ var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase"
 type Match struct {
 	Table schema.TableID
 	Index schema.IndexID
-	// Fields are those of the columns.
+	// Fields are those of the columns; Path is the field of the nested objects that
+	// they are members of, 0 for rows.
 	Fields   []uint16
+	Path     uint16
 	Analyzer *text.Analyzer
 	Mode     MatchMode
 }

@@ -314,7 +314,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			b.WriteString(quoteName(c.Name))
 			parser = " /*!50100 WITH PARSER `ngram` */"
 		default:
-			b.WriteString(searchText(c, f))
+			b.WriteString(fieldText(c) + " " + f.TextName())
 		}
 	}
 	b.WriteString(")" + parser)
@@ -369,24 +369,4 @@ func searchForm(c *schema.Column, f *schema.SearchField) string {
 		return text + list[0]
 	}
 	return text + "(" + strings.Join(list, ", ") + ")"
-}
-
-// searchText is a field with an analyzer: c TEXT ANALYZER 'x' OPTIONS (o = 'v').
-func searchText(c *schema.Column, f *schema.SearchField) string {
-	var b strings.Builder
-	b.WriteString(fieldText(c) + " " + f.Kind.String())
-	if f.Analyzer != "" {
-		b.WriteString(" ANALYZER " + quote(f.Analyzer))
-	}
-	if len(f.Options) == 0 {
-		return b.String()
-	}
-	b.WriteString(" OPTIONS (")
-	for i, o := range f.Options {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quoteName(o.Name) + " = " + quote(o.Value))
-	}
-	return b.String() + ")"
 }

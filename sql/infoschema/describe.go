@@ -34,28 +34,7 @@ func memberText(t schema.Type, e string) string {
 }
 
 // quote is a string literal as SHOW CREATE TABLE prints it.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case 0:
-			b.WriteString(`\0`)
-		case '\n':
-			b.WriteString(`\n`)
-		case '\r':
-			b.WriteString(`\r`)
-		case '\\':
-			b.WriteString(`\\`)
-		case '\'':
-			b.WriteString("''")
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
+func quote(s string) string { return schema.QuoteText(s) }
 
 // quoteName is an identifier in back-ticks.
 func quoteName(s string) string { return schema.QuoteName(s) }

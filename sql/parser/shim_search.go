@@ -153,12 +153,12 @@ func (h *shim) searchField(from, to int) error {
 	var options []string
 	i := at + 1
 	if h.word(i) == "ANALYZER" && i+1 < to {
-		options = append(options, "analyzer="+h.optionText(i+1))
+		options = append(options, "analyzer="+quoteOption(h.optionText(i+1)))
 		i += 2
 	}
 	if h.word(i) == "OPTIONS" && h.op(i+1, "(") {
 		for i += 2; i+2 < to && h.isName(i) && h.op(i+1, "="); i += 3 {
-			options = append(options, strings.ToLower(h.name(i))+"="+h.optionText(i+2))
+			options = append(options, strings.ToLower(h.name(i))+"="+quoteOption(h.optionText(i+2)))
 			if h.op(i+3, ",") {
 				i++
 			}
@@ -233,10 +233,17 @@ func (h *shim) fieldType(from, to int) (at int, isPath bool) {
 // optionText is the value of an option: a text, a word or a number.
 func (h *shim) optionText(i int) string {
 	if i < len(h.toks) && h.toks[i].kind == tokString {
-		s := h.text(i)
-		return strings.ReplaceAll(s[1:len(s)-1], s[:1]+s[:1], s[:1])
+		return Unquote(h.text(i), h.mode&types.ModeNoBackslashEscapes != 0)
 	}
 	return h.text(i)
+}
+
+// quoteOption is the value of an option as search_text reads it.
+func quoteOption(s string) string {
+	if s != "" && s == strings.Trim(s, " \t\r\n'") && !strings.Contains(s, ",") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
 // spatialKey rewrites SPATIAL [KEY|INDEX] [name] (c) in CREATE and ALTER TABLE, the

@@ -512,6 +512,17 @@ func stringEnd(src []byte, start int, quote byte, nobs bool) (end int, plain, ok
 // unescape resolves escapes and doubled quotes into the template's buffer.
 func (d *Template) unescape(body []byte, quote byte, nobs bool) []byte {
 	from := len(d.buf)
+	d.buf = appendUnescaped(d.buf, body, quote, nobs)
+	return d.buf[from:len(d.buf):len(d.buf)]
+}
+
+// Unquote is the text of a string literal with its quotes; without escapes, a
+// backslash stands for itself.
+func Unquote(literal string, noEscapes bool) string {
+	return string(appendUnescaped(nil, []byte(literal[1:len(literal)-1]), literal[0], noEscapes))
+}
+
+func appendUnescaped(out, body []byte, quote byte, nobs bool) []byte {
 	for i := 0; i < len(body); i++ {
 		c := body[i]
 		switch {
@@ -534,12 +545,12 @@ func (d *Template) unescape(body []byte, quote byte, nobs bool) []byte {
 			case 'Z':
 				c = 26
 			case '%', '_': // stay escaped, for LIKE
-				d.buf = append(d.buf, '\\')
+				out = append(out, '\\')
 			}
 		}
-		d.buf = append(d.buf, c)
+		out = append(out, c)
 	}
-	return d.buf[from:len(d.buf):len(d.buf)]
+	return out
 }
 
 // word deals with a keyword or identifier.

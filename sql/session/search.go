@@ -47,7 +47,7 @@ func (s *Session) MatchStats(m *expr.Match) text.Stats {
 			return f.stats
 		}
 	}
-	f := scoreFigures{m.Table, m.Index, m.Fields, query.NewStats(x, m.Fields)}
+	f := scoreFigures{m.Table, m.Index, m.Fields, query.NewStats(x, m.Path, m.Fields)}
 	s.scores = append(s.scores, f)
 	return f.stats
 }

@@ -426,10 +426,12 @@ func (o *searchOp) Close() error {
 // searchQuery makes queries of what the planner has found.
 type searchQuery struct {
 	ctx context.Context
-	// table has the columns that conditions are about.
-	table *schema.Table
-	ec    *expr.Ctx
-	z     *zone
+	// table has the columns that conditions are about, objects is the path
+	// of the nested documents which have them, 0 for documents.
+	table   *schema.Table
+	objects uint16
+	ec      *expr.Ctx
+	z       *zone
 	// again: rows that are found are read, and checked again.
 	again bool
 	// consts computes constants. Their warnings are left to conditions on rows,
@@ -459,7 +461,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &query.Match{Query: words}
+		out := &query.Match{Query: words, Path: q.objects}
 		for _, id := range m.Fields {
 			out.Fields = append(out.Fields, seg.FieldID(id))
 		}
@@ -472,7 +474,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		if !ok {
 			return query.And{}, nil
 		}
-		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words}, nil
+		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words, Path: q.objects}, nil
 	}
 	if n.Op == physical.SearchAnd {
 		return q.and(n)

@@ -4,6 +4,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
 )
@@ -28,7 +29,11 @@ func nestedFields(d *schema.SearchField, parent uint16, out *seg.Schema) error {
 			}
 			continue
 		}
-		f, err := newSearchField(t, physical.NestedMember(&d.Sub[i]))
+		if d.Sub[i].Kind == schema.SearchText {
+			out.Fields = append(out.Fields, seg.Field{ID: seg.FieldID(d.Sub[i].ID), Kind: seg.KindText})
+			continue
+		}
+		f, err := newSearchField(t, physical.NestedMember(d, &d.Sub[i]))
 		if err != nil {
 			return err
 		}
@@ -61,10 +66,14 @@ func newObjects(d *schema.SearchField) (*objects, error) {
 		s := &d.Sub[i]
 		f := objectField{key: []byte(s.Name)}
 		var err error
-		if s.Kind == schema.SearchNested {
+		switch s.Kind {
+		case schema.SearchNested:
 			f.inner, err = newObjects(s)
-		} else {
-			f.value.searchField, err = newSearchField(t, physical.NestedMember(s))
+		case schema.SearchText:
+			f.value.id, f.value.collation = seg.FieldID(s.ID), s.Elem.Collation
+			f.value.analyzer, err = bind.Analyzer(&schema.SearchIndex{}, s, &schema.Column{Name: s.Name})
+		default:
+			f.value.searchField, err = newSearchField(t, physical.NestedMember(d, s))
 			f.value.elem, f.value.texts = &s.Elem, true
 		}
 		if err != nil {
@@ -126,13 +135,23 @@ func (o *objects) check(array []byte, n *int) bool {
 					return false
 				}
 			} else if value.JSONType(m) != "NULL" {
-				if _, ok := f.value.scalar(m); !ok {
+				if _, ok := f.read(m); !ok {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// read is what the field has of a member that is not null; false if it cannot take
+// that.
+func (f *objectField) read(m []byte) (value.Datum, bool) {
+	if f.value.analyzer == nil {
+		return f.value.scalar(m)
+	}
+	text, ok := value.JSONText(m)
+	return value.Bytes(text), ok
 }
 
 // put adds the objects of an array that passed check to the document that was begun.
@@ -146,8 +165,8 @@ func (o *objects) put(b *seg.Batch, array []byte) {
 		for j := range o.fields {
 			f := &o.fields[j]
 			if m, ok := value.JSONMember(e, f.key); ok && f.inner == nil && value.JSONType(m) != "NULL" {
-				d, _ := f.value.scalar(m)
-				f.value.putValue(b, d)
+				d, _ := f.read(m)
+				f.value.put(b, d)
 			}
 		}
 		for j := range o.fields {
@@ -163,7 +182,7 @@ func (o *objects) put(b *seg.Batch, array []byte) {
 // nested asks for rows of which an object satisfies a condition.
 func (q *searchQuery) nested(n *physical.SearchNode) (query.Node, error) {
 	in := *q
-	in.table = n.Table
+	in.table, in.objects = n.Table, n.Field.ID
 	of := query.Node(query.And{})
 	if len(n.Children) > 0 {
 		var err error

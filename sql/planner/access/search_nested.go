@@ -156,10 +156,11 @@ func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *log
 	r := *s.r
 	r.Est, r.Shares, r.ValuesMatter = objectRows{}, nil, false
 	in := &searcher{r: &r, t: table, x: physical.NestedIndex(field), have: map[int]bool{}, object: o}
+	table.ID, in.x.ID = s.t.ID, s.x.ID
 	o.columns(t, table)
 	r.Scan = &logical.Scan{Table: table}
 	for pos := range table.Columns {
-		in.have[pos] = true
+		in.have[pos] = in.x.Values(table.Columns[pos].ID) != nil
 	}
 	var list []expr.Expr
 	exact := true
@@ -222,6 +223,8 @@ func objectsKnown(q *physical.SearchNode) bool {
 				known = known && expr.KnownBefore(n.Set.Conds)
 			case n.Cond != nil:
 				known = known && expr.KnownBefore([]expr.Expr{n.Cond})
+			case n.Match != nil:
+				known = known && expr.KnownBefore(n.Match.Args[1:])
 			}
 		})
 	})
@@ -251,7 +254,7 @@ func (o *object) columns(t *logical.JSONTable, table *schema.Table) {
 				}
 			default:
 				same, near := memberIs(&f.Elem, &c.Column.Type)
-				pos := table.ColumnIndex(schema.ColumnID(f.ID))
+				pos := table.ColumnIndex(physical.NestedColumn(o.field, f))
 				if near && !same {
 					o.loose[id] = true
 					column := table.Columns[pos]

@@ -332,7 +332,7 @@ func onlyChecks(n *physical.SearchNode) bool {
 func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 	switch x, isMatch := f.Extra.(*expr.Match); {
 	case isMatch:
-		if x.Table == s.t.ID && x.Index == s.x.ID {
+		if x.Table == s.t.ID && x.Index == s.x.ID && slices.ContainsFunc(s.x.Fields, func(f schema.SearchField) bool { return f.ID == x.Fields[0] }) {
 			return f, true
 		}
 	case f.Name == ">", f.Name == ">=", f.Name == "<", f.Name == "<=":
@@ -374,7 +374,7 @@ func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 // words of the column tell nothing about it.
 func (s *searcher) like(f *expr.Func) *physical.SearchNode {
 	c, ok := f.Args[0].(*expr.Col)
-	if !ok || !expr.IsConst(f.Args[1]) {
+	if !ok || c.Index < 0 || !expr.IsConst(f.Args[1]) {
 		return nil
 	}
 	pos := c.Index

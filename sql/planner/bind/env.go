@@ -112,10 +112,9 @@ type binder struct {
 	inDerived int
 	params    []schema.Type
 	// hasNested: a table has a search index with nested objects. nested are the
-	// columns of such objects, with the members where these are objects again;
-	// nestedNext those of the next JSON_TABLE.
+	// columns of such objects, nestedNext those of the next JSON_TABLE.
 	hasNested  bool
-	nested     map[expr.ColID][]schema.SearchField
+	nested     map[expr.ColID]nestedColumn
 	nestedNext *nestedLevel
 	// written tells texts as they were before the parser rewrote them.
 	written *parser.Statement

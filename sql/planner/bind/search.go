@@ -2,6 +2,7 @@ package bind
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -217,27 +218,36 @@ func (b *binder) searchText(index string, f *ast.FuncCallExpr) (logical.IndexCol
 	return b.pathColumn(index, f.Args[0], field)
 }
 
+// textOption is one of name=value or name='value', and what stands behind it.
+var textOption = regexp.MustCompile(`(?s)^\s*([^=,]*?)\s*=\s*(?:'((?:[^']|'')*)'|([^,]*?))\s*(,|$)`)
+
 // textField reads 'analyzer=name, option=value'. Which analyzers and options
 // there are is told by CheckAnalyzer.
 func textField(options string) (*schema.SearchField, error) {
 	f := &schema.SearchField{Kind: schema.SearchText}
-	for _, one := range strings.Split(options, ",") {
-		if strings.TrimSpace(one) == "" {
-			continue
+	for strings.TrimSpace(options) != "" {
+		m := textOption.FindStringSubmatch(options)
+		if m == nil || m[1] == "" {
+			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: %s is not of the form option=value", strings.TrimSpace(options))
 		}
-		name, val, ok := strings.Cut(one, "=")
-		name = strings.ToLower(strings.TrimSpace(name))
-		if !ok || name == "" {
-			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: %s is not of the form option=value", strings.TrimSpace(one))
-		}
-		if val = strings.TrimSpace(val); name == "analyzer" {
-			f.Analyzer = strings.ToLower(val)
-			continue
-		}
-		f.Options = append(f.Options, schema.SearchOption{Name: name, Value: val})
+		options = options[len(m[0]):]
+		addTextOption(f, m[1], strings.ReplaceAll(m[2], "''", "'")+m[3])
 	}
-	sort.Slice(f.Options, func(i, j int) bool { return f.Options[i].Name < f.Options[j].Name })
+	sortTextOptions(f)
 	return f, nil
+}
+
+// addTextOption gives a text field its analyzer, or an option of it.
+func addTextOption(f *schema.SearchField, name, val string) {
+	if name = strings.ToLower(name); name == "analyzer" {
+		f.Analyzer = strings.ToLower(val)
+		return
+	}
+	f.Options = append(f.Options, schema.SearchOption{Name: name, Value: val})
+}
+
+func sortTextOptions(f *schema.SearchField) {
+	sort.Slice(f.Options, func(i, j int) bool { return f.Options[i].Name < f.Options[j].Name })
 }
 
 // Analyzer is that of a text field over a column: 1210 for one that there is not,
@@ -335,6 +345,19 @@ func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []a
 	var cols []expr.Expr
 	var t *schema.Table
 	var ids []schema.ColumnID
+	if len(names) == 1 {
+		e, err := b.matchMember(sc, names[0], m)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			against, err := b.texts(sc, asks)
+			if err != nil {
+				return nil, err
+			}
+			return expr.NewMatch([]expr.Expr{e}, against, m)
+		}
+	}
 	for _, n := range names {
 		c, of, pos, err := b.searched(sc, name, n)
 		if err != nil {

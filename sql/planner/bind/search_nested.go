@@ -12,8 +12,10 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -68,7 +70,7 @@ func (b *binder) searchNested(f *ast.FuncCallExpr) (logical.IndexColumn, error) 
 		}
 	}
 	if text := v.GetString(); strings.TrimSpace(text) != "" {
-		p := nestedParser{rest: text}
+		p := nestedParser{rest: text, noEscapes: b.env.Mode&types.ModeNoBackslashEscapes != 0}
 		var err error
 		if field.Sub, err = p.members(1); err != nil {
 			return none, err
@@ -77,22 +79,66 @@ func (b *binder) searchNested(f *ast.FuncCallExpr) (logical.IndexColumn, error) 
 	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, nil
 }
 
-// nestedParser reads name type, …; a type is one of pathType, or NESTED (…).
-type nestedParser struct{ rest string }
+// nestedParser reads name type, …; a type is one of pathType, TEXT with its
+// analyzer, or NESTED (…).
+type nestedParser struct {
+	rest string
+	// noEscapes: a backslash in a text stands for itself.
+	noEscapes bool
+}
 
-var nestedToken = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
+// Tokens: a name in back-ticks, a text, a word or number, any other character.
+var (
+	nestedToken      = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|'(?:[^'\\\\]|''|\\\\.)*'|\"(?:[^\"\\\\]|\"\"|\\\\.)*\"|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
+	nestedPlainToken = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
+)
+
+func (p *nestedParser) token() (text string, length int) {
+	re := nestedToken
+	if p.noEscapes {
+		re = nestedPlainToken
+	}
+	m := re.FindStringSubmatch(p.rest)
+	if m == nil {
+		return "", 0
+	}
+	return m[1], len(m[0])
+}
 
 // next is the next token, "" at the end.
 func (p *nestedParser) next() string {
-	m := nestedToken.FindStringSubmatch(p.rest)
-	if m == nil {
-		return ""
-	}
-	return m[1]
+	text, _ := p.token()
+	return text
 }
 
 func (p *nestedParser) skip() {
-	p.rest = p.rest[len(nestedToken.FindString(p.rest)):]
+	_, n := p.token()
+	p.rest = p.rest[n:]
+}
+
+// accept skips a token that is the word or character t.
+func (p *nestedParser) accept(t string) bool {
+	is := strings.EqualFold(p.next(), t)
+	if is {
+		p.skip()
+	}
+	return is
+}
+
+// value is the text, word or number that comes next.
+func (p *nestedParser) value() (string, error) {
+	t := p.next()
+	if t == "" || strings.Contains("(),=", t) || len(t) == 1 && strings.Contains("'\"`", t) {
+		return "", p.fail()
+	}
+	p.skip()
+	switch t[0] {
+	case '\'', '"':
+		return parser.Unquote(t, p.noEscapes), nil
+	case '`':
+		return strings.ReplaceAll(t[1:len(t)-1], "``", "`"), nil
+	}
+	return t, nil
 }
 
 func (p *nestedParser) fail() error {
@@ -112,7 +158,7 @@ func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
 			return nil, err
 		}
 		for i := range out {
-			if strings.EqualFold(out[i].Name, f.Name) {
+			if strings.EqualFold(out[i].Name, f.Name) && !isTextOf(&out[i], &f) && !isTextOf(&f, &out[i]) {
 				return nil, sqlerr.DuplicateColumn(f.Name)
 			}
 		}
@@ -128,6 +174,11 @@ func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
 			return nil, p.fail()
 		}
 	}
+}
+
+// isTextOf reports whether f has the words of the strings in of.
+func isTextOf(f, of *schema.SearchField) bool {
+	return f.Kind == schema.SearchText && of.Kind == schema.SearchPath && of.Elem.IsString() && f.Name == of.Name
 }
 
 func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
@@ -157,6 +208,13 @@ func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
 		}
 		return f, err
 	}
+	if p.accept("TEXT") {
+		f.Kind, f.Elem = schema.SearchText, types.Text(schema.CollationUTF8MB4Bin)
+		if err = p.analyzer(&f); err == nil {
+			_, err = Analyzer(&schema.SearchIndex{}, &f, &schema.Column{Name: name})
+		}
+		return f, err
+	}
 	f.Kind = schema.SearchPath
 	var words strings.Builder
 	for depth := 0; ; p.skip() {
@@ -181,6 +239,44 @@ func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
 		err = sqlerr.NotSupported("times of nested objects in a search index")
 	}
 	return f, err
+}
+
+// analyzer reads [ANALYZER a] [OPTIONS (o = v, …)].
+func (p *nestedParser) analyzer(f *schema.SearchField) error {
+	if p.accept("ANALYZER") {
+		a, err := p.value()
+		if err != nil {
+			return err
+		}
+		addTextOption(f, "analyzer", a)
+	}
+	if !p.accept("OPTIONS") {
+		return nil
+	}
+	if !p.accept("(") {
+		return p.fail()
+	}
+	for {
+		name, err := p.value()
+		if err != nil {
+			return err
+		}
+		if !p.accept("=") {
+			return p.fail()
+		}
+		val, err := p.value()
+		if err != nil {
+			return err
+		}
+		if addTextOption(f, name, val); !p.accept(",") {
+			break
+		}
+	}
+	if !p.accept(")") {
+		return p.fail()
+	}
+	sortTextOptions(f)
+	return nil
 }
 
 // checkNested checks a field of nested objects of x: 1070, 1060, 1235.
@@ -237,6 +333,24 @@ type nestedLevel struct {
 	// doc is the document of the objects, as an expression.
 	doc  string
 	subs []schema.SearchField
+	of   nestedSource
+}
+
+// nestedSource is where objects come from: the fields of a table's indexes over a
+// column and a path, and the members in these, one in the other, that have them.
+type nestedSource struct {
+	table   *schema.Table
+	column  schema.ColumnID
+	path    string
+	members []string
+}
+
+// nestedColumn is a column of objects: the members of those that it has itself, or
+// a value, the member of that name.
+type nestedColumn struct {
+	subs []schema.SearchField
+	name string
+	of   nestedSource
 }
 
 // nestedNames are the names of columns in n that have a dot in them. Within: also
@@ -294,8 +408,9 @@ func (b *binder) nestedOf(sc *scope, n *ast.ColumnName) *nestedLevel {
 		}
 		l := &nestedLevel{name: c.Name, table: c.Table, doc: qualifiedText(n, c)}
 		rest := name[i+1:]
-		if subs, ours := b.nested[c.ID]; ours {
-			if l.subs = subs; memberOf(subs, rest) != nil {
+		if n, ours := b.nested[c.ID]; ours {
+			if l.subs, l.of = n.subs, n.of; memberOf(n.subs, rest) != nil {
+				l.of.members = append(slices.Clone(n.of.members), n.name)
 				return l
 			}
 			continue
@@ -350,27 +465,33 @@ func (b *binder) nestedField(l *nestedLevel, t *schema.Table, c *schema.Column, 
 					l.doc = "JSON_EXTRACT(" + l.doc + ", " + quoteText(path) + ")"
 				}
 			}
-			l.subs = mergeMembers(l.subs, f.Sub)
+			l.subs, l.of = mergeMembers(l.subs, f.Sub), nestedSource{table: t, column: c.ID, path: path}
 		}
 	}
 	return l.subs != nil
 }
 
-// memberOf is the member that a name begins with.
-func memberOf(subs []schema.SearchField, name string) *schema.SearchField {
+// memberOf is the member that a name begins with: the words of a text where it has
+// nothing else.
+func memberOf(subs []schema.SearchField, name string) (found *schema.SearchField) {
 	first, _, more := strings.Cut(name, ".")
 	for i := range subs {
-		if f := &subs[i]; strings.EqualFold(f.Name, first) && (!more || f.Kind == schema.SearchNested) {
+		f := &subs[i]
+		switch {
+		case !strings.EqualFold(f.Name, first) || more && f.Kind != schema.SearchNested:
+		case f.Kind != schema.SearchText:
 			return f
+		case found == nil:
+			found = f
 		}
 	}
-	return nil
+	return found
 }
 
 func mergeMembers(a, b []schema.SearchField) []schema.SearchField {
 	out := append([]schema.SearchField(nil), a...)
 	for _, f := range b {
-		if o := memberOf(out, f.Name); o == nil {
+		if o := memberOf(out, f.Name); o == nil || isTextOf(o, &f) {
 			out = append(out, f)
 		} else if o.Kind == schema.SearchNested && f.Kind == schema.SearchNested {
 			o.Sub = mergeMembers(o.Sub, f.Sub)
@@ -446,10 +567,10 @@ func isPredicate(n ast.ExprNode) bool {
 		case "=", "<", "<=", ">", ">=", "<>", "<=>":
 			return true
 		}
-	case *ast.BetweenExpr, *ast.IsNullExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr:
+	case *ast.BetweenExpr, *ast.IsNullExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr, *ast.MatchAgainst:
 		return true
 	case *ast.FuncCallExpr:
-		return x.FnName.L == "regexp_like"
+		return x.FnName.L == "regexp_like" || strings.HasPrefix(x.FnName.L, "text_match")
 	}
 	return false
 }
@@ -461,6 +582,9 @@ func (b *binder) anyObject(sc *scope, l *nestedLevel, cond ast.ExprNode) (expr.E
 	var cols []string
 	for i := range l.subs {
 		f := &l.subs[i]
+		if f.Kind == schema.SearchText && memberOf(l.subs, f.Name) != f {
+			continue
+		}
 		name := l.name + "." + f.Name
 		used := func(c *ast.ColumnName) bool {
 			n := c.Name.O
@@ -508,14 +632,65 @@ func (b *binder) enterNested(cols []logical.Column) {
 		return
 	}
 	if b.nested == nil {
-		b.nested = map[expr.ColID][]schema.SearchField{}
+		b.nested = map[expr.ColID]nestedColumn{}
 	}
 	for _, c := range cols {
-		b.nested[c.ID] = nil
+		n := nestedColumn{of: l.of}
 		if f := memberOf(l.subs, strings.TrimPrefix(c.Name, l.name+".")); f != nil {
-			b.nested[c.ID] = f.Sub
+			n.name, n.subs = f.Name, f.Sub
+		}
+		b.nested[c.ID] = n
+	}
+}
+
+// matchMember is the member of objects that MATCH or a function beside it names,
+// whose words a search index has, which m gets: 1191 without such an index, 1235
+// for query expansion. nil: the name is another one's.
+func (b *binder) matchMember(sc *scope, n *ast.ColumnName, m *expr.Match) (expr.Expr, error) {
+	c := sc.columnNamed(n, n.Name.O)
+	if c == nil {
+		return nil, nil
+	}
+	col, ours := b.nested[c.ID]
+	if !ours {
+		return nil, nil
+	}
+	if m.Mode == expr.MatchExpanded {
+		return nil, sqlerr.NotSupported("WITH QUERY EXPANSION of nested objects")
+	}
+	e, err := sc.resolve(n.Schema.O, n.Table.O, n.Name.O)
+	if err != nil {
+		return nil, err
+	}
+	for i := range col.of.table.Search {
+		x := &col.of.table.Search[i]
+		for j := range x.Fields {
+			f := &x.Fields[j]
+			if f.Kind != schema.SearchNested || f.Column != col.of.column || f.Path != col.of.path {
+				continue
+			}
+			path := f.ID
+			for _, name := range col.of.members {
+				k := slices.IndexFunc(f.Sub, func(s schema.SearchField) bool { return s.Kind == schema.SearchNested && s.Name == name })
+				if k < 0 {
+					f = nil
+					break
+				}
+				f, path = &f.Sub[k], f.Sub[k].ID
+			}
+			if f == nil {
+				continue
+			}
+			k := slices.IndexFunc(f.Sub, func(s schema.SearchField) bool { return s.Kind == schema.SearchText && s.Name == col.name })
+			if k < 0 || !c.T.IsString() {
+				continue
+			}
+			m.Table, m.Index, m.Path, m.Fields = col.of.table.ID, x.ID, path, []uint16{f.Sub[k].ID}
+			m.Analyzer, err = Analyzer(x, &f.Sub[k], &schema.Column{Name: col.name})
+			return e, err
 		}
 	}
+	return nil, noText()
 }
 
 // noteNested has conditions look for members of objects where a table has them.

@@ -3,28 +3,47 @@ package physical
 import "github.com/sqlots/sqlots/schema"
 
 // NestedTable are the objects of a SearchNested as a table, whose columns are the
-// members that have a value. Conditions on them are asked of its fields.
+// members that have a value, or words alone. Conditions on them are asked of its
+// fields.
 func NestedTable(f *schema.SearchField) *schema.Table {
 	t := &schema.Table{Name: f.Name}
 	for i := range f.Sub {
-		if s := &f.Sub[i]; s.Kind == schema.SearchPath {
+		if s := &f.Sub[i]; s.Kind != schema.SearchNested && NestedColumn(f, s) == schema.ColumnID(s.ID) {
 			t.Columns = append(t.Columns, schema.Column{ID: schema.ColumnID(s.ID), Name: s.Name, Type: s.Elem, Nullable: true})
 		}
 	}
 	return t
 }
 
-// NestedMember is the field of a member, as one of the columns of NestedTable.
-func NestedMember(s *schema.SearchField) *schema.SearchField {
-	return &schema.SearchField{ID: s.ID, Column: schema.ColumnID(s.ID)}
+// NestedColumn is the column of a member s of f in NestedTable: that of the strings
+// whose words it has, if there is one.
+func NestedColumn(f, s *schema.SearchField) schema.ColumnID {
+	if s.Kind == schema.SearchText {
+		for i := range f.Sub {
+			if o := &f.Sub[i]; o.Kind == schema.SearchPath && o.Name == s.Name {
+				return schema.ColumnID(o.ID)
+			}
+		}
+	}
+	return schema.ColumnID(s.ID)
+}
+
+// NestedMember is the field of a member s of f, over one of the columns of
+// NestedTable.
+func NestedMember(f, s *schema.SearchField) *schema.SearchField {
+	out := &schema.SearchField{ID: s.ID, Column: NestedColumn(f, s)}
+	if s.Kind == schema.SearchText {
+		out.Kind, out.Analyzer, out.Options = s.Kind, s.Analyzer, s.Options
+	}
+	return out
 }
 
 // NestedIndex are the fields over NestedTable.
 func NestedIndex(f *schema.SearchField) *schema.SearchIndex {
 	x := &schema.SearchIndex{}
 	for i := range f.Sub {
-		if s := &f.Sub[i]; s.Kind == schema.SearchPath {
-			x.Fields = append(x.Fields, *NestedMember(s))
+		if s := &f.Sub[i]; s.Kind != schema.SearchNested {
+			x.Fields = append(x.Fields, *NestedMember(f, s))
 		}
 	}
 	return x
