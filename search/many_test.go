@@ -25,6 +25,9 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
+	if got := memory(1 << 20).reserved(3); got > 2<<20 {
+		t.Errorf("statements of a small server do without %d bytes", got)
+	}
 	if small, large := memory(24<<20).reserved(50), memory(24<<30).reserved(50); small > 24<<20 || large > 2<<30 {
 		t.Errorf("reserved %d and %d", small, large)
 	}

@@ -31,10 +31,12 @@ func (m memory) segmentDocs() int {
 	return min(max(int(m/2)/(seg.MergeSlots()*seg.MergeBytes), minSegmentDocs), maxSegmentDocs)
 }
 
-// reserved is what n indexes may hold.
+// reserved is what statements do without for n indexes: what these may hold, and at
+// most twice m, where m is so small that the bounds below exceed it.
 func (m memory) reserved(n int) int64 {
 	if n == 0 {
 		return 0
 	}
-	return int64(n*m.share(n)) + int64(min(n, seg.MergeSlots())*m.segmentDocs()*seg.MergeBytes)
+	merges := int64(min(n, seg.MergeSlots())*m.segmentDocs()) * seg.MergeBytes
+	return min(int64(n*m.share(n))+merges, 2*int64(m))
 }
