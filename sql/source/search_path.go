@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"unicode/utf8"
 
 	"github.com/sqlots/sqlots/schema"
@@ -201,6 +202,8 @@ func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
 		return value.Bytes(s), len(s) <= maxKeywordBytes && (!f.many || utf8.RuneCount(s) <= f.elem.Len)
 	case f.elem.ID == schema.TypeTinyInt:
 		return value.Bool(bytes.Equal(doc, value.JSONBool(true))), kind == "BOOLEAN"
+	case f.elem.HasDate():
+		return f.time(doc)
 	case !value.JSONIsNumber(doc):
 		return value.Null, false
 	}
@@ -213,6 +216,34 @@ func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
 		return lo, lo.Bits() == hi.Bits()
 	}
 	return lo, true
+}
+
+// timeText is how a text looks that is one time in each SQL mode and time zone.
+var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?$`)
+
+// time is the time that a string tells, or that a scalar is; false for one that it
+// tells in some SQL mode or time zone alone, or with more digits than the field has.
+func (f *searchField) time(doc []byte) (value.Datum, bool) {
+	var t value.Time
+	ok := false
+	switch text, isText := value.JSONText(doc); {
+	case isText && timeText.Match(text):
+		var err error
+		t, ok, err = types.ParseTime(&types.Env{}, text, types.DatetimeOf(6))
+		ok = ok && err == nil
+	case !isText:
+		var d value.Datum
+		if d, ok = value.JSONScalar(doc); ok && d.Kind() == value.KindTime {
+			t = d.Time()
+		}
+	}
+	switch {
+	case !ok || t.Year() == 0 || t.HasZeroPart():
+		return value.Null, false
+	case f.elem.ID == schema.TypeDate:
+		return value.TimeOf(t.Date()), true
+	}
+	return value.TimeOf(t), t == t.TruncateFSP(f.elem.Scale)
 }
 
 // around are the values of the field between which a number of a document lies.

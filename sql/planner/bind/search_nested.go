@@ -235,9 +235,7 @@ func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
 	if words.Len() == 0 {
 		return f, p.fail()
 	}
-	if f.Elem, err = pathType(words.String()); err == nil && f.Elem.IsTemporal() {
-		err = sqlerr.NotSupported("times of nested objects in a search index")
-	}
+	f.Elem, err = pathType(words.String())
 	return f, err
 }
 
