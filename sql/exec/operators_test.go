@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -335,6 +337,32 @@ func TestSortAndTopK(t *testing.T) {
 	}
 	sort := &physical.Sort{Base: scan.Base, Input: scan, Keys: []physical.SortKey{{Expr: ref(scan, 2)}}}
 	checkMemory(t, src, &physical.Plan{Root: sort}, "sort")
+}
+
+// TestSortRun compares the order of a long run with that of its keys and rows.
+func TestSortRun(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	enc := &sortEncoder{}
+	for _, n := range []int{0, 1, radixRows - 1, radixRows, 3000} {
+		for _, differ := range []int{0, 3, 20, 64} {
+			run := &sortRun{}
+			for row := range uint32(n) {
+				key := binary.BigEndian.AppendUint64(nil, 0x0102030405060708^rng.Uint64()>>(64-differ)<<(rng.IntN(2)*(64-differ)/2))
+				if rng.IntN(2) == 0 {
+					key = append(key, make([]byte, rng.IntN(3))...)
+				} else if rng.IntN(4) == 0 {
+					key = key[:rng.IntN(8)]
+				}
+				run.entries = append(run.entries, sortEntry{prefix: enc.prefix(key), off: uint32(len(run.arena)), row: row})
+				run.arena = append(binary.LittleEndian.AppendUint32(run.arena, uint32(len(key))), key...)
+			}
+			want := slices.Clone(run.entries)
+			slices.SortStableFunc(want, func(a, b sortEntry) int { return bytes.Compare(run.key(a), run.key(b)) })
+			if run.sort(enc); !slices.Equal(run.entries, want) {
+				t.Fatalf("%d rows whose keys differ in %d bits are not in order", n, differ)
+			}
+		}
+	}
 }
 
 func TestSortRuns(t *testing.T) {

@@ -1,10 +1,12 @@
 package exec
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -132,19 +134,74 @@ func (s *sorter) endRun() {
 	}
 	s.run = &sortRun{}
 	s.keyBytes += int64(cap(run.arena) + cap(run.entries)*16)
-	slices.SortFunc(run.entries, func(a, b sortEntry) int {
+	run.sort(&s.enc)
+	s.runs = append(s.runs, run)
+}
+
+// radixRows is the length from which a run is sorted by the digits of prefixes.
+const radixRows = 512
+
+var radixRoom = sync.Pool{New: func() any { return new([]sortEntry) }}
+
+// sort orders the entries, which come in the order of their rows.
+func (r *sortRun) sort(enc *sortEncoder) {
+	compare := func(a, b sortEntry) int {
 		if a.prefix != b.prefix {
-			if a.prefix < b.prefix {
-				return -1
-			}
-			return 1
+			return cmp.Compare(a.prefix, b.prefix)
 		}
-		if c := s.enc.compare(run.key(a), run.key(b)); c != 0 {
+		if c := enc.compare(r.key(a), r.key(b)); c != 0 {
 			return c
 		}
-		return int(int64(a.row) - int64(b.row))
-	})
-	s.runs = append(s.runs, run)
+		return cmp.Compare(a.row, b.row)
+	}
+	if len(r.entries) < radixRows {
+		slices.SortFunc(r.entries, compare)
+		return
+	}
+	sortByPrefix(r.entries)
+	for from := 0; from < len(r.entries); {
+		to := from + 1
+		for to < len(r.entries) && r.entries[to].prefix == r.entries[from].prefix {
+			to++
+		}
+		if to > from+1 {
+			slices.SortFunc(r.entries[from:to], compare)
+		}
+		from = to
+	}
+}
+
+// sortByPrefix orders entries by the bits in which their prefixes differ, equal ones
+// as they were.
+func sortByPrefix(list []sortEntry) {
+	const digit = 11
+	differ := uint64(0)
+	for _, e := range list {
+		differ |= e.prefix ^ list[0].prefix
+	}
+	room := radixRoom.Get().(*[]sortEntry)
+	*room = slices.Grow((*room)[:0], len(list))
+	from, to := list, (*room)[:len(list)]
+	for shift, end := bits.TrailingZeros64(differ), bits.Len64(differ); shift < end; shift += digit {
+		var places [1 << digit]uint32
+		for _, e := range from {
+			places[e.prefix>>shift&(1<<digit-1)]++
+		}
+		at := uint32(0)
+		for i, n := range places {
+			places[i], at = at, at+n
+		}
+		for _, e := range from {
+			p := &places[e.prefix>>shift&(1<<digit-1)]
+			to[*p] = e
+			*p++
+		}
+		from, to = to, from
+	}
+	if len(list) > 0 && &from[0] != &list[0] {
+		copy(list, from)
+	}
+	radixRoom.Put(room)
 }
 
 // startMerge makes the heap of the runs in memory.
@@ -156,7 +213,9 @@ func (s *sorter) startMerge() {
 			s.merge.runs = append(s.merge.runs, r)
 		}
 	}
-	heap.Init(&s.merge)
+	for i := len(s.merge.runs)/2 - 1; i >= 0; i-- {
+		s.merge.down(i)
+	}
 }
 
 // pop takes the next n rows in memory, with their keys if fn is set.
@@ -170,12 +229,7 @@ func (s *sorter) pop(n int, fn func(key []byte)) {
 			fn(r.key(e))
 		}
 		r.at++
-		switch {
-		case r.at == len(r.entries):
-			heap.Pop(&s.merge)
-		case len(s.merge.runs) > 1:
-			heap.Fix(&s.merge, 0)
-		}
+		s.merge.next()
 	}
 }
 
@@ -365,12 +419,8 @@ type runHeap struct {
 	runs []*sortRun
 }
 
-// Len implements heap.Interface.
-func (h *runHeap) Len() int { return len(h.runs) }
-
-// Less implements heap.Interface.
-func (h *runHeap) Less(i, j int) bool {
-	a, b := h.runs[i], h.runs[j]
+// less reports that the next row of a run comes before that of another.
+func (h *runHeap) less(a, b *sortRun) bool {
 	x, y := a.entries[a.at], b.entries[b.at]
 	if x.prefix != y.prefix {
 		return x.prefix < y.prefix
@@ -381,15 +431,30 @@ func (h *runHeap) Less(i, j int) bool {
 	return x.row < y.row
 }
 
-// Swap implements heap.Interface.
-func (h *runHeap) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+// next finds the place of the run on top, whose next row is another, or none.
+func (h *runHeap) next() {
+	if r := h.runs[0]; r.at == len(r.entries) {
+		last := len(h.runs) - 1
+		h.runs[0] = h.runs[last]
+		h.runs = h.runs[:last]
+	}
+	h.down(0)
+}
 
-// Push implements heap.Interface.
-func (h *runHeap) Push(x any) { h.runs = append(h.runs, x.(*sortRun)) }
-
-// Pop implements heap.Interface.
-func (h *runHeap) Pop() any {
-	last := h.runs[len(h.runs)-1]
-	h.runs = h.runs[:len(h.runs)-1]
-	return last
+// down moves a run behind those whose next rows come before its own.
+func (h *runHeap) down(i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(h.runs) {
+			return
+		}
+		if c+1 < len(h.runs) && h.less(h.runs[c+1], h.runs[c]) {
+			c++
+		}
+		if !h.less(h.runs[c], h.runs[i]) {
+			return
+		}
+		h.runs[i], h.runs[c] = h.runs[c], h.runs[i]
+		i = c
+	}
 }
