@@ -193,6 +193,12 @@ func (g *Groups) run(ctx context.Context, hits []Hits) error {
 		if err := g.open(hits[i].Seg); err != nil {
 			return err
 		}
+		if g.countAll(&hits[i]) {
+			if err := g.full(); err != nil {
+				return err
+			}
+			continue
+		}
 		blocks := 0
 		err := hits[i].each(&b, func() error {
 			if blocks++; blocks&63 == 0 && ctx.Err() != nil {
@@ -209,6 +215,52 @@ func (g *Groups) run(ctx context.Context, hits []Hits) error {
 	}
 	return nil
 }
+
+// countAll counts the documents of groups by one field at once; false where that does
+// not pay, or more is to be computed.
+func (g *Groups) countAll(h *Hits) bool {
+	if len(g.by) != 1 || slices.ContainsFunc(g.accs, func(a *acc) bool { return a.call.Op != CountAll }) {
+		return false
+	}
+	c := g.by[0]
+	switch {
+	case c.col.all:
+		g.count[0] += int64(h.Count)
+		return true
+	case c.word && c.dense > 0 && c.dense <= h.Count*denseFactor && !c.col.words.Multi():
+		g.grow(c.size())
+		set, left := h.Set, h.Count
+		if nulls := c.col.nulls; nulls != nil {
+			set = slices.Clone(set)
+			for i, w := range nulls {
+				set[i] &^= w
+			}
+			left = countBits(set)
+		}
+		g.count[0] += int64(h.Count - left)
+		c.col.words.Histogram(set, c.lo, g.count[1:])
+		return true
+	case !c.word && c.col.keys.Ordinals() <= min(h.Count, maxGroups) && !c.col.keys.Multi():
+		counts := make([]int64, c.col.keys.Ordinals())
+		c.col.keys.Histogram(h.Set, h.Count, counts)
+		left := int64(h.Count)
+		for o, n := range counts {
+			if n > 0 {
+				code := c.codeOfOrdinal(uint32(o))
+				g.grow(c.size())
+				g.count[code] += n
+				left -= n
+			}
+		}
+		g.count[0] += left
+		return true
+	}
+	return false
+}
+
+// denseFactor is how many groups of words may be there for each document that is
+// counted: more would be looked at in vain.
+const denseFactor = 4
 
 func (g *Groups) open(s *seg.Segment) (err error) {
 	for _, c := range g.by {

@@ -71,7 +71,7 @@ func (c *Sphere) points(s *seg.Segment, among []uint64) (*seg.Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	if minX, maxX, minY, maxY := p.Extent(); minX > -180 && maxX <= 180 && minY >= -90 && maxY <= 90 {
+	if onGlobe(p) {
 		return p, nil
 	}
 	x, y := p.Exact()
@@ -88,6 +88,12 @@ func (c *Sphere) points(s *seg.Segment, among []uint64) (*seg.Points, error) {
 		}
 	}
 	return p, nil
+}
+
+// onGlobe reports that all places of a field are on the globe for sure.
+func onGlobe(p *seg.Points) bool {
+	minX, maxX, minY, maxY := p.Extent()
+	return minX > -180 && maxX <= 180 && minY >= -90 && maxY <= 90
 }
 
 // Covers implements seg.Shape.

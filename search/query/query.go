@@ -401,9 +401,11 @@ func (h *Hits) FirstID() []byte {
 
 // appendDocs appends the documents of word i of a set.
 func appendDocs(out []uint32, i int, w uint64) []uint32 {
-	at := uint32(i << 6)
-	for ; w != 0; w &= w - 1 {
-		out = append(out, at+uint32(bits.TrailingZeros64(w)))
+	n, at := bits.OnesCount64(w), uint32(i<<6)
+	out = slices.Grow(out, n)[:len(out)+n]
+	for j := len(out) - n; j < len(out); j++ {
+		out[j] = at + uint32(bits.TrailingZeros64(w))
+		w &= w - 1
 	}
 	return out
 }

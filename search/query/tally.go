@@ -89,6 +89,22 @@ func tally(s *seg.Segment, n Node, gone []uint32) (count int, ok bool, err error
 			}
 		})
 		return count, true, nil
+	case *Circle:
+		p, err := s.Points(n.Field)
+		if err != nil || p.Multi() || len(n.Boxes) != 1 || !onGlobe(p) {
+			return 0, false, err
+		}
+		if p.AllNull() {
+			return 0, true, nil
+		}
+		count = p.CountShape(n, n.Boxes[0])
+		x, y := p.Exact()
+		eachDead(live, dead, gone, s.Docs(), func(d uint32) {
+			if !p.IsNull(d) && n.Has(x[d], y[d]) {
+				count--
+			}
+		})
+		return count, true, nil
 	case *Match:
 		term, is := n.Query.(text.Term)
 		if !is || len(n.Fields) != 1 || dead+len(gone) > 0 {

@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -91,6 +92,12 @@ func TestTally(t *testing.T) {
 				want++
 			}
 		}
+		if round%10 == 0 {
+			checkCounts(t, v, n, func(key string, d tallyDoc) bool {
+				_, out := slices.BinarySearchFunc(v.Changed, []byte(key), bytes.Compare)
+				return !out && is(d)
+			}, docs)
+		}
 		for name, find := range map[string]func(*search.View, Node) ([]Hits, error){"Run": Run, "Tally": Tally} {
 			hits, err := find(v, n)
 			if err != nil {
@@ -106,6 +113,54 @@ func TestTally(t *testing.T) {
 			if got != want {
 				t.Errorf("round %d: %s of %#v without %d finds %d documents, not %d", round, name, n, len(v.Changed), got, want)
 			}
+		}
+	}
+}
+
+// checkCounts compares the numbers of documents by each field with those of the
+// documents one by one.
+func checkCounts(t *testing.T, v *search.View, n Node, is func(key string, d tallyDoc) bool, docs map[string]tallyDoc) {
+	t.Helper()
+	hits, err := Run(v, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := seg.FieldID(1); id <= 4; id++ {
+		want, got := map[string]int64{}, map[string]int64{}
+		for key, d := range docs {
+			if !is(key, d) {
+				continue
+			}
+			name := "NULL"
+			switch w := []*int64{d.word, d.narrow}; {
+			case id < 3 && w[id-1] != nil:
+				name = fmt.Sprint(*w[id-1])
+			case id == 3 && d.key != nil:
+				name = string(d.key)
+			case id == 4 && d.key != nil:
+				name = string(d.key[:1])
+			}
+			want[name]++
+		}
+		g, err := GroupBy(t.Context(), hits, []Field{{ID: id}}, []Call{{Op: CountAll}}, 2, func(int64) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range g.IDs(nil) {
+			name := "NULL"
+			if id < 3 {
+				if w, ok := g.Word(0, group); ok {
+					name = fmt.Sprint(w)
+				}
+			} else if val, ok := g.Value(0, group); ok {
+				if name = string(val); id == 4 {
+					name = name[:1]
+				}
+			}
+			got[name] += g.Count(group)
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("field %d of %#v: %d groups, not %d: %v, not %v", id, n, len(got), len(want), got, want)
 		}
 	}
 }

@@ -326,6 +326,35 @@ func (k *Keys) GatherOrdinals(docs []uint32, out []int64) {
 	}
 }
 
+// Histogram counts the documents of a set of so many, of a field without arrays, by
+// their ordinals.
+func (k *Keys) Histogram(set []uint64, docs int, counts []int64) {
+	if k.empty {
+		return
+	}
+	if len(k.dense) == k.values.n && k.values.n*len(set) <= docs*sweepFactor {
+		for o := range counts { // each class is one value
+			n := 0
+			for i, w := range k.denseBits(o) {
+				n += bits.OnesCount64(w & set[i])
+			}
+			counts[o] += int64(n)
+		}
+		return
+	}
+	if k.nulls != nil {
+		set = slices.Clone(set)
+		for i, w := range k.nulls {
+			set[i] &^= w
+		}
+	}
+	k.ords.histogram(set, 0, counts)
+}
+
+// sweepFactor is how many words of bitsets are counted in the time that the ordinal
+// of a document takes.
+const sweepFactor = 2
+
 // Values is the number of values of all documents; of a field without arrays,
 // the number of documents.
 func (k *Keys) Values() int {

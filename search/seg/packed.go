@@ -176,20 +176,56 @@ func (p *packed) all(out []int64) []int64 {
 // gather decodes the values at the places. Places that ascend are faster.
 func (p *packed) gather(at []uint32, out []int64) {
 	div := p.div
-	cur := -1
-	var lo, mask uint64
-	var width int
-	var d []byte
-	for j, i := range at {
-		if b := int(i / blockLen); b != cur {
-			cur = b
-			w := p.where[b]
-			width = int(w & 15)
-			d = p.data[w>>4:]
-			lo, mask = uint64(p.minmx[2*b]), widthMask[width]
+	out = out[:len(at)]
+	for j := 0; j < len(at); {
+		b := int(at[j] / blockLen)
+		first, n := uint32(b*blockLen), uint32(min(blockLen, p.n-b*blockLen))
+		width, d := p.differences(b, int(n))
+		lo, mask := uint64(p.minmx[2*b]), widthMask[width]
+		for ; j < len(at); j++ {
+			i := at[j] - first
+			if i >= n {
+				if i < blockLen {
+					panic("seg: a place behind the last value")
+				}
+				break
+			}
+			out[j] = int64(lo + (*(*uint64)(unsafe.Add(d, uintptr(i)*width))&mask)*div)
 		}
-		x := binary.LittleEndian.Uint64(d[int(i%blockLen)*width:]) & mask
-		out[j] = int64(lo + x*div)
+	}
+}
+
+// differences are those of the n values of a block, of which 8 bytes may be read at
+// each, and their width.
+func (p *packed) differences(b, n int) (width uintptr, d unsafe.Pointer) {
+	w := p.where[b]
+	width = uintptr(w & 15)
+	data := p.data[w>>4:]
+	_ = data[(n-1)*int(width)+7]
+	return width, unsafe.Pointer(unsafe.SliceData(data))
+}
+
+// histogram adds one for each place of a set to the number of its value less base.
+func (p *packed) histogram(set []uint64, base int64, counts []int64) {
+	div := p.div
+	for b := 0; b*blockLen < p.n; b++ {
+		n := min(blockLen, p.n-b*blockLen)
+		width, d := p.differences(b, n)
+		least, mask := uint64(p.minmx[2*b])-uint64(base), widthMask[width]
+		words := set[b*blockLen/64:][:BitWords(n)]
+		if width == 0 {
+			if n := countBits(words); n > 0 {
+				counts[least] += int64(n)
+			}
+			continue
+		}
+		for i, w := range words {
+			at := unsafe.Add(d, uintptr(i<<6)*width)
+			for ; w != 0; w &= w - 1 {
+				x := *(*uint64)(unsafe.Add(at, uintptr(bits.TrailingZeros64(w))*width)) & mask
+				counts[least+x*div]++
+			}
+		}
 	}
 }
 
@@ -256,6 +292,8 @@ func compare(d []byte, width, n int, from, span uint64, words []uint64) {
 		compareSmall(view[uint32](d[:4*n]), from, span, words)
 	case 8:
 		compareWide(view[uint64](d[:8*n]), from, span, words)
+	case 3:
+		compareThree(d, n, from, from+span, words)
 	default:
 		compareOdd(d, width, n, from, from+span, words)
 	}
@@ -307,7 +345,33 @@ func compareWide(v []uint64, from, span uint64, words []uint64) {
 	}
 }
 
-// compareOdd is compare for 3, 5, 6 or 7 bytes, of which 8 may be read at the
+// compareThree is compare for 3 bytes, two at a time: each is a half of a word, of
+// which the highest bit stays where a difference is not below 0.
+func compareThree(d []byte, n int, from, to uint64, words []uint64) {
+	const mask, tops = 1<<24 - 1, 1<<31 | 1<<63
+	p := unsafe.Pointer(unsafe.SliceData(d))
+	_ = d[(n-1)*3+7]
+	least, most := from|from<<32, to|to<<32|tops
+	for ; n >= 64; n -= 64 {
+		var m uint64
+		q := unsafe.Add(p, 32*3)
+		for range 32 {
+			v := uint64(*(*uint32)(p)&mask) | uint64(*(*uint32)(q)&mask)<<32
+			m = m>>1 | ((v|tops)-least)&(most-v)&tops
+			p, q = unsafe.Add(p, 3), unsafe.Add(q, 3)
+		}
+		words[0] |= m
+		words, p = words[1:], q
+	}
+	for i := range n {
+		if x := uint64(*(*uint32)(p) & mask); x >= from && x <= to {
+			words[0] |= 1 << i
+		}
+		p = unsafe.Add(p, 3)
+	}
+}
+
+// compareOdd is compare for 5, 6 or 7 bytes, of which 8 may be read at the
 // last: differences from both ends have signs.
 func compareOdd(d []byte, width, n int, from, to uint64, words []uint64) {
 	mask := widthMask[width]

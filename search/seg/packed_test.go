@@ -59,6 +59,18 @@ func check(t *testing.T, v []int64, r *rand.Rand) {
 			t.Fatalf("gather(%d) = %d, want %d", at[i], out[i], v[at[i]])
 		}
 	}
+	if lo, hi := slices.Min(v), slices.Max(v); uint64(hi)-uint64(lo) < 1<<16 {
+		set, counts, want := make([]uint64, BitWords(len(v))), make([]int64, hi-lo+1), make([]int64, hi-lo+1)
+		for i, x := range v {
+			if r.IntN(3) > 0 {
+				setBit(set, uint32(i))
+				want[x-lo]++
+			}
+		}
+		if p.histogram(set, lo, counts); !slices.Equal(counts, want) {
+			t.Fatalf("%d values of %d bytes: wrong counts", len(v), p.where[0]&15)
+		}
+	}
 	nulls := make([]uint64, BitWords(len(v)))
 	for i := range v {
 		if r.IntN(10) == 0 {
@@ -88,6 +100,41 @@ func check(t *testing.T, v []int64, r *rand.Rand) {
 			if !slices.Equal(set, want) {
 				t.Fatalf("%d values of %d bytes in %d..%d: wrong documents", len(v), p.where[0]&15, lo, hi)
 			}
+		}
+	}
+}
+
+// BenchmarkSome reads the values of a third of a million places.
+func BenchmarkSome(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, width := range []int{1, 2, 3} {
+		v := make([]int64, 1<<20)
+		set := make([]uint64, BitWords(len(v)))
+		var at []uint32
+		for i := range v {
+			v[i] = int64(r.Uint64() & widthMask[width])
+			if r.IntN(3) == 0 {
+				setBit(set, uint32(i))
+				at = append(at, uint32(i))
+			}
+		}
+		p := packedOf(v)
+		out, counts := make([]int64, 1024), make([]int64, 1<<24)
+		for name, read := range map[string]func(){
+			"gather": func() {
+				for i := 0; i < len(at); i += 1024 {
+					n := min(1024, len(at)-i)
+					p.gather(at[i:i+n], out[:n])
+				}
+			},
+			"histogram": func() { p.histogram(set, 0, counts) },
+		} {
+			b.Run(string(rune('0'+width))+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					read()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(at)), "ns/value")
+			})
 		}
 	}
 }

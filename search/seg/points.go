@@ -127,7 +127,7 @@ type cover struct {
 	count    int
 	out      []uint32
 	// shape, if it is set, is what has the places; among are the documents that
-	// matter, of a field without arrays.
+	// matter, of a field without arrays: nil for all.
 	shape Shape
 	among []uint64
 }
@@ -139,6 +139,14 @@ type Shape interface {
 	Covers(b Box) (all, none bool)
 	// Has tells whether a place is in it.
 	Has(x, y float64) bool
+}
+
+// CountShape is how many places are in the shape, which lies in the box, deleted ones
+// not left out.
+func (p *Points) CountShape(s Shape, b Box) int {
+	c := cover{Points: p, box: b, shape: s, counting: true}
+	c.all()
+	return c.count
 }
 
 // ShapeInto adds to the bitset the documents of among that have a place in the
@@ -225,7 +233,7 @@ func (p *cover) square(y, x uint64, level uint, from, to int) {
 	if to-from <= 64 || level == 0 {
 		for i := from; i < to; i++ {
 			if at := p.perm.at(i); b.has(p.lat[at], p.lon[at]) {
-				if p.shape != nil && (!hasBit(p.among, at) || !p.shape.Has(p.x[at], p.y[at])) {
+				if p.shape != nil && (p.among != nil && !hasBit(p.among, at) || !p.shape.Has(p.x[at], p.y[at])) {
 					continue
 				}
 				if p.count++; !p.counting {
@@ -236,16 +244,24 @@ func (p *cover) square(y, x uint64, level uint, from, to int) {
 		return
 	}
 	half := level - 1
+	start, known := from, true // where the next quarter begins
 	for q := range uint64(4) {
 		cy, cx := y+q>>1<<half, x+q&1<<half
+		if side := uint64(1)<<half - 1; cy > maxY || cx > maxX || cy+side < minY || cx+side < minX {
+			known = false
+			continue
+		}
+		if !known {
+			start = p.find(spreadBits(uint32(cy))<<1|spreadBits(uint32(cx)), start, to)
+		}
 		end := to
 		if q < 3 {
 			// the first place of the next quarter
 			next := spreadBits(uint32(y+(q+1)>>1<<half))<<1 | spreadBits(uint32(x+(q+1)&1<<half))
-			end = p.find(next, from, to)
+			end = p.find(next, start, to)
 		}
-		p.square(cy, cx, half, from, end)
-		from = end
+		p.square(cy, cx, half, start, end)
+		start, known = end, true
 	}
 }
 

@@ -118,6 +118,14 @@ func (w *Words) Gather(docs []uint32, out []int64) {
 	w.vals.gather(docs, out)
 }
 
+// Histogram adds one for each document of a set, of a field without arrays, to the
+// number of its value less base. Each has a value.
+func (w *Words) Histogram(set []uint64, base int64, counts []int64) {
+	if !w.empty {
+		w.vals.histogram(set, base, counts)
+	}
+}
+
 // Get is the value of one document.
 func (w *Words) Get(doc uint32) (int64, bool) {
 	if w.IsNull(doc) {
