@@ -389,6 +389,26 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 	return out, uint32(len(h.Set) << 6)
 }
 
+// Part are the first max documents from number from on; next is behind them.
+func (h *Hits) Part(from uint32, max int) (part Hits, next uint32) {
+	part = Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))}
+	for i := int(from >> 6); i < len(h.Set); i++ {
+		w := h.Set[i]
+		if i == int(from>>6) {
+			w &= ^uint64(0) << (from & 63)
+		}
+		n := bits.OnesCount64(w)
+		for ; part.Count+n > max; n-- {
+			w &^= 1 << (63 - bits.LeadingZeros64(w))
+		}
+		part.Set[i] = w
+		if part.Count += n; part.Count == max && w != 0 {
+			return part, uint32(i<<6 + 64 - bits.LeadingZeros64(w))
+		}
+	}
+	return part, uint32(len(h.Set) << 6)
+}
+
 // FirstID is the id of the first document.
 func (h *Hits) FirstID() []byte {
 	for i, w := range h.Set {

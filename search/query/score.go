@@ -20,6 +20,23 @@ type Scored struct {
 	Value func(score float64) float64
 }
 
+// Open opens the fields of a segment, which verifies their checksums.
+func (r Score) Open(s *seg.Segment) error {
+	for i := range r {
+		m := matcher{s: s}
+		if err := m.open(r[i].Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Of are the scores of the hits of a segment, in their order.
+func (r Score) Of(h *Hits) ([]float64, error) {
+	vals, _, err := r.values(h)
+	return vals, err
+}
+
 // values implements Ranking.
 func (r Score) values(h *Hits) ([]float64, []uint64, error) {
 	ranks := newRanks(h.Set)

@@ -204,7 +204,7 @@ func (p *planner) project(n *logical.Project, req request) (rel, error) {
 			exprs, cols = append(exprs, n.Exprs[i]), append(cols, c)
 		}
 	}
-	inner := request{cols: p.addReads(nil, exprs...), order: orderThrough(req.order, n), group: req.group}
+	inner := request{cols: p.addReads(nil, exprs...), order: p.orderThrough(req.order, n), group: req.group}
 	if len(inner.order) == len(req.order) {
 		inner.limit, inner.limitExpr = req.limit, req.limitExpr
 	} else {
@@ -260,7 +260,7 @@ func renames(exprs []expr.Expr, in, out []logical.Column) ([]logical.Column, boo
 
 // orderThrough translates an order on a project's columns to its input; keys
 // that are computed end it.
-func orderThrough(order []orderKey, n *logical.Project) []orderKey {
+func (p *planner) orderThrough(order []orderKey, n *logical.Project) []orderKey {
 	var out []orderKey
 	for _, k := range order {
 		if k.e != nil {
@@ -279,7 +279,7 @@ func orderThrough(order []orderKey, n *logical.Project) []orderKey {
 			if col, ok := n.Exprs[i].(*expr.Col); ok {
 				out = append(out, orderKey{id: col.ID, desc: k.desc})
 				found = true
-			} else if isRanking(n.Exprs[i]) {
+			} else if p.isRanking(n.Exprs[i]) {
 				out = append(out, orderKey{id: computed, e: n.Exprs[i], desc: k.desc})
 				found = true
 			}

@@ -38,6 +38,10 @@ func begins(keys []logical.SortKey, order []orderKey) bool {
 	return i == len(order)
 }
 
+// maxRanked is the greatest limit at which an order by scores is left to the index in
+// any case: of equal ones, it gives the rows with the smallest keys.
+const maxRanked = 10_000
+
 func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) (rel, error) {
 	keyExprs := make([]expr.Expr, len(n.Keys))
 	order := make([]orderKey, 0, len(n.Keys))
@@ -48,9 +52,9 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 			continue // orders nothing
 		}
 		switch c, ok := k.Expr.(*expr.Col); {
-		case ok:
+		case ok: // also a score
 			order = append(order, orderKey{id: c.ID, desc: k.Desc})
-		case isRanking(k.Expr):
+		case p.isRanking(k.Expr):
 			order = append(order, orderKey{id: computed, e: k.Expr, desc: k.Desc})
 		default:
 			plain = false
@@ -84,7 +88,7 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 			sortCost = in.cost + cost.Sort(in.rows)
 		}
 	}
-	if useNatural && natural.cost <= sortCost {
+	if useNatural && (natural.cost <= sortCost || len(order) > 0 && p.scores[order[0].id] != nil && limit <= maxRanked) {
 		if count == nil && offset == nil {
 			return natural, nil
 		}

@@ -106,6 +106,9 @@ type planner struct {
 	deletes bool
 	// marks are those of attributes that are read by name.
 	marks map[attributeName]expr.ColID
+	// scores are the columns of scans that search indexes may give, with what they
+	// are the values of; nil: there may be none.
+	scores map[expr.ColID]expr.Expr
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
 }
@@ -154,11 +157,12 @@ func (p *planner) rootOf(n logical.Node, cols []logical.Column, count expr.Expr)
 	// the same.
 	p.addTables(n)
 	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Rules: p.opts.Rules, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check,
-		Subqueries: p.subqueries, Cost: p.estimate}
+		Subqueries: p.subqueries, Cost: p.estimate, Scores: p.scores != nil}
 	out, err := r.Rewrite(n)
 	if err != nil {
 		return nil, err
 	}
+	defer p.useScores(out)()
 	if cols == nil {
 		cols = out.Columns()
 	}
@@ -235,6 +239,7 @@ func (p *planner) finish(plan *physical.Plan) (*physical.Plan, error) {
 
 func (p *planner) query(q *logical.Query) (*physical.Plan, error) {
 	p.countAll = q.CalcFoundRows
+	p.scores = map[expr.ColID]expr.Expr{}
 	root, err := p.root(q.Root)
 	p.countAll = false
 	if err != nil {
@@ -257,6 +262,7 @@ func (p *planner) insert(s *logical.Insert) (*physical.Plan, error) {
 	}
 	plan := &physical.Plan{Change: ins, Writes: []*schema.Table{s.Table}}
 	if s.Source != nil {
+		p.scores = map[expr.ColID]expr.Expr{}
 		root, err := p.root(s.Source)
 		if err != nil {
 			return nil, err

@@ -63,21 +63,30 @@ func sortCost(rows, limit float64) float64 {
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
 	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries}
 	pos := map[expr.ColID]int{}
-	for i, c := range s.Cols {
+	_, scores, only := scoresRead(s, req)
+	ar.ForScores = only
+	for i, c := range s.Cols[:len(s.Table.Columns)] {
 		pos[c.ID] = i
-		if req.cols[c.ID] {
+		if req.cols[c.ID] || only[i] {
 			ar.Needed = append(ar.Needed, i)
 		}
 	}
 	placed := map[*expr.Col]*expr.Col{}
+	for _, f := range scores {
+		ar.Scores = append(ar.Scores, toTable(f, pos, placed).(*expr.Func))
+	}
 	for _, c := range conds {
 		for _, one := range expr.SplitAnd(nil, c) {
 			ar.Conds = append(ar.Conds, toTable(one, pos, placed))
 		}
 	}
 	for _, k := range req.order {
-		if k.e != nil {
-			ar.Order = append(ar.Order, access.OrderColumn{Column: -1, Expr: toTable(k.e, pos, placed), Desc: k.desc})
+		e := k.e
+		if e == nil {
+			e = p.scores[k.id]
+		}
+		if e != nil {
+			ar.Order = append(ar.Order, access.OrderColumn{Column: -1, Expr: toTable(p.scored(e), pos, placed), Desc: k.desc})
 			continue
 		}
 		at, ok := pos[k.id]
@@ -132,7 +141,7 @@ func isNever(conds []expr.Expr) bool {
 
 func (p *planner) empty(s *logical.Scan, req request) rel {
 	var cols []logical.Column
-	for _, c := range s.Cols {
+	for _, c := range s.Cols { // with scores
 		if req.cols[c.ID] {
 			cols = append(cols, c)
 		}
@@ -152,8 +161,9 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		path, ordered = &all, ordered && len(req.order) == 0
 	}
 	wanted := map[int]bool{}
-	for i, c := range s.Cols {
-		if req.cols[c.ID] || isChange {
+	scores, calls, forScores := scoresRead(s, req)
+	for i, c := range s.Cols[:len(s.Table.Columns)] {
+		if req.cols[c.ID] || isChange || forScores[i] {
 			wanted[i] = true
 		}
 	}
@@ -226,11 +236,54 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	for _, q := range all {
 		scan.Why = append(scan.Why, q.String())
 	}
+	inIndex := scan.Search != nil && scan.Search.Covering && len(calls) > 0
+	if inIndex {
+		for _, f := range calls {
+			scan.Search.Scores = append(scan.Search.Scores, toRead([]expr.Expr{toTable(f, columnPositions(s), map[*expr.Col]*expr.Col{})}, at)[0])
+		}
+		cols = append(cols, scores...)
+		scan.Cols = physicalColumns(cols)
+	}
+	out := rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}
+	if len(calls) > 0 && !inIndex {
+		var err error
+		if out, err = scoreRows(out, scores, calls); err != nil {
+			return rel{}, err
+		}
+	}
 	if scan.Search != nil && scan.Search.Order != nil {
 		scan.Ordered = false
-		return rel{node: firstOf(scan, cols, rows, c), cols: cols, ordered: true, rows: math.Max(rows, 0), cost: c}, nil
+		out = p.firstOf(scan, out)
 	}
-	return rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}, nil
+	return out, nil
+}
+
+// scoreRows computes scores of rows.
+func scoreRows(in rel, scores []logical.Column, calls []*expr.Func) (rel, error) {
+	cols := append(slices.Clone(in.cols), scores...)
+	exprs := make([]expr.Expr, 0, len(cols))
+	for i := range in.cols {
+		exprs = append(exprs, columnAt(in.cols, i))
+	}
+	for _, f := range calls {
+		e, err := place(f, in.ids())
+		if err != nil {
+			return rel{}, err
+		}
+		exprs = append(exprs, e)
+	}
+	in.cost += in.rows * float64(len(calls)) * cost.ProjectRow
+	in.cols, in.node = cols, &physical.Project{Base: base(cols, in.rows, in.cost), Input: in.node, Exprs: exprs}
+	return in, nil
+}
+
+// columnPositions are the positions of columns in their table.
+func columnPositions(s *logical.Scan) map[expr.ColID]int {
+	pos := make(map[expr.ColID]int, len(s.Cols))
+	for i, c := range s.Cols {
+		pos[c.ID] = i
+	}
+	return pos
 }
 
 // unread tells which of the columns of a row that is deleted need not be
@@ -314,7 +367,7 @@ func (p *planner) searchScan(s *logical.Scan, path *access.Path, req request, or
 	}
 	if x.Covering {
 		x.Unread = make([]bool, len(at))
-		for pos, i := range at {
+		for pos, i := range at { // scores of documents need none
 			x.Unread[i] = !req.cols[s.Cols[pos].ID]
 		}
 		for _, c := range path.Residual {
@@ -330,15 +383,34 @@ func (p *planner) searchScan(s *logical.Scan, path *access.Path, req request, or
 }
 
 // firstOf sorts what a search finds that leaves out all but the first rows.
-func firstOf(scan *physical.Scan, cols []logical.Column, rows, c float64) physical.Node {
+func (p *planner) firstOf(scan *physical.Scan, in rel) rel {
 	keys := make([]physical.SortKey, len(scan.Search.Order))
 	for i, o := range scan.Search.Order {
 		if o.Expr != nil {
-			keys[i] = physical.SortKey{Expr: o.Expr, Desc: o.Desc}
+			keys[i] = physical.SortKey{Expr: p.given(o.Expr, in.cols), Desc: o.Desc}
 			continue
 		}
-		at := slices.Index(scan.Read, o.Column)
-		keys[i] = physical.SortKey{Expr: &expr.Col{Index: at, ID: cols[at].ID, Name: cols[at].Name, T: cols[at].T, Null: cols[at].Null}, Desc: o.Desc}
+		keys[i] = physical.SortKey{Expr: columnAt(in.cols, slices.Index(scan.Read, o.Column)), Desc: o.Desc}
 	}
-	return &physical.TopK{Base: base(cols, rows, c), Input: scan, Keys: keys, Count: scan.Search.Limit}
+	in.node, in.ordered = &physical.TopK{Base: base(in.cols, in.rows, in.cost), Input: in.node, Keys: keys, Count: scan.Search.Limit}, true
+	return in
+}
+
+// given has in the place of scores the columns that have them.
+func (p *planner) given(e expr.Expr, cols []logical.Column) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		if f, ok := x.(*expr.Func); ok {
+			for i, c := range cols {
+				if have := p.scores[c.ID]; have != nil && expr.Equal(f, have) {
+					return columnAt(cols, i)
+				}
+			}
+		}
+		return x
+	})
+}
+
+func columnAt(cols []logical.Column, at int) *expr.Col {
+	c := cols[at]
+	return &expr.Col{ID: c.ID, Index: at, T: c.T, Null: c.Null, Name: c.Name}
 }

@@ -12,7 +12,7 @@ import (
 // which it gives back where the index cannot.
 func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*expr.Agg) physical.Node {
 	s, ok := in.(*physical.Scan)
-	if !ok || s.Search == nil || !s.Search.Covering || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
+	if !ok || s.Search == nil || !s.Search.Covering || len(s.Search.Scores) > 0 || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
 		return in
 	}
 	g := &physical.SearchGroup{Plain: true, Workers: p.opts.Parallelism}

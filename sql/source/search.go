@@ -53,7 +53,8 @@ func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n 
 	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || errors.Is(err, errRescan) {
 		whole := *n
 		whole.Filter, whole.Search = n.Search.Conds, nil
-		return s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
+		op, err := s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
+		return scoreRows(op, ec, n), err
 	}
 	if err != nil {
 		return nil, err
@@ -159,6 +160,9 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		}
 		op.ec, op.filter = ec, n.Filter
 		op.batch = vec.NewBatch(nil)
+		if op.scores, err = q.scores(n, hits); err != nil {
+			return nil, err
+		}
 		if n.Search.Group != nil {
 			op.group = &searchGroups{plan: n.Search.Group, calls: make([]groupCall, len(n.Search.Group.Calls))}
 		}
@@ -215,8 +219,8 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	slices.SortFunc(keys, bytes.Compare)
 	rows := *n
 	rows.Filter, rows.Search = n.Search.Conds, nil
-	var err error
-	op.rows, err = s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
+	rowsOp, err := s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
+	op.rows = scoreRows(rowsOp, ec, n)
 	return err
 }
 
@@ -301,6 +305,8 @@ type searchOp struct {
 	grown atomic.Int64
 	// order is that in which the hits are the first.
 	order []query.Order
+	// scores are the columns behind those of cols; nil for none.
+	scores *docScores
 	// tallied: the hits are those of a tally, and are found by tree where their
 	// documents are needed.
 	tallied bool
@@ -344,9 +350,14 @@ func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
 				return nil, err
 			}
 		}
-		if b.Live() > 0 {
+		if b.Live() == 0 {
+			o.scores.skip(h, o.docs)
+			continue
+		}
+		if o.scores == nil {
 			return b, nil
 		}
+		return o.scores.with(ctx, h, o.docs, b)
 	}
 	return o.rows.Next(ctx)
 }

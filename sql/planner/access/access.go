@@ -44,6 +44,10 @@ type Request struct {
 	// Needed are the table positions whose values the plan needs above the
 	// conditions.
 	Needed []int
+	// Scores are calls of "match" over table positions, which are needed as well;
+	// ForScores tells of Needed what is needed for them alone.
+	Scores    []*expr.Func
+	ForScores map[int]bool
 	// Order is the order that would spare a sort, nil for none.
 	Order []OrderColumn
 	// Grouping: the order is wanted for GROUP BY.

@@ -83,7 +83,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	}
 	p.Lookup = !p.Search.Covering
 	p.Ordered = len(r.Order) == 0
-	if len(residual) == 0 && len(r.Order) > 0 && r.Limit > 0 && r.LimitKnown && !r.Grouping {
+	if s.mayCut(residual) {
 		p.Search.Order = s.order()
 		p.Ordered = p.Search.Order != nil
 	}
@@ -112,7 +112,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	columns := float64(len(r.Needed)) * cost.ScanColumn
 	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit + s.checkCost(q, p.Entries, total)
 	if p.Search.Covering {
-		p.Cost += fetched * (columns + filterCost(p.Residual))
+		p.Cost += fetched * (columns + filterCost(p.Residual) + float64(len(r.Scores))*cost.SearchRank)
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
 	}
@@ -214,10 +214,23 @@ func (s *searcher) isAny(set *ranges.Set) bool {
 	return !one.Prefix && len(one.High) == 0 && (len(one.Low) == 0 || one.Low[0].IsNull())
 }
 
+// mayCut reports whether the index may leave out what is not among the first rows.
+func (s *searcher) mayCut(residual []expr.Expr) bool {
+	return len(residual) == 0 && len(s.r.Order) > 0 && s.r.Limit > 0 && s.r.LimitKnown && !s.r.Grouping
+}
+
 // covers reports whether the index has all columns that are needed.
 func (s *searcher) covers(residual []expr.Expr) bool {
+	scored := true
+	for _, f := range s.r.Scores {
+		_, ok := s.ranks(f)
+		scored = scored && ok
+	}
+	if s.mayCut(residual) { // of equal scores, the rows with the smallest keys are the first
+		scored = scored && !slices.ContainsFunc(s.r.Order, func(o OrderColumn) bool { return o.Expr != nil })
+	}
 	for _, pos := range s.r.Needed {
-		if !s.gives[pos] {
+		if !s.gives[pos] && !(scored && s.r.ForScores[pos]) {
 			return false
 		}
 	}

@@ -48,6 +48,9 @@ type Scan struct {
 	Elements []Elements
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
+	// Scores are calls of "match", over Cols, whose values are the columns behind
+	// those of the table.
+	Scores []*expr.Func
 	// Args are, of a derived table, the time (AS OF) or the position behind which
 	// a change log is read: its consumer, or sequence and ordinal.
 	Args []expr.Expr

@@ -28,6 +28,9 @@ type SearchScan struct {
 	// Limit in that order; nil without.
 	Order []SearchOrder
 	Limit expr.Expr
+	// Scores, of a covering search, are calls of "match" over positions in Read: the
+	// columns of the scan behind Read, which the index gives of documents.
+	Scores []expr.Expr
 	// Workers is the most goroutines that ask the index.
 	Workers int
 	// Group, of a covering search below a HashAggregate, lets the index aggregate
@@ -163,6 +166,13 @@ func (x *SearchScan) details(p *Printer, s *Scan) []string {
 			}
 		}
 		out = append(out, "first in index: "+x.Limit.String()+" by "+strings.Join(keys, ", "))
+	}
+	if len(x.Scores) > 0 {
+		list := make([]string, len(x.Scores))
+		for i, e := range x.Scores {
+			list[i] = e.String()
+		}
+		out = append(out, "scores in index: "+strings.Join(list, ", "))
 	}
 	if g := x.Group; g != nil {
 		name := func(at int) string { return columnText(s.Table, s.Read[at]) }

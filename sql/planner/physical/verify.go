@@ -97,8 +97,12 @@ func firstError(list ...error) error {
 }
 
 func verifyScan(s *Scan) error {
-	if len(s.Read) != len(s.Cols) {
-		return fmt.Errorf("%d columns read for %d", len(s.Read), len(s.Cols))
+	scores := 0
+	if s.Search != nil {
+		scores = len(s.Search.Scores)
+	}
+	if len(s.Read)+scores != len(s.Cols) {
+		return fmt.Errorf("%d columns read for %d", len(s.Read)+scores, len(s.Cols))
 	}
 	for i, pos := range s.Read {
 		if pos < 0 || pos >= len(s.Table.Columns) || i > 0 && pos <= s.Read[i-1] {

@@ -47,6 +47,7 @@ func Rules() []Rule {
 		{"PropagateEmpty", (*Rewriter).propagateEmpty, anyPlan},
 		{"PushLimit", (*Rewriter).pushLimit, anyPlan},
 		{"MergeProjects", (*Rewriter).mergeProjects, anyPlan},
+		{"TakeScores", (*Rewriter).takeScores, anyPlan},
 	}
 }
 
@@ -71,6 +72,9 @@ type Rewriter struct {
 	// Cost estimates the rows of a plan and its cost in nanoseconds; nil if
 	// there are no estimates.
 	Cost func(n logical.Node) (rows, cost float64, ok bool)
+	// Scores: those of search indexes may become columns of scans. Not those of
+	// tables that the statement changes.
+	Scores bool
 
 	uses map[int]int // of subqueries, by ID
 	// semiJoins: a subquery has the hint SEMIJOIN.
