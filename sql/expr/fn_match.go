@@ -58,7 +58,8 @@ func matchDefs() []entry {
 
 // NewMatch makes MATCH (cols) AGAINST (against), or one of the functions beside it
 // with its options behind the text. The value is the row's
-// score, 0 where it does not match. 1210 when against is not constant.
+// score, 0 where it does not match. 1210 when against is not constant, 1064 for a
+// boolean text that is malformed, where it is known.
 func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
 	for i, e := range against {
 		if !IsConst(e) || ReadsOuter(e) {
@@ -68,6 +69,11 @@ func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
 			if err := m.checkOption(i, k.D); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if k, ok := Fold(quietCtx().ctx, against[0]).(*Const); ok && m.Mode == MatchBoolean && !k.D.IsNull() {
+		if _, err := m.read(UTF8(k.D.Str(), k.T.Collation), []value.Datum{k.D}); err != nil {
+			return nil, err
 		}
 	}
 	name := matchNames[m.Mode]
@@ -192,14 +198,6 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 			return out, nil
 		}
 		q, err := m.read(UTF8(asks[0].Str(), f.Args[len(m.Fields)].Type().Collation), asks)
-		var syntax *text.SyntaxError
-		if errors.As(err, &syntax) {
-			return nil, sqlerr.New(1064, "42000", "%s", syntax.Message)
-		}
-		var complex *text.TooComplexError
-		if errors.As(err, &complex) {
-			return nil, sqlerr.New(1064, "42000", "%s", complex.Error())
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +209,21 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 }
 
 // read makes the query of what is asked for, none of which is NULL; s is the first.
+// 1064 for a text that is malformed.
 func (m *Match) read(s string, asks []value.Datum) (text.Query, error) {
+	q, err := m.parse(s, asks)
+	var syntax *text.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, sqlerr.New(1064, "42000", "%s", syntax.Message)
+	}
+	var complex *text.TooComplexError
+	if errors.As(err, &complex) {
+		return nil, sqlerr.New(1064, "42000", "%s", complex.Error())
+	}
+	return q, err
+}
+
+func (m *Match) parse(s string, asks []value.Datum) (text.Query, error) {
 	switch m.Mode {
 	case MatchBoolean:
 		return m.Analyzer.Boolean(s)
