@@ -15,11 +15,24 @@ type member struct {
 	fit, odd  []string
 	literals  []string
 	more      func(r *rand.Rand, ref string) string // nil for none
+	// asks are conditions of the member's name in NESTED_QUERY; nil for compare.
+	asks func(r *rand.Rand, ref string) string
 }
 
 // memberKinds are the types that members have.
-func memberKinds() []member {
+func memberKinds(r *rand.Rand) []member {
+	var texts []string
+	for range 20 {
+		texts = append(texts, `"`+strings.NewReplacer(`"`, "", "\n", " ").Replace(text(r))+`"`)
+	}
 	return []member{
+		{name: "w", typ: "TEXT" + choose(r, "", "", " ANALYZER 'fuzzy'", " ANALYZER 'english'", " ANALYZER 'max_word'", " ANALYZER 'keyword'", " ANALYZER 'fulltext'", " ANALYZER 'ngram'", " ANALYZER 'split'"),
+			columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "LONGTEXT", "VARCHAR(64)", "CHAR(8)"},
+			fit:     texts, odd: []string{"5", "true", `["a"]`}, literals: []string{"'apple'", "'red apple'", "''", "'zz'", "'中华'"},
+			more: func(r *rand.Rand, ref string) string {
+				return ref + choose(r, " LIKE '%app%'", " LIKE 'red%'", " NOT LIKE '%中%'")
+			},
+			asks: wordsCond},
 		{name: "k", typ: "KEYWORD", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "LONGTEXT", "VARCHAR(64)", "VARCHAR(1)", "VARCHAR(20) COLLATE utf8mb4_0900_ai_ci", "CHAR(8) COLLATE utf8mb4_general_ci", "INT"},
 			fit: []string{`"a"`, `"b"`, `"A"`, `"ab"`, `"é"`, `""`, `"5"`, `"a "`, `"中文"`}, odd: []string{"5", "true", "{}", `["a"]`}, literals: []string{"'a'", "'A'", "'ab'", "'é'", "''", "'5'", "'a '", "5", "'zz'"},
 			more: func(r *rand.Rand, ref string) string {
@@ -66,7 +79,7 @@ type objects struct {
 }
 
 func newObjects(r *rand.Rand, depth int) *objects {
-	o := &objects{members: memberKinds()}
+	o := &objects{members: memberKinds(r)}
 	r.Shuffle(len(o.members), func(i, j int) { o.members[i], o.members[j] = o.members[j], o.members[i] })
 	o.members = o.members[:1+r.IntN(4)]
 	if depth > 0 && r.IntN(2) == 0 {
@@ -165,7 +178,11 @@ func (o *objects) within(r *rand.Rand, prefix string, inside bool) string {
 		return "a.`" + prefix + "." + pick(r, o.members).name + "` > a.id"
 	}
 	m := pick(r, o.members)
-	return m.compare(r, "a.`"+prefix+"."+m.name+"`")
+	if ref := "a.`" + prefix + "." + m.name + "`"; m.asks != nil {
+		return m.asks(r, ref)
+	} else {
+		return m.compare(r, ref)
+	}
 }
 
 // table is a call of JSON_TABLE, and columns of it to compare; equal has them of
