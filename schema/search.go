@@ -237,6 +237,22 @@ func (f *SearchField) TextName() string {
 	return text + " OPTIONS (" + strings.Join(list, ", ") + ")"
 }
 
+// AsName is the form that a field reads as it is declared: DATE FORMAT ('f', 'g').
+func (f *SearchField) AsName() string {
+	text := string(f.As)
+	if len(f.Formats) == 0 {
+		return text
+	}
+	list := make([]string, len(f.Formats))
+	for i := range list {
+		list[i] = QuoteText(f.Formats[i])
+	}
+	if text += " FORMAT "; len(list) == 1 {
+		return text + list[0]
+	}
+	return text + "(" + strings.Join(list, ", ") + ")"
+}
+
 // ElemName is the type of a SearchPath, a SearchNested or a field in its Sub as it
 // is declared.
 func (f *SearchField) ElemName() string {
@@ -250,6 +266,8 @@ func (f *SearchField) ElemName() string {
 		return "NESTED (" + strings.Join(list, ", ") + ")"
 	case f.Kind == SearchText:
 		return f.TextName()
+	case f.As != "":
+		return f.AsName()
 	case f.Many && t.IsCharacter():
 		return "CHAR(" + strconv.Itoa(t.Len) + ")"
 	case f.Many && t.ID == TypeBigInt && t.Unsigned:

@@ -27,21 +27,80 @@ func formDefs() []entry {
 	}
 }
 
+// ReadForm is the value of a text that a field of a search index reads in a form, NULL
+// for one of another form: what INET6_ATON, GEO_POINT and PARSE_DATETIME give.
+func ReadForm(as schema.SearchAs, formats []string, text string) value.Datum {
+	switch as {
+	case schema.AsIP:
+		if addr, ok := address(text); ok {
+			return value.Bytes(addr)
+		}
+	case schema.AsGeoPoint:
+		return geoPoint(text)
+	case schema.AsDate:
+		for _, name := range formats {
+			if format, err := dateFormatOf(name); err == nil {
+				if t, ok := format.parse(text); ok {
+					return value.TimeOf(t)
+				}
+			}
+		}
+	}
+	return value.Null
+}
+
+// FormOf is the form in which a function reads its first argument, and the formats of
+// a time: ReadForm gives its value. ok is false for other functions.
+func FormOf(f *Func) (as schema.SearchAs, formats []string, ok bool) {
+	switch f.Name {
+	case "inet6_aton":
+		return schema.AsIP, nil, true
+	case "geo_point":
+		return schema.AsGeoPoint, nil, true
+	case "parse_datetime":
+	default:
+		return "", nil, false
+	}
+	for _, a := range f.Args[1:] {
+		k, isConst := a.(*Const)
+		if !isConst || k.D.Kind() != value.KindBytes {
+			return "", nil, false
+		}
+		formats = append(formats, k.D.Str())
+	}
+	return schema.AsDate, formats, true
+}
+
+// FormType is the type of what ReadForm gives.
+func FormType(as schema.SearchAs) schema.Type {
+	switch as {
+	case schema.AsIP:
+		return types.VarbinaryOf(16)
+	case schema.AsGeoPoint:
+		return types.GeometryOf(geo.TypePoint.String())
+	}
+	return types.DatetimeOf(6)
+}
+
 // rowGeoPoint is the point of 'latitude,longitude' in degrees, in that order.
 func rowGeoPoint(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	first, second, ok := strings.Cut(a[0].Str(), ",")
+	return geoPoint(a[0].Str()), nil
+}
+
+func geoPoint(text string) value.Datum {
+	first, second, ok := strings.Cut(text, ",")
 	if !ok {
-		return value.Null, nil
+		return value.Null
 	}
 	lat, ok := degrees(first, 90)
 	lon, ok2 := degrees(second, 180)
 	if !ok || !ok2 {
-		return value.Null, nil
+		return value.Null
 	}
 	if lon == -180 { // functions take the antimeridian by its other name
 		lon = 180
 	}
-	return geoDatum(0, geo.NewPoint(geo.Point{X: lon, Y: lat})), nil
+	return geoDatum(0, geo.NewPoint(geo.Point{X: lon, Y: lat}))
 }
 
 func degrees(s string, most float64) (float64, bool) {

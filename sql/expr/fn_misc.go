@@ -144,11 +144,17 @@ func rowInetNtoa(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func rowInet6Aton(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	addr, err := netip.ParseAddr(a[0].Str())
-	if err != nil || addr.Zone() != "" {
+	addr, ok := address(a[0].Str())
+	if !ok {
 		return wrongAddress(c, f)
 	}
-	return value.Bytes(addr.AsSlice()), nil
+	return value.Bytes(addr), nil
+}
+
+// address is a text's address of 4 or 16 bytes.
+func address(text string) ([]byte, bool) {
+	addr, err := netip.ParseAddr(text)
+	return addr.AsSlice(), err == nil && addr.Zone() == ""
 }
 
 func rowInet6Ntoa(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {

@@ -294,7 +294,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 			c = s
 		}
 		if f.As != "" {
-			b.WriteString(searchForm(c, f))
+			b.WriteString(fieldText(c) + " " + f.AsName())
 			continue
 		}
 		if f.Kind == schema.SearchPath {
@@ -354,19 +354,3 @@ func searchNested(c *schema.Column, f *schema.SearchField) string {
 }
 
 const ngramParser = "ngram"
-
-// searchForm is a field that reads values in a form: c DATE FORMAT ('f', 'g').
-func searchForm(c *schema.Column, f *schema.SearchField) string {
-	text := fieldText(c) + " " + string(f.As)
-	if len(f.Formats) == 0 {
-		return text
-	}
-	list := make([]string, len(f.Formats))
-	for i := range list {
-		list[i] = quote(f.Formats[i])
-	}
-	if text += " FORMAT "; len(list) == 1 {
-		return text + list[0]
-	}
-	return text + "(" + strings.Join(list, ", ") + ")"
-}

@@ -4,6 +4,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
@@ -57,6 +58,9 @@ type objectField struct {
 	key   []byte
 	value docField
 	inner *objects
+	// as is the form in which texts are read, "" for none.
+	as      schema.SearchAs
+	formats []string
 }
 
 func newObjects(d *schema.SearchField) (*objects, error) {
@@ -75,6 +79,7 @@ func newObjects(d *schema.SearchField) (*objects, error) {
 		default:
 			f.value.searchField, err = newSearchField(t, physical.NestedMember(d, s))
 			f.value.elem, f.value.texts = &s.Elem, true
+			f.as, f.formats = s.As, s.Formats
 		}
 		if err != nil {
 			return nil, err
@@ -147,6 +152,15 @@ func (o *objects) check(array []byte, n *int) bool {
 // read is what the field has of a member that is not null; false if it cannot take
 // that.
 func (f *objectField) read(m []byte) (value.Datum, bool) {
+	if f.as != "" {
+		kind := value.JSONType(m)
+		text := value.AppendJSONUnquoted(nil, m)
+		if kind != "STRING" && (kind != "INTEGER" || f.as != schema.AsDate) || len(text) > maxKeywordBytes {
+			return value.Null, false
+		}
+		d := expr.ReadForm(f.as, f.formats, string(text))
+		return d, !d.IsNull()
+	}
 	if f.value.analyzer == nil {
 		return f.value.scalar(m)
 	}

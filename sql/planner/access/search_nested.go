@@ -2,7 +2,9 @@ package access
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/bind"
@@ -26,6 +28,10 @@ type object struct {
 	// that are arrays of objects.
 	at    map[expr.ColID]int
 	inner map[expr.ColID]*schema.SearchField
+	// forms are the columns of texts that a member is read from in a form; table has
+	// the members.
+	forms map[expr.ColID]*schema.SearchField
+	table *schema.Table
 	// loose are the columns of another type than the member's: where they are not
 	// NULL, they have its value.
 	loose map[expr.ColID]bool
@@ -151,8 +157,9 @@ func (e *elements) text(x expr.Expr) *expr.Col {
 
 // objects asks for rows of which an object satisfies conditions.
 func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *logical.JSONTable, conds []expr.Expr) (*physical.SearchNode, bool) {
-	o := &object{field: field, sub: sub, at: map[expr.ColID]int{}, inner: map[expr.ColID]*schema.SearchField{}, loose: map[expr.ColID]bool{}}
+	o := &object{field: field, sub: sub, at: map[expr.ColID]int{}, inner: map[expr.ColID]*schema.SearchField{}, forms: map[expr.ColID]*schema.SearchField{}, loose: map[expr.ColID]bool{}}
 	table := physical.NestedTable(field)
+	o.table = table
 	r := *s.r
 	r.Est, r.Shares, r.ValuesMatter = objectRows{}, nil, false
 	in := &searcher{r: &r, t: table, x: physical.NestedIndex(field), have: map[int]bool{}, object: o}
@@ -252,6 +259,10 @@ func (o *object) columns(t *logical.JSONTable, table *schema.Table) {
 				if c.Column.Type.ID == schema.TypeJSON {
 					o.inner[id] = f
 				}
+			case f.As != "":
+				if same, near := memberIs(&f.Elem, &c.Column.Type); near && isUTF8(c.Column.Type.Collation) {
+					o.forms[id], o.loose[id] = f, !same
+				}
 			default:
 				same, near := memberIs(&f.Elem, &c.Column.Type)
 				pos := table.ColumnIndex(physical.NestedColumn(o.field, f))
@@ -287,12 +298,41 @@ func memberIs(elem, t *schema.Type) (same, near bool) {
 	return same, same
 }
 
+// isUTF8 reports a collation of texts that have the bytes of those in documents.
+func isUTF8(id schema.CollationID) bool {
+	c, ok := collate.Lookup(id)
+	return ok && strings.HasPrefix(c.Charset, "utf8")
+}
+
+// form is the column of what a function reads in the text of a member; nil: it is
+// another function.
+func (o *object) form(f *expr.Func) *expr.Col {
+	as, formats, ok := expr.FormOf(f)
+	if !ok {
+		return nil
+	}
+	text, ok := f.Args[0].(*expr.Col)
+	if !ok {
+		return nil
+	}
+	member := o.forms[text.ID]
+	if member == nil || member.As != as || !slices.Equal(member.Formats, formats) {
+		return nil
+	}
+	return &expr.Col{ID: text.ID, Index: o.table.ColumnIndex(schema.ColumnID(member.ID)), T: f.Type(), Null: true, Name: f.String()}
+}
+
 // placed is a condition over the table of the objects; nil where it reads anything
 // else.
 func (o *object) placed(c expr.Expr) expr.Expr {
-	ok := true
+	ok, texts := true, 0
 	out := expr.Map(c, func(x expr.Expr) expr.Expr {
 		switch x := x.(type) {
+		case *expr.Func:
+			if c := o.form(x); c != nil {
+				texts--
+				return c
+			}
 		case *expr.Outer:
 			ok = false
 		case *expr.Subquery:
@@ -303,14 +343,17 @@ func (o *object) placed(c expr.Expr) expr.Expr {
 				placed.Index = pos
 				return &placed
 			}
-			if placed.Index = -1; o.inner[x.ID] == nil {
+			placed.Index = -1
+			if o.forms[x.ID] != nil { // is read by a function
+				texts++
+			} else if o.inner[x.ID] == nil {
 				ok = false
 			}
 			return &placed
 		}
 		return x
 	})
-	if !ok || o.isLoose(out) && !isStrict(out) {
+	if !ok || texts != 0 || o.isLoose(out) && !isStrict(out) {
 		return nil
 	}
 	return out
@@ -339,12 +382,22 @@ func isStrict(c expr.Expr) bool {
 		return !slices.ContainsFunc(f.Args, func(a expr.Expr) bool { return !isStrict(a) })
 	case "=", "<>", "<", "<=", ">", ">=", "in", "between", "like":
 	default:
-		return false
+		if !meetsBox[f.Name] {
+			return false
+		}
 	}
 	for _, a := range f.Args {
-		if _, isCol := a.(*expr.Col); !isCol && !expr.IsConst(a) {
+		if g, is := a.(*expr.Func); is && g.Name == "st_distance_sphere" && !slices.ContainsFunc(g.Args, func(a expr.Expr) bool { return !isOperand(a) }) {
+			continue
+		}
+		if !isOperand(a) {
 			return false
 		}
 	}
 	return true
+}
+
+func isOperand(e expr.Expr) bool {
+	_, isCol := e.(*expr.Col)
+	return isCol || expr.IsConst(e)
 }

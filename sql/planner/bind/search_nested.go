@@ -178,7 +178,7 @@ func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
 
 // isTextOf reports whether f has the words of the strings in of.
 func isTextOf(f, of *schema.SearchField) bool {
-	return f.Kind == schema.SearchText && of.Kind == schema.SearchPath && of.Elem.IsString() && f.Name == of.Name
+	return f.Kind == schema.SearchText && of.Kind == schema.SearchPath && of.As == "" && of.Elem.IsString() && f.Name == of.Name
 }
 
 func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
@@ -216,6 +216,12 @@ func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
 		return f, err
 	}
 	f.Kind = schema.SearchPath
+	rest := p.rest
+	if p.form(&f) {
+		f.Elem = types.Text(schema.CollationUTF8MB4Bin)
+		return f, p.formats(&f)
+	}
+	p.rest = rest
 	var words strings.Builder
 	for depth := 0; ; p.skip() {
 		t := p.next()
@@ -237,6 +243,46 @@ func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
 	}
 	f.Elem, err = pathType(words.String())
 	return f, err
+}
+
+// form reads IP, GEO_POINT or DATE FORMAT; false for another type.
+func (p *nestedParser) form(f *schema.SearchField) bool {
+	switch {
+	case p.accept("IP"):
+		f.As = schema.AsIP
+	case p.accept("GEO_POINT"):
+		f.As = schema.AsGeoPoint
+	case p.accept("DATE") && p.accept("FORMAT"):
+		f.As = schema.AsDate
+	}
+	return f.As != ""
+}
+
+// formats reads 'f' or ('f', …) of a time: 1210.
+func (p *nestedParser) formats(f *schema.SearchField) error {
+	if f.As != schema.AsDate {
+		return nil
+	}
+	list := p.accept("(")
+	for {
+		if t := p.next(); t == "" || !strings.Contains(`'"`, t[:1]) {
+			return p.fail()
+		}
+		format, err := p.value()
+		if err != nil {
+			return err
+		}
+		if err := expr.CheckDateFormat(format); err != nil {
+			return sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", f.Name, err)
+		}
+		if f.Formats = append(f.Formats, format); !list || !p.accept(",") {
+			break
+		}
+	}
+	if list && !p.accept(")") {
+		return p.fail()
+	}
+	return nil
 }
 
 // analyzer reads [ANALYZER a] [OPTIONS (o = v, …)].
@@ -568,9 +614,18 @@ func isPredicate(n ast.ExprNode) bool {
 	case *ast.BetweenExpr, *ast.IsNullExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr, *ast.MatchAgainst:
 		return true
 	case *ast.FuncCallExpr:
-		return x.FnName.L == "regexp_like" || strings.HasPrefix(x.FnName.L, "text_match")
+		return x.FnName.L == "regexp_like" || strings.HasPrefix(x.FnName.L, "text_match") || isRelation(x.FnName.L)
 	}
 	return false
+}
+
+// isRelation reports a function of two geometries that is true or false.
+func isRelation(name string) bool {
+	switch name {
+	case "st_contains", "st_within", "st_intersects", "st_disjoint", "st_touches", "st_equals", "st_crosses", "st_overlaps":
+		return true
+	}
+	return strings.HasPrefix(name, "mbr")
 }
 
 // anyObject is EXISTS over the objects of a level for which a condition is true.
