@@ -38,7 +38,7 @@ func tally(s *seg.Segment, n Node, gone []uint32) (count int, ok bool, err error
 		}
 	case *Words:
 		w, err := s.Words(n.Field)
-		if err != nil || n.Null || w.Multi() || !w.HasPerm() {
+		if err != nil || n.Null && (w.Nulls() != nil || w.AllNull()) || w.Multi() || !w.HasPerm() {
 			return 0, false, err
 		}
 		for i, r := range n.Ranges {
@@ -58,7 +58,7 @@ func tally(s *seg.Segment, n Node, gone []uint32) (count int, ok bool, err error
 		return count, true, nil
 	case *Keys:
 		k, err := s.Keys(n.Field)
-		if err != nil || n.Null || k.Multi() {
+		if err != nil || n.Null && (k.Nulls() != nil || k.AllNull()) || k.Multi() {
 			return 0, false, err
 		}
 		end := uint32(0)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/cost"
@@ -25,7 +26,9 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		reads = append(reads, expr.AggInputs(a)...)
 	}
 	need := p.addReads(nil, reads...)
-	hash, err := p.build(n.Input, request{cols: need})
+	counts := len(n.GroupBy) == 0 && len(aggs) > 0 && !p.off("SearchAggregate") &&
+		!slices.ContainsFunc(aggs, func(a *expr.Agg) bool { return a.Name != "count" || len(a.Args) > 0 && !expr.IsConst(a.Args[0]) })
+	hash, err := p.build(n.Input, request{cols: need, counts: counts})
 	if err != nil {
 		return rel{}, err
 	}

@@ -23,6 +23,8 @@ type request struct {
 	// limit is the number of rows after which the consumer stops, 0 for all.
 	limit     float64
 	limitExpr expr.Expr
+	// counts: nothing but the number of rows is wanted.
+	counts bool
 }
 
 // orderKey is a column or, where e is set, what a search index can rank rows by.
@@ -64,6 +66,7 @@ func (p *planner) build(n logical.Node, req request) (rel, error) {
 	default:
 		return p.buildNode(n, req)
 	}
+	req.counts = false
 	for i := range p.memo[n] {
 		if b := &p.memo[n][i]; b.req.equals(&req) {
 			return b.rel, nil

@@ -111,6 +111,7 @@ type planner struct {
 	scores map[expr.ColID]expr.Expr
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
+	guards       []physical.Guard
 }
 
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }
@@ -233,7 +234,7 @@ func (p *planner) finish(plan *physical.Plan) (*physical.Plan, error) {
 	if err := p.subplans(plan); err != nil {
 		return nil, err
 	}
-	plan.Tables, plan.ValuesMatter = p.tables, p.valuesMatter
+	plan.Tables, plan.ValuesMatter, plan.Guards = p.tables, p.valuesMatter, p.guards
 	return plan, nil
 }
 

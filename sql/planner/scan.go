@@ -28,6 +28,12 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	}
 	paths := access.Paths(ar)
 	p.valuesMatter = p.valuesMatter || ar.ValuesMatter
+	for _, g := range ar.Guards(paths) {
+		known := slices.ContainsFunc(p.guards, func(o physical.Guard) bool { return o.Table == g.Table && o.Index == g.Index })
+		if !known && len(p.guards) < maxGuards {
+			p.guards = append(p.guards, g)
+		}
+	}
 	best := access.Best(paths, func(q *access.Path) float64 {
 		c := sortCost(q.Rows, req.limit)
 		if (lock || isChange) && req.limit > 0 { // what is sorted is locked as well
@@ -46,6 +52,9 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	return out, err
 }
 
+// maxGuards is the most ranges that are looked at before a plan is used again.
+const maxGuards = 3
+
 // delivers reports whether a path gives the order of req: not when that has
 // columns of other tables, which package access is not told of.
 func delivers(path *access.Path, ar *access.Request, req request) bool {
@@ -61,7 +70,7 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries}
+	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Counting: req.counts, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries}
 	pos := map[expr.ColID]int{}
 	_, scores, only := scoresRead(s, req)
 	ar.ForScores = only

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"hash/maphash"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
 )
 
 // cachedPlan is a plan with what is needed to run it again.
@@ -25,6 +27,9 @@ type cachedPlan struct {
 	made   time.Time
 	point  *pointPlan // the short road, nil if there is none
 	page   *pagePlan  // another one
+	// sizes are those of the plan's guards for the parameters with which it was
+	// made.
+	sizes string
 	// limited: the query has a LIMIT, which goes before sql_select_limit.
 	limited bool
 	// rebind binds the statement again, for the session that runs it, for the
@@ -66,6 +71,48 @@ func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
 
 // planMaxAge is how long a plan is used before its estimates are made anew.
 const planMaxAge = time.Minute
+
+// guardLeast is the number of entries up to which ranges are alike; beyond, those of
+// which one has guardStep times as many bits are not.
+const (
+	guardLeast = 8 // bits
+	guardStep  = 2
+)
+
+// sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
+func (s *Session) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte {
+	ec := s.exprCtx(context.Background(), vals)
+	ec.Warn = nil
+	for _, g := range c.plan.Guards {
+		size := byte(0)
+		if spans, err := g.Set.Spans(ec); err == nil {
+			if n, ok := s.engine.stats.SpanRows(g.Table, g.Index, spans); ok {
+				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
+			}
+		}
+		dst = append(dst, size)
+	}
+	return dst
+}
+
+// variantOf gives the cached plan for ranges of the size that parameters make, where
+// c is that of a statement, whose key is s.key: nil when there is none, which then
+// is kept under s.key.
+func (s *Session) variantOf(c *cachedPlan, vals []value.Datum) *cachedPlan {
+	if len(c.plan.Guards) == 0 {
+		return c
+	}
+	end := len(s.key)
+	s.key = s.sizesOf(s.key, c, vals)
+	if string(s.key[end:]) == c.sizes {
+		s.key = s.key[:end]
+		return c
+	}
+	if c = s.engine.plans.get(s.key); c != nil && s.usable(c) {
+		return c
+	}
+	return nil
+}
 
 const (
 	planShards   = 16

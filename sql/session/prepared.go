@@ -146,11 +146,21 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	if c == nil || p.lastKey != string(s.key) {
 		c = s.engine.plans.get(s.key)
 	}
+	isVariant := false
 	if c != nil && s.usable(c) {
+		base := c
+		c = s.variantOf(c, vals)
+		isVariant = c != base
+	} else {
+		c = nil
+	}
+	if c != nil {
 		s.engine.counters.planHits.Add(1)
-		p.last = c
-		if p.lastKey != string(s.key) {
-			p.lastKey = string(s.key)
+		if !isVariant {
+			p.last = c
+			if p.lastKey != string(s.key) {
+				p.lastKey = string(s.key)
+			}
 		}
 		s.beginDiagnostics(p.keeps)
 		s.warnAll(warnings)
@@ -177,7 +187,9 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	s.engine.counters.planMisses.Add(1)
 	if !c.plan.ValuesMatter {
 		s.engine.plans.put([]byte(key), c)
-		p.last, p.lastKey = c, key
+		if !isVariant {
+			p.last, p.lastKey = c, key
+		}
 	}
 	return s.runPlan(ctx, c, vals, more, w)
 }

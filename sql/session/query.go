@@ -176,7 +176,12 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 	s.key = s.planKey(s.key[:0], t.Text)
 	s.key = t.AppendKey(s.key)
 	c := s.engine.plans.get(s.key)
-	if c == nil || !s.usable(c) {
+	if c != nil && s.usable(c) {
+		c = s.variantOf(c, t.Vals)
+	} else {
+		c = nil
+	}
+	if c == nil {
 		for i := range t.Types {
 			if t.Types[i].IsString() {
 				t.Types[i].Collation = s.vars.collation

@@ -53,6 +53,12 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 	default:
 		c.header = returningHeader(x)
 	}
+	if c.point != nil || c.page != nil {
+		p.Guards = nil
+	}
+	if len(p.Guards) > 0 {
+		c.sizes = string(s.sizesOf(nil, c, vals))
+	}
 	return c, nil
 }
 

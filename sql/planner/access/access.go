@@ -52,6 +52,8 @@ type Request struct {
 	Order []OrderColumn
 	// Grouping: the order is wanted for GROUP BY.
 	Grouping bool
+	// Counting: nothing but the number of rows is wanted.
+	Counting bool
 	// Limit is the number of rows after which the consumer stops when the
 	// order is delivered (or none is wanted); 0 for all.
 	Limit float64
@@ -621,9 +623,12 @@ func isMatch(e expr.Expr) bool {
 
 // filterCost is the cost of checking conditions on a row.
 func filterCost(list []expr.Expr) float64 {
-	n := len(list)
+	n, texts := len(list), 0
 	for _, c := range list {
 		f, ok := c.(*expr.Func)
+		if ok && (comparesText(f) || f.Name == "not" && comparesText(f.Args[0])) {
+			texts++
+		}
 		switch {
 		case ok && f.Name == "or" && len(f.Args) > wideOr:
 			n += len(f.Args)
@@ -631,7 +636,13 @@ func filterCost(list []expr.Expr) float64 {
 			n += matchFilters
 		}
 	}
-	return float64(n) * cost.FilterRow
+	return float64(n)*cost.FilterRow + float64(texts)*cost.FilterText
+}
+
+// comparesText reports conditions that look into a text.
+func comparesText(e expr.Expr) bool {
+	f, ok := e.(*expr.Func)
+	return ok && (f.Name == "like" || f.Name == "regexp")
 }
 
 func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) float64 {

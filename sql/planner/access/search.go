@@ -60,6 +60,28 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 	return out
 }
 
+// Guards are the ranges by parameters on whose numbers of entries the choice between
+// the index of a range and a search index hangs. Ranges by equalities are taken to
+// be alike.
+func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
+	if r.Limit > 0 || !slices.ContainsFunc(paths, func(p *Path) bool { return p.Search != nil }) {
+		return nil
+	}
+	for _, p := range paths {
+		if p.Set == nil || p.Kind != physical.AccessRange || p.Merge != nil || p.Skip != nil || p.Loose != nil {
+			continue
+		}
+		isRange := slices.ContainsFunc(p.Set.Conds, func(c expr.Expr) bool {
+			f, ok := c.(*expr.Func)
+			return ok && hasParam(f) && f.Name != "=" && f.Name != "<=>" && f.Name != "in"
+		})
+		if isRange && expr.KnownBefore(p.Set.Conds) {
+			out = append(out, physical.Guard{Table: r.Scan.Table, Index: p.Index, Set: p.Set})
+		}
+	}
+	return out
+}
+
 // searchPath is the way by x, nil when it makes no sense. asked: a hint names the
 // index. inexact and marks are those of searcher.
 func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Path, marks bool) {
@@ -119,6 +141,9 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	if n := r.Est.(SearchIndexes).SearchRejected(t, p.Search, r.Needed); n > 0 {
 		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
+	}
+	if r.Counting && covering && len(residual) == 0 && (q == nil || q.Op == physical.SearchRange) {
+		p.Cost = cost.SearchCount
 	}
 	for _, o := range p.Search.Order {
 		switch {

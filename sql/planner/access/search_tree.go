@@ -284,8 +284,8 @@ func (s *searcher) checkCost(q *physical.SearchNode, found, total float64) float
 			values = math.Min(total, found/math.Max(n.Share, 1e-6))
 		}
 		if len(n.Columns) == 1 {
-			if d := s.r.Est.Distinct(s.t, []schema.ColumnID{s.t.Columns[n.Columns[0]].ID}); d > 0 {
-				values = math.Min(values, d)
+			if d := s.r.Est.Distinct(s.t, []schema.ColumnID{s.t.Columns[n.Columns[0]].ID}); d > 0 && s.byValue(n) {
+				values = math.Min(values, d*cost.SearchParts)
 			}
 		}
 		sum += values * (float64(len(n.Columns))*cost.ScanColumn + filterCost([]expr.Expr{n.Cond}))

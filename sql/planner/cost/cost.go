@@ -13,6 +13,7 @@ const (
 	ScanColumn     = 5    // each decoded column
 	EntryRow       = 40   // an index entry
 	FilterRow      = 3    // each condition on a row
+	FilterText     = 100  // each that compares texts otherwise than by their order
 	ProjectRow     = 3
 	HashGroupRow   = 15
 	StreamGroupRow = 5
@@ -25,6 +26,8 @@ const (
 	MergeRow       = 18   // each row of both sides of a merge join
 	SortCompare    = 12
 	SearchOpen     = 30000 // a view of a search index
+	SearchCount    = 90000 // a number of documents that lists of values tell
+	SearchParts    = 16    // segments, each of which has its own list of different values
 	SearchDoc      = 0.3   // each document, for each condition that it is asked
 	SearchHit      = 6     // each document that it finds
 	SearchRank     = 10    // each of them whose score or distance is computed: less than above the scan

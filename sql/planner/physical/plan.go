@@ -3,6 +3,7 @@ package physical
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/ranges"
 )
 
 // Plan is the plan of one statement: a query when Change is nil.
@@ -24,6 +25,9 @@ type Plan struct {
 	// ValuesMatter: the plan is right only for the parameters with which it was
 	// made.
 	ValuesMatter bool
+	// Guards are ranges by parameters of which other paths might be better if they
+	// had other numbers of entries.
+	Guards []Guard
 	// ParamTypes are the types that the plan assumes of its parameters.
 	ParamTypes []schema.Type
 	// Tables are the tables that the plan reads or writes, for plan-cache
@@ -138,4 +142,11 @@ type MultiDelete struct {
 type DeleteTarget struct {
 	Table *schema.Table
 	At    int
+}
+
+// Guard is a range of an index, nil for the primary key, of a table.
+type Guard struct {
+	Table *schema.Table
+	Index *schema.Index
+	Set   *ranges.Set
 }

@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/storage/memkv"
+)
+
+// TestPlansBySize asks for ranges of different sizes by one statement: a small one
+// is read from a key, a large one from the search index, and both plans are kept.
+func TestPlansBySize(t *testing.T) {
+	e, err := NewEngine(context.Background(), Config{Store: memkv.New(memkv.Options{}), SearchDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	w := &sink{}
+	var rows strings.Builder
+	for i := range 20_000 {
+		if i > 0 {
+			rows.WriteByte(',')
+		}
+		fmt.Fprintf(&rows, "(%d,%d)", i, i*7919%20_000)
+	}
+	for _, q := range []string{"CREATE DATABASE b", "USE b", "CREATE TABLE docs (id INT PRIMARY KEY, wide INT NOT NULL, KEY w (wide))",
+		"INSERT INTO docs VALUES " + rows.String(), "CREATE SEARCH INDEX s ON docs (id, wide)", "ANALYZE TABLE docs"} {
+		s.mustQuery(t, q, w)
+	}
+	for _, c := range []struct {
+		below  int
+		search bool
+		misses uint64
+	}{{50, false, 1}, {19_000, true, 1}, {60, false, 0}, {18_000, true, 0}} {
+		before := uint64(e.counters.planMisses.Load())
+		s.mustQuery(t, fmt.Sprintf("SELECT SUM(wide) FROM docs WHERE wide < %d", c.below), w)
+		if misses := uint64(e.counters.planMisses.Load()) - before; misses != c.misses {
+			t.Errorf("below %d: %d plans were made, not %d", c.below, misses, c.misses)
+		}
+		plan := e.plans.get(s.key)
+		if plan == nil {
+			t.Fatalf("below %d: no plan is kept", c.below)
+		}
+		if tree := (&physical.Printer{}).Tree(plan.plan); strings.Contains(tree, "search") != c.search {
+			t.Errorf("below %d: the plan is %s", c.below, tree)
+		}
+	}
+}
