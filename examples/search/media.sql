@@ -12,7 +12,7 @@ CREATE TABLE media (
   createdAt BIGINT NOT NULL,
   size      INT NOT NULL,
   tags      JSON NOT NULL,
-  SEARCH INDEX media_index (user, type, createdAt, size, tags NESTED (tag KEYWORD, score DOUBLE))
+  SEARCH INDEX media_index (user, type, createdAt, size, tags NESTED (tag KEYWORD, tag TEXT, score DOUBLE))
 );
 INSERT INTO media
 WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
@@ -29,6 +29,10 @@ SELECT COUNT(*) AS n FROM media WHERE NESTED_QUERY(`tags.tag` = '表格存储') 
 SELECT COUNT(*) AS n FROM media WHERE NESTED_QUERY(`tags.tag` = '开心' AND `tags.score` > 0.9);
 SELECT COUNT(*) AS n FROM media WHERE `tags.tag` = '开心' AND `tags.score` > 0.9;
 SELECT type, COUNT(*) AS n, MAX(size) AS largest FROM media WHERE NESTED_QUERY(`tags.tag` = '猫') AND NOT NESTED_QUERY(`tags.tag` IN ('狗', '山')) GROUP BY type ORDER BY type;
+
+-- Words of a tag, and how sure it is.
+SELECT type, COUNT(*) AS n FROM media WHERE NESTED_QUERY(TEXT_MATCH(`tags.tag`, 'STAR 星', 'or') AND `tags.score` >= 0.8) GROUP BY type ORDER BY type;
+EXPLAIN FORMAT=TREE SELECT COUNT(*) AS n FROM media FORCE INDEX (media_index) WHERE NESTED_QUERY(TEXT_MATCH_PHRASE(`tags.tag`, '存储') AND `tags.score` < 0.1);
 
 -- The happiest images of a user in one year, and the films with a star, by how sure
 -- the tag is.
