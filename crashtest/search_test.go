@@ -27,7 +27,7 @@ var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch goes ro
 const searchTable = `CREATE TABLE crash.docs (id INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(30), n INT, b BIGINT UNSIGNED, d DECIMAL(10,2),
 	f DOUBLE, at DATETIME, t TEXT, o JSON, w VARCHAR(20), x INT, SEARCH INDEX s (k, n, b, d, f, at, w, x, ` + docObjects + `), FULLTEXT KEY ft (t))`
 
-const docObjects = "o NESTED (name KEYWORD, v BIGINT, p NESTED (w DOUBLE))"
+const docObjects = "o NESTED (name KEYWORD, name TEXT, v BIGINT, p NESTED (w DOUBLE))"
 
 // randomDocObjects is an array of objects, now and then one that the index does not
 // take.
@@ -200,6 +200,7 @@ func searchQuestions(r *rand.Rand, columns string) (out []string) {
 			fmt.Sprintf("b > %d", r.Uint64()), fmt.Sprintf("d <= %d.5", r.IntN(1000)-500), "f >= 0.25", "f < -1",
 			fmt.Sprintf("at >= '2024-%02d-11'", 1+r.IntN(12)), fmt.Sprintf("at < '2024-%02d-01'", 1+r.IntN(12)), "at IS NULL",
 			fmt.Sprintf("NESTED_QUERY(`o.name` = '%s' AND `o.v` > %d)", searchWords[r.IntN(len(searchWords))], r.IntN(100)), fmt.Sprintf("NESTED_QUERY(`o.v` < %d AND `o.p.w` > 20)", r.IntN(100)),
+			fmt.Sprintf("NESTED_QUERY(TEXT_MATCH(`o.name`, '%s') AND `o.v` > %d)", searchWords[r.IntN(len(searchWords))], r.IntN(100)),
 		}
 		for _, name := range []string{"w", "w2"} {
 			if strings.Contains(columns, name+"|") {

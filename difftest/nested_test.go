@@ -50,7 +50,27 @@ func memberKinds(r *rand.Rand) []member {
 		{name: "b", typ: "BOOL", columns: []string{"BOOL", "INT", "VARCHAR(5)"},
 			fit: []string{"true", "false"}, odd: []string{"0", "1", "5", `"true"`, `"x"`}, literals: []string{"TRUE", "FALSE", "0", "1", "5"},
 			more: func(r *rand.Rand, ref string) string { return choose(r, "", "NOT ") + ref }},
+		textMember("t", "TEXT ANALYZER 'fuzzy'"),
+		textMember("e", "TEXT ANALYZER 'english'"),
 	}
+}
+
+// textMember has words.
+func textMember(name, typ string) member {
+	ask := func(r *rand.Rand, ref string) string {
+		return choose(r, "TEXT_MATCH("+ref+", ", "TEXT_MATCH("+ref+", ", "TEXT_MATCH_PHRASE("+ref+", ", "TEXT_MATCH_FUZZY("+ref+", ") + choose(r, "'red'", "'red pears'", "'pear, red'", "'中'", "'run'", "'fox'") + ")"
+	}
+	return member{name: name, typ: typ, columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "TEXT", "VARCHAR(6)"},
+		fit: []string{`"red pears"`, `"a red, red fox"`, `"running foxes,pear"`, `""`, `"Red"`, `"中文 red"`}, odd: []string{"5", "true", "[]"}, literals: []string{"'Red'", "'red'", "''", "'red pears'", "'zz'", "5"},
+		more: func(r *rand.Rand, ref string) string {
+			if !strings.Contains(ref, "`") { // a column of JSON_TABLE has no words
+				return ref + choose(r, " LIKE '%ed%'", " LIKE 'r%'", " NOT LIKE '%x'")
+			}
+			if r.IntN(4) == 0 {
+				return ref + choose(r, " LIKE '%ed%'", " LIKE '%a%d%'")
+			}
+			return ask(r, ref) + choose(r, "", "", " > 0", " IS NULL")
+		}}
 }
 
 // compare is a condition of a member, of which values compare as those of its type.
@@ -63,7 +83,7 @@ func (m member) compare(r *rand.Rand, ref string) string {
 		return ref + choose(r, " IN (", " IN (", " NOT IN (") + l() + ", " + choose(r, l(), l(), "NULL") + ")"
 	case n == 2:
 		return ref + choose(r, " BETWEEN ", " NOT BETWEEN ") + l() + " AND " + l()
-	case n == 3 && m.more != nil:
+	case n == 3 && m.more != nil, n > 5 && strings.HasPrefix(m.typ, "TEXT"):
 		return m.more(r, ref)
 	case n == 4:
 		return l() + choose(r, " = ", " < ", " >= ") + ref
