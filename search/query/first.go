@@ -18,8 +18,9 @@ type Order struct {
 	// behind it.
 	ByID bool
 	Desc bool
-	// Workers is the most goroutines that compute By.
+	// Workers is the most goroutines that compute By, which Stop ends, see Match.
 	Workers int
+	Stop    Stop
 }
 
 // First leaves out documents that are not among the first n in an order. Those

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"math/bits"
 	"slices"
 
@@ -15,10 +16,23 @@ type Match struct {
 	Query  text.Query
 	// Path is that of the nested documents that have the fields, 0 for documents.
 	Path uint16
+	// Stop, called now and then, ends the search where it gives an error; nil for
+	// none.
+	Stop Stop
+}
+
+// Stop tells whether to go on: after so much work as may take some ten milliseconds.
+type Stop func() error
+
+func (s Stop) check() error {
+	if s == nil {
+		return nil
+	}
+	return s()
 }
 
 func (n *Match) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
-	m := matcher{s: s, path: n.Path, among: among}
+	m := matcher{s: s, path: n.Path, among: among, stop: n.Stop}
 	return m.match(n)
 }
 
@@ -71,6 +85,7 @@ type matcher struct {
 	among []uint64
 	// counts: how many documents match is all that is asked.
 	counts, thinned bool
+	stop            Stop
 }
 
 func (m *matcher) query(q text.Query) ([]uint64, error) {
@@ -175,7 +190,7 @@ func (m *matcher) leaf(f *seg.Terms, q text.Query, set []uint64) error {
 	case text.Phrase, text.Near:
 		return m.eachPlaced(f, q, func(doc uint32, _ int) { set[doc>>6] |= 1 << (doc & 63) })
 	}
-	terms, err := expand(f, q)
+	terms, err := expand(f, q, m.stop)
 	if err != nil {
 		return err
 	}
@@ -191,8 +206,11 @@ func (m *matcher) leaf(f *seg.Terms, q text.Query, set []uint64) error {
 	return nil
 }
 
+// stopTerms is how many terms are compared before it is asked whether to go on.
+const stopTerms = 1 << 14
+
 // expand gives the terms of a field that a leaf means.
-func expand(f *seg.Terms, q text.Query) (terms [][]byte, err error) {
+func expand(f *seg.Terms, q text.Query, stop Stop) (terms [][]byte, err error) {
 	add := func(term []byte, _ int) bool {
 		if !text.Hidden(string(term)) {
 			terms = append(terms, slices.Clone(term))
@@ -206,10 +224,17 @@ func expand(f *seg.Terms, q text.Query) (terms [][]byte, err error) {
 		return terms, f.EachPrefix([]byte(q.Prefix), add)
 	case text.Fuzzy:
 		if q.Distance > 2 {
+			seen := 0
+			var stopped error
 			err = f.EachPrefix(nil, func(term []byte, n int) bool {
+				if seen++; seen%stopTerms == 0 {
+					if stopped = stop.check(); stopped != nil {
+						return false
+					}
+				}
 				return !text.WithinDistance(q.Term, string(term), q.Distance) || add(term, n)
 			})
-			return terms, err
+			return terms, errors.Join(err, stopped)
 		}
 		a, err := seg.Fuzzy(q.Term, q.Distance)
 		if err != nil {
@@ -266,6 +291,27 @@ func (m *matcher) placed(f *seg.Terms, of []text.Query, fn func(doc uint32, n in
 		return nil
 	}
 	m.thin(among)
+	all := Hits{Set: among}
+	for next, end := uint32(0), uint32(len(among)<<6); next < end; {
+		var part Hits
+		if part, next = all.Part(next, placedDocs); part.Count == 0 {
+			break
+		}
+		if err := m.stop.check(); err != nil {
+			return err
+		}
+		if err := m.placedIn(part.Set, f, of, fn, starts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placedDocs is of how many documents places are held at once.
+const placedDocs = 1 << 17
+
+// placedIn is placed for documents that have all members.
+func (m *matcher) placedIn(among []uint64, f *seg.Terms, of []text.Query, fn func(doc uint32, n int), starts func(at [][]int) []int) error {
 	r := newRanks(among)
 	at := make([][][]int, len(of))
 	for i, q := range of {
@@ -373,7 +419,7 @@ func (m *matcher) places(f *seg.Terms, q text.Query, r ranks) ([][]int, error) {
 		}
 		return out, nil
 	}
-	terms, err := expand(f, q)
+	terms, err := expand(f, q, m.stop)
 	if err != nil {
 		return nil, err
 	}

@@ -104,14 +104,12 @@ func rank(hits []Hits, o Order, n int) (before, equal []Hits, err error) {
 
 // read finds the hits of a segment that can be among the first n.
 func (r *ranked) read(h *Hits, o Order, n int) error {
-	var vals []float64
-	var nulls []uint64
-	var err error
 	if near, ok := o.By.(nearer); ok && !o.Desc && h.Count > 2*n {
-		r.docs, vals, r.null, err = near.nearest(h, n)
+		docs, vals, nulls, err := near.nearest(h, n)
 		if err != nil {
 			return err
 		}
+		r.docs, r.null = docs, nulls
 		r.nulls = countBits(r.null)
 		r.keys = make([]int64, len(vals))
 		for i, v := range vals {
@@ -119,11 +117,52 @@ func (r *ranked) read(h *Hits, o Order, n int) error {
 		}
 		return nil
 	}
-	if vals, nulls, err = o.By.values(h); err != nil {
+	for next, end := uint32(0), uint32(len(h.Set)<<6); next < end; {
+		var part Hits
+		if part, next = h.Part(next, rankedDocs); part.Count == 0 {
+			break
+		}
+		if err := o.Stop.check(); err != nil {
+			return err
+		}
+		if err := r.readPart(&part, o, n); err != nil {
+			return err
+		}
+	}
+	r.prune(n)
+	return nil
+}
+
+// rankedDocs is how many documents are ranked at once, by each goroutine.
+const rankedDocs = 1 << 17
+
+// ScoreBytes is about what scoring a document takes while those of its part are
+// scored: its score, those of parts of the query, frequencies and lengths.
+const ScoreBytes = 48
+
+// RankBytes is about the memory that First takes by an order; 0 where that is but
+// sets of documents.
+func RankBytes(hits []Hits, order []Order) int64 {
+	most, workers := 0, 0
+	for _, o := range order {
+		if o.By != nil {
+			workers = max(workers, min(o.Workers, len(hits)), 1)
+		}
+	}
+	for i := range hits {
+		most = max(most, min(hits[i].Count, rankedDocs))
+	}
+	return int64(most) * int64(workers) * ScoreBytes
+}
+
+// readPart is read for a part of the hits.
+func (r *ranked) readPart(h *Hits, o Order, n int) error {
+	vals, nulls, err := o.By.values(h)
+	if err != nil {
 		return err
 	}
-	r.nulls = countBits(nulls)
-	if nulls != nil {
+	r.nulls += countBits(nulls)
+	if nulls != nil && r.null == nil {
 		r.null = make([]uint64, len(h.Set))
 	}
 	// Of all, those are kept that come before the worst of n.
@@ -149,7 +188,6 @@ func (r *ranked) read(h *Hits, o Order, n int) error {
 		}
 		at += bits.OnesCount64(w)
 	}
-	r.prune(n)
 	return nil
 }
 

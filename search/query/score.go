@@ -16,6 +16,7 @@ type Scored struct {
 	Fields []seg.FieldID
 	Query  text.Query
 	Stats  text.Stats
+	Stop   Stop // see Match
 	// Value is what the score of a document that matches becomes.
 	Value func(score float64) float64
 }
@@ -43,7 +44,7 @@ func (r Score) values(h *Hits) ([]float64, []uint64, error) {
 	var sum []float64
 	for i := range r {
 		s := scorer{stats: r[i].Stats, avg: r[i].Stats.AvgLen(), ranks: ranks, tables: map[int]*norms{}}
-		s.m.s, s.m.among = h.Seg, h.Set
+		s.m.s, s.m.among, s.m.stop = h.Seg, h.Set, r[i].Stop
 		if err := s.open(r[i].Fields); err != nil {
 			return nil, nil, err
 		}
@@ -211,6 +212,9 @@ func (s *scorer) sum(of, more []text.Query, least int) (scores, error) {
 			q = more[i-len(of)]
 		}
 		one, err := s.score(q)
+		if err == nil {
+			err = s.m.stop.check()
+		}
 		if err != nil {
 			return out, err
 		}
@@ -254,7 +258,7 @@ func (s *scorer) leaf(q text.Query) (scores, error) {
 	idf := text.LeafIDF(q, s.stats)
 	var lists []*seg.List
 	for _, f := range s.m.fields {
-		terms, err := expand(f, q)
+		terms, err := expand(f, q, s.m.stop)
 		if err != nil {
 			return out, err
 		}

@@ -109,7 +109,7 @@ func (s *Stats) DocFreq(leaf text.Query) int64 {
 				if err != nil {
 					return err
 				}
-				list, err := expand(terms, leaf)
+				list, err := expand(terms, leaf, nil)
 				if err != nil {
 					return err
 				}

@@ -99,7 +99,7 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 }
 
 // search asks the view. The operator closes it.
-func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (exec.Operator, error) {
+func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
 	z := newZone(s.env.Loc)
 	looked := int64(0)
 	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering, looked: &looked}
@@ -108,7 +108,6 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	}
 	tree := query.Node(query.And{})
 	if n.Search.Query != nil {
-		var err error
 		if tree, err = q.node(n.Search.Query); err != nil {
 			return nil, err
 		}
@@ -121,7 +120,6 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		find = query.Tally
 	}
 	hits, ok := q.findParallel(n, v)
-	var err error
 	if !ok {
 		if hits, err = find(v, tree); err != nil {
 			return nil, err
@@ -129,9 +127,20 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	}
 	op := &searchOp{View: v, tree: tree, tallied: countsOnly(n)}
 	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
+	op.memory = s.env.Memory
+	sets := int64(0)
 	for i := range hits {
 		op.count.Hits += int64(hits[i].Count)
+		sets += int64(len(hits[i].Set)) * 8
 	}
+	if err := op.hold(sets); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			op.memory.Shrink(op.held)
+		}
+	}()
 	if len(v.Changed) == 0 && (n.Search.Covering || op.count.Hits == 0) {
 		for _, w := range q.warnings {
 			ec.Warn(w)
@@ -146,7 +155,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			if op.order, err = q.order(n); err != nil {
 				return nil, err
 			}
-			if err := query.First(hits, op.order, int(min(most, math.MaxInt32))); err != nil {
+			if err := op.first(hits, int(min(most, math.MaxInt32))); err != nil {
 				return nil, err
 			}
 		}
@@ -170,7 +179,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 	if n.Search.Group == nil {
 		slices.SortStableFunc(hits, func(a, b query.Hits) int { return bytes.Compare(a.FirstID(), b.FirstID()) })
 	}
-	op.hits, op.memory = hits, s.env.Memory
+	op.hits = hits
 	op.open = func() error { return s.searchRows(op, ec, k, n, limit) }
 	return op, nil
 }
@@ -197,10 +206,9 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 		}
 	}
 	held := int64(total) * int64(len(prefix)+40)
-	if err := s.env.Memory.Grow(held, "search"); err != nil {
+	if err := op.hold(held); err != nil {
 		return err
 	}
-	op.held = held
 	keys := make([][]byte, 0, total)
 	var docs []uint32
 	var ids [][]byte
@@ -222,6 +230,25 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	rowsOp, err := s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
 	op.rows = scoreRows(rowsOp, ec, n)
 	return err
+}
+
+// hold takes memory until the operator is closed.
+func (o *searchOp) hold(n int64) error {
+	if err := o.memory.Grow(n, "search"); err != nil {
+		return err
+	}
+	o.held += n
+	return nil
+}
+
+// first leaves out hits that are not among the first n.
+func (o *searchOp) first(hits []query.Hits, n int) error {
+	size := query.RankBytes(hits, o.order)
+	if err := o.memory.Grow(size, "search"); err != nil {
+		return err
+	}
+	defer o.memory.Shrink(size)
+	return query.First(hits, o.order, n)
 }
 
 // marksUsed are the marks of documents on which the answer of a search depends;
@@ -357,7 +384,7 @@ func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if o.scores == nil {
 			return b, nil
 		}
-		return o.scores.with(ctx, h, o.docs, b)
+		return o.scores.with(ctx, o.memory, h, o.docs, b)
 	}
 	return o.rows.Next(ctx)
 }
@@ -424,7 +451,7 @@ func (o *searchOp) Close() error {
 		return nil
 	}
 	o.closed = true
-	o.memory.Shrink(o.held)
+	o.memory.Shrink(o.held + o.scores.memory())
 	if o.group != nil {
 		o.memory.Shrink(o.group.held)
 	}
@@ -453,6 +480,14 @@ type searchQuery struct {
 	looked *int64
 }
 
+// stop ends a search whose statement was killed, or takes too long.
+func (q *searchQuery) stop() error {
+	if q.ctx == nil || q.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(q.ctx)
+}
+
 func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 	switch n.Op {
 	case physical.SearchRange:
@@ -472,7 +507,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &query.Match{Query: words, Path: q.objects}
+		out := &query.Match{Query: words, Path: q.objects, Stop: q.stop}
 		for _, id := range m.Fields {
 			out.Fields = append(out.Fields, seg.FieldID(id))
 		}
@@ -485,7 +520,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 		if !ok {
 			return query.And{}, nil
 		}
-		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words, Path: q.objects}, nil
+		return &query.Match{Fields: []seg.FieldID{seg.FieldID(n.Field.ID)}, Query: words, Path: q.objects, Stop: q.stop}, nil
 	}
 	if n.Op == physical.SearchAnd {
 		return q.and(n)
@@ -604,7 +639,7 @@ func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 			if by == nil || err != nil {
 				return out, err
 			}
-			out = append(out, query.Order{By: by, Desc: o.Desc, Workers: n.Search.Workers})
+			out = append(out, query.Order{By: by, Desc: o.Desc, Workers: n.Search.Workers, Stop: q.stop})
 			continue
 		}
 		typ := t.Columns[o.Column].Type
@@ -659,7 +694,7 @@ func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 		if err != nil || stats == nil {
 			return nil, err
 		}
-		one := query.Scored{Query: words, Stats: stats, Value: expr.MatchValue}
+		one := query.Scored{Query: words, Stats: stats, Value: expr.MatchValue, Stop: q.stop}
 		for _, id := range m.Fields {
 			one.Fields = append(one.Fields, seg.FieldID(id))
 		}

@@ -23,6 +23,16 @@ type docScores struct {
 	vals [][]float64
 	out  vec.Batch
 	cols []*vec.Vec
+	// size is the number of documents for which memory is held.
+	size int
+}
+
+// memory is what is held.
+func (s *docScores) memory() int64 {
+	if s == nil {
+		return 0
+	}
+	return int64(s.size) * int64(query.ScoreBytes+8*len(s.calls))
 }
 
 // scores are those that a covering search gives; nil for none, and errRescan where
@@ -51,14 +61,38 @@ func (q *searchQuery) scores(n *physical.Scan, hits []query.Hits) (*docScores, e
 	return out, nil
 }
 
-// scoredDocs is how many documents are scored at once.
+// scoredDocs is how many documents are scored at once, where there is memory for so
+// many.
 const scoredDocs = 256 * vec.MaxRows
+
+// grow holds memory for the documents of h, or for some of them.
+func (s *docScores) grow(memory *exec.Tracker, h *query.Hits) error {
+	want := min((h.Count+vec.MaxRows-1)/vec.MaxRows*vec.MaxRows, scoredDocs)
+	if s.size >= min(want, vec.MaxRows*16) && s.size > 0 {
+		return nil
+	}
+	memory.Shrink(s.memory())
+	for s.size = want; ; s.size /= 2 {
+		s.size = max(s.size/vec.MaxRows, 1) * vec.MaxRows
+		err := memory.Grow(s.memory(), "search")
+		if err == nil {
+			return nil
+		}
+		if s.size == vec.MaxRows {
+			s.size = 0
+			return err
+		}
+	}
+}
 
 // with adds the scores of docs, some of the documents of h in their order, to b,
 // which has their values.
-func (s *docScores) with(ctx context.Context, h *query.Hits, docs []uint32, b *vec.Batch) (*vec.Batch, error) {
+func (s *docScores) with(ctx context.Context, memory *exec.Tracker, h *query.Hits, docs []uint32, b *vec.Batch) (*vec.Batch, error) {
 	if s.of.Seg != h.Seg || docs[0] >= s.to {
-		s.of, s.to = h.Part(docs[0], scoredDocs)
+		if err := s.grow(memory, h); err != nil {
+			return nil, err
+		}
+		s.of, s.to = h.Part(docs[0], s.size)
 		s.vals, s.at = s.vals[:0], 0
 		for _, c := range s.calls {
 			if err := ctx.Err(); err != nil {
