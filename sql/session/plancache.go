@@ -86,7 +86,7 @@ func (s *Session) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte 
 	for _, g := range c.plan.Guards {
 		size := byte(0)
 		if spans, err := g.Set.Spans(ec); err == nil {
-			if n, ok := s.engine.stats.SpanRows(g.Table, g.Index, spans); ok {
+			if n, ok := s.engine.stats.SpanSize(g.Table, g.Index, spans); ok {
 				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
 			}
 		}

@@ -227,6 +227,16 @@ func (e *Estimator) countKeys(span storage.Span, limit int) (n int, last []byte,
 
 // SpanRows implements access.Estimator.
 func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	return e.spansRows(t, x, spans, false)
+}
+
+// SpanSize is SpanRows at less cost: it counts few entries, and those of a small
+// table up to lastCount.
+func (e *Estimator) SpanSize(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	return e.spansRows(t, x, spans, true)
+}
+
+func (e *Estimator) spansRows(t *schema.Table, x *schema.Index, spans []ranges.Span, rough bool) (float64, bool) {
 	if t.Derived != nil {
 		return 0, false
 	}
@@ -250,9 +260,12 @@ func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Sp
 		id = x.ID
 	}
 	budget, total := spanBudget, 0.0
+	if rough {
+		budget = spanBudget/2 - 1
+	}
 	whole := x == nil || t.HoldsAll(x)
 	for _, span := range encoded {
-		rows, used, err := e.spanRows(t, id, span, budget, whole)
+		rows, used, err := e.spanRows(t, id, span, budget, whole, rough)
 		if err != nil {
 			return 0, false
 		}
@@ -265,7 +278,7 @@ func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Sp
 
 // spanRows counts one span: all of it, if it is small. holdsAll: the entries of
 // the index are the rows of the table.
-func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int, holdsAll bool) (rows float64, used int, err error) {
+func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int, holdsAll, rough bool) (rows float64, used int, err error) {
 	if bytes.Compare(span.Start, span.End) >= 0 {
 		return 0, 0, nil
 	}
@@ -283,6 +296,10 @@ func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Sp
 	whole := table.IndexSpan(t.ID, id)
 	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 && holdsAll {
 		return min(max(float64(n), all*e.ratio(span, whole)), all), n, nil
+	}
+	if rough {
+		n, _, _, err = e.countKeys(span, lastCount)
+		return float64(n), n, err
 	}
 	rest := e.ratio(span, storage.Span{Start: span.Start, End: last})
 	if c := e.stats(t.ID).current.Load(); c != nil && c.exact && c.rows <= rowSample && rest <= 1 {
