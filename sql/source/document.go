@@ -499,7 +499,7 @@ func (f *docField) rejects(rows *vec.Batch, r int) bool {
 		if v.IsNull() {
 			return false
 		}
-		if f.elem.HasDate() {
+		if f.elem.HasDate() && !f.many {
 			return rows.Cols[f.value].Nulls.IsNull(r) && value.JSONType(v.Bytes()) != "NULL"
 		}
 		_, ok := f.values(v.Bytes())

@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/sqlots/sqlots/schema"
@@ -11,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/types"
@@ -41,7 +41,7 @@ func (f *docField) putPath(b *seg.Batch, rows *vec.Batch, r int, marks []search.
 	var vals []value.Datum
 	if v := rows.Cols[f.at].Datum(r); !v.IsNull() {
 		doc, ok := v.Bytes(), false
-		if f.elem.HasDate() {
+		if f.elem.HasDate() && !f.many {
 			return f.putTime(b, doc, rows.Cols[f.value].Datum(r), marks)
 		}
 		if vals, ok = f.values(doc); !ok {
@@ -104,7 +104,7 @@ func (f *searchField) isLike(doc []byte, vals []value.Datum) bool {
 		if value.JSONType(e) == "NULL" {
 			continue
 		}
-		if f.compare(vals[at], e) != 0 {
+		if f.elem.HasDate() && !bind.TellsTime(f.elem, e) || !f.elem.HasDate() && f.compare(vals[at], e) != 0 {
 			return false
 		}
 		at++
@@ -218,32 +218,11 @@ func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
 	return lo, true
 }
 
-// timeText is how a text looks that is one time in each SQL mode and time zone.
-var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?$`)
-
 // time is the time that a string tells, or that a scalar is; false for one that it
 // tells in some SQL mode or time zone alone, or with more digits than the field has.
 func (f *searchField) time(doc []byte) (value.Datum, bool) {
-	var t value.Time
-	ok := false
-	switch text, isText := value.JSONText(doc); {
-	case isText && timeText.Match(text):
-		var err error
-		t, ok, err = types.ParseTime(&types.Env{}, text, types.DatetimeOf(6))
-		ok = ok && err == nil
-	case !isText:
-		var d value.Datum
-		if d, ok = value.JSONScalar(doc); ok && d.Kind() == value.KindTime {
-			t = d.Time()
-		}
-	}
-	switch {
-	case !ok || t.Year() == 0 || t.HasZeroPart():
-		return value.Null, false
-	case f.elem.ID == schema.TypeDate:
-		return value.TimeOf(t.Date()), true
-	}
-	return value.TimeOf(t), t == t.TruncateFSP(f.elem.Scale)
+	t, ok := bind.ElementTime(f.elem, doc)
+	return value.TimeOf(t), ok
 }
 
 // around are the values of the field between which a number of a document lies.
@@ -411,6 +390,15 @@ func (f *searchField) ask(op physical.AskOp, a *physical.SearchAsk, doc []byte, 
 			return query.Or{}
 		}
 		return all
+	case f.elem.HasDate():
+		d, ok := f.time(doc)
+		if op != physical.AskAny {
+			return all
+		}
+		if !ok { // what is equal was not taken
+			return query.Or{}
+		}
+		lo, hi = d, d
 	case f.elem.IsString():
 		if kind != "STRING" && kind != "BOOLEAN" {
 			return all
@@ -440,7 +428,7 @@ func (f *searchField) ask(op physical.AskOp, a *physical.SearchAsk, doc []byte, 
 		s = ranges.Span{Low: []value.Datum{value.Null}, LowOpen: true}
 	}
 	beside := 0 // where the value stands to the document
-	if a.Exact && inf == 0 && f.elem.ID != schema.TypeTinyInt {
+	if a.Exact && inf == 0 && f.elem.ID != schema.TypeTinyInt && !f.elem.HasDate() {
 		beside, hi = f.compare(lo, doc), lo
 	}
 	switch op {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
 )
@@ -29,7 +30,7 @@ func (s *searcher) path(f *expr.Func) (n *physical.SearchNode, exact bool) {
 	for i := range s.x.Fields {
 		field := &s.x.Fields[i]
 		e := s.r.Scan.Paths[field.Column]
-		if field.Kind != schema.SearchPath || e == nil || field.Elem.HasDate() {
+		if field.Kind != schema.SearchPath || e == nil || field.Elem.HasDate() && !field.Many {
 			continue
 		}
 		ask := pathAsk(f, field, e)
@@ -95,6 +96,8 @@ func tellsExactly(op physical.AskOp, field *schema.SearchField, doc []byte) bool
 	switch kind := value.JSONType(doc); {
 	case kind == "NULL":
 		return false
+	case field.Elem.HasDate():
+		return equal && bind.TellsTime(&field.Elem, doc)
 	case !field.Elem.IsString():
 		return equal || field.Elem.ID != schema.TypeTinyInt && value.JSONIsNumber(doc)
 	case kind == "ARRAY", kind == "OBJECT":

@@ -34,7 +34,7 @@ func (b *binder) arrayField(index string, n *ast.FuncCastExpr) (logical.IndexCol
 	case t.IsCharacter():
 		// Columns of JSON_TABLE compare so; equal JSON strings have equal keys anyway.
 		t = types.VarcharOf(t.Len, schema.CollationUTF8MB40900AICI)
-	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDouble:
+	case t.IsInteger(), t.ID == schema.TypeDecimal, t.ID == schema.TypeDouble, t.HasDate():
 	default:
 		return none, sqlerr.NotSupported("arrays of " + strings.ToUpper(t.Name()) + " in a search index")
 	}
@@ -187,9 +187,9 @@ func pathField(pool *parser.Pool, t *schema.Table, x *schema.SearchIndex, c sche
 	return nil
 }
 
-// notDated refuses times that are not the values of one expression.
+// notDated refuses times that are not the values of one expression, nor elements.
 func notDated(f *schema.SearchField) error {
-	if f.Elem.HasDate() {
+	if f.Elem.HasDate() && !f.Many {
 		return sqlerr.NotSupported("times of anything but one path of a JSON column in a search index")
 	}
 	return nil
@@ -269,4 +269,41 @@ func (b *binder) matchPart(sc *scope, name string, n ast.ExprNode, m *expr.Match
 		}
 	}
 	return nil, noText()
+}
+
+// timeText is how a text looks that is one time in each SQL mode and time zone.
+var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?$`)
+
+// ElementTime is the time of type elem that a string in a document tells, or that a
+// scalar is; false for one that it tells in some SQL mode or time zone alone, or with
+// more digits than the type has.
+func ElementTime(elem *schema.Type, doc []byte) (value.Time, bool) {
+	var t value.Time
+	ok := false
+	switch text, isText := value.JSONText(doc); {
+	case isText && timeText.Match(text):
+		var err error
+		t, ok, err = types.ParseTime(&types.Env{}, text, types.DatetimeOf(6))
+		ok = ok && err == nil
+	case !isText:
+		var d value.Datum
+		if d, ok = value.JSONScalar(doc); ok && d.Kind() == value.KindTime {
+			t = d.Time()
+		}
+	}
+	switch {
+	case !ok || t.Year() == 0 || t.HasZeroPart():
+		return 0, false
+	case elem.ID == schema.TypeDate:
+		return t.Date(), true
+	}
+	return t, t == t.TruncateFSP(elem.Scale)
+}
+
+// TellsTime reports a string that no other string is equal in time to of those that
+// are written so: as a value of type elem is shown.
+func TellsTime(elem *schema.Type, doc []byte) bool {
+	text, isText := value.JSONText(doc)
+	t, ok := ElementTime(elem, doc)
+	return isText && ok && string(types.AppendText(nil, *elem, value.TimeOf(t))) == string(text)
 }
