@@ -2,6 +2,9 @@ package expr
 
 import (
 	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
@@ -55,14 +58,15 @@ type Ctx struct {
 	// Outer are the values of the query around, by Outer.Slot.
 	Outer []value.Datum
 
-	free    []*vec.Vec    // scratch vectors that are not in use
-	live    []*vec.Vec    // scratch vectors that are in use
-	selFree [][]uint16    // scratch selections that are not in use
-	batches []*vec.Batch  // scratch batches that are not in use
-	row     []value.Datum // stack of arguments of the calls under way
-	arena   []byte        // bytes of values that functions make
-	warned  map[int]bool  // subqueries about which IGNORE has warned
-	cache   map[*Func]any // what functions prepared from constant arguments
+	free    []*vec.Vec                 // scratch vectors that are not in use
+	live    []*vec.Vec                 // scratch vectors that are in use
+	selFree [][]uint16                 // scratch selections that are not in use
+	batches []*vec.Batch               // scratch batches that are not in use
+	row     []value.Datum              // stack of arguments of the calls under way
+	arena   []byte                     // bytes of values that functions make
+	warned  map[int]bool               // subqueries about which IGNORE has warned
+	cache   map[*Func]any              // what functions prepared from constant arguments
+	seen    atomic.Pointer[seenConsts] // shared with forks
 	rands   map[*Func]*randState
 	now     nowState
 	lets    map[*letSlot]value.Datum
@@ -75,6 +79,7 @@ type Ctx struct {
 // must be called when Params or Now change.
 func (c *Ctx) Reset() {
 	clear(c.cache)
+	c.seen.Store(nil)
 	clear(c.warned)
 	clear(c.rands)
 	c.now = nowState{}
@@ -103,7 +108,35 @@ func (c *Ctx) setting(name string) value.Datum {
 // Fork makes a Ctx for another goroutine of the same statement. Warn,
 // Session and Subqueries must be safe for concurrent use.
 func (c *Ctx) Fork() *Ctx {
-	return &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries, Outer: c.Outer}
+	f := &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries, Outer: c.Outer}
+	f.seen.Store(c.consts())
+	return f
+}
+
+// seenConsts are the constants that a statement has evaluated. It is safe for
+// concurrent use.
+type seenConsts struct {
+	mu   sync.Mutex
+	list []*Func // few
+}
+
+// first notes a constant, and reports whether it is new.
+func (s *seenConsts) first(f *Func) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.list, f) {
+		return false
+	}
+	s.list = append(s.list, f)
+	return true
+}
+
+func (c *Ctx) consts() *seenConsts {
+	if s := c.seen.Load(); s != nil {
+		return s
+	}
+	c.seen.CompareAndSwap(nil, &seenConsts{})
+	return c.seen.Load()
 }
 
 // getVec takes a scratch vector of kind k and length n.

@@ -19,7 +19,7 @@
 // back after each row.
 //
 // A part of an expression that is the same for all rows is evaluated once a
-// batch, and so warns once a batch and not once a row. In EvalFilter a NULL
+// batch, and warns once a statement and not once a row. In EvalFilter a NULL
 // ends a conjunction for its row: operands behind it are not evaluated.
 //
 // Comparisons leave columns bare where they can: literals take the column's

@@ -18,7 +18,8 @@ import (
 // calls c.Release (or c.ReleaseAll); its bytes may point into the input.
 // After an error nothing is owed, but c.ReleaseAll returns what was under way.
 //
-// A part of e that is the same for all rows is evaluated once a batch.
+// A part of e that is the same for all rows is evaluated once a batch, and warns
+// once a statement.
 func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 	switch e := e.(type) {
 	case *Col:
@@ -35,8 +36,8 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 	case *Subquery:
 		return evalSubqueryVec(c, e, in)
 	case *Func:
-		if in.Live() > 1 && IsConst(e) {
-			d, err := EvalRow(c, e, nil)
+		if in.Live() > 0 && IsConst(e) {
+			d, err := c.evalConst(e)
 			if err != nil {
 				return nil, err
 			}
@@ -223,12 +224,26 @@ func store(out *vec.Vec, i int, d value.Datum, e Expr) error {
 
 // evalOperand is one value for all rows (vector nil) or a vector.
 func evalOperand(c *Ctx, e Expr, in *vec.Batch) (value.Datum, *vec.Vec, error) {
-	if _, isCol := e.(*Col); !isCol && (in.Live() > 1 || isLeafConst(e)) && IsConst(e) {
-		d, err := EvalRow(c, e, nil)
+	if _, isCol := e.(*Col); !isCol && (in.Live() > 0 || isLeafConst(e)) && IsConst(e) {
+		d, err := c.evalConst(e)
 		return d, nil, err
 	}
 	v, err := Eval(c, e, in)
 	return value.Null, v, err
+}
+
+// evalConst is EvalRow of a constant. What a statement has evaluated before does not
+// warn again, so that the size of batches and the number of goroutines do not show.
+func (c *Ctx) evalConst(e Expr) (value.Datum, error) {
+	f, ok := e.(*Func)
+	if !ok || c.Warn == nil || ReadsOuter(f) || c.consts().first(f) {
+		return EvalRow(c, e, nil)
+	}
+	warn := c.Warn
+	c.Warn = nil
+	d, err := EvalRow(c, e, nil)
+	c.Warn = warn
+	return d, err
 }
 
 func isLeafConst(e Expr) bool {
