@@ -49,3 +49,8 @@ SELECT name, city FROM geo_positon WHERE TEXT_MATCH_PHRASE(name, '沈家') ORDER
 SELECT type, COUNT(*) AS n, AVG(score) AS score FROM geo_positon
 WHERE MBRContains(ST_GeomFromText('POLYGON((111.3 36.7, 111.5 36.7, 111.5 36.9, 111.3 36.9, 111.3 36.7))'), place) GROUP BY type ORDER BY n DESC;
 SELECT name FROM geo_positon WHERE type <> '奶茶' AND city = '汾阳' ORDER BY ST_Distance_Sphere(place, POINT(111.41461, 36.76613)), name LIMIT 3;
+
+-- The shop of each city whose name fits best, of equal ones the one with the better
+-- score: the index gives the scores of texts too, and no row is read.
+SELECT city, name, score FROM (SELECT city, name, score, ROW_NUMBER() OVER (PARTITION BY city ORDER BY SCORE() DESC, score DESC, name) AS n
+  FROM geo_positon WHERE TEXT_MATCH(name, '沈家奶茶')) x WHERE n = 1 ORDER BY city;

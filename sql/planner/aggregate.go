@@ -69,6 +69,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 		if stream {
 			out.node = &physical.StreamAggregate{Base: base(cols, groups, c), Input: in.node, GroupBy: group, Aggs: placed}
 		} else {
+			placed = countKeys(in.node, placed)
 			out.node = &physical.HashAggregate{Base: base(cols, groups, c), Input: p.searchGroups(in.node, group, placed), GroupBy: group, Aggs: placed, Parallel: workers}
 		}
 		return out, nil

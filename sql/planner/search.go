@@ -50,6 +50,27 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 	return &out
 }
 
+// countKeys counts rows where different values of the whole primary key are counted,
+// which a search gives once each.
+func countKeys(in physical.Node, aggs []*expr.Agg) []*expr.Agg {
+	s, ok := in.(*physical.Scan)
+	if !ok || s.Search == nil || len(s.Table.PrimaryKey) != 1 || s.Table.PrimaryKey[0].Prefix > 0 || s.Table.Derived != nil {
+		return aggs
+	}
+	out := slices.Clone(aggs)
+	for i, a := range aggs {
+		if a.Name != "count" || !a.Distinct || len(a.Args) != 1 {
+			continue
+		}
+		if c, ok := a.Args[0].(*expr.Col); ok && c.Index < len(s.Read) && s.Table.Columns[s.Read[c.Index]].ID == s.Table.PrimaryKey[0].Column {
+			plain := *a
+			plain.Distinct = false
+			out[i] = &plain
+		}
+	}
+	return out
+}
+
 // foldable reports whether a search index can aggregate: columns, and groups that
 // are computed from few of their values.
 func foldable(groupBy []expr.Expr, aggs []*expr.Agg) bool {
