@@ -50,6 +50,22 @@ func memberKinds(r *rand.Rand) []member {
 		{name: "b", typ: "BOOL", columns: []string{"BOOL", "INT", "VARCHAR(5)"},
 			fit: []string{"true", "false"}, odd: []string{"0", "1", "5", `"true"`, `"x"`}, literals: []string{"TRUE", "FALSE", "0", "1", "5"},
 			more: func(r *rand.Rand, ref string) string { return choose(r, "", "NOT ") + ref }},
+		{name: "on", typ: "DATE", columns: []string{"DATE", "DATETIME", "VARCHAR(20)"},
+			fit: []string{`"2020-01-01"`, `"2020-02-29"`, `"1999-12-31"`, `"1970-01-01"`}, odd: []string{`"n/a"`, "20200101", `"2020-02-30"`, "true", `"2020-01-01 10:00:00"`}, literals: []string{"'2020-01-01'", "DATE'2020-02-29'", "'1970-01-01'"},
+			asks: timeCond},
+		{name: "at", typ: "DATETIME(3)", columns: []string{"DATETIME(3)", "DATETIME", "DATE", "VARCHAR(30)"},
+			fit: []string{`"2020-01-01 10:00:00"`, `"2020-01-01T10:00:00.5"`, `"2020-02-29 12:34:56.789"`, `"1999-12-31"`, `"2020-01-01"`}, odd: []string{`"n/a"`, "5", `""`, `"2020-01-01 10:00:00+02:00"`}, literals: []string{"'2020-01-01'", "'2020-01-01 10:00:00'", "TIMESTAMP'2000-01-01 00:00:00'"},
+			asks: timeCond},
+		{name: "told", typ: "DATE FORMAT ('yyyy-MM-dd', 'epoch_second')", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(20)"},
+			fit: []string{`"2020-01-01"`, `"2020-02-29"`, "1577836800", "0", `"1970-01-01"`}, odd: []string{`"n/a"`, "true", `"2020-02-30"`, "5.5"}, literals: []string{"'2020-01-01'", "'1577836800'", "''"},
+			asks: func(r *rand.Rand, ref string) string {
+				return timeCond(r, "PARSE_DATETIME("+ref+", 'yyyy-MM-dd', 'epoch_second')")
+			}},
+		{name: "ip", typ: "IP", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(40)"},
+			fit: []string{`"10.0.0.1"`, `"10.0.0.255"`, `"::1"`, `"FE80::1"`, `"0.0.0.0"`}, odd: []string{`"n/a"`, "5", `""`, `"10.0.0.256"`}, literals: []string{"'10.0.0.1'", "'::1'", "''"}, asks: ipCond},
+		{name: "pos", typ: "GEO_POINT", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(40)"},
+			fit: []string{`"48.1,11.5"`, `"48.1,11.5001"`, `"0,0"`, `"0.1,-179.9"`, `"89.9,12"`, `"-90,0"`}, odd: []string{`"91,0"`, `"n/a"`, "5", "[1, 2]"}, literals: []string{"'48.1,11.5'", "'0,0'"},
+			asks: func(r *rand.Rand, ref string) string { return placeCond(r, "GEO_POINT("+ref+")", "0") }},
 		textMember("t", "TEXT ANALYZER 'fuzzy'"),
 		textMember("e", "TEXT ANALYZER 'english'"),
 	}
