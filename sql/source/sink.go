@@ -24,6 +24,7 @@ type writer struct {
 	codec  *tableCodec
 	zone   zone
 	stamps []int // positions of TIMESTAMP columns
+	auto   int   // position of the AUTO_INCREMENT column, or -1
 	row    []value.Datum
 	old    []value.Datum
 	seen   []value.Datum
@@ -48,6 +49,7 @@ func (s *Source) writer(t *schema.Table) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: newZone(s.env.Loc)}
+	w.auto = slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.AutoIncrement })
 	w.Limit(s.env.Limits)
 	if !w.zone.utc {
 		for i := range t.Columns {
@@ -180,7 +182,36 @@ func (s *Source) Update(ctx context.Context, t *schema.Table, old, row []value.D
 	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
 		return w.duplicate(dup)
 	}
-	return err
+	if err != nil || w.auto < 0 {
+		return err
+	}
+	return s.updatedAuto(ctx, t, w, old[w.auto], row)
+}
+
+// updatedAuto makes later numbers of the AUTO_INCREMENT column greater than a value
+// that an UPDATE gave it, as InnoDB does since 8.0.
+func (s *Source) updatedAuto(ctx context.Context, t *schema.Table, w *writer, old value.Datum, row []value.Datum) error {
+	v := counted(row[w.auto])
+	if v <= counted(old) {
+		return nil
+	}
+	if t.AutoInKey() > 0 {
+		return w.RaiseInKey(ctx, w.stored(row, &w.row), v)
+	}
+	return s.BumpAutoIncrement(ctx, t, v)
+}
+
+// counted is a value of an AUTO_INCREMENT column as it counts; 0 for one that does not.
+func counted(d value.Datum) uint64 {
+	switch {
+	case d.Kind() == value.KindUint:
+		return d.Uint()
+	case d.Kind() == value.KindInt && d.Int() > 0:
+		return uint64(d.Int())
+	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
+		return uint64(d.Float())
+	}
+	return 0
 }
 
 // Delete implements exec.Sink.
