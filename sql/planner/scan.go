@@ -47,9 +47,17 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	}
 	out, err := p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
 	if asked != nil && err == nil {
-		out.node.(*physical.Scan).Asked = true
+		scanOf(out.node).Asked = true
 	}
 	return out, err
+}
+
+// scanOf is the scan that scanBy makes, which scores may be computed above.
+func scanOf(n physical.Node) *physical.Scan {
+	if s, ok := n.(*physical.Scan); ok {
+		return s
+	}
+	return n.Inputs()[0].(*physical.Scan)
 }
 
 // maxGuards is the most ranges that are looked at before a plan is used again.
