@@ -690,14 +690,14 @@ func (h *shim) operandAfter(i int) int {
 // grammar takes only as a whole predicate.
 func (h *shim) matchAgainst() {
 	for i := 0; i < len(h.toks); i++ {
-		if h.word(i) != "MATCH" || !h.op(i+1, "(") || h.op(i-1, "(") {
+		if h.word(i) != "MATCH" || !h.op(i+1, "(") {
 			continue
 		}
 		end := h.closing(i + 1)
 		if end < 0 || h.word(end+1) != "AGAINST" || !h.op(end+2, "(") {
 			continue
 		}
-		if end = h.closing(end + 2); end < 0 {
+		if end = h.closing(end + 2); end < 0 || h.op(i-1, "(") && h.op(end+1, ")") {
 			continue
 		}
 		h.insertBefore(i, "(")
