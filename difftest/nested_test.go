@@ -237,7 +237,11 @@ func (o *objects) columns(r *rand.Rand, equal bool, prefix string, cols map[stri
 		}
 		on := ""
 		if r.IntN(12) == 0 {
-			on = choose(r, " DEFAULT '5' ON EMPTY", " DEFAULT '5' ON ERROR", " NULL ON EMPTY NULL ON ERROR")
+			def := "5"
+			if strings.HasPrefix(typ, "DATE") { // a default that is no date is an error where it is used
+				def = `"2024-05-31"`
+			}
+			on = choose(r, " DEFAULT '"+def+"' ON EMPTY", " DEFAULT '"+def+"' ON ERROR", " NULL ON EMPTY NULL ON ERROR")
 		}
 		cols[prefix+m.name] = m
 		list = append(list, prefix+m.name+" "+typ+" PATH '$."+m.name+"'"+on)
