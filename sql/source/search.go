@@ -102,9 +102,9 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
 	z := newZone(s.env.Loc)
 	looked := int64(0)
-	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering, looked: &looked}
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
 	if ec.Warn != nil {
-		q.consts.Warn = func(w sqlerr.Warning) { q.warnings = append(q.warnings, w) }
+		q.consts.Warn = func(w sqlerr.Warning) { *q.warnings = append(*q.warnings, w) }
 	}
 	tree := query.Node(query.And{})
 	if n.Search.Query != nil {
@@ -142,7 +142,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		}
 	}()
 	if len(v.Changed) == 0 && (n.Search.Covering || op.count.Hits == 0) {
-		for _, w := range q.warnings {
+		for _, w := range *q.warnings {
 			ec.Warn(w)
 		}
 	}
@@ -475,7 +475,7 @@ type searchQuery struct {
 	// consts computes constants. Their warnings are left to conditions on rows,
 	// where any row is read.
 	consts   *expr.Ctx
-	warnings []sqlerr.Warning
+	warnings *[]sqlerr.Warning
 	// looked counts the documents whose values were read.
 	looked *int64
 }
@@ -894,7 +894,7 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	ec = ec.Fork()
 	ec.Warn = nil // the query itself warns
 	z := newZone(ec.Loc)
-	q := searchQuery{table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64)}
+	q := searchQuery{table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64), warnings: new([]sqlerr.Warning)}
 	tree, err := q.node(n)
 	if err != nil {
 		return 0, false

@@ -66,13 +66,13 @@ func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
 // fold computes the constants of a condition that warn.
 func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
 	return expr.MapConsts(cond, func(f *expr.Func) expr.Expr {
-		before := len(q.warnings)
+		before := len(*q.warnings)
 		d, err := expr.EvalConst(q.consts, f)
 		if err != nil { // the rows tell
-			q.warnings = q.warnings[:before]
+			*q.warnings = (*q.warnings)[:before]
 			return f
 		}
-		if len(q.warnings) == before {
+		if len(*q.warnings) == before {
 			return f
 		}
 		return &expr.Const{D: d.Clone(), T: f.Type()}
@@ -96,8 +96,8 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 	trees := make([]query.Node, workers)
 	for i := range parts {
 		z := newZone(q.ec.Loc)
-		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64)}
-		p.consts.Warn = func(w sqlerr.Warning) { p.warnings = append(p.warnings, w) } // q has them, too
+		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64), warnings: new([]sqlerr.Warning)}
+		p.consts.Warn = func(w sqlerr.Warning) { *p.warnings = append(*p.warnings, w) } // q has them, too
 		if q.ec.Warn != nil {
 			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
 		}
