@@ -216,7 +216,7 @@ func (p *pages) bucket(value []byte, depth int) error {
 		return p.tree(root, nil, nil, depth)
 	}
 	b := value[bucketHeader:]
-	if len(b) < pageHeader || le.Uint16(b[8:]) != leafFlag || le.Uint32(b[12:]) != 0 {
+	if len(b) < pageHeader || le.Uint64(b) != 0 || le.Uint16(b[8:]) != leafFlag || le.Uint32(b[12:]) != 0 {
 		return fmt.Errorf("an inline bucket of %d bytes", len(b))
 	}
 	return p.elements(leafFlag, int(le.Uint16(b[10:])), b, nil, nil, depth)

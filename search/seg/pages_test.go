@@ -1,6 +1,7 @@
 package seg
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -67,6 +68,35 @@ func TestPages(t *testing.T) {
 		if err := checkPages(boltFile(t, rand.New(rand.NewPCG(seed, 7)))); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
+	}
+}
+
+// TestInlineID: the page within a bucket's value has no number, which bbolt would
+// free when it writes the bucket.
+func TestInlineID(t *testing.T) {
+	path := filepath.Join(t.TempDir(), rootFile)
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("inline bucket"))
+		return err
+	})
+	if err := errors.Join(err, db.Close(), checkPages(path)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := []byte("inline bucket")
+	b[bytes.LastIndex(b, name)+len(name)+bucketHeader+1] = 0x46
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPages(path); !errors.Is(err, ErrDamaged) {
+		t.Errorf("error %v", err)
 	}
 }
 
