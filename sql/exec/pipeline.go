@@ -239,6 +239,25 @@ func (p *projectOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return &p.out, nil
 }
 
+// Skip implements skipper: nobody misses columns, and scores, that are not computed.
+func (p *projectOp) Skip(ctx context.Context, n uint64) (uint64, error) {
+	in, ok := p.in.(skipper)
+	for _, e := range p.exprs {
+		switch x := e.(type) {
+		case *expr.Col:
+		case *expr.Func:
+			_, isScore := x.Extra.(*expr.Match)
+			ok = ok && isScore
+		default:
+			ok = false
+		}
+	}
+	if !ok {
+		return 0, nil
+	}
+	return in.Skip(ctx, n)
+}
+
 func (p *projectOp) giveBack() {
 	for _, v := range p.owned {
 		p.ec.Put(v)

@@ -85,7 +85,11 @@ func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
 
 // Skip implements skipper: a search that gives the first rows of this order.
 func (t *topKOp) Skip(ctx context.Context, n uint64) (uint64, error) {
-	if _, isScan := t.node.Input.(*physical.Scan); !isScan {
+	below := t.node.Input
+	if x, ok := below.(*physical.Project); ok { // scores
+		below = x.Input
+	}
+	if _, isScan := below.(*physical.Scan); !isScan {
 		return 0, nil
 	}
 	if in, ok := t.in.(skipper); ok && t.node.Offset == nil && t.total == nil && !t.loaded {

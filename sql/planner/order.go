@@ -113,8 +113,36 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 	if limit > 0 {
 		in.rows = math.Min(in.rows, limit)
 	}
-	in.node = &physical.TopK{Base: base(in.cols, in.rows, in.cost), Input: in.node, Keys: keys, Count: count, Offset: offset}
+	scores := p.scoredLater(in.node, keys)
+	if scores != nil {
+		in.node = scores.Input
+	}
+	in.node = &physical.TopK{Base: base(in.cols[:len(in.node.Columns())], in.rows, in.cost), Input: in.node, Keys: keys, Count: count, Offset: offset}
+	if scores != nil {
+		in.node = &physical.Project{Base: base(in.cols, in.rows, in.cost), Input: in.node, Exprs: scores.Exprs}
+	}
 	return in, nil
+}
+
+// scoredLater is n where it computes scores of rows, by which keys do not order them:
+// then those of the first rows are enough. Else nil.
+func (p *planner) scoredLater(n physical.Node, keys []physical.SortKey) *physical.Project {
+	x, ok := n.(*physical.Project)
+	if !ok || !p.scoring[x] {
+		return nil
+	}
+	for _, k := range keys {
+		expr.Walk(k.Expr, func(e expr.Expr) bool {
+			if c, isCol := e.(*expr.Col); isCol && c.Index >= len(x.Input.Columns()) {
+				ok = false
+			}
+			return ok
+		})
+	}
+	if !ok {
+		return nil
+	}
+	return x
 }
 
 // askedFor reports whether a hint asks for the index that gives rows their

@@ -109,6 +109,8 @@ type planner struct {
 	// scores are the columns of scans that search indexes may give, with what they
 	// are the values of; nil: there may be none.
 	scores map[expr.ColID]expr.Expr
+	// scoring are the projects that compute scores of rows, behind their columns.
+	scoring map[*physical.Project]bool
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
 	guards       []physical.Guard

@@ -264,7 +264,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 	out := rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}
 	if len(calls) > 0 && !inIndex {
 		var err error
-		if out, err = scoreRows(out, scores, calls); err != nil {
+		if out, err = p.scoreRows(out, scores, calls); err != nil {
 			return rel{}, err
 		}
 	}
@@ -276,7 +276,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 }
 
 // scoreRows computes scores of rows.
-func scoreRows(in rel, scores []logical.Column, calls []*expr.Func) (rel, error) {
+func (p *planner) scoreRows(in rel, scores []logical.Column, calls []*expr.Func) (rel, error) {
 	cols := append(slices.Clone(in.cols), scores...)
 	exprs := make([]expr.Expr, 0, len(cols))
 	for i := range in.cols {
@@ -290,7 +290,12 @@ func scoreRows(in rel, scores []logical.Column, calls []*expr.Func) (rel, error)
 		exprs = append(exprs, e)
 	}
 	in.cost += in.rows * float64(len(calls)) * cost.ProjectRow
-	in.cols, in.node = cols, &physical.Project{Base: base(cols, in.rows, in.cost), Input: in.node, Exprs: exprs}
+	x := &physical.Project{Base: base(cols, in.rows, in.cost), Input: in.node, Exprs: exprs}
+	if p.scoring == nil {
+		p.scoring = map[*physical.Project]bool{}
+	}
+	p.scoring[x] = true
+	in.cols, in.node = cols, x
 	return in, nil
 }
 
