@@ -107,6 +107,15 @@ func start(t *testing.T, engine string) *server.Server {
 			t.Errorf("stopping %s: %v", engine, err)
 		}
 	})
+	// Scripts look at rows that have expired.
+	conn, err := configuration{batchSize: 1024}.open(s.Addr())(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.(driver.ExecerContext).ExecContext(t.Context(), "SET GLOBAL sqlots_ttl_job_enable = OFF", nil); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
