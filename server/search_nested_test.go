@@ -189,23 +189,12 @@ func TestSearchNested(t *testing.T) {
 			return nil, err
 		}
 		defer rows.Close()
-		for rows.Next() {
-			names, err := rows.Columns()
-			if err != nil {
-				return nil, err
-			}
-			vals := make([]sql.NullString, len(names))
-			to := make([]any, len(names))
-			for i := range vals {
-				to[i] = &vals[i]
-			}
-			if err := rows.Scan(to...); err != nil {
-				return nil, err
-			}
-			ids = append(ids, vals[len(vals)-1].String)
+		all, err := allStrings(rows)
+		for _, row := range all {
+			ids = append(ids, row[len(row)-1].String)
 		}
 		slices.Sort(ids)
-		return ids, rows.Err()
+		return ids, err
 	}
 	rounds := 800
 	if testing.Short() {
@@ -249,4 +238,24 @@ func TestSearchNested(t *testing.T) {
 			t.Errorf("%s: %v %v", q, report, err)
 		}
 	}
+}
+
+// allStrings reads the rows of a result.
+func allStrings(rows *sql.Rows) (out [][]sql.NullString, err error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		vals := make([]sql.NullString, len(names))
+		to := make([]any, len(names))
+		for i := range vals {
+			to[i] = &vals[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		out = append(out, vals)
+	}
+	return out, rows.Err()
 }

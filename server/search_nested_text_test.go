@@ -125,23 +125,12 @@ func TestSearchNestedText(t *testing.T) {
 			return nil, err
 		}
 		defer rows.Close()
-		for rows.Next() {
-			names, err := rows.Columns()
-			if err != nil {
-				return nil, err
-			}
-			row := make([]sql.NullString, len(names))
-			to := make([]any, len(names))
-			for i := range row {
-				to[i] = &row[i]
-			}
-			if err := rows.Scan(to...); err != nil {
-				return nil, err
-			}
+		all, err := allStrings(rows)
+		for _, row := range all {
 			vals = append(vals, row[len(row)-1].String)
 		}
 		slices.Sort(vals)
-		return vals, rows.Err()
+		return vals, err
 	}
 	rounds := 500
 	if testing.Short() {

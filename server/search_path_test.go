@@ -240,19 +240,11 @@ func TestSearchPaths(t *testing.T) {
 			return nil, err
 		}
 		defer rows.Close()
-		for rows.Next() {
-			names, err := rows.Columns()
-			if err != nil {
-				return nil, err
-			}
-			vals := make([]sql.NullString, len(names))
-			to := make([]any, len(names))
-			for i := range vals {
-				to[i] = &vals[i]
-			}
-			if err := rows.Scan(to...); err != nil {
-				return nil, err
-			}
+		all, err := allStrings(rows)
+		if err != nil {
+			return nil, err
+		}
+		for _, vals := range all {
 			row := ""
 			for i := range vals {
 				row += fmt.Sprintf("%t %s|", vals[i].Valid, vals[i].String)

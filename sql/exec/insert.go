@@ -498,23 +498,29 @@ func (in *Inserter) generate(ctx context.Context) (uint64, error) {
 // explicit notes a value that was given for the AUTO_INCREMENT column: later
 // generated ones are greater.
 func (in *Inserter) explicit(d value.Datum) {
-	var v uint64
-	in.lastID = 0
-	switch {
-	case d.Kind() == value.KindUint:
-		v = d.Uint()
-	case d.Kind() == value.KindInt && d.Int() > 0:
-		v = uint64(d.Int())
-	case d.Kind() == value.KindInt:
+	v := AutoValue(d)
+	in.lastID = v
+	if v == 0 && d.Kind() == value.KindInt {
 		in.lastID = uint64(d.Int()) // for the OK packet alone
-	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
-		v = uint64(d.Float())
 	}
-	in.lastID = max(in.lastID, v)
 	in.bump = max(in.bump, v)
 	if v >= in.nextAuto && in.nextAuto < in.endAuto {
 		in.nextAuto = min(v, in.endAuto-1) + 1
 	}
+}
+
+// AutoValue is a value of an AUTO_INCREMENT column as it counts; 0 for one that does
+// not.
+func AutoValue(d value.Datum) uint64 {
+	switch {
+	case d.Kind() == value.KindUint:
+		return d.Uint()
+	case d.Kind() == value.KindInt && d.Int() > 0:
+		return uint64(d.Int())
+	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
+		return uint64(d.Float())
+	}
+	return 0
 }
 
 func (in *Inserter) flushBump(ctx context.Context) error {

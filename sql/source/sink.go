@@ -191,27 +191,14 @@ func (s *Source) Update(ctx context.Context, t *schema.Table, old, row []value.D
 // updatedAuto makes later numbers of the AUTO_INCREMENT column greater than a value
 // that an UPDATE gave it, as InnoDB does since 8.0.
 func (s *Source) updatedAuto(ctx context.Context, t *schema.Table, w *writer, old value.Datum, row []value.Datum) error {
-	v := counted(row[w.auto])
-	if v <= counted(old) {
+	v := exec.AutoValue(row[w.auto])
+	if v <= exec.AutoValue(old) {
 		return nil
 	}
 	if t.AutoInKey() > 0 {
 		return w.RaiseInKey(ctx, w.stored(row, &w.row), v)
 	}
 	return s.BumpAutoIncrement(ctx, t, v)
-}
-
-// counted is a value of an AUTO_INCREMENT column as it counts; 0 for one that does not.
-func counted(d value.Datum) uint64 {
-	switch {
-	case d.Kind() == value.KindUint:
-		return d.Uint()
-	case d.Kind() == value.KindInt && d.Int() > 0:
-		return uint64(d.Int())
-	case d.Kind() == value.KindFloat && d.Float() > 0 && d.Float() < 1<<63:
-		return uint64(d.Float())
-	}
-	return 0
 }
 
 // Delete implements exec.Sink.
