@@ -169,7 +169,9 @@ func (s *searched) order(r *rand.Rand, scores bool) string {
 // orders all rows. Scores are in it where they do not change meanwhile.
 func (s *searched) question(r *rand.Rand, scores bool) (text string, ordered bool) {
 	where := s.where(r)
-	switch r.IntN(11) {
+	switch r.IntN(14) {
+	case 11, 12, 13:
+		return s.around(r, where, scores)
 	case 10:
 		if text := s.join(r); text != "" {
 			return text, false
@@ -211,6 +213,38 @@ func (s *searched) question(r *rand.Rand, scores bool) (text string, ordered boo
 		return "SELECT h.id FROM h WHERE h.x " + choose(r, "IN", "NOT IN", "<", "=") + " (SELECT " + choose(r, "MAX(a.id)", "COUNT(*)") + " FROM g a @" + where + ")", false
 	}
 	return "SELECT h.id FROM h WHERE " + choose(r, "", "NOT ") + "EXISTS (SELECT 1 FROM g a @ WHERE " + s.condition(r, 1) + choose(r, "", " AND a.id = h.x", " AND a.id > h.x") + ")", false
+}
+
+// around is a query in which that of table g is a part of a larger one, or its rows
+// are counted in ways that the index leaves to others.
+func (s *searched) around(r *rand.Rand, where string, scores bool) (text string, ordered bool) {
+	c := pick(r, s.plain.cols)
+	ref := "a." + c.name
+	switch r.IntN(9) {
+	case 0:
+		return "SELECT a.id FROM g a @" + where + choose(r, " UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ") + "SELECT a.id FROM g a" + s.where(r), false
+	case 1: // the first rows of each value
+		return "SELECT x.id, x.n FROM (SELECT a.id, " + choose(r, "ROW_NUMBER", "RANK", "DENSE_RANK") + "() OVER (PARTITION BY " + ref + " ORDER BY " + s.order(r, scores) + choose(r, "", " DESC") + ", a.id) AS n FROM g a @" + where + ") x WHERE x.n <= " + choose(r, "1", "2", "5"), false
+	case 2:
+		return "SELECT a.id FROM g a @ WHERE " + s.condition(r, 1) + choose(r, " AND ", " OR ") + choose(r, "", "NOT ") + "EXISTS (SELECT 1 FROM g b WHERE b." + c.name + " = " + ref + " AND b.id " + choose(r, "<>", ">") + " a.id)", false
+	case 3:
+		return "SELECT h.id, (SELECT " + choose(r, "COUNT(*)", "MAX(a.id)", "SUM(a.id)") + " FROM g a @ WHERE a.id " + choose(r, "=", ">") + " h.x AND " + s.condition(r, 1) + ") FROM h", false
+	case 4:
+		if c.ci || c.kind == kindFloat {
+			ref = "LENGTH(" + ref + ")"
+		}
+		return "SELECT " + choose(r, "COUNT(*)", "GROUP_CONCAT(a.id ORDER BY a.id)", "GROUP_CONCAT(DISTINCT a.id % 5 ORDER BY a.id % 5 DESC)") + ", MIN(a.id) FROM g a @" + where + " GROUP BY " + ref + choose(r, "", " WITH ROLLUP"), false
+	case 5:
+		return fmt.Sprintf("SELECT COUNT(*), SUM(x.id) FROM (SELECT a.id FROM g a @%s ORDER BY a.id LIMIT %d OFFSET %d) x", where, r.IntN(60), r.IntN(2)*r.IntN(30)), false
+	case 6:
+		if scores { // nobody else writes
+			return "SELECT a.id FROM g a @" + where + " ORDER BY a.id FOR " + choose(r, "UPDATE", "SHARE"), true
+		}
+		return "SELECT a.id, a.id % 7 AS v FROM g a @" + where + " HAVING v > 2 ORDER BY a.id", true
+	case 7:
+		return "SELECT a.id, b.id FROM g a @ " + choose(r, "JOIN", "LEFT JOIN") + " g b ON b." + c.name + " = " + ref + " AND b.id < 20" + where, false
+	}
+	return "WITH w AS (SELECT a.id FROM g a @" + where + ") SELECT COUNT(*), COUNT(v.id) FROM w LEFT JOIN w v ON v.id = w.id + 1", false
 }
 
 // join asks for rows of JSON_TABLE beside those of g; "" where there are none.
