@@ -321,7 +321,10 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 	if x.Comment != "" {
 		b.WriteString(" COMMENT " + quote(x.Comment))
 	}
-	if x.Invisible {
+	switch {
+	case x.Invisible && x.Form == schema.FormSearch:
+		b.WriteString(" INVISIBLE") // clients read no comment within a comment
+	case x.Invisible:
 		b.WriteString(" /*!80000 INVISIBLE */")
 	}
 	return b.String()

@@ -687,13 +687,20 @@ func (h *shim) operandAfter(i int) int {
 }
 
 // matchAgainst puts parentheses around MATCH (…) AGAINST (…), which the
-// grammar takes only as a whole predicate.
+// grammar takes only as a whole predicate, and around its columns where there
+// are none.
 func (h *shim) matchAgainst() {
 	for i := 0; i < len(h.toks); i++ {
-		if h.word(i) != "MATCH" || !h.op(i+1, "(") {
+		if h.word(i) != "MATCH" || h.op(i-1, ".") {
 			continue
 		}
-		end := h.closing(i + 1)
+		end := h.bareColumns(i + 1)
+		if bare := end > 0; bare && h.word(end+1) == "AGAINST" {
+			h.insertBefore(i+1, "(")
+			h.insertAfter(end, ")")
+		} else if end = h.closing(i + 1); !h.op(i+1, "(") {
+			continue
+		}
 		if end < 0 || h.word(end+1) != "AGAINST" || !h.op(end+2, "(") {
 			continue
 		}
@@ -704,6 +711,20 @@ func (h *shim) matchAgainst() {
 		h.insertAfter(end, ")")
 		i = end
 	}
+}
+
+// bareColumns is the last token of a list of columns without parentheses that
+// begins at a token, -1 for none.
+func (h *shim) bareColumns(i int) int {
+	for ; h.isName(i); i += 2 {
+		for h.op(i+1, ".") && h.isName(i+2) {
+			i += 2
+		}
+		if !h.op(i+1, ",") {
+			return i
+		}
+	}
+	return -1
 }
 
 func isOperatorWord(w string) bool {

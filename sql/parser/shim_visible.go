@@ -74,6 +74,9 @@ func (h *shim) definesColumn(i int) bool {
 			return true
 		}
 	}
+	if w := h.word(i + 1); h.word(i) == "SEARCH" && (w == "INDEX" || w == "KEY") {
+		return false
+	}
 	switch h.word(i) {
 	case "KEY", "INDEX", "UNIQUE", "PRIMARY", "FULLTEXT", "SPATIAL", "CONSTRAINT", "CHECK", "FOREIGN", "ALTER", "RENAME", "DROP":
 		return false

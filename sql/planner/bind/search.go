@@ -225,12 +225,18 @@ var textOption = regexp.MustCompile(`(?s)^\s*([^=,]*?)\s*=\s*(?:'((?:[^']|'')*)'
 // there are is told by CheckAnalyzer.
 func textField(options string) (*schema.SearchField, error) {
 	f := &schema.SearchField{Kind: schema.SearchText}
+	seen := map[string]bool{}
 	for strings.TrimSpace(options) != "" {
 		m := textOption.FindStringSubmatch(options)
 		if m == nil || m[1] == "" {
 			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: %s is not of the form option=value", strings.TrimSpace(options))
 		}
 		options = options[len(m[0]):]
+		key := strings.ReplaceAll(strings.ToLower(m[1]), "_", "")
+		if seen[key] {
+			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: option '%s' is given twice", m[1])
+		}
+		seen[key] = true
 		addTextOption(f, m[1], strings.ReplaceAll(m[2], "''", "'")+m[3])
 	}
 	sortTextOptions(f)
