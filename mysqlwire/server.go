@@ -143,6 +143,7 @@ func (s *Server) start(nc net.Conn) {
 	}
 	s.mu.Unlock()
 	go func() {
+		debug.SetPanicOnFault(true) // files are mapped
 		defer s.ended(c)
 		defer func() {
 			if r := recover(); r != nil {

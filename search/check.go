@@ -111,17 +111,17 @@ type checker struct {
 }
 
 func (c *checker) run(ctx context.Context, files *seg.Index) (int64, error) {
-	err := files.Verify(ctx)
-	if err == nil {
+	err := seg.Guard(func() error {
+		if err := files.Verify(ctx); err != nil {
+			return err
+		}
 		for _, s := range c.snap.Segments() {
-			if err = c.segment(ctx, files, s); err != nil {
-				break
+			if err := c.segment(ctx, files, s); err != nil {
+				return err
 			}
 		}
-	}
-	if err == nil {
-		err = c.missing(ctx)
-	}
+		return c.missing(ctx)
+	})
 	if errors.Is(err, seg.ErrDamaged) {
 		c.wrong(nil, err.Error())
 		err = nil

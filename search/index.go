@@ -188,9 +188,13 @@ func readStats(d *descriptor, files *seg.Index, s fileStats) fileStats {
 		s.bytes, s.segments, s.memory = f.DiskBytes, f.Segments, f.MemoryBytes
 	}
 	if snap, err := files.Snapshot(); err == nil {
-		if n, err := countRejected(snap, d.index); err == nil {
-			s.rejected = n
-		}
+		_ = seg.Guard(func() error {
+			n, err := countRejected(snap, d.index)
+			if err == nil {
+				s.rejected = n
+			}
+			return err
+		})
 		_ = snap.Close() // it was read alone
 	}
 	return s
@@ -206,7 +210,7 @@ const (
 // run keeps the index until ctx ends.
 func (x *Index) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := x.serve(ctx)
+		err := seg.Guard(func() error { return x.serve(ctx) })
 		if errors.Is(err, errIdle) {
 			x.sleep(ctx)
 			continue

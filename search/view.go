@@ -191,5 +191,5 @@ func (x *Index) Read(ctx context.Context, fn func(s *seg.Snapshot) error) error 
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(snap), snap.Close())
+	return errors.Join(seg.Guard(func() error { return fn(snap) }), snap.Close())
 }

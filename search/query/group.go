@@ -113,7 +113,9 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
 	for i := range parts {
-		wg.Go(func() { errs[i] = list[i].run(ctx, parts[i]) })
+		wg.Go(func() {
+			errs[i] = seg.Guard(func() error { return list[i].run(ctx, parts[i]) })
+		})
 	}
 	wg.Wait()
 	for i := range parts {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sqlots/sqlots/search/seg"
 )
 
 // Ranking orders documents by a number that is computed of them.
@@ -272,7 +274,7 @@ func inParallel(n, workers int, fn func(i int) error) error {
 	for w := range workers {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
-				errs[w] = fn(i)
+				errs[w] = seg.Guard(func() error { return fn(i) })
 			}
 		})
 	}

@@ -185,8 +185,14 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
-	r, err := parseFile(path, mm)
+	mapped.Store(addressOf(mm), mapping{path, len(mm)})
+	var r *file
+	err = Guard(func() (err error) {
+		r, err = parseFile(path, mm)
+		return err
+	})
 	if err != nil {
+		mapped.Delete(addressOf(mm))
 		_ = mm.Unmap()
 		return nil, err
 	}
@@ -199,6 +205,7 @@ func (f *file) close() error {
 		return nil
 	}
 	mm := f.mm
+	mapped.Delete(addressOf(mm))
 	f.mm, f.data, f.dir = nil, nil, nil
 	return mm.Unmap()
 }
@@ -254,7 +261,7 @@ func (f *file) section(field FieldID, part uint8) (*section, error) {
 	if s == nil || s.checked.Load() {
 		return s, nil
 	}
-	if err := s.verify(f.name); err != nil {
+	if err := Guard(func() error { return s.verify(f.name) }); err != nil {
 		return nil, err
 	}
 	s.checked.Store(true)
@@ -281,7 +288,7 @@ func (s *section) verify(name string) error {
 // verify reads the whole file, also what was verified before.
 func (f *file) verify() error {
 	for _, s := range f.dir {
-		if err := s.verify(f.name); err != nil {
+		if err := Guard(func() error { return s.verify(f.name) }); err != nil {
 			return err
 		}
 	}

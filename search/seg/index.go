@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -229,7 +230,7 @@ func (ix *Index) checkState() error {
 		return err
 	}
 	defer s.Close()
-	if err := s.checkState(); err != nil {
+	if err := Guard(s.checkState); err != nil {
 		return err
 	}
 	ix.durable.Store(s.Checkpoint())
@@ -554,6 +555,7 @@ func (ix *Index) dropStale() {
 
 // event is called by scorch's goroutines.
 func (ix *Index) event(k scorch.EventKind) bool {
+	debug.SetPanicOnFault(true) // the goroutine's: scorch recovers, and tells asyncError
 	switch k {
 	case scorch.EventKindMergeTaskIntroduction, scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 		ix.dropStale()
@@ -686,7 +688,7 @@ func (ix *Index) Verify(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.checkState(); err != nil {
+	if err := Guard(s.checkState); err != nil {
 		ix.note(err)
 		return err
 	}

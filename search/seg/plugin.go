@@ -96,7 +96,11 @@ func (plugin) Open(path string) (s segment.Segment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCore(f)
+	var c *core
+	err = Guard(func() (err error) {
+		c, err = newCore(f)
+		return err
+	})
 	if err != nil {
 		_ = f.close()
 		return nil, err
@@ -142,7 +146,10 @@ func (plugin) Merge(in []segment.Segment, drops []*roaring.Bitmap, path string, 
 	err := m.stopped()
 	var size int64
 	if err == nil {
-		size, err = m.writeFile(path, in, drops, stop)
+		err = Guard(func() (err error) {
+			size, err = m.writeFile(path, in, drops, stop)
+			return err
+		})
 	}
 	if err != nil {
 		_ = os.Remove(path)
@@ -269,7 +276,10 @@ func (c *core) base() *core { return c }
 // zap gives the inverted part, nil if there is none. Its checksum is verified
 // at the first call.
 func (c *core) zap() (*zap.SegmentBase, error) {
-	c.zapOnce.Do(func() { c.zapBase, c.zapErr = openZap(c.f) })
+	c.zapOnce.Do(func() {
+		c.zapErr = damaged(c.f.name, "cannot be read") // if it panics
+		c.zapBase, c.zapErr = openZap(c.f)
+	})
 	return c.zapBase, c.zapErr
 }
 

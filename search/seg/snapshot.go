@@ -66,7 +66,8 @@ type Segment struct {
 // liveSet is which documents are not deleted, shared by the snapshots in which
 // they are the same.
 type liveSet struct {
-	once  sync.Once
+	made  sync.Mutex
+	done  atomic.Bool
 	all   []uint64
 	roots []uint64
 	nAll  int
@@ -95,7 +96,12 @@ func (s *Segment) Deleted() int {
 
 func (s *Segment) liveSet() *liveSet {
 	l := s.live
-	l.once.Do(func() {
+	if l.done.Load() {
+		return l
+	}
+	l.made.Lock()
+	defer l.made.Unlock() // what a fault leaves is made again
+	if !l.done.Load() {
 		docs := s.Docs()
 		l.all = make([]uint64, BitWords(docs))
 		onesInto(l.all, docs)
@@ -117,7 +123,8 @@ func (s *Segment) liveSet() *liveSet {
 			}
 			l.nRoot = countBits(l.roots)
 		}
-	})
+		l.done.Store(true)
+	}
 	return l
 }
 

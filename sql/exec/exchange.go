@@ -69,6 +69,7 @@ func (w *workers) run(fn func(ctx context.Context) error) {
 
 // guard turns a panic into an error: it must not take the server down.
 func guard(ctx context.Context, fn func(ctx context.Context) error) (err error) {
+	debug.SetPanicOnFault(true) // files are mapped; w's goroutine
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: panic in a parallel query: %v\n%s", sqlerr.Bug(), p, debug.Stack())

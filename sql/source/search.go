@@ -46,7 +46,11 @@ func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n 
 	var op exec.Operator
 	v, err := s.searchView(ctx, k, n, reader)
 	if err == nil {
-		if op, err = s.search(ctx, ec, k, n, v, limit); err != nil {
+		err = seg.Guard(func() (err error) {
+			op, err = s.search(ctx, ec, k, n, v, limit)
+			return err
+		})
+		if err != nil {
 			err = errors.Join(err, v.Close())
 		}
 	}
@@ -345,7 +349,15 @@ type searchOp struct {
 var _ Counted = (*searchOp)(nil)
 
 // Next implements exec.Operator.
-func (o *searchOp) Next(ctx context.Context) (*vec.Batch, error) {
+func (o *searchOp) Next(ctx context.Context) (b *vec.Batch, err error) {
+	err = seg.Guard(func() (err error) {
+		b, err = o.next(ctx)
+		return err
+	})
+	return b, err
+}
+
+func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	if o.rows == nil {
 		if err := o.open(); err != nil {
 			return nil, err
@@ -396,7 +408,11 @@ func (o *searchOp) Skip(_ context.Context, n uint64) (uint64, error) {
 	if o.rows != nil || o.order == nil || n <= changed || n > math.MaxInt32 {
 		return 0, nil
 	}
-	skipped, err := query.Skip(o.hits, o.order, int(n-changed))
+	skipped := 0
+	err := seg.Guard(func() (err error) {
+		skipped, err = query.Skip(o.hits, o.order, int(n-changed))
+		return err
+	})
 	return uint64(skipped), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -37,7 +38,15 @@ type groupCall struct {
 }
 
 // Groups implements exec.Grouper.
-func (o *searchOp) Groups(ctx context.Context) (*exec.Part, error) {
+func (o *searchOp) Groups(ctx context.Context) (p *exec.Part, err error) {
+	err = seg.Guard(func() (err error) {
+		p, err = o.groups(ctx)
+		return err
+	})
+	return p, err
+}
+
+func (o *searchOp) groups(ctx context.Context) (*exec.Part, error) {
 	if o.group == nil {
 		return nil, nil
 	}
