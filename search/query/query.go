@@ -370,13 +370,20 @@ type Hits struct {
 // Docs appends up to max of the documents from number from on, ascending, and
 // gives the number to go on with; next is behind all when there are no more.
 func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uint32) {
+	before := len(out)
 	for i := int(from >> 6); i < len(h.Set); i++ {
 		w := h.Set[i]
 		if i == int(from>>6) {
 			w &= ^uint64(0) << (from & 63)
 		}
+		if w == 0 {
+			continue
+		}
 		if len(out)+64 <= max {
 			out = appendDocs(out, i, w)
+			if from == 0 && len(out)-before == h.Count {
+				break // there are no others
+			}
 			continue
 		}
 		for ; w != 0; w &= w - 1 {
