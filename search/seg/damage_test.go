@@ -327,3 +327,23 @@ func TestOrphans(t *testing.T) {
 	}
 	compareIndex(t, ix, model, r)
 }
+
+// TestStrayFiles: files that no root names do not keep an index from opening, and go.
+func TestStrayFiles(t *testing.T) {
+	dir := t.TempDir()
+	model := makeDamageable(t, dir)
+	strays := []string{"copy of 1.zap", "fffff0.zap", "00000000zzzz.zap"}
+	for _, name := range strays {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := readAll(t, dir, model, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strays {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

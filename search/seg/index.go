@@ -151,6 +151,9 @@ func (ix *Index) open() error {
 	if err != nil {
 		return err
 	}
+	if err := removeStrays(ix.dir); err != nil {
+		return err
+	}
 	if isNew {
 		// from now on a root without segments, or no root, is damage
 		if err := ix.start(time.Millisecond); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -214,6 +216,18 @@ func noSegments(dir string) error {
 		return damaged(filepath.Join(dir, rootFile), "names no segments, and there are %d files", len(list))
 	}
 	return nil
+}
+
+// removeStrays removes what has the name of a segment but no number: scorch would
+// not open the index because of it.
+func removeStrays(dir string) error {
+	list, err := filepath.Glob(filepath.Join(dir, "*.zap"))
+	for _, name := range list {
+		if _, e := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), ".zap"), 16, 64); e != nil {
+			err = errors.Join(err, os.RemoveAll(name))
+		}
+	}
+	return err
 }
 
 // singleSegment plans merges into as few segments as the bound allows.
