@@ -90,6 +90,8 @@ func compareDefs() []entry {
 		fn("strcmp", "ss", retStrcmp, rowStrcmp, 0),
 		fn("as_bits", "x", retUint, rowAsBits, 0),
 		fn("full_year", "x", retUint, rowFullYear, 0),
+		fn("full_date", "x", retUint, rowFullDate, 0),
+		fn("full_datetime", "x", retUint, rowFullDatetime, 0),
 	)
 }
 
@@ -338,7 +340,58 @@ func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error)
 		x, err := constantToColumn(env, name, b, c)
 		return x, b, err
 	}
-	return YearOperand(b, a), YearOperand(a, b), nil
+	return timeOperand(b, YearOperand(b, a)), timeOperand(a, YearOperand(a, b)), nil
+}
+
+// timeOperand is e, made the number that a date or time of day has, if it is a
+// constant number in a shorter form and other is such a column: what
+// numberToTime does with a literal. "If one of the arguments is a TIMESTAMP or
+// DATETIME column and the other argument is a constant, the constant is converted"
+// (Reference Manual, Type Conversion in Expression Evaluation).
+func timeOperand(other, e Expr) Expr {
+	t := e.Type()
+	if _, isCol := other.(*Col); !isCol || !other.Type().HasDate() || !IsConst(e) || !KnownBefore([]Expr{e}) || !isTimeNumber(t) {
+		return e
+	}
+	if t.ID == schema.TypeDecimal {
+		t = decimalType(20, 6)
+	}
+	name := "full_datetime"
+	if other.Type().ID == schema.TypeDate {
+		name = "full_date"
+	}
+	return mustLookup(name).call(name, []Expr{e}, t, e.Nullable(), nil)
+}
+
+func isTimeNumber(t schema.Type) bool {
+	return t.IsNumeric() && t.ID != schema.TypeBit && t.ID != schema.TypeYear
+}
+
+func rowFullDate(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return fullTimeNumber(f.T, a[0], true), nil
+}
+
+func rowFullDatetime(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return fullTimeNumber(f.T, a[0], false), nil
+}
+
+// fullTimeNumber is d, of type t, in the form YYYYMMDD of a DATE or YYYYMMDDHHMMSS,
+// and as it is where it is no date, or has a time of day that a DATE has not.
+func fullTimeNumber(t schema.Type, d value.Datum, date bool) value.Datum {
+	v, _, ok := types.NumberAsTime(d)
+	if !ok || date && v != v.Date() {
+		return d
+	}
+	n := types.FullTimeNumber(v, date)
+	switch d.Kind() {
+	case value.KindInt:
+		return value.Int(n)
+	case value.KindUint:
+		return value.Uint(uint64(n))
+	case value.KindDecimal:
+		return value.Dec(value.DecimalFromInt(n).Add(value.DecimalFromInt128(0, uint64(v.Micro()), 6)))
+	}
+	return value.Float(float64(n) + float64(v.Micro())/1e6)
 }
 
 // YearOperand is e, completed to a year of four digits if it is a constant and
@@ -427,6 +480,8 @@ func constantToColumn(env *BindEnv, name string, e Expr, c *Const) (Expr, error)
 		return c, nil
 	case t.ID == schema.TypeYear && isCol:
 		return constantToYear(t, c), nil
+	case t.HasDate() && isCol && isTimeNumber(c.T):
+		return numberToTime(e, c), nil
 	case t.HasDate() || t.ID == schema.TypeTime:
 		return constantToTime(env, t, c)
 	case t.IsInteger() && isCol:
@@ -488,6 +543,36 @@ func constantToTime(env *BindEnv, t schema.Type, c *Const) (Expr, error) {
 		to.Scale = textFsp(c.D.Bytes())
 	}
 	return &Const{D: value.TimeOf(v), T: to, Text: c.Text}, nil
+}
+
+// numberAgain is a constant that was given as a number, and made a date for a
+// column, as a number.
+func numberAgain(col, e, given Expr) Expr {
+	if c, ok := e.(*Const); ok && c.T.HasDate() && isTimeNumber(given.Type()) {
+		return timeOperand(col, given)
+	}
+	return e
+}
+
+// numberToTime makes a date of a number that is compared with a column of dates, as
+// the column would store it. One that no calendar has stays a number.
+func numberToTime(col Expr, c *Const) Expr {
+	v, valid, ok := types.NumberAsTime(c.D)
+	switch {
+	case !ok:
+		return c
+	case !valid:
+		return timeOperand(col, c)
+	case v == v.Date() && col.Type().ID == schema.TypeDate:
+		return &Const{D: value.TimeOf(v), T: dateType(), Text: c.Text}
+	case col.Type().ID == schema.TypeDate:
+		return c
+	}
+	t := datetimeType(0)
+	if v.Micro() != 0 {
+		t = datetimeType(6)
+	}
+	return &Const{D: value.TimeOf(v), T: t, Text: c.Text}
 }
 
 func dateKind(id schema.TypeID) string {

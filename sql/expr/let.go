@@ -107,6 +107,7 @@ func NewBetween(env *BindEnv, a, low, high Expr) (Expr, error) {
 			return NewFunc(env, "and", lo, hi)
 		})
 	}
+	given := [2]Expr{low, high}
 	for _, bound := range []*Expr{&low, &high} {
 		var err error
 		// Beside a YEAR column that is no first operand, 1 is no 2001.
@@ -118,6 +119,10 @@ func NewBetween(env *BindEnv, a, low, high Expr) (Expr, error) {
 		if _, *bound, err = constantsToColumn(env, "between", a, *bound); err != nil {
 			return nil, err
 		}
+	}
+	// Both bounds are dates, or both are numbers.
+	if isTimeNumber(low.Type()) || isTimeNumber(high.Type()) {
+		low, high = numberAgain(a, low, given[0]), numberAgain(a, high, given[1])
 	}
 	return WithValue(a, func(a Expr) (Expr, error) {
 		if t, ok, err := betweenType(env, a, low, high); err != nil {

@@ -91,7 +91,7 @@ func (e *Func) String() string {
 			side := map[string]string{"trim": "both", "ltrim": "leading", "rtrim": "trailing"}[e.Name]
 			return "trim(" + side + " " + a(1) + " from " + a(0) + ")"
 		}
-	case "json_doc", "json_of", "json_scalar", "element_of", "as_bits", "full_year", "pad_char", asShown:
+	case "json_doc", "json_of", "json_scalar", "element_of", "as_bits", "full_year", "full_date", "full_datetime", "pad_char", asShown:
 		return a(0) // conversions without a syntax of their own
 	case "attribute":
 		if c, ok := e.Args[0].(*Col); ok && c.Table != "" {

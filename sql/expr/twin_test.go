@@ -100,7 +100,7 @@ func twinBatch(r *rand.Rand, n int) *vec.Batch {
 }
 
 // skipped are functions that wait, are random, or have a binding of their own.
-var twinSkipped = []string{"sleep", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks", "snapshot_seq", "stream_wait", "benchmark", "rand", "uuid", "uuid_short", "random_bytes", "setvar", "getvar", "getvar_each", "row", "sysdate", "name_const", asShown, "element_of",
+var twinSkipped = []string{"sleep", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks", "snapshot_seq", "stream_wait", "benchmark", "rand", "uuid", "uuid_short", "random_bytes", "setvar", "getvar", "getvar_each", "row", "sysdate", "name_const", asShown, "element_of", "full_date", "full_datetime",
 	"repeat", "space", "set_last_insert_id", "last_insert_id", "lpad", "rpad"}
 
 type twinGen struct {

@@ -372,6 +372,28 @@ func ToTime(env *Env, d value.Datum, t schema.Type) (value.Time, bool, error) {
 	return env.timeResult(r, st, ok, "datetime", d, t)
 }
 
+// NumberAsTime is the date and time that a number of the form YYYYMMDD, YYMMDD,
+// YYYYMMDDHHMMSS or YYMMDDHHMMSS stands for, also with parts that are zero and days
+// that the month does not have: then valid is false. What has digits below the
+// microsecond is none.
+func NumberAsTime(d value.Datum) (t value.Time, valid, ok bool) {
+	switch d.Kind() {
+	case value.KindInt, value.KindUint, value.KindFloat:
+	case value.KindDecimal:
+		if dec := d.Decimal(); dec.Cmp(dec.Round(6)) != 0 {
+			return 0, false, false
+		}
+	default:
+		return 0, false, false
+	}
+	t, _, ok = toTime(&Env{}, d, schema.Type{}, value.AllowZeroDate|value.AllowZeroInDate|value.AllowInvalidDates)
+	return t, ok && checkDate(t, 0) == 0, ok
+}
+
+// FullTimeNumber is the number of a time as a DATETIME column gives it, or one of
+// type DATE, without its microseconds.
+func FullTimeNumber(t value.Time, date bool) int64 { return timeNumber(t, date) }
+
 // toTime is ToTime without warnings.
 func toTime(env *Env, d value.Datum, t schema.Type, flags value.TimeFlags) (value.Time, timeStatus, bool) {
 	switch d.Kind() {
