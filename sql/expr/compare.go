@@ -350,7 +350,7 @@ func constantsToColumn(env *BindEnv, name string, a, b Expr) (Expr, Expr, error)
 // (Reference Manual, Type Conversion in Expression Evaluation).
 func timeOperand(other, e Expr) Expr {
 	t := e.Type()
-	if _, isCol := other.(*Col); !isCol || !other.Type().HasDate() || !IsConst(e) || !KnownBefore([]Expr{e}) || !isTimeNumber(t) {
+	if !isColumn(other) || !other.Type().HasDate() || !IsConst(e) || !KnownBefore([]Expr{e}) || !isTimeNumber(t) {
 		return e
 	}
 	if t.ID == schema.TypeDecimal {
