@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"sync"
+
+	"github.com/sqlots/sqlots/internal/histcheck"
 )
 
 // bankAccounts is small, so that transfers meet.
@@ -187,9 +189,9 @@ func (b *bankLoad) transfer(c *isoConn, l level) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch o {
-	case committed:
+	case histcheck.Committed:
 		b.moves[id] = true
-	case unknown:
+	case histcheck.Unknown:
 		b.maybe[id] = true
 	}
 	return err

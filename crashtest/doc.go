@@ -31,7 +31,7 @@
 //	I6   The dependencies between transactions that the lists tell (who wrote
 //	     before, read from, and was overwritten by whom, and what came earlier)
 //	     have no cycle; nobody read what was rolled back, or half of a
-//	     transaction (lists_check_test.go).
+//	     transaction (internal/histcheck).
 //	I7   Registers are linearizable; what was acknowledged is there.
 //	I8   Every sum over the accounts, by one statement or in one view, is zero,
 //	     and the balances are those that the moves tell.

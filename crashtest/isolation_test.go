@@ -17,6 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/sqlots/sqlots/internal/childserver"
+	"github.com/sqlots/sqlots/internal/histcheck"
 )
 
 var (
@@ -151,9 +152,9 @@ func gone(err error) bool {
 
 // txn runs fn in a transaction of a level and tells how it ended. An error is
 // one that nothing explains, or that of a connection that is gone.
-func (c *isoConn) txn(l level, fn func() error) (o outcome, ending time.Duration, err error) {
+func (c *isoConn) txn(l level, fn func() error) (o histcheck.Outcome, ending time.Duration, err error) {
 	if _, err := c.exec("SET TRANSACTION ISOLATION LEVEL " + string(l)); err != nil {
-		return aborted, 0, err
+		return histcheck.Aborted, 0, err
 	}
 	if _, err = c.exec("START TRANSACTION"); err == nil {
 		err = fn()
@@ -164,25 +165,25 @@ func (c *isoConn) txn(l level, fn func() error) (o outcome, ending time.Duration
 		if conflict(err) {
 			_, err = c.exec("ROLLBACK")
 		}
-		return aborted, 0, err
+		return histcheck.Aborted, 0, err
 	}
 	if err != nil {
-		return aborted, 0, err
+		return histcheck.Aborted, 0, err
 	}
 	ending = c.now()
 	_, err = c.exec("COMMIT")
 	switch {
 	case err == nil:
 		c.commits.Add(1)
-		return committed, ending, nil
+		return histcheck.Committed, ending, nil
 	case conflict(err): // killed
 		_, rerr := c.exec("ROLLBACK")
-		return unknown, ending, rerr
+		return histcheck.Unknown, ending, rerr
 	case gone(err):
 		c.unknowns.Add(1)
-		return unknown, ending, err
+		return histcheck.Unknown, ending, err
 	}
-	return unknown, ending, err
+	return histcheck.Unknown, ending, err
 }
 
 // TestIsolation looks for anomalies that the isolation levels forbid, in the

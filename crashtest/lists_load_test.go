@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/sqlots/sqlots/internal/histcheck"
 )
 
 // listLoad appends to lists and reads them, several in a transaction. Lists with
@@ -17,7 +19,7 @@ type listLoad struct {
 	r    *isoRun
 	keys []int // of this epoch
 	mu   sync.Mutex
-	h    *listHistory
+	h    *histcheck.Lists
 	pad  string
 }
 
@@ -36,7 +38,7 @@ func (l *listLoad) create(db *sql.DB) {
 
 // begin takes half of the keys of the last epoch, and new ones.
 func (l *listLoad) begin(db *sql.DB) {
-	before := map[int][]element{}
+	before := map[int][]histcheck.Element{}
 	const n = 10
 	if len(l.keys) > 0 {
 		l.keys = l.keys[n/2:]
@@ -55,30 +57,30 @@ func (l *listLoad) begin(db *sql.DB) {
 	}
 	if l.h != nil {
 		for _, key := range l.keys {
-			before[key] = l.h.after[key]
+			before[key] = l.h.After[key]
 		}
 	}
-	l.h = &listHistory{before: before}
+	l.h = &histcheck.Lists{Before: before}
 }
 
 // end reads all lists and checks the epoch.
 func (l *listLoad) end(db *sql.DB) {
 	c := l.h
-	c.after = map[int][]element{}
+	c.After = map[int][]histcheck.Element{}
 	for _, key := range l.keys {
-		c.after[key] = nil
+		c.After[key] = nil
 	}
-	l.r.all(db, func(rows *sql.Rows) error { return l.scanText(rows, c.after) }, "SELECT k, s FROM iso.txt")
-	l.r.all(db, func(rows *sql.Rows) error { return scanElement(rows, c.after) }, "SELECT k, val FROM iso.elem ORDER BY k, n")
-	for _, x := range c.txns {
-		l.r.reads.Add(int64(len(x.reads)))
+	l.r.all(db, func(rows *sql.Rows) error { return l.scanText(rows, c.After) }, "SELECT k, s FROM iso.txt")
+	l.r.all(db, func(rows *sql.Rows) error { return scanElement(rows, c.After) }, "SELECT k, val FROM iso.elem ORDER BY k, n")
+	for _, x := range c.Txns {
+		l.r.reads.Add(int64(len(x.Reads)))
 	}
-	for _, problem := range c.check() {
+	for _, problem := range c.Check() {
 		l.r.t.Errorf("epoch %d: lists: %s", l.r.epoch, problem)
 	}
 }
 
-func (l *listLoad) scanText(rows *sql.Rows, into map[int][]element) error {
+func (l *listLoad) scanText(rows *sql.Rows, into map[int][]histcheck.Element) error {
 	var key int
 	var s string
 	if err := rows.Scan(&key, &s); err != nil {
@@ -89,16 +91,16 @@ func (l *listLoad) scanText(rows *sql.Rows, into map[int][]element) error {
 		if err != nil {
 			return fmt.Errorf("list %d holds %q", key, part)
 		}
-		into[key] = append(into[key], element(n))
+		into[key] = append(into[key], histcheck.Element(n))
 	}
 	return nil
 }
 
-func scanElement(rows *sql.Rows, into map[int][]element) error {
+func scanElement(rows *sql.Rows, into map[int][]histcheck.Element) error {
 	var key int
 	var val int64
 	err := rows.Scan(&key, &val)
-	into[key] = append(into[key], element(val))
+	into[key] = append(into[key], histcheck.Element(val))
 	return err
 }
 
@@ -106,7 +108,7 @@ func scanElement(rows *sql.Rows, into map[int][]element) error {
 type listWork struct {
 	*listLoad
 	c     *isoConn
-	x     *listTxn
+	x     *histcheck.Txn
 	level level
 }
 
@@ -115,11 +117,11 @@ func (l *listLoad) work(c *isoConn) error {
 	if c.rng.IntN(3) == 0 {
 		w.level = readCommitted
 	}
-	w.x = &listTxn{name: fmt.Sprintf("%s-t%d", c.name, c.fresh()), level: string(w.level), appends: map[int][]element{}}
+	w.x = &histcheck.Txn{Name: fmt.Sprintf("%s-t%d", c.name, c.fresh()), Level: string(w.level), Appends: map[int][]histcheck.Element{}}
 	steps, writes := 1+c.rng.IntN(4), c.rng.IntN(4) > 0
-	w.x.began = c.now()
+	w.x.Began = c.now()
 	var err error
-	w.x.outcome, w.x.ending, err = c.txn(w.level, func() error {
+	w.x.Outcome, w.x.Ending, err = c.txn(w.level, func() error {
 		for range steps {
 			var err error
 			if writes && c.rng.IntN(2) == 0 {
@@ -138,9 +140,9 @@ func (l *listLoad) work(c *isoConn) error {
 		}
 		return nil
 	})
-	w.x.ended = c.now()
+	w.x.Ended = c.now()
 	l.mu.Lock()
-	l.h.txns = append(l.h.txns, w.x)
+	l.h.Txns = append(l.h.Txns, w.x)
 	l.mu.Unlock()
 	return err
 }
@@ -150,20 +152,20 @@ func (w *listWork) takenBack() error {
 	if _, err := w.c.exec("SAVEPOINT sp"); err != nil {
 		return err
 	}
-	was := maps.Clone(w.x.appends)
+	was := maps.Clone(w.x.Appends)
 	for range 1 + w.c.rng.IntN(2) {
 		if err := w.append(w.keys[w.c.rng.IntN(len(w.keys))]); err != nil {
 			return err
 		}
 	}
-	w.x.appends = was
+	w.x.Appends = was
 	_, err := w.c.exec("ROLLBACK TO sp")
 	return err
 }
 
 // append adds one element to a list.
 func (w *listWork) append(key int) error {
-	e := element(w.c.fresh())
+	e := histcheck.Element(w.c.fresh())
 	text := fmt.Sprintf(",%d%s", e, w.pad)
 	var err error
 	switch {
@@ -177,12 +179,12 @@ func (w *listWork) append(key int) error {
 		_, err = w.c.exec("INSERT INTO iso.txt (k, s, c) VALUES (?, ?, 1) ON DUPLICATE KEY UPDATE s = CONCAT(s, VALUES(s)), c = c + 1", key, text)
 	}
 	// A new slice: takenBack keeps the old one.
-	w.x.appends[key] = append(slices.Clone(w.x.appends[key]), e)
+	w.x.Appends[key] = append(slices.Clone(w.x.Appends[key]), e)
 	return err
 }
 
 // rewrite reads a list under its lock and writes it as a whole.
-func (w *listWork) rewrite(key int, e element, text string) error {
+func (w *listWork) rewrite(key int, e histcheck.Element, text string) error {
 	var old string
 	found := false
 	lock := []string{"FOR UPDATE", "FOR SHARE"}[w.c.rng.IntN(2)]
@@ -211,9 +213,9 @@ func (w *listWork) read() error {
 		}
 	}
 	in := strings.Trim(strings.ReplaceAll(fmt.Sprint(keys), " ", ","), "[]")
-	r := listRead{lists: map[int][]element{}, own: map[int][]element{}, asked: w.c.now()}
+	r := histcheck.Read{Lists: map[int][]histcheck.Element{}, Own: map[int][]histcheck.Element{}, Asked: w.c.now()}
 	for _, k := range keys {
-		r.lists[k] = nil
+		r.Lists[k] = nil
 	}
 	lock := ""
 	if w.c.rng.IntN(4) == 0 {
@@ -222,45 +224,45 @@ func (w *listWork) read() error {
 	var err error
 	if first%2 == 0 {
 		from := []string{"iso.txt", "iso.txt FORCE INDEX (by_c)", "iso.txt FORCE INDEX (by_s)"}[w.c.rng.IntN(3)]
-		err = w.c.query(func(rows *sql.Rows) error { return w.scanText(rows, r.lists) },
+		err = w.c.query(func(rows *sql.Rows) error { return w.scanText(rows, r.Lists) },
 			"SELECT k, s FROM "+from+" WHERE c >= 0 AND s >= ',' AND k IN ("+in+")"+lock)
 	} else {
 		from := []string{"iso.elem", "iso.elem FORCE INDEX (by_k)", "iso.elem FORCE INDEX (by_val)"}[w.c.rng.IntN(3)]
-		err = w.c.query(func(rows *sql.Rows) error { return scanElement(rows, r.lists) },
+		err = w.c.query(func(rows *sql.Rows) error { return scanElement(rows, r.Lists) },
 			"SELECT k, val FROM "+from+" WHERE val > 0 AND k IN ("+in+") ORDER BY k, n"+lock)
 	}
 	if err != nil {
 		return err
 	}
-	r.given = w.c.now()
+	r.Given = w.c.now()
 	w.keep(r, first%2 == 0, lock != "")
 	return nil
 }
 
 // keep files the lists of a read by the state that they have to show.
-func (w *listWork) keep(r listRead, text, locked bool) {
-	kind := readView
+func (w *listWork) keep(r histcheck.Read, text, locked bool) {
+	kind := histcheck.View
 	if w.level == readCommitted || locked {
-		kind = readStatement
+		kind = histcheck.Statement
 	}
-	parts := map[readKind]*listRead{}
-	for key, list := range r.lists {
+	parts := map[histcheck.Kind]*histcheck.Read{}
+	for key, list := range r.Lists {
 		k := kind
-		own := w.x.appends[key]
+		own := w.x.Appends[key]
 		if text && len(list) > 0 && (locked || len(own) > 0) {
 			// One row: it is locked until the commit, and a row that this
 			// transaction changed is seen as it is.
-			k = readLocked
+			k = histcheck.Locked
 		}
 		if !text && locked && len(own) > 0 {
-			k = readLocked // the counter of the list is locked
+			k = histcheck.Locked // the counter of the list is locked
 		}
 		if parts[k] == nil {
-			parts[k] = &listRead{kind: k, lists: map[int][]element{}, own: map[int][]element{}, asked: r.asked, given: r.given}
+			parts[k] = &histcheck.Read{Kind: k, Lists: map[int][]histcheck.Element{}, Own: map[int][]histcheck.Element{}, Asked: r.Asked, Given: r.Given}
 		}
-		parts[k].lists[key], parts[k].own[key] = list, own
+		parts[k].Lists[key], parts[k].Own[key] = list, own
 	}
 	for _, p := range parts {
-		w.x.reads = append(w.x.reads, *p)
+		w.x.Reads = append(w.x.Reads, *p)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/internal/histcheck"
 )
 
 const slots = 6
@@ -25,7 +27,7 @@ type setLoad struct {
 
 // addition is a row that was to be added.
 type addition struct {
-	outcome      outcome
+	outcome      histcheck.Outcome
 	began, ended time.Duration
 }
 
@@ -83,9 +85,9 @@ func (s *setLoad) end(db *sql.DB) {
 func (s *setLoad) checkRead(r setRead) {
 	for id, a := range s.added {
 		switch {
-		case a.outcome == committed && a.ended < r.began && !r.ids[id]:
+		case a.outcome == histcheck.Committed && a.ended < r.began && !r.ids[id]:
 			s.r.t.Errorf("epoch %d: set: %d was acknowledged at %v and is missing in a read at %v", s.r.epoch, id, a.ended, r.began)
-		case r.ids[id] && a.outcome == aborted:
+		case r.ids[id] && a.outcome == histcheck.Aborted:
 			s.r.t.Errorf("epoch %d: set: %d was refused at %v and is in a read at %v", s.r.epoch, id, a.ended, r.began)
 		case r.ids[id] && a.began > r.ended:
 			s.r.t.Errorf("epoch %d: set: %d was added at %v and is in a read at %v", s.r.epoch, id, a.began, r.ended)
@@ -126,19 +128,19 @@ func (s *setLoad) add(c *isoConn) error {
 	var reply *mysql.MySQLError
 	switch {
 	case err == nil && !fails:
-		a.outcome = committed
+		a.outcome = histcheck.Committed
 		c.commits.Add(1)
 	case errors.As(err, &reply) && reply.Number == 1062 && fails:
-		a.outcome, err = aborted, nil
+		a.outcome, err = histcheck.Aborted, nil
 	case conflict(err):
-		a.outcome = aborted // KILL QUERY: a statement is done whole, or not at all
+		a.outcome = histcheck.Aborted // KILL QUERY: a statement is done whole, or not at all
 		if reply.Number == 1317 {
-			a.outcome = unknown
+			a.outcome = histcheck.Unknown
 		}
 	case err == nil:
 		err = errors.New("a duplicate was taken")
 	default:
-		a.outcome = unknown
+		a.outcome = histcheck.Unknown
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/guard"
 )
 
 // phase is what a connection's goroutine is doing.
@@ -46,7 +48,7 @@ type monitor struct{ done chan struct{} }
 
 func startMonitor(s *Server) *monitor {
 	m := &monitor{done: make(chan struct{})}
-	go m.run(s)
+	go guard.Do(s.cfg.Logger, "looking after connections", func() { m.run(s) })
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -133,7 +134,7 @@ func (s *Server) start(nc net.Conn) {
 		return
 	case len(s.conns) > s.cfg.MaxConnections:
 		s.mu.Unlock()
-		go c.refuse(sqlerr.TooManyConnections())
+		go guard.Do(s.cfg.Logger, "refusing a connection", func() { c.refuse(sqlerr.TooManyConnections()) })
 		return
 	}
 	c.spare = len(s.conns) == s.cfg.MaxConnections

@@ -45,6 +45,38 @@ func (m *Manager) Check(ctx context.Context, kv storage.Snapshot, t *schema.Tabl
 	return c.run(ctx, files)
 }
 
+// maxVerified is how many documents Verify compares.
+const maxVerified = 1000
+
+// Verify is a check of invariant I1 for one view, where the index is small: kv is
+// what the statement reads. The error says what is wrong.
+func (m *Manager) Verify(ctx context.Context, kv storage.Reader, t *schema.Table, d *schema.SearchIndex, v *View) (err error) {
+	x := m.lookUp(t, d)
+	if x == nil || v.Docs() > maxVerified {
+		return nil
+	}
+	x.mu.Lock()
+	files := x.seg
+	x.mu.Unlock()
+	if files == nil {
+		return nil
+	}
+	c := checker{rows: m.cfg.Rows, kv: kv, table: t, index: d, snap: v.Snapshot, changed: v.Changed,
+		wrong: func(key []byte, text string) { err = errors.Join(err, fmt.Errorf("row %x: %s", key, text)) }}
+	failed := seg.Guard(func() error {
+		for _, s := range c.snap.Segments() {
+			if err := c.segment(ctx, files, s); err != nil {
+				return err
+			}
+		}
+		return c.missing(ctx)
+	})
+	if failed != nil { // that shows in the statement itself
+		return nil
+	}
+	return err
+}
+
 // CheckFiles is Check of an index that no Manager has open. Opening completes
 // what was being written, as a Manager does.
 func CheckFiles(ctx context.Context, cfg Config, kv storage.Snapshot, t *schema.Table, d *schema.SearchIndex, wrong func(key []byte, text string)) (docs int64, err error) {

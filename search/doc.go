@@ -23,13 +23,26 @@
 // A value that a field cannot take is marked in the document (Reject); a statement
 // that uses the field has View.Except add these rows to the others.
 //
+// What makes a view one state: a statement reads documents of the files' snapshot,
+// which stands between low and high, and rows of its own snapshot of the store, at
+// s. A document is used only if no commit in the range from min(low, s) to
+// max(high, s) changed its row. The change log of that range must be complete
+// where it is read: it is read from a snapshot of the store that is not older than
+// max(high, s), which holds because each of these sequences was taken from a
+// state that some reader had been shown (storage I6). That the log has nothing
+// behind low may be concluded from its watermark instead, as commits raise it
+// before they become visible.
+//
 // # Invariants
 //
 //	I1  A row whose key is not in View.Changed has the document that the store's
 //	    row at the view's sequence gives, and none if there is no row.
 //	I2  Records of a change log that an index may still need are not removed
 //	    (Manager.Floor); where they are, it is built anew.
-//	I3  Files that are damaged, of an older store, or whose records are gone are
+//	I3  The log of a view's changes is read at a state that is not older than
+//	    the view and the files. Checked in every build; I1 is checked for small
+//	    indexes in the invariants build (Manager.Verify).
+//	I4  Files that are damaged, of an older store, or whose records are gone are
 //	    never read: the index is not there (Manager.Index) until it is built anew.
 //
 // The package knows no SQL and asks no queries: that is search/query.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
@@ -210,7 +212,7 @@ const (
 // run keeps the index until ctx ends.
 func (x *Index) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := seg.Guard(func() error { return x.serve(ctx) })
+		err := guard.Run(func() error { return seg.Guard(func() error { return x.serve(ctx) }) })
 		if errors.Is(err, errIdle) {
 			x.sleep(ctx)
 			continue
@@ -220,6 +222,7 @@ func (x *Index) run(ctx context.Context) {
 			break
 		}
 		d := x.desc.Load()
+		guard.Log(x.m.cfg.Log, "search index "+d.index.Name, err)
 		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
 		anew := false
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
@@ -549,6 +552,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 		return 0, false, err
 	}
 	defer snap.Close()
+	x.m.cfg.Steps.At(step.FollowTaken)
 	at := snap.Seq()
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
@@ -564,6 +568,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 	if err != nil {
 		return 0, false, err
 	}
+	x.m.cfg.Steps.At(step.FollowRead)
 	upTo = at
 	if !done {
 		upTo = last
@@ -600,6 +605,7 @@ func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snaps
 		if err := x.apply(ctx, files, b, snap.Seq()); err != nil {
 			return err
 		}
+		x.m.cfg.Steps.At(step.FollowApplied)
 		b.Reset()
 	}
 	return nil
@@ -658,6 +664,7 @@ func (x *Index) settle(files *seg.Index, upTo uint64, done bool, seen time.Time)
 			x.now, x.upToDate, x.failures = Ready, seen, 0
 		}
 	})
+	x.m.cfg.Steps.At(step.FollowSettled)
 	return nil
 }
 

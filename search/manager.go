@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
@@ -43,6 +45,10 @@ type Config struct {
 	// Account, if not nil, is told what they may hold, which depends on how many
 	// there are.
 	Account storage.Memory
+	// Knobs are for tests.
+	Knobs Knobs
+	// Steps is called at the steps of views and updates, for tests.
+	Steps step.Hook
 }
 
 // Manager keeps the search indexes of a store. It is safe for concurrent use.
@@ -86,9 +92,9 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: idleAfter, memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: cmp.Or(cfg.Knobs.Idle, idleAfter), memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
-	m.wg.Go(m.poll)
+	m.wg.Go(func() { guard.Do(m.cfg.Log, "changes of search indexes", m.poll) })
 	return m
 }
 
@@ -272,8 +278,10 @@ func (m *Manager) add(name string, d *descriptor) {
 	n.desc.Store(d)
 	m.indexes[name] = n
 	m.wg.Go(func() {
-		n.run(ctx)
-		m.ended(name)
+		guard.Do(m.cfg.Log, "search index "+name, func() {
+			n.run(ctx)
+			m.ended(name)
+		})
 	})
 }
 

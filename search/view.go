@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/invariants"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/stream"
 )
@@ -24,7 +26,11 @@ type View struct {
 	Changed [][]byte
 	// Waited is how long the view was waited for.
 	Waited time.Duration
+	steps  step.Hook
 }
+
+// At says that the reader of the view has come to a step.
+func (v *View) At(p step.Point) { v.steps.At(p) }
 
 // A view that would leave too many rows to be looked at is waited for, but not
 // for ever.
@@ -86,6 +92,7 @@ func (x *Index) Newest(ctx context.Context) (*View, error) {
 // View is the index for a reader of the store at a sequence; own are the keys that
 // the reader's transaction has written, ascending. The caller closes it.
 func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error) {
+	x.m.cfg.Steps.At(step.SearchNumbered)
 	return x.await(ctx, at, own, maxChanged)
 }
 
@@ -138,7 +145,8 @@ func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err e
 	if err != nil {
 		return nil, false, err
 	}
-	v = &View{Snapshot: snap}
+	v = &View{Snapshot: snap, steps: x.m.cfg.Steps}
+	v.At(step.SearchOpened)
 	grows = at > snap.Checkpoint()
 	low, high := bounds(snap)
 	if covers[0] == low {
@@ -146,14 +154,18 @@ func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err e
 		if at > until && x.desc.Load().unchanged(until) {
 			until = at
 		}
+		v.At(step.SearchAsked)
 		low, high = max(low, until), max(high, until)
 		if at >= covers[0] && at <= until && high <= until {
 			return v, grows, nil // nothing has changed in between
 		}
 	}
-	if v.Changed, err = x.between(ctx, min(low, at), max(high, at)); err != nil {
+	knobs := x.m.cfg.Knobs
+	if v.Changed, err = x.between(ctx, min(low, at), max(high, knobs.until(at))); err != nil {
 		return nil, grows, errors.Join(err, snap.Close())
 	}
+	v.Changed = knobs.changed(v.Changed)
+	v.At(step.SearchOverlaid)
 	return v, grows, nil
 }
 
@@ -166,7 +178,17 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 	if d.table.Stream == nil {
 		return nil, ErrUnavailable
 	}
-	kv := x.m.cfg.Store.Latest()
+	// The log is read as it is now, not at the statement's sequence, as the files
+	// may be ahead of that.
+	kv, err := x.m.cfg.Store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer kv.Close()
+	if seq := kv.Seq(); seq < upTo {
+		invariants.Violated("the change log is read at %d for the changes up to %d", seq, upTo)
+		return nil, ErrUnavailable
+	}
 	keys, _, done, err := changedKeys(ctx, kv, d.table.Stream.ID, after, upTo, maxOverlay)
 	if err != nil {
 		return nil, err
@@ -178,7 +200,7 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if mark > after { // some were removed, perhaps while they were read
+	if mark > after { // some were removed
 		return nil, ErrUnavailable
 	}
 	return keys, nil

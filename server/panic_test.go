@@ -143,7 +143,7 @@ func TestPanicInAStatement(t *testing.T) {
 			}
 		})
 	}
-	for _, where := range []string{"panic in a connection", "panic in a worker of a statement", "injected: scan", "injected: commit"} {
+	for _, where := range []string{"panic in a connection", "a worker of a statement", "injected: scan", "injected: commit"} {
 		if !strings.Contains(log.String(), where) {
 			t.Errorf("the log has no %q", where)
 		}

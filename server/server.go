@@ -13,7 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -52,11 +55,17 @@ type Config struct {
 	LogDir string
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
-	Log        *slog.Logger
+	// AcceptLogDamage is pebblekv.Options.AcceptLogDamage.
+	AcceptLogDamage bool
+	Log             *slog.Logger
 	// Tune changes the options of the store (tests).
 	Tune func(*pebblekv.Options)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
+	// SearchKnobs plants faults in search indexes (tests).
+	SearchKnobs search.Knobs
+	// Steps is called at the steps of commits and reads (tests).
+	Steps step.Hook
 }
 
 // DefaultMemory is the memory budget when none is given: 2 GiB.
@@ -147,7 +156,7 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, Steps: cfg.Steps})
 	if err != nil {
 		return err
 	}
@@ -163,7 +172,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.done.Add(1)
 	go func() {
 		defer s.done.Done()
-		s.engine.KeepRetention(background)
+		guard.Do(cfg.Log, "retention", func() { s.engine.KeepRetention(background) })
 	}()
 	s.serve(s.listener)
 	if cfg.Socket != "" {
@@ -186,7 +195,8 @@ func (s *Server) serve(l net.Listener) {
 	s.done.Add(1)
 	go func() {
 		defer s.done.Done()
-		if err := s.wire.Serve(l); err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
+		err := guard.Run(func() error { return s.wire.Serve(l) })
+		if err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
 			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
 		}
 	}()
@@ -246,7 +256,7 @@ func openStore(cfg Config) (storage.Store, error) {
 	// they live in its heap.
 	ballast = make([]byte, cfg.Memory/ballastShare)
 	limit := cfg.Memory*(16-spareShare)/16 + int64(len(ballast))
-	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory * dataShare / 16, Logger: cfg.Log}
+	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory * dataShare / 16, AcceptLogDamage: cfg.AcceptLogDamage, Logger: cfg.Log, Steps: cfg.Steps}
 	if !pebblekv.BlocksInHeap {
 		limit -= opts.CacheBytes * 3 / 4
 	}

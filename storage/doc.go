@@ -23,6 +23,13 @@
 //
 //	I5  Of two commits with stamped writes, the one with the greater sequence
 //	    has the later time.
+//	I6  There is one "now". A reader that begins after another was shown the
+//	    state of a commit is shown that state or a later one, whatever the two
+//	    are: snapshots, reads of Latest, Store.Seq. A commit that is still under
+//	    way may be seen; from the first reader that sees it, all do.
+//	I7  What was seen can still be lost: a commit is visible before it is
+//	    durable. Then Commit returns ErrUndetermined, and the store takes no
+//	    further writes, so that nothing durable can depend on it.
 //
 // It does not encode rows (package storage/table does), and it does not retry:
 // whoever owns the transaction decides that by the class of the error.

@@ -217,6 +217,10 @@ type Txn interface {
 	// View is the read view without own writes, and its sequence; nil and 0 when
 	// there is none.
 	View() (Reader, uint64)
+	// BareView is the read view without own writes and without what Show put into
+	// it; it is taken if there is none. It belongs to the transaction: Refresh and
+	// the end of the transaction close it.
+	BareView() (Snapshot, error)
 	// Show has the view hold value under key, nil for nothing, in place of what
 	// it holds; nothing is written. It is for keys that are derived from one which
 	// was changed between the view and its lock: with a change of that one, the
@@ -322,14 +326,20 @@ var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
 
 // Store is an open store. All methods may be called concurrently.
 type Store interface {
-	// Latest reads the latest committed state; each Get and each Scan sees the
-	// state of its own start.
+	// Latest reads the latest committed state; each Get, BatchGet and Scan sees
+	// the state of its own start. Several of them see several states: who needs
+	// one takes a Snapshot.
 	Latest() Reader
 	// Snapshot freezes the current state.
 	Snapshot() (Snapshot, error)
+	// SnapshotAt is a Snapshot that has all stamped commits up to a time, also
+	// those that were under way: later ones get later times. The time, in
+	// microseconds since 1970, is not in the future.
+	SnapshotAt(micros int64) (Snapshot, error)
 	// Begin starts a transaction.
 	Begin(opts TxnOptions) (Txn, error)
-	// Seq is the sequence number of the latest visible commit.
+	// Seq is the sequence number of the latest visible commit: not lower than
+	// that of any state that a reader has been shown.
 	Seq() uint64
 	// Sync returns when the commits up to a sequence that Seq has told are on
 	// disk, whatever their own durability: what else is kept of them outlives no

@@ -31,6 +31,9 @@ func check(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if ok := checkLogs(*dir, stdout, stderr); !ok {
+		return 1
+	}
 	tables, bad, files := 0, 0, 0
 	_, err := datacheck.DirAndFiles(ctx, *dir, func(d pebblekv.Damage) {
 		files++
@@ -58,6 +61,32 @@ func check(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "%s checked, nothing is wrong\n", counted(int64(tables), "table"))
 	return 0
+}
+
+// checkLogs prints what a start leaves out of the logs. It is false where a start
+// is refused; then the directory stays as it is.
+func checkLogs(dir string, stdout, stderr io.Writer) bool {
+	r, err := datacheck.Logs(dir)
+	if err != nil {
+		fmt.Fprintln(stderr, "sqlots check:", err)
+		return false
+	}
+	if r.Unsure {
+		fmt.Fprintln(stdout, "no file LOGS says how far the logs went: if the last records of the newest log were lost, that cannot be detected")
+	}
+	ok := true
+	for _, x := range r.LeftOut {
+		if x.Err == nil {
+			fmt.Fprintf(stdout, "%s is left out; nothing that was acknowledged as synced is missing\n", x)
+			continue
+		}
+		ok = false
+		fmt.Fprintf(stdout, "%s; a start with --accept-log-damage leaves out %s from offset %d on\n", x, counted(x.Bytes, "byte"), x.Offset)
+	}
+	if !ok {
+		fmt.Fprintln(stdout, "the log is damaged: restore a backup; nothing else was checked")
+	}
+	return ok
 }
 
 func printResult(w io.Writer, r datacheck.Result) {

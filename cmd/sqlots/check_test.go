@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +70,51 @@ func TestCheck(t *testing.T) {
 				t.Errorf("code %d:\n%s", code, out)
 			}
 		})
+	}
+}
+
+// TestCheckLogs: check names the damaged log and changes nothing; a server starts
+// on it when it is told to, and check finds nothing wrong after that.
+func TestCheckLogs(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir)
+	logs, err := filepath.Glob(filepath.Join(dir, "kv", "*.log"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	b, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(bytes.TrimRight(b, "\x00"))
+	b[end-100] ^= 1 // of the last commit
+	if err := os.WriteFile(logs[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		code, out, errs := sqlots("check", "-data", dir)
+		if code != 1 || !strings.Contains(out, "file "+logs[0]+", offset ") || !strings.Contains(out, "--accept-log-damage") || errs != "" {
+			t.Fatalf("code %d, %s%s", code, out, errs)
+		}
+	}
+	cfg := server.Config{DataDir: dir, Listen: "127.0.0.1:0", Memory: 128 << 20, Durability: 1}
+	_, err = server.Start(t.Context(), cfg)
+	if !errors.Is(err, storage.ErrCorruption) || !strings.Contains(err.Error(), logs[0]) {
+		t.Fatal(err)
+	}
+	cfg.AcceptLogDamage = true
+	s, err := server.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(0); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(filepath.Join(dir, "damaged-logs", "1", filepath.Base(logs[0]))); err != nil || !bytes.Equal(kept, b) {
+		t.Fatal("the damaged log was not kept", err)
+	}
+	if code, out, errs := sqlots("check", "-data", dir); code != 0 || !strings.HasSuffix(out, "nothing is wrong\n") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 }
 

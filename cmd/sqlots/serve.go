@@ -64,6 +64,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: the data directory)")
 	fs.StringVar(&cfg.BackupDir, "backup-dir", "", "directory that BACKUP may write to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
+	fs.BoolVar(&cfg.AcceptLogDamage, "accept-log-damage", false, "start without the end of a damaged log and the commits in it; the logs are kept in damaged-logs in the data directory")
 	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")
 	grace := fs.Duration("grace", 10*time.Second, "how long running statements may go on after SIGTERM")
 	if err := fs.Parse(args); err != nil {

@@ -60,6 +60,17 @@ type Child struct {
 // at the latest. A server that does not start fails the test.
 func Start(t testing.TB, arg string) *Child {
 	t.Helper()
+	c, err := Try(t, arg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Try is Start for a server that may refuse to start: the error has what it
+// wrote.
+func Try(t testing.TB, arg string) (*Child, error) {
+	t.Helper()
 	log := &testutil.Buffer{}
 	c := &Child{cmd: exec.Command(os.Args[0]), Log: log}
 	c.cmd.Env = append(os.Environ(), variable+"="+arg)
@@ -80,10 +91,10 @@ func Start(t testing.TB, arg string) *Child {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		c.Kill()
-		t.Fatalf("the server did not start: %v\n%s", err, log)
+		return nil, fmt.Errorf("the server did not start: %w\n%s", err, log)
 	}
 	c.Addr = strings.TrimSpace(strings.TrimPrefix(line, "READY "))
-	return c
+	return c, nil
 }
 
 // Signal sends SIGKILL and does not wait.

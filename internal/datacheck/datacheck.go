@@ -55,12 +55,28 @@ func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error
 	return DirAndFiles(ctx, dir, nil, each)
 }
 
+// exists refuses a directory without a store: opening would make one.
+func exists(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
+		return fmt.Errorf("%s is not a data directory: %w", dir, err)
+	}
+	return nil
+}
+
+// Logs tells what a start would leave out of the logs, or refuse to, and changes
+// nothing. To open the store, as Dir does, is such a start.
+func Logs(dir string) (pebblekv.LogReport, error) {
+	if err := exists(dir); err != nil {
+		return pebblekv.LogReport{}, err
+	}
+	return pebblekv.CheckLogs(pebblekv.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+}
+
 // DirAndFiles is Dir that before compares the checksums of all files, and calls
 // damaged, unless that is nil, with each that is wrong.
 func DirAndFiles(ctx context.Context, dir string, damaged func(pebblekv.Damage), each func(Result)) (ok bool, err error) {
-	// Opening would make a new store in any directory.
-	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
-		return false, fmt.Errorf("%s is not a data directory: %w", dir, err)
+	if err := exists(dir); err != nil {
+		return false, err
 	}
 	store, err := pebblekv.Open(pebblekv.Options{Dir: dir, DiskReserveBytes: -1, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -16,7 +16,7 @@ func under(path string, roots ...string) bool {
 }
 
 // leaves are packages that know nothing of ours but one another.
-var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", "sql/sqlerr"}
+var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", "sql/sqlerr", "internal/step", "internal/invariants", "internal/guard"}
 
 // storageSide are the packages that know no SQL.
 var storageSide = []string{"storage", "index", "search", "stream"}
@@ -25,7 +25,7 @@ var storageSide = []string{"storage", "index", "search", "stream"}
 var edge = []string{"cmd", "server", "admin", "bench", "slt", "loader"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
-var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "stresstest", "metamorphic", "difftest", "enginetest", "examples", "internal/testutil", "internal/childserver"}
+var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "histories", "pausetest", "stresstest", "metamorphic", "difftest", "enginetest", "examples", "internal/testutil", "internal/childserver", "internal/histcheck"}
 
 // tools are packages that commands and tests share.
 var tools = []string{"internal/datacheck"}
@@ -69,7 +69,7 @@ func borders() []border {
 				under(p, storageSide...) || under(p, edge...)
 		}, true},
 		{"SQL knows no edge", sql, is(edge...), true},
-		{"segments know values only", is("search/seg"), func(p string) bool { return under(p, known...) && !under(p, "search/seg", "value") }, true},
+		{"segments know values only", is("search/seg"), func(p string) bool { return under(p, known...) && !under(p, "search/seg", "value", "internal/guard") }, true},
 		{"engines are chosen in server only", func(dir string) bool {
 			return !under(dir, "server", "cmd", "storage") && !under(dir, testOnly...) && !under(dir, tools...)
 		}, is("storage/pebblekv", "storage/memkv"), false},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
@@ -114,7 +115,7 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 	var wg sync.WaitGroup
 	for i := range parts {
 		wg.Go(func() {
-			errs[i] = seg.Guard(func() error { return list[i].run(ctx, parts[i]) })
+			errs[i] = guard.Run(func() error { return seg.Guard(func() error { return list[i].run(ctx, parts[i]) }) })
 		})
 	}
 	wg.Wait()

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
@@ -274,7 +275,7 @@ func inParallel(n, workers int, fn func(i int) error) error {
 	for w := range workers {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
-				errs[w] = seg.Guard(func() error { return fn(i) })
+				errs[w] = guard.Run(func() error { return seg.Guard(func() error { return fn(i) }) })
 			}
 		})
 	}

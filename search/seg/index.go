@@ -17,6 +17,8 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/sqlots/sqlots/internal/guard"
 )
 
 // Options tune an index. The zero value is good.
@@ -465,7 +467,9 @@ func (ix *Index) Merge(ctx context.Context) error {
 		}
 	}()
 	done := make(chan error, 1)
-	go func() { done <- ix.sc.ForceMerge(ctx, singleSegment(ix.opts.MaxSegmentDocs)) }()
+	go func() {
+		done <- guard.Run(func() error { return ix.sc.ForceMerge(ctx, singleSegment(ix.opts.MaxSegmentDocs)) })
+	}()
 	select {
 	case err := <-done:
 		if err != nil {
@@ -666,7 +670,7 @@ func (ix *Index) closeWithin() error {
 		return ix.closeScorch()
 	}
 	done := make(chan error, 1)
-	go func() { done <- ix.closeScorch() }()
+	go func() { done <- guard.Run(ix.closeScorch) }()
 	select {
 	case err := <-done:
 		return err

@@ -37,6 +37,7 @@ type alteration struct {
 	remade map[schema.IndexID]schema.IndexID
 	// renamed are the columns that a RENAME COLUMN has used up.
 	renamed []schema.ColumnID
+	ordered bool // ORDER BY has its warning
 	changed bool
 	// algorithm and lock are what the statement asks for, see promises.
 	algorithm, lock string
@@ -125,6 +126,8 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 	case logical.AlterKeysSwitch:
 		a.c.note(sqlerr.NoTableOption(a.old.Name))
 		return nil
+	case logical.AlterOrder:
+		return a.order(s.Name)
 	case logical.AlterNoOp:
 		return nil
 	}
@@ -174,6 +177,23 @@ func (a *alteration) apply(s *logical.AlterSpec) error {
 		return a.enforceCheck(s)
 	}
 	return a.applyOption(s)
+}
+
+// order is ORDER BY a column. Rows are kept in the order of their primary key, as
+// InnoDB's are, which does not look at the column when there is one; rows without
+// one stay in the order in which they came.
+func (a *alteration) order(column string) error {
+	if a.t.HasHiddenKey() {
+		if a.findColumn(column) < 0 {
+			return sqlerr.UnknownColumn(column, "order clause")
+		}
+		return sqlerr.NotSupported("ALTER TABLE … ORDER BY without a primary key")
+	}
+	if !a.ordered {
+		a.ordered = true
+		a.c.warn(sqlerr.LevelWarning, sqlerr.OrderIgnored(a.old.Name))
+	}
+	return nil
 }
 
 func (a *alteration) applyOption(s *logical.AlterSpec) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/index/backfill"
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
@@ -287,7 +288,7 @@ func (b *Build) takeBack(ctx context.Context, c *change) error {
 		err := c.lock(ctx, key)
 		if errors.Is(err, mdl.ErrTimeout) {
 			c.release()
-			b.r.background.Go(func() { b.takeBackLater(t) })
+			b.r.background.Go(func() { guard.Do(b.r.Log, "removing an unfinished index", func() { b.takeBackLater(t) }) })
 			return nil
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/index/backfill"
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
@@ -52,10 +53,13 @@ func (r *Runner) removeCells(t *schema.Table, jobs []job) {
 	}
 	r.background.Go(func() {
 		for {
-			err := r.deleteCells(r.running, t, jobs)
-			if err == nil {
-				err = r.writeJobs(storage.FreeingSpace(r.running), jobs, true)
-			}
+			err := guard.Run(func() error {
+				if err := r.deleteCells(r.running, t, jobs); err != nil {
+					return err
+				}
+				return r.writeJobs(storage.FreeingSpace(r.running), jobs, true)
+			})
+			guard.Log(r.Log, "removing large values", err)
 			if err == nil || r.running.Err() != nil || errors.Is(err, storage.ErrClosed) {
 				return
 			}

@@ -2,10 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -61,21 +62,15 @@ func (w *workers) run(fn func(ctx context.Context) error) {
 	w.wg.Add(1)
 	go func() {
 		defer w.wg.Done()
-		if err := guard(w.ctx, fn); err != nil {
+		err := guard.Run(func() error { return fn(w.ctx) })
+		var bug *guard.Panic
+		if errors.As(err, &bug) {
+			err = fmt.Errorf("%w: %w", sqlerr.Bug(), err)
+		}
+		if err != nil {
 			w.fail(err)
 		}
 	}()
-}
-
-// guard turns a panic into an error: it must not take the server down.
-func guard(ctx context.Context, fn func(ctx context.Context) error) (err error) {
-	debug.SetPanicOnFault(true) // files are mapped; w's goroutine
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: panic in a parallel query: %v\n%s", sqlerr.Bug(), p, debug.Stack())
-		}
-	}()
-	return fn(ctx)
 }
 
 func (w *workers) fail(err error) {

@@ -114,15 +114,18 @@ type planner struct {
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
 	guards       []physical.Guard
+	// asOf is physical.Plan.AsOf.
+	asOf bool
 }
 
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }
 
 func (p *planner) addTable(t *schema.Table) {
-	if t.Derived != nil {
-		if t = t.Derived.Of; t == nil {
+	if d := t.Derived; d != nil {
+		if t = d.Of; t == nil {
 			return
 		}
+		p.asOf = p.asOf || d.Kind == schema.DerivedAsOf
 	}
 	if !p.seen[t.ID] {
 		p.seen[t.ID] = true
@@ -236,7 +239,7 @@ func (p *planner) finish(plan *physical.Plan) (*physical.Plan, error) {
 	if err := p.subplans(plan); err != nil {
 		return nil, err
 	}
-	plan.Tables, plan.ValuesMatter, plan.Guards = p.tables, p.valuesMatter, p.guards
+	plan.Tables, plan.ValuesMatter, plan.Guards, plan.AsOf = p.tables, p.valuesMatter, p.guards, p.asOf
 	return plan, nil
 }
 

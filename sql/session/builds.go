@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/infoschema"
@@ -35,7 +36,9 @@ func (e *Engine) ContinueBuilds() {
 			if ctx.Err() != nil {
 				return
 			}
-			if err := e.continueBuild(ctx, b, buildSession+uint64(i)); err != nil {
+			err := guard.Run(func() error { return e.continueBuild(ctx, b, buildSession+uint64(i)) })
+			if err != nil {
+				guard.Log(e.log, "index build", err)
 				e.log.Warn("index build", "statement", b.Statement(), "err", err)
 			}
 		}
@@ -50,13 +53,7 @@ func (j *buildJobs) stop() {
 }
 
 // continueBuild runs a build as a connection of its own, which can be killed.
-func (e *Engine) continueBuild(ctx context.Context, b ddl.Continuation, id uint64) (err error) {
-	defer func() {
-		// A bug here must not take the server down.
-		if r := recover(); r != nil {
-			err = sqlerr.Internal("%v", r)
-		}
-	}()
+func (e *Engine) continueBuild(ctx context.Context, b ddl.Continuation, id uint64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s, err := e.NewSession(ctx, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})

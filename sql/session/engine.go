@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -44,12 +45,16 @@ type Config struct {
 	// SearchDir is the directory of search indexes, "" for none: queries do
 	// without them.
 	SearchDir string
+	// SearchKnobs are for tests.
+	SearchKnobs search.Knobs
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
 	// OnGlobal, if set, learns of each global variable that SET changes.
 	OnGlobal func(name string, v value.Datum)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
+	// Steps is called at the steps of reads (tests).
+	Steps step.Hook
 }
 
 // Engine is what the sessions of a server share. Its methods may be called
@@ -137,7 +142,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
 		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }}
 	if cfg.SearchDir != "" {
-		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}, Memory: e.memory.Limit() / searchShare, Account: e.memory})
+		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}, Memory: e.memory.Limit() / searchShare, Account: e.memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
 		changes.Search, e.stats.Search = e.search, e.search
 		cat.OnChange(e.searchTables)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -45,13 +46,15 @@ func (s *loadSource) open() exec.Operator {
 	for range loadAhead {
 		o.free <- &loadBatch{batch: vec.NewBatch(kinds)}
 	}
-	go o.read(o.stop)
+	go func() {
+		defer close(o.full)
+		_ = guard.Run(func() error { o.read(o.stop); return nil }) // fill keeps what goes wrong
+	}()
 	return o
 }
 
 // read fills batches until the file or the statement ends.
 func (o *loadOperator) read(stop <-chan struct{}) {
-	defer close(o.full)
 	rows := 0
 	for {
 		var b *loadBatch
@@ -128,12 +131,14 @@ func (s *loadSource) fill(l *loadBatch, rows int) {
 		c.Init(value.KindBytes, vec.MaxRows)
 	}
 	l.rows, l.warnings, l.rejects, l.err = rows, l.warnings[:0], l.rejects[:0], nil
-	defer func() {
-		// A bug here must not take the server down.
-		if r := recover(); r != nil {
-			l.err = fmt.Errorf("reading the lines of LOAD DATA: %v", r)
-		}
-	}()
+	if err := guard.Run(func() error { s.fillRows(l); return nil }); err != nil {
+		l.err = fmt.Errorf("reading the lines of LOAD DATA: %w", err)
+	}
+}
+
+// fillRows is fill of a batch that is empty.
+func (s *loadSource) fillRows(l *loadBatch) {
+	b := l.batch
 	for b.N < vec.MaxRows {
 		n, err := s.reader.next()
 		if err == nil {

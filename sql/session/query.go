@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -134,9 +135,7 @@ func (s *Session) finish(err error) error {
 		}
 		return nil
 	}
-	if errors.Is(err, sqlerr.Bug()) {
-		s.engine.log.Error("panic in a worker of a statement", "connection", s.process.ID, "error", err)
-	}
+	guard.Log(s.engine.log, fmt.Sprint("a worker of a statement of connection ", s.process.ID), err)
 	timedOut := errors.Is(err, storage.ErrLockTimeout)
 	err = translate(err)
 	s.applyInsertID() // it stays when the statement fails

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/storage"
@@ -28,9 +29,9 @@ func (e *Engine) KeepRetention(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			e.TrimStreams(ctx, now)
+			guard.Do(e.log, "removing records of change logs", func() { e.TrimStreams(ctx, now) })
 			if n%versionsEvery == 0 {
-				e.TrimVersions(ctx, now)
+				guard.Do(e.log, "removing versions", func() { e.TrimVersions(ctx, now) })
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
@@ -244,6 +245,9 @@ func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 type view struct {
 	Reader storage.Reader
 	Txn    storage.Txn
+	// upTo: Reader has all commits up to this time, in microseconds since 1970; 0
+	// where that is not known.
+	upTo int64
 }
 
 // locks reports whether a query takes row locks.
@@ -286,14 +290,22 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 			return view{}, nil, err
 		}
 	}
-	snap, err := s.engine.store.Snapshot()
+	v := view{}
+	var snap storage.Snapshot
+	var err error
+	if p.AsOf {
+		v.upTo = time.Now().UnixMicro()
+		snap, err = s.engine.store.SnapshotAt(v.upTo)
+	} else {
+		snap, err = s.engine.store.Snapshot()
+	}
 	if err != nil {
 		unlock()
 		return view{}, nil, translate(err)
 	}
 	before := s.snapshot
-	s.snapshot = snap
-	return view{Reader: snap}, func() { s.snapshot = before; snap.Close(); unlock() }, nil
+	s.snapshot, v.Reader = snap, snap
+	return v, func() { s.snapshot = before; snap.Close(); unlock() }, nil
 }
 
 // refreshView fixes the read view of the open transaction, or moves it forward
@@ -320,7 +332,7 @@ func (s *Session) execEnv(ctx context.Context, v view, vals []value.Datum) *exec
 
 func (s *Session) sourceEnv(v view) source.Env {
 	return source.Env{
-		Store: s.engine.store, Reader: v.Reader, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
+		Store: s.engine.store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
 		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, Search: s.engine.search, Eventual: s.vars.eventual, BatchSize: s.vars.batchSize,
 		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
 		Spill:  s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
@@ -21,6 +22,7 @@ func translate(err error) error {
 	}
 	var limit *storage.LimitError
 	var array *table.ArrayError
+	var bug *guard.Panic
 	switch {
 	case errors.As(err, &limit):
 		return limitError(limit)
@@ -40,12 +42,16 @@ func translate(err error) error {
 		return sqlerr.New(1180, "HY000", "Got error 168 - 'the outcome of the commit is unknown' during COMMIT")
 	case errors.Is(err, storage.ErrCorruption):
 		return sqlerr.New(1194, "HY000", "Table is marked as crashed and should be repaired: %s; restore a backup", err.Error())
-	case errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrUnavailable):
+	case errors.Is(err, storage.ErrClosed):
 		return sqlerr.ServerShutdown()
+	case errors.Is(err, storage.ErrUnavailable):
+		return sqlerr.ReadOnlyMode()
 	case errors.Is(err, context.Canceled):
 		return sqlerr.QueryInterrupted()
 	case errors.Is(err, context.DeadlineExceeded):
 		return sqlerr.QueryTimeout()
+	case errors.As(err, &bug):
+		return sqlerr.Bug()
 	}
 	return err
 }

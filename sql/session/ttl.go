@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -44,7 +45,10 @@ const (
 func (e *Engine) StartExpiry() {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.expiry.cancel, e.expiry.done = cancel, make(chan struct{})
-	go e.expiry.loop(ctx)
+	go func() {
+		defer close(e.expiry.done)
+		guard.Do(e.log, "removing expired rows", func() { e.expiry.loop(ctx) })
+	}()
 }
 
 func (j *expiryJob) stop() {
@@ -55,7 +59,6 @@ func (j *expiryJob) stop() {
 }
 
 func (j *expiryJob) loop(ctx context.Context) {
-	defer close(j.done)
 	tick := time.NewTicker(expiryTick)
 	defer tick.Stop()
 	for {
@@ -64,15 +67,20 @@ func (j *expiryJob) loop(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if j.engine.globals.Value("sqlots_ttl_job_enable").Bits() == 0 {
-			continue
-		}
-		snap := j.engine.catalog.Snapshot()
-		for _, db := range snap.Databases() {
-			for _, t := range snap.Tables(db.Name) {
-				if t.Expires() && j.due(t) && ctx.Err() == nil {
-					j.run(ctx, t)
-				}
+		guard.Do(j.engine.log, "removing expired rows", func() { j.round(ctx) })
+	}
+}
+
+// round goes over the tables once.
+func (j *expiryJob) round(ctx context.Context) {
+	if j.engine.globals.Value("sqlots_ttl_job_enable").Bits() == 0 {
+		return
+	}
+	snap := j.engine.catalog.Snapshot()
+	for _, db := range snap.Databases() {
+		for _, t := range snap.Tables(db.Name) {
+			if t.Expires() && j.due(t) && ctx.Err() == nil {
+				j.run(ctx, t)
 			}
 		}
 	}
@@ -95,8 +103,9 @@ func (j *expiryJob) run(ctx context.Context, t *schema.Table) {
 	j.started[t.ID] = time.Now()
 	j.runs = append(j.runs, infoschema.Expiry{Database: t.Database, Table: t.Name, Started: time.Now()})
 	j.mu.Unlock()
-	err := j.remove(ctx, t)
+	err := guard.Run(func() error { return j.remove(ctx, t) })
 	if err != nil {
+		guard.Log(j.engine.log, "removing expired rows", err)
 		j.engine.log.Warn("removing expired rows", "table", t.Database+"."+t.Name, "err", err)
 	}
 	if r, forget := j.ended(err); r != nil {
@@ -146,13 +155,7 @@ func (e *introspection) Expiries() []infoschema.Expiry {
 // remove reads the keys of expired rows from a snapshot and deletes the rows,
 // if they still have expired, in small transactions, with pauses as long as
 // they took.
-func (j *expiryJob) remove(ctx context.Context, t *schema.Table) (err error) {
-	defer func() {
-		// A bug here must not take the server down.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
+func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s, err := j.engine.NewSession(ctx, mysqlwire.ConnInfo{ID: expirySession, User: "ttl", Kill: cancel})

@@ -32,29 +32,52 @@ func (d *derivedReader) close() error {
 
 // openDerived makes the reader of the table that n scans; k is its codec.
 func (s *Source) openDerived(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan) (*derivedReader, error) {
-	d := &derivedReader{Reader: s.env.Reader}
-	isStream := n.Table.Derived.Kind == schema.DerivedStream
-	_, inTxn := s.env.Reader.(storage.Txn)
-	_, frozen := s.env.Reader.(storage.Snapshot)
-	// Rows that the transaction has changed itself have no history yet; and
-	// several reads have to show one state.
-	if !frozen && (!inTxn || !isStream) {
-		var err error
-		if d.own, err = s.env.Store.Snapshot(); err != nil {
-			return nil, err
-		}
-		d.Reader = d.own
-	}
+	d := &derivedReader{}
+	h := historyTime{}
 	var err error
-	if isStream {
+	if n.Table.Derived.Kind == schema.DerivedAsOf {
+		h, err = s.asOf(ec, n)
+	}
+	if err == nil {
+		err = s.derivedState(d, n.Table.Derived.Kind, h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n.Table.Derived.Kind == schema.DerivedStream {
 		d.Reader, err = s.newStreamReader(ctx, ec, d.Reader, k, n)
 	} else {
-		d.Reader, err = s.newHistoryReader(ctx, ec, d.Reader, k, n)
+		d.Reader, err = s.newHistoryReader(ctx, d.Reader, k, n, h)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// derivedState gives d the state of the store from which a derived table is made.
+func (s *Source) derivedState(d *derivedReader, kind schema.DerivedKind, at historyTime) (err error) {
+	d.Reader = s.env.Reader
+	txn, inTxn := s.env.Reader.(storage.Txn)
+	_, frozen := s.env.Reader.(storage.Snapshot)
+	switch {
+	case kind == schema.DerivedAsOf && at.micros > s.env.UpTo:
+		// What was at a time is the same in every state that has all commits up to
+		// it. The view of the statement may be older, or lack one of them.
+		d.own, err = s.env.Store.SnapshotAt(at.micros)
+	case kind == schema.DerivedAsOf:
+		return nil
+	case inTxn && kind == schema.DerivedVersions:
+		// Rows that the transaction has changed itself have no history yet.
+		d.Reader, err = txn.BareView()
+		return err
+	case inTxn || frozen:
+		return nil
+	default: // several reads have to show one state
+		d.own, err = s.env.Store.Snapshot()
+	}
+	d.Reader = d.own
+	return err
 }
 
 // derivedOp is an operator that reads a derived table.

@@ -29,40 +29,51 @@ type historyReader struct {
 	width int   // columns of the table
 }
 
-func (s *Source) newHistoryReader(ctx context.Context, ec *expr.Ctx, kv storage.Reader, k *tableCodec, n *physical.Scan) (*historyReader, error) {
+// historyTime is the time of AS OF.
+type historyTime struct {
+	micros int64          // since 1970
+	loc    *time.Location // for messages
+}
+
+// asOf is the time of AS OF.
+func (s *Source) asOf(ec *expr.Ctx, n *physical.Scan) (h historyTime, err error) {
+	t, err := expr.EvalConst(ec, n.Args[0])
+	if err != nil {
+		return h, err
+	}
+	if t.Kind() != value.KindTime {
+		return h, sqlerr.AsOf("the time is NULL")
+	}
+	if h.loc = s.env.Loc; h.loc == nil {
+		h.loc = time.UTC
+	}
+	at, ok := t.Time().Go(h.loc)
+	if !ok {
+		return h, sqlerr.AsOf("%s is not a time", t.Time())
+	}
+	if at.After(time.Now()) {
+		return h, sqlerr.AsOf("%s lies in the future", t.Time())
+	}
+	h.micros = at.UnixMicro()
+	return h, nil
+}
+
+func (s *Source) newHistoryReader(ctx context.Context, kv storage.Reader, k *tableCodec, n *physical.Scan, at historyTime) (*historyReader, error) {
 	d := n.Table.Derived
 	of, err := s.env.Codecs.get(d.Of)
 	if err != nil {
 		return nil, err
 	}
-	h := &historyReader{kv: kv, of: of.Codec, own: k.Codec, all: d.Kind == schema.DerivedVersions, width: len(d.Of.Columns)}
+	h := &historyReader{kv: kv, of: of.Codec, own: k.Codec, at: at.micros, all: d.Kind == schema.DerivedVersions, width: len(d.Of.Columns)}
 	if h.all {
 		return h, nil
-	}
-	t, err := expr.EvalConst(ec, n.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	if t.Kind() != value.KindTime {
-		return nil, sqlerr.AsOf("the time is NULL")
-	}
-	loc := s.env.Loc
-	if loc == nil {
-		loc = time.UTC
-	}
-	at, ok := t.Time().Go(loc)
-	if !ok {
-		return nil, sqlerr.AsOf("%s is not a time", t.Time())
-	}
-	if at.After(time.Now()) {
-		return nil, sqlerr.AsOf("%s lies in the future", t.Time())
 	}
 	begin, err := table.HistoryBegin(ctx, kv, d.Of.ID)
 	if err != nil {
 		return nil, err
 	}
-	if h.at = at.UnixMicro(); h.at < begin {
-		return nil, sqlerr.AsOf("the versions of table %s are kept since %s", d.Of.Name, value.FromGo(time.UnixMicro(begin).In(loc)))
+	if h.at < begin {
+		return nil, sqlerr.AsOf("the versions of table %s are kept since %s", d.Of.Name, value.FromGo(time.UnixMicro(begin).In(at.loc)))
 	}
 	return h, nil
 }

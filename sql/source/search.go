@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/sqlots/sqlots/internal/invariants"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
@@ -99,7 +101,13 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 			return true
 		})
 	}
-	return x.View(ctx, at, own)
+	v, err := x.View(ctx, at, own)
+	if invariants.Enabled && err == nil {
+		if err := s.env.Search.Verify(ctx, reader, n.Table, n.Search.Index, v); err != nil {
+			invariants.Violated("search index %s.%s at sequence %d: %v", n.Table.Name, n.Search.Index.Name, at, err)
+		}
+	}
+	return v, err
 }
 
 // search asks the view. The operator closes it.
@@ -129,6 +137,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return nil, err
 		}
 	}
+	v.At(step.SearchChosen)
 	op := &searchOp{View: v, tree: tree, tallied: countsOnly(n)}
 	op.count = Counters{Segments: int64(len(v.Segments())), Candidates: looked, Overlay: int64(len(v.Changed)), Waited: int64(v.Waited)}
 	op.memory = s.env.Memory
@@ -233,6 +242,7 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	rows.Filter, rows.Search = n.Search.Conds, nil
 	rowsOp, err := s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
 	op.rows = scoreRows(rowsOp, ec, n)
+	op.At(step.SearchFetched)
 	return err
 }
 

@@ -21,6 +21,9 @@ type Env struct {
 	Store storage.Store
 	// Reader is the view of plain reads.
 	Reader storage.Reader
+	// UpTo: Reader has all commits up to this time, in microseconds since 1970; 0
+	// where that is not known.
+	UpTo int64
 	// Txn is the transaction; nil where nothing is locked or changed.
 	Txn storage.Txn
 	// Loc is the session's time zone, nil for UTC.

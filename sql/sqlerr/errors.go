@@ -77,6 +77,10 @@ func AmbiguousColumn(column, clause string) *Error {
 // ServerShutdown: 1053.
 func ServerShutdown() *Error { return New(1053, "08S01", "Server shutdown in progress") }
 
+// ReadOnlyMode: 1836, for writes to a store that takes none until a restart. Of
+// 1053 drivers believe that another try helps.
+func ReadOnlyMode() *Error { return New(1836, "HY000", "Running in read-only mode") }
+
 // UnknownColumn: 1054.
 func UnknownColumn(column, clause string) *Error {
 	return New(1054, "42S22", "Unknown column '%s' in '%s'", column, clause)
@@ -130,6 +134,11 @@ func NotUniqueTable(name string) *Error {
 // NoTableOption: 1031.
 func NoTableOption(table string) *Error {
 	return New(1031, "HY000", "Table storage engine for '%s' doesn't have this option", table)
+}
+
+// OrderIgnored: 1105, a warning.
+func OrderIgnored(table string) *Error {
+	return New(1105, "HY000", "ORDER BY ignored as there is a user-defined clustered index in the table '%s'", table)
 }
 
 // DuplicateIndex: 1831.

@@ -88,6 +88,9 @@ func (e *Estimator) indexDistinct(t *schema.Table, x *schema.Index, n int, uniqu
 		return 0
 	}
 	d, err := e.countDistinct(k, n, rows)
+	if errors.Is(err, storage.ErrCorruption) {
+		d, err = 0, nil // asking again takes long, and meets the same damage
+	}
 	if err != nil {
 		return 0
 	}
@@ -128,10 +131,11 @@ func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error)
 }
 
 // sample counts neighbours in several places of a span, and those that differ.
+// Damage ends what is counted in a place.
 func (e *Estimator) sample(k *keys, n int, whole storage.Span, limit int) (pairs, changes int, err error) {
 	for _, part := range e.store.Partitions(whole, samplePlaces) {
 		p, c, err := e.runs(k, n, part, limit)
-		if err != nil {
+		if err != nil && !errors.Is(err, storage.ErrCorruption) {
 			return 0, 0, err
 		}
 		pairs, changes = pairs+p, changes+c

@@ -133,6 +133,18 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 	return &snapshot{reader{s, sn}, sn}, nil
 }
 
+// SnapshotAt implements storage.Store.
+func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+	if err := s.check(OpSnapshot); err != nil {
+		return nil, err
+	}
+	sn, err := s.Store.SnapshotAt(micros)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{reader{s, sn}, sn}, nil
+}
+
 // Begin implements storage.Store.
 func (s *Store) Begin(opts storage.TxnOptions) (storage.Txn, error) {
 	if err := s.check(OpBegin); err != nil {
@@ -269,6 +281,15 @@ func (x *txn) View() (storage.Reader, uint64) {
 		return nil, 0
 	}
 	return &reader{x.r.s, r}, seq
+}
+
+// BareView implements storage.Txn.
+func (x *txn) BareView() (storage.Snapshot, error) {
+	v, err := x.Txn.BareView()
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{reader{x.r.s, v}, v}, nil
 }
 
 // Latest implements storage.Txn.

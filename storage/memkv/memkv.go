@@ -96,6 +96,14 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 	return &snapshot{store: s, st: st}, nil
 }
 
+// SnapshotAt implements storage.Store.
+func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+	s.mu.Lock()
+	s.clock.Pass(micros)
+	s.mu.Unlock()
+	return s.Snapshot()
+}
+
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
@@ -115,7 +123,7 @@ func (s *Store) GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte,
 }
 
 // Apply implements txn.Engine.
-func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, visible func()) (uint64, error) {
+func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, visible func(uint64)) (uint64, error) {
 	seq, err := s.commit(func(t *tree) {
 		if b.Stamped() > 0 {
 			s.putStamped(t, b)
@@ -132,7 +140,7 @@ func (s *Store) Apply(_ context.Context, b *txn.Buffer, _ storage.Durability, vi
 		})
 	})
 	if err == nil {
-		visible()
+		visible(seq)
 	}
 	return seq, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/txn"
 )
@@ -264,15 +265,19 @@ func (b *bulkLoader) ingest(ctx context.Context, paths []string) (uint64, error)
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
 	s.started.Store(seq)
+	s.opts.Steps.At(step.CommitStarted)
 	b.touch()
+	s.opts.Steps.At(step.CommitNoted)
 	// A cancelled ingestion could stop half-way through Pebble's steps.
 	if err := s.db.Ingest(context.WithoutCancel(ctx), paths); err != nil {
 		return 0, fmt.Errorf("bulk load: %w", mapError(err))
 	}
-	s.seq.Store(seq)
 	if err := s.disk.frozen(); err != nil {
 		return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
 	}
+	s.opts.Steps.At(step.CommitApplied)
+	s.seq.Store(seq)
+	s.opts.Steps.At(step.CommitStored)
 	return seq, nil
 }
 

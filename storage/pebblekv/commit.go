@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/txn"
 )
@@ -20,7 +21,7 @@ const (
 )
 
 // Apply implements txn.Engine.
-func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, visible func()) (uint64, error) {
+func (s *Store) Apply(ctx context.Context, b *txn.Buffer, d storage.Durability, visible func(uint64)) (uint64, error) {
 	if err := s.enter(); err != nil {
 		return 0, err
 	}
@@ -116,7 +117,7 @@ func (s *Store) seqValue(dst []byte, seq uint64) []byte {
 // commit gives the batch the next sequence number, applies it and waits until
 // it is as durable as asked for. It owns the batch. holes are the stamped pairs
 // in it; visible may be nil.
-func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d storage.Durability, visible func()) (uint64, error) {
+func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d storage.Durability, visible func(uint64)) (uint64, error) {
 	op := batch.SetDeferred(len(seqKey), seqValueLen)
 	copy(op.Key, seqKey[:])
 	_ = op.Finish()
@@ -130,8 +131,9 @@ func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d
 		return 0, err
 	}
 	if visible != nil {
-		visible()
+		visible(seq)
 	}
+	s.opts.Steps.At(step.CommitReleased)
 	if d != storage.DurabilitySync {
 		s.unsynced.Store(true)
 	}
@@ -146,6 +148,7 @@ func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d
 			s.isDurable(seq)
 		}
 	}
+	s.opts.Steps.At(step.CommitSynced)
 	_ = batch.Close() // always nil
 	return seq, nil
 }
@@ -165,22 +168,32 @@ func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []by
 			raise.Wrote(mem[h.key:h.value], h.at)
 		}
 	}
+	s.opts.Steps.At(step.CommitMarked)
 	s.seqValue(seqValue[:0], seq)
 	s.started.Store(seq)
+	s.opts.Steps.At(step.CommitStarted)
 	s.images.touch(batch, seq)
 	s.filters.touch(batch)
+	s.opts.Steps.At(step.CommitNoted)
 	var err error
 	if d == storage.DurabilityNone {
 		err = s.db.Apply(batch, pebble.NoSync)
 	} else {
 		err = s.db.ApplyNoSyncWait(batch, pebble.Sync)
 	}
+	if err == nil {
+		// After what Pebble calls fatal it returns nil, and the state may be
+		// without the batch. Then seq stays, and readers ask the state.
+		err = s.disk.frozen()
+	}
 	if err != nil {
 		// Part of it may be in the log.
 		s.disk.freeze("commit", err)
 		return 0, fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
 	}
+	s.opts.Steps.At(step.CommitApplied)
 	s.seq.Store(seq)
+	s.opts.Steps.At(step.CommitStored)
 	return seq, nil
 }
 

@@ -8,8 +8,10 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -33,18 +35,58 @@ func (d Damage) String() string {
 // clip shortens a key for a message.
 func clip(key []byte) []byte { return key[:min(len(key), 64)] }
 
-// damages are the files that reads have found damaged. They are told once:
+// damages are the files that reads have found damaged. They are named once:
 // nothing repairs them.
 type damages struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
 	list []Damage
+	// groups are those in which background reads and estimates have met damage, and
+	// when they may be read for that again.
+	groups map[group]time.Time
+}
+
+// damagePause is how long a group with damage is not read for estimates, images
+// and filters. Each read of a damaged block takes Pebble up to a second, which
+// tries every bit of it.
+const damagePause = 10 * time.Minute
+
+// met notes the damage that a read of a group has met; other errors are ignored.
+func (d *damages) met(g group, err error) {
+	if err = mapError(err); !errors.Is(err, storage.ErrCorruption) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.groups == nil {
+		d.groups = map[group]time.Time{}
+	}
+	now := time.Now()
+	maps.DeleteFunc(d.groups, func(_ group, until time.Time) bool { return until.Before(now) })
+	d.groups[g] = now.Add(damagePause)
+}
+
+// spares reports whether the group of a span is not to be read for estimates.
+func (d *damages) spares(span storage.Span) bool {
+	g, ok := groupOfSpan(span)
+	return ok && d.sparesGroup(g)
+}
+
+func (d *damages) sparesGroup(g group) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	until, ok := d.groups[g]
+	return ok && time.Now().Before(until)
 }
 
 // found is Pebble's report of damage; it comes from within reads.
 func (d *damages) found(i pebble.DataCorruptionInfo) {
-	x := Damage{File: i.Path, Start: slices.Clone(i.Bounds.Start), End: slices.Clone(i.Bounds.End.Key), Err: i.Details}
+	d.add(Damage{File: i.Path, Start: slices.Clone(i.Bounds.Start), End: slices.Clone(i.Bounds.End.Key), Err: i.Details})
+}
+
+// add notes a damaged file.
+func (d *damages) add(x Damage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if slices.ContainsFunc(d.list, func(y Damage) bool { return y.File == x.File }) {
@@ -53,7 +95,7 @@ func (d *damages) found(i pebble.DataCorruptionInfo) {
 	d.list = append(d.list, x)
 	d.log.Error("a file is damaged: reads of its keys fail, the rest goes on; nothing is repaired. "+
 		"Stop the server, look at the disk, see what is left with \"sqlots check\", and restore a backup",
-		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", i.Details)
+		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", x.Err)
 }
 
 func (d *damages) count() int64 {
@@ -63,7 +105,7 @@ func (d *damages) count() int64 {
 }
 
 // Verify reads all tables, compares the checksums of their blocks, and reads
-// every key with its value; it calls report with each damaged file. The logs and
+// every key with its value; it calls report once with each damaged file. The logs and
 // the manifest were read when the store was opened. Errors are those of ctx.
 func (s *Store) Verify(ctx context.Context, report func(Damage)) error {
 	if err := s.enter(); err != nil {
@@ -74,7 +116,7 @@ func (s *Store) Verify(ctx context.Context, report func(Damage)) error {
 	if err != nil {
 		return mapError(err)
 	}
-	seen := map[string]bool{}
+	seen, named := map[string]bool{}, map[string]bool{}
 	for _, level := range levels {
 		for _, t := range level {
 			if ctx.Err() != nil {
@@ -92,12 +134,30 @@ func (s *Store) Verify(ctx context.Context, report func(Damage)) error {
 			if err == nil {
 				err = s.verifyRange(ctx, t.Smallest.UserKey, t.Largest.UserKey)
 			}
-			if err != nil && ctx.Err() == nil {
-				report(Damage{File: name, Start: t.Smallest.UserKey, End: t.Largest.UserKey, Err: err})
+			if err == nil || ctx.Err() != nil {
+				continue
+			}
+			if d := damageOf(name, t.Smallest.UserKey, t.Largest.UserKey, err); !named[d.File] {
+				named[d.File] = true
+				report(d)
 			}
 		}
 	}
 	return nil
+}
+
+// damageOf is that of a table file, or of another file that was met while its keys
+// were read.
+func damageOf(name string, first, last []byte, err error) Damage {
+	var met *damageError
+	var other *fileError
+	if errors.As(err, &met) {
+		return met.Damage
+	}
+	if errors.As(err, &other) {
+		name = other.name
+	}
+	return Damage{File: name, Start: first, End: last, Err: err}
 }
 
 // isLive reports whether the table file of a number belongs to the store now.
@@ -148,10 +208,19 @@ func (s *Store) verifyRange(ctx context.Context, first, last []byte) error {
 // knows it.
 func corrupt(err error) error {
 	if i := pebble.ExtractDataCorruptionInfo(err); i != nil {
-		return fmt.Errorf("%w: %s", storage.ErrCorruption, Damage{File: i.Path, Start: i.Bounds.Start, End: i.Bounds.End.Key, Err: i.Details})
+		return &damageError{Damage{File: i.Path, Start: i.Bounds.Start, End: i.Bounds.End.Key, Err: i.Details}}
 	}
 	return fmt.Errorf("%w: %w", storage.ErrCorruption, err)
 }
+
+// damageError is a storage.ErrCorruption of a file that Pebble knows.
+type damageError struct{ Damage }
+
+// Error implements error.
+func (e *damageError) Error() string { return fmt.Sprintf("%v: %s", storage.ErrCorruption, e.Damage) }
+
+// Unwrap is the class of the error.
+func (e *damageError) Unwrap() error { return storage.ErrCorruption }
 
 // The footer of a file of separated values, as Pebble's package blob writes it:
 //

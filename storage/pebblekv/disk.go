@@ -1,8 +1,8 @@
 package pebblekv
 
 import (
-	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"strings"
@@ -37,10 +37,13 @@ type disk struct {
 	syncWanted atomic.Int64
 	// zeroed has by their names how many bytes of closed logs can be written to
 	// again without being reserved anew.
-	zeroed sync.Map      // string to int64
-	logs   sync.Map      // string to *file: the logs that are being written
-	stop   chan struct{} // closed when the store closes: nobody waits for space
-	grown  chan struct{} // of length 1: there may be less space by spaceStep
+	zeroed  sync.Map        // string to int64
+	tails   *tailsKeeper    // nil where LOGS is not kept
+	logs    sync.Map        // string to *file: the logs that are being written
+	missing map[string]bool // files of values that are gone; set before Pebble opens
+	damages *damages        // where damaged files are noted; nil for nowhere
+	stop    chan struct{}   // closed when the store closes: ends the waits for space
+	grown   chan struct{}   // of length 1: there may be less space by spaceStep
 }
 
 const (
@@ -86,7 +89,7 @@ func (d *disk) isCritical(name string) bool {
 	if d.PathDir(name) != d.dir {
 		return false
 	}
-	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+	return isLog(base) || strings.HasPrefix(base, manifestPrefix) || strings.HasPrefix(base, "marker.")
 }
 
 func isLog(base string) bool { return strings.HasSuffix(base, ".log") }
@@ -166,8 +169,10 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 	if f == nil { // frozen
 		f = vfs.NewMemFile(nil)
 	}
-	w := &file{File: f, d: d, name: name, critical: true, wal: isLog(d.PathBase(name))}
+	base := d.PathBase(name)
+	w := &file{File: f, d: d, name: name, critical: true, wal: isLog(base), number: fileNumber(base)}
 	if w.wal {
+		d.tails.created(w.number)
 		w.direct = newDirectLog(f, zeroed)
 		d.logs.Store(name, w)
 	}
@@ -179,14 +184,16 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 // written meanwhile, would look damaged.
 func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	w, ok := d.logs.Load(name)
-	if !ok {
-		f, err := d.FS.Open(name, opts...)
-		if err == nil && strings.HasSuffix(name, ".blob") {
-			if err = checkBlob(f); err != nil {
-				return nil, fmt.Errorf("file %s: %w", name, errors.Join(err, f.Close()))
-			}
-		}
-		return f, err
+	switch {
+	case ok:
+	case strings.HasSuffix(name, ".blob"):
+		return d.openBlob(name, opts)
+	case strings.HasPrefix(d.PathBase(name), "OPTIONS-") && !d.opened.Load():
+		// Nothing of the settings of the last run is needed, and damage there must
+		// not keep a server from starting.
+		return vfs.NewMemFile(nil), nil
+	default:
+		return d.FS.Open(name, opts...)
 	}
 	end := w.(*file).end.Load()
 	f, err := d.FS.Open(name, opts...)
@@ -221,6 +228,7 @@ func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, er
 func (d *disk) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	zeroed, _ := d.zeroed.LoadAndDelete(oldname)
 	length, _ := zeroed.(int64)
+	d.logGone(oldname)
 	return d.create(newname, length, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
 }
 
@@ -249,7 +257,34 @@ func (d *disk) Remove(name string) error {
 		return nil
 	}
 	d.zeroed.Delete(name)
+	if d.missing[d.PathBase(name)] && d.PathDir(name) == d.dir {
+		return nil
+	}
+	d.logGone(name)
 	return d.FS.Remove(name)
+}
+
+// logGone ends what LOGS says of a log that Pebble no longer needs.
+func (d *disk) logGone(name string) {
+	if base := d.PathBase(name); isLog(base) && d.PathDir(name) == d.dir {
+		d.tails.removed(fileNumber(base))
+	}
+}
+
+// note has LOGS say how far a log or a manifest goes. It comes before the
+// commit is acknowledged.
+func (d *disk) note(f *file) error {
+	if d.tails == nil || f.number == 0 || d.frozen() != nil || d.noteOnce(f) == nil {
+		return nil
+	}
+	return d.must("writing "+d.tails.name, func() error { return d.noteOnce(f) })
+}
+
+func (d *disk) noteOnce(f *file) error {
+	if f.wal {
+		return d.tails.noteLog(tail{f.number, f.written, f.synced, f.sum, f.syncedSum})
+	}
+	return d.tails.noteManifest(f.number, f.written)
 }
 
 // RemoveAll implements vfs.FS.
@@ -283,11 +318,13 @@ type file struct {
 	name     string
 	critical bool
 	wal      bool
+	number   uint64      // of a log or a manifest
 	blob     bool        // a file of large values, see writeBlob
 	unsynced atomic.Bool // a sync was left out
 
 	// Of a log; for the one goroutine that writes and syncs it.
 	written, synced int64      // bytes
+	sum, syncedSum  uint32     // their checksums
 	direct          *directLog // nil when it is written through the page cache
 	zeroed          int64      // bytes that have been in use
 
@@ -323,16 +360,33 @@ func (f *file) Write(p []byte) (int, error) {
 		p = honestOffsets(p, f.written, f.synced)
 	}
 	err := f.must("writing", func() error {
+		// A file system may spoil what it has written.
+		sum := f.sumWith(p)
 		n, err := f.append(p)
+		if n < len(p) {
+			sum = f.sumWith(p[:n])
+		}
+		f.sum = sum
 		p = p[n:]
 		f.written += int64(n)
 		f.setEnd()
 		return err
 	})
+	if err == nil && f.wal && f.end.Load() == f.written { // else a sync comes before the commit is acknowledged
+		err = f.d.note(f)
+	}
 	if err != nil {
 		return total - len(p), err
 	}
 	return total, nil
+}
+
+// sumWith is the checksum of a log with p behind it.
+func (f *file) sumWith(p []byte) uint32 {
+	if !f.wal {
+		return 0
+	}
+	return crc32.Update(f.sum, logTable, p)
 }
 
 // must is disk.must for a file.
@@ -444,13 +498,14 @@ func (f *file) sync(op func() error) error {
 		return nil
 	}
 	err := f.d.must("syncing "+f.name, op)
-	if err == nil {
-		f.unsynced.Store(false)
-		if f.wal { // others, folders among them, are synced by several at once
-			f.synced = f.written
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	f.unsynced.Store(false)
+	if f.wal { // others, folders among them, are synced by several at once
+		f.synced, f.syncedSum = f.written, f.sum
+	}
+	return f.d.note(f)
 }
 
 // SyncTo implements vfs.File.
@@ -477,6 +532,12 @@ func (f *file) Close() error {
 	if f.unsynced.Load() {
 		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
 			return err
+		}
+		if f.wal {
+			f.synced, f.syncedSum = f.written, f.sum
+			if err := f.d.note(f); err != nil {
+				return err
+			}
 		}
 	}
 	if f.wal {

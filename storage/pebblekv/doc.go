@@ -5,14 +5,20 @@
 // A store directory holds:
 //
 //	FORMAT   one line, the format version; checked at open
+//	LOGS     how far the logs go (logtails.go); without it a start warns
 //	kv/      the Pebble database: tables, blob files, write-ahead log
 //	bulk/    tables under construction by bulk loads; emptied at open
 //	backup/  copies that backups are made from; removed at open
+//	damaged-logs/
+//	         what starts with Options.AcceptLogDamage have left out
 //
 // User keys are Pebble keys as they are, without versions. The engine itself
 // owns the empty key and the key 00, under which every commit writes its
 // sequence number (8 bytes, big-endian) in the same batch as its data. So each
 // state of the database says by itself which commit it is.
+//
+// A read as of a time needs all commits up to it, also those that have taken their
+// time and are not applied yet: SnapshotAt waits for them.
 //
 // A commit builds its batch alone, takes the sequencer's mutex to get a number
 // and to be applied, and waits for the log outside of it, so that concurrent
@@ -33,7 +39,12 @@
 //	    storage.ErrUnavailable, reads go on. Opening the store again recovers.
 //	I4  When space runs out, writes are refused with storage.ErrDiskFull before
 //	    they begin; those in flight wait for space.
-//	I5  What a snapshot reads from an image is what Pebble would give it.
+//	I5  What is read from an image is what Pebble would give. For that, the
+//	    sequence up to which changes count is that of the state, see
+//	    Store.visible.
+//	I6  Open fails unless the logs have every byte that LOGS says is synced, or
+//	    under the same boot written, and LOGS says so of a commit's record
+//	    before the commit is acknowledged. It fails before anything is changed.
 //
 // Scans with the option Cold go through the block cache like others: Pebble
 // cannot bypass it.

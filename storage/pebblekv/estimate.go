@@ -3,6 +3,8 @@ package pebblekv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -48,11 +50,20 @@ func (s *Store) estimate(span storage.Span) (int64, error) {
 		return int64(onDisk), nil
 	}
 	sample, _, err := s.sample(span)
+	if errors.Is(err, storage.ErrCorruption) {
+		err = nil // the size of the files is known
+	}
 	return max(int64(onDisk), sample), err
 }
 
+// errSpared: there is damage in a group, which was read lately.
+var errSpared = fmt.Errorf("%w: the group has damage", storage.ErrCorruption)
+
 // sample is the size of the first pairs of span, and whether they were all.
 func (s *Store) sample(span storage.Span) (size int64, all bool, err error) {
+	if s.damaged.spares(span) {
+		return 0, false, errSpared
+	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
 	if err != nil {
 		return 0, false, mapError(err)
@@ -64,7 +75,16 @@ func (s *Store) sample(span storage.Span) (size int64, all bool, err error) {
 		size += int64(len(it.Key()) + lv.Len())
 		n++
 	}
-	return size, !ok, mapError(it.Close())
+	return size, !ok, s.metIn(span, it.Close())
+}
+
+// metIn gives an error of reading a span for an estimate its class, and notes
+// damage.
+func (s *Store) metIn(span storage.Span, err error) error {
+	if g, ok := groupOfSpan(span); ok && err != nil {
+		s.damaged.met(g, err)
+	}
+	return mapError(err)
 }
 
 // Partitions implements storage.Store. Places for cuts are the borders of the
@@ -97,7 +117,8 @@ func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
 	return cutSpan(span, cuts, sizes, n)
 }
 
-// cuts are keys inside span, ascending, at which it may be cut.
+// cuts are keys inside span, ascending, at which it may be cut. Where there is
+// damage only the borders of tables are taken.
 func (s *Store) cuts(span storage.Span, n int) ([][]byte, error) {
 	tables, err := s.db.SSTables(pebble.WithKeyRangeFilter(span.Start, span.End))
 	if err != nil {
@@ -109,30 +130,46 @@ func (s *Store) cuts(span storage.Span, n int) ([][]byte, error) {
 			keys = append(keys, level[i].Smallest.UserKey)
 		}
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
-	if err != nil {
-		return nil, err
-	}
-	var first, last []byte
-	if it.First() {
-		first = bytes.Clone(it.Key())
-	}
-	if it.Last() {
-		last = bytes.Clone(it.Key())
-	}
-	for _, key := range interpolate(first, last, n*cutsPerPart) {
-		if it.SeekGE(key) {
-			keys = append(keys, bytes.Clone(it.Key()))
+	first, last := span.Start, span.End
+	if !s.damaged.spares(span) {
+		var found [][]byte
+		first, last, found, err = s.seekCuts(span, n)
+		if errors.Is(err, storage.ErrCorruption) {
+			first, last, err = span.Start, span.End, nil
 		}
-	}
-	if err := it.Close(); err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, found...)
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
 	return slices.DeleteFunc(keys, func(k []byte) bool {
 		return bytes.Compare(k, first) <= 0 || bytes.Compare(k, last) > 0
 	}), nil
+}
+
+// seekCuts finds the first and the last key of span, and keys between them.
+func (s *Store) seekCuts(span storage.Span, n int) (first, last []byte, keys [][]byte, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End})
+	if err != nil {
+		return nil, nil, nil, mapError(err)
+	}
+	if it.First() {
+		first = bytes.Clone(it.Key())
+	}
+	if it.Error() == nil && it.Last() {
+		last = bytes.Clone(it.Key())
+	}
+	for _, key := range interpolate(first, last, n*cutsPerPart) {
+		if it.Error() != nil {
+			break
+		}
+		if it.SeekGE(key) {
+			keys = append(keys, bytes.Clone(it.Key()))
+		}
+	}
+	return first, last, keys, s.metIn(span, it.Close())
 }
 
 // interpolate gives n keys at even distances between first and last, by the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
@@ -231,7 +232,7 @@ func (s *Store) askFilter(g group) {
 		clear(m.asks)
 	}
 	m.asks[g]++
-	if m.busy || m.find(g) != nil || !m.eager && m.asks[g]%minFilterKeys != 0 {
+	if m.busy || m.find(g) != nil || !m.eager && m.asks[g]%minFilterKeys != 0 || s.damaged.sparesGroup(g) {
 		return
 	}
 	span := storage.Span{Start: g[:], End: keyenc.PrefixEnd(g[:])}
@@ -275,7 +276,8 @@ func (s *Store) startFilter(g group, keys int64) {
 	f := newFilter(keys)
 	go func() {
 		defer s.exit()
-		ok := s.makeFilter(g, f)
+		ok := false
+		guard.Do(s.opts.Logger, "making a filter", func() { ok = s.makeFilter(g, f) })
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.busy = false
@@ -299,14 +301,20 @@ func (m *filters) makeRoom(size int64) bool {
 	return true
 }
 
-// makeFilter enters a filter and adds the keys that are there.
-func (s *Store) makeFilter(g group, f *filter) bool {
+// enterFilter enters a filter and opens an iterator of the state that it begins
+// with.
+func (s *Store) enterFilter(g group, f *filter) (*pebble.Iterator, error) {
 	s.sequencer.Lock()
+	defer s.sequencer.Unlock()
 	s.filters.mu.Lock()
 	s.filters.set(g, f)
 	s.filters.mu.Unlock()
-	it, err := s.db.NewIterWithContext(context.Background(), &pebble.IterOptions{LowerBound: g[:], UpperBound: keyenc.PrefixEnd(g[:])})
-	s.sequencer.Unlock()
+	return s.db.NewIterWithContext(context.Background(), &pebble.IterOptions{LowerBound: g[:], UpperBound: keyenc.PrefixEnd(g[:])})
+}
+
+// makeFilter enters a filter and adds the keys that are there.
+func (s *Store) makeFilter(g group, f *filter) bool {
+	it, err := s.enterFilter(g, f)
 	if err != nil {
 		return false
 	}
@@ -318,7 +326,8 @@ func (s *Store) makeFilter(g group, f *filter) bool {
 			return false
 		}
 	}
-	if it.Close() != nil {
+	if err := it.Close(); err != nil {
+		s.damaged.met(g, err)
 		return false
 	}
 	f.ready.Store(true)

@@ -25,11 +25,16 @@ import (
 //	builder: enter the image in the list; take a snapshot while no commit is
 //	         between started and seq; copy
 //	reader:  take a snapshot; look for the image in the list
+//	latest:  look for the image in the list; ask for the visible commit
 //
 // A commit either is in the builder's snapshot, or begins after the image was
 // entered and so is noted; and what a reader's snapshot has was noted before it
-// became visible. A snapshot's own commit is read from its state (readSeq), so
-// that readers leave out what was noted later.
+// became visible. Its own commit is read from its state (readSeq), so that it
+// leaves out what was noted later, a commit that may still fail among it.
+//
+// A reader of the latest state has no state of its own to ask. The commit that
+// it reads up to must not be older than what any snapshot has shown: between
+// "apply" and "seq = started" it is read from the database (Store.visible).
 type image struct {
 	chunks []imageChunk
 	heads  heads // of the first keys of the chunks
@@ -95,6 +100,7 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 	for valid := it.First(); valid; valid = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
+			s.damaged.met(g, err)
 			ok = false
 			break
 		}
@@ -118,8 +124,9 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 	if len(im.chunks) > 0 {
 		im.heads = newHeads(len(im.chunks), im.first)
 	}
-	ok = ok && it.Error() == nil
-	return it.Close() == nil && ok
+	err = it.Close()
+	s.damaged.met(g, err)
+	return err == nil && ok
 }
 
 // place is that of a pair in an image.

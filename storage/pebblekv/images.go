@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/tidwall/btree"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
@@ -382,34 +383,35 @@ func (s *Store) renewImage(g group, im *image) {
 
 // startImage makes an image, which has been entered, in the background.
 func (s *Store) startImage(g group, im *image) {
-	if s.enter() != nil {
+	if s.damaged.sparesGroup(g) || s.enter() != nil {
 		s.images.finish(g, im, false)
 		return
 	}
 	work := func() {
 		defer s.exit()
-		s.makeImage(g, im)
+		ok := false
+		defer func() { s.images.finish(g, im, ok) }()
+		ok = s.makeImage(g, im)
 	}
-	if s.images.eager {
-		work()
+	// A commit that a test has stopped would hold up who waits for the image.
+	if s.images.eager && s.opts.Steps == nil {
+		guard.Do(s.opts.Logger, "making an image", work)
 		return
 	}
-	go work()
+	go guard.Do(s.opts.Logger, "making an image", work)
 }
 
-// makeImage copies a group.
-func (s *Store) makeImage(g group, im *image) {
+// makeImage copies a group; false when that did not work out.
+func (s *Store) makeImage(g group, im *image) bool {
 	// Holding the sequencer, no commit is between started and seq.
-	s.sequencer.Lock()
-	sn := s.shareSnapshot()
-	s.sequencer.Unlock()
+	sn := func() *sharedSnapshot {
+		s.sequencer.Lock()
+		defer s.sequencer.Unlock()
+		return s.shareSnapshot()
+	}()
 	defer sn.release()
-	ok := sn.exact
-	if ok {
-		im.tag = sn.tag
-		ok = s.copyGroup(g, im, sn)
-	}
-	s.images.finish(g, im, ok)
+	im.tag = sn.tag
+	return sn.exact && s.copyGroup(g, im, sn)
 }
 
 // finish makes an image known, or forgets it.

@@ -1,9 +1,14 @@
 package pebblekv
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
+	"os"
+	"strings"
+	"sync"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,4 +64,37 @@ func notDirect(err error) bool { return errors.Is(err, unix.EINVAL) }
 // cut gives back the space behind the end of a file of that length.
 func cut(fd uintptr, length int64) {
 	_ = unix.Ftruncate(int(fd), length) // a file that keeps it is right as well
+}
+
+// bootID names the present start of the operating system.
+var bootID = sync.OnceValue(func() (b boot) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return b
+	}
+	id, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
+	if err != nil || len(id) != len(b) {
+		return b
+	}
+	return boot(id)
+})
+
+// mapFile is the memory of the first bytes of a file, nil where that cannot be.
+func mapFile(fd uintptr, length int) []byte {
+	if fd == vfs.InvalidFd {
+		return nil
+	}
+	mem, err := unix.Mmap(int(fd), 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	return mem
+}
+
+// unmapFile ends the use of what mapFile has returned.
+func unmapFile(mem []byte) error {
+	if mem == nil {
+		return nil
+	}
+	return unix.Munmap(mem)
 }

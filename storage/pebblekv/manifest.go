@@ -3,9 +3,11 @@ package pebblekv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
+	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -18,45 +20,102 @@ import (
 //
 //	1 a whole record    2 the first chunk of one    3 one of the middle    4 the last
 const (
+	manifestPrefix = "MANIFEST-"
+
 	manifestHeader = 7
 	chunkWhole     = 1
 	chunkFirst     = 2
 	chunkLast      = 4
 )
 
-// checkManifest looks for damage in the current manifest of a database. Pebble
+// manifest is what the current manifest of a database says of the logs.
+type manifest struct {
+	path   string
+	number uint64 // of its file; 0 where there is no manifest
+	end    int64  // of its last record that is whole
+	minLog uint64 // the logs with lower numbers are no longer needed
+}
+
+// readManifest looks for damage in the current manifest of a database. Pebble
 // takes a record that it cannot read for the end, where a crash tore a write,
 // and then forgets, and removes, the files that later records are about.
-func checkManifest(dfs vfs.FS, dir string) error {
+func readManifest(dfs vfs.FS, dir string) (m manifest, err error) {
 	names, err := dfs.List(dir)
 	if err != nil {
-		return err
+		return m, err
 	}
-	current, newest := "", ""
-	for _, name := range names {
-		// marker.manifest.000003.MANIFEST-000007
-		parts := strings.SplitN(name, ".", 4)
-		if len(parts) == 4 && parts[0] == "marker" && parts[1] == "manifest" && parts[2] > newest {
-			newest, current = parts[2], parts[3]
-		}
-	}
+	current := currentManifest(names)
 	if current == "" {
-		return nil // a new store, or one that Pebble will refuse
+		return m, nil // a new store
 	}
-	path := dfs.PathJoin(dir, current)
-	f, err := dfs.Open(path)
-	if err != nil {
-		return err
+	m.path = dfs.PathJoin(dir, current)
+	m.number = fileNumber(current)
+	b, err := readAll(dfs, m.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, errGone(m.path)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
 	if err != nil {
-		return err
+		return m, err
 	}
 	if at, bad := damagedChunk(b); bad {
-		return fmt.Errorf("file %s, offset %d: %w: restore a backup", path, at, storage.ErrCorruption)
+		return m, fmt.Errorf("file %s, offset %d: %w: restore a backup", m.path, at, storage.ErrCorruption)
 	}
-	return nil
+	m.readRecords(b)
+	return m, nil
+}
+
+// fileNumber is the number in the name of a manifest or a log, 0 for other names.
+func fileNumber(base string) uint64 {
+	digits, ok := strings.CutPrefix(base, manifestPrefix)
+	if !ok {
+		digits, ok = strings.CutSuffix(base, ".log")
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
+}
+
+// readRecords reads what the records, version edits of Pebble's, say of logs.
+func (m *manifest) readRecords(b []byte) {
+	var record []byte
+	for at := 0; at < len(b); {
+		if left := logBlock - at%logBlock; left < manifestHeader {
+			at += left
+			continue
+		}
+		end, kind, ok := chunkAt(b, at)
+		if !ok {
+			return
+		}
+		if kind == chunkWhole || kind == chunkFirst {
+			record = record[:0]
+		}
+		record = append(record, b[at+manifestHeader:end]...)
+		if kind == chunkWhole || kind == chunkLast {
+			m.end = int64(end)
+			if n := editLog(record); n != 0 {
+				m.minLog = n
+			}
+		}
+		at = end
+	}
+}
+
+// editLog is the lowest number of a log that is needed after a version edit, 0
+// where it does not change that. Edits begin with it, after the comparer's name.
+func editLog(b []byte) uint64 {
+	e := edit{b: b}
+	tag := e.number()
+	if tag == tagComparator {
+		e.text()
+		tag = e.number()
+	}
+	if tag != tagLog {
+		return 0
+	}
+	return e.number()
 }
 
 // chunkAt is the end and the kind of the chunk at offset at; ok that it is whole

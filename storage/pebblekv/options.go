@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -46,8 +47,14 @@ type Options struct {
 	// Logger receives the engine's errors (and its chatter, as debug); nil for
 	// slog.Default.
 	Logger *slog.Logger
+	// AcceptLogDamage has Open leave out the end of a log that is damaged, with
+	// the commits in it, where it would fail. The logs are kept before, as they
+	// are, in the directory damaged-logs of that of the store.
+	AcceptLogDamage bool
 	// EagerImages makes images and filters at the first read, for tests.
 	EagerImages bool
+	// Steps is called at the steps of commits and reads, for tests.
+	Steps step.Hook
 }
 
 const (

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/sqlots/sqlots/internal/invariants"
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/txn"
 )
@@ -74,10 +76,26 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 		return nil, err
 	}
 	defer s.exit()
+	before := s.shown.before()
 	sn := &snapshot{store: s, snap: s.shareSnapshot()}
+	if invariants.Enabled {
+		if seq, ok := sn.snap.commit(); ok {
+			s.shown.note(seq, before)
+		}
+	}
 	sn.h.end = sn.end
 	s.handles.add(&sn.h)
+	s.opts.Steps.At(step.ViewTaken)
 	return sn, nil
+}
+
+// SnapshotAt implements storage.Store. Commits take their times under the
+// sequencer: it is held, so that none with such a time is still to be applied.
+func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+	s.sequencer.Lock()
+	defer s.sequencer.Unlock()
+	s.clock.Pass(micros)
+	return s.Snapshot()
 }
 
 // use begins a call that reads the snapshot, and returns what ends it.
@@ -162,7 +180,11 @@ func (l *latest) view(g group, key []byte) (v view, ok bool) {
 	if s.images.count.Load() == 0 {
 		return v, false
 	}
-	return s.images.find(g, key, func() (uint64, bool) { return s.seq.Load(), true })
+	return s.images.find(g, key, func() (uint64, bool) {
+		seq, ok := s.visible()
+		s.opts.Steps.At(step.LatestBound)
+		return seq, ok
+	})
 }
 
 // Seq implements storage.Snapshot. It is read from the state itself, when it

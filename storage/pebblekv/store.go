@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/txn"
 )
@@ -59,11 +60,14 @@ type Store struct {
 	sequencer sync.Mutex
 	clock     txn.Clock // times of stamped commits; under sequencer
 	marks     txn.Marks
-	seq       atomic.Uint64 // of the latest visible commit; written under sequencer
+	seq       atomic.Uint64 // of the latest commit that has ended, see visible; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	durable   atomic.Uint64 // the commits up to it are on disk
 	unsynced  atomic.Bool   // there are commits that nobody asked to sync
+	space     sync.Mutex    // one look for free space at a time
+	looked    atomic.Int64  // when a writer looked for free space
 	deleted   atomic.Int64  // bytes of deletions on a full disk that are not flushed
+	shown     shown
 	snapshots snapshotCache
 	images    images
 	filters   filters
@@ -95,7 +99,8 @@ func Open(opts Options) (_ *Store, err error) {
 			err = fmt.Errorf("opening %s: %w", opts.Dir, panicError(r))
 		}
 		if err != nil && s.lock != nil {
-			_ = s.lock.Close() // the first error counts
+			_ = s.disk.tails.close() // the first error counts
+			_ = s.lock.Close()
 		}
 	}()
 	if err := s.prepareDir(); err != nil {
@@ -107,7 +112,7 @@ func Open(opts Options) (_ *Store, err error) {
 	s.Manager = txn.NewManager(s, opts.Caps)
 	s.disk.opened.Store(true)
 	s.monitor.Add(1)
-	go s.watch()
+	go guard.Do(s.opts.Logger, "looking after the store", s.watch)
 	return s, nil
 }
 
@@ -133,10 +138,7 @@ func (s *Store) prepareDir() error {
 	}
 	lock, err := pebble.LockDirectory(dfs.PathJoin(dir, kvDir), dfs)
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EIO) || vfs.IsNoSpaceError(err) {
-			return fmt.Errorf("locking %s: %w", dir, mapError(err))
-		}
-		return fmt.Errorf("%s: %w (%v)", dir, storage.ErrLocked, err)
+		return lockError(dir, err)
 	}
 	s.lock = lock
 	if err := s.checkFormat(); err != nil {
@@ -152,6 +154,16 @@ func (s *Store) prepareDir() error {
 		}
 	}
 	return nil
+}
+
+// lockError is the error of locking a directory: of the file system, or that
+// another process has it.
+func lockError(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) ||
+		errors.Is(err, syscall.EROFS) || vfs.IsNoSpaceError(err) {
+		return fmt.Errorf("locking %s: %w", dir, mapError(err))
+	}
+	return fmt.Errorf("%s: %w (%v)", dir, storage.ErrLocked, err)
 }
 
 // makeDir creates dir and what is missing above it, and syncs the directories
@@ -287,8 +299,9 @@ func (s *Store) openDB() error {
 	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes - s.opts.FilterBytes)
 	defer cache.Unref()
 	s.po = s.opts.pebbleOptions(s.disk, cache)
-	s.damaged.log = s.opts.Logger
-	if err := checkManifest(s.opts.FS, s.opts.FS.PathJoin(s.opts.Dir, kvDir)); err != nil {
+	s.damaged.log, s.disk.damages = s.opts.Logger, &s.damaged
+	said, err := s.openLogs()
+	if err != nil {
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
 	}
 	s.po.EventListener.DataCorruption = s.damaged.found
@@ -302,6 +315,9 @@ func (s *Store) openDB() error {
 	}
 	s.db = db
 	seq, last, err := readState(db.Get)
+	if err == nil {
+		err = s.checkSeq(seq, said)
+	}
 	if err != nil {
 		_ = db.Close() // the first error counts
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, err)
@@ -372,10 +388,23 @@ func (s *Store) writable() error {
 	if err := s.disk.frozen(); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	if s.disk.full.Load() {
+	if s.disk.full.Load() && !s.madeRoom() {
 		return storage.ErrDiskFull
 	}
 	return nil
+}
+
+// lookEvery is the least time between two looks for space of those who write.
+const lookEvery = 50 * time.Millisecond
+
+// madeRoom looks whether a full disk has room again, so that who has made it
+// need not wait for watch.
+func (s *Store) madeRoom() bool {
+	now := time.Now().UnixNano()
+	if last := s.looked.Load(); now-last >= int64(lookEvery) && s.looked.CompareAndSwap(last, now) {
+		s.checkSpace()
+	}
+	return !s.disk.full.Load()
 }
 
 // writableFor is writable for the writes of a context: those that free space
@@ -389,16 +418,50 @@ func (s *Store) writableFor(ctx context.Context) error {
 }
 
 // Seq implements storage.Store.
-func (s *Store) Seq() uint64 { return s.seq.Load() }
+func (s *Store) Seq() uint64 {
+	if s.enter() != nil {
+		return s.seq.Load()
+	}
+	defer s.exit()
+	seq, ok := s.visible()
+	if !ok {
+		s.opts.Logger.Error("the sequence of the latest commit cannot be read")
+		return s.seq.Load()
+	}
+	return seq
+}
+
+// visible is the sequence of the state that a reader sees who begins now; false
+// when it cannot be read. All readers take it from here or from their snapshot.
+//
+// A commit can be seen a moment before seq is stored. Who takes seq meanwhile is
+// behind what others have been shown, so the state itself is asked then. Where
+// no commit is under way, that costs nothing.
+func (s *Store) visible() (seq uint64, ok bool) {
+	before := s.shown.before()
+	seq = s.seq.Load()
+	if seq != s.started.Load() {
+		var err error
+		if seq, err = readSeq(s.db.Get); err != nil {
+			return 0, false
+		}
+	}
+	s.shown.note(seq, before)
+	return seq, true
+}
 
 // Mark implements storage.Store.
 func (s *Store) Mark(prefix []byte) *storage.Watermark {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
-	return s.marks.Mark(prefix, s.seq.Load())
+	return s.marks.Mark(prefix, s.started.Load()) // a commit that failed may be visible
 }
 
 const watchEvery = time.Second
+
+// tailsEvery is how many watches LOGS stays unsynced. A commit that writes it
+// meanwhile may wait.
+const tailsEvery = 10
 
 // watch looks after free space, and syncs the commits that nobody waits for
 // within about a second, as innodb_flush_log_at_trx_commit=0 and 2 promise.
@@ -414,25 +477,32 @@ func (s *Store) watch() {
 		case <-s.closed:
 			return
 		case <-s.disk.grown:
-			s.checkSpace()
+			guard.Do(s.opts.Logger, "looking for space", s.checkSpace)
 		case <-tick.C:
-			s.checkSpace()
-			s.flushDeletions()
-			s.syncLog()
-			blocks.returnFree()
-			if ticks++; ticks%ageEvery == 0 {
-				s.images.age()
-			}
-			if s.enter() == nil {
-				s.dropStale()
-				s.exit()
-			}
+			guard.Do(s.opts.Logger, "looking for space", s.checkSpace)
+			guard.Do(s.opts.Logger, "syncing the log", s.syncLog)
+			guard.Do(s.opts.Logger, "tidying up", func() {
+				s.flushDeletions()
+				blocks.returnFree()
+				if ticks++; ticks%ageEvery == 0 {
+					s.images.age()
+				}
+				if ticks%tailsEvery == 0 {
+					s.syncTails()
+				}
+				if s.enter() == nil {
+					defer s.exit()
+					s.dropStale()
+				}
+			})
 		}
 	}
 }
 
 // checkSpace refuses or allows writes by the free space.
 func (s *Store) checkSpace() {
+	s.space.Lock()
+	defer s.space.Unlock()
 	usage, err := s.opts.FS.GetDiskUsage(s.opts.Dir)
 	if err != nil {
 		// The file system does not tell: find out by writing.
@@ -524,7 +594,7 @@ func (s *Store) Sync(ctx context.Context, seq uint64) error {
 		return fmt.Errorf("syncing the log: %w", err)
 	}
 	if err := s.disk.frozen(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	s.isDurable(upTo)
 	return nil
@@ -552,6 +622,9 @@ func (s *Store) Close() error {
 	s.snapshots.drop()
 	s.disk.syncWanted.Add(1) // the log is synced when it is closed
 	err := s.db.Close()
+	if err == nil && s.disk.frozen() == nil {
+		err = s.disk.tails.finish(s.seq.Load())
+	}
 	err = errors.Join(err, s.lock.Close())
 	if err == nil {
 		err = s.disk.frozen()
@@ -561,6 +634,7 @@ func (s *Store) Close() error {
 	}
 	close(s.closed)
 	s.monitor.Wait()
+	_ = s.disk.tails.close() // it was synced
 	return s.closeErr
 }
 
@@ -585,8 +659,12 @@ func (s *Store) Checkpoint(dir string) (err error) {
 			err = fmt.Errorf("checkpoint: %w", panicError(r))
 		}
 	}()
+	before := s.disk.tails.copy()
 	if err := s.db.Checkpoint(dfs.PathJoin(dir, kvDir), pebble.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("checkpoint: %w", mapError(err))
+	}
+	if err := noteCopy(dfs, dir, before); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return writeFormat(dfs, dir)
 }

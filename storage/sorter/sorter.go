@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sqlots/sqlots/internal/guard"
 )
 
 // ErrDuplicate: two keys of a group are equal (see DuplicateError).
@@ -168,13 +170,7 @@ func (s *Sorter) seal() error {
 			s.copies.Add(-c.size)
 			<-s.slots
 		}()
-		defer func() {
-			// A bug here must not take the server down.
-			if r := recover(); r != nil {
-				s.fail(fmt.Errorf("sorting: %v", r))
-			}
-		}()
-		if err := c.sort(); err != nil {
+		if err := guard.Run(c.sort); err != nil {
 			s.fail(err)
 		}
 	})

@@ -3,11 +3,11 @@ package table
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/sorter"
@@ -165,13 +165,7 @@ func (b *Bulk) build(ctx context.Context, load storage.BulkLoader) error {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			defer func() {
-				// A bug here must not take the server down.
-				if r := recover(); r != nil {
-					cancel(fmt.Errorf("a bulk load: %v", r))
-				}
-			}()
-			if err := b.buildRun(ctx, load, i, space); err != nil {
+			if err := guard.Run(func() error { return b.buildRun(ctx, load, i, space) }); err != nil {
 				cancel(err)
 			}
 		})

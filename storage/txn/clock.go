@@ -10,6 +10,9 @@ type Clock struct {
 	Last int64
 }
 
+// Pass has the times that follow be later than one that a reader asks about.
+func (c *Clock) Pass(micros int64) { c.Last = max(c.Last, micros) }
+
 // Next is the time of the next commit.
 func (c *Clock) Next() int64 {
 	c.Last = max(time.Now().UnixMicro(), c.Last+1)

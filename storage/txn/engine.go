@@ -21,10 +21,11 @@ type Engine interface {
 	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
 	// Apply commits the buffer (which is not empty), its stamped writes with
 	// their holes filled, and returns when it is as
-	// durable as asked for. It calls visible exactly once if and when the
-	// writes can be seen by new readers, which may be before they are durable.
-	Apply(ctx context.Context, b *Buffer, d storage.Durability, visible func()) (seq uint64, err error)
-	// Seq is the sequence of the latest visible commit.
+	// durable as asked for. It calls visible exactly once, with the commit's
+	// sequence, if and when the writes can be seen by all new readers, which may
+	// be before they are durable. Some readers may see them earlier.
+	Apply(ctx context.Context, b *Buffer, d storage.Durability, visible func(seq uint64)) (seq uint64, err error)
+	// Seq is storage.Store.Seq.
 	Seq() uint64
 }
 

@@ -167,6 +167,14 @@ func (t *Txn) View() (storage.Reader, uint64) {
 	return over(t.shown, v.Snapshot), v.Seq()
 }
 
+// BareView implements storage.Txn.
+func (t *Txn) BareView() (storage.Snapshot, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	return t.snapshot()
+}
+
 // Show implements storage.Txn.
 func (t *Txn) Show(key, value []byte) error {
 	if t.shown == nil {
@@ -481,15 +489,14 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		}
 		return t.m.engine.Seq(), nil
 	}
-	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.releaseLocks)
+	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.visible)
 }
 
-// releaseLocks is called when the writes are visible, or are given up.
-func (t *Txn) releaseLocks() {
+// visible is called when the writes can be seen.
+func (t *Txn) visible(seq uint64) {
 	for _, w := range t.raises {
-		w.Raise(t.m.engine.Seq())
+		w.Raise(seq)
 	}
-	t.raises = nil
 	t.m.locks.releaseAll(&t.own)
 }
 
@@ -499,7 +506,8 @@ func (t *Txn) Rollback() {
 		return
 	}
 	t.ended = true
-	t.releaseLocks()
+	t.raises = nil
+	t.m.locks.releaseAll(&t.own)
 	if v := t.view.Swap(nil); v != nil {
 		_ = v.Close() // a snapshot has nothing to lose
 	}

@@ -254,7 +254,7 @@ func (b *binder) analyze(n *ast.AnalyzeTableStmt) (logical.Statement, error) {
 	if len(n.PartitionNames) > 0 {
 		return nil, sqlerr.NotSupported("PARTITION")
 	}
-	if n.IndexFlag || n.Incremental || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
+	if n.IndexFlag || n.Incremental || n.ColumnChoice != ast.DefaultChoice && n.HistogramOperation == ast.HistogramOperationNop || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
 		return nil, sqlerr.NotSupported("ANALYZE TABLE of this form")
 	}
 	if n.HistogramOperation == ast.HistogramOperationDrop {

@@ -72,7 +72,7 @@ func (b *binder) groupConcat(inner *scope, n *ast.AggregateFuncExpr) (*expr.Agg,
 	if n.Order != nil {
 		for _, item := range n.Order.Items {
 			var e expr.Expr
-			if p, ok := item.Expr.(*ast.PositionExpr); ok {
+			if p, ok := listItem(item.Expr).(*ast.PositionExpr); ok {
 				if p.P != nil || p.N < 1 || p.N > len(list) {
 					return nil, sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
 				}

@@ -96,8 +96,15 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 		return one(logical.AlterSpec{Kind: logical.AlterDropForeignKey, Name: s.Name, IfExists: s.IfExists}), nil
 	case ast.AlterTableEnableKeys, ast.AlterTableDisableKeys:
 		return one(logical.AlterSpec{Kind: logical.AlterKeysSwitch}), nil
-	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm,
-		ast.AlterTableWithValidation, ast.AlterTableWithoutValidation, ast.AlterTableOrderByColumns:
+	case ast.AlterTableOrderByColumns:
+		var out []logical.AlterSpec
+		for _, item := range s.OrderByList {
+			out = append(out, logical.AlterSpec{Kind: logical.AlterOrder, Name: item.Column.Name.O})
+		}
+		return out, nil
+	case ast.AlterTableWithValidation:
+		return nil, sqlerr.NotSupported("WITH VALIDATION")
+	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableWithoutValidation:
 		return one(logical.AlterSpec{Kind: logical.AlterNoOp}), nil
 	}
 	return nil, unsupportedAlter(s)

@@ -443,7 +443,7 @@ func (b *binder) restrict(in *changeInput, where ast.ExprNode, order *ast.OrderB
 		sc.clause = clauseOrder
 		var keys []logical.SortKey
 		for _, item := range order.Items {
-			if p, ok := item.Expr.(*ast.PositionExpr); ok {
+			if p, ok := listItem(item.Expr).(*ast.PositionExpr); ok {
 				return sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
 			}
 			e, err := b.value(&sc, item.Expr)

@@ -267,9 +267,6 @@ func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*s
 func indexHints(t *schema.Table, alias string, hints []*ast.IndexHint) (logical.IndexHint, error) {
 	var out logical.IndexHint
 	for _, h := range hints {
-		if h.HintScope != ast.HintForScan && h.HintScope != ast.HintForJoin {
-			continue // FOR ORDER BY and FOR GROUP BY are advice that no plan needs
-		}
 		names := make([]string, 0, len(h.IndexNames))
 		for _, n := range h.IndexNames {
 			if strings.EqualFold(n.O, "PRIMARY") && !t.HasHiddenKey() {
@@ -285,6 +282,9 @@ func indexHints(t *schema.Table, alias string, hints []*ast.IndexHint) (logical.
 				return out, sqlerr.KeyDoesNotExist(n.O, alias)
 			}
 			names = append(names, x.Name)
+		}
+		if h.HintScope != ast.HintForScan && h.HintScope != ast.HintForJoin {
+			continue // FOR ORDER BY and FOR GROUP BY are advice that no plan needs
 		}
 		switch h.HintType {
 		case ast.HintUse:

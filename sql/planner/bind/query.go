@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -361,6 +362,9 @@ func (k *block) groupBy() error {
 		return nil
 	}
 	for _, item := range k.s.GroupBy.Items {
+		if err := noDirection(item); err != nil {
+			return err
+		}
 		e, err := k.groupItem(item.Expr)
 		if err != nil {
 			return err
@@ -370,7 +374,41 @@ func (k *block) groupBy() error {
 	return nil
 }
 
+// noDirection refuses ASC and DESC, which the parser reads in lists that have no
+// order: 1064, as in MySQL from 8.0.13 on.
+func noDirection(item *ast.ByItem) error {
+	switch {
+	case item.Desc:
+		return sqlerr.Parse("", "DESC", 1)
+	case !item.NullOrder:
+		return sqlerr.Parse("", "ASC", 1)
+	}
+	return nil
+}
+
+// listItem is an item of ORDER BY or GROUP BY without what MySQL's parser passes
+// over: parentheses, and the plus signs of a number, which then is a position.
+func listItem(n ast.ExprNode) ast.ExprNode {
+	for {
+		switch x := n.(type) {
+		case *ast.ParenthesesExpr:
+			n = x.Expr
+			continue
+		case *ast.UnaryOperationExpr:
+			if p, ok := listItem(x.V).(*ast.PositionExpr); ok && x.Op == opcode.Plus {
+				return p
+			}
+		case *parser.Literal:
+			if i, ok := x.GetValue().(int64); ok {
+				return &ast.PositionExpr{N: int(i)}
+			}
+		}
+		return n
+	}
+}
+
 func (k *block) groupItem(n ast.ExprNode) (expr.Expr, error) {
+	n = listItem(n)
 	if p, ok := n.(*ast.PositionExpr); ok {
 		if p.P != nil {
 			return nil, sqlerr.NotSupported("parameter as position in GROUP BY")
@@ -476,7 +514,7 @@ func (k *block) orderBy(o *ast.OrderByClause) error {
 
 func (k *block) orderItem(item *ast.ByItem) (orderKey, error) {
 	key := orderKey{desc: item.Desc, field: -1}
-	n := item.Expr
+	n := listItem(item.Expr)
 	if p, ok := n.(*ast.PositionExpr); ok {
 		if p.P != nil {
 			return key, sqlerr.NotSupported("parameter as position in ORDER BY")

@@ -246,7 +246,7 @@ func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.
 		osc.agg = &aggScope{}
 		for i, item := range o.Items {
 			var e expr.Expr
-			if p, ok := item.Expr.(*ast.PositionExpr); ok {
+			if p, ok := listItem(item.Expr).(*ast.PositionExpr); ok {
 				if p.P != nil || p.N < 1 || p.N > len(r.cols) {
 					return nil, sqlerr.UnknownColumn(itoa(p.N), clauseOrder)
 				}

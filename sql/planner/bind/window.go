@@ -221,6 +221,9 @@ func (w *winScope) bind(sc *scope, def *ast.WindowSpec, name string) (*windowSpe
 	if def.PartitionBy != nil {
 		inner.clause = clausePartition
 		for _, item := range def.PartitionBy.Items {
+			if err := noDirection(item); err != nil {
+				return nil, err
+			}
 			e, err := windowKey(inner, item)
 			if err != nil {
 				return nil, err
@@ -247,7 +250,7 @@ func (w *winScope) bind(sc *scope, def *ast.WindowSpec, name string) (*windowSpe
 }
 
 func windowKey(sc *scope, item *ast.ByItem) (expr.Expr, error) {
-	if p, ok := item.Expr.(*ast.PositionExpr); ok && p.P == nil {
+	if p, ok := listItem(item.Expr).(*ast.PositionExpr); ok && p.P == nil {
 		return nil, sqlerr.WindowPosition(sc.inWindow)
 	}
 	e, err := sc.b.value(sc, item.Expr)

@@ -227,6 +227,7 @@ const (
 	AlterDropForeignKey
 	AlterNoOp       // FORCE, …
 	AlterKeysSwitch // ENABLE KEYS, DISABLE KEYS
+	AlterOrder      // ORDER BY Name, one for each column; no table has such an order
 	AlterAddCheck
 	AlterDropCheck    // of the CHECK constraint Name
 	AlterConstraint   // DROP CONSTRAINT Name, of whatever kind

@@ -48,6 +48,8 @@ type Plan struct {
 	Locks bool
 	// LocksForUpdate: some of them exclusively.
 	LocksForUpdate bool
+	// AsOf: some tables are read as they were at a time.
+	AsOf bool
 	// CalcFoundRows is SQL_CALC_FOUND_ROWS.
 	CalcFoundRows bool
 }
