@@ -62,6 +62,8 @@ type Config struct {
 	Tune func(*pebblekv.Options)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
+	// NoFastPaths runs all queries by their operators (tests).
+	NoFastPaths bool
 	// SearchKnobs plants faults in search indexes (tests).
 	SearchKnobs search.Knobs
 	// Steps is called at the steps of commits and reads (tests).
@@ -156,7 +158,7 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, Steps: cfg.Steps})
+	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
 	if err != nil {
 		return err
 	}

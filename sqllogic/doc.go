@@ -2,6 +2,10 @@
 // it starts itself, over a matrix of storage engines, batch sizes and
 // protocols. The same statements must give the same answers everywhere.
 //
+// On memkv the fast paths of point and page reads are off, so that the same
+// script shows whether they give what the operators give; SQLOTS_FAST_PATHS=on
+// or off sets them for all engines.
+//
 // It holds only tests. "go test ./sqllogic -run 'TestFiles/pebblekv/.*/join'"
 // runs a part; "sqlots slt" runs the same files against any server.
 package sqllogic

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -95,6 +96,11 @@ func start(t *testing.T, engine string) *server.Server {
 	cfg := server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true}
 	if engine == "pebblekv" {
 		cfg.InMemory, cfg.DataDir = false, t.TempDir()
+	} else {
+		cfg.NoFastPaths = true
+	}
+	if flag := os.Getenv("SQLOTS_FAST_PATHS"); flag != "" {
+		cfg.NoFastPaths = flag == "off"
 	}
 	s, err := server.Start(context.Background(), cfg)
 	if err != nil {

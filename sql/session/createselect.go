@@ -42,7 +42,7 @@ func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebi
 			return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
 		}
 		if try == maxReplans {
-			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+			return sqlerr.TableChanged()
 		}
 		bound, err := rebind(s)
 		if err != nil {

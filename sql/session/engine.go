@@ -53,6 +53,8 @@ type Config struct {
 	OnGlobal func(name string, v value.Datum)
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
+	// NoFastPaths runs all queries by their operators (tests).
+	NoFastPaths bool
 	// Steps is called at the steps of reads (tests).
 	Steps step.Hook
 }
@@ -80,6 +82,7 @@ type Engine struct {
 	tempDir    string
 	started    time.Time
 	checkPlans bool
+	fastPaths  bool
 	counters   counters
 	userLocks  userLocks
 	// trimming: one removal from change logs at a time.
@@ -116,7 +119,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		store: cfg.Store, log: cfg.Log, catalog: cat, globals: newGlobals(), processes: newProcesses(),
-		parsers: parser.NewPool(), plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans,
+		parsers: parser.NewPool(), plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans, fastPaths: !cfg.NoFastPaths,
 		codecs: source.NewCodecs(), sequences: table.NewSequences(cfg.Store),
 		memory: exec.NewTracker("server", cfg.MemoryLimit), spill: cfg.Spill, tempDir: cfg.TempDir,
 	}

@@ -73,6 +73,10 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 		return err
 	}
 	plan.ParamTypes = ptypes
+	s.addKeys(plan)
+	if err := s.checkLocked(plan.Tables[:plan.Named], plan.Writes); err != nil {
+		return err
+	}
 	printer := &physical.Printer{Ctx: s.exprCtx(ctx, vals), Why: format == "trace"}
 	if x.Analyze {
 		if format != "tree" && format != "json" {
@@ -134,44 +138,22 @@ func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
 
 // analyze runs a query and gives the printer what was measured.
 func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
-	v, release, err := s.readView(ctx, plan)
-	if err != nil {
-		return err
-	}
-	defer release()
-	env := s.execEnv(ctx, v, vals)
-	defer env.Memory.Close()
-	env.Stats = exec.NewStats()
-	if err := exec.RunQuery(ctx, env, plan, func(*vec.Batch) error { return nil }); err != nil {
-		return err
-	}
-	printer.Actual = env.Stats.Actual
-	return nil
+	return s.read(ctx, &cachedPlan{plan: plan}, vals, func(env *exec.Env) error {
+		env.Stats = exec.NewStats()
+		if err := exec.RunQuery(ctx, env, plan, func(*vec.Batch) error { return nil }); err != nil {
+			return err
+		}
+		printer.Actual = env.Stats.Actual
+		return nil
+	})
 }
 
 // analyzeChange makes a change and gives the printer what was measured.
 func (s *Session) analyzeChange(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
-	s.addKeys(plan)
-	if s.tableLocks != nil {
-		if err := s.checkLocked(plan.Tables[:plan.Named], plan.Writes); err != nil {
-			return err
-		}
-	}
-	if err := s.checkSafe(plan); err != nil {
-		return err
-	}
-	if s.open == nil && !s.vars.autocommit {
-		if err := s.begin(s.startsReadOnly()); err != nil {
-			return err
-		}
-	}
 	stats, start := exec.NewStats(), time.Now()
-	r, stale, err := s.change(ctx, &cachedPlan{plan: plan, stats: stats}, vals)
+	r, err := s.change(ctx, &cachedPlan{plan: plan, stats: stats}, vals)
 	if err != nil {
 		return err
-	}
-	if stale {
-		return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
 	}
 	r.Returned.Close()
 	printer.Actual = stats.Actual

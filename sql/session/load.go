@@ -27,17 +27,12 @@ import (
 // runs; where that meets a duplicate key, all is done again row by row, as a
 // small file is from the start.
 func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
-	if s.open == nil && !s.vars.autocommit {
-		if err := s.begin(s.startsReadOnly()); err != nil {
-			return err
-		}
-	}
 	c, src, err := s.loadPlan(x)
 	if err != nil {
 		return err
 	}
 	insert := c.plan.Change.(*physical.Insert)
-	if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
+	if err := s.admit(c.plan); err != nil {
 		return err
 	}
 	if src.job != nil {
@@ -129,9 +124,9 @@ func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
 // loadRows loads as INSERT does.
 func (s *Session) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
 	src.reader = newFieldReader(in, x)
-	r, stale, err := s.change(ctx, c, nil)
-	if stale {
-		err = sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+	r, err := s.change(ctx, c, nil)
+	if errors.Is(err, errStale) {
+		err = sqlerr.TableChanged()
 	}
 	return r, err
 }
@@ -242,6 +237,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 		return exec.Result{}, s.commitFailed(err)
 	}
 	s.changed(c, r)
+	s.endAutocommit(c.plan, nil)
 	return r, nil
 }
 
@@ -289,7 +285,7 @@ func (s *loadSource) again() {
 // user variables, then SET assigns.
 func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error) {
 	// SET may have subqueries: a query without rows plans them.
-	c, err := s.plan(&logical.Query{Root: &logical.Values{Rows: [][]expr.Expr{{}}}, Subqueries: x.Insert.Subqueries}, nil, nil)
+	c, err := s.plan((&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}

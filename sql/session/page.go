@@ -96,7 +96,7 @@ func (s *Session) runPage(ctx context.Context, c *cachedPlan, vals []value.Datum
 	if err != nil {
 		return true, err
 	}
-	// What is read was fixed before: see tryPlan.
+	// What is read was fixed before: see read.
 	if !ok || st.warned || !s.current(c.plan) {
 		return false, nil
 	}

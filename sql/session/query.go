@@ -187,7 +187,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 			}
 		}
 		if c, err = s.planTemplate(t); err != nil || c == nil {
-			return err != nil && isFinal(err), err
+			return false, err // the long way makes errors: they quote the text
 		}
 		s.engine.plans.put(s.key, c)
 		s.engine.counters.planMisses.Add(1)
@@ -199,17 +199,13 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 	return true, s.runPlan(ctx, c, t.Vals, false, w)
 }
 
-// isFinal reports whether an error of the template road would be the same on
-// the long one; errors that quote the text are made there.
-func isFinal(error) bool { return false }
-
 // planKey starts the cache key of a text with what its meaning depends on.
 func (s *Session) planKey(dst, text []byte) []byte {
 	dst = append(dst, text...)
 	dst = append(dst, 0)
 	dst = append(dst, s.database...)
 	dst = append(dst, 0, byte(s.vars.mode), byte(s.vars.mode>>8), byte(s.vars.mode>>16), byte(s.vars.mode>>24),
-		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism), byte(s.vars.divDigits))
+		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism), byte(s.vars.parallelism>>8), byte(s.vars.divDigits))
 	dst = append(dst, s.vars.switches...)
 	if s.vars.disabled != nil {
 		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
@@ -383,8 +379,26 @@ func readsDiagnostics(text string) bool {
 		strings.HasPrefix(t, "select") && (strings.Contains(t, "@@warning_count") || strings.Contains(t, "@@error_count"))
 }
 
-// dispatch runs a bound statement.
+// dispatch runs a bound statement; where the schema changes before it has read
+// anything, it is bound again.
 func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	for try := 0; ; try++ {
+		err := s.tryDispatch(ctx, stmt, rebind, vals, ptypes, more, w)
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		if try == maxReplans {
+			return sqlerr.TableChanged()
+		}
+		if stmt, err = rebind(s); err != nil {
+			return err
+		}
+	}
+}
+
+// tryDispatch is dispatch for the statement as it was bound. errStale: it has
+// done nothing.
+func (s *Session) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {
 	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		c, err := s.plan(stmt, vals, ptypes)

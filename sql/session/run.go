@@ -44,12 +44,14 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 	}
 	p.ParamTypes = ptypes
 	s.addKeys(p)
-	c := &cachedPlan{plan: p, made: s.now()}
+	c := &cachedPlan{plan: p, made: time.Now()}
 	switch x := stmt.(type) {
 	case *logical.Query:
 		c.header, c.limited = queryHeader(x), x.Limited
-		if c.point = s.pointOf(p); c.point == nil {
-			c.page = s.pageOf(p)
+		if s.engine.fastPaths {
+			if c.point = s.pointOf(p); c.point == nil {
+				c.page = s.pageOf(p)
+			}
 		}
 	default:
 		c.header = returningHeader(x)
@@ -121,38 +123,48 @@ func outputs(n logical.Node) []expr.Expr {
 	return nil
 }
 
+// errStale ends the try of a plan of which a table or view changed before it
+// could run. Nothing was done.
+var errStale = errors.New("the plan is stale")
+
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
 func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
-	if s.tableLocks != nil {
+	if s.tableLocks != nil { // of admit, what concerns the fast paths
 		if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 			return err
 		}
 	}
 	if (c.point != nil || c.page != nil) && s.open == nil && s.nextIsolation == "" && s.nextReadOnly == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
-		short := s.runPoint
+		fast := s.runPoint
 		if c.page != nil {
-			short = s.runPage
+			fast = s.runPage
 		}
-		if done, err := short(ctx, c, vals, more, w); done {
+		if done, err := fast(ctx, c, vals, more, w); done {
 			return err
 		}
 	}
-	if s.nextReadOnly != nil || s.nextIsolation != "" {
-		isTransaction := len(c.plan.Tables) > 0
-		defer func() {
-			if s.open == nil && isTransaction && !errors.Is(err, sqlerr.ReadOnlyTransaction()) {
-				s.endCharacteristics()
-			}
-		}()
-	}
+	return s.whileCurrent(c, vals, func(c *cachedPlan) error {
+		if c.plan.Change != nil {
+			return s.sendChange(ctx, c, vals, more, w)
+		}
+		return s.read(ctx, c, vals, func(env *exec.Env) error {
+			s.engine.counters.selects.Add(1)
+			return s.sendRows(ctx, env, c, more, w)
+		})
+	})
+}
+
+// whileCurrent calls run with a plan, and with a new one each time that run
+// returns errStale.
+func (s *Session) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *cachedPlan) error) error {
 	for try := 0; ; try++ {
-		stale, err := s.tryPlan(ctx, c, vals, more, w)
-		if !stale {
+		err := run(c)
+		if !errors.Is(err, errStale) {
 			return err
 		}
 		if try == maxReplans {
-			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+			return sqlerr.TableChanged()
 		}
 		if c, err = s.replan(c, vals); err != nil {
 			return err
@@ -160,10 +172,76 @@ func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 	}
 }
 
+// admit does what comes before the run of every plan: the checks of LOCK TABLES,
+// safe updates and read-only transactions, and the start of the transaction
+// where autocommit is off.
+func (s *Session) admit(p *physical.Plan) error {
+	if s.tableLocks != nil {
+		if err := s.checkLocked(p.Tables[:p.Named], p.Writes); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.Change != nil:
+		if err := s.checkSafe(p); err != nil {
+			return err
+		}
+		if err := s.checkReadOnly(p.Writes); err != nil {
+			return err
+		}
+	case p.LocksForUpdate:
+		if err := s.checkReadOnly(p.Tables); err != nil {
+			return err
+		}
+	}
+	if s.open == nil && !s.vars.autocommit && len(p.Tables) > 0 {
+		return s.begin(s.startsReadOnly())
+	}
+	return nil
+}
+
+// endAutocommit ends what SET TRANSACTION said of the next transaction, after a
+// statement that was one. A refused or stale one was none.
+func (s *Session) endAutocommit(p *physical.Plan, err error) {
+	if s.open == nil && len(p.Tables) > 0 && !errors.Is(err, sqlerr.ReadOnlyTransaction()) && !errors.Is(err, errStale) {
+		s.endCharacteristics()
+	}
+}
+
+// read runs a query: run pulls the rows of c's plan. errStale: it was not called.
+func (s *Session) read(ctx context.Context, c *cachedPlan, vals []value.Datum, run func(env *exec.Env) error) (err error) {
+	if s.nextReadOnly != nil || s.nextIsolation != "" {
+		defer func() { s.endAutocommit(c.plan, err) }()
+	}
+	if err := s.admit(c.plan); err != nil {
+		return err
+	}
+	view, release, err := s.readView(ctx, c.plan)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !s.current(c.plan) {
+		return errStale
+	}
+	s.process.plan.Store(c.plan)
+	env := s.execEnv(ctx, view, vals)
+	defer env.Memory.Close()
+	waited := lockWait(view.Txn)
+	err = run(env)
+	if s.trace != nil {
+		s.trace.locked += lockWait(view.Txn) - waited
+	}
+	if c.plan.Locks && s.open == nil && err == nil {
+		_, err = view.Txn.Commit(ctx)
+	}
+	return err
+}
+
 // replan binds and plans the statement of a stale plan again.
 func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
 	if c.rebind == nil {
-		return nil, sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+		return nil, sqlerr.TableChanged()
 	}
 	bound, err := c.rebind(s)
 	if err != nil {
@@ -201,46 +279,6 @@ func (s *Session) currentTables(tables []*schema.Table) bool {
 	return true
 }
 
-// tryPlan runs a plan once. stale: nothing was done, because a table changed.
-func (s *Session) tryPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (stale bool, err error) {
-	if s.open == nil && !s.vars.autocommit && len(c.plan.Tables) > 0 {
-		if err := s.begin(s.startsReadOnly()); err != nil {
-			return false, err
-		}
-	}
-	if c.plan.Change != nil {
-		if err := s.checkSafe(c.plan); err != nil {
-			return false, err
-		}
-		return s.tryChange(ctx, c, vals, more, w)
-	}
-	if c.plan.LocksForUpdate {
-		if err := s.checkReadOnly(c.plan.Tables); err != nil {
-			return false, err
-		}
-	}
-	view, release, err := s.readView(ctx, c.plan)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	if !s.current(c.plan) {
-		return true, nil
-	}
-	s.engine.counters.selects.Add(1)
-	s.process.plan.Store(c.plan)
-	env := s.execEnv(ctx, view, vals)
-	waited := lockWait(view.Txn)
-	err = s.sendRows(ctx, env, c, more, w)
-	if s.trace != nil {
-		s.trace.locked += lockWait(view.Txn) - waited
-	}
-	if s.locks(c.plan) && s.open == nil && err == nil {
-		_, err = view.Txn.Commit(ctx)
-	}
-	return false, err
-}
-
 // view is what a statement reads from and, when Txn is set, writes to.
 type view struct {
 	Reader storage.Reader
@@ -249,9 +287,6 @@ type view struct {
 	// where that is not known.
 	upTo int64
 }
-
-// locks reports whether a query takes row locks.
-func (s *Session) locks(p *physical.Plan) bool { return p.Locks }
 
 // readView takes the view that a query reads: the transaction's, or a
 // snapshot of its own in autocommit.
@@ -268,7 +303,7 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 		}
 		return view{Reader: s.open.txn, Txn: s.open.txn}, func() {}, nil
 	}
-	if s.locks(p) {
+	if p.Locks {
 		release, err := s.lockStatement(ctx, p.Tables, nil)
 		if err != nil {
 			return view{}, nil, err
@@ -361,7 +396,6 @@ func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datu
 
 // sendRows runs a query and writes its rows.
 func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, more bool, w mysqlwire.ResultWriter) error {
-	defer env.Memory.Close()
 	var sent int64
 	started := false
 	limit := s.vars.selectLimit
@@ -407,16 +441,16 @@ func (s *Session) applyInsertID() {
 	}
 }
 
-// tryChange runs INSERT, UPDATE and DELETE.
-func (s *Session) tryChange(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (stale bool, err error) {
-	result, stale, err := s.change(ctx, c, vals)
-	if stale || err != nil {
-		return stale, err
+// sendChange runs INSERT, UPDATE and DELETE and writes the result.
+func (s *Session) sendChange(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+	result, err := s.change(ctx, c, vals)
+	if err != nil {
+		return err
 	}
 	if result.Returned != nil {
-		return false, s.sendReturned(ctx, c, result.Returned, more, w)
+		return s.sendReturned(ctx, c, result.Returned, more, w)
 	}
-	return false, s.ok(w, mysqlwire.OK{AffectedRows: result.Affected, LastInsertID: result.InsertID, Info: result.Info}, more)
+	return s.ok(w, mysqlwire.OK{AffectedRows: result.Affected, LastInsertID: result.InsertID, Info: result.Info}, more)
 }
 
 // sendReturned writes the rows of RETURNING.
@@ -439,38 +473,38 @@ func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Retur
 }
 
 // change runs a change atomically: in autocommit as a transaction of its own,
-// else behind a savepoint.
-func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, bool, error) {
-	var none exec.Result
-	if err := s.checkReadOnly(c.plan.Writes); err != nil {
-		return none, false, err
+// else after a savepoint. errStale: nothing was done.
+func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (r exec.Result, err error) {
+	if s.nextReadOnly != nil || s.nextIsolation != "" {
+		defer func() { s.endAutocommit(c.plan, err) }()
+	}
+	if err := s.admit(c.plan); err != nil {
+		return r, err
 	}
 	if s.open == nil {
 		release, err := s.lockStatement(ctx, c.plan.Tables, c.plan.Writes)
 		if err != nil {
-			return none, false, err
+			return r, err
 		}
 		defer release()
 		if !s.current(c.plan) {
-			return none, true, nil
+			return r, errStale
 		}
-		r, err := s.changeAndCommit(ctx, c, vals)
-		return r, false, err
+		return s.changeAndCommit(ctx, c, vals)
 	}
 	if err := s.lockViews(ctx, c.plan.Views); err != nil {
-		return none, false, err
+		return r, err
 	}
 	if err := s.lockTables(ctx, c.plan.Tables, c.plan.Writes); err != nil {
-		return none, false, err
+		return r, err
 	}
 	if !s.current(c.plan) {
-		return none, true, nil
+		return r, errStale
 	}
 	if err := s.refreshView(c.plan.Tables); err != nil {
-		return none, false, err
+		return r, err
 	}
-	r, err := s.changeBehindSavepoint(ctx, c, vals)
-	return r, false, err
+	return s.changeBehindSavepoint(ctx, c, vals)
 }
 
 // changeAndCommit runs a change as a transaction of its own.

@@ -26,7 +26,7 @@ func (s *Session) runSet(ctx context.Context, x *logical.Set, vals []value.Datum
 	for i, it := range x.Items {
 		exprs[i] = it.Value
 	}
-	computed, err := s.evalAll(ctx, exprs, x.Subqueries, vals)
+	computed, err := s.evalAll(ctx, exprs, &x.Reads, vals)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Session) serverCollation() schema.CollationID {
 
 // evalOne computes an expression that reads no table.
 func (s *Session) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) (value.Datum, error) {
-	out, err := s.evalAll(ctx, []expr.Expr{e}, nil, vals)
+	out, err := s.evalAll(ctx, []expr.Expr{e}, &logical.Reads{}, vals)
 	if err != nil {
 		return value.Null, err
 	}
@@ -182,39 +182,34 @@ func (s *Session) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) 
 }
 
 // evalAll computes expressions (nil ones are left out) that may contain
-// subqueries.
-func (s *Session) evalAll(ctx context.Context, list []expr.Expr, subs []logical.Node, vals []value.Datum) ([]value.Datum, error) {
-	q := &logical.Query{Root: &logical.Values{Rows: [][]expr.Expr{{}}}, Subqueries: subs}
-	c, err := s.plan(q, vals, nil)
+// the subqueries of reads. errStale: the statement has to be bound again.
+func (s *Session) evalAll(ctx context.Context, list []expr.Expr, reads *logical.Reads, vals []value.Datum) ([]value.Datum, error) {
+	c, err := s.plan(reads.Query(), vals, nil)
 	if err != nil {
 		return nil, err
 	}
-	v, release, err := s.readView(ctx, c.plan)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	env := s.execEnv(ctx, v, vals)
-	defer env.Memory.Close()
-	exec.BindSubqueries(ctx, env, c.plan)
 	out := make([]value.Datum, len(list))
-	for i, e := range list {
-		if e == nil {
-			continue
+	err = s.read(ctx, c, vals, func(env *exec.Env) error {
+		exec.BindSubqueries(ctx, env, c.plan)
+		for i, e := range list {
+			if e == nil {
+				continue
+			}
+			d, err := expr.EvalConst(env.Ctx, e)
+			if err != nil {
+				return err
+			}
+			out[i] = d.Clone()
 		}
-		d, err := expr.EvalConst(env.Ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = d.Clone()
-	}
-	s.applyInsertID()
-	return out, nil
+		s.applyInsertID()
+		return nil
+	})
+	return out, err
 }
 
 // runDo is DO expr, ….
 func (s *Session) runDo(ctx context.Context, x *logical.Do, vals []value.Datum) error {
-	_, err := s.evalAll(ctx, x.Exprs, x.Subqueries, vals)
+	_, err := s.evalAll(ctx, x.Exprs, &x.Reads, vals)
 	return err
 }
 
@@ -249,25 +244,20 @@ func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPla
 }
 
 // eachRow runs a query and gives its rows to fn; they are valid during the
-// call.
+// call. errStale: fn was not called.
 func (s *Session) eachRow(ctx context.Context, c *cachedPlan, vals []value.Datum, fn func(row []value.Datum) error) error {
-	v, release, err := s.readView(ctx, c.plan)
-	if err != nil {
-		return err
-	}
-	defer release()
-	env := s.execEnv(ctx, v, vals)
-	defer env.Memory.Close()
 	row := make([]value.Datum, len(c.plan.Root.Columns()))
-	return exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {
-		for i := 0; i < b.Live(); i++ {
-			for j, col := range b.Cols {
-				row[j] = col.Datum(b.Row(i))
+	return s.read(ctx, c, vals, func(env *exec.Env) error {
+		return exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {
+			for i := 0; i < b.Live(); i++ {
+				for j, col := range b.Cols {
+					row[j] = col.Datum(b.Row(i))
+				}
+				if err := fn(row); err != nil {
+					return err
+				}
 			}
-			if err := fn(row); err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 }

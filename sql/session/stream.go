@@ -112,7 +112,7 @@ func (s *Session) StreamWait(ctx context.Context, name string, after uint64, tim
 // runCall is CALL of the procedures of change logs. What they do to consumers
 // belongs to the open transaction.
 func (s *Session) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
-	args, err := s.evalAll(ctx, c.Args, nil, vals)
+	args, err := s.evalAll(ctx, c.Args, &logical.Reads{}, vals)
 	if err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 		return err
 	}
 	defer s.Close()
-	for name, v := range map[string]value.Datum{"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"), "sql_safe_updates": value.Uint(0), "innodb_lock_wait_timeout": value.Uint(1)} {
+	for name, v := range map[string]value.Datum{"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"), "sql_safe_updates": value.Uint(0), "autocommit": value.Uint(1), "innodb_lock_wait_timeout": value.Uint(1)} {
 		if s.engine.globals.defs.Lookup(name) != nil {
 			s.vars.vals[name] = v
 		}
@@ -185,8 +185,11 @@ func (j *expiryJob) removeLimited(ctx context.Context, s *Session, t *schema.Tab
 		if err != nil {
 			return err
 		}
-		r, stale, err := s.change(ctx, c, nil)
-		if stale || err != nil {
+		r, err := s.change(ctx, c, nil)
+		if errors.Is(err, errStale) {
+			return nil // the next turn plans again
+		}
+		if err != nil {
 			return err
 		}
 		j.add(int(r.Affected))
@@ -219,6 +222,9 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 		return err
 	}
 	defer snap.Close()
+	if !s.current(find.plan) {
+		return nil // the next turn plans again
+	}
 	env := s.execEnv(ctx, view{Reader: snap}, nil)
 	defer env.Memory.Close()
 	var keys [][]value.Datum
@@ -272,10 +278,7 @@ func (s *Session) removeKeys(ctx context.Context, text string, ts []schema.Type,
 	defer s.rollback()
 	n := 0
 	for _, key := range keys {
-		r, stale, err := s.change(ctx, c, key)
-		if stale {
-			return 0, fmt.Errorf("the table has changed")
-		}
+		r, err := s.change(ctx, c, key)
 		if err != nil {
 			return 0, err
 		}

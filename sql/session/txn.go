@@ -199,7 +199,7 @@ func (s *Session) takeView(again bool) error {
 func (s *Session) checkView(tables []*schema.Table) error {
 	for _, t := range tables {
 		if s.open.schema.TableByID(t.ID) != t && !s.isTemporary(t) {
-			return sqlerr.New(1412, "HY000", "Table definition has changed, please retry transaction")
+			return sqlerr.TableChanged()
 		}
 	}
 	return nil

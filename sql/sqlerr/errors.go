@@ -519,6 +519,11 @@ func ValueOutOfRange(kind, expr string) *Error {
 	return New(1690, "22003", "%s value is out of range in '%s'", kind, expr)
 }
 
+// TableChanged: 1412, a schema change overtook the statement or its read view.
+func TableChanged() *Error {
+	return New(1412, "HY000", "Table definition has changed, please retry transaction")
+}
+
 // ReadOnlyTransaction: 1792.
 func ReadOnlyTransaction() *Error {
 	return New(1792, "25006", "Cannot execute statement in a READ ONLY transaction.")

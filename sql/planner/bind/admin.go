@@ -126,7 +126,7 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		if err != nil {
 			return nil, err
 		}
-		return &logical.Do{Exprs: list, Subqueries: b.subqueries}, nil
+		return &logical.Do{Exprs: list, Reads: b.reads()}, nil
 	case *ast.ExplainForStmt:
 		if st.Explain != nil {
 			return nil, sqlerr.NotSupported("EXPLAIN INTO FOR CONNECTION")

@@ -33,8 +33,13 @@ func (b *binder) set(text string, n *ast.SetStmt) (logical.Statement, error) {
 			out.Items = append(out.Items, item)
 		}
 	}
-	out.Subqueries = b.subqueries
+	out.Reads = b.reads()
 	return out, nil
+}
+
+// reads are the subqueries that the expressions of the statement have.
+func (b *binder) reads() logical.Reads {
+	return logical.Reads{Deps: logical.Deps{Views: b.views}, Subqueries: b.subqueries, Locks: b.locks, LocksForUpdate: b.locksForUpdate}
 }
 
 func (b *binder) setItems(v *ast.VariableAssignment) ([]logical.SetItem, error) {

@@ -55,8 +55,8 @@ type SetItem struct {
 // Set is SET of variables, also SET NAMES and SET TRANSACTION in terms of
 // their variables.
 type Set struct {
-	Items      []SetItem
-	Subqueries []Node
+	Items []SetItem
+	Reads
 }
 
 // Kill is KILL [CONNECTION | QUERY] id.
@@ -89,8 +89,8 @@ type Deallocate struct{ Name string }
 
 // Do is DO expr, ….
 type Do struct {
-	Exprs      []expr.Expr
-	Subqueries []Node
+	Exprs []expr.Expr
+	Reads
 }
 
 // UserSpec is an account in a statement. Exactly one of Password (clear text)

@@ -40,6 +40,19 @@ type Query struct {
 	Limited bool
 }
 
+// Reads are the subqueries in expressions of a statement that is no query.
+type Reads struct {
+	Deps
+	// Subqueries, Locks and LocksForUpdate are as in Query.
+	Subqueries            []Node
+	Locks, LocksForUpdate bool
+}
+
+// Query is a query of one row without columns that has the subqueries.
+func (r *Reads) Query() *Query {
+	return &Query{Deps: r.Deps, Root: &Values{Rows: [][]expr.Expr{{}}}, Subqueries: r.Subqueries, Locks: r.Locks, LocksForUpdate: r.LocksForUpdate}
+}
+
 // OutFile is the file that a query writes.
 type OutFile struct {
 	Path string
@@ -120,6 +133,9 @@ type LoadData struct {
 	// Set are the SET assignments; expressions see the table row.
 	Set []Assignment
 }
+
+// Dependencies are those of its INSERT.
+func (l *LoadData) Dependencies() *Deps { return &l.Insert.Deps }
 
 // LoadField is the target of one field of a line.
 type LoadField struct {
