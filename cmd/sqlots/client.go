@@ -210,15 +210,23 @@ func formatFloat(f float64, bits int) string {
 
 var firstWord = regexp.MustCompile(`^(?:\s+|--[^\n]*\n|#[^\n]*\n|/\*[^!+][^*]*\*+(?:[^/*][^*]*\*+)*/|\()*([A-Za-z]+)`)
 
-// returnsRows tells whether a statement may answer with rows. The driver has
-// different calls for the two, and only the one for others tells how many rows
-// were affected.
+// quoted are texts, quoted names and comments, in which a word is no keyword.
+var (
+	quoted    = regexp.MustCompile(`(?s)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `|/\*.*?\*/|(?:--\s|#)[^\n]*`)
+	returning = regexp.MustCompile(`(?i)\bRETURNING\b`)
+)
+
+// returnsRows reports whether a statement may return rows. The driver has
+// different calls for the two, and only the one for statements without rows
+// reports how many rows were affected.
 func returnsRows(query string) bool {
 	m := firstWord.FindStringSubmatch(query)
 	if m == nil {
 		return true
 	}
 	switch strings.ToUpper(m[1]) {
+	case "INSERT", "REPLACE", "DELETE":
+		return returning.MatchString(quoted.ReplaceAllString(query, " "))
 	case "SELECT", "SHOW", "DESC", "DESCRIBE", "EXPLAIN", "WITH", "VALUES", "TABLE", "ANALYZE", "CHECK", "CHECKSUM",
 		"OPTIMIZE", "REPAIR", "EXECUTE", "CALL", "HELP", "BACKUP":
 		return true

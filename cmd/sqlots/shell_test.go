@@ -78,6 +78,41 @@ n: 2
 	}
 }
 
+// TestShellReturning: changes with RETURNING show rows, others their number.
+func TestShellReturning(t *testing.T) {
+	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
+	code, out, errs := sqlots("sql", "-dsn", dsn, "-e", `
+CREATE DATABASE d; USE d;
+CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20));
+INSERT INTO t VALUES (1, 'it\'s returning'), (2, NULL) /* returning */;
+INSERT INTO t VALUES (3, 'x') RETURNING id, name;
+DELETE FROM t WHERE id = 1 returning id;
+`)
+	if code != 0 || errs != "" {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	want := `Query OK, 2 rows affected (N sec)
+
++----+------+
+| id | name |
++----+------+
+|  3 | x    |
++----+------+
+1 row in set (N sec)
+
++----+
+| id |
++----+
+|  1 |
++----+
+1 row in set (N sec)
+
+`
+	if !strings.HasSuffix(out, want) {
+		t.Errorf("got:\n%s\nwant at its end:\n%s", out, want)
+	}
+}
+
 func TestShellErrors(t *testing.T) {
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
 	code, out, errs := sqlots("sql", "-dsn", dsn, "-batch", "-e", "SELECT 1;\nSELECT * FROM mysql.nothing;\nSELECT 2")
