@@ -82,7 +82,7 @@ func functionsDocument() string {
 
 <!-- Written by "go test ./internal/lint -update". -->
 
-This is the function reference of the MySQL 8.4 manual (14.1), section by section. "yes": it does what MySQL's does. "no": it answers with the error that stands there. Names that are not in this list answer with error 1305.
+This is the function reference of the MySQL 8.4 manual (14.1), section by section. "yes": it does what MySQL's does. "no": it fails with the error that is shown. Names that are not in this list fail with error 1305.
 `)
 	for _, s := range reference {
 		b.WriteString("\n## " + s.title + "\n\n")
