@@ -179,7 +179,8 @@ func TestForbiddenText(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinkedPathsExist checks the relative links of all documents.
+// TestLinkedPathsExist checks the relative links of all documents, and the
+// headings that they name.
 func TestLinkedPathsExist(t *testing.T) {
 	links := 0
 	walkFiles(t, func(path string) {
@@ -187,14 +188,21 @@ func TestLinkedPathsExist(t *testing.T) {
 			return
 		}
 		for _, m := range link.FindAllStringSubmatch(readText(t, path), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			target, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
 			links++
-			full := filepath.Join(root, filepath.Dir(path), filepath.FromSlash(target))
-			if _, err := os.Stat(full); err != nil {
+			to := path
+			if target != "" {
+				to = filepath.ToSlash(filepath.Join(filepath.Dir(path), filepath.FromSlash(target)))
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to))); err != nil {
 				t.Errorf("%s links to %s, which does not exist", path, m[1])
+				continue
+			}
+			if heading != "" && strings.HasSuffix(to, ".md") && !anchors(readText(t, to))[heading] {
+				t.Errorf("%s links to %s, a heading that does not exist", path, m[1])
 			}
 		}
 	})
