@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -93,7 +94,7 @@ func runScenario(ctx context.Context, addr string, stdout io.Writer) (failed int
 		return 0, err
 	}
 	defer c.close()
-	for _, st := range append(demoSetup(), demoQueries()...) {
+	for _, st := range slices.Concat(demoSetup(), demoQueries(), demoSearch()) {
 		ok, err := st.run(ctx, c, stdout)
 		if err != nil {
 			return failed, fmt.Errorf("%s\n%s", st.sql, errorText(err, 0))
@@ -111,8 +112,8 @@ func (st step) run(ctx context.Context, c *client, stdout io.Writer) (bool, erro
 		fmt.Fprintf(stdout, "-- %s\n", st.title)
 	}
 	fmt.Fprintf(stdout, "%s;\n", st.sql)
-	if st.explained {
-		if err := printPlan(ctx, c, st.sql, stdout); err != nil {
+	if st.explained || st.compared {
+		if err := printPlan(ctx, c, st, stdout); err != nil {
 			return false, err
 		}
 	}
@@ -140,19 +141,33 @@ func (st step) run(ctx context.Context, c *client, stdout io.Writer) (bool, erro
 	return ok, nil
 }
 
-func printPlan(ctx context.Context, c *client, query string, stdout io.Writer) error {
-	out, err := c.run(ctx, "EXPLAIN FORMAT=TREE "+query)
+// printPlan prints the plan of a statement, indented.
+func printPlan(ctx context.Context, c *client, st step, stdout io.Writer) error {
+	format := "TREE"
+	if st.compared {
+		format = "'trace'"
+	}
+	out, err := c.run(ctx, "EXPLAIN FORMAT="+format+" "+st.sql)
 	if err != nil {
 		return err
 	}
 	for _, g := range out.sets {
 		for _, row := range g.rows {
-			for line := range strings.SplitSeq(strings.TrimRight(row[0].text, "\n"), "\n") {
+			for line := range strings.SplitSeq(lastPlan(row[0].text), "\n") {
 				fmt.Fprintf(stdout, "  %s\n", line)
 			}
 		}
 	}
 	return nil
+}
+
+// lastPlan is the plan at the end of a trace, after those of the rewrite rules.
+func lastPlan(trace string) string {
+	trace = strings.TrimRight(trace, "\n")
+	if i := strings.LastIndex(trace, "\n\n"); i >= 0 {
+		return trace[i+2:]
+	}
+	return trace
 }
 
 // equal compares all values as text.

@@ -14,6 +14,9 @@ var access = []string{
 	`WHERE BaseStationNumber = 2 .*\n  -> covering index scan on CallRecordTable@IndexOnBaseStation1 in order `,
 	`SELECT Duration FROM .*\n  -> covering index scan on CallRecordTable@IndexOnBaseStation2 `,
 	`(?s)SELECT COUNT.*?\n *-> aggregate .*?-> covering index scan on CallRecordTable@IndexOnBaseStation2 `,
+	`(?s)AGAINST \('\+antenna -repair' .*?-> search on BaseStation@Anything .*?\n *search: match\(`,
+	`(?s)< 1000 ORDER BY metres;\n.*?-> covering search on BaseStation@Anything .*?\n *search: distance\(Place, \S+\) <= 1000 `,
+	`(?s)LIMIT 3;\n.*?first in index: 3 by Height desc, BaseStationNumber\n *considered: Anything search .*?\n *considered: PRIMARY full `,
 }
 
 func TestDemo(t *testing.T) {
