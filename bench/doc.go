@@ -5,9 +5,9 @@
 //
 // Row i of the table is a pure function of (seed, sizes, i), see dataset: so
 // loading needs no files, a query's parameters are drawn from rows that exist,
-// and the right answer of every query is known without asking a server. A
+// and the right answer of every query is known without a server. A
 // target is one server. A workload is a statement with parameters that are
-// drawn anew for each operation. A measurement runs one workload over some
+// drawn again for each operation. A measurement runs one workload over some
 // connections for some time; its numbers are rate, latency percentiles, and
 // the CPU time that server and client spent for one operation.
 //

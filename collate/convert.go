@@ -143,10 +143,10 @@ func (c *Collation) PrefixLen(s []byte, n int) int {
 	return i
 }
 
-// ToUpper appends s in capitals; binary strings stay as they are.
+// ToUpper appends s in capitals; binary strings stay unchanged.
 func (c *Collation) ToUpper(dst, s []byte) []byte { return c.mapCase(dst, s, unicode.ToUpper) }
 
-// ToLower appends s in small letters; binary strings stay as they are.
+// ToLower appends s in small letters; binary strings stay unchanged.
 func (c *Collation) ToLower(dst, s []byte) []byte { return c.mapCase(dst, s, unicode.ToLower) }
 
 func (c *Collation) mapCase(dst, s []byte, fn func(rune) rune) []byte {

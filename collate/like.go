@@ -23,7 +23,7 @@ const (
 
 // NewLike compiles a LIKE pattern. Characters match when they are equal in the
 // collation; the escape character (0 for none) takes the special meaning from
-// the one behind it. The matcher is safe for concurrent use.
+// the one after it. The matcher is safe for concurrent use.
 func (c *Collation) NewLike(pattern []byte, escape rune) func(s []byte) bool {
 	tokens := c.likeTokens(pattern, escape)
 	if m := c.simpleLike(tokens); m != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // RelateBoxes reports whether the relation of the boxes holds; around: X is a
-// longitude, and a box may lie behind the antimeridian.
+// longitude, and a box may be beyond the antimeridian.
 func RelateBoxes(r BoxRelation, around bool, a, b Box) bool {
 	if !around {
 		return relateBoxes(r, a, b)
@@ -72,7 +72,7 @@ func relateBoxes(r BoxRelation, a, b Box) bool {
 }
 
 // BoundsOf is the smallest box around g. In a geographic system geodesics bulge
-// towards the poles, and Max.X is beyond 180 where the box lies across the
+// towards the poles, and Max.X is beyond 180 if the box crosses the
 // antimeridian.
 func BoundsOf(s *SRS, g Geometry) (Box, bool) {
 	b, ok := g.Bounds()

@@ -14,7 +14,7 @@ func NewCenter(p Point) Center {
 }
 
 // Haversine is that of the angle to a place, which grows with the angle: from 0 to 1,
-// but for rounding.
+// except for rounding.
 func (c *Center) Haversine(q Point) float64 {
 	sinLat, sinLon := math.Sin(radians(q.Y-c.Y)/2), math.Sin(radians(q.X-c.X)/2)
 	return sinLat*sinLat + c.cos*math.Cos(radians(q.Y))*sinLon*sinLon

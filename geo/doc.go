@@ -1,6 +1,6 @@
 // Package geo holds geometry values and what can be computed of them: the
 // geometry types of MySQL with their text, binary and GeoJSON forms, spatial
-// reference systems, and the algorithms behind the spatial functions.
+// reference systems, and the algorithms of the spatial functions.
 //
 // # Model
 //
@@ -15,7 +15,7 @@
 //	+----------------+----+--------------+-----------------------+
 //
 // Cartesian predicates and overlays are those of
-// github.com/peterstace/simplefeatures, which stays behind this package.
+// github.com/peterstace/simplefeatures, which only this package imports.
 // Geographic ones run in a gnomonic plane around the arguments, in which
 // geodesics are straight lines (see gnomonic.go). Distances, lengths and areas
 // on the ellipsoid are those of the Andoyer-Lambert formula, as in MySQL.

@@ -273,7 +273,7 @@ func (r *jsonReader) crs(v any) {
 
 // GeoJSONOptions are the options of AppendGeoJSON.
 type GeoJSONOptions struct {
-	// Digits is how many digits behind the point coordinates have at most.
+	// Digits is how many digits after the point coordinates have at most.
 	Digits int
 	// Bounds adds a bounding box, ShortCRS and LongCRS the system's name.
 	Bounds, ShortCRS, LongCRS bool

@@ -177,7 +177,7 @@ func (s *SRS) interpolate(p, q Point, f float64) Point {
 	return Point{p.X + (q.X-p.X)*f, p.Y + (q.Y-p.Y)*f}
 }
 
-// SphereRadius is the radius that stands for a system's ellipsoid.
+// SphereRadius is the radius of the sphere that replaces a system's ellipsoid.
 func SphereRadius(s *SRS) float64 {
 	if s == nil {
 		return 6370986

@@ -8,7 +8,7 @@ import (
 )
 
 // ParseWKT reads well-known text. Collections may be empty, other geometries
-// may not; the points of a MULTIPOINT may stand in parentheses. Errors: ErrInvalid.
+// may not; the points of a MULTIPOINT may be in parentheses. Errors: ErrInvalid.
 func ParseWKT(text []byte, o Options) (Geometry, error) {
 	r := wktReader{s: text, o: o}
 	g := r.geometry(0)

@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// Version is the server version of the handshake, "8.4.3-sqlots" if empty.
 	Version string
-	// TLS serves clients that ask for TLS; nil offers none.
+	// TLS serves clients that request TLS; nil offers none.
 	TLS *tls.Config
 	// MaxConnections is the limit of connections, 1000 if 0. One more is
 	// admitted for root.

@@ -1,6 +1,6 @@
 // Package mysqlwire speaks the server side of the MySQL client/server
 // protocol: packets, handshake, authentication, commands, text and binary
-// result sets. What lies behind it is a Backend and its Sessions.
+// result sets. The engine is a Backend and its Sessions.
 //
 // A Server accepts connections; each has one goroutine, which reads a command,
 // calls the session and writes the answer. Answers are built in one buffer,

@@ -11,12 +11,12 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Backend is what the server asks of the engine behind it. Its methods are
-// called concurrently.
+// Backend is what the server needs of the engine. Its methods are called
+// concurrently.
 type Backend interface {
 	// Account finds the account that serves a user from a host (an address
-	// without port, or "localhost" for loopback). A missing account is not told
-	// to the client: authentication goes on and fails.
+	// without port, or "localhost" for loopback). A missing account is not
+	// reported to the client: authentication goes on and fails.
 	Account(user, host string) (Account, bool)
 	// Connect makes the session of an authenticated connection, or of a
 	// connection that changed its user.
@@ -60,7 +60,7 @@ type ConnInfo struct {
 
 // Session is one connection's session. Its methods are called by one
 // goroutine at a time. The context of a call is cancelled when the client
-// disconnects, the server stops or the session's own KILL asks for it. Errors
+// disconnects, the server stops or the session's own KILL cancels it. Errors
 // that are no *sqlerr.Error reach the client as 1105.
 type Session interface {
 	// Query runs the statement or statements of a COM_QUERY and writes each
@@ -106,13 +106,13 @@ type (
 	// MultiStatementer is a session that can switch multi-statements
 	// (COM_SET_OPTION); without it that command is unknown.
 	MultiStatementer interface{ SetMultiStatements(on bool) }
-	// Databaser is a session that tells its current database, so that its
-	// changes are told to clients that track session state.
+	// Databaser is a session that reports its current database, so that its
+	// changes can be sent to clients that track session state.
 	Databaser interface{ Database() string }
-	// StateTracker is a session that tells what changed in it, for clients that
-	// asked for session tracking.
+	// StateTracker is a session that reports what changed in it, for clients that
+	// requested session tracking.
 	StateTracker interface {
-		// TracksSchema reports whether changes of the database are told.
+		// TracksSchema reports whether changes of the database are sent.
 		TracksSchema() bool
 		// StateChanges are the changes since the last call.
 		StateChanges() []StateChange
@@ -194,7 +194,7 @@ type ResultWriter interface {
 	End(e End) error
 	// OK answers a statement without rows.
 	OK(ok OK) error
-	// LoadLocal asks the client for a file (LOAD DATA LOCAL INFILE); the
+	// LoadLocal requests a file from the client (LOAD DATA LOCAL INFILE); the
 	// reader must be read to its end or closed before anything else is
 	// written. It fails with 3948 when the client does not allow it.
 	LoadLocal(name string) (io.ReadCloser, error)

@@ -58,13 +58,13 @@ func HashCachingSHA2(password string, salt []byte) string {
 	return sha2Prefix + string(salt) + sha256Crypt([]byte(password), salt, sha2Rounds)
 }
 
-// VerifyNative tells whether a password fits a stored form of
+// VerifyNative reports whether a password fits a stored form of
 // mysql_native_password.
 func VerifyNative(stored, password string) bool {
 	return subtle.ConstantTimeCompare([]byte(stored), []byte(HashNative(password))) == 1
 }
 
-// VerifyCachingSHA2 tells whether a password fits a stored form of
+// VerifyCachingSHA2 reports whether a password fits a stored form of
 // caching_sha2_password.
 func VerifyCachingSHA2(stored, password string) bool {
 	if stored == "" || password == "" {
@@ -77,7 +77,7 @@ func VerifyCachingSHA2(stored, password string) bool {
 	return subtle.ConstantTimeCompare([]byte(stored), []byte(HashCachingSHA2(password, []byte(salt)))) == 1
 }
 
-// ValidAuthString tells whether s is a well-formed stored form for the
+// ValidAuthString reports whether s is a well-formed stored form for the
 // plugin, for CREATE USER ... IDENTIFIED WITH plugin AS 's'. It is false for
 // unknown plugins.
 func ValidAuthString(plugin, s string) bool {

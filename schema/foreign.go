@@ -49,7 +49,7 @@ func (k *ForeignKey) Uses(id ColumnID) bool {
 // RefersTo reports whether the key refers to a table of that name.
 func (k *ForeignKey) RefersTo(db, table string) bool { return k.Database == db && k.Table == table }
 
-// ForeignKeyByName finds a foreign key, ignoring case; nil if there is none.
+// ForeignKeyByName finds a foreign key, ignoring case; nil if it does not exist.
 func (t *Table) ForeignKeyByName(name string) *ForeignKey {
 	for i := range t.ForeignKeys {
 		if strings.EqualFold(t.ForeignKeys[i].Name, name) {
@@ -116,8 +116,8 @@ func (t *Table) KeyStarting(columns []ColumnID, unique bool) (x *Index, ok bool)
 }
 
 // ParentKey finds the key under which a foreign key finds the parents of rows:
-// a unique key of just the columns, or else (loose) a key, with the primary key
-// behind it, that starts with them.
+// a unique key of just the columns, or else (loose) a key, followed by the
+// primary key, that starts with them.
 func (t *Table) ParentKey(columns []ColumnID) (x *Index, loose, ok bool) {
 	if x, ok := t.KeyStarting(columns, true); ok {
 		return x, false, true

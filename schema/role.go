@@ -1,7 +1,7 @@
 package schema
 
 // Role says what a column is to its table's keys and writes, as result
-// headers tell it to clients.
+// headers report it to clients.
 type Role uint8
 
 // The bits of a Role.

@@ -18,7 +18,7 @@ type Check struct {
 }
 
 // CheckByName finds the position of a CHECK constraint, ignoring case; -1 if
-// there is none.
+// it does not exist.
 func (t *Table) CheckByName(name string) int {
 	for i := range t.Checks {
 		if strings.EqualFold(t.Checks[i].Name, name) {
@@ -66,7 +66,7 @@ func (t *Table) DropUnusedHidden() {
 	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Name != HiddenKeyColumn && !used[c.ID] })
 }
 
-// KeyedColumns tells, by position, of which columns the entries of indexes are
+// KeyedColumns reports, by position, of which columns the entries of indexes are
 // made, and from which these are computed.
 func (t *Table) KeyedColumns() []bool {
 	out := make([]bool, len(t.Columns))

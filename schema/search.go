@@ -7,8 +7,8 @@ import (
 )
 
 // SearchIndex is an index over many columns of a table, any combination of
-// which a query may ask for. It stands in files of its own, which follow the
-// table's change log.
+// which a query may use. It has files of its own, which follow the table's
+// change log.
 type SearchIndex struct {
 	// ID is unique among all indexes of the table.
 	ID   IndexID `json:"id"`
@@ -21,7 +21,7 @@ type SearchIndex struct {
 	Invisible bool   `json:"invisible,omitempty"`
 	Comment   string `json:"comment,omitempty"`
 	// Files, unless nil, are those that the index had before an ALTER TABLE which
-	// left its documents as they were, but for fields that it dropped.
+	// left its documents unchanged, except for fields that it dropped.
 	Files *SearchFiles `json:"files,omitempty"`
 	// Next is what the index becomes when the files of that are built: until then
 	// this one serves.
@@ -89,7 +89,7 @@ const (
 	SearchNested
 )
 
-// String is the kind as it is declared; values have no word.
+// String is the kind in the form of its declaration; values have no word.
 func (k SearchKind) String() string {
 	switch k {
 	case SearchText:
@@ -183,7 +183,7 @@ func (f *SearchField) Fields() int {
 	return n
 }
 
-// Field is the field of a kind that holds a column; nil if there is none. The
+// Field is the field of a kind that holds a column; nil if it does not exist. The
 // values of a column may be those of a SearchPath.
 func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
 	for i := range x.Fields {
@@ -194,7 +194,7 @@ func (x *SearchIndex) Field(column ColumnID, kind SearchKind) *SearchField {
 	return nil
 }
 
-// Values is the field that holds the values of a column; nil if there is none.
+// Values is the field that holds the values of a column; nil if it does not exist.
 func (x *SearchIndex) Values(column ColumnID) *SearchField {
 	if f := x.Field(column, SearchValue); f != nil {
 		return f
@@ -220,8 +220,8 @@ func (t *Table) IsSearchForm(id ColumnID) bool {
 	return false
 }
 
-// TextName is the type of a SearchText as it is declared: TEXT ANALYZER 'x' OPTIONS
-// (o = 'v').
+// TextName is the type of a SearchText in the form of its declaration: TEXT ANALYZER
+// 'x' OPTIONS (o = 'v').
 func (f *SearchField) TextName() string {
 	text := f.Kind.String()
 	if f.Analyzer != "" {
@@ -237,7 +237,7 @@ func (f *SearchField) TextName() string {
 	return text + " OPTIONS (" + strings.Join(list, ", ") + ")"
 }
 
-// AsName is the form that a field reads as it is declared: DATE FORMAT ('f', 'g').
+// AsName is the form that a field reads, as it is declared: DATE FORMAT ('f', 'g').
 func (f *SearchField) AsName() string {
 	text := string(f.As)
 	if len(f.Formats) == 0 {
@@ -282,7 +282,7 @@ func (f *SearchField) ElemName() string {
 	return strings.ToUpper(t.String())
 }
 
-// SearchByName finds a search index, ignoring case; nil if there is none.
+// SearchByName finds a search index, ignoring case; nil if it does not exist.
 func (t *Table) SearchByName(name string) *SearchIndex {
 	for i := range t.Search {
 		if strings.EqualFold(t.Search[i].Name, name) {

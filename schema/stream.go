@@ -12,7 +12,7 @@ type Stream struct {
 	Retention int64 `json:"retention"`
 	// MaxBytes bounds what records take on disk, roughly; 0 for no bound.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
-	// Internal: nobody asked for the stream; a search index reads it.
+	// Internal: no statement turned the stream on; a search index reads it.
 	Internal bool `json:"internal,omitempty"`
 }
 

@@ -42,7 +42,7 @@ type Column struct {
 	Invisible bool `json:"invisible,omitempty"`
 	// Generated is set for a column that is computed from others.
 	Generated *Generated `json:"generated,omitempty"`
-	// Array is set for the hidden column behind CAST(… AS type ARRAY) in a
+	// Array is set for the hidden column of CAST(… AS type ARRAY) in a
 	// multi-valued index: the type of the elements. Type is JSON.
 	Array *Type `json:"array,omitempty"`
 	// AddedDefault is the value that rows written before the column existed
@@ -111,8 +111,8 @@ type Index struct {
 	Where     ColumnID `json:"where,omitempty"`
 	Invisible bool     `json:"invisible,omitempty"`
 	Comment   string   `json:"comment,omitempty"`
-	// Generated: a foreign key needed it and nobody asked for it. It goes when
-	// an index comes that serves as well.
+	// Generated: a foreign key needed it, no statement named it. It is dropped when
+	// an index is added that serves as well.
 	Generated bool `json:"generated,omitempty"`
 }
 
@@ -134,7 +134,7 @@ type Table struct {
 	NextIndexID  IndexID     `json:"next_index_id"`
 	Collation    CollationID `json:"collation"`
 	Comment      string      `json:"comment,omitempty"`
-	// AutoIncrement is the first value that AUTO_INCREMENT = n asked for.
+	// AutoIncrement is the first value that AUTO_INCREMENT = n set.
 	AutoIncrement uint64 `json:"auto_increment,omitempty"`
 	// Engine is the ENGINE name as the user wrote it, for SHOW CREATE TABLE.
 	Engine string `json:"engine,omitempty"`
@@ -159,7 +159,7 @@ type Table struct {
 	Derived *Derived `json:"-"`
 }
 
-// Column finds a column by its id; nil if there is none.
+// Column finds a column by its id; nil if it does not exist.
 func (t *Table) Column(id ColumnID) *Column {
 	for i := range t.Columns {
 		if t.Columns[i].ID == id {
@@ -179,7 +179,7 @@ func (t *Table) ColumnIndex(id ColumnID) int {
 	return -1
 }
 
-// ColumnByName finds a column, ignoring case; -1 if there is none.
+// ColumnByName finds a column, ignoring case; -1 if it does not exist.
 func (t *Table) ColumnByName(name string) int {
 	for i := range t.Columns {
 		if strings.EqualFold(t.Columns[i].Name, name) {
@@ -237,7 +237,7 @@ func (t *Table) IndexClass(x *Index) int {
 	return 0
 }
 
-// IndexByName finds a secondary index, ignoring case; nil if there is none.
+// IndexByName finds a secondary index, ignoring case; nil if it does not exist.
 func (t *Table) IndexByName(name string) *Index {
 	for i := range t.Indexes {
 		if strings.EqualFold(t.Indexes[i].Name, name) {

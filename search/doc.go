@@ -1,49 +1,49 @@
 // Package search keeps the search indexes of a server: it builds them from the
-// rows of their tables, has them follow the tables' change logs, and gives
-// statements a view of one that is exact at a sequence of the store.
+// rows of their tables, keeps them up to date from the tables' change logs, and
+// gives statements a view that is exact at a sequence of the store.
 //
 // # Model
 //
 // A search index (schema.SearchIndex) has files of its own, which package seg
-// keeps, in a directory named by the table, the index and the fields (or, after an
-// ALTER TABLE that left the documents as they were, as it was before): another
-// list of fields is another directory, filled anew. What documents of rows look
-// like is told by Rows, from above.
+// maintains. Their directory is named after the table, the index and the fields,
+// so an index with other fields has another directory, which is filled from the
+// table. An ALTER TABLE that leaves the documents unchanged keeps the name. The
+// implementation of Rows, in a layer above, makes the documents of rows.
 //
-// The files know between which sequences they stand: low, up to which all changes
-// are in them, and high, the last whose changes may be. Both are written with the
-// documents, in one batch. A build reads the table in slices, each as it stands at
-// that moment, which lets high rise while low stays where the build began; then
-// the change log from low on is followed, and brings them together. A build, or
-// anything else, that is cut off goes on from what the last durable batch says.
+// The files record two sequences: low, up to which they have all changes, and
+// high, the last one of which they may have changes. Both are written with the
+// documents, in one batch. A build reads the table in slices, each in its current
+// state: high rises while low stays where the build began. Then it follows the
+// change log from low, which brings the two together. A build, or any other work,
+// that is interrupted continues from the last durable batch.
 //
-// A statement that reads the store at sequence s takes the keys that were changed
-// between min(low, s) and max(high, s) out of what the files say, and looks at
-// these rows itself (View.Changed), as at those that its own transaction wrote.
-// A value that a field cannot take is marked in the document (Reject); a statement
-// that uses the field has View.Except add these rows to the others.
+// A statement that reads the store at sequence s ignores the documents of the keys
+// that were changed between min(low, s) and max(high, s), and reads these rows
+// itself (View.Changed), like those that its own transaction wrote. A value that a
+// field cannot take is marked in the document (Reject); a statement that uses the
+// field has View.Except add these rows.
 //
-// What makes a view one state: a statement reads documents of the files' snapshot,
-// which stands between low and high, and rows of its own snapshot of the store, at
-// s. A document is used only if no commit in the range from min(low, s) to
+// Why a view is one state: a statement reads documents of the files' snapshot,
+// which is between low and high, and rows of its own snapshot of the store, at s.
+// A document is used only if no commit in the range from min(low, s) to
 // max(high, s) changed its row. The change log of that range must be complete
 // where it is read: it is read from a snapshot of the store that is not older than
-// max(high, s), which holds because each of these sequences was taken from a
-// state that some reader had been shown (storage I6). That the log has nothing
-// behind low may be concluded from its watermark instead, as commits raise it
-// before they become visible.
+// max(high, s). Such a snapshot exists because each of these sequences was taken
+// from a state that some reader had seen (storage I6). The watermark of the log
+// can also show that it has nothing after low, since commits raise it before they
+// become visible.
 //
 // # Invariants
 //
 //	I1  A row whose key is not in View.Changed has the document that the store's
-//	    row at the view's sequence gives, and none if there is no row.
+//	    row at the view's sequence gives, and no document if there is no row.
 //	I2  Records of a change log that an index may still need are not removed
-//	    (Manager.Floor); where they are, it is built anew.
+//	    (Manager.Floor); if they are, the index is rebuilt.
 //	I3  The log of a view's changes is read at a state that is not older than
 //	    the view and the files. Checked in every build; I1 is checked for small
 //	    indexes in the invariants build (Manager.Verify).
 //	I4  Files that are damaged, of an older store, or whose records are gone are
-//	    never read: the index is not there (Manager.Index) until it is built anew.
+//	    never read: Manager.Index does not return the index until it is rebuilt.
 //
-// The package knows no SQL and asks no queries: that is search/query.
+// The package knows no SQL and runs no queries: package search/query does.
 package search

@@ -109,9 +109,9 @@ type Info struct {
 	Err   error
 	// Failures are those in a row.
 	Failures int
-	// Docs are the rows in it, Low the sequence up to which all changes are; Lag
-	// is how many commits of the store, of all tables, are behind that, and Behind
-	// for how long the first of them has waited, at most.
+	// Docs is the number of rows in it, Low the sequence up to which it has all
+	// changes. Lag is the number of later commits of the store, of all tables, and
+	// Behind an upper bound of how long the first of them has waited.
 	Docs int
 	// Rejected are those of them of which a field could not take the value.
 	Rejected int

@@ -42,8 +42,8 @@ type Config struct {
 	Log  *slog.Logger
 	// Memory is what all indexes together may hold, in bytes; 0 for 256 MiB.
 	Memory int64
-	// Account, if not nil, is told what they may hold, which depends on how many
-	// there are.
+	// Account, if not nil, is called with the bytes that they may hold, which
+	// depend on their number.
 	Account storage.Memory
 	// Knobs are for tests.
 	Knobs Knobs
@@ -196,8 +196,8 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 	return fmt.Sprintf("%d-%d-%016x", t.ID, x.ID, h.Sum64())
 }
 
-// Update tells which tables there are: indexes that are new begin to be built,
-// those that are gone are removed with their files.
+// Update sets the tables: new indexes begin to be built, dropped ones are
+// removed with their files.
 func (m *Manager) Update(tables []*schema.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -402,7 +402,7 @@ func (m *Manager) unready(table schema.TableID, indexes []schema.IndexID) (x *In
 	return nil, false
 }
 
-// Floor is the sequence behind which the records of a change log are needed; ok
+// Floor is the sequence after which the records of a change log are needed; ok
 // is false when no index reads it.
 func (m *Manager) Floor(id schema.StreamID) (seq uint64, ok bool) {
 	m.mu.Lock()

@@ -37,7 +37,7 @@ const (
 	Unlike              // the value is another than the field has
 	Blank               // the field has nothing for a value that is something
 	Single              // the value is no array
-	Differs             // an expression that the field stands for has another value
+	Differs             // an expression that the field replaces in queries has another value
 )
 
 // Marks is the field that the files of an index need whose fields may not be able

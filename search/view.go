@@ -79,8 +79,8 @@ func (x *Index) open(ctx context.Context, any bool) (snap *seg.Snapshot, covers 
 	}
 }
 
-// Newest is the index as it is: rows that were changed since may be missing from
-// it, or have other values. The caller closes it.
+// Newest is the current state of the index: rows that were changed since may be
+// missing from it, or have other values. The caller closes it.
 func (x *Index) Newest(ctx context.Context) (*View, error) {
 	snap, _, err := x.open(ctx, false)
 	if err != nil {

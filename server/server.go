@@ -39,8 +39,8 @@ type Config struct {
 	// for half of DefaultMemory.
 	Memory int64
 	// TempDir is the directory of temporary files, made when it does not exist;
-	// "" for tmp in DataDir. TempBytes is the most that what queries put aside
-	// may take there, 0 for no limit.
+	// "" for tmp in DataDir. TempBytes is the most bytes that queries may spill
+	// there, 0 for no limit.
 	TempDir   string
 	TempBytes int64
 	// TLSCert and TLSKey are PEM files; both empty for no TLS.

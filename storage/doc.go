@@ -1,5 +1,5 @@
 // Package storage declares the transactional, ordered key-value store on
-// which sqlots stands. It knows no SQL and no engine.
+// which sqlots is built. It knows no SQL and no engine.
 //
 // # Model
 //
@@ -32,5 +32,5 @@
 //	    further writes, so that nothing durable can depend on it.
 //
 // It does not encode rows (package storage/table does), and it does not retry:
-// whoever owns the transaction decides that by the class of the error.
+// the owner of the transaction decides that by the class of the error.
 package storage

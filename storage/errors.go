@@ -17,7 +17,7 @@ var (
 	ErrConflict = errors.New("transaction conflict")
 	// ErrLockTimeout: a lock was not granted in time. The transaction goes on.
 	ErrLockTimeout = errors.New("lock wait timeout")
-	// ErrNoWait: a lock is held and WaitError was asked for.
+	// ErrNoWait: a lock is held, and the lock request had WaitError.
 	ErrNoWait = errors.New("lock not available")
 	// ErrDeadlock: the transaction was chosen as the victim of a deadlock; only
 	// Rollback may follow.
@@ -52,7 +52,7 @@ var (
 	// ErrReservedKey: a write to a key that belongs to the engine: the empty
 	// key, or the single byte 00.
 	ErrReservedKey = errors.New("reserved key")
-	// ErrStamp: the holes of a stamped write lie outside of its key or value.
+	// ErrStamp: the holes of a stamped write are outside of its key or value.
 	ErrStamp = errors.New("stamp outside of the pair")
 	// ErrKeyOrder: the keys of a bulk load do not ascend strictly.
 	ErrKeyOrder = errors.New("keys are not in ascending order")

@@ -7,7 +7,7 @@ import (
 )
 
 // Span is the half-open key interval [Start, End). A nil Start is the first
-// key, a nil End lies behind the last.
+// key, a nil End is after the last.
 type Span struct {
 	Start, End []byte
 }
@@ -19,13 +19,13 @@ type ScanOptions struct {
 	// KeyOnly lets the engine skip values; Visit then gets a nil value.
 	KeyOnly bool
 	// Limit is a hint of how many pairs the caller will take, 0 for unknown.
-	// The scan delivers more when it is asked for more.
+	// The scan delivers more if the caller continues.
 	Limit int
 	// Cold says that the scan is large and read once: the engine should not
 	// let it push hot blocks out of its cache.
 	Cold bool
-	// Reuse is a Scanner of the same store that has been closed and that nobody
-	// uses any more: the engine may make the new one of it. It may be nil.
+	// Reuse is a Scanner of the same store that has been closed and is no longer
+	// in use: the engine may make the new one of it. It may be nil.
 	Reuse Scanner
 }
 
@@ -45,8 +45,8 @@ type Scanner interface {
 // LastingScanner is a Scanner that knows how long its pairs live.
 type LastingScanner interface {
 	Scanner
-	// Lasting reports whether key and value stay as they are for as long as
-	// anybody holds them.
+	// Lasting reports whether key and value stay unchanged for as long as
+	// anything refers to them.
 	Lasting() bool
 }
 
@@ -135,7 +135,7 @@ type TxnOptions struct {
 	Durability Durability
 	// Label names the transaction in lists of locks and waits.
 	Label string
-	// Memory, when set, is told what the writes take in memory.
+	// Memory, when set, counts what the writes take in memory.
 	Memory Memory
 }
 
@@ -146,11 +146,11 @@ type Memory interface{ Hold(n int64) }
 // Stamp says where a stamped write takes what only its commit knows.
 type Stamp struct {
 	// Key is where in the key 8 bytes become the sequence of the commit, big
-	// endian; Descending writes its complement. -1 leaves the key as it is.
+	// endian; Descending writes its complement. -1 leaves the key unchanged.
 	Key        int
 	Descending bool
 	// Time is where in the value 8 bytes become the time of the commit:
-	// microseconds since 1970, big endian. -1 leaves the value as it is.
+	// microseconds since 1970, big endian. -1 leaves the value unchanged.
 	Time int
 }
 
@@ -180,7 +180,7 @@ func (w *Watermark) Raise(seq uint64) {
 	}
 }
 
-// Tell has a value sent to c when the watermark is lifted, unless that would
+// Tell has a value sent to c when the watermark is raised, unless that would
 // have to wait; nil ends it.
 func (w *Watermark) Tell(c chan<- struct{}) {
 	if c == nil {
@@ -190,7 +190,7 @@ func (w *Watermark) Tell(c chan<- struct{}) {
 	w.tell.Store(&c)
 }
 
-// Seq is where it stands.
+// Seq is the current watermark.
 func (w *Watermark) Seq() uint64 { return w.seq.Load() }
 
 // Savepoint marks a point in a transaction's writes.
@@ -212,13 +212,13 @@ type Txn interface {
 	// Refresh moves the read view to the latest commit. Scanners that are open
 	// keep the older view.
 	Refresh() error
-	// ViewSeq is the sequence of the read view (taking it if there is none).
+	// ViewSeq is the sequence of the read view, which it takes if it is missing.
 	ViewSeq() (uint64, error)
-	// View is the read view without own writes, and its sequence; nil and 0 when
-	// there is none.
+	// View is the read view without own writes, and its sequence; nil and 0 if
+	// no view was taken.
 	View() (Reader, uint64)
 	// BareView is the read view without own writes and without what Show put into
-	// it; it is taken if there is none. It belongs to the transaction: Refresh and
+	// it; it is taken if it is missing. It belongs to the transaction: Refresh and
 	// the end of the transaction close it.
 	BareView() (Snapshot, error)
 	// Show has the view hold value under key, nil for nothing, in place of what
@@ -254,10 +254,10 @@ type Txn interface {
 	// Delete removes a key; an absent key is fine.
 	Delete(key []byte) error
 	// PutStamped writes a pair whose holes the commit fills. The pair is not seen
-	// by this transaction's own reads, and takes no lock: nobody else can write
-	// the key of a commit. Two stamped writes with the same bytes beside the
-	// holes are one. Sequences of commits and their times ascend together; times
-	// strictly, also after a restart, among the commits that ask for one.
+	// by this transaction's own reads, and takes no lock: no other commit can write
+	// the same key. Two stamped writes with the same bytes outside the holes are
+	// one. Sequences of commits and their times ascend together; times strictly,
+	// also after a restart, among the commits with stamped times.
 	PutStamped(key, value []byte, at Stamp) error
 	// Stamped reports whether PutStamped wrote the key, holes aside.
 	Stamped(key []byte) bool
@@ -273,7 +273,7 @@ type Txn interface {
 	Size() int64
 	// Dirty reports whether there are buffered writes.
 	Dirty() bool
-	// Commit makes the writes visible atomically and durable as asked for, and
+	// Commit makes the writes visible atomically and durable as requested, and
 	// returns the sequence number of the commit (the view's when nothing was
 	// written). The transaction has ended afterwards, whatever the result.
 	Commit(ctx context.Context) (seq uint64, err error)
@@ -282,22 +282,22 @@ type Txn interface {
 	Rollback()
 }
 
-// BulkLoader builds sorted runs beside the store and adds them in one atomic
+// BulkLoader builds sorted runs outside of the store and adds them in one atomic
 // step. It is meant for large sets of new keys.
 type BulkLoader interface {
 	// Add appends a pair to a run of the loader's own.
 	Add(key, value []byte) error
 	// Run starts a further run. Runs may be filled concurrently; no key of one
-	// may lie between those of another (ErrKeyOrder at Finish).
+	// may be between those of another (ErrKeyOrder at Finish).
 	Run() (BulkRun, error)
 	// Finish makes all pairs visible and durable at once. The span between the
 	// first and last key of each run must hold no key that a concurrent
 	// transaction writes: the caller excludes writers. Further runs have been
 	// closed.
 	Finish(ctx context.Context) (seq uint64, err error)
-	// FinishUnordered is Finish outside of the order of commits: no sequence
-	// tells the pairs, snapshots may have them or not, and commits hardly wait.
-	// It is for keys that nobody reads until a later commit says so.
+	// FinishUnordered is Finish outside of the order of commits: the pairs have no
+	// sequence, snapshots may have them or not, and commits hardly wait. It is for
+	// keys that no reader reads until a later commit says so.
 	FinishUnordered(ctx context.Context) error
 	// Abort removes what was built. It is idempotent and a no-op after Finish.
 	// No run is being filled.
@@ -341,14 +341,14 @@ type Store interface {
 	// Seq is the sequence number of the latest visible commit: not lower than
 	// that of any state that a reader has been shown.
 	Seq() uint64
-	// Sync returns when the commits up to a sequence that Seq has told are on
-	// disk, whatever their own durability: what else is kept of them outlives no
-	// crash that they do not.
+	// Sync returns when the commits up to a sequence that Seq has returned are on
+	// disk, whatever their own durability. Call it before data that is derived from
+	// these commits is made durable elsewhere, which must not outlive them.
 	Sync(ctx context.Context, seq uint64) error
-	// Mark is a watermark of the stamped writes whose keys have prefix and right
-	// behind it their commit's sequence: it is raised before such a commit can be
-	// seen. It begins where the store is, and is the same at each call. A prefix
-	// has at most 7 bytes.
+	// Mark is a watermark of the stamped writes whose keys have prefix directly
+	// followed by their commit's sequence: it is raised before such a commit can be
+	// seen. It begins at the store's current sequence, and is the same at each
+	// call. A prefix has at most 7 bytes.
 	Mark(prefix []byte) *Watermark
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.

@@ -13,7 +13,7 @@ import (
 type Consumer struct {
 	Name   string          `json:"name"`
 	Stream schema.StreamID `json:"stream"`
-	// Seq and Ordinal are the Position behind which the consumer goes on.
+	// Seq and Ordinal are the Position after which the consumer continues.
 	Seq     uint64 `json:"seq"`
 	Ordinal uint32 `json:"ordinal"`
 	// At is when that was said, microseconds since 1970.
@@ -28,7 +28,7 @@ const MaxConsumerName = 256
 
 func consumerKey(name string) []byte { return append(systemKey('c'), name...) }
 
-// FindConsumer reads a consumer; nil if there is none.
+// FindConsumer reads a consumer; nil if it does not exist.
 func FindConsumer(ctx context.Context, kv storage.Reader, name string) (*Consumer, error) {
 	v, err := kv.Get(ctx, consumerKey(name), nil)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -49,7 +49,7 @@ func parseConsumer(name string, v []byte) (*Consumer, error) {
 }
 
 // LockConsumer locks a name to the end of the transaction and reads its latest
-// state; nil if there is none.
+// state; nil if the consumer does not exist.
 func LockConsumer(ctx context.Context, txn storage.Txn, name string) (*Consumer, error) {
 	got, err := txn.Lock(ctx, [][]byte{consumerKey(name)}, storage.LockOptions{})
 	if err != nil || got[0].Value == nil {

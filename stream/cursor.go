@@ -132,8 +132,8 @@ func (c *Cursor) takePart(key, val []byte, pos Position, part int) (whole bool, 
 // Close ends the reading. It is idempotent.
 func (c *Cursor) Close() error { return c.scan.Close() }
 
-// First is the position and the time of the first record behind a position; ok
-// is false when there is none. With reverse it is the last record up to it.
+// First is the position and the time of the first record after a position; ok
+// is false if no record follows. With reverse it is the last record up to it.
 func First(ctx context.Context, kv storage.Reader, id schema.StreamID, opts Options) (r Record, ok bool, err error) {
 	opts.Limit = 1
 	c, err := Open(ctx, kv, id, opts)

@@ -4,7 +4,7 @@
 // # Model
 //
 // A stream belongs to a table (schema.Table.Stream) and keeps its id when the
-// table is renamed, altered or emptied. Its records stand in a key space of
+// table is renamed, altered or emptied. Its records are stored in a key space of
 // their own:
 //
 //	20 stream(u32 BE) sequence(u64 BE) ordinal(u32 BE) part(u16 BE)
@@ -21,13 +21,13 @@
 //	flags    1: before image, 2: after image, 4: the row's key changed,
 //	         8: the table existed before its stream
 //	payload  row changes: key; old key if it changed; before image; after
-//	         image; each behind its length as a uvarint.
+//	         image; each preceded by its length as a uvarint.
 //	         changes of the table: the version before as a uvarint
 //
-// The other parts go on with the payload. Keys are row keys without the table's
-// prefix, images rows of package rowenc with all values in them: whoever knows
-// the descriptor of the version decodes them. What else there is to know stands
-// in the system space:
+// The other parts continue the payload. Keys are row keys without the table's
+// prefix, images rows of package rowenc with all values in them: the descriptor
+// of the version is needed to decode them. Everything else is stored in the
+// system space:
 //
 //	01 'w' 's' stream version(u32 BE)  the table's descriptor at that version, JSON
 //	01 'w' 't' stream                  the last sequence whose records were removed, u64 BE
@@ -38,8 +38,8 @@
 //
 //	I1  A record is there if and only if its commit is.
 //	I2  Records are removed from the oldest on, after the mark ('t') says so:
-//	    who reads from before the mark is told (ErrPurged), and misses nothing
-//	    in silence.
+//	    a read from before the mark fails (ErrPurged), and misses nothing
+//	    silently.
 //	I3  The descriptor of every record that is not removed is stored.
 //	I4  Every change of the rows of a table with a stream is recorded, except
 //	    that of an ALTER TABLE which copies the table: its record says that the

@@ -61,7 +61,7 @@ type ConsumerInfo struct {
 	Consumer
 	Database, Table string
 	// LagSeconds is how long ago the first record was committed that the
-	// consumer has not confirmed, 0 when there is none.
+	// consumer has not confirmed, 0 if it has confirmed all.
 	LagSeconds float64
 	// Behind: records that it has not confirmed were removed.
 	Behind bool

@@ -17,14 +17,14 @@ const (
 	keyLen    = partAt + 2
 )
 
-// Position is a place in a stream: behind the record of that name. The zero
+// Position is a place in a stream: after the record of that name. The zero
 // Position is the start.
 type Position struct {
 	Seq     uint64
 	Ordinal uint32
 }
 
-// Behind is the position behind all records of a commit.
+// Behind is the position after all records of a commit.
 func Behind(seq uint64) Position { return Position{Seq: seq, Ordinal: ^uint32(0)} }
 
 // Less orders positions.
@@ -99,7 +99,7 @@ func prefixSpan(prefix []byte) storage.Span {
 	}
 }
 
-// SpanAfter is the records of a stream behind a position.
+// SpanAfter is the records of a stream after a position.
 func SpanAfter(id schema.StreamID, after Position) storage.Span {
 	return spanBehind(id, after, Behind(^uint64(0)))
 }

@@ -60,7 +60,7 @@ type Record struct {
 	// Key is the row's, without the table's prefix; OldKey, where the update
 	// changed it, the one before, else nil.
 	Key, OldKey []byte
-	// Before and After are the row, nil where there is none.
+	// Before and After are the row, nil if it did not or does not exist.
 	Before, After []byte
 }
 

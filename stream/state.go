@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// ErrPurged: records behind the position were removed. ErrFuture: the position
+// ErrPurged: records after the position were removed. ErrFuture: the position
 // is of no commit yet.
 var (
 	ErrPurged = errors.New("records were removed from the change log")
@@ -47,8 +47,8 @@ func Mark(ctx context.Context, kv storage.Reader, id schema.StreamID) (uint64, e
 	return binary.BigEndian.Uint64(v), nil
 }
 
-// Begin is the sequence behind which a stream tells all: that of the removed
-// records, or of its start on a table that was there before.
+// Begin is the sequence after which a stream is complete: that of the removed
+// records, or of its start on a table that existed before.
 func Begin(ctx context.Context, kv storage.Reader, id schema.StreamID) (uint64, error) {
 	mark, err := Mark(ctx, kv, id)
 	if err != nil || mark > 0 {
@@ -61,7 +61,7 @@ func Begin(ctx context.Context, kv storage.Reader, id schema.StreamID) (uint64, 
 	return first.Seq - 1, nil
 }
 
-// Check returns a *PurgedError when not all records behind a position are
+// Check returns a *PurgedError when not all records after a position are
 // there any more.
 func Check(ctx context.Context, kv storage.Reader, id schema.StreamID, after Position) error {
 	begin, err := Begin(ctx, kv, id)

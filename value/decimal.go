@@ -21,12 +21,12 @@ const groups = 9
 const DivPrecisionIncrement = 4
 
 // Decimal is an exact number: coefficient * 10^-scale. In columns it has up to
-// 65 digits with up to 30 behind the point, in expressions up to 81. The zero
+// 65 digits with up to 30 after the point, in expressions up to 81. The zero
 // Decimal is 0. The coefficient is the 128-bit two's complement number hi:lo
 // unless wide is set. Decimals are immutable; wide is never written to after
 // it is shared.
 //
-// Results of arithmetic may have more digits than DECIMAL allows: callers ask
+// Results of arithmetic may have more digits than DECIMAL allows: callers check
 // Fits and clamp with MaxDecimal or report. Wide is set exactly when the
 // magnitude has more than 127 bits, so that a number has one form per scale.
 type Decimal struct {
@@ -147,7 +147,7 @@ func (d Decimal) Fits(prec, scale int) bool { return d.Digits()-int(d.scale) <= 
 // Overflows reports more digits before the point than MySQL computes with.
 func (d Decimal) Overflows() bool { return d.Digits()-int(d.scale) > 9*groups }
 
-// Scale is the number of digits behind the point.
+// Scale is the number of digits after the point.
 func (d Decimal) Scale() int { return int(d.scale) }
 
 // Digits is the number of digits of the coefficient without leading zeros, 0
@@ -304,9 +304,9 @@ func roundUp(q u128, half int, exact, neg bool, mode rounding) u128 {
 	return q
 }
 
-// Round rounds half away from zero to scale digits behind the point; a
+// Round rounds half away from zero to scale digits after the point; a
 // negative scale rounds before the point and gives scale 0. A scale above that
-// of d leaves d as it is.
+// of d leaves d unchanged.
 func (d Decimal) Round(scale int) Decimal { return d.toScale(scale, roundHalf) }
 
 // Truncate is Round towards zero.
@@ -408,7 +408,7 @@ func (d Decimal) Mul(o Decimal) Decimal {
 	return r.InGroups()
 }
 
-// InGroups cuts off the digits behind the point that MySQL has no room for:
+// InGroups cuts off the digits after the point that MySQL has no room for:
 // groups of nine begin at the point, and it computes with nine of them. A
 // number that does not Overflow has at most 81 digits then.
 func (d Decimal) InGroups() Decimal {
@@ -448,7 +448,7 @@ func DivScale(s1, s2, fracIncr int) int {
 }
 
 // Div is d / o, false when o is 0. The quotient has at least
-// Scale()+fracIncr digits behind the point (as far as there is room), cut off as MySQL does:
+// Scale()+fracIncr digits after the point (as far as there is room), cut off as MySQL does:
 // round it to that scale with Rescale where it leaves an expression.
 func (d Decimal) Div(o Decimal, fracIncr int) (Decimal, bool) {
 	if o.IsZero() {

@@ -4,7 +4,7 @@ import "math/big"
 
 // ParseDecimal reads a decimal number with optional sign, point and exponent;
 // spaces around it are allowed. As MySQL does it keeps nine groups of nine
-// digits, which begin at the point, and cuts off what is behind them.
+// digits, which begin at the point, and cuts off what follows them.
 // ErrSyntax when s is something else, ErrRange (with the nearest number of 65
 // digits) when the digits before the point need more groups.
 func ParseDecimal(s string) (Decimal, error) {
@@ -20,8 +20,8 @@ func ParseDecimal(s string) (Decimal, error) {
 	return d, err
 }
 
-// ParseDecimalPrefix reads the longest prefix of s that is a number and tells
-// its length; ErrSyntax (and 0) when there is none, ErrRange as ParseDecimal.
+// ParseDecimalPrefix reads the longest prefix of s that is a number and returns
+// its length; ErrSyntax (and 0) if no prefix is one, ErrRange as ParseDecimal.
 func ParseDecimalPrefix(s []byte) (d Decimal, n int, err error) { return parsePrefix(s) }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

@@ -18,7 +18,7 @@ func JSONSet(doc []byte, p *JSONPath, v []byte) []byte {
 	return p.edit(doc, &jsonEdit{val: v, insert: true, replace: true})
 }
 
-// JSONInsert inserts the value at the path if there is none.
+// JSONInsert inserts the value at the path if the path has none.
 func JSONInsert(doc []byte, p *JSONPath, v []byte) []byte {
 	return p.edit(doc, &jsonEdit{val: v, insert: true})
 }

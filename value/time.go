@@ -22,7 +22,7 @@ type Time uint64
 // ZeroTime is '0000-00-00 00:00:00'.
 const ZeroTime Time = 0
 
-// MakeTime packs the parts as they are, without checking them.
+// MakeTime packs the parts without checking them.
 func MakeTime(year, month, day, hour, minute, second, micro int) Time {
 	ym := uint64(year*13 + month)
 	return Time(ym<<46 | uint64(day)<<41 | uint64(hour)<<36 | uint64(minute)<<30 | uint64(second)<<24 | uint64(micro))
@@ -62,7 +62,7 @@ type Duration int64
 // MaxDuration is 838:59:59.
 const MaxDuration Duration = (838*3600 + 59*60 + 59) * 1000000
 
-// TimeFlags says what Time.Check accepts beside real dates.
+// TimeFlags says what Time.Check accepts in addition to real dates.
 type TimeFlags uint8
 
 // The flags.
@@ -254,7 +254,7 @@ func (t Time) RoundFSP(fsp int) Time {
 	return r
 }
 
-// TryRoundFSP is RoundFSP that tells whether it could round.
+// TryRoundFSP is RoundFSP that reports whether it could round.
 func (t Time) TryRoundFSP(fsp int) (Time, bool) {
 	unit := fspUnit[fsp]
 	rest := int64(t.Micro()) % unit

@@ -14,7 +14,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Options shape a Build. The zero value is a build that nobody disturbs.
+// Options shape a Build. The zero value is a build without concurrent writers.
 type Options struct {
 	// RunRows is the number of rows of a run; 0 for all.
 	RunRows int
@@ -27,7 +27,7 @@ type Options struct {
 	// Checkpoint gives a pair that is written after a run: the position
 	// at which to go on, nil at the end, and how many rows are done. nil for none.
 	Checkpoint func(position []byte, rows int64) (key, val []byte)
-	// Progress is told how many rows are done; an error ends Fill. nil for none.
+	// Progress is called with the number of rows done; an error ends Fill. May be nil.
 	Progress func(rows int64) error
 	// Pace slows the build down; nil for as fast as it goes.
 	Pace *Pacer
@@ -80,7 +80,7 @@ func New(store storage.Store, codec *table.Codec, ids []schema.IndexID, opts Opt
 	return b, nil
 }
 
-// Run makes an index of a table that nobody writes to.
+// Run makes an index of a table without concurrent writers.
 func Run(ctx context.Context, store storage.Store, codec *table.Codec, opts Options, ids ...schema.IndexID) error {
 	b, err := New(store, codec, ids, opts)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *Build) named(x *table.Index, err error) error {
 	return fmt.Errorf("building index %s.%s: %w", b.codec.Table.Name, x.Desc.Name, err)
 }
 
-// MergeAll merges until nothing is left. Nobody writes to the table.
+// MergeAll merges until nothing is left. The table has no concurrent writers.
 func (b *Build) MergeAll(ctx context.Context) error {
 	for {
 		merged, left, err := b.Merge(ctx)

@@ -3,17 +3,17 @@
 // # Model
 //
 // A Build works on indexes in state Building: writers leave their entries alone
-// and note what they change (table.AppendChange).
+// and record what they change (table.AppendChange).
 //
 // Fill reads the rows once, in runs of some million, each from a
 // snapshot of its own, sorts their entries, hands them to the store as sorted
 // tables and commits a checkpoint. What writers change meanwhile may be in it or
 // not.
 //
-// Merge goes through the noted changes. It locks the row that one names, skips
-// it if somebody else has it, computes the entries that the row has now, and
-// puts or removes the entry. When nobody writes, a Merge that leaves nothing
-// makes the index whole.
+// Merge goes through the recorded changes. It locks the row that one names, skips
+// it if another transaction has it, computes the entries that the row has now, and
+// puts or removes the entry. Without writers, a Merge that leaves nothing makes
+// the index complete.
 //
 // Of a unique index two rows may have the same entry for a while: the one that
 // had it as Fill read it, and the one that has it now. Only two rows that have
@@ -27,7 +27,7 @@
 //	    *table.DuplicateError. What was written until then stays: the caller
 //	    removes the index's span and its changes.
 //	I3  A Fill that starts from a checkpoint completes the work of the one that
-//	    made it; changes stay noted until an entry tells them.
+//	    made it; changes stay recorded until an entry reflects them.
 //
 // It does not change index states.
 package backfill

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Pacer leaves the machine to others while an index is built, or other work that
-// nobody waits for is done. It belongs to one goroutine. A nil Pacer does not.
+// Pacer leaves the machine to others during an index build or other background
+// work. It belongs to one goroutine. A nil Pacer does not.
 type Pacer struct {
-	// Rate is the most rows that are read in a second, asked again and again; 0
+	// Rate is the most rows that are read in a second, queried repeatedly; 0
 	// means as many as leave three quarters of the time to others while they write, and
 	// more where there is more to do than the machine can: that shows in pauses
 	// that last longer than they were meant to.
@@ -49,7 +49,7 @@ func (p *Pacer) Start() {
 	}
 }
 
-// Committed tells of a commit of the build itself.
+// Committed reports a commit of the build itself.
 func (p *Pacer) Committed() {
 	if p != nil {
 		p.own++

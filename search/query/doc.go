@@ -5,11 +5,11 @@
 //
 // A Node is evaluated segment by segment, to a bitset over the documents of the
 // segment (bit i of word i/64). Conditions on a field are lists of ranges of its
-// words or sort keys; documents without a value are in none of them unless the
-// condition asks for NULL. Not is the complement, NULL included: whoever makes the
+// words or sort keys. Documents without a value are in none of them unless the
+// condition matches NULL. Not is the complement, NULL included: the builder of the
 // tree turns NOT of a condition that may be NULL into what is true where the
-// condition is false. A node is asked about the documents that the ones before it
-// have left, so that a Check reads the values of no others.
+// condition is false. A node is evaluated on the documents that the ones before it
+// have left, so a Check reads the values of no others.
 //
 // # Invariants
 //

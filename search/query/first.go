@@ -8,14 +8,14 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 )
 
-// Order is a field by which documents are ordered, or what stands in its place:
-// NULL before all values, or behind them with Desc.
+// Order is one part of an order of documents: a field, a ranking or the ids. NULL
+// comes before all values, or after them with Desc.
 type Order struct {
 	Field Field
 	// By computes what they are ordered by; nil for a field.
 	By Ranking
-	// ByID orders by the ids of documents, descending with Desc. Nothing comes
-	// behind it.
+	// ByID orders by the ids of documents, descending with Desc. It is the last
+	// part of an order.
 	ByID bool
 	Desc bool
 	// Workers is the most goroutines that compute By, which Stop ends, see Match.
@@ -43,7 +43,7 @@ func First(hits []Hits, order []Order, n int) error {
 }
 
 // Skip leaves out documents that are among the first n in an order, not always all
-// of them, and tells how many.
+// of them, and returns how many.
 func Skip(hits []Hits, order []Order, n int) (int, error) {
 	if n < 1 || len(order) == 0 || len(comparableParts(hits, order)) != 1 {
 		return 0, nil

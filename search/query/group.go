@@ -21,12 +21,12 @@ const (
 	maxValues = 1 << 20
 )
 
-// Field is a field whose values are told apart.
+// Field is a field whose distinct values make the groups.
 type Field struct {
 	ID seg.FieldID
 	// Zeros: the words -1 and 0 are equal.
 	Zeros bool
-	// Exact: values of a group are told apart that are equal and not the same.
+	// Exact: values of a group that are equal but not identical are distinguished.
 	Exact bool
 }
 
@@ -50,7 +50,7 @@ type Call struct {
 	Field Field
 }
 
-// FloatOf is the double that stands as a word: words order as doubles do.
+// FloatOf is the double that a word encodes: words order as doubles do.
 func FloatOf(w int64) float64 {
 	u := uint64(w)
 	if w < 0 {
@@ -76,9 +76,9 @@ type Groups struct {
 	held int64
 }
 
-// GroupBy groups hits by fields, none for one group of all. It uses up to
-// workers goroutines, and asks room, from any of them, for the memory that it
-// takes; where there is none, it fails with ErrTooMany.
+// GroupBy groups hits by fields; without fields all hits are one group. It uses up
+// to workers goroutines, and requests its memory from room, from any of them; when
+// room refuses, it fails with ErrTooMany.
 func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers int, room func(bytes int64) error) (*Groups, error) {
 	g := &Groups{room: room}
 	total := 0

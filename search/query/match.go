@@ -21,7 +21,7 @@ type Match struct {
 	Stop Stop
 }
 
-// Stop tells whether to go on: after so much work as may take some ten milliseconds.
+// Stop returns an error to end the work; it is called every ten milliseconds or so.
 type Stop func() error
 
 func (s Stop) check() error {

@@ -368,7 +368,7 @@ type Hits struct {
 }
 
 // Docs appends up to max of the documents from number from on, ascending, and
-// gives the number to go on with; next is behind all when there are no more.
+// returns the number to continue with; next is after the last document at the end.
 func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uint32) {
 	before := len(out)
 	for i := int(from >> 6); i < len(h.Set); i++ {
@@ -396,7 +396,8 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 	return out, uint32(len(h.Set) << 6)
 }
 
-// Part are the first max documents from number from on; next is behind them.
+// Part returns the first max documents from number from on; next is the number
+// after them.
 func (h *Hits) Part(from uint32, max int) (part Hits, next uint32) {
 	part = Hits{Seg: h.Seg, Set: make([]uint64, len(h.Set))}
 	for i := int(from >> 6); i < len(h.Set); i++ {
@@ -457,7 +458,7 @@ func run(v *search.View, n Node, countOnly bool) ([]Hits, error) {
 }
 
 // RunParallel is Run, or Tally, on a goroutine for each of some trees, which are the
-// same but for what their checks work with.
+// same except for the state that their checks work with.
 func RunParallel(v *search.View, trees []Node, countOnly bool) ([]Hits, error) {
 	segs := v.Segments()
 	hits := make([]Hits, len(segs))

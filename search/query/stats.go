@@ -10,8 +10,8 @@ import (
 )
 
 // Stats are the figures of some text fields of an index, for scores: of the
-// newest documents, whatever a statement sees. They are counted when they are
-// asked for and then stay as they are.
+// newest documents, whatever a statement sees. They are counted at their first
+// use and do not change afterwards.
 type Stats struct {
 	index  *search.Index
 	path   uint16

@@ -142,8 +142,8 @@ func (b *Batch) Delete(id []byte) {
 // Checkpoint names the state that the index has after this batch.
 func (b *Batch) Checkpoint(n uint64) { b.checkpoint, b.hasCheckpoint = n, true }
 
-// Set stores a small value of the caller's beside the checkpoint; nil removes
-// it.
+// Set stores a small value of the caller's together with the checkpoint; nil
+// removes it.
 func (b *Batch) Set(key string, value []byte) {
 	if value != nil {
 		value = append([]byte{}, value...)

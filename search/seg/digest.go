@@ -46,9 +46,9 @@ func (d *digest) bytes(b []byte) {
 	_, _ = d.h.Write(b)
 }
 
-// Digests gives, for each document, a hash of what it has in a field: the same
-// for the same values in whatever segment, 0 for NULL. What nested documents have
-// is in that of the document that they lie in.
+// Digests gives, for each document, a hash of its values in a field: the same for
+// the same values in every segment, 0 for NULL. The values of nested documents
+// are in the hash of the document that contains them.
 func (s *Segment) Digests(id FieldID) ([]uint64, error) {
 	out := make([]uint64, s.Docs())
 	var err error

@@ -35,10 +35,10 @@ type Options struct {
 	// SegmentsPerTier is how many segments of about one size are kept before
 	// they are merged; 10 by default.
 	SegmentsPerTier int
-	// OnDurable is told the checkpoint that a crash can no longer take back.
+	// OnDurable is called with the checkpoint that a crash can no longer undo.
 	// It must return soon and must not call the index.
 	OnDurable func(checkpoint uint64)
-	// OnDamage is told when damage is found in an open index, as OnDurable.
+	// OnDamage is called when damage is found in an open index, like OnDurable.
 	OnDamage func()
 }
 
@@ -429,7 +429,7 @@ func (ix *Index) Persist(ctx context.Context) error {
 	}
 }
 
-// Durable is the checkpoint that a crash can no longer take back.
+// Durable is the checkpoint that a crash can no longer undo.
 func (ix *Index) Durable() uint64 { return ix.durable.Load() }
 
 // Merge merges all segments that are on disk into as few as their bound allows.
@@ -702,7 +702,7 @@ func (ix *Index) Verify(ctx context.Context) error {
 	return nil
 }
 
-// Stats tells about an index.
+// Stats describes an index.
 type Stats struct {
 	Checkpoint  uint64
 	Durable     uint64
@@ -715,7 +715,7 @@ type Stats struct {
 	Files       int
 }
 
-// Stats tells about the index.
+// Stats describes the index.
 func (ix *Index) Stats() (Stats, error) {
 	s, err := ix.Snapshot()
 	if err != nil {
@@ -743,9 +743,8 @@ func (ix *Index) Stats() (Stats, error) {
 	return st, nil
 }
 
-// Drop removes the files of an index that is not open, at once for what may be
-// made there later: files that a crash leaves stand under a name that ends in
-// .gone.
+// Drop removes the files of an index that is not open; its directory is free at
+// once for a new one. Files that a crash leaves have a name that ends in .gone.
 func Drop(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

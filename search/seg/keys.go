@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// NoOrdinal stands for the value of a document that is NULL.
+// NoOrdinal represents NULL as the value of a document.
 const NoOrdinal = ^uint32(0)
 
 // dict is a list of strings in ascending order of something.
@@ -170,8 +170,8 @@ func (k *Keys) FindKey(key []byte) (class uint32, ok bool) {
 	return c, int(c) < k.Classes() && bytes.Equal(k.Key(c), key)
 }
 
-// Seek gives the first class whose sort key is not below key, Classes() if
-// there is none.
+// Seek returns the first class whose sort key is not below key, Classes() if
+// all are below it.
 func (k *Keys) Seek(key []byte) uint32 {
 	if k.collated {
 		return uint32(k.keys.search(key))

@@ -186,7 +186,7 @@ func (l *List) Into(set []uint64) {
 type Run struct {
 	Docs, Freqs []uint32
 	// Pos has the positions of all, in the order of the texts; Ends is where those
-	// of each end. Empty if they were not asked for.
+	// of each end. Empty if positions were not requested.
 	Pos  []int
 	Ends []int
 }
@@ -194,7 +194,7 @@ type Run struct {
 const runDocs = 1024
 
 // Read calls fn with the documents that are in among (nil: all), some at a time,
-// and with their positions if places are asked for. A list is read once.
+// and with their positions if places is set. A list is read once.
 func (l *List) Read(places bool, among []uint64, fn func(r *Run)) {
 	if l.docs == nil {
 		if among == nil || hasBit(among, l.one) {

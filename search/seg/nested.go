@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Nested tells which documents of a segment are nested ones. A document comes
+// Nested says which documents of a segment are nested ones. A document comes
 // before the nested documents that it has, and they before those of the next.
 type Nested struct {
 	docs  int
@@ -48,7 +48,7 @@ func (n *Nested) check() error {
 	return nil
 }
 
-// Any tells whether the segment has nested documents.
+// Any reports whether the segment has nested documents.
 func (n *Nested) Any() bool { return n.roots != nil }
 
 // Path is the path of a document, 0 if it is not nested.
@@ -60,7 +60,7 @@ func (n *Nested) Path(doc uint32) uint16 {
 }
 
 // Of is the bitset of the documents of a nested path, deleted ones included; nil
-// where there are none. It must not be changed.
+// if the path has no documents. It must not be changed.
 func (n *Nested) Of(path uint16) []uint64 {
 	at := 0
 	for i, p := range n.list {
@@ -130,7 +130,7 @@ func (n *Nested) Count(path uint16) int {
 	return 0
 }
 
-// Root is the document that a nested document lies in, itself if it is none.
+// Root is the document that contains a nested document, itself if it is not nested.
 func (n *Nested) Root(doc uint32) uint32 {
 	if n.roots == nil {
 		return doc
@@ -170,8 +170,8 @@ func (n *Nested) End(root uint32) uint32 {
 	return nextBit(n.roots, root+1, n.docs)
 }
 
-// JoinInto adds to parents what lies right around each document of the set,
-// whose documents all have the same path.
+// JoinInto adds to parents the direct parent of each document of the set, whose
+// documents all have the same path.
 func (n *Nested) JoinInto(children, parents []uint64) {
 	for c := nextBit(children, 0, n.docs); int(c) < n.docs; c = nextBit(children, c+1, n.docs) {
 		setBit(parents, n.Parent(c))

@@ -59,7 +59,7 @@ func (p *Points) Coordinates() (lat, lon []int32) { return p.lat, p.lon }
 func (p *Points) Exact() (x, y []float64) { return p.x, p.y }
 
 // Extent gives the least and the greatest coordinates, deleted documents included:
-// nothing lies outside. It may be wider, by 0.
+// no point is outside. It may be wider, by 0.
 func (p *Points) Extent() (minX, maxX, minY, maxY float64) {
 	if p.extent == nil {
 		return 0, 0, 0, 0
@@ -134,15 +134,15 @@ type cover struct {
 
 // Shape is a set of places.
 type Shape interface {
-	// Covers tells whether all places of a box are in the shape, or none is. Both
+	// Covers reports whether all places of a box are in the shape, or none is. Both
 	// are false where that is not known.
 	Covers(b Box) (all, none bool)
-	// Has tells whether a place is in it.
+	// Has reports whether a place is in it.
 	Has(x, y float64) bool
 }
 
-// CountShape is how many places are in the shape, which lies in the box, deleted ones
-// not left out.
+// CountShape is how many places are in the shape, which is within the box, deleted
+// ones included.
 func (p *Points) CountShape(s Shape, b Box) int {
 	c := cover{Points: p, box: b, shape: s, counting: true}
 	c.all()
@@ -150,7 +150,7 @@ func (p *Points) CountShape(s Shape, b Box) int {
 }
 
 // ShapeInto adds to the bitset the documents of among that have a place in the
-// shape, which lies in the box, of a field without arrays. Others may be added.
+// shape, which is within the box, of a field without arrays. Others may be added.
 func (p *Points) ShapeInto(s Shape, b Box, among, set []uint64) {
 	c := cover{Points: p, box: b, shape: s, among: among}
 	c.all()
@@ -272,7 +272,7 @@ func square(y, x, side uint64) Box {
 
 func unflip(v uint64) int32 { return int32(uint32(v) ^ 1<<31) }
 
-// Ranks tells how far places are from one.
+// Ranks computes how far places are from one.
 type Ranks interface {
 	// Least is not more than the number of any place in a box.
 	Least(b Box) float64

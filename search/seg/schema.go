@@ -60,7 +60,7 @@ type Field struct {
 // Path is a kind of nested document: the objects of an array within a document
 // or within a nested document of another path.
 type Path struct {
-	// ID is not zero, which stands for the document itself.
+	// ID is not zero, which is the document itself.
 	ID uint16
 	// Parent is the path of the enclosing objects, zero for documents.
 	Parent uint16
@@ -124,6 +124,6 @@ type Token struct {
 	// Pos counts from 1; tokens may share a position, and positions may be
 	// left out.
 	Pos uint32
-	// Start and End are the bytes of the text that the token stands for.
+	// Start and End are the bytes of the text from which the token was made.
 	Start, End uint32
 }

@@ -280,8 +280,8 @@ func (s *Segment) TextStats(id FieldID) (texts int, length int64, err error) {
 	return st.texts, st.length, nil
 }
 
-// Counted is what count gives, which is kept for the state of the segment as long as
-// no other key is asked for.
+// Counted is what count gives. The result is kept with the state of the segment
+// until it is called with another key.
 func (s *Segment) Counted(key any, count func() (int, error)) (int, error) {
 	l := s.live
 	l.mu.Lock()
@@ -309,7 +309,7 @@ func (s *Snapshot) TextStats(id FieldID) (texts int, length int64, err error) {
 	return texts, length, nil
 }
 
-// Nested tells about nested documents.
+// Nested describes the nested documents.
 func (s *Segment) Nested() (*Nested, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -327,7 +327,7 @@ func (s *Segment) Nested() (*Nested, error) {
 	return s.c.nested, nil
 }
 
-// FieldKind is the kind of a field, 0 if there is none.
+// FieldKind is the kind of a field, 0 if the field does not exist.
 func (s *Segment) FieldKind(id FieldID) Kind {
 	if f := s.schema.field(id); f != nil {
 		return f.Kind

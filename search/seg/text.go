@@ -67,9 +67,9 @@ func (r *Terms) Len() int {
 type Automaton interface {
 	Start() int
 	IsMatch(state int) bool
-	// CanMatch tells whether a match is still possible.
+	// CanMatch reports whether a match is still possible.
 	CanMatch(state int) bool
-	// WillAlwaysMatch tells whether every continuation matches.
+	// WillAlwaysMatch reports whether every continuation matches.
 	WillAlwaysMatch(state int) bool
 	Accept(state int, b byte) int
 }
@@ -250,13 +250,13 @@ type Occurrence struct{ Pos, Start, End uint32 }
 type Hit struct {
 	Doc  uint32
 	Freq uint32
-	// At lists the places, if they were asked for, in the order of the text;
+	// At lists the positions, if they were requested, in the order of the text;
 	// valid until the next call.
 	At []Occurrence
 }
 
-// Scan begins to read the documents that are in among (nil: all), with how
-// often they have the term, and if asked for, where. Next goes on.
+// Scan begins to read the documents that are in among (nil: all), with the
+// frequency of the term and, if requested, its positions. Next continues.
 func (p *Postings) Scan(places bool, among []uint64) (*Hits, error) {
 	h := &Hits{p: p, places: places}
 	if p.list == nil {

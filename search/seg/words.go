@@ -167,8 +167,8 @@ func (w *Words) Array(doc uint32, out []int64) []int64 {
 	return out
 }
 
-// Bounds gives the smallest and the largest value, deleted documents and those
-// that happen to stand for NULL included: no value lies outside.
+// Bounds gives the smallest and the largest value, including those of deleted
+// documents and those that represent NULL: no value is outside.
 func (w *Words) Bounds() (lo, hi int64, ok bool) {
 	if w.empty || w.vals.n == 0 {
 		return 0, 0, false
@@ -198,7 +198,7 @@ func (w *Words) SortedDocs(from, to int, out []uint32) []uint32 {
 	return out
 }
 
-// HasPerm tells whether the field has a permutation.
+// HasPerm reports whether the field has a permutation.
 func (w *Words) HasPerm() bool { return w.sorted || w.empty }
 
 // find is the first place of the permutation whose value is not below v.

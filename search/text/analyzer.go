@@ -44,12 +44,12 @@ type asker interface {
 // Spec gives the analyzer's name and options.
 func (a *Analyzer) Spec() Spec { return a.spec }
 
-// Tokens appends the tokens of a row's text as they are indexed. Terms may
+// Tokens appends the tokens under which a row's text is indexed. Terms may
 // share memory with text.
 func (a *Analyzer) Tokens(dst []Token, text string) []Token { return a.index(dst, text) }
 
-// ValueGap is how far the positions of several values of one document lie
-// apart, so that no phrase crosses from one to the next.
+// ValueGap is the distance between the positions of several values of one
+// document, so that no phrase crosses from one to the next.
 const ValueGap = 100
 
 // TokensOf appends the tokens of a document of several values, as the elements
@@ -70,7 +70,7 @@ func (a *Analyzer) TokensOf(dst []Token, values ...string) []Token {
 	return dst
 }
 
-// Logical appends the tokens that the analyzer stands for, which is what an
+// Logical appends the tokens that the analyzer defines, which is what an
 // ANALYZE shows. They differ from Tokens where the index holds the same in
 // another way: fuzzy gives all n-grams, and words indexed for phrases only are
 // left out.

@@ -2,14 +2,14 @@ package text
 
 import "fmt"
 
-// SyntaxError tells what is wrong with a boolean query, in InnoDB's words; a
-// client sees them as error 1064.
+// SyntaxError says what is wrong with a boolean query, in InnoDB's words; a
+// client sees it as error 1064.
 type SyntaxError struct{ Message string }
 
 // Error is the message for a user.
 func (e *SyntaxError) Error() string { return e.Message }
 
-// TooComplexError tells that a query has too many terms or nested parentheses.
+// TooComplexError reports that a query has too many terms or nested parentheses.
 type TooComplexError struct{ What string }
 
 // Error is the message for a user.

@@ -5,9 +5,9 @@
 // An [Analyzer], made by [New] from a name and options, does both halves of
 // one field: [Analyzer.Tokens] for the rows, and the query constructors
 // ([Analyzer.Natural], [Analyzer.Boolean], [Analyzer.Match],
-// [Analyzer.MatchPhrase], [Analyzer.LikeCandidates]) for the questions. Only the
-// analyzer knows how the two meet: fuzzy, for one, indexes every character and
-// pair of characters but asks for whole runs, as phrases of pairs.
+// [Analyzer.MatchPhrase], [Analyzer.LikeCandidates]) for the queries. Only the
+// analyzer knows how the two match: fuzzy, for one, indexes every character and
+// pair of characters but searches whole runs, as phrases of pairs.
 //
 // A [Query] is plain data. An index evaluates it over postings; [Doc]
 // evaluates it over the tokens of one text. The second is the definition of

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Doc is the tokens of one document, ready to be asked.
+// Doc is the tokens of one document, ready for queries.
 type Doc struct {
 	terms  map[string][]int // positions, ascending
 	sorted []string         // the terms that are not hidden
@@ -34,7 +34,7 @@ func NewDoc(tokens []Token) *Doc {
 // Len is the length that scores use: the number of tokens.
 func (d *Doc) Len() int { return d.len }
 
-// Matches tells whether the document is an answer to a query.
+// Matches reports whether the document satisfies a query.
 func (d *Doc) Matches(q Query) bool {
 	switch q := q.(type) {
 	case All:
@@ -236,7 +236,7 @@ func NearStarts(window int, positions [][]int) []int {
 	return starts
 }
 
-// WithinDistance tells whether b is at most n insertions, deletions or
+// WithinDistance reports whether b is at most n insertions, deletions or
 // substitutions of a character away from a.
 func WithinDistance(a, b string, n int) bool {
 	x, y := []rune(a), []rune(b)

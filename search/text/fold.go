@@ -17,7 +17,7 @@ type folding struct {
 }
 
 // MaxTerm is how many bytes of a word count: longer ones are cut, in texts and
-// in questions.
+// in queries.
 const MaxTerm = 1024
 
 // shortened gives the first MaxTerm bytes of a word, in whole characters.

@@ -20,7 +20,7 @@ const (
 
 // Highlighting says how [Analyzer.Highlight] shows what a query matched.
 type Highlighting struct {
-	// Pre and Post stand around what matched.
+	// Pre and Post enclose what matched.
 	Pre, Post string
 	// FragmentSize is the length of a fragment in characters, without tags. A
 	// fragment is longer where one match is.
@@ -44,7 +44,7 @@ func (a *Analyzer) Highlight(text string, q Query, h Highlighting) []string {
 	return a.HighlightAll(text, []Asked{{Query: q}}, h)
 }
 
-// Asked is a query that a text is highlighted for.
+// Asked is a query for which a text is highlighted.
 type Asked struct {
 	Query Query
 	// Whole is the document that the text is a part of, and which the query has to

@@ -25,8 +25,8 @@ type LikePattern struct {
 }
 
 // ParseLike takes a pattern apart. The escape character (0 for none) takes its
-// meaning from a wildcard, or from itself, behind it; at the end of the pattern
-// it stands for itself.
+// meaning from the wildcard, or the escape character, that follows it; at the
+// end of the pattern it is an ordinary character.
 func ParseLike(pattern string, escape rune) LikePattern {
 	var p LikePattern
 	var piece strings.Builder
@@ -86,7 +86,7 @@ const (
 	maxOneAfterMany = 10
 )
 
-// Cheap tells whether the pattern may be compiled into an automaton: behind a
+// Cheap reports whether the pattern may be compiled into an automaton: after a
 // %, each _ can double the states of what follows.
 func (p LikePattern) Cheap() bool {
 	return len(p.Pieces) <= maxLikePieces && p.oneAfterMany <= maxOneAfterMany

@@ -71,9 +71,10 @@ func ParseOperator(s string) (op Operator, ok bool) {
 }
 
 // Match is TEXT_MATCH: what has any of the text's terms, or all of them, or at
-// least minShould of them; minShould 0 is not given, and counts for OrTerms
-// only. More than there are terms matches nothing. A distance above 0 lets
-// terms be so many changes of a character away, as far as they are long enough.
+// least minShould of them; 0 means that minShould is not given. It applies to
+// OrTerms only; more than the number of terms matches nothing. With a distance
+// above 0, terms that are long enough may differ by so many changes of a
+// character.
 func (a *Analyzer) Match(text string, op Operator, minShould, distance int) (Query, error) {
 	of := a.terms(text)
 	if distance > 0 {

@@ -59,7 +59,7 @@ func quoteValue(v string) string {
 	return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 }
 
-// UnknownAnalyzerError tells that there is no analyzer of a name.
+// UnknownAnalyzerError reports that no analyzer has the name.
 type UnknownAnalyzerError struct {
 	Name  string
 	Known []string
@@ -70,7 +70,7 @@ func (e *UnknownAnalyzerError) Error() string {
 	return fmt.Sprintf("unknown analyzer '%s'; known are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// UnknownOptionError tells that an analyzer has no option of a name.
+// UnknownOptionError reports that an analyzer has no option of a name.
 type UnknownOptionError struct {
 	Analyzer, Option string
 	Known            []string
@@ -84,7 +84,7 @@ func (e *UnknownOptionError) Error() string {
 	return fmt.Sprintf("analyzer '%s' has no option '%s'; it has %s", e.Analyzer, e.Option, strings.Join(e.Known, ", "))
 }
 
-// BadValueError tells that an option cannot have a value.
+// BadValueError reports that an option cannot have a value.
 type BadValueError struct {
 	Analyzer, Option, Value string
 	// Allowed says what the option can be.
@@ -96,7 +96,7 @@ func (e *BadValueError) Error() string {
 	return fmt.Sprintf("option '%s' of analyzer '%s' cannot be '%s'; it must be %s", e.Option, e.Analyzer, e.Value, e.Allowed)
 }
 
-// BadSpecError tells that the text of a spec is malformed.
+// BadSpecError reports that the text of a spec is malformed.
 type BadSpecError struct{ Text, Reason string }
 
 // Error is the message for a user.

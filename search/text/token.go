@@ -9,7 +9,7 @@ type Token struct {
 	// Pos counts words from 1. Words that are not indexed leave gaps; tokens
 	// that begin at the same word share one position.
 	Pos int
-	// Start and End are the bytes of the text that the term stands for.
+	// Start and End are the bytes of the text from which the term was made.
 	Start, End int
 }
 
@@ -17,6 +17,6 @@ type Token struct {
 // stop words and words too short or too long are, and of marks. See [Hidden].
 const hiddenMark = "\x00"
 
-// Hidden tells whether a term is no word that can be asked for. Expansions of prefixes
-// and fuzzy terms leave hidden terms out.
+// Hidden reports whether a term is not a word that can be searched. Expansions of
+// prefixes and fuzzy terms leave hidden terms out.
 func Hidden(term string) bool { return strings.HasPrefix(term, hiddenMark) }

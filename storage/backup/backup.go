@@ -39,7 +39,7 @@ type Options struct {
 	Stage string
 	// BytesPerSecond bounds how fast the store is read, 0 for no bound.
 	BytesPerSecond int64
-	// Progress, if set, is told of each step.
+	// Progress, if set, is called at each step.
 	Progress func(Progress)
 }
 
@@ -50,7 +50,7 @@ type Progress struct {
 	BytesCopied      int64
 }
 
-// Create makes a backup. After an error there is none, unless renaming or
+// Create makes a backup. After an error no backup exists, unless renaming or
 // syncing the directory above it failed. Errors: ErrExists, those of Read for
 // the previous one, storage.ErrDiskFull of the store, and those of the
 // operating system.

@@ -5,8 +5,7 @@
 //
 // A Store counts the calls of each kind (Op). Fail arranges that the n-th call
 // of a kind from now on returns an error instead of reaching the wrapped store;
-// FailAfter lets a commit happen first, as a lost answer does; Panic stands for a
-// bug.
+// FailAfter lets a commit happen first, like a lost reply; Panic simulates a bug.
 //
 // It injects errors and panics only; it neither delays nor damages data.
 package errkv

@@ -27,8 +27,8 @@ const WordSize = 8
 // the part follows.
 func AppendNull(dst []byte, desc bool) []byte { return appendMark(dst, nullMark, desc) }
 
-// AppendNotNull appends the mark that stands before the value of a part that
-// may be NULL.
+// AppendNotNull appends the mark that precedes the value of a part that may be
+// NULL.
 func AppendNotNull(dst []byte, desc bool) []byte { return appendMark(dst, notNullMark, desc) }
 
 func appendMark(dst []byte, mark byte, desc bool) []byte {
@@ -232,8 +232,8 @@ func SkipBytes(b []byte, desc bool) (rest []byte, err error) {
 	}
 }
 
-// PrefixEnd is the least key behind all keys that start with prefix, in new
-// memory; nil when there is none, because the prefix is empty or all FF.
+// PrefixEnd is the least key after all keys that start with prefix, in new
+// memory; nil if no key is, because the prefix is empty or all FF.
 func PrefixEnd(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xFF {

@@ -28,8 +28,8 @@ type Options struct {
 	// that are read over and over; 0 means a quarter, negative none.
 	ImageBytes int64
 	// FilterBytes is how much of CacheBytes is for filters of tables and
-	// indexes that are often asked for keys that they do not have; 0 means a
-	// 32nd part, negative none.
+	// indexes in which missing keys are often looked up; 0 means a 32nd
+	// part, negative none.
 	FilterBytes int64
 	// MemTableBytes is the size of one write buffer, of which up to four exist.
 	// 0 means an eighth of the cache, within 1 and 64 MiB.

@@ -384,8 +384,8 @@ type LogReport struct {
 	LeftOut []LeftOut
 }
 
-// CheckLogs tells what a start would leave out of the logs of a store that
-// nobody uses, and what it would refuse to. It changes nothing.
+// CheckLogs reports what a start would leave out of the logs of a store that is
+// not open, and what it would refuse. It changes nothing.
 func CheckLogs(opts Options) (r LogReport, err error) {
 	opts = opts.withDefaults()
 	lock, err := pebble.LockDirectory(opts.FS.PathJoin(opts.Dir, kvDir), opts.FS)

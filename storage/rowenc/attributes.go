@@ -10,9 +10,9 @@ import (
 )
 
 // Attributes are the members of an object, kept so that one is found without
-// reading the others. The bytes that stand in the row are a leaf, or, when that
-// would be larger than MaxInlineAttributes, the root of leaves that stand in
-// cells of their own:
+// reading the others. The bytes in the row are a leaf, or, when that would be
+// larger than MaxInlineAttributes, the root of leaves that have cells of their
+// own:
 //
 //	leaf  01 n(u16) n*end of name(u16) n*end of value(u16) names values
 //	root  02 n(u16) n*{end of name(u32), length of the leaf(u32)} names
@@ -22,7 +22,7 @@ import (
 // Attributes are in the order of their folded names (value.FoldName). The names of a
 // root are the folded first names of its leaves. A value is the compact form of
 // a JSON document (value.AppendCompactJSON), or 00 and its length as uvarint
-// when it is larger than MaxAttributeValue and stands in a cell.
+// when it is larger than MaxAttributeValue and has a cell.
 //
 // A leaf ends where the next name says so, by its hash, or where it would be
 // too large. So a change of one attribute changes one leaf, or a few, and the
@@ -33,7 +33,7 @@ const (
 
 	// MaxInlineAttributes is the most bytes of attributes in a row.
 	MaxInlineAttributes = 4 << 10
-	// MaxAttributeValue is the most bytes of a value that stands among others.
+	// MaxAttributeValue is the most bytes of a value that is stored inline.
 	MaxAttributeValue = 4 << 10
 
 	maxLeaf     = 16 << 10
@@ -51,10 +51,10 @@ const (
 	valueCell = 'v'
 )
 
-// AttributeCell is a pair beside the row: Suffix ends its key.
+// AttributeCell is a pair that belongs to the row: Suffix ends its key.
 type AttributeCell struct{ Suffix, Value []byte }
 
-// Attributes are the attributes of a row as they are stored.
+// Attributes are the attributes of a row in their stored form.
 type Attributes struct {
 	Block []byte
 	// Cells are in the order of their suffixes.
@@ -260,7 +260,7 @@ func NewAttributeReader(names []string) *AttributeReader {
 }
 
 // Reset goes to a block; an empty one has no attributes. The reader then needs
-// Cells, which Give takes, leaves first; they may ask for more. The block must
+// Cells, which Give takes, leaves first; leaves may need more. The block must
 // stay unchanged until Object was called.
 func (r *AttributeReader) Reset(block []byte) error {
 	r.keys, r.vals, r.Cells, r.buf = r.keys[:0], r.vals[:0], r.Cells[:0], r.buf[:0]
@@ -385,7 +385,7 @@ func (r *AttributeReader) take(v *leafView, i int) error {
 	return nil
 }
 
-// Give takes the bytes of a cell that the reader asked for. They must stay
+// Give takes the bytes of a cell that the reader needs. They must stay
 // unchanged until Object was called.
 func (r *AttributeReader) Give(w AttributeWant, b []byte) error {
 	switch {

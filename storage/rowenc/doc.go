@@ -22,7 +22,7 @@
 //	time           3 bytes: date; 5: to the second; 8: with microseconds
 //	decimal        scale, then the coefficient in two's complement, 1 to 16
 //	               bytes; or 80+scale, sign (0 or 1), big-endian magnitude
-//	bytes, json    as they are
+//	bytes, json    unchanged
 //
 // A column that is absent was NULL when the row was written, or did not exist
 // yet. Where the two differ (the column was added with a default), NULL is

@@ -259,7 +259,7 @@ func (r *Reader) Ints(row []byte, dst []int64) bool {
 	return true
 }
 
-// Bounds finds where the wanted columns of a row lie in the data that it returns:
+// Bounds finds where the wanted columns of a row are in the data that it returns:
 // Reset and Field in one, for scans. It returns false when it does not apply
 // (NULLs, absent columns, external values, damage), and then says nothing.
 func (r *Reader) Bounds(row []byte, dst [][2]uint) (data []byte, ok bool) {

@@ -40,7 +40,7 @@ type Options struct {
 	// Pause makes a Sorter that leaves the processors to others: it sorts on its
 	// caller's goroutine, and calls Pause after every bit of work.
 	Pause func() error
-	// Budget, when set, is asked for memory below Memory, and makes the files.
+	// Budget, when set, grants memory below Memory, and makes the files.
 	Budget Budget
 }
 

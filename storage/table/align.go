@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Marks tell up to which commit the rows of a table may have changed: a view
+// Marks record up to which commit the rows of a table may have changed: a view
 // that is not older needs no aligning. All writers of a table share them.
 type Marks struct {
 	// changed is of all changes, removed of those that left a key without a row.

@@ -53,7 +53,7 @@ func (c *Codec) fillAttributes(ctx context.Context, kv storage.Reader, key []byt
 }
 
 // FillAttributes reads from kv the cells that ar needs, which was reset to the
-// attributes of the row at key, and tells how many bytes that took.
+// attributes of the row at key, and returns how many bytes that took.
 func (c *Codec) FillAttributes(ctx context.Context, kv storage.Reader, key []byte, ar *rowenc.AttributeReader) (read AttributeCost, err error) {
 	for len(ar.Cells) > 0 {
 		want := slices.Clone(ar.Cells)

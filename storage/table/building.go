@@ -21,7 +21,7 @@ import (
 // without their prefixes. The hash is of both.
 
 // ChangesIndexID is the index id under which the changes of indexes that are
-// being built stand.
+// being built are stored.
 const ChangesIndexID schema.IndexID = 0xFFFD
 
 const changeHashLen = 16
@@ -33,7 +33,7 @@ func ChangesSpan(t schema.TableID, x schema.IndexID) storage.Span {
 }
 
 // AppendChange appends the key and the value of the change of an entry to dst
-// and tells where the value starts.
+// and returns where the value starts.
 func (x *Index) AppendChange(dst, entry, row []byte) (out []byte, valueAt int) {
 	dst = TablePrefix(dst, x.codec.Table.ID, ChangesIndexID)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(x.Desc.ID))

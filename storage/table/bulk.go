@@ -15,7 +15,7 @@ import (
 )
 
 // ErrBulkDuplicate: two rows of a bulk load, or one and a stored row, have the
-// same key. Nothing was written; which row it is, the ordinary way tells.
+// same key. Nothing was written; loading row by row finds out which row it is.
 var ErrBulkDuplicate = errors.New("duplicate key in a bulk load")
 
 // BulkOptions shape a bulk load.

@@ -52,8 +52,8 @@ type Codec struct {
 	// entries are written, so that of several duplicates the right one is found.
 	ordered []*Index
 	// Virtual makes a function that computes the virtual columns of a decoded
-	// row in place, for one goroutine; nil where there are none. It is set once,
-	// before the codec is used.
+	// row in place, for one goroutine; nil if the table has no such columns. It is
+	// set once, before the codec is used.
 	Virtual func() func(row []value.Datum) error
 	// Keyed is as Virtual for those of which index entries are made; the others
 	// become NULL.
@@ -61,8 +61,8 @@ type Codec struct {
 	// KeyedAttributes are the names of the attributes that Keyed reads; nil for
 	// all.
 	KeyedAttributes []string
-	// Marks are the table's; nil when nobody but one writer changes it, or when
-	// views that are behind are not known. Set once, as Virtual.
+	// Marks are the table's; nil when only one writer changes it, or when older
+	// views are not known. Set once, as Virtual.
 	Marks *Marks
 
 	stored  []int // positions of the columns in the row's value, by id
@@ -151,7 +151,7 @@ func (c *Codec) idsOf(positions []int) []uint16 {
 	return ids
 }
 
-// Index finds the codec of a secondary index by id; nil if there is none.
+// Index finds the codec of a secondary index by id; nil if it does not exist.
 func (c *Codec) Index(id schema.IndexID) *Index {
 	for _, x := range c.Indexes {
 		if x.Desc.ID == id {

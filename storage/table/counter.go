@@ -22,7 +22,7 @@ import (
 // back is given again. Rows that came without their counter, from a copy or a
 // changed key, count as well.
 
-// CountersIndexID is the index id under which these counters stand.
+// CountersIndexID is the index id under which these counters are stored.
 const CountersIndexID schema.IndexID = 0xFFFC
 
 // counterKey appends the key of the counter of a row to dst.

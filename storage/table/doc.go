@@ -24,7 +24,7 @@
 //	       not give back (collated strings) and the INCLUDE columns
 //
 // Strings of a collation whose keys are not the strings themselves are encoded
-// as sort keys, which lose the original: it stands in the row, and in the entry
+// as sort keys, which lose the original: it is in the row, and in the entry
 // unless the part is a prefix.
 //
 // TIMESTAMP values are in UTC here. Rows are []value.Datum in the order of

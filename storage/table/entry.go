@@ -135,7 +135,7 @@ func (x *Index) holds(row []value.Datum) bool {
 func (x *Index) IsUniqueEntry(row []value.Datum) bool { return x.Desc.Unique && !x.hasNull(row) }
 
 // AppendEntry appends the key and the value of an entry, of a row as Each gives
-// it, to dst and tells where the value starts. key is the row's key.
+// it, to dst and returns where the value starts. key is the row's key.
 func (x *Index) AppendEntry(dst []byte, b *rowenc.Builder, key []byte, row []value.Datum) (out []byte, valueAt int) {
 	unique := x.IsUniqueEntry(row)
 	dst = append(dst, x.prefix...)
@@ -165,7 +165,8 @@ func (x *Index) AppendEntry(dst []byte, b *rowenc.Builder, key []byte, row []val
 }
 
 // SplitValue takes the value of an entry apart: the primary key's parts (nil
-// when they are in the key) and the row (nil if there is none). Both share val.
+// when they are in the key) and the row (nil if the entry has none). Both share
+// val.
 func SplitValue(val []byte) (pk, row []byte, err error) {
 	if len(val) > 0 && val[0] == entryHasRow {
 		return nil, val[1:], nil

@@ -81,7 +81,7 @@ func ParseVersion(k, val []byte) (key []byte, v Version, err error) {
 	return k[prefixLen : len(k)-historySuffixLen], v, nil
 }
 
-// HistorySpan is the versions of the rows whose keys, without their prefix, lie
+// HistorySpan is the versions of the rows whose keys, without their prefix, are
 // in a span; nil bounds are open.
 func HistorySpan(t schema.TableID, start, end []byte) storage.Span {
 	s := IndexSpan(t, HistoryIndexID)

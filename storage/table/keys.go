@@ -14,11 +14,11 @@ const (
 	SpaceTable  byte = 0x10
 )
 
-// CellIndexID is the index id under which the cells of large values stand.
+// CellIndexID is the index id under which the cells of large values are stored.
 const CellIndexID schema.IndexID = 0xFFFF
 
 // HistoryIndexID is the index id under which the earlier versions of rows
-// stand.
+// are stored.
 const HistoryIndexID schema.IndexID = 0xFFFE
 
 // CellThreshold is the size in bytes above which a value of a row is kept in a

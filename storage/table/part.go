@@ -130,8 +130,8 @@ func (p *Part) appendBytes(dst, s []byte) []byte {
 }
 
 // AppendStartsWith appends the bytes with which the part's encodings of all
-// strings begin that start with s; false when there are none such (some
-// collations), with nothing appended.
+// strings begin that start with s; false if the encodings share no such bytes
+// (some collations), with nothing appended.
 func (p *Part) AppendStartsWith(dst, s []byte) ([]byte, bool) {
 	if p.Kind != value.KindBytes {
 		return dst, false

@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// SequenceKind tells the sequences of a table apart.
+// SequenceKind distinguishes the sequences of a table.
 type SequenceKind byte
 
 // The sequences of a table.
@@ -173,7 +173,7 @@ func (s *Sequences) Bump(ctx context.Context, t *schema.Table, kind SequenceKind
 	return nil
 }
 
-// Peek is the number that Next would give; 0 when there is none left.
+// Peek is the number that Next would give; 0 if no number is left.
 func (s *Sequences) Peek(ctx context.Context, t *schema.Table, kind SequenceKind) (uint64, error) {
 	q := s.get(t.ID, kind)
 	q.mu.Lock()
@@ -207,8 +207,8 @@ func (s *Sequences) Drop(ctx context.Context, t schema.TableID) error {
 	return nil
 }
 
-// Save writes exactly where the sequences stand, so that a clean shutdown
-// leaves no gap. No number may be taken afterwards.
+// Save writes exactly the next numbers of the sequences, so that a clean
+// shutdown leaves no gap. No number may be taken afterwards.
 func (s *Sequences) Save(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

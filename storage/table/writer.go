@@ -44,7 +44,7 @@ func (e *DuplicateError) KeyName() string {
 func (e *DuplicateError) Is(target error) bool { return target == storage.ErrKeyExists }
 
 // Entry is the values joined by '-'. text appends the text of a value of type
-// t; nil prints numbers as they are stored.
+// t; nil prints numbers in their stored form.
 func (e *DuplicateError) Entry(text func(dst []byte, t schema.Type, d value.Datum) []byte) string {
 	var out []byte
 	for i, d := range e.Values {
@@ -98,8 +98,7 @@ func (c *Codec) duplicate(x *Index, row []value.Datum) *DuplicateError {
 	return e
 }
 
-// Conflict is a stored row that stands in the way of a new one. Its key is
-// locked.
+// Conflict is a stored row that conflicts with a new one. Its key is locked.
 type Conflict struct {
 	// Index is the violated unique index, nil for the primary key.
 	Index *schema.Index
@@ -148,16 +147,16 @@ func (c *Codec) NewWriter(txn storage.Txn, caps storage.Caps) *Writer {
 	return w
 }
 
-// Limits are those of one writer, in bytes, beside those of the store; 0 for
-// none.
+// Limits are those of one writer, in bytes, in addition to those of the store;
+// 0 for none.
 type Limits struct {
 	// KeyColumn bounds the values in columns of the primary key, Key an encoded
-	// key, of a row or of an index, Value a value that is kept beside its row.
+	// key, of a row or of an index, Value a value that has a cell of its own.
 	KeyColumn, Key, Value int
 }
 
 // Limit sets limits for the rows that are written from now on. Keys that rows
-// have already stay as they are.
+// have already are not affected.
 func (w *Writer) Limit(l Limits) {
 	w.limits = l
 	if l.KeyColumn <= 0 {
@@ -628,7 +627,7 @@ func (w *Writer) asDuplicate(err error, x *Index, row []value.Datum) error {
 	return err
 }
 
-// Standing locks and reads the row that stood in the way of an Update; nil when
+// Standing locks and reads the row that conflicted with an Update; nil when
 // it vanished.
 func (w *Writer) Standing(ctx context.Context, dup *DuplicateError) (*Conflict, error) {
 	e := dup.exists

@@ -307,7 +307,7 @@ func (c *cursor) next() {
 	}
 }
 
-// Drop lets go of the memory. Frozen states stay valid, also where they lie in
+// Drop releases the memory. Frozen states stay valid, also where they are in
 // inline.
 func (b *Buffer) Drop() {
 	b.small, b.tree, b.frz, b.size, b.stamped = nil, nil, nil, 0, nil

@@ -20,10 +20,10 @@ type Engine interface {
 	// GetPresumedAbsent is Latest().Get for keys that are probably absent.
 	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
 	// Apply commits the buffer (which is not empty), its stamped writes with
-	// their holes filled, and returns when it is as
-	// durable as asked for. It calls visible exactly once, with the commit's
-	// sequence, if and when the writes can be seen by all new readers, which may
-	// be before they are durable. Some readers may see them earlier.
+	// their holes filled, and returns when it is as durable as requested. It
+	// calls visible exactly once, with the commit's sequence, if and when the
+	// writes can be seen by all new readers, which may be before they are
+	// durable. Some readers may see them earlier.
 	Apply(ctx context.Context, b *Buffer, d storage.Durability, visible func(seq uint64)) (seq uint64, err error)
 	// Seq is storage.Store.Seq.
 	Seq() uint64

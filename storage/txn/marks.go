@@ -60,7 +60,7 @@ func (m *Marks) Raise(seq uint64) Raising {
 	return Raising{}
 }
 
-// Wrote is told of each stamped write, its holes open or filled.
+// Wrote is called with each stamped write, its holes open or filled.
 func (r *Raising) Wrote(key []byte, at storage.Stamp) {
 	if r.by == nil || at.Key <= 0 || at.Key > maxMarked || at.Descending {
 		return

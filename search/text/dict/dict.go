@@ -122,7 +122,7 @@ func (w *Words) Len() int { return len(w.off) - 1 }
 // Bytes is the memory that the list takes.
 func (w *Words) Bytes() int { return cap(w.text) + 4*cap(w.off) + 4*cap(w.first) + 8*cap(w.pairs) }
 
-// Has tells whether s is a word of the list.
+// Has reports whether s is a word of the list.
 func (w *Words) Has(s string) bool {
 	i := sort.Search(w.Len(), func(i int) bool { return string(w.text[w.off[i]:w.off[i+1]]) >= s })
 	return i < w.Len() && string(w.text[w.off[i]:w.off[i+1]]) == s
