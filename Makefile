@@ -39,6 +39,7 @@ enginetest:
 # Generated documents and plans; read the differences before you commit them.
 rewrite:
 	go test ./internal/lint -update
+	go test ./cmd/sqlots -run TestDocuments -update
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./storage/... ./sql/expr ./mysqlwire
