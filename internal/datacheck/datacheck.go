@@ -13,8 +13,10 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -116,7 +118,7 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 		return false, err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	codecs, snapshot := source.NewCodecs(), c.Snapshot()
+	codecs, snapshot := source.NewCodecs(bind.NewBinder(parser.NewPool())), c.Snapshot()
 	documents := &source.Documents{Codecs: codecs, Eval: func() *expr.Ctx { return derive.ReadCtx(time.UTC, time.Now()) }}
 	ok = true
 	for _, db := range snapshot.Databases() {

@@ -64,6 +64,14 @@ func borders() []border {
 			return under(p, "sql") && !under(p, "sql/spill", "sql/vec", "sql/types", "sql/sqlerr") || under(p, "storage")
 		}, true},
 		{"expressions know no plan", is("sql/types", "sql/vec", "sql/expr"), is("sql/planner", "sql/exec", "sql/catalog", "storage"), true},
+		{"what a descriptor means needs no statement", is("sql/define", "sql/source", "sql/ddl", "sql/stats", "sql/planner/access", "sql/infoschema"),
+			is("sql/planner/bind", "sql/parser"), true},
+		{"definitions know no plan and no store", is("sql/define"), func(p string) bool {
+			return under(p, "sql/planner", "sql/exec", "sql/catalog", "sql/source", "sql/session", "sql/ddl", "storage", "index", "stream")
+		}, true},
+		{"the executor knows of definitions only what rows are computed by", is("sql/exec"), func(p string) bool {
+			return under(p, "sql/define") && p != "sql/define/derive"
+		}, false},
 		{"the wire knows no engine", is("mysqlwire"), func(p string) bool {
 			return under(p, "sql/planner", "sql/exec", "sql/source", "sql/session", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||
 				under(p, storageSide...) || under(p, edge...)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/mdl"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -208,7 +208,7 @@ func (a *alteration) applyOption(s *logical.AlterSpec) error {
 		return a.setAttributes(s)
 	case logical.AlterTTL:
 		a.changed = true
-		return bind.SetTTL(a.t, s.TTL)
+		return define.SetTTL(a.c.r.Binder, a.t, s.TTL)
 	case logical.AlterComment:
 		a.t.Comment, a.changed = s.Text, true
 	case logical.AlterEngine:

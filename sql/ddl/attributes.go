@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -18,7 +18,7 @@ func (a *alteration) setDynamic(on bool) error {
 	i := a.t.AttributesColumn()
 	switch {
 	case on && i < 0:
-		c := bind.AttributesDefinition()
+		c := define.AttributesDefinition()
 		if a.t.NextColumnID > schema.MaxDeclaredColumnID {
 			return sqlerr.TooManyColumns()
 		}
@@ -48,14 +48,14 @@ func (a *alteration) keepsAttributes(s *logical.AlterSpec) error {
 // checkAttributeNames is 3108 for a column with a new name which a rule of the
 // table reads as an attribute: it would mean the column from now on.
 func (a *alteration) checkAttributeNames() error {
-	if a.old.AttributesColumn() < 0 || !a.old.HasRules() {
+	if a.old.AttributesColumn() < 0 || !a.old.HasExprs() {
 		return nil
 	}
-	rules, err := bind.CompileRules(a.old)
+	exprs, err := define.Compile(a.c.r.Binder, a.old)
 	if err != nil {
 		return err
 	}
-	read := bind.AttributesRead(rules)
+	read := define.AttributesRead(exprs)
 	for i := range a.t.Columns {
 		name := a.t.Columns[i].Name
 		if a.old.ColumnByName(name) < 0 && read[string(value.FoldName([]byte(name)))] {

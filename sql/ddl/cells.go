@@ -10,7 +10,6 @@ import (
 	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
@@ -82,7 +81,7 @@ const (
 )
 
 func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) error {
-	codec, err := source.NewCodec(t)
+	codec, err := r.Codecs.Uncached(t)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -98,7 +98,7 @@ func (a *alteration) finishChecks() error {
 		if s.Check.Name != "" && a.t.CheckByName(s.Check.Name) >= 0 {
 			return sqlerr.CheckDuplicateName(s.Check.Name)
 		}
-		if err := bind.AddCheck(a.c.r.parsers, a.t, s.Check, s.CheckColumn); err != nil {
+		if err := define.AddCheck(a.c.r.Binder, a.t, s.Check, s.CheckColumn); err != nil {
 			return err
 		}
 		a.validate = a.validate || !s.Check.NotEnforced
@@ -113,11 +113,11 @@ func (a *alteration) finishChecks() error {
 // whose names were generated from the old one, names of the new one.
 func renameChecks(t *schema.Table, from, to string) {
 	for i := range t.Checks {
-		if n := bind.CheckNumber(from, t.Checks[i].Name); n > 0 {
+		if n := define.CheckNumber(from, t.Checks[i].Name); n > 0 {
 			t.Checks[i].Name = to + "_chk_" + strconv.Itoa(n)
 		}
 	}
-	bind.SortChecks(t)
+	define.SortChecks(t)
 }
 
 // checkNames: the names of CHECK constraints are unique within a database,
@@ -140,8 +140,8 @@ func checkNames(s *catalog.Snapshot, t *schema.Table, without schema.TableID) er
 	return nil
 }
 
-// ruleCtx is where the rules of a table are evaluated in a schema change.
-func (c *change) ruleCtx(ctx context.Context) *expr.Ctx {
+// exprCtx is where the expressions of a table are evaluated in a schema change.
+func (c *change) exprCtx(ctx context.Context) *expr.Ctx {
 	env := c.env.Types
 	env.Write, env.Warn = true, c.env.Warn
 	return &expr.Ctx{Env: env, Context: ctx}
@@ -153,8 +153,8 @@ var errFirst = errors.New("a row violates a constraint")
 // validateRows tests the constraints of the new form of the table on the rows
 // that there are: 3819. Nobody else uses the table.
 func (a *alteration) validateRows(ctx context.Context) error {
-	rules, err := bind.CompileRules(a.t)
-	if err != nil || rules == nil {
+	exprs, err := define.Compile(a.c.r.Binder, a.t)
+	if err != nil || exprs == nil {
 		return err
 	}
 	codec, err := a.c.codec(a.t)
@@ -162,7 +162,7 @@ func (a *alteration) validateRows(ctx context.Context) error {
 		return err
 	}
 	a.c.state("checking constraints")
-	v := newRowChecker(ctx, a.c, rules)
+	v := newRowChecker(ctx, a.c, exprs)
 	err = readRows(ctx, a.c.r.Store, codec, func(row []value.Datum) error {
 		v.add(row)
 		if v.batch.N < vec.MaxRows {
@@ -182,21 +182,21 @@ func (a *alteration) validateRows(ctx context.Context) error {
 // rowChecker tests rows in batches.
 type rowChecker struct {
 	c         *change
-	rules     *derive.Writer
+	derive    *derive.Writer
 	ctx       context.Context
 	batch     *vec.Batch
 	used      []bool // columns that constraints read
 	violation error
 }
 
-func newRowChecker(ctx context.Context, c *change, rules *derive.Rules) *rowChecker {
-	v := &rowChecker{c: c, rules: rules.NewWriter(c.ruleCtx(ctx)), ctx: ctx, used: make([]bool, len(rules.Table.Columns))}
+func newRowChecker(ctx context.Context, c *change, exprs *derive.Exprs) *rowChecker {
+	v := &rowChecker{c: c, derive: exprs.NewWriter(c.exprCtx(ctx)), ctx: ctx, used: make([]bool, len(exprs.Table.Columns))}
 	kinds := make([]value.Kind, len(v.used))
 	for i := range kinds {
-		kinds[i] = types.KindOf(rules.Table.Columns[i].Type)
+		kinds[i] = types.KindOf(exprs.Table.Columns[i].Type)
 	}
-	for i := range rules.Checks {
-		for _, pos := range rules.Checks[i].Reads {
+	for i := range exprs.Checks {
+		for _, pos := range exprs.Checks[i].Reads {
 			v.used[pos] = true
 		}
 	}
@@ -219,7 +219,7 @@ func (v *rowChecker) add(row []value.Datum) {
 	n := v.batch.N
 	for i, used := range v.used {
 		if used {
-			v.batch.Cols[i].SetDatum(n, v.c.toSession(row[i], v.rules.Table.Columns[i].Type))
+			v.batch.Cols[i].SetDatum(n, v.c.toSession(row[i], v.derive.Table.Columns[i].Type))
 		}
 	}
 	v.batch.N++
@@ -228,7 +228,7 @@ func (v *rowChecker) add(row []value.Datum) {
 func (v *rowChecker) flush() error {
 	err := context.Cause(v.ctx)
 	if err == nil {
-		err = v.rules.CheckBatch(v.batch)
+		err = v.derive.CheckBatch(v.batch)
 	}
 	if err != nil {
 		v.violation = err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -52,7 +52,7 @@ func (a *alteration) addColumn(s *logical.AlterSpec) error {
 
 // inlineKeys are PRIMARY KEY and UNIQUE in a column definition.
 func (a *alteration) inlineKeys(s *logical.AlterSpec, name string) error {
-	cols := []logical.IndexColumn{{Name: name}}
+	cols := []define.IndexColumn{{Name: name}}
 	if s.InlineKey {
 		if err := a.addPrimaryKey(cols); err != nil {
 			return err
@@ -325,7 +325,7 @@ func (a *alteration) checkColumns() error {
 	case visible > maxColumns:
 		return sqlerr.TooManyColumns()
 	}
-	return bind.CheckVisible(a.t)
+	return define.CheckVisible(a.t)
 }
 
 func charset(id schema.CollationID) string {

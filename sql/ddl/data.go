@@ -9,7 +9,6 @@ import (
 
 	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -33,7 +32,7 @@ func (r *Runner) raiseAutoIncrement(ctx context.Context, t *schema.Table, n uint
 
 // codec is the codec of a descriptor that need not be published.
 func (c *change) codec(t *schema.Table) (*table.Codec, error) {
-	codec, err := source.NewCodec(t)
+	codec, err := c.r.Codecs.Uncached(t)
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}

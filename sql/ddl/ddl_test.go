@@ -58,7 +58,8 @@ func (s *server) open() {
 		s.r.Close()
 	}
 	s.cat, s.locks = cat, &mdl.Locks{}
-	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: source.NewCodecs(), Sequences: table.NewSequences(s.store)})
+	binder := bind.NewBinder(parser.NewPool())
+	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: source.NewCodecs(binder), Sequences: table.NewSequences(s.store), Binder: binder})
 	s.r.runRows = cmp.Or(s.runRows, 7)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -53,19 +53,19 @@ func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logica
 		return sqlerr.ForeignKeyNoParent(k.Table)
 	}
 	if _, ok := t.KeyStarting(k.Columns, false); !ok {
-		x := schema.Index{Name: bind.IndexName(t, t.Column(k.Columns[0]).Name), Generated: true}
+		x := schema.Index{Name: define.IndexName(t, t.Column(k.Columns[0]).Name), Generated: true}
 		if def.Name != "" {
 			if t.IndexByName(def.Name) != nil {
 				return sqlerr.DuplicateKeyName(def.Name)
 			}
 			x.Name = def.Name
 		}
-		cols := make([]logical.IndexColumn, len(def.Columns))
+		cols := make([]define.IndexColumn, len(def.Columns))
 		for i, name := range def.Columns {
 			cols[i].Name = name
 		}
 		var err error
-		if x.Parts, err = bind.ResolveKey(t, cols); err != nil {
+		if x.Parts, err = define.ResolveKey(t, cols); err != nil {
 			return err
 		}
 		if err := addIndex(x); err != nil {

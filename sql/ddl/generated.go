@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -66,7 +66,7 @@ func (a *alteration) finishGenerated() error {
 			}
 		}
 	}
-	return bind.ResolveColumns(a.c.r.parsers, a.t)
+	return define.ResolveColumns(a.c.r.Binder, a.t)
 }
 
 // missing is the first of the columns that this statement drops or renames;
@@ -84,14 +84,14 @@ func (a *alteration) missing(ids []schema.ColumnID) string {
 // compute fills the generated columns of a new row, and the columns whose
 // default reads it.
 func (k *copier) compute() error {
-	if k.rules == nil || len(k.rules.Steps) == 0 {
+	if k.derive == nil || len(k.derive.Steps) == 0 {
 		return nil
 	}
 	t := k.a.t
 	for i := range k.out {
 		k.out[i] = k.a.c.toSession(k.out[i], t.Columns[i].Type)
 	}
-	if err := k.rules.Fill(k.out, k.late, nil, int(k.rows)); err != nil {
+	if err := k.derive.Fill(k.out, k.late, nil, int(k.rows)); err != nil {
 		return err
 	}
 	for i := range k.out {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -32,24 +32,24 @@ func (a *alteration) addIndex(s *logical.AlterSpec) error {
 	x := s.Index
 	x.Name = name
 	if x.Name == "" && s.IndexColumns[0].Expr != "" {
-		x.Name = bind.IndexName(a.t, "functional_index")
+		x.Name = define.IndexName(a.t, define.FunctionalIndex)
 	}
-	cols, err := bind.KeyExpressions(a.c.r.parsers, a.t, x.Name, s.IndexColumns)
+	cols, err := define.KeyExpressions(a.c.r.Binder, a.t, x.Name, s.IndexColumns)
 	if err != nil {
 		return err
 	}
-	parts, err := bind.ResolveKey(a.t, cols)
+	parts, err := define.ResolveKey(a.t, cols)
 	if err != nil {
 		return err
 	}
 	x.Parts = parts
-	if x.Include, err = bind.ResolveInclude(a.t, &x, s.Include); err != nil {
+	if x.Include, err = define.ResolveInclude(a.t, &x, s.Include); err != nil {
 		return err
 	}
 	if x.Name == "" {
-		x.Name = bind.IndexName(a.t, a.t.Column(parts[0].Column).Name)
+		x.Name = define.IndexName(a.t, a.t.Column(parts[0].Column).Name)
 	}
-	if err := bind.ResolveWhere(a.c.r.parsers, a.t, &x, s.Where); err != nil {
+	if err := define.ResolveWhere(a.c.r.Binder, a.t, &x, s.Where); err != nil {
 		return err
 	}
 	x.State = schema.IndexPublic
@@ -180,11 +180,11 @@ func (a *alteration) hasPrimaryKey() bool {
 	return c != nil && !isHiddenKey(c)
 }
 
-func (a *alteration) addPrimaryKey(cols []logical.IndexColumn) error {
+func (a *alteration) addPrimaryKey(cols []define.IndexColumn) error {
 	if a.hasPrimaryKey() {
 		return sqlerr.MultiplePrimaryKeys()
 	}
-	parts, err := bind.ResolveKey(a.t, cols)
+	parts, err := define.ResolveKey(a.t, cols)
 	if err != nil {
 		return err
 	}
@@ -278,15 +278,15 @@ func (a *alteration) checkKeys() error {
 // checkParts lets bind check a key again, in terms of names. A prefix that the
 // column has become as short as is none any more, which changes the key.
 func (a *alteration) checkParts(parts []schema.KeyPart) error {
-	cols := make([]logical.IndexColumn, len(parts))
+	cols := make([]define.IndexColumn, len(parts))
 	for i, p := range parts {
 		c := a.t.Column(p.Column)
-		cols[i] = logical.IndexColumn{Name: c.Name, Desc: p.Desc, Prefix: p.Prefix}
+		cols[i] = define.IndexColumn{Name: c.Name, Desc: p.Desc, Prefix: p.Prefix}
 		if c.Hidden && c.Generated != nil {
 			cols[i].Expr = c.Generated.Expr
 		}
 	}
-	got, err := bind.ResolveKey(a.t, cols)
+	got, err := define.ResolveKey(a.t, cols)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package ddl
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage/table"
@@ -30,7 +30,7 @@ func (c *change) newStream(ch *catalog.Change, t *schema.Table) error {
 // setAttributes is SECONDARY_ENGINE_ATTRIBUTE = '…': it replaces all that the
 // one before said.
 func (a *alteration) setAttributes(s *logical.AlterSpec) error {
-	if err := bind.SetAttributes(a.t, s.Text); err != nil {
+	if err := define.SetAttributes(a.t, s.Text); err != nil {
 		return err
 	}
 	if a.t.IsLogged() && a.c.r.temporary {
@@ -45,7 +45,7 @@ func (a *alteration) setAttributes(s *logical.AlterSpec) error {
 		a.dropped = append(a.dropped, table.HistoryIndexID)
 	}
 	a.changed = true
-	return a.setDynamic(bind.HasDynamicColumns(s.Text))
+	return a.setDynamic(define.HasDynamicColumns(s.Text))
 }
 
 // numberStream gives a change log that the alteration turns on its id.

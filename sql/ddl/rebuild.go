@@ -8,8 +8,8 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/derive"
-	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -97,9 +97,9 @@ type copier struct {
 	rowID    int64
 	rows     uint64
 	out      []value.Datum
-	rules    *derive.Writer // nil: none
+	derive   *derive.Writer // nil: none
 	late     []bool         // new columns whose default reads the row
-	checker  *rowChecker    // nil where there are no rules
+	checker  *rowChecker    // nil where there are no expressions
 	// promotion fills columns from attributes; nil where there are none.
 	promotion *promotion
 }
@@ -137,13 +137,13 @@ func (a *alteration) newCopier(ctx context.Context) (*copier, error) {
 			}
 		}
 	}
-	rules, err := bind.CompileRules(t)
+	exprs, err := define.Compile(a.c.r.Binder, t)
 	if err != nil {
 		return nil, err
 	}
-	if rules != nil {
-		k.rules = rules.NewWriter(a.c.ruleCtx(ctx))
-		k.checker = newRowChecker(ctx, a.c, rules)
+	if exprs != nil {
+		k.derive = exprs.NewWriter(a.c.exprCtx(ctx))
+		k.checker = newRowChecker(ctx, a.c, exprs)
 	}
 	return k, k.startNumbers(ctx)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/mdl"
-	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -24,14 +24,16 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Config is what a Runner works on. All fields up to Sequences are needed.
+// Config is what a Runner works on. All fields up to Binder are needed.
 type Config struct {
 	Store     storage.Store
 	Catalog   *catalog.Catalog
 	Locks     *mdl.Locks
 	Codecs    *source.Codecs
 	Sequences *table.Sequences
-	Log       *slog.Logger
+	// Binder binds the expressions of definitions.
+	Binder define.Binder
+	Log    *slog.Logger
 	// TempDir is the directory of temporary files, "" for the system's.
 	TempDir string
 	// SortBudget makes the budget of a sort for an index build, SortMemory is the
@@ -89,7 +91,6 @@ type Runner struct {
 	// temporary: the tables are a session's own. Their jobs stay as long as
 	// they do.
 	temporary bool
-	parsers   *parser.Pool // of expressions in definitions
 
 	builds     builds
 	unfinished []Continuation // see Resume
@@ -122,7 +123,7 @@ func New(cfg Config) *Runner {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runner{Config: cfg, step: func(string) {}, now: time.Now, parsers: parser.NewPool()}
+	r := &Runner{Config: cfg, step: func(string) {}, now: time.Now}
 	r.running, r.stop = context.WithCancel(context.Background())
 	return r
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/mdl"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -52,12 +53,12 @@ func (a *alteration) addSearch(s *logical.AlterSpec) error {
 		return sqlerr.TooManyKeys(maxKeys)
 	}
 	if x.Name == "" && s.IndexColumns[0].Expr != "" {
-		x.Name = bind.IndexName(a.t, "functional_index")
+		x.Name = define.IndexName(a.t, define.FunctionalIndex)
 	}
 	if x.Name == "" {
-		x.Name = bind.IndexName(a.t, s.IndexColumns[0].Name)
+		x.Name = define.IndexName(a.t, s.IndexColumns[0].Name)
 	}
-	if err := bind.ResolveSearch(a.c.r.parsers, a.t, &x, s.IndexColumns); err != nil {
+	if err := define.ResolveSearch(a.c.r.Binder, a.t, &x, s.IndexColumns); err != nil {
 		return err
 	}
 	x.ID = a.t.NextIndexID
@@ -98,7 +99,7 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 			return sqlerr.CannotDropFieldOrKey(cmp.Or(c.Name, c.Expr))
 		}
 	}
-	if err := bind.ResolveSearch(a.c.r.parsers, a.t, x.Next, s.IndexColumns); err != nil {
+	if err := define.ResolveSearch(a.c.r.Binder, a.t, x.Next, s.IndexColumns); err != nil {
 		return err
 	}
 	if len(x.Next.Fields) == 0 {
@@ -110,7 +111,7 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 
 // dropFields takes the fields of a column out of x: all of them, unless the kind
 // is named too. false: there is none.
-func (a *alteration) dropFields(x *schema.SearchIndex, c *logical.IndexColumn) bool {
+func (a *alteration) dropFields(x *schema.SearchIndex, c *define.IndexColumn) bool {
 	n := len(x.Fields)
 	x.Fields = slices.DeleteFunc(x.Fields, func(f schema.SearchField) bool {
 		col := a.t.Column(f.Column)
@@ -201,7 +202,7 @@ func (a *alteration) checkSearch() error {
 				if c == nil {
 					return sqlerr.Internal("field %d of search index %s has no column", g.Fields[j].ID, x.Name)
 				}
-				if err := bind.CheckSearchField(g, c, &g.Fields[j]); err != nil {
+				if err := searchfield.Check(g, c, &g.Fields[j]); err != nil {
 					return err
 				}
 			}

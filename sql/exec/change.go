@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -427,12 +427,12 @@ type assigner struct {
 	auto int // the column in which NULL is 0, -1 for none
 	// written are the columns that may change, set those that are assigned.
 	written, set []bool
-	rules        *derive.Writer // nil: none
+	derive       *derive.Writer // nil: none
 	affected     []bool         // generated columns that may change
 }
 
 func newAssigner(env *Env, t *schema.Table, list []physical.Assignment) (*assigner, error) {
-	rules, err := env.Sink.Rules(t)
+	exprs, err := env.Sink.TableExprs(t)
 	if err != nil {
 		return nil, err
 	}
@@ -443,8 +443,8 @@ func newAssigner(env *Env, t *schema.Table, list []physical.Assignment) (*assign
 	for i := range t.Columns {
 		a.written[i] = a.written[i] || t.Columns[i].OnUpdateNow
 	}
-	if rules != nil {
-		a.rules, a.affected = rules.NewWriter(env.Ctx), rules.Affected(a.written)
+	if exprs != nil {
+		a.derive, a.affected = exprs.NewWriter(env.Ctx), exprs.Affected(a.written)
 		a.written = a.affected
 	}
 	return a, nil
@@ -511,13 +511,13 @@ func (a *assigner) complete(row []value.Datum, number int) (err error) {
 			}
 		}
 	}
-	if a.rules == nil {
+	if a.derive == nil {
 		return nil
 	}
-	if err := a.rules.Fill(row, nil, a.affected, number); err != nil {
+	if err := a.derive.Fill(row, nil, a.affected, number); err != nil {
 		return err
 	}
-	return a.rules.Check(row)
+	return a.derive.Check(row)
 }
 
 func currentTimestamp(ec *expr.Ctx, col *schema.Column) (value.Datum, error) {

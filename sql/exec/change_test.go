@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -135,7 +135,7 @@ func (m *memSink) BumpAutoIncrement(_ context.Context, _ *schema.Table, v uint64
 	return nil
 }
 
-func (m *memSink) Rules(*schema.Table) (*derive.Rules, error) { return nil, nil }
+func (m *memSink) TableExprs(*schema.Table) (*derive.Exprs, error) { return nil, nil }
 
 func (m *memSink) NextHiddenKey(context.Context, *schema.Table) (int64, error) { return 0, nil }
 

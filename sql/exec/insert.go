@@ -8,7 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -67,7 +67,7 @@ type Inserter struct {
 	given    []bool
 	assigned []bool // by Set alone
 	defaults []defaultValue
-	rules    *derive.Writer // nil: none
+	derive   *derive.Writer // nil: none
 	lateCols []bool         // columns whose default reads the row
 	late     []bool         // those of them that the current row needs
 	auto     int            // position of the AUTO_INCREMENT column, -1 if none
@@ -128,7 +128,7 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	for _, a := range x.Set {
 		in.assigned[a.Column] = !in.given[a.Column]
 	}
-	if err := in.prepareRules(); err != nil {
+	if err := in.prepareExprs(); err != nil {
 		return nil, err
 	}
 	for i := range in.t.Columns {
@@ -413,8 +413,8 @@ func (in *Inserter) write(ctx context.Context) error {
 		}
 		in.row[in.hidden] = value.Int(v)
 	}
-	if in.rules != nil {
-		if err := in.applyRules(); err != nil {
+	if in.derive != nil {
+		if err := in.applyExprs(); err != nil {
 			return ignoreRow(in.ec, in.x.Ignore, err)
 		}
 	}

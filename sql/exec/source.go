@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -112,9 +112,9 @@ type Sink interface {
 	NextAutoIncrement(ctx context.Context, t *schema.Table, n int) (uint64, error)
 	// BumpAutoIncrement makes later values greater than v.
 	BumpAutoIncrement(ctx context.Context, t *schema.Table, v uint64) error
-	// Rules are what rows of t must satisfy and what is computed from them; nil
+	// TableExprs are what rows of t must satisfy and what is computed from them; nil
 	// when there is nothing.
-	Rules(t *schema.Table) (*derive.Rules, error)
+	TableExprs(t *schema.Table) (*derive.Exprs, error)
 	// NextHiddenKey gives the value of schema.HiddenKeyColumn for a new row.
 	NextHiddenKey(ctx context.Context, t *schema.Table) (int64, error)
 }

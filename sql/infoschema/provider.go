@@ -9,7 +9,6 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/stream"
@@ -189,7 +188,7 @@ var definitions = sync.OnceValue(func() definitionSet {
 func (p *Provider) IsVirtual(db string) bool { return p.dbs[strings.ToLower(db)] != nil }
 
 // For is the provider's view for binding statements of a session.
-func (p *Provider) For(sess Session) bind.VirtualTables { return &sessionTables{p: p, sess: sess} }
+func (p *Provider) For(sess Session) *Tables { return &Tables{p: p, sess: sess} }
 
 // request is the handle of a virtual table.
 type request struct {
@@ -341,45 +340,44 @@ func (q *query) virtualTables(db string) []*table {
 	return sortedTables(q.provider.dbs[strings.ToLower(db)])
 }
 
-// sessionTables implements bind.VirtualTables.
-type sessionTables struct {
+// Tables are the virtual tables as the statements of a session see them. They
+// implement bind.VirtualTables.
+type Tables struct {
 	p    *Provider
 	sess Session
 }
 
-var _ bind.VirtualTables = (*sessionTables)(nil)
-
 // IsVirtual implements bind.VirtualTables.
-func (s *sessionTables) IsVirtual(db string) bool { return s.p.IsVirtual(db) }
+func (s *Tables) IsVirtual(db string) bool { return s.p.IsVirtual(db) }
 
 // Virtual implements bind.VirtualTables.
-func (s *sessionTables) Virtual(db, name string, args ...string) (bind.VirtualTable, bool, error) {
-	if db == showDatabase {
+func (s *Tables) Virtual(db, name string, args ...string) (logical.VirtualTable, bool, error) {
+	if db == logical.ShowDatabase {
 		return s.show(name, args)
 	}
 	t := s.p.dbs[strings.ToLower(db)][strings.ToLower(name)]
 	if t == nil {
-		return bind.VirtualTable{}, false, nil
+		return logical.VirtualTable{}, false, nil
 	}
-	return bind.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, cols: t.cols, rows: t.rows}}, true, nil
+	return logical.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, cols: t.cols, rows: t.rows}}, true, nil
 }
 
-func (s *sessionTables) show(name string, args []string) (bind.VirtualTable, bool, error) {
+func (s *Tables) show(name string, args []string) (logical.VirtualTable, bool, error) {
 	d := s.p.shows[name]
 	if d == nil {
-		return bind.VirtualTable{}, false, nil
+		return logical.VirtualTable{}, false, nil
 	}
 	q := &query{ctx: context.Background(), provider: s.p, server: s.p.server, sess: s.sess, args: args, snap: s.p.server.Catalog()}
 	if d.check != nil {
 		if err := d.check(q); err != nil {
-			return bind.VirtualTable{}, false, err
+			return logical.VirtualTable{}, false, err
 		}
 	}
 	cols := d.cols
 	if d.columns != nil {
 		cols = columns(d.columns(q))
 	}
-	return bind.VirtualTable{Name: name, Cols: cols, Key: &request{name: "SHOW " + name, rows: d.rows, args: args}}, true, nil
+	return logical.VirtualTable{Name: name, Cols: cols, Key: &request{name: "SHOW " + name, rows: d.rows, args: args}}, true, nil
 }
 
 // table is the definition of a virtual table.

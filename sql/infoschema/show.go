@@ -7,12 +7,9 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
-
-const showDatabase = bind.ShowDatabase
 
 // show is one SHOW statement. columns, when set, gives the columns that depend
 // on the words; check gives the errors of binding.
@@ -33,7 +30,7 @@ func newShow(name, spec string, rows func(q *query) error) *show {
 
 const routineColumns = "Db n64, Name s64, Type e:FUNCTION|PROCEDURE, Definer s288, Modified d, Created d, Security_type e:INVOKER|DEFINER, Comment t, character_set_client s64, collation_connection s64, Database Collation s64"
 
-// showStatements are those of bind.ShowDatabase, with MySQL's columns.
+// showStatements are those of logical.ShowDatabase, with MySQL's columns.
 func showStatements() []*show {
 	variables := "Variable_name s64, Value s2048?"
 	warnings := "Level s7, Code u, Message s512"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -20,9 +20,9 @@ type Options struct {
 	// those of the execution that the plan is first made for.
 	Ctx  *expr.Ctx
 	Bind *expr.BindEnv
-	// Rules are the computed columns of a table; nil when it has none. A nil
+	// TableExprs are the computed columns of a table; nil when it has none. A nil
 	// function: expressions are not replaced by generated columns.
-	Rules func(t *schema.Table) *derive.Rules
+	TableExprs func(t *schema.Table) *derive.Exprs
 	// Parallelism is the number of workers of a parallel operator, 1 for none.
 	Parallelism int
 	// Disabled switches off rewrite rules and operators by name (Rules,
@@ -162,7 +162,7 @@ func (p *planner) rootOf(n logical.Node, cols []logical.Column, count expr.Expr)
 	// Rules may find that a table need not be read; the plan depends on it all
 	// the same.
 	p.addTables(n)
-	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Rules: p.opts.Rules, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check,
+	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, TableExprs: p.opts.TableExprs, Disabled: p.opts.Disabled, Trace: p.opts.Trace, Check: p.opts.Check,
 		Subqueries: p.subqueries, Cost: p.estimate, Scores: p.scores != nil}
 	out, err := r.Rewrite(n)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner"
@@ -167,8 +168,8 @@ func (c *testCatalog) stats(input string) string {
 }
 
 // compiled are the computed columns of a table.
-func compiled(t *schema.Table) *derive.Rules {
-	r, err := bind.CompileRules(t)
+func compiled(t *schema.Table) *derive.Exprs {
+	r, err := define.Compile(bind.NewBinder(parser.NewPool()), t)
 	if err != nil {
 		panic(err)
 	}
@@ -185,7 +186,7 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 		off[n] = true
 	}
 	plan, err := planner.Plan(st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode},
-		Rules: compiled, Invisible: c.invisible, Parallelism: parallel, Disabled: off, Check: true})
+		TableExprs: compiled, Invisible: c.invisible, Parallelism: parallel, Disabled: off, Check: true})
 	if err != nil {
 		return fmt.Sprintf("%v\n", err)
 	}

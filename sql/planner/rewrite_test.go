@@ -53,7 +53,7 @@ func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
 			return fmt.Sprintf("there is no rule %s\n", name)
 		}
 	}
-	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode}, Rules: compiled, Disabled: off, Check: true}
+	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode}, TableExprs: compiled, Disabled: off, Check: true}
 	var root logical.Node
 	switch s := st.(type) {
 	case *logical.Query:

@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -117,10 +118,12 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = 1 << 30
 	}
+	parsers := parser.NewPool()
+	binder := bind.NewBinder(parsers)
 	e := &Engine{
 		store: cfg.Store, log: cfg.Log, catalog: cat, globals: newGlobals(), processes: newProcesses(),
-		parsers: parser.NewPool(), plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans, fastPaths: !cfg.NoFastPaths,
-		codecs: source.NewCodecs(), sequences: table.NewSequences(cfg.Store),
+		parsers: parsers, plans: newPlanCache(), started: time.Now(), checkPlans: cfg.CheckPlans, fastPaths: !cfg.NoFastPaths,
+		codecs: source.NewCodecs(binder), sequences: table.NewSequences(cfg.Store),
 		memory: exec.NewTracker("server", cfg.MemoryLimit), spill: cfg.Spill, tempDir: cfg.TempDir,
 	}
 	e.locks.Waits = e.processes.waitForTable
@@ -142,7 +145,7 @@ func NewEngine(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	e.stats = stats.New(cfg.Store, e.codecs)
-	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
+	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.locks, Codecs: e.codecs, Sequences: e.sequences, Binder: binder, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.sortBudget, SortMemory: e.sortMemory(), Rows: e.stats.TableRows,
 		BuildRate: func() int64 { return e.globals.Value("sqlots_index_build_rate").Int() }}
 	if cfg.SearchDir != "" {
 		e.search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Rows: &source.Documents{Codecs: e.codecs, Eval: e.evalDocuments}, Memory: e.memory.Limit() / searchShare, Account: e.memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})

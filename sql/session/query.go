@@ -263,7 +263,7 @@ func (s *Session) literalsMatter(c *cachedPlan) bool {
 		return c.plan.ValuesMatter
 	}
 	for _, t := range c.plan.Tables {
-		if rewrite.ReplacesLiterals(t, s.engine.codecs.Rules) {
+		if rewrite.ReplacesLiterals(t, s.engine.codecs.TableExprs) {
 			return true
 		}
 	}

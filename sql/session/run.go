@@ -70,7 +70,7 @@ func (s *Session) planOptions(vals []value.Datum) planner.Options {
 	ec.Warn = nil
 	return planner.Options{
 		Est: s.engine.stats, Ctx: ec, Bind: &expr.BindEnv{Collation: s.vars.collation, Mode: s.vars.mode},
-		Rules:       s.engine.codecs.Rules,
+		TableExprs:  s.engine.codecs.TableExprs,
 		Parallelism: s.vars.parallelism, Disabled: s.vars.disabled, Invisible: s.vars.invisible, Check: s.engine.checkPlans,
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/catalog"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/source"

@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/planner/bind"
@@ -178,7 +179,7 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 
 // removeLimited is for tables whose keys have no name.
 func (j *expiryJob) removeLimited(ctx context.Context, s *Session, t *schema.Table) error {
-	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), bind.ExpiredSQL(t), expiryBatch)
+	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), define.ExpiredSQL(t), expiryBatch)
 	for {
 		start := time.Now()
 		c, err := s.planText(text, nil)
@@ -212,11 +213,11 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 		ts = append(ts, c.Type)
 	}
 	table := schema.QuoteName(t.Database) + "." + schema.QuoteName(t.Name)
-	find, err := s.planText("SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+bind.ExpiredSQL(t), nil)
+	find, err := s.planText("SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
 	if err != nil {
 		return err
 	}
-	remove := "DELETE FROM " + table + " WHERE " + strings.Join(conds, " AND ") + " AND " + bind.ExpiredSQL(t)
+	remove := "DELETE FROM " + table + " WHERE " + strings.Join(conds, " AND ") + " AND " + define.ExpiredSQL(t)
 	snap, err := s.engine.store.Snapshot()
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
@@ -19,6 +19,7 @@ import (
 
 // Codecs keeps the codecs of tables. It is safe for concurrent use.
 type Codecs struct {
+	binder define.Binder
 	byID   sync.Map // schema.TableID → *tableCodec
 	marks  sync.Map // schema.TableID → *table.Marks, of all descriptors
 	logged loggedCodecs
@@ -27,7 +28,7 @@ type Codecs struct {
 // tableCodec is a codec with the read plans made for it.
 type tableCodec struct {
 	*table.Codec
-	rules *derive.Rules // nil: none
+	exprs *derive.Exprs // nil: none
 	mu    sync.RWMutex
 	plans map[string]*readPlan
 	alive expr.Expr // see aliveRow
@@ -35,8 +36,13 @@ type tableCodec struct {
 	derived [2]*tableCodec
 }
 
-// NewCodecs makes an empty cache.
-func NewCodecs() *Codecs { return &Codecs{} }
+// NewCodecs makes an empty cache. The binder binds what the descriptors of tables
+// have of expressions; it may be nil for tables without any.
+func NewCodecs(b define.Binder) *Codecs {
+	c := &Codecs{binder: b}
+	c.logged.of = c
+	return c
+}
 
 // Get is the codec of t, which must not change any more. One descriptor of a
 // table is kept: the one that was asked for last.
@@ -55,53 +61,53 @@ func (c *Codecs) get(t *schema.Table) (*tableCodec, error) {
 	if k, ok := c.byID.Load(t.ID); ok && k.(*tableCodec).Table == t {
 		return k.(*tableCodec), nil
 	}
-	codec, rules, err := newCodec(t)
+	codec, exprs, err := c.newCodec(t)
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}
 	marks, _ := c.marks.LoadOrStore(t.ID, &table.Marks{})
 	codec.Marks = marks.(*table.Marks)
-	k := &tableCodec{Codec: codec, rules: rules, plans: map[string]*readPlan{}}
+	k := &tableCodec{Codec: codec, exprs: exprs, plans: map[string]*readPlan{}}
 	c.byID.Store(t.ID, k)
 	return k, nil
 }
 
-// Rules are what rows of t must satisfy and what is computed from them; nil
+// TableExprs are what rows of t must satisfy and what is computed from them; nil
 // when there is nothing, or nothing that can be compiled.
-func (c *Codecs) Rules(t *schema.Table) *derive.Rules {
-	if !t.HasRules() {
+func (c *Codecs) TableExprs(t *schema.Table) *derive.Exprs {
+	if !t.HasExprs() {
 		return nil
 	}
 	k, err := c.get(t)
 	if err != nil {
 		return nil // shows when the table is read
 	}
-	return k.rules
+	return k.exprs
 }
 
-// NewCodec makes the codec of a table that need not be published, outside of
-// the cache.
-func NewCodec(t *schema.Table) (*table.Codec, error) {
-	codec, _, err := newCodec(t)
+// Uncached makes the codec of a table that need not be published, outside of the
+// cache.
+func (c *Codecs) Uncached(t *schema.Table) (*table.Codec, error) {
+	codec, _, err := c.newCodec(t)
 	return codec, err
 }
 
-func newCodec(t *schema.Table) (*table.Codec, *derive.Rules, error) {
+func (c *Codecs) newCodec(t *schema.Table) (*table.Codec, *derive.Exprs, error) {
 	codec, err := table.NewCodec(t, AddedDefault)
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, err := bind.CompileRules(t)
+	exprs, err := define.Compile(c.binder, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if t.HasVirtual() {
-		codec.Virtual = func() func(row []value.Datum) error { return rules.NewStoredReader().Row }
+		codec.Virtual = func() func(row []value.Datum) error { return exprs.NewStoredReader().Row }
 		keyed := t.KeyedColumns()
-		codec.Keyed = func() func(row []value.Datum) error { return rules.NewEntryReader(keyed).Row }
-		codec.KeyedAttributes = bind.AttributesOnly(rules)
+		codec.Keyed = func() func(row []value.Datum) error { return exprs.NewEntryReader(keyed).Row }
+		codec.KeyedAttributes = define.AttributesOnly(exprs)
 	}
-	return codec, rules, nil
+	return codec, exprs, nil
 }
 
 // Forget drops what is kept for a table that no longer exists.

@@ -128,11 +128,11 @@ func (c *Codecs) getDerived(t *schema.Table) (*tableCodec, error) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	if of.derived[d.Kind] == nil {
-		codec, rules, err := newCodec(t)
+		codec, exprs, err := c.newCodec(t)
 		if err != nil {
 			return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 		}
-		of.derived[d.Kind] = &tableCodec{Codec: codec, rules: rules, plans: map[string]*readPlan{}}
+		of.derived[d.Kind] = &tableCodec{Codec: codec, exprs: exprs, plans: map[string]*readPlan{}}
 	}
 	return of.derived[d.Kind], nil
 }
@@ -140,6 +140,7 @@ func (c *Codecs) getDerived(t *schema.Table) (*tableCodec, error) {
 // loggedCodecs are the codecs of change logs: of their own columns, and of the
 // tables that their records are about, at the versions of these.
 type loggedCodecs struct {
+	of     *Codecs
 	mu     sync.Mutex
 	own    *tableCodec
 	tables map[loggedVersion]*table.Codec
@@ -157,11 +158,11 @@ func (l *loggedCodecs) table(t *schema.Table) (*tableCodec, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.own == nil {
-		codec, rules, err := newCodec(t)
+		codec, exprs, err := l.of.newCodec(t)
 		if err != nil {
 			return nil, err
 		}
-		l.own = &tableCodec{Codec: codec, rules: rules, plans: map[string]*readPlan{}}
+		l.own = &tableCodec{Codec: codec, exprs: exprs, plans: map[string]*readPlan{}}
 	}
 	return l.own, nil
 }
@@ -180,7 +181,7 @@ func (l *loggedCodecs) version(ctx context.Context, kv storage.Reader, id schema
 	if err != nil {
 		return nil, err
 	}
-	if codec, err = NewCodec(t); err != nil {
+	if codec, err = l.of.Uncached(t); err != nil {
 		return nil, fmt.Errorf("table %s.%s, version %d: %w", t.Database, t.Name, version, err)
 	}
 	l.mu.Lock()

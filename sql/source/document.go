@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -406,10 +406,10 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 		f.searchField, err = newSearchField(t, d)
 	case schema.SearchNested:
 		if f.objects, err = newObjects(d); err == nil {
-			f.objects.path, f.objects.json = bind.NestedPath(d), t.Columns[pos].Type.ID == schema.TypeJSON
+			f.objects.path, f.objects.json = searchfield.NestedPath(d), t.Columns[pos].Type.ID == schema.TypeJSON
 		}
 	default:
-		f.analyzer, err = bind.Analyzer(x, d, &t.Columns[pos])
+		f.analyzer, err = searchfield.Analyzer(x, d, &t.Columns[pos])
 		f.collation = t.Columns[pos].Type.Collation
 	}
 	return f, err

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
@@ -16,11 +16,11 @@ import (
 // them: a write that meets one removes it.
 
 // aliveRow is the condition that a row of the table has not expired.
-func (k *tableCodec) aliveRow() (expr.Expr, error) {
+func (k *tableCodec) aliveRow(b define.Binder) (expr.Expr, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.alive == nil {
-		e, err := bind.AliveRow(k.Table)
+		e, err := define.AliveRow(b, k.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func (s *Source) expired(w *writer, row []value.Datum) (bool, error) {
 	if !s.hides(w.codec.Table) {
 		return false, nil
 	}
-	e, err := w.codec.aliveRow()
+	e, err := w.codec.aliveRow(s.env.Codecs.binder)
 	if err != nil {
 		return false, err
 	}

@@ -155,7 +155,7 @@ func newReadPlan(k *tableCodec, x *schema.Index, read []int, want []bool, attrib
 	c := k.Codec
 	p := &readPlan{codec: c, outs: len(read), attributes: slices.Clone(attributes)}
 	if x == nil && c.Virtual != nil {
-		read, want = p.addVirtual(k.rules, read, want)
+		read, want = p.addVirtual(k.exprs, read, want)
 	}
 	p.kinds, p.large, p.late = make([]value.Kind, len(read)), make([]bool, len(read)), make([]bool, len(read))
 	if x != nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
 )
@@ -75,7 +75,7 @@ func newObjects(d *schema.SearchField) (*objects, error) {
 			f.inner, err = newObjects(s)
 		case schema.SearchText:
 			f.value.id, f.value.collation = seg.FieldID(s.ID), s.Elem.Collation
-			f.value.analyzer, err = bind.Analyzer(&schema.SearchIndex{}, s, &schema.Column{Name: s.Name})
+			f.value.analyzer, err = searchfield.Analyzer(&schema.SearchIndex{}, s, &schema.Column{Name: s.Name})
 		default:
 			f.value.searchField, err = newSearchField(t, physical.NestedMember(d, s))
 			f.value.elem, f.value.texts = &s.Elem, true

@@ -9,8 +9,8 @@ import (
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/types"
@@ -104,7 +104,7 @@ func (f *searchField) isLike(doc []byte, vals []value.Datum) bool {
 		if value.JSONType(e) == "NULL" {
 			continue
 		}
-		if f.elem.HasDate() && !bind.TellsTime(f.elem, e) || !f.elem.HasDate() && f.compare(vals[at], e) != 0 {
+		if f.elem.HasDate() && !searchfield.TellsTime(f.elem, e) || !f.elem.HasDate() && f.compare(vals[at], e) != 0 {
 			return false
 		}
 		at++
@@ -221,7 +221,7 @@ func (f *searchField) scalar(doc []byte) (value.Datum, bool) {
 // time is the time that a string tells, or that a scalar is; false for one that it
 // tells in some SQL mode or time zone alone, or with more digits than the field has.
 func (f *searchField) time(doc []byte) (value.Datum, bool) {
-	t, ok := bind.ElementTime(f.elem, doc)
+	t, ok := searchfield.ElementTime(f.elem, doc)
 	return value.TimeOf(t), ok
 }
 

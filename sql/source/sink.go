@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -88,7 +88,7 @@ func (w *writer) local(row []value.Datum) error {
 		return nil
 	}
 	if w.virtual == nil {
-		w.virtual = w.codec.rules.NewReader(w.zone.env.Loc)
+		w.virtual = w.codec.exprs.NewReader(w.zone.env.Loc)
 	}
 	return w.virtual.Row(row)
 }
@@ -333,16 +333,16 @@ func (w *writer) shows(row, was []value.Datum) bool {
 	return true
 }
 
-// Rules implements exec.Sink.
-func (s *Source) Rules(t *schema.Table) (*derive.Rules, error) {
-	if !t.HasRules() {
+// TableExprs implements exec.Sink.
+func (s *Source) TableExprs(t *schema.Table) (*derive.Exprs, error) {
+	if !t.HasExprs() {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(t)
 	if err != nil {
 		return nil, err
 	}
-	return k.rules, nil
+	return k.exprs, nil
 }
 
 // NextInKey implements exec.Sink.

@@ -45,7 +45,7 @@ type fixture struct {
 
 func newFixture(t testing.TB, r *rand.Rand, tab *schema.Table, loc *time.Location, n int) *fixture {
 	t.Helper()
-	f := &fixture{store: memkv.New(memkv.Options{}), codecs: NewCodecs(), t: tab, loc: loc}
+	f := &fixture{store: memkv.New(memkv.Options{}), codecs: NewCodecs(nil), t: tab, loc: loc}
 	txn := f.begin(t)
 	s := f.source(txn, txn)
 	for range n {
@@ -707,7 +707,7 @@ func callTable() *schema.Table {
 
 func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *Codecs) {
 	t.Helper()
-	tab, codecs := callTable(), NewCodecs()
+	tab, codecs := callTable(), NewCodecs(nil)
 	for i := 0; i < n; {
 		txn, err := store.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {

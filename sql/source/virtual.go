@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
@@ -19,7 +19,7 @@ type virtual struct {
 
 // addVirtual plans the virtual columns among those that are read from rows, and
 // extends the outputs by what they need.
-func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]int, []bool) {
+func (p *readPlan) addVirtual(exprs *derive.Exprs, read []int, want []bool) ([]int, []bool) {
 	t := p.codec.Table
 	outOf := map[int]int{} // of the columns that are wanted
 	for out, pos := range read {
@@ -35,8 +35,8 @@ func (p *readPlan) addVirtual(rules *derive.Rules, read []int, want []bool) ([]i
 	_, shared := outOf[attrs]
 	// Each step reads only what stands before it, so all that a column needs is
 	// known when the steps are visited backwards.
-	for i := len(rules.Steps) - 1; i >= 0; i-- {
-		s := &rules.Steps[i]
+	for i := len(exprs.Steps) - 1; i >= 0; i-- {
+		s := &exprs.Steps[i]
 		out, ok := outOf[s.Pos]
 		if !ok || !t.Columns[s.Pos].IsVirtual() {
 			continue

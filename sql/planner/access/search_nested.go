@@ -6,8 +6,8 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
@@ -116,7 +116,7 @@ func (s *searcher) nestedField(sub *expr.Subquery, t *logical.JSONTable) *schema
 		if f.Kind != schema.SearchNested || doc.Index < 0 || doc.Index >= len(s.t.Columns) || s.t.Columns[doc.Index].ID != f.Column {
 			continue
 		}
-		if p := bind.NestedPath(f); p != nil && p.Same(path) {
+		if p := searchfield.NestedPath(f); p != nil && p.Same(path) {
 			return f
 		}
 	}

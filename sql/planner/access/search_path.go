@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
 )
@@ -97,7 +97,7 @@ func tellsExactly(op physical.AskOp, field *schema.SearchField, doc []byte) bool
 	case kind == "NULL":
 		return false
 	case field.Elem.HasDate():
-		return equal && bind.TellsTime(&field.Elem, doc)
+		return equal && searchfield.TellsTime(&field.Elem, doc)
 	case !field.Elem.IsString():
 		return equal || field.Elem.ID != schema.TypeTinyInt && value.JSONIsNumber(doc)
 	case kind == "ARRAY", kind == "OBJECT":

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/cost"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/types"
@@ -382,7 +382,7 @@ func (s *searcher) like(f *expr.Func) *physical.SearchNode {
 	if field == nil {
 		return nil
 	}
-	a, err := bind.Analyzer(s.x, field, &s.t.Columns[pos])
+	a, err := searchfield.Analyzer(s.x, field, &s.t.Columns[pos])
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/auth"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -397,7 +398,7 @@ func checkDatabaseName(name string) error {
 	if name == "" || strings.HasSuffix(name, " ") {
 		return sqlerr.WrongDatabaseName(name)
 	}
-	return checkName(name)
+	return define.CheckName(name)
 }
 
 func databaseCollation(list []*ast.DatabaseOption) (schema.CollationID, error) {
@@ -417,7 +418,7 @@ func databaseCollation(list []*ast.DatabaseOption) (schema.CollationID, error) {
 			return 0, sqlerr.NotSupported("database option")
 		}
 	}
-	return charsetCollation(cs, coll)
+	return define.CharsetCollation(cs, coll)
 }
 
 func userSpec(u *auth.UserIdentity) logical.UserSpec {

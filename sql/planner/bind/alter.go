@@ -2,11 +2,11 @@ package bind
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -69,7 +69,7 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 	case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
 		return b.modifyColumn(t, s)
 	case ast.AlterTableRenameColumn:
-		if err := checkColumnName(s.NewColumnName.Name.O); err != nil {
+		if err := define.CheckColumnName(s.NewColumnName.Name.O); err != nil {
 			return nil, err
 		}
 		return one(logical.AlterSpec{Kind: logical.AlterRenameColumn, Name: s.OldColumnName.Name.O, NewName: s.NewColumnName.Name.O}), nil
@@ -82,7 +82,7 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 	case ast.AlterTableAlterColumn:
 		return b.alterDefault(t, s)
 	case ast.AlterTableRenameIndex:
-		if err := checkIndexName(s.ToKey.O); err != nil {
+		if err := define.CheckIndexName(s.ToKey.O); err != nil {
 			return nil, err
 		}
 		return one(logical.AlterSpec{Kind: logical.AlterRenameIndex, Name: s.FromKey.O, NewName: s.ToKey.O}), nil
@@ -91,7 +91,7 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 	case ast.AlterTableDropCheck, ast.AlterTableAlterCheck:
 		return changeCheck(s), nil
 	case ast.AlterTableRemoveTTL:
-		return one(logical.AlterSpec{Kind: logical.AlterTTL, TTL: &logical.TTLChange{Remove: true}}), nil
+		return one(logical.AlterSpec{Kind: logical.AlterTTL, TTL: &define.TTLChange{Remove: true}}), nil
 	case ast.AlterTableDropForeignKey:
 		return one(logical.AlterSpec{Kind: logical.AlterDropForeignKey, Name: s.Name, IfExists: s.IfExists}), nil
 	case ast.AlterTableEnableKeys, ast.AlterTableDisableKeys:
@@ -124,7 +124,7 @@ func unsupportedAlter(s *ast.AlterTableSpec) error {
 }
 
 func (b *binder) renameTarget(n *ast.TableName, db string) (logical.TableName, error) {
-	if err := checkTableName(n.Name.O); err != nil {
+	if err := define.CheckTableName(n.Name.O); err != nil {
 		return logical.TableName{}, err
 	}
 	if n.Schema.O != "" {
@@ -144,8 +144,8 @@ func (b *binder) addColumns(t *schema.Table, s *ast.AlterTableSpec) ([]logical.A
 		if err != nil {
 			return nil, err
 		}
-		spec := logical.AlterSpec{Kind: logical.AlterAddColumn, Column: d.col, Name: d.col.Name, IfNotExists: s.IfNotExists,
-			InlineKey: d.primary, InlineUnique: d.unique}
+		spec := logical.AlterSpec{Kind: logical.AlterAddColumn, Column: d.Column.Column, Name: d.Name, IfNotExists: s.IfNotExists,
+			InlineKey: d.Primary, InlineUnique: d.Unique}
 		spec.FromAttributes = d.fromAttributes
 		position(&spec, s.Position)
 		checks, err := b.checkSpecs(t, d.checks)
@@ -196,13 +196,13 @@ func (b *binder) addConstraint(t *schema.Table, n *ast.Constraint) ([]logical.Al
 	if err != nil {
 		return nil, err
 	}
-	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.index.Name, Index: k.index, IndexColumns: k.cols, Include: k.include, Where: k.where, Search: k.search, IfNotExists: n.IfNotExists}
-	if k.primary {
+	spec := logical.AlterSpec{Kind: logical.AlterAddIndex, Name: k.Index.Name, Index: k.Index, IndexColumns: k.Columns, Include: k.Include, Where: k.Where, Search: k.Search, IfNotExists: n.IfNotExists}
+	if k.Primary {
 		spec.Kind = logical.AlterAddPrimaryKey
 		return one(spec), nil
 	}
 	if spec.Name != "" {
-		if err := checkIndexName(spec.Name); err != nil {
+		if err := define.CheckIndexName(spec.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -217,12 +217,12 @@ func (b *binder) modifyColumn(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	if d.fromAttributes {
 		return nil, sqlerr.NotSupported("FROM ATTRIBUTES of a column that exists")
 	}
-	name := d.col.Name
+	name := d.Name
 	if s.OldColumnName != nil {
 		name = s.OldColumnName.Name.O
 	}
-	spec := logical.AlterSpec{Kind: logical.AlterModifyColumn, Column: d.col, Name: name, NewName: d.col.Name, IfExists: s.IfExists,
-		InlineKey: d.primary, InlineUnique: d.unique}
+	spec := logical.AlterSpec{Kind: logical.AlterModifyColumn, Column: d.Column.Column, Name: name, NewName: d.Name, IfExists: s.IfExists,
+		InlineKey: d.Primary, InlineUnique: d.Unique}
 	position(&spec, s.Position)
 	checks, err := b.checkSpecs(t, d.checks)
 	return append(one(spec), checks...), err
@@ -260,7 +260,7 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	for _, o := range s.Options {
 		switch o.Tp {
 		case ast.TableOptionEngine:
-			if err := checkEngine(o.StrValue); err != nil {
+			if err := define.CheckEngine(o.StrValue); err != nil {
 				return nil, err
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterEngine, Text: o.StrValue})
@@ -278,12 +278,12 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 		case ast.TableOptionAutoIncrement:
 			out = append(out, logical.AlterSpec{Kind: logical.AlterAutoIncrement, Number: o.UintValue})
 		case ast.TableOptionComment:
-			if utf8.RuneCountInString(o.StrValue) > maxTableComment {
-				return nil, sqlerr.CommentTooLong(1628, "table", t.Name, maxTableComment)
+			if err := define.CheckTableComment(t.Name, o.StrValue); err != nil {
+				return nil, err
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterComment, Text: o.StrValue})
 		case ast.TableOptionSecondaryEngineAttribute, ast.TableOptionEngineAttribute:
-			if err := SetAttributes(&schema.Table{}, o.StrValue); err != nil {
+			if err := define.SetAttributes(&schema.Table{}, o.StrValue); err != nil {
 				return nil, err
 			}
 			out = append(out, logical.AlterSpec{Kind: logical.AlterAttributes, Text: o.StrValue})
@@ -300,7 +300,7 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 		out = append(out, logical.AlterSpec{Kind: logical.AlterTTL, TTL: ttl})
 	}
 	if given {
-		c, err := charsetCollation(cs, coll)
+		c, err := define.CharsetCollation(cs, coll)
 		if err != nil {
 			return nil, err
 		}
@@ -325,19 +325,19 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err != nil {
 		return nil, err
 	}
-	k := &keyDef{index: schema.Index{Name: n.IndexName}}
+	k := &define.Key{Index: schema.Index{Name: n.IndexName}}
 	switch n.KeyType {
 	case ast.IndexKeyTypeNone:
 	case ast.IndexKeyTypeUnique:
-		k.index.Unique = true
+		k.Index.Unique = true
 	case ast.IndexKeyTypeFulltext:
-		k.search = &schema.SearchIndex{Form: schema.FormFulltext}
+		k.Search = &schema.SearchIndex{Form: schema.FormFulltext}
 	case ast.IndexKeyTypeSpatial:
-		k.search = &schema.SearchIndex{Form: schema.FormSpatial}
+		k.Search = &schema.SearchIndex{Form: schema.FormSpatial}
 	default:
 		return nil, sqlerr.NotSupported("VECTOR index")
 	}
-	if err := checkIndexName(n.IndexName); err != nil {
+	if err := define.CheckIndexName(n.IndexName); err != nil {
 		return nil, err
 	}
 	if err := b.parts(k, n.IndexName, n.IndexPartSpecifications, n.IndexOption); err != nil {
@@ -346,8 +346,8 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 	if err := b.keyOptions(k, n.IndexOption); err != nil {
 		return nil, err
 	}
-	out := &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.index,
-		IndexColumns: k.cols, Include: k.include, Where: k.where, Search: k.search, IfNotExists: n.IfNotExists})}
+	out := &logical.AlterTable{Table: name, Specs: one(logical.AlterSpec{Kind: logical.AlterAddIndex, Name: n.IndexName, Index: k.Index,
+		IndexColumns: k.Columns, Include: k.Include, Where: k.Where, Search: k.Search, IfNotExists: n.IfNotExists})}
 	setPromises(out, n.LockAlg)
 	return out, nil
 }

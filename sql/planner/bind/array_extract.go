@@ -162,7 +162,7 @@ func (b *binder) elementExists(sc *scope, array *ast.FuncCallExpr, cond ast.Expr
 	if len(array.Args) != 1 {
 		return nil, sqlerr.WrongParamCount("ARRAY_EXTRACT")
 	}
-	if b.inRule {
+	if b.inStored {
 		return nil, sqlerr.NotSupported("ARRAY_EXTRACT outside of queries")
 	}
 	doc := array.Args[0]

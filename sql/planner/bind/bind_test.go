@@ -44,7 +44,7 @@ func (testVirtual) IsVirtual(db string) bool {
 	return strings.EqualFold(db, "information_schema")
 }
 
-func (testVirtual) Virtual(db, name string, args ...string) (VirtualTable, bool, error) {
+func (testVirtual) Virtual(db, name string, args ...string) (logical.VirtualTable, bool, error) {
 	text := types.VarcharOf(64, schema.CollationUTF8GeneralCI)
 	cols := func(names ...string) []logical.Column {
 		var out []logical.Column
@@ -53,13 +53,13 @@ func (testVirtual) Virtual(db, name string, args ...string) (VirtualTable, bool,
 		}
 		return out
 	}
-	v := VirtualTable{Name: strings.ToUpper(name), Key: db + "." + name + fmt.Sprint(args)}
+	v := logical.VirtualTable{Name: strings.ToUpper(name), Key: db + "." + name + fmt.Sprint(args)}
 	switch {
-	case db == ShowDatabase && name == "columns":
+	case db == logical.ShowDatabase && name == "columns":
 		v.Cols = cols("Field", "Type", "Null", "Key", "Default", "Extra")
-	case db == ShowDatabase && name == "tables":
+	case db == logical.ShowDatabase && name == "tables":
 		v.Cols = cols("Tables_in_" + args[0])
-	case db == ShowDatabase:
+	case db == logical.ShowDatabase:
 		v.Cols = cols("Name", "Value")
 	case strings.EqualFold(name, "tables"):
 		v.Cols = cols("TABLE_SCHEMA", "TABLE_NAME")

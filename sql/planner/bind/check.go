@@ -1,19 +1,18 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // checkDef is a CHECK constraint as it was written. column is the one in whose
-// definition it stands, "" for a constraint of the table.
+// definition it is written, "" for a constraint of the table.
 type checkDef struct {
 	name        string
 	expr        ast.ExprNode
@@ -22,7 +21,7 @@ type checkDef struct {
 }
 
 func newCheck(name string, n ast.ExprNode, enforced bool) (checkDef, error) {
-	return checkDef{name: name, expr: n, notEnforced: !enforced}, checkName(name)
+	return checkDef{name: name, expr: n, notEnforced: !enforced}, define.CheckName(name)
 }
 
 // check is the constraint with the text of its expression. generated is the
@@ -32,70 +31,33 @@ func (b *binder) check(d *checkDef, generated string) (schema.Check, error) {
 	if owner == "" {
 		owner = generated
 	}
-	text, err := b.storedText(rule{kind: ruleCheck, owner: owner}, d.expr)
+	text, err := b.storedText(define.Owner{Kind: define.OfCheck, Name: owner}, d.expr)
 	return schema.Check{Name: d.name, Expr: text, NotEnforced: d.notEnforced}, err
 }
 
 // tableChecks binds the CHECK constraints of CREATE TABLE, after the columns.
-// Errors: 3822, and those of ResolveCheck.
+// Errors: 3822, and those of define.AddCheck.
 func (b *binder) tableChecks(t *schema.Table, list []checkDef) error {
 	for _, d := range list {
 		if d.name != "" && t.CheckByName(d.name) >= 0 {
 			return sqlerr.CheckDuplicateName(d.name)
 		}
-		c, err := b.check(&d, GeneratedCheckName(t))
+		c, err := b.check(&d, define.GeneratedCheckName(t))
 		if err != nil {
 			return err
 		}
-		if err := AddCheck(b.parser(), t, c, d.column); err != nil {
+		if err := define.AddCheck(b.stored(), t, c, d.column); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// AddCheck adds a CHECK constraint as it was written to t, whose columns are
-// complete. An empty name gets a generated one. column is the column in whose
-// definition the constraint stands, if it does.
-func AddCheck(pool *parser.Pool, t *schema.Table, c schema.Check, column string) error {
-	if c.Name == "" {
-		c.Name = GeneratedCheckName(t)
-	}
-	if err := checkName(c.Name); err != nil {
-		return err
-	}
-	var own schema.ColumnID
-	if i := t.ColumnByName(column); column != "" && i >= 0 {
-		own = t.Columns[i].ID
-	}
-	if err := ResolveCheck(pool, t, &c, own); err != nil {
-		return err
-	}
-	t.Checks = append(t.Checks, c)
-	SortChecks(t)
-	return nil
-}
-
-// SortChecks brings the constraints into the order in which MySQL lists and
-// tests them: by name.
-func SortChecks(t *schema.Table) {
-	slices.SortStableFunc(t.Checks, func(a, b schema.Check) int {
-		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-	})
-}
-
-func (b *binder) parser() *parser.Pool {
-	if b.env.Parser == nil {
-		return parser.NewPool()
-	}
-	return b.env.Parser
 }
 
 // checkSpecs are constraints as clauses of ALTER TABLE.
 func (b *binder) checkSpecs(t *schema.Table, list []checkDef) ([]logical.AlterSpec, error) {
 	out := make([]logical.AlterSpec, len(list))
 	for i := range list {
-		c, err := b.check(&list[i], GeneratedCheckName(t))
+		c, err := b.check(&list[i], define.GeneratedCheckName(t))
 		if err != nil {
 			return nil, err
 		}

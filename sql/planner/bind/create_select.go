@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -23,34 +24,34 @@ func (b *binder) selectedColumns(t *schema.Table, own []*columnDef, rows *result
 	}
 	defined := map[string]*columnDef{}
 	for _, d := range own {
-		defined[strings.ToLower(d.col.Name)] = d
+		defined[strings.ToLower(d.Name)] = d
 	}
 	var later []*columnDef
 	for _, c := range cols {
 		name := strings.ToLower(c.Name)
 		d := defined[name]
 		if d == nil {
-			if err := checkName(c.Name); err != nil {
+			if err := define.CheckName(c.Name); err != nil {
 				return nil, err
 			}
-			d = &columnDef{col: b.selectedColumn(c)}
+			d = &columnDef{Column: define.Column{Column: b.selectedColumn(c)}}
 		}
 		delete(defined, name)
 		later = append(later, d)
 	}
 	var defs []*columnDef
 	for _, d := range own {
-		if defined[strings.ToLower(d.col.Name)] != nil {
+		if defined[strings.ToLower(d.Name)] != nil {
 			defs = append(defs, d)
 		}
 	}
 	defs = append(defs, later...)
-	if len(defs) > maxColumns {
+	if len(defs) > define.MaxColumns {
 		return nil, sqlerr.TooManyColumns()
 	}
 	t.Columns = t.Columns[:0]
 	for _, d := range defs {
-		t.Columns = append(t.Columns, d.col)
+		t.Columns = append(t.Columns, d.Column.Column)
 	}
 	return defs, nil
 }

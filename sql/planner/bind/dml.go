@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -36,7 +37,7 @@ type insertScope struct {
 // columns start at; nil if there is none.
 func (s *insertScope) attribute(db, table, name string, at int) expr.Expr {
 	pos := s.t.AttributesColumn()
-	if pos < 0 || !s.onDuplicate && !s.loads || s.through != nil || checkColumnName(name) != nil ||
+	if pos < 0 || !s.onDuplicate && !s.loads || s.through != nil || define.CheckColumnName(name) != nil ||
 		table != "" && !strings.EqualFold(table, s.alias) || db != "" && !strings.EqualFold(db, s.t.Database) {
 		return nil
 	}
@@ -333,7 +334,7 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 	case c.AutoIncrement || c.Hidden && c.Name == schema.HiddenKeyColumn || c.Generated != nil:
 		return nil, nil
 	case d != nil && len(d.Reads) > 0:
-		return nil, nil // computed with the row, see derive.Rules
+		return nil, nil // computed with the row, see derive.Exprs
 	case d == nil && c.Nullable, d != nil && d.Null:
 		return &expr.Const{T: c.Type, Text: "NULL"}, nil
 	case d == nil:
@@ -348,11 +349,11 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 		}
 		return expr.NewFunc(b.be, "now", args...)
 	}
-	n, err := parseRule(b.parser(), d.Expr)
+	n, err := parseStored(b.parser(), d.Expr)
 	if err != nil {
 		return nil, err
 	}
-	return b.ruleValue(&scope{b: b, clause: clauseField}, n)
+	return b.storedValue(&scope{b: b, clause: clauseField}, n)
 }
 
 // literalDefault converts a default that is kept as text to the column's

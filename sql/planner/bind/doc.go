@@ -13,7 +13,7 @@
 // join whose right side has LATERAL tables that read the left one is an Apply,
 // with the same kind of border.
 //
-// SHOW and DESCRIBE are queries over virtual tables, see show.go for the list
+// SHOW and DESCRIBE are queries over virtual tables, see logical.ShowDatabase for the list
 // of names, arguments and columns that the provider must know.
 //
 // # Invariants

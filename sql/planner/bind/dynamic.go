@@ -1,15 +1,12 @@
 package bind
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -26,7 +23,7 @@ import (
 // the blocks around has dynamic columns. Of several tables the name must tell
 // one: 1052.
 func (sc *scope) attribute(db, table, name string) (expr.Expr, error) {
-	if checkColumnName(name) != nil {
+	if define.CheckColumnName(name) != nil {
 		return nil, nil
 	}
 	for s := sc; s != nil; s = s.outer {
@@ -71,85 +68,6 @@ func (s *source) attributes(db, table, name, clause string) (*logical.Column, er
 	return found, nil
 }
 
-// HasDynamicColumns reports whether SECONDARY_ENGINE_ATTRIBUTE, which is valid,
-// gives a table dynamic columns.
-func HasDynamicColumns(text string) bool {
-	var a struct {
-		Dynamic bool `json:"dynamic_columns"`
-	}
-	return text != "" && json.Unmarshal([]byte(text), &a) == nil && a.Dynamic
-}
-
-// AttributesDefinition is the column that has the attributes of a row. MySQL
-// reads it as a JSON column, so that a dump can be loaded there.
-func AttributesDefinition() schema.Column {
-	return schema.Column{Name: schema.AttributesName, Type: types.JSON, Default: &schema.Default{Expr: "(json_object())"}, Invisible: true, Attributes: true}
-}
-
-// dynamicColumns gives a new table the column of attributes. A definition with
-// its name is that column.
-func dynamicColumns(t *schema.Table, defs []*columnDef) ([]*columnDef, error) {
-	c := AttributesDefinition()
-	i := t.ColumnByName(c.Name)
-	if i < 0 {
-		t.Columns = append(t.Columns, c)
-		return append(defs, &columnDef{col: c}), nil
-	}
-	have := &t.Columns[i]
-	if have.Type.ID != schema.TypeJSON || have.Generated != nil {
-		return nil, sqlerr.IncorrectColumnSpecifier(have.Name)
-	}
-	c.Comment, c.Invisible = have.Comment, have.Invisible
-	*have = c
-	defs[i].col = c
-	return defs, nil
-}
-
-// AttributesRead are the names of the attributes that the rules of a table
-// read, folded.
-func AttributesRead(rules *derive.Rules) map[string]bool {
-	out := map[string]bool{}
-	if rules == nil {
-		return out
-	}
-	add := func(e expr.Expr) {
-		expr.Walk(e, func(x expr.Expr) bool {
-			if _, name, ok := expr.AsAttribute(x); ok {
-				out[string(value.FoldName([]byte(name)))] = true
-			}
-			return true
-		})
-	}
-	for i := range rules.Steps {
-		add(rules.Steps[i].Expr)
-	}
-	for i := range rules.Checks {
-		add(rules.Checks[i].Expr)
-	}
-	return out
-}
-
-// AttributesOnly are the names of AttributesRead; nil where a rule reads the
-// attributes as a whole.
-func AttributesOnly(rules *derive.Rules) []string {
-	attrs := rules.Table.AttributesColumn()
-	whole := false
-	for i := range rules.Steps {
-		expr.Walk(rules.Steps[i].Expr, func(x expr.Expr) bool {
-			if _, _, ok := expr.AsAttribute(x); ok {
-				return false
-			}
-			c, ok := x.(*expr.Col)
-			whole = whole || ok && c.Index == attrs
-			return true
-		})
-	}
-	if whole || attrs < 0 {
-		return nil
-	}
-	return slices.AppendSeq([]string{}, maps.Keys(AttributesRead(rules)))
-}
-
 // insertTarget is where the value of a column that an INSERT names goes: a
 // column of the table, or one of its attributes.
 type insertTarget struct {
@@ -170,7 +88,7 @@ func insertTargets(t *schema.Table, name *ast.TableName, cols []*ast.ColumnName)
 		wrongTable := c.Table.O != "" && !strings.EqualFold(c.Table.O, name.Name.O) || c.Schema.O != "" && !strings.EqualFold(c.Schema.O, t.Database)
 		to := insertTarget{column: i}
 		if i < 0 && attrs >= 0 {
-			if err := checkColumnName(c.Name.O); err != nil {
+			if err := define.CheckColumnName(c.Name.O); err != nil {
 				return nil, err
 			}
 			to = insertTarget{attrs, c.Name.O}
@@ -282,7 +200,7 @@ func (b *binder) attributeAssignment(sc *scope, t *schema.Table, alias string, n
 	if pos < 0 || t.ColumnByName(c.Name.O) >= 0 || wrongTable {
 		return logical.Assignment{}, false, nil
 	}
-	if err := checkColumnName(c.Name.O); err != nil {
+	if err := define.CheckColumnName(c.Name.O); err != nil {
 		return logical.Assignment{}, false, err
 	}
 	object, err := sc.resolve("", alias, t.Columns[pos].Name)

@@ -3,7 +3,6 @@ package bind
 import (
 	"fmt"
 
-	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -21,22 +20,15 @@ type Catalog interface {
 
 // VirtualTables knows the tables that the server makes up: those of
 // information_schema, performance_schema, mysql and sys by database and name,
-// and those of SHOW statements under the database ShowDatabase (see show.go).
+// and those of SHOW statements under the database logical.ShowDatabase.
 type VirtualTables interface {
 	// Virtual gives the table's name as it is written, its columns (Name, T and
 	// Null are read) and the handle for logical.Virtual. ok is false when there
 	// is none. args are the words of a SHOW statement. An error is one that the
 	// statement gets, such as 1146 for SHOW COLUMNS of a missing table.
-	Virtual(db, name string, args ...string) (t VirtualTable, ok bool, err error)
+	Virtual(db, name string, args ...string) (t logical.VirtualTable, ok bool, err error)
 	// IsVirtual reports whether db is a database of virtual tables only.
 	IsVirtual(db string) bool
-}
-
-// VirtualTable is one virtual table.
-type VirtualTable struct {
-	Name string
-	Cols []logical.Column
-	Key  any
 }
 
 // Env is what binding needs to know of the session.
@@ -103,9 +95,9 @@ type binder struct {
 	opening  *scope
 	computed map[expr.ColID]expr.Expr
 	// digits are the types of columns that have more digits than they show.
-	digits map[expr.ColID]schema.Type
-	inRule bool       // an expression of a descriptor is being bound
-	canon  *canonical // of the view that is being made
+	digits   map[expr.ColID]schema.Type
+	inStored bool       // an expression of a descriptor is being bound
+	canon    *canonical // of the view that is being made
 	// targets are the tables that the statement changes, while what may not read
 	// it directly (1093) is bound; derived counts the derived tables around.
 	targets   []*schema.Table
@@ -178,36 +170,6 @@ func (b *binder) table(db, name string) (*schema.Table, error) {
 		return nil, sqlerr.NoSuchTable(db, name)
 	}
 	return t, nil
-}
-
-// charsetCollation is the collation that CHARACTER SET cs COLLATE coll means;
-// either may be "": 1115, 1273, 1253.
-func charsetCollation(cs, coll string) (schema.CollationID, error) {
-	var c *collate.Collation
-	if coll != "" {
-		x, ok := collate.ByName(coll)
-		if !ok {
-			return 0, sqlerr.UnknownCollation(coll)
-		}
-		c = x
-	}
-	if cs == "" {
-		if c == nil {
-			return schema.CollationNone, nil
-		}
-		return c.ID, nil
-	}
-	d, ok := collate.DefaultForCharset(cs)
-	if !ok {
-		return 0, sqlerr.UnknownCharset(cs)
-	}
-	if c == nil {
-		return d.ID, nil
-	}
-	if c.Charset != d.Charset {
-		return 0, sqlerr.CollationCharsetMismatch(coll, cs)
-	}
-	return c.ID, nil
 }
 
 // nest guards recursion: a statement that nests deeper than maxNesting is

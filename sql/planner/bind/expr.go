@@ -6,6 +6,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -244,7 +245,7 @@ func (b *binder) textLiteral(l *parser.Literal, cs string, c *expr.Const) (expr.
 			s = b.fromUTF8(c, s, b.env.Client)
 		}
 		if !coll.Valid(s) {
-			return nil, sqlerr.InvalidCharacterString(coll.Charset, hexText(s))
+			return nil, sqlerr.InvalidCharacterString(coll.Charset, define.InvalidText(s))
 		}
 		c.T = types.VarcharOf(coll.CharLen(s), coll.ID)
 	case l.Kind == parser.LiteralHex || l.Kind == parser.LiteralBit:
@@ -266,24 +267,6 @@ func (b *binder) fromUTF8(c *expr.Const, s []byte, to schema.CollationID) []byte
 		c.D = value.Bytes(s)
 	}
 	return s
-}
-
-// hexText shows bytes as MySQL does in messages about invalid text.
-func hexText(s []byte) string {
-	const digits = "0123456789ABCDEF"
-	var out []byte
-	for i, c := range s {
-		if i == 6 {
-			out = append(out, "..."...)
-			break
-		}
-		if c >= 0x80 {
-			out = append(out, '\\', 'x', digits[c>>4], digits[c&15])
-		} else {
-			out = append(out, c)
-		}
-	}
-	return string(out)
 }
 
 // param is a ?; one without a known type takes it from its context (adapt).

@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -38,7 +39,7 @@ func (b *binder) foreignKey(n *ast.Constraint, db string) (logical.ForeignKeyDef
 	name := n.Name
 	if name == "" {
 		name = "foreign key without name"
-	} else if err := checkName(name); err != nil {
+	} else if err := define.CheckName(name); err != nil {
 		return out, err
 	}
 	ref := n.Refer

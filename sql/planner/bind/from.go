@@ -219,7 +219,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 }
 
 // virtual makes the source of a virtual table.
-func (b *binder) virtual(v VirtualTable, db, alias string) *source {
+func (b *binder) virtual(v logical.VirtualTable, db, alias string) *source {
 	cols := make([]logical.Column, len(v.Cols))
 	for i, c := range v.Cols {
 		cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: db, OrgTable: v.Name, OrgName: c.Name, T: c.T, Null: c.Null, Hidden: c.Hidden}

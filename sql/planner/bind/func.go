@@ -9,6 +9,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -148,8 +149,8 @@ func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 // ODBC forms {d '…'}, {t '…'} and {ts '…'} are then what stands in them.
 func (b *binder) timeLiteral(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	mode := b.env.Mode
-	if b.inRule {
-		mode = ruleLiterals
+	if b.inStored {
+		mode = storedLiterals
 	}
 	e, err := readTimeLiteral(mode, n)
 	if e == nil && err == nil {
@@ -390,7 +391,7 @@ func (b *binder) scalarType(n *ast.FuncCastExpr, text string) (schema.Type, erro
 		if s == tidbtypes.UnspecifiedLength {
 			s = 0
 		}
-		if err := checkDecimal(p, s, text); err != nil {
+		if err := define.CheckDecimal(p, s, text); err != nil {
 			return t, err
 		}
 		t = types.DecimalOf(p, s)
@@ -468,7 +469,7 @@ func (b *binder) defaultFunc(sc *scope, n *ast.DefaultExpr) (expr.Expr, error) {
 	if col == nil {
 		return nil, sqlerr.NoDefaultForField(n.Name.Name.O)
 	}
-	if hasExprDefault(col) {
+	if define.HasExprDefault(col) {
 		return nil, sqlerr.DefaultOfExpression()
 	}
 	if col.AutoIncrement {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -14,7 +15,7 @@ func outFile(f *parser.IntoFile) (*logical.OutFile, error) {
 	out := &logical.OutFile{Path: f.Option.FileName, Dump: f.Dump, Charset: f.Charset,
 		FieldsTerminated: "\t", FieldsEscaped: `\`, LinesTerminated: "\n"}
 	if f.Charset != "" {
-		if _, err := charsetCollation(f.Charset, ""); err != nil {
+		if _, err := define.CharsetCollation(f.Charset, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -127,7 +127,7 @@ func (t *jsonTableBinder) column(c *parser.JSONColumn) (out expr.JSONTableColumn
 		return out, err
 	}
 	out = expr.JSONTableColumn{At: len(t.cols), Ordinality: c.Ordinality, Exists: c.Exists,
-		Column: schema.Column{Name: d.col.Name, Type: d.col.Type, Nullable: true}}
+		Column: schema.Column{Name: d.Column.Column.Name, Type: d.Column.Column.Type, Nullable: true}}
 	if !c.Ordinality {
 		if out.Path, err = t.path(c.Path); err != nil {
 			return out, err
@@ -139,7 +139,7 @@ func (t *jsonTableBinder) column(c *parser.JSONColumn) (out expr.JSONTableColumn
 	if out.OnError, err = t.clause(c.OnError); err != nil {
 		return out, err
 	}
-	t.cols = append(t.cols, logical.Column{ID: t.b.newID(), Name: d.col.Name, T: d.col.Type, Null: true})
+	t.cols = append(t.cols, logical.Column{ID: t.b.newID(), Name: d.Column.Column.Name, T: d.Column.Column.Type, Null: true})
 	return out, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -25,7 +26,7 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 		FieldsTerminated: "\t", FieldsEscaped: `\`, LinesTerminated: "\n"}
 	out.Insert = logical.Insert{Table: t, Replace: n.OnDuplicate == ast.OnDuplicateKeyHandlingReplace, Ignore: n.OnDuplicate == ast.OnDuplicateKeyHandlingIgnore}
 	if n.Charset != nil {
-		if _, err := charsetCollation(*n.Charset, ""); err != nil {
+		if _, err := define.CharsetCollation(*n.Charset, ""); err != nil {
 			return nil, err
 		}
 		out.Charset = *n.Charset
@@ -117,7 +118,7 @@ func loadFields(n *ast.LoadDataStmt, t *schema.Table, out *logical.LoadData) err
 			continue
 		}
 		i := t.ColumnByName(c.ColumnName.Name.O)
-		if name := c.ColumnName.Name.O; i < 0 && t.AttributesColumn() >= 0 && checkColumnName(name) == nil {
+		if name := c.ColumnName.Name.O; i < 0 && t.AttributesColumn() >= 0 && define.CheckColumnName(name) == nil {
 			fold := string(value.FoldName([]byte(name)))
 			if named[fold] {
 				return sqlerr.FieldSpecifiedTwice(name)

@@ -2,373 +2,18 @@ package bind
 
 import (
 	"cmp"
-	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
-
-// searchNestedFunc is how a field of nested objects is written among key parts:
-// search_nested(tags, 'name KEYWORD, score DOUBLE').
-const searchNestedFunc = "search_nested"
-
-// Limits of fields of nested objects.
-const (
-	maxNestedLevels  = 5
-	maxNestedMembers = 100
-	// maxNestedKinds is the most fields of nested objects in an index, those in
-	// others included.
-	maxNestedKinds = 255
-)
-
-// searchNested is the field of search_nested(column or path, 'members'): 1235,
-// 3143. Without members it is what DROP names.
-func (b *binder) searchNested(f *ast.FuncCallExpr) (logical.IndexColumn, error) {
-	var none logical.IndexColumn
-	if len(f.Args) != 2 {
-		return none, sqlerr.WrongParamCount(searchNestedFunc)
-	}
-	v, ok := f.Args[1].(ast.ValueExpr)
-	if !ok {
-		return none, sqlerr.WrongArguments(searchNestedFunc)
-	}
-	field := &schema.SearchField{Kind: schema.SearchNested}
-	n := stripParentheses(f.Args[0])
-	if g, ok := n.(*ast.FuncCallExpr); ok && g.FnName.L == "json_extract" && len(g.Args) == 2 {
-		path, isText := g.Args[1].(ast.ValueExpr)
-		if !isText {
-			return none, sqlerr.WrongArguments(searchNestedFunc)
-		}
-		field.Path, n = path.GetString(), g.Args[0]
-	}
-	c, ok := n.(*ast.ColumnNameExpr)
-	if !ok {
-		return none, sqlerr.NotSupported("NESTED of an expression that is no path of a column")
-	}
-	if field.Path != "" {
-		p, err := value.CompileJSONPath(field.Path)
-		if bad, isPath := errors.AsType[*value.JSONPathError](err); isPath {
-			return none, sqlerr.InvalidJSONPath(bad.Pos)
-		}
-		keys, plain := p.Members()
-		if !plain {
-			return none, sqlerr.NotSupported("NESTED over a path of anything but names")
-		}
-		if len(keys) == 0 {
-			field.Path = ""
-		}
-	}
-	if text := v.GetString(); strings.TrimSpace(text) != "" {
-		p := nestedParser{rest: text, noEscapes: b.env.Mode&types.ModeNoBackslashEscapes != 0}
-		var err error
-		if field.Sub, err = p.members(1); err != nil {
-			return none, err
-		}
-	}
-	return logical.IndexColumn{Name: c.Name.Name.O, Search: field}, nil
-}
-
-// nestedParser reads name type, …; a type is one of pathType, TEXT with its
-// analyzer, or NESTED (…).
-type nestedParser struct {
-	rest string
-	// noEscapes: a backslash in a text stands for itself.
-	noEscapes bool
-}
-
-// Tokens: a name in back-ticks, a text, a word or number, any other character.
-var (
-	nestedToken      = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|'(?:[^'\\\\]|''|\\\\.)*'|\"(?:[^\"\\\\]|\"\"|\\\\.)*\"|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
-	nestedPlainToken = regexp.MustCompile("(?s)^\\s*(`(?:[^`]|``)+`|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[0-9A-Za-z_$\\x{80}-\\x{10FFFF}]+|.)")
-)
-
-func (p *nestedParser) token() (text string, length int) {
-	re := nestedToken
-	if p.noEscapes {
-		re = nestedPlainToken
-	}
-	m := re.FindStringSubmatch(p.rest)
-	if m == nil {
-		return "", 0
-	}
-	return m[1], len(m[0])
-}
-
-// next is the next token, "" at the end.
-func (p *nestedParser) next() string {
-	text, _ := p.token()
-	return text
-}
-
-func (p *nestedParser) skip() {
-	_, n := p.token()
-	p.rest = p.rest[n:]
-}
-
-// accept skips a token that is the word or character t.
-func (p *nestedParser) accept(t string) bool {
-	is := strings.EqualFold(p.next(), t)
-	if is {
-		p.skip()
-	}
-	return is
-}
-
-// value is the text, word or number that comes next.
-func (p *nestedParser) value() (string, error) {
-	t := p.next()
-	if t == "" || strings.Contains("(),=", t) || len(t) == 1 && strings.Contains("'\"`", t) {
-		return "", p.fail()
-	}
-	p.skip()
-	switch t[0] {
-	case '\'', '"':
-		return parser.Unquote(t, p.noEscapes), nil
-	case '`':
-		return strings.ReplaceAll(t[1:len(t)-1], "``", "`"), nil
-	}
-	return t, nil
-}
-
-func (p *nestedParser) fail() error {
-	return sqlerr.Parse("", p.rest, 1)
-}
-
-// members are those up to the end or the parenthesis that closes them: 1060,
-// 1070, 1166, 1235.
-func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
-	if level > maxNestedLevels {
-		return nil, sqlerr.NotSupported("more than 5 levels of NESTED")
-	}
-	var out []schema.SearchField
-	for {
-		f, err := p.member(level)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			if strings.EqualFold(out[i].Name, f.Name) && !isTextOf(&out[i], &f) && !isTextOf(&f, &out[i]) {
-				return nil, sqlerr.DuplicateColumn(f.Name)
-			}
-		}
-		if out = append(out, f); len(out) > maxNestedMembers {
-			return nil, sqlerr.New(1070, "42000", "Too many members specified; max %d members allowed in NESTED", maxNestedMembers)
-		}
-		switch t := p.next(); {
-		case t == ",":
-			p.skip()
-		case t == "" && level == 1, t == ")" && level > 1:
-			return out, nil
-		default:
-			return nil, p.fail()
-		}
-	}
-}
-
-// isTextOf reports whether f has the words of the strings in of.
-func isTextOf(f, of *schema.SearchField) bool {
-	return f.Kind == schema.SearchText && of.Kind == schema.SearchPath && of.As == "" && of.Elem.IsString() && f.Name == of.Name
-}
-
-func (p *nestedParser) member(level int) (f schema.SearchField, err error) {
-	name := p.next()
-	if r, _ := utf8.DecodeRuneInString(name); name == "" || r != '`' && strings.ContainsRune("(),'\"", r) {
-		return f, p.fail()
-	}
-	p.skip()
-	if name[0] == '`' {
-		name = strings.ReplaceAll(name[1:len(name)-1], "``", "`")
-	}
-	if err := checkColumnName(name); err != nil {
-		return f, err
-	}
-	if strings.Contains(name, ".") {
-		return f, sqlerr.WrongColumnName(name)
-	}
-	f.Name = name
-	if strings.EqualFold(p.next(), "NESTED") {
-		if p.skip(); p.next() != "(" {
-			return f, p.fail()
-		}
-		p.skip()
-		f.Kind = schema.SearchNested
-		if f.Sub, err = p.members(level + 1); err == nil {
-			p.skip()
-		}
-		return f, err
-	}
-	if p.accept("TEXT") {
-		f.Kind, f.Elem = schema.SearchText, types.Text(schema.CollationUTF8MB4Bin)
-		if err = p.analyzer(&f); err == nil {
-			_, err = Analyzer(&schema.SearchIndex{}, &f, &schema.Column{Name: name})
-		}
-		return f, err
-	}
-	f.Kind = schema.SearchPath
-	rest := p.rest
-	if p.form(&f) {
-		f.Elem = types.Text(schema.CollationUTF8MB4Bin)
-		return f, p.formats(&f)
-	}
-	p.rest = rest
-	var words strings.Builder
-	for depth := 0; ; p.skip() {
-		t := p.next()
-		if t == "" || depth == 0 && (t == "," || t == ")") {
-			break
-		}
-		switch {
-		case t == "(":
-			depth++
-		case t == ")":
-			depth--
-		case depth == 0 && words.Len() > 0:
-			words.WriteByte(' ')
-		}
-		words.WriteString(t)
-	}
-	if words.Len() == 0 {
-		return f, p.fail()
-	}
-	f.Elem, err = pathType(words.String())
-	return f, err
-}
-
-// form reads IP, GEO_POINT or DATE FORMAT; false for another type.
-func (p *nestedParser) form(f *schema.SearchField) bool {
-	switch {
-	case p.accept("IP"):
-		f.As = schema.AsIP
-	case p.accept("GEO_POINT"):
-		f.As = schema.AsGeoPoint
-	case p.accept("DATE") && p.accept("FORMAT"):
-		f.As = schema.AsDate
-	}
-	return f.As != ""
-}
-
-// formats reads 'f' or ('f', …) of a time: 1210.
-func (p *nestedParser) formats(f *schema.SearchField) error {
-	if f.As != schema.AsDate {
-		return nil
-	}
-	list := p.accept("(")
-	for {
-		if t := p.next(); t == "" || !strings.Contains(`'"`, t[:1]) {
-			return p.fail()
-		}
-		format, err := p.value()
-		if err != nil {
-			return err
-		}
-		if err := expr.CheckDateFormat(format); err != nil {
-			return sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", f.Name, err)
-		}
-		if f.Formats = append(f.Formats, format); !list || !p.accept(",") {
-			break
-		}
-	}
-	if list && !p.accept(")") {
-		return p.fail()
-	}
-	return nil
-}
-
-// analyzer reads [ANALYZER a] [OPTIONS (o = v, …)].
-func (p *nestedParser) analyzer(f *schema.SearchField) error {
-	if p.accept("ANALYZER") {
-		a, err := p.value()
-		if err != nil {
-			return err
-		}
-		addTextOption(f, "analyzer", a)
-	}
-	if !p.accept("OPTIONS") {
-		return nil
-	}
-	if !p.accept("(") {
-		return p.fail()
-	}
-	for {
-		name, err := p.value()
-		if err != nil {
-			return err
-		}
-		if !p.accept("=") {
-			return p.fail()
-		}
-		val, err := p.value()
-		if err != nil {
-			return err
-		}
-		if addTextOption(f, name, val); !p.accept(",") {
-			break
-		}
-	}
-	if !p.accept(")") {
-		return p.fail()
-	}
-	sortTextOptions(f)
-	return nil
-}
-
-// checkNested checks a field of nested objects of x: 1070, 1060, 1235.
-func checkNested(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error {
-	switch {
-	case x.Form != schema.FormSearch || c.Type.ID != schema.TypeJSON && !c.Type.IsCharacter():
-		return sqlerr.NotSupported("NESTED over anything but a JSON document or a text")
-	case len(f.Sub) == 0:
-		return sqlerr.NotSupported("NESTED without members")
-	}
-	fields, kinds := 0, 0
-	for i := range x.Fields {
-		if x.Fields[i].ID != f.ID || f.ID == 0 {
-			fields, kinds = fields+x.Fields[i].Fields(), kinds+nestedKinds(&x.Fields[i])
-		}
-	}
-	if fields+f.Fields() > maxSearchFields {
-		return sqlerr.New(1070, "42000", "Too many fields specified; max %d fields allowed in a search index", maxSearchFields)
-	}
-	if kinds+nestedKinds(f) > maxNestedKinds {
-		return sqlerr.New(1070, "42000", "Too many NESTED fields specified; max %d allowed in a search index", maxNestedKinds)
-	}
-	return nil
-}
-
-func nestedKinds(f *schema.SearchField) int {
-	if f.Kind != schema.SearchNested {
-		return 0
-	}
-	n := 1
-	for i := range f.Sub {
-		n += nestedKinds(&f.Sub[i])
-	}
-	return n
-}
-
-// NestedPath is the path of a field of nested objects in its column.
-func NestedPath(f *schema.SearchField) *value.JSONPath {
-	text := f.Path
-	if text == "" {
-		text = "$"
-	}
-	p, err := value.CompileJSONPath(text)
-	if err != nil { // it was checked when the field was made
-		return nil
-	}
-	return p
-}
 
 // nestedLevel are the objects that a name such as tags.name is about.
 type nestedLevel struct {
@@ -453,7 +98,7 @@ func (b *binder) nestedOf(sc *scope, n *ast.ColumnName) *nestedLevel {
 		l := &nestedLevel{name: c.Name, table: c.Table, doc: qualifiedText(n, c)}
 		rest := name[i+1:]
 		if n, ours := b.nested[c.ID]; ours {
-			if l.subs, l.of = n.subs, n.of; memberOf(n.subs, rest) != nil {
+			if l.subs, l.of = n.subs, n.of; searchfield.MemberOf(n.subs, rest) != nil {
 				l.of.members = append(slices.Clone(n.of.members), n.name)
 				return l
 			}
@@ -493,14 +138,14 @@ func (b *binder) nestedField(l *nestedLevel, t *schema.Table, c *schema.Column, 
 				continue
 			}
 			before := ""
-			if keys, _ := NestedPath(f).Members(); len(keys) > 0 {
+			if keys, _ := searchfield.NestedPath(f).Members(); len(keys) > 0 {
 				before = strings.Join(keys, ".") + "."
 			}
 			if len(rest) <= len(before) || !strings.EqualFold(rest[:len(before)], before) {
 				continue
 			}
 			if l.subs == nil {
-				if memberOf(f.Sub, rest[len(before):]) == nil {
+				if searchfield.MemberOf(f.Sub, rest[len(before):]) == nil {
 					continue
 				}
 				path = f.Path
@@ -509,39 +154,10 @@ func (b *binder) nestedField(l *nestedLevel, t *schema.Table, c *schema.Column, 
 					l.doc = "JSON_EXTRACT(" + l.doc + ", " + quoteText(path) + ")"
 				}
 			}
-			l.subs, l.of = mergeMembers(l.subs, f.Sub), nestedSource{table: t, column: c.ID, path: path}
+			l.subs, l.of = searchfield.MergeMembers(l.subs, f.Sub), nestedSource{table: t, column: c.ID, path: path}
 		}
 	}
 	return l.subs != nil
-}
-
-// memberOf is the member that a name begins with: the words of a text where it has
-// nothing else.
-func memberOf(subs []schema.SearchField, name string) (found *schema.SearchField) {
-	first, _, more := strings.Cut(name, ".")
-	for i := range subs {
-		f := &subs[i]
-		switch {
-		case !strings.EqualFold(f.Name, first) || more && f.Kind != schema.SearchNested:
-		case f.Kind != schema.SearchText:
-			return f
-		case found == nil:
-			found = f
-		}
-	}
-	return found
-}
-
-func mergeMembers(a, b []schema.SearchField) []schema.SearchField {
-	out := append([]schema.SearchField(nil), a...)
-	for _, f := range b {
-		if o := memberOf(out, f.Name); o == nil || isTextOf(o, &f) {
-			out = append(out, f)
-		} else if o.Kind == schema.SearchNested && f.Kind == schema.SearchNested {
-			o.Sub = mergeMembers(o.Sub, f.Sub)
-		}
-	}
-	return out
 }
 
 // quoteText is a text literal for any sql_mode.
@@ -635,7 +251,7 @@ func (b *binder) anyObject(sc *scope, l *nestedLevel, cond ast.ExprNode) (expr.E
 	var cols []string
 	for i := range l.subs {
 		f := &l.subs[i]
-		if f.Kind == schema.SearchText && memberOf(l.subs, f.Name) != f {
+		if f.Kind == schema.SearchText && searchfield.MemberOf(l.subs, f.Name) != f {
 			continue
 		}
 		name := l.name + "." + f.Name
@@ -689,7 +305,7 @@ func (b *binder) enterNested(cols []logical.Column) {
 	}
 	for _, c := range cols {
 		n := nestedColumn{of: l.of}
-		if f := memberOf(l.subs, strings.TrimPrefix(c.Name, l.name+".")); f != nil {
+		if f := searchfield.MemberOf(l.subs, strings.TrimPrefix(c.Name, l.name+".")); f != nil {
 			n.name, n.subs = f.Name, f.Sub
 		}
 		b.nested[c.ID] = n
@@ -739,7 +355,7 @@ func (b *binder) matchMember(sc *scope, n *ast.ColumnName, m *expr.Match) (expr.
 				continue
 			}
 			m.Table, m.Index, m.Path, m.Fields = col.of.table.ID, x.ID, path, []uint16{f.Sub[k].ID}
-			m.Analyzer, err = Analyzer(x, &f.Sub[k], &schema.Column{Name: col.name})
+			m.Analyzer, err = searchfield.Analyzer(x, &f.Sub[k], &schema.Column{Name: col.name})
 			return e, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -119,7 +120,7 @@ func (b *binder) setNames(v *ast.VariableAssignment) ([]logical.SetItem, error) 
 		if v.ExtendValue != nil {
 			name = v.ExtendValue.GetString()
 		}
-		id, err := charsetCollation(l.GetString(), name)
+		id, err := define.CharsetCollation(l.GetString(), name)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +135,7 @@ func (b *binder) setNames(v *ast.VariableAssignment) ([]logical.SetItem, error) 
 func (b *binder) setCharset(v *ast.VariableAssignment) ([]logical.SetItem, error) {
 	var cs expr.Expr
 	if l, ok := v.Value.(*parser.Literal); ok {
-		id, err := charsetCollation(l.GetString(), "")
+		id, err := define.CharsetCollation(l.GetString(), "")
 		if err != nil {
 			return nil, err
 		}

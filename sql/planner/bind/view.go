@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -310,7 +311,7 @@ const maxViewColumnName = 64
 // query whose text makes no name are called Name_exp_n.
 func (b *binder) viewColumns(v *schema.View, names []ast.CIStr, sel ast.ResultSetNode, cols []logical.Column) error {
 	for _, name := range names {
-		if err := checkName(name.O); err != nil {
+		if err := define.CheckName(name.O); err != nil {
 			return err
 		}
 		v.ColumnNames = append(v.ColumnNames, name.O)

@@ -2,6 +2,7 @@ package logical
 
 import (
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
 )
 
@@ -237,15 +238,6 @@ const (
 	AlterSearchFields // of the search index Name: without SearchDrop, with IndexColumns
 )
 
-// TTLChange are the options of TTL in CREATE and ALTER TABLE; what is empty
-// stays as it is.
-type TTLChange struct {
-	Remove              bool
-	Column, Value, Unit string
-	Enable              *bool
-	JobInterval         int64 // seconds
-}
-
 // AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer
 // resolves them against the table's state at execution, clause by clause.
 type AlterSpec struct {
@@ -260,11 +252,11 @@ type AlterSpec struct {
 	After         string
 	// Index is a definition whose parts are named in IndexColumns.
 	Index        schema.Index
-	IndexColumns []IndexColumn
+	IndexColumns []define.IndexColumn
 	Include      []string
-	Where        string              // the condition of a partial index
-	Search       *schema.SearchIndex // a search index, whose fields IndexColumns name
-	SearchDrop   []IndexColumn       // the fields of AlterSearchFields that go
+	Where        string               // the condition of a partial index
+	Search       *schema.SearchIndex  // a search index, whose fields IndexColumns name
+	SearchDrop   []define.IndexColumn // the fields of AlterSearchFields that go
 	ForeignKey   ForeignKeyDef
 	Default      *schema.Default
 	Table        TableName // RENAME TO
@@ -282,20 +274,7 @@ type AlterSpec struct {
 	// FromAttributes: the column takes its values from the attribute of its
 	// name.
 	FromAttributes bool
-	TTL            *TTLChange
-}
-
-// IndexColumn is a key part by name.
-type IndexColumn struct {
-	Name   string
-	Desc   bool
-	Prefix int
-	// Expr is the text of a key part that is an expression; Name is the hidden
-	// column that stands for it, "" as long as there is none.
-	Expr string
-	// Search is set in a search index: what the field is, but for its ID and
-	// Column.
-	Search *schema.SearchField
+	TTL            *define.TTLChange
 }
 
 // AlterTable is ALTER TABLE, CREATE INDEX and DROP INDEX.

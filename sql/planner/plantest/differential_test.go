@@ -94,7 +94,7 @@ func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
 	t.Helper()
-	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: source.NewCodecs(), r: r}
+	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: source.NewCodecs(bind.NewBinder(parser.NewPool())), r: r}
 	var err error
 	if w.disk, err = spill.Open(spill.Options{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)

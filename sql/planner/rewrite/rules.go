@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
@@ -57,9 +57,9 @@ type Rewriter struct {
 	Ctx *expr.Ctx
 	// Bind makes the expressions that rules add.
 	Bind *expr.BindEnv
-	// Rules are the computed columns of a table, nil when it has none; a nil
+	// TableExprs are the computed columns of a table, nil when it has none; a nil
 	// function knows of none.
-	Rules func(t *schema.Table) *derive.Rules
+	TableExprs func(t *schema.Table) *derive.Exprs
 	// Disabled rules by name.
 	Disabled map[string]bool
 	// Trace, if set, is told of the plan after each rule that is not disabled.

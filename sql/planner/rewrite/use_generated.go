@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/derive"
+	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/types"
@@ -24,7 +24,7 @@ import (
 //   - above an outer join the columns of its inner side may be NULL together,
 //     where the expression of NULLs is not: COALESCE(a, 1).
 func (r *Rewriter) useGenerated(n logical.Node) logical.Node {
-	if r.Rules == nil || r.Bind == nil || r.Bind.Mode&dateModes != types.DefaultSQLMode&dateModes {
+	if r.TableExprs == nil || r.Bind == nil || r.Bind.Mode&dateModes != types.DefaultSQLMode&dateModes {
 		return n
 	}
 	out, _ := r.useGeneratedIn(n)
@@ -95,12 +95,12 @@ func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
 	if !hasIndexedGenerated(s.Table) {
 		return nil
 	}
-	rules := r.Rules(s.Table)
-	if rules == nil {
+	exprs := r.TableExprs(s.Table)
+	if exprs == nil {
 		return nil
 	}
-	for i := range rules.Steps {
-		st := &rules.Steps[i]
+	for i := range exprs.Steps {
+		st := &exprs.Steps[i]
 		if !replaces(s.Table, st) {
 			continue
 		}
@@ -145,14 +145,14 @@ func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 	if len(partial) == 0 && len(s.Paths) == 0 && !slices.ContainsFunc(s.Table.Columns, func(c schema.Column) bool { return c.Array != nil }) {
 		return s
 	}
-	rules := r.Rules(s.Table)
-	if rules == nil {
+	exprs := r.TableExprs(s.Table)
+	if exprs == nil {
 		return s
 	}
 	c := *s
 	c.Arrays, c.Partial = nil, map[schema.IndexID][]expr.Expr{}
-	for i := range rules.Steps {
-		st := &rules.Steps[i]
+	for i := range exprs.Steps {
+		st := &exprs.Steps[i]
 		if st.Zoned || asksSession(st.Expr) {
 			continue
 		}
@@ -350,13 +350,13 @@ func isPlain(e expr.Expr) bool {
 // ReplacesLiterals reports whether the rule may replace an expression with
 // literals in it by a column of t. A plan that was made without knowing the
 // literals would miss that.
-func ReplacesLiterals(t *schema.Table, rules func(*schema.Table) *derive.Rules) bool {
+func ReplacesLiterals(t *schema.Table, exprs func(*schema.Table) *derive.Exprs) bool {
 	if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
 		return c.Generated != nil && (isIndexed(t, c.ID) || isWhere(t, c.ID))
 	}) {
 		return false
 	}
-	r := rules(t)
+	r := exprs(t)
 	if r == nil {
 		return false
 	}

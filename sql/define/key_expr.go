@@ -1,65 +1,25 @@
-package bind
+package define
 
 import (
+	"strconv"
 	"strings"
-
-	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/parser"
-	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
 
-// functionalIndex is the name that MySQL gives an index whose first part is an
+// FunctionalIndex is the name that MySQL gives an index whose first part is an
 // expression, before _2, _3, ….
-const functionalIndex = "functional_index"
+const FunctionalIndex = "functional_index"
 
-// keyExpr reads a key part that is an expression. 3762 for a bare column.
-func (b *binder) keyExpr(index string, n ast.ExprNode) (string, error) {
-	inner := n
-	for {
-		p, ok := inner.(*ast.ParenthesesExpr)
-		if !ok {
-			break
-		}
-		inner = p.Expr
-	}
-	if _, ok := inner.(*ast.ColumnNameExpr); ok {
-		return "", sqlerr.FunctionalIndexOnField()
-	}
-	return b.storedText(rule{kind: ruleIndex, owner: index}, n)
-}
-
-// castArray is CAST(… AS type ARRAY), which may be a key part as a whole. 1235
-// for types that a multi-valued index cannot have.
-func (b *binder) castArray(sc *scope, n *ast.FuncCastExpr, index string) (expr.Expr, error) {
-	e, err := b.value(sc, n.Expr)
-	if err != nil {
-		return nil, err
-	}
-	t, err := b.arrayElem(n, e.String())
-	if err != nil {
-		return nil, err
-	}
-	if t.ID == schema.TypeDouble {
-		return nil, notInArray(t)
-	}
-	return expr.NewCastArray(e, t, index)
-}
-
-// arrayElem is the type of the elements of CAST(text AS type ARRAY): 1235 for types
-// of which no index has arrays.
-func (b *binder) arrayElem(n *ast.FuncCastExpr, text string) (schema.Type, error) {
-	t, err := b.scalarType(n, text)
-	if err != nil {
-		return t, err
-	}
+// ArrayElem is the type of the elements of CAST(… AS t ARRAY): 1235 for types of
+// which no index has arrays. charset: the cast names a character set.
+func ArrayElem(t schema.Type, charset bool) (schema.Type, error) {
 	switch {
-	case n.ExplicitCharSet && t.IsCharacter():
+	case charset && t.IsCharacter():
 		return t, sqlerr.NotSupported("specifying charset for multi-valued index")
 	case t.IsString() && (t.Len < 0 || t.IsBlobOrText() || t.Len > maxKeyBytes):
 		return t, sqlerr.NotSupported("CAST-ing data to array of char/binary BLOBs")
@@ -73,6 +33,16 @@ func (b *binder) arrayElem(n *ast.FuncCastExpr, text string) (schema.Type, error
 	return t, notInArray(t)
 }
 
+// KeyArrayElem is ArrayElem for a multi-valued index, which has no arrays of
+// DOUBLE either.
+func KeyArrayElem(t schema.Type, charset bool) (schema.Type, error) {
+	t, err := ArrayElem(t, charset)
+	if err == nil && t.ID == schema.TypeDouble {
+		err = notInArray(t)
+	}
+	return t, err
+}
+
 func notInArray(t schema.Type) error {
 	return sqlerr.NotSupported("CAST-ing data to array of " + strings.ToUpper(t.ID.String()))
 }
@@ -83,21 +53,8 @@ func arrayCollation() schema.CollationID {
 	return c.ID
 }
 
-// isCastArray reports CAST(… AS type ARRAY).
-func isCastArray(n ast.ExprNode) (*ast.FuncCastExpr, bool) {
-	for {
-		p, ok := n.(*ast.ParenthesesExpr)
-		if !ok {
-			break
-		}
-		n = p.Expr
-	}
-	c, ok := n.(*ast.FuncCastExpr)
-	return c, ok && c.Tp.IsArray()
-}
-
-// hasExpr reports a key with an expression among its parts.
-func hasExpr(cols []logical.IndexColumn) bool {
+// HasExpr reports a key with an expression among its parts.
+func HasExpr(cols []IndexColumn) bool {
 	for _, c := range cols {
 		if c.Expr != "" {
 			return true
@@ -112,11 +69,11 @@ func hasExpr(cols []logical.IndexColumn) bool {
 //
 // Errors: 3753 for JSON and 3757 for TEXT and BLOB, 3754, 3758, 1054 of the
 // expression, 1235 for one that depends on the time zone.
-func KeyExpressions(pool *parser.Pool, t *schema.Table, index string, cols []logical.IndexColumn) ([]logical.IndexColumn, error) {
-	if !hasExpr(cols) {
+func KeyExpressions(b Binder, t *schema.Table, index string, cols []IndexColumn) ([]IndexColumn, error) {
+	if !HasExpr(cols) {
 		return cols, nil
 	}
-	out := append([]logical.IndexColumn(nil), cols...)
+	out := append([]IndexColumn(nil), cols...)
 	for i := range out {
 		if out[i].Expr == "" || out[i].Name != "" {
 			continue
@@ -125,7 +82,7 @@ func KeyExpressions(pool *parser.Pool, t *schema.Table, index string, cols []log
 		if f := out[i].Search; f != nil && (f.Kind != schema.SearchValue || f.As != "") {
 			add = addPathColumn
 		}
-		name, err := add(pool, t, index, out[i].Expr)
+		name, err := add(b, t, index, out[i].Expr)
 		if err != nil {
 			return nil, err
 		}
@@ -134,41 +91,41 @@ func KeyExpressions(pool *parser.Pool, t *schema.Table, index string, cols []log
 	return out, nil
 }
 
-func addKeyColumn(pool *parser.Pool, t *schema.Table, index, text string) (string, error) {
-	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, text)
+func addKeyColumn(b Binder, t *schema.Table, index, text string) (string, error) {
+	x, err := Owner{OfIndex, index}.bind(b, t, text)
 	if err != nil {
 		return "", err
 	}
 	var c schema.Column
-	if _, cast, ok := expr.AsArrayCast(b.e); ok {
+	if _, cast, ok := expr.AsArrayCast(x.e); ok {
 		c.Type, c.Array = types.JSON, &cast.Elem
-	} else if c.Type, err = keyColumnType(index, b.e); err != nil {
+	} else if c.Type, err = keyColumnType(index, x.e); err != nil {
 		return "", err
 	}
-	return addHidden(t, index, c, b).Name, nil
+	return addHidden(t, index, c, x).Name, nil
 }
 
 // ResolveWhere gives t a hidden column for the condition of a partial index, ""
 // for none. The index has its name.
-func ResolveWhere(pool *parser.Pool, t *schema.Table, x *schema.Index, text string) error {
+func ResolveWhere(b Binder, t *schema.Table, x *schema.Index, text string) error {
 	if text == "" {
 		return nil
 	}
-	b, err := rule{kind: ruleIndex, owner: x.Name}.bind(pool, t, text)
+	e, err := Owner{OfIndex, x.Name}.bind(b, t, text)
 	if err != nil {
 		return err
 	}
-	if !isBoolean(b.node) {
+	if !e.condition {
 		return sqlerr.NotSupported("partial index on an expression that is no condition")
 	}
-	x.Where = addHidden(t, x.Name, schema.Column{Type: types.BigInt}, b).ID
+	x.Where = addHidden(t, x.Name, schema.Column{Type: types.BigInt}, e).ID
 	return nil
 }
 
 // addHidden adds the hidden column of an expression of an index.
-func addHidden(t *schema.Table, index string, c schema.Column, b *boundRule) *schema.Column {
+func addHidden(t *schema.Table, index string, c schema.Column, x *expression) *schema.Column {
 	c.ID, c.Nullable, c.Hidden = t.NextColumnID, true, true
-	c.Generated = &schema.Generated{Expr: b.text, Reads: b.reads}
+	c.Generated = &schema.Generated{Expr: x.text, Reads: x.reads}
 	for n := 0; c.Name == "" || t.ColumnByName(c.Name) >= 0; n++ {
 		c.Name = hiddenKeyName(index, n)
 	}
@@ -180,7 +137,7 @@ func addHidden(t *schema.Table, index string, c schema.Column, b *boundRule) *sc
 // hiddenKeyName is the name of a column behind an expression; no user's column
 // has one of this form. Names are cut so that they stay in the limit.
 func hiddenKeyName(index string, n int) string {
-	tail := "!" + itoa(n) + "!0"
+	tail := "!" + strconv.Itoa(n) + "!0"
 	if r := []rune(index); len(r) > maxIdentifier-20 {
 		index = string(r[:maxIdentifier-20])
 	}

@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -9,61 +8,10 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Rules are the compiled expressions of one descriptor.
-type Rules struct {
-	Table *schema.Table
-	// Steps are the columns that are computed, in an order in which each reads
-	// only what is there: generated columns, and defaults that read columns.
-	Steps []Step
-	// Checks are the constraints that are enforced, in the order of the table.
-	Checks []Check
-}
-
-// Step computes a column.
-type Step struct {
-	// Pos is the column's position in the table.
-	Pos  int
-	Expr expr.Expr
-	// Reads are the positions of the columns that it reads.
-	Reads []int
-	// Default: it is the default of the column, for rows that give no value.
-	Default bool
-	// Zoned: the value depends on the session's time zone.
-	Zoned bool
-	// ReadOnly: nobody asks for the value when a row is written, and no value of
-	// the row is an error for it.
-	ReadOnly bool
-}
-
-// Check is a CHECK constraint. A row violates it when Expr is false; NULL
-// passes.
-type Check struct {
-	Name string
-	Expr expr.Expr
-	// Reads are the positions of the columns that it reads.
-	Reads []int
-}
-
-// Affected are the generated columns that a change of some columns changes: by
-// position, those of written among them.
-func (r *Rules) Affected(written []bool) []bool {
-	out := append([]bool(nil), written...)
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		if s.Default {
-			continue
-		}
-		for _, pos := range s.Reads {
-			out[s.Pos] = out[s.Pos] || out[pos]
-		}
-	}
-	return out
-}
-
 // Writer computes and tests rows that are being written. It belongs to one
 // goroutine.
 type Writer struct {
-	*Rules
+	*Exprs
 	ec *expr.Ctx
 	// session is where defaults are computed: they may ask for the session.
 	session *expr.Ctx
@@ -72,8 +20,8 @@ type Writer struct {
 // NewWriter makes a writer for a statement's context, with its warnings and
 // its strictness. Nothing else of its sql_mode and its session counts: what is
 // computed when a row is written is the same as when it is read.
-func (r *Rules) NewWriter(ec *expr.Ctx) *Writer {
-	w := &Writer{Rules: r, ec: ec.Fork(), session: ec}
+func (x *Exprs) NewWriter(ec *expr.Ctx) *Writer {
+	w := &Writer{Exprs: x, ec: ec.Fork(), session: ec}
 	w.ec.Session = nil
 	w.ec.Mode = evalMode | ec.Mode&(types.ModeStrictTransTables|types.ModeStrictAllTables|types.ModeErrorForDivisionByZero)
 	return w

@@ -1,4 +1,4 @@
-package bind
+package define
 
 import (
 	"encoding/json"
@@ -109,11 +109,11 @@ func retention(v json.RawMessage) (int64, bool) {
 	if json.Unmarshal(v, &text) != nil {
 		return 0, false
 	}
-	return duration(text)
+	return Duration(text)
 }
 
-// duration reads a time in seconds, such as "90s", "30m", "1h30m" or "7d".
-func duration(text string) (int64, bool) {
+// Duration reads a time in seconds, such as "90s", "30m", "1h30m" or "7d".
+func Duration(text string) (int64, bool) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
 		if err != nil {

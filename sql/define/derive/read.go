@@ -31,34 +31,34 @@ func store(ec *expr.Ctx, d value.Datum, from schema.Type, col *schema.Column) (v
 // Reader computes the virtual columns of rows. It belongs to one goroutine.
 type Reader struct {
 	ec    *expr.Ctx
-	rules *Rules
+	exprs *Exprs
 	zoned bool
 	only  []bool // the columns that are computed, the others are NULL; nil for all
 }
 
 // NewReader makes a reader for rows whose TIMESTAMPs are in a session's time
 // zone.
-func (r *Rules) NewReader(loc *time.Location) *Reader {
-	return &Reader{ec: ReadCtx(loc, time.Now()), rules: r, zoned: true}
+func (x *Exprs) NewReader(loc *time.Location) *Reader {
+	return &Reader{ec: ReadCtx(loc, time.Now()), exprs: x, zoned: true}
 }
 
 // NewStoredReader makes a reader for rows as they are stored. Columns that
 // depend on the time zone are NULL: no index has them.
-func (r *Rules) NewStoredReader() *Reader { return &Reader{ec: ReadCtx(nil, time.Time{}), rules: r} }
+func (x *Exprs) NewStoredReader() *Reader { return &Reader{ec: ReadCtx(nil, time.Time{}), exprs: x} }
 
 // NewEntryReader is NewStoredReader for some of the columns, by position; the
 // others are NULL.
-func (r *Rules) NewEntryReader(only []bool) *Reader {
-	e := r.NewStoredReader()
+func (x *Exprs) NewEntryReader(only []bool) *Reader {
+	e := x.NewStoredReader()
 	e.only = only
 	return e
 }
 
 // Row computes the virtual columns of a row in place.
 func (r *Reader) Row(row []value.Datum) error {
-	for i := range r.rules.Steps {
-		s := &r.rules.Steps[i]
-		col := &r.rules.Table.Columns[s.Pos]
+	for i := range r.exprs.Steps {
+		s := &r.exprs.Steps[i]
+		col := &r.exprs.Table.Columns[s.Pos]
 		if !col.IsVirtual() {
 			continue
 		}

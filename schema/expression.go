@@ -106,9 +106,9 @@ func (t *Table) HasVirtual() bool {
 	return false
 }
 
-// HasRules reports whether rows of the table need more than storing: enforced
+// HasExprs reports whether rows of the table need more than storing: enforced
 // checks are tested, or columns are computed from others.
-func (t *Table) HasRules() bool {
+func (t *Table) HasExprs() bool {
 	for i := range t.Checks {
 		if !t.Checks[i].NotEnforced {
 			return true

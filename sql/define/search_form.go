@@ -1,15 +1,11 @@
-package bind
+package define
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/parser"
-	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -20,39 +16,12 @@ import (
 // doc->'$.a' TEXT has the words of doc->>'$.a'. All of them are NULL where a value has
 // another form, so that the index says what the expression says.
 
-// searchAs reads search_as(column, 'form', 'format', …).
-func (b *binder) searchAs(index string, f *ast.FuncCallExpr) (logical.IndexColumn, error) {
-	var none logical.IndexColumn
-	if len(f.Args) < 2 {
-		return none, sqlerr.WrongParamCount(searchAsFunc)
-	}
-	words := make([]string, 0, len(f.Args)-1)
-	for _, a := range f.Args[1:] {
-		v, ok := a.(ast.ValueExpr)
-		if !ok {
-			return none, sqlerr.WrongArguments(searchAsFunc)
-		}
-		words = append(words, v.GetString())
-	}
-	field := &schema.SearchField{As: schema.SearchAs(strings.ToUpper(words[0])), Formats: words[1:]}
-	switch field.As {
-	case schema.AsDate:
-	case schema.AsIP:
-		if len(field.Formats) > 0 {
-			return none, sqlerr.WrongParamCount(searchAsFunc)
-		}
-	default:
-		return none, sqlerr.WrongArguments(searchAsFunc)
-	}
-	return b.pathColumn(index, f.Args[0], field)
-}
-
 // searchForm gives t the hidden column of a field that reads column i in a form,
 // and tells its place; other fields stay with their column. 1063 for a column
 // whose values cannot have the form, 1210 for formats.
-func searchForm(pool *parser.Pool, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
+func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
 	c := &t.Columns[i]
-	text, isText := quoteIdent(c.Name), c.Type.IsCharacter()
+	text, isText := schema.QuoteName(c.Name), c.Type.IsCharacter()
 	isPart := c.Hidden && c.Type.ID == schema.TypeJSON && f.Kind != schema.SearchPath
 	if isPart {
 		text, isText = "json_unquote("+c.Generated.Expr+")", true
@@ -92,23 +61,23 @@ func searchForm(pool *parser.Pool, t *schema.Table, index string, i int, f *sche
 		}
 		e = "parse_datetime(" + text + list.String() + ")"
 	}
-	b, err := rule{kind: ruleIndex, owner: index}.bind(pool, t, e)
+	x, err := Owner{OfIndex, index}.bind(b, t, e)
 	if err != nil {
 		return 0, err
 	}
-	typ := b.e.Type()
+	typ := x.e.Type()
 	if f.Kind == schema.SearchValue {
-		if typ, err = keyColumnType(index, b.e); err != nil {
+		if typ, err = keyColumnType(index, x.e); err != nil {
 			return 0, err
 		}
 	}
 	f.Source = c.ID
 	for j := range t.Columns { // of another field with the same form
-		if o := &t.Columns[j]; o.Hidden && o.Generated != nil && o.Generated.Expr == b.text && indexOfHidden(o.Name) == index {
+		if o := &t.Columns[j]; o.Hidden && o.Generated != nil && o.Generated.Expr == x.text && indexOfHidden(o.Name) == index {
 			return j, nil
 		}
 	}
-	id := addHidden(t, index, schema.Column{Type: typ}, b).ID
+	id := addHidden(t, index, schema.Column{Type: typ}, x).ID
 	return slices.IndexFunc(t.Columns, func(o schema.Column) bool { return o.ID == id }), nil
 }
 
