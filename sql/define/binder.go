@@ -56,7 +56,7 @@ func internalf(format string, args ...any) error {
 // isRow reports an expression of several values.
 func isRow(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
-	return ok && f.Name == "row"
+	return ok && f.Op == expr.OpRow
 }
 
 // qualified is a name with the qualifiers that are not "".

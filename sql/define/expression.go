@@ -92,8 +92,8 @@ func (o Owner) checkFunctions(e expr.Expr) error {
 		if !ok || err != nil {
 			return err == nil
 		}
-		switch f.Name {
-		case "getvar", "getvar_each", "setvar", "sysvar":
+		switch f.Op {
+		case expr.OpGetVar, expr.OpSetVar, expr.OpSysVar:
 			err = o.Banned(true, "")
 		default:
 			if o.Kind == OfDefault && !inDefault(f) || o.Kind != OfDefault && !isDeterministic(f) {
@@ -110,21 +110,21 @@ func (o Owner) checkFunctions(e expr.Expr) error {
 // such as lc_time_names: these expressions are evaluated without a session,
 // under the defaults.
 func isDeterministic(f *expr.Func) bool {
-	switch f.Name {
-	case "timestamp", "from_unixtime", "convert_tz":
+	switch f.Op {
+	case expr.OpTimestamp, expr.OpFromUnixTime, expr.OpConvertTZ:
 		return true
-	case "unix_timestamp":
+	case expr.OpUnixTimestamp:
 		return len(f.Args) > 0
 	}
-	return !f.B.Volatile && !expr.IsSessionFunc(f.Name)
+	return !f.B.Volatile && !f.B.Session
 }
 
 // inDefault reports functions that MySQL allows in the default of a column:
 // time and chance may be in it, the state of the session not.
 func inDefault(f *expr.Func) bool {
-	switch f.Name {
-	case "sleep", "benchmark", "last_insert_id", "found_rows", "row_count", "get_lock", "release_lock", "is_free_lock", "is_used_lock",
-		"release_all_locks":
+	switch f.Op {
+	case expr.OpSleep, expr.OpBenchmark, expr.OpLastInsertID, expr.OpFoundRows, expr.OpRowCount, expr.OpGetLock, expr.OpReleaseLock, expr.OpIsFreeLock, expr.OpIsUsedLock,
+		expr.OpReleaseAllLocks:
 		return false
 	}
 	return true

@@ -169,8 +169,8 @@ func (s *stepCompiler) zoned(i int, x *expression) bool {
 	expr.Walk(x.e, func(e expr.Expr) bool {
 		if f, ok := e.(*expr.Func); ok {
 			// A TIME becomes a DATETIME of the current day.
-			toDay := f.Name == "cast" && f.T.HasDate() && f.Args[0].Type().ID == schema.TypeTime
-			zoned = zoned || toDay || f.Name == "unix_timestamp" || f.Name == "from_unixtime"
+			toDay := f.Op == expr.OpCast && f.T.HasDate() && f.Args[0].Type().ID == schema.TypeTime
+			zoned = zoned || toDay || f.Op == expr.OpUnixTimestamp || f.Op == expr.OpFromUnixTime
 		}
 		return !zoned
 	})

@@ -74,7 +74,7 @@ func addPathColumn(b Binder, t *schema.Table, index, text string) (string, error
 		return "", err
 	}
 	f, ok := x.e.(*expr.Func)
-	if ok = ok && f.Name == "json_extract"; ok {
+	if ok = ok && f.Op == expr.OpJSONExtract; ok {
 		c, isCol := f.Args[0].(*expr.Col)
 		ok = isCol && c.T.ID == schema.TypeJSON
 		for _, a := range f.Args[1:] {

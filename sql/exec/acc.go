@@ -47,11 +47,11 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 		kind = types.KindOf(a.Args[0].Type())
 	}
 	bad := sqlerr.Internal("%s of kind %s", a, kind)
-	switch a.Name {
-	case "count":
+	switch a.Op {
+	case expr.AggCount:
 		return &countAcc{}, nil
-	case "sum", "avg":
-		avg := a.Name == "avg"
+	case expr.AggSum, expr.AggAvg:
+		avg := a.Op == expr.AggAvg
 		switch kind {
 		case value.KindInt, value.KindUint:
 			return &sumIntAcc{avg: avg, unsigned: kind == value.KindUint, t: a.T, call: a}, nil
@@ -61,42 +61,42 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 			return &sumDecAcc{avg: avg, t: a.T, call: a}, nil
 		}
 		return nil, bad
-	case "min", "max":
-		return newMinMax(a.Name == "max", a.Args[0].Type()), nil
-	case "any_value":
+	case expr.AggMin, expr.AggMax:
+		return newMinMax(a.Op == expr.AggMax, a.Args[0].Type()), nil
+	case expr.AggAnyValue:
 		return &anyAcc{kind: kind}, nil
-	case "bit_and", "bit_or", "bit_xor":
+	case expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
 		if kind == value.KindBytes {
-			return &bitBytesAcc{op: a.Name, width: a.T.Len}, nil
+			return &bitBytesAcc{op: a.Op, width: a.T.Len}, nil
 		}
 		if kind != value.KindUint && kind != value.KindInt && kind != value.KindNull {
 			return nil, bad
 		}
-		return &bitAcc{op: a.Name}, nil
-	case "stddev_pop", "stddev_samp", "var_pop", "var_samp":
+		return &bitAcc{op: a.Op}, nil
+	case expr.AggStddevPop, expr.AggStddevSamp, expr.AggVarPop, expr.AggVarSamp:
 		if kind != value.KindFloat {
 			return nil, bad
 		}
-		return &varAcc{name: a.Name}, nil
-	case "approx_percentile":
-		return newPercentile(ec, kind, a.Extra.(*expr.Percentile))
-	case "group_concat":
+		return &varAcc{op: a.Op}, nil
+	case expr.AggApproxPercentile:
+		return newPercentile(ec, kind, a.Percentile())
+	case expr.AggGroupConcat:
 		return newConcatAcc(env, ec, a), nil
-	case "json_arrayagg":
+	case expr.AggJSONArrayAgg:
 		return &jsonArrayAcc{}, nil
-	case "st_collect":
+	case expr.AggSTCollect:
 		return &collectAcc{}, nil
-	case "json_objectagg":
+	case expr.AggJSONObjectAgg:
 		return &jsonObjectAcc{}, nil
 	}
-	return nil, sqlerr.NotSupported("aggregate function " + a.Name)
+	return nil, sqlerr.NotSupported("aggregate function " + a.Op.String())
 }
 
 // aggArgs are the expressions that an accumulator's add takes: the arguments,
 // then the order of GROUP_CONCAT.
 func aggArgs(a *expr.Agg) []expr.Expr {
-	g, ok := a.Extra.(*expr.GroupConcat)
-	if !ok || len(g.Order) == 0 {
+	g := a.GroupConcat()
+	if g == nil || len(g.Order) == 0 {
 		return a.Args
 	}
 	args := append([]expr.Expr(nil), a.Args...)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 )
@@ -8,7 +9,7 @@ import (
 // bitBytesAcc is BIT_AND, BIT_OR and BIT_XOR of binary strings, which must have
 // one length (3513). Without any the result is the neutral value of width bytes.
 type bitBytesAcc struct {
-	op    string
+	op    expr.AggOp
 	width int
 	state [][]byte
 	held  int64
@@ -41,9 +42,9 @@ func (b *bitBytesAcc) fold(g uint32, x []byte) error {
 	}
 	for i := range have {
 		switch b.op {
-		case "bit_and":
+		case expr.AggBitAnd:
 			have[i] &= x[i]
-		case "bit_or":
+		case expr.AggBitOr:
 			have[i] |= x[i]
 		default:
 			have[i] ^= x[i]
@@ -69,7 +70,7 @@ func (b *bitBytesAcc) result(g int, dst *vec.Vec, i int) error {
 	if x == nil {
 		x = make([]byte, b.width)
 		for j := range x {
-			if b.op == "bit_and" {
+			if b.op == expr.AggBitAnd {
 				x[j] = 0xff
 			}
 		}

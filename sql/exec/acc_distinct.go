@@ -14,8 +14,8 @@ import (
 
 // needsDistinct reports whether DISTINCT makes a difference to a call.
 func needsDistinct(a *expr.Agg) bool {
-	switch a.Name {
-	case "min", "max", "any_value", "bit_and", "bit_or":
+	switch a.Op {
+	case expr.AggMin, expr.AggMax, expr.AggAnyValue, expr.AggBitAnd, expr.AggBitOr:
 		return false
 	}
 	return a.Distinct

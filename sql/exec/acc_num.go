@@ -291,14 +291,14 @@ func (s *sumDecAcc) size() int64 { return int64(cap(s.state)) * 48 }
 
 // bitAcc is BIT_AND, BIT_OR and BIT_XOR.
 type bitAcc struct {
-	op    string
+	op    expr.AggOp
 	words []uint64
 }
 
 func (b *bitAcc) grow(n int) {
 	old := len(b.words)
 	b.words = growTo(b.words, n)
-	if b.op == "bit_and" {
+	if b.op == expr.AggBitAnd {
 		for i := old; i < len(b.words); i++ {
 			b.words[i] = math.MaxUint64
 		}
@@ -307,9 +307,9 @@ func (b *bitAcc) grow(n int) {
 
 func (b *bitAcc) fold(g uint32, x uint64) {
 	switch b.op {
-	case "bit_and":
+	case expr.AggBitAnd:
 		b.words[g] &= x
-	case "bit_or":
+	case expr.AggBitOr:
 		b.words[g] |= x
 	default:
 		b.words[g] ^= x
@@ -344,7 +344,7 @@ func (b *bitAcc) size() int64 { return int64(cap(b.words)) * 8 }
 
 // varAcc is the variance by Welford's recurrence, as in MySQL.
 type varAcc struct {
-	name  string
+	op    expr.AggOp
 	state []moments
 }
 
@@ -395,13 +395,13 @@ func (a *varAcc) merge(o accumulator, to []uint32) error {
 }
 
 func (a *varAcc) result(g int, dst *vec.Vec, i int) error {
-	return a.state[g].result(a.name, dst, i)
+	return a.state[g].result(a.op, dst, i)
 }
 
-// result writes the variance or deviation that name asks for.
-func (m moments) result(name string, dst *vec.Vec, i int) error {
+// result writes the variance or deviation that op asks for.
+func (m moments) result(op expr.AggOp, dst *vec.Vec, i int) error {
 	div := m.n
-	if name == "var_samp" || name == "stddev_samp" {
+	if op == expr.AggVarSamp || op == expr.AggStddevSamp {
 		div--
 	}
 	if div <= 0 {
@@ -409,11 +409,11 @@ func (m moments) result(name string, dst *vec.Vec, i int) error {
 		return nil
 	}
 	x := m.m2 / float64(div)
-	if name == "stddev_pop" || name == "stddev_samp" {
+	if op == expr.AggStddevPop || op == expr.AggStddevSamp {
 		x = math.Sqrt(x)
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return sqlerr.ValueOutOfRange("DOUBLE", name)
+		return sqlerr.ValueOutOfRange("DOUBLE", op.String())
 	}
 	dst.F64[i] = x
 	return nil

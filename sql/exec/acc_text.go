@@ -46,7 +46,7 @@ func newConcatAcc(env *Env, ec *expr.Ctx, a *expr.Agg) *concatAcc {
 	if a.T.Collation != schema.CollationBinary && a.T.Collation != schema.CollationNone {
 		c.coll = collate.Must(a.T.Collation)
 	}
-	if g, ok := a.Extra.(*expr.GroupConcat); ok {
+	if g := a.GroupConcat(); g != nil {
 		c.sep = []byte(g.Separator)
 		if len(g.Order) > 0 {
 			c.enc = &sortEncoder{}

@@ -32,7 +32,7 @@ func naiveAgg(a *expr.Agg, rows [][]value.Datum) string {
 		c := a.Args[0].(*expr.Col)
 		argT = c.T
 		d := r[c.Index]
-		if d.IsNull() && a.Name != "any_value" {
+		if d.IsNull() && a.Op != expr.AggAnyValue {
 			continue
 		}
 		k := string(types.HashKey(nil, d, c.T))
@@ -43,26 +43,26 @@ func naiveAgg(a *expr.Agg, rows [][]value.Datum) string {
 		vals = append(vals, d)
 	}
 	text := func(d value.Datum) string { return rowText([]physical.Column{{T: a.T}}, []value.Datum{d}) }
-	if a.Name == "count" {
+	if a.Op == expr.AggCount {
 		return fmt.Sprint(len(vals))
 	}
 	if len(vals) == 0 {
-		switch a.Name {
-		case "bit_and":
+		switch a.Op {
+		case expr.AggBitAnd:
 			return "18446744073709551615"
-		case "bit_or", "bit_xor":
+		case expr.AggBitOr, expr.AggBitXor:
 			return "0"
 		}
 		return "NULL"
 	}
-	switch a.Name {
-	case "sum", "avg":
+	switch a.Op {
+	case expr.AggSum, expr.AggAvg:
 		if types.KindOf(argT) == value.KindFloat {
 			s := 0.0
 			for _, d := range vals {
 				s += d.Float()
 			}
-			if a.Name == "avg" {
+			if a.Op == expr.AggAvg {
 				s /= float64(len(vals))
 			}
 			return text(value.Float(s))
@@ -73,7 +73,7 @@ func naiveAgg(a *expr.Agg, rows [][]value.Datum) string {
 			r, _ := new(big.Rat).SetString(dec.String())
 			s.Add(s, r)
 		}
-		if a.Name == "avg" {
+		if a.Op == expr.AggAvg {
 			// All digits that the division computes: they are cut off, not rounded.
 			s.Quo(s, big.NewRat(int64(len(vals)), 1))
 			digits := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.T.Scale)), nil)
@@ -82,38 +82,38 @@ func naiveAgg(a *expr.Agg, rows [][]value.Datum) string {
 		}
 		dec, _ := value.ParseDecimal(s.FloatString(a.T.Scale))
 		return text(value.Dec(dec))
-	case "min", "max":
+	case expr.AggMin, expr.AggMax:
 		best := vals[0]
 		for _, d := range vals[1:] {
 			c := types.Compare(d, best, argT)
-			if c > 0 && a.Name == "max" || c < 0 && a.Name == "min" {
+			if c > 0 && a.Op == expr.AggMax || c < 0 && a.Op == expr.AggMin {
 				best = d
 			}
 		}
 		return text(best)
-	case "any_value":
+	case expr.AggAnyValue:
 		return text(vals[0])
-	case "bit_and", "bit_or", "bit_xor":
+	case expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
 		x := vals[0].Uint()
 		for _, d := range vals[1:] {
-			switch a.Name {
-			case "bit_and":
+			switch a.Op {
+			case expr.AggBitAnd:
 				x &= d.Uint()
-			case "bit_or":
+			case expr.AggBitOr:
 				x |= d.Uint()
 			default:
 				x ^= d.Uint()
 			}
 		}
 		return fmt.Sprint(x)
-	case "group_concat":
+	case expr.AggGroupConcat:
 		var parts []string
 		for _, d := range vals {
 			parts = append(parts, d.Str())
 		}
 		return strings.Join(parts, ",")
 	}
-	panic(a.Name)
+	panic(a.Op.String())
 }
 
 func allAggs(n physical.Node) []*expr.Agg {

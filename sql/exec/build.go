@@ -277,7 +277,7 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 	aggs := func(list []*expr.Agg) {
 		for _, a := range list {
 			each(a.Args)
-			if g, ok := a.Extra.(*expr.GroupConcat); ok {
+			if g := a.GroupConcat(); g != nil {
 				for _, o := range g.Order {
 					fn(o.Expr)
 				}

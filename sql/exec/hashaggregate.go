@@ -46,8 +46,8 @@ func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
 // order of rows.
 func canMerge(calls []*expr.Agg) bool {
 	for _, c := range calls {
-		switch c.Name {
-		case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
+		switch c.Op {
+		case expr.AggGroupConcat, expr.AggJSONArrayAgg, expr.AggJSONObjectAgg, expr.AggSTCollect:
 			return false
 		}
 		if needsDistinct(c) {
@@ -61,9 +61,9 @@ func canMerge(calls []*expr.Agg) bool {
 // last digit.
 func anyOrder(calls []*expr.Agg) bool {
 	for _, c := range calls {
-		switch c.Name {
-		case "count", "bit_and", "bit_or", "bit_xor":
-		case "sum", "avg", "min", "max":
+		switch c.Op {
+		case expr.AggCount, expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
+		case expr.AggSum, expr.AggAvg, expr.AggMin, expr.AggMax:
 			// Doubles are rounded, and strings may be equal without being the same.
 			switch k := exprKinds(c.Args)[0]; k {
 			case value.KindFloat, value.KindBytes, value.KindJSON:

@@ -246,8 +246,7 @@ func (p *projectOp) Skip(ctx context.Context, n uint64) (uint64, error) {
 		switch x := e.(type) {
 		case *expr.Col:
 		case *expr.Func:
-			_, isScore := x.Extra.(*expr.Match)
-			ok = ok && isScore
+			ok = ok && x.Match() != nil
 		default:
 			ok = false
 		}

@@ -153,10 +153,10 @@ func (w *windowOp) newAggregate(f *expr.Window) (windowFunc, error) {
 	if len(cols) > 0 {
 		kind = types.KindOf(a.Args[0].Type())
 	}
-	switch a.Name {
-	case "count":
+	switch a.Op {
+	case expr.AggCount:
 		return slidingCount(fr, cols), nil
-	case "sum", "avg":
+	case expr.AggSum, expr.AggAvg:
 		switch kind {
 		case value.KindInt, value.KindUint:
 			return slidingInts(fr, cols[0], a, kind == value.KindUint), nil
@@ -165,15 +165,15 @@ func (w *windowOp) newAggregate(f *expr.Window) (windowFunc, error) {
 		case value.KindDecimal:
 			return slidingDecimals(fr, cols[0], a), nil
 		}
-	case "min", "max":
+	case expr.AggMin, expr.AggMax:
 		if kind != value.KindNull {
 			return slidingExtreme(fr, cols[0], a), nil
 		}
-	case "bit_and", "bit_or", "bit_xor":
+	case expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
 		if kind == value.KindUint || kind == value.KindInt {
 			return slidingBits(fr, cols[0], a), nil
 		}
-	case "stddev_pop", "stddev_samp", "var_pop", "var_samp":
+	case expr.AggStddevPop, expr.AggStddevSamp, expr.AggVarPop, expr.AggVarSamp:
 		if kind == value.KindFloat {
 			return slidingVariance(fr, cols[0], a), nil
 		}
@@ -217,7 +217,7 @@ func slidingInts(fr *frames, col int, a *expr.Agg, unsigned bool) windowFunc {
 		return a
 	}
 	s.write = func(t int128, dst *vec.Vec, i int) error {
-		return decimalResult(value.DecimalFromInt128(t.hi, t.lo, 0), t.n, a.Name == "avg", a.T, a, dst, i)
+		return decimalResult(value.DecimalFromInt128(t.hi, t.lo, 0), t.n, a.Op == expr.AggAvg, a.T, a, dst, i)
 	}
 	return s
 }
@@ -235,7 +235,7 @@ func slidingDecimals(fr *frames, col int, a *expr.Agg) windowFunc {
 		return a
 	}
 	s.write = func(t decState, dst *vec.Vec, i int) error {
-		return decimalResult(t.value(), t.sum.n, a.Name == "avg", a.T, a, dst, i)
+		return decimalResult(t.value(), t.sum.n, a.Op == expr.AggAvg, a.T, a, dst, i)
 	}
 	return s
 }
@@ -250,14 +250,14 @@ func slidingFloats(fr *frames, col int, a *expr.Agg) windowFunc {
 	s.each(col, func(t floatSum, v *vec.Vec, i, _ int) floatSum { return floatSum{t.sum + v.F64[i], t.n + 1} })
 	s.merge = func(a, b floatSum) floatSum { return floatSum{a.sum + b.sum, a.n + b.n} }
 	s.write = func(t floatSum, dst *vec.Vec, i int) error {
-		return floatResult(t.sum, t.n, a.Name == "avg", dst, i)
+		return floatResult(t.sum, t.n, a.Op == expr.AggAvg, dst, i)
 	}
 	return s
 }
 
 // slidingExtreme keeps the row of the best value, counted from 1; 0 is none.
 func slidingExtreme(fr *frames, col int, a *expr.Agg) windowFunc {
-	m := newMinMax(a.Name == "max", a.Args[0].Type())
+	m := newMinMax(a.Op == expr.AggMax, a.Args[0].Type())
 	s := &sliding[int]{frames: fr}
 	s.merge = func(x, y int) int {
 		if x == 0 || y == 0 {
@@ -284,11 +284,11 @@ func slidingExtreme(fr *frames, col int, a *expr.Agg) windowFunc {
 
 func slidingBits(fr *frames, col int, a *expr.Agg) windowFunc {
 	s := &sliding[uint64]{frames: fr}
-	switch a.Name {
-	case "bit_and":
+	switch a.Op {
+	case expr.AggBitAnd:
 		s.zero = math.MaxUint64
 		s.merge = func(a, b uint64) uint64 { return a & b }
-	case "bit_or":
+	case expr.AggBitOr:
 		s.merge = func(a, b uint64) uint64 { return a | b }
 	default:
 		s.merge = func(a, b uint64) uint64 { return a ^ b }
@@ -311,7 +311,7 @@ func slidingVariance(fr *frames, col int, a *expr.Agg) windowFunc {
 		a.merge(b)
 		return a
 	}
-	s.write = func(t moments, dst *vec.Vec, i int) error { return t.result(a.Name, dst, i) }
+	s.write = func(t moments, dst *vec.Vec, i int) error { return t.result(a.Op, dst, i) }
 	return s
 }
 
@@ -327,7 +327,7 @@ type collecting struct {
 }
 
 func (w *windowOp) collected(fr *frames, cols []int, a *expr.Agg) (windowFunc, error) {
-	if _, ok := a.Extra.(*expr.GroupConcat); ok {
+	if a.GroupConcat() != nil {
 		return nil, sqlerr.Internal("%s over a window", a)
 	}
 	return &collecting{w: w, frames: fr, call: a, cols: cols}, nil

@@ -28,29 +28,29 @@ func (w *windowOp) newFunc(f *expr.Window) (windowFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch f.Name {
-	case "row_number":
+	switch f.Op {
+	case expr.WinRowNumber:
 		return funcOver(rowNumber), nil
-	case "rank":
+	case expr.WinRank:
 		return funcOver(rank), nil
-	case "dense_rank":
+	case expr.WinDenseRank:
 		return funcOver(denseRank), nil
-	case "percent_rank":
+	case expr.WinPercentRank:
 		return funcOver(percentRank), nil
-	case "cume_dist":
+	case expr.WinCumeDist:
 		return funcOver(cumeDist), nil
-	case "ntile":
+	case expr.WinNTile:
 		return ntile(count), nil
-	case "lag", "lead":
-		return &shift{cols: w.columns(f.Args), by: count, back: f.Name == "lag"}, nil
-	case "first_value", "last_value", "nth_value":
+	case expr.WinLag, expr.WinLead:
+		return &shift{cols: w.columns(f.Args), by: count, back: f.Op == expr.WinLag}, nil
+	case expr.WinFirstValue, expr.WinLastValue, expr.WinNthValue:
 		fr, err := w.newFrames(&f.Frame)
 		if err != nil {
 			return nil, err
 		}
-		return &pick{frames: fr, col: w.column(f.Args[0]), name: f.Name, nth: count}, nil
+		return &pick{frames: fr, col: w.column(f.Args[0]), op: f.Op, nth: count}, nil
 	}
-	return nil, sqlerr.Internal("no window function %s", f.Name)
+	return nil, sqlerr.Internal("no window function %s", f.Op)
 }
 
 func rowNumber(_ context.Context, p *partition) error {
@@ -167,17 +167,17 @@ func (p *partition) null(n int) {
 type pick struct {
 	frames *frames
 	col    int
-	name   string
+	op     expr.WindowOp
 	nth    uint64
 }
 
 func (k *pick) run(ctx context.Context, p *partition) error {
 	return k.frames.walk(ctx, p, func(n, lo, hi int) error {
 		from := lo
-		switch k.name {
-		case "last_value":
+		switch k.op {
+		case expr.WinLastValue:
 			from = hi - 1
-		case "nth_value":
+		case expr.WinNthValue:
 			from = lo + int(min(k.nth-1, uint64(hi-lo)))
 		}
 		if lo < hi && from < hi {

@@ -24,7 +24,7 @@ import (
 //	st_collect             a geometry
 //	approx_percentile      a number or time; Extra is *Percentile
 type Agg struct {
-	Name     string
+	Op       AggOp
 	Distinct bool
 	Args     []Expr
 	T        schema.Type
@@ -61,13 +61,13 @@ type Percentile struct {
 // String is the call as SQL.
 func (a *Agg) String() string {
 	args := joinExprs(a.Args)
-	if a.Name == "count" && len(a.Args) == 0 {
+	if a.Op == AggCount && len(a.Args) == 0 {
 		args = "*"
 	}
 	if a.Distinct {
 		args = "distinct " + args
 	}
-	if g, ok := a.Extra.(*GroupConcat); ok {
+	if g := a.GroupConcat(); g != nil {
 		if len(g.Order) > 0 {
 			list := make([]string, len(g.Order))
 			for i, o := range g.Order {
@@ -80,31 +80,18 @@ func (a *Agg) String() string {
 		}
 		args += " separator " + quoteSQL(g.Separator)
 	}
-	if p, ok := a.Extra.(*Percentile); ok {
+	if p := a.Percentile(); p != nil {
 		args += "," + p.Percent.String()
 	}
-	return a.Name + "(" + args + ")"
+	return a.Op.String() + "(" + args + ")"
 }
 
 // maxBitAggregate is the most bytes of a binary string that BIT_AND and the
 // like take.
 const maxBitAggregate = 511
 
-// aggAliases maps names to those that Agg uses.
-var aggAliases = map[string]string{
-	"std": "stddev_pop", "stddev": "stddev_pop", "variance": "var_pop",
-}
-
 // IsAgg reports whether name, in lower case, is an aggregate function.
-func IsAgg(name string) bool {
-	switch name {
-	case "count", "sum", "avg", "min", "max", "bit_and", "bit_or", "bit_xor", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp",
-		"var_pop", "var_samp", "variance", "any_value", "json_arrayagg", "json_objectagg", "st_collect",
-		"approx_percentile", "approx_count_distinct":
-		return true
-	}
-	return false
-}
+func IsAgg(name string) bool { return aggOps[name] != AggNone }
 
 // NewAgg makes a call of an aggregate function by its lower-case name, with
 // MySQL's result type. GROUP_CONCAT gets the separator ","; NewGroupConcat
@@ -122,36 +109,33 @@ func NewGroupedAgg(env *BindEnv, name string, distinct bool, args ...Expr) (*Agg
 // they show, that of DISTINCT, GROUP BY or a window, and have no more digits
 // than that.
 func newAgg(env *BindEnv, name string, distinct, stored bool, args []Expr) (*Agg, error) {
-	if !IsAgg(name) {
+	op := aggOps[name]
+	if op == AggNone {
 		return nil, sqlerr.FunctionDoesNotExist(name)
 	}
 	if err := rejectRows(args); err != nil {
 		return nil, err
 	}
-	if full, ok := aggAliases[name]; ok {
-		name = full
-	}
+	distinct = distinct || name == approxCountDistinct
+	name = op.String()
 	if err := rejectGeometry(name, args); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(name, "bit_") || name == "st_collect" {
+	if op.IsBits() || op == AggSTCollect {
 		args = convertVariants(args, VariantText)
 	}
-	if name == "approx_count_distinct" { // exact, and so COUNT(DISTINCT …)
-		name, distinct = "count", true
-	}
-	a := &Agg{Name: name, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
+	a := &Agg{Op: op, Distinct: distinct, Args: append([]Expr(nil), args...), Null: true}
 	want := 1
-	switch name {
-	case "count":
+	switch op {
+	case AggCount:
 		a.T, a.Shown, a.Null = intType(), intType(), false
 		if distinct && len(args) == 0 || !distinct && len(args) > 1 {
 			return nil, wrongCount(name)
 		}
 		return a, nil
-	case "group_concat":
+	case AggGroupConcat:
 		return NewGroupConcat(env, distinct, args, nil, ",")
-	case "json_objectagg", "approx_percentile":
+	case AggJSONObjectAgg, AggApproxPercentile:
 		want = 2
 	}
 	if len(args) != want {
@@ -170,12 +154,12 @@ func (a *Agg) showDigits(stored bool) {
 	}
 	scale := a.T.Scale
 	switch {
-	case a.Name == "any_value", !stored && (a.Name == "min" || a.Name == "max"):
+	case a.Op == AggAnyValue, !stored && (a.Op == AggMin || a.Op == AggMax):
 		a.Args[0] = KeepQuotient(a.Args[0])
 		scale = a.Args[0].Type().Scale
-	case a.Name == "sum":
+	case a.Op == AggSum:
 		scale = max(scale, a.Args[0].Type().Scale)
-	case a.Name == "avg":
+	case a.Op == AggAvg:
 		scale = value.DivScale(max(a.Args[0].Type().Scale, 0), 0, a.Increment)
 	}
 	if scale = min(scale, maxScale); scale > a.T.Scale {
@@ -186,23 +170,23 @@ func (a *Agg) showDigits(stored bool) {
 func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 	var err error
 	arg := a.Args[0]
-	switch a.Name {
-	case "sum", "avg":
+	switch a.Op {
+	case AggSum, AggAvg:
 		if a.Args[0], err = toNumber(env, arg); err != nil {
 			return err
 		}
-		a.T, a.Increment = sumType(env, a.Name, a.Args[0]), env.divIncrement()
+		a.T, a.Increment = sumType(env, a.Op, a.Args[0]), env.divIncrement()
 		if !stored {
 			a.Args[0] = KeepQuotient(a.Args[0])
 		}
-	case "min", "max", "any_value":
+	case AggMin, AggMax, AggAnyValue:
 		a.T = arg.Type()
-		if a.T.ID == schema.TypeBit && a.Name != "any_value" {
+		if a.T.ID == schema.TypeBit && a.Op != AggAnyValue {
 			a.T = uintType()
 		}
 		// Enums and sets keep their type but order by text.
 		a.Null = true
-	case "bit_and", "bit_or", "bit_xor":
+	case AggBitAnd, AggBitOr, AggBitXor:
 		if isBitString(arg) {
 			n := binaryLen(arg)
 			if n < 0 || n > maxBitAggregate {
@@ -213,18 +197,18 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 		}
 		a.Args[0], err = toBits(env, arg)
 		a.T, a.Null = uintType(), false
-	case "stddev_pop", "stddev_samp", "var_pop", "var_samp":
+	case AggStddevPop, AggStddevSamp, AggVarPop, AggVarSamp:
 		a.Args[0], err = NewCast(env, arg, doubleType(), false)
 		a.T = doubleType()
-	case "json_arrayagg":
+	case AggJSONArrayAgg:
 		a.Args[0], err = convertArg(env, 'v', arg)
 		a.T = jsonType()
-	case "st_collect":
+	case AggSTCollect:
 		a.Args[0], err = convertArg(env, 'g', arg)
 		a.T = types.Geometry
-	case "approx_percentile":
+	case AggApproxPercentile:
 		return a.bindPercentile(env)
-	case "json_objectagg":
+	case AggJSONObjectAgg:
 		if a.Args[0], err = convertArg(env, 's', arg); err == nil {
 			a.Args[1], err = convertArg(env, 'v', a.Args[1])
 		}
@@ -238,7 +222,7 @@ func (a *Agg) bindOne(env *BindEnv, stored bool) error {
 func (a *Agg) bindPercentile(env *BindEnv) error {
 	arg, percent := a.Args[0], a.Args[1]
 	if !IsConst(percent) || arg.Type().ID == schema.TypeGeometry {
-		return sqlerr.WrongArguments(a.Name)
+		return sqlerr.WrongArguments(a.Op.String())
 	}
 	percent, err := NewCast(env, percent, decimalType(13, 10), false)
 	if err != nil {
@@ -266,7 +250,7 @@ func binaryLen(e Expr) int {
 	case t.Len >= 0:
 		return t.Len
 	}
-	if f, ok := e.(*Func); ok && f.Name == "cast" { // CAST(s AS BINARY)
+	if f, ok := e.(*Func); ok && f.Op == OpCast { // CAST(s AS BINARY)
 		in := f.Args[0].Type()
 		n := textLen(f.Args[0])
 		if in.IsCharacter() && n > 0 {
@@ -279,12 +263,12 @@ func binaryLen(e Expr) int {
 
 // sumType is MySQL's: DECIMAL with 22 more digits for SUM, four more places
 // for AVG; DOUBLE for what is not exact.
-func sumType(env *BindEnv, name string, arg Expr) schema.Type {
+func sumType(env *BindEnv, op AggOp, arg Expr) schema.Type {
 	if kindOf(arg) == value.KindFloat {
 		return doubleType()
 	}
 	p, s := typePrecision(arg.Type())
-	if name == "sum" {
+	if op == AggSum {
 		return decimalType(p+22, s)
 	}
 	inc := env.divIncrement()
@@ -317,6 +301,6 @@ func NewGroupConcat(env *BindEnv, distinct bool, args []Expr, order []AggOrder, 
 		}
 	}
 	coll := joined.Type().Collation
-	return &Agg{Name: "group_concat", Distinct: distinct, Args: []Expr{joined}, T: types.Text(coll), Shown: types.Text(coll), Null: true,
+	return &Agg{Op: AggGroupConcat, Distinct: distinct, Args: []Expr{joined}, T: types.Text(coll), Shown: types.Text(coll), Null: true,
 		Extra: &GroupConcat{Order: order, Separator: separator}}, nil
 }

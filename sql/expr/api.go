@@ -18,6 +18,12 @@ type Builtin struct {
 	// Volatile: the value may differ from row to row without columns (RAND),
 	// or the call has an effect (SLEEP, SET of a user variable).
 	Volatile bool
+	// Session: the value depends on more than the arguments: the session, the
+	// statement's time or the time zone.
+	Session bool
+	// Settings: the value depends on session variables: lc_time_names,
+	// default_week_format, block_encryption_mode.
+	Settings bool
 	// Row computes one value from evaluated arguments. Functions that do not
 	// evaluate all arguments always have a lazy form instead. The result may
 	// share bytes with the arguments and with the Ctx's arena.
@@ -88,6 +94,11 @@ func NewFunc(env *BindEnv, name string, args ...Expr) (Expr, error) {
 	return d.bind(env, d.checkedName(name), args)
 }
 
+// NewOp is NewFunc for a call that has an Op.
+func NewOp(env *BindEnv, op Op, args ...Expr) (Expr, error) {
+	return NewFunc(env, op.String(), args...)
+}
+
 // IsFunc reports whether name, in lower case, is a function that users can
 // call by name. NewFunc also knows operators and parts of syntax, such as
 // "neg" or "is_true", which are none: calling them by name is 1305.
@@ -119,7 +130,7 @@ func NewRow(items ...Expr) (Expr, error) { return NewFunc(nil, "row", items...) 
 
 func isRow(e Expr) (*Func, bool) {
 	f, ok := e.(*Func)
-	if ok && f.Name == "row" {
+	if ok && f.Op == OpRow {
 		return f, true
 	}
 	return nil, false
@@ -137,7 +148,7 @@ func rejectRows(args []Expr) error {
 
 // call makes the Func; constructors use it when types are settled.
 func (d *def) call(name string, args []Expr, t schema.Type, null bool, extra any) *Func {
-	return &Func{Name: name, B: &d.b, Args: args, T: t, Null: null, Extra: extra}
+	return &Func{Name: name, Op: OpOf(name), B: &d.b, Args: args, T: t, Null: null, Extra: extra}
 }
 
 func (d *def) checkedName(name string) string {

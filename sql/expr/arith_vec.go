@@ -34,11 +34,11 @@ func vecArith(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	ok := true
 	switch k {
 	case value.KindInt:
-		ok = intKernel(f.Name[0], out.I64[:n], a.I64[:n], b.I64[:n])
+		ok = intKernel(f.Op, out.I64[:n], a.I64[:n], b.I64[:n])
 	case value.KindUint:
-		ok = uintKernel(f.Name[0], out.I64[:n], a.I64[:n], b.I64[:n])
+		ok = uintKernel(f.Op, out.I64[:n], a.I64[:n], b.I64[:n])
 	case value.KindFloat:
-		ok = floatKernel(f.Name[0], out.F64[:n], a.F64[:n], b.F64[:n])
+		ok = floatKernel(f.Op, out.F64[:n], a.F64[:n], b.F64[:n])
 	case value.KindDecimal:
 		if err := decimalKernel(f, in, out, a, b); err != nil {
 			return nil, err
@@ -72,23 +72,23 @@ func recheck(c *Ctx, f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
 	return first
 }
 
-func intKernel(op byte, out, a, b []int64) bool {
+func intKernel(op Op, out, a, b []int64) bool {
 	a, b = a[:len(out)], b[:len(out)]
 	var over int64
 	switch op {
-	case '+':
+	case OpPlus:
 		for i, x := range a {
 			s := x + b[i]
 			over |= (s ^ x) & (s ^ b[i])
 			out[i] = s
 		}
-	case '-':
+	case OpMinus:
 		for i, x := range a {
 			s := x - b[i]
 			over |= (x ^ b[i]) & (s ^ x)
 			out[i] = s
 		}
-	case '*':
+	case OpTimes:
 		for i, x := range a {
 			y := b[i]
 			out[i] = x * y
@@ -109,23 +109,23 @@ func mulOverflows(x, y int64) bool {
 	return p/y != x || x == math.MinInt64 && y == -1 || y == math.MinInt64 && x == -1
 }
 
-func uintKernel(op byte, out, a, b []int64) bool {
+func uintKernel(op Op, out, a, b []int64) bool {
 	a, b = a[:len(out)], b[:len(out)]
 	var over uint64
 	switch op {
-	case '+':
+	case OpPlus:
 		for i, x := range a {
 			s, carry := bits.Add64(uint64(x), uint64(b[i]), 0)
 			over |= carry
 			out[i] = int64(s)
 		}
-	case '-':
+	case OpMinus:
 		for i, x := range a {
 			s, borrow := bits.Sub64(uint64(x), uint64(b[i]), 0)
 			over |= borrow
 			out[i] = int64(s)
 		}
-	case '*':
+	case OpTimes:
 		for i, x := range a {
 			hi, lo := bits.Mul64(uint64(x), uint64(b[i]))
 			over |= hi
@@ -135,24 +135,24 @@ func uintKernel(op byte, out, a, b []int64) bool {
 	return over == 0
 }
 
-func floatKernel(op byte, out, a, b []float64) bool {
+func floatKernel(op Op, out, a, b []float64) bool {
 	a, b = a[:len(out)], b[:len(out)]
 	// The + 0 makes negative zeros positive. Adding zero times the result gives NaN as soon as one is not finite.
 	bad := 0.0
 	switch op {
-	case '+':
+	case OpPlus:
 		for i, x := range a {
 			s := x + b[i] + 0
 			bad += s * 0
 			out[i] = s
 		}
-	case '-':
+	case OpMinus:
 		for i, x := range a {
 			s := x - b[i] + 0
 			bad += s * 0
 			out[i] = s
 		}
-	case '*':
+	case OpTimes:
 		for i, x := range a {
 			s := x*b[i] + 0
 			bad += s * 0
@@ -164,15 +164,15 @@ func floatKernel(op byte, out, a, b []float64) bool {
 
 func decimalKernel(f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
 	var first error
-	op := f.Name[0]
+	op := f.Op
 	eachRow(in, &out.Nulls, func(i int) {
 		var d value.Decimal
 		switch op {
-		case '+':
+		case OpPlus:
 			d = a.Dec[i].Add(b.Dec[i])
-		case '-':
+		case OpMinus:
 			d = a.Dec[i].Sub(b.Dec[i])
-		case '*':
+		case OpTimes:
 			d = a.Dec[i].Mul(b.Dec[i])
 		}
 		d, ok := d.Result(f.T.Scale)

@@ -98,7 +98,7 @@ func rowStored(c *Ctx, f *Func, d value.Datum) (value.Datum, error) {
 		if dec = value.MaxDecimal(f.T.Len, f.T.Scale); neg {
 			dec = dec.Neg()
 		}
-		if e := sqlerr.OutOfRange(f.Extra.(*castSpec).stored, 1); c.Write && c.Mode.Strict() && !c.Ignore {
+		if e := sqlerr.OutOfRange(f.cast().stored, 1); c.Write && c.Mode.Strict() && !c.Ignore {
 			return value.Null, e
 		} else if c.Write {
 			c.Warning(e)
@@ -120,7 +120,7 @@ func WithCollation(e Expr, coll schema.CollationID) Expr {
 // IsExplicitCast reports a CAST that the statement has.
 func IsExplicitCast(e Expr) bool {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "cast" {
+	if !ok || f.Op != OpCast {
 		return false
 	}
 	spec, ok := f.Extra.(*castSpec)
@@ -228,7 +228,7 @@ func foldCast(f *Func) Expr {
 		}
 	}
 	text := k.Text
-	if f.Extra.(*castSpec).explicit {
+	if f.cast().explicit {
 		if f.T.IsString() {
 			return f // a literal would hold its collation less firmly
 		}
@@ -264,7 +264,7 @@ func rowFirst(_ *Ctx, _ *Func, args []value.Datum) (value.Datum, error) { return
 func vecCollate(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) { return Eval(c, f.Args[0], in) }
 
 func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
-	spec := f.Extra.(*castSpec)
+	spec := f.cast()
 	env := &c.Env
 	if spec.boolean && args[0].Kind() == value.KindInt {
 		return value.JSONOf(value.JSONBool(args[0].Int() != 0)), nil

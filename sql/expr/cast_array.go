@@ -37,10 +37,10 @@ func NewCastArray(arg Expr, elem schema.Type, index string) (Expr, error) {
 // AsArrayCast takes CAST(… AS type ARRAY) apart.
 func AsArrayCast(e Expr) (arg Expr, cast ArrayCast, ok bool) {
 	f, isFunc := e.(*Func)
-	if !isFunc || f.Name != "cast_array" {
+	if !isFunc || f.Op != OpCastArray {
 		return nil, cast, false
 	}
-	return f.Args[0], f.Extra.(ArrayCast), true
+	return f.Args[0], f.arrayCast(), true
 }
 
 // NewElementOf is the element, see ArrayCast.Probe, for which a multi-valued
@@ -48,7 +48,7 @@ func AsArrayCast(e Expr) (arg Expr, cast ArrayCast, ok bool) {
 // ok is false when the index cannot tell for all values of the column.
 func NewElementOf(doc Expr, cast ArrayCast) (e Expr, ok bool) {
 	f, isFunc := doc.(*Func)
-	if !isFunc || f.Name != "json_of" || f.Extra != false { // true and false are no numbers
+	if !isFunc || f.Op != OpJSONOf || f.Extra != false { // true and false are no numbers
 		return nil, false
 	}
 	c, isCol := f.Args[0].(*Col)
@@ -69,7 +69,7 @@ func rowElementOf(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() || value.JSONType(a[0].Bytes()) == "NULL" { // NULL is in no array
 		return value.Null, nil
 	}
-	cast := f.Extra.(ArrayCast)
+	cast := f.arrayCast()
 	d, ok := cast.Probe(a[0].Bytes())
 	if !ok {
 		return value.Null, sqlerr.Internal("no element of %s for %s", f.Args[0].Type(), value.JSONType(a[0].Bytes()))
@@ -81,7 +81,7 @@ func rowCastArray(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() {
 		return value.Null, nil
 	}
-	doc, cast := a[0].Bytes(), f.Extra.(ArrayCast)
+	doc, cast := a[0].Bytes(), f.arrayCast()
 	elems := [][]byte{doc}
 	switch value.JSONType(doc) {
 	case "NULL":

@@ -60,23 +60,23 @@ func coercibilityOf(e Expr) coercibility {
 }
 
 func funcCoercibility(f *Func, textual bool) coercibility {
-	switch f.Name {
-	case "collate":
+	switch f.Op {
+	case OpCollate:
 		return coerceExplicit
-	case "database", "schema", "user", "current_user", "session_user", "system_user", "version", "current_role":
+	case OpDatabase, OpUser, OpCurrentUser, OpVersion, OpCurrentRole:
 		return coerceSysConst
-	case "cast":
+	case OpCast:
 		if !textual {
 			return coerceNumeric
 		}
-		if spec := f.Extra.(*castSpec); !spec.explicit {
+		if spec := f.cast(); !spec.explicit {
 			if a := f.Args[0].Type(); !a.IsString() {
 				return coerceCoercible // a number as text gives way
 			}
 			return coercibilityOf(f.Args[0])
 		}
 		return coerceImplicit
-	case "convert_using", "getvar":
+	case OpConvertUsing, OpGetVar:
 		return coerceImplicit
 	}
 	if !textual {
@@ -132,10 +132,10 @@ func isASCIIOnly(e Expr) bool {
 	case *Const:
 		return e.D.Kind() != value.KindBytes || isASCII(e.D.Bytes())
 	case *Func:
-		switch e.Name {
-		case "md5", "sha", "sha1", "sha2", "hex", "bin", "oct", "conv", "uuid", "to_base64", "inet_ntoa", "inet6_ntoa":
+		switch e.Op {
+		case OpMD5, OpSHA1, OpSHA2, OpHex, OpBin, OpOct, OpConv, OpUUID, OpToBase64, OpINetNToA, OpINet6NToA:
 			return true
-		case "concat", "concat_ws", "left", "right", "substr", "substring", "mid", "lower", "lcase", "upper", "ucase", "lpad", "rpad", "reverse", "repeat":
+		case OpConcat, OpConcatWS, OpLeft, OpRight, OpSubstring, OpLower, OpUpper, OpLPad, OpRPad, OpReverse, OpRepeat:
 			return !slices.ContainsFunc(e.Args, func(a Expr) bool { return a.Type().IsString() && !isASCIIOnly(a) })
 		}
 	}

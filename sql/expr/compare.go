@@ -39,19 +39,20 @@ func (op cmpOp) holds(sign int) bool {
 // swapped is the operator with its operands exchanged.
 func (op cmpOp) swapped() cmpOp { return op&cmpEQ | op&cmpLT<<2 | op&cmpGT>>2 }
 
-func cmpOpOf(name string) (cmpOp, bool) {
-	switch name {
-	case "=", "<=>":
+// signs are those for which a comparison holds; false for other operators.
+func (op Op) signs() (cmpOp, bool) {
+	switch op {
+	case OpEQ, OpNullEQ:
 		return cmpEQ, true
-	case "<":
+	case OpLT:
 		return cmpLT, true
-	case "<=":
+	case OpLE:
 		return cmpLE, true
-	case ">":
+	case OpGT:
 		return cmpGT, true
-	case ">=":
+	case OpGE:
 		return cmpGE, true
-	case "<>", "!=":
+	case OpNE:
 		return cmpNE, true
 	}
 	return 0, false
@@ -127,7 +128,7 @@ func bindCompare(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, _ := cmpOpOf(name)
+	op, _ := OpOf(name).signs()
 	null := x.Nullable() || y.Nullable()
 	if name == "<=>" {
 		null = false
@@ -589,7 +590,7 @@ func dateKind(id schema.TypeID) string {
 // of type t refuse what is no date, as constantToTime does with a literal.
 func asLiteral(e Expr, t schema.Type) Expr {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "cast" || !t.HasDate() {
+	if !ok || f.Op != OpCast || !t.HasDate() {
 		return e
 	}
 	if p, ok := f.Args[0].(*Param); !ok || !p.T.IsString() {
@@ -636,7 +637,7 @@ func constantToInt(c *Const) Expr {
 }
 
 func rowCompare(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	x := f.Extra.(*comparison)
+	x := f.comparison()
 	return value.Bool(x.op.holds(compareDatums(a[0], a[1], x.t))), nil
 }
 
@@ -644,7 +645,7 @@ func rowNullSafe(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() || a[1].IsNull() {
 		return value.Bool(a[0].IsNull() && a[1].IsNull()), nil
 	}
-	return value.Bool(compareDatums(a[0], a[1], f.Extra.(*comparison).t) == 0), nil
+	return value.Bool(compareDatums(a[0], a[1], f.comparison().t) == 0), nil
 }
 
 func retStrcmp(b *binding) (schema.Type, error) {

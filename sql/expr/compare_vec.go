@@ -15,7 +15,7 @@ type number interface{ ~int64 | ~float64 }
 
 // filterCompare keeps the rows for which a comparison holds.
 func filterCompare(c *Ctx, f *Func, in *vec.Batch) error {
-	x := f.Extra.(*comparison)
+	x := f.comparison()
 	ad, av, err := evalOperand(c, f.Args[0], in)
 	if err != nil {
 		return err
@@ -328,7 +328,7 @@ func selectUnsigned(op cmpOp, dst []uint16, in *vec.Batch, a, b []int64) []uint1
 
 // vecCompare gives 1, 0 or NULL for each row.
 func vecCompare(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
-	x := f.Extra.(*comparison)
+	x := f.comparison()
 	a, err := Eval(c, f.Args[0], in)
 	if err != nil {
 		return nil, err

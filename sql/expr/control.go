@@ -52,7 +52,7 @@ func vecIs(c *Ctx, f *Func, in *vec.Batch, test func(value.Datum) bool) (*vec.Ve
 		return nil, err
 	}
 	out := c.getVec(value.KindInt, in.N)
-	if f.Name == "is_null" {
+	if f.Op == OpIsNull {
 		for i := 0; i < in.N; i++ {
 			out.I64[i] = int64(b2i(v.Nulls.IsNull(i)))
 		}
@@ -458,7 +458,7 @@ func vecCase(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 // at the first NULL of a conjunction, where the value of AND goes on and may
 // meet an error: here the value counts.
 func (c *Ctx) condition(e Expr, sub *vec.Batch) error {
-	if f, ok := e.(*Func); ok && (f.Name == "and" || f.Name == "or") {
+	if f, ok := e.(*Func); ok && (f.Op == OpAnd || f.Op == OpOr) {
 		return filterByValue(c, e, sub)
 	}
 	return EvalFilter(c, e, sub)

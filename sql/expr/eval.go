@@ -399,7 +399,7 @@ func Fold(c *Ctx, e Expr) Expr {
 // change how firmly a string holds its collation, nor take a row or an ODBC
 // name apart.
 func foldable(f *Func) bool {
-	if f.B.Volatile || IsSessionFunc(f.Name) || ReadsSettings(f.Name) || f.Name == "row" || f.Name == "name_const" {
+	if f.B.Volatile || f.B.Session || f.B.Settings || f.Op == OpRow || f.Op == OpNameConst {
 		return false
 	}
 	if coercibilityOf(f) < coerceCoercible && (f.T.IsString()) {
@@ -410,34 +410,10 @@ func foldable(f *Func) bool {
 			return false
 		}
 	}
-	if f.Name == "cast" && isEnvCast(f.Args[0].Type(), f.T) {
+	if f.Op == OpCast && isEnvCast(f.Args[0].Type(), f.T) {
 		return false
 	}
 	return true
-}
-
-// IsSessionFunc reports functions whose value depends on more than their
-// arguments: session, statement time or time zone.
-func IsSessionFunc(name string) bool {
-	switch name {
-	case "now", "current_timestamp", "localtime", "localtimestamp", "sysdate", "curdate", "current_date", "curtime", "current_time",
-		"utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "from_unixtime", "database", "schema", "user", "current_user",
-		"session_user", "system_user", "connection_id", "last_insert_id", "row_count", "found_rows", "getvar", "setvar", "sysvar",
-		"timestamp", "current_role", "convert_tz", "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks", "snapshot_seq", "stream_wait",
-		"load_file", "ps_current_thread_id", "ps_thread_id", "roles_graphml":
-		return true
-	}
-	return false
-}
-
-// ReadsSettings reports functions that read session variables: lc_time_names,
-// default_week_format, block_encryption_mode.
-func ReadsSettings(name string) bool {
-	switch name {
-	case "date_format", "time_format", "dayname", "monthname", "week", "extract", "aes_encrypt", "aes_decrypt":
-		return true
-	}
-	return false
 }
 
 func evalSubqueryVec(c *Ctx, e *Subquery, in *vec.Batch) (*vec.Vec, error) {
@@ -547,7 +523,7 @@ func quantified(e *Subquery, rows SubqueryRows, key []value.Datum) (value.Datum,
 	if len(key) != 1 {
 		return value.Null, sqlerr.OperandColumns(1)
 	}
-	op, ok := cmpOpOf(e.Op)
+	op, ok := e.Op.signs()
 	if !ok {
 		return value.Null, sqlerr.Internal("operator %s", e.Op)
 	}

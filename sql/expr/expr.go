@@ -56,11 +56,14 @@ type Col struct {
 // Func is a call of a builtin: operators, functions, casts and control flow
 // are all calls.
 type Func struct {
+	// Name is the name by which the call was made, for messages and EXPLAIN. What
+	// the call is, Op tells.
 	Name string
 	B    *Builtin
 	Args []Expr
 	T    schema.Type
 	Null bool
+	Op   Op
 	// Extra is what the builtin prepared at bind time (a unit, a compiled
 	// pattern, …); immutable.
 	Extra any
@@ -89,7 +92,7 @@ type Subquery struct {
 	// expr.Outer; none if it is not correlated.
 	Outer []Expr
 	Left  []Expr // operands of IN, ANY, ALL, converted to the common types
-	Op    string // comparison operator of ANY and ALL
+	Op    Op     // comparison operator of ANY and ALL
 	// Column is the column whose value a scalar subquery gives: one of several
 	// in (a, b) = (SELECT x, y …), where each is an expression of its own.
 	Column int
@@ -173,9 +176,9 @@ func (e *Subquery) String() string {
 		}
 		switch e.Kind {
 		case SubqueryAny:
-			return s + " " + e.Op + " any " + text
+			return s + " " + e.Op.String() + " any " + text
 		case SubqueryAll:
-			return s + " " + e.Op + " all " + text
+			return s + " " + e.Op.String() + " all " + text
 		}
 		return s + " in " + text
 	}
@@ -266,7 +269,7 @@ func MapConsts(e Expr, fn func(*Func) Expr) Expr {
 		return e
 	case IsConst(f):
 		return fn(f)
-	case f.B.lazy != nil && f.Name != "in":
+	case f.B.lazy != nil && f.Op != OpIn:
 		return e
 	}
 	var args []Expr
@@ -288,7 +291,7 @@ func MapConsts(e Expr, fn func(*Func) Expr) Expr {
 
 // SplitAnd appends the conjuncts of e to dst.
 func SplitAnd(dst []Expr, e Expr) []Expr {
-	if f, ok := e.(*Func); ok && f.Name == "and" {
+	if f, ok := e.(*Func); ok && f.Op == OpAnd {
 		for _, a := range f.Args {
 			dst = SplitAnd(dst, a)
 		}

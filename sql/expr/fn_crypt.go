@@ -20,8 +20,8 @@ import (
 // cryptDefs are AES and compression (MySQL manual 14.13).
 func cryptDefs() []entry {
 	return []entry{
-		fn("aes_encrypt", "ss?ssss", retBinary(longText), rowAESEncrypt, nullable|loose),
-		fn("aes_decrypt", "ss?ssss", retBinary(longText), rowAESDecrypt, nullable|loose),
+		fn("aes_encrypt", "ss?ssss", retBinary(longText), rowAESEncrypt, nullable|loose|ofSettings),
+		fn("aes_decrypt", "ss?ssss", retBinary(longText), rowAESDecrypt, nullable|loose|ofSettings),
 		fn("compress", "s", retBinary(longText), rowCompress, nullable),
 		fn("uncompress", "s", retBinary(longText), rowUncompress, nullable),
 		fn("uncompressed_length", "s", retInt(10), rowUncompressedLength, nullable),

@@ -35,30 +35,30 @@ func dateDefs() []entry {
 	}
 	num := func(n int) value.Datum { return value.Int(int64(n)) }
 	return []entry{
-		fn("now current_timestamp localtime localtimestamp", "?i", retNow, rowNow, notNull),
-		fn("sysdate", "?i", retNow, rowSysdate, notNull|volatile),
-		fn("utc_timestamp", "?i", retNow, rowUTCTimestamp, notNull),
-		fn("curdate current_date", "", retDate, rowCurdate, notNull),
-		fn("utc_date", "", retDate, rowUTCDate, notNull),
-		fn("curtime current_time", "?i", retCurtime, rowCurtime, notNull),
-		fn("utc_time", "?i", retCurtime, rowUTCTime, notNull),
+		fn("now current_timestamp localtime localtimestamp", "?i", retNow, rowNow, notNull|ofSession),
+		fn("sysdate", "?i", retNow, rowSysdate, notNull|volatile|ofSession),
+		fn("utc_timestamp", "?i", retNow, rowUTCTimestamp, notNull|ofSession),
+		fn("curdate current_date", "", retDate, rowCurdate, notNull|ofSession),
+		fn("utc_date", "", retDate, rowUTCDate, notNull|ofSession),
+		fn("curtime current_time", "?i", retCurtime, rowCurtime, notNull|ofSession),
+		fn("utc_time", "?i", retCurtime, rowUTCTime, notNull|ofSession),
 		fn("date", "t", retDate, rowDate, nullable),
 		fn("time", "T", retTimeOf0, rowSame, nullable),
-		fn("timestamp", "t?T", retTimestamp, rowTimestamp, nullable),
+		fn("timestamp", "t?T", retTimestamp, rowTimestamp, nullable|ofSession),
 		part("year", 4, value.Time.Year), part("month", 2, value.Time.Month), part("day dayofmonth", 2, value.Time.Day),
 		part("quarter", 1, func(t value.Time) int { return (t.Month() + 2) / 3 }),
 		whole("dayofweek", retInt(1), func(t value.Time) value.Datum { return num((weekdayOf(t)+1)%7 + 1) }),
 		whole("weekday", retInt(1), func(t value.Time) value.Datum { return num(weekdayOf(t)) }),
 		whole("dayofyear", retInt(3), func(t value.Time) value.Datum { return num(yearDay(t)) }),
-		fn("dayname", "d", retASCII(64), rowDayName, nullable),
-		fn("monthname", "t", retASCII(64), rowMonthName, nullable),
+		fn("dayname", "d", retASCII(64), rowDayName, nullable|ofSettings),
+		fn("monthname", "t", retASCII(64), rowMonthName, nullable|ofSettings),
 		fn("last_day", "t", retDate, rowLastDay, nullable),
 		whole("to_days", retInt(7), func(t value.Time) value.Datum { return num(t.DayNumber()) }),
 		whole("to_seconds", retInt(12), func(t value.Time) value.Datum {
 			return value.Int(int64(t.DayNumber())*86400 + int64(timeOfDay(t))/microsPerSecond)
 		}),
 		whole("weekofyear", retInt(2), func(t value.Time) value.Datum { w, _ := weekOf(t, 3); return num(w) }),
-		fn("week", "d?i", retInt(2), rowWeek, nullable|loose),
+		fn("week", "d?i", retInt(2), rowWeek, nullable|loose|ofSettings),
 		fn("yearweek", "d?i", retInt(6), rowYearWeek, nullable|loose),
 		clock("hour", func(h, _, _, _ int) int { return h }), clock("minute", func(_, m, _, _ int) int { return m }),
 		clock("second", func(_, _, s, _ int) int { return s }), clock("microsecond", func(_, _, _, us int) int { return us }),
@@ -71,16 +71,16 @@ func dateDefs() []entry {
 		special("subtime", bindAddtime, def{b: Builtin{Row: rowAddtime, impl: impl{strict: true}}}),
 		special("timediff", bindTimediff, def{b: Builtin{Row: rowTimediff, impl: impl{strict: true}}}),
 		fn("datediff", "dd", retInt(7), rowDatediff, nullable),
-		fn("unix_timestamp", "?x", retUnixTimestamp, rowUnixTimestamp, 0),
-		special("from_unixtime", bindFromUnixtime, def{b: Builtin{Row: rowFromUnixtime, impl: impl{strict: true}}}),
-		fn("convert_tz", "dss", retConvertTZ, rowConvertTZ, nullable),
+		fn("unix_timestamp", "?x", retUnixTimestamp, rowUnixTimestamp, ofSession),
+		special("from_unixtime", bindFromUnixtime, def{flags: ofSession, b: Builtin{Row: rowFromUnixtime, impl: impl{strict: true}}}),
+		fn("convert_tz", "dss", retConvertTZ, rowConvertTZ, nullable|ofSession),
 		fn("period_add", "ii", retInt(6), rowPeriodAdd, 0),
 		fn("period_diff", "ii", retInt(6), rowPeriodDiff, 0),
 		special("adddate", bindAddDays, def{}),
 		special("subdate", bindAddDays, def{}),
 		special("date_add timestampadd", unboundUnit, def{b: Builtin{Row: rowDateAdd, impl: impl{strict: true}}}),
 		special("date_sub", unboundUnit, def{b: Builtin{Row: rowDateSub, impl: impl{strict: true}}}),
-		special("extract", unboundUnit, def{b: Builtin{Row: rowExtract, impl: impl{strict: true}}}),
+		special("extract", unboundUnit, def{flags: ofSettings, b: Builtin{Row: rowExtract, impl: impl{strict: true}}}),
 		special("timestampdiff", unboundUnit, def{b: Builtin{Row: rowTimestampDiff, impl: impl{strict: true}}}),
 	}
 }
@@ -496,7 +496,7 @@ func textIsDatetime(s []byte) bool {
 
 func rowAddtime(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	us := int64(a[1].Duration())
-	if f.Name == "subtime" {
+	if f.Op == OpSubTime {
 		us = -us
 	}
 	switch a[0].Kind() {

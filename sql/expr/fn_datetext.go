@@ -12,8 +12,8 @@ import (
 
 func dateTextDefs() []entry {
 	return []entry{
-		fn("date_format", "ts", retDateFormat, rowDateFormat, nullable),
-		fn("time_format", "Ts", retDateFormat, rowTimeFormat, nullable),
+		fn("date_format", "ts", retDateFormat, rowDateFormat, nullable|ofSettings),
+		fn("time_format", "Ts", retDateFormat, rowTimeFormat, nullable|ofSettings),
 		fn("str_to_date", "ss", retStrToDate, rowStrToDate, nullable),
 		fn("get_format", "ss", retASCII(17), rowGetFormat, nullable),
 	}

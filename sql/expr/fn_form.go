@@ -52,12 +52,12 @@ func ReadForm(as schema.SearchAs, formats []string, text string) value.Datum {
 // FormOf is the form in which a function reads its first argument, and the formats of
 // a time: ReadForm gives its value. ok is false for other functions.
 func FormOf(f *Func) (as schema.SearchAs, formats []string, ok bool) {
-	switch f.Name {
-	case "inet6_aton":
+	switch f.Op {
+	case OpINet6AToN:
 		return schema.AsIP, nil, true
-	case "geo_point":
+	case OpGeoPoint:
 		return schema.AsGeoPoint, nil, true
-	case "parse_datetime":
+	case OpParseDateTime:
 	default:
 		return "", nil, false
 	}

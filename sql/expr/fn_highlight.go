@@ -21,12 +21,12 @@ func Matches(conds []Expr) []*Func {
 		if !ok {
 			continue
 		}
-		if _, ok := f.Extra.(*Match); ok {
+		if f.Match() != nil {
 			out = append(out, f)
 			continue
 		}
-		switch f.Name {
-		case "and", "or", ">", ">=":
+		switch f.Op {
+		case OpAnd, OpOr, OpGT, OpGE:
 			out = append(out, Matches(f.Args)...)
 		}
 	}
@@ -74,7 +74,7 @@ func NewHighlight(env *BindEnv, col Expr, options []Expr, matches []*Func) (Expr
 	}
 	args := append([]Expr{shown}, options...)
 	for _, f := range matches {
-		m := f.Extra.(*Match)
+		m := f.Match()
 		if !slices.ContainsFunc(f.Args[:len(m.Fields)], func(e Expr) bool { return Equal(e, col) }) {
 			continue
 		}
@@ -133,7 +133,7 @@ type highlighter struct {
 
 func prepareHighlight(c *Ctx, f *Func) (*highlighter, error) {
 	return cached(c, f, func() (*highlighter, error) {
-		x := f.Extra.(*highlight)
+		x := f.highlight()
 		h := &highlighter{Highlighting: text.DefaultHighlighting}
 		for i, e := range f.Args[1 : 1+x.Options] {
 			d, err := EvalConst(c, e)
@@ -167,7 +167,7 @@ func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	x := f.Extra.(*highlight)
+	x := f.highlight()
 	list := make([]text.Asked, len(x.Calls))
 	at := 1 + x.Options
 	for i, call := range x.Calls {

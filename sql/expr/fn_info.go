@@ -20,7 +20,7 @@ func infoDefs() []entry {
 				return value.Null, sqlerr.Internal("%s() without a session", f.Name)
 			}
 			return get(c.Session), nil
-		}, fl)
+		}, fl|ofSession)
 	}
 	constant := func(names string, ret typeFunc, get func(f *Func) value.Datum) entry {
 		return fn(names, "x", ret, func(_ *Ctx, f *Func, _ []value.Datum) (value.Datum, error) { return get(f), nil }, loose|notNull)
@@ -34,7 +34,7 @@ func infoDefs() []entry {
 		}),
 		session("user session_user system_user", retUTF8(288), notNull, func(s Session) value.Datum { return value.String(s.User()) }),
 		session("current_user", retUTF8(288), notNull, func(s Session) value.Datum { return value.String(s.CurrentUser()) }),
-		fn("current_role", "", retUTF8(288), func(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.String("NONE"), nil }, notNull),
+		fn("current_role", "", retUTF8(288), func(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.String("NONE"), nil }, notNull|ofSession),
 		session("connection_id", retUint, notNull, func(s Session) value.Datum { return value.Uint(s.ConnectionID()) }),
 		session("row_count", retInt(21), notNull, func(s Session) value.Datum { return value.Int(s.RowCount()) }),
 		session("found_rows", retUint, notNull, func(s Session) value.Datum { return value.Uint(uint64(s.FoundRows())) }),
@@ -45,10 +45,10 @@ func infoDefs() []entry {
 		constant("coercibility", retInt(1), func(f *Func) value.Datum { return value.Int(int64(coercibilityOf(f.Args[0]))) }),
 		special("benchmark", bindBenchmark, def{flags: volatile, b: Builtin{impl: impl{lazy: lazyBenchmark}}}),
 		fn("sleep", "f", retInt(21), rowSleep, volatile|loose),
-		special("getvar", bindGetVar, def{b: Builtin{Row: rowGetVar}}),
-		special("getvar_each", unboundUnit, def{flags: volatile, b: Builtin{Row: rowGetVar}}),
-		special("setvar", bindSetVar, def{flags: volatile, b: Builtin{impl: impl{lazy: lazySetVar}}}),
-		special("sysvar", unboundUnit, def{b: Builtin{Row: rowSysVar}}),
+		special("getvar", bindGetVar, def{flags: ofSession, b: Builtin{Row: rowGetVar}}),
+		special("getvar_each", unboundUnit, def{flags: volatile | ofSession, b: Builtin{Row: rowGetVar}}),
+		special("setvar", bindSetVar, def{flags: volatile | ofSession, b: Builtin{impl: impl{lazy: lazySetVar}}}),
+		special("sysvar", unboundUnit, def{flags: ofSession, b: Builtin{Row: rowSysVar}}),
 	}
 }
 
@@ -65,7 +65,7 @@ func textualCollation(e Expr) schema.CollationID {
 
 // lastInsertID is volatile with an argument, which it stores in the session.
 func lastInsertID() entry {
-	plain := fn("last_insert_id", "?i", retUint, rowLastInsertID, loose)
+	plain := fn("last_insert_id", "?i", retUint, rowLastInsertID, loose|ofSession)
 	plain.d.custom = func(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		if len(args) > 1 {
 			return nil, wrongCount(name)
@@ -195,7 +195,7 @@ func NewGetVar(env *BindEnv, name string, t schema.Type) Expr {
 // the scale of its value, whereas it counts as DECIMAL(65,30) in expressions.
 func IsDecimalVar(e Expr) bool {
 	f, ok := e.(*Func)
-	return ok && f.Name == "getvar" && f.T.ID == schema.TypeDecimal
+	return ok && f.Op == OpGetVar && f.T.ID == schema.TypeDecimal
 }
 
 // asText is a variable read as a text.
@@ -240,7 +240,7 @@ func bindSetVar(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		return nil, sqlerr.WrongArguments(name)
 	}
 	e := Map(KeepQuotient(args[1]), func(x Expr) Expr {
-		if f, ok := x.(*Func); ok && f.Name == "getvar" {
+		if f, ok := x.(*Func); ok && f.Op == OpGetVar {
 			return each.call("getvar", f.Args, f.T, true, nil)
 		}
 		return x
@@ -297,7 +297,7 @@ func rowSysVar(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
 	if c.Session == nil {
 		return value.Null, sqlerr.Internal("system variables without a session")
 	}
-	v := f.Extra.(*sysVar)
+	v := f.sysVar()
 	d, t, err := c.Session.SysVar(v.scope, v.name)
 	if err != nil || d.IsNull() || d.Kind() == kindOf(f) {
 		return d, err

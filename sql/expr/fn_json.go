@@ -113,7 +113,7 @@ func namedJSON(e Expr, err error, arg int, function string) (Expr, error) {
 	if errors.As(err, &se) && se.Number == sqlerr.InvalidJSONDocument(0, "").Number {
 		return nil, sqlerr.InvalidJSONDocument(arg, function)
 	}
-	if f, ok := e.(*Func); ok && f.Name == "json_doc" && f.Extra == nil {
+	if f, ok := e.(*Func); ok && f.Op == OpJSONDoc && f.Extra == nil {
 		f.Extra = jsonArg{arg, function}
 	}
 	return e, err
@@ -460,7 +460,7 @@ func rowJSONPairs(step func(doc []byte, p *value.JSONPath, v []byte) []byte) row
 			if err != nil {
 				return value.Null, err
 			}
-			if f.Name == "json_array_insert" && !strings.HasSuffix(strings.TrimSpace(a[i].Str()), "]") {
+			if f.Op == OpJSONArrayInsert && !strings.HasSuffix(strings.TrimSpace(a[i].Str()), "]") {
 				return value.Null, sqlerr.JSONBadArrayCell()
 			}
 			doc = step(doc, p, jsonOrNull(a[i+1]))

@@ -68,7 +68,7 @@ func rowJSONValue(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() || a[1].IsNull() {
 		return value.Null, nil
 	}
-	spec := f.Extra.(*jsonValueSpec)
+	spec := f.jsonValue()
 	p, err := c.path(f, a[1])
 	if err != nil {
 		return value.Null, err

@@ -89,7 +89,7 @@ func (c *Ctx) likeMatcher(f *Func, a []value.Datum) (*likeMatcher, error) {
 	m, _ := c.cache[f].(*likeMatcher)
 	if m == nil || m.escape != escape || m.pattern != string(a[1].Bytes()) {
 		pattern := append([]byte(nil), a[1].Bytes()...)
-		m = &likeMatcher{string(pattern), escape, collate.Must(f.Extra.(*likeSpec).coll).NewLike(pattern, escape)}
+		m = &likeMatcher{string(pattern), escape, collate.Must(f.like().coll).NewLike(pattern, escape)}
 		if c.cache == nil {
 			c.cache = map[*Func]any{}
 		}
@@ -172,7 +172,7 @@ func LikeCandidates(c *Ctx, f *Func, an *text.Analyzer) (q text.Query, ok bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	coll := collate.Must(f.Extra.(*likeSpec).coll)
+	coll := collate.Must(f.like().coll)
 	if !readsAsUTF8(coll) {
 		return nil, false, nil
 	}

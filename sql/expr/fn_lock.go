@@ -28,31 +28,31 @@ const maxLockName = 64
 
 func lockDefs() []entry {
 	return []entry{
-		fn("get_lock", "sf", retInt(1), rowGetLock, volatile|loose),
+		fn("get_lock", "sf", retInt(1), rowGetLock, volatile|loose|ofSession),
 		fn("release_lock", "s", retInt(1), namedLock(func(l UserLocks, name string) value.Datum {
 			held, exists := l.ReleaseLock(name)
 			if !exists {
 				return value.Null
 			}
 			return value.Bool(held)
-		}), volatile|loose|nullable),
+		}), volatile|loose|nullable|ofSession),
 		fn("is_free_lock", "s", retInt(1), namedLock(func(l UserLocks, name string) value.Datum {
 			_, used := l.LockOwner(name)
 			return value.Bool(!used)
-		}), volatile|loose),
+		}), volatile|loose|ofSession),
 		fn("is_used_lock", "s", retUint, namedLock(func(l UserLocks, name string) value.Datum {
 			if id, used := l.LockOwner(name); used {
 				return value.Uint(id)
 			}
 			return value.Null
-		}), volatile|loose|nullable),
+		}), volatile|loose|nullable|ofSession),
 		fn("release_all_locks", "", retUint, func(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
 			l, err := userLocks(c, f)
 			if err != nil {
 				return value.Null, err
 			}
 			return value.Uint(uint64(l.ReleaseAllLocks())), nil
-		}, volatile|notNull),
+		}, volatile|notNull|ofSession),
 	}
 }
 

@@ -151,10 +151,10 @@ func Scores(e Expr) []*Func {
 	if !ok {
 		return nil
 	}
-	if _, ok := f.Extra.(*Match); ok {
+	if f.Match() != nil {
 		return []*Func{f}
 	}
-	if f.Name != "+" {
+	if f.Op != OpPlus {
 		return nil
 	}
 	left, right := Scores(f.Args[0]), Scores(f.Args[1])
@@ -176,7 +176,7 @@ func MatchScores(c *Ctx, f *Func) (text.Query, text.Stats, error) {
 
 func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	return cached(c, f, func() (*preparedMatch, error) {
-		m := f.Extra.(*Match)
+		m := f.Match()
 		asks := make([]value.Datum, len(f.Args)-len(m.Fields))
 		for i := range asks {
 			d, err := EvalConst(c, f.Args[len(m.Fields)+i])
@@ -287,7 +287,7 @@ func (oneText) DocFreq(text.Query) int64 { return 1 }
 const leastScore = 1e-9
 
 func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	m := f.Extra.(*Match)
+	m := f.Match()
 	p, err := prepareMatch(c, f)
 	if err != nil {
 		return value.Null, err

@@ -17,7 +17,7 @@ import (
 )
 
 func miscDefs() []entry {
-	set := fn("set_last_insert_id", "i", retUint, rowLastInsertID, volatile|loose)
+	set := fn("set_last_insert_id", "i", retUint, rowLastInsertID, volatile|loose|ofSession)
 	set.d.custom = unboundUnit
 	return []entry{
 		set,

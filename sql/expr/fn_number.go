@@ -184,7 +184,7 @@ func retRound(b *binding) (schema.Type, error) {
 
 // constPlaces is the value of a literal as an integer: '2.7' is 2.
 func constPlaces(e Expr) (int64, bool) {
-	if f, ok := e.(*Func); ok && f.Name == "cast" && !f.Extra.(*castSpec).explicit {
+	if f, ok := e.(*Func); ok && f.Op == OpCast && !f.cast().explicit {
 		e = f.Args[0]
 	}
 	c, ok := e.(*Const)
@@ -429,7 +429,7 @@ func bindExtreme(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 }
 
 func rowExtreme(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	x := f.Extra.(*extreme)
+	x := f.extreme()
 	best := a[0]
 	for _, d := range a[1:] {
 		if types.Compare(d, best, x.t)*x.want > 0 {

@@ -122,7 +122,7 @@ func bindField(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 }
 
 func rowField(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	t := f.Extra.(*comparison).t
+	t := f.comparison().t
 	if !a[0].IsNull() {
 		for i, d := range a[1:] {
 			if !d.IsNull() && types.Compare(a[0], d, t) == 0 {

@@ -19,13 +19,13 @@ const icuVersion = "73.1"
 // (MySQL manual 14.15, 14.20 and 14.8).
 func serverDefs() []entry {
 	return []entry{
-		fn("load_file", "s", retBinary(longText), rowLoadFile, nullable|volatile),
+		fn("load_file", "s", retBinary(longText), rowLoadFile, nullable|volatile|ofSession),
 		fn("icu_version", "", retUTF8(len(icuVersion)), func(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.String(icuVersion), nil }, notNull),
-		fn("roles_graphml", "", retUTF8(longText), rowRolesGraph, notNull),
+		fn("roles_graphml", "", retUTF8(longText), rowRolesGraph, notNull|ofSession),
 		fn("format_bytes", "f", retUTF8(11), rowFormatBytes, 0),
 		fn("format_pico_time", "f", retUTF8(11), rowFormatPicoTime, 0),
-		fn("ps_current_thread_id", "", retUint, rowCurrentThread, notNull),
-		fn("ps_thread_id", "i", retUint, rowThreadOf, nullable),
+		fn("ps_current_thread_id", "", retUint, rowCurrentThread, notNull|ofSession),
+		fn("ps_thread_id", "i", retUint, rowThreadOf, nullable|ofSession),
 		fn("statement_digest", "s", retUTF8(64), rowDigest(func(d, _ string) string { return d }), 0),
 		fn("statement_digest_text", "s", retUTF8(longText), rowDigest(func(_, t string) string { return t }), 0),
 	}

@@ -28,8 +28,8 @@ func streamDefs() []entry {
 			}
 			seq, err := s.SnapshotSeq()
 			return value.Uint(seq), err
-		}, volatile|notNull),
-		fn("stream_wait", "suf", retInt(1), rowStreamWait, volatile|loose),
+		}, volatile|notNull|ofSession),
+		fn("stream_wait", "suf", retInt(1), rowStreamWait, volatile|loose|ofSession),
 	}
 }
 

@@ -82,7 +82,7 @@ func addToGroup(d *def, groups []*Func, left, item Expr, t schema.Type) []*Func 
 	isNull := item.Type().ID == schema.TypeNull
 	for _, g := range groups {
 		// NULL goes anywhere.
-		if have := g.Extra.(*comparison).t; isNull || sameComparison(have, t) && sameExpr(g.Args[0], left) {
+		if have := g.comparison().t; isNull || sameComparison(have, t) && sameExpr(g.Args[0], left) {
 			g.Args = append(g.Args, item)
 			return groups
 		}
@@ -101,7 +101,7 @@ func sameExpr(a, b Expr) bool {
 	}
 	x, ok1 := a.(*Func)
 	y, ok2 := b.(*Func)
-	if ok1 && ok2 && x.Name == "cast" && y.Name == "cast" {
+	if ok1 && ok2 && x.Op == OpCast && y.Op == OpCast {
 		return x.Args[0] == y.Args[0] && types.KindOf(x.T) == types.KindOf(y.T) && x.T.ID == y.T.ID && x.T.Scale == y.T.Scale && x.T.Collation == y.T.Collation
 	}
 	p, ok1 := a.(*Const)
@@ -197,7 +197,7 @@ func wholeYears(env *BindEnv, a, b Expr) (Expr, Expr, error) {
 // lazyIn compares with one item after the other and stops at the first that
 // is equal.
 func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
-	x := f.Extra.(*comparison)
+	x := f.comparison()
 	left, err := EvalRow(c, f.Args[0], row)
 	if err != nil || left.IsNull() {
 		return value.Null, err
@@ -245,7 +245,7 @@ type inSet struct {
 // listSet prepares the list of f if all of it is constant and of one kind.
 func listSet(c *Ctx, f *Func) (*inSet, error) {
 	return cached(c, f, func() (*inSet, error) {
-		x := f.Extra.(*comparison)
+		x := f.comparison()
 		s := &inSet{t: x.t, kind: types.KindOf(x.t)}
 		var list []value.Datum
 		for _, a := range f.Args[1:] {

@@ -17,7 +17,7 @@ func CompareCollation(f *Func) (schema.CollationID, bool) {
 // AggInputs are all expressions that an aggregate reads of its input.
 func AggInputs(a *Agg) []Expr {
 	list := append([]Expr(nil), a.Args...)
-	if g, ok := a.Extra.(*GroupConcat); ok {
+	if g := a.GroupConcat(); g != nil {
 		for _, o := range g.Order {
 			list = append(list, o.Expr)
 		}
@@ -36,7 +36,7 @@ func MapAgg(a *Agg, fn func(Expr) (Expr, error)) (*Agg, error) {
 		}
 		out.Args[i] = m
 	}
-	if g, ok := a.Extra.(*GroupConcat); ok {
+	if g := a.GroupConcat(); g != nil {
 		c := *g
 		c.Order = make([]AggOrder, len(g.Order))
 		for i, o := range g.Order {

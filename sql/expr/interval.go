@@ -351,7 +351,7 @@ func rowDateSub(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func dateArith(c *Ctx, f *Func, a []value.Datum, sub bool) (value.Datum, error) {
-	u := f.Extra.(unitSpec)
+	u := f.unit()
 	s, ok := spanOf(u, a[1])
 	if !ok {
 		return overflow(c, "datetime")
@@ -451,7 +451,7 @@ func NewExtract(env *BindEnv, unit string, e Expr) (Expr, error) {
 }
 
 func rowExtract(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	u := f.Extra.(unitSpec)
+	u := f.unit()
 	var year, month, day, hour, minute, second, micro int64
 	sign := int64(1)
 	if a[0].Kind() == value.KindTime {
@@ -549,7 +549,7 @@ func rowTimestampDiff(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if x.Month() == 0 || x.Day() == 0 || y.Month() == 0 || y.Day() == 0 {
 		return value.Null, nil
 	}
-	u := f.Extra.(unitSpec)
+	u := f.unit()
 	us := microsOf(y) - microsOf(x)
 	switch u {
 	case unitYear, unitQuarter, unitMonth:

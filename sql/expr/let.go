@@ -74,7 +74,7 @@ func lazyLet(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	slot := f.Extra.(*letSlot)
+	slot := f.let()
 	if c.lets == nil {
 		c.lets = map[*letSlot]value.Datum{}
 	}
@@ -83,7 +83,7 @@ func lazyLet(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 }
 
 func rowLetValue(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
-	return c.lets[f.Extra.(*letSlot)], nil
+	return c.lets[f.let()], nil
 }
 
 // NewBetween is a BETWEEN low AND high. The three compare in one type, as in

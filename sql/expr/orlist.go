@@ -88,7 +88,7 @@ func newOrList(c *Ctx, f *Func) *orList {
 // equality is the column and the constant of an equality, and how they compare.
 func equality(e Expr) (*Col, Expr, schema.Type) {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "=" {
+	if !ok || f.Op != OpEQ {
 		return nil, nil, schema.Type{}
 	}
 	a, b := f.Args[0], f.Args[1]
@@ -99,7 +99,7 @@ func equality(e Expr) (*Col, Expr, schema.Type) {
 	if !ok || !IsConst(b) {
 		return nil, nil, schema.Type{}
 	}
-	return col, b, f.Extra.(*comparison).t
+	return col, b, f.comparison().t
 }
 
 // add appends a value of the i-th column to the key in buf.

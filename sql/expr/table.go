@@ -44,10 +44,12 @@ type def struct {
 type flags uint8
 
 const (
-	nullable flags = 1 << iota // may be NULL with arguments that are not
-	notNull                    // never NULL
-	loose                      // Row takes NULL arguments
-	volatile                   // see Builtin.Volatile
+	nullable   flags = 1 << iota // may be NULL with arguments that are not
+	notNull                      // never NULL
+	loose                        // Row takes NULL arguments
+	volatile                     // see Builtin.Volatile
+	ofSession                    // see Builtin.Session
+	ofSettings                   // see Builtin.Settings
 )
 
 // binding is the state of typing one call.
@@ -87,14 +89,19 @@ func fn(names, sig string, ret typeFunc, row rowFunc, fl flags) entry {
 	}
 	d.b.Row = row
 	d.b.strict = fl&loose == 0
-	d.b.Volatile = fl&volatile != 0
+	d.b.setFlags(fl)
 	return entry{names, d}
+}
+
+func (b *Builtin) setFlags(fl flags) {
+	b.Volatile = b.Volatile || fl&volatile != 0
+	b.Session, b.Settings = fl&ofSession != 0, fl&ofSettings != 0
 }
 
 // special describes a builtin that binds itself.
 func special(names string, bind bindFunc, d def) entry {
 	d.custom = bind
-	d.b.Volatile = d.b.Volatile || d.flags&volatile != 0
+	d.b.setFlags(d.flags)
 	return entry{names, &d}
 }
 

@@ -49,97 +49,97 @@ func upperHex(b []byte) string {
 // warnings and EXPLAIN.
 func (e *Func) String() string {
 	a := func(i int) string { return e.Args[i].String() }
-	switch e.Name {
-	case "+", "-", "*", "/", "div", "%", "=", "<=>", "<", "<=", ">", ">=", "<>", "and", "or", "xor", "&", "|", "^", "<<", ">>":
+	switch e.Op {
+	case OpPlus, OpMinus, OpTimes, OpDivide, OpIntDiv, OpMod, OpEQ, OpNullEQ, OpLT, OpLE, OpGT, OpGE, OpNE, OpAnd, OpOr, OpXor, OpBitAnd, OpBitOr, OpBitXor, OpShiftLeft, OpShiftRight:
 		parts := make([]string, len(e.Args))
 		for i := range e.Args {
 			parts[i] = a(i)
 		}
 		return "(" + strings.Join(parts, " "+e.Name+" ") + ")"
-	case "not":
+	case OpNot:
 		return "(not(" + a(0) + "))"
-	case "neg":
+	case OpNeg:
 		return "-(" + a(0) + ")"
-	case "~":
+	case OpBitNot:
 		return "~(" + a(0) + ")"
-	case "is_null":
+	case OpIsNull:
 		return "(" + a(0) + " is null)"
-	case "is_true":
+	case OpIsTrue:
 		return "(" + a(0) + " is true)"
-	case "is_false":
+	case OpIsFalse:
 		return "(" + a(0) + " is false)"
-	case "in":
+	case OpIn:
 		return "(" + a(0) + " in (" + joinExprs(e.Args[1:]) + "))"
-	case "row":
+	case OpRow:
 		return "(" + joinExprs(e.Args) + ")"
-	case "like":
+	case OpLike:
 		s := "(" + a(0) + " like " + a(1)
 		if len(e.Args) > 2 {
 			s += " escape " + a(2)
 		}
 		return s + ")"
-	case "member of":
+	case OpMemberOf:
 		return "(" + a(0) + " member of (" + a(1) + "))"
-	case "case":
+	case OpCase:
 		return e.caseString()
-	case "nullif":
+	case OpNullIf:
 		if eq, ok := e.Args[0].(*Func); ok && len(eq.Args) == 2 {
 			return "nullif(" + joinExprs(eq.Args) + ")"
 		}
-	case "trim", "ltrim", "rtrim":
+	case OpTrim, OpLTrim, OpRTrim:
 		if len(e.Args) == 2 {
-			side := map[string]string{"trim": "both", "ltrim": "leading", "rtrim": "trailing"}[e.Name]
+			side := map[Op]string{OpTrim: "both", OpLTrim: "leading", OpRTrim: "trailing"}[e.Op]
 			return "trim(" + side + " " + a(1) + " from " + a(0) + ")"
 		}
-	case "json_doc", "json_of", "json_scalar", "element_of", "as_bits", "full_year", "full_date", "full_datetime", "pad_char", asShown:
+	case OpJSONDoc, OpJSONOf, OpJSONScalar, OpElementOf, OpAsBits, OpFullYear, OpFullDate, OpFullDateTime, OpPadChar, OpShown:
 		return a(0) // conversions without a syntax of their own
-	case "attribute":
+	case OpAttribute:
 		if c, ok := e.Args[0].(*Col); ok && c.Table != "" {
-			return c.Table + "." + e.Extra.(string)
+			return c.Table + "." + e.attributeName()
 		}
-		return e.Extra.(string)
-	case "attribute_as":
+		return e.attributeName()
+	case OpAttributeAs:
 		if spec, ok := e.Extra.(*castSpec); ok && spec.explicit {
 			return "cast(" + a(0) + " as " + castTarget(e.T) + ")"
 		}
 		return a(0)
-	case "attribute_document", "attribute_number":
+	case OpAttributeDocument, OpAttributeNumber:
 		return a(0)
-	case "attribute_arith":
-		return "(" + a(0) + " " + e.Extra.(arithOp).name + " " + a(1) + ")"
-	case "attribute_order":
+	case OpAttributeArith:
+		return "(" + a(0) + " " + e.arith().op.String() + " " + a(1) + ")"
+	case OpAttributeOrder:
 		return "compare(" + a(0) + "," + a(1) + ")"
-	case "limit_rows":
+	case OpLimitRows:
 		return a(0) + " + " + a(1)
-	case "let":
+	case OpLet:
 		return a(1)
-	case "let_value":
-		return e.Extra.(*letSlot).operand.String()
-	case "cast":
+	case OpLetValue:
+		return e.let().operand.String()
+	case OpCast:
 		return "cast(" + a(0) + " as " + castTarget(e.T) + ")"
-	case "convert_using":
+	case OpConvertUsing:
 		return "convert(" + a(0) + " using " + charsetName(e.T.Collation) + ")"
-	case "collate":
+	case OpCollate:
 		return "(" + a(0) + " collate " + collationName(e.T.Collation) + ")"
-	case "date_add", "date_sub":
+	case OpDateAdd, OpDateSub:
 		op := " + interval "
-		if e.Name == "date_sub" {
+		if e.Op == OpDateSub {
 			op = " - interval "
 		}
 		unit, _ := e.Extra.(unitSpec)
 		return "(" + a(0) + op + a(1) + " " + unit.name() + ")"
-	case "extract":
+	case OpExtract:
 		unit, _ := e.Extra.(unitSpec)
 		return "extract(" + unit.name() + " from " + a(0) + ")"
-	case "timestampadd", "timestampdiff":
+	case OpTimestampAdd, OpTimestampDiff:
 		unit, _ := e.Extra.(unitSpec)
 		return e.Name + "(" + unit.name() + "," + joinExprs(e.Args) + ")"
-	case "getvar":
+	case OpGetVar:
 		return "@" + a(0)
-	case "setvar":
+	case OpSetVar:
 		return "(@" + a(0) + ":=" + a(1) + ")"
-	case "sysvar":
-		v := e.Extra.(*sysVar)
+	case OpSysVar:
+		v := e.sysVar()
 		if v.scope != "" {
 			return "@@" + v.scope + "." + v.name
 		}

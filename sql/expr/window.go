@@ -14,7 +14,7 @@ import (
 // Window is a call of a function over a window, as data: the executor computes
 // it. Which rows are a partition, and their order, belong to the plan's node.
 type Window struct {
-	Name string
+	Op WindowOp
 	// Agg is the aggregate that is computed over the frame; nil for the
 	// functions below.
 	//
@@ -73,13 +73,7 @@ type Frame struct {
 
 // IsWindowFunc reports whether name, in lower case, is a function that needs a
 // window.
-func IsWindowFunc(name string) bool {
-	switch name {
-	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value":
-		return true
-	}
-	return false
-}
+func IsWindowFunc(name string) bool { return windowOps[name] != WinAggregate }
 
 // IsFixed reports whether e is made of literals, parameters and user variables
 // only: its value is known when an execution starts, also inside of a correlated
@@ -104,20 +98,21 @@ func NewWindow(env *BindEnv, name string, frame Frame, args ...Expr) (*Window, e
 	if err := rejectRows(args); err != nil {
 		return nil, err
 	}
-	w := &Window{Name: name, Frame: frame, Null: true}
+	op := windowOps[name]
+	w := &Window{Op: op, Frame: frame, Null: true}
 	least, most := 0, 0
-	switch name {
-	case "row_number", "rank", "dense_rank":
+	switch op {
+	case WinRowNumber, WinRank, WinDenseRank:
 		w.T, w.Null = uintType(), false
-	case "percent_rank", "cume_dist":
+	case WinPercentRank, WinCumeDist:
 		w.T, w.Null = doubleType(), false
-	case "ntile":
+	case WinNTile:
 		w.T, least, most = uintType(), 1, 1
-	case "lag", "lead":
+	case WinLag, WinLead:
 		least, most = 1, 3
-	case "first_value", "last_value":
+	case WinFirstValue, WinLastValue:
 		least, most = 1, 1
-	case "nth_value":
+	case WinNthValue:
 		least, most = 2, 2
 	default:
 		return nil, sqlerr.FunctionDoesNotExist(name)
@@ -126,7 +121,7 @@ func NewWindow(env *BindEnv, name string, frame Frame, args ...Expr) (*Window, e
 		return nil, wrongCount(name)
 	}
 	switch {
-	case name == "ntile":
+	case op == WinNTile:
 		w.N = args[0]
 	case len(args) > 1:
 		w.N = args[1]
@@ -134,7 +129,7 @@ func NewWindow(env *BindEnv, name string, frame Frame, args ...Expr) (*Window, e
 	if w.N != nil && !IsFixed(w.N) {
 		return nil, sqlerr.WrongArguments(name)
 	}
-	if most > 1 || name == "first_value" || name == "last_value" {
+	if most > 1 || op == WinFirstValue || op == WinLastValue {
 		w.Args, w.T = args[:1:1], args[0].Type()
 	}
 	if len(args) == 3 {
@@ -183,8 +178,8 @@ func (w *Window) Count(c *Ctx) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !ok || n == 0 && w.Name != "lag" && w.Name != "lead" || n > math.MaxInt64 {
-		return 0, sqlerr.WrongArguments(w.Name)
+	if !ok || n == 0 && w.Op != WinLag && w.Op != WinLead || n > math.MaxInt64 {
+		return 0, sqlerr.WrongArguments(w.Op.String())
 	}
 	return n, nil
 }
@@ -223,7 +218,7 @@ func NewWindowAgg(env *BindEnv, name string, frame Frame, args ...Expr) (*Window
 	if err != nil {
 		return nil, err
 	}
-	return &Window{Name: a.Name, Agg: a, Frame: frame, T: a.T, Null: a.Null}, nil
+	return &Window{Agg: a, Frame: frame, T: a.T, Null: a.Null}, nil
 }
 
 // KeyBound completes a RANGE bound with an offset: it makes the frame's Key and
@@ -405,7 +400,7 @@ func (w *Window) String() string {
 		if w.N != nil {
 			list = append(list[:min(1, len(list))], append([]Expr{w.N}, list[min(1, len(list)):]...)...)
 		}
-		s = w.Name + "(" + joinExprs(list) + ")"
+		s = w.Op.String() + "(" + joinExprs(list) + ")"
 	}
 	if f := w.Frame.String(); f != "" && w.UsesFrame() {
 		s += " " + f
@@ -415,8 +410,8 @@ func (w *Window) String() string {
 
 // UsesFrame reports whether the function sees the frame, not the partition.
 func (w *Window) UsesFrame() bool {
-	switch w.Name {
-	case "first_value", "last_value", "nth_value":
+	switch w.Op {
+	case WinFirstValue, WinLastValue, WinNthValue:
 		return true
 	}
 	return w.Agg != nil

@@ -27,7 +27,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	}
 	need := p.addReads(nil, reads...)
 	counts := len(n.GroupBy) == 0 && len(aggs) > 0 && !p.off("SearchAggregate") &&
-		!slices.ContainsFunc(aggs, func(a *expr.Agg) bool { return a.Name != "count" || len(a.Args) > 0 && !expr.IsConst(a.Args[0]) })
+		!slices.ContainsFunc(aggs, func(a *expr.Agg) bool { return a.Op != expr.AggCount || len(a.Args) > 0 && !expr.IsConst(a.Args[0]) })
 	hash, err := p.build(n.Input, request{cols: need, counts: counts})
 	if err != nil {
 		return rel{}, err
@@ -182,8 +182,8 @@ func anyEffect(list []expr.Expr) bool {
 // without regard to order.
 func canMerge(aggs []*expr.Agg) bool {
 	for _, a := range aggs {
-		switch a.Name {
-		case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
+		switch a.Op {
+		case expr.AggGroupConcat, expr.AggJSONArrayAgg, expr.AggJSONObjectAgg, expr.AggSTCollect:
 			return false
 		}
 	}

@@ -313,7 +313,7 @@ func virtualEqual(conds []expr.Expr, cols []logical.Column) []physical.VirtualEq
 	var out []physical.VirtualEqual
 	for _, e := range conds {
 		f, ok := e.(*expr.Func)
-		if !ok || f.Name != "=" || len(f.Args) != 2 {
+		if !ok || f.Op != expr.OpEQ || len(f.Args) != 2 {
 			continue
 		}
 		for i := range f.Args {
@@ -337,7 +337,7 @@ func isGiven(e expr.Expr) bool {
 	case *expr.Const, *expr.Param:
 		return true
 	case *expr.Func:
-		return e.Name == "database" && len(e.Args) == 0
+		return e.Op == expr.OpDatabase && len(e.Args) == 0
 	}
 	return false
 }

@@ -93,7 +93,7 @@ func newGraph(items []*joinItem, conds []expr.Expr, need map[expr.ColID]bool) *j
 	g := &joinGraph{items: items, need: need, conds: make([]*joinCond, len(conds))}
 	for i, e := range conds {
 		c := &joinCond{e: e, reads: g.reads(e)}
-		if f, ok := e.(*expr.Func); ok && f.Name == "=" && len(f.Args) == 2 && rewrite.Hashable(f) {
+		if f, ok := e.(*expr.Func); ok && f.Op == expr.OpEQ && len(f.Args) == 2 && rewrite.Hashable(f) {
 			c.equi = true
 			c.args = [2]uint64{g.reads(f.Args[0]), g.reads(f.Args[1])}
 		}

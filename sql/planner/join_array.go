@@ -24,7 +24,7 @@ func holdsElements(t *schema.Table, x *schema.Index) bool {
 // memberOf takes a condition apart that asks for an element of an array of s.
 func memberOf(s *logical.Scan, e expr.Expr) (doc expr.Expr, a *logical.Array) {
 	f, ok := e.(*expr.Func)
-	if !ok || s == nil || f.Name != "member of" {
+	if !ok || s == nil || f.Op != expr.OpMemberOf {
 		return nil, nil
 	}
 	for i := range s.Arrays {

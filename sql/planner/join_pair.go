@@ -177,7 +177,7 @@ func joinColumns(left, right []logical.Column, kind logical.JoinKind) []logical.
 func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 	for {
 		f, ok := e.(*expr.Func)
-		if !ok || f.Name != "cast" {
+		if !ok || f.Op != expr.OpCast {
 			break
 		}
 		e = f.Args[0]

@@ -22,9 +22,9 @@ func (p *planner) looseGroups(n *logical.Aggregate, aggs []*expr.Agg, need map[e
 	var extremes []*expr.Agg
 	for _, a := range aggs {
 		switch {
-		case a.Name == "min" || a.Name == "max":
+		case a.Op == expr.AggMin || a.Op == expr.AggMax:
 			extremes = append(extremes, a)
-		case a.Distinct && a.Extra == nil && a.Name != "json_arrayagg" && a.Name != "json_objectagg":
+		case a.Distinct && a.Extra == nil && a.Op != expr.AggJSONArrayAgg && a.Op != expr.AggJSONObjectAgg:
 			for _, e := range a.Args {
 				c, ok := e.(*expr.Col)
 				if !ok {
@@ -119,7 +119,7 @@ func (p *planner) loose(input logical.Node, groups []*expr.Col, extremes []*expr
 			return rel{}, false, nil // ENUM and SET compare as text here, but are ordered by number
 		}
 		g.Value = pos
-		g.Min, g.Max = g.Min || a.Name == "min", g.Max || a.Name == "max"
+		g.Min, g.Max = g.Min || a.Op == expr.AggMin, g.Max || a.Op == expr.AggMax
 	}
 	path := access.Loose(ar, g)
 	if path == nil {

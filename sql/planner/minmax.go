@@ -42,14 +42,14 @@ func (p *planner) extremes(n *logical.Aggregate, aggs []*expr.Agg, cols []logica
 // extreme aggregates the first row in the column's order. MIN leaves out NULL,
 // which comes first; MAX meets it only when there is nothing else.
 func (p *planner) extreme(input logical.Node, a *expr.Agg, out logical.Column) (rel, bool, error) {
-	if a.Name != "min" && a.Name != "max" || len(a.Args) != 1 {
+	if a.Op != expr.AggMin && a.Op != expr.AggMax || len(a.Args) != 1 {
 		return rel{}, false, nil
 	}
 	c, isCol := a.Args[0].(*expr.Col)
 	if !isCol || c.T.ID == schema.TypeEnum || c.T.ID == schema.TypeSet || c.T.ID == schema.TypeJSON {
 		return rel{}, false, nil // ENUM and SET compare as text here, but are ordered by number
 	}
-	if c.Null && a.Name == "min" {
+	if c.Null && a.Op == expr.AggMin {
 		isNull, err := expr.NewFunc(p.opts.Bind, "is_null", c)
 		if err != nil {
 			return rel{}, false, err
@@ -65,7 +65,7 @@ func (p *planner) extreme(input logical.Node, a *expr.Agg, out logical.Column) (
 		input = &logical.Filter{Input: s, Conds: append(append([]expr.Expr(nil), conds...), notNull)}
 	}
 	one := expr.NewConst(value.Uint(1), schema.Type{ID: schema.TypeBigInt, Unsigned: true, Len: 20, Collation: schema.CollationBinary})
-	in, err := p.build(input, request{cols: p.addReads(nil, c), order: []orderKey{{id: c.ID, desc: a.Name == "max"}}, limit: 1, limitExpr: one})
+	in, err := p.build(input, request{cols: p.addReads(nil, c), order: []orderKey{{id: c.ID, desc: a.Op == expr.AggMax}}, limit: 1, limitExpr: one})
 	if err != nil || !in.ordered {
 		return rel{}, false, err
 	}

@@ -62,7 +62,7 @@ func scoresRead(s *logical.Scan, req request) (list []logical.Column, calls []*e
 			continue
 		}
 		list, calls = append(list, c), append(calls, f)
-		for _, a := range f.Args[:len(f.Extra.(*expr.Match).Fields)] {
+		for _, a := range f.Args[:len(f.Match().Fields)] {
 			id := a.(*expr.Col).ID
 			at := slices.IndexFunc(s.Cols, func(c logical.Column) bool { return c.ID == id })
 			if only == nil {

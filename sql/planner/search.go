@@ -37,7 +37,7 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 	for _, a := range aggs {
 		call := searchCall(a)
 		if call.Column >= 0 && !isField(call.Column) {
-			if call.Name != "count" || call.Distinct {
+			if call.Op != expr.AggCount || call.Distinct {
 				return in
 			}
 			call.Column = -1 // it is never NULL
@@ -59,7 +59,7 @@ func countKeys(in physical.Node, aggs []*expr.Agg) []*expr.Agg {
 	}
 	out := slices.Clone(aggs)
 	for i, a := range aggs {
-		if a.Name != "count" || !a.Distinct || len(a.Args) != 1 {
+		if a.Op != expr.AggCount || !a.Distinct || len(a.Args) != 1 {
 			continue
 		}
 		if c, ok := a.Args[0].(*expr.Col); ok && c.Index < len(s.Read) && s.Table.Columns[s.Read[c.Index]].ID == s.Table.PrimaryKey[0].Column {
@@ -82,8 +82,7 @@ func foldable(groupBy []expr.Expr, aggs []*expr.Agg) bool {
 			case *expr.Col:
 				reads = true
 			case *expr.Func:
-				_, isMatch := x.Extra.(*expr.Match)
-				ok = ok && !isMatch
+				ok = ok && x.Match() == nil
 			case *expr.Subquery:
 				ok = false
 			}
@@ -102,15 +101,15 @@ func foldable(groupBy []expr.Expr, aggs []*expr.Agg) bool {
 }
 
 func foldableCall(a *expr.Agg) bool {
-	switch a.Name {
-	case "count":
+	switch a.Op {
+	case expr.AggCount:
 		if len(a.Args) == 0 {
 			return true
 		}
 		if c, ok := a.Args[0].(*expr.Const); ok && len(a.Args) == 1 && !a.Distinct {
 			return !c.D.IsNull()
 		}
-	case "sum", "avg", "min", "max", "any_value":
+	case expr.AggSum, expr.AggAvg, expr.AggMin, expr.AggMax, expr.AggAnyValue:
 	default:
 		return false
 	}
@@ -123,16 +122,16 @@ func foldableCall(a *expr.Agg) bool {
 	}
 	// They order by their text in aggregates.
 	isList := c.T.ID == schema.TypeEnum || c.T.ID == schema.TypeSet
-	return !isList || a.Name == "count" || a.Name == "any_value"
+	return !isList || a.Op == expr.AggCount || a.Op == expr.AggAnyValue
 }
 
 func searchCall(a *expr.Agg) physical.SearchCall {
-	call := physical.SearchCall{Name: a.Name, Column: -1}
+	call := physical.SearchCall{Op: a.Op, Column: -1}
 	if len(a.Args) == 1 {
 		if c, ok := a.Args[0].(*expr.Col); ok {
 			call.Column = c.Index
-			switch a.Name {
-			case "count", "sum", "avg":
+			switch a.Op {
+			case expr.AggCount, expr.AggSum, expr.AggAvg:
 				call.Distinct = a.Distinct
 			}
 		}

@@ -182,7 +182,7 @@ func (b *builder) mayRestrictFirst(conds []expr.Expr) bool {
 	for _, c := range conds {
 		for {
 			f, ok := c.(*expr.Func)
-			if !ok || f.Name != "or" {
+			if !ok || f.Op != expr.OpOr {
 				break
 			}
 			c = f.Args[0]
@@ -405,8 +405,8 @@ func (b *builder) node(e expr.Expr) node {
 	if !ok {
 		return nil
 	}
-	switch f.Name {
-	case "and":
+	switch f.Op {
+	case expr.OpAnd:
 		var out and
 		for _, a := range f.Args {
 			n := b.node(a)
@@ -417,7 +417,7 @@ func (b *builder) node(e expr.Expr) node {
 			out = append(out, n)
 		}
 		return out.known()
-	case "or":
+	case expr.OpOr:
 		var out or
 		for _, a := range f.Args {
 			n := b.node(a)
@@ -434,27 +434,21 @@ func (b *builder) node(e expr.Expr) node {
 			return nil
 		}
 		return out
-	case "=", "<=>", "<", "<=", ">", ">=":
-		return b.comparison(f.Name, f.Args[0], f.Args[1], f)
-	case "is_null":
+	case expr.OpEQ, expr.OpNullEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE:
+		return b.comparison(f.Op, f.Args[0], f.Args[1], f)
+	case expr.OpIsNull:
 		if col := b.column(f.Args[0]); col >= 0 {
 			return &atom{col: col, op: opIsNull, exact: true, points: 1}
 		}
-	case "not":
-		if g, isFunc := f.Args[0].(*expr.Func); isFunc && g.Name == "is_null" {
+	case expr.OpNot:
+		if g, isFunc := f.Args[0].(*expr.Func); isFunc && g.Op == expr.OpIsNull {
 			if col := b.column(g.Args[0]); col >= 0 {
 				return &atom{col: col, op: opIsNotNull, exact: true}
 			}
 		}
-	case "in":
+	case expr.OpIn:
 		return b.in(f)
-	case "between":
-		lo := b.comparison(">=", f.Args[0], f.Args[1], f)
-		hi := b.comparison("<=", f.Args[0], f.Args[2], f)
-		if lo != nil && hi != nil {
-			return and{lo, hi}
-		}
-	case "like":
+	case expr.OpLike:
 		return b.like(f)
 	}
 	return nil
@@ -509,18 +503,18 @@ func (b *builder) column(e expr.Expr) int {
 	return -1
 }
 
-var comparisons = map[string]op{"=": opEq, "<=>": opNullEq, "<": opLT, "<=": opLE, ">": opGT, ">=": opGE}
-var mirrored = map[string]string{"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+var comparisons = map[expr.Op]op{expr.OpEQ: opEq, expr.OpNullEQ: opNullEq, expr.OpLT: opLT, expr.OpLE: opLE, expr.OpGT: opGT, expr.OpGE: opGE}
 
-func (b *builder) comparison(name string, left, right expr.Expr, f *expr.Func) node {
-	if l, ok := left.(*expr.Func); ok && l.Name == "row" {
-		if r, ok := right.(*expr.Func); ok && r.Name == "row" && len(l.Args) == len(r.Args) {
-			return b.rows(name, l.Args, r.Args, f)
+func (b *builder) comparison(cmp expr.Op, left, right expr.Expr, f *expr.Func) node {
+	if l, ok := left.(*expr.Func); ok && l.Op == expr.OpRow {
+		if r, ok := right.(*expr.Func); ok && r.Op == expr.OpRow && len(l.Args) == len(r.Args) {
+			return b.rows(cmp, l.Args, r.Args, f)
 		}
 		return nil
 	}
 	if expr.IsConst(left) {
-		name, left, right = mirrored[name], right, left
+		cmp, _ = cmp.Swapped()
+		left, right = right, left
 	}
 	if !expr.IsConst(right) {
 		return nil
@@ -529,16 +523,16 @@ func (b *builder) comparison(name string, left, right expr.Expr, f *expr.Func) n
 	if col < 0 || !b.comparable(col, left, right, f) {
 		return nil
 	}
-	return b.atom(&atom{col: col, op: comparisons[name], args: []expr.Expr{right}, points: 1, rounds: rounds})
+	return b.atom(&atom{col: col, op: comparisons[cmp], args: []expr.Expr{right}, points: 1, rounds: rounds})
 }
 
 // rows expands a comparison of rows into columns: (a,b) > (1,2) is a > 1 OR
 // a = 1 AND b > 2.
-func (b *builder) rows(name string, left, right []expr.Expr, f *expr.Func) node {
-	if name == "=" || name == "<=>" {
+func (b *builder) rows(cmp expr.Op, left, right []expr.Expr, f *expr.Func) node {
+	if cmp == expr.OpEQ || cmp == expr.OpNullEQ {
 		var out and
 		for i := range left {
-			n := b.comparison(name, left[i], right[i], f)
+			n := b.comparison(cmp, left[i], right[i], f)
 			if n == nil {
 				n = unknown{}
 			}
@@ -547,23 +541,22 @@ func (b *builder) rows(name string, left, right []expr.Expr, f *expr.Func) node 
 		return out.known()
 	}
 	var out or
-	strict := name[:1]
 	for i := range left {
 		var branch and
 		for j := 0; j < i; j++ {
-			n := b.comparison("=", left[j], right[j], f)
+			n := b.comparison(expr.OpEQ, left[j], right[j], f)
 			if n == nil {
-				return b.leading(name, left, right, f)
+				return b.leading(cmp, left, right, f)
 			}
 			branch = append(branch, n)
 		}
-		last := strict
+		last := cmp.Strict()
 		if i == len(left)-1 {
-			last = name
+			last = cmp
 		}
 		n := b.comparison(last, left[i], right[i], f)
 		if n == nil {
-			return b.leading(name, left, right, f)
+			return b.leading(cmp, left, right, f)
 		}
 		out = append(out, append(branch, n))
 	}
@@ -571,8 +564,8 @@ func (b *builder) rows(name string, left, right []expr.Expr, f *expr.Func) node 
 }
 
 // leading uses only the first column of a row comparison, which is not exact.
-func (b *builder) leading(name string, left, right []expr.Expr, f *expr.Func) node {
-	n := b.comparison(name[:1]+"=", left[0], right[0], f)
+func (b *builder) leading(cmp expr.Op, left, right []expr.Expr, f *expr.Func) node {
+	n := b.comparison(cmp.OrEqual(), left[0], right[0], f)
 	if n == nil {
 		return nil
 	}
@@ -581,14 +574,14 @@ func (b *builder) leading(name string, left, right []expr.Expr, f *expr.Func) no
 
 func (b *builder) in(f *expr.Func) node {
 	list := f.Args[1:]
-	if l, ok := f.Args[0].(*expr.Func); ok && l.Name == "row" {
+	if l, ok := f.Args[0].(*expr.Func); ok && l.Op == expr.OpRow {
 		var out or
 		for _, e := range list {
 			r, ok := e.(*expr.Func)
-			if !ok || r.Name != "row" {
+			if !ok || r.Op != expr.OpRow {
 				return nil
 			}
-			n := b.rows("=", l.Args, r.Args, f)
+			n := b.rows(expr.OpEQ, l.Args, r.Args, f)
 			if n == nil {
 				return nil
 			}
@@ -628,7 +621,7 @@ func (b *builder) operand(e expr.Expr) (col int, rounds bool) {
 		return col, b.columns[col].Type.HasDate() && expr.IsExplicitCast(e)
 	}
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "cast" || len(f.Args) != 1 || f.T.ID != schema.TypeDouble {
+	if !ok || f.Op != expr.OpCast || len(f.Args) != 1 || f.T.ID != schema.TypeDouble {
 		return -1, false
 	}
 	if col = b.column(f.Args[0]); col >= 0 && b.columns[col].Type.ID == schema.TypeBigInt {
@@ -642,7 +635,7 @@ func (b *builder) operand(e expr.Expr) (col int, rounds bool) {
 // instead.
 func stripWidening(e expr.Expr) expr.Expr {
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "cast" || len(f.Args) != 1 {
+	if !ok || f.Op != expr.OpCast || len(f.Args) != 1 {
 		return e
 	}
 	c, ok := f.Args[0].(*expr.Col)
@@ -718,12 +711,12 @@ func (b *builder) comparable(col int, left, right expr.Expr, f *expr.Func) bool 
 // value of type rt: of the member that the text names. Text that is empty names
 // the value of what was no member.
 func equalsMember(t, rt schema.Type, f *expr.Func) bool {
-	switch f.Name {
-	case "=", "<=>", "in":
+	switch f.Op {
+	case expr.OpEQ, expr.OpNullEQ, expr.OpIn:
 	default:
 		return false
 	}
-	if a, ok := f.Args[0].(*expr.Func); ok && a.Name == "row" {
+	if a, ok := f.Args[0].(*expr.Func); ok && a.Op == expr.OpRow {
 		return false
 	}
 	if rt.ID == schema.TypeNull || rt.ID == schema.TypeEnum && slices.Equal(rt.Elems, t.Elems) {

@@ -27,7 +27,7 @@ func (b *builder) buildTuples(conds []expr.Expr) (set *Set, residual []expr.Expr
 	var list *tuples
 	at := 0
 	for i, c := range conds {
-		if f, ok := c.(*expr.Func); ok && f.Name == "or" && len(f.Args) >= minTuples {
+		if f, ok := c.(*expr.Func); ok && f.Op == expr.OpOr && len(f.Args) >= minTuples {
 			if list = b.tuples(f); list == nil {
 				return nil, nil
 			}
@@ -86,7 +86,7 @@ func (b *builder) tuples(f *expr.Func) *tuples {
 // key; -1 for other conditions.
 func (b *builder) equality(e expr.Expr) (int, expr.Expr) {
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "=" {
+	if !ok || f.Op != expr.OpEQ {
 		return -1, nil
 	}
 	left, right := f.Args[0], f.Args[1]

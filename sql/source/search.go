@@ -503,7 +503,7 @@ func (q *searchQuery) node(n *physical.SearchNode) (query.Node, error) {
 	case physical.SearchNested:
 		return q.nested(n)
 	case physical.SearchMatch:
-		m := n.Match.Extra.(*expr.Match)
+		m := n.Match.Match()
 		words, err := expr.MatchQuery(q.consts, n.Match)
 		if err != nil {
 			return nil, err
@@ -690,7 +690,7 @@ func (q *searchQuery) ranking(o *physical.SearchOrder) (query.Ranking, error) {
 func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 	var out query.Score
 	for _, f := range expr.Scores(e) {
-		m := f.Extra.(*expr.Match)
+		m := f.Match()
 		words, stats, err := expr.MatchScores(q.ec, f)
 		if err != nil || stats == nil {
 			return nil, err

@@ -133,7 +133,7 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 		if c.op != query.Distinct {
 			continue
 		}
-		if g.final && g.plan.Calls[i].Name == "count" && !c.col.isZoned() {
+		if g.final && g.plan.Calls[i].Op == expr.AggCount && !c.col.isZoned() {
 			c.counts = groups.CountDifferent(i)
 			continue
 		}
@@ -160,21 +160,21 @@ func (c *searchColumn) distinct() query.Field {
 func (c *searchColumn) op(p physical.SearchCall) query.Op {
 	switch {
 	case p.Distinct:
-		if c.kind == value.KindFloat && p.Name != "count" {
+		if c.kind == value.KindFloat && p.Op != expr.AggCount {
 			return query.CountAll // sums of doubles depend on their order
 		}
 		return query.Distinct
-	case p.Name == "count":
+	case p.Op == expr.AggCount:
 		return query.Count
-	case p.Name == "sum", p.Name == "avg":
+	case p.Op == expr.AggSum, p.Op == expr.AggAvg:
 		switch {
 		case c.kind == value.KindFloat:
 			return query.SumFloat
 		case c.word && (c.kind == value.KindInt || c.kind == value.KindUint || c.kind == value.KindDecimal):
 			return query.Sum
 		}
-	case c.isZoned() && p.Name != "any_value":
-	case p.Name == "max":
+	case c.isZoned() && p.Op != expr.AggAnyValue:
+	case p.Op == expr.AggMax:
 		return query.Max
 	default:
 		return query.Min

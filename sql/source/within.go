@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/ranges"
@@ -13,8 +12,14 @@ import (
 // maxWithin is the most spans into which each key of a look-up is split.
 const maxWithin = 16
 
-// rangeFuncs are the functions of the filters that are looked at.
-var rangeFuncs = []string{"=", "<", "<=", ">", ">=", "between", "in", "and", "or"}
+// makesRanges reports the functions of the filters that are looked at.
+func makesRanges(op expr.Op) bool {
+	switch op {
+	case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpIn, expr.OpAnd, expr.OpOr:
+		return true
+	}
+	return false
+}
 
 // setWithin finds the spans, behind the key of a look-up, of the rows that the
 // filters can accept: those of "c.start BETWEEN 5 AND 9" in a look-up by
@@ -62,7 +67,7 @@ func (l *lookup) tableConds(pos int) []expr.Expr {
 				case *expr.Const, *expr.Param:
 				case *expr.Func:
 					// Nothing whose value may differ from call to call.
-					only = only && slices.Contains(rangeFuncs, x.Name)
+					only = only && makesRanges(x.Op)
 				default:
 					only = false
 				}

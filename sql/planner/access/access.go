@@ -394,14 +394,14 @@ func rejectsNull(e expr.Expr, pos int) bool {
 		c, ok := e.(*expr.Col)
 		return ok && c.Index == pos
 	}
-	switch f.Name {
-	case "=", "<", "<=", ">", ">=", "<>":
+	switch f.Op {
+	case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpNE:
 		return isCol(f.Args[0]) || isCol(f.Args[1])
-	case "in", "like", "between":
+	case expr.OpIn, expr.OpLike:
 		return isCol(f.Args[0])
-	case "not":
+	case expr.OpNot:
 		g, ok := f.Args[0].(*expr.Func)
-		return ok && g.Name == "is_null" && isCol(g.Args[0])
+		return ok && g.Op == expr.OpIsNull && isCol(g.Args[0])
 	}
 	return false
 }
@@ -541,13 +541,13 @@ func fixes(e expr.Expr) int {
 		return -1
 	}
 	var col *expr.Col
-	switch f.Name {
-	case "is_null":
+	switch f.Op {
+	case expr.OpIsNull:
 		if col, ok = f.Args[0].(*expr.Col); ok {
 			return col.Index
 		}
 		return -1
-	case "=", "<=>":
+	case expr.OpEQ, expr.OpNullEQ:
 		if col, ok = f.Args[0].(*expr.Col); !ok || !expr.IsConst(f.Args[1]) {
 			if col, ok = f.Args[1].(*expr.Col); !ok || !expr.IsConst(f.Args[0]) {
 				return -1
@@ -614,11 +614,7 @@ const matchFilters = 700
 
 func isMatch(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
-	if !ok {
-		return false
-	}
-	_, ok = f.Extra.(*expr.Match)
-	return ok
+	return ok && f.Match() != nil
 }
 
 // filterCost is the cost of checking conditions on a row.
@@ -626,13 +622,13 @@ func filterCost(list []expr.Expr) float64 {
 	n, texts := len(list), 0
 	for _, c := range list {
 		f, ok := c.(*expr.Func)
-		if ok && (comparesText(f) || f.Name == "not" && comparesText(f.Args[0])) {
+		if ok && (comparesText(f) || f.Op == expr.OpNot && comparesText(f.Args[0])) {
 			texts++
 		}
 		switch {
-		case ok && f.Name == "or" && len(f.Args) > wideOr:
+		case ok && f.Op == expr.OpOr && len(f.Args) > wideOr:
 			n += len(f.Args)
-		case ok && (isMatch(f) || f.Name == ">" && isMatch(f.Args[0])):
+		case ok && (isMatch(f) || f.Op == expr.OpGT && isMatch(f.Args[0])):
 			n += matchFilters
 		}
 	}
@@ -642,7 +638,7 @@ func filterCost(list []expr.Expr) float64 {
 // comparesText reports conditions that look into a text.
 func comparesText(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
-	return ok && (f.Name == "like" || f.Name == "regexp")
+	return ok && (f.Op == expr.OpLike || f.Op == expr.OpRegexp)
 }
 
 func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) float64 {
@@ -702,41 +698,39 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 	if !ok {
 		return 0.5
 	}
-	switch f.Name {
-	case "=", "<=>":
+	switch f.Op {
+	case expr.OpEQ, expr.OpNullEQ:
 		return equalSelectivity(f, t, est, total)
-	case "is_null":
+	case expr.OpIsNull:
 		return 0.05
-	case "<", "<=", ">", ">=":
+	case expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE:
 		return 0.33
-	case "between":
-		return 0.15
-	case "<>":
+	case expr.OpNE:
 		return 0.9
-	case "in":
+	case expr.OpIn:
 		return math.Min(0.5, float64(len(f.Args)-1)*equalSelectivity(f, t, est, total))
-	case "like":
+	case expr.OpLike:
 		return likeSelectivity(f)
-	case "regexp":
+	case expr.OpRegexp:
 		return 0.1
-	case "match", "text_match", "text_match_phrase", "text_match_fuzzy":
+	case expr.OpMatch, expr.OpTextMatch, expr.OpTextMatchPhrase, expr.OpTextMatchFuzzy:
 		return 0.02
-	case "member of", "json_contains", "json_overlaps":
+	case expr.OpMemberOf, expr.OpJSONContains, expr.OpJSONOverlaps:
 		return 0.05
-	case "and":
+	case expr.OpAnd:
 		s := 1.0
 		for _, a := range f.Args {
 			s *= Selectivity(a, t, est, total)
 		}
 		return s
-	case "or":
+	case expr.OpOr:
 		// The branches of a long list are alike.
 		s, looked := 0.0, f.Args[:min(len(f.Args), 64)]
 		for _, a := range looked {
 			s += Selectivity(a, t, est, total)
 		}
 		return math.Min(s*float64(len(f.Args))/float64(len(looked)), 1)
-	case "not":
+	case expr.OpNot:
 		return math.Max(0.05, 1-Selectivity(f.Args[0], t, est, total))
 	}
 	return 0.5

@@ -80,8 +80,8 @@ func (r *Request) probes(array *logical.Array, cond expr.Expr) ([]value.Datum, b
 	if !ok {
 		return nil, false
 	}
-	switch f.Name {
-	case "or":
+	switch f.Op {
+	case expr.OpOr:
 		var out []value.Datum
 		for _, a := range f.Args {
 			list, ok := r.probes(array, a)
@@ -91,22 +91,22 @@ func (r *Request) probes(array *logical.Array, cond expr.Expr) ([]value.Datum, b
 			out = append(out, list...)
 		}
 		return out, true
-	case "and":
+	case expr.OpAnd:
 		for _, a := range f.Args {
 			if list, ok := r.probes(array, a); ok {
 				return list, true
 			}
 		}
 		return nil, false
-	case "member of":
+	case expr.OpMemberOf:
 		if expr.Same(f.Args[1], array.Expr) {
 			return r.anyOf(array, f.Args[0], false)
 		}
-	case "json_contains":
+	case expr.OpJSONContains:
 		if len(f.Args) == 2 && expr.Same(f.Args[0], array.Expr) {
 			return r.allOf(array, f.Args[1])
 		}
-	case "json_overlaps":
+	case expr.OpJSONOverlaps:
 		for i := range 2 {
 			if expr.Same(f.Args[i], array.Expr) {
 				return r.anyOf(array, f.Args[1-i], true)
@@ -119,7 +119,7 @@ func (r *Request) probes(array *logical.Array, cond expr.Expr) ([]value.Datum, b
 // asksArray reports a condition about an element.
 func asksArray(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
-	return ok && (f.Name == "member of" || f.Name == "json_contains" || f.Name == "json_overlaps")
+	return ok && (f.Op == expr.OpMemberOf || f.Op == expr.OpJSONContains || f.Op == expr.OpJSONOverlaps)
 }
 
 // constant is a JSON document that is known before the statement runs.

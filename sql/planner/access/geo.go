@@ -7,32 +7,24 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// meetsBox are the relations that are true only where the boxes of both arguments
-// have a common point.
-var meetsBox = map[string]bool{
-	"st_contains": true, "st_within": true, "st_intersects": true, "st_touches": true, "st_equals": true, "st_crosses": true, "st_overlaps": true,
-	"mbrcontains": true, "mbrwithin": true, "mbrintersects": true, "mbrtouches": true, "mbrequals": true, "mbroverlaps": true, "mbrcovers": true,
-	"mbrcoveredby": true,
-}
-
 // geo is what the index can tell of a condition on a place: a superset, or nil.
 func (s *searcher) geo(c expr.Expr) *physical.SearchNode {
 	f, ok := c.(*expr.Func)
 	if !ok {
 		return nil
 	}
-	if meetsBox[f.Name] {
+	if f.Op.MeetsBoxes() {
 		return s.place(f, nil)
 	}
 	if len(f.Args) != 2 {
 		return nil
 	}
 	left, right := f.Args[0], f.Args[1]
-	switch f.Name {
-	case "<", "<=":
-	case ">", ">=":
+	switch f.Op {
+	case expr.OpLT, expr.OpLE:
+	case expr.OpGT, expr.OpGE:
 		left, right = right, left
-	case "=":
+	case expr.OpEQ:
 		if _, isFunc := left.(*expr.Func); !isFunc || constant(left) {
 			left, right = right, left
 		}
@@ -44,13 +36,13 @@ func (s *searcher) geo(c expr.Expr) *physical.SearchNode {
 		return nil
 	}
 	switch {
-	case g.Name == "st_distance_sphere":
+	case g.Op == expr.OpSTDistanceSphere:
 		n := s.place(g, right)
 		if n != nil {
-			n.Geo.Equal = f.Name == "<=" || f.Name == ">="
+			n.Geo.Equal = f.Op == expr.OpLE || f.Op == expr.OpGE
 		}
 		return n
-	case f.Name == "=" && meetsBox[g.Name]:
+	case f.Op == expr.OpEQ && g.Op.MeetsBoxes():
 		if one, ok := right.(*expr.Const); ok && one.D.Kind() == value.KindInt && one.D.Int() == 1 {
 			return s.place(g, nil)
 		}

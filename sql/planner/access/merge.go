@@ -41,7 +41,7 @@ func (r *Request) merges(allowed *hints, single []*Path) []*Path {
 	var out []*Path
 	if !r.off("IndexUnion") {
 		for i, c := range r.Conds {
-			if f, ok := c.(*expr.Func); ok && f.Name == "or" && len(f.Args) <= maxMergeBranches {
+			if f, ok := c.(*expr.Func); ok && f.Op == expr.OpOr && len(f.Args) <= maxMergeBranches {
 				if p := r.union(indexes, i); p != nil {
 					out = append(out, p)
 				}

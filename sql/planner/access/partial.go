@@ -92,15 +92,15 @@ func (r *Request) implied(conds []expr.Expr, q expr.Expr, depth int) bool {
 	if !ok {
 		return false
 	}
-	switch f.Name {
-	case "and":
+	switch f.Op {
+	case expr.OpAnd:
 		return !slices.ContainsFunc(f.Args, func(a expr.Expr) bool { return !r.implied(conds, a, depth-1) })
-	case "or":
+	case expr.OpOr:
 		if slices.ContainsFunc(f.Args, func(a expr.Expr) bool { return r.implied(conds, a, depth-1) }) {
 			return true
 		}
-	case "not":
-		if g, ok := f.Args[0].(*expr.Func); ok && g.Name == "is_null" {
+	case expr.OpNot:
+		if g, ok := f.Args[0].(*expr.Func); ok && g.Op == expr.OpIsNull {
 			if col, ok := g.Args[0].(*expr.Col); ok && slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejectsNull(c, col.Index) }) {
 				return true
 			}
@@ -108,7 +108,7 @@ func (r *Request) implied(conds []expr.Expr, q expr.Expr, depth int) bool {
 	}
 	// An OR implies what all its branches imply.
 	for _, c := range conds {
-		if o, ok := c.(*expr.Func); ok && o.Name == "or" && len(o.Args) <= 16 &&
+		if o, ok := c.(*expr.Func); ok && o.Op == expr.OpOr && len(o.Args) <= 16 &&
 			!slices.ContainsFunc(o.Args, func(a expr.Expr) bool { return !r.implied(expr.SplitAnd(nil, a), q, depth-1) }) {
 			return true
 		}

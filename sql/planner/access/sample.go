@@ -151,7 +151,7 @@ func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
 func (r *Request) allTrue(x *Sample, conds []expr.Expr) (all []uint64) {
 	for _, c := range conds {
 		if f, ok := c.(*expr.Func); ok {
-			if _, isMatch := f.Extra.(*expr.Match); isMatch { // dear, and nothing the others depend on
+			if f.Match() != nil { // dear, and nothing the others depend on
 				continue
 			}
 		}

@@ -73,7 +73,7 @@ func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
 		}
 		isRange := slices.ContainsFunc(p.Set.Conds, func(c expr.Expr) bool {
 			f, ok := c.(*expr.Func)
-			return ok && hasParam(f) && f.Name != "=" && f.Name != "<=>" && f.Name != "in"
+			return ok && hasParam(f) && f.Op != expr.OpEQ && f.Op != expr.OpNullEQ && f.Op != expr.OpIn
 		})
 		if isRange && expr.KnownBefore(p.Set.Conds) {
 			out = append(out, physical.Guard{Table: r.Scan.Table, Index: p.Index, Set: p.Set})
@@ -226,7 +226,7 @@ func (s *searcher) ranges(f *schema.SearchField, conds []expr.Expr) (*physical.S
 func (s *searcher) isAny(set *ranges.Set) bool {
 	for _, c := range set.Conds {
 		f, ok := c.(*expr.Func)
-		if !ok || f.Name != "like" || s.r.Ctx == nil || !expr.KnownBefore(f.Args[1:]) {
+		if !ok || f.Op != expr.OpLike || s.r.Ctx == nil || !expr.KnownBefore(f.Args[1:]) {
 			return false
 		}
 		s.r.ValuesMatter = s.r.ValuesMatter || hasParam(f)
@@ -274,9 +274,9 @@ func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool
 	if !isFunc {
 		return 0, false
 	}
-	m, isMatch := f.Extra.(*expr.Match)
+	m := f.Match()
 	known, counts := r.Est.(SearchIndexes)
-	if !isMatch || !counts || r.Ctx == nil || r.Scan.Table.ID != m.Table || !expr.KnownBefore(f.Args[len(m.Fields):]) {
+	if m == nil || !counts || r.Ctx == nil || r.Scan.Table.ID != m.Table || !expr.KnownBefore(f.Args[len(m.Fields):]) {
 		return 0, false
 	}
 	key := shareKey{m.Table, c.String()}

@@ -87,7 +87,7 @@ func (e *elements) part(x expr.Expr) (*expr.Col, *value.JSONPath) {
 			return x, root
 		}
 	case *expr.Func:
-		if x.Name != "json_extract" || len(x.Args) != 2 {
+		if x.Op != expr.OpJSONExtract || len(x.Args) != 2 {
 			return nil, nil
 		}
 		c, isConst := x.Args[1].(*expr.Const)
@@ -135,7 +135,7 @@ func (e *elements) cond(c expr.Expr) *physical.SearchNode {
 	if !ok || len(f.Args) == 0 {
 		return nil
 	}
-	if f.Name == "or" {
+	if f.Op == expr.OpOr {
 		var list []*physical.SearchNode
 		for _, a := range f.Args {
 			n := e.all([]expr.Expr{a})
@@ -146,12 +146,13 @@ func (e *elements) cond(c expr.Expr) *physical.SearchNode {
 		}
 		return combine(physical.SearchOr, list)
 	}
-	if f.Name == "and" {
+	if f.Op == expr.OpAnd {
 		return e.all(f.Args)
 	}
-	name, args := f.Name, f.Args
+	op, args := f.Op, f.Args
 	if _, isCol := args[0].(*expr.Col); !isCol && len(args) == 2 {
-		name, args = mirrored[name], []expr.Expr{args[1], args[0]}
+		op, _ = op.Swapped()
+		args = []expr.Expr{args[1], args[0]}
 	}
 	col, ok := args[0].(*expr.Col)
 	if !ok {
@@ -162,12 +163,12 @@ func (e *elements) cond(c expr.Expr) *physical.SearchNode {
 		return nil
 	}
 	ask := physical.SearchAsk{SQL: true, Args: args[1:], Rounded: at.t.IsInteger() || at.t.ID == schema.TypeDecimal}
-	switch name {
-	case "=", "in":
+	switch op {
+	case expr.OpEQ, expr.OpIn:
 		ask.Op = physical.AskAny
-	case "<", "<=":
+	case expr.OpLT, expr.OpLE:
 		ask.Op = physical.AskBelow
-	case ">", ">=":
+	case expr.OpGT, expr.OpGE:
 		ask.Op = physical.AskAbove
 	default:
 		return nil

@@ -136,15 +136,15 @@ func (e *elements) text(x expr.Expr) *expr.Col {
 			return x
 		}
 	case *expr.Func:
-		if x.Name == "json_doc" && len(x.Args) == 1 {
+		if x.Op == expr.OpJSONDoc && len(x.Args) == 1 {
 			return e.text(x.Args[0])
 		}
-		if x.Name != "if" || len(x.Args) != 3 {
+		if x.Op != expr.OpIf || len(x.Args) != 3 {
 			return nil
 		}
 		valid, ok := x.Args[0].(*expr.Func)
 		other, isConst := x.Args[2].(*expr.Const)
-		if !ok || valid.Name != "json_valid" || !isConst || !other.D.IsNull() {
+		if !ok || valid.Op != expr.OpJSONValid || !isConst || !other.D.IsNull() {
 			return nil
 		}
 		c, of := e.text(x.Args[1]), e.text(valid.Args[0])
@@ -204,7 +204,7 @@ func (s *searcher) asks(conds []expr.Expr) []expr.Expr {
 		return conds
 	}
 	return slices.DeleteFunc(slices.Clone(conds), func(c expr.Expr) bool {
-		if f, ok := c.(*expr.Func); ok && f.Name == "not" {
+		if f, ok := c.(*expr.Func); ok && f.Op == expr.OpNot {
 			c = f.Args[0]
 		}
 		sub, ok := c.(*expr.Subquery)
@@ -377,17 +377,17 @@ func isStrict(c expr.Expr) bool {
 	if !ok {
 		return false
 	}
-	switch f.Name {
-	case "and", "or":
+	switch f.Op {
+	case expr.OpAnd, expr.OpOr:
 		return !slices.ContainsFunc(f.Args, func(a expr.Expr) bool { return !isStrict(a) })
-	case "=", "<>", "<", "<=", ">", ">=", "in", "between", "like":
+	case expr.OpEQ, expr.OpNE, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpIn, expr.OpLike:
 	default:
-		if !meetsBox[f.Name] {
+		if !f.Op.MeetsBoxes() {
 			return false
 		}
 	}
 	for _, a := range f.Args {
-		if g, is := a.(*expr.Func); is && g.Name == "st_distance_sphere" && !slices.ContainsFunc(g.Args, func(a expr.Expr) bool { return !isOperand(a) }) {
+		if g, is := a.(*expr.Func); is && g.Op == expr.OpSTDistanceSphere && !slices.ContainsFunc(g.Args, func(a expr.Expr) bool { return !isOperand(a) }) {
 			continue
 		}
 		if !isOperand(a) {

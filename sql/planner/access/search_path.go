@@ -140,25 +140,25 @@ func pathAsk(f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.Sea
 		}
 		return &physical.SearchAsk{Op: op, Spread: spread, Args: args}
 	}
-	switch f.Name {
-	case "member of":
+	switch f.Op {
+	case expr.OpMemberOf:
 		if expr.Same(f.Args[1], e) {
 			return one(physical.AskAny, false, f.Args[0])
 		}
 		return nil
-	case "json_contains":
+	case expr.OpJSONContains:
 		if len(f.Args) == 2 && expr.Same(f.Args[0], e) {
 			return one(physical.AskAll, false, f.Args[1])
 		}
 		return nil
-	case "json_overlaps":
+	case expr.OpJSONOverlaps:
 		for i := range 2 {
 			if expr.Same(f.Args[i], e) {
 				return one(physical.AskAny, true, f.Args[1-i])
 			}
 		}
 		return nil
-	case "is_null":
+	case expr.OpIsNull:
 		if expr.Same(f.Args[0], e) {
 			return &physical.SearchAsk{Op: physical.AskNull}
 		}
@@ -167,51 +167,52 @@ func pathAsk(f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.Sea
 	if field.Many {
 		return nil
 	}
-	name, args := f.Name, f.Args
+	op, args := f.Op, f.Args
 	if len(args) == 0 {
 		return nil
 	}
 	if len(args) == 2 && expr.IsConst(args[0]) && !expr.IsConst(args[1]) {
-		swapped, ok := mirrored[name]
+		swapped, ok := op.Swapped()
 		if !ok {
 			return nil
 		}
-		name, args = swapped, []expr.Expr{args[1], args[0]}
+		op, args = swapped, []expr.Expr{args[1], args[0]}
 	}
 	if field.Attribute {
-		return attributeAsk(name, args, f, field, e)
+		return attributeAsk(op, args, f, field, e)
 	}
 	if t, ok := expr.CmpTypeOf(f); !ok || t.ID != schema.TypeJSON || !expr.Same(args[0], e) {
 		return nil
 	}
-	op, ok := comparisons[name]
-	if !ok || op != physical.AskAny && field.Elem.IsString() {
+	ask, ok := comparisons[op]
+	if !ok || ask != physical.AskAny && field.Elem.IsString() {
 		return nil
 	}
-	ask := one(op, false, args[1:]...)
-	if ask != nil {
-		ask.Strict = name == "<" || name == ">"
+	out := one(ask, false, args[1:]...)
+	if out != nil {
+		out.Strict = op == expr.OpLT || op == expr.OpGT
 	}
-	return ask
+	return out
 }
 
 // comparisons are the questions of comparisons with constants.
-var comparisons = map[string]physical.AskOp{"=": physical.AskAny, "in": physical.AskAny, "<": physical.AskBelow, "<=": physical.AskBelow, ">": physical.AskAbove, ">=": physical.AskAbove}
-
-var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+var comparisons = map[expr.Op]physical.AskOp{
+	expr.OpEQ: physical.AskAny, expr.OpIn: physical.AskAny, expr.OpLT: physical.AskBelow, expr.OpLE: physical.AskBelow,
+	expr.OpGT: physical.AskAbove, expr.OpGE: physical.AskAbove,
+}
 
 // attributeAsk is pathAsk for a comparison of an attribute, which knows whether it
 // is one with numbers or with a text. Values of another type than the field's are
 // not in it: they have their own ways to compare with a constant.
-func attributeAsk(name string, args []expr.Expr, f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.SearchAsk {
-	if name == "like" {
+func attributeAsk(op expr.Op, args []expr.Expr, f *expr.Func, field *schema.SearchField, e expr.Expr) *physical.SearchAsk {
+	if op == expr.OpLike {
 		return prefixAsk(f, field, args[0], e)
 	}
 	text := field.Elem.IsString()
 	list := args[1:]
 	if text {
 		a, b, ok := expr.AttributeOrder(args[0])
-		if !ok || !expr.Same(a, e) || name == "in" {
+		if !ok || !expr.Same(a, e) || op == expr.OpIn {
 			return nil
 		}
 		list = []expr.Expr{b}
@@ -223,11 +224,11 @@ func attributeAsk(name string, args []expr.Expr, f *expr.Func, field *schema.Sea
 			return nil
 		}
 	}
-	op, ok := comparisons[name]
+	ask, ok := comparisons[op]
 	if !ok {
 		return nil
 	}
-	return &physical.SearchAsk{Op: op, Args: list, SQL: text}
+	return &physical.SearchAsk{Op: ask, Args: list, SQL: text}
 }
 
 // prefixAsk is LIKE of an attribute with a constant pattern that does not begin

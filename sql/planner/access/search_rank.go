@@ -15,7 +15,7 @@ func IsDistance(e expr.Expr) bool {
 // distanceOf is the column of a distance, and the place that it is from.
 func distanceOf(e expr.Expr) (c *expr.Col, from expr.Expr, ok bool) {
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "st_distance_sphere" {
+	if !ok || f.Op != expr.OpSTDistanceSphere {
 		return nil, nil, false
 	}
 	from = f.Args[1]
@@ -46,7 +46,7 @@ func (s *searcher) ranks(e expr.Expr) (*schema.SearchField, bool) {
 	}
 	list := expr.Scores(e)
 	for _, f := range list {
-		if m := f.Extra.(*expr.Match); m.Table != s.t.ID || m.Index != s.x.ID {
+		if m := f.Match(); m.Table != s.t.ID || m.Index != s.x.ID {
 			return nil, false
 		}
 	}

@@ -81,19 +81,19 @@ func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exa
 		}
 		return s.check(c, negated)
 	}
-	switch f.Name {
-	case "not":
+	switch f.Op {
+	case expr.OpNot:
 		return s.truth(f.Args[0], !negated)
-	case "is_true", "is_false":
-		n, exact = s.part(f.Args[0], f.Name == "is_false")
+	case expr.OpIsTrue, expr.OpIsFalse:
+		n, exact = s.part(f.Args[0], f.Op == expr.OpIsFalse)
 		if negated {
 			n, exact = complement(n, exact)
 		}
-	case "and", "or":
+	case expr.OpAnd, expr.OpOr:
 		n, exact = s.logic(f, negated)
-	case "xor":
+	case expr.OpXor:
 		n, exact = s.xor(f, negated)
-	case "is_null":
+	case expr.OpIsNull:
 		if n, exact = s.unknown(f.Args[0], negated); n == nil {
 			if n, exact = s.path(f); negated {
 				n, exact = complement(n, exact)
@@ -112,7 +112,7 @@ func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exa
 
 // logic is truth of an AND or OR.
 func (s *searcher) logic(f *expr.Func, negated bool) (n *physical.SearchNode, exact bool) {
-	all := (f.Name == "and") != negated
+	all := (f.Op == expr.OpAnd) != negated
 	exact = true
 	var list, checks []*physical.SearchNode
 	for _, a := range f.Args {
@@ -169,7 +169,7 @@ func (s *searcher) xor(f *expr.Func, negated bool) (n *physical.SearchNode, exac
 // unknown is truth of IS NULL of a condition.
 func (s *searcher) unknown(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
 	f, ok := c.(*expr.Func)
-	if !ok || !isLogic(f.Name) {
+	if !ok || !isLogic(f.Op) {
 		return nil, false
 	}
 	is, exact := s.part(c, false)
@@ -187,12 +187,8 @@ func (s *searcher) unknown(c expr.Expr, negated bool) (n *physical.SearchNode, e
 	return n, true
 }
 
-func isLogic(name string) bool {
-	switch name {
-	case "and", "or", "xor", "not":
-		return true
-	}
-	return false
+func isLogic(op expr.Op) bool {
+	return op == expr.OpAnd || op == expr.OpOr || op == expr.OpXor || op == expr.OpNot
 }
 
 // leaf is truth of a condition that combines no others.
@@ -208,7 +204,7 @@ func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exa
 	if negated {
 		return nil, false
 	}
-	if f.Name == "like" {
+	if f.Op == expr.OpLike {
 		n = s.like(f)
 	} else {
 		n = s.geo(f)
@@ -220,7 +216,7 @@ func (s *searcher) leaf(f *expr.Func, negated bool) (n *physical.SearchNode, exa
 		return n, exact
 	}
 	if check, ok := s.check(f, false); ok {
-		if g := n.Geo; g != nil && (g.Distance == nil || f.Name != "=") {
+		if g := n.Geo; g != nil && (g.Distance == nil || f.Op != expr.OpEQ) {
 			g.Cond = check.Cond
 		}
 		return combine(physical.SearchAnd, []*physical.SearchNode{n, check}), true
@@ -330,21 +326,21 @@ func onlyChecks(n *physical.SearchNode) bool {
 // match is the MATCH that a condition asks of this index: alone, or as a score
 // above a number, which is exact for 0.
 func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
-	switch x, isMatch := f.Extra.(*expr.Match); {
-	case isMatch:
+	switch x := f.Match(); {
+	case x != nil:
 		if x.Table == s.t.ID && x.Index == s.x.ID && slices.ContainsFunc(s.x.Fields, func(f schema.SearchField) bool { return f.ID == x.Fields[0] }) {
 			return f, true
 		}
-	case f.Name == ">", f.Name == ">=", f.Name == "<", f.Name == "<=":
+	case f.Op == expr.OpGT, f.Op == expr.OpGE, f.Op == expr.OpLT, f.Op == expr.OpLE:
 		score, than := f.Args[0], f.Args[1]
-		if f.Name[0] == '<' {
+		if f.Op == expr.OpLT || f.Op == expr.OpLE {
 			score, than = than, score
 		}
 		g, isFunc := score.(*expr.Func)
 		if !isFunc {
 			return nil, false
 		}
-		if _, isMatch = g.Extra.(*expr.Match); !isMatch {
+		if g.Match() == nil {
 			return nil, false
 		}
 		var d value.Datum
@@ -361,7 +357,7 @@ func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 			return nil, false
 		}
 		least, err := types.ToFloat(&types.Env{}, d, than.Type())
-		if err != nil || least < 0 || least == 0 && len(f.Name) == 2 {
+		if err != nil || least < 0 || least == 0 && f.Op == f.Op.OrEqual() {
 			return nil, false
 		}
 		m, _ = s.match(g)

@@ -101,7 +101,7 @@ func newAnyValue(be *expr.BindEnv, e expr.Expr) (*expr.Agg, error) {
 }
 
 func aggEqual(a, c *expr.Agg) bool {
-	if a.Name != c.Name || a.Distinct != c.Distinct || len(a.Args) != len(c.Args) || !reflect.DeepEqual(a.T, c.T) {
+	if a.Op != c.Op || a.Distinct != c.Distinct || len(a.Args) != len(c.Args) || !reflect.DeepEqual(a.T, c.T) {
 		return false
 	}
 	for i := range a.Args {
@@ -109,12 +109,11 @@ func aggEqual(a, c *expr.Agg) bool {
 			return false
 		}
 	}
-	x, ok1 := a.Extra.(*expr.GroupConcat)
-	y, ok2 := c.Extra.(*expr.GroupConcat)
-	if ok1 != ok2 {
+	x, y := a.GroupConcat(), c.GroupConcat()
+	if (x == nil) != (y == nil) {
 		return false
 	}
-	if !ok1 {
+	if x == nil {
 		return reflect.DeepEqual(a.Extra, c.Extra)
 	}
 	if x.Separator != y.Separator || len(x.Order) != len(y.Order) {

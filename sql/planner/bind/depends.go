@@ -71,7 +71,7 @@ func (k *block) tellsRows(t *tableRef, det map[expr.ColID]bool) bool {
 // side if it is given.
 func equalColumns(e expr.Expr, det, side map[expr.ColID]bool, add func(expr.ColID)) {
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "=" || len(f.Args) != 2 {
+	if !ok || f.Op != expr.OpEQ || len(f.Args) != 2 {
 		return
 	}
 	for i := range f.Args {

@@ -21,7 +21,7 @@ func (b *binder) value(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := e.(*expr.Func); ok && f.Name == "row" {
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpRow {
 		return nil, sqlerr.OperandColumns(1)
 	}
 	return e, nil
@@ -49,8 +49,8 @@ func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
 	if !ok {
 		return e, nil
 	}
-	switch f.Name {
-	case "and", "or":
+	switch f.Op {
+	case expr.OpAnd, expr.OpOr:
 		args := make([]expr.Expr, len(f.Args))
 		changed := false
 		for i, a := range f.Args {
@@ -61,13 +61,13 @@ func (b *binder) zeroDates(sc *scope, e expr.Expr) (expr.Expr, error) {
 			changed = changed || args[i] != a
 		}
 		if changed {
-			return expr.NewFunc(b.be, f.Name, args...)
+			return expr.NewOp(b.be, f.Op, args...)
 		}
-	case "not":
-		if inner, ok := f.Args[0].(*expr.Func); ok && inner.Name == "not" {
+	case expr.OpNot:
+		if inner, ok := f.Args[0].(*expr.Func); ok && inner.Op == expr.OpNot {
 			return b.zeroDates(sc, inner.Args[0])
 		}
-	case "is_null":
+	case expr.OpIsNull:
 		c, ok := f.Args[0].(*expr.Col)
 		if !ok || c.T.ID != schema.TypeDate && c.T.ID != schema.TypeDatetime || c.Null && (sc.src == nil || sc.src.node == nil || !declaredNotNull(sc.src.node, c.ID)) {
 			return e, nil
@@ -316,22 +316,22 @@ func adapt(list []expr.Expr, arithmetic bool) {
 	}
 }
 
-var binaryOps = map[opcode.Op]string{
-	opcode.LogicAnd: "and", opcode.LogicOr: "or", opcode.LogicXor: "xor",
-	opcode.GE: ">=", opcode.LE: "<=", opcode.EQ: "=", opcode.NE: "<>", opcode.LT: "<", opcode.GT: ">", opcode.NullEQ: "<=>",
-	opcode.Plus: "+", opcode.Minus: "-", opcode.Mul: "*", opcode.Div: "/", opcode.IntDiv: "div", opcode.Mod: "%",
-	opcode.And: "&", opcode.Or: "|", opcode.Xor: "^", opcode.LeftShift: "<<", opcode.RightShift: ">>",
+var binaryOps = map[opcode.Op]expr.Op{
+	opcode.LogicAnd: expr.OpAnd, opcode.LogicOr: expr.OpOr, opcode.LogicXor: expr.OpXor,
+	opcode.GE: expr.OpGE, opcode.LE: expr.OpLE, opcode.EQ: expr.OpEQ, opcode.NE: expr.OpNE, opcode.LT: expr.OpLT, opcode.GT: expr.OpGT, opcode.NullEQ: expr.OpNullEQ,
+	opcode.Plus: expr.OpPlus, opcode.Minus: expr.OpMinus, opcode.Mul: expr.OpTimes, opcode.Div: expr.OpDivide, opcode.IntDiv: expr.OpIntDiv, opcode.Mod: expr.OpMod,
+	opcode.And: expr.OpBitAnd, opcode.Or: expr.OpBitOr, opcode.Xor: expr.OpBitXor, opcode.LeftShift: expr.OpShiftLeft, opcode.RightShift: expr.OpShiftRight,
 }
 
 func (b *binder) binary(sc *scope, n *ast.BinaryOperationExpr) (expr.Expr, error) {
-	name, ok := binaryOps[n.Op]
+	op, ok := binaryOps[n.Op]
 	if !ok {
 		return nil, sqlerr.NotSupported("operator " + n.Op.String())
 	}
-	if name == "and" || name == "or" {
-		return b.logic(sc, n, name)
+	if op == expr.OpAnd || op == expr.OpOr {
+		return b.logic(sc, n, op)
 	}
-	if name == "+" || name == "-" {
+	if op == expr.OpPlus || op == expr.OpMinus {
 		// date + INTERVAL 1 DAY arrives as DATE_ADD; a bare unit never does.
 		if _, ok := n.R.(*ast.TimeUnitExpr); ok {
 			return nil, internalf("interval operand")
@@ -346,18 +346,18 @@ func (b *binder) binary(sc *scope, n *ast.BinaryOperationExpr) (expr.Expr, error
 		return nil, err
 	}
 	args := []expr.Expr{l, r}
-	switch name {
-	case "+", "-", "*", "/", "div", "%":
+	switch op {
+	case expr.OpPlus, expr.OpMinus, expr.OpTimes, expr.OpDivide, expr.OpIntDiv, expr.OpMod:
 		adapt(args, true)
-	case "=", "<>", "<", "<=", ">", ">=", "<=>":
+	case expr.OpEQ, expr.OpNE, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpNullEQ:
 		adapt(args, false)
 	}
-	return expr.NewFunc(b.be, name, args...)
+	return expr.NewOp(b.be, op, args...)
 }
 
 // logic binds a chain of AND or OR without recursion on its left side: chains
 // of thousands of terms are common.
-func (b *binder) logic(sc *scope, n *ast.BinaryOperationExpr, name string) (expr.Expr, error) {
+func (b *binder) logic(sc *scope, n *ast.BinaryOperationExpr, op expr.Op) (expr.Expr, error) {
 	var terms []ast.ExprNode
 	var left ast.ExprNode = n
 	for {
@@ -377,7 +377,7 @@ func (b *binder) logic(sc *scope, n *ast.BinaryOperationExpr, name string) (expr
 		}
 		args[i] = e
 	}
-	return expr.NewFunc(b.be, name, args...)
+	return expr.NewOp(b.be, op, args...)
 }
 
 func (b *binder) unary(sc *scope, n *ast.UnaryOperationExpr) (expr.Expr, error) {

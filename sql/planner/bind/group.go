@@ -145,10 +145,10 @@ func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, erro
 		}
 	}
 	var failed error
-	if f, ok := e.(*expr.Func); ok && f.Name == "grouping" {
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpGrouping {
 		return g.grouping(f)
 	}
-	if f, ok := e.(*expr.Func); ok && f.Name == "any_value" && len(f.Args) == 1 && !g.k.agg.uses(f) {
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpAnyValue && len(f.Args) == 1 && !g.k.agg.uses(f) {
 		call, err := newAnyValue(g.k.b.be, f.Args[0])
 		if err != nil {
 			return nil, err

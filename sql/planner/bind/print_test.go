@@ -108,7 +108,7 @@ func (p *printer) node(depth int, n logical.Node) {
 			if a.Distinct {
 				args = "distinct " + args
 			}
-			aggs[i] = fmt.Sprintf("%s(%s):%d", a.Name, args, n.AggCols[i].ID)
+			aggs[i] = fmt.Sprintf("%s(%s):%d", a.Op, args, n.AggCols[i].ID)
 		}
 		p.line(depth, "aggregate by %s [%s] -> %s", exprsText(n.GroupBy), columnsText(n.GroupCols), strings.Join(aggs, ", "))
 	case *logical.Distinct:

@@ -334,7 +334,7 @@ func (b *binder) matchPart(sc *scope, name string, n ast.ExprNode, m *expr.Match
 		}
 		return col == nil
 	})
-	if f, ok := e.(*expr.Func); !ok || f.Name != "json_unquote" || col == nil {
+	if f, ok := e.(*expr.Func); !ok || f.Op != expr.OpJSONUnquote || col == nil {
 		return nil, sqlerr.WrongArguments(name)
 	}
 	t, pos := sc.tableOf(col.ID)

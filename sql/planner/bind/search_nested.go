@@ -223,10 +223,7 @@ func (b *binder) nestedPart(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 func isPredicate(n ast.ExprNode) bool {
 	switch x := n.(type) {
 	case *ast.BinaryOperationExpr:
-		switch binaryOps[x.Op] {
-		case "=", "<", "<=", ">", ">=", "<>", "<=>":
-			return true
-		}
+		return binaryOps[x.Op].IsComparison()
 	case *ast.BetweenExpr, *ast.IsNullExpr, *ast.PatternInExpr, *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr, *ast.MatchAgainst:
 		return true
 	case *ast.FuncCallExpr:

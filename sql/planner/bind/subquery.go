@@ -66,7 +66,7 @@ func (b *binder) exists(sc *scope, n *ast.ExistsSubqueryExpr) (expr.Expr, error)
 
 // operands are the values of a left operand of IN, ANY and ALL.
 func operands(e expr.Expr) []expr.Expr {
-	if f, ok := e.(*expr.Func); ok && f.Name == "row" {
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpRow {
 		return f.Args
 	}
 	return []expr.Expr{e}

@@ -115,7 +115,7 @@ func (w *winScope) add(b *binder, c winCall) *expr.Col {
 }
 
 func (c *winCall) equals(o *winCall) bool {
-	if c.f.Name != o.f.Name || !c.spec.equals(o.spec) || (c.f.Agg == nil) != (o.f.Agg == nil) {
+	if c.f.Op != o.f.Op || !c.spec.equals(o.spec) || (c.f.Agg == nil) != (o.f.Agg == nil) {
 		return false
 	}
 	if c.f.Agg != nil && !aggEqual(c.f.Agg, o.f.Agg) {

@@ -52,7 +52,7 @@ type SearchGroup struct {
 // SearchCall is an aggregate of the plan: of a column, as position in Read, or,
 // for -1, of rows.
 type SearchCall struct {
-	Name     string
+	Op       expr.AggOp
 	Distinct bool
 	Column   int
 }
@@ -185,7 +185,7 @@ func (x *SearchScan) details(p *Printer, s *Scan) []string {
 			if c.Distinct {
 				arg = "distinct " + arg
 			}
-			list = append(list, c.Name+"("+arg+")")
+			list = append(list, c.Op.String()+"("+arg+")")
 		}
 		text := "aggregates in index: " + strings.Join(list, ", ")
 		if len(g.By) > 0 {

@@ -36,8 +36,8 @@ func (r *Rewriter) dropSorts(n logical.Node) logical.Node {
 }
 
 func dependsOnOrder(a *expr.Agg) bool {
-	switch a.Name {
-	case "group_concat", "json_arrayagg", "json_objectagg", "st_collect":
+	switch a.Op {
+	case expr.AggGroupConcat, expr.AggJSONArrayAgg, expr.AggJSONObjectAgg, expr.AggSTCollect:
 		return true
 	}
 	for _, e := range a.Args {

@@ -76,7 +76,7 @@ func (r *Rewriter) factorList(list []expr.Expr, sides []colSet) (out []expr.Expr
 	}
 	for i, c := range conds {
 		or, ok := c.(*expr.Func)
-		if !ok || or.Name != "or" || len(or.Args) > maxFactored || isVolatile(or) {
+		if !ok || or.Op != expr.OpOr || len(or.Args) > maxFactored || isVolatile(or) {
 			if changed {
 				out = append(out, c)
 			}

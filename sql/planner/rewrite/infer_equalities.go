@@ -135,7 +135,7 @@ func equalColumns(list []expr.Expr) map[expr.ColID][]*expr.Col {
 	var classes map[expr.ColID][]*expr.Col
 	for _, c := range list {
 		eq, ok := c.(*expr.Func)
-		if !ok || eq.Name != "=" {
+		if !ok || eq.Op != expr.OpEQ {
 			continue
 		}
 		a, okA := eq.Args[0].(*expr.Col)
@@ -181,8 +181,8 @@ func sameValues(a, b schema.Type) bool {
 // comparedColumn is the one column that f compares with constants; nil when f
 // is nothing of the kind.
 func comparedColumn(f *expr.Func) *expr.Col {
-	switch f.Name {
-	case "=", "<", "<=", ">", ">=", "in":
+	switch f.Op {
+	case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpIn:
 	default:
 		return nil
 	}

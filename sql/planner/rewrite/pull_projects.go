@@ -91,8 +91,8 @@ func usedColumns(n logical.Node, used colSet) {
 func aggOrder(a *logical.Aggregate) []expr.ColID {
 	var out []expr.ColID
 	for _, agg := range a.Aggs {
-		g, ok := agg.Extra.(*expr.GroupConcat)
-		if !ok {
+		g := agg.GroupConcat()
+		if g == nil {
 			continue
 		}
 		for _, o := range g.Order {

@@ -119,10 +119,10 @@ func tellsNothing(t schema.Type) bool {
 
 // respects reports whether f gives equal values of type t the same answer.
 func respects(f *expr.Func, t schema.Type) bool {
-	switch f.Name {
-	case "is_null":
+	switch f.Op {
+	case expr.OpIsNull:
 		return true
-	case "=", "<", "<=", ">", ">=", "<>", "<=>", "in":
+	case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpNE, expr.OpNullEQ, expr.OpIn:
 		if !t.IsString() {
 			return t.IsFloat()
 		}

@@ -200,7 +200,7 @@ func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, oute
 // it is something else.
 func outerEquality(c expr.Expr) (f *expr.Func, key int) {
 	f, ok := c.(*expr.Func)
-	if !ok || f.Name != "=" || len(f.Args) != 2 || !Hashable(f) {
+	if !ok || f.Op != expr.OpEQ || len(f.Args) != 2 || !Hashable(f) {
 		return nil, 0
 	}
 	for key := range f.Args {
@@ -218,15 +218,15 @@ func (r *Rewriter) valuesOfNone(a *logical.Aggregate) (map[expr.ColID]expr.Expr,
 	for i, call := range a.Aggs {
 		c := column(a.AggCols[i])
 		c.Null = true
-		switch call.Name {
-		case "count":
+		switch call.Op {
+		case expr.AggCount:
 			e, err := expr.NewFunc(r.Bind, "ifnull", c, expr.NewConst(value.Int(0), types.BigInt))
 			if err != nil || types.KindOf(e.Type()) != types.KindOf(c.T) {
 				return nil, false
 			}
 			with[c.ID] = e
-		case "sum", "avg", "min", "max", "group_concat", "std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp",
-			"json_arrayagg", "json_objectagg", "st_collect", "approx_percentile":
+		case expr.AggSum, expr.AggAvg, expr.AggMin, expr.AggMax, expr.AggGroupConcat, expr.AggStddevPop, expr.AggStddevSamp, expr.AggVarPop, expr.AggVarSamp,
+			expr.AggJSONArrayAgg, expr.AggJSONObjectAgg, expr.AggSTCollect, expr.AggApproxPercentile:
 			with[c.ID] = c
 		default:
 			return nil, false

@@ -94,12 +94,12 @@ func truthOf(e expr.Expr) truth {
 // none.
 func simplifyCondition(e expr.Expr) expr.Expr {
 	f, ok := e.(*expr.Func)
-	if !ok || f.Name != "and" && f.Name != "or" || isVolatile(f) {
+	if !ok || f.Op != expr.OpAnd && f.Op != expr.OpOr || isVolatile(f) {
 		return e
 	}
 	// AND ends at the first false operand, OR at the first true one.
 	neutral, final := isTrue, isFalse
-	if f.Name == "or" {
+	if f.Op == expr.OpOr {
 		neutral, final = isFalse, isTrue
 	}
 	args := make([]expr.Expr, 0, len(f.Args))

@@ -79,30 +79,30 @@ func nullRejecting(e expr.Expr, s colSet) bool {
 	if !ok {
 		return isColOf(e, s)
 	}
-	switch f.Name {
-	case "=", "<", "<=", ">", ">=", "<>":
+	switch f.Op {
+	case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpNE:
 		return strictIn(f.Args[0], s) || strictIn(f.Args[1], s)
-	case "like", "in", "between":
+	case expr.OpLike, expr.OpIn:
 		return strictIn(f.Args[0], s)
-	case "and":
+	case expr.OpAnd:
 		for _, a := range f.Args {
 			if nullRejecting(a, s) {
 				return true
 			}
 		}
-	case "or":
+	case expr.OpOr:
 		for _, a := range f.Args {
 			if !nullRejecting(a, s) {
 				return false
 			}
 		}
 		return len(f.Args) > 0
-	case "not":
+	case expr.OpNot:
 		if g, ok := f.Args[0].(*expr.Func); ok {
-			switch g.Name {
-			case "is_null":
+			switch g.Op {
+			case expr.OpIsNull:
 				return strictIn(g.Args[0], s)
-			case "=", "<", "<=", ">", ">=", "<>", "like", "in", "between":
+			case expr.OpEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpNE, expr.OpLike, expr.OpIn:
 				return nullRejecting(g, s) // NOT NULL is NULL
 			}
 		}
@@ -119,8 +119,8 @@ func strictIn(e expr.Expr, s colSet) bool {
 	if !ok {
 		return false
 	}
-	switch f.Name {
-	case "+", "-", "*", "/", "%", "div", "neg", "cast":
+	switch f.Op {
+	case expr.OpPlus, expr.OpMinus, expr.OpTimes, expr.OpDivide, expr.OpMod, expr.OpIntDiv, expr.OpNeg, expr.OpCast:
 		for _, a := range f.Args {
 			if strictIn(a, s) {
 				return true

@@ -125,7 +125,7 @@ func conditionsWith(n logical.Node, wanted func(expr.Expr) bool, try func(below 
 
 // negation takes NOT off.
 func negation(e expr.Expr) (inner expr.Expr, not bool) {
-	if f, ok := e.(*expr.Func); ok && f.Name == "not" {
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpNot {
 		return f.Args[0], true
 	}
 	return e, false
@@ -427,7 +427,7 @@ func reads(cols map[expr.ColID]bool, e expr.Expr) bool {
 // anyEqui reports an equality that a join can hash or look up.
 func anyEqui(conds []expr.Expr) bool {
 	for _, c := range conds {
-		if f, ok := c.(*expr.Func); ok && f.Name == "=" && len(f.Args) == 2 && Hashable(f) {
+		if f, ok := c.(*expr.Func); ok && f.Op == expr.OpEQ && len(f.Args) == 2 && Hashable(f) {
 			return true
 		}
 	}

@@ -89,8 +89,8 @@ func (r *Rewriter) takeFrom(root, n logical.Node, s *logical.Scan, taken map[*lo
 			if !ok {
 				return x
 			}
-			m, ok := f.Extra.(*expr.Match)
-			if !ok || m.Table != s.Table.ID || !areColumns(f.Args[:len(m.Fields)], have) {
+			m := f.Match()
+			if m == nil || m.Table != s.Table.ID || !areColumns(f.Args[:len(m.Fields)], have) {
 				return x
 			}
 			if taken[s] == nil {

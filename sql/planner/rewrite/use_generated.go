@@ -224,7 +224,7 @@ func asksSession(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(x expr.Expr) bool {
 		f, ok := x.(*expr.Func)
-		found = found || ok && (expr.IsSessionFunc(f.Name) || expr.ReadsSettings(f.Name))
+		found = found || ok && (f.B.Session || f.B.Settings)
 		return !found
 	})
 	return found
@@ -336,8 +336,8 @@ func isPlain(e expr.Expr) bool {
 	plain := true
 	expr.Walk(e, func(x expr.Expr) bool {
 		if f, ok := x.(*expr.Func); ok {
-			switch f.Name {
-			case "and", "or", "=", "<=>", "<", "<=", ">", ">=", "in", "between", "is_null", "not":
+			switch f.Op {
+			case expr.OpAnd, expr.OpOr, expr.OpEQ, expr.OpNullEQ, expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE, expr.OpIn, expr.OpIsNull, expr.OpNot:
 			default:
 				plain = false
 			}

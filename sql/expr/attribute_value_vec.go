@@ -22,7 +22,7 @@ func vecAttribute(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		return nil, err
 	}
 	out := c.getVec(value.KindJSON, in.N)
-	name := []byte(f.Extra.(string))
+	name := []byte(f.attributeName())
 	for r := range in.Live() {
 		i := in.Row(r)
 		if docs.Nulls.IsNull(i) {
@@ -32,7 +32,7 @@ func vecAttribute(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		doc := docs.Bytes[i]
 		if v, ok := value.JSONMember(doc, name); ok {
 			out.Bytes[i] = v
-		} else if at := findFolded(doc, f.Extra.(string)); at >= 0 {
+		} else if at := findFolded(doc, f.attributeName()); at >= 0 {
 			out.Bytes[i] = value.JSONElem(doc, at)
 		} else {
 			out.Nulls.Set(i)
@@ -76,7 +76,7 @@ func vecAttributeNumber(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 
 // vecAttributeOrder is attribute_order against one text.
 func vecAttributeOrder(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
-	x := f.Extra.(variantOrder)
+	x := f.order()
 	if _, _, ok := AsAttribute(f.Args[0]); !ok || x.nullSafe || !IsConst(f.Args[1]) || x.coll == schema.CollationBinary {
 		return evalGeneric(c, f, in)
 	}

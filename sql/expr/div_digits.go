@@ -25,18 +25,18 @@ func KeepQuotient(e Expr) Expr {
 		return e
 	}
 	scale := f.T.Scale
-	switch f.Name {
-	case asShown:
+	switch f.Op {
+	case OpShown:
 		return f.Args[0]
-	case "/":
+	case OpDivide:
 		scale = value.DivScale(f.Args[0].Type().Scale, f.Args[1].Type().Scale, f.divIncrement())
-	case "+", "-", "%":
+	case OpPlus, OpMinus, OpMod:
 		scale = max(f.Args[0].Type().Scale, f.Args[1].Type().Scale)
-	case "*":
+	case OpTimes:
 		scale = f.Args[0].Type().Scale + f.Args[1].Type().Scale
-	case "if", "case", "coalesce", "ifnull", "nullif", "greatest", "least":
+	case OpIf, OpCase, OpCoalesce, OpIfNull, OpNullIf, OpGreatest, OpLeast:
 		return keepBranches(f)
-	case "neg", "abs", "any_value":
+	case OpNeg, OpAbs, OpAnyValue:
 		arg := KeepQuotient(f.Args[0])
 		if arg == f.Args[0] {
 			return e
@@ -80,7 +80,7 @@ func NewShown(e Expr, t schema.Type) Expr {
 
 // Shown is the operand of e if NewShown made e, else nil.
 func Shown(e Expr) Expr {
-	if f, ok := e.(*Func); ok && f.Name == asShown {
+	if f, ok := e.(*Func); ok && f.Op == OpShown {
 		return f.Args[0]
 	}
 	return nil
@@ -142,12 +142,12 @@ func keepBranches(f *Func) Expr {
 func (f *Func) branches() []int {
 	var at []int
 	for i := range f.Args {
-		switch f.Name {
-		case "if", "case":
+		switch f.Op {
+		case OpIf, OpCase:
 			if i%2 == 0 && i+1 < len(f.Args) {
 				continue
 			}
-		case "nullif":
+		case OpNullIf:
 			if i == 0 {
 				continue
 			}
@@ -159,7 +159,7 @@ func (f *Func) branches() []int {
 
 // uncast takes an implicit conversion between decimals off.
 func uncast(e Expr) Expr {
-	if f, ok := e.(*Func); ok && f.Name == "cast" && !f.Extra.(*castSpec).explicit && f.Args[0].Type().ID == schema.TypeDecimal {
+	if f, ok := e.(*Func); ok && f.Op == OpCast && !f.cast().explicit && f.Args[0].Type().ID == schema.TypeDecimal {
 		return f.Args[0]
 	}
 	return e

@@ -51,14 +51,14 @@ func NewAttribute(column Expr, name string) Expr {
 // AsAttribute takes what NewAttribute made apart; the name is folded.
 func AsAttribute(e Expr) (column Expr, name string, ok bool) {
 	f, isFunc := e.(*Func)
-	if !isFunc || f.Name != "attribute" {
+	if !isFunc || f.Op != OpAttribute {
 		return nil, "", false
 	}
-	return f.Args[0], f.Extra.(string), true
+	return f.Args[0], f.attributeName(), true
 }
 
 func rowAttribute(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	doc, name := a[0].Bytes(), f.Extra.(string)
+	doc, name := a[0].Bytes(), f.attributeName()
 	v, ok := value.JSONMember(doc, []byte(name))
 	if !ok {
 		i := findFolded(doc, name) // it is written with capitals
@@ -153,7 +153,7 @@ func rowAttributeAs(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		return a[0], nil
 	}
 	d, t := valueOf(doc)
-	spec := f.Extra.(*castSpec)
+	spec := f.cast()
 	if to.IsString() && isBoolDoc(doc) {
 		d, t = value.Bytes(value.AppendJSONText(nil, doc)), types.Text(schema.CollationUTF8MB4Bin)
 	}
@@ -301,10 +301,8 @@ func compareVariant(env *BindEnv, name string, args []Expr) (Expr, []Expr, error
 		return nil, []Expr{a, b}, err
 	}
 	if IsVariant(b) {
-		op, _ := cmpOpOf(name)
-		if name != "<=>" {
-			name = map[cmpOp]string{cmpEQ: "=", cmpLT: "<", cmpLE: "<=", cmpGT: ">", cmpGE: ">=", cmpNE: "<>"}[op.swapped()]
-		}
+		op, _ := OpOf(name).Swapped()
+		name = op.String()
 		a, b = b, a
 	}
 	text, err := convertArg(env, 's', b)
@@ -336,7 +334,7 @@ type variantOrder struct {
 // rowAttributeOrder compares a variant with a text, as MySQL compares the
 // variant's own type with it: -1, 0 or 1.
 func rowAttributeOrder(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	x := f.Extra.(variantOrder)
+	x := f.order()
 	if a[0].IsNull() || a[1].IsNull() {
 		switch {
 		case !x.nullSafe:
@@ -386,7 +384,7 @@ func rowAttributeOrder(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 // AttributeNumber is the attribute that e compares as a number.
 func AttributeNumber(e Expr) (Expr, bool) {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "attribute_number" {
+	if !ok || f.Op != OpAttributeNumber {
 		return nil, false
 	}
 	return f.Args[0], true
@@ -396,17 +394,17 @@ func AttributeNumber(e Expr) (Expr, bool) {
 // apart: it is below, equal to or above 0.
 func AttributeOrder(e Expr) (attribute, text Expr, ok bool) {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "attribute_order" {
+	if !ok || f.Op != OpAttributeOrder {
 		return nil, nil, false
 	}
-	x := f.Extra.(variantOrder)
+	x := f.order()
 	return f.Args[0], f.Args[1], x.coll == schema.CollationUTF8MB4Bin && !x.nullSafe
 }
 
 // AttributeText is the attribute whose text e is; nil for others.
 func AttributeText(e Expr) Expr {
 	f, ok := e.(*Func)
-	if !ok || f.Name != "attribute_as" || !f.T.IsCharacter() || f.Extra.(*castSpec).explicit {
+	if !ok || f.Op != OpAttributeAs || !f.T.IsCharacter() || f.cast().explicit {
 		return nil
 	}
 	return f.Args[0]
@@ -414,14 +412,15 @@ func AttributeText(e Expr) Expr {
 
 // arithOp is the Extra of attribute_arith.
 type arithOp struct {
-	name  string
+	op    Op
 	extra int // digits that a quotient has more than its dividend
 }
 
 // variantArith is arithmetic with a variant: a variant, of the class of number
 // that the values of a row make.
 func variantArith(env *BindEnv, name string, args []Expr) (Expr, error) {
-	if len(args) != 2 && (name != "neg" || len(args) != 1) {
+	op := OpOf(name)
+	if len(args) != 2 && (op != OpNeg || len(args) != 1) {
 		return nil, wrongCount(name)
 	}
 	if err := rejectRows(args); err != nil {
@@ -439,21 +438,21 @@ func variantArith(env *BindEnv, name string, args []Expr) (Expr, error) {
 		}
 		out[i] = asJSONScalar(n)
 	}
-	if name == "mod" {
-		name = "%"
+	switch op {
+	case OpNone: // MOD, by its name
+		op = OpMod
+	case OpNeg:
+		out, op = []Expr{asJSONScalar(NewConst(value.Int(0), intType())), out[0]}, OpMinus
 	}
-	if name == "neg" {
-		out, name = []Expr{asJSONScalar(NewConst(value.Int(0), intType())), out[0]}, "-"
-	}
-	return mustLookup("attribute_arith").call("attribute_arith", out, variantType(), true, arithOp{name, env.divIncrement()}), nil
+	return mustLookup("attribute_arith").call("attribute_arith", out, variantType(), true, arithOp{op, env.divIncrement()}), nil
 }
 
 func rowAttributeArith(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	op := f.Extra.(arithOp)
+	arith := f.arith()
 	x, tx := valueOf(a[0].Bytes())
 	y, ty := valueOf(a[1].Bytes())
 	if tx.IsFloat() || ty.IsFloat() {
-		return floatArith(c, op.name, x, y, tx, ty)
+		return floatArith(c, arith.op, x, y, tx, ty)
 	}
 	p, err := types.ToDecimal(&c.Env, x, tx)
 	if err != nil {
@@ -465,16 +464,16 @@ func rowAttributeArith(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	}
 	var r value.Decimal
 	ok := true
-	switch op.name {
-	case "+":
+	switch arith.op {
+	case OpPlus:
 		r = p.Add(q)
-	case "-":
+	case OpMinus:
 		r = p.Sub(q)
-	case "*":
+	case OpTimes:
 		r = p.Mul(q)
-	case "/":
-		if r, ok = p.Div(q, op.extra); ok {
-			r = r.Round(min(p.Scale()+op.extra, maxScale))
+	case OpDivide:
+		if r, ok = p.Div(q, arith.extra); ok {
+			r = r.Round(min(p.Scale()+arith.extra, maxScale))
 		}
 	default:
 		r, ok = p.Mod(q)
@@ -485,7 +484,7 @@ func rowAttributeArith(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if r.Overflows() {
 		return value.Null, sqlerr.ValueOutOfRange("DECIMAL", f.String())
 	}
-	if !tx.IsInteger() || !ty.IsInteger() || op.name == "/" {
+	if !tx.IsInteger() || !ty.IsInteger() || arith.op == OpDivide {
 		return value.JSONOf(value.JSONDecimal(r)), nil
 	}
 	if v, ok := r.Int64(); ok {
@@ -497,7 +496,7 @@ func rowAttributeArith(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Null, sqlerr.ValueOutOfRange("BIGINT", f.String())
 }
 
-func floatArith(c *Ctx, op string, x, y value.Datum, tx, ty schema.Type) (value.Datum, error) {
+func floatArith(c *Ctx, op Op, x, y value.Datum, tx, ty schema.Type) (value.Datum, error) {
 	p, err := types.ToFloat(&c.Env, x, tx)
 	if err != nil {
 		return value.Null, err
@@ -507,13 +506,13 @@ func floatArith(c *Ctx, op string, x, y value.Datum, tx, ty schema.Type) (value.
 		return value.Null, err
 	}
 	switch op {
-	case "+":
+	case OpPlus:
 		p += q
-	case "-":
+	case OpMinus:
 		p -= q
-	case "*":
+	case OpTimes:
 		p *= q
-	case "/":
+	case OpDivide:
 		if q == 0 {
 			return divByZero(c)
 		}
@@ -525,7 +524,7 @@ func floatArith(c *Ctx, op string, x, y value.Datum, tx, ty schema.Type) (value.
 		p = math.Mod(p, q)
 	}
 	if math.IsInf(p, 0) || math.IsNaN(p) {
-		return value.Null, sqlerr.ValueOutOfRange("DOUBLE", op)
+		return value.Null, sqlerr.ValueOutOfRange("DOUBLE", op.String())
 	}
 	return value.JSONOf(value.JSONDouble(p)), nil
 }
@@ -575,7 +574,7 @@ func NewAttributesWith(doc Expr, names []string, vals []Expr) Expr {
 }
 
 func rowAttributesWith(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	return WithAttributes(a[0], f.Extra.([]string), a[1:]), nil
+	return WithAttributes(a[0], f.attributeNames(), a[1:]), nil
 }
 
 // WithAttributes is the object doc with members set to values, which are
