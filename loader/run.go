@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // job is one call of load.
@@ -394,11 +396,7 @@ func again(ctx context.Context, repeat bool, fn func() error) error {
 func transient(err error) bool {
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
-		switch my.Number {
-		case 1040, 1053, 1205, 1213, 1412, 3572:
-			return true
-		}
-		return false
+		return sqlerr.IsTransient(my.Number)
 	}
 	var ne net.Error
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) ||

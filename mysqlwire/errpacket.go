@@ -19,7 +19,7 @@ func errorOf(ctx context.Context, err error) *sqlerr.Error {
 	var e, cause *sqlerr.Error
 	interrupted := errors.Is(err, context.Canceled)
 	if errors.As(err, &e) {
-		if e.Number != sqlerr.QueryInterrupted().Number {
+		if !sqlerr.IsQueryInterrupted(e) {
 			return e
 		}
 		interrupted = true

@@ -127,7 +127,7 @@ func (a *alteration) renameIndex(s *logical.AlterSpec) error {
 
 func (a *alteration) setVisibility(s *logical.AlterSpec) error {
 	if strings.EqualFold(s.Name, "PRIMARY") {
-		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
+		return sqlerr.InvisiblePrimaryKey()
 	}
 	if i := a.findSearch(s.Name); i >= 0 {
 		for _, x := range a.t.Search[i].Generations() {

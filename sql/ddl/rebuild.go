@@ -279,7 +279,7 @@ func (k *copier) carry(i int, d value.Datum) (value.Datum, error) {
 		case c.Nullable || i == k.auto && a.numbered == c.ID:
 			return d, nil
 		case k.env.Mode.Strict(), c.Type.ID == schema.TypeGeometry:
-			return d, sqlerr.New(1138, "22004", "Invalid use of NULL value")
+			return d, sqlerr.InvalidUseOfNull()
 		}
 		k.env.Warning(sqlerr.DataTruncatedForColumn(c.Name, int(k.rows)))
 		return types.ImplicitDefault(c.Type), nil

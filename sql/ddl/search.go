@@ -103,7 +103,7 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 		return err
 	}
 	if len(x.Next.Fields) == 0 {
-		return sqlerr.New(1090, "42000", "You can't delete all fields with ALTER SEARCH INDEX; use DROP INDEX instead")
+		return sqlerr.CannotRemoveAllSearchFields()
 	}
 	a.t.Search[i], a.changed = x, true
 	return nil

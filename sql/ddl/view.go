@@ -83,7 +83,7 @@ func (c *change) dropViews(ctx context.Context, x *logical.DropView) error {
 // renameView gives a view another name in its database.
 func renameView(ch *catalog.Change, v *schema.View, to logical.TableName) error {
 	if to.DB != v.Database {
-		return sqlerr.New(1450, "HY000", "Changing schema from '%s' to '%s' is not allowed.", v.Database, to.DB)
+		return sqlerr.ForbidSchemaChange(v.Database, to.DB)
 	}
 	if err := checkTarget(ch.Current(), to); err != nil {
 		return err

@@ -93,7 +93,7 @@ func (d *Column) checkGenerated() error {
 func SetComment(c *schema.Column, text string) error {
 	c.Comment = text
 	if utf8.RuneCountInString(text) > maxColumnComment {
-		return sqlerr.CommentTooLong(1629, "field", c.Name, maxColumnComment)
+		return sqlerr.ColumnCommentTooLong(c.Name, maxColumnComment)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ type Key struct {
 func (k *Key) SetComment(text string) error {
 	k.Index.Comment = text
 	if utf8.RuneCountInString(text) > maxIndexComment {
-		return sqlerr.CommentTooLong(1688, "index", k.Index.Name, maxIndexComment)
+		return sqlerr.IndexCommentTooLong(k.Index.Name, maxIndexComment)
 	}
 	return nil
 }

@@ -40,14 +40,14 @@ func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.Search
 			return i, nil // as INET6_ATON gives them: the values themselves
 		}
 		if !isText {
-			return 0, wrongForm(c)
+			return 0, sqlerr.IncorrectColumnSpecifier(c.Name)
 		}
 		e = "inet6_aton(" + text + ")"
 	case schema.AsGeoPoint:
 		e = "geo_point(" + text + ")"
 	case schema.AsDate:
 		if !isText && !c.Type.IsInteger() {
-			return 0, wrongForm(c)
+			return 0, sqlerr.IncorrectColumnSpecifier(c.Name)
 		}
 		if len(f.Formats) == 0 {
 			return 0, sqlerr.WrongArguments("DATE FORMAT")
@@ -55,7 +55,7 @@ func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.Search
 		var list strings.Builder
 		for _, format := range f.Formats {
 			if err := expr.CheckDateFormat(format); err != nil {
-				return 0, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", c.Name, err)
+				return 0, sqlerr.WrongArgumentsReason("search index field "+c.Name, err.Error())
 			}
 			list.WriteString(", '" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(format) + "'")
 		}
@@ -79,9 +79,4 @@ func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.Search
 	}
 	id := addHidden(t, index, schema.Column{Type: typ}, x).ID
 	return slices.IndexFunc(t.Columns, func(o schema.Column) bool { return o.ID == id }), nil
-}
-
-// wrongForm is the error for a column that cannot be read in a form.
-func wrongForm(c *schema.Column) error {
-	return sqlerr.New(1063, "42000", "Incorrect column specifier for column '%s'", c.Name)
 }

@@ -26,7 +26,7 @@ func CheckTableName(name string) error {
 // CheckTableComment checks the comment of a table: 1628.
 func CheckTableComment(table, text string) error {
 	if utf8.RuneCountInString(text) > maxTableComment {
-		return sqlerr.CommentTooLong(1628, "table", table, maxTableComment)
+		return sqlerr.TableCommentTooLong(table, maxTableComment)
 	}
 	return nil
 }

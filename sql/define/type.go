@@ -76,7 +76,7 @@ func ColumnType(name string, s *TypeSpec, table schema.CollationID) (schema.Type
 	case schema.TypeYear:
 		t.Len, t.Unsigned, t.Zerofill = 4, false, false
 		if s.Len != schema.UnspecifiedLength && s.Len != 4 {
-			return t, sqlerr.New(1818, "HY000", "Supports only YEAR or YEAR(4) column.")
+			return t, sqlerr.InvalidYearLength()
 		}
 	case schema.TypeDate:
 	case schema.TypeDatetime, schema.TypeTimestamp, schema.TypeTime:
@@ -133,7 +133,7 @@ func floatType(name string, s *TypeSpec, t *schema.Type) error {
 	t.Scale = schema.UnspecifiedLength
 	if s.Scale == schema.UnspecifiedLength {
 		if s.Len > 53 {
-			return sqlerr.New(1063, "42000", "Incorrect column specifier for column '%s'", name)
+			return sqlerr.IncorrectColumnSpecifier(name)
 		}
 		return nil
 	}

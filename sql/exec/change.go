@@ -337,7 +337,7 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 // duplicate key, a violated constraint.
 func ignoreRow(ec *expr.Ctx, ignore bool, err error) error {
 	var e *sqlerr.Error
-	if ignore && errors.As(err, &e) && (e.Number == 1062 || e.Number == 1451 || e.Number == 1452 || e.Number == 1761 || e.Number == 3819) {
+	if ignore && sqlerr.IsIgnorable(err) && errors.As(err, &e) {
 		ec.Warning(e)
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
@@ -573,21 +572,10 @@ func (in *Inserter) rejectDuplicate(x *schema.Index, _ []value.Datum) (ConflictA
 // rejected gives the error of a row to Env.Reject, if it is the row's.
 func (in *Inserter) rejected(err error) error {
 	var e *sqlerr.Error
-	if err == nil || in.env.Reject == nil || !errors.As(err, &e) || !ofRow(e) {
+	if err == nil || in.env.Reject == nil || !sqlerr.IsOfRow(err) || !errors.As(err, &e) {
 		return err
 	}
 	return in.env.Reject(in.records, e)
-}
-
-// ofRow reports whether an error is that of a value or a row, not of the
-// statement: SQLSTATE classes 22 (data) and 23 (constraints), and some that
-// MySQL has put elsewhere.
-func ofRow(e *sqlerr.Error) bool {
-	switch e.Number {
-	case 1071, 1118, 1261, 1262, 1265, 1293, 1364, 1366, 1367, 1411, 3819, 3903, 3904, 3906, 3907:
-		return true
-	}
-	return strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "23")
 }
 
 // replace removes the row that stands in the way. Where MySQL would update it

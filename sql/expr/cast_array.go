@@ -117,10 +117,10 @@ func (a *ArrayCast) element(doc []byte) (value.Datum, error) {
 	env := types.Env{Mode: types.DefaultSQLMode}
 	out, err := types.Store(&env, d, t, &schema.Column{Type: a.Elem, Nullable: true}, 1)
 	if se, isSQL := errors.AsType[*sqlerr.Error](err); isSQL {
-		switch se.Number {
-		case 1264:
+		switch {
+		case sqlerr.IsOutOfRange(se):
 			err = sqlerr.JSONOutOfRangeForIndex(a.Index)
-		case 1406:
+		case sqlerr.IsDataTooLong(se):
 			err = sqlerr.DataTooLongForIndex(a.Index)
 		default:
 			err = sqlerr.InvalidJSONForIndex(a.Index)

@@ -116,7 +116,7 @@ func retParseDatetime(b *binding) (schema.Type, error) {
 	for _, a := range b.args[1:] {
 		if k, ok := a.(*Const); ok && k.D.Kind() == value.KindBytes {
 			if _, err := dateFormatOf(k.D.Str()); err != nil {
-				return schema.Type{}, sqlerr.New(1210, "HY000", "Incorrect arguments to %s: %s", b.name, err)
+				return schema.Type{}, sqlerr.WrongArgumentsReason(b.name, err.Error())
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func rowParseDatetime(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	for _, d := range a[1:] {
 		format, err := dateFormatOf(d.Str())
 		if err != nil {
-			return value.Null, sqlerr.New(1210, "HY000", "Incorrect arguments to %s: %s", f.Name, err)
+			return value.Null, sqlerr.WrongArgumentsReason(f.Name, err.Error())
 		}
 		if t, ok := format.parse(text); ok {
 			return value.TimeOf(t), nil

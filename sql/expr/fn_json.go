@@ -109,8 +109,7 @@ type jsonArg struct {
 // namedJSON tells the parser of a document, which convertArg made, for which
 // argument it works; err is what convertArg said.
 func namedJSON(e Expr, err error, arg int, function string) (Expr, error) {
-	var se *sqlerr.Error
-	if errors.As(err, &se) && se.Number == sqlerr.InvalidJSONDocument(0, "").Number {
+	if sqlerr.IsInvalidJSONDocument(err) {
 		return nil, sqlerr.InvalidJSONDocument(arg, function)
 	}
 	if f, ok := e.(*Func); ok && f.Op == OpJSONDoc && f.Extra == nil {

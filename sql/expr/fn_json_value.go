@@ -105,7 +105,7 @@ func (c *Ctx) jsonValueAs(f *Func, doc []byte) (value.Datum, error) {
 		return value.Null, nil
 	case kind == "ARRAY" || kind == "OBJECT":
 		if !f.T.IsString() {
-			return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name)
+			return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name, 1)
 		}
 	}
 	if f.T.IsString() {
@@ -119,7 +119,7 @@ func (c *Ctx) jsonValueAs(f *Func, doc []byte) (value.Datum, error) {
 		return value.Null, err
 	}
 	if bad || d.IsNull() {
-		return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name)
+		return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name, 1)
 	}
 	if d.Kind() == value.KindDecimal {
 		v := d.Decimal().Round(f.T.Scale).Rescale(f.T.Scale)

@@ -66,11 +66,11 @@ func userLocks(c *Ctx, f *Func) (UserLocks, error) {
 // lockName checks the name of a lock: 3057.
 func lockName(d value.Datum) (string, error) {
 	if d.IsNull() {
-		return "", sqlerr.New(3057, "42000", "Incorrect user-level lock name 'NULL'.")
+		return "", sqlerr.UserLockWrongName("NULL")
 	}
 	name := d.Str()
 	if n := len([]rune(name)); n == 0 || n > maxLockName {
-		return "", sqlerr.New(3057, "42000", "Incorrect user-level lock name '%s'.", name)
+		return "", sqlerr.UserLockWrongName(name)
 	}
 	return name, nil
 }

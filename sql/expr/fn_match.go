@@ -214,11 +214,11 @@ func (m *Match) read(s string, asks []value.Datum) (text.Query, error) {
 	q, err := m.parse(s, asks)
 	var syntax *text.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, sqlerr.New(1064, "42000", "%s", syntax.Message)
+		return nil, sqlerr.TextQuery(syntax.Message)
 	}
 	var complex *text.TooComplexError
 	if errors.As(err, &complex) {
-		return nil, sqlerr.New(1064, "42000", "%s", complex.Error())
+		return nil, sqlerr.TextQuery(complex.Error())
 	}
 	return q, err
 }

@@ -341,7 +341,7 @@ func (q *query) accountName() string { return q.accountHeader() }
 func checkAccount(q *query) error {
 	u, h := q.account()
 	if q.snap.Account(u, h) == nil {
-		return sqlerr.New(1141, "42000", "There is no such grant defined for user '%s' on host '%s'", u, h)
+		return sqlerr.NoSuchGrant(u, h)
 	}
 	return nil
 }

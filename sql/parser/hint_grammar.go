@@ -185,7 +185,7 @@ func readHints(text string, c hintComment, mode types.SQLMode) ([]Hint, *sqlerr.
 		h, ok := l.hint()
 		if !ok {
 			line := 1 + strings.Count(text[:l.start], "\n")
-			return nil, sqlerr.New(1064, "42000", "Optimizer hint syntax error near '%s' at line %d", clip(text[l.start:]), line)
+			return nil, sqlerr.HintSyntax(clip(text[l.start:]), line)
 		}
 		out = append(out, h)
 		if l.kind == hintEnd {

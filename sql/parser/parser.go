@@ -267,7 +267,7 @@ func parseError(src string, err error) error {
 			if !ok {
 				state = mysql.DefaultMySQLState
 			}
-			return sqlerr.New(code, state, "%s", te.GetMsg())
+			return sqlerr.FromGrammar(code, state, te.GetMsg())
 		}
 		return sqlerr.Parse("", clip(src), 1)
 	}

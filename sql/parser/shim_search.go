@@ -267,7 +267,7 @@ func (h *shim) spatialKey(i int) error {
 		return nil
 	}
 	if h.op(open+1, "(") {
-		return sqlerr.New(3760, "HY000", "Spatial functional index is not supported.")
+		return sqlerr.SpatialFunctionalIndex()
 	}
 	switch h.word(end - 1) {
 	case "ASC", "DESC":

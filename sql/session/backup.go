@@ -137,7 +137,7 @@ func (s *Session) backupPath(path string) (string, error) {
 }
 
 func backupFailed(err error) *sqlerr.Error {
-	return sqlerr.New(8124, "HY000", "Backup failed: %v", err)
+	return sqlerr.BackupFailed(err)
 }
 
 // backupError gives what backup.Create says its number.
@@ -150,7 +150,7 @@ func backupError(ctx context.Context, err error, to string) error {
 		return sqlerr.NotSupported("BACKUP of a store in memory")
 	case errors.Is(err, backup.ErrExists):
 		if _, serr := os.Lstat(to); serr == nil {
-			return sqlerr.New(1086, "HY000", "File '%s' already exists", to)
+			return sqlerr.FileExists(to)
 		}
 	case errors.Is(err, storage.ErrDiskFull), errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed):
 		return translate(err)

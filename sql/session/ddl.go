@@ -75,7 +75,7 @@ func (s *Session) renameUser(ctx context.Context, x *logical.RenameUser) error {
 			ch.PutAccount(&a)
 		}
 		if len(failed) > 0 {
-			return sqlerr.New(1396, "HY000", "Operation RENAME USER failed for %s", quoteUsers(failed))
+			return sqlerr.UserOperationFailed("RENAME USER", quoteUsers(failed))
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ func (s *Session) securePath(path string) (string, error) {
 // pathWithin is the real path of a file that must lie within the directory that
 // a variable names, which an option of the server sets.
 func (s *Session) pathWithin(variable, option, path string) (string, error) {
-	refused := sqlerr.New(1290, "HY000", "The MySQL server is running with the %s option so it cannot execute this statement", option)
+	refused := sqlerr.OptionPreventsStatement(option)
 	given := s.vars.text(variable)
 	if given == "" || !within(filepath.Clean(given), filepath.Clean(path)) {
 		return "", refused
@@ -56,7 +56,7 @@ func within(dir, path string) bool {
 }
 
 func notFound(path string) error {
-	return sqlerr.New(13, "HY000", "Can't get stat of '%s' (OS errno 2 - No such file or directory)", path)
+	return sqlerr.CantStatFile(path)
 }
 
 // openServerFile opens a file of the server for LOAD DATA: 13, 1290.
@@ -70,11 +70,11 @@ func (s *Session) openServerFile(path string) (io.ReadCloser, error) {
 		return nil, notFound(path)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, sqlerr.New(85, "HY000", "The file '%s' must be in the database directory or be readable by all", path)
+		return nil, sqlerr.TextFileNotReadable(path)
 	}
 	f, err := os.Open(full)
 	if err != nil {
-		return nil, sqlerr.New(29, "HY000", "File '%s' not found (OS errno 13 - Permission denied)", path)
+		return nil, sqlerr.FileNotFound(path)
 	}
 	return f, nil
 }

@@ -256,7 +256,7 @@ func (s *Session) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (i
 		return s.openServerFile(x.Path)
 	}
 	if s.engine.globals.Get(s.engine.globals.defs.Lookup("local_infile")).Int() == 0 {
-		return nil, sqlerr.New(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
+		return nil, sqlerr.LocalInfileDisabled()
 	}
 	return w.LoadLocal(x.Path)
 }

@@ -150,7 +150,7 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 	for {
 		r.takePlain(plain)
 		if len(r.buf)-start > maxField {
-			return false, sqlerr.New(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes")
+			return false, sqlerr.PacketTooLarge()
 		}
 		c, err := r.in.ReadByte()
 		if errors.Is(err, io.EOF) {

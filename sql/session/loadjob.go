@@ -88,7 +88,7 @@ var errLoadedBefore = errors.New("loaded before")
 // loadedBefore answers a LOAD DATA that had nothing to do.
 func (s *Session) loadedBefore(j *loadJob, more bool, w mysqlwire.ResultWriter) error {
 	s.clearDiagnostics()
-	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(1105, "HY000", "Loaded before: '%s'", j.token)})
+	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.LoadedBefore(j.token)})
 	return s.ok(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
 }
 
@@ -116,10 +116,10 @@ func (j *loadJob) reject(record uint64, e *sqlerr.Error) error {
 
 func (j *loadJob) add(line int, e *sqlerr.Error) error {
 	if len(j.rejects) >= j.max {
-		return sqlerr.New(e.Number, e.State, "Line %d: %s (sqlots_load_rejects = %d)", line, e.Message, j.max)
+		return sqlerr.TooManyRejects(line, e, j.max)
 	}
 	j.rejects = append(j.rejects, loadReject{Line: line, Code: e.Number, Message: e.Message})
-	j.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(e.Number, e.State, "Line %d left out: %s", line, e.Message)})
+	j.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.LineLeftOut(line, e)})
 	return nil
 }
 

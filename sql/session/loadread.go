@@ -184,13 +184,13 @@ func (s *loadSource) fillRows(l *loadBatch) {
 // none, and of lines with too many.
 func (s *loadSource) check(l *loadBatch, n int) *sqlerr.Error {
 	if n > s.fields {
-		return s.tell(l, sqlerr.New(1262, "01000", "Row %d was truncated; it contained more data than there were input columns", l.rows))
+		return s.tell(l, sqlerr.TooManyRecords(l.rows))
 	}
 	for i := n; i < s.fields; i++ {
 		if s.nulls[i] {
 			continue
 		}
-		if err := s.tell(l, sqlerr.New(1261, "01000", "Row %d doesn't contain data for all columns", l.rows)); err != nil {
+		if err := s.tell(l, sqlerr.TooFewRecords(l.rows)); err != nil {
 			return err
 		}
 	}

@@ -34,13 +34,13 @@ func (s *Session) checkLockedChange(stmt logical.Statement) error {
 	case *logical.CreateTable:
 		return notLocked(x.Name.Name)
 	case *logical.CreateDatabase, *logical.AlterDatabase, *logical.DropDatabase:
-		return sqlerr.New(1192, "HY000", "Can't execute the given command because you have active locked tables or an active transaction")
+		return sqlerr.LockOrActiveTransaction()
 	}
 	return nil
 }
 
 func notLocked(table string) error {
-	return sqlerr.New(1100, "HY000", "Table '%s' was not locked with LOCK TABLES", table)
+	return sqlerr.TableNotLocked(table)
 }
 
 func (s *Session) checkWriteLocked(tables ...logical.TableName) error {
@@ -49,7 +49,7 @@ func (s *Session) checkWriteLocked(tables ...logical.TableName) error {
 		case !ok:
 			return notLocked(t.Name)
 		case mode == mdl.Freeze:
-			return sqlerr.New(1099, "HY000", "Table '%s' was locked with a READ lock and can't be updated", t.Name)
+			return sqlerr.TableNotLockedForWrite(t.Name)
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func (s *Session) checkLocked(tables, writes []*schema.Table) error {
 		case !ok:
 			return notLocked(t.Name)
 		case mode == mdl.Freeze && slices.Contains(writes, t):
-			return sqlerr.New(1099, "HY000", "Table '%s' was locked with a READ lock and can't be updated", t.Name)
+			return sqlerr.TableNotLockedForWrite(t.Name)
 		}
 	}
 	return nil

@@ -29,9 +29,9 @@ func (s *Session) selectIntoFile(ctx context.Context, q *logical.Query, c *cache
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, outFileMode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return sqlerr.New(1086, "HY000", "File '%s' already exists", q.File.Path)
+		return sqlerr.FileExists(q.File.Path)
 	case err != nil:
-		return sqlerr.New(1, "HY000", "Can't create/write to file '%s' (OS errno 13 - Permission denied)", q.File.Path)
+		return sqlerr.CantCreateFile(q.File.Path)
 	}
 	defer func() {
 		if cerr := f.Close(); err == nil {
@@ -45,7 +45,7 @@ func (s *Session) selectIntoFile(ctx context.Context, q *logical.Query, c *cache
 	rows := uint64(0)
 	err = s.eachRow(ctx, c, vals, func(row []value.Datum) error {
 		if rows++; q.File.Dump && rows > 1 {
-			return sqlerr.New(1172, "42000", "Result consisted of more than one row")
+			return sqlerr.TooManyRows()
 		}
 		return out.write(row)
 	})
@@ -53,7 +53,7 @@ func (s *Session) selectIntoFile(ctx context.Context, q *logical.Query, c *cache
 		return err
 	}
 	if err := out.w.Flush(); err != nil {
-		return sqlerr.New(3, "HY000", "Error writing file '%s' (%v)", q.File.Path, err)
+		return sqlerr.ErrorOnWrite(q.File.Path, err)
 	}
 	s.rowCount = int64(rows)
 	return s.ok(w, mysqlwire.OK{AffectedRows: rows}, more)

@@ -46,7 +46,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 		s.clearDiagnostics()
 	}
 	if len(s.prepared) >= maxPrepared {
-		return nil, s.finish(sqlerr.New(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
+		return nil, s.finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
 	p, header, err := s.prepare(text)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
 		}
 		return p, explainHeader(s.explainFormat(x.Format, x.Analyze), x.Analyze), nil
 	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
-		return nil, nil, sqlerr.New(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
+		return nil, nil, sqlerr.NotInPreparedProtocol()
 	}
 	return p, nil, nil
 }

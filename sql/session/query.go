@@ -143,10 +143,10 @@ func (s *Session) finish(err error) error {
 	s.rowCount = -1
 	if e, ok := err.(*sqlerr.Error); ok {
 		s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
-		if e.Number == 1194 {
+		if sqlerr.IsCrashedOnUsage(e) {
 			s.engine.log.Error("a statement has met damage: restore a backup", "connection", s.process.ID, "error", e.Message)
 		}
-		if e.Number == 1213 {
+		if sqlerr.IsDeadlock(e) {
 			s.rollback() // the victim of a deadlock loses its transaction
 		}
 		if timedOut && s.vars.number("innodb_rollback_on_timeout") != 0 {
@@ -323,7 +323,7 @@ func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.R
 	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
 	if err != nil {
 		s.clearDiagnostics()
-		if e, empty := errors.AsType[*sqlerr.Error](err); empty && e.Number == sqlerr.EmptyQuery().Number {
+		if sqlerr.IsEmptyQuery(err) {
 			return s.ok(w, mysqlwire.OK{}, more) // a comment of another version
 		}
 		return err

@@ -546,7 +546,7 @@ func (s *Session) changeBehindSavepoint(ctx context.Context, c *cachedPlan, vals
 
 func (s *Session) commitFailed(err error) error {
 	out := translate(err)
-	if e, ok := out.(*sqlerr.Error); ok && e.Number == 1180 {
+	if sqlerr.IsCommitOutcomeUnknown(out) {
 		s.lost = true
 	}
 	return out

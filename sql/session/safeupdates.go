@@ -26,7 +26,7 @@ func (s *Session) checkSafe(p *physical.Plan) error {
 			return nil
 		}
 	}
-	return sqlerr.New(1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.")
+	return sqlerr.UpdateWithoutKeyInSafeMode()
 }
 
 func isRestricted(n physical.Node, target *schema.Table) bool {

@@ -117,7 +117,7 @@ func (s *Session) setTimestamp(val *value.Datum, t schema.Type) error {
 // setNextTransaction is SET TRANSACTION without a scope.
 func (s *Session) setNextTransaction(name string, val value.Datum, t schema.Type) error {
 	if s.open != nil {
-		return sqlerr.New(1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+		return sqlerr.CannotChangeTransactionCharacteristics()
 	}
 	d := s.vars.globals.defs.Lookup(name)
 	if d == nil {
@@ -223,7 +223,7 @@ func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPla
 	var first []value.Datum
 	err := s.eachRow(ctx, c, vals, func(row []value.Datum) error {
 		if rows++; rows > 1 {
-			return sqlerr.New(1172, "42000", "Result consisted of more than one row")
+			return sqlerr.TooManyRows()
 		}
 		for _, d := range row {
 			first = append(first, d.Clone())
@@ -234,7 +234,7 @@ func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPla
 		return err
 	}
 	if rows == 0 {
-		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.New(1329, "02000", "No data - zero rows fetched, selected, or processed")})
+		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.NoData()})
 	}
 	for i := range first {
 		s.SetUserVar(q.Into[i], first[i], cols[i].T)

@@ -39,9 +39,9 @@ func translate(err error) error {
 	case errors.Is(err, storage.ErrDiskFull):
 		return sqlerr.DiskFull("data directory")
 	case errors.Is(err, storage.ErrUndetermined):
-		return sqlerr.New(1180, "HY000", "Got error 168 - 'the outcome of the commit is unknown' during COMMIT")
+		return sqlerr.CommitOutcomeUnknown()
 	case errors.Is(err, storage.ErrCorruption):
-		return sqlerr.New(1194, "HY000", "Table is marked as crashed and should be repaired: %s; restore a backup", err.Error())
+		return sqlerr.CrashedOnUsage(err.Error())
 	case errors.Is(err, storage.ErrClosed):
 		return sqlerr.ServerShutdown()
 	case errors.Is(err, storage.ErrUnavailable):
@@ -67,5 +67,5 @@ func limitError(e *storage.LimitError) error {
 	case errors.Is(e, storage.ErrTxnTooLarge):
 		return sqlerr.TransactionTooLarge(e.Size, e.Limit)
 	}
-	return sqlerr.New(1118, "42000", "Row size too large. The maximum row size for the used table type is %d bytes, this row needs %d. Change some columns to TEXT or BLOBs", e.Limit, e.Size)
+	return sqlerr.RowOverLimit(e.Limit, e.Size)
 }

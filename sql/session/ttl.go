@@ -232,8 +232,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 	flush := func() error {
 		start := time.Now()
 		n, err := s.removeKeys(ctx, remove, ts, keys)
-		var e *sqlerr.Error
-		if errors.As(err, &e) && (e.Number == 1205 || e.Number == 1213) {
+		if sqlerr.IsLockConflict(err) {
 			err = nil // rows in use go the next time
 		}
 		if err != nil {

@@ -61,7 +61,7 @@ func (u *userLocks) try(owner uint64, name string) (<-chan struct{}, error) {
 		l.depth++
 	default:
 		if u.leadsTo(l.owner, owner) {
-			return nil, sqlerr.New(3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.")
+			return nil, sqlerr.UserLockDeadlock()
 		}
 		u.waits[owner] = name
 		return l.freed, nil

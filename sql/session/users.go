@@ -59,11 +59,11 @@ func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err 
 		plugin = defaultPlugin
 	}
 	if plugin != defaultPlugin && plugin != "mysql_native_password" {
-		return "", "", sqlerr.New(1524, "HY000", "Plugin '%s' is not loaded", plugin)
+		return "", "", sqlerr.PluginNotLoaded(plugin)
 	}
 	if u.IsHash {
 		if !mysqlwire.ValidAuthString(plugin, u.Hash) {
-			return "", "", sqlerr.New(1827, "HY000", "The password hash doesn't have the expected format.")
+			return "", "", sqlerr.PasswordFormat()
 		}
 		return plugin, u.Hash, nil
 	}
@@ -96,7 +96,7 @@ func (s *Session) createUser(ctx context.Context, x *logical.CreateUser) error {
 			user, host := s.userName(u)
 			if ch.Current().Account(user, host) != nil {
 				if x.IfNotExists {
-					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(3163, "HY000", "Authorization ID '%s'@'%s' already exists.", user, host)})
+					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -109,7 +109,7 @@ func (s *Session) createUser(ctx context.Context, x *logical.CreateUser) error {
 			ch.PutAccount(&catalog.Account{User: user, Host: host, Plugin: plugin, AuthString: auth, Locked: x.Lock != nil && *x.Lock, RequireTLS: x.RequireTLS})
 		}
 		if len(failed) > 0 {
-			return sqlerr.New(1396, "HY000", "Operation CREATE USER failed for %s", quoteUsers(failed))
+			return sqlerr.UserOperationFailed("CREATE USER", quoteUsers(failed))
 		}
 		return nil
 	})
@@ -123,7 +123,7 @@ func (s *Session) alterUser(ctx context.Context, x *logical.AlterUser) error {
 			old := ch.Current().Account(user, host)
 			if old == nil {
 				if x.IfExists {
-					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(3162, "HY000", "Authorization ID '%s'@'%s' does not exist.", user, host)})
+					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -145,7 +145,7 @@ func (s *Session) alterUser(ctx context.Context, x *logical.AlterUser) error {
 			ch.PutAccount(&a)
 		}
 		if len(failed) > 0 {
-			return sqlerr.New(1396, "HY000", "Operation ALTER USER failed for %s", quoteUsers(failed))
+			return sqlerr.UserOperationFailed("ALTER USER", quoteUsers(failed))
 		}
 		return nil
 	})
@@ -165,7 +165,7 @@ func (s *Session) dropUser(ctx context.Context, x *logical.DropUser) error {
 			ch.DropAccount(user, host)
 		}
 		if len(failed) > 0 {
-			return sqlerr.New(1396, "HY000", "Operation DROP USER failed for %s", quoteUsers(failed))
+			return sqlerr.UserOperationFailed("DROP USER", quoteUsers(failed))
 		}
 		return nil
 	})
@@ -176,7 +176,7 @@ func (s *Session) setPassword(ctx context.Context, x *logical.SetPassword) error
 		user, host := s.userName(x.User)
 		old := ch.Current().Account(user, host)
 		if old == nil {
-			return sqlerr.New(1133, "42000", "Can't find any matching row in the user table")
+			return sqlerr.NoSuchUser()
 		}
 		a := *old
 		var err error
@@ -208,9 +208,9 @@ func (s *Session) grant(x *logical.Grant) error {
 	for _, u := range x.Users {
 		user, host := s.userName(u)
 		if snap.Account(user, host) == nil {
-			return sqlerr.New(1410, "42000", "You are not allowed to create a user with GRANT")
+			return sqlerr.CannotCreateUserWithGrant()
 		}
 	}
-	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.New(1235, "42000", "GRANT has no effect: every account has all privileges")})
+	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
 	return nil
 }

@@ -142,12 +142,12 @@ func (v *vars) get(scope, name string) (value.Datum, *sysvar.Def, error) {
 	switch scope {
 	case "global":
 		if d.Scope == sysvar.ScopeSession {
-			return value.Null, nil, sqlerr.New(1238, "HY000", "Variable '%s' is a SESSION variable", d.Name)
+			return value.Null, nil, sqlerr.WrongScopeOfVariable(d.Name, "SESSION")
 		}
 		return v.globals.Get(d), d, nil
 	case "session", "local":
 		if d.Scope == sysvar.ScopeGlobal {
-			return value.Null, nil, sqlerr.New(1238, "HY000", "Variable '%s' is a GLOBAL variable", d.Name)
+			return value.Null, nil, sqlerr.WrongScopeOfVariable(d.Name, "GLOBAL")
 		}
 	}
 	if d.Scope == sysvar.ScopeGlobal {

@@ -14,9 +14,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("ERROR %d (%s): %s", e.Number, e.State, e.Message)
 }
 
-// New makes an error from its parts. Constructors of this package are
-// preferred to it.
-func New(number uint16, state, format string, args ...any) *Error {
+// newError makes an error from its parts, for the constructors of this package.
+func newError(number uint16, state, format string, args ...any) *Error {
 	return &Error{Number: number, State: state, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// entry is one call of New in a constructor.
+// entry is one call of newError in a constructor.
 type entry struct {
 	constructor, state, format string
 	number                     int
@@ -40,12 +40,12 @@ func table(t *testing.T) []entry {
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Name.Name == "New" {
+			if !ok || fn.Name.Name == "newError" {
 				continue
 			}
 			ast.Inspect(fn, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
-				if !ok || !isName(call.Fun, "New") {
+				if !ok || !isName(call.Fun, "newError") {
 					return true
 				}
 				e := entry{constructor: fn.Name.Name, pos: fset.Position(call.Pos()), doc: fn.Doc.Text()}
@@ -82,11 +82,12 @@ func text(e ast.Expr) string {
 
 var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
 
-// TestTable walks all errors: a number of MySQL's server range, a state of
-// five characters that is the same for one number, a documented constructor
-// that says its number, a message of one line.
+// TestTable walks all errors: a number of MySQL's server or global range, a state of
+// five characters that is the same for one number, a documented constructor that says
+// its number, a message of one line that no other constructor of the number has.
 func TestTable(t *testing.T) {
 	states := map[int]entry{}
+	formats := map[string]entry{}
 	for _, e := range table(t) {
 		where := fmt.Sprintf("%s: %s", e.pos, e.constructor)
 		if e.number == -1 { // the number is an argument
@@ -95,7 +96,7 @@ func TestTable(t *testing.T) {
 			}
 			continue
 		}
-		if e.number < 1000 || e.number >= 2000 && e.number < 3000 || e.number > 15000 {
+		if e.number < 1 || e.number >= 2000 && e.number < 3000 || e.number > 15000 {
 			t.Errorf("%s: %d is no number of MySQL's server errors", where, e.number)
 		}
 		if !sqlState.MatchString(e.state) {
@@ -110,6 +111,64 @@ func TestTable(t *testing.T) {
 		}
 		if strings.ContainsAny(e.format, "\n\t") {
 			t.Errorf("%s: the message has more than one line", where)
+		}
+		key := fmt.Sprint(e.number, " ", e.format)
+		if first, ok := formats[key]; ok && e.format != "" {
+			t.Errorf("%s: %d with this message is also made by %s", where, e.number, first.constructor)
+		}
+		formats[key] = e
+	}
+}
+
+// TestConditions wants a constructor for every number that a predicate names, and for
+// the predicate of one error the constructor that its comment names.
+func TestConditions(t *testing.T) {
+	made, names := map[int]bool{}, map[string]bool{}
+	for _, e := range table(t) {
+		made[e.number], names[e.constructor] = true, true
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicates := 0
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || !fn.Name.IsExported() {
+			continue
+		}
+		predicates++
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.INT {
+				if number, _ := strconv.Atoi(lit.Value); !made[number] {
+					t.Errorf("%s: no constructor makes %d", fn.Name.Name, number)
+				}
+			}
+			return true
+		})
+		one := strings.TrimPrefix(fn.Name.Name, "Is")
+		if doc := fn.Doc.Text(); strings.Contains(doc, " reports "+one+".") && !names[one] {
+			t.Errorf("%s: no constructor %s", fn.Name.Name, one)
+		}
+	}
+	if predicates < 10 {
+		t.Errorf("found only %d predicates", predicates)
+	}
+	for _, c := range []struct {
+		err                            error
+		ignorable, ofRow, lockConflict bool
+	}{
+		{DuplicateEntry("1", "t.k"), true, true, false},
+		{fmt.Errorf("row 1: %w", CheckViolated("c")), true, true, false},
+		{DataTruncatedForColumn("c", 1), false, true, false},
+		{OutOfRange("c", 1), false, true, false},
+		{Deadlock(), false, false, true},
+		{LockWaitTimeout(), false, false, true},
+		{errors.New("other"), false, false, false},
+		{nil, false, false, false},
+	} {
+		if IsIgnorable(c.err) != c.ignorable || IsOfRow(c.err) != c.ofRow || IsLockConflict(c.err) != c.lockConflict {
+			t.Errorf("%v: ignorable %v, of a row %v, lock conflict %v", c.err, IsIgnorable(c.err), IsOfRow(c.err), IsLockConflict(c.err))
 		}
 	}
 }

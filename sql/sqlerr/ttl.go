@@ -4,28 +4,28 @@ package sqlerr
 
 // TTLColumnType: 8148.
 func TTLColumnType(column string) *Error {
-	return New(8148, "HY000", "Field '%s' is of a not supported type for TTL config, expect DATETIME, DATE or TIMESTAMP", column)
+	return newError(8148, "HY000", "Field '%s' is of a not supported type for TTL config, expect DATETIME, DATE or TIMESTAMP", column)
 }
 
 // TTLDropColumn: 8149.
 func TTLDropColumn(column string) *Error {
-	return New(8149, "HY000", "Cannot drop column '%s': needed by TTL config", column)
+	return newError(8149, "HY000", "Cannot drop column '%s': needed by TTL config", column)
 }
 
 // TTLOptionWithoutTTL: 8150, TTL_ENABLE or TTL_JOB_INTERVAL of a table without
 // TTL.
 func TTLOptionWithoutTTL() *Error {
-	return New(8150, "HY000", "Cannot set TTL_ENABLE or TTL_JOB_INTERVAL on a table without TTL config")
+	return newError(8150, "HY000", "Cannot set TTL_ENABLE or TTL_JOB_INTERVAL on a table without TTL config")
 }
 
 // TTLOfTemporary: 8151.
 func TTLOfTemporary() *Error {
-	return New(8151, "HY000", "Set TTL for temporary table is not allowed")
+	return newError(8151, "HY000", "Set TTL for temporary table is not allowed")
 }
 
 // TTLOfParent: 8152.
 func TTLOfParent() *Error {
-	return New(8152, "HY000", "Set TTL for a table referenced by foreign key is not allowed")
+	return newError(8152, "HY000", "Set TTL for a table referenced by foreign key is not allowed")
 }
 
 // TTLJobInterval: 1231.

@@ -198,7 +198,7 @@ func checkBlockMode(name, v string) (string, error) {
 
 func checkTimeZone(name, v string) (string, error) {
 	if _, err := types.LoadLocation(v); err != nil {
-		return "", sqlerr.New(1298, "HY000", "Unknown or incorrect time zone: '%s'", v)
+		return "", sqlerr.UnknownTimeZone(v)
 	}
 	return v, nil
 }

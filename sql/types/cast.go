@@ -166,7 +166,7 @@ func jsonArgumentError(err error, arg int, function string) error {
 	if e, ok := err.(*value.JSONSyntaxError); ok {
 		return sqlerr.InvalidJSONArgument(arg, function, e.Msg, e.Pos)
 	}
-	return sqlerr.New(3157, "22032", "The JSON document exceeds the maximum depth.")
+	return sqlerr.JSONDocumentTooDeep()
 }
 
 func castText(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error) {
@@ -211,8 +211,7 @@ func convertCharset(env *Env, s []byte, from, to schema.CollationID) ([]byte, er
 			s = append(make([]byte, n-len(s)%n, len(s)+n), s...)
 		}
 		if !d.Valid(s) {
-			e := sqlerr.New(1300, "HY000", "Invalid %s character string: '%s'", d.Charset, hexText(s[d.ValidPrefix(s):], 6))
-			return nil, env.bad(e)
+			return nil, env.bad(sqlerr.InvalidCharacterString(d.Charset, hexText(s[d.ValidPrefix(s):], 6)))
 		}
 		return s, nil
 	}

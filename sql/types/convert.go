@@ -287,7 +287,7 @@ func (env *Env) badJSON(kind string) error {
 	if env.silent() {
 		return nil
 	}
-	return env.bad(sqlerr.New(3156, "22018", "Invalid JSON value for CAST to %s", kind))
+	return env.bad(sqlerr.InvalidJSONCastOperand(kind))
 }
 
 // ToJSON makes a JSON document of a value: strings become JSON strings. (CAST

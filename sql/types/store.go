@@ -240,7 +240,7 @@ func (s *storer) toWide(d value.Datum, from schema.Type, kind string) (wideInt, 
 }
 
 func (s *storer) badJSON(kind string) error {
-	return s.fail(sqlerr.New(3156, "22018", "Invalid JSON value for CAST to %s from column %s at row %d", kind, s.col.Name, s.row))
+	return s.fail(sqlerr.InvalidJSONCast(kind, s.col.Name, s.row))
 }
 
 func (s *storer) float(d value.Datum, from schema.Type) (value.Datum, error) {

@@ -253,7 +253,7 @@ func (s *storer) json(d value.Datum, from schema.Type) (value.Datum, error) {
 		doc, err := ToJSON(s.env, d, from)
 		return value.JSONOf(doc), err
 	case from.IsBinary():
-		return value.Null, sqlerr.New(3144, "22032", "Cannot create a JSON value from a string with CHARACTER SET 'binary'.")
+		return value.Null, sqlerr.InvalidJSONCharset("binary")
 	}
 	doc, err := value.ParseJSON(numericText(d.Bytes(), from))
 	if err != nil {

@@ -25,7 +25,7 @@ func LoadLocation(name string) (*time.Location, error) {
 			}
 		}
 	}
-	return nil, sqlerr.New(1298, "HY000", "Unknown or incorrect time zone: '%s'", name)
+	return nil, sqlerr.UnknownTimeZone(name)
 }
 
 // titleZone writes asia/shanghai as Asia/Shanghai.

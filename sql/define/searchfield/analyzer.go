@@ -59,7 +59,7 @@ func Analyzer(x *schema.SearchIndex, f *schema.SearchField, c *schema.Column) (*
 	}
 	a, err := text.New(name, given)
 	if err != nil {
-		return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", c.Name, err.Error())
+		return nil, sqlerr.WrongArgumentsReason("search index field "+c.Name, err.Error())
 	}
 	analyzers.Store(key.String(), a)
 	return a, nil

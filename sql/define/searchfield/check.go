@@ -36,7 +36,7 @@ func Check(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error
 	case t.ID == schema.TypeGeometry:
 		return sqlerr.NotSupported("geometry in a search index")
 	case f.Kind == schema.SearchText && (!t.IsString() || t.IsBinary()):
-		return sqlerr.New(1283, "HY000", "Column '%s' cannot be part of FULLTEXT index", c.Name)
+		return sqlerr.BadFulltextColumn(c.Name)
 	}
 	return nil
 }

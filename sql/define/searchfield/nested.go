@@ -37,10 +37,10 @@ func checkNested(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField)
 		}
 	}
 	if fields+f.Fields() > MaxFields {
-		return sqlerr.New(1070, "42000", "Too many fields specified; max %d fields allowed in a search index", MaxFields)
+		return sqlerr.TooManySearchFields(MaxFields)
 	}
 	if kinds+nestedKinds(f) > maxNestedKinds {
-		return sqlerr.New(1070, "42000", "Too many NESTED fields specified; max %d allowed in a search index", maxNestedKinds)
+		return sqlerr.TooManyNestedFields(maxNestedKinds)
 	}
 	return nil
 }

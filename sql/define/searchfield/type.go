@@ -18,7 +18,8 @@ func PathType(text string) (schema.Type, error) {
 	name := strings.ToUpper(strings.Join(strings.Fields(text), " "))
 	m := pathTypes.FindStringSubmatch(name)
 	if m == nil {
-		return schema.Type{}, sqlerr.New(1210, "HY000", "Incorrect arguments to search index field: type '%s' is none of KEYWORD, BIGINT, BIGINT UNSIGNED, DOUBLE, DECIMAL(p,s), BOOL, DATE, DATETIME(n)", text)
+		return schema.Type{}, sqlerr.WrongArgumentsReason("search index field",
+			"type '"+text+"' is none of KEYWORD, BIGINT, BIGINT UNSIGNED, DOUBLE, DECIMAL(p,s), BOOL, DATE, DATETIME(n)")
 	}
 	switch {
 	case name == "KEYWORD":
@@ -44,11 +45,11 @@ func PathType(text string) (schema.Type, error) {
 	}
 	switch {
 	case precision < 1 || precision > 65:
-		return schema.Type{}, sqlerr.New(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 65.", precision, name)
+		return schema.Type{}, sqlerr.PrecisionTooBig(precision, name, 65)
 	case scale > 30:
-		return schema.Type{}, sqlerr.New(1425, "42000", "Too big scale %d specified for column '%s'. Maximum is 30.", scale, name)
+		return schema.Type{}, sqlerr.ScaleTooBig(scale, name, 30)
 	case scale > precision:
-		return schema.Type{}, sqlerr.New(1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", name)
+		return schema.Type{}, sqlerr.MBiggerThanD(name)
 	}
 	return types.DecimalOf(precision, scale), nil
 }

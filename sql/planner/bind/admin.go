@@ -324,11 +324,11 @@ func (b *binder) dropStored(kind string, name logical.TableName) logical.Stateme
 	var e *sqlerr.Error
 	switch kind {
 	case "TRIGGER":
-		e = sqlerr.New(1360, "HY000", "Trigger does not exist")
+		e = sqlerr.TriggerDoesNotExist()
 	case "EVENT":
-		e = sqlerr.New(1305, "42000", "Event %s does not exist", name.Name)
+		e = sqlerr.ProgramDoesNotExist("Event", name.Name)
 	default:
-		e = sqlerr.New(1305, "42000", "%s %s.%s does not exist", kind, name.DB, name.Name)
+		e = sqlerr.ProgramDoesNotExist(kind, name.DB+"."+name.Name)
 	}
 	if b.env.Warn != nil {
 		b.env.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: e})

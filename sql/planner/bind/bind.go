@@ -45,7 +45,7 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 			return nil, sqlerr.NotSupported("INTO @variable")
 		}
 		if len(q.Root.Columns()) != len(st.Into) {
-			return nil, sqlerr.WrongNumberOfColumnsInSelectInto()
+			return nil, sqlerr.WrongNumberOfSelectColumns()
 		}
 		q.Into = st.Into
 	}

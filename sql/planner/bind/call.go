@@ -27,7 +27,7 @@ func (b *binder) procedure(n *ast.CallStmt) (logical.Statement, error) {
 		return nil, sqlerr.NoSuchProgram("PROCEDURE", procedureDatabase+"."+name.O)
 	}
 	if got := len(n.Procedure.Args); got < count[0] || got > count[1] {
-		return nil, sqlerr.New(1318, "42000", "Incorrect number of arguments for PROCEDURE %s; expected %d to %d, got %d", procedureDatabase+"."+name.O, count[0], count[1], got)
+		return nil, sqlerr.WrongProcedureArguments(procedureDatabase+"."+name.O, count[0], count[1], got)
 	}
 	c := &logical.Call{Name: name.L, Database: b.env.Database}
 	for _, a := range n.Procedure.Args {

@@ -170,7 +170,7 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		return nil, err
 	}
 	if n.Priority == mysql.DelayedPriority {
-		b.warn(sqlerr.New(3005, "HY000", "INSERT DELAYED is no longer supported. The statement was converted to INSERT."))
+		b.warn(sqlerr.LegacySyntaxConverted("INSERT DELAYED", "INSERT"))
 	}
 	defer b.hints(n.TableHints)()
 	is := &insertScope{t: t, alias: name.Name.O, through: through, targets: targets}

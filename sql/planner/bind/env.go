@@ -177,7 +177,7 @@ func (b *binder) table(db, name string) (*schema.Table, error) {
 func (b *binder) nest() (func(), error) {
 	if b.depth++; b.depth > maxNesting {
 		b.depth--
-		return nil, sqlerr.New(1436, "HY000", "Thread stack overrun: the statement nests deeper than %d levels", maxNesting)
+		return nil, sqlerr.StackOverrun(maxNesting)
 	}
 	return func() { b.depth-- }, nil
 }

@@ -18,7 +18,7 @@ func explainFormat(name string) (string, error) {
 	case "traditional", "tree", "json", "trace":
 		return f, nil
 	}
-	return "", sqlerr.New(1791, "HY000", "Unknown EXPLAIN format name: '%s'", name)
+	return "", sqlerr.UnknownExplainFormat(name)
 }
 
 // explain binds EXPLAIN of a statement; EXPLAIN table is DESCRIBE.
@@ -69,9 +69,9 @@ func explainInto(format string, analyze bool) error {
 	case analyze:
 		return sqlerr.NotSupported("EXPLAIN ANALYZE INTO")
 	case format == "":
-		return sqlerr.New(6006, "HY000", "EXPLAIN INTO does not support implicit FORMAT.")
+		return sqlerr.ExplainIntoImplicitFormat()
 	case format != "json":
-		return sqlerr.New(6007, "HY000", "EXPLAIN INTO does not support FORMAT=%s.", strings.ToUpper(format))
+		return sqlerr.ExplainIntoFormat(strings.ToUpper(format))
 	}
 	return nil
 }

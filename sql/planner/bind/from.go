@@ -181,7 +181,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		}
 		if _, ok := b.env.Catalog.Database(db); !ok {
 			if strings.EqualFold(db, "information_schema") {
-				return nil, sqlerr.New(1109, "42S02", "Unknown table '%s' in information_schema", strings.ToUpper(name))
+				return nil, sqlerr.UnknownTableIn(strings.ToUpper(name), "information_schema")
 			}
 			return nil, sqlerr.NoSuchTable(db, name)
 		}

@@ -29,7 +29,7 @@ func outFile(f *parser.IntoFile) (*logical.OutFile, error) {
 		out.OptionallyEnclosed = i.OptEnclosed
 	}
 	if len(out.FieldsEnclosed) > 1 || len(out.FieldsEscaped) > 1 {
-		return nil, sqlerr.New(1083, "42000", "Field separator argument is not what is expected; check the manual")
+		return nil, sqlerr.WrongFieldTerminators()
 	}
 	if out.FieldsTerminated == "" && out.FieldsEnclosed == "" && !f.Dump {
 		return nil, sqlerr.NotSupported("INTO OUTFILE with fields of fixed width")

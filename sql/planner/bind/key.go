@@ -67,13 +67,13 @@ func (b *binder) parts(k *define.Key, name string, list []*ast.IndexPartSpecific
 	options := ""
 	if o != nil && o.ParserName.O != "" {
 		if o.ParserName.L != "ngram" {
-			return sqlerr.New(1128, "HY000", "Function '%s' is not defined", o.ParserName.O)
+			return sqlerr.FunctionNotDefined(o.ParserName.O)
 		}
 		options = "analyzer=ngram"
 	}
 	for i := range k.Columns {
 		if k.Columns[i].Expr != "" {
-			return sqlerr.New(3759, "HY000", "Fulltext functional index is not supported.")
+			return sqlerr.FulltextFunctionalIndex()
 		}
 		if k.Columns[i].Search.Kind == schema.SearchValue {
 			if k.Columns[i].Search, err = textField(options); err != nil {
@@ -141,7 +141,7 @@ func (b *binder) keyOptions(k *define.Key, o *ast.IndexOption) error {
 	}
 	k.Index.Invisible = o.Visibility == ast.IndexVisibilityInvisible
 	if k.Primary && k.Index.Invisible {
-		return sqlerr.New(3522, "HY000", "A primary key index cannot be invisible")
+		return sqlerr.InvisiblePrimaryKey()
 	}
 	if o.Condition != nil {
 		var err error

@@ -79,7 +79,7 @@ func loadFormat(n *ast.LoadDataStmt, out *logical.LoadData) error {
 		out.OptionallyEnclosed = f.OptEnclosed
 	}
 	if len(out.FieldsEnclosed) > 1 || len(out.FieldsEscaped) > 1 {
-		return sqlerr.New(1083, "42000", "Field separator argument is not what is expected; check the manual")
+		return sqlerr.WrongFieldTerminators()
 	}
 	if out.FieldsTerminated == "" && out.FieldsEnclosed == "" {
 		return sqlerr.NotSupported("LOAD DATA of fields with fixed width")

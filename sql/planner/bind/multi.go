@@ -148,7 +148,7 @@ func checkKeyUpdates(targets []logical.UpdateTarget) error {
 		for j := range targets[:i] {
 			a, c := &targets[j], &targets[i]
 			if a.Scan.Table == c.Scan.Table && (setsKey(a) || setsKey(c)) {
-				return sqlerr.New(1706, "HY000", "Primary key/partition key update is not allowed since the table is updated both as '%s' and '%s'.", a.Scan.Alias, c.Scan.Alias)
+				return sqlerr.MultiUpdateKeyConflict(a.Scan.Alias, c.Scan.Alias)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (b *binder) multiDelete(n *ast.DeleteStmt) (*logical.MultiDelete, error) {
 	for _, want := range n.Tables.Tables {
 		ref := b.deleteTarget(sc.src, want)
 		if ref == nil {
-			return nil, sqlerr.New(1109, "42S02", "Unknown table '%s' in MULTI DELETE", want.Name.O)
+			return nil, sqlerr.UnknownTableIn(want.Name.O, "MULTI DELETE")
 		}
 		scan, err := deleteFrom(ref)
 		if err != nil {

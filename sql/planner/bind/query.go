@@ -262,7 +262,7 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 		}
 	}
 	if !found {
-		return sqlerr.UnknownTableInField(qualified(w.Schema.O, w.Table.O))
+		return sqlerr.UnknownTable(qualified(w.Schema.O, w.Table.O))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -187,7 +186,7 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 func (sc *scope) lookUp(db, table, name string) (expr.Expr, error) {
 	if sc.column != nil {
 		e, err := sc.column(db, table, name)
-		if isUnknownColumn(err) {
+		if sqlerr.IsUnknownColumn(err) {
 			return nil, nil
 		}
 		return e, err
@@ -215,11 +214,6 @@ func (sc *scope) lookUp(db, table, name string) (expr.Expr, error) {
 		return e, err
 	}
 	return nil, nil
-}
-
-func isUnknownColumn(err error) bool {
-	var e *sqlerr.Error
-	return errors.As(err, &e) && e.Number == 1054
 }
 
 func colExpr(c *logical.Column) *expr.Col {

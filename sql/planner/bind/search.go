@@ -254,7 +254,7 @@ func findMatch(t *schema.Table, ids []schema.ColumnID, m *expr.Match) error {
 }
 
 func noText() error {
-	return sqlerr.New(1191, "HY000", "Can't find FULLTEXT index matching the column list")
+	return sqlerr.NoFulltextIndex()
 }
 
 // tableOf is the base table of a column and its position there, also through

@@ -35,7 +35,7 @@ const (
 // searchColumns are the fields of a search index as they are written.
 func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification) ([]define.IndexColumn, error) {
 	if len(list) > searchfield.MaxFields {
-		return nil, sqlerr.New(1070, "42000", "Too many fields specified; max %d fields allowed in a search index", searchfield.MaxFields)
+		return nil, sqlerr.TooManySearchFields(searchfield.MaxFields)
 	}
 	out := make([]define.IndexColumn, 0, len(list))
 	for _, p := range list {
@@ -171,7 +171,7 @@ func spatialColumns(list []*ast.IndexPartSpecification) ([]define.IndexColumn, e
 	case p.Desc:
 		return nil, sqlerr.WrongUsage("spatial/fulltext/hash index", "explicit index order")
 	case c == nil:
-		return nil, sqlerr.New(3760, "HY000", "Spatial functional index is not supported.")
+		return nil, sqlerr.SpatialFunctionalIndex()
 	case p.Length >= 0 && p.Column != nil:
 		return nil, sqlerr.WrongPrefixKey()
 	}
@@ -219,12 +219,12 @@ func textField(options string) (*schema.SearchField, error) {
 	for strings.TrimSpace(options) != "" {
 		m := textOption.FindStringSubmatch(options)
 		if m == nil || m[1] == "" {
-			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: %s is not of the form option=value", strings.TrimSpace(options))
+			return nil, sqlerr.WrongArgumentsReason("search_text", strings.TrimSpace(options)+" is not of the form option=value")
 		}
 		options = options[len(m[0]):]
 		key := strings.ReplaceAll(strings.ToLower(m[1]), "_", "")
 		if seen[key] {
-			return nil, sqlerr.New(1210, "HY000", "Incorrect arguments to search_text: option '%s' is given twice", m[1])
+			return nil, sqlerr.WrongArgumentsReason("search_text", "option '"+m[1]+"' is given twice")
 		}
 		seen[key] = true
 		searchfield.AddOption(f, m[1], strings.ReplaceAll(m[2], "''", "'")+m[3])

@@ -98,7 +98,7 @@ func (p *nestedParser) members(level int) ([]schema.SearchField, error) {
 			}
 		}
 		if out = append(out, f); len(out) > searchfield.MaxNestedMembers {
-			return nil, sqlerr.New(1070, "42000", "Too many members specified; max %d members allowed in NESTED", searchfield.MaxNestedMembers)
+			return nil, sqlerr.TooManyNestedMembers(searchfield.MaxNestedMembers)
 		}
 		switch t := p.next(); {
 		case t == ",":
@@ -203,7 +203,7 @@ func (p *nestedParser) formats(f *schema.SearchField) error {
 			return err
 		}
 		if err := expr.CheckDateFormat(format); err != nil {
-			return sqlerr.New(1210, "HY000", "Incorrect arguments to search index field %s: %s", f.Name, err)
+			return sqlerr.WrongArgumentsReason("search index field "+f.Name, err.Error())
 		}
 		if f.Formats = append(f.Formats, format); !list || !p.accept(",") {
 			break

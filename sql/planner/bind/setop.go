@@ -234,7 +234,7 @@ func (b *binder) orderOutput(sc *scope, r *result, o *ast.OrderByClause, l *ast.
 		osc := b.scope(sc.outer, sc.ctes, clauseOrder)
 		osc.column = func(db, table, name string) (expr.Expr, error) {
 			if table != "" {
-				return nil, sqlerr.New(1250, "42000", "Table '%s' from one of the SELECTs cannot be used in global %s", table, clauseOrder)
+				return nil, sqlerr.TableNameNotAllowedHere(table, "global "+clauseOrder)
 			}
 			for i := range r.cols {
 				if strings.EqualFold(r.cols[i].Name, name) {

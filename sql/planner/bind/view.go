@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -175,12 +174,7 @@ func (b *binder) enterView(v *schema.View) func() {
 
 // viewError is 1356 for what says that a view's tables or columns are gone.
 func viewError(v *schema.View, err error) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Number {
-	case 1046, 1049, 1054, 1060, 1064, 1109, 1146, 1305, 1353:
+	if sqlerr.IsInvalidView(err) {
 		return sqlerr.ViewReferencesInvalid(v.Database, v.Name)
 	}
 	return err

@@ -365,7 +365,7 @@ func (b *binder) insertInto(n *ast.TableName, columns []*ast.ColumnName) (*viewT
 	}
 	t, err := b.changeThrough(n, "", "INSERT")
 	if err != nil {
-		if e, ok := err.(*sqlerr.Error); ok && e.Number == 1288 {
+		if sqlerr.IsNonUpdatableTable(err) {
 			return nil, sqlerr.NonInsertableTable(n.Name.O, "INSERT")
 		}
 		return nil, err
