@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -198,11 +199,15 @@ func (p *page) connection(ctx context.Context) (*client, error) {
 	case p.serving && !reachable(p.addr):
 		return nil, fmt.Errorf("the server does not listen: %s", p.errs.text())
 	case !p.serving:
-		s, err := server.Start(ctx, server.Config{InMemory: true, Listen: p.address(), Memory: 128 << 20})
+		listen := p.addr
+		if listen == "" {
+			listen = "127.0.0.1:0"
+		}
+		s, err := server.Start(ctx, server.Config{InMemory: true, Listen: listen, Memory: 128 << 20})
 		if err != nil {
 			return nil, err
 		}
-		p.server = s
+		p.server, p.addr = s, s.Addr()
 	}
 	config := mysql.NewConfig()
 	config.User, config.Net, config.Addr = "root", "tcp", p.addr
@@ -221,13 +226,15 @@ func (p *page) connection(ctx context.Context) (*client, error) {
 
 // address is where the page's server listens, or will listen.
 func (p *page) address() string {
-	if p.addr == "" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	for try := 0; p.addr == ""; try++ {
+		// Below the ports that the system gives to others meanwhile.
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000)))
+		if err == nil {
+			p.addr = l.Addr().String()
+			l.Close()
+		} else if try == 100 {
 			p.t.Fatal(err)
 		}
-		p.addr = l.Addr().String()
-		l.Close()
 	}
 	return p.addr
 }
