@@ -210,9 +210,9 @@ const (
 )
 
 // run keeps the index until ctx ends.
-func (x *Index) run(ctx context.Context) {
+func (x *Index) run(ctx context.Context, turn Turn) {
 	for ctx.Err() == nil {
-		err := guard.Run(func() error { return seg.Guard(func() error { return x.serve(ctx) }) })
+		err := turn(ctx, func(ctx context.Context) error { return seg.Guard(func() error { return x.serve(ctx) }) })
 		if errors.Is(err, errIdle) {
 			x.sleep(ctx)
 			continue

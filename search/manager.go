@@ -40,6 +40,9 @@ type Config struct {
 	Dir  string
 	Rows Rows
 	Log  *slog.Logger
+	// Start runs the loop of an index in the background until run returns; nil: in a
+	// goroutine. It has to call run.
+	Start func(name string, run func(ctx context.Context, turn Turn))
 	// Memory is what all indexes together may hold, in bytes; 0 for 256 MiB.
 	Memory int64
 	// Account, if not nil, is called with the bytes that they may hold, which
@@ -50,6 +53,10 @@ type Config struct {
 	// Steps is called at the steps of views and updates, for tests.
 	Steps step.Hook
 }
+
+// Turn does a unit of the work of a loop. A panic is an error; the work can be
+// interrupted by its context.
+type Turn func(ctx context.Context, work func(ctx context.Context) error) error
 
 // Manager keeps the search indexes of a store. It is safe for concurrent use.
 type Manager struct {
@@ -94,22 +101,26 @@ func New(cfg Config) *Manager {
 	}
 	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: cmp.Or(cfg.Knobs.Idle, idleAfter), memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
-	m.wg.Go(func() { guard.Do(m.cfg.Log, "changes of search indexes", m.poll) })
+	m.begin("changes of search indexes", func(_ context.Context, turn Turn) {
+		for m.ctx.Err() == nil {
+			_ = turn(m.ctx, m.poll) // its panic is logged, or it was killed
+		}
+	})
 	return m
 }
 
-// poll wakes the indexes whose tables were changed.
-func (m *Manager) poll() {
+// poll wakes the indexes whose tables were changed, until ctx ends.
+func (m *Manager) poll(ctx context.Context) error {
 	sleep := func(d time.Duration) {
 		select {
-		case <-m.ctx.Done():
+		case <-ctx.Done():
 		case <-time.After(d):
 		}
 	}
-	for m.ctx.Err() == nil {
+	for ctx.Err() == nil {
 		select {
-		case <-m.ctx.Done():
-			return
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		case <-m.written:
 		}
 		sleep(tickAfter)
@@ -122,6 +133,7 @@ func (m *Manager) poll() {
 		m.mu.Unlock()
 		sleep(tickEvery)
 	}
+	return context.Cause(ctx)
 }
 
 // nudge has poll look soon.
@@ -277,12 +289,29 @@ func (m *Manager) add(name string, d *descriptor) {
 	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{}), rouse: make(chan struct{}, 1)}
 	n.desc.Store(d)
 	m.indexes[name] = n
-	m.wg.Go(func() {
-		guard.Do(m.cfg.Log, "search index "+name, func() {
-			n.run(ctx)
-			m.ended(name)
-		})
+	m.begin("search index "+d.table.Database+"."+d.table.Name+"."+d.index.Name, func(_ context.Context, turn Turn) {
+		n.run(ctx, turn)
+		m.ended(name)
 	})
+}
+
+// begin starts a job by Config.Start, or in a goroutine of its own without it.
+func (m *Manager) begin(name string, run func(ctx context.Context, turn Turn)) {
+	m.wg.Add(1)
+	if m.cfg.Start != nil {
+		m.cfg.Start(name, func(ctx context.Context, turn Turn) {
+			defer m.wg.Done()
+			run(ctx, turn)
+		})
+		return
+	}
+	turn := func(ctx context.Context, work func(ctx context.Context) error) error {
+		return guard.Run(func() error { return work(ctx) })
+	}
+	go func() {
+		defer m.wg.Done()
+		guard.Do(m.cfg.Log, name, func() { run(m.ctx, turn) })
+	}()
 }
 
 // ended is called when the work of an index has ended.

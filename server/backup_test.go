@@ -175,7 +175,7 @@ func TestBackupRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.fails(1290, "BACKUP DATABASE * TO 'out/x'")
-	if err := s.Engine().Globals().Value("sqlots_backup_dir"); err.Str() != backups {
+	if err := s.Engine().Globals.Value("sqlots_backup_dir"); err.Str() != backups {
 		t.Fatal(err)
 	}
 	// KILL ends it, and leaves nothing.

@@ -28,7 +28,7 @@ func TestBuildBesideWriters(t *testing.T) {
 	}
 	gone := func() {
 		t.Helper()
-		n, _ := srv.Engine().Catalog().Snapshot().Table("t", "n")
+		n, _ := srv.Engine().Catalog.Snapshot().Table("t", "n")
 		eventually(t, func() bool {
 			size := int64(0)
 			for x := n.NextIndexID - 1; x > 0; x-- {
@@ -39,7 +39,7 @@ func TestBuildBesideWriters(t *testing.T) {
 				size += s
 			}
 			s, err := srv.Store().EstimateSize(table.IndexSpan(n.ID, table.ChangesIndexID))
-			now, _ := srv.Engine().Catalog().Snapshot().Table("t", "n")
+			now, _ := srv.Engine().Catalog.Snapshot().Table("t", "n")
 			return err == nil && len(now.Indexes) == 0 && size+s == 0
 		})
 		other.rows("rolled back", "SELECT state FROM information_schema.sqlots_ddl_jobs ORDER BY started_at DESC, job_id DESC LIMIT 1")

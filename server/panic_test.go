@@ -14,6 +14,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/storage/errkv"
@@ -22,10 +23,13 @@ import (
 )
 
 // testBackend serves an engine whose store panics on demand.
-type testBackend struct{ *session.Engine }
+type testBackend struct {
+	*engine.Engine
+	shared *session.Shared
+}
 
 func (b testBackend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
-	return b.NewSession(ctx, info)
+	return b.shared.NewSession(ctx, info)
 }
 
 // startFaulty runs a server over a store in which calls can be made to panic.
@@ -33,15 +37,16 @@ func startFaulty(t *testing.T, log io.Writer) (*errkv.Store, string) {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	store := errkv.Wrap(memkv.New(memkv.Options{}))
-	engine, err := session.NewEngine(t.Context(), session.Config{Store: store, Log: logger, Globals: map[string]value.Datum{"sqlots_parallelism": value.Uint(4)}})
+	e, err := engine.New(t.Context(), engine.Config{Store: store, Log: logger, Globals: map[string]value.Datum{"sqlots_parallelism": value.Uint(4)}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	shared := session.NewShared(e)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire := mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, Logger: logger}, testBackend{engine})
+	wire := mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, Logger: logger}, testBackend{e, shared})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

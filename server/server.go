@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -77,13 +78,13 @@ const DefaultMemory = 2 << 30
 type Server struct {
 	cfg      Config
 	store    storage.Store
-	engine   *session.Engine
+	engine   *engine.Engine
+	shared   *session.Shared
 	temp     string // the directory of temporary files of a server in memory
 	wire     *mysqlwire.Server
 	listener net.Listener
 	socket   net.Listener
 	done     sync.WaitGroup
-	stop     context.CancelFunc // ends the work in the background
 }
 
 // Start opens the store and listens. Errors are of the directory
@@ -158,24 +159,19 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = session.NewEngine(ctx, session.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
 	if err != nil {
 		return err
 	}
-	s.engine.StartExpiry()
-	s.engine.ContinueBuilds()
+	s.shared = session.NewShared(s.engine)
+	session.StartExpiry(s.shared)
+	session.ContinueBuilds(s.shared)
+	s.engine.KeepRetention()
 	s.warnOpenRoot()
-	if v := s.engine.Globals().Value("max_connections"); v.Bits() > 0 {
+	if v := s.engine.Globals.Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())
 	}
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine})
-	background, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.done.Add(1)
-	go func() {
-		defer s.done.Done()
-		guard.Do(cfg.Log, "retention", func() { s.engine.KeepRetention(background) })
-	}()
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared})
 	s.serve(s.listener)
 	if cfg.Socket != "" {
 		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {
@@ -286,7 +282,7 @@ func loadTLS(cfg Config) (*tls.Config, error) {
 
 // warnOpenRoot says once in the log that root has no password.
 func (s *Server) warnOpenRoot() {
-	for _, a := range s.engine.Catalog().Snapshot().Accounts() {
+	for _, a := range s.engine.Catalog.Snapshot().Accounts() {
 		if a.User == "root" && a.AuthString == "" {
 			s.cfg.Log.Warn("root has no password: it may connect from this machine only; set one with ALTER USER root IDENTIFIED BY '…'", "account", a.User+"@"+a.Host)
 		}
@@ -297,7 +293,7 @@ func (s *Server) warnOpenRoot() {
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Engine is the server's engine.
-func (s *Server) Engine() *session.Engine { return s.engine }
+func (s *Server) Engine() *engine.Engine { return s.engine }
 
 // Store is the server's store.
 func (s *Server) Store() storage.Store { return s.store }
@@ -311,7 +307,6 @@ func (s *Server) Stop(grace time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // interrupted as announced
 	}
-	s.stop()
 	s.done.Wait()
 	if serr := s.engine.Close(context.Background()); serr != nil {
 		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
@@ -320,9 +315,6 @@ func (s *Server) Stop(grace time.Duration) error {
 }
 
 func (s *Server) closeAll() error {
-	if s.stop != nil {
-		s.stop()
-	}
 	if s.listener != nil {
 		s.listener.Close()
 	}
@@ -340,7 +332,10 @@ func (s *Server) closeAll() error {
 }
 
 // backend implements mysqlwire.Backend.
-type backend struct{ engine *session.Engine }
+type backend struct {
+	engine *engine.Engine
+	shared *session.Shared
+}
 
 // Account implements mysqlwire.Backend.
 func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
@@ -349,5 +344,5 @@ func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
 
 // Connect implements mysqlwire.Backend.
 func (b backend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
-	return b.engine.NewSession(ctx, info)
+	return b.shared.NewSession(ctx, info)
 }

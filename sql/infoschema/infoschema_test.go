@@ -72,7 +72,7 @@ func (f *fake) ConnectionID() uint64      { return 7 }
 func (f *fake) Database() string          { return "d" }
 func (f *fake) Account() (string, string) { return "root", "%" }
 func (f *fake) Variables() []Variable     { return []Variable{{"sql_mode", ""}} }
-func (f *fake) Status() []Variable        { return []Variable{{"Uptime", "5"}} }
+func (f *fake) Status() map[string]string { return map[string]string{"Uptime": "5"} }
 func (f *fake) Location() *time.Location  { return time.UTC }
 func (f *fake) Warnings() []sqlerr.Warning {
 	return []sqlerr.Warning{{Level: sqlerr.LevelNote, Err: sqlerr.UnknownTable("d.x")}, {Level: sqlerr.LevelError, Err: sqlerr.UnknownDatabase("y")}}

@@ -139,9 +139,10 @@ type Session interface {
 	Account() (user, host string)
 	// Warnings are the diagnostics of the last statement.
 	Warnings() []sqlerr.Warning
-	// Variables and Status are the session's values, sorted by name.
+	// Variables are the session's values, sorted by name. Status are the numbers
+	// that are the connection's own, by name.
 	Variables() []Variable
-	Status() []Variable
+	Status() map[string]string
 	// Location is the time zone in which times are shown.
 	Location() *time.Location
 }

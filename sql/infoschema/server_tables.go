@@ -2,6 +2,7 @@ package infoschema
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -54,7 +55,20 @@ func pluginRows(q *query) error {
 func globalVariables(q *query) error  { return emitVariables(q, q.server.GlobalVariables()) }
 func sessionVariables(q *query) error { return emitVariables(q, q.sess.Variables()) }
 func globalStatus(q *query) error     { return emitVariables(q, q.server.GlobalStatus()) }
-func sessionStatus(q *query) error    { return emitVariables(q, q.sess.Status()) }
+func sessionStatus(q *query) error    { return emitVariables(q, q.status()) }
+
+// status is SHOW SESSION STATUS: the server's numbers, with the connection's own in
+// their place.
+func (q *query) status() []Variable {
+	own := q.sess.Status()
+	list := slices.Clone(q.server.GlobalStatus())
+	for i := range list {
+		if v, ok := own[list[i].Name]; ok {
+			list[i].Value = v
+		}
+	}
+	return list
+}
 
 // globalPrivileges are the static privileges of MySQL 8; every account has
 // them all.

@@ -252,7 +252,7 @@ func showStatus(q *query) error {
 	if q.arg(0) == "global" {
 		return emitVariables(q, q.server.GlobalStatus())
 	}
-	return emitVariables(q, q.sess.Status())
+	return emitVariables(q, q.status())
 }
 
 func emitVariables(q *query, list []Variable) error {

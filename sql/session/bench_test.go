@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -38,11 +39,11 @@ func benchSession(b *testing.B) *Session {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	e, err := NewEngine(context.Background(), Config{Store: store})
+	e, err := engine.New(context.Background(), engine.Config{Store: store})
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := sharedOf(b, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,11 +54,11 @@ func benchSession(b *testing.B) *Session {
 // testSession is a session on a store in memory.
 func testSession(tb testing.TB) *Session {
 	tb.Helper()
-	e, err := NewEngine(context.Background(), Config{Store: memkv.New(memkv.Options{}), CheckPlans: true})
+	e, err := engine.New(context.Background(), engine.Config{Store: memkv.New(memkv.Options{}), CheckPlans: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := sharedOf(tb, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func BenchmarkPointSelect(b *testing.B) {
 func BenchmarkInsert(b *testing.B) {
 	s := benchSession(b)
 	s.mustQuery(b, "SET GLOBAL innodb_flush_log_at_trx_commit=0", &sink{})
-	s.vars.refresh()
+	s.vars.Refresh()
 	s.mustQuery(b, "CREATE DATABASE d", &sink{})
 	s.mustQuery(b, "USE d", &sink{})
 	s.mustQuery(b, callsDDL, &sink{})

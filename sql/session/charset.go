@@ -1,13 +1,11 @@
 package session
 
 import (
-	"strings"
-
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/parser"
-	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -19,58 +17,22 @@ import (
 
 var _ mysqlwire.ResultCollationer = (*Session)(nil)
 
-// charsets are the three character sets; nil ones are UTF-8 or binary.
-type charsets struct {
-	client, connection *collate.Collation
-	// results is the collation that column definitions name; CollationNone
-	// when results are not converted.
-	results schema.CollationID
-}
-
-// foreign is the default collation of a character set, nil if its texts need
-// no conversion.
-func foreign(charset string) *collate.Collation {
-	c, ok := collate.DefaultForCharset(charset)
-	if !ok || c.Charset == "binary" || strings.HasPrefix(c.Charset, "utf8") {
-		return nil
-	}
-	return c
-}
-
-func utf8Collation() *collate.Collation { return collate.Must(schema.CollationUTF8MB40900AICI) }
-
-// deriveCharsets reads the variables. The collation of the handshake stays the one of
-// results while their character set is the same.
-func (v *vars) deriveCharsets() {
-	v.charsets.client = foreign(v.text("character_set_client"))
-	v.charsets.connection = foreign(v.text("character_set_connection"))
-	before := collate.Must(v.charsets.results)
-	name := v.text("character_set_results")
-	c, ok := collate.DefaultForCharset(name)
-	switch {
-	case !ok:
-		v.charsets.results = schema.CollationNone
-	case v.charsets.results == schema.CollationNone || before.Charset != c.Charset:
-		v.charsets.results = c.ID
-	}
-}
-
 // ResultCollation implements mysqlwire.ResultCollationer.
-func (s *Session) ResultCollation() schema.CollationID { return s.vars.charsets.results }
+func (s *Session) ResultCollation() schema.CollationID { return s.vars.Charsets.Results }
 
 // fromClient is the text of a statement in UTF-8.
 func (s *Session) fromClient(text string) string {
-	c := s.vars.charsets.client
-	if c == nil || !c.NeedsConversion([]byte(text), utf8Collation()) {
+	c := s.vars.Charsets.Client
+	if c == nil || !c.NeedsConversion([]byte(text), sysvar.UTF8Collation()) {
 		return text
 	}
-	out, _ := c.Convert(make([]byte, 0, len(text)+len(text)/2), []byte(text), utf8Collation())
+	out, _ := c.Convert(make([]byte, 0, len(text)+len(text)/2), []byte(text), sysvar.UTF8Collation())
 	return string(out)
 }
 
 // clientCollation is that of character_set_client, CollationNone for UTF-8.
-func (s *Session) clientCollation() schema.CollationID {
-	if c := s.vars.charsets.client; c != nil {
+func (cn *Connection) clientCollation() schema.CollationID {
+	if c := cn.vars.Charsets.Client; c != nil {
 		return c.ID
 	}
 	return schema.CollationNone
@@ -78,14 +40,14 @@ func (s *Session) clientCollation() schema.CollationID {
 
 // convertLiterals brings the texts of a template into the character set of
 // the connection.
-func (s *Session) convertLiterals(t *parser.Template) {
-	to := s.vars.charsets.connection
+func (s *Statement) convertLiterals(t *parser.Template) {
+	to := s.vars.Charsets.Connection
 	if to == nil {
 		return
 	}
 	for i := range t.Vals {
 		if t.Vals[i].Kind() == value.KindBytes && t.Types[i].IsCharacter() {
-			t.Vals[i] = convertDatum(t.Vals[i], utf8Collation(), to)
+			t.Vals[i] = convertDatum(t.Vals[i], sysvar.UTF8Collation(), to)
 		}
 	}
 }
@@ -93,22 +55,22 @@ func (s *Session) convertLiterals(t *parser.Template) {
 // convertParams gives the texts among the parameters the connection's
 // collation and character set.
 func (s *Session) convertParams(params []mysqlwire.Param) {
-	from, to := s.vars.charsets.client, s.vars.charsets.connection
+	from, to := s.vars.Charsets.Client, s.vars.Charsets.Connection
 	for i := range params {
 		p := &params[i]
 		if !p.Type.IsCharacter() {
 			continue
 		}
-		p.Type.Collation = s.vars.collation
+		p.Type.Collation = s.vars.Collation
 		if p.D.Kind() != value.KindBytes || from == nil && to == nil {
 			continue
 		}
 		source, target := from, to
 		if source == nil {
-			source = utf8Collation()
+			source = sysvar.UTF8Collation()
 		}
 		if target == nil {
-			target = utf8Collation()
+			target = sysvar.UTF8Collation()
 		}
 		p.D = convertDatum(p.D, source, target)
 	}
@@ -120,25 +82,4 @@ func convertDatum(d value.Datum, from, to *collate.Collation) value.Datum {
 	}
 	out, _ := from.Convert(nil, d.Bytes(), to)
 	return value.Bytes(out)
-}
-
-// checkConnectionCharset refuses the character sets that a variable cannot
-// have. Errors: 1231 for clients with characters of which a byte below 128 is
-// a part, as in MySQL, 1235 for such connections.
-func checkConnectionCharset(name string, v value.Datum) error {
-	if v.IsNull() {
-		return nil
-	}
-	switch v.Str() {
-	case "ucs2", "utf16", "utf16le", "utf32":
-	default:
-		return nil
-	}
-	switch name {
-	case "character_set_client":
-		return sqlerr.WrongValueForVariable(name, v.Str())
-	case "character_set_connection":
-		return sqlerr.NotSupported("character set " + v.Str() + " on the connection")
-	}
-	return nil
 }

@@ -17,11 +17,11 @@ import (
 // but not on their order; NULL, with a warning, for a table that is not there,
 // and NULL with QUICK, because no number is kept. See MySQL 8.4, CHECKSUM TABLE
 // Statement; the numbers are not those of InnoDB.
-func (s *Session) checksum(ctx context.Context, x *logical.Maintain, more bool, w mysqlwire.ResultWriter) error {
+func (s *commands) checksum(ctx context.Context, x *logical.Maintain, more bool, w mysqlwire.ResultWriter) error {
 	sums := make([]value.Datum, len(x.Tables))
 	for i, n := range x.Tables {
-		if _, ok := s.engine.catalog.Snapshot().Table(n.DB, n.Name); !ok {
-			s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: sqlerr.NoSuchTable(n.DB, n.Name)})
+		if _, ok := s.engine.Catalog.Snapshot().Table(n.DB, n.Name); !ok {
+			s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: sqlerr.NoSuchTable(n.DB, n.Name)})
 			continue
 		}
 		if x.Quick {
@@ -43,13 +43,13 @@ func (s *Session) checksum(ctx context.Context, x *logical.Maintain, more bool, 
 			return err
 		}
 	}
-	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
 }
 
 // tableChecksum is the sum of the checksums of all rows.
-func (s *Session) tableChecksum(ctx context.Context, n logical.TableName) (uint32, error) {
+func (s *commands) tableChecksum(ctx context.Context, n logical.TableName) (uint32, error) {
 	quote := func(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-	stmt, err := s.engine.parsers.Parse("SELECT * FROM "+quote(n.DB)+"."+quote(n.Name), 0)
+	stmt, err := s.engine.Parsers.Parse("SELECT * FROM "+quote(n.DB)+"."+quote(n.Name), 0)
 	if err != nil {
 		return 0, err
 	}

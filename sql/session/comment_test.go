@@ -1,6 +1,8 @@
 package session
 
-import "testing"
+import (
+	"testing"
+)
 
 // A text with nothing but comments is no error (scripts and dumps send them),
 // one with nothing at all is 1065.

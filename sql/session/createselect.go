@@ -16,15 +16,15 @@ import (
 // createSelect is CREATE TABLE … SELECT. The rows are written before the table
 // is published, so that a failure leaves nothing; a schema change of what is
 // read makes it begin anew.
-func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
-	runner := s.engine.ddl
+func (s *Statement) createSelect(ctx context.Context, x *logical.CreateTable, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	runner := s.engine.DDL
 	if x.Temporary {
-		runner = s.temporaryRunner()
+		runner = s.temps.temporaryRunner()
 	} else {
-		if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
+		if s.tx.open != nil && s.tx.open.readOnly || s.tx.open == nil && s.tx.startsReadOnly() {
 			return sqlerr.ReadOnlyTransaction()
 		}
-		if err := s.commit(ctx); err != nil {
+		if err := s.tx.commit(ctx); err != nil {
 			return err
 		}
 	}
@@ -34,8 +34,8 @@ func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebi
 			return err
 		}
 		if !stale {
-			s.rowCount = int64(r.Affected)
-			info := fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", r.Matched, r.Matched-r.Changed, s.warningCount)
+			s.fn.rowCount = int64(r.Affected)
+			info := fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", r.Matched, r.Matched-r.Changed, s.diag.warningCount)
 			if r.Info != "" {
 				info = r.Info
 			}
@@ -44,7 +44,7 @@ func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebi
 		if try == maxReplans {
 			return sqlerr.TableChanged()
 		}
-		bound, err := rebind(s)
+		bound, err := rebind(s.Connection)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Session) createSelect(ctx context.Context, x *logical.CreateTable, rebi
 	}
 }
 
-func (s *Session) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *logical.CreateTable, vals []value.Datum, ptypes []schema.Type) (r exec.Result, stale bool, err error) {
+func (s *Statement) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *logical.CreateTable, vals []value.Datum, ptypes []schema.Type) (r exec.Result, stale bool, err error) {
 	n, err := runner.PrepareTable(ctx, x, s.ddlEnv())
 	if err != nil || n == nil {
 		return r, false, err
@@ -75,18 +75,18 @@ func (s *Session) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *lo
 			reads = append(reads, t)
 		}
 	}
-	if err := s.checkLocked(reads, nil); err != nil {
+	if err := s.tx.checkLocked(reads, nil); err != nil {
 		return r, false, err
 	}
-	release, err := s.lockStatement(ctx, reads, nil)
+	release, err := s.tx.lockStatement(ctx, reads, nil)
 	if err != nil {
 		return r, false, err
 	}
 	defer release()
-	if !s.currentTables(reads) || !s.currentViews(c.plan.Views) {
+	if !s.tx.currentTables(reads) || !s.currentViews(c.plan.Views) {
 		return r, true, nil
 	}
-	if x.Temporary && s.open != nil {
+	if x.Temporary && s.tx.open != nil {
 		r, err = s.changeBehindSavepoint(ctx, c, vals)
 	} else {
 		r, err = s.changeAndCommit(ctx, c, vals)

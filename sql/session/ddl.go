@@ -17,35 +17,35 @@ import (
 )
 
 // ddlEnv is what a schema change sees of the session.
-func (s *Session) ddlEnv() ddl.Env {
-	env := s.typesEnv()
+func (cn *Connection) ddlEnv() ddl.Env {
+	env := cn.typesEnv()
 	env.Write = true
 	return ddl.Env{
-		MaxIndexes: int(s.vars.number("sqlots_max_indexes")),
-		Owner:      s.owner(), LockTimeout: s.vars.mdlTimeout, Types: env, Collation: s.serverCollation(),
-		ShowExpired:      s.vars.showExpired,
-		ForeignKeyChecks: s.foreignKeyChecks(), RestrictForeignKeys: s.vars.number("restrict_fk_on_non_standard_key") != 0,
-		Eval: s.evalDefault, Warn: s.warn, SetState: s.process.SetState, Statement: s.process.describe().Info,
+		MaxIndexes: int(cn.vars.Number("sqlots_max_indexes")),
+		Owner:      cn.tx.owner(), LockTimeout: cn.vars.MdlTimeout, Types: env, Collation: cn.vars.ServerCollation(),
+		ShowExpired:      cn.vars.ShowExpired,
+		ForeignKeyChecks: cn.foreignKeyChecks(), RestrictForeignKeys: cn.vars.Number("restrict_fk_on_non_standard_key") != 0,
+		Eval: cn.evalDefault, Warn: cn.diag.warn, SetState: cn.process.SetState, Statement: cn.process.Describe().Info,
 	}
 }
 
 // evalDefault computes the expression of a column default.
-func (s *Session) evalDefault(ctx context.Context, sql string, _ schema.Type) (value.Datum, schema.Type, error) {
-	e, err := s.bindExpr("SELECT " + sql)
+func (cn *Connection) evalDefault(ctx context.Context, sql string, _ schema.Type) (value.Datum, schema.Type, error) {
+	e, err := cn.bindExpr("SELECT " + sql)
 	if err != nil {
 		return value.Null, types.Null, err
 	}
-	d, err := expr.EvalConst(s.exprCtx(ctx, nil), e)
+	d, err := expr.EvalConst(cn.exprCtx(ctx, nil), e)
 	return d, e.Type(), err
 }
 
 // bindExpr binds the expression of a SELECT without FROM.
-func (s *Session) bindExpr(sql string) (expr.Expr, error) {
-	stmt, err := s.engine.parsers.Parse(sql, s.vars.mode)
+func (cn *Connection) bindExpr(sql string) (expr.Expr, error) {
+	stmt, err := cn.engine.Parsers.Parse(sql, cn.vars.Mode)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := s.bindStatement(stmt)
+	bound, err := cn.bindStatement(stmt)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Session) bindExpr(sql string) (expr.Expr, error) {
 }
 
 // renameUser is RENAME USER.
-func (s *Session) renameUser(ctx context.Context, x *logical.RenameUser) error {
+func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {
 	return s.changeAccounts(ctx, func(ch accountChange) error {
 		var failed []string
 		for i := range x.From {
@@ -83,7 +83,7 @@ func (s *Session) renameUser(ctx context.Context, x *logical.RenameUser) error {
 
 // maintain is ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE: a line for
 // each table.
-func (s *Session) maintain(ctx context.Context, stmt logical.Statement, more bool, w mysqlwire.ResultWriter) error {
+func (s *commands) maintain(ctx context.Context, stmt logical.Statement, more bool, w mysqlwire.ResultWriter) error {
 	op, tables := "analyze", []logical.TableName(nil)
 	switch x := stmt.(type) {
 	case *logical.AnalyzeTable:
@@ -115,21 +115,21 @@ func (s *Session) maintain(ctx context.Context, stmt logical.Statement, more boo
 			}
 		}
 	}
-	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
 }
 
 // maintainTable yields pairs of message type and text.
-func (s *Session) maintainTable(ctx context.Context, op, db, name string) ([][2]string, error) {
-	t, ok := s.visible().Table(db, name)
+func (s *commands) maintainTable(ctx context.Context, op, db, name string) ([][2]string, error) {
+	t, ok := s.temps.visible().Table(db, name)
 	if !ok {
 		return [][2]string{{"Error", sqlerr.NoSuchTable(db, name).Message}, {"status", "Operation failed"}}, nil
 	}
 	switch op {
 	case "analyze":
-		if err := s.engine.stats.Analyze(ctx, t); err != nil {
+		if err := s.engine.Stats.Analyze(ctx, t); err != nil {
 			return nil, err
 		}
-		s.engine.plans.clear()
+		s.shared.plans.clear()
 	case "check":
 		return s.checkTable(ctx, t)
 	case "repair":
@@ -142,13 +142,13 @@ func (s *Session) maintainTable(ctx context.Context, op, db, name string) ([][2]
 const maxProblems = 100
 
 // checkTable proves rows and index entries against each other.
-func (s *Session) checkTable(ctx context.Context, t *schema.Table) ([][2]string, error) {
-	snap, err := s.engine.store.Snapshot()
+func (s *commands) checkTable(ctx context.Context, t *schema.Table) ([][2]string, error) {
+	snap, err := s.engine.Store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Close()
-	codec, err := s.engine.codecs.Get(t)
+	codec, err := s.engine.Codecs.Get(t)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ func explainHeader(format string, analyze bool) *mysqlwire.Header {
 
 // explainFormat is the format of an EXPLAIN: what the statement says, else the
 // variable explain_format. The traditional one has no place for measurements.
-func (s *Session) explainFormat(said string, analyze bool) string {
+func (cn *Connection) explainFormat(said string, analyze bool) string {
 	if said == "" {
-		said = strings.ToLower(s.vars.text("explain_format"))
+		said = strings.ToLower(cn.vars.Text("explain_format"))
 		if analyze && said == "traditional" {
 			said = "tree"
 		}
@@ -46,12 +46,12 @@ func (s *Session) explainFormat(said string, analyze bool) string {
 
 // explainConnection is EXPLAIN FOR CONNECTION: the plan that runs there now.
 // 1094, 3012.
-func (s *Session) explainConnection(x *logical.ExplainConnection, more bool, w mysqlwire.ResultWriter) error {
-	p := s.engine.processes.Get(x.ID)
+func (s *Statement) explainConnection(x *logical.ExplainConnection, more bool, w mysqlwire.ResultWriter) error {
+	p := s.engine.Processes.Get(x.ID)
 	if p == nil {
 		return sqlerr.NoSuchThread(x.ID)
 	}
-	plan := p.plan.Load()
+	plan := p.Plan.Load()
 	if plan == nil {
 		return sqlerr.ExplainNotRunning()
 	}
@@ -59,7 +59,7 @@ func (s *Session) explainConnection(x *logical.ExplainConnection, more bool, w m
 }
 
 // explain is EXPLAIN and EXPLAIN ANALYZE.
-func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) explain(ctx context.Context, x *logical.Explain, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	format := s.explainFormat(x.Format, x.Analyze)
 	opts := s.planOptions(vals)
 	var trace strings.Builder
@@ -74,7 +74,7 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 	}
 	plan.ParamTypes = ptypes
 	s.addKeys(plan)
-	if err := s.checkLocked(plan.Tables[:plan.Named], plan.Writes); err != nil {
+	if err := s.tx.checkLocked(plan.Tables[:plan.Named], plan.Writes); err != nil {
 		return err
 	}
 	printer := &physical.Printer{Ctx: s.exprCtx(ctx, vals), Why: format == "trace"}
@@ -91,14 +91,14 @@ func (s *Session) explain(ctx context.Context, x *logical.Explain, vals []value.
 		}
 	}
 	if x.Into != "" {
-		s.SetUserVar(x.Into, value.String(printer.JSON(plan)), types.Text(schema.CollationUTF8MB40900AICI))
+		s.fn.SetUserVar(x.Into, value.String(printer.JSON(plan)), types.Text(schema.CollationUTF8MB40900AICI))
 		return s.ok(w, mysqlwire.OK{}, more)
 	}
 	return s.writePlan(w, format, x.Analyze, printer, plan, trace.String(), more)
 }
 
 // writePlan answers with a plan.
-func (s *Session) writePlan(w mysqlwire.ResultWriter, format string, analyze bool, printer *physical.Printer, plan *physical.Plan, trace string, more bool) error {
+func (s *Statement) writePlan(w mysqlwire.ResultWriter, format string, analyze bool, printer *physical.Printer, plan *physical.Plan, trace string, more bool) error {
 	err := w.Header(explainHeader(format, analyze))
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *Session) writePlan(w mysqlwire.ResultWriter, format string, analyze boo
 	if err != nil {
 		return err
 	}
-	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
 }
 
 func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
@@ -137,7 +137,7 @@ func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
 }
 
 // analyze runs a query and gives the printer what was measured.
-func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
+func (s *Statement) analyze(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
 	return s.read(ctx, &cachedPlan{plan: plan}, vals, func(env *exec.Env) error {
 		env.Stats = exec.NewStats()
 		if err := exec.RunQuery(ctx, env, plan, func(*vec.Batch) error { return nil }); err != nil {
@@ -149,7 +149,7 @@ func (s *Session) analyze(ctx context.Context, plan *physical.Plan, vals []value
 }
 
 // analyzeChange makes a change and gives the printer what was measured.
-func (s *Session) analyzeChange(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
+func (s *Statement) analyzeChange(ctx context.Context, plan *physical.Plan, vals []value.Datum, printer *physical.Printer) error {
 	stats, start := exec.NewStats(), time.Now()
 	r, err := s.change(ctx, &cachedPlan{plan: plan, stats: stats}, vals)
 	if err != nil {

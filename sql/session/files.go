@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
 )
 
 // securePath is the real path, without symbolic links, of a file that a
@@ -16,15 +17,15 @@ import (
 //
 // Unlike in MySQL, a relative path is never right: it would lie in the data
 // directory.
-func (s *Session) securePath(path string) (string, error) {
+func (s *commands) securePath(path string) (string, error) {
 	return s.pathWithin("secure_file_priv", "--secure-file-priv", path)
 }
 
 // pathWithin is the real path of a file that must lie within the directory that
 // a variable names, which an option of the server sets.
-func (s *Session) pathWithin(variable, option, path string) (string, error) {
+func (s *commands) pathWithin(variable, option, path string) (string, error) {
 	refused := sqlerr.OptionPreventsStatement(option)
-	given := s.vars.text(variable)
+	given := s.vars.Text(variable)
 	if given == "" || !within(filepath.Clean(given), filepath.Clean(path)) {
 		return "", refused
 	}
@@ -60,7 +61,7 @@ func notFound(path string) error {
 }
 
 // openServerFile opens a file of the server for LOAD DATA: 13, 1290.
-func (s *Session) openServerFile(path string) (io.ReadCloser, error) {
+func (s *commands) openServerFile(path string) (io.ReadCloser, error) {
 	full, err := s.securePath(path)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (s *Session) openServerFile(path string) (io.ReadCloser, error) {
 // characters are not made of single bytes as ASCII has them are refused by
 // MySQL too.
 func loadText(in io.Reader, charset string) (io.Reader, error) {
-	if known, ok := collate.DefaultForCharset(charset); charset == "" || charset == "ascii" || ok && foreign(known.Charset) == nil {
+	if known, ok := collate.DefaultForCharset(charset); charset == "" || charset == "ascii" || ok && sysvar.Foreign(known.Charset) == nil {
 		return in, nil
 	}
 	switch charset {

@@ -14,12 +14,12 @@ import (
 // addKeys gives the plan of a change the foreign keys that it has to keep. The
 // tables of these are no part of the statement's text: LOCK TABLES need not
 // name them.
-func (s *Session) addKeys(p *physical.Plan) {
+func (cn *Connection) addKeys(p *physical.Plan) {
 	p.Named = len(p.Tables)
 	if p.Change == nil {
 		return
 	}
-	p.Keys = s.engine.catalog.Snapshot().References(s.shared(p.Writes))
+	p.Keys = cn.engine.Catalog.Snapshot().References(cn.temps.notTemporary(p.Writes))
 	if p.Keys == nil {
 		return
 	}
@@ -38,15 +38,15 @@ func (s *Session) addKeys(p *physical.Plan) {
 // currentKeys reports whether a plan knows the foreign keys that there are now.
 // It is asked under the metadata locks of the plan's tables, which whoever adds
 // a foreign key takes too.
-func (s *Session) currentKeys(p *physical.Plan) bool {
+func (cn *Connection) currentKeys(p *physical.Plan) bool {
 	if p.Change == nil {
 		return true
 	}
-	return s.engine.catalog.Snapshot().IsCurrent(p.Keys, s.shared(p.Writes))
+	return cn.engine.Catalog.Snapshot().IsCurrent(p.Keys, cn.temps.notTemporary(p.Writes))
 }
 
 // changeEnv is execEnv for a change.
-func (s *Session) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
+func (s *Statement) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
 	src := s.sourceEnv(view{Reader: txn, Txn: txn})
 	if s.foreignKeyChecks() {
 		src.Keys, src.Undo = p.Keys, ignores(p)
@@ -62,11 +62,11 @@ func (s *Session) changeEnv(ctx context.Context, p *physical.Plan, txn storage.T
 
 // restoring reports the settings that the head of every dump makes and hardly
 // anything else does.
-func (s *Session) restoring() bool {
-	return !s.vars.mode.Strict() && !s.foreignKeyChecks()
+func (cn *Connection) restoring() bool {
+	return !cn.vars.Mode.Strict() && !cn.foreignKeyChecks()
 }
 
-func (s *Session) foreignKeyChecks() bool { return s.vars.number("foreign_key_checks") != 0 }
+func (cn *Connection) foreignKeyChecks() bool { return cn.vars.Number("foreign_key_checks") != 0 }
 
 // ignores reports whether a change is an IGNORE one.
 func ignores(p *physical.Plan) bool {

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
 // fkEngine is an engine over either store.
-func fkEngine(t *testing.T, kind string) *Engine {
+func fkEngine(t *testing.T, kind string) *engine.Engine {
 	t.Helper()
 	var store storage.Store = memkv.New(memkv.Options{})
 	if kind == "pebblekv" {
@@ -27,16 +28,16 @@ func fkEngine(t *testing.T, kind string) *Engine {
 		t.Cleanup(func() { p.Close() })
 		store = p
 	}
-	e, err := NewEngine(context.Background(), Config{Store: store, CheckPlans: true})
+	e, err := engine.New(context.Background(), engine.Config{Store: store, CheckPlans: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func (e *Engine) testSession(t *testing.T, id uint64) *Session {
+func sessionOn(t *testing.T, e *engine.Engine, id uint64) *Session {
 	t.Helper()
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
+	s, err := sharedOf(t, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func (e *Engine) testSession(t *testing.T, id uint64) *Session {
 	return s
 }
 
-func engines(t *testing.T, fn func(t *testing.T, e *Engine)) {
+func engines(t *testing.T, fn func(t *testing.T, e *engine.Engine)) {
 	for _, kind := range []string{"memkv", "pebblekv"} {
 		t.Run(kind, func(t *testing.T) { t.Parallel(); fn(t, fkEngine(t, kind)) })
 	}
@@ -53,8 +54,8 @@ func engines(t *testing.T, fn func(t *testing.T, e *Engine)) {
 // TestForeignKeyLocks: a parent that an open transaction refers to cannot be
 // removed, and one that an open transaction removes cannot be referred to.
 func TestForeignKeyLocks(t *testing.T) {
-	engines(t, func(t *testing.T, e *Engine) {
-		a, b := e.testSession(t, 1), e.testSession(t, 2)
+	engines(t, func(t *testing.T, e *engine.Engine) {
+		a, b := sessionOn(t, e, 1), sessionOn(t, e, 2)
 		for _, q := range []string{
 			"CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY, k INT, UNIQUE KEY (k))",
 			"CREATE TABLE d.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.p (id))",
@@ -96,8 +97,8 @@ func TestForeignKeyLocks(t *testing.T) {
 // TestNoOrphans: whatever transactions do at once, no row is left whose parent
 // is gone.
 func TestNoOrphans(t *testing.T) {
-	engines(t, func(t *testing.T, e *Engine) {
-		s := e.testSession(t, 1)
+	engines(t, func(t *testing.T, e *engine.Engine) {
+		s := sessionOn(t, e, 1)
 		for _, q := range []string{
 			"CREATE DATABASE d",
 			"CREATE TABLE d.p (id INT PRIMARY KEY, k INT NOT NULL, UNIQUE KEY (k))",
@@ -110,7 +111,7 @@ func TestNoOrphans(t *testing.T) {
 		var wg sync.WaitGroup
 		stop := time.Now().Add(1500 * time.Millisecond)
 		for w := range 4 {
-			c := e.testSession(t, uint64(w+10))
+			c := sessionOn(t, e, uint64(w+10))
 			c.mustQuery(t, "SET innodb_lock_wait_timeout=1", &sink{})
 			wg.Add(1)
 			go func() {
@@ -128,8 +129,8 @@ func TestNoOrphans(t *testing.T) {
 			if got := s.rowsOf(t, q); got != "0" {
 				t.Errorf("%s: %s orphans", child, got)
 			}
-			tab, _ := e.catalog.Snapshot().Table("d", child)
-			if lines, err := s.checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
+			tab, _ := e.Catalog.Snapshot().Table("d", child)
+			if lines, err := (&commands{s.st}).checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
 				t.Errorf("check %s: %v %v", child, lines, err)
 			}
 		}

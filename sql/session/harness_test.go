@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -63,4 +64,10 @@ func (s *Session) errorOf(sql string) int {
 		return -1
 	}
 	return 0
+}
+
+// sharedOf is what the sessions of a test's engine share.
+func sharedOf(t testing.TB, e *engine.Engine) *Shared {
+	t.Helper()
+	return NewShared(e)
 }

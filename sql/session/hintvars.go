@@ -37,7 +37,7 @@ var hintVariables = func() map[string]bool {
 // hintVars sets the variables of the hints SET_VAR for one statement, until
 // restore is called. What cannot be set is a warning: 3126, 3128, 3637, and what
 // SET says.
-func (s *Session) hintVars(ctx context.Context, stmt *parser.Statement) (_ context.Context, warnings []sqlerr.Warning, restore func()) {
+func (s *Statement) hintVars(ctx context.Context, stmt *parser.Statement) (_ context.Context, warnings []sqlerr.Warning, restore func()) {
 	if len(stmt.SetVars) == 0 {
 		return ctx, nil, func() {}
 	}
@@ -45,13 +45,13 @@ func (s *Session) hintVars(ctx context.Context, stmt *parser.Statement) (_ conte
 		warnings = append(warnings, sqlerr.Warning{Level: sqlerr.LevelWarning, Err: e})
 	}
 	v := s.vars
-	changed, fixed, said := len(v.changed), v.fixedTime, v.warn
+	changed, fixed, said := len(v.Changed), v.FixedTime, v.Warn
 	before := map[string]*value.Datum{}
-	v.warn = func(w sqlerr.Warning) { warnings = append(warnings, w) }
-	defer func() { v.warn = said }()
+	v.Warn = func(w sqlerr.Warning) { warnings = append(warnings, w) }
+	defer func() { v.Warn = said }()
 	for i := range stmt.SetVars {
 		h := &stmt.SetVars[i]
-		d := v.globals.lookup(h.Variable)
+		d := v.Globals.Lookup(h.Variable)
 		if d == nil {
 			warn(sqlerr.UnresolvedHintName("'"+h.Variable+"'", h.Name))
 			continue
@@ -67,10 +67,10 @@ func (s *Session) hintVars(ctx context.Context, stmt *parser.Statement) (_ conte
 			continue
 		}
 		before[key] = nil
-		if was, ok := v.vals[key]; ok {
+		if was, ok := v.Own(key); ok {
 			before[key] = &was
 		}
-		val, t := value.String(h.Value.Text), types.Text(v.collation)
+		val, t := value.String(h.Value.Text), types.Text(v.Collation)
 		if h.Value.IsNumber {
 			val, t = value.Uint(h.Value.Number), types.UBigInt
 		}
@@ -82,21 +82,17 @@ func (s *Session) hintVars(ctx context.Context, stmt *parser.Statement) (_ conte
 		}
 	}
 	done := func() {}
-	if _, timed := before["max_execution_time"]; timed && v.maxTime > 0 && isSelect(stmt.Text) {
+	if _, timed := before["max_execution_time"]; timed && v.MaxTime > 0 && isSelect(stmt.Text) {
 		limited, cancel := context.WithCancelCause(ctx)
-		timer := time.AfterFunc(v.maxTime, func() { cancel(sqlerr.QueryTimeout()) })
+		timer := time.AfterFunc(v.MaxTime, func() { cancel(sqlerr.QueryTimeout()) })
 		ctx, done = limited, func() { timer.Stop(); cancel(nil) }
 	}
 	return ctx, warnings, func() {
 		done()
 		for key, was := range before {
-			if was == nil {
-				delete(v.vals, key)
-			} else {
-				v.vals[key] = *was
-			}
+			v.Restore(key, was)
 		}
-		v.changed, v.fixedTime = v.changed[:min(changed, len(v.changed))], fixed
-		v.refresh()
+		v.Changed, v.FixedTime = v.Changed[:min(changed, len(v.Changed))], fixed
+		v.Refresh()
 	}
 }

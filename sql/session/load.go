@@ -26,7 +26,7 @@ import (
 // which an INSERT … SELECT is made. A large file goes into the store as sorted
 // runs; where that meets a duplicate key, all is done again row by row, as a
 // small file is from the start.
-func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
+func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
 	c, src, err := s.loadPlan(x)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 		return err
 	}
 	if src.job != nil {
-		done, err := src.job.done(s.engine.store)
+		done, err := src.job.done(s.engine.Store)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 	if src.job != nil {
 		skipped += uint64(len(src.job.rejects))
 	}
-	info := "Records: " + itoa(uint64(src.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.warningCount)
+	info := "Records: " + itoa(uint64(src.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.diag.warningCount)
 	return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
 }
 
@@ -77,17 +77,17 @@ func (s *Session) loadData(ctx context.Context, x *logical.LoadData, more bool, 
 const bulkFrom = 1 << 20
 
 // load chooses between the roads of loadData.
-func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, file io.Reader) (exec.Result, error) {
+func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, file io.Reader) (exec.Result, error) {
 	head := make([]byte, bulkFrom)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return exec.Result{}, err
 	}
 	all := io.MultiReader(bytes.NewReader(head[:n]), file)
-	if err != nil || s.engine.spill == nil || !s.canBulk(x.Insert.Table, x) {
+	if err != nil || s.engine.Spill == nil || !s.canBulk(x.Insert.Table, x) {
 		return s.loadRows(ctx, x, c, src, all)
 	}
-	copied, err := s.engine.spill.NewFile()
+	copied, err := s.engine.Spill.NewFile()
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -100,7 +100,7 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 	if _, err := io.Copy(copied, all); err != nil {
 		return exec.Result{}, err
 	}
-	s.clearDiagnostics()
+	s.diag.clearDiagnostics()
 	src.again()
 	return s.loadRows(ctx, x, c, src, io.NewSectionReader(copied, 0, copied.Size()))
 }
@@ -109,8 +109,8 @@ func (s *Session) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, 
 // made before their commit, so they have no place for its records: tables with
 // a change log or versions are loaded row by row, and so are those with counters
 // in their keys.
-func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
-	if s.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
+func (s *commands) canBulk(t *schema.Table, x *logical.LoadData) bool {
+	if s.tx.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.tx.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
 		return false
 	}
 	for _, ix := range t.Indexes {
@@ -122,7 +122,7 @@ func (s *Session) canBulk(t *schema.Table, x *logical.LoadData) bool {
 }
 
 // loadRows loads as INSERT does.
-func (s *Session) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
+func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
 	src.reader = newFieldReader(in, x)
 	r, err := s.change(ctx, c, nil)
 	if errors.Is(err, errStale) {
@@ -141,14 +141,14 @@ const (
 
 // lockOut keeps writers off a table, or fails with table.ErrBulkDuplicate when
 // it is in use for long.
-func (s *Session) lockOut(ctx context.Context, t *schema.Table) (release func(), err error) {
-	end, err := s.engine.bulkTurn(ctx, t.ID)
+func (s *commands) lockOut(ctx context.Context, t *schema.Table) (release func(), err error) {
+	end, err := s.engine.BulkTurn(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	key := mdl.Key(t.Database, t.Name)
 	for try := 1; ; try++ {
-		err := s.engine.locks.Exclusive(ctx, s.owner(), key, bulkLockWait)
+		err := s.engine.Locks.Exclusive(ctx, s.tx.owner(), key, bulkLockWait)
 		if err == nil {
 			break
 		}
@@ -166,31 +166,18 @@ func (s *Session) lockOut(ctx context.Context, t *schema.Table) (release func(),
 		}
 	}
 	return func() {
-		s.engine.locks.ReleaseExclusive(s.owner(), key)
+		s.engine.Locks.ReleaseExclusive(s.tx.owner(), key)
 		end()
 	}, nil
-}
-
-// bulkTurn lets one bulk load at a time lock writers of a table out; the others
-// wait here instead of taking the table for one that is in use.
-func (e *Engine) bulkTurn(ctx context.Context, id schema.TableID) (release func(), err error) {
-	turn, _ := e.bulkTurns.LoadOrStore(id, make(chan struct{}, 1))
-	c := turn.(chan struct{})
-	select {
-	case c <- struct{}{}:
-		return func() { <-c }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // loadBulk loads by sorted runs: it collects and sorts the rows without a lock,
 // and locks writers out when it looks for existing keys and hands the
 // runs over. It fails with table.ErrBulkDuplicate, nothing written, where rows
 // have to be looked at one by one or the table is in use.
-func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
+func (s *commands) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
 	t := x.Insert.Table
-	txn, err := s.newTxn(false)
+	txn, err := s.tx.newTxn(false)
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -199,7 +186,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	defer env.Memory.Close()
 	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
 	env.Reject = c.reject
-	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.tempDir, Budget: s.engine.sortBudget()})
+	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.TempDir, Budget: s.engine.SortBudget()})
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -222,7 +209,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 	s.process.SetState("loading sorted runs")
 	if src.job != nil && src.job.token != "" {
 		// No writer of the table comes between this and the end of the load.
-		if done, err := src.job.done(s.engine.store); err != nil {
+		if done, err := src.job.done(s.engine.Store); err != nil {
 			return exec.Result{}, err
 		} else if done {
 			return exec.Result{}, errLoadedBefore
@@ -234,7 +221,7 @@ func (s *Session) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPl
 		sink.Bulk.Also(key, val)
 	}
 	if err := sink.Bulk.Finish(ctx); err != nil {
-		return exec.Result{}, s.commitFailed(err)
+		return exec.Result{}, s.tx.commitFailed(err)
 	}
 	s.changed(c, r)
 	s.endAutocommit(c.plan, nil)
@@ -247,15 +234,15 @@ type bulkSource interface {
 }
 
 // bulkMemory is the most memory of one bulk load: half of what a query may have.
-func (s *Session) bulkMemory() int64 { return min(s.vars.memoryLimit/2, s.engine.sortMemory()) }
+func (s *commands) bulkMemory() int64 { return min(s.vars.MemoryLimit/2, s.engine.SortMemory()) }
 
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.
-func (s *Session) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
+func (s *commands) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
 	if !x.Local {
 		return s.openServerFile(x.Path)
 	}
-	if s.engine.globals.Get(s.engine.globals.defs.Lookup("local_infile")).Int() == 0 {
+	if s.engine.Globals.Get(s.engine.Globals.Defs.Lookup("local_infile")).Int() == 0 {
 		return nil, sqlerr.LocalInfileDisabled()
 	}
 	return w.LoadLocal(x.Path)
@@ -283,17 +270,17 @@ func (s *loadSource) again() {
 
 // loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
 // user variables, then SET assigns.
-func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error) {
+func (s *commands) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error) {
 	// SET may have subqueries: a query without rows plans them.
 	c, err := s.plan((&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.warn}
+	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.diag.warn}
 	src.job = s.newLoadJob()
 	// LOCAL implies IGNORE, but for strict jobs.
 	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)
-	src.strict = s.vars.mode.Strict() && !ignore
+	src.strict = s.vars.Mode.Strict() && !ignore
 	text := types.Text(schema.CollationUTF8MB40900AICI)
 	if x.Charset == "binary" {
 		text = types.Text(schema.CollationBinary)
@@ -341,7 +328,7 @@ func (s *Session) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error
 
 // virtual opens the virtual tables of this session: LOAD DATA's file, or those
 // of information_schema and SHOW.
-func (s *Session) virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
+func (s *Statement) virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
 	if src, ok := v.Key.(*loadSource); ok {
 		return src.open(), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 )
 
 // TestLoadJob: rejects by the road of rows and by that of sorted runs, the
@@ -60,7 +61,7 @@ func TestLoadJob(t *testing.T) {
 			if got := s.rowsOf(t, "SELECT TOKEN, ROWS_LOADED, ROWS_REJECTED FROM information_schema.SQLOTS_LOADS"); got != fmt.Sprintf("job:1 %d 9", 2+filler) {
 				t.Errorf("record: %s", got)
 			}
-			var rejects []loadReject
+			var rejects []engine.LoadReject
 			if err := json.Unmarshal([]byte(s.rowsOf(t, "SELECT REJECTS FROM information_schema.SQLOTS_LOADS")), &rejects); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestLoadJob(t *testing.T) {
 			if got := s.rowsOf(t, "SELECT COUNT(*) FROM information_schema.SQLOTS_LOADS"); got != "1" {
 				t.Errorf("records after ROLLBACK: %s", got)
 			}
-			if err := forgetLoads(s.engine.store, time.Now().Add(loadTokenAge+time.Hour)); err != nil {
+			if err := engine.ForgetLoads(t.Context(), s.engine.Store, time.Now().Add(engine.LoadTokenAge+time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if got := s.rowsOf(t, "SELECT COUNT(*) FROM information_schema.SQLOTS_LOADS"); got != "0" {
@@ -114,7 +115,7 @@ func TestLoadTokenOnce(t *testing.T) {
 			for round := range 3 {
 				var wg sync.WaitGroup
 				for i := range 4 {
-					other, err := s.engine.NewSession(t.Context(), mysqlwire.ConnInfo{ID: uint64(100 + i)})
+					other, err := s.shared.NewSession(t.Context(), mysqlwire.ConnInfo{ID: uint64(100 + i)})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -30,7 +31,7 @@ type loadBatch struct {
 	batch    *vec.Batch
 	rows     int // of the file, up to the end of this batch
 	warnings []*sqlerr.Error
-	rejects  []loadReject
+	rejects  []engine.LoadReject
 	err      error // after the rows
 }
 
@@ -92,7 +93,7 @@ func (o *loadOperator) Next(ctx context.Context) (*vec.Batch, error) {
 		o.err = b.err
 		for _, r := range b.rejects {
 			o.src.job.dropped = append(o.src.job.dropped, r.Line)
-			if err := o.src.job.add(r.Line, r.err); err != nil {
+			if err := o.src.job.add(r.Line, r.Err); err != nil {
 				o.err = err
 				return nil, err
 			}
@@ -148,7 +149,7 @@ func (s *loadSource) fillRows(l *loadBatch) {
 					l.err = bad
 					return
 				}
-				l.rejects = append(l.rejects, loadReject{Line: l.rows, err: bad})
+				l.rejects = append(l.rejects, engine.LoadReject{Line: l.rows, Err: bad})
 				if len(l.rejects) > s.job.max {
 					return
 				}

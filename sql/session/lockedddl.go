@@ -12,21 +12,21 @@ import (
 // checkLockedChange refuses what LOCK TABLES does not allow its own session to
 // change of the schema: tables that are not locked (1100) or locked for reading
 // (1099), new tables (1100), and databases (1192).
-func (s *Session) checkLockedChange(stmt logical.Statement) error {
-	if s.tableLocks == nil {
+func (tx *transactions) checkLockedChange(stmt logical.Statement) error {
+	if tx.tableLocks == nil {
 		return nil
 	}
 	switch x := stmt.(type) {
 	case *logical.AlterTable:
-		return s.checkWriteLocked(x.Table)
+		return tx.checkWriteLocked(x.Table)
 	case *logical.TruncateTable:
-		return s.checkWriteLocked(x.Table)
+		return tx.checkWriteLocked(x.Table)
 	case *logical.DropTable:
-		return s.checkWriteLocked(x.Tables...)
+		return tx.checkWriteLocked(x.Tables...)
 	case *logical.RenameTable:
 		for i, from := range x.From {
 			if !slices.Contains(x.To[:i], from) { // a name that this statement gave
-				if err := s.checkWriteLocked(from); err != nil {
+				if err := tx.checkWriteLocked(from); err != nil {
 					return err
 				}
 			}
@@ -43,9 +43,9 @@ func notLocked(table string) error {
 	return sqlerr.TableNotLocked(table)
 }
 
-func (s *Session) checkWriteLocked(tables ...logical.TableName) error {
+func (tx *transactions) checkWriteLocked(tables ...logical.TableName) error {
 	for _, t := range tables {
-		switch mode, ok := s.tableLocks[mdl.Key(t.DB, t.Name)]; {
+		switch mode, ok := tx.tableLocks[mdl.Key(t.DB, t.Name)]; {
 		case !ok:
 			return notLocked(t.Name)
 		case mode == mdl.Freeze:
@@ -57,54 +57,54 @@ func (s *Session) checkWriteLocked(tables ...logical.TableName) error {
 
 // relock lets the locks of LOCK TABLES follow a change: those of tables that are
 // gone go, those of tables with a new name take it.
-func (s *Session) relock(ctx context.Context, stmt logical.Statement) error {
-	if s.tableLocks == nil {
+func (tx *transactions) relock(ctx context.Context, stmt logical.Statement) error {
+	if tx.tableLocks == nil {
 		return nil
 	}
 	switch x := stmt.(type) {
 	case *logical.DropTable:
 		for _, t := range x.Tables {
-			s.unlockTable(mdl.Key(t.DB, t.Name))
+			tx.unlockTable(mdl.Key(t.DB, t.Name))
 		}
 	case *logical.RenameTable:
 		for i := range x.From {
-			if err := s.moveLock(ctx, x.From[i], x.To[i]); err != nil {
+			if err := tx.moveLock(ctx, x.From[i], x.To[i]); err != nil {
 				return err
 			}
 		}
 	case *logical.AlterTable:
 		for _, spec := range x.Specs {
 			if spec.Kind == logical.AlterRenameTable {
-				return s.moveLock(ctx, x.Table, spec.Table)
+				return tx.moveLock(ctx, x.Table, spec.Table)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *Session) unlockTable(key string) {
-	mode, ok := s.tableLocks[key]
+func (tx *transactions) unlockTable(key string) {
+	mode, ok := tx.tableLocks[key]
 	if !ok {
 		return
 	}
-	delete(s.tableLocks, key)
-	s.engine.locks.Release(s.owner(), key, mode)
+	delete(tx.tableLocks, key)
+	tx.engine.Locks.Release(tx.owner(), key, mode)
 	if mode == mdl.Alone {
-		s.engine.lockedTables.Add(-1)
+		tx.engine.LockedTables.Add(-1)
 	}
 }
 
-func (s *Session) moveLock(ctx context.Context, from, to logical.TableName) error {
-	s.unlockTable(mdl.Key(from.DB, from.Name))
+func (tx *transactions) moveLock(ctx context.Context, from, to logical.TableName) error {
+	tx.unlockTable(mdl.Key(from.DB, from.Name))
 	key := mdl.Key(to.DB, to.Name)
-	if _, ok := s.tableLocks[key]; ok {
+	if _, ok := tx.tableLocks[key]; ok {
 		return nil
 	}
-	s.engine.lockedTables.Add(1)
-	if err := s.engine.locks.Acquire(ctx, s.owner(), key, mdl.Alone, s.vars.mdlTimeout); err != nil {
-		s.engine.lockedTables.Add(-1)
+	tx.engine.LockedTables.Add(1)
+	if err := tx.engine.Locks.Acquire(ctx, tx.owner(), key, mdl.Alone, tx.vars.MdlTimeout); err != nil {
+		tx.engine.LockedTables.Add(-1)
 		return err
 	}
-	s.tableLocks[key] = mdl.Alone
+	tx.tableLocks[key] = mdl.Alone
 	return nil
 }

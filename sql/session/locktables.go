@@ -14,11 +14,11 @@ import (
 // runLockTables is LOCK TABLES: it ends the open transaction and gives up the
 // locks of an earlier LOCK TABLES. The locks are taken in the order of their
 // keys, so that two such statements do not wait for each other.
-func (s *Session) runLockTables(ctx context.Context, x *logical.LockTables) error {
-	if err := s.runUnlockTables(ctx); err != nil {
+func (tx *transactions) runLockTables(ctx context.Context, x *logical.LockTables) error {
+	if err := tx.runUnlockTables(ctx); err != nil {
 		return err
 	}
-	if err := s.commit(ctx); err != nil {
+	if err := tx.commit(ctx); err != nil {
 		return err
 	}
 	want := map[string]mdl.Mode{}
@@ -30,28 +30,28 @@ func (s *Session) runLockTables(ctx context.Context, x *logical.LockTables) erro
 		}
 		want[key] = max(want[key], mode)
 	}
-	s.tableLocks = map[string]mdl.Mode{}
+	tx.tableLocks = map[string]mdl.Mode{}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		mode := want[key]
 		if mode == mdl.Alone {
-			s.engine.lockedTables.Add(1)
+			tx.engine.LockedTables.Add(1)
 		}
-		if err := s.engine.locks.Acquire(ctx, s.owner(), key, mode, s.vars.mdlTimeout); err != nil {
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), key, mode, tx.vars.MdlTimeout); err != nil {
 			if mode == mdl.Alone {
-				s.engine.lockedTables.Add(-1)
+				tx.engine.LockedTables.Add(-1)
 			}
-			s.unlockSession()
+			tx.unlockSession()
 			return translate(err)
 		}
-		s.tableLocks[key] = mode
+		tx.tableLocks[key] = mode
 	}
 	return nil
 }
 
 // allTables is what FLUSH TABLES WITH READ LOCK locks.
-func (s *Session) allTables() *logical.LockTables {
+func (tx *transactions) allTables() *logical.LockTables {
 	out := &logical.LockTables{}
-	snap := s.engine.catalog.Snapshot()
+	snap := tx.engine.Catalog.Snapshot()
 	for _, d := range snap.Databases() {
 		for _, t := range snap.Tables(d.Name) {
 			out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
@@ -62,37 +62,37 @@ func (s *Session) allTables() *logical.LockTables {
 }
 
 // runUnlockTables is UNLOCK TABLES: it commits only if there were locks.
-func (s *Session) runUnlockTables(ctx context.Context) error {
-	if s.tableLocks == nil {
+func (tx *transactions) runUnlockTables(ctx context.Context) error {
+	if tx.tableLocks == nil {
 		return nil
 	}
-	err := s.commit(ctx)
-	s.unlockSession()
+	err := tx.commit(ctx)
+	tx.unlockSession()
 	return err
 }
 
 // unlockSession gives up what LOCK TABLES took.
-func (s *Session) unlockSession() {
-	for key, mode := range s.tableLocks {
-		s.engine.locks.Release(s.owner(), key, mode)
+func (tx *transactions) unlockSession() {
+	for key, mode := range tx.tableLocks {
+		tx.engine.Locks.Release(tx.owner(), key, mode)
 		if mode == mdl.Alone {
-			s.engine.lockedTables.Add(-1)
+			tx.engine.LockedTables.Add(-1)
 		}
 	}
-	s.tableLocks = nil
+	tx.tableLocks = nil
 }
 
 // checkLocked refuses what LOCK TABLES does not allow to its own session:
 // tables that it did not name, and changes of those locked for reading.
-func (s *Session) checkLocked(tables, writes []*schema.Table) error {
-	if s.tableLocks == nil {
+func (tx *transactions) checkLocked(tables, writes []*schema.Table) error {
+	if tx.tableLocks == nil {
 		return nil
 	}
 	for _, t := range tables {
-		if s.isTemporary(t) {
+		if tx.temps.isTemporary(t) {
 			continue
 		}
-		mode, ok := s.tableLocks[mdl.Key(t.Database, t.Name)]
+		mode, ok := tx.tableLocks[mdl.Key(t.Database, t.Name)]
 		switch {
 		case !ok:
 			return notLocked(t.Name)

@@ -21,7 +21,7 @@ const outFileMode = 0o640
 
 // selectIntoFile is SELECT … INTO OUTFILE and INTO DUMPFILE: 1290, 1086. A
 // failure leaves no file.
-func (s *Session) selectIntoFile(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
 	path, err := s.securePath(q.File.Path)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Session) selectIntoFile(ctx context.Context, q *logical.Query, c *cache
 	if err := out.w.Flush(); err != nil {
 		return sqlerr.ErrorOnWrite(q.File.Path, err)
 	}
-	s.rowCount = int64(rows)
+	s.fn.rowCount = int64(rows)
 	return s.ok(w, mysqlwire.OK{AffectedRows: rows}, more)
 }
 

@@ -21,7 +21,7 @@ type pagePlan struct {
 }
 
 // pageOf finds the short road of a plan; nil if there is none.
-func (s *Session) pageOf(p *physical.Plan) *pagePlan {
+func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if p.Change != nil || len(p.Subplans) > 0 || len(p.CTEs) > 0 || p.Locks || p.CalcFoundRows {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (s *Session) pageOf(p *physical.Plan) *pagePlan {
 	if out == nil {
 		return nil
 	}
-	page := s.engine.codecs.Page(scan, out)
+	page := cn.engine.Codecs.Page(scan, out)
 	if page == nil {
 		return nil
 	}
@@ -69,11 +69,11 @@ func (s *Session) pageOf(p *physical.Plan) *pagePlan {
 
 // runPage answers a query by its page in autocommit. done is false when the
 // plan has to go the long way.
-func (s *Session) runPage(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (done bool, err error) {
+func (s *Statement) runPage(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (done bool, err error) {
 	st := &s.point
 	ec := &st.ec
 	ec.Reset()
-	ec.Env, ec.Context, ec.Params, ec.Session = s.typesEnv(), ctx, vals, s
+	ec.Env, ec.Context, ec.Params, ec.Session = s.typesEnv(), ctx, vals, s.fn
 	// A value that warns is evaluated the long way: it must not warn twice.
 	if st.warn == nil {
 		st.warn = func(sqlerr.Warning) { st.warned = true }
@@ -85,14 +85,14 @@ func (s *Session) runPage(ctx context.Context, c *cachedPlan, vals []value.Datum
 	}
 	limit := d.Bits()
 	if !c.limited {
-		limit = min(limit, s.vars.selectLimit)
+		limit = min(limit, s.vars.SelectLimit)
 	}
-	if limit == 0 || limit > source.MaxPage || s.vars.batchSize > 0 && limit > uint64(s.vars.batchSize) {
+	if limit == 0 || limit > source.MaxPage || s.vars.BatchSize > 0 && limit > uint64(s.vars.BatchSize) {
 		return false, nil
 	}
 	r := c.page.page.Reader()
 	defer r.Close()
-	ok, err := r.Open(ctx, ec, s.engine.store.Latest(), s.vars.loc, int(limit))
+	ok, err := r.Open(ctx, ec, s.engine.Store.Latest(), s.vars.Location, int(limit))
 	if err != nil {
 		return true, err
 	}
@@ -107,21 +107,21 @@ func (s *Session) runPage(ctx context.Context, c *cachedPlan, vals []value.Datum
 	if !ok {
 		return false, nil
 	}
-	s.engine.counters.selects.Add(1)
+	s.engine.Counters.Selects.Add(1)
 	if err := w.Header(c.header); err != nil {
 		return true, err
 	}
-	s.foundRows, s.rowCount = 0, -1
+	s.fn.foundRows, s.fn.rowCount = 0, -1
 	if b != nil {
 		if err := w.Batch(b); err != nil {
 			return true, err
 		}
-		s.foundRows = int64(b.N)
-		s.sent(s.foundRows)
+		s.fn.foundRows = int64(b.N)
+		s.sent(s.fn.foundRows)
 		if s.trace != nil {
-			s.trace.examined += s.foundRows
+			s.trace.examined += s.fn.foundRows
 		}
 	}
-	s.applyInsertID()
-	return true, w.End(mysqlwire.End{Warnings: s.warningCount - s.shownCount, More: more})
+	s.fn.applyInsertID()
+	return true, w.End(mysqlwire.End{Warnings: s.diag.warningCount - s.diag.shownCount, More: more})
 }

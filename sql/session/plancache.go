@@ -47,12 +47,12 @@ type cachedPlan struct {
 
 // rebinder binds a statement, without the warnings that it had. One that is
 // kept with a plan has nothing of the session that made it.
-type rebinder func(s *Session) (logical.Statement, error)
+type rebinder func(c *Connection) (logical.Statement, error)
 
 // rebindShared binds a statement that several sessions may bind at once.
 func rebindShared(text string, mode types.SQLMode, ptypes []schema.Type) rebinder {
-	return func(s *Session) (logical.Statement, error) {
-		stmt, err := s.engine.parsers.Parse(text, mode)
+	return func(s *Connection) (logical.Statement, error) {
+		stmt, err := s.engine.Parsers.Parse(text, mode)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func rebindShared(text string, mode types.SQLMode, ptypes []schema.Type) rebinde
 
 // rebindOwn binds a statement that one session has.
 func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
-	return func(s *Session) (logical.Statement, error) {
+	return func(s *Connection) (logical.Statement, error) {
 		env := s.bindEnv(ptypes)
 		env.Warn = nil
 		return bind.Bind(env, stmt)
@@ -80,13 +80,13 @@ const (
 )
 
 // sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
-func (s *Session) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte {
-	ec := s.exprCtx(context.Background(), vals)
+func (cn *Connection) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte {
+	ec := cn.exprCtx(context.Background(), vals)
 	ec.Warn = nil
 	for _, g := range c.plan.Guards {
 		size := byte(0)
 		if spans, err := g.Set.Spans(ec); err == nil {
-			if n, ok := s.engine.stats.SpanSize(g.Table, g.Index, spans); ok {
+			if n, ok := cn.engine.Stats.SpanSize(g.Table, g.Index, spans); ok {
 				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
 			}
 		}
@@ -98,7 +98,7 @@ func (s *Session) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte 
 // variantOf gives the cached plan for ranges of the size that parameters make, where
 // c is that of a statement, whose key is s.key: nil when there is none, which then
 // is kept under s.key.
-func (s *Session) variantOf(c *cachedPlan, vals []value.Datum) *cachedPlan {
+func (s *Statement) variantOf(c *cachedPlan, vals []value.Datum) *cachedPlan {
 	if len(c.plan.Guards) == 0 {
 		return c
 	}
@@ -108,7 +108,7 @@ func (s *Session) variantOf(c *cachedPlan, vals []value.Datum) *cachedPlan {
 		s.key = s.key[:end]
 		return c
 	}
-	if c = s.engine.plans.get(s.key); c != nil && s.usable(c) {
+	if c = s.shared.plans.get(s.key); c != nil && s.usable(c) {
 		return c
 	}
 	return nil

@@ -14,13 +14,13 @@ func TestPlanAge(t *testing.T) {
 			s.mustQuery(t, q, &sink{})
 		}
 		s.mustQuery(t, "SELECT id FROM d.t WHERE a = 1", &sink{})
-		before := s.engine.counters.planHits.Load()
+		before := s.engine.Counters.PlanHits.Load()
 		s.mustQuery(t, "SELECT id FROM d.t WHERE a = 2", &sink{})
-		if got := s.engine.counters.planHits.Load() - before; got != 1 {
+		if got := s.engine.Counters.PlanHits.Load() - before; got != 1 {
 			t.Errorf("timestamp %s: %d plans of the cache used, want 1", timestamp, got)
 		}
-		for i := range s.engine.plans.shards {
-			for _, c := range s.engine.plans.shards[i].plans {
+		for i := range s.shared.plans.shards {
+			for _, c := range s.shared.plans.shards[i].plans {
 				if age := time.Since(c.made); age < 0 || age > time.Hour {
 					t.Errorf("timestamp %s: a plan has the age %s", timestamp, age)
 				}
@@ -34,7 +34,7 @@ func TestPlanKeyParallelism(t *testing.T) {
 	s := testSession(t)
 	seen := map[string]int{}
 	for n := 1; n <= 1024; n++ {
-		s.vars.parallelism = n
+		s.vars.Parallelism = n
 		key := string(s.planKey(nil, []byte("SELECT 1")))
 		if seen[key] != 0 {
 			t.Fatalf("%d and %d workers share plans", seen[key], n)

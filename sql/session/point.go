@@ -28,7 +28,7 @@ type pointPlan struct {
 }
 
 // pointOf finds the short road of a plan; nil if there is none.
-func (s *Session) pointOf(p *physical.Plan) *pointPlan {
+func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if p.Change != nil || len(p.Subplans) > 0 || p.Locks || p.CalcFoundRows {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *Session) pointOf(p *physical.Plan) *pointPlan {
 			return nil // not stored
 		}
 	}
-	codec, err := s.engine.codecs.Get(scan.Table)
+	codec, err := cn.engine.Codecs.Get(scan.Table)
 	if err != nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ type pointState struct {
 
 // runPoint answers a point query in autocommit. done is false when the plan
 // has to go the long way.
-func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (done bool, err error) {
+func (s *Statement) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (done bool, err error) {
 	pp := c.point
 	st := &s.point
 	if st.codec != pp.codec {
@@ -114,7 +114,7 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 	}
 	st.reader.SkipAttributes(pp.bare)
 	st.ec.Reset()
-	st.ec.Env, st.ec.Context, st.ec.Params, st.ec.Session = s.typesEnv(), ctx, vals, s
+	st.ec.Env, st.ec.Context, st.ec.Params, st.ec.Session = s.typesEnv(), ctx, vals, s.fn
 	spans, err := pp.keys.Spans(&st.ec)
 	if err != nil {
 		return true, err
@@ -125,7 +125,7 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 			st.keyRow[k.Table] = spans[0].Low[i]
 		}
 		st.key = pp.codec.AppendKey(st.key[:0], st.keyRow)
-		st.val, err = s.engine.store.Latest().Get(ctx, st.key, st.val[:0])
+		st.val, err = s.engine.Store.Latest().Get(ctx, st.key, st.val[:0])
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 		case err != nil:
@@ -143,11 +143,11 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 	if !s.current(c.plan) {
 		return false, nil
 	}
-	s.engine.counters.selects.Add(1)
+	s.engine.Counters.Selects.Add(1)
 	if err := w.Header(c.header); err != nil {
 		return true, err
 	}
-	s.foundRows, s.rowCount = 0, -1
+	s.fn.foundRows, s.fn.rowCount = 0, -1
 	if found {
 		st.result = st.result[:0]
 		for _, pos := range pp.out {
@@ -156,11 +156,11 @@ func (s *Session) runPoint(ctx context.Context, c *cachedPlan, vals []value.Datu
 		if err := w.Row(st.result); err != nil {
 			return true, err
 		}
-		s.foundRows = 1
+		s.fn.foundRows = 1
 		s.sent(1)
 		if s.trace != nil {
 			s.trace.examined++
 		}
 	}
-	return true, w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return true, w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
 }

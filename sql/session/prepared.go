@@ -43,25 +43,25 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	_, done := s.enter(ctx, "Prepare", text)
 	defer done()
 	if !readsDiagnostics(text) {
-		s.clearDiagnostics()
+		s.diag.clearDiagnostics()
 	}
 	if len(s.prepared) >= maxPrepared {
 		return nil, s.finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
-	p, header, err := s.prepare(text)
+	p, header, err := s.st.prepare(text)
 	if err != nil {
 		return nil, s.finish(err)
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
-	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.params, Columns: header, Warnings: s.warningCount}, nil
+	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.params, Columns: header, Warnings: s.diag.warningCount}, nil
 }
 
 // prepare parses and binds a statement once, which finds its errors and the
 // columns of its result.
-func (s *Session) prepare(text string) (*prepared, *mysqlwire.Header, error) {
-	mode := s.vars.mode
-	stmt, err := s.engine.parsers.Parse(text, mode)
+func (s *Statement) prepare(text string) (*prepared, *mysqlwire.Header, error) {
+	mode := s.vars.Mode
+	stmt, err := s.engine.Parsers.Parse(text, mode)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,9 +103,9 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.stmt.Text)
 	defer done()
-	s.beginTrace(w)
-	err := s.finish(s.execute(ctx, p, params, false, w))
-	s.endTrace(p.stmt.Text, err, w)
+	s.st.beginTrace(w)
+	err := s.finish(s.st.execute(ctx, p, params, false, w))
+	s.st.endTrace(p.stmt.Text, err, w)
 	return err
 }
 
@@ -113,7 +113,7 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 func (s *Session) CloseStatement(id uint32) { delete(s.prepared, id) }
 
 // execute runs a prepared statement, by its cached plan when there is one.
-func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) execute(ctx context.Context, p *prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	if len(params) != p.params {
 		return sqlerr.WrongArguments("EXECUTE")
 	}
@@ -134,7 +134,7 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	defer restore()
 	vals := make([]value.Datum, len(params))
 	s.key = s.key[:0]
-	if p.mode != s.vars.mode { // the text may mean something else now
+	if p.mode != s.vars.Mode { // the text may mean something else now
 		s.key = binary.BigEndian.AppendUint32(append(s.key, 0), uint32(p.mode))
 	}
 	s.key = s.planKey(s.key, p.text)
@@ -144,7 +144,7 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 	}
 	c := p.last
 	if c == nil || p.lastKey != string(s.key) {
-		c = s.engine.plans.get(s.key)
+		c = s.shared.plans.get(s.key)
 	}
 	isVariant := false
 	if c != nil && s.usable(c) {
@@ -155,24 +155,24 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 		c = nil
 	}
 	if c != nil {
-		s.engine.counters.planHits.Add(1)
+		s.engine.Counters.PlanHits.Add(1)
 		if !isVariant {
 			p.last = c
 			if p.lastKey != string(s.key) {
 				p.lastKey = string(s.key)
 			}
 		}
-		s.beginDiagnostics(p.keeps)
-		s.warnAll(warnings)
-		s.warnAll(c.warnings)
+		s.begin(p.keeps)
+		s.diag.warnAll(warnings)
+		s.diag.warnAll(c.warnings)
 		return s.runPlan(ctx, c, vals, more, w)
 	}
 	ptypes := s.paramTypes(params)
-	s.beginDiagnostics(p.keeps)
-	s.warnAll(warnings)
+	s.begin(p.keeps)
+	s.diag.warnAll(warnings)
 	key := string(s.key)
 	bound, warnings, err := s.bindParams(p.stmt, ptypes)
-	s.warnAll(warnings)
+	s.diag.warnAll(warnings)
 	if err != nil {
 		return err
 	}
@@ -184,9 +184,9 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 		return err
 	}
 	c.rebind, c.warnings = rebindShared(p.stmt.Text, p.mode, ptypes), warnings
-	s.engine.counters.planMisses.Add(1)
+	s.engine.Counters.PlanMisses.Add(1)
 	if !c.plan.ValuesMatter {
-		s.engine.plans.put([]byte(key), c)
+		s.shared.plans.put([]byte(key), c)
 		if !isVariant {
 			p.last, p.lastKey = c, key
 		}
@@ -196,7 +196,7 @@ func (s *Session) execute(ctx context.Context, p *prepared, params []mysqlwire.P
 
 // paramTypes are the types with which parameters are bound. A NULL parameter
 // is typed from its context.
-func (s *Session) paramTypes(params []mysqlwire.Param) []schema.Type {
+func (cn *Connection) paramTypes(params []mysqlwire.Param) []schema.Type {
 	out := make([]schema.Type, len(params))
 	for i, p := range params {
 		out[i] = p.Type
@@ -204,7 +204,7 @@ func (s *Session) paramTypes(params []mysqlwire.Param) []schema.Type {
 			out[i] = types.Null
 		}
 		if out[i].IsCharacter() {
-			out[i].Collation = s.vars.collation
+			out[i].Collation = cn.vars.Collation
 		}
 	}
 	return out
@@ -228,10 +228,10 @@ func appendTypeKey(dst []byte, p *mysqlwire.Param) []byte {
 }
 
 // prepareNamed is PREPARE name FROM text.
-func (s *Session) prepareNamed(x *logical.Prepare) error {
+func (s *Statement) prepareNamed(x *logical.Prepare) error {
 	text := x.Text
 	if x.FromVar != "" {
-		d, t := s.UserVar(x.FromVar)
+		d, t := s.fn.UserVar(x.FromVar)
 		if d.IsNull() {
 			return sqlerr.Parse("", "NULL", 1)
 		}
@@ -246,14 +246,14 @@ func (s *Session) prepareNamed(x *logical.Prepare) error {
 }
 
 // executeNamed is EXECUTE name USING @a, ….
-func (s *Session) executeNamed(ctx context.Context, x *logical.ExecutePrepared, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) executeNamed(ctx context.Context, x *logical.ExecutePrepared, more bool, w mysqlwire.ResultWriter) error {
 	p := s.named[strings.ToLower(x.Name)]
 	if p == nil {
 		return sqlerr.UnknownStatementHandler(x.Name, "EXECUTE")
 	}
 	params := make([]mysqlwire.Param, len(x.Vars))
 	for i, name := range x.Vars {
-		d, t := s.UserVar(name)
+		d, t := s.fn.UserVar(name)
 		params[i] = mysqlwire.Param{D: d, Type: t}
 	}
 	return s.execute(ctx, p, params, more, w)

@@ -28,38 +28,38 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
-	s.beginTrace(w)
-	if handled, err := s.queryTemplate(ctx, text, w); handled {
+	s.st.beginTrace(w)
+	if handled, err := s.st.queryTemplate(ctx, text, w); handled {
 		err = s.finish(err)
-		s.endTrace(text, err, w)
+		s.st.endTrace(text, err, w)
 		return err
 	}
 	rest := text
 	for first := true; ; first = false {
-		stmt, tail, ok := parser.Next(rest, s.vars.mode)
+		stmt, tail, ok := parser.Next(rest, s.vars.Mode)
 		if !ok {
 			if !first {
 				return nil
 			}
-			s.clearDiagnostics()
+			s.diag.clearDiagnostics()
 			if strings.Trim(rest, " \t\r\n\f\v;") == "" {
 				return s.finish(sqlerr.EmptyQuery())
 			}
-			return s.finish(s.ok(w, mysqlwire.OK{}, false)) // a comment
+			return s.finish(s.st.ok(w, mysqlwire.OK{}, false)) // a comment
 		}
-		_, _, more := parser.Next(tail, s.vars.mode)
+		_, _, more := parser.Next(tail, s.vars.Mode)
 		if more && !s.multi {
 			return s.finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
 		}
 		if !first {
-			s.beginTrace(w)
+			s.st.beginTrace(w)
 		}
-		err := s.finish(s.one(ctx, stmt, more, w))
-		s.endTrace(stmt, err, w)
+		err := s.finish(s.st.one(ctx, stmt, more, w))
+		s.st.endTrace(stmt, err, w)
 		if err != nil {
 			return err
 		}
-		if s.lost || !more {
+		if s.tx.lost || !more {
 			return nil
 		}
 		rest = tail
@@ -75,14 +75,14 @@ func clipNear(text string) string {
 
 // enter marks the start of a command; the returned function its end.
 func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
-	s.engine.counters.questions.Add(1)
+	s.engine.Counters.Questions.Add(1)
 	if s.idle != nil {
 		s.idle.Stop()
 		s.idle = nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
-	s.process.begin(command, text, now, cancel)
+	s.process.Begin(command, text, now, cancel)
 	s.note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {
@@ -93,14 +93,14 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 			timer.Stop()
 		}
 		end := time.Now()
-		if end.Sub(now) > s.vars.longQuery {
-			s.engine.counters.slow.Add(1)
+		if end.Sub(now) > s.vars.LongQuery {
+			s.engine.Counters.Slow.Add(1)
 		}
-		s.trace = nil
-		s.process.end(end)
+		s.st.trace, s.tx.timed = nil, false
+		s.process.End(end)
 		cancel(nil)
-		if s.open != nil && s.vars.idleTxn > 0 {
-			s.idle = time.AfterFunc(s.vars.idleTxn, s.process.KillConnection)
+		if s.tx.open != nil && s.vars.IdleTxn > 0 {
+			s.idle = time.AfterFunc(s.vars.IdleTxn, s.process.KillConnection)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (s *Session) maxTime(text string) time.Duration {
 	if n, ok := parser.MaxExecutionTime(text); ok {
 		return time.Duration(n) * time.Millisecond
 	}
-	return s.vars.maxTime
+	return s.vars.MaxTime
 }
 
 // isSelect reports whether max_execution_time is for a statement: a query.
@@ -128,33 +128,33 @@ func isSelect(text string) bool {
 
 // finish turns the outcome of a statement into the session's diagnostics and
 // the error that the client gets.
-func (s *Session) finish(err error) error {
+func (cn *Connection) finish(err error) error {
 	if err == nil {
-		if s.lost {
-			s.info.Kill()
+		if cn.tx.lost {
+			cn.info.Kill()
 		}
 		return nil
 	}
-	guard.Log(s.engine.log, fmt.Sprint("a worker of a statement of connection ", s.process.ID), err)
+	guard.Log(cn.engine.Log, fmt.Sprint("a worker of a statement of connection ", cn.process.ID), err)
 	timedOut := errors.Is(err, storage.ErrLockTimeout)
 	err = translate(err)
-	s.applyInsertID() // it stays when the statement fails
-	s.engine.counters.errors.Add(1)
-	s.rowCount = -1
+	cn.fn.applyInsertID() // it stays when the statement fails
+	cn.engine.Counters.Errors.Add(1)
+	cn.fn.rowCount = -1
 	if e, ok := err.(*sqlerr.Error); ok {
-		s.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
+		cn.diag.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
 		if sqlerr.IsCrashedOnUsage(e) {
-			s.engine.log.Error("a statement has met damage: restore a backup", "connection", s.process.ID, "error", e.Message)
+			cn.engine.Log.Error("a statement has met damage: restore a backup", "connection", cn.process.ID, "error", e.Message)
 		}
 		if sqlerr.IsDeadlock(e) {
-			s.rollback() // the victim of a deadlock loses its transaction
+			cn.tx.rollback() // the victim of a deadlock loses its transaction
 		}
-		if timedOut && s.vars.number("innodb_rollback_on_timeout") != 0 {
-			s.rollback()
+		if timedOut && cn.vars.Number("innodb_rollback_on_timeout") != 0 {
+			cn.tx.rollback()
 		}
 	}
-	if s.lost {
-		s.info.Kill()
+	if cn.tx.lost {
+		cn.info.Kill()
 	}
 	return err
 }
@@ -162,19 +162,19 @@ func (s *Session) finish(err error) error {
 // queryTemplate runs a statement by its template: the plan comes from the
 // cache, the literals become parameters. handled is false when the text has to
 // go the long way.
-func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.ResultWriter) (handled bool, err error) {
+func (s *Statement) queryTemplate(ctx context.Context, text string, w mysqlwire.ResultWriter) (handled bool, err error) {
 	t := &s.template
 	if len(text) > 1<<16 {
 		return false, nil
 	}
 	// The text is not changed while the template shares its bytes.
-	if !parser.TemplateOf(unsafe.Slice(unsafe.StringData(text), len(text)), s.vars.mode, t) {
+	if !parser.TemplateOf(unsafe.Slice(unsafe.StringData(text), len(text)), s.vars.Mode, t) {
 		return false, nil
 	}
 	s.convertLiterals(t)
 	s.key = s.planKey(s.key[:0], t.Text)
 	s.key = t.AppendKey(s.key)
-	c := s.engine.plans.get(s.key)
+	c := s.shared.plans.get(s.key)
 	if c != nil && s.usable(c) {
 		c = s.variantOf(c, t.Vals)
 	} else {
@@ -183,47 +183,47 @@ func (s *Session) queryTemplate(ctx context.Context, text string, w mysqlwire.Re
 	if c == nil {
 		for i := range t.Types {
 			if t.Types[i].IsString() {
-				t.Types[i].Collation = s.vars.collation
+				t.Types[i].Collation = s.vars.Collation
 			}
 		}
 		if c, err = s.planTemplate(t); err != nil || c == nil {
 			return false, err // the long way makes errors: they quote the text
 		}
-		s.engine.plans.put(s.key, c)
-		s.engine.counters.planMisses.Add(1)
+		s.shared.plans.put(s.key, c)
+		s.engine.Counters.PlanMisses.Add(1)
 	} else {
-		s.engine.counters.planHits.Add(1)
+		s.engine.Counters.PlanHits.Add(1)
 	}
-	s.clearDiagnostics()
-	s.warnAll(c.warnings) // of a prepared statement without parameters
+	s.begin(false)
+	s.diag.warnAll(c.warnings) // of a prepared statement without parameters
 	return true, s.runPlan(ctx, c, t.Vals, false, w)
 }
 
 // planKey starts the cache key of a text with what its meaning depends on.
-func (s *Session) planKey(dst, text []byte) []byte {
+func (cn *Connection) planKey(dst, text []byte) []byte {
 	dst = append(dst, text...)
 	dst = append(dst, 0)
-	dst = append(dst, s.database...)
-	dst = append(dst, 0, byte(s.vars.mode), byte(s.vars.mode>>8), byte(s.vars.mode>>16), byte(s.vars.mode>>24),
-		byte(s.vars.collation), byte(s.vars.collation>>8), byte(s.vars.parallelism), byte(s.vars.parallelism>>8), byte(s.vars.divDigits))
-	dst = append(dst, s.vars.switches...)
-	if s.vars.disabled != nil {
-		dst = append(dst, s.vars.text("sqlots_disabled_rules")...)
+	dst = append(dst, cn.database...)
+	dst = append(dst, 0, byte(cn.vars.Mode), byte(cn.vars.Mode>>8), byte(cn.vars.Mode>>16), byte(cn.vars.Mode>>24),
+		byte(cn.vars.Collation), byte(cn.vars.Collation>>8), byte(cn.vars.Parallelism), byte(cn.vars.Parallelism>>8), byte(cn.vars.DivDigits))
+	dst = append(dst, cn.vars.Switches...)
+	if cn.vars.Disabled != nil {
+		dst = append(dst, cn.vars.Text("sqlots_disabled_rules")...)
 	}
-	if s.vars.showExpired {
+	if cn.vars.ShowExpired {
 		dst = append(dst, 'x')
 	}
-	if s.temps.snapshot() != nil {
-		dst = binary.BigEndian.AppendUint64(append(dst, 't'), s.process.ID)
-		dst = binary.BigEndian.AppendUint64(dst, s.temps.version)
+	if cn.temps.snapshot() != nil {
+		dst = binary.BigEndian.AppendUint64(append(dst, 't'), cn.process.ID)
+		dst = binary.BigEndian.AppendUint64(dst, cn.temps.version)
 	}
 	return append(dst, 0)
 }
 
 // usable reports whether a cached plan may run: its tables are unchanged and
 // its estimates not too old.
-func (s *Session) usable(c *cachedPlan) bool {
-	if !s.current(c.plan) {
+func (cn *Connection) usable(c *cachedPlan) bool {
+	if !cn.current(c.plan) {
 		return false
 	}
 	return time.Since(c.made) < planMaxAge
@@ -231,8 +231,8 @@ func (s *Session) usable(c *cachedPlan) bool {
 
 // planTemplate makes the plan of a template; nil when the statement is none
 // that plans are kept of.
-func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
-	stmt, err := s.engine.parsers.ParseTemplate(t, s.vars.mode)
+func (s *Statement) planTemplate(t *parser.Template) (*cachedPlan, error) {
+	stmt, err := s.engine.Parsers.ParseTemplate(t, s.vars.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -251,19 +251,19 @@ func (s *Session) planTemplate(t *parser.Template) (*cachedPlan, error) {
 	if s.literalsMatter(c) {
 		return nil, nil
 	}
-	c.rebind = rebindShared(stmt.Text, s.vars.mode, ptypes)
+	c.rebind = rebindShared(stmt.Text, s.vars.Mode, ptypes)
 	return c, nil
 }
 
 // literalsMatter reports whether another plan might be better if literals were
 // known: an index may be on an expression that has one, such as
 // JSON_VALUE(doc, '$.id').
-func (s *Session) literalsMatter(c *cachedPlan) bool {
+func (cn *Connection) literalsMatter(c *cachedPlan) bool {
 	if c.plan.Root == nil || c.plan.ValuesMatter {
 		return c.plan.ValuesMatter
 	}
 	for _, t := range c.plan.Tables {
-		if rewrite.ReplacesLiterals(t, s.engine.codecs.TableExprs) {
+		if rewrite.ReplacesLiterals(t, cn.engine.Codecs.TableExprs) {
 			return true
 		}
 	}
@@ -283,77 +283,84 @@ func cacheable(stmt logical.Statement) bool {
 }
 
 // bindStatement binds a statement without parameters.
-func (s *Session) bindStatement(stmt parser.Statement) (logical.Statement, error) {
-	return bind.Bind(s.bindEnv(nil), stmt)
+func (cn *Connection) bindStatement(stmt parser.Statement) (logical.Statement, error) {
+	return bind.Bind(cn.bindEnv(nil), stmt)
 }
 
 // bindParams binds a statement with parameters of the given types; what it
 // warns of is returned.
-func (s *Session) bindParams(stmt parser.Statement, ptypes []schema.Type) (bound logical.Statement, warnings []sqlerr.Warning, err error) {
-	env := s.bindEnv(ptypes)
+func (cn *Connection) bindParams(stmt parser.Statement, ptypes []schema.Type) (bound logical.Statement, warnings []sqlerr.Warning, err error) {
+	env := cn.bindEnv(ptypes)
 	env.Warn = func(x sqlerr.Warning) { warnings = append(warnings, x) }
 	bound, err = bind.Bind(env, stmt)
 	return bound, warnings, err
 }
 
 // bindEnv is what binding sees of the session.
-func (s *Session) bindEnv(params []schema.Type) *bind.Env {
-	digits := s.vars.divDigits
+func (cn *Connection) bindEnv(params []schema.Type) *bind.Env {
+	digits := cn.vars.DivDigits
 	return &bind.Env{
-		Catalog: s.visible(), Virtual: s.engine.info.For((*introspected)(s)), Database: s.database, Mode: s.vars.mode,
-		Collation: s.vars.collation, ServerCollation: s.serverCollation(), ParamTypes: params,
+		Catalog: cn.temps.visible(), Virtual: cn.shared.info.For((*introspected)(cn)), Database: cn.database, Mode: cn.vars.Mode,
+		Collation: cn.vars.Collation, ServerCollation: cn.vars.ServerCollation(), ParamTypes: params,
 		SysVar: func(scope, name string) (schema.Type, error) {
-			_, t, err := s.SysVar(scope, name)
+			_, t, err := cn.fn.SysVar(scope, name)
 			return t, err
 		},
 		UserVar: func(name string) schema.Type {
-			_, t := s.UserVar(name)
+			_, t := cn.fn.UserVar(name)
 			return t
 		},
-		Parser:       s.engine.parsers,
-		ShowExpired:  s.vars.showExpired,
-		Warn:         s.warn,
+		Parser:       cn.engine.Parsers,
+		ShowExpired:  cn.vars.ShowExpired,
+		Warn:         cn.diag.warn,
 		DivIncrement: &digits,
-		Client:       s.clientCollation(),
+		Client:       cn.clientCollation(),
 	}
 }
 
 // one runs one statement the long way.
-func (s *Session) one(ctx context.Context, text string, more bool, w mysqlwire.ResultWriter) error {
-	stmt, err := s.engine.parsers.Parse(text, s.vars.mode)
+func (s *Statement) one(ctx context.Context, text string, more bool, w mysqlwire.ResultWriter) error {
+	stmt, err := s.engine.Parsers.Parse(text, s.vars.Mode)
 	if err != nil {
-		s.clearDiagnostics()
+		s.begin(false)
 		if sqlerr.IsEmptyQuery(err) {
 			return s.ok(w, mysqlwire.OK{}, more) // a comment of another version
 		}
 		return err
 	}
 	if len(stmt.Params) > 0 {
-		s.clearDiagnostics()
+		s.begin(false)
 		return sqlerr.Parse("", "?", 1)
 	}
 	return s.statement(ctx, stmt, nil, more, w)
 }
 
+// begin starts the diagnostics and figures of a statement; keep: it shows the
+// diagnostics of the one before.
+func (s *Statement) begin(keep bool) {
+	s.fn.scores = nil
+	s.diag.beginDiagnostics(keep)
+}
+
 // statement binds and runs a parsed statement with parameters.
-func (s *Session) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	vals, ptypes := splitParams(params)
 	keep := readsDiagnostics(stmt.Text)
 	ctx, hintWarnings, restore := s.hintVars(ctx, &stmt)
 	defer restore()
 	bound, warnings, err := s.bindParams(stmt, ptypes)
-	s.beginDiagnostics(keep)
-	s.warnAll(hintWarnings)
-	s.warnAll(warnings)
+	s.begin(keep)
+	s.diag.warnAll(hintWarnings)
+	s.diag.warnAll(warnings)
 	if err != nil {
 		return err
 	}
 	return s.dispatch(ctx, bound, rebindOwn(stmt, ptypes), vals, ptypes, more, w)
 }
 
-func (s *Session) warnAll(list []sqlerr.Warning) {
+func (d *diagnostics) warnAll(list []sqlerr.Warning) {
 	for _, x := range list {
-		s.warn(x)
+		d.warn(x)
 	}
 }
 
@@ -381,7 +388,7 @@ func readsDiagnostics(text string) bool {
 
 // dispatch runs a bound statement; where the schema changes before it has read
 // anything, it is bound again.
-func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) dispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	for try := 0; ; try++ {
 		err := s.tryDispatch(ctx, stmt, rebind, vals, ptypes, more, w)
 		if !errors.Is(err, errStale) {
@@ -390,7 +397,7 @@ func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind r
 		if try == maxReplans {
 			return sqlerr.TableChanged()
 		}
-		if stmt, err = rebind(s); err != nil {
+		if stmt, err = rebind(s.Connection); err != nil {
 			return err
 		}
 	}
@@ -398,7 +405,7 @@ func (s *Session) dispatch(ctx context.Context, stmt logical.Statement, rebind r
 
 // tryDispatch is dispatch for the statement as it was bound. errStale: it has
 // done nothing.
-func (s *Session) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {
 	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		c, err := s.plan(stmt, vals, ptypes)
@@ -407,7 +414,7 @@ func (s *Session) tryDispatch(ctx context.Context, stmt logical.Statement, rebin
 		}
 		c.rebind = rebind
 		if q, ok := x.(*logical.Query); ok && q.File != nil {
-			return s.selectIntoFile(ctx, q, c, vals, more, w)
+			return s.shared.commands.IntoFile(ctx, s, q, c, vals, more, w)
 		}
 		if q, ok := x.(*logical.Query); ok && len(q.Into) > 0 {
 			return s.selectInto(ctx, q, c, vals, more, w)
@@ -421,8 +428,6 @@ func (s *Session) tryDispatch(ctx context.Context, stmt logical.Statement, rebin
 		return s.explain(ctx, x, vals, ptypes, more, w)
 	case *logical.ExplainConnection:
 		return s.explainConnection(x, more, w)
-	case *logical.LoadData:
-		return s.loadData(ctx, x, more, w)
 	case *logical.Prepare:
 		if err := s.prepareNamed(x); err != nil {
 			return err
@@ -436,61 +441,72 @@ func (s *Session) tryDispatch(ctx context.Context, stmt logical.Statement, rebin
 		}
 		delete(s.named, strings.ToLower(x.Name))
 		return s.ok(w, mysqlwire.OK{}, more)
-	case *logical.AnalyzeTable, *logical.Maintain:
-		if m, ok := stmt.(*logical.Maintain); !ok || m.Op != "checksum" {
-			if err := s.commit(ctx); err != nil {
-				return err
-			}
-		}
-		return s.maintain(ctx, stmt, more, w)
-	case *logical.Backup:
-		return s.backup(ctx, x, more, w)
 	}
-	affected, err := s.command(ctx, stmt, vals)
+	handled, err := s.control(ctx, stmt, vals)
+	if !handled {
+		return s.shared.commands.Run(ctx, s, stmt, vals, more, w)
+	}
 	if err != nil {
 		return err
 	}
-	s.rowCount = int64(affected)
-	ok := mysqlwire.OK{AffectedRows: affected}
-	if _, alters := stmt.(*logical.AlterTable); alters {
-		ok.Info = fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", affected, s.warningCount)
+	s.fn.rowCount = 0
+	return s.ok(w, mysqlwire.OK{}, more)
+}
+
+// control runs the statements that change the state of the connection: its
+// transaction, locks and variables. handled is false for others.
+func (s *Statement) control(ctx context.Context, stmt logical.Statement, vals []value.Datum) (handled bool, err error) {
+	switch x := stmt.(type) {
+	case *logical.Use:
+		return true, s.UseDatabase(ctx, x.Database)
+	case *logical.Begin:
+		return true, s.tx.runBegin(ctx, x)
+	case *logical.Commit:
+		return true, s.tx.runCommit(ctx, x)
+	case *logical.Rollback:
+		return true, s.tx.runRollback(x)
+	case *logical.Savepoint:
+		return true, s.tx.runSavepoint(x.Name)
+	case *logical.ReleaseSavepoint:
+		return true, s.tx.releaseSavepoint(x.Name)
+	case *logical.LockTables:
+		return true, s.tx.runLockTables(ctx, x)
+	case *logical.UnlockTables:
+		return true, s.tx.runUnlockTables(ctx)
+	case *logical.Set:
+		return true, s.runSet(ctx, x, vals)
+	case *logical.ResetPersist:
+		return true, s.resetPersist(ctx, x)
+	case *logical.Do:
+		return true, s.runDo(ctx, x, vals)
 	}
-	return s.ok(w, ok, more)
+	return false, nil
+}
+
+// Commands run the statements that are neither queries, changes nor control of
+// the connection.
+type Commands interface {
+	// Run executes any other statement and answers it.
+	Run(ctx context.Context, s *Statement, stmt logical.Statement, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error
+	// IntoFile is SELECT … INTO OUTFILE and DUMPFILE of the plan c.
+	IntoFile(ctx context.Context, s *Statement, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error
 }
 
 // command runs the statements that answer with OK and nothing else.
-func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []value.Datum) (uint64, error) {
+func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []value.Datum) (uint64, error) {
 	switch x := stmt.(type) {
-	case *logical.Use:
-		return 0, s.UseDatabase(ctx, x.Database)
-	case *logical.Begin:
-		return 0, s.runBegin(ctx, x)
-	case *logical.Commit:
-		return 0, s.runCommit(ctx, x)
-	case *logical.Rollback:
-		return 0, s.runRollback(x)
-	case *logical.Savepoint:
-		return 0, s.runSavepoint(x.Name)
-	case *logical.ReleaseSavepoint:
-		return 0, s.releaseSavepoint(x.Name)
-	case *logical.Set:
-		return 0, s.runSet(ctx, x, vals)
-	case *logical.ResetPersist:
-		return 0, s.resetPersist(ctx, x)
 	case *logical.Kill:
 		return 0, s.runKill(ctx, x, vals)
 	case *logical.Call:
 		return 0, s.runCall(ctx, x, vals)
-	case *logical.Do:
-		return 0, s.runDo(ctx, x, vals)
 	case *logical.SetPassword:
 		return 0, s.setPassword(ctx, x)
 	case *logical.Flush:
 		if x.What == "tables with read lock" {
-			return 0, s.runLockTables(ctx, s.allTables())
+			return 0, s.tx.runLockTables(ctx, s.tx.allTables())
 		}
 		s.flushLogs(ctx, x.What)
-		return 0, s.commit(ctx)
+		return 0, s.tx.commit(ctx)
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)
 	case *logical.AlterUser:
@@ -501,10 +517,6 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 		return 0, s.renameUser(ctx, x)
 	case *logical.Grant:
 		return 0, s.grant(x)
-	case *logical.LockTables:
-		return 0, s.runLockTables(ctx, x)
-	case *logical.UnlockTables:
-		return 0, s.runUnlockTables(ctx)
 	case *logical.Shutdown:
 		return 0, sqlerr.NotSupported("SHUTDOWN")
 	}
@@ -512,18 +524,18 @@ func (s *Session) command(ctx context.Context, stmt logical.Statement, vals []va
 }
 
 // schemaChange runs DDL: it ends the open transaction before, as MySQL does.
-func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
+func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
 	n, stmt, err := s.temporaryChange(ctx, stmt)
 	if stmt == nil || err != nil {
 		return n, err
 	}
-	if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
+	if s.tx.open != nil && s.tx.open.readOnly || s.tx.open == nil && s.tx.startsReadOnly() {
 		return 0, sqlerr.ReadOnlyTransaction()
 	}
-	if err := s.checkLockedChange(stmt); err != nil {
+	if err := s.tx.checkLockedChange(stmt); err != nil {
 		return 0, err
 	}
-	if err := s.commit(ctx); err != nil {
+	if err := s.tx.commit(ctx); err != nil {
 		return 0, err
 	}
 	if v, ok := stmt.(*logical.CreateView); ok && v.View.DefinerUser == "" && v.View.DefinerHost == "" {
@@ -531,13 +543,13 @@ func (s *Session) schemaChange(ctx context.Context, stmt logical.Statement) (uin
 		owned.DefinerUser, owned.DefinerHost = s.info.Account.User, s.info.Account.Host
 		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
 	}
-	n, err = s.engine.ddl.Run(freeing(ctx, stmt), stmt, s.ddlEnv())
+	n, err = s.engine.DDL.Run(freeing(ctx, stmt), stmt, s.ddlEnv())
 	if err == nil {
-		err = s.relock(ctx, stmt)
+		err = s.tx.relock(ctx, stmt)
 	}
 	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.database {
 		s.database = ""
-		s.process.setDB("")
+		s.process.SetDB("")
 	}
 	return n, err
 }
@@ -553,13 +565,13 @@ func freeing(ctx context.Context, stmt logical.Statement) context.Context {
 }
 
 // ok answers a statement without rows.
-func (s *Session) ok(w mysqlwire.ResultWriter, ok mysqlwire.OK, more bool) error {
-	ok.More, ok.Warnings = more, s.warningCount
+func (s *Statement) ok(w mysqlwire.ResultWriter, ok mysqlwire.OK, more bool) error {
+	ok.More, ok.Warnings = more, s.diag.warningCount
 	return w.OK(ok)
 }
 
 // runKill is KILL.
-func (s *Session) runKill(ctx context.Context, k *logical.Kill, vals []value.Datum) error {
+func (s *commands) runKill(ctx context.Context, k *logical.Kill, vals []value.Datum) error {
 	d, err := s.evalOne(ctx, k.ID, vals)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
@@ -13,12 +14,12 @@ import (
 func TestReopen(t *testing.T) {
 	ctx := context.Background()
 	store := memkv.New(memkv.Options{})
-	session := func() (*Engine, *Session) {
-		e, err := NewEngine(ctx, Config{Store: store})
+	session := func() (*engine.Engine, *Session) {
+		e, err := engine.New(ctx, engine.Config{Store: store})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := e.NewSession(ctx, mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+		s, err := sharedOf(t, e).NewSession(ctx, mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

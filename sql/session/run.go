@@ -25,32 +25,32 @@ import (
 // change overtook it.
 const maxReplans = 10
 
-func (s *Session) typesEnv() types.Env {
-	return types.Env{Mode: s.vars.mode, Loc: s.vars.loc, Now: s.now(), Warn: s.warn,
-		MaxAttributes: s.vars.maxAttributes, MaxAttributeSize: s.vars.maxAttributeSize}
+func (cn *Connection) typesEnv() types.Env {
+	return types.Env{Mode: cn.vars.Mode, Loc: cn.vars.Location, Now: cn.now(), Warn: cn.diag.warn,
+		MaxAttributes: cn.vars.MaxAttributes, MaxAttributeSize: cn.vars.MaxAttributeSize}
 }
 
 // exprCtx is the evaluation state of a statement.
-func (s *Session) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
-	return &expr.Ctx{Env: s.typesEnv(), Context: ctx, Params: vals, Session: s}
+func (cn *Connection) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
+	return &expr.Ctx{Env: cn.typesEnv(), Context: ctx, Params: vals, Session: cn.fn}
 }
 
 // plan makes the plan of a bound statement, with its result header.
-func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
-	opts := s.planOptions(vals)
+func (cn *Connection) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
+	opts := cn.planOptions(vals)
 	p, err := planner.Plan(stmt, opts)
 	if err != nil {
 		return nil, err
 	}
 	p.ParamTypes = ptypes
-	s.addKeys(p)
+	cn.addKeys(p)
 	c := &cachedPlan{plan: p, made: time.Now()}
 	switch x := stmt.(type) {
 	case *logical.Query:
 		c.header, c.limited = queryHeader(x), x.Limited
-		if s.engine.fastPaths {
-			if c.point = s.pointOf(p); c.point == nil {
-				c.page = s.pageOf(p)
+		if cn.engine.FastPaths {
+			if c.point = cn.pointOf(p); c.point == nil {
+				c.page = cn.pageOf(p)
 			}
 		}
 	default:
@@ -60,18 +60,18 @@ func (s *Session) plan(stmt logical.Statement, vals []value.Datum, ptypes []sche
 		p.Guards = nil
 	}
 	if len(p.Guards) > 0 {
-		c.sizes = string(s.sizesOf(nil, c, vals))
+		c.sizes = string(cn.sizesOf(nil, c, vals))
 	}
 	return c, nil
 }
 
-func (s *Session) planOptions(vals []value.Datum) planner.Options {
-	ec := s.exprCtx(context.Background(), vals)
+func (cn *Connection) planOptions(vals []value.Datum) planner.Options {
+	ec := cn.exprCtx(context.Background(), vals)
 	ec.Warn = nil
 	return planner.Options{
-		Est: s.engine.stats, Ctx: ec, Bind: &expr.BindEnv{Collation: s.vars.collation, Mode: s.vars.mode},
-		TableExprs:  s.engine.codecs.TableExprs,
-		Parallelism: s.vars.parallelism, Disabled: s.vars.disabled, Invisible: s.vars.invisible, Check: s.engine.checkPlans,
+		Est: cn.engine.Stats, Ctx: ec, Bind: &expr.BindEnv{Collation: cn.vars.Collation, Mode: cn.vars.Mode},
+		TableExprs:  cn.engine.Codecs.TableExprs,
+		Parallelism: cn.vars.Parallelism, Disabled: cn.vars.Disabled, Invisible: cn.vars.Invisible, Check: cn.engine.CheckPlans,
 	}
 }
 
@@ -129,13 +129,13 @@ var errStale = errors.New("the plan is stale")
 
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
-func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
-	if s.tableLocks != nil { // of admit, what concerns the fast paths
-		if err := s.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
+func (s *Statement) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+	if s.tx.tableLocks != nil { // of admit, what concerns the fast paths
+		if err := s.tx.checkLocked(c.plan.Tables[:c.plan.Named], c.plan.Writes); err != nil {
 			return err
 		}
 	}
-	if (c.point != nil || c.page != nil) && s.open == nil && s.nextIsolation == "" && s.nextReadOnly == nil && s.vars.autocommit && s.engine.lockedTables.Load() == 0 && s.vars.selectLimit > 0 {
+	if (c.point != nil || c.page != nil) && s.tx.open == nil && s.tx.nextIsolation == "" && s.tx.nextReadOnly == nil && s.vars.Autocommit && s.engine.LockedTables.Load() == 0 && s.vars.SelectLimit > 0 {
 		fast := s.runPoint
 		if c.page != nil {
 			fast = s.runPage
@@ -149,7 +149,7 @@ func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 			return s.sendChange(ctx, c, vals, more, w)
 		}
 		return s.read(ctx, c, vals, func(env *exec.Env) error {
-			s.engine.counters.selects.Add(1)
+			s.engine.Counters.Selects.Add(1)
 			return s.sendRows(ctx, env, c, more, w)
 		})
 	})
@@ -157,7 +157,7 @@ func (s *Session) runPlan(ctx context.Context, c *cachedPlan, vals []value.Datum
 
 // whileCurrent calls run with a plan, and with a new one each time that run
 // returns errStale.
-func (s *Session) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *cachedPlan) error) error {
+func (s *Statement) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *cachedPlan) error) error {
 	for try := 0; ; try++ {
 		err := run(c)
 		if !errors.Is(err, errStale) {
@@ -175,9 +175,9 @@ func (s *Session) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *ca
 // admit does what comes before the run of every plan: the checks of LOCK TABLES,
 // safe updates and read-only transactions, and the start of the transaction
 // where autocommit is off.
-func (s *Session) admit(p *physical.Plan) error {
-	if s.tableLocks != nil {
-		if err := s.checkLocked(p.Tables[:p.Named], p.Writes); err != nil {
+func (s *Statement) admit(p *physical.Plan) error {
+	if s.tx.tableLocks != nil {
+		if err := s.tx.checkLocked(p.Tables[:p.Named], p.Writes); err != nil {
 			return err
 		}
 	}
@@ -186,31 +186,31 @@ func (s *Session) admit(p *physical.Plan) error {
 		if err := s.checkSafe(p); err != nil {
 			return err
 		}
-		if err := s.checkReadOnly(p.Writes); err != nil {
+		if err := s.tx.checkReadOnly(p.Writes); err != nil {
 			return err
 		}
 	case p.LocksForUpdate:
-		if err := s.checkReadOnly(p.Tables); err != nil {
+		if err := s.tx.checkReadOnly(p.Tables); err != nil {
 			return err
 		}
 	}
-	if s.open == nil && !s.vars.autocommit && len(p.Tables) > 0 {
-		return s.begin(s.startsReadOnly())
+	if s.tx.open == nil && !s.vars.Autocommit && len(p.Tables) > 0 {
+		return s.tx.begin(s.tx.startsReadOnly())
 	}
 	return nil
 }
 
 // endAutocommit ends what SET TRANSACTION said of the next transaction, after a
 // statement that was one. A refused or stale one was none.
-func (s *Session) endAutocommit(p *physical.Plan, err error) {
-	if s.open == nil && len(p.Tables) > 0 && !errors.Is(err, sqlerr.ReadOnlyTransaction()) && !errors.Is(err, errStale) {
-		s.endCharacteristics()
+func (s *Statement) endAutocommit(p *physical.Plan, err error) {
+	if s.tx.open == nil && len(p.Tables) > 0 && !errors.Is(err, sqlerr.ReadOnlyTransaction()) && !errors.Is(err, errStale) {
+		s.tx.endCharacteristics()
 	}
 }
 
 // read runs a query: run pulls the rows of c's plan. errStale: it was not called.
-func (s *Session) read(ctx context.Context, c *cachedPlan, vals []value.Datum, run func(env *exec.Env) error) (err error) {
-	if s.nextReadOnly != nil || s.nextIsolation != "" {
+func (s *Statement) read(ctx context.Context, c *cachedPlan, vals []value.Datum, run func(env *exec.Env) error) (err error) {
+	if s.tx.nextReadOnly != nil || s.tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.plan, err) }()
 	}
 	if err := s.admit(c.plan); err != nil {
@@ -224,7 +224,7 @@ func (s *Session) read(ctx context.Context, c *cachedPlan, vals []value.Datum, r
 	if !s.current(c.plan) {
 		return errStale
 	}
-	s.process.plan.Store(c.plan)
+	s.process.Plan.Store(c.plan)
 	env := s.execEnv(ctx, view, vals)
 	defer env.Memory.Close()
 	waited := lockWait(view.Txn)
@@ -232,22 +232,22 @@ func (s *Session) read(ctx context.Context, c *cachedPlan, vals []value.Datum, r
 	if s.trace != nil {
 		s.trace.locked += lockWait(view.Txn) - waited
 	}
-	if c.plan.Locks && s.open == nil && err == nil {
+	if c.plan.Locks && s.tx.open == nil && err == nil {
 		_, err = view.Txn.Commit(ctx)
 	}
 	return err
 }
 
 // replan binds and plans the statement of a stale plan again.
-func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
+func (cn *Connection) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
 	if c.rebind == nil {
 		return nil, sqlerr.TableChanged()
 	}
-	bound, err := c.rebind(s)
+	bound, err := c.rebind(cn)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.plan(bound, vals, c.plan.ParamTypes)
+	n, err := cn.plan(bound, vals, c.plan.ParamTypes)
 	if err == nil {
 		n.rebind = c.rebind
 	}
@@ -255,12 +255,12 @@ func (s *Session) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error)
 }
 
 // current reports whether all tables of a plan are as they were.
-func (s *Session) current(p *physical.Plan) bool {
-	return s.currentTables(p.Tables) && s.currentKeys(p) && s.currentViews(p.Views)
+func (cn *Connection) current(p *physical.Plan) bool {
+	return cn.tx.currentTables(p.Tables) && cn.currentKeys(p) && cn.currentViews(p.Views)
 }
 
-func (s *Session) currentViews(views []*schema.View) bool {
-	snap := s.engine.catalog.Snapshot()
+func (cn *Connection) currentViews(views []*schema.View) bool {
+	snap := cn.engine.Catalog.Snapshot()
 	for _, v := range views {
 		if snap.ViewByID(v.ID) != v {
 			return false
@@ -269,10 +269,10 @@ func (s *Session) currentViews(views []*schema.View) bool {
 	return true
 }
 
-func (s *Session) currentTables(tables []*schema.Table) bool {
-	snap := s.engine.catalog.Snapshot()
+func (tx *transactions) currentTables(tables []*schema.Table) bool {
+	snap := tx.engine.Catalog.Snapshot()
 	for _, t := range tables {
-		if snap.TableByID(t.ID) != t && !s.isTemporary(t) {
+		if snap.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
 			return false
 		}
 	}
@@ -290,25 +290,25 @@ type view struct {
 
 // readView takes the view that a query reads: the transaction's, or a
 // snapshot of its own in autocommit.
-func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
-	if s.open != nil {
-		if err := s.lockViews(ctx, p.Views); err != nil {
+func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
+	if s.tx.open != nil {
+		if err := s.tx.lockViews(ctx, p.Views); err != nil {
 			return view{}, nil, err
 		}
-		if err := s.lockTables(ctx, p.Tables, nil); err != nil {
+		if err := s.tx.lockTables(ctx, p.Tables, nil); err != nil {
 			return view{}, nil, err
 		}
-		if err := s.refreshView(p.Tables); err != nil {
+		if err := s.tx.refreshView(p.Tables); err != nil {
 			return view{}, nil, err
 		}
-		return view{Reader: s.open.txn, Txn: s.open.txn}, func() {}, nil
+		return view{Reader: s.tx.open.txn, Txn: s.tx.open.txn}, func() {}, nil
 	}
 	if p.Locks {
-		release, err := s.lockStatement(ctx, p.Tables, nil)
+		release, err := s.tx.lockStatement(ctx, p.Tables, nil)
 		if err != nil {
 			return view{}, nil, err
 		}
-		txn, err := s.newTxn(false)
+		txn, err := s.tx.newTxn(false)
 		if err != nil {
 			release()
 			return view{}, nil, err
@@ -316,12 +316,12 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 		return view{Reader: txn, Txn: txn}, func() { txn.Rollback(); release() }, nil
 	}
 	if len(p.Tables) == 0 {
-		return view{Reader: s.engine.store.Latest()}, func() {}, nil
+		return view{Reader: s.engine.Store.Latest()}, func() {}, nil
 	}
 	unlock := func() {}
-	if s.engine.lockedTables.Load() > 0 { // LOCK TABLES … WRITE holds readers up
+	if s.engine.LockedTables.Load() > 0 { // LOCK TABLES … WRITE holds readers up
 		var err error
-		if unlock, err = s.lockStatement(ctx, p.Tables, nil); err != nil {
+		if unlock, err = s.tx.lockStatement(ctx, p.Tables, nil); err != nil {
 			return view{}, nil, err
 		}
 	}
@@ -330,54 +330,54 @@ func (s *Session) readView(ctx context.Context, p *physical.Plan) (view, func(),
 	var err error
 	if p.AsOf {
 		v.upTo = time.Now().UnixMicro()
-		snap, err = s.engine.store.SnapshotAt(v.upTo)
+		snap, err = s.engine.Store.SnapshotAt(v.upTo)
 	} else {
-		snap, err = s.engine.store.Snapshot()
+		snap, err = s.engine.Store.Snapshot()
 	}
 	if err != nil {
 		unlock()
 		return view{}, nil, translate(err)
 	}
-	before := s.snapshot
-	s.snapshot, v.Reader = snap, snap
-	return v, func() { s.snapshot = before; snap.Close(); unlock() }, nil
+	before := s.fn.snapshot
+	s.fn.snapshot, v.Reader = snap, snap
+	return v, func() { s.fn.snapshot = before; snap.Close(); unlock() }, nil
 }
 
 // refreshView fixes the read view of the open transaction, or moves it forward
 // in READ COMMITTED, and checks that it shows the tables as they are described
 // now.
-func (s *Session) refreshView(tables []*schema.Table) error {
-	isolation := s.vars.isolation
-	if s.nextIsolation != "" {
-		isolation = s.nextIsolation
+func (tx *transactions) refreshView(tables []*schema.Table) error {
+	isolation := tx.vars.Isolation
+	if tx.nextIsolation != "" {
+		isolation = tx.nextIsolation
 	}
-	if err := s.takeView(isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED"); err != nil {
+	if err := tx.takeView(isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED"); err != nil {
 		return err
 	}
-	if !s.currentTables(tables) {
+	if !tx.currentTables(tables) {
 		return nil // the plan is stale: it is made again
 	}
-	return s.checkView(tables)
+	return tx.checkView(tables)
 }
 
 // execEnv is the executor's environment of one statement.
-func (s *Session) execEnv(ctx context.Context, v view, vals []value.Datum) *exec.Env {
+func (s *Statement) execEnv(ctx context.Context, v view, vals []value.Datum) *exec.Env {
 	return s.envOver(ctx, s.sourceEnv(v), vals)
 }
 
-func (s *Session) sourceEnv(v view) source.Env {
+func (s *Statement) sourceEnv(v view) source.Env {
 	return source.Env{
-		Store: s.engine.store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.vars.loc, Codecs: s.engine.codecs,
-		Sequences: s.engine.sequences, Virtual: s.virtual, FindStream: s.engine.findStream, Search: s.engine.search, Eventual: s.vars.eventual, BatchSize: s.vars.batchSize,
-		Memory: s.engine.memory.Child("query", s.vars.memoryLimit),
-		Spill:  s.engine.spill, SpillOver: s.vars.spillOver, Spilled: &s.engine.spilled,
-		Limits: s.vars.limits,
+		Store: s.engine.Store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.vars.Location, Codecs: s.engine.Codecs,
+		Sequences: s.engine.Sequences, Virtual: s.virtual, FindStream: s.engine.FindStream, Search: s.engine.Search, Eventual: s.vars.Eventual, BatchSize: s.vars.BatchSize,
+		Memory: s.engine.Memory.Child("query", s.vars.MemoryLimit),
+		Spill:  s.engine.Spill, SpillOver: s.vars.SpillOver, Spilled: &s.engine.Spilled,
+		Limits: s.vars.Limits,
 	}
 }
 
-func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
+func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
 	ec := s.exprCtx(ctx, vals)
-	env.Expr, env.ShowExpired = ec, s.vars.showExpired
+	env.Expr, env.ShowExpired = ec, s.vars.ShowExpired
 	src := source.New(env)
 	var stats *exec.Stats
 	if s.trace != nil {
@@ -385,20 +385,20 @@ func (s *Session) envOver(ctx context.Context, env source.Env, vals []value.Datu
 	}
 	return &exec.Env{
 		Stats:        stats,
-		MaxRecursion: &s.vars.maxRecursion,
+		MaxRecursion: &s.vars.MaxRecursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
 		Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled,
-		Parallelism: s.vars.parallelism, BatchSize: s.vars.batchSize, FoundRows: s.info.FoundRows,
-		GroupConcatMaxLen: s.vars.groupConcatMax,
-		LastInsertID:      s.LastInsertID,
+		Parallelism: s.vars.Parallelism, BatchSize: s.vars.BatchSize, FoundRows: s.info.FoundRows,
+		GroupConcatMaxLen: s.vars.GroupConcatMax,
+		LastInsertID:      s.fn.LastInsertID,
 	}
 }
 
 // sendRows runs a query and writes its rows.
-func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, more bool, w mysqlwire.ResultWriter) error {
 	var sent int64
 	started := false
-	limit := s.vars.selectLimit
+	limit := s.vars.SelectLimit
 	if c.limited {
 		limit = math.MaxUint64
 	}
@@ -423,26 +423,26 @@ func (s *Session) sendRows(ctx context.Context, env *exec.Env, c *cachedPlan, mo
 			return err
 		}
 	}
-	s.foundRows, s.rowCount = sent, -1
+	s.fn.foundRows, s.fn.rowCount = sent, -1
 	if env.FoundRowsTotal > 0 {
-		s.foundRows = env.FoundRowsTotal
+		s.fn.foundRows = env.FoundRowsTotal
 	}
-	s.applyInsertID()
+	s.fn.applyInsertID()
 	s.sent(sent)
-	return w.End(mysqlwire.End{Warnings: s.warningCount - s.shownCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.diag.warningCount - s.diag.shownCount, More: more})
 }
 
 // applyInsertID takes over what LAST_INSERT_ID(expr) set.
-func (s *Session) applyInsertID() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.newInsertID != nil {
-		s.lastInsertID, s.newInsertID = *s.newInsertID, nil
+func (f *functions) applyInsertID() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.newInsertID != nil {
+		f.lastInsertID, f.newInsertID = *f.newInsertID, nil
 	}
 }
 
 // sendChange runs INSERT, UPDATE and DELETE and writes the result.
-func (s *Session) sendChange(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) sendChange(ctx context.Context, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
 	result, err := s.change(ctx, c, vals)
 	if err != nil {
 		return err
@@ -454,7 +454,7 @@ func (s *Session) sendChange(ctx context.Context, c *cachedPlan, vals []value.Da
 }
 
 // sendReturned writes the rows of RETURNING.
-func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Returned, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Returned, more bool, w mysqlwire.ResultWriter) error {
 	defer r.Close()
 	if err := w.Header(c.header); err != nil {
 		return err
@@ -467,22 +467,22 @@ func (s *Session) sendReturned(ctx context.Context, c *cachedPlan, r *exec.Retur
 	if err != nil {
 		return err
 	}
-	s.rowCount = -1
+	s.fn.rowCount = -1
 	s.sent(sent)
-	return w.End(mysqlwire.End{Warnings: s.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
 }
 
 // change runs a change atomically: in autocommit as a transaction of its own,
 // else after a savepoint. errStale: nothing was done.
-func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (r exec.Result, err error) {
-	if s.nextReadOnly != nil || s.nextIsolation != "" {
+func (s *Statement) change(ctx context.Context, c *cachedPlan, vals []value.Datum) (r exec.Result, err error) {
+	if s.tx.nextReadOnly != nil || s.tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.plan, err) }()
 	}
 	if err := s.admit(c.plan); err != nil {
 		return r, err
 	}
-	if s.open == nil {
-		release, err := s.lockStatement(ctx, c.plan.Tables, c.plan.Writes)
+	if s.tx.open == nil {
+		release, err := s.tx.lockStatement(ctx, c.plan.Tables, c.plan.Writes)
 		if err != nil {
 			return r, err
 		}
@@ -492,24 +492,24 @@ func (s *Session) change(ctx context.Context, c *cachedPlan, vals []value.Datum)
 		}
 		return s.changeAndCommit(ctx, c, vals)
 	}
-	if err := s.lockViews(ctx, c.plan.Views); err != nil {
+	if err := s.tx.lockViews(ctx, c.plan.Views); err != nil {
 		return r, err
 	}
-	if err := s.lockTables(ctx, c.plan.Tables, c.plan.Writes); err != nil {
+	if err := s.tx.lockTables(ctx, c.plan.Tables, c.plan.Writes); err != nil {
 		return r, err
 	}
 	if !s.current(c.plan) {
 		return r, errStale
 	}
-	if err := s.refreshView(c.plan.Tables); err != nil {
+	if err := s.tx.refreshView(c.plan.Tables); err != nil {
 		return r, err
 	}
 	return s.changeBehindSavepoint(ctx, c, vals)
 }
 
 // changeAndCommit runs a change as a transaction of its own.
-func (s *Session) changeAndCommit(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
-	txn, err := s.newTxn(false)
+func (s *Statement) changeAndCommit(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
+	txn, err := s.tx.newTxn(false)
 	if err != nil {
 		return exec.Result{}, err
 	}
@@ -520,7 +520,7 @@ func (s *Session) changeAndCommit(ctx context.Context, c *cachedPlan, vals []val
 	}
 	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
 		r.Returned.Close()
-		return exec.Result{}, s.commitFailed(err)
+		return exec.Result{}, s.tx.commitFailed(err)
 	}
 	s.changed(c, r)
 	return r, nil
@@ -528,31 +528,31 @@ func (s *Session) changeAndCommit(ctx context.Context, c *cachedPlan, vals []val
 
 // changeBehindSavepoint runs a change in the open transaction; a failure takes
 // back what it did.
-func (s *Session) changeBehindSavepoint(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
-	sp := s.open.txn.Savepoint()
-	r, err := s.runChange(ctx, c, s.open.txn, vals)
+func (s *Statement) changeBehindSavepoint(ctx context.Context, c *cachedPlan, vals []value.Datum) (exec.Result, error) {
+	sp := s.tx.open.txn.Savepoint()
+	r, err := s.runChange(ctx, c, s.tx.open.txn, vals)
 	if err != nil {
-		if rerr := s.open.txn.RollbackTo(sp); rerr != nil {
-			s.rollback() // a deadlock: nothing is left to go back to
+		if rerr := s.tx.open.txn.RollbackTo(sp); rerr != nil {
+			s.tx.rollback() // a deadlock: nothing is left to go back to
 		} else {
-			s.open.txn.Release(sp)
+			s.tx.open.txn.Release(sp)
 		}
 		return exec.Result{}, err
 	}
-	s.open.txn.Release(sp)
+	s.tx.open.txn.Release(sp)
 	s.changed(c, r)
 	return r, nil
 }
 
-func (s *Session) commitFailed(err error) error {
+func (tx *transactions) commitFailed(err error) error {
 	out := translate(err)
 	if sqlerr.IsCommitOutcomeUnknown(out) {
-		s.lost = true
+		tx.lost = true
 	}
 	return out
 }
 
-func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
+func (s *Statement) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn, vals []value.Datum) (exec.Result, error) {
 	env := s.changeEnv(ctx, c.plan, txn, vals)
 	if c.stats != nil {
 		env.Stats = c.stats
@@ -565,7 +565,7 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 		}
 		env.Memory.Close()
 	}()
-	s.process.plan.Store(c.plan)
+	s.process.Plan.Store(c.plan)
 	var err error
 	env.Reject = c.reject
 	waited := lockWait(txn)
@@ -580,28 +580,28 @@ func (s *Session) runChange(ctx context.Context, c *cachedPlan, txn storage.Txn,
 }
 
 // changed takes over what a change did to the session's state.
-func (s *Session) changed(c *cachedPlan, r exec.Result) {
-	s.rowCount = int64(r.Affected)
-	if s.open != nil {
-		if t := s.process.txn.Load(); t != nil {
-			t.rows.Add(s.rowCount)
+func (s *Statement) changed(c *cachedPlan, r exec.Result) {
+	s.fn.rowCount = int64(r.Affected)
+	if s.tx.open != nil {
+		if t := s.process.Txn.Load(); t != nil {
+			t.Rows.Add(s.fn.rowCount)
 		}
 	}
 	if r.GeneratedID != 0 {
-		s.mu.Lock()
-		s.lastInsertID = r.GeneratedID
-		s.mu.Unlock()
+		s.fn.mu.Lock()
+		s.fn.lastInsertID = r.GeneratedID
+		s.fn.mu.Unlock()
 	}
-	s.applyInsertID()
+	s.fn.applyInsertID()
 	switch c.plan.Change.(type) {
 	case *physical.Insert:
-		s.engine.counters.inserts.Add(1)
+		s.engine.Counters.Inserts.Add(1)
 	case *physical.Update, *physical.MultiUpdate:
-		s.engine.counters.updates.Add(1)
+		s.engine.Counters.Updates.Add(1)
 	case *physical.Delete, *physical.MultiDelete:
-		s.engine.counters.deletes.Add(1)
+		s.engine.Counters.Deletes.Add(1)
 	}
 	for _, t := range c.plan.Writes {
-		s.engine.stats.Changed(t, int64(r.Affected))
+		s.engine.Stats.Changed(t, int64(r.Affected))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // checkSafe is sql_safe_updates: UPDATE and DELETE need a LIMIT or a condition
 // that an index serves.
-func (s *Session) checkSafe(p *physical.Plan) error {
+func (s *Statement) checkSafe(p *physical.Plan) error {
 	switch c := p.Change.(type) {
 	case *physical.Delete:
 		if c.Limit != nil {
@@ -18,7 +18,7 @@ func (s *Session) checkSafe(p *physical.Plan) error {
 	default:
 		return nil
 	}
-	if s.vars.number("sql_safe_updates") == 0 {
+	if s.vars.Number("sql_safe_updates") == 0 {
 		return nil
 	}
 	for _, t := range p.Writes {

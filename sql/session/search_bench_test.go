@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
@@ -40,12 +41,12 @@ var searchQuestions = []struct{ name, sql string }{
 // BenchmarkSearch asks a search index over eight columns through SQL, in one
 // session.
 func BenchmarkSearch(b *testing.B) {
-	e, err := NewEngine(context.Background(), Config{Store: memkv.New(memkv.Options{}), SearchDir: b.TempDir()})
+	e, err := engine.New(context.Background(), engine.Config{Store: memkv.New(memkv.Options{}), SearchDir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s, err := sharedOf(b, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 	if err != nil {
 		b.Fatal(err)
 	}

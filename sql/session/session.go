@@ -10,57 +10,98 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
 
-// Session is the state of one connection. It implements mysqlwire.Session and
-// expr.Session.
+// Session is one connection: what the wire calls. It implements
+// mysqlwire.Session. Its statements are run by Statement.
 type Session struct {
-	engine   *Engine
-	info     mysqlwire.ConnInfo
-	process  *Process
-	database string
-	vars     *vars
-	multi    bool
-
-	mu       sync.Mutex // guards what functions may touch from parallel workers
-	userVars map[string]userVar
-
-	open          *transaction
-	snapshot      storage.Snapshot // that an autocommit query reads, nil for none
-	nextIsolation string           // SET TRANSACTION for the next transaction
-	nextReadOnly  *bool
-	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
-	lost          bool                // the connection has to end after this command
-	idle          *time.Timer         // ends the connection, which is idle in a transaction; nil otherwise
-
-	temps temporaryTables
+	*Connection
+	st    *Statement
+	multi bool
+	idle  *time.Timer // ends the connection, which is idle in a transaction; nil otherwise
 
 	prepared     map[uint32]*prepared
-	named        map[string]*prepared
 	nextPrepared uint32
+}
 
-	warnings     []sqlerr.Warning
-	scores       []scoreFigures // of the statement
-	warningCount int
-	shownCount   int // of them belong to the statement before
-	errorCount   int
-	rowCount     int64
-	foundRows    int64
-	lastInsertID uint64
-	// newInsertID is what LAST_INSERT_ID(expr) set during this statement.
-	newInsertID *uint64
+// Connection is what the statements of one connection share.
+type Connection struct {
+	shared   *Shared
+	engine   *engine.Engine
+	info     mysqlwire.ConnInfo
+	process  *engine.Process
+	vars     *sysvar.Values
+	database string
+	tx       *transactions
+	temps    *temporaryTables
+	diag     *diagnostics
+	fn       *functions
+	named    map[string]*prepared // PREPARE name FROM …
+	// preparedCount is how many statements the client has prepared.
+	preparedCount func() int
+}
 
+// Statement runs the statements of a connection, one after the other.
+type Statement struct {
+	*Connection
 	trace    *trace // nil while the slow query log is off
 	point    pointState
 	template parser.Template
 	key      []byte
+}
+
+// diagnostics are the errors, warnings and notes of a statement.
+type diagnostics struct {
+	vars *sysvar.Values
+
+	diagMu       sync.Mutex // warnings may come from parallel workers
+	warnings     []sqlerr.Warning
+	warningCount int
+	shownCount   int // of them belong to the statement before
+	errorCount   int
+}
+
+// functions is what SQL functions see of a connection and change in it. It
+// implements expr.Session.
+type functions struct {
+	*Connection
+	snapshot storage.Snapshot // that an autocommit query reads, nil for none
+
+	mu           sync.Mutex // guards what functions may touch from parallel workers
+	userVars     map[string]userVar
+	lastInsertID uint64
+	// newInsertID is what LAST_INSERT_ID(expr) set during this statement.
+	newInsertID *uint64
+	rowCount    int64
+	foundRows   int64
+	scores      []scoreFigures // of the statement
+}
+
+// transactions is the transaction of a connection with what comes before and
+// beside it: characteristics, metadata locks, LOCK TABLES.
+type transactions struct {
+	engine  *engine.Engine
+	vars    *sysvar.Values
+	process *engine.Process
+	temps   *temporaryTables
+
+	open          *transaction
+	nextIsolation string // SET TRANSACTION for the next transaction
+	nextReadOnly  *bool
+	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
+	lost          bool                // the connection has to end after this command
+	// timed: waits for metadata locks add to waited.
+	timed  bool
+	waited time.Duration
 }
 
 type userVar struct {
@@ -70,102 +111,112 @@ type userVar struct {
 
 var (
 	_ mysqlwire.Session = (*Session)(nil)
-	_ expr.Session      = (*Session)(nil)
-	_ expr.UserLocks    = (*Session)(nil)
+	_ expr.Session      = (*functions)(nil)
+	_ expr.UserLocks    = (*functions)(nil)
 )
 
-// NewSession makes the session of an authenticated connection.
-func (e *Engine) NewSession(ctx context.Context, info mysqlwire.ConnInfo) (*Session, error) {
-	s := &Session{engine: e, info: info, multi: info.MultiStatements}
+// newConnection makes the state of a connection, without variables.
+func newConnection(sh *Shared, info mysqlwire.ConnInfo) *Connection {
 	host := ""
 	if info.RemoteAddr != nil {
 		host = info.RemoteAddr.String()
 	}
-	s.process = &Process{ID: info.ID, User: info.User, Host: host, command: "Sleep", since: time.Now(), kill: info.Kill}
+	c := &Connection{shared: sh, engine: sh.engine, info: info, diag: &diagnostics{}, temps: &temporaryTables{engine: sh.engine}}
+	c.process = &engine.Process{ID: info.ID, User: info.User, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill}
+	c.tx = &transactions{engine: sh.engine, process: c.process, temps: c.temps}
+	c.fn = &functions{Connection: c}
+	return c
+}
+
+// NewSession makes the session of an authenticated connection.
+func (sh *Shared) NewSession(ctx context.Context, info mysqlwire.ConnInfo) (*Session, error) {
+	e := sh.engine
+	s := &Session{Connection: newConnection(sh, info), multi: info.MultiStatements}
+	s.st = &Statement{Connection: s.Connection}
+	s.preparedCount = func() int { return len(s.prepared) + len(s.named) }
 	s.init()
 	if info.Interactive {
-		s.vars.vals["wait_timeout"] = value.Uint(s.vars.number("interactive_timeout"))
+		s.vars.Override(map[string]value.Datum{"wait_timeout": value.Uint(s.vars.Number("interactive_timeout"))})
 	}
 	if info.Collation != schema.CollationNone {
-		s.setConnectionCollation(info.Collation)
+		s.vars.SetConnectionCollation(info.Collation)
 	}
 	if info.Database != "" {
 		if err := s.UseDatabase(ctx, info.Database); err != nil {
 			return nil, err
 		}
 	}
-	e.processes.add(s.process)
-	e.counters.connections.Add(1)
+	e.Processes.Add(s.process)
+	e.Counters.Connections.Add(1)
 	s.note("Connect", s.info.User+"@"+s.clientHost()+" on "+s.database+" using "+transport(info))
 	return s, nil
 }
 
 // init gives the session its initial state.
 func (s *Session) init() {
-	s.vars = newVars(s.engine.globals)
-	s.vars.warn = s.warn
-	s.userVars = map[string]userVar{}
+	s.vars = sysvar.NewValues(s.engine.Globals)
+	s.vars.Warn, s.tx.vars, s.diag.vars = s.diag.warn, s.vars, s.vars
+	s.fn.userVars = map[string]userVar{}
 	s.prepared = map[uint32]*prepared{}
 	s.named = map[string]*prepared{}
-	s.clearDiagnostics()
-	s.rowCount, s.foundRows, s.lastInsertID = 0, 0, 0
+	s.diag.clearDiagnostics()
+	s.fn.rowCount, s.fn.foundRows, s.fn.lastInsertID = 0, 0, 0
 }
 
-func (s *Session) clearDiagnostics() {
-	s.warnings, s.warningCount, s.errorCount, s.shownCount = s.warnings[:0], 0, 0, 0
+func (d *diagnostics) clearDiagnostics() {
+	d.warnings, d.warningCount, d.errorCount, d.shownCount = d.warnings[:0], 0, 0, 0
 }
 
 // beginDiagnostics starts those of a statement; keep says that it shows the
 // ones of the statement before, which are not its own.
-func (s *Session) beginDiagnostics(keep bool) {
-	s.scores = nil
+func (d *diagnostics) beginDiagnostics(keep bool) {
 	if !keep {
-		s.clearDiagnostics()
+		d.clearDiagnostics()
 		return
 	}
-	s.shownCount = s.warningCount
+	d.shownCount = d.warningCount
 }
 
 // warn adds to the diagnostics. It may be called by parallel workers.
-func (s *Session) warn(w sqlerr.Warning) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.warningCount++
+func (d *diagnostics) warn(w sqlerr.Warning) {
+	d.diagMu.Lock()
+	defer d.diagMu.Unlock()
+	d.warningCount++
 	if w.Level == sqlerr.LevelError {
-		s.errorCount++
+		d.errorCount++
 	}
-	if uint64(len(s.warnings)) < s.vars.number("max_error_count") {
-		s.warnings = append(s.warnings, w)
+	if uint64(len(d.warnings)) < d.vars.Number("max_error_count") {
+		d.warnings = append(d.warnings, w)
 	}
 }
 
 // UseDatabase implements mysqlwire.Session.
-func (s *Session) UseDatabase(_ context.Context, name string) error {
+func (cn *Connection) UseDatabase(_ context.Context, name string) error {
 	if name == "" {
 		return sqlerr.NoDatabaseSelected()
 	}
-	d, ok := s.engine.catalog.Snapshot().Database(name)
+	d, ok := cn.engine.Catalog.Snapshot().Database(name)
 	if !ok {
-		if !s.engine.info.IsVirtual(name) {
+		if !cn.shared.info.IsVirtual(name) {
 			return sqlerr.UnknownDatabase(name)
 		}
-		s.database = strings.ToLower(name)
+		cn.database = strings.ToLower(name)
 	} else {
-		s.database = d.Name
+		cn.database = d.Name
 	}
-	s.process.setDB(s.database)
+	cn.process.SetDB(cn.database)
 	return nil
 }
 
 // Reset implements mysqlwire.Session: COM_RESET_CONNECTION.
 func (s *Session) Reset(context.Context) error {
-	s.rollback()
-	s.dropAllTemporary()
-	s.unlockSession()
-	s.ReleaseAllLocks()
+	s.tx.rollback()
+	s.temps.dropAllTemporary()
+	s.tx.unlockSession()
+	s.fn.ReleaseAllLocks()
 	s.init()
 	if s.info.Collation != schema.CollationNone {
-		s.setConnectionCollation(s.info.Collation)
+		s.vars.SetConnectionCollation(s.info.Collation)
 	}
 	return nil
 }
@@ -187,55 +238,58 @@ func (s *Session) Close() {
 	if s.idle != nil {
 		s.idle.Stop()
 	}
-	s.rollback()
-	s.dropAllTemporary()
-	s.unlockSession()
-	s.ReleaseAllLocks()
-	s.engine.processes.remove(s.process.ID)
+	s.tx.rollback()
+	s.temps.dropAllTemporary()
+	s.tx.unlockSession()
+	s.fn.ReleaseAllLocks()
+	s.engine.Processes.Remove(s.process.ID)
 }
 
 // Status implements mysqlwire.Session.
 func (s *Session) Status() mysqlwire.Status {
 	var st mysqlwire.Status
-	if s.open != nil {
+	if s.tx.open != nil {
 		st |= mysqlwire.StatusInTransaction
-		if s.open.readOnly {
+		if s.tx.open.readOnly {
 			st |= mysqlwire.StatusInReadOnlyTxn
 		}
 	}
-	if s.vars.autocommit {
+	if s.vars.Autocommit {
 		st |= mysqlwire.StatusAutocommit
 	}
-	if s.vars.mode&types.ModeNoBackslashEscapes != 0 {
+	if s.vars.Mode&types.ModeNoBackslashEscapes != 0 {
 		st |= mysqlwire.StatusNoBackslashEscapes
 	}
 	return st
 }
 
 // MaxAllowedPacket implements mysqlwire.Session.
-func (s *Session) MaxAllowedPacket() int { return int(s.vars.number("max_allowed_packet")) }
+func (s *Session) MaxAllowedPacket() int { return int(s.vars.Number("max_allowed_packet")) }
 
 // WaitTimeout implements mysqlwire.Session.
-func (s *Session) WaitTimeout() int { return int(s.vars.number("wait_timeout")) }
+func (s *Session) WaitTimeout() int { return int(s.vars.Number("wait_timeout")) }
 
 // NetWriteTimeout implements mysqlwire.Session.
-func (s *Session) NetWriteTimeout() int { return int(s.vars.number("net_write_timeout")) }
+func (s *Session) NetWriteTimeout() int { return int(s.vars.Number("net_write_timeout")) }
 
 // Statistics implements mysqlwire.Session.
 func (s *Session) Statistics() string {
-	c := &s.engine.counters
-	up := time.Since(s.engine.started).Seconds()
-	q := c.questions.Load()
+	c := &s.engine.Counters
+	up := time.Since(s.engine.Started).Seconds()
+	q := c.Questions.Load()
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: %d  Opens: %d  Queries per second avg: %.3f",
-		up, s.engine.processes.Len(), q, c.slow.Load(), c.connections.Load(), float64(q)/max(up, 1))
+		up, s.engine.Processes.Len(), q, c.Slow.Load(), c.Connections.Load(), float64(q)/max(up, 1))
 }
 
 // KillConnection implements mysqlwire.Session.
 func (s *Session) KillConnection(_ context.Context, id uint64) error { return s.kill(id, false) }
 
-func (s *Session) kill(id uint64, queryOnly bool) error {
-	p := s.engine.processes.Get(id)
+func (cn *Connection) kill(id uint64, queryOnly bool) error {
+	p := cn.engine.Processes.Get(id)
 	if p == nil {
+		if cn.engine.Jobs.Kill(id) {
+			return nil
+		}
 		return sqlerr.NoSuchThread(id)
 	}
 	if queryOnly {
@@ -243,7 +297,7 @@ func (s *Session) kill(id uint64, queryOnly bool) error {
 	} else {
 		p.KillConnection()
 	}
-	if p == s.process {
+	if p == cn.process {
 		return sqlerr.QueryInterrupted()
 	}
 	return nil
@@ -252,19 +306,19 @@ func (s *Session) kill(id uint64, queryOnly bool) error {
 // The methods below implement expr.Session.
 
 // ConnectionID implements expr.Session.
-func (s *Session) ConnectionID() uint64 { return s.process.ID }
+func (f *functions) ConnectionID() uint64 { return f.process.ID }
 
 // User implements expr.Session.
-func (s *Session) User() string { return s.info.User + "@" + s.clientHost() }
+func (f *functions) User() string { return f.info.User + "@" + f.clientHost() }
 
 // CurrentUser implements expr.Session.
-func (s *Session) CurrentUser() string { return s.info.Account.User + "@" + s.info.Account.Host }
+func (f *functions) CurrentUser() string { return f.info.Account.User + "@" + f.info.Account.Host }
 
-func (s *Session) clientHost() string {
-	if s.info.RemoteAddr == nil {
+func (cn *Connection) clientHost() string {
+	if cn.info.RemoteAddr == nil {
 		return "localhost"
 	}
-	host, _, err := net.SplitHostPort(s.info.RemoteAddr.String())
+	host, _, err := net.SplitHostPort(cn.info.RemoteAddr.String())
 	if err != nil {
 		return "localhost"
 	}
@@ -275,36 +329,36 @@ func (s *Session) clientHost() string {
 }
 
 // Database implements expr.Session and mysqlwire.Session.
-func (s *Session) Database() string { return s.database }
+func (f *functions) Database() string { return f.database }
 
 // LastInsertID implements expr.Session.
-func (s *Session) LastInsertID() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.newInsertID != nil {
-		return *s.newInsertID
+func (f *functions) LastInsertID() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.newInsertID != nil {
+		return *f.newInsertID
 	}
-	return s.lastInsertID
+	return f.lastInsertID
 }
 
 // SetLastInsertID implements expr.Session: LAST_INSERT_ID(expr).
-func (s *Session) SetLastInsertID(id uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.newInsertID = &id
+func (f *functions) SetLastInsertID(id uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.newInsertID = &id
 }
 
 // RowCount implements expr.Session.
-func (s *Session) RowCount() int64 { return s.rowCount }
+func (f *functions) RowCount() int64 { return f.rowCount }
 
 // FoundRows implements expr.Session.
-func (s *Session) FoundRows() int64 { return s.foundRows }
+func (f *functions) FoundRows() int64 { return f.foundRows }
 
 // UserVar implements expr.Session.
-func (s *Session) UserVar(name string) (value.Datum, schema.Type) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.userVars[strings.ToLower(name)]
+func (f *functions) UserVar(name string) (value.Datum, schema.Type) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, ok := f.userVars[strings.ToLower(name)]
 	if !ok {
 		return value.Null, types.Null
 	}
@@ -312,31 +366,31 @@ func (s *Session) UserVar(name string) (value.Datum, schema.Type) {
 }
 
 // SetUserVar implements expr.Session.
-func (s *Session) SetUserVar(name string, d value.Datum, t schema.Type) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.userVars[strings.ToLower(name)] = userVar{d: d.Clone(), t: t}
+func (f *functions) SetUserVar(name string, d value.Datum, t schema.Type) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.userVars[strings.ToLower(name)] = userVar{d: d.Clone(), t: t}
 }
 
 // SysVar implements expr.Session.
-func (s *Session) SysVar(scope, name string) (value.Datum, schema.Type, error) {
+func (f *functions) SysVar(scope, name string) (value.Datum, schema.Type, error) {
 	own := strings.ToLower(name)
 	if scope == "global" {
 		own = "" // those below have no global value
 	}
 	switch own {
 	case "last_insert_id", "identity":
-		return value.Uint(s.LastInsertID()), types.UBigInt, nil
+		return value.Uint(f.LastInsertID()), types.UBigInt, nil
 	case "warning_count":
-		return value.Int(int64(s.warningCount)), types.BigInt, nil
+		return value.Int(int64(f.diag.warningCount)), types.BigInt, nil
 	case "error_count":
-		return value.Int(int64(s.errorCount)), types.BigInt, nil
+		return value.Int(int64(f.diag.errorCount)), types.BigInt, nil
 	case "pseudo_thread_id":
-		return value.Uint(s.process.ID), types.UBigInt, nil
+		return value.Uint(f.process.ID), types.UBigInt, nil
 	case "timestamp":
-		return value.Float(float64(s.now().UnixMicro()) / 1e6), types.Double, nil
+		return value.Float(float64(f.now().UnixMicro()) / 1e6), types.Double, nil
 	}
-	d, def, err := s.vars.get(scope, name)
+	d, def, err := f.vars.Get(scope, name)
 	if err != nil {
 		return value.Null, types.Null, err
 	}
@@ -344,9 +398,9 @@ func (s *Session) SysVar(scope, name string) (value.Datum, schema.Type, error) {
 }
 
 // now is the time of a statement that starts.
-func (s *Session) now() time.Time {
-	if !s.vars.fixedTime.IsZero() {
-		return s.vars.fixedTime
+func (cn *Connection) now() time.Time {
+	if !cn.vars.FixedTime.IsZero() {
+		return cn.vars.FixedTime
 	}
 	return time.Now()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
@@ -21,7 +22,7 @@ import (
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // runSet is SET. All values are computed before the first takes effect.
-func (s *Session) runSet(ctx context.Context, x *logical.Set, vals []value.Datum) error {
+func (s *Statement) runSet(ctx context.Context, x *logical.Set, vals []value.Datum) error {
 	exprs := make([]expr.Expr, len(x.Items))
 	for i, it := range x.Items {
 		exprs[i] = it.Value
@@ -43,10 +44,10 @@ func (s *Session) runSet(ctx context.Context, x *logical.Set, vals []value.Datum
 	return nil
 }
 
-func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
+func (s *Statement) setItem(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
 	switch it.Scope {
 	case logical.SetUserVar:
-		s.SetUserVar(it.Name, *val, t)
+		s.fn.SetUserVar(it.Name, *val, t)
 		return nil
 	case logical.SetPersist, logical.SetPersistOnly:
 		return s.persist(ctx, it, val, t)
@@ -58,7 +59,7 @@ func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Da
 		if err := s.checkLogFile(name, val); err != nil {
 			return err
 		}
-		return s.vars.set(true, it.Name, val, t)
+		return s.vars.Set(true, it.Name, val, t)
 	}
 	switch name {
 	case "autocommit":
@@ -71,31 +72,31 @@ func (s *Session) setItem(ctx context.Context, it logical.SetItem, val *value.Da
 		}
 		env := s.typesEnv()
 		id, err := types.ToUint(&env, *val, t)
-		s.mu.Lock()
-		s.lastInsertID = id
-		s.mu.Unlock()
+		s.fn.mu.Lock()
+		s.fn.lastInsertID = id
+		s.fn.mu.Unlock()
 		return err
 	case "names":
 		return s.setNames(*val)
 	}
-	return s.vars.set(it.Scope == logical.SetGlobal, it.Name, val, t)
+	return s.vars.Set(it.Scope == logical.SetGlobal, it.Name, val, t)
 }
 
 // setAutocommit: switching it on ends the open transaction with a commit.
-func (s *Session) setAutocommit(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
-	before := s.vars.autocommit
-	if err := s.vars.set(it.Scope == logical.SetGlobal, it.Name, val, t); err != nil {
+func (s *Statement) setAutocommit(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
+	before := s.vars.Autocommit
+	if err := s.vars.Set(it.Scope == logical.SetGlobal, it.Name, val, t); err != nil {
 		return err
 	}
-	if !before && s.vars.autocommit {
-		return s.commit(ctx)
+	if !before && s.vars.Autocommit {
+		return s.tx.commit(ctx)
 	}
 	return nil
 }
 
-func (s *Session) setTimestamp(val *value.Datum, t schema.Type) error {
+func (s *Statement) setTimestamp(val *value.Datum, t schema.Type) error {
 	if val == nil {
-		s.vars.fixedTime = time.Time{}
+		s.vars.FixedTime = time.Time{}
 		return nil
 	}
 	env := s.typesEnv()
@@ -104,22 +105,22 @@ func (s *Session) setTimestamp(val *value.Datum, t schema.Type) error {
 		return err
 	}
 	if f == 0 {
-		s.vars.fixedTime = time.Time{}
+		s.vars.FixedTime = time.Time{}
 		return nil
 	}
 	if f < 0 || f > 32536771199 {
 		return sqlerr.WrongValueForVariable("timestamp", string(types.AppendText(nil, t, *val)))
 	}
-	s.vars.fixedTime = time.UnixMicro(int64(f * 1e6))
+	s.vars.FixedTime = time.UnixMicro(int64(f * 1e6))
 	return nil
 }
 
 // setNextTransaction is SET TRANSACTION without a scope.
-func (s *Session) setNextTransaction(name string, val value.Datum, t schema.Type) error {
-	if s.open != nil {
+func (s *Statement) setNextTransaction(name string, val value.Datum, t schema.Type) error {
+	if s.tx.open != nil {
 		return sqlerr.CannotChangeTransactionCharacteristics()
 	}
-	d := s.vars.globals.defs.Lookup(name)
+	d := s.vars.Globals.Defs.Lookup(name)
 	if d == nil {
 		return sqlerr.UnknownSystemVariable(name)
 	}
@@ -129,51 +130,29 @@ func (s *Session) setNextTransaction(name string, val value.Datum, t schema.Type
 	}
 	switch name {
 	case "transaction_isolation":
-		if err := checkSupported(name, val); err != nil {
+		if err := sysvar.CheckSupported(name, val); err != nil {
 			return err
 		}
-		s.nextIsolation = strings.Clone(val.Str())
+		s.tx.nextIsolation = strings.Clone(val.Str())
 	case "transaction_read_only":
 		ro := val.Bits() != 0
-		s.nextReadOnly = &ro
+		s.tx.nextReadOnly = &ro
 	}
 	return nil
 }
 
 // setNames is SET NAMES where the collation is given by number.
-func (s *Session) setNames(val value.Datum) error {
+func (s *Statement) setNames(val value.Datum) error {
 	c, ok := collate.DefaultForCharset(val.Str())
 	if !ok {
 		return sqlerr.UnknownCharset(val.Str())
 	}
-	s.setConnectionCollation(c.ID)
+	s.vars.SetConnectionCollation(c.ID)
 	return nil
 }
 
-// setConnectionCollation sets the three character sets of the client; those
-// that no client can have leave the defaults.
-func (s *Session) setConnectionCollation(id schema.CollationID) {
-	c, ok := collate.Lookup(id)
-	if !ok || checkConnectionCharset("character_set_client", value.String(c.Charset)) != nil {
-		return
-	}
-	for _, n := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-		s.vars.vals[n] = value.String(c.Charset)
-	}
-	s.vars.vals["collation_connection"] = value.String(c.Name)
-	s.vars.charsets.results = id
-	s.vars.refresh()
-}
-
-func (s *Session) serverCollation() schema.CollationID {
-	if c, ok := collate.ByName(s.vars.text("collation_server")); ok {
-		return c.ID
-	}
-	return schema.CollationUTF8MB40900AICI
-}
-
 // evalOne computes an expression that reads no table.
-func (s *Session) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) (value.Datum, error) {
+func (s *Statement) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) (value.Datum, error) {
 	out, err := s.evalAll(ctx, []expr.Expr{e}, &logical.Reads{}, vals)
 	if err != nil {
 		return value.Null, err
@@ -183,7 +162,7 @@ func (s *Session) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum) 
 
 // evalAll computes expressions (nil ones are left out) that may contain
 // the subqueries of reads. errStale: the statement has to be bound again.
-func (s *Session) evalAll(ctx context.Context, list []expr.Expr, reads *logical.Reads, vals []value.Datum) ([]value.Datum, error) {
+func (s *Statement) evalAll(ctx context.Context, list []expr.Expr, reads *logical.Reads, vals []value.Datum) ([]value.Datum, error) {
 	c, err := s.plan(reads.Query(), vals, nil)
 	if err != nil {
 		return nil, err
@@ -201,20 +180,20 @@ func (s *Session) evalAll(ctx context.Context, list []expr.Expr, reads *logical.
 			}
 			out[i] = d.Clone()
 		}
-		s.applyInsertID()
+		s.fn.applyInsertID()
 		return nil
 	})
 	return out, err
 }
 
 // runDo is DO expr, ….
-func (s *Session) runDo(ctx context.Context, x *logical.Do, vals []value.Datum) error {
+func (s *Statement) runDo(ctx context.Context, x *logical.Do, vals []value.Datum) error {
 	_, err := s.evalAll(ctx, x.Exprs, &x.Reads, vals)
 	return err
 }
 
 // selectInto is SELECT … INTO @a, @b: at most one row.
-func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+func (s *Statement) selectInto(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
 	cols := q.Root.Columns()
 	if len(cols) != len(q.Into) {
 		return sqlerr.WrongNumberOfSelectColumns()
@@ -234,18 +213,18 @@ func (s *Session) selectInto(ctx context.Context, q *logical.Query, c *cachedPla
 		return err
 	}
 	if rows == 0 {
-		s.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.NoData()})
+		s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.NoData()})
 	}
 	for i := range first {
-		s.SetUserVar(q.Into[i], first[i], cols[i].T)
+		s.fn.SetUserVar(q.Into[i], first[i], cols[i].T)
 	}
-	s.rowCount = int64(rows)
+	s.fn.rowCount = int64(rows)
 	return s.ok(w, mysqlwire.OK{AffectedRows: uint64(rows)}, more)
 }
 
 // eachRow runs a query and gives its rows to fn; they are valid during the
 // call. errStale: fn was not called.
-func (s *Session) eachRow(ctx context.Context, c *cachedPlan, vals []value.Datum, fn func(row []value.Datum) error) error {
+func (s *Statement) eachRow(ctx context.Context, c *cachedPlan, vals []value.Datum, fn func(row []value.Datum) error) error {
 	row := make([]value.Datum, len(c.plan.Root.Columns()))
 	return s.read(ctx, c, vals, func(env *exec.Env) error {
 		return exec.RunQuery(ctx, env, c.plan, func(b *vec.Batch) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
@@ -14,12 +15,12 @@ import (
 // TestPlansBySize asks for ranges of different sizes by one statement: a small one
 // is read from a key, a large one from the search index, and both plans are kept.
 func TestPlansBySize(t *testing.T) {
-	e, err := NewEngine(context.Background(), Config{Store: memkv.New(memkv.Options{}), SearchDir: t.TempDir()})
+	e, err := engine.New(context.Background(), engine.Config{Store: memkv.New(memkv.Options{}), SearchDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s, err := sharedOf(t, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +42,12 @@ func TestPlansBySize(t *testing.T) {
 		search bool
 		misses uint64
 	}{{50, false, 1}, {19_000, true, 1}, {60, false, 0}, {18_000, true, 0}} {
-		before := uint64(e.counters.planMisses.Load())
+		before := uint64(e.Counters.PlanMisses.Load())
 		s.mustQuery(t, fmt.Sprintf("SELECT SUM(wide) FROM docs WHERE wide < %d", c.below), w)
-		if misses := uint64(e.counters.planMisses.Load()) - before; misses != c.misses {
+		if misses := uint64(e.Counters.PlanMisses.Load()) - before; misses != c.misses {
 			t.Errorf("below %d: %d plans were made, not %d", c.below, misses, c.misses)
 		}
-		plan := e.plans.get(s.key)
+		plan := s.shared.plans.get(s.st.key)
 		if plan == nil {
 			t.Fatalf("below %d: no plan is kept", c.below)
 		}

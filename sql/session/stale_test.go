@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 )
 
 // TestStalePlans: a statement whose table is altered while it waits for the
@@ -48,7 +49,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	t.Helper()
 	ctx := context.Background()
 	s := testSession(t)
-	other, err := s.engine.NewSession(ctx, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	other, err := s.shared.NewSession(ctx, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	done := make(chan int)
 	go func() { done <- s.errorOf(sql) }()
 	for range 3000 {
-		if s.process.doing() == "Waiting for table metadata lock" {
+		if doing(s.process) == "Waiting for table metadata lock" {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -78,8 +79,4 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 }
 
 // doing is the state that SHOW PROCESSLIST shows.
-func (x *Process) doing() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.state
-}
+func doing(x *engine.Process) string { return x.Describe().State }

@@ -16,71 +16,45 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// findStream is the change log of a table; when it has none, that of the last
-// table of the name: 1146, 1381.
-func (e *Engine) findStream(ctx context.Context, db, name string) (schema.StreamID, error) {
-	t, exists := e.catalog.Snapshot().Table(db, name)
-	if exists && t.Stream != nil && !t.Stream.Internal {
-		return t.Stream.ID, nil
-	}
-	ended, err := stream.EndedStreams(ctx, e.store.Latest())
-	if err != nil {
-		return 0, err
-	}
-	var last *stream.Ended
-	for i := range ended {
-		if x := &ended[i]; x.Database == db && x.Table == name && (last == nil || x.ID > last.ID) {
-			last = x
-		}
-	}
-	switch {
-	case last != nil:
-		return last.ID, nil
-	case exists:
-		return 0, sqlerr.NoStream(db + "." + name)
-	}
-	return 0, sqlerr.NoSuchTable(db, name)
-}
-
 // streamNamed is findStream of 'table' or 'database.table'.
-func (s *Session) streamNamed(ctx context.Context, name, current string) (id schema.StreamID, full string, err error) {
+func (cn *Connection) streamNamed(ctx context.Context, name, current string) (id schema.StreamID, full string, err error) {
 	db, table, ok := strings.Cut(name, ".")
 	if !ok {
 		if db, table = current, name; db == "" {
 			return 0, "", sqlerr.NoDatabaseSelected()
 		}
 	}
-	id, err = s.engine.findStream(ctx, db, table)
+	id, err = cn.engine.FindStream(ctx, db, table)
 	return id, db + "." + table, err
 }
 
-var _ expr.Streams = (*Session)(nil)
+var _ expr.Streams = (*functions)(nil)
 
 // SnapshotSeq implements expr.Streams.
-func (s *Session) SnapshotSeq() (uint64, error) {
+func (f *functions) SnapshotSeq() (uint64, error) {
 	switch {
-	case s.open != nil:
-		if err := s.takeView(false); err != nil {
+	case f.tx.open != nil:
+		if err := f.tx.takeView(false); err != nil {
 			return 0, err
 		}
-		seq, err := s.open.txn.ViewSeq()
+		seq, err := f.tx.open.txn.ViewSeq()
 		return seq, translate(err)
-	case s.snapshot != nil:
-		return s.snapshot.Seq(), nil
+	case f.snapshot != nil:
+		return f.snapshot.Seq(), nil
 	}
-	return s.engine.store.Seq(), nil
+	return f.engine.Store.Seq(), nil
 }
 
 // streamPoll is how often StreamWait looks for records, when there are commits.
 const streamPoll = 5 * time.Millisecond
 
 // StreamWait implements expr.Streams.
-func (s *Session) StreamWait(ctx context.Context, name string, after uint64, timeout time.Duration) (bool, error) {
-	id, full, err := s.streamNamed(ctx, name, s.database)
+func (f *functions) StreamWait(ctx context.Context, name string, after uint64, timeout time.Duration) (bool, error) {
+	id, full, err := f.streamNamed(ctx, name, f.database)
 	if err != nil {
 		return false, translate(err)
 	}
-	store := s.engine.store
+	store := f.engine.Store
 	if last := store.Seq(); after > last {
 		return false, sqlerr.StreamPosition(full, after, last)
 	}
@@ -111,7 +85,7 @@ func (s *Session) StreamWait(ctx context.Context, name string, after uint64, tim
 
 // runCall is CALL of the procedures of change logs. What they do to consumers
 // belongs to the open transaction.
-func (s *Session) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
+func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
 	args, err := s.evalAll(ctx, c.Args, &logical.Reads{}, vals)
 	if err != nil {
 		return err
@@ -128,11 +102,11 @@ func (s *Session) runCall(ctx context.Context, c *logical.Call, vals []value.Dat
 	case "stream_purge":
 		return s.purgeStream(ctx, name, c.Database, &a)
 	case "stream_consumer":
-		return s.inTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
 	case "stream_checkpoint":
-		return s.inTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
 	case "stream_drop_consumer":
-		return s.inTxn(ctx, func(txn storage.Txn) error {
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error {
 			found, err := stream.LockConsumer(ctx, txn, name)
 			if err != nil {
 				return err
@@ -186,17 +160,17 @@ func (a *callArgs) position(i int) stream.Position {
 
 // inTxn runs a change of the session's own as a statement: in the open
 // transaction, or in one of its own.
-func (s *Session) inTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
-	if s.open == nil && !s.vars.autocommit {
-		if err := s.begin(s.startsReadOnly()); err != nil {
+func (tx *transactions) inTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
+	if tx.open == nil && !tx.vars.Autocommit {
+		if err := tx.begin(tx.startsReadOnly()); err != nil {
 			return err
 		}
 	}
-	if s.open == nil {
-		if s.startsReadOnly() {
+	if tx.open == nil {
+		if tx.startsReadOnly() {
 			return sqlerr.ReadOnlyTransaction()
 		}
-		txn, err := s.newTxn(false)
+		txn, err := tx.newTxn(false)
 		if err != nil {
 			return err
 		}
@@ -205,29 +179,29 @@ func (s *Session) inTxn(ctx context.Context, fn func(txn storage.Txn) error) err
 			return translate(err)
 		}
 		if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
-			return s.commitFailed(err)
+			return tx.commitFailed(err)
 		}
 		return nil
 	}
-	if s.open.readOnly {
+	if tx.open.readOnly {
 		return sqlerr.ReadOnlyTransaction()
 	}
-	sp := s.open.txn.Savepoint()
-	if err := fn(s.open.txn); err != nil {
-		if rerr := s.open.txn.RollbackTo(sp); rerr != nil {
-			s.rollback() // a deadlock: nothing is left to go back to
+	sp := tx.open.txn.Savepoint()
+	if err := fn(tx.open.txn); err != nil {
+		if rerr := tx.open.txn.RollbackTo(sp); rerr != nil {
+			tx.rollback() // a deadlock: nothing is left to go back to
 		} else {
-			s.open.txn.Release(sp)
+			tx.open.txn.Release(sp)
 		}
 		return translate(err)
 	}
-	s.open.txn.Release(sp)
+	tx.open.txn.Release(sp)
 	return nil
 }
 
 // addConsumer is CALL sqlots.stream_consumer(name, table [, seq [, ordinal]]);
 // without a position it begins with the first record that is kept.
-func (s *Session) addConsumer(ctx context.Context, txn storage.Txn, name, current string, a *callArgs) error {
+func (s *commands) addConsumer(ctx context.Context, txn storage.Txn, name, current string, a *callArgs) error {
 	table := a.text(1)
 	var at stream.Position
 	if a.has(2) {
@@ -240,7 +214,7 @@ func (s *Session) addConsumer(ctx context.Context, txn storage.Txn, name, curren
 	if err != nil {
 		return err
 	}
-	kv := s.engine.store.Latest()
+	kv := s.engine.Store.Latest()
 	if !a.has(2) {
 		begin, err := stream.Begin(ctx, kv, id)
 		if err != nil {
@@ -271,18 +245,18 @@ func (s *Session) addConsumer(ctx context.Context, txn storage.Txn, name, curren
 
 // wasStreamOf: the stream ended with a table of that name. When a new one has
 // taken the name, nothing can be read from it, and its consumers' names are free.
-func (s *Session) wasStreamOf(ctx context.Context, id schema.StreamID, table string) (bool, error) {
-	ended, err := stream.EndedStreams(ctx, s.engine.store.Latest())
+func (s *commands) wasStreamOf(ctx context.Context, id schema.StreamID, table string) (bool, error) {
+	ended, err := stream.EndedStreams(ctx, s.engine.Store.Latest())
 	return slices.ContainsFunc(ended, func(e stream.Ended) bool { return e.ID == id && e.Database+"."+e.Table == table }), err
 }
 
 // checkPosition: all records behind a position are there, and it is of the
 // past: 1236, 1789.
-func (s *Session) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
-	if last := s.engine.store.Seq(); at.Seq > last {
+func (s *commands) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
+	if last := s.engine.Store.Seq(); at.Seq > last {
 		return sqlerr.StreamPosition(table, at.Seq, last)
 	}
-	err := stream.Check(ctx, s.engine.store.Latest(), id, at)
+	err := stream.Check(ctx, s.engine.Store.Latest(), id, at)
 	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
 		return sqlerr.StreamPurged(table, purged.Asked, purged.Purged)
 	}
@@ -290,7 +264,7 @@ func (s *Session) checkPosition(ctx context.Context, id schema.StreamID, table s
 }
 
 // checkpoint is CALL sqlots.stream_checkpoint(name, seq [, ordinal]).
-func (s *Session) checkpoint(ctx context.Context, txn storage.Txn, name string, a *callArgs) error {
+func (s *commands) checkpoint(ctx context.Context, txn storage.Txn, name string, a *callArgs) error {
 	at := a.position(1)
 	if a.err != nil {
 		return a.err
@@ -311,20 +285,20 @@ func (s *Session) checkpoint(ctx context.Context, txn storage.Txn, name string, 
 
 // purgeStream is CALL sqlots.stream_purge(table, seq): the records up to seq go
 // before their time. It is no part of a transaction.
-func (s *Session) purgeStream(ctx context.Context, name, current string, a *callArgs) error {
+func (s *commands) purgeStream(ctx context.Context, name, current string, a *callArgs) error {
 	upTo := a.number(1)
 	if a.err != nil {
 		return a.err
 	}
-	if s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly() {
+	if s.tx.open != nil && s.tx.open.readOnly || s.tx.open == nil && s.tx.startsReadOnly() {
 		return sqlerr.ReadOnlyTransaction()
 	}
 	id, full, err := s.streamNamed(ctx, name, current)
 	if err != nil {
 		return err
 	}
-	if last := s.engine.store.Seq(); upTo > last {
+	if last := s.engine.Store.Seq(); upTo > last {
 		return sqlerr.StreamPosition(full, upTo, last)
 	}
-	return translate(s.engine.trimStream(ctx, id, upTo))
+	return translate(s.engine.TrimStream(ctx, id, upTo))
 }

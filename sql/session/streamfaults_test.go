@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
@@ -28,11 +29,11 @@ func TestLogUnderFaults(t *testing.T) {
 			for n := int64(1); n <= calls; n++ {
 				for _, open := range []bool{false, true} {
 					store := errkv.Wrap(memkv.New(memkv.Options{}))
-					e, err := NewEngine(context.Background(), Config{Store: store})
+					e, err := engine.New(context.Background(), engine.Config{Store: store})
 					if err != nil {
 						t.Fatal(err)
 					}
-					s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+					s, err := sharedOf(t, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/ddl"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -15,6 +16,7 @@ import (
 // temporaryTables are the temporary tables of a session. Their data lies in
 // the store; their descriptors are the session's own.
 type temporaryTables struct {
+	engine *engine.Engine
 	runner *ddl.Runner // nil until the first is made
 	// version counts changes: plans are kept apart by it.
 	version uint64
@@ -35,8 +37,8 @@ func (t *temporaryTables) snapshot() *catalog.Snapshot {
 }
 
 // temporary finds a temporary table; nil if there is none.
-func (s *Session) temporary(db, name string) *schema.Table {
-	if snap := s.temps.snapshot(); snap != nil {
+func (tt *temporaryTables) temporary(db, name string) *schema.Table {
+	if snap := tt.snapshot(); snap != nil {
 		t, _ := snap.Table(db, name)
 		return t
 	}
@@ -44,17 +46,17 @@ func (s *Session) temporary(db, name string) *schema.Table {
 }
 
 // isTemporary reports whether t is a current temporary table of the session.
-func (s *Session) isTemporary(t *schema.Table) bool {
-	snap := s.temps.snapshot()
+func (tt *temporaryTables) isTemporary(t *schema.Table) bool {
+	snap := tt.snapshot()
 	return snap != nil && snap.TableByID(t.ID) == t
 }
 
-// shared are the tables that are not temporary: foreign keys are about these.
-func (s *Session) shared(tables []*schema.Table) []*schema.Table {
-	if s.temps.snapshot() == nil {
+// notTemporary are the tables that are not temporary: foreign keys are about these.
+func (tt *temporaryTables) notTemporary(tables []*schema.Table) []*schema.Table {
+	if tt.snapshot() == nil {
 		return tables
 	}
-	return slices.DeleteFunc(slices.Clone(tables), s.isTemporary)
+	return slices.DeleteFunc(slices.Clone(tables), tt.isTemporary)
 }
 
 // sessionCatalog is the shared catalog with the session's temporary tables,
@@ -89,65 +91,65 @@ func (c sessionCatalog) View(db, name string) (*schema.View, bool) {
 func (c sessionCatalog) IsTemporary(t *schema.Table) bool { return c.temps.TableByID(t.ID) == t }
 
 // visible is the catalog as the session's statements see it.
-func (s *Session) visible() bind.Catalog {
-	snap := s.engine.catalog.Snapshot()
-	if temps := s.temps.snapshot(); temps != nil {
+func (tt *temporaryTables) visible() bind.Catalog {
+	snap := tt.engine.Catalog.Snapshot()
+	if temps := tt.snapshot(); temps != nil {
 		return sessionCatalog{Snapshot: snap, temps: temps}
 	}
 	return snap
 }
 
 // temporaryRunner makes the schema changes of temporary tables.
-func (s *Session) temporaryRunner() *ddl.Runner {
-	if s.temps.runner == nil {
-		s.temps.runner = ddl.NewTemporary(s.engine.ddl.Config)
+func (tt *temporaryTables) temporaryRunner() *ddl.Runner {
+	if tt.runner == nil {
+		tt.runner = ddl.NewTemporary(tt.engine.DDL.Config)
 	}
-	s.temps.version++
-	return s.temps.runner
+	tt.version++
+	return tt.runner
 }
 
 // temporaryChange runs a schema change that concerns temporary tables. done is
 // false when it concerns none, or others too; rest is then what is left of it.
-func (s *Session) temporaryChange(ctx context.Context, stmt logical.Statement) (n uint64, rest logical.Statement, err error) {
+func (s *commands) temporaryChange(ctx context.Context, stmt logical.Statement) (n uint64, rest logical.Statement, err error) {
 	switch x := stmt.(type) {
 	case *logical.CreateTable:
 		if x, err = s.resolveLike(x); err != nil || !x.Temporary {
 			return 0, x, err
 		}
-		n, err = s.temporaryRunner().Run(ctx, x, s.ddlEnv())
+		n, err = s.temps.temporaryRunner().Run(ctx, x, s.ddlEnv())
 		return n, nil, err
 	case *logical.DropTable:
 		return s.dropTemporary(ctx, x)
 	case *logical.TruncateTable:
-		if s.temporary(x.Table.DB, x.Table.Name) == nil {
+		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
 			return 0, stmt, nil
 		}
 	case *logical.AlterTable:
-		if s.temporary(x.Table.DB, x.Table.Name) == nil {
+		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
 			return 0, stmt, nil
 		}
 	default:
 		return 0, stmt, nil
 	}
-	if err := s.commit(ctx); err != nil {
+	if err := s.tx.commit(ctx); err != nil {
 		return 0, nil, err
 	}
-	n, err = s.temporaryRunner().Run(freeing(ctx, stmt), stmt, s.ddlEnv())
+	n, err = s.temps.temporaryRunner().Run(freeing(ctx, stmt), stmt, s.ddlEnv())
 	return n, nil, err
 }
 
 // resolveLike finds the table of LIKE where it, or the new one, is temporary:
 // the two are in different catalogs then.
-func (s *Session) resolveLike(x *logical.CreateTable) (*logical.CreateTable, error) {
+func (s *commands) resolveLike(x *logical.CreateTable) (*logical.CreateTable, error) {
 	if x.Like == nil {
 		return x, nil
 	}
-	like := s.temporary(x.Like.DB, x.Like.Name)
+	like := s.temps.temporary(x.Like.DB, x.Like.Name)
 	if like == nil {
 		if !x.Temporary {
 			return x, nil
 		}
-		snap := s.engine.catalog.Snapshot()
+		snap := s.engine.Catalog.Snapshot()
 		var ok bool
 		if like, ok = snap.Table(x.Like.DB, x.Like.Name); !ok {
 			if _, isView := snap.View(x.Like.DB, x.Like.Name); isView {
@@ -162,12 +164,12 @@ func (s *Session) resolveLike(x *logical.CreateTable) (*logical.CreateTable, err
 }
 
 // dropTemporary drops the temporary tables among those of DROP TABLE.
-func (s *Session) dropTemporary(ctx context.Context, x *logical.DropTable) (uint64, logical.Statement, error) {
+func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uint64, logical.Statement, error) {
 	var found []*schema.Table
 	var others []logical.TableName
 	seen := map[logical.TableName]bool{}
 	for _, n := range x.Tables {
-		if t := s.temporary(n.DB, n.Name); t != nil {
+		if t := s.temps.temporary(n.DB, n.Name); t != nil {
 			if seen[n] {
 				return 0, nil, sqlerr.NotUniqueTable(n.Name)
 			}
@@ -181,7 +183,7 @@ func (s *Session) dropTemporary(ctx context.Context, x *logical.DropTable) (uint
 		return 0, x, nil
 	}
 	if !x.Temporary && len(others) > 0 && !x.IfExists {
-		snap := s.engine.catalog.Snapshot()
+		snap := s.engine.Catalog.Snapshot()
 		for _, n := range others {
 			if _, ok := snap.Table(n.DB, n.Name); !ok {
 				return 0, &logical.DropTable{Tables: others}, nil // it fails as a whole
@@ -191,24 +193,24 @@ func (s *Session) dropTemporary(ctx context.Context, x *logical.DropTable) (uint
 	if x.Temporary && len(others) > 0 {
 		// The shared runner knows no temporary tables: 1051, or a note.
 		missing := &logical.DropTable{Tables: others, IfExists: x.IfExists, Temporary: true}
-		if _, err := s.engine.ddl.Run(ctx, missing, s.ddlEnv()); err != nil {
+		if _, err := s.engine.DDL.Run(ctx, missing, s.ddlEnv()); err != nil {
 			return 0, nil, err
 		}
 		others = nil
 	}
 	if !x.Temporary {
-		if err := s.commit(ctx); err != nil {
+		if err := s.tx.commit(ctx); err != nil {
 			return 0, nil, err
 		}
 	}
 	if len(found) > 0 {
-		if err := s.temporaryRunner().Forget(ctx, found); err != nil {
+		if err := s.temps.temporaryRunner().Forget(ctx, found); err != nil {
 			return 0, nil, err
 		}
 		s.temps.dropped = append(s.temps.dropped, found...)
 	}
-	if s.open == nil {
-		s.sweepTemporary(ctx)
+	if s.tx.open == nil {
+		s.temps.sweepTemporary(ctx)
 	}
 	if len(others) == 0 {
 		return 0, nil, nil
@@ -218,28 +220,28 @@ func (s *Session) dropTemporary(ctx context.Context, x *logical.DropTable) (uint
 
 // sweepTemporary deletes the data of dropped temporary tables. No transaction
 // is open.
-func (s *Session) sweepTemporary(ctx context.Context) {
-	if len(s.temps.dropped) == 0 {
+func (tt *temporaryTables) sweepTemporary(ctx context.Context) {
+	if len(tt.dropped) == 0 {
 		return
 	}
-	s.temps.runner.DropData(ctx, s.temps.dropped)
-	s.temps.dropped = nil
+	tt.runner.DropData(ctx, tt.dropped)
+	tt.dropped = nil
 }
 
 // dropAllTemporary is what the end of a connection does.
-func (s *Session) dropAllTemporary() {
-	snap := s.temps.snapshot()
+func (tt *temporaryTables) dropAllTemporary() {
+	snap := tt.snapshot()
 	ctx := context.Background()
 	if snap != nil {
 		var all []*schema.Table
 		for _, d := range snap.Databases() {
 			all = append(all, snap.Tables(d.Name)...)
 		}
-		if err := s.temporaryRunner().Forget(ctx, all); err != nil {
-			s.engine.log.Error("dropping temporary tables", "error", err)
+		if err := tt.temporaryRunner().Forget(ctx, all); err != nil {
+			tt.engine.Log.Error("dropping temporary tables", "error", err)
 			return
 		}
-		s.temps.dropped = append(s.temps.dropped, all...)
+		tt.dropped = append(tt.dropped, all...)
 	}
-	s.sweepTemporary(ctx)
+	tt.sweepTemporary(ctx)
 }

@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
 // TestStateChanges: the variables that are tracked are told once.
 func TestStateChanges(t *testing.T) {
-	e, err := NewEngine(t.Context(), Config{Store: memkv.New(memkv.Options{})})
+	e, err := engine.New(t.Context(), engine.Config{Store: memkv.New(memkv.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := e.NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root"})
+	s, err := sharedOf(t, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root"})
 	if err != nil {
 		t.Fatal(err)
 	}

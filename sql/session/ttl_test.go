@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/introspect"
 )
 
 // TestExpiryJob: expired rows go from the store, by key and without a named
@@ -22,18 +24,18 @@ func TestExpiryJob(t *testing.T) {
 	}
 	s.mustQuery(t, "INSERT INTO by_key VALUES ('null', NULL, 1)", &sink{})
 	s.mustQuery(t, "ALTER TABLE off TTL_ENABLE = 'OFF'", &sink{})
-	j := &s.engine.expiry
+	j, runs := &expiryJob{shared: s.shared, engine: s.engine}, s.engine.Expiries
 	for _, name := range []string{"by_key", "hidden"} {
-		tab, _ := s.engine.catalog.Snapshot().Table("d", name)
-		if !j.due(tab) {
+		tab, _ := s.engine.Catalog.Snapshot().Table("d", name)
+		if !runs.Due(tab) {
 			t.Errorf("%s is not due", name)
 		}
 		j.run(t.Context(), tab)
-		if j.due(tab) {
+		if runs.Due(tab) {
 			t.Errorf("%s is due again", name)
 		}
 	}
-	tab, _ := s.engine.catalog.Snapshot().Table("d", "off")
+	tab, _ := s.engine.Catalog.Snapshot().Table("d", "off")
 	if tab.Expires() {
 		t.Error("TTL_ENABLE = OFF")
 	}
@@ -42,8 +44,8 @@ func TestExpiryJob(t *testing.T) {
 		if got := s.rowsOf(t, "SELECT COUNT(*) FROM "+name); got != want {
 			t.Errorf("%s: %s rows, want %s", name, got, want)
 		}
-		tab, _ := s.engine.catalog.Snapshot().Table("d", name)
-		if lines, err := s.checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
+		tab, _ := s.engine.Catalog.Snapshot().Table("d", name)
+		if lines, err := (&commands{s.st}).checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
 			t.Errorf("check of %s: %v %v", name, lines, err)
 		}
 	}
@@ -51,22 +53,22 @@ func TestExpiryJob(t *testing.T) {
 		t.Errorf("history: %s", got)
 	}
 	// It outlives the server.
-	next, err := NewEngine(t.Context(), Config{Store: s.engine.store})
+	next, err := engine.New(t.Context(), engine.Config{Store: s.engine.Store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if was, is := (*introspection)(s.engine).Expiries(), (*introspection)(next).Expiries(); len(is) != 2 || !sameExpiry(was[0], is[0]) || !sameExpiry(was[1], is[1]) {
+	if was, is := introspect.New(s.engine).Expiries(), introspect.New(next).Expiries(); len(is) != 2 || !sameExpiry(was[0], is[0]) || !sameExpiry(was[1], is[1]) {
 		t.Errorf("after a restart: %v, was %v", is, was)
 	}
 	// The loop finds them by itself.
 	s.mustQuery(t, "SET sqlots_show_expired = OFF", &sink{})
 	s.mustQuery(t, "ALTER TABLE by_key TTL_JOB_INTERVAL = '90m'", &sink{})
-	j.mu.Lock()
-	clear(j.started)
-	j.mu.Unlock()
+	runs.Mu.Lock()
+	clear(runs.Started)
+	runs.Mu.Unlock()
 	s.mustQuery(t, "UPDATE by_key SET at = UTC_TIMESTAMP() - INTERVAL 2 HOUR WHERE a <> 'null'", &sink{})
-	s.engine.StartExpiry()
-	defer s.engine.expiry.stop()
+	StartExpiry(s.shared)
+	defer s.engine.Jobs.Stop()
 	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
 	for deadline := time.Now().Add(30 * time.Second); s.rowsOf(t, "SELECT COUNT(*) FROM by_key") != "1"; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -83,20 +85,20 @@ func sameExpiry(a, b infoschema.Expiry) bool {
 // TestExpiryHistory: records beyond the last ones go, also from the store.
 func TestExpiryHistory(t *testing.T) {
 	s := testSession(t)
-	j := &s.engine.expiry
-	for i := range expiryHistory + 3 {
-		j.runs = append(j.runs, infoschema.Expiry{Database: "d", Table: "t", Started: time.UnixMicro(int64(i)), Removed: uint64(i) + 1})
-		r, forget := j.ended(nil)
-		if err := j.save(t.Context(), r, forget); err != nil {
+	j := s.engine.Expiries
+	for i := range engine.ExpiryHistory + 3 {
+		j.Runs = append(j.Runs, infoschema.Expiry{Database: "d", Table: "t", Started: time.UnixMicro(int64(i)), Removed: uint64(i) + 1})
+		r, forget := j.Ended(nil)
+		if err := j.Save(t.Context(), r, forget); err != nil {
 			t.Fatal(err)
 		}
 	}
-	next, err := NewEngine(t.Context(), Config{Store: s.engine.store})
+	next, err := engine.New(t.Context(), engine.Config{Store: s.engine.Store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := (*introspection)(next).Expiries()
-	if len(runs) != expiryHistory || runs[0].Removed != 4 {
+	runs := introspect.New(next).Expiries()
+	if len(runs) != engine.ExpiryHistory || runs[0].Removed != 4 {
 		t.Errorf("%d records, the first of %d rows", len(runs), runs[0].Removed)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -33,84 +34,84 @@ type savepoint struct {
 }
 
 // begin opens a transaction that lasts until COMMIT or ROLLBACK.
-func (s *Session) begin(readOnly bool) error {
+func (tx *transactions) begin(readOnly bool) error {
 	// The store's transaction may write, to temporary tables.
-	txn, err := s.newTxn(false)
+	txn, err := tx.newTxn(false)
 	if err != nil {
 		return err
 	}
-	s.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
-	isolation := s.vars.isolation
-	if s.nextIsolation != "" {
-		isolation = s.nextIsolation
+	tx.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
+	isolation := tx.vars.Isolation
+	if tx.nextIsolation != "" {
+		isolation = tx.nextIsolation
 	}
-	s.process.txn.Store(&processTxn{id: txn.ID(), started: time.Now(), readOnly: readOnly, isolation: isolation})
+	tx.process.Txn.Store(&engine.ProcessTxn{Id: txn.ID(), Started: time.Now(), ReadOnly: readOnly, Isolation: isolation})
 	return nil
 }
 
-func (s *Session) newTxn(readOnly bool) (storage.Txn, error) {
-	txn, err := s.engine.store.Begin(storage.TxnOptions{
-		ReadOnly: readOnly, LockTimeout: s.vars.lockTimeout, MaxSize: s.vars.txnLimit, Durability: s.vars.durability,
-		Memory: s.engine.memory,
+func (tx *transactions) newTxn(readOnly bool) (storage.Txn, error) {
+	txn, err := tx.engine.Store.Begin(storage.TxnOptions{
+		ReadOnly: readOnly, LockTimeout: tx.vars.LockTimeout, MaxSize: tx.vars.TxnLimit, Durability: tx.vars.Durability,
+		Memory: tx.engine.Memory,
 	})
 	if err != nil {
 		return nil, translate(err)
 	}
-	s.process.latest.Store(txn.ID())
+	tx.process.Latest.Store(txn.ID())
 	return txn, nil
 }
 
 // commit ends the open transaction, if there is one.
-func (s *Session) commit(ctx context.Context) error {
-	if s.open == nil {
-		s.endCharacteristics()
+func (tx *transactions) commit(ctx context.Context) error {
+	if tx.open == nil {
+		tx.endCharacteristics()
 		return nil
 	}
-	t := s.open
-	s.open = nil
-	s.process.txn.Store(nil)
-	defer s.sweepTemporary(context.WithoutCancel(ctx))
-	defer s.unlockTables(t)
+	t := tx.open
+	tx.open = nil
+	tx.process.Txn.Store(nil)
+	defer tx.temps.sweepTemporary(context.WithoutCancel(ctx))
+	defer tx.unlockTables(t)
 	_, err := t.txn.Commit(context.WithoutCancel(ctx))
-	s.endCharacteristics()
+	tx.endCharacteristics()
 	if errors.Is(err, storage.ErrUndetermined) {
-		s.lost = true
+		tx.lost = true
 	}
 	return translate(err)
 }
 
 // rollback ends the open transaction without its writes.
-func (s *Session) rollback() {
-	s.endCharacteristics()
-	if s.open == nil {
+func (tx *transactions) rollback() {
+	tx.endCharacteristics()
+	if tx.open == nil {
 		return
 	}
-	t := s.open
-	s.open = nil
-	s.process.txn.Store(nil)
+	t := tx.open
+	tx.open = nil
+	tx.process.Txn.Store(nil)
 	t.txn.Rollback()
-	s.unlockTables(t)
-	s.sweepTemporary(context.Background())
+	tx.unlockTables(t)
+	tx.temps.sweepTemporary(context.Background())
 }
 
 // endCharacteristics forgets what SET TRANSACTION said of the transaction that
 // ended.
-func (s *Session) endCharacteristics() { s.nextIsolation, s.nextReadOnly = "", nil }
+func (tx *transactions) endCharacteristics() { tx.nextIsolation, tx.nextReadOnly = "", nil }
 
 // startsReadOnly reports whether a transaction that starts now may only read.
-func (s *Session) startsReadOnly() bool {
-	if s.nextReadOnly != nil {
-		return *s.nextReadOnly
+func (tx *transactions) startsReadOnly() bool {
+	if tx.nextReadOnly != nil {
+		return *tx.nextReadOnly
 	}
-	return s.vars.readOnly
+	return tx.vars.ReadOnly
 }
 
 // checkReadOnly is 1792 where a statement that changes tables, or locks their
 // rows for a change, runs in a read-only transaction. Temporary tables are
 // nobody else's.
-func (s *Session) checkReadOnly(tables []*schema.Table) error {
-	readOnly := s.open != nil && s.open.readOnly || s.open == nil && s.startsReadOnly()
-	if readOnly && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !s.isTemporary(t) }) {
+func (tx *transactions) checkReadOnly(tables []*schema.Table) error {
+	readOnly := tx.open != nil && tx.open.readOnly || tx.open == nil && tx.startsReadOnly()
+	if readOnly && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !tx.temps.isTemporary(t) }) {
 		return sqlerr.ReadOnlyTransaction()
 	}
 	return nil
@@ -122,64 +123,64 @@ type lockKey struct {
 	mode  mdl.Mode
 }
 
-func (s *Session) unlockTables(t *transaction) {
+func (tx *transactions) unlockTables(t *transaction) {
 	for k := range t.locked {
-		s.engine.locks.Release(s.owner(), k.table, k.mode)
+		tx.engine.Locks.Release(tx.owner(), k.table, k.mode)
 	}
 }
 
-func (s *Session) owner() mdl.Owner { return mdl.Owner(s.process.ID) }
+func (tx *transactions) owner() mdl.Owner { return mdl.Owner(tx.process.ID) }
 
 // lockTables takes metadata locks on tables for the rest of the open
 // transaction; writes are those that are going to be changed.
-func (s *Session) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
-	if s.trace != nil {
-		defer s.lockTimer()()
+func (tx *transactions) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
+	if tx.timed {
+		defer tx.lockTimer()()
 	}
 	for _, t := range tables {
-		if s.isTemporary(t) {
+		if tx.temps.isTemporary(t) {
 			continue
 		}
 		k := lockKey{table: mdl.Key(t.Database, t.Name)}
 		if slices.Contains(writes, t) {
 			k.mode = mdl.Write
 		}
-		if s.open.locked[k] {
+		if tx.open.locked[k] {
 			continue
 		}
-		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
 			return translate(err)
 		}
-		s.open.locked[k] = true
+		tx.open.locked[k] = true
 	}
 	return nil
 }
 
 // lockViews takes metadata locks on the views that a plan reads for the rest
 // of the open transaction.
-func (s *Session) lockViews(ctx context.Context, views []*schema.View) error {
+func (tx *transactions) lockViews(ctx context.Context, views []*schema.View) error {
 	for _, v := range views {
 		k := lockKey{table: mdl.Key(v.Database, v.Name)}
-		if s.open.locked[k] {
+		if tx.open.locked[k] {
 			continue
 		}
-		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
 			return translate(err)
 		}
-		s.open.locked[k] = true
+		tx.open.locked[k] = true
 	}
 	return nil
 }
 
 // takeView fixes the read view of the open transaction, with the catalog that
 // describes it, if it has none yet; again takes a new one (READ COMMITTED).
-func (s *Session) takeView(again bool) error {
-	t := s.open
+func (tx *transactions) takeView(again bool) error {
+	t := tx.open
 	if t.schema != nil && !again {
 		return nil
 	}
 	for {
-		before := s.engine.catalog.Snapshot()
+		before := tx.engine.Catalog.Snapshot()
 		if t.schema != nil || again {
 			if err := t.txn.Refresh(); err != nil {
 				return translate(err)
@@ -188,7 +189,7 @@ func (s *Session) takeView(again bool) error {
 		if _, err := t.txn.ViewSeq(); err != nil {
 			return translate(err)
 		}
-		t.schema = s.engine.catalog.Snapshot()
+		t.schema = tx.engine.Catalog.Snapshot()
 		if t.schema == before {
 			return nil
 		}
@@ -196,9 +197,9 @@ func (s *Session) takeView(again bool) error {
 }
 
 // checkView is 1412 when a table was changed after the read view was taken.
-func (s *Session) checkView(tables []*schema.Table) error {
+func (tx *transactions) checkView(tables []*schema.Table) error {
 	for _, t := range tables {
-		if s.open.schema.TableByID(t.ID) != t && !s.isTemporary(t) {
+		if tx.open.schema.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
 			return sqlerr.TableChanged()
 		}
 	}
@@ -207,25 +208,25 @@ func (s *Session) checkView(tables []*schema.Table) error {
 
 // lockStatement takes metadata locks for one autocommit statement and returns
 // the function that gives them back; target is as in lockTables.
-func (s *Session) lockStatement(ctx context.Context, tables, writes []*schema.Table) (func(), error) {
+func (tx *transactions) lockStatement(ctx context.Context, tables, writes []*schema.Table) (func(), error) {
 	var taken []lockKey
 	release := func() {
 		for _, k := range taken {
-			s.engine.locks.Release(s.owner(), k.table, k.mode)
+			tx.engine.Locks.Release(tx.owner(), k.table, k.mode)
 		}
 	}
-	if s.trace != nil {
-		defer s.lockTimer()()
+	if tx.timed {
+		defer tx.lockTimer()()
 	}
 	for _, t := range tables {
-		if s.isTemporary(t) {
+		if tx.temps.isTemporary(t) {
 			continue
 		}
 		k := lockKey{table: mdl.Key(t.Database, t.Name)}
 		if slices.Contains(writes, t) {
 			k.mode = mdl.Write
 		}
-		if err := s.engine.locks.Acquire(ctx, s.owner(), k.table, k.mode, s.vars.mdlTimeout); err != nil {
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
 			release()
 			return nil, translate(err)
 		}
@@ -234,52 +235,52 @@ func (s *Session) lockStatement(ctx context.Context, tables, writes []*schema.Ta
 	return release, nil
 }
 
-func (s *Session) runBegin(ctx context.Context, b *logical.Begin) error {
+func (tx *transactions) runBegin(ctx context.Context, b *logical.Begin) error {
 	// What SET TRANSACTION said is of the new transaction when none is open.
-	readOnly, isolation := s.startsReadOnly(), s.nextIsolation
-	if s.open != nil {
-		readOnly, isolation = s.vars.readOnly, ""
+	readOnly, isolation := tx.startsReadOnly(), tx.nextIsolation
+	if tx.open != nil {
+		readOnly, isolation = tx.vars.ReadOnly, ""
 	}
-	if err := s.commit(ctx); err != nil {
+	if err := tx.commit(ctx); err != nil {
 		return err
 	}
-	s.unlockSession()
-	s.nextIsolation = isolation
+	tx.unlockSession()
+	tx.nextIsolation = isolation
 	if b.ReadOnly {
 		readOnly = true
 	}
 	if b.ReadWrite {
 		readOnly = false
 	}
-	if err := s.begin(readOnly); err != nil {
+	if err := tx.begin(readOnly); err != nil {
 		return err
 	}
 	if b.ConsistentSnapshot {
-		return s.takeView(false)
+		return tx.takeView(false)
 	}
 	return nil
 }
 
-func (s *Session) runCommit(ctx context.Context, c *logical.Commit) error {
-	ended := s.characteristics()
-	if err := s.commit(ctx); err != nil {
+func (tx *transactions) runCommit(ctx context.Context, c *logical.Commit) error {
+	ended := tx.characteristics()
+	if err := tx.commit(ctx); err != nil {
 		return err
 	}
-	return s.afterEnd(c.Completion, ended)
+	return tx.afterEnd(c.Completion, ended)
 }
 
-func (s *Session) runRollback(r *logical.Rollback) error {
+func (tx *transactions) runRollback(r *logical.Rollback) error {
 	if r.Savepoint != "" {
-		i := s.savepoint(r.Savepoint)
+		i := tx.savepoint(r.Savepoint)
 		if i < 0 {
 			return sqlerr.SavepointDoesNotExist(r.Savepoint)
 		}
-		s.open.savepoints = s.open.savepoints[:i+1]
-		return translate(s.open.txn.RollbackTo(s.open.savepoints[i].at))
+		tx.open.savepoints = tx.open.savepoints[:i+1]
+		return translate(tx.open.txn.RollbackTo(tx.open.savepoints[i].at))
 	}
-	ended := s.characteristics()
-	s.rollback()
-	return s.afterEnd(r.Completion, ended)
+	ended := tx.characteristics()
+	tx.rollback()
+	return tx.afterEnd(r.Completion, ended)
 }
 
 // characteristics are those of the open transaction, which a chained one takes
@@ -289,23 +290,23 @@ type characteristics struct {
 	readOnly  bool
 }
 
-func (s *Session) characteristics() characteristics {
-	if s.open == nil {
-		return characteristics{readOnly: s.vars.readOnly}
+func (tx *transactions) characteristics() characteristics {
+	if tx.open == nil {
+		return characteristics{readOnly: tx.vars.ReadOnly}
 	}
-	return characteristics{isolation: s.nextIsolation, readOnly: s.open.readOnly}
+	return characteristics{isolation: tx.nextIsolation, readOnly: tx.open.readOnly}
 }
 
 // afterEnd does what a COMMIT or ROLLBACK, or completion_type where it leaves
 // that open, says of the time after.
-func (s *Session) afterEnd(c logical.Completion, ended characteristics) error {
-	if c.Release || s.vars.completion == completionRelease && !c.NoRelease && !c.Chain {
-		s.lost = true
+func (tx *transactions) afterEnd(c logical.Completion, ended characteristics) error {
+	if c.Release || tx.vars.Completion == completionRelease && !c.NoRelease && !c.Chain {
+		tx.lost = true
 		return nil
 	}
-	if c.Chain || s.vars.completion == completionChain && !c.NoChain {
-		s.nextIsolation = ended.isolation
-		return s.begin(ended.readOnly)
+	if c.Chain || tx.vars.Completion == completionChain && !c.NoChain {
+		tx.nextIsolation = ended.isolation
+		return tx.begin(ended.readOnly)
 	}
 	return nil
 }
@@ -316,40 +317,40 @@ const (
 	completionRelease = "RELEASE"
 )
 
-func (s *Session) savepoint(name string) int {
-	if s.open == nil {
+func (tx *transactions) savepoint(name string) int {
+	if tx.open == nil {
 		return -1
 	}
-	for i := len(s.open.savepoints) - 1; i >= 0; i-- {
-		if strings.EqualFold(s.open.savepoints[i].name, name) {
+	for i := len(tx.open.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(tx.open.savepoints[i].name, name) {
 			return i
 		}
 	}
 	return -1
 }
 
-func (s *Session) runSavepoint(name string) error {
-	if s.open == nil {
-		if s.vars.autocommit {
+func (tx *transactions) runSavepoint(name string) error {
+	if tx.open == nil {
+		if tx.vars.Autocommit {
 			return nil // a transaction of its own that ends at once
 		}
-		if err := s.begin(s.startsReadOnly()); err != nil {
+		if err := tx.begin(tx.startsReadOnly()); err != nil {
 			return err
 		}
 	}
-	if i := s.savepoint(name); i >= 0 {
-		s.open.savepoints = append(s.open.savepoints[:i], s.open.savepoints[i+1:]...)
+	if i := tx.savepoint(name); i >= 0 {
+		tx.open.savepoints = append(tx.open.savepoints[:i], tx.open.savepoints[i+1:]...)
 	}
-	s.open.savepoints = append(s.open.savepoints, savepoint{name: name, at: s.open.txn.Savepoint()})
+	tx.open.savepoints = append(tx.open.savepoints, savepoint{name: name, at: tx.open.txn.Savepoint()})
 	return nil
 }
 
-func (s *Session) releaseSavepoint(name string) error {
-	i := s.savepoint(name)
+func (tx *transactions) releaseSavepoint(name string) error {
+	i := tx.savepoint(name)
 	if i < 0 {
 		return sqlerr.SavepointDoesNotExist(name)
 	}
-	s.open.txn.Release(s.open.savepoints[i].at)
-	s.open.savepoints = s.open.savepoints[:i]
+	tx.open.txn.Release(tx.open.savepoints[i].at)
+	tx.open.savepoints = tx.open.savepoints[:i]
 	return nil
 }

@@ -2,10 +2,8 @@ package session
 
 import (
 	"context"
-	"net"
 	"strings"
 
-	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -13,41 +11,6 @@ import (
 )
 
 const defaultPlugin = "caching_sha2_password"
-
-// Account finds the account that serves a user from a host; see
-// mysqlwire.Backend. An account without password may come from loopback only.
-func (e *Engine) Account(user, host string) (mysqlwire.Account, bool) {
-	for _, a := range e.catalog.Snapshot().Accounts() {
-		if a.User != user && a.User != "" || !matchHost(a.Host, host) {
-			continue
-		}
-		return mysqlwire.Account{User: a.User, Host: a.Host, Plugin: a.Plugin, AuthString: a.AuthString, Locked: a.Locked,
-			RequireTLS: a.RequireTLS, LoopbackOnly: a.AuthString == ""}, true
-	}
-	return mysqlwire.Account{}, false
-}
-
-// matchHost compares a client's host with the host part of an account.
-func matchHost(pattern, host string) bool {
-	if pattern == "%" || strings.EqualFold(pattern, host) {
-		return true
-	}
-	loopback := host == "localhost"
-	if ip := net.ParseIP(host); ip != nil {
-		loopback = ip.IsLoopback()
-		if _, network, err := net.ParseCIDR(pattern); err == nil {
-			return network.Contains(ip)
-		}
-	}
-	if loopback && (strings.EqualFold(pattern, "localhost") || pattern == "127.0.0.1" || pattern == "::1") {
-		return true
-	}
-	if !strings.ContainsAny(pattern, "%_") {
-		return false
-	}
-	c, _ := collate.ByName("utf8mb4_general_ci")
-	return c.NewLike([]byte(pattern), '\\')([]byte(host))
-}
 
 // account makes the stored form of what CREATE or ALTER USER says.
 func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err error) {
@@ -77,7 +40,7 @@ func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err 
 	return plugin, hash, nil
 }
 
-func (s *Session) userName(u logical.UserSpec) (user, host string) {
+func (s *commands) userName(u logical.UserSpec) (user, host string) {
 	if u.CurrentUser {
 		return s.info.Account.User, s.info.Account.Host
 	}
@@ -89,14 +52,14 @@ func (s *Session) userName(u logical.UserSpec) (user, host string) {
 
 func quoteUsers(names []string) string { return strings.Join(names, ",") }
 
-func (s *Session) createUser(ctx context.Context, x *logical.CreateUser) error {
+func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) error {
 	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		var failed []string
 		for _, u := range x.Users {
 			user, host := s.userName(u)
 			if ch.Current().Account(user, host) != nil {
 				if x.IfNotExists {
-					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
+					s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -115,7 +78,7 @@ func (s *Session) createUser(ctx context.Context, x *logical.CreateUser) error {
 	})
 }
 
-func (s *Session) alterUser(ctx context.Context, x *logical.AlterUser) error {
+func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) error {
 	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		var failed []string
 		for _, u := range x.Users {
@@ -123,7 +86,7 @@ func (s *Session) alterUser(ctx context.Context, x *logical.AlterUser) error {
 			old := ch.Current().Account(user, host)
 			if old == nil {
 				if x.IfExists {
-					s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
+					s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -151,7 +114,7 @@ func (s *Session) alterUser(ctx context.Context, x *logical.AlterUser) error {
 	})
 }
 
-func (s *Session) dropUser(ctx context.Context, x *logical.DropUser) error {
+func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		var failed []string
 		for _, u := range x.Users {
@@ -171,7 +134,7 @@ func (s *Session) dropUser(ctx context.Context, x *logical.DropUser) error {
 	})
 }
 
-func (s *Session) setPassword(ctx context.Context, x *logical.SetPassword) error {
+func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) error {
 	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		user, host := s.userName(x.User)
 		old := ch.Current().Account(user, host)
@@ -191,26 +154,26 @@ func (s *Session) setPassword(ctx context.Context, x *logical.SetPassword) error
 // accountChange is a change of the catalog that concerns accounts.
 type accountChange = *catalog.Change
 
-func (s *Session) changeAccounts(ctx context.Context, fn func(ch accountChange) error) error {
-	if err := s.commit(ctx); err != nil {
+func (s *commands) changeAccounts(ctx context.Context, fn func(ch accountChange) error) error {
+	if err := s.tx.commit(ctx); err != nil {
 		return err
 	}
-	return s.engine.catalog.Change(ctx, fn)
+	return s.engine.Catalog.Change(ctx, fn)
 }
 
 // grant: every account may do everything, so that GRANT has nothing to add and
 // REVOKE cannot take anything away.
-func (s *Session) grant(x *logical.Grant) error {
+func (s *commands) grant(x *logical.Grant) error {
 	if x.Revoke {
 		return sqlerr.NotSupported("REVOKE")
 	}
-	snap := s.engine.catalog.Snapshot()
+	snap := s.engine.Catalog.Snapshot()
 	for _, u := range x.Users {
 		user, host := s.userName(u)
 		if snap.Account(user, host) == nil {
 			return sqlerr.CannotCreateUserWithGrant()
 		}
 	}
-	s.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
+	s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
 	return nil
 }

@@ -5,4 +5,7 @@
 // another default, and its own (sqlots_*), stand in own.go. Values are Datums of
 // the definition's type; switches are integers 0 and 1 that SHOW VARIABLES
 // prints as OFF and ON.
+//
+// Globals are the values of a server, Values those of one session, with the ones
+// that every statement needs in plain form.
 package sysvar

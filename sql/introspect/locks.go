@@ -1,4 +1,4 @@
-package session
+package introspect
 
 import (
 	"encoding/binary"
@@ -17,17 +17,17 @@ import (
 
 // Transactions implements infoschema.Server: those that are open, and those of
 // the statements that run in autocommit and write or lock.
-func (e *introspection) Transactions() []infoschema.Transaction {
+func (e *Server) Transactions() []infoschema.Transaction {
 	var out []infoschema.Transaction
 	at := map[uint64]int{}
-	for _, p := range e.processes.List() {
-		x := e.processes.Get(p.ID)
+	for _, p := range e.engine.Processes.List() {
+		x := e.engine.Processes.Get(p.ID)
 		if x == nil {
 			continue // it has just ended
 		}
-		t := infoschema.Transaction{ID: x.latest.Load(), ThreadID: p.ID, Started: p.Since, State: "RUNNING", Isolation: "REPEATABLE READ", Query: p.Info}
-		if open := x.txn.Load(); open != nil {
-			t.ID, t.Started, t.ReadOnly, t.Isolation, t.RowsModified = open.id, open.started, open.readOnly, strings.ReplaceAll(open.isolation, "-", " "), uint64(max(open.rows.Load(), 0))
+		t := infoschema.Transaction{ID: x.Latest.Load(), ThreadID: p.ID, Started: p.Since, State: "RUNNING", Isolation: "REPEATABLE READ", Query: p.Info}
+		if open := x.Txn.Load(); open != nil {
+			t.ID, t.Started, t.ReadOnly, t.Isolation, t.RowsModified = open.Id, open.Started, open.ReadOnly, strings.ReplaceAll(open.Isolation, "-", " "), uint64(max(open.Rows.Load(), 0))
 		}
 		if t.ID != 0 {
 			at[t.ID] = len(out)
@@ -35,7 +35,7 @@ func (e *introspection) Transactions() []infoschema.Transaction {
 		}
 	}
 	tables := map[uint64]map[string]bool{}
-	for _, l := range e.store.Locks() {
+	for _, l := range e.engine.Store.Locks() {
 		for _, id := range l.Holders {
 			i, ok := at[id]
 			if !ok {
@@ -80,20 +80,20 @@ func lockID(txn uint64, key []byte) string {
 }
 
 // RowLocks implements infoschema.Server.
-func (e *introspection) RowLocks() []infoschema.LockedKey {
+func (e *Server) RowLocks() []infoschema.LockedKey {
 	threads := map[uint64]uint64{}
-	for _, p := range e.processes.List() {
-		if x := e.processes.Get(p.ID); x != nil {
-			threads[x.latest.Load()] = p.ID
-			if open := x.txn.Load(); open != nil {
-				threads[open.id] = p.ID
+	for _, p := range e.engine.Processes.List() {
+		if x := e.engine.Processes.Get(p.ID); x != nil {
+			threads[x.Latest.Load()] = p.ID
+			if open := x.Txn.Load(); open != nil {
+				threads[open.Id] = p.ID
 			}
 		}
 	}
 	delete(threads, 0)
 	var out []infoschema.LockedKey
-	snap := e.catalog.Snapshot()
-	for _, l := range e.store.Locks() {
+	snap := e.engine.Catalog.Snapshot()
+	for _, l := range e.engine.Store.Locks() {
 		k := e.lockedKey(snap, l.Key)
 		for _, id := range l.Holders {
 			k.Locks = append(k.Locks, infoschema.RowLock{ID: lockID(id, l.Key), Txn: id, ThreadID: threads[id], Exclusive: l.Mode == storage.LockExclusive})
@@ -107,20 +107,20 @@ func (e *introspection) RowLocks() []infoschema.LockedKey {
 }
 
 // LastDeadlock implements infoschema.Server.
-func (e *introspection) LastDeadlock() *infoschema.Deadlock {
-	d := e.store.LastDeadlock()
+func (e *Server) LastDeadlock() *infoschema.Deadlock {
+	d := e.engine.Store.LastDeadlock()
 	if d == nil {
 		return nil
 	}
 	out := &infoschema.Deadlock{Time: d.Time, Victim: d.Victim}
 	for _, w := range d.Cycle {
-		out.Cycle = append(out.Cycle, infoschema.DeadlockWait{Txn: w.Txn, Exclusive: w.Mode == storage.LockExclusive, LockedKey: e.lockedKey(e.catalog.Snapshot(), w.Key)})
+		out.Cycle = append(out.Cycle, infoschema.DeadlockWait{Txn: w.Txn, Exclusive: w.Mode == storage.LockExclusive, LockedKey: e.lockedKey(e.engine.Catalog.Snapshot(), w.Key)})
 	}
 	return out
 }
 
 // lockedKey says in words what a key belongs to.
-func (e *introspection) lockedKey(snap *catalog.Snapshot, key []byte) infoschema.LockedKey {
+func (e *Server) lockedKey(snap *catalog.Snapshot, key []byte) infoschema.LockedKey {
 	out := infoschema.LockedKey{Index: "PRIMARY", Data: fmt.Sprintf("0x%X", key)}
 	if len(key) < lockedIndex || string(key[:1]) != string(table.TablePrefix(nil, 0, 0)[:1]) {
 		return out
@@ -130,7 +130,7 @@ func (e *introspection) lockedKey(snap *catalog.Snapshot, key []byte) infoschema
 		return out
 	}
 	out.Database, out.Table, out.Data = t.Database, t.Name, fmt.Sprintf("0x%X", key[lockedIndex:])
-	codec, err := e.codecs.Get(t)
+	codec, err := e.engine.Codecs.Get(t)
 	if err != nil {
 		return out
 	}

@@ -1,4 +1,4 @@
-package session
+package engine
 
 import (
 	"github.com/sqlots/sqlots/sql/exec"
@@ -13,15 +13,16 @@ const sortShare = 4
 // searchShare is the part that search indexes have of it, while there are any.
 const searchShare = 4
 
-func (e *Engine) sortMemory() int64 { return e.memory.Limit() / sortShare }
+// SortMemory is the memory, in bytes, of one bulk load or index build.
+func (e *Engine) SortMemory() int64 { return e.Memory.Limit() / sortShare }
 
-// sortBudget makes the budget of a bulk load or index build: memory is that of
+// SortBudget makes the budget of a bulk load or index build: memory is that of
 // all statements, files are made and counted as those of queries.
-func (e *Engine) sortBudget() sorter.Budget {
-	if e.spill == nil {
+func (e *Engine) SortBudget() sorter.Budget {
+	if e.Spill == nil {
 		return nil
 	}
-	return sortBudget{exec.NewBudget(e.memory, "sort"), e.spill}
+	return sortBudget{exec.NewBudget(e.Memory, "sort"), e.Spill}
 }
 
 type sortBudget struct {

@@ -1,4 +1,4 @@
-package session
+package engine
 
 import (
 	"context"
@@ -25,25 +25,25 @@ type Process struct {
 
 	mu      sync.Mutex
 	db      string
-	command string
+	Command string
 	info    string
 	state   string
-	since   time.Time
+	Since   time.Time
 	cancel  context.CancelCauseFunc // of the running statement
-	kill    func()                  // ends the connection
+	Kill    func()                  // ends the connection
 	killed  atomic.Bool
-	txn     atomic.Pointer[processTxn]    // nil: none is open
-	latest  atomic.Uint64                 // the store's transaction of the statement that runs, 0 for none
-	plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION
+	Txn     atomic.Pointer[ProcessTxn]    // nil: none is open
+	Latest  atomic.Uint64                 // the store's transaction of the statement that runs, 0 for none
+	Plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION
 }
 
-// processTxn is the open transaction of a connection.
-type processTxn struct {
-	id        uint64
-	started   time.Time
-	readOnly  bool
-	isolation string
-	rows      atomic.Int64 // inserted, changed and deleted
+// ProcessTxn is the open transaction of a connection.
+type ProcessTxn struct {
+	Id        uint64
+	Started   time.Time
+	ReadOnly  bool
+	Isolation string
+	Rows      atomic.Int64 // inserted, changed and deleted
 }
 
 // ProcessInfo is a line of SHOW PROCESSLIST.
@@ -56,13 +56,15 @@ type ProcessInfo struct {
 
 func newProcesses() *Processes { return &Processes{list: map[uint64]*Process{}} }
 
-func (p *Processes) add(x *Process) {
+// Add registers a connection.
+func (p *Processes) Add(x *Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.list[x.ID] = x
 }
 
-func (p *Processes) remove(id uint64) {
+// Remove forgets a connection.
+func (p *Processes) Remove(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.list, id)
@@ -88,36 +90,38 @@ func (p *Processes) List() []ProcessInfo {
 	defer p.mu.RUnlock()
 	out := make([]ProcessInfo, 0, len(p.list))
 	for _, x := range p.list {
-		out = append(out, x.describe())
+		out = append(out, x.Describe())
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
 	return out
 }
 
-func (x *Process) describe() ProcessInfo {
+// Describe is its line of SHOW PROCESSLIST.
+func (x *Process) Describe() ProcessInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return ProcessInfo{ID: x.ID, User: x.User, Host: x.Host, DB: x.db, HasDB: x.db != "", Command: x.command,
-		State: x.state, Info: x.info, HasInfo: x.info != "", Since: x.since}
+	return ProcessInfo{ID: x.ID, User: x.User, Host: x.Host, DB: x.db, HasDB: x.db != "", Command: x.Command,
+		State: x.state, Info: x.info, HasInfo: x.info != "", Since: x.Since}
 }
 
-// begin marks the start of a command whose context cancel ends.
-func (x *Process) begin(command, info string, now time.Time, cancel context.CancelCauseFunc) {
+// Begin marks the start of a command whose context cancel ends.
+func (x *Process) Begin(command, info string, now time.Time, cancel context.CancelCauseFunc) {
 	x.mu.Lock()
-	x.command, x.info, x.state, x.since, x.cancel = command, info, "executing", now, cancel
+	x.Command, x.info, x.state, x.Since, x.cancel = command, info, "executing", now, cancel
 	x.mu.Unlock()
 }
 
-// end marks the connection idle.
-func (x *Process) end(now time.Time) {
-	x.plan.Store(nil)
-	x.latest.Store(0)
+// End marks the connection idle.
+func (x *Process) End(now time.Time) {
+	x.Plan.Store(nil)
+	x.Latest.Store(0)
 	x.mu.Lock()
-	x.command, x.info, x.state, x.since, x.cancel = "Sleep", "", "", now, nil
+	x.Command, x.info, x.state, x.Since, x.cancel = "Sleep", "", "", now, nil
 	x.mu.Unlock()
 }
 
-func (x *Process) setDB(db string) {
+// SetDB says which database is the current one, "" for none.
+func (x *Process) SetDB(db string) {
 	x.mu.Lock()
 	x.db = db
 	x.mu.Unlock()
@@ -156,7 +160,7 @@ func (x *Process) KillQuery() {
 func (x *Process) KillConnection() {
 	x.killed.Store(true)
 	x.KillQuery()
-	if x.kill != nil {
-		x.kill()
+	if x.Kill != nil {
+		x.Kill()
 	}
 }

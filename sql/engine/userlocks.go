@@ -1,8 +1,7 @@
-package session
+package engine
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,9 +22,9 @@ type userLock struct {
 	freed chan struct{} // closed when the owner gives it up
 }
 
-// acquire waits for a lock until the timeout; false when that passes. It fails
+// Acquire waits for a lock until the timeout; false when that passes. It fails
 // with 3058 when the wait would never end because of the locks of owner.
-func (u *userLocks) acquire(ctx context.Context, owner uint64, name string, timeout time.Duration) (bool, error) {
+func (u *userLocks) Acquire(ctx context.Context, owner uint64, name string, timeout time.Duration) (bool, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
@@ -40,7 +39,7 @@ func (u *userLocks) acquire(ctx context.Context, owner uint64, name string, time
 			return false, nil
 		case <-ctx.Done():
 			u.stopWaiting(owner)
-			return false, translate(context.Cause(ctx))
+			return false, context.Cause(ctx)
 		}
 	}
 }
@@ -92,8 +91,8 @@ func (u *userLocks) stopWaiting(owner uint64) {
 	delete(u.waits, owner)
 }
 
-// release gives one acquisition back.
-func (u *userLocks) release(owner uint64, name string) (held, exists bool) {
+// Release gives one acquisition back.
+func (u *userLocks) Release(owner uint64, name string) (held, exists bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	l := u.locks[name]
@@ -107,8 +106,8 @@ func (u *userLocks) release(owner uint64, name string) (held, exists bool) {
 	return true, true
 }
 
-// owner is the connection that holds a lock.
-func (u *userLocks) owner(name string) (uint64, bool) {
+// Owner is the connection that holds a lock.
+func (u *userLocks) Owner(name string) (uint64, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	l := u.locks[name]
@@ -118,8 +117,8 @@ func (u *userLocks) owner(name string) (uint64, bool) {
 	return l.owner, true
 }
 
-// releaseAll gives up what a connection holds and counts the acquisitions.
-func (u *userLocks) releaseAll(owner uint64) int {
+// ReleaseAll gives up what a connection holds and counts the acquisitions.
+func (u *userLocks) ReleaseAll(owner uint64) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n := 0
@@ -134,23 +133,3 @@ func (u *userLocks) releaseAll(owner uint64) int {
 }
 
 // The methods below implement expr.UserLocks. Names ignore case.
-
-// GetLock implements expr.UserLocks.
-func (s *Session) GetLock(ctx context.Context, name string, timeout time.Duration) (bool, error) {
-	s.process.SetState("User lock")
-	defer s.process.SetState("executing")
-	return s.engine.userLocks.acquire(ctx, s.process.ID, strings.ToLower(name), timeout)
-}
-
-// ReleaseLock implements expr.UserLocks.
-func (s *Session) ReleaseLock(name string) (held, exists bool) {
-	return s.engine.userLocks.release(s.process.ID, strings.ToLower(name))
-}
-
-// LockOwner implements expr.UserLocks.
-func (s *Session) LockOwner(name string) (uint64, bool) {
-	return s.engine.userLocks.owner(strings.ToLower(name))
-}
-
-// ReleaseAllLocks implements expr.UserLocks.
-func (s *Session) ReleaseAllLocks() int { return s.engine.userLocks.releaseAll(s.process.ID) }

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sqlots/sqlots/internal/step"
+	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/ddl"
+	"github.com/sqlots/sqlots/sql/engine/job"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/querylog"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/stats"
+	"github.com/sqlots/sqlots/sql/sysvar"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Config is what an Engine is made of.
+type Config struct {
+	Store storage.Store
+	Log   *slog.Logger
+	// MemoryLimit bounds what all queries together hold in memory, in bytes; 0
+	// for 1 GiB.
+	MemoryLimit int64
+	// Spill takes what queries put aside when memory is short; nil: they fail.
+	Spill *spill.Disk
+	// TempDir is the directory of other temporary files, "" for the system's.
+	TempDir string
+	// BackupDir is the directory that BACKUP may write to, "" for none;
+	// BackupStage one on the store's file system for what it needs meanwhile.
+	BackupDir, BackupStage string
+	// LogDir is the directory of query logs, "" for none.
+	LogDir string
+	// SearchDir is the directory of search indexes, "" for none: queries do
+	// without them.
+	SearchDir string
+	// SearchKnobs are for tests.
+	SearchKnobs search.Knobs
+	// Globals are initial global variables, by name.
+	Globals map[string]value.Datum
+	// OnGlobal, if set, learns of each global variable that SET changes.
+	OnGlobal func(name string, v value.Datum)
+	// CheckPlans verifies plans after each rewrite rule (tests).
+	CheckPlans bool
+	// NoFastPaths runs all queries by their operators (tests).
+	NoFastPaths bool
+	// Steps is called at the steps of reads (tests).
+	Steps step.Hook
+}
+
+// Engine is what the sessions of a server share. Its methods may be called
+// concurrently.
+type Engine struct {
+	Store      storage.Store
+	Log        *slog.Logger
+	Catalog    *catalog.Catalog
+	Globals    *sysvar.Globals
+	Processes  *Processes
+	Locks      mdl.Locks
+	Parsers    *parser.Pool
+	Sequences  *table.Sequences
+	Codecs     *source.Codecs
+	Stats      *stats.Estimator
+	DDL        *ddl.Runner
+	Search     *search.Manager // nil without Config.SearchDir
+	Memory     *exec.Tracker
+	Spill      *spill.Disk
+	Spilled    exec.SpillCounters
+	TempDir    string
+	Started    time.Time
+	CheckPlans bool
+	FastPaths  bool
+	Counters   counters
+	UserLocks  userLocks
+	// trimming: one removal from change logs at a time.
+	trimming sync.Mutex
+	// LockedTables counts the tables under LOCK TABLES … WRITE: while there are
+	// any, plain reads take metadata locks too.
+	LockedTables atomic.Int64
+	bulkTurns    sync.Map // schema.TableID to chan struct{}
+	Expiries     *expiryLog
+	Jobs         *job.Runner
+	Backups      backupJobs
+	Logs         *querylog.Logs
+	LogDir       string
+}
+
+// counters are the numbers of SHOW STATUS.
+type counters struct {
+	Questions, Selects, Inserts, Updates, Deletes, Connections, Slow, Errors atomic.Int64
+	PlanHits, PlanMisses                                                     atomic.Int64
+	RowsSent                                                                 atomic.Int64
+}
+
+// New opens the catalog of a store.
+func New(ctx context.Context, cfg Config) (*Engine, error) {
+	cat, err := catalog.Open(ctx, cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MemoryLimit == 0 {
+		cfg.MemoryLimit = 1 << 30
+	}
+	parsers := parser.NewPool()
+	binder := bind.NewBinder(parsers)
+	e := &Engine{
+		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
+		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
+		Codecs: source.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
+		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
+	}
+	e.Jobs = job.New(cfg.Log)
+	e.Locks.Waits = e.Processes.waitForTable
+	for n, v := range cfg.Globals {
+		e.Globals.Set(n, v)
+	}
+	if cfg.BackupDir != "" {
+		e.Globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
+	}
+	e.loadPersisted()
+	e.LogDir = cfg.LogDir
+	e.openLogs()
+	e.Globals.OnChange = func(name string, v value.Datum) {
+		if isLogVariable(name) {
+			e.logsChanged()
+		}
+		if cfg.OnGlobal != nil {
+			cfg.OnGlobal(name, v)
+		}
+	}
+	e.Stats = stats.New(cfg.Store, e.Codecs)
+	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.Locks, Codecs: e.Codecs, Sequences: e.Sequences, Binder: binder, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.SortBudget, SortMemory: e.SortMemory(), Rows: e.Stats.TableRows,
+		BuildRate: func() int64 { return e.Globals.Value("sqlots_index_build_rate").Int() }}
+	if cfg.SearchDir != "" {
+		e.Search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Start: e.startLoop, Rows: &source.Documents{Codecs: e.Codecs, Eval: EvalDocuments}, Memory: e.Memory.Limit() / searchShare, Account: e.Memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
+		changes.Search, e.Stats.Search = e.Search, e.Search
+		cat.OnChange(e.searchTables)
+	}
+	e.DDL = ddl.New(changes)
+	e.Backups.stage = cfg.BackupStage
+	e.Expiries = newExpiryLog(cfg.Store)
+	if err := e.DDL.Resume(ctx); err != nil {
+		return nil, fmt.Errorf("resuming schema changes: %w", err)
+	}
+	if err := e.Expiries.load(ctx); err != nil {
+		return nil, fmt.Errorf("reading removals of expired rows: %w", err)
+	}
+	e.searchTables(cat.Snapshot())
+	if err := ForgetLoads(ctx, cfg.Store, time.Now()); err != nil {
+		return nil, fmt.Errorf("forgetting loads: %w", err)
+	}
+	return e, nil
+}
+
+// Close saves what would otherwise be lost without harm: the numbers that
+// sequences have reserved and not used. Sessions have ended before; the store
+// stays open.
+func (e *Engine) Close(ctx context.Context) error {
+	if e.Search != nil {
+		e.Search.Close()
+	}
+	e.Jobs.Stop()
+	e.DDL.Close()
+	e.Logs.Close()
+	return e.Sequences.Save(ctx)
+}
+
+// startLoop runs the loop of a search index as a job.
+func (e *Engine) startLoop(name string, run func(ctx context.Context, turn search.Turn)) {
+	e.Jobs.Start(name, func(ctx context.Context, j *job.Job) { run(ctx, j.Turn) })
+}
