@@ -45,6 +45,7 @@ func (f *fake) Started() time.Time                       { return started }
 func (f *fake) TableRows(*schema.Table) float64          { return 3 }
 func (f *fake) TableSize(*schema.Table) (int64, int64)   { return 300, 30 }
 func (f *fake) NextAutoIncrement(t *schema.Table) uint64 { return 42 }
+func (f *fake) Jobs() []Job                              { return nil }
 func (f *fake) IndexBuilds() []IndexBuild                { return nil }
 func (f *fake) Expiries() []Expiry                       { return nil }
 func (f *fake) SearchIndexes() []SearchIndex             { return nil }

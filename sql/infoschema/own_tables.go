@@ -44,6 +44,18 @@ type IndexBuild struct {
 	Error           string
 }
 
+// Job is work that the server does in the background. KILL with its ID ends the turn
+// that runs.
+type Job struct {
+	ID      uint64
+	Name    string
+	Started time.Time
+	Turn    *time.Time // when the turn began that runs; nil between turns
+	// Turns are those that have begun, Failed those that ended with an error.
+	Turns, Failed uint64
+	Error         string // of the last that failed
+}
+
 // SearchIndex is a search index with the state of its files.
 type SearchIndex struct {
 	Database, Table, Name string
@@ -67,6 +79,7 @@ type SearchRejected struct {
 func ownTables() []*table {
 	return []*table{
 		newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups),
+		newTable(infoDB, "SQLOTS_JOBS", "JOB_ID u, NAME s512, STATE s16, STARTED_AT d, TURN_STARTED_AT d?, TURNS u, FAILED u, ERROR s1024?", jobs),
 		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
 		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
 		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
@@ -135,6 +148,19 @@ func streamConsumers(q *query) error {
 			state = "purged"
 		}
 		if err := q.emit(c.Name, c.Database, c.Table, c.Seq, uint64(c.Ordinal), time.UnixMicro(c.At), c.LagSeconds, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func jobs(q *query) error {
+	for _, j := range q.server.Jobs() {
+		state, turn := "idle", any(nil)
+		if j.Turn != nil {
+			state, turn = "running", *j.Turn
+		}
+		if err := q.emit(j.ID, j.Name, state, j.Started, turn, j.Turns, j.Failed, orNull(j.Error)); err != nil {
 			return err
 		}
 	}

@@ -119,6 +119,8 @@ type Server interface {
 	GeneralLog() []LoggedCommand
 	// Backups are the last BACKUP statements, oldest first.
 	Backups() []Backup
+	// Jobs are the work in the background, in the order in which it began.
+	Jobs() []Job
 	// IndexBuilds are those that run and the last that have ended, oldest first.
 	IndexBuilds() []IndexBuild
 	// Expiries are the last removals of expired rows, oldest first.

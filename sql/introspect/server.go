@@ -112,6 +112,19 @@ func (e *Server) Backups() []infoschema.Backup {
 	return e.engine.Backups.List()
 }
 
+// Jobs implements infoschema.Server.
+func (e *Server) Jobs() []infoschema.Job {
+	list := e.engine.Jobs.List()
+	out := make([]infoschema.Job, len(list))
+	for i, j := range list {
+		out[i] = infoschema.Job{ID: j.ID, Name: j.Name, Started: j.Started, Turns: j.Turns, Failed: j.Failed, Error: j.Error}
+		if !j.Running.IsZero() {
+			out[i].Turn = &list[i].Running
+		}
+	}
+	return out
+}
+
 // IndexBuilds implements infoschema.Server.
 func (e *Server) IndexBuilds() []infoschema.IndexBuild {
 	var out []infoschema.IndexBuild
