@@ -115,7 +115,7 @@ func (a *alteration) addOnline(ctx context.Context, building *schema.Table) erro
 	if err != nil {
 		return err
 	}
-	b := &Build{r: r, table: a.old.ID, rec: buildRecord{Indexes: a.build, Statement: a.c.env.Statement, Started: r.now().UnixMicro(), Estimate: r.rows(a.old),
+	b := &Build{r: r, table: a.old.ID, rec: buildRecord{Indexes: a.build, Statement: a.c.env.Statement, Started: r.now().UnixMicro(), Estimate: r.rows(ctx, a.old),
 		Final: final, Version: building.Version, AutoIncrement: a.autoNext, Dropped: a.dropped}}
 	b.status = r.builds.add(b, a.t)
 	// The new descriptors allow what is being built: they are checked before.

@@ -41,7 +41,7 @@ type Config struct {
 	SortBudget func() sorter.Budget
 	SortMemory int64
 	// Rows estimates the rows of a table, for the progress of builds; nil for 0.
-	Rows func(t *schema.Table) float64
+	Rows func(ctx context.Context, t *schema.Table) float64
 	// BuildRate is how many rows an index build, or cells their removal, reads in a
 	// second at most, 0 for as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
@@ -101,11 +101,11 @@ type Runner struct {
 	runRows    int // of a run of a build, for tests; 0 for what the table asks for
 }
 
-func (r *Runner) rows(t *schema.Table) int64 {
+func (r *Runner) rows(ctx context.Context, t *schema.Table) int64 {
 	if r.Rows == nil {
 		return 0
 	}
-	return int64(r.Rows(t))
+	return int64(r.Rows(ctx, t))
 }
 
 func (r *Runner) rate() int64 {

@@ -95,11 +95,11 @@ type Server interface {
 	Started() time.Time
 	// TableRows is about the number of rows, TableSize about the bytes of the
 	// rows and of the secondary indexes.
-	TableRows(t *schema.Table) float64
+	TableRows(ctx context.Context, t *schema.Table) float64
 	TableSize(t *schema.Table) (data, index int64)
 	// Distinct is about the number of different values of the columns
 	// together; 0 when unknown.
-	Distinct(t *schema.Table, columns []schema.ColumnID) float64
+	Distinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID) float64
 	// NextAutoIncrement is the next value of the table's counter; 0 when it
 	// has none.
 	NextAutoIncrement(t *schema.Table) uint64

@@ -102,7 +102,7 @@ func (q *query) eachVirtual(fn func(t *table) error) error {
 
 // tableStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
 func (q *query) tableStatus(t *schema.Table) []any {
-	rows := uint64(max(q.server.TableRows(t), 0))
+	rows := uint64(max(q.server.TableRows(q.ctx, t), 0))
 	data, index := q.server.TableSize(t)
 	avg := uint64(0)
 	if rows > 0 {
@@ -290,10 +290,10 @@ func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Colu
 				continue
 			}
 			prefix = append(prefix, p.Column)
-			rows := q.server.TableRows(t)
+			rows := q.server.TableRows(q.ctx, t)
 			n := rows
 			if !k.unique || i < len(k.parts)-1 {
-				if n = q.server.Distinct(t, prefix); n == 0 {
+				if n = q.server.Distinct(q.ctx, t, prefix); n == 0 {
 					n = rows
 				}
 			}

@@ -124,7 +124,7 @@ func emptyTables() []*table {
 // partitions has one line for each table, as for unpartitioned ones in MySQL.
 func partitions(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
-		rows := uint64(max(q.server.TableRows(t), 0))
+		rows := uint64(max(q.server.TableRows(q.ctx, t), 0))
 		data, index := q.server.TableSize(t)
 		avg := uint64(0)
 		if rows > 0 {

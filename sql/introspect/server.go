@@ -51,7 +51,9 @@ func ConvertVariables(list []sysvar.Variable) []infoschema.Variable {
 func (e *Server) Started() time.Time { return e.engine.Started }
 
 // TableRows implements infoschema.Server.
-func (e *Server) TableRows(t *schema.Table) float64 { return e.engine.Stats.TableRows(t) }
+func (e *Server) TableRows(ctx context.Context, t *schema.Table) float64 {
+	return e.engine.Stats.TableRows(ctx, t)
+}
 
 // TableSize implements infoschema.Server.
 func (e *Server) TableSize(t *schema.Table) (data, index int64) {
@@ -67,8 +69,8 @@ func (e *Server) TableSize(t *schema.Table) (data, index int64) {
 }
 
 // Distinct implements infoschema.Server.
-func (e *Server) Distinct(t *schema.Table, columns []schema.ColumnID) float64 {
-	return e.engine.Stats.Distinct(t, columns)
+func (e *Server) Distinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID) float64 {
+	return e.engine.Stats.Distinct(ctx, t, columns)
 }
 
 // NextAutoIncrement implements infoschema.Server.

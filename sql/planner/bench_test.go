@@ -82,7 +82,7 @@ func benchPlan(b *testing.B, c *testCatalog, sql string) {
 	be := &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := planner.Plan(st, planner.Options{Est: c, Ctx: ctx, Bind: be, Parallelism: 2}); err != nil {
+		if _, err := planner.Plan(b.Context(), st, planner.Options{Est: c, Ctx: ctx, Bind: be, Parallelism: 2}); err != nil {
 			b.Fatal(err)
 		}
 	}

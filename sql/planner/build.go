@@ -61,6 +61,9 @@ func (r *request) equals(o *request) bool {
 // ways; what was asked before is answered from memory, or nested queries would
 // take exponential time.
 func (p *planner) build(n logical.Node, req request) (rel, error) {
+	if err := p.interrupted(); err != nil {
+		return rel{}, err
+	}
 	switch n.(type) {
 	case *logical.Join, *logical.Apply, *logical.Aggregate, *logical.Sort, *logical.Limit, *logical.Distinct, *logical.SetOperation, *logical.Window, *logical.Rollup:
 	default:

@@ -69,6 +69,6 @@ func (p *planner) elementShare(j *pair, e expr.Expr) float64 {
 	if _, ok := expr.NewElementOf(doc, a.Cast); !ok {
 		return 0
 	}
-	total := math.Max(p.opts.Est.TableRows(s.Table), 1)
-	return 1 / math.Max(access.DistinctValues(s.Table, a.Pos, p.opts.Est, total), 1)
+	total := math.Max(p.opts.Est.TableRows(p.ctx, s.Table), 1)
+	return 1 / math.Max(access.DistinctValues(p.ctx, s.Table, a.Pos, p.opts.Est, total), 1)
 }

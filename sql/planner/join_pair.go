@@ -188,8 +188,8 @@ func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 	}
 	if s := findScan(r.node, c.ID, r.cols); s != nil {
 		if pos := s.Table.ColumnByName(c.Name); pos >= 0 {
-			total := math.Max(p.opts.Est.TableRows(s.Table), 1)
-			d := access.DistinctValues(s.Table, pos, p.opts.Est, total)
+			total := math.Max(p.opts.Est.TableRows(p.ctx, s.Table), 1)
+			d := access.DistinctValues(p.ctx, s.Table, pos, p.opts.Est, total)
 			return math.Max(math.Min(d, r.rows), 1)
 		}
 	}
@@ -396,12 +396,12 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 			l.filter = append(l.filter, e.cond)
 		}
 	}
-	total := math.Max(p.opts.Est.TableRows(s.Table), 1)
+	total := math.Max(p.opts.Est.TableRows(p.ctx, s.Table), 1)
 	l.perKey = 1
 	if !l.unique {
 		distinct := 1.0
 		for _, kc := range key[:len(l.keys)] {
-			distinct *= access.DistinctValues(s.Table, kc.Table, p.opts.Est, total)
+			distinct *= access.DistinctValues(p.ctx, s.Table, kc.Table, p.opts.Est, total)
 		}
 		l.perKey = math.Max(total/math.Min(distinct, total), 1)
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
@@ -39,13 +40,17 @@ type Options struct {
 	SmallLimit uint64
 }
 
-// Plan makes the plan of a query or change.
-func Plan(stmt logical.Statement, opts Options) (*physical.Plan, error) {
-	p := &planner{opts: opts, seen: map[schema.TableID]bool{}, subqueries: slices.Clone(subqueriesOf(stmt))}
+// Plan makes the plan of a query or change. When ctx ends it fails with the cause:
+// estimates may have been cut short.
+func Plan(ctx context.Context, stmt logical.Statement, opts Options) (*physical.Plan, error) {
+	p := &planner{ctx: ctx, opts: opts, seen: map[schema.TableID]bool{}, subqueries: slices.Clone(subqueriesOf(stmt))}
 	for _, n := range p.subqueries {
 		p.addTables(n)
 	}
 	plan, err := p.statement(stmt)
+	if cut := p.interrupted(); cut != nil {
+		return nil, cut
+	}
 	if err == nil {
 		plan.CTEs = p.cteList
 		if d, ok := stmt.(interface{ Dependencies() *logical.Deps }); ok {
@@ -79,6 +84,7 @@ func (p *planner) statement(stmt logical.Statement) (*physical.Plan, error) {
 }
 
 type planner struct {
+	ctx    context.Context // of the call of Plan
 	opts   Options
 	tables []*schema.Table
 	seen   map[schema.TableID]bool
@@ -116,6 +122,14 @@ type planner struct {
 	guards       []physical.Guard
 	// asOf is physical.Plan.AsOf.
 	asOf bool
+}
+
+// interrupted is the cause of the end of the planning's context; nil before.
+func (p *planner) interrupted() error {
+	if p.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(p.ctx)
 }
 
 func (p *planner) off(name string) bool { return p.opts.Disabled[name] }

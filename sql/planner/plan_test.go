@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -30,6 +32,11 @@ type testCatalog struct {
 	// invisible: the next plan may use invisible indexes.
 	invisible bool
 }
+
+var (
+	_ access.Estimator     = (*testCatalog)(nil)
+	_ access.SearchIndexes = (*testCatalog)(nil)
+)
 
 func newTestCatalog() *testCatalog {
 	return &testCatalog{tables: map[string]*schema.Table{}, views: map[string]*schema.View{}, rows: map[string]float64{}, distinct: map[string]float64{}}
@@ -49,7 +56,7 @@ func (c *testCatalog) View(db, name string) (*schema.View, bool) {
 	return v, ok && db == "d"
 }
 
-func (c *testCatalog) TableRows(t *schema.Table) float64 {
+func (c *testCatalog) TableRows(_ context.Context, t *schema.Table) float64 {
 	if n, ok := c.rows[t.Name]; ok {
 		return n
 	}
@@ -58,21 +65,21 @@ func (c *testCatalog) TableRows(t *schema.Table) float64 {
 
 // SpanRows guesses by the number of fixed columns, so that plans do not need
 // data: each bound column divides by its distinct values, a range takes a third.
-func (c *testCatalog) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+func (c *testCatalog) SpanRows(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
 	parts := t.PrimaryKey
 	if x != nil {
 		parts = t.EntryParts(x)
 	}
 	total := 0.0
 	for _, s := range spans {
-		n := c.TableRows(t)
+		n := c.TableRows(ctx, t)
 		for i := 0; i < len(s.Low) || i < len(s.High); i++ {
 			equal := i < len(s.Low) && i < len(s.High) && types.CompareNull(s.Low[i], s.High[i], t.Column(parts[i].Column).Type) == 0
 			if !equal {
 				n /= 3
 				break
 			}
-			d := c.Distinct(t, []schema.ColumnID{parts[i].Column})
+			d := c.Distinct(ctx, t, []schema.ColumnID{parts[i].Column})
 			if d == 0 {
 				d = 100
 			}
@@ -83,7 +90,7 @@ func (c *testCatalog) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.
 	return max(total, 1), true
 }
 
-func (c *testCatalog) Distinct(t *schema.Table, cols []schema.ColumnID) float64 {
+func (c *testCatalog) Distinct(_ context.Context, t *schema.Table, cols []schema.ColumnID) float64 {
 	return c.distinct[t.Name+"."+t.Column(cols[0]).Name]
 }
 
@@ -185,7 +192,7 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 	for _, n := range disabled {
 		off[n] = true
 	}
-	plan, err := planner.Plan(st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode},
+	plan, err := planner.Plan(context.Background(), st, planner.Options{Est: c, Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode},
 		TableExprs: compiled, Invisible: c.invisible, Parallelism: parallel, Disabled: off, Check: true})
 	if err != nil {
 		return fmt.Sprintf("%v\n", err)
@@ -196,8 +203,10 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 
 func (c *testCatalog) SearchReady(*schema.Table, *schema.SearchIndex) bool { return true }
 
-func (c *testCatalog) SearchRows(*expr.Ctx, *schema.Table, *schema.SearchIndex, *physical.SearchNode) (float64, bool) {
+func (c *testCatalog) SearchRows(context.Context, *expr.Ctx, *schema.Table, *schema.SearchIndex, *physical.SearchNode) (float64, bool) {
 	return 0, false
 }
 
-func (c *testCatalog) SearchRejected(*schema.Table, *physical.SearchScan, []int) float64 { return 0 }
+func (c *testCatalog) SearchRejected(context.Context, *schema.Table, *physical.SearchScan, []int) float64 {
+	return 0
+}

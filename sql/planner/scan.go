@@ -78,7 +78,11 @@ func sortCost(rows, limit float64) float64 {
 
 // accessRequest describes to package access what is wanted of s.
 func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request) *access.Request {
-	ar := &access.Request{Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares, Grouping: req.group, Counting: req.counts, Limit: req.limit, LimitKnown: req.limitExpr != nil, Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries}
+	ar := &access.Request{
+		Context: p.ctx, Scan: s, Est: p.opts.Est, Ctx: p.opts.Ctx, Shares: &p.shares,
+		Grouping: req.group, Counting: req.counts, Limit: req.limit, LimitKnown: req.limitExpr != nil,
+		Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries,
+	}
 	pos := map[expr.ColID]int{}
 	_, scores, only := scoresRead(s, req)
 	ar.ForScores = only

@@ -49,7 +49,7 @@ func planUnderSets(t *testing.T, file string) {
 				ctx = nil
 			}
 			opts := planner.Options{Est: c, Ctx: ctx, Bind: be, Parallelism: 1 + i%3, Disabled: set.Disabled, Check: true}
-			if _, err := planner.Plan(st, opts); err != nil {
+			if _, err := planner.Plan(t.Context(), st, opts); err != nil {
 				t.Errorf("%s\nwithout %s: %v", sql, set.Name, err)
 			}
 		}

@@ -57,7 +57,7 @@ func (s *commands) tableChecksum(ctx context.Context, n logical.TableName) (uint
 	if err != nil {
 		return 0, err
 	}
-	c, err := s.plan(bound, nil, nil)
+	c, err := s.plan(ctx, bound, nil, nil)
 	if err != nil {
 		return 0, err
 	}

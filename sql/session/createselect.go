@@ -65,7 +65,7 @@ func (s *Statement) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *
 	}()
 	ins := *x.Source
 	ins.Table = n.Table
-	c, err := s.plan(&ins, vals, ptypes)
+	c, err := s.plan(ctx, &ins, vals, ptypes)
 	if err != nil {
 		return r, false, err
 	}

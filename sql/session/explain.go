@@ -61,14 +61,14 @@ func (s *Statement) explainConnection(x *logical.ExplainConnection, more bool, w
 // explain is EXPLAIN and EXPLAIN ANALYZE.
 func (s *Statement) explain(ctx context.Context, x *logical.Explain, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	format := s.explainFormat(x.Format, x.Analyze)
-	opts := s.planOptions(vals)
+	opts := s.planOptions(ctx, vals)
 	var trace strings.Builder
 	if format == "trace" {
 		opts.Trace = func(rule string, n logical.Node) {
 			trace.WriteString("after " + rule + ":\n" + logical.Format(n) + "\n")
 		}
 	}
-	plan, err := planner.Plan(x.Stmt, opts)
+	plan, err := planner.Plan(ctx, x.Stmt, opts)
 	if err != nil {
 		return err
 	}

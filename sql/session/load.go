@@ -27,7 +27,7 @@ import (
 // runs; where that meets a duplicate key, all is done again row by row, as a
 // small file is from the start.
 func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
-	c, src, err := s.loadPlan(x)
+	c, src, err := s.loadPlan(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -270,9 +270,9 @@ func (s *loadSource) again() {
 
 // loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
 // user variables, then SET assigns.
-func (s *commands) loadPlan(x *logical.LoadData) (*cachedPlan, *loadSource, error) {
+func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*cachedPlan, *loadSource, error) {
 	// SET may have subqueries: a query without rows plans them.
-	c, err := s.plan((&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
+	c, err := s.plan(ctx, (&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,13 +80,13 @@ const (
 )
 
 // sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
-func (cn *Connection) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []byte {
-	ec := cn.exprCtx(context.Background(), vals)
+func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *cachedPlan, vals []value.Datum) []byte {
+	ec := cn.exprCtx(ctx, vals)
 	ec.Warn = nil
 	for _, g := range c.plan.Guards {
 		size := byte(0)
 		if spans, err := g.Set.Spans(ec); err == nil {
-			if n, ok := cn.engine.Stats.SpanSize(g.Table, g.Index, spans); ok {
+			if n, ok := cn.engine.Stats.SpanSize(ctx, g.Table, g.Index, spans); ok {
 				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
 			}
 		}
@@ -98,12 +98,12 @@ func (cn *Connection) sizesOf(dst []byte, c *cachedPlan, vals []value.Datum) []b
 // variantOf gives the cached plan for ranges of the size that parameters make, where
 // c is that of a statement, whose key is s.key: nil when there is none, which then
 // is kept under s.key.
-func (s *Statement) variantOf(c *cachedPlan, vals []value.Datum) *cachedPlan {
+func (s *Statement) variantOf(ctx context.Context, c *cachedPlan, vals []value.Datum) *cachedPlan {
 	if len(c.plan.Guards) == 0 {
 		return c
 	}
 	end := len(s.key)
-	s.key = s.sizesOf(s.key, c, vals)
+	s.key = s.sizesOf(ctx, s.key, c, vals)
 	if string(s.key[end:]) == c.sizes {
 		s.key = s.key[:end]
 		return c

@@ -149,7 +149,7 @@ func (s *Statement) execute(ctx context.Context, p *prepared, params []mysqlwire
 	isVariant := false
 	if c != nil && s.usable(c) {
 		base := c
-		c = s.variantOf(c, vals)
+		c = s.variantOf(ctx, c, vals)
 		isVariant = c != base
 	} else {
 		c = nil
@@ -179,7 +179,7 @@ func (s *Statement) execute(ctx context.Context, p *prepared, params []mysqlwire
 	if !cacheable(bound) || strings.ContainsRune(p.stmt.Text, '@') {
 		return s.dispatch(ctx, bound, rebindOwn(p.stmt, ptypes), vals, ptypes, more, w)
 	}
-	c, err = s.plan(bound, vals, ptypes)
+	c, err = s.plan(ctx, bound, vals, ptypes)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func (s *Statement) queryTemplate(ctx context.Context, text string, w mysqlwire.
 	s.key = t.AppendKey(s.key)
 	c := s.shared.plans.get(s.key)
 	if c != nil && s.usable(c) {
-		c = s.variantOf(c, t.Vals)
+		c = s.variantOf(ctx, c, t.Vals)
 	} else {
 		c = nil
 	}
@@ -186,7 +186,7 @@ func (s *Statement) queryTemplate(ctx context.Context, text string, w mysqlwire.
 				t.Types[i].Collation = s.vars.Collation
 			}
 		}
-		if c, err = s.planTemplate(t); err != nil || c == nil {
+		if c, err = s.planTemplate(ctx, t); err != nil || c == nil {
 			return false, err // the long way makes errors: they quote the text
 		}
 		s.shared.plans.put(s.key, c)
@@ -231,7 +231,7 @@ func (cn *Connection) usable(c *cachedPlan) bool {
 
 // planTemplate makes the plan of a template; nil when the statement is none
 // that plans are kept of.
-func (s *Statement) planTemplate(t *parser.Template) (*cachedPlan, error) {
+func (s *Statement) planTemplate(ctx context.Context, t *parser.Template) (*cachedPlan, error) {
 	stmt, err := s.engine.Parsers.ParseTemplate(t, s.vars.Mode)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (s *Statement) planTemplate(t *parser.Template) (*cachedPlan, error) {
 		return nil, nil
 	}
 	ptypes := append([]schema.Type(nil), t.Types...)
-	c, err := s.plan(bound, t.Vals, ptypes)
+	c, err := s.plan(ctx, bound, t.Vals, ptypes)
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +408,7 @@ func (s *Statement) dispatch(ctx context.Context, stmt logical.Statement, rebind
 func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {
 	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
-		c, err := s.plan(stmt, vals, ptypes)
+		c, err := s.plan(ctx, stmt, vals, ptypes)
 		if err != nil {
 			return err
 		}

@@ -36,9 +36,9 @@ func (cn *Connection) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx
 }
 
 // plan makes the plan of a bound statement, with its result header.
-func (cn *Connection) plan(stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
-	opts := cn.planOptions(vals)
-	p, err := planner.Plan(stmt, opts)
+func (cn *Connection) plan(ctx context.Context, stmt logical.Statement, vals []value.Datum, ptypes []schema.Type) (*cachedPlan, error) {
+	opts := cn.planOptions(ctx, vals)
+	p, err := planner.Plan(ctx, stmt, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +60,16 @@ func (cn *Connection) plan(stmt logical.Statement, vals []value.Datum, ptypes []
 		p.Guards = nil
 	}
 	if len(p.Guards) > 0 {
-		c.sizes = string(cn.sizesOf(nil, c, vals))
+		c.sizes = string(cn.sizesOf(ctx, nil, c, vals))
+		if ctx.Err() != nil { // they may be wrong
+			return nil, context.Cause(ctx)
+		}
 	}
 	return c, nil
 }
 
-func (cn *Connection) planOptions(vals []value.Datum) planner.Options {
-	ec := cn.exprCtx(context.Background(), vals)
+func (cn *Connection) planOptions(ctx context.Context, vals []value.Datum) planner.Options {
+	ec := cn.exprCtx(ctx, vals)
 	ec.Warn = nil
 	return planner.Options{
 		Est: cn.engine.Stats, Ctx: ec, Bind: &expr.BindEnv{Collation: cn.vars.Collation, Mode: cn.vars.Mode},
@@ -144,7 +147,7 @@ func (s *Statement) runPlan(ctx context.Context, c *cachedPlan, vals []value.Dat
 			return err
 		}
 	}
-	return s.whileCurrent(c, vals, func(c *cachedPlan) error {
+	return s.whileCurrent(ctx, c, vals, func(c *cachedPlan) error {
 		if c.plan.Change != nil {
 			return s.sendChange(ctx, c, vals, more, w)
 		}
@@ -157,7 +160,7 @@ func (s *Statement) runPlan(ctx context.Context, c *cachedPlan, vals []value.Dat
 
 // whileCurrent calls run with a plan, and with a new one each time that run
 // returns errStale.
-func (s *Statement) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *cachedPlan) error) error {
+func (s *Statement) whileCurrent(ctx context.Context, c *cachedPlan, vals []value.Datum, run func(c *cachedPlan) error) error {
 	for try := 0; ; try++ {
 		err := run(c)
 		if !errors.Is(err, errStale) {
@@ -166,7 +169,7 @@ func (s *Statement) whileCurrent(c *cachedPlan, vals []value.Datum, run func(c *
 		if try == maxReplans {
 			return sqlerr.TableChanged()
 		}
-		if c, err = s.replan(c, vals); err != nil {
+		if c, err = s.replan(ctx, c, vals); err != nil {
 			return err
 		}
 	}
@@ -239,7 +242,7 @@ func (s *Statement) read(ctx context.Context, c *cachedPlan, vals []value.Datum,
 }
 
 // replan binds and plans the statement of a stale plan again.
-func (cn *Connection) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
+func (cn *Connection) replan(ctx context.Context, c *cachedPlan, vals []value.Datum) (*cachedPlan, error) {
 	if c.rebind == nil {
 		return nil, sqlerr.TableChanged()
 	}
@@ -247,7 +250,7 @@ func (cn *Connection) replan(c *cachedPlan, vals []value.Datum) (*cachedPlan, er
 	if err != nil {
 		return nil, err
 	}
-	n, err := cn.plan(bound, vals, c.plan.ParamTypes)
+	n, err := cn.plan(ctx, bound, vals, c.plan.ParamTypes)
 	if err == nil {
 		n.rebind = c.rebind
 	}

@@ -163,7 +163,7 @@ func (s *Statement) evalOne(ctx context.Context, e expr.Expr, vals []value.Datum
 // evalAll computes expressions (nil ones are left out) that may contain
 // the subqueries of reads. errStale: the statement has to be bound again.
 func (s *Statement) evalAll(ctx context.Context, list []expr.Expr, reads *logical.Reads, vals []value.Datum) ([]value.Datum, error) {
-	c, err := s.plan(reads.Query(), vals, nil)
+	c, err := s.plan(ctx, reads.Query(), vals, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (j *expiryJob) removeLimited(ctx context.Context, s *Session, t *schema.Tab
 	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), define.ExpiredSQL(t), expiryBatch)
 	for {
 		start := time.Now()
-		c, err := s.planText(text, nil)
+		c, err := s.planText(ctx, text, nil)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 		ts = append(ts, c.Type)
 	}
 	table := schema.QuoteName(t.Database) + "." + schema.QuoteName(t.Name)
-	find, err := s.planText("SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
+	find, err := s.planText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 
 // removeKeys deletes rows in one transaction.
 func (s *commands) removeKeys(ctx context.Context, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
-	c, err := s.planText(text, ts)
+	c, err := s.planText(ctx, text, ts)
 	if err != nil {
 		return 0, err
 	}
@@ -205,7 +205,7 @@ func (s *commands) removeKeys(ctx context.Context, text string, ts []schema.Type
 }
 
 // planText plans a statement with parameters of the given types.
-func (cn *Connection) planText(text string, params []schema.Type) (*cachedPlan, error) {
+func (cn *Connection) planText(ctx context.Context, text string, params []schema.Type) (*cachedPlan, error) {
 	stmt, err := cn.engine.Parsers.Parse(text, cn.vars.Mode)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (cn *Connection) planText(text string, params []schema.Type) (*cachedPlan, 
 	if err != nil {
 		return nil, err
 	}
-	return cn.plan(bound, nil, params)
+	return cn.plan(ctx, bound, nil, params)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

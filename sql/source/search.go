@@ -706,7 +706,7 @@ func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 
 // EstimateSearch is about how many rows a query of a search index finds, in what
 // is in the files now; ok is false where that cannot be told.
-func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool) {
+func (c *Codecs) EstimateSearch(ctx context.Context, m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool) {
 	k, err := c.get(t)
 	if err != nil {
 		return 0, false
@@ -718,12 +718,12 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 	ec = ec.Fork()
 	ec.Warn = nil // the query itself warns
 	z := newZone(ec.Loc)
-	q := searchQuery{table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64), warnings: new([]sqlerr.Warning)}
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64), warnings: new([]sqlerr.Warning)}
 	tree, err := q.node(n)
 	if err != nil {
 		return 0, false
 	}
-	err = index.Read(context.Background(), func(s *seg.Snapshot) error {
+	err = index.Read(ctx, func(s *seg.Snapshot) error {
 		rows, err = query.Estimate(s, tree)
 		return err
 	})
@@ -733,7 +733,7 @@ func (c *Codecs) EstimateSearch(m *search.Manager, ec *expr.Ctx, t *schema.Table
 // EstimateRejected is about how many rows a search has to look at because a field
 // that it uses could not take their value. Of n only the query, the order and
 // what covers matter.
-func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
+func (c *Codecs) EstimateRejected(ctx context.Context, m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
 	marks := marksUsed(t, n, read)
 	if len(marks) == 0 {
 		return 0
@@ -742,7 +742,7 @@ func (c *Codecs) EstimateRejected(m *search.Manager, t *schema.Table, n *physica
 	if index == nil {
 		return 0
 	}
-	err := index.Read(context.Background(), func(s *seg.Snapshot) (err error) {
+	err := index.Read(ctx, func(s *seg.Snapshot) (err error) {
 		rows, err = search.CountMarked(s, marks)
 		return err
 	})

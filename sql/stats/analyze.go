@@ -125,34 +125,49 @@ func (e *Estimator) analyze(ctx context.Context, t *schema.Table) (*analysis, er
 
 // analyzedDistinct multiplies what ANALYZE TABLE found of the columns, as if
 // they were independent; 0 when it is not known of all.
-func (e *Estimator) analyzedDistinct(t *schema.Table, columns []schema.ColumnID, rows float64) float64 {
-	s := e.stats(t.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.loaded {
-		s.loaded = true
-		s.analyzed = e.loadAnalysis(t.ID)
-	}
-	if s.analyzed == nil {
+func (e *Estimator) analyzedDistinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID, rows float64) float64 {
+	a := e.analysisOf(ctx, t.ID)
+	if a == nil {
 		return 0
 	}
 	d := 1.0
 	for _, c := range columns {
-		n := float64(s.analyzed.Distinct[c])
+		n := float64(a.Distinct[c])
 		if n == 0 {
 			return 0
 		}
 		// A column that had a different value in every row still has.
-		if s.analyzed.Rows > 0 && n > 0.9*float64(s.analyzed.Rows) {
-			n *= max(1, rows/float64(s.analyzed.Rows))
+		if a.Rows > 0 && n > 0.9*float64(a.Rows) {
+			n *= max(1, rows/float64(a.Rows))
 		}
 		d *= n
 	}
 	return min(d, rows)
 }
 
-func (e *Estimator) loadAnalysis(t schema.TableID) *analysis {
-	text, err := e.store.Latest().Get(context.Background(), analysisKey(t), nil)
+// analysisOf is what ANALYZE TABLE found, which does not change; nil when it never ran.
+func (e *Estimator) analysisOf(ctx context.Context, t schema.TableID) *analysis {
+	s := e.stats(t)
+	s.mu.Lock()
+	a, loaded := s.analyzed, s.loaded
+	s.mu.Unlock()
+	if loaded {
+		return a
+	}
+	a = e.loadAnalysis(ctx, t)
+	if ctx.Err() != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.loaded {
+		s.analyzed, s.loaded = a, true
+	}
+	return s.analyzed
+}
+
+func (e *Estimator) loadAnalysis(ctx context.Context, t schema.TableID) *analysis {
+	text, err := e.store.Latest().Get(ctx, analysisKey(t), nil)
 	if err != nil {
 		return nil
 	}

@@ -31,21 +31,21 @@ type distinctKey struct {
 
 // Distinct implements access.Estimator: from an index that starts with the
 // columns, or from what ANALYZE TABLE found.
-func (e *Estimator) Distinct(t *schema.Table, columns []schema.ColumnID) float64 {
-	rows := e.TableRows(t)
+func (e *Estimator) Distinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID) float64 {
+	rows := e.TableRows(ctx, t)
 	if rows == 0 || len(columns) == 0 || t.Derived != nil {
 		return 0
 	}
 	if startsWith(t.PrimaryKey, columns) {
-		return e.indexDistinct(t, nil, len(columns), len(columns) == len(t.PrimaryKey))
+		return e.indexDistinct(ctx, t, nil, len(columns), len(columns) == len(t.PrimaryKey))
 	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
 		if x.State == schema.IndexPublic && t.HoldsAll(x) && startsWith(x.Parts, columns) {
-			return e.indexDistinct(t, x, len(columns), x.Unique && len(columns) == len(x.Parts))
+			return e.indexDistinct(ctx, t, x, len(columns), x.Unique && len(columns) == len(x.Parts))
 		}
 	}
-	return e.analyzedDistinct(t, columns, rows)
+	return e.analyzedDistinct(ctx, t, columns, rows)
 }
 
 // startsWith reports whether the first parts are the columns, whole, in any
@@ -68,8 +68,8 @@ func startsWith(parts []schema.KeyPart, columns []schema.ColumnID) bool {
 
 // indexDistinct is the number of different values of the first n columns of an
 // index. unique: each row has its own, but for NULL.
-func (e *Estimator) indexDistinct(t *schema.Table, x *schema.Index, n int, unique bool) float64 {
-	rows := e.TableRows(t)
+func (e *Estimator) indexDistinct(ctx context.Context, t *schema.Table, x *schema.Index, n int, unique bool) float64 {
+	rows := e.TableRows(ctx, t)
 	if unique {
 		return rows
 	}
@@ -78,33 +78,50 @@ func (e *Estimator) indexDistinct(t *schema.Table, x *schema.Index, n int, uniqu
 		key.index = x.ID
 	}
 	s := e.stats(t.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d, ok := s.distinct[key]; ok {
+	if d, ok := s.distinctOf(key); ok {
+		return d
+	}
+	if !s.counting.enter(ctx) {
+		return 0
+	}
+	defer s.counting.leave()
+	if d, ok := s.distinctOf(key); ok {
 		return d
 	}
 	k, err := e.keys(t, x)
 	if err != nil {
 		return 0
 	}
-	d, err := e.countDistinct(k, n, rows)
+	of := s.current.Load()
+	d, err := e.countDistinct(ctx, k, n, rows)
 	if errors.Is(err, storage.ErrCorruption) {
-		d, err = 0, nil // asking again takes long, and meets the same damage
+		d, err = 0, nil // counting again takes long, and meets the same damage
 	}
-	if err != nil {
+	if err != nil || ctx.Err() != nil {
 		return 0
 	}
-	s.distinct[key] = d
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current.Load() == of { // not after ANALYZE TABLE
+		s.distinct[key] = d
+	}
 	return d
+}
+
+func (s *tableStats) distinctOf(key distinctKey) (float64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, ok := s.distinct[key]
+	return d, ok
 }
 
 // countDistinct jumps from value to value while there are few, and measures
 // the length of runs of equal values when there are many.
-func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error) {
+func (e *Estimator) countDistinct(ctx context.Context, k *keys, n int, rows float64) (float64, error) {
 	whole := storage.Span{Start: k.prefix, End: keyenc.PrefixEnd(k.prefix)}
 	span := whole
 	for found := 0; found < maxSeeks; found++ {
-		first, err := e.firstKey(span)
+		first, err := e.firstKey(ctx, span)
 		if err != nil {
 			return 0, err
 		}
@@ -117,9 +134,9 @@ func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error)
 		}
 		span.Start = keyenc.PrefixEnd(first[:m])
 	}
-	pairs, changes, err := e.sample(k, n, whole, sampleKeys)
+	pairs, changes, err := e.sample(ctx, k, n, whole, sampleKeys)
 	if err == nil && changes < fewChanges {
-		pairs, changes, err = e.sample(k, n, whole, longSample)
+		pairs, changes, err = e.sample(ctx, k, n, whole, longSample)
 	}
 	if err != nil {
 		return 0, err
@@ -132,9 +149,9 @@ func (e *Estimator) countDistinct(k *keys, n int, rows float64) (float64, error)
 
 // sample counts neighbours in several places of a span, and those that differ.
 // Damage ends what is counted in a place.
-func (e *Estimator) sample(k *keys, n int, whole storage.Span, limit int) (pairs, changes int, err error) {
+func (e *Estimator) sample(ctx context.Context, k *keys, n int, whole storage.Span, limit int) (pairs, changes int, err error) {
 	for _, part := range e.store.Partitions(whole, samplePlaces) {
-		p, c, err := e.runs(k, n, part, limit)
+		p, c, err := e.runs(ctx, k, n, part, limit)
 		if err != nil && !errors.Is(err, storage.ErrCorruption) {
 			return 0, 0, err
 		}
@@ -143,14 +160,14 @@ func (e *Estimator) sample(k *keys, n int, whole storage.Span, limit int) (pairs
 	return pairs, changes, nil
 }
 
-func (e *Estimator) firstKey(span storage.Span) ([]byte, error) {
-	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: 1})
+func (e *Estimator) firstKey(ctx context.Context, span storage.Span) ([]byte, error) {
+	scan, err := e.store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	defer scan.Close()
 	var first []byte
-	_, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
 		first = bytes.Clone(key)
 		return false
 	})
@@ -158,15 +175,15 @@ func (e *Estimator) firstKey(span storage.Span) ([]byte, error) {
 }
 
 // runs counts neighbours at the start of a span, and those that differ.
-func (e *Estimator) runs(k *keys, n int, span storage.Span, limit int) (pairs, changes int, err error) {
-	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: limit})
+func (e *Estimator) runs(ctx context.Context, k *keys, n int, span storage.Span, limit int) (pairs, changes int, err error) {
+	scan, err := e.store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: limit})
 	if err != nil {
 		return 0, 0, err
 	}
 	defer scan.Close()
 	var prev []byte
 	seen := 0
-	_, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
 		m := k.leading(key, n)
 		if seen > 0 {
 			pairs++

@@ -53,13 +53,13 @@ var (
 )
 
 // SearchRows implements access.SearchIndexes.
-func (e *Estimator) SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (float64, bool) {
-	return e.codecs.EstimateSearch(e.Search, ec, t, x, n)
+func (e *Estimator) SearchRows(ctx context.Context, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (float64, bool) {
+	return e.codecs.EstimateSearch(ctx, e.Search, ec, t, x, n)
 }
 
 // SearchRejected implements access.SearchIndexes.
-func (e *Estimator) SearchRejected(t *schema.Table, n *physical.SearchScan, read []int) float64 {
-	return e.codecs.EstimateRejected(e.Search, t, n, read)
+func (e *Estimator) SearchRejected(ctx context.Context, t *schema.Table, n *physical.SearchScan, read []int) float64 {
+	return e.codecs.EstimateRejected(ctx, e.Search, t, n, read)
 }
 
 // SearchReady implements access.SearchIndexes.
@@ -77,14 +77,19 @@ type tableStats struct {
 	changed atomic.Int64 // rows since the count
 	writes  atomic.Int64 // rows changed in all
 	current atomic.Pointer[count]
-	mu      sync.Mutex // one count at a time; guards distinct and analyzed
+	sample  atomic.Pointer[sample]
+	// counting lets one statement at a time count rows or different values, sampling
+	// one read a sample.
+	counting, sampling gate
+
+	// mu guards what follows, and changes of current. It is not held while the store
+	// is read.
+	mu sync.Mutex
 	// distinct are the numbers of different values by index and number of
 	// leading columns, since the count.
 	distinct map[distinctKey]float64
 	analyzed *analysis
 	loaded   bool // analyzed has been read from the store
-	sample   atomic.Pointer[sample]
-	sampling sync.Mutex // one sample at a time
 }
 
 // count is a row count.
@@ -107,7 +112,7 @@ func (e *Estimator) stats(id schema.TableID) *tableStats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s = e.tables[id]; s == nil {
-		s = &tableStats{distinct: map[distinctKey]float64{}}
+		s = &tableStats{counting: newGate(), sampling: newGate(), distinct: map[distinctKey]float64{}}
 		e.tables[id] = s
 	}
 	return s
@@ -148,7 +153,7 @@ func (e *Estimator) stale(s *tableStats, c *count) bool {
 const derivedRows = 10000
 
 // TableRows implements access.Estimator.
-func (e *Estimator) TableRows(t *schema.Table) float64 {
+func (e *Estimator) TableRows(ctx context.Context, t *schema.Table) float64 {
 	if d := t.Derived; d != nil {
 		if d.Of == nil {
 			return derivedRows
@@ -166,34 +171,43 @@ func (e *Estimator) TableRows(t *schema.Table) float64 {
 		return c.rows
 	}
 	if c != nil {
-		if !s.mu.TryLock() {
+		if !s.counting.tryEnter() {
 			return c.rows // another goroutine counts
 		}
-	} else {
-		s.mu.Lock()
+	} else if !s.counting.enter(ctx) {
+		return 0
 	}
-	defer s.mu.Unlock()
+	defer s.counting.leave()
 	if n := s.current.Load(); n != c {
 		return n.rows
 	}
-	return e.recount(t, s).rows
+	return e.recount(ctx, t, s, c)
 }
 
-// recount counts the rows; s.mu is held.
-func (e *Estimator) recount(t *schema.Table, s *tableStats) *count {
-	s.changed.Store(0)
+// recount counts the rows, in place of an old count, which may be nil. It is called
+// within s.counting.
+func (e *Estimator) recount(ctx context.Context, t *schema.Table, s *tableStats, old *count) float64 {
+	changed := s.changed.Load()
 	c := &count{at: e.now()}
 	span := table.IndexSpan(t.ID, schema.PrimaryIndexID)
-	n, last, done, err := e.countKeys(span, rowSample)
+	n, last, done, err := e.countKeys(ctx, span, rowSample)
+	if ctx.Err() != nil {
+		return float64(n)
+	}
 	c.rows, c.exact = float64(n), done && err == nil
 	if !done && err == nil {
 		ratio := e.ratio(span, storage.Span{Start: span.Start, End: last})
 		c.rows *= max(1, ratio)
 		c.rough = ratio <= 1
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.current.CompareAndSwap(old, c) { // ANALYZE TABLE was faster
+		return s.current.Load().rows
+	}
+	s.changed.Add(-changed)
 	clear(s.distinct)
-	s.current.Store(c)
-	return c
+	return c.rows
 }
 
 // ratio is how many times larger the span a is than b.
@@ -207,13 +221,13 @@ func (e *Estimator) ratio(a, b storage.Span) float64 {
 }
 
 // countKeys counts the keys of span up to limit. last is the last one counted.
-func (e *Estimator) countKeys(span storage.Span, limit int) (n int, last []byte, done bool, err error) {
-	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: limit})
+func (e *Estimator) countKeys(ctx context.Context, span storage.Span, limit int) (n int, last []byte, done bool, err error) {
+	scan, err := e.store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: limit})
 	if err != nil {
 		return 0, nil, false, err
 	}
 	defer scan.Close()
-	done, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+	done, err = scan.Visit(ctx, func(key, _ []byte) bool {
 		if n == limit {
 			return false
 		}
@@ -226,17 +240,17 @@ func (e *Estimator) countKeys(span storage.Span, limit int) (n int, last []byte,
 }
 
 // SpanRows implements access.Estimator.
-func (e *Estimator) SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
-	return e.spansRows(t, x, spans, false)
+func (e *Estimator) SpanRows(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	return e.spansRows(ctx, t, x, spans, false)
 }
 
 // SpanSize is SpanRows at less cost: it counts few entries, and those of a small
 // table up to lastCount.
-func (e *Estimator) SpanSize(t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
-	return e.spansRows(t, x, spans, true)
+func (e *Estimator) SpanSize(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span) (float64, bool) {
+	return e.spansRows(ctx, t, x, spans, true)
 }
 
-func (e *Estimator) spansRows(t *schema.Table, x *schema.Index, spans []ranges.Span, rough bool) (float64, bool) {
+func (e *Estimator) spansRows(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span, rough bool) (float64, bool) {
 	if t.Derived != nil {
 		return 0, false
 	}
@@ -265,7 +279,7 @@ func (e *Estimator) spansRows(t *schema.Table, x *schema.Index, spans []ranges.S
 	}
 	whole := x == nil || t.HoldsAll(x)
 	for _, span := range encoded {
-		rows, used, err := e.spanRows(t, id, span, budget, whole, rough)
+		rows, used, err := e.spanRows(ctx, t, id, span, budget, whole, rough)
 		if err != nil {
 			return 0, false
 		}
@@ -273,12 +287,12 @@ func (e *Estimator) spansRows(t *schema.Table, x *schema.Index, spans []ranges.S
 		total += rows
 	}
 	total *= float64(len(spans)) / float64(len(chosen))
-	return min(total, max(e.TableRows(t), float64(spanBudget-budget))), true
+	return min(total, max(e.TableRows(ctx, t), float64(spanBudget-budget))), true
 }
 
 // spanRows counts one span: all of it, if it is small. holdsAll: the entries of
 // the index are the rows of the table.
-func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Span, budget int, holdsAll, rough bool) (rows float64, used int, err error) {
+func (e *Estimator) spanRows(ctx context.Context, t *schema.Table, id schema.IndexID, span storage.Span, budget int, holdsAll, rough bool) (rows float64, used int, err error) {
 	if bytes.Compare(span.Start, span.End) >= 0 {
 		return 0, 0, nil
 	}
@@ -286,25 +300,25 @@ func (e *Estimator) spanRows(t *schema.Table, id schema.IndexID, span storage.Sp
 	if budget >= spanBudget/2 {
 		limit = lastCount
 	}
-	n, last, done, err := e.countKeys(span, limit)
+	n, last, done, err := e.countKeys(ctx, span, limit)
 	if done || err != nil {
 		return float64(n), n, err
 	}
 	// The size of the whole index, whose entries are the table's rows, is a
 	// better measure than that of the few entries that were counted.
-	all := e.TableRows(t)
+	all := e.TableRows(ctx, t)
 	whole := table.IndexSpan(t.ID, id)
 	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 && holdsAll {
 		return min(max(float64(n), all*e.ratio(span, whole)), all), n, nil
 	}
 	if rough {
-		n, _, _, err = e.countKeys(span, lastCount)
+		n, _, _, err = e.countKeys(ctx, span, lastCount)
 		return float64(n), n, err
 	}
 	rest := e.ratio(span, storage.Span{Start: span.Start, End: last})
 	if c := e.stats(t.ID).current.Load(); c != nil && c.exact && c.rows <= rowSample && rest <= 1 {
 		// Sizes say nothing of a small table: count on.
-		n, _, _, err = e.countKeys(span, rowSample)
+		n, _, _, err = e.countKeys(ctx, span, rowSample)
 		return float64(n), n, err
 	}
 	return min(float64(n)*max(1, rest), max(all, float64(n))), n, nil

@@ -36,8 +36,8 @@ type sample struct {
 }
 
 // Sample implements access.Sampler.
-func (e *Estimator) Sample(t *schema.Table) *access.Sample {
-	rows := e.TableRows(t)
+func (e *Estimator) Sample(ctx context.Context, t *schema.Table) *access.Sample {
+	rows := e.TableRows(ctx, t)
 	if rows < sampleMin {
 		return nil
 	}
@@ -47,23 +47,26 @@ func (e *Estimator) Sample(t *schema.Table) *access.Sample {
 	if old != nil && old.t == t && float64(writes-old.writes) < old.rows/5 && rows < 2*old.rows && rows > old.rows/2 && e.now().Sub(old.at) < maxAge {
 		return old.Sample
 	}
-	if !s.sampling.TryLock() { // another goroutine reads one
+	if !s.sampling.tryEnter() { // another goroutine reads one
 		if old != nil && old.t == t {
 			return old.Sample
 		}
 		return nil
 	}
-	defer s.sampling.Unlock()
+	defer s.sampling.leave()
 	x := &sample{t: t, rows: rows, at: e.now(), writes: writes}
-	if got, err := e.readSample(t); err == nil {
+	if got, err := e.readSample(ctx, t); err == nil {
 		x.Sample = got
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	s.sample.Store(x)
 	return x.Sample
 }
 
 // readSample reads rows from places that are spread over the table.
-func (e *Estimator) readSample(t *schema.Table) (*access.Sample, error) {
+func (e *Estimator) readSample(ctx context.Context, t *schema.Table) (*access.Sample, error) {
 	codec, err := e.codecs.Get(t)
 	if err != nil {
 		return nil, err
@@ -78,19 +81,19 @@ func (e *Estimator) readSample(t *schema.Table) (*access.Sample, error) {
 	rd := codec.NewRowReader()
 	size := 0
 	var last []byte
-	starts := e.places(span)
+	starts := e.places(ctx, span)
 	for _, start := range starts {
 		if bytes.Compare(start, last) < 0 {
 			start = append(bytes.Clone(last), 0) // last changes while the scan reads its bounds
 		}
 		limit := (sampleRows + len(starts) - 1) / len(starts)
-		scan, err := e.store.Latest().Scan(context.Background(), storage.Span{Start: start, End: span.End}, storage.ScanOptions{Limit: limit})
+		scan, err := e.store.Latest().Scan(ctx, storage.Span{Start: start, End: span.End}, storage.ScanOptions{Limit: limit})
 		if err != nil {
 			return nil, err
 		}
 		var bad error
 		n := 0
-		_, err = scan.Visit(context.Background(), func(key, val []byte) bool {
+		_, err = scan.Visit(ctx, func(key, val []byte) bool {
 			last = append(last[:0], key...)
 			row := make([]value.Datum, len(t.Columns))
 			if bad = rd.Decode(key, val, row); bad != nil {
@@ -126,7 +129,7 @@ func (e *Estimator) readSample(t *schema.Table) (*access.Sample, error) {
 
 // places are keys that are spread over a span: where the store cuts it, or, if
 // it does not know, at equal distances between the first key and the last.
-func (e *Estimator) places(span storage.Span) [][]byte {
+func (e *Estimator) places(ctx context.Context, span storage.Span) [][]byte {
 	var out [][]byte
 	if parts := e.store.Partitions(span, rowPlaces); len(parts) >= rowPlaces/2 {
 		for _, p := range parts {
@@ -134,11 +137,11 @@ func (e *Estimator) places(span storage.Span) [][]byte {
 		}
 		return out
 	}
-	first, err := e.firstKey(span)
+	first, err := e.firstKey(ctx, span)
 	if err != nil || first == nil {
 		return [][]byte{span.Start}
 	}
-	last := e.lastKey(span)
+	last := e.lastKey(ctx, span)
 	n := 0
 	for n < len(first) && n < len(last) && first[n] == last[n] {
 		n++
@@ -163,14 +166,14 @@ func number(b []byte) uint64 {
 }
 
 // lastKey is about the last key of a span.
-func (e *Estimator) lastKey(span storage.Span) []byte {
-	scan, err := e.store.Latest().Scan(context.Background(), span, storage.ScanOptions{KeyOnly: true, Limit: 1, Reverse: true})
+func (e *Estimator) lastKey(ctx context.Context, span storage.Span) []byte {
+	scan, err := e.store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: 1, Reverse: true})
 	if err != nil {
 		return nil
 	}
 	defer scan.Close()
 	var last []byte
-	_, err = scan.Visit(context.Background(), func(key, _ []byte) bool {
+	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
 		last = bytes.Clone(key)
 		return false
 	})

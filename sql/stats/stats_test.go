@@ -64,19 +64,19 @@ func TestTableRows(t *testing.T) {
 	now := time.Unix(1000, 0)
 	e.now = func() time.Time { return now }
 	tab := newTable()
-	within(t, "empty", e.TableRows(tab), 0, 0)
+	within(t, "empty", e.TableRows(t.Context(), tab), 0, 0)
 	fill(t, store, tab, 0, 1500, 10)
-	within(t, "not told", e.TableRows(tab), 0, 0)
+	within(t, "not told", e.TableRows(t.Context(), tab), 0, 0)
 	e.Changed(tab, 1500)
-	within(t, "small", e.TableRows(tab), 1500, 0)
+	within(t, "small", e.TableRows(t.Context(), tab), 1500, 0)
 	fill(t, store, tab, 1500, 60000, 10)
 	e.Changed(tab, 58500)
-	within(t, "large", e.TableRows(tab), 60000, 0.02)
+	within(t, "large", e.TableRows(t.Context(), tab), 60000, 0.02)
 	fill(t, store, tab, 60000, 90000, 10)
 	now = now.Add(time.Hour)
-	within(t, "old", e.TableRows(tab), 90000, 0.02)
+	within(t, "old", e.TableRows(t.Context(), tab), 90000, 0.02)
 	e.Forget(tab.ID)
-	within(t, "forgotten", e.TableRows(tab), 90000, 0.02)
+	within(t, "forgotten", e.TableRows(t.Context(), tab), 90000, 0.02)
 }
 
 func TestSpanRows(t *testing.T) {
@@ -105,7 +105,7 @@ func TestSpanRows(t *testing.T) {
 		{"group and value", &tab.Indexes[0], []ranges.Span{{Low: i(3, 1), High: i(3, 1)}}, 600, 0},
 		{"absent", &tab.Indexes[0], []ranges.Span{{Low: i(3, 0), High: i(3, 0)}}, 0, 0},
 	} {
-		got, ok := e.SpanRows(tab, c.index, c.spans)
+		got, ok := e.SpanRows(t.Context(), tab, c.index, c.spans)
 		if !ok {
 			t.Errorf("%s: unknown", c.name)
 		}
@@ -115,9 +115,9 @@ func TestSpanRows(t *testing.T) {
 	for k := range int64(1000) {
 		many = append(many, ranges.Span{Low: i(k * 10), High: i(k * 10)})
 	}
-	got, _ := e.SpanRows(tab, nil, many)
+	got, _ := e.SpanRows(t.Context(), tab, nil, many)
 	within(t, "many points", got, 1000, 0)
-	if _, ok := e.SpanRows(tab, &schema.Index{ID: 99}, many); ok {
+	if _, ok := e.SpanRows(t.Context(), tab, &schema.Index{ID: 99}, many); ok {
 		t.Error("an index that does not exist has an estimate")
 	}
 }
@@ -129,26 +129,26 @@ func TestDistinct(t *testing.T) {
 	many.ID = 8
 	fill(t, store, few, 0, 20000, 100)
 	fill(t, store, many, 0, 20000, 5000)
-	within(t, "key", e.Distinct(few, []schema.ColumnID{1}), 20000, 0)
-	within(t, "few", e.Distinct(few, []schema.ColumnID{2}), 100, 0)
-	within(t, "few pairs", e.Distinct(few, []schema.ColumnID{3, 2}), 100, 0)
-	within(t, "many", e.Distinct(many, []schema.ColumnID{2}), 5000, 0.3)
+	within(t, "key", e.Distinct(t.Context(), few, []schema.ColumnID{1}), 20000, 0)
+	within(t, "few", e.Distinct(t.Context(), few, []schema.ColumnID{2}), 100, 0)
+	within(t, "few pairs", e.Distinct(t.Context(), few, []schema.ColumnID{3, 2}), 100, 0)
+	within(t, "many", e.Distinct(t.Context(), many, []schema.ColumnID{2}), 5000, 0.3)
 	long := newTable()
 	long.ID = 9
 	fill(t, store, long, 0, 200000, 400) // runs of 500 keys
-	within(t, "long runs", e.Distinct(long, []schema.ColumnID{2}), 400, 0.15)
-	within(t, "unknown", e.Distinct(few, []schema.ColumnID{3}), 0, 0)
+	within(t, "long runs", e.Distinct(t.Context(), long, []schema.ColumnID{2}), 400, 0.15)
+	within(t, "unknown", e.Distinct(t.Context(), few, []schema.ColumnID{3}), 0, 0)
 	if err := e.Analyze(context.Background(), many); err != nil {
 		t.Fatal(err)
 	}
 	e = New(store, source.NewCodecs(nil)) // ANALYZE lasts
-	within(t, "analyzed", e.Distinct(many, []schema.ColumnID{3}), 2, 0)
-	within(t, "analyzed key and value", e.Distinct(many, []schema.ColumnID{3, 1}), 20000, 0)
+	within(t, "analyzed", e.Distinct(t.Context(), many, []schema.ColumnID{3}), 2, 0)
+	within(t, "analyzed key and value", e.Distinct(t.Context(), many, []schema.ColumnID{3, 1}), 20000, 0)
 	if err := Remove(context.Background(), store, many.ID); err != nil {
 		t.Fatal(err)
 	}
 	e = New(store, source.NewCodecs(nil))
-	within(t, "removed", e.Distinct(many, []schema.ColumnID{3}), 0, 0)
+	within(t, "removed", e.Distinct(t.Context(), many, []schema.ColumnID{3}), 0, 0)
 }
 
 func TestSketch(t *testing.T) {
@@ -176,14 +176,14 @@ func TestConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				e.Changed(tab, 100)
-				e.TableRows(tab)
-				e.Distinct(tab, []schema.ColumnID{2})
-				e.SpanRows(tab, &tab.Indexes[0], []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}})
+				e.TableRows(t.Context(), tab)
+				e.Distinct(t.Context(), tab, []schema.ColumnID{2})
+				e.SpanRows(t.Context(), tab, &tab.Indexes[0], []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}})
 			}
 		})
 	}
 	wg.Wait()
-	within(t, "rows", e.TableRows(tab), 3000, 0)
+	within(t, "rows", e.TableRows(t.Context(), tab), 3000, 0)
 }
 
 func BenchmarkSpanRows(b *testing.B) {
@@ -192,10 +192,10 @@ func BenchmarkSpanRows(b *testing.B) {
 	tab := newTable()
 	fill(b, store, tab, 0, 60000, 500)
 	spans := []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}}
-	e.TableRows(tab)
+	e.TableRows(b.Context(), tab)
 	b.ReportAllocs()
 	for b.Loop() {
-		e.SpanRows(tab, &tab.Indexes[0], spans)
+		e.SpanRows(b.Context(), tab, &tab.Indexes[0], spans)
 	}
 }
 
@@ -205,12 +205,12 @@ func TestSample(t *testing.T) {
 	e := New(store, source.NewCodecs(nil))
 	tab := newTable()
 	fill(t, store, tab, 0, 900, 10)
-	if e.Sample(tab) != nil {
+	if e.Sample(t.Context(), tab) != nil {
 		t.Error("a small table needs no sample")
 	}
 	fill(t, store, tab, 900, 20000, 10)
 	e.Changed(tab, 19100)
-	x := e.Sample(tab)
+	x := e.Sample(t.Context(), tab)
 	if x == nil || len(x.Rows) < sampleRows*3/4 || len(x.Rows) > sampleRows*5/4 {
 		t.Fatalf("no sample, or one of another size: %v", x)
 	}
@@ -230,11 +230,11 @@ func TestSample(t *testing.T) {
 		}
 	}
 	e.Changed(tab, 100)
-	if e.Sample(tab) != x {
+	if e.Sample(t.Context(), tab) != x {
 		t.Error("a little changed, and the sample is another")
 	}
 	e.Changed(tab, 10000)
-	if e.Sample(tab) == x {
+	if e.Sample(t.Context(), tab) == x {
 		t.Error("much changed, and the sample is the same")
 	}
 }

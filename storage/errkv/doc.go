@@ -5,7 +5,8 @@
 //
 // A Store counts the calls of each kind (Op). Fail arranges that the n-th call
 // of a kind from now on returns an error instead of reaching the wrapped store;
-// FailAfter lets a commit happen first, like a lost reply; Panic simulates a bug.
+// FailAfter lets a commit happen first, like a lost reply; Panic simulates a bug,
+// Stall a store that does not reply.
 //
-// It injects errors and panics only; it neither delays nor damages data.
+// It injects errors, panics and waits only; it damages no data.
 package errkv

@@ -3,6 +3,7 @@ package errkv
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sqlots/sqlots/storage"
 )
@@ -38,14 +39,17 @@ type plan struct {
 	after bool  // fail after the wrapped call was made
 	err   error
 	bug   any // what to panic with instead
+	// open, of a call that waits, is closed by Reset.
+	open chan struct{}
 }
 
 // Store implements storage.Store. Its own methods may be called concurrently.
 type Store struct {
 	storage.Store
-	mu    sync.Mutex
-	calls [numOps]int64
-	plans [numOps][]*plan
+	mu      sync.Mutex
+	calls   [numOps]int64
+	plans   [numOps][]*plan
+	stalled atomic.Int64
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -67,6 +71,16 @@ func (s *Store) FailAfter(op Op, n int64, err error) { s.add(op, &plan{n: n, aft
 // Panic makes the n-th call of op from now panic with bug.
 func (s *Store) Panic(op Op, n int64, bug any) { s.add(op, &plan{n: n, bug: bug}) }
 
+// Stall makes the n-th call of op from now and all later ones wait until Reset, or
+// until their context ends: then they return its cause. It serves the reads: OpGet,
+// OpBatchGet, OpScan and OpVisit.
+func (s *Store) Stall(op Op, n int64) {
+	s.add(op, &plan{n: n, every: true, open: make(chan struct{})})
+}
+
+// Stalled is the number of calls that wait now.
+func (s *Store) Stalled() int64 { return s.stalled.Load() }
+
 func (s *Store) add(op Op, p *plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,6 +91,13 @@ func (s *Store) add(op Op, p *plan) {
 func (s *Store) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, list := range s.plans {
+		for _, p := range list {
+			if p.open != nil {
+				close(p.open)
+			}
+		}
+	}
 	s.calls = [numOps]int64{}
 	s.plans = [numOps][]*plan{}
 }
@@ -91,27 +112,53 @@ func (s *Store) Calls(op Op) int64 {
 // hit counts a call. before is its failure without effect, after the one that
 // replaces its answer.
 func (s *Store) hit(op Op) (before, after error) {
+	before, after, _ = s.arranged(op)
+	return before, after
+}
+
+// arranged is hit with what a stalled call waits for; nil for others.
+func (s *Store) arranged(op Op) (before, after error, open <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[op]++
 	for _, p := range s.plans[op] {
 		if p.n--; p.n == 0 || (p.every && p.n < 0) {
-			if p.bug != nil {
+			switch {
+			case p.bug != nil:
 				panic(p.bug)
-			}
-			if p.after {
+			case p.open != nil:
+				open = p.open
+			case p.after:
 				after = p.err
-			} else {
+			default:
 				before = p.err
 			}
 		}
 	}
-	return before, after
+	return before, after, open
 }
 
 // check is hit for calls that only fail without effect.
 func (s *Store) check(op Op) error {
 	before, after := s.hit(op)
+	if before == nil {
+		return after
+	}
+	return before
+}
+
+// read is check for calls that can be stalled.
+func (s *Store) read(ctx context.Context, op Op) error {
+	before, after, open := s.arranged(op)
+	if open != nil {
+		s.stalled.Add(1)
+		defer s.stalled.Add(-1)
+		select {
+		case <-open:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	if before == nil {
 		return after
 	}
@@ -203,7 +250,7 @@ type reader struct {
 
 // Get implements storage.Reader.
 func (r *reader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
-	if err := r.s.check(OpGet); err != nil {
+	if err := r.s.read(ctx, OpGet); err != nil {
 		return dst, err
 	}
 	return r.r.Get(ctx, key, dst)
@@ -211,7 +258,7 @@ func (r *reader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
 
 // BatchGet implements storage.Reader.
 func (r *reader) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
-	if err := r.s.check(OpBatchGet); err != nil {
+	if err := r.s.read(ctx, OpBatchGet); err != nil {
 		return err
 	}
 	return r.r.BatchGet(ctx, keys, fn)
@@ -219,7 +266,7 @@ func (r *reader) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, val
 
 // Scan implements storage.Reader.
 func (r *reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
-	if err := r.s.check(OpScan); err != nil {
+	if err := r.s.read(ctx, OpScan); err != nil {
 		return nil, err
 	}
 	sc, err := r.r.Scan(ctx, span, opts)
@@ -236,7 +283,7 @@ type scanner struct {
 
 // Visit implements storage.Scanner.
 func (sc *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
-	if err := sc.s.check(OpVisit); err != nil {
+	if err := sc.s.read(ctx, OpVisit); err != nil {
 		return false, err
 	}
 	return sc.Scanner.Visit(ctx, fn)

@@ -3,6 +3,7 @@ package errkv_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/sqlots/sqlots/storage"
@@ -77,5 +78,52 @@ func TestFail(t *testing.T) {
 	s.Fail(errkv.OpVisit, 1, storage.ErrUnavailable)
 	if _, err := sc.Visit(ctx, func(_, _ []byte) bool { return true }); !errors.Is(err, storage.ErrUnavailable) {
 		t.Fatal(err)
+	}
+}
+
+// TestStall: stalled reads end with their context, with its cause, or at Reset.
+func TestStall(t *testing.T) {
+	s := errkv.Wrap(memkv.New(memkv.Options{}))
+	defer s.Close()
+	for _, op := range []errkv.Op{errkv.OpGet, errkv.OpBatchGet, errkv.OpScan, errkv.OpVisit} {
+		read := func(ctx context.Context) error {
+			r := s.Latest()
+			if _, err := r.Get(ctx, []byte("a"), nil); err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return err
+			}
+			if err := r.BatchGet(ctx, [][]byte{[]byte("a")}, func(int, []byte) error { return nil }); err != nil {
+				return err
+			}
+			sc, err := r.Scan(ctx, storage.Span{}, storage.ScanOptions{})
+			if err != nil {
+				return err
+			}
+			defer sc.Close()
+			_, err = sc.Visit(ctx, func(_, _ []byte) bool { return true })
+			return err
+		}
+		s.Stall(op, 2)
+		if err := read(t.Context()); err != nil {
+			t.Fatalf("op %d: the first call: %v", op, err)
+		}
+		done := make(chan error, 2)
+		boom := errors.New("boom")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() { done <- read(ctx) }()
+		for s.Stalled() == 0 {
+			runtime.Gosched()
+		}
+		cancel(boom)
+		if err := <-done; !errors.Is(err, boom) {
+			t.Fatalf("op %d: %v, want the cause", op, err)
+		}
+		go func() { done <- read(t.Context()) }()
+		for s.Stalled() == 0 {
+			runtime.Gosched()
+		}
+		s.Reset()
+		if err := <-done; err != nil {
+			t.Fatalf("op %d: after Reset: %v", op, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -15,16 +16,18 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Estimator knows sizes. A nil index is the primary key.
+// Estimator knows sizes. A nil index is the primary key. Its methods may be called
+// concurrently. They do not fail: where the store does, they guess. When ctx ends they
+// return soon, and with a guess that nobody may use: planner.Plan fails then.
 type Estimator interface {
 	// TableRows is about the number of rows.
-	TableRows(t *schema.Table) float64
-	// SpanRows is about the number of entries in spans; ok is false when it
-	// cannot tell.
-	SpanRows(t *schema.Table, x *schema.Index, spans []ranges.Span) (rows float64, ok bool)
+	TableRows(ctx context.Context, t *schema.Table) float64
+	// SpanRows is about the number of entries in spans; ok is false when it is
+	// unknown.
+	SpanRows(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span) (rows float64, ok bool)
 	// Distinct is about the number of different values of the columns
 	// together; 0 when unknown.
-	Distinct(t *schema.Table, columns []schema.ColumnID) float64
+	Distinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID) float64
 }
 
 // OrderColumn is a column of a wanted order, by position in the table; or Expr, over
@@ -37,7 +40,9 @@ type OrderColumn struct {
 
 // Request is what a query wants of one table.
 type Request struct {
-	Scan *logical.Scan
+	// Context is that of the planning.
+	Context context.Context
+	Scan    *logical.Scan
 	// Conds are the conjuncts on this table; expr.Col.Index is the position in
 	// the table.
 	Conds []expr.Expr
@@ -569,13 +574,13 @@ func isMember(t schema.Type) bool { return t.ID == schema.TypeEnum || t.ID == sc
 // estimate fills in rows and costs.
 func (r *Request) estimate(p *Path) {
 	t := r.Scan.Table
-	total := math.Max(r.Est.TableRows(t), 1)
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	spans := 1.0
 	p.Entries = total
 	if p.Set != nil {
 		p.Entries, spans = r.setRows(p, total)
 	} else if p.Index != nil && p.Index.Where != 0 {
-		n, ok := r.Est.SpanRows(t, p.Index, []ranges.Span{{}})
+		n, ok := r.Est.SpanRows(r.Context, t, p.Index, []ranges.Span{{}})
 		if !ok {
 			n = total * r.partialShare(p.Index, total)
 		}
@@ -679,7 +684,7 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 			if p.Kind == physical.AccessPoint {
 				return n, n
 			}
-			if rows, ok := r.Est.SpanRows(r.Scan.Table, p.Index, list); ok {
+			if rows, ok := r.Est.SpanRows(r.Context, r.Scan.Table, p.Index, list); ok {
 				return rows, n
 			}
 		}
@@ -691,16 +696,16 @@ func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
 	return math.Max(total*sel, 1), 1
 }
 
-// Selectivity is a guess at the part of a table's rows for which a condition
-// is true, where spans cannot tell.
-func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) float64 {
+// guessOne is the fraction of the table's rows that satisfy a condition, by its form and
+// the number of different values of its columns.
+func (r *Request) guessOne(e expr.Expr, total float64) float64 {
 	f, ok := e.(*expr.Func)
 	if !ok {
 		return 0.5
 	}
 	switch f.Op {
 	case expr.OpEQ, expr.OpNullEQ:
-		return equalSelectivity(f, t, est, total)
+		return r.guessEqual(f, total)
 	case expr.OpIsNull:
 		return 0.05
 	case expr.OpLT, expr.OpLE, expr.OpGT, expr.OpGE:
@@ -708,9 +713,9 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 	case expr.OpNE:
 		return 0.9
 	case expr.OpIn:
-		return math.Min(0.5, float64(len(f.Args)-1)*equalSelectivity(f, t, est, total))
+		return math.Min(0.5, float64(len(f.Args)-1)*r.guessEqual(f, total))
 	case expr.OpLike:
-		return likeSelectivity(f)
+		return guessLike(f)
 	case expr.OpRegexp:
 		return 0.1
 	case expr.OpMatch, expr.OpTextMatch, expr.OpTextMatchPhrase, expr.OpTextMatchFuzzy:
@@ -720,25 +725,25 @@ func Selectivity(e expr.Expr, t *schema.Table, est Estimator, total float64) flo
 	case expr.OpAnd:
 		s := 1.0
 		for _, a := range f.Args {
-			s *= Selectivity(a, t, est, total)
+			s *= r.guessOne(a, total)
 		}
 		return s
 	case expr.OpOr:
 		// The branches of a long list are alike.
 		s, looked := 0.0, f.Args[:min(len(f.Args), 64)]
 		for _, a := range looked {
-			s += Selectivity(a, t, est, total)
+			s += r.guessOne(a, total)
 		}
 		return math.Min(s*float64(len(f.Args))/float64(len(looked)), 1)
 	case expr.OpNot:
-		return math.Max(0.05, 1-Selectivity(f.Args[0], t, est, total))
+		return math.Max(0.05, 1-r.guessOne(f.Args[0], total))
 	}
 	return 0.5
 }
 
-// likeSelectivity is a guess from the pattern: each character that must be at
+// guessLike is a guess from the pattern: each character that must be at
 // the beginning makes the rows fewer, and so do those that must be anywhere.
-func likeSelectivity(f *expr.Func) float64 {
+func guessLike(f *expr.Func) float64 {
 	c, ok := f.Args[1].(*expr.Const)
 	if !ok || c.D.Kind() != value.KindBytes {
 		return 0.1
@@ -765,19 +770,20 @@ func likeSelectivity(f *expr.Func) float64 {
 	return math.Max(0.2*math.Pow(0.8, float64(letters)), 0.02)
 }
 
-func equalSelectivity(f *expr.Func, t *schema.Table, est Estimator, total float64) float64 {
+func (r *Request) guessEqual(f *expr.Func, total float64) float64 {
+	t := r.Scan.Table
 	for _, a := range f.Args[:min(len(f.Args), 2)] { // lists are constants
 		c, ok := a.(*expr.Col)
 		if !ok || c.Index < 0 || c.Index >= len(t.Columns) {
 			continue
 		}
-		return 1 / DistinctValues(t, c.Index, est, total)
+		return 1 / DistinctValues(r.Context, t, c.Index, r.Est, total)
 	}
 	return 0.1
 }
 
 // DistinctValues is about the number of different values of a column.
-func DistinctValues(t *schema.Table, pos int, est Estimator, total float64) float64 {
+func DistinctValues(ctx context.Context, t *schema.Table, pos int, est Estimator, total float64) float64 {
 	id := t.Columns[pos].ID
 	if len(t.PrimaryKey) == 1 && t.PrimaryKey[0].Column == id {
 		return math.Max(total, 1)
@@ -787,7 +793,7 @@ func DistinctValues(t *schema.Table, pos int, est Estimator, total float64) floa
 			return math.Max(total, 1)
 		}
 	}
-	if d := est.Distinct(t, []schema.ColumnID{id}); d > 0 {
+	if d := est.Distinct(ctx, t, []schema.ColumnID{id}); d > 0 {
 		return d
 	}
 	return math.Max(math.Min(total/10, 1000), math.Min(total, 10))

@@ -74,8 +74,8 @@ func (r *Request) loose(x *schema.Index, g Groups) *Path {
 			return nil
 		}
 	}
-	total := math.Max(r.Est.TableRows(t), 1)
-	groups := r.Est.Distinct(t, columnIDs(t, cols[:k]))
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
+	groups := r.Est.Distinct(r.Context, t, columnIDs(t, cols[:k]))
 	if groups <= 0 {
 		return nil
 	}

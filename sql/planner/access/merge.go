@@ -108,7 +108,7 @@ func (r *Request) union(indexes []*schema.Index, at int) *Path {
 	m := &physical.IndexMerge{}
 	var parts []mergePart
 	missed := 1.0
-	total := math.Max(r.Est.TableRows(r.Scan.Table), 1)
+	total := math.Max(r.Est.TableRows(r.Context, r.Scan.Table), 1)
 	for _, x := range order {
 		cond := groups[x][0]
 		if len(groups[x]) > 1 {
@@ -140,7 +140,7 @@ func (r *Request) mergePart(x *schema.Index, conds []expr.Expr) (mergePart, bool
 		return mergePart{}, false
 	}
 	out := mergePart{MergePart: physical.MergePart{Index: x, Ranges: set}}
-	total := math.Max(r.Est.TableRows(r.Scan.Table), 1)
+	total := math.Max(r.Est.TableRows(r.Context, r.Scan.Table), 1)
 	out.entries, out.spans = r.setRows(&Path{Index: x, Set: set}, total)
 	return out, true
 }
@@ -156,10 +156,10 @@ func (r *Request) mergeSet(x *schema.Index, conds []expr.Expr) *ranges.Set {
 
 // guess is the selectivity of conditions, without counting.
 func (r *Request) guess(conds []expr.Expr) float64 {
-	total := math.Max(r.Est.TableRows(r.Scan.Table), 1)
+	total := math.Max(r.Est.TableRows(r.Context, r.Scan.Table), 1)
 	sel := 1.0
 	for _, c := range conds {
-		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+		sel *= r.guessOne(c, total)
 	}
 	return sel
 }
@@ -169,7 +169,7 @@ func (r *Request) guess(conds []expr.Expr) float64 {
 func (r *Request) intersection(indexes []*schema.Index, single []*Path) *Path {
 	var parts []mergePart
 	t := r.Scan.Table
-	total := math.Max(r.Est.TableRows(t), 1)
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	for _, p := range single {
 		if p.Set == nil || p.Skip != nil || p.Unique || p.Distinct || !slices.Contains(indexes, p.Index) {
 			continue
@@ -229,7 +229,7 @@ func (r *Request) mergePath(m *physical.IndexMerge, parts []mergePart, fetched, 
 	}
 	rows := total
 	for _, c := range r.Conds {
-		rows *= Selectivity(c, r.Scan.Table, r.Est, total)
+		rows *= r.guessOne(c, total)
 	}
 	p.Rows = math.Min(rows, fetched)
 	find, entries := 0.0, 0.0

@@ -55,12 +55,12 @@ func (r *Request) orderedMerge(x *schema.Index) *Path {
 // rangesPath merges by own[k:]; nil when the number of ranges is not known.
 func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *ranges.Set, rest []expr.Expr, reverse bool) *Path {
 	t := r.Scan.Table
-	total := math.Max(r.Est.TableRows(t), 1)
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	entries := total
 	if x != nil && x.Where != 0 {
 		entries *= r.partialShare(x, total)
 	}
-	groups := r.Est.Distinct(t, columnIDs(t, own[:k]))
+	groups := r.Est.Distinct(r.Context, t, columnIDs(t, own[:k]))
 	seeks := 2.0 // one finds the value, one its range
 	var given []expr.Expr
 	if lead != nil {

@@ -54,7 +54,7 @@ func (r *Request) withoutImplied(x *schema.Index, conds []expr.Expr) []expr.Expr
 func (r *Request) partialShare(x *schema.Index, total float64) float64 {
 	share := 1.0
 	for _, e := range r.Scan.Partial[x.ID] {
-		share *= Selectivity(r.place(e), r.Scan.Table, r.Est, total)
+		share *= r.guessOne(r.place(e), total)
 	}
 	return share
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
@@ -19,7 +20,7 @@ type Sample struct {
 
 // Sampler is an Estimator that has samples; nil where there is none.
 type Sampler interface {
-	Sample(t *schema.Table) *Sample
+	Sample(ctx context.Context, t *schema.Table) *Sample
 }
 
 // Shares are the parts of tables for which conditions hold, found by computing
@@ -43,7 +44,7 @@ func (s *Shares) sample(r *Request) *Sample {
 	x, known := s.samples[t.ID]
 	if !known {
 		if est, ok := r.Est.(Sampler); ok {
-			x = est.Sample(t)
+			x = est.Sample(r.Context, t)
 		}
 		if s.samples == nil {
 			s.samples, s.hits = map[schema.TableID]*Sample{}, map[shareKey][]uint64{}
@@ -59,7 +60,7 @@ func (s *Shares) of(r *Request, x *Sample, c expr.Expr) []uint64 {
 	bitmap, known := s.hits[key]
 	if !known {
 		if computable(c, x) {
-			bitmap = hits(r.Ctx, x, c)
+			bitmap = hits(r.Context, r.Ctx, x, c)
 		}
 		s.hits[key] = bitmap
 	}
@@ -81,9 +82,14 @@ func computable(c expr.Expr, x *Sample) bool {
 	return ok
 }
 
-func hits(ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
+// hits are the rows of a sample for which c is true; nil where it cannot be computed,
+// or ctx ends.
+func hits(ctx context.Context, ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
 	out := make([]uint64, (len(x.Rows)+63)/64)
 	for i, row := range x.Rows {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil
+		}
 		d, err := expr.EvalRow(ec, c, row)
 		if err != nil {
 			return nil
@@ -118,7 +124,7 @@ func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
 				continue
 			}
 		}
-		one := Selectivity(c, r.Scan.Table, r.Est, total)
+		one := r.guessOne(c, total)
 		var bitmap []uint64
 		if sample != nil {
 			bitmap = r.Shares.of(r, sample, c)

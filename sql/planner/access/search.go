@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -13,17 +14,18 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// SearchIndexes is implemented by estimators that know search indexes.
+// SearchIndexes is implemented by estimators that know search indexes, under the
+// contract of Estimator.
 type SearchIndexes interface {
 	// SearchReady reports whether a search index serves queries.
 	SearchReady(t *schema.Table, x *schema.SearchIndex) bool
 	// SearchRows is about how many rows a query finds; ok is false when it cannot
 	// tell.
-	SearchRows(ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool)
+	SearchRows(ctx context.Context, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool)
 	// SearchRejected is about how many rows a search has to look at because a
 	// field that it uses could not take their value; read are the columns that it
 	// gives.
-	SearchRejected(t *schema.Table, n *physical.SearchScan, read []int) float64
+	SearchRejected(ctx context.Context, t *schema.Table, n *physical.SearchScan, read []int) float64
 }
 
 // searchPaths are the ways by search indexes.
@@ -51,7 +53,7 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 			continue
 		}
 		out = append(out, p)
-		if marks && known.SearchRejected(t, p.Search, r.Needed) > 0 {
+		if marks && known.SearchRejected(r.Context, t, p.Search, r.Needed) > 0 {
 			if p, _ = r.searchPath(x, true, true); p != nil {
 				out = append(out, p)
 			}
@@ -109,7 +111,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		p.Search.Order = s.order()
 		p.Ordered = p.Search.Order != nil
 	}
-	total := math.Max(r.Est.TableRows(t), 1)
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	var asks []expr.Expr
 	for _, c := range r.Conds {
 		if !slices.Contains(residual, c) || slices.Contains(s.near, c) {
@@ -118,7 +120,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	}
 	counted := false
 	if q != nil && r.Ctx != nil && expr.KnownBefore(s.asks(asks)) && objectsKnown(q) {
-		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Ctx, t, x, q)
+		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Context, r.Ctx, t, x, q)
 	}
 	if !counted {
 		p.Entries = math.Max(total*r.share(nil, asks, total), 0)
@@ -138,7 +140,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
 	}
-	if n := r.Est.(SearchIndexes).SearchRejected(t, p.Search, r.Needed); n > 0 {
+	if n := r.Est.(SearchIndexes).SearchRejected(r.Context, t, p.Search, r.Needed); n > 0 {
 		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
@@ -289,7 +291,7 @@ func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool
 		if x.ID != m.Index || !known.SearchReady(t, x) {
 			continue
 		}
-		n, ok := known.SearchRows(r.Ctx, t, x, &physical.SearchNode{Op: physical.SearchMatch, Match: f})
+		n, ok := known.SearchRows(r.Context, r.Ctx, t, x, &physical.SearchNode{Op: physical.SearchMatch, Match: f})
 		if !ok {
 			return 0, false
 		}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -40,11 +41,11 @@ type object struct {
 // objectRows is the guess for sizes of which nothing is known.
 type objectRows struct{}
 
-func (objectRows) TableRows(*schema.Table) float64 { return 1000 }
-func (objectRows) SpanRows(*schema.Table, *schema.Index, []ranges.Span) (float64, bool) {
+func (objectRows) TableRows(context.Context, *schema.Table) float64 { return 1000 }
+func (objectRows) SpanRows(context.Context, *schema.Table, *schema.Index, []ranges.Span) (float64, bool) {
 	return 0, false
 }
-func (objectRows) Distinct(*schema.Table, []schema.ColumnID) float64 { return 0 }
+func (objectRows) Distinct(context.Context, *schema.Table, []schema.ColumnID) float64 { return 0 }
 
 // nested is what fields of nested objects can tell of an EXISTS; nil: nothing.
 func (s *searcher) nested(sub *expr.Subquery) (n *physical.SearchNode, exact bool) {

@@ -249,7 +249,7 @@ func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool)
 	if negated {
 		n.Cond = expr.Not(c)
 	}
-	n.Share = s.r.share(nil, []expr.Expr{n.Cond}, math.Max(s.r.Est.TableRows(s.t), 1))
+	n.Share = s.r.share(nil, []expr.Expr{n.Cond}, math.Max(s.r.Est.TableRows(s.r.Context, s.t), 1))
 	return n, true
 }
 
@@ -280,7 +280,7 @@ func (s *searcher) checkCost(q *physical.SearchNode, found, total float64) float
 			values = math.Min(total, found/math.Max(n.Share, 1e-6))
 		}
 		if len(n.Columns) == 1 {
-			if d := s.r.Est.Distinct(s.t, []schema.ColumnID{s.t.Columns[n.Columns[0]].ID}); d > 0 && s.byValue(n) {
+			if d := s.r.Est.Distinct(s.r.Context, s.t, []schema.ColumnID{s.t.Columns[n.Columns[0]].ID}); d > 0 && s.byValue(n) {
 				values = math.Min(values, d*cost.SearchParts)
 			}
 		}

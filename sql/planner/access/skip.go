@@ -19,7 +19,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 	if r.off("SkipScan") || len(x.Parts) < 2 || len(r.Conds) == 0 || !t.HoldsAll(x) || t.ArrayPart(x) >= 0 {
 		return nil
 	}
-	total := math.Max(r.Est.TableRows(t), 1)
+	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	cols := KeyColumns(t, x)
 	own := cols[:len(x.Parts)]
 	var best *Path
@@ -35,7 +35,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		if lead != nil && lead.EqPrefix == k {
 			break // the plain range does as well
 		}
-		groups := r.Est.Distinct(t, columnIDs(t, own[:k]))
+		groups := r.Est.Distinct(r.Context, t, columnIDs(t, own[:k]))
 		if groups <= 0 {
 			break
 		}
@@ -57,7 +57,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		}
 		for _, c := range behind.Conds {
 			if lead == nil || !slices.Contains(lead.Conds, c) {
-				sel *= Selectivity(c, t, r.Est, total)
+				sel *= r.guessOne(c, total)
 			}
 		}
 		p.Entries = math.Max(total*sel, 1)
@@ -72,11 +72,11 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 func (r *Request) finishSkip(p *Path, groups, total float64) {
 	sel := 1.0
 	for _, c := range p.EntryFilter {
-		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+		sel *= r.guessOne(c, total)
 	}
 	fetched := p.Entries * sel
 	for _, c := range p.Residual {
-		sel *= Selectivity(c, r.Scan.Table, r.Est, total)
+		sel *= r.guessOne(c, total)
 	}
 	p.Rows = p.Entries * sel
 	// Each group is a seek for its values and one for its spans.

@@ -78,7 +78,7 @@ func (w *world) after(t *testing.T, sql, table string, set plantest.Set) (rows [
 	res, err := exec.RunChange(ctx, w.env(s), plan)
 	fail(err)
 	rows = append(rows, fmt.Sprintf("%d rows changed", res.Affected))
-	read, err := planner.Plan(w.bind(t, "SELECT * FROM "+table), planner.Options{Est: w, Ctx: &expr.Ctx{Env: types.Env{Mode: types.DefaultSQLMode}}, Parallelism: 1})
+	read, err := planner.Plan(t.Context(), w.bind(t, "SELECT * FROM "+table), planner.Options{Est: w, Ctx: &expr.Ctx{Env: types.Env{Mode: types.DefaultSQLMode}}, Parallelism: 1})
 	fail(err)
 	fail(exec.RunQuery(ctx, w.env(s), read, func(b *vec.Batch) error {
 		for i := range b.Live() {

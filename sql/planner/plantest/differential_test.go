@@ -62,13 +62,15 @@ func (w *world) Table(_, name string) (*schema.Table, bool) { t, ok := w.tables[
 
 func (w *world) chance() float64 { return float64(int(1) << w.r.Intn(22)) }
 
-func (w *world) TableRows(*schema.Table) float64 { return w.chance() }
+func (w *world) TableRows(context.Context, *schema.Table) float64 { return w.chance() }
 
-func (w *world) SpanRows(*schema.Table, *schema.Index, []ranges.Span) (float64, bool) {
+func (w *world) SpanRows(context.Context, *schema.Table, *schema.Index, []ranges.Span) (float64, bool) {
 	return w.chance(), w.r.Intn(4) > 0
 }
 
-func (w *world) Distinct(*schema.Table, []schema.ColumnID) float64 { return w.chance() }
+func (w *world) Distinct(context.Context, *schema.Table, []schema.ColumnID) float64 {
+	return w.chance()
+}
 
 func (w *world) bind(t *testing.T, sql string) logical.Statement {
 	t.Helper()
@@ -146,7 +148,7 @@ func (w *world) env(s *source.Source) *exec.Env {
 
 func (w *world) plan(st logical.Statement, off map[string]bool, params ...value.Datum) (*physical.Plan, error) {
 	ctx := &expr.Ctx{Env: types.Env{Loc: time.UTC, Mode: types.DefaultSQLMode}, Params: params}
-	return planner.Plan(st, planner.Options{Est: w, Ctx: ctx, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}, Parallelism: 1 + w.r.Intn(2), Disabled: off, Check: true})
+	return planner.Plan(context.Background(), st, planner.Options{Est: w, Ctx: ctx, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}, Parallelism: 1 + w.r.Intn(2), Disabled: off, Check: true})
 }
 
 func (w *world) change(t *testing.T, sql string) {
