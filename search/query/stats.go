@@ -9,10 +9,12 @@ import (
 	"github.com/sqlots/sqlots/search/text"
 )
 
-// Stats are the figures of some text fields of an index, for scores: of the
-// newest documents, whatever a statement sees. They are counted at their first
-// use and do not change afterwards.
+// Stats are the figures of some text fields of an index, for the scores of one
+// statement: of the newest documents, whatever the statement sees. They are counted
+// when they are first needed and then stay as they are. When the statement's context
+// ends they are wrong, and must not be used.
 type Stats struct {
+	ctx    context.Context
 	index  *search.Index
 	path   uint16
 	fields []seg.FieldID
@@ -26,10 +28,10 @@ type Stats struct {
 
 var _ text.Stats = (*Stats)(nil)
 
-// NewStats makes the figures of fields of an index: of its documents or, with a
-// path, of the nested documents of that.
-func NewStats(x *search.Index, path uint16, fields []uint16) *Stats {
-	s := &Stats{index: x, path: path, freq: map[string]int64{}}
+// NewStats makes the figures of fields of an index for a statement: of its documents
+// or, with a path, of the nested documents of that.
+func NewStats(ctx context.Context, x *search.Index, path uint16, fields []uint16) *Stats {
+	s := &Stats{ctx: ctx, index: x, path: path, freq: map[string]int64{}}
 	for _, f := range fields {
 		s.fields = append(s.fields, seg.FieldID(f))
 	}
@@ -59,7 +61,7 @@ func (s *Stats) load() {
 		return
 	}
 	s.loaded, s.docs = true, 1
-	_ = s.index.Read(context.Background(), func(snap *seg.Snapshot) error {
+	_ = s.index.Read(s.ctx, func(snap *seg.Snapshot) error {
 		length, docs := int64(0), int64(snap.Docs())
 		if s.path != 0 {
 			docs = 0
@@ -87,6 +89,13 @@ func (s *Stats) load() {
 	})
 }
 
+func (s *Stats) stop() error {
+	if s.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(s.ctx)
+}
+
 // DocFreq implements text.Stats. Documents that have several of a prefix's words,
 // or a word in several fields, count for each.
 func (s *Stats) DocFreq(leaf text.Query) int64 {
@@ -98,7 +107,7 @@ func (s *Stats) DocFreq(leaf text.Query) int64 {
 		return n
 	}
 	n := int64(0)
-	_ = s.index.Read(context.Background(), func(snap *seg.Snapshot) error {
+	_ = s.index.Read(s.ctx, func(snap *seg.Snapshot) error {
 		for _, g := range snap.Segments() {
 			for _, f := range s.fields {
 				t, err := g.Text(f)
@@ -109,7 +118,7 @@ func (s *Stats) DocFreq(leaf text.Query) int64 {
 				if err != nil {
 					return err
 				}
-				list, err := expand(terms, leaf, nil)
+				list, err := expand(terms, leaf, s.stop)
 				if err != nil {
 					return err
 				}

@@ -105,6 +105,14 @@ func (c *Ctx) setting(name string) value.Datum {
 	return d
 }
 
+// context is Context, or one without an end.
+func (c *Ctx) context() context.Context {
+	if c.Context == nil {
+		return context.Background()
+	}
+	return c.Context
+}
+
 // Fork makes a Ctx for another goroutine of the same statement. Warn,
 // Session and Subqueries must be safe for concurrent use.
 func (c *Ctx) Fork() *Ctx {

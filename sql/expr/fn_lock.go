@@ -106,11 +106,7 @@ func rowGetLock(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			wait = time.Duration(s * float64(time.Second))
 		}
 	}
-	ctx := c.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	got, err := l.GetLock(ctx, name, wait)
+	got, err := l.GetLock(c.context(), name, wait)
 	if err != nil {
 		return value.Null, err
 	}

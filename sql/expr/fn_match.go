@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -123,9 +124,10 @@ func leastShould(d value.Datum) (int, bool) {
 }
 
 // MatchStats is implemented by sessions that know the figures of search indexes,
-// for scores; nil where there are none.
+// for scores; nil where there are none. The figures are counted when they are wanted,
+// until ctx, the statement's, ends.
 type MatchStats interface {
-	MatchStats(m *Match) text.Stats
+	MatchStats(ctx context.Context, m *Match) text.Stats
 }
 
 // prepared is a MATCH with its constant text.
@@ -192,7 +194,7 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 		}
 		out := &preparedMatch{query: text.None{}}
 		if s, ok := c.Session.(MatchStats); ok {
-			out.stats = s.MatchStats(m)
+			out.stats = s.MatchStats(c.context(), m)
 		}
 		if asks[0].IsNull() {
 			return out, nil

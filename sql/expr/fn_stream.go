@@ -45,10 +45,6 @@ func rowStreamWait(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if sec := a[2].Float(); sec < 9e9 {
 		wait = time.Duration(sec * float64(time.Second))
 	}
-	ctx := c.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ok, err := s.StreamWait(ctx, a[0].Str(), a[1].Uint(), wait)
+	ok, err := s.StreamWait(c.context(), a[0].Str(), a[1].Uint(), wait)
 	return value.Bool(ok), err
 }

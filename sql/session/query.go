@@ -163,6 +163,7 @@ func (cn *Connection) finish(err error) error {
 // cache, the literals become parameters. handled is false when the text has to
 // go the long way.
 func (s *Statement) queryTemplate(ctx context.Context, text string, w mysqlwire.ResultWriter) (handled bool, err error) {
+	s.fn.scores = nil
 	t := &s.template
 	if len(text) > 1<<16 {
 		return false, nil

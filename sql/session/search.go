@@ -17,7 +17,7 @@ import (
 var _ expr.MatchStats = (*functions)(nil)
 
 // MatchStats implements expr.MatchStats.
-func (f *functions) MatchStats(m *expr.Match) text.Stats {
+func (f *functions) MatchStats(ctx context.Context, m *expr.Match) text.Stats {
 	if f.engine.Search == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (f *functions) MatchStats(m *expr.Match) text.Stats {
 			return known.stats
 		}
 	}
-	stats := query.NewStats(x, m.Path, m.Fields)
+	stats := query.NewStats(ctx, x, m.Path, m.Fields)
 	f.scores = append(f.scores, scoreFigures{m.Table, m.Index, m.Fields, stats})
 	return stats
 }
