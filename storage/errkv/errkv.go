@@ -112,12 +112,12 @@ func (s *Store) Calls(op Op) int64 {
 // hit counts a call. before is its failure without effect, after the one that
 // replaces its answer.
 func (s *Store) hit(op Op) (before, after error) {
-	before, after, _ = s.arranged(op)
+	_, before, after = s.arranged(op)
 	return before, after
 }
 
 // arranged is hit with what a stalled call waits for; nil for others.
-func (s *Store) arranged(op Op) (before, after error, open <-chan struct{}) {
+func (s *Store) arranged(op Op) (open <-chan struct{}, before, after error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[op]++
@@ -135,7 +135,7 @@ func (s *Store) arranged(op Op) (before, after error, open <-chan struct{}) {
 			}
 		}
 	}
-	return before, after, open
+	return open, before, after
 }
 
 // check is hit for calls that only fail without effect.
@@ -149,7 +149,7 @@ func (s *Store) check(op Op) error {
 
 // read is check for calls that can be stalled.
 func (s *Store) read(ctx context.Context, op Op) error {
-	before, after, open := s.arranged(op)
+	open, before, after := s.arranged(op)
 	if open != nil {
 		s.stalled.Add(1)
 		defer s.stalled.Add(-1)
