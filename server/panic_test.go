@@ -29,7 +29,7 @@ type testBackend struct {
 }
 
 func (b testBackend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
-	return b.shared.NewSession(ctx, info)
+	return session.New(ctx, b.shared, info)
 }
 
 // startFaulty runs a server over a store in which calls can be made to panic.

@@ -344,5 +344,5 @@ func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
 
 // Connect implements mysqlwire.Backend.
 func (b backend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
-	return b.shared.NewSession(ctx, info)
+	return session.New(ctx, b.shared, info)
 }

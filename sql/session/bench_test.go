@@ -43,7 +43,7 @@ func benchSession(b *testing.B) *Session {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := sharedOf(b, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(b, e), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func testSession(tb testing.TB) *Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := sharedOf(tb, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(tb, e), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		tb.Fatal(err)
 	}

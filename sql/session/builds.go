@@ -38,12 +38,12 @@ func ContinueBuilds(sh *Shared) {
 func continueBuild(ctx context.Context, sh *Shared, b ddl.Continuation, id uint64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s, err := sh.NewSession(ctx, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	s.process.SetDB(b.Database())
-	s.process.Begin("Query", b.Statement(), time.Now(), cancel)
-	return translate(b.Continue(ctx, s.ddlEnv()))
+	st := Open(sh, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})
+	defer st.End()
+	e := sh.engine
+	e.Processes.Add(st.process)
+	defer e.Processes.Remove(id)
+	st.process.SetDB(b.Database())
+	st.process.Begin("Query", b.Statement(), time.Now(), cancel)
+	return translate(b.Continue(ctx, st.ddlEnv()))
 }

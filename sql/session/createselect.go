@@ -21,7 +21,7 @@ func (s *Statement) createSelect(ctx context.Context, x *logical.CreateTable, re
 	if x.Temporary {
 		runner = s.temps.temporaryRunner()
 	} else {
-		if s.tx.open != nil && s.tx.open.readOnly || s.tx.open == nil && s.tx.startsReadOnly() {
+		if s.tx.refusesChanges() {
 			return sqlerr.ReadOnlyTransaction()
 		}
 		if err := s.tx.commit(ctx); err != nil {

@@ -7,55 +7,12 @@ import (
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/ddl"
-	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
-
-// ddlEnv is what a schema change sees of the session.
-func (cn *Connection) ddlEnv() ddl.Env {
-	env := cn.typesEnv()
-	env.Write = true
-	return ddl.Env{
-		MaxIndexes: int(cn.vars.Number("sqlots_max_indexes")),
-		Owner:      cn.tx.owner(), LockTimeout: cn.vars.MdlTimeout, Types: env, Collation: cn.vars.ServerCollation(),
-		ShowExpired:      cn.vars.ShowExpired,
-		ForeignKeyChecks: cn.foreignKeyChecks(), RestrictForeignKeys: cn.vars.Number("restrict_fk_on_non_standard_key") != 0,
-		Eval: cn.evalDefault, Warn: cn.diag.warn, SetState: cn.process.SetState, Statement: cn.process.Describe().Info,
-	}
-}
-
-// evalDefault computes the expression of a column default.
-func (cn *Connection) evalDefault(ctx context.Context, sql string, _ schema.Type) (value.Datum, schema.Type, error) {
-	e, err := cn.bindExpr("SELECT " + sql)
-	if err != nil {
-		return value.Null, types.Null, err
-	}
-	d, err := expr.EvalConst(cn.exprCtx(ctx, nil), e)
-	return d, e.Type(), err
-}
-
-// bindExpr binds the expression of a SELECT without FROM.
-func (cn *Connection) bindExpr(sql string) (expr.Expr, error) {
-	stmt, err := cn.engine.Parsers.Parse(sql, cn.vars.Mode)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := cn.bindStatement(stmt)
-	if err != nil {
-		return nil, err
-	}
-	if q, ok := bound.(*logical.Query); ok {
-		if p, ok := q.Root.(*logical.Project); ok && len(p.Exprs) == 1 {
-			return p.Exprs[0], nil
-		}
-	}
-	return nil, sqlerr.Internal("%s is not an expression", sql)
-}
 
 // renameUser is RENAME USER.
 func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {

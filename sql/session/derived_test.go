@@ -189,7 +189,7 @@ func TestDerivedOnline(t *testing.T) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range 2 {
-		w, err := s.shared.NewSession(context.Background(), mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
+		w, err := New(context.Background(), s.shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

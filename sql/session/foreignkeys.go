@@ -1,14 +1,10 @@
 package session
 
 import (
-	"context"
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/storage"
-	"github.com/sqlots/sqlots/value"
 )
 
 // addKeys gives the plan of a change the foreign keys that it has to keep. The
@@ -43,21 +39,6 @@ func (cn *Connection) currentKeys(p *physical.Plan) bool {
 		return true
 	}
 	return cn.engine.Catalog.Snapshot().IsCurrent(p.Keys, cn.temps.notTemporary(p.Writes))
-}
-
-// changeEnv is execEnv for a change.
-func (s *Statement) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
-	src := s.sourceEnv(view{Reader: txn, Txn: txn})
-	if s.foreignKeyChecks() {
-		src.Keys, src.Undo = p.Keys, ignores(p)
-	}
-	env := s.envOver(ctx, src, vals)
-	env.Ctx.Write = true
-	env.Ctx.Restoring = s.restoring()
-	if src.Keys != nil {
-		env.Cascaded = src.Keys.Cascaded
-	}
-	return env
 }
 
 // restoring reports the settings that the head of every dump makes and hardly

@@ -6,16 +6,12 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
-	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -32,7 +28,7 @@ func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool,
 		return err
 	}
 	insert := c.plan.Change.(*physical.Insert)
-	if err := s.admit(c.plan); err != nil {
+	if err := s.admit(c.plan); err != nil { // before the file is asked for
 		return err
 	}
 	if src.job != nil {
@@ -84,7 +80,7 @@ func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan,
 		return exec.Result{}, err
 	}
 	all := io.MultiReader(bytes.NewReader(head[:n]), file)
-	if err != nil || s.engine.Spill == nil || !s.canBulk(x.Insert.Table, x) {
+	if err != nil || s.engine.Spill == nil || !s.CanBulk(x.Insert.Table, x.Insert.Replace) {
 		return s.loadRows(ctx, x, c, src, all)
 	}
 	copied, err := s.engine.Spill.NewFile()
@@ -92,7 +88,8 @@ func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan,
 		return exec.Result{}, err
 	}
 	defer copied.Close()
-	r, err := s.loadBulk(ctx, x, c, src, io.TeeReader(all, copied))
+	src.reader = newFieldReader(io.TeeReader(all, copied), x)
+	r, err := s.ChangeInBulk(ctx, c, src.also(s.engine.Store))
 	if !errors.Is(err, table.ErrBulkDuplicate) {
 		return r, err
 	}
@@ -105,22 +102,6 @@ func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan,
 	return s.loadRows(ctx, x, c, src, io.NewSectionReader(copied, 0, copied.Size()))
 }
 
-// canBulk reports whether the table may be loaded in bulk now. Sorted runs are
-// made before their commit, so they have no place for its records: tables with
-// a change log or versions are loaded row by row, and so are those with counters
-// in their keys.
-func (s *commands) canBulk(t *schema.Table, x *logical.LoadData) bool {
-	if s.tx.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.tx.startsReadOnly() || x.Insert.Replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
-		return false
-	}
-	for _, ix := range t.Indexes {
-		if ix.State != schema.IndexPublic {
-			return false
-		}
-	}
-	return true
-}
-
 // loadRows loads as INSERT does.
 func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
 	src.reader = newFieldReader(in, x)
@@ -131,110 +112,23 @@ func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *cachedP
 	return r, err
 }
 
-// A bulk load waits for the table to be free of transactions for bulkLockWait,
-// in which others that come have to wait too, and so often.
-const (
-	bulkLockWait  = time.Second
-	bulkLockTries = 10
-	bulkLockPause = bulkLockWait / 4
-)
-
-// lockOut keeps writers off a table, or fails with table.ErrBulkDuplicate when
-// it is in use for long.
-func (s *commands) lockOut(ctx context.Context, t *schema.Table) (release func(), err error) {
-	end, err := s.engine.BulkTurn(ctx, t.ID)
-	if err != nil {
-		return nil, err
+// also is what a load in bulk writes with its rows: the record of its token, nil
+// without one.
+func (s *loadSource) also(store storage.Store) func() (key, val []byte, err error) {
+	if s.job == nil || s.job.token == "" {
+		return nil
 	}
-	key := mdl.Key(t.Database, t.Name)
-	for try := 1; ; try++ {
-		err := s.engine.Locks.Exclusive(ctx, s.tx.owner(), key, bulkLockWait)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, mdl.ErrTimeout) {
-			end()
-			return nil, err
-		}
-		if try == bulkLockTries {
-			end()
-			return nil, table.ErrBulkDuplicate
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(bulkLockPause):
-		}
-	}
-	return func() {
-		s.engine.Locks.ReleaseExclusive(s.tx.owner(), key)
-		end()
-	}, nil
-}
-
-// loadBulk loads by sorted runs: it collects and sorts the rows without a lock,
-// and locks writers out when it looks for existing keys and hands the
-// runs over. It fails with table.ErrBulkDuplicate, nothing written, where rows
-// have to be looked at one by one or the table is in use.
-func (s *commands) loadBulk(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
-	t := x.Insert.Table
-	txn, err := s.tx.newTxn(false)
-	if err != nil {
-		return exec.Result{}, err
-	}
-	defer txn.Rollback()
-	env := s.execEnv(ctx, view{Reader: txn, Txn: txn}, nil)
-	defer env.Memory.Close()
-	env.Ctx.Write, env.Ctx.Ignore = true, c.plan.Change.(*physical.Insert).Ignore
-	env.Reject = c.reject
-	sink, err := env.Source.(bulkSource).Bulk(t, table.BulkOptions{Memory: s.bulkMemory(), TempDir: s.engine.TempDir, Budget: s.engine.SortBudget()})
-	if err != nil {
-		return exec.Result{}, err
-	}
-	defer sink.Bulk.Close()
-	env.Sink = sink
-	src.reader = newFieldReader(in, x)
-	r, err := exec.RunChange(ctx, env, c.plan)
-	if err != nil {
-		return exec.Result{}, err
-	}
-	s.process.SetState("waiting for the table")
-	end, err := s.lockOut(ctx, t)
-	if err != nil {
-		return exec.Result{}, err
-	}
-	defer end()
-	if !s.current(c.plan) {
-		return exec.Result{}, table.ErrBulkDuplicate
-	}
-	s.process.SetState("loading sorted runs")
-	if src.job != nil && src.job.token != "" {
-		// No writer of the table comes between this and the end of the load.
-		if done, err := src.job.done(s.engine.Store); err != nil {
-			return exec.Result{}, err
-		} else if done {
-			return exec.Result{}, errLoadedBefore
-		}
-		key, val, err := src.job.pair(src.rows)
+	return func() (key, val []byte, err error) {
+		done, err := s.job.done(store)
 		if err != nil {
-			return exec.Result{}, err
+			return nil, nil, err
 		}
-		sink.Bulk.Also(key, val)
+		if done {
+			return nil, nil, errLoadedBefore
+		}
+		return s.job.pair(s.rows)
 	}
-	if err := sink.Bulk.Finish(ctx); err != nil {
-		return exec.Result{}, s.tx.commitFailed(err)
-	}
-	s.changed(c, r)
-	s.endAutocommit(c.plan, nil)
-	return r, nil
 }
-
-// bulkSource is the ability of the source to load in bulk.
-type bulkSource interface {
-	Bulk(t *schema.Table, opts table.BulkOptions) (*source.BulkSink, error)
-}
-
-// bulkMemory is the most memory of one bulk load: half of what a query may have.
-func (s *commands) bulkMemory() int64 { return min(s.vars.MemoryLimit/2, s.engine.SortMemory()) }
 
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.
@@ -324,13 +218,4 @@ func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*cachedPl
 		}
 	}
 	return c, src, nil
-}
-
-// virtual opens the virtual tables of this session: LOAD DATA's file, or those
-// of information_schema and SHOW.
-func (s *Statement) virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
-	if src, ok := v.Key.(*loadSource); ok {
-		return src.open(), nil
-	}
-	return s.openVirtual(ctx, ec, v)
 }

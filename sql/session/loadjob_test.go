@@ -115,7 +115,7 @@ func TestLoadTokenOnce(t *testing.T) {
 			for round := range 3 {
 				var wg sync.WaitGroup
 				for i := range 4 {
-					other, err := s.shared.NewSession(t.Context(), mysqlwire.ConnInfo{ID: uint64(100 + i)})
+					other, err := New(t.Context(), s.shared, mysqlwire.ConnInfo{ID: uint64(100 + i)})
 					if err != nil {
 						t.Fatal(err)
 					}

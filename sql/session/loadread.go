@@ -38,7 +38,7 @@ type loadBatch struct {
 // loadAhead is the number of batches that exist at a time.
 const loadAhead = 4
 
-func (s *loadSource) open() exec.Operator {
+func (s *loadSource) Open() exec.Operator {
 	kinds := make([]value.Kind, s.fields)
 	for i := range kinds {
 		kinds[i] = value.KindBytes

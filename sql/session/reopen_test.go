@@ -19,7 +19,7 @@ func TestReopen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := sharedOf(t, e).NewSession(ctx, mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+		s, err := New(ctx, sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

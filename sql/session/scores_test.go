@@ -21,7 +21,7 @@ func TestScoresOfEachStatement(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	shared := NewShared(e)
 	open := func(id uint64) *Session {
-		s, err := shared.NewSession(t.Context(), mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
+		s, err := New(t.Context(), shared, mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestPlansBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := sharedOf(t, e).NewSession(context.Background(), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	t.Helper()
 	ctx := context.Background()
 	s := testSession(t)
-	other, err := s.shared.NewSession(ctx, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	other, err := New(ctx, s.shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/planner/bind"
-	"github.com/sqlots/sqlots/sql/planner/logical"
-	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // temporaryTables are the temporary tables of a session. Their data lies in
@@ -106,116 +104,6 @@ func (tt *temporaryTables) temporaryRunner() *ddl.Runner {
 	}
 	tt.version++
 	return tt.runner
-}
-
-// temporaryChange runs a schema change that concerns temporary tables. done is
-// false when it concerns none, or others too; rest is then what is left of it.
-func (s *commands) temporaryChange(ctx context.Context, stmt logical.Statement) (n uint64, rest logical.Statement, err error) {
-	switch x := stmt.(type) {
-	case *logical.CreateTable:
-		if x, err = s.resolveLike(x); err != nil || !x.Temporary {
-			return 0, x, err
-		}
-		n, err = s.temps.temporaryRunner().Run(ctx, x, s.ddlEnv())
-		return n, nil, err
-	case *logical.DropTable:
-		return s.dropTemporary(ctx, x)
-	case *logical.TruncateTable:
-		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
-			return 0, stmt, nil
-		}
-	case *logical.AlterTable:
-		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
-			return 0, stmt, nil
-		}
-	default:
-		return 0, stmt, nil
-	}
-	if err := s.tx.commit(ctx); err != nil {
-		return 0, nil, err
-	}
-	n, err = s.temps.temporaryRunner().Run(freeing(ctx, stmt), stmt, s.ddlEnv())
-	return n, nil, err
-}
-
-// resolveLike finds the table of LIKE where it, or the new one, is temporary:
-// the two are in different catalogs then.
-func (s *commands) resolveLike(x *logical.CreateTable) (*logical.CreateTable, error) {
-	if x.Like == nil {
-		return x, nil
-	}
-	like := s.temps.temporary(x.Like.DB, x.Like.Name)
-	if like == nil {
-		if !x.Temporary {
-			return x, nil
-		}
-		snap := s.engine.Catalog.Snapshot()
-		var ok bool
-		if like, ok = snap.Table(x.Like.DB, x.Like.Name); !ok {
-			if _, isView := snap.View(x.Like.DB, x.Like.Name); isView {
-				return nil, sqlerr.ViewInvalid(x.Like.DB, x.Like.Name, "BASE TABLE")
-			}
-			return nil, sqlerr.NoSuchTable(x.Like.DB, x.Like.Name)
-		}
-	}
-	out := *x
-	out.Like, out.Table = nil, ddl.LikeTable(like, x.Name)
-	return &out, nil
-}
-
-// dropTemporary drops the temporary tables among those of DROP TABLE.
-func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uint64, logical.Statement, error) {
-	var found []*schema.Table
-	var others []logical.TableName
-	seen := map[logical.TableName]bool{}
-	for _, n := range x.Tables {
-		if t := s.temps.temporary(n.DB, n.Name); t != nil {
-			if seen[n] {
-				return 0, nil, sqlerr.NotUniqueTable(n.Name)
-			}
-			seen[n] = true
-			found = append(found, t)
-			continue
-		}
-		others = append(others, n)
-	}
-	if len(found) == 0 && !x.Temporary {
-		return 0, x, nil
-	}
-	if !x.Temporary && len(others) > 0 && !x.IfExists {
-		snap := s.engine.Catalog.Snapshot()
-		for _, n := range others {
-			if _, ok := snap.Table(n.DB, n.Name); !ok {
-				return 0, &logical.DropTable{Tables: others}, nil // it fails as a whole
-			}
-		}
-	}
-	if x.Temporary && len(others) > 0 {
-		// The shared runner knows no temporary tables: 1051, or a note.
-		missing := &logical.DropTable{Tables: others, IfExists: x.IfExists, Temporary: true}
-		if _, err := s.engine.DDL.Run(ctx, missing, s.ddlEnv()); err != nil {
-			return 0, nil, err
-		}
-		others = nil
-	}
-	if !x.Temporary {
-		if err := s.tx.commit(ctx); err != nil {
-			return 0, nil, err
-		}
-	}
-	if len(found) > 0 {
-		if err := s.temps.temporaryRunner().Forget(ctx, found); err != nil {
-			return 0, nil, err
-		}
-		s.temps.dropped = append(s.temps.dropped, found...)
-	}
-	if s.tx.open == nil {
-		s.temps.sweepTemporary(ctx)
-	}
-	if len(others) == 0 {
-		return 0, nil, nil
-	}
-	return 0, &logical.DropTable{Tables: others, IfExists: x.IfExists}, nil
 }
 
 // sweepTemporary deletes the data of dropped temporary tables. No transaction

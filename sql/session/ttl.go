@@ -12,10 +12,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/engine"
-	"github.com/sqlots/sqlots/sql/exec"
-	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -78,32 +75,41 @@ func (j *expiryJob) run(ctx context.Context, t *schema.Table) {
 func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := j.shared.NewSession(ctx, mysqlwire.ConnInfo{ID: expirySession, User: "ttl", Kill: cancel})
-	if err != nil {
-		return err
+	info := mysqlwire.ConnInfo{ID: expirySession, User: "ttl", Kill: cancel}
+	writer := j.connect(info)
+	defer writer.End()
+	j.engine.Processes.Add(writer.process)
+	defer j.engine.Processes.Remove(writer.process.ID)
+	writer.process.SetState("removing expired rows")
+	if t.HasHiddenKey() {
+		return j.removeLimited(ctx, writer, t)
 	}
-	defer s.Close()
-	s.vars.Override(map[string]value.Datum{
+	// Both have one id, so that metadata locks of one do not hold up the other.
+	reader := j.connect(info)
+	defer reader.End()
+	return j.removeByKey(ctx, reader, writer, t)
+}
+
+// connect makes a connection with the settings of the job.
+func (j *expiryJob) connect(info mysqlwire.ConnInfo) *Statement {
+	st := Open(j.shared, info)
+	st.vars.Override(map[string]value.Datum{
 		"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"),
 		"sql_safe_updates": value.Uint(0), "autocommit": value.Uint(1), "innodb_lock_wait_timeout": value.Uint(1),
 	})
-	s.process.SetState("removing expired rows")
-	if t.HasHiddenKey() {
-		return j.removeLimited(ctx, s, t)
-	}
-	return j.removeByKey(ctx, s, t)
+	return st
 }
 
 // removeLimited is for tables whose keys have no name.
-func (j *expiryJob) removeLimited(ctx context.Context, s *Session, t *schema.Table) error {
+func (j *expiryJob) removeLimited(ctx context.Context, st *Statement, t *schema.Table) error {
 	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), define.ExpiredSQL(t), expiryBatch)
 	for {
 		start := time.Now()
-		c, err := s.planText(ctx, text, nil)
+		c, err := st.planText(ctx, text, nil)
 		if err != nil {
 			return err
 		}
-		r, err := s.st.change(ctx, c, nil)
+		r, err := st.change(ctx, c, nil)
 		if errors.Is(err, errStale) {
 			return nil // the next turn plans again
 		}
@@ -120,7 +126,8 @@ func (j *expiryJob) removeLimited(ctx context.Context, s *Session, t *schema.Tab
 	}
 }
 
-func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table) error {
+// removeByKey reads keys by one connection and deletes by the other.
+func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, t *schema.Table) error {
 	var names, conds []string
 	var ts []schema.Type
 	for _, p := range t.PrimaryKey {
@@ -130,25 +137,15 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 		ts = append(ts, c.Type)
 	}
 	table := schema.QuoteName(t.Database) + "." + schema.QuoteName(t.Name)
-	find, err := s.planText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
+	find, err := reader.planText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
 	if err != nil {
 		return err
 	}
 	remove := "DELETE FROM " + table + " WHERE " + strings.Join(conds, " AND ") + " AND " + define.ExpiredSQL(t)
-	snap, err := s.engine.Store.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer snap.Close()
-	if !s.current(find.plan) {
-		return nil // the next turn plans again
-	}
-	env := s.st.execEnv(ctx, view{Reader: snap}, nil)
-	defer env.Memory.Close()
 	var keys [][]value.Datum
 	flush := func() error {
 		start := time.Now()
-		n, err := (&commands{s.st}).removeKeys(ctx, remove, ts, keys)
+		n, err := removeKeys(ctx, writer, remove, ts, keys)
 		if sqlerr.IsLockConflict(err) {
 			err = nil // rows in use go the next time
 		}
@@ -159,24 +156,19 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 		keys = keys[:0]
 		return pause(ctx, time.Since(start))
 	}
-	err = exec.RunQuery(ctx, env, find.plan, func(b *vec.Batch) error {
-		for i := range b.Live() {
-			row := i
-			if b.HasSel {
-				row = int(b.Sel[i])
-			}
-			key := make([]value.Datum, len(b.Cols))
-			for k, c := range b.Cols {
-				key[k] = c.Datum(row).Clone()
-			}
-			if keys = append(keys, key); len(keys) == expiryBatch {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+	err = reader.eachRow(ctx, find, nil, func(row []value.Datum) error {
+		key := make([]value.Datum, len(row))
+		for k, d := range row {
+			key[k] = d.Clone()
 		}
-		return nil
+		if keys = append(keys, key); len(keys) < expiryBatch {
+			return nil
+		}
+		return flush()
 	})
+	if errors.Is(err, errStale) {
+		return nil // the next turn plans again
+	}
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -184,37 +176,24 @@ func (j *expiryJob) removeByKey(ctx context.Context, s *Session, t *schema.Table
 }
 
 // removeKeys deletes rows in one transaction.
-func (s *commands) removeKeys(ctx context.Context, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
-	c, err := s.planText(ctx, text, ts)
+func removeKeys(ctx context.Context, st *Statement, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
+	c, err := st.planText(ctx, text, ts)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.tx.begin(false); err != nil {
+	if err := st.tx.begin(false); err != nil {
 		return 0, err
 	}
-	defer s.tx.rollback()
+	defer st.tx.rollback()
 	n := 0
 	for _, key := range keys {
-		r, err := s.change(ctx, c, key)
+		r, err := st.change(ctx, c, key)
 		if err != nil {
 			return 0, err
 		}
 		n += int(r.Affected)
 	}
-	return n, s.tx.commit(ctx)
-}
-
-// planText plans a statement with parameters of the given types.
-func (cn *Connection) planText(ctx context.Context, text string, params []schema.Type) (*cachedPlan, error) {
-	stmt, err := cn.engine.Parsers.Parse(text, cn.vars.Mode)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := bind.Bind(cn.bindEnv(params), stmt)
-	if err != nil {
-		return nil, err
-	}
-	return cn.plan(ctx, bound, nil, params)
+	return n, st.tx.commit(ctx)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -110,8 +110,7 @@ func (tx *transactions) startsReadOnly() bool {
 // rows for a change, runs in a read-only transaction. Temporary tables are
 // nobody else's.
 func (tx *transactions) checkReadOnly(tables []*schema.Table) error {
-	readOnly := tx.open != nil && tx.open.readOnly || tx.open == nil && tx.startsReadOnly()
-	if readOnly && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !tx.temps.isTemporary(t) }) {
+	if tx.refusesChanges() && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !tx.temps.isTemporary(t) }) {
 		return sqlerr.ReadOnlyTransaction()
 	}
 	return nil

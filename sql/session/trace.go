@@ -1,9 +1,7 @@
 package session
 
 import (
-	"context"
 	"errors"
-	"net"
 	"strings"
 	"time"
 
@@ -28,19 +26,6 @@ type trace struct {
 	tmp      [2]int64
 }
 
-// checkLogFile refuses log files outside of the directory of logs, and those
-// that cannot be written: 1231.
-func (cn *Connection) checkLogFile(name string, val *value.Datum) error {
-	if val == nil || name != "slow_query_log_file" && name != "general_log_file" {
-		return nil
-	}
-	path := querylog.InDir(cn.engine.LogDir, val.Str())
-	if path == "" || !querylog.CanWrite(path) {
-		return sqlerr.WrongValueForVariable(name, val.Str())
-	}
-	return nil
-}
-
 // beginTrace starts the trace of a statement, if it may have to be logged.
 func (s *Statement) beginTrace(w mysqlwire.ResultWriter) {
 	if !s.engine.Logs.SlowOn.Load() {
@@ -51,6 +36,9 @@ func (s *Statement) beginTrace(w mysqlwire.ResultWriter) {
 	s.tx.timed, s.tx.waited = true, 0
 	s.process.Plan.Store(nil)
 }
+
+// dropTrace ends the trace with the command.
+func (s *Statement) dropTrace() { s.trace, s.tx.timed = nil, false }
 
 func (s *Statement) spillCounts() [2]int64 {
 	if s.engine.Spill == nil {
@@ -99,31 +87,6 @@ func (s *Statement) endTrace(text string, err error, w mysqlwire.ResultWriter) {
 		x.Errno = e.Number
 	}
 	s.engine.Logs.Log(x)
-}
-
-func (cn *Connection) hostAndAddress() (host, ip string) {
-	host = cn.clientHost()
-	if cn.info.RemoteAddr != nil {
-		if h, _, err := net.SplitHostPort(cn.info.RemoteAddr.String()); err == nil {
-			ip = h
-		}
-	}
-	if host == ip {
-		host = ""
-	}
-	return host, ip
-}
-
-// note is for the general log.
-func (cn *Connection) note(command, text string) {
-	if !cn.engine.Logs.GeneralOn.Load() || cn.vars.Number("sql_log_off") != 0 {
-		return
-	}
-	host, ip := cn.hostAndAddress()
-	if host == "" {
-		host = ip
-	}
-	cn.engine.Logs.Note(querylog.Command{At: time.Now(), ID: cn.process.ID, User: cn.info.User, Host: host, Name: command, Text: text})
 }
 
 // sent counts rows for the trace.
@@ -195,14 +158,15 @@ func isAdministrative(text string) bool {
 	return false
 }
 
-// flushLogs is FLUSH [SLOW | GENERAL] LOGS.
-func (s *commands) flushLogs(_ context.Context, what string) {
-	switch what {
-	case "logs":
-		s.engine.Logs.Reopen(true, true)
-	case "slow logs":
-		s.engine.Logs.Reopen(true, false)
-	case "general logs":
-		s.engine.Logs.Reopen(false, true)
+// checkLogFile refuses log files outside of the directory of logs, and those
+// that cannot be written: 1231.
+func (cn *Connection) checkLogFile(name string, val *value.Datum) error {
+	if val == nil || name != "slow_query_log_file" && name != "general_log_file" {
+		return nil
 	}
+	path := querylog.InDir(cn.engine.LogDir, val.Str())
+	if path == "" || !querylog.CanWrite(path) {
+		return sqlerr.WrongValueForVariable(name, val.Str())
+	}
+	return nil
 }

@@ -1,0 +1,194 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/stream"
+	"github.com/sqlots/sqlots/value"
+)
+
+// runCall is CALL of the procedures of change logs. What they do to consumers
+// belongs to the open transaction.
+func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
+	args, err := s.evalAll(ctx, c.Args, &logical.Reads{}, vals)
+	if err != nil {
+		return err
+	}
+	a := callArgs{name: c.Name, args: args}
+	name := a.text(0)
+	if a.err == nil && name == "" {
+		a.fail()
+	}
+	if a.err != nil {
+		return a.err
+	}
+	switch c.Name {
+	case "stream_purge":
+		return s.purgeStream(ctx, name, c.Database, &a)
+	case "stream_consumer":
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
+	case "stream_checkpoint":
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
+	case "stream_drop_consumer":
+		return s.tx.inTxn(ctx, func(txn storage.Txn) error {
+			found, err := stream.LockConsumer(ctx, txn, name)
+			if err != nil {
+				return err
+			}
+			if found == nil {
+				return sqlerr.NoSuchProgram("CONSUMER", name)
+			}
+			return stream.DropConsumer(txn, name)
+		})
+	}
+	return sqlerr.NoSuchProgram("PROCEDURE", c.Name)
+}
+
+// callArgs are the arguments of a procedure; err is that of the first one that
+// does not fit.
+type callArgs struct {
+	name string
+	args []value.Datum
+	err  error
+}
+
+func (a *callArgs) fail() { a.err = sqlerr.WrongArguments(a.name) }
+
+func (a *callArgs) has(i int) bool { return i < len(a.args) }
+
+func (a *callArgs) text(i int) string {
+	if a.args[i].Kind() != value.KindBytes || len(a.args[i].Bytes()) > stream.MaxConsumerName {
+		a.fail()
+		return ""
+	}
+	return a.args[i].Str()
+}
+
+func (a *callArgs) number(i int) uint64 {
+	d := a.args[i]
+	if d.Kind() != value.KindUint && (d.Kind() != value.KindInt || d.Int() < 0) {
+		a.fail()
+		return 0
+	}
+	return d.Bits()
+}
+
+// position reads a sequence at i, and behind it perhaps an ordinal.
+func (a *callArgs) position(i int) stream.Position {
+	p := stream.Behind(a.number(i))
+	if a.has(i + 1) {
+		p.Ordinal = uint32(min(a.number(i+1), 1<<32-1))
+	}
+	return p
+}
+
+// addConsumer is CALL sqlots.stream_consumer(name, table [, seq [, ordinal]]);
+// without a position it begins with the first record that is kept.
+func (s *commands) addConsumer(ctx context.Context, txn storage.Txn, name, current string, a *callArgs) error {
+	table := a.text(1)
+	var at stream.Position
+	if a.has(2) {
+		at = a.position(2)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	id, full, err := s.streamNamed(ctx, table, current)
+	if err != nil {
+		return err
+	}
+	kv := s.engine.Store.Latest()
+	if !a.has(2) {
+		begin, err := stream.Begin(ctx, kv, id)
+		if err != nil {
+			return err
+		}
+		at.Seq = begin
+		if begin > 0 {
+			at = stream.Behind(begin)
+		}
+	} else if err := s.checkPosition(ctx, id, full, at); err != nil {
+		return err
+	}
+	found, err := stream.LockConsumer(ctx, txn, name)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		old, err := s.wasStreamOf(ctx, found.Stream, full)
+		if err != nil {
+			return err
+		}
+		if !old || found.Stream == id {
+			return sqlerr.AlreadyExists("CONSUMER", name)
+		}
+	}
+	return stream.PutConsumer(txn, &stream.Consumer{Name: name, Stream: id, Seq: at.Seq, Ordinal: at.Ordinal, At: time.Now().UnixMicro()})
+}
+
+// wasStreamOf: the stream ended with a table of that name. When a new one has
+// taken the name, nothing can be read from it, and its consumers' names are free.
+func (s *commands) wasStreamOf(ctx context.Context, id schema.StreamID, table string) (bool, error) {
+	ended, err := stream.EndedStreams(ctx, s.engine.Store.Latest())
+	return slices.ContainsFunc(ended, func(e stream.Ended) bool { return e.ID == id && e.Database+"."+e.Table == table }), err
+}
+
+// checkPosition: all records behind a position are there, and it is of the
+// past: 1236, 1789.
+func (s *commands) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
+	if last := s.engine.Store.Seq(); at.Seq > last {
+		return sqlerr.StreamPosition(table, at.Seq, last)
+	}
+	err := stream.Check(ctx, s.engine.Store.Latest(), id, at)
+	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
+		return sqlerr.StreamPurged(table, purged.Asked, purged.Purged)
+	}
+	return err
+}
+
+// checkpoint is CALL sqlots.stream_checkpoint(name, seq [, ordinal]).
+func (s *commands) checkpoint(ctx context.Context, txn storage.Txn, name string, a *callArgs) error {
+	at := a.position(1)
+	if a.err != nil {
+		return a.err
+	}
+	c, err := stream.LockConsumer(ctx, txn, name)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return sqlerr.NoSuchProgram("CONSUMER", name)
+	}
+	if err := s.checkPosition(ctx, c.Stream, "consumer "+name, at); err != nil {
+		return err
+	}
+	c.Seq, c.Ordinal, c.At = at.Seq, at.Ordinal, time.Now().UnixMicro()
+	return stream.PutConsumer(txn, c)
+}
+
+// purgeStream is CALL sqlots.stream_purge(table, seq): the records up to seq go
+// before their time. It is no part of a transaction.
+func (s *commands) purgeStream(ctx context.Context, name, current string, a *callArgs) error {
+	upTo := a.number(1)
+	if a.err != nil {
+		return a.err
+	}
+	if s.tx.refusesChanges() {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	id, full, err := s.streamNamed(ctx, name, current)
+	if err != nil {
+		return err
+	}
+	if last := s.engine.Store.Seq(); upTo > last {
+		return sqlerr.StreamPosition(full, upTo, last)
+	}
+	return translate(s.engine.TrimStream(ctx, id, upTo))
+}

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sysvar"
+	"github.com/sqlots/sqlots/value"
+)
+
+// ResultCollation implements mysqlwire.ResultCollationer.
+func (s *Session) ResultCollation() schema.CollationID { return s.vars.Charsets.Results }
+
+// fromClient is the text of a statement in UTF-8.
+func (s *Session) fromClient(text string) string {
+	c := s.vars.Charsets.Client
+	if c == nil || !c.NeedsConversion([]byte(text), sysvar.UTF8Collation()) {
+		return text
+	}
+	out, _ := c.Convert(make([]byte, 0, len(text)+len(text)/2), []byte(text), sysvar.UTF8Collation())
+	return string(out)
+}
+
+// convertParams gives the texts among the parameters the connection's
+// collation and character set.
+func (s *Session) convertParams(params []mysqlwire.Param) {
+	from, to := s.vars.Charsets.Client, s.vars.Charsets.Connection
+	for i := range params {
+		p := &params[i]
+		if !p.Type.IsCharacter() {
+			continue
+		}
+		p.Type.Collation = s.vars.Collation
+		if p.D.Kind() != value.KindBytes || from == nil && to == nil {
+			continue
+		}
+		source, target := from, to
+		if source == nil {
+			source = sysvar.UTF8Collation()
+		}
+		if target == nil {
+			target = sysvar.UTF8Collation()
+		}
+		p.D = convertDatum(p.D, source, target)
+	}
+}

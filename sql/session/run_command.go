@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// command runs the statements that answer with OK and nothing else.
+func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []value.Datum) (uint64, error) {
+	switch x := stmt.(type) {
+	case *logical.Kill:
+		return 0, s.runKill(ctx, x, vals)
+	case *logical.Call:
+		return 0, s.runCall(ctx, x, vals)
+	case *logical.SetPassword:
+		return 0, s.setPassword(ctx, x)
+	case *logical.Flush:
+		if x.What == "tables with read lock" {
+			return 0, s.tx.runLockTables(ctx, s.tx.allTables())
+		}
+		s.flushLogs(ctx, x.What)
+		return 0, s.tx.commit(ctx)
+	case *logical.CreateUser:
+		return 0, s.createUser(ctx, x)
+	case *logical.AlterUser:
+		return 0, s.alterUser(ctx, x)
+	case *logical.DropUser:
+		return 0, s.dropUser(ctx, x)
+	case *logical.RenameUser:
+		return 0, s.renameUser(ctx, x)
+	case *logical.Grant:
+		return 0, s.grant(x)
+	case *logical.Shutdown:
+		return 0, sqlerr.NotSupported("SHUTDOWN")
+	}
+	return s.schemaChange(ctx, stmt)
+}
+
+// schemaChange runs DDL: it ends the open transaction before, as MySQL does.
+func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
+	n, stmt, err := s.temporaryChange(ctx, stmt)
+	if stmt == nil || err != nil {
+		return n, err
+	}
+	if s.tx.refusesChanges() {
+		return 0, sqlerr.ReadOnlyTransaction()
+	}
+	if err := s.tx.checkLockedChange(stmt); err != nil {
+		return 0, err
+	}
+	if err := s.tx.commit(ctx); err != nil {
+		return 0, err
+	}
+	if v, ok := stmt.(*logical.CreateView); ok && v.View.DefinerUser == "" && v.View.DefinerHost == "" {
+		owned := *v.View
+		owned.DefinerUser, owned.DefinerHost = s.info.Account.User, s.info.Account.Host
+		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
+	}
+	n, err = s.engine.DDL.Run(freeing(ctx, stmt), stmt, s.ddlEnv())
+	if err == nil {
+		err = s.tx.relock(ctx, stmt)
+	}
+	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.database {
+		s.database = ""
+		s.process.SetDB("")
+	}
+	return n, err
+}
+
+// freeing is the context of a statement that may use the reserve of the disk if
+// it makes room.
+func freeing(ctx context.Context, stmt logical.Statement) context.Context {
+	switch stmt.(type) {
+	case *logical.DropTable, *logical.DropView, *logical.DropDatabase, *logical.TruncateTable:
+		return storage.FreeingSpace(ctx)
+	}
+	return ctx
+}
+
+// runKill is KILL.
+func (s *commands) runKill(ctx context.Context, k *logical.Kill, vals []value.Datum) error {
+	d, err := s.evalOne(ctx, k.ID, vals)
+	if err != nil {
+		return err
+	}
+	env := s.typesEnv()
+	id, err := types.ToUint(&env, d, k.ID.Type())
+	if err != nil {
+		return err
+	}
+	return s.kill(id, k.Query)
+}
+
+// flushLogs is FLUSH [SLOW | GENERAL] LOGS.
+func (s *commands) flushLogs(_ context.Context, what string) {
+	switch what {
+	case "logs":
+		s.engine.Logs.Reopen(true, true)
+	case "slow logs":
+		s.engine.Logs.Reopen(true, false)
+	case "general logs":
+		s.engine.Logs.Reopen(false, true)
+	}
+}
