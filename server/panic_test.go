@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/value"
@@ -25,7 +26,7 @@ import (
 // testBackend serves an engine whose store panics on demand.
 type testBackend struct {
 	*engine.Engine
-	shared *session.Shared
+	shared *statement.Shared
 }
 
 func (b testBackend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
@@ -41,7 +42,7 @@ func startFaulty(t *testing.T, log io.Writer) (*errkv.Store, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := session.NewShared(e)
+	shared := statement.NewShared(e, session.Runner{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

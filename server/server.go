@@ -21,6 +21,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -79,7 +80,7 @@ type Server struct {
 	cfg      Config
 	store    storage.Store
 	engine   *engine.Engine
-	shared   *session.Shared
+	shared   *statement.Shared
 	temp     string // the directory of temporary files of a server in memory
 	wire     *mysqlwire.Server
 	listener net.Listener
@@ -163,7 +164,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.shared = session.NewShared(s.engine)
+	s.shared = statement.NewShared(s.engine, session.Runner{})
 	session.StartExpiry(s.shared)
 	session.ContinueBuilds(s.shared)
 	s.engine.KeepRetention()
@@ -334,7 +335,7 @@ func (s *Server) closeAll() error {
 // backend implements mysqlwire.Backend.
 type backend struct {
 	engine *engine.Engine
-	shared *session.Shared
+	shared *statement.Shared
 }
 
 // Account implements mysqlwire.Backend.

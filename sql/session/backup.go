@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/backup"
@@ -34,29 +35,29 @@ func (s *commands) backup(ctx context.Context, x *logical.Backup, more bool, w m
 			return err
 		}
 	}
-	jobs := &s.engine.Backups
+	jobs := &s.Engine.Backups
 	if o.Stage, err = jobs.Begin(infoschema.Backup{Destination: to, Previous: o.Previous}); err != nil {
 		return err
 	}
-	s.process.SetState("copying the store")
+	s.Process.SetState("copying the store")
 	o.Progress = func(p backup.Progress) {
 		jobs.Progress(p)
-		s.process.SetState(fmt.Sprintf("backup: %d of %d files, %d of %d bytes", p.FilesDone, p.Files, p.BytesDone, p.Bytes))
+		s.Process.SetState(fmt.Sprintf("backup: %d of %d files, %d of %d bytes", p.FilesDone, p.Files, p.BytesDone, p.Bytes))
 	}
 	var m *backup.Manifest
-	err = s.engine.Jobs.Run(ctx, "backup to "+to, func(ctx context.Context) error {
-		if m, err = backup.Create(ctx, s.engine.Store, o); err != nil {
+	err = s.Engine.Jobs.Run(ctx, "backup to "+to, func(ctx context.Context) error {
+		if m, err = backup.Create(ctx, s.Engine.Store, o); err != nil {
 			err = backupError(ctx, err, to)
 		}
 		return err
 	})
 	b := jobs.End(err)
 	if err != nil {
-		s.engine.Log.Warn("backup failed", "destination", to, "err", err)
+		s.Engine.Log.Warn("backup failed", "destination", to, "err", err)
 		return err
 	}
 	took := b.Ended.Sub(b.Started)
-	s.engine.Log.Info("backup made", "destination", to, "files", b.Files, "bytes", b.Bytes, "copied", b.BytesCopied, "took", took)
+	s.Engine.Log.Info("backup made", "destination", to, "files", b.Files, "bytes", b.Bytes, "copied", b.BytesCopied, "took", took)
 	err = w.Header(mysqlwire.NewHeader([]mysqlwire.Column{
 		{Name: "Destination", Type: types.VarcharOf(4096, schema.CollationUTF8MB40900AICI)}, {Name: "Size", Type: types.UBigInt},
 		{Name: "Copied", Type: types.UBigInt}, {Name: "Sequence", Type: types.UBigInt}, {Name: "Seconds", Type: types.Double}}))
@@ -67,16 +68,16 @@ func (s *commands) backup(ctx context.Context, x *logical.Backup, more bool, w m
 	if err != nil {
 		return err
 	}
-	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount, More: more})
 }
 
 // backupPath is the real path of a backup, which must lie in sqlots_backup_dir;
 // a relative path begins there: 1290.
 func (s *commands) backupPath(path string) (string, error) {
-	if dir := s.vars.Text("sqlots_backup_dir"); dir != "" && !filepath.IsAbs(path) {
+	if dir := s.Vars.Text("sqlots_backup_dir"); dir != "" && !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	return s.pathWithin("sqlots_backup_dir", "--backup-dir", path)
+	return s.PathWithin("sqlots_backup_dir", "--backup-dir", path)
 }
 
 // backupError gives what backup.Create says its number.
@@ -84,7 +85,7 @@ func backupError(ctx context.Context, err error, to string) error {
 	var path *fs.PathError
 	switch {
 	case ctx.Err() != nil:
-		return translate(context.Cause(ctx))
+		return statement.Translate(context.Cause(ctx))
 	case errors.Is(err, storage.ErrNoFiles):
 		return sqlerr.NotSupported("BACKUP of a store in memory")
 	case errors.Is(err, backup.ErrExists):
@@ -92,7 +93,7 @@ func backupError(ctx context.Context, err error, to string) error {
 			return sqlerr.FileExists(to)
 		}
 	case errors.Is(err, storage.ErrDiskFull), errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed):
-		return translate(err)
+		return statement.Translate(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		if errors.As(err, &path) {
 			return sqlerr.DiskFull(path.Path)

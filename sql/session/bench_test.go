@@ -120,7 +120,7 @@ func BenchmarkPointSelect(b *testing.B) {
 func BenchmarkInsert(b *testing.B) {
 	s := benchSession(b)
 	s.mustQuery(b, "SET GLOBAL innodb_flush_log_at_trx_commit=0", &sink{})
-	s.vars.Refresh()
+	s.Vars.Refresh()
 	s.mustQuery(b, "CREATE DATABASE d", &sink{})
 	s.mustQuery(b, "USE d", &sink{})
 	s.mustQuery(b, callsDDL, &sink{})

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/engine/job"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 )
 
 // buildSession is the connection id of the first of them.
@@ -15,8 +16,8 @@ const buildSession = 1 << 61
 
 // ContinueBuilds goes on with the index builds that the last run of the server
 // has left, one after the other. The end of the engine's jobs suspends them.
-func ContinueBuilds(sh *Shared) {
-	e := sh.engine
+func ContinueBuilds(sh *statement.Shared) {
+	e := sh.Engine
 	list := e.DDL.Unfinished()
 	if len(list) == 0 {
 		return
@@ -35,15 +36,15 @@ func ContinueBuilds(sh *Shared) {
 }
 
 // continueBuild runs a build as a connection of its own, which can be killed.
-func continueBuild(ctx context.Context, sh *Shared, b ddl.Continuation, id uint64) error {
+func continueBuild(ctx context.Context, sh *statement.Shared, b ddl.Continuation, id uint64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	st := Open(sh, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})
+	st := statement.Open(sh, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})
 	defer st.End()
-	e := sh.engine
-	e.Processes.Add(st.process)
+	e := sh.Engine
+	e.Processes.Add(st.Process)
 	defer e.Processes.Remove(id)
-	st.process.SetDB(b.Database())
-	st.process.Begin("Query", b.Statement(), time.Now(), cancel)
-	return translate(b.Continue(ctx, st.ddlEnv()))
+	st.Process.SetDB(b.Database())
+	st.Process.Begin("Query", b.Statement(), time.Now(), cancel)
+	return statement.Translate(b.Continue(ctx, st.DDLEnv()))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/stream"
 	"github.com/sqlots/sqlots/value"
@@ -17,7 +18,7 @@ import (
 // runCall is CALL of the procedures of change logs. What they do to consumers
 // belongs to the open transaction.
 func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
-	args, err := s.evalAll(ctx, c.Args, &logical.Reads{}, vals)
+	args, err := s.EvalAll(ctx, c.Args, &logical.Reads{}, vals)
 	if err != nil {
 		return err
 	}
@@ -33,11 +34,11 @@ func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Da
 	case "stream_purge":
 		return s.purgeStream(ctx, name, c.Database, &a)
 	case "stream_consumer":
-		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
+		return s.Tx.InTxn(ctx, func(txn storage.Txn) error { return s.addConsumer(ctx, txn, name, c.Database, &a) })
 	case "stream_checkpoint":
-		return s.tx.inTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
+		return s.Tx.InTxn(ctx, func(txn storage.Txn) error { return s.checkpoint(ctx, txn, name, &a) })
 	case "stream_drop_consumer":
-		return s.tx.inTxn(ctx, func(txn storage.Txn) error {
+		return s.Tx.InTxn(ctx, func(txn storage.Txn) error {
 			found, err := stream.LockConsumer(ctx, txn, name)
 			if err != nil {
 				return err
@@ -100,11 +101,11 @@ func (s *commands) addConsumer(ctx context.Context, txn storage.Txn, name, curre
 	if a.err != nil {
 		return a.err
 	}
-	id, full, err := s.streamNamed(ctx, table, current)
+	id, full, err := s.StreamNamed(ctx, table, current)
 	if err != nil {
 		return err
 	}
-	kv := s.engine.Store.Latest()
+	kv := s.Engine.Store.Latest()
 	if !a.has(2) {
 		begin, err := stream.Begin(ctx, kv, id)
 		if err != nil {
@@ -136,17 +137,17 @@ func (s *commands) addConsumer(ctx context.Context, txn storage.Txn, name, curre
 // wasStreamOf: the stream ended with a table of that name. When a new one has
 // taken the name, nothing can be read from it, and its consumers' names are free.
 func (s *commands) wasStreamOf(ctx context.Context, id schema.StreamID, table string) (bool, error) {
-	ended, err := stream.EndedStreams(ctx, s.engine.Store.Latest())
+	ended, err := stream.EndedStreams(ctx, s.Engine.Store.Latest())
 	return slices.ContainsFunc(ended, func(e stream.Ended) bool { return e.ID == id && e.Database+"."+e.Table == table }), err
 }
 
 // checkPosition: all records behind a position are there, and it is of the
 // past: 1236, 1789.
 func (s *commands) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
-	if last := s.engine.Store.Seq(); at.Seq > last {
+	if last := s.Engine.Store.Seq(); at.Seq > last {
 		return sqlerr.StreamPosition(table, at.Seq, last)
 	}
-	err := stream.Check(ctx, s.engine.Store.Latest(), id, at)
+	err := stream.Check(ctx, s.Engine.Store.Latest(), id, at)
 	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
 		return sqlerr.StreamPurged(table, purged.Asked, purged.Purged)
 	}
@@ -180,15 +181,15 @@ func (s *commands) purgeStream(ctx context.Context, name, current string, a *cal
 	if a.err != nil {
 		return a.err
 	}
-	if s.tx.refusesChanges() {
+	if s.Tx.RefusesChanges() {
 		return sqlerr.ReadOnlyTransaction()
 	}
-	id, full, err := s.streamNamed(ctx, name, current)
+	id, full, err := s.StreamNamed(ctx, name, current)
 	if err != nil {
 		return err
 	}
-	if last := s.engine.Store.Seq(); upTo > last {
+	if last := s.Engine.Store.Seq(); upTo > last {
 		return sqlerr.StreamPosition(full, upTo, last)
 	}
-	return translate(s.engine.TrimStream(ctx, id, upTo))
+	return statement.Translate(s.Engine.TrimStream(ctx, id, upTo))
 }

@@ -20,8 +20,8 @@ import (
 func (s *commands) checksum(ctx context.Context, x *logical.Maintain, more bool, w mysqlwire.ResultWriter) error {
 	sums := make([]value.Datum, len(x.Tables))
 	for i, n := range x.Tables {
-		if _, ok := s.engine.Catalog.Snapshot().Table(n.DB, n.Name); !ok {
-			s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: sqlerr.NoSuchTable(n.DB, n.Name)})
+		if _, ok := s.Engine.Catalog.Snapshot().Table(n.DB, n.Name); !ok {
+			s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: sqlerr.NoSuchTable(n.DB, n.Name)})
 			continue
 		}
 		if x.Quick {
@@ -43,28 +43,28 @@ func (s *commands) checksum(ctx context.Context, x *logical.Maintain, more bool,
 			return err
 		}
 	}
-	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount, More: more})
 }
 
 // tableChecksum is the sum of the checksums of all rows.
 func (s *commands) tableChecksum(ctx context.Context, n logical.TableName) (uint32, error) {
 	quote := func(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-	stmt, err := s.engine.Parsers.Parse("SELECT * FROM "+quote(n.DB)+"."+quote(n.Name), 0)
+	stmt, err := s.Engine.Parsers.Parse("SELECT * FROM "+quote(n.DB)+"."+quote(n.Name), 0)
 	if err != nil {
 		return 0, err
 	}
-	bound, err := s.bindStatement(stmt)
+	bound, err := s.BindStatement(stmt)
 	if err != nil {
 		return 0, err
 	}
-	c, err := s.plan(ctx, bound, nil, nil)
+	c, err := s.MakePlan(ctx, bound, nil, nil)
 	if err != nil {
 		return 0, err
 	}
-	cols := c.plan.Root.Columns()
+	cols := c.Plan.Root.Columns()
 	var sum uint32
 	var text []byte
-	err = s.eachRow(ctx, c, nil, func(row []value.Datum) error {
+	err = s.EachRow(ctx, c, nil, func(row []value.Datum) error {
 		crc := uint32(0)
 		for i, d := range row {
 			text = append(text[:0], 0)

@@ -3,16 +3,17 @@ package session
 import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/value"
 )
 
 // ResultCollation implements mysqlwire.ResultCollationer.
-func (s *Session) ResultCollation() schema.CollationID { return s.vars.Charsets.Results }
+func (s *Session) ResultCollation() schema.CollationID { return s.Vars.Charsets.Results }
 
 // fromClient is the text of a statement in UTF-8.
 func (s *Session) fromClient(text string) string {
-	c := s.vars.Charsets.Client
+	c := s.Vars.Charsets.Client
 	if c == nil || !c.NeedsConversion([]byte(text), sysvar.UTF8Collation()) {
 		return text
 	}
@@ -23,13 +24,13 @@ func (s *Session) fromClient(text string) string {
 // convertParams gives the texts among the parameters the connection's
 // collation and character set.
 func (s *Session) convertParams(params []mysqlwire.Param) {
-	from, to := s.vars.Charsets.Client, s.vars.Charsets.Connection
+	from, to := s.Vars.Charsets.Client, s.Vars.Charsets.Connection
 	for i := range params {
 		p := &params[i]
 		if !p.Type.IsCharacter() {
 			continue
 		}
-		p.Type.Collation = s.vars.Collation
+		p.Type.Collation = s.Vars.Collation
 		if p.D.Kind() != value.KindBytes || from == nil && to == nil {
 			continue
 		}
@@ -40,6 +41,6 @@ func (s *Session) convertParams(params []mysqlwire.Param) {
 		if target == nil {
 			target = sysvar.UTF8Collation()
 		}
-		p.D = convertDatum(p.D, source, target)
+		p.D = statement.ConvertDatum(p.D, source, target)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
@@ -60,7 +61,7 @@ func (s *commands) maintain(ctx context.Context, stmt logical.Statement, more bo
 	for _, n := range tables {
 		db := n.DB
 		if db == "" {
-			db = s.database
+			db = s.DB
 		}
 		lines, err := s.maintainTable(ctx, op, db, n.Name)
 		if err != nil {
@@ -72,21 +73,21 @@ func (s *commands) maintain(ctx context.Context, stmt logical.Statement, more bo
 			}
 		}
 	}
-	return w.End(mysqlwire.End{Warnings: s.diag.warningCount, More: more})
+	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount, More: more})
 }
 
 // maintainTable yields pairs of message type and text.
 func (s *commands) maintainTable(ctx context.Context, op, db, name string) ([][2]string, error) {
-	t, ok := s.temps.visible().Table(db, name)
+	t, ok := s.Temps.Visible().Table(db, name)
 	if !ok {
 		return [][2]string{{"Error", sqlerr.NoSuchTable(db, name).Message}, {"status", "Operation failed"}}, nil
 	}
 	switch op {
 	case "analyze":
-		if err := s.engine.Stats.Analyze(ctx, t); err != nil {
+		if err := s.Engine.Stats.Analyze(ctx, t); err != nil {
 			return nil, err
 		}
-		s.shared.plans.clear()
+		s.Shared.Plans.Clear()
 	case "check":
 		return s.checkTable(ctx, t)
 	case "repair":
@@ -100,12 +101,12 @@ const maxProblems = 100
 
 // checkTable proves rows and index entries against each other.
 func (s *commands) checkTable(ctx context.Context, t *schema.Table) ([][2]string, error) {
-	snap, err := s.engine.Store.Snapshot()
+	snap, err := s.Engine.Store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Close()
-	codec, err := s.engine.Codecs.Get(t)
+	codec, err := s.Engine.Codecs.Get(t)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (s *commands) checkTable(ctx context.Context, t *schema.Table) ([][2]string
 // corruptText is what CHECK TABLE says of damage: the message without its number.
 func corruptText(err error) string {
 	var e *sqlerr.Error
-	if errors.As(translate(err), &e) {
+	if errors.As(statement.Translate(err), &e) {
 		return e.Message
 	}
 	return err.Error()

@@ -189,7 +189,7 @@ func TestDerivedOnline(t *testing.T) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range 2 {
-		w, err := New(context.Background(), s.shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
+		w, err := New(context.Background(), s.Shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestDerivedOnline(t *testing.T) {
 // checkDerived proves rows and entries of g against each other.
 func checkDerived(t *testing.T, s *Session) {
 	t.Helper()
-	g, _ := s.engine.Catalog.Snapshot().Table("d", "g")
+	g, _ := s.Engine.Catalog.Snapshot().Table("d", "g")
 	lines, err := (&commands{s.st}).checkTable(context.Background(), g)
 	if err != nil || len(lines) != 1 {
 		t.Fatalf("%v %v", lines, err)

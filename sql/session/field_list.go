@@ -9,21 +9,21 @@ import (
 
 // FieldList implements mysqlwire.Session: COM_FIELD_LIST.
 func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysqlwire.Column, error) {
-	if s.database == "" {
+	if s.DB == "" {
 		return nil, sqlerr.NoDatabaseSelected()
 	}
 	var out []mysqlwire.Column
-	snap := s.engine.Catalog.Snapshot()
-	if v, ok := snap.View(s.database, name); ok && s.temps.temporary(s.database, name) == nil {
-		cols, _, err := (*introspected)(s.Connection).DescribeView(v)
+	snap := s.Engine.Catalog.Snapshot()
+	if v, ok := snap.View(s.DB, name); ok && s.Temps.Find(s.DB, name) == nil {
+		cols, _, err := s.DescribeView(v)
 		for _, c := range cols {
 			out = append(out, mysqlwire.Column{Database: v.Database, Table: v.Name, OrgTable: v.Name, Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: !c.Nullable})
 		}
 		return out, err
 	}
-	t, ok := s.temps.visible().Table(s.database, name)
+	t, ok := s.Temps.Visible().Table(s.DB, name)
 	if !ok {
-		return nil, sqlerr.NoSuchTable(s.database, name)
+		return nil, sqlerr.NoSuchTable(s.DB, name)
 	}
 	roles := t.Roles()
 	for i, c := range t.Columns {

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 )
@@ -67,7 +68,7 @@ func (s *Session) errorOf(sql string) int {
 }
 
 // sharedOf is what the sessions of a test's engine share.
-func sharedOf(t testing.TB, e *engine.Engine) *Shared {
+func sharedOf(t testing.TB, e *engine.Engine) *statement.Shared {
 	t.Helper()
-	return NewShared(e)
+	return statement.NewShared(e, Runner{})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -27,12 +28,12 @@ func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool,
 	if err != nil {
 		return err
 	}
-	insert := c.plan.Change.(*physical.Insert)
-	if err := s.admit(c.plan); err != nil { // before the file is asked for
+	insert := c.Plan.Change.(*physical.Insert)
+	if err := s.Admit(c.Plan); err != nil { // before the file is asked for
 		return err
 	}
 	if src.job != nil {
-		done, err := src.job.done(s.engine.Store)
+		done, err := src.job.done(s.Engine.Store)
 		if err != nil {
 			return err
 		}
@@ -65,31 +66,31 @@ func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool,
 	if src.job != nil {
 		skipped += uint64(len(src.job.rejects))
 	}
-	info := "Records: " + itoa(uint64(src.rows)) + "  Deleted: " + itoa(deleted) + "  Skipped: " + itoa(skipped) + "  Warnings: " + strconv.Itoa(s.diag.warningCount)
-	return s.ok(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
+	info := "Records: " + statement.Itoa(uint64(src.rows)) + "  Deleted: " + statement.Itoa(deleted) + "  Skipped: " + statement.Itoa(skipped) + "  Warnings: " + strconv.Itoa(s.Diagnostics.WarningCount)
+	return s.OK(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
 }
 
 // bulkFrom is the size in bytes from which a file is loaded in bulk.
 const bulkFrom = 1 << 20
 
 // load chooses between the roads of loadData.
-func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, file io.Reader) (exec.Result, error) {
+func (s *commands) load(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, file io.Reader) (exec.Result, error) {
 	head := make([]byte, bulkFrom)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return exec.Result{}, err
 	}
 	all := io.MultiReader(bytes.NewReader(head[:n]), file)
-	if err != nil || s.engine.Spill == nil || !s.CanBulk(x.Insert.Table, x.Insert.Replace) {
+	if err != nil || s.Engine.Spill == nil || !s.CanBulk(x.Insert.Table, x.Insert.Replace) {
 		return s.loadRows(ctx, x, c, src, all)
 	}
-	copied, err := s.engine.Spill.NewFile()
+	copied, err := s.Engine.Spill.NewFile()
 	if err != nil {
 		return exec.Result{}, err
 	}
 	defer copied.Close()
 	src.reader = newFieldReader(io.TeeReader(all, copied), x)
-	r, err := s.ChangeInBulk(ctx, c, src.also(s.engine.Store))
+	r, err := s.ChangeInBulk(ctx, c, src.also(s.Engine.Store))
 	if !errors.Is(err, table.ErrBulkDuplicate) {
 		return r, err
 	}
@@ -97,16 +98,16 @@ func (s *commands) load(ctx context.Context, x *logical.LoadData, c *cachedPlan,
 	if _, err := io.Copy(copied, all); err != nil {
 		return exec.Result{}, err
 	}
-	s.diag.clearDiagnostics()
+	s.Diagnostics.Clear()
 	src.again()
 	return s.loadRows(ctx, x, c, src, io.NewSectionReader(copied, 0, copied.Size()))
 }
 
 // loadRows loads as INSERT does.
-func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *cachedPlan, src *loadSource, in io.Reader) (exec.Result, error) {
+func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, in io.Reader) (exec.Result, error) {
 	src.reader = newFieldReader(in, x)
-	r, err := s.change(ctx, c, nil)
-	if errors.Is(err, errStale) {
+	r, err := s.Change(ctx, c, nil)
+	if errors.Is(err, statement.ErrStale) {
 		err = sqlerr.TableChanged()
 	}
 	return r, err
@@ -136,7 +137,7 @@ func (s *commands) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (
 	if !x.Local {
 		return s.openServerFile(x.Path)
 	}
-	if s.engine.Globals.Get(s.engine.Globals.Defs.Lookup("local_infile")).Int() == 0 {
+	if s.Engine.Globals.Get(s.Engine.Globals.Defs.Lookup("local_infile")).Int() == 0 {
 		return nil, sqlerr.LocalInfileDisabled()
 	}
 	return w.LoadLocal(x.Path)
@@ -164,17 +165,17 @@ func (s *loadSource) again() {
 
 // loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
 // user variables, then SET assigns.
-func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*cachedPlan, *loadSource, error) {
+func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Plan, *loadSource, error) {
 	// SET may have subqueries: a query without rows plans them.
-	c, err := s.plan(ctx, (&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
+	c, err := s.MakePlan(ctx, (&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.diag.warn}
+	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn}
 	src.job = s.newLoadJob()
 	// LOCAL implies IGNORE, but for strict jobs.
 	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)
-	src.strict = s.vars.Mode.Strict() && !ignore
+	src.strict = s.Vars.Mode.Strict() && !ignore
 	text := types.Text(schema.CollationUTF8MB40900AICI)
 	if x.Charset == "binary" {
 		text = types.Text(schema.CollationBinary)
@@ -195,16 +196,16 @@ func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*cachedPl
 	for i := range x.Fields {
 		src.node.Read = append(src.node.Read, i)
 	}
-	p := c.plan
+	p := c.Plan
 	p.Root, p.Change, p.Tables = src.node, ins, append(p.Tables, t)
 	p.Writes = []*schema.Table{t}
-	s.addKeys(p)
+	s.AddKeys(p)
 	if j := src.job; j != nil {
 		if j.max > 0 {
-			c.reject = j.reject
+			c.Reject = j.reject
 		}
 		if j.token != "" {
-			c.also = func(ctx context.Context, txn storage.Txn) error {
+			c.Also = func(ctx context.Context, txn storage.Txn) error {
 				key, val, err := j.pair(src.rows)
 				if err != nil {
 					return err

@@ -104,7 +104,7 @@ func TestLoadDataRoads(t *testing.T) {
 					t.Errorf("%s: %d rows, want %d", q, w.rows, c.rows)
 				}
 			}
-			tab, _ := s.engine.Catalog.Snapshot().Table("d", "t")
+			tab, _ := s.Engine.Catalog.Snapshot().Table("d", "t")
 			lines, err := (&commands{s.st}).checkTable(t.Context(), tab)
 			if err != nil || lines[len(lines)-1][1] != "OK" {
 				t.Errorf("check: %v %v", lines, err)
@@ -171,7 +171,7 @@ func TestServerFiles(t *testing.T) {
 	if got := load(filepath.Join(dir, "f"), ""); got != 1290 {
 		t.Errorf("without secure_file_priv: %d", got)
 	}
-	s.engine.Globals.Set("secure_file_priv", value.String(dir))
+	s.Engine.Globals.Set("secure_file_priv", value.String(dir))
 	for path, want := range map[string]int{
 		filepath.Join(outside, "f"): 1290, filepath.Join(dir, "link"): 1290, filepath.Join(dir, "..", filepath.Base(outside), "f"): 1290,
 		"f": 1290, dir: 1290, filepath.Join(dir, "none"): 13, filepath.Join(dir, "none", "f"): 13,

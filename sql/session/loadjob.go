@@ -39,12 +39,12 @@ type loadJob struct {
 
 // newLoadJob is nil when the session asks for nothing of it.
 func (s *commands) newLoadJob() *loadJob {
-	token, rejects := s.vars.Text("sqlots_load_token"), int(s.vars.Number("sqlots_load_rejects"))
-	strict := rejects > 0 || s.vars.Number("sqlots_load_strict") != 0
+	token, rejects := s.Vars.Text("sqlots_load_token"), int(s.Vars.Number("sqlots_load_rejects"))
+	strict := rejects > 0 || s.Vars.Number("sqlots_load_strict") != 0
 	if token == "" && !strict {
 		return nil
 	}
-	return &loadJob{token: token, strict: strict, max: rejects, warn: s.diag.warn, now: time.Now}
+	return &loadJob{token: token, strict: strict, max: rejects, warn: s.Diagnostics.Warn, now: time.Now}
 }
 
 func (j *loadJob) key() []byte { return engine.LoadKey(j.token) }
@@ -67,9 +67,9 @@ var errLoadedBefore = errors.New("loaded before")
 
 // loadedBefore answers a LOAD DATA that had nothing to do.
 func (s *commands) loadedBefore(j *loadJob, more bool, w mysqlwire.ResultWriter) error {
-	s.diag.clearDiagnostics()
-	s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.LoadedBefore(j.token)})
-	return s.ok(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
+	s.Diagnostics.Clear()
+	s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.LoadedBefore(j.token)})
+	return s.OK(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)
 }
 
 // pair is the token's; rows is the number of lines.

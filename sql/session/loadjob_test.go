@@ -89,7 +89,7 @@ func TestLoadJob(t *testing.T) {
 			if got := s.rowsOf(t, "SELECT COUNT(*) FROM information_schema.SQLOTS_LOADS"); got != "1" {
 				t.Errorf("records after ROLLBACK: %s", got)
 			}
-			if err := engine.ForgetLoads(t.Context(), s.engine.Store, time.Now().Add(engine.LoadTokenAge+time.Hour)); err != nil {
+			if err := engine.ForgetLoads(t.Context(), s.Engine.Store, time.Now().Add(engine.LoadTokenAge+time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if got := s.rowsOf(t, "SELECT COUNT(*) FROM information_schema.SQLOTS_LOADS"); got != "0" {
@@ -115,7 +115,7 @@ func TestLoadTokenOnce(t *testing.T) {
 			for round := range 3 {
 				var wg sync.WaitGroup
 				for i := range 4 {
-					other, err := New(t.Context(), s.shared, mysqlwire.ConnInfo{ID: uint64(100 + i)})
+					other, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: uint64(100 + i)})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -61,7 +61,7 @@ func TestBeyondMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.engine.Spill = disk
+	s.Engine.Spill = disk
 	for _, sql := range []string{
 		"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000",
 		"CREATE TABLE n (i INT PRIMARY KEY)", "INSERT INTO n WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 299) SELECT i FROM c",
@@ -107,7 +107,7 @@ func TestBeyondMemory(t *testing.T) {
 // them aside, end the statement with 3170, which leaves no trace.
 func TestKeysWithoutDisk(t *testing.T) {
 	s := testSession(t)
-	s.engine.Spill = nil
+	s.Engine.Spill = nil
 	for _, sql := range []string{
 		"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000",
 		"CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2)",
@@ -129,7 +129,7 @@ func TestKeysWithoutDisk(t *testing.T) {
 		if err := s.Query(t.Context(), sql, &sink{}); !errors.As(err, &e) || e.Number != 3170 {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if held := s.engine.Memory.Used(); held != 0 {
+		if held := s.Engine.Memory.Used(); held != 0 {
 			t.Errorf("%s: %d bytes are held", sql, held)
 		}
 	}

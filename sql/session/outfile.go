@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
@@ -21,8 +22,8 @@ const outFileMode = 0o640
 
 // selectIntoFile is SELECT … INTO OUTFILE and INTO DUMPFILE: 1290, 1086. A
 // failure leaves no file.
-func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *cachedPlan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
-	path, err := s.securePath(q.File.Path)
+func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *statement.Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+	path, err := s.SecurePath(q.File.Path)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *cach
 	}()
 	out := newRowFile(q, bufio.NewWriterSize(f, 1<<16))
 	rows := uint64(0)
-	err = s.eachRow(ctx, c, vals, func(row []value.Datum) error {
+	err = s.EachRow(ctx, c, vals, func(row []value.Datum) error {
 		if rows++; q.File.Dump && rows > 1 {
 			return sqlerr.TooManyRows()
 		}
@@ -55,8 +56,8 @@ func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *cach
 	if err := out.w.Flush(); err != nil {
 		return sqlerr.ErrorOnWrite(q.File.Path, err)
 	}
-	s.fn.rowCount = int64(rows)
-	return s.ok(w, mysqlwire.OK{AffectedRows: rows}, more)
+	s.Functions.Rows = int64(rows)
+	return s.OK(w, mysqlwire.OK{AffectedRows: rows}, more)
 }
 
 // rowFile writes rows in the format of LOAD DATA.

@@ -19,7 +19,7 @@ func TestOutFile(t *testing.T) {
 	if got := s.errorOf("SELECT * FROM d.t INTO OUTFILE '" + filepath.Join(dir, "none") + "'"); got != 1290 {
 		t.Errorf("without secure_file_priv: %d", got)
 	}
-	s.engine.Globals.Set("secure_file_priv", value.String(dir))
+	s.Engine.Globals.Set("secure_file_priv", value.String(dir))
 	for i, format := range []string{"", `FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '"' LINES TERMINATED BY '\r\n'`, `COLUMNS TERMINATED BY '||' ENCLOSED BY '"' ESCAPED BY '#' LINES STARTING BY '>>'`} {
 		path := filepath.Join(dir, string(rune('a'+i)))
 		s.mustQuery(t, "SELECT * INTO OUTFILE '"+path+"' "+format+" FROM d.t WHERE id > 0", &sink{})

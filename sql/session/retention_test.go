@@ -10,7 +10,7 @@ import (
 
 func TestRetention(t *testing.T) {
 	s := testSession(t)
-	e := s.engine
+	e := s.Engine
 	ctx := t.Context()
 	s.rowsOf(t, "CREATE DATABASE d")
 	s.rowsOf(t, "USE d")

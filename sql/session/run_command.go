@@ -21,10 +21,10 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 		return 0, s.setPassword(ctx, x)
 	case *logical.Flush:
 		if x.What == "tables with read lock" {
-			return 0, s.tx.runLockTables(ctx, s.tx.allTables())
+			return 0, s.Tx.RunLockTables(ctx, s.Tx.AllTables())
 		}
 		s.flushLogs(ctx, x.What)
-		return 0, s.tx.commit(ctx)
+		return 0, s.Tx.Commit(ctx)
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)
 	case *logical.AlterUser:
@@ -47,27 +47,27 @@ func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (ui
 	if stmt == nil || err != nil {
 		return n, err
 	}
-	if s.tx.refusesChanges() {
+	if s.Tx.RefusesChanges() {
 		return 0, sqlerr.ReadOnlyTransaction()
 	}
-	if err := s.tx.checkLockedChange(stmt); err != nil {
+	if err := s.Tx.CheckLockedChange(stmt); err != nil {
 		return 0, err
 	}
-	if err := s.tx.commit(ctx); err != nil {
+	if err := s.Tx.Commit(ctx); err != nil {
 		return 0, err
 	}
 	if v, ok := stmt.(*logical.CreateView); ok && v.View.DefinerUser == "" && v.View.DefinerHost == "" {
 		owned := *v.View
-		owned.DefinerUser, owned.DefinerHost = s.info.Account.User, s.info.Account.Host
+		owned.DefinerUser, owned.DefinerHost = s.Info.Account.User, s.Info.Account.Host
 		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
 	}
-	n, err = s.engine.DDL.Run(freeing(ctx, stmt), stmt, s.ddlEnv())
+	n, err = s.Engine.DDL.Run(freeing(ctx, stmt), stmt, s.DDLEnv())
 	if err == nil {
-		err = s.tx.relock(ctx, stmt)
+		err = s.Tx.Relock(ctx, stmt)
 	}
-	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.database {
-		s.database = ""
-		s.process.SetDB("")
+	if d, ok := stmt.(*logical.DropDatabase); ok && err == nil && d.Name == s.DB {
+		s.DB = ""
+		s.Process.SetDB("")
 	}
 	return n, err
 }
@@ -84,26 +84,26 @@ func freeing(ctx context.Context, stmt logical.Statement) context.Context {
 
 // runKill is KILL.
 func (s *commands) runKill(ctx context.Context, k *logical.Kill, vals []value.Datum) error {
-	d, err := s.evalOne(ctx, k.ID, vals)
+	d, err := s.EvalOne(ctx, k.ID, vals)
 	if err != nil {
 		return err
 	}
-	env := s.typesEnv()
+	env := s.TypesEnv()
 	id, err := types.ToUint(&env, d, k.ID.Type())
 	if err != nil {
 		return err
 	}
-	return s.kill(id, k.Query)
+	return s.Kill(id, k.Query)
 }
 
 // flushLogs is FLUSH [SLOW | GENERAL] LOGS.
 func (s *commands) flushLogs(_ context.Context, what string) {
 	switch what {
 	case "logs":
-		s.engine.Logs.Reopen(true, true)
+		s.Engine.Logs.Reopen(true, true)
 	case "slow logs":
-		s.engine.Logs.Reopen(true, false)
+		s.Engine.Logs.Reopen(true, false)
 	case "general logs":
-		s.engine.Logs.Reopen(false, true)
+		s.Engine.Logs.Reopen(false, true)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
@@ -19,7 +20,7 @@ func TestScoresOfEachStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	shared := NewShared(e)
+	shared := statement.NewShared(e, Runner{})
 	open := func(id uint64) *Session {
 		s, err := New(t.Context(), shared, mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
 		if err != nil {

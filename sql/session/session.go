@@ -7,7 +7,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
@@ -15,50 +15,48 @@ import (
 // Session is one connection: what the wire calls. It implements
 // mysqlwire.Session. Its statements are run by Statement.
 type Session struct {
-	*Connection
-	st    *Statement
+	*statement.Connection
+	st    *statement.Statement
 	multi bool
 	idle  *time.Timer // ends the connection, which is idle in a transaction; nil otherwise
 
-	prepared     map[uint32]*prepared
+	prepared     map[uint32]*statement.Prepared
 	nextPrepared uint32
 }
 
 var (
 	_ mysqlwire.Session = (*Session)(nil)
-	_ expr.Session      = (*functions)(nil)
-	_ expr.UserLocks    = (*functions)(nil)
 )
 
 // New makes the session of an authenticated connection.
-func New(ctx context.Context, sh *Shared, info mysqlwire.ConnInfo) (*Session, error) {
-	e := sh.engine
-	st := Open(sh, info)
-	s := &Session{Connection: st.Connection, st: st, multi: info.MultiStatements, prepared: map[uint32]*prepared{}}
-	s.preparedCount = func() int { return len(s.prepared) + len(s.named) }
+func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*Session, error) {
+	e := sh.Engine
+	st := statement.Open(sh, info)
+	s := &Session{Connection: st.Connection, st: st, multi: info.MultiStatements, prepared: map[uint32]*statement.Prepared{}}
+	s.PreparedCount = func() int { return len(s.prepared) + len(s.Named) }
 	if info.Interactive {
-		s.vars.Override(map[string]value.Datum{"wait_timeout": value.Uint(s.vars.Number("interactive_timeout"))})
+		s.Vars.Override(map[string]value.Datum{"wait_timeout": value.Uint(s.Vars.Number("interactive_timeout"))})
 	}
 	if info.Collation != schema.CollationNone {
-		s.vars.SetConnectionCollation(info.Collation)
+		s.Vars.SetConnectionCollation(info.Collation)
 	}
 	if info.Database != "" {
 		if err := s.UseDatabase(ctx, info.Database); err != nil {
 			return nil, err
 		}
 	}
-	e.Processes.Add(s.process)
+	e.Processes.Add(s.Process)
 	e.Counters.Connections.Add(1)
-	s.note("Connect", s.info.User+"@"+s.clientHost()+" on "+s.database+" using "+transport(info))
+	s.Note("Connect", s.Info.User+"@"+s.ClientHost()+" on "+s.DB+" using "+transport(info))
 	return s, nil
 }
 
 // Reset implements mysqlwire.Session: COM_RESET_CONNECTION.
 func (s *Session) Reset(context.Context) error {
 	s.Connection.Reset()
-	s.prepared = map[uint32]*prepared{}
-	if s.info.Collation != schema.CollationNone {
-		s.vars.SetConnectionCollation(s.info.Collation)
+	s.prepared = map[uint32]*statement.Prepared{}
+	if s.Info.Collation != schema.CollationNone {
+		s.Vars.SetConnectionCollation(s.Info.Collation)
 	}
 	return nil
 }
@@ -76,52 +74,52 @@ func transport(info mysqlwire.ConnInfo) string {
 
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
-	s.note("Quit", "")
+	s.Note("Quit", "")
 	if s.idle != nil {
 		s.idle.Stop()
 	}
 	s.End()
-	s.engine.Processes.Remove(s.process.ID)
+	s.Engine.Processes.Remove(s.Process.ID)
 }
 
 // Status implements mysqlwire.Session.
 func (s *Session) Status() mysqlwire.Status {
 	var st mysqlwire.Status
-	if open, readOnly := s.tx.status(); open {
+	if open, readOnly := s.Tx.Status(); open {
 		st |= mysqlwire.StatusInTransaction
 		if readOnly {
 			st |= mysqlwire.StatusInReadOnlyTxn
 		}
 	}
-	if s.vars.Autocommit {
+	if s.Vars.Autocommit {
 		st |= mysqlwire.StatusAutocommit
 	}
-	if s.vars.Mode&types.ModeNoBackslashEscapes != 0 {
+	if s.Vars.Mode&types.ModeNoBackslashEscapes != 0 {
 		st |= mysqlwire.StatusNoBackslashEscapes
 	}
 	return st
 }
 
 // MaxAllowedPacket implements mysqlwire.Session.
-func (s *Session) MaxAllowedPacket() int { return int(s.vars.Number("max_allowed_packet")) }
+func (s *Session) MaxAllowedPacket() int { return int(s.Vars.Number("max_allowed_packet")) }
 
 // WaitTimeout implements mysqlwire.Session.
-func (s *Session) WaitTimeout() int { return int(s.vars.Number("wait_timeout")) }
+func (s *Session) WaitTimeout() int { return int(s.Vars.Number("wait_timeout")) }
 
 // NetWriteTimeout implements mysqlwire.Session.
-func (s *Session) NetWriteTimeout() int { return int(s.vars.Number("net_write_timeout")) }
+func (s *Session) NetWriteTimeout() int { return int(s.Vars.Number("net_write_timeout")) }
 
 // Statistics implements mysqlwire.Session.
 func (s *Session) Statistics() string {
-	c := &s.engine.Counters
-	up := time.Since(s.engine.Started).Seconds()
+	c := &s.Engine.Counters
+	up := time.Since(s.Engine.Started).Seconds()
 	q := c.Questions.Load()
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: %d  Opens: %d  Queries per second avg: %.3f",
-		up, s.engine.Processes.Len(), q, c.Slow.Load(), c.Connections.Load(), float64(q)/max(up, 1))
+		up, s.Engine.Processes.Len(), q, c.Slow.Load(), c.Connections.Load(), float64(q)/max(up, 1))
 }
 
 // KillConnection implements mysqlwire.Session.
-func (s *Session) KillConnection(_ context.Context, id uint64) error { return s.kill(id, false) }
+func (s *Session) KillConnection(_ context.Context, id uint64) error { return s.Kill(id, false) }
 
 // SetMultiStatements implements mysqlwire.MultiStatementer.
 func (s *Session) SetMultiStatements(on bool) { s.multi = on }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 )
 
 // Prepare implements mysqlwire.Session.
@@ -12,33 +13,33 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	text = s.fromClient(text)
 	_, done := s.enter(ctx, "Prepare", text)
 	defer done()
-	if !readsDiagnostics(text) {
-		s.diag.clearDiagnostics()
+	if !statement.ReadsDiagnostics(text) {
+		s.Diagnostics.Clear()
 	}
 	if len(s.prepared) >= maxPrepared {
-		return nil, s.finish(sqlerr.TooManyPrepared(maxPrepared))
+		return nil, s.Finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
-	p, header, err := s.st.prepare(text)
+	p, header, err := s.st.Prepare(text)
 	if err != nil {
-		return nil, s.finish(err)
+		return nil, s.Finish(err)
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
-	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.params, Columns: header, Warnings: s.diag.warningCount}, nil
+	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.Params, Columns: header, Warnings: s.Diagnostics.WarningCount}, nil
 }
 
 // Execute implements mysqlwire.Session.
 func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Param, w mysqlwire.ResultWriter) error {
 	p := s.prepared[id]
 	if p == nil {
-		return s.finish(sqlerr.UnknownStatementHandler(itoa(uint64(id)), "mysqld_stmt_execute"))
+		return s.Finish(sqlerr.UnknownStatementHandler(statement.Itoa(uint64(id)), "mysqld_stmt_execute"))
 	}
 	s.convertParams(params)
-	ctx, done := s.enter(ctx, "Execute", p.stmt.Text)
+	ctx, done := s.enter(ctx, "Execute", p.Stmt.Text)
 	defer done()
-	s.st.beginTrace(w)
-	err := s.finish(s.st.execute(ctx, p, params, false, w))
-	s.st.endTrace(p.stmt.Text, err, w)
+	s.st.BeginTrace(w)
+	err := s.Finish(s.st.Execute(ctx, p, params, false, w))
+	s.st.EndTrace(p.Stmt.Text, err, w)
 	return err
 }
 

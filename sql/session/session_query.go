@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 )
 
 // Query implements mysqlwire.Session: COM_QUERY with one statement, or with
@@ -16,38 +17,38 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
-	s.st.beginTrace(w)
-	if handled, err := s.st.queryTemplate(ctx, text, w); handled {
-		err = s.finish(err)
-		s.st.endTrace(text, err, w)
+	s.st.BeginTrace(w)
+	if handled, err := s.st.QueryTemplate(ctx, text, w); handled {
+		err = s.Finish(err)
+		s.st.EndTrace(text, err, w)
 		return err
 	}
 	rest := text
 	for first := true; ; first = false {
-		stmt, tail, ok := parser.Next(rest, s.vars.Mode)
+		stmt, tail, ok := parser.Next(rest, s.Vars.Mode)
 		if !ok {
 			if !first {
 				return nil
 			}
-			s.diag.clearDiagnostics()
+			s.Diagnostics.Clear()
 			if strings.Trim(rest, " \t\r\n\f\v;") == "" {
-				return s.finish(sqlerr.EmptyQuery())
+				return s.Finish(sqlerr.EmptyQuery())
 			}
-			return s.finish(s.st.ok(w, mysqlwire.OK{}, false)) // a comment
+			return s.Finish(s.st.OK(w, mysqlwire.OK{}, false)) // a comment
 		}
-		_, _, more := parser.Next(tail, s.vars.Mode)
+		_, _, more := parser.Next(tail, s.Vars.Mode)
 		if more && !s.multi {
-			return s.finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
+			return s.Finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
 		}
 		if !first {
-			s.st.beginTrace(w)
+			s.st.BeginTrace(w)
 		}
-		err := s.finish(s.st.one(ctx, stmt, more, w))
-		s.st.endTrace(stmt, err, w)
+		err := s.Finish(s.st.RunText(ctx, stmt, more, w))
+		s.st.EndTrace(stmt, err, w)
 		if err != nil {
 			return err
 		}
-		if s.tx.lost || !more {
+		if s.Tx.Lost || !more {
 			return nil
 		}
 		rest = tail
@@ -63,15 +64,15 @@ func clipNear(text string) string {
 
 // enter marks the start of a command; the returned function its end.
 func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
-	s.engine.Counters.Questions.Add(1)
+	s.Engine.Counters.Questions.Add(1)
 	if s.idle != nil {
 		s.idle.Stop()
 		s.idle = nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
-	s.process.Begin(command, text, now, cancel)
-	s.note(command, text)
+	s.Process.Begin(command, text, now, cancel)
+	s.Note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {
 		timer = time.AfterFunc(limit, func() { cancel(sqlerr.QueryTimeout()) })
@@ -81,14 +82,14 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 			timer.Stop()
 		}
 		end := time.Now()
-		if end.Sub(now) > s.vars.LongQuery {
-			s.engine.Counters.Slow.Add(1)
+		if end.Sub(now) > s.Vars.LongQuery {
+			s.Engine.Counters.Slow.Add(1)
 		}
-		s.st.dropTrace()
-		s.process.End(end)
+		s.st.DropTrace()
+		s.Process.End(end)
 		cancel(nil)
-		if s.tx.isOpen() && s.vars.IdleTxn > 0 {
-			s.idle = time.AfterFunc(s.vars.IdleTxn, s.process.KillConnection)
+		if s.Tx.IsOpen() && s.Vars.IdleTxn > 0 {
+			s.idle = time.AfterFunc(s.Vars.IdleTxn, s.Process.KillConnection)
 		}
 	}
 }
@@ -96,20 +97,11 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 // maxTime is how long a statement may run, by its hint or max_execution_time; 0
 // for no limit.
 func (s *Session) maxTime(text string) time.Duration {
-	if !isSelect(text) {
+	if !statement.IsSelect(text) {
 		return 0
 	}
 	if n, ok := parser.MaxExecutionTime(text); ok {
 		return time.Duration(n) * time.Millisecond
 	}
-	return s.vars.MaxTime
-}
-
-// isSelect reports whether max_execution_time is for a statement: a query.
-func isSelect(text string) bool {
-	text = strings.TrimLeft(text, " \t\r\n(")
-	if len(text) >= 4 && strings.EqualFold(text[:4], "with") {
-		return parser.AfterWith(text) == "SELECT"
-	}
-	return len(text) >= 6 && strings.EqualFold(text[:6], "select")
+	return s.Vars.MaxTime
 }

@@ -47,11 +47,7 @@ func TestPlansBySize(t *testing.T) {
 		if misses := uint64(e.Counters.PlanMisses.Load()) - before; misses != c.misses {
 			t.Errorf("below %d: %d plans were made, not %d", c.below, misses, c.misses)
 		}
-		plan := s.shared.plans.get(s.st.key)
-		if plan == nil {
-			t.Fatalf("below %d: no plan is kept", c.below)
-		}
-		if tree := (&physical.Printer{}).Tree(plan.plan); strings.Contains(tree, "search") != c.search {
+		if tree := (&physical.Printer{}).Tree(s.Process.Plan.Load()); strings.Contains(tree, "search") != c.search {
 			t.Errorf("below %d: the plan is %s", c.below, tree)
 		}
 	}

@@ -49,7 +49,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	t.Helper()
 	ctx := context.Background()
 	s := testSession(t)
-	other, err := New(ctx, s.shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	other, err := New(ctx, s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	done := make(chan int)
 	go func() { done <- s.errorOf(sql) }()
 	for range 3000 {
-		if doing(s.process) == "Waiting for table metadata lock" {
+		if doing(s.Process) == "Waiting for table metadata lock" {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -17,25 +17,25 @@ func (s *commands) temporaryChange(ctx context.Context, stmt logical.Statement) 
 		if x, err = s.resolveLike(x); err != nil || !x.Temporary {
 			return 0, x, err
 		}
-		n, err = s.temps.temporaryRunner().Run(ctx, x, s.ddlEnv())
+		n, err = s.Temps.Runner().Run(ctx, x, s.DDLEnv())
 		return n, nil, err
 	case *logical.DropTable:
 		return s.dropTemporary(ctx, x)
 	case *logical.TruncateTable:
-		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
+		if s.Temps.Find(x.Table.DB, x.Table.Name) == nil {
 			return 0, stmt, nil
 		}
 	case *logical.AlterTable:
-		if s.temps.temporary(x.Table.DB, x.Table.Name) == nil {
+		if s.Temps.Find(x.Table.DB, x.Table.Name) == nil {
 			return 0, stmt, nil
 		}
 	default:
 		return 0, stmt, nil
 	}
-	if err := s.tx.commit(ctx); err != nil {
+	if err := s.Tx.Commit(ctx); err != nil {
 		return 0, nil, err
 	}
-	n, err = s.temps.temporaryRunner().Run(freeing(ctx, stmt), stmt, s.ddlEnv())
+	n, err = s.Temps.Runner().Run(freeing(ctx, stmt), stmt, s.DDLEnv())
 	return n, nil, err
 }
 
@@ -45,12 +45,12 @@ func (s *commands) resolveLike(x *logical.CreateTable) (*logical.CreateTable, er
 	if x.Like == nil {
 		return x, nil
 	}
-	like := s.temps.temporary(x.Like.DB, x.Like.Name)
+	like := s.Temps.Find(x.Like.DB, x.Like.Name)
 	if like == nil {
 		if !x.Temporary {
 			return x, nil
 		}
-		snap := s.engine.Catalog.Snapshot()
+		snap := s.Engine.Catalog.Snapshot()
 		var ok bool
 		if like, ok = snap.Table(x.Like.DB, x.Like.Name); !ok {
 			if _, isView := snap.View(x.Like.DB, x.Like.Name); isView {
@@ -70,7 +70,7 @@ func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uin
 	var others []logical.TableName
 	seen := map[logical.TableName]bool{}
 	for _, n := range x.Tables {
-		if t := s.temps.temporary(n.DB, n.Name); t != nil {
+		if t := s.Temps.Find(n.DB, n.Name); t != nil {
 			if seen[n] {
 				return 0, nil, sqlerr.NotUniqueTable(n.Name)
 			}
@@ -84,7 +84,7 @@ func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uin
 		return 0, x, nil
 	}
 	if !x.Temporary && len(others) > 0 && !x.IfExists {
-		snap := s.engine.Catalog.Snapshot()
+		snap := s.Engine.Catalog.Snapshot()
 		for _, n := range others {
 			if _, ok := snap.Table(n.DB, n.Name); !ok {
 				return 0, &logical.DropTable{Tables: others}, nil // it fails as a whole
@@ -94,24 +94,24 @@ func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uin
 	if x.Temporary && len(others) > 0 {
 		// The shared runner knows no temporary tables: 1051, or a note.
 		missing := &logical.DropTable{Tables: others, IfExists: x.IfExists, Temporary: true}
-		if _, err := s.engine.DDL.Run(ctx, missing, s.ddlEnv()); err != nil {
+		if _, err := s.Engine.DDL.Run(ctx, missing, s.DDLEnv()); err != nil {
 			return 0, nil, err
 		}
 		others = nil
 	}
 	if !x.Temporary {
-		if err := s.tx.commit(ctx); err != nil {
+		if err := s.Tx.Commit(ctx); err != nil {
 			return 0, nil, err
 		}
 	}
 	if len(found) > 0 {
-		if err := s.temps.temporaryRunner().Forget(ctx, found); err != nil {
+		if err := s.Temps.Runner().Forget(ctx, found); err != nil {
 			return 0, nil, err
 		}
-		s.temps.dropped = append(s.temps.dropped, found...)
+		s.Temps.Dropped = append(s.Temps.Dropped, found...)
 	}
-	if s.tx.open == nil {
-		s.temps.sweepTemporary(ctx)
+	if s.Tx.Open == nil {
+		s.Temps.Sweep(ctx)
 	}
 	if len(others) == 0 {
 		return 0, nil, nil

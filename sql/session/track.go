@@ -9,23 +9,23 @@ import (
 var _ mysqlwire.StateTracker = (*Session)(nil)
 
 // TracksSchema implements mysqlwire.StateTracker: session_track_schema.
-func (s *Session) TracksSchema() bool { return s.vars.Number("session_track_schema") != 0 }
+func (s *Session) TracksSchema() bool { return s.Vars.Number("session_track_schema") != 0 }
 
 // StateChanges implements mysqlwire.StateTracker: the variables of
 // session_track_system_variables that were set (MySQL 8.4, Server Tracking of
 // Client Session State).
 func (s *Session) StateChanges() []mysqlwire.StateChange {
-	names := s.vars.Changed
+	names := s.Vars.Changed
 	if len(names) == 0 {
 		return nil
 	}
-	s.vars.Changed = nil
+	s.Vars.Changed = nil
 	var out []mysqlwire.StateChange
-	if s.vars.Number("session_track_state_change") != 0 {
+	if s.Vars.Number("session_track_state_change") != 0 {
 		out = append(out, mysqlwire.StateChange{})
 	}
 	tracked := map[string]bool{}
-	for _, n := range strings.Split(s.vars.Text("session_track_system_variables"), ",") {
+	for _, n := range strings.Split(s.Vars.Text("session_track_system_variables"), ",") {
 		tracked[strings.ToLower(strings.TrimSpace(n))] = true
 	}
 	told := map[string]bool{}
@@ -34,7 +34,7 @@ func (s *Session) StateChanges() []mysqlwire.StateChange {
 			continue
 		}
 		told[n] = true
-		v, d, err := s.vars.Get("", n)
+		v, d, err := s.Vars.Get("", n)
 		if err != nil {
 			continue
 		}

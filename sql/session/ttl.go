@@ -13,13 +13,14 @@ import (
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/value"
 )
 
 // expiryJob removes expired rows, which no statement sees any more, of one table
 // after the other.
 type expiryJob struct {
-	shared *Shared
+	shared *statement.Shared
 	engine *engine.Engine
 }
 
@@ -32,9 +33,9 @@ const (
 
 // StartExpiry starts the removal of expired rows, which ends with the engine's
 // jobs.
-func StartExpiry(sh *Shared) {
-	j := &expiryJob{shared: sh, engine: sh.engine}
-	sh.engine.Jobs.Every("removing expired rows", expiryTick, func(ctx context.Context, _ time.Time) error {
+func StartExpiry(sh *statement.Shared) {
+	j := &expiryJob{shared: sh, engine: sh.Engine}
+	sh.Engine.Jobs.Every("removing expired rows", expiryTick, func(ctx context.Context, _ time.Time) error {
 		j.round(ctx)
 		return nil
 	})
@@ -78,9 +79,9 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 	info := mysqlwire.ConnInfo{ID: expirySession, User: "ttl", Kill: cancel}
 	writer := j.connect(info)
 	defer writer.End()
-	j.engine.Processes.Add(writer.process)
-	defer j.engine.Processes.Remove(writer.process.ID)
-	writer.process.SetState("removing expired rows")
+	j.engine.Processes.Add(writer.Process)
+	defer j.engine.Processes.Remove(writer.Process.ID)
+	writer.Process.SetState("removing expired rows")
 	if t.HasHiddenKey() {
 		return j.removeLimited(ctx, writer, t)
 	}
@@ -91,9 +92,9 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 }
 
 // connect makes a connection with the settings of the job.
-func (j *expiryJob) connect(info mysqlwire.ConnInfo) *Statement {
-	st := Open(j.shared, info)
-	st.vars.Override(map[string]value.Datum{
+func (j *expiryJob) connect(info mysqlwire.ConnInfo) *statement.Statement {
+	st := statement.Open(j.shared, info)
+	st.Vars.Override(map[string]value.Datum{
 		"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"),
 		"sql_safe_updates": value.Uint(0), "autocommit": value.Uint(1), "innodb_lock_wait_timeout": value.Uint(1),
 	})
@@ -101,16 +102,16 @@ func (j *expiryJob) connect(info mysqlwire.ConnInfo) *Statement {
 }
 
 // removeLimited is for tables whose keys have no name.
-func (j *expiryJob) removeLimited(ctx context.Context, st *Statement, t *schema.Table) error {
+func (j *expiryJob) removeLimited(ctx context.Context, st *statement.Statement, t *schema.Table) error {
 	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), define.ExpiredSQL(t), expiryBatch)
 	for {
 		start := time.Now()
-		c, err := st.planText(ctx, text, nil)
+		c, err := st.PlanText(ctx, text, nil)
 		if err != nil {
 			return err
 		}
-		r, err := st.change(ctx, c, nil)
-		if errors.Is(err, errStale) {
+		r, err := st.Change(ctx, c, nil)
+		if errors.Is(err, statement.ErrStale) {
 			return nil // the next turn plans again
 		}
 		if err != nil {
@@ -127,7 +128,7 @@ func (j *expiryJob) removeLimited(ctx context.Context, st *Statement, t *schema.
 }
 
 // removeByKey reads keys by one connection and deletes by the other.
-func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, t *schema.Table) error {
+func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *statement.Statement, t *schema.Table) error {
 	var names, conds []string
 	var ts []schema.Type
 	for _, p := range t.PrimaryKey {
@@ -137,7 +138,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, 
 		ts = append(ts, c.Type)
 	}
 	table := schema.QuoteName(t.Database) + "." + schema.QuoteName(t.Name)
-	find, err := reader.planText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
+	find, err := reader.PlanText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, 
 		keys = keys[:0]
 		return pause(ctx, time.Since(start))
 	}
-	err = reader.eachRow(ctx, find, nil, func(row []value.Datum) error {
+	err = reader.EachRow(ctx, find, nil, func(row []value.Datum) error {
 		key := make([]value.Datum, len(row))
 		for k, d := range row {
 			key[k] = d.Clone()
@@ -166,7 +167,7 @@ func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, 
 		}
 		return flush()
 	})
-	if errors.Is(err, errStale) {
+	if errors.Is(err, statement.ErrStale) {
 		return nil // the next turn plans again
 	}
 	if err != nil || len(keys) == 0 {
@@ -176,24 +177,24 @@ func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *Statement, 
 }
 
 // removeKeys deletes rows in one transaction.
-func removeKeys(ctx context.Context, st *Statement, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
-	c, err := st.planText(ctx, text, ts)
+func removeKeys(ctx context.Context, st *statement.Statement, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
+	c, err := st.PlanText(ctx, text, ts)
 	if err != nil {
 		return 0, err
 	}
-	if err := st.tx.begin(false); err != nil {
+	if err := st.Tx.Begin(false); err != nil {
 		return 0, err
 	}
-	defer st.tx.rollback()
+	defer st.Tx.Rollback()
 	n := 0
 	for _, key := range keys {
-		r, err := st.change(ctx, c, key)
+		r, err := st.Change(ctx, c, key)
 		if err != nil {
 			return 0, err
 		}
 		n += int(r.Affected)
 	}
-	return n, st.tx.commit(ctx)
+	return n, st.Tx.Commit(ctx)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -24,9 +24,9 @@ func TestExpiryJob(t *testing.T) {
 	}
 	s.mustQuery(t, "INSERT INTO by_key VALUES ('null', NULL, 1)", &sink{})
 	s.mustQuery(t, "ALTER TABLE off TTL_ENABLE = 'OFF'", &sink{})
-	j, runs := &expiryJob{shared: s.shared, engine: s.engine}, s.engine.Expiries
+	j, runs := &expiryJob{shared: s.Shared, engine: s.Engine}, s.Engine.Expiries
 	for _, name := range []string{"by_key", "hidden"} {
-		tab, _ := s.engine.Catalog.Snapshot().Table("d", name)
+		tab, _ := s.Engine.Catalog.Snapshot().Table("d", name)
 		if !runs.Due(tab) {
 			t.Errorf("%s is not due", name)
 		}
@@ -35,7 +35,7 @@ func TestExpiryJob(t *testing.T) {
 			t.Errorf("%s is due again", name)
 		}
 	}
-	tab, _ := s.engine.Catalog.Snapshot().Table("d", "off")
+	tab, _ := s.Engine.Catalog.Snapshot().Table("d", "off")
 	if tab.Expires() {
 		t.Error("TTL_ENABLE = OFF")
 	}
@@ -44,7 +44,7 @@ func TestExpiryJob(t *testing.T) {
 		if got := s.rowsOf(t, "SELECT COUNT(*) FROM "+name); got != want {
 			t.Errorf("%s: %s rows, want %s", name, got, want)
 		}
-		tab, _ := s.engine.Catalog.Snapshot().Table("d", name)
+		tab, _ := s.Engine.Catalog.Snapshot().Table("d", name)
 		if lines, err := (&commands{s.st}).checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
 			t.Errorf("check of %s: %v %v", name, lines, err)
 		}
@@ -53,11 +53,11 @@ func TestExpiryJob(t *testing.T) {
 		t.Errorf("history: %s", got)
 	}
 	// It outlives the server.
-	next, err := engine.New(t.Context(), engine.Config{Store: s.engine.Store})
+	next, err := engine.New(t.Context(), engine.Config{Store: s.Engine.Store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if was, is := introspect.New(s.engine).Expiries(), introspect.New(next).Expiries(); len(is) != 2 || !sameExpiry(was[0], is[0]) || !sameExpiry(was[1], is[1]) {
+	if was, is := introspect.New(s.Engine).Expiries(), introspect.New(next).Expiries(); len(is) != 2 || !sameExpiry(was[0], is[0]) || !sameExpiry(was[1], is[1]) {
 		t.Errorf("after a restart: %v, was %v", is, was)
 	}
 	// The loop finds them by itself.
@@ -67,8 +67,8 @@ func TestExpiryJob(t *testing.T) {
 	clear(runs.Started)
 	runs.Mu.Unlock()
 	s.mustQuery(t, "UPDATE by_key SET at = UTC_TIMESTAMP() - INTERVAL 2 HOUR WHERE a <> 'null'", &sink{})
-	StartExpiry(s.shared)
-	defer s.engine.Jobs.Stop()
+	StartExpiry(s.Shared)
+	defer s.Engine.Jobs.Stop()
 	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
 	for deadline := time.Now().Add(30 * time.Second); s.rowsOf(t, "SELECT COUNT(*) FROM by_key") != "1"; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -85,7 +85,7 @@ func sameExpiry(a, b infoschema.Expiry) bool {
 // TestExpiryHistory: records beyond the last ones go, also from the store.
 func TestExpiryHistory(t *testing.T) {
 	s := testSession(t)
-	j := s.engine.Expiries
+	j := s.Engine.Expiries
 	for i := range engine.ExpiryHistory + 3 {
 		j.Runs = append(j.Runs, infoschema.Expiry{Database: "d", Table: "t", Started: time.UnixMicro(int64(i)), Removed: uint64(i) + 1})
 		r, forget := j.Ended(nil)
@@ -93,7 +93,7 @@ func TestExpiryHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	next, err := engine.New(t.Context(), engine.Config{Store: s.engine.Store})
+	next, err := engine.New(t.Context(), engine.Config{Store: s.Engine.Store})
 	if err != nil {
 		t.Fatal(err)
 	}

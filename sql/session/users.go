@@ -42,7 +42,7 @@ func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err 
 
 func (s *commands) userName(u logical.UserSpec) (user, host string) {
 	if u.CurrentUser {
-		return s.info.Account.User, s.info.Account.Host
+		return s.Info.Account.User, s.Info.Account.Host
 	}
 	if u.Host == "" {
 		return u.User, "%"
@@ -59,7 +59,7 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) error 
 			user, host := s.userName(u)
 			if ch.Current().Account(user, host) != nil {
 				if x.IfNotExists {
-					s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
+					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -86,7 +86,7 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) error {
 			old := ch.Current().Account(user, host)
 			if old == nil {
 				if x.IfExists {
-					s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
+					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
 					continue
 				}
 				failed = append(failed, "'"+user+"'@'"+host+"'")
@@ -155,10 +155,10 @@ func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) erro
 type accountChange = *catalog.Change
 
 func (s *commands) changeAccounts(ctx context.Context, fn func(ch accountChange) error) error {
-	if err := s.tx.commit(ctx); err != nil {
+	if err := s.Tx.Commit(ctx); err != nil {
 		return err
 	}
-	return s.engine.Catalog.Change(ctx, fn)
+	return s.Engine.Catalog.Change(ctx, fn)
 }
 
 // grant: every account may do everything, so that GRANT has nothing to add and
@@ -167,13 +167,13 @@ func (s *commands) grant(x *logical.Grant) error {
 	if x.Revoke {
 		return sqlerr.NotSupported("REVOKE")
 	}
-	snap := s.engine.Catalog.Snapshot()
+	snap := s.Engine.Catalog.Snapshot()
 	for _, u := range x.Users {
 		user, host := s.userName(u)
 		if snap.Account(user, host) == nil {
 			return sqlerr.CannotCreateUserWithGrant()
 		}
 	}
-	s.diag.warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
+	s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
 	return nil
 }

@@ -1,0 +1,168 @@
+package statement
+
+import (
+	"context"
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"time"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Plan is a plan with what is needed to run it again.
+type Plan struct {
+	Plan   *physical.Plan
+	header *mysqlwire.Header // nil for changes without RETURNING
+	made   time.Time
+	point  *pointPlan // the short road, nil if there is none
+	page   *pagePlan  // another one
+	// sizes are those of the plan's guards for the parameters with which it was
+	// made.
+	sizes string
+	// limited: the query has a LIMIT, which goes before sql_select_limit.
+	limited bool
+	// rebind binds the statement again, for the session that runs it, for the
+	// case that the schema changes between planning and running.
+	rebind rebinder
+	// warnings are those of binding, which every execution repeats.
+	warnings []sqlerr.Warning
+	// stats measures a change for EXPLAIN ANALYZE; nil otherwise, and always in
+	// the cache.
+	stats *exec.Stats
+	// Of a LOAD DATA: reject is exec.Env.Reject, also writes in the same commit.
+	Reject func(record uint64, err *sqlerr.Error) error
+	Also   func(ctx context.Context, txn storage.Txn) error
+}
+
+// rebinder binds a statement, without the warnings that it had. One that is
+// kept with a plan has nothing of the session that made it.
+type rebinder func(c *Connection) (logical.Statement, error)
+
+// rebindShared binds a statement that several sessions may bind at once.
+func rebindShared(text string, mode types.SQLMode, ptypes []schema.Type) rebinder {
+	return func(s *Connection) (logical.Statement, error) {
+		stmt, err := s.Engine.Parsers.Parse(text, mode)
+		if err != nil {
+			return nil, err
+		}
+		return rebindOwn(stmt, ptypes)(s)
+	}
+}
+
+// rebindOwn binds a statement that one session has.
+func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
+	return func(s *Connection) (logical.Statement, error) {
+		env := s.bindEnv(ptypes)
+		env.Warn = nil
+		return bind.Bind(env, stmt)
+	}
+}
+
+// planMaxAge is how long a plan is used before its estimates are made anew.
+const planMaxAge = time.Minute
+
+// guardLeast is the number of entries up to which ranges are alike; beyond, those of
+// which one has guardStep times as many bits are not.
+const (
+	guardLeast = 8 // bits
+	guardStep  = 2
+)
+
+// sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
+func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []value.Datum) []byte {
+	ec := cn.exprCtx(ctx, vals)
+	ec.Warn = nil
+	for _, g := range c.Plan.Guards {
+		size := byte(0)
+		if spans, err := g.Set.Spans(ec); err == nil {
+			if n, ok := cn.Engine.Stats.SpanSize(ctx, g.Table, g.Index, spans); ok {
+				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
+			}
+		}
+		dst = append(dst, size)
+	}
+	return dst
+}
+
+// variantOf gives the cached plan for ranges of the size that parameters make, where
+// c is that of a statement, whose key is s.key: nil when there is none, which then
+// is kept under s.key.
+func (s *Statement) variantOf(ctx context.Context, c *Plan, vals []value.Datum) *Plan {
+	if len(c.Plan.Guards) == 0 {
+		return c
+	}
+	end := len(s.key)
+	s.key = s.sizesOf(ctx, s.key, c, vals)
+	if string(s.key[end:]) == c.sizes {
+		s.key = s.key[:end]
+		return c
+	}
+	if c = s.Shared.Plans.get(s.key); c != nil && s.usable(c) {
+		return c
+	}
+	return nil
+}
+
+const (
+	planShards   = 16
+	plansInShard = 512
+)
+
+// PlanCache holds the plans of statement templates, shared by all sessions.
+type PlanCache struct {
+	seed   maphash.Seed
+	shards [planShards]struct {
+		sync.RWMutex
+		plans map[string]*Plan
+	}
+}
+
+func newPlanCache() *PlanCache {
+	c := &PlanCache{seed: maphash.MakeSeed()}
+	for i := range c.shards {
+		c.shards[i].plans = map[string]*Plan{}
+	}
+	return c
+}
+
+func (c *PlanCache) get(key []byte) *Plan {
+	s := &c.shards[maphash.Bytes(c.seed, key)%planShards]
+	s.RLock()
+	p := s.plans[string(key)]
+	s.RUnlock()
+	return p
+}
+
+func (c *PlanCache) put(key []byte, p *Plan) {
+	s := &c.shards[maphash.Bytes(c.seed, key)%planShards]
+	s.Lock()
+	defer s.Unlock()
+	if len(s.plans) >= plansInShard {
+		for k := range s.plans { // any: the map's order is random
+			delete(s.plans, k)
+			break
+		}
+	}
+	s.plans[string(key)] = p
+}
+
+// Clear forgets all plans.
+func (c *PlanCache) Clear() {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.Lock()
+		s.plans = map[string]*Plan{}
+		s.Unlock()
+	}
+}

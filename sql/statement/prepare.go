@@ -1,0 +1,219 @@
+package statement
+
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
+)
+
+// Prepared is a prepared statement. Its plan is kept in the engine's cache
+// under the text and the types of the parameters.
+type Prepared struct {
+	Stmt   parser.Statement
+	text   []byte
+	mode   types.SQLMode // by which the text was read
+	Params int
+	// keeps: the statement shows the diagnostics of the one before.
+	keeps  bool
+	limits []int // the parameters that are a LIMIT or OFFSET
+	// database was the current one when the statement was prepared, and is it
+	// again while it runs (MySQL 8.4, PREPARE Statement).
+	database string
+	// last is the plan of the last execution with its key, so that executing
+	// again needs no look-up.
+	last    *Plan
+	lastKey string
+}
+
+// Prepare parses and binds a statement once, which finds its errors and the
+// columns of its result.
+func (s *Statement) Prepare(text string) (*Prepared, *mysqlwire.Header, error) {
+	mode := s.Vars.Mode
+	stmt, err := s.Engine.Parsers.Parse(text, mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, _, restore := s.hintVars(context.Background(), &stmt)
+	defer restore()
+	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: ReadsDiagnostics(stmt.Text)}
+	ptypes := make([]schema.Type, p.Params)
+	for i := range ptypes {
+		ptypes[i] = types.Null // taken from the context
+	}
+	bound, err := bind.Bind(s.bindEnv(ptypes), stmt)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch x := bound.(type) {
+	case *logical.Query:
+		if len(x.Into) == 0 && x.File == nil {
+			return p, queryHeader(x), nil
+		}
+	case *logical.Insert, *logical.Delete:
+		return p, returningHeader(x), nil
+	case *logical.Explain:
+		if x.Into != "" {
+			return p, nil, nil
+		}
+		return p, explainHeader(s.explainFormat(x.Format, x.Analyze), x.Analyze), nil
+	case *logical.LoadData, *logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
+		return nil, nil, sqlerr.NotInPreparedProtocol()
+	}
+	return p, nil, nil
+}
+
+// Execute runs a prepared statement, by its cached plan when there is one.
+func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+	if len(params) != p.Params {
+		return sqlerr.WrongArguments("EXECUTE")
+	}
+	for _, i := range p.limits {
+		if err := limitParam(&params[i]); err != nil {
+			return err
+		}
+	}
+	if now := s.DB; now != p.database {
+		s.DB = p.database
+		defer func() {
+			if s.DB == p.database { // the statement was not USE
+				s.DB = now
+			}
+		}()
+	}
+	ctx, warnings, restore := s.hintVars(ctx, &p.Stmt)
+	defer restore()
+	vals := make([]value.Datum, len(params))
+	s.key = s.key[:0]
+	if p.mode != s.Vars.Mode { // the text may mean something else now
+		s.key = binary.BigEndian.AppendUint32(append(s.key, 0), uint32(p.mode))
+	}
+	s.key = s.planKey(s.key, p.text)
+	for i := range params {
+		vals[i] = params[i].D
+		s.key = appendTypeKey(s.key, &params[i])
+	}
+	c := p.last
+	if c == nil || p.lastKey != string(s.key) {
+		c = s.Shared.Plans.get(s.key)
+	}
+	isVariant := false
+	if c != nil && s.usable(c) {
+		base := c
+		c = s.variantOf(ctx, c, vals)
+		isVariant = c != base
+	} else {
+		c = nil
+	}
+	if c != nil {
+		s.Engine.Counters.PlanHits.Add(1)
+		if !isVariant {
+			p.last = c
+			if p.lastKey != string(s.key) {
+				p.lastKey = string(s.key)
+			}
+		}
+		s.begin(p.keeps)
+		s.Diagnostics.warnAll(warnings)
+		s.Diagnostics.warnAll(c.warnings)
+		return s.runPlan(ctx, c, vals, more, w)
+	}
+	ptypes := s.paramTypes(params)
+	s.begin(p.keeps)
+	s.Diagnostics.warnAll(warnings)
+	key := string(s.key)
+	bound, warnings, err := s.bindParams(p.Stmt, ptypes)
+	s.Diagnostics.warnAll(warnings)
+	if err != nil {
+		return err
+	}
+	if !cacheable(bound) || strings.ContainsRune(p.Stmt.Text, '@') {
+		return s.dispatch(ctx, bound, rebindOwn(p.Stmt, ptypes), vals, ptypes, more, w)
+	}
+	c, err = s.MakePlan(ctx, bound, vals, ptypes)
+	if err != nil {
+		return err
+	}
+	c.rebind, c.warnings = rebindShared(p.Stmt.Text, p.mode, ptypes), warnings
+	s.Engine.Counters.PlanMisses.Add(1)
+	if !c.Plan.ValuesMatter {
+		s.Shared.Plans.put([]byte(key), c)
+		if !isVariant {
+			p.last, p.lastKey = c, key
+		}
+	}
+	return s.runPlan(ctx, c, vals, more, w)
+}
+
+// paramTypes are the types with which parameters are bound. A NULL parameter
+// is typed from its context.
+func (cn *Connection) paramTypes(params []mysqlwire.Param) []schema.Type {
+	out := make([]schema.Type, len(params))
+	for i, p := range params {
+		out[i] = p.Type
+		if p.D.IsNull() {
+			out[i] = types.Null
+		}
+		if out[i].IsCharacter() {
+			out[i].Collation = cn.Vars.Collation
+		}
+	}
+	return out
+}
+
+// appendTypeKey appends what tells plans for different parameter types apart.
+func appendTypeKey(dst []byte, p *mysqlwire.Param) []byte {
+	id := byte(p.Type.ID)
+	if p.D.IsNull() {
+		id = 0
+	}
+	flags := byte(p.Type.Scale) << 1
+	if p.Type.Unsigned {
+		flags |= 1
+	}
+	dst = append(dst, id, flags)
+	if p.Type.ID == schema.TypeDecimal {
+		dst = append(dst, byte(p.Type.Len))
+	}
+	return dst
+}
+
+// prepareNamed is PREPARE name FROM text.
+func (s *Statement) prepareNamed(x *logical.Prepare) error {
+	text := x.Text
+	if x.FromVar != "" {
+		d, t := s.Functions.UserVar(x.FromVar)
+		if d.IsNull() {
+			return sqlerr.Parse("", "NULL", 1)
+		}
+		text = string(types.AppendText(nil, t, d))
+	}
+	p, _, err := s.Prepare(text)
+	if err != nil {
+		return err
+	}
+	s.Named[strings.ToLower(x.Name)] = p
+	return nil
+}
+
+// executeNamed is EXECUTE name USING @a, ….
+func (s *Statement) executeNamed(ctx context.Context, x *logical.ExecutePrepared, more bool, w mysqlwire.ResultWriter) error {
+	p := s.Named[strings.ToLower(x.Name)]
+	if p == nil {
+		return sqlerr.UnknownStatementHandler(x.Name, "EXECUTE")
+	}
+	params := make([]mysqlwire.Param, len(x.Vars))
+	for i, name := range x.Vars {
+		d, t := s.Functions.UserVar(name)
+		params[i] = mysqlwire.Param{D: d, Type: t}
+	}
+	return s.Execute(ctx, p, params, more, w)
+}

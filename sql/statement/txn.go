@@ -1,0 +1,355 @@
+package statement
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// transaction is the state of an explicit transaction, or of one that
+// autocommit=0 opened.
+type transaction struct {
+	txn        storage.Txn
+	readOnly   bool
+	savepoints []savepoint
+	// schema is the catalog at the moment of the read view: a table that
+	// changed since cannot be read through the view.
+	schema *catalog.Snapshot
+	locked map[lockKey]bool // metadata locks
+}
+
+type savepoint struct {
+	name string
+	at   storage.Savepoint
+}
+
+// Begin opens a transaction that lasts until COMMIT or ROLLBACK.
+func (tx *Transactions) Begin(readOnly bool) error {
+	// The store's transaction may write, to temporary tables.
+	txn, err := tx.newTxn(false)
+	if err != nil {
+		return err
+	}
+	tx.Open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
+	isolation := tx.vars.Isolation
+	if tx.nextIsolation != "" {
+		isolation = tx.nextIsolation
+	}
+	tx.process.Txn.Store(&engine.ProcessTxn{Id: txn.ID(), Started: time.Now(), ReadOnly: readOnly, Isolation: isolation})
+	return nil
+}
+
+func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {
+	txn, err := tx.engine.Store.Begin(storage.TxnOptions{
+		ReadOnly: readOnly, LockTimeout: tx.vars.LockTimeout, MaxSize: tx.vars.TxnLimit, Durability: tx.vars.Durability,
+		Memory: tx.engine.Memory,
+	})
+	if err != nil {
+		return nil, Translate(err)
+	}
+	tx.process.Latest.Store(txn.ID())
+	return txn, nil
+}
+
+// Commit ends the open transaction, if there is one.
+func (tx *Transactions) Commit(ctx context.Context) error {
+	if tx.Open == nil {
+		tx.endCharacteristics()
+		return nil
+	}
+	t := tx.Open
+	tx.Open = nil
+	tx.process.Txn.Store(nil)
+	defer tx.temps.Sweep(context.WithoutCancel(ctx))
+	defer tx.unlockTables(t)
+	_, err := t.txn.Commit(context.WithoutCancel(ctx))
+	tx.endCharacteristics()
+	if errors.Is(err, storage.ErrUndetermined) {
+		tx.Lost = true
+	}
+	return Translate(err)
+}
+
+// Rollback ends the open transaction without its writes.
+func (tx *Transactions) Rollback() {
+	tx.endCharacteristics()
+	if tx.Open == nil {
+		return
+	}
+	t := tx.Open
+	tx.Open = nil
+	tx.process.Txn.Store(nil)
+	t.txn.Rollback()
+	tx.unlockTables(t)
+	tx.temps.Sweep(context.Background())
+}
+
+// endCharacteristics forgets what SET TRANSACTION said of the transaction that
+// ended.
+func (tx *Transactions) endCharacteristics() { tx.nextIsolation, tx.nextReadOnly = "", nil }
+
+// startsReadOnly reports whether a transaction that starts now may only read.
+func (tx *Transactions) startsReadOnly() bool {
+	if tx.nextReadOnly != nil {
+		return *tx.nextReadOnly
+	}
+	return tx.vars.ReadOnly
+}
+
+// checkReadOnly is 1792 where a statement that changes tables, or locks their
+// rows for a change, runs in a read-only transaction. Temporary tables are
+// nobody else's.
+func (tx *Transactions) checkReadOnly(tables []*schema.Table) error {
+	if tx.RefusesChanges() && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !tx.temps.isTemporary(t) }) {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	return nil
+}
+
+// lockKey is a metadata lock that a transaction holds.
+type lockKey struct {
+	table string
+	mode  mdl.Mode
+}
+
+func (tx *Transactions) unlockTables(t *transaction) {
+	for k := range t.locked {
+		tx.engine.Locks.Release(tx.owner(), k.table, k.mode)
+	}
+}
+
+func (tx *Transactions) owner() mdl.Owner { return mdl.Owner(tx.process.ID) }
+
+// lockTables takes metadata locks on tables for the rest of the open
+// transaction; writes are those that are going to be changed.
+func (tx *Transactions) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
+	if tx.timed {
+		defer tx.lockTimer()()
+	}
+	for _, t := range tables {
+		if tx.temps.isTemporary(t) {
+			continue
+		}
+		k := lockKey{table: mdl.Key(t.Database, t.Name)}
+		if slices.Contains(writes, t) {
+			k.mode = mdl.Write
+		}
+		if tx.Open.locked[k] {
+			continue
+		}
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
+			return Translate(err)
+		}
+		tx.Open.locked[k] = true
+	}
+	return nil
+}
+
+// lockViews takes metadata locks on the views that a plan reads for the rest
+// of the open transaction.
+func (tx *Transactions) lockViews(ctx context.Context, views []*schema.View) error {
+	for _, v := range views {
+		k := lockKey{table: mdl.Key(v.Database, v.Name)}
+		if tx.Open.locked[k] {
+			continue
+		}
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
+			return Translate(err)
+		}
+		tx.Open.locked[k] = true
+	}
+	return nil
+}
+
+// takeView fixes the read view of the open transaction, with the catalog that
+// describes it, if it has none yet; again takes a new one (READ COMMITTED).
+func (tx *Transactions) takeView(again bool) error {
+	t := tx.Open
+	if t.schema != nil && !again {
+		return nil
+	}
+	for {
+		before := tx.engine.Catalog.Snapshot()
+		if t.schema != nil || again {
+			if err := t.txn.Refresh(); err != nil {
+				return Translate(err)
+			}
+		}
+		if _, err := t.txn.ViewSeq(); err != nil {
+			return Translate(err)
+		}
+		t.schema = tx.engine.Catalog.Snapshot()
+		if t.schema == before {
+			return nil
+		}
+	}
+}
+
+// checkView is 1412 when a table was changed after the read view was taken.
+func (tx *Transactions) checkView(tables []*schema.Table) error {
+	for _, t := range tables {
+		if tx.Open.schema.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
+			return sqlerr.TableChanged()
+		}
+	}
+	return nil
+}
+
+// lockStatement takes metadata locks for one autocommit statement and returns
+// the function that gives them back; target is as in lockTables.
+func (tx *Transactions) lockStatement(ctx context.Context, tables, writes []*schema.Table) (func(), error) {
+	var taken []lockKey
+	release := func() {
+		for _, k := range taken {
+			tx.engine.Locks.Release(tx.owner(), k.table, k.mode)
+		}
+	}
+	if tx.timed {
+		defer tx.lockTimer()()
+	}
+	for _, t := range tables {
+		if tx.temps.isTemporary(t) {
+			continue
+		}
+		k := lockKey{table: mdl.Key(t.Database, t.Name)}
+		if slices.Contains(writes, t) {
+			k.mode = mdl.Write
+		}
+		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
+			release()
+			return nil, Translate(err)
+		}
+		taken = append(taken, k)
+	}
+	return release, nil
+}
+
+func (tx *Transactions) runBegin(ctx context.Context, b *logical.Begin) error {
+	// What SET TRANSACTION said is of the new transaction when none is open.
+	readOnly, isolation := tx.startsReadOnly(), tx.nextIsolation
+	if tx.Open != nil {
+		readOnly, isolation = tx.vars.ReadOnly, ""
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	tx.unlockSession()
+	tx.nextIsolation = isolation
+	if b.ReadOnly {
+		readOnly = true
+	}
+	if b.ReadWrite {
+		readOnly = false
+	}
+	if err := tx.Begin(readOnly); err != nil {
+		return err
+	}
+	if b.ConsistentSnapshot {
+		return tx.takeView(false)
+	}
+	return nil
+}
+
+func (tx *Transactions) runCommit(ctx context.Context, c *logical.Commit) error {
+	ended := tx.characteristics()
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	return tx.afterEnd(c.Completion, ended)
+}
+
+func (tx *Transactions) runRollback(r *logical.Rollback) error {
+	if r.Savepoint != "" {
+		i := tx.savepoint(r.Savepoint)
+		if i < 0 {
+			return sqlerr.SavepointDoesNotExist(r.Savepoint)
+		}
+		tx.Open.savepoints = tx.Open.savepoints[:i+1]
+		return Translate(tx.Open.txn.RollbackTo(tx.Open.savepoints[i].at))
+	}
+	ended := tx.characteristics()
+	tx.Rollback()
+	return tx.afterEnd(r.Completion, ended)
+}
+
+// characteristics are those of the open transaction, which a chained one takes
+// over.
+type characteristics struct {
+	isolation string // "" for the session's
+	readOnly  bool
+}
+
+func (tx *Transactions) characteristics() characteristics {
+	if tx.Open == nil {
+		return characteristics{readOnly: tx.vars.ReadOnly}
+	}
+	return characteristics{isolation: tx.nextIsolation, readOnly: tx.Open.readOnly}
+}
+
+// afterEnd does what a COMMIT or ROLLBACK, or completion_type where it leaves
+// that open, says of the time after.
+func (tx *Transactions) afterEnd(c logical.Completion, ended characteristics) error {
+	if c.Release || tx.vars.Completion == completionRelease && !c.NoRelease && !c.Chain {
+		tx.Lost = true
+		return nil
+	}
+	if c.Chain || tx.vars.Completion == completionChain && !c.NoChain {
+		tx.nextIsolation = ended.isolation
+		return tx.Begin(ended.readOnly)
+	}
+	return nil
+}
+
+// The values of completion_type.
+const (
+	completionChain   = "CHAIN"
+	completionRelease = "RELEASE"
+)
+
+func (tx *Transactions) savepoint(name string) int {
+	if tx.Open == nil {
+		return -1
+	}
+	for i := len(tx.Open.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(tx.Open.savepoints[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (tx *Transactions) runSavepoint(name string) error {
+	if tx.Open == nil {
+		if tx.vars.Autocommit {
+			return nil // a transaction of its own that ends at once
+		}
+		if err := tx.Begin(tx.startsReadOnly()); err != nil {
+			return err
+		}
+	}
+	if i := tx.savepoint(name); i >= 0 {
+		tx.Open.savepoints = append(tx.Open.savepoints[:i], tx.Open.savepoints[i+1:]...)
+	}
+	tx.Open.savepoints = append(tx.Open.savepoints, savepoint{name: name, at: tx.Open.txn.Savepoint()})
+	return nil
+}
+
+func (tx *Transactions) releaseSavepoint(name string) error {
+	i := tx.savepoint(name)
+	if i < 0 {
+		return sqlerr.SavepointDoesNotExist(name)
+	}
+	tx.Open.txn.Release(tx.Open.savepoints[i].at)
+	tx.Open.savepoints = tx.Open.savepoints[:i]
+	return nil
+}

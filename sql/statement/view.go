@@ -1,0 +1,143 @@
+package statement
+
+import (
+	"context"
+	"time"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
+)
+
+// view is what a statement reads from and, when Txn is set, writes to.
+type view struct {
+	Reader storage.Reader
+	Txn    storage.Txn
+	// upTo: Reader has all commits up to this time, in microseconds since 1970; 0
+	// where that is not known.
+	upTo int64
+}
+
+// readView takes the view that a query reads: the transaction's, or a
+// snapshot of its own in autocommit.
+func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
+	if s.Tx.Open != nil {
+		if err := s.Tx.lockViews(ctx, p.Views); err != nil {
+			return view{}, nil, err
+		}
+		if err := s.Tx.lockTables(ctx, p.Tables, nil); err != nil {
+			return view{}, nil, err
+		}
+		if err := s.Tx.refreshView(p.Tables); err != nil {
+			return view{}, nil, err
+		}
+		return view{Reader: s.Tx.Open.txn, Txn: s.Tx.Open.txn}, func() {}, nil
+	}
+	if p.Locks {
+		release, err := s.Tx.lockStatement(ctx, p.Tables, nil)
+		if err != nil {
+			return view{}, nil, err
+		}
+		txn, err := s.Tx.newTxn(false)
+		if err != nil {
+			release()
+			return view{}, nil, err
+		}
+		return view{Reader: txn, Txn: txn}, func() { txn.Rollback(); release() }, nil
+	}
+	if len(p.Tables) == 0 {
+		return view{Reader: s.Engine.Store.Latest()}, func() {}, nil
+	}
+	unlock := func() {}
+	if s.Engine.LockedTables.Load() > 0 { // LOCK TABLES … WRITE holds readers up
+		var err error
+		if unlock, err = s.Tx.lockStatement(ctx, p.Tables, nil); err != nil {
+			return view{}, nil, err
+		}
+	}
+	v := view{}
+	var snap storage.Snapshot
+	var err error
+	if p.AsOf {
+		v.upTo = time.Now().UnixMicro()
+		snap, err = s.Engine.Store.SnapshotAt(v.upTo)
+	} else {
+		snap, err = s.Engine.Store.Snapshot()
+	}
+	if err != nil {
+		unlock()
+		return view{}, nil, Translate(err)
+	}
+	before := s.Functions.snapshot
+	s.Functions.snapshot, v.Reader = snap, snap
+	return v, func() { s.Functions.snapshot = before; snap.Close(); unlock() }, nil
+}
+
+// refreshView fixes the read view of the open transaction, or moves it forward
+// in READ COMMITTED, and checks that it shows the tables as they are described
+// now.
+func (tx *Transactions) refreshView(tables []*schema.Table) error {
+	isolation := tx.vars.Isolation
+	if tx.nextIsolation != "" {
+		isolation = tx.nextIsolation
+	}
+	if err := tx.takeView(isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED"); err != nil {
+		return err
+	}
+	if !tx.currentTables(tables) {
+		return nil // the plan is stale: it is made again
+	}
+	return tx.checkView(tables)
+}
+
+// execEnv is the executor's environment of one statement.
+func (s *Statement) execEnv(ctx context.Context, v view, vals []value.Datum) *exec.Env {
+	return s.envOver(ctx, s.sourceEnv(v), vals)
+}
+
+func (s *Statement) sourceEnv(v view) source.Env {
+	return source.Env{
+		Store: s.Engine.Store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
+		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
+		Memory: s.Engine.Memory.Child("query", s.Vars.MemoryLimit),
+		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Spilled: &s.Engine.Spilled,
+		Limits: s.Vars.Limits,
+	}
+}
+
+func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Datum) *exec.Env {
+	ec := s.exprCtx(ctx, vals)
+	env.Expr, env.ShowExpired = ec, s.Vars.ShowExpired
+	src := source.New(env)
+	var stats *exec.Stats
+	if s.trace != nil {
+		stats = s.trace.stats
+	}
+	return &exec.Env{
+		Stats:        stats,
+		MaxRecursion: &s.Vars.MaxRecursion,
+		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
+		Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled,
+		Parallelism: s.Vars.Parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
+		GroupConcatMaxLen: s.Vars.GroupConcatMax,
+		LastInsertID:      s.Functions.LastInsertID,
+	}
+}
+
+// changeEnv is execEnv for a change.
+func (s *Statement) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
+	src := s.sourceEnv(view{Reader: txn, Txn: txn})
+	if s.foreignKeyChecks() {
+		src.Keys, src.Undo = p.Keys, ignores(p)
+	}
+	env := s.envOver(ctx, src, vals)
+	env.Ctx.Write = true
+	env.Ctx.Restoring = s.restoring()
+	if src.Keys != nil {
+		env.Cascaded = src.Keys.Cascaded
+	}
+	return env
+}
