@@ -14,6 +14,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
@@ -42,7 +43,7 @@ func startFaulty(t *testing.T, log io.Writer) (*errkv.Store, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := statement.NewShared(e, session.Runner{})
+	shared := statement.NewShared(e, command.Runner{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -17,11 +17,13 @@ import (
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/statement"
+	"github.com/sqlots/sqlots/sql/ttl"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -164,9 +166,9 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.shared = statement.NewShared(s.engine, session.Runner{})
-	session.StartExpiry(s.shared)
-	session.ContinueBuilds(s.shared)
+	s.shared = statement.NewShared(s.engine, command.Runner{})
+	ttl.Start(s.shared)
+	command.ContinueBuilds(s.shared)
 	s.engine.KeepRetention()
 	s.warnOpenRoot()
 	if v := s.engine.Globals.Value("max_connections"); v.Bits() > 0 {

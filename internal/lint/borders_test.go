@@ -30,6 +30,9 @@ var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "histories", "
 // tools are packages that commands and tests share.
 var tools = []string{"internal/datacheck"}
 
+// runtime are the packages in which statements run, with what they share.
+var runtime = []string{"sql/engine", "sql/introspect", "sql/statement", "sql/command", "sql/loaddata", "sql/ttl", "sql/session"}
+
 // known are the folders whose packages the rules place.
 var known = slices.Concat(leaves, storageSide, edge, testOnly, tools, []string{"sql", "mysqlwire"})
 
@@ -55,9 +58,9 @@ func borders() []border {
 		{"the storage side knows no SQL", is(storageSide...), func(p string) bool {
 			return under(p, "sql", "mysqlwire") || under(p, edge...)
 		}, true},
-		{"the planner knows no executor", is("sql/planner"), is("sql/exec", "sql/source", "sql/engine", "sql/introspect", "sql/session", "sql/ddl"), true},
+		{"the planner knows no executor", is("sql/planner"), is(slices.Concat(runtime, []string{"sql/exec", "sql/source", "sql/ddl"})...), true},
 		{"the executor knows of the planner only physical", is("sql/exec"), func(p string) bool {
-			return under(p, "sql/planner") && p != "sql/planner/physical" || under(p, "sql/source", "sql/engine", "sql/introspect", "sql/session", "sql/ddl", "storage/pebblekv")
+			return under(p, "sql/planner") && p != "sql/planner/physical" || under(p, runtime...) || under(p, "sql/source", "sql/ddl", "storage/pebblekv")
 		}, false},
 		{"the executor reads and writes through interfaces of its own", is("sql/exec"), is("storage/table", "index", "search"), false},
 		{"temporary files know rows only", is("sql/spill"), func(p string) bool {
@@ -67,17 +70,22 @@ func borders() []border {
 		{"what a descriptor means needs no statement", is("sql/define", "sql/source", "sql/ddl", "sql/stats", "sql/planner/access", "sql/infoschema"),
 			is("sql/planner/bind", "sql/parser"), true},
 		{"definitions know no plan and no store", is("sql/define"), func(p string) bool {
-			return under(p, "sql/planner", "sql/exec", "sql/catalog", "sql/source", "sql/engine", "sql/introspect", "sql/session", "sql/ddl", "storage", "index", "stream")
+			return under(p, runtime...) || under(p, "sql/planner", "sql/exec", "sql/catalog", "sql/source", "sql/ddl", "storage", "index", "stream")
 		}, true},
 		{"the executor knows of definitions only what rows are computed by", is("sql/exec"), func(p string) bool {
 			return under(p, "sql/define") && p != "sql/define/derive"
 		}, false},
-		{"an engine knows no session", is("sql/engine", "sql/introspect"), is("sql/session"), true},
+		{"an engine knows no statement", is("sql/engine", "sql/introspect"), is("sql/statement", "sql/command", "sql/loaddata", "sql/ttl", "sql/session"), true},
+		{"statements know no connection of a client, and commands only as an interface", is("sql/statement"), is("sql/command", "sql/loaddata", "sql/ttl", "sql/session"), true},
+		{"a session runs statements and knows nothing of how", is("sql/session"), func(p string) bool {
+			return under(p, "sql/planner", "sql/exec", "sql/source", "sql/catalog", "sql/ddl", "sql/command", "sql/loaddata", "sql/ttl", "storage", "index", "search", "stream")
+		}, false},
+		{"commands and jobs know no session", is("sql/command", "sql/loaddata", "sql/ttl"), is("sql/session"), true},
 		{"jobs know nothing that they run", is("sql/engine/job"), func(p string) bool {
 			return under(p, known...) && !under(p, "sql/engine/job") && !under(p, leaves...)
 		}, true},
 		{"the wire knows no engine", is("mysqlwire"), func(p string) bool {
-			return under(p, "sql/planner", "sql/exec", "sql/source", "sql/engine", "sql/introspect", "sql/session", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||
+			return under(p, runtime...) || under(p, "sql/planner", "sql/exec", "sql/source", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||
 				under(p, storageSide...) || under(p, edge...)
 		}, true},
 		{"SQL knows no edge", sql, is(edge...), true},

@@ -232,9 +232,5 @@ func TestDerivedOnline(t *testing.T) {
 // checkDerived proves rows and entries of g against each other.
 func checkDerived(t *testing.T, s *Session) {
 	t.Helper()
-	g, _ := s.Engine.Catalog.Snapshot().Table("d", "g")
-	lines, err := (&commands{s.st}).checkTable(context.Background(), g)
-	if err != nil || len(lines) != 1 {
-		t.Fatalf("%v %v", lines, err)
-	}
+	s.mustCheck(t, "d.g")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/loaddata"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -129,10 +130,7 @@ func TestNoOrphans(t *testing.T) {
 			if got := s.rowsOf(t, q); got != "0" {
 				t.Errorf("%s: %s orphans", child, got)
 			}
-			tab, _ := e.Catalog.Snapshot().Table("d", child)
-			if lines, err := (&commands{s.st}).checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
-				t.Errorf("check %s: %v %v", child, lines, err)
-			}
+			s.mustCheck(t, "d."+child)
 		}
 	})
 }
@@ -213,7 +211,7 @@ func TestForeignKeyPlans(t *testing.T) {
 	}
 	// Files do not go past foreign keys, whatever their size.
 	var file strings.Builder
-	for i := 0; file.Len() < 2*bulkFrom; i++ {
+	for i := 0; file.Len() < 2*loaddata.BulkFrom; i++ {
 		fmt.Fprintf(&file, "%d\t1\n", i)
 	}
 	if err := s.Query(t.Context(), "LOAD DATA LOCAL INFILE 'x' INTO TABLE c", &sink{file: []byte(file.String())}); err != nil {

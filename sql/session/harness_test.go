@@ -8,11 +8,13 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // textSink keeps rows as text: values joined by blanks.
@@ -45,6 +47,23 @@ func (s *textSink) Batch(b *vec.Batch) error {
 	return nil
 }
 
+func (s *textSink) Row(row []value.Datum) error {
+	line := make([]string, len(row))
+	for i, d := range row {
+		line[i] = string(types.AppendText(nil, s.types[i], d))
+	}
+	s.lines = append(s.lines, strings.Join(line, " "))
+	return nil
+}
+
+// mustCheck proves the rows and entries of a table against each other.
+func (s *Session) mustCheck(t *testing.T, table string) {
+	t.Helper()
+	if lines := s.rowsOf(t, "CHECK TABLE "+table); !strings.HasSuffix(lines, " check status OK") || strings.Contains(lines, " error ") {
+		t.Errorf("check of %s: %s", table, lines)
+	}
+}
+
 // rowsOf are the rows of a query, joined by slashes.
 func (s *Session) rowsOf(t testing.TB, sql string) string {
 	t.Helper()
@@ -70,5 +89,5 @@ func (s *Session) errorOf(sql string) int {
 // sharedOf is what the sessions of a test's engine share.
 func sharedOf(t testing.TB, e *engine.Engine) *statement.Shared {
 	t.Helper()
-	return statement.NewShared(e, Runner{})
+	return statement.NewShared(e, command.Runner{})
 }

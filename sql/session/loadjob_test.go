@@ -10,6 +10,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/loaddata"
 )
 
 // TestLoadJob: rejects by the road of rows and by that of sorted runs, the
@@ -36,7 +37,7 @@ func TestLoadJob(t *testing.T) {
 			}
 			filler := 0
 			if long {
-				for n := 0; n < bulkFrom; filler++ {
+				for n := 0; n < loaddata.BulkFrom; filler++ {
 					line := fmt.Sprintf("%d,%d,filler,%d", 1000+filler, filler%100, 1000+filler)
 					lines = append(lines, line)
 					n += len(line)
@@ -109,7 +110,7 @@ func TestLoadTokenOnce(t *testing.T) {
 			s.mustQuery(t, "CREATE TABLE d.t (k INT AUTO_INCREMENT PRIMARY KEY, n INT, s VARCHAR(100))", &sink{})
 			file := strings.Repeat("1,a line of some length to fill the file\n", 200)
 			if long {
-				file = strings.Repeat(file, 1+bulkFrom/len(file))
+				file = strings.Repeat(file, 1+loaddata.BulkFrom/len(file))
 			}
 			lines := strings.Count(file, "\n")
 			for round := range 3 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -20,7 +21,7 @@ func TestScoresOfEachStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	shared := statement.NewShared(e, Runner{})
+	shared := statement.NewShared(e, command.Runner{})
 	open := func(id uint64) *Session {
 		s, err := New(t.Context(), shared, mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
 		if err != nil {

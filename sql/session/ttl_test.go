@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/introspect"
+	"github.com/sqlots/sqlots/sql/ttl"
 )
 
 // TestExpiryJob: expired rows go from the store, by key and without a named
@@ -24,13 +25,13 @@ func TestExpiryJob(t *testing.T) {
 	}
 	s.mustQuery(t, "INSERT INTO by_key VALUES ('null', NULL, 1)", &sink{})
 	s.mustQuery(t, "ALTER TABLE off TTL_ENABLE = 'OFF'", &sink{})
-	j, runs := &expiryJob{shared: s.Shared, engine: s.Engine}, s.Engine.Expiries
+	runs := s.Engine.Expiries
 	for _, name := range []string{"by_key", "hidden"} {
 		tab, _ := s.Engine.Catalog.Snapshot().Table("d", name)
 		if !runs.Due(tab) {
 			t.Errorf("%s is not due", name)
 		}
-		j.run(t.Context(), tab)
+		ttl.Remove(t.Context(), s.Shared, tab)
 		if runs.Due(tab) {
 			t.Errorf("%s is due again", name)
 		}
@@ -44,10 +45,7 @@ func TestExpiryJob(t *testing.T) {
 		if got := s.rowsOf(t, "SELECT COUNT(*) FROM "+name); got != want {
 			t.Errorf("%s: %s rows, want %s", name, got, want)
 		}
-		tab, _ := s.Engine.Catalog.Snapshot().Table("d", name)
-		if lines, err := (&commands{s.st}).checkTable(t.Context(), tab); err != nil || lines[len(lines)-1][1] != "OK" {
-			t.Errorf("check of %s: %v %v", name, lines, err)
-		}
+		s.mustCheck(t, name)
 	}
 	if got := s.rowsOf(t, "SELECT TABLE_NAME, ROWS_REMOVED, ENDED_AT IS NOT NULL, ERROR FROM information_schema.SQLOTS_TTL_JOBS ORDER BY 1"); got != "by_key 1200 1 NULL/hidden 1200 1 NULL" {
 		t.Errorf("history: %s", got)
@@ -67,7 +65,7 @@ func TestExpiryJob(t *testing.T) {
 	clear(runs.Started)
 	runs.Mu.Unlock()
 	s.mustQuery(t, "UPDATE by_key SET at = UTC_TIMESTAMP() - INTERVAL 2 HOUR WHERE a <> 'null'", &sink{})
-	StartExpiry(s.Shared)
+	ttl.Start(s.Shared)
 	defer s.Engine.Jobs.Stop()
 	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
 	for deadline := time.Now().Add(30 * time.Second); s.rowsOf(t, "SELECT COUNT(*) FROM by_key") != "1"; time.Sleep(50 * time.Millisecond) {

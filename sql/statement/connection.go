@@ -23,17 +23,17 @@ import (
 
 // Connection is what the statements of one connection share.
 type Connection struct {
-	Shared  *Shared
-	Engine  *engine.Engine
-	Info    mysqlwire.ConnInfo
-	Process *engine.Process
-	Vars    *sysvar.Values
-	DB      string
-	Tx      *Transactions
-	Temps   *TemporaryTables
-	Diagnostics    *Diagnostics
-	Functions      *Functions
-	Named   map[string]*Prepared // PREPARE name FROM …
+	Shared      *Shared
+	Engine      *engine.Engine
+	Info        mysqlwire.ConnInfo
+	Process     *engine.Process
+	Vars        *sysvar.Values
+	DB          string
+	Tx          *Transactions
+	Temps       *TemporaryTables
+	Diagnostics *Diagnostics
+	Functions   *Functions
+	Named       map[string]*Prepared // PREPARE name FROM …
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int
 }
@@ -99,6 +99,7 @@ func (cn *Connection) UseDatabase(_ context.Context, name string) error {
 	return nil
 }
 
+// Kill ends what a connection or job runs, or the connection itself: 1094, 1317.
 func (cn *Connection) Kill(id uint64, queryOnly bool) error {
 	p := cn.Engine.Processes.Get(id)
 	if p == nil {
@@ -118,6 +119,7 @@ func (cn *Connection) Kill(id uint64, queryOnly bool) error {
 	return nil
 }
 
+// ClientHost is the client's address without port, or localhost.
 func (cn *Connection) ClientHost() string {
 	if cn.Info.RemoteAddr == nil {
 		return "localhost"
@@ -140,6 +142,7 @@ func (cn *Connection) now() time.Time {
 	return time.Now()
 }
 
+// TypesEnv is what conversions of values depend on.
 func (cn *Connection) TypesEnv() types.Env {
 	return types.Env{Mode: cn.Vars.Mode, Loc: cn.Vars.Location, Now: cn.now(), Warn: cn.Diagnostics.Warn,
 		MaxAttributes: cn.Vars.MaxAttributes, MaxAttributeSize: cn.Vars.MaxAttributeSize}

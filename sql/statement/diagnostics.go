@@ -24,6 +24,7 @@ func (d *Diagnostics) warnAll(list []sqlerr.Warning) {
 	}
 }
 
+// Clear forgets those of the statement before.
 func (d *Diagnostics) Clear() {
 	d.warnings, d.WarningCount, d.errorCount, d.shownCount = d.warnings[:0], 0, 0, 0
 }

@@ -254,3 +254,24 @@ func (f *Functions) LockOwner(name string) (uint64, bool) {
 
 // ReleaseAllLocks implements expr.UserLocks.
 func (f *Functions) ReleaseAllLocks() int { return f.Engine.UserLocks.ReleaseAll(f.Process.ID) }
+
+// scoreFigures are the figures of an index for the scores of a statement: all
+// that ask for the same fields have the same, whatever becomes of the index.
+type scoreFigures struct {
+	table  schema.TableID
+	index  schema.IndexID
+	fields []uint16
+	stats  *query.Stats
+}
+
+// StreamNamed is findStream of 'table' or 'database.table'.
+func (cn *Connection) StreamNamed(ctx context.Context, name, current string) (id schema.StreamID, full string, err error) {
+	db, table, ok := strings.Cut(name, ".")
+	if !ok {
+		if db, table = current, name; db == "" {
+			return 0, "", sqlerr.NoDatabaseSelected()
+		}
+	}
+	id, err = cn.Engine.FindStream(ctx, db, table)
+	return id, db + "." + table, err
+}

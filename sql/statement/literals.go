@@ -21,6 +21,7 @@ func (s *Statement) convertLiterals(t *parser.Template) {
 	}
 }
 
+// ConvertDatum brings a text from one character set into another.
 func ConvertDatum(d value.Datum, from, to *collate.Collation) value.Datum {
 	if !from.NeedsConversion(d.Bytes(), to) {
 		return d

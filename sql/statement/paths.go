@@ -31,7 +31,7 @@ func (cn *Connection) PathWithin(variable, option, path string) (string, error) 
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return "", NotFound(path)
+		return "", sqlerr.CantStatFile(path)
 	}
 	full := filepath.Join(dir, filepath.Base(path))
 	if target, err := filepath.EvalSymlinks(full); err == nil {
@@ -50,8 +50,4 @@ func within(dir, path string) bool {
 	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-func NotFound(path string) error {
-	return sqlerr.CantStatFile(path)
 }

@@ -135,13 +135,3 @@ func (cn *Connection) currentViews(views []*schema.View) bool {
 	}
 	return true
 }
-
-func (tx *Transactions) currentTables(tables []*schema.Table) bool {
-	snap := tx.engine.Catalog.Snapshot()
-	for _, t := range tables {
-		if snap.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
-			return false
-		}
-	}
-	return true
-}

@@ -19,7 +19,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-func Itoa(n uint64) string { return strconv.FormatUint(n, 10) }
+// itoa is n in decimal.
+func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // runSet is SET. All values are computed before the first takes effect.
 func (s *Statement) runSet(ctx context.Context, x *logical.Set, vals []value.Datum) error {

@@ -105,12 +105,6 @@ func lockWait(txn storage.Txn) time.Duration {
 	return 0
 }
 
-// lockTimer measures a wait for metadata locks.
-func (tx *Transactions) lockTimer() func() {
-	start := time.Now()
-	return func() { tx.waited += time.Since(start) }
-}
-
 // readsAll reports whether a plan reads a whole table or index, as
 // log_queries_not_using_indexes means it.
 func readsAll(p *physical.Plan) bool {

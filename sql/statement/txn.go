@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -352,4 +353,95 @@ func (tx *Transactions) releaseSavepoint(name string) error {
 	tx.Open.txn.Release(tx.Open.savepoints[i].at)
 	tx.Open.savepoints = tx.Open.savepoints[:i]
 	return nil
+}
+
+// Transactions is the transaction of a connection with what comes before and
+// beside it: characteristics, metadata locks, LOCK TABLES.
+type Transactions struct {
+	engine  *engine.Engine
+	vars    *sysvar.Values
+	process *engine.Process
+	temps   *TemporaryTables
+
+	Open          *transaction
+	nextIsolation string // SET TRANSACTION for the next transaction
+	nextReadOnly  *bool
+	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
+	Lost          bool                // the connection has to end after this command
+	// timed: waits for metadata locks add to waited.
+	timed  bool
+	waited time.Duration
+}
+
+// IsOpen reports whether a transaction is open that lasts until COMMIT.
+func (tx *Transactions) IsOpen() bool { return tx.Open != nil }
+
+// Status is what clients are told of the open transaction.
+func (tx *Transactions) Status() (open, readOnly bool) {
+	return tx.Open != nil, tx.Open != nil && tx.Open.readOnly
+}
+
+// RefusesChanges: a change would be one of a read-only transaction (1792).
+func (tx *Transactions) RefusesChanges() bool {
+	if tx.Open != nil {
+		return tx.Open.readOnly
+	}
+	return tx.startsReadOnly()
+}
+
+// InTxn runs a change of the session's own as a statement: in the open
+// transaction, or in one of its own.
+func (tx *Transactions) InTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
+	if tx.Open == nil && !tx.vars.Autocommit {
+		if err := tx.Begin(tx.startsReadOnly()); err != nil {
+			return err
+		}
+	}
+	if tx.Open == nil {
+		if tx.startsReadOnly() {
+			return sqlerr.ReadOnlyTransaction()
+		}
+		txn, err := tx.newTxn(false)
+		if err != nil {
+			return err
+		}
+		defer txn.Rollback()
+		if err := fn(txn); err != nil {
+			return Translate(err)
+		}
+		if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+			return tx.commitFailed(err)
+		}
+		return nil
+	}
+	if tx.Open.readOnly {
+		return sqlerr.ReadOnlyTransaction()
+	}
+	sp := tx.Open.txn.Savepoint()
+	if err := fn(tx.Open.txn); err != nil {
+		if rerr := tx.Open.txn.RollbackTo(sp); rerr != nil {
+			tx.Rollback() // a deadlock: nothing is left to go back to
+		} else {
+			tx.Open.txn.Release(sp)
+		}
+		return Translate(err)
+	}
+	tx.Open.txn.Release(sp)
+	return nil
+}
+
+func (tx *Transactions) currentTables(tables []*schema.Table) bool {
+	snap := tx.engine.Catalog.Snapshot()
+	for _, t := range tables {
+		if snap.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// lockTimer measures a wait for metadata locks.
+func (tx *Transactions) lockTimer() func() {
+	start := time.Now()
+	return func() { tx.waited += time.Since(start) }
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -32,7 +33,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Param, w mysqlwire.ResultWriter) error {
 	p := s.prepared[id]
 	if p == nil {
-		return s.Finish(sqlerr.UnknownStatementHandler(statement.Itoa(uint64(id)), "mysqld_stmt_execute"))
+		return s.Finish(sqlerr.UnknownStatementHandler(strconv.FormatUint(uint64(id), 10), "mysqld_stmt_execute"))
 	}
 	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.Stmt.Text)

@@ -1,4 +1,4 @@
-package session
+package loaddata
 
 import (
 	"io"
@@ -6,19 +6,18 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/sysvar"
 )
 
 // openServerFile opens a file of the server for LOAD DATA: 13, 1290.
-func (s *commands) openServerFile(path string) (io.ReadCloser, error) {
+func (s *load) openServerFile(path string) (io.ReadCloser, error) {
 	full, err := s.SecurePath(path)
 	if err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(full)
 	if err != nil {
-		return nil, statement.NotFound(path)
+		return nil, sqlerr.CantStatFile(path)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, sqlerr.TextFileNotReadable(path)

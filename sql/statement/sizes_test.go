@@ -1,4 +1,4 @@
-package session
+package statement
 
 import (
 	"context"
@@ -20,12 +20,8 @@ func TestPlansBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	w := &sink{}
+	s := Open(NewShared(e, schemaOnly{}), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	t.Cleanup(s.End)
 	var rows strings.Builder
 	for i := range 20_000 {
 		if i > 0 {
@@ -34,8 +30,12 @@ func TestPlansBySize(t *testing.T) {
 		fmt.Fprintf(&rows, "(%d,%d)", i, i*7919%20_000)
 	}
 	for _, q := range []string{"CREATE DATABASE b", "USE b", "CREATE TABLE docs (id INT PRIMARY KEY, wide INT NOT NULL, KEY w (wide))",
-		"INSERT INTO docs VALUES " + rows.String(), "CREATE SEARCH INDEX s ON docs (id, wide)", "ANALYZE TABLE docs"} {
-		s.mustQuery(t, q, w)
+		"INSERT INTO docs VALUES " + rows.String(), "CREATE SEARCH INDEX s ON docs (id, wide)"} {
+		s.mustRun(t, q)
+	}
+	docs, _ := e.Catalog.Snapshot().Table("b", "docs")
+	if err := e.Stats.Analyze(t.Context(), docs); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		below  int
@@ -43,11 +43,15 @@ func TestPlansBySize(t *testing.T) {
 		misses uint64
 	}{{50, false, 1}, {19_000, true, 1}, {60, false, 0}, {18_000, true, 0}} {
 		before := uint64(e.Counters.PlanMisses.Load())
-		s.mustQuery(t, fmt.Sprintf("SELECT SUM(wide) FROM docs WHERE wide < %d", c.below), w)
+		s.mustRun(t, fmt.Sprintf("SELECT SUM(wide) FROM docs WHERE wide < %d", c.below))
 		if misses := uint64(e.Counters.PlanMisses.Load()) - before; misses != c.misses {
 			t.Errorf("below %d: %d plans were made, not %d", c.below, misses, c.misses)
 		}
-		if tree := (&physical.Printer{}).Tree(s.Process.Plan.Load()); strings.Contains(tree, "search") != c.search {
+		plan := s.Shared.Plans.get(s.key)
+		if plan == nil {
+			t.Fatalf("below %d: no plan is kept", c.below)
+		}
+		if tree := (&physical.Printer{}).Tree(plan.Plan); strings.Contains(tree, "search") != c.search {
 			t.Errorf("below %d: the plan is %s", c.below, tree)
 		}
 	}

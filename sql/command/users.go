@@ -1,4 +1,4 @@
-package session
+package command
 
 import (
 	"context"
@@ -176,4 +176,28 @@ func (s *commands) grant(x *logical.Grant) error {
 	}
 	s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
 	return nil
+}
+
+// renameUser is RENAME USER.
+func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {
+	return s.changeAccounts(ctx, func(ch accountChange) error {
+		var failed []string
+		for i := range x.From {
+			user, host := s.userName(x.From[i])
+			newUser, newHost := s.userName(x.To[i])
+			old := ch.Current().Account(user, host)
+			if old == nil || ch.Current().Account(newUser, newHost) != nil {
+				failed = append(failed, "'"+user+"'@'"+host+"'")
+				continue
+			}
+			a := *old
+			a.User, a.Host = newUser, newHost
+			ch.DropAccount(user, host)
+			ch.PutAccount(&a)
+		}
+		if len(failed) > 0 {
+			return sqlerr.UserOperationFailed("RENAME USER", quoteUsers(failed))
+		}
+		return nil
+	})
 }

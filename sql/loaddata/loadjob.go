@@ -1,4 +1,4 @@
-package session
+package loaddata
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type loadJob struct {
 }
 
 // newLoadJob is nil when the session asks for nothing of it.
-func (s *commands) newLoadJob() *loadJob {
+func (s *load) newLoadJob() *loadJob {
 	token, rejects := s.Vars.Text("sqlots_load_token"), int(s.Vars.Number("sqlots_load_rejects"))
 	strict := rejects > 0 || s.Vars.Number("sqlots_load_strict") != 0
 	if token == "" && !strict {
@@ -66,7 +66,7 @@ func (j *loadJob) done(store storage.Store) (bool, error) {
 var errLoadedBefore = errors.New("loaded before")
 
 // loadedBefore answers a LOAD DATA that had nothing to do.
-func (s *commands) loadedBefore(j *loadJob, more bool, w mysqlwire.ResultWriter) error {
+func (s *load) loadedBefore(j *loadJob, more bool, w mysqlwire.ResultWriter) error {
 	s.Diagnostics.Clear()
 	s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.LoadedBefore(j.token)})
 	return s.OK(w, mysqlwire.OK{Info: "Records: 0  Deleted: 0  Skipped: 0  Warnings: 1"}, more)

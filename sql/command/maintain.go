@@ -1,4 +1,4 @@
-package session
+package command
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
@@ -14,30 +15,6 @@ import (
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
-
-// renameUser is RENAME USER.
-func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {
-	return s.changeAccounts(ctx, func(ch accountChange) error {
-		var failed []string
-		for i := range x.From {
-			user, host := s.userName(x.From[i])
-			newUser, newHost := s.userName(x.To[i])
-			old := ch.Current().Account(user, host)
-			if old == nil || ch.Current().Account(newUser, newHost) != nil {
-				failed = append(failed, "'"+user+"'@'"+host+"'")
-				continue
-			}
-			a := *old
-			a.User, a.Host = newUser, newHost
-			ch.DropAccount(user, host)
-			ch.PutAccount(&a)
-		}
-		if len(failed) > 0 {
-			return sqlerr.UserOperationFailed("RENAME USER", quoteUsers(failed))
-		}
-		return nil
-	})
-}
 
 // maintain is ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE: a line for
 // each table.
@@ -140,4 +117,24 @@ func corruptText(err error) string {
 		return e.Message
 	}
 	return err.Error()
+}
+
+// checkSearch adds to a report what is wrong with the documents of search indexes,
+// and gives notes about those that cannot be checked.
+func (s *commands) checkSearch(ctx context.Context, snap storage.Snapshot, t *schema.Table, report *scrub.Report) (notes [][2]string, err error) {
+	if s.Engine.Search == nil {
+		return nil, nil
+	}
+	for i := range t.Search {
+		x := &t.Search[i]
+		_, err := s.Engine.Search.Check(ctx, snap, t, x, func(key []byte, text string) { report.Add(x.Name, key, text) })
+		if errors.Is(err, search.ErrUnavailable) {
+			notes = append(notes, [2]string{"note", "search index " + x.Name + " is not ready, and was not checked"})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return notes, nil
 }

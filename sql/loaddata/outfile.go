@@ -1,4 +1,4 @@
-package session
+package loaddata
 
 import (
 	"bufio"
@@ -20,9 +20,8 @@ import (
 // outFileMode lets the server's group read what it wrote, as MySQL does.
 const outFileMode = 0o640
 
-// selectIntoFile is SELECT … INTO OUTFILE and INTO DUMPFILE: 1290, 1086. A
-// failure leaves no file.
-func (s *commands) selectIntoFile(ctx context.Context, q *logical.Query, c *statement.Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+// selectIntoFile writes the file of IntoFile.
+func (s *load) selectIntoFile(ctx context.Context, q *logical.Query, c *statement.Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
 	path, err := s.SecurePath(q.File.Path)
 	if err != nil {
 		return err

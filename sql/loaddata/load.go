@@ -1,4 +1,4 @@
-package session
+package loaddata
 
 import (
 	"bytes"
@@ -17,13 +17,28 @@ import (
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
 )
 
-// loadData is LOAD DATA: the file's lines are the rows of a virtual table from
+// load runs one of the statements.
+type load struct{ *statement.Statement }
+
+// Run is LOAD DATA. Errors: 13, 29, 1290 for its file, and those of an INSERT.
+func Run(ctx context.Context, st *statement.Statement, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
+	return (&load{st}).run(ctx, x, more, w)
+}
+
+// IntoFile is SELECT … INTO OUTFILE and DUMPFILE of the plan c. Errors: 1086,
+// 1290. A failure leaves no file.
+func IntoFile(ctx context.Context, st *statement.Statement, q *logical.Query, c *statement.Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) error {
+	return (&load{st}).selectIntoFile(ctx, q, c, vals, more, w)
+}
+
+// run is LOAD DATA: the file's lines are the rows of a virtual table from
 // which an INSERT … SELECT is made. A large file goes into the store as sorted
 // runs; where that meets a duplicate key, all is done again row by row, as a
 // small file is from the start.
-func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
+func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlwire.ResultWriter) error {
 	c, src, err := s.loadPlan(ctx, x)
 	if err != nil {
 		return err
@@ -50,7 +65,7 @@ func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool,
 	if err != nil {
 		return err
 	}
-	r, err := s.load(ctx, x, c, src, in)
+	r, err := s.insert(ctx, x, c, src, in)
 	if errors.Is(err, errLoadedBefore) {
 		return s.loadedBefore(src.job, more, w)
 	}
@@ -66,16 +81,16 @@ func (s *commands) loadData(ctx context.Context, x *logical.LoadData, more bool,
 	if src.job != nil {
 		skipped += uint64(len(src.job.rejects))
 	}
-	info := "Records: " + statement.Itoa(uint64(src.rows)) + "  Deleted: " + statement.Itoa(deleted) + "  Skipped: " + statement.Itoa(skipped) + "  Warnings: " + strconv.Itoa(s.Diagnostics.WarningCount)
+	info := "Records: " + strconv.FormatUint(uint64(src.rows), 10) + "  Deleted: " + strconv.FormatUint(deleted, 10) + "  Skipped: " + strconv.FormatUint(skipped, 10) + "  Warnings: " + strconv.Itoa(s.Diagnostics.WarningCount)
 	return s.OK(w, mysqlwire.OK{AffectedRows: r.Affected, Info: info}, more)
 }
 
-// bulkFrom is the size in bytes from which a file is loaded in bulk.
-const bulkFrom = 1 << 20
+// BulkFrom is the size in bytes from which a file is loaded in bulk.
+const BulkFrom = 1 << 20
 
-// load chooses between the roads of loadData.
-func (s *commands) load(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, file io.Reader) (exec.Result, error) {
-	head := make([]byte, bulkFrom)
+// insert chooses between the ways of run.
+func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, file io.Reader) (exec.Result, error) {
+	head := make([]byte, BulkFrom)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return exec.Result{}, err
@@ -104,7 +119,7 @@ func (s *commands) load(ctx context.Context, x *logical.LoadData, c *statement.P
 }
 
 // loadRows loads as INSERT does.
-func (s *commands) loadRows(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, in io.Reader) (exec.Result, error) {
+func (s *load) loadRows(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, in io.Reader) (exec.Result, error) {
 	src.reader = newFieldReader(in, x)
 	r, err := s.Change(ctx, c, nil)
 	if errors.Is(err, statement.ErrStale) {
@@ -133,7 +148,7 @@ func (s *loadSource) also(store storage.Store) func() (key, val []byte, err erro
 
 // openLoadFile opens the client's file, or one of the server within
 // secure_file_priv.
-func (s *commands) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
+func (s *load) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
 	if !x.Local {
 		return s.openServerFile(x.Path)
 	}
@@ -165,7 +180,7 @@ func (s *loadSource) again() {
 
 // loadPlan makes the INSERT of a LOAD DATA: fields go to their columns and
 // user variables, then SET assigns.
-func (s *commands) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Plan, *loadSource, error) {
+func (s *load) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Plan, *loadSource, error) {
 	// SET may have subqueries: a query without rows plans them.
 	c, err := s.MakePlan(ctx, (&logical.Reads{Deps: x.Insert.Deps, Subqueries: x.Insert.Subqueries}).Query(), nil, nil)
 	if err != nil {

@@ -1,4 +1,4 @@
-package session
+package ttl
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// expiryJob removes expired rows, which no statement sees any more, of one table
+// expiry removes expired rows, which no statement sees any more, of one table
 // after the other.
-type expiryJob struct {
+type expiry struct {
 	shared *statement.Shared
 	engine *engine.Engine
 }
@@ -31,18 +31,23 @@ const (
 	expirySession = 1 << 62
 )
 
-// StartExpiry starts the removal of expired rows, which ends with the engine's
+// Start starts the removal of expired rows, which ends with the engine's
 // jobs.
-func StartExpiry(sh *statement.Shared) {
-	j := &expiryJob{shared: sh, engine: sh.Engine}
+func Start(sh *statement.Shared) {
+	j := &expiry{shared: sh, engine: sh.Engine}
 	sh.Engine.Jobs.Every("removing expired rows", expiryTick, func(ctx context.Context, _ time.Time) error {
 		j.round(ctx)
 		return nil
 	})
 }
 
+// Remove removes the expired rows of a table now, and keeps a record of it.
+func Remove(ctx context.Context, sh *statement.Shared, t *schema.Table) {
+	(&expiry{shared: sh, engine: sh.Engine}).run(ctx, t)
+}
+
 // round goes over the tables once.
-func (j *expiryJob) round(ctx context.Context) {
+func (j *expiry) round(ctx context.Context) {
 	if j.engine.Globals.Value("sqlots_ttl_job_enable").Bits() == 0 {
 		return
 	}
@@ -56,8 +61,8 @@ func (j *expiryJob) round(ctx context.Context) {
 	}
 }
 
-// run removes the expired rows of a table and keeps a record of it.
-func (j *expiryJob) run(ctx context.Context, t *schema.Table) {
+// run is Remove.
+func (j *expiry) run(ctx context.Context, t *schema.Table) {
 	log := j.engine.Expiries
 	log.Begin(t)
 	err := guard.Run(func() error { return j.remove(ctx, t) })
@@ -73,7 +78,7 @@ func (j *expiryJob) run(ctx context.Context, t *schema.Table) {
 // remove reads the keys of expired rows from a snapshot and deletes the rows,
 // if they still have expired, in small transactions, with pauses as long as
 // they took.
-func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
+func (j *expiry) remove(ctx context.Context, t *schema.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	info := mysqlwire.ConnInfo{ID: expirySession, User: "ttl", Kill: cancel}
@@ -92,7 +97,7 @@ func (j *expiryJob) remove(ctx context.Context, t *schema.Table) error {
 }
 
 // connect makes a connection with the settings of the job.
-func (j *expiryJob) connect(info mysqlwire.ConnInfo) *statement.Statement {
+func (j *expiry) connect(info mysqlwire.ConnInfo) *statement.Statement {
 	st := statement.Open(j.shared, info)
 	st.Vars.Override(map[string]value.Datum{
 		"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"),
@@ -102,7 +107,7 @@ func (j *expiryJob) connect(info mysqlwire.ConnInfo) *statement.Statement {
 }
 
 // removeLimited is for tables whose keys have no name.
-func (j *expiryJob) removeLimited(ctx context.Context, st *statement.Statement, t *schema.Table) error {
+func (j *expiry) removeLimited(ctx context.Context, st *statement.Statement, t *schema.Table) error {
 	text := fmt.Sprintf("DELETE FROM %s.%s WHERE %s LIMIT %d", schema.QuoteName(t.Database), schema.QuoteName(t.Name), define.ExpiredSQL(t), expiryBatch)
 	for {
 		start := time.Now()
@@ -128,7 +133,7 @@ func (j *expiryJob) removeLimited(ctx context.Context, st *statement.Statement, 
 }
 
 // removeByKey reads keys by one connection and deletes by the other.
-func (j *expiryJob) removeByKey(ctx context.Context, reader, writer *statement.Statement, t *schema.Table) error {
+func (j *expiry) removeByKey(ctx context.Context, reader, writer *statement.Statement, t *schema.Table) error {
 	var names, conds []string
 	var ts []schema.Type
 	for _, p := range t.PrimaryKey {
