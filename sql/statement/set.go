@@ -2,7 +2,6 @@ package statement
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,9 +17,6 @@ import (
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
-
-// itoa is n in decimal.
-func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // runSet is SET. All values are computed before the first takes effect.
 func (s *Statement) runSet(ctx context.Context, x *logical.Set, vals []value.Datum) error {
