@@ -1,5 +1,5 @@
 # Shorthands; what they run stands in Go and in .ci/run.
-.PHONY: build test short race  lint ci demo slt corpus enginetest rewrite bench
+.PHONY: build test short race lint ci demo slt corpus enginetest rewrite bench
 
 build:
 	CGO_ENABLED=0 go build -o sqlots ./cmd/sqlots
@@ -11,7 +11,7 @@ short:
 	go test -short ./...
 
 race:
-	go test -race -short ./storage/... ./mysqlwire/... ./sql/session/... ./sql/mdl/... ./sql/exec/... ./server/... ./sqllogic
+	go test -race -short ./storage/... ./mysqlwire/... ./sql/engine/... ./sql/statement/... ./sql/session/... ./sql/mdl/... ./sql/exec/... ./server/... ./test/sqllogic
 
 lint:
 	go vet ./...
@@ -26,15 +26,15 @@ demo:
 	go run ./cmd/sqlots demo
 
 slt:
-	go test ./sqllogic
+	go test ./test/sqllogic
 
 # SQLite's sqllogictest corpus: make corpus CORPUS=folder-or-archive
 corpus:
-	SQLOTS_SLT_CORPUS=$(abspath $(CORPUS)) SQLOTS_SLT_SHARE=1 go test ./sqllogic -run TestCorpus -count=1 -v -timeout 2h
+	SQLOTS_SLT_CORPUS=$(abspath $(CORPUS)) SQLOTS_SLT_SHARE=1 go test ./test/sqllogic -run TestCorpus -count=1 -v -timeout 2h
 
 # go-mysql-server's query corpus
 enginetest:
-	cd enginetest && go vet -tags gms_pure_go ./... && CGO_ENABLED=0 go test -tags gms_pure_go -count=1 ./...
+	cd test/engine && go vet -tags gms_pure_go ./... && CGO_ENABLED=0 go test -tags gms_pure_go -count=1 ./...
 
 # Generated documents and plans; read the differences before you commit them.
 rewrite:

@@ -5,10 +5,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/sqlots/sqlots/bench"
-	"github.com/sqlots/sqlots/loader"
-	"github.com/sqlots/sqlots/slt"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/tool/bench"
+	"github.com/sqlots/sqlots/tool/load"
+	"github.com/sqlots/sqlots/tool/slt"
 )
 
 // command is a subcommand.
@@ -25,7 +25,7 @@ func commands() []command {
 		{"check", "verify the data of a directory that no server uses", check},
 		{"backup", "copy a running server's data, or verify such a copy", runBackup},
 		{"restore", "make a data directory of a backup", restore},
-		{"load", "load CSV, TSV or JSON lines into a table", loader.Main},
+		{"load", "load CSV, TSV or JSON lines into a table", load.Main},
 		{"bench", "load and run benchmarks against any MySQL server", bench.Main},
 		{"slt", "run sqllogictest files against any MySQL server", slt.Main},
 		{"version", "print the version", version},

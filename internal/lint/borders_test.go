@@ -22,10 +22,12 @@ var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", 
 var storageSide = []string{"storage", "index", "search", "stream"}
 
 // edge are the packages on top: nothing below imports them.
-var edge = []string{"cmd", "server", "admin", "bench", "slt", "loader"}
+var edge = []string{"cmd", "server", "admin", "tool"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
-var testOnly = []string{"internal/lint", "sqllogic", "crashtest", "histories", "pausetest", "stresstest", "metamorphic", "difftest", "enginetest", "examples", "internal/testutil", "internal/childserver", "internal/histcheck"}
+var testOnly = []string{
+	"internal/lint", "test", "examples", "internal/testutil", "internal/childserver", "internal/histcheck",
+}
 
 // tools are packages that commands and tests share.
 var tools = []string{"internal/datacheck"}
@@ -174,7 +176,7 @@ var engines = []struct {
 	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
 	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},
 	{"simplefeatures", func(p string) bool { return strings.HasPrefix(p, "github.com/peterstace/simplefeatures") }, []string{"geo"}, false},
-	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"bench", "slt", "loader", "cmd", "examples"}, true},
+	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"tool", "cmd", "examples"}, true},
 }
 
 func TestEnginesStayBehindOnePackage(t *testing.T) {

@@ -211,7 +211,7 @@ func TestLinkedPathsExist(t *testing.T) {
 	}
 }
 
-var codePath = regexp.MustCompile("`((?:sql|storage|index|mysqlwire|server|cmd|value|collate|schema|slt|bench|internal|docs|testdata|examples|sqllogic|crashtest)(?:/[a-z0-9_.]+)+/?)`")
+var codePath = regexp.MustCompile("`((?:sql|storage|index|mysqlwire|server|cmd|value|collate|schema|tool|internal|docs|testdata|examples|test)(?:/[a-z0-9_.]+)+/?)`")
 
 // TestNamedPathsExist checks paths that the two entry documents name without
 // a link.
