@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -362,6 +363,7 @@ func TestOldAndBrokenHandshakes(t *testing.T) {
 }
 
 func TestTooManyConnections(t *testing.T) {
+	testflag.Normal(t)
 	s, _, addr := startServer(t, Config{MaxConnections: 2})
 	a, b := dialRaw(t, addr, 0), dialRaw(t, addr, 0)
 	c := dialGreeting(t, addr)

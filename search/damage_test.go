@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -27,6 +28,7 @@ func (w *world) files(suffix string) []string {
 // TestDamagedFiles damages the files of an index that is not open: it answers
 // right or not at all, and then is built anew.
 func TestDamagedFiles(t *testing.T) {
+	testflag.Normal(t)
 	flip := func(path string, r *rand.Rand) error {
 		b, err := os.ReadFile(path)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
@@ -170,6 +171,7 @@ func TestOtherTables(t *testing.T) {
 // TestLargeCommit: the changes of a large commit come in several batches; in between
 // the index answers for the state before and after.
 func TestLargeCommit(t *testing.T) {
+	testflag.Long(t)
 	eachStore(t, func(w *world) {
 		w.fill(100)
 		w.start()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 )
 
@@ -38,6 +39,7 @@ func TestMemory(t *testing.T) {
 // within bounds of memory, goroutines and files; when nobody needs them they hold
 // next to nothing.
 func TestManyIndexes(t *testing.T) {
+	testflag.Normal(t)
 	const n, all = 50, 32 << 20
 	handles := func() int {
 		list, err := os.ReadDir("/proc/self/fd")

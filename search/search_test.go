@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
@@ -361,6 +362,7 @@ func TestBuildInSlices(t *testing.T) {
 // writers change rows, the index is built and the change log loses what nobody
 // needs.
 func TestViews(t *testing.T) {
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		const ids = 600
 		seed := uint64(time.Now().UnixNano())

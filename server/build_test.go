@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/table"
 )
@@ -12,6 +13,7 @@ import (
 // TestBuildBesideWriters: while an index is built others read and write, see how
 // far it is, and can end it; then nothing of it is left.
 func TestBuildBesideWriters(t *testing.T) {
+	testflag.Normal(t)
 	srv, dsn := startServer(t)
 	c, other, third := dial(t, dsn), dial(t, dsn), dial(t, dsn)
 	fillNumbers(c)
@@ -89,6 +91,7 @@ func TestBuildBesideWriters(t *testing.T) {
 // TestAlterBesideWriters: an index that comes with other clauses is built beside
 // writers as well, who see the table as it was until all is there.
 func TestAlterBesideWriters(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	c, other := dial(t, dsn), dial(t, dsn)
 	fillNumbers(c)

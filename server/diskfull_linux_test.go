@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
@@ -18,9 +19,7 @@ import (
 // on, and DELETE, TRUNCATE and DROP make room, after which the server writes
 // again by itself. Nothing is lost.
 func TestSmallDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes 160 MiB again and again")
-	}
+	testflag.Long(t) // it writes 160 MiB again and again
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=160m"); err != nil {
 		t.Skipf("a small file system needs root: %v", err)

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestSearchFileCutOff: files that are cut off while they are mapped are faults of
 // the processor. Statements take other ways, and the index is built anew.
 func TestSearchFileCutOff(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	s, dsn := startOnce(t, func(c *server.Config) { c.InMemory, c.DataDir = false, dir })
 	defer func() {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // randomObjects is an array of objects as a field of nested objects takes it, for
@@ -196,10 +198,7 @@ func TestSearchNested(t *testing.T) {
 		slices.Sort(ids)
 		return ids, err
 	}
-	rounds := 800
-	if testing.Short() {
-		rounds = 300
-	}
+	rounds := testflag.Rounds(80, 200, 800)
 	asked, failed := 0, 0
 	for i := range rounds {
 		switch i % 40 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // textMembers are the TEXT members of the objects of randomTexts.
@@ -132,10 +134,7 @@ func TestSearchNestedText(t *testing.T) {
 		slices.Sort(vals)
 		return vals, err
 	}
-	rounds := 500
-	if testing.Short() {
-		rounds = 200
-	}
+	rounds := testflag.Rounds(80, 120, 500)
 	asked, some := 0, 0
 	for i := range rounds {
 		switch i % 40 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // jsonTexts are values of all kinds, among them what fields over parts of JSON
@@ -256,10 +258,7 @@ func TestSearchPaths(t *testing.T) {
 		}
 		return ids, rows.Err()
 	}
-	rounds := 2000
-	if testing.Short() {
-		rounds = 400
-	}
+	rounds := testflag.Rounds(100, 400, 2000)
 	asked, alone := 0, 0
 	for i := range rounds {
 		switch i % 40 {

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 func TestTransactions(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	tests := map[string]func(t *testing.T, a, b, c *client){
 		"autocommit off": func(t *testing.T, a, b, _ *client) {
@@ -551,6 +554,7 @@ func TestDeleteLimitLocks(t *testing.T) {
 // TestIdleTransaction: a connection that is idle in a transaction is ended, one
 // that is idle outside of one, or busy, is not.
 func TestIdleTransaction(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)
 	c.exec("CREATE TABLE acc (id INT PRIMARY KEY, v INT)")

@@ -22,6 +22,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -121,7 +122,7 @@ func (p *page) run(b *block) {
 	if err != nil {
 		p.t.Fatalf("line %d: %v\n%s", b.line, err, b.got)
 	}
-	if b.shown[1] > 0 && !*update && b.got != b.want {
+	if b.shown[1] > 0 && !testflag.Update() && b.got != b.want {
 		p.t.Errorf("line %d gives:\n%s\nthe document shows:\n%s", b.line, b.got, b.want)
 	}
 }

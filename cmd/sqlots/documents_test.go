@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestDocuments runs the code blocks of README.md and docs, and compares what
@@ -32,7 +34,7 @@ func TestDocuments(t *testing.T) {
 			for i := range d.blocks {
 				p.run(&d.blocks[i])
 			}
-			if *update && d.changed() {
+			if testflag.Update() && d.changed() {
 				if err := os.WriteFile(path, []byte(d.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}

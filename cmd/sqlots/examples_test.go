@@ -1,15 +1,14 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the results of the examples")
+	"github.com/sqlots/sqlots/internal/testflag"
+)
 
 // costs is what a plan says about costs, which may change.
 var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
@@ -30,7 +29,7 @@ func TestExamples(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("code %d: %s", code, errs)
 			}
-			if *update {
+			if testflag.Update() {
 				if err := os.WriteFile(name+".out", []byte(out), 0o644); err != nil {
 					t.Fatal(err)
 				}

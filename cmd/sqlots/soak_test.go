@@ -3,10 +3,13 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestSoak runs the soak benchmark in small; it fails when an answer is wrong.
 func TestSoak(t *testing.T) {
+	testflag.Normal(t)
 	addr := startServer(t).Addr()
 	code, out, errs := sqlots("bench", "soak", "-dsn", "root@tcp("+addr+")/soak", "-rows", "20000", "-duration", "2s", "-every", "1s", "-rate", "200", "-questions", "40")
 	if code != 0 || !strings.Contains(out, "20 answers of the index and of the table are the same") {

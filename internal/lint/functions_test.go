@@ -2,13 +2,13 @@ package lint
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -16,8 +16,6 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
-
-var update = flag.Bool("update", false, "write docs/functions.md")
 
 // probeCatalog has the one table that probes read: t(a INT, s VARCHAR(9), d
 // DATETIME, ts TIMESTAMP, j JSON), with a search index of the text s.
@@ -131,7 +129,7 @@ func TestReferenceIsWhole(t *testing.T) {
 func TestFunctionsDocument(t *testing.T) {
 	want := functionsDocument()
 	path := filepath.Join(root, "docs", "functions.md")
-	if *update {
+	if testflag.Update() {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/geo"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
 // TestPlaces compares circles and the nearest places with what the distances of all
 // places say.
 func TestPlaces(t *testing.T) {
+	testflag.Normal(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	const docs, field = 4000, 1
 	s, at := placeDocs(t, r, docs, field)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
 )
@@ -22,6 +23,7 @@ func (lateStats) DocFreq(leaf text.Query) int64 { return int64(len(leaf.String()
 // TestScore compares scores over the files with those of the texts, bit by bit, for
 // random queries, and the first documents with a sort of all.
 func TestScore(t *testing.T) {
+	testflag.Normal(t)
 	const fields, docs = 2, 3000
 	r := rand.New(rand.NewPCG(1, 2))
 	words := []string{"red", "reed", "read", "apple", "apples", "tree", "a", "b", "c"}

@@ -3,7 +3,6 @@ package seg
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,9 +10,9 @@ import (
 	"strconv"
 	"testing"
 	"time"
-)
 
-var crashes = flag.Int("crashes", 8, "how often TestCrash kills the writer")
+	"github.com/sqlots/sqlots/internal/testflag"
+)
 
 const crashDir = "SEG_CRASH_DIR"
 
@@ -84,7 +83,7 @@ func TestCrash(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 3))
 	model := map[string]*doc{}
 	at := uint64(0)
-	for i := range *crashes {
+	for i := range crashes() {
 		durable := runAndKill(t, dir, time.Duration(20+r.IntN(400))*time.Millisecond)
 		ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond})
 		if err != nil {
@@ -116,7 +115,7 @@ func TestCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d crashes, checkpoint %d, %d documents", *crashes, at, len(model))
+	t.Logf("%d crashes, checkpoint %d, %d documents", crashes(), at, len(model))
 }
 
 // runAndKill runs the writer for a while and gives the checkpoint that it
@@ -154,7 +153,7 @@ func TestCrashAtBirth(t *testing.T) {
 		t.Skip("is the child")
 	}
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 4))
-	for i := range 2 * *crashes {
+	for i := range 2 * crashes() {
 		dir := t.TempDir()
 		runAndKill(t, dir, time.Duration(r.IntN(60_000))*time.Microsecond)
 		ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond})
@@ -166,3 +165,6 @@ func TestCrashAtBirth(t *testing.T) {
 		}
 	}
 }
+
+// crashes is how often TestCrash kills the writer.
+func crashes() int { return testflag.Rounds(1, 3, 8) }

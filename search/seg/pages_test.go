@@ -13,6 +13,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // boltFile makes a file with nested buckets, deep trees, long values and free
@@ -103,13 +105,11 @@ func TestInlineID(t *testing.T) {
 // TestDamagedPages damages files of bbolt's: what passes the check can be read
 // and written without a panic and without an end.
 func TestDamagedPages(t *testing.T) {
+	testflag.Normal(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 7))
-	passed, n := 0, 1000
-	if testing.Short() {
-		n = 300
-	}
+	passed, n := 0, testflag.Rounds(100, 300, 1000)
 	var path string
 	var file []byte
 	for i := range n {

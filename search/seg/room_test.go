@@ -8,11 +8,14 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestOldFilesUnderLoad changes documents without a pause: the files and
 // snapshots that nothing needs any more have to go meanwhile.
 func TestOldFilesUnderLoad(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond})
 	if err != nil {

@@ -3,7 +3,6 @@ package seg
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // Fields of the test's schema.
@@ -579,12 +580,10 @@ func openTest(t *testing.T, dir string) *Index {
 	return ix
 }
 
-var seeds = flag.Uint64("seeds", 3, "histories of TestAgainstModel")
-
 // TestAgainstModel applies random batches and compares everything that can be
 // read with a map, between persists, merges and reopening.
 func TestAgainstModel(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range uint64(testflag.Rounds(1, 1, 3)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			dir := t.TempDir()

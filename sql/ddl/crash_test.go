@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/bind"
@@ -208,9 +209,10 @@ func TestInterrupted(t *testing.T) {
 // TestWritersDuringBuild lets writers work while indexes are added and
 // dropped, and compares entries and rows at the end.
 func TestWritersDuringBuild(t *testing.T) {
+	testflag.Normal(t)
 	s := newServer(t)
 	s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
-	for i := range 3000 {
+	for i := range testflag.Pick(300, 1000, 3000) {
 		s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%7, i))
 	}
 	stop := make(chan struct{})
@@ -230,7 +232,7 @@ func TestWritersDuringBuild(t *testing.T) {
 			}
 		})
 	}
-	for range 3 {
+	for range testflag.Rounds(1, 1, 3) {
 		s.must("ALTER TABLE t ADD KEY ka (a), ADD UNIQUE KEY uid (id, b)")
 		s.rowsUnder(mdl.Owner(1))
 		s.must("ALTER TABLE t DROP KEY ka, DROP KEY uid")

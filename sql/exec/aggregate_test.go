@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -217,6 +218,7 @@ func TestAggregate(t *testing.T) {
 
 // TestParallelAggregate: parallel and serial aggregation agree.
 func TestParallelAggregate(t *testing.T) {
+	testflag.Normal(t)
 	tab := data("t", 22, 900, 40)
 	src := newSource(tab)
 	scan := scanOf(tab.t)

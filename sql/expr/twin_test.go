@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -308,10 +309,7 @@ func datumText(d value.Datum) string {
 
 // TestVectorAgainstRow holds the two roads of evaluation together.
 func TestVectorAgainstRow(t *testing.T) {
-	rounds := 12000
-	if testing.Short() {
-		rounds = 2000
-	}
+	rounds := testflag.Rounds(1000, 4000, 12000)
 	shared := newTwinGen(nil)
 	for seed := 0; seed < rounds; seed++ {
 		r := rand.New(rand.NewSource(int64(seed)))

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/mysqlwire"
 )
 
@@ -91,6 +92,7 @@ func both(t *testing.T, s *Session, change string) {
 // expressions, and one without, in the same way: they must look the same
 // through every index, and rows and entries must agree.
 func TestDerived(t *testing.T) {
+	testflag.Normal(t)
 	for seed := range int64(2) {
 		r := rand.New(rand.NewSource(seed))
 		s := testSession(t)
@@ -177,6 +179,7 @@ func compareDerived(t *testing.T, s *Session, indexes []string) {
 // TestDerivedOnline builds indexes on virtual columns and expressions while the
 // table is written to.
 func TestDerivedOnline(t *testing.T) {
+	testflag.Normal(t)
 	s := testSession(t)
 	s.mustQuery(t, "CREATE DATABASE d", &sink{})
 	s.mustQuery(t, "USE d", &sink{})

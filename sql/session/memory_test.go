@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -53,9 +54,7 @@ var beyondMemory = []struct {
 // TestBeyondMemory: a query over data ten times its memory limit finishes with
 // the answer that it gives with all memory.
 func TestBeyondMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large tables")
-	}
+	testflag.Normal(t) // large tables
 	s := testSession(t)
 	disk, err := spill.Open(spill.Options{Dir: t.TempDir()})
 	if err != nil {

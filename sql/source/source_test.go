@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/index/scrub"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -398,6 +399,7 @@ func cutTo(d value.Datum, t schema.Type, n int) value.Datum {
 }
 
 func TestScanAgainstNaive(t *testing.T) {
+	testflag.Normal(t)
 	r := rand.New(rand.NewSource(1))
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
 	if err != nil {
@@ -550,6 +552,7 @@ func describe(n *physical.Scan) string {
 }
 
 func TestLookupAgainstNaive(t *testing.T) {
+	testflag.Normal(t)
 	r := rand.New(rand.NewSource(2))
 	for round := range 80 {
 		tab := tabletest.Table(r, schema.TableID(1000+round), 7)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -36,6 +37,7 @@ func smallDisk(t *testing.T, mib int) string {
 // values. When there is room again, writes go on by themselves, and nothing is
 // lost.
 func TestSmallDiskBlobs(t *testing.T) {
+	testflag.Normal(t)
 	mount := smallDisk(t, 48)
 	ballast := filepath.Join(mount, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); err != nil {

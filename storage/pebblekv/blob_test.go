@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -19,6 +20,7 @@ import (
 // it has written and is run again; meanwhile writes are refused, and when there
 // is space all is there.
 func TestDiskFullBlob(t *testing.T) {
+	testflag.Normal(t)
 	mem := vfs.NewMem()
 	dfs := &faultFS{FS: mem}
 	s := openAt(t, dfs)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -41,6 +42,7 @@ func (f slowFile) Read(p []byte) (int, error) {
 // copy reads them: the copy is the state after some commit, which is not before
 // those that were acknowledged when it began.
 func TestCheckpointUnderLoad(t *testing.T) {
+	testflag.Normal(t)
 	for name, make := range map[string]func(t *testing.T) (vfs.FS, string){
 		"memory": func(*testing.T) (vfs.FS, string) { return vfs.NewMem(), "" },
 		"disk":   func(t *testing.T) (vfs.FS, string) { return vfs.Default, t.TempDir() },

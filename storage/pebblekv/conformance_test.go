@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/storagetest"
@@ -38,9 +39,7 @@ func TestConformance(t *testing.T) {
 // TestConformanceFiles runs on real files, with write buffers so small that
 // everything passes through tables and value files.
 func TestConformanceFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes files")
-	}
+	testflag.Normal(t) // writes files
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		return open(t, pebblekv.Options{Dir: t.TempDir(), CacheBytes: 4 << 20, MemTableBytes: 64 << 10, DiskReserveBytes: -1})
 	})

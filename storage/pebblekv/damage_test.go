@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -51,6 +52,7 @@ func damageable(t *testing.T) *vfs.MemFS {
 // says that the store is corrupt and names the file, or what is read is right;
 // what lies elsewhere can be read, and written to.
 func TestEveryFile(t *testing.T) {
+	testflag.Normal(t)
 	names, err := damageable(t).List("store/kv")
 	if err != nil {
 		t.Fatal(err)

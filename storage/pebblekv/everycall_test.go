@@ -19,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -285,6 +286,7 @@ func (h *history) open(dfs vfs.FS) {
 // answer is wrong, what was acknowledged is there after opening again, also
 // after a loss of power, and nothing of what was refused; the store goes on.
 func TestEveryCall(t *testing.T) {
+	testflag.Normal(t)
 	total := runFailing(t, 0)
 	stride := int64(1)
 	if !*everyCall {

@@ -21,6 +21,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -755,6 +756,7 @@ var _ pebble.Logger = logger{}
 // TestLogBytes: whatever way the records of a log take to the disk, their
 // bytes are there in order, with zeros behind them.
 func TestLogBytes(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	d := newDisk(vfs.Default, dir, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	rng := seeded(3)

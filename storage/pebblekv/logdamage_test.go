@@ -22,6 +22,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -353,6 +354,7 @@ var damageKinds = []logDamage{
 // the store was closed. Each time the start is refused with the file and the
 // place, or every commit is there that was acknowledged.
 func TestLogDamage(t *testing.T) {
+	testflag.Normal(t)
 	for i, l := range loads {
 		t.Run(l.name, func(t *testing.T) {
 			d := newDamaged(t, l)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // buildRows is the size of the table whose indexes are built: some runs.
@@ -25,11 +26,8 @@ const buildRows = 120_000
 // the indexes are there and whole. A duplicate that a writer makes takes the
 // build back, also behind a crash.
 func TestKillDuringBuild(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	b := &builds{dir: t.TempDir(), rng: rand.New(rand.NewPCG(*seed, 2)), gone: &atomic.Bool{}}
+	seed := testflag.AnySeed(t)
+	b := &builds{dir: t.TempDir(), seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), gone: &atomic.Bool{}}
 	b.start(t)
 	b.exec(t, "CREATE DATABASE crash",
 		"CREATE TABLE crash.big (id INT PRIMARY KEY AUTO_INCREMENT, a INT, u BIGINT NOT NULL, s VARCHAR(40), d JSON, KEY old_s (s))",
@@ -37,10 +35,8 @@ func TestKillDuringBuild(t *testing.T) {
 		fmt.Sprintf(`INSERT INTO crash.big (a, u, s, d) WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			SELECT i %% 1000, i, CONCAT('s', i), JSON_OBJECT('t', JSON_ARRAY(i, i %% 7)) FROM n`, buildRows),
 		"SET PERSIST sqlots_index_build_rate = 150000")
-	rounds := max(*kills/4, 2)
-	if testing.Short() {
-		rounds = 2
-	}
+	testflag.Normal(t)
+	rounds := testflag.Rounds(1, 2, 5)
 	resumed := 0
 	for round := range rounds {
 		duplicates := round%3 == 2
@@ -57,7 +53,7 @@ func TestKillDuringBuild(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if resumed == 0 && !testing.Short() {
+	if resumed == 0 && rounds > 2 {
 		t.Error("no build was resumed")
 	}
 	t.Logf("%d builds, resumed %d times, %d changes", rounds, resumed, b.changes.Load())
@@ -65,6 +61,7 @@ func TestKillDuringBuild(t *testing.T) {
 
 type builds struct {
 	dir     string
+	seed    uint64
 	rng     *rand.Rand
 	child   *childserver.Child
 	db      *sql.DB
@@ -199,7 +196,7 @@ func (b *builds) check(t *testing.T, duplicates bool) {
 // the same u now and then, which no writer may see as an error unless the index
 // is there.
 func (b *builds) write(t *testing.T, db *sql.DB, g uint64, duplicates bool) {
-	rng := rand.New(rand.NewPCG(*seed+g, uint64(b.changes.Load())))
+	rng := rand.New(rand.NewPCG(b.seed+g, uint64(b.changes.Load())))
 	for {
 		id, fresh := rng.IntN(buildRows), 1_000_000*b.next.Add(1)
 		query := ""

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestKillCounters kills a server that gives out AUTO_INCREMENT numbers, for a
@@ -15,16 +17,11 @@ import (
 // not that of a row that is gone, and a reader that goes on from the last number
 // it saw misses no row.
 func TestKillCounters(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	rng := rand.New(rand.NewPCG(*seed, 3))
+	seed := testflag.AnySeed(t)
+	rng := rand.New(rand.NewPCG(seed, 3))
 	b := &builds{dir: t.TempDir(), gone: &atomic.Bool{}}
-	rounds := max(*kills/4, 2)
-	if testing.Short() {
-		rounds = 2
-	}
+	testflag.Normal(t)
+	rounds := testflag.Rounds(1, 2, 5)
 	const topics = 3
 	var mu sync.Mutex
 	given := map[string]bool{} // numbers that were acknowledged
@@ -70,7 +67,7 @@ func TestKillCounters(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for g := range 4 {
-			rng := rand.New(rand.NewPCG(*seed+uint64(g), uint64(round)))
+			rng := rand.New(rand.NewPCG(seed+uint64(g), uint64(round)))
 			wg.Go(func() {
 				for ok := true; ok; {
 					topic := rng.IntN(topics)

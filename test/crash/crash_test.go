@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,29 +14,22 @@ import (
 
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
-var (
-	seed  = flag.Uint64("seed", 0, "seed of the load and of the moments of the kills; 0 takes the time")
-	kills = flag.Int("kills", 22, "how often the server is killed (4 with -short)")
-)
+var ()
 
 const connections = 6
 
 func TestKill(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	rng := rand.New(rand.NewPCG(*seed, 1))
-	rounds := *kills
-	if testing.Short() {
-		rounds = min(rounds, 4)
-	}
+	testflag.Normal(t)
+	seed := testflag.AnySeed(t)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	rounds := testflag.Rounds(2, 5, 22)
 	dir := t.TempDir()
 	workers := make([]*worker, connections)
 	for i := range workers {
-		workers[i] = &worker{rng: rand.New(rand.NewPCG(*seed, uint64(i)+10))}
+		workers[i] = &worker{rng: rand.New(rand.NewPCG(seed, uint64(i)+10))}
 	}
 	l := &load{nextID: &atomic.Int64{}, killed: &atomic.Bool{}, commits: &atomic.Int64{}, indexes: &atomic.Int64{}, big: strings.Repeat("large ", 2000)}
 	unanswered, kept := 0, 0

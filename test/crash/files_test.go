@@ -18,6 +18,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
@@ -156,6 +157,7 @@ var errNothing = errors.New("the file is empty")
 // error that names a file of that kind, or the server runs: statements that meet
 // the damage end with 1194, others are right, and no process ends by itself.
 func TestFiles(t *testing.T) {
+	testflag.Normal(t)
 	whole := filesDir(t)
 	for _, k := range fileKinds {
 		for _, d := range fileDamages {

@@ -18,10 +18,11 @@ import (
 
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/histcheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 var (
-	isoTime  = flag.Duration("isolation.time", 20*time.Second, "how long TestIsolation runs (8s with -short)")
+	isoTime  = flag.Duration("isolation.time", 0, "how long TestIsolation runs; 0 for as long as the run is")
 	isoKill  = flag.Duration("isolation.kill", 4*time.Second, "how often TestIsolation kills the server, on average")
 	isoConns = flag.Int("isolation.conns", 20, "connections of TestIsolation")
 )
@@ -37,6 +38,7 @@ const (
 // isoRun is the whole test; an epoch is the time from one start of the server to
 // its end by SIGKILL.
 type isoRun struct {
+	seed  uint64
 	t     *testing.T
 	rng   *rand.Rand
 	epoch int
@@ -189,15 +191,13 @@ func (c *isoConn) txn(l level, fn func() error) (o histcheck.Outcome, ending tim
 // TestIsolation looks for anomalies that the isolation levels forbid, in the
 // manner of Jepsen's tests, while the server is killed again and again.
 func TestIsolation(t *testing.T) {
+	testflag.Normal(t)
 	length := *isoTime
-	if testing.Short() {
-		length = min(length, 8*time.Second)
+	if length == 0 {
+		length = testflag.Pick(2*time.Second, 5*time.Second, 20*time.Second)
 	}
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	r := &isoRun{t: t, rng: rand.New(rand.NewPCG(*seed, 2)), zero: time.Now()}
+	seed := testflag.AnySeed(t)
+	r := &isoRun{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), zero: time.Now()}
 	loads := []workload{newListLoad(r), newBankLoad(r), newRegisterLoad(r), newSetLoad(r)}
 	dir := t.TempDir()
 	defer r.report()
@@ -315,11 +315,11 @@ func (r *isoRun) runEpoch(c *childserver.Child, loads []workload) {
 	for _, w := range loads {
 		for range max(1, w.share()**isoConns/20) {
 			n++
-			name, rng := fmt.Sprintf("e%d-c%d", r.epoch, n), rand.New(rand.NewPCG(*seed, uint64(r.epoch)<<16+uint64(n)))
+			name, rng := fmt.Sprintf("e%d-c%d", r.epoch, n), rand.New(rand.NewPCG(r.seed, uint64(r.epoch)<<16+uint64(n)))
 			wg.Go(func() { r.connection(db, w, name, rng) })
 		}
 	}
-	chaos := rand.New(rand.NewPCG(*seed, uint64(r.epoch)<<16))
+	chaos := rand.New(rand.NewPCG(r.seed, uint64(r.epoch)<<16))
 	wg.Go(func() { r.killQueries(db, chaos) })
 	if r.epoch%3 == 1 {
 		wg.Go(func() { r.changeSchema(db) })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,9 +19,8 @@ import (
 
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
-
-var searchKills = flag.Int("search-kills", 10, "how often TestKillSearch goes round, with two kills each (3 with -short)")
 
 const searchTable = `CREATE TABLE crash.docs (id INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(30), n INT, b BIGINT UNSIGNED, d DECIMAL(10,2),
 	f DOUBLE, at DATETIME, t TEXT, o JSON, w VARCHAR(20), x INT, SEARCH INDEX s (k, n, b, d, f, at, w, x, ` + docObjects + `), FULLTEXT KEY ft (t))`
@@ -316,15 +314,10 @@ func searchFailures(t *testing.T, c *childserver.Child) (n int) {
 // TestKillSearch kills a server whose search indexes follow writers, again and
 // again: they answer as the table does, at once and when they have caught up.
 func TestKillSearch(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	r := rand.New(rand.NewPCG(*seed, 3))
-	rounds := *searchKills
-	if testing.Short() {
-		rounds = min(rounds, 3)
-	}
+	seed := testflag.AnySeed(t)
+	r := rand.New(rand.NewPCG(seed, 3))
+	testflag.Normal(t)
+	rounds := testflag.Rounds(1, 2, 10)
 	dir := t.TempDir()
 	var commits, alters atomic.Int64
 	compared, failures := 0, 0
@@ -393,6 +386,7 @@ func TestKillSearch(t *testing.T) {
 // TestSearchDamage: queries are answered while the files of their indexes are
 // found to be damaged, and the indexes come back.
 func TestSearchDamage(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
 	c := childserver.Start(t, dir)

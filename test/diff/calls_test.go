@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -100,8 +101,8 @@ func TestCalls(t *testing.T) {
 	if *oracleFlag != "" {
 		c.oracle = open(t, *oracleFlag, "SET sql_mode = '"+mode+",TIME_ROUND_FRACTIONAL'")
 	}
-	r := rand.New(rand.NewPCG(*seedFlag, 77))
-	for range *roundsFlag {
+	r := rand.New(rand.NewPCG(testflag.Seed(1), 77))
+	for range testflag.Rounds(1, 1, 2) {
 		for _, form := range calls {
 			for range *queriesFlag / 10 {
 				c.compare(form, call(r, form))

@@ -7,15 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestLarge asks queries over a table that is large enough for parallel scans
 // and aggregates, with one worker and with several, and with little memory.
 func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a table of 70,000 rows")
-	}
+	testflag.Normal(t) // a table of 70,000 rows
 	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 512 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +26,9 @@ func TestLarge(t *testing.T) {
 	})
 	dsn := "root@tcp(" + s.Addr() + ")/"
 	sm := "SET sql_mode = '" + mode + "'"
-	r := &run{t: t, ctx: t.Context(), seed: *seedFlag}
+	r := &run{t: t, ctx: t.Context(), seed: testflag.Seed(1)}
 	r.base = open(t, dsn, sm, "SET sqlots_parallelism = 1", "CREATE DATABASE large", "USE large", "SET max_execution_time = 20000")
-	rnd := rand.New(rand.NewPCG(*seedFlag, 79))
+	rnd := rand.New(rand.NewPCG(testflag.Seed(1), 79))
 	var tab *table
 	for tab == nil || len(tab.pk) > 1 || tab.unique {
 		tab = newTable(rnd, "t0")

@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 var (
 	dsnFlag     = flag.String("diff.dsn", "", "server to test; one in this process if empty")
 	oracleFlag  = flag.String("diff.oracle", "", "MariaDB to compare with; none if empty")
-	seedFlag    = flag.Uint64("diff.seed", 1, "seed of the first round")
-	roundsFlag  = flag.Int("diff.rounds", 2, "rounds, each with tables of its own")
 	queriesFlag = flag.Int("diff.queries", 40, "queries in a round")
 	dbFlag      = flag.String("diff.database", "diff", "database for the tables, dropped first")
 	maxFlag     = flag.Int("diff.max", 15, "differences after which to stop")
@@ -60,8 +59,8 @@ func TestDifferences(t *testing.T) {
 	}
 	r := &run{t: t, ctx: t.Context(), taken: map[string]int{}, apart: map[string]int{}}
 	r.connect(dsn, *oracleFlag)
-	for i := range *roundsFlag {
-		r.round(*seedFlag + uint64(i))
+	for i := range testflag.Rounds(1, 1, 2) {
+		r.round(testflag.Seed(1) + uint64(i))
 		if r.found >= *maxFlag {
 			t.Fatalf("stopped after %d differences", r.found)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -24,8 +25,8 @@ func TestSearchGroups(t *testing.T) {
 		}
 	})
 	dsn := "root@tcp(" + s.Addr() + ")/"
-	for round := range uint64(*roundsFlag) {
-		seed := *seedFlag + round
+	for round := range uint64(testflag.Rounds(1, 1, 2)) {
+		seed := testflag.Seed(1) + round
 		rnd := rand.New(rand.NewPCG(seed, 83))
 		r := &run{t: t, ctx: t.Context(), seed: seed}
 		r.base = open(t, dsn, "SET sql_mode = ''", fmt.Sprintf("SET sqlots_batch_size = %d", []int{1, 3, 1024}[rnd.IntN(3)]), "SET time_zone = 'Europe/Berlin'",

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/planner"
 )
@@ -346,8 +347,8 @@ func TestSearches(t *testing.T) {
 	r := &run{t: t, ctx: t.Context(), taken: map[string]int{}}
 	r.base = open(t, dsn, append(settings, "SET sqlots_parallelism = 1", "SET max_execution_time = 20000")...)
 	writers := []*sql.Conn{open(t, dsn, settings...), open(t, dsn, settings...)}
-	for round := range uint64(*roundsFlag) {
-		r.seed = *seedFlag + round
+	for round := range uint64(testflag.Rounds(1, 1, 2)) {
+		r.seed = testflag.Seed(1) + round
 		r.searches(writers[:r.seed%2*2])
 		if r.found >= *maxFlag {
 			t.Fatalf("stopped after %d differences", r.found)

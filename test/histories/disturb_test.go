@@ -13,7 +13,7 @@ func (r *run) disturb() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	start := func(n uint64, fn func(ctx context.Context, rng *rand.Rand)) {
-		running.Go(func() { fn(ctx, rand.New(rand.NewPCG(*seed, n))) })
+		running.Go(func() { fn(ctx, rand.New(rand.NewPCG(r.seed, n))) })
 	}
 	start(1001, r.changeFlush)
 	if !*calm {

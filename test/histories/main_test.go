@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	txns        = flag.Int("histories.txns", 12_000, "transactions of TestHistories (3,000 at most with -short)")
+	txns        = flag.Int("histories.txns", 0, "transactions of TestHistories, 0 for as many as the length of the run asks for")
 	connections = flag.Int("histories.connections", 32, "connections at a time")
 	spinning    = flag.Int("histories.spin", 0, "processes that do nothing but keep the machine busy")
 	levels      = flag.String("histories.level", "both", "isolation level: rc, rr or both")
@@ -30,7 +30,6 @@ var (
 	fault       = flag.String("histories.fault", "", "a fault for TestHistories: changed or at")
 	faultRate   = flag.Float64("histories.rate", 1e-4, "how often it happens")
 	pauses      = flag.Float64("histories.pauses", 0, "probability of pauses of up to 2 ms at the steps of commits and reads, for TestHistories")
-	seed        = flag.Uint64("seed", 0, "seed of the random generator, 0 for the time")
 )
 
 // settings are those of a server.

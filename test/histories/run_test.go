@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/histcheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // plan says what a run does.
@@ -39,6 +40,7 @@ type workload interface {
 type run struct {
 	plan
 	t     *testing.T
+	seed  uint64
 	db    *sql.DB
 	rng   *rand.Rand
 	zero  time.Time
@@ -64,11 +66,8 @@ func (r *run) fresh(n int64) int64 { return r.last.Add(n) - n + 1 }
 
 // play runs a server and a load on it, and returns what was found.
 func play(t *testing.T, p plan) *run {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", *seed)
-	r := &run{plan: p, t: t, rng: rand.New(rand.NewPCG(*seed, 1)), zero: time.Now()}
+	seed := testflag.AnySeed(t)
+	r := &run{plan: p, t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), zero: time.Now()}
 	child := p.settings.start(t)
 	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", child.Addr))
 	if err != nil {
@@ -150,7 +149,7 @@ func (r *run) over() bool {
 // connect opens the connections, three of four for the first load.
 func (r *run) connect(loads []workload) {
 	for i := range *connections {
-		c := &conn{run: r, name: fmt.Sprintf("C%d", i), rng: rand.New(rand.NewPCG(*seed, uint64(i)+2)), work: loads[min(i%4/3, len(loads)-1)]}
+		c := &conn{run: r, name: fmt.Sprintf("C%d", i), rng: rand.New(rand.NewPCG(r.seed, uint64(i)+2)), work: loads[min(i%4/3, len(loads)-1)]}
 		c.prepared = i%5 == 4
 		c.level = readCommitted
 		if *levels == "rr" || *levels == "both" && i%3 == 2 {

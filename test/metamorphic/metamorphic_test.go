@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 var (
-	seedFlag   = flag.Uint64("meta.seed", 1, "seed of the first history")
-	roundsFlag = flag.Int("meta.rounds", 2, "histories")
-	stepsFlag  = flag.Int("meta.steps", 80, "steps of a history")
-	onlyFlag   = flag.String("meta.only", "", "option sets whose name contains this; all if empty")
-	forFlag    = flag.Duration("meta.for", 0, "go on for so long, whatever meta.rounds says")
-	maxFlag    = flag.Int("meta.max", 3, "failures after which to stop")
+	stepsFlag = flag.Int("meta.steps", 80, "steps of a history")
+	onlyFlag  = flag.String("meta.only", "", "option sets whose name contains this; all if empty")
+	forFlag   = flag.Duration("meta.for", 0, "go on for so long, whatever -rounds says")
+	maxFlag   = flag.Int("meta.max", 3, "failures after which to stop")
 )
 
 func TestHistories(t *testing.T) {
@@ -26,7 +26,7 @@ func TestHistories(t *testing.T) {
 		}
 	}
 	end, failed, rounds, steps := time.Now().Add(*forFlag), 0, 0, 0
-	for seed := *seedFlag; rounds < *roundsFlag || time.Now().Before(end); seed++ {
+	for seed := testflag.Seed(1); rounds < testflag.Rounds(1, 1, 2) || time.Now().Before(end); seed++ {
 		history := newHistory(seed, *stepsFlag)
 		rounds, steps = rounds+1, steps+len(history)
 		want := players[0].play(history)

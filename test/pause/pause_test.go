@@ -14,13 +14,13 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"github.com/sqlots/sqlots/internal/step"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
 var (
-	duration = flag.Duration("pause.duration", time.Minute, "how long random schedules are tried; a sixth with -short")
-	seed     = flag.Uint64("pause.seed", 0, "seed of the random schedules; 0 for any")
+	duration = flag.Duration("pause.duration", 0, "how long random schedules are tried; 0 for as long as the run is")
 )
 
 // newCourse starts a server with a table.
@@ -160,15 +160,10 @@ func TestAsOf(t *testing.T) {
 
 // TestRandomSchedules tries random schedules.
 func TestRandomSchedules(t *testing.T) {
-	n := *seed
-	if n == 0 {
-		n = rand.Uint64()
-	}
-	t.Logf("seed %d", n)
-	c := newCourse(t, n)
+	c := newCourse(t, testflag.AnySeed(t))
 	d := *duration
-	if testing.Short() {
-		d /= 6
+	if d == 0 {
+		d = testflag.Pick(2*time.Second, 10*time.Second, time.Minute)
 	}
 	failed := 0
 	for end := time.Now().Add(d); time.Now().Before(end); {

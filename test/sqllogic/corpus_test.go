@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/tool/slt"
 )
 
@@ -27,9 +28,7 @@ func TestCorpus(t *testing.T) {
 	if path == "" {
 		t.Skipf("%s names no folder or archive of SQLite's sqllogictest corpus", corpusVariable)
 	}
-	if testing.Short() {
-		t.Skip("takes about a minute")
-	}
+	testflag.Normal(t)
 	opts := slt.Options{Engines: []string{"mysql", "sqlots"}, QueryShare: corpusShare}
 	if s := os.Getenv(shareVariable); s != "" {
 		var err error

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/tool/slt"
 )
@@ -48,12 +49,15 @@ func (c configuration) cell() string {
 	return name
 }
 
-// matrix gives the configurations for a script. With short set, and for big
-// scripts, each value of each dimension comes up once.
-func matrix(short bool) []configuration {
-	if short {
-		return []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, slt.Binary, true}}
-	}
+// reduced has each value of each dimension once.
+var reduced = []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, slt.Binary, true}}
+
+// matrix gives the configurations of a run: -long takes all, -short one.
+func matrix() []configuration {
+	return testflag.Pick(reduced[:1], reduced, allConfigurations())
+}
+
+func allConfigurations() []configuration {
 	var out []configuration
 	for _, engine := range []string{"memkv", "pebblekv"} {
 		for _, size := range batchSizes {
@@ -152,12 +156,8 @@ func (c configuration) open(addr string) func(context.Context) (driver.Conn, err
 // TestFiles runs the matrix, the engines beside each other.
 func TestFiles(t *testing.T) {
 	scripts := files(t)
-	reduced := map[configuration]bool{}
-	for _, c := range matrix(true) {
-		reduced[c] = true
-	}
 	byEngine := map[string][]configuration{}
-	for _, c := range matrix(testing.Short()) {
+	for _, c := range matrix() {
 		byEngine[c.engine] = append(byEngine[c.engine], c)
 	}
 	for engine, cells := range byEngine {
@@ -166,7 +166,7 @@ func TestFiles(t *testing.T) {
 			addr := start(t, engine).Addr()
 			for _, c := range cells {
 				for path, size := range scripts {
-					if size > bigFile && !reduced[c] {
+					if size > bigFile && !slices.Contains(reduced, c) {
 						continue
 					}
 					t.Run(c.cell()+"/"+name(path), func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/planner"
 	"github.com/sqlots/sqlots/sql/planner/plantest"
 )
@@ -100,10 +101,11 @@ func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 // TestPaths asks for rows by several indexes, by columns behind the first one,
 // and for groups, with these ways of access and without them.
 func TestPaths(t *testing.T) {
-	w := newWorld(t, rand.New(rand.NewSource(*seed)))
+	testflag.Normal(t)
+	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))
 	seen := map[string]int{"union(": 0, "intersect(": 0, "skip scan": 0, "loose": 0, "merge over": 0}
-	for i := range 8 * *queries {
-		at := *seed + int64(i)
+	for i := range 8 * statements() {
+		at := firstSeed() + int64(i)
 		r := rand.New(rand.NewSource(at))
 		w.r = r
 		sql, ordered := pathStatement(r)

@@ -19,9 +19,9 @@ import (
 // TestDifferentialChanges runs random changes by many plans, each in a
 // transaction that is rolled back, and compares what they leave behind.
 func TestDifferentialChanges(t *testing.T) {
-	w := newWorld(t, rand.New(rand.NewSource(*seed)))
-	for i := range *queries / 3 {
-		at := *seed + int64(i)
+	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))
+	for i := range statements() / 3 {
+		at := firstSeed() + int64(i)
 		w.r = rand.New(rand.NewSource(at))
 		g := &generator{r: w.r, w: w}
 		sql, table := g.change()

@@ -2,7 +2,6 @@ package plantest_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -30,10 +30,11 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-var (
-	seed    = flag.Int64("seed", 1, "first seed of the random statements")
-	queries = flag.Int("queries", 90, "random statements")
-)
+// firstSeed is that of the random statements.
+func firstSeed() int64 { return int64(testflag.Seed(1)) }
+
+// statements is how many random statements a test makes.
+func statements() int { return testflag.Rounds(15, 30, 90) }
 
 const ddl = `
 CREATE TABLE a (id INT PRIMARY KEY, x INT, y INT NOT NULL, s VARCHAR(10), d DECIMAL(6,2), u INT UNSIGNED, t DATE,
@@ -209,8 +210,8 @@ func rowText(cols []physical.Column, b *vec.Batch, row int) string {
 // TestDifferential asks random statements by many plans, over the executor and
 // the source: all must give the rows of the plainest plan.
 func TestDifferential(t *testing.T) {
-	for i := range *queries {
-		at := *seed + int64(i)
+	for i := range statements() {
+		at := firstSeed() + int64(i)
 		r := rand.New(rand.NewSource(at))
 		w := newWorldCached(t, r)
 		w.r = r
@@ -243,9 +244,9 @@ func TestDifferential(t *testing.T) {
 // TestDifferentialParams plans statements for some values of their parameters
 // and runs the plans with others, as the plan cache does.
 func TestDifferentialParams(t *testing.T) {
-	w := newWorld(t, rand.New(rand.NewSource(*seed)))
-	for i := range *queries {
-		at := *seed + int64(i)
+	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))
+	for i := range statements() {
+		at := firstSeed() + int64(i)
 		w.r = rand.New(rand.NewSource(at))
 		g := &generator{r: w.r, w: w, prepare: true}
 		sql, ordered := g.statement()

@@ -28,10 +28,10 @@ var mergeJoins = []string{
 // TestMergeJoins compares merge joins with the other ways to join, with NULLs
 // and rows of one key on the left.
 func TestMergeJoins(t *testing.T) {
-	w := newWorld(t, rand.New(rand.NewSource(*seed)))
+	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))
 	seen := 0
-	for i := range 4 * *queries {
-		at := *seed + int64(i)
+	for i := range 4 * statements() {
+		at := firstSeed() + int64(i)
 		r := rand.New(rand.NewSource(at))
 		w.r = r
 		sql := strings.ReplaceAll(mergeJoins[r.Intn(len(mergeJoins))], "SELECT ", "SELECT /*+ MERGE_JOIN(a2,b2) */ ")

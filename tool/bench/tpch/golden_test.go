@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -23,9 +24,7 @@ const (
 
 // The 22 queries have the answers that MariaDB gave, whatever road they take.
 func TestAnswers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads data")
-	}
+	testflag.Normal(t) // loads data
 	dsn := *from
 	if dsn == "" {
 		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0"})

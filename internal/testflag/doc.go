@@ -1,0 +1,13 @@
+// Package testflag is the set of flags that random and long tests share:
+//
+//	-seed N     where random tests begin
+//	-rounds N   how many rounds they make
+//	-long       the long form, which .ci/run asks for
+//	-update     writes expected results again
+//
+// Tests have three lengths: -short is for each change of the code, the form without
+// flags for each commit, -long for each submission. Pick chooses among them.
+//
+// A package whose tests import it knows all of these flags; others refuse them, so
+// that `go test ./... -long` is an error. .ci/run lists the packages that do.
+package testflag

@@ -1,0 +1,68 @@
+package testflag
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "seed of random tests; 0 for the test's own")
+	rounds = flag.Int("rounds", 0, "rounds of random tests; 0 for as many as the length of the run asks for")
+	long   = flag.Bool("long", false, "run the long form of tests")
+	update = flag.Bool("update", false, "write expected results again")
+)
+
+// Seed is -seed, or else own.
+func Seed(own uint64) uint64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return own
+}
+
+// AnySeed is -seed, or else one of the time, which is logged.
+func AnySeed(t testing.TB) uint64 {
+	t.Helper()
+	n := Seed(uint64(time.Now().UnixNano()))
+	t.Logf("-seed %d", n)
+	return n
+}
+
+// Rounds is -rounds, or else Pick.
+func Rounds(short, normal, long int) int {
+	if *rounds != 0 {
+		return *rounds
+	}
+	return Pick(short, normal, long)
+}
+
+// Pick chooses by the length of the run: -short, neither, -long.
+func Pick[T any](short, normal, longest T) T {
+	switch {
+	case *long:
+		return longest
+	case testing.Short():
+		return short
+	}
+	return normal
+}
+
+// Normal skips a test with -short.
+func Normal(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !*long {
+		t.Skip("not with -short")
+	}
+}
+
+// Long skips a test without -long.
+func Long(t testing.TB) {
+	t.Helper()
+	if !*long {
+		t.Skip("only with -long")
+	}
+}
+
+// Update reports -update: expected results are written, not compared.
+func Update() bool { return *update }
