@@ -94,15 +94,25 @@ func (c *testCatalog) Distinct(_ context.Context, t *schema.Table, cols []schema
 	return c.distinct[t.Name+"."+t.Column(cols[0]).Name]
 }
 
-// TestPlans runs testdata/plans: ddl, stats and plan commands.
+// TestPlans runs testdata/plans, testdata/access (which access paths were weighed)
+// and testdata/ranges (which spans conditions make): ddl, stats, plan and spans
+// commands.
 //
 //	ddl                     CREATE TABLE statements
 //	stats                   table rows=N [column=distinct …], one table a line
 //	plan [disable=(a,b)] [parallel=n] [trace=true]
 //	                        prints the physical plan of a statement; trace adds
 //	                        the access paths that were considered
+//	spans index=(i)         the spans of an index for each condition on table t,
+//	                        one a line
 func TestPlans(t *testing.T) {
-	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+	for _, dir := range []string{"plans", "access", "ranges"} {
+		runPlans(t, "testdata/"+dir)
+	}
+}
+
+func runPlans(t *testing.T, dir string) {
+	datadriven.Walk(t, dir, func(t *testing.T, path string) {
 		c := newTestCatalog()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -110,6 +120,10 @@ func TestPlans(t *testing.T) {
 				return c.ddl(d.Input)
 			case "stats":
 				return c.stats(d.Input)
+			case "spans":
+				index := "PRIMARY"
+				d.MaybeScanArgs(t, "index", &index)
+				return c.spans(index, d.Input)
 			case "plan":
 				var disabled []string
 				d.MaybeScanArgs(t, "disable", &disabled)
@@ -123,6 +137,28 @@ func TestPlans(t *testing.T) {
 			return "unknown command " + d.Cmd
 		})
 	})
+}
+
+// spans are those that conditions on t make for an index, with what is left to be
+// checked on its rows.
+func (c *testCatalog) spans(index, input string) string {
+	var out strings.Builder
+	for _, cond := range strings.Split(strings.TrimSpace(input), "\n") {
+		tree := c.plan("SELECT * FROM t FORCE INDEX ("+index+") WHERE "+cond, nil, 1, false)
+		var parts []string
+		for _, line := range strings.Split(tree, "\n") {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "spans:") || strings.HasPrefix(line, "filter:") || strings.HasPrefix(line, "-> filter") || strings.HasPrefix(line, "-> empty") || strings.HasPrefix(line, "ERROR") {
+				line, _, _ = strings.Cut(line, "  (cost")
+				parts = append(parts, line)
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{strings.TrimSpace(strings.Split(tree, "  (cost")[0])}
+		}
+		fmt.Fprintf(&out, "%s\n    %s\n", cond, strings.Join(parts, "\n    "))
+	}
+	return out.String()
 }
 
 func (c *testCatalog) bind(sql string) (logical.Statement, error) {

@@ -3,6 +3,7 @@ package planner_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -19,6 +20,9 @@ import (
 //	ddl                      CREATE TABLE statements
 //	rewrite only=(A,B)       the logical plan after these rules
 //	rewrite disable=(A)      the logical plan after all rules but these
+//	rules expect=(A) expect-not=(B)
+//	                         the rules that change the plan, of which A must be
+//	                         one and B must not
 func TestRewrite(t *testing.T) {
 	datadriven.Walk(t, "testdata/rewrite", func(t *testing.T, path string) {
 		c := newTestCatalog()
@@ -30,14 +34,100 @@ func TestRewrite(t *testing.T) {
 				var only, disabled []string
 				d.MaybeScanArgs(t, "only", &only)
 				d.MaybeScanArgs(t, "disable", &disabled)
-				return c.rewrite(d.Input, only, disabled)
+				return c.rewrite(d.Input, only, disabled, nil, nil)
+			case "rules":
+				var expect, not []string
+				d.MaybeScanArgs(t, "expect", &expect)
+				d.MaybeScanArgs(t, "expect-not", &not)
+				fired := c.fired(d.Input)
+				for _, rule := range expect {
+					if !slices.Contains(fired, rule) {
+						t.Errorf("%s: %s does not change it", d.Input, rule)
+					}
+				}
+				for _, rule := range not {
+					if slices.Contains(fired, rule) {
+						t.Errorf("%s: %s changes it", d.Input, rule)
+					}
+				}
+				return strings.Join(fired, "\n") + "\n"
 			}
 			return "unknown command " + d.Cmd
 		})
 	})
 }
 
-func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
+// fired are the rules that change the plan of a statement, in their order.
+func (c *testCatalog) fired(sql string) []string {
+	before := ""
+	c.rewrite(sql, nil, ruleNames(), nil, func(n logical.Node) { before = shape(n) })
+	var out []string
+	c.rewrite(sql, nil, nil, func(rule string, n logical.Node) {
+		after := shape(n)
+		if after != before {
+			out = append(out, rule)
+		}
+		before = after
+	}, nil)
+	if len(out) == 0 {
+		return []string{"none"}
+	}
+	return out
+}
+
+// shape is a plan with what Format leaves out.
+func shape(n logical.Node) string {
+	out := logical.Format(n)
+	var visit func(n logical.Node)
+	visit = func(n logical.Node) {
+		if s, ok := n.(*logical.Scan); ok {
+			out += fmt.Sprintf("%d elements, %d scores\n", len(s.Elements), len(s.Scores))
+		}
+		for _, in := range n.Inputs() {
+			visit(in)
+		}
+	}
+	visit(n)
+	return out
+}
+
+func ruleNames() []string {
+	var out []string
+	for _, rule := range rewrite.Rules() {
+		out = append(out, rule.Name)
+	}
+	return out
+}
+
+// TestEveryRuleIsExpected: the files have a statement that each rule changes, and
+// one that it must leave alone.
+func TestEveryRuleIsExpected(t *testing.T) {
+	yes, no := map[string]bool{}, map[string]bool{}
+	datadriven.Walk(t, "testdata/rewrite", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var expect, not []string
+			d.MaybeScanArgs(t, "expect", &expect)
+			d.MaybeScanArgs(t, "expect-not", &not)
+			for _, rule := range expect {
+				yes[rule] = true
+			}
+			for _, rule := range not {
+				no[rule] = true
+			}
+			return d.Expected
+		})
+	})
+	for _, rule := range ruleNames() {
+		if !yes[rule] {
+			t.Errorf("no statement expects %s", rule)
+		}
+		if !no[rule] {
+			t.Errorf("no statement expects that %s leaves it alone", rule)
+		}
+	}
+}
+
+func (c *testCatalog) rewrite(sql string, only, disabled []string, trace func(rule string, n logical.Node), bound func(n logical.Node)) string {
 	st, err := c.bind(sql)
 	if err != nil {
 		return err.Error() + "\n"
@@ -53,7 +143,7 @@ func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
 			return fmt.Sprintf("there is no rule %s\n", name)
 		}
 	}
-	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode}, TableExprs: compiled, Disabled: off, Check: true}
+	r := rewrite.Rewriter{Ctx: &expr.Ctx{}, Bind: &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI, Mode: types.DefaultSQLMode}, TableExprs: compiled, Disabled: off, Check: true, Trace: trace}
 	var root logical.Node
 	switch s := st.(type) {
 	case *logical.Query:
@@ -63,6 +153,11 @@ func (c *testCatalog) rewrite(sql string, only, disabled []string) string {
 	case *logical.Delete:
 		root = s.Input
 	}
+	if bound != nil {
+		bound(root)
+	}
+	_, isQuery := st.(*logical.Query)
+	r.Scores = isQuery && trace != nil
 	n, err := r.Rewrite(root)
 	if err != nil {
 		return err.Error() + "\n"

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/types"
@@ -631,8 +632,17 @@ func keyValues(s *ranges.Set, vals []value.Datum) string {
 		case d.Kind() == value.KindBytes || d.Kind() == value.KindTime || d.Kind() == value.KindDuration:
 			b.WriteString("'" + string(types.AppendText(nil, s.Columns[i].Type, d)) + "'")
 		default:
-			b.Write(types.AppendText(nil, s.Columns[i].Type, d))
+			b.Write(types.AppendText(nil, boundType(s.Columns[i].Type, d), d))
 		}
 	}
 	return b.String()
+}
+
+// boundType is the type in which the end of a span is printed: that of its column,
+// with all digits of the value.
+func boundType(t schema.Type, d value.Datum) schema.Type {
+	if t.ID == schema.TypeDecimal && d.Kind() == value.KindDecimal {
+		t.Scale = max(t.Scale, d.Decimal().Scale())
+	}
+	return t
 }
