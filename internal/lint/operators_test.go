@@ -33,7 +33,7 @@ func TestCallsAreKnownByOp(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, pos := range namedCalls(f) {
-				t.Errorf("%s: a call is told by its name: use its Op", fset.Position(pos))
+				t.Errorf("%s: the name of a call decides: use its Op", fset.Position(pos))
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func f() {
 	}
 }
 
-// namedCalls are the places of a file where a call is told by its name.
+// namedCalls are the places of a file where the name of a call decides.
 func namedCalls(f *ast.File) []token.Pos {
 	var out []token.Pos
 	ast.Inspect(f, func(n ast.Node) bool {

@@ -110,7 +110,7 @@ func (s *commands) dropTemporary(ctx context.Context, x *logical.DropTable) (uin
 		}
 		s.Temps.Dropped = append(s.Temps.Dropped, found...)
 	}
-	if s.Tx.Open == nil {
+	if !s.Tx.IsOpen() {
 		s.Temps.Sweep(ctx)
 	}
 	if len(others) == 0 {

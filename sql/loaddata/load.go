@@ -44,7 +44,7 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 		return err
 	}
 	insert := c.Plan.Change.(*physical.Insert)
-	if err := s.Admit(c.Plan); err != nil { // before the file is asked for
+	if err := s.Admit(c.Plan); err != nil { // before the client sends its file
 		return err
 	}
 	if src.job != nil {
@@ -170,7 +170,7 @@ type loadSource struct {
 	job    *loadJob // nil: neither token nor rejects
 }
 
-// again begins anew with the file.
+// again is for a second run over the file.
 func (s *loadSource) again() {
 	s.rows = 0
 	if s.job != nil {

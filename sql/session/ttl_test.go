@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/introspect"
@@ -98,5 +99,43 @@ func TestExpiryHistory(t *testing.T) {
 	runs := introspect.New(next).Expiries()
 	if len(runs) != engine.ExpiryHistory || runs[0].Removed != 4 {
 		t.Errorf("%d records, the first of %d rows", len(runs), runs[0].Removed)
+	}
+}
+
+// TestExpiryBesideLockTables: LOCK TABLES that waits for the job's reader does not
+// hold up its writer.
+func TestExpiryBesideLockTables(t *testing.T) {
+	s := testSession(t)
+	for _, q := range []string{"CREATE DATABASE d", "USE d", "CREATE TABLE other (a INT PRIMARY KEY)",
+		"CREATE TABLE t (a INT PRIMARY KEY, at DATETIME) TTL = at + INTERVAL 1 HOUR",
+		"SET cte_max_recursion_depth = 10000", "INSERT INTO t WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, UTC_TIMESTAMP() - INTERVAL 2 HOUR FROM n",
+		"LOCK TABLES other WRITE"} { // from now on, reads take metadata locks
+		s.mustQuery(t, q, &sink{})
+	}
+	locker, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer locker.Close()
+	tab, _ := s.Engine.Catalog.Snapshot().Table("d", "t")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ttl.Remove(t.Context(), s.Shared, tab)
+	}()
+	locker.mustQuery(t, "SET lock_wait_timeout = 30", &sink{})
+	for waiting := true; waiting; {
+		select {
+		case <-ended:
+			waiting = false
+		default:
+			locker.mustQuery(t, "LOCK TABLES d.t WRITE", &sink{})
+			locker.mustQuery(t, "UNLOCK TABLES", &sink{})
+		}
+	}
+	s.mustQuery(t, "UNLOCK TABLES", &sink{})
+	s.mustQuery(t, "SET sqlots_show_expired = ON", &sink{})
+	if got := s.rowsOf(t, "SELECT COUNT(*) FROM t"); got != "0" {
+		t.Errorf("%s expired rows are left", got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // a change log or versions are loaded row by row, and so are those with counters
 // in their keys.
 func (s *Statement) CanBulk(t *schema.Table, replace bool) bool {
-	if s.Tx.Open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.Tx.startsReadOnly() || replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
+	if s.Tx.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.Tx.startsReadOnly() || replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
 		return false
 	}
 	for _, ix := range t.Indexes {

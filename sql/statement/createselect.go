@@ -86,7 +86,7 @@ func (s *Statement) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *
 	if !s.Tx.currentTables(reads) || !s.currentViews(c.Plan.Views) {
 		return r, true, nil
 	}
-	if x.Temporary && s.Tx.Open != nil {
+	if x.Temporary && s.Tx.open != nil {
 		r, err = s.changeBehindSavepoint(ctx, c, vals)
 	} else {
 		r, err = s.changeAndCommit(ctx, c, vals)

@@ -28,7 +28,7 @@ type Functions struct {
 	mu           sync.Mutex // guards what functions may touch from parallel workers
 	userVars     map[string]userVar
 	lastInsertID uint64
-	Rows         int64
+	Rows         int64 // ROW_COUNT() of the last statement, -1 for a query or an error
 	foundRows    int64
 }
 
@@ -92,11 +92,11 @@ func (f *Functions) MatchStats(ctx context.Context, m *expr.Match) text.Stats {
 // SnapshotSeq implements expr.Streams.
 func (f *Functions) SnapshotSeq() (uint64, error) {
 	switch {
-	case f.Tx.Open != nil:
+	case f.Tx.open != nil:
 		if err := f.Tx.takeView(false); err != nil {
 			return 0, err
 		}
-		seq, err := f.Tx.Open.txn.ViewSeq()
+		seq, err := f.Tx.open.txn.ViewSeq()
 		return seq, Translate(err)
 	case f.snapshot != nil:
 		return f.snapshot.Seq(), nil

@@ -24,7 +24,7 @@ func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, mo
 			return err
 		}
 	}
-	if (c.point != nil || c.page != nil) && s.Tx.Open == nil && s.Tx.nextIsolation == "" && s.Tx.nextReadOnly == nil && s.Vars.Autocommit && s.Engine.LockedTables.Load() == 0 && s.Vars.SelectLimit > 0 {
+	if (c.point != nil || c.page != nil) && s.Tx.open == nil && s.Tx.nextIsolation == "" && s.Tx.nextReadOnly == nil && s.Vars.Autocommit && s.Engine.LockedTables.Load() == 0 && s.Vars.SelectLimit > 0 {
 		fast := s.runPoint
 		if c.page != nil {
 			fast = s.runPage
@@ -45,7 +45,7 @@ func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, mo
 }
 
 // whileCurrent calls run with a plan, and with a new one each time that run
-// returns errStale.
+// returns ErrStale.
 func (s *Statement) whileCurrent(ctx context.Context, c *Plan, vals []value.Datum, run func(c *Plan) error) error {
 	for try := 0; ; try++ {
 		err := run(c)
@@ -83,7 +83,7 @@ func (s *Statement) Admit(p *physical.Plan) error {
 			return err
 		}
 	}
-	if s.Tx.Open == nil && !s.Vars.Autocommit && len(p.Tables) > 0 {
+	if s.Tx.open == nil && !s.Vars.Autocommit && len(p.Tables) > 0 {
 		return s.Tx.Begin(s.Tx.startsReadOnly())
 	}
 	return nil
@@ -92,12 +92,12 @@ func (s *Statement) Admit(p *physical.Plan) error {
 // endAutocommit ends what SET TRANSACTION said of the next transaction, after a
 // statement that was one. A refused or stale one was none.
 func (s *Statement) endAutocommit(p *physical.Plan, err error) {
-	if s.Tx.Open == nil && len(p.Tables) > 0 && !errors.Is(err, sqlerr.ReadOnlyTransaction()) && !errors.Is(err, ErrStale) {
+	if s.Tx.open == nil && len(p.Tables) > 0 && !errors.Is(err, sqlerr.ReadOnlyTransaction()) && !errors.Is(err, ErrStale) {
 		s.Tx.endCharacteristics()
 	}
 }
 
-// read runs a query: run pulls the rows of c's plan. errStale: it was not called.
+// read runs a query: run pulls the rows of c's plan. ErrStale: it was not called.
 func (s *Statement) read(ctx context.Context, c *Plan, vals []value.Datum, run func(env *exec.Env) error) (err error) {
 	if s.Tx.nextReadOnly != nil || s.Tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.Plan, err) }()
@@ -121,14 +121,14 @@ func (s *Statement) read(ctx context.Context, c *Plan, vals []value.Datum, run f
 	if s.trace != nil {
 		s.trace.locked += lockWait(view.Txn) - waited
 	}
-	if c.Plan.Locks && s.Tx.Open == nil && err == nil {
+	if c.Plan.Locks && s.Tx.open == nil && err == nil {
 		_, err = view.Txn.Commit(ctx)
 	}
 	return err
 }
 
 // Change runs a change atomically: in autocommit as a transaction of its own,
-// else after a savepoint. errStale: nothing was done.
+// else after a savepoint. ErrStale: nothing was done.
 func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r exec.Result, err error) {
 	if s.Tx.nextReadOnly != nil || s.Tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.Plan, err) }()
@@ -136,7 +136,7 @@ func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r 
 	if err := s.Admit(c.Plan); err != nil {
 		return r, err
 	}
-	if s.Tx.Open == nil {
+	if s.Tx.open == nil {
 		release, err := s.Tx.lockStatement(ctx, c.Plan.Tables, c.Plan.Writes)
 		if err != nil {
 			return r, err
@@ -184,17 +184,14 @@ func (s *Statement) changeAndCommit(ctx context.Context, c *Plan, vals []value.D
 // changeBehindSavepoint runs a change in the open transaction; a failure takes
 // back what it did.
 func (s *Statement) changeBehindSavepoint(ctx context.Context, c *Plan, vals []value.Datum) (exec.Result, error) {
-	sp := s.Tx.Open.txn.Savepoint()
-	r, err := s.runChange(ctx, c, s.Tx.Open.txn, vals)
+	var r exec.Result
+	err := s.Tx.atomically(func() (err error) {
+		r, err = s.runChange(ctx, c, s.Tx.open.txn, vals)
+		return err
+	})
 	if err != nil {
-		if rerr := s.Tx.Open.txn.RollbackTo(sp); rerr != nil {
-			s.Tx.Rollback() // a deadlock: nothing is left to go back to
-		} else {
-			s.Tx.Open.txn.Release(sp)
-		}
 		return exec.Result{}, err
 	}
-	s.Tx.Open.txn.Release(sp)
 	s.changed(c, r)
 	return r, nil
 }
@@ -237,7 +234,7 @@ func (s *Statement) runChange(ctx context.Context, c *Plan, txn storage.Txn, val
 // changed takes over what a change did to the session's state.
 func (s *Statement) changed(c *Plan, r exec.Result) {
 	s.Functions.Rows = int64(r.Affected)
-	if s.Tx.Open != nil {
+	if s.Tx.open != nil {
 		if t := s.Process.Txn.Load(); t != nil {
 			t.Rows.Add(s.Functions.Rows)
 		}

@@ -114,7 +114,7 @@ func (s *Statement) setTimestamp(val *value.Datum, t schema.Type) error {
 
 // setNextTransaction is SET TRANSACTION without a scope.
 func (s *Statement) setNextTransaction(name string, val value.Datum, t schema.Type) error {
-	if s.Tx.Open != nil {
+	if s.Tx.open != nil {
 		return sqlerr.CannotChangeTransactionCharacteristics()
 	}
 	d := s.Vars.Globals.Defs.Lookup(name)
@@ -158,7 +158,7 @@ func (s *Statement) EvalOne(ctx context.Context, e expr.Expr, vals []value.Datum
 }
 
 // EvalAll computes expressions (nil ones are left out) that may contain
-// the subqueries of reads. errStale: the statement has to be bound again.
+// the subqueries of reads. ErrStale: the statement has to be bound again.
 func (s *Statement) EvalAll(ctx context.Context, list []expr.Expr, reads *logical.Reads, vals []value.Datum) ([]value.Datum, error) {
 	c, err := s.MakePlan(ctx, reads.Query(), vals, nil)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Statement) selectInto(ctx context.Context, q *logical.Query, c *Plan, v
 }
 
 // EachRow runs a query and gives its rows to fn; they are valid during the
-// call. errStale: fn was not called.
+// call. ErrStale: fn was not called.
 func (s *Statement) EachRow(ctx context.Context, c *Plan, vals []value.Datum, fn func(row []value.Datum) error) error {
 	row := make([]value.Datum, len(c.Plan.Root.Columns()))
 	return s.read(ctx, c, vals, func(env *exec.Env) error {

@@ -86,7 +86,7 @@ func (s *Statement) dispatch(ctx context.Context, stmt logical.Statement, rebind
 	}
 }
 
-// tryDispatch is dispatch for the statement as it was bound. errStale: it has
+// tryDispatch is dispatch for the statement as it was bound. ErrStale: it has
 // done nothing.
 func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	switch x := stmt.(type) {

@@ -41,7 +41,7 @@ func (tx *Transactions) Begin(readOnly bool) error {
 	if err != nil {
 		return err
 	}
-	tx.Open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
+	tx.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
 	isolation := tx.vars.Isolation
 	if tx.nextIsolation != "" {
 		isolation = tx.nextIsolation
@@ -64,12 +64,12 @@ func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {
 
 // Commit ends the open transaction, if there is one.
 func (tx *Transactions) Commit(ctx context.Context) error {
-	if tx.Open == nil {
+	if tx.open == nil {
 		tx.endCharacteristics()
 		return nil
 	}
-	t := tx.Open
-	tx.Open = nil
+	t := tx.open
+	tx.open = nil
 	tx.process.Txn.Store(nil)
 	defer tx.temps.Sweep(context.WithoutCancel(ctx))
 	defer tx.unlockTables(t)
@@ -84,11 +84,11 @@ func (tx *Transactions) Commit(ctx context.Context) error {
 // Rollback ends the open transaction without its writes.
 func (tx *Transactions) Rollback() {
 	tx.endCharacteristics()
-	if tx.Open == nil {
+	if tx.open == nil {
 		return
 	}
-	t := tx.Open
-	tx.Open = nil
+	t := tx.open
+	tx.open = nil
 	tx.process.Txn.Store(nil)
 	t.txn.Rollback()
 	tx.unlockTables(t)
@@ -145,13 +145,13 @@ func (tx *Transactions) lockTables(ctx context.Context, tables, writes []*schema
 		if slices.Contains(writes, t) {
 			k.mode = mdl.Write
 		}
-		if tx.Open.locked[k] {
+		if tx.open.locked[k] {
 			continue
 		}
 		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
 			return Translate(err)
 		}
-		tx.Open.locked[k] = true
+		tx.open.locked[k] = true
 	}
 	return nil
 }
@@ -161,13 +161,13 @@ func (tx *Transactions) lockTables(ctx context.Context, tables, writes []*schema
 func (tx *Transactions) lockViews(ctx context.Context, views []*schema.View) error {
 	for _, v := range views {
 		k := lockKey{table: mdl.Key(v.Database, v.Name)}
-		if tx.Open.locked[k] {
+		if tx.open.locked[k] {
 			continue
 		}
 		if err := tx.engine.Locks.Acquire(ctx, tx.owner(), k.table, k.mode, tx.vars.MdlTimeout); err != nil {
 			return Translate(err)
 		}
-		tx.Open.locked[k] = true
+		tx.open.locked[k] = true
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (tx *Transactions) lockViews(ctx context.Context, views []*schema.View) err
 // takeView fixes the read view of the open transaction, with the catalog that
 // describes it, if it has none yet; again takes a new one (READ COMMITTED).
 func (tx *Transactions) takeView(again bool) error {
-	t := tx.Open
+	t := tx.open
 	if t.schema != nil && !again {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (tx *Transactions) takeView(again bool) error {
 // checkView is 1412 when a table was changed after the read view was taken.
 func (tx *Transactions) checkView(tables []*schema.Table) error {
 	for _, t := range tables {
-		if tx.Open.schema.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
+		if tx.open.schema.TableByID(t.ID) != t && !tx.temps.isTemporary(t) {
 			return sqlerr.TableChanged()
 		}
 	}
@@ -238,7 +238,7 @@ func (tx *Transactions) lockStatement(ctx context.Context, tables, writes []*sch
 func (tx *Transactions) runBegin(ctx context.Context, b *logical.Begin) error {
 	// What SET TRANSACTION said is of the new transaction when none is open.
 	readOnly, isolation := tx.startsReadOnly(), tx.nextIsolation
-	if tx.Open != nil {
+	if tx.open != nil {
 		readOnly, isolation = tx.vars.ReadOnly, ""
 	}
 	if err := tx.Commit(ctx); err != nil {
@@ -275,8 +275,8 @@ func (tx *Transactions) runRollback(r *logical.Rollback) error {
 		if i < 0 {
 			return sqlerr.SavepointDoesNotExist(r.Savepoint)
 		}
-		tx.Open.savepoints = tx.Open.savepoints[:i+1]
-		return Translate(tx.Open.txn.RollbackTo(tx.Open.savepoints[i].at))
+		tx.open.savepoints = tx.open.savepoints[:i+1]
+		return Translate(tx.open.txn.RollbackTo(tx.open.savepoints[i].at))
 	}
 	ended := tx.characteristics()
 	tx.Rollback()
@@ -291,10 +291,10 @@ type characteristics struct {
 }
 
 func (tx *Transactions) characteristics() characteristics {
-	if tx.Open == nil {
+	if tx.open == nil {
 		return characteristics{readOnly: tx.vars.ReadOnly}
 	}
-	return characteristics{isolation: tx.nextIsolation, readOnly: tx.Open.readOnly}
+	return characteristics{isolation: tx.nextIsolation, readOnly: tx.open.readOnly}
 }
 
 // afterEnd does what a COMMIT or ROLLBACK, or completion_type where it leaves
@@ -318,11 +318,11 @@ const (
 )
 
 func (tx *Transactions) savepoint(name string) int {
-	if tx.Open == nil {
+	if tx.open == nil {
 		return -1
 	}
-	for i := len(tx.Open.savepoints) - 1; i >= 0; i-- {
-		if strings.EqualFold(tx.Open.savepoints[i].name, name) {
+	for i := len(tx.open.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(tx.open.savepoints[i].name, name) {
 			return i
 		}
 	}
@@ -330,7 +330,7 @@ func (tx *Transactions) savepoint(name string) int {
 }
 
 func (tx *Transactions) runSavepoint(name string) error {
-	if tx.Open == nil {
+	if tx.open == nil {
 		if tx.vars.Autocommit {
 			return nil // a transaction of its own that ends at once
 		}
@@ -339,9 +339,9 @@ func (tx *Transactions) runSavepoint(name string) error {
 		}
 	}
 	if i := tx.savepoint(name); i >= 0 {
-		tx.Open.savepoints = append(tx.Open.savepoints[:i], tx.Open.savepoints[i+1:]...)
+		tx.open.savepoints = append(tx.open.savepoints[:i], tx.open.savepoints[i+1:]...)
 	}
-	tx.Open.savepoints = append(tx.Open.savepoints, savepoint{name: name, at: tx.Open.txn.Savepoint()})
+	tx.open.savepoints = append(tx.open.savepoints, savepoint{name: name, at: tx.open.txn.Savepoint()})
 	return nil
 }
 
@@ -350,8 +350,8 @@ func (tx *Transactions) releaseSavepoint(name string) error {
 	if i < 0 {
 		return sqlerr.SavepointDoesNotExist(name)
 	}
-	tx.Open.txn.Release(tx.Open.savepoints[i].at)
-	tx.Open.savepoints = tx.Open.savepoints[:i]
+	tx.open.txn.Release(tx.open.savepoints[i].at)
+	tx.open.savepoints = tx.open.savepoints[:i]
 	return nil
 }
 
@@ -363,7 +363,7 @@ type Transactions struct {
 	process *engine.Process
 	temps   *TemporaryTables
 
-	Open          *transaction
+	open          *transaction
 	nextIsolation string // SET TRANSACTION for the next transaction
 	nextReadOnly  *bool
 	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
@@ -374,17 +374,17 @@ type Transactions struct {
 }
 
 // IsOpen reports whether a transaction is open that lasts until COMMIT.
-func (tx *Transactions) IsOpen() bool { return tx.Open != nil }
+func (tx *Transactions) IsOpen() bool { return tx.open != nil }
 
-// Status is what clients are told of the open transaction.
+// Status reports whether a transaction is open, and whether it may only read.
 func (tx *Transactions) Status() (open, readOnly bool) {
-	return tx.Open != nil, tx.Open != nil && tx.Open.readOnly
+	return tx.open != nil, tx.open != nil && tx.open.readOnly
 }
 
 // RefusesChanges: a change would be one of a read-only transaction (1792).
 func (tx *Transactions) RefusesChanges() bool {
-	if tx.Open != nil {
-		return tx.Open.readOnly
+	if tx.open != nil {
+		return tx.open.readOnly
 	}
 	return tx.startsReadOnly()
 }
@@ -392,12 +392,12 @@ func (tx *Transactions) RefusesChanges() bool {
 // InTxn runs a change of the session's own as a statement: in the open
 // transaction, or in one of its own.
 func (tx *Transactions) InTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
-	if tx.Open == nil && !tx.vars.Autocommit {
+	if tx.open == nil && !tx.vars.Autocommit {
 		if err := tx.Begin(tx.startsReadOnly()); err != nil {
 			return err
 		}
 	}
-	if tx.Open == nil {
+	if tx.open == nil {
 		if tx.startsReadOnly() {
 			return sqlerr.ReadOnlyTransaction()
 		}
@@ -414,20 +414,23 @@ func (tx *Transactions) InTxn(ctx context.Context, fn func(txn storage.Txn) erro
 		}
 		return nil
 	}
-	if tx.Open.readOnly {
+	if tx.open.readOnly {
 		return sqlerr.ReadOnlyTransaction()
 	}
-	sp := tx.Open.txn.Savepoint()
-	if err := fn(tx.Open.txn); err != nil {
-		if rerr := tx.Open.txn.RollbackTo(sp); rerr != nil {
-			tx.Rollback() // a deadlock: nothing is left to go back to
-		} else {
-			tx.Open.txn.Release(sp)
-		}
-		return Translate(err)
+	return Translate(tx.atomically(func() error { return fn(tx.open.txn) }))
+}
+
+// atomically runs a part of the open transaction; a failure takes back what it did.
+func (tx *Transactions) atomically(fn func() error) error {
+	txn := tx.open.txn
+	sp := txn.Savepoint()
+	err := fn()
+	if err != nil && txn.RollbackTo(sp) != nil {
+		tx.Rollback() // a deadlock: nothing is left to go back to
+		return err
 	}
-	tx.Open.txn.Release(sp)
-	return nil
+	txn.Release(sp)
+	return err
 }
 
 func (tx *Transactions) currentTables(tables []*schema.Table) bool {

@@ -24,7 +24,7 @@ type view struct {
 // readView takes the view that a query reads: the transaction's, or a
 // snapshot of its own in autocommit.
 func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(), error) {
-	if s.Tx.Open != nil {
+	if s.Tx.open != nil {
 		if err := s.Tx.lockViews(ctx, p.Views); err != nil {
 			return view{}, nil, err
 		}
@@ -34,7 +34,7 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 		if err := s.Tx.refreshView(p.Tables); err != nil {
 			return view{}, nil, err
 		}
-		return view{Reader: s.Tx.Open.txn, Txn: s.Tx.Open.txn}, func() {}, nil
+		return view{Reader: s.Tx.open.txn, Txn: s.Tx.open.txn}, func() {}, nil
 	}
 	if p.Locks {
 		release, err := s.Tx.lockStatement(ctx, p.Tables, nil)

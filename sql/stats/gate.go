@@ -7,7 +7,7 @@ type gate chan struct{}
 
 func newGate() gate { return make(gate, 1) }
 
-// tryEnter enters if nobody is inside.
+// tryEnter enters if the gate is free.
 func (g gate) tryEnter() bool {
 	select {
 	case g <- struct{}{}:
@@ -17,7 +17,7 @@ func (g gate) tryEnter() bool {
 	}
 }
 
-// enter waits until nobody is inside; false: ctx ended first.
+// enter waits until the gate is free; false: ctx ended first.
 func (g gate) enter(ctx context.Context) bool {
 	if g.tryEnter() {
 		return true

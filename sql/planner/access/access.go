@@ -18,7 +18,7 @@ import (
 
 // Estimator knows sizes. A nil index is the primary key. Its methods may be called
 // concurrently. They do not fail: where the store does, they guess. When ctx ends they
-// return soon, and with a guess that nobody may use: planner.Plan fails then.
+// return soon, and with a guess that must not be used: planner.Plan fails then.
 type Estimator interface {
 	// TableRows is about the number of rows.
 	TableRows(ctx context.Context, t *schema.Table) float64

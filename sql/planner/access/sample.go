@@ -157,7 +157,7 @@ func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
 func (r *Request) allTrue(x *Sample, conds []expr.Expr) (all []uint64) {
 	for _, c := range conds {
 		if f, ok := c.(*expr.Func); ok {
-			if f.Match() != nil { // dear, and nothing the others depend on
+			if f.Match() != nil { // expensive, and the others do not depend on it
 				continue
 			}
 		}

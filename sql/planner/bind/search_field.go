@@ -208,7 +208,7 @@ func (b *binder) searchText(index string, f *ast.FuncCallExpr) (define.IndexColu
 	return b.pathColumn(index, f.Args[0], field)
 }
 
-// textOption is one of name=value or name='value', and what stands behind it.
+// textOption is one of name=value or name='value', and what follows it.
 var textOption = regexp.MustCompile(`(?s)^\s*([^=,]*?)\s*=\s*(?:'((?:[^']|'')*)'|([^,]*?))\s*(,|$)`)
 
 // textField reads 'analyzer=name, option=value'. Which analyzers and options
