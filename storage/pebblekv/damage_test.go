@@ -53,7 +53,8 @@ func damageable(t *testing.T) *vfs.MemFS {
 // what lies elsewhere can be read, and written to.
 func TestEveryFile(t *testing.T) {
 	testflag.Normal(t)
-	names, err := damageable(t).List("store/kv")
+	whole := damageable(t)
+	names, err := whole.List("store/kv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,10 @@ func TestEveryFile(t *testing.T) {
 			continue // markers, OPTIONS, LOCK
 		}
 		for step := range 12 {
-			dfs := damageable(t)
+			dfs := vfs.NewMem()
+			if _, err := vfs.Clone(whole, dfs, "store", "store"); err != nil {
+				t.Fatal(err)
+			}
 			if !flip(t, dfs, "store/kv/"+name, step, 12) {
 				continue
 			}
