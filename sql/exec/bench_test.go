@@ -20,7 +20,7 @@ type benchSource struct {
 	rows    int
 }
 
-func (s *benchSource) Scan(context.Context, *expr.Ctx, *physical.Scan, Partition) (Operator, error) {
+func (s *benchSource) Scan(context.Context, *expr.Ctx, physical.TableNode, Partition) (Operator, error) {
 	return &benchScan{s: s}, nil
 }
 

@@ -75,14 +75,14 @@ func (b *builder) build(n physical.Node) (Operator, error) {
 		return nil, err
 	}
 	if st := b.env.Stats.node(n); st != nil {
-		op = &statOp{Operator: op, st: st}
+		op = &statOp{Operator: op, st: st, entries: b.env.Stats.entries(n)}
 	}
 	return op, nil
 }
 
 func (b *builder) operator(n physical.Node) (Operator, error) {
 	switch x := n.(type) {
-	case *physical.Scan:
+	case physical.TableNode:
 		return b.scan(x), nil
 	case *physical.Virtual:
 		return &virtualOp{env: b.env, ec: b.ec, node: x}, nil
@@ -138,14 +138,12 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 	return nil, sqlerr.Internal("no operator for %T", n)
 }
 
-func (b *builder) scan(x *physical.Scan) Operator {
-	if b.unlimited && x.Limit != nil {
-		c := *x
-		c.Limit = nil
-		x = &c
+func (b *builder) scan(x physical.TableNode) Operator {
+	if b.unlimited && x.Reads().Limit != nil {
+		x = x.WithoutLimit()
 	}
 	op := &scanOp{env: b.env, ec: b.ec, node: x, part: b.part}
-	if x.Limit != nil {
+	if x.Reads().Limit != nil {
 		b.limited = op
 	}
 	return op
@@ -185,8 +183,8 @@ func (b *builder) result(n physical.Node) (Operator, error) {
 // relies on. Operators that spill then keep it.
 func comesOrdered(n physical.Node) bool {
 	switch x := n.(type) {
-	case *physical.Scan:
-		return x.Ordered
+	case physical.TableNode:
+		return x.Leaf().Ordered
 	case *physical.Filter:
 		return comesOrdered(x.Input)
 	case *physical.Project:
@@ -290,13 +288,12 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 		}
 	}
 	switch x := n.(type) {
+	// Bounds with subqueries are evaluated by the source: their comparison is not
+	// IN, which alone needs its types here.
 	case *physical.Scan:
-		each(x.IndexFilter, x.Filter)
-		if x.Ranges != nil {
-			// Bounds with subqueries are evaluated by the source: their
-			// comparison is not IN, which alone needs its types here.
-			break
-		}
+		each(x.Filter)
+	case *physical.IndexJoin:
+		each(x.Filter, x.Again)
 	case *physical.JSONTable:
 		each([]expr.Expr{x.Doc})
 	case *physical.Values:
@@ -310,7 +307,8 @@ func visitExprs(n physical.Node, fn func(expr.Expr)) {
 	case *physical.MergeJoin:
 		each(x.LeftKeys, x.RightKeys, x.Filter)
 	case *physical.LookupJoin:
-		each(x.Keys, x.Filter, x.Inner.Filter, x.Inner.IndexFilter)
+		each(x.Keys, x.Filter)
+		visitExprs(x.Inner, fn)
 	case *physical.NestedLoop:
 		each(x.Filter)
 	case *physical.Apply:

@@ -160,10 +160,10 @@ func readsTable(n physical.Node, t *schema.Table) bool {
 	found := false
 	walkNodes(n, func(n physical.Node) {
 		switch x := n.(type) {
-		case *physical.Scan:
-			found = found || x.Table.ID == t.ID
+		case physical.TableNode:
+			found = found || x.Reads().Table.ID == t.ID
 		case *physical.LookupJoin:
-			found = found || x.Inner.Table.ID == t.ID
+			found = found || x.Inner.Reads().Table.ID == t.ID
 		}
 	})
 	return found
@@ -250,10 +250,10 @@ func mustReadFirst(root physical.Node, t *schema.Table, written func(schema.Colu
 		case *physical.Limit:
 			root = x.Input
 			continue
-		case *physical.Scan:
+		case physical.TableNode:
 			parts := t.PrimaryKey
-			if x.Index != nil {
-				parts = append(append([]schema.KeyPart(nil), parts...), x.Index.Parts...)
+			if index := x.Leaf().Key().Index; index != nil {
+				parts = append(append([]schema.KeyPart(nil), parts...), index.Parts...)
 			}
 			for _, p := range parts {
 				if written(p.Column) {

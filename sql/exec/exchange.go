@@ -19,16 +19,16 @@ const exchangeCost = 4e6
 
 // pipelineScan is the scan at the bottom of filters and projections that can
 // be read in partitions without regard to order; nil if n is anything else.
-func pipelineScan(n physical.Node) *physical.Scan {
+func pipelineScan(n physical.Node) physical.TableNode {
 	for {
 		switch x := n.(type) {
 		case *physical.Filter:
 			n = x.Input
 		case *physical.Project:
 			n = x.Input
-		case *physical.Scan:
-			if x.Ordered || x.Latest || x.Limit != nil || !x.Lock.None ||
-				x.Kind == physical.AccessPoint || x.Kind == physical.AccessNone {
+		case physical.TableNode:
+			r, s := x.Reads(), x.Leaf()
+			if s.Ordered || r.Latest || r.Limit != nil || !r.Lock.None || s.Access.FewKeys() {
 				return nil
 			}
 			return x
@@ -101,7 +101,7 @@ func (w *workers) stop() {
 type exchange struct {
 	b     *builder
 	node  physical.Node
-	scan  *physical.Scan
+	scan  physical.TableNode
 	kinds []value.Kind
 
 	serial Operator // when the source does not cut the scan

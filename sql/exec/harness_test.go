@@ -44,7 +44,8 @@ type memSource struct {
 	closed int
 }
 
-func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, n *physical.Scan, part Partition) (Operator, error) {
+func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, t physical.TableNode, part Partition) (Operator, error) {
+	n := t.Leaf()
 	rows := s.tables[n.Table].rows
 	if part != nil {
 		p := part.([2]int)
@@ -56,7 +57,8 @@ func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, n *physical.Scan, part
 	return &memScan{s: s, ec: ec, n: n, rows: rows, rng: rand.New(rand.NewPCG(1, uint64(len(rows))))}, nil
 }
 
-func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, n *physical.Scan, max int) ([]Partition, error) {
+func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, t physical.TableNode, max int) ([]Partition, error) {
+	n := t.Leaf()
 	rows := len(s.tables[n.Table].rows)
 	parts := min(s.parts, max)
 	if parts < 2 || rows < parts {
@@ -69,7 +71,8 @@ func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, n *physical.Scan,
 	return out, nil
 }
 
-func (s *memSource) Lookup(_ context.Context, ec *expr.Ctx, n *physical.Scan, nkeys int) (Lookup, error) {
+func (s *memSource) Lookup(_ context.Context, ec *expr.Ctx, t physical.TableNode, nkeys int) (Lookup, error) {
+	n := t.Leaf()
 	s.mu.Lock()
 	s.open++
 	s.mu.Unlock()
@@ -211,7 +214,7 @@ func makeTable(name string, cols ...col) *schema.Table {
 
 // scanOf is a full scan of all columns.
 func scanOf(t *schema.Table) *physical.Scan {
-	s := &physical.Scan{Table: t, Alias: t.Name, Lock: physical.Lock{None: true}}
+	s := &physical.Scan{TableRead: physical.TableRead{Table: t, Alias: t.Name, Lock: physical.Lock{None: true}}, Access: &physical.FullScan{}}
 	for i, c := range t.Columns {
 		s.Read = append(s.Read, i)
 		s.Cols = append(s.Cols, physical.Column{Name: c.Name, T: c.Type, Null: c.Nullable})

@@ -126,7 +126,7 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 		return err
 	}
 	h.list = append(h.list, g)
-	if s, ok := h.node.Input.(*physical.Scan); ok && s.Search != nil && s.Search.Group != nil {
+	if s, ok := h.node.Input.(*physical.Scan); ok && s.Search() != nil && s.Search().Group != nil {
 		if err := g.agg.takeParts(ctx, h.in); err != nil {
 			return err
 		}

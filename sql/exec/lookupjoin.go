@@ -61,7 +61,7 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 	j.open = func(ctx context.Context) (Lookup, error) {
 		l, err := b.env.Source.Lookup(ctx, b.ec, x.Inner, len(x.Keys))
 		if st := b.env.Stats.node(x.Inner); st != nil && err == nil {
-			l = &statLookup{Lookup: l, st: st}
+			l = &statLookup{Lookup: l, st: st, entries: b.env.Stats.entries(x.Inner)}
 		}
 		return l, err
 	}

@@ -187,7 +187,7 @@ func readOrder(keys []int) []int {
 }
 
 func lookupOf(base physical.Base, kind physical.JoinKind, l *physical.Scan, t *schema.Table, keys []int, less bool) *physical.LookupJoin {
-	inner := &physical.Scan{Table: t, Read: readOrder(keys), Lock: physical.Lock{None: true}}
+	inner := &physical.Scan{TableRead: physical.TableRead{Table: t, Read: readOrder(keys), Lock: physical.Lock{None: true}}, Access: &physical.FullScan{}}
 	kAt := 0
 	for i, c := range inner.Read {
 		inner.Cols = append(inner.Cols, physical.Column{T: dataCols[c].t, Null: true})

@@ -15,7 +15,7 @@ import (
 type scanOp struct {
 	env  *Env
 	ec   *expr.Ctx
-	node *physical.Scan
+	node physical.TableNode
 	part Partition
 	in   Operator
 	done bool
@@ -30,9 +30,9 @@ func (s *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return s.in.Next(ctx)
 }
 
-// open opens the scan, unless there is nothing to read.
+// open opens the scan.
 func (s *scanOp) open(ctx context.Context) error {
-	if s.in != nil || s.done || s.node.Kind == physical.AccessNone {
+	if s.in != nil || s.done {
 		return nil
 	}
 	in, err := s.env.Source.Scan(ctx, s.ec, s.node, s.part)
@@ -45,7 +45,7 @@ func (s *scanOp) open(ctx context.Context) error {
 
 // Skip implements skipper.
 func (s *scanOp) Skip(ctx context.Context, n uint64) (uint64, error) {
-	if s.node.Search == nil || s.node.Search.Order == nil {
+	if x := s.node.Leaf().Search(); x == nil || x.Order == nil {
 		return 0, nil
 	}
 	if err := s.open(ctx); err != nil {
@@ -63,6 +63,14 @@ func (s *scanOp) Counters() Counters {
 		return c.Counters()
 	}
 	return Counters{}
+}
+
+// EntryCounters implements EntryCounted.
+func (s *scanOp) EntryCounters() (int64, Counters) {
+	if c, ok := s.in.(EntryCounted); ok {
+		return c.EntryCounters()
+	}
+	return 0, Counters{}
 }
 
 // Uncount implements Limited.

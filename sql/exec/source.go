@@ -24,14 +24,14 @@ type Operator interface {
 // Source opens the leaves of a plan. It belongs to one statement; its methods
 // may be called concurrently by the parallel parts of that statement.
 type Source interface {
-	// Scan opens s. part is nil for the whole scan, or one of Partitions.
+	// Scan opens n. part is nil for the whole scan, or one of Partitions.
 	// ec belongs to the operator's goroutine.
-	Scan(ctx context.Context, ec *expr.Ctx, s *physical.Scan, part Partition) (Operator, error)
-	// Partitions cuts s into at most n parts that can be scanned at the same
+	Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part Partition) (Operator, error)
+	// Partitions cuts n into at most max parts that can be scanned at the same
 	// time; nil when that is not worth while.
-	Partitions(ctx context.Context, ec *expr.Ctx, s *physical.Scan, n int) ([]Partition, error)
+	Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, max int) ([]Partition, error)
 	// Lookup opens the inner side of a LookupJoin with nkeys key columns.
-	Lookup(ctx context.Context, ec *expr.Ctx, s *physical.Scan, nkeys int) (Lookup, error)
+	Lookup(ctx context.Context, ec *expr.Ctx, n physical.TableNode, nkeys int) (Lookup, error)
 	// Virtual opens a virtual table.
 	Virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (Operator, error)
 }
@@ -41,7 +41,7 @@ type Partition any
 
 // Lookup finds rows by key.
 type Lookup interface {
-	// Find calls emit with batches of inner rows (columns as in Scan.Read) and
+	// Find calls emit with batches of inner rows (columns as in TableRead.Read) and
 	// for each live row the index of its key: key[r] is the position in keys
 	// (an element of live) of the r-th live row of rows. keys holds the key columns of n
 	// rows; live lists the rows to look up (none is NULL). Batches come in any
@@ -72,6 +72,13 @@ func (c Counters) Plus(o Counters) Counters {
 type Counted interface {
 	// Counters are those so far.
 	Counters() Counters
+}
+
+// EntryCounted is implemented by those that read for an IndexJoin.
+type EntryCounted interface {
+	// EntryCounters are what the entries took: how many passed their filter, and what
+	// was read of the index, which Counters leaves out.
+	EntryCounters() (passed int64, c Counters)
 }
 
 // skipper is implemented by operators that can leave out rows, which their

@@ -49,6 +49,18 @@ func (n *nodeStats) read(from any) {
 	}
 }
 
+// readEntries adds what an operator or look-up that ends has read of an index, for
+// an index join.
+func (n *nodeStats) readEntries(from any) {
+	if c, ok := from.(EntryCounted); ok && n != nil {
+		passed, x := c.EntryCounters()
+		n.rows.Add(passed)
+		n.keys.Add(x.Pairs)
+		n.bytes.Add(x.Bytes)
+		n.seeks.Add(x.Seeks)
+	}
+}
+
 func (n *nodeStats) memory(bytes int64) {
 	for {
 		m := n.mem.Load()
@@ -70,6 +82,22 @@ func (s *Stats) node(n physical.Node) *nodeStats {
 		s.nodes[n] = st
 	}
 	return st
+}
+
+// entries are the counters of the entries of an index join, which are no operator
+// of their own; nil for other nodes.
+func (s *Stats) entries(n physical.Node) *nodeStats {
+	if x, ok := n.(*physical.IndexJoin); ok {
+		return s.node(x.Entries)
+	}
+	return nil
+}
+
+// loop counts a run.
+func (n *nodeStats) loop() {
+	if n != nil {
+		n.loops.Add(1)
+	}
 }
 
 // Keys is how many pairs of the store were read.
@@ -103,9 +131,9 @@ func (s *Stats) Actual(n physical.Node) (physical.Actual, bool) {
 // statOp counts what passes through an operator.
 type statOp struct {
 	Operator
-	st     *nodeStats
-	opened bool
-	closed bool
+	st, entries *nodeStats
+	opened      bool
+	closed      bool
 }
 
 // Close implements Operator.
@@ -113,6 +141,7 @@ func (s *statOp) Close() error {
 	if !s.closed {
 		s.closed = true
 		s.st.read(s.Operator)
+		s.entries.readEntries(s.Operator)
 	}
 	return s.Operator.Close()
 }
@@ -120,7 +149,8 @@ func (s *statOp) Close() error {
 func (s *statOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if !s.opened {
 		s.opened = true
-		s.st.loops.Add(1)
+		s.st.loop()
+		s.entries.loop()
 	}
 	start := time.Now()
 	b, err := s.Operator.Next(ctx)
@@ -143,8 +173,8 @@ func (s *statOp) Skip(ctx context.Context, n uint64) (uint64, error) {
 // statLookup counts the rows that a Lookup finds; each Find is a loop.
 type statLookup struct {
 	Lookup
-	st     *nodeStats
-	closed bool
+	st, entries *nodeStats
+	closed      bool
 }
 
 // Close implements Lookup.
@@ -152,12 +182,14 @@ func (s *statLookup) Close() error {
 	if !s.closed {
 		s.closed = true
 		s.st.read(s.Lookup)
+		s.entries.readEntries(s.Lookup)
 	}
 	return s.Lookup.Close()
 }
 
 func (s *statLookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(*vec.Batch, []uint16) error) error {
-	s.st.loops.Add(1)
+	s.st.loop()
+	s.entries.loop()
 	start := time.Now()
 	err := s.Lookup.Find(ctx, keys, live, ordered, func(rows *vec.Batch, key []uint16) error {
 		s.st.rows.Add(int64(rows.Live()))

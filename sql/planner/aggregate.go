@@ -159,8 +159,9 @@ func groupOrder(n *logical.Aggregate, req request) ([]orderKey, bool) {
 // be run in partitions: not what sets variables or counts calls.
 func isPipeline(n physical.Node) bool {
 	switch x := n.(type) {
-	case *physical.Scan:
-		return x.Limit == nil && !x.Latest && x.Kind != physical.AccessPoint && !anyEffect(x.Filter) && !anyEffect(x.IndexFilter)
+	case physical.TableNode:
+		t, s := x.Reads(), x.Leaf()
+		return t.Limit == nil && !t.Latest && !s.Access.FewKeys() && !anyEffect(t.Filter) && !anyEffect(s.Filter)
 	case *physical.Filter:
 		return isPipeline(x.Input) && !anyEffect(x.Conds)
 	case *physical.Project:

@@ -197,7 +197,7 @@ func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 }
 
 // findScan is the scan that yields a column, as far as it is easily seen.
-func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.Scan {
+func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.TableRead {
 	var column *logical.Column
 	for i := range cols {
 		if cols[i].ID == id {
@@ -207,14 +207,14 @@ func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.S
 	if column == nil {
 		return nil
 	}
-	var found *physical.Scan
+	var found *physical.TableRead
 	var walk func(n physical.Node)
 	walk = func(n physical.Node) {
-		if s, ok := n.(*physical.Scan); ok && s.Alias == column.Table {
-			found = s
+		if j, ok := n.(*physical.LookupJoin); ok {
+			walk(j.Inner)
 		}
-		if j, ok := n.(*physical.LookupJoin); ok && j.Inner.Alias == column.Table {
-			found = j.Inner
+		if s, ok := n.(physical.TableNode); ok && s.Reads().Alias == column.Table {
+			found = s.Reads()
 		}
 		for _, in := range n.Inputs() {
 			walk(in)
@@ -298,7 +298,7 @@ func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath
 		if !hintAllows(&s.Hint, x) {
 			return
 		}
-		path := &access.Path{Kind: physical.AccessRange, Index: x, Residual: ar.Conds}
+		path := &access.Path{Access: &physical.FullScan{KeyRange: physical.KeyRange{Index: x}}, Residual: ar.Conds}
 		if x != nil {
 			path.Lookup, path.EntryFilter, path.Residual = access.Coverage(ar, x)
 		}
@@ -443,8 +443,12 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 	}
 	cols := joinColumns(j.left.cols, inner.cols, j.kind)
 	n := &physical.LookupJoin{Base: base(cols, j.rows, l.cost), Kind: physical.JoinKind(j.kind), Left: j.left.node,
-		Inner: inner.node.(*physical.Scan), Keys: keys, Unique: l.unique, Filter: filter}
-	n.Inner.Estimate = physical.Estimate{Rows: l.perKey}
+		Inner: inner.node.(physical.TableNode), Keys: keys, Unique: l.unique, Filter: filter}
+	each := physical.Estimate{Rows: l.perKey}
+	n.Inner.Leaf().Estimate = each
+	if x, ok := n.Inner.(*physical.IndexJoin); ok {
+		x.Estimate = each
+	}
 	return rel{node: n, cols: cols, rows: j.rows, cost: l.cost}, nil
 }
 

@@ -3,7 +3,6 @@ package planner
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -47,17 +46,18 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 	}
 	out, err := p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
 	if asked != nil && err == nil {
-		scanOf(out.node).Asked = true
+		scanOf(out.node).Leaf().Asked = true
 	}
 	return out, err
 }
 
-// scanOf is the scan that scanBy makes, which scores may be computed above.
-func scanOf(n physical.Node) *physical.Scan {
-	if s, ok := n.(*physical.Scan); ok {
+// scanOf is the node of the table that scanBy makes, which scores may be computed
+// above.
+func scanOf(n physical.Node) physical.TableNode {
+	if s, ok := n.(physical.TableNode); ok {
 		return s
 	}
-	return n.Inputs()[0].(*physical.Scan)
+	return n.Inputs()[0].(physical.TableNode)
 }
 
 // maxGuards is the most ranges that are looked at before a plan is used again.
@@ -172,23 +172,115 @@ func (p *planner) empty(s *logical.Scan, req request) rel {
 
 // scanBy makes the scan of a path; ordered says that it gives req's order.
 func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path, req request, isChange, lock, ordered bool) (rel, error) {
-	t := s.Table
-	if path.Search != nil && (isChange || lock) {
+	found, isSearch := path.Access.(*physical.SearchScan)
+	if isSearch && (isChange || lock) {
 		// The row is read again under its lock, and checked as a whole.
-		all := *path
-		covering := *path.Search
-		covering.Covering, covering.Order = false, nil
-		all.Search, all.Residual = &covering, path.All
-		path, ordered = &all, ordered && len(req.order) == 0
+		whole, search := *path, *found
+		search.Covering, search.Order = false, nil
+		whole.Access, whole.Residual = &search, path.All
+		path, ordered = &whole, ordered && len(req.order) == 0
 	}
-	wanted := map[int]bool{}
 	scores, calls, forScores := scoresRead(s, req)
+	wanted := map[int]bool{}
 	for i, c := range s.Cols[:len(s.Table.Columns)] {
 		if req.cols[c.ID] || isChange || forScores[i] {
 			wanted[i] = true
 		}
 	}
-	for _, list := range [][]expr.Expr{path.EntryFilter, path.Residual, searchConds(path)} {
+	wants(wanted, path.EntryFilter, path.Residual, path.All)
+	if isChange || lock {
+		// The row is read again under its lock, and checked as a whole.
+		wants(wanted, path.Conditions())
+	}
+	read, at := placesOf(wanted)
+	cols := columnsAt(s, read)
+	share := 1.0
+	rows, c := path.Rows, path.Cost
+	if ordered && req.limit > 0 {
+		c, rows = path.LimitedCost, math.Min(rows, req.limit)
+		share = math.Min(rows/math.Max(path.Rows, 1), 1)
+	}
+	if lock || isChange {
+		c += rows * cost.LockRow
+	}
+	key := path.Key()
+	inOrder := ordered && len(req.order) > 0 && !isSearch && (key.Ranges == nil || !key.Ranges.SinglePoint)
+	reads := physical.TableRead{
+		Table: s.Table, Alias: s.Alias, Read: read, Filter: toRead(cheapFirst(path.Residual), at),
+		Lock:   physical.Lock{None: !lock && !isChange, Exclusive: isChange || s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
+		Latest: isChange || lock,
+		Args:   s.Args,
+	}
+	if !isChange {
+		reads.Attributes = p.attributesRead(s, req, path.Conditions())
+	}
+	if isChange && p.deletes {
+		reads.Unread = unread(s.Table, read, path)
+	}
+	search := p.searchScan(s, path, req, ordered, at)
+	if ordered && (search == nil || len(req.order) == 0) {
+		reads.Limit = req.limitExpr
+	}
+	for _, q := range all {
+		reads.Why = append(reads.Why, q.String())
+	}
+	scan := &physical.Scan{Base: base(cols, rows, c), TableRead: reads, Access: path.Access,
+		Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder}
+	var node physical.Node = scan
+	// Locks are on rows: the row itself has to be read.
+	if key.Index != nil && (path.Lookup || reads.Latest) {
+		node = indexJoin(s, path, scan, at, share)
+	}
+	inIndex := search != nil && search.Covering && len(calls) > 0
+	if search != nil {
+		scan.Access = search
+	}
+	if inIndex {
+		for _, f := range calls {
+			search.Scores = append(search.Scores, toRead([]expr.Expr{toTable(f, columnPositions(s), map[*expr.Col]*expr.Col{})}, at)[0])
+		}
+		cols = append(cols, scores...)
+		scan.Cols = physicalColumns(cols)
+	}
+	out := rel{node: node, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}
+	if len(calls) > 0 && !inIndex {
+		var err error
+		if out, err = p.scoreRows(out, scores, calls); err != nil {
+			return rel{}, err
+		}
+	}
+	if search != nil && search.Order != nil {
+		out = p.firstOf(scan, search, out)
+	}
+	return out, nil
+}
+
+// indexJoin reads the rows of a scan by the entries of its index, of which a share
+// is read.
+func indexJoin(s *logical.Scan, path *access.Path, scan *physical.Scan, at map[int]int, share float64) *physical.IndexJoin {
+	join := &physical.IndexJoin{Base: scan.Base, TableRead: scan.TableRead}
+	entryFilter := path.EntryFilter
+	if !path.Lookup { // all filters are about the entry
+		entryFilter, join.Filter = path.Residual, nil
+	}
+	wanted := map[int]bool{}
+	wants(wanted, entryFilter)
+	read, place := placesOf(wanted)
+	entries := *scan
+	entries.Base = base(columnsAt(s, read), math.Max(path.Fetched, path.Rows)*share, path.FindCost*share)
+	entries.TableRead = physical.TableRead{Table: scan.Table, Alias: scan.Alias, Read: read, Filter: toRead(cheapFirst(entryFilter), place),
+		Attributes: scan.Attributes, Lock: scan.Lock, Latest: scan.Latest, Args: scan.Args}
+	entries.Keys = true
+	join.Entries = &entries
+	if join.Latest {
+		join.Again = toRead(cheapFirst(entryFilter), at)
+	}
+	return join
+}
+
+// wants adds the columns of conditions, by their positions in the table.
+func wants(wanted map[int]bool, lists ...[]expr.Expr) {
+	for _, list := range lists {
 		for _, e := range list {
 			expr.Walk(e, func(x expr.Expr) bool {
 				if c, ok := x.(*expr.Col); ok {
@@ -198,85 +290,28 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 			})
 		}
 	}
-	if isChange || lock {
-		// The row is read again under its lock, and checked as a whole.
-		for _, e := range path.Conditions() {
-			expr.Walk(e, func(x expr.Expr) bool {
-				if c, ok := x.(*expr.Col); ok {
-					wanted[c.Index] = true
-				}
-				return true
-			})
-		}
-	}
-	read := make([]int, 0, len(wanted))
+}
+
+// placesOf is a list of positions in a table, and where each is in the list.
+func placesOf(wanted map[int]bool) (read []int, at map[int]int) {
+	read = make([]int, 0, len(wanted))
 	for i := range wanted {
 		read = append(read, i)
 	}
-	sort.Ints(read)
-	cols := make([]logical.Column, len(read))
-	at := map[int]int{}
+	slices.Sort(read)
+	at = make(map[int]int, len(read))
 	for i, pos := range read {
-		cols[i] = s.Cols[pos]
 		at[pos] = i
 	}
-	rows := path.Rows
-	c := path.Cost
-	if ordered && req.limit > 0 {
-		c, rows = path.LimitedCost, math.Min(rows, req.limit)
+	return read, at
+}
+
+func columnsAt(s *logical.Scan, read []int) []logical.Column {
+	cols := make([]logical.Column, len(read))
+	for i, pos := range read {
+		cols[i] = s.Cols[pos]
 	}
-	if lock || isChange {
-		c += rows * cost.LockRow
-	}
-	inOrder := ordered && len(req.order) > 0 && path.Search == nil && (path.Set == nil || !path.Set.SinglePoint)
-	scan := &physical.Scan{
-		Base: base(cols, rows, c), Table: t, Alias: s.Alias, Kind: path.Kind, Index: path.Index, Ranges: path.Set, Merge: path.Merge, Skip: path.Skip, Loose: path.Loose,
-		Search: p.searchScan(s, path, req, ordered, at), Lookup: path.Lookup && path.Search == nil, Distinct: path.Distinct, Reverse: path.Reverse && inOrder, Ordered: inOrder, Read: read,
-		IndexFilter: toRead(cheapFirst(path.EntryFilter), at), Filter: toRead(cheapFirst(path.Residual), at),
-		Lock:   physical.Lock{None: !lock, Exclusive: s.Lock.Strength == logical.LockForUpdate, NoWait: s.Lock.NoWait, SkipLocked: s.Lock.SkipLocked},
-		Latest: isChange || lock,
-		Args:   s.Args,
-	}
-	if !isChange {
-		scan.Attributes = p.attributesRead(s, req, path.Conditions())
-	}
-	if isChange && p.deletes {
-		scan.Unread = unread(t, read, path)
-	}
-	if scan.Latest {
-		if path.Index != nil && !path.Lookup {
-			// Locks are on rows: the row itself has to be read.
-			scan.Lookup, scan.IndexFilter, scan.Filter = true, scan.Filter, nil
-		}
-		scan.Lock.Exclusive = scan.Lock.Exclusive || isChange
-		scan.Lock.None = false
-	}
-	if ordered && (scan.Search == nil || len(req.order) == 0) {
-		scan.Limit = req.limitExpr
-	}
-	for _, q := range all {
-		scan.Why = append(scan.Why, q.String())
-	}
-	inIndex := scan.Search != nil && scan.Search.Covering && len(calls) > 0
-	if inIndex {
-		for _, f := range calls {
-			scan.Search.Scores = append(scan.Search.Scores, toRead([]expr.Expr{toTable(f, columnPositions(s), map[*expr.Col]*expr.Col{})}, at)[0])
-		}
-		cols = append(cols, scores...)
-		scan.Cols = physicalColumns(cols)
-	}
-	out := rel{node: scan, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}
-	if len(calls) > 0 && !inIndex {
-		var err error
-		if out, err = p.scoreRows(out, scores, calls); err != nil {
-			return rel{}, err
-		}
-	}
-	if scan.Search != nil && scan.Search.Order != nil {
-		scan.Ordered = false
-		out = p.firstOf(scan, out)
-	}
-	return out, nil
+	return cols
 }
 
 // scoreRows computes scores of rows.
@@ -366,22 +401,16 @@ func toRead(list []expr.Expr, at map[int]int) []expr.Expr {
 	return out
 }
 
-// searchConds are the conditions of a path by a search index.
-func searchConds(path *access.Path) []expr.Expr {
-	if path.Search == nil {
-		return nil
-	}
-	return path.All
-}
-
-// searchScan completes what a path by a search index has for its scan.
+// searchScan completes what a path by a search index has for its scan; nil for
+// others.
 func (p *planner) searchScan(s *logical.Scan, path *access.Path, req request, ordered bool, at map[int]int) *physical.SearchScan {
-	if path.Search == nil {
+	found, ok := path.Access.(*physical.SearchScan)
+	if !ok {
 		return nil
 	}
-	x := *path.Search
+	x := *found
 	x.Workers = p.opts.Parallelism
-	x.Conds = toRead(cheapFirst(path.All), at)
+	x.All = toRead(cheapFirst(path.All), at)
 	if x.Limit = req.limitExpr; !ordered || x.Order == nil || x.Limit == nil {
 		x.Order, x.Limit = nil, nil
 	}
@@ -409,16 +438,16 @@ func (p *planner) searchScan(s *logical.Scan, path *access.Path, req request, or
 }
 
 // firstOf sorts what a search finds that leaves out all but the first rows.
-func (p *planner) firstOf(scan *physical.Scan, in rel) rel {
-	keys := make([]physical.SortKey, len(scan.Search.Order))
-	for i, o := range scan.Search.Order {
+func (p *planner) firstOf(scan *physical.Scan, search *physical.SearchScan, in rel) rel {
+	keys := make([]physical.SortKey, len(search.Order))
+	for i, o := range search.Order {
 		if o.Expr != nil {
 			keys[i] = physical.SortKey{Expr: p.given(o.Expr, in.cols), Desc: o.Desc}
 			continue
 		}
 		keys[i] = physical.SortKey{Expr: columnAt(in.cols, slices.Index(scan.Read, o.Column)), Desc: o.Desc}
 	}
-	in.node, in.ordered = &physical.TopK{Base: base(in.cols, in.rows, in.cost), Input: in.node, Keys: keys, Count: scan.Search.Limit}, true
+	in.node, in.ordered = &physical.TopK{Base: base(in.cols, in.rows, in.cost), Input: in.node, Keys: keys, Count: search.Limit}, true
 	return in
 }
 

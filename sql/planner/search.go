@@ -11,8 +11,8 @@ import (
 // searchGroups lets a search index aggregate: in is the input of a HashAggregate,
 // which it gives back where the index cannot.
 func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*expr.Agg) physical.Node {
-	s, ok := in.(*physical.Scan)
-	if !ok || s.Search == nil || !s.Search.Covering || len(s.Search.Scores) > 0 || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
+	s, search := searchOf(in)
+	if search == nil || !search.Covering || len(search.Scores) > 0 || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
 		return in
 	}
 	g := &physical.SearchGroup{Plain: true, Workers: p.opts.Parallelism}
@@ -27,7 +27,7 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 		})
 	}
 	isField := func(at int) bool {
-		return s.Search.Index.Values(s.Table.Columns[s.Read[at]].ID) != nil
+		return search.Index.Values(s.Table.Columns[s.Read[at]].ID) != nil
 	}
 	for _, at := range g.By {
 		if !isField(at) { // a column of the key
@@ -44,17 +44,25 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 		}
 		g.Calls = append(g.Calls, call)
 	}
-	out, search := *s, *s.Search
-	search.Group = g
-	out.Search = &search
+	out, grouping := *s, *search
+	grouping.Group = g
+	out.Access = &grouping
 	return &out
+}
+
+// searchOf is the scan n by a search index; nil if it is anything else.
+func searchOf(n physical.Node) (*physical.Scan, *physical.SearchScan) {
+	if s, ok := n.(*physical.Scan); ok && s.Search() != nil {
+		return s, s.Search()
+	}
+	return nil, nil
 }
 
 // countKeys counts rows where different values of the whole primary key are counted,
 // which a search gives once each.
 func countKeys(in physical.Node, aggs []*expr.Agg) []*expr.Agg {
-	s, ok := in.(*physical.Scan)
-	if !ok || s.Search == nil || len(s.Table.PrimaryKey) != 1 || s.Table.PrimaryKey[0].Prefix > 0 || s.Table.Derived != nil {
+	s, _ := searchOf(in)
+	if s == nil || len(s.Table.PrimaryKey) != 1 || s.Table.PrimaryKey[0].Prefix > 0 || s.Table.Derived != nil {
 		return aggs
 	}
 	out := slices.Clone(aggs)

@@ -34,7 +34,9 @@ func TestAnalyzeCounters(t *testing.T) {
 	}
 	for _, c := range []struct{ sql, want string }{
 		{"SELECT COUNT(b) FROM t IGNORE INDEX (b) WHERE id > 100", `range scan on t@PRIMARY .*rows=400 loops=1 keys=400 bytes=\d+ seeks=1\)`},
-		{"SELECT * FROM t FORCE INDEX (a) WHERE a = 7", `rows=10 loops=1 keys=20 bytes=\d+ seeks=11\)`},
+		{"SELECT * FROM t FORCE INDEX (a) WHERE a = 7", `index join on t .*rows=10 loops=1 keys=10 bytes=\d+ seeks=10\)\n *-> index scan on t@a .*\(actual rows=10 loops=1 keys=10 bytes=\d+ seeks=1\)`},
+		{"SELECT STRAIGHT_JOIN y.id, y.b FROM t x JOIN t y FORCE INDEX (b) ON y.b = x.a AND y.a > 3 WHERE x.id < 4", `index join on t y .*rows=30 loops=1 keys=39 bytes=\d+ seeks=39\)\n.*\n *-> look-up on t y@b .*\(actual rows=39 loops=1 keys=39 bytes=\d+ seeks=3\)`},
+		{"SELECT * FROM t FORCE INDEX (a) WHERE a = 7 FOR UPDATE", `index join on t for update .*rows=10 loops=1 keys=10 bytes=\d+ seeks=10\)\n *-> index scan on t@a .*\(actual rows=10 loops=1 keys=10 bytes=\d+ seeks=1\)`},
 		{"SELECT /*+ INDEX_MERGE(t) */ id, b + 1 FROM t WHERE a = 7 OR b = 9", `index merge .*rows=\d+ loops=1 keys=\d+ bytes=\d+ seeks=\d+\)`},
 		{"SELECT STRAIGHT_JOIN COUNT(y.b) FROM t x JOIN t y FORCE INDEX (PRIMARY) ON y.id = x.a WHERE x.id < 4", `look-up on t y@PRIMARY.*rows=3 loops=\d+ keys=3 bytes=\d+ seeks=\d+\)`},
 		// Ten rows, and one that comes next in each of the other ranges.

@@ -29,9 +29,9 @@ func openBench(b *testing.B) (storage.Store, *schema.Table, *Codecs) {
 	return store, tab, codecs
 }
 
-func run(b *testing.B, s *Source, ec *expr.Ctx, n *physical.Scan) (rows int, sum int64) {
+func run(b *testing.B, s *Source, ec *expr.Ctx, n *testScan) (rows int, sum int64) {
 	b.Helper()
-	op, err := s.Scan(ctx, ec, n, nil)
+	op, err := s.Scan(ctx, ec, n.node(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func BenchmarkSource(b *testing.B) {
 	full := func(name string, x *schema.Index, read ...int) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			n := &physical.Scan{Table: tab, Index: x, Kind: physical.AccessFull, Read: read, Lock: none}
+			n := &testScan{TableRead: physical.TableRead{Table: tab, Read: read, Lock: none}, Index: x}
 			rows := 0
 			start := cpu()
 			for b.Loop() {
@@ -99,12 +99,11 @@ func BenchmarkSource(b *testing.B) {
 	full("count", nil)
 	full("covering entries", &tab.Indexes[0], 3, 4)
 	full("covering keys", &tab.Indexes[0], 4)
-	point := func(conds []expr.Expr, x *schema.Index, read []int) *physical.Scan {
-		n := &physical.Scan{Table: tab, Index: x, Read: read, Lock: none}
+	point := func(conds []expr.Expr, x *schema.Index, read []int) *testScan {
+		n := &testScan{TableRead: physical.TableRead{Table: tab, Read: read, Lock: none}, Index: x}
 		n.Ranges, n.Filter = ranges.Build(keyColumns(tab, x), conds)
-		n.Kind = physical.AccessRange
 		if x == nil && n.Ranges.Point {
-			n.Kind = physical.AccessPoint
+			n.Point = true
 		}
 		return n
 	}

@@ -30,8 +30,8 @@ func (d *derivedReader) close() error {
 	return d.own.Close()
 }
 
-// openDerived makes the reader of the table that n scans; k is its codec.
-func (s *Source) openDerived(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan) (*derivedReader, error) {
+// openDerived makes the reader of a derived table; k is its codec.
+func (s *Source) openDerived(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.TableRead) (*derivedReader, error) {
 	d := &derivedReader{}
 	h := historyTime{}
 	var err error
@@ -82,16 +82,8 @@ func (s *Source) derivedState(d *derivedReader, kind schema.DerivedKind, at hist
 
 // derivedOp is an operator that reads a derived table.
 type derivedOp struct {
-	exec.Operator
+	passOp
 	d *derivedReader
-}
-
-// Counters implements Counted.
-func (o *derivedOp) Counters() Counters {
-	if in, ok := o.Operator.(Counted); ok {
-		return in.Counters()
-	}
-	return Counters{}
 }
 
 // Close implements exec.Operator.
@@ -109,6 +101,14 @@ func (l *derivedLookup) Counters() Counters {
 		return in.Counters()
 	}
 	return Counters{}
+}
+
+// EntryCounters implements exec.EntryCounted.
+func (l *derivedLookup) EntryCounters() (int64, Counters) {
+	if in, ok := l.Lookup.(exec.EntryCounted); ok {
+		return in.EntryCounters()
+	}
+	return 0, Counters{}
 }
 
 // Close implements exec.Lookup.

@@ -30,21 +30,25 @@ type fetchOp struct {
 	count   Counters
 }
 
-var _ Counted = (*fetchOp)(nil)
+var (
+	_ Counted           = (*fetchOp)(nil)
+	_ exec.EntryCounted = (*fetchOp)(nil)
+)
 
-func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
-	op := &fetchOp{src: s, ordered: n.Ordered}
+func (s *Source) newFetch(ec *expr.Ctx, k *tableCodec, n *physical.IndexJoin, w walker, limit int64) (exec.Operator, error) {
+	entries := n.Entries
+	op := &fetchOp{src: s, ordered: entries.Ordered}
 	op.gather.walker = w
-	if err := op.gather.init(s, ec, k, n, n.IndexFilter); err != nil {
+	if err := op.gather.init(s, ec, k, entries, entries.Filter); err != nil {
 		return nil, err
 	}
 	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, err
 	}
-	op.gather.seen = s.newSeen(n, n.Ordered)
+	op.gather.seen = s.newSeen(entries, entries.Ordered)
 	op.sieve.init(ec, p, newZone(s.env.Loc), n.Filter)
-	op.pace = newPace(s.env.BatchSize, limit, len(n.Filter)+len(n.IndexFilter) > 0)
+	op.pace = newPace(s.env.BatchSize, limit, len(n.Filter)+len(entries.Filter) > 0)
 	if slices.Contains(p.large, true) {
 		op.pace.next = min(op.pace.next, minBatch)
 	}
@@ -159,9 +163,11 @@ func (o *fetchOp) read(ctx context.Context, keys [][]byte, fn func(i int, val []
 
 // Counters implements Counted.
 func (o *fetchOp) Counters() Counters {
-	c := o.gather.walker.count
-	return c.Plus(o.count).Plus(o.gather.sieve.count).Plus(o.sieve.count)
+	return o.count.Plus(o.sieve.count)
 }
+
+// EntryCounters implements exec.EntryCounted.
+func (o *fetchOp) EntryCounters() (int64, Counters) { return o.gather.counters() }
 
 // Close implements exec.Operator.
 func (o *fetchOp) Close() error {

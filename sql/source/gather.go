@@ -28,6 +28,8 @@ type gatherer struct {
 	rows  [][]byte
 	max   int
 	err   error
+	// passed counts the rows.
+	passed int64
 	// whole is set when nothing is read: the points are the rows' keys.
 	whole bool
 	// seen are the rows that were found before, where several entries may lead
@@ -43,22 +45,27 @@ func (s *Source) newSeen(n *physical.Scan, inOrder bool) *exec.KeySet {
 	return exec.NewKeySet(s.keyEnv(), "rows found by a multi-valued index", inOrder)
 }
 
-// init sets g up; filters use only what the entry (or row) has without cells.
+// init sets g up; filters, over what n reads, use only what the entry (or row) has
+// without cells.
 func (g *gatherer) init(s *Source, ec *expr.Ctx, k *tableCodec, n *physical.Scan, filters []expr.Expr) error {
-	if n.Index != nil {
-		g.x = k.Index(n.Index.ID)
+	index := n.Key().Index
+	if index != nil {
+		g.x = k.Index(index.ID)
 	}
 	g.filter = len(filters) > 0
-	want := make([]bool, len(n.Read))
-	for _, f := range filters {
-		expr.Walk(f, func(e expr.Expr) bool {
-			if c, ok := e.(*expr.Col); ok && c.Index >= 0 && c.Index < len(want) {
-				want[c.Index] = true
-			}
-			return true
-		})
+	var want []bool
+	if index == nil { // of rows only what the filters read
+		want = make([]bool, len(n.Read))
+		for _, f := range filters {
+			expr.Walk(f, func(e expr.Expr) bool {
+				if c, ok := e.(*expr.Col); ok && c.Index >= 0 && c.Index < len(want) {
+					want[c.Index] = true
+				}
+				return true
+			})
+		}
 	}
-	p, err := k.plan(n.Index, n.Read, want, n.Attributes)
+	p, err := k.plan(index, n.Read, want, n.Attributes)
 	if err != nil {
 		return err
 	}
@@ -116,11 +123,14 @@ func (g *gatherer) next(ctx context.Context, max int) ([][]byte, error) {
 			return nil, err
 		}
 		if len(g.rows) > 0 {
+			g.passed += int64(len(g.rows))
 			return g.rows, nil
 		}
 	}
 	if g.seen != nil {
-		return g.seen.Rest(ctx)
+		rest, err := g.seen.Rest(ctx)
+		g.passed += int64(len(rest))
+		return rest, err
 	}
 	return nil, nil
 }
@@ -166,6 +176,11 @@ func (g *gatherer) dropSeen() error {
 	}
 	g.rows = out
 	return nil
+}
+
+// counters are what the entries took.
+func (g *gatherer) counters() (passed int64, c Counters) {
+	return g.passed, g.walker.count.Plus(g.sieve.count)
 }
 
 // sorted gives the keys in ascending order with the places from which they

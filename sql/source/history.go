@@ -36,7 +36,7 @@ type historyTime struct {
 }
 
 // asOf is the time of AS OF.
-func (s *Source) asOf(ec *expr.Ctx, n *physical.Scan) (h historyTime, err error) {
+func (s *Source) asOf(ec *expr.Ctx, n *physical.TableRead) (h historyTime, err error) {
 	t, err := expr.EvalConst(ec, n.Args[0])
 	if err != nil {
 		return h, err
@@ -58,7 +58,7 @@ func (s *Source) asOf(ec *expr.Ctx, n *physical.Scan) (h historyTime, err error)
 	return h, nil
 }
 
-func (s *Source) newHistoryReader(ctx context.Context, kv storage.Reader, k *tableCodec, n *physical.Scan, at historyTime) (*historyReader, error) {
+func (s *Source) newHistoryReader(ctx context.Context, kv storage.Reader, k *tableCodec, n *physical.TableRead, at historyTime) (*historyReader, error) {
 	d := n.Table.Derived
 	of, err := s.env.Codecs.get(d.Of)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -35,7 +36,7 @@ type locker struct {
 	places  []int
 }
 
-func (l *locker) init(s *Source, k *tableCodec, n *physical.Scan) {
+func (l *locker) init(s *Source, k *tableCodec, n *physical.TableRead, index *schema.Index) {
 	l.txn = s.env.Txn
 	l.opts.Mode = storage.LockShared
 	if n.Lock.Exclusive || n.Lock.None {
@@ -47,8 +48,8 @@ func (l *locker) init(s *Source, k *tableCodec, n *physical.Scan) {
 	case n.Lock.SkipLocked:
 		l.opts.Wait = storage.WaitSkip
 	}
-	if n.Index != nil {
-		l.x = k.Index(n.Index.ID)
+	if index != nil {
+		l.x = k.Index(index.ID)
 		l.rd = k.NewEntryReader()
 		l.row = make([]value.Datum, len(k.Columns))
 	}
@@ -137,22 +138,26 @@ type lockedOp struct {
 	all       *exec.KeyList
 	collected bool
 	several   bool
+	count     Counters // of locked rows
 }
 
 var (
-	_ Counted      = (*lockedOp)(nil)
-	_ exec.Limited = (*lockedOp)(nil)
+	_ Counted           = (*lockedOp)(nil)
+	_ exec.Limited      = (*lockedOp)(nil)
+	_ exec.EntryCounted = (*lockedOp)(nil)
 )
 
-func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
+func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, t physical.TableNode, w walker, limit int64) (exec.Operator, error) {
 	if s.env.Txn == nil {
 		return nil, internal("a locking read outside of a transaction")
 	}
-	op := &lockedOp{src: s, several: len(w.spans) > 1 || n.Distinct || w.view != nil || n.Index != nil && len(w.keys) > 1}
+	n, leaf := t.Reads(), t.Leaf()
+	index := leaf.Key().Index
+	op := &lockedOp{src: s, several: len(w.spans) > 1 || leaf.Distinct || w.view != nil || index != nil && len(w.keys) > 1}
 	if w.merge != nil && w.merge.opensAtOnce() {
 		op.several = false // no row comes twice, and of a LIMIT no more are read
 	}
-	op.lock.init(s, k, n)
+	op.lock.init(s, k, n, index)
 	op.lock.spans, op.lock.points = w.spans, w.keys
 	if w.view != nil {
 		op.lock.x = nil
@@ -168,29 +173,25 @@ func (s *Source) newLocked(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walk
 		w.reader = w.view
 	}
 	op.gather.walker = w
-	op.gather.seen = s.newSeen(n, n.Ordered)
-	filters := n.IndexFilter
+	op.gather.seen = s.newSeen(leaf, leaf.Ordered)
 	p, err := k.plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
-	if n.Index == nil {
-		filters = nil
-		if w.keys == nil {
-			for _, list := range [][]expr.Expr{n.IndexFilter, n.Filter} {
-				for _, f := range list {
-					if !p.readsLarge(f) && !isVolatile(f) {
-						filters = append(filters, f)
-					}
-				}
+	var filters, again []expr.Expr
+	if join, ok := t.(*physical.IndexJoin); ok {
+		filters, again = leaf.Filter, join.Again
+	} else if op.gather.whole = w.keys != nil; !op.gather.whole {
+		for _, f := range n.Filter {
+			if !p.readsLarge(f) && !isVolatile(f) {
+				filters = append(filters, f)
 			}
 		}
-		op.gather.whole = w.keys != nil
 	}
-	if err := op.gather.init(s, ec, k, n, filters); err != nil {
+	if err := op.gather.init(s, ec, k, leaf, filters); err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
-	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
+	op.sieve.init(ec, p, newZone(s.env.Loc), again, n.Filter)
 	op.sieve.unread = n.Unread
 	op.pace = newPace(s.env.BatchSize, limit, false)
 	if slices.Contains(p.large, true) {
@@ -224,7 +225,12 @@ func (o *lockedOp) Next(ctx context.Context) (*vec.Batch, error) {
 			return nil, err
 		}
 		o.sieve.begin(len(keys))
-		err = o.lock.lock(ctx, keys, func(i int, val []byte) error { return o.sieve.add(keys[i], val) })
+		o.count.Seeks += int64(len(keys))
+		err = o.lock.lock(ctx, keys, func(i int, val []byte) error {
+			o.count.Pairs++
+			o.count.Bytes += int64(len(keys[i]) + len(val))
+			return o.sieve.add(keys[i], val)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -287,7 +293,19 @@ func (o *lockedOp) collect(ctx context.Context) error {
 
 // Counters implements Counted.
 func (o *lockedOp) Counters() Counters {
-	return o.gather.walker.count.Plus(o.gather.sieve.count).Plus(o.sieve.count)
+	if o.gather.x != nil {
+		return o.count.Plus(o.sieve.count)
+	}
+	_, c := o.gather.counters()
+	return c.Plus(o.count).Plus(o.sieve.count)
+}
+
+// EntryCounters implements exec.EntryCounted.
+func (o *lockedOp) EntryCounters() (int64, Counters) {
+	if o.gather.x == nil {
+		return 0, Counters{}
+	}
+	return o.gather.counters()
 }
 
 // Uncount implements exec.Limited.

@@ -18,15 +18,16 @@ import (
 )
 
 // Lookup implements exec.Source.
-func (s *Source) Lookup(ctx context.Context, ec *expr.Ctx, n *physical.Scan, nkeys int) (exec.Lookup, error) {
-	k, err := s.env.Codecs.get(n.Table)
+func (s *Source) Lookup(ctx context.Context, ec *expr.Ctx, n physical.TableNode, nkeys int) (exec.Lookup, error) {
+	r := n.Reads()
+	k, err := s.env.Codecs.get(r.Table)
 	if err != nil {
 		return nil, err
 	}
-	if n.Table.Derived == nil {
+	if r.Table.Derived == nil {
 		return s.lookup(ec, k, n, nkeys, s.env.Reader)
 	}
-	d, err := s.openDerived(ctx, ec, k, n)
+	d, err := s.openDerived(ctx, ec, k, r)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +39,12 @@ func (s *Source) Lookup(ctx context.Context, ec *expr.Ctx, n *physical.Scan, nke
 }
 
 // lookup is Lookup in what reader shows.
-func (s *Source) lookup(ec *expr.Ctx, k *tableCodec, n *physical.Scan, nkeys int, reader storage.Reader) (_ exec.Lookup, err error) {
-	l := &lookup{src: s, reader: reader, scan: n, nkeys: nkeys}
-	if l.space, err = newKeySpace(k.Codec, n.Index); err != nil {
+func (s *Source) lookup(ec *expr.Ctx, k *tableCodec, n physical.TableNode, nkeys int, reader storage.Reader) (_ exec.Lookup, err error) {
+	leaf := n.Leaf()
+	index := leaf.Key().Index
+	l := &lookup{src: s, reader: reader, leaf: leaf, nkeys: nkeys}
+	l.join, l.byEntry = n.(*physical.IndexJoin)
+	if l.space, err = newKeySpace(k.Codec, index); err != nil {
 		return nil, err
 	}
 	if nkeys < 1 || nkeys > len(l.space.parts) {
@@ -56,20 +60,19 @@ func (s *Source) lookup(ec *expr.Ctx, k *tableCodec, n *physical.Scan, nkeys int
 	for _, p := range l.space.parts[:l.used] {
 		if p.Prefix > 0 {
 			// Equal prefixes say nothing about the values.
-			return nil, internal("a look-up by a prefix part of %s", n.Table.Name)
+			return nil, internal("a look-up by a prefix part of %s", leaf.Table.Name)
 		}
 	}
-	l.byEntry = n.Index != nil && (n.Lookup || n.Latest)
-	if n.Latest {
+	if leaf.Latest {
 		if s.env.Txn == nil {
 			return nil, internal("a locking read outside of a transaction")
 		}
 		l.reader = s.env.Txn.Latest()
-		l.locker.init(s, k, n)
+		l.locker.init(s, k, n.Reads(), index)
 		l.locks = true
 	}
-	if n.Index != nil {
-		l.x = k.Index(n.Index.ID)
+	if index != nil {
+		l.x = k.Index(index.ID)
 	}
 	l.setWithin(ec)
 	return l, l.plans(ec, k)
@@ -80,7 +83,8 @@ func (s *Source) lookup(ec *expr.Ctx, k *tableCodec, n *physical.Scan, nkeys int
 type lookup struct {
 	src    *Source
 	reader storage.Reader
-	scan   *physical.Scan
+	leaf   *physical.Scan
+	join   *physical.IndexJoin // nil for none
 	nkeys  int
 	// used is the number of key columns by which entries are found; the others
 	// are compared with what is found.
@@ -109,7 +113,10 @@ type lookup struct {
 	of    []uint16   // key of each row in out
 	emit  func(rows *vec.Batch, key []uint16) error
 	ofBuf []uint16
-	count Counters
+	// count is of rows, found of the entries that lead to rows, of which so many
+	// passed.
+	count, found Counters
+	passed       int64
 }
 
 // outerKey is the encoded key of an outer row.
@@ -127,43 +134,28 @@ type foundRow struct {
 }
 
 func (l *lookup) plans(ec *expr.Ctx, k *tableCodec) error {
-	n := l.scan
-	x := n.Index
+	z := newZone(l.src.env.Loc)
+	index, n := l.leaf.Key().Index, &l.leaf.TableRead
+	var again []expr.Expr
 	if l.byEntry {
-		want := make([]bool, len(n.Read))
-		for _, f := range n.IndexFilter {
-			expr.Walk(f, func(e expr.Expr) bool {
-				if c, ok := e.(*expr.Col); ok && c.Index >= 0 && c.Index < len(want) {
-					want[c.Index] = true
-				}
-				return true
-			})
-		}
-		p, err := k.plan(x, n.Read, want, n.Attributes)
+		p, err := k.plan(index, n.Read, nil, n.Attributes)
 		if err != nil {
 			return err
 		}
-		l.hasFirst = len(n.IndexFilter) > 0
-		l.first.init(ec, p, newZone(l.src.env.Loc), n.IndexFilter)
-		x = nil
+		l.hasFirst = len(n.Filter) > 0
+		l.first.init(ec, p, z, n.Filter)
+		index, n, again = nil, &l.join.TableRead, l.join.Again
 	}
-	p, err := k.plan(x, n.Read, nil, n.Attributes)
+	p, err := k.plan(index, n.Read, nil, n.Attributes)
 	if err != nil {
 		return err
 	}
-	if l.byEntry && !l.locks {
-		l.out.init(ec, p, newZone(l.src.env.Loc), n.Filter)
-	} else {
-		l.out.init(ec, p, newZone(l.src.env.Loc), n.IndexFilter, n.Filter)
-	}
+	l.out.init(ec, p, z, again, n.Filter)
 	return nil
 }
 
 // Find implements exec.Lookup.
 func (l *lookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(rows *vec.Batch, key []uint16) error) error {
-	if l.scan.Kind == physical.AccessNone {
-		return nil
-	}
 	l.emit, l.ordered = emit, ordered
 	if err := l.encode(keys, live); err != nil {
 		return err
@@ -177,6 +169,7 @@ func (l *lookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, order
 		if err := l.findRows(ctx); err != nil {
 			return err
 		}
+		l.passed += int64(len(l.rows))
 		if err := l.fetch(ctx); err != nil {
 			return err
 		}
@@ -322,6 +315,14 @@ func (l *lookup) read(ctx context.Context, fn func(key, val []byte, of []outerKe
 	return nil
 }
 
+// reads counts what is read by the keys.
+func (l *lookup) reads() *Counters {
+	if l.byEntry {
+		return &l.found
+	}
+	return &l.count
+}
+
 func (l *lookup) readPoints(ctx context.Context, fn func(key, val []byte, of []outerKey) error) error {
 	var keys [][]byte
 	var groups [][]outerKey
@@ -330,13 +331,14 @@ func (l *lookup) readPoints(ctx context.Context, fn func(key, val []byte, of []o
 		i += len(of)
 		keys, groups = append(keys, of[0].key), append(groups, of)
 	}
-	l.count.Seeks += int64(len(keys))
+	count := l.reads()
+	count.Seeks += int64(len(keys))
 	return l.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
 		if val == nil {
 			return nil
 		}
-		l.count.Pairs++
-		l.count.Bytes += int64(len(keys[i]) + len(val))
+		count.Pairs++
+		count.Bytes += int64(len(keys[i]) + len(val))
 		return fn(keys[i], val, groups[i])
 	})
 }
@@ -356,11 +358,12 @@ func (l *lookup) readSpan(ctx context.Context, span storage.Span, of []outerKey,
 		return err
 	}
 	defer scan.Close()
-	l.count.Seeks++
+	count := l.reads()
+	count.Seeks++
 	var bad error
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
-		l.count.Pairs++
-		l.count.Bytes += int64(len(key) + len(val))
+		count.Pairs++
+		count.Bytes += int64(len(key) + len(val))
 		bad = fn(key, val, of)
 		return bad == nil
 	})
@@ -498,6 +501,8 @@ func (l *lookup) fetch(ctx context.Context) error {
 			if val == nil {
 				return missingRow(l.x, keys[i])
 			}
+			l.count.Pairs++
+			l.count.Bytes += int64(len(keys[i]) + len(val))
 			return l.add(ctx, keys[i], val, part[i].of)
 		})
 		if err != nil {
@@ -516,6 +521,7 @@ func (l *lookup) fetchLocked(ctx context.Context, part []foundRow, keys [][]byte
 		}
 	}
 	distinct := slices.CompactFunc(slices.Clone(keys), bytes.Equal)
+	l.count.Seeks += int64(len(distinct))
 	vals := map[string][]byte{}
 	err := l.locker.lockAll(ctx, distinct, func(i int, val []byte) { vals[string(distinct[i])] = val })
 	if err != nil {
@@ -526,6 +532,8 @@ func (l *lookup) fetchLocked(ctx context.Context, part []foundRow, keys [][]byte
 		if !ok {
 			continue
 		}
+		l.count.Pairs++
+		l.count.Bytes += int64(len(keys[i]) + len(val))
 		if l.x != nil {
 			l.locker.spans = []storage.Span{{Start: outer[r.of], End: keyenc.PrefixEnd(outer[r.of])}}
 			belongs, err := l.locker.belongs(ctx, keys[i], val)
@@ -555,9 +563,10 @@ func (l *locker) lockAll(ctx context.Context, keys [][]byte, fn func(i int, val 
 }
 
 // Counters implements Counted.
-func (l *lookup) Counters() Counters {
-	return l.count.Plus(l.first.count).Plus(l.out.count)
-}
+func (l *lookup) Counters() Counters { return l.count.Plus(l.out.count) }
+
+// EntryCounters implements exec.EntryCounted.
+func (l *lookup) EntryCounters() (int64, Counters) { return l.passed, l.found.Plus(l.first.count) }
 
 // Close implements exec.Lookup.
 func (l *lookup) Close() error { return nil }

@@ -26,19 +26,31 @@ type looseOp struct {
 
 var _ Counted = (*looseOp)(nil)
 
-func (s *Source) newLoose(ec *expr.Ctx, k *tableCodec, n *physical.Scan, in walker, space *keySpace) (exec.Operator, error) {
-	p, err := k.plan(n.Index, n.Read, nil, n.Attributes)
+// openLoose makes the operator of a loose scan, which reads by in.
+func (s *Source) openLoose(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, a *physical.LooseScan, in walker) (exec.Operator, error) {
+	widened, err := s.target(ctx, ec, k, n, nil, &in)
 	if err != nil {
 		return nil, err
 	}
-	op := &looseOp{spans: in.spans, loose: n.Loose, size: min(16, s.env.BatchSize), most: s.env.BatchSize}
-	op.walk = groupWalk{reader: in.reader, space: space, columns: n.Loose.Columns, reverse: n.Reverse, values: p.needValue, span: storage.Span{End: []byte{}}}
+	if widened {
+		return nil, internal("a loose scan over more than its spans")
+	}
+	space, err := newKeySpace(k.Codec, a.Index)
+	if err != nil {
+		return nil, err
+	}
+	p, err := k.plan(a.Index, n.Read, nil, n.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	op := &looseOp{spans: in.spans, loose: a, size: min(16, s.env.BatchSize), most: s.env.BatchSize}
+	op.walk = groupWalk{reader: in.reader, space: &space, columns: a.Columns, reverse: n.Reverse, values: p.needValue, span: storage.Span{End: []byte{}}}
 	if n.Reverse {
 		w := walker{spans: in.spans, opts: storage.ScanOptions{Reverse: true}}
 		w.reverse()
 		op.spans = w.spans
 	}
-	op.sieve.init(ec, p, newZone(s.env.Loc), n.IndexFilter, n.Filter)
+	op.sieve.init(ec, p, newZone(s.env.Loc), n.Filter)
 	return op, nil
 }
 

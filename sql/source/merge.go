@@ -22,11 +22,11 @@ type merger struct {
 	full   bool  // there is no memory for more
 }
 
-// merge gives the keys of the rows that n.Merge leads to, in order. ok is false
-// when there are too many for memory: n's filter tells the rows from others.
-func (m *merger) merge(ctx context.Context, ec *expr.Ctx, n *physical.Scan) (keys [][]byte, ok bool, err error) {
-	for i := range n.Merge.Parts {
-		part, err := m.part(ctx, ec, &n.Merge.Parts[i])
+// merge gives the keys of the rows that a leads to, in order. ok is false when there
+// are too many for memory: the scan's filter tells the rows from others.
+func (m *merger) merge(ctx context.Context, ec *expr.Ctx, a *physical.IndexMerge) (keys [][]byte, ok bool, err error) {
+	for i := range a.Parts {
+		part, err := m.part(ctx, ec, &a.Parts[i])
 		if err != nil || m.full {
 			m.release()
 			return nil, false, err
@@ -34,12 +34,12 @@ func (m *merger) merge(ctx context.Context, ec *expr.Ctx, n *physical.Scan) (key
 		switch {
 		case i == 0:
 			keys = part
-		case n.Merge.Intersect:
+		case a.Intersect:
 			keys = intersect(keys, part)
 		default:
 			keys = union(keys, part)
 		}
-		if n.Merge.Intersect && len(keys) == 0 {
+		if a.Intersect && len(keys) == 0 {
 			break
 		}
 	}
@@ -50,7 +50,7 @@ func (m *merger) merge(ctx context.Context, ec *expr.Ctx, n *physical.Scan) (key
 }
 
 // part gives the keys of the rows of one index, in order.
-func (m *merger) part(ctx context.Context, ec *expr.Ctx, p *physical.MergePart) ([][]byte, error) {
+func (m *merger) part(ctx context.Context, ec *expr.Ctx, p *physical.KeyRange) ([][]byte, error) {
 	space, err := newKeySpace(m.codec.Codec, p.Index)
 	if err != nil {
 		return nil, err
@@ -167,26 +167,15 @@ func union(a, b [][]byte) [][]byte {
 
 // mergedOp is the reading of rows that a merger found, whose keys it holds.
 type mergedOp struct {
-	exec.Operator
+	passOp
 	m *merger
 }
 
 var _ Counted = (*mergedOp)(nil)
 
-// Uncount implements exec.Limited.
-func (o *mergedOp) Uncount(n int) {
-	if in, ok := o.Operator.(exec.Limited); ok {
-		in.Uncount(n)
-	}
-}
-
 // Counters implements Counted.
 func (o *mergedOp) Counters() Counters {
-	c := o.m.count
-	if in, ok := o.Operator.(Counted); ok {
-		c = c.Plus(in.Counters())
-	}
-	return c
+	return o.m.count.Plus(o.passOp.Counters())
 }
 
 // Close implements exec.Operator.
@@ -197,7 +186,7 @@ func (o *mergedOp) Close() error {
 }
 
 // openMerge makes the operator of an index merge.
-func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64) (exec.Operator, error) {
+func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, a *physical.IndexMerge, limit int64) (exec.Operator, error) {
 	m := &merger{src: s, codec: k, reader: s.env.Reader}
 	if n.Latest && s.env.Txn != nil {
 		view, err := s.env.Txn.LatestView()
@@ -207,7 +196,7 @@ func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *
 		defer view.Close()
 		m.reader = view
 	}
-	keys, ok, err := m.merge(ctx, ec, n)
+	keys, ok, err := m.merge(ctx, ec, a)
 	if err != nil {
 		return nil, err
 	}
@@ -224,5 +213,5 @@ func (s *Source) openMerge(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *
 		m.release()
 		return nil, err
 	}
-	return &mergedOp{op, m}, nil
+	return &mergedOp{passOp{op}, m}, nil
 }

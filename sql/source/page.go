@@ -20,30 +20,30 @@ const MaxPage = 256
 // the query: a page of a queue or of a timeline. It does what Source.Scan does,
 // without what that makes for each statement. It may be used by many at once.
 type Page struct {
-	node  *physical.Scan
-	plan  *readPlan
-	space keySpace
-	out   []int
-	pool  sync.Pool // of *PageReader
+	ranges  *ranges.Set
+	reverse bool
+	plan    *readPlan
+	space   keySpace
+	out     []int
+	pool    sync.Pool // of *PageReader
 }
 
 // Page is a page of n with the columns out of what n reads; nil when n is not
 // of this kind. The limit is given to Open.
 func (c *Codecs) Page(n *physical.Scan, out []int) *Page {
-	if n.Kind != physical.AccessRange || n.Ranges == nil || n.Lookup || n.Distinct || n.Latest ||
-		n.Merge != nil || n.Search != nil || n.Skip != nil || n.Loose != nil || n.Table.Derived != nil ||
-		len(n.Filter) > 0 || len(n.IndexFilter) > 0 {
+	a, ok := n.Access.(*physical.RangeScan)
+	if !ok || n.Distinct || n.Latest || n.Table.Derived != nil || len(n.Filter) > 0 {
 		return nil
 	}
 	k, err := c.get(n.Table)
 	if err != nil {
 		return nil
 	}
-	p := &Page{node: n, out: out}
-	if p.plan, err = k.plan(n.Index, n.Read, nil, n.Attributes); err != nil || len(p.plan.virtual) > 0 {
+	p := &Page{ranges: a.Ranges, reverse: n.Reverse, out: out}
+	if p.plan, err = k.plan(a.Index, n.Read, nil, n.Attributes); err != nil || len(p.plan.virtual) > 0 {
 		return nil
 	}
-	if p.space, err = newKeySpace(k.Codec, n.Index); err != nil {
+	if p.space, err = newKeySpace(k.Codec, a.Index); err != nil {
 		return nil
 	}
 	return p
@@ -84,7 +84,7 @@ type PageReader struct {
 // in this way: nothing has been done then.
 func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Reader, loc *time.Location, limit int) (ok bool, err error) {
 	p := r.page
-	list, err := p.node.Ranges.SpansIn(ec, &r.values)
+	list, err := p.ranges.SpansIn(ec, &r.values)
 	if err != nil || len(list) != 1 {
 		return false, nil
 	}
@@ -98,7 +98,7 @@ func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Read
 	if !some {
 		return true, nil
 	}
-	r.scan, err = reader.Scan(ctx, span, storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.node.Reverse, Reuse: r.closed})
+	r.scan, err = reader.Scan(ctx, span, storage.ScanOptions{Limit: limit, KeyOnly: !p.plan.needValue, Reverse: p.reverse, Reuse: r.closed})
 	r.closed = nil
 	l, ok := r.scan.(storage.LastingScanner)
 	r.lasting = p.plan.plain && ok && l.Lasting()

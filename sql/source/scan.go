@@ -20,25 +20,23 @@ type partition struct {
 }
 
 // Scan implements exec.Source.
-func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n *physical.Scan, part exec.Partition) (exec.Operator, error) {
-	if n.Kind == physical.AccessNone {
-		return emptyOp{}, nil
-	}
-	limit, err := limitOf(ec, n.Limit)
+func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part exec.Partition) (exec.Operator, error) {
+	r := n.Reads()
+	limit, err := limitOf(ec, r.Limit)
 	if err != nil {
 		return nil, err
 	}
 	if limit == 0 {
 		return emptyOp{}, nil
 	}
-	k, err := s.env.Codecs.get(n.Table)
+	k, err := s.env.Codecs.get(r.Table)
 	if err != nil {
 		return nil, err
 	}
-	if n.Table.Derived == nil {
+	if r.Table.Derived == nil {
 		return s.scan(ctx, ec, k, n, part, limit, s.env.Reader)
 	}
-	d, err := s.openDerived(ctx, ec, k, n)
+	d, err := s.openDerived(ctx, ec, k, r)
 	if err != nil {
 		return nil, err
 	}
@@ -46,71 +44,72 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n *physical.Scan, part 
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	return &derivedOp{op, d}, nil
+	return &derivedOp{passOp{op}, d}, nil
 }
 
-// scan is Scan of what reader shows.
-func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
-	if n.Merge != nil {
-		return s.openMerge(ctx, ec, k, n, limit)
-	}
-	if n.Search != nil {
-		return s.openSearch(ctx, ec, k, n, limit, reader)
-	}
+// scan is Scan of what reader shows. It is where the kinds of access are told apart.
+func (s *Source) scan(ctx context.Context, ec *expr.Ctx, k *tableCodec, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+	leaf := n.Leaf()
 	w := walker{reader: reader}
-	if n.Latest && n.Skip != nil && s.env.Txn != nil {
-		var err error
-		if w.view, err = s.env.Txn.LatestView(); err != nil {
-			return nil, err
+	switch a := leaf.Access.(type) {
+	case *physical.IndexMerge:
+		return s.openMerge(ctx, ec, k, leaf, a, limit)
+	case *physical.SearchScan:
+		return s.openSearch(ctx, ec, k, leaf, limit, reader)
+	case *physical.LooseScan:
+		return s.openLoose(ctx, ec, k, leaf, a, w)
+	case *physical.SkipScan, *physical.OrderedMerge:
+		if leaf.Latest && s.env.Txn != nil {
+			var err error
+			if w.view, err = s.env.Txn.LatestView(); err != nil {
+				return nil, err
+			}
+			w.reader = w.view
 		}
-		w.reader = w.view
 	}
-	widened, err := s.target(ctx, ec, k, n, part, &w)
+	widened, err := s.target(ctx, ec, k, leaf, part, &w)
 	if err != nil {
 		return nil, errors.Join(err, w.closeView())
 	}
-	if n.Loose != nil {
-		if widened {
-			return nil, internal("a loose scan over more than its spans")
-		}
-		space, err := newKeySpace(k.Codec, n.Index)
-		if err != nil {
-			return nil, err
-		}
-		return s.newLoose(ec, k, n, w, &space)
+	if !widened && w.view == nil {
+		return s.open(ec, k, n, w, limit)
 	}
-	if widened || w.view != nil {
-		// A skip scan knows the values that it skips as they were: whether a row
-		// belongs is told by the conditions alone.
-		if n, err = recheck(n); err != nil {
-			return nil, errors.Join(err, w.closeView())
-		}
-		op, err := s.open(ec, k, n, w, limit)
-		return &narrowOp{Operator: op, cols: len(n.Cols)}, err
+	// A skip scan knows the values that it skips as they were: whether a row
+	// belongs is told by the conditions alone.
+	wide, err := recheck(n)
+	if err != nil {
+		return nil, errors.Join(err, w.closeView())
 	}
-	return s.open(ec, k, n, w, limit)
+	op, err := s.open(ec, k, wide, w, limit)
+	return &narrowOp{passOp: passOp{op}, cols: len(n.Columns())}, err
 }
 
 // open makes the operator of n over what w walks.
-func (s *Source) open(ec *expr.Ctx, k *tableCodec, n *physical.Scan, w walker, limit int64) (exec.Operator, error) {
-	w.opts.Reverse = n.Reverse
-	if limit > 0 && len(n.Filter)+len(n.IndexFilter) == 0 {
+func (s *Source) open(ec *expr.Ctx, k *tableCodec, n physical.TableNode, w walker, limit int64) (exec.Operator, error) {
+	leaf := n.Leaf()
+	join, _ := n.(*physical.IndexJoin)
+	filters := len(leaf.Filter)
+	if join != nil {
+		filters += len(join.Filter)
+	}
+	w.opts.Reverse = leaf.Reverse
+	if limit > 0 && filters == 0 {
 		w.opts.Limit = int(min(limit, 1<<20))
 	}
 	switch {
-	case n.Latest:
+	case leaf.Latest:
 		return s.newLocked(ec, k, n, w, limit)
-	case n.Index != nil && n.Lookup:
-		return s.newFetch(ec, k, n, w, limit)
+	case join != nil:
+		return s.newFetch(ec, k, join, w, limit)
 	}
-	p, err := k.plan(n.Index, n.Read, nil, n.Attributes)
+	p, err := k.plan(leaf.Key().Index, leaf.Read, nil, leaf.Attributes)
 	if err != nil {
 		return nil, err
 	}
 	w.opts.KeyOnly = !p.needValue
 	op := p.getScan()
-	op.sieve.setUp(ec, newZone(s.env.Loc), n.IndexFilter, n.Filter)
-	op.pace = newPace(s.env.BatchSize, limit, len(n.IndexFilter)+len(n.Filter) > 0)
+	op.sieve.setUp(ec, newZone(s.env.Loc), leaf.Filter)
+	op.pace = newPace(s.env.BatchSize, limit, filters > 0)
 	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.merge, op.walker.opts = w.reader, w.spans, w.keys, w.merge, w.opts
 	op.walker.count = w.count
 	op.walker.reverse()
@@ -177,7 +176,7 @@ func (p *readPlan) putScan(op *scanOp) {
 }
 
 // target sets the spans or points that n reads. widened: rows in them need not
-// satisfy the conditions of n.Ranges.
+// satisfy the conditions of its access.
 func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, part exec.Partition, w *walker) (widened bool, err error) {
 	if part != nil {
 		p, ok := part.(*partition)
@@ -185,64 +184,80 @@ func (s *Source) target(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			return false, internal("partition of another source: %T", part)
 		}
 		w.spans = p.spans
-		w.opts.Cold = n.Kind == physical.AccessFull
+		w.opts.Cold = n.Access.ReadsAll()
 		return p.widened, nil
 	}
-	space, err := newKeySpace(k.Codec, n.Index)
+	key := n.Key()
+	space, err := newKeySpace(k.Codec, key.Index)
 	if err != nil {
 		return false, err
 	}
 	z := newZone(s.env.Loc)
-	if n.Ranges == nil {
+	if key.Ranges == nil {
 		w.spans = []storage.Span{space.whole()}
-		w.opts.Cold = n.Index == nil && n.Limit == nil && n.Loose == nil
-		if n.Skip != nil {
-			widened, err = s.skip(ctx, ec, &space, n, w, &z)
+		w.opts.Cold = key.Index == nil && n.Limit == nil
+	} else {
+		list, err := key.Ranges.Spans(ec)
+		if err != nil {
+			return false, err
 		}
-		return widened, err
-	}
-	list, err := n.Ranges.Spans(ec)
-	if err != nil {
-		return false, err
-	}
-	if n.Kind == physical.AccessPoint && space.unique {
-		if keys, ok := space.points(list, &z); ok {
-			w.keys = keys
-			return false, nil
+		if n.Access.FewKeys() && space.unique {
+			if keys, ok := space.points(list, &z); ok {
+				w.keys = keys
+				return false, nil
+			}
 		}
+		w.spans, widened = space.spans(list, &z)
 	}
-	w.spans, widened = space.spans(list, &z)
-	if n.Skip != nil {
-		var wide bool
-		wide, err = s.skip(ctx, ec, &space, n, w, &z)
-		widened = widened || wide
+	wide := false
+	switch a := n.Access.(type) {
+	case *physical.SkipScan:
+		wide, err = s.skip(ctx, ec, &space, a.Columns, a.Behind, w, &z)
+	case *physical.OrderedMerge:
+		w.merge = &mergeWalk{mem: s.env.Memory}
+		wide, err = s.skip(ctx, ec, &space, a.Columns, a.Behind, w, &z)
 	}
-	return widened, err
+	return widened || wide, err
 }
 
-// recheck is n with the conditions of its ranges as filters, for which it may
+// recheck is n with the conditions of its access as filters, for which it may
 // read more columns behind those of n.
-func recheck(n *physical.Scan) (*physical.Scan, error) {
-	c := *n
-	c.Read = slices.Clone(n.Read)
-	c.Cols = n.Cols[:len(n.Read):len(n.Read)]
+func recheck(n physical.TableNode) (physical.TableNode, error) {
+	leaf, conds := n.Leaf(), n.Leaf().Access.Conds()
+	if join, ok := n.(*physical.IndexJoin); ok {
+		c := *join
+		widen(&c.TableRead, conds)
+		return &c, nil
+	}
+	c := *leaf
+	c.Cols = leaf.Cols[:len(leaf.Read):len(leaf.Read)]
+	widen(&c.TableRead, conds)
+	index := leaf.Key().Index
+	if index == nil {
+		return &c, nil
+	}
+	for _, pos := range c.Read[len(leaf.Read):] {
+		if !holds(leaf.Table, index, pos) {
+			entries := *leaf
+			entries.Keys, entries.Read, entries.Filter, entries.Limit = true, nil, nil, nil
+			return &physical.IndexJoin{Base: c.Base, TableRead: c.TableRead, Entries: &entries}, nil
+		}
+	}
+	return &c, nil
+}
+
+// widen adds conditions over columns of the table to the filter.
+func widen(r *physical.TableRead, conds []expr.Expr) {
+	r.Read, r.Filter = slices.Clone(r.Read), slices.Clone(r.Filter)
 	place := func(pos int) int {
-		if i := slices.Index(c.Read, pos); i >= 0 {
+		if i := slices.Index(r.Read, pos); i >= 0 {
 			return i
 		}
-		c.Read = append(c.Read, pos)
-		return len(c.Read) - 1
-	}
-	c.Filter = slices.Clone(n.Filter)
-	var conds []expr.Expr
-	if n.Ranges != nil {
-		conds = append(conds, n.Ranges.Conds...)
-	}
-	if n.Skip != nil {
-		conds = append(conds, n.Skip.Conds()...)
+		r.Read = append(r.Read, pos)
+		return len(r.Read) - 1
 	}
 	for _, cond := range conds {
-		c.Filter = append(c.Filter, expr.Map(cond, func(e expr.Expr) expr.Expr {
+		r.Filter = append(r.Filter, expr.Map(cond, func(e expr.Expr) expr.Expr {
 			if col, ok := e.(*expr.Col); ok {
 				placed := *col
 				placed.Index = place(col.Index)
@@ -251,16 +266,6 @@ func recheck(n *physical.Scan) (*physical.Scan, error) {
 			return e
 		}))
 	}
-	if c.Index == nil || c.Lookup {
-		return &c, nil
-	}
-	for _, pos := range c.Read[len(n.Read):] {
-		if !holds(n.Table, n.Index, pos) {
-			c.Lookup = true
-			c.IndexFilter, c.Filter = nil, append(c.Filter, c.IndexFilter...)
-		}
-	}
-	return &c, nil
 }
 
 // holds reports whether entries of x have the column at pos whole.
@@ -274,26 +279,37 @@ func holds(t *schema.Table, x *schema.Index, pos int) bool {
 	return slices.Contains(x.Include, id)
 }
 
-// narrowOp passes the first columns of its input on.
-type narrowOp struct {
-	exec.Operator
-	cols int
-	out  vec.Batch
-}
+// passOp passes on what an operator below counts.
+type passOp struct{ exec.Operator }
 
 // Uncount implements exec.Limited.
-func (o *narrowOp) Uncount(n int) {
+func (o passOp) Uncount(n int) {
 	if in, ok := o.Operator.(exec.Limited); ok {
 		in.Uncount(n)
 	}
 }
 
 // Counters implements Counted.
-func (o *narrowOp) Counters() Counters {
+func (o passOp) Counters() Counters {
 	if in, ok := o.Operator.(Counted); ok {
 		return in.Counters()
 	}
 	return Counters{}
+}
+
+// EntryCounters implements exec.EntryCounted.
+func (o passOp) EntryCounters() (int64, Counters) {
+	if in, ok := o.Operator.(exec.EntryCounted); ok {
+		return in.EntryCounters()
+	}
+	return 0, Counters{}
+}
+
+// narrowOp passes the first columns of its input on.
+type narrowOp struct {
+	passOp
+	cols int
+	out  vec.Batch
 }
 
 // Next implements exec.Operator.
@@ -359,8 +375,9 @@ func (o *scanOp) next(ctx context.Context) (*vec.Batch, error) {
 const minPartitionBytes = 1 << 20
 
 // Partitions implements exec.Source.
-func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n *physical.Scan, parts int) ([]exec.Partition, error) {
-	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || n.Kind == physical.AccessPoint || n.Kind == physical.AccessNone || n.Merge != nil || n.Search != nil || n.Loose != nil {
+func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, t physical.TableNode, parts int) ([]exec.Partition, error) {
+	n := t.Leaf()
+	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || !n.Access.Splits() {
 		return nil, nil
 	}
 	k, err := s.env.Codecs.get(n.Table)

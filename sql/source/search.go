@@ -31,6 +31,9 @@ import (
 // of the store, asks it, and reads the rows that were changed in between from the
 // table. Where the index is not there any more, it reads the table.
 
+// allRows is the access of the rows that a search looks at in the table.
+var allRows = &physical.FullScan{}
+
 // openSearch makes the operator of a search.
 func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
 	space, err := newKeySpace(k.Codec, nil)
@@ -58,7 +61,7 @@ func (s *Source) openSearch(ctx context.Context, ec *expr.Ctx, k *tableCodec, n 
 	}
 	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || errors.Is(err, errRescan) {
 		whole := *n
-		whole.Filter, whole.Search = n.Search.Conds, nil
+		whole.Filter, whole.Access = n.Search().All, allRows
 		op, err := s.open(ec, k, &whole, walker{reader: s.env.Reader, spans: []storage.Span{space.whole()}}, limit)
 		return scoreRows(op, ec, n), err
 	}
@@ -74,7 +77,7 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 	if s.env.Search == nil {
 		return nil, search.ErrUnavailable
 	}
-	x := s.env.Search.Index(n.Table, n.Search.Index.ID)
+	x := s.env.Search.Index(n.Table, n.Search().Index.ID)
 	if x == nil {
 		return nil, search.ErrUnavailable
 	}
@@ -103,8 +106,8 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 	}
 	v, err := x.View(ctx, at, own)
 	if invariants.Enabled && err == nil {
-		if err := s.env.Search.Verify(ctx, reader, n.Table, n.Search.Index, v); err != nil {
-			invariants.Violated("search index %s.%s at sequence %d: %v", n.Table.Name, n.Search.Index.Name, at, err)
+		if err := s.env.Search.Verify(ctx, reader, n.Table, n.Search().Index, v); err != nil {
+			invariants.Violated("search index %s.%s at sequence %d: %v", n.Table.Name, n.Search().Index.Name, at, err)
 		}
 	}
 	return v, err
@@ -114,17 +117,17 @@ func (s *Source) searchView(ctx context.Context, k *tableCodec, n *physical.Scan
 func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
 	z := newZone(s.env.Loc)
 	looked := int64(0)
-	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search.Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
 	if ec.Warn != nil {
 		q.consts.Warn = func(w sqlerr.Warning) { *q.warnings = append(*q.warnings, w) }
 	}
 	tree := query.Node(query.And{})
-	if n.Search.Query != nil {
-		if tree, err = q.node(n.Search.Query); err != nil {
+	if n.Search().Query != nil {
+		if tree, err = q.node(n.Search().Query); err != nil {
 			return nil, err
 		}
 	}
-	if err := v.Except(marksUsed(n.Table, n.Search, n.Read)); err != nil {
+	if err := v.Except(marksUsed(n.Table, n.Search(), n.Read)); err != nil {
 		return nil, err
 	}
 	find := query.Run
@@ -154,13 +157,13 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			op.memory.Shrink(op.held)
 		}
 	}()
-	if len(v.Changed) == 0 && (n.Search.Covering || op.count.Hits == 0) {
+	if len(v.Changed) == 0 && (n.Search().Covering || op.count.Hits == 0) {
 		for _, w := range *q.warnings {
 			ec.Warn(w)
 		}
 	}
-	if n.Search.Order != nil {
-		most, err := limitOf(ec, n.Search.Limit)
+	if n.Search().Order != nil {
+		most, err := limitOf(ec, n.Search().Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +176,7 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 			}
 		}
 	}
-	if n.Search.Covering {
+	if n.Search().Covering {
 		if op.cols, err = s.searchColumns(k, n, &z); err != nil {
 			return nil, err
 		}
@@ -185,11 +188,11 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 		if op.scores, err = q.scores(n, hits); err != nil {
 			return nil, err
 		}
-		if n.Search.Group != nil {
-			op.group = &searchGroups{plan: n.Search.Group, calls: make([]groupCall, len(n.Search.Group.Calls))}
+		if n.Search().Group != nil {
+			op.group = &searchGroups{plan: n.Search().Group, calls: make([]groupCall, len(n.Search().Group.Calls))}
 		}
 	}
-	if n.Search.Group == nil {
+	if n.Search().Group == nil {
 		slices.SortStableFunc(hits, func(a, b query.Hits) int { return bytes.Compare(a.FirstID(), b.FirstID()) })
 	}
 	op.hits = hits
@@ -200,8 +203,8 @@ func (s *Source) search(ctx context.Context, ec *expr.Ctx, k *tableCodec, n *phy
 // countsOnly reports a search of which nothing but the number of documents is
 // asked.
 func countsOnly(n *physical.Scan) bool {
-	g := n.Search.Group
-	return g != nil && len(g.By) == 0 && len(n.Filter) == 0 && n.Search.Order == nil &&
+	g := n.Search().Group
+	return g != nil && len(g.By) == 0 && len(n.Filter) == 0 && n.Search().Order == nil &&
 		!slices.ContainsFunc(g.Calls, func(c physical.SearchCall) bool { return c.Column >= 0 })
 }
 
@@ -212,7 +215,7 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var hits []query.Hits
 	total := len(op.View.Changed)
-	if !n.Search.Covering {
+	if !n.Search().Covering {
 		hits, op.hits = op.hits, nil
 		for i := range hits {
 			total += hits[i].Count
@@ -239,7 +242,7 @@ func (s *Source) searchRows(op *searchOp, ec *expr.Ctx, k *tableCodec, n *physic
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	rows := *n
-	rows.Filter, rows.Search = n.Search.Conds, nil
+	rows.Filter, rows.Access = n.Search().All, allRows
 	rowsOp, err := s.open(ec, k, &rows, walker{reader: s.env.Reader, keys: keys}, limit)
 	op.rows = scoreRows(rowsOp, ec, n)
 	op.At(step.SearchFetched)
@@ -633,14 +636,14 @@ func (f *searchField) keyRange(s ranges.Span) (null bool, r query.KeyRange, ok b
 // smallest.
 func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 	t, z := n.Table, q.z
-	out := make([]query.Order, 0, len(n.Search.Order)+1)
-	for _, o := range n.Search.Order {
+	out := make([]query.Order, 0, len(n.Search().Order)+1)
+	for _, o := range n.Search().Order {
 		if o.Expr != nil {
 			by, err := q.ranking(&o)
 			if by == nil || err != nil {
 				return out, err
 			}
-			out = append(out, query.Order{By: by, Desc: o.Desc, Workers: n.Search.Workers, Stop: q.stop})
+			out = append(out, query.Order{By: by, Desc: o.Desc, Workers: n.Search().Workers, Stop: q.stop})
 			continue
 		}
 		typ := t.Columns[o.Column].Type
@@ -658,7 +661,7 @@ func (q *searchQuery) order(n *physical.Scan) ([]query.Order, error) {
 		f := query.Field{ID: seg.FieldID(o.Field.ID), Zeros: types.KindOf(typ) == value.KindFloat}
 		out = append(out, query.Order{Field: f, Desc: o.Desc})
 	}
-	if !n.Search.Covering {
+	if !n.Search().Covering {
 		out = append(out, query.Order{ByID: true})
 	}
 	return out, nil

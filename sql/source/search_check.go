@@ -87,8 +87,8 @@ const parallelDocs = 20_000
 // false where that is not worth it, and where a check warns or fails: asked again on
 // one goroutine, it does so in its order.
 func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []query.Hits, ok bool) {
-	workers := min(n.Search.Workers, len(v.Segments()))
-	if workers < 2 || v.Docs() < parallelDocs || !hasChecks(n.Search.Query) {
+	workers := min(n.Search().Workers, len(v.Segments()))
+	if workers < 2 || v.Docs() < parallelDocs || !hasChecks(n.Search().Query) {
 		return nil, false
 	}
 	var warned atomic.Bool
@@ -101,7 +101,7 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 		if q.ec.Warn != nil {
 			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
 		}
-		tree, err := p.node(n.Search.Query)
+		tree, err := p.node(n.Search().Query)
 		if err != nil {
 			return nil, false
 		}

@@ -43,13 +43,13 @@ func (s *Source) searchColumns(k *tableCodec, n *physical.Scan, z *zone) ([]sear
 	out := make([]searchColumn, len(n.Read))
 	for i, pos := range n.Read {
 		kind := types.KindOf(n.Table.Columns[pos].Type)
-		d := n.Search.Index.Values(n.Table.Columns[pos].ID)
+		d := n.Search().Index.Values(n.Table.Columns[pos].ID)
 		part := k.Columns[pos].KeyPart
 		switch {
-		case n.Search.Unread != nil && n.Search.Unread[i]:
+		case n.Search().Unread != nil && n.Search().Unread[i]:
 			out[i] = searchColumn{searchField: searchField{kind: kind}, absent: true}
 		case d == nil && part < 0:
-			return nil, internal("search index %s has no column %s", n.Search.Index.Name, n.Table.Columns[pos].Name)
+			return nil, internal("search index %s has no column %s", n.Search().Index.Name, n.Table.Columns[pos].Name)
 		case d == nil:
 			stamp := n.Table.Columns[pos].Type.ID == schema.TypeTimestamp
 			out[i] = searchColumn{searchField: searchField{pos: pos, kind: kind, stamp: stamp}, z: z, inKey: true, parts: k.Key, at: part}

@@ -38,11 +38,11 @@ func (s *docScores) memory() int64 {
 // scores are those that a covering search gives; nil for none, and errRescan where
 // there are no figures for them. The fields of all hits are opened, see openColumns.
 func (q *searchQuery) scores(n *physical.Scan, hits []query.Hits) (*docScores, error) {
-	if len(n.Search.Scores) == 0 {
+	if len(n.Search().Scores) == 0 {
 		return nil, nil
 	}
 	out := &docScores{}
-	for _, e := range n.Search.Scores {
+	for _, e := range n.Search().Scores {
 		r, err := q.score(e)
 		if err != nil {
 			return nil, err
@@ -125,14 +125,14 @@ func (s *docScores) skip(h *query.Hits, docs []uint32) {
 
 // scoreRows computes the scores of rows, behind whose columns they stand.
 func scoreRows(in exec.Operator, ec *expr.Ctx, n *physical.Scan) exec.Operator {
-	if in == nil || len(n.Search.Scores) == 0 {
+	if in == nil || len(n.Search().Scores) == 0 {
 		return in
 	}
-	return &scoredRows{Operator: in, ec: ec.Fork(), calls: n.Search.Scores}
+	return &scoredRows{passOp: passOp{in}, ec: ec.Fork(), calls: n.Search().Scores}
 }
 
 type scoredRows struct {
-	exec.Operator
+	passOp
 	ec    *expr.Ctx
 	calls []expr.Expr
 	out   vec.Batch
@@ -161,19 +161,4 @@ func (o *scoredRows) Next(ctx context.Context) (*vec.Batch, error) {
 	o.out.N, o.out.HasSel, o.out.Sel = b.N, b.HasSel, b.Sel
 	o.out.Cols = append(append(o.out.Cols[:0], b.Cols...), o.cols...)
 	return &o.out, nil
-}
-
-// Uncount implements exec.Limited.
-func (o *scoredRows) Uncount(n int) {
-	if in, ok := o.Operator.(exec.Limited); ok {
-		in.Uncount(n)
-	}
-}
-
-// Counters implements Counted.
-func (o *scoredRows) Counters() Counters {
-	if in, ok := o.Operator.(Counted); ok {
-		return in.Counters()
-	}
-	return Counters{}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
@@ -15,20 +14,17 @@ import (
 // more it reads all between them.
 const maxSkips = 1 << 14
 
-// skip makes the spans of a skip scan within those of its leading columns, which
-// w has, or the streams of a merge. widened: they hold more than what was asked
-// for.
-func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *physical.Scan, w *walker, z *zone) (widened bool, err error) {
+// skip makes the spans of a skip scan within those of its first columns, which w
+// has, or, where w has a merge, its streams. behind is about the columns behind
+// these, nil for all. widened: they hold more than what was asked for.
+func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, columns int, behind *ranges.Set, w *walker, z *zone) (widened bool, err error) {
 	lead := w.spans
 	w.spans = nil
 	list := []ranges.Span{{}}
-	if n.Skip.Ranges != nil {
-		if list, err = n.Skip.Ranges.Spans(ec); err != nil {
+	if behind != nil {
+		if list, err = behind.Spans(ec); err != nil {
 			return false, err
 		}
-	}
-	if n.Skip.Merge {
-		w.merge = &mergeWalk{mem: s.env.Memory}
 	}
 	if len(list) == 0 {
 		return false, nil
@@ -36,7 +32,7 @@ func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *phy
 	groups := 0
 	take := func(prefix []byte) error {
 		groups++
-		sub := space.behind(prefix, n.Skip.Columns)
+		sub := space.behind(prefix, columns)
 		spans, wide := sub.spans(list, z)
 		widened = widened || wide
 		if w.merge != nil {
@@ -45,9 +41,9 @@ func (s *Source) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, n *phy
 		w.spans = append(w.spans, spans...)
 		return nil
 	}
-	g := groupWalk{reader: w.reader, space: space, columns: n.Skip.Columns}
+	g := groupWalk{reader: w.reader, space: space, columns: columns}
 	for _, span := range lead {
-		if space.isPoint(span, n.Skip.Columns) {
+		if space.isPoint(span, columns) {
 			if err := take(span.Start); err != nil {
 				return false, err
 			}

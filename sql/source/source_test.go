@@ -283,9 +283,54 @@ func exprColumns(conds []expr.Expr, set map[int]bool) {
 	}
 }
 
+// testScan is a scan as a test thinks of it; IndexFilter is over positions in Read.
+type testScan struct {
+	physical.TableRead
+	Cols                            []physical.Column
+	Index                           *schema.Index
+	Ranges                          *ranges.Set
+	Point, Lookup, Ordered, Reverse bool
+	IndexFilter                     []expr.Expr
+}
+
+// node is the plan of n.
+func (n *testScan) node() physical.TableNode {
+	key := physical.KeyRange{Index: n.Index, Ranges: n.Ranges}
+	s := &physical.Scan{Base: physical.Base{Cols: n.Cols}, TableRead: n.TableRead, Access: &physical.FullScan{KeyRange: key}, Ordered: n.Ordered, Reverse: n.Reverse}
+	switch {
+	case n.Point:
+		s.Access = &physical.PointGet{KeyRange: key}
+	case n.Ranges != nil:
+		s.Access = &physical.RangeScan{KeyRange: key}
+	}
+	if n.Index == nil || !n.Lookup && !n.Latest {
+		return s
+	}
+	join := &physical.IndexJoin{Base: s.Base, TableRead: n.TableRead, Entries: s, Again: n.IndexFilter}
+	s.Keys, s.Filter, s.Limit, s.Read, s.Cols = true, nil, nil, nil, nil
+	for _, f := range n.IndexFilter {
+		s.Filter = append(s.Filter, expr.Map(f, func(e expr.Expr) expr.Expr {
+			c, ok := e.(*expr.Col)
+			if !ok {
+				return e
+			}
+			placed, pos := *c, n.Read[c.Index]
+			if placed.Index = slices.Index(s.Read, pos); placed.Index < 0 {
+				placed.Index = len(s.Read)
+				s.Read = append(s.Read, pos)
+			}
+			return &placed
+		}))
+	}
+	if !n.Latest {
+		join.Again = nil
+	}
+	return join
+}
+
 // randomScan is a scan of conds by x and the conditions.
-func (f *fixture) randomScan(r *rand.Rand, x *schema.Index, conds []expr.Expr) *physical.Scan {
-	n := &physical.Scan{Table: f.t, Index: x, Kind: physical.AccessFull, Lock: physical.Lock{None: true}}
+func (f *fixture) randomScan(r *rand.Rand, x *schema.Index, conds []expr.Expr) *testScan {
+	n := &testScan{TableRead: physical.TableRead{Table: f.t, Lock: physical.Lock{None: true}}, Index: x}
 	set, residual := ranges.Build(keyColumns(f.t, x), conds)
 	if x != nil && x.Unique {
 		if own, rest := ranges.Build(keyColumns(f.t, x)[:len(x.Parts)], conds); own != nil && own.Point {
@@ -294,9 +339,8 @@ func (f *fixture) randomScan(r *rand.Rand, x *schema.Index, conds []expr.Expr) *
 	}
 	n.Ranges = set
 	if set != nil {
-		n.Kind = physical.AccessRange
 		if set.Point && (x == nil || x.Unique && len(set.Columns) == len(x.Parts)) {
-			n.Kind = physical.AccessPoint
+			n.Point = true
 		}
 	}
 	need := map[int]bool{}
@@ -462,12 +506,12 @@ func (f *fixture) compareScan(t *testing.T, r *rand.Rand, x *schema.Index, used 
 	if r.Intn(3) == 0 {
 		n.Limit = expr.NewConst(value.Int(int64(r.Intn(5))), types.BigInt)
 	}
-	op, err := src.Scan(ctx, ectx(f.loc), n, nil)
+	op, err := src.Scan(ctx, ectx(f.loc), n.node(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := drain(t, op)
-	used[fmt.Sprintf("%s index=%v lookup=%v latest=%v", n.Kind, x != nil, n.Lookup, n.Latest)]++
+	used[fmt.Sprintf("%s index=%v lookup=%v latest=%v", n.node().Leaf().Access, x != nil, n.Lookup, n.Latest)]++
 	if n.Limit != nil {
 		k := int(n.Limit.(*expr.Const).D.Int())
 		if len(got) != min(k, total) {
@@ -535,8 +579,8 @@ func seq(n int) []int {
 	return out
 }
 
-func describe(n *physical.Scan) string {
-	s := fmt.Sprintf("%s index %+v read %v lookup %v ordered %v reverse %v latest %v", n.Kind, n.Index, n.Read, n.Lookup, n.Ordered, n.Reverse, n.Latest)
+func describe(n *testScan) string {
+	s := fmt.Sprintf("%s index %+v read %v lookup %v ordered %v reverse %v latest %v", n.node().Leaf().Access, n.Index, n.Read, n.Lookup, n.Ordered, n.Reverse, n.Latest)
 	if n.Ranges != nil {
 		for _, c := range n.Ranges.Conds {
 			s += " range " + c.String()
@@ -572,7 +616,7 @@ func TestLookupAgainstNaive(t *testing.T) {
 
 // restrictLookup gives n a filter on the key column behind those of the look-up,
 // and returns the rows that it accepts.
-func (f *fixture) restrictLookup(t *testing.T, r *rand.Rand, n *physical.Scan, c ranges.Column) [][]value.Datum {
+func (f *fixture) restrictLookup(t *testing.T, r *rand.Rand, n *testScan, c ranges.Column) [][]value.Datum {
 	t.Helper()
 	at := slices.Index(n.Read, c.Table)
 	if at < 0 || !c.Type.IsInteger() {
@@ -656,7 +700,7 @@ func (f *fixture) compareLookup(t *testing.T, r *rand.Rand, x *schema.Index) {
 	defer txn.Rollback()
 	src := f.source(txn, txn)
 	src.env.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
-	l, err := src.Lookup(ctx, ectx(f.loc), n, nkeys)
+	l, err := src.Lookup(ctx, ectx(f.loc), n.node(), nkeys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -738,14 +782,14 @@ func TestPartitions(t *testing.T) {
 	s := New(Env{Store: store, Reader: store.Latest(), Codecs: codecs})
 	ec := ectx(time.UTC)
 	for _, x := range []*schema.Index{nil, &tab.Indexes[0]} {
-		n := &physical.Scan{Table: tab, Index: x, Kind: physical.AccessFull, Read: []int{0, 1}, Lock: physical.Lock{None: true}}
-		parts, err := s.Partitions(ctx, ec, n, 4)
+		n := &testScan{TableRead: physical.TableRead{Table: tab, Read: []int{0, 1}, Lock: physical.Lock{None: true}}, Index: x}
+		parts, err := s.Partitions(ctx, ec, n.node(), 4)
 		if err != nil || len(parts) < 2 {
 			t.Fatal(len(parts), err)
 		}
 		seen := map[string]bool{}
 		for _, p := range parts {
-			op, err := s.Scan(ctx, ec, n, p)
+			op, err := s.Scan(ctx, ec, n.node(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -758,8 +802,8 @@ func TestPartitions(t *testing.T) {
 		}
 	}
 	// COUNT(*): no columns.
-	n := &physical.Scan{Table: tab, Kind: physical.AccessFull, Lock: physical.Lock{None: true}}
-	op, err := s.Scan(ctx, ec, n, nil)
+	n := &testScan{TableRead: physical.TableRead{Table: tab, Lock: physical.Lock{None: true}}}
+	op, err := s.Scan(ctx, ec, n.node(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -767,7 +811,7 @@ func TestPartitions(t *testing.T) {
 		t.Fatal(got)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
-	if op, err = s.Scan(ctx, ec, n, nil); err != nil {
+	if op, err = s.Scan(ctx, ec, n.node(), nil); err != nil {
 		t.Fatal(err)
 	}
 	defer op.Close()
@@ -792,17 +836,14 @@ func smallTable() *schema.Table {
 			{ID: 3, Name: "ts", Parts: []schema.KeyPart{{Column: 4}}}}}
 }
 
-func (f *fixture) where(t testing.TB, x *schema.Index, name string, pos int, v int64) *physical.Scan {
+func (f *fixture) where(t testing.TB, x *schema.Index, name string, pos int, v int64) *testScan {
 	t.Helper()
 	e, err := expr.NewFunc(nil, name, col(f.t, pos), expr.NewConst(value.Int(v), bigint()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &physical.Scan{Table: f.t, Index: x, Lookup: x != nil, Kind: physical.AccessRange, Read: seq(len(f.t.Columns)), Lock: physical.Lock{None: true}}
+	n := &testScan{TableRead: physical.TableRead{Table: f.t, Read: seq(len(f.t.Columns)), Lock: physical.Lock{None: true}}, Index: x, Lookup: x != nil}
 	n.Ranges, n.Filter = ranges.Build(keyColumns(f.t, x), []expr.Expr{e})
-	if n.Ranges == nil {
-		n.Kind = physical.AccessFull
-	}
 	return n
 }
 
@@ -834,7 +875,7 @@ func TestLockedRecheck(t *testing.T) {
 		txn := f.begin(t)
 		src := f.source(txn, txn)
 		src.env.BatchSize = 1
-		op, err := src.Scan(ctx, ectx(time.UTC), n, nil)
+		op, err := src.Scan(ctx, ectx(time.UTC), n.node(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -882,7 +923,7 @@ func TestLockWaits(t *testing.T) {
 	lock := func(txn storage.Txn, l physical.Lock) ([][]value.Datum, error) {
 		n := f.where(t, nil, "<", 0, 4)
 		n.Latest, n.Lock = true, l
-		op, err := f.source(txn, txn).Scan(ctx, ectx(time.UTC), n, nil)
+		op, err := f.source(txn, txn).Scan(ctx, ectx(time.UTC), n.node(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -969,8 +1010,8 @@ func TestAmbiguousTimestamps(t *testing.T) {
 	}
 	f.loc = newYork
 	local := f.source(txn, txn)
-	n := &physical.Scan{Table: f.t, Kind: physical.AccessFull, Read: seq(4), Lock: physical.Lock{None: true}}
-	op, err := local.Scan(ctx, ectx(newYork), n, nil)
+	n := &testScan{TableRead: physical.TableRead{Table: f.t, Read: seq(4), Lock: physical.Lock{None: true}}}
+	op, err := local.Scan(ctx, ectx(newYork), n.node(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -986,7 +1027,7 @@ func TestAmbiguousTimestamps(t *testing.T) {
 		}
 	}
 	f.loc = time.UTC
-	if op, err = f.source(txn, txn).Scan(ctx, ectx(time.UTC), n, nil); err != nil {
+	if op, err = f.source(txn, txn).Scan(ctx, ectx(time.UTC), n.node(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, row := range drain(t, op) {
@@ -1041,12 +1082,12 @@ func TestLargeValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, n := range []*physical.Scan{
-		{Kind: physical.AccessFull}, {Kind: physical.AccessFull, Index: &tab.Indexes[0], Lookup: true}, {Kind: physical.AccessFull, Index: &tab.Indexes[0], Lookup: true, Ordered: true},
-		{Kind: physical.AccessFull, Latest: true},
+	for _, n := range []*testScan{
+		{}, {Index: &tab.Indexes[0], Lookup: true}, {Index: &tab.Indexes[0], Lookup: true, Ordered: true},
+		{TableRead: physical.TableRead{Latest: true}},
 	} {
 		n.Table, n.Read = tab, []int{0, 2}
-		op, err := s.Scan(ctx, ectx(time.UTC), n, nil)
+		op, err := s.Scan(ctx, ectx(time.UTC), n.node(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

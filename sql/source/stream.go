@@ -45,7 +45,7 @@ type streamReader struct {
 	name  string
 }
 
-func (s *Source) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storage.Reader, k *tableCodec, n *physical.Scan) (*streamReader, error) {
+func (s *Source) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storage.Reader, k *tableCodec, n *physical.TableRead) (*streamReader, error) {
 	if s.env.FindStream == nil {
 		return nil, internal("no change logs here")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
@@ -26,9 +27,9 @@ func makesRanges(op expr.Op) bool {
 // station in an index on (station, start). The filters stay: the spans only
 // spare reading.
 func (l *lookup) setWithin(ec *expr.Ctx) {
-	n, space := l.scan, &l.space
+	n, space := l.leaf, &l.space
 	end := len(space.parts)
-	if n.Index != nil && space.unique {
+	if l.x != nil && space.unique {
 		end = space.own // what stands behind differs from entry to entry
 	}
 	if l.points || n.Latest || l.used != l.nkeys || l.used >= end {
@@ -55,10 +56,13 @@ func (l *lookup) setWithin(ec *expr.Ctx) {
 // tableConds are the filters that depend on nothing but the column at pos, with
 // columns by their positions in the table.
 func (l *lookup) tableConds(pos int) []expr.Expr {
-	n := l.scan
 	var out []expr.Expr
-	for _, list := range [][]expr.Expr{n.IndexFilter, n.Filter} {
-		for _, f := range list {
+	lists := []*physical.TableRead{&l.leaf.TableRead}
+	if l.join != nil {
+		lists = append(lists, &l.join.TableRead)
+	}
+	for _, n := range lists {
+		for _, f := range n.Filter {
 			only := true
 			expr.Walk(f, func(e expr.Expr) bool {
 				switch x := e.(type) {

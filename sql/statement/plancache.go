@@ -85,7 +85,7 @@ func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []v
 	ec.Warn = nil
 	for _, g := range c.Plan.Guards {
 		size := byte(0)
-		if spans, err := g.Set.Spans(ec); err == nil {
+		if spans, err := g.Ranges.Spans(ec); err == nil {
 			if n, ok := cn.Engine.Stats.SpanSize(ctx, g.Table, g.Index, spans); ok {
 				size = byte(max(bits.Len64(uint64(n))-guardLeast, 0) / guardStep)
 			}

@@ -33,8 +33,11 @@ func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 		return nil
 	}
 	out, scan := outputOf(p.Root)
-	if scan == nil || scan.Kind != physical.AccessPoint || scan.Index != nil || scan.Ranges == nil || !scan.Ranges.SinglePoint ||
-		scan.Latest || scan.Table.Derived != nil || len(scan.Filter) > 0 || len(scan.IndexFilter) > 0 || scan.Limit != nil {
+	if scan == nil || scan.Latest || scan.Table.Derived != nil || len(scan.Filter) > 0 || scan.Limit != nil {
+		return nil
+	}
+	point, ok := scan.Access.(*physical.PointGet)
+	if !ok || point.Index != nil || !point.Ranges.SinglePoint {
 		return nil
 	}
 	for _, c := range scan.Table.Columns {
@@ -49,7 +52,7 @@ func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if err != nil {
 		return nil
 	}
-	pp := &pointPlan{keys: scan.Ranges, codec: codec}
+	pp := &pointPlan{keys: point.Ranges, codec: codec}
 	attrs := scan.Table.AttributesColumn()
 	pp.bare = attrs >= 0
 	for _, i := range out {

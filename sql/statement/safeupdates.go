@@ -33,8 +33,8 @@ func isRestricted(n physical.Node, target *schema.Table) bool {
 	switch x := n.(type) {
 	case *physical.Limit, *physical.TopK:
 		return true
-	case *physical.Scan:
-		return x.Limit != nil || x.Table == target && x.Kind != physical.AccessFull
+	case physical.TableNode:
+		return x.Reads().Limit != nil || x.Reads().Table == target && !x.Leaf().Access.ReadsAll()
 	case *physical.LookupJoin:
 		return true // the target is looked up by a key
 	}

@@ -123,7 +123,7 @@ func readsAll(p *physical.Plan) bool {
 }
 
 func nodeReadsAll(n physical.Node) bool {
-	if x, ok := n.(*physical.Scan); ok && x.Kind != physical.AccessNone && x.Kind != physical.AccessMerge && x.Kind != physical.AccessSearch && x.Ranges == nil {
+	if x, ok := n.(*physical.Scan); ok && x.Access.ReadsAll() {
 		return true
 	}
 	for _, in := range n.Inputs() {

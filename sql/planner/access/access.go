@@ -88,64 +88,40 @@ func (r *Request) off(name string) bool { return r.Off != nil && r.Off(name) }
 
 // Path is one way to read the table.
 type Path struct {
-	Kind  physical.AccessKind
-	Index *schema.Index // nil for the primary key
-	Set   *ranges.Set
+	Access physical.Access
 	// Residual conditions, split by whether the index entry has their columns
 	// (EntryFilter, only with Lookup).
 	EntryFilter, Residual []expr.Expr
-	Lookup                bool
-	Ordered, Reverse      bool
-	// Entries are the keys read, Rows those that pass all conditions.
-	Entries, Rows float64
-	// Cost is of reading all; LimitedCost of reading until Limit rows passed.
-	Cost, LimitedCost float64
+	// Lookup: the entries lead to rows, which are read too.
+	Lookup           bool
+	Ordered, Reverse bool
+	// Entries are the keys read, Fetched the rows that are read for them with
+	// Lookup, Rows those that pass all conditions.
+	Entries, Fetched, Rows float64
+	// Cost is of reading all, FindCost, with Lookup, the part of it for the entries;
+	// LimitedCost is that of reading until Limit rows passed.
+	Cost, FindCost, LimitedCost float64
 	// Unique: at most one row.
 	Unique bool
 	// Distinct: entries may lead to the same row, which is read once.
 	Distinct bool
-	// Merge, Skip and Loose are those of the scan.
-	Merge *physical.IndexMerge
-	Skip  *physical.SkipScan
-	Loose *physical.LooseScan
-	// Search is that of the scan, All all conditions then.
-	Search *physical.SearchScan
-	All    []expr.Expr
+	// All are all conditions, where Access is a search.
+	All []expr.Expr
 }
 
-// Name is the path's name in EXPLAIN: the index or PRIMARY.
-func (p *Path) Name() string {
-	if p.Merge != nil {
-		return p.Merge.String()
-	}
-	if p.Search != nil {
-		return p.Search.Index.Name
-	}
-	if p.Index == nil {
-		return "PRIMARY"
-	}
-	return p.Index.Name
-}
+// Key is the key whose entries are read; see physical.Access.
+func (p *Path) Key() physical.KeyRange { return p.Access.Key() }
 
 // String is a line about the path for the trace.
 func (p *Path) String() string {
 	b := make([]byte, 0, 96)
-	b = append(append(append(b, p.Name()...), ' '), p.Kind.String()...)
-	switch {
-	case p.Skip != nil && p.Skip.Merge:
-		b = append(b, " merge"...)
-	case p.Skip != nil:
-		b = append(b, " skip"...)
-	}
-	if p.Loose != nil {
-		b = append(b, " loose"...)
-	}
+	b = append(append(append(b, p.Access.Name()...), ' '), p.Access.String()...)
 	if p.Distinct {
 		b = append(b, " distinct"...)
 	}
 	if p.Lookup {
 		b = append(b, " lookup"...)
-	} else if p.Index != nil || p.Search != nil {
+	} else if p.Key().Index != nil {
 		b = append(b, " covering"...)
 	}
 	if p.Ordered {
@@ -184,7 +160,7 @@ func Paths(r *Request) []*Path {
 	if allowed.index("PRIMARY", false) {
 		if p := r.path(nil); p != nil {
 			paths = append(paths, p)
-			if p.Kind == physical.AccessPoint && p.Unique {
+			if p.Unique && p.Key().Index == nil {
 				return paths // nothing is cheaper
 			}
 		}
@@ -281,7 +257,7 @@ func wants(hint *[]string, x *schema.Index) bool {
 func (h *hints) preferForced(paths []*Path) []*Path {
 	var out []*Path
 	for _, p := range paths {
-		if p.Index != nil || p.Set != nil || p.Merge != nil || p.Search != nil || h.force["PRIMARY"] {
+		if p.Key().Index != nil || !p.Access.ReadsAll() || h.force["PRIMARY"] {
 			out = append(out, p)
 		}
 	}
@@ -325,7 +301,8 @@ func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr)
 	if partial {
 		residual = r.withoutImplied(x, residual)
 	}
-	p := &Path{Index: x, Set: set, Kind: physical.AccessRange}
+	key := physical.KeyRange{Index: x, Ranges: set}
+	p := &Path{Access: &physical.RangeScan{KeyRange: key}}
 	p.Lookup = x != nil && (len(probes) > 0 || !r.covered(x, residual))
 	if part := r.arrayPart(x); part >= 0 {
 		p.Distinct = !pinsArray(set, part)
@@ -346,9 +323,9 @@ func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr)
 		} else if (!p.Ordered || len(r.Order) == 0) && p.Lookup && !partial {
 			return nil
 		}
-		p.Kind = physical.AccessFull
+		p.Access = &physical.FullScan{KeyRange: key}
 	} else if unique && set.Point {
-		p.Kind = physical.AccessPoint
+		p.Access = &physical.PointGet{KeyRange: key}
 		p.Unique = set.SinglePoint || set.EqPrefix == len(set.Columns)
 	}
 	r.estimate(p)
@@ -364,7 +341,7 @@ func (r *Request) arrayPart(x *schema.Index) int {
 
 // fullScan reads the table by its primary key.
 func (r *Request) fullScan() *Path {
-	p := &Path{Kind: physical.AccessFull, Residual: r.Conds}
+	p := &Path{Access: &physical.FullScan{}, Residual: r.Conds}
 	p.Ordered = len(r.Order) == 0
 	r.estimate(p)
 	return p
@@ -577,23 +554,21 @@ func (r *Request) estimate(p *Path) {
 	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	spans := 1.0
 	p.Entries = total
-	if p.Set != nil {
-		p.Entries, spans = r.setRows(p, total)
-	} else if p.Index != nil && p.Index.Where != 0 {
-		n, ok := r.Est.SpanRows(r.Context, t, p.Index, []ranges.Span{{}})
+	key := p.Key()
+	if key.Ranges != nil {
+		p.Entries, spans = r.setRows(key, p.Access.FewKeys(), total)
+	} else if key.Index != nil && key.Index.Where != 0 {
+		n, ok := r.Est.SpanRows(r.Context, t, key.Index, []ranges.Span{{}})
 		if !ok {
-			n = total * r.partialShare(p.Index, total)
+			n = total * r.partialShare(key.Index, total)
 		}
 		p.Entries = math.Max(n, 1)
 	}
-	var given []expr.Expr
-	if p.Set != nil {
-		given = p.Set.Conds
-	}
+	given := key.Conds()
 	fetched := p.Entries * r.share(given, p.EntryFilter, total)
 	rest := p.EntryFilter
 	for _, c := range p.Residual {
-		if p.Index == nil || t.ArrayPart(p.Index) < 0 || !asksArray(c) { // not what the entries were chosen by
+		if key.Index == nil || t.ArrayPart(key.Index) < 0 || !asksArray(c) { // not what the entries were chosen by
 			rest = append(rest[:len(rest):len(rest)], c)
 		}
 	}
@@ -601,11 +576,18 @@ func (r *Request) estimate(p *Path) {
 	if p.Unique {
 		p.Entries, fetched, p.Rows = math.Min(p.Entries, 1), math.Min(fetched, 1), math.Min(p.Rows, 1)
 	}
-	p.Cost = r.pathCost(p, p.Entries, fetched, spans, total)
+	r.setCost(p, fetched, spans, total)
+}
+
+// setCost sets what p costs that fetches so many rows by its entries.
+func (r *Request) setCost(p *Path, fetched, spans, total float64) {
+	find, fetch := r.pathCost(p, p.Entries, fetched, spans, total)
+	p.Fetched, p.FindCost, p.Cost = fetched, find, find+fetch
 	p.LimitedCost = p.Cost
 	if r.Limit > 0 && p.Ordered && p.Rows > r.Limit {
 		part := r.Limit / p.Rows
-		p.LimitedCost = r.pathCost(p, p.Entries*part, fetched*part, math.Max(spans*part, 1), total)
+		find, fetch = r.pathCost(p, p.Entries*part, fetched*part, math.Max(spans*part, 1), total)
+		p.LimitedCost = find + fetch
 	}
 }
 
@@ -646,52 +628,52 @@ func comparesText(e expr.Expr) bool {
 	return ok && (f.Op == expr.OpLike || f.Op == expr.OpRegexp)
 }
 
-func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) float64 {
-	filters := filterCost(p.EntryFilter) + filterCost(p.Residual)
+// pathCost is the cost of reading entries, and of the rows that are fetched by
+// them with Lookup.
+func (r *Request) pathCost(p *Path, entries, fetched, spans, total float64) (find, fetch float64) {
+	index := p.Key().Index
 	columns := float64(len(r.Needed)) * cost.ScanColumn
-	switch {
-	case p.Kind == physical.AccessPoint && p.Index == nil:
-		return spans * cost.Get
-	case p.Kind == physical.AccessPoint:
-		c := spans * cost.Get
+	if p.Access.FewKeys() {
 		if p.Lookup {
-			c += fetched * cost.Get
+			fetch = fetched * cost.Get
 		}
-		return c
+		return spans * cost.Get, fetch
 	}
 	row := float64(cost.ScanRow)
-	if p.Index != nil {
+	if index != nil {
 		row = cost.EntryRow
 	}
-	c := spans*cost.Seek + entries*(row+columns+filters)
+	find = spans*cost.Seek + entries*(row+columns+(filterCost(p.EntryFilter)+filterCost(p.Residual)))
 	if p.Lookup {
-		c += cost.Lookup(fetched, total) + fetched*columns
+		fetch = cost.Lookup(fetched, total) + fetched*columns
 	}
-	if p.Kind == physical.AccessFull && r.Parallel > 1 && entries > 50000 && len(r.Order) == 0 {
-		c = c/math.Min(float64(r.Parallel), 4)*1.2 + cost.ParallelStart
+	if p.Access.ReadsAll() && r.Parallel > 1 && entries > 50000 && len(r.Order) == 0 {
+		n := math.Min(float64(r.Parallel), 4)
+		find, fetch = find/n*1.2+cost.ParallelStart, fetch/n*1.2
 	}
-	return c
+	return find, fetch
 }
 
-// setRows estimates the entries in the spans of a path, and their number.
-func (r *Request) setRows(p *Path, total float64) (rows, spans float64) {
-	if r.Ctx != nil && expr.KnownBefore(p.Set.Conds) {
-		if list, err := p.Set.Spans(r.Ctx); err == nil {
+// setRows estimates the entries in the spans of a key, and their number. points: each
+// span is one of them.
+func (r *Request) setRows(k physical.KeyRange, points bool, total float64) (rows, spans float64) {
+	if r.Ctx != nil && expr.KnownBefore(k.Ranges.Conds) {
+		if list, err := k.Ranges.Spans(r.Ctx); err == nil {
 			n := float64(len(list))
 			if n == 0 {
 				return 0, 0
 			}
-			if p.Kind == physical.AccessPoint {
+			if points {
 				return n, n
 			}
-			if rows, ok := r.Est.SpanRows(r.Context, r.Scan.Table, p.Index, list); ok {
+			if rows, ok := r.Est.SpanRows(r.Context, r.Scan.Table, k.Index, list); ok {
 				return rows, n
 			}
 		}
 	}
-	sel := r.share(nil, p.Set.Conds, total)
-	if p.Index != nil && p.Index.Where != 0 {
-		sel *= r.partialShare(p.Index, total)
+	sel := r.share(nil, k.Ranges.Conds, total)
+	if k.Index != nil && k.Index.Where != 0 {
+		sel *= r.partialShare(k.Index, total)
 	}
 	return math.Max(total*sel, 1), 1
 }
@@ -823,7 +805,7 @@ func (r *Request) Forced(paths []*Path) *Path {
 	}
 	var best *Path
 	for _, p := range paths {
-		if p.Ordered && p.Merge == nil && p.Search == nil && wants(only, p.Index) && (best == nil || p.LimitedCost < best.LimitedCost) {
+		if p.Ordered && p.Access.ByKey() && wants(only, p.Key().Index) && (best == nil || p.LimitedCost < best.LimitedCost) {
 			best = p
 		}
 	}
@@ -849,38 +831,11 @@ func Best(paths []*Path, forSort func(p *Path) float64) *Path {
 
 // prefer breaks ties: points before ranges before scans, the primary key
 // before indexes.
-func prefer(a, b *Path) bool {
-	rank := func(p *Path) int {
-		r := map[physical.AccessKind]int{physical.AccessNone: 0, physical.AccessPoint: 1, physical.AccessRange: 2, physical.AccessFull: 3, physical.AccessMerge: 4, physical.AccessSearch: 5}[p.Kind] * 2
-		if p.Index != nil {
-			r++
-		}
-		return r
-	}
-	return rank(a) < rank(b)
-}
+func prefer(a, b *Path) bool { return a.Access.Rank() < b.Access.Rank() }
 
 // Conditions are all conditions that the path's rows satisfy.
 func (p *Path) Conditions() []expr.Expr {
-	var out []expr.Expr
-	if p.Set != nil {
-		out = append(out, p.Set.Conds...)
-	}
-	if p.Skip != nil {
-		out = append(out, p.Skip.Conds()...)
-	}
-	out = append(append(out, p.EntryFilter...), p.Residual...)
-	if p.Search != nil {
-		p.Search.Query.Each(func(n *physical.SearchNode) {
-			if n.Set != nil {
-				out = append(out, n.Set.Conds...)
-			}
-			if n.Cond != nil {
-				out = append(out, n.Cond)
-			}
-		})
-	}
-	return out
+	return slices.Concat(p.Access.Conds(), p.EntryFilter, p.Residual)
 }
 
 // HintAllows reports whether the hints of a table occurrence allow an index.

@@ -79,10 +79,10 @@ func (r *Request) loose(x *schema.Index, g Groups) *Path {
 	if groups <= 0 {
 		return nil
 	}
-	p := &Path{Index: x, Set: set, Kind: physical.AccessFull, Residual: residual, Loose: &physical.LooseScan{Columns: k}}
+	scan := &physical.LooseScan{KeyRange: physical.KeyRange{Index: x, Ranges: set}, Columns: k}
+	p := &Path{Access: scan, Residual: residual}
 	if set != nil {
-		p.Kind = physical.AccessRange
-		rows, _ := r.setRows(&Path{Index: x, Set: set}, total)
+		rows, _ := r.setRows(scan.KeyRange, false, total)
 		groups = math.Max(groups*math.Min(rows/total, 1), 1)
 	}
 	if p.Ordered, p.Reverse = r.delivers(cols, nil); !p.Ordered {
@@ -92,11 +92,11 @@ func (r *Request) loose(x *schema.Index, g Groups) *Path {
 	if g.Value >= 0 {
 		desc := cols[k].Desc != p.Reverse
 		if g.Min && g.Max || g.Min == desc {
-			p.Loose.Last = true
+			scan.Last = true
 			each++
 		}
 		if cols[k].Null && g.Min {
-			p.Loose.Value = true
+			scan.Value = true
 			each++
 		}
 	}

@@ -24,7 +24,7 @@ const (
 
 // mergePart is a part with its estimate.
 type mergePart struct {
-	physical.MergePart
+	physical.KeyRange
 	entries, spans float64
 }
 
@@ -122,7 +122,7 @@ func (r *Request) union(indexes []*schema.Index, at int) *Path {
 		if !ok {
 			return nil
 		}
-		m.Parts = append(m.Parts, part.MergePart)
+		m.Parts = append(m.Parts, part.KeyRange)
 		parts = append(parts, part)
 		missed *= 1 - math.Min(part.entries/total, 1)
 	}
@@ -139,9 +139,9 @@ func (r *Request) mergePart(x *schema.Index, conds []expr.Expr) (mergePart, bool
 	if set == nil {
 		return mergePart{}, false
 	}
-	out := mergePart{MergePart: physical.MergePart{Index: x, Ranges: set}}
+	out := mergePart{KeyRange: physical.KeyRange{Index: x, Ranges: set}}
 	total := math.Max(r.Est.TableRows(r.Context, r.Scan.Table), 1)
-	out.entries, out.spans = r.setRows(&Path{Index: x, Set: set}, total)
+	out.entries, out.spans = r.setRows(out.KeyRange, false, total)
 	return out, true
 }
 
@@ -171,10 +171,10 @@ func (r *Request) intersection(indexes []*schema.Index, single []*Path) *Path {
 	t := r.Scan.Table
 	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	for _, p := range single {
-		if p.Set == nil || p.Skip != nil || p.Unique || p.Distinct || !slices.Contains(indexes, p.Index) {
+		if !p.Access.Direct() || p.Unique || p.Distinct || !slices.Contains(indexes, p.Key().Index) {
 			continue
 		}
-		parts = append(parts, mergePart{MergePart: physical.MergePart{Index: p.Index, Ranges: p.Set}, entries: p.Entries, spans: 1})
+		parts = append(parts, mergePart{KeyRange: p.Key(), entries: p.Entries, spans: 1})
 	}
 	forced := r.Scan.Opt.Merge != nil
 	if len(parts) < 2 || !forced && slices.ContainsFunc(parts, func(p mergePart) bool { return p.entries < worthMerging }) {
@@ -213,7 +213,7 @@ func (r *Request) intersect(parts []mergePart, total float64) *Path {
 	m := &physical.IndexMerge{Intersect: true}
 	rows, weight := total, 1.0
 	for _, p := range parts {
-		m.Parts = append(m.Parts, p.MergePart)
+		m.Parts = append(m.Parts, p.KeyRange)
 		// Columns are seldom independent: each further one counts less.
 		rows *= math.Pow(math.Min(p.entries/total, 1), weight)
 		weight /= 2
@@ -223,7 +223,7 @@ func (r *Request) intersect(parts []mergePart, total float64) *Path {
 
 // mergePath is the path of a merge that leads to about fetched rows.
 func (r *Request) mergePath(m *physical.IndexMerge, parts []mergePart, fetched, total float64) *Path {
-	p := &Path{Kind: physical.AccessMerge, Merge: m, Residual: r.Conds}
+	p := &Path{Access: m, Residual: r.Conds}
 	if len(r.Order) == 0 || r.mayOrder(nil) {
 		p.Ordered, p.Reverse = r.delivers(KeyColumns(r.Scan.Table, nil), nil)
 	}

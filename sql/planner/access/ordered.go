@@ -65,7 +65,7 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	var given []expr.Expr
 	if lead != nil {
 		given = lead.Conds
-		rows, spans := r.setRows(&Path{Index: x, Set: lead}, total)
+		rows, spans := r.setRows(physical.KeyRange{Index: x, Ranges: lead}, false, total)
 		if lead.Point && expr.KnownBefore(lead.Conds) && r.Ctx != nil {
 			groups, seeks = spans, 1
 		} else {
@@ -85,8 +85,8 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	}
 	// Also what a partial index implies: a locking read asks the rows, as they are
 	// under their locks, by these alone.
-	p := &Path{Index: x, Kind: physical.AccessRange, Set: lead, Entries: entries, Ordered: true, Reverse: reverse,
-		Skip: &physical.SkipScan{Columns: k, Ranges: behind, Merge: true, By: len(own) - k, Values: groups}}
+	p := &Path{Entries: entries, Ordered: true, Reverse: reverse,
+		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: behind, Values: groups}}
 	p.Lookup = x != nil && !r.covered(x, residual)
 	p.Residual = residual
 	if p.Lookup {
@@ -94,18 +94,21 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	}
 	fetched := entries * r.share(given, p.EntryFilter, total)
 	p.Rows = math.Min(entries*r.share(given, residual, total), fetched)
-	mergeCost := func(part float64) float64 {
+	mergeCost := func(part float64) (find, fetch float64) {
 		read := math.Min(entries*part+groups, entries)
-		c := r.pathCost(p, read, fetched*part, groups*seeks, total) + read*(cost.MergeKey+math.Log2(groups+1)*cost.MergeCompare)
+		find, fetch = r.pathCost(p, read, fetched*part, groups*seeks, total)
+		find += read * (cost.MergeKey + math.Log2(groups+1)*cost.MergeCompare)
 		if groups > cost.MergeOpen {
-			c += read * cost.Seek
+			find += read * cost.Seek
 		}
-		return c
+		return find, fetch
 	}
-	p.Cost = mergeCost(1)
+	find, fetch := mergeCost(1)
+	p.Fetched, p.FindCost, p.Cost = fetched, find, find+fetch
 	p.LimitedCost = p.Cost
 	if r.Limit > 0 && p.Rows > r.Limit {
-		p.LimitedCost = mergeCost(r.Limit / p.Rows)
+		find, fetch = mergeCost(r.Limit / p.Rows)
+		p.LimitedCost = find + fetch
 	}
 	return p
 }

@@ -48,12 +48,12 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 			r.ValuesMatter = true // it may be ready soon
 			continue
 		}
-		p, marks := r.searchPath(x, allowed.asked(x.Name), false)
+		p, rejects := r.searchPath(x, allowed.asked(x.Name), false)
 		if p == nil {
 			continue
 		}
 		out = append(out, p)
-		if marks && known.SearchRejected(r.Context, t, p.Search, r.Needed) > 0 {
+		if rejects {
 			if p, _ = r.searchPath(x, true, true); p != nil {
 				out = append(out, p)
 			}
@@ -66,27 +66,29 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 // the index of a range and a search index hangs. Ranges by equalities are taken to
 // be alike.
 func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
-	if r.Limit > 0 || !slices.ContainsFunc(paths, func(p *Path) bool { return p.Search != nil }) {
+	if r.Limit > 0 || !slices.ContainsFunc(paths, func(p *Path) bool { _, ok := p.Access.(*physical.SearchScan); return ok }) {
 		return nil
 	}
 	for _, p := range paths {
-		if p.Set == nil || p.Kind != physical.AccessRange || p.Merge != nil || p.Skip != nil || p.Loose != nil {
+		key := p.Key()
+		if !p.Access.Direct() {
 			continue
 		}
-		isRange := slices.ContainsFunc(p.Set.Conds, func(c expr.Expr) bool {
+		isRange := slices.ContainsFunc(key.Ranges.Conds, func(c expr.Expr) bool {
 			f, ok := c.(*expr.Func)
 			return ok && hasParam(f) && f.Op != expr.OpEQ && f.Op != expr.OpNullEQ && f.Op != expr.OpIn
 		})
-		if isRange && expr.KnownBefore(p.Set.Conds) {
-			out = append(out, physical.Guard{Table: r.Scan.Table, Index: p.Index, Set: p.Set})
+		if isRange && expr.KnownBefore(key.Ranges.Conds) {
+			out = append(out, physical.Guard{Table: r.Scan.Table, KeyRange: key})
 		}
 	}
 	return out
 }
 
 // searchPath is the way by x, nil when it makes no sense. asked: a hint names the
-// index. inexact and marks are those of searcher.
-func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Path, marks bool) {
+// index. inexact is that of searcher. rejects: rows have to be looked at because a
+// field could not take their value, and an inexact way may spare that.
+func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Path, rejects bool) {
 	t := r.Scan.Table
 	// Of a part of the rows in any order, a check of all documents would be too
 	// much.
@@ -97,19 +99,19 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		s = newSearcher(r, x, false, inexact)
 		q, residual = s.query(r.Conds)
 	}
-	p = &Path{Kind: physical.AccessSearch, Search: &physical.SearchScan{Index: x, Query: q, Covering: covering}}
-	if q == nil && !p.Search.Covering && !asked && (len(residual) > 0 || !s.ranksAll()) {
+	scan := &physical.SearchScan{Index: x, Query: q, Covering: covering}
+	p = &Path{Access: scan}
+	if q == nil && !scan.Covering && !asked && (len(residual) > 0 || !s.ranksAll()) {
 		return nil, false
 	}
 	p.Residual, p.All = r.Conds, r.Conds
-	if p.Search.Covering {
+	if scan.Covering {
 		p.Residual = residual
 	}
-	p.Lookup = !p.Search.Covering
 	p.Ordered = len(r.Order) == 0
 	if s.mayCut(residual) {
-		p.Search.Order = s.order()
-		p.Ordered = p.Search.Order != nil
+		scan.Order = s.order()
+		p.Ordered = scan.Order != nil
 	}
 	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	var asks []expr.Expr
@@ -129,25 +131,26 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	beyond := slices.DeleteFunc(slices.Clone(residual), func(c expr.Expr) bool { return slices.Contains(s.near, c) })
 	p.Rows = p.Entries * r.share(asks, beyond, total)
 	fetched := p.Entries
-	if p.Search.Order != nil {
+	if scan.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
 		fetched = p.Rows
 	}
 	columns := float64(len(r.Needed)) * cost.ScanColumn
 	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit + s.checkCost(q, p.Entries, total)
-	if p.Search.Covering {
+	if scan.Covering {
 		p.Cost += fetched * (columns + filterCost(p.Residual) + float64(len(r.Scores))*cost.SearchRank)
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
 	}
-	if n := r.Est.(SearchIndexes).SearchRejected(r.Context, t, p.Search, r.Needed); n > 0 {
+	n := r.Est.(SearchIndexes).SearchRejected(r.Context, t, scan, r.Needed)
+	if n > 0 {
 		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
 	if r.Counting && covering && len(residual) == 0 && (q == nil || q.Op == physical.SearchRange) {
 		p.Cost = cost.SearchCount
 	}
-	for _, o := range p.Search.Order {
+	for _, o := range scan.Order {
 		switch {
 		case o.Expr == nil:
 		case o.Field != nil && !o.Desc:
@@ -157,7 +160,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		}
 	}
 	p.LimitedCost = p.Cost
-	return p, s.marks
+	return p, s.marks && n > 0
 }
 
 // query is what the index can tell of conditions, and those that it cannot tell

@@ -40,7 +40,8 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 			break
 		}
 		residual := intersectConds(rest, left)
-		p := &Path{Index: x, Kind: physical.AccessRange, Set: lead, Skip: &physical.SkipScan{Columns: k, Ranges: behind}}
+		scan := &physical.SkipScan{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, Behind: behind}
+		p := &Path{Access: scan}
 		p.Lookup = !r.covered(x, residual)
 		p.Residual = residual
 		if p.Lookup {
@@ -51,7 +52,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		}
 		sel := 1.0
 		if lead != nil {
-			rows, _ := r.setRows(&Path{Index: x, Set: lead}, total)
+			rows, _ := r.setRows(scan.KeyRange, false, total)
 			sel = math.Min(rows/total, 1)
 			groups = math.Max(groups*sel, 1)
 		}
@@ -80,12 +81,8 @@ func (r *Request) finishSkip(p *Path, groups, total float64) {
 	}
 	p.Rows = p.Entries * sel
 	// Each group is a seek for its values and one for its spans.
-	p.Cost = groups*cost.Seek + r.pathCost(p, p.Entries, fetched, groups, total)
-	p.LimitedCost = p.Cost
-	if r.Limit > 0 && p.Ordered && p.Rows > r.Limit {
-		part := r.Limit / p.Rows
-		p.LimitedCost = groups*cost.Seek + r.pathCost(p, p.Entries*part, fetched*part, math.Max(groups*part, 1), total)
-	}
+	r.setCost(p, fetched, groups, total)
+	p.Cost, p.FindCost, p.LimitedCost = p.Cost+groups*cost.Seek, p.FindCost+groups*cost.Seek, p.LimitedCost+groups*cost.Seek
 }
 
 // intersectConds are the conditions of both lists.

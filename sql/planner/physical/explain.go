@@ -2,7 +2,6 @@ package physical
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -169,32 +168,49 @@ func (p *Printer) cte(b *strings.Builder, c *CTE) {
 // inner prints the table side of a lookup join, which is no operator of its
 // own.
 func (p *Printer) inner(b *strings.Builder, l *LookupJoin, depth int) {
-	indent := strings.Repeat("    ", depth)
-	b.WriteString(indent + "-> " + LookupTitle(l))
-	if !p.HideEstimates {
-		fmt.Fprintf(b, "  (rows=%s each)", number(l.Inner.Est().Rows))
+	p.lookup(b, l.Inner, LookupTitle(l), depth)
+	if x, ok := l.Inner.(*IndexJoin); ok {
+		p.lookup(b, x.Entries, lookupTitle(l, x.Entries), depth+1)
 	}
-	p.actual(b, l.Inner)
+}
+
+func (p *Printer) lookup(b *strings.Builder, n TableNode, title string, depth int) {
+	indent := strings.Repeat("    ", depth)
+	b.WriteString(indent + "-> " + title)
+	if !p.HideEstimates {
+		fmt.Fprintf(b, "  (rows=%s each)", number(n.Est().Rows))
+	}
+	p.actual(b, n)
 	b.WriteByte('\n')
-	for _, d := range p.Details(l.Inner) {
+	for _, d := range p.Details(n) {
 		b.WriteString(indent + "     " + d + "\n")
 	}
 }
 
 // LookupTitle names the table side of a lookup join.
 func LookupTitle(l *LookupJoin) string {
+	if x, ok := l.Inner.(*IndexJoin); ok {
+		return Title(x)
+	}
+	return lookupTitle(l, l.Inner.Leaf())
+}
+
+func lookupTitle(l *LookupJoin, s *Scan) string {
 	what := "look-up on "
 	if l.Unique {
 		what = "unique look-up on "
 	}
-	out := what + tableAt(l.Inner)
-	if l.Inner.Index != nil && !l.Inner.Lookup {
+	out := what + tableAt(s)
+	if s.Keys {
+		return out
+	}
+	if s.Key().Index != nil {
 		out += " covering"
 	}
-	return out + lockText(l.Inner)
+	return out + lockText(&s.TableRead)
 }
 
-func lockText(s *Scan) string {
+func lockText(s *TableRead) string {
 	switch {
 	case !s.Latest:
 		return ""
@@ -204,17 +220,16 @@ func lockText(s *Scan) string {
 	return " for share"
 }
 
-// tableAt is table alias@index.
-func tableAt(s *Scan) string {
-	name := s.Table.Name
-	if s.Alias != "" && s.Alias != name {
-		name += " " + s.Alias
+// tableName is the table with its alias, tableAt with the key of a scan behind
+// an @.
+func tableName(t *TableRead) string {
+	if t.Alias != "" && t.Alias != t.Table.Name {
+		return t.Table.Name + " " + t.Alias
 	}
-	if s.Index != nil {
-		return name + "@" + s.Index.Name
-	}
-	return name + "@PRIMARY"
+	return t.Table.Name
 }
+
+func tableAt(s *Scan) string { return tableName(&s.TableRead) + "@" + s.Key().Name() }
 
 func (p *Printer) actual(b *strings.Builder, n Node) {
 	if p.Actual == nil {
@@ -225,7 +240,11 @@ func (p *Printer) actual(b *strings.Builder, n Node) {
 		b.WriteString(" (never executed)")
 		return
 	}
-	fmt.Fprintf(b, " (actual time=%.3fms rows=%d loops=%d", a.Seconds*1e3, a.Rows, a.Loops)
+	b.WriteString(" (actual ")
+	if a.Seconds > 0 { // entries of an index join have no time of their own
+		fmt.Fprintf(b, "time=%.3fms ", a.Seconds*1e3)
+	}
+	fmt.Fprintf(b, "rows=%d loops=%d", a.Rows, a.Loops)
 	b.WriteString(a.String() + ")")
 }
 
@@ -245,7 +264,13 @@ func number(f float64) string {
 func Title(n Node) string {
 	switch n := n.(type) {
 	case *Scan:
-		return scanTitle(n)
+		title := n.Access.title(n)
+		if n.Keys { // the join locks
+			return title
+		}
+		return title + lockText(&n.TableRead)
+	case *IndexJoin:
+		return "index join on " + tableName(&n.TableRead) + lockText(&n.TableRead)
 	case *Virtual:
 		return "virtual table " + n.Name
 	case *Values:
@@ -310,123 +335,36 @@ func Title(n Node) string {
 	return fmt.Sprintf("%T", n)
 }
 
-// keyNames are columns of the scan's key.
-func keyNames(s *Scan, from, to int) string {
-	parts := s.Table.PrimaryKey
-	if s.Index != nil {
-		parts = s.Table.EntryParts(s.Index)
+// keyParts are the columns of the scan's key.
+func keyParts(s *Scan) []schema.KeyPart {
+	if x := s.Key().Index; x != nil {
+		return s.Table.EntryParts(x)
 	}
+	return s.Table.PrimaryKey
+}
+
+// keyNames are the names of some of them.
+func keyNames(s *Scan, from, to int) string {
 	names := make([]string, 0, to-from)
-	for _, part := range parts[from:to] {
+	for _, part := range keyParts(s)[from:to] {
 		names = append(names, s.Table.Columns[s.Table.ColumnIndex(part.Column)].Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// mergeText says what a merge of ranges does; their number is an estimate
-// where it is not written in the query.
-func mergeText(s *Scan) string {
-	n, ranges := s.Skip.Columns, "ranges"
-	if math.Round(s.Skip.Values) == 1 {
-		ranges = "range"
-	}
-	return fmt.Sprintf("merge over %.0f %s by %s, one for each value of %s", s.Skip.Values, ranges, keyNames(s, n, n+s.Skip.By), keyNames(s, 0, n))
-}
-
-func (p *MergePart) name() string {
-	if p.Index == nil {
-		return "PRIMARY"
-	}
-	return p.Index.Name
-}
-
-// names are the indexes of the parts.
-func (m *IndexMerge) names() string {
-	list := make([]string, len(m.Parts))
-	for i := range m.Parts {
-		list[i] = m.Parts[i].name()
-	}
-	return strings.Join(list, ",")
-}
-
-// Sorts reports whether the entries of a part do not come in the order of the
-// rows: MySQL's sort_union.
-func (m *IndexMerge) Sorts() bool {
-	for _, part := range m.Parts {
-		if part.Index != nil && part.Ranges.EqPrefix < min(len(part.Index.Parts), len(part.Ranges.Columns)) {
-			return true
-		}
-	}
-	return false
-}
-
-// String is how EXPLAIN names the merge.
-func (m *IndexMerge) String() string {
-	if m.Intersect {
-		return "intersect(" + m.names() + ")"
-	}
-	if m.Sorts() {
-		return "sort_union(" + m.names() + ")"
-	}
-	return "union(" + m.names() + ")"
-}
-
-func scanTitle(s *Scan) string {
-	var what string
-	switch {
-	case s.Kind == AccessMerge:
-		out := "index merge on " + strings.TrimSuffix(tableAt(s), "@PRIMARY") + ", " + s.Merge.String()
-		if s.Reverse {
-			out += " reverse"
-		}
-		if s.Ordered {
-			out += " in order"
-		}
-		return out + lockText(s)
-	case s.Search != nil:
-		what = "search"
-		if s.Search.Covering {
-			what = "covering search"
-		}
-		out := what + " on " + strings.TrimSuffix(tableAt(s), "@PRIMARY") + "@" + s.Search.Index.Name
-		if s.Search.Order != nil {
-			out += " of the first"
-		}
-		return out + lockText(s)
-	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
-		what = "point get"
-	case s.Kind == AccessPoint:
-		what = "multi-point get"
-	case s.Index == nil && s.Kind == AccessFull:
-		what = "full scan"
-	case s.Index == nil:
-		what = "range scan"
-	case s.Lookup:
-		what = "index scan with look-up"
-	default:
-		what = "covering index scan"
-	}
-	switch {
-	case s.Skip != nil && s.Skip.Merge:
-		what = "merged " + what
-	case s.Skip != nil:
-		what = strings.Replace(what, "index scan", "index skip scan", 1)
-	case s.Loose != nil && s.Index == nil:
-		what = "loose scan"
-	case s.Loose != nil:
-		what = strings.Replace(what, "index scan", "loose index scan", 1)
-	}
-	out := what + " on " + tableAt(s)
-	if s.Distinct {
+// orderText says in which order a scan gives what it reads.
+func (n *Scan) orderText() string {
+	out := ""
+	if n.Distinct {
 		out += " distinct"
 	}
-	if s.Reverse {
+	if n.Reverse {
 		out += " reverse"
 	}
-	if s.Ordered {
+	if n.Ordered {
 		out += " in order"
 	}
-	return out + lockText(s)
+	return out
 }
 
 func joinKeys(left, right []expr.Expr) string {
@@ -447,43 +385,9 @@ func (p *Printer) Details(n Node) []string {
 	}
 	switch n := n.(type) {
 	case *Scan:
-		if n.Ranges != nil {
-			out = append(out, "spans: "+p.spans(n.Ranges))
-		}
-		switch {
-		case n.Skip != nil && n.Skip.Merge:
-			text := mergeText(n)
-			if n.Skip.Ranges != nil {
-				text += ": " + p.spans(n.Skip.Ranges)
-			}
-			out = append(out, text)
-		case n.Skip != nil:
-			out = append(out, fmt.Sprintf("for each value of %s: %s", keyNames(n, 0, n.Skip.Columns), p.spans(n.Skip.Ranges)))
-		}
-		if n.Loose != nil {
-			out = append(out, "ends of each value of "+keyNames(n, 0, n.Loose.Columns))
-		}
-		if n.Search != nil {
-			out = append(out, n.Search.details(p, n)...)
-		}
-		if n.Merge != nil {
-			for _, part := range n.Merge.Parts {
-				out = append(out, part.name()+": "+p.spans(part.Ranges))
-			}
-		}
-		if n.Attributes != nil {
-			out = append(out, "attributes: "+strings.Join(n.Attributes, ", "))
-		}
-		add("index filter", n.IndexFilter)
-		add("filter", n.Filter)
-		if n.Limit != nil {
-			out = append(out, "limit hint: "+n.Limit.String())
-		}
-		if p.Why {
-			for _, w := range n.Why {
-				out = append(out, "considered: "+w)
-			}
-		}
+		out = append(n.Access.details(p, n), p.readDetails(&n.TableRead, n.Keys)...)
+	case *IndexJoin:
+		out = p.readDetails(&n.TableRead, false)
 	case *JSONTable:
 		out = append(out, "document: "+n.Doc.String())
 	case *Filter:
@@ -518,6 +422,30 @@ func (p *Printer) Details(n Node) []string {
 		out = append(out, "by: "+keyText(n.Keys), limitText(n.Count, n.Offset))
 	case *Limit:
 		out = append(out, limitText(n.Count, n.Offset))
+	}
+	return out
+}
+
+// readDetails are the lines about what is read of rows, or, with keys, of the entries
+// that lead to them.
+func (p *Printer) readDetails(t *TableRead, keys bool) (out []string) {
+	if t.Attributes != nil {
+		out = append(out, "attributes: "+strings.Join(t.Attributes, ", "))
+	}
+	if len(t.Filter) > 0 {
+		label := "filter: "
+		if keys {
+			label = "index filter: "
+		}
+		out = append(out, label+join(t.Filter, " and "))
+	}
+	if t.Limit != nil {
+		out = append(out, "limit hint: "+t.Limit.String())
+	}
+	if p.Why {
+		for _, w := range t.Why {
+			out = append(out, "considered: "+w)
+		}
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package physical
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/ranges"
 )
 
 // Column is an output column of a node.
@@ -40,24 +39,6 @@ func (b *Base) Columns() []Column { return b.Cols }
 // Est implements Node.
 func (b *Base) Est() Estimate { return b.Estimate }
 
-// AccessKind is the kind of an access path.
-type AccessKind uint8
-
-// Access paths of the ordered store.
-const (
-	AccessFull   AccessKind = iota // all rows by primary key
-	AccessRange                    // spans of the primary key or of an index
-	AccessPoint                    // one or several whole unique keys (primary or unique index)
-	AccessNone                     // proven empty
-	AccessMerge                    // rows found by several indexes (Scan.Merge)
-	AccessSearch                   // rows found by a search index (Scan.Search)
-)
-
-// String is the name in EXPLAIN.
-func (k AccessKind) String() string {
-	return [...]string{"full", "range", "point", "none", "merge", "search"}[k]
-}
-
 // Lock is the locking clause of a read.
 type Lock struct {
 	// Exclusive or shared; None reads without locks.
@@ -65,53 +46,21 @@ type Lock struct {
 	NoWait, SkipLocked bool
 }
 
-// Scan reads a base table by one access path. Its output are the columns of
-// Read, in that order.
-type Scan struct {
-	Base
+// TableRead is what a Scan or an IndexJoin reads of a table.
+type TableRead struct {
 	Table *schema.Table
 	Alias string
-	Kind  AccessKind
-	// Index is the secondary index, nil for the primary key.
-	Index *schema.Index
-	// Ranges restrict the key; nil reads all of it. With AccessPoint
-	// Ranges.Point holds.
-	Ranges *ranges.Set
-	// Merge, with AccessMerge, finds the rows, which come in the order of the
-	// primary key; Filter has all conditions.
-	Merge *IndexMerge
-	// Search, with AccessSearch, finds the rows, which come in no order.
-	Search *SearchScan
-	// Skip reads the spans of Ranges (all of the key when nil) by the values of
-	// the key's leading columns, which Ranges is about; nil for none.
-	Skip *SkipScan
-	// Loose gives of the entries with the same leading columns only the ends;
-	// nil gives all.
-	Loose *LooseScan
-	// Lookup: rows are fetched from the table by the primary keys of the
-	// entries. Otherwise the index covers Read.
-	Lookup bool
-	// Distinct: several entries may lead to a row, which is read once.
-	Distinct bool
-	Reverse  bool
-	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
-	// the source may deliver in any order and in parallel.
-	Ordered bool
-	// Asked: a hint asks for the index that gives the order.
-	Asked bool
 	// Read are the positions in Table.Columns of the output columns: those
-	// that the plan above needs and those that the filters need.
+	// that the plan above needs and those that the filter needs.
 	Read []int
 	// Attributes are the names of the attributes that are read of a row with
 	// dynamic columns; nil for all.
 	Attributes []string
-	// IndexFilter are conditions on columns of the entry, checked before the
-	// look-up; Filter the other residual conditions. Cols refer to positions
-	// in Read; IndexFilter uses only those that the entry has.
-	IndexFilter []expr.Expr
-	Filter      []expr.Expr
+	// Filter are the conditions on the rows that Access does not tell; Cols refer
+	// to positions in Read.
+	Filter []expr.Expr
 	// Limit is the number of rows after which the consumer stops (after the
-	// filters), nil if unknown; constant or parameter. Rows that a DELETE finds
+	// filter), nil if unknown; constant or parameter. Rows that a DELETE finds
 	// gone by its own cascades do not count.
 	Limit expr.Expr
 	Lock  Lock
@@ -127,50 +76,81 @@ type Scan struct {
 	Why []string
 }
 
-// IndexMerge is the rows that several indexes lead to: those of any part, or,
-// with Intersect, those of all.
-type IndexMerge struct {
-	Intersect bool
-	Parts     []MergePart
+// TableNode reads the rows of one table: a Scan, or an IndexJoin.
+type TableNode interface {
+	Node
+	// Reads is what is read of the rows.
+	Reads() *TableRead
+	// Leaf is the scan that finds them: the node itself, or IndexJoin.Entries.
+	Leaf() *Scan
+	// WithoutLimit is a copy whose consumer does not stop.
+	WithoutLimit() TableNode
 }
 
-// MergePart are the entries of an index in Ranges; the index is nil for the
-// primary key.
-type MergePart struct {
-	Index  *schema.Index
-	Ranges *ranges.Set
+// Scan reads a table by one access path: its rows, or the entries of an index
+// that has all columns of Read.
+type Scan struct {
+	Base
+	TableRead
+	Access Access
+	// Keys: the entries lead to rows, whose keys are given to an IndexJoin. Read is
+	// what Filter needs of the entries.
+	Keys bool
+	// Distinct: several entries may lead to a row, which is read once.
+	Distinct bool
+	Reverse  bool
+	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
+	// the source may deliver in any order and in parallel.
+	Ordered bool
+	// Asked: a hint asks for the index that gives the order.
+	Asked bool
 }
 
-// SkipScan reads, for each combination of values of the first Columns columns
-// of the key, the spans of Ranges, which are about the columns behind them.
-// Ranges is nil for all of their entries, which only a merge has.
-type SkipScan struct {
-	Columns int
-	Ranges  *ranges.Set
-	// Merge: the spans of the combinations are read beside each other, and
-	// their entries come in the order of the By columns behind the first ones;
-	// equal ones in the order of these. Otherwise the combinations come one
-	// after the other.
-	Merge bool
-	By    int
-	// Values is the estimate of how many combinations there are.
-	Values float64
+// Key is the key by which the scan reads.
+func (n *Scan) Key() KeyRange { return n.Access.Key() }
+
+// Search is the search by which rows are found; nil where it is not one.
+func (n *Scan) Search() *SearchScan {
+	x, _ := n.Access.(*SearchScan)
+	return x
 }
 
-// Conds are the conditions that the ranges stand for.
-func (s *SkipScan) Conds() []expr.Expr {
-	if s.Ranges == nil {
-		return nil
-	}
-	return s.Ranges.Conds
+// Reads implements TableNode.
+func (n *Scan) Reads() *TableRead { return &n.TableRead }
+
+// Leaf implements TableNode.
+func (n *Scan) Leaf() *Scan { return n }
+
+// WithoutLimit implements TableNode.
+func (n *Scan) WithoutLimit() TableNode {
+	out := *n
+	out.Limit = nil
+	return &out
 }
 
-// LooseScan reads, of the entries with the same values in the first Columns
-// columns, the first one, with Last the last one too, and with Value also those
-// next to the NULLs in the column behind them.
-type LooseScan struct {
-	Columns     int
-	Last, Value bool
+// IndexJoin reads the rows to which the entries of a secondary index lead. Their
+// order is that of Entries.
+type IndexJoin struct {
+	Base
+	TableRead
+	// Entries have Keys.
+	Entries *Scan
+	// Again are the conditions of Entries.Filter over Read; with Latest, which needs
+	// them for the rows as they are under their locks.
+	Again []expr.Expr
+}
+
+// Reads implements TableNode.
+func (n *IndexJoin) Reads() *TableRead { return &n.TableRead }
+
+// Leaf implements TableNode.
+func (n *IndexJoin) Leaf() *Scan { return n.Entries }
+
+// WithoutLimit implements TableNode.
+func (n *IndexJoin) WithoutLimit() TableNode {
+	out := *n
+	out.Limit = nil
+	return &out
 }
 
 // Virtual reads rows that the server makes.
@@ -255,10 +235,10 @@ type LookupJoin struct {
 	Base
 	Kind JoinKind
 	Left Node
-	// Inner describes the table, the index and the columns to read. Its Ranges
-	// are nil; its filters apply to inner rows alone. With Inner.Latest the rows
-	// that are found are locked.
-	Inner *Scan
+	// Inner describes the table, the index and the columns to read. It reads a
+	// whole key; its filters apply to inner rows alone. With Latest the rows that
+	// are found are locked.
+	Inner TableNode
 	// Keys are expressions over the left columns, of the types of the first
 	// len(Keys) columns of the key; NULL never matches.
 	Keys []expr.Expr
@@ -374,6 +354,9 @@ type SetOperation struct {
 
 // Inputs implements Node.
 func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *IndexJoin) Inputs() []Node { return []Node{n.Entries} }
 
 // Inputs implements Node.
 func (n *Virtual) Inputs() []Node { return nil }

@@ -3,7 +3,6 @@ package physical
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/ranges"
 )
 
 // Plan is the plan of one statement: a query when Change is nil.
@@ -146,9 +145,8 @@ type DeleteTarget struct {
 	At    int
 }
 
-// Guard is a range of an index, nil for the primary key, of a table.
+// Guard is a range of a key of a table.
 type Guard struct {
 	Table *schema.Table
-	Index *schema.Index
-	Set   *ranges.Set
+	KeyRange
 }

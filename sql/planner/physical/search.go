@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -9,8 +10,8 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// SearchScan finds rows by a search index. Rows that the index does not know yet
-// are read from the table; they have to satisfy Conds.
+// SearchScan finds rows by a search index, in no order. Rows that the index does not
+// know yet are read from the table; they have to satisfy All.
 type SearchScan struct {
 	Index *schema.SearchIndex
 	// Query is asked of the index, nil for all documents.
@@ -19,11 +20,11 @@ type SearchScan struct {
 	// keys. Then documents that Query finds have to satisfy the scan's Filter, else
 	// it has all conditions.
 	Covering bool
-	// Unread tells, of a covering search, of the columns of Read that only Conds
-	// read: of documents they are NULL.
+	// Unread tells, of a covering search, of the columns of Read that only All
+	// reads: of documents they are NULL.
 	Unread []bool
-	// Conds are all conditions on the rows; Cols refer to positions in Read.
-	Conds []expr.Expr
+	// All are all conditions on the rows; Cols refer to positions in Read.
+	All []expr.Expr
 	// Order and Limit let the index leave out rows that cannot be among the first
 	// Limit in that order; nil without.
 	Order []SearchOrder
@@ -262,4 +263,80 @@ func (n *SearchNode) Each(fn func(n *SearchNode)) {
 	for _, c := range n.Children {
 		c.Each(fn)
 	}
+}
+
+// Key implements Access.
+func (x *SearchScan) Key() KeyRange { return KeyRange{} }
+
+// ReadsAll implements Access.
+func (x *SearchScan) ReadsAll() bool { return false }
+
+// Name implements Access.
+func (x *SearchScan) Name() string { return x.Index.Name }
+
+// ByKey implements Access.
+func (x *SearchScan) ByKey() bool { return false }
+
+// Direct implements Access.
+func (x *SearchScan) Direct() bool { return false }
+
+// Splits implements Access.
+func (x *SearchScan) Splits() bool { return false }
+
+// FewKeys implements Access.
+func (x *SearchScan) FewKeys() bool { return false }
+
+// Conds implements Access: those that are asked of the index.
+func (x *SearchScan) Conds() (out []expr.Expr) {
+	x.Query.Each(func(n *SearchNode) {
+		if n.Set != nil {
+			out = append(out, n.Set.Conds...)
+		}
+		if n.Cond != nil {
+			out = append(out, n.Cond)
+		}
+	})
+	return out
+}
+
+// Rank implements Access.
+func (x *SearchScan) Rank() int { return 10 }
+
+// String implements Access.
+func (x *SearchScan) String() string {
+	if x.Covering {
+		return "search covering"
+	}
+	return "search lookup"
+}
+
+func (x *SearchScan) title(s *Scan) string {
+	out := "search on "
+	if x.Covering {
+		out = "covering search on "
+	}
+	out += tableName(&s.TableRead) + "@" + x.Index.Name
+	if x.Order != nil {
+		out += " of the first"
+	}
+	return out
+}
+
+func (x *SearchScan) row(p *Printer, s *Scan, r *Row, extra []string) []string {
+	r.Type, r.Key = "search", x.Index.Name
+	r.PossibleKeys = r.Key
+	extra = append(extra, x.details(p, s)...)
+	if x.Covering {
+		extra = append(extra, "Using index")
+	}
+	return extra
+}
+
+func (x *SearchScan) ranges() []*ranges.Set { return nil }
+
+func (x *SearchScan) verify(s *Scan) error {
+	if s.Keys || s.Ordered {
+		return fmt.Errorf("a search in order, or for an index join")
+	}
+	return nil
 }

@@ -63,7 +63,7 @@ func (p *Printer) Rows(plan *Plan) []Row {
 
 func (p *Printer) rows(out *[]Row, n Node, id int, selectType string, extra []string) {
 	switch x := n.(type) {
-	case *Scan:
+	case TableNode:
 		*out = append(*out, p.scanRow(x, id, selectType, extra, ""))
 		return
 	case *Virtual:
@@ -131,74 +131,36 @@ func (p *Printer) lookupRow(l *LookupJoin, id int, selectType string) Row {
 	return r
 }
 
-func (p *Printer) scanRow(s *Scan, id int, selectType string, extra []string, ref string) Row {
-	r := Row{ID: id, SelectType: selectType, Table: s.Alias, Rows: int64(math.Ceil(math.Min(s.Est().Rows, 1e18))), Filtered: 100, Ref: ref}
+// scanRow is the line of a table; ref is what a join looks up in it, "" for none.
+func (p *Printer) scanRow(n TableNode, id int, selectType string, extra []string, ref string) Row {
+	t, s := n.Reads(), n.Leaf()
+	r := Row{ID: id, SelectType: selectType, Table: t.Alias, Rows: int64(math.Ceil(math.Min(n.Est().Rows, 1e18))), Filtered: 100, Ref: ref}
 	if r.Table == "" {
-		r.Table = s.Table.Name
+		r.Table = t.Table.Name
 	}
-	r.Key = "PRIMARY"
-	if s.Index != nil {
-		r.Key = s.Index.Name
-	}
+	key := s.Key()
+	r.Key = key.Name()
 	r.PossibleKeys = r.Key
-	switch {
-	case ref != "": // by the caller
-	case s.Kind == AccessMerge:
-		r.Type, r.Key = "index_merge", s.Merge.names()
-		r.PossibleKeys = r.Key
-		extra = append([]string{"Using " + s.Merge.String()}, extra...)
-	case s.Search != nil:
-		r.Type, r.Key = "search", s.Search.Index.Name
-		r.PossibleKeys = r.Key
-		extra = append(extra, s.Search.details(p, s)...)
-		if s.Search.Covering {
-			extra = append(extra, "Using index")
-		}
-	case s.Skip != nil && s.Skip.Merge:
-		r.Type = "range"
-		extra = append(extra, "Using "+mergeText(s))
-	case s.Skip != nil:
-		r.Type = "range"
-		extra = append(extra, "Using index for skip scan")
-	case s.Loose != nil:
-		r.Type = "range"
-		extra = append(extra, "Using index for group-by")
-	case s.Kind == AccessPoint && s.Ranges != nil && s.Ranges.SinglePoint:
-		r.Type, r.Ref = "const", "const"
-	case s.Kind == AccessPoint:
-		r.Type = "range"
-	case s.Ranges != nil && s.Ranges.EqPrefix > 0 && s.Index != nil:
-		r.Type, r.Ref = "ref", "const"
-	case s.Ranges != nil:
-		r.Type = "range"
-	case s.Index != nil:
-		r.Type = "index"
-	default:
-		r.Type = "ALL"
-		if !s.Ordered {
-			r.Key, r.PossibleKeys = "", ""
-		}
+	if ref == "" {
+		extra = s.Access.row(p, s, &r, extra)
 	}
-	if len(s.Filter) > 0 {
+	if len(t.Filter) > 0 {
 		extra = append([]string{"Using where"}, extra...)
 	}
-	if len(s.IndexFilter) > 0 {
+	if s.Keys && len(s.Filter) > 0 {
 		extra = append(extra, "Using index condition")
 	}
-	if s.Index != nil && !s.Lookup && (s.Skip == nil || s.Skip.Merge) && s.Loose == nil {
-		extra = append(extra, "Using index")
+	if ref != "" {
+		extra = key.covering(s, extra)
 	}
 	if s.Reverse {
 		extra = append(extra, "Backward index scan")
 	}
-	if s.Ranges != nil {
-		extra = append(extra, "spans: "+p.spans(s.Ranges))
+	for _, set := range s.Access.ranges() {
+		extra = append(extra, "spans: "+p.spans(set))
 	}
-	if s.Skip != nil && s.Skip.Ranges != nil {
-		extra = append(extra, "spans: "+p.spans(s.Skip.Ranges))
-	}
-	if len(s.Filter) > 0 {
-		extra = append(extra, "filter: "+join(s.Filter, " and "))
+	if len(t.Filter) > 0 {
+		extra = append(extra, "filter: "+join(t.Filter, " and "))
 	}
 	r.Extra = strings.Join(extra, "; ")
 	return r

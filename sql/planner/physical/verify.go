@@ -38,8 +38,8 @@ func verify(n Node) error {
 
 func verifyNode(n Node) error {
 	switch x := n.(type) {
-	case *Scan:
-		return verifyScan(x)
+	case TableNode:
+		return verifyTable(x)
 	case *Values:
 		for _, row := range x.Rows {
 			if len(row) != len(x.Cols) {
@@ -98,25 +98,21 @@ func firstError(list ...error) error {
 
 func verifyScan(s *Scan) error {
 	scores := 0
-	if s.Search != nil {
-		scores = len(s.Search.Scores)
+	if x, ok := s.Access.(*SearchScan); ok {
+		scores = len(x.Scores)
 	}
-	if len(s.Read)+scores != len(s.Cols) {
-		return fmt.Errorf("%d columns read for %d", len(s.Read)+scores, len(s.Cols))
+	if err := verifyRead(&s.TableRead, len(s.Cols)-scores); err != nil {
+		return err
 	}
-	for i, pos := range s.Read {
-		if pos < 0 || pos >= len(s.Table.Columns) || i > 0 && pos <= s.Read[i-1] {
-			return fmt.Errorf("reads columns %v", s.Read)
-		}
-	}
-	if s.Index != nil && !s.Lookup {
+	index := s.Key().Index
+	if index != nil {
 		have := map[int]bool{}
-		for _, part := range s.Table.EntryParts(s.Index) {
+		for _, part := range s.Table.EntryParts(index) {
 			if part.Prefix == 0 {
 				have[s.Table.ColumnIndex(part.Column)] = true
 			}
 		}
-		for _, id := range s.Index.Include {
+		for _, id := range index.Include {
 			have[s.Table.ColumnIndex(id)] = true
 		}
 		for _, pos := range s.Read {
@@ -126,25 +122,38 @@ func verifyScan(s *Scan) error {
 		}
 	}
 	switch {
-	case (s.Kind == AccessSearch) != (s.Search != nil):
-		return fmt.Errorf("kind %s with search %v", s.Kind, s.Search)
-	case s.Search != nil && (s.Index != nil || s.Lookup || s.Ordered):
-		return fmt.Errorf("a search with another index, or in order")
-	case (s.Kind == AccessMerge) != (s.Merge != nil):
-		return fmt.Errorf("kind %s with merge %v", s.Kind, s.Merge)
-	case s.Merge != nil && (len(s.Merge.Parts) < 2 || s.Index != nil || s.Lookup):
-		return fmt.Errorf("a merge of %d parts", len(s.Merge.Parts))
-	case s.Skip != nil && s.Skip.Merge && (!s.Ordered || s.Distinct || s.Skip.Columns < 1 || s.Skip.By < 1):
-		return fmt.Errorf("merges by %d columns behind %d", s.Skip.By, s.Skip.Columns)
-	case s.Skip != nil && !s.Skip.Merge && (s.Index == nil || s.Skip.Ranges == nil || s.Skip.Columns < 1 || s.Skip.Columns >= len(s.Index.Parts)):
-		return fmt.Errorf("skips %d columns", s.Skip.Columns)
-	case s.Loose != nil && (s.Latest || s.Lookup || s.Skip != nil):
-		return fmt.Errorf("a loose scan with look-up")
-	}
-	if s.Latest && s.Index != nil && !s.Lookup {
+	case s.Keys && index == nil:
+		return fmt.Errorf("entries of no index")
+	case s.Latest && index != nil && !s.Keys:
 		return fmt.Errorf("a locking read of entries alone")
 	}
-	return firstError(placed(s.IndexFilter, s.Cols), placed(s.Filter, s.Cols))
+	return firstError(s.Access.verify(s), placed(s.Filter, s.Cols))
+}
+
+func verifyRead(r *TableRead, cols int) error {
+	if len(r.Read) != cols {
+		return fmt.Errorf("%d columns read for %d", len(r.Read), cols)
+	}
+	for i, pos := range r.Read {
+		if pos < 0 || pos >= len(r.Table.Columns) || i > 0 && pos <= r.Read[i-1] {
+			return fmt.Errorf("reads columns %v", r.Read)
+		}
+	}
+	return nil
+}
+
+func verifyIndexJoin(n *IndexJoin) error {
+	if !n.Entries.Keys || n.Entries.Table != n.Table || n.Entries.Latest != n.Latest || n.Latest != (n.Again != nil) && len(n.Entries.Filter) > 0 {
+		return fmt.Errorf("an index join with other entries")
+	}
+	return firstError(verifyScan(n.Entries), verifyRead(&n.TableRead, len(n.Cols)), placed(n.Filter, n.Cols), placed(n.Again, n.Cols))
+}
+
+func verifyTable(n TableNode) error {
+	if x, ok := n.(*IndexJoin); ok {
+		return verifyIndexJoin(x)
+	}
+	return verifyScan(n.Leaf())
 }
 
 func verifyHashJoin(j *HashJoin) error {
@@ -165,15 +174,13 @@ func verifyHashJoin(j *HashJoin) error {
 }
 
 func verifyLookupJoin(j *LookupJoin) error {
-	if err := verifyScan(j.Inner); err != nil {
+	if err := verifyTable(j.Inner); err != nil {
 		return err
 	}
-	parts := j.Inner.Table.PrimaryKey
-	if j.Inner.Index != nil {
-		parts = j.Inner.Table.EntryParts(j.Inner.Index)
-	}
+	table := j.Inner.Reads().Table
+	parts := keyParts(j.Inner.Leaf())
 	for i, k := range j.Keys {
-		if c := j.Inner.Table.Column(parts[i].Column); parts[i].Prefix > 0 || types.KindOf(k.Type()) != types.KindOf(c.KeyType()) {
+		if c := table.Column(parts[i].Column); parts[i].Prefix > 0 || types.KindOf(k.Type()) != types.KindOf(c.KeyType()) {
 			return fmt.Errorf("key %s for column %s", k, c.Name)
 		}
 	}
@@ -258,8 +265,10 @@ func slots(n Node, count int) (err error) {
 	}
 	switch x := n.(type) {
 	case *Scan:
-		check(x.IndexFilter)
 		check(x.Filter)
+	case *IndexJoin:
+		check(x.Filter)
+		check(x.Again)
 	case *Filter:
 		check(x.Conds)
 	case *Project:
