@@ -17,7 +17,8 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/searchdoc"
+	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/table"
@@ -118,8 +119,8 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 		return false, err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	codecs, snapshot := source.NewCodecs(bind.NewBinder(parser.NewPool())), c.Snapshot()
-	documents := &source.Documents{Codecs: codecs, Eval: func() *expr.Ctx { return derive.ReadCtx(time.UTC, time.Now()) }}
+	codecs, snapshot := rows.NewCodecs(bind.NewBinder(parser.NewPool())), c.Snapshot()
+	documents := &searchdoc.Documents{Codecs: codecs, Eval: func() *expr.Ctx { return derive.ReadCtx(time.UTC, time.Now()) }}
 	ok = true
 	for _, db := range snapshot.Databases() {
 		for _, t := range snapshot.Tables(db.Name) {
@@ -141,7 +142,7 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 }
 
 // findOrphans adds the rows whose foreign keys refer to nothing.
-func findOrphans(ctx context.Context, view storage.Reader, codecs *source.Codecs, s *catalog.Snapshot, r Result) error {
+func findOrphans(ctx context.Context, view storage.Reader, codecs *rows.Codecs, s *catalog.Snapshot, r Result) error {
 	for i := range r.Table.ForeignKeys {
 		k := &r.Table.ForeignKeys[i]
 		parent, _ := s.Table(k.Database, k.Table)
@@ -186,7 +187,7 @@ func checkSearch(ctx context.Context, cfg search.Config, view storage.Snapshot, 
 	return nil
 }
 
-func checkTable(ctx context.Context, view storage.Reader, codecs *source.Codecs, t *schema.Table) Result {
+func checkTable(ctx context.Context, view storage.Reader, codecs *rows.Codecs, t *schema.Table) Result {
 	codec, err := codecs.Get(t)
 	if err != nil {
 		return Result{Table: t, Report: &scrub.Report{}, Err: err}

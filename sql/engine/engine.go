@@ -18,7 +18,8 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/querylog"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/searchdoc"
+	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/stats"
 	"github.com/sqlots/sqlots/sql/sysvar"
@@ -71,7 +72,7 @@ type Engine struct {
 	Locks      mdl.Locks
 	Parsers    *parser.Pool
 	Sequences  *table.Sequences
-	Codecs     *source.Codecs
+	Codecs     *rows.Codecs
 	Stats      *stats.Estimator
 	DDL        *ddl.Runner
 	Search     *search.Manager // nil without Config.SearchDir
@@ -121,7 +122,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{
 		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
 		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
-		Codecs: source.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
+		Codecs: rows.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
 		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
 	}
 	e.Jobs = job.New(cfg.Log)
@@ -147,7 +148,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.Locks, Codecs: e.Codecs, Sequences: e.Sequences, Binder: binder, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.SortBudget, SortMemory: e.SortMemory(), Rows: e.Stats.TableRows,
 		BuildRate: func() int64 { return e.Globals.Value("sqlots_index_build_rate").Int() }}
 	if cfg.SearchDir != "" {
-		e.Search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Start: e.startLoop, Rows: &source.Documents{Codecs: e.Codecs, Eval: EvalDocuments}, Memory: e.Memory.Limit() / searchShare, Account: e.Memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
+		e.Search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Start: e.startLoop, Rows: &searchdoc.Documents{Codecs: e.Codecs, Eval: EvalDocuments}, Memory: e.Memory.Limit() / searchShare, Account: e.Memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
 		changes.Search, e.Stats.Search = e.Search, e.Search
 		cat.OnChange(e.searchTables)
 	}

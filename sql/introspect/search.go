@@ -15,7 +15,7 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/searchdoc"
 )
 
 // SearchIndexes implements infoschema.Server.
@@ -88,7 +88,7 @@ func (e *Server) rejectedRows(ctx context.Context, t *schema.Table, d *schema.Se
 	}
 	defer snap.Close()
 	slices.SortFunc(ids, bytes.Compare)
-	list, err := (&source.Documents{Codecs: e.engine.Codecs, Eval: engine.EvalDocuments}).Rejected(ctx, snap, t, d, ids)
+	list, err := (&searchdoc.Documents{Codecs: e.engine.Codecs, Eval: engine.EvalDocuments}).Rejected(ctx, snap, t, d, ids)
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,15 @@
 // Package source reads and changes the tables of one statement: it implements
-// exec.Source and exec.Sink over a transaction or a snapshot.
+// exec.Source and exec.Sink over a transaction or a snapshot, by the packages below.
 //
-// # Model
+//	rows        decodes rows and entries into batches
+//	kvread      scans, index joins, index merges, lookups, reads that lock
+//	searchscan  searches
+//	changelog   change logs, and tables as they were
+//	write       inserts, updates, deletes, foreign keys
 //
-// A scan is a walker, which brings key-value pairs of spans or points, one
-// behind the other or merged (mergeWalk), and a sieve, which decodes them into
-// a batch and filters it. A scan by a secondary index that does not cover
-// collects the keys of rows from entries (a gatherer) and fetches the rows in
-// sorted batches. A scan for a change collects keys in the same way from the
-// latest state, locks them, and decodes and filters what stands under the locks.
-//
-// What to decode is compiled once per table, index and column list, and kept
-// with the table's codec in Codecs.
+// Source.open is the one place that tells the kinds of access apart. A new one is a
+// type of physical.Access, a file of planner/access that makes it, and a package or
+// file here that opens it.
 //
 // # Invariants
 //
@@ -23,6 +21,4 @@
 //	    values coming up.
 //	I4  An entry without its row is reported as corruption, never skipped,
 //	    where the view is frozen.
-//
-// It chooses no access path and knows no joins.
 package source

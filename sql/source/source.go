@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -9,6 +10,11 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/source/changelog"
+	"github.com/sqlots/sqlots/sql/source/kvread"
+	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/searchscan"
+	"github.com/sqlots/sqlots/sql/source/write"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -28,7 +34,7 @@ type Env struct {
 	Txn storage.Txn
 	// Loc is the session's time zone, nil for UTC.
 	Loc    *time.Location
-	Codecs *Codecs
+	Codecs *rows.Codecs
 	// Sequences are needed by INSERT.
 	Sequences *table.Sequences
 	// Keys are the foreign keys that changes keep; nil for none.
@@ -64,10 +70,12 @@ type Env struct {
 
 // Source is the exec.Source and exec.Sink of one statement.
 type Source struct {
-	env     Env
-	writers map[*schema.Table]*writer
-	// verified are keys of parents that this statement has locked.
-	verified map[string]bool
+	write.Sink
+	state   rows.State
+	read    kvread.Reader
+	search  searchscan.Searcher
+	log     changelog.ChangeLog
+	virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
 }
 
 var (
@@ -80,22 +88,91 @@ func New(env Env) *Source {
 	if env.BatchSize <= 0 || env.BatchSize > vec.MaxRows {
 		env.BatchSize = vec.MaxRows
 	}
-	return &Source{env: env}
+	s := &Source{virtual: env.Virtual}
+	s.state = rows.State{Store: env.Store, Reader: env.Reader, Txn: env.Txn, Loc: env.Loc, Codecs: env.Codecs,
+		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled, BatchSize: env.BatchSize}
+	s.read = kvread.New(&s.state)
+	s.search = searchscan.New(searchscan.Env{State: &s.state, Rows: &s.read, Search: env.Search, Eventual: env.Eventual})
+	s.log = changelog.New(changelog.Env{State: &s.state, UpTo: env.UpTo, FindStream: env.FindStream})
+	s.Sink = write.New(write.Env{State: &s.state, Sequences: env.Sequences, Keys: env.Keys, Expr: env.Expr, ShowExpired: env.ShowExpired, Undo: env.Undo, Limits: env.Limits})
+	return s
 }
-
-// keyEnv is what lists of keys need.
-func (s *Source) keyEnv() *exec.Env {
-	return &exec.Env{Memory: s.env.Memory, Spill: s.env.Spill, SpillOver: s.env.SpillOver, Spilled: s.env.Spilled}
-}
-
-func internal(format string, args ...any) error { return sqlerr.Internal(format, args...) }
 
 // Virtual implements exec.Source.
 func (s *Source) Virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
-	if s.env.Virtual == nil {
-		return nil, internal("no virtual tables here")
+	if s.virtual == nil {
+		return nil, sqlerr.Internal("no virtual tables here")
 	}
-	return s.env.Virtual(ctx, ec, v)
+	return s.virtual(ctx, ec, v)
+}
+
+// Scan implements exec.Source.
+func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part exec.Partition) (exec.Operator, error) {
+	r := n.Reads()
+	limit, err := rows.LimitOf(ec, r.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		return emptyOp{}, nil
+	}
+	k, err := s.state.Codecs.Table(r.Table)
+	if err != nil {
+		return nil, err
+	}
+	if r.Table.Derived == nil {
+		return s.open(ctx, ec, k, n, part, limit, s.state.Reader)
+	}
+	d, err := s.log.Open(ctx, ec, k, r)
+	if err != nil {
+		return nil, err
+	}
+	op, err := s.open(ctx, ec, k, n, part, limit, d)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d.Operator(op), nil
+}
+
+// open is Scan of what reader shows: the one place that tells the kinds of access
+// apart.
+func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *rows.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+	leaf := n.Leaf()
+	switch a := leaf.Access.(type) {
+	case *physical.IndexMerge:
+		return s.read.OpenMerge(ctx, ec, k, leaf, a, limit)
+	case *physical.SearchScan:
+		return s.search.Open(ctx, ec, k, leaf, limit, reader)
+	case *physical.LooseScan:
+		return s.read.OpenLoose(ctx, ec, k, leaf, a, reader)
+	}
+	return s.read.OpenRanges(ctx, ec, k, n, part, limit, reader)
+}
+
+// Partitions implements exec.Source.
+func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, parts int) ([]exec.Partition, error) {
+	return s.read.Partitions(ctx, ec, n, parts)
+}
+
+// Lookup implements exec.Source.
+func (s *Source) Lookup(ctx context.Context, ec *expr.Ctx, n physical.TableNode, nkeys int) (exec.Lookup, error) {
+	r := n.Reads()
+	k, err := s.state.Codecs.Table(r.Table)
+	if err != nil {
+		return nil, err
+	}
+	if r.Table.Derived == nil {
+		return s.read.Lookup(ec, k, n, nkeys, s.state.Reader)
+	}
+	d, err := s.log.Open(ctx, ec, k, r)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.read.Lookup(ec, k, n, nkeys, d)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d.Lookup(l), nil
 }
 
 // emptyOp is the scan of nothing.

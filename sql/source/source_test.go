@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -38,7 +39,7 @@ func ectx(loc *time.Location) *expr.Ctx {
 // them.
 type fixture struct {
 	store  storage.Store
-	codecs *Codecs
+	codecs *rows.Codecs
 	t      *schema.Table
 	loc    *time.Location
 	rows   [][]value.Datum
@@ -46,7 +47,7 @@ type fixture struct {
 
 func newFixture(t testing.TB, r *rand.Rand, tab *schema.Table, loc *time.Location, n int) *fixture {
 	t.Helper()
-	f := &fixture{store: memkv.New(memkv.Options{}), codecs: NewCodecs(nil), t: tab, loc: loc}
+	f := &fixture{store: memkv.New(memkv.Options{}), codecs: rows.NewCodecs(nil), t: tab, loc: loc}
 	txn := f.begin(t)
 	s := f.source(txn, txn)
 	for range n {
@@ -495,7 +496,7 @@ func (f *fixture) compareScan(t *testing.T, r *rand.Rand, x *schema.Index, used 
 	}
 	f.sortBy(want, parts, n.Reverse)
 	total := len(want)
-	src.env.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
+	src.state.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
 	if r.Intn(3) == 0 {
 		n.Latest = true
 		n.Lock = physical.Lock{Exclusive: r.Intn(2) == 0}
@@ -699,7 +700,7 @@ func (f *fixture) compareLookup(t *testing.T, r *rand.Rand, x *schema.Index) {
 	txn := f.begin(t)
 	defer txn.Rollback()
 	src := f.source(txn, txn)
-	src.env.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
+	src.state.BatchSize = []int{1, 3, 1024}[r.Intn(3)]
 	l, err := src.Lookup(ctx, ectx(f.loc), n.node(), nkeys)
 	if err != nil {
 		t.Fatal(err)
@@ -752,9 +753,9 @@ func callTable() *schema.Table {
 	return t
 }
 
-func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *Codecs) {
+func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *rows.Codecs) {
 	t.Helper()
-	tab, codecs := callTable(), NewCodecs(nil)
+	tab, codecs := callTable(), rows.NewCodecs(nil)
 	for i := 0; i < n; {
 		txn, err := store.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {
@@ -874,7 +875,7 @@ func TestLockedRecheck(t *testing.T) {
 		n.Latest, n.Lock = true, physical.Lock{Exclusive: true}
 		txn := f.begin(t)
 		src := f.source(txn, txn)
-		src.env.BatchSize = 1
+		src.state.BatchSize = 1
 		op, err := src.Scan(ctx, ectx(time.UTC), n.node(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -1056,11 +1057,11 @@ func TestKindsAgree(t *testing.T) {
 }
 
 func TestAddedDefaults(t *testing.T) {
-	v, err := AddedDefault(&schema.Column{Name: "c", Type: schema.Type{ID: schema.TypeDecimal, Len: 10, Scale: 2}, AddedDefault: &schema.Default{Literal: "1.5"}})
+	v, err := rows.AddedDefault(&schema.Column{Name: "c", Type: schema.Type{ID: schema.TypeDecimal, Len: 10, Scale: 2}, AddedDefault: &schema.Default{Literal: "1.5"}})
 	if err != nil || v.Decimal().String() != "1.50" {
 		t.Fatal(v, err)
 	}
-	if _, err = AddedDefault(&schema.Column{Name: "c", Type: bigint(), AddedDefault: &schema.Default{Expr: "now()"}}); err == nil {
+	if _, err = rows.AddedDefault(&schema.Column{Name: "c", Type: bigint(), AddedDefault: &schema.Default{Expr: "now()"}}); err == nil {
 		t.Fatal("an expression was taken for a literal")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/source/write"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
@@ -135,7 +135,7 @@ func (s *Statement) finishBulk(ctx context.Context, c *Plan, b *table.Bulk, also
 
 // bulkSource is the ability of the source to load in bulk.
 type bulkSource interface {
-	Bulk(t *schema.Table, opts table.BulkOptions) (*source.BulkSink, error)
+	Bulk(t *schema.Table, opts table.BulkOptions) (*write.BulkSink, error)
 }
 
 // bulkMemory is the most memory of one bulk load: half of what a query may have.

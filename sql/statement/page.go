@@ -6,7 +6,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/source/kvread"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/value"
 )
@@ -16,7 +16,7 @@ import (
 // that it needs no snapshot, and its rows are written before anything else is
 // read, so that their memory is used again.
 type pagePlan struct {
-	page  *source.Page
+	page  *kvread.Page
 	limit expr.Expr
 }
 
@@ -60,7 +60,7 @@ func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if out == nil {
 		return nil
 	}
-	page := cn.Engine.Codecs.Page(scan, out)
+	page := kvread.NewPage(cn.Engine.Codecs, scan, out)
 	if page == nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *Statement) runPage(ctx context.Context, c *Plan, vals []value.Datum, mo
 	if !c.limited {
 		limit = min(limit, s.Vars.SelectLimit)
 	}
-	if limit == 0 || limit > source.MaxPage || s.Vars.BatchSize > 0 && limit > uint64(s.Vars.BatchSize) {
+	if limit == 0 || limit > kvread.MaxPage || s.Vars.BatchSize > 0 && limit > uint64(s.Vars.BatchSize) {
 		return false, nil
 	}
 	r := c.page.page.Reader()

@@ -13,7 +13,9 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/source/kvread"
+	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/searchscan"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
@@ -37,7 +39,7 @@ const (
 // Estimator knows sizes. It is safe for concurrent use.
 type Estimator struct {
 	store  storage.Store
-	codecs *source.Codecs
+	codecs *rows.Codecs
 	now    func() time.Time
 	// Search is where the search indexes are, nil without. It is set before the
 	// first use.
@@ -54,12 +56,12 @@ var (
 
 // SearchRows implements access.SearchIndexes.
 func (e *Estimator) SearchRows(ctx context.Context, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (float64, bool) {
-	return e.codecs.EstimateSearch(ctx, e.Search, ec, t, x, n)
+	return searchscan.EstimateSearch(ctx, e.codecs, e.Search, ec, t, x, n)
 }
 
 // SearchRejected implements access.SearchIndexes.
 func (e *Estimator) SearchRejected(ctx context.Context, t *schema.Table, n *physical.SearchScan, read []int) float64 {
-	return e.codecs.EstimateRejected(ctx, e.Search, t, n, read)
+	return searchscan.EstimateRejected(ctx, e.codecs, e.Search, t, n, read)
 }
 
 // SearchReady implements access.SearchIndexes.
@@ -68,7 +70,7 @@ func (e *Estimator) SearchReady(t *schema.Table, x *schema.SearchIndex) bool {
 }
 
 // New makes the estimator of a store.
-func New(store storage.Store, codecs *source.Codecs) *Estimator {
+func New(store storage.Store, codecs *rows.Codecs) *Estimator {
 	return &Estimator{store: store, codecs: codecs, now: time.Now, tables: map[schema.TableID]*tableStats{}}
 }
 
@@ -265,7 +267,7 @@ func (e *Estimator) spansRows(ctx context.Context, t *schema.Table, x *schema.In
 	}
 	// TIMESTAMP values are taken to be in the server's zone: the session's is
 	// not known here.
-	encoded, err := e.codecs.Spans(t, x, chosen, time.Local)
+	encoded, err := kvread.Spans(e.codecs, t, x, chosen, time.Local)
 	if err != nil {
 		return 0, false
 	}

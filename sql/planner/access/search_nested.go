@@ -159,11 +159,11 @@ func (e *elements) text(x expr.Expr) *expr.Col {
 // objects asks for rows of which an object satisfies conditions.
 func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *logical.JSONTable, conds []expr.Expr) (*physical.SearchNode, bool) {
 	o := &object{field: field, sub: sub, at: map[expr.ColID]int{}, inner: map[expr.ColID]*schema.SearchField{}, forms: map[expr.ColID]*schema.SearchField{}, loose: map[expr.ColID]bool{}}
-	table := physical.NestedTable(field)
+	table := searchfield.NestedTable(field)
 	o.table = table
 	r := *s.r
 	r.Est, r.Shares, r.ValuesMatter = objectRows{}, nil, false
-	in := &searcher{r: &r, t: table, x: physical.NestedIndex(field), have: map[int]bool{}, object: o}
+	in := &searcher{r: &r, t: table, x: searchfield.NestedIndex(field), have: map[int]bool{}, object: o}
 	table.ID, in.x.ID = s.t.ID, s.x.ID
 	o.columns(t, table)
 	r.Scan = &logical.Scan{Table: table}
@@ -266,7 +266,7 @@ func (o *object) columns(t *logical.JSONTable, table *schema.Table) {
 				}
 			default:
 				same, near := memberIs(&f.Elem, &c.Column.Type)
-				pos := table.ColumnIndex(physical.NestedColumn(o.field, f))
+				pos := table.ColumnIndex(searchfield.NestedColumn(o.field, f))
 				if near && !same {
 					o.loose[id] = true
 					column := table.Columns[pos]

@@ -30,6 +30,10 @@ type Access interface {
 	// Splits reports that what is read can be cut into parts, which are read at
 	// the same time.
 	Splits() bool
+	// Skip tells of a scan that reads spans for each combination of values of the first
+	// columns of its key: how many these are, 0 for other scans, and the ranges of the
+	// columns behind them, nil for all. merge: the spans are merged by these.
+	Skip() (columns int, behind *ranges.Set, merge bool)
 	// FewKeys reports that rows are read by keys that are known: no work to share
 	// among goroutines.
 	FewKeys() bool
@@ -72,6 +76,9 @@ func (k KeyRange) Direct() bool { return false }
 
 // Splits implements Access.
 func (k KeyRange) Splits() bool { return true }
+
+// Skip implements Access.
+func (k KeyRange) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (k KeyRange) FewKeys() bool { return false }
@@ -252,6 +259,11 @@ type SkipScan struct {
 // Conds implements Access.
 func (a *SkipScan) Conds() []expr.Expr { return slices.Concat(a.KeyRange.Conds(), a.Behind.Conds) }
 
+// Skip implements Access.
+func (a *SkipScan) Skip() (columns int, behind *ranges.Set, merge bool) {
+	return a.Columns, a.Behind, false
+}
+
 // Rank implements Access.
 func (a *SkipScan) Rank() int { return a.rank(2) }
 
@@ -301,6 +313,11 @@ func (a *OrderedMerge) Conds() []expr.Expr {
 		return a.KeyRange.Conds()
 	}
 	return slices.Concat(a.KeyRange.Conds(), a.Behind.Conds)
+}
+
+// Skip implements Access.
+func (a *OrderedMerge) Skip() (columns int, behind *ranges.Set, merge bool) {
+	return a.Columns, a.Behind, true
 }
 
 // Rank implements Access.
@@ -426,6 +443,9 @@ func (a *IndexMerge) Direct() bool { return false }
 
 // Splits implements Access.
 func (a *IndexMerge) Splits() bool { return false }
+
+// Skip implements Access.
+func (a *IndexMerge) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (a *IndexMerge) FewKeys() bool { return false }

@@ -1,0 +1,35 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/spill"
+	"github.com/sqlots/sqlots/storage"
+)
+
+// State is what a statement reads from and writes to, and what it may hold.
+type State struct {
+	Store storage.Store
+	// Reader is the view of plain reads.
+	Reader storage.Reader
+	// Txn is the transaction; nil where nothing is locked or changed.
+	Txn storage.Txn
+	// Loc is the session's time zone, nil for UTC.
+	Loc    *time.Location
+	Codecs *Codecs
+	// Memory counts what the statement holds; nil counts nothing. Lists of keys that
+	// are too long for it go to disk as Spill, SpillOver and Spilled say; see
+	// exec.Env.
+	Memory    *exec.Tracker
+	Spill     *spill.Disk
+	SpillOver int64
+	Spilled   *exec.SpillCounters
+	// BatchSize is the most rows of a batch, from 1 to vec.MaxRows.
+	BatchSize int
+}
+
+// KeyEnv is what lists of keys need.
+func (s *State) KeyEnv() *exec.Env {
+	return &exec.Env{Memory: s.Memory, Spill: s.Spill, SpillOver: s.SpillOver, Spilled: s.Spilled}
+}

@@ -1,0 +1,313 @@
+package searchscan
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/search/query"
+	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/searchdoc"
+	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/vec"
+)
+
+// errRescan says that a condition on values of documents has given an error: the
+// table is read instead, which tells whether it is one of a row that it reads.
+var errRescan = errors.New("source: a condition on values of a search index fails")
+
+// check is a condition on the values of documents, computed for each of them, or
+// for each different value where these are fewer.
+type check struct {
+	ctx   context.Context
+	ec    *expr.Ctx
+	cond  expr.Expr
+	cols  []searchColumn
+	batch *vec.Batch
+	// warnings are those of the last batch; warn takes them.
+	warnings []sqlerr.Warning
+	warn     func(sqlerr.Warning)
+	// again: rows for which the condition is true are checked again, and give
+	// their warnings then.
+	again bool
+	docs  []uint32
+	ords  []uint32
+	// looked counts the documents whose values were read.
+	looked *int64
+}
+
+func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
+	c := &check{ctx: q.ctx, looked: q.looked, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
+	if c.warn = q.ec.Warn; c.warn != nil {
+		c.ec.Warn = func(w sqlerr.Warning) { c.warnings = append(c.warnings, w) }
+	}
+	for i, d := range n.Fields {
+		f, err := searchdoc.NewField(q.table, d)
+		if err != nil {
+			return nil, err
+		}
+		c.cols[i] = searchColumn{Field: f, z: q.z}
+	}
+	c.cond = expr.Map(q.fold(n.Cond), func(x expr.Expr) expr.Expr {
+		if col, ok := x.(*expr.Col); ok {
+			placed := *col
+			placed.Index = slices.Index(n.Columns, col.Index)
+			return &placed
+		}
+		return x
+	})
+	return &query.Check{Test: c.test, Share: n.Share}, nil
+}
+
+// fold computes the constants of a condition that warn.
+func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
+	return expr.MapConsts(cond, func(f *expr.Func) expr.Expr {
+		before := len(*q.warnings)
+		d, err := expr.EvalConst(q.consts, f)
+		if err != nil { // the rows tell
+			*q.warnings = (*q.warnings)[:before]
+			return f
+		}
+		if len(*q.warnings) == before {
+			return f
+		}
+		return &expr.Const{D: d.Clone(), T: f.Type()}
+	})
+}
+
+// parallelDocs are the documents from which checks are computed on several
+// goroutines.
+const parallelDocs = 20_000
+
+// findParallel finds what a query with checks finds, several segments at a time. ok is
+// false where that is not worth it, and where a check warns or fails: asked again on
+// one goroutine, it does so in its order.
+func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []query.Hits, ok bool) {
+	workers := min(n.Search().Workers, len(v.Segments()))
+	if workers < 2 || v.Docs() < parallelDocs || !hasChecks(n.Search().Query) {
+		return nil, false
+	}
+	var warned atomic.Bool
+	parts := make([]*searchQuery, workers)
+	trees := make([]query.Node, workers)
+	for i := range parts {
+		z := rows.NewZone(q.ec.Loc)
+		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64), warnings: new([]sqlerr.Warning)}
+		p.consts.Warn = func(w sqlerr.Warning) { *p.warnings = append(*p.warnings, w) } // q has them, too
+		if q.ec.Warn != nil {
+			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
+		}
+		tree, err := p.node(n.Search().Query)
+		if err != nil {
+			return nil, false
+		}
+		parts[i], trees[i] = p, tree
+	}
+	hits, err := query.RunParallel(v, trees, countsOnly(n))
+	if err != nil || warned.Load() {
+		return nil, false
+	}
+	for _, p := range parts {
+		*q.looked += *p.looked
+	}
+	return hits, true
+}
+
+// hasChecks reports a query with checks, none of which has a subquery.
+func hasChecks(n *physical.SearchNode) bool {
+	checks, plain := false, true
+	n.Each(func(n *physical.SearchNode) {
+		if n.Op == physical.SearchNested {
+			plain = false
+		}
+		if n.Op != physical.SearchCheck {
+			return
+		}
+		checks = true
+		expr.Walk(n.Cond, func(e expr.Expr) bool {
+			if _, is := e.(*expr.Subquery); is {
+				plain = false
+			}
+			return plain
+		})
+	})
+	return checks && plain
+}
+
+// test leaves the documents of set for which the condition is true.
+func (c *check) test(s *seg.Segment, set []uint64) error {
+	*c.looked += int64(countBits(set))
+	if len(c.cols) == 1 && !c.cols[0].Word && !c.cols[0].Geo {
+		keys, err := s.Keys(c.cols[0].ID)
+		if err != nil {
+			return err
+		}
+		if keys.Ordinals() <= countBits(set) {
+			if done, err := c.byValue(keys, set); done || err != nil {
+				return err
+			}
+		}
+	}
+	for from, end := 0, len(set)<<6; from < end; {
+		var next int
+		c.docs, next = docsOf(set, from, vec.MaxRows, c.docs[:0])
+		if len(c.docs) == 0 {
+			break
+		}
+		if err := c.testDocs(s, c.docs, set); err != nil {
+			return err
+		}
+		from = next
+	}
+	return nil
+}
+
+// testDocs computes the condition of documents and leaves those in set for which
+// it is true.
+func (c *check) testDocs(s *seg.Segment, docs []uint32, set []uint64) error {
+	if err := decodeDocs(s, docs, c.cols, c.batch); err != nil {
+		return err
+	}
+	if err := c.eval(); err != nil {
+		return err
+	}
+	if len(c.warnings) > 0 && c.again && len(docs) > 1 {
+		for i := range docs { // which of them are they of?
+			if err := c.testDocs(s, docs[i:i+1], set); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if c.batch.Live() == 0 || !c.again {
+		for _, w := range c.warnings {
+			c.warn(w)
+		}
+	}
+	for _, d := range docs {
+		set[d>>6] &^= 1 << (d & 63)
+	}
+	for r := range c.batch.Live() {
+		d := docs[c.batch.Row(r)]
+		set[d>>6] |= 1 << (d & 63)
+	}
+	return nil
+}
+
+// eval leaves the rows of the batch for which the condition is true.
+func (c *check) eval() error {
+	if err := c.ctx.Err(); err != nil {
+		return context.Cause(c.ctx)
+	}
+	c.warnings = c.warnings[:0]
+	err := expr.EvalFilter(c.ec, c.cond, c.batch)
+	switch {
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx)
+	case err != nil:
+		return errRescan
+	}
+	return nil
+}
+
+// byValue computes the condition once for each value, and for NULL. done is false
+// where that fails, perhaps for a value that only deleted documents have.
+func (c *check) byValue(keys *seg.Keys, set []uint64) (done bool, err error) {
+	n := uint32(keys.Ordinals())
+	is := make([]uint64, seg.BitWords(int(n)))
+	for base := uint32(0); base < n; base += vec.MaxRows {
+		initBatch(c.batch, c.cols, int(min(n-base, vec.MaxRows)))
+		for i := range c.batch.N {
+			c.batch.Cols[0].SetDatum(i, c.cols[0].Datum(keys.Value(base+uint32(i))))
+		}
+		if err := c.eval(); errors.Is(err, errRescan) || len(c.warnings) > 0 {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		for r := range c.batch.Live() {
+			o := base + uint32(c.batch.Row(r))
+			is[o>>6] |= 1 << (o & 63)
+		}
+	}
+	null := false
+	if keys.Nulls() != nil || keys.AllNull() {
+		initBatch(c.batch, c.cols, 1)
+		c.batch.Cols[0].Nulls.Set(0)
+		if err := c.eval(); errors.Is(err, errRescan) || len(c.warnings) > 0 {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		null = c.batch.Live() > 0
+	}
+	if classes, whole := classesOf(keys, is); whole {
+		found := make([]uint64, len(set))
+		keys.SetInto(classes, found)
+		for i, w := range keys.Nulls() {
+			if null {
+				found[i] |= w
+			}
+		}
+		for i, w := range found {
+			set[i] &= w
+		}
+		return true, nil
+	}
+	c.ords = slices.Grow(c.ords[:0], vec.MaxRows)[:vec.MaxRows]
+	for from, end := 0, len(set)<<6; from < end; {
+		c.docs, from = docsOf(set, from, vec.MaxRows, c.docs[:0])
+		keys.Gather(c.docs, c.ords[:len(c.docs)])
+		for i, d := range c.docs {
+			o := c.ords[i]
+			if o == seg.NoOrdinal && !null || o != seg.NoOrdinal && is[o>>6]&(1<<(o&63)) == 0 {
+				set[d>>6] &^= 1 << (d & 63)
+			}
+		}
+	}
+	return true, nil
+}
+
+// classesOf are the classes of a set of ordinals; whole is false when it has only
+// a part of one.
+func classesOf(keys *seg.Keys, is []uint64) (classes []uint64, whole bool) {
+	if keys.Classes() == keys.Ordinals() {
+		return is, true
+	}
+	n := uint32(keys.Classes())
+	classes = make([]uint64, seg.BitWords(int(n)))
+	for k := range n {
+		from, to := keys.ClassOrdinals(k)
+		first := is[from>>6]&(1<<(from&63)) != 0
+		for o := from + 1; o < to; o++ {
+			if is[o>>6]&(1<<(o&63)) != 0 != first {
+				return nil, false
+			}
+		}
+		if first {
+			classes[k>>6] |= 1 << (k & 63)
+		}
+	}
+	return classes, true
+}
+
+func countBits(set []uint64) (n int) {
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// docsOf appends up to most documents of a set from one on, and gives the one to
+// go on with.
+func docsOf(set []uint64, from, most int, out []uint32) (docs []uint32, next int) {
+	h := query.Hits{Set: set}
+	docs, to := h.Docs(uint32(from), most, out)
+	return docs, int(to)
+}
