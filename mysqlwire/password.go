@@ -153,7 +153,7 @@ type passwordCache struct {
 	m  map[string][sha256.Size]byte
 }
 
-// maxCachedPasswords bounds the cache; a full one starts anew.
+// maxCachedPasswords bounds the cache; a full one starts again.
 const maxCachedPasswords = 10000
 
 func (c *passwordCache) get(stored string) ([sha256.Size]byte, bool) {

@@ -2,7 +2,7 @@ package mysqlwire
 
 import "github.com/sqlots/sqlots/value"
 
-// Texts of the time types. They are here, beside package types, because they
+// Texts of the time types. They are here, next to package types, because they
 // are the cells that cost most in wide results.
 
 func append2(dst []byte, v int) []byte {

@@ -26,7 +26,7 @@ func (w *world) files(suffix string) []string {
 }
 
 // TestDamagedFiles damages the files of an index that is not open: it answers
-// right or not at all, and then is built anew.
+// right or not at all, and then is built again.
 func TestDamagedFiles(t *testing.T) {
 	testflag.Normal(t)
 	flip := func(path string, r *rand.Rand) error {
@@ -106,7 +106,7 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 // TestDamageIsSeen: damage that a query finds first takes the index out of
-// service, and it is built anew without any change of the table.
+// service, and it is built again without any change of the table.
 func TestDamageIsSeen(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
@@ -134,7 +134,7 @@ func TestDamageIsSeen(t *testing.T) {
 		if x == nil {
 			found = found || w.index().Info().Err != nil
 			if len(w.rows.asked()) > n {
-				return nil // built anew
+				return nil // built again
 			}
 			return errors.New("not ready")
 		}
@@ -178,7 +178,7 @@ func TestOrphans(t *testing.T) {
 	gone(orphan)
 	w.exact()
 	// Another list of fields is another directory; and an index that comes
-	// again at once is built anew.
+	// again at once is built again.
 	old := w.index().dir
 	first, other := w.table, w.table.Clone()
 	other.Columns = append(other.Columns, schema.Column{ID: 2, Name: "u"})

@@ -279,7 +279,7 @@ func (x *Index) close() {
 // errStale: the files cannot be brought up to date.
 var errStale = errors.New("the files do not belong to this state of the store")
 
-// Values that batches set beside the checkpoint, which is low.
+// Values that batches set next to the checkpoint, which is low.
 const (
 	valueHigh     = "high"
 	valueBuilt    = "built"

@@ -464,7 +464,7 @@ func TestFloor(t *testing.T) {
 	})
 }
 
-// TestRecordsGone: an index whose records are gone is built anew, once.
+// TestRecordsGone: an index whose records are gone is built again, once.
 func TestRecordsGone(t *testing.T) {
 	eachStore(t, func(w *world) {
 		w.fill(100)

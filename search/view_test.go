@@ -9,7 +9,7 @@ import (
 )
 
 // TestNewestAndTail: the newest view is the files as they are; one that would have
-// too many changed rows beside it is not given.
+// too many changed rows next to it is not given.
 func TestNewestAndTail(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	defer store.Close()

@@ -88,7 +88,7 @@ func TestBuildBesideWriters(t *testing.T) {
 	other.rows("t.n,check,status,OK", "CHECK TABLE n")
 }
 
-// TestAlterBesideWriters: an index that comes with other clauses is built beside
+// TestAlterBesideWriters: an index that comes with other clauses is built next to
 // writers as well, who see the table as it was until all is there.
 func TestAlterBesideWriters(t *testing.T) {
 	testflag.Normal(t)

@@ -66,7 +66,7 @@ func TestSlowLog(t *testing.T) {
 	entry("Rows_sent: 1  Rows_examined: 3", "SELECT COUNT(*) FROM a WHERE id > ?")
 	c.rows("3,3,t,SELECT * FROM a", "SELECT rows_sent, rows_examined, db, sql_text FROM mysql.slow_log WHERE sql_text LIKE 'SELECT * FROM a'")
 
-	// The file is renamed, and begun anew.
+	// The file is renamed, and begun again.
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSearchFileCutOff: files that are cut off while they are mapped are faults of
-// the processor. Statements take other ways, and the index is built anew.
+// the processor. Statements take other ways, and the index is built again.
 func TestSearchFileCutOff(t *testing.T) {
 	testflag.Normal(t)
 	dir := t.TempDir()

@@ -81,7 +81,7 @@ func (c *client) interrupt(ctx context.Context) error {
 }
 
 // run executes one statement. After a lost connection the next call connects
-// anew.
+// again.
 func (c *client) run(ctx context.Context, query string) (*outcome, error) {
 	if c.conn == nil {
 		if err := c.connect(ctx); err != nil {

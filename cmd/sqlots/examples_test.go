@@ -14,7 +14,7 @@ import (
 var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
 
 // TestExamples runs the scripts of the folder examples as their README says,
-// and compares with the results that lie beside them.
+// and compares with the results that lie next to them.
 func TestExamples(t *testing.T) {
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
 	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold",

@@ -56,7 +56,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
 	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
-	fs.Var(&temp, "tmp-limit", "most bytes that queries put aside in temporary files (default: no limit)")
+	fs.Var(&temp, "tmp-limit", "most bytes that queries spill to temporary files (default: no limit)")
 	fs.StringVar(&cfg.TLSCert, "tls-cert", "", "certificate (PEM); offers TLS to clients")
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")

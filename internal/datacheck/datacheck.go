@@ -39,7 +39,7 @@ type Result struct {
 type Search struct {
 	Name string
 	Docs int64
-	// Unchecked is why it was not checked: a server will build it anew, or go on
+	// Unchecked is why it was not checked: a server will build it again, or go on
 	// building it. "" where it was.
 	Unchecked string
 }

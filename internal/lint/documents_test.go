@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"go/ast"
+	"go/token"
 	"regexp"
 	"strings"
 	"testing"
@@ -130,6 +132,38 @@ func TestDocumentsUsePlainWords(t *testing.T) {
 				}
 				if m := w.word.FindString(rest); m != "" {
 					t.Errorf("%s:%d: %q; write %s", path, p.line, m, w.better)
+				}
+			}
+		}
+	})
+}
+
+// commentWords are those of plainWords that comments do not use either.
+func commentWords() []plainWord {
+	word := func(pattern, better string) plainWord {
+		return plainWord{word: regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`), better: better}
+	}
+	return []plainWord{
+		word(`roads?`, "path, way"),
+		word(`dear|dearer`, "expensive"),
+		word(`beside`, "next to, in addition to, during"),
+		word(`put aside|puts aside|putting aside`, "spill"),
+		word(`look-ups?`, "lookup"),
+		word(`anew`, "again"),
+	}
+}
+
+func TestCommentsUsePlainWords(t *testing.T) {
+	words := commentWords()
+	eachFile(t, func(dir, _ string, f *ast.File, fset *token.FileSet) {
+		if dir == "internal/lint" {
+			return
+		}
+		for _, g := range f.Comments {
+			text := inlineCode.ReplaceAllString(g.Text(), "")
+			for _, w := range words {
+				if m := w.word.FindString(text); m != "" {
+					t.Errorf("%s: %q; write %s", fset.Position(g.Pos()), m, w.better)
 				}
 			}
 		}

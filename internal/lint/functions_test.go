@@ -103,7 +103,7 @@ This is the function reference of the MySQL 8.4 manual (14.1), section by sectio
 }
 
 // TestReferenceIsWhole holds that every function that can be called by name is
-// in the reference, or is known to be beside it.
+// in the reference, or is known to be missing.
 func TestReferenceIsWhole(t *testing.T) {
 	listed := map[string]bool{}
 	for _, s := range reference {

@@ -99,7 +99,7 @@ func eachFile(t *testing.T, fn func(dir, name string, f *ast.File, fset *token.F
 	fset := token.NewFileSet()
 	for dir, p := range loadModule(t) {
 		for _, name := range p.files {
-			f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, 0)
+			f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -108,7 +108,7 @@ func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	return set, nil
 }
 
-// effort is how dear it is to evaluate a node: parts of an And that are cheap leave
+// effort is how expensive it is to evaluate a node: parts of an And that are cheap leave
 // fewer documents to the others.
 type effort uint8
 

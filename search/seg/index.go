@@ -86,7 +86,7 @@ type Index struct {
 	errors   int           // times trouble was set
 }
 
-// state is what every batch writes beside the caller's values: it names the
+// state is what every batch writes in addition to the caller's values: it names the
 // snapshot, and tells which documents it must have.
 type state struct {
 	checkpoint uint64

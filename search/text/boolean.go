@@ -23,7 +23,7 @@ const (
 )
 
 // Weights of the operators >, < and ~. InnoDB adds and subtracts 1 instead,
-// which means nothing beside a BM25.
+// which means nothing compared with a BM25.
 const (
 	raisedWeight  = 2
 	loweredWeight = 0.5

@@ -92,7 +92,7 @@ func (f folding) latin(s string) (string, bool) {
 }
 
 // inert tells whether folding leaves s as it is: Han characters only, by far
-// the most common case beside ASCII.
+// the most common case apart from ASCII.
 func inert(s string) bool {
 	for _, r := range s {
 		if r < 0x4E00 || r > 0x9FFF {

@@ -14,7 +14,7 @@ import (
 
 // TestBooleanAsInnoDB runs queries, most of them random, of which the file says
 // what MariaDB's InnoDB finds. Those where its answer contradicts the manual
-// (a + member missing, mostly beside parentheses) are not in the file.
+// (a + member missing, mostly next to parentheses) are not in the file.
 func TestBooleanAsInnoDB(t *testing.T) {
 	f, err := os.Open("testdata/boolean.txt")
 	if err != nil {

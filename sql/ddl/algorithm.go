@@ -14,7 +14,7 @@ const (
 )
 
 // promises checks what ALGORITHM and LOCK ask for: 1221, 1845, 1846. online: the
-// indexes are built beside writers.
+// indexes are built while writers go on.
 func (a *alteration) promises(online bool) error {
 	algorithm, lock := a.algorithm, a.lock
 	if algorithm == "INSTANT" && lock != "" && lock != "DEFAULT" {

@@ -440,7 +440,7 @@ func (a *alteration) findColumn(name string) int {
 	return -1
 }
 
-// findIndex is findColumn for indexes. One that was made anew, because a
+// findIndex is findColumn for indexes. One that was made again, because a
 // clause dropped a column of it, has another id.
 func (a *alteration) findIndex(name string) int {
 	x := a.old.IndexByName(name)

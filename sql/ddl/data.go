@@ -64,7 +64,7 @@ func (a *alteration) backfill(ctx context.Context) error {
 	}}, a.build...)
 }
 
-// The memory for entries: while others wait for the table, and beside them.
+// The memory for entries: while others wait for the table, and next to them.
 const (
 	lockedSort = 128 << 20
 	onlineSort = 64 << 20

@@ -145,7 +145,7 @@ func (a *alteration) setVisibility(s *logical.AlterSpec) error {
 }
 
 // dropFromIndexes takes a column out of all indexes, as MySQL does: an index
-// without columns goes, one with fewer is made anew.
+// without columns goes, one with fewer is made again.
 func (a *alteration) dropFromIndexes(id schema.ColumnID) {
 	for i := 0; i < len(a.t.Indexes); i++ {
 		x := a.t.Indexes[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/sqlots/sqlots/storage/table"
 )
 
-// New indexes are built online also beside clauses that need no data of their
+// New indexes are built online also next to clauses that need no data of their
 // own: while it lasts the table is as it was, with the indexes as being built
 // and the columns that they need and the table has not yet, hidden. All else
 // comes with the indexes, at the end.

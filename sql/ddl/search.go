@@ -384,7 +384,7 @@ func (c *change) alterSearched(ctx context.Context, x *logical.AlterTable) (uint
 // awaitSearch waits until those search indexes of a table that are not what they
 // were serve queries, then gives them their next forms. An error takes back what
 // is new of them; nothing else of the statement, and no index that had to be made
-// anew. Other schema changes of the table are kept away.
+// again. Other schema changes of the table are kept away.
 func (c *change) awaitSearch(ctx context.Context, name logical.TableName, was *schema.Table) error {
 	t, err := findTable(c.snapshot(), name)
 	if err != nil {

@@ -125,7 +125,7 @@ func removeRows(ctx context.Context, env source.Env, t *schema.Table, keys [][]b
 	}
 }
 
-// withoutExpired runs do, which reads rows that may have expired, beside
+// withoutExpired runs do, which reads rows that may have expired, next to
 // writers. When a row makes it fail, those that have expired are removed, and do
 // is run again; if it then fails for the same reason, a row is that has not.
 func (c *change) withoutExpired(ctx context.Context, t *schema.Table, do func() error) error {

@@ -35,7 +35,7 @@ type Config struct {
 	// MemoryLimit bounds what all queries together hold in memory, in bytes; 0
 	// for 1 GiB.
 	MemoryLimit int64
-	// Spill takes what queries put aside when memory is short; nil: they fail.
+	// Spill takes what queries spill when memory is short; nil: they fail.
 	Spill *spill.Disk
 	// TempDir is the directory of other temporary files, "" for the system's.
 	TempDir string

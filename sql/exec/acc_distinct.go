@@ -22,7 +22,7 @@ func needsDistinct(a *expr.Agg) bool {
 }
 
 // distinctAcc hands each value of a group to another accumulator once. Its
-// values can be put aside, see aggregation.spillDistinct; then some come only
+// values can be spilled, see aggregation.spillDistinct; then some come only
 // in finish.
 type distinctAcc struct {
 	inner accumulator
@@ -106,7 +106,7 @@ func (d *distinctAcc) addFresh(cols []*vec.Vec, rows []uint16) error {
 	return d.inner.add(cols[1:], rows, d.ids)
 }
 
-// finish adds the values that were put aside.
+// finish adds the values that were spilled.
 func (d *distinctAcc) finish(ctx context.Context) (err error) {
 	if !d.dedup.onDisk() {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// apply is a lookup join whose look-ups run the right plan.
+// apply is a lookup join whose lookups run the right plan.
 func (b *builder) apply(x *physical.Apply) (Operator, error) {
 	left, err := b.build(x.Left)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // dedup tells the first of equal rows from the others. When memory is short it
-// puts the keys that it has met and all later rows aside, in partitions, and
+// spills the keys that it has met and all later rows, in partitions, and
 // gives the first rows among these in the end. Its partitions keep the order of
 // the rows.
 type dedup struct {
@@ -58,11 +58,11 @@ func (d *dedup) bytes() int64 {
 	return n
 }
 
-// onDisk reports that rows are put aside.
+// onDisk reports that rows are spilled.
 func (d *dedup) onDisk() bool { return d.rows != nil }
 
 // add gives those of rows that are the first of their kind; it is none when
-// they are put aside. The result is valid until the next call.
+// they are spilled. The result is valid until the next call.
 func (d *dedup) add(cols []*vec.Vec, rows []uint16) ([]uint16, error) {
 	if d.onDisk() {
 		return nil, d.sp.scatter(d.rows, d.depth, cols, rows, d.hasher.hash(cols[:len(d.types)], rows))
@@ -106,13 +106,13 @@ func (d *dedup) insertKey(key []byte) error {
 	return nil
 }
 
-// addSeen puts n keys aside.
+// addSeen spills n keys.
 func (d *dedup) addSeen(col *vec.Vec, n int) error {
 	rows := identity[:n]
 	return d.sp.scatter(d.seen, d.depth, []*vec.Vec{col}, rows, d.hasher.keys(col, rows))
 }
 
-// spill puts the keys that were met aside; later keys and rows follow them.
+// spill spills the keys that were met; later keys and rows follow them.
 func (d *dedup) spill() error {
 	f, err := d.sp.begin()
 	if err != nil {
@@ -140,7 +140,7 @@ func (d *dedup) relieve() (bool, error) {
 	return true, d.spill()
 }
 
-// next gives, after the last add, the rows that were put aside: a batch and
+// next gives, after the last add, the rows that were spilled: a batch and
 // those of its rows that are the first of their kind; no batch at the end.
 func (d *dedup) next(ctx context.Context) (*vec.Batch, []uint16, error) {
 	for {

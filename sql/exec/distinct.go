@@ -28,7 +28,7 @@ type distinctOp struct {
 	sel    []uint16
 
 	// order, when the order of the input matters, brings back that of the rows
-	// that were put aside, which have their number in a last column.
+	// that were spilled, which have their number in a last column.
 	order  *sorter
 	oacct  account
 	number *vec.Vec
@@ -103,7 +103,7 @@ func (d *distinctOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return b, nil
 }
 
-// end puts the rows that were put aside into their order, if that matters.
+// end puts the rows that were spilled into their order, if that matters.
 func (d *distinctOp) end(ctx context.Context) error {
 	d.ended = true
 	if err := d.in.Close(); err != nil {

@@ -26,13 +26,13 @@ type Env struct {
 	Ctx *expr.Ctx
 	// Memory is the query's tracker; nil counts and limits nothing.
 	Memory *Tracker
-	// Spill takes what operators put aside when memory is short; without it
+	// Spill takes what operators spill when memory is short; without it
 	// they end with 3170.
 	Spill *spill.Disk
 	// SpillOver, when set, makes operators spill as soon as they hold more
 	// bytes than that, in small blocks and few partitions (tests).
 	SpillOver int64
-	// Spilled counts what was put aside; may be nil.
+	// Spilled counts what was spilled; may be nil.
 	Spilled *SpillCounters
 	// Parallelism is the most goroutines that work on one pipeline; 0 is 1.
 	Parallelism int
@@ -48,7 +48,7 @@ type Env struct {
 	// LastInsertID is the session's LAST_INSERT_ID(); may be nil.
 	LastInsertID func() uint64
 	// Cascaded are the tables whose rows a change may change or remove by
-	// writing others: they are read anew before they are written.
+	// writing others: they are read again before they are written.
 	Cascaded []*schema.Table
 	// FoundRowsTotal is set by RunQuery for SQL_CALC_FOUND_ROWS: the rows that
 	// there would be without the outermost LIMIT.

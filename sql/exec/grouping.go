@@ -15,7 +15,7 @@ import (
 // later rows as they are. Read again, a partition has its states first, each
 // group once, and then its rows in their order: the results are those, to the
 // last digit, of an aggregation in memory. Where one group has too many
-// DISTINCT values these are put aside alone.
+// DISTINCT values these are spilled alone.
 type grouping struct {
 	b     *builder
 	node  *physical.HashAggregate
@@ -58,7 +58,7 @@ func (g *grouping) consume(b *vec.Batch) error {
 	return g.fit()
 }
 
-// fit accounts for the groups, or puts them aside.
+// fit accounts for the groups, or spills them.
 func (g *grouping) fit() error {
 	ok, err := g.acct.room(g.held())
 	if err != nil || ok {
@@ -120,13 +120,13 @@ func (g *grouping) putAside() error {
 	return nil
 }
 
-// addStates puts states aside; their first columns are the groups.
+// addStates spills states; their first columns are the groups.
 func (g *grouping) addStates(b *vec.Batch) error {
 	rows := liveRows(b)
 	return g.sp.scatter(g.states, g.depth, b.Cols, rows, g.hasher.hash(b.Cols[:len(g.node.GroupBy)], rows))
 }
 
-// add puts rows aside: the groups and the arguments of the aggregates.
+// add spills rows: the groups and the arguments of the aggregates.
 func (g *grouping) add(b *vec.Batch) error {
 	var err error
 	if g.cols, err = evalAll(g.b.ec, g.agg.groupBy, b, g.cols[:0]); err != nil {
@@ -156,7 +156,7 @@ func (g *grouping) endAside() error {
 	return nil
 }
 
-// readAside aggregates what another grouping has put aside.
+// readAside aggregates what another grouping has spilled.
 func (g *grouping) readAside(ctx context.Context, states, rows *spill.Rows, depth int) error {
 	g.depth = depth
 	g.agg.readRaw()
@@ -204,7 +204,7 @@ func (g *grouping) close() {
 	g.acct.close()
 }
 
-// account lets the distinct values of a be put aside: total are the bytes of
+// account lets the distinct values of a be spilled: total are the bytes of
 // the account.
 func (a *aggregation) account(b *builder, n physical.Node, acct *account, sp *spiller, total func() int64) {
 	a.set = func(d *distinctAcc) {
@@ -225,7 +225,7 @@ func (a *aggregation) distincts(fn func(*distinctAcc)) {
 	}
 }
 
-// distinctSize are the bytes of distinct values that can be put aside.
+// distinctSize are the bytes of distinct values that can be spilled.
 func (a *aggregation) distinctSize() (n int64) {
 	a.distincts(func(d *distinctAcc) {
 		if !d.dedup.onDisk() && d.dedup.table.n > 0 {
@@ -235,13 +235,13 @@ func (a *aggregation) distinctSize() (n int64) {
 	return n
 }
 
-// onDisk reports that distinct values were put aside.
+// onDisk reports that distinct values were spilled.
 func (a *aggregation) onDisk() (yes bool) {
 	a.distincts(func(d *distinctAcc) { yes = yes || d.dedup.onDisk() })
 	return yes
 }
 
-// spillDistinct puts all distinct values aside.
+// spillDistinct spills all distinct values.
 func (a *aggregation) spillDistinct() (err error) {
 	a.distincts(func(d *distinctAcc) {
 		if err == nil && !d.dedup.onDisk() && d.dedup.table.n > 0 {
@@ -251,7 +251,7 @@ func (a *aggregation) spillDistinct() (err error) {
 	return err
 }
 
-// finish adds what was put aside to the results. No rows may be added then.
+// finish adds what was spilled to the results. No rows may be added then.
 func (a *aggregation) finish(ctx context.Context) (err error) {
 	a.finished = true
 	a.distincts(func(d *distinctAcc) {
@@ -267,7 +267,7 @@ func (a *aggregation) close() {
 	a.distincts(func(d *distinctAcc) { d.dedup.close() })
 }
 
-// readRaw makes a take rows as they are put aside: the groups, then the
+// readRaw makes a take rows as they are spilled: the groups, then the
 // arguments.
 func (a *aggregation) readRaw() {
 	at := 0

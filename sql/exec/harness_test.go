@@ -324,7 +324,7 @@ func check(t *testing.T, src *memSource, plan *physical.Plan, want []string, ord
 				t.Fatalf("size %d holes %v spills %v: %v", size, holes, spills, err)
 			}
 			want := want
-			// What is put aside keeps an order only where a plan relies on it.
+			// What is spilled keeps an order only where a plan relies on it.
 			if ordered && (!spills || comesOrdered(plan.Root)) {
 				want = inOrder
 			} else {

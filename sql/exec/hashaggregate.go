@@ -11,7 +11,7 @@ import (
 )
 
 // hashAggregateOp reads all input before its first group. Where memory is short
-// the groups and all later rows are put aside, see grouping.
+// the groups and all later rows are spilled, see grouping.
 type hashAggregateOp struct {
 	b    *builder
 	node *physical.HashAggregate
@@ -171,7 +171,7 @@ func (h *hashAggregateOp) loadParallel(ctx context.Context, parts []Partition) e
 }
 
 // settle merges what the list has read, in its order, so that the result does
-// not depend on time. If a part of it was put aside, the rest follows.
+// not depend on time. If a part of it was spilled, the rest follows.
 func (h *hashAggregateOp) settle(ctx context.Context, depth int) error {
 	list := h.list
 	aside := false

@@ -199,7 +199,7 @@ type keyTable struct {
 }
 
 // rawLimit bounds the strings that keyTable.raw remembers, smallWords the words
-// that keyTable.small does; smallAfter is the number of look-ups from which the
+// that keyTable.small does; smallAfter is the number of lookups from which the
 // latter pays.
 const (
 	rawLimit   = 4096

@@ -35,8 +35,8 @@ type hashJoinOp struct {
 	pairs  *pairs
 	keys   []*vec.Vec
 	rows   []uint16
-	// beside are the stored columns of aligned output.
-	beside []*vec.Vec
+	// stores are the stored columns of output whose rows match one to one.
+	stores []*vec.Vec
 	out    vec.Batch
 	spill  *joinSpill // nil while all is in memory
 }
@@ -155,7 +155,7 @@ func (j *hashJoinOp) find(b *vec.Batch) (err error) {
 
 // aligned is the join of a probe batch when no key is stored twice and there is
 // no filter: the probe columns stay as they are, with a selection, and the
-// stored ones are put beside them.
+// stored ones are put next to them.
 func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
 	rows := liveRows(b)
 	j.rows = j.rows[:0]
@@ -174,11 +174,11 @@ func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
 			j.rows = append(j.rows, rows[r])
 		}
 	}
-	if j.beside == nil {
-		j.beside = newOut(j.store.kinds).Cols
+	if j.stores == nil {
+		j.stores = newOut(j.store.kinds).Cols
 	}
-	j.out.Cols = append(append(j.out.Cols[:0], b.Cols...), j.beside...)
-	for c, v := range j.beside {
+	j.out.Cols = append(append(j.out.Cols[:0], b.Cols...), j.stores...)
+	for c, v := range j.stores {
 		v.Init(v.Kind, b.N)
 		j.store.gatherAt(c, j.chain.ids[:len(j.rows)], v, j.rows)
 	}
@@ -190,7 +190,7 @@ func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
 		j.out.SetSel(j.rows)
 		return &j.out
 	}
-	for _, v := range j.beside {
+	for _, v := range j.stores {
 		r := 0
 		for _, i := range rows {
 			if r < len(j.rows) && j.rows[r] == i {

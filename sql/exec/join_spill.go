@@ -49,7 +49,7 @@ func (p joinPart) close() {
 	p.probe.Close()
 }
 
-// joinSide puts the rows of one input aside, with those keys behind them that
+// joinSide spills the rows of one input, with those keys behind them that
 // are no plain columns: expressions are evaluated once.
 type joinSide struct {
 	sp     *spiller
@@ -63,7 +63,7 @@ type joinSide struct {
 	keys   []*vec.Vec
 }
 
-// newSide begins to put an input aside; extra is a column behind all.
+// newSide begins to spill an input; extra is a column behind all.
 func (j *hashJoinOp) newSide(kinds []value.Kind, keys []expr.Expr, extra bool) *joinSide {
 	s := &joinSide{sp: j.sp, width: len(kinds), kinds: slices.Clone(kinds), hasher: newKeyHasher(j.keyTypes)}
 	for i, e := range keys {
@@ -80,7 +80,7 @@ func (j *hashJoinOp) newSide(kinds []value.Kind, keys []expr.Expr, extra bool) *
 	return s
 }
 
-// add puts rows of the input aside. extra is the column behind all, if any.
+// add spills rows of the input. extra is the column behind all, if any.
 func (s *joinSide) add(cols, keys []*vec.Vec, rows []uint16, extra ...*vec.Vec) error {
 	s.cols = append(s.cols[:0], cols[:s.width]...)
 	for i, at := range s.keyAt {
@@ -92,7 +92,7 @@ func (s *joinSide) add(cols, keys []*vec.Vec, rows []uint16, extra ...*vec.Vec) 
 	return s.sp.scatter(s.rows, s.depth, s.cols, rows, s.hasher.hash(keys, rows))
 }
 
-// keysOf are the keys of rows that were put aside.
+// keysOf are the keys of rows that were spilled.
 func (s *joinSide) keysOf(cols []*vec.Vec) []*vec.Vec {
 	s.keys = s.keys[:0]
 	for _, at := range s.keyAt {
@@ -101,7 +101,7 @@ func (s *joinSide) keysOf(cols []*vec.Vec) []*vec.Vec {
 	return s.keys
 }
 
-// startSpill puts the stored rows aside.
+// startSpill spills the stored rows.
 func (j *hashJoinOp) startSpill() error {
 	s := &joinSpill{j: j, build: j.newSide(j.store.kinds, j.buildKeys, false)}
 	f, err := j.sp.begin()
@@ -147,7 +147,7 @@ func (j *hashJoinOp) relieve() (bool, error) {
 	return true, j.startSpill()
 }
 
-// probeBatch puts a batch of the probe input aside; nil is its end. Rows whose
+// probeBatch spills a batch of the probe input; nil is its end. Rows whose
 // key is NULL match nothing: they are kept where the join gives such rows.
 func (s *joinSpill) probeBatch(b *vec.Batch) (err error) {
 	if b == nil {

@@ -97,7 +97,7 @@ func NewKeySet(env *Env, name string, inOrder bool) *KeySet {
 }
 
 // Fresh gives those of keys, vec.MaxRows at most, that are new, or some of them:
-// others are put aside, and come from Rest. The slice is valid until the next
+// others are spilled, and come from Rest. The slice is valid until the next
 // call.
 func (s *KeySet) Fresh(keys [][]byte) ([][]byte, error) {
 	col := vec.Vec{Kind: value.KindBytes, Bytes: keys}
@@ -112,7 +112,7 @@ func (s *KeySet) Fresh(keys [][]byte) ([][]byte, error) {
 	return s.fresh, nil
 }
 
-// Rest gives, after the last Fresh, keys that were put aside; none at the end.
+// Rest gives, after the last Fresh, keys that were spilled; none at the end.
 // They are valid until the next call.
 func (s *KeySet) Rest(ctx context.Context) ([][]byte, error) {
 	s.ended = true

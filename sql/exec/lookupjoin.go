@@ -12,7 +12,7 @@ import (
 )
 
 // firstBlock is the number of left rows that are looked up first; the number
-// doubles, so that a LIMIT above costs few look-ups in vain.
+// doubles, so that a LIMIT above costs few lookups in vain.
 const firstBlock = 32
 
 // lookupJoinOp collects left rows in blocks, finds the inner rows of a block
@@ -25,7 +25,7 @@ type lookupJoinOp struct {
 	keys []expr.Expr
 	left Operator
 	acct account
-	// open starts the look-ups.
+	// open starts the lookups.
 	open func(ctx context.Context) (Lookup, error)
 	// nulls: a NULL in a key may find something too.
 	nulls bool

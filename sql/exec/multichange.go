@@ -56,7 +56,7 @@ func (f *foundRows) close() {
 }
 
 // add gives those of the joined rows in which the table's row comes for the
-// first time, as far as they are not put aside. The result is valid until the
+// first time, as far as they are not spilled. The result is valid until the
 // next call.
 func (f *foundRows) add(in *vec.Batch) ([]uint16, error) {
 	f.keys.Init(value.KindBytes, vec.MaxRows)
@@ -123,7 +123,7 @@ func findRows(ctx context.Context, b *builder, plan *physical.Plan, found []*fou
 	return nil
 }
 
-// findFirst is findRows for what is not put aside.
+// findFirst is findRows for what is not spilled.
 func findFirst(ctx context.Context, b *builder, root physical.Node, found []*foundRows, visit func(i int, joined []value.Datum) error) (err error) {
 	op, err := b.build(root)
 	if err != nil {
@@ -244,7 +244,7 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 }
 
 // write updates a row whose assigned columns were computed before. With again
-// the row is read anew and the assigned columns go into what it is now.
+// the row is read again and the assigned columns go into what it is now.
 func (a *assigner) write(ctx context.Context, env *Env, old, row []value.Datum, again, ignore bool) (changed bool, err error) {
 	if again {
 		now, ok, err := env.Sink.Current(ctx, a.t, old)

@@ -124,7 +124,7 @@ func TestJoins(t *testing.T) {
 					nl.Filter = append(nl.Filter, fn("=", at(k, dataCols[k].t), at(n+k, dataCols[k].t)))
 				}
 				t.Run("loop "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: nl}, want, true) })
-				// And as a look-up: the key columns come first in Read.
+				// And as a lookup: the key columns come first in Read.
 				lj := lookupOf(base, kind, l, right.t, keys, filter != nil)
 				lwant := reorder(want, keys, kind, n)
 				t.Run("lookup "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: lj}, lwant, true) })
@@ -209,7 +209,7 @@ func lookupOf(base physical.Base, kind physical.JoinKind, l *physical.Scan, t *s
 	return j
 }
 
-// reorder moves the columns of the right side as Read of the look-up has them.
+// reorder moves the columns of the right side as Read of the lookup has them.
 func reorder(rows []string, keys []int, kind physical.JoinKind, n int) []string {
 	if kind == physical.JoinSemi || kind == physical.JoinAnti {
 		return rows
@@ -240,7 +240,7 @@ func compareRows(a, b []value.Datum, keys []physical.SortKey) int {
 	return 0
 }
 
-// TestUniqueJoin: a build side without duplicates takes the road that leaves
+// TestUniqueJoin: a build side without duplicates takes the path that leaves
 // the probe columns in place.
 func TestUniqueJoin(t *testing.T) {
 	left, right := data("l", 3, 300, 60), data("right", 4, 40, 15)

@@ -86,7 +86,7 @@ func (s *spiller) scatter(parts []*spill.Rows, depth int, cols []*vec.Vec, rows 
 	return nil
 }
 
-// keyKind is the kind of the column by which keys are put aside.
+// keyKind is the kind of the column by which keys are spilled.
 func (t *keyTable) keyKind() value.Kind {
 	if t.word {
 		return value.KindInt

@@ -17,7 +17,7 @@ type Returned struct {
 	exprs []expr.Expr
 	list  *rowList
 	vals  []value.Datum
-	// done frees what the rows need beside the list.
+	// done frees what the rows need in addition to the list.
 	done func()
 }
 

@@ -137,7 +137,7 @@ func (r *rollupOp) Next(ctx context.Context) (*vec.Batch, error) {
 	}
 }
 
-// complete adds what was put aside to the groups of the levels from level on.
+// complete adds what was spilled to the groups of the levels from level on.
 func (r *rollupOp) complete(ctx context.Context, level int) error {
 	for _, l := range r.levels[level:] {
 		if err := l.finish(ctx); err != nil {
@@ -308,7 +308,7 @@ func (r *rollupOp) carry() error {
 	for i, l := range r.levels {
 		ended := r.restFrom >= 0 && i > r.restFrom
 		if l.n == 1 && !ended {
-			continue // no group has ended: copying it each time would be dear
+			continue // no group has ended: copying it each time would be expensive
 		}
 		accs, err := r.newAccs()
 		if err != nil {

@@ -41,7 +41,7 @@ func (u *unionOp) Close() error {
 }
 
 // setOp is INTERSECT and EXCEPT by counting the rows of the right input. When
-// memory is short the counts and all later rows are put aside in partitions,
+// memory is short the counts and all later rows are spilled in partitions,
 // which are worked on one after the other.
 type setOp struct {
 	op          physical.SetOp
@@ -254,7 +254,7 @@ func (s *setOp) fit() error {
 	return s.spill()
 }
 
-// spill puts the keys aside with their counts; left rows follow them.
+// spill spills the keys with their counts; left rows follow them.
 func (s *setOp) spill() error {
 	if s.rows == nil {
 		f, err := s.sp.begin()

@@ -67,7 +67,7 @@ func (c Counters) Plus(o Counters) Counters {
 		Candidates: c.Candidates + o.Candidates, Hits: c.Hits + o.Hits, Overlay: c.Overlay + o.Overlay, Waited: c.Waited + o.Waited}
 }
 
-// Counted is implemented by operators and look-ups of a Source that count, for
+// Counted is implemented by operators and lookups of a Source that count, for
 // EXPLAIN ANALYZE.
 type Counted interface {
 	// Counters are those so far.

@@ -87,7 +87,7 @@ func wideTable(n int) *memTable {
 }
 
 // TestTightMemory: a pipeline of operators that all need more than there is
-// gives the answer that it gives with all memory, also beside others that share
+// gives the answer that it gives with all memory, also together with others that share
 // a server's limit.
 func TestTightMemory(t *testing.T) {
 	tab := wideTable(30000)

@@ -8,9 +8,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// SpillCounters count what operators put aside, for SHOW STATUS.
+// SpillCounters count what operators spill, for SHOW STATUS.
 type SpillCounters struct {
-	// Tables are the operators that put rows aside (Created_tmp_disk_tables),
+	// Tables are the operators that spill rows (Created_tmp_disk_tables),
 	// Merges the merges of sorted runs (Sort_merge_passes).
 	Tables, Merges atomic.Int64
 }
@@ -23,7 +23,7 @@ const (
 	maxSpillDepth = 6
 )
 
-// spiller is how one operator puts rows aside.
+// spiller is how one operator spills rows.
 type spiller struct {
 	disk     *spill.Disk
 	counters *SpillCounters

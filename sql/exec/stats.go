@@ -32,7 +32,7 @@ type nodeStats struct {
 	segments, candidates, hits, overlay, waited atomic.Int64
 }
 
-// read adds what an operator or look-up that ends has read.
+// read adds what an operator or lookup that ends has read.
 func (n *nodeStats) read(from any) {
 	if c, ok := from.(Counted); ok {
 		x := c.Counters()
@@ -49,7 +49,7 @@ func (n *nodeStats) read(from any) {
 	}
 }
 
-// readEntries adds what an operator or look-up that ends has read of an index, for
+// readEntries adds what an operator or lookup that ends has read of an index, for
 // an index join.
 func (n *nodeStats) readEntries(from any) {
 	if c, ok := from.(EntryCounted); ok && n != nil {

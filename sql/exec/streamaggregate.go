@@ -96,7 +96,7 @@ func (s *streamAggregateOp) newGroups() (*aggregation, error) {
 }
 
 // fit accounts for the groups. Where one group has too many distinct values
-// these are put aside; complete groups go out first.
+// these are spilled; complete groups go out first.
 func (s *streamAggregateOp) fit() error {
 	if s.full > 0 {
 		s.acct.must(s.cur.size())

@@ -124,7 +124,7 @@ func (t *Tracker) Hold(n int64) {
 	t.force(n)
 }
 
-// Budget is the memory of work outside of the executor that can put aside what it
+// Budget is the memory of work outside of the executor that can spill what it
 // holds. It belongs to one goroutine.
 type Budget struct{ a account }
 
@@ -135,7 +135,7 @@ func NewBudget(t *Tracker, name string) *Budget {
 	return b
 }
 
-// Room takes n bytes in all; false says that they have to be put aside.
+// Room takes n bytes in all; false says that they have to be spilled.
 func (b *Budget) Room(n int64) bool {
 	ok, err := b.a.room(n)
 	return ok && err == nil

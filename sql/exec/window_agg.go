@@ -316,7 +316,7 @@ func slidingVariance(fr *frames, col int, a *expr.Agg) windowFunc {
 }
 
 // collecting is an aggregate whose result is as long as the frame: it is made
-// anew where the frame has lost rows, and else goes on.
+// again where the frame has lost rows, and else goes on.
 type collecting struct {
 	w      *windowOp
 	frames *frames

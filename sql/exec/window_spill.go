@@ -51,7 +51,7 @@ type windowPage struct {
 	used  int
 }
 
-// spill puts the partition in store aside and reads it to its end.
+// spill spills the partition in store and reads it to its end.
 func (w *windowOp) spill(ctx context.Context) error {
 	f, err := w.sp.begin()
 	if err != nil {

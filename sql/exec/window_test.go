@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSlider compares the sums of random sliding frames with those made anew.
+// TestSlider compares the sums of random sliding frames with those made again.
 // Joining texts is associative and tells the order of the rows.
 func TestSlider(t *testing.T) {
 	r := rand.New(rand.NewSource(1))

@@ -55,7 +55,7 @@ func KeepQuotient(e Expr) Expr {
 }
 
 // maxHidden is how many digits behind the point MySQL's arithmetic can have
-// beside one group before it.
+// next to one group before it.
 const maxHidden = 72
 
 // hiddenType is t with more digits behind the point, also more than a column

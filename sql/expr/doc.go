@@ -6,7 +6,7 @@
 // All state of an evaluation lives in a Ctx that belongs to one goroutine:
 // parameters, session values, warnings and scratch vectors. The same tree is
 // evaluated over a batch (Eval, EvalFilter) or over one row of datums
-// (EvalRow); both roads give the same values, errors and warnings, and a test
+// (EvalRow); both paths give the same values, errors and warnings, and a test
 // holds them together.
 //
 // Constructors (NewFunc, NewCast, NewAgg, …) infer the result type as MySQL

@@ -17,7 +17,7 @@ import (
 // MatchMode is how the text of AGAINST is read.
 type MatchMode uint8
 
-// Modes of MATCH … AGAINST, and the functions beside it.
+// Modes of MATCH … AGAINST, and the functions like it.
 const (
 	MatchNatural MatchMode = iota
 	MatchBoolean
@@ -29,7 +29,7 @@ const (
 
 var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase", "text_match_fuzzy", "match"}
 
-// Match is what MATCH (columns) AGAINST (text) and the functions beside it ask of
+// Match is what MATCH (columns) AGAINST (text) and the functions like it ask of
 // which search index: the Extra of the call, whose arguments are the columns, the
 // text, and what else there is: of TEXT_MATCH the operator and the least number,
 // of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded the texts of the
@@ -57,7 +57,7 @@ func matchDefs() []entry {
 	}
 }
 
-// NewMatch makes MATCH (cols) AGAINST (against), or one of the functions beside it
+// NewMatch makes MATCH (cols) AGAINST (against), or one of the functions like it
 // with its options behind the text. The value is the row's
 // score, 0 where it does not match. 1210 when against is not constant, 1064 for a
 // boolean text that is malformed, where it is known.

@@ -380,7 +380,7 @@ func (r *randState) next() float64 {
 }
 
 // rowRand is RAND([seed]): a literal seed starts one sequence for the
-// statement, another seeds anew for each row.
+// statement, another seeds again for each row.
 func rowRand(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if c.rands == nil {
 		c.rands = map[*Func]*randState{}

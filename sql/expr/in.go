@@ -229,7 +229,7 @@ func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	return value.Int(0), nil
 }
 
-// inSet is the constant list of an IN, prepared for look-ups.
+// inSet is the constant list of an IN, prepared for lookups.
 type inSet struct {
 	null  bool // NULL is in the list
 	kind  value.Kind

@@ -63,7 +63,7 @@ type jsonTableRun struct {
 	n    int
 }
 
-// rows emits the rows that a path selects of doc. The columns of paths beside
+// rows emits the rows that a path selects of doc. The columns of paths next to
 // it are NULL in them.
 func (r *jsonTableRun) rows(s *JSONTableRows, doc []byte) error {
 	for i, part := range s.Path.Extract(nil, doc) {

@@ -110,7 +110,7 @@ func NewBetween(env *BindEnv, a, low, high Expr) (Expr, error) {
 	given := [2]Expr{low, high}
 	for _, bound := range []*Expr{&low, &high} {
 		var err error
-		// Beside a YEAR column that is no first operand, 1 is no 2001.
+		// Next to a YEAR column that is no first operand, 1 is no 2001.
 		if (*bound).Type().ID == schema.TypeYear && a.Type().IsNumeric() && a.Type().ID != schema.TypeYear {
 			if *bound, err = NewCast(env, *bound, intType(), false); err != nil {
 				return nil, err

@@ -14,7 +14,7 @@ import (
 const minOrList = 8
 
 // orList is an OR of equalities, or of ANDs of them, between always the same
-// columns and constants, prepared for look-ups: (a, b) IN ((1, 2), …) and
+// columns and constants, prepared for lookups: (a, b) IN ((1, 2), …) and
 // a = 1 OR a = 2 OR ….
 type orList struct {
 	cols  []*Col

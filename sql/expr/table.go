@@ -19,7 +19,7 @@ type (
 )
 
 // impl is how a builtin runs. At least Builtin.Row or lazy is set; the others
-// are faster roads to the same values.
+// are faster ways to the same values.
 type impl struct {
 	// strict: NULL for any NULL argument, without a call of Row.
 	strict bool

@@ -307,7 +307,7 @@ func datumText(d value.Datum) string {
 	return fmt.Sprintf("%s %x", d.Kind(), d.Bits())
 }
 
-// TestVectorAgainstRow holds the two roads of evaluation together.
+// TestVectorAgainstRow holds the two paths of evaluation together.
 func TestVectorAgainstRow(t *testing.T) {
 	rounds := testflag.Rounds(1000, 4000, 12000)
 	shared := newTwinGen(nil)

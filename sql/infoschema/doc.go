@@ -5,7 +5,7 @@
 // # Model
 //
 // Each table is a definition (name, columns, a function that makes the rows)
-// in one of the list functions. Rows are made anew for each read from one
+// in one of the list functions. Rows are made again for each read from one
 // catalog snapshot; nothing is stored. The handle of a virtual table holds the
 // definition and the words of a SHOW statement but nothing of the session, so
 // that plans with virtual tables can be shared.

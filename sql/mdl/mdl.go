@@ -116,7 +116,7 @@ func (l *Locks) Acquire(ctx context.Context, o Owner, key string, mode Mode, tim
 	return err
 }
 
-// free reports whether o could hold the lock beside the present holders.
+// free reports whether o could hold the lock next to the present holders.
 func (e *entry) free(o Owner, mode Mode) bool {
 	if e.exclusive != 0 && e.exclusive != o {
 		return false

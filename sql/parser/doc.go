@@ -1,11 +1,11 @@
 // Package parser turns SQL text into TiDB's AST, with literals as our datums,
 // and takes the literals out of text for the plan cache.
 //
-// # Roads
+// # Paths
 //
-// Parse is the whole road: the TiDB parser, unmodified, then, where it fails,
+// Parse is the whole way: the TiDB parser, unmodified, then, where it fails,
 // a token-level shim that rewrites what MySQL and sqlots have and TiDB's
-// grammar lacks into what it reads (see shim.go). Template is the fast road of
+// grammar lacks into what it reads (see shim.go). Template is the fast path of
 // statements that differ only in their literals, Values that of multi-row
 // INSERTs; neither builds an AST.
 //

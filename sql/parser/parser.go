@@ -65,7 +65,7 @@ type Admin struct {
 	Words  []string
 }
 
-// Pool lends parsers, which are dear to make and serve one goroutine at a
+// Pool lends parsers, which are expensive to make and serve one goroutine at a
 // time.
 type Pool struct{ pool sync.Pool }
 

@@ -2,7 +2,7 @@ package parser
 
 import "strings"
 
-// Explain is what EXPLAIN says beside its format.
+// Explain is what EXPLAIN says in addition to its format.
 type Explain struct {
 	// Into is the user variable of INTO, "" without.
 	Into string

@@ -21,7 +21,7 @@ type Template struct {
 	buf   []byte // strings with escapes, resolved
 }
 
-// AppendKey appends what tells plans of a template apart beside its text: the
+// AppendKey appends what tells plans of a template apart in addition to its text: the
 // classes of the literals, and the digits of decimals, on which result types
 // depend.
 func (t *Template) AppendKey(dst []byte) []byte {

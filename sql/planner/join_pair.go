@@ -282,7 +282,7 @@ type innerPath struct {
 }
 
 // innerPaths are the keys of an item that is a base table, if it may be looked
-// up: not when it is the table that the statement changes. Look-ups lock the
+// up: not when it is the table that the statement changes. Lookups lock the
 // rows that they find, where a scan would lock those of the whole table.
 func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath {
 	if it.pathed {

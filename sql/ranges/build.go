@@ -227,7 +227,7 @@ func limitBranches(nodes []node) {
 	}
 }
 
-// keepPrefixesApart drops LIKEs beside an OR over several columns: the spans of
+// keepPrefixesApart drops LIKEs next to an OR over several columns: the spans of
 // its branches could overlap with those of a prefix, which cannot be merged
 // with others.
 func keepPrefixesApart(nodes []node) {

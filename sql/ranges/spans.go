@@ -68,7 +68,7 @@ func (s *Set) SpansIn(c *expr.Ctx, room *Room) ([]Span, error) {
 	return e.normalise(spans), nil
 }
 
-// singleSpan is the short road of a point read.
+// singleSpan is the fast path of a point read.
 func (s *Set) singleSpan(c *expr.Ctx) ([]Span, error) {
 	key := make([]value.Datum, len(s.Keys))
 	for i, k := range s.Keys {
@@ -91,7 +91,7 @@ func (s *Set) singleSpan(c *expr.Ctx) ([]Span, error) {
 	return []Span{{Low: key, High: key}}, nil
 }
 
-// chain is the short road of Set.chain: one span, without lists of intervals.
+// chain is the fast path of Set.chain: one span, without lists of intervals.
 func (e *evaluator) chain(atoms []*atom, room *Room) ([]Span, error) {
 	n := len(atoms)
 	if len(room.vals) < 2*n {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestTuples: a list of tuples has the spans that the OR of their equalities
-// has, whatever stands beside it.
+// has, whatever is next to it.
 func TestTuples(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	columns := []Column{{Table: 0, Type: bigint}, {Table: 1, Type: bigint, Desc: true, Null: true}, {Table: 2, Type: bigint}}

@@ -398,7 +398,7 @@ func (f *docField) addText(b *seg.Batch, s string) {
 	b.Text(f.ID, f.terms, text.NewDoc(f.tokens).Len())
 }
 
-// stored is what stands beside the key of a value.
+// stored is what is stored next to the key of a value.
 func (f *Field) stored(v value.Datum, key []byte) []byte {
 	if f.Kind == value.KindDecimal {
 		return key

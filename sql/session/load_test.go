@@ -48,7 +48,7 @@ func TestLoadDataRoads(t *testing.T) {
 
 // TestLoadDataTargets: fields go to columns and variables, SET assigns from
 // left to right (MySQL manual, LOAD DATA Statement, Column List Specification).
-// A long file takes the road of sorted runs.
+// A long file takes the path of sorted runs.
 func TestLoadDataTargets(t *testing.T) {
 	s := testSession(t)
 	s.mustQuery(t, "CREATE DATABASE d", &sink{})

@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/loaddata"
 )
 
-// TestLoadJob: rejects by the road of rows and by that of sorted runs, the
+// TestLoadJob: rejects by the path of rows and by that of sorted runs, the
 // record of the token, and a second LOAD DATA with it.
 func TestLoadJob(t *testing.T) {
 	for _, long := range []bool{false, true} {

@@ -51,7 +51,7 @@ type Env struct {
 	// there are none.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 	// Memory counts what the statement holds; nil counts nothing. Keys that are
-	// too many for it are put aside as Spill, SpillOver and Spilled say; see
+	// too many for it are spilled as Spill, SpillOver and Spilled say; see
 	// exec.Env.
 	Memory    *exec.Tracker
 	Spill     *spill.Disk

@@ -1,5 +1,5 @@
 // Package spill keeps rows in temporary files: what the executor's operators
-// put aside when a query reaches its memory limit.
+// spilled when a query reaches its memory limit.
 //
 // # Model
 //

@@ -15,7 +15,7 @@ import (
 
 // createSelect is CREATE TABLE … SELECT. The rows are written before the table
 // is published, so that a failure leaves nothing; a schema change of what is
-// read makes it begin anew.
+// read makes it begin again.
 func (s *Statement) createSelect(ctx context.Context, x *logical.CreateTable, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
 	runner := s.Engine.DDL
 	if x.Temporary {

@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pagePlan is the short road of the query of a queue's consumer: the first rows
+// pagePlan is the fast path of the query of a queue's consumer: the first rows
 // of one span of a key, columns as they are stored. One scan sees one state, so
 // that it needs no snapshot, and its rows are written before anything else is
 // read, so that their memory is used again.
@@ -20,7 +20,7 @@ type pagePlan struct {
 	limit expr.Expr
 }
 
-// pageOf finds the short road of a plan; nil if there is none.
+// pageOf finds the fast path of a plan; nil if there is none.
 func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if p.Change != nil || len(p.Subplans) > 0 || len(p.CTEs) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

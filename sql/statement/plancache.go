@@ -25,7 +25,7 @@ type Plan struct {
 	Plan   *physical.Plan
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
-	point  *pointPlan // the short road, nil if there is none
+	point  *pointPlan // the fast path, nil if there is none
 	page   *pagePlan  // another one
 	// sizes are those of the plan's guards for the parameters with which it was
 	// made.
@@ -69,7 +69,7 @@ func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
 	}
 }
 
-// planMaxAge is how long a plan is used before its estimates are made anew.
+// planMaxAge is how long a plan is used before its estimates are made again.
 const planMaxAge = time.Minute
 
 // guardLeast is the number of entries up to which ranges are alike; beyond, those of

@@ -15,7 +15,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pointPlan is the short road of the commonest query: one row by its whole
+// pointPlan is the fast path of the commonest query: one row by its whole
 // primary key, columns as they are stored. It reads the row and writes it, with
 // neither operators nor a snapshot: one Get sees one state.
 type pointPlan struct {
@@ -27,7 +27,7 @@ type pointPlan struct {
 	bare bool
 }
 
-// pointOf finds the short road of a plan; nil if there is none.
+// pointOf finds the fast path of a plan; nil if there is none.
 func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if p.Change != nil || len(p.Subplans) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

@@ -29,7 +29,7 @@ type Prepared struct {
 	// again while it runs (MySQL 8.4, PREPARE Statement).
 	database string
 	// last is the plan of the last execution with its key, so that executing
-	// again needs no look-up.
+	// again needs no lookup.
 	last    *Plan
 	lastKey string
 }

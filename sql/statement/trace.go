@@ -21,7 +21,7 @@ type trace struct {
 	stats    *exec.Stats
 	locked   time.Duration
 	sent     int64
-	examined int64 // beside what stats has
+	examined int64 // next to what stats has
 	bytes    uint64
 	tmp      [2]int64
 }

@@ -356,7 +356,7 @@ func (tx *Transactions) releaseSavepoint(name string) error {
 }
 
 // Transactions is the transaction of a connection with what comes before and
-// beside it: characteristics, metadata locks, LOCK TABLES.
+// next to it: characteristics, metadata locks, LOCK TABLES.
 type Transactions struct {
 	engine  *engine.Engine
 	vars    *sysvar.Values

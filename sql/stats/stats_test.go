@@ -199,7 +199,7 @@ func BenchmarkSpanRows(b *testing.B) {
 	}
 }
 
-// TestSample: rows from all over the table, read anew when it has changed.
+// TestSample: rows from all over the table, read again when it has changed.
 func TestSample(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	e := New(store, rows.NewCodecs(nil))

@@ -309,7 +309,7 @@ func BenchmarkBulkLoad(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 }
 
-// BenchmarkBatchGetWritten is the look-up of an index: 14 scattered rows of a
+// BenchmarkBatchGetWritten is the lookup of an index: 14 scattered rows of a
 // table that was loaded and then written to, so that its rows lie in the last
 // level, in upper ones and in a write buffer.
 func BenchmarkBatchGetWritten(b *testing.B) {

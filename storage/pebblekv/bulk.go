@@ -24,7 +24,7 @@ const bulkTableBytes = 64 << 20
 
 const bulkSyncBytes = 1 << 20
 
-// bulkLoader implements storage.BulkLoader with tables written beside the
+// bulkLoader implements storage.BulkLoader with tables written next to the
 // database, which Pebble then takes over in one step.
 type bulkLoader struct {
 	s    *Store

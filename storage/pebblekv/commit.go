@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/storage/txn"
 )
 
-// Bytes that a batch needs beside keys and values: its header, and kind and
+// Bytes that a batch needs in addition to keys and values: its header, and kind and
 // lengths of each operation at their longest.
 const (
 	batchHeader = 12 + 1 + 1 + 1 + 1 + 8

@@ -36,7 +36,7 @@ type disk struct {
 	spare      atomic.Bool // full, but a part of the reserve is left
 	syncWanted atomic.Int64
 	// zeroed has by their names how many bytes of closed logs can be written to
-	// again without being reserved anew.
+	// again without being reserved again.
 	zeroed  sync.Map        // string to int64
 	tails   *tailsKeeper    // nil where LOGS is not kept
 	logs    sync.Map        // string to *file: the logs that are being written

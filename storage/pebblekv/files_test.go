@@ -169,7 +169,7 @@ func TestMissingMarker(t *testing.T) {
 		if !strings.HasPrefix(name, "marker.") && !strings.HasPrefix(name, "MANIFEST-") && !strings.HasSuffix(name, ".sst") {
 			continue
 		}
-		dfs := vfs.NewMem() // a store made anew may have compacted less, and have files of other names
+		dfs := vfs.NewMem() // a store made again may have compacted less, and have files of other names
 		if _, err := vfs.Clone(whole, dfs, "store", "store"); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestFilters has writers ask for keys as unique checks do while filters are
-// made, filled, made anew and dropped by bulk loads: a key whose commit has
+// made, filled, made again and dropped by bulk loads: a key whose commit has
 // returned is always found, and one that was never set never.
 func TestFilters(t *testing.T) {
 	s := openEager(t)

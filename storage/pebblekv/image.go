@@ -15,8 +15,8 @@ import (
 // a table's rows or of one of its indexes, which scans of snapshots read
 // instead of Pebble's blocks: stepping costs a tenth of that of an iterator. A
 // group gets an image when it has been scanned over and over. What commits
-// change in it afterwards is noted beside it, and scans merge the two; when
-// there is much of that, the image is made anew.
+// change in it afterwards is noted next to it, and scans merge the two; when
+// there is much of that, the image is made again.
 //
 // An image made from the state of commit t, with the changes after it, holds
 // for every snapshot of a commit u >= t. That is kept by an order of events:

@@ -33,7 +33,7 @@ func (c change) value() []byte {
 }
 
 const (
-	// changeOverhead is the memory of a change beside key and value.
+	// changeOverhead is the memory of a change in addition to key and value.
 	changeOverhead = 48
 	// changeDegree is half the length of the longest nodes.
 	changeDegree = 4

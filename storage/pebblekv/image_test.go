@@ -121,7 +121,7 @@ func TestImagesUnderWrites(t *testing.T) {
 	}
 }
 
-// A commit is seen by look-ups of the latest state as soon as it has ended,
+// A commit is seen by lookups of the latest state as soon as it has ended,
 // while others write to the same groups.
 func TestImagesLatest(t *testing.T) {
 	s := openEager(t)
@@ -215,7 +215,7 @@ type noViews struct{}
 
 func (noViews) view(group, []byte) (view, bool) { return view{}, false }
 
-// lookSome compares look-ups of a snapshot with those past images.
+// lookSome compares lookups of a snapshot with those past images.
 func lookSome(t testing.TB, s *Store, sn *snapshot, r *rand.Rand, g byte) {
 	keys := make([][]byte, 1+r.IntN(30))
 	for i := range keys {
@@ -279,7 +279,7 @@ func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
 }
 
 // BenchmarkImageScan is a scan of 500,000 pairs with changes since the image
-// was made, beside that of an iterator, per pair.
+// was made, next to that of an iterator, per pair.
 func BenchmarkImageScan(b *testing.B) {
 	const rows = 500_000
 	for _, c := range []struct {

@@ -55,13 +55,13 @@ type heat struct {
 const (
 	imageChunkBytes = 1 << 20
 	minImageScan    = 16 << 10 // bytes of a scan that counts with them
-	seekHeat        = 8 << 10  // bytes that could be scanned in the time of a look-up, with a full write buffer 16 KiB
-	seekSample      = 16       // of so many look-ups one is counted
+	seekHeat        = 8 << 10  // bytes that could be scanned in the time of a lookup, with a full write buffer 16 KiB
+	seekSample      = 16       // of so many lookups one is counted
 	ageEvery        = 60       // seconds
 	minImageFactor  = 2
 	maxImageFactor  = 256
 	maxHeat         = 4096 // groups
-	// An image is made anew when the changes since take renewShare of its size,
+	// An image is made again when the changes since take renewShare of its size,
 	// and dropped when they take dropShare, each with something added for small
 	// ones.
 	renewShare = 16
@@ -345,7 +345,7 @@ func (s *Store) noteScan(g group, read int64) {
 	s.noteRead(g, read)
 }
 
-// noteSeeks counts look-ups and short scans, a sample of them.
+// noteSeeks counts lookups and short scans, a sample of them.
 func (s *Store) noteSeeks(g group, n int64) {
 	m := &s.images
 	if m.limit > 0 && m.seeks.Add(n)%seekSample < n {
@@ -374,7 +374,7 @@ func (s *Store) noteRead(g group, read int64) {
 	}
 }
 
-// renewImage may have an image made anew.
+// renewImage may have an image made again.
 func (s *Store) renewImage(g group, im *image) {
 	if next := s.images.renewed(g, im); next != nil {
 		s.startImage(g, next)

@@ -92,7 +92,7 @@ func aligned(n int) []byte {
 
 // directLog writes a log past the page cache: a sync that follows at once then
 // finds nothing to write back, which saves a quarter of its time. The last
-// block, which is seldom full, is written anew with each sync; as in the page
+// block, which is seldom full, is written again with each sync; as in the page
 // cache, its old bytes stay what they were.
 //
 // Records are kept until flush, which a sync begins with: those of many commits

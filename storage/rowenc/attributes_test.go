@@ -123,7 +123,7 @@ func TestAttributesRoundTrip(t *testing.T) {
 	}
 }
 
-// One attribute of very many, and beside a very large one, is read alone; and a
+// One attribute of very many, and next to a very large one, is read alone; and a
 // change of one changes little.
 func TestAttributesReadLittle(t *testing.T) {
 	var keys, vals [][]byte

@@ -31,7 +31,7 @@ func (n *narrow) Create() (File, error) {
 	return os.CreateTemp(n.t.TempDir(), "")
 }
 
-// TestBudget: a sorter that gets less memory than it may use puts runs aside,
+// TestBudget: a sorter that gets less memory than it may use spills runs,
 // none of them tiny, and sorts all the same.
 func TestBudget(t *testing.T) {
 	for _, limit := range []int64{0, 10 << 20} {

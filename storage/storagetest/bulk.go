@@ -283,7 +283,7 @@ func testMetrics(t *testing.T, s storage.Store) {
 	}
 }
 
-// testBulkLoadUnordered loads beside commits.
+// testBulkLoadUnordered loads during commits.
 func testBulkLoadUnordered(t *testing.T, s storage.Store) {
 	var wg sync.WaitGroup
 	stop := make(chan struct{})

@@ -106,7 +106,7 @@ func transfer(s storage.Store, rng *rand.Rand, accounts int) error {
 	return err
 }
 
-// modelTxn is a transaction beside what it must see.
+// modelTxn is a transaction next to what it must see.
 type modelTxn struct {
 	x     storage.Txn
 	view  map[string]string // nil before the first read

@@ -71,7 +71,7 @@ func checkTable(t *testing.T, s storage.Store, c *table.Codec, rows int64) {
 	}
 }
 
-// TestBulk loads with and without spilling, into an empty table and beside
+// TestBulk loads with and without spilling, into an empty table and next to
 // rows.
 func TestBulk(t *testing.T) {
 	bothStores(t, func(t *testing.T, s storage.Store) {

@@ -120,7 +120,7 @@ type Writer struct {
 	buf    []byte
 	new    image
 	old    image
-	// logs is what changes leave beside the rows; nil for nothing.
+	// logs is what changes leave next to the rows; nil for nothing.
 	logs   *logs
 	limits Limits
 	// longKeys are the parts of the primary key whose values may be longer than

@@ -13,7 +13,7 @@ import (
 const smallMax = 32
 
 // entry is one buffered write: key and value lie behind each other in b, so
-// that an entry costs 32 bytes beside them. Without a value it is a deletion.
+// that an entry costs 32 bytes in addition to them. Without a value it is a deletion.
 type entry struct {
 	b    []byte
 	klen int

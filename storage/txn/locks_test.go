@@ -133,7 +133,7 @@ func randomLock(t *testing.T, lt *lockTable, o *owner, rng *rand.Rand, held map[
 }
 
 // TestBufferMemory keeps the memory of large transactions in view: the buffer
-// must not cost more than 100 bytes beside a key and a value.
+// must not cost more than 100 bytes in addition to a key and a value.
 func TestBufferMemory(t *testing.T) {
 	const n = 200_000
 	var b Buffer

@@ -370,7 +370,7 @@ func (t *Txn) put(key, value []byte, grow int64) {
 }
 
 const (
-	// noteStep is how often opts.Memory is told. A write takes entryBytes beside
+	// noteStep is how often opts.Memory is told. A write takes entryBytes next to
 	// key and value, in the tree and in the lock table, and once more its size in
 	// the batch of the commit.
 	noteStep   = 64 << 10

@@ -66,7 +66,7 @@ func docValues(r *rand.Rand) string {
 
 const docColumns = "k, n, b, d, f, at, t, o"
 
-// Errors that writers get beside others of their kind, and while columns have
+// Errors that writers get next to others of their kind, and while columns have
 // other names: a row may have been moved to a number that an INSERT has reserved,
 // and the table changed at each of the times that a statement was planned.
 var writerErrors = []uint16{1213, 1205, 1062, 1054, 1412}
@@ -298,7 +298,7 @@ func compareSearch(t *testing.T, db *sql.DB, r *rand.Rand, when string) (n int) 
 
 // searchFailures logs what a server says of indexes that cannot go on, and counts
 // those that were finished: one whose first file was being made when the server
-// was killed may have to begin anew.
+// was killed may have to begin again.
 func searchFailures(t *testing.T, c *childserver.Child) (n int) {
 	for line := range strings.SplitSeq(c.Log.String(), "\n") {
 		if strings.Contains(line, `msg="search index"`) {

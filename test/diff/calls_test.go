@@ -82,7 +82,7 @@ func call(r *rand.Rand, form string) string {
 }
 
 // TestCalls asks each function about awkward values: by literals, by prepared
-// parameters' road, over a table in batches, and an oracle.
+// parameters' path, over a table in batches, and an oracle.
 func TestCalls(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {

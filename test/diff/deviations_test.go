@@ -41,7 +41,7 @@ import (
 //     MariaDB; "= DEFAULT" for a column without default is an error there only
 //     if there is a duplicate, and in UPDATE also if no row is changed.
 
-// tolerated reports errors that only one of two roads may give, since the
+// tolerated reports errors that only one of two paths may give, since the
 // order in which conditions are evaluated is not defined.
 func tolerated(number uint16) bool {
 	switch number {
@@ -55,7 +55,7 @@ func tolerated(number uint16) bool {
 // knows fewer expressions, and takes aggregates of subqueries for its own.
 func onlyOracle(number uint16) bool { return number == 1055 || number == 1140 }
 
-// Reasons why a query goes along all roads but not to the oracle. The run
+// Reasons why a query goes along all paths but not to the oracle. The run
 // prints how many queries each has kept away.
 const (
 	// MariaDB has NULL for them under NO_ZERO_DATE, also where they are only
@@ -211,7 +211,7 @@ func foldText(s string) string {
 //   - JSON functions refuse bad documents, paths with wildcards and arguments
 //     that are neither text nor JSON (3141, 3144, 3146, 3149, 3158), take
 //     [last], and give back the document for a path that is not there.
-//   - A literal that is no date is 1525 beside a date; PERIOD_ADD and
+//   - A literal that is no date is 1525 next to a date; PERIOD_ADD and
 //     PERIOD_DIFF refuse what is no period (1210), REGEXP_* an empty pattern.
 //   - GREATEST and LEAST of numbers and texts compare texts; BETWEEN, IN and
 //     EXTRACT of TIME and of texts that are times; TIME + INTERVAL in days is

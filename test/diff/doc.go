@@ -9,7 +9,7 @@
 // be repeated with other literals: the second time its plan comes from the
 // cache.
 //
-// Each statement takes some of many roads, which must give the same rows
+// Each statement takes some of many paths, which must give the same rows
 // (road_test.go): by template, by text and by name, prepared with and without
 // parameters and run twice, in batches of 1 and 3, with spilling forced,
 // without rewrite rules, operators and optimizer switches, all or some at a
@@ -27,9 +27,9 @@
 //
 // It compares with the oracle only what both servers define alike. From many
 // known differences the generator keeps away; a query in which it cannot goes
-// along the other roads only, and the run counts these queries by reason.
+// along the other paths only, and the run counts these queries by reason.
 // deviations_test.go lists both. A query that takes too long
-// (max_execution_time) has no answer on that road.
+// (max_execution_time) has no answer on that path.
 //
 // The package holds only tests: a short run on a server of its own is part of
 // the unit tests; docs/sqllogictest.md has the command of the long one.

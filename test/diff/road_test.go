@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner"
 )
 
-// road is one way to have a query answered. Each query takes a few of them,
+// path is one way to have a query answered. Each query takes a few of them,
 // the first two always.
 type road struct {
 	name   string
@@ -27,7 +27,7 @@ type road struct {
 	retypes  bool // columns may have another type
 }
 
-// always are the roads that each query takes, others how many more.
+// always are the paths that each query takes, others how many more.
 const (
 	always = 2
 	others = 3
@@ -107,7 +107,7 @@ func (r *run) connect(dsn, oracle string) {
 	}
 }
 
-// choose chooses the roads of a query or a change.
+// choose chooses the paths of a query or a change.
 func (r *run) choose(change bool) []*road {
 	var list []*road
 	for i := range r.roads {
@@ -135,7 +135,7 @@ func (d *road) start(r *run) {
 	}
 }
 
-// change is a change on the road.
+// change is a change on the path.
 func (d *road) change(text string) (string, []any) {
 	switch {
 	case d.params:
@@ -146,7 +146,7 @@ func (d *road) change(text string) (string, []any) {
 	return plain(text), nil
 }
 
-// ask asks a query along the road; base stands for "not possible".
+// ask asks a query along the path; base stands for "not possible".
 func (d *road) ask(r *run, q query, base answer) (got answer, text string) {
 	text = plain(q.text)
 	if d.hint != nil {

@@ -37,8 +37,8 @@ type run struct {
 	answers int
 	tables  []*table
 	seed    uint64
-	rnd     *rand.Rand     // chooses roads
-	taken   map[string]int // answers by road
+	rnd     *rand.Rand     // chooses paths
+	taken   map[string]int // answers by path
 	apart   map[string]int // queries that the oracle was not asked, by reason
 	late    int            // answers that took too long
 }
@@ -204,7 +204,7 @@ func (r *run) both(text string, t *table) bool {
 	return true
 }
 
-// changeRoads makes a change along several roads and takes it back each time.
+// changeRoads makes a change along several paths and takes it back each time.
 func (r *run) changeRoads(text string, t *table) {
 	try := func(c *sql.Conn, s string, args ...any) (answer, answer) {
 		do(r.ctx, c, "BEGIN")

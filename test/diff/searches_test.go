@@ -248,7 +248,7 @@ func (s *searched) around(r *rand.Rand, where string, scores bool) (text string,
 	return "WITH w AS (SELECT a.id FROM g a @" + where + ") SELECT COUNT(*), COUNT(v.id) FROM w LEFT JOIN w v ON v.id = w.id + 1", false
 }
 
-// join asks for rows of JSON_TABLE beside those of g; "" where there are none.
+// join asks for rows of JSON_TABLE next to those of g; "" where there are none.
 func (s *searched) join(r *rand.Rand) string {
 	for _, f := range s.features {
 		if f.joins == nil || r.IntN(3) == 0 {
@@ -328,7 +328,7 @@ var searchRoads = []searchRoad{
 
 // TestSearches compares answers of search indexes over fields of all kinds with
 // those of scans. In every second round others write meanwhile: transactions ask
-// along all roads what they see, with changes of their own.
+// along all paths what they see, with changes of their own.
 func TestSearches(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
@@ -456,7 +456,7 @@ func (r *run) caughtUp() {
 	}
 }
 
-// asked asks a question along some roads.
+// asked asks a question along some paths.
 func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 	r.queries++
 	scan := strings.Replace(text, "@", "USE INDEX ()", 1)
@@ -507,7 +507,7 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 	}
 }
 
-// searchRoad asks a question along a road.
+// searchRoad asks a question along a path.
 func (r *run) searchRoad(d searchRoad, text string) answer {
 	if d.params {
 		text, args := withParameters(text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wrapped are roads by way of constructs that must not change an answer:
+// wrapped are queries wrapped in constructs that must not change an answer:
 // common table expressions that are put in and that are computed once, a view,
 // a view on it, a stored copy, and set operations with itself.
 func wrapped(conn *sql.Conn) []road {

@@ -4,7 +4,7 @@
 // # Model
 //
 // A history is a list of steps that follows from a seed: DDL, changes,
-// transactions with savepoints, queries, loads, index builds beside writes,
+// transactions with savepoints, queries, loads, index builds during writes,
 // removals of expired rows, crashes. It is made before anything runs
 // (history_test.go), so that a part of it is a history too.
 //
@@ -12,7 +12,7 @@
 // planner and executor work, and what a step of some kinds means
 // (options_test.go): a crash is a SIGKILL, a restart, or nothing but a lost
 // connection; rows are loaded by sorted runs or inserted; expired rows are
-// removed by the job or by a DELETE; an index is built beside writes or before
+// removed by the job or by a DELETE; an index is built during writes or before
 // them. Each step has an outcome: rows, or the number of affected rows, or an
 // error number. After crashes and at the end all tables, their indexes by
 // CHECK TABLE, change logs and versions are looked at as well.

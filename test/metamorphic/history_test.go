@@ -17,7 +17,7 @@ const (
 	load    // rows into a table
 	expire  // the expired rows of a table go
 	analyze // statistics
-	build   // an index, beside changes
+	build   // an index, during changes
 )
 
 // step is one step of a history. Text holds marks: literals that may become
@@ -29,7 +29,7 @@ type step struct {
 	ordered bool
 	rows    [][]string // of load: literals
 	columns string     // of load
-	beside  []string   // of build
+	during  []string   // of build
 }
 
 const (
@@ -301,7 +301,7 @@ func (h *history) define(t *model) {
 			t.name = name
 		}
 	case 4, 5, 6:
-		// Other clauses beside the index, whose effect no change depends on; the
+		// Other clauses next to the index, whose effect no change depends on; the
 		// records of a change log have the columns that there are.
 		other, cols := "", slices.Clone(t.cols)
 		if !t.stream && h.chance(30) {
@@ -328,7 +328,7 @@ func (h *history) define(t *model) {
 			before := len(h.steps)
 			h.change(t)
 			for _, x := range h.steps[before:] {
-				s.beside = append(s.beside, x.text)
+				s.during = append(s.during, x.text)
 			}
 			h.steps = h.steps[:before]
 		}

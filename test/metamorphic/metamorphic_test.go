@@ -116,7 +116,7 @@ func (s *step) String() string {
 	case expire:
 		return "-- expired rows are removed"
 	case build:
-		return text + "; -- beside: " + strings.NewReplacer(literal, "", hint, "").Replace(strings.Join(s.beside, "; "))
+		return text + "; -- during: " + strings.NewReplacer(literal, "", hint, "").Replace(strings.Join(s.during, "; "))
 	}
 	return text + ";"
 }

@@ -35,7 +35,7 @@ type options struct {
 	hint     func(indexes []string, n int) string // behind tables, n counts queries
 	bulk     bool                                 // loads are sorted runs
 	job      bool                                 // the job removes expired rows
-	beside   bool                                 // indexes are built beside changes
+	beside   bool                                 // indexes are built during changes
 	noStats  bool
 }
 

@@ -111,12 +111,12 @@ func (p *player) crash() {
 	p.connect()
 }
 
-// build makes an index beside changes, or before them.
+// build makes an index during changes, or before them.
 func (p *player) build(s *step) string {
 	p.exec("COMMIT") // which another connection would wait for
 	if !p.o.beside {
 		out := p.exec(s.text)
-		for _, x := range s.beside {
+		for _, x := range s.during {
 			out += "; " + p.exec(x)
 		}
 		return out
@@ -135,7 +135,7 @@ func (p *player) build(s *step) string {
 		done <- outcome(0, err)
 	}()
 	rest := ""
-	for _, x := range s.beside {
+	for _, x := range s.during {
 		rest += "; " + p.exec(x)
 	}
 	return <-done + rest

@@ -36,7 +36,7 @@ type configuration struct {
 	engine    string
 	batchSize int
 	protocol  slt.Protocol
-	// spills: operators put rows aside as soon as they hold some.
+	// spills: operators spill rows as soon as they hold some.
 	spills bool
 }
 
@@ -153,7 +153,7 @@ func (c configuration) open(addr string) func(context.Context) (driver.Conn, err
 	}
 }
 
-// TestFiles runs the matrix, the engines beside each other.
+// TestFiles runs the matrix, the engines at the same time.
 func TestFiles(t *testing.T) {
 	scripts := files(t)
 	byEngine := map[string][]configuration{}

@@ -13,7 +13,7 @@ import (
 )
 
 // indexBuild is `sqlots bench index`: the latency of writers without and with
-// an index build beside them.
+// an index build next to them.
 type indexBuild struct {
 	dsn       string
 	rate      int

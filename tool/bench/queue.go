@@ -50,7 +50,7 @@ func writeMessages(ctx context.Context, t *target, d *dataset) error {
 // freshLen is the number of messages of each queue in the table fresh.
 const freshLen = 100
 
-// writeFresh makes the small table fresh anew, so that its rows have just been
+// writeFresh makes the small table fresh again, so that its rows have just been
 // written.
 func writeFresh(ctx context.Context, t *target, d *dataset) error {
 	return fillMessages(ctx, t, d, "fresh", freshLen)

@@ -25,7 +25,7 @@ type workload struct {
 	// point tells that the answer is the single row of the call whose number
 	// draw left in w's scratch, see pointAnswer.
 	point bool
-	// setup makes what the workload needs beside what was loaded; may be nil.
+	// setup makes what the workload needs in addition to what was loaded; may be nil.
 	setup func(ctx context.Context, t *target, d *dataset) error
 	// truth computes the answer from the data set, as text; nil for writes.
 	truth func(d *dataset, args []int64) [][]string

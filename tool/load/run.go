@@ -439,7 +439,7 @@ func (j *job) explain(p piece, n int, err error) error {
 }
 
 // writeRejects writes the records that were left out, with the header of the
-// first file, and beside them their reasons.
+// first file, and next to them their reasons.
 func (j *job) writeRejects() error {
 	if len(j.lost) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// rewriter writes a file anew beside the old one and then replaces it.
+// rewriter writes a file again next to the old one and then replaces it.
 type rewriter struct {
 	path string
 	tmp  *os.File

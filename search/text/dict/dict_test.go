@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestPrefixes compares the narrowing search with one look-up for each length.
+// TestPrefixes compares the narrowing search with one lookup for each length.
 func TestPrefixes(t *testing.T) {
 	w := load(t)
 	check := func(s string) {

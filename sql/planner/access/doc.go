@@ -1,15 +1,23 @@
-// Package access finds the ways to read one table under conditions: by points
-// or ranges of the primary key or of an index, covering or with look-up, by
-// several indexes (merge.go), by columns behind the first ones of an index
-// (skip.go), in the order of these (ordered.go), by the ends of groups
-// (loose.go), or all of it; each with its residual filter, the order it
-// delivers and an estimate of rows and cost.
+// Package access finds the ways to read one table under conditions, each with its
+// residual filter, the order it delivers and an estimate of rows and cost.
+//
+//	key.go      points and ranges of a key, covering or for an index join
+//	full.go     all rows
+//	array.go    elements of a multi-valued index
+//	partial.go  an index of some rows
+//	merge.go    several indexes
+//	skip.go     columns behind the first ones of an index
+//	ordered.go  the order of such columns
+//	loose.go    the ends of groups
+//	search*.go  search indexes
+//
+// Estimates are in estimate.go and sample.go, orders in order.go.
 //
 // # Invariants
 //
 //	I1  A path's spans and filters together are all conditions of the request:
 //	    a row passes them exactly when the conditions are true.
-//	I2  A path without look-up reads only columns that index entries hold whole;
+//	I2  A path without lookup reads only columns that index entries hold whole;
 //	    key parts of the first characters are none of them.
 //	I3  A path that says Ordered gives the order of the request for every value
 //	    of the parameters.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -348,16 +347,4 @@ func (s *searcher) isKeyOrder(order []OrderColumn) bool {
 		}
 	}
 	return true
-}
-
-// asked reports whether a hint names an index.
-func (h *hints) asked(name string) bool {
-	for _, list := range []map[string]bool{h.force, h.use} {
-		for n := range list {
-			if strings.EqualFold(n, name) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -48,7 +48,7 @@ func (s *searcher) path(f *expr.Func) (n *physical.SearchNode, exact bool) {
 	return nil, false
 }
 
-// isExact reports a question to which the field has the whole answer, beside the
+// isExact reports a question to which the field has the whole answer, next to the
 // documents that are marked.
 func (s *searcher) isExact(ask *physical.SearchAsk, field *schema.SearchField) bool {
 	switch {

@@ -14,7 +14,7 @@ import (
 )
 
 // cte is a common table expression. One that is used once, or that costs
-// nothing to read anew, is put into the query at each use; the others are
+// nothing to read again, is put into the query at each use; the others are
 // computed once (shared).
 type cte struct {
 	name  string

@@ -97,7 +97,7 @@ func (b *binder) stream(call *ast.FuncCallExpr, alias string) (*source, error) {
 	return b.derivedTable(StreamTable(db, table), alias, args), nil
 }
 
-// VersionColumns are the columns that versions('table') has beside those of the
+// VersionColumns are the columns that versions('table') has in addition to those of the
 // table.
 const (
 	VersionFrom  = "_from"

@@ -98,7 +98,7 @@ type scope struct {
 	insert *insertScope
 	// isGrouped tells what GROUP BY and the select list have (HAVING).
 	isGrouped func(e expr.Expr) bool
-	// column, if set, replaces the look-up in src (DML over table positions).
+	// column, if set, replaces the lookup in src (DML over table positions).
 	column func(db, table, name string) (expr.Expr, error)
 }
 

@@ -309,7 +309,7 @@ func (b *binder) enterNested(cols []logical.Column) {
 	}
 }
 
-// matchMember is the member of objects that MATCH or a function beside it names,
+// matchMember is the member of objects that MATCH or a function like it names,
 // whose words a search index has, which m gets: 1191 without such an index, 1235
 // for query expansion. nil: the name is another one's.
 func (b *binder) matchMember(sc *scope, n *ast.ColumnName, m *expr.Match) (expr.Expr, error) {

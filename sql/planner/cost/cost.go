@@ -8,7 +8,7 @@ const (
 	Seek           = 2000 // opening a scan of one span
 	LookupRow      = 130  // fetching a row by sorted keys, neighbours close
 	LookupFarRow   = 900  // the same, neighbours far apart
-	LookupBatch    = 800  // each batch of look-ups
+	LookupBatch    = 800  // each batch of lookups
 	ScanRow        = 45   // a row of a scan
 	ScanColumn     = 5    // each decoded column
 	EntryRow       = 40   // an index entry

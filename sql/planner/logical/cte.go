@@ -17,7 +17,7 @@ type CTE struct {
 	// that many rows.
 	Count, Offset expr.Expr
 	// Dependent: it reads values of the query around its only scan, and is
-	// computed anew by each run of that.
+	// computed again by each run of that.
 	Dependent bool
 	// Cols are the columns, with their names and types.
 	Cols []Column

@@ -9,7 +9,7 @@ import (
 // those in admin.go implement it.
 type Statement interface{ statement() }
 
-// Deps is what a statement depends on beside the tables of its plan.
+// Deps is what a statement depends on in addition to the tables of its plan.
 type Deps struct {
 	// Views are the views that it names, directly or by another one.
 	Views []*schema.View

@@ -20,7 +20,7 @@ type Actual struct {
 	// Segments, Candidates, Hits, Overlay and Waited are of a search index, see
 	// exec.Counters; of the hits, Aggregated were aggregated in it.
 	Segments, Candidates, Hits, Overlay, Waited, Aggregated int64 `json:",omitempty"`
-	// Memory is the most bytes held at a time, Spilled the bytes put aside in
+	// Memory is the most bytes held at a time, Spilled the bytes spilled to
 	// Files, cut into Partitions.
 	Memory, Spilled, Files, Partitions int64 `json:",omitempty"`
 }

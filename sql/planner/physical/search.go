@@ -144,7 +144,7 @@ type SearchPlace struct {
 	Distance expr.Expr
 	// Radius is that of the sphere; nil for the usual one.
 	Radius expr.Expr
-	// Cond is the condition that a check beside the node computes; nil for none. Of a
+	// Cond is the condition that a check next to the node computes; nil for none. Of a
 	// Distance it says that this is less than that or, with Equal, not more.
 	Cond  expr.Expr
 	Equal bool

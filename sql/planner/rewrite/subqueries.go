@@ -346,7 +346,7 @@ func (r *Rewriter) joinPays(left, inner, plan logical.Node, equi bool, once []ex
 	return !ok || all <= runs*(one+runCost)*doubt+rows*keptCost
 }
 
-// doubt is how much dearer than the estimate runs may turn out: a wrong number
+// doubt is how much more expensive than the estimate runs may turn out: a wrong number
 // of rows makes a join a little slower, but runs by its factor.
 const doubt = 4
 

@@ -96,7 +96,7 @@ type derivedOp struct {
 // Close implements exec.Operator.
 func (o *derivedOp) Close() error { return errors.Join(o.Operator.Close(), o.d.Close()) }
 
-// derivedLookup is a look-up in a derived table.
+// derivedLookup is a lookup in a derived table.
 type derivedLookup struct {
 	exec.Lookup
 	d *Reader

@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
 
-// maxWithin is the most spans into which each key of a look-up is split.
+// maxWithin is the most spans into which each key of a lookup is split.
 const maxWithin = 16
 
 // makesRanges reports the functions of the filters that are looked at.
@@ -22,8 +22,8 @@ func makesRanges(op expr.Op) bool {
 	return false
 }
 
-// setWithin finds the spans, behind the key of a look-up, of the rows that the
-// filters can accept: those of "c.start BETWEEN 5 AND 9" in a look-up by
+// setWithin finds the spans, behind the key of a lookup, of the rows that the
+// filters can accept: those of "c.start BETWEEN 5 AND 9" in a lookup by
 // station in an index on (station, start). The filters stay: the spans only
 // spare reading.
 func (l *lookup) setWithin(ec *expr.Ctx) {

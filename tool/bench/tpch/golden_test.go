@@ -14,7 +14,7 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
-// from makes the golden answers anew, with a server that is not sqlots.
+// from makes the golden answers again, with a server that is not sqlots.
 var from = flag.String("answers-from", "", "address of a server to take the golden answers from")
 
 const (
@@ -22,7 +22,7 @@ const (
 	goldenScale = 0.01
 )
 
-// The 22 queries have the answers that MariaDB gave, whatever road they take.
+// The 22 queries have the answers that MariaDB gave, whatever path they take.
 func TestAnswers(t *testing.T) {
 	testflag.Normal(t) // loads data
 	dsn := *from
