@@ -79,7 +79,7 @@ func (a *alteration) newPromotion() *promotion {
 			p.cols = append(p.cols, i)
 		}
 	}
-	if p.attrs < 0 || len(p.cols) == 0 {
+	if len(p.cols) == 0 {
 		return nil
 	}
 	return p

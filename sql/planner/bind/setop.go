@@ -40,7 +40,7 @@ func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error
 	}
 	var list []operand
 	for i, x := range n.Selects {
-		o, err := b.operand(sc, x, len(n.Selects) > 1 && i < len(n.Selects)-1)
+		o, err := b.operand(sc, x, i < len(n.Selects)-1)
 		if err != nil {
 			return nil, err
 		}

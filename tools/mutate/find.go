@@ -1,0 +1,135 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"strings"
+)
+
+func (f *finder) read(file *ast.File) error {
+	f.file = f.p.Fset.Position(file.Pos()).Filename
+	src, err := os.ReadFile(f.file)
+	if err != nil {
+		return err
+	}
+	f.src[f.file] = src
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil {
+			f.stack = f.stack[:len(f.stack)-1]
+			return true
+		}
+		if f.skips(n) {
+			return false
+		}
+		f.look(n)
+		f.stack = append(f.stack, n)
+		return true
+	})
+	f.stack = nil
+	return nil
+}
+
+// skips reports nodes in which constants are wanted, or nothing is run.
+func (f *finder) skips(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return true // also variables of packages, which tests may not make again
+	case *ast.FuncDecl:
+		name := n.Name.Name
+		return n.Body == nil || name == "String" || name == "Close" || name == "doc"
+	case *ast.ArrayType, *ast.CompositeLit, *ast.StructType:
+		_, isLit := n.(*ast.CompositeLit)
+		return !isLit
+	case *ast.CallExpr:
+		// The texts of messages are not what is tested.
+		if s, ok := n.Fun.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "fmt" || x.Name == "errors") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *finder) text(n ast.Node) string {
+	return string(f.src[f.file][f.p.Fset.Position(n.Pos()).Offset:f.p.Fset.Position(n.End()).Offset])
+}
+
+func (f *finder) add(n ast.Node, now, text string) {
+	p := f.p.Fset.Position(n.Pos())
+	f.sites = append(f.sites, site{file: f.file, pkg: f.p.Name, line: p.Line, from: p.Offset, to: f.p.Fset.Position(n.End()).Offset, was: f.text(n), now: now, text: text})
+}
+
+// other are the operators for which others stand in.
+var other = map[token.Token][]token.Token{
+	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR}, token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL}, token.LAND: {token.LOR}, token.LOR: {token.LAND},
+	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL},
+}
+
+func (f *finder) look(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		f.binary(n)
+	case *ast.Ident:
+		if n.Name == "true" && f.p.TypesInfo.Uses[n] == types.Universe.Lookup("true") {
+			f.add(n, "false", "!MUTANT")
+		}
+		if n.Name == "false" && f.p.TypesInfo.Uses[n] == types.Universe.Lookup("false") {
+			f.add(n, "true", "MUTANT")
+		}
+	case *ast.ExprStmt:
+		if f.inBlock() {
+			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+		}
+	case *ast.IncDecStmt:
+		if f.inBlock() {
+			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+		}
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE && f.inBlock() && f.text(n.Lhs[0]) != "_" {
+			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+		}
+	case *ast.BranchStmt:
+		if n.Tok == token.CONTINUE && n.Label == nil && f.inBlock() {
+			f.add(n, "break", "if MUTANT {\nbreak\n}\ncontinue")
+		}
+	}
+}
+
+// inBlock reports whether the parent is a list of statements.
+func (f *finder) inBlock() bool {
+	switch f.stack[len(f.stack)-1].(type) {
+	case *ast.BlockStmt, *ast.CaseClause:
+		return true
+	}
+	return false
+}
+
+func (f *finder) binary(n *ast.BinaryExpr) {
+	tv := f.p.TypesInfo.Types[n]
+	t, ok := tv.Type.Underlying().(*types.Basic)
+	if !ok || tv.Value != nil || t.Info()&types.IsString != 0 {
+		return
+	}
+	name := types.TypeString(tv.Type, func(p *types.Package) string { return p.Name() })
+	if t.Kind() == types.UntypedBool {
+		name = "bool"
+	}
+	name = strings.TrimPrefix(name, f.p.Name+".")
+	if isNil(f, n) {
+		return
+	}
+	for _, op := range other[n.Op] {
+		now := f.text(n.X) + " " + op.String() + " " + f.text(n.Y)
+		f.add(n, now, "func() "+name+" {\nif MUTANT {\nreturn "+now+"\n}\nreturn "+f.text(n)+"\n}()")
+	}
+}
+
+// isNil reports a comparison of an error with nil: its negation is found by any test.
+func isNil(f *finder, n *ast.BinaryExpr) bool {
+	id, ok := n.Y.(*ast.Ident)
+	return ok && id.Name == "nil" && f.text(n.X) == "err"
+}

@@ -1,0 +1,315 @@
+// Command mutate measures what the short tests notice: it changes the code at random
+// places, one place at a time, and counts the changes (mutants) with which some test
+// fails.
+//
+//	go run -C tools ./mutate -n 300 -seed 1
+//
+// All mutants are compiled into one set of test binaries; an environment variable
+// turns one of them on. Each binary first runs with none, which tells the mutants that
+// it reaches, and how long it takes. A mutant is killed when a binary that reaches it
+// fails, or takes much longer than without it. Survivors are printed with their
+// places, to be read: each one is a test that is missing, or a change that makes no
+// difference.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// mutated are the packages whose code is changed, with those below them.
+var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", "./sql/source/...", "./sql/searchdoc", "./sql/ddl/..."}
+
+// suites are the packages whose tests run, in this order, after those of the
+// mutant's own package: in their short form, but for those that say otherwise. All
+// together they run in about a minute on two processors.
+var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/ddl", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./search"}
+
+// whole are the suites that run in their normal form.
+var whole = []string{"./sql/source", "./sql/planner/plantest"}
+
+// In the environment of a test: the mutant that is on, and the file that gets the
+// numbers of those that were reached.
+const (
+	envOn   = "MUTANT"
+	envSeen = "MUTANT_SEEN"
+)
+
+type runner struct {
+	root, dir string
+	binaries  map[string]string        // by package
+	reaches   map[string]map[int]bool  // by package
+	took      map[string]time.Duration // by package
+	verbose   bool
+}
+
+func main() {
+	count := flag.Int("n", 300, "number of mutants")
+	seed := flag.Uint64("seed", 1, "seed of the choice")
+	jobs := flag.Int("jobs", 2, "mutants that are tried at a time")
+	limit := flag.Duration("limit", time.Minute, "most time of all tests of a mutant, on one processor")
+	verbose := flag.Bool("v", false, "print killed mutants too")
+	only := flag.String("only", "", "numbers of the mutants to try, with commas; empty for all")
+	flag.Parse()
+	if err := run(*count, *seed, *jobs, *limit, *verbose, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, only string) error {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	sites, err := findSites(root, mutated)
+	if err != nil {
+		return err
+	}
+	list := choose(sites, count, rand.New(rand.NewPCG(seed, seed)))
+	fmt.Printf("%d places, %d mutants\n", len(sites), len(list))
+	r := &runner{root: root, dir: dir, binaries: map[string]string{}, reaches: map[string]map[int]bool{}, took: map[string]time.Duration{}, verbose: verbose}
+	if list, err = r.build(list); err != nil {
+		return err
+	}
+	if err := r.measure(); err != nil {
+		return err
+	}
+	if only != "" {
+		list = slices.DeleteFunc(list, func(m *mutant) bool {
+			return !slices.Contains(strings.Split(only, ","), strconv.Itoa(m.id))
+		})
+	}
+	r.tryAll(list, jobs, limit)
+	return nil
+}
+
+// choose draws mutants at random places that do not overlap.
+func choose(sites []site, count int, rnd *rand.Rand) []*mutant {
+	rnd.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
+	var list []*mutant
+	taken := map[string][]site{}
+	for _, s := range sites {
+		if len(list) == count {
+			break
+		}
+		if slices.ContainsFunc(taken[s.file], s.overlaps) {
+			continue
+		}
+		taken[s.file] = append(taken[s.file], s)
+		list = append(list, &mutant{id: len(list) + 1, site: s})
+	}
+	return list
+}
+
+// build compiles the tests with the mutants, and leaves out those that do not
+// compile.
+func (r *runner) build(list []*mutant) ([]*mutant, error) {
+	for range 10 {
+		overlay, err := r.overlay(list)
+		if err != nil {
+			return nil, err
+		}
+		cmd := exec.Command("go", "build", "-overlay", overlay, "./sql/...")
+		cmd.Dir = r.root
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			return list, r.compile(overlay)
+		}
+		before := len(list)
+		list = withoutBroken(list, string(out))
+		if len(list) == before {
+			return nil, fmt.Errorf("%w\n%s", err, out)
+		}
+		fmt.Printf("%d mutants do not compile\n", before-len(list))
+	}
+	return nil, errors.New("mutants still do not compile")
+}
+
+func (r *runner) compile(overlay string) error {
+	for _, pkg := range suites {
+		bin := filepath.Join(r.dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "_")+".test")
+		cmd := exec.Command("go", "test", "-overlay", overlay, "-vet", "off", "-c", "-o", bin, pkg)
+		cmd.Dir = r.root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", pkg, err, out)
+		}
+		r.binaries[pkg] = bin
+	}
+	return nil
+}
+
+// overlay writes the changed files and says where they are.
+func (r *runner) overlay(list []*mutant) (string, error) {
+	replace := map[string]string{}
+	byFile := map[string][]*mutant{}
+	for _, m := range list {
+		byFile[m.file] = append(byFile[m.file], m)
+	}
+	n := 0
+	write := func(as, text string) error {
+		n++
+		path := filepath.Join(r.dir, fmt.Sprintf("%d.go", n))
+		replace[as] = path
+		return os.WriteFile(path, []byte(text), 0o600)
+	}
+	helped := map[string]bool{}
+	for file, of := range byFile {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		if err := write(file, mutate(src, of)); err != nil {
+			return "", err
+		}
+		if dir := filepath.Dir(file); !helped[dir] {
+			helped[dir] = true
+			if err := write(filepath.Join(dir, "zz_mutants.go"), fmt.Sprintf(helper, of[0].pkg)); err != nil {
+				return "", err
+			}
+		}
+	}
+	b, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.dir, "overlay.json")
+	return path, os.WriteFile(path, b, 0o600)
+}
+
+// measure runs each binary without mutants.
+func (r *runner) measure() error {
+	for _, pkg := range suites {
+		seen := filepath.Join(r.dir, "seen")
+		_ = os.Remove(seen)
+		began := time.Now()
+		if out, err := r.test(context.Background(), pkg, envSeen+"="+seen); err != nil {
+			return fmt.Errorf("%s fails without a mutant: %w\n%s", pkg, err, out)
+		}
+		r.took[pkg] = time.Since(began)
+		r.reaches[pkg] = map[int]bool{}
+		b, err := os.ReadFile(seen)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, s := range strings.Fields(string(b)) {
+			if id, err := strconv.Atoi(s); err == nil {
+				r.reaches[pkg][id] = true
+			}
+		}
+		fmt.Printf("%-24s %6.1f s, reaches %d mutants\n", pkg, r.took[pkg].Seconds(), len(r.reaches[pkg]))
+	}
+	return nil
+}
+
+func (r *runner) test(ctx context.Context, pkg string, env ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, r.binaries[pkg], "-test.failfast")
+	if !slices.Contains(whole, pkg) {
+		cmd.Args = append(cmd.Args, "-test.short")
+	}
+	cmd.Dir = filepath.Join(r.root, pkg)
+	cmd.Env = append(os.Environ(), append(env, "GOMAXPROCS=1", "GOMEMLIMIT=3GiB")...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// tryAll tries mutants and prints what became of them.
+func (r *runner) tryAll(list []*mutant, jobs int, limit time.Duration) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	work := make(chan *mutant)
+	killed := 0
+	for range jobs {
+		wg.Go(func() {
+			for m := range work {
+				by := r.try(m, limit)
+				mu.Lock()
+				if by != "" {
+					killed++
+				}
+				if by == "" || r.verbose {
+					r.report(m, by)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range list {
+		work <- m
+	}
+	close(work)
+	wg.Wait()
+	fmt.Printf("%d of %d mutants killed: %.1f %%\n", killed, len(list), 100*float64(killed)/float64(len(list)))
+}
+
+// try gives the package whose tests kill a mutant; "" for none.
+func (r *runner) try(m *mutant, limit time.Duration) string {
+	order := slices.Clone(suites)
+	own := func(pkg string) bool { return strings.HasPrefix(m.file, filepath.Join(r.root, pkg)+"/") }
+	slices.SortStableFunc(order, func(a, b string) int {
+		return boolInt(own(b)) - boolInt(own(a))
+	})
+	for _, pkg := range order {
+		if !r.reaches[pkg][m.id] || limit <= 0 {
+			continue
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), min(limit, 4*r.took[pkg]+10*time.Second))
+		_, err := r.test(ctx, pkg, fmt.Sprintf("%s=%d", envOn, m.id))
+		late := ctx.Err() != nil
+		cancel()
+		if err != nil && !(late && limit <= 4*r.took[pkg]) {
+			return pkg
+		}
+		limit -= time.Since(began)
+	}
+	return ""
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (r *runner) report(m *mutant, by string) {
+	file, err := filepath.Rel(r.root, m.file)
+	if err != nil {
+		file = m.file
+	}
+	what := "SURVIVED"
+	switch {
+	case by != "":
+		what = "killed by " + by
+	case !slices.ContainsFunc(suites, func(p string) bool { return r.reaches[p][m.id] }):
+		what = "NOT REACHED"
+	}
+	fmt.Printf("%d %s:%d: %s: %s -> %s\n", m.id, file, m.line, what, oneLine(m.was), oneLine(m.now))
+}
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 100 {
+		s = s[:100] + "…"
+	}
+	return s
+}

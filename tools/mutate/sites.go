@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// site is a place where code can be changed.
+type site struct {
+	file, pkg string
+	line      int
+	from, to  int // offsets of the text that is replaced
+	// was and now are for the report; text makes the code that has both, the new one
+	// when mutant %d is on.
+	was, now, text string
+}
+
+func (s site) overlaps(o site) bool { return s.from < o.to && o.from < s.to }
+
+// mutant is a change that was chosen.
+type mutant struct {
+	id int
+	site
+}
+
+// helper is added to each package with mutants.
+const helper = `package %s
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	mutantChosen, _ = strconv.Atoi(os.Getenv("MUTANT"))
+	mutantSeen      = os.Getenv("MUTANT_SEEN")
+	mutantsReached  sync.Map
+)
+
+func mutantOn(id int) bool {
+	if mutantSeen != "" {
+		if _, had := mutantsReached.LoadOrStore(id, true); !had {
+			if f, err := os.OpenFile(mutantSeen, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+				f.WriteString(strconv.Itoa(id) + "\n")
+				f.Close()
+			}
+		}
+	}
+	return id == mutantChosen
+}
+`
+
+// mutate is the source of a file with its mutants.
+func mutate(src []byte, list []*mutant) string {
+	list = slices.Clone(list)
+	sort.Slice(list, func(i, j int) bool { return list[i].from > list[j].from })
+	out := string(src)
+	for _, m := range list {
+		out = out[:m.from] + strings.ReplaceAll(m.text, "MUTANT", fmt.Sprintf("mutantOn(%d)", m.id)) + out[m.to:]
+	}
+	return out
+}
+
+var broken = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
+
+// withoutBroken leaves out the mutants next to the lines that the compiler names.
+func withoutBroken(list []*mutant, out string) []*mutant {
+	bad := map[string][]int{}
+	for _, m := range broken.FindAllStringSubmatch(out, -1) {
+		line, _ := strconv.Atoi(m[2])
+		bad[filepath.Base(m[1])] = append(bad[filepath.Base(m[1])], line)
+	}
+	return slices.DeleteFunc(list, func(m *mutant) bool {
+		return slices.ContainsFunc(bad[filepath.Base(m.file)], func(line int) bool { return line >= m.line-1 && line <= m.line+12 })
+	})
+}
+
+type finder struct {
+	p     *packages.Package
+	src   map[string][]byte
+	sites []site
+	file  string
+	// parents of the node that is looked at.
+	stack []ast.Node
+}
+
+// findSites lists all places in packages.
+func findSites(root string, patterns []string) ([]site, error) {
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps, Dir: root}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	var out []site
+	for _, p := range pkgs {
+		if len(p.Errors) > 0 {
+			return nil, p.Errors[0]
+		}
+		if strings.HasSuffix(p.PkgPath, "/plantest") {
+			continue
+		}
+		f := &finder{p: p, src: map[string][]byte{}}
+		for _, file := range p.Syntax {
+			if err := f.read(file); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, f.sites...)
+	}
+	return out, nil
+}
