@@ -59,7 +59,7 @@ func main() {
 	count := flag.Int("n", 300, "number of mutants")
 	seed := flag.Uint64("seed", 1, "seed of the choice")
 	jobs := flag.Int("jobs", 2, "mutants that are tried at a time")
-	limit := flag.Duration("limit", time.Minute, "most time of all tests of a mutant, on one processor")
+	limit := flag.Duration("limit", 2*time.Minute, "most time of all tests of a mutant, on one processor: a minute on two")
 	verbose := flag.Bool("v", false, "print killed mutants too")
 	only := flag.String("only", "", "numbers of the mutants to try, with commas; empty for all")
 	flag.Parse()
@@ -271,12 +271,12 @@ func (r *runner) try(m *mutant, limit time.Duration) string {
 		if !r.reaches[pkg][m.id] || limit <= 0 {
 			continue
 		}
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), min(limit, 4*r.took[pkg]+10*time.Second))
+		began, most := time.Now(), 3*r.took[pkg]+10*time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), min(limit, most))
 		_, err := r.test(ctx, pkg, fmt.Sprintf("%s=%d", envOn, m.id))
-		late := ctx.Err() != nil
+		outOfTime := ctx.Err() != nil && limit < most
 		cancel()
-		if err != nil && !(late && limit <= 4*r.took[pkg]) {
+		if err != nil && !outOfTime {
 			return pkg
 		}
 		limit -= time.Since(began)
