@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -121,11 +122,8 @@ func writeStore(t *testing.T, to string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s, err := server.Start(t.Context(), server.Config{DataDir: dir, Listen: "127.0.0.1:0", Durability: 1, Memory: smallMemory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := dial(t, "root@tcp("+s.Addr()+")/")
+	s := servertest.Open(t, server.Config{DataDir: dir, Durability: 1, Memory: smallMemory})
+	c := dial(t, servertest.DSN(s))
 	for query := range strings.SplitSeq(string(script), ";\n") {
 		c.exec(query)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -34,11 +35,8 @@ func startOnce(t testing.TB, change ...func(*server.Config)) (*server.Server, st
 	for _, fn := range change {
 		fn(&cfg)
 	}
-	s, err := server.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn := "root@tcp(" + s.Addr() + ")/"
+	s := servertest.Open(t, cfg)
+	dsn := servertest.DSN(s)
 	c := dial(t, dsn)
 	c.exec("CREATE DATABASE IF NOT EXISTS t")
 	c.close()

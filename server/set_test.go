@@ -3,6 +3,7 @@ package server_test
 import (
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -44,11 +45,8 @@ func TestPersist(t *testing.T) {
 	dir := t.TempDir()
 	cfg := server.Config{DataDir: dir, Listen: "127.0.0.1:0", Durability: 1, Memory: 64 << 20}
 	start := func() (*server.Server, *client) {
-		s, err := server.Start(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s, dial(t, "root@tcp("+s.Addr()+")/")
+		s := servertest.Open(t, cfg)
+		return s, dial(t, servertest.DSN(s))
 	}
 	s, c := start()
 	c.exec("SET PERSIST long_query_time = 3.5, PERSIST sql_safe_updates = ON, PERSIST time_zone = '+02:00'")
@@ -61,14 +59,14 @@ func TestPersist(t *testing.T) {
 	s, c = start()
 	defer s.Stop(0)
 	c.rows("3,1,3.5,+02:00", "SELECT @@max_connections, @@sql_safe_updates, @@long_query_time, @@time_zone")
-	dial(t, "root@tcp("+s.Addr()+")/")
-	dial(t, "root@tcp("+s.Addr()+")/")
-	dial(t, "root@tcp("+s.Addr()+")/") // the spare one
-	if got := login(t, "root@tcp("+s.Addr()+")/"); got != 1040 {
+	dial(t, servertest.DSN(s))
+	dial(t, servertest.DSN(s))
+	dial(t, servertest.DSN(s)) // the spare one
+	if got := login(t, servertest.DSN(s)); got != 1040 {
 		t.Fatalf("error %d, want 1040", got)
 	}
 	c.exec("SET GLOBAL max_connections = 10")
-	if got := login(t, "root@tcp("+s.Addr()+")/"); got != 0 {
+	if got := login(t, servertest.DSN(s)); got != 0 {
 		t.Fatalf("error %d after raising the limit", got)
 	}
 }

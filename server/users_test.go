@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -157,11 +158,8 @@ func TestTooManyConnections(t *testing.T) {
 }
 
 func TestStopInterrupts(t *testing.T) {
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Durability: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn := "root@tcp(" + s.Addr() + ")/"
+	s := servertest.Open(t, server.Config{Durability: 1})
+	dsn := servertest.DSN(s)
 	watcher, c, tx := dial(t, dsn), dial(t, dsn), dial(t, dsn)
 	c.exec("CREATE DATABASE t")
 	tx.exec("CREATE TABLE t.x (id INT PRIMARY KEY)")

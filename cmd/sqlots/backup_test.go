@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -25,11 +25,8 @@ func TestBackupCommands(t *testing.T) {
 			t.Fatalf("%v: %d, %s%s", args, got, stdout, stderr)
 		}
 	}
-	s, err := server.Start(context.Background(), server.Config{DataDir: data, BackupDir: places, Listen: "127.0.0.1:0", Memory: 128 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn := "root@tcp(" + s.Addr() + ")/"
+	s := servertest.Open(t, server.Config{DataDir: data, BackupDir: places, Memory: 128 << 20})
+	dsn := servertest.DSN(s)
 	want(2, "--to DIR is required", "backup")
 	want(1, "1290", "backup", "--dsn", dsn, "--to", filepath.Join(root, "elsewhere"))
 	want(0, "destination: "+places+"/a\n", "backup", "--dsn", dsn, "--to", filepath.Join(places, "a"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -19,11 +20,8 @@ import (
 // fill makes a directory with a table of two indexes.
 func fill(t *testing.T, dir string) {
 	t.Helper()
-	s, err := server.Start(context.Background(), server.Config{DataDir: dir, Listen: "127.0.0.1:0", Memory: 128 << 20, Durability: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, _, errs := sqlots("sql", "-dsn", "root@tcp("+s.Addr()+")/", "-e", `CREATE DATABASE d; USE d;
+	s := servertest.Open(t, server.Config{DataDir: dir, Memory: 128 << 20, Durability: 1})
+	code, _, errs := sqlots("sql", "-dsn", servertest.DSN(s), "-e", `CREATE DATABASE d; USE d;
 CREATE TABLE t (a INT, b VARCHAR(20), c TEXT, PRIMARY KEY (a), UNIQUE KEY ub (b), KEY kc (c(5), a DESC));
 INSERT INTO t VALUES (1, 'one', REPEAT('x', 20000)), (2, 'two', 'y'), (3, NULL, NULL);`)
 	if code, _, errs := sqlots("check", "-data", dir); code != 1 || !strings.Contains(errs, "locked") {
@@ -103,10 +101,7 @@ func TestCheckLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.AcceptLogDamage = true
-	s, err := server.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := servertest.Open(t, cfg)
 	if err := s.Stop(0); err != nil {
 		t.Fatal(err)
 	}

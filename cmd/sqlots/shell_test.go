@@ -11,20 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
 func startServer(t *testing.T) *server.Server {
 	t.Helper()
-	s, err := server.Start(context.Background(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 128 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(5 * time.Second); err != nil {
-			t.Error(err)
-		}
-	})
+	s := servertest.Start(t, server.Config{Memory: 128 << 20})
 	return s
 }
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
@@ -86,16 +86,8 @@ func call(r *rand.Rand, form string) string {
 func TestCalls(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
-		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Stop(10 * time.Second); err != nil {
-				t.Error(err)
-			}
-		})
-		dsn = "root@tcp(" + s.Addr() + ")/"
+		s := servertest.Start(t, server.Config{Memory: 256 << 20, CheckPlans: true})
+		dsn = servertest.DSN(s)
 	}
 	c := &callRun{t: t, ctx: t.Context(), ours: open(t, dsn, "SET sql_mode = '"+mode+"'")}
 	if *oracleFlag != "" {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
@@ -15,16 +15,8 @@ import (
 // and aggregates, with one worker and with several, and with little memory.
 func TestLarge(t *testing.T) {
 	testflag.Normal(t) // a table of 70,000 rows
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 512 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(10 * time.Second); err != nil {
-			t.Error(err)
-		}
-	})
-	dsn := "root@tcp(" + s.Addr() + ")/"
+	s := servertest.Start(t, server.Config{Memory: 512 << 20})
+	dsn := servertest.DSN(s)
 	sm := "SET sql_mode = '" + mode + "'"
 	r := &run{t: t, ctx: t.Context(), seed: testflag.Seed(1)}
 	r.base = open(t, dsn, sm, "SET sqlots_parallelism = 1", "CREATE DATABASE large", "USE large", "SET max_execution_time = 20000")

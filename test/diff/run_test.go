@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
@@ -46,16 +46,8 @@ type run struct {
 func TestDifferences(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
-		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Stop(10 * time.Second); err != nil {
-				t.Error(err)
-			}
-		})
-		dsn = "root@tcp(" + s.Addr() + ")/"
+		s := servertest.Start(t, server.Config{Memory: 256 << 20, CheckPlans: true})
+		dsn = servertest.DSN(s)
 	}
 	r := &run{t: t, ctx: t.Context(), taken: map[string]int{}, apart: map[string]int{}}
 	r.connect(dsn, *oracleFlag)

@@ -6,23 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestSearchChecks compares conditions that a large search index computes of values,
 // several segments at a time, with scans: answers, errors and warnings.
 func TestSearchChecks(t *testing.T) {
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(10 * time.Second); err != nil {
-			t.Error(err)
-		}
-	})
+	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir()})
 	r := &run{t: t, ctx: t.Context()}
-	r.base = open(t, "root@tcp("+s.Addr()+")/", "CREATE DATABASE checks", "USE checks", "SET sqlots_parallelism = 4", "SET cte_max_recursion_depth = 100000",
+	r.base = open(t, servertest.DSN(s), "CREATE DATABASE checks", "USE checks", "SET sqlots_parallelism = 4", "SET cte_max_recursion_depth = 100000",
 		"CREATE TABLE c (id INT PRIMARY KEY, s VARCHAR(40), n INT, SEARCH INDEX x (s, n))")
 	for part := range 6 {
 		text := fmt.Sprintf("INSERT INTO c WITH RECURSIVE q (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM q WHERE i < %d) SELECT i, IF(i %% 50 = 7, NULL, CONCAT('v', MD5(i))), i %% 1000 FROM q",

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
@@ -15,16 +15,8 @@ import (
 // those of scans, over columns of all kinds: with all rows in the index, and with
 // some that a transaction has changed.
 func TestSearchGroups(t *testing.T) {
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(10 * time.Second); err != nil {
-			t.Error(err)
-		}
-	})
-	dsn := "root@tcp(" + s.Addr() + ")/"
+	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir()})
+	dsn := servertest.DSN(s)
 	for round := range uint64(testflag.Rounds(1, 1, 2)) {
 		seed := testflag.Seed(1) + round
 		rnd := rand.New(rand.NewPCG(seed, 83))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/planner"
@@ -332,16 +333,8 @@ var searchRoads = []searchRoad{
 func TestSearches(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
-		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, DataDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Stop(10 * time.Second); err != nil {
-				t.Error(err)
-			}
-		})
-		dsn = "root@tcp(" + s.Addr() + ")/"
+		s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir()})
+		dsn = servertest.DSN(s)
 	}
 	settings := []string{"SET sql_mode = '" + mode + "'", "SET innodb_lock_wait_timeout = 1", "CREATE DATABASE IF NOT EXISTS " + *dbFlag + "_s", "USE " + *dbFlag + "_s"}
 	r := &run{t: t, ctx: t.Context(), taken: map[string]int{}}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -168,16 +168,8 @@ func instance(s string, n int) string {
 // statement by its text, and prepared: result, types of the columns, errors
 // and the table after a change.
 func TestTemplates(t *testing.T) {
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 128 << 20, CheckPlans: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(10 * time.Second); err != nil {
-			t.Error(err)
-		}
-	})
-	c := open(t, "root@tcp("+s.Addr()+")/", "CREATE DATABASE d", "USE d",
+	s := servertest.Start(t, server.Config{Memory: 128 << 20, CheckPlans: true})
+	c := open(t, servertest.DSN(s), "CREATE DATABASE d", "USE d",
 		`CREATE TABLE t (id INT PRIMARY KEY, a INT, b BIGINT, bu BIGINT UNSIGNED, d DECIMAL(12,4), f DOUBLE, s VARCHAR(20), da DATE, dt DATETIME,
 			tm TIME, yr YEAR, en ENUM('x','y','a'), js JSON, KEY (a, b), KEY (s), KEY (d), KEY (dt DESC), KEY (da), KEY (bu))`,
 		`INSERT INTO t VALUES (1,1,1,1,1.5,1.5,'a','2020-01-01','2020-01-01','10:00:00',2020,'x','{"a":1,"b":"a"}'),

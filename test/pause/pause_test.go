@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
@@ -26,17 +27,10 @@ var (
 // newCourse starts a server with a table.
 func newCourse(t *testing.T, seed uint64) *course {
 	c := &course{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), flush: 1}
-	s, err := server.Start(t.Context(), server.Config{DataDir: t.TempDir(), Listen: "127.0.0.1:0", Durability: 1, Memory: 256 << 20, Steps: c.gates.hook,
+	s := servertest.Start(t, server.Config{DataDir: t.TempDir(), Durability: 1, Memory: 256 << 20, Steps: c.gates.hook,
 		Tune: func(o *pebblekv.Options) { o.EagerImages = true }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(0); err != nil {
-			t.Error(err)
-		}
-	})
-	if c.db, err = sql.Open("mysql", "root@tcp("+s.Addr()+")/"); err != nil {
+	var err error
+	if c.db, err = sql.Open("mysql", servertest.DSN(s)); err != nil {
 		t.Fatal(err)
 	}
 	c.exec("CREATE DATABASE p")

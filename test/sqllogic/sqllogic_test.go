@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/tool/slt"
@@ -106,10 +107,7 @@ func start(t *testing.T, engine string) *server.Server {
 	if flag := os.Getenv("SQLOTS_FAST_PATHS"); flag != "" {
 		cfg.NoFastPaths = flag == "off"
 	}
-	s, err := server.Start(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := servertest.Open(t, cfg)
 	// A server tells the collector its own budget; here are two, and their clients.
 	debug.SetMemoryLimit(math.MaxInt64)
 	t.Cleanup(func() {

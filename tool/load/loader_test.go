@@ -16,16 +16,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
 )
 
 func start(t *testing.T) (dsn string, db *sql.DB) {
 	t.Helper()
-	s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop(0) })
+	s := servertest.Start(t, server.Config{Memory: 256 << 20})
+	var err error
 	dsn = fmt.Sprintf("root@tcp(%s)/", s.Addr())
 	for _, name := range []string{"", "d"} {
 		db, err = sql.Open("mysql", dsn+name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
@@ -27,16 +28,8 @@ func TestAnswers(t *testing.T) {
 	testflag.Normal(t) // loads data
 	dsn := *from
 	if dsn == "" {
-		s, err := server.Start(t.Context(), server.Config{InMemory: true, Listen: "127.0.0.1:0"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := s.Stop(0); err != nil {
-				t.Error(err)
-			}
-		}()
-		dsn = "root@tcp(" + s.Addr() + ")/"
+		s := servertest.Start(t, server.Config{})
+		dsn = servertest.DSN(s)
 	}
 	db, err := open(t.Context(), dsn)
 	if err != nil {
