@@ -61,13 +61,13 @@ type Index struct {
 	failures int
 	failed   time.Time
 	seg      *seg.Index
-	// asleep: the files are closed, because nobody needed them; they are opened
-	// at the next question or change. stats are the last ones.
+	// asleep: the files are closed, because no query needed them; they are opened
+	// by the next query or change. stats are the last ones.
 	asleep  bool
 	stats   fileStats
 	changed chan struct{} // closed when the state or the files have changed
-	// caughtUp: the files whose checkpoint is covers[0] say what they would say
-	// at covers[1].
+	// covers: the files whose checkpoint is the first sequence number have all
+	// changes up to the second.
 	covers [2]uint64
 	docs   int
 	// upToDate is when the store was last known to have no more than the files;
@@ -387,7 +387,7 @@ func (x *Index) build(ctx context.Context, files *seg.Index, low uint64, positio
 	b := files.NewBatch()
 	for done := false; !done; {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		var err error
 		if position, done, err = x.slice(ctx, files, b, low, position); err != nil {
@@ -405,7 +405,7 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	case x.m.building <- struct{}{}:
 		defer func() { <-x.m.building }()
 	case <-ctx.Done():
-		return nil, false, ctx.Err()
+		return nil, false, context.Cause(ctx)
 	}
 	snap, err := x.m.cfg.Store.Snapshot()
 	if err != nil {
@@ -481,7 +481,7 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		for roused := false; !roused; {
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				return context.Cause(ctx)
 			case <-x.rouse:
 				roused = true
 			case <-timer.C:
@@ -589,7 +589,7 @@ func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snaps
 	case x.m.updating <- struct{}{}:
 		defer func() { <-x.m.updating }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	b := files.NewBatch()
 	for len(keys) > 0 {
@@ -641,7 +641,7 @@ func (x *Index) rest(ctx context.Context) error {
 	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	case <-time.After(d):
 		return nil
 	}

@@ -351,9 +351,8 @@ func (b *Build) Statement() string { return b.rec.Statement }
 // Database implements Continuation.
 func (b *Build) Database() string { return b.status.Database }
 
-// Continue runs a build that Resume has found to its end, as Run does: KILL and
-// duplicates take it back. Of the environment only SetState and Types are
-// looked at.
+// Continue runs a build that Resume has found to its end. As in Run, KILL and
+// duplicate keys undo it: the indexes are dropped. Of env it uses SetState and Types.
 func (b *Build) Continue(ctx context.Context, env Env) error {
 	env.Owner, env.LockTimeout = b.owner, time.Hour
 	c := b.r.change(&env)

@@ -50,23 +50,11 @@ func Remove(ctx context.Context, store storage.Store, t schema.TableID) error {
 // column, and stores the result.
 func (e *Estimator) Analyze(ctx context.Context, t *schema.Table) error {
 	a, err := e.analyze(ctx, t)
+	if err == nil {
+		err = e.save(ctx, t.ID, a)
+	}
 	if err != nil {
 		return fmt.Errorf("analyzing %s.%s: %w", t.Database, t.Name, err)
-	}
-	text, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	txn, err := e.store.Begin(storage.TxnOptions{Label: "analyze"})
-	if err != nil {
-		return err
-	}
-	defer txn.Rollback()
-	if err := txn.Put(analysisKey(t.ID), text); err != nil {
-		return err
-	}
-	if _, err := txn.Commit(ctx); err != nil {
-		return err
 	}
 	s := e.stats(t.ID)
 	s.mu.Lock()
@@ -77,6 +65,24 @@ func (e *Estimator) Analyze(ctx context.Context, t *schema.Table) error {
 	clear(s.distinct)
 	s.current.Store(&count{rows: float64(a.Rows), exact: true, at: e.now()})
 	return nil
+}
+
+// save stores the result of an analysis.
+func (e *Estimator) save(ctx context.Context, id schema.TableID, a *analysis) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	txn, err := e.store.Begin(storage.TxnOptions{Label: "analyze"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	if err := txn.Put(analysisKey(id), text); err != nil {
+		return err
+	}
+	_, err = txn.Commit(ctx)
+	return err
 }
 
 func (e *Estimator) analyze(ctx context.Context, t *schema.Table) (*analysis, error) {

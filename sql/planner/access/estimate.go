@@ -29,14 +29,14 @@ func (r *Request) estimate(p *Path) {
 		p.Entries = math.Max(n, 1)
 	}
 	given := key.Conds()
-	fetched := p.Entries * r.share(given, p.EntryFilter, total)
+	fetched := p.Entries * r.selectivity(given, p.EntryFilter, total)
 	rest := p.EntryFilter
 	for _, c := range p.Residual {
 		if key.Index == nil || t.ArrayPart(key.Index) < 0 || !asksArray(c) { // not what the entries were chosen by
 			rest = append(rest[:len(rest):len(rest)], c)
 		}
 	}
-	p.Rows = math.Min(p.Entries*r.share(given, rest, total), fetched)
+	p.Rows = math.Min(p.Entries*r.selectivity(given, rest, total), fetched)
 	if p.Unique {
 		p.Entries, fetched, p.Rows = math.Min(p.Entries, 1), math.Min(fetched, 1), math.Min(p.Rows, 1)
 	}
@@ -135,7 +135,7 @@ func (r *Request) setRows(k physical.KeyRange, points bool, total float64) (rows
 			}
 		}
 	}
-	sel := r.share(nil, k.Ranges.Conds, total)
+	sel := r.selectivity(nil, k.Ranges.Conds, total)
 	if k.Index != nil && k.Index.Where != 0 {
 		sel *= r.partialShare(k.Index, total)
 	}

@@ -80,7 +80,7 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	behind, left := ranges.Build(own[k:], r.Conds)
 	residual := intersectConds(rest, left)
 	if behind != nil {
-		entries = math.Max(entries*r.share(given, behind.Conds, total), 1)
+		entries = math.Max(entries*r.selectivity(given, behind.Conds, total), 1)
 		given = append(given[:len(given):len(given)], behind.Conds...)
 	}
 	// Also what a partial index implies: a locking read asks the rows, as they are
@@ -92,8 +92,8 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	if p.Lookup {
 		p.EntryFilter, p.Residual = r.splitEntry(x, residual)
 	}
-	fetched := entries * r.share(given, p.EntryFilter, total)
-	p.Rows = math.Min(entries*r.share(given, residual, total), fetched)
+	fetched := entries * r.selectivity(given, p.EntryFilter, total)
+	p.Rows = math.Min(entries*r.selectivity(given, residual, total), fetched)
 	mergeCost := func(part float64) (find, fetch float64) {
 		read := math.Min(entries*part+groups, entries)
 		find, fetch = r.pathCost(p, read, fetched*part, groups*seeks, total)

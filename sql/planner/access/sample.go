@@ -101,55 +101,58 @@ func hits(ctx context.Context, ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
 	return out
 }
 
-// enough is the number of rows of a sample from which on a part of them is a
-// sample too.
-const enough = 20
+// enoughRows is the least number of rows of a sample that stand for others.
+const enoughRows = 20
 
-// share is about the part of the rows for which all of conds are true, of those
-// for which all of given are.
-func (r *Request) share(given, conds []expr.Expr, total float64) float64 {
+// selectivity is about the fraction of rows that satisfy conds, among the rows that
+// satisfy given. A search index counts what it can, the sample of the table gives what
+// can be computed of its rows, and guesses by form give the rest.
+func (r *Request) selectivity(given, conds []expr.Expr, total float64) float64 {
 	if len(conds) == 0 {
 		return 1
 	}
-	guess, rest := 1.0, 1.0
 	var sample *Sample
 	if r.Shares != nil && r.Ctx != nil {
 		sample = r.Shares.sample(r)
 	}
-	var all []uint64
+	// unsampled is the product of the conditions that the sample does not tell,
+	// guessed that of guesses for the others, whose rows are matching.
+	unsampled, guessed := 1.0, 1.0
+	var matching []uint64
 	for _, c := range conds {
 		if r.Shares != nil {
-			if one, ok := r.matchShare(c, total); ok {
-				rest *= one
+			if counted, ok := r.matchShare(c, total); ok {
+				unsampled *= counted
 				continue
 			}
 		}
-		one := r.guessOne(c, total)
-		var bitmap []uint64
+		guess := r.guessOne(c, total)
+		var rows []uint64
 		if sample != nil {
-			bitmap = r.Shares.of(r, sample, c)
+			rows = r.Shares.of(r, sample, c)
 		}
-		if bitmap == nil {
-			rest *= one
+		if rows == nil {
+			unsampled *= guess
 			continue
 		}
-		guess *= one
-		all = and(all, bitmap)
+		guessed *= guess
+		matching = and(matching, rows)
 	}
-	if all == nil {
-		return rest
+	if matching == nil {
+		return unsampled
 	}
-	of := float64(len(sample.Rows))
-	if with := r.allTrue(sample, given); with != nil {
-		if n := count(with); n >= enough {
-			all, of = and(all, with), float64(n)
+	size := float64(len(sample.Rows))
+	if rows := r.allTrue(sample, given); rows != nil {
+		if n := count(rows); n >= enoughRows {
+			matching, size = and(matching, rows), float64(n)
 		}
 	}
-	n := float64(count(all))
+	n := float64(count(matching))
 	if n == 0 {
-		return rest * math.Min(guess, 0.5/of)
+		// None of size rows: less than one in size, half of that at the most.
+		return unsampled * math.Min(guessed, 0.5/size)
 	}
-	return rest * n / of
+	return unsampled * n / size
 }
 
 // allTrue are the rows for which all conditions are true; nil if one of them

@@ -124,11 +124,11 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Context, r.Ctx, t, x, q)
 	}
 	if !counted {
-		p.Entries = math.Max(total*r.share(nil, asks, total), 0)
+		p.Entries = math.Max(total*r.selectivity(nil, asks, total), 0)
 	}
 	// most candidates of what is near are true
 	beyond := slices.DeleteFunc(slices.Clone(residual), func(c expr.Expr) bool { return slices.Contains(s.near, c) })
-	p.Rows = p.Entries * r.share(asks, beyond, total)
+	p.Rows = p.Entries * r.selectivity(asks, beyond, total)
 	fetched := p.Entries
 	if scan.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
@@ -143,7 +143,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	}
 	n := r.Est.(SearchIndexes).SearchRejected(r.Context, t, scan, r.Needed)
 	if n > 0 {
-		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.share(nil, r.Conds, total)
+		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.selectivity(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
 	if r.Counting && covering && len(residual) == 0 && (q == nil || q.Op == physical.SearchRange) {

@@ -249,7 +249,7 @@ func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool)
 	if negated {
 		n.Cond = expr.Not(c)
 	}
-	n.Share = s.r.share(nil, []expr.Expr{n.Cond}, math.Max(s.r.Est.TableRows(s.r.Context, s.t), 1))
+	n.Share = s.r.selectivity(nil, []expr.Expr{n.Cond}, math.Max(s.r.Est.TableRows(s.r.Context, s.t), 1))
 	return n, true
 }
 

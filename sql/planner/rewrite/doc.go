@@ -3,10 +3,9 @@
 //
 // Correlated subqueries and LATERAL tables become joins by four of them
 // (ExistsToSemiJoin, InToSemiJoin, ScalarToJoin, ApplyToJoin; subqueries.go has
-// what they share). These ask for costs, where a plan that reads little for each
-// row of a small input beats a join with everything.
+// what they share). These alone compare costs: a plan that reads little for each row
+// of a small input beats a join with everything.
 //
 // A rule maps a plan to an equal plan: the same rows, the same columns with
-// the same ids. Rules do not look at costs. After each rule the caller may
-// check the plan with Verify.
+// the same ids. After each rule the caller may check the plan with Verify.
 package rewrite
