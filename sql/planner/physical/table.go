@@ -226,6 +226,9 @@ func (p *Printer) json(n Node) jsonNode {
 	if l, ok := n.(*LookupJoin); ok {
 		in := p.json(l.Inner)
 		in.Operation = LookupTitle(l)
+		if x, ok := l.Inner.(*IndexJoin); ok {
+			in.Inputs[0].Operation = lookupTitle(l, x.Entries)
+		}
 		out.Inputs = append(out.Inputs, in)
 	}
 	return out
