@@ -18,7 +18,7 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/table"
@@ -119,7 +119,7 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 		return false, err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	codecs, snapshot := rows.NewCodecs(bind.NewBinder(parser.NewPool())), c.Snapshot()
+	codecs, snapshot := decode.NewCodecs(bind.NewBinder(parser.NewPool())), c.Snapshot()
 	documents := &searchdoc.Documents{Codecs: codecs, Eval: func() *expr.Ctx { return derive.ReadCtx(time.UTC, time.Now()) }}
 	ok = true
 	for _, db := range snapshot.Databases() {
@@ -142,7 +142,7 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 }
 
 // findOrphans adds the rows whose foreign keys refer to nothing.
-func findOrphans(ctx context.Context, view storage.Reader, codecs *rows.Codecs, s *catalog.Snapshot, r Result) error {
+func findOrphans(ctx context.Context, view storage.Reader, codecs *decode.Codecs, s *catalog.Snapshot, r Result) error {
 	for i := range r.Table.ForeignKeys {
 		k := &r.Table.ForeignKeys[i]
 		parent, _ := s.Table(k.Database, k.Table)
@@ -187,7 +187,7 @@ func checkSearch(ctx context.Context, cfg search.Config, view storage.Snapshot, 
 	return nil
 }
 
-func checkTable(ctx context.Context, view storage.Reader, codecs *rows.Codecs, t *schema.Table) Result {
+func checkTable(ctx context.Context, view storage.Reader, codecs *decode.Codecs, t *schema.Table) Result {
 	codec, err := codecs.Get(t)
 	if err != nil {
 		return Result{Table: t, Report: &scrub.Report{}, Err: err}

@@ -78,9 +78,9 @@ func borders() []border {
 			return under(p, "sql/define") && p != "sql/define/derive"
 		}, false},
 		{"documents know no reading", is("sql/searchdoc"), func(p string) bool {
-			return under(p, runtime...) || under(p, "sql/planner/access", "sql/planner/bind") || under(p, "sql/source") && p != "sql/source/rows"
+			return under(p, runtime...) || under(p, "sql/planner/access", "sql/planner/bind") || under(p, "sql/source") && p != "sql/source/decode"
 		}, true},
-		{"rows are decoded by what knows no way of reading", is("sql/source/rows"), is("sql/source/kvread", "sql/source/searchscan", "sql/source/changelog", "sql/source/write", "sql/searchdoc"), true},
+		{"rows are decoded by what knows no way of reading", is("sql/source/decode"), is("sql/source/kvread", "sql/source/searchscan", "sql/source/changelog", "sql/source/write", "sql/searchdoc"), true},
 		{"the ordered store is read without search indexes", is("sql/source/kvread"), is("sql/source/searchscan", "sql/source/changelog", "sql/source/write", "sql/searchdoc", "search"), false},
 		{"writes open no scans", is("sql/source/write"), is("sql/source/kvread", "sql/source/searchscan", "sql/source/changelog", "sql/searchdoc", "search"), false},
 		{"an engine knows no statement", is("sql/engine", "sql/introspect"), is("sql/statement", "sql/command", "sql/loaddata", "sql/ttl", "sql/session"), true},

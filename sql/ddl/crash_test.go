@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/bind"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -263,7 +263,7 @@ func (s *server) write(o mdl.Owner, id, v int64) error {
 	}
 	defer s.locks.ReleaseShared(o, key)
 	t, _ := s.cat.Snapshot().Table("d", "t")
-	codec, err := table.NewCodec(t, rows.AddedDefault)
+	codec, err := table.NewCodec(t, decode.AddedDefault)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -59,7 +59,7 @@ func (s *server) open() {
 	}
 	s.cat, s.locks = cat, &mdl.Locks{}
 	binder := bind.NewBinder(parser.NewPool())
-	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: rows.NewCodecs(binder), Sequences: table.NewSequences(s.store), Binder: binder})
+	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(s.store), Binder: binder})
 	s.r.runRows = cmp.Or(s.runRows, 7)
 }
 
@@ -114,7 +114,7 @@ func (s *server) table(name string) *schema.Table {
 
 func (s *server) codec(t *schema.Table) *table.Codec {
 	s.t.Helper()
-	c, err := table.NewCodec(t, rows.AddedDefault)
+	c, err := table.NewCodec(t, decode.AddedDefault)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/define/derive"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -212,7 +212,7 @@ func (a *alteration) freshValue(c *schema.Column) (func(context.Context) (value.
 	case isLiteralExpr(d.Expr):
 		literal := *c
 		literal.AddedDefault = d
-		return fixed(rows.AddedDefault(&literal))
+		return fixed(decode.AddedDefault(&literal))
 	}
 	row := 0
 	return func(ctx context.Context) (value.Datum, error) {

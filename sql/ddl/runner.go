@@ -15,7 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -29,7 +29,7 @@ type Config struct {
 	Store     storage.Store
 	Catalog   *catalog.Catalog
 	Locks     *mdl.Locks
-	Codecs    *rows.Codecs
+	Codecs    *decode.Codecs
 	Sequences *table.Sequences
 	// Binder binds the expressions of definitions.
 	Binder define.Binder

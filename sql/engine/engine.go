@@ -19,7 +19,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/stats"
 	"github.com/sqlots/sqlots/sql/sysvar"
@@ -72,7 +72,7 @@ type Engine struct {
 	Locks      mdl.Locks
 	Parsers    *parser.Pool
 	Sequences  *table.Sequences
-	Codecs     *rows.Codecs
+	Codecs     *decode.Codecs
 	Stats      *stats.Estimator
 	DDL        *ddl.Runner
 	Search     *search.Manager // nil without Config.SearchDir
@@ -122,7 +122,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{
 		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
 		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
-		Codecs: rows.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
+		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
 		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
 	}
 	e.Jobs = job.New(cfg.Log)

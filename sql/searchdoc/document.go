@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/search/text"
 	"github.com/sqlots/sqlots/sql/define/searchfield"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -96,11 +96,11 @@ const negativeZero = -1
 func (f *Field) ToWord(d value.Datum) int64 {
 	switch f.Kind {
 	case value.KindUint, value.KindTime:
-		return int64(d.Bits() ^ rows.SignBit)
+		return int64(d.Bits() ^ decode.SignBit)
 	case value.KindFloat:
 		u := math.Float64bits(d.Float())
-		if u&rows.SignBit != 0 {
-			return int64(^u ^ rows.SignBit)
+		if u&decode.SignBit != 0 {
+			return int64(^u ^ decode.SignBit)
 		}
 		return int64(u)
 	case value.KindDecimal:
@@ -112,7 +112,7 @@ func (f *Field) ToWord(d value.Datum) int64 {
 
 // Bound is the first or last word of a range that begins or ends at a value;
 // false when the range is empty.
-func (f *Field) Bound(d value.Datum, open, high bool, z *rows.Zone) (int64, bool) {
+func (f *Field) Bound(d value.Datum, open, high bool, z *decode.Zone) (int64, bool) {
 	if f.Stamp {
 		d = value.TimeOf(z.Stored(d.Time()))
 	}
@@ -174,7 +174,7 @@ func (f *Field) Datum(b []byte) value.Datum {
 
 // Documents makes the documents of rows for search indexes.
 type Documents struct {
-	Codecs *rows.Codecs
+	Codecs *decode.Codecs
 	// Eval is where virtual columns are computed.
 	Eval func() *expr.Ctx
 }
@@ -267,8 +267,8 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 	if err != nil {
 		return err
 	}
-	var s rows.Sieve
-	s.Init(d.Eval(), p, rows.NewZone(nil))
+	var s decode.Sieve
+	s.Init(d.Eval(), p, decode.NewZone(nil))
 	keys := make([][]byte, len(ids))
 	for i, id := range ids {
 		keys[i] = append(append(make([]byte, 0, len(k.Prefix())+len(id)), k.Prefix()...), id...)
@@ -289,11 +289,11 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 			}
 			there = append(there, from+i)
 			if s.Full() {
-				return rows.ErrFull
+				return decode.ErrFull
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, rows.ErrFull) {
+		if err != nil && !errors.Is(err, decode.ErrFull) {
 			return err
 		}
 		from += taken

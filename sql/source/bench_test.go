@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -19,7 +19,7 @@ import (
 
 const benchRows = 200_000
 
-func openBench(b *testing.B) (storage.Store, *schema.Table, *rows.Codecs) {
+func openBench(b *testing.B) (storage.Store, *schema.Table, *decode.Codecs) {
 	b.Helper()
 	store, err := pebblekv.Open(pebblekv.Options{Dir: b.TempDir()})
 	if err != nil {

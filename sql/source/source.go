@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/source/changelog"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/source/kvread"
-	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/sql/source/searchscan"
 	"github.com/sqlots/sqlots/sql/source/write"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -34,7 +34,7 @@ type Env struct {
 	Txn storage.Txn
 	// Loc is the session's time zone, nil for UTC.
 	Loc    *time.Location
-	Codecs *rows.Codecs
+	Codecs *decode.Codecs
 	// Sequences are needed by INSERT.
 	Sequences *table.Sequences
 	// Keys are the foreign keys that changes keep; nil for none.
@@ -71,7 +71,7 @@ type Env struct {
 // Source is the exec.Source and exec.Sink of one statement.
 type Source struct {
 	write.Sink
-	state   rows.State
+	state   decode.State
 	read    kvread.Reader
 	search  searchscan.Searcher
 	log     changelog.ChangeLog
@@ -89,7 +89,7 @@ func New(env Env) *Source {
 		env.BatchSize = vec.MaxRows
 	}
 	s := &Source{virtual: env.Virtual}
-	s.state = rows.State{Store: env.Store, Reader: env.Reader, Txn: env.Txn, Loc: env.Loc, Codecs: env.Codecs,
+	s.state = decode.State{Store: env.Store, Reader: env.Reader, Txn: env.Txn, Loc: env.Loc, Codecs: env.Codecs,
 		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled, BatchSize: env.BatchSize}
 	s.read = kvread.New(&s.state)
 	s.search = searchscan.New(searchscan.Env{State: &s.state, Rows: &s.read, Search: env.Search, Eventual: env.Eventual})
@@ -109,7 +109,7 @@ func (s *Source) Virtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual)
 // Scan implements exec.Source.
 func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part exec.Partition) (exec.Operator, error) {
 	r := n.Reads()
-	limit, err := rows.LimitOf(ec, r.Limit)
+	limit, err := decode.LimitOf(ec, r.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, p
 
 // open is Scan of what reader shows: the one place that tells the kinds of access
 // apart.
-func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *rows.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
 	leaf := n.Leaf()
 	switch a := leaf.Access.(type) {
 	case *physical.IndexMerge:

@@ -17,7 +17,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -39,7 +39,7 @@ func ectx(loc *time.Location) *expr.Ctx {
 // them.
 type fixture struct {
 	store  storage.Store
-	codecs *rows.Codecs
+	codecs *decode.Codecs
 	t      *schema.Table
 	loc    *time.Location
 	rows   [][]value.Datum
@@ -47,7 +47,7 @@ type fixture struct {
 
 func newFixture(t testing.TB, r *rand.Rand, tab *schema.Table, loc *time.Location, n int) *fixture {
 	t.Helper()
-	f := &fixture{store: memkv.New(memkv.Options{}), codecs: rows.NewCodecs(nil), t: tab, loc: loc}
+	f := &fixture{store: memkv.New(memkv.Options{}), codecs: decode.NewCodecs(nil), t: tab, loc: loc}
 	txn := f.begin(t)
 	s := f.source(txn, txn)
 	for range n {
@@ -753,9 +753,9 @@ func callTable() *schema.Table {
 	return t
 }
 
-func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *rows.Codecs) {
+func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *decode.Codecs) {
 	t.Helper()
-	tab, codecs := callTable(), rows.NewCodecs(nil)
+	tab, codecs := callTable(), decode.NewCodecs(nil)
 	for i := 0; i < n; {
 		txn, err := store.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {
@@ -1057,11 +1057,11 @@ func TestKindsAgree(t *testing.T) {
 }
 
 func TestAddedDefaults(t *testing.T) {
-	v, err := rows.AddedDefault(&schema.Column{Name: "c", Type: schema.Type{ID: schema.TypeDecimal, Len: 10, Scale: 2}, AddedDefault: &schema.Default{Literal: "1.5"}})
+	v, err := decode.AddedDefault(&schema.Column{Name: "c", Type: schema.Type{ID: schema.TypeDecimal, Len: 10, Scale: 2}, AddedDefault: &schema.Default{Literal: "1.5"}})
 	if err != nil || v.Decimal().String() != "1.50" {
 		t.Fatal(v, err)
 	}
-	if _, err = rows.AddedDefault(&schema.Column{Name: "c", Type: bigint(), AddedDefault: &schema.Default{Expr: "now()"}}); err == nil {
+	if _, err = decode.AddedDefault(&schema.Column{Name: "c", Type: bigint(), AddedDefault: &schema.Default{Expr: "now()"}}); err == nil {
 		t.Fatal("an expression was taken for a literal")
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/value"
@@ -46,16 +46,16 @@ func TestCancelledEstimates(t *testing.T) {
 	store := errkv.Wrap(memkv.New(memkv.Options{}))
 	tab := newTable()
 	fill(t, store, tab, 0, 5000, 300)
-	if err := New(store, rows.NewCodecs(nil)).Analyze(t.Context(), tab); err != nil {
+	if err := New(store, decode.NewCodecs(nil)).Analyze(t.Context(), tab); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range estimates {
 		for _, op := range []errkv.Op{errkv.OpGet, errkv.OpScan, errkv.OpVisit} {
 			store.Reset()
-			want := c.call(t.Context(), New(store, rows.NewCodecs(nil)), tab)
+			want := c.call(t.Context(), New(store, decode.NewCodecs(nil)), tab)
 			calls := store.Calls(op)
 			for n := int64(1); n <= calls; n++ {
-				e := New(store, rows.NewCodecs(nil))
+				e := New(store, decode.NewCodecs(nil))
 				store.Stall(op, n)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				done := make(chan struct{})
@@ -81,7 +81,7 @@ func TestCancelledEstimates(t *testing.T) {
 // short.
 func TestCancelledRecount(t *testing.T) {
 	store := errkv.Wrap(memkv.New(memkv.Options{}))
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	tab := newTable()
 	fill(t, store, tab, 0, 1000, 10)
 	within(t, "first", e.TableRows(t.Context(), tab), 1000, 0)
@@ -102,8 +102,8 @@ func TestCancelledLeader(t *testing.T) {
 	tab := newTable()
 	fill(t, store, tab, 0, 5000, 300)
 	for _, c := range estimates[:2] {
-		e := New(store, rows.NewCodecs(nil))
-		want := c.call(t.Context(), New(store, rows.NewCodecs(nil)), tab)
+		e := New(store, decode.NewCodecs(nil))
+		want := c.call(t.Context(), New(store, decode.NewCodecs(nil)), tab)
 		store.Stall(errkv.OpVisit, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		var leader, impatient, others sync.WaitGroup

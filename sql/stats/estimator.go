@@ -13,8 +13,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/access"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/source/kvread"
-	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/sql/source/searchscan"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -39,7 +39,7 @@ const (
 // Estimator knows sizes. It is safe for concurrent use.
 type Estimator struct {
 	store  storage.Store
-	codecs *rows.Codecs
+	codecs *decode.Codecs
 	now    func() time.Time
 	// Search is where the search indexes are, nil without. It is set before the
 	// first use.
@@ -70,7 +70,7 @@ func (e *Estimator) SearchReady(t *schema.Table, x *schema.SearchIndex) bool {
 }
 
 // New makes the estimator of a store.
-func New(store storage.Store, codecs *rows.Codecs) *Estimator {
+func New(store storage.Store, codecs *decode.Codecs) *Estimator {
 	return &Estimator{store: store, codecs: codecs, now: time.Now, tables: map[schema.TableID]*tableStats{}}
 }
 

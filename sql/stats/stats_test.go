@@ -10,7 +10,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -30,7 +30,7 @@ func newTable() *schema.Table {
 // fill writes the rows from..to-1: g has groups values, v two.
 func fill(t testing.TB, store storage.Store, tab *schema.Table, from, to, groups int) {
 	t.Helper()
-	codec, err := rows.NewCodecs(nil).Get(tab)
+	codec, err := decode.NewCodecs(nil).Get(tab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 
 func TestTableRows(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	now := time.Unix(1000, 0)
 	e.now = func() time.Time { return now }
 	tab := newTable()
@@ -81,7 +81,7 @@ func TestTableRows(t *testing.T) {
 
 func TestSpanRows(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	tab := newTable()
 	fill(t, store, tab, 0, 60000, 100)
 	i := func(v ...int64) (out []value.Datum) {
@@ -124,7 +124,7 @@ func TestSpanRows(t *testing.T) {
 
 func TestDistinct(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	few, many := newTable(), newTable()
 	many.ID = 8
 	fill(t, store, few, 0, 20000, 100)
@@ -141,13 +141,13 @@ func TestDistinct(t *testing.T) {
 	if err := e.Analyze(context.Background(), many); err != nil {
 		t.Fatal(err)
 	}
-	e = New(store, rows.NewCodecs(nil)) // ANALYZE lasts
+	e = New(store, decode.NewCodecs(nil)) // ANALYZE lasts
 	within(t, "analyzed", e.Distinct(t.Context(), many, []schema.ColumnID{3}), 2, 0)
 	within(t, "analyzed key and value", e.Distinct(t.Context(), many, []schema.ColumnID{3, 1}), 20000, 0)
 	if err := Remove(context.Background(), store, many.ID); err != nil {
 		t.Fatal(err)
 	}
-	e = New(store, rows.NewCodecs(nil))
+	e = New(store, decode.NewCodecs(nil))
 	within(t, "removed", e.Distinct(t.Context(), many, []schema.ColumnID{3}), 0, 0)
 }
 
@@ -168,7 +168,7 @@ func TestSketch(t *testing.T) {
 
 func TestConcurrent(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	tab := newTable()
 	fill(t, store, tab, 0, 3000, 30)
 	var wg sync.WaitGroup
@@ -188,7 +188,7 @@ func TestConcurrent(t *testing.T) {
 
 func BenchmarkSpanRows(b *testing.B) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	tab := newTable()
 	fill(b, store, tab, 0, 60000, 500)
 	spans := []ranges.Span{{Low: []value.Datum{value.Int(3)}, High: []value.Datum{value.Int(3)}}}
@@ -202,7 +202,7 @@ func BenchmarkSpanRows(b *testing.B) {
 // TestSample: rows from all over the table, read again when it has changed.
 func TestSample(t *testing.T) {
 	store := memkv.New(memkv.Options{})
-	e := New(store, rows.NewCodecs(nil))
+	e := New(store, decode.NewCodecs(nil))
 	tab := newTable()
 	fill(t, store, tab, 0, 900, 10)
 	if e.Sample(t.Context(), tab) != nil {

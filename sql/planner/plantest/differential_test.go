@@ -21,7 +21,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/plantest"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -49,7 +49,7 @@ CREATE TABLE c (id BIGINT UNSIGNED, x INT, s VARCHAR(10) COLLATE utf8mb4_bin, t 
 type world struct {
 	tables map[string]*schema.Table
 	store  storage.Store
-	codecs *rows.Codecs
+	codecs *decode.Codecs
 	disk   *spill.Disk
 	r      *rand.Rand
 	// params are the types of the parameters of the statement.
@@ -98,7 +98,7 @@ func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
 	t.Helper()
-	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: rows.NewCodecs(bind.NewBinder(parser.NewPool())), r: r}
+	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: decode.NewCodecs(bind.NewBinder(parser.NewPool())), r: r}
 	var err error
 	if w.disk, err = spill.Open(spill.Options{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 )
 
 // Env is what a ChangeLog needs.
 type Env struct {
-	*rows.State
+	*decode.State
 	// UpTo: Reader has all commits up to this time, in microseconds since 1970; 0
 	// where that is not known.
 	UpTo int64

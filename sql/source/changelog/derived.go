@@ -8,8 +8,8 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/source/kvread"
-	"github.com/sqlots/sqlots/sql/source/rows"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -30,7 +30,7 @@ func (d *Reader) Close() error {
 }
 
 // Open makes the reader of a derived table; k is its codec.
-func (s *ChangeLog) Open(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.TableRead) (*Reader, error) {
+func (s *ChangeLog) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.TableRead) (*Reader, error) {
 	d := &Reader{}
 	h := historyTime{}
 	var err error

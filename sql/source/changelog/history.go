@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/rowenc"
@@ -59,7 +59,7 @@ func (s *ChangeLog) asOf(ec *expr.Ctx, n *physical.TableRead) (h historyTime, er
 	return h, nil
 }
 
-func (s *ChangeLog) newHistoryReader(ctx context.Context, kv storage.Reader, k *rows.Table, n *physical.TableRead, at historyTime) (*historyReader, error) {
+func (s *ChangeLog) newHistoryReader(ctx context.Context, kv storage.Reader, k *decode.Table, n *physical.TableRead, at historyTime) (*historyReader, error) {
 	d := n.Table.Derived
 	of, err := s.env.Codecs.Table(d.Of)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -39,14 +39,14 @@ type streamReader struct {
 	kv    storage.Reader
 	id    schema.StreamID
 	from  stream.Position
-	own   *rows.Table
-	codec *rows.LoggedCodecs
-	zone  rows.Zone
+	own   *decode.Table
+	codec *decode.LoggedCodecs
+	zone  decode.Zone
 	want  [streamColumns]bool
 	name  string
 }
 
-func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storage.Reader, k *rows.Table, n *physical.TableRead) (*streamReader, error) {
+func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storage.Reader, k *decode.Table, n *physical.TableRead) (*streamReader, error) {
 	if s.env.FindStream == nil {
 		return nil, sqlerr.Internal("no change logs here")
 	}
@@ -55,7 +55,7 @@ func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storag
 	if err != nil {
 		return nil, err
 	}
-	r := &streamReader{kv: kv, id: id, own: k, codec: &s.env.Codecs.Logged, zone: rows.NewZone(s.env.Loc), name: d.Database + "." + d.Table}
+	r := &streamReader{kv: kv, id: id, own: k, codec: &s.env.Codecs.Logged, zone: decode.NewZone(s.env.Loc), name: d.Database + "." + d.Table}
 	for _, pos := range n.Read {
 		r.want[pos] = true
 	}

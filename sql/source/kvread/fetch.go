@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/vec"
 )
 
@@ -21,8 +21,8 @@ const fetchRows = 4 * vec.MaxRows
 type fetchOp struct {
 	src    *Reader
 	gather gatherer
-	sieve  rows.Sieve
-	pace   rows.Pace
+	sieve  decode.Sieve
+	pace   decode.Pace
 	// ordered: rows come in the order of the entries.
 	ordered bool
 	keys    [][]byte // sorted, still to be fetched (unordered)
@@ -36,7 +36,7 @@ var (
 	_ exec.EntryCounted = (*fetchOp)(nil)
 )
 
-func (s *Reader) newFetch(ec *expr.Ctx, k *rows.Table, n *physical.IndexJoin, w walker, limit int64) (exec.Operator, error) {
+func (s *Reader) newFetch(ec *expr.Ctx, k *decode.Table, n *physical.IndexJoin, w walker, limit int64) (exec.Operator, error) {
 	entries := n.Entries
 	op := &fetchOp{src: s, ordered: entries.Ordered}
 	op.gather.walker = w
@@ -48,10 +48,10 @@ func (s *Reader) newFetch(ec *expr.Ctx, k *rows.Table, n *physical.IndexJoin, w 
 		return nil, err
 	}
 	op.gather.seen = s.newSeen(entries, entries.Ordered)
-	op.sieve.Init(ec, p, rows.NewZone(s.state.Loc), n.Filter)
-	op.pace = rows.NewPace(s.state.BatchSize, limit, len(n.Filter)+len(entries.Filter) > 0)
+	op.sieve.Init(ec, p, decode.NewZone(s.state.Loc), n.Filter)
+	op.pace = decode.NewPace(s.state.BatchSize, limit, len(n.Filter)+len(entries.Filter) > 0)
 	if slices.Contains(p.Large, true) {
-		op.pace.Next = min(op.pace.Next, rows.MinBatch)
+		op.pace.Next = min(op.pace.Next, decode.MinBatch)
 	}
 	return op, nil
 }
@@ -88,7 +88,7 @@ func (o *fetchOp) Next(ctx context.Context) (*vec.Batch, error) {
 func (o *fetchOp) fetchSorted(ctx context.Context, size int) error {
 	if len(o.keys) == 0 {
 		want := size
-		if o.pace.Left < 0 && size == o.pace.Max && size >= rows.FirstBatch && !o.gather.filter {
+		if o.pace.Left < 0 && size == o.pace.Max && size >= decode.FirstBatch && !o.gather.filter {
 			want = fetchRows
 		}
 		keys, err := o.gather.next(ctx, want)
@@ -109,12 +109,12 @@ func (o *fetchOp) fetchSorted(ctx context.Context, size int) error {
 			return err
 		}
 		if o.sieve.Full() {
-			return rows.ErrFull
+			return decode.ErrFull
 		}
 		return nil
 	})
 	o.keys = o.keys[taken:]
-	if errors.Is(err, rows.ErrFull) {
+	if errors.Is(err, decode.ErrFull) {
 		return nil
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -19,7 +19,7 @@ import (
 // the rows themselves. It filters by what it sees there.
 type gatherer struct {
 	walker walker
-	sieve  rows.Sieve
+	sieve  decode.Sieve
 	filter bool
 	x      *table.Index // nil: rows
 	// arena holds the keys of this round, ends where each ends; rows are those
@@ -48,7 +48,7 @@ func (s *Reader) newSeen(n *physical.Scan, inOrder bool) *exec.KeySet {
 
 // init sets g up; filters, over what n reads, use only what the entry (or row) has
 // without cells.
-func (g *gatherer) init(s *Reader, ec *expr.Ctx, k *rows.Table, n *physical.Scan, filters []expr.Expr) error {
+func (g *gatherer) init(s *Reader, ec *expr.Ctx, k *decode.Table, n *physical.Scan, filters []expr.Expr) error {
 	index := n.Key().Index
 	if index != nil {
 		g.x = k.Index(index.ID)
@@ -72,7 +72,7 @@ func (g *gatherer) init(s *Reader, ec *expr.Ctx, k *rows.Table, n *physical.Scan
 	}
 	g.walker.opts.KeyOnly = !p.NeedValue && (g.x == nil || g.x.KeyHasRow())
 	if g.filter {
-		g.sieve.Init(ec, p, rows.NewZone(s.state.Loc), filters)
+		g.sieve.Init(ec, p, decode.NewZone(s.state.Loc), filters)
 	}
 	g.walker.reverse()
 	g.walker.init(g.visit)

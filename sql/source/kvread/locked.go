@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -38,7 +38,7 @@ type locker struct {
 	places  []int
 }
 
-func (l *locker) init(s *Reader, k *rows.Table, n *physical.TableRead, index *schema.Index) {
+func (l *locker) init(s *Reader, k *decode.Table, n *physical.TableRead, index *schema.Index) {
 	l.txn = s.state.Txn
 	l.opts.Mode = storage.LockShared
 	if n.Lock.Exclusive || n.Lock.None {
@@ -132,8 +132,8 @@ type lockedOp struct {
 	src    *Reader
 	gather gatherer
 	lock   locker
-	sieve  rows.Sieve
-	pace   rows.Pace
+	sieve  decode.Sieve
+	pace   decode.Pace
 	// few or all are the keys of several spans, collected before the first lock,
 	// so that a row which the statement moves is not met again.
 	few       [][]byte
@@ -149,7 +149,7 @@ var (
 	_ exec.EntryCounted = (*lockedOp)(nil)
 )
 
-func (s *Reader) newLocked(ec *expr.Ctx, k *rows.Table, t physical.TableNode, w walker, limit int64) (exec.Operator, error) {
+func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, w walker, limit int64) (exec.Operator, error) {
 	if s.state.Txn == nil {
 		return nil, sqlerr.Internal("a locking read outside of a transaction")
 	}
@@ -193,11 +193,11 @@ func (s *Reader) newLocked(ec *expr.Ctx, k *rows.Table, t physical.TableNode, w 
 	if err := op.gather.init(s, ec, k, leaf, filters); err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
-	op.sieve.Init(ec, p, rows.NewZone(s.state.Loc), again, n.Filter)
+	op.sieve.Init(ec, p, decode.NewZone(s.state.Loc), again, n.Filter)
 	op.sieve.Unread = n.Unread
-	op.pace = rows.NewPace(s.state.BatchSize, limit, false)
+	op.pace = decode.NewPace(s.state.BatchSize, limit, false)
 	if slices.Contains(p.Large, true) {
-		op.pace.Next = min(op.pace.Next, rows.MinBatch)
+		op.pace.Next = min(op.pace.Next, decode.MinBatch)
 	}
 	return op, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -19,7 +19,7 @@ import (
 )
 
 // Lookup opens the inner side of a lookup join in what reader shows.
-func (s *Reader) Lookup(ec *expr.Ctx, k *rows.Table, n physical.TableNode, nkeys int, reader storage.Reader) (_ exec.Lookup, err error) {
+func (s *Reader) Lookup(ec *expr.Ctx, k *decode.Table, n physical.TableNode, nkeys int, reader storage.Reader) (_ exec.Lookup, err error) {
 	leaf := n.Leaf()
 	index := leaf.Key().Index
 	l := &lookup{src: s, reader: reader, leaf: leaf, nkeys: nkeys}
@@ -30,7 +30,7 @@ func (s *Reader) Lookup(ec *expr.Ctx, k *rows.Table, n physical.TableNode, nkeys
 	if nkeys < 1 || nkeys > len(l.space.parts) {
 		return nil, sqlerr.Internal("a look-up by %d of %d key columns", nkeys, len(l.space.parts))
 	}
-	l.zone = rows.NewZone(s.state.Loc)
+	l.zone = decode.NewZone(s.state.Loc)
 	l.used = nkeys
 	if l.space.unique && nkeys > l.space.own {
 		// Keys of unique entries end behind their own parts.
@@ -70,7 +70,7 @@ type lookup struct {
 	// are compared with what is found.
 	used  int
 	space keySpace
-	zone  rows.Zone
+	zone  decode.Zone
 	x     *table.Index
 	// points: a key is that of one row or unique entry.
 	points bool
@@ -80,7 +80,7 @@ type lookup struct {
 	ordered bool
 	locker  locker
 	// first decodes and filters entries (with byEntry), out the result.
-	first, out rows.Sieve
+	first, out decode.Sieve
 	hasFirst   bool
 	// within are the spans behind each key in which rows may lie; see setWithin.
 	within    []storage.Span
@@ -113,8 +113,8 @@ type foundRow struct {
 	of  uint16
 }
 
-func (l *lookup) plans(ec *expr.Ctx, k *rows.Table) error {
-	z := rows.NewZone(l.src.state.Loc)
+func (l *lookup) plans(ec *expr.Ctx, k *decode.Table) error {
+	z := decode.NewZone(l.src.state.Loc)
 	index, n := l.leaf.Key().Index, &l.leaf.TableRead
 	var again []expr.Expr
 	if l.byEntry {
@@ -249,7 +249,7 @@ func (l *lookup) restMatches(key, val, rest []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	pk := row[rows.KeyPrefix:]
+	pk := row[decode.KeyPrefix:]
 	parts := l.x.Codec().Key
 	next := l.used
 	for i := range parts {

@@ -6,7 +6,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -20,7 +20,7 @@ type looseOp struct {
 	walk  groupWalk
 	spans []storage.Span
 	loose *physical.LooseScan
-	sieve rows.Sieve
+	sieve decode.Sieve
 	// size is that of the next batch; it grows, as a LIMIT may stop the scan.
 	size, most int
 	ended      bool
@@ -29,7 +29,7 @@ type looseOp struct {
 var _ exec.Counted = (*looseOp)(nil)
 
 // OpenLoose makes the operator of a loose scan, of what reader shows.
-func (s *Reader) OpenLoose(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.Scan, a *physical.LooseScan, reader storage.Reader) (exec.Operator, error) {
+func (s *Reader) OpenLoose(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, a *physical.LooseScan, reader storage.Reader) (exec.Operator, error) {
 	in := walker{reader: reader}
 	widened, err := s.target(ctx, ec, k, n, nil, &in)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Reader) OpenLoose(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *
 		w.reverse()
 		op.spans = w.spans
 	}
-	op.sieve.Init(ec, p, rows.NewZone(s.state.Loc), n.Filter)
+	op.sieve.Init(ec, p, decode.NewZone(s.state.Loc), n.Filter)
 	return op, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
@@ -16,7 +16,7 @@ import (
 // merger finds the keys of rows by several indexes.
 type merger struct {
 	src    *Reader
-	codec  *rows.Table
+	codec  *decode.Table
 	reader storage.Reader
 	count  exec.Counters
 	held   int64 // bytes, of the statement's memory
@@ -60,7 +60,7 @@ func (m *merger) part(ctx context.Context, ec *expr.Ctx, p *physical.KeyRange) (
 	if err != nil {
 		return nil, err
 	}
-	z := rows.NewZone(m.src.state.Loc)
+	z := decode.NewZone(m.src.state.Loc)
 	w := walker{reader: m.reader}
 	w.spans, _ = space.spans(list, &z)
 	var x *table.Index
@@ -187,7 +187,7 @@ func (o *mergedOp) Close() error {
 }
 
 // OpenMerge makes the operator of an index merge.
-func (s *Reader) OpenMerge(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.Scan, a *physical.IndexMerge, limit int64) (exec.Operator, error) {
+func (s *Reader) OpenMerge(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, a *physical.IndexMerge, limit int64) (exec.Operator, error) {
 	m := &merger{src: s, codec: k, reader: s.state.Reader}
 	if n.Latest && s.state.Txn != nil {
 		view, err := s.state.Txn.LatestView()

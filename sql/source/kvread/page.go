@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -23,7 +23,7 @@ const MaxPage = 256
 type Page struct {
 	ranges  *ranges.Set
 	reverse bool
-	plan    *rows.Plan
+	plan    *decode.Plan
 	space   keySpace
 	out     []int
 	pool    sync.Pool // of *PageReader
@@ -31,7 +31,7 @@ type Page struct {
 
 // NewPage is a page of n with the columns out of what n reads; nil when n is not
 // of this kind. The limit is given to Open.
-func NewPage(c *rows.Codecs, n *physical.Scan, out []int) *Page {
+func NewPage(c *decode.Codecs, n *physical.Scan, out []int) *Page {
 	a, ok := n.Access.(*physical.RangeScan)
 	if !ok || n.Distinct || n.Latest || n.Table.Derived != nil || len(n.Filter) > 0 {
 		return nil
@@ -68,7 +68,7 @@ func (p *Page) Reader() *PageReader {
 // PageReader is one use of a Page: Open, Rows, Close.
 type PageReader struct {
 	page  *Page
-	sieve rows.Sieve
+	sieve decode.Sieve
 	batch vec.Batch
 	scan  storage.Scanner
 	fn    func(key, val []byte) bool
@@ -93,7 +93,7 @@ func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Read
 	if widened {
 		return false, nil
 	}
-	r.sieve.SetUp(ec, rows.NewZone(loc))
+	r.sieve.SetUp(ec, decode.NewZone(loc))
 	span, some := p.space.span(in, &r.sieve.Zone, &r.span)
 	r.sieve.Begin(limit)
 	if !some {
@@ -155,7 +155,7 @@ func (r *PageReader) Close() error {
 		r.closed, r.scan = r.scan, nil
 	}
 	s := &r.sieve
-	s.Expr, s.Zone, r.err = nil, rows.Zone{}, nil
+	s.Expr, s.Zone, r.err = nil, decode.Zone{}, nil
 	if r.lasting { // let go of the memory of others
 		for i := range s.Vecs {
 			clear(s.Vecs[i].Bytes)

@@ -1,9 +1,9 @@
 package kvread
 
-import "github.com/sqlots/sqlots/sql/source/rows"
+import "github.com/sqlots/sqlots/sql/source/decode"
 
 // Reader reads the rows of tables for one statement.
-type Reader struct{ state *rows.State }
+type Reader struct{ state *decode.State }
 
 // New makes a Reader.
-func New(state *rows.State) Reader { return Reader{state} }
+func New(state *decode.State) Reader { return Reader{state} }

@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/storage"
@@ -23,7 +23,7 @@ type partition struct {
 
 // OpenRanges makes the operator of a scan of a key, all of it or ranges of it, of
 // what reader shows.
-func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *rows.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
 	leaf := n.Leaf()
 	w := walker{reader: reader}
 	if columns, _, _ := leaf.Access.Skip(); columns > 0 && leaf.Latest && s.state.Txn != nil {
@@ -52,7 +52,7 @@ func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *rows.Table, n 
 
 // OpenKeys makes the operator of n over rows by their keys, or, with nil, over all
 // rows, in what the statement reads.
-func (s *Reader) OpenKeys(ec *expr.Ctx, k *rows.Table, n physical.TableNode, keys [][]byte, limit int64) (exec.Operator, error) {
+func (s *Reader) OpenKeys(ec *expr.Ctx, k *decode.Table, n physical.TableNode, keys [][]byte, limit int64) (exec.Operator, error) {
 	w := walker{reader: s.state.Reader, keys: keys}
 	if keys == nil {
 		space, err := newKeySpace(k.Codec, nil)
@@ -65,7 +65,7 @@ func (s *Reader) OpenKeys(ec *expr.Ctx, k *rows.Table, n physical.TableNode, key
 }
 
 // open makes the operator of n over what w walks.
-func (s *Reader) open(ec *expr.Ctx, k *rows.Table, n physical.TableNode, w walker, limit int64) (exec.Operator, error) {
+func (s *Reader) open(ec *expr.Ctx, k *decode.Table, n physical.TableNode, w walker, limit int64) (exec.Operator, error) {
 	leaf := n.Leaf()
 	join, _ := n.(*physical.IndexJoin)
 	filters := len(leaf.Filter)
@@ -88,8 +88,8 @@ func (s *Reader) open(ec *expr.Ctx, k *rows.Table, n physical.TableNode, w walke
 	}
 	w.opts.KeyOnly = !p.NeedValue
 	op := getScan(p)
-	op.sieve.SetUp(ec, rows.NewZone(s.state.Loc), leaf.Filter)
-	op.pace = rows.NewPace(s.state.BatchSize, limit, filters > 0)
+	op.sieve.SetUp(ec, decode.NewZone(s.state.Loc), leaf.Filter)
+	op.pace = decode.NewPace(s.state.BatchSize, limit, filters > 0)
 	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.merge, op.walker.opts = w.reader, w.spans, w.keys, w.merge, w.opts
 	op.walker.count = w.count
 	op.walker.reverse()
@@ -131,7 +131,7 @@ func (h *scanHandle) Close() error {
 
 // getScan takes an operator that reads by the plan; it was measured to save a
 // point read half of its allocations.
-func getScan(p *rows.Plan) *scanOp {
+func getScan(p *decode.Plan) *scanOp {
 	if op, ok := p.Scans.Get().(*scanOp); ok {
 		return op
 	}
@@ -144,7 +144,7 @@ func getScan(p *rows.Plan) *scanOp {
 // putScan gives an operator back, without what belonged to its statement.
 // Large batches are left to the garbage collector, as is all memory of byte
 // values.
-func putScan(p *rows.Plan, op *scanOp) {
+func putScan(p *decode.Plan, op *scanOp) {
 	if op.sieve.Batch.N > 64 || op.walker.count.Pairs > 64 {
 		return
 	}
@@ -157,7 +157,7 @@ func putScan(p *rows.Plan, op *scanOp) {
 
 // target sets the spans or points that n reads. widened: rows in them need not
 // satisfy the conditions of its access.
-func (s *Reader) target(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.Scan, part exec.Partition, w *walker) (widened bool, err error) {
+func (s *Reader) target(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, part exec.Partition, w *walker) (widened bool, err error) {
 	if part != nil {
 		p, ok := part.(*partition)
 		if !ok {
@@ -172,7 +172,7 @@ func (s *Reader) target(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *phy
 	if err != nil {
 		return false, err
 	}
-	z := rows.NewZone(s.state.Loc)
+	z := decode.NewZone(s.state.Loc)
 	if key.Ranges == nil {
 		w.spans = []storage.Span{space.whole()}
 		w.opts.Cold = key.Index == nil && n.Limit == nil
@@ -305,8 +305,8 @@ func (o *narrowOp) Next(ctx context.Context) (*vec.Batch, error) {
 // scanOp reads rows, or entries that cover the query.
 type scanOp struct {
 	walker walker
-	sieve  rows.Sieve
-	pace   rows.Pace
+	sieve  decode.Sieve
+	pace   decode.Pace
 	err    error
 }
 

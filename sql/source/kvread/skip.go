@@ -7,7 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
@@ -19,7 +19,7 @@ const maxSkips = 1 << 14
 // skip makes the spans of a skip scan within those of its first columns, which w
 // has, or, where w has a merge, its streams. behind is about the columns behind
 // these, nil for all. widened: they hold more than what was asked for.
-func (s *Reader) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, columns int, behind *ranges.Set, w *walker, z *rows.Zone) (widened bool, err error) {
+func (s *Reader) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, columns int, behind *ranges.Set, w *walker, z *decode.Zone) (widened bool, err error) {
 	lead := w.spans
 	w.spans = nil
 	list := []ranges.Span{{}}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/ranges"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
@@ -46,7 +46,7 @@ func newKeySpace(c *table.Codec, x *schema.Index) (keySpace, error) {
 
 // append appends the encodings of values of the leading parts. It stops at a
 // NULL in a part that has none and reports its position.
-func (s *keySpace) append(dst []byte, vals []value.Datum, z *rows.Zone) (out []byte, nullAt int) {
+func (s *keySpace) append(dst []byte, vals []value.Datum, z *decode.Zone) (out []byte, nullAt int) {
 	for i, d := range vals {
 		p := &s.parts[i]
 		if d.IsNull() && !p.Tagged {
@@ -87,7 +87,7 @@ func (s *keySpace) shorten(in ranges.Span) (out ranges.Span, widened bool) {
 
 // span encodes a span of values; false when it is empty. It may use the memory
 // of room, whose slices grow, and may be nil.
-func (s *keySpace) span(in ranges.Span, z *rows.Zone, room *storage.Span) (storage.Span, bool) {
+func (s *keySpace) span(in ranges.Span, z *decode.Zone, room *storage.Span) (storage.Span, bool) {
 	if room == nil {
 		room = new(storage.Span)
 	}
@@ -132,7 +132,7 @@ func (s *keySpace) begin(dst []byte, vals []value.Datum) []byte {
 }
 
 // prefixSpan is the span of the strings that start with the last value.
-func (s *keySpace) prefixSpan(in ranges.Span, z *rows.Zone) (storage.Span, bool) {
+func (s *keySpace) prefixSpan(in ranges.Span, z *decode.Zone) (storage.Span, bool) {
 	last := len(in.Low) - 1
 	b, null := s.append(bytes.Clone(s.prefix), in.Low[:last], z)
 	if null >= 0 {
@@ -144,7 +144,7 @@ func (s *keySpace) prefixSpan(in ranges.Span, z *rows.Zone) (storage.Span, bool)
 
 // spans encodes spans of values, in their order. widened: they hold more than
 // what was asked for.
-func (s *keySpace) spans(list []ranges.Span, z *rows.Zone) (out []storage.Span, widened bool) {
+func (s *keySpace) spans(list []ranges.Span, z *decode.Zone) (out []storage.Span, widened bool) {
 	out = make([]storage.Span, 0, len(list))
 	for _, in := range list {
 		in, wide := s.shorten(in)
@@ -177,7 +177,7 @@ func normalise(list []storage.Span) []storage.Span {
 }
 
 // points encodes spans that are whole unique keys; false when one is not.
-func (s *keySpace) points(list []ranges.Span, z *rows.Zone) ([][]byte, bool) {
+func (s *keySpace) points(list []ranges.Span, z *decode.Zone) ([][]byte, bool) {
 	keys := make([][]byte, 0, len(list))
 	for _, in := range list {
 		if len(in.Low) != s.own || len(in.High) != s.own || in.LowOpen || in.HighOpen || in.Prefix {
@@ -199,7 +199,7 @@ func (s *keySpace) points(list []ranges.Span, z *rows.Zone) ([][]byte, bool) {
 // Spans encodes spans of values of a key, that of x or of the rows when x is
 // nil; loc is the zone of TIMESTAMP values. Empty spans are left out;
 // for a unique index the result may hold a little more than was asked for.
-func Spans(c *rows.Codecs, t *schema.Table, x *schema.Index, list []ranges.Span, loc *time.Location) ([]storage.Span, error) {
+func Spans(c *decode.Codecs, t *schema.Table, x *schema.Index, list []ranges.Span, loc *time.Location) ([]storage.Span, error) {
 	k, err := c.Table(t)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func Spans(c *rows.Codecs, t *schema.Table, x *schema.Index, list []ranges.Span,
 	if err != nil {
 		return nil, err
 	}
-	z := rows.NewZone(loc)
+	z := decode.NewZone(loc)
 	out, _ := space.spans(list, &z)
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/sql/exec"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -111,13 +111,13 @@ func (w *walker) fillPoints(ctx context.Context, max int) error {
 	err := w.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
 		taken = i + 1
 		if val != nil && !w.visit(keys[i], val) {
-			return rows.ErrFull
+			return decode.ErrFull
 		}
 		return nil
 	})
 	w.next += taken
 	w.count.Seeks += int64(taken)
-	if errors.Is(err, rows.ErrFull) {
+	if errors.Is(err, decode.ErrFull) {
 		return nil
 	}
 	return err

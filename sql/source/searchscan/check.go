@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 )
@@ -97,7 +97,7 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 	parts := make([]*searchQuery, workers)
 	trees := make([]query.Node, workers)
 	for i := range parts {
-		z := rows.NewZone(q.ec.Loc)
+		z := decode.NewZone(q.ec.Loc)
 		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64), warnings: new([]sqlerr.Warning)}
 		p.consts.Warn = func(w sqlerr.Warning) { *p.warnings = append(*p.warnings, w) } // q has them, too
 		if q.ec.Warn != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -19,7 +19,7 @@ import (
 // searchColumn reads a column of documents.
 type searchColumn struct {
 	searchdoc.Field
-	z *rows.Zone
+	z *decode.Zone
 	// absent: nobody reads the column.
 	absent bool
 	// inKey: the index has no field of the column, which is read from part at of
@@ -44,7 +44,7 @@ const (
 )
 
 // searchColumns are the columns of n.Read.
-func (s *Searcher) searchColumns(k *rows.Table, n *physical.Scan, z *rows.Zone) ([]searchColumn, error) {
+func (s *Searcher) searchColumns(k *decode.Table, n *physical.Scan, z *decode.Zone) ([]searchColumn, error) {
 	out := make([]searchColumn, len(n.Read))
 	for i, pos := range n.Read {
 		kind := types.KindOf(n.Table.Columns[pos].Type)
@@ -223,7 +223,7 @@ func (c *searchColumn) fill(words []int64, out *vec.Vec) {
 	switch c.Kind {
 	case value.KindUint, value.KindTime:
 		for i, w := range words {
-			out.I64[i] = int64(uint64(w) ^ rows.SignBit)
+			out.I64[i] = int64(uint64(w) ^ decode.SignBit)
 		}
 		if c.Stamp && !c.z.UTC {
 			for i := range words {
@@ -236,7 +236,7 @@ func (c *searchColumn) fill(words []int64, out *vec.Vec) {
 		for i, w := range words {
 			u := uint64(w)
 			if w < 0 {
-				u = ^(u ^ rows.SignBit)
+				u = ^(u ^ decode.SignBit)
 			}
 			out.F64[i] = math.Float64frombits(u)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
 )
@@ -100,7 +100,7 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 }
 
 // askOf finds what may stand to a document as op says.
-func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []byte, z *rows.Zone) query.Node {
+func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []byte, z *decode.Zone) query.Node {
 	all := query.And{}
 	kind := value.JSONType(doc)
 	var lo, hi value.Datum
@@ -203,7 +203,7 @@ func sameTexts(f *searchdoc.Field, docs [][]byte) query.Node {
 }
 
 // spansOf is a condition on the values of the field.
-func spansOf(f *searchdoc.Field, list []ranges.Span, z *rows.Zone) query.Node {
+func spansOf(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
 	if f.Stamp && !z.IsFixed() {
 		return zonedSpans(f, list, z)
 	}

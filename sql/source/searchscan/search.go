@@ -19,7 +19,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -37,7 +37,7 @@ import (
 var allRows = &physical.FullScan{}
 
 // Open makes the operator of a search of what reader shows.
-func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
+func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
 	if n.Latest && s.env.Txn != nil {
 		latest, err := s.env.Txn.LatestView()
 		if err != nil {
@@ -71,7 +71,7 @@ func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *phy
 
 // searchView is the index as it belongs to what reader shows; ErrUnavailable when
 // there is none.
-func (s *Searcher) searchView(ctx context.Context, k *rows.Table, n *physical.Scan, reader storage.Reader) (*search.View, error) {
+func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.Scan, reader storage.Reader) (*search.View, error) {
 	if s.env.Search == nil {
 		return nil, search.ErrUnavailable
 	}
@@ -112,8 +112,8 @@ func (s *Searcher) searchView(ctx context.Context, k *rows.Table, n *physical.Sc
 }
 
 // search asks the view. The operator closes it.
-func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
-	z := rows.NewZone(s.env.Loc)
+func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
+	z := decode.NewZone(s.env.Loc)
 	looked := int64(0)
 	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
 	if ec.Warn != nil {
@@ -161,7 +161,7 @@ func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *rows.Table, n *p
 		}
 	}
 	if n.Search().Order != nil {
-		most, err := rows.LimitOf(ec, n.Search().Limit)
+		most, err := decode.LimitOf(ec, n.Search().Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +208,7 @@ func countsOnly(n *physical.Scan) bool {
 
 // searchRows opens what a search reads of the table: the rows that its hits are
 // of, where it is not covering, and those that were changed.
-func (s *Searcher) searchRows(op *searchOp, ec *expr.Ctx, k *rows.Table, n *physical.Scan, limit int64) error {
+func (s *Searcher) searchRows(op *searchOp, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64) error {
 	prefix := k.Prefix()
 	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var hits []query.Hits
@@ -471,7 +471,7 @@ type searchQuery struct {
 	table   *schema.Table
 	objects uint16
 	ec      *expr.Ctx
-	z       *rows.Zone
+	z       *decode.Zone
 	// again: rows that are found are read, and checked again.
 	again bool
 	// consts computes constants. Their warnings are left to conditions on rows,
@@ -584,7 +584,7 @@ func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
 
 // wordRange is a span as a range of words; null says that NULL is in it, ok that
 // anything else is.
-func wordRange(f *searchdoc.Field, s ranges.Span, z *rows.Zone) (null bool, r query.WordRange, ok bool) {
+func wordRange(f *searchdoc.Field, s ranges.Span, z *decode.Zone) (null bool, r query.WordRange, ok bool) {
 	r = query.WordRange{Lo: math.MinInt64, Hi: math.MaxInt64}
 	null = len(s.Low) == 0 || s.Low[0].IsNull() && !s.LowOpen
 	if len(s.High) > 0 {
@@ -707,7 +707,7 @@ func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 
 // EstimateSearch is about how many rows a query of a search index finds, in what
 // is in the files now; ok is false where that cannot be told.
-func EstimateSearch(ctx context.Context, c *rows.Codecs, m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (found float64, ok bool) {
+func EstimateSearch(ctx context.Context, c *decode.Codecs, m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (found float64, ok bool) {
 	k, err := c.Table(t)
 	if err != nil {
 		return 0, false
@@ -718,7 +718,7 @@ func EstimateSearch(ctx context.Context, c *rows.Codecs, m *search.Manager, ec *
 	}
 	ec = ec.Fork()
 	ec.Warn = nil // the query itself warns
-	z := rows.NewZone(ec.Loc)
+	z := decode.NewZone(ec.Loc)
 	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec, z: &z, looked: new(int64), warnings: new([]sqlerr.Warning)}
 	tree, err := q.node(n)
 	if err != nil {
@@ -734,7 +734,7 @@ func EstimateSearch(ctx context.Context, c *rows.Codecs, m *search.Manager, ec *
 // EstimateRejected is about how many rows a search has to look at because a field
 // that it uses could not take their value. Of n only the query, the order and
 // what covers matter.
-func EstimateRejected(ctx context.Context, c *rows.Codecs, m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
+func EstimateRejected(ctx context.Context, c *decode.Codecs, m *search.Manager, t *schema.Table, n *physical.SearchScan, read []int) (rows float64) {
 	marks := marksUsed(t, n, read)
 	if len(marks) == 0 {
 		return 0

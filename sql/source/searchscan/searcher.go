@@ -2,13 +2,13 @@ package searchscan
 
 import (
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/source/kvread"
-	"github.com/sqlots/sqlots/sql/source/rows"
 )
 
 // Env is what a Searcher needs.
 type Env struct {
-	*rows.State
+	*decode.State
 	// Rows reads rows that the index does not have, or not as a whole.
 	Rows *kvread.Reader
 	// Search is where the search indexes are; nil when there are none.

@@ -7,7 +7,7 @@ import (
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/searchdoc"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -20,7 +20,7 @@ const zoneMicros = 26 * 3600 * 1_000_000
 
 // zonedSpans finds the times of a zone that lie in spans: among those in wider
 // ranges of UTC.
-func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *rows.Zone) query.Node {
+func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
 	wide := &query.Words{Field: f.ID}
 	for _, sp := range list {
 		null, r, ok := wordRange(f, sp, z)
@@ -53,7 +53,7 @@ func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *rows.Zone) query.Node
 			docs, from = h.Docs(from, vec.MaxRows, docs[:0])
 			w.Gather(docs, words[:len(docs)])
 			for i, d := range docs {
-				if !w.IsNull(d) && !inSpans(list, local.Local(value.Time(uint64(words[i])^rows.SignBit))) {
+				if !w.IsNull(d) && !inSpans(list, local.Local(value.Time(uint64(words[i])^decode.SignBit))) {
 					set[d>>6] &^= 1 << (d & 63)
 				}
 			}

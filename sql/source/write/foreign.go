@@ -8,7 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -229,7 +229,7 @@ func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value
 const maxVerified = 4096
 
 // lockParent locks the row of a key of the primary key or of a unique index.
-func (s *Sink) lockParent(ctx context.Context, k *rows.Table, r *schema.Reference, key []byte) (bool, error) {
+func (s *Sink) lockParent(ctx context.Context, k *decode.Table, r *schema.Reference, key []byte) (bool, error) {
 	shared := storage.LockOptions{Mode: storage.LockShared}
 	for range maxRetries {
 		locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, shared)
@@ -267,7 +267,7 @@ func (s *Sink) lockParent(ctx context.Context, k *rows.Table, r *schema.Referenc
 }
 
 // lockAnyParent locks one of the rows whose key begins with start.
-func (s *Sink) lockAnyParent(ctx context.Context, k *rows.Table, r *schema.Reference, start []byte) (found bool, err error) {
+func (s *Sink) lockAnyParent(ctx context.Context, k *decode.Table, r *schema.Reference, start []byte) (found bool, err error) {
 	const first = 16 // enough unless others remove rows at this moment
 	for _, limit := range []int{first, 0} {
 		err = s.matching(ctx, k, r.ParentIndex, start, matchOptions{Mode: storage.LockShared, Limit: limit, Parts: len(r.ParentColumns)}, func([]value.Datum) (bool, error) {
@@ -328,7 +328,7 @@ type matchOptions struct {
 
 // matching finds the rows whose keys in an index, or of their own (nil), begin
 // with start, locks them and gives each to fn as it is under its lock.
-func (s *Sink) matching(ctx context.Context, k *rows.Table, of *schema.Index, start []byte, o matchOptions, fn func(row []value.Datum) (more bool, err error)) error {
+func (s *Sink) matching(ctx context.Context, k *decode.Table, of *schema.Index, start []byte, o matchOptions, fn func(row []value.Datum) (more bool, err error)) error {
 	var x *table.Index
 	if of != nil {
 		x = k.Index(of.ID)

@@ -8,7 +8,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/exec"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -22,8 +22,8 @@ const maxRetries = 10_000
 // writer changes one table.
 type writer struct {
 	*table.Writer
-	codec  *rows.Table
-	zone   rows.Zone
+	codec  *decode.Table
+	zone   decode.Zone
 	stamps []int // positions of TIMESTAMP columns
 	auto   int   // position of the AUTO_INCREMENT column, or -1
 	row    []value.Datum
@@ -49,7 +49,7 @@ func (s *Sink) writer(t *schema.Table) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: rows.NewZone(s.env.Loc)}
+	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: decode.NewZone(s.env.Loc)}
 	w.auto = slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.AutoIncrement })
 	w.Limit(s.env.Limits)
 	if !w.zone.UTC {

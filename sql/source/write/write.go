@@ -4,13 +4,13 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/source/rows"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
 // Env is what a Sink needs.
 type Env struct {
-	*rows.State
+	*decode.State
 	// Sequences are needed by INSERT.
 	Sequences *table.Sequences
 	// Keys are the foreign keys that changes keep; nil for none.

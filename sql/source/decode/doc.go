@@ -1,4 +1,4 @@
-// Package rows decodes stored rows and the entries of indexes into batches.
+// Package decode makes stored rows and the entries of indexes into batches.
 //
 // # Model
 //
@@ -17,4 +17,4 @@
 //	I2  TIMESTAMP values are in UTC in the store and in the session's zone in
 //	    batches: a Zone converts them.
 //	I3  A Table is of one descriptor. Codecs keeps that which was asked for last.
-package rows
+package decode
