@@ -6,6 +6,11 @@
 // script shows whether they give what the operators give; SQLOTS_FAST_PATHS=on
 // or off sets them for all engines.
 //
+// TestPlans explains the queries of the scripts instead, and compares the plans with
+// testdata/plans, without costs. A change of the planner shows there which of some
+// thousand queries it reaches: "go test ./test/sqllogic -run TestPlans -args -update"
+// writes them again.
+//
 // It holds only tests. "go test ./test/sqllogic -run 'TestFiles/pebblekv/.*/join'"
 // runs a part; "sqlots slt" runs the same files against any server.
 package sqllogic

@@ -41,6 +41,9 @@ type Options struct {
 	// Finish is called with the file's own database before it is dropped, if it
 	// is not nil; an error is one of the file.
 	Finish func(ctx context.Context, conn driver.Conn, database string) error
+	// Instead is called for each query, which is then not run, if it is not nil; an
+	// error fails the record.
+	Instead func(ctx context.Context, conn driver.Conn, query string) error
 	// Trace gets a line for each executed record, if it is not nil.
 	Trace io.Writer
 }
@@ -268,7 +271,7 @@ func (r *runner) record(ctx context.Context, path string, rec *Record, depth int
 	if err != nil {
 		return err
 	}
-	reason, err := r.execute(ctx, s, rec)
+	reason, err := r.instead(ctx, s, rec)
 	if isLost(err) {
 		r.dropSession()
 		if ctx.Err() != nil {
@@ -280,6 +283,17 @@ func (r *runner) record(ctx context.Context, path string, rec *Record, depth int
 		return nil
 	}
 	return r.count(path, rec, reason)
+}
+
+// instead runs a record, or what Options.Instead does with it.
+func (r *runner) instead(ctx context.Context, s *session, rec *Record) (string, error) {
+	if rec.Kind != KindQuery || r.opts.Instead == nil {
+		return r.execute(ctx, s, rec)
+	}
+	if err := r.opts.Instead(ctx, s.conn, rec.SQL); err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
 }
 
 func (r *runner) include(ctx context.Context, path string, depth int) (err error) {

@@ -35,10 +35,10 @@ var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", 
 // suites are the packages whose tests run, in this order, after those of the
 // mutant's own package: in their short form, but for those that say otherwise. All
 // together they run in about a minute on two processors.
-var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/ddl", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./search"}
+var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./search"}
 
 // whole are the suites that run in their normal form.
-var whole = []string{"./sql/source", "./sql/planner/plantest"}
+var whole = []string{"./sql/source", "./sql/planner/plantest", "./test/sqllogic"}
 
 // In the environment of a test: the mutant that is on, and the file that gets the
 // numbers of those that were reached.

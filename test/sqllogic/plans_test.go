@@ -1,0 +1,110 @@
+package sqllogic
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/tool/slt"
+)
+
+// plans has a file for each folder of scripts: the queries that read tables, each
+// with its plan.
+const plans = "testdata/plans"
+
+// TestPlans explains the queries of all scripts and compares their plans with the
+// recorded ones. Scripts with search indexes are left out: the number of rows of
+// their tables comes from an index, and depends on how far it has followed.
+func TestPlans(t *testing.T) {
+	addr := start(t, "memkv").Addr()
+	got := map[string]*strings.Builder{}
+	paths := []string{}
+	for path := range files(t) {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		script, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(bytes.ToUpper(script), []byte("SEARCH INDEX")) {
+			continue
+		}
+		folder, _, _ := strings.Cut(name(path), "/")
+		if got[folder] == nil {
+			got[folder] = &strings.Builder{}
+		}
+		explainFile(t, addr, path, got[folder])
+	}
+	for folder, text := range got {
+		testflag.Golden(t, filepath.Join(plans, folder+".txt"), text.String())
+	}
+}
+
+// explainFile appends the plans of a script's queries. Statements may fail where a
+// query before them would have had an effect.
+func explainFile(t *testing.T, addr, path string, out *strings.Builder) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), fileTimeout)
+	defer cancel()
+	out.WriteString("## " + name(path) + "\n")
+	opts := slt.Options{Open: configuration{batchSize: 1024}.open(addr), Engines: []string{"mysql", "sqlots"}, Instead: func(ctx context.Context, conn driver.Conn, query string) error {
+		if plan := explain(ctx, conn, query); plan != "" {
+			query = strings.Join(strings.Fields(query), " ")
+			out.WriteString(query[:min(len(query), 120)] + "\n    " + plan + "\n")
+		}
+		return nil
+	}}
+	if _, err := slt.RunFile(ctx, path, opts); err != nil {
+		t.Error(path, err)
+	}
+}
+
+var (
+	isQuery   = regexp.MustCompile(`(?is)^\s*(SELECT|WITH|TABLE|\()`)
+	costs     = regexp.MustCompile(`  \(cost=[^)]*?(rows=[^) ]*)?\)`)
+	databases = regexp.MustCompile(`slt_[0-9a-f]{12}`)
+)
+
+// explain is the plan of a query in one line, with depths of operators; "" for what
+// reads no table, and is not explained.
+func explain(ctx context.Context, conn driver.Conn, query string) string {
+	if !isQuery.MatchString(query) {
+		return ""
+	}
+	lines, err := texts(ctx, conn, "EXPLAIN FORMAT=TREE "+query, 0)
+	if err != nil {
+		var failed *mysql.MySQLError
+		if errors.As(err, &failed) {
+			return ""
+		}
+		return err.Error()
+	}
+	plan := strings.Join(lines, "\n")
+	if !strings.Contains(plan, " on ") {
+		return ""
+	}
+	plan = costs.ReplaceAllString(databases.ReplaceAllString(plan, "db"), "")
+	var out []string
+	for line := range strings.SplitSeq(plan, "\n") {
+		text := strings.TrimLeft(line, " ")
+		if rest, ok := strings.CutPrefix(text, "-> "); ok {
+			text = strings.Repeat(">", 1+(len(line)-len(text))/4) + " " + rest
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
+}
