@@ -28,11 +28,27 @@ type Config struct {
 	CursorMemory int
 	// TempFile makes such a file; nil: the rows stay in memory.
 	TempFile func() (TempFile, error)
+	// Memory counts packets and parameters from largePacket on; nil counts none.
+	Memory Memory
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
 	// Logger takes refused log-ins and panics; slog.Default() if nil.
 	Logger *slog.Logger
 }
+
+// Memory counts bytes. It may be used by many goroutines.
+type Memory interface {
+	// Reserve takes n bytes, or fails with the error for the client.
+	Reserve(n int64) error
+	// Release gives n bytes back.
+	Release(n int64)
+}
+
+// unlimited is a Memory that has no end.
+type unlimited struct{}
+
+func (unlimited) Reserve(int64) error { return nil }
+func (unlimited) Release(int64)       {}
 
 func (c Config) withDefaults() Config {
 	if c.Version == "" {
@@ -52,6 +68,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.CursorMemory == 0 {
 		c.CursorMemory = 1 << 20
+	}
+	if c.Memory == nil {
+		c.Memory = unlimited{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

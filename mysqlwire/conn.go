@@ -57,7 +57,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{srv: s, id: s.lastID.Add(1), raw: nc}
-	c.src, c.dst, c.pools = nc, nc, &s.pools
+	c.src, c.dst, c.pools, c.memory = nc, nc, &s.pools, s.cfg.Memory
 	c.buf = make([]byte, readBufSize)
 	c.phase = c.setPhase
 	c.scramble = randomText(scrambleLen)
@@ -126,6 +126,7 @@ func (c *conn) greet() (ok bool) {
 // shut ends the session and the connection.
 func (c *conn) shut() {
 	c.dropStatements()
+	_ = c.hold(0)
 	sess := c.sess
 	c.sess = nil
 	c.closeSession(sess)
@@ -187,6 +188,10 @@ func (c *conn) next() bool {
 	}
 	b, err := c.readPacket(c.maxPacket)
 	c.setPhase(phaseBusy)
+	var refused *refusedPacket
+	if errors.As(err, &refused) {
+		return c.refusePacket(b, refused.error) && c.flush() == nil
+	}
 	if err != nil {
 		_ = c.fail(err)
 		return false
@@ -194,7 +199,22 @@ func (c *conn) next() bool {
 	return c.command(b) && c.flush() == nil
 }
 
-// fail tells the client an error that ends the connection and returns it.
+// refusePacket answers a command of which only the first bytes are known, where there was
+// no memory for the rest.
+func (c *conn) refusePacket(b []byte, err error) (keep bool) {
+	c.result.reset(false)
+	if len(b) > 0 && b[0] == comStmtSendLongData { // has no answer
+		p := payload{b: b[1:]}
+		if _, s, e := c.statement(&p, "mysqld_stmt_send_long_data"); e == nil {
+			s.dropLong()
+			s.longErr = err
+		}
+		return true
+	}
+	return c.finish(err)
+}
+
+// fail reports to the client an error that ends the connection and returns it.
 func (c *conn) fail(err error) error {
 	if errors.Is(err, errClientGone) {
 		return err

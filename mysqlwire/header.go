@@ -15,6 +15,7 @@ import (
 type Header struct {
 	cols  []Column
 	cells []cell
+	long  []int // columns that may hold a long value
 	// text and binary columns have the name of the result character set in
 	// their definition, so that each collation in use is a variant.
 	variants atomic.Pointer[[]variant]
@@ -36,6 +37,7 @@ func NewHeader(cols []Column) *Header {
 	for i := range cols {
 		h.cells[i] = cellOf(&cols[i].Type, wireCollation())
 	}
+	h.findLong()
 	return h
 }
 
@@ -58,6 +60,7 @@ func (h *Header) in(coll schema.CollationID) *Header {
 			*name = inCharset(*name, names)
 		}
 	}
+	out.findLong()
 	return out
 }
 

@@ -52,7 +52,10 @@ type wire struct {
 	src   io.Reader
 	dst   io.Writer
 	pools *bufferPools
-	// phase is told when the goroutine begins to wait for the client.
+	// memory counts held bytes for big.
+	memory Memory
+	held   int64
+	// phase is called when the goroutine begins to wait for the client.
 	phase func(phase)
 
 	// flushed is how many bytes have been written.
@@ -149,9 +152,25 @@ func truncated(err error) error {
 	return err
 }
 
+// refusedPacket is the error of a packet that was read away for want of memory. The
+// connection goes on.
+type refusedPacket struct{ error }
+
+// Unwrap is the error for the client.
+func (r *refusedPacket) Unwrap() error { return r.error }
+
+// largePacket is the length from which on packets and parameters are counted, and
+// packetShare what they take, for each of their bytes: the text of a statement is a
+// copy.
+const (
+	largePacket = 64 << 10
+	packetShare = 2
+)
+
 // readLong reads a payload that does not fit the read buffer, and the parts
 // that follow it. Memory grows with the bytes that arrive: an announced length
-// costs nothing.
+// costs nothing. One for which there is no memory is a refusedPacket, with its
+// first bytes.
 func (p *wire) readLong(n, limit int) ([]byte, error) {
 	if p.big == nil {
 		if p.big, _ = p.pools.big.Get().(*[]byte); p.big == nil {
@@ -162,8 +181,16 @@ func (p *wire) readLong(n, limit int) ([]byte, error) {
 	big := (*p.big)[:0]
 	for {
 		var err error
+		before := len(big)
 		if big, err = p.readPart(big, n); err != nil {
-			return nil, truncated(err)
+			var refused *refusedPacket
+			if !errors.As(err, &refused) {
+				return nil, truncated(err)
+			}
+			if err := p.skip(n-(len(big)-before), n, limit-before); err != nil {
+				return nil, err
+			}
+			return big, refused
 		}
 		*p.big = big
 		if n < maxPayload {
@@ -178,11 +205,57 @@ func (p *wire) readLong(n, limit int) ([]byte, error) {
 	}
 }
 
+// skip reads away n bytes of a part of size bytes, and the parts that follow it, of
+// at most limit bytes together (1153).
+func (p *wire) skip(n, size, limit int) error {
+	var trash [1 << 10]byte
+	for total := size; ; {
+		for n > 0 {
+			m, err := p.readSome(trash[:min(n, len(trash))])
+			if n -= m; err != nil && n > 0 {
+				return readError(err, true)
+			}
+		}
+		if size < maxPayload {
+			return nil
+		}
+		var err error
+		if size, err = p.header(); err != nil {
+			return truncated(err)
+		}
+		if total += size; total > limit {
+			return sqlerr.PacketTooLarge()
+		}
+		n = size
+	}
+}
+
+// hold makes what is counted for big fit n bytes.
+func (p *wire) hold(n int) error {
+	if n < largePacket {
+		n = 0
+	}
+	more := packetShare*int64(n) - p.held
+	if more > 0 {
+		if err := p.memory.Reserve(more); err != nil {
+			return &refusedPacket{err}
+		}
+	} else {
+		p.memory.Release(-more)
+	}
+	p.held += more
+	return nil
+}
+
 // readPart appends n bytes of the stream to dst.
 func (p *wire) readPart(dst []byte, n int) ([]byte, error) {
 	for n > 0 {
 		if len(dst) == cap(dst) {
-			grown := make([]byte, len(dst), cap(dst)+min(max(cap(dst), 64<<10), n))
+			size := cap(dst) + min(max(cap(dst), largePacket), n)
+			if err := p.hold(size); err != nil {
+				return dst, err
+			}
+			grown := make([]byte, len(dst), size)
 			copy(grown, dst)
 			dst = grown
 		}
@@ -300,5 +373,6 @@ func (p *wire) release() {
 			p.pools.big.Put(p.big)
 		}
 		p.big = nil
+		_ = p.hold(0)
 	}
 }

@@ -17,11 +17,21 @@ type statement struct {
 	// execution; nil without.
 	long     map[uint16][]byte
 	longSize int
-	longErr  error // told by the next execution
+	longErr  error // of the next execution
+	memory   Memory
 	cursor   *spool
 }
 
-func (s *statement) dropLong() { s.long, s.longSize, s.longErr = nil, 0, nil }
+func (s *statement) dropLong() {
+	if s.longSize > 0 {
+		s.memory.Release(longShare * int64(s.longSize))
+	}
+	s.long, s.longSize, s.longErr = nil, 0, nil
+}
+
+// longShare is what long parameters take for each of their bytes: they grow by
+// copies.
+const longShare = 2
 
 func (s *statement) closeCursor() {
 	if s.cursor != nil {
@@ -34,6 +44,7 @@ func (s *statement) closeCursor() {
 func (c *conn) dropStatements() {
 	for _, s := range c.stmts {
 		s.closeCursor()
+		s.dropLong()
 	}
 	c.stmts = nil
 }
@@ -63,7 +74,7 @@ func (c *conn) prepare(text string) error {
 	if c.stmts == nil {
 		c.stmts = map[uint32]*statement{}
 	}
-	c.stmts[ps.ID] = &statement{params: ps.Params}
+	c.stmts[ps.ID] = &statement{params: ps.Params, memory: c.srv.cfg.Memory}
 
 	c.result.next(false)
 	start := c.begin()
@@ -116,6 +127,7 @@ func (c *conn) closeStatement(arg []byte) {
 		return
 	}
 	s.closeCursor()
+	s.dropLong()
 	delete(c.stmts, id)
 	c.sess.CloseStatement(id)
 }
@@ -150,9 +162,14 @@ func (c *conn) sendLongData(arg []byte) {
 	case int(i) >= s.params:
 		s.longErr = sqlerr.WrongArguments("mysqld_stmt_send_long_data")
 	case s.longSize+len(p.b) > c.maxPacket:
-		s.long = nil
+		s.dropLong()
 		s.longErr = sqlerr.Unknown("Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
 	default:
+		if err := s.memory.Reserve(longShare * int64(len(p.b))); err != nil {
+			s.dropLong()
+			s.longErr = err
+			return
+		}
 		if s.long == nil {
 			s.long = map[uint16][]byte{}
 		}

@@ -110,6 +110,12 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 			}
 			continue
 		}
+		if h.isLong(b, b.Row(i)) {
+			if err := w.longRow(b, b.Row(i)); err != nil {
+				return err
+			}
+			continue
+		}
 		start := c.begin()
 		switch {
 		case plain:

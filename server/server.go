@@ -174,7 +174,7 @@ func (s *Server) start(ctx context.Context) error {
 	if v := s.engine.Globals.Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())
 	}
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared})
 	s.serve(s.listener)
 	if cfg.Socket != "" {
 		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {

@@ -90,6 +90,9 @@ func (d Datum) Float() float64 { return math.Float64frombits(d.x) }
 // Bytes of a KindBytes or KindJSON; shared.
 func (d Datum) Bytes() []byte { return d.b }
 
+// Size is the number of bytes of a KindBytes or KindJSON, 0 of others.
+func (d Datum) Size() int { return len(d.b) }
+
 // Str is Bytes as a string copy.
 func (d Datum) Str() string { return string(d.b) }
 

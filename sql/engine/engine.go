@@ -77,6 +77,7 @@ type Engine struct {
 	DDL        *ddl.Runner
 	Search     *search.Manager // nil without Config.SearchDir
 	Memory     *exec.Tracker
+	Values     *exec.Values // large values, in Memory
 	Spill      *spill.Disk
 	Spilled    exec.SpillCounters
 	TempDir    string
@@ -125,6 +126,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
 		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
 	}
+	e.Values = exec.NewValues(e.Memory)
 	e.Jobs = job.New(cfg.Log)
 	e.Locks.Waits = e.Processes.waitForTable
 	for n, v := range cfg.Globals {

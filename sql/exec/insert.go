@@ -356,7 +356,9 @@ func (in *Inserter) Add(ctx context.Context, vals []value.Datum, ts []schema.Typ
 			continue
 		}
 		if i < 0 {
-			in.ec.Session.SetUserVar(in.x.Vars[j], vals[j].Clone(), ts[j])
+			if err := in.ec.Session.SetUserVar(in.x.Vars[j], vals[j], ts[j]); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := in.put(i, vals[j], ts[j]); err != nil {

@@ -62,7 +62,7 @@ func recheck(c *Ctx, f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
 			return
 		}
 		args[0], args[1] = a.Datum(i), b.Datum(i)
-		d, err := f.B.Row(c, f, args[:])
+		d, err := c.call(f, args[:])
 		if err != nil {
 			first = err
 			return

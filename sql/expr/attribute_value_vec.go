@@ -66,7 +66,7 @@ func vecAttributeNumber(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := store(v, i, d, f); err != nil {
+		if err := c.store(v, i, d, f); err != nil {
 			return nil, err
 		}
 		c.rewind(keep)
@@ -110,7 +110,7 @@ func vecAttributeOrder(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := store(out, i, d, f); err != nil {
+		if err := c.store(out, i, d, f); err != nil {
 			return nil, err
 		}
 		c.rewind(keep)

@@ -26,7 +26,8 @@ type Session interface {
 	FoundRows() int64
 	// UserVar is a @variable with its type; NULL when it is not set.
 	UserVar(name string) (value.Datum, schema.Type)
-	SetUserVar(name string, d value.Datum, t schema.Type)
+	// SetUserVar keeps a copy of d. It fails with 3170.
+	SetUserVar(name string, d value.Datum, t schema.Type) error
 	// SysVar is a @@variable; scope is "", "session" or "global".
 	SysVar(scope, name string) (value.Datum, schema.Type, error)
 }
@@ -52,6 +53,8 @@ type Ctx struct {
 	Context context.Context
 	Params  []value.Datum
 	Session Session
+	// Memory counts large values; nil counts none.
+	Memory Memory
 	// Subqueries runs subquery id, once for the same outer values, and gives
 	// its rows. outer belongs to the caller.
 	Subqueries func(id int, outer []value.Datum) (SubqueryRows, error)
@@ -71,7 +74,12 @@ type Ctx struct {
 	now     nowState
 	lets    map[*letSlot]value.Datum
 	locale  *locale                // of lc_time_names, nil until it is asked for
-	vars    map[string]value.Datum // session variables that functions asked for
+	vars    map[string]value.Datum // session variables that functions have read
+
+	work      int   // done since the context was looked at
+	maxPacket int64 // 0 until it is read
+	reserved  int64 // in Memory, for the call under way
+	fresh     *byte // of the large value that the last call made
 }
 
 // Reset prepares c for another execution with other parameters or session
@@ -85,6 +93,7 @@ func (c *Ctx) Reset() {
 	c.now = nowState{}
 	c.locale = nil
 	clear(c.vars)
+	c.maxPacket = 0
 }
 
 // setting is the session's value of a system variable, remembered for the
@@ -116,7 +125,7 @@ func (c *Ctx) context() context.Context {
 // Fork makes a Ctx for another goroutine of the same statement. Warn,
 // Session and Subqueries must be safe for concurrent use.
 func (c *Ctx) Fork() *Ctx {
-	f := &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Subqueries: c.Subqueries, Outer: c.Outer}
+	f := &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Memory: c.Memory, Subqueries: c.Subqueries, Outer: c.Outer}
 	f.seen.Store(c.consts())
 	return f
 }
@@ -234,8 +243,12 @@ func (c *Ctx) putBatch(b *vec.Batch) {
 
 // alloc is a slice of n bytes for a value that a function makes. It lives
 // until the row is done with: the vector loop copies results and takes the
-// arena back; values of EvalRow keep their chunk alive.
+// arena back; values of EvalRow keep their chunk alive. Large values have chunks of
+// their own, which are not used again.
 func (c *Ctx) alloc(n int) []byte {
+	if n >= largeValue {
+		return make([]byte, n)
+	}
 	if len(c.arena)+n > cap(c.arena) {
 		c.arena = make([]byte, 0, max(n, 2048))
 	}

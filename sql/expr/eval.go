@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -136,7 +137,7 @@ func evalCall(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	}
 	// The call may grow the stack and so move it; args stays valid.
 	args := c.row[base:len(c.row):len(c.row)]
-	d, err := f.B.Row(c, f, args)
+	d, err := c.call(f, args)
 	c.row = c.row[:base]
 	return d, err
 }
@@ -192,11 +193,11 @@ func (c *Ctx) loopRows(f *Func, in *vec.Batch, args []value.Datum, vecs []*vec.V
 			continue
 		}
 		keep := c.arena
-		d, err := f.B.Row(c, f, args)
+		d, err := c.call(f, args)
 		if err != nil {
 			return err
 		}
-		if err := store(out, i, d, f); err != nil {
+		if err := c.store(out, i, d, f); err != nil {
 			return err
 		}
 		c.rewind(keep)
@@ -213,10 +214,23 @@ func (c *Ctx) rewind(keep []byte) {
 	c.arena = c.arena[:0]
 }
 
-// store puts d into out, holding invariant I1.
-func store(out *vec.Vec, i int, d value.Datum, e Expr) error {
+// store puts d into out, holding invariant I1. Large values are not copied into the
+// arena of out, which is not counted.
+func (c *Ctx) store(out *vec.Vec, i int, d value.Datum, e Expr) error {
 	if !d.IsNull() && d.Kind() != out.Kind {
 		return sqlerr.Internal("%s gave %s, not %s", e, d.Kind(), out.Kind)
+	}
+	if d.Size() >= largeValue {
+		b := d.Bytes()
+		if unsafe.SliceData(b) != c.fresh {
+			var err error
+			if b, err = c.large(b); err != nil {
+				return err
+			}
+		}
+		c.fresh = nil
+		out.SetShared(i, b)
+		return nil
 	}
 	out.SetDatum(i, d)
 	return nil
@@ -279,7 +293,7 @@ func evalLazyLoop(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		keep := c.arena
 		d, err := f.B.lazy(c, f, row)
 		if err == nil {
-			err = store(out, i, d, f)
+			err = c.store(out, i, d, f)
 		}
 		if err != nil {
 			c.row = c.row[:base]
@@ -381,12 +395,12 @@ func Fold(c *Ctx, e Expr) Expr {
 		if !ok || !foldable(f) {
 			return x
 		}
-		probe := &Ctx{Env: c.Env}
+		probe := &Ctx{Env: c.Env, Context: c.Context, Memory: c.Memory, maxPacket: c.packet()}
 		warned := false
 		probe.Warn = func(sqlerr.Warning) { warned = true }
 		d, err := EvalRow(probe, f, nil)
-		if err != nil || warned {
-			return x
+		if err != nil || warned || d.Size() >= largeValue {
+			return x // plans are kept, and do not hold large values
 		}
 		if !d.IsNull() && d.Kind() != kindOf(f) {
 			return x

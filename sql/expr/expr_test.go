@@ -31,8 +31,9 @@ func (s *testSession) FoundRows() int64          { return 3 }
 func (s *testSession) UserVar(name string) (value.Datum, schema.Type) {
 	return s.vars[name], s.types[name]
 }
-func (s *testSession) SetUserVar(name string, d value.Datum, t schema.Type) {
-	s.vars[name], s.types[name] = d, t
+func (s *testSession) SetUserVar(name string, d value.Datum, t schema.Type) error {
+	s.vars[name], s.types[name] = d.Clone(), t
+	return nil
 }
 func (s *testSession) SysVar(_, name string) (value.Datum, schema.Type, error) {
 	return value.Null, schema.Type{}, sqlerr.UnknownSystemVariable(name)
@@ -388,7 +389,9 @@ func TestUserVariables(t *testing.T) {
 	}
 	count := must(NewSetVar(env, "n", sum))
 	c := testCtx(nil)
-	c.Session.SetUserVar("n", value.Int(0), intType())
+	if err := c.Session.SetUserVar("n", value.Int(0), intType()); err != nil {
+		t.Fatal(err)
+	}
 	in := &vec.Batch{N: 5}
 	v, err := Eval(c, count, in)
 	if err != nil {

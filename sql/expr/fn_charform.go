@@ -180,8 +180,11 @@ func rowWeightString(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		return value.Bytes(coll.WeightString(s, 0)), nil
 	}
 	n := asInt(a[2])
-	if n < 0 || tooLong(c, f.Name, n) {
+	if n < 0 {
 		return value.Null, nil
+	}
+	if ok, err := c.room(f.Name, n); !ok || err != nil {
+		return value.Null, err
 	}
 	if strings.EqualFold(a[1].Str(), "binary") {
 		s = bytes.Clone(s[:min(n, int64(len(s)))])

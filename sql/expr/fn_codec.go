@@ -202,8 +202,8 @@ func prefixUint(s string, base uint64) uint64 {
 // rowToBase64 breaks lines after 76 characters, as MySQL does.
 func rowToBase64(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	text := base64.StdEncoding.EncodeToString(a[0].Bytes())
-	if tooLong(c, "to_base64", int64(len(text)+len(text)/76)) {
-		return value.Null, nil
+	if ok, err := c.room("to_base64", int64(len(text)+len(text)/76)); !ok || err != nil {
+		return value.Null, err
 	}
 	var b strings.Builder
 	for len(text) > 76 {

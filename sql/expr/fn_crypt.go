@@ -297,9 +297,12 @@ func rowUncompress(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 		return bad()
 	}
 	size := int64(binary.LittleEndian.Uint32(s) & 0x3FFFFFFF)
-	if size > maxPacket {
-		c.Warning(sqlerr.ZlibTooBig(maxPacket))
+	if size > c.packet() {
+		c.Warning(sqlerr.ZlibTooBig(c.packet()))
 		return value.Null, nil
+	}
+	if err := c.reserve(2*size - c.reserved); err != nil { // the buffer grows by doubling
+		return value.Null, err
 	}
 	r, err := zlib.NewReader(bytes.NewReader(s[4:]))
 	if err != nil {

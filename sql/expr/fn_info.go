@@ -45,8 +45,8 @@ func infoDefs() []entry {
 		constant("coercibility", retInt(1), func(f *Func) value.Datum { return value.Int(int64(coercibilityOf(f.Args[0]))) }),
 		special("benchmark", bindBenchmark, def{flags: volatile, b: Builtin{impl: impl{lazy: lazyBenchmark}}}),
 		fn("sleep", "f", retInt(21), rowSleep, volatile|loose),
-		special("getvar", bindGetVar, def{flags: ofSession, b: Builtin{Row: rowGetVar}}),
-		special("getvar_each", unboundUnit, def{flags: volatile | ofSession, b: Builtin{Row: rowGetVar}}),
+		special("getvar", bindGetVar, def{flags: ofSession, b: Builtin{Row: rowGetVar, impl: impl{shares: true}}}),
+		special("getvar_each", unboundUnit, def{flags: volatile | ofSession, b: Builtin{Row: rowGetVar, impl: impl{shares: true}}}),
 		special("setvar", bindSetVar, def{flags: volatile | ofSession, b: Builtin{impl: impl{lazy: lazySetVar}}}),
 		special("sysvar", unboundUnit, def{flags: ofSession, b: Builtin{Row: rowSysVar}}),
 	}
@@ -122,8 +122,8 @@ func lazyBenchmark(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		return value.Null, err
 	}
 	for i := int64(0); i < asInt(n); i++ {
-		if i%1024 == 0 && c.Context != nil && c.Context.Err() != nil {
-			return value.Null, contextError(c.Context)
+		if err := c.Work(workOfCall); err != nil {
+			return value.Null, err
 		}
 		if _, err := EvalRow(c, f.Args[1], row); err != nil {
 			return value.Null, err
@@ -281,8 +281,7 @@ func lazySetVar(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	c.Session.SetUserVar(f.Args[0].(*Const).D.Str(), d.Clone(), f.Args[1].Type())
-	return d, nil
+	return d, c.Session.SetUserVar(f.Args[0].(*Const).D.Str(), d, f.Args[1].Type())
 }
 
 // sysVar is the Extra of a system variable.

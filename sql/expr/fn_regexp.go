@@ -7,14 +7,21 @@ import (
 	"github.com/dlclark/regexp2"
 
 	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/value"
 )
 
-// regexpTimeout bounds one match: the engine backtracks, as MySQL's ICU does,
-// which has a limit of its own (regexp_time_limit).
-const regexpTimeout = 2 * time.Second
+// The engine backtracks, as MySQL's ICU does, which has a limit of its own
+// (regexp_time_limit).
+const (
+	// regexpTimeout bounds the matches of one call.
+	regexpTimeout = 2 * time.Second
+	// regexpInline bounds a match that KILL does not reach. One that takes longer runs
+	// again, in a goroutine that KILL leaves behind until it has timed out.
+	regexpInline = 20 * time.Millisecond
+)
 
 func regexpDefs() []entry {
 	return []entry{
@@ -61,14 +68,16 @@ func (b *binding) checkRegexp() error {
 
 type compiledRegexp struct {
 	pattern, flags string
-	re             *regexp2.Regexp
+	opts           regexp2.RegexOptions
+	quick          *regexp2.Regexp // with regexpInline
+	slow           *regexp2.Regexp // with regexpTimeout; nil until it is needed
 }
 
 // regexpOf compiles the pattern with the match type flags c, i, m, n, u; the
 // collation decides about case when neither c nor i is given.
-func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*regexp2.Regexp, error) {
+func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, error) {
 	if r, ok := c.cache[f].(*compiledRegexp); ok && r.pattern == string(pattern) && r.flags == flags {
-		return r.re, nil
+		return r, nil
 	}
 	if len(pattern) == 0 {
 		return nil, sqlerr.RegexpIllegalArgument()
@@ -94,16 +103,98 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*regexp2.Regexp, e
 	if fold {
 		opts |= regexp2.IgnoreCase
 	}
-	re, err := regexp2.Compile(icuPattern(string(pattern)), opts)
+	quick, err := regexp2.Compile(icuPattern(string(pattern)), opts)
 	if err != nil {
 		return nil, regexpError(err, string(pattern))
 	}
-	re.MatchTimeout = regexpTimeout
+	quick.MatchTimeout = regexpInline
 	if c.cache == nil {
 		c.cache = map[*Func]any{}
 	}
-	c.cache[f] = &compiledRegexp{string(pattern), flags, re}
-	return re, nil
+	r := &compiledRegexp{pattern: string(pattern), flags: flags, opts: opts, quick: quick}
+	c.cache[f] = r
+	return r, nil
+}
+
+// matcher finds the matches of one call.
+type matcher struct {
+	c     *Ctx
+	re    *compiledRegexp
+	began time.Time
+}
+
+func (c *Ctx) matcher(re *compiledRegexp) *matcher {
+	return &matcher{c: c, re: re, began: time.Now()}
+}
+
+// workOfMatch is the work of a match that is found at once.
+const workOfMatch = 500
+
+// run is one match, by a function of the engine. Errors: 3699 after regexpTimeout, and
+// those of Work.
+func (m *matcher) run(match func(re *regexp2.Regexp) (*regexp2.Match, error)) (*regexp2.Match, error) {
+	if err := m.c.Work(workOfMatch); err != nil {
+		return nil, err
+	}
+	found, err := match(m.re.quick)
+	if err == nil {
+		return found, nil
+	}
+	left := regexpTimeout - time.Since(m.began)
+	if left <= 0 {
+		return nil, sqlerr.RegexpTimeout()
+	}
+	if m.re.slow == nil {
+		if m.re.slow, err = regexp2.Compile(icuPattern(m.re.pattern), m.re.opts); err != nil {
+			return nil, regexpError(err, m.re.pattern)
+		}
+		m.re.slow.MatchTimeout = regexpTimeout
+	}
+	ctx := m.c.context()
+	var failed error
+	done := make(chan struct{})
+	slow := m.re.slow
+	go func() {
+		defer close(done)
+		failed = guard.Run(func() (err error) {
+			found, err = match(slow)
+			return err
+		})
+	}()
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return found, matchError(failed)
+	case <-timer.C:
+		return nil, sqlerr.RegexpTimeout()
+	case <-ctx.Done():
+		return nil, contextError(ctx)
+	}
+}
+
+// first is the first match from character pos on; nil for none.
+func (m *matcher) first(s []rune, pos int64) (*regexp2.Match, error) {
+	if pos < 1 || pos > int64(len(s))+1 {
+		return nil, sqlerr.RegexpIndex()
+	}
+	return m.run(func(re *regexp2.Regexp) (*regexp2.Match, error) {
+		return re.FindRunesMatchStartingAt(s, int(pos-1))
+	})
+}
+
+// next is the match after another.
+func (m *matcher) next(last *regexp2.Match) (*regexp2.Match, error) {
+	return m.run(func(re *regexp2.Regexp) (*regexp2.Match, error) { return re.FindNextMatch(last) })
+}
+
+// nth is the occurrence-th match from character pos on.
+func (m *matcher) nth(s []rune, pos, occurrence int64) (*regexp2.Match, error) {
+	found, err := m.first(s, pos)
+	for n := int64(1); err == nil && found != nil && n < occurrence; n++ {
+		found, err = m.next(found)
+	}
+	return found, err
 }
 
 // posixClasses are ICU's [:name:] sets in the engine's notation, without the
@@ -170,8 +261,8 @@ func rowRegexpLike(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	ok, err := re.MatchString(a[0].Str())
-	return value.Bool(ok), matchError(err)
+	m, err := c.matcher(re).first([]rune(a[0].Str()), 1)
+	return value.Bool(m != nil), err
 }
 
 // regexpArgs are the common tail of the other functions: position, occurrence
@@ -185,18 +276,6 @@ func regexpArgs(a []value.Datum, at int) (pos, occurrence int64, flags string) {
 		occurrence = asInt(a[at+1])
 	}
 	return pos, occurrence, flags
-}
-
-// nthMatch finds the occurrence-th match from character pos on.
-func nthMatch(re *regexp2.Regexp, s []rune, pos, occurrence int64) (*regexp2.Match, error) {
-	if pos < 1 || pos > int64(len(s))+1 {
-		return nil, sqlerr.RegexpIndex()
-	}
-	m, err := re.FindRunesMatchStartingAt(s, int(pos-1))
-	for n := int64(1); err == nil && m != nil && n < occurrence; n++ {
-		m, err = re.FindNextMatch(m)
-	}
-	return m, matchError(err)
 }
 
 func rowRegexpInstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
@@ -218,7 +297,7 @@ func rowRegexpInstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	m, err := nthMatch(re, []rune(a[0].Str()), pos, occurrence)
+	m, err := c.matcher(re).nth([]rune(a[0].Str()), pos, occurrence)
 	if err != nil || m == nil {
 		return value.Int(0), err
 	}
@@ -237,7 +316,7 @@ func rowRegexpSubstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	m, err := nthMatch(re, []rune(a[0].Str()), pos, occurrence)
+	m, err := c.matcher(re).nth([]rune(a[0].Str()), pos, occurrence)
 	if err != nil || m == nil {
 		return value.Null, err
 	}
@@ -261,7 +340,8 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if len(s) == 0 && pos == 1 {
 		pos = 1
 	}
-	m, err := nthMatch(re, s, pos, max(occurrence, 1))
+	all := c.matcher(re)
+	m, err := all.nth(s, pos, max(occurrence, 1))
 	if err != nil {
 		return value.Null, err
 	}
@@ -271,6 +351,9 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	var b strings.Builder
 	at := 0
 	for m != nil {
+		if ok, err := c.room("regexp_replace", int64(b.Len())); !ok || err != nil {
+			return value.Null, err
+		}
 		b.WriteString(string(s[at:m.Index]))
 		if err := expandReplacement(&b, a[2].Str(), m); err != nil {
 			return value.Null, err
@@ -279,14 +362,11 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		if occurrence > 0 {
 			break
 		}
-		if m, err = re.FindNextMatch(m); err != nil {
-			return value.Null, matchError(err)
+		if m, err = all.next(m); err != nil {
+			return value.Null, err
 		}
 	}
 	b.WriteString(string(s[at:]))
-	if tooLong(c, "regexp_replace", int64(b.Len())) {
-		return value.Null, nil
-	}
 	return value.String(b.String()), nil
 }
 

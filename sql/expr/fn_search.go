@@ -192,8 +192,8 @@ func rowExportSet(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if len(a) > 4 {
 		n = min(int64(uint32(a[4].Bits())), 64) // MySQL reads 32 bits
 	}
-	if tooLong(c, "export_set", n*int64(max(len(on), len(off))+len(sep))) {
-		return value.Null, nil
+	if ok, err := c.room("export_set", n*int64(max(len(on), len(off))+len(sep))); !ok || err != nil {
+		return value.Null, err
 	}
 	var out []byte
 	for i := int64(0); i < n; i++ {

@@ -76,8 +76,11 @@ func rowLoadFile(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 		return value.Null, nil
 	}
 	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o004 == 0 || tooLong(c, "load_file", st.Size()) {
+	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o004 == 0 {
 		return value.Null, nil
+	}
+	if ok, err := c.room("load_file", st.Size()); !ok || err != nil {
+		return value.Null, err
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

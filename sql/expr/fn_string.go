@@ -11,10 +11,6 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// maxPacket bounds what a string function makes: longer results are NULL with
-// a warning, as MySQL does beyond max_allowed_packet.
-const maxPacket = 64 << 20
-
 func stringDefs() []entry {
 	return []entry{
 		fn("concat", "s+", retText(lenSum), rowConcat, 0),
@@ -102,14 +98,6 @@ func lenReplace(b *binding) int {
 
 func lenSumText(b *binding) int { return min(textLen(b.args[0])+textLen(b.args[3]), longText) }
 
-func tooLong(c *Ctx, name string, n int64) bool {
-	if n <= maxPacket {
-		return false
-	}
-	c.Warning(sqlerr.PacketOverflow(name, maxPacket))
-	return true
-}
-
 // argColl is the collation of argument i.
 func argColl(f *Func, i int) *collate.Collation { return collate.Must(f.Args[i].Type().Collation) }
 
@@ -118,8 +106,8 @@ func rowConcat(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	for _, d := range a {
 		n += len(d.Bytes())
 	}
-	if tooLong(c, "concat", int64(n)) {
-		return value.Null, nil
+	if ok, err := c.room("concat", int64(n)); !ok || err != nil {
+		return value.Null, err
 	}
 	out := c.scratch(n)
 	for _, d := range a {
@@ -139,8 +127,8 @@ func rowConcatWS(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			n += len(d.Bytes()) + len(sep)
 		}
 	}
-	if tooLong(c, "concat_ws", int64(n)) {
-		return value.Null, nil
+	if ok, err := c.room("concat_ws", int64(n)); !ok || err != nil {
+		return value.Null, err
 	}
 	out := c.scratch(n)
 	first := true
@@ -271,8 +259,8 @@ func pad(c *Ctx, f *Func, a []value.Datum, left bool) (value.Datum, error) {
 	if chars >= n {
 		return value.Bytes(charSlice(coll, s, 0, n)), nil
 	}
-	if tooLong(c, f.Name, n) {
-		return value.Null, nil
+	if ok, err := c.room(f.Name, n); !ok || err != nil {
+		return value.Null, err
 	}
 	per := int64(padColl.CharLen(p))
 	if per == 0 {
@@ -282,8 +270,8 @@ func pad(c *Ctx, f *Func, a []value.Datum, left bool) (value.Datum, error) {
 	whole, rest := missing/per, missing%per
 	tail := charSlice(padColl, p, 0, rest)
 	size := int64(len(s)) + whole*int64(len(p)) + int64(len(tail))
-	if tooLong(c, f.Name, size) {
-		return value.Null, nil
+	if ok, err := c.room(f.Name, size); !ok || err != nil {
+		return value.Null, err
 	}
 	out := c.scratch(int(size))
 	if !left {
@@ -393,8 +381,8 @@ func rowReplace(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if n == 0 {
 		return a[0], nil
 	}
-	if tooLong(c, "replace", int64(len(s))+int64(n)*int64(len(to)-len(from))) {
-		return value.Null, nil
+	if ok, err := c.room("replace", int64(len(s))+int64(n)*int64(len(to)-len(from))); !ok || err != nil {
+		return value.Null, err
 	}
 	return value.Bytes(bytes.ReplaceAll(s, from, to)), nil
 }
@@ -420,19 +408,20 @@ func rowRepeat(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if n <= 0 || len(s) == 0 {
 		return value.Bytes(nil), nil
 	}
-	if n > maxPacket || tooLong(c, "repeat", n*int64(len(s))) {
-		if n > maxPacket {
-			tooLong(c, "repeat", n)
-		}
-		return value.Null, nil
+	size := n // also where the product would not fit into 64 bits
+	if n <= c.packet() {
+		size = n * int64(len(s))
+	}
+	if ok, err := c.room("repeat", size); !ok || err != nil {
+		return value.Null, err
 	}
 	return value.Bytes(bytes.Repeat(s, int(n))), nil
 }
 
 func rowSpace(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	n := asInt(a[0])
-	if tooLong(c, "space", n) {
-		return value.Null, nil
+	if ok, err := c.room("space", n); !ok || err != nil {
+		return value.Null, err
 	}
 	return value.Bytes(bytes.Repeat([]byte{' '}, int(max(n, 0)))), nil
 }
@@ -450,8 +439,8 @@ func rowInsert(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	tail := s[len(head):]
 	tail = tail[coll.PrefixLen(tail, int(n)):]
 	size := len(head) + len(in) + len(tail)
-	if tooLong(c, "insert", int64(size)) {
-		return value.Null, nil
+	if ok, err := c.room("insert", int64(size)); !ok || err != nil {
+		return value.Null, err
 	}
 	out := c.scratch(size)
 	out = append(out, head...)

@@ -26,6 +26,10 @@ type impl struct {
 	lazy   lazyFunc
 	vec    vecFunc
 	filter selFunc
+	// grows is Builtin.transient where it is set; shares: results belong to others
+	// than the call and its arguments.
+	grows  int64
+	shares bool
 }
 
 // def is a builtin with the rules of its arguments and its type.
@@ -133,6 +137,7 @@ func functions() map[string]*def {
 				for i, name := range strings.Fields(e.names) {
 					if i == 0 {
 						e.d.b.Name = name
+						e.d.b.grows = transients[name]
 					}
 					table[name] = e.d
 				}

@@ -45,7 +45,10 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 }
 
 // CloseStatement implements mysqlwire.Session.
-func (s *Session) CloseStatement(id uint32) { delete(s.prepared, id) }
+func (s *Session) CloseStatement(id uint32) {
+	s.Forget(s.prepared[id])
+	delete(s.prepared, id)
+}
 
 // maxPrepared is MySQL's default of max_prepared_stmt_count.
 const maxPrepared = 16382

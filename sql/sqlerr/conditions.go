@@ -63,6 +63,9 @@ func IsOfRow(err error) bool {
 	return errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "23"))
 }
 
+// IsQueryMemoryExceeded reports 3170.
+func IsQueryMemoryExceeded(err error) bool { return is(err, 3170) }
+
 // IsTransient reports whether a client that gets an error with this number may succeed
 // with the same statement at another time.
 func IsTransient(number uint16) bool {

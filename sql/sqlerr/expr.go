@@ -25,7 +25,7 @@ func WrongValueForType(kind, val, function string) *Error {
 
 // PacketOverflow: 1301, the warning of a string function whose result is
 // longer than max_allowed_packet and therefore NULL.
-func PacketOverflow(function string, limit int) *Error {
+func PacketOverflow(function string, limit int64) *Error {
 	return newError(1301, "HY000", "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, limit)
 }
 
@@ -169,7 +169,7 @@ func OptionIgnored(option string) *Error {
 func ZlibDataError() *Error { return newError(1259, "HY000", "ZLIB: Input data corrupted") }
 
 // ZlibTooBig: 1256.
-func ZlibTooBig(limit int) *Error {
+func ZlibTooBig(limit int64) *Error {
 	return newError(1256, "HY000", "Uncompressed data size too large; the maximum size is %d (probably, length of uncompressed data was corrupted)", limit)
 }
 

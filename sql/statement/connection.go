@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -34,6 +35,9 @@ type Connection struct {
 	Diagnostics *Diagnostics
 	Functions   *Functions
 	Named       map[string]*Prepared // PREPARE name FROM …
+	// Held counts what the connection holds from one statement to the next: user
+	// variables and prepared statements.
+	Held *exec.Tracker
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int
 }
@@ -59,10 +63,24 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 func (cn *Connection) initialize() {
 	cn.Vars = sysvar.NewValues(cn.Engine.Globals)
 	cn.Vars.Warn, cn.Tx.vars, cn.Diagnostics.vars = cn.Diagnostics.Warn, cn.Vars, cn.Vars
+	cn.Held = cn.Engine.Memory.Child("connection", cn.Engine.Memory.Limit()/heldShare)
 	cn.Functions.userVars = map[string]userVar{}
 	cn.Named = map[string]*Prepared{}
 	cn.Diagnostics.Clear()
 	cn.Functions.Rows, cn.Functions.foundRows, cn.Functions.lastInsertID = 0, 0, 0
+}
+
+// heldShare is the part of the memory of statements that one connection may hold from
+// one statement to the next.
+const heldShare = 4
+
+// hold counts n more bytes that the connection holds, or fewer: 3170.
+func (cn *Connection) hold(n int64, what string) error {
+	if n <= 0 {
+		cn.Held.Shrink(-n)
+		return nil
+	}
+	return cn.Engine.Values.Grow(cn.Held, n, what)
 }
 
 // Reset gives up all that the connection holds and its state:
@@ -79,6 +97,7 @@ func (cn *Connection) End() {
 	cn.Temps.dropAllTemporary()
 	cn.Tx.unlockSession()
 	cn.Functions.ReleaseAllLocks()
+	cn.Held.Close()
 }
 
 // UseDatabase implements mysqlwire.Session.
@@ -150,7 +169,7 @@ func (cn *Connection) TypesEnv() types.Env {
 
 // exprCtx is the evaluation state of a statement.
 func (cn *Connection) exprCtx(ctx context.Context, vals []value.Datum) *expr.Ctx {
-	return &expr.Ctx{Env: cn.TypesEnv(), Context: ctx, Params: vals, Session: cn.Functions}
+	return &expr.Ctx{Env: cn.TypesEnv(), Context: ctx, Params: vals, Session: cn.Functions, Memory: cn.Engine.Values}
 }
 
 func (cn *Connection) hostAndAddress() (host, ip string) {

@@ -91,7 +91,9 @@ func (s *Statement) explain(ctx context.Context, x *logical.Explain, vals []valu
 		}
 	}
 	if x.Into != "" {
-		s.Functions.SetUserVar(x.Into, value.String(printer.JSON(plan)), types.Text(schema.CollationUTF8MB40900AICI))
+		if err := s.Functions.SetUserVar(x.Into, value.String(printer.JSON(plan)), types.Text(schema.CollationUTF8MB40900AICI)); err != nil {
+			return err
+		}
 		return s.OK(w, mysqlwire.OK{}, more)
 	}
 	return s.writePlan(w, format, x.Analyze, printer, plan, trace.String(), more)

@@ -186,11 +186,24 @@ func (f *Functions) UserVar(name string) (value.Datum, schema.Type) {
 }
 
 // SetUserVar implements expr.Session.
-func (f *Functions) SetUserVar(name string, d value.Datum, t schema.Type) {
+func (f *Functions) SetUserVar(name string, d value.Datum, t schema.Type) error {
+	name = strings.ToLower(name)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.userVars[strings.ToLower(name)] = userVar{d: d.Clone(), t: t}
+	old, ok := f.userVars[name]
+	more := int64(d.Size() - old.d.Size())
+	if !ok {
+		more += int64(len(name)) + userVarBytes
+	}
+	if err := f.hold(more, "user variables"); err != nil {
+		return err
+	}
+	f.userVars[name] = userVar{d: d.Clone(), t: t}
+	return nil
 }
+
+// userVarBytes is about what a user variable takes beside its name and value.
+const userVarBytes = 256
 
 // SysVar implements expr.Session.
 func (f *Functions) SysVar(scope, name string) (value.Datum, schema.Type, error) {

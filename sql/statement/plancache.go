@@ -117,19 +117,30 @@ func (s *Statement) variantOf(ctx context.Context, c *Plan, vals []value.Datum) 
 const (
 	planShards   = 16
 	plansInShard = 512
+	// planCacheShare is the part of the memory of statements that plans may take.
+	planCacheShare = 8
 )
+
+// planBytes is about what a plan takes, by the length of its key, which has the text of
+// the statement.
+func planBytes(key int) int64 { return 6<<10 + 48*int64(key) }
 
 // PlanCache holds the plans of statement templates, shared by all sessions.
 type PlanCache struct {
 	seed   maphash.Seed
-	shards [planShards]struct {
-		sync.RWMutex
-		plans map[string]*Plan
-	}
+	limit  int64 // bytes in a shard
+	shards [planShards]planShard
 }
 
-func newPlanCache() *PlanCache {
-	c := &PlanCache{seed: maphash.MakeSeed()}
+type planShard struct {
+	sync.RWMutex
+	plans map[string]*Plan
+	bytes int64
+}
+
+// newPlanCache makes a cache for plans of limit bytes together.
+func newPlanCache(limit int64) *PlanCache {
+	c := &PlanCache{seed: maphash.MakeSeed(), limit: limit / planShards}
 	for i := range c.shards {
 		c.shards[i].plans = map[string]*Plan{}
 	}
@@ -148,13 +159,26 @@ func (c *PlanCache) put(key []byte, p *Plan) {
 	s := &c.shards[maphash.Bytes(c.seed, key)%planShards]
 	s.Lock()
 	defer s.Unlock()
-	if len(s.plans) >= plansInShard {
-		for k := range s.plans { // any: the map's order is random
-			delete(s.plans, k)
+	size := planBytes(len(key))
+	if size > c.limit/2 {
+		return
+	}
+	s.remove(string(key))
+	for k := range s.plans { // any: the map's order is random
+		if len(s.plans) < plansInShard && s.bytes+size <= c.limit {
 			break
 		}
+		s.remove(k)
 	}
 	s.plans[string(key)] = p
+	s.bytes += size
+}
+
+func (s *planShard) remove(key string) {
+	if _, ok := s.plans[key]; ok {
+		delete(s.plans, key)
+		s.bytes -= planBytes(len(key))
+	}
 }
 
 // Clear forgets all plans.
@@ -162,7 +186,7 @@ func (c *PlanCache) Clear() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.Lock()
-		s.plans = map[string]*Plan{}
+		s.plans, s.bytes = map[string]*Plan{}, 0
 		s.Unlock()
 	}
 }

@@ -32,11 +32,39 @@ type Prepared struct {
 	// again needs no lookup.
 	last    *Plan
 	lastKey string
+	held    int64 // bytes that the connection holds for it
 }
 
 // Prepare parses and binds a statement once, which finds its errors and the
 // columns of its result.
+//
+// The statement is counted among what the connection holds until Forget.
 func (s *Statement) Prepare(text string) (*Prepared, *mysqlwire.Header, error) {
+	held := preparedBytes + 2*int64(len(text)) + parser.TreeBytes(text)
+	if err := s.hold(held, "prepared statements"); err != nil {
+		return nil, nil, err
+	}
+	p, header, err := s.prepare(text)
+	if err != nil {
+		s.Held.Shrink(held)
+		return nil, nil, err
+	}
+	p.held = held
+	return p, header, nil
+}
+
+// preparedBytes is about what a prepared statement takes beside its text and its tree.
+const preparedBytes = 1 << 10
+
+// Forget ends the counting of a prepared statement; nil is none.
+func (cn *Connection) Forget(p *Prepared) {
+	if p != nil {
+		cn.Held.Shrink(p.held)
+		p.held = 0
+	}
+}
+
+func (s *Statement) prepare(text string) (*Prepared, *mysqlwire.Header, error) {
 	mode := s.Vars.Mode
 	stmt, err := s.Engine.Parsers.Parse(text, mode)
 	if err != nil {
@@ -73,6 +101,13 @@ func (s *Statement) Prepare(text string) (*Prepared, *mysqlwire.Header, error) {
 
 // Execute runs a prepared statement, by its cached plan when there is one.
 func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
+	if len(p.text) >= longText {
+		release, err := s.reserveTree(p.Stmt.Text)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	if len(params) != p.Params {
 		return sqlerr.WrongArguments("EXECUTE")
 	}
@@ -200,7 +235,9 @@ func (s *Statement) prepareNamed(x *logical.Prepare) error {
 	if err != nil {
 		return err
 	}
-	s.Named[strings.ToLower(x.Name)] = p
+	name := strings.ToLower(x.Name)
+	s.Forget(s.Named[name])
+	s.Named[name] = p
 	return nil
 }
 

@@ -44,8 +44,7 @@ func (s *Statement) runSet(ctx context.Context, x *logical.Set, vals []value.Dat
 func (s *Statement) setItem(ctx context.Context, it logical.SetItem, val *value.Datum, t schema.Type) error {
 	switch it.Scope {
 	case logical.SetUserVar:
-		s.Functions.SetUserVar(it.Name, *val, t)
-		return nil
+		return s.Functions.SetUserVar(it.Name, *val, t)
 	case logical.SetPersist, logical.SetPersistOnly:
 		return s.persist(ctx, it, val, t)
 	case logical.SetNextTransaction:
@@ -175,7 +174,9 @@ func (s *Statement) EvalAll(ctx context.Context, list []expr.Expr, reads *logica
 			if err != nil {
 				return err
 			}
-			out[i] = d.Clone()
+			if out[i], err = env.Ctx.Own(d); err != nil {
+				return err
+			}
 		}
 		s.Functions.applyInsertID()
 		return nil
@@ -213,7 +214,9 @@ func (s *Statement) selectInto(ctx context.Context, q *logical.Query, c *Plan, v
 		s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.NoData()})
 	}
 	for i := range first {
-		s.Functions.SetUserVar(q.Into[i], first[i], cols[i].T)
+		if err := s.Functions.SetUserVar(q.Into[i], first[i], cols[i].T); err != nil {
+			return err
+		}
 	}
 	s.Functions.Rows = int64(rows)
 	return s.OK(w, mysqlwire.OK{AffectedRows: uint64(rows)}, more)

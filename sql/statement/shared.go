@@ -17,5 +17,5 @@ type Shared struct {
 
 // NewShared is made once for an engine.
 func NewShared(e *engine.Engine, c Commands) *Shared {
-	return &Shared{Engine: e, Plans: newPlanCache(), info: infoschema.New(introspect.New(e)), commands: c}
+	return &Shared{Engine: e, Plans: newPlanCache(e.Memory.Limit() / planCacheShare), info: infoschema.New(introspect.New(e)), commands: c}
 }

@@ -38,6 +38,14 @@ func (s *Statement) OK(w mysqlwire.ResultWriter, ok mysqlwire.OK, more bool) err
 
 // RunText runs one statement the long way.
 func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysqlwire.ResultWriter) error {
+	if len(text) >= longText {
+		release, err := s.reserveTree(text)
+		if err != nil {
+			s.begin(false)
+			return err
+		}
+		defer release()
+	}
 	stmt, err := s.Engine.Parsers.Parse(text, s.Vars.Mode)
 	if err != nil {
 		s.begin(false)
@@ -51,6 +59,18 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		return sqlerr.Parse("", "?", 1)
 	}
 	return s.statement(ctx, stmt, nil, more, w)
+}
+
+// longText is the length from which on the trees and plans of a text are counted.
+const longText = 64 << 10
+
+// reserveTree counts the tree and the plan of a long text until release: 3170.
+func (s *Statement) reserveTree(text string) (release func(), err error) {
+	n := parser.TreeBytes(text)
+	if err := s.Engine.Values.Reserve(n); err != nil {
+		return nil, err
+	}
+	return func() { s.Engine.Values.Release(n) }, nil
 }
 
 // statement binds and runs a parsed statement with parameters.
@@ -122,6 +142,7 @@ func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, reb
 		if s.Named[strings.ToLower(x.Name)] == nil {
 			return sqlerr.UnknownStatementHandler(x.Name, "DEALLOCATE PREPARE")
 		}
+		s.Forget(s.Named[strings.ToLower(x.Name)])
 		delete(s.Named, strings.ToLower(x.Name))
 		return s.OK(w, mysqlwire.OK{}, more)
 	}

@@ -250,6 +250,14 @@ func (v *Vec) SetDatum(i int, d value.Datum) {
 	}
 }
 
+// SetShared stores bytes that the caller does not change any more at row i.
+func (v *Vec) SetShared(i int, b []byte) {
+	if v.Nulls.any {
+		v.Nulls.Unset(i)
+	}
+	v.Bytes[i] = b
+}
+
 // CopyRow copies row j of src, a vector of the same kind, to row i; bytes are
 // copied into v's arena.
 func (v *Vec) CopyRow(i int, src *Vec, j int) {

@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// Values counts large values in a tracker: those that functions make, packets, texts
+// of statements. They have many owners, so what counts is whether the garbage
+// collector still has them. When the tracker is full, the collector runs before a
+// value is refused.
+//
+// It may be used by many goroutines.
+type Values struct {
+	t *Tracker
+
+	mu      sync.Mutex    // one collection at a time
+	started atomic.Uint64 // collections that have begun
+}
+
+// NewValues counts in t.
+func NewValues(t *Tracker) *Values { return &Values{t: t} }
+
+// Cleanups run in a goroutine of the runtime after a collection.
+const (
+	collections = 2
+	cleanupTime = 10 * time.Millisecond
+	cleanupStep = time.Millisecond / 2
+)
+
+// Reserve takes n bytes, or fails with 3170.
+func (v *Values) Reserve(n int64) error { return v.Grow(v.t, n, "values") }
+
+// Grow is Tracker.Grow for a tracker below that of v, once more after a collection if
+// it fails.
+func (v *Values) Grow(t *Tracker, n int64, what string) error {
+	err := t.Grow(n, what)
+	if err == nil || t.Used()+n > t.Limit() && t != v.t || n > v.t.Limit() {
+		return err
+	}
+	for range collections {
+		v.collect()
+		for end := time.Now().Add(cleanupTime); ; {
+			if err = t.Grow(n, what); err == nil || !sqlerr.IsQueryMemoryExceeded(err) {
+				return err
+			}
+			if time.Now().After(end) {
+				break
+			}
+			time.Sleep(cleanupStep)
+		}
+	}
+	return err
+}
+
+// collect runs the garbage collector, unless a collection that has begun since the
+// call is over when it is its turn.
+func (v *Values) collect() {
+	next := v.started.Load() + 1
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.started.Load() < next {
+		v.started.Add(1)
+		runtime.GC()
+	}
+}
+
+// Release gives n reserved bytes back.
+func (v *Values) Release(n int64) { v.t.Shrink(n) }
+
+// Keep turns a reservation of len(b) bytes into one that ends when the garbage
+// collector frees b.
+func (v *Values) Keep(b []byte) {
+	if len(b) > 0 {
+		runtime.AddCleanup(unsafe.SliceData(b), v.t.Shrink, int64(len(b)))
+	}
+}
+
+// Copy is a copy of b that counts until the garbage collector frees it: 3170.
+func (v *Values) Copy(b []byte) ([]byte, error) {
+	if err := v.Reserve(int64(len(b))); err != nil {
+		return nil, err
+	}
+	out := append(make([]byte, 0, len(b)), b...)
+	v.Keep(out)
+	return out, nil
+}

@@ -1,0 +1,166 @@
+package abuse
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// attack is statements that several connections run at once.
+type attack struct {
+	name  string
+	conns int
+	// before runs once on each connection.
+	before []string
+	text   string
+	// runs is how long it may run before it is killed, half a second if 0.
+	runs time.Duration
+}
+
+// outcome is what became of an attack.
+type outcome struct {
+	errs   map[string]int
+	killed int
+	slow   time.Duration // the longest time from KILL to the end
+}
+
+// attack runs a on connections of its own.
+func (v *victim) attack(a attack) outcome {
+	conns, runs := max(a.conns, 1), a.runs
+	if runs == 0 {
+		runs = 500 * time.Millisecond
+	}
+	db, admin := v.connect("abuse"), v.connect("")
+	defer db.Close()
+	out := outcome{errs: map[string]int{}}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range conns {
+		wg.Go(func() {
+			o, err := v.one(db, admin, a, runs)
+			mu.Lock()
+			defer mu.Unlock()
+			out.slow = max(out.slow, o.slow)
+			out.killed += o.killed
+			if err != nil {
+				out.errs[shortError(err)]++
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func shortError(err error) string {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return fmt.Sprintf("%d %.60s", e.Number, e.Message)
+	}
+	return fmt.Sprintf("%.90s", err.Error())
+}
+
+// one runs an attack on one connection.
+func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome, err error) {
+	ctx := v.t.Context()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return o, fmt.Errorf("connecting: %w", err)
+	}
+	defer conn.Close()
+	var id int64
+	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		return o, fmt.Errorf("connecting: %w", err)
+	}
+	ended := make(chan struct{})
+	var mu sync.Mutex
+	var killedAt time.Time
+	go func() {
+		timer := time.NewTimer(runs)
+		defer timer.Stop()
+		select {
+		case <-ended:
+			return
+		case <-timer.C:
+		}
+		for {
+			mu.Lock()
+			if killedAt.IsZero() {
+				killedAt = time.Now()
+			}
+			mu.Unlock()
+			_, _ = admin.ExecContext(context.Background(), fmt.Sprint("KILL QUERY ", id))
+			select {
+			case <-ended:
+				return
+			case <-time.After(50 * time.Millisecond): // the next of several statements
+			}
+		}
+	}()
+	for _, text := range append(append([]string{}, a.before...), a.text) {
+		if err = drain(ctx, conn, text); err != nil {
+			break
+		}
+	}
+	end := time.Now()
+	close(ended)
+	mu.Lock()
+	defer mu.Unlock()
+	if !killedAt.IsZero() {
+		o.killed, o.slow = 1, end.Sub(killedAt)
+	}
+	return o, err
+}
+
+// drain runs a statement and reads its rows away.
+func drain(ctx context.Context, conn *sql.Conn, text string) error {
+	rows, err := conn.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for {
+		for rows.Next() {
+		}
+		if !rows.NextResultSet() {
+			return rows.Err()
+		}
+	}
+}
+
+// check runs an attack and looks at the invariants.
+func (v *victim) check(t *testing.T, a attack) {
+	t.Helper()
+	v.report()
+	o := v.attack(a)
+	peak, p99, err := v.report()
+	t.Logf("%-40s peak %4d MiB, others %7.1f ms, killed %d, after %6.1f ms, %v", a.name, peak>>20, float64(p99.Microseconds())/1000, o.killed, float64(o.slow.Microseconds())/1000, o.errs)
+	if err != nil {
+		t.Errorf("%s: %v", a.name, err)
+	}
+	if peak > mostResident {
+		t.Errorf("%s: %d MiB are resident", a.name, peak>>20)
+	}
+	if o.slow > mostKill() {
+		t.Errorf("%s: it ended %v after KILL", a.name, o.slow)
+	}
+	if p99 > mostOther() {
+		t.Errorf("%s: others took %v", a.name, p99)
+	}
+	for e := range o.errs {
+		if strings.HasPrefix(e, "1105 ") || strings.HasPrefix(e, "1815 ") || strings.Contains(e, "invalid connection") || strings.Contains(e, "bad connection") || strings.Contains(e, "EOF") {
+			t.Errorf("%s: %s", a.name, e)
+		}
+	}
+	if v.c.Memory("VmRSS") == 0 {
+		t.Fatalf("%s: the server has ended\n%s", a.name, tail(v.c.Log.String()))
+	}
+}
+
+func tail(s string) string { return s[max(0, len(s)-3000):] }

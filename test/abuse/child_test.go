@@ -1,0 +1,169 @@
+package abuse
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/sqlots/sqlots/internal/childserver"
+	"github.com/sqlots/sqlots/server"
+)
+
+var strict = flag.Bool("strict", false, "hold times to 100 ms after KILL and 250 ms for others")
+
+const (
+	budget = 256 << 20
+	// mostResident is what may be resident.
+	mostResident = budget + budget/5
+	addressSpace = 6 << 30
+)
+
+func TestMain(m *testing.M) {
+	childserver.Main(func(dir string) server.Config {
+		limit := syscall.Rlimit{Cur: addressSpace, Max: addressSpace}
+		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+			panic(err)
+		}
+		return server.Config{DataDir: dir, Memory: budget}
+	})
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// victim is a server under attack, and what is watched of it.
+type victim struct {
+	t    *testing.T
+	c    *childserver.Child
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu    sync.Mutex
+	peak  int64 // resident bytes
+	times []time.Duration
+	wrong error
+}
+
+func start(t *testing.T) *victim {
+	t.Helper()
+	v := &victim{t: t, c: childserver.Start(t, t.TempDir())}
+	db := v.connect("")
+	for _, text := range []string{"CREATE DATABASE abuse", "CREATE TABLE abuse.other (id INT PRIMARY KEY, n INT NOT NULL)", "CREATE TABLE abuse.t (id INT PRIMARY KEY, s VARCHAR(100), b LONGBLOB, j JSON, k INT, KEY (k))"} {
+		v.exec(db, text)
+	}
+	for i := range 20 {
+		v.exec(db, fmt.Sprintf("INSERT INTO abuse.other VALUES (%d, %d)", i, i))
+	}
+	v.exec(db, "INSERT INTO abuse.t (id, s, b, j, k) WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 2999) SELECT n, CONCAT('text of ', n), REPEAT('b', n % 7), JSON_ARRAY(n, n + 1), n % 10 FROM c ORDER BY n LIMIT 900")
+	ctx, cancel := context.WithCancel(t.Context())
+	v.stop = cancel
+	v.done.Add(2)
+	go func() { defer v.done.Done(); v.watch(ctx) }()
+	go func() { defer v.done.Done(); v.other(ctx) }()
+	t.Cleanup(v.finish)
+	return v
+}
+
+func (v *victim) exec(db *sql.DB, text string) {
+	v.t.Helper()
+	if _, err := db.ExecContext(v.t.Context(), text); err != nil {
+		v.t.Fatalf("%.80s: %v", text, err)
+	}
+}
+
+func (v *victim) connect(database string) *sql.DB {
+	v.t.Helper()
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Logger, cfg.MaxAllowedPacket = "root", "tcp", v.c.Addr, database, &mysql.NopLogger{}, 64<<20
+	cfg.MultiStatements = true
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	v.t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// watch follows the resident memory.
+func (v *victim) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		now := v.c.Memory("RssAnon")
+		v.mu.Lock()
+		v.peak = max(v.peak, now)
+		v.mu.Unlock()
+		if now > 2*budget+budget/2 {
+			v.c.Signal() // before it takes the machine along
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// other is the client beside: it counts up rows and reads them.
+func (v *victim) other(ctx context.Context) {
+	db := v.connect("abuse")
+	for i := 0; ctx.Err() == nil; i++ {
+		began := time.Now()
+		_, err := db.ExecContext(ctx, "UPDATE other SET n = n + 20 WHERE id = ?", i%20)
+		var n int
+		if err == nil {
+			err = db.QueryRowContext(ctx, "SELECT n FROM other WHERE id = ?", i%20).Scan(&n)
+		}
+		took := time.Since(began)
+		if ctx.Err() != nil {
+			return
+		}
+		v.mu.Lock()
+		v.times = append(v.times, took)
+		switch want := i%20 + 20*(i/20+1); {
+		case err != nil && v.wrong == nil:
+			v.wrong = fmt.Errorf("the other client after %v: %w", took, err)
+		case err == nil && n != want && v.wrong == nil:
+			v.wrong = fmt.Errorf("the other client reads %d in row %d, want %d", n, i%20, want)
+		}
+		v.mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// report is the peak of the memory and the time of 99 % of the other client's
+// statements since the last report.
+func (v *victim) report() (peak int64, p99 time.Duration, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	sort.Slice(v.times, func(i, j int) bool { return v.times[i] < v.times[j] })
+	if n := len(v.times); n > 0 {
+		p99 = v.times[n*99/100]
+	}
+	peak, err = v.peak, v.wrong
+	v.peak, v.times, v.wrong = 0, v.times[:0], nil
+	return peak, p99, err
+}
+
+func (v *victim) finish() {
+	v.stop()
+	v.done.Wait()
+}
+
+// mostOther and mostKill bound the times.
+func mostOther() time.Duration {
+	if *strict {
+		return 250 * time.Millisecond
+	}
+	return 5 * time.Second
+}
+
+func mostKill() time.Duration {
+	if *strict {
+		return 100 * time.Millisecond
+	}
+	return 2 * time.Second
+}

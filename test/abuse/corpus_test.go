@@ -1,0 +1,119 @@
+package abuse
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
+)
+
+// nest is f(f(… inner …)).
+func nest(f, inner string, n int) string {
+	return strings.Repeat(f+"(", n) + inner + strings.Repeat(")", n)
+}
+
+// list is n items of which the i-th is item(i).
+func list(n int, item func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(item(i))
+	}
+	return b.String()
+}
+
+// deep is a CTE that squares the number of rows.
+const rows1e6 = "WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 999) SELECT "
+
+func corpus() []attack {
+	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
+	return []attack{
+		{name: "nested HEX", text: "SELECT " + nest("HEX", "'\\\\'", 45)},
+		{name: "nested HEX of a long text", conns: 8, text: "SELECT LENGTH(" + nest("HEX", "REPEAT('a', 60000000)", 7) + ")"},
+		{name: "nested QUOTE", conns: 4, text: "SELECT LENGTH(" + nest("QUOTE", "REPEAT('\\\\', 4000000)", 30) + ")"},
+		{name: "nested JSON_QUOTE", conns: 4, text: "SELECT LENGTH(" + nest("JSON_QUOTE", "REPEAT('\"', 4000000)", 30) + ")"},
+		{name: "nested WEIGHT_STRING", conns: 4, text: "SELECT LENGTH(" + nest("WEIGHT_STRING", "REPEAT('a', 8000000)", 8) + ")"},
+		{name: "variables that grow", conns: 20, before: []string{"SET @a = REPEAT('x', 1000000)"}, text: strings.Repeat("SET @a = CONCAT(@a, @a);", 12)},
+		{name: "large variables", conns: 60, text: "SET @a = REPEAT('x', 60000000)"},
+		{name: "many variables", conns: 10, text: "SET " + list(100_000, func(i int) string { return "@v" + strconv.Itoa(i) + "='x'" })},
+		{name: "large values", conns: 40, text: "SELECT LENGTH(CONCAT(REPEAT('x', 60000000), 1))"},
+		{name: "large results", conns: 40, text: "SELECT REPEAT('x', 60000000)"},
+		{name: "a large value in each row", conns: 4, text: "SELECT REPEAT(s, 1000000) FROM t"},
+		{name: "a large argument in each row", conns: 4, text: "SELECT LENGTH(REPEAT(s, 1000000)) FROM t"},
+		{name: "a large value in a condition", conns: 4, text: "SELECT id FROM t WHERE REPEAT(s, 1000000) LIKE '%z'"},
+		{name: "large values that are sorted", conns: 4, text: "SELECT REPEAT(s, 1000000) r FROM t ORDER BY r"},
+		{name: "large groups", conns: 4, text: "SELECT REPEAT(s, 1000000) r, COUNT(*) FROM t GROUP BY r"},
+		{name: "large GROUP_CONCAT", conns: 4, before: []string{"SET group_concat_max_len = 60000000"}, text: "SELECT LENGTH(GROUP_CONCAT(REPEAT(s, 10000))) FROM t"},
+		{name: "JSON that doubles", conns: 4, text: "WITH RECURSIVE c (n, d) AS (SELECT 0, CAST('[1]' AS JSON) UNION ALL SELECT n + 1, JSON_MERGE_PRESERVE(d, d) FROM c WHERE n < 40) SELECT MAX(n) FROM c"},
+		{name: "a packet of 60 MB", conns: 20, text: "SELECT LENGTH('" + strings.Repeat("x", 60_000_000) + "')"},
+		{name: "a list of 300,000", conns: 4, text: "SELECT COUNT(*) FROM t WHERE k IN (" + list(300_000, strconv.Itoa) + ")"},
+		{name: "3,000,000 literals", conns: 4, text: "SELECT COUNT(*) FROM t WHERE k IN (" + list(3_000_000, strconv.Itoa) + ")"},
+		{name: "an INSERT of 1,000,000 rows", conns: 4, text: "INSERT INTO t (id) VALUES " + list(1_000_000, func(i int) string { return "(" + strconv.Itoa(i+1_000_000) + ")" })},
+		{name: "REGEXP_REPLACE that multiplies", conns: 4, text: "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 100000), 'a', REPEAT('b', 100000)))"},
+		{name: "REGEXP of a long text", conns: 8, text: "SELECT REPEAT('ab', 20000000) REGEXP '(a|b)*c'"},
+		{name: "REGEXP that backtracks", conns: 4, text: "SELECT REPEAT('a', 40) REGEXP '^(a+)+$b'"},
+		{name: "REGEXP_INSTR of many matches", conns: 4, text: "SELECT REGEXP_INSTR(REPEAT('a', 1000000), 'a', 1, 999999)"},
+		{name: "a JSON schema that doubles", text: `SELECT JSON_SCHEMA_VALID('{"allOf":[{"$ref":"#"},{"$ref":"#"}]}', '1')`},
+		{name: "a JSON schema of unique items", text: "SELECT JSON_SCHEMA_VALID('{\"uniqueItems\":true}', CONCAT('[', REPEAT('{\"a\":1},', 200000), '1]'))"},
+		{name: "a JSON path of many **", text: "SELECT JSON_EXTRACT(" + jsonDeep + ", '$" + strings.Repeat("**.a", 40) + "')"},
+		{name: "LIKE of a long pattern", text: "SELECT REPEAT('a', 60000000) LIKE CONCAT('%', REPEAT('a', 50000), 'b%')"},
+		{name: "LIKE of many wildcards", text: "SELECT REPEAT('a', 100000) LIKE CONCAT(REPEAT('%a', 5000), 'b')"},
+		{name: "LIKE with a collation", text: "SELECT REPEAT('ä', 10000000) LIKE CONCAT('%', REPEAT('a', 50000), 'b%')"},
+		{name: "LOCATE of a long text", text: "SELECT LOCATE(CONCAT(REPEAT('a', 50000), 'b'), REPEAT('a', 60000000))"},
+		{name: "INSTR with a collation", text: "SELECT INSTR(REPEAT('ä', 10000000), CONCAT(REPEAT('a', 50000), 'b'))"},
+		{name: "REPLACE", text: "SELECT LENGTH(REPLACE(REPEAT('a', 60000000), CONCAT(REPEAT('a', 50000), 'b'), 'x'))"},
+		{name: "FIND_IN_SET", text: "SELECT FIND_IN_SET(REPEAT('a', 60000), REPEAT(CONCAT(REPEAT('a', 59999), ','), 500))"},
+		{name: "SUBSTRING_INDEX", text: "SELECT LENGTH(SUBSTRING_INDEX(REPEAT('a', 60000000), CONCAT(REPEAT('a', 50000), 'b'), 5))"},
+		{name: "TRIM", text: "SELECT LENGTH(TRIM(TRAILING 'ab' FROM REPEAT('ab', 20000000)))"},
+		{name: "BENCHMARK of SHA2", text: "SELECT BENCHMARK(1000, SHA2(REPEAT('a', 60000000), 512))"},
+		{name: "SHA2 in each row", text: "SELECT SHA2(REPEAT(s, 5000000), 512) FROM t"},
+		{name: "MD5, SHA1, CRC32", text: "SELECT BENCHMARK(1000, CONCAT(MD5(REPEAT('a', 60000000)), SHA1(REPEAT('a', 60000000)), CRC32(REPEAT('a', 60000000))))"},
+		{name: "COMPRESS", text: "SELECT BENCHMARK(100, LENGTH(COMPRESS(REPEAT('abcdefgh', 7000000))))"},
+		{name: "UNCOMPRESS", conns: 8, text: "SELECT BENCHMARK(100, LENGTH(UNCOMPRESS(COMPRESS(REPEAT('a', 60000000)))))"},
+		{name: "AES_ENCRYPT", text: "SELECT BENCHMARK(100, AES_ENCRYPT(REPEAT('a', 30000000), 'key'))"},
+		{name: "UPPER of long texts", conns: 4, text: "SELECT BENCHMARK(100, UPPER(REPEAT('ä', 20000000)))"},
+		{name: "SOUNDEX", text: "SELECT LENGTH(SOUNDEX(REPEAT('abcd', 15000000)))"},
+		{name: "TO_BASE64", conns: 4, text: "SELECT LENGTH(" + nest("TO_BASE64", "REPEAT('a', 30000000)", 10) + ")"},
+		{name: "CONVERT", conns: 4, text: "SELECT LENGTH(CONVERT(REPEAT('a', 60000000) USING utf32))"},
+		{name: "CHAR padded", conns: 8, text: "SELECT LENGTH(LPAD('', 60000000, 'ab')), LENGTH(RPAD('', 60000000, 'ab')), LENGTH(SPACE(60000000))"},
+		{name: "numbers of long texts", text: "SELECT REPEAT('1', 60000000) + 0, CAST(REPEAT('1', 60000000) AS DECIMAL(65,30)), CAST(REPEAT('1', 60000000) AS UNSIGNED)"},
+		{name: "dates of long texts", text: "SELECT STR_TO_DATE(REPEAT('1', 60000000), REPEAT('%d', 30000000)), DATE_FORMAT(NOW(), REPEAT('%M', 30000000))"},
+		{name: "EXTRACTVALUE", text: "SELECT EXTRACTVALUE(CONCAT('<a>', REPEAT('<b>x</b>', 2000000), '</a>'), '//b//c//d')"},
+		{name: "geometries", conns: 4, text: "SELECT ST_Area(ST_ConvexHull(ST_GeomFromText(CONCAT('MULTIPOINT(', REPEAT('(1 2),', 3000000), '(3 4))'))))"},
+		{name: "ST_Buffer", text: "SELECT ST_AsText(ST_Buffer(ST_GeomFromText(CONCAT('LINESTRING(', REPEAT('0 0, 1 1,', 50000), '2 2)')), 1))"},
+		{name: "ST_Intersects", text: "SELECT ST_Intersects(ST_GeomFromText(CONCAT('LINESTRING(', REPEAT('0 0, 1 1,', 30000), '2 2)')), ST_GeomFromText(CONCAT('LINESTRING(', REPEAT('0 5, 1 6,', 30000), '2 7)')))"},
+		{name: "a cross join that counts", text: "SELECT COUNT(*) FROM t a, t b, t c, t d WHERE a.k + b.k + c.k + d.k = -1"},
+		{name: "an expression of 100,000 terms", text: "SELECT COUNT(*) FROM t WHERE " + strings.Repeat("k = 1 OR ", 99_999) + "k = 2"},
+		{name: "a sum of 100,000 terms", text: "SELECT 1" + strings.Repeat("+1", 99_999)},
+		{name: "a prepared statement of 60 MB", conns: 8, text: "PREPARE s FROM 'SELECT LENGTH(\"" + strings.Repeat("x", 60_000_000) + "\")'"},
+		{name: "many prepared statements", conns: 4, text: list2(2_000, func(i int) string {
+			return "PREPARE s" + strconv.Itoa(i) + " FROM 'SELECT " + strings.Repeat("1+", 2_000) + "1'"
+		}), runs: 3e9},
+		{name: "many user locks", conns: 4, text: list2(5_000, func(i int) string { return "DO GET_LOCK('lock" + strconv.Itoa(i) + "', 0)" })},
+		{name: "JSON_TABLE of a long text", conns: 4, text: "SELECT COUNT(*) FROM JSON_TABLE(CONCAT('[', REPEAT('1,', 4000000), '1]'), '$[*]' COLUMNS (a INT PATH '$')) j"},
+		{name: "JSON_ARRAYAGG", conns: 4, text: "SELECT LENGTH(JSON_ARRAYAGG(REPEAT(s, 100000))) FROM t"},
+		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
+	}
+}
+
+// list2 is n statements.
+func list2(n int, item func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(item(i))
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+// TestCorpus runs each known attack.
+func TestCorpus(t *testing.T) {
+	testflag.Normal(t)
+	v := start(t)
+	for _, a := range corpus() {
+		v.check(t, a)
+	}
+}

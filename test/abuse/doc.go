@@ -1,0 +1,22 @@
+// Package abuse runs hostile statements against a server that is a process of its
+// own, under an address-space limit, together with a client that reads and writes
+// rows.
+//
+// It holds only tests.
+//
+// # Invariants
+//
+//	I1  The process lives.
+//	I2  Its resident memory stays within its budget and a fifth.
+//	I3  A statement ends soon after KILL QUERY.
+//	I4  The other client goes on: its rows are right, its statements are answered.
+//
+// Times are bounded loosely, since machines that run tests are busy: -strict holds
+// them to 100 ms after KILL, and to 250 ms for 99 % of the other client's statements.
+//
+// TestCorpus has one case for each known kind of attack, TestFunctions calls every
+// function with large arguments of every kind. Normal runs take a part of the calls,
+// -long all of them:
+//
+//	go test ./test/abuse -v -args -long -strict
+package abuse
