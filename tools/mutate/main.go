@@ -39,7 +39,7 @@ var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", 
 var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./search"}
 
 // whole are the suites that run in their normal form.
-var whole = []string{"./sql/source", "./sql/planner/plantest", "./test/sqllogic"}
+var whole = []string{"./sql/source", "./sql/planner/plantest"}
 
 // In the environment of a test: the mutant that is on, and the file that gets the
 // numbers of those that were reached.
