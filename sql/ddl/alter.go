@@ -432,7 +432,7 @@ func (a *alteration) setNext(ctx context.Context) error {
 }
 
 // findColumn is the column that a clause means, by its position in t: the one
-// that had the name before the statement. -1 if there is none.
+// that had the name before the statement. -1 if none exists.
 func (a *alteration) findColumn(name string) int {
 	if i := a.old.ColumnByName(name); i >= 0 && !a.old.Columns[i].Hidden {
 		return a.t.ColumnIndex(a.old.Columns[i].ID)

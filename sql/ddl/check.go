@@ -36,7 +36,7 @@ func (a *alteration) dropCheck(s *logical.AlterSpec) error {
 }
 
 // dropConstraint is DROP CONSTRAINT: of a CHECK, a unique key or the primary
-// key. 3940 when there is none of the name.
+// key. 3940 when no constraint has the name.
 func (a *alteration) dropConstraint(s *logical.AlterSpec) error {
 	if a.t.CheckByName(s.Name) >= 0 {
 		return a.dropCheck(s)

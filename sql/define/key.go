@@ -20,7 +20,7 @@ const (
 	maxIndexComment = 1024
 )
 
-// IndexColumn is a key part as it is written.
+// IndexColumn is a key part as written.
 type IndexColumn struct {
 	Name   string
 	Desc   bool

@@ -24,7 +24,7 @@ const (
 	maxSetMembers  = 64
 )
 
-// TypeSpec is the type of a column as it is written.
+// TypeSpec is the type of a column as written.
 type TypeSpec struct {
 	// ID is the type that is named. Those of binary strings are written as the
 	// types of text with the character set binary.

@@ -70,7 +70,7 @@ func rowAttribute(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.JSONOf(v), nil
 }
 
-// findFolded is the place of a key that folds to a name; -1 if there is none.
+// findFolded is the place of a key that folds to a name; -1 if none exists.
 func findFolded(doc []byte, fold string) int {
 	for i := range value.JSONLen(doc) {
 		if k := value.JSONKey(doc, i); len(k) == len(fold) && string(value.FoldName(k)) == fold {
@@ -626,7 +626,7 @@ func VariantOperand(e Expr, col *schema.Column) (Expr, error) {
 }
 
 // TakeAttribute takes the attribute of a name out of an object: the rest, and
-// its value with its type; ok is false when there is none.
+// its value with its type; ok is false when none exists.
 func TakeAttribute(doc []byte, name string) (rest []byte, d value.Datum, t schema.Type, ok bool) {
 	at := findFolded(doc, string(value.FoldName([]byte(name))))
 	if at < 0 {

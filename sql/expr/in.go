@@ -279,7 +279,7 @@ func listSet(c *Ctx, f *Func) (*inSet, error) {
 type noSet struct{}
 
 // rowSet is the set of a list that is long enough to be worth one for single
-// rows; nil if there is none.
+// rows; nil if none exists.
 func rowSet(c *Ctx, f *Func) *inSet {
 	if len(f.Args) <= minOrList {
 		return nil

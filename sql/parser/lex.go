@@ -200,7 +200,7 @@ func (s *scanner) number() token {
 
 // Next cuts the first statement off a text of several. stmt is without its
 // semicolon and the blanks around it; rest is what follows. It skips empty
-// statements; ok is false when there is none left. A statement that does not
+// statements; ok is false at the end of the text. A statement that does not
 // end (an open string or comment) reaches to the end of the text.
 func Next(sql string, mode types.SQLMode) (stmt, rest string, ok bool) {
 	s := newScanner(sql, mode)
@@ -322,7 +322,7 @@ func versionComment(out []byte, src string, start, end int) []byte {
 }
 
 // commentVersion is the number of five or six digits that a code comment
-// starts with, 0 if there is none.
+// starts with, 0 if none exists.
 func commentVersion(s string) int {
 	n := 0
 	for i := 0; i < len(s) && i < 6 && isDigit(s[i]); i++ {

@@ -26,7 +26,7 @@ type Statement struct {
 	Params []*Param
 	// Into are the variables of SELECT … INTO @a, @b.
 	Into []string
-	// RowAlias is the AS new of INSERT … VALUES; nil if there is none.
+	// RowAlias is the AS new of INSERT … VALUES; nil if none exists.
 	RowAlias *RowAlias
 	// Returning is the select list of RETURNING; nil without.
 	Returning *ast.SelectStmt

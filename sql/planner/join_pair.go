@@ -453,7 +453,7 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 }
 
 // pairFor is the equality whose right side is the column itself, compared in
-// the column's own values; -1 if there is none.
+// the column's own values; -1 if none exists.
 func pairFor(pairs []equiPair, id expr.ColID, t schema.Type) int {
 	for i, e := range pairs {
 		c, ok := e.right.(*expr.Col)

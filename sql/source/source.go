@@ -45,7 +45,7 @@ type Env struct {
 	ShowExpired bool
 	// Undo: a row that foreign keys refuse does not end the statement.
 	Undo bool
-	// Virtual opens virtual tables; nil when there are none.
+	// Virtual opens virtual tables; nil if none exists.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
 	// FindStream is the change log of a table that is there, or was; nil when
 	// there are none.
@@ -59,7 +59,7 @@ type Env struct {
 	Spilled   *exec.SpillCounters
 	// Limits are those of what is written.
 	Limits table.Limits
-	// Search is where the search indexes are; nil when there are none.
+	// Search is where the search indexes are; nil if none exists.
 	Search *search.Manager
 	// Eventual: search indexes are read as they are, without the changes that they
 	// do not have yet, unless there is a transaction.

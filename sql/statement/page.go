@@ -20,7 +20,7 @@ type pagePlan struct {
 	limit expr.Expr
 }
 
-// pageOf finds the fast path of a plan; nil if there is none.
+// pageOf finds the fast path of a plan; nil if none exists.
 func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if p.Change != nil || len(p.Subplans) > 0 || len(p.CTEs) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

@@ -25,7 +25,7 @@ type Plan struct {
 	Plan   *physical.Plan
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
-	point  *pointPlan // the fast path, nil if there is none
+	point  *pointPlan // the fast path, nil if none exists
 	page   *pagePlan  // another one
 	// sizes are those of the plan's guards for the parameters with which it was
 	// made.
@@ -96,7 +96,7 @@ func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []v
 }
 
 // variantOf gives the cached plan for ranges of the size that parameters make, where
-// c is that of a statement, whose key is s.key: nil when there is none, which then
+// c is that of a statement, whose key is s.key: nil if none exists, which then
 // is kept under s.key.
 func (s *Statement) variantOf(ctx context.Context, c *Plan, vals []value.Datum) *Plan {
 	if len(c.Plan.Guards) == 0 {

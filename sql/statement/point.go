@@ -27,7 +27,7 @@ type pointPlan struct {
 	bare bool
 }
 
-// pointOf finds the fast path of a plan; nil if there is none.
+// pointOf finds the fast path of a plan; nil if none exists.
 func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if p.Change != nil || len(p.Subplans) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

@@ -34,7 +34,7 @@ func (t *TemporaryTables) snapshot() *catalog.Snapshot {
 	return nil
 }
 
-// Find finds a temporary table; nil if there is none.
+// Find finds a temporary table; nil if none exists.
 func (tt *TemporaryTables) Find(db, name string) *schema.Table {
 	if snap := tt.snapshot(); snap != nil {
 		t, _ := snap.Table(db, name)

@@ -69,7 +69,7 @@ type Table struct {
 	names []string
 }
 
-// Lookup finds a definition, ignoring case; nil if there is none.
+// Lookup finds a definition, ignoring case; nil if none exists.
 func (t *Table) Lookup(name string) *Def { return t.defs[strings.ToLower(name)] }
 
 // Names are all names in order.

@@ -40,7 +40,7 @@ func titleZone(name string) string {
 }
 
 // parseOffset reads a zone offset at the start of s and tells its length, 0
-// when there is none. In literals the hour has two digits.
+// when none exists. In literals the hour has two digits.
 func parseOffset(s []byte, literal bool) (seconds, n int) {
 	if len(s) < 5 || s[0] != '+' && s[0] != '-' {
 		return 0, 0
@@ -65,7 +65,7 @@ func parseOffset(s []byte, literal bool) (seconds, n int) {
 	return sec, i + 3
 }
 
-// loc is the session's zone; UTC when there is none.
+// loc is the session's zone; UTC when none exists.
 func (env *Env) loc() *time.Location {
 	if env == nil || env.Loc == nil {
 		return time.UTC

@@ -276,7 +276,7 @@ func (p *pathParser) nodeTest(s *step) (string, bool) {
 	return name, true
 }
 
-// primary reads what is no path: known is false when there is none.
+// primary reads what is no path: known is false when none exists.
 func (p *pathParser) primary() (e expr, known, ok bool) {
 	if p.i >= len(p.s) {
 		return nil, false, false

@@ -49,9 +49,9 @@ func newRowAlias(a *parser.RowAlias, is *insertScope) (*rowAlias, error) {
 }
 
 // sourceColumn is a column of the tables that INSERT … SELECT reads, which ON
-// DUPLICATE KEY UPDATE reads too. It stands behind the query's own columns.
+// DUPLICATE KEY UPDATE reads too. It follows the query's own columns.
 type sourceColumn struct {
-	db, table, name string // as they are written
+	db, table, name string // as written
 	col             logical.Column
 }
 

@@ -56,7 +56,7 @@ func withoutScores(n logical.Node) logical.Node {
 	return n
 }
 
-// scanBelow is the scan whose columns n gives as they are; nil when there is none
+// scanBelow is the scan whose columns n gives as they are; nil if none exists
 // with a search index.
 func scanBelow(n logical.Node) *logical.Scan {
 	for {

@@ -301,7 +301,7 @@ func (p *Pace) Took(b *vec.Batch) {
 	p.Left -= int64(b.Live())
 }
 
-// LimitOf evaluates the limit hint of a scan; -1 when there is none.
+// LimitOf evaluates the limit hint of a scan; -1 when none exists.
 func LimitOf(ec *expr.Ctx, e expr.Expr) (int64, error) {
 	if e == nil {
 		return -1, nil

@@ -226,7 +226,7 @@ func (s *Sink) Current(ctx context.Context, t *schema.Table, row []value.Datum) 
 	return out, out != nil, err
 }
 
-// read is the row of a key as the session sees it; nil if there is none.
+// read is the row of a key as the session sees it; nil if none exists.
 func (w *writer) read(ctx context.Context, kv storage.Reader, key []byte) ([]value.Datum, error) {
 	val, err := kv.Get(ctx, key, nil)
 	if errors.Is(err, storage.ErrNotFound) {
