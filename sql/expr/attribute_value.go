@@ -41,8 +41,8 @@ func variantDefs() []entry {
 	}
 }
 
-// NewAttribute is the attribute of that name among those of column, NULL where
-// there is none.
+// NewAttribute is the attribute of that name among those of column, NULL where it
+// has none of that name.
 func NewAttribute(column Expr, name string) Expr {
 	fold := string(value.FoldName([]byte(name)))
 	return mustLookup("attribute").call("attribute", []Expr{column}, variantType(), true, fold)
@@ -610,8 +610,8 @@ func WithAttributes(doc value.Datum, names []string, set []value.Datum) value.Da
 	return value.JSONOf(value.JSONObject(keys, vals))
 }
 
-// VariantOperand is an expression as it is stored in a column: a variant goes
-// into a JSON column as its document, into others as text.
+// VariantOperand converts an expression to the form in which a column stores it:
+// a variant goes into a JSON column as its document, into others as text.
 func VariantOperand(e Expr, col *schema.Column) (Expr, error) {
 	if _, ok := isRow(e); ok {
 		return nil, sqlerr.OperandColumns(1)

@@ -376,8 +376,9 @@ func rowFullDatetime(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return fullTimeNumber(f.T, a[0], false), nil
 }
 
-// fullTimeNumber is d, of type t, in the form YYYYMMDD of a DATE or YYYYMMDDHHMMSS,
-// and as it is where it is no date, or has a time of day that a DATE has not.
+// fullTimeNumber is d, of type t, in the form YYYYMMDD of a DATE or
+// YYYYMMDDHHMMSS. d is unchanged if it is no date, or has a time of day that a
+// DATE has not.
 func fullTimeNumber(t schema.Type, d value.Datum, date bool) value.Datum {
 	v, _, ok := types.NumberAsTime(d)
 	if !ok || date && v != v.Date() {

@@ -33,10 +33,10 @@ func Matches(conds []Expr) []*Func {
 	return out
 }
 
-// fragmentGap stands between the fragments that HIGHLIGHT shows.
+// fragmentGap separates the fragments that HIGHLIGHT shows.
 const fragmentGap = " ... "
 
-// maxFragments is how many fragments and characters HIGHLIGHT can be asked for.
+// maxFragments is the maximum of fragments and characters of HIGHLIGHT.
 const maxFragments = 10000
 
 // highlight is the Extra of "highlight", whose arguments are the column, the
@@ -157,8 +157,8 @@ func prepareHighlight(c *Ctx, f *Func) (*highlighter, error) {
 	})
 }
 
-// rowHighlight: without a match there are no fragments, but there is the whole
-// text where that is asked for.
+// rowHighlight: without a match there are no fragments, but the whole text is
+// returned if the call requests it.
 func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() {
 		return value.Null, nil

@@ -14,7 +14,7 @@ import (
 type Streams interface {
 	// SnapshotSeq is the sequence of the last commit that the statement sees.
 	SnapshotSeq() (uint64, error)
-	// StreamWait waits until the change log of a table has a record behind a
+	// StreamWait waits until the change log of a table has a record after a
 	// sequence; false when the timeout passes.
 	StreamWait(ctx context.Context, table string, after uint64, timeout time.Duration) (bool, error)
 }

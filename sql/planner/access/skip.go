@@ -11,9 +11,9 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// skipPath is the path by index x whose conditions are about columns behind
-// its first ones: it reads the spans of these for each combination of values
-// of the leading columns, of which there must be few.
+// skipPath is the path by index x whose conditions are about columns after its
+// first ones. It reads the spans of these for each combination of values of the
+// leading columns, of which there must be few.
 func (r *Request) skipPath(x *schema.Index) *Path {
 	t := r.Scan.Table
 	if r.off("SkipScan") || len(x.Parts) < 2 || len(r.Conds) == 0 || !t.HoldsAll(x) || t.ArrayPart(x) >= 0 {
