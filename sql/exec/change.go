@@ -92,7 +92,7 @@ func RunChange(ctx context.Context, env *Env, plan *physical.Plan) (Result, erro
 	return r, nil
 }
 
-// insertIDs notes LAST_INSERT_ID(expr), which the OK packet tells.
+// insertIDs notes LAST_INSERT_ID(expr), which the OK packet reports.
 type insertIDs struct {
 	expr.Session
 	id  uint64

@@ -21,8 +21,8 @@ type foundRows struct {
 	at   int   // of the table's columns in a joined row
 	key  []int // positions of the primary key
 	acct account
-	// first tells the rows that come for the first time: of joined rows behind
-	// the key.
+	// first finds the rows that come for the first time. Its columns are the key,
+	// followed by those of the joined row.
 	first *dedup
 	read  bool // all joined rows
 	keys  *vec.Vec
@@ -78,7 +78,7 @@ rows:
 	return f.first.add(f.cols, f.live)
 }
 
-// appendExact appends bytes that tell stored values apart.
+// appendExact appends bytes that distinguish stored values.
 func appendExact(dst []byte, d value.Datum) []byte {
 	switch d.Kind() {
 	case value.KindBytes, value.KindJSON:

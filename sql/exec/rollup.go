@@ -27,7 +27,7 @@ type rollupOp struct {
 	due    []rolledRow
 	at     int // rows of due that went out
 	ended  bool
-	// rest are the rows of a batch behind a group whose distinct values are on
+	// rest are the rows of a batch after a group whose distinct values are on
 	// disk; the first of them differs in column restFrom.
 	rest     *vec.Batch
 	restRows []uint16
@@ -279,7 +279,7 @@ func (r *rollupOp) begin(first int, i uint16) {
 	r.open(first, i)
 }
 
-// open opens the groups of row i on the levels behind first.
+// open opens the groups of row i on the levels after first.
 func (r *rollupOp) open(first int, i uint16) {
 	for _, l := range r.levels[first+1:] {
 		l.n++

@@ -25,8 +25,8 @@ type windowOp struct {
 	sp   *spiller
 	size int
 
-	// extra are the expressions that functions read and that are no columns:
-	// they are kept behind the input's columns.
+	// extra are the expressions that functions read and that are no columns: they
+	// follow the input's columns.
 	extra []expr.Expr
 	nin   int
 	parts []keyColumn
@@ -370,8 +370,8 @@ func (p *partition) groups(fn func(g, from, to int) error) error {
 	return p.err()
 }
 
-// at is the vector and the position of a stored value. They are valid until
-// other rows are asked for.
+// at is the vector and the position of a stored value. They are valid until the
+// next call for another row.
 func (p *partition) at(col, n int) (*vec.Vec, int) {
 	if p.big != nil {
 		pg := p.big.page(n)
@@ -380,8 +380,7 @@ func (p *partition) at(col, n int) (*vec.Vec, int) {
 	return p.w.store.chunks[n>>chunkBits].Cols[col], n & chunkMask
 }
 
-// stretch is how many rows from n on stand one behind the other in the vectors
-// of at.
+// stretch is how many rows from n on are consecutive in the vectors of at.
 func (p *partition) stretch(n int) int {
 	if p.big != nil {
 		pg := p.big.page(n)
