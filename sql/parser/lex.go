@@ -27,8 +27,8 @@ type token struct {
 	start, end int
 }
 
-// scanner cuts SQL text into tokens. It knows strings, identifiers and
-// comments exactly; what it need not tell apart it does not.
+// scanner cuts SQL text into tokens. It knows strings, identifiers and comments
+// exactly; other distinctions that it does not need it does not make.
 type scanner struct {
 	src       string
 	pos       int
@@ -236,8 +236,8 @@ func Next(sql string, mode types.SQLMode) (stmt, rest string, ok bool) {
 	}
 }
 
-// codeComment is the position of the first comment in sql that is code, -1 if
-// there is none: a text of nothing but /*!40101 SET … */ is a statement.
+// codeComment is the position of the first comment in sql that is code, -1
+// without: a text of nothing but /*!40101 SET … */ is a statement.
 func codeComment(sql string) int {
 	for i := 0; i+2 < len(sql); i++ {
 		if sql[i] == '/' && sql[i+1] == '*' && (sql[i+2] == '!' || strings.HasPrefix(sql[i+2:], "sqlots!")) {

@@ -28,8 +28,8 @@ type shim struct {
 	// into is INTO OUTFILE with its text.
 	into     *IntoFile
 	intoText string
-	// split is behind the first letter of RETURNING in src, 0 without; splitOut
-	// the place of RETURNING in out.
+	// split is the position after the first letter of RETURNING in src, 0
+	// without; splitOut the place of RETURNING in out.
 	split, splitOut int
 }
 

@@ -14,9 +14,9 @@ const (
 	maxAttributeName        = 64 // characters
 )
 
-// attributes is an object of attributes as it is kept: without members that are
-// null. Errors: 1059, 1060, 1117, 1166, 3140, and 1118 for a value that is too
-// large.
+// attributes is an object of attributes in its stored form: without members that
+// are null. Errors: 1059, 1060, 1117, 1166, 3140, and 1118 for a value that is
+// too large.
 func (s *storer) attributes(d value.Datum) (value.Datum, error) {
 	doc := d.Bytes()
 	if value.JSONType(doc) != "OBJECT" {

@@ -30,10 +30,10 @@ type intPrefix struct {
 	mag      uint64
 	found    bool // there was a digit
 	overflow bool // more than 64 bits
-	clean    bool // nothing but spaces behind it
+	clean    bool // nothing but spaces follows
 }
 
-// parseIntPrefix reads sign and digits behind leading spaces.
+// parseIntPrefix reads sign and digits after leading spaces.
 func parseIntPrefix(s []byte) (p intPrefix) {
 	s = skipSpaces(s)
 	i := 0
