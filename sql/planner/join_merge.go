@@ -63,7 +63,7 @@ func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok 
 			continue
 		}
 		m.cost = m.left.cost + m.right.cost + (m.left.rows+m.right.rows)*cost.MergeRow + j.rows*cost.ProjectRow
-		if forced { // a hint asks for it: less than any join that reads the left side
+		if forced { // a hint requires it: less than any join that reads the left side
 			m.cost = math.Min(m.cost, j.left.cost*1e-3)
 		}
 		if !ok || m.cost < best.cost {

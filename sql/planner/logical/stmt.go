@@ -56,7 +56,7 @@ func (r *Reads) Query() *Query {
 // OutFile is the file that a query writes.
 type OutFile struct {
 	Path string
-	// Dump writes one row as it is.
+	// Dump writes one row without formatting.
 	Dump bool
 	// Charset of the text, "" for each column's own.
 	Charset                          string

@@ -72,8 +72,8 @@ func (r *Rewriter) joinScalars(below logical.Node, list []expr.Expr, rule func(l
 	case *logical.Limit:
 		return nil, nil, false // few rows are left, in their order
 	case *logical.Sort:
-		// The join gives one row for each: it may stand below the sort, whose
-		// order it would lose.
+		// The join gives one row for each: it may be below the sort, whose order
+		// it would lose.
 		joined, out, ok := r.joinScalars(x.Input, list, rule)
 		return withInput(x, joined), out, ok
 	}

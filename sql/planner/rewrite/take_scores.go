@@ -11,7 +11,7 @@ import (
 // the scan of their table: a search index gives them with the documents that it
 // finds, where the rows would have to be fetched and their texts analysed.
 //
-// Conditions of the scan stay as they are: they are asked of the index.
+// Conditions of the scan stay: the index evaluates them.
 func (r *Rewriter) takeScores(n logical.Node) logical.Node {
 	if !r.Scores {
 		return n
