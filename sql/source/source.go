@@ -47,8 +47,8 @@ type Env struct {
 	Undo bool
 	// Virtual opens virtual tables; nil if none exists.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
-	// FindStream is the change log of a table that is there, or was; nil when
-	// there are none.
+	// FindStream is the change log of a table that is there, or was; nil without
+	// change logs.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 	// Memory counts what the statement holds; nil counts nothing. Keys that are
 	// too many for it are spilled as Spill, SpillOver and Spilled say; see
@@ -134,8 +134,8 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, p
 	return d.Operator(op), nil
 }
 
-// open is Scan of what reader shows: the one place that tells the kinds of access
-// apart.
+// open is Scan of what reader shows: the one place that distinguishes the kinds
+// of access.
 func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
 	leaf := n.Leaf()
 	switch a := leaf.Access.(type) {
