@@ -26,7 +26,7 @@ type IndexColumn struct {
 	Desc   bool
 	Prefix int
 	// Expr is the text of a key part that is an expression; Name is the hidden
-	// column that has its values, "" as long as there is none.
+	// column that has its values, "" before it is made.
 	Expr string
 	// Search is set in a search index: what the field is, but for its ID and
 	// Column.

@@ -134,8 +134,9 @@ func addHidden(t *schema.Table, index string, c schema.Column, x *expression) *s
 	return &t.Columns[len(t.Columns)-1]
 }
 
-// hiddenKeyName is the name of a column behind an expression; no user's column
-// has one of this form. Names are cut so that they stay in the limit.
+// hiddenKeyName is the name of a column that has the values of an expression; no
+// user's column has one of this form. Names are cut so that they stay in the
+// limit.
 func hiddenKeyName(index string, n int) string {
 	tail := "!" + strconv.Itoa(n) + "!0"
 	if r := []rune(index); len(r) > maxIdentifier-20 {

@@ -17,7 +17,7 @@ import (
 // another form, so that the index says what the expression says.
 
 // searchForm gives t the hidden column of a field that reads column i in a form,
-// and tells its place; other fields stay with their column. 1063 for a column
+// and returns its place; other fields stay with their column. 1063 for a column
 // whose values cannot have the form, 1210 for formats.
 func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
 	c := &t.Columns[i]
