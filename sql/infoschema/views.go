@@ -11,8 +11,8 @@ import (
 
 // ViewDescriber is a Session that can bind views.
 type ViewDescriber interface {
-	// DescribeView tells the columns of a view as they are now, and whether
-	// rows can be changed through it: 1356 when it cannot be read any more.
+	// DescribeView returns the present columns of a view, and whether rows can be
+	// changed through it: 1356 when it cannot be read any more.
 	DescribeView(v *schema.View) (cols []schema.Column, updatable bool, err error)
 }
 

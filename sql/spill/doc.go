@@ -37,7 +37,7 @@
 //	I2  Errors of the file system are errors of MySQL: 1021 when the disk is
 //	    full, 1114 beyond the budget, 1030 for all others.
 //	I3  Files go with the process: what a crash leaves under its name is
-//    removed by Open.
+//	    removed by Open.
 //
 // It does not decide who spills and when: that is the executor's.
 package spill

@@ -79,7 +79,7 @@ const (
 	guardStep  = 2
 )
 
-// sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
+// sizesOf distinguishes ranges of other sizes: one byte for each guard of a plan.
 func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []value.Datum) []byte {
 	ec := cn.exprCtx(ctx, vals)
 	ec.Warn = nil

@@ -23,7 +23,7 @@ type pointPlan struct {
 	codec *table.Codec
 	// out are the positions of the result's columns in the table.
 	out []int
-	// bare: no attribute is asked for.
+	// bare: the query reads no attribute.
 	bare bool
 }
 

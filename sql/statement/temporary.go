@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 )
 
-// TemporaryTables are the temporary tables of a session. Their data lies in
-// the store; their descriptors are the session's own.
+// TemporaryTables are the temporary tables of a session. Their data is in the
+// store; their descriptors are the session's own.
 type TemporaryTables struct {
 	engine *engine.Engine
 	runner *ddl.Runner // nil until the first is made

@@ -14,7 +14,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// cores is taken before a program asks the runtime for more threads than there
+// cores is taken before a program requests more threads of the runtime than there
 // are cores.
 var cores = runtime.GOMAXPROCS(0)
 

@@ -77,16 +77,16 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 		return nil
 	}
 	groups = math.Max(groups, 1)
-	behind, left := ranges.Build(own[k:], r.Conds)
+	following, left := ranges.Build(own[k:], r.Conds)
 	residual := intersectConds(rest, left)
-	if behind != nil {
-		entries = math.Max(entries*r.selectivity(given, behind.Conds, total), 1)
-		given = append(given[:len(given):len(given)], behind.Conds...)
+	if following != nil {
+		entries = math.Max(entries*r.selectivity(given, following.Conds, total), 1)
+		given = append(given[:len(given):len(given)], following.Conds...)
 	}
 	// Also what a partial index implies: a locking read checks the rows, as they
 	// are under their locks, by these alone.
 	p := &Path{Entries: entries, Ordered: true, Reverse: reverse,
-		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: behind, Values: groups}}
+		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: following, Values: groups}}
 	p.Lookup = x != nil && !r.covered(x, residual)
 	p.Residual = residual
 	if p.Lookup {

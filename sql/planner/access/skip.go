@@ -27,8 +27,8 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		if own[k-1].Prefix > 0 {
 			break
 		}
-		behind, left := ranges.Build(own[k:], r.Conds)
-		if behind == nil {
+		following, left := ranges.Build(own[k:], r.Conds)
+		if following == nil {
 			continue
 		}
 		lead, rest := ranges.Build(own[:k], r.Conds)
@@ -40,7 +40,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 			break
 		}
 		residual := intersectConds(rest, left)
-		scan := &physical.SkipScan{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, Behind: behind}
+		scan := &physical.SkipScan{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, Behind: following}
 		p := &Path{Access: scan}
 		p.Lookup = !r.covered(x, residual)
 		p.Residual = residual
@@ -56,7 +56,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 			sel = math.Min(rows/total, 1)
 			groups = math.Max(groups*sel, 1)
 		}
-		for _, c := range behind.Conds {
+		for _, c := range following.Conds {
 			if lead == nil || !slices.Contains(lead.Conds, c) {
 				sel *= r.guessOne(c, total)
 			}

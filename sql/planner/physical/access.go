@@ -34,7 +34,7 @@ type Access interface {
 	// the first columns of its key: how many these are, 0 for other scans, and
 	// the ranges of the columns after them, nil for all. merge: the spans are
 	// merged by these.
-	Skip() (columns int, behind *ranges.Set, merge bool)
+	Skip() (columns int, following *ranges.Set, merge bool)
 	// FewKeys reports that rows are read by keys that are known: no work to share
 	// among goroutines.
 	FewKeys() bool
@@ -79,7 +79,7 @@ func (k KeyRange) Direct() bool { return false }
 func (k KeyRange) Splits() bool { return true }
 
 // Skip implements Access.
-func (k KeyRange) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (k KeyRange) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (k KeyRange) FewKeys() bool { return false }
@@ -261,7 +261,7 @@ type SkipScan struct {
 func (a *SkipScan) Conds() []expr.Expr { return slices.Concat(a.KeyRange.Conds(), a.Behind.Conds) }
 
 // Skip implements Access.
-func (a *SkipScan) Skip() (columns int, behind *ranges.Set, merge bool) {
+func (a *SkipScan) Skip() (columns int, following *ranges.Set, merge bool) {
 	return a.Columns, a.Behind, false
 }
 
@@ -317,7 +317,7 @@ func (a *OrderedMerge) Conds() []expr.Expr {
 }
 
 // Skip implements Access.
-func (a *OrderedMerge) Skip() (columns int, behind *ranges.Set, merge bool) {
+func (a *OrderedMerge) Skip() (columns int, following *ranges.Set, merge bool) {
 	return a.Columns, a.Behind, true
 }
 
@@ -446,7 +446,7 @@ func (a *IndexMerge) Direct() bool { return false }
 func (a *IndexMerge) Splits() bool { return false }
 
 // Skip implements Access.
-func (a *IndexMerge) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (a *IndexMerge) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (a *IndexMerge) FewKeys() bool { return false }

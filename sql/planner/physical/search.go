@@ -285,7 +285,7 @@ func (x *SearchScan) Direct() bool { return false }
 func (x *SearchScan) Splits() bool { return false }
 
 // Skip implements Access.
-func (x *SearchScan) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (x *SearchScan) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (x *SearchScan) FewKeys() bool { return false }
