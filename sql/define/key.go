@@ -28,7 +28,7 @@ type IndexColumn struct {
 	// Expr is the text of a key part that is an expression; Name is the hidden
 	// column that has its values, "" before it is made.
 	Expr string
-	// Search is set in a search index: what the field is, but for its ID and
+	// Search is set in a search index: what the field is, except for its ID and
 	// Column.
 	Search *schema.SearchField
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Session is what functions may ask of the session. It may be called by the
+// Session is what functions may need of the session. It may be called by the
 // parallel parts of one statement at once.
 type Session interface {
 	ConnectionID() uint64

@@ -13,7 +13,7 @@ import (
 )
 
 // Matches are the calls of MATCH, TEXT_MATCH and TEXT_MATCH_PHRASE that
-// conditions ask for: alone, compared with a number, under AND and OR.
+// conditions require: alone, compared with a number, under AND and OR.
 func Matches(conds []Expr) []*Func {
 	var out []*Func
 	for _, e := range conds {
@@ -52,7 +52,7 @@ type highlightCall struct {
 	Match *Match
 }
 
-// NewHighlight makes HIGHLIGHT(col, options…) for those of matches that ask for
+// NewHighlight makes HIGHLIGHT(col, options…) for those of matches that search
 // col: 1210 when none does, or when an option is none.
 func NewHighlight(env *BindEnv, col Expr, options []Expr, matches []*Func) (Expr, error) {
 	const name = "highlight"

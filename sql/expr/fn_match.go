@@ -29,11 +29,11 @@ const (
 
 var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase", "text_match_fuzzy", "match"}
 
-// Match is what MATCH (columns) AGAINST (text) and the functions like it ask of
-// which search index: the Extra of the call, whose arguments are the columns, the
-// text, and what else there is: of TEXT_MATCH the operator and the least number,
-// of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded the texts of the
-// best rows.
+// Match is the query of MATCH (columns) AGAINST (text) and the functions like it,
+// and its search index: the Extra of the call. The arguments of the call are the
+// columns, the text, and what else there is: of TEXT_MATCH the operator and the
+// least number, of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded
+// the texts of the best rows.
 type Match struct {
 	Table schema.TableID
 	Index schema.IndexID

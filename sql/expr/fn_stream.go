@@ -9,8 +9,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Streams is what the functions of change logs ask of a session that has such;
-// a Session may implement it. Statements may call it from several goroutines.
+// Streams is what the functions of change logs need of a session that has such; a
+// Session may implement it. Statements may call it from several goroutines.
 type Streams interface {
 	// SnapshotSeq is the sequence of the last commit that the statement sees.
 	SnapshotSeq() (uint64, error)

@@ -40,7 +40,7 @@ type Statement struct {
 	View *View
 	// Admin is a statement that TiDB's AST has no form for.
 	Admin *Admin
-	// Warnings are what the parser passed over, such as unknown hints.
+	// Warnings are about what the parser ignored, such as unknown hints.
 	Warnings []*sqlerr.Error
 	// Hinted: a query block has optimizer hints.
 	Hinted bool

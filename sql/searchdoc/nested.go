@@ -278,7 +278,7 @@ func (f *objectField) read(m []byte) (value.Datum, bool) {
 // they were made of; nothing stands for null.
 func (f *Field) isLike(doc []byte, vals []value.Datum) bool {
 	if f.Elem.IsString() || f.Elem.ID == schema.TypeTinyInt {
-		return true // the field does not keep the kind of JSON value that they were made of
+		return true // such fields have no mark Unlike
 	}
 	list := [][]byte{doc}
 	if value.JSONType(doc) == "ARRAY" {

@@ -615,7 +615,7 @@ func TestLookupAgainstNaive(t *testing.T) {
 	}
 }
 
-// restrictLookup gives n a filter on the key column behind those of the lookup,
+// restrictLookup gives n a filter on the key column after those of the lookup,
 // and returns the rows that it accepts.
 func (f *fixture) restrictLookup(t *testing.T, r *rand.Rand, n *testScan, c ranges.Column) [][]value.Datum {
 	t.Helper()

@@ -81,7 +81,7 @@ func own() []*Def {
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
-		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools ask
+		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools read it
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),

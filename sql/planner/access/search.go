@@ -88,8 +88,8 @@ func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
 // because a field could not take their value, and an inexact path may spare that.
 func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Path, rejects bool) {
 	t := r.Scan.Table
-	// Of a part of the rows in any order, a check of all documents would be too
-	// much.
+	// For a fraction of the rows in any order, a check of all documents would be
+	// too much.
 	s := newSearcher(r, x, len(r.Order) == 0 && r.Limit > 0, inexact)
 	q, residual := s.query(r.Conds)
 	covering := s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone

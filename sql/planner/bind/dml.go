@@ -22,7 +22,7 @@ type insertScope struct {
 	// alias is the table's name in the statement.
 	alias       string
 	onDuplicate bool
-	// row and source are what ON DUPLICATE KEY UPDATE sees besides.
+	// row and source are what ON DUPLICATE KEY UPDATE sees in addition.
 	row    *rowAlias
 	source []sourceColumn
 	// through is the view that the statement names, nil for the table itself.
@@ -70,7 +70,7 @@ func (s *insertScope) find(db, table, name string) int {
 
 func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 	i := s.find(db, table, name)
-	if e, err := s.besides(db, table, name, i >= 0); e != nil || err != nil {
+	if e, err := s.sourceOrRow(db, table, name, i >= 0); e != nil || err != nil {
 		return e, err
 	}
 	if i < 0 {

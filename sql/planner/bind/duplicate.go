@@ -55,9 +55,9 @@ type sourceColumn struct {
 	col             logical.Column
 }
 
-// besides looks for a name in the row alias and in the tables of the source;
+// sourceOrRow looks for a name in the row alias and in the tables of the source;
 // nil if it is in neither. 1052 if the target has it as well.
-func (s *insertScope) besides(db, table, name string, inTarget bool) (expr.Expr, error) {
+func (s *insertScope) sourceOrRow(db, table, name string, inTarget bool) (expr.Expr, error) {
 	var out expr.Expr
 	if s.row != nil && db == "" && (table == "" || strings.EqualFold(table, s.row.name)) {
 		if to, ok := s.row.columns[strings.ToLower(name)]; ok && (to.attribute == "" || table != "" || !strings.EqualFold(name, to.attribute)) {

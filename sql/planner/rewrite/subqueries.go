@@ -142,9 +142,9 @@ func isQuery(e expr.Expr, kind expr.SubqueryKind) (*expr.Subquery, bool) {
 }
 
 // pull takes the conditions that read outer values out of n: n has the rows of
-// the result for which conds hold, in any order, with the columns that conds
-// read besides its own. ok is false when outer values are read elsewhere. With
-// sets the result may have other numbers of equal rows.
+// the result for which conds hold, in any order, with its own columns and those
+// that conds read. ok is false when outer values are read elsewhere. With sets
+// the result may have other numbers of equal rows.
 func (r *Rewriter) pull(n logical.Node, sets bool) (out logical.Node, conds []expr.Expr, ok bool) {
 	if !ReadsOuter(n) {
 		return n, nil, true
@@ -199,7 +199,7 @@ func (r *Rewriter) pull(n logical.Node, sets bool) (out logical.Node, conds []ex
 	return nil, nil, false
 }
 
-// exposed is the project x over in with the columns that conds read besides.
+// exposed is the project x over in, extended by the columns that conds read.
 func exposed(in logical.Node, x *logical.Project, conds []expr.Expr) *logical.Project {
 	p := &logical.Project{Input: in, Exprs: append([]expr.Expr(nil), x.Exprs...), Cols: append([]logical.Column(nil), x.Cols...)}
 	have := columnsOf(x)
@@ -434,8 +434,8 @@ func anyEqui(conds []expr.Expr) bool {
 	return false
 }
 
-// runCost is what a run of a plan costs besides the work of its operators, in
-// nanoseconds.
+// runCost is what a run of a plan costs in addition to the work of its operators,
+// in nanoseconds.
 const runCost = 6000
 
 // pairCost is the cost of trying a pair of rows.

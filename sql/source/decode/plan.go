@@ -13,8 +13,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Plan says how the columns of a list are read from rows or from the
-// entries of an index. It is immutable but for its pool.
+// Plan says how the columns of a list are read from rows or from the entries of
+// an index. It is immutable except for its pool.
 type Plan struct {
 	codec *table.Codec
 	x     *table.Index // nil: rows

@@ -16,7 +16,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// maxRetries bounds how often a conflict may ask to try again for one row.
+// maxRetries bounds how often a conflict may cause a retry of one row.
 const maxRetries = 10_000
 
 // writer changes one table.
