@@ -354,7 +354,8 @@ func swapSearch(t *schema.Table) {
 	}
 }
 
-// forgetNext leaves all search indexes of a table as they are.
+// forgetNext drops the next forms of all search indexes of a table, which keep
+// their present ones.
 func forgetNext(t *schema.Table) {
 	for i := range t.Search {
 		t.Search[i].Next = nil
@@ -435,7 +436,7 @@ func (c *change) awaitSearch(ctx context.Context, name logical.TableName, was *s
 
 // changeSearch publishes other search indexes of a table. Those who use the table
 // need not wait: they read no files of an index that is not there, and their rows
-// stay as they are.
+// do not change.
 func (c *change) changeSearch(ctx context.Context, id schema.TableID, fn func(t *schema.Table)) error {
 	return c.publish(ctx, func(ch *catalog.Change) error {
 		now := ch.Base.TableByID(id)

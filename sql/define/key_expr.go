@@ -64,8 +64,8 @@ func HasExpr(cols []IndexColumn) bool {
 }
 
 // KeyExpressions gives t a hidden virtual column for each part of an index that
-// is an expression, as MySQL does, and returns the parts with the names of
-// these columns. Parts that have one stay as they are. The index has its name.
+// is an expression, as MySQL does, and returns the parts with the names of these
+// columns. Parts that have one do not change. The index has its name.
 //
 // Errors: 3753 for JSON and 3757 for TEXT and BLOB, 3754, 3758, 1054 of the
 // expression, 1235 for one that depends on the time zone.

@@ -55,9 +55,8 @@ func (f *foundRows) close() {
 	f.rows.close()
 }
 
-// add gives those of the joined rows in which the table's row comes for the
-// first time, as far as they are not spilled. The result is valid until the
-// next call.
+// add gives those of the joined rows in which the table's row comes for the first
+// time, without those that were spilled. The result is valid until the next call.
 func (f *foundRows) add(in *vec.Batch) ([]uint16, error) {
 	f.keys.Init(value.KindBytes, vec.MaxRows)
 	f.live = f.live[:0]

@@ -292,7 +292,7 @@ func (w *windowOp) compute(ctx context.Context) error {
 	return nil
 }
 
-// emit gives the next complete rows: whole chunks as they are, else copies.
+// emit gives the next complete rows: whole chunks without a copy, else copies.
 func (w *windowOp) emit() *vec.Batch {
 	n := min(w.done-w.at, w.size)
 	if w.size == vec.MaxRows {

@@ -131,7 +131,7 @@ func variantAs(e Expr, t schema.Type, explicit bool) Expr {
 	return mustLookup("attribute_as").call("attribute_as", []Expr{e}, t, true, &castSpec{explicit: explicit})
 }
 
-// VariantText is a variant as text; other expressions stay as they are.
+// VariantText is a variant as text; other expressions do not change.
 func VariantText(e Expr) Expr {
 	if !IsVariant(e) {
 		return e

@@ -464,8 +464,8 @@ func pairFor(pairs []equiPair, id expr.ColID, t schema.Type) int {
 	return -1
 }
 
-// isKeyOf reports whether values of type x can be looked up as they are in a
-// key column of type t.
+// isKeyOf reports whether values of type x can be looked up without conversion in
+// a key column of type t.
 func isKeyOf(x, t schema.Type) bool {
 	// TIMESTAMP keys are in UTC.
 	return types.KindOf(x) == types.KindOf(t) && types.KindOf(t) != value.KindJSON && t.ID != schema.TypeEnum && t.ID != schema.TypeSet &&

@@ -122,8 +122,8 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 	return ar
 }
 
-// toTable gives columns their position in the table. A long OR shares its
-// columns, as they are in placed then.
+// toTable gives columns their position in the table. Each column of a long OR is
+// copied once: placed has the copies.
 func toTable(e expr.Expr, pos map[expr.ColID]int, placed map[*expr.Col]*expr.Col) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Col)

@@ -45,7 +45,7 @@ type Room struct {
 	span [1]Span
 }
 
-// SpansIn is Spans with a result that may lie in room.
+// SpansIn is Spans with a result that may be in room.
 func (s *Set) SpansIn(c *expr.Ctx, room *Room) ([]Span, error) {
 	if s.SinglePoint {
 		return s.singleSpan(c)

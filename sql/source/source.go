@@ -61,8 +61,8 @@ type Env struct {
 	Limits table.Limits
 	// Search is where the search indexes are; nil if none exists.
 	Search *search.Manager
-	// Eventual: search indexes are read as they are, without the changes that they
-	// do not have yet, unless there is a transaction.
+	// Eventual: search indexes are read in their present state, without the
+	// changes that they do not have yet, unless there is a transaction.
 	Eventual bool
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int

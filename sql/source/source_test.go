@@ -172,7 +172,7 @@ func col(t *schema.Table, pos int) *expr.Col {
 	return &expr.Col{ID: expr.ColID(pos), Index: pos, T: t.Columns[pos].Type, Null: t.Columns[pos].Nullable, Name: t.Columns[pos].Name}
 }
 
-// comparable types whose constants are as they are stored.
+// comparable types whose constants have the stored form.
 func isPlain(t schema.Type) bool {
 	switch t.ID {
 	case schema.TypeEnum, schema.TypeSet, schema.TypeBit, schema.TypeYear, schema.TypeJSON:

@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pagePlan is the fast path of the query of a queue's consumer: the first rows
-// of one span of a key, columns as they are stored. One scan sees one state, so
+// pagePlan is the fast path of the query of a queue's consumer: the first rows of
+// one span of a key, columns in their stored form. One scan sees one state, so
 // that it needs no snapshot, and its rows are written before anything else is
 // read, so that their memory is used again.
 type pagePlan struct {

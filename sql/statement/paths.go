@@ -17,8 +17,8 @@ func (cn *Connection) SecurePath(path string) (string, error) {
 	return cn.PathWithin("secure_file_priv", "--secure-file-priv", path)
 }
 
-// PathWithin is the real path of a file that must lie within the directory that
-// a variable names, which an option of the server sets.
+// PathWithin is the real path of a file that must be in the directory that a
+// variable names, which an option of the server sets.
 func (cn *Connection) PathWithin(variable, option, path string) (string, error) {
 	refused := sqlerr.OptionPreventsStatement(option)
 	given := cn.Vars.Text(variable)

@@ -15,9 +15,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pointPlan is the fast path of the commonest query: one row by its whole
-// primary key, columns as they are stored. It reads the row and writes it, with
-// neither operators nor a snapshot: one Get sees one state.
+// pointPlan is the fast path for point gets: one row by its whole primary key,
+// columns in their stored form. It reads the row and writes it, with neither
+// operators nor a snapshot: one Get sees one state.
 type pointPlan struct {
 	keys  *ranges.Set
 	codec *table.Codec

@@ -7,7 +7,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Limits of the attributes of a row, as they are by default.
+// Default limits of the attributes of a row.
 const (
 	DefaultMaxAttributes    = 65535
 	DefaultMaxAttributeSize = 2 << 20

@@ -228,7 +228,7 @@ func durationDecimal(d value.Duration) value.Decimal {
 }
 
 // ToText converts to a character string: numbers and times in ASCII, strings
-// as they are (in the character set of t). The result may share bytes with d.
+// unchanged (in the character set of t). The result may share bytes with d.
 func ToText(_ *Env, d value.Datum, t schema.Type) ([]byte, error) {
 	if d.Kind() == value.KindBytes {
 		return d.Bytes(), nil

@@ -54,8 +54,8 @@ func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searche
 	return s
 }
 
-// givesBack reports whether a key has values of a type as they are, and not what
-// they are compared by.
+// givesBack reports whether a key has the values of a type themselves, and not
+// what they are compared by.
 func givesBack(t schema.Type) bool {
 	if !t.IsCharacter() || t.Collation == schema.CollationNone {
 		return true

@@ -108,7 +108,7 @@ func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.I
 	}
 	out.Source = r.node
 	if pr, ok := r.node.(*logical.Project); ok {
-		// Values are stored as they are, like those of VALUES.
+		// Values are stored unchanged, like those of VALUES.
 		for i, pos := range out.Columns {
 			if pos < 0 || i >= len(pr.Exprs) {
 				continue

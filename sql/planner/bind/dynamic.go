@@ -226,7 +226,7 @@ func stored(e expr.Expr, c *schema.Column) expr.Expr {
 	return expr.Operand(e, c.Type)
 }
 
-// shown is a query whose attributes are text, as they are sent to clients.
+// shown is a query whose attributes are text, the form in which clients get them.
 func (b *binder) shown(r *result) *result {
 	variant := false
 	exprs := make([]expr.Expr, len(r.cols))

@@ -71,8 +71,7 @@ func sameHint(a, b *parser.Hint) bool {
 	return a.Name == b.Name && a.Block == b.Block && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Indexes, b.Indexes)
 }
 
-// take adds a hint, as far as it is about the block; own: it is written in the
-// block.
+// take adds a hint if it concerns the block; own: it is written in the block.
 func (k *hintBlock) take(b *binder, h *parser.Hint, taken map[string]bool, own bool) {
 	isHere := func(name string) bool { return k.is(name) && (own || name != "") }
 	// add notes a hint by what it decides on: 3126 if that is decided.

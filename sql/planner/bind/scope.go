@@ -30,7 +30,7 @@ type tableRef struct {
 	derived logical.Node
 	// with are the expressions of columns that derived does not have.
 	with map[expr.ColID]expr.Expr
-	// scans are the base tables of a view that shows their rows as they are.
+	// scans are the base tables of a view that shows their rows unchanged.
 	scans []*logical.Scan
 	// opened is set for a view that is replaced by its tables.
 	opened *openedView

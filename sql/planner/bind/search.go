@@ -293,7 +293,7 @@ func (sc *scope) tableOf(id expr.ColID) (*schema.Table, int) {
 }
 
 // shownColumn is the base table of a column of a query that shows rows of tables
-// as they are, and its position there.
+// unchanged, and its position there.
 func shownColumn(n logical.Node, id expr.ColID) (*schema.Table, int) {
 	switch x := n.(type) {
 	case *logical.Scan:

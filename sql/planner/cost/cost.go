@@ -40,7 +40,7 @@ const (
 )
 
 // Lookup is the cost of fetching n of a table's total rows by sorted primary
-// keys: cheap when the rows lie close together.
+// keys: cheap when the rows are close together.
 func Lookup(n, total float64) float64 {
 	if n <= 0 {
 		return 0

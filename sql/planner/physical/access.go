@@ -254,7 +254,7 @@ func (a *PointGet) verify(*Scan) error { return needsRanges(a.KeyRange) }
 type SkipScan struct {
 	KeyRange
 	Columns int
-	Behind  *ranges.Set
+	Behind  *ranges.Set // of the columns after the first ones
 }
 
 // Conds implements Access.
@@ -303,7 +303,7 @@ func (a *SkipScan) verify(*Scan) error {
 type OrderedMerge struct {
 	KeyRange
 	Columns, By int
-	Behind      *ranges.Set
+	Behind      *ranges.Set // of the columns after the first ones; nil for all entries
 	// Values is the estimate of how many combinations there are.
 	Values float64
 }

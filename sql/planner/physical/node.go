@@ -135,8 +135,8 @@ type IndexJoin struct {
 	TableRead
 	// Entries have Keys.
 	Entries *Scan
-	// Again are the conditions of Entries.Filter over Read; with Latest, which needs
-	// them for the rows as they are under their locks.
+	// Again are the conditions of Entries.Filter over Read; with Latest, which
+	// checks them on the values under the locks.
 	Again []expr.Expr
 }
 

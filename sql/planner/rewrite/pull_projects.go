@@ -60,7 +60,7 @@ func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 }
 
 // usedColumns adds the columns that the expressions of n and below read, and
-// those of inputs that are taken as they are.
+// those of inputs that are passed on unchanged.
 func usedColumns(n logical.Node, used colSet) {
 	for _, e := range expressions(n) {
 		expr.Walk(e, func(x expr.Expr) bool {

@@ -157,8 +157,9 @@ func firstRow(n logical.Node) logical.Node {
 }
 
 // groupJoin joins left with an aggregation that reads outer values, which plan
-// computes for one row; vals over its columns are given as they are above the
-// join. A run for the same values of once is not made twice.
+// computes for one row; vals are expressions over its columns, returned in the
+// form that they have above the join. A run for the same values of once is not
+// made twice.
 func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, outer []expr.Expr, plan logical.Node, once []expr.Expr) (logical.Node, []expr.Expr, bool) {
 	for _, e := range expressions(a) {
 		if expr.ReadsOuter(e) {
@@ -212,7 +213,7 @@ func outerEquality(c expr.Expr) (f *expr.Func, key int) {
 }
 
 // valuesOfNone are the aggregates of a left join with groups, by their columns:
-// as they are over no rows where no group matches.
+// their values over no rows where no group matches.
 func (r *Rewriter) valuesOfNone(a *logical.Aggregate) (map[expr.ColID]expr.Expr, bool) {
 	with := map[expr.ColID]expr.Expr{}
 	for i, call := range a.Aggs {
