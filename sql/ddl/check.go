@@ -150,8 +150,8 @@ func (c *change) exprCtx(ctx context.Context) *expr.Ctx {
 // errFirst ends a scan at the first row that violates a constraint.
 var errFirst = errors.New("a row violates a constraint")
 
-// validateRows tests the constraints of the new form of the table on the rows
-// that there are: 3819. Nobody else uses the table.
+// validateRows tests the constraints of the new form of the table on the existing
+// rows: 3819. No other session uses the table.
 func (a *alteration) validateRows(ctx context.Context) error {
 	exprs, err := define.Compile(a.c.r.Binder, a.t)
 	if err != nil || exprs == nil {

@@ -470,7 +470,7 @@ func (a *alteration) related() []logical.TableName {
 }
 
 // validateForeignKeys looks for the parents of all rows of the table under its
-// new foreign keys: 1452. Nobody writes to the tables meanwhile.
+// new foreign keys: 1452. No session writes to the tables meanwhile.
 func (a *alteration) validateForeignKeys(ctx context.Context) error {
 	if !a.c.env.ForeignKeyChecks || len(a.newKeyNames) == 0 {
 		return nil

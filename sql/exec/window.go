@@ -14,9 +14,9 @@ import (
 
 // windowOp computes window functions over rows that come in the order of their
 // partitions. It keeps rows until a partition is complete; functions then run
-// over one partition after the other, a column each, and the rows go out as
-// they are kept. Rows of a partition that has not ended wait for the next
-// block. A partition that is too large for memory goes to disk (bigPartition).
+// over one partition after the other, a column each, and the rows go out with
+// their results. Rows of a partition that has not ended wait for the next block.
+// A partition that is too large for memory goes to disk (bigPartition).
 type windowOp struct {
 	b    *builder
 	node *physical.Window

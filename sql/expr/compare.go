@@ -280,8 +280,8 @@ func compareDatums(a, b value.Datum, t schema.Type) int {
 	return types.Compare(a, b, t)
 }
 
-// castForCompare converts an operand; decimals of any scale compare as they
-// are.
+// castForCompare converts an operand; decimals of any scale compare without a
+// cast.
 func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 	from := e.Type()
 	if from.ID == schema.TypeNull {
@@ -431,8 +431,8 @@ func rowFullYear(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(int64(n)), nil
 }
 
-// yearOf is the year that a YEAR column would store for d; false if there is
-// none.
+// yearOf is the year that a YEAR column would store for d; ok is false if it
+// would store none.
 func yearOf(d value.Datum) (year int64, ok bool) {
 	n := int64(-1)
 	switch d.Kind() {

@@ -23,7 +23,7 @@
 // ends a conjunction for its row: operands after it are not evaluated.
 //
 // Comparisons leave columns bare where they can: literals take the column's
-// type, and integers of either sign and width compare as they are. CmpTypeOf
+// type, and integers of either sign and width compare without casts. CmpTypeOf
 // and LikeCollation report how a call compares.
 //
 // Not here: accumulators of aggregates and window functions (Agg and Window are

@@ -114,7 +114,7 @@ func floatPrefix(s []byte) (f float64, n int, overflow bool) {
 	return f, i, false
 }
 
-// decimalPrefix is the decimal at the start of a string; n is 0 when there is
+// decimalPrefix is the decimal at the start of a string; n is 0 if it starts with
 // none. Out of range it is the nearest number of 65 digits.
 func decimalPrefix(s []byte) (d value.Decimal, n int, overflow bool) {
 	d, n, err := value.ParseDecimalPrefix(s)

@@ -83,8 +83,8 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 		entries = math.Max(entries*r.selectivity(given, following.Conds, total), 1)
 		given = append(given[:len(given):len(given)], following.Conds...)
 	}
-	// Also what a partial index implies: a locking read checks the rows, as they
-	// are under their locks, by these alone.
+	// Also what a partial index implies: a locking read checks the values under
+	// the locks by these alone.
 	p := &Path{Entries: entries, Ordered: true, Reverse: reverse,
 		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: following, Values: groups}}
 	p.Lookup = x != nil && !r.covered(x, residual)

@@ -249,8 +249,7 @@ func (a *PointGet) row(_ *Printer, s *Scan, r *Row, extra []string) []string {
 func (a *PointGet) verify(*Scan) error { return needsRanges(a.KeyRange) }
 
 // SkipScan reads, for each combination of values of the first Columns columns of
-// the key, the spans of Behind, which are about the columns after them. Ranges is
-// about the first columns.
+// the key, which Ranges is about, the spans of the columns after them.
 type SkipScan struct {
 	KeyRange
 	Columns int
@@ -296,10 +295,10 @@ func (a *SkipScan) verify(*Scan) error {
 	return nil
 }
 
-// OrderedMerge reads the spans of Behind, all entries when it is nil, for each
-// combination of values of the first Columns columns of the key, and merges them:
-// entries come in the order of the By columns after the first ones, equal ones in
-// the order of these. Ranges is about the first columns.
+// OrderedMerge reads, for each combination of values of the first Columns columns of
+// the key, which Ranges is about, the spans of the columns after them, and merges
+// them: entries come in the order of the By columns after the first ones, equal ones
+// in the order of these.
 type OrderedMerge struct {
 	KeyRange
 	Columns, By int

@@ -102,8 +102,7 @@ type Scan struct {
 	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
 	// the source may deliver in any order and in parallel.
 	Ordered bool
-	// Asked: a hint requires the index that gives the order.
-	Asked bool
+	Asked   bool // a hint requires the index that gives the order
 }
 
 // Key is the key by which the scan reads.

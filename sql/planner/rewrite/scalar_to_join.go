@@ -15,8 +15,8 @@ import (
 //	SELECT a.id, (SELECT SUM(b.v) FROM b WHERE b.x = a.x) FROM a
 //
 // joins a with SELECT x, SUM(v) FROM b GROUP BY x. Where no group matches, COUNT
-// is 0 and not NULL. One that finds at most one row by a unique key is joined as
-// it is. What costs less when it runs for each row of a stays.
+// is 0 and not NULL. One that finds at most one row by a unique key is joined
+// unchanged. What costs less when it runs for each row of a stays.
 func (r *Rewriter) scalarToJoin(n logical.Node) logical.Node {
 	var rule func(n logical.Node) logical.Node
 	rule = func(n logical.Node) logical.Node {

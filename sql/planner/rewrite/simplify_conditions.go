@@ -90,8 +90,7 @@ func truthOf(e expr.Expr) truth {
 	return unknownTruth
 }
 
-// simplifyCondition removes literals below AND and OR; e itself when there are
-// none.
+// simplifyCondition removes literals below AND and OR; e itself without any.
 func simplifyCondition(e expr.Expr) expr.Expr {
 	f, ok := e.(*expr.Func)
 	if !ok || f.Op != expr.OpAnd && f.Op != expr.OpOr || isVolatile(f) {
