@@ -256,7 +256,7 @@ func (r *rollupOp) consume(b *vec.Batch, rows []uint16) error {
 }
 
 // changed is the first column in which row i differs from the last group; -1
-// if none exists yet.
+// if there was no group yet.
 func (r *rollupOp) changed(i int) int {
 	n := r.groups.n - 1
 	if n < 0 {

@@ -22,8 +22,8 @@ type frames struct {
 // frameBound is an end of a frame in one execution.
 type frameBound struct {
 	kind expr.BoundKind
-	// rows is the offset of ROWS; val the column of the bounds of RANGE, -1 for
-	// ROWS.
+	// rows is the offset of ROWS; val the column of the bounds of RANGE, -1
+	// without such.
 	rows uint64
 	val  int
 	at   int // where the search for the last row's bound ended

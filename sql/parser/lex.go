@@ -322,7 +322,7 @@ func versionComment(out []byte, src string, start, end int) []byte {
 }
 
 // commentVersion is the number of five or six digits that a code comment
-// starts with, 0 if none exists.
+// starts with, 0 without.
 func commentVersion(s string) int {
 	n := 0
 	for i := 0; i < len(s) && i < 6 && isDigit(s[i]); i++ {

@@ -26,7 +26,7 @@ type mergePlan struct {
 }
 
 // merge plans a merge join of two tables by a unique key of the right one; ok
-// is false when none exists, or the store does not give the order.
+// is false when no such join is possible, or the store does not give the order.
 func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok bool, err error) {
 	if p.off("MergeJoin") || p.off("IndexAccess") || bits.OnesCount64(have) != 1 || len(j.equi) == 0 {
 		return best, false, nil

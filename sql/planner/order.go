@@ -183,7 +183,7 @@ func (p *planner) limited(in rel, count, offset expr.Expr, limit float64) rel {
 
 // limitRows is the number of rows that a limit with offset lets its input
 // produce: the value for estimates (0 when it is not known) and the expression
-// for execution (nil if none exists).
+// for execution (nil without limit).
 func (p *planner) limitRows(count, offset expr.Expr) (float64, expr.Expr) {
 	if count == nil || p.countAll {
 		return 0, nil

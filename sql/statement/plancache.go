@@ -95,9 +95,9 @@ func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []v
 	return dst
 }
 
-// variantOf gives the cached plan for ranges of the size that parameters make, where
-// c is that of a statement, whose key is s.key: nil if none exists, which then
-// is kept under s.key.
+// variantOf gives the cached plan for ranges of the size that the parameters make. c
+// is the plan that is cached under s.key, the key of the statement. nil if the size
+// has no plan yet: s.key, extended by the sizes, is then the key of the new one.
 func (s *Statement) variantOf(ctx context.Context, c *Plan, vals []value.Datum) *Plan {
 	if len(c.Plan.Guards) == 0 {
 		return c

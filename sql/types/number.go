@@ -58,7 +58,7 @@ func parseIntPrefix(s []byte) (p intPrefix) {
 }
 
 // floatPrefix is the number at the start of a string, its end and whether it
-// was out of the range of DOUBLE; n is 0 when none exists.
+// was out of the range of DOUBLE; n is 0 if it starts with none.
 func floatPrefix(s []byte) (f float64, n int, overflow bool) {
 	i := len(s) - len(skipSpaces(s))
 	start := i

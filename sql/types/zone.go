@@ -65,7 +65,7 @@ func parseOffset(s []byte, literal bool) (seconds, n int) {
 	return sec, i + 3
 }
 
-// loc is the session's zone; UTC when none exists.
+// loc is the session's zone; UTC if it has none.
 func (env *Env) loc() *time.Location {
 	if env == nil || env.Loc == nil {
 		return time.UTC

@@ -276,7 +276,8 @@ func (p *pathParser) nodeTest(s *step) (string, bool) {
 	return name, true
 }
 
-// primary reads what is no path: known is false when none exists.
+// primary reads an expression that is no path; known is false if none
+// comes next.
 func (p *pathParser) primary() (e expr, known, ok bool) {
 	if p.i >= len(p.s) {
 		return nil, false, false

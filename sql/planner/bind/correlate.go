@@ -142,10 +142,11 @@ func (b *binder) used(sc *scope) {
 }
 
 // aggregateCall binds an aggregate by bind, which gets the scope of its
-// arguments, and gives the column of the call. A call whose arguments read no
-// column of its own block belongs to the innermost block that they read, or to
-// the next block outwards in whose clause an aggregate is allowed. If no block
-// allows it, the call belongs to its own. 1111 where no aggregate is allowed.
+// arguments, and gives the column of the call. A call whose arguments read only
+// blocks around its own belongs to one of these: the outermost one whose clause
+// allows an aggregate, but none outside of the innermost one that they read. If
+// none of them allows it, the call belongs to its own. 1111 where no aggregate is
+// allowed.
 // https://dev.mysql.com/doc/refman/8.4/en/aggregate-functions.html
 func (b *binder) aggregateCall(sc *scope, bind func(inner *scope) (*expr.Agg, error)) (expr.Expr, error) {
 	arg := &aggArg{home: sc}

@@ -68,8 +68,8 @@ type OutFile struct {
 
 // Assignment sets column Column (position in the table) to Value. Value is an
 // expression over the statement's row; it is not yet converted to the
-// column's type. Default is set for "= DEFAULT"; Value is nil if none exists,
-// which is 1364 for each row.
+// column's type. Default is set for "= DEFAULT"; Value is nil if the column
+// has no default, which is 1364 for each row.
 type Assignment struct {
 	Column  int
 	Value   expr.Expr
