@@ -57,9 +57,9 @@ const (
 	coarseBits     = 35
 )
 
-// Around are the values of the field nearest to a number of a document, below and
-// above; both are the same value if the field has it. inf is the number's sign if
-// it is beyond all values.
+// Around are the values of the field below and above a number of a document. For a
+// DOUBLE or DECIMAL field both are the number as the field's type rounds it. inf is
+// the number's sign if it is beyond all values.
 func (f *Field) Around(doc []byte) (lo, hi value.Datum, inf int) {
 	n, _ := value.JSONScalar(doc)
 	switch {
