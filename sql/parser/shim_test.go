@@ -9,7 +9,7 @@ import (
 )
 
 // TestShims runs testdata/shims: the text that TiDB's parser gets in the place of
-// a statement that it cannot read. A statement that is not rewritten has no such text.
+// a statement that it cannot read. `as it is`: nothing was rewritten.
 func TestShims(t *testing.T) {
 	datadriven.RunTest(t, "testdata/shims", func(t *testing.T, d *datadriven.TestData) string {
 		if d.Cmd != "shim" {
