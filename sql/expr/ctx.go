@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Session is what functions may ask of the session. It may be called by the
+// Session is what functions may need of the session. It may be called by the
 // parallel parts of one statement at once.
 type Session interface {
 	ConnectionID() uint64
@@ -70,8 +70,8 @@ type Ctx struct {
 	rands   map[*Func]*randState
 	now     nowState
 	lets    map[*letSlot]value.Datum
-	locale  *locale                // of lc_time_names, nil until it is asked for
-	vars    map[string]value.Datum // session variables that functions asked for
+	locale  *locale                // of lc_time_names, nil before its first use
+	vars    map[string]value.Datum // session variables that functions have read
 }
 
 // Reset prepares c for another execution with other parameters or session
@@ -195,8 +195,7 @@ func (c *Ctx) Take(v *vec.Vec) bool {
 // Put gives back what Take took.
 func (c *Ctx) Put(v *vec.Vec) { c.free = append(c.free, v) }
 
-// ReleaseAll gives all results of Eval back, also those that an error left
-// behind.
+// ReleaseAll gives all results of Eval back, also those left over after an error.
 func (c *Ctx) ReleaseAll() {
 	c.free = append(c.free, c.live...)
 	c.live = c.live[:0]
