@@ -180,8 +180,8 @@ func (w *Watermark) Raise(seq uint64) {
 	}
 }
 
-// Tell has a value sent to c when the watermark is raised, unless that would
-// have to wait; nil ends it.
+// Tell has a value sent to c whenever the watermark is raised, without waiting for a
+// receiver; nil ends it.
 func (w *Watermark) Tell(c chan<- struct{}) {
 	if c == nil {
 		w.tell.Store(nil)

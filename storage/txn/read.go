@@ -209,7 +209,7 @@ func (s *mergeScanner) Visit(ctx context.Context, fn func(key, value []byte) boo
 	return s.tail(ctx, fn)
 }
 
-// tail delivers the buffered entries behind the engine's last pair.
+// tail delivers the buffered entries after the engine's last pair.
 func (s *mergeScanner) tail(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
 	for s.cur.valid {
 		if s.steps++; s.steps%256 == 0 && ctx.Err() != nil {
