@@ -50,7 +50,7 @@ type Index struct {
 	floor atomic.Uint64
 	// wakeup is signalled on changes after reached, on damage, and on queries that find
 	// the files closed.
-	wakeup   chan struct{}
+	wakeup  chan struct{}
 	reached atomic.Uint64
 	used    atomic.Int64 // time of the last query, in nanoseconds since 1970
 

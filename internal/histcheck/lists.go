@@ -100,7 +100,7 @@ func hasPrefix(list, prefix []Element) bool {
 	return len(list) >= len(prefix) && slices.Equal(list[:len(prefix)], prefix)
 }
 
-// contains reports whether part stands in list in one piece.
+// contains reports whether list contains part in one piece.
 func contains(list, part []Element) bool {
 	if len(part) == 0 {
 		return true

@@ -4,9 +4,9 @@
 //
 //	go run -C tools ./mutate -n 300 -seed 1
 //
-// All mutants are compiled into one set of test binaries; an environment variable
-// turns one of them on. Each binary first runs with none, which tells the mutants that
-// it reaches, and how long it takes. A mutant is killed when a binary that reaches it
+// All mutants are compiled into one set of test binaries; an environment variable turns
+// one of them on. Each binary first runs with none, which finds the mutants that it
+// reaches, and how long it takes. A mutant is killed when a binary that reaches it
 // fails, or takes much longer than without it. Survivors are printed with their
 // places, to be read: each one is a test that is missing, or a change that makes no
 // difference.
