@@ -66,7 +66,7 @@ func (x *Index) open(ctx context.Context, any bool) (snap *seg.Snapshot, covers 
 			if !errors.Is(err, seg.ErrClosed) || x.m.ctx.Err() != nil {
 				return nil, covers, errors.Join(ErrUnavailable, err)
 			}
-			// it falls asleep, or what is wrong shows
+			// it is being closed, or the next turn finds the damage
 		}
 		x.wake()
 		select {

@@ -326,9 +326,9 @@ var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
 
 // Store is an open store. All methods may be called concurrently.
 type Store interface {
-	// Latest reads the latest committed state; each Get, BatchGet and Scan sees
-	// the state of its own start. Several of them see several states: who needs
-	// one takes a Snapshot.
+	// Latest reads the latest committed state. Each Get, BatchGet and Scan sees the
+	// state of its own start, so several of them see several states; a Snapshot has
+	// one.
 	Latest() Reader
 	// Snapshot freezes the current state.
 	Snapshot() (Snapshot, error)

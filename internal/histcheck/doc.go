@@ -22,10 +22,8 @@
 //	H1  No cycle of dependencies: with ww alone it is G0, with wr G1c, with one
 //	    rw read skew (half of a commit was seen, or a view moved); with two
 //	    locked reads a lost update; with time a stale read.
-//
-// \tH2  No read of what was rolled back (G1a), what its writer overwrote (G1b), or
-// \t    what was never written.
-//
+//	H2  No read of what was rolled back (G1a), what its writer overwrote (G1b), or
+//	    what was never written.
 //	H3  What was acknowledged is there at the end, and nothing else; two writers
 //	    never made the same version.
 //

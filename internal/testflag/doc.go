@@ -2,9 +2,7 @@
 //
 //	-seed N     where random tests begin
 //	-rounds N   how many rounds they make
-//
-// \t-long       the long form, which .ci/run uses
-//
+//	-long       the long form, which .ci/run uses
 //	-update     writes expected results again
 //
 // Tests have three lengths: -short is for each change of the code, the form without

@@ -33,7 +33,7 @@ type Not struct{ Of Node }
 type Check struct {
 	// Test leaves the documents for which it is true, of those of a set.
 	Test func(s *seg.Segment, set []uint64) error
-	// Share is about the part of the documents for which it is.
+	// Share is the estimated fraction of the documents for which it is true.
 	Share float64
 }
 

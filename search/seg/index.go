@@ -442,8 +442,8 @@ func (ix *Index) Merge(ctx context.Context) error {
 	if err := ix.Persist(ctx); err != nil {
 		return err
 	}
-	// scorch tries for ever what fails, also when ctx is done: whoever waits
-	// gets the first error
+	// scorch retries for ever what fails, also when ctx is done: the first error ends
+	// the wait
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ix.mu.Lock()

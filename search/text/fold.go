@@ -78,7 +78,7 @@ var latinTables = sync.OnceValue(func() map[folding]*[latinEnd]string {
 })
 
 // latin folds a text of no other than Latin letters; without marks, each folds
-// for itself.
+// independently.
 func (f folding) latin(s string) (string, bool) {
 	table := latinTables()[f]
 	buf := make([]byte, 0, len(s)+2)

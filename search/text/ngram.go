@@ -52,12 +52,11 @@ func isNoWord(r rune) bool {
 	return c == separator || c == underscore
 }
 
-// fuzzy finds any part of a text. Tablestore's fuzzy indexes all n-grams of
-// min to max characters and looks a query up as a whole; here pairs of
-// characters are indexed with their positions, and single characters, which
-// finds parts of any length in a quarter of the space. With min_chars above 1
-// only the last character of a piece is indexed for itself: the others are
-// found as prefixes of pairs.
+// fuzzy finds any part of a text. Tablestore's fuzzy indexes all n-grams of min to max
+// characters and looks a query up as a whole; here pairs of characters are indexed with
+// their positions, and single characters, which finds parts of any length in a quarter
+// of the space. With min_chars above 1 only the last character of a piece is indexed
+// alone: the others are found as prefixes of pairs.
 type fuzzy struct {
 	pieces
 	min, max int
@@ -213,9 +212,9 @@ func (g *ngram) prefix(text string) []Query {
 
 func (g *ngram) near(text string) []Query { return nearWords(text, g.phrase) }
 
-// bigram finds CJK text by pairs of characters, other text by words. The last
-// character of a run of CJK is indexed for itself, so that single characters
-// are found too: as prefixes.
+// bigram finds CJK text by pairs of characters, other text by words. The last character
+// of a run of CJK is also indexed alone, so that single characters are found too: as
+// prefixes.
 type bigram struct {
 	fold folding
 }

@@ -101,9 +101,9 @@ const (
 	crowdWaitMax = time.Millisecond
 )
 
-// syncInterval is the least time between two syncs of the log. Few commits do
-// not wait for others. Of many, who keep the processors busy anyway, more then
-// share a sync.
+// syncInterval is the least time between two syncs of the log. A few commits do not
+// wait for others. Many keep the processors busy anyway; then more of them share a
+// sync.
 func (d *disk) syncInterval() time.Duration {
 	n := d.syncWanted.Load()
 	if n < crowd {

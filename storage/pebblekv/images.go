@@ -393,7 +393,7 @@ func (s *Store) startImage(g group, im *image) {
 		defer func() { s.images.finish(g, im, ok) }()
 		ok = s.makeImage(g, im)
 	}
-	// A commit that a test has stopped would hold up who waits for the image.
+	// A commit that a test has stopped would hold up the build of the image.
 	if s.images.eager && s.opts.Steps == nil {
 		guard.Do(s.opts.Logger, "making an image", work)
 		return

@@ -90,10 +90,10 @@ func aligned(n int) []byte {
 	return b[directAlign-over:][:n:n]
 }
 
-// directLog writes a log past the page cache: a sync that follows at once then
-// finds nothing to write back, which saves a quarter of its time. The last
-// block, which is seldom full, is written again with each sync; as in the page
-// cache, its old bytes stay what they were.
+// directLog writes a log past the page cache: a sync that follows at once then finds
+// nothing to write back, which saves a quarter of its time. The last block, which is
+// seldom full, is written again with each sync. As in the page cache, its old bytes do
+// not change.
 //
 // Records are kept until flush, which a sync begins with: those of many commits
 // that share one are one write.

@@ -397,8 +397,8 @@ func (s *Store) writable() error {
 // lookEvery is the least time between two looks for space of those who write.
 const lookEvery = 50 * time.Millisecond
 
-// madeRoom looks whether a full disk has room again, so that who has made it
-// need not wait for watch.
+// madeRoom looks whether a full disk has room again, so that whoever made it need not
+// wait for watch.
 func (s *Store) madeRoom() bool {
 	now := time.Now().UnixNano()
 	if last := s.looked.Load(); now-last >= int64(lookEvery) && s.looked.CompareAndSwap(last, now) {

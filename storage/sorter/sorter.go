@@ -47,12 +47,12 @@ type Options struct {
 // Budget is what sorters share with the rest of a program: memory and space for
 // temporary files. Each sorter has its own.
 type Budget interface {
-	// Room makes the sorter hold n bytes in all. false says that it should put
-	// aside what it has.
+	// Room makes the sorter hold n bytes in all. false says that it should spill what
+	// it has.
 	Room(n int64) bool
 	// Hold makes it hold n bytes, however little there is.
 	Hold(n int64)
-	// Create makes a temporary file, which goes when it is closed.
+	// Hold makes it hold n bytes, even beyond the budget.
 	Create() (File, error)
 }
 

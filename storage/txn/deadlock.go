@@ -91,8 +91,8 @@ func findCycle(o *owner) []*waiter {
 	return nil
 }
 
-// stillThere reports whether each wait of the cycle is for the next one's owner
-// or for somebody who waits for it in the same queue.
+// stillThere reports whether each wait of the cycle is for the next one's owner or for
+// another that waits for it in the same queue.
 func stillThere(cycle []*waiter) bool {
 	for i, w := range cycle {
 		next := cycle[(i+1)%len(cycle)].o

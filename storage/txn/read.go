@@ -50,8 +50,8 @@ func getOver(ctx context.Context, buf *Buffer, base storage.Reader, key, dst []b
 	return base.Get(ctx, key, dst)
 }
 
-// batchGetOver reads keys, taking those in the buffer from there and asking base
-// only for the others.
+// batchGetOver reads keys from the buffer, and from base those that the buffer does not
+// have.
 func batchGetOver(ctx context.Context, buf *Buffer, base storage.Reader, keys [][]byte,
 	fn func(i int, value []byte) error) error {
 	if buf.Len() == 0 {

@@ -17,9 +17,8 @@
 //	I2  No group is between two states.
 //	I3  The accounts sum up to zero.
 //	I4  Every index holds exactly the entries of the rows.
-//
-// \tI5  The change logs show how the rows came to be what they are, and the
-// \t    earlier versions of rows follow each other without a gap.
+//	I5  The change logs show how the rows came to be what they are, and the
+//	    earlier versions of rows follow each other without a gap.
 //
 // # Isolation
 //
@@ -29,16 +28,13 @@
 // along many access paths. Statements are interrupted by KILL QUERY, and the
 // schema changes. After each kill:
 //
-// \tI6   The dependencies between transactions that follow from the lists (who
-// \t     wrote before, read from, and was overwritten by whom, and what came
-// \t     earlier) have no cycle; no read returned what was rolled back, or half of
-// \t     a transaction (internal/histcheck).
-//
+//	I6   The dependencies between transactions that follow from the lists (who
+//	     wrote before, read from, and was overwritten by whom, and what came
+//	     earlier) have no cycle; no read returned what was rolled back, or half of
+//	     a transaction (internal/histcheck).
 //	I7   Registers are linearizable; what was acknowledged is there.
-//
-// \tI8   Every sum over the accounts, by one statement or in one view, is zero,
-// \t     and the balances are those that follow from the moves.
-//
+//	I8   Every sum over the accounts, by one statement or in one view, is zero,
+//	     and the balances are those that follow from the moves.
 //	I9   A read of the set has all that was acknowledged before it. A unique key
 //	     has one owner at a time.
 //	I10  CHECK TABLE finds rows and indexes in agreement.

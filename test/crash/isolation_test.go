@@ -67,7 +67,7 @@ type workload interface {
 	// one of a conflict.
 	work(c *isoConn) error
 	end(db *sql.DB)
-	// share is its part of the connections, in twentieths.
+	// share is the workload's part of the connections, in twentieths.
 	share() int
 }
 

@@ -4,12 +4,12 @@
 //
 // # Model
 //
-// One load reads and writes registers: rows that count their versions (n) and name
-// the last write (w), so that each row of an answer tells which write it saw. The
+// One load reads and writes registers: rows that count their versions (n) and name the
+// last write (w), so that each row of an answer identifies the write that it saw. The
 // other appends to lists, which are stored in one row each, or in a row for each
 // element. The tables have a primary key, secondary indexes of all kinds and a search
 // index; every read takes one of the paths of paths_test.go, or two of them in one
-// statement. A run looks at its start whether EXPLAIN names these paths.
+// statement. A run checks at its start that EXPLAIN names these paths.
 //
 // Connections are of both isolation levels, with autocommit and with transactions
 // of several statements, in the text protocol or prepared. Meanwhile statements are
@@ -20,11 +20,10 @@
 //
 // # Checks
 //
-// \tC1  internal/histcheck finds no cycle: a statement, or a view of REPEATABLE
-// \t    READ, sees all of a commit or nothing; no answer has an older version
-// \t    than one before it had; no update is lost. No answer has what was rolled
-// \t    back, or versions between two writes of one transaction.
-//
+//	C1  internal/histcheck finds no cycle: a statement, or a view of REPEATABLE
+//	    READ, sees all of a commit or nothing; no answer has an older version
+//	    than one before it had; no update is lost. No answer has what was rolled
+//	    back, or versions between two writes of one transaction.
 //	C2  An answer has the rows that it must have, each once. Where a statement has
 //	    a row by two paths, they agree, and so do a row's columns and its text.
 //	C3  Balances, which transactions move between rows, sum up to zero; the sum of

@@ -29,7 +29,7 @@ type schedule struct {
 // none is no step.
 const none = step.Point(255)
 
-// reader is who reads while a commit is under way.
+// reader is a connection that reads while a commit is under way.
 type reader struct {
 	// isolation is that of a transaction, LevelDefault for autocommit.
 	isolation sql.IsolationLevel
