@@ -7,10 +7,9 @@ import (
 	"github.com/sqlots/sqlots/search/text"
 )
 
-// Estimate is about how many documents of a snapshot a tree finds: counted where
-// a count is at hand, and as if conditions on different fields had nothing to do
-// with one another. Of large lists of
-// phrases' words it reads a sample.
+// Estimate estimates how many documents of a snapshot a tree finds. It takes counts
+// where they are at hand, treats conditions on different fields as independent, and
+// reads a sample of large lists of phrases' words.
 func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
@@ -39,8 +38,8 @@ func roots(s *seg.Segment) (float64, error) {
 	return float64(n.Count(0)), nil
 }
 
-// selectivityOf is about the part of a segment's documents of some path, docs in all, for
-// which n is true.
+// selectivityOf estimates the fraction of a segment's documents of some path, docs in
+// all, for which n is true.
 func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	all := max(docs, 1)
 	switch n := n.(type) {
@@ -134,8 +133,8 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	return 1, nil
 }
 
-// termSelectivity is the part of all documents that a word is in, or one of several, which
-// the dictionary counts; ok is false for other queries.
+// termSelectivity is the fraction of all documents that contain a word, or one of
+// several, by the counts of the dictionary; ok is false for other queries.
 func termSelectivity(s *seg.Segment, fields []seg.FieldID, q text.Query, all float64) (part float64, ok bool, err error) {
 	switch q := q.(type) {
 	case text.Boost:

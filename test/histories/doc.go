@@ -39,7 +39,7 @@
 //	go test ./test/histories -run TestHistories -timeout 0 -histories.txns 1000000 -histories.spin 4 -histories.level rc
 //
 // With -seed the choices of each connection are the same again, though not how they
-// meet. -histories.calm leaves out what happens besides, -histories.findings N goes
+// meet. -histories.calm leaves out what disturb does, -histories.findings N goes
 // on after a finding. -histories.pauses 0.1 stops commits and reads between their
 // steps, as a busy machine does, only more often.
 package histories
