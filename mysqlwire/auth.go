@@ -42,7 +42,7 @@ func (k *rsaKey) get() (*rsa.PrivateKey, []byte, error) {
 	return k.key, k.pem, k.err
 }
 
-// authenticate checks who l is. An unknown user and a refused one go through
+// authenticate checks the identity of l. An unknown user and a refused one go through
 // the same exchange as a known one with a wrong password.
 func (c *conn) authenticate(l *login) (Account, error) {
 	acct, known := c.srv.backend.Account(l.user, c.host)

@@ -136,7 +136,7 @@ func (c *conn) shut() {
 	_ = c.raw.Close()
 }
 
-// closeSession closes a session, whose panic must not take the server along.
+// closeSession closes a session; its panic must not take the server down.
 func (c *conn) closeSession(sess Session) {
 	if sess == nil {
 		return

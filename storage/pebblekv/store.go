@@ -394,7 +394,7 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// lookEvery is the least time between two looks for space of those who write.
+// lookEvery is the least time between two looks for space by writers.
 const lookEvery = 50 * time.Millisecond
 
 // madeRoom looks whether a full disk has room again, so that whoever made it need not

@@ -297,7 +297,7 @@ func testLockInfo(t *testing.T, s storage.Store) {
 	granted(t, done)
 }
 
-// victims runs the last request of a cycle and returns who lost.
+// victims runs the last request of a cycle and returns the victims.
 func victims(t *testing.T, xs []storage.Txn, dones []<-chan error) []int {
 	t.Helper()
 	var lost []int
