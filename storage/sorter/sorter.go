@@ -50,9 +50,9 @@ type Budget interface {
 	// Room makes the sorter hold n bytes in all. false says that it should spill what
 	// it has.
 	Room(n int64) bool
-	// Hold makes it hold n bytes, however little there is.
-	Hold(n int64)
 	// Hold makes it hold n bytes, even beyond the budget.
+	Hold(n int64)
+	// Create makes a temporary file, which is removed when it is closed.
 	Create() (File, error)
 }
 
