@@ -202,8 +202,8 @@ func isEastAsianDefault(name string) bool {
 	return name == "gbk_chinese_ci" || name == "big5_chinese_ci" || name == "gb18030_chinese_ci"
 }
 
-// renamed is a collation that stands for another one of its character set,
-// whose order is not known here (see Collation.IsStandIn).
+// renamed is a collation under the name of another one of its character set, whose order
+// is not known here (see Collation.IsStandIn).
 type renamed struct {
 	colldata.Collation
 	id   collations.ID

@@ -10,14 +10,14 @@ import (
 // spaces for ever, so 'a' > 'a\t' although it is shorter. A key is the
 // weights of the string without its trailing spaces, and
 //
-//	behind the first space of each run   a byte that says what comes after
-//	                                     the run: 1 a weight below that of a
+//	after the first space of each run    a byte for what comes after the
+//	                                     run: 1 a weight below that of a
 //	                                     space, 3 one above it
 //	at the end                           the weight of a space and 2
 //
-// The end stands for an endless run of spaces that is followed by "neither".
-// Where two keys are at the same place and one is in a run that the other one
-// ends, or in a longer one, the byte decides as the endless comparison would.
+// The end represents an endless run of spaces that is followed by "neither". Where two
+// keys are at the same place and one is in a run that the other one ends, or in a
+// longer one, the byte decides as the endless comparison would.
 const (
 	padLess = 1 + iota
 	padEnd

@@ -100,7 +100,7 @@ func BoundsOf(s *SRS, g Geometry) (Box, bool) {
 		return true
 	})
 	slices.SortFunc(arcs, func(x, y [2]float64) int { return cmp.Compare(x[0], y[0]) })
-	// The box begins behind the widest gap.
+	// The box begins after the widest gap.
 	end, gap, start := arcs[0][0]+arcs[0][1], -1.0, 0.0
 	for _, a := range arcs[1:] {
 		if a[0]-end > gap {

@@ -158,8 +158,8 @@ func (g *gnomonic) backward(x Geometry) Geometry {
 	return out
 }
 
-// planar is two geometries in a plane in which their edges are
-// straight: as they are, or projected.
+// planar is two geometries in a plane in which their edges are straight: unchanged, or
+// projected.
 func planar(s *SRS, a, b Geometry) (Geometry, Geometry, *gnomonic, error) {
 	if !s.IsGeographic() {
 		return a, b, nil, nil

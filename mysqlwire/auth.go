@@ -22,8 +22,7 @@ const (
 	sha2RequestKey = 0x02
 )
 
-// rsaKey is the key for passwords over connections without TLS, made when it
-// is first asked for.
+// rsaKey is the key for passwords over connections without TLS, made at first use.
 type rsaKey struct {
 	once sync.Once
 	key  *rsa.PrivateKey
@@ -43,7 +42,7 @@ func (k *rsaKey) get() (*rsa.PrivateKey, []byte, error) {
 	return k.key, k.pem, k.err
 }
 
-// authenticate checks who l is. An unknown user and a refused one go through
+// authenticate checks the identity of l. An unknown user and a refused one go through
 // the same exchange as a known one with a wrong password.
 func (c *conn) authenticate(l *login) (Account, error) {
 	acct, known := c.srv.backend.Account(l.user, c.host)
@@ -102,9 +101,9 @@ func (l *login) usedPlugin() string {
 	return PluginNative
 }
 
-// switchPlugin asks the client to answer with another plugin. The scramble
-// stays: COM_CHANGE_USER answers to the connection's last one, and clients
-// disagree on which that is.
+// switchPlugin requests an answer of the client with another plugin. The scramble
+// stays: COM_CHANGE_USER answers to the connection's last one, and clients disagree on
+// which that is.
 func (c *conn) switchPlugin(plugin string) ([]byte, error) {
 	start := c.begin()
 	out := append(c.out, authSwitch)
@@ -146,9 +145,8 @@ func (c *conn) moreData(b []byte) error {
 	return c.flush()
 }
 
-// fullSHA2 asks for the password itself, which comes in clear text over TLS
-// and unix sockets, and encrypted otherwise. It is empty if it does not
-// decrypt.
+// fullSHA2 requests the password itself, which comes in clear text over TLS and unix
+// sockets, and encrypted otherwise. It is empty if it does not decrypt.
 func (c *conn) fullSHA2() (string, error) {
 	if err := c.moreData([]byte{sha2Full}); err != nil {
 		return "", err

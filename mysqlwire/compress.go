@@ -117,7 +117,7 @@ func (z *compressed) next() error {
 // endFrame checks the end of a frame's content and skips what is left of it.
 func (z *compressed) endFrame(err error) error {
 	if err == nil && z.body != io.Reader(&z.frame) {
-		// The checksum stands behind the last byte.
+		// The checksum follows the last byte.
 		var more [1]byte
 		if n, zerr := z.body.Read(more[:]); n > 0 || zerr != io.EOF {
 			return sqlerr.MalformedPacket()

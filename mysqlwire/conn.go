@@ -44,7 +44,7 @@ type conn struct {
 	collationer ResultCollationer
 	databaser   Databaser
 	tracker     StateTracker
-	database    string // as last told to a client that tracks it
+	database    string // as last sent to a client that tracks it
 
 	maxPacket int
 	state     phaseWord
@@ -89,7 +89,7 @@ func peerOf(addr net.Addr) (host string, loopback, unix bool) {
 
 func (c *conn) setPhase(p phase) { c.state.set(p, c.srv.clock.Load()) }
 
-// refuse tells a client that it cannot connect at all.
+// refuse sends a client the error that it cannot connect at all.
 func (c *conn) refuse(err *sqlerr.Error) {
 	defer c.cancel(errClientGone)
 	_ = c.raw.SetDeadline(time.Now().Add(time.Second))
@@ -109,8 +109,8 @@ func (c *conn) serve() {
 	}
 }
 
-// greet runs the handshake; false ends the connection. A panic of the backend
-// is told to the client.
+// greet runs the handshake; false ends the connection. A panic of the backend is
+// reported to the client.
 func (c *conn) greet() (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -137,7 +137,7 @@ func (c *conn) shut() {
 	_ = c.raw.Close()
 }
 
-// closeSession closes a session, whose panic must not take the server along.
+// closeSession closes a session; its panic must not take the server down.
 func (c *conn) closeSession(sess Session) {
 	if sess == nil {
 		return
@@ -214,7 +214,7 @@ func (c *conn) refusePacket(b []byte, err error) (keep bool) {
 	return c.finish(err)
 }
 
-// fail reports to the client an error that ends the connection and returns it.
+// fail sends the client an error that ends the connection and returns it.
 func (c *conn) fail(err error) error {
 	if errors.Is(err, errClientGone) {
 		return err
@@ -233,8 +233,8 @@ const (
 	lingerTime  = 3 * time.Second
 )
 
-// linger reads away what the client is sending: closing a socket with unread
-// bytes would reset it, and the client would lose the error it was told.
+// linger reads away what the client is sending: closing a socket with unread bytes
+// would reset it, and the client would lose the error that was sent.
 func (c *conn) linger() {
 	if c.killed.Load() || c.srv.draining.Load() {
 		return
@@ -258,8 +258,8 @@ func (c *conn) kill() {
 	c.interruptIdle()
 }
 
-// interruptIdle wakes a connection that waits for a command, so that it sees
-// why. One that runs a command looks by itself before it waits again.
+// interruptIdle ends the wait of a connection for a command, so that it sees why. One
+// that runs a command looks by itself before it waits again.
 func (c *conn) interruptIdle() {
 	if p, _ := c.state.get(); p == phaseIdle || p == phaseHandshake || p == phaseReading && c.killed.Load() {
 		_ = c.raw.SetReadDeadline(time.Unix(1, 0))

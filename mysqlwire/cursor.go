@@ -18,9 +18,8 @@ type TempFile interface {
 	Close()
 }
 
-// spool holds the encoded rows of a cursor: the first in memory up to a
-// limit, the others in a temporary file. Each row stands behind its length of 4
-// bytes.
+// spool holds the encoded rows of a cursor: the first in memory up to a limit, the
+// others in a temporary file. Each row is preceded by its length in 4 bytes.
 type spool struct {
 	h      *Header
 	limit  int

@@ -80,7 +80,7 @@ type fakeSession struct {
 	stmts map[uint32]string
 	last  uint32
 	batch *vec.Batch
-	// changes are what StateChanges tells once.
+	// changes are what the next StateChanges returns.
 	changes []StateChange
 }
 

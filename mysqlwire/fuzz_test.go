@@ -77,7 +77,7 @@ func runScript(t *testing.T, s *Server, script []byte, serve func(c *conn)) {
 	}
 }
 
-// FuzzCommands sends a stream of bytes to a connection behind its handshake.
+// FuzzCommands sends a stream of bytes to a connection after its handshake.
 func FuzzCommands(f *testing.F) {
 	frame := func(packets ...string) []byte {
 		var out []byte

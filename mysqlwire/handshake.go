@@ -14,8 +14,8 @@ import (
 // 64 KiB of attributes and the rest.
 const maxHandshakePacket = 128 << 10
 
-// maxUserLen bounds, in bytes, the names that reach the log: MySQL's 32
-// characters and room to be told that there is no such user.
+// maxUserLen bounds, in bytes, the names that reach the log. It is more than MySQL's 32
+// characters, so that longer names are answered as unknown users.
 const maxUserLen = 256
 
 // greeting writes the initial handshake packet, version 10:
@@ -102,7 +102,7 @@ func collationOf(id uint16) schema.CollationID {
 	return schema.CollationID(id)
 }
 
-// parseAttributes reads length-encoded keys and values behind their total
+// parseAttributes reads length-encoded keys and values, which follow their total
 // length.
 func parseAttributes(p *payload) map[string]string {
 	all := payload{b: p.lenEncBytes()}
@@ -118,8 +118,8 @@ func parseAttributes(p *payload) map[string]string {
 	return attrs
 }
 
-// handshake greets the client, changes to TLS if it asks for it, and
-// authenticates it. An error has been told to the client, if there is one.
+// handshake greets the client, changes to TLS if the client requests it, and
+// authenticates it. An error has been sent to the client, unless that is gone.
 func (c *conn) handshake() error {
 	_ = c.raw.SetDeadline(time.Now().Add(c.srv.cfg.ConnectTimeout))
 	c.seq = 0
@@ -170,8 +170,8 @@ func asksTLS(b []byte) bool {
 	return capability(p.uint32()).has(capSSL)
 }
 
-// startTLS puts TLS between the socket and the packets. What the client has
-// sent behind its request is the beginning of TLS, never of a packet.
+// startTLS puts TLS between the socket and the packets. What the client has sent after
+// its request is the beginning of TLS, never of a packet.
 func (c *conn) startTLS() error {
 	tc := tls.Server(&prefixConn{Conn: c.raw, prefix: append([]byte(nil), c.buf[c.r:c.w]...)}, c.srv.cfg.TLS)
 	c.r, c.w = 0, 0

@@ -80,8 +80,8 @@ func (m *monitor) run(s *Server) {
 	}
 }
 
-// due tells whether the connection has been in its phase for long enough to
-// be looked at.
+// due reports whether the connection has been in its phase for long enough to be looked
+// at.
 func (c *conn) due(now uint64) bool {
 	p, since := c.state.get()
 	age := now - since

@@ -25,13 +25,13 @@ const (
 	readBufSize = 4 << 10
 	// flushSize is the size of the out-buffer from which on it is written.
 	flushSize = 32 << 10
-	// outBufSize leaves room for a row behind flushSize; a buffer that grew
-	// beyond maxPooled is left to the garbage collector.
+	// outBufSize leaves room for a row after flushSize; a buffer that grew beyond
+	// maxPooled is left to the garbage collector.
 	outBufSize = 48 << 10
 	maxPooled  = 1 << 20
 )
 
-// errClientGone marks errors of the socket: there is nobody to answer.
+// errClientGone marks errors of the socket: no client is left to answer.
 var errClientGone = errors.New("client is gone")
 
 // gone wraps an error of the socket.

@@ -80,8 +80,8 @@ func capabilitiesOf(t *testing.T, d *datadriven.TestData) (caps capability) {
 	return caps
 }
 
-// answer is all that comes before the answer to a ping that is sent behind the
-// command: that begins with the sequence number 1 again.
+// answer is all that comes before the answer to a ping that is sent after the command:
+// that begins with the sequence number 1 again.
 func (c *rawClient) answer() string {
 	c.t.Helper()
 	ping := make([]byte, 4, 5)

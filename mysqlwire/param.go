@@ -15,7 +15,7 @@ type paramType struct {
 	unsigned bool
 }
 
-// isNull tells whether parameter i is NULL by its bit or by its type.
+// isNull reports whether parameter i is NULL by its bit or by its type.
 func (t paramType) isNull(nulls []byte, i int) bool {
 	return t.code == mysqlNull || nulls[i>>3]&(1<<(i&7)) != 0
 }
@@ -34,10 +34,10 @@ func readParamTypes(p *payload, types []paramType, named bool) {
 	}
 }
 
-// readParams decodes the parameters of an execution. named tells that query
-// attributes were negotiated, counted that the packet gives the number of
-// parameters with them; what goes beyond the statement's own is skipped. The
-// result is valid until the next call and shares the packet's bytes.
+// readParams decodes the parameters of an execution. named: query attributes were
+// negotiated. counted: the packet gives the number of parameters with them; what goes
+// beyond the statement's own is skipped. The result is valid until the next call and
+// shares the packet's bytes.
 func (s *statement) readParams(p *payload, coll schema.CollationID, named, counted bool) ([]Param, error) {
 	count := s.params
 	if named && counted {
@@ -124,8 +124,8 @@ func isTextCode(code byte) bool {
 // skipParam reads past a value. An unknown type is malformed.
 func skipParam(p *payload, t paramType) { _, _ = readParam(p, t, schema.CollationBinary) }
 
-// readParam decodes one value that is not NULL. Running out of bytes is told
-// by p.bad.
+// readParam decodes one value that is not NULL. It sets p.bad when it runs out of
+// bytes.
 func readParam(p *payload, t paramType, coll schema.CollationID) (Param, error) {
 	switch t.code {
 	case mysqlTiny, mysqlBool:

@@ -186,7 +186,7 @@ func randomText(n int) []byte {
 	return b
 }
 
-// fakeAuthString is a stored form whose password nobody knows.
+// fakeAuthString is a stored form whose password is unknown to all.
 func fakeAuthString() string { return HashCachingSHA2(string(randomText(32)), nil) }
 
 const cryptAlphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerClosed reports that the other side has closed its end, even behind
-// bytes that have not been read. It reads nothing and does not block.
+// peerClosed reports that the other side has closed its end, even after bytes that have
+// not been read. It reads nothing and does not block.
 func peerClosed(nc net.Conn) bool {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {

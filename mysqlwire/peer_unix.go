@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// peerClosed reports that the other side has closed its end. It takes no
-// bytes and does not block; behind unread bytes it sees nothing.
+// peerClosed reports that the other side has closed its end. It takes no bytes and does
+// not block; unread bytes hide the end from it.
 func peerClosed(nc net.Conn) bool {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {

@@ -49,8 +49,8 @@ func (c *conn) dropStatements() {
 	c.stmts = nil
 }
 
-// paramDefinition stands for each parameter in the answer to a prepare, which
-// does not know its type.
+// paramDefinition is sent for each parameter in the answer to a prepare, which does not
+// know its type.
 var paramDefinition = Column{Name: "?", Type: schema.Type{ID: schema.TypeVarbinary, Collation: schema.CollationBinary}}
 
 // prepare is COM_STMT_PREPARE. The answer:

@@ -405,7 +405,7 @@ func TestDisconnectCancels(t *testing.T) {
 	if err := <-b.ended; !errors.Is(err, errClientGone) {
 		t.Errorf("cause %v", err)
 	}
-	// Behind bytes that nobody has read.
+	// The client closes after bytes that have not been read.
 	c = dialRaw(t, addr, 0)
 	c.command(comQuery, []byte("block")...)
 	<-b.started

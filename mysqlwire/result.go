@@ -24,8 +24,8 @@ type resultWriter struct {
 	binary bool
 	state  resultState
 	h      *Header
-	// wantCursor is set when the client asked for a cursor: the rows go to
-	// spool, which becomes cursor at the end.
+	// wantCursor is set when the client requested a cursor: the rows go to spool, which
+	// becomes cursor at the end.
 	wantCursor bool
 	spool      *spool
 	cursor     *spool
@@ -133,7 +133,7 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 	return w.ended()
 }
 
-// ended tells a writer of rows that the client is gone or the command
+// ended returns an error to a writer of rows when the client is gone or the command
 // cancelled, so that it need not look itself.
 func (w *resultWriter) ended() error {
 	if w.c.err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// nullCell stands for NULL in text rows.
+// nullCell represents NULL in text rows.
 const nullCell = 0xfb
 
 // textMode is how a column becomes text.
@@ -62,8 +62,8 @@ type cell struct {
 	to     *collate.Collation // of text on the wire, when it is not UTF-8
 }
 
-// cellOf is how a column of type t is written as text of the character set of
-// to; nil leaves all texts as they are.
+// cellOf is how a column of type t is written as text of the character set of to; with
+// nil, texts are not converted.
 func cellOf(t *schema.Type, to *collate.Collation) cell {
 	c := cell{typ: t, kind: types.KindOf(*t), scale: t.Scale}
 	switch t.ID {
@@ -134,8 +134,8 @@ func (c *cell) appendConverted(dst, text []byte) []byte {
 	return dst
 }
 
-// checkBatch tells whether the vectors are of the header's kinds: a mistake
-// of a plan must not become a wrong row.
+// checkBatch reports whether the vectors are of the header's kinds: a mistake of a plan
+// must not become a wrong row.
 func (h *Header) checkBatch(b *vec.Batch) error {
 	if len(b.Cols) != len(h.cells) {
 		return sqlerr.Internal("result of %d columns has a batch of %d", len(h.cells), len(b.Cols))

@@ -237,7 +237,8 @@ func (f *SearchField) TextName() string {
 	return text + " OPTIONS (" + strings.Join(list, ", ") + ")"
 }
 
-// AsName is the form that a field reads, as it is declared: DATE FORMAT ('f', 'g').
+// AsName is the form that a field reads, in the syntax of its declaration: DATE FORMAT
+// ('f', 'g').
 func (f *SearchField) AsName() string {
 	text := string(f.As)
 	if len(f.Formats) == 0 {
@@ -253,8 +254,8 @@ func (f *SearchField) AsName() string {
 	return text + "(" + strings.Join(list, ", ") + ")"
 }
 
-// ElemName is the type of a SearchPath, a SearchNested or a field in its Sub as it
-// is declared.
+// ElemName is the type of a SearchPath, a SearchNested or a field in its Sub, in the
+// syntax of its declaration.
 func (f *SearchField) ElemName() string {
 	t := &f.Elem
 	switch {

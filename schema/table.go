@@ -222,9 +222,9 @@ func (t *Table) AutoInKey() int {
 // IndexClasses is the number of classes of IndexClass.
 const IndexClasses = 3
 
-// IndexClass is the place of x among the indexes as MySQL sorts them, which is
-// also the order in which duplicates are found: unique ones without NULL, unique
-// ones, the others. Inside of a class they stay as they were declared.
+// IndexClass is the place of x among the indexes as MySQL sorts them, which is also the
+// order in which duplicates are found: unique ones without NULL, unique ones, the
+// others. A class keeps the order of declaration.
 func (t *Table) IndexClass(x *Index) int {
 	if !x.Unique {
 		return 2

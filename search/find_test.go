@@ -2,7 +2,7 @@ package search
 
 import "github.com/sqlots/sqlots/schema"
 
-// find is the index of a table, whatever its state; nil if there is none.
+// find is the index of a table in any state, or nil.
 func (m *Manager) find(table schema.TableID, id schema.IndexID) *Index {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
-// TestIdle: an index that nobody needs closes its files, is opened by questions and
-// by changes, and is exact all the time.
+// TestIdle: an index without use closes its files, is opened by queries and by changes,
+// and is exact all the time.
 func TestIdle(t *testing.T) {
 	eachStore(t, func(w *world) {
 		w.fill(300)
@@ -58,7 +58,7 @@ func TestIdle(t *testing.T) {
 		if err := v.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// Damage that comes while it sleeps.
+		// Damage that comes while the index is closed.
 		asleep()
 		for _, path := range w.files(".zap") {
 			if err := os.Truncate(path, 100); err != nil && !os.IsNotExist(err) { // Close may still remove some
@@ -75,8 +75,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestEndAsleep: who asks an index that was removed while it slept is told, and does
-// not wait for its files.
+// TestEndAsleep: a query of an index that was removed while closed gets an error, and
+// does not wait for its files.
 func TestEndAsleep(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	defer store.Close()

@@ -48,11 +48,11 @@ type Index struct {
 	took time.Duration
 	// floor is needs while no files are open; 0: all records are needed.
 	floor atomic.Uint64
-	// rouse is told of changes behind reached, damage, and questions that find
+	// wakeup is signalled on changes after reached, on damage, and on queries that find
 	// the files closed.
-	rouse   chan struct{}
+	wakeup  chan struct{}
 	reached atomic.Uint64
-	used    atomic.Int64 // when it was asked last, in nanoseconds since 1970
+	used    atomic.Int64 // time of the last query, in nanoseconds since 1970
 
 	mu  sync.Mutex
 	now State
@@ -80,7 +80,7 @@ type descriptor struct {
 	table *schema.Table
 	index *schema.SearchIndex
 	next  bool // the generation that will be
-	// written is of the table's change log, nil when there is none.
+	// written is the watermark of the table's change log; nil without a log.
 	written *storage.Watermark
 }
 
@@ -88,12 +88,12 @@ func (d *descriptor) is(t *schema.Table, x *schema.SearchIndex, next bool) bool 
 	return d.table == t && d.index == x && d.next == next
 }
 
-// unchanged: no commit behind a sequence that can be seen has written to the log.
+// unchanged reports whether no visible commit after a sequence has written to the log.
 func (d *descriptor) unchanged(after uint64) bool {
 	return d.written != nil && d.written.Seq() <= after
 }
 
-// fileStats are what the files tell.
+// fileStats are figures read from the files.
 type fileStats struct {
 	bytes                      int64
 	segments, memory, rejected int
@@ -109,9 +109,9 @@ type Info struct {
 	Err   error
 	// Failures are those in a row.
 	Failures int
-	// Docs is the number of rows in it, Low the sequence up to which it has all
-	// changes. Lag is the number of later commits of the store, of all tables, and
-	// Behind an upper bound of how long the first of them has waited.
+	// Docs is the number of rows in the index. Low is the sequence up to which it has
+	// all changes. Lag counts the later commits of the store, of all tables. Behind is
+	// an upper bound of how long the first of them has waited.
 	Docs int
 	// Rejected are those of them of which a field could not take the value.
 	Rejected int
@@ -202,8 +202,8 @@ func readStats(d *descriptor, files *seg.Index, s fileStats) fileStats {
 	return s
 }
 
-// retryAfter is how long an index waits after a failure; failures are not in a row
-// where forgetFailures lies between them.
+// retryAfter is how long an index waits after a failure. Failures that are
+// forgetFailures apart do not count as consecutive.
 const (
 	retryAfter     = 5 * time.Second
 	forgetFailures = time.Minute
@@ -292,7 +292,8 @@ const (
 	tailRecords = 2000
 )
 
-// bounds reads between which sequences a snapshot stands.
+// bounds returns the sequence up to which a snapshot has all changes, and the highest
+// one of which it may have some.
 func bounds(s *seg.Snapshot) (low, high uint64) {
 	low = s.Checkpoint()
 	if v := s.Value(valueHigh); len(v) == 8 {
@@ -359,9 +360,9 @@ func (x *Index) serve(ctx context.Context) error {
 	return x.follow(ctx, files)
 }
 
-// last is the sequence behind which files cannot be that belong to the store. A
-// store that has lost its last commits in a crash gives their sequences again:
-// files of an earlier run are compared with where it began.
+// last is the highest sequence that files of this store can have. A store that has lost
+// its last commits in a crash assigns their sequences again: files of an earlier run
+// are compared with the sequence at which this run began.
 func (x *Index) last() uint64 {
 	if !x.opened {
 		return x.m.began
@@ -369,7 +370,7 @@ func (x *Index) last() uint64 {
 	return x.m.cfg.Store.Seq()
 }
 
-// checkLog is errStale when records behind a sequence are gone.
+// checkLog returns errStale when the log no longer has all records after a sequence.
 func (x *Index) checkLog(ctx context.Context, low uint64) error {
 	d := x.desc.Load()
 	if d.table.Stream == nil {
@@ -478,12 +479,12 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		}
 		x.setIdle(true)
 		timer.Reset(x.m.idle)
-		for roused := false; !roused; {
+		for woken := false; !woken; {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case <-x.rouse:
-				roused = true
+			case <-x.wakeup:
+				woken = true
 			case <-timer.C:
 				left := x.m.idle - time.Since(time.Unix(0, x.used.Load()))
 				if left <= 0 {
@@ -496,7 +497,7 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 	}
 }
 
-// errIdle: nobody has needed the files for a while.
+// errIdle: the files have not been needed for a while.
 var errIdle = errors.New("idle")
 
 // sleep closes the files until they are needed, or ctx ends.
@@ -509,19 +510,19 @@ func (x *Index) sleep(ctx context.Context) {
 	x.close()
 	select {
 	case <-ctx.Done():
-	case <-x.rouse:
+	case <-x.wakeup:
 	}
 }
 
 // wake has the index look what there is.
 func (x *Index) wake() {
 	select {
-	case x.rouse <- struct{}{}:
+	case x.wakeup <- struct{}{}:
 	default:
 	}
 }
 
-// needs is the sequence behind which the index may read the change log again.
+// needs is the sequence after which the index may read the change log again.
 func (x *Index) needs() uint64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -539,8 +540,8 @@ func (x *Index) setIdle(is bool) {
 	}
 }
 
-// step brings the changes behind low into the files, or some of them: up to the
-// sequence that it returns.
+// step applies changes after low to the files, all or some of them, and returns the
+// sequence up to which it did.
 func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (upTo uint64, more bool, err error) {
 	seen := time.Now()
 	if at := x.m.cfg.Store.Seq(); x.desc.Load().unchanged(low) {
@@ -557,7 +558,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
 	}
-	d := x.desc.Load() // behind the snapshot: a copied table's old rows are not read when they go
+	d := x.desc.Load() // loaded after the snapshot: a copied table's old rows are not read when they go
 	if d.table.Stream == nil {
 		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
 	}
@@ -581,9 +582,8 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 	return upTo, !done, x.settle(files, upTo, done, seen)
 }
 
-// update brings changed rows, which are all behind low up to another sequence, into
-// the files, in batches of bounded size: those before the last one leave the files
-// where they stood.
+// update applies changed rows to the files: all changes after low, up to upTo. Its
+// batches are of bounded size. Only the last one advances the files' checkpoint.
 func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snapshot, keys [][]byte, low, upTo, high uint64) error {
 	select {
 	case x.m.updating <- struct{}{}:
@@ -624,9 +624,9 @@ func (x *Index) apply(ctx context.Context, files *seg.Index, b *seg.Batch, at ui
 	return err
 }
 
-// A batch costs the index's size too, as the numbers of deleted documents are
-// copied: an index rests restPer times as long as the last batch took, at most
-// maxRest, and its batches become as many times larger.
+// A batch costs time in proportion to the index, as the counts of deleted documents are
+// copied. An index pauses restPer times as long as the last batch took, at most
+// maxRest, so its batches become larger by that factor.
 const (
 	restPer = 3
 	minRest = time.Millisecond
@@ -668,9 +668,9 @@ func (x *Index) settle(files *seg.Index, upTo uint64, done bool, seen time.Time)
 	return nil
 }
 
-// changedKeys are the keys of the rows that were changed behind a sequence, up to
-// another; ascending, each once. With a limit it stops behind a whole commit when
-// it has so many; last is that.
+// changedKeys returns the keys of rows changed after a sequence, up to upTo; ascending,
+// each once. With a limit it stops after the commit that reaches it; last is that
+// commit's sequence.
 func changedKeys(ctx context.Context, kv storage.Reader, id schema.StreamID, after, upTo uint64, limit int) (keys [][]byte, last uint64, done bool, err error) {
 	cur, err := stream.Open(ctx, kv, id, stream.Options{After: stream.Behind(after), To: stream.Behind(upTo)})
 	if err != nil {

@@ -79,7 +79,7 @@ type Manager struct {
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
 	closing map[string]bool   // directories of indexes that are being removed
-	held    int64             // what Account was told
+	held    int64             // what Account was last given
 	tables  []*schema.Table
 	written chan struct{} // has a value when a table was changed
 }
@@ -91,7 +91,7 @@ const (
 	tickEvery = 5 * time.Millisecond
 )
 
-// idleAfter is how long an index that nobody asks or changes keeps its files open.
+// idleAfter is how long an index without queries or changes keeps its files open.
 const idleAfter = 5 * time.Minute
 
 // New makes a Manager, which does nothing before Update.
@@ -109,7 +109,7 @@ func New(cfg Config) *Manager {
 	return m
 }
 
-// poll wakes the indexes whose tables were changed, until ctx ends.
+// poll wakes up the indexes whose tables were changed, until ctx ends.
 func (m *Manager) poll(ctx context.Context) error {
 	sleep := func(d time.Duration) {
 		select {
@@ -157,15 +157,15 @@ func (m *Manager) describe(t *schema.Table, x *schema.SearchIndex, next bool) *d
 // Close ends all work. What is not on disk yet is done again after the next
 // start.
 func (m *Manager) Close() {
-	m.mu.Lock() // no Update begins anything behind this
+	m.mu.Lock() // no Update begins anything after this
 	m.stop()
 	m.hold(0)
 	m.mu.Unlock()
 	m.wg.Wait()
 }
 
-// form is what documents tell of a type: what may change of it in place without
-// another document is not in it.
+// form describes what of a type affects documents. It leaves out what may change in
+// place without changing a document.
 func form(t *schema.Type) string {
 	switch {
 	case t.IsString():
@@ -196,7 +196,7 @@ func dirName(t *schema.Table, x *schema.SearchIndex) string {
 		if c == nil {
 			continue
 		}
-		b, err := json.Marshal(f) // as it is stored: what is new in later versions is left out
+		b, err := json.Marshal(f) // in the stored form: what is new in later versions is left out
 		if err != nil {
 			b = fmt.Appendf(nil, "%#v", f)
 		}
@@ -268,7 +268,7 @@ func (m *Manager) update() {
 	m.sweep()
 }
 
-// hold tells the account what indexes may hold now.
+// hold sets the account to what indexes may hold now.
 func (m *Manager) hold(n int64) {
 	if m.cfg.Account != nil && n != m.held {
 		m.cfg.Account.Hold(n - m.held)
@@ -286,7 +286,7 @@ const maxUpdating = 4
 // add begins an index.
 func (m *Manager) add(name string, d *descriptor) {
 	ctx, stop := context.WithCancel(m.ctx)
-	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{}), rouse: make(chan struct{}, 1)}
+	n := &Index{m: m, dir: filepath.Join(m.cfg.Dir, name), stop: stop, changed: make(chan struct{}), wakeup: make(chan struct{}, 1)}
 	n.desc.Store(d)
 	m.indexes[name] = n
 	m.begin("search index "+d.table.Database+"."+d.table.Name+"."+d.index.Name, func(_ context.Context, turn Turn) {
@@ -366,8 +366,8 @@ func (m *Manager) lookUp(t *schema.Table, d *schema.SearchIndex) *Index {
 	return m.indexes[dirName(t, d)] // the descriptor is older, or newer
 }
 
-// maxFailures is how often in a row the building of an index may fail before those
-// who wait for it are told.
+// maxFailures is how often in a row the building of an index may fail before those who
+// wait for it get the error.
 const maxFailures = 3
 
 // Wait waits until indexes of a table serve queries, and their next generations

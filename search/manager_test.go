@@ -193,8 +193,8 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestPassingFailure: those who wait for an index do so while building it fails
-// now and then, and are told when it fails for good.
+// TestPassingFailure: those who wait for an index go on waiting while building it fails
+// now and then, and get the error when it fails for good.
 func TestPassingFailure(t *testing.T) {
 	s := memkv.New(memkv.Options{})
 	defer s.Close()

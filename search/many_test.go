@@ -35,9 +35,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestManyIndexes: fifty indexes under changes are built and caught up, and stay
-// within bounds of memory, goroutines and files; when nobody needs them they hold
-// next to nothing.
+// TestManyIndexes: fifty indexes under changes are built and caught up, and stay within
+// bounds of memory, goroutines and files. Idle ones hold next to nothing.
 func TestManyIndexes(t *testing.T) {
 	testflag.Normal(t)
 	const n, all = 50, 32 << 20
@@ -104,7 +103,7 @@ func TestManyIndexes(t *testing.T) {
 			}
 			return nil
 		})
-		w.eventually("sleeping indexes hold little", func() error { // goroutines end behind them
+		w.eventually("sleeping indexes hold little", func() error { // goroutines end a little later
 			bytes, open, running = measure()
 			if bytes > 400<<10 || open > 0.7 || running > 2 {
 				return fmt.Errorf("of each: %d bytes, %.1f file handles, %.1f goroutines", bytes, open, running)

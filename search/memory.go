@@ -15,7 +15,7 @@ const (
 	minUnpersisted = 128 << 10
 )
 
-// share is the part of one of n indexes.
+// share is what one of n indexes may hold.
 func (m memory) share(n int) int {
 	return min(max(int(m/2)/max(n, 1), minUnpersisted), maxUnpersisted)
 }

@@ -26,7 +26,7 @@ import (
 // words are Rows of a table of numbers: a row is eight bytes, and so is its key.
 type words struct {
 	mu   sync.Mutex
-	keys [][]byte      // all that were asked for
+	keys [][]byte      // all that were requested
 	gate chan struct{} // each Add takes one, unless nil
 	hold chan struct{} // closed when an Add waits for ever
 	// rejects: the field cannot take numbers that 5 divides.
@@ -358,9 +358,8 @@ func TestBuildInSlices(t *testing.T) {
 	})
 }
 
-// TestViews compares views of held and of new states with the store, while
-// writers change rows, the index is built and the change log loses what nobody
-// needs.
+// TestViews compares views of held and of new states with the store, while writers
+// change rows, the index is built and the change log drops what no index needs.
 func TestViews(t *testing.T) {
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
@@ -404,7 +403,7 @@ func TestViews(t *testing.T) {
 				held[i].Close()
 				held = slices.Delete(held, i, i+1)
 			}
-			if r.IntN(20) == 0 { // behind the oldest state that is held
+			if r.IntN(20) == 0 { // after the oldest state that is held
 				floor, _ := w.m.Floor(w.table.Stream.ID)
 				w.trim(min(floor, held[0].Seq()))
 			}
@@ -432,7 +431,7 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// TestFloor: what is behind the floor is enough to go on after a restart.
+// TestFloor: the records after the floor are enough to go on after a restart.
 func TestFloor(t *testing.T) {
 	eachStore(t, func(w *world) {
 		w.fill(100)
@@ -507,7 +506,7 @@ func TestOlderStore(t *testing.T) {
 	}
 }
 
-// TestResumedBuild: a build goes on behind the last slice that is durable.
+// TestResumedBuild: a build resumes after the last durable slice.
 func TestResumedBuild(t *testing.T) {
 	eachStore(t, func(w *world) {
 		w.fill(5 * buildRows)

@@ -39,8 +39,8 @@ const (
 	maxWait    = 2 * time.Second
 )
 
-// maxOverlay is the most changes that a view may have behind it: with more, which
-// are not even read, the table is the better way.
+// maxOverlay is the most changes that a view may have after its files. With more, which
+// are not even read, the table is the better choice.
 var maxOverlay = 200_000
 
 // errTooMany: there are more changes than that.
@@ -66,7 +66,7 @@ func (x *Index) open(ctx context.Context, any bool) (snap *seg.Snapshot, covers 
 			if !errors.Is(err, seg.ErrClosed) || x.m.ctx.Err() != nil {
 				return nil, covers, errors.Join(ErrUnavailable, err)
 			}
-			// it falls asleep, or what is wrong shows
+			// it is being closed, or the next turn finds the damage
 		}
 		x.wake()
 		select {
@@ -112,7 +112,7 @@ func (x *Index) await(ctx context.Context, at uint64, own [][]byte, most int) (*
 		news := x.news()
 		v, grows, err := x.view(ctx, at)
 		waited := time.Since(start)
-		// What was changed behind an old view does not get less.
+		// The number of changes after an old view does not shrink.
 		enough := waited > maxWait || !grows
 		if err != nil && (enough || !errors.Is(err, errTooMany)) {
 			return nil, err
@@ -178,8 +178,8 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 	if d.table.Stream == nil {
 		return nil, ErrUnavailable
 	}
-	// The log is read as it is now, not at the statement's sequence, as the files
-	// may be ahead of that.
+	// The log is read at the store's newest sequence, not at the statement's, as the
+	// files may be ahead of that.
 	kv, err := x.m.cfg.Store.Snapshot()
 	if err != nil {
 		return nil, err

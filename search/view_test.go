@@ -8,8 +8,8 @@ import (
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
-// TestNewestAndTail: the newest view is the files as they are; one that would have
-// too many changed rows next to it is not given.
+// TestNewestAndTail: the newest view is the files alone; one that would have too many
+// changed rows next to it is not given.
 func TestNewestAndTail(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	defer store.Close()

@@ -61,7 +61,7 @@ func TestBuildBesideWriters(t *testing.T) {
 	other.exec(fmt.Sprintf("KILL QUERY %d", c.id))
 	p.fails(1317)
 	gone()
-	// A writer makes a duplicate, behind what was read, and does not learn of it.
+	// A writer makes a duplicate of a row already read, and gets no error.
 	p = c.start(other, "CREATE UNIQUE INDEX x ON n (pad)")
 	other.exec("UPDATE n SET pad = 'twice' WHERE i IN (3, 4, 20001)")
 	p.fails(1062)
@@ -121,7 +121,7 @@ func TestAlterBesideWriters(t *testing.T) {
 	other.rows("t.n,check,status,OK", "CHECK TABLE n")
 	other.rows("changed", "SELECT table_comment FROM information_schema.tables WHERE table_name = 'n'")
 	other.rows("new,12", "SELECT k, v FROM n WHERE i = 6")
-	// Nobody who updated while the column was not there has set it.
+	// No statement that ran while the column did not exist yet has set it.
 	other.rows("10091", "SELECT COUNT(*) FROM n FORCE INDEX (u) WHERE u = '2001-01-01'")
 	other.rows("0", "SELECT COUNT(*) FROM n IGNORE INDEX (u) WHERE u <> '2001-01-01'")
 	other.exec("UPDATE n SET pad = 'later' WHERE i = 8")

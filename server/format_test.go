@@ -86,7 +86,8 @@ func (c *client) answer(d *datadriven.TestData) string {
 	return out + "\n"
 }
 
-// TestLaterFormat: a directory of a later release is refused and told so.
+// TestLaterFormat: a directory of a later release is refused with an error that says
+// so.
 func TestLaterFormat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	unpack(t, filepath.Join(formats, "1", "store.tar.gz"), dir)

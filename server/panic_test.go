@@ -139,9 +139,9 @@ func TestPanicInAStatement(t *testing.T) {
 			}
 			broken.close()
 			other.exec("SET innodb_lock_wait_timeout = 5")
-			other.exec("UPDATE t.a SET v = v + 1 WHERE id = 5") // nobody holds its lock
+			other.exec("UPDATE t.a SET v = v + 1 WHERE id = 5") // its lock is free
 			other.exec("UPDATE t.a SET v = v - 1 WHERE id = 5")
-			other.exec("ALTER TABLE t.a ADD COLUMN extra INT") // nor the table's
+			other.exec("ALTER TABLE t.a ADD COLUMN extra INT") // and the table's
 			other.exec("ALTER TABLE t.a DROP COLUMN extra")
 			check()
 			other.rows("t.a,check,status,OK", "CHECK TABLE t.a")

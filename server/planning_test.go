@@ -83,7 +83,7 @@ func (s *stalledPlanning) stall(c *client, table string, n int64) *pending {
 	return p
 }
 
-// soon is how long a statement may run on after its end was asked for; it is far more
+// soon is how long a statement may run on after its end was requested; it is far more
 // than it takes, for busy machines.
 const soon = 5 * time.Second
 

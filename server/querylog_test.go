@@ -89,7 +89,7 @@ func TestSlowLog(t *testing.T) {
 	}
 }
 
-// TestSlowLogLocks: waits for locks are told apart.
+// TestSlowLogLocks: the log separates waits for locks from other time.
 func TestSlowLogLocks(t *testing.T) {
 	dir := t.TempDir()
 	_, dsn := startServer(t, func(c *server.Config) { c.LogDir = dir })

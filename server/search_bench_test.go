@@ -14,9 +14,8 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
-// BenchmarkSearchLag changes rows at a rate that does not depend on the machine,
-// if it can, and reports how far a search index over them is behind its table,
-// in milliseconds.
+// BenchmarkSearchLag changes rows at a rate that does not depend on the machine, if it
+// can, and reports the lag of a search index over them, in milliseconds.
 func BenchmarkSearchLag(b *testing.B) {
 	const (
 		table   = 50_000

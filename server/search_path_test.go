@@ -86,7 +86,7 @@ func randomObject(r *rand.Rand) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// randomElementCond asks whether there is an element of an array of objects.
+// randomElementCond tests whether an array of objects has some element.
 func randomElementCond(r *rand.Rand) string {
 	few := func(list ...string) string { return list[r.IntN(len(list))] }
 	cond := func() string {

@@ -235,10 +235,10 @@ var ballast []byte
 
 const ballastShare = 16
 
-// The sixteenths of the memory that are for data, and for statements: their
-// rows, what transactions have written, and the sorts of loads and index builds.
-// The rest is for garbage, connections, and what nobody counts; the collector
-// must not use the last one.
+// The sixteenths of the memory that are for data, and for statements: their rows, what
+// transactions have written, and the sorts of loads and index builds. The rest is for
+// garbage, connections, and what is not counted; the collector must not use the last
+// one.
 const (
 	dataShare  = 8
 	queryShare = 5

@@ -99,7 +99,7 @@ func writeRandomly(c *client, r *rand.Rand, rows int, stop *atomic.Bool) {
 	}
 }
 
-// consume applies the next records of a consumer, and tells how many.
+// consume applies the next records of a consumer, and returns their number.
 func consume(t *testing.T, c *client, name string, most int) int {
 	t.Helper()
 	c.exec("BEGIN")

@@ -114,7 +114,7 @@ func TestAccounts(t *testing.T) {
 	c.fails(1524, "CREATE USER other IDENTIFIED WITH unix_socket")
 	c.exec("DROP USER nat, sha2, empty")
 	check(1045, "nat", "five")
-	own.rows("1", "SELECT 1") // who is connected stays
+	own.rows("1", "SELECT 1") // a connected user stays connected
 	if got := login(t, strings.Replace(dsn, "/t", "/nope", 1)); got != 1049 {
 		t.Errorf("unknown database: error %d", got)
 	}

@@ -180,8 +180,8 @@ func (w *Watermark) Raise(seq uint64) {
 	}
 }
 
-// Tell has a value sent to c when the watermark is raised, unless that would
-// have to wait; nil ends it.
+// Tell has a value sent to c whenever the watermark is raised, without waiting for a
+// receiver; nil ends it.
 func (w *Watermark) Tell(c chan<- struct{}) {
 	if c == nil {
 		w.tell.Store(nil)
@@ -326,9 +326,9 @@ var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
 
 // Store is an open store. All methods may be called concurrently.
 type Store interface {
-	// Latest reads the latest committed state; each Get, BatchGet and Scan sees
-	// the state of its own start. Several of them see several states: who needs
-	// one takes a Snapshot.
+	// Latest reads the latest committed state. Each Get, BatchGet and Scan sees the
+	// state of its own start, so several of them see several states; a Snapshot has
+	// one.
 	Latest() Reader
 	// Snapshot freezes the current state.
 	Snapshot() (Snapshot, error)

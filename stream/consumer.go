@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// Consumer is somebody who reads a stream and remembers how far.
+// Consumer is a reader of a stream that remembers its position.
 type Consumer struct {
 	Name   string          `json:"name"`
 	Stream schema.StreamID `json:"stream"`

@@ -37,7 +37,7 @@ func Open(ctx context.Context, kv storage.Reader, id schema.StreamID, opts Optio
 	if opts.To == (Position{}) {
 		opts.To = Behind(^uint64(0))
 	}
-	return OpenSpan(ctx, kv, spanBehind(id, opts.After, opts.To), opts)
+	return OpenSpan(ctx, kv, spanAfter(id, opts.After, opts.To), opts)
 }
 
 // OpenSpan is Open for a span of keys between whole records; After and To are

@@ -64,8 +64,8 @@ func Span(id schema.StreamID) storage.Span {
 	return storage.Span{Start: appendStream(nil, id), End: end}
 }
 
-// spanBehind is the records of a stream behind from, and up to to, inclusive.
-func spanBehind(id schema.StreamID, from, to Position) storage.Span {
+// spanAfter is the records of a stream after from, and up to to, inclusive.
+func spanAfter(id schema.StreamID, from, to Position) storage.Span {
 	s := Span(id)
 	if from != (Position{}) {
 		s.Start = append(appendKey(nil, id, from, ^uint16(0)), 0)
@@ -101,5 +101,5 @@ func prefixSpan(prefix []byte) storage.Span {
 
 // SpanAfter is the records of a stream after a position.
 func SpanAfter(id schema.StreamID, after Position) storage.Span {
-	return spanBehind(id, after, Behind(^uint64(0)))
+	return spanAfter(id, after, Behind(^uint64(0)))
 }

@@ -139,8 +139,7 @@ func corrupt(key []byte, what string) error {
 	return fmt.Errorf("%w: change log, key %x: %s", storage.ErrCorruption, key, what)
 }
 
-// parseHead reads what stands before the payload; more is the number of parts
-// that follow.
+// parseHead reads the head before the payload; more is the number of parts that follow.
 func (r *Record) parseHead(key, val []byte) (flags byte, more int, payload []byte, err error) {
 	if len(val) < headLen || val[0] != recordVersion || val[headLen-1]&^knownFlags != 0 {
 		return 0, 0, nil, corrupt(key, "malformed record")

@@ -20,7 +20,8 @@ var (
 
 // PurgedError is ErrPurged with the sequences.
 type PurgedError struct {
-	// Asked is the position's sequence, Purged the last one that was removed.
+	// Asked is the sequence of the reader's position, Purged the last one that was
+	// removed.
 	Asked, Purged uint64
 }
 

@@ -145,8 +145,8 @@ func other(t *testing.T, s storage.Store) {
 	}
 }
 
-// Whatever fails while records are removed, a reader behind the mark sees all,
-// one before it is told, and the next run finishes.
+// Whatever fails while records are removed, a reader after the mark sees all, one
+// before it gets an error, and the next run finishes.
 func TestTrimFails(t *testing.T) {
 	lost := errors.New("lost")
 	for _, op := range []errkv.Op{errkv.OpGet, errkv.OpScan, errkv.OpVisit, errkv.OpBegin, errkv.OpPut, errkv.OpCommit, errkv.OpDeleteRange} {

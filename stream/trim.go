@@ -32,7 +32,7 @@ func Trim(ctx context.Context, store storage.Store, id schema.StreamID, upTo uin
 		}
 	}
 	// At or before the mark there are records only when a removal was cut off.
-	_, err = store.DeleteRange(ctx, spanBehind(id, Position{}, Behind(upTo)))
+	_, err = store.DeleteRange(ctx, spanAfter(id, Position{}, Behind(upTo)))
 	return err
 }
 
@@ -107,7 +107,7 @@ func Expired(ctx context.Context, store storage.Store, s *schema.Stream, now int
 	}
 	// The last commit stays, however large it is.
 	large, err := search(first.Seq, last.Seq-1, func(seq uint64) (bool, error) {
-		size, err := store.EstimateSize(spanBehind(s.ID, Behind(seq-1), Behind(^uint64(0))))
+		size, err := store.EstimateSize(spanAfter(s.ID, Behind(seq-1), Behind(^uint64(0))))
 		return size > s.MaxBytes, err
 	})
 	return max(upTo, large), err

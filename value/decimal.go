@@ -287,7 +287,7 @@ func cmpHalf(r, p u128) int {
 	return r.cmp(rest)
 }
 
-// roundUp is q or q+1 as the mode asks.
+// roundUp is q or q+1, depending on the mode.
 func roundUp(q u128, half int, exact, neg bool, mode rounding) u128 {
 	up := false
 	switch mode {

@@ -23,7 +23,7 @@ func (d Decimal) AppendHash(dst []byte) []byte {
 	return append(dst, b...)
 }
 
-// trimmed is d without trailing zeros behind the point.
+// trimmed is d without trailing zeros after the point.
 func (d Decimal) trimmed() Decimal {
 	for d.scale > 0 && d.wide != nil {
 		q, r := new(big.Int).QuoRem(d.wide, big.NewInt(10), new(big.Int))

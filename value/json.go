@@ -25,12 +25,11 @@ import (
 //	object                           u32 count, count * u32 end of key, count * u32 end of value,
 //	                                 keys, values
 //
-// Ends count from the tag byte of their container. Keys are sorted by length,
-// then by bytes, and are unique. The key bytes begin behind the ends, the
-// values behind the last key.
+// Ends count from the tag byte of their container. Keys are sorted by length, then by
+// bytes, and are unique. The key bytes follow the ends, the values follow the last key.
 //
-// The readers below never read outside of the slice and never panic: where the
-// bytes are no document they see JSON null. CheckJSON tells.
+// The readers below never read outside of the slice and never panic: bytes that are no
+// document read as JSON null. CheckJSON detects them.
 const (
 	jsonVersion = 0x10
 
@@ -267,7 +266,7 @@ func JSONLen(doc []byte) int {
 	return n
 }
 
-// part is doc[from:to] when that lies behind the head and is not empty.
+// part is doc[from:to] when that is after the head and not empty.
 func part(doc []byte, head, from, to int) []byte {
 	if from < head || from >= to || to > len(doc) {
 		return nullDoc

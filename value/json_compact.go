@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// The compact form of a scalar is its tag and the bytes of its word that say
-// anything: integers without the high bytes that repeat the sign or are 0,
-// floats, dates and datetimes without the low bytes that are 0. All else is as
-// it is.
+// The compact form of a scalar is its tag and the bytes of its word that say anything:
+// integers without the high bytes that repeat the sign or are 0, floats, dates and
+// datetimes without the low bytes that are 0. Every other value is unchanged.
 
 // AppendCompactJSON appends the compact form of a document.
 func AppendCompactJSON(dst, doc []byte) []byte {

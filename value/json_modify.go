@@ -3,8 +3,8 @@ package value
 // jsonEdit is a change of the value at the end of a path.
 type jsonEdit struct {
 	val      []byte
-	insert   bool // where there is none
-	replace  bool // where there is one
+	insert   bool // where the path has no value
+	replace  bool // where it has one
 	remove   bool
 	appendTo bool // JSON_ARRAY_APPEND
 	shift    bool // JSON_ARRAY_INSERT: at the cell, moving the others up

@@ -281,7 +281,7 @@ type extraction struct {
 
 func (e *extraction) add(doc []byte) {
 	if e.dups && len(doc) > 0 {
-		// Values are told apart by where they are in the document.
+		// Values are distinguished by where they are in the document.
 		if e.seen == nil {
 			e.seen = map[*byte]bool{}
 		}

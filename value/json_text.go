@@ -106,7 +106,7 @@ func appendJSONDouble(dst []byte, f float64) []byte {
 	return append(dst, ".0"...)
 }
 
-// trimExponent turns 1e+20 and 1e-07 behind n into 1e20 and 1e-7.
+// trimExponent turns 1e+20 and 1e-07 after n into 1e20 and 1e-7.
 func trimExponent(dst []byte, n int) []byte {
 	e := n
 	for dst[e] != 'e' {

@@ -63,8 +63,8 @@ func check(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// checkLogs prints what a start leaves out of the logs. It is false where a start
-// is refused; then the directory stays as it is.
+// checkLogs prints what a start leaves out of the logs. It is false where a start is
+// refused; then the directory is not changed.
 func checkLogs(dir string, stdout, stderr io.Writer) bool {
 	r, err := datacheck.Logs(dir)
 	if err != nil {

@@ -71,8 +71,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckLogs: check names the damaged log and changes nothing; a server starts
-// on it when it is told to, and check finds nothing wrong after that.
+// TestCheckLogs: check names the damaged log and changes nothing; a server starts on it
+// with the flag for that, and check finds nothing wrong after that.
 func TestCheckLogs(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir)

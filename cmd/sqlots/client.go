@@ -167,7 +167,7 @@ func readGrid(rows driver.Rows) (*grid, error) {
 	return g, nil
 }
 
-// classify tells of a type's name whether its values are numbers, and whether
+// classify reports whether the values of the type of that name are numbers, and whether
 // they are bytes without a character set.
 func classify(name string) (isNumber, isBinary bool) {
 	name = strings.TrimPrefix(name, "UNSIGNED ")
@@ -236,8 +236,8 @@ func returnsRows(query string) bool {
 
 var localInfile = regexp.MustCompile(`(?is)^\s*LOAD\s+DATA\s+(?:LOW_PRIORITY\s+|CONCURRENT\s+)?LOCAL\s+INFILE\s+('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")`)
 
-// localFile is the file that a LOAD DATA LOCAL names. Only that file may be
-// read while the statement runs, whatever the server asks for.
+// localFile is the file that a LOAD DATA LOCAL names. Only that file may be read while
+// the statement runs, whatever the server requests.
 func localFile(query string) (string, bool) {
 	m := localInfile.FindStringSubmatch(query)
 	if m == nil {

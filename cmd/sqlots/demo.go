@@ -36,7 +36,7 @@ func demo(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "sqlots demo: unexpected argument", fs.Arg(0))
 		return 2
 	}
-	// SIGPIPE: when nobody reads the output any more, the directory still goes.
+	// SIGPIPE: the directory is removed also when the reader of the output has gone.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	if err := runDemo(ctx, *listen, *exit, stdout, stderr); err != nil {

@@ -96,7 +96,7 @@ func reachable(addr string) bool {
 type page struct {
 	t    *testing.T
 	dir  string
-	addr string // of the page's server, when something has asked for it
+	addr string // of the page's server, once it is needed
 
 	serving bool           // a command has started the server
 	server  *server.Server // in memory; nil where a command has started one
@@ -171,7 +171,7 @@ func splitStatements(code string) []statement {
 	return append(out, s.rest()...)
 }
 
-// writeResult prints a result as the shell does, and plans as they are.
+// writeResult prints a result as the shell does, and plans without a table around them.
 func writeResult(w io.Writer, g *grid, vertical bool) error {
 	switch {
 	case len(g.rows) == 0:

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// servePprof answers profile requests on addr, which must be a loopback
-// address: profiles tell what queries run and have no password. The returned
-// function stops it.
+// servePprof answers profile requests on addr, which must be a loopback address:
+// profiles show what queries run and have no password. The returned function stops it.
 func servePprof(addr string, log *slog.Logger) (stop func(), err error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

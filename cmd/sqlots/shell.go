@@ -69,7 +69,8 @@ func (o *connection) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&o.askPassword, "p", false, "ask for the password")
 }
 
-// config makes the driver's configuration. It asks for the password if told so.
+// config makes the driver's configuration. It prompts for the password with
+// askPassword.
 func (o *connection) config(stderr io.Writer) (*mysql.Config, error) {
 	if o.dsn != "" {
 		return mysql.ParseDSN(o.dsn)
@@ -295,7 +296,7 @@ func counted(n int64, what string) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f sec", d.Seconds()) }
 
-// isCommand tells that a line is for the shell and not for the server.
+// isCommand reports that a line is for the shell and not for the server.
 func isCommand(line string) bool {
 	line = strings.TrimSpace(line)
 	if len(line) >= 2 && line[0] == '\\' {

@@ -9,8 +9,8 @@ type statement struct {
 	line     int  // where it starts, from 1
 }
 
-// splitter cuts text into statements at ; \g and \G outside of quotes and
-// comments. It is fed line by line, so that a shell can ask for more.
+// splitter cuts text into statements at ; \g and \G outside of quotes and comments. It
+// is fed line by line, so that a shell can prompt for more.
 type splitter struct {
 	buf []byte
 	// state is 0, the quote that is open, '*' in a block comment or '#' in a
@@ -116,5 +116,5 @@ func (s *splitter) reset() {
 // rest gives an unfinished statement at the end of the input, if there is one.
 func (s *splitter) rest() []statement { return s.emit(nil, false) }
 
-// isBlank tells that no statement has been begun.
+// isBlank reports that no statement has been begun.
 func (s *splitter) isBlank() bool { return !s.hasContent && s.state == 0 }

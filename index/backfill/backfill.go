@@ -56,7 +56,7 @@ type Build struct {
 	b     rowenc.Builder
 	row   []value.Datum
 	buf   []byte
-	// owner is for the rows that stand in the way.
+	// ownerRow is for the rows of entries that conflict.
 	ownerRow []value.Datum
 }
 
@@ -158,8 +158,8 @@ func (b *Build) changes(ctx context.Context, x *table.Index, span storage.Span) 
 	return list, errors.Join(err, bad)
 }
 
-// mergeBatch takes changes over, again when another transaction stood in the
-// way; done are those whose rows were free.
+// mergeBatch takes changes over. It tries again when another transaction conflicts;
+// done are those whose rows were free.
 func (b *Build) mergeBatch(ctx context.Context, x *table.Index, list []change) (done int, err error) {
 	for try := 0; ; try++ {
 		done, err = b.tryMerge(ctx, x, list)
@@ -205,7 +205,7 @@ func (b *Build) mergeOne(ctx context.Context, txn storage.Txn, x *table.Index, c
 	}
 	val := bytes.Clone(b.buf)
 	if x.Desc.Unique {
-		free, owner, err := b.standing(ctx, txn, x, c)
+		free, owner, err := b.ownerOf(ctx, txn, x, c)
 		if err != nil {
 			return false, err
 		}
@@ -238,9 +238,9 @@ func (b *Build) mergeOne(ctx context.Context, txn storage.Txn, x *table.Index, c
 	return true, txn.Delete(c.key)
 }
 
-// standing tells whether an entry is absent or that of the change's row, and
-// whose it is otherwise.
-func (b *Build) standing(ctx context.Context, txn storage.Txn, x *table.Index, c *change) (free bool, owner []byte, err error) {
+// ownerOf reports whether an entry is absent or that of the change's row, and returns
+// the row that has it otherwise.
+func (b *Build) ownerOf(ctx context.Context, txn storage.Txn, x *table.Index, c *change) (free bool, owner []byte, err error) {
 	old, err := txn.Latest().Get(ctx, c.entry, nil)
 	if errors.Is(err, storage.ErrNotFound) {
 		return true, nil, nil

@@ -192,8 +192,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A duplicate that a writer makes behind the back of Fill is found by Merge;
-// values that pass from row to row are none.
+// A duplicate that a writer makes during Fill is found by Merge; values that pass from
+// row to row are none.
 func TestDuplicatesOfWriters(t *testing.T) {
 	for _, passes := range []bool{true, false} {
 		store := memkv.New(memkv.Options{})
@@ -232,7 +232,7 @@ func TestDuplicatesOfWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = b.Fill(ctx, nil, 0)
-		if err == nil && passes { // as above, behind both runs
+		if err == nil && passes { // as above, after both runs
 			rows[2] = put(c, 2, 102, rows[2])
 			rows[16] = put(c, 16, 2, rows[16])
 			rows[16] = put(c, 16, 3, rows[16])

@@ -137,8 +137,8 @@ func (r *run) load(ctx context.Context, done bool) error {
 	if err := r.noteContested(ctx); err != nil {
 		return err
 	}
-	// Nobody reads the index. What a run that has no checkpoint left behind is
-	// written again by the next, or was noted by who changed it.
+	// The index is not read yet. What a run without a checkpoint has left is written
+	// again by the next, or was noted by whoever changed it.
 	if err := load.FinishUnordered(ctx); err != nil || b.opts.Checkpoint == nil {
 		return err
 	}

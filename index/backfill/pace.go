@@ -25,17 +25,17 @@ type Pacer struct {
 }
 
 const (
-	// slice is for how long the work goes on without a pause. An operating system
-	// lets a thread that has become ready wait behind one that works, although
-	// another processor is idle: longer slices would show in the latency of others.
+	// slice is for how long the work goes on without a pause. An operating system may
+	// queue a thread that has become ready after one that works, although another
+	// processor is idle: longer slices would show in the latency of others.
 	slice = 300 * time.Microsecond
-	// idle is for how long nobody has written when the machine is free.
+	// idle: the machine counts as free when others have not written for so long.
 	idle      = 50 * time.Millisecond
 	breath    = time.Millisecond
 	minFactor = 3
 	maxFactor = 8
-	// late is by how much a pause may be longer than asked for before the
-	// machine counts as busy.
+	// late is by how much a pause may exceed its length before the machine counts as
+	// busy.
 	late = 2 * time.Millisecond
 )
 
@@ -111,7 +111,7 @@ func (p *Pacer) Pause(ctx context.Context, rows int) error {
 	return nil
 }
 
-// breathe is a pause so short that who follows writers does not fall behind.
+// breathe is a pause so short that followers of the writers can keep up.
 func (p *Pacer) breathe(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

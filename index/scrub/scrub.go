@@ -89,7 +89,7 @@ type checker struct {
 	rd     *table.RowReader
 	row    []value.Datum
 	b      rowenc.Builder
-	// want are the keys that the rows of the chunk ask for.
+	// want are the keys that the rows of the chunk require.
 	want []expected
 	// cellKeys are the cells of the row cellsOf.
 	cellsOf  []byte
@@ -293,9 +293,9 @@ func (c *checker) cells(ctx context.Context) error {
 	})
 }
 
-// hasCell reports whether a row has the cell of attributes at a key; also where
-// the row cannot be read, which is reported with the row. The cells of a row
-// are asked for one after the other.
+// hasCell reports whether a row has the cell of attributes at a key; also true if the
+// row cannot be read, which is reported with the row. Calls for the cells of one row
+// are consecutive.
 func (c *checker) hasCell(ctx context.Context, key, val, cell []byte) bool {
 	if !bytes.Equal(c.cellsOf, key) {
 		c.cellsOf, c.cellKeys = append(c.cellsOf[:0], key...), nil

@@ -107,8 +107,8 @@ func (c *Child) Kill() {
 	c.ended.Do(func() { _ = c.cmd.Wait() })
 }
 
-// Memory is a line of /proc/PID/status in bytes, such as VmRSS and VmHWM; 0
-// where there is none.
+// Memory is a line of /proc/PID/status in bytes, such as VmRSS and VmHWM; 0 if it is
+// missing.
 func (c *Child) Memory(name string) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	if err != nil {

@@ -29,7 +29,7 @@ type Result struct {
 	Table *schema.Table
 	// Report is never nil.
 	Report *scrub.Report
-	// Search tells of the search indexes; what is wrong with them is in Report.
+	// Search lists the search indexes; what is wrong with them is in Report.
 	Search []Search
 	// Err is set when the table could not be read to its end.
 	Err error
@@ -44,16 +44,16 @@ type Search struct {
 	Unchecked string
 }
 
-// OK tells that nothing is wrong with the table.
+// OK reports that nothing is wrong with the table.
 func (r Result) OK() bool { return r.Err == nil && r.Report.OK() }
 
 // formatFile is what every store has, see package pebblekv.
 const formatFile = "FORMAT"
 
-// Dir checks all tables of a directory, by database and name, and calls each
-// with the result of one. ok tells that nothing is wrong. The error is one of
-// opening (storage.ErrLocked, storage.ErrFormat, storage.ErrCorruption,
-// os.ErrNotExist) or of ctx.
+// Dir checks all tables of a directory, by database and name, and calls each with the
+// result of one. ok reports that nothing is wrong. The error is one of opening
+// (storage.ErrLocked, storage.ErrFormat, storage.ErrCorruption, os.ErrNotExist) or of
+// ctx.
 func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error) {
 	return DirAndFiles(ctx, dir, nil, each)
 }
@@ -66,7 +66,7 @@ func exists(dir string) error {
 	return nil
 }
 
-// Logs tells what a start would leave out of the logs, or refuse to, and changes
+// Logs reports what a start would leave out of the logs, or refuse to, and changes
 // nothing. To open the store, as Dir does, is such a start.
 func Logs(dir string) (pebblekv.LogReport, error) {
 	if err := exists(dir); err != nil {

@@ -1,5 +1,5 @@
 // Package histcheck looks for anomalies in histories of transactions: what many
-// connections wrote and read, and when they asked and were answered.
+// connections wrote and read, and when their statements began and ended.
 //
 // # Model
 //
@@ -22,8 +22,8 @@
 //	H1  No cycle of dependencies: with ww alone it is G0, with wr G1c, with one
 //	    rw read skew (half of a commit was seen, or a view moved); with two
 //	    locked reads a lost update; with time a stale read.
-//	H2  Nobody read what was rolled back (G1a), what its writer overwrote (G1b),
-//	    or what nobody wrote.
+//	H2  No read of what was rolled back (G1a), what its writer overwrote (G1b), or
+//	    what was never written.
 //	H3  What was acknowledged is there at the end, and nothing else; two writers
 //	    never made the same version.
 //

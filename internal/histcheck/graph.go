@@ -112,7 +112,7 @@ func (g *graph) cycles(fail func(txns []*Txn, format string, args ...any)) {
 	}
 }
 
-// describe is the text of a way from a node back to it, and who is on it.
+// describe is the text of a path from a node back to it, and the transactions on it.
 func (g *graph) describe(path []step) (string, []*Txn) {
 	var text strings.Builder
 	var txns []*Txn

@@ -91,7 +91,7 @@ type Step struct {
 // Finding is an anomaly.
 type Finding struct {
 	Text string
-	Txns []*Txn // who takes part
+	Txns []*Txn // the transactions that take part
 }
 
 func (f Finding) String() string { return f.Text }

@@ -31,7 +31,7 @@ type listCheck struct {
 	m      moments
 }
 
-// index finds who wrote what and what became of it.
+// index finds the writer of each element and what became of it.
 func (c *listCheck) index() {
 	found := map[Element]bool{}
 	for key, list := range c.h.After {
@@ -100,7 +100,7 @@ func hasPrefix(list, prefix []Element) bool {
 	return len(list) >= len(prefix) && slices.Equal(list[:len(prefix)], prefix)
 }
 
-// contains reports whether part stands in list in one piece.
+// contains reports whether list contains part in one piece.
 func contains(list, part []Element) bool {
 	if len(part) == 0 {
 		return true
@@ -139,8 +139,9 @@ func (c *listCheck) readFits(x *Txn, r *Read, key int, list []Element) int {
 		case w.Outcome == Aborted:
 			c.fail(of(x, w), "%s read %d of %s, which was rolled back (G1a)", x.Name, e, w.Name)
 		case c.lost[e]:
-			// A commit is visible a moment before it is on disk. Only who wrote
-			// nothing, or was lost too, may have seen one that never came there.
+			// A commit is visible a moment before it is on disk. Only a transaction
+			// that wrote nothing, or was lost too, may have seen one that never came
+			// there.
 			if x.Outcome == Committed && len(x.Appends) > 0 {
 				c.fail(of(x, w), "%s was acknowledged and had read %d of %s, which is lost", x.Name, e, w.Name)
 			}

@@ -3,8 +3,8 @@ package histcheck
 // moments makes the graph of a history in which each read has its place.
 type moments struct {
 	graph
-	// order are the writers to each object, in the order of its states. nil is one
-	// from before the history, or one that nobody knows.
+	// order are the writers to each object, in the order of its states. nil is one from
+	// before the history, or an unknown one.
 	order   map[int][]*Txn
 	commits map[*Txn]int
 	spans   []span
@@ -74,7 +74,7 @@ func (m *moments) moment(n node, s span) int {
 	return s.node
 }
 
-// linkPlace puts a read behind the last write that it saw, and before the next.
+// linkPlace orders a read after the last write that it saw, and before the next.
 func (m *moments) linkPlace(n int, x *Txn, p place) {
 	order := m.order[p.key]
 	for i := min(p.count, len(order)) - 1; i >= 0; i-- {
@@ -91,8 +91,8 @@ func (m *moments) linkPlace(n int, x *Txn, p place) {
 	}
 }
 
-// halved is the writer that wrote both the last state that a read saw and the next
-// one; nil if there is none.
+// halved is the writer that wrote both the last state that a read saw and the next one,
+// or nil.
 func (m *moments) halved(p place) *Txn {
 	order := m.order[p.key]
 	if p.count == 0 || p.count >= len(order) || order[p.count-1] != order[p.count] {

@@ -43,8 +43,8 @@ type made struct {
 
 func (v Version) String() string { return fmt.Sprintf("register %d at %d by %d", v.Key, v.N, v.By) }
 
-// index finds who wrote what. What a transaction of unknown outcome wrote counts
-// from when somebody has read it.
+// index finds the writer of each version. What a transaction of unknown outcome wrote
+// counts from the first read of it on.
 func (c *registerCheck) index() {
 	for _, x := range c.h.Txns {
 		for _, w := range x.Writes {

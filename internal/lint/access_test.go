@@ -11,7 +11,7 @@ import (
 // accessKinds are the types of physical.Access.
 var accessKinds = []string{"FullScan", "RangeScan", "PointGet", "SkipScan", "OrderedMerge", "LooseScan", "IndexMerge", "SearchScan"}
 
-// TestKindsOfAccess: the types of access are told apart where they are made and
+// TestKindsOfAccess: the types of access are distinguished where they are made and
 // where they are opened. What others want to know of them is a method of
 // physical.Access, so that a new type is not forgotten anywhere.
 func TestKindsOfAccess(t *testing.T) {

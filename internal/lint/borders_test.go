@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// under tells whether path is one of the roots or lies in one.
+// under reports whether path is one of the roots or within one.
 func under(path string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool {
 		return path == r || strings.HasPrefix(path, r+"/")
@@ -42,8 +42,8 @@ var known = slices.Concat(leaves, storageSide, edge, testOnly, tools, []string{"
 type border struct {
 	name string
 	of   func(dir string) bool
-	// bad tells whether a package of dir may not import the package path, also
-	// not by way of others when deep is set.
+	// bad reports whether a package of dir may not import the package path, also not by
+	// way of others when deep is set.
 	bad  func(path string) bool
 	deep bool
 }

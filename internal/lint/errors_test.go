@@ -50,7 +50,7 @@ func checkErrors(t *testing.T, name string) {
 	})
 }
 
-// isMadeByHand tells whether n is sqlerr.Error{…}.
+// isMadeByHand reports whether n is sqlerr.Error{…}.
 func isMadeByHand(n ast.Node) bool {
 	lit, ok := n.(*ast.CompositeLit)
 	if !ok {
@@ -64,7 +64,7 @@ func isMadeByHand(n ast.Node) bool {
 	return ok && x.Name == "sqlerr" && typ.Sel.Name == "Error"
 }
 
-// comparesNumber tells whether n compares a field Number with a literal of an error's
+// comparesNumber reports whether n compares a field Number with a literal of an error's
 // size.
 func comparesNumber(n ast.Node) bool {
 	switch n := n.(type) {

@@ -4,8 +4,8 @@ package lint
 // 14.1.
 type section struct {
 	title string
-	// probes are one call of each function or operator: the first word is the
-	// name unless a name stands before a |.
+	// probes are one call of each function or operator: the first word is the name
+	// unless a name and a | precede it.
 	probes []string
 	// excluded says why none of them is there; "" for sections of ours.
 	excluded string

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// ownProcess are the packages whose goroutines run in the processes of clients
-// and tests: a panic there takes nobody along.
+// ownProcess are the packages whose goroutines run in the processes of clients and
+// tests: a panic there harms no server.
 var ownProcess = []string{"cmd", "tool", "storage/storagetest"}
 
 // TestGoroutinesAreGuarded wants every goroutine of the server to keep its
@@ -106,7 +106,7 @@ func (g *goroutines) guarded(fn ast.Expr) bool {
 	return len(list) > 0
 }
 
-// isGuard tells whether fn is of package guard.
+// isGuard reports whether fn is of package guard.
 func isGuard(fn ast.Expr) bool {
 	s, ok := fn.(*ast.SelectorExpr)
 	if !ok {
@@ -116,7 +116,7 @@ func isGuard(fn ast.Expr) bool {
 	return ok && x.Name == "guard"
 }
 
-// guardedBody tells whether a body does its work under a guard, or does nothing.
+// guardedBody reports whether a body does its work under a guard, or does nothing.
 func guardedBody(body *ast.BlockStmt) bool {
 	for _, s := range body.List {
 		if d, ok := s.(*ast.DeferStmt); ok && recovers(d) {
@@ -137,7 +137,7 @@ func guardedBody(body *ast.BlockStmt) bool {
 	return ok
 }
 
-// recovers tells whether a deferred function is a literal that recovers.
+// recovers reports whether a deferred function is a literal that recovers.
 func recovers(d *ast.DeferStmt) bool {
 	found := false
 	if lit, ok := d.Call.Fun.(*ast.FuncLit); ok {
@@ -153,7 +153,7 @@ func recovers(d *ast.DeferStmt) bool {
 	return found
 }
 
-// harmless tells whether a call is of a context, a timer, a counter or a lock.
+// harmless reports whether a call is of a context, a timer, a counter or a lock.
 func harmless(c *ast.CallExpr) bool {
 	name := ""
 	switch fn := c.Fun.(type) {

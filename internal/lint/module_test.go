@@ -19,8 +19,8 @@ const root = "../.."
 // pkg is one package of the module with what its files import.
 type pkg struct {
 	dir string // relative to the module, with slashes; "." for the module itself
-	// imports are those of files that go into the product, testImports those
-	// of tests. Paths of the module itself stand without its prefix.
+	// imports are those of files that go into the product, testImports those of tests.
+	// Paths of the module itself are without its prefix.
 	imports, testImports map[string]string // path → a file that has it
 	files                []string
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 )
 
-// TestCallsAreKnownByOp wants what a call is to be told by expr.Op, AggOp and
-// WindowOp: no code compares a field Name with the name of a function or an
-// operator, switches over it, looks it up in a table, or takes it apart.
+// TestCallsAreKnownByOp wants calls to be distinguished by expr.Op, AggOp and WindowOp:
+// no code compares a field Name with the name of a function or an operator, switches
+// over it, looks it up in a table, or takes it apart.
 func TestCallsAreKnownByOp(t *testing.T) {
 	checked := 0
 	for dir, p := range loadModule(t) {

@@ -145,7 +145,7 @@ func forbidden() []*regexp.Regexp {
 		regexp.MustCompile(`(^|[\s"'` + "`" + `(=:])/(work|home|root|Users)` + `/[A-Za-z0-9_.]`),
 		regexp.MustCompile(`(?i)\b(chat` + `gpt|clau` + `de|anth` + `ropic|open` + `ai|copi` + `lot|ll` + `m|ai-gener` + `ated|language mod` + `el)\b`),
 		regexp.MustCompile(`(?i)\b(sub-?ag` + `ent|as an a` + `i)\b`),
-		regexp.MustCompile(`<{7} |>{7} `),
+		regexp.MustCompile(`(?m)^(<{7}|>{7}) `),
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 	CommitStored
 	// CommitReleased: the watermarks of its tables are raised, its locks released.
 	CommitReleased
-	// CommitSynced: it is as durable as was asked for.
+	// CommitSynced: it has the durability of its options.
 	CommitSynced
 
 	// ViewTaken: a reader has a snapshot of the store.
@@ -29,8 +29,8 @@ const (
 	// LatestBound: a read of the latest state through a scan image knows up to
 	// which sequence it reads.
 	LatestBound
-	// SearchNumbered: a statement asks a search index for a view at the sequence
-	// of its snapshot.
+	// SearchNumbered: a statement requests a view of a search index at the sequence of
+	// its snapshot.
 	SearchNumbered
 	// SearchOpened: it has a snapshot of the index's files.
 	SearchOpened

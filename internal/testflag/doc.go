@@ -2,7 +2,7 @@
 //
 //	-seed N     where random tests begin
 //	-rounds N   how many rounds they make
-//	-long       the long form, which .ci/run asks for
+//	-long       the long form, which .ci/run uses
 //	-update     writes expected results again
 //
 // Tests have three lengths: -short is for each change of the code, the form without

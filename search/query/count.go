@@ -7,10 +7,9 @@ import (
 	"github.com/sqlots/sqlots/search/text"
 )
 
-// Estimate is about how many documents of a snapshot a tree finds: counted where
-// a count is at hand, and as if conditions on different fields had nothing to do
-// with one another. Of large lists of
-// phrases' words it reads a sample.
+// Estimate estimates how many documents of a snapshot a tree finds. It takes counts
+// where they are at hand, treats conditions on different fields as independent, and
+// reads a sample of large lists of phrases' words.
 func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
@@ -19,7 +18,7 @@ func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		part, err := shareOf(g, n, all)
+		part, err := selectivityOf(g, n, all)
 		if err != nil {
 			return 0, err
 		}
@@ -39,15 +38,15 @@ func roots(s *seg.Segment) (float64, error) {
 	return float64(n.Count(0)), nil
 }
 
-// shareOf is about the part of a segment's documents of some path, docs in all, for
-// which n is true.
-func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
+// selectivityOf estimates the fraction of a segment's documents of some path, docs in
+// all, for which n is true.
+func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	all := max(docs, 1)
 	switch n := n.(type) {
 	case And:
 		p := 1.0
 		for _, c := range n {
-			one, err := shareOf(s, c, docs)
+			one, err := selectivityOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -57,7 +56,7 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	case Or:
 		none := 1.0
 		for _, c := range n {
-			one, err := shareOf(s, c, docs)
+			one, err := selectivityOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -65,10 +64,10 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		}
 		return 1 - none, nil
 	case Not:
-		p, err := shareOf(s, n.Of, docs)
+		p, err := selectivityOf(s, n.Of, docs)
 		return 1 - p, err
 	case *Nested:
-		return n.share(s, docs)
+		return n.selectivity(s, docs)
 	case *Check:
 		return n.Share, nil
 	case *Words:
@@ -125,7 +124,7 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		}
 		return min(float64(count)*math.Pi/4/all, 1), nil
 	case *Match:
-		if part, ok, err := termShare(s, n.Fields, n.Query, all); ok || err != nil {
+		if part, ok, err := termSelectivity(s, n.Fields, n.Query, all); ok || err != nil {
 			return part, err
 		}
 		count, err := n.count(s)
@@ -134,14 +133,14 @@ func shareOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	return 1, nil
 }
 
-// termShare is the part of all documents that a word is in, or one of several, which
-// the dictionary counts; ok is false for other queries.
-func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query, all float64) (part float64, ok bool, err error) {
+// termSelectivity is the fraction of all documents that contain a word, or one of
+// several, by the counts of the dictionary; ok is false for other queries.
+func termSelectivity(s *seg.Segment, fields []seg.FieldID, q text.Query, all float64) (part float64, ok bool, err error) {
 	switch q := q.(type) {
 	case text.Boost:
-		return termShare(s, fields, q.Of, all)
+		return termSelectivity(s, fields, q.Of, all)
 	case text.Should:
-		return termShare(s, fields, q.Of, all)
+		return termSelectivity(s, fields, q.Of, all)
 	case text.Term:
 		none := 1.0
 		for _, f := range fields {
@@ -155,7 +154,7 @@ func termShare(s *seg.Segment, fields []seg.FieldID, q text.Query, all float64) 
 	case text.Or:
 		none := 1.0
 		for _, one := range q.Of {
-			p, ok, err := termShare(s, fields, one, all)
+			p, ok, err := termSelectivity(s, fields, one, all)
 			if !ok || q.Min > 1 {
 				return 0, false, err
 			}

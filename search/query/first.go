@@ -258,8 +258,8 @@ func nth(hits []Hits, cols []*column, desc bool, n int) int64 {
 	return list[n-1] ^ flip
 }
 
-// selectNth puts the element of place n of the ascending order there, smaller
-// ones before and greater ones behind it.
+// selectNth moves the nth element of the ascending order to place n, smaller ones
+// before it and greater ones after it.
 func selectNth(v []int64, n int) {
 	for len(v) > 12 {
 		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
@@ -328,8 +328,8 @@ func (c *column) nullWord(i int) uint64 {
 	return c.nulls[i]
 }
 
-// numbers are the values of a block as numbers that order as they do, undefined
-// where there is none: words, or classes of keys.
+// numbers are the values of a block as numbers that order alike: words, or classes of
+// keys. They are undefined for NULL.
 func (b *block) numbers(c *column) []int64 {
 	if c.all {
 		return b.vals[:b.n]

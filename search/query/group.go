@@ -365,7 +365,7 @@ func (g *Groups) full() error {
 	return nil
 }
 
-// roomStep is how much memory is taken without asking.
+// roomStep is how much memory is taken between two checks of room.
 const roomStep = 1 << 18
 
 func (g *Groups) bytes() int64 {

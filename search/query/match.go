@@ -83,7 +83,7 @@ type matcher struct {
 	fields []*seg.Terms
 	// among has the documents that matter, nil for all.
 	among []uint64
-	// counts: how many documents match is all that is asked.
+	// counts: only the number of matching documents is wanted.
 	counts, thinned bool
 	stop            Stop
 }
@@ -206,7 +206,7 @@ func (m *matcher) leaf(f *seg.Terms, q text.Query, set []uint64) error {
 	return nil
 }
 
-// stopTerms is how many terms are compared before it is asked whether to go on.
+// stopTerms is how many terms are compared between two checks of stop.
 const stopTerms = 1 << 14
 
 // expand gives the terms of a field that a leaf means.

@@ -64,15 +64,15 @@ func insideOf(s *seg.Segment, nested *seg.Nested, path uint16, among []uint64) [
 	return set
 }
 
-// share is about the part of the documents right around those of the path, of
-// which there are docs in a segment, for which the node is true.
-func (n *Nested) share(s *seg.Segment, docs float64) (float64, error) {
+// selectivity estimates the fraction of the documents right around those of the path,
+// of which the segment has docs, for which the node is true.
+func (n *Nested) selectivity(s *seg.Segment, docs float64) (float64, error) {
 	nested, err := s.Nested()
 	if err != nil || !nested.Any() {
 		return 0, err
 	}
 	count := float64(nested.Count(n.Path))
-	one, err := shareOf(s, n.Of, count)
+	one, err := selectivityOf(s, n.Of, count)
 	if err != nil {
 		return 0, err
 	}

@@ -14,9 +14,9 @@ import (
 
 // Node is a condition on documents.
 type Node interface {
-	// eval gives the documents of among for which the condition is true, and
-	// perhaps others that are not of among. The caller may change the set; among
-	// stays as it is.
+	// eval gives the documents of among for which the condition is true, and perhaps
+	// others that are not of among. The caller may change the set; eval does not change
+	// among.
 	eval(s *seg.Segment, among []uint64) ([]uint64, error)
 }
 
@@ -33,7 +33,7 @@ type Not struct{ Of Node }
 type Check struct {
 	// Test leaves the documents for which it is true, of those of a set.
 	Test func(s *seg.Segment, set []uint64) error
-	// Share is about the part of the documents for which it is.
+	// Share is the estimated fraction of the documents for which it is true.
 	Share float64
 }
 
@@ -470,7 +470,7 @@ func RunParallel(v *search.View, trees []Node, countOnly bool) ([]Hits, error) {
 		n := <-free
 		defer func() {
 			free <- n
-			if p := recover(); p != nil { // a check's, which is asked again elsewhere
+			if p := recover(); p != nil { // from a check, which is evaluated again elsewhere
 				err = fmt.Errorf("asking a segment: %v", p)
 			}
 		}()

@@ -124,8 +124,8 @@ func (s *scorer) open(fields []seg.FieldID) error {
 	return nil
 }
 
-// norms are what [text.TFNorm] gives for a frequency and lengths, 0 for those that
-// were not asked for.
+// norms are what [text.TFNorm] gives for a frequency and lengths; 0 for lengths not yet
+// used.
 type norms [256]float64
 
 func (s *scorer) norm(t *norms, tf, length int) float64 {

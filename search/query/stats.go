@@ -11,8 +11,8 @@ import (
 
 // Stats are the figures of some text fields of an index, for the scores of one
 // statement: of the newest documents, whatever the statement sees. They are counted
-// when they are first needed and then stay as they are. When the statement's context
-// ends they are wrong, and must not be used.
+// when they are first needed and then do not change. When the statement's context ends
+// they are wrong, and must not be used.
 type Stats struct {
 	ctx    context.Context
 	index  *search.Index

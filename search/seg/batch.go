@@ -117,7 +117,7 @@ func (b *Batch) Child(path uint16) {
 	b.fail(fmt.Errorf("no nested path %d", path))
 }
 
-// opened tells whether the current document has a row of the path.
+// opened reports whether the current document has a row of the path.
 func (b *Batch) opened(path uint16) bool {
 	for i := len(b.rows) - 1; i >= 0; i-- {
 		r := b.rows[i]

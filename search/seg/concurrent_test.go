@@ -25,8 +25,8 @@ func numbered(ix *Index, at uint64, n int) *Batch {
 	return b
 }
 
-// TestSnapshotsUnderWrites reads while batches and merges go on: a snapshot
-// has all documents of its checkpoint, and stays as it is.
+// TestSnapshotsUnderWrites reads while batches and merges go on: a snapshot has all
+// documents of its checkpoint, and does not change.
 func TestSnapshotsUnderWrites(t *testing.T) {
 	const n = 40
 	ix := openTest(t, t.TempDir())

@@ -143,7 +143,7 @@ func TestDamage(t *testing.T) {
 }
 
 // TestDamageInUse changes a bit of each section of an index that is open and has not
-// read it yet: whoever reads it is told, and nobody reads anything after that.
+// read it yet: the first read of it fails, and no read succeeds after that.
 func TestDamageInUse(t *testing.T) {
 	good := t.TempDir()
 	makeDamageable(t, good)

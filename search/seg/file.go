@@ -255,7 +255,8 @@ func parseFile(name string, data []byte) (*file, error) {
 	return f, nil
 }
 
-// section gives a section whose checksum holds, or nil if there is none.
+// section gives a section after verifying its checksum; nil if the file has no such
+// section.
 func (f *file) section(field FieldID, part uint8) (*section, error) {
 	s := f.dir[partKey(field, part)]
 	if s == nil || s.checked.Load() {

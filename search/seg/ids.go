@@ -56,7 +56,7 @@ func openIDs(f *file) (*ids, error) {
 	return r, nil
 }
 
-// root is the document that a nested document lies in.
+// root is the document that contains a nested document.
 func (r *ids) root(doc uint32) uint32 {
 	if r.roots == nil {
 		return doc

@@ -87,7 +87,7 @@ type Index struct {
 }
 
 // state is what every batch writes in addition to the caller's values: it names the
-// snapshot, and tells which documents it must have.
+// snapshot, and describes the documents that it must have.
 type state struct {
 	checkpoint uint64
 	docs       uint64 // live documents, nested ones not counted
@@ -328,7 +328,7 @@ func (ix *Index) Apply(b *Batch) error {
 	return nil
 }
 
-// has tells whether a document with the id is there.
+// has reports whether the snapshot has a document with the id.
 func (s *Snapshot) has(id string) bool {
 	h := xxhash.Sum64String(id)
 	for i := len(s.segs) - 1; i >= 0; i-- {
@@ -352,7 +352,7 @@ func (ix *Index) persisted(seq, checkpoint uint64) {
 	ix.mu.Unlock()
 }
 
-// wake tells those who wait that something has happened. mu is held.
+// wake notifies those who wait that something has happened. mu is held.
 func (ix *Index) wake() {
 	close(ix.progress)
 	ix.progress = make(chan struct{})
@@ -442,8 +442,8 @@ func (ix *Index) Merge(ctx context.Context) error {
 	if err := ix.Persist(ctx); err != nil {
 		return err
 	}
-	// scorch tries for ever what fails, also when ctx is done: whoever waits
-	// gets the first error
+	// scorch retries for ever what fails, also when ctx is done: the first error ends
+	// the wait
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ix.mu.Lock()
@@ -562,7 +562,7 @@ func (ix *Index) dropStale() {
 
 // event is called by scorch's goroutines.
 func (ix *Index) event(k scorch.EventKind) bool {
-	debug.SetPanicOnFault(true) // the goroutine's: scorch recovers, and tells asyncError
+	debug.SetPanicOnFault(true) // the goroutine's: scorch recovers, and reports to asyncError
 	switch k {
 	case scorch.EventKindMergeTaskIntroduction, scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 		ix.dropStale()
@@ -573,7 +573,7 @@ func (ix *Index) event(k scorch.EventKind) bool {
 	return true
 }
 
-// dead tells whether the index is damaged.
+// dead reports whether the index is damaged.
 func (ix *Index) dead() bool {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

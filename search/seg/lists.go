@@ -9,9 +9,9 @@ import (
 	zap "github.com/blevesearch/zapx/v16"
 )
 
-// Lists of documents are read from the bytes that zap wrote, many at a time: its
-// own iterator takes ten times as long. Of zap's version 16, behind the number that
-// the dictionary has for a term:
+// Lists of documents are read from the bytes that zap wrote, many at a time: its own
+// iterator takes ten times as long. In zap's version 16, the number that the dictionary
+// has for a term is followed by:
 //
 //	list     offset of frequencies · offset of places · length and bytes of a
 //	         roaring bitmap of the documents
@@ -151,7 +151,7 @@ func (l *List) chunks(at uint64) (c chunks) {
 	return c
 }
 
-// chunk gives the bytes of a chunk; those asked for ascend.
+// chunk gives the bytes of a chunk; calls are in ascending order of i.
 func (l *List) chunk(c *chunks, i uint32) []byte {
 	if uint64(i) >= c.n {
 		return nil
@@ -207,7 +207,7 @@ func (l *List) Read(places bool, among []uint64, fn func(r *Run)) {
 		r.Ends = make([]int, 0, runDocs)
 	}
 	var freqs, locs []byte
-	end, at, place := uint32(0), 0, 0 // end: the first document behind the chunk
+	end, at, place := uint32(0), 0, 0 // end: the first document after the chunk
 	it := l.docs.ManyIterator()
 	var docs [runDocs]uint32
 	for n := it.NextMany(docs[:]); n > 0; n = it.NextMany(docs[:]) {
@@ -232,7 +232,7 @@ func (l *List) Read(places bool, among []uint64, fn func(r *Run)) {
 			} else {
 				f, at = varint(freqs, at)
 			}
-			if f >= 2 { // behind it is the norm
+			if f >= 2 { // the norm follows
 				for freqs[at] >= 0x80 {
 					at++
 				}

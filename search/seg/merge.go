@@ -78,7 +78,7 @@ func (m *merger) write(w *fileWriter) error {
 	return w.finish(m.docs, m.roots)
 }
 
-// field tells from the files how the field is stored.
+// field finds out from the files how the field is stored.
 func (m *merger) field(id FieldID, k Kind) Field {
 	f := Field{ID: id, Kind: k, Unsorted: k == KindWord}
 	for _, in := range m.in {

@@ -16,7 +16,7 @@ type Nested struct {
 	counts []int
 
 	mu   sync.Mutex
-	sets [][]uint64 // of each path, as counts, made when they are asked for
+	sets [][]uint64 // of each path, as counts, made at first use
 }
 
 func openNested(f *file, list []Path) (*Nested, error) {

@@ -299,9 +299,9 @@ func compare(d []byte, width, n int, from, span uint64, words []uint64) {
 	}
 }
 
-// compareSmall is compare for differences of up to 32 bits: the sign of a
-// 64-bit difference tells without a branch. Four words grow at a time, since
-// each step of one waits for the step before.
+// compareSmall is compare for differences of up to 32 bits: the sign of a 64-bit
+// difference gives the result without a branch. Four words grow at a time, since each
+// step of one waits for the step before.
 func compareSmall[T uint8 | uint16 | uint32](v []T, from, span uint64, words []uint64) {
 	f, s := T(from), span+1
 	const top = 1 << 63

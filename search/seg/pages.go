@@ -34,11 +34,10 @@ type pages struct {
 	used []bool // by page
 }
 
-// checkPages verifies the structure of a bbolt file that nobody has open:
-// every page below the high water mark belongs to one tree, or to the free
-// list, once; elements lie within their pages; keys ascend. Bbolt has
-// checksums of its meta pages alone and trusts the rest: it walks in circles,
-// or overwrites what is in use, where that is damaged.
+// checkPages verifies the structure of a bbolt file that is not open: every page below
+// the high water mark belongs to one tree, or to the free list, once; elements are
+// within their pages; keys ascend. Bbolt has checksums of its meta pages alone and
+// trusts the rest: where that is damaged it loops, or overwrites pages in use.
 func checkPages(path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -88,8 +87,8 @@ func (p *pages) meta() (root, free uint64, err error) {
 		}
 		return size
 	}
-	// the second one lies after one page, the size of which the first tells
-	// if it is valid; bbolt then tries the powers of two
+	// the second one follows after one page; if the first is valid it has the page
+	// size, otherwise bbolt tries the powers of two
 	if size := try(0); size != 0 {
 		try(size)
 	} else {
@@ -232,7 +231,7 @@ func (p *pages) free(id uint64) error {
 	}
 	le := binary.LittleEndian
 	n, ids := uint64(count), b[pageHeader:]
-	if count == 0xFFFF { // more than the header can tell: the first id is their number
+	if count == 0xFFFF { // more than the header can hold: the first id is their number
 		n, ids = le.Uint64(ids), ids[8:]
 	}
 	if n > uint64(len(ids))/8 {

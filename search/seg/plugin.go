@@ -63,15 +63,14 @@ func MergeSlots() int { return cap(mergeSlots) }
 // MergeBytes is the memory that a merge takes of a document, at most.
 const MergeBytes = 100
 
-// byScorch finds the index of an event, which does not tell the directory.
+// byScorch finds the index of an event, which does not name the directory.
 var byScorch sync.Map // *scorch.Scorch to *Index
 
 func (plugin) Type() string    { return pluginType }
 func (plugin) Version() uint32 { return pluginVersion }
 
-// carrier is the one document of a scorch batch that stands for all of ours:
-// scorch sees their ids as deletions, and New takes the segment that
-// the carrier brings.
+// carrier is the one document of a scorch batch, in place of all of ours: scorch sees
+// their ids as deletions, and New takes the segment that the carrier brings.
 type carrier struct {
 	zapDoc
 	file *file
@@ -273,8 +272,8 @@ func newCore(f *file) (*core, error) {
 
 func (c *core) base() *core { return c }
 
-// zap gives the inverted part, nil if there is none. Its checksum is verified
-// at the first call.
+// zap gives the inverted part; nil if the segment has none. Its checksum is verified at
+// the first call.
 func (c *core) zap() (*zap.SegmentBase, error) {
 	c.zapOnce.Do(func() {
 		c.zapErr = damaged(c.f.name, "cannot be read") // if it panics

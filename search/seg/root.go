@@ -24,9 +24,9 @@ const rootFile = "root.bolt"
 // lockTimeout is how long another process may hold the root file.
 const lockTimeout = 5 * time.Second
 
-// checkRoot opens what the newest snapshot on disk names. Scorch itself goes
-// back to an older snapshot, or to none, when it cannot load the newest: the
-// index would silently be another. isNew says that there is none yet.
+// checkRoot opens what the newest snapshot on disk names. Scorch itself goes back to an
+// older snapshot, or to none, when it cannot load the newest: the index would silently
+// be another. isNew: no snapshot exists yet.
 func checkRoot(dir string) (isNew bool, err error) {
 	path := filepath.Join(dir, rootFile)
 	// A file without a byte is one that was about to be made.
@@ -39,7 +39,7 @@ func checkRoot(dir string) (isNew bool, err error) {
 	err = guarded(path, func() error {
 		var content int64
 		if isNew, content, err = readRoot(dir, path); err == nil {
-			// Where it cannot be copied, as on a full disk, it is used as it is.
+			// If it cannot be copied, as on a full disk, the file is used unchanged.
 			if compactRoot(path, content) != nil {
 				_ = os.Remove(path + compacted)
 			}

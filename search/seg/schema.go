@@ -112,7 +112,7 @@ func (s *Schema) field(id FieldID) *Field {
 	return nil
 }
 
-// hasText tells whether the index has terms with positions.
+// hasText reports whether the index has terms with positions.
 func (s *Schema) hasText() bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Kind == KindText })
 }

@@ -177,7 +177,7 @@ type row struct {
 	d   *doc
 }
 
-// rowsOf finds the model of each live document and compares who is there.
+// rowsOf finds the model of each live document, and checks that both have the same.
 func rowsOf(t *testing.T, s *Snapshot, model map[string]*doc) []row {
 	t.Helper()
 	if s.Docs() != len(model) {

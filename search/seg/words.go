@@ -52,13 +52,13 @@ func (c *column) Docs() int { return c.docs }
 // Nulls is the bitset of the documents without a value; nil when all have one.
 func (c *column) Nulls() []uint64 { return c.nulls }
 
-// IsNull tells whether the document has no value.
+// IsNull reports whether the document has no value.
 func (c *column) IsNull(doc uint32) bool { return c.nulls != nil && hasBit(c.nulls, doc) }
 
-// AllNull tells whether no document has a value.
+// AllNull reports whether no document has a value.
 func (c *column) AllNull() bool { return c.empty }
 
-// Multi tells whether documents have arrays.
+// Multi reports whether documents have arrays.
 func (c *column) Multi() bool { return c.multi }
 
 // Span gives the places of a document's values in the flat list of an array
@@ -368,8 +368,8 @@ func (d *wordData) write(w *fileWriter, f Field, docs int) {
 	w.section(f.ID, f.Kind, partPerm, params, data)
 }
 
-// writeNulls writes the bitset if there are NULLs, and tells whether nothing
-// else is there.
+// writeNulls writes the bitset if it has NULLs, and reports whether all documents are
+// NULL.
 func writeNulls(w *fileWriter, f Field, nulls []uint64, docs int) (set []uint64, all bool) {
 	n := countBits(nulls)
 	if n == 0 {

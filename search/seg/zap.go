@@ -11,8 +11,8 @@ import (
 	zap "github.com/blevesearch/zapx/v16"
 )
 
-// zapFooter is the length of what zap puts behind a segment: numbers of
-// documents and offsets, at the end the checksum of everything before.
+// zapFooter is the length of what zap appends to a segment: numbers of documents and
+// offsets, at the end the checksum of everything before.
 const zapFooter = zap.FooterSize
 
 var zapPlugin zap.ZapPlugin

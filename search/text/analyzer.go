@@ -28,14 +28,14 @@ type Analyzer struct {
 
 // asker makes queries of text: the half of an analyzer that questions need.
 type asker interface {
-	// terms gives what natural language asks for, one query for each term.
+	// terms gives what natural language searches for, one query for each term.
 	terms(text string) []Query
-	// phrase asks for the whole text in its order; nil when the text has no terms.
+	// phrase searches for the whole text in its order; nil when the text has no terms.
 	phrase(text string) Query
-	// word gives what one word of a boolean query asks for. An operator before
-	// the word counts for each of them.
+	// word gives what one word of a boolean query searches for. An operator before the
+	// word counts for each of them.
 	word(text string) []Query
-	// prefix asks for words that begin like the text; nil when there is none.
+	// prefix searches for words that begin like the text; nil when the text has none.
 	prefix(text string) []Query
 	// near gives the members of a proximity search.
 	near(text string) []Query
@@ -83,12 +83,12 @@ func (a *Analyzer) Logical(dst []Token, text string) []Token {
 	return append(dst[:from], slices.DeleteFunc(dst[from:], func(t Token) bool { return Hidden(t.Term) })...)
 }
 
-// byTokens asks for the same tokens as are indexed. It serves all analyzers
-// whose tokens of a part of a text are a part of the text's tokens.
+// byTokens searches for the same tokens as are indexed. It serves all analyzers whose
+// tokens of a substring are a subset of the text's tokens.
 type byTokens struct {
 	tokens func(dst []Token, text string) []Token
-	// open folds the last word of a text without looking it up or stemming it,
-	// for prefixes: it gives what stands before it and the folded word.
+	// open folds the last word of a text without looking it up or stemming it, for
+	// prefixes: it gives the text before it and the folded word.
 	open func(text string) (before, last string)
 }
 
@@ -124,7 +124,7 @@ func (b byTokens) prefix(text string) []Query {
 
 func (b byTokens) near(text string) []Query { return nearWords(text, b.phrase) }
 
-// phraseOf asks for tokens in their order; a single one needs no phrase.
+// phraseOf searches for tokens in their order; a single one needs no phrase.
 func phraseOf(tokens []Token) Query {
 	switch len(tokens) {
 	case 0:
@@ -150,7 +150,7 @@ func oneOrNone(q Query) []Query {
 	return []Query{q}
 }
 
-// nearWords asks for each word between white space, once.
+// nearWords searches for each word between white space, once.
 func nearWords(text string, phrase func(string) Query) []Query {
 	var of []Query
 	seen := map[string]bool{}

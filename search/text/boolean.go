@@ -200,8 +200,8 @@ func (p *booleanParser) unexpected(expecting string) error {
 	return &SyntaxError{m}
 }
 
-// list parses members up to the end or, inside parentheses, the closing one.
-// It is nil when nothing is asked for.
+// list parses members up to the end or, inside parentheses, the closing one. It is nil
+// for an empty list.
 func (p *booleanParser) list(depth int) (Query, error) {
 	if depth > MaxDepth {
 		return nil, &TooComplexError{fmt.Sprintf("parentheses in the text to search for are nested more than %d deep", MaxDepth)}
@@ -241,7 +241,7 @@ func (p *booleanParser) list(depth int) (Query, error) {
 	}
 }
 
-// member parses what an operator can stand before.
+// member parses what may follow an operator.
 func (p *booleanParser) member(depth int, expecting string) ([]Query, error) {
 	switch p.tok.kind {
 	case '(':

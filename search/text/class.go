@@ -65,7 +65,7 @@ func classOf(r rune) class {
 	return separator
 }
 
-// isCJK tells letters of Han, kana and Hangul from those of other scripts.
+// isCJK reports whether r is a letter of Han, kana or Hangul.
 func isCJK(r rune) bool {
 	switch {
 	case r < 0x1100:
@@ -85,7 +85,7 @@ func isCJK(r rune) bool {
 	return false
 }
 
-// isHan tells the characters that the dictionary has words of.
+// isHan reports whether r is a character of the dictionary's words.
 func isHan(r rune) bool {
 	return 0x4E00 <= r && r <= 0x9FFF || r >= 0x2E80 && unicode.Is(unicode.Han, r)
 }

@@ -186,8 +186,8 @@ func PhraseStarts(p Phrase, positions [][]int) []int {
 	return starts
 }
 
-// sloppy looks for places of the terms from i on such that the shifts of all
-// terms lie within the slop, and terms of different places stand apart.
+// sloppy looks for positions of the terms from i on such that the shifts of all terms
+// are within the slop, and terms of different places have different positions.
 func sloppy(p Phrase, positions [][]int, at []int, i, low, high int, placed []int) bool {
 	if i == len(positions) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folding says which differences between characters terms forget. The zero
-// value keeps the bytes as they are.
+// folding is the set of differences between characters that terms ignore. The zero
+// value changes no bytes.
 type folding struct {
 	lower   bool // letter case and width
 	accents bool // accents, points and letters with a stroke
@@ -78,7 +78,7 @@ var latinTables = sync.OnceValue(func() map[folding]*[latinEnd]string {
 })
 
 // latin folds a text of no other than Latin letters; without marks, each folds
-// for itself.
+// independently.
 func (f folding) latin(s string) (string, bool) {
 	table := latinTables()[f]
 	buf := make([]byte, 0, len(s)+2)
@@ -91,8 +91,8 @@ func (f folding) latin(s string) (string, bool) {
 	return string(buf), true
 }
 
-// inert tells whether folding leaves s as it is: Han characters only, by far
-// the most common case apart from ASCII.
+// inert reports whether folding leaves s unchanged: Han characters only, by far the
+// most common case apart from ASCII.
 func inert(s string) bool {
 	for _, r := range s {
 		if r < 0x4E00 || r > 0x9FFF {
@@ -140,9 +140,9 @@ func (f folding) full(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isAccent tells the marks that collations compare on their second level.
-// Vowel signs of Indic scripts and the sound marks of kana are marks too, but
-// make other letters, so they stay.
+// isAccent reports the marks that collations compare on their second level. Vowel signs
+// of Indic scripts and the sound marks of kana are marks too, but make other letters,
+// so they stay.
 func isAccent(r rune) bool {
 	switch {
 	case r < 0x300:
@@ -192,9 +192,9 @@ func stroked(r rune) string {
 	return ""
 }
 
-// folded is a text folded character by character, for analyzers whose terms
-// are cut from the folded text. Character i of it is chars[off[i]:off[i+1]] and
-// stands for the bytes at[i] to end[i] of the original.
+// folded is a text folded character by character, for analyzers whose terms are cut
+// from the folded text. Character i of it is chars[off[i]:off[i+1]] and comes from the
+// bytes at[i] to end[i] of the original.
 type folded struct {
 	buf     []byte
 	off     []int
@@ -209,8 +209,8 @@ func (d *folded) add(r rune, at, end int) {
 	d.at, d.end = append(d.at, at), append(d.end, end)
 }
 
-// read folds text[start:end] in place of what was read before. Text that
-// folding leaves as it is is not copied.
+// read folds text[start:end] in place of what was read before. Text that folding does
+// not change is not copied.
 func (d *folded) read(f folding, text string, start, end int) {
 	d.buf, d.off, d.at, d.end, d.changed = d.buf[:0], d.off[:0], d.at[:0], d.end[:0], false
 	d.addText(f, text, start, end)

@@ -262,7 +262,7 @@ func forth(text string, i, ceiling, n int) int {
 	return i
 }
 
-// cutsWord tells whether i is inside a word, or before a mark.
+// cutsWord reports whether i is inside a word, or before a mark.
 func cutsWord(text string, i int) bool {
 	if i <= 0 || i >= len(text) {
 		return false

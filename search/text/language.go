@@ -79,7 +79,7 @@ func sameLength(text string) string {
 	return string(b)
 }
 
-// language asks for prefixes by their stems: the index has no others.
+// language searches for prefixes by their stems: the index has no others.
 type language struct{ byTokens }
 
 func (l language) prefix(text string) []Query {

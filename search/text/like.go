@@ -19,8 +19,8 @@ type LikePattern struct {
 	Pieces []string
 	// Many and One are the numbers of % and _; neighbouring % count once.
 	Many, One int
-	// oneAfterMany is the longest run of _ and characters, from the first _ on,
-	// that stands behind a %: what makes automata large.
+	// oneAfterMany is the longest run of _ and characters, from the first _ on, that
+	// follows a %: what makes automata large.
 	oneAfterMany int
 }
 
@@ -132,10 +132,10 @@ func (a *Analyzer) LikeCandidates(p LikePattern, c *collate.Collation) (q Query,
 	return q, true
 }
 
-// safeCharacters gives the characters of a pattern of which the index says for
-// sure which texts have them: in all these texts the folded character is the
-// same, whatever marks follow it. odd tells that texts with odd characters may
-// match all the same. Nil is for collations that nothing is known of.
+// safeCharacters gives the characters of a pattern of which the index knows for sure
+// which texts have them: in all these texts the folded character is the same, whatever
+// marks follow it. odd reports that texts with odd characters may match all the same.
+// safe is nil for collations without such knowledge.
 func safeCharacters(f folding, c *collate.Collation) (safe func(rune) bool, odd bool) {
 	plain := func(r rune) bool {
 		return r < utf8.RuneSelf && (asciiClass[r] == letter || asciiClass[r] == digit) || 0x4E00 <= r && r <= 0x9FFF
@@ -167,12 +167,12 @@ func safeCharacters(f folding, c *collate.Collation) (safe func(rune) bool, odd 
 	return nil, false
 }
 
-// isAlphabetic tells letters of scripts whose marks folding leaves out.
+// isAlphabetic reports letters of scripts whose marks folding leaves out.
 func isAlphabetic(r rune) bool {
 	return unicode.IsLetter(r) && (0xC0 <= r && r <= 0x24F || 0x370 <= r && r <= 0x52F || 0x1E00 <= r && r <= 0x1FFF)
 }
 
-// isOdd tells the characters of [oddTerm], and some more.
+// isOdd reports the characters of [oddTerm], and some more.
 func isOdd(r rune) bool {
 	switch {
 	case r < 0x131:

@@ -11,7 +11,7 @@ import (
 // characters can be found.
 type pieces struct {
 	fold folding
-	// breaks tells the characters between pieces.
+	// breaks reports the characters between pieces.
 	breaks func(r rune) bool
 }
 
@@ -46,18 +46,17 @@ func (p pieces) isBreak(r rune, size int) bool {
 	return r == utf8.RuneError && size <= 1 || p.breaks(r)
 }
 
-// isNoWord tells the breaks of fuzzy: all but letters, digits and marks.
+// isNoWord reports the breaks of fuzzy: all but letters, digits and marks.
 func isNoWord(r rune) bool {
 	c := classOf(r)
 	return c == separator || c == underscore
 }
 
-// fuzzy finds any part of a text. Tablestore's fuzzy indexes all n-grams of
-// min to max characters and looks a query up as a whole; here pairs of
-// characters are indexed with their positions, and single characters, which
-// finds parts of any length in a quarter of the space. With min_chars above 1
-// only the last character of a piece is indexed for itself: the others are
-// found as prefixes of pairs.
+// fuzzy finds any part of a text. Tablestore's fuzzy indexes all n-grams of min to max
+// characters and looks a query up as a whole; here pairs of characters are indexed with
+// their positions, and single characters, which finds parts of any length in a quarter
+// of the space. With min_chars above 1 only the last character of a piece is indexed
+// alone: the others are found as prefixes of pairs.
 type fuzzy struct {
 	pieces
 	min, max int
@@ -115,7 +114,7 @@ func (f *fuzzy) ngrams(dst []Token, text string) []Token {
 	return dst
 }
 
-// piece asks for one piece as a part of a text: pairs that cover it.
+// piece searches for one piece as a part of a text: pairs that cover it.
 func (f *fuzzy) piece(dst []PhraseTerm, d *folded, at int) []PhraseTerm {
 	n := d.len()
 	if n == 1 {
@@ -166,8 +165,8 @@ func (f *fuzzy) word(text string) []Query   { return oneOrNone(f.phrase(text)) }
 func (f *fuzzy) prefix(text string) []Query { return f.word(text) }
 func (f *fuzzy) near(text string) []Query   { return nearWords(text, f.phrase) }
 
-// ngram is MySQL's parser of that name: all grams of one size of what stands
-// between white space.
+// ngram is MySQL's parser of that name: all grams of one size of the text between white
+// space.
 type ngram struct {
 	pieces
 	size int
@@ -190,8 +189,7 @@ func (g *ngram) tokens(dst []Token, text string) []Token {
 
 func (g *ngram) terms(text string) []Query { return byTokens{tokens: g.tokens}.terms(text) }
 
-// phrase asks for every gram; text without any, being too short, matches
-// nothing.
+// phrase searches for every gram; text without any, being too short, matches nothing.
 func (g *ngram) phrase(text string) Query {
 	if q := phraseOf(g.tokens(nil, text)); q != nil || text == "" {
 		return q
@@ -201,8 +199,8 @@ func (g *ngram) phrase(text string) Query {
 
 func (g *ngram) word(text string) []Query { return oneOrNone(g.phrase(text)) }
 
-// prefix of less than a gram is a prefix of grams; a longer one is asked for
-// as a word, as MySQL does.
+// prefix of less than a gram is a prefix of grams; a longer one is searched for as a
+// word, as MySQL does.
 func (g *ngram) prefix(text string) []Query {
 	if g.tokens(nil, text) == nil {
 		if begin := g.fold.term(text); begin != "" {
@@ -214,9 +212,9 @@ func (g *ngram) prefix(text string) []Query {
 
 func (g *ngram) near(text string) []Query { return nearWords(text, g.phrase) }
 
-// bigram finds CJK text by pairs of characters, other text by words. The last
-// character of a run of CJK is indexed for itself, so that single characters
-// are found too: as prefixes.
+// bigram finds CJK text by pairs of characters, other text by words. The last character
+// of a run of CJK is also indexed alone, so that single characters are found too: as
+// prefixes.
 type bigram struct {
 	fold folding
 }
@@ -258,8 +256,8 @@ func (b *bigram) pairs(dst []Token, text string, tails bool) []Token {
 	}
 }
 
-// asked gives the tokens of a query: single characters are prefixes of pairs.
-func (b *bigram) asked(text string) []PhraseTerm {
+// queryTokens gives the tokens of a query: single characters are prefixes of pairs.
+func (b *bigram) queryTokens(text string) []PhraseTerm {
 	tokens := b.pairs(nil, text, false)
 	p := phraseTerms(tokens)
 	for i, t := range tokens {
@@ -272,7 +270,7 @@ func (b *bigram) asked(text string) []PhraseTerm {
 func (b *bigram) terms(text string) []Query {
 	var of []Query
 	seen := map[string]bool{}
-	for _, t := range b.asked(text) {
+	for _, t := range b.queryTokens(text) {
 		if !seen[t.Term] {
 			seen[t.Term] = true
 			of = append(of, ofPhraseTerms([]PhraseTerm{t}))
@@ -281,14 +279,14 @@ func (b *bigram) terms(text string) []Query {
 	return of
 }
 
-func (b *bigram) phrase(text string) Query { return ofPhraseTerms(b.asked(text)) }
+func (b *bigram) phrase(text string) Query { return ofPhraseTerms(b.queryTokens(text)) }
 
 func (b *bigram) word(text string) []Query { return oneOrNone(b.phrase(text)) }
 
 // prefix of CJK is found anyway: pairs that begin it are in every text that
 // has it.
 func (b *bigram) prefix(text string) []Query {
-	p := b.asked(text)
+	p := b.queryTokens(text)
 	if len(p) > 0 {
 		if c, _ := classify(p[len(p)-1].Term); c != cjk {
 			p[len(p)-1].Prefix = true

@@ -34,8 +34,8 @@ func TestPhraseIsSubstring(t *testing.T) {
 	}
 }
 
-// TestMaxWordFindsWords: with max_word each word of the dictionary is found
-// wherever it is a part of the text, whatever stands around it.
+// TestMaxWordFindsWords: with max_word each word of the dictionary is found wherever it
+// is a part of the text, whatever is around it.
 func TestMaxWordFindsWords(t *testing.T) {
 	words, err := dict.Load()
 	if err != nil {

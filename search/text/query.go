@@ -175,7 +175,7 @@ func join(of []Query) string {
 	return strings.Join(s, ", ")
 }
 
-// quoteTerm leaves plain words as they are.
+// quoteTerm does not quote plain words.
 func quoteTerm(s string) string {
 	for _, r := range s {
 		if c := classOf(r); c == separator || r == '\uFFFD' {

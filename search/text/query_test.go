@@ -415,7 +415,7 @@ func TestEvaluator(t *testing.T) {
 	}
 }
 
-// freq counts different terms of a prefix at one position each for itself.
+// freq counts each different term of a prefix at one position.
 func freq(tokens []Token, leaf Query) int {
 	p, ok := leaf.(Prefix)
 	if !ok {

@@ -94,7 +94,7 @@ func makeSingleWord(o options) (*Analyzer, error) {
 	return &Analyzer{fold: f, index: tokens, asker: byTokens{tokens, lastWord(f, scan)}}, nil
 }
 
-// makeSplit: what stands between delimiters.
+// makeSplit makes terms of the text between delimiters.
 func makeSplit(o options) (*Analyzer, error) {
 	f, delimiter := o.folding(), o["delimiter"]
 	next := func(text string) (at, size int) {

@@ -100,9 +100,9 @@ func (c *chinese) read(r *run, text string, start, end int) {
 	}
 }
 
-// allWords gives every word. A character that no finest word (one that holds
-// no other) covers is a word too, so that the finest cut is whole. Positions
-// count characters, so that phrases find words where they stand.
+// allWords gives every word. A character that no finest word (one that holds no other)
+// covers is a word too, so that the finest cut is whole. Positions count characters, so
+// that phrases find words at their place.
 func (c *chinese) allWords(dst []Token, text string, r *run, pos int) ([]Token, int) {
 	n := len(r.at) - 1
 	r.covered = append(r.covered[:0], make([]bool, n)...)

@@ -94,7 +94,7 @@ func (s *Snapshot) Table(db, name string) (*schema.Table, bool) {
 	return t, t != nil
 }
 
-// TableByID finds a table; nil if there is none.
+// TableByID finds a table; nil if none exists.
 func (s *Snapshot) TableByID(id schema.TableID) *schema.Table { return s.byID[id] }
 
 // Databases are all databases by name.
@@ -124,7 +124,7 @@ func (s *Snapshot) Tables(db string) []*schema.Table {
 // Accounts are all accounts.
 func (s *Snapshot) Accounts() []*Account { return s.accounts }
 
-// Account finds an account by exact user and host; nil if there is none.
+// Account finds an account by exact user and host; nil if none exists.
 func (s *Snapshot) Account(user, host string) *Account {
 	for _, a := range s.accounts {
 		if a.User == user && a.Host == host {

@@ -25,7 +25,7 @@ func (ch *Change) Replace(old, t *schema.Table, emptied bool) {
 	ch.replaced[t.ID], ch.emptied[t.ID] = old, emptied
 }
 
-// noteTables tells the change logs of the tables that changed, and begins the
+// noteTables notes in the change logs which tables changed, and begins the
 // histories of those that keep versions from now on.
 func (ch *Change) noteTables(txn storage.Txn) error {
 	now := time.Now().UnixMicro()

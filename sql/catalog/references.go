@@ -29,8 +29,8 @@ func (s *Snapshot) findChildren() {
 // by id. Not to be changed. Within a Change they are as before it.
 func (s *Snapshot) Children(db, name string) []*schema.Table { return s.children[tableName{db, name}] }
 
-// References are the foreign keys that changes of tables have to keep; nil if
-// there are none.
+// References are the foreign keys that changes of tables have to keep; nil
+// without foreign keys.
 func (s *Snapshot) References(tables []*schema.Table) *schema.References {
 	has := false
 	for _, t := range tables {

@@ -17,7 +17,7 @@ func (s *Snapshot) View(db, name string) (*schema.View, bool) {
 	return v, v != nil
 }
 
-// ViewByID finds a view; nil if there is none.
+// ViewByID finds a view; nil if none exists.
 func (s *Snapshot) ViewByID(id schema.TableID) *schema.View { return s.viewByID[id] }
 
 // Views are the views of a database by name.

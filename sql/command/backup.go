@@ -71,8 +71,8 @@ func (s *commands) backup(ctx context.Context, x *logical.Backup, more bool, w m
 	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount, More: more})
 }
 
-// backupPath is the real path of a backup, which must lie in sqlots_backup_dir;
-// a relative path begins there: 1290.
+// backupPath is the real path of a backup, which must be in sqlots_backup_dir; a
+// relative path begins there: 1290.
 func (s *commands) backupPath(path string) (string, error) {
 	if dir := s.Vars.Text("sqlots_backup_dir"); dir != "" && !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)

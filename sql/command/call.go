@@ -81,7 +81,7 @@ func (a *callArgs) number(i int) uint64 {
 	return d.Bits()
 }
 
-// position reads a sequence at i, and behind it perhaps an ordinal.
+// position reads a sequence at i, and perhaps an ordinal after it.
 func (a *callArgs) position(i int) stream.Position {
 	p := stream.Behind(a.number(i))
 	if a.has(i + 1) {
@@ -141,8 +141,8 @@ func (s *commands) wasStreamOf(ctx context.Context, id schema.StreamID, table st
 	return slices.ContainsFunc(ended, func(e stream.Ended) bool { return e.ID == id && e.Database+"."+e.Table == table }), err
 }
 
-// checkPosition: all records behind a position are there, and it is of the
-// past: 1236, 1789.
+// checkPosition: all records after a position are there, and it is of the past:
+// 1236, 1789.
 func (s *commands) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
 	if last := s.Engine.Store.Seq(); at.Seq > last {
 		return sqlerr.StreamPosition(table, at.Seq, last)

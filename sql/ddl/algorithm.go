@@ -13,7 +13,7 @@ const (
 	reasonCopy       = "COPY algorithm requires a lock"
 )
 
-// promises checks what ALGORITHM and LOCK ask for: 1221, 1845, 1846. online: the
+// promises checks what ALGORITHM and LOCK require: 1221, 1845, 1846. online: the
 // indexes are built while writers go on.
 func (a *alteration) promises(online bool) error {
 	algorithm, lock := a.algorithm, a.lock

@@ -39,7 +39,7 @@ type alteration struct {
 	renamed []schema.ColumnID
 	ordered bool // ORDER BY has its warning
 	changed bool
-	// algorithm and lock are what the statement asks for, see promises.
+	// algorithm and lock are what the statement requires, see promises.
 	algorithm, lock string
 	target          *logical.TableName
 	autoNext        uint64
@@ -318,7 +318,7 @@ func (a *alteration) lockAll(ctx context.Context) error {
 	return a.c.lock(ctx, keys...)
 }
 
-// runLocked does the alteration while nobody else uses the table: by a copy,
+// runLocked does the alteration while no other session uses the table: by a copy,
 // or by building indexes in place, or by publishing alone.
 func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if err := a.lockAll(ctx); err != nil {
@@ -432,7 +432,7 @@ func (a *alteration) setNext(ctx context.Context) error {
 }
 
 // findColumn is the column that a clause means, by its position in t: the one
-// that had the name before the statement. -1 if there is none.
+// that had the name before the statement. -1 if none exists.
 func (a *alteration) findColumn(name string) int {
 	if i := a.old.ColumnByName(name); i >= 0 && !a.old.Columns[i].Hidden {
 		return a.t.ColumnIndex(a.old.Columns[i].ID)

@@ -72,15 +72,15 @@ const (
 
 // Rows of a run: a sixth of the table, in these bounds. Few: each run spans the
 // whole key range, so that it is compacted with all runs before it. A build that
-// is interrupted goes on behind its last whole run.
+// is interrupted goes on after its last whole run.
 const (
 	minRunRows = 3_000_000
 	maxRunRows = 16_000_000
 	runShare   = 6
 )
 
-// A build asks for the table when a merge found fewer changes than mergeEnough,
-// or hardly fewer than the one before, or after mergePasses.
+// A build locks the table when a merge found fewer changes than mergeEnough, or
+// hardly fewer than the one before, or after mergePasses.
 const (
 	mergeEnough = 1000
 	mergePasses = 30
@@ -178,7 +178,7 @@ func isShutdown(ctx context.Context, err error) bool {
 	return errors.Is(err, down) || ctx.Err() != nil && errors.Is(context.Cause(ctx), down) || errors.Is(err, storage.ErrClosed)
 }
 
-// descriptor is the table as it is now.
+// descriptor is the present descriptor of the table.
 func (b *Build) descriptor() (*schema.Table, error) {
 	t := b.r.Catalog.Snapshot().TableByID(b.table)
 	if t == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/sqlots/sqlots/storage/table"
 )
 
-// The large values of a column that was dropped stand in cells that nobody
-// reads any more, as the ids of columns are not used twice. They are removed in
-// the background: the keys of all cells of the table have to be read for that.
+// The large values of a dropped column are in cells that are not read any more,
+// as the ids of columns are not used twice. They are removed in the background:
+// the keys of all cells of the table have to be read for that.
 
 // droppedCells are the jobs for what the alteration, which has the table alone,
 // leaves of columns that go.
@@ -103,7 +103,7 @@ func (r *Runner) deleteCells(ctx context.Context, t *schema.Table, jobs []job) e
 	return nil
 }
 
-// deleteSomeCells begins at the start of the span and tells where to go on; nil
+// deleteSomeCells begins at the start of the span and returns where to go on; nil
 // at the end.
 func (r *Runner) deleteSomeCells(ctx context.Context, pace *backfill.Pacer, codec *table.Codec, span storage.Span, gone map[schema.ColumnID]bool) (next []byte, err error) {
 	scan, err := r.Store.Latest().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Cold: true})

@@ -36,7 +36,7 @@ func (a *alteration) dropCheck(s *logical.AlterSpec) error {
 }
 
 // dropConstraint is DROP CONSTRAINT: of a CHECK, a unique key or the primary
-// key. 3940 when there is none of the name.
+// key. 3940 when no constraint has the name.
 func (a *alteration) dropConstraint(s *logical.AlterSpec) error {
 	if a.t.CheckByName(s.Name) >= 0 {
 		return a.dropCheck(s)
@@ -150,8 +150,8 @@ func (c *change) exprCtx(ctx context.Context) *expr.Ctx {
 // errFirst ends a scan at the first row that violates a constraint.
 var errFirst = errors.New("a row violates a constraint")
 
-// validateRows tests the constraints of the new form of the table on the rows
-// that there are: 3819. Nobody else uses the table.
+// validateRows tests the constraints of the new form of the table on the existing
+// rows: 3819. No other session uses the table.
 func (a *alteration) validateRows(ctx context.Context) error {
 	exprs, err := define.Compile(a.c.r.Binder, a.t)
 	if err != nil || exprs == nil {

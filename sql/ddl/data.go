@@ -48,8 +48,8 @@ func (c *change) buildCodec(t *schema.Table, ids []schema.IndexID) (*table.Codec
 	return c.codec(only)
 }
 
-// backfill makes the entries of the new indexes for the rows that there are;
-// nobody else uses the table.
+// backfill makes the entries of the new indexes for the existing rows; no other
+// session uses the table.
 func (a *alteration) backfill(ctx context.Context) error {
 	codec, err := a.c.buildCodec(a.t, a.build)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// addForeignKey adds a foreign key to t, whose columns and keys are all there.
-// A key by which the rows are found is made where there is none.
+// addForeignKey adds a foreign key to t, whose columns and keys are all there. If
+// no key finds the rows, it makes one.
 func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logical.ForeignKeyDef, addIndex func(schema.Index) error) error {
 	k := schema.ForeignKey{Name: def.Name, Database: def.Table.DB, Table: def.Table.Name, OnDelete: def.OnDelete, OnUpdate: def.OnUpdate}
 	if k.Name == "" {
@@ -456,7 +456,7 @@ func (a *alteration) keepsReferring(child *schema.Table) error {
 	return nil
 }
 
-// related are the other tables that have to stand still, too.
+// related are the other tables that must not change either.
 func (a *alteration) related() []logical.TableName {
 	out := parents(a.c.snapshot(), logical.TableName{DB: a.old.Database, Name: a.old.Name}, a.newForeignKeys)
 	for _, t := range a.children {
@@ -470,7 +470,7 @@ func (a *alteration) related() []logical.TableName {
 }
 
 // validateForeignKeys looks for the parents of all rows of the table under its
-// new foreign keys: 1452. Nobody writes to the tables meanwhile.
+// new foreign keys: 1452. No session writes to the tables meanwhile.
 func (a *alteration) validateForeignKeys(ctx context.Context) error {
 	if !a.c.env.ForeignKeyChecks || len(a.newKeyNames) == 0 {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// freshGenerated says what a new generated column asks of the rows: a stored
-// one is computed into all of them, as is a virtual one that must not be NULL,
-// so that it is not; any other virtual one needs nothing.
+// freshGenerated says what a new generated column requires of the rows: a stored
+// one is computed into all of them, as is a virtual one that must not be NULL, so
+// that it is not; any other virtual one needs nothing.
 func (a *alteration) freshGenerated(c *schema.Column) {
 	a.rebuild = a.rebuild || c.Generated.Stored || !c.Nullable
 }
@@ -24,7 +24,7 @@ func checkGeneratedChange(was, c *schema.Column) error {
 	return nil
 }
 
-// changeGenerated says what a new definition of a column asks of the rows as
+// changeGenerated says what a new definition of a column requires of the rows as
 // far as generated columns are concerned: was and c are its definitions.
 func (a *alteration) changeGenerated(was, c *schema.Column) {
 	if c.Generated != nil && (was.Generated == nil || was.Generated.Expr != c.Generated.Expr || !sameType(was.Type, c.Type) || was.Nullable && !c.Nullable) {

@@ -270,7 +270,7 @@ func (a *alteration) checkKeys() error {
 		}
 	}
 	if n := a.old.AutoInKey(); n > 0 && t.AutoInKey() == 0 && t.Column(a.old.PrimaryKey[n].Column) != nil {
-		a.rebuild = true // the table gets one sequence, behind all numbers that there are
+		a.rebuild = true // the table gets one sequence, after all existing numbers
 	}
 	return a.checkAutoIncrement()
 }

@@ -142,7 +142,7 @@ func (a *alteration) addOnline(ctx context.Context, building *schema.Table) erro
 	return b.run(ctx, a.c)
 }
 
-// final is the alteration that ends the build: from t, the table as it is now.
+// final is the alteration that ends the build: from t, the present table.
 func (b *Build) final(c *change, t *schema.Table) (*alteration, error) {
 	a := &alteration{c: c, old: t, t: t.Clone(), build: b.rec.Indexes, dropped: b.rec.Dropped, autoNext: b.rec.AutoIncrement}
 	if b.rec.Final == nil { // of an earlier version: nothing but indexes

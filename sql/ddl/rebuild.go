@@ -25,7 +25,7 @@ const (
 	copyBytes = 8 << 20
 )
 
-// runRebuild copies the table, which nobody else uses, into a new id in its
+// runRebuild copies the table, which no other session uses, into a new id in its
 // new form, and puts the copy in its place.
 func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	r := a.c.r
@@ -72,8 +72,8 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	return rows, nil
 }
 
-// converts reports whether values get another type: MySQL copies the table
-// then, and tells the number of rows.
+// converts reports whether values get another type: MySQL copies the table then,
+// and reports the number of rows.
 func (a *alteration) converts() bool {
 	for i := range a.t.Columns {
 		c := &a.t.Columns[i]
@@ -100,7 +100,7 @@ type copier struct {
 	derive   *derive.Writer // nil: none
 	late     []bool         // new columns whose default reads the row
 	checker  *rowChecker    // nil where there are no expressions
-	// promotion fills columns from attributes; nil where there are none.
+	// promotion fills columns from attributes; nil without.
 	promotion *promotion
 }
 
@@ -160,8 +160,8 @@ func (k *copier) check(row []value.Datum) error {
 	return k.checker.flush()
 }
 
-// startNumbers lets AUTO_INCREMENT go on where it stands when the column had it
-// before, or else from the value that the statement or the table asks for.
+// startNumbers lets AUTO_INCREMENT continue from its present value when the
+// column had it before, or else from the value of the statement or the table.
 func (k *copier) startNumbers(ctx context.Context) error {
 	if k.auto < 0 {
 		return nil
@@ -382,7 +382,7 @@ func (a *alteration) copyRows(ctx context.Context) (uint64, error) {
 	return k.rows, k.saveSequences(ctx)
 }
 
-// saveSequences brings the sequences of the new table behind what it holds.
+// saveSequences brings the sequences of the new table past its largest values.
 func (k *copier) saveSequences(ctx context.Context) error {
 	seqs := k.a.c.r.Sequences
 	if k.auto >= 0 && k.next > 1 {
@@ -425,7 +425,7 @@ func (a *alteration) sameCounters() bool {
 	return true
 }
 
-// readRows calls fn with each row of a table, as it is now.
+// readRows calls fn with each present row of a table.
 func readRows(ctx context.Context, store storage.Store, codec *table.Codec, fn func(row []value.Datum) error) error {
 	snap, err := store.Snapshot()
 	if err != nil {

@@ -45,11 +45,11 @@ type Config struct {
 	// BuildRate is how many rows an index build, or cells their removal, reads in a
 	// second at most, 0 for as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
-	// Search tells of the files of search indexes; nil where there are none.
+	// Search reports on the files of search indexes; nil without search indexes.
 	Search SearchBuilds
 }
 
-// Env is what a schema change needs to know of the session that asks for it.
+// Env is what a schema change needs to know of its session.
 type Env struct {
 	// Owner takes the metadata locks: the session's own shared locks do not
 	// hinder it.
@@ -62,7 +62,7 @@ type Env struct {
 	// Collation is the default of new databases (collation_server).
 	Collation schema.CollationID
 	// Eval computes the expression of a column default, such as (uuid()), once
-	// for each row, and tells its type. nil refuses such columns in ALTER TABLE
+	// for each row, and returns its type. nil refuses such columns in ALTER TABLE
 	// … ADD.
 	Eval func(ctx context.Context, sql string, t schema.Type) (d value.Datum, from schema.Type, err error)
 	// ForeignKeyChecks is the variable foreign_key_checks.
@@ -98,7 +98,7 @@ type Runner struct {
 	running    context.Context
 	stop       context.CancelFunc
 	background sync.WaitGroup
-	runRows    int // of a run of a build, for tests; 0 for what the table asks for
+	runRows    int // of a run of a build, for tests; 0 for the size that fits the table
 }
 
 func (r *Runner) rows(ctx context.Context, t *schema.Table) int64 {
@@ -134,9 +134,9 @@ func (r *Runner) Close() {
 	r.background.Wait()
 }
 
-// Run runs one schema change. The caller's transaction has ended. affected is
-// the number of rows that the OK packet tells: rows for statements that copy
-// them, tables for DROP DATABASE, else 0.
+// Run runs one schema change. The caller's transaction has ended. affected is the
+// number of rows for the OK packet: rows for statements that copy them, tables
+// for DROP DATABASE, else 0.
 //
 // Errors are *sqlerr.Error or those of storage and mdl. After an error the
 // schema is as before, except for statements on several tables that MySQL does

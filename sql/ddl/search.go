@@ -21,7 +21,7 @@ import (
 // builds them from then on, also after a restart, and says when they can be
 // used. The statement waits for that, so that the index serves the next one.
 
-// SearchBuilds tells of the files of search indexes.
+// SearchBuilds reports on the files of search indexes.
 type SearchBuilds interface {
 	// Wait waits until indexes of a table serve queries, and their next forms can;
 	// the error is a failure that lasts. progress is called with a line for the
@@ -110,7 +110,7 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 }
 
 // dropFields takes the fields of a column out of x: all of them, unless the kind
-// is named too. false: there is none.
+// is named too. false: it has none.
 func (a *alteration) dropFields(x *schema.SearchIndex, c *define.IndexColumn) bool {
 	n := len(x.Fields)
 	x.Fields = slices.DeleteFunc(x.Fields, func(f schema.SearchField) bool {
@@ -243,8 +243,8 @@ func (a *alteration) succeedSearch() {
 	}
 }
 
-// keepFiles has an index keep its files where its documents stay what they are, but
-// for fields that it drops. It tells whether they do.
+// keepFiles has an index keep its files where its documents stay what they are,
+// except for fields that it drops. It reports whether they do.
 func (a *alteration) keepFiles(x *schema.SearchIndex) bool {
 	o := searchByID(a.old, x.ID)
 	x.Files = nil
@@ -311,8 +311,8 @@ func logSearch(t *schema.Table) {
 	}
 }
 
-// serves reports whether an index can go on serving when the table is as it is
-// now.
+// serves reports whether an index can go on serving with the present definition
+// of the table.
 func (a *alteration) serves(x *schema.SearchIndex) bool {
 	return !slices.ContainsFunc(x.Fields, func(f schema.SearchField) bool {
 		was, now := a.old.Column(f.Column), a.t.Column(f.Column)
@@ -354,7 +354,8 @@ func swapSearch(t *schema.Table) {
 	}
 }
 
-// forgetNext leaves all search indexes of a table as they are.
+// forgetNext drops the next forms of all search indexes of a table, which keep
+// their present ones.
 func forgetNext(t *schema.Table) {
 	for i := range t.Search {
 		t.Search[i].Next = nil
@@ -435,7 +436,7 @@ func (c *change) awaitSearch(ctx context.Context, name logical.TableName, was *s
 
 // changeSearch publishes other search indexes of a table. Those who use the table
 // need not wait: they read no files of an index that is not there, and their rows
-// stay as they are.
+// do not change.
 func (c *change) changeSearch(ctx context.Context, id schema.TableID, fn func(t *schema.Table)) error {
 	return c.publish(ctx, func(ch *catalog.Change) error {
 		now := ch.Base.TableByID(id)

@@ -92,7 +92,7 @@ func (s *server) searchText() string {
 	return text
 }
 
-// TestSearchGenerations: the old form of an index stands until the new one is
+// TestSearchGenerations: the old form of an index stays until the new one is
 // built, and for ever when the statement does not end.
 func TestSearchGenerations(t *testing.T) {
 	s := newServer(t)

@@ -124,9 +124,8 @@ func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
 	return t
 }
 
-// dropTables drops the tables that there are, and tells which ones there are
-// not. Without IF EXISTS a missing one fails the statement before anything is
-// dropped.
+// dropTables drops the tables that exist, and reports those that do not. Without
+// IF EXISTS a missing one fails the statement before anything is dropped.
 func (c *change) dropTables(ctx context.Context, x *logical.DropTable) error {
 	if x.Temporary {
 		return c.missing(x.Tables, x.IfExists) // the session knows its own

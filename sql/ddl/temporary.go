@@ -10,10 +10,10 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// NewTemporary makes the Runner of a session's temporary tables. Its catalog
-// is in memory and has these tables only; their data lies in the store under
-// ids that the shared catalog gives out, each with a job, so that Resume
-// deletes what a crash leaves.
+// NewTemporary makes the Runner of a session's temporary tables. Its catalog is
+// in memory and has these tables only. Their data is in the store under ids that
+// the shared catalog gives out, each with a job, so that Resume deletes what a
+// crash leaves.
 func NewTemporary(shared Config) *Runner {
 	own := shared
 	own.Catalog, own.Locks = catalog.NewTemporary(shared.Catalog), &mdl.Locks{}

@@ -43,9 +43,8 @@ func (c *change) createView(ctx context.Context, x *logical.CreateView) error {
 	})
 }
 
-// dropViews drops the views that there are, and tells which ones there are
-// not: 1051, 1347 for tables. A missing one fails the statement before
-// anything is dropped.
+// dropViews drops the views that exist, and reports those that do not: 1051, 1347
+// for tables. A missing one fails the statement before anything is dropped.
 func (c *change) dropViews(ctx context.Context, x *logical.DropView) error {
 	for _, n := range x.Views {
 		if isSystem(n.DB) {

@@ -125,8 +125,8 @@ func Duration(text string) (int64, bool) {
 	return int64(d / time.Second), err == nil && d >= time.Second && d <= maxRetention
 }
 
-// byteCount reads a number of bytes, as MySQL's options take it: with K, M, G
-// or T behind it, in a string.
+// byteCount reads a number of bytes, as MySQL's options take it: in a string it
+// may be followed by K, M, G or T.
 func byteCount(v json.RawMessage) (int64, bool) {
 	var n int64
 	if json.Unmarshal(v, &n) != nil {

@@ -24,8 +24,8 @@ type Binder interface {
 
 // Names is what the names in an expression mean.
 type Names struct {
-	// Column is the column of a name, whose qualifiers may be "". An error 1054
-	// says that there is none.
+	// Column is the column of a name, whose qualifiers may be "". The error is
+	// 1054 if no column has the name.
 	Column func(db, table, name string) (expr.Expr, error)
 	// Stored is the form of a column's name in Bound.Text.
 	Stored func(name string) string

@@ -34,7 +34,7 @@ func number(err error) uint16 {
 	return 0
 }
 
-// TestCompletingTwice holds I3: complete texts stay as they are.
+// TestCompletingTwice holds I3: complete texts do not change.
 func TestCompletingTwice(t *testing.T) {
 	tab := written()
 	complete := func() {

@@ -13,9 +13,9 @@ func virtualPrimaryKey() error {
 	return sqlerr.GeneratedAction("Defining a virtual generated column as primary key")
 }
 
-// ResolveColumns completes the expressions of the columns of t, which is
-// complete but for them: generated columns and defaults. Names of columns take
-// the form that the table has, Reads is set.
+// ResolveColumns completes the expressions of the columns of t: generated columns
+// and defaults. All else in t is complete. Names of columns take the form that
+// the table has, Reads is set.
 //
 // Errors: 1054, 3102, 3107, 3109, 3763 to 3772 of the expressions, 3106 for a
 // virtual column in the primary key.

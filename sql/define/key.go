@@ -20,15 +20,15 @@ const (
 	maxIndexComment = 1024
 )
 
-// IndexColumn is a key part as it is written.
+// IndexColumn is a key part as written.
 type IndexColumn struct {
 	Name   string
 	Desc   bool
 	Prefix int
 	// Expr is the text of a key part that is an expression; Name is the hidden
-	// column that has its values, "" as long as there is none.
+	// column that has its values, "" before it is made.
 	Expr string
-	// Search is set in a search index: what the field is, but for its ID and
+	// Search is set in a search index: what the field is, except for its ID and
 	// Column.
 	Search *schema.SearchField
 }

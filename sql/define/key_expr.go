@@ -64,8 +64,8 @@ func HasExpr(cols []IndexColumn) bool {
 }
 
 // KeyExpressions gives t a hidden virtual column for each part of an index that
-// is an expression, as MySQL does, and returns the parts with the names of
-// these columns. Parts that have one stay as they are. The index has its name.
+// is an expression, as MySQL does, and returns the parts with the names of these
+// columns. Parts that have one do not change. The index has its name.
 //
 // Errors: 3753 for JSON and 3757 for TEXT and BLOB, 3754, 3758, 1054 of the
 // expression, 1235 for one that depends on the time zone.
@@ -134,8 +134,9 @@ func addHidden(t *schema.Table, index string, c schema.Column, x *expression) *s
 	return &t.Columns[len(t.Columns)-1]
 }
 
-// hiddenKeyName is the name of a column behind an expression; no user's column
-// has one of this form. Names are cut so that they stay in the limit.
+// hiddenKeyName is the name of a column that has the values of an expression; no
+// user's column has one of this form. Names are cut so that they stay in the
+// limit.
 func hiddenKeyName(index string, n int) string {
 	tail := "!" + strconv.Itoa(n) + "!0"
 	if r := []rune(index); len(r) > maxIdentifier-20 {

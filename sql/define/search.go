@@ -151,8 +151,8 @@ func notDated(f *schema.SearchField) error {
 }
 
 // searchAttribute gives t the hidden column of a field that is an attribute of
-// rows with dynamic columns, and tells its place: -1 where name can be none. 1235
-// for what is no typed value.
+// rows with dynamic columns, and returns its place: -1 where name can be none.
+// 1235 for what is no typed value.
 func searchAttribute(b Binder, t *schema.Table, x *schema.SearchIndex, name string, f *schema.SearchField) (int, error) {
 	if t.AttributesColumn() < 0 || CheckColumnName(name) != nil || x.Form != schema.FormSearch {
 		return -1, nil

@@ -10,14 +10,14 @@ import (
 )
 
 // A field that reads the values of a column in a form (an address, a time, a
-// place) is the value of a hidden column, whose expression users write to ask
-// for it: c IP is INET6_ATON(c), c DATE FORMAT 'f' is PARSE_DATETIME(c, 'f'), a
-// GEO_POINT of texts is GEO_POINT(c), doc->'$.a' IP is INET6_ATON(doc->>'$.a'), and
-// doc->'$.a' TEXT has the words of doc->>'$.a'. All of them are NULL where a value has
-// another form, so that the index says what the expression says.
+// place) is the value of a hidden column. Users query the field by that column's
+// expression: c IP is INET6_ATON(c), c DATE FORMAT 'f' is PARSE_DATETIME(c, 'f'),
+// a GEO_POINT of texts is GEO_POINT(c), doc->'$.a' IP is INET6_ATON(doc->>'$.a'),
+// and doc->'$.a' TEXT has the words of doc->>'$.a'. All of them are NULL where a
+// value has another form, so that the index says what the expression says.
 
 // searchForm gives t the hidden column of a field that reads column i in a form,
-// and tells its place; other fields stay with their column. 1063 for a column
+// and returns its place; other fields stay with their column. 1063 for a column
 // whose values cannot have the form, 1210 for formats.
 func searchForm(b Binder, t *schema.Table, index string, i int, f *schema.SearchField) (int, error) {
 	c := &t.Columns[i]

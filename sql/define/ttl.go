@@ -10,8 +10,8 @@ import (
 	"github.com/sqlots/sqlots/sql/types"
 )
 
-// TTLChange are the options of TTL in CREATE and ALTER TABLE; what is empty
-// stays as it is.
+// TTLChange are the options of TTL in CREATE and ALTER TABLE; what is empty does
+// not change.
 type TTLChange struct {
 	Remove              bool
 	Column, Value, Unit string

@@ -24,13 +24,12 @@ const (
 	maxSetMembers  = 64
 )
 
-// TypeSpec is the type of a column as it is written.
+// TypeSpec is the type of a column as written.
 type TypeSpec struct {
 	// ID is the type that is named. Those of binary strings are written as the
 	// types of text with the character set binary.
 	ID schema.TypeID
-	// Len and Scale are the numbers in parentheses, UnspecifiedLength where there
-	// is none.
+	// Len and Scale are the numbers in parentheses, UnspecifiedLength without.
 	Len, Scale         int
 	Unsigned, Zerofill bool
 	// Charset and Collate are the names of CHARACTER SET and COLLATE, "" for none.

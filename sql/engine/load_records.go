@@ -53,7 +53,7 @@ func EachLoad(store storage.Store, fn func(token string, val []byte) error) erro
 	return err
 }
 
-// ForgetLoads removes tokens that are too old to be asked for again.
+// ForgetLoads removes tokens that are too old to be used again.
 func ForgetLoads(ctx context.Context, store storage.Store, now time.Time) error {
 	var old []string
 	err := EachLoad(store, func(token string, val []byte) error {

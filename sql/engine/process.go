@@ -70,7 +70,7 @@ func (p *Processes) Remove(id uint64) {
 	delete(p.list, id)
 }
 
-// Get finds a connection; nil if there is none.
+// Get finds a connection; nil if none exists.
 func (p *Processes) Get(id uint64) *Process {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

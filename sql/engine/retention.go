@@ -102,7 +102,7 @@ func (e *Engine) forgetStream(ctx context.Context, x *stream.Info, now time.Time
 	return stream.Remove(storage.FreeingSpace(ctx), e.Store, x.ID)
 }
 
-// StreamList are all change logs, without what Info.Describe tells.
+// StreamList are all change logs, without what Info.Describe adds.
 func (e *Engine) StreamList(ctx context.Context) ([]stream.Info, error) {
 	var out []stream.Info
 	snap := e.Catalog.Snapshot()

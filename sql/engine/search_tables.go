@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 )
 
-// searchTables tells the search indexes which tables there are.
+// searchTables gives the search indexes the list of tables that have some.
 func (e *Engine) searchTables(s *catalog.Snapshot) {
 	if e.Search == nil {
 		return

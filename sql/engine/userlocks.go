@@ -44,8 +44,8 @@ func (u *userLocks) Acquire(ctx context.Context, owner uint64, name string, time
 	}
 }
 
-// try takes the lock, or notes that owner waits for it and returns what tells
-// that it is free.
+// try takes the lock, or notes that owner waits for it and returns the channel
+// that signals that it is free.
 func (u *userLocks) try(owner uint64, name string) (<-chan struct{}, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

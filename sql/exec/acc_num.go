@@ -398,7 +398,7 @@ func (a *varAcc) result(g int, dst *vec.Vec, i int) error {
 	return a.state[g].result(a.op, dst, i)
 }
 
-// result writes the variance or deviation that op asks for.
+// result writes the variance or deviation of op.
 func (m moments) result(op expr.AggOp, dst *vec.Vec, i int) error {
 	div := m.n
 	if op == expr.AggVarSamp || op == expr.AggStddevSamp {

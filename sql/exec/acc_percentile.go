@@ -85,7 +85,7 @@ func newPercentile(ec *expr.Ctx, kind value.Kind, p *expr.Percentile) (accumulat
 			},
 		}}, nil
 	}
-	// Words are ordered as they are, or as unsigned ones.
+	// Words are ordered as signed numbers, or as unsigned ones.
 	words := &percentileAcc[int64]{percent: percent, percentileType: percentileType[int64]{
 		at:      func(v *vec.Vec, i int) int64 { return v.I64[i] },
 		set:     func(v *vec.Vec, i int, x int64) { v.I64[i] = x },

@@ -9,7 +9,7 @@ const (
 	// accountStep is the size of the pieces in which an account takes memory
 	// from its tracker, so that small growth costs no atomics.
 	accountStep = 32 << 10
-	// spillWorth is the least that an account must hold to be asked to spill.
+	// spillWorth is the least that an account must hold to be made to spill.
 	spillWorth = 128 << 10
 	// spillFloor is what an account that can spill may hold in any case: with
 	// less, spilling would go on for ever.
@@ -36,11 +36,11 @@ type account struct {
 	// isListed is listed, for the owner alone.
 	isListed bool
 
-	asked atomic.Bool
+	requested atomic.Bool
 	// mu guards what follows; it is taken before that of a tracker.
 	mu      sync.Mutex
 	listed  bool
-	promise int64 // what asked has added to the trackers' promised
+	promise int64 // what requested has added to the trackers' promised
 }
 
 // to makes an operator hold n bytes that it cannot do without: others spill for
@@ -61,7 +61,7 @@ func (a *account) room(n int64) (ok bool, err error) {
 	if a.relief == nil {
 		return true, a.to(n)
 	}
-	if a.asked.Load() || a.most > 0 && n > a.most {
+	if a.requested.Load() || a.most > 0 && n > a.most {
 		return false, nil
 	}
 	if n > a.reserved.Load() {
@@ -95,8 +95,8 @@ func (a *account) kept(n int64) {
 	a.must(n)
 }
 
-// wanted reports that the operator was asked to spill.
-func (a *account) wanted() bool { return a.asked.Load() }
+// wanted reports that the operator is requested to spill.
+func (a *account) wanted() bool { return a.requested.Load() }
 
 func roundStep(n int64) int64 { return (n + accountStep - 1) / accountStep * accountStep }
 
@@ -126,7 +126,7 @@ func (a *account) take(n int64) (ok bool, err error) {
 		other, _ := full.biggest(a)
 		switch {
 		case other != nil && other.reserved.Load() > mine:
-			if err := other.ask(a.thread); err != nil {
+			if err := other.requestSpill(a.thread); err != nil {
 				return false, err
 			}
 		case a.relief != nil && mine+n > spillFloor && (!full.over(n) || full.beyond(n, mine)):
@@ -141,9 +141,9 @@ func (a *account) take(n int64) (ok bool, err error) {
 	}
 }
 
-// ask makes a spill: at once when it belongs to the goroutine that asks, else
-// as soon as its own looks.
-func (a *account) ask(by *thread) error {
+// requestSpill makes a spill: at once when it belongs to the goroutine that
+// requests it, else when its own goroutine looks next.
+func (a *account) requestSpill(by *thread) error {
 	if by != nil && by == a.thread {
 		before := a.reserved.Load()
 		if ok, err := a.relief(); err != nil || ok && a.reserved.Load() < before {
@@ -152,7 +152,7 @@ func (a *account) ask(by *thread) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.listed && !a.asked.Swap(true) {
+	if a.listed && !a.requested.Swap(true) {
 		a.promiseMore(a.reserved.Load())
 	}
 	return nil
@@ -170,13 +170,13 @@ func (a *account) promiseMore(n int64) {
 
 // settle takes the promise back, if there is one.
 func (a *account) settle() {
-	if !a.asked.Load() {
+	if !a.requested.Load() {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.promiseMore(-a.promise)
-	a.asked.Store(false)
+	a.requested.Store(false)
 }
 
 func (a *account) list() {

@@ -209,7 +209,7 @@ func comesOrdered(n physical.Node) bool {
 	return true
 }
 
-// perRowCost is about what a row costs behind an exchange, in nanoseconds.
+// perRowCost is about what a row costs above an exchange, in nanoseconds.
 const perRowCost = 100
 
 // build2 builds two inputs, or none.

@@ -30,7 +30,7 @@ type Result struct {
 	// argument of LAST_INSERT_ID(expr), or the explicit value of the last row.
 	InsertID uint64
 	// GeneratedID is the first value that was generated for a row that was
-	// inserted, which LAST_INSERT_ID() gives from then on; 0 if there is none.
+	// inserted, which LAST_INSERT_ID() gives from then on; 0 if none was.
 	GeneratedID uint64
 	// Records and Duplicates are the numbers of Info for INSERT.
 	Records, Duplicates uint64
@@ -92,7 +92,7 @@ func RunChange(ctx context.Context, env *Env, plan *physical.Plan) (Result, erro
 	return r, nil
 }
 
-// insertIDs notes LAST_INSERT_ID(expr), which the OK packet tells.
+// insertIDs notes LAST_INSERT_ID(expr), which the OK packet reports.
 type insertIDs struct {
 	expr.Session
 	id  uint64

@@ -9,10 +9,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// dedup tells the first of equal rows from the others. When memory is short it
-// spills the keys that it has met and all later rows, in partitions, and
-// gives the first rows among these in the end. Its partitions keep the order of
-// the rows.
+// dedup finds the first of equal rows. When memory is short it spills the keys
+// that it has met and all later rows, in partitions, and gives the first rows
+// among these in the end. Its partitions keep the order of the rows.
 type dedup struct {
 	acct  *account
 	sp    *spiller

@@ -123,7 +123,7 @@ func (s *diskSet) find(key []byte) (bool, error) {
 	return false, nil
 }
 
-// end is the row behind block n.
+// end is the first row after block n.
 func (s *diskSet) end(n int) int64 {
 	if n+1 < len(s.blocks) {
 		return s.blocks[n+1].row

@@ -13,7 +13,7 @@
 // over frames slide (slider) and cost the same whatever the frames are. ROLLUP
 // keeps the open group of each level.
 //
-// One statement is one goroutine, except where a node asks for more: parallel
+// One statement is one goroutine, except where a node requires more: parallel
 // aggregation and exchange run copies of a pipeline over the partitions of its
 // scan, each with a forked expr.Ctx.
 //
@@ -35,13 +35,13 @@
 //
 // # Spilling
 //
-// An account asks for room. When there is none, the operator itself spills, or
+// An account requests room. When memory is short, the operator itself spills, or
 // a bigger one does: at once if it belongs to the same goroutine, and so waits
 // in a Next of its own or has returned from it, else at its next look. Sorts
 // write sorted runs and merge them. Joins, aggregations, DISTINCT and set
 // operations cut rows into partitions by a hash of the key, and a partition
 // that is still too large again. A window's partition is read from disk at the
-// few places where its frames stand; the rows of a subquery are a sorted set of
+// few places of its frames; the rows of a subquery are a sorted set of
 // keys. See sorter, joinSpill, grouping, dedup, setOp, rowBuffer, bigPartition
 // and diskSet; package spill has the files.
 //

@@ -10,12 +10,12 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// grouping is an aggregation that gives way when memory is short: it puts the
-// states of its groups aside, in partitions by the hash of the group, and all
-// later rows as they are. Read again, a partition has its states first, each
-// group once, and then its rows in their order: the results are those, to the
-// last digit, of an aggregation in memory. Where one group has too many
-// DISTINCT values these are spilled alone.
+// grouping is an aggregation that gives way when memory is short: it spills the
+// states of its groups, in partitions by the hash of the group, and then all
+// later rows without aggregating them. Read again, a partition has its states
+// first, each group once, and then its rows in their order: the results are
+// those, to the last digit, of an aggregation in memory. Where one group has too
+// many DISTINCT values these are spilled alone.
 type grouping struct {
 	b     *builder
 	node  *physical.HashAggregate
@@ -267,8 +267,8 @@ func (a *aggregation) close() {
 	a.distincts(func(d *distinctAcc) { d.dedup.close() })
 }
 
-// readRaw makes a take rows as they are spilled: the groups, then the
-// arguments.
+// readRaw makes a take rows in the form in which they are spilled: the groups,
+// then the arguments.
 func (a *aggregation) readRaw() {
 	at := 0
 	next := func(list []expr.Expr) []expr.Expr {

@@ -127,7 +127,8 @@ func (m *memScan) Close() error {
 	return nil
 }
 
-// batchOf makes a fresh batch of rows; with holes, garbage rows stand between.
+// batchOf makes a fresh batch of rows; with holes, there are garbage rows
+// between.
 func batchOf(cols []physical.Column, rows [][]value.Datum, read []int, holes bool, rng *rand.Rand) *vec.Batch {
 	var at []uint16
 	n := 0

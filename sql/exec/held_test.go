@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// TestHeldIsTrue: what rows and sorters say that they hold is what they hold:
-// the memory budget rests on it.
+// TestHeldIsTrue: what rows and sorters say that they hold is what they hold: the
+// memory budget depends on it.
 func TestHeldIsTrue(t *testing.T) {
 	for _, length := range []int{0, 9, 300, 1100, 40_000} {
 		rows := 40 << 20 / (length + 60)

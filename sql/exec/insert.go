@@ -110,9 +110,8 @@ type defaultValue struct {
 	d      value.Datum
 }
 
-// NewInserter prepares inserting. rows is the number of rows that will be
-// added, as far as it is known (0 otherwise). A column without default that
-// gets no value is 1364.
+// NewInserter prepares inserting. rows is the number of rows that will be added,
+// if known (0 otherwise). A column without default that gets no value is 1364.
 func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 	n := len(x.Table.Columns)
 	in := &Inserter{env: env, ec: env.Ctx, x: x, t: x.Table, expected: rows, single: rows == 1, auto: -1, hidden: -1,
@@ -580,8 +579,8 @@ func (in *Inserter) rejected(err error) error {
 	return in.env.Reject(in.records, e)
 }
 
-// replace removes the row that stands in the way. Where MySQL would update it
-// in place, a row that stays as it is does not count as deleted.
+// replace removes the conflicting row. Where MySQL would update it in place, a
+// row that does not change does not count as deleted.
 func (in *Inserter) replace(x *schema.Index, existing []value.Datum) (ConflictAction, error) {
 	if err := in.env.Sink.Delete(in.ctx, in.t, existing); err != nil {
 		return ConflictFail, err
@@ -592,7 +591,7 @@ func (in *Inserter) replace(x *schema.Index, existing []value.Datum) (ConflictAc
 	return ConflictRetry, nil
 }
 
-// lastUnique reports that no unique index comes behind x, nil being the
+// lastUnique reports that no unique index is checked after x, nil being the
 // primary key.
 func lastUnique(t *schema.Table, x *schema.Index) bool {
 	var last *schema.Index

@@ -154,7 +154,7 @@ func (j *hashJoinOp) find(b *vec.Batch) (err error) {
 }
 
 // aligned is the join of a probe batch when no key is stored twice and there is
-// no filter: the probe columns stay as they are, with a selection, and the
+// no filter: the probe columns are used unchanged, with a selection, and the
 // stored ones are put next to them.
 func (j *hashJoinOp) aligned(b *vec.Batch) *vec.Batch {
 	rows := liveRows(b)

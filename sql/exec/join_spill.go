@@ -49,8 +49,8 @@ func (p joinPart) close() {
 	p.probe.Close()
 }
 
-// joinSide spills the rows of one input, with those keys behind them that
-// are no plain columns: expressions are evaluated once.
+// joinSide spills the rows of one input, followed by those keys that are no plain
+// columns: expressions are evaluated once.
 type joinSide struct {
 	sp     *spiller
 	kinds  []value.Kind
@@ -63,7 +63,7 @@ type joinSide struct {
 	keys   []*vec.Vec
 }
 
-// newSide begins to spill an input; extra is a column behind all.
+// newSide begins to spill an input; extra is a column after all others.
 func (j *hashJoinOp) newSide(kinds []value.Kind, keys []expr.Expr, extra bool) *joinSide {
 	s := &joinSide{sp: j.sp, width: len(kinds), kinds: slices.Clone(kinds), hasher: newKeyHasher(j.keyTypes)}
 	for i, e := range keys {
@@ -80,7 +80,7 @@ func (j *hashJoinOp) newSide(kinds []value.Kind, keys []expr.Expr, extra bool) *
 	return s
 }
 
-// add spills rows of the input. extra is the column behind all, if any.
+// add spills rows of the input. extra is the column after all others, if any.
 func (s *joinSide) add(cols, keys []*vec.Vec, rows []uint16, extra ...*vec.Vec) error {
 	s.cols = append(s.cols[:0], cols[:s.width]...)
 	for i, at := range s.keyAt {
@@ -420,7 +420,7 @@ type joinPieces struct {
 	// joins.
 	matched []uint64
 	base    int64 // number of the first row of s.b
-	after   int64 // of the first row behind it
+	after   int64 // of the first row after s.b
 	ended   bool  // there are no more build rows
 	last    bool  // the pass that gives the rows without a pair
 	rows    []uint16

@@ -15,7 +15,7 @@ import (
 // keyPart is how one column of a key is encoded.
 type keyPart struct {
 	kind value.Kind
-	// coll is nil for bytes that compare as they are.
+	// coll is nil for strings that compare by their bytes.
 	coll *collate.Collation
 	desc bool
 }

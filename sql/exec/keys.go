@@ -69,7 +69,7 @@ func (l *KeyList) Close() {
 	}
 }
 
-// KeySet tells the keys of rows that were not met before from others.
+// KeySet finds the rows whose keys were not met before.
 type KeySet struct {
 	acct  account
 	dedup *dedup

@@ -134,8 +134,8 @@ func (j *lookupJoinOp) advance(ctx context.Context) error {
 	return nil
 }
 
-// nextBlock gives up to want left rows. A batch of about the right size is
-// taken as it is; small ones are copied together, large ones cut.
+// nextBlock gives up to want left rows. A batch of about the right size is used
+// unchanged; small ones are copied together, large ones cut.
 func (j *lookupJoinOp) nextBlock(ctx context.Context) (*vec.Batch, error) {
 	j.copied.N = 0
 	for _, v := range j.copied.Cols {

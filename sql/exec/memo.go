@@ -74,7 +74,7 @@ func (m *memo) forget() {
 }
 
 // appendValues appends bytes that are the same only for the same values: unlike
-// keys of equality, they tell 'a' from 'A' and 1.0 from 1.00.
+// keys of equality, they distinguish 'a' from 'A' and 1.0 from 1.00.
 func appendValues(dst []byte, vals []value.Datum) []byte {
 	for _, d := range vals {
 		dst = append(dst, byte(d.Kind()))

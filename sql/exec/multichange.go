@@ -21,8 +21,8 @@ type foundRows struct {
 	at   int   // of the table's columns in a joined row
 	key  []int // positions of the primary key
 	acct account
-	// first tells the rows that come for the first time: of joined rows behind
-	// the key.
+	// first finds the rows that come for the first time. Its columns are the key,
+	// followed by those of the joined row.
 	first *dedup
 	read  bool // all joined rows
 	keys  *vec.Vec
@@ -55,9 +55,8 @@ func (f *foundRows) close() {
 	f.rows.close()
 }
 
-// add gives those of the joined rows in which the table's row comes for the
-// first time, as far as they are not spilled. The result is valid until the
-// next call.
+// add gives those of the joined rows in which the table's row comes for the first
+// time, without those that were spilled. The result is valid until the next call.
 func (f *foundRows) add(in *vec.Batch) ([]uint16, error) {
 	f.keys.Init(value.KindBytes, vec.MaxRows)
 	f.live = f.live[:0]
@@ -78,7 +77,7 @@ rows:
 	return f.first.add(f.cols, f.live)
 }
 
-// appendExact appends bytes that tell stored values apart.
+// appendExact appends bytes that distinguish stored values.
 func appendExact(dst []byte, d value.Datum) []byte {
 	switch d.Kind() {
 	case value.KindBytes, value.KindJSON:

@@ -247,7 +247,7 @@ func (p *projectOp) Next(ctx context.Context) (*vec.Batch, error) {
 	return &p.out, nil
 }
 
-// Skip implements skipper: nobody misses columns, and scores, that are not computed.
+// Skip implements skipper: skipped rows need no computed columns and scores.
 func (p *projectOp) Skip(ctx context.Context, n uint64) (uint64, error) {
 	in, ok := p.in.(skipper)
 	for _, e := range p.exprs {
@@ -284,7 +284,7 @@ type limitOp struct {
 	count, offset expr.Expr
 	opened        bool
 	skip, left    uint64
-	// total, when set, is told the number of all rows; they are all read.
+	// total, when set, receives the number of all rows; they are all read.
 	total *int64
 }
 

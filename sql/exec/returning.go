@@ -73,7 +73,7 @@ func (r *Returned) result(out Result, err error) (Result, error) {
 	return out, nil
 }
 
-// OnClose sets what Close does besides.
+// OnClose sets a function that Close calls too.
 func (r *Returned) OnClose(done func()) { r.done = done }
 
 // Send calls fn with the rows, batch by batch; a batch is valid during the

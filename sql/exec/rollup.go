@@ -27,7 +27,7 @@ type rollupOp struct {
 	due    []rolledRow
 	at     int // rows of due that went out
 	ended  bool
-	// rest are the rows of a batch behind a group whose distinct values are on
+	// rest are the rows of a batch after a group whose distinct values are on
 	// disk; the first of them differs in column restFrom.
 	rest     *vec.Batch
 	restRows []uint16
@@ -256,7 +256,7 @@ func (r *rollupOp) consume(b *vec.Batch, rows []uint16) error {
 }
 
 // changed is the first column in which row i differs from the last group; -1
-// if there is none yet.
+// if there was no group yet.
 func (r *rollupOp) changed(i int) int {
 	n := r.groups.n - 1
 	if n < 0 {
@@ -279,7 +279,7 @@ func (r *rollupOp) begin(first int, i uint16) {
 	r.open(first, i)
 }
 
-// open opens the groups of row i on the levels behind first.
+// open opens the groups of row i on the levels after first.
 func (r *rollupOp) open(first int, i uint16) {
 	for _, l := range r.levels[first+1:] {
 		l.n++

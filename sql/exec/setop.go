@@ -121,8 +121,8 @@ func (b *builder) setOperation(x *physical.SetOperation) (Operator, error) {
 	return s, nil
 }
 
-// sameRepresentation reports that values of type a can stand in a column of
-// type b as they are.
+// sameRepresentation reports that a column of type b can hold values of type a
+// unchanged.
 func sameRepresentation(a, b schema.Type) bool {
 	k := types.KindOf(a)
 	return k == types.KindOf(b) || k == value.KindNull

@@ -26,7 +26,7 @@ const (
 // makes the order stable.
 type sortEntry struct {
 	prefix uint64
-	off    uint32 // of the key in the run's arena, behind its length
+	off    uint32 // of the key in the run's arena, after its length
 	row    uint32
 }
 
@@ -235,7 +235,7 @@ func (s *sorter) pop(n int, fn func(key []byte)) {
 
 // spill writes the rows in memory that were not read yet as a run to disk.
 func (s *sorter) spill(ctx context.Context) error {
-	if !s.finished { // else the heap stands at the next row
+	if !s.finished { // otherwise the heap is already at the next row
 		s.startMerge()
 	}
 	kinds := append([]value.Kind{value.KindBytes}, s.kinds...)
@@ -441,7 +441,7 @@ func (h *runHeap) next() {
 	h.down(0)
 }
 
-// down moves a run behind those whose next rows come before its own.
+// down moves a run after those whose next rows come before its own.
 func (h *runHeap) down(i int) {
 	for {
 		c := 2*i + 1

@@ -41,11 +41,11 @@ type Partition any
 
 // Lookup finds rows by key.
 type Lookup interface {
-	// Find calls emit with batches of inner rows (columns as in TableRead.Read) and
-	// for each live row the index of its key: key[r] is the position in keys
-	// (an element of live) of the r-th live row of rows. keys holds the key columns of n
-	// rows; live lists the rows to look up (none is NULL). Batches come in any
-	// order of keys, unless the caller asked for keys in input order (ordered).
+	// Find calls emit with batches of inner rows (columns as in TableRead.Read)
+	// and for each live row the index of its key: key[r] is the position in keys
+	// (an element of live) of the r-th live row of rows. keys holds the key
+	// columns of n rows; live lists the rows to look up (none is NULL). Batches
+	// come in any order of keys, unless ordered: then they come in input order.
 	Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(rows *vec.Batch, key []uint16) error) error
 	Close() error
 }
@@ -84,7 +84,8 @@ type EntryCounted interface {
 // skipper is implemented by operators that can leave out rows, which their
 // consumer does not read, before the first Next.
 type skipper interface {
-	// Skip leaves out some of the first n rows of the order, and tells how many.
+	// Skip leaves out some of the first n rows of the order, and returns how
+	// many.
 	Skip(ctx context.Context, n uint64) (uint64, error)
 }
 
@@ -98,17 +99,17 @@ type Limited interface {
 // Sink changes tables. It belongs to one statement and one goroutine. Rows are
 // whole table rows in table order, with values as types.Store made them.
 type Sink interface {
-	// Insert adds rows. For each row that violates a unique key it calls
-	// conflict with the stored row that stands in the way and the key's index
-	// (nil for the primary key), before anything of that row is written; the
-	// returned action says what to do.
+	// Insert adds rows. For each row that violates a unique key it calls conflict
+	// with the stored row that has the key and the key's index (nil for the
+	// primary key), before anything of that row is written; the returned action
+	// says what to do.
 	Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict ConflictFunc) error
 	// Update changes a stored row. The caller has read old under a lock.
 	Update(ctx context.Context, t *schema.Table, old, row []value.Datum) error
 	// Delete removes a stored row that the caller has read under a lock.
 	Delete(ctx context.Context, t *schema.Table, old []value.Datum) error
-	// Current is the row as it is now that has the primary key of row, which
-	// the caller has locked; false when it is gone. The values are the caller's.
+	// Current is the present row with the primary key of row, which the caller
+	// has locked; false when it is gone. The values are the caller's.
 	Current(ctx context.Context, t *schema.Table, row []value.Datum) ([]value.Datum, bool, error)
 	// NextInKey is the next value of a column that counts for each prefix of the
 	// primary key (schema.Table.AutoInKey), RaiseInKey makes later ones greater

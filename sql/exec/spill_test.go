@@ -31,7 +31,7 @@ func spillingAccount(t *Tracker, th *thread, spills *int) *account {
 	return a
 }
 
-// TestBiggestSpills: who holds most gives way, not who asks.
+// TestBiggestSpills: who holds most gives way, not who requests memory.
 func TestBiggestSpills(t *testing.T) {
 	server := NewTracker("server", 0)
 	query := server.Child("query", 10<<20)
@@ -51,7 +51,7 @@ func TestBiggestSpills(t *testing.T) {
 		t.Fatal("the one that holds most got more", ok, err)
 	}
 	b.kept(0)
-	// On another goroutine it only promises; that covers what is asked for.
+	// On another goroutine it only promises; that covers the request.
 	c := spillingAccount(query, &thread{}, &far)
 	if ok, err := c.room(9 << 20); !ok || err != nil {
 		t.Fatal(ok, err)

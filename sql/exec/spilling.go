@@ -38,7 +38,7 @@ type spiller struct {
 	lists             [][]uint16 // of scatter
 }
 
-// spiller gives an operator the means to spill; disk is nil when there are
+// spiller gives an operator the means to spill; disk is nil if the server has
 // none.
 func (b *builder) spiller(n physical.Node) *spiller {
 	s := &spiller{disk: b.env.Spill, counters: b.env.Spilled, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits}
@@ -115,8 +115,8 @@ func (s *spiller) room(a *account, depth int, n int64) (bool, error) {
 	return a.room(n)
 }
 
-// worth is the least that a part of an operator's memory must hold to be put
-// aside alone.
+// worth is the least that a part of an operator's memory must hold to be spilled
+// alone.
 func (s *spiller) worth() int64 {
 	if s.most > 0 {
 		return s.most / 4

@@ -21,7 +21,7 @@ type streamAggregateOp struct {
 	full      int    // complete groups of cur that are not emitted
 	at        int
 	sp        *spiller
-	// rest are the rows of a batch behind a group whose distinct values are on
+	// rest are the rows of a batch after a group whose distinct values are on
 	// disk: it is complete before they come.
 	rest     *vec.Batch
 	restRows []uint16

@@ -29,7 +29,7 @@ type topKOp struct {
 	enc  sortEncoder
 	keys []expr.Expr
 	size int
-	// total, when set, is told the number of input rows.
+	// total, when set, receives the number of input rows.
 	total *int64
 
 	limited Operator // sort and limit, when offset+count is large
@@ -168,7 +168,7 @@ func (t *topKOp) load(ctx context.Context) error {
 		}
 		full := uint64(len(t.rows)) == k
 		for _, i := range liveRows(b) {
-			if full && t.isBehind(int(i)) {
+			if full && t.isAfter(int(i)) {
 				t.seq++
 				continue
 			}
@@ -222,9 +222,9 @@ func (t *topKOp) load(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports that row i comes behind all kept rows by its first key, if
-// that is a word: nearly all rows of a large input are sorted out here.
-func (t *topKOp) isBehind(i int) bool {
+// isAfter reports that row i comes after all kept rows by its first key, if that
+// is a word: nearly all rows of a large input are sorted out here.
+func (t *topKOp) isAfter(i int) bool {
 	p, v := &t.enc.parts[0], t.vecs[0]
 	if vec.ClassOf(p.kind) != vec.ClassWord || t.enc.hasJSON || p.kind == value.KindNull || v.Nulls.IsNull(i) {
 		return false

@@ -25,8 +25,8 @@ type Tracker struct {
 	// spillers are the accounts at or below t that can spill and hold enough
 	// for that to be worth while.
 	spillers map[*account]struct{}
-	// promised are the bytes of spillers that were asked to spill and have not
-	// done so yet: they may be held beyond the limit for that long.
+	// promised are the bytes of accounts that have been requested to spill and
+	// have not done so yet: they may be held beyond the limit for that long.
 	promised int64
 }
 
@@ -177,14 +177,14 @@ func (t *Tracker) Close() {
 	t.Shrink(t.used.Load())
 }
 
-// biggest is the account with most memory that can spill and was not asked
-// yet, and what others have promised.
+// biggest is the account with most memory that can spill and has no request yet,
+// and what others have promised.
 func (t *Tracker) biggest(but *account) (*account, int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var top *account
 	for a := range t.spillers {
-		if a != but && !a.asked.Load() && (top == nil || a.reserved.Load() > top.reserved.Load()) {
+		if a != but && !a.requested.Load() && (top == nil || a.reserved.Load() > top.reserved.Load()) {
 			top = a
 		}
 	}

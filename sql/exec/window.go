@@ -14,9 +14,9 @@ import (
 
 // windowOp computes window functions over rows that come in the order of their
 // partitions. It keeps rows until a partition is complete; functions then run
-// over one partition after the other, a column each, and the rows go out as
-// they are kept. Rows of a partition that has not ended wait for the next
-// block. A partition that is too large for memory goes to disk (bigPartition).
+// over one partition after the other, a column each, and the rows go out with
+// their results. Rows of a partition that has not ended wait for the next block.
+// A partition that is too large for memory goes to disk (bigPartition).
 type windowOp struct {
 	b    *builder
 	node *physical.Window
@@ -25,8 +25,8 @@ type windowOp struct {
 	sp   *spiller
 	size int
 
-	// extra are the expressions that functions read and that are no columns:
-	// they are kept behind the input's columns.
+	// extra are the expressions that functions read and that are no columns: they
+	// follow the input's columns.
 	extra []expr.Expr
 	nin   int
 	parts []keyColumn
@@ -292,7 +292,7 @@ func (w *windowOp) compute(ctx context.Context) error {
 	return nil
 }
 
-// emit gives the next complete rows: whole chunks as they are, else copies.
+// emit gives the next complete rows: whole chunks without a copy, else copies.
 func (w *windowOp) emit() *vec.Batch {
 	n := min(w.done-w.at, w.size)
 	if w.size == vec.MaxRows {
@@ -370,8 +370,8 @@ func (p *partition) groups(fn func(g, from, to int) error) error {
 	return p.err()
 }
 
-// at is the vector and the position of a stored value. They are valid until
-// other rows are asked for.
+// at is the vector and the position of a stored value. They are valid until the
+// next call for another row.
 func (p *partition) at(col, n int) (*vec.Vec, int) {
 	if p.big != nil {
 		pg := p.big.page(n)
@@ -380,8 +380,7 @@ func (p *partition) at(col, n int) (*vec.Vec, int) {
 	return p.w.store.chunks[n>>chunkBits].Cols[col], n & chunkMask
 }
 
-// stretch is how many rows from n on stand one behind the other in the vectors
-// of at.
+// stretch is how many rows from n on are consecutive in the vectors of at.
 func (p *partition) stretch(n int) int {
 	if p.big != nil {
 		pg := p.big.page(n)

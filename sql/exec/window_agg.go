@@ -22,14 +22,15 @@ import (
 //	 suffix[lo-base]    acc
 type slider[T any] struct {
 	zero  T
-	push  func(T, int) T // adds a row behind the others
+	push  func(T, int) T // adds a row after the others
 	merge func(a, b T) T
 
 	lo, hi, mid, base int
 	acc               T
 	suffix            []T
-	// step, when set, is the most sums that are kept: of the other rows up to
-	// mid, marks has those behind each step rows from origin on.
+	// step, when set, is the most sums that are kept. Of the other rows up to
+	// mid, marks has one sum for each piece of step rows from origin on: the sum
+	// of the rows after that piece.
 	step, origin int
 	marks        []T
 }
@@ -89,7 +90,7 @@ func (s *slider[T]) expand() {
 	s.sums(from, min(from+s.step, s.mid), s.marks[c])
 }
 
-// sums makes the sums of rows from on; sum is that of all rows behind to.
+// sums makes the sums of rows from on; sum is that of all rows from to on.
 func (s *slider[T]) sums(from, to int, sum T) {
 	s.base, s.suffix = from, s.suffix[:to-from]
 	for i := to - 1; i >= from; i-- {

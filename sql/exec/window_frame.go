@@ -22,8 +22,8 @@ type frames struct {
 // frameBound is an end of a frame in one execution.
 type frameBound struct {
 	kind expr.BoundKind
-	// rows is the offset of ROWS; val the column of the bounds of RANGE, -1 if
-	// there are none.
+	// rows is the offset of ROWS; val the column of the bounds of RANGE, -1
+	// without such.
 	rows uint64
 	val  int
 	at   int // where the search for the last row's bound ended
@@ -131,7 +131,7 @@ func (fr *frames) last(p, known *partition, n, from, to int) int {
 	return n + 1 + int(min(b.rows, uint64(p.end-n-1)))
 }
 
-// keyed are the rows whose key is not NULL: these stand at one end.
+// keyed are the rows whose key is not NULL: the NULLs are at one end.
 func (fr *frames) keyed(p *partition) (from, to int) {
 	from, to = p.start, p.end
 	null := func(n int) bool {
@@ -148,7 +148,7 @@ func (fr *frames) keyed(p *partition) (from, to int) {
 }
 
 // compare orders the key of row k and the bound of row n along the window's
-// order. A bound beyond its type's range (NULL) lies on the side to which its
+// order. A bound beyond its type's range (NULL) is on the side to which its
 // offset points.
 func (fr *frames) compare(p *partition, k, bound, n int) int {
 	a, i := p.at(fr.key, k)

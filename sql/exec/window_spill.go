@@ -222,8 +222,8 @@ func (b *bigPartition) fail(err error) {
 	}
 }
 
-// result is the place for the result of row n, or for the row before the last
-// one asked for.
+// result is the place for the result of row n. n is the last row of the calls so
+// far, the row before it, or a later one.
 func (b *bigPartition) result(n int) (*vec.Vec, int) {
 	if n > b.last {
 		b.last = n

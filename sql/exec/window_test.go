@@ -6,7 +6,7 @@ import (
 )
 
 // TestSlider compares the sums of random sliding frames with those made again.
-// Joining texts is associative and tells the order of the rows.
+// Joining texts is associative and shows the order of the rows.
 func TestSlider(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 2000 {

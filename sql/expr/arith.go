@@ -388,8 +388,8 @@ func floatResult(f *Func, v float64) (value.Datum, error) {
 	return value.Float(v), nil
 }
 
-// decResult checks the 65 digits of DECIMAL; more digits behind the point than
-// the type has are rounded away.
+// decResult checks the 65 digits of DECIMAL. It rounds away digits after the
+// point that the type does not have.
 func decResult(f *Func, d value.Decimal) (value.Datum, error) {
 	d, ok := d.Result(f.T.Scale)
 	if !ok {

@@ -41,8 +41,8 @@ func variantDefs() []entry {
 	}
 }
 
-// NewAttribute is the attribute of that name among those of column, NULL where
-// there is none.
+// NewAttribute is the attribute of that name among those of column, NULL where it
+// has none of that name.
 func NewAttribute(column Expr, name string) Expr {
 	fold := string(value.FoldName([]byte(name)))
 	return mustLookup("attribute").call("attribute", []Expr{column}, variantType(), true, fold)
@@ -70,7 +70,7 @@ func rowAttribute(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.JSONOf(v), nil
 }
 
-// findFolded is the place of a key that folds to a name; -1 if there is none.
+// findFolded is the place of a key that folds to a name; -1 if none exists.
 func findFolded(doc []byte, fold string) int {
 	for i := range value.JSONLen(doc) {
 		if k := value.JSONKey(doc, i); len(k) == len(fold) && string(value.FoldName(k)) == fold {
@@ -131,7 +131,7 @@ func variantAs(e Expr, t schema.Type, explicit bool) Expr {
 	return mustLookup("attribute_as").call("attribute_as", []Expr{e}, t, true, &castSpec{explicit: explicit})
 }
 
-// VariantText is a variant as text; other expressions stay as they are.
+// VariantText is a variant as text; other expressions do not change.
 func VariantText(e Expr) Expr {
 	if !IsVariant(e) {
 		return e
@@ -610,8 +610,8 @@ func WithAttributes(doc value.Datum, names []string, set []value.Datum) value.Da
 	return value.JSONOf(value.JSONObject(keys, vals))
 }
 
-// VariantOperand is an expression as it is stored in a column: a variant goes
-// into a JSON column as its document, into others as text.
+// VariantOperand converts an expression to the form in which a column stores it:
+// a variant goes into a JSON column as its document, into others as text.
 func VariantOperand(e Expr, col *schema.Column) (Expr, error) {
 	if _, ok := isRow(e); ok {
 		return nil, sqlerr.OperandColumns(1)
@@ -626,7 +626,7 @@ func VariantOperand(e Expr, col *schema.Column) (Expr, error) {
 }
 
 // TakeAttribute takes the attribute of a name out of an object: the rest, and
-// its value with its type; ok is false when there is none.
+// its value with its type; ok is false when none exists.
 func TakeAttribute(doc []byte, name string) (rest []byte, d value.Datum, t schema.Type, ok bool) {
 	at := findFolded(doc, string(value.FoldName([]byte(name))))
 	if at < 0 {

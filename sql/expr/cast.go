@@ -77,9 +77,9 @@ func NewCast(env *BindEnv, arg Expr, to schema.Type, explicit bool) (Expr, error
 }
 
 // NewStored is e as a set operation keeps it in a column of type to: an implicit
-// cast. A decimal that is computed may have more digits than any type, which its
-// own type does not tell. It is the nearest that fits; only statements that write
-// tell.
+// cast. A computed decimal may have more digits than any type, and its own type
+// does not show it. It becomes the nearest that fits; only statements that write
+// report that.
 func NewStored(env *BindEnv, e Expr, to schema.Type, column string) (Expr, error) {
 	from := e.Type()
 	if to.ID != schema.TypeDecimal || to.Len < maxPrecision || from.ID != schema.TypeDecimal {
@@ -167,8 +167,8 @@ func NewCollate(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
 	return mustLookup("collate").call("collate", []Expr{s}, t, s.Nullable(), nil), nil
 }
 
-// sameForm reports whether a value of one type is a value of the other as it
-// stands, for implicit casts.
+// sameForm reports whether a value of one type is unchanged a value of the other,
+// for implicit casts.
 func sameForm(from, to schema.Type) bool {
 	if types.KindOf(from) != types.KindOf(to) {
 		return false

@@ -43,9 +43,9 @@ func AsArrayCast(e Expr) (arg Expr, cast ArrayCast, ok bool) {
 	return f.Args[0], f.arrayCast(), true
 }
 
-// NewElementOf is the element, see ArrayCast.Probe, for which a multi-valued
-// index is asked when a JSON document, made of a column, has to be in the array;
-// ok is false when the index cannot tell for all values of the column.
+// NewElementOf is the element, see ArrayCast.Probe, that a multi-valued index is
+// searched for when a JSON document, made of a column, has to be in the array. ok
+// is false when the index cannot decide that for all values of the column.
 func NewElementOf(doc Expr, cast ArrayCast) (e Expr, ok bool) {
 	f, isFunc := doc.(*Func)
 	if !isFunc || f.Op != OpJSONOf || f.Extra != false { // true and false are no numbers
@@ -129,12 +129,11 @@ func (a *ArrayCast) element(doc []byte) (value.Datum, error) {
 	return out, err
 }
 
-// Probe gives the element with which an index on arrays of the type is asked
-// for those that have doc in them; null says that there can be none. ok is
-// false when the index cannot tell: elements that are equal to doc may stand
-// in it under other keys. Equal numbers become equal keys of numeric types, and
-// strings are equal to nothing but themselves; 1 and 1.0 are equal, but not
-// as CHAR.
+// Probe gives the element to search for in an index on arrays of the type, to
+// find those that have doc in them. null: no array can have it. ok is false when
+// the index cannot decide: elements that are equal to doc may be stored under
+// other keys. Equal numbers become equal keys of numeric types, and strings are
+// equal to nothing but themselves; 1 and 1.0 are equal, but not as CHAR.
 func (a *ArrayCast) Probe(doc []byte) (d value.Datum, ok bool) {
 	switch value.JSONType(doc) {
 	case "STRING", "BLOB", "OPAQUE":

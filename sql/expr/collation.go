@@ -277,8 +277,8 @@ func agreeOn(env *BindEnv, operation string, operands []Expr) (schema.CollationI
 	return acc.coll, nil
 }
 
-// AgreedCollation is the collation in which values of several expressions stand
-// in one column. Errors: 1267, 1271 with operation when there is none.
+// AgreedCollation is the common collation of several expressions whose values
+// share one column. Errors: 1267, 1271 with operation when none exists.
 func AgreedCollation(env *BindEnv, operation string, operands []Expr) (schema.CollationID, error) {
 	return agreeOn(env, operation, operands)
 }

@@ -280,8 +280,8 @@ func compareDatums(a, b value.Datum, t schema.Type) int {
 	return types.Compare(a, b, t)
 }
 
-// castForCompare converts an operand; decimals of any scale compare as they
-// are.
+// castForCompare converts an operand; decimals of any scale compare without a
+// cast.
 func castForCompare(env *BindEnv, e Expr, t schema.Type) (Expr, error) {
 	from := e.Type()
 	if from.ID == schema.TypeNull {
@@ -376,8 +376,9 @@ func rowFullDatetime(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return fullTimeNumber(f.T, a[0], false), nil
 }
 
-// fullTimeNumber is d, of type t, in the form YYYYMMDD of a DATE or YYYYMMDDHHMMSS,
-// and as it is where it is no date, or has a time of day that a DATE has not.
+// fullTimeNumber is d, of type t, in the form YYYYMMDD of a DATE or
+// YYYYMMDDHHMMSS. d is unchanged if it is no date, or has a time of day that a
+// DATE has not.
 func fullTimeNumber(t schema.Type, d value.Datum, date bool) value.Datum {
 	v, _, ok := types.NumberAsTime(d)
 	if !ok || date && v != v.Date() {
@@ -430,8 +431,8 @@ func rowFullYear(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(int64(n)), nil
 }
 
-// yearOf is the year that a YEAR column would store for d; false if there is
-// none.
+// yearOf is the year that a YEAR column would store for d; ok is false if it
+// would store none.
 func yearOf(d value.Datum) (year int64, ok bool) {
 	n := int64(-1)
 	switch d.Kind() {

@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Session is what functions may ask of the session. It may be called by the
+// Session is what functions may need of the session. It may be called by the
 // parallel parts of one statement at once.
 type Session interface {
 	ConnectionID() uint64
@@ -204,8 +204,7 @@ func (c *Ctx) Take(v *vec.Vec) bool {
 // Put gives back what Take took.
 func (c *Ctx) Put(v *vec.Vec) { c.free = append(c.free, v) }
 
-// ReleaseAll gives all results of Eval back, also those that an error left
-// behind.
+// ReleaseAll gives all results of Eval back, also those left over after an error.
 func (c *Ctx) ReleaseAll() {
 	c.free = append(c.free, c.live...)
 	c.live = c.live[:0]

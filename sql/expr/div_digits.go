@@ -54,12 +54,12 @@ func KeepQuotient(e Expr) Expr {
 	return &c
 }
 
-// maxHidden is how many digits behind the point MySQL's arithmetic can have
-// next to one group before it.
+// maxHidden is how many digits after the point MySQL's arithmetic can have next
+// to one group before it.
 const maxHidden = 72
 
-// hiddenType is t with more digits behind the point, also more than a column
-// can have.
+// hiddenType is t with more digits after the point, also more than a column can
+// have.
 func hiddenType(t schema.Type, scale int) schema.Type {
 	t.Len, t.Scale = t.Len+scale-t.Scale, scale
 	return t

@@ -20,11 +20,11 @@
 //
 // A part of an expression that is the same for all rows is evaluated once a
 // batch, and warns once a statement and not once a row. In EvalFilter a NULL
-// ends a conjunction for its row: operands behind it are not evaluated.
+// ends a conjunction for its row: operands after it are not evaluated.
 //
 // Comparisons leave columns bare where they can: literals take the column's
-// type, and integers of either sign and width compare as they are. CmpTypeOf
-// and LikeCollation tell how a call compares.
+// type, and integers of either sign and width compare without casts. CmpTypeOf
+// and LikeCollation report how a call compares.
 //
 // Not here: accumulators of aggregates and window functions (Agg and Window are
 // data), names

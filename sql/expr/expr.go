@@ -56,8 +56,8 @@ type Col struct {
 // Func is a call of a builtin: operators, functions, casts and control flow
 // are all calls.
 type Func struct {
-	// Name is the name by which the call was made, for messages and EXPLAIN. What
-	// the call is, Op tells.
+	// Name is the name by which the call was made, for messages and EXPLAIN. Op
+	// identifies the function.
 	Name string
 	B    *Builtin
 	Args []Expr

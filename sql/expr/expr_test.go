@@ -88,7 +88,7 @@ func lit(v any) Expr {
 	panic(fmt.Sprintf("literal %T", v))
 }
 
-// call makes a function call; a failure to bind is a literal that tells.
+// call makes a function call; a failure to bind becomes a literal with its text.
 func call(name string, args ...any) Expr {
 	list := make([]Expr, len(args))
 	for i, a := range args {

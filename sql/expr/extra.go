@@ -49,7 +49,8 @@ func (f *Func) sysVar() *sysVar { return f.Extra.(*sysVar) }
 
 func (f *Func) highlight() *highlight { return f.Extra.(*highlight) }
 
-// Match is what a MATCH or a function like it asks for, nil for other calls.
+// Match is the full-text query of a MATCH or a function like it, nil for other
+// calls.
 func (f *Func) Match() *Match {
 	m, _ := f.Extra.(*Match)
 	return m
@@ -62,7 +63,7 @@ func (a *Agg) GroupConcat() *GroupConcat {
 	return g
 }
 
-// Percentile is what APPROX_PERCENTILE asks for, nil for other aggregates.
+// Percentile is the request of APPROX_PERCENTILE, nil for other aggregates.
 func (a *Agg) Percentile() *Percentile {
 	p, _ := a.Extra.(*Percentile)
 	return p

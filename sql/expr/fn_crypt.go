@@ -261,9 +261,9 @@ func shiftIn(reg []byte, v byte, bits uint) {
 	}
 }
 
-// Compressed strings are the length of the text in four bytes, little-endian,
-// and its zlib form; a trailing space gets a point behind it, so that CHAR
-// columns do not cut it. The empty string stays empty.
+// Compressed strings are the length of the text in four bytes, little-endian, and
+// its zlib form. A trailing space is followed by a point, so that CHAR columns do
+// not cut it. The empty string stays empty.
 func rowCompress(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	s := a[0].Bytes()
 	if len(s) == 0 {

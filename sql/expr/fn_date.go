@@ -687,7 +687,7 @@ func rowFromUnixtime(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 
 func retConvertTZ(b *binding) (schema.Type, error) { return datetimeType(argFsp(b.orig[0])), nil }
 
-// rowConvertTZ leaves times outside of the TIMESTAMP range as they are.
+// rowConvertTZ does not change times outside of the TIMESTAMP range.
 func rowConvertTZ(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	from, err := c.location(a[1].Str())
 	if err != nil {

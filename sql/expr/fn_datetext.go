@@ -60,8 +60,8 @@ func rowTimeFormat(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.Bytes(out), nil
 }
 
-// format expands a DATE_FORMAT pattern; ok is false when a part that the
-// date lacks (a zero month's name) is asked for.
+// format expands a DATE_FORMAT pattern; ok is false when the pattern uses a part
+// that the date lacks (a zero month's name).
 func (l *locale) format(out, format []byte, t value.Time, hour int) (_ []byte, ok bool) {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

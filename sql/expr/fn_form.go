@@ -123,7 +123,7 @@ func retParseDatetime(b *binding) (schema.Type, error) {
 	return datetimeType(6), nil
 }
 
-// rowParseDatetime is the time that a text tells in the first format that fits.
+// rowParseDatetime reads a text as a time by the first format that fits.
 func rowParseDatetime(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	d, t := a[0], f.Args[0].Type()
 	if t.Variant {
@@ -237,8 +237,8 @@ func readDateFormat(s string) (*dateFormat, error) {
 	return f, nil
 }
 
-// parse reads a text that has the format as a whole. Without a zone it is taken
-// as it stands, with one it is brought to UTC.
+// parse reads a text that has the format as a whole. A time without a zone is
+// unchanged, one with a zone is converted to UTC.
 func (f *dateFormat) parse(s string) (value.Time, bool) {
 	if f.unit > 0 {
 		n, err := strconv.ParseInt(s, 10, 64)

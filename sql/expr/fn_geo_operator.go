@@ -103,8 +103,8 @@ func rowBufferStrategy(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Null, sqlerr.WrongArguments(f.Name)
 }
 
-// bufferStyle reads strategies; each kind may stand once and must be one that
-// the geometry has a use for: 1210.
+// bufferStyle reads strategies. Each kind may occur once and must be one that the
+// geometry has a use for: 1210.
 func bufferStyle(f *Func, g geo.Geometry, list []value.Datum) (geo.BufferStyle, error) {
 	style := geo.DefaultBufferStyle
 	var points, lines, areas bool

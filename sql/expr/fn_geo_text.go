@@ -95,7 +95,7 @@ func axisOrder(f *Func, options string, s *geo.SRS) (geo.Options, error) {
 	return o, nil
 }
 
-// readArgs are the SRID and the options behind a text or binary argument.
+// readArgs are the SRID and the options that follow a text or binary argument.
 func readArgs(f *Func, a []value.Datum) (srid uint32, s *geo.SRS, o geo.Options, err error) {
 	if len(a) > 1 {
 		if srid, s, err = sridArg(f, a[1]); err != nil {
@@ -168,7 +168,7 @@ func rowFromBinary(want geo.Type) rowFunc {
 	}
 }
 
-// writeArgs are a geometry and the options behind it.
+// writeArgs are a geometry and the options that follow it.
 func writeArgs(f *Func, a []value.Datum) (geo.Value, geo.Options, error) {
 	v, s, err := geoArg(f, a[0])
 	if err != nil {

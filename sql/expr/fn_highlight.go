@@ -13,7 +13,7 @@ import (
 )
 
 // Matches are the calls of MATCH, TEXT_MATCH and TEXT_MATCH_PHRASE that
-// conditions ask for: alone, compared with a number, under AND and OR.
+// conditions require: alone, compared with a number, under AND and OR.
 func Matches(conds []Expr) []*Func {
 	var out []*Func
 	for _, e := range conds {
@@ -33,10 +33,10 @@ func Matches(conds []Expr) []*Func {
 	return out
 }
 
-// fragmentGap stands between the fragments that HIGHLIGHT shows.
+// fragmentGap separates the fragments that HIGHLIGHT shows.
 const fragmentGap = " ... "
 
-// maxFragments is how many fragments and characters HIGHLIGHT can be asked for.
+// maxFragments is the maximum of fragments and characters of HIGHLIGHT.
 const maxFragments = 10000
 
 // highlight is the Extra of "highlight", whose arguments are the column, the
@@ -52,7 +52,7 @@ type highlightCall struct {
 	Match *Match
 }
 
-// NewHighlight makes HIGHLIGHT(col, options…) for those of matches that ask for
+// NewHighlight makes HIGHLIGHT(col, options…) for those of matches that search
 // col: 1210 when none does, or when an option is none.
 func NewHighlight(env *BindEnv, col Expr, options []Expr, matches []*Func) (Expr, error) {
 	const name = "highlight"
@@ -157,8 +157,8 @@ func prepareHighlight(c *Ctx, f *Func) (*highlighter, error) {
 	})
 }
 
-// rowHighlight: without a match there are no fragments, but there is the whole
-// text where that is asked for.
+// rowHighlight: without a match there are no fragments, but the whole text is
+// returned if the call requests it.
 func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() {
 		return value.Null, nil

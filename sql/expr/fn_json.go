@@ -106,8 +106,8 @@ type jsonArg struct {
 	function string
 }
 
-// namedJSON tells the parser of a document, which convertArg made, for which
-// argument it works; err is what convertArg said.
+// namedJSON notes in the parser of a document, which convertArg made, the
+// argument for which it works; err is the error of convertArg.
 func namedJSON(e Expr, err error, arg int, function string) (Expr, error) {
 	if sqlerr.IsInvalidJSONDocument(err) {
 		return nil, sqlerr.InvalidJSONDocument(arg, function)

@@ -76,7 +76,7 @@ func (v *schemaCheck) fail(at, doc, keyword string) bool {
 	return false
 }
 
-// holds checks without leaving a failure behind.
+// holds checks without recording a failure.
 func (v *schemaCheck) holds(s, d []byte, at, doc string, depth int) bool {
 	keep := v.failure
 	ok := v.check(s, d, at, doc, depth)

@@ -155,9 +155,9 @@ func LikeIsBinary(f *Func) bool {
 	return ok && s.coll == schema.CollationUTF8MB4Bin
 }
 
-// LikeCandidates is what an analyzer's tokens can tell of a LIKE with a constant
-// pattern: a query that finds all it finds, and perhaps more. ok is false when
-// that is nothing.
+// LikeCandidates is a query over an analyzer's tokens that finds all matches of a
+// LIKE with a constant pattern, and perhaps more. ok is false when the tokens do
+// not narrow it.
 func LikeCandidates(c *Ctx, f *Func, an *text.Analyzer) (q text.Query, ok bool, err error) {
 	a := make([]value.Datum, len(f.Args))
 	for i := 1; i < len(a); i++ {

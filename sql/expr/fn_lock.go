@@ -9,7 +9,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// UserLocks is what GET_LOCK and its family ask of a session that has such
+// UserLocks is what GET_LOCK and its family need of a session that has such
 // locks; a Session may implement it.
 type UserLocks interface {
 	// GetLock waits until the timeout for the lock; false when that passes.

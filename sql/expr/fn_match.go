@@ -29,11 +29,11 @@ const (
 
 var matchNames = [...]string{"match", "match", "text_match", "text_match_phrase", "text_match_fuzzy", "match"}
 
-// Match is what MATCH (columns) AGAINST (text) and the functions like it ask of
-// which search index: the Extra of the call, whose arguments are the columns, the
-// text, and what else there is: of TEXT_MATCH the operator and the least number,
-// of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded the texts of the
-// best rows.
+// Match is the query of MATCH (columns) AGAINST (text) and the functions like it,
+// and its search index: the Extra of the call. The arguments of the call are the
+// columns, the text, and what else there is: of TEXT_MATCH the operator and the
+// least number, of TEXT_MATCH_FUZZY the distance before them, of MatchExpanded
+// the texts of the best rows.
 type Match struct {
 	Table schema.TableID
 	Index schema.IndexID
@@ -58,9 +58,9 @@ func matchDefs() []entry {
 }
 
 // NewMatch makes MATCH (cols) AGAINST (against), or one of the functions like it
-// with its options behind the text. The value is the row's
-// score, 0 where it does not match. 1210 when against is not constant, 1064 for a
-// boolean text that is malformed, where it is known.
+// with its options after the text. The value is the row's score, 0 where it does
+// not match. 1210 when against is not constant, 1064 for a boolean text that is
+// malformed, where it is known.
 func NewMatch(cols, against []Expr, m *Match) (Expr, error) {
 	for i, e := range against {
 		if !IsConst(e) || ReadsOuter(e) {
@@ -88,7 +88,7 @@ func (m *Match) wrong() error {
 	return sqlerr.WrongArguments(matchNames[m.Mode])
 }
 
-// checkOption checks what stands behind the text.
+// checkOption checks an option that follows the text.
 func (m *Match) checkOption(i int, d value.Datum) error {
 	if m.Mode == MatchExpanded {
 		return nil
@@ -124,8 +124,8 @@ func leastShould(d value.Datum) (int, bool) {
 }
 
 // MatchStats is implemented by sessions that know the figures of search indexes,
-// for scores; nil where there are none. The figures are counted when they are wanted,
-// until ctx, the statement's, ends.
+// for scores; nil where no index has them. The figures are counted at their first
+// use, until ctx, the statement's, ends.
 type MatchStats interface {
 	MatchStats(ctx context.Context, m *Match) text.Stats
 }
@@ -136,8 +136,8 @@ type preparedMatch struct {
 	stats text.Stats
 }
 
-// MatchQuery is what a "match" asks for; text.None where AGAINST is NULL. 1064
-// for a boolean text that is malformed.
+// MatchQuery is the query of a "match"; text.None where AGAINST is NULL. 1064 for
+// a boolean text that is malformed.
 func MatchQuery(c *Ctx, f *Func) (text.Query, error) {
 	p, err := prepareMatch(c, f)
 	if err != nil {
@@ -166,8 +166,8 @@ func Scores(e Expr) []*Func {
 	return append(left, right[0])
 }
 
-// MatchScores is what a "match" asks for, and the figures for its scores; nil where
-// there are none.
+// MatchScores is the query of a "match", and the figures for its scores; nil if
+// no figures are known.
 func MatchScores(c *Ctx, f *Func) (text.Query, text.Stats, error) {
 	p, err := prepareMatch(c, f)
 	if err != nil {
@@ -179,8 +179,8 @@ func MatchScores(c *Ctx, f *Func) (text.Query, text.Stats, error) {
 func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	return cached(c, f, func() (*preparedMatch, error) {
 		m := f.Match()
-		asks := make([]value.Datum, len(f.Args)-len(m.Fields))
-		for i := range asks {
+		against := make([]value.Datum, len(f.Args)-len(m.Fields))
+		for i := range against {
 			d, err := EvalConst(c, f.Args[len(m.Fields)+i])
 			if err != nil {
 				return nil, err
@@ -190,16 +190,16 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 					return nil, err
 				}
 			}
-			asks[i] = d
+			against[i] = d
 		}
 		out := &preparedMatch{query: text.None{}}
 		if s, ok := c.Session.(MatchStats); ok {
 			out.stats = s.MatchStats(c.context(), m)
 		}
-		if asks[0].IsNull() {
+		if against[0].IsNull() {
 			return out, nil
 		}
-		q, err := m.read(UTF8(asks[0].Str(), f.Args[len(m.Fields)].Type().Collation), asks)
+		q, err := m.read(UTF8(against[0].Str(), f.Args[len(m.Fields)].Type().Collation), against)
 		if err != nil {
 			return nil, err
 		}
@@ -210,10 +210,10 @@ func prepareMatch(c *Ctx, f *Func) (*preparedMatch, error) {
 	})
 }
 
-// read makes the query of what is asked for, none of which is NULL; s is the first.
-// 1064 for a text that is malformed.
-func (m *Match) read(s string, asks []value.Datum) (text.Query, error) {
-	q, err := m.parse(s, asks)
+// read makes the query from the arguments of AGAINST, none of which is NULL; s is
+// the first. 1064 for a text that is malformed.
+func (m *Match) read(s string, against []value.Datum) (text.Query, error) {
+	q, err := m.parse(s, against)
 	var syntax *text.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, sqlerr.TextQuery(syntax.Message)
@@ -225,7 +225,7 @@ func (m *Match) read(s string, asks []value.Datum) (text.Query, error) {
 	return q, err
 }
 
-func (m *Match) parse(s string, asks []value.Datum) (text.Query, error) {
+func (m *Match) parse(s string, against []value.Datum) (text.Query, error) {
 	switch m.Mode {
 	case MatchBoolean:
 		return m.Analyzer.Boolean(s)
@@ -233,7 +233,7 @@ func (m *Match) parse(s string, asks []value.Datum) (text.Query, error) {
 		return m.Analyzer.MatchPhrase(s)
 	case MatchText, MatchFuzzy:
 		op, least, within := text.OrTerms, 0, 0
-		rest := asks[1:]
+		rest := against[1:]
 		if m.Mode == MatchFuzzy {
 			within = text.MaxDistance
 			if len(rest) > 0 {
@@ -250,10 +250,10 @@ func (m *Match) parse(s string, asks []value.Datum) (text.Query, error) {
 		return m.Analyzer.Match(s, op, least, within)
 	case MatchExpanded:
 		first, err := m.Analyzer.Natural(s)
-		if err != nil || first == nil || asks[1].IsNull() {
+		if err != nil || first == nil || against[1].IsNull() {
 			return first, err
 		}
-		return text.Expand(first, m.tokensOf(asks[1].Bytes())), nil
+		return text.Expand(first, m.tokensOf(against[1].Bytes())), nil
 	}
 	return m.Analyzer.Natural(s)
 }
@@ -273,7 +273,7 @@ func (m *Match) tokensOf(rows []byte) [][]text.Token {
 	return out
 }
 
-// oneText are the figures of a collection that nobody has counted.
+// oneText are the figures of a collection without counts.
 type oneText struct{ length float64 }
 
 // Docs implements text.Stats.
@@ -336,7 +336,8 @@ func UTF8(s string, coll schema.CollationID) string {
 	return string(out)
 }
 
-// readsAsUTF8 reports texts that are UTF-8 as they stand, or are nothing else.
+// readsAsUTF8 reports collations whose texts are UTF-8 without conversion, or
+// plain bytes.
 func readsAsUTF8(c *collate.Collation) bool {
 	return c.IsBinary() || c.Charset == "ascii" || strings.HasPrefix(c.Charset, "utf8")
 }

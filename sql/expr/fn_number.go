@@ -166,7 +166,7 @@ func retRound(b *binding) (schema.Type, error) {
 	case numInt:
 		return retAbs(b)
 	case numFloat:
-		// MySQL shows as many places as a literal asks for.
+		// MySQL shows as many places as a literal requests.
 		ft := doubleType()
 		if known && places < maxScale {
 			ft.Scale = int(max(places, 0))

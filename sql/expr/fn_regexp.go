@@ -370,8 +370,8 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.String(b.String()), nil
 }
 
-// expandReplacement writes the replacement: $n and ${n} are groups, a
-// backslash takes the next character as it is.
+// expandReplacement writes the replacement: $n and ${n} are groups, a backslash
+// makes the next character literal.
 func expandReplacement(b *strings.Builder, r string, m *regexp2.Match) error {
 	for i := 0; i < len(r); i++ {
 		switch {

@@ -43,7 +43,7 @@ func regexpError(err error, pattern string) error {
 	return sqlerr.RegexpSyntax(utf8.RuneCountInString(pattern))
 }
 
-// danglingRepeat is where the first repetition without an operand stands, in
+// danglingRepeat is the position of the first repetition without an operand, in
 // characters from 0.
 func danglingRepeat(pattern string) int {
 	at, operand := 0, false

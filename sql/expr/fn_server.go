@@ -31,8 +31,8 @@ func serverDefs() []entry {
 	}
 }
 
-// ServerInfo is what functions about the server ask of a session; a Session
-// may implement it.
+// ServerInfo is what functions about the server need of a session; a Session may
+// implement it.
 type ServerInfo interface {
 	// Connected reports whether there is a connection of this id.
 	Connected(id uint64) bool

@@ -9,12 +9,12 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Streams is what the functions of change logs ask of a session that has such;
-// a Session may implement it. Statements may call it from several goroutines.
+// Streams is what the functions of change logs need of a session that has such; a
+// Session may implement it. Statements may call it from several goroutines.
 type Streams interface {
 	// SnapshotSeq is the sequence of the last commit that the statement sees.
 	SnapshotSeq() (uint64, error)
-	// StreamWait waits until the change log of a table has a record behind a
+	// StreamWait waits until the change log of a table has a record after a
 	// sequence; false when the timeout passes.
 	StreamWait(ctx context.Context, table string, after uint64, timeout time.Duration) (bool, error)
 }

@@ -19,7 +19,7 @@ func xmlDefs() []entry {
 	return []entry{extract, update}
 }
 
-// bindXML asks for a path that is the same for all rows.
+// bindXML requires a path that is the same for all rows.
 func bindXML(plain def) bindFunc {
 	return func(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		if len(args) == d.lo && !IsConst(args[1]) {

@@ -275,11 +275,11 @@ func listSet(c *Ctx, f *Func) (*inSet, error) {
 	})
 }
 
-// noSet stands in a Ctx for the set of a list that has none.
+// noSet marks in a Ctx that a list has no set.
 type noSet struct{}
 
 // rowSet is the set of a list that is long enough to be worth one for single
-// rows; nil if there is none.
+// rows; nil otherwise.
 func rowSet(c *Ctx, f *Func) *inSet {
 	if len(f.Args) <= minOrList {
 		return nil

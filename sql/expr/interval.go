@@ -153,7 +153,7 @@ func simpleSpan(u unitSpec, n int64) (span, bool) {
 	return s, true
 }
 
-// notDigits are the ASCII characters that stand between groups.
+// notDigits are the ASCII characters that separate groups.
 var notDigits = func() string {
 	var b []byte
 	for c := byte(1); c < 0x80; c++ {

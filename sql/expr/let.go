@@ -19,7 +19,7 @@ func letDefs() []entry {
 }
 
 // NewPadChar is the value of a CHAR column under PAD_CHAR_TO_FULL_LENGTH: with
-// spaces up to its length. Other columns stay as they are.
+// spaces up to its length. Other columns do not change.
 func NewPadChar(col Expr) Expr {
 	if t := col.Type(); t.ID != schema.TypeChar || t.Len <= 0 {
 		return col

@@ -44,7 +44,7 @@ var locales = sync.OnceValue(func() map[string]*locale {
 })
 
 // LocaleName is the name of a locale as MySQL writes it, given in any case;
-// false if there is none.
+// false if no locale has it.
 func LocaleName(name string) (string, bool) {
 	if _, ok := locales()[strings.ToLower(name)]; !ok {
 		return "", false

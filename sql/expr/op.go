@@ -1,7 +1,7 @@
 package expr
 
-// Op tells the calls apart whose identity matters beyond their own definition:
-// to the planner, the ranges, the printer or the typing of other calls. The zero
+// Op identifies the calls whose identity matters beyond their own definition: to
+// the planner, the ranges, the printer or the typing of other calls. The zero
 // value is any other function, which is known by its name alone. A Func has its
 // Op from the name by which it is made.
 type Op uint8

@@ -174,7 +174,7 @@ func (l *orList) filter(in *vec.Batch) bool {
 	return true
 }
 
-// eval is the value of f, which l is: NULL and 0 are told apart by comparing.
+// eval is the value of f, which l is. Comparing distinguishes NULL and 0.
 func (l *orList) eval(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	cols := l.columns(in)
 	if cols == nil {

@@ -11,8 +11,8 @@ import (
 // Outer is a value of the query around, as a correlated subquery or the right
 // side of an Apply reads it: the Slot-th value that the plan around hands in
 // (Subquery.Outer, Apply.Params). It is the same for all rows of one run of the
-// plan that it stands in, so that it can be the bound of a range, but it is
-// typed as what it stands for, not as a literal.
+// inner plan, so that it can be the bound of a range, but it has the type of the
+// outer expression, not that of a literal.
 type Outer struct {
 	Slot int
 	T    schema.Type

@@ -153,8 +153,8 @@ func fspLen(fsp int) int {
 	return 0
 }
 
-// precisionOf is the number of digits and of those behind the point that the
-// exact number e has.
+// precisionOf is the number of all digits of the exact number e, and of those
+// after the point.
 func precisionOf(e Expr) (precision, scale int) {
 	t := e.Type()
 	if c, ok := e.(*Const); ok && !c.D.IsNull() {
@@ -367,7 +367,7 @@ func argFsp(e Expr) int {
 	return 6
 }
 
-// textFsp counts the digits behind the last point of a time literal.
+// textFsp counts the digits after the last point of a time literal.
 func textFsp(s []byte) int {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == '.' {

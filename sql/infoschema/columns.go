@@ -18,8 +18,8 @@ import (
 //	f   DOUBLE                                 d   DATETIME
 //	e:a|b  ENUM('a','b')                       j   JSON
 //
-// and a ? behind it makes the column nullable. Names may hold spaces; the
-// type is the last word, or all from e: on.
+// and a ? after it makes the column nullable. Names may hold spaces; the type is
+// the last word, or all from e: on.
 func columns(spec string) []logical.Column {
 	var out []logical.Column
 	for _, f := range strings.Split(spec, ",") {

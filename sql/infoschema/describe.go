@@ -220,8 +220,8 @@ func publicIndexes(t *schema.Table) []*schema.Index {
 }
 
 // isInternal reports the columns that sqlots itself adds: the key of a table
-// without primary key, and those behind expressions of indexes. No statement
-// shows them.
+// without primary key, and those for expressions of indexes. No statement shows
+// them.
 func isInternal(c *schema.Column) bool { return c.Hidden }
 
 // keyExpression is the expression of a key part; false for a column.

@@ -1,6 +1,6 @@
 // Package infoschema makes the tables that describe the server:
-// information_schema, performance_schema, mysql and sys as far as clients ask
-// for them, and the answers of SHOW.
+// information_schema, performance_schema, mysql and sys as far as clients use
+// them, and the answers of SHOW.
 //
 // # Model
 //

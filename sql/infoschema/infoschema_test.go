@@ -374,7 +374,7 @@ func TestAllTables(t *testing.T) {
 	}
 }
 
-// TestClientQueries binds what dump programs and drivers ask.
+// TestClientQueries binds the queries of dump programs and drivers.
 func TestClientQueries(t *testing.T) {
 	f := newFake(t, "CREATE TABLE t (id INT PRIMARY KEY)")
 	for _, sql := range []string{

@@ -83,7 +83,7 @@ type DeadlockWait struct {
 	LockedKey
 }
 
-// Server is what the tables tell of the server. Its methods may be called
+// Server is what the tables show of the server. Its methods may be called
 // concurrently.
 type Server interface {
 	Catalog() *catalog.Snapshot
@@ -132,7 +132,7 @@ type Server interface {
 	SearchRejected(ctx context.Context, wants func(db, table, index string) bool, emit func(r *SearchRejected) error) error
 }
 
-// Session is what the tables tell of the connection that asks.
+// Session is what the tables show of the querying connection.
 type Session interface {
 	ConnectionID() uint64
 	// Database is the current one, "" if none.
@@ -239,7 +239,7 @@ type query struct {
 	only     map[string]string // see Rows; by column
 }
 
-// wants reports whether rows with name in one of the columns are asked for. It
+// wants reports whether the query needs rows with name in one of the columns. It
 // may err on the side of making them: collations decide later.
 func (q *query) wants(name string, columns ...string) bool {
 	for _, c := range columns {

@@ -62,8 +62,7 @@ var (
 	tableColumns  = []string{"TABLE_NAME"}
 )
 
-// eachTable calls fn for the stored tables of all databases that are asked
-// for.
+// eachTable calls fn for the stored tables of all databases that the query needs.
 func (q *query) eachTable(fn func(t *schema.Table) error) error {
 	for _, d := range q.snap.Databases() {
 		if !q.wants(d.Name, schemaColumns...) {
@@ -81,8 +80,8 @@ func (q *query) eachTable(fn func(t *schema.Table) error) error {
 	return nil
 }
 
-// eachVirtual calls fn for the virtual tables of all databases that are asked
-// for.
+// eachVirtual calls fn for the virtual tables of all databases that the query
+// needs.
 func (q *query) eachVirtual(fn func(t *table) error) error {
 	for _, db := range q.databaseNames() {
 		if !q.wants(db, schemaColumns...) {

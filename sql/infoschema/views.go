@@ -11,8 +11,8 @@ import (
 
 // ViewDescriber is a Session that can bind views.
 type ViewDescriber interface {
-	// DescribeView tells the columns of a view as they are now, and whether
-	// rows can be changed through it: 1356 when it cannot be read any more.
+	// DescribeView returns the present columns of a view, and whether rows can be
+	// changed through it: 1356 when it cannot be read any more.
 	DescribeView(v *schema.View) (cols []schema.Column, updatable bool, err error)
 }
 
@@ -134,11 +134,11 @@ func (q *query) listed(db string, table func(*schema.Table) []any, view func(*sc
 
 // TemporaryTables is a Session that has temporary tables.
 type TemporaryTables interface {
-	// TemporaryTable finds one; nil if there is none.
+	// TemporaryTable finds one; nil if none exists.
 	TemporaryTable(db, name string) *schema.Table
 }
 
-// temporary is the session's temporary table of that name; nil if there is none.
+// temporary is the session's temporary table of that name; nil if none exists.
 func (q *query) temporary(db, name string) *schema.Table {
 	if t, ok := q.sess.(TemporaryTables); ok {
 		return t.TemporaryTable(db, name)

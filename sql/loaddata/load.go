@@ -188,7 +188,7 @@ func (s *load) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Pl
 	}
 	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn}
 	src.job = s.newLoadJob()
-	// LOCAL implies IGNORE, but for strict jobs.
+	// LOCAL implies IGNORE, except for strict jobs.
 	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)
 	src.strict = s.Vars.Mode.Strict() && !ignore
 	text := types.Text(schema.CollationUTF8MB40900AICI)

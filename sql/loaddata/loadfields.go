@@ -127,8 +127,7 @@ func (r *fieldReader) matches(c byte, sep []byte) bool {
 	return true
 }
 
-// readField reads one field into buf; lineEnd tells that the line ends with
-// it.
+// readField reads one field into buf; lineEnd: the line ends with it.
 func (r *fieldReader) readField() (lineEnd bool, err error) {
 	start := len(r.buf)
 	c, err := r.in.ReadByte()
@@ -211,7 +210,7 @@ func (r *fieldReader) takePlain(plain *[256]bool) {
 	_, _ = r.in.Discard(n)
 }
 
-// separator consumes a separator that stands here; lineEnd tells which.
+// separator consumes a separator, if one is next; lineEnd: it ends the line.
 func (r *fieldReader) separator() (lineEnd, found bool) {
 	c, err := r.in.ReadByte()
 	if err != nil {

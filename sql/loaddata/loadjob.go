@@ -12,14 +12,14 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// loadJob is what a program that loads files in pieces asks of LOAD DATA:
+// loadJob is what a program that loads files in pieces requests of LOAD DATA:
 //
 //   - sqlots_load_token names the piece. The name is kept in the same commit as
 //     the rows; a LOAD DATA whose token is there already does nothing, so that
 //     a piece of which the answer was lost can be sent again.
 //   - sqlots_load_strict: LOCAL does not imply IGNORE.
 //   - sqlots_load_rejects is how many rows may be left out because they cannot
-//     be stored. Their errors are kept with the token, and warnings tell them.
+//     be stored. Their errors are kept with the token, and warnings report them.
 //
 // A token is the key
 //
@@ -37,7 +37,7 @@ type loadJob struct {
 	now     func() time.Time
 }
 
-// newLoadJob is nil when the session asks for nothing of it.
+// newLoadJob is nil when the session requests nothing of it.
 func (s *load) newLoadJob() *loadJob {
 	token, rejects := s.Vars.Text("sqlots_load_token"), int(s.Vars.Number("sqlots_load_rejects"))
 	strict := rejects > 0 || s.Vars.Number("sqlots_load_strict") != 0

@@ -19,7 +19,7 @@ import (
 // belong to.
 type loadOperator struct {
 	src  *loadSource
-	full chan *loadBatch // closed behind the last one
+	full chan *loadBatch // closed after the last one
 	free chan *loadBatch
 	stop chan struct{}
 	cur  *loadBatch
@@ -181,24 +181,24 @@ func (s *loadSource) fillRows(l *loadBatch) {
 	}
 }
 
-// check tells of lines with too few fields, once for each column that gets
-// none, and of lines with too many.
+// check reports lines with too few fields, once for each column that gets none,
+// and lines with too many.
 func (s *loadSource) check(l *loadBatch, n int) *sqlerr.Error {
 	if n > s.fields {
-		return s.tell(l, sqlerr.TooManyRecords(l.rows))
+		return s.report(l, sqlerr.TooManyRecords(l.rows))
 	}
 	for i := n; i < s.fields; i++ {
 		if s.nulls[i] {
 			continue
 		}
-		if err := s.tell(l, sqlerr.TooFewRecords(l.rows)); err != nil {
+		if err := s.report(l, sqlerr.TooFewRecords(l.rows)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *loadSource) tell(l *loadBatch, e *sqlerr.Error) *sqlerr.Error {
+func (s *loadSource) report(l *loadBatch, e *sqlerr.Error) *sqlerr.Error {
 	if s.strict {
 		return e
 	}

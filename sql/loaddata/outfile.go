@@ -152,7 +152,7 @@ func (o *rowFile) escape(text []byte, enclosed bool) {
 	}
 }
 
-// first is the first byte of s, -1 if there is none.
+// first is the first byte of s, -1 if none exists.
 func first(s string) int {
 	if s == "" {
 		return -1

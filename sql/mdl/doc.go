@@ -3,6 +3,6 @@
 //
 // Requests for one table are served in order, so that a waiting schema change
 // is not starved by new transactions; an owner that already shares a table is
-// never put behind a waiter. A waiter gives up at its timeout, which also
+// never queued after a waiter. A waiter gives up at its timeout, which also
 // resolves cycles with row locks.
 package mdl

@@ -16,8 +16,8 @@ type Owner uint64
 
 // Locks are the metadata locks of a server. The zero value is ready to use.
 type Locks struct {
-	// Waits is told when an owner begins and ends to wait; nil for nobody. Set it
-	// before the first lock.
+	// Waits is called when an owner begins and ends to wait; nil for no calls.
+	// Set it before the first lock.
 	Waits func(o Owner, begins bool)
 
 	mu     sync.Mutex
@@ -32,9 +32,9 @@ const (
 	Read Mode = iota
 	// Write: as Read, and rows are going to be changed.
 	Write
-	// Freeze: as Read, and nobody else may change rows.
+	// Freeze: as Read, and no other owner may change rows.
 	Freeze
-	// Alone excludes everybody else.
+	// Alone excludes all other owners.
 	Alone
 )
 

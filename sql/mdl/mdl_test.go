@@ -26,7 +26,7 @@ func TestSharedAndExclusive(t *testing.T) {
 	got := make(chan error, 1)
 	go func() { got <- l.Exclusive(ctx, 3, "t", long) }()
 	waitFor(t, func() bool { return l.waiting("t") == 1 })
-	// A new sharer waits behind the exclusive request, an old one does not.
+	// A new sharer waits for the exclusive request, an old one does not.
 	must(l.Shared(ctx, 1, "t", long))
 	if err := l.Shared(ctx, 4, "t", time.Millisecond); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v, want a timeout", err)

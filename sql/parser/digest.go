@@ -111,7 +111,7 @@ func reduceDigest(out []string) []string {
 	}
 }
 
-// isDigestOperator reports that a sign behind w belongs to a literal.
+// isDigestOperator reports that a sign after w belongs to a literal.
 func isDigestOperator(w string) bool {
 	switch w {
 	case "(", ",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "SELECT", "WHERE", "AND", "OR", "LIMIT", "BETWEEN", "WHEN", "THEN", "ELSE", "BY", "RETURN":

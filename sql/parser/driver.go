@@ -20,7 +20,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// LiteralKind tells literals of equal datums apart.
+// LiteralKind distinguishes literals of equal datums.
 type LiteralKind uint8
 
 // Kinds of literals.
@@ -50,7 +50,7 @@ type Literal struct {
 	// and for other text that is no expression. The grammar makes the same
 	// calls of {d '…'}, {t '…'} and {ts '…'}, of any expression.
 	AfterKeyword bool
-	// raw is what the grammar asks for again: int64, uint64, string.
+	// raw is what the grammar reads back: int64, uint64, string.
 	raw        any
 	projection int
 	// JSONTable is set where the literal stands for one, see JSONTableFunc.
@@ -64,8 +64,7 @@ func (l *Literal) DecimalType() schema.Type {
 }
 
 // writtenDigits is the precision of a decimal literal: MySQL counts the zeros
-// that stand before the point, so that 0.5 is a DECIMAL(2,1) and .5 a
-// DECIMAL(1,1).
+// before the point, so that 0.5 is a DECIMAL(2,1) and .5 a DECIMAL(1,1).
 func writtenDigits(s []byte, d value.Decimal) int {
 	n := d.Scale()
 	for _, c := range s {
@@ -79,8 +78,8 @@ func writtenDigits(s []byte, d value.Decimal) int {
 	return n
 }
 
-// Introducer is the character set that stands before a string or
-// hexadecimal literal (_utf8mb4'x'), "" if none.
+// Introducer is the character set that precedes a string or hexadecimal literal
+// (_utf8mb4'x'), "" if none.
 func (l *Literal) Introducer() string {
 	if l.Type.GetFlag()&mysql.UnderScoreCharsetFlag == 0 {
 		return ""
@@ -177,7 +176,7 @@ func (l *Literal) text() string {
 	return s
 }
 
-// QuoteBody is s with backslashes and quotes escaped, to stand between single
+// QuoteBody is s with backslashes and quotes escaped, to be put between single
 // quotes.
 func QuoteBody(s string) string {
 	var b strings.Builder

@@ -150,7 +150,7 @@ func HintsOf(list []*ast.TableOptimizerHint) []Hint {
 var maxTimeHint = regexp.MustCompile(`(?i)\bmax_execution_time\s*\(\s*([0-9]{1,9})\s*\)`)
 
 // MaxExecutionTime is the limit, in milliseconds, that a hint gives a text that
-// begins with SELECT; false if there is none.
+// begins with SELECT; false if none exists.
 func MaxExecutionTime(text string) (int, bool) {
 	text = strings.TrimLeft(text, " \t\r\n(")
 	if len(text) < 6 {

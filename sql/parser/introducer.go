@@ -8,9 +8,9 @@ import (
 	"github.com/sqlots/sqlots/collate"
 )
 
-// IntroducerFunc is the function as which the shim writes a literal behind an
-// introducer that TiDB's grammar does not take (_gbk'…', _cp1250 x'…'): the
-// name of the character set and the literal.
+// IntroducerFunc is the function as which the shim writes a literal with an
+// introducer that TiDB's grammar does not take (_gbk'…', _cp1250 x'…'): the name
+// of the character set and the literal.
 const IntroducerFunc = "__sqlots_introducer"
 
 func (h *shim) introducers() {

@@ -30,7 +30,7 @@ func (h *shim) jsonValue() {
 	}
 }
 
-// jsonValueClauses finds where the clauses begin, -1 if there are none.
+// jsonValueClauses finds where the clauses begin, -1 without clauses.
 func (h *shim) jsonValueClauses(from, end int) int {
 	depth, commas := 0, 0
 	for i := from; i < end; i++ {

@@ -27,8 +27,8 @@ type token struct {
 	start, end int
 }
 
-// scanner cuts SQL text into tokens. It knows strings, identifiers and
-// comments exactly; what it need not tell apart it does not.
+// scanner cuts SQL text into tokens. It knows strings, identifiers and comments
+// exactly; other distinctions that it does not need it does not make.
 type scanner struct {
 	src       string
 	pos       int
@@ -200,7 +200,7 @@ func (s *scanner) number() token {
 
 // Next cuts the first statement off a text of several. stmt is without its
 // semicolon and the blanks around it; rest is what follows. It skips empty
-// statements; ok is false when there is none left. A statement that does not
+// statements; ok is false at the end of the text. A statement that does not
 // end (an open string or comment) reaches to the end of the text.
 func Next(sql string, mode types.SQLMode) (stmt, rest string, ok bool) {
 	s := newScanner(sql, mode)
@@ -236,8 +236,8 @@ func Next(sql string, mode types.SQLMode) (stmt, rest string, ok bool) {
 	}
 }
 
-// codeComment is the position of the first comment in sql that is code, -1 if
-// there is none: a text of nothing but /*!40101 SET … */ is a statement.
+// codeComment is the position of the first comment in sql that is code, -1
+// without: a text of nothing but /*!40101 SET … */ is a statement.
 func codeComment(sql string) int {
 	for i := 0; i+2 < len(sql); i++ {
 		if sql[i] == '/' && sql[i+1] == '*' && (sql[i+2] == '!' || strings.HasPrefix(sql[i+2:], "sqlots!")) {
@@ -322,7 +322,7 @@ func versionComment(out []byte, src string, start, end int) []byte {
 }
 
 // commentVersion is the number of five or six digits that a code comment
-// starts with, 0 if there is none.
+// starts with, 0 without.
 func commentVersion(s string) int {
 	n := 0
 	for i := 0; i < len(s) && i < 6 && isDigit(s[i]); i++ {

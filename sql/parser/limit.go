@@ -2,7 +2,7 @@ package parser
 
 import "github.com/pingcap/tidb/pkg/parser/ast"
 
-// LimitParams are the positions of the parameters that stand in a LIMIT.
+// LimitParams are the positions of the parameters of LIMIT clauses.
 func (stmt Statement) LimitParams() []int {
 	if len(stmt.Params) == 0 || stmt.Node == nil {
 		return nil

@@ -26,7 +26,7 @@ type Statement struct {
 	Params []*Param
 	// Into are the variables of SELECT … INTO @a, @b.
 	Into []string
-	// RowAlias is the AS new of INSERT … VALUES; nil if there is none.
+	// RowAlias is the AS new of INSERT … VALUES; nil if none exists.
 	RowAlias *RowAlias
 	// Returning is the select list of RETURNING; nil without.
 	Returning *ast.SelectStmt
@@ -40,7 +40,7 @@ type Statement struct {
 	View *View
 	// Admin is a statement that TiDB's AST has no form for.
 	Admin *Admin
-	// Warnings are what the parser passed over, such as unknown hints.
+	// Warnings are about what the parser ignored, such as unknown hints.
 	Warnings []*sqlerr.Error
 	// Hinted: a query block has optimizer hints.
 	Hinted bool

@@ -28,8 +28,8 @@ type shim struct {
 	// into is INTO OUTFILE with its text.
 	into     *IntoFile
 	intoText string
-	// split is behind the first letter of RETURNING in src, 0 without; splitOut
-	// the place of RETURNING in out.
+	// split is the position after the first letter of RETURNING in src, 0
+	// without; splitOut the place of RETURNING in out.
 	split, splitOut int
 }
 
@@ -686,9 +686,8 @@ func (h *shim) operandAfter(i int) int {
 	return i
 }
 
-// matchAgainst puts parentheses around MATCH (…) AGAINST (…), which the
-// grammar takes only as a whole predicate, and around its columns where there
-// are none.
+// matchAgainst puts parentheses around MATCH (…) AGAINST (…), which the grammar
+// takes only as a whole predicate, and around its columns if they lack them.
 func (h *shim) matchAgainst() {
 	for i := 0; i < len(h.toks); i++ {
 		if h.word(i) != "MATCH" || h.op(i-1, ".") {

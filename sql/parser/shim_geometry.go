@@ -7,9 +7,9 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// GeometryMark is the first member of the ENUM that stands for a geometry type
-// in the AST, which has none: the members behind it are the type's name and,
-// if the column has the attribute, its SRID.
+// GeometryMark is the first member of the ENUM that stands for a geometry type in
+// the AST, which has none. The following members are the type's name and, if the
+// column has the attribute, its SRID.
 const GeometryMark = "__sqlots_geometry"
 
 // CollectFunc marks the argument of ST_COLLECT, which the shim writes as SUM:
@@ -88,8 +88,7 @@ func (h *shim) srid(i int) (string, error) {
 }
 
 // isColumnType reports that token i is the type in a column definition: it
-// stands behind a name that follows the beginning of a list or a word of ALTER
-// TABLE.
+// follows a name at the beginning of a list item or after a word of ALTER TABLE.
 func (h *shim) isColumnType(i int) bool {
 	if !h.isName(i-1) || h.op(i+1, "(") || isDefinitionWord(h.word(i-1)) {
 		return false
@@ -105,8 +104,8 @@ func (h *shim) isColumnType(i int) bool {
 	return h.isName(i-2) && (h.word(i-3) == "CHANGE" || h.word(i-3) == "COLUMN" && h.word(i-4) == "CHANGE")
 }
 
-// isDefinitionWord reports reserved words that may stand where the name of a
-// column does.
+// isDefinitionWord reports reserved words that may occur in the place of a
+// column's name.
 func isDefinitionWord(w string) bool {
 	switch w {
 	case "COLUMN", "ADD", "MODIFY", "CHANGE", "DROP", "KEY", "INDEX", "UNIQUE", "PRIMARY", "FOREIGN", "CONSTRAINT", "CHECK", "FULLTEXT", "SPATIAL":

@@ -7,8 +7,8 @@ type RowAlias struct {
 	Columns []string // nil: the columns that the statement inserts
 }
 
-// insertAlias takes the row alias of INSERT out of the text: it stands at the
-// end, or before ON DUPLICATE KEY UPDATE.
+// insertAlias takes the row alias of INSERT out of the text: it is at the end, or
+// before ON DUPLICATE KEY UPDATE.
 func (h *shim) insertAlias() {
 	end, depth, values := len(h.toks), 0, false
 	if i := h.returningAt(); i >= 0 {

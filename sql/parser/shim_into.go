@@ -12,14 +12,14 @@ import (
 type IntoFile struct {
 	// Option is the file with FIELDS and LINES.
 	Option *ast.SelectIntoOption
-	// Dump is INTO DUMPFILE: one row, as it is.
+	// Dump is INTO DUMPFILE: one row, without formatting.
 	Dump bool
 	// Charset is that of CHARACTER SET, "" without.
 	Charset string
 }
 
-// intoFile takes INTO OUTFILE and INTO DUMPFILE out of a query, where they may
-// stand in several places, and keeps them as a statement of their own for
+// intoFile takes INTO OUTFILE and INTO DUMPFILE out of a query, where they are
+// allowed in several places, and keeps them as a statement of their own for
 // TiDB's grammar, which knows one of these places.
 func (h *shim) intoFile() bool {
 	for i := range h.toks {
@@ -52,8 +52,7 @@ func (h *shim) intoFile() bool {
 	return false
 }
 
-// formatEnd is the last token of FIELDS … LINES … from token i on; i-1 when
-// there is none.
+// formatEnd is the last token of FIELDS … LINES … from token i on; i-1 without.
 func (h *shim) formatEnd(i int) int {
 	for ; i < len(h.toks); i++ {
 		switch h.word(i) {

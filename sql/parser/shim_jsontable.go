@@ -77,7 +77,7 @@ func (h *shim) jsonTable() error {
 	return nil
 }
 
-// firstComma is the first comma outside of parentheses, -1 if there is none.
+// firstComma is the first comma outside of parentheses, -1 if none exists.
 func (h *shim) firstComma(from, end int) int {
 	depth := 0
 	for i := from; i < end; i++ {

@@ -2,9 +2,9 @@ package parser
 
 import "github.com/pingcap/tidb/pkg/parser/ast"
 
-// noTables is the table that stands in the text where a SELECT has none:
-// TiDB's grammar takes HAVING behind WHERE and GROUP BY, and WINDOW, only after
-// FROM with a table.
+// noTables is the table that the text gets where a SELECT has none: TiDB's
+// grammar takes WINDOW, and HAVING after WHERE and GROUP BY, only after FROM with
+// a table.
 const noTables = "__sqlots_no_tables"
 
 // selectWithoutTables gives FROM to every SELECT that has such a clause and no

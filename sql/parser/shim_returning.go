@@ -21,8 +21,8 @@ func (h *shim) returning() {
 	h.replace(i, i, "SELECT   ")
 }
 
-// returningAt is the token of RETURNING, -1 without. It stands behind a whole
-// clause; where an operand is missing, returning is the name of a column.
+// returningAt is the token of RETURNING, -1 without. It follows a whole clause;
+// where an operand is missing, returning is the name of a column.
 func (h *shim) returningAt() int {
 	depth, change := 0, false
 	for i := range h.toks {

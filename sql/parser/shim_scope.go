@@ -155,7 +155,7 @@ func (h *shim) histogramUpdate() {
 }
 
 // dropStored is DROP {PROCEDURE | FUNCTION | TRIGGER | EVENT} IF EXISTS, which
-// drop scripts begin with: there are none.
+// drop scripts begin with: no such object exists.
 func (h *shim) dropStored() bool {
 	what := h.word(1)
 	switch {

@@ -12,8 +12,8 @@ import (
 //	CREATE SEARCH INDEX s ON t (a, b TEXT ANALYZER 'x' OPTIONS (o = v))
 //	SEARCH INDEX s (…) and SEARCH KEY, in CREATE and ALTER TABLE
 //
-// to an index USING INVERTED, in which search_text(b, 'analyzer=x,o=v') stands
-// for fields with an analyzer, search_as(c, 'IP') and search_as(d, 'DATE', 'f')
+// to an index USING INVERTED, with search_text(b, 'analyzer=x,o=v') for
+// fields with an analyzer, search_as(c, 'IP') and search_as(d, 'DATE', 'f')
 // for c IP and d DATE FORMAT 'f', search_nested(c, '…') for c NESTED (…).
 //
 // and, in ALTER TABLE,

@@ -8,8 +8,8 @@ import (
 	"github.com/sqlots/sqlots/sql/types"
 )
 
-// TestShims runs testdata/shims: what TiDB's parser is given in the place of a
-// statement that it cannot read. "as it is" says that nothing was rewritten.
+// TestShims runs testdata/shims: the text that TiDB's parser gets in the place of
+// a statement that it cannot read. `as it is`: nothing was rewritten.
 func TestShims(t *testing.T) {
 	datadriven.RunTest(t, "testdata/shims", func(t *testing.T, d *datadriven.TestData) string {
 		if d.Cmd != "shim" {

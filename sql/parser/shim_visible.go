@@ -13,7 +13,7 @@ const (
 	FromAttributes = "__sqlots from attributes"
 )
 
-// fromAttributes rewrites FROM ATTRIBUTES behind the definition of a column.
+// fromAttributes rewrites FROM ATTRIBUTES after the definition of a column.
 func (h *shim) fromAttributes() {
 	if !h.words(0, "ALTER", "TABLE") {
 		return

@@ -21,9 +21,9 @@ type Template struct {
 	buf   []byte // strings with escapes, resolved
 }
 
-// AppendKey appends what tells plans of a template apart in addition to its text: the
-// classes of the literals, and the digits of decimals, on which result types
-// depend.
+// AppendKey appends what distinguishes plans of a template in addition to its
+// text: the classes of the literals, and the digits of decimals, on which result
+// types depend.
 func (t *Template) AppendKey(dst []byte) []byte {
 	for i := range t.Types {
 		switch x := &t.Types[i]; x.ID {
@@ -44,8 +44,8 @@ func (t *Template) AppendKey(dst []byte) []byte {
 	return dst
 }
 
-// templateString is the type of string literals in templates: their length
-// does not tell plans apart. Its collation is the connection's.
+// templateString is the type of string literals in templates: plans do not depend
+// on their length. Its collation is the connection's.
 var templateString = schema.Type{ID: schema.TypeVarchar, Len: 16383}
 
 // clause is where the scanner is inside a statement; it decides what becomes
@@ -284,7 +284,7 @@ func (t *templater) operator(c byte) outcome {
 		t.depth--
 		t.prev = prevOperand
 		t.pos++
-		if score && t.compares() { // the number tells what an index has to find
+		if score && t.compares() { // the number decides what an index has to find
 			t.keepNext = true
 		}
 		return goOn
@@ -454,8 +454,8 @@ func numberDatum(s []byte, integer, float bool) (value.Datum, schema.Type, bool)
 	return value.Dec(d), literalDecimal(writtenDigits(s, d), d.Scale()), true
 }
 
-// literalDecimal is the type of a decimal literal: the digits before the point
-// count however many stand behind it.
+// literalDecimal is the type of a decimal literal: all digits before the point
+// count, whatever the number of those after it.
 func literalDecimal(digits, scale int) schema.Type {
 	intg := digits - scale
 	return types.DecimalOf(intg+min(scale, value.MaxDecimalScale), scale)
@@ -490,8 +490,8 @@ func (t *templater) str(quote byte) outcome {
 	return goOn
 }
 
-// stringEnd finds the end of the string that starts at start. plain tells that
-// its body stands for itself.
+// stringEnd finds the end of the string that starts at start. plain: its body
+// needs no unescaping.
 func stringEnd(src []byte, start int, quote byte, nobs bool) (end int, plain, ok bool) {
 	plain = true
 	for i := start + 1; i < len(src); i++ {

@@ -30,10 +30,10 @@ func (r *Rows) Len() int {
 	return len(r.Vals) / r.Width
 }
 
-// Values reads INSERT | REPLACE … VALUES (literal, …), … in one pass. It
-// reports false, with dst undefined, when there is anything else: expressions,
-// DEFAULT, introducers, rows of different length, ON DUPLICATE KEY UPDATE,
-// comments behind VALUES, several statements.
+// Values reads INSERT | REPLACE … VALUES (literal, …), … in one pass. It reports
+// false, with dst undefined, when there is anything else: expressions, DEFAULT,
+// introducers, rows of different length, ON DUPLICATE KEY UPDATE, comments after
+// VALUES, several statements.
 func Values(sql []byte, mode types.SQLMode, dst *Rows) bool {
 	v := valuesScanner{src: sql, nobs: mode&types.ModeNoBackslashEscapes != 0, ansi: mode&types.ModeANSIQuotes != 0, dst: dst}
 	dst.Vals, dst.Types, dst.Width, dst.t.buf = dst.Vals[:0], dst.Types[:0], 0, dst.t.buf[:0]

@@ -106,7 +106,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 			// the limit needs.
 			streamCost *= req.limit / groups
 		}
-		if sorted.ordered && (streamCost < hashCost+extra || askedFor(sorted.node)) {
+		if sorted.ordered && (streamCost < hashCost+extra || hinted(sorted.node)) {
 			out, err := finish(sorted, true, streamCost)
 			out.ordered = true
 			return out, err

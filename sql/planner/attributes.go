@@ -8,10 +8,10 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
 
-// A scan of a table with dynamic columns reads the attributes that the plan
-// asks for by name, and all only where the object itself is wanted. What a
-// consumer wants travels with the columns of a request, as ids of no column: a
-// mark for each name, and one for the whole.
+// A scan of a table with dynamic columns reads the attributes that the plan uses
+// by name, and all only where the object itself is needed. What a consumer needs
+// travels with the columns of a request, as ids of no column: a mark for each
+// name, and one for the whole.
 
 // attributeName is an attribute of the object in a column.
 type attributeName struct {

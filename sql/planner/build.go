@@ -39,7 +39,7 @@ type rel struct {
 	node physical.Node
 	// cols are the output columns in order.
 	cols []logical.Column
-	// ordered: the rows come in the order that was asked for.
+	// ordered: the rows come in the order of the request.
 	ordered bool
 	rows    float64
 	cost    float64
@@ -57,9 +57,9 @@ func (r *request) equals(o *request) bool {
 	return len(r.cols) == len(o.cols) && r.limit == o.limit && r.limitExpr == o.limitExpr && slices.Equal(r.order, o.order) && maps.Equal(r.cols, o.cols)
 }
 
-// build builds n. Sorts, groupings and joins ask for their inputs in several
-// ways; what was asked before is answered from memory, or nested queries would
-// take exponential time.
+// build builds n. Sorts, groupings and joins request their inputs in several
+// ways; a repeated request is answered from memory, or nested queries would take
+// exponential time.
 func (p *planner) build(n logical.Node, req request) (rel, error) {
 	if err := p.interrupted(); err != nil {
 		return rel{}, err
@@ -235,8 +235,8 @@ func (p *planner) project(n *logical.Project, req request) (rel, error) {
 	return in, nil
 }
 
-// isEffect reports whether an expression must be computed even when nobody
-// reads it.
+// isEffect reports whether an expression must be computed even when its value is
+// not read.
 func isEffect(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(x expr.Expr) bool {

@@ -27,8 +27,9 @@ func (k *killer) TableRows(ctx context.Context, t *schema.Table) float64 {
 	return k.testCatalog.TableRows(ctx, t)
 }
 
-// TestPlanEndsWithItsContext: wherever a planning is ended, Plan returns the cause, and
-// asks for no more estimates than those of the table that it was about.
+// TestPlanEndsWithItsContext: wherever a planning is ended, Plan returns the
+// cause, and requests no more estimates than those of the table that it was
+// about.
 func TestPlanEndsWithItsContext(t *testing.T) {
 	c := newTestCatalog()
 	for i := range 6 {

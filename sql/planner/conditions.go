@@ -6,7 +6,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 )
 
-// cheapFirst puts the conditions that run a subquery for each row behind the
+// cheapFirst puts the conditions that run a subquery for each row after the
 // others. The order of conditions with effects is not touched.
 func cheapFirst(conds []expr.Expr) []expr.Expr {
 	if len(conds) < 2 || !slices.ContainsFunc(conds, runsSubquery) || anyEffect(conds) {

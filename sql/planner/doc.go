@@ -11,7 +11,7 @@
 //
 //	I1  A plan holds for all values of its parameters: their values at planning
 //	    time decide costs only.
-//	I2  A limit is asked of an input only if the consumer stops after that many
+//	I2  A limit is requested of an input only if the consumer stops after that many
 //	    of its rows; nodes that drop or join rows do not pass it on. A rel is
 //	    ordered only if its rows come in the order of the request.
 //	I3  Each condition of a join is checked exactly once, in every order of the

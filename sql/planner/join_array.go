@@ -21,7 +21,8 @@ func holdsElements(t *schema.Table, x *schema.Index) bool {
 	return t.ArrayPart(x) >= 0 && !x.Sparse && x.Where == 0
 }
 
-// memberOf takes a condition apart that asks for an element of an array of s.
+// memberOf returns the parts of a condition that requires an element of an array
+// of s.
 func memberOf(s *logical.Scan, e expr.Expr) (doc expr.Expr, a *logical.Array) {
 	f, ok := e.(*expr.Func)
 	if !ok || s == nil || f.Op != expr.OpMemberOf {
@@ -36,7 +37,7 @@ func memberOf(s *logical.Scan, e expr.Expr) (doc expr.Expr, a *logical.Array) {
 }
 
 // elementKey is the key, made of columns of the left side, by which an index
-// finds the elements in the array behind a column; nil if no condition has one.
+// finds the elements in the array of a column; nil if no condition has one.
 func (j *pair) elementKey(s *logical.Scan, pos int) expr.Expr {
 	left := idSet(j.left.cols)
 	for _, e := range j.rest {
@@ -58,9 +59,9 @@ func (j *pair) elementKey(s *logical.Scan, pos int) expr.Expr {
 	return nil
 }
 
-// elementShare is about the share of pairs of rows that satisfy a condition on
-// an element of an array, 0 for other conditions.
-func (p *planner) elementShare(j *pair, e expr.Expr) float64 {
+// elementSelectivity estimates the fraction of pairs of rows that satisfy a condition
+// on an element of an array, 0 for other conditions.
+func (p *planner) elementSelectivity(j *pair, e expr.Expr) float64 {
 	s, _ := baseTable(j.item.node)
 	doc, a := memberOf(s, e)
 	if a == nil {

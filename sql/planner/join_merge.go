@@ -26,7 +26,7 @@ type mergePlan struct {
 }
 
 // merge plans a merge join of two tables by a unique key of the right one; ok
-// is false when there is none, or the store does not give the order.
+// is false when no such join is possible, or the store does not give the order.
 func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok bool, err error) {
 	if p.off("MergeJoin") || p.off("IndexAccess") || bits.OnesCount64(have) != 1 || len(j.equi) == 0 {
 		return best, false, nil
@@ -63,7 +63,7 @@ func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok 
 			continue
 		}
 		m.cost = m.left.cost + m.right.cost + (m.left.rows+m.right.rows)*cost.MergeRow + j.rows*cost.ProjectRow
-		if forced { // a hint asks for it: less than any join that reads the left side
+		if forced { // a hint requires it: less than any join that reads the left side
 			m.cost = math.Min(m.cost, j.left.cost*1e-3)
 		}
 		if !ok || m.cost < best.cost {

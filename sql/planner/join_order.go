@@ -6,7 +6,7 @@ import (
 )
 
 // order puts the hints about the order of joins into the graph, one after the
-// other. One that contradicts those before it is passed over, as in MySQL. What
+// other. One that contradicts those before it is ignored, as in MySQL. What
 // cannot come in another order, such as the tables of one outer join, is one
 // item.
 func (g *joinGraph) order(hints []*logical.JoinOrder) {

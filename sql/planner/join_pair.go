@@ -25,7 +25,7 @@ type pair struct {
 	equi        []equiPair
 	// rest are the other conditions, all all of them.
 	rest, all []expr.Expr
-	// elements: a condition of rest asks for an element of an array that the item
+	// elements: a condition of rest requires an element of an array that the item
 	// has an index of.
 	elements bool
 	rows     float64
@@ -50,7 +50,7 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 		j.all = append(j.all, c.e)
 		if !j.addEqui(p, g, c, have, i) {
 			j.rest = append(j.rest, c.e)
-			if share := p.elementShare(&j, c.e); share > 0 {
+			if share := p.elementSelectivity(&j, c.e); share > 0 {
 				j.rows *= share
 				j.elements = true
 			} else {
@@ -196,7 +196,7 @@ func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 	return math.Max(r.rows/10, 1)
 }
 
-// findScan is the scan that yields a column, as far as it is easily seen.
+// findScan is the scan that yields a column, if it is found easily.
 func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.TableRead {
 	var column *logical.Column
 	for i := range cols {
@@ -453,7 +453,7 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 }
 
 // pairFor is the equality whose right side is the column itself, compared in
-// the column's own values; -1 if there is none.
+// the column's own values; -1 if none exists.
 func pairFor(pairs []equiPair, id expr.ColID, t schema.Type) int {
 	for i, e := range pairs {
 		c, ok := e.right.(*expr.Col)
@@ -464,8 +464,8 @@ func pairFor(pairs []equiPair, id expr.ColID, t schema.Type) int {
 	return -1
 }
 
-// isKeyOf reports whether values of type x can be looked up as they are in a
-// key column of type t.
+// isKeyOf reports whether values of type x can be looked up without conversion in
+// a key column of type t.
 func isKeyOf(x, t schema.Type) bool {
 	// TIMESTAMP keys are in UTC.
 	return types.KindOf(x) == types.KindOf(t) && types.KindOf(t) != value.KindJSON && t.ID != schema.TypeEnum && t.ID != schema.TypeSet &&

@@ -8,8 +8,8 @@ import (
 )
 
 // looseGroups reads only the ends of each group from an index, where the
-// aggregates need no more: MIN and MAX of the column behind those of the
-// groups, and aggregates of distinct values, whose columns count as groups.
+// aggregates need no more: MIN and MAX of the column after those of the groups,
+// and aggregates of distinct values, whose columns count as groups.
 func (p *planner) looseGroups(n *logical.Aggregate, aggs []*expr.Agg, need map[expr.ColID]bool, order []orderKey) (rel, bool, error) {
 	var groups []*expr.Col
 	for _, g := range n.GroupBy {

@@ -8,7 +8,7 @@ import (
 )
 
 // multiUpdate plans UPDATE of tables of a join: the input is laid out as the
-// columns of each target, then what the assignments read besides.
+// columns of each target, then what else the assignments read.
 func (p *planner) multiUpdate(s *logical.MultiUpdate) (*physical.Plan, error) {
 	var scans []*logical.Scan
 	reads := map[expr.ColID]bool{}

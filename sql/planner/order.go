@@ -78,7 +78,7 @@ func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) 
 	}
 	in := natural
 	sortCost := math.Inf(1)
-	if asked := useNatural && askedFor(natural.node); !asked && (!useNatural || natural.cost > 1000) {
+	if forced := useNatural && hinted(natural.node); !forced && (!useNatural || natural.cost > 1000) {
 		if in, err = p.build(n.Input, request{cols: cols}); err != nil {
 			return rel{}, err
 		}
@@ -145,9 +145,8 @@ func (p *planner) scoredLater(n physical.Node, keys []physical.SortKey) *physica
 	return x
 }
 
-// askedFor reports whether a hint asks for the index that gives rows their
-// order.
-func askedFor(n physical.Node) bool {
+// hinted reports whether a hint requires the index that gives rows their order.
+func hinted(n physical.Node) bool {
 	for {
 		if s, ok := n.(*physical.Scan); ok {
 			return s.Asked
@@ -184,7 +183,7 @@ func (p *planner) limited(in rel, count, offset expr.Expr, limit float64) rel {
 
 // limitRows is the number of rows that a limit with offset lets its input
 // produce: the value for estimates (0 when it is not known) and the expression
-// for execution (nil when there is none).
+// for execution (nil without limit).
 func (p *planner) limitRows(count, offset expr.Expr) (float64, expr.Expr) {
 	if count == nil || p.countAll {
 		return 0, nil

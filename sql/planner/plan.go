@@ -29,7 +29,7 @@ type Options struct {
 	// Disabled switches off rewrite rules and operators by name (Rules,
 	// Operators).
 	Disabled map[string]bool
-	// Trace is told of the logical plan after each rule.
+	// Trace receives the logical plan after each rule.
 	Trace func(rule string, n logical.Node)
 	// Check verifies the logical plan after each rule, and the physical one.
 	Check bool
@@ -95,7 +95,7 @@ type planner struct {
 	memo map[logical.Node][]built
 	// limits are the sums of counts and offsets.
 	limits map[[2]expr.Expr]expr.Expr
-	// shares is what samples of the tables told of conditions.
+	// shares are the selectivities that samples of the tables gave.
 	shares access.Shares
 	// ctes are the common table expressions that are computed once, list in the
 	// order of their first use.
@@ -104,8 +104,8 @@ type planner struct {
 	walked  map[*logical.CTE]bool // those whose tables are known
 	// change is the occurrence of a table that the statement changes.
 	change *logical.Scan
-	// countAll: rows behind a limit are counted too (SQL_CALC_FOUND_ROWS), so
-	// that no input may stop at it.
+	// countAll: rows after a limit are counted too (SQL_CALC_FOUND_ROWS), so that
+	// no input may stop at it.
 	countAll bool
 	// deletes: the change removes its rows, and reads of them no more than it
 	// has to.
@@ -115,7 +115,7 @@ type planner struct {
 	// scores are the columns of scans that search indexes may give, with what they
 	// are the values of; nil: there may be none.
 	scores map[expr.ColID]expr.Expr
-	// scoring are the projects that compute scores of rows, behind their columns.
+	// scoring are the projects that compute scores of rows, after their columns.
 	scoring map[*physical.Project]bool
 	// valuesMatter is physical.Plan.ValuesMatter.
 	valuesMatter bool
@@ -213,7 +213,7 @@ func subqueriesOf(stmt logical.Statement) []logical.Node {
 	return nil
 }
 
-// estimate plans n as far as it is rewritten, for rules that have a choice.
+// estimate plans n in its present form, for rules that have a choice.
 func (p *planner) estimate(n logical.Node) (rows, cost float64, ok bool) {
 	r := rewrite.Rewriter{Ctx: p.opts.Ctx, Bind: p.opts.Bind, Disabled: p.opts.Disabled}
 	n, err := r.Rewrite(n)

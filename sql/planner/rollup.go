@@ -10,9 +10,9 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// rollup builds a Rollup over its input in the order of the groups. Rows come
-// out group by group, each sum behind what it sums up, which is no order that
-// a consumer could ask for.
+// rollup builds a Rollup over its input in the order of the groups. Rows come out
+// group by group, each sum after what it sums up, which is no order that a
+// consumer could request.
 func (p *planner) rollup(n *logical.Rollup, req request) (rel, error) {
 	need := p.addReads(nil, n.GroupBy...)
 	var aggs []*expr.Agg

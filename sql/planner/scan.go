@@ -40,12 +40,12 @@ func (p *planner) scan(s *logical.Scan, conds []expr.Expr, req request) (rel, er
 		}
 		return c
 	})
-	asked := ar.Forced(paths)
-	if asked != nil {
-		best = asked
+	forced := ar.Forced(paths)
+	if forced != nil {
+		best = forced
 	}
 	out, err := p.scanBy(s, best, paths, req, isChange, lock, delivers(best, ar, req))
-	if asked != nil && err == nil {
+	if forced != nil && err == nil {
 		scanOf(out.node).Leaf().Asked = true
 	}
 	return out, err
@@ -64,7 +64,7 @@ func scanOf(n physical.Node) physical.TableNode {
 const maxGuards = 3
 
 // delivers reports whether a path gives the order of req: not when that has
-// columns of other tables, which package access is not told of.
+// columns of other tables, which package access does not know.
 func delivers(path *access.Path, ar *access.Request, req request) bool {
 	return len(req.order) == 0 || path.Ordered && len(ar.Order) == len(req.order)
 }
@@ -122,8 +122,8 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 	return ar
 }
 
-// toTable gives columns their position in the table. A long OR shares its
-// columns, as they are in placed then.
+// toTable gives columns their position in the table. Each column of a long OR is
+// copied once: placed has the copies.
 func toTable(e expr.Expr, pos map[expr.ColID]int, placed map[*expr.Col]*expr.Col) expr.Expr {
 	return expr.Map(e, func(x expr.Expr) expr.Expr {
 		c, ok := x.(*expr.Col)
@@ -347,8 +347,8 @@ func columnPositions(s *logical.Scan) map[expr.ColID]int {
 	return pos
 }
 
-// unread tells which of the columns of a row that is deleted need not be
-// computed: virtual ones that no index and no condition has.
+// unread marks the columns of a row that is deleted that need not be computed:
+// virtual ones that no index and no condition has.
 func unread(t *schema.Table, read []int, path *access.Path) []bool {
 	if !t.HasVirtual() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 )
 
-// window builds a Window over its input in order: by an index or a window
-// below where that is cheaper, else by a sort. Functions that nobody reads are
+// window builds a Window over its input in order: by an index or a window below
+// where that is cheaper, else by a sort. Functions whose results are not read are
 // left out.
 func (p *planner) window(n *logical.Window, req request) (rel, error) {
 	inner := request{cols: map[expr.ColID]bool{}}
@@ -87,8 +87,8 @@ func (p *planner) windowInput(n *logical.Window, order []orderKey, inner, req re
 }
 
 // windowOrder is the order that a window needs of its input: partitions in any
-// order, then its keys. It follows the wanted order where it can, and goes on
-// with it behind its own keys.
+// order, then its keys. It follows the wanted order where it can, and continues
+// with it after its own keys.
 func windowOrder(n *logical.Window, want []orderKey) []orderKey {
 	var parts []expr.ColID
 	for _, e := range n.PartitionBy {

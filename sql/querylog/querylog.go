@@ -133,8 +133,8 @@ func CanWrite(path string) bool {
 	return f.Close() == nil
 }
 
-// InDir is the file that a variable names, whose relative paths begin in dir,
-// and which must lie there; "" if it does not.
+// InDir is the file that a variable names, whose relative paths begin in dir, and
+// which must be in it; "" if it is not.
 func InDir(dir, name string) string {
 	if name == "" || dir == "" {
 		return ""

@@ -454,8 +454,8 @@ func (b *builder) node(e expr.Expr) node {
 	return nil
 }
 
-// unknown stands in an AND for a part that says nothing usable, so that the
-// whole is not taken for exact.
+// unknown marks in an AND a part that says nothing usable, so that the whole is
+// not taken for exact.
 type unknown struct{}
 
 func (unknown) columns() mask { return 0 }
@@ -612,9 +612,9 @@ func (b *builder) atom(a *atom) node {
 }
 
 // operand is the key column that one side of a comparison is, perhaps converted
-// to a wider type, or -1. rounds tells that this keeps the order, but the
-// condition has to be tested on rows too: of a BIGINT as a double, as from 2^53
-// on several integers are one double, and of a CAST of dates.
+// to a wider type, or -1. rounds: this keeps the order, but the condition has to
+// be tested on rows too. That holds for a BIGINT as a double, as from 2^53 on
+// several integers are one double, and for a CAST of dates.
 func (b *builder) operand(e expr.Expr) (col int, rounds bool) {
 	if col = b.column(stripWidening(e)); col >= 0 {
 		// CAST makes NULL of a zero date where sql_mode says so.

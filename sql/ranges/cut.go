@@ -68,10 +68,10 @@ func (e *evaluator) prefixPart(ivs []interval, col int) []interval {
 	return e.union(out, col)
 }
 
-// cutPoints appends the keys that values of iv can have under cutVaries. The
-// key of a value r not below lo is a beginning of r's weights: it lies above
-// the first characters of lo, or is a beginning of these. Only ASCII
-// characters, of one weight at most each, give all beginnings.
+// cutPoints appends the keys that values of iv can have under cutVaries. The key
+// of a value r not below lo is a beginning of r's weights: it is above the first
+// characters of lo, or is a beginning of these. Only ASCII characters, of one
+// weight at most each, give all beginnings.
 func cutPoints(dst []interval, iv interval, c *Column) []interval {
 	if !iv.hi.inf {
 		iv.hi.open = false // a beginning is not above the whole

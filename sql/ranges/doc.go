@@ -14,7 +14,7 @@
 //	I4  Bounds are of the column's kind; NULL bounds only nullable columns.
 //
 // A key part of the first characters of strings gives spans of what these can
-// be for the values asked for, which is more than their own first characters
+// be for the values of the conditions, which is more than their own first characters
 // where characters have several weights or none (cut.go).
 //
 // TIMESTAMP bounds are in the session's zone; the source brings them to UTC. In

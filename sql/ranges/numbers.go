@@ -92,7 +92,7 @@ func floatToInteger(v float64, unsigned bool) (value.Datum, int, error) {
 }
 
 // toDecimal is toColumn for DECIMAL columns: the key form of decimals does not
-// depend on the scale, so that any decimal is a bound as it is.
+// depend on the scale, so that any decimal is a bound without rounding.
 func toDecimal(c *expr.Ctx, d value.Datum, from, _ schema.Type) (value.Datum, int, error) {
 	if d.Kind() == value.KindDecimal {
 		return d, 0, nil

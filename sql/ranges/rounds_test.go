@@ -9,8 +9,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// TestRounds: a BIGINT that is compared as a double lies in the spans whenever
-// the comparison is true, and the condition stays to be checked.
+// TestRounds: a BIGINT that is compared as a double is in the spans whenever the
+// comparison is true, and the condition stays to be checked.
 func TestRounds(t *testing.T) {
 	doubles := []float64{0, -0.5, 1, 2.5, -3, 1e18, -1e18, 1e300, -1e300, math.Inf(1), 1 << 63, -(1 << 63), 1 << 62}
 	for _, near := range []float64{1 << 53, -(1 << 53), 1 << 54, 1 << 60} {

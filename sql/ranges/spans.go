@@ -45,7 +45,7 @@ type Room struct {
 	span [1]Span
 }
 
-// SpansIn is Spans with a result that may lie in room.
+// SpansIn is Spans with a result that may be in room.
 func (s *Set) SpansIn(c *expr.Ctx, room *Room) ([]Span, error) {
 	if s.SinglePoint {
 		return s.singleSpan(c)
@@ -285,7 +285,7 @@ func (e *evaluator) atom(a *atom) ([]interval, error) {
 }
 
 // values are all values of a column but NULL. Keys of columns that are not
-// nullable have no NULL to stand as a bound.
+// nullable have no NULL to use as a bound.
 func (e *evaluator) values(col int) interval {
 	if e.set.Columns[col].Null {
 		return notNull
@@ -336,8 +336,9 @@ func (e *evaluator) against(col int, o op, d value.Datum, from schema.Type) (iv 
 	if err != nil {
 		return iv, false, err
 	}
-	// cmp < 0: the constant lies below d, the least value of the column's type
-	// that is not less; cmp > 0: above d, the greatest that is not greater.
+	// cmp < 0: the constant is less than d, the least value of the column's type
+	// that is not less; cmp > 0: greater than d, the greatest that is not
+	// greater.
 	iv = e.values(col)
 	switch o {
 	case opEq, opNullEq:
@@ -358,7 +359,8 @@ func (e *evaluator) against(col int, o op, d value.Datum, from schema.Type) (iv 
 }
 
 // rounded is compare for a BIGINT column and a double to which several integers
-// round: more than the rows that are asked for, between the doubles next to it.
+// round: the range between the doubles next to it, which has more rows than
+// match.
 func (e *evaluator) rounded(col int, o op, f float64) ([]interval, error) {
 	at := func(f float64) (value.Datum, error) {
 		d, _, err := toInteger(value.Float(f), e.set.Columns[col].Type)
@@ -412,10 +414,10 @@ func (e *evaluator) like(a *atom) ([]interval, error) {
 	return []interval{{lo: p, hi: p, prefix: true}}, nil
 }
 
-// literalPrefix is the text before the first wildcard. Outside binary
-// collations it ends before the first non-ASCII character (a following mark
-// may change the weight of what stands before it) and has no spaces at its end
-// (they may carry no weight).
+// literalPrefix is the text before the first wildcard. Outside binary collations
+// it ends before the first non-ASCII character (a following mark may change the
+// weight of the character before it) and has no spaces at its end (they may carry
+// no weight).
 func literalPrefix(p []byte, escape byte, binary bool) (prefix []byte) {
 	for i := 0; i < len(p); i++ {
 		c := p[i]
@@ -587,7 +589,7 @@ func (e *evaluator) normalise(spans []Span) []Span {
 }
 
 // edge is a position between keys: a prefix of key values, before (side -1) or
-// behind (side +1) all keys that start with it.
+// after (side +1) all keys that start with it.
 type edge struct {
 	key  []value.Datum
 	side int
@@ -631,8 +633,8 @@ func (e *evaluator) compareHigh(a, b Span) int { return e.compareEdges(a.high(),
 
 func (e *evaluator) overlap(a, b Span) bool { return e.compareEdges(a.high(), b.low()) > 0 }
 
-// toColumn brings a constant to the column's type. cmp tells on which side of
-// the result the constant lies: 0 equal, -1 below, +1 above.
+// toColumn brings a constant to the column's type. cmp compares the constant with
+// the result: 0 equal, -1 less, +1 greater.
 func toColumn(c *expr.Ctx, d value.Datum, from, to schema.Type) (value.Datum, int, error) {
 	switch {
 	case to.IsInteger() || to.ID == schema.TypeYear:

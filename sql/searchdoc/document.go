@@ -23,8 +23,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Field is how a column stands in a search index: as a word that orders as
-// the values do, or as the value with its key.
+// Field is the form of a column in a search index: a word that orders as the
+// values do, or the value with its key.
 type Field struct {
 	ID    seg.FieldID
 	Pos   int // of the column in the table
@@ -160,7 +160,7 @@ func (f *Field) decimalBound(d value.Decimal, open, high bool) (int64, bool) {
 	return w + 1, w != math.MaxInt64
 }
 
-// Datum is a value that stands with its key.
+// Datum is a value that is stored with its key.
 func (f *Field) Datum(b []byte) value.Datum {
 	if f.Kind != value.KindDecimal {
 		return value.Bytes(b)
@@ -246,7 +246,7 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 				}
 			}
 			search.Reject(b, marks)
-			for i := range fields { // behind all that the row itself has
+			for i := range fields { // after all that the row itself has
 				if o := fields[i].objects; o != nil {
 					o.put(b, o.found)
 				}
@@ -314,8 +314,8 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 // mayReject reports a field that may not be able to take a value of its source.
 func mayReject(d schema.SearchField) bool { return d.Source != 0 || IsLossy(d) }
 
-// IsLossy reports a field whose documents do not tell what conditions on it are
-// for rows whose value it could not take.
+// IsLossy reports a field whose documents do not decide conditions on it for rows
+// whose value it could not take.
 func IsLossy(d schema.SearchField) bool {
 	return d.Kind == schema.SearchPath || d.Kind == schema.SearchGeo || d.Kind == schema.SearchNested
 }
@@ -323,7 +323,7 @@ func IsLossy(d schema.SearchField) bool {
 // put gives a value to the document that was begun.
 func (f *docField) put(b *seg.Batch, v value.Datum) {
 	switch {
-	case v.IsNull(), f.objects != nil: // nested documents come behind
+	case v.IsNull(), f.objects != nil: // nested documents follow later
 	case f.analyzer != nil:
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.Geo:

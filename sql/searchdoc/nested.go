@@ -226,9 +226,9 @@ func (f *Field) values(doc []byte) ([]value.Datum, bool) {
 	return vals, true
 }
 
-// putTime gives the time d that a document tells to the document that was begun, or
-// a mark: a text with an offset is another time in other time zones, a time alone
-// on other days.
+// putTime gives the time d of a value in a document to the document that was
+// begun, or a mark: a text with an offset is another time in other time zones, a
+// time alone on other days.
 func (f *docField) putTime(b *seg.Batch, doc []byte, d value.Datum, marks []search.Mark) []search.Mark {
 	kind := value.JSONType(doc)
 	text := bytes.TrimRight(value.AppendJSONUnquoted(nil, doc), " ")
@@ -278,7 +278,7 @@ func (f *objectField) read(m []byte) (value.Datum, bool) {
 // they were made of; nothing stands for null.
 func (f *Field) isLike(doc []byte, vals []value.Datum) bool {
 	if f.Elem.IsString() || f.Elem.ID == schema.TypeTinyInt {
-		return true // what they were is not told
+		return true // such fields have no mark Unlike
 	}
 	list := [][]byte{doc}
 	if value.JSONType(doc) == "ARRAY" {
@@ -387,8 +387,9 @@ func (f *Field) Compare(d value.Datum, doc []byte) int {
 	return value.JSONCompare(own, doc)
 }
 
-// Time is the time that a string tells, or that a scalar is; false for one that it
-// tells in some SQL mode or time zone alone, or with more digits than the field has.
+// Time is the time that a string denotes, or that a scalar is; false for a string
+// whose time depends on the SQL mode or time zone, or with more digits than the
+// field has.
 func (f *Field) Time(doc []byte) (value.Datum, bool) {
 	t, ok := searchfield.ElementTime(f.Elem, doc)
 	return value.TimeOf(t), ok

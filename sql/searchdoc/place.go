@@ -10,11 +10,12 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Places stand in a search index in units that keep the order of coordinates: up
-// to 200 degrees they are 1e-7 degrees, beyond that they grow with the number, so
-// that planes of any size can be asked as well. Boxes of units are supersets of
-// boxes of coordinates. What is no point of the column's system, for which
-// functions give errors, stands in a place of its own that every query finds.
+// Places are stored in a search index in units that keep the order of
+// coordinates: up to 200 degrees they are 1e-7 degrees, beyond that they grow
+// with the number, so that planes of any size can be queried as well. Boxes of
+// units are supersets of boxes of coordinates. What is no point of the column's
+// system, for which functions give errors, has a place of its own that every
+// query finds.
 
 // placeOf is the place of a stored geometry.
 func placeOf(b []byte, srid uint32) seg.Place {
@@ -56,8 +57,9 @@ const (
 	coarseBits     = 35
 )
 
-// Around are the values of the field between which a number of a document lies.
-// inf is its sign if it lies beyond all.
+// Around are the values of the field below and above a number of a document. For a
+// DOUBLE or DECIMAL field both are the number as the field's type rounds it. inf is
+// the number's sign if it is beyond all values.
 func (f *Field) Around(doc []byte) (lo, hi value.Datum, inf int) {
 	n, _ := value.JSONScalar(doc)
 	switch {

@@ -21,7 +21,7 @@ func (s *rowSink) Row(row []value.Datum) error {
 	return nil
 }
 
-// TestAnalyzeCounters: EXPLAIN ANALYZE tells what each access has read.
+// TestAnalyzeCounters: EXPLAIN ANALYZE reports what each access has read.
 func TestAnalyzeCounters(t *testing.T) {
 	s := testSession(t)
 	for _, sql := range []string{

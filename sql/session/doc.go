@@ -1,4 +1,4 @@
-// Package session is one client connection behind the wire: Session implements
+// Package session is one client connection, called by the wire: Session implements
 // mysqlwire.Session.
 //
 // It splits a text into statements, brings it and the parameters into UTF-8, keeps

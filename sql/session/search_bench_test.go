@@ -14,9 +14,9 @@ import (
 
 var benchDocs = flag.Int("docs", 100_000, "rows of the table of BenchmarkSearch")
 
-// searchQuestions are asked of a search index. Those of aggregates are asked
-// once more with the columns streamed out of the index.
-var searchQuestions = []struct{ name, sql string }{
+// searchQueries are run over a search index. Those of aggregates are run once
+// more with the columns streamed out of the index.
+var searchQueries = []struct{ name, sql string }{
 	{"count/term", "SELECT COUNT(*) FROM docs FORCE INDEX (s) WHERE kind = 'kind3'"},
 	{"count/and3", "SELECT COUNT(*) FROM docs FORCE INDEX (s) WHERE kind = 'kind3' AND wide < 500000 AND narrow > 300"},
 	{"count/range30", "SELECT COUNT(*) FROM docs FORCE INDEX (s) WHERE wide BETWEEN 100000 AND 400000"},
@@ -38,7 +38,7 @@ var searchQuestions = []struct{ name, sql string }{
 	{"small", "SELECT id FROM docs FORCE INDEX (s) WHERE wide = 77 AND kind = 'kind3'"},
 }
 
-// BenchmarkSearch asks a search index over eight columns through SQL, in one
+// BenchmarkSearch queries a search index over eight columns through SQL, in one
 // session.
 func BenchmarkSearch(b *testing.B) {
 	e, err := engine.New(context.Background(), engine.Config{Store: memkv.New(memkv.Options{}), SearchDir: b.TempDir()})
@@ -69,7 +69,7 @@ func BenchmarkSearch(b *testing.B) {
 		s.mustQuery(b, "INSERT INTO docs VALUES "+rows.String(), w)
 	}
 	s.mustQuery(b, "CREATE SEARCH INDEX s ON docs (id, kind, user, wide, narrow, price, score, day)", w)
-	for _, q := range searchQuestions {
+	for _, q := range searchQueries {
 		text := q.sql
 		if strings.Contains(text, "%d") && !strings.Contains(text, "%Y") {
 			text = fmt.Sprintf(text, n*9/100)

@@ -13,7 +13,7 @@ import (
 )
 
 // Whichever write or commit of a statement fails, rows, change log and versions
-// tell the same story.
+// agree.
 func TestLogUnderFaults(t *testing.T) {
 	lost := errors.New("lost")
 	statements := []string{

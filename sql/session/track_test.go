@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
-// TestStateChanges: the variables that are tracked are told once.
+// TestStateChanges: the variables that are tracked are reported once.
 func TestStateChanges(t *testing.T) {
 	e, err := engine.New(t.Context(), engine.Config{Store: memkv.New(memkv.Options{})})
 	if err != nil {

@@ -54,8 +54,8 @@ func run(b *testing.B, s *Source, ec *expr.Ctx, n *testScan) (rows int, sum int6
 	}
 }
 
-// cpu is the processor time that the process has used. On a busy machine it
-// tells more than the clock.
+// cpu is the processor time that the process has used. On a busy machine it is
+// more reliable than the clock.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

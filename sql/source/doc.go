@@ -7,7 +7,7 @@
 //	changelog   change logs, and tables as they were
 //	write       inserts, updates, deletes, foreign keys
 //
-// Source.open is the one place that tells the kinds of access apart. A new one is a
+// Source.open is the one place that distinguishes the kinds of access. A new one is a
 // type of physical.Access, a file of planner/access that makes it, and a package or
 // file here that opens it.
 //

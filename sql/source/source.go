@@ -45,10 +45,10 @@ type Env struct {
 	ShowExpired bool
 	// Undo: a row that foreign keys refuse does not end the statement.
 	Undo bool
-	// Virtual opens virtual tables; nil when there are none.
+	// Virtual opens virtual tables; nil if none exists.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
-	// FindStream is the change log of a table that is there, or was; nil when
-	// there are none.
+	// FindStream is the change log of a table that is there, or was; nil without
+	// change logs.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 	// Memory counts what the statement holds; nil counts nothing. Keys that are
 	// too many for it are spilled as Spill, SpillOver and Spilled say; see
@@ -59,10 +59,10 @@ type Env struct {
 	Spilled   *exec.SpillCounters
 	// Limits are those of what is written.
 	Limits table.Limits
-	// Search is where the search indexes are; nil when there are none.
+	// Search is where the search indexes are; nil if none exists.
 	Search *search.Manager
-	// Eventual: search indexes are read as they are, without the changes that they
-	// do not have yet, unless there is a transaction.
+	// Eventual: search indexes are read in their present state, without the
+	// changes that they do not have yet, unless there is a transaction.
 	Eventual bool
 	// BatchSize is the most rows of a batch, 0 for vec.MaxRows.
 	BatchSize int
@@ -134,8 +134,8 @@ func (s *Source) Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, p
 	return d.Operator(op), nil
 }
 
-// open is Scan of what reader shows: the one place that tells the kinds of access
-// apart.
+// open is Scan of what reader shows: the one place that distinguishes the kinds
+// of access.
 func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
 	leaf := n.Leaf()
 	switch a := leaf.Access.(type) {

@@ -172,7 +172,7 @@ func col(t *schema.Table, pos int) *expr.Col {
 	return &expr.Col{ID: expr.ColID(pos), Index: pos, T: t.Columns[pos].Type, Null: t.Columns[pos].Nullable, Name: t.Columns[pos].Name}
 }
 
-// comparable types whose constants are as they are stored.
+// comparable types whose constants have the stored form.
 func isPlain(t schema.Type) bool {
 	switch t.ID {
 	case schema.TypeEnum, schema.TypeSet, schema.TypeBit, schema.TypeYear, schema.TypeJSON:
@@ -615,7 +615,7 @@ func TestLookupAgainstNaive(t *testing.T) {
 	}
 }
 
-// restrictLookup gives n a filter on the key column behind those of the lookup,
+// restrictLookup gives n a filter on the key column after those of the lookup,
 // and returns the rows that it accepts.
 func (f *fixture) restrictLookup(t *testing.T, r *rand.Rand, n *testScan, c ranges.Column) [][]value.Datum {
 	t.Helper()

@@ -91,8 +91,8 @@ func appendNulls(dst []byte, nulls *vec.Nulls, n int) []byte {
 	return dst
 }
 
-// appendWords writes words as distances from the least one; what stands at
-// nulls is 0.
+// appendWords writes words as distances from the least one; NULLs are written as
+// 0.
 func appendWords(dst []byte, x []int64, nulls *vec.Nulls) []byte {
 	least, most, any := int64(0), int64(0), nulls.Any()
 	begun := false

@@ -36,7 +36,7 @@
 //	I1  A block that does not have its checksum is error 1030, never rows.
 //	I2  Errors of the file system are errors of MySQL: 1021 when the disk is
 //	    full, 1114 beyond the budget, 1030 for all others.
-//	I3  Files go with the process: what a crash leaves behind under its name is
+//	I3  Files go with the process: what a crash leaves under its name is
 //	    removed by Open.
 //
 // It does not decide who spills and when: that is the executor's.

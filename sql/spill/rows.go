@@ -8,8 +8,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// DefaultBlock is the size in bytes, before compression, of the blocks of Rows
-// when NewRows is not told.
+// DefaultBlock is the size in bytes, before compression, of the blocks of Rows if
+// NewRows is given none.
 const DefaultBlock = 64 << 10
 
 // Rows is a sequence of rows in a file: rows are appended, and read by Readers
@@ -31,7 +31,7 @@ type Rows struct {
 	done     bool
 }
 
-// block is where a block stands and its first row.
+// block is the offset of a block and the number of its first row.
 type block struct {
 	at    int64
 	first int64
@@ -201,7 +201,7 @@ func (rd *Reader) Held() int64 {
 	return int64(cap(rd.raw)+2*cap(rd.body)) + int64(len(rd.r.kinds))*256
 }
 
-// SeekRow makes row the next that is read; at Len or behind it that is the end.
+// SeekRow makes row the next that is read; at Len or after it that is the end.
 func (rd *Reader) SeekRow(row int64) {
 	blocks := rd.r.blocks
 	if row >= rd.r.n {

@@ -240,7 +240,7 @@ func writeAndRead(d *Disk) error {
 	return nil
 }
 
-// TestFaults: each call fails once; nothing stays behind.
+// TestFaults: each call fails once; no file is left over.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		err    error

@@ -86,7 +86,7 @@ func PrefixZero(column string) *Error {
 	return newError(1391, "HY000", "Key part '%s' length cannot be 0", column)
 }
 
-// ViewInvalid: 1347, something that is not of the type that is asked for.
+// ViewInvalid: 1347, something that is not of the required type.
 func ViewInvalid(db, name, want string) *Error {
 	return newError(1347, "HY000", "'%s.%s' is not %s", db, name, want)
 }

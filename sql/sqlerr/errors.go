@@ -28,7 +28,7 @@ func TooManyConnections() *Error { return newError(1040, "08004", "Too many conn
 // HandshakeError: 1043.
 func HandshakeError() *Error { return newError(1043, "08S01", "Bad handshake") }
 
-// AccessDenied: 1045; password tells whether one was sent.
+// AccessDenied: 1045; password: the client sent one.
 func AccessDenied(user, host string, password bool) *Error {
 	using := "NO"
 	if password {

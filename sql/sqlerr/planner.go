@@ -35,7 +35,7 @@ func MaxRecursionDepth(iterations uint64) *Error {
 	return newError(3636, "HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", iterations)
 }
 
-// ConflictingHint is 3126: an optimizer hint, as it is written, that another one
+// ConflictingHint is 3126: an optimizer hint, as written, that another one
 // contradicts.
 func ConflictingHint(hint string) *Error {
 	return newError(3126, "HY000", "Hint %s is ignored as conflicting/duplicated", hint)

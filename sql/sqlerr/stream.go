@@ -14,14 +14,14 @@ func AsOf(format string, args ...any) *Error {
 	return newError(8135, "HY000", "Invalid AS OF TIMESTAMP: %s", fmt.Sprintf(format, args...))
 }
 
-// StreamPurged: 1789, a reader of a change log fell behind.
-func StreamPurged(table string, asked, purged uint64) *Error {
-	return newError(1789, "HY000", "The change log of %s was purged up to sequence %d, but records behind %d were asked for: take a new snapshot, and consider a longer retention", table, purged, asked)
+// StreamPurged: 1789, the records that a reader of a change log needs were purged.
+func StreamPurged(table string, wanted, purged uint64) *Error {
+	return newError(1789, "HY000", "The change log of %s was purged up to sequence %d, but records behind %d were asked for: take a new snapshot, and consider a longer retention", table, purged, wanted)
 }
 
 // StreamPosition: 1236, a position in a change log that does not exist.
-func StreamPosition(table string, asked, last uint64) *Error {
-	return newError(1236, "HY000", "The change log of %s cannot be read behind sequence %d: the last commit is %d", table, asked, last)
+func StreamPosition(table string, wanted, last uint64) *Error {
+	return newError(1236, "HY000", "The change log of %s cannot be read behind sequence %d: the last commit is %d", table, wanted, last)
 }
 
 // NoStream: 1381, a table without a change log.

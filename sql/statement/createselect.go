@@ -87,7 +87,7 @@ func (s *Statement) tryCreateSelect(ctx context.Context, runner *ddl.Runner, x *
 		return r, true, nil
 	}
 	if x.Temporary && s.Tx.open != nil {
-		r, err = s.changeBehindSavepoint(ctx, c, vals)
+		r, err = s.changeWithSavepoint(ctx, c, vals)
 	} else {
 		r, err = s.changeAndCommit(ctx, c, vals)
 	}

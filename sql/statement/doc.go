@@ -10,8 +10,8 @@
 // have in common: the engine, the plan cache, the virtual tables, and the Commands
 // that run what is neither a query nor a change (package command).
 //
-// Open makes a connection. Package session puts it behind the wire, jobs in the
-// background use it as it is.
+// Open makes a connection. Package session connects it with the wire, jobs in the
+// background use it directly.
 //
 // # The way of a statement
 //

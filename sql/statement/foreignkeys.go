@@ -31,9 +31,9 @@ func (cn *Connection) AddKeys(p *physical.Plan) {
 	add(&p.Writes, p.Keys.Cascaded)
 }
 
-// currentKeys reports whether a plan knows the foreign keys that there are now.
-// It is asked under the metadata locks of the plan's tables, which whoever adds
-// a foreign key takes too.
+// currentKeys reports whether a plan knows the present foreign keys. It is called
+// under the metadata locks of the plan's tables, which whoever adds a foreign key
+// takes too.
 func (cn *Connection) currentKeys(p *physical.Plan) bool {
 	if p.Change == nil {
 		return true

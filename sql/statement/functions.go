@@ -269,7 +269,7 @@ func (f *Functions) LockOwner(name string) (uint64, bool) {
 func (f *Functions) ReleaseAllLocks() int { return f.Engine.UserLocks.ReleaseAll(f.Process.ID) }
 
 // scoreFigures are the figures of an index for the scores of a statement: all
-// that ask for the same fields have the same, whatever becomes of the index.
+// calls over the same fields have the same, whatever becomes of the index.
 type scoreFigures struct {
 	table  schema.TableID
 	index  schema.IndexID

@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pagePlan is the fast path of the query of a queue's consumer: the first rows
-// of one span of a key, columns as they are stored. One scan sees one state, so
+// pagePlan is the fast path of the query of a queue's consumer: the first rows of
+// one span of a key, columns in their stored form. One scan sees one state, so
 // that it needs no snapshot, and its rows are written before anything else is
 // read, so that their memory is used again.
 type pagePlan struct {
@@ -20,7 +20,7 @@ type pagePlan struct {
 	limit expr.Expr
 }
 
-// pageOf finds the fast path of a plan; nil if there is none.
+// pageOf finds the fast path of a plan; nil if none exists.
 func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if p.Change != nil || len(p.Subplans) > 0 || len(p.CTEs) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

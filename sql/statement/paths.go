@@ -7,18 +7,18 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// SecurePath is the real path, without symbolic links, of a file that a
-// statement names, which need not exist yet: 1290 unless it lies within
-// secure_file_priv, which forbids all files when it is empty.
+// SecurePath is the real path, without symbolic links, of a file that a statement
+// names, which need not exist yet: 1290 unless it is within secure_file_priv,
+// which forbids all files when it is empty.
 //
-// Unlike in MySQL, a relative path is never right: it would lie in the data
+// Unlike in MySQL, a relative path is never right: it would be in the data
 // directory.
 func (cn *Connection) SecurePath(path string) (string, error) {
 	return cn.PathWithin("secure_file_priv", "--secure-file-priv", path)
 }
 
-// PathWithin is the real path of a file that must lie within the directory that
-// a variable names, which an option of the server sets.
+// PathWithin is the real path of a file that must be in the directory that a
+// variable names, which an option of the server sets.
 func (cn *Connection) PathWithin(variable, option, path string) (string, error) {
 	refused := sqlerr.OptionPreventsStatement(option)
 	given := cn.Vars.Text(variable)
@@ -43,7 +43,7 @@ func (cn *Connection) PathWithin(variable, option, path string) (string, error) 
 	return full, nil
 }
 
-// within reports whether path lies below dir.
+// within reports whether path is below dir.
 func within(dir, path string) bool {
 	if !filepath.IsAbs(path) {
 		return false

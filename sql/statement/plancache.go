@@ -25,7 +25,7 @@ type Plan struct {
 	Plan   *physical.Plan
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
-	point  *pointPlan // the fast path, nil if there is none
+	point  *pointPlan // the fast path, nil if none exists
 	page   *pagePlan  // another one
 	// sizes are those of the plan's guards for the parameters with which it was
 	// made.
@@ -79,7 +79,7 @@ const (
 	guardStep  = 2
 )
 
-// sizesOf tells ranges of other sizes apart: one byte for each guard of a plan.
+// sizesOf distinguishes ranges of other sizes: one byte for each guard of a plan.
 func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []value.Datum) []byte {
 	ec := cn.exprCtx(ctx, vals)
 	ec.Warn = nil
@@ -95,9 +95,9 @@ func (cn *Connection) sizesOf(ctx context.Context, dst []byte, c *Plan, vals []v
 	return dst
 }
 
-// variantOf gives the cached plan for ranges of the size that parameters make, where
-// c is that of a statement, whose key is s.key: nil when there is none, which then
-// is kept under s.key.
+// variantOf gives the cached plan for ranges of the size that the parameters make. c
+// is the plan that is cached under s.key, the key of the statement. nil if the size
+// has no plan yet: s.key, extended by the sizes, is then the key of the new one.
 func (s *Statement) variantOf(ctx context.Context, c *Plan, vals []value.Datum) *Plan {
 	if len(c.Plan.Guards) == 0 {
 		return c

@@ -15,19 +15,19 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// pointPlan is the fast path of the commonest query: one row by its whole
-// primary key, columns as they are stored. It reads the row and writes it, with
-// neither operators nor a snapshot: one Get sees one state.
+// pointPlan is the fast path for point gets: one row by its whole primary key,
+// columns in their stored form. It reads the row and writes it, with neither
+// operators nor a snapshot: one Get sees one state.
 type pointPlan struct {
 	keys  *ranges.Set
 	codec *table.Codec
 	// out are the positions of the result's columns in the table.
 	out []int
-	// bare: no attribute is asked for.
+	// bare: the query reads no attribute.
 	bare bool
 }
 
-// pointOf finds the fast path of a plan; nil if there is none.
+// pointOf finds the fast path of a plan; nil if none exists.
 func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if p.Change != nil || len(p.Subplans) > 0 || p.Locks || p.CalcFoundRows {
 		return nil

@@ -204,7 +204,7 @@ func (cn *Connection) paramTypes(params []mysqlwire.Param) []schema.Type {
 	return out
 }
 
-// appendTypeKey appends what tells plans for different parameter types apart.
+// appendTypeKey appends what distinguishes plans for different parameter types.
 func appendTypeKey(dst []byte, p *mysqlwire.Param) []byte {
 	id := byte(p.Type.ID)
 	if p.D.IsNull() {

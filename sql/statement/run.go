@@ -159,7 +159,7 @@ func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r 
 	if err := s.Tx.refreshView(c.Plan.Tables); err != nil {
 		return r, err
 	}
-	return s.changeBehindSavepoint(ctx, c, vals)
+	return s.changeWithSavepoint(ctx, c, vals)
 }
 
 // changeAndCommit runs a change as a transaction of its own.
@@ -181,9 +181,9 @@ func (s *Statement) changeAndCommit(ctx context.Context, c *Plan, vals []value.D
 	return r, nil
 }
 
-// changeBehindSavepoint runs a change in the open transaction; a failure takes
+// changeWithSavepoint runs a change in the open transaction; a failure takes
 // back what it did.
-func (s *Statement) changeBehindSavepoint(ctx context.Context, c *Plan, vals []value.Datum) (exec.Result, error) {
+func (s *Statement) changeWithSavepoint(ctx context.Context, c *Plan, vals []value.Datum) (exec.Result, error) {
 	var r exec.Result
 	err := s.Tx.atomically(func() (err error) {
 		r, err = s.runChange(ctx, c, s.Tx.open.txn, vals)

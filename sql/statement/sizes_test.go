@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/storage/memkv"
 )
 
-// TestPlansBySize asks for ranges of different sizes by one statement: a small one
+// TestPlansBySize queries ranges of different sizes by one statement: a small one
 // is read from a key, a large one from the search index, and both plans are kept.
 func TestPlansBySize(t *testing.T) {
 	e, err := engine.New(context.Background(), engine.Config{Store: memkv.New(memkv.Options{}), SearchDir: t.TempDir()})

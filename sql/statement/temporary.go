@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 )
 
-// TemporaryTables are the temporary tables of a session. Their data lies in
-// the store; their descriptors are the session's own.
+// TemporaryTables are the temporary tables of a session. Their data is in the
+// store; their descriptors are the session's own.
 type TemporaryTables struct {
 	engine *engine.Engine
 	runner *ddl.Runner // nil until the first is made
@@ -34,7 +34,7 @@ func (t *TemporaryTables) snapshot() *catalog.Snapshot {
 	return nil
 }
 
-// Find finds a temporary table; nil if there is none.
+// Find finds a temporary table; nil if none exists.
 func (tt *TemporaryTables) Find(db, name string) *schema.Table {
 	if snap := tt.snapshot(); snap != nil {
 		t, _ := snap.Table(db, name)

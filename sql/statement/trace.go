@@ -14,8 +14,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// trace is what the slow query log wants to know of a statement; there is none
-// while it is off.
+// trace is what the slow query log needs to know of a statement; nil while it is
+// off.
 type trace struct {
 	start    time.Time
 	stats    *exec.Stats

@@ -108,8 +108,8 @@ func (tx *Transactions) startsReadOnly() bool {
 }
 
 // checkReadOnly is 1792 where a statement that changes tables, or locks their
-// rows for a change, runs in a read-only transaction. Temporary tables are
-// nobody else's.
+// rows for a change, runs in a read-only transaction. Temporary tables do not
+// count: no other session sees them.
 func (tx *Transactions) checkReadOnly(tables []*schema.Table) error {
 	if tx.RefusesChanges() && slices.ContainsFunc(tables, func(t *schema.Table) bool { return !tx.temps.isTemporary(t) }) {
 		return sqlerr.ReadOnlyTransaction()

@@ -76,9 +76,8 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 	return v, func() { s.Functions.snapshot = before; snap.Close(); unlock() }, nil
 }
 
-// refreshView fixes the read view of the open transaction, or moves it forward
-// in READ COMMITTED, and checks that it shows the tables as they are described
-// now.
+// refreshView fixes the read view of the open transaction, or moves it forward in
+// READ COMMITTED, and checks that it fits the present descriptors of the tables.
 func (tx *Transactions) refreshView(tables []*schema.Table) error {
 	isolation := tx.vars.Isolation
 	if tx.nextIsolation != "" {

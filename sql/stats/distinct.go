@@ -67,7 +67,7 @@ func startsWith(parts []schema.KeyPart, columns []schema.ColumnID) bool {
 }
 
 // indexDistinct is the number of different values of the first n columns of an
-// index. unique: each row has its own, but for NULL.
+// index. unique: each row has its own, except for NULL.
 func (e *Estimator) indexDistinct(ctx context.Context, t *schema.Table, x *schema.Index, n int, unique bool) float64 {
 	rows := e.TableRows(ctx, t)
 	if unique {

@@ -98,8 +98,8 @@ type tableStats struct {
 type count struct {
 	rows  float64
 	exact bool
-	// rough: more rows than were counted, but the store could not tell how
-	// much they are, because they had not been flushed yet.
+	// rough: the table has more rows than were counted, but the store could not
+	// report their size, because they had not been flushed yet.
 	rough bool
 	at    time.Time
 }

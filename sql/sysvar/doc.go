@@ -2,7 +2,7 @@
 // defaults and the checks of new values.
 //
 // MySQL's variables are in mysql84.txt; those that sqlots gives a meaning or
-// another default, and its own (sqlots_*), stand in own.go. Values are Datums of
+// another default, and its own (sqlots_*), are in own.go. Values are Datums of
 // the definition's type; switches are integers 0 and 1 that SHOW VARIABLES
 // prints as OFF and ON.
 //

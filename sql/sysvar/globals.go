@@ -28,7 +28,7 @@ func NewGlobals() *Globals {
 }
 
 // Lookup finds a definition by its name or by its name before MySQL 8; nil if
-// there is none.
+// none has it.
 func (g *Globals) Lookup(name string) *Def {
 	switch strings.ToLower(name) {
 	case "tx_isolation":

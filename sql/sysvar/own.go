@@ -14,7 +14,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// cores is taken before a program asks the runtime for more threads than there
+// cores is taken before a program requests more threads of the runtime than there
 // are cores.
 var cores = runtime.GOMAXPROCS(0)
 
@@ -81,7 +81,7 @@ func own() []*Def {
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
-		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools ask
+		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools read it
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),

@@ -32,7 +32,7 @@ type Def struct {
 	Default value.Datum
 	// Min and Max bound a number, as variables_info shows them; "0" for others.
 	Min, Max string
-	fraction bool // prints with six digits behind the point
+	fraction bool // prints with six digits after the point
 	// Check turns a new value into the stored one, or refuses it (1231, 1232).
 	Check func(d value.Datum, t schema.Type) (value.Datum, error)
 }
@@ -69,7 +69,7 @@ type Table struct {
 	names []string
 }
 
-// Lookup finds a definition, ignoring case; nil if there is none.
+// Lookup finds a definition, ignoring case; nil if none exists.
 func (t *Table) Lookup(name string) *Def { return t.defs[strings.ToLower(name)] }
 
 // Names are all names in order.

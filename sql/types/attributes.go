@@ -7,16 +7,16 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Limits of the attributes of a row, as they are by default.
+// Default limits of the attributes of a row.
 const (
 	DefaultMaxAttributes    = 65535
 	DefaultMaxAttributeSize = 2 << 20
 	maxAttributeName        = 64 // characters
 )
 
-// attributes is an object of attributes as it is kept: without members that are
-// null. Errors: 1059, 1060, 1117, 1166, 3140, and 1118 for a value that is too
-// large.
+// attributes is an object of attributes in its stored form: without members that
+// are null. Errors: 1059, 1060, 1117, 1166, 3140, and 1118 for a value that is
+// too large.
 func (s *storer) attributes(d value.Datum) (value.Datum, error) {
 	doc := d.Bytes()
 	if value.JSONType(doc) != "OBJECT" {

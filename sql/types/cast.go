@@ -13,9 +13,9 @@ import (
 // itself. NULL stays NULL; what is no date or time becomes NULL with a warning.
 // The result is of kind KindOf(to); it may share bytes with d.
 //
-// DECIMAL values get at most the digits behind the point that to has, not
-// always exactly as many. Strings are cut to the length of to where it has one
-// (Len > 0), BINARY(n) is padded with zero bytes.
+// DECIMAL values get at most the digits after the point that to has, not always
+// exactly as many. Strings are cut to the length of to where it has one (Len >
+// 0), BINARY(n) is padded with zero bytes.
 func Cast(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error) {
 	if d.IsNull() {
 		return d, nil

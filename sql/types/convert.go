@@ -228,7 +228,7 @@ func durationDecimal(d value.Duration) value.Decimal {
 }
 
 // ToText converts to a character string: numbers and times in ASCII, strings
-// as they are (in the character set of t). The result may share bytes with d.
+// unchanged (in the character set of t). The result may share bytes with d.
 func ToText(_ *Env, d value.Datum, t schema.Type) ([]byte, error) {
 	if d.Kind() == value.KindBytes {
 		return d.Bytes(), nil
@@ -462,9 +462,8 @@ func (env *Env) timeResult(r value.Time, st timeStatus, ok bool, kind string, d 
 	return r, ok, env.timeWarning(ok, kind, d, t)
 }
 
-// timeWarning is 1292: the value is none, or there is something behind it. In
-// MySQL's words what is no date is an incorrect datetime, and times are always
-// truncated.
+// timeWarning is 1292: the text has no value, or more text follows it. In MySQL's
+// words what is no date is an incorrect datetime, and times are always truncated.
 func (env *Env) timeWarning(ok bool, kind string, d value.Datum, t schema.Type) error {
 	s := errText(textOf(t, d))
 	if !ok && kind != "time" {

@@ -11,7 +11,7 @@
 //     column changes nothing and says nothing.
 //   - I2: HashKey is equal exactly where CompareNull is 0.
 //   - I3: TIMESTAMP values are in the session's zone everywhere in the SQL side;
-//     TimestampToUTC and TimestampFromUTC stand at the border to the tables.
+//     TimestampToUTC and TimestampFromUTC convert at the border to the tables.
 //
 // It does not type expressions (sql/expr) and knows no tables.
 package types

@@ -30,10 +30,10 @@ type intPrefix struct {
 	mag      uint64
 	found    bool // there was a digit
 	overflow bool // more than 64 bits
-	clean    bool // nothing but spaces behind it
+	clean    bool // nothing but spaces follows
 }
 
-// parseIntPrefix reads sign and digits behind leading spaces.
+// parseIntPrefix reads sign and digits after leading spaces.
 func parseIntPrefix(s []byte) (p intPrefix) {
 	s = skipSpaces(s)
 	i := 0
@@ -58,7 +58,7 @@ func parseIntPrefix(s []byte) (p intPrefix) {
 }
 
 // floatPrefix is the number at the start of a string, its end and whether it
-// was out of the range of DOUBLE; n is 0 when there is none.
+// was out of the range of DOUBLE; n is 0 if it starts with none.
 func floatPrefix(s []byte) (f float64, n int, overflow bool) {
 	i := len(s) - len(skipSpaces(s))
 	start := i
@@ -114,7 +114,7 @@ func floatPrefix(s []byte) (f float64, n int, overflow bool) {
 	return f, i, false
 }
 
-// decimalPrefix is the decimal at the start of a string; n is 0 when there is
+// decimalPrefix is the decimal at the start of a string; n is 0 if it starts with
 // none. Out of range it is the nearest number of 65 digits.
 func decimalPrefix(s []byte) (d value.Decimal, n int, overflow bool) {
 	d, n, err := value.ParseDecimalPrefix(s)

@@ -11,7 +11,7 @@ import (
 type timeStatus uint8
 
 const (
-	timeTruncated  timeStatus = 1 << iota // no date at all, or something behind it
+	timeTruncated  timeStatus = 1 << iota // no date at all, or followed by something else
 	timeOutOfRange                        // a part out of its range, a day not on the calendar
 	timeZeroDate                          // zero, where sql_mode forbids it
 	timeNote                              // a part that the type does not have was cut off
@@ -65,7 +65,7 @@ type dateScan struct {
 	part    [7]int
 	len     [7]int // digits of the part
 	fields  int
-	rest    []byte // what is behind the last part
+	rest    []byte // what follows the last part
 	rounded bool   // the seventh digit of the fraction was 5 or more
 	hasZone bool
 	zone    int  // seconds
@@ -149,8 +149,8 @@ func scanDate(s []byte) (sc dateScan, ok bool) {
 	return sc, true
 }
 
-// finishFraction scales the fraction to microseconds and reads the digits
-// behind it and the zone.
+// finishFraction scales the fraction to microseconds and reads the digits after
+// it and the zone.
 func (sc *dateScan) finishFraction() {
 	if sc.fields == 7 {
 		for k := sc.len[6]; k < 6; k++ {
@@ -170,7 +170,7 @@ func (sc *dateScan) finishFraction() {
 	}
 }
 
-// parseDatetime reads a date with or without time. The status tells what was
+// parseDatetime reads a date with or without time. The status says what was
 // wrong; ok is false when there is no value.
 func parseDatetime(env *Env, s []byte, flags value.TimeFlags) (t value.Time, st timeStatus, ok bool) {
 	s = skipSpaces(s)
@@ -283,8 +283,8 @@ func isDatetime(s []byte) bool {
 	return ok && sc.fields > 3 && (!sc.delims || sc.spaces)
 }
 
-// IsLiteralOf reports whether text that reads as a DATE, DATETIME or TIME may
-// stand in a literal of that type: dates without time and dates with time are
+// IsLiteralOf reports whether a literal of that type may have the text, which
+// reads as a DATE, DATETIME or TIME. Dates without time and dates with time are
 // not taken for each other there, nor for times.
 func IsLiteralOf(s []byte, id schema.TypeID) bool {
 	s = skipSpaces(s)
@@ -353,8 +353,8 @@ func scanNumber(s []byte) (v int, rest []byte) {
 	return v, s
 }
 
-// scanDuration takes a time apart into days, hours, minutes, seconds and
-// microseconds; up tells that a seventh digit rounds up.
+// scanDuration splits a time into days, hours, minutes, seconds and microseconds;
+// up: a seventh digit rounds up.
 func scanDuration(s []byte) (p [4]int, micros int, up bool, rest []byte, ok bool) {
 	v, s2 := scanNumber(s)
 	noDigits := len(s2) == len(s)

@@ -131,7 +131,7 @@ func findElems(t schema.Type, list []byte) (bits uint64, all bool) {
 	return bits, all
 }
 
-// splitList yields what stands between the commas of a list.
+// splitList yields the parts between the commas of a list.
 func splitList(t schema.Type, list []byte) iter.Seq[[]byte] {
 	c := collate.Must(t.Collation)
 	if c.MinLen() == 1 {
@@ -153,7 +153,7 @@ func splitList(t schema.Type, list []byte) iter.Seq[[]byte] {
 	}
 }
 
-// asciiOf is text as bytes of ASCII, as far as it is such.
+// asciiOf converts text to ASCII bytes, as far as it has them.
 func asciiOf(t schema.Type, text []byte) []byte {
 	c := collate.Must(t.Collation)
 	if c.MinLen() == 1 {

@@ -130,9 +130,9 @@ func appendDecimal(dst []byte, t schema.Type, d value.Decimal) []byte {
 	return d.AppendText(dst)
 }
 
-// FormatFloat appends f as MySQL prints it: the shortest text that reads back
-// as f (for single, at most 6 digits), with an exponent when f has more than 15
-// digits before the point or more than 14 zeros behind it.
+// FormatFloat appends f as MySQL prints it: the shortest text that reads back as
+// f (for single, at most 6 digits), with an exponent when f has more than 15
+// digits before the point or more than 14 zeros after it.
 func FormatFloat(dst []byte, f float64, single bool) []byte {
 	if f == 0 {
 		if math.Signbit(f) {

@@ -28,8 +28,8 @@ func (env *Env) Note(e *sqlerr.Error) {
 	}
 }
 
-// silent reports that nobody hears warnings and none is an error, so that
-// their texts need not be made.
+// silent reports that warnings are dropped and none is an error, so that their
+// texts need not be made.
 func (env *Env) silent() bool {
 	return env == nil || env.Warn == nil && !(env.Write && env.Mode.Strict() && !env.Ignore)
 }

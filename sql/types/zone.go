@@ -39,8 +39,8 @@ func titleZone(name string) string {
 	return string(b)
 }
 
-// parseOffset reads a zone offset at the start of s and tells its length, 0
-// when there is none. In literals the hour has two digits.
+// parseOffset reads a zone offset at the start of s and returns its length, 0 if
+// s starts with none. In literals the hour has two digits.
 func parseOffset(s []byte, literal bool) (seconds, n int) {
 	if len(s) < 5 || s[0] != '+' && s[0] != '-' {
 		return 0, 0
@@ -65,7 +65,7 @@ func parseOffset(s []byte, literal bool) (seconds, n int) {
 	return sec, i + 3
 }
 
-// loc is the session's zone; UTC when there is none.
+// loc is the session's zone; UTC if it has none.
 func (env *Env) loc() *time.Location {
 	if env == nil || env.Loc == nil {
 		return time.UTC
@@ -77,8 +77,8 @@ func (env *Env) loc() *time.Location {
 // see them. They are kept on disk in UTC: what writes and reads rows converts
 // with the two functions below.
 
-// TimestampToUTC turns a TIMESTAMP of the session's zone into the UTC form
-// that is stored. The zero time stays as it is.
+// TimestampToUTC turns a TIMESTAMP of the session's zone into the UTC form that
+// is stored. The zero time stays the same.
 func TimestampToUTC(env *Env, t value.Time) value.Time {
 	g, ok := t.Go(env.loc())
 	if !ok {

@@ -5,7 +5,7 @@
 // an optional selection vector: the ascending positions of the rows that are
 // alive. Filters shorten the selection and move no data. A Vec stores its
 // values in one slice by the storage class of its kind, with a null bitmap;
-// what stands at a null or unselected position is undefined but readable.
+// the value at a null or unselected position is undefined but readable.
 //
 // # Invariants
 //

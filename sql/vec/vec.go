@@ -105,7 +105,7 @@ func ClassOf(k value.Kind) Class {
 }
 
 // Vec is a column of up to MaxRows values of one kind. Words of KindUint,
-// KindTime and KindDuration stand in I64 as their bit patterns.
+// KindTime and KindDuration are stored in I64 as their bit patterns.
 type Vec struct {
 	Kind  value.Kind
 	Nulls Nulls
@@ -326,8 +326,8 @@ func (b *Batch) Row(i int) int {
 }
 
 // SelBuf is a buffer of length 0 and capacity MaxRows that the batch owns, to
-// build the next selection in. It may be the one that Sel points into: a
-// filter writes behind its reading position.
+// build the next selection in. It may be the one that Sel points into: a filter
+// never writes past its reading position.
 func (b *Batch) SelBuf() []uint16 {
 	if cap(b.selBuf) < MaxRows {
 		b.selBuf = make([]uint16, 0, MaxRows)

@@ -22,8 +22,8 @@ type expr interface {
 // maxDepth bounds the nesting of expressions.
 const maxDepth = 200
 
-// Compile reads an expression. Variables ($@name) are asked for when it runs.
-// The error is a *SyntaxError.
+// Compile reads an expression. Variables ($@name) are looked up when it runs. The
+// error is a *SyntaxError.
 func Compile(text string) (*Expr, error) {
 	p := &pathParser{s: text}
 	e, ok := p.or()
@@ -154,7 +154,7 @@ func (p *pathParser) unary() (expr, bool) {
 	})
 }
 
-// path is a location path, or a primary expression with steps behind it.
+// path is a location path, or a primary expression followed by steps.
 func (p *pathParser) path() (expr, bool) {
 	p.space()
 	if e, known, ok := p.primary(); known {
@@ -239,7 +239,7 @@ func (p *pathParser) step() (s step, ok bool) {
 	return s, ok
 }
 
-// nodeTest is a name, * or text(), maybe behind an axis.
+// nodeTest is a name, * or text(), maybe after an axis.
 func (p *pathParser) nodeTest(s *step) (string, bool) {
 	if p.take("*") {
 		return "*", true
@@ -276,7 +276,8 @@ func (p *pathParser) nodeTest(s *step) (string, bool) {
 	return name, true
 }
 
-// primary reads what is no path: known is false when there is none.
+// primary reads an expression that is no path; known is false if none
+// comes next.
 func (p *pathParser) primary() (e expr, known, ok bool) {
 	if p.i >= len(p.s) {
 		return nil, false, false

@@ -29,7 +29,7 @@ type Document struct {
 	nodes []node
 }
 
-// ParseError tells where XML is not well-formed.
+// ParseError says where XML is not well-formed.
 type ParseError struct {
 	Line, Pos int
 	Msg       string

@@ -63,7 +63,7 @@ func (m *Manifest) Size() (all, own int64) {
 	return all, own
 }
 
-// path is where the file of a backup lies.
+// path is the path of the file in a backup.
 func (f File) path(dir string) string {
 	return filepath.Join(dir, filepath.FromSlash(f.In), dataDir, filepath.FromSlash(f.Name))
 }

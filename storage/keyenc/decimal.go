@@ -15,8 +15,8 @@ import (
 //	digits     P+2 each (02 to 65)
 //	01         the end, below every digit
 //
-// with every byte complemented for negative numbers. Zero is the byte 80, which
-// lies between the first bytes of both signs. E is -15 to 33 for DECIMAL(65,30).
+// with every byte complemented for negative numbers. Zero is the byte 80, which is
+// between the first bytes of both signs. E is -15 to 33 for DECIMAL(65,30).
 const (
 	decZero  = 0x80
 	decBias  = 0xB0

@@ -40,7 +40,7 @@ type Store struct {
 	*txn.Manager
 	mu     sync.Mutex // guards tree, and seq against it
 	tree   *tree
-	frozen *state // the current state, when somebody asked for it
+	frozen *state // the current state, once a reader needs it
 	seq    atomic.Uint64
 	clock  txn.Clock // under mu
 	marks  txn.Marks

@@ -91,7 +91,7 @@ func TestSmallDiskBlobs(t *testing.T) {
 		n++
 	}
 	time.Sleep(3 * blobWait) // flushes fail
-	_ = os.Remove(ballast)   // if nobody had to wait
+	_ = os.Remove(ballast)   // if no write had to wait
 	began := time.Now()
 	for {
 		err := put()

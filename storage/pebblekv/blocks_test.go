@@ -9,8 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// TestBlocksReturned: blocks that make way for write buffers leave no resident
-// memory behind.
+// TestBlocksReturned: blocks that make way for write buffers leave no resident memory.
 func TestBlocksReturned(t *testing.T) {
 	if BlocksInHeap {
 		t.Skip("the collector returns blocks")

@@ -176,7 +176,7 @@ func (b *bulkLoader) FinishUnordered(ctx context.Context) error {
 		if err := s.disk.frozen(); err != nil {
 			return fmt.Errorf("%w: %w", storage.ErrUndetermined, err)
 		}
-		// An empty commit ends what is shared by those who read this state.
+		// An empty commit ends the sharing of this state among readers.
 		_, err = s.commit(ctx, s.db.NewBatch(), nil, storage.DurabilityNone, nil)
 		b.touch()
 		return err

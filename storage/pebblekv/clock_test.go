@@ -10,8 +10,8 @@ import (
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
-// The times of commits ascend across restarts, also when the clock went back
-// in between (here: the last commit's time lies in the future).
+// The times of commits ascend across restarts, also when the clock went back in between
+// (here: the last commit's time is in the future).
 func TestClockAfterReopen(t *testing.T) {
 	fs := vfs.NewMem()
 	stamp := func(s *pebblekv.Store, name string) int64 {

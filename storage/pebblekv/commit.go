@@ -91,7 +91,7 @@ func stamp(batch *pebble.Batch, b *txn.Buffer) []hole {
 		copy(op.Key, key)
 		copy(op.Value, value)
 		_ = op.Finish()
-		// The value stands last in the batch, behind its length as a varint.
+		// The batch now ends with the value, which follows its length as a varint.
 		end := batch.Len()
 		h := hole{value: end - len(value), ends: end, at: at}
 		h.key = h.value - uvarintLen(len(value)) - len(key)
@@ -114,9 +114,9 @@ func (s *Store) seqValue(dst []byte, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, seq), uint64(s.clock.Last))
 }
 
-// commit gives the batch the next sequence number, applies it and waits until
-// it is as durable as asked for. It owns the batch. holes are the stamped pairs
-// in it; visible may be nil.
+// commit gives the batch the next sequence number, applies it and waits until it has
+// the durability d. It owns the batch. holes are the stamped pairs in it; visible may
+// be nil.
 func (s *Store) commit(ctx context.Context, batch *pebble.Batch, holes []hole, d storage.Durability, visible func(uint64)) (uint64, error) {
 	op := batch.SetDeferred(len(seqKey), seqValueLen)
 	copy(op.Key, seqKey[:])
@@ -182,8 +182,9 @@ func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []by
 		err = s.db.ApplyNoSyncWait(batch, pebble.Sync)
 	}
 	if err == nil {
-		// After what Pebble calls fatal it returns nil, and the state may be
-		// without the batch. Then seq stays, and readers ask the state.
+		// After what Pebble calls fatal it returns nil, and the state may be without
+		// the batch. Then seq does not move, and readers take the sequence from the
+		// state.
 		err = s.disk.frozen()
 	}
 	if err != nil {
@@ -235,7 +236,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 	return seq, err
 }
 
-// closeSpan gives span an end behind the last key where it has none.
+// closeSpan ends a span without an end after the last key.
 func (s *Store) closeSpan(span storage.Span) (storage.Span, error) {
 	span = txn.UserSpan(span)
 	if span.End != nil {

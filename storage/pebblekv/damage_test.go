@@ -48,9 +48,9 @@ func damageable(t *testing.T) *vfs.MemFS {
 	return dfs
 }
 
-// TestEveryFile flips bytes all over every file of a store: opening or reading
-// says that the store is corrupt and names the file, or what is read is right;
-// what lies elsewhere can be read, and written to.
+// TestEveryFile flips bytes all over every file of a store: opening or reading says
+// that the store is corrupt and names the file, or what is read is right. What is
+// stored elsewhere can be read, and written to.
 func TestEveryFile(t *testing.T) {
 	testflag.Normal(t)
 	whole := damageable(t)

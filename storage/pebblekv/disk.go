@@ -13,17 +13,18 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// disk is the file system as Pebble sees it. It stands between them for three
+// disk is the file system as Pebble sees it. It is a layer between them for three
 // reasons:
 //
 //   - Pebble panics or calls Fatalf, partly while it unlocks a mutex twice, when
 //     the log or the manifest cannot be written. Disk never lets it see such an
-//     error: it freezes the files as they are and swallows all later writes.
-//     The store asks frozen after every sync before it acknowledges anything.
+//     error: it freezes the files in their present state and swallows all later
+//     writes. The store checks frozen after every sync before it acknowledges
+//     anything.
 //   - A write of log or manifest that finds no space waits until there is some.
 //     One of a file of large values fails its job, but for the last (blob.go).
-//   - The log is flushed to the operating system for every commit that asks for
-//     that, but synced only when one asks for it (syncWanted).
+//   - The log is flushed to the operating system for every commit that requires
+//     it, but synced only when one requires that (syncWanted).
 type disk struct {
 	vfs.FS
 	dir string // of the database; copies elsewhere may fail
@@ -100,9 +101,9 @@ const (
 	crowdWaitMax = time.Millisecond
 )
 
-// syncInterval is the least time between two syncs of the log. Few commits do
-// not wait for others. Of many, who keep the processors busy anyway, more then
-// share a sync.
+// syncInterval is the least time between two syncs of the log. A few commits do not
+// wait for others. Many keep the processors busy anyway; then more of them share a
+// sync.
 func (d *disk) syncInterval() time.Duration {
 	n := d.syncWanted.Load()
 	if n < crowd {
@@ -130,7 +131,7 @@ func (d *disk) must(what string, op func() error) error {
 	}
 }
 
-// pause sleeps, and reports false when the store closes.
+// pause waits for t, and reports false when the store closes.
 func (d *disk) pause(t time.Duration) bool {
 	select {
 	case <-d.stop:
@@ -179,9 +180,9 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 	return w, nil
 }
 
-// Open implements vfs.FS. A log that is being written ends for its reader where
-// its writer is now: a copy that saw zeros, and behind them records that were
-// written meanwhile, would look damaged.
+// Open implements vfs.FS. A log that is being written ends for its reader where its
+// writer is now. A copy that saw zeros, followed by records written meanwhile, would
+// look damaged.
 func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	w, ok := d.logs.Load(name)
 	switch {
@@ -381,7 +382,7 @@ func (f *file) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// sumWith is the checksum of a log with p behind it.
+// sumWith is the checksum of a log with p appended.
 func (f *file) sumWith(p []byte) uint32 {
 	if !f.wal {
 		return 0
@@ -399,8 +400,8 @@ func (f *file) must(what string, op func() error) error {
 	return err
 }
 
-// append writes p behind what has been written. A log goes through the page
-// cache from the first record on that nobody waits for.
+// append writes p at the end of what has been written. A log goes through the page
+// cache from the first record on that no commit waits for.
 func (f *file) append(p []byte) (n int, err error) {
 	if f.direct != nil && f.d.syncWanted.Load() > 0 {
 		if n, err = f.direct.write(p); !notDirect(err) {
@@ -453,7 +454,7 @@ func (f *file) flush() error {
 	})
 }
 
-// setEnd tells readers how far the file goes.
+// setEnd publishes to readers how far the file goes.
 func (f *file) setEnd() {
 	end := f.written
 	if f.direct != nil {
@@ -462,8 +463,8 @@ func (f *file) setEnd() {
 	f.end.Store(end)
 }
 
-// Preallocate implements vfs.File. A log gets its full length at once; readers
-// take the zeros behind its last record for its end.
+// Preallocate implements vfs.File. A log gets its full length at once; readers take the
+// zeros after its last record for its end.
 func (f *file) Preallocate(offset, length int64) error {
 	if fd := f.Fd(); f.wal && fd != vfs.InvalidFd && extend(fd, offset, length) == nil {
 		return nil

@@ -16,8 +16,8 @@ const (
 	// minPartBytes is the size below which a piece is not worth a scan of its
 	// own.
 	minPartBytes = 1 << 20
-	// samplePairs is how many pairs EstimateSize reads where the tables on disk
-	// tell nothing.
+	// samplePairs is how many pairs EstimateSize reads if the tables on disk give no
+	// estimate.
 	samplePairs = 512
 	// cutsPerPart is how many places for a cut are looked at for each piece.
 	cutsPerPart = 8
@@ -172,8 +172,8 @@ func (s *Store) seekCuts(span storage.Span, n int) (first, last []byte, keys [][
 	return first, last, keys, s.metIn(span, it.Close())
 }
 
-// interpolate gives n keys at even distances between first and last, by the
-// eight bytes behind their common prefix.
+// interpolate gives n keys at even distances between first and last, by the eight bytes
+// after their common prefix.
 func interpolate(first, last []byte, n int) [][]byte {
 	p := 0
 	for p < len(first) && p < len(last) && first[p] == last[p] {

@@ -197,7 +197,7 @@ func TestFormat(t *testing.T) {
 	_ = dfs.Remove("store/FORMAT")
 	_, err = Open(Options{Dir: "store", FS: dfs})
 	wantErr(t, err, storage.ErrFormat)
-	// The failed openings left no lock behind.
+	// The failed openings left no lock.
 	if err := writeFormat(dfs, "store"); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestLogFailure(t *testing.T) {
 				_, err = tryPut(s, storage.DurabilitySync, val, "b"+string(rune('a'+i)))
 			}
 			wantErr(t, err, storage.ErrUndetermined)
-			dfs.set(nil) // the disk comes back, but nobody knows what it holds
+			dfs.set(nil) // the disk comes back, but what it holds is unknown
 			_, err = tryPut(s, storage.DurabilitySync, []byte("v"), "c")
 			wantErr(t, err, storage.ErrUnavailable)
 			_, err = s.DeleteRange(bg, storage.Span{})
@@ -590,9 +590,9 @@ func crash(t *testing.T, percent int, seed uint64) {
 	mustPut(t, r, "again")
 }
 
-// TestCrashWrite: a store whose commits nobody asked to sync opens after any
-// part of what was written has reached the disk, in any order, at the state
-// after its first n commits.
+// TestCrashWrite: a store whose commits did not require a sync opens after any part of
+// what was written has reached the disk, in any order, at the state after its first n
+// commits.
 func TestCrashWrite(t *testing.T) {
 	dfs := vfs.NewCrashableMem()
 	s := openAt(t, dfs)
@@ -753,8 +753,8 @@ func TestLargeValuesAndCompaction(t *testing.T) {
 
 var _ pebble.Logger = logger{}
 
-// TestLogBytes: whatever way the records of a log take to the disk, their
-// bytes are there in order, with zeros behind them.
+// TestLogBytes: whichever way the records of a log take to the disk, their bytes are
+// there in order, followed by zeros.
 func TestLogBytes(t *testing.T) {
 	testflag.Normal(t)
 	dir := t.TempDir()

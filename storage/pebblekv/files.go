@@ -16,10 +16,10 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// Files of values that are gone. Pebble 2.1 panics in whatever goroutine asks for
-// one, its own among them, because the missing file is unknown to it: it lists
-// the directory once. So the disk lists the names that the manifest has, and
-// opening one is an error that Pebble passes on.
+// Files of values that are gone. Pebble 2.1 panics in whatever goroutine needs one, its
+// own among them, because it does not know that the file is missing: it lists the
+// directory once. So the disk lists the names that the manifest has, and opening a
+// missing one is an error that Pebble passes on.
 
 // checkFiles looks at what is in the directory before Pebble does.
 func (s *Store) checkFiles() error {
@@ -81,8 +81,8 @@ func (e *fileError) Error() string { return fmt.Sprintf("file %s: %v", e.name, e
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// currentManifest is the file that the newest marker.manifest.NUMBER.FILE names;
-// "" when there is none.
+// currentManifest is the file that the newest marker.manifest.NUMBER.FILE names; ""
+// without a marker.
 func currentManifest(names []string) string {
 	current, newest := "", ""
 	for _, name := range names {

@@ -18,7 +18,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// TestLiveFiles: the manifest tells which tables and files of values there are.
+// TestLiveFiles: the manifest lists the tables and files of values that exist.
 func TestLiveFiles(t *testing.T) {
 	dfs := vfs.NewMem()
 	rng := seeded(5)
@@ -200,7 +200,7 @@ func TestPanicOfAnImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.db.Close(); err != nil { // whoever asks it now panics
+	if err := s.db.Close(); err != nil { // any use of it now panics
 		t.Fatal(err)
 	}
 	g := group([]byte("\x10group!"))

@@ -15,9 +15,9 @@ import (
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
 
-// filters tell of groups whose keys are asked for although they are mostly
-// not there, as unique checks do, that a key is in no write buffer and no
-// level: one cache line is read instead of all of these.
+// filters are for groups whose keys are looked up although most do not exist, as by
+// unique checks. They show that a key is in no write buffer and no level: one cache
+// line is read instead of all of these.
 //
 // A filter has every key that a commit ever set in its group: those before it
 // was begun are read from the store, later ones are added by the commits
@@ -26,14 +26,14 @@ import (
 // Deleted keys stay in it, which costs a search and never an answer.
 type filters struct {
 	limit int64 // of their sizes; 0 for none
-	// eager makes a filter at the first question, for tests.
+	// eager makes a filter at the first lookup, for tests.
 	eager bool
 
-	by   atomic.Pointer[map[group]*filter] // replaced as a whole under mu
-	mu   sync.Mutex
-	asks map[group]int64 // questions about groups without a filter
-	used int64
-	busy bool // one is being made
+	by      atomic.Pointer[map[group]*filter] // replaced as a whole under mu
+	mu      sync.Mutex
+	lookups map[group]int64 // lookups in groups without a filter
+	used    int64
+	busy    bool // one is being made
 }
 
 const (
@@ -41,10 +41,10 @@ const (
 	filterProbes     = 6
 	filterWords      = 8 // of a block, which is a cache line
 	minFilterKeys    = 1 << 10
-	// A filter is made when the group was asked one time for so many of its
-	// keys: what it costs then is what the questions have cost.
-	filterAskShare = 64
-	maxAsks        = 4096 // groups
+	// A filter is made once the lookups in a group number this fraction of its keys:
+	// building it costs about as much as they have cost.
+	filterLookupFraction = 64
+	maxLookupGroups      = 4096 // groups
 	// filterSpare is for keys that are yet to come, and for compression, which
 	// the sample of pairs does not show.
 	filterSpare = 4
@@ -72,7 +72,7 @@ func filterBytes(keys int64) int64 {
 
 func (f *filter) size() int64 { return int64(8 * len(f.blocks)) }
 
-// block is where the bits of a key are, and rest of its hash tells which.
+// block is where the bits of a key are; rest of its hash selects them.
 func (f *filter) block(key []byte) (words []atomic.Uint64, rest uint64) {
 	h := maphash.Bytes(f.seed, key)
 	b, low := bits.Mul64(h, uint64(len(f.blocks)/filterWords))
@@ -104,7 +104,7 @@ func (f *filter) mayHave(key []byte) bool {
 	return true
 }
 
-// find is the filter of a group, nil when there is none.
+// find is the filter of a group, or nil.
 func (m *filters) find(g group) *filter {
 	if by := m.by.Load(); by != nil {
 		return (*by)[g]
@@ -201,8 +201,8 @@ func (m *filters) dropAll() {
 	}
 }
 
-// absent reports that the store has no such key. The answer holds for all
-// commits that had returned when it was asked.
+// absent reports that the store has no such key. The answer holds for all commits that
+// had returned before the call.
 func (s *Store) absent(key []byte) bool {
 	m := &s.filters
 	if m.limit <= 0 || len(key) < groupLen {
@@ -217,22 +217,21 @@ func (s *Store) absent(key []byte) bool {
 		return !f.mayHave(key)
 	}
 	if f == nil {
-		s.askFilter(g)
+		s.countLookup(g)
 	}
 	return false
 }
 
-// askFilter counts a question about a group without a filter, and may have one
-// made.
-func (s *Store) askFilter(g group) {
+// countLookup counts a lookup in a group without a filter, and may have one made.
+func (s *Store) countLookup(g group) {
 	m := &s.filters
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.asks) >= maxAsks {
-		clear(m.asks)
+	if len(m.lookups) >= maxLookupGroups {
+		clear(m.lookups)
 	}
-	m.asks[g]++
-	if m.busy || m.find(g) != nil || !m.eager && m.asks[g]%minFilterKeys != 0 || s.damaged.sparesGroup(g) {
+	m.lookups[g]++
+	if m.busy || m.find(g) != nil || !m.eager && m.lookups[g]%minFilterKeys != 0 || s.damaged.sparesGroup(g) {
 		return
 	}
 	span := storage.Span{Start: g[:], End: keyenc.PrefixEnd(g[:])}
@@ -248,7 +247,7 @@ func (s *Store) askFilter(g group) {
 	if !all {
 		keys = max(keys, int64(onDisk)*samplePairs/max(sample, 1))
 	}
-	if m.eager || m.asks[g] >= keys/filterAskShare {
+	if m.eager || m.lookups[g] >= keys/filterLookupFraction {
 		s.startFilter(g, filterSpare*keys)
 	}
 }
@@ -268,7 +267,7 @@ func (s *Store) renewFilter(g group, f *filter) {
 // startFilter makes a filter for so many keys in the background; mu is held.
 func (s *Store) startFilter(g group, keys int64) {
 	m := &s.filters
-	delete(m.asks, g)
+	delete(m.lookups, g)
 	if !m.makeRoom(filterBytes(keys)) || s.enter() != nil {
 		return
 	}

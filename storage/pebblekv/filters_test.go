@@ -11,9 +11,9 @@ import (
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
 
-// TestFilters has writers ask for keys as unique checks do while filters are
-// made, filled, made again and dropped by bulk loads: a key whose commit has
-// returned is always found, and one that was never set never.
+// TestFilters has writers look up keys as unique checks do while filters are made,
+// filled, made again and dropped by bulk loads: a key whose commit has returned is
+// always found, and one that was never set never.
 func TestFilters(t *testing.T) {
 	s := openEager(t)
 	defer closeStore(t, s)

@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// sharedSnapshot is a snapshot of Pebble for all who ask for one while nothing
-// is committed: making and closing one costs more than a point read.
+// sharedSnapshot is a snapshot of Pebble, shared by all who need one while nothing is
+// committed: making and closing one costs more than a point read.
 type sharedSnapshot struct {
 	*pebble.Snapshot
 	refs atomic.Int32

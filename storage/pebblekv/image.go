@@ -21,27 +21,27 @@ import (
 // An image made from the state of commit t, with the changes after it, holds
 // for every snapshot of a commit u >= t. That is kept by an order of events:
 //
-//	commit:  started = seq; note the changes, or drop the image; apply; seq = started
-//	builder: enter the image in the list; take a snapshot while no commit is
-//	         between started and seq; copy
-//	reader:  take a snapshot; look for the image in the list
-//	latest:  look for the image in the list; ask for the visible commit
+//		commit:  started = seq; note the changes, or drop the image; apply; seq = started
+//		builder: enter the image in the list; take a snapshot while no commit is
+//		         between started and seq; copy
+//		reader:  take a snapshot; look for the image in the list
+//	 latest:  look for the image in the list; read the visible commit
 //
 // A commit either is in the builder's snapshot, or begins after the image was
 // entered and so is noted; and what a reader's snapshot has was noted before it
 // became visible. Its own commit is read from its state (readSeq), so that it
 // leaves out what was noted later, a commit that may still fail among it.
 //
-// A reader of the latest state has no state of its own to ask. The commit that
-// it reads up to must not be older than what any snapshot has shown: between
-// "apply" and "seq = started" it is read from the database (Store.visible).
+// A reader of the latest state has no state of its own to take the commit from. The
+// commit that it reads up to must not be older than what any snapshot has shown:
+// between "apply" and "seq = started" it is read from the database (Store.visible).
 type image struct {
 	chunks []imageChunk
 	heads  heads // of the first keys of the chunks
 	size   int64
 	tag    uint64      // commit of the state; valid when ready
 	ready  bool        // guarded by images.mu
-	stale  atomic.Bool // nobody will use it: a builder may stop
+	stale  atomic.Bool // no longer used: a builder may stop
 	served atomic.Int64
 	// recent is what was served lately, but for what came after counted;
 	// guarded by images.mu.
@@ -142,8 +142,8 @@ func (im *image) seek(key []byte) place {
 	return im.seekIn(c-1, key)
 }
 
-// seekIn is seek for a key that is behind the first one of chunk c, and not
-// behind the first one of the next.
+// seekIn is seek for a key that is greater than the first one of chunk c, and not
+// greater than the first one of the next.
 func (im *image) seekIn(c int, key []byte) place {
 	ch := &im.chunks[c]
 	r, _ := ch.heads.seek(key, ch.key)

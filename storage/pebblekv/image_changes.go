@@ -10,7 +10,7 @@ import (
 // change is what a commit did to a key. It is small, as nodes of the set are
 // copied when readers hold them.
 type change struct {
-	mem      *byte // the key, and the value behind it
+	mem      *byte // the key, followed by the value
 	keyLen   uint32
 	valueLen int32 // negative: the key was deleted
 	seq      uint64
@@ -50,7 +50,7 @@ func changeLess(a, b change) bool {
 // returns may be read without.
 type changes struct {
 	tree *btree.BTreeG[change]
-	// shared is a copy of tree as it is now, nil when it was not asked for.
+	// shared is a copy of the present tree, nil until one is needed.
 	shared *btree.BTreeG[change]
 	size   int64
 }
@@ -72,7 +72,7 @@ func (c *changes) add(key, value []byte, seq uint64) {
 	}
 }
 
-// frozen is the set as it is now, nil when it is empty.
+// frozen is the present set, nil when it is empty.
 func (c *changes) frozen() *btree.BTreeG[change] {
 	if c.shared == nil && c.tree != nil {
 		c.shared = c.tree.Copy()

@@ -5,20 +5,20 @@ import (
 	"sort"
 )
 
-// heads are eight bytes of each of sorted keys, as numbers: those at the first
-// places at which the keys differ, with zeros behind short keys. A binary search
-// in them reads one cache line a step, and the last three steps share one.
+// heads are eight bytes of each of sorted keys, as numbers: those at the first places
+// at which the keys differ, padded with zeros for short keys. A binary search in them
+// reads one cache line a step, and the last three steps share one.
 //
 // Bytes that all keys share are left out, also between places, as keys of
 // several numbers have them: the heads of the messages of one queue differ.
 type heads struct {
-	same   []byte // the first key, as far as the places lie; what stands at places does not count
+	same   []byte // the first key, up to the last place; its bytes at places do not count
 	prefix int    // bytes before the first place
 	places []int32
 	of     []uint64
 }
 
-// headWindow is how many bytes behind the common beginning are looked at.
+// headWindow is how many bytes after the common beginning are looked at.
 const headWindow = 32
 
 // newHeads takes n sorted keys, at least one.
@@ -63,8 +63,8 @@ func (h *heads) head(k []byte) (head uint64) {
 	return head
 }
 
-// headOf is the number of any key. side is 0 when k has what all keys have
-// between the places; otherwise k lies before or behind all keys of this number.
+// headOf is the number of any key. side is 0 when k has what all keys have between the
+// places; otherwise k sorts before (-1) or after (1) all keys of this number.
 func (h *heads) headOf(k []byte) (head uint64, side int) {
 	at := int32(h.prefix)
 	for i, p := range h.places {
@@ -84,8 +84,8 @@ func (h *heads) headOf(k []byte) (head uint64, side int) {
 	return head, 0
 }
 
-// seek is the number of keys < k; at tells a key where heads do not decide. k is
-// one of the keys only if decided is false.
+// seek is the number of keys < k; at returns a key where heads do not decide. k is one
+// of the keys only if decided is false.
 func (h *heads) seek(k []byte, at func(int) []byte) (n int, decided bool) {
 	lo, hi := h.within(k)
 	if lo == hi {
@@ -95,8 +95,8 @@ func (h *heads) seek(k []byte, at func(int) []byte) (n int, decided bool) {
 	return lo + sort.Search(hi-lo, func(i int) bool { return bytes.Compare(at(lo+i), k) >= 0 }), false
 }
 
-// within are the keys whose heads are that of k; those before are less than k
-// and those behind are greater.
+// within are the keys whose heads are that of k; those before are less than k and those
+// after are greater.
 func (h *heads) within(k []byte) (lo, hi int) {
 	prefix := h.same[:h.prefix]
 	if !bytes.HasPrefix(k, prefix) {

@@ -15,8 +15,8 @@ type imageScanner struct {
 	im       *image
 	from, to place // what is left
 	changes  changeWalk
-	// stop is the place of the current change: ascending, the first pair not
-	// before it; descending, the first one behind it.
+	// stop is the place of the current change: ascending, the first pair not before it;
+	// descending, the first one after it.
 	stop place
 	// rest is the far end of the span while the place for it is only as far
 	// away as the limit.
@@ -57,7 +57,7 @@ func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.
 	return sc
 }
 
-// widen goes on behind the limit; false at the end of the span.
+// widen goes on after the limit; false at the end of the span.
 func (sc *imageScanner) widen() bool {
 	if sc.rest == nil {
 		return false
@@ -122,7 +122,7 @@ func (sc *imageScanner) Visit(ctx context.Context, fn func(key, value []byte) bo
 	}
 }
 
-// change delivers the current change, which stands for the pair of its key.
+// change delivers the current change in place of the pair of its key.
 func (sc *imageScanner) change(fn func(key, value []byte) bool) bool {
 	key, value := sc.changes.cur.key(), sc.changes.cur.value()
 	switch {
@@ -228,7 +228,7 @@ func (im *image) at(p place, key []byte) bool {
 	return p.chunk < len(im.chunks) && bytes.Equal(im.chunks[p.chunk].key(p.row), key)
 }
 
-// after is the place behind p.
+// after is the place that follows p.
 func (im *image) after(p place) place {
 	if p.row++; p.row == im.chunks[p.chunk].rows() {
 		return place{p.chunk + 1, 0}
@@ -247,7 +247,7 @@ func (im *image) before(p place) place {
 // nearRows is how many pairs are tried before a search begins.
 const nearRows = 2
 
-// seekFrom is seek for a key that lies between from and to, probably near from.
+// seekFrom is seek for a key between from and to, probably near from.
 func (im *image) seekFrom(from, to place, key []byte) place {
 	if from == to {
 		return to

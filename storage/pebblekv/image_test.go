@@ -242,8 +242,8 @@ func lookSome(t testing.TB, s *Store, sn *snapshot, r *rand.Rand, g byte) {
 	}
 }
 
-// readSome compares a scan with that of an iterator and tells whether it came
-// from an image.
+// readSome compares a scan with that of an iterator and reports whether it came from an
+// image.
 func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
 	st, err := s.Snapshot()
 	if err != nil {
@@ -314,7 +314,7 @@ func BenchmarkImageScan(b *testing.B) {
 				s.images.by[g] = im
 				s.images.count.Add(1)
 				s.makeImage(g, im)
-				s.images.limit = 0 // it stays as it is
+				s.images.limit = 0 // this image stays
 			}
 			r := rand.New(rand.NewPCG(1, 1))
 			for done := 0; done < c.changes; done += 100 {

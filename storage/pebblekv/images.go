@@ -19,7 +19,7 @@ const groupLen = 7
 // group is the start of the keys of a group.
 type group [groupLen]byte
 
-// groupOfSpan is the group in which a span lies; false when there is none.
+// groupOfSpan is the group that contains a span; false when no single group does.
 func groupOfSpan(span storage.Span) (g group, ok bool) {
 	if len(span.Start) < groupLen || span.End == nil {
 		return g, false
@@ -66,7 +66,7 @@ const (
 	// ones.
 	renewShare = 16
 	dropShare  = 4
-	// Nor is one kept that nobody reads while so many changes are made.
+	// An image without reads is dropped after so many changes.
 	maxIdleChanges = 2048
 	renewAllowed   = 64 << 10
 	changeAllowed  = 1 << 20
@@ -82,9 +82,9 @@ type view struct {
 	changed bool
 }
 
-// find is the view of a group for a reader of a commit, which may have to be
-// read; false when there is none. With a key it is one of that key only, which
-// costs writers less.
+// find is the view of a group for a reader of a commit, which may have to be read;
+// false without a usable image. With a key it is one of that key only, which costs
+// writers less.
 func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -393,7 +393,7 @@ func (s *Store) startImage(g group, im *image) {
 		defer func() { s.images.finish(g, im, ok) }()
 		ok = s.makeImage(g, im)
 	}
-	// A commit that a test has stopped would hold up who waits for the image.
+	// A commit that a test has stopped would hold up the build of the image.
 	if s.images.eager && s.opts.Steps == nil {
 		guard.Do(s.opts.Logger, "making an image", work)
 		return

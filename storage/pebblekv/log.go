@@ -36,11 +36,11 @@ var logTable = crc32.MakeTable(crc32.Castagnoli)
 // place of p, whole chunks and the padding between blocks: p itself, or a copy
 // in which no chunk says that more than synced bytes were synced.
 //
-// The reader of a log takes a gap before an offset that a later chunk calls
-// synced for damage, and refuses to open the store. Syncs that nobody waits
-// for are left out here without Pebble's knowledge, so that its chunks promise
-// too much, and blocks that the operating system wrote out of order before a
-// loss of power would look like that damage.
+// The reader of a log takes a gap before an offset that a later chunk calls synced for
+// damage, and refuses to open the store. Syncs that no commit waits for are left out
+// here without Pebble's knowledge, so its chunks promise too much. Blocks that the
+// operating system wrote out of order before a loss of power would look like that
+// damage.
 func honestOffsets(p []byte, written, synced int64) []byte {
 	out := p
 	for o := 0; o < len(p); {
@@ -60,7 +60,7 @@ func honestOffsets(p []byte, written, synced int64) []byte {
 		}
 		end := o + logSyncHeader + length
 		if encoding < logSyncFirst || encoding > logSyncLast || end > len(p) {
-			break // a format of another version: as it is
+			break // a format of another version: not changed
 		}
 		if int64(binary.LittleEndian.Uint64(p[o+logHeader:])) > synced {
 			if &out[0] == &p[0] {
@@ -90,10 +90,10 @@ func aligned(n int) []byte {
 	return b[directAlign-over:][:n:n]
 }
 
-// directLog writes a log past the page cache: a sync that follows at once then
-// finds nothing to write back, which saves a quarter of its time. The last
-// block, which is seldom full, is written again with each sync; as in the page
-// cache, its old bytes stay what they were.
+// directLog writes a log past the page cache: a sync that follows at once then finds
+// nothing to write back, which saves a quarter of its time. The last block, which is
+// seldom full, is written again with each sync. As in the page cache, its old bytes do
+// not change.
 //
 // Records are kept until flush, which a sync begins with: those of many commits
 // that share one are one write.

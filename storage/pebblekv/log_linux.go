@@ -58,10 +58,10 @@ func writeAt(fd uintptr, p []byte, offset int64) error {
 	return nil
 }
 
-// notDirect tells that the file system cannot write past the page cache.
+// notDirect reports that the file system cannot write past the page cache.
 func notDirect(err error) bool { return errors.Is(err, unix.EINVAL) }
 
-// cut gives back the space behind the end of a file of that length.
+// cut gives back the space after the first length bytes of a file.
 func cut(fd uintptr, length int64) {
 	_ = unix.Ftruncate(int(fd), length) // a file that keeps it is right as well
 }

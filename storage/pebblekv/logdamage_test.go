@@ -29,7 +29,8 @@ import (
 
 var logDamages = flags.Int("damages", 100, "how many damages of logs TestLogDamage tries")
 
-// storeChild tells in the environment of a child process which store it writes.
+// storeChild names the variable of a child process's environment with the store that it
+// writes.
 const storeChild = "SQLOTS_STORE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -408,13 +409,13 @@ func (d *damaged) damageOnce(rng *rand.Rand, f logFile) bool {
 	return true
 }
 
-// TestTornLog cuts the newest log behind what LOGS demands: the store opens, and
-// says what it leaves out if there is something.
+// TestTornLog cuts the newest log after what LOGS demands: the store opens, and says
+// what it leaves out if there is something.
 func TestTornLog(t *testing.T) {
 	d := newDamaged(t, loads[0])
 	f := d.state.logs[len(d.state.logs)-1]
 	dir := d.copyStore()
-	// The beginning of a record that nobody was told of.
+	// The beginning of a record that was never acknowledged.
 	name := filepath.Join(dir, kvDir, filepath.Base(f.path))
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -425,7 +426,7 @@ func TestTornLog(t *testing.T) {
 	if end+torn > end/logBlock*logBlock+logBlock {
 		t.Skip("a block ends there")
 	}
-	copy(b[end:], b[:torn]) // the header of the first chunk, and too little behind it
+	copy(b[end:], b[:torn]) // the header of the first chunk, and too little after it
 	b[end+4], b[end+5] = torn, 0
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		t.Fatal(err)
@@ -447,8 +448,8 @@ func TestTornLog(t *testing.T) {
 	}
 }
 
-// TestAcceptLogDamage: a forced start keeps the logs, leaves out the end of the
-// damaged one and those behind it, and says so. After that nothing is wrong.
+// TestAcceptLogDamage: a forced start keeps the logs, leaves out the end of the damaged
+// one and those after it, and says so. After that nothing is wrong.
 func TestAcceptLogDamage(t *testing.T) {
 	for _, l := range []load{loads[0], loads[1], loads[5]} {
 		t.Run(l.name, func(t *testing.T) {

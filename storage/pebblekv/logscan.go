@@ -29,14 +29,14 @@ type logScan struct {
 	stop   int64 // the chunks before it are right and in order
 	whole  int64 // the end of the last record that is complete
 	closed bool  // at stop is the mark that a closed log ends with
-	// used is where the last byte stands that is certainly of this log.
+	// used is the end of the last byte that is certainly of this log.
 	used int64
 	// promised is the most that any chunk says was synced.
 	promised int64
-	// wrong says why what stands at stop is damage for certain, "" for unknown.
+	// wrong says why the bytes at stop are damage for certain, "" for unknown.
 	wrong string
-	// sums are the checksums of the first bytes, for each length that was asked
-	// for.
+	// sums are the checksums of the first bytes, for each length that was passed to
+	// scanLog.
 	sums []uint32
 }
 
@@ -64,8 +64,8 @@ type logScanner struct {
 // operation, and how many there are.
 const batchNumbers = 8 + 4
 
-// scanLog reads a log to its end. Bytes of other logs, which a file that is used
-// again has behind its end, count for nothing.
+// scanLog reads a log to its end. A reused file has bytes of other logs after that;
+// they count for nothing.
 func scanLog(r io.Reader, number uint64, lengths ...int64) (logScan, error) {
 	s := &logScanner{number: uint32(number)}
 	s.scan.sums = make([]uint32, len(lengths))
@@ -155,8 +155,8 @@ func (s *logScanner) stopAt(b []byte, at int, base int64) {
 	}
 }
 
-// accept takes a chunk into the order of records and batches. It is false for
-// one that is right and yet cannot stand there.
+// accept takes a chunk into the order of records and batches. It is false for a chunk
+// that is intact and yet out of order.
 func (s *logScanner) accept(c logChunk, from, to int64) bool {
 	begins := c.part == partWhole || c.part == partFirst
 	if begins == s.inner {
@@ -185,7 +185,7 @@ func (s *logScanner) misplaced(at int64) {
 	s.scan.wrong = "a record is not at its place"
 }
 
-// search looks for chunks behind the end of those that are in order.
+// search looks for chunks after the end of those that are in order.
 func (s *logScanner) search(b []byte, base int64, from int) {
 	number := binary.LittleEndian.AppendUint32(nil, s.number)
 	for at := from; at+logHeader <= len(b); {
@@ -225,8 +225,8 @@ func parseLogChunk(b []byte, at int, number uint32) (c logChunk, ok bool) {
 	return c, true
 }
 
-// claimedEnd is where a chunk of the log ends by its own header, which may be
-// behind the end of what there is of its block; 0 when there is no such header.
+// claimedEnd is where a chunk of the log ends by its own header, which may be after the
+// end of what there is of its block; 0 without such a header.
 func claimedEnd(b []byte, at int, number uint32) int {
 	if at+logHeader > len(b) || b[at+6] < logPlainFirst || b[at+6] > logSyncLast ||
 		binary.LittleEndian.Uint32(b[at+7:]) != number {

@@ -79,7 +79,7 @@ func (t *tails) needed(l tail) (int64, uint32) {
 	return l.synced, l.syncedSum
 }
 
-// log is the entry of a log, which is made where there is none.
+// log is the entry of a log, which is made at first use.
 func (t *tails) log(number uint64) *tail {
 	i, ok := slices.BinarySearchFunc(t.logs, number, func(l tail, n uint64) int {
 		switch {
@@ -310,7 +310,7 @@ func (k *tailsKeeper) write() error {
 	k.buf = k.now.encode(k.buf[:0])
 	err := k.put(int64(k.now.generation % 2 * tailsSlot))
 	if err != nil {
-		k.now.generation-- // the other slot stays as it is
+		k.now.generation-- // the other slot is unchanged
 	}
 	return err
 }
@@ -327,7 +327,7 @@ func (k *tailsKeeper) put(at int64) error {
 	return err
 }
 
-// sync has LOGS on disk as it is now. Others may write it meanwhile.
+// sync syncs the present LOGS to disk. Others may write it meanwhile.
 func (k *tailsKeeper) sync() error {
 	k.mu.Lock()
 	dirty := k.dirty

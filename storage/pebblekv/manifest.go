@@ -15,8 +15,8 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// The manifest is made of blocks and chunks as the log is, see log.go, but the
-// header of a chunk ends behind the kind:
+// The manifest is made of blocks and chunks like the log, see log.go, but the header of
+// a chunk ends after the kind:
 //
 //	1 a whole record    2 the first chunk of one    3 one of the middle    4 the last
 const (
@@ -133,9 +133,9 @@ func chunkAt(b []byte, at int) (end int, kind byte, ok bool) {
 	return end, kind, binary.LittleEndian.Uint32(b[at:]) == (sum>>15|sum<<17)+logMaskedDelta
 }
 
-// damagedChunk finds the first chunk that is wrong and was not just torn by a
-// crash: another record begins behind it, or all of it is there. Each record is
-// synced before the next is written, so that only the last can be torn.
+// damagedChunk finds the first chunk that is wrong and was not just torn by a crash:
+// another record begins after it, or all of it is there. Each record is synced before
+// the next is written, so that only the last can be torn.
 func damagedChunk(b []byte) (at int, bad bool) {
 	for at < len(b) {
 		if left := logBlock - at%logBlock; left < manifestHeader {
@@ -156,7 +156,7 @@ func damagedChunk(b []byte) (at int, bad bool) {
 			return at, true
 		}
 	}
-	// A torn write lacks whole sectors: they are behind the end, or zero.
+	// A torn write lacks whole sectors: they are after the end, or zero.
 	const sector = 512
 	rest := b[at:]
 	end := len(rest)

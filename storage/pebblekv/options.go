@@ -47,9 +47,9 @@ type Options struct {
 	// Logger receives the engine's errors (and its chatter, as debug); nil for
 	// slog.Default.
 	Logger *slog.Logger
-	// AcceptLogDamage has Open leave out the end of a log that is damaged, with
-	// the commits in it, where it would fail. The logs are kept before, as they
-	// are, in the directory damaged-logs of that of the store.
+	// AcceptLogDamage has Open leave out the end of a damaged log, with the commits in
+	// it, where Open would otherwise fail. Before that the logs are copied unchanged to
+	// the directory damaged-logs of that of the store.
 	AcceptLogDamage bool
 	// EagerImages makes images and filters at the first read, for tests.
 	EagerImages bool
@@ -76,8 +76,8 @@ const (
 	blobReferenceDepth = 10
 )
 
-// cores is taken before a program asks the runtime for more threads than there
-// are cores.
+// cores is taken before a program sets the runtime to more threads than there are
+// cores.
 var cores = runtime.GOMAXPROCS(0)
 
 func (o Options) withDefaults() Options {

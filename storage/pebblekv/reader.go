@@ -187,8 +187,8 @@ func (l *latest) view(g group, key []byte) (v view, ok bool) {
 	})
 }
 
-// Seq implements storage.Snapshot. It is read from the state itself, when it
-// is first asked for; 0 when that cannot be read.
+// Seq implements storage.Snapshot. It is read from the state itself at the first call;
+// 0 when that cannot be read.
 func (sn *snapshot) Seq() uint64 {
 	sn.seqOnce.Do(func() {
 		if sn.use() != nil {
@@ -361,7 +361,7 @@ func (s *Store) batchGet(ctx context.Context, vs viewer, src iterSource, keys []
 	return nil
 }
 
-// groupOfKeys is the group that all keys are of; false when there is none.
+// groupOfKeys is the group that all keys are of; false when they are of several.
 func groupOfKeys(keys [][]byte) (g group, ok bool) {
 	if len(keys[0]) < groupLen {
 		return g, false
@@ -390,16 +390,15 @@ func (v *view) batchGet(ctx context.Context, keys [][]byte, fn func(i int, value
 	return nil
 }
 
-// keyWalk finds keys with one iterator. Scattered keys are sought as prefixes,
-// so that the filters spare the levels that do not hold them. Where each key is
-// the neighbour of the one before, stepping is cheaper (45 ns against 90 and
-// more), but a prefix seek ends at its prefix and must be told beforehand: it
-// is tried at the start of long batches and again now and then, and kept while
-// it works.
+// keyWalk finds keys with one iterator. Scattered keys are sought as prefixes, so that
+// the filters spare the levels that do not hold them. If each key is the neighbour of
+// the one before, stepping is cheaper (45 ns against 90 and more). But a prefix seek
+// ends at its prefix, so the choice comes before the seek: stepping is tried at the
+// start of long batches and again now and then, and kept while it works.
 type keyWalk struct {
 	it     *pebble.Iterator
-	prev   []byte // the key asked for last
-	placed bool   // it stands at the first pair >= prev, or at the end
+	prev   []byte // the last key sought
+	placed bool   // it is at the first pair >= prev, or at the end
 	step   bool   // find keys by stepping
 	since  int    // keys since stepping was given up
 }
@@ -420,7 +419,7 @@ func (w *keyWalk) find(key []byte) bool {
 		return w.it.SeekGE(key) && bytes.Equal(w.it.Key(), key)
 	}
 	if !w.it.Valid() {
-		return false // nothing behind prev
+		return false // nothing after prev
 	}
 	// The iterator's pair may still be ahead of key, or be it.
 	if c := bytes.Compare(w.it.Key(), key); c >= 0 {
@@ -570,7 +569,7 @@ func (sc *scanner) end() {
 	defer sc.mu.Unlock()
 	if sc.it != nil {
 		if err := sc.it.Close(); err != nil {
-			// Visit has reported it, or nobody read so far.
+			// Visit has reported it, or was never called.
 			sc.store.opts.Logger.Debug("closing an iterator", "err", err)
 		}
 		sc.it = nil

@@ -161,15 +161,15 @@ func (l *logFile) damage(last bool) string {
 	return ""
 }
 
-// leftOut is what is lost of a log from an offset on; of one that is damaged, or
-// behind such a log, all that it had.
+// leftOut is what is lost of a log from an offset on; of a damaged log, or one after
+// it, all that it had.
 func (l *logFile) leftOut(from int64) LeftOut {
 	return LeftOut{File: l.path, Offset: from, Bytes: max(l.scan.used, l.had, from) - from}
 }
 
-// leftOut lists what a start leaves out: of the first damaged log its end, and
-// all logs behind it; without damage, what a crash tore. first is the index of
-// the first damaged log, -1 for none.
+// leftOut lists what a start leaves out: of the first damaged log its end, and all logs
+// after it; without damage, what a crash tore. first is the index of the first damaged
+// log, or -1.
 func (st *logState) leftOut() (list []LeftOut, first int) {
 	first = -1
 	for i := range st.logs {
@@ -368,7 +368,7 @@ func (st *logState) cut(dfs vfs.FS, dir string, first int) error {
 	return syncDir(dfs, kv)
 }
 
-// cutLog has a log end behind its last whole record.
+// cutLog ends a log after its last whole record.
 func cutLog(dfs vfs.FS, l logFile, tmp string) error {
 	if err := vfs.LimitedCopy(dfs, l.path, tmp, l.scan.whole); err != nil {
 		return err

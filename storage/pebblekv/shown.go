@@ -18,7 +18,7 @@ func (s *shown) before() uint64 {
 	return s.seq.Load()
 }
 
-// note notes that a reader is shown a state, who began when the store had shown
+// note records that a reader is shown a state; it began when the store had shown
 // another.
 func (s *shown) note(seq, before uint64) {
 	if !invariants.Enabled {

@@ -8,8 +8,8 @@ import (
 	"github.com/sqlots/sqlots/storage/pebblekv/kvtest"
 )
 
-// TestRoomAgain: who writes after room was made on a full disk is not refused
-// until the next look of watch.
+// TestRoomAgain: a write after room was made on a full disk is not refused until the
+// next look of watch.
 func TestRoomAgain(t *testing.T) {
 	dfs := kvtest.NewMeteredFS(1 << 40)
 	s, err := Open(Options{Dir: t.TempDir(), FS: dfs, CacheBytes: 8 << 20})

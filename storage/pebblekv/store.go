@@ -63,7 +63,7 @@ type Store struct {
 	seq       atomic.Uint64 // of the latest commit that has ended, see visible; written under sequencer
 	started   atomic.Uint64 // the commit being applied, or seq; written under sequencer
 	durable   atomic.Uint64 // the commits up to it are on disk
-	unsynced  atomic.Bool   // there are commits that nobody asked to sync
+	unsynced  atomic.Bool   // there are commits that did not require a sync
 	space     sync.Mutex    // one look for free space at a time
 	looked    atomic.Int64  // when a writer looked for free space
 	deleted   atomic.Int64  // bytes of deletions on a full disk that are not flushed
@@ -92,7 +92,7 @@ func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
 	s.images.limit, s.images.eager = opts.ImageBytes, opts.EagerImages
-	s.filters.limit, s.filters.eager, s.filters.asks = opts.FilterBytes, opts.EagerImages, map[group]int64{}
+	s.filters.limit, s.filters.eager, s.filters.lookups = opts.FilterBytes, opts.EagerImages, map[group]int64{}
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
 		if r := recover(); r != nil {
@@ -239,7 +239,7 @@ func (s *Store) checkFormat() error {
 	switch {
 	case n > FormatVersion:
 		return fmt.Errorf("%s: %w: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, n, FormatVersion)
-	case n < FormatVersion: // there is none yet; see docs/encoding.md
+	case n < FormatVersion: // no earlier format can be read; see docs/encoding.md
 		return fmt.Errorf("%s: %w: format %d", dir, storage.ErrFormat, n)
 	}
 	return nil
@@ -279,7 +279,7 @@ func writeFormat(dfs vfs.FS, dir string) error {
 	return nil
 }
 
-// cleanBulk removes what bulk loads of a crashed process left behind.
+// cleanBulk removes what bulk loads of a crashed process left.
 func (s *Store) cleanBulk() error {
 	dfs := s.opts.FS
 	dir := dfs.PathJoin(s.opts.Dir, bulkDir)
@@ -394,11 +394,11 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// lookEvery is the least time between two looks for space of those who write.
+// lookEvery is the least time between two looks for space by writers.
 const lookEvery = 50 * time.Millisecond
 
-// madeRoom looks whether a full disk has room again, so that who has made it
-// need not wait for watch.
+// madeRoom looks whether a full disk has room again, so that whoever made it need not
+// wait for watch.
 func (s *Store) madeRoom() bool {
 	now := time.Now().UnixNano()
 	if last := s.looked.Load(); now-last >= int64(lookEvery) && s.looked.CompareAndSwap(last, now) {
@@ -431,12 +431,12 @@ func (s *Store) Seq() uint64 {
 	return seq
 }
 
-// visible is the sequence of the state that a reader sees who begins now; false
-// when it cannot be read. All readers take it from here or from their snapshot.
+// visible is the sequence of the state that a reader sees who begins now; false when it
+// cannot be read. All readers take it from here or from their snapshot.
 //
-// A commit can be seen a moment before seq is stored. Who takes seq meanwhile is
-// behind what others have been shown, so the state itself is asked then. Where
-// no commit is under way, that costs nothing.
+// A commit can be seen a moment before seq is stored. In that moment seq is older than
+// what others have been shown, so the sequence is read from the state itself. While no
+// commit is under way, that costs nothing.
 func (s *Store) visible() (seq uint64, ok bool) {
 	before := s.shown.before()
 	seq = s.seq.Load()
@@ -463,7 +463,7 @@ const watchEvery = time.Second
 // meanwhile may wait.
 const tailsEvery = 10
 
-// watch looks after free space, and syncs the commits that nobody waits for
+// watch looks after free space, and syncs the commits that did not wait for a sync
 // within about a second, as innodb_flush_log_at_trx_commit=0 and 2 promise.
 func (s *Store) watch() {
 	defer s.monitor.Done()
@@ -505,7 +505,7 @@ func (s *Store) checkSpace() {
 	defer s.space.Unlock()
 	usage, err := s.opts.FS.GetDiskUsage(s.opts.Dir)
 	if err != nil {
-		// The file system does not tell: find out by writing.
+		// The file system reports no usage: find out by writing.
 		if s.disk.full.Load() && s.probeSpace() {
 			s.disk.full.Store(false)
 		}
@@ -529,8 +529,8 @@ func (s *Store) checkSpace() {
 }
 
 // mostInMemory bounds what has to be written: writers wait when as much as
-// pebbleOptions allows is in write buffers, and a transaction. To ask for the
-// metrics takes the time of looking at every file.
+// pebbleOptions allows is in write buffers, and a transaction. Reading the metrics
+// instead would look at every file.
 func (s *Store) mostInMemory() uint64 {
 	return uint64(memTables+1)*uint64(s.opts.MemTableBytes) + 2*uint64(s.Caps().MaxTxn)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// read reads attributes as table.Codec does, and tells how many bytes.
+// read reads attributes as table.Codec does, and returns them and the number of bytes.
 func read(t testing.TB, a Attributes, names []string) ([]byte, int) {
 	t.Helper()
 	r := NewAttributeReader(names)

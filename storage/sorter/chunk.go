@@ -19,8 +19,8 @@ type group struct {
 	common int // bytes that all keys begin with
 }
 
-// pair says where in the chunk's blocks a key and, behind it, its value are.
-// prefix is for the orderer.
+// pair says where in the chunk's blocks a key is, followed by its value. prefix is for
+// the orderer.
 type pair struct {
 	prefix     uint64
 	block, off uint32

@@ -38,7 +38,7 @@ func (r *run) write(s *Sorter) error {
 		err = merge(cs, func(key, val []byte) error {
 			n := binary.PutUvarint(head[:], uint64(len(key)))
 			n += binary.PutUvarint(head[n:], uint64(len(val)))
-			_, _ = w.Write(head[:n]) // Flush tells
+			_, _ = w.Write(head[:n]) // Flush returns the error
 			_, _ = w.Write(key)
 			_, _ = w.Write(val)
 			off += int64(n + len(key) + len(val))
@@ -62,7 +62,7 @@ func (r *run) write(s *Sorter) error {
 	return nil
 }
 
-// cursor stands on a pair of a sorted sequence, of a chunk or a run.
+// cursor is at a pair of a sorted sequence, of a chunk or a run.
 type cursor struct {
 	prefix   uint64
 	key, val []byte

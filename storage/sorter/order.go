@@ -7,10 +7,9 @@ import (
 )
 
 // orderer sorts pairs of a chunk by eight bytes of their keys at a time, most
-// significant first: a radix sort by the next eight bytes behind what all have
-// in common, and then each range of pairs that are equal in them again. Few
-// keys differ behind their first different eight bytes, and few bytes of these
-// differ at all.
+// significant first: a radix sort by the next eight bytes after the common beginning,
+// and then each range of pairs that are equal in them again. Few keys differ only after
+// their first different eight bytes, and few bytes of these differ at all.
 type orderer struct {
 	c       *chunk
 	scratch []pair

@@ -47,12 +47,12 @@ type Options struct {
 // Budget is what sorters share with the rest of a program: memory and space for
 // temporary files. Each sorter has its own.
 type Budget interface {
-	// Room makes the sorter hold n bytes in all. false says that it should put
-	// aside what it has.
+	// Room makes the sorter hold n bytes in all. false says that it should spill what
+	// it has.
 	Room(n int64) bool
-	// Hold makes it hold n bytes, however little there is.
+	// Hold makes it hold n bytes, even beyond the budget.
 	Hold(n int64)
-	// Create makes a temporary file, which goes when it is closed.
+	// Create makes a temporary file, which is removed when it is closed.
 	Create() (File, error)
 }
 
@@ -82,7 +82,7 @@ type Sorter struct {
 
 const (
 	maxChunk = 16 << 20
-	// step is how often memory is asked for, minRun the least that is worth a
+	// step is how often the memory budget is checked, minRun the least that is worth a
 	// run.
 	step   = 1 << 20
 	minRun = 4 << 20
@@ -120,7 +120,7 @@ func (s *Sorter) Add(group int, key, val []byte) error {
 	return s.grown()
 }
 
-// grown asks for more memory, and seals the chunk when it is full.
+// grown checks the budget for more memory, and seals the chunk when it is full.
 func (s *Sorter) grown() error {
 	short := false
 	if b := s.opts.Budget; b != nil {
@@ -205,7 +205,7 @@ func (s *Sorter) spill() error {
 	return nil
 }
 
-// create makes a temporary file without a name: a crash leaves nothing behind.
+// create makes a temporary file without a name, so that a crash leaves no file.
 func (s *Sorter) create() (File, error) {
 	if s.opts.Budget != nil {
 		return s.opts.Budget.Create()

@@ -166,7 +166,7 @@ func testLockTimeout(t *testing.T, s storage.Store) {
 	}
 	put(t, y, kv{"b", "1"}) // the transaction goes on
 	commit(t, y)
-	// A writer that gives up lets the readers behind it through.
+	// A writer that gives up lets the readers after it through.
 	r1, r2 := begin(t, s), begin(t, s)
 	_, err = locks(t, r1, shared, "s")
 	must(t, err)
@@ -297,7 +297,7 @@ func testLockInfo(t *testing.T, s storage.Store) {
 	granted(t, done)
 }
 
-// victims runs the last request of a cycle and returns who lost.
+// victims runs the last request of a cycle and returns the victims.
 func victims(t *testing.T, xs []storage.Txn, dones []<-chan error) []int {
 	t.Helper()
 	var lost []int

@@ -50,8 +50,7 @@ func testBatchGet(t *testing.T, s storage.Store) {
 	}
 }
 
-// testBatchGetShapes asks for dense, sparse and mixed ascending keys, present
-// and absent.
+// testBatchGetShapes reads dense, sparse and mixed ascending keys, present and absent.
 func testBatchGetShapes(t *testing.T, s storage.Store) {
 	const n = 2000
 	x := begin(t, s)

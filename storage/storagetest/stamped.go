@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// stampedKey is a key with a hole of 8 bytes behind its first byte.
+// stampedKey is a key with a hole of 8 bytes after its first byte.
 func stampedKey(space byte, tail string) []byte {
 	return append([]byte{space, 0, 0, 0, 0, 0, 0, 0, 0}, tail...)
 }

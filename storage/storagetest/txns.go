@@ -295,8 +295,7 @@ type countedMemory struct{ held, most atomic.Int64 }
 
 func (m *countedMemory) Hold(n int64) { m.most.Store(max(m.most.Load(), m.held.Add(n))) }
 
-// testTxnMemory: what large transactions hold is told, and given back at their
-// end.
+// testTxnMemory: what large transactions hold is counted, and given back at their end.
 func testTxnMemory(t *testing.T, s storage.Store) {
 	for _, end := range []string{"commit", "rollback"} {
 		m := &countedMemory{}

@@ -46,12 +46,11 @@ func (w *Writer) isAligned(key []byte, old []value.Datum) bool {
 	return w.txn.Wrote(key) // it was aligned then
 }
 
-// align has the transaction's view show the row at key, which is locked and
-// about to be changed, as it is. Where others changed it after the view was
-// taken, the view still has their old entries, and neither the new ones nor the
-// new cells; next to the row that this transaction writes, reads by an index
-// would find it where it is not and miss it where it is. old is nil when there
-// is no row.
+// align makes the transaction's view show the present row at key, which is locked and
+// about to be changed. If others changed it after the view was taken, the view still
+// has their old entries, and neither the new ones nor the new cells. Together with the
+// row that this transaction writes, reads by an index would find it where it is not and
+// miss it where it is. old is nil without a row.
 func (w *Writer) align(ctx context.Context, key []byte, old []value.Datum) error {
 	if w.isAligned(key, old) {
 		return nil

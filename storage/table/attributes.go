@@ -16,7 +16,7 @@ import (
 // noAttributes is what a row without attributes has.
 var noAttributes = value.JSONOf(value.JSONObject(nil, nil))
 
-// attributesOf are the attributes of a row as they are stored.
+// attributesOf are the attributes of a row in their stored form.
 func (c *Codec) attributesOf(row []value.Datum) rowenc.Attributes {
 	if c.attrs < 0 {
 		return rowenc.Attributes{}
@@ -146,8 +146,8 @@ func (w *Writer) putAttributes(old *image) error {
 	return nil
 }
 
-// seekCell leaves out the cells before a suffix; found tells that its own is the
-// first that is left.
+// seekCell leaves out the cells before a suffix; found reports that the first cell left
+// has the suffix.
 func seekCell(cells []rowenc.AttributeCell, suffix []byte) (rest []rowenc.AttributeCell, found bool) {
 	for len(cells) > 0 && bytes.Compare(cells[0].Suffix, suffix) < 0 {
 		cells = cells[1:]

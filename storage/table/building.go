@@ -10,10 +10,10 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// While an index is built, writers leave its entries to the builder and note
-// which of them may have changed: a change is only the name of an entry and of
-// the row that had or has it. What the row has now tells the rest, so changes
-// may be noted twice and taken in any order.
+// While an index is built, writers leave its entries to the builder and note which of
+// them may have changed: a change is only the name of an entry and of the row that had
+// or has it. All else follows from the present row, so changes may be noted twice and
+// taken in any order.
 //
 //	prefix(table, ChangesIndexID) index (2 bytes BE) hash (16 bytes)
 //

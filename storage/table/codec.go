@@ -35,7 +35,7 @@ type Column struct {
 	Attributes bool
 }
 
-// explicitNull reports whether NULL must be told from absence.
+// explicitNull reports whether NULL must be distinguished from absence.
 func (c *Column) explicitNull() bool { return !c.Added.IsNull() }
 
 // Codec encodes and decodes the rows and entries of a table. It is immutable

@@ -11,9 +11,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// An AUTO_INCREMENT column that is a later part of the primary key counts for
-// each prefix of the key before it. The greatest number that a prefix ever had
-// stands in the same transactions as the rows:
+// An AUTO_INCREMENT column that is a later part of the primary key counts for each
+// prefix of the key before it. The greatest number that a prefix ever had is stored in
+// the same transactions as the rows:
 //
 //	prefix(table, CountersIndexID) key parts before the column
 //
@@ -59,7 +59,7 @@ func (w *Writer) RaiseInKey(ctx context.Context, row []value.Datum, v uint64) er
 	return w.txn.Put(key, binary.BigEndian.AppendUint64(nil, v))
 }
 
-// counter locks and reads a counter; 0 where there is none.
+// counter locks and reads a counter; 0 for one not yet stored.
 func (w *Writer) counter(ctx context.Context, key []byte) (uint64, error) {
 	locked, err := w.txn.Lock(ctx, [][]byte{key}, storage.LockOptions{})
 	if err != nil || locked[0].Value == nil {
@@ -91,8 +91,8 @@ func (w *Writer) lastInKey(ctx context.Context, n int, row []value.Datum) (last 
 	return last, errors.Join(err, bad)
 }
 
-// prefixEnd is the first key behind all that begin with the start of a row's
-// key, which begins with less than FF.
+// prefixEnd is the first key after all that begin with the start of a row's key, which
+// begins with less than FF.
 func prefixEnd(start []byte) []byte {
 	end := append([]byte(nil), start...)
 	for end[len(end)-1] == 0xFF {

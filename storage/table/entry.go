@@ -38,10 +38,10 @@ type Index struct {
 	// pkFrom says for each part of the primary key which part of the entry
 	// has it; -1 when it must be made from the value again.
 	pkFrom []int
-	pkTail bool // the primary key is what stands behind the own parts
-	// array is the part of a multi-valued index that stands for the elements of
-	// an array, -1 for none; where the position of the column that says which
-	// rows have entries, -1 for none.
+	pkTail bool // the primary key is what follows the own parts
+	// array is the part of a multi-valued index that holds the elements of an array, -1
+	// for none. where is the position of the column that says which rows have entries,
+	// -1 for none.
 	array, where int
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// The earlier versions of a row stand under index FFFE, the latest first:
+// The earlier versions of a row are stored under index FFFE, the latest first:
 //
 //	key    prefix, the row's key without its own prefix, then the complement of
 //	       the sequence of the commit that ended the version (u64 BE)
@@ -85,7 +85,7 @@ func ParseVersion(k, val []byte) (key []byte, v Version, err error) {
 // in a span; nil bounds are open.
 func HistorySpan(t schema.TableID, start, end []byte) storage.Span {
 	s := IndexSpan(t, HistoryIndexID)
-	// Behind the mark, which is the prefix alone.
+	// After the mark, which is the prefix alone.
 	s.Start = append(s.Start, 0)
 	if len(start) > 0 {
 		s.Start = append(s.Start[:prefixLen], start...)
@@ -134,9 +134,9 @@ func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
 	return w.txn.PutStamped(v.key, v.val, storage.Stamp{Key: prefix, Descending: true, Time: historyEnded})
 }
 
-// prune removes the versions of a row behind those that may stay, and tells
-// when the latest one ended. That there was no row before the last one that
-// stays is kept too.
+// prune removes the versions of a row after those that may stay, and returns when the
+// latest one ended. A version that says that the row did not exist before the last one
+// that stays is kept too.
 func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int) (latest int64, err error) {
 	end := append(append([]byte(nil), prefix...), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
 	// This transaction has written nothing here: it would be stamped.

@@ -28,7 +28,7 @@ const CellThreshold = 4 << 10
 // prefixLen is the length of what TablePrefix appends.
 const prefixLen = 7
 
-// cellSuffixLen is what a cell's key has behind its row's.
+// cellSuffixLen is the length of what a cell's key appends to its row's.
 const cellSuffixLen = 2
 
 // TablePrefix appends the bytes with which all keys of an index begin;

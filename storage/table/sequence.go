@@ -31,8 +31,8 @@ const (
 	maxReserve = 1 << 13
 )
 
-// sequences stand under 01 's' table(u32 BE) kind: the first number that has
-// not been reserved, u64 BE.
+// sequences are stored under 01 's' table(u32 BE) kind: the first number that has not
+// been reserved, u64 BE.
 const sequenceKey = 's'
 
 // Sequences gives out numbers that grow and are never given out twice, also
@@ -77,7 +77,7 @@ func seqKey(t schema.TableID, kind SequenceKind) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{SpaceSystem, sequenceKey}, uint32(t)), byte(kind))
 }
 
-// load reads where the sequence stands; a new one starts at
+// load reads the stored number of the sequence; a new one starts at
 // schema.Table.AutoIncrement, at least 1.
 func (s *Sequences) load(ctx context.Context, q *sequence, t *schema.Table, kind SequenceKind) error {
 	if q.loaded {

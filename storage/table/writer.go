@@ -205,8 +205,8 @@ func (m *image) entryKey(e *entryAt) []byte { return m.buf[e.start:e.val:e.val] 
 func (m *image) entryVal(e *entryAt) []byte { return m.buf[e.val:e.at:e.at] }
 func (m *image) reset()                     { m.buf, m.entries = m.buf[:0], m.entries[:0] }
 
-// find is the entry of x with a key; nil if there is none. The entries of an
-// index stand together, in the order of their keys.
+// find is the entry of x with a key, or nil. The entries of an index are contiguous, in
+// the order of their keys.
 func (m *image) find(x *Index, key []byte) *entryAt {
 	for i := range m.entries {
 		if m.entries[i].x != x {

@@ -12,8 +12,8 @@ import (
 // B-tree pays only beyond.
 const smallMax = 32
 
-// entry is one buffered write: key and value lie behind each other in b, so
-// that an entry costs 32 bytes in addition to them. Without a value it is a deletion.
+// entry is one buffered write: b is the key followed by the value, so that an entry
+// costs 32 bytes in addition to them. Without a value it is a deletion.
 type entry struct {
 	b    []byte
 	klen int
@@ -202,7 +202,7 @@ const (
 	arenaMax   = 256 << 10
 )
 
-// pair copies key and value behind each other.
+// pair copies key and value, one after the other.
 func (a *arena) pair(key, value []byte) []byte {
 	n := len(key) + len(value)
 	if cap(a.chunk)-len(a.chunk) < n {

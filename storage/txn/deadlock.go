@@ -37,8 +37,8 @@ func (t *lockTable) detect(o *owner) {
 	}
 }
 
-// describe keeps what is told of a deadlock. It is called before the victim
-// leaves: the locks of a cycle stay as long as it does.
+// describe makes the report of a deadlock. It is called before the victim leaves: the
+// locks of a cycle stay as long as it does.
 func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 	d := &storage.Deadlock{Time: time.Now(), Victim: victim.o.id}
 	for _, w := range cycle {
@@ -91,8 +91,8 @@ func findCycle(o *owner) []*waiter {
 	return nil
 }
 
-// stillThere reports whether each wait of the cycle is for the next one's owner
-// or for somebody who waits for it in the same queue.
+// stillThere reports whether each wait of the cycle is for the next one's owner or for
+// another that waits for it in the same queue.
 func stillThere(cycle []*waiter) bool {
 	for i, w := range cycle {
 		next := cycle[(i+1)%len(cycle)].o
@@ -107,9 +107,9 @@ func stillThere(cycle []*waiter) bool {
 	return true
 }
 
-// blockers are the owners for which w waits: holders, and waiters before it.
-// Of the latter it names only the nearest that stand for those before them,
-// which keeps the graph of a long queue a chain.
+// blockers are the owners for which w waits: holders, and waiters before it. Of the
+// latter it names the nearest up to one that itself waits for those before it, which
+// keeps the graph of a long queue a chain.
 func (w *waiter) blockers() []*owner {
 	w.shard.mu.Lock()
 	defer w.shard.mu.Unlock()

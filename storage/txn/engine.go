@@ -137,8 +137,8 @@ func (m *Manager) LockWaits() int64 { return m.locks.waits.Load() }
 // Deadlocks is the number of transactions that were chosen as victims.
 func (m *Manager) Deadlocks() int64 { return m.locks.deadlocks.Load() }
 
-// Close makes every open transaction fail with storage.ErrClosed from now on
-// and wakes those that wait for a lock. It is idempotent.
+// Close makes every open transaction fail with storage.ErrClosed from now on and ends
+// the waits for locks. It is idempotent.
 func (m *Manager) Close() {
 	m.closed.Store(true)
 	m.locks.close()

@@ -113,9 +113,9 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 		return fmt.Errorf("key %x: %w", key, storage.ErrNoWait)
 	}
 	w := &waiter{o: o, l: l, shard: s, mode: req.mode, upgrade: upgrade, since: time.Now(), ch: make(chan error, 1)}
-	// Nobody can wait for an owner that holds nothing, since it is also the
-	// last of its queue: it closes no cycle. (Once it is queued, others may
-	// add to what it holds.)
+	// No transaction can wait for an owner that holds nothing, since it is also the
+	// last of its queue: it closes no cycle. (Once it is queued, others may add to what
+	// it holds.)
 	mayDeadlock := len(o.held) > 0
 	l.enqueue(w)
 	o.waiting.Store(w)
@@ -239,7 +239,8 @@ func (l *rowLock) tryGrant(o *owner, mode storage.LockMode) (ok, upgrade bool) {
 		}
 		return false, true
 	}
-	// Nobody overtakes the queue, or a stream of readers would starve a writer.
+	// A request never overtakes the queue, or a stream of readers would starve a
+	// writer.
 	if l.first == nil && (len(l.holders) == 0 || (l.mode == storage.LockShared && mode == storage.LockShared)) {
 		l.grant(o, mode)
 		return true, false
@@ -247,7 +248,7 @@ func (l *rowLock) tryGrant(o *owner, mode storage.LockMode) (ok, upgrade bool) {
 	return false, false
 }
 
-// enqueue puts w at the end, an upgrade behind the other upgrades at the front.
+// enqueue puts w at the end, an upgrade after the other upgrades at the front.
 func (l *rowLock) enqueue(w *waiter) {
 	w.queued = true
 	after := l.last

@@ -50,8 +50,8 @@ func getOver(ctx context.Context, buf *Buffer, base storage.Reader, key, dst []b
 	return base.Get(ctx, key, dst)
 }
 
-// batchGetOver reads keys, taking those in the buffer from there and asking base
-// only for the others.
+// batchGetOver reads keys from the buffer, and from base those that the buffer does not
+// have.
 func batchGetOver(ctx context.Context, buf *Buffer, base storage.Reader, keys [][]byte,
 	fn func(i int, value []byte) error) error {
 	if buf.Len() == 0 {
@@ -209,7 +209,7 @@ func (s *mergeScanner) Visit(ctx context.Context, fn func(key, value []byte) boo
 	return s.tail(ctx, fn)
 }
 
-// tail delivers the buffered entries behind the engine's last pair.
+// tail delivers the buffered entries after the engine's last pair.
 func (s *mergeScanner) tail(ctx context.Context, fn func(key, value []byte) bool) (bool, error) {
 	for s.cur.valid {
 		if s.steps++; s.steps%256 == 0 && ctx.Err() != nil {

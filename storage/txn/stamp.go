@@ -6,8 +6,8 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// Stamped writes are kept in a buffer of their own, with zeros in the holes of
-// their keys. Before each value stands a head: where the holes are.
+// Stamped writes are kept in a buffer of their own, with zeros in the holes of their
+// keys. A head before each value says where the holes are.
 const stampHead = 5
 
 const (

@@ -30,8 +30,8 @@ type Txn struct {
 	marks   []mark
 	lastSP  storage.Savepoint
 	ordinal uint32
-	noteAt  int64 // the size at which opts.Memory is told
-	noted   int64 // what it was told
+	noteAt  int64 // the size at which opts.Memory is next updated
+	noted   int64 // the bytes that it holds
 	doomed  error // ErrDeadlock, after this transaction was the victim
 	ended   bool
 }
@@ -62,7 +62,7 @@ func (t *Txn) usable() error {
 	return nil
 }
 
-// snapshot returns the read view, taking it when there is none. Readers of one
+// snapshot returns the read view, and takes it at the first call. Readers of one
 // transaction may run concurrently.
 func (t *Txn) snapshot() (storage.Snapshot, error) {
 	if v := t.view.Load(); v != nil {
@@ -370,9 +370,9 @@ func (t *Txn) put(key, value []byte, grow int64) {
 }
 
 const (
-	// noteStep is how often opts.Memory is told. A write takes entryBytes next to
-	// key and value, in the tree and in the lock table, and once more its size in
-	// the batch of the commit.
+	// noteStep is how often opts.Memory is updated. A write takes entryBytes next to
+	// key and value, in the tree and in the lock table, and once more its size in the
+	// batch of the commit.
 	noteStep   = 64 << 10
 	entryBytes = 200
 )

@@ -86,7 +86,7 @@ func (b *bankLoad) work(c *isoConn) error {
 	return b.transfer(c, l)
 }
 
-// sums are ways to ask one statement for the sum of all accounts.
+// sums are queries for the sum of all accounts, each in one statement.
 var sums = []string{
 	"SELECT SUM(balance) FROM iso.acct",
 	"SELECT SUM(balance) FROM iso.acct FORCE INDEX (by_balance) WHERE balance > -1000000000",
@@ -98,7 +98,7 @@ var sums = []string{
 	"SELECT SUM(ABS(a.balance - COALESCE(m.s, 0))) FROM iso.acct a LEFT JOIN (SELECT id, SUM(x) AS s FROM (SELECT src AS id, -amount AS x FROM iso.moves UNION ALL SELECT dst, amount FROM iso.moves) y GROUP BY id) m ON m.id = a.id",
 }
 
-// sum asks in autocommit: each statement has a view of its own.
+// sum reads in autocommit: each statement has a view of its own.
 func (b *bankLoad) sum(c *isoConn) error {
 	query := sums[c.rng.IntN(len(sums))]
 	n, _, err := c.number(query)

@@ -21,10 +21,9 @@ import (
 // buildRows is the size of the table whose indexes are built: some runs.
 const buildRows = 120_000
 
-// TestKillDuringBuild kills the server while indexes are built under writers,
-// at random moments, again and again: the next server goes on by itself, until
-// the indexes are there and whole. A duplicate that a writer makes takes the
-// build back, also behind a crash.
+// TestKillDuringBuild kills the server while indexes are built under writers, at random
+// moments, again and again: the next server goes on by itself, until the indexes are
+// complete. A duplicate that a writer makes rolls the build back, also after a crash.
 func TestKillDuringBuild(t *testing.T) {
 	seed := testflag.AnySeed(t)
 	b := &builds{dir: t.TempDir(), seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), gone: &atomic.Bool{}}

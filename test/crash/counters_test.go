@@ -114,8 +114,8 @@ func TestKillCounters(t *testing.T) {
 	t.Logf("%d numbers in %d rounds", total, rounds)
 }
 
-// follow reads a topic as a queue: by what is greater than the last number. No
-// smaller number may appear behind it.
+// follow reads a topic as a queue: by what is greater than the last number. No smaller
+// number may appear after that.
 func (b *builds) follow(t *testing.T) {
 	last, n := int64(0), 0
 	for {

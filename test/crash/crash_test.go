@@ -161,7 +161,7 @@ func readGroups(t *testing.T, db *sql.DB) map[int64]state {
 	return out
 }
 
-// compareIndexes asks the same question by every index.
+// compareIndexes runs the same query by every index.
 func compareIndexes(t *testing.T, db *sql.DB) {
 	t.Helper()
 	one := func(query string) string {

@@ -17,7 +17,7 @@
 //	I2  No group is between two states.
 //	I3  The accounts sum up to zero.
 //	I4  Every index holds exactly the entries of the rows.
-//	I5  The change logs tell how the rows came to be what they are, and the
+//	I5  The change logs show how the rows came to be what they are, and the
 //	    earlier versions of rows follow each other without a gap.
 //
 // # Isolation
@@ -28,19 +28,19 @@
 // along many access paths. Statements are interrupted by KILL QUERY, and the
 // schema changes. After each kill:
 //
-//	I6   The dependencies between transactions that the lists tell (who wrote
-//	     before, read from, and was overwritten by whom, and what came earlier)
-//	     have no cycle; nobody read what was rolled back, or half of a
-//	     transaction (internal/histcheck).
+//	I6   The dependencies between transactions that follow from the lists (who
+//	     wrote before, read from, and was overwritten by whom, and what came
+//	     earlier) have no cycle; no read returned what was rolled back, or half of
+//	     a transaction (internal/histcheck).
 //	I7   Registers are linearizable; what was acknowledged is there.
 //	I8   Every sum over the accounts, by one statement or in one view, is zero,
-//	     and the balances are those that the moves tell.
+//	     and the balances are those that follow from the moves.
 //	I9   A read of the set has all that was acknowledged before it. A unique key
 //	     has one owner at a time.
 //	I10  CHECK TABLE finds rows and indexes in agreement.
 //
-// One thing is allowed, as in InnoDB: a commit is visible a moment before it is
-// on disk, so who writes nothing may read what a crash takes away.
+// One thing is allowed, as in InnoDB: a commit is visible a moment before it is on
+// disk, so a reader that writes nothing may see what a crash takes away.
 //
 // It holds only tests.
 package crash

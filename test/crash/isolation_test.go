@@ -67,7 +67,7 @@ type workload interface {
 	// one of a conflict.
 	work(c *isoConn) error
 	end(db *sql.DB)
-	// share is its part of the connections, in twentieths.
+	// share is the workload's part of the connections, in twentieths.
 	share() int
 }
 
@@ -120,7 +120,7 @@ func (c *isoConn) query(fn func(rows *sql.Rows) error, query string, args ...any
 	return rows.Err()
 }
 
-// number asks for one number.
+// number reads one number.
 func (c *isoConn) number(query string, args ...any) (n int64, found bool, err error) {
 	err = c.query(func(rows *sql.Rows) error {
 		found = true
@@ -152,8 +152,8 @@ func gone(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || !errors.As(err, new(*mysql.MySQLError))
 }
 
-// txn runs fn in a transaction of a level and tells how it ended. An error is
-// one that nothing explains, or that of a connection that is gone.
+// txn runs fn in a transaction of a level and returns how it ended. An error is one
+// that nothing explains, or that of a connection that is gone.
 func (c *isoConn) txn(l level, fn func() error) (o histcheck.Outcome, ending time.Duration, err error) {
 	if _, err := c.exec("SET TRANSACTION ISOLATION LEVEL " + string(l)); err != nil {
 		return histcheck.Aborted, 0, err

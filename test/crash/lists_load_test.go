@@ -250,8 +250,8 @@ func (w *listWork) keep(r histcheck.Read, text, locked bool) {
 		k := kind
 		own := w.x.Appends[key]
 		if text && len(list) > 0 && (locked || len(own) > 0) {
-			// One row: it is locked until the commit, and a row that this
-			// transaction changed is seen as it is.
+			// One row: it is locked until the commit, and a row that this transaction
+			// changed is seen in its latest state.
 			k = histcheck.Locked
 		}
 		if !text && locked && len(own) > 0 {

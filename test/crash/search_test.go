@@ -118,8 +118,8 @@ func searchWriter(t *testing.T, db *sql.DB, r *rand.Rand, gone *atomic.Bool, com
 	}
 }
 
-// alterSearch changes the indexes and the table until the server is gone: the one
-// that questions are asked of keeps its fields, in some order, and gets others.
+// alterSearch changes the indexes and the table until the server is gone: the index
+// that queries use keeps its fields, in some order, and gets others.
 func alterSearch(db *sql.DB, r *rand.Rand, alters *atomic.Int64) {
 	ok := true
 	exec := func(q string) {
@@ -261,7 +261,7 @@ func searchRows(db *sql.DB, q string) (string, error) {
 	return b.String(), rows.Err()
 }
 
-// compareSearch asks questions by the index and without it, in one snapshot.
+// compareSearch runs queries by the index and without it, in one snapshot.
 func compareSearch(t *testing.T, db *sql.DB, r *rand.Rand, when string) (n int) {
 	t.Helper()
 	check := func(a, b string) {

@@ -31,9 +31,8 @@ var awkward = map[byte][]string{
 	'f': {"'%Y-%m-%d'", "'%H:%i:%s.%f'", "'%W %M %e %D'", "'%j %U %u %V %v %X %x'", "'%T %r %p'", "'%a %b %c %k %l %y'", "'%%%q'"},
 }
 
-// calls are the functions with the classes of their arguments, for the
-// comparison with MariaDB. What MariaDB defines otherwise stands in
-// deviations_test.go and is not in the list.
+// calls are the functions with the classes of their arguments, for the comparison with
+// MariaDB. What MariaDB defines otherwise is in deviations_test.go and not in the list.
 var calls = []string{
 	"ABS n", "ACOS n", "ASIN n", "ATAN n", "ATAN nn", "CEIL n", "COS n", "COT n", "CRC32 s", "DEGREES n", "EXP n", "FLOOR n", "LN n", "LOG n", "LOG nn", "LOG10 n", "LOG2 n", "MOD nn", "POW nn", "RADIANS n", "ROUND n", "ROUND ni", "SIGN n", "SIN n", "SQRT n", "TAN n", "TRUNCATE ni", "CONV nii", "CONV sii", "BIN n", "OCT n", "HEX n", "HEX s", "FORMAT ni",
 	"ASCII s", "BIT_LENGTH s", "CHAR n", "CHAR_LENGTH s", "CONCAT ss", "CONCAT sn", "CONCAT_WS sss", "ELT iss", "EXPORT_SET iss", "EXPORT_SET isssi", "FIELD sss", "FIELD nnn", "FIELD nsn", "FIND_IN_SET ss", "FROM_BASE64 s", "TO_BASE64 s", "INSERT siis", "INSTR ss", "LEFT si", "RIGHT si", "LENGTH s", "LENGTH n", "LOCATE ss", "LOWER s", "UPPER s", "LTRIM s", "RTRIM s", "TRIM s", "MAKE_SET iss", "MID sii", "ORD s", "QUOTE s", "REPEAT si", "REPLACE sss", "REVERSE s", "RPAD sis", "LPAD sis", "SOUNDEX s", "SPACE i", "STRCMP ss", "STRCMP ns", "SUBSTR si", "SUBSTR sii", "SUBSTRING_INDEX ssi", "UNHEX s", "REGEXP_REPLACE sss", "REGEXP_SUBSTR ss", "REGEXP_INSTR ss",
@@ -81,8 +80,8 @@ func call(r *rand.Rand, form string) string {
 	return head + "(" + strings.Join(args, ", ") + ")"
 }
 
-// TestCalls asks each function about awkward values: by literals, by prepared
-// parameters' path, over a table in batches, and an oracle.
+// TestCalls calls each function with awkward values: by literals, by prepared
+// parameters' path, over a table in batches, and on an oracle.
 func TestCalls(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
@@ -108,16 +107,16 @@ type callRun struct {
 	t            *testing.T
 	ctx          context.Context
 	ours, oracle *sql.Conn
-	asked        int
+	compared     int
 	found        map[string][]string
 }
 
 func (c *callRun) compare(form, text string) {
-	c.asked++
-	a := ask(c.ctx, c.ours, "SELECT "+text, false)
+	c.compared++
+	a := runQuery(c.ctx, c.ours, "SELECT "+text, false)
 	// The same in a batch of rows, from a column that keeps it from being
 	// folded: the literal's own type stays.
-	b := ask(c.ctx, c.ours, "SELECT IF(x, "+text+", NULL) FROM (SELECT 1 x UNION ALL SELECT 2) t LIMIT 1", true)
+	b := runQuery(c.ctx, c.ours, "SELECT IF(x, "+text+", NULL) FROM (SELECT 1 x UNION ALL SELECT 2) t LIMIT 1", true)
 	if a.err == nil && b.err == nil && a.rows[0][0] != b.rows[0][0] && !sameNumber(a.rows[0][0], b.rows[0][0]) {
 		c.note("self "+form, fmt.Sprintf("%s: %q by itself, %q in a batch", text, a.rows[0][0], b.rows[0][0]))
 	}
@@ -127,7 +126,7 @@ func (c *callRun) compare(form, text string) {
 	if c.oracle == nil {
 		return
 	}
-	o := ask(c.ctx, c.oracle, "SELECT "+text, false)
+	o := runQuery(c.ctx, c.oracle, "SELECT "+text, false)
 	switch {
 	case a.err != nil && o.err != nil:
 		return
@@ -140,8 +139,7 @@ func (c *callRun) compare(form, text string) {
 	}
 }
 
-// sameNumber allows for the last digits of doubles and for zeros behind a
-// point.
+// sameNumber allows for the last digits of doubles and for zeros after a point.
 func sameNumber(a, b string) bool {
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
@@ -172,5 +170,5 @@ func (c *callRun) summary() {
 	for _, f := range forms {
 		c.t.Errorf("%s: %d differences, such as\n\t%s", f, len(c.found[f]), strings.Join(c.found[f][:min(len(c.found[f]), 3)], "\n\t"))
 	}
-	c.t.Logf("%d calls", c.asked)
+	c.t.Logf("%d calls", c.compared)
 }

@@ -50,8 +50,8 @@ func (a answer) short() string {
 	return b.String()
 }
 
-// ask runs a query, prepared or as text.
-func ask(ctx context.Context, c *sql.Conn, text string, binary bool) (a answer) {
+// runQuery runs a query, prepared or as text.
+func runQuery(ctx context.Context, c *sql.Conn, text string, binary bool) (a answer) {
 	var rows *sql.Rows
 	if binary {
 		st, err := c.PrepareContext(ctx, text)
@@ -66,9 +66,9 @@ func ask(ctx context.Context, c *sql.Conn, text string, binary bool) (a answer) 
 	return read(rows, a)
 }
 
-// askPrepared prepares a query and runs it twice; the second time its plan is
+// runPrepared prepares a query and runs it twice; the second time its plan is
 // there.
-func askPrepared(ctx context.Context, c *sql.Conn, text string, args []any) (a answer) {
+func runPrepared(ctx context.Context, c *sql.Conn, text string, args []any) (a answer) {
 	st, err := c.PrepareContext(ctx, text)
 	if err != nil {
 		return answer{err: err}

@@ -117,12 +117,12 @@ const (
 	devCastTime = "CAST of fractions of seconds AS TIME"
 	// It keeps the capitals.
 	devQuoteNull = "LOWER of QUOTE(NULL)"
-	// Over no rows (SELECT MAX(a) …) > ANY (SELECT … WHERE o.a = …) is false, or
-	// NULL, by what else stands in the query.
+	// Over no rows (SELECT MAX(a) …) > ANY (SELECT … WHERE o.a = …) is false, or NULL,
+	// depending on the rest of the query.
 	devScalarAny = "ANY and ALL of a scalar subquery"
 )
 
-// deviation is the reason why the oracle is not asked a query, "" if it is.
+// deviation is the reason why a query is not run on the oracle, "" if it is.
 func deviation(q *query) string {
 	text := plain(q.text)
 	switch {

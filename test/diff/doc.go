@@ -10,7 +10,7 @@
 // cache.
 //
 // Each statement takes some of many paths, which must give the same rows
-// (road_test.go): by template, by text and by name, prepared with and without
+// (path_test.go): by template, by text and by name, prepared with and without
 // parameters and run twice, in batches of 1 and 3, with spilling forced,
 // without rewrite rules, operators and optimizer switches, all or some at a
 // time, with each index forced or none, joined in the order of FROM, and put
@@ -19,9 +19,9 @@
 // must also be the oracle's, and so must the tables after each change.
 // TestLarge does the same over a table that is large enough for parallel scans
 // and aggregates. TestTemplates and TestCalls go through lists of statements and
-// of functions. TestSearches asks a table with a search index over fields of all
-// kinds, mostly while others write: all answers of one transaction, with changes
-// of its own, have to be those of its scan.
+// of functions. TestSearches queries a table with a search index over fields of all
+// kinds, mostly while others write: all answers of one transaction, with changes of its
+// own, have to be those of its scan.
 //
 // # What it does not do
 //

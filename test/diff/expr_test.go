@@ -27,7 +27,7 @@ type gen struct {
 	inAgg  bool
 	loose  bool   // the statement may answer with one of several equal texts
 	number int    // texts that are made here are taken for numbers
-	apart  string // why the oracle is not asked
+	apart  string // why it is not run on the oracle
 }
 
 func newGen(seed uint64, tables []*table, literals uint64) *gen {
@@ -41,7 +41,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 // of chooses one of several structures, without evaluating the others.
 func (g *gen) of(list ...func() string) string { return list[g.s.IntN(len(list))]() }
 
-// choose is a column in scope of a kind; found is false if there is none.
+// choose is a column in scope of a kind; found is false if no column is.
 func (g *gen) choose(ok func(column) bool) (ref string, c column, found bool) {
 	return g.chooseAny(func(c column) bool { return !c.raw && ok(c) })
 }

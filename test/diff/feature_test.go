@@ -79,8 +79,8 @@ func wordsFeature(col string) func(*rand.Rand) feature {
 	}
 }
 
-// asked is a text to look for.
-func asked(r *rand.Rand) string {
+// someWords is a text to look for.
+func someWords(r *rand.Rand) string {
 	var list []string
 	for range 1 + r.IntN(3) {
 		list = append(list, pick(r, wordList))
@@ -98,9 +98,9 @@ func boolean(r *rand.Rand, depth int) string {
 			w = strings.TrimSuffix(w[:1+r.IntN(len(w))], "\xe4") + "*"
 			w = strings.ToValidUTF8(w, "")
 		case n == 1:
-			w = `"` + asked(r) + `"`
+			w = `"` + someWords(r) + `"`
 		case n == 2:
-			w = `"` + asked(r) + `" @` + fmt.Sprint(1+r.IntN(6))
+			w = `"` + someWords(r) + `" @` + fmt.Sprint(1+r.IntN(6))
 		case n == 3 && depth > 0:
 			w = "(" + boolean(r, depth-1) + ")"
 		}
@@ -117,15 +117,15 @@ func matchOf(r *rand.Rand, ref string) string {
 	}
 	switch n {
 	case 0, 1:
-		return "MATCH (" + ref + ") AGAINST (" + quote(asked(r)) + choose(r, "", " IN NATURAL LANGUAGE MODE") + ")"
+		return "MATCH (" + ref + ") AGAINST (" + quote(someWords(r)) + choose(r, "", " IN NATURAL LANGUAGE MODE") + ")"
 	case 2, 3, 4:
 		return "MATCH (" + ref + ") AGAINST (" + quote(boolean(r, 2)) + " IN BOOLEAN MODE)"
 	case 5:
-		return "TEXT_MATCH_PHRASE(" + ref + ", " + quote(asked(r)) + ")"
+		return "TEXT_MATCH_PHRASE(" + ref + ", " + quote(someWords(r)) + ")"
 	case 6:
-		return "TEXT_MATCH_FUZZY(" + ref + ", " + quote(asked(r)) + choose(r, "", ", 1", ", 2", ", 1, 'and'", ", 1, 'or', 2") + ")"
+		return "TEXT_MATCH_FUZZY(" + ref + ", " + quote(someWords(r)) + choose(r, "", ", 1", ", 2", ", 1, 'and'", ", 1, 'or', 2") + ")"
 	}
-	return "TEXT_MATCH(" + ref + ", " + quote(asked(r)) + choose(r, "", ", 'and'", ", 'or', 2") + ")"
+	return "TEXT_MATCH(" + ref + ", " + quote(someWords(r)) + choose(r, "", ", 'and'", ", 'or', 2") + ")"
 }
 
 func wordsCond(r *rand.Rand, ref string) string {
@@ -376,7 +376,7 @@ func timeFeature(*rand.Rand) feature {
 
 var places = [][2]string{{"11.5", "48.1"}, {"11.5001", "48.1"}, {"11.6", "48.2"}, {"0", "0"}, {"179.9", "0"}, {"-179.9", "0.1"}, {"180", "0"}, {"151.2", "-33.9"}, {"12", "89.9"}, {"-100", "89.95"}, {"0", "-90"}, {"13.4", "52.5"}, {"2.35", "48.85"}}
 
-// placeCond asks for places near to others; e is a point with the given SRID.
+// placeCond is a condition for places near to others; e is a point with the given SRID.
 func placeCond(r *rand.Rand, e, srid string) string {
 	p := pick(r, places)
 	at := "ST_SRID(POINT(" + p[0] + ", " + p[1] + "), " + srid + ")"

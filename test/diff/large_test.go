@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
-// TestLarge asks queries over a table that is large enough for parallel scans
-// and aggregates, with one worker and with several, and with little memory.
+// TestLarge runs queries over a table that is large enough for parallel scans and
+// aggregates, with one worker and with several, and with little memory.
 func TestLarge(t *testing.T) {
 	testflag.Normal(t) // a table of 70,000 rows
 	s := servertest.Start(t, server.Config{Memory: 512 << 20})
@@ -36,7 +36,7 @@ func TestLarge(t *testing.T) {
 		}
 	}
 	for _, d := range []struct{ name, set string }{{"parallel", "SET sqlots_parallelism = 4"}, {"parallel, spilling", "SET sqlots_parallelism = 3, sqlots_spill_over = 100000"}, {"little memory", "SET sqlots_query_memory_limit = 3000000"}} {
-		r.roads = append(r.roads, road{name: d.name, conn: open(t, dsn, sm, "USE large", "SET max_execution_time = 20000", d.set)})
+		r.paths = append(r.paths, path{name: d.name, conn: open(t, dsn, sm, "USE large", "SET max_execution_time = 20000", d.set)})
 	}
 	parallel := 0
 	for range *queriesFlag / 4 {
@@ -44,13 +44,13 @@ func TestLarge(t *testing.T) {
 		g.depth = 2 // no subqueries
 		q := g.large()
 		text := plain(q.text)
-		base := ask(r.ctx, r.base, text, false)
+		base := runQuery(r.ctx, r.base, text, false)
 		if n := base.errNumber(); n == errTooLate {
 			continue
 		}
-		for i := range r.roads {
-			d := &r.roads[i]
-			got := ask(r.ctx, d.conn, text, false)
+		for i := range r.paths {
+			d := &r.paths[i]
+			got := runQuery(r.ctx, d.conn, text, false)
 			if n := got.errNumber(); n == errTooLate || n == errMemory {
 				continue // results of subqueries stay in memory
 			}
@@ -58,7 +58,7 @@ func TestLarge(t *testing.T) {
 				r.report(d.name+": "+what, text, "\n  base:", base.short(), "\n  "+d.name+":", got.short())
 			}
 		}
-		for _, row := range ask(r.ctx, r.roads[0].conn, "EXPLAIN FORMAT=TREE "+text, false).rows {
+		for _, row := range runQuery(r.ctx, r.paths[0].conn, "EXPLAIN FORMAT=TREE "+text, false).rows {
 			if strings.Contains(row[0], "partial") {
 				parallel++
 			}

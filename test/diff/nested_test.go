@@ -15,8 +15,8 @@ type member struct {
 	fit, odd  []string
 	literals  []string
 	more      func(r *rand.Rand, ref string) string // nil for none
-	// asks are conditions of the member's name in NESTED_QUERY; nil for compare.
-	asks func(r *rand.Rand, ref string) string
+	// conds are conditions of the member's name in NESTED_QUERY; nil for compare.
+	conds func(r *rand.Rand, ref string) string
 }
 
 // memberKinds are the types that members have.
@@ -32,7 +32,7 @@ func memberKinds(r *rand.Rand) []member {
 			more: func(r *rand.Rand, ref string) string {
 				return ref + choose(r, " LIKE '%app%'", " LIKE 'red%'", " NOT LIKE '%中%'")
 			},
-			asks: wordsCond},
+			conds: wordsCond},
 		{name: "k", typ: "KEYWORD", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "LONGTEXT", "VARCHAR(64)", "VARCHAR(1)", "VARCHAR(20) COLLATE utf8mb4_0900_ai_ci", "CHAR(8) COLLATE utf8mb4_general_ci", "INT"},
 			fit: []string{`"a"`, `"b"`, `"A"`, `"ab"`, `"é"`, `""`, `"5"`, `"a "`, `"中文"`}, odd: []string{"5", "true", "{}", `["a"]`}, literals: []string{"'a'", "'A'", "'ab'", "'é'", "''", "'5'", "'a '", "5", "'zz'"},
 			more: func(r *rand.Rand, ref string) string {
@@ -52,20 +52,20 @@ func memberKinds(r *rand.Rand) []member {
 			more: func(r *rand.Rand, ref string) string { return choose(r, "", "NOT ") + ref }},
 		{name: "on", typ: "DATE", columns: []string{"DATE", "DATETIME", "VARCHAR(20)"},
 			fit: []string{`"2020-01-01"`, `"2020-02-29"`, `"1999-12-31"`, `"1970-01-01"`}, odd: []string{`"n/a"`, "20200101", `"2020-02-30"`, "true", `"2020-01-01 10:00:00"`}, literals: []string{"'2020-01-01'", "DATE'2020-02-29'", "'1970-01-01'"},
-			asks: timeCond},
+			conds: timeCond},
 		{name: "at", typ: "DATETIME(3)", columns: []string{"DATETIME(3)", "DATETIME", "DATE", "VARCHAR(30)"},
 			fit: []string{`"2020-01-01 10:00:00"`, `"2020-01-01T10:00:00.5"`, `"2020-02-29 12:34:56.789"`, `"1999-12-31"`, `"2020-01-01"`}, odd: []string{`"n/a"`, "5", `""`, `"2020-01-01 10:00:00+02:00"`}, literals: []string{"'2020-01-01'", "'2020-01-01 10:00:00'", "TIMESTAMP'2000-01-01 00:00:00'"},
-			asks: timeCond},
+			conds: timeCond},
 		{name: "told", typ: "DATE FORMAT ('yyyy-MM-dd', 'epoch_second')", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(20)"},
 			fit: []string{`"2020-01-01"`, `"2020-02-29"`, "1577836800", "0", `"1970-01-01"`}, odd: []string{`"n/a"`, "true", `"2020-02-30"`, "5.5"}, literals: []string{"'2020-01-01'", "'1577836800'", "''"},
-			asks: func(r *rand.Rand, ref string) string {
+			conds: func(r *rand.Rand, ref string) string {
 				return timeCond(r, "PARSE_DATETIME("+ref+", 'yyyy-MM-dd', 'epoch_second')")
 			}},
 		{name: "ip", typ: "IP", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(40)"},
-			fit: []string{`"10.0.0.1"`, `"10.0.0.255"`, `"::1"`, `"FE80::1"`, `"0.0.0.0"`}, odd: []string{`"n/a"`, "5", `""`, `"10.0.0.256"`}, literals: []string{"'10.0.0.1'", "'::1'", "''"}, asks: ipCond},
+			fit: []string{`"10.0.0.1"`, `"10.0.0.255"`, `"::1"`, `"FE80::1"`, `"0.0.0.0"`}, odd: []string{`"n/a"`, "5", `""`, `"10.0.0.256"`}, literals: []string{"'10.0.0.1'", "'::1'", "''"}, conds: ipCond},
 		{name: "pos", typ: "GEO_POINT", columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "VARCHAR(40)"},
 			fit: []string{`"48.1,11.5"`, `"48.1,11.5001"`, `"0,0"`, `"0.1,-179.9"`, `"89.9,12"`, `"-90,0"`}, odd: []string{`"91,0"`, `"n/a"`, "5", "[1, 2]"}, literals: []string{"'48.1,11.5'", "'0,0'"},
-			asks: func(r *rand.Rand, ref string) string { return placeCond(r, "GEO_POINT("+ref+")", "0") }},
+			conds: func(r *rand.Rand, ref string) string { return placeCond(r, "GEO_POINT("+ref+")", "0") }},
 		textMember("t", "TEXT ANALYZER 'fuzzy'"),
 		textMember("e", "TEXT ANALYZER 'english'"),
 	}
@@ -73,7 +73,7 @@ func memberKinds(r *rand.Rand) []member {
 
 // textMember has words.
 func textMember(name, typ string) member {
-	ask := func(r *rand.Rand, ref string) string {
+	match := func(r *rand.Rand, ref string) string {
 		return choose(r, "TEXT_MATCH("+ref+", ", "TEXT_MATCH("+ref+", ", "TEXT_MATCH_PHRASE("+ref+", ", "TEXT_MATCH_FUZZY("+ref+", ") + choose(r, "'red'", "'red pears'", "'pear, red'", "'中'", "'run'", "'fox'") + ")"
 	}
 	return member{name: name, typ: typ, columns: []string{"LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "TEXT", "VARCHAR(6)"},
@@ -85,7 +85,7 @@ func textMember(name, typ string) member {
 			if r.IntN(4) == 0 {
 				return ref + choose(r, " LIKE '%ed%'", " LIKE '%a%d%'")
 			}
-			return ask(r, ref) + choose(r, "", "", " > 0", " IS NULL")
+			return match(r, ref) + choose(r, "", "", " > 0", " IS NULL")
 		}}
 }
 
@@ -124,7 +124,7 @@ func newObjects(r *rand.Rand, depth int) *objects {
 	return o
 }
 
-// field is the list behind NESTED.
+// field is the list after NESTED.
 func (o *objects) field() string {
 	var list []string
 	for _, m := range o.members {
@@ -214,8 +214,8 @@ func (o *objects) within(r *rand.Rand, prefix string, inside bool) string {
 		return "a.`" + prefix + "." + pick(r, o.members).name + "` > a.id"
 	}
 	m := pick(r, o.members)
-	if ref := "a.`" + prefix + "." + m.name + "`"; m.asks != nil {
-		return m.asks(r, ref)
+	if ref := "a.`" + prefix + "." + m.name + "`"; m.conds != nil {
+		return m.conds(r, ref)
 	} else {
 		return m.compare(r, ref)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hint marks the place of an index hint behind a table; render fills it.
+// hint marks the place of an index hint after a table; render fills it.
 const hint = "\x00"
 
 // query is a generated SELECT.
@@ -14,7 +14,7 @@ type query struct {
 	text    string // with hints of alias's table between \x00
 	ordered bool   // ORDER BY decides the order of all rows
 	loose   bool   // texts are equal if they are so in a case-insensitive collation
-	apart   string // why the oracle is not asked
+	apart   string // why it is not run on the oracle
 }
 
 // render fills the hint of each table, and takes the marks off literals.

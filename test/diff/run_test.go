@@ -31,7 +31,7 @@ type run struct {
 	ctx     context.Context
 	base    *sql.Conn
 	oracle  *sql.Conn
-	roads   []road
+	paths   []path
 	found   int
 	queries int
 	answers int
@@ -39,7 +39,7 @@ type run struct {
 	seed    uint64
 	rnd     *rand.Rand     // chooses paths
 	taken   map[string]int // answers by path
-	apart   map[string]int // queries that the oracle was not asked, by reason
+	apart   map[string]int // queries that were not run on the oracle, by reason
 	late    int            // answers that took too long
 }
 
@@ -57,7 +57,7 @@ func TestDifferences(t *testing.T) {
 			t.Fatalf("stopped after %d differences", r.found)
 		}
 	}
-	t.Logf("%d statements, %d answers compared, %d too late, %d differences\nroads: %v\nnot asked the oracle: %v", r.queries, r.answers, r.late, r.found, r.taken, r.apart)
+	t.Logf("%d statements, %d answers compared, %d too late, %d differences\npaths: %v\nnot run on the oracle: %v", r.queries, r.answers, r.late, r.found, r.taken, r.apart)
 }
 
 // open is a connection of its own with the session's settings.
@@ -111,8 +111,8 @@ func (r *run) round(seed uint64) {
 		return
 	}
 	conns := map[*sql.Conn]bool{r.base: true}
-	for i := range r.roads {
-		conns[r.roads[i].conn] = true
+	for i := range r.paths {
+		conns[r.paths[i].conn] = true
 	}
 	if r.oracle != nil {
 		conns[r.oracle] = true
@@ -152,7 +152,7 @@ func (r *run) round(seed uint64) {
 		}
 	}
 	for _, t := range r.tables {
-		for _, row := range ask(r.ctx, r.base, "CHECK TABLE "+t.name, false).rows {
+		for _, row := range runQuery(r.ctx, r.base, "CHECK TABLE "+t.name, false).rows {
 			if row[len(row)-1] != "OK" {
 				r.report("CHECK TABLE", t.name, row)
 			}
@@ -180,7 +180,7 @@ func (r *run) both(text string, t *table) bool {
 	if (a.err == nil) != (b.err == nil) {
 		return false // a difference that is tolerated, but the tables differ now
 	}
-	a, b = ask(r.ctx, r.base, t.selectAll(), false), ask(r.ctx, r.oracle, t.selectAll(), false)
+	a, b = runQuery(r.ctx, r.base, t.selectAll(), false), runQuery(r.ctx, r.oracle, t.selectAll(), false)
 	if d := difference(a, b, true, false); d != "" {
 		r.report("table after change: "+d, text, "\n", t.ddl[0], "\n", diffRows(a.rows, b.rows))
 		return false
@@ -201,7 +201,7 @@ func (r *run) changeRoads(text string, t *table) {
 	try := func(c *sql.Conn, s string, args ...any) (answer, answer) {
 		do(r.ctx, c, "BEGIN")
 		a := do(r.ctx, c, s, args...)
-		after := ask(r.ctx, c, t.selectAll(), false)
+		after := runQuery(r.ctx, c, t.selectAll(), false)
 		do(r.ctx, c, "ROLLBACK")
 		return a, after
 	}
@@ -250,7 +250,7 @@ const maxRows = 50_000
 func (r *run) one(q query) {
 	r.queries++
 	text := plain(q.text)
-	base := ask(r.ctx, r.base, text, false)
+	base := runQuery(r.ctx, r.base, text, false)
 	if len(base.rows) > maxRows {
 		r.late++
 		return
@@ -268,7 +268,7 @@ func (r *run) one(q query) {
 		r.apart[reason]++
 	} else if r.oracle != nil {
 		r.answers++
-		o := ask(r.ctx, r.oracle, text, false)
+		o := runQuery(r.ctx, r.oracle, text, false)
 		if o.errNumber() == errOracleLate {
 			r.late++
 		} else if d := difference(base, o, q.ordered, q.loose); d != "" && !onlyOracle(o.errNumber()) {
@@ -278,7 +278,7 @@ func (r *run) one(q query) {
 	}
 	for _, d := range r.choose(false) {
 		d.start(r)
-		got, s := d.ask(r, q, base)
+		got, s := d.run(r, q, base)
 		if got.errNumber() == errTooLate {
 			r.late++
 			continue

@@ -34,8 +34,8 @@ func TestSearchChecks(t *testing.T) {
 			if strings.HasPrefix(list, "n,") {
 				text += " GROUP BY n"
 			}
-			base := ask(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
-			got := ask(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (x)", 1), false)
+			base := runQuery(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
+			got := runQuery(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (x)", 1), false)
 			if what := difference(base, got, false, false); what != "" {
 				r.report("search: "+what, text, "\n  scan:", base.short(), "\n  search:", got.short())
 			}

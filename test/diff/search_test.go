@@ -75,8 +75,8 @@ func TestSearchGroups(t *testing.T) {
 				must("REPLACE INTO g VALUES " + row(7) + ", " + row(5000) + ", " + row(5001))
 			}
 			text, ordered := searchQuestion(rnd, append(cols[:len(cols):len(cols)], column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "1400", "5000"}}))
-			base := ask(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
-			got := ask(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (s)", 1), false)
+			base := runQuery(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
+			got := runQuery(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (s)", 1), false)
 			if what := difference(base, got, ordered, false); what != "" {
 				r.report("search: "+what, text, "\n  scan:", base.short(), "\n  search:", got.short())
 			}

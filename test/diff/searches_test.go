@@ -22,7 +22,7 @@ type searched struct {
 	features []feature
 	ddl      string
 	cols     []string // to write to
-	own      []string // what the transaction that asks has written
+	own      []string // what the reading transaction has written
 }
 
 func newSearched(r *rand.Rand) *searched {
@@ -167,8 +167,8 @@ func (s *searched) order(r *rand.Rand, scores bool) string {
 	return "a." + pick(r, s.plain.cols).name
 }
 
-// question is a query with @ for the hint behind table g; ordered says that it
-// orders all rows. Scores are in it where they do not change meanwhile.
+// question is a query with @ for the hint after table g; ordered says that it orders
+// all rows. Scores are in it where they do not change meanwhile.
 func (s *searched) question(r *rand.Rand, scores bool) (text string, ordered bool) {
 	where := s.where(r)
 	switch r.IntN(14) {
@@ -239,7 +239,7 @@ func (s *searched) around(r *rand.Rand, where string, scores bool) (text string,
 	case 5:
 		return fmt.Sprintf("SELECT COUNT(*), SUM(x.id) FROM (SELECT a.id FROM g a @%s ORDER BY a.id LIMIT %d OFFSET %d) x", where, r.IntN(60), r.IntN(2)*r.IntN(30)), false
 	case 6:
-		if scores { // nobody else writes
+		if scores { // no other connection writes
 			return "SELECT a.id FROM g a @" + where + " ORDER BY a.id FOR " + choose(r, "UPDATE", "SHARE"), true
 		}
 		return "SELECT a.id, a.id % 7 AS v FROM g a @" + where + " HAVING v > 2 ORDER BY a.id", true
@@ -249,7 +249,7 @@ func (s *searched) around(r *rand.Rand, where string, scores bool) (text string,
 	return "WITH w AS (SELECT a.id FROM g a @" + where + ") SELECT COUNT(*), COUNT(v.id) FROM w LEFT JOIN w v ON v.id = w.id + 1", false
 }
 
-// join asks for rows of JSON_TABLE next to those of g; "" where there are none.
+// join is a query for rows of JSON_TABLE next to those of g; "" if no feature has any.
 func (s *searched) join(r *rand.Rand) string {
 	for _, f := range s.features {
 		if f.joins == nil || r.IntN(3) == 0 {
@@ -306,9 +306,9 @@ func withParameters(text string) (string, []any) {
 	return text, args
 }
 
-// searchRoad is a way to ask a question on one connection, so that all see what
-// its transaction does.
-type searchRoad struct {
+// searchPath is a way to run a query on one connection, so that all see what its
+// transaction does.
+type searchPath struct {
 	name, hint string
 	binary     bool
 	params     bool
@@ -316,7 +316,7 @@ type searchRoad struct {
 }
 
 // The first is always taken, and two of the others.
-var searchRoads = []searchRoad{
+var searchPaths = []searchPath{
 	{name: "forced", hint: "FORCE INDEX (s)"},
 	{name: "forced, prepared", hint: "FORCE INDEX (s)", binary: true},
 	{name: "free"},
@@ -327,9 +327,9 @@ var searchRoads = []searchRoad{
 	{name: "forced, spilling", hint: "FORCE INDEX (s)", set: "SET sqlots_spill_over = 200", unset: "SET sqlots_spill_over = 0"},
 }
 
-// TestSearches compares answers of search indexes over fields of all kinds with
-// those of scans. In every second round others write meanwhile: transactions ask
-// along all paths what they see, with changes of their own.
+// TestSearches compares answers of search indexes over fields of all kinds with those
+// of scans. In every second round others write meanwhile: transactions read along all
+// paths what they see, with changes of their own.
 func TestSearches(t *testing.T) {
 	dsn := *dsnFlag
 	if dsn == "" {
@@ -347,7 +347,7 @@ func TestSearches(t *testing.T) {
 			t.Fatalf("stopped after %d differences", r.found)
 		}
 	}
-	t.Logf("%d questions, %d answers compared, %d too late, %d differences\nroads: %v", r.queries, r.answers, r.late, r.found, r.taken)
+	t.Logf("%d questions, %d answers compared, %d too late, %d differences\npaths: %v", r.queries, r.answers, r.late, r.found, r.taken)
 }
 
 func (r *run) searches(writers []*sql.Conn) {
@@ -426,12 +426,12 @@ func (r *run) searches(writers []*sql.Conn) {
 			}
 		}
 		text, ordered := s.question(rnd, len(writers) == 0)
-		r.asked(s, text, ordered, rnd)
+		r.compareSearch(s, text, ordered, rnd)
 	}
 	close(stop)
 	wg.Wait()
 	do(r.ctx, r.base, "ROLLBACK")
-	for _, row := range ask(r.ctx, r.base, "CHECK TABLE g", false).rows {
+	for _, row := range runQuery(r.ctx, r.base, "CHECK TABLE g", false).rows {
 		if row[len(row)-1] != "OK" {
 			r.report("CHECK TABLE", s.ddl, row)
 		}
@@ -441,7 +441,7 @@ func (r *run) searches(writers []*sql.Conn) {
 // caughtUp waits for the index, so that its figures stay.
 func (r *run) caughtUp() {
 	for range 500 {
-		a := ask(r.ctx, r.base, "SELECT COUNT(*) FROM information_schema.SQLOTS_SEARCH_INDEXES WHERE TABLE_SCHEMA = DATABASE() AND (LAG_COMMITS > 0 OR STATE <> 'ready')", false)
+		a := runQuery(r.ctx, r.base, "SELECT COUNT(*) FROM information_schema.SQLOTS_SEARCH_INDEXES WHERE TABLE_SCHEMA = DATABASE() AND (LAG_COMMITS > 0 OR STATE <> 'ready')", false)
 		if a.err == nil && a.rows[0][0] == "0" {
 			return
 		}
@@ -449,11 +449,11 @@ func (r *run) caughtUp() {
 	}
 }
 
-// asked asks a question along some paths.
-func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
+// compareSearch runs a query along some paths.
+func (r *run) compareSearch(s *searched, text string, ordered bool, rnd *rand.Rand) {
 	r.queries++
 	scan := strings.Replace(text, "@", "USE INDEX ()", 1)
-	base := ask(r.ctx, r.base, scan, false)
+	base := runQuery(r.ctx, r.base, scan, false)
 	if base.errNumber() == errTooLate {
 		r.late++
 		return
@@ -461,12 +461,12 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 	if base.err != nil {
 		r.taken[fmt.Sprint("error ", base.errNumber())]++
 	}
-	others := rnd.Perm(len(searchRoads) - 1)
-	for _, d := range []searchRoad{searchRoads[0], searchRoads[1+others[0]], searchRoads[1+others[1]]} {
+	others := rnd.Perm(len(searchPaths) - 1)
+	for _, d := range []searchPath{searchPaths[0], searchPaths[1+others[0]], searchPaths[1+others[1]]} {
 		if d.set != "" {
 			do(r.ctx, r.base, d.set)
 		}
-		got := r.searchRoad(d, strings.Replace(text, "@", d.hint, 1))
+		got := r.searchBy(d, strings.Replace(text, "@", d.hint, 1))
 		if d.params { // which may be NULL
 			got.types = base.types
 		}
@@ -480,7 +480,7 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 			continue
 		}
 		if a, b := base.errNumber(), got.errNumber(); a != b && (d.params && (a == errSyntax || b == errSyntax) || a == errNoJSON || b == errNoJSON) {
-			continue // of a question that need not be asked, or of a row that need not be read
+			continue // of a part that need not be evaluated, or of a row that need not be read
 		}
 		what := difference(base, got, ordered, false)
 		if what == "" && (base.errNumber() == 1815 || base.errNumber() == 1105) {
@@ -489,7 +489,7 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 		if what == "" && base.err == nil && got.err == nil && base.types != got.types {
 			what = "types " + base.types + "and " + got.types
 		}
-		if what != "" && ordered && difference(base, ask(r.ctx, r.base, scan, false), ordered, false) != "" {
+		if what != "" && ordered && difference(base, runQuery(r.ctx, r.base, scan, false), ordered, false) != "" {
 			return // a merge of segments has changed scores
 		}
 		if what != "" {
@@ -500,13 +500,13 @@ func (r *run) asked(s *searched, text string, ordered bool, rnd *rand.Rand) {
 	}
 }
 
-// searchRoad asks a question along a path.
-func (r *run) searchRoad(d searchRoad, text string) answer {
+// searchBy runs a query along a path.
+func (r *run) searchBy(d searchPath, text string) answer {
 	if d.params {
 		text, args := withParameters(text)
-		return askPrepared(r.ctx, r.base, text, args)
+		return runPrepared(r.ctx, r.base, text, args)
 	}
-	return ask(r.ctx, r.base, text, d.binary)
+	return runQuery(r.ctx, r.base, text, d.binary)
 }
 
 // gap describes the first rows that one of two answers alone has, where these are
@@ -525,11 +525,11 @@ func (s *searched) gap(r *run, base, got answer, text string) string {
 	out := ""
 	for id, n := range count {
 		if n != 0 && len(out) < 2000 {
-			out += fmt.Sprintf("%s: scan %+d, now %s", id, n, ask(r.ctx, r.base, "SELECT "+strings.Join(s.cols, ", ")+" FROM g USE INDEX () WHERE id = "+id, false).short())
+			out += fmt.Sprintf("%s: scan %+d, now %s", id, n, runQuery(r.ctx, r.base, "SELECT "+strings.Join(s.cols, ", ")+" FROM g USE INDEX () WHERE id = "+id, false).short())
 		}
 	}
 	for _, hint := range []string{"USE INDEX ()", "FORCE INDEX (s)"} {
-		out += fmt.Sprintf("\n%s again: %d rows", hint, len(ask(r.ctx, r.base, strings.Replace(text, "@", hint, 1), false).rows))
+		out += fmt.Sprintf("\n%s again: %d rows", hint, len(runQuery(r.ctx, r.base, strings.Replace(text, "@", hint, 1), false).rows))
 	}
 	return out
 }

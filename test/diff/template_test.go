@@ -9,9 +9,9 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
-// templated are statements whose plan comes from the cache by their template.
-// {i} {d} {f} {s} {t} stand for literals: integers, decimals, doubles, texts
-// and dates; each statement runs with several of each.
+// templated are statements whose plan comes from the cache by their template. {i} {d}
+// {f} {s} {t} are placeholders of literals: integers, decimals, doubles, texts and
+// dates; each statement runs with several of each.
 var templated = []string{
 	"SELECT id FROM t WHERE a = {i}",
 	"SELECT id FROM t WHERE a > {i} AND b < {i}",
@@ -182,11 +182,11 @@ func TestTemplates(t *testing.T) {
 	ctx := t.Context()
 	run := func(stmt string, binary bool) (answer, answer) {
 		if strings.HasPrefix(strings.TrimPrefix(stmt, "/*+ */ "), "SELECT") {
-			return ask(ctx, c, stmt, binary), answer{}
+			return runQuery(ctx, c, stmt, binary), answer{}
 		}
 		do(ctx, c, "BEGIN")
 		a := do(ctx, c, stmt)
-		after := ask(ctx, c, "SELECT * FROM t ORDER BY id", false)
+		after := runQuery(ctx, c, "SELECT * FROM t ORDER BY id", false)
 		do(ctx, c, "ROLLBACK")
 		return a, after
 	}

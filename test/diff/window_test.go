@@ -41,7 +41,7 @@ func (g *gen) windowKey() string {
 	return ref
 }
 
-// window is what stands behind OVER.
+// window is what follows OVER.
 type window struct {
 	part, order string
 	peers       bool // rows may be equal in the order

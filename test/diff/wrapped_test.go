@@ -9,7 +9,7 @@ import (
 // wrapped are queries wrapped in constructs that must not change an answer:
 // common table expressions that are put in and that are computed once, a view,
 // a view on it, a stored copy, and set operations with itself.
-func wrapped(conn *sql.Conn) []road {
+func wrapped(conn *sql.Conn) []path {
 	as := func(form string) func(*run, string, int) string {
 		return func(_ *run, text string, n int) string { return fill(form, text, n) }
 	}
@@ -28,7 +28,7 @@ func wrapped(conn *sql.Conn) []road {
 		}
 		return ""
 	}
-	list := []road{
+	list := []path{
 		{name: "CTE", text: as("WITH w (#) AS (@) SELECT * FROM w")},
 		{name: "shared CTE", text: as("WITH w (#) AS (@), n AS (SELECT COUNT(*) AS k FROM w) SELECT # FROM w, n")},
 		{name: "derived table", text: as("SELECT # FROM (@) AS w (#)")},

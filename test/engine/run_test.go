@@ -392,8 +392,8 @@ func (r *runner) step(ctx context.Context, st *step, key string) *difference {
 	return r.warnings(ctx, st, d)
 }
 
-// isEmptyResult tells that the corpus says "one row without columns", which
-// is its word for a statement that gives no result.
+// isEmptyResult reports that the corpus says "one row without columns", which is its
+// word for a statement that gives no result.
 func isEmptyResult(st *step, got *rows) bool {
 	return len(got.names) == 0 && len(got.values) == 0 &&
 		(len(st.expected) == 0 || len(st.expected) == 1 && len(st.expected[0]) == 0)

@@ -202,7 +202,7 @@ func convertTests() []queries.QueryTest {
 	return out
 }
 
-// forMySQL tells that a test is not one of another dialect.
+// forMySQL reports that a test is not one of another dialect.
 func forMySQL(dialect string) bool { return dialect == "" || dialect == "mysql" }
 
 // numberOf is MySQL's number of an error kind, 0 where it has none.

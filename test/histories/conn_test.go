@@ -64,8 +64,8 @@ func explained(err error) bool {
 func (c *conn) chance(n int) bool { return c.rng.IntN(n) == 0 }
 
 // step notes a statement.
-func (c *conn) step(asked time.Duration, path, query string, err error) *histcheck.Step {
-	s := histcheck.Step{Asked: asked, Given: c.now(), Path: path, SQL: query}
+func (c *conn) step(sent time.Duration, path, query string, err error) *histcheck.Step {
+	s := histcheck.Step{Asked: sent, Given: c.now(), Path: path, SQL: query}
 	if err != nil {
 		s.Answer = err.Error()
 	}
@@ -76,9 +76,9 @@ func (c *conn) step(asked time.Duration, path, query string, err error) *histche
 
 // exec runs a statement that has no rows for an answer.
 func (c *conn) exec(path string, q question) (sql.Result, error) {
-	asked := c.now()
+	sent := c.now()
 	res, err := c.c.ExecContext(context.Background(), q.sql, q.args...)
-	c.step(asked, path, q.text(), err)
+	c.step(sent, path, q.text(), err)
 	return res, err
 }
 
@@ -87,10 +87,10 @@ func (c *conn) do(query string) error {
 	return err
 }
 
-// query runs a statement, calls scan with each row, and returns the statement as it
-// is noted.
+// query runs a statement, calls scan with each row, and returns the statement in the
+// form of the history.
 func (c *conn) query(path string, q question, scan func(rows *sql.Rows) error) (*histcheck.Step, error) {
-	asked := c.now()
+	sent := c.now()
 	rows, err := c.c.QueryContext(context.Background(), q.sql, q.args...)
 	if err == nil {
 		for err == nil && rows.Next() {
@@ -98,7 +98,7 @@ func (c *conn) query(path string, q question, scan func(rows *sql.Rows) error) (
 		}
 		err = errors.Join(err, rows.Err(), rows.Close())
 	}
-	return c.step(asked, path, q.text(), err), err
+	return c.step(sent, path, q.text(), err), err
 }
 
 // begin makes a transaction, of one statement or of several.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// disturb runs what happens besides the load. The function that it returns ends it.
+// disturb runs what happens next to the load. The function that it returns ends it.
 func (r *run) disturb() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -1,15 +1,15 @@
 // Package histories looks for wrong answers under concurrency: many connections run
-// random transactions on one server, and what they were answered must be explained
-// by some order of the transactions that the isolation level and the time allow.
+// random transactions on one server, and their answers must be explained by some order
+// of the transactions that the isolation level and the time allow.
 //
 // # Model
 //
-// One load reads and writes registers: rows that count their versions (n) and name
-// the last write (w), so that each row of an answer tells which write it saw. The
-// other appends to lists, which stand in one row each, or in a row for each element.
-// The tables have a primary key, secondary indexes of all kinds and a search index;
-// every read takes one of the paths of paths_test.go, or two of them in one
-// statement. A run looks at its start whether EXPLAIN names these paths.
+// One load reads and writes registers: rows that count their versions (n) and name the
+// last write (w), so that each row of an answer identifies the write that it saw. The
+// other appends to lists, which are stored in one row each, or in a row for each
+// element. The tables have a primary key, secondary indexes of all kinds and a search
+// index; every read takes one of the paths of paths_test.go, or two of them in one
+// statement. A run checks at its start that EXPLAIN names these paths.
 //
 // Connections are of both isolation levels, with autocommit and with transactions
 // of several statements, in the text protocol or prepared. Meanwhile statements are
@@ -21,8 +21,8 @@
 // # Checks
 //
 //	C1  internal/histcheck finds no cycle: a statement, or a view of REPEATABLE
-//	    READ, sees all of a commit or nothing; nobody is answered an older version
-//	    than another was before; no update is lost. Nobody reads what was rolled
+//	    READ, sees all of a commit or nothing; no answer has an older version
+//	    than one before it had; no update is lost. No answer has what was rolled
 //	    back, or versions between two writes of one transaction.
 //	C2  An answer has the rows that it must have, each once. Where a statement has
 //	    a row by two paths, they agree, and so do a row's columns and its text.
@@ -31,7 +31,7 @@
 //	C4  A transaction reads its own writes.
 //	C5  At the end of an epoch all paths have the same rows.
 //
-// A search index that leaves out changed rows, or is one commit behind, is found:
+// A search index that leaves out changed rows, or lags by one commit, is found:
 // TestFaults plants such faults (search.Knobs).
 //
 // # Long runs
@@ -39,7 +39,7 @@
 //	go test ./test/histories -run TestHistories -timeout 0 -histories.txns 1000000 -histories.spin 4 -histories.level rc
 //
 // With -seed the choices of each connection are the same again, though not how they
-// meet. -histories.calm leaves out what happens besides, -histories.findings N goes
+// meet. -histories.calm leaves out what disturb does, -histories.findings N goes
 // on after a finding. -histories.pauses 0.1 stops commits and reads between their
 // steps, as a busy machine does, only more often.
 package histories

@@ -21,13 +21,13 @@ func TestHistories(t *testing.T) {
 	play(t, plan{txns: runLength(), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Fault: *fault, Rate: *faultRate, Pauses: *pauses}})
 }
 
-// TestIdleFiles: search indexes close their files whenever nobody asks.
+// TestIdleFiles: search indexes close their files between any two queries.
 func TestIdleFiles(t *testing.T) {
 	play(t, plan{txns: testflag.Rounds(500, 1_000, 3_000), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Idle: time.Millisecond}})
 }
 
-// TestPauses: commits, reads and updates of search indexes stand still between any
-// two of their steps.
+// TestPauses: commits, reads and updates of search indexes pause between any two of
+// their steps.
 func TestPauses(t *testing.T) {
 	play(t, plan{txns: testflag.Rounds(500, 1_000, 3_000), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Pauses: 0.1}})
 }

@@ -239,7 +239,7 @@ func (w *listWork) read(lock string) error {
 }
 
 // keep files the lists of a read by the state that they have to show.
-func (w *listWork) keep(got map[int][]histcheck.Element, asked, given time.Duration, text, locked bool) {
+func (w *listWork) keep(got map[int][]histcheck.Element, sent, given time.Duration, text, locked bool) {
 	plain := w.c.kind()
 	if locked {
 		plain = histcheck.Statement
@@ -249,14 +249,14 @@ func (w *listWork) keep(got map[int][]histcheck.Element, asked, given time.Durat
 		kind, own := plain, w.c.x.Appends[key]
 		switch {
 		case text && len(list) > 0 && (locked || len(own) > 0):
-			// One row: it is locked until the commit, and a row that this
-			// transaction changed is seen as it is.
+			// One row: it is locked until the commit, and a row that this transaction
+			// changed is seen in its latest state.
 			kind = histcheck.Locked
 		case !text && locked && len(own) > 0:
 			kind = histcheck.Locked // the counter of the list is locked
 		}
 		if parts[kind] == nil {
-			parts[kind] = &histcheck.Read{Kind: kind, Lists: map[int][]histcheck.Element{}, Own: map[int][]histcheck.Element{}, Asked: asked, Given: given}
+			parts[kind] = &histcheck.Read{Kind: kind, Lists: map[int][]histcheck.Element{}, Own: map[int][]histcheck.Element{}, Asked: sent, Given: given}
 		}
 		parts[kind].Lists[key], parts[kind].Own[key] = list, own
 	}

@@ -5,8 +5,8 @@ package histories
 const registerTable = `CREATE TABLE reg (k INT PRIMARY KEY, n BIGINT NOT NULL, w BIGINT NOT NULL, g INT NOT NULL, u INT NOT NULL, b BIGINT NOT NULL, t VARCHAR(60) NOT NULL,
 	KEY by_n (n), KEY by_g (g, n) INCLUDE (w, b), UNIQUE KEY by_u (u), UNIQUE KEY by_w (w), KEY by_d (n DESC, w DESC), SEARCH INDEX s (k, n, w, g, u, b, t TEXT))`
 
-// registerPaths read versions: k, n and w, and the same of another path behind
-// them, or t.
+// registerPaths read versions: k, n and w, followed by the same of another path, or by
+// t.
 var registerPaths = []path{
 	{"primary key", "SELECT k,n,w FROM reg WHERE k={k}", []string{"reg@PRIMARY"}, "k"},
 	{"list of primary keys", "SELECT k,n,w FROM reg FORCE INDEX (PRIMARY) WHERE k IN ({ks})", []string{"multi-point get on reg@PRIMARY"}, "ks"},

@@ -21,7 +21,7 @@ func (q question) text() string {
 	return fmt.Sprint(q.sql, " ", q.args)
 }
 
-// values are what a statement may name: {k} stands for keys[0], {ks} for keys.
+// values are what a statement may name: {k} is replaced by keys[0], {ks} by keys.
 type values map[string][]int64
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -55,7 +55,7 @@ type path struct {
 	sql  string
 	// plan are parts of what EXPLAIN has to say.
 	plan []string
-	// reads tells which keys the answer must have, by the name of a value: "k",
-	// "ks", "gs" (those of a group), "range" or "all"; "" if it may have any.
+	// reads says which keys the answer must have, by the name of a value: "k", "ks",
+	// "gs" (those of a group), "range" or "all"; "" if it may have any.
 	reads string
 }

@@ -42,8 +42,8 @@ func versionOf(t string) (v histcheck.Version) {
 	return histcheck.Version{Key: int(number(0)), N: number(1), By: histcheck.Element(number(2))}
 }
 
-// values are those that a path may ask for; want are the keys that it has to find,
-// nil for any.
+// values are those that a path may name; want are the keys that it has to find, nil for
+// any.
 func (w *registerWork) values(p path, keys []int) (v values, want []int64) {
 	r := w.c.rng
 	v = values{"g": {r.Int64N(groups)}}
@@ -79,7 +79,7 @@ func (w *registerWork) values(p path, keys []int) (v values, want []int64) {
 	return v, want
 }
 
-// read asks by some path.
+// read reads by some path.
 func (w *registerWork) read() error {
 	paths := registerPaths
 	switch n := w.c.rng.IntN(20); {
@@ -93,7 +93,7 @@ func (w *registerWork) read() error {
 	return w.readBy(paths[w.c.rng.IntN(len(paths))], "", w.someKeys(1+w.c.rng.IntN(4)))
 }
 
-// readOwn asks for what the transaction has written.
+// readOwn reads what the transaction has written.
 func (w *registerWork) readOwn() error {
 	var keys []int
 	for k := range w.own {
@@ -156,8 +156,8 @@ func answer(got []histcheck.Version) string {
 // wrong reports an answer that is wrong by itself.
 func (w *registerWork) wrong(format string, args ...any) { w.c.wrong(format, args...) }
 
-// keep files an answer of n rows. Rows that the transaction has written must be as
-// it wrote them, and tell it which version that was.
+// keep files an answer of n rows. Rows that the transaction has written must be as it
+// wrote them; they give the version that it made.
 func (w *registerWork) keep(got []histcheck.Version, kind histcheck.Kind, want []int64, n int) {
 	w.r.reads.Add(1)
 	one := map[int]histcheck.Version{}
@@ -197,7 +197,7 @@ func (w *registerWork) readsOwn(own *histcheck.Write, v histcheck.Version) {
 	own.N = v.N
 }
 
-// sums asks for the number of rows and the sums of balances and versions.
+// sums reads the number of rows and the sums of balances and versions.
 func (w *registerWork) sums(p path) error {
 	v, _ := w.values(p, w.someKeys(1))
 	floor := w.registers.floor.Load()

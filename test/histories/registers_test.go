@@ -21,8 +21,8 @@ type registers struct {
 	mu     sync.Mutex
 	h      *histcheck.Registers
 	newest [64]atomic.Int64 // some of the last writes, to look for
-	// floor is the greatest sum of all versions that a statement has answered:
-	// whoever asks later gets it at least.
+	// floor is the greatest sum of all versions that a statement has answered: every
+	// later query gets it at least.
 	floor atomic.Int64
 }
 

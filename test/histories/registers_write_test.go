@@ -8,10 +8,10 @@ import (
 	"github.com/sqlots/sqlots/internal/histcheck"
 )
 
-// newText sets t behind new values of n and w.
+// newText sets t after new values of n and w.
 const newText = "t=CONCAT('k',k,' n',n,' w',w,' every')"
 
-// singleWrites change one row, and tell its version by LAST_INSERT_ID.
+// singleWrites change one row, and return its version by LAST_INSERT_ID.
 var singleWrites = []path{
 	{name: "primary key", sql: "UPDATE reg SET n=LAST_INSERT_ID(n+1), w={by}, b=b+{d}, " + newText + " WHERE k={k}"},
 	{name: "unique index", sql: "UPDATE reg FORCE INDEX (by_u) SET n=LAST_INSERT_ID(n+1), w={by}, b=b+{d}, " + newText + " WHERE u={u}"},

@@ -165,5 +165,5 @@ func (h *history) change(t *model) {
 	}
 }
 
-// marked is the place of a hint behind a table.
+// marked is a table and the place of a hint after it.
 func marked(t *model) string { return hint + t.name + hint }

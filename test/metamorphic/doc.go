@@ -24,11 +24,10 @@
 //
 // # What it does not do
 //
-// Steps run one after the other on one connection: what concurrent
-// transactions see is tested elsewhere. Values that depend on the clock, on
-// chance or on numbers that a crash may skip (AUTO_INCREMENT) are not asked
-// for. That all option sets are wrong alike goes unnoticed: test/diff compares
-// with another server.
+// Steps run one after the other on one connection: what concurrent transactions see is
+// tested elsewhere. Values that depend on the clock, on chance or on numbers that a
+// crash may skip (AUTO_INCREMENT) are not read. That all option sets are wrong alike
+// goes unnoticed: test/diff compares with another server.
 //
 // The package holds only tests; docs/sqllogictest.md has the command of the
 // long run.

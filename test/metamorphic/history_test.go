@@ -34,7 +34,7 @@ type step struct {
 
 const (
 	literal = "\x01" // around a literal
-	hint    = "\x02" // behind a table that may be read by any index, followed by its name and another
+	hint    = "\x02" // after a table that may be read by any index, followed by its name and another
 )
 
 func lit(s string) string { return literal + s + literal }
@@ -68,7 +68,7 @@ type history struct {
 	tables   []*model
 	inTxn    bool
 	saved    int
-	asked    []step
+	queries  []step
 	serial   int
 	steps    []step
 }

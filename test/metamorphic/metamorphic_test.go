@@ -47,8 +47,8 @@ func TestHistories(t *testing.T) {
 	t.Logf("%d histories, %d steps, %d option sets", rounds, steps, len(players))
 }
 
-// difference is the first step with another outcome, or one that is broken
-// everywhere; -1 if there is none.
+// difference is the first step with another outcome, or one that is broken everywhere,
+// or -1.
 func difference(want, got []string) int {
 	for i := range want {
 		if want[i] != got[i] || strings.HasPrefix(got[i], "broken") || strings.Contains(got[i], "|error|") {

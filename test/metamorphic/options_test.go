@@ -32,7 +32,7 @@ type options struct {
 	memory   int64
 	settings []string
 	protocol protocol
-	hint     func(indexes []string, n int) string // behind tables, n counts queries
+	hint     func(indexes []string, n int) string // after tables, n counts queries
 	bulk     bool                                 // loads are sorted runs
 	job      bool                                 // the job removes expired rows
 	beside   bool                                 // indexes are built during changes

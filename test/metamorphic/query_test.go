@@ -76,8 +76,8 @@ func (h *history) some(t *model, prefix string, n int) []string {
 }
 
 func (h *history) query() {
-	if len(h.asked) > 0 && h.chance(15) {
-		h.steps = append(h.steps, pick(h.r, h.asked)) // perhaps over changed tables
+	if len(h.queries) > 0 && h.chance(15) {
+		h.steps = append(h.steps, pick(h.r, h.queries)) // perhaps over changed tables
 		return
 	}
 	t, o := pick(h.r, h.tables), pick(h.r, h.tables)
@@ -117,6 +117,6 @@ func (h *history) query() {
 	default:
 		s.text = fmt.Sprintf("SELECT * FROM %s%s%s", t.name, marked(t), h.where(t, ""))
 	}
-	h.asked = append(h.asked, s)
+	h.queries = append(h.queries, s)
 	h.steps = append(h.steps, s)
 }

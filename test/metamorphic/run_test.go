@@ -18,10 +18,10 @@ import (
 // player runs histories on a host.
 type player struct {
 	*host
-	db   *sql.DB
-	conn *sql.Conn
-	kept map[string]*sql.Stmt
-	asks int // queries so far, for hints
+	db      *sql.DB
+	conn    *sql.Conn
+	kept    map[string]*sql.Stmt
+	queries int // queries so far, for hints
 	// Each history has a database of its own: change logs outlive their tables.
 	played   int
 	database string
@@ -63,7 +63,7 @@ func (p *player) disconnect() {
 // at its end.
 func (p *player) play(steps []step) []string {
 	p.played++
-	p.database, p.asks, p.mode = fmt.Sprintf("metamorphic%d", p.played), 0, steps[0].text
+	p.database, p.queries, p.mode = fmt.Sprintf("metamorphic%d", p.played), 0, steps[0].text
 	p.connect()
 	defer func() {
 		p.exec("DROP DATABASE " + p.database)
@@ -80,8 +80,8 @@ func (p *player) play(steps []step) []string {
 func (p *player) step(s *step) string {
 	switch s.kind {
 	case query:
-		p.asks++
-		return p.ask(s.text, s.ordered)
+		p.queries++
+		return p.query(s.text, s.ordered)
 	case crash:
 		p.crash()
 		return p.state()
@@ -267,7 +267,7 @@ func (p *player) exec(text string) string {
 	return outcome(n, err)
 }
 
-// prepare is nil for texts that are sent as they are.
+// prepare is nil for texts that are sent without changes.
 func (p *player) prepare(text string) (*sql.Stmt, error) {
 	verb, _, _ := strings.Cut(text, " ")
 	if p.o.protocol == asText || !slices.Contains([]string{"SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "ALTER", "CREATE"}, verb) {
@@ -283,7 +283,7 @@ func (p *player) prepare(text string) (*sql.Stmt, error) {
 	return st, err
 }
 
-func (p *player) ask(text string, ordered bool) string {
+func (p *player) query(text string, ordered bool) string {
 	text, args := p.render(text)
 	var rows *sql.Rows
 	st, err := p.prepare(text)
@@ -365,7 +365,7 @@ func (p *player) hint(table string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return p.o.hint(list, p.asks)
+	return p.o.hint(list, p.queries)
 }
 
 // state is all that the tables hold.

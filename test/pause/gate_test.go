@@ -55,7 +55,7 @@ func (g *gates) arm(t *testing.T, p step.Point) *gate {
 	return stop
 }
 
-// release lets pass whoever is stopped, and those who come later.
+// release lets pass all who are stopped, and those who come later.
 func (s *gate) release() {
 	if s == nil {
 		return

@@ -65,8 +65,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ask runs the query.
-func (p *path) ask(ctx context.Context, c querier, rnd *rand.Rand) (*answer, error) {
+// read runs the query.
+func (p *path) read(ctx context.Context, c querier, rnd *rand.Rand) (*answer, error) {
 	a := &answer{}
 	var args []any
 	if p.point {

@@ -58,7 +58,7 @@ func newCourse(t *testing.T, seed uint64) *course {
 func (c *course) warm() {
 	for range 3 {
 		for i := range paths {
-			if err := c.ask(c.db, &paths[i], nil); err != nil {
+			if err := c.check(c.db, &paths[i], nil); err != nil {
 				c.t.Fatal(err)
 			}
 		}
@@ -94,7 +94,7 @@ func TestCommitSteps(t *testing.T) {
 			}
 			for _, i := range c.rnd.Perm(len(paths)) {
 				for _, p := range []*path{&paths[i], &logPath} {
-					if err := c.ask(c.db, p, nil); err != nil {
+					if err := c.check(c.db, p, nil); err != nil {
 						t.Errorf("flush %d, commit at %s: %v", flush, at, err)
 					}
 				}
@@ -129,7 +129,7 @@ func TestAsOf(t *testing.T) {
 		}
 		var before *answer
 		read := start(func() (err error) {
-			before, err = asOf.ask(ctx, conn, c.rnd)
+			before, err = asOf.read(ctx, conn, c.rnd)
 			return err
 		})
 		select { // it waits for a commit that has its time and cannot be seen
@@ -142,7 +142,7 @@ func TestAsOf(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		after, err := asOf.ask(ctx, conn, c.rnd)
+		after, err := asOf.read(ctx, conn, c.rnd)
 		if err != nil {
 			t.Fatal(err)
 		}

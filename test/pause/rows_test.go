@@ -72,8 +72,8 @@ func (h *history) since() int {
 	return h.seen
 }
 
-// find are the commits from since on whose rows the answer shows; an error where
-// there is none.
+// find are the commits from since on whose rows the answer shows; without one, an
+// error.
 func (h *history) find(a *answer, since int) (shown []int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -29,7 +29,7 @@ type schedule struct {
 // none is no step.
 const none = step.Point(255)
 
-// reader is who reads while a commit is under way.
+// reader is a connection that reads while a commit is under way.
 type reader struct {
 	// isolation is that of a transaction, LevelDefault for autocommit.
 	isolation sql.IsolationLevel
@@ -177,18 +177,18 @@ func (c *course) try(s schedule) error {
 // look reads by some paths in autocommit.
 func (c *course) look(n int) error {
 	for range n {
-		if err := c.ask(c.db, &paths[c.rnd.IntN(len(paths))], nil); err != nil {
+		if err := c.check(c.db, &paths[c.rnd.IntN(len(paths))], nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ask reads by a path and checks the answer. of is the state of a transaction,
-// nil in autocommit.
-func (c *course) ask(q querier, p *path, of *transaction) error {
+// check reads by a path and checks the answer. of is the state of a transaction, nil in
+// autocommit.
+func (c *course) check(q querier, p *path, of *transaction) error {
 	since := c.h.since()
-	a, err := p.ask(context.Background(), q, c.rnd)
+	a, err := p.read(context.Background(), q, c.rnd)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (c *course) read(r reader) *job {
 
 func (c *course) statements(q querier, list []*path, of *transaction) error {
 	for _, p := range list {
-		if err := c.ask(q, p, of); err != nil {
+		if err := c.check(q, p, of); err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,8 @@ func start(t *testing.T, engine string) *server.Server {
 		cfg.NoFastPaths = flag == "off"
 	}
 	s := servertest.Open(t, cfg)
-	// A server tells the collector its own budget; here are two, and their clients.
+	// A server sets the collector's limit by its own budget; here are two, and their
+	// clients.
 	debug.SetMemoryLimit(math.MaxInt64)
 	t.Cleanup(func() {
 		if err := s.Stop(10 * time.Second); err != nil {
@@ -184,8 +185,8 @@ func name(path string) string {
 	return strings.TrimSuffix(filepath.ToSlash(rel), ".test")
 }
 
-// finish compares rows and index entries of all tables that a script leaves
-// behind. One configuration of each engine does.
+// finish compares rows and index entries of all tables that a script leaves. One
+// configuration of each engine does.
 func (c configuration) finish() func(context.Context, driver.Conn, string) error {
 	if c.batchSize != 1024 || c.protocol != slt.Text || c.spills {
 		return nil

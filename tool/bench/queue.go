@@ -80,7 +80,7 @@ func fillMessages(ctx context.Context, t *target, d *dataset, table string, n in
 	return nil
 }
 
-// drawPage draws a queue and a checkpoint with a page behind it.
+// drawPage draws a queue and a checkpoint with a page after it.
 func drawPage(w *world, r *random, args []int64) []int64 {
 	return append(args, 1+r.below(queues), r.below(w.queueLen()-pageRows+1))
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// run does what the command line asks for.
+// run runs what the command line selects.
 func (c *command) run(ctx context.Context) (err error) {
 	targets, err := c.open(ctx)
 	defer func() {
@@ -127,8 +127,8 @@ func commonSizes(ctx context.Context, targets []*target) (Sizes, error) {
 	return first, nil
 }
 
-// verified tells whether the answers of a reading workload are right. One
-// that answers wrongly is reported and not measured: speed would mean nothing.
+// verified reports whether the answers of a reading workload are right. One that
+// answers wrongly is reported and not measured: speed would mean nothing.
 func (c *command) verified(ctx context.Context, targets []*target, states []*state, w *world, wl *workload) bool {
 	for i, t := range targets {
 		if c.check && states[i].pristine {

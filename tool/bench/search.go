@@ -220,7 +220,7 @@ func (b *searchBench) fill(ctx context.Context, t *target) error {
 	return err
 }
 
-// measure asks a question of all targets; same: they answer alike.
+// measure runs a query on all targets; same: their answers are equal.
 func (b *searchBench) measure(ctx context.Context, q searchQuestion) (same bool, err error) {
 	var line strings.Builder
 	var first [][]string
@@ -235,7 +235,7 @@ func (b *searchBench) measure(ctx context.Context, q searchQuestion) (same bool,
 		if err != nil {
 			return false, err
 		}
-		answer, took, cpu, err := b.ask(ctx, conn, t, text)
+		answer, took, cpu, err := b.timeQuery(ctx, conn, t, text)
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return false, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -254,9 +254,9 @@ func (b *searchBench) measure(ctx context.Context, q searchQuestion) (same bool,
 	return same, err
 }
 
-// ask measures the median time of an answer, and the CPU time of the server for
+// timeQuery measures the median time of an answer, and the CPU time of the server for
 // one.
-func (b *searchBench) ask(ctx context.Context, conn *sql.Conn, t *target, text string) (answer [][]string, took, cpu time.Duration, err error) {
+func (b *searchBench) timeQuery(ctx context.Context, conn *sql.Conn, t *target, text string) (answer [][]string, took, cpu time.Duration, err error) {
 	once := func(keep bool) error {
 		rows, err := conn.QueryContext(ctx, text)
 		if err != nil {

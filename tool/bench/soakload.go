@@ -40,7 +40,7 @@ func soakQuestions() []soakQuestion {
 	}
 }
 
-// both writes and asks.
+// both writes and reads.
 func (b *soak) both(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -74,7 +74,7 @@ func (b *soak) both(ctx context.Context) error {
 		}
 	}
 	at(b.rate, b.change, b.conns)
-	at(b.questions, b.ask, b.askers)
+	at(b.questions, b.query, b.askers)
 	wg.Go(func() {
 		for sleep(ctx, min(100*time.Millisecond, time.Until(end))) == nil && time.Now().Before(end) {
 			if err := b.look(ctx); err != nil {
@@ -120,9 +120,9 @@ func (b *soak) change(ctx context.Context, conn *sql.Conn, r *dice, n int64) err
 	return err
 }
 
-// ask asks a question and reads the answer. Its latency counts from the moment
-// at which it is sent.
-func (b *soak) ask(ctx context.Context, conn *sql.Conn, r *dice, n int64) error {
+// query runs a query and reads the answer. Its latency counts from the moment at which
+// it is sent.
+func (b *soak) query(ctx context.Context, conn *sql.Conn, r *dice, n int64) error {
 	k := &b.kinds[n%int64(len(b.kinds))]
 	q := k.sql(r)
 	start := time.Now()

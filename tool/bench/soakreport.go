@@ -18,7 +18,7 @@ import (
 
 func ms(h *hdrhistogram.Histogram, q float64) float64 { return float64(h.ValueAtQuantile(q)) / 1000 }
 
-// look reads what the server tells of the index.
+// look reads the server's figures of the index.
 func (b *soak) look(ctx context.Context) error {
 	var lag sql.NullFloat64
 	err := b.target.db.QueryRowContext(ctx, "SELECT LAG_MILLISECONDS, SEGMENTS, DISK_BYTES, MEMORY_BYTES FROM information_schema.SQLOTS_SEARCH_INDEXES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'docs'").
@@ -38,7 +38,7 @@ func (b *soak) look(ctx context.Context) error {
 	return err
 }
 
-// line tells about an interval.
+// line prints the figures of an interval.
 func (b *soak) line(start time.Time, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func residentBytes(pid int) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// compare asks the index and the table the same.
+// compare runs the same queries by the index and by the table.
 func (b *soak) compare(ctx context.Context) error {
 	r := &dice{uint64(time.Now().UnixNano())}
 	same := 0

@@ -18,11 +18,11 @@ type target struct {
 	cfg     *mysql.Config
 	db      *sql.DB // for everything that is not measured
 	version string
-	durable string // what a commit waits for, as far as the server tells
+	durable string // what a commit waits for, as far as the server reports it
 	pid     int    // 0 when unknown
 }
 
-// openTarget connects, creates the database if needed, and asks who is there.
+// openTarget connects, creates the database if needed, and identifies the server.
 func openTarget(ctx context.Context, name, dsn string, pid int) (*target, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -47,7 +47,7 @@ func openTarget(ctx context.Context, name, dsn string, pid int) (*target, error)
 		return nil, fmt.Errorf("target %s: %w", name, err)
 	}
 	t.db = sql.OpenDB(connector)
-	if err := t.ask(ctx); err != nil {
+	if err := t.identify(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("target %s (%s): %w", name, cfg.Addr, err), t.db.Close())
 	}
 	if t.pid == 0 {
@@ -67,7 +67,7 @@ func createDatabase(ctx context.Context, cfg *mysql.Config, database string) (er
 	return err
 }
 
-func (t *target) ask(ctx context.Context) error {
+func (t *target) identify(ctx context.Context) error {
 	var version, comment string
 	if err := t.db.QueryRowContext(ctx, "SELECT VERSION(), @@version_comment").Scan(&version, &comment); err != nil {
 		return fmt.Errorf("asking for the version: %w", err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// pristine tells whether the table is as it was loaded: the same number of
-// rows and the same sums.
+// pristine reports whether the table is as it was loaded: the same number of rows and
+// the same sums.
 func pristine(ctx context.Context, t *target, d *dataset) (bool, error) {
 	got, err := fetch(ctx, t.db, "SELECT COUNT(*), SUM(start), SUM(duration), SUM(station) FROM calls")
 	if err != nil {

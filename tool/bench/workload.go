@@ -22,8 +22,8 @@ type workload struct {
 	// rows is how many rows must come back while the table is as loaded, and
 	// at least how many later; nil where that is not known.
 	rows func(w *world, args []int64) int64
-	// point tells that the answer is the single row of the call whose number
-	// draw left in w's scratch, see pointAnswer.
+	// point: the answer is the single row of the call whose number draw left in w's
+	// scratch, see pointAnswer.
 	point bool
 	// setup makes what the workload needs in addition to what was loaded; may be nil.
 	setup func(ctx context.Context, t *target, d *dataset) error

@@ -94,12 +94,12 @@ type cutter struct {
 	quote  byte // csv; 0: none
 	escape byte // tsv; 0: none
 	inside bool // of quotes
-	odd    bool // the last byte is an escape that stands for itself
+	odd    bool // the last byte is an escape that makes the next byte ordinary
 }
 
-// end is the number of bytes of p up to and with the first end of a record at
-// or behind from, 0 if there is none. It is called with the bytes of a stream
-// in order; those up to the end that it found count as seen.
+// end is the number of bytes of p up to and with the first end of a record at or after
+// from, 0 without one. It is called with the bytes of a stream in order; those up to
+// the end that it found count as seen.
 func (c *cutter) end(p []byte, from int) int {
 	switch {
 	case c.quote != 0:
@@ -147,7 +147,7 @@ func (c *cutter) end(p []byte, from int) int {
 // maxRecord bounds a record that has no end.
 const maxRecord = 64 << 20
 
-// record reads one record; io.EOF when there is none.
+// record reads one record; io.EOF at the end.
 func (in *input) record(c cutter) ([]byte, error) {
 	return in.piece(c, 0, nil)
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress tells how far a load is: a line that is written over on a terminal,
-// one every ten seconds elsewhere.
+// progress reports how far a load is: a line that is written over on a terminal, one
+// every ten seconds elsewhere.
 type progress struct {
 	w        io.Writer
 	terminal bool

@@ -90,7 +90,7 @@ func (t *target) ask(ctx context.Context, o *options) error {
 	return nil
 }
 
-// find is the column of a name, as MySQL compares names; nil if there is none.
+// find is the column of a name, as MySQL compares names, or nil.
 func (t *target) find(name string) *column {
 	for i := range t.columns {
 		if strings.EqualFold(t.columns[i].name, name) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// IsArchive tells by its name whether Unpack reads a file.
+// IsArchive reports by its name whether Unpack reads a file.
 func IsArchive(path string) bool {
 	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.xz"} {
 		if strings.HasSuffix(path, end) {

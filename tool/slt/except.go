@@ -88,7 +88,7 @@ func (e *Exception) outcome() string {
 	return fmt.Sprintf("error %d", e.Number)
 }
 
-// isFor tells whether the exception speaks of the file.
+// isFor reports whether the exception is for the file.
 func (e *Exception) isFor(path string) bool {
 	path = filepath.ToSlash(path)
 	return path == e.File || strings.HasSuffix(path, "/"+e.File)
@@ -115,8 +115,8 @@ func exceptionsFor(path string, all []Exception) exceptions {
 	return x
 }
 
-// allows tells whether a failed record is excepted: an unexpected error, or a
-// success where the file demands an error.
+// allows reports whether a failed record is excepted: an unexpected error, or a success
+// where the file demands an error.
 func (x *exceptions) allows(rec *Record, err error) bool {
 	number, _ := errorNumber(err)
 	if err != nil && number == 0 || err == nil && rec.Error == nil {

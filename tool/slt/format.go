@@ -61,7 +61,7 @@ func appendTruncated(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// appendIntegerPrefix appends the leading integer of s, or 0 if there is none.
+// appendIntegerPrefix appends the leading integer of s, or 0 without one.
 func appendIntegerPrefix(dst []byte, s string) []byte {
 	i := 0
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {

@@ -264,8 +264,8 @@ func (c *command) writeSummary(s *Summary) (err error) {
 	return s.writeJSON(f)
 }
 
-// engines gives the names for skipif and onlyif: those of the flag, or what
-// the server's version tells.
+// engines gives the names for skipif and onlyif: those of the flag, or by the server's
+// version.
 func (c *command) engines(ctx context.Context, opts Options) ([]string, error) {
 	if c.engine != "" {
 		return engineNames(c.engine), nil

@@ -221,7 +221,7 @@ func sortModes() map[string]SortMode {
 	return map[string]SortMode{"nosort": NoSort, "rowsort": RowSort, "valuesort": ValueSort}
 }
 
-// readSQL reads up to a blank line or "----"; sep tells that it was the latter.
+// readSQL reads up to a blank line or "----"; sep reports that it was the latter.
 func (p *Parser) readSQL(rec *Record) (sep bool, err error) {
 	var sql, src strings.Builder
 	defer func() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind tells what a record asks for.
+// Kind is what a record does.
 type Kind int
 
 // The kinds of records.
@@ -22,7 +22,7 @@ const (
 	KindInclude
 )
 
-// SortMode tells how results are ordered before they are compared.
+// SortMode is how results are ordered before they are compared.
 type SortMode int
 
 // The sort modes, in the order of strictness.
@@ -40,8 +40,8 @@ type Condition struct {
 	Names []string
 }
 
-// holds tells whether the record under the condition runs on an engine that
-// goes by these names.
+// holds reports whether the record under the condition runs on an engine that goes by
+// these names.
 func (c Condition) holds(engines []string) bool {
 	match := slices.ContainsFunc(c.Names, func(n string) bool { return slices.Contains(engines, n) })
 	return match == c.Only
@@ -82,7 +82,7 @@ type recordText struct {
 	lead, header, sql, end string
 }
 
-// runs tells whether all conditions hold.
+// runs reports whether all conditions hold.
 func (r *Record) runs(engines []string) bool {
 	for _, c := range r.Conditions {
 		if !c.holds(engines) {

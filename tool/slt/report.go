@@ -42,7 +42,7 @@ type Report struct {
 	Failures []Failure `json:"failures,omitempty"`
 }
 
-// Passed tells that the file ran to its end and no record failed.
+// Passed reports that the file ran to its end and no record failed.
 func (r Report) Passed() bool { return r.Failed == 0 && r.Error == "" }
 
 func (r Report) line() string {

@@ -53,10 +53,10 @@ const (
 	maxIncludeDepth     = 16
 )
 
-// RunFile runs one file and reports on its records. The error is non-nil when
-// the file could not be run to its end: it is malformed, a session could not
-// be opened, or ctx was cancelled. Failed records are no error; they stand in
-// the report, which is valid in both cases.
+// RunFile runs one file and reports on its records. The error is non-nil when the file
+// could not be run to its end: it is malformed, a session could not be opened, or ctx
+// was cancelled. Failed records are no error; they are in the report, which is valid in
+// both cases.
 func RunFile(ctx context.Context, path string, opts Options) (Report, error) {
 	r := newRunner(path, opts)
 	start := time.Now()

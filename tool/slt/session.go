@@ -209,7 +209,7 @@ func errorNumber(err error) (int, string) {
 	return 0, err.Error()
 }
 
-// isLost tells that the connection cannot be used any more.
+// isLost reports that the connection cannot be used any more.
 func isLost(err error) bool {
 	number, _ := errorNumber(err)
 	return err != nil && number == 0

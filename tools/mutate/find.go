@@ -62,7 +62,7 @@ func (f *finder) add(n ast.Node, now, text string) {
 	f.sites = append(f.sites, site{file: f.file, pkg: f.p.Name, line: p.Line, from: p.Offset, to: f.p.Fset.Position(n.End()).Offset, was: f.text(n), now: now, text: text})
 }
 
-// other are the operators for which others stand in.
+// other are the operators that replace an operator.
 var other = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR}, token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL}, token.LAND: {token.LOR}, token.LOR: {token.LAND},

@@ -5,11 +5,10 @@
 //	go run -C tools ./mutate -n 300 -seed 1
 //
 // All mutants are compiled into one set of test binaries; an environment variable
-// turns one of them on. Each binary first runs with none, which tells the mutants that
-// it reaches, and how long it takes. A mutant is killed when a binary that reaches it
-// fails, or takes much longer than without it. Survivors are printed with their
-// places, to be read: each one is a test that is missing, or a change that makes no
-// difference.
+// turns one of them on. Each test first runs with none, which shows the mutants that it
+// reaches, and how long it takes. A mutant is killed when a test that reaches it fails,
+// or takes much longer than without it. Survivors are printed with their places, to be
+// read: each one is a test that is missing, or a change that makes no difference.
 package main
 
 import (
@@ -39,7 +38,7 @@ var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", 
 var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./search"}
 
 // whole are the suites that run in their normal form.
-var whole = []string{"./sql/source", "./sql/planner/plantest", "./test/sqllogic"}
+var whole = []string{"./sql/source", "./sql/planner/plantest"}
 
 // In the environment of a test: the mutant that is on, and the file that gets the
 // numbers of those that were reached.
@@ -50,10 +49,37 @@ const (
 
 type runner struct {
 	root, dir string
-	binaries  map[string]string        // by package
-	reaches   map[string]map[int]bool  // by package
-	took      map[string]time.Duration // by package
+	binaries  map[string]string // by package
+	tests     []*test
 	verbose   bool
+}
+
+// test is a test function of a package, or the scripts of one folder.
+type test struct {
+	pkg, name string
+	folder    string
+	reaches   map[int]bool
+	took      time.Duration // of processor time
+}
+
+// scripts are the tests that run in parts, by the folder of their scripts.
+const (
+	scriptsPackage = "./test/sqllogic"
+	scriptsTest    = "TestFiles"
+)
+
+// pattern is the -test.run of tests of one package, which are either all functions or
+// all folders.
+func pattern(list []*test) string {
+	var names []string
+	for _, t := range list {
+		names = append(names, cmp.Or(t.folder, t.name))
+	}
+	any := "^(" + strings.Join(names, "|") + ")$"
+	if list[0].folder != "" {
+		return "^" + scriptsTest + "$/.*/.*/.*/" + any
+	}
+	return any
 }
 
 func main() {
@@ -86,7 +112,7 @@ func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, on
 	}
 	list := choose(sites, count, rand.New(rand.NewPCG(seed, seed)))
 	fmt.Printf("%d places, %d mutants\n", len(sites), len(list))
-	r := &runner{root: root, dir: dir, binaries: map[string]string{}, reaches: map[string]map[int]bool{}, took: map[string]time.Duration{}, verbose: verbose}
+	r := &runner{root: root, dir: dir, binaries: map[string]string{}, verbose: verbose}
 	if list, err = r.build(list); err != nil {
 		return err
 	}
@@ -195,42 +221,86 @@ func (r *runner) overlay(list []*mutant) (string, error) {
 	return path, os.WriteFile(path, b, 0o600)
 }
 
-// measure runs each binary without mutants.
+// measure runs each test without mutants.
 func (r *runner) measure() error {
 	for _, pkg := range suites {
-		seen := filepath.Join(r.dir, "seen")
-		_ = os.Remove(seen)
-		took, out, err := r.test(pkg, 10*time.Minute, envSeen+"="+seen)
+		list, err := r.list(pkg)
 		if err != nil {
-			return fmt.Errorf("%s fails without a mutant: %w\n%s", pkg, err, out)
-		}
-		r.took[pkg] = took
-		r.reaches[pkg] = map[int]bool{}
-		b, err := os.ReadFile(seen)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		for _, s := range strings.Fields(string(b)) {
-			if id, err := strconv.Atoi(s); err == nil {
-				r.reaches[pkg][id] = true
+		reached, total := map[int]bool{}, time.Duration(0)
+		for _, t := range list {
+			if err := r.measureTest(t); err != nil {
+				return err
+			}
+			total += t.took
+			for id := range t.reaches {
+				reached[id] = true
 			}
 		}
-		fmt.Printf("%-24s %6.1f s, reaches %d mutants\n", pkg, r.took[pkg].Seconds(), len(r.reaches[pkg]))
+		r.tests = append(r.tests, list...)
+		fmt.Printf("%-24s %6.1f s, reaches %d mutants\n", pkg, total.Seconds(), len(reached))
 	}
 	return nil
 }
 
-// test runs a binary, which may take most of the processor, and says how much of it
-// it took. Time on the clock would depend on what else the machine does.
-func (r *runner) test(pkg string, most time.Duration, env ...string) (took time.Duration, out string, err error) {
+// list is the tests of a package.
+func (r *runner) list(pkg string) ([]*test, error) {
+	cmd := exec.Command(r.binaries[pkg], "-test.list", "^Test")
+	cmd.Dir = filepath.Join(r.root, pkg)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("tests of %s: %w", pkg, err)
+	}
+	var list []*test
+	for _, name := range strings.Fields(string(out)) {
+		if pkg != scriptsPackage || name != scriptsTest {
+			list = append(list, &test{pkg: pkg, name: name})
+			continue
+		}
+		folders, err := os.ReadDir(filepath.Join(r.root, "testdata/sqllogic"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range folders {
+			list = append(list, &test{pkg: pkg, name: name, folder: f.Name()})
+		}
+	}
+	return list, nil
+}
+
+func (r *runner) measureTest(t *test) error {
+	seen := filepath.Join(r.dir, "seen")
+	_ = os.Remove(seen)
+	var out string
+	var err error
+	if t.took, out, err = r.run([]*test{t}, 10*time.Minute, envSeen+"="+seen); err != nil {
+		return fmt.Errorf("%s of %s fails without a mutant: %w\n%s", t.name, t.pkg, err, out)
+	}
+	t.reaches = map[int]bool{}
+	b, err := os.ReadFile(seen)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, s := range strings.Fields(string(b)) {
+		if id, err := strconv.Atoi(s); err == nil {
+			t.reaches[id] = true
+		}
+	}
+	return nil
+}
+
+// run runs tests of one package, which may take most of the processor, and says how
+// much of it they took. Time on the clock would depend on what else the machine does.
+func (r *runner) run(list []*test, most time.Duration, env ...string) (took time.Duration, out string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*most)
 	defer cancel()
 	limit := fmt.Sprintf("ulimit -t %d; exec \"$0\" \"$@\"", int(most.Seconds())+1)
-	cmd := exec.CommandContext(ctx, "sh", "-c", limit, r.binaries[pkg], "-test.failfast")
-	if !slices.Contains(whole, pkg) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", limit, r.binaries[list[0].pkg], "-test.failfast", "-test.run", pattern(list))
+	if !slices.Contains(whole, list[0].pkg) {
 		cmd.Args = append(cmd.Args, "-test.short")
 	}
-	cmd.Dir = filepath.Join(r.root, pkg)
+	cmd.Dir = filepath.Join(r.root, list[0].pkg)
 	cmd.Env = append(os.Environ(), append(env, "GOMAXPROCS=1", "GOMEMLIMIT=3GiB")...)
 	cmd.WaitDelay = time.Second
 	b, err := cmd.CombinedOutput()
@@ -271,23 +341,48 @@ func (r *runner) tryAll(list []*mutant, jobs int, limit time.Duration) {
 
 // try gives the package whose tests kill a mutant; "" for none.
 func (r *runner) try(m *mutant, limit time.Duration) string {
-	order := slices.Clone(suites)
-	own := func(pkg string) bool { return strings.HasPrefix(m.file, filepath.Join(r.root, pkg)+"/") }
-	slices.SortStableFunc(order, func(a, b string) int {
-		return cmp.Or(boolInt(own(b))-boolInt(own(a)), cmp.Compare(r.took[a], r.took[b]))
-	})
-	for _, pkg := range order {
-		if !r.reaches[pkg][m.id] || limit <= 0 {
-			continue
+	for _, g := range r.groups(m) {
+		if limit <= 0 {
+			break
 		}
-		most := min(limit, 3*r.took[pkg]+10*time.Second)
-		took, _, err := r.test(pkg, most, fmt.Sprintf("%s=%d", envOn, m.id))
+		most := min(limit, 3*g.took+10*time.Second)
+		took, _, err := r.run(g.tests, most, fmt.Sprintf("%s=%d", envOn, m.id))
 		if err != nil && (took < limit || most < limit) {
-			return pkg
+			return g.tests[0].pkg
 		}
 		limit -= took
 	}
 	return ""
+}
+
+// group is tests that run together.
+type group struct {
+	tests []*test
+	own   bool
+	took  time.Duration
+}
+
+// groups are the tests that reach a mutant: those of its own package first, then the
+// fastest.
+func (r *runner) groups(m *mutant) []*group {
+	var list []*group
+	for _, t := range r.tests {
+		if !t.reaches[m.id] {
+			continue
+		}
+		var g *group
+		if n := len(list); n > 0 && list[n-1].tests[0].pkg == t.pkg && (list[n-1].tests[0].folder == "") == (t.folder == "") {
+			g = list[n-1]
+		} else {
+			g = &group{own: strings.HasPrefix(m.file, filepath.Join(r.root, t.pkg)+"/")}
+			list = append(list, g)
+		}
+		g.tests, g.took = append(g.tests, t), g.took+t.took
+	}
+	slices.SortStableFunc(list, func(a, b *group) int {
+		return cmp.Or(boolInt(b.own)-boolInt(a.own), cmp.Compare(a.took, b.took))
+	})
+	return list
 }
 
 // largest is the highest number of a mutant.
@@ -315,7 +410,7 @@ func (r *runner) report(m *mutant, by string) {
 	switch {
 	case by != "":
 		what = "killed by " + by
-	case !slices.ContainsFunc(suites, func(p string) bool { return r.reaches[p][m.id] }):
+	case !slices.ContainsFunc(r.tests, func(t *test) bool { return t.reaches[m.id] }):
 		what = "NOT REACHED"
 	}
 	fmt.Printf("%d %s:%d: %s: %s -> %s\n", m.id, file, m.line, what, oneLine(m.was), oneLine(m.now))

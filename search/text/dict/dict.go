@@ -24,8 +24,8 @@ type Words struct {
 	off  []uint32 // word i is text[off[i]:off[i+1]]
 	// first[r-firstRune] is the first word that begins with r or a later character.
 	first []uint32
-	// pairs has the bits of the two characters that each word begins with, by
-	// their hash: most places of a text begin no word, which this tells.
+	// pairs has the bits of the two characters that each word begins with, by their
+	// hash. Most places of a text begin no word; the bits rule them out.
 	pairs []uint64
 }
 
@@ -153,7 +153,7 @@ func (w *Words) Prefixes(dst []int, s string) []int {
 		_, size := utf8.DecodeRuneInString(s[depth:])
 		low, high = w.narrow(low, high, depth, s[depth:depth+size])
 		depth += size
-		// A word that is a prefix of others stands before them.
+		// A word that is a prefix of others precedes them.
 		if low < high && int(w.off[low+1]-w.off[low]) == depth {
 			dst = append(dst, depth)
 		}
@@ -177,7 +177,7 @@ func (w *Words) narrow(low, high uint32, depth int, next string) (uint32, uint32
 	for step := uint32(1); high < end; step *= 2 {
 		probe := min(high+step, end) - 1
 		if w.cmp(probe, depth, next) > 0 {
-			// the border lies in [high, probe]
+			// the border is in [high, probe]
 			for high < probe {
 				mid := (high + probe) / 2
 				if w.cmp(mid, depth, next) > 0 {

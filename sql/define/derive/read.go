@@ -42,7 +42,7 @@ func (x *Exprs) NewReader(loc *time.Location) *Reader {
 	return &Reader{ec: ReadCtx(loc, time.Now()), exprs: x, zoned: true}
 }
 
-// NewStoredReader makes a reader for rows as they are stored. Columns that
+// NewStoredReader makes a reader for rows in their stored form. Columns that
 // depend on the time zone are NULL: no index has them.
 func (x *Exprs) NewStoredReader() *Reader { return &Reader{ec: ReadCtx(nil, time.Time{}), exprs: x} }
 

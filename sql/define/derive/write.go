@@ -13,7 +13,7 @@ import (
 type Writer struct {
 	*Exprs
 	ec *expr.Ctx
-	// session is where defaults are computed: they may ask for the session.
+	// session is where defaults are computed: they may read the session.
 	session *expr.Ctx
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // NestedTable are the objects of a SearchNested as a table, whose columns are the
-// members that have a value, or words alone. Conditions on them are asked of its
-// fields.
+// members that have a value, or words alone. Conditions on them become queries of
+// its fields.
 func NestedTable(f *schema.SearchField) *schema.Table {
 	t := &schema.Table{Name: f.Name}
 	for i := range f.Sub {

@@ -11,9 +11,9 @@ import (
 // timeText is how a text looks that is one time in each SQL mode and time zone.
 var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?$`)
 
-// ElementTime is the time of type elem that a string in a document tells, or that a
-// scalar is; false for one that it tells in some SQL mode or time zone alone, or with
-// more digits than the type has.
+// ElementTime is the time of type elem that a string in a document denotes, or
+// that a scalar is; false for a string whose time depends on the SQL mode or time
+// zone, or with more digits than the type has.
 func ElementTime(elem *schema.Type, doc []byte) (value.Time, bool) {
 	var t value.Time
 	ok := false

@@ -44,7 +44,7 @@ type Request struct {
 	// conditions.
 	Needed []int
 	// Scores are calls of "match" over table positions, which are needed as well;
-	// ForScores tells of Needed what is needed for them alone.
+	// ForScores marks those of Needed that only they need.
 	Scores    []*expr.Func
 	ForScores map[int]bool
 	// Order is the order that would spare a sort, nil for none.
@@ -56,22 +56,22 @@ type Request struct {
 	// Limit is the number of rows after which the consumer stops when the
 	// order is delivered (or none is wanted); 0 for all.
 	Limit float64
-	// LimitKnown: execution can tell what Limit is.
+	// LimitKnown: execution knows Limit.
 	LimitKnown bool
 	Est        Estimator
 	// Invisible indexes may be used (optimizer_switch).
 	Invisible bool
 	// Ctx evaluates constants for estimates; nil leaves them unknown.
 	Ctx *expr.Ctx
-	// Shares keeps what samples told of conditions; nil for none.
+	// Shares keeps the selectivities that samples gave; nil for none.
 	Shares *Shares
 	// Parallel is the number of workers that a full scan may use.
 	Parallel int
 	// ValuesMatter is set when paths are right only for the parameters that Ctx
 	// has, or others might be possible for other parameters.
 	ValuesMatter bool
-	// Off tells the ways of access that are switched off (planner.Operators);
-	// nil for none.
+	// Off reports the access paths that are switched off (planner.Operators); nil
+	// for none.
 	Off func(name string) bool
 	// Subqueries are those of the statement, by ID, as they were bound; nil where
 	// they are part of it already.

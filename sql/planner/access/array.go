@@ -21,11 +21,11 @@ import (
 //
 // The condition itself always stays: equal keys do not make equal JSON values.
 
-// maxProbes bounds the elements for which an index is asked.
+// maxProbes bounds the elements that one scan of an index searches for.
 const maxProbes = 1 << 12
 
-// arrayPath is the path by a multi-valued index; nil when no condition asks
-// for an element.
+// arrayPath is the path by a multi-valued index; nil when no condition requires
+// an element.
 func (r *Request) arrayPath(x *schema.Index, part int) *Path {
 	t := r.Scan.Table
 	pos := t.ColumnIndex(x.Parts[part].Column)
@@ -63,7 +63,7 @@ func (r *Request) arrayPath(x *schema.Index, part int) *Path {
 	return r.byKey(x, conds, probe)
 }
 
-// arrayAt is the array behind a column.
+// arrayAt is the array whose elements a column has.
 func (r *Request) arrayAt(pos int) *logical.Array {
 	for i := range r.Scan.Arrays {
 		if a := &r.Scan.Arrays[i]; a.Pos == pos {
@@ -116,8 +116,8 @@ func (r *Request) probes(array *logical.Array, cond expr.Expr) ([]value.Datum, b
 	return nil, false
 }
 
-// asksArray reports a condition about an element.
-func asksArray(e expr.Expr) bool {
+// searchesArray reports a condition on the elements of an array.
+func searchesArray(e expr.Expr) bool {
 	f, ok := e.(*expr.Func)
 	return ok && (f.Op == expr.OpMemberOf || f.Op == expr.OpJSONContains || f.Op == expr.OpJSONOverlaps)
 }
@@ -166,8 +166,8 @@ func (r *Request) anyOf(array *logical.Array, e expr.Expr, spread bool) ([]value
 	return out, true
 }
 
-// allOf is one of the elements of a document all of which must be there. An
-// empty array asks for none: arrays without an entry have it.
+// allOf is one of the elements of a document all of which must be in the array.
+// An empty document requires none: arrays without an entry satisfy it.
 func (r *Request) allOf(array *logical.Array, e expr.Expr) ([]value.Datum, bool) {
 	doc, ok := r.constant(e)
 	if !ok || doc.IsNull() {

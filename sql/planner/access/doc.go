@@ -6,7 +6,7 @@
 //	array.go    elements of a multi-valued index
 //	partial.go  an index of some rows
 //	merge.go    several indexes
-//	skip.go     columns behind the first ones of an index
+//	skip.go     columns after the first ones of an index
 //	ordered.go  the order of such columns
 //	loose.go    the ends of groups
 //	search*.go  search indexes

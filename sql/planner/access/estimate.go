@@ -24,7 +24,7 @@ func (r *Request) estimate(p *Path) {
 	} else if key.Index != nil && key.Index.Where != 0 {
 		n, ok := r.Est.SpanRows(r.Context, t, key.Index, []ranges.Span{{}})
 		if !ok {
-			n = total * r.partialShare(key.Index, total)
+			n = total * r.partialSelectivity(key.Index, total)
 		}
 		p.Entries = math.Max(n, 1)
 	}
@@ -32,7 +32,7 @@ func (r *Request) estimate(p *Path) {
 	fetched := p.Entries * r.selectivity(given, p.EntryFilter, total)
 	rest := p.EntryFilter
 	for _, c := range p.Residual {
-		if key.Index == nil || t.ArrayPart(key.Index) < 0 || !asksArray(c) { // not what the entries were chosen by
+		if key.Index == nil || t.ArrayPart(key.Index) < 0 || !searchesArray(c) { // not what the entries were chosen by
 			rest = append(rest[:len(rest):len(rest)], c)
 		}
 	}
@@ -137,7 +137,7 @@ func (r *Request) setRows(k physical.KeyRange, points bool, total float64) (rows
 	}
 	sel := r.selectivity(nil, k.Ranges.Conds, total)
 	if k.Index != nil && k.Index.Where != 0 {
-		sel *= r.partialShare(k.Index, total)
+		sel *= r.partialSelectivity(k.Index, total)
 	}
 	return math.Max(total*sel, 1), 1
 }

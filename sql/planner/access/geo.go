@@ -7,7 +7,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// geo is what the index can tell of a condition on a place: a superset, or nil.
+// geo is a query that finds all rows of a condition on a place, and perhaps more;
+// nil if the index does not serve it.
 func (s *searcher) geo(c expr.Expr) *physical.SearchNode {
 	f, ok := c.(*expr.Func)
 	if !ok {

@@ -59,8 +59,8 @@ func (h *hints) preferForced(paths []*Path) []*Path {
 	return out
 }
 
-// asked reports whether a hint names an index.
-func (h *hints) asked(name string) bool {
+// named reports whether a hint names an index.
+func (h *hints) named(name string) bool {
 	for _, list := range []map[string]bool{h.force, h.use} {
 		for n := range list {
 			if strings.EqualFold(n, name) {
@@ -103,7 +103,7 @@ func (r *Request) mayOrder(x *schema.Index) bool {
 }
 
 // Forced is the cheapest path that gives the wanted order by an index which a
-// hint asks for; nil without.
+// hint requires; nil without.
 func (r *Request) Forced(paths []*Path) *Path {
 	only, _ := r.orderHints()
 	if only == nil || len(r.Order) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// Groups is what a loose scan has to tell apart: the columns of the groups, by
+// Groups is what a loose scan has to distinguish: the columns of the groups, by
 // position in the table, and of one column of these, Value, the extremes. -1 is
 // none.
 type Groups struct {
@@ -19,9 +19,9 @@ type Groups struct {
 	Min, Max bool
 }
 
-// Loose is the cheapest path that reads only the ends of each group in r's
-// order, by an index whose first columns are those of the groups; nil when
-// there is none. Conditions may be about the columns of the groups alone.
+// Loose is the cheapest path that reads only the ends of each group in r's order,
+// by an index whose first columns are those of the groups; nil when no index
+// serves. Conditions may be about the columns of the groups alone.
 func Loose(r *Request, g Groups) *Path {
 	t := r.Scan.Table
 	var best *Path

@@ -117,7 +117,7 @@ func (r *Request) union(indexes []*schema.Index, at int) *Path {
 				return nil
 			}
 		}
-		// The other conditions may narrow the columns behind.
+		// The other conditions may narrow the following columns.
 		part, ok := r.mergePart(x, append(expr.SplitAnd(nil, cond), rest...))
 		if !ok {
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// orderedMerge is the path by a key (nil: the primary one) whose columns behind
+// orderedMerge is the path by a key (nil: the primary one) whose columns after
 // the first ones have the wanted order: it reads the range of each combination
 // of values of these, of which there must be few, and merges them.
 //
@@ -29,7 +29,7 @@ func (r *Request) orderedMerge(x *schema.Index) *Path {
 		if t.ArrayPart(x) >= 0 || x.Sparse && !r.excludesNull(x) || x.Where != 0 && !r.servesPartial(x) {
 			return nil
 		}
-		if x.Unique { // keys end behind these
+		if x.Unique { // keys end after these
 			own = cols[:len(x.Parts)]
 		}
 	}
@@ -38,8 +38,8 @@ func (r *Request) orderedMerge(x *schema.Index) *Path {
 		if lead != nil && lead.EqPrefix == k {
 			continue // one range, or fewer columns before those of the order
 		}
-		// Rows that are equal in the columns behind come in the order of the
-		// first ones.
+		// Rows that are equal in the columns after the first ones come in the
+		// order of the first ones.
 		order := own[k:]
 		if x == nil || !x.Unique || !slices.ContainsFunc(own, func(c ranges.Column) bool { return c.Null }) {
 			// Entries of a unique index with a NULL have the primary key before them.
@@ -58,7 +58,7 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 	total := math.Max(r.Est.TableRows(r.Context, t), 1)
 	entries := total
 	if x != nil && x.Where != 0 {
-		entries *= r.partialShare(x, total)
+		entries *= r.partialSelectivity(x, total)
 	}
 	groups := r.Est.Distinct(r.Context, t, columnIDs(t, own[:k]))
 	seeks := 2.0 // one finds the value, one its range
@@ -77,16 +77,16 @@ func (r *Request) rangesPath(x *schema.Index, own []ranges.Column, k int, lead *
 		return nil
 	}
 	groups = math.Max(groups, 1)
-	behind, left := ranges.Build(own[k:], r.Conds)
+	following, left := ranges.Build(own[k:], r.Conds)
 	residual := intersectConds(rest, left)
-	if behind != nil {
-		entries = math.Max(entries*r.selectivity(given, behind.Conds, total), 1)
-		given = append(given[:len(given):len(given)], behind.Conds...)
+	if following != nil {
+		entries = math.Max(entries*r.selectivity(given, following.Conds, total), 1)
+		given = append(given[:len(given):len(given)], following.Conds...)
 	}
-	// Also what a partial index implies: a locking read asks the rows, as they are
-	// under their locks, by these alone.
+	// Also what a partial index implies: a locking read checks the values under
+	// the locks by these alone.
 	p := &Path{Entries: entries, Ordered: true, Reverse: reverse,
-		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: behind, Values: groups}}
+		Access: &physical.OrderedMerge{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, By: len(own) - k, Behind: following, Values: groups}}
 	p.Lookup = x != nil && !r.covered(x, residual)
 	p.Residual = residual
 	if p.Lookup {

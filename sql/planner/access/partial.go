@@ -50,8 +50,8 @@ func (r *Request) withoutImplied(x *schema.Index, conds []expr.Expr) []expr.Expr
 	return slices.DeleteFunc(slices.Clone(conds), func(e expr.Expr) bool { return r.implied(placed, e, maxImplied) })
 }
 
-// partialShare guesses the part of the rows that a partial index has.
-func (r *Request) partialShare(x *schema.Index, total float64) float64 {
+// partialSelectivity guesses the fraction of the rows that a partial index has.
+func (r *Request) partialSelectivity(x *schema.Index, total float64) float64 {
 	share := 1.0
 	for _, e := range r.Scan.Partial[x.ID] {
 		share *= r.guessOne(r.place(e), total)
@@ -150,7 +150,7 @@ func (r *Request) coveredBy(conds []expr.Expr, q expr.Expr) bool {
 	return true
 }
 
-// within reports whether span s of a column lies in span o.
+// within reports whether span s of a column is inside span o.
 func within(s, o ranges.Span, t schema.Type) bool {
 	if o.Prefix || s.Prefix {
 		return false

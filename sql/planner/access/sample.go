@@ -14,27 +14,27 @@ import (
 // changed any more.
 type Sample struct {
 	Rows [][]value.Datum
-	// Known tells the columns whose values the rows have.
+	// Known marks the columns whose values the rows have.
 	Known []bool
 }
 
-// Sampler is an Estimator that has samples; nil where there is none.
+// Sampler is an Estimator that has samples; Sample is nil where it has none.
 type Sampler interface {
 	Sample(ctx context.Context, t *schema.Table) *Sample
 }
 
-// Shares are the parts of tables for which conditions hold, found by computing
-// the conditions over samples. They are kept for one planning.
+// Shares are the selectivities of conditions, found by computing the conditions over
+// samples. They are kept for one planning.
 type Shares struct {
 	samples map[schema.TableID]*Sample
 	// hits are the rows of the sample for which a condition is true; nil where it
 	// cannot be computed.
-	hits map[shareKey][]uint64
-	// matches are the parts for which a MATCH is true.
-	matches map[shareKey]float64
+	hits map[conditionKey][]uint64
+	// matches are the selectivities of MATCH.
+	matches map[conditionKey]float64
 }
 
-type shareKey struct {
+type conditionKey struct {
 	table schema.TableID
 	cond  string
 }
@@ -47,7 +47,7 @@ func (s *Shares) sample(r *Request) *Sample {
 			x = est.Sample(r.Context, t)
 		}
 		if s.samples == nil {
-			s.samples, s.hits = map[schema.TableID]*Sample{}, map[shareKey][]uint64{}
+			s.samples, s.hits = map[schema.TableID]*Sample{}, map[conditionKey][]uint64{}
 		}
 		s.samples[t.ID] = x
 	}
@@ -56,7 +56,7 @@ func (s *Shares) sample(r *Request) *Sample {
 
 // of are the rows of x for which c is true.
 func (s *Shares) of(r *Request, x *Sample, c expr.Expr) []uint64 {
-	key := shareKey{r.Scan.Table.ID, c.String()}
+	key := conditionKey{r.Scan.Table.ID, c.String()}
 	bitmap, known := s.hits[key]
 	if !known {
 		if computable(c, x) {
@@ -101,7 +101,7 @@ func hits(ctx context.Context, ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
 	return out
 }
 
-// enoughRows is the least number of rows of a sample that stand for others.
+// enoughRows is the smallest subset of a sample that still supports an estimate.
 const enoughRows = 20
 
 // selectivity is about the fraction of rows that satisfy conds, among the rows that
@@ -115,13 +115,14 @@ func (r *Request) selectivity(given, conds []expr.Expr, total float64) float64 {
 	if r.Shares != nil && r.Ctx != nil {
 		sample = r.Shares.sample(r)
 	}
-	// unsampled is the product of the conditions that the sample does not tell,
-	// guessed that of guesses for the others, whose rows are matching.
+	// unsampled is the product of the conditions that cannot be computed over the
+	// sample, guessed the product of guesses for the others, whose rows are
+	// matching.
 	unsampled, guessed := 1.0, 1.0
 	var matching []uint64
 	for _, c := range conds {
 		if r.Shares != nil {
-			if counted, ok := r.matchShare(c, total); ok {
+			if counted, ok := r.matchSelectivity(c, total); ok {
 				unsampled *= counted
 				continue
 			}
@@ -156,7 +157,7 @@ func (r *Request) selectivity(given, conds []expr.Expr, total float64) float64 {
 }
 
 // allTrue are the rows for which all conditions are true; nil if one of them
-// cannot be computed, or there is none.
+// cannot be computed, or the list is empty.
 func (r *Request) allTrue(x *Sample, conds []expr.Expr) (all []uint64) {
 	for _, c := range conds {
 		if f, ok := c.(*expr.Func); ok {

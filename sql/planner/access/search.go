@@ -18,8 +18,8 @@ import (
 type SearchIndexes interface {
 	// SearchReady reports whether a search index serves queries.
 	SearchReady(t *schema.Table, x *schema.SearchIndex) bool
-	// SearchRows is about how many rows a query finds; ok is false when it cannot
-	// tell.
+	// SearchRows estimates how many rows a query finds; ok is false when it has
+	// no estimate.
 	SearchRows(ctx context.Context, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (rows float64, ok bool)
 	// SearchRejected is about how many rows a search has to look at because a
 	// field that it uses could not take their value; read are the columns that it
@@ -47,7 +47,7 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 			r.ValuesMatter = true // it may be ready soon
 			continue
 		}
-		p, rejects := r.searchPath(x, allowed.asked(x.Name), false)
+		p, rejects := r.searchPath(x, allowed.named(x.Name), false)
 		if p == nil {
 			continue
 		}
@@ -61,9 +61,8 @@ func (r *Request) searchPaths(allowed *hints) []*Path {
 	return out
 }
 
-// Guards are the ranges by parameters on whose numbers of entries the choice between
-// the index of a range and a search index hangs. Ranges by equalities are taken to
-// be alike.
+// Guards are the parameterised ranges whose size decides between a range scan and
+// a search index. Equality ranges are assumed to be of similar size.
 func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
 	if r.Limit > 0 || !slices.ContainsFunc(paths, func(p *Path) bool { _, ok := p.Access.(*physical.SearchScan); return ok }) {
 		return nil
@@ -84,13 +83,13 @@ func (r *Request) Guards(paths []*Path) (out []physical.Guard) {
 	return out
 }
 
-// searchPath is the way by x, nil when it makes no sense. asked: a hint names the
-// index. inexact is that of searcher. rejects: rows have to be looked at because a
-// field could not take their value, and an inexact way may spare that.
-func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Path, rejects bool) {
+// searchPath is the path by x, nil when it makes no sense. named: a hint names
+// the index. inexact is that of searcher. rejects: rows have to be looked at
+// because a field could not take their value, and an inexact path may spare that.
+func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Path, rejects bool) {
 	t := r.Scan.Table
-	// Of a part of the rows in any order, a check of all documents would be too
-	// much.
+	// For a fraction of the rows in any order, a check of all documents would be
+	// too much.
 	s := newSearcher(r, x, len(r.Order) == 0 && r.Limit > 0, inexact)
 	q, residual := s.query(r.Conds)
 	covering := s.covers(residual) && r.Scan.Lock.Strength == logical.LockNone
@@ -100,7 +99,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	}
 	scan := &physical.SearchScan{Index: x, Query: q, Covering: covering}
 	p = &Path{Access: scan}
-	if q == nil && !scan.Covering && !asked && (len(residual) > 0 || !s.ranksAll()) {
+	if q == nil && !scan.Covering && !named && (len(residual) > 0 || !s.ranksAll()) {
 		return nil, false
 	}
 	p.Residual, p.All = r.Conds, r.Conds
@@ -113,22 +112,22 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 		p.Ordered = scan.Order != nil
 	}
 	total := math.Max(r.Est.TableRows(r.Context, t), 1)
-	var asks []expr.Expr
+	var indexed []expr.Expr
 	for _, c := range r.Conds {
 		if !slices.Contains(residual, c) || slices.Contains(s.near, c) {
-			asks = append(asks, c)
+			indexed = append(indexed, c)
 		}
 	}
 	counted := false
-	if q != nil && r.Ctx != nil && expr.KnownBefore(s.asks(asks)) && objectsKnown(q) {
+	if q != nil && r.Ctx != nil && expr.KnownBefore(s.withoutObjects(indexed)) && objectsKnown(q) {
 		p.Entries, counted = r.Est.(SearchIndexes).SearchRows(r.Context, r.Ctx, t, x, q)
 	}
 	if !counted {
-		p.Entries = math.Max(total*r.selectivity(nil, asks, total), 0)
+		p.Entries = math.Max(total*r.selectivity(nil, indexed, total), 0)
 	}
 	// most candidates of what is near are true
 	beyond := slices.DeleteFunc(slices.Clone(residual), func(c expr.Expr) bool { return slices.Contains(s.near, c) })
-	p.Rows = p.Entries * r.selectivity(asks, beyond, total)
+	p.Rows = p.Entries * r.selectivity(indexed, beyond, total)
 	fetched := p.Entries
 	if scan.Order != nil {
 		p.Rows = math.Min(p.Rows, r.Limit)
@@ -162,8 +161,9 @@ func (r *Request) searchPath(x *schema.SearchIndex, asked, inexact bool) (p *Pat
 	return p, s.marks && n > 0
 }
 
-// query is what the index can tell of conditions, and those that it cannot tell
-// for sure. nil: it can tell nothing.
+// query turns conditions into a query of the index, and returns the conditions
+// that still have to be checked on its rows. A nil query: the index serves none
+// of them.
 func (s *searcher) query(conds []expr.Expr) (*physical.SearchNode, []expr.Expr) {
 	var list []*physical.SearchNode
 	rest := conds
@@ -271,9 +271,9 @@ func (s *searcher) covers(residual []expr.Expr) bool {
 	return true
 }
 
-// matchShare is the part of the rows for which a MATCH is true, as its index counts
-// them; ok is false for other conditions, and where it cannot.
-func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool) {
+// matchSelectivity is the fraction of the rows for which a MATCH is true, as its index
+// counts them; ok is false for other conditions, and where it cannot.
+func (r *Request) matchSelectivity(c expr.Expr, total float64) (share float64, ok bool) {
 	f, isFunc := c.(*expr.Func)
 	if !isFunc {
 		return 0, false
@@ -283,7 +283,7 @@ func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool
 	if m == nil || !counts || r.Ctx == nil || r.Scan.Table.ID != m.Table || !expr.KnownBefore(f.Args[len(m.Fields):]) {
 		return 0, false
 	}
-	key := shareKey{m.Table, c.String()}
+	key := conditionKey{m.Table, c.String()}
 	if share, ok = r.Shares.matches[key]; ok {
 		return share, true
 	}
@@ -298,7 +298,7 @@ func (r *Request) matchShare(c expr.Expr, total float64) (share float64, ok bool
 			return 0, false
 		}
 		if r.Shares.matches == nil {
-			r.Shares.matches = map[shareKey]float64{}
+			r.Shares.matches = map[conditionKey]float64{}
 		}
 		share = math.Min(n/total, 1)
 		r.Shares.matches[key] = share

@@ -16,8 +16,8 @@ import (
 // element of $.tags[*].name is 'x': fields over such paths find candidates. That one
 // element satisfies all conditions is seen on the row.
 
-// exists is what fields can tell of an EXISTS over the rows of a document; nil:
-// nothing.
+// exists turns an EXISTS over the rows of a document into a query that finds its
+// rows, and perhaps more; nil if no field serves it.
 func (s *searcher) exists(sub *expr.Subquery) *physical.SearchNode {
 	if sub.Kind != expr.SubqueryExists || sub.ID >= len(s.r.Subqueries) || len(s.r.Scan.Paths) == 0 {
 		return nil
@@ -41,8 +41,9 @@ func (s *searcher) exists(sub *expr.Subquery) *physical.SearchNode {
 	return nil
 }
 
-// elements is what fields can tell of documents of which some row satisfies
-// conditions; outer are what the document reads of the rows around; nil: nothing.
+// elements is a query for documents of which some row satisfies conditions, and
+// perhaps others. outer are what the document reads of the rows around. nil if no
+// field serves.
 func (s *searcher) elements(t *logical.JSONTable, outer, conds []expr.Expr) *physical.SearchNode {
 	e := elements{s: s, outer: outer, cols: map[expr.ColID]elementColumn{}}
 	if e.doc, e.path = e.part(t.Doc); e.doc == nil || mayFail(&t.Spec.Root) {
@@ -117,7 +118,8 @@ func (e *elements) columns(t *logical.JSONTable, rows *expr.JSONTableRows, from 
 	}
 }
 
-// all is what fields can tell of conditions that hold for one row.
+// all is a query for documents that may have one row for which all conditions
+// hold.
 func (e *elements) all(conds []expr.Expr) *physical.SearchNode {
 	var list []*physical.SearchNode
 	for _, c := range conds {
@@ -188,9 +190,9 @@ func (e *elements) cond(c expr.Expr) *physical.SearchNode {
 	return e.field(f, at, cmp, &ask)
 }
 
-// keysTell reports a collation of which equal texts have equal keys in a field and,
-// but for equality, whose order the keys have.
-func keysTell(id schema.CollationID, op physical.AskOp) bool {
+// keysDecide reports a collation whose equal texts have equal keys in a field. For
+// comparisons other than equality the keys must also have its order.
+func keysDecide(id schema.CollationID, op physical.AskOp) bool {
 	if id == schema.CollationUTF8MB40900AICI {
 		return true
 	}
@@ -205,7 +207,7 @@ func keysTell(id schema.CollationID, op physical.AskOp) bool {
 	return false
 }
 
-// field asks a field that has the values of a column.
+// field queries a field that has the values of a column.
 func (e *elements) field(f *expr.Func, at elementColumn, cmp schema.Type, ask *physical.SearchAsk) *physical.SearchNode {
 	for i := range e.s.x.Fields {
 		field := &e.s.x.Fields[i]
@@ -223,7 +225,7 @@ func (e *elements) field(f *expr.Func, at elementColumn, cmp schema.Type, ask *p
 		}
 		switch {
 		case field.Elem.IsString():
-			if !field.Many || !cmp.IsString() || !keysTell(cmp.Collation, ask.Op) || at.t.ID != schema.TypeVarchar && at.t.ID != schema.TypeText && at.t.ID != schema.TypeLongText {
+			if !field.Many || !cmp.IsString() || !keysDecide(cmp.Collation, ask.Op) || at.t.ID != schema.TypeVarchar && at.t.ID != schema.TypeText && at.t.ID != schema.TypeLongText {
 				continue
 			}
 		case at.t.ID == schema.TypeDouble && field.Elem.ID != schema.TypeDouble: // values beyond 2^53 are equal as DOUBLEs

@@ -15,11 +15,11 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// EXISTS (SELECT … FROM JSON_TABLE(doc, '$.tags[*]' COLUMNS (…)) WHERE …), as which
-// NESTED_QUERY is bound too, is asked of the nested documents of a field over
-// $.tags: conditions on columns are those on the members of one object, found by a
-// searcher of their own. What is found is exact where all of them are, and the
-// columns have the members' types.
+// EXISTS (SELECT … FROM JSON_TABLE(doc, '$.tags[*]' COLUMNS (…)) WHERE …), as
+// which NESTED_QUERY is bound too, becomes a query of the nested documents of a
+// field over $.tags: conditions on columns are those on the members of one
+// object, found by a searcher of their own. What is found is exact where all of
+// them are, and the columns have the members' types.
 
 // object is what a searcher of nested objects knows of them.
 type object struct {
@@ -47,7 +47,8 @@ func (objectRows) SpanRows(context.Context, *schema.Table, *schema.Index, []rang
 }
 func (objectRows) Distinct(context.Context, *schema.Table, []schema.ColumnID) float64 { return 0 }
 
-// nested is what fields of nested objects can tell of an EXISTS; nil: nothing.
+// nested turns an EXISTS into a query of nested objects; nil if no field serves
+// it.
 func (s *searcher) nested(sub *expr.Subquery) (n *physical.SearchNode, exact bool) {
 	if sub.Kind != expr.SubqueryExists || sub.ID >= len(s.r.Subqueries) || !s.hasNested() {
 		return nil, false
@@ -156,7 +157,7 @@ func (e *elements) text(x expr.Expr) *expr.Col {
 	return nil
 }
 
-// objects asks for rows of which an object satisfies conditions.
+// objects is a query for rows of which an object satisfies conditions.
 func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *logical.JSONTable, conds []expr.Expr) (*physical.SearchNode, bool) {
 	o := &object{field: field, sub: sub, at: map[expr.ColID]int{}, inner: map[expr.ColID]*schema.SearchField{}, forms: map[expr.ColID]*schema.SearchField{}, loose: map[expr.ColID]bool{}}
 	table := searchfield.NestedTable(field)
@@ -199,8 +200,8 @@ func (s *searcher) objects(field *schema.SearchField, sub *expr.Subquery, t *log
 	return out, exact
 }
 
-// asks are the conditions without those of which objectsKnown tells.
-func (s *searcher) asks(conds []expr.Expr) []expr.Expr {
+// withoutObjects are the conditions without those that objectsKnown covers.
+func (s *searcher) withoutObjects(conds []expr.Expr) []expr.Expr {
 	if !s.hasNested() {
 		return conds
 	}
@@ -217,8 +218,8 @@ func (s *searcher) asks(conds []expr.Expr) []expr.Expr {
 	})
 }
 
-// objectsKnown reports whether what is asked of objects can be computed before the
-// statement runs.
+// objectsKnown reports whether the query of nested objects can be computed before
+// the statement runs.
 func objectsKnown(q *physical.SearchNode) bool {
 	known := true
 	q.Each(func(n *physical.SearchNode) {

@@ -17,12 +17,12 @@ import (
 //	doc->'$.a' = 5, <, <=, >, >=, IN   of numbers; = and IN of texts
 //	doc->'$.a' IS NULL
 //
-// What is equal in the field need not be equal JSON. The index can tell all the
-// same where documents are marked whose values are not exactly those of the JSON,
-// and where the constant is like nothing else in the field.
+// What is equal in the field need not be equal JSON. The index still decides the
+// condition if documents are marked whose values are not exactly those of the
+// JSON, and if the constant is like nothing else in the field.
 
-// path is what fields over parts of JSON columns can tell of a condition; nil:
-// nothing.
+// path is the query of fields over parts of JSON columns for a condition; nil if
+// none serves it.
 func (s *searcher) path(f *expr.Func) (n *physical.SearchNode, exact bool) {
 	if len(s.r.Scan.Paths) == 0 {
 		return nil, false
@@ -73,7 +73,7 @@ func (s *searcher) isExact(ask *physical.SearchAsk, field *schema.SearchField) b
 		}
 		doc := d.Bytes()
 		if value.JSONType(doc) != "ARRAY" || ask.Op != physical.AskAll && !ask.Spread {
-			if !tellsExactly(ask.Op, field, doc) {
+			if !decidesExactly(ask.Op, field, doc) {
 				return false
 			}
 			continue
@@ -82,7 +82,7 @@ func (s *searcher) isExact(ask *physical.SearchAsk, field *schema.SearchField) b
 			return false
 		}
 		for i := range value.JSONLen(doc) {
-			if !tellsExactly(ask.Op, field, value.JSONElem(doc, i)) {
+			if !decidesExactly(ask.Op, field, value.JSONElem(doc, i)) {
 				return false
 			}
 		}
@@ -90,8 +90,8 @@ func (s *searcher) isExact(ask *physical.SearchAsk, field *schema.SearchField) b
 	return true
 }
 
-// tellsExactly reports whether a field has the whole answer about one constant.
-func tellsExactly(op physical.AskOp, field *schema.SearchField, doc []byte) bool {
+// decidesExactly reports whether a field decides a comparison with one constant exactly.
+func decidesExactly(op physical.AskOp, field *schema.SearchField, doc []byte) bool {
 	equal := op == physical.AskAny || op == physical.AskAll
 	switch kind := value.JSONType(doc); {
 	case kind == "NULL":

@@ -54,8 +54,8 @@ func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searche
 	return s
 }
 
-// givesBack reports whether a key has values of a type as they are, and not what
-// they are compared by.
+// givesBack reports whether a key has the values of a type themselves, and not
+// what they are compared by.
 func givesBack(t schema.Type) bool {
 	if !t.IsCharacter() || t.Collation == schema.CollationNone {
 		return true
@@ -64,8 +64,9 @@ func givesBack(t schema.Type) bool {
 	return ok && c.IsBinary()
 }
 
-// truth is what the index can tell of where a condition is true, or, negated,
-// where it is false: exactly that, or more. nil: nothing.
+// truth turns a condition, or its negation, into a query of the index that finds
+// all rows satisfying it. exact: it finds no others. nil: the index does not
+// serve it.
 func (s *searcher) truth(c expr.Expr, negated bool) (n *physical.SearchNode, exact bool) {
 	f, ok := c.(*expr.Func)
 	if !ok {
@@ -309,8 +310,8 @@ func combine(op physical.SearchOp, list []*physical.SearchNode) *physical.Search
 	return &physical.SearchNode{Op: op, Children: list}
 }
 
-// onlyChecks reports a query that reads the values of documents, and nothing
-// that was made to be asked.
+// onlyChecks reports a query that only reads the values of documents, and uses no
+// postings or ranges.
 func onlyChecks(n *physical.SearchNode) bool {
 	found := true
 	n.Each(func(n *physical.SearchNode) {
@@ -323,8 +324,8 @@ func onlyChecks(n *physical.SearchNode) bool {
 	return found
 }
 
-// match is the MATCH that a condition asks of this index: alone, or as a score
-// above a number, which is exact for 0.
+// match is the MATCH of this index in a condition: alone, or as a score above a
+// number, which is exact for 0.
 func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 	switch x := f.Match(); {
 	case x != nil:
@@ -366,8 +367,8 @@ func (s *searcher) match(f *expr.Func) (m *expr.Func, exact bool) {
 	return nil, false
 }
 
-// like asks for the texts that may be LIKE a constant pattern: nil where the
-// words of the column tell nothing about it.
+// like is a query for the texts that may be LIKE a constant pattern; nil where
+// the words of the column do not narrow it.
 func (s *searcher) like(f *expr.Func) *physical.SearchNode {
 	c, ok := f.Args[0].(*expr.Col)
 	if !ok || c.Index < 0 || !expr.IsConst(f.Args[1]) {
@@ -382,9 +383,9 @@ func (s *searcher) like(f *expr.Func) *physical.SearchNode {
 	if err != nil {
 		return nil
 	}
-	asks := f.Args[1:]
-	if s.r.Ctx != nil && expr.KnownBefore(asks) {
-		if slices.ContainsFunc(asks, hasParam) {
+	args := f.Args[1:]
+	if s.r.Ctx != nil && expr.KnownBefore(args) {
+		if slices.ContainsFunc(args, hasParam) {
 			s.r.ValuesMatter = true
 		}
 		if _, ok, err := expr.LikeCandidates(s.r.Ctx, f, a); err != nil || !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 )
 
-// skipPath is the path by index x whose conditions are about columns behind
-// its first ones: it reads the spans of these for each combination of values
-// of the leading columns, of which there must be few.
+// skipPath is the path by index x whose conditions are about columns after its
+// first ones. It reads the spans of these for each combination of values of the
+// leading columns, of which there must be few.
 func (r *Request) skipPath(x *schema.Index) *Path {
 	t := r.Scan.Table
 	if r.off("SkipScan") || len(x.Parts) < 2 || len(r.Conds) == 0 || !t.HoldsAll(x) || t.ArrayPart(x) >= 0 {
@@ -27,8 +27,8 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		if own[k-1].Prefix > 0 {
 			break
 		}
-		behind, left := ranges.Build(own[k:], r.Conds)
-		if behind == nil {
+		following, left := ranges.Build(own[k:], r.Conds)
+		if following == nil {
 			continue
 		}
 		lead, rest := ranges.Build(own[:k], r.Conds)
@@ -40,7 +40,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 			break
 		}
 		residual := intersectConds(rest, left)
-		scan := &physical.SkipScan{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, Behind: behind}
+		scan := &physical.SkipScan{KeyRange: physical.KeyRange{Index: x, Ranges: lead}, Columns: k, Behind: following}
 		p := &Path{Access: scan}
 		p.Lookup = !r.covered(x, residual)
 		p.Residual = residual
@@ -56,7 +56,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 			sel = math.Min(rows/total, 1)
 			groups = math.Max(groups*sel, 1)
 		}
-		for _, c := range behind.Conds {
+		for _, c := range following.Conds {
 			if lead == nil || !slices.Contains(lead.Conds, c) {
 				sel *= r.guessOne(c, total)
 			}

@@ -163,7 +163,8 @@ var (
 	noRelease = regexp.MustCompile(`(?i)\bno\s+release\b`)
 )
 
-// completion reads AND [NO] CHAIN [NO] RELEASE; of the NOs only the text tells.
+// completion reads AND [NO] CHAIN [NO] RELEASE. The grammar drops the NOs, so
+// they are read from the text.
 func completion(t ast.CompletionType, text string) logical.Completion {
 	return logical.Completion{Chain: t == ast.CompletionTypeChain, Release: t == ast.CompletionTypeRelease,
 		NoChain: noChain.MatchString(text), NoRelease: noRelease.MatchString(text)}
@@ -221,7 +222,7 @@ func flush(n *ast.FlushStmt) (logical.Statement, error) {
 		case ast.LogTypeGeneral:
 			return &logical.Flush{What: "general logs"}, nil
 		}
-		return &logical.Flush{What: "other logs"}, nil // there are none
+		return &logical.Flush{What: "other logs"}, nil // no other logs exist
 	}
 	return nil, sqlerr.NotSupported("FLUSH of this kind")
 }
@@ -232,7 +233,7 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if db, err := b.database(l.Table.Schema.O); err != nil {
 			return nil, err
 		} else if b.isVirtual(db) {
-			continue // nobody changes them
+			continue // virtual tables never change
 		}
 		write := l.Type == ast.TableLockWrite || l.Type == ast.TableLockWriteLocal
 		if v := b.viewNamed(l.Table); v != nil {
@@ -318,8 +319,8 @@ func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
 	return nil, sqlerr.NotSupported(stmtName(n))
 }
 
-// dropStored is DROP … IF EXISTS of what there is none of: it commits, and has a
-// note.
+// dropStored is DROP … IF EXISTS of an object that does not exist: it commits and
+// leaves a note.
 func (b *binder) dropStored(kind string, name logical.TableName) logical.Statement {
 	var e *sqlerr.Error
 	switch kind {

@@ -36,8 +36,8 @@ func (b *binder) aggregate(sc *scope, n *ast.AggregateFuncExpr) (expr.Expr, erro
 	})
 }
 
-// aggregateName is the name and the arguments of a call in lower case; that of
-// ST_COLLECT stands in an argument, see parser.CollectFunc.
+// aggregateName is the lower-case name and the arguments of a call. The name of
+// ST_COLLECT is in an argument, see parser.CollectFunc.
 func aggregateName(name string, args []ast.ExprNode) (string, []ast.ExprNode) {
 	if len(args) == 1 {
 		if f, ok := args[0].(*ast.FuncCallExpr); ok && f.FnName.L == parser.CollectFunc {

@@ -11,13 +11,13 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// arrayExtractFunc is ARRAY_EXTRACT(array), which stands on one side of a comparison
-// with constants: some element satisfies it. It is EXISTS over JSON_TABLE.
+// arrayExtractFunc is ARRAY_EXTRACT(array), one side of a comparison with
+// constants: some element satisfies it. It is EXISTS over JSON_TABLE.
 const arrayExtractFunc = "array_extract"
 
-// elementColumns are an element as a text, a DOUBLE and a DECIMAL, NULL where it is
-// none. Those that are DOUBLEs can be told apart by the last alone beyond 2^53, and
-// only the first of the two has all numbers.
+// elementColumns are an element as a text, a DOUBLE and a DECIMAL, each NULL if
+// the element is no such value. Beyond 2^53 only the last distinguishes those
+// that are DOUBLEs; only the first of the two has all numbers.
 var elementColumns = []struct{ name, def string }{
 	{"text", "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin"}, {"double", "DOUBLE"}, {"decimal", "DECIMAL(65,30)"},
 }

@@ -42,8 +42,8 @@ func backup(n *ast.BRIEStmt) (logical.Statement, error) {
 	return out, nil
 }
 
-// localPlace is the path of a place for backups: a path, or one behind local://
-// or file://.
+// localPlace is the path of a place for backups, which is a path with or without
+// local:// or file:// before it.
 func localPlace(place string) (string, error) {
 	scheme, rest, ok := strings.Cut(place, "://")
 	switch {

@@ -103,7 +103,7 @@ func (b *binder) queryStmt(n ast.ResultSetNode) (*logical.Query, error) {
 }
 
 // firstSelect is the leftmost block of a query, whose options are those of the
-// whole; nil if there is none.
+// whole; nil if none exists.
 func firstSelect(n ast.Node) *ast.SelectStmt {
 	switch x := n.(type) {
 	case *ast.SelectStmt:

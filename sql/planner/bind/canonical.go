@@ -364,7 +364,8 @@ func collectText(s string) string {
 		if strings.HasSuffix(s[:at], "sum(distinct ") {
 			start, word = at-len("sum(distinct "), "distinct "
 		}
-		// The parenthesis that closes the mark, behind quoted text.
+		// The parenthesis that closes the mark; those in quoted text do not
+		// count.
 		depth, end := 1, at+len(mark)
 		for quote := byte(0); end < len(s) && depth > 0; end++ {
 			switch c := s[end]; {

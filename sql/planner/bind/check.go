@@ -85,7 +85,7 @@ func changeCheck(s *ast.AlterTableSpec) []logical.AlterSpec {
 	return one(spec)
 }
 
-// namedConstraints tells DROP CONSTRAINT from DROP CHECK, for which the
+// namedConstraints distinguishes DROP CONSTRAINT from DROP CHECK, for which the
 // grammar has the same tree: a statement with the first in its text means
 // constraints of any kind.
 func namedConstraints(n *ast.AlterTableStmt, out *logical.AlterTable) {

@@ -14,7 +14,7 @@ type correlation struct {
 	values []expr.Expr
 }
 
-// outer is e, an expression outside, as it is read inside.
+// outer is the expression by which the inside reads e, an expression outside.
 func (c *correlation) outer(e expr.Expr) expr.Expr {
 	slot := -1
 	for i, have := range c.values {
@@ -111,9 +111,9 @@ func hasLateral(n ast.ResultSetNode) bool {
 // aggArg notes the blocks whose columns the argument of an aggregate reads.
 type aggArg struct {
 	home *scope
-	// own: columns of the block in which the call stands.
+	// own: columns of the block that contains the call.
 	own bool
-	// outer is the innermost of the other blocks, nil if there is none.
+	// outer is the innermost of the other blocks, nil if none exists.
 	outer *scope
 }
 
@@ -142,10 +142,11 @@ func (b *binder) used(sc *scope) {
 }
 
 // aggregateCall binds an aggregate by bind, which gets the scope of its
-// arguments, and gives the column of the call. A call whose arguments read no
-// column of its own block belongs to the outermost block, down from the
-// innermost one that they read, in whose clause it may stand; if there is none,
-// to its own. 1111 where it may stand nowhere.
+// arguments, and gives the column of the call. A call whose arguments read only
+// blocks around its own belongs to one of these: the outermost one whose clause
+// allows an aggregate, but none outside of the innermost one that they read. If
+// none of them allows it, the call belongs to its own. 1111 where no aggregate is
+// allowed.
 // https://dev.mysql.com/doc/refman/8.4/en/aggregate-functions.html
 func (b *binder) aggregateCall(sc *scope, bind func(inner *scope) (*expr.Agg, error)) (expr.Expr, error) {
 	arg := &aggArg{home: sc}
@@ -207,7 +208,7 @@ func (sc *scope) inContext() *scope {
 	return sc.argument()
 }
 
-// block is the outer block that a call belongs to, nil if it may stand in none.
+// block is the outer block that a call belongs to, nil if none allows it.
 func (a *aggArg) block() *scope {
 	var found *scope
 	for s := a.home.outer; s != nil; s = s.outer {
@@ -221,8 +222,8 @@ func (a *aggArg) block() *scope {
 	return found
 }
 
-// mark gives a function that takes back what was bound since, as far as it is
-// listed.
+// mark gives a function that drops what was bound since: subqueries and outer
+// values.
 func (b *binder) mark() (undo func()) {
 	subs := len(b.subqueries)
 	values := make([]int, len(b.correlations))

@@ -92,7 +92,7 @@ func (b *binder) serverCollation() schema.CollationID {
 }
 
 // tableColumns binds columns and keys.
-// rows is the SELECT, whose columns are added, nil if there is none.
+// rows is the SELECT, whose columns are added, nil if none exists.
 func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.CreateTableStmt, rows *result) error {
 	if len(n.Cols) == 0 && rows == nil {
 		return sqlerr.TableMustHaveColumns()

@@ -20,9 +20,9 @@ type cte struct {
 	name  string
 	query ast.ResultSetNode
 	cols  []ast.CIStr
-	// scope is where the WITH stands: it sees the CTEs before it.
+	// scope is where the WITH is: it sees the CTEs before it.
 	scope *scope
-	// uses counts the places that name it, as far as the text tells.
+	// uses counts the places that name it, as far as the text shows.
 	uses      int
 	recursive bool
 	shared    *logical.CTE
@@ -34,8 +34,8 @@ type cte struct {
 
 // recursion is the state of binding one recursive member.
 type recursion struct {
-	// block is the depth of the member's own FROM: a reference anywhere deeper
-	// stands in a subquery.
+	// block is the depth of the member's own FROM: a reference anywhere deeper is
+	// in a subquery.
 	block int
 	refs  int
 	// cols are the columns of the reference.
@@ -342,8 +342,8 @@ func recursiveBody(c *cte) (*recursiveQuery, error) {
 	return out, nil
 }
 
-// memberBlock is the one block of a member of a union, which may stand in
-// parentheses; nil if it is more.
+// memberBlock is the one block of a member of a union, possibly in parentheses;
+// nil if it is more.
 func memberBlock(n ast.Node) *ast.SelectStmt {
 	switch x := n.(type) {
 	case *ast.SelectStmt:

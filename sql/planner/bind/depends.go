@@ -42,7 +42,7 @@ func (k *block) determined() map[expr.ColID]bool {
 			switch {
 			case t.scan != nil:
 				determineIn(t.scan, det, add)
-			case t.derived != nil && k.tellsRows(t, det):
+			case t.derived != nil && k.keepsFacts(t, det):
 				determineIn(t.derived, det, add)
 			}
 		}
@@ -50,10 +50,10 @@ func (k *block) determined() map[expr.ColID]bool {
 	return det
 }
 
-// tellsRows reports whether what holds in the rows of a derived table holds in
+// keepsFacts reports whether what holds in the rows of a derived table holds in
 // those of FROM: an outer join may add rows of NULLs, which a determined column
-// that is never NULL in the table tells from the others.
-func (k *block) tellsRows(t *tableRef, det map[expr.ColID]bool) bool {
+// that is never NULL in the table distinguishes from the others.
+func (k *block) keepsFacts(t *tableRef, det map[expr.ColID]bool) bool {
 	cols := t.derived.Columns()
 	outer := false
 	for _, o := range k.src.outer {

@@ -38,7 +38,7 @@ func (r *result) widen() []schema.Type {
 }
 
 // showLiterals lets a client see all digits of the decimal literals that are
-// columns of r, of which a table would keep 30 behind the point.
+// columns of r. A table would keep 30 after the point.
 func showLiterals(r *result) {
 	p, ok := r.node.(*logical.Project)
 	if !ok || len(p.Cols) != len(r.cols) {

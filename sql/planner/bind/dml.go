@@ -22,7 +22,7 @@ type insertScope struct {
 	// alias is the table's name in the statement.
 	alias       string
 	onDuplicate bool
-	// row and source are what ON DUPLICATE KEY UPDATE sees besides.
+	// row and source are what ON DUPLICATE KEY UPDATE sees in addition.
 	row    *rowAlias
 	source []sourceColumn
 	// through is the view that the statement names, nil for the table itself.
@@ -34,7 +34,7 @@ type insertScope struct {
 }
 
 // attribute is a name that is no column as an attribute of the row whose
-// columns start at; nil if there is none.
+// columns start at; nil if none exists.
 func (s *insertScope) attribute(db, table, name string, at int) expr.Expr {
 	pos := s.t.AttributesColumn()
 	if pos < 0 || !s.onDuplicate && !s.loads || s.through != nil || define.CheckColumnName(name) != nil ||
@@ -44,8 +44,8 @@ func (s *insertScope) attribute(db, table, name string, at int) expr.Expr {
 	return expr.NewAttribute(s.rowCol(pos, at+pos), name)
 }
 
-// rowCol is a column of the statement's row: Index counts, the id only tells
-// columns apart.
+// rowCol is a column of the statement's row. Index counts; the id only
+// distinguishes columns.
 func (s *insertScope) rowCol(i, at int) *expr.Col {
 	c := &s.t.Columns[i]
 	return &expr.Col{ID: expr.ColID(-1 - at), Index: at, T: c.Type, Null: c.Nullable || at >= len(s.t.Columns), Table: s.alias, Name: c.Name}
@@ -70,7 +70,7 @@ func (s *insertScope) find(db, table, name string) int {
 
 func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 	i := s.find(db, table, name)
-	if e, err := s.besides(db, table, name, i >= 0); e != nil || err != nil {
+	if e, err := s.sourceOrRow(db, table, name, i >= 0); e != nil || err != nil {
 		return e, err
 	}
 	if i < 0 {
@@ -325,7 +325,7 @@ func (b *binder) defaults(t *schema.Table) ([]expr.Expr, error) {
 	return out, nil
 }
 
-// columnDefault is the default of a column; nil if there is none.
+// columnDefault is the default of a column; nil if none exists.
 func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 	d := c.Default
 	switch {

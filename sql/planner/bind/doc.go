@@ -20,7 +20,7 @@
 //
 //	I1  Every expr.Col in a bound query has the id of a column that its node's
 //	    inputs yield.
-//	I2  Nothing that a statement asks for is dropped without a word: what has
+//	I2  Nothing that a statement requests is dropped silently: what has
 //	    no meaning here is an error (1235), unless MySQL itself ignores it.
 //	I3  bind reads the catalog and changes nothing; the same statement over the
 //	    same snapshot binds to the same plan.

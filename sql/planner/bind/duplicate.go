@@ -49,15 +49,15 @@ func newRowAlias(a *parser.RowAlias, is *insertScope) (*rowAlias, error) {
 }
 
 // sourceColumn is a column of the tables that INSERT … SELECT reads, which ON
-// DUPLICATE KEY UPDATE reads too. It stands behind the query's own columns.
+// DUPLICATE KEY UPDATE reads too. It follows the query's own columns.
 type sourceColumn struct {
-	db, table, name string // as they are written
+	db, table, name string // as written
 	col             logical.Column
 }
 
-// besides looks for a name in the row alias and in the tables of the source;
+// sourceOrRow looks for a name in the row alias and in the tables of the source;
 // nil if it is in neither. 1052 if the target has it as well.
-func (s *insertScope) besides(db, table, name string, inTarget bool) (expr.Expr, error) {
+func (s *insertScope) sourceOrRow(db, table, name string, inTarget bool) (expr.Expr, error) {
 	var out expr.Expr
 	if s.row != nil && db == "" && (table == "" || strings.EqualFold(table, s.row.name)) {
 		if to, ok := s.row.columns[strings.ToLower(name)]; ok && (to.attribute == "" || table != "" || !strings.EqualFold(name, to.attribute)) {
@@ -108,7 +108,7 @@ func (b *binder) insertSource(is *insertScope, n *ast.InsertStmt, out *logical.I
 	}
 	out.Source = r.node
 	if pr, ok := r.node.(*logical.Project); ok {
-		// Values are stored as they are, like those of VALUES.
+		// Values are stored unchanged, like those of VALUES.
 		for i, pos := range out.Columns {
 			if pos < 0 || i >= len(pr.Exprs) {
 				continue

@@ -19,9 +19,8 @@ import (
 // an alias, always comes first, and a query over declared columns means the
 // same whether the table has dynamic columns or not.
 
-// attribute is what an unknown column is as an attribute; nil if no table of
-// the blocks around has dynamic columns. Of several tables the name must tell
-// one: 1052.
+// attribute resolves an unknown column as an attribute; nil if no table of the
+// blocks around has dynamic columns. 1052 if several tables could have it.
 func (sc *scope) attribute(db, table, name string) (expr.Expr, error) {
 	if define.CheckColumnName(name) != nil {
 		return nil, nil
@@ -216,7 +215,7 @@ func (b *binder) attributeAssignment(sc *scope, t *schema.Table, alias string, n
 	return logical.Assignment{Column: pos, Value: expr.NewAttributesWith(object, []string{c.Name.O}, []expr.Expr{e})}, true, nil
 }
 
-// stored is an expression as it is stored in a column.
+// stored converts an expression to the form in which a column stores it.
 func stored(e expr.Expr, c *schema.Column) expr.Expr {
 	switch {
 	case expr.IsVariant(e) && c.Type.ID == schema.TypeJSON:
@@ -227,7 +226,7 @@ func stored(e expr.Expr, c *schema.Column) expr.Expr {
 	return expr.Operand(e, c.Type)
 }
 
-// shown is a query whose attributes are text, as they are sent to clients.
+// shown is a query whose attributes are text, the form in which clients get them.
 func (b *binder) shown(r *result) *result {
 	variant := false
 	exprs := make([]expr.Expr, len(r.cols))

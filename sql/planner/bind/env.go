@@ -22,9 +22,9 @@ type Catalog interface {
 // information_schema, performance_schema, mysql and sys by database and name,
 // and those of SHOW statements under the database logical.ShowDatabase.
 type VirtualTables interface {
-	// Virtual gives the table's name as it is written, its columns (Name, T and
-	// Null are read) and the handle for logical.Virtual. ok is false when there
-	// is none. args are the words of a SHOW statement. An error is one that the
+	// Virtual gives the table's name as written, its columns (Name, T and Null
+	// are read) and the handle for logical.Virtual. ok is false if the table does
+	// not exist. args are the words of a SHOW statement. An error is one that the
 	// statement gets, such as 1146 for SHOW COLUMNS of a missing table.
 	Virtual(db, name string, args ...string) (t logical.VirtualTable, ok bool, err error)
 	// IsVirtual reports whether db is a database of virtual tables only.
@@ -42,7 +42,7 @@ type Env struct {
 	// Collation is the connection's (collation_connection).
 	Collation schema.CollationID
 	// Client is the character set in which the statement was sent, if it is not
-	// UTF-8: literals behind an introducer have its bytes.
+	// UTF-8: literals after an introducer have its bytes.
 	Client schema.CollationID
 	// ServerCollation is the default of new databases (collation_server).
 	ServerCollation schema.CollationID
@@ -90,8 +90,8 @@ type binder struct {
 	aggArgs   []*aggArg
 	views     []*schema.View // that are read
 	viewStack []*schema.View // that are being bound
-	// opening is the scope of the FROM in which views stand for their tables,
-	// computed what stands for the columns of such views.
+	// opening is the scope of the FROM in which views are replaced by their
+	// tables, computed the replacements of the columns of such views.
 	opening  *scope
 	computed map[expr.ColID]expr.Expr
 	// digits are the types of columns that have more digits than they show.
@@ -108,7 +108,7 @@ type binder struct {
 	hasNested  bool
 	nested     map[expr.ColID]nestedColumn
 	nestedNext *nestedLevel
-	// written tells texts as they were before the parser rewrote them.
+	// written has texts as they were before the parser rewrote them.
 	written *parser.Statement
 }
 
@@ -136,7 +136,7 @@ func (b *binder) warn(e *sqlerr.Error) {
 	}
 }
 
-// database is db or the current database; 1046 if there is none.
+// database is db or the current database; 1046 if neither is set.
 func (b *binder) database(db string) (string, error) {
 	if db != "" {
 		return db, nil

@@ -27,7 +27,7 @@ func (b *binder) value(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	return e, nil
 }
 
-// condition binds an expression whose truth is asked for.
+// condition binds an expression that is used as a truth value.
 func (b *binder) condition(sc *scope, n ast.ExprNode) (expr.Expr, error) {
 	e, err := b.value(sc, n)
 	if err != nil {
@@ -231,8 +231,7 @@ func (b *binder) literal(l *parser.Literal) (expr.Expr, error) {
 	return c, nil
 }
 
-// textLiteral types a text or hexadecimal literal, behind the introducer of cs
-// unless that is "".
+// textLiteral types a text or hexadecimal literal. cs is its introducer, or "".
 func (b *binder) textLiteral(l *parser.Literal, cs string, c *expr.Const) (expr.Expr, error) {
 	s := l.Datum.Bytes()
 	switch {
@@ -284,7 +283,7 @@ func (b *binder) param(p *parser.Param) *expr.Param {
 	return &expr.Param{Index: p.Index, T: t}
 }
 
-// unknownParamLen marks the type of a parameter that nobody typed yet.
+// unknownParamLen marks the type of a parameter that has no type yet.
 const unknownParamLen = 16384
 
 func isUntyped(e expr.Expr) bool {

@@ -336,8 +336,8 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 	if err := checkUnique(left, right); err != nil {
 		return nil, err
 	}
-	// Outer joins make columns NULL only above the join: ON sees them as they
-	// are, so that its conditions are typed before.
+	// Outer joins make columns NULL only above the join. ON sees the columns
+	// below it, so that its conditions are typed before.
 	out := &source{
 		tables: append(append([]*tableRef(nil), left.tables...), right.tables...),
 		inner:  append(append([]expr.Expr(nil), left.inner...), right.inner...),

@@ -114,7 +114,7 @@ var funcAliases = map[string]string{
 	"json_memberof": "member of",
 }
 
-// introduced is a literal behind an introducer, see parser.IntroducerFunc.
+// introduced is a literal with an introducer, see parser.IntroducerFunc.
 func (b *binder) introduced(args []ast.ExprNode) (expr.Expr, error) {
 	if len(args) == 2 {
 		cs, ok1 := args[0].(*parser.Literal)
@@ -146,7 +146,7 @@ func (b *binder) jsonValue(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 }
 
 // timeLiteral is DATE '…', TIME '…' and TIMESTAMP '…': 1525 if it is none. The
-// ODBC forms {d '…'}, {t '…'} and {ts '…'} are then what stands in them.
+// ODBC forms {d '…'}, {t '…'} and {ts '…'} then mean their content.
 func (b *binder) timeLiteral(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	mode := b.env.Mode
 	if b.inStored {
@@ -198,7 +198,7 @@ func readTimeLiteral(mode types.SQLMode, n *ast.FuncCallExpr) (expr.Expr, error)
 	return nil, sqlerr.WrongValue(kind, l.GetString())
 }
 
-// fraction is the number of digits behind the last point, at most 6.
+// fraction is the number of digits after the last point, at most 6.
 func fraction(s string) int {
 	i := strings.LastIndexByte(s, '.')
 	if i < 0 || !strings.ContainsAny(s[:i], ":") {
@@ -297,8 +297,8 @@ func (b *binder) convertUsing(sc *scope, args []ast.ExprNode) (expr.Expr, error)
 	return expr.NewConvertUsing(b.be, e, c.ID)
 }
 
-// charFunc is CHAR(n, … [USING cs]): the grammar puts the character set, or
-// NULL, behind the arguments.
+// charFunc is CHAR(n, … [USING cs]): the grammar puts the character set, or NULL,
+// after the arguments.
 func (b *binder) charFunc(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 	if len(args) < 2 {
 		return nil, sqlerr.WrongParamCount("CHAR")
@@ -485,7 +485,7 @@ func (b *binder) defaultFunc(sc *scope, n *ast.DefaultExpr) (expr.Expr, error) {
 	return d, nil
 }
 
-// tableColumn is the column of a base table behind c, nil if there is none.
+// tableColumn is the column of a base table that c reads, nil if it reads none.
 func (sc *scope) tableColumn(c *expr.Col) *schema.Column {
 	if sc.insert != nil {
 		return sc.insert.tableColumn(c)

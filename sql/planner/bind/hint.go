@@ -71,8 +71,7 @@ func sameHint(a, b *parser.Hint) bool {
 	return a.Name == b.Name && a.Block == b.Block && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Indexes, b.Indexes)
 }
 
-// take adds a hint, as far as it is about the block; own is one that stands in
-// it.
+// take adds a hint if it concerns the block; own: it is written in the block.
 func (k *hintBlock) take(b *binder, h *parser.Hint, taken map[string]bool, own bool) {
 	isHere := func(name string) bool { return k.is(name) && (own || name != "") }
 	// add notes a hint by what it decides on: 3126 if that is decided.
@@ -231,7 +230,7 @@ func (b *binder) tableHints(s *logical.Scan) {
 		case "NO_GROUP_INDEX":
 			s.Opt.NoGroup = &names
 		case "INDEX", "JOIN_INDEX", "NO_INDEX", "NO_JOIN_INDEX":
-			if !chosen { // what the text says by FORCE INDEX is not asked then
+			if !chosen { // FORCE INDEX in the text is ignored then
 				s.Hint, chosen = logical.IndexHint{}, true
 			}
 			chooseIndexes(s, names, strings.HasPrefix(h.Name, "NO_"))

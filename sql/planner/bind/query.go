@@ -174,7 +174,7 @@ func straighten(n logical.Node) {
 func (k *block) selectList() error {
 	sc := k.scope(clauseField)
 	sc.agg, sc.win = &k.agg, &k.win
-	sc.behind = k.earlierItem
+	sc.fallback = k.earlierItem
 	return k.items(sc)
 }
 
@@ -204,7 +204,7 @@ func (k *block) items(sc *scope) error {
 }
 
 // earlierItem is the alias of an item before, for subqueries in the select
-// list; nil if there is none.
+// list; nil if none exists.
 func (k *block) earlierItem(name string) (expr.Expr, error) {
 	i := slices.IndexFunc(k.fields, func(f field) bool { return strings.EqualFold(f.alias, name) })
 	if i < 0 {
@@ -272,7 +272,7 @@ func (k *block) addColumn(c *logical.Column) {
 }
 
 // fieldName is the name that MySQL gives a select-list item: the alias, the
-// name of a column as it is written, the content of a string, else the text.
+// name of a column as written, the content of a string, else the text.
 func (b *binder) fieldName(f *ast.SelectField) string {
 	if f.AsName.O != "" {
 		return f.AsName.O
@@ -465,7 +465,7 @@ func (k *block) havingClause() error {
 			}
 			return k.fields[i].expr, true, nil
 		}
-		// A column that the grouped ones determine may stand here too.
+		// A column that the grouped ones determine is allowed too.
 		if len(k.group) > 0 {
 			c, err := k.src.find("", table, name, clauseHave)
 			if err != nil {

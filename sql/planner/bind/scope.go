@@ -23,16 +23,16 @@ const (
 type tableRef struct {
 	alias, db string
 	cols      []logical.Column
-	// scan is set for base tables; right tells that outer joins may make all
-	// its columns NULL.
+	// scan is set for base tables; right: outer joins may make all its columns
+	// NULL.
 	scan *logical.Scan
 	// derived is set for derived tables.
 	derived logical.Node
 	// with are the expressions of columns that derived does not have.
 	with map[expr.ColID]expr.Expr
-	// scans are the base tables of a view that shows their rows as they are.
+	// scans are the base tables of a view that shows their rows unchanged.
 	scans []*logical.Scan
-	// opened is set for a view that stands for its tables.
+	// opened is set for a view that is replaced by its tables.
 	opened *openedView
 }
 
@@ -40,8 +40,8 @@ type tableRef struct {
 type source struct {
 	node   logical.Node
 	tables []*tableRef
-	// star are the columns that * stands for and that names without a table
-	// mean, in their order: those of USING and NATURAL joins come once.
+	// star are the columns that * and names without a table mean, in their
+	// order: those of USING and NATURAL joins come once.
 	star []logical.Column
 	// conds are the conditions of WHERE and inner ON, and outer joins' ON with
 	// their sides, from which functional dependencies follow.
@@ -87,23 +87,23 @@ type scope struct {
 	alias func(table, name string) (expr.Expr, bool, error)
 	// aliasOnly: names of FROM are not visible (HAVING).
 	aliasOnly bool
-	// behind resolves names that FROM does not have: of earlier select-list
-	// items, for subqueries in the select list.
-	behind func(name string) (expr.Expr, error)
+	// fallback resolves names that FROM does not have: aliases of earlier
+	// select-list items, for subqueries in the select list.
+	fallback func(name string) (expr.Expr, error)
 	// inHaving resolves them for arguments of aggregates in HAVING.
 	inHaving func(table, name string) (expr.Expr, bool, error)
 	// where are the conditions of WHERE, for SCORE() and HIGHLIGHT().
 	where []expr.Expr
 	// insert resolves VALUES(c) in ON DUPLICATE KEY UPDATE.
 	insert *insertScope
-	// isGrouped tells what GROUP BY and the select list have (HAVING).
+	// isGrouped reports whether GROUP BY or the select list has e (HAVING).
 	isGrouped func(e expr.Expr) bool
 	// column, if set, replaces the lookup in src (DML over table positions).
 	column func(db, table, name string) (expr.Expr, error)
 }
 
-// find looks a column up in src: (nil, nil) if there is none, 1052 if there
-// are several.
+// find looks a column up in src: (nil, nil) if it has none, 1052 if it has
+// several.
 func (s *source) find(db, table, name, clause string) (*logical.Column, error) {
 	if s == nil {
 		return nil, nil
@@ -159,8 +159,8 @@ func (sc *scope) resolve(db, table, name string) (expr.Expr, error) {
 		if err == nil && e == nil {
 			e, err = s.lookUp(db, table, name)
 		}
-		if err == nil && e == nil && s != sc && s.behind != nil && table == "" {
-			if e, err = s.behind(name); err == nil && e != nil {
+		if err == nil && e == nil && s != sc && s.fallback != nil && table == "" {
+			if e, err = s.fallback(name); err == nil && e != nil {
 				// It takes no aggregate to its block: it is a value there.
 				return sc.b.correlate(e, s.level), nil
 			}

@@ -56,8 +56,9 @@ func (b *binder) textMatch(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	return expr.NewMatch([]expr.Expr{e}, against, m)
 }
 
-// match binds what m asks of columns: 1210 unless they are those of one table.
-func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []ast.ExprNode, m *expr.Match) (expr.Expr, error) {
+// match binds the terms of m over columns: 1210 unless they are those of one
+// table.
+func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, terms []ast.ExprNode, m *expr.Match) (expr.Expr, error) {
 	var cols []expr.Expr
 	var t *schema.Table
 	var ids []schema.ColumnID
@@ -67,7 +68,7 @@ func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []a
 			return nil, err
 		}
 		if e != nil {
-			against, err := b.texts(sc, asks)
+			against, err := b.texts(sc, terms)
 			if err != nil {
 				return nil, err
 			}
@@ -88,12 +89,12 @@ func (b *binder) match(sc *scope, name string, names []*ast.ColumnName, asks []a
 	if err := findMatch(t, ids, m); err != nil {
 		return nil, err
 	}
-	against, err := b.texts(sc, asks)
+	against, err := b.texts(sc, terms)
 	if err != nil {
 		return nil, err
 	}
 	if m.Mode == expr.MatchExpanded {
-		best, err := b.bestTexts(t, ids, asks[0])
+		best, err := b.bestTexts(t, ids, terms[0])
 		if err != nil {
 			return nil, err
 		}
@@ -176,8 +177,8 @@ func (b *binder) searched(sc *scope, name string, n *ast.ColumnName) (*expr.Col,
 	return nil, nil, 0, sqlerr.WrongArguments(name)
 }
 
-// score binds SCORE(): the sum of what WHERE of the same query block asks for by
-// MATCH and the functions like it; 1210 when that is nothing.
+// score binds SCORE(): the sum of the scores of MATCH and the functions like it
+// in WHERE of the same query block; 1210 if it has none.
 func (b *binder) score(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 	if len(n.Args) != 0 {
 		return nil, sqlerr.WrongParamCount("SCORE")
@@ -292,7 +293,7 @@ func (sc *scope) tableOf(id expr.ColID) (*schema.Table, int) {
 }
 
 // shownColumn is the base table of a column of a query that shows rows of tables
-// as they are, and its position there.
+// unchanged, and its position there.
 func shownColumn(n logical.Node, id expr.ColID) (*schema.Table, int) {
 	switch x := n.(type) {
 	case *logical.Scan:

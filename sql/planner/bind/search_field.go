@@ -25,14 +25,14 @@ const (
 	// SPATIAL key.
 	searchGeoFunc     = "search_geo"
 	searchSpatialFunc = "search_spatial"
-	// searchAlterFunc stands before the fields of ALTER SEARCH INDEX.
+	// searchAlterFunc precedes the fields of ALTER SEARCH INDEX.
 	searchAlterFunc = "search_alter"
 	// searchAsFunc is how a field that reads values in a form is written:
 	// search_as(column, 'IP'), search_as(column, 'DATE', 'format', …).
 	searchAsFunc = "search_as"
 )
 
-// searchColumns are the fields of a search index as they are written.
+// searchColumns are the fields of a search index as written.
 func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification) ([]define.IndexColumn, error) {
 	if len(list) > searchfield.MaxFields {
 		return nil, sqlerr.TooManySearchFields(searchfield.MaxFields)
@@ -110,8 +110,8 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 	return out, nil
 }
 
-// searchAlter is what the key parts behind this one are for in ALTER SEARCH INDEX:
-// ADD, DROP, or "" for all other key parts.
+// searchAlter is what ALTER SEARCH INDEX does with the key parts after this one:
+// ADD, DROP, or "" if p is any other key part.
 func searchAlter(p *ast.IndexPartSpecification) string {
 	f, ok := stripParentheses(p.Expr).(*ast.FuncCallExpr)
 	if !ok || !strings.EqualFold(f.FnName.O, searchAlterFunc) || len(f.Args) != 1 {

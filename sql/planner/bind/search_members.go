@@ -18,7 +18,7 @@ import (
 // analyzer, or NESTED (…).
 type nestedParser struct {
 	rest string
-	// noEscapes: a backslash in a text stands for itself.
+	// noEscapes: a backslash in a text is a plain character.
 	noEscapes bool
 }
 

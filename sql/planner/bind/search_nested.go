@@ -17,7 +17,7 @@ import (
 
 // nestedLevel are the objects that a name such as tags.name is about.
 type nestedLevel struct {
-	// name is what stands before the members' names, table the alias of the table.
+	// name is the prefix of the members' names, table the alias of the table.
 	name, table string
 	// doc is the document of the objects, as an expression.
 	doc  string
@@ -73,7 +73,7 @@ func (v *nameFinder) Enter(n ast.Node) (ast.Node, bool) {
 // Leave implements ast.Visitor.
 func (v *nameFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// columnNamed finds a column of FROM here or around; nil if there is none.
+// columnNamed finds a column of FROM here or around; nil if none exists.
 func (sc *scope) columnNamed(n *ast.ColumnName, name string) *logical.Column {
 	for s := sc; s != nil; s = s.outer {
 		if c, err := s.src.find(n.Schema.O, n.Table.O, name, s.clause); err == nil && c != nil {
@@ -124,8 +124,8 @@ func qualifiedText(n *ast.ColumnName, c *logical.Column) string {
 }
 
 // nestedField completes the level of a column from the fields of its table's
-// indexes that have the member rest. Of several fields over the same objects each
-// member is as it is in the first.
+// indexes that have the member rest. If several fields over the same objects have
+// a member, the first defines it.
 func (b *binder) nestedField(l *nestedLevel, t *schema.Table, c *schema.Column, rest string) bool {
 	if c.Type.ID != schema.TypeJSON { // a text that is no JSON has no objects
 		l.doc = "IF(JSON_VALID(" + l.doc + "), " + l.doc + ", NULL)"

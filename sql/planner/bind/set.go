@@ -18,8 +18,8 @@ import (
 
 func (b *binder) set(text string, n *ast.SetStmt) (logical.Statement, error) {
 	out := &logical.Set{}
-	// SET TRANSACTION without a scope means the next one; the grammar tells it
-	// from SET SESSION TRANSACTION only for the isolation level.
+	// SET TRANSACTION without a scope means the next one. The grammar
+	// distinguishes it from SET SESSION TRANSACTION only for the isolation level.
 	words := strings.Fields(strings.ToLower(text))
 	next := len(words) > 2 && words[0] == "set" && words[1] == "transaction"
 	for _, v := range n.Variables {
@@ -81,8 +81,8 @@ func (b *binder) setItems(v *ast.VariableAssignment) ([]logical.SetItem, error) 
 	return []logical.SetItem{item}, nil
 }
 
-// setValue binds the value of an assignment: nil for DEFAULT, names that
-// stand without quotes are text.
+// setValue binds the value of an assignment: nil for DEFAULT, names without
+// quotes are text.
 func (b *binder) setValue(n ast.ExprNode, user bool) (expr.Expr, error) {
 	switch x := n.(type) {
 	case *ast.DefaultExpr:

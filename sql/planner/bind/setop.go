@@ -144,7 +144,7 @@ func (b *binder) commonTypes(chain []operand) ([]schema.Type, error) {
 	return out, nil
 }
 
-// setOperation joins o to what stands left of it, converted to the types want.
+// setOperation joins o to the result on its left, converted to the types want.
 func (b *binder) setOperation(o operand, left *result, want []schema.Type) (*result, error) {
 	op, all, right := o.op, o.all, o.r
 	out := make([]logical.Column, len(left.cols))
@@ -180,8 +180,8 @@ func (b *binder) setOperation(o operand, left *result, want []schema.Type) (*res
 	return &result{node: s, cols: out}, nil
 }
 
-// origin is the expression that a column of a node's output comes from, which
-// tells how firmly it holds its collation.
+// origin is the expression that a column of a node's output comes from. It
+// decides the coercibility of the column's collation.
 func origin(n logical.Node, c *logical.Column) expr.Expr {
 	for n != nil {
 		if p, ok := n.(*logical.Project); ok {

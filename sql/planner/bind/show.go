@@ -286,8 +286,8 @@ func simpleShow(n *ast.ShowStmt) (showTable, error) {
 	return showTable{}, sqlerr.NotSupported("this SHOW statement")
 }
 
-// showRare binds the SHOW statements that the parser reads without an AST:
-// 1381, and the errors of stored programs, of which there are none.
+// showRare binds the SHOW statements that the parser reads without an AST: 1381,
+// and the errors of stored programs, which do not exist.
 func (b *binder) showRare(words []string) (logical.Statement, error) {
 	switch words[0] {
 	case "binary_logs":

@@ -30,7 +30,7 @@ func (b *binder) subquery(sc *scope, n ast.ExprNode) (*result, *expr.Subquery, e
 	return r, &expr.Subquery{ID: len(b.subqueries) - 1, Outer: outer, T: types.Bool, SemiJoin: b.semiJoinHint(s.Query)}, nil
 }
 
-// scalarSubquery is one value, or a row of them where a row may stand.
+// scalarSubquery is one value, or a row of them where a row is allowed.
 func (b *binder) scalarSubquery(sc *scope, n *ast.SubqueryExpr) (expr.Expr, error) {
 	r, s, err := b.subquery(sc, n)
 	if err != nil {
@@ -128,8 +128,8 @@ func (b *binder) variants(left []expr.Expr, r *result) ([]expr.Expr, *result, er
 	return out, &result{node: p, cols: p.Columns()}, nil
 }
 
-// notLimited refuses LIMIT in a subquery of IN, ANY and ALL, as MySQL does; in a
-// derived table of it LIMIT may stand.
+// notLimited refuses LIMIT in a subquery of IN, ANY and ALL, as MySQL does. A
+// derived table in it may have LIMIT.
 func notLimited(n ast.ExprNode) error {
 	s, ok := n.(*ast.SubqueryExpr)
 	if !ok {

@@ -31,7 +31,7 @@ func (b *binder) onlyAlive(s *logical.Scan) (logical.Node, error) {
 	return &logical.Filter{Input: s, Conds: []expr.Expr{e}}, nil
 }
 
-// ttlChange collects the options of TTL; nil when there are none.
+// ttlChange collects the options of TTL; nil if none exists.
 func ttlChange(list []*ast.TableOption) (*define.TTLChange, error) {
 	var c *define.TTLChange
 	for _, o := range list {

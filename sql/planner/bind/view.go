@@ -194,9 +194,9 @@ func plainScans(n logical.Node, list []*logical.Scan) []*logical.Scan {
 	return list
 }
 
-// DescribeView is what DESCRIBE and information_schema tell of a view: its
-// columns now, and whether rows can be changed and inserted through it. 1356
-// when it cannot be read any more.
+// DescribeView is what DESCRIBE and information_schema show of a view: its
+// columns now, and whether rows can be changed and inserted through it. 1356 when
+// it cannot be read any more.
 func DescribeView(env *Env, v *schema.View) (cols []schema.Column, updatable, insertable bool, err error) {
 	b := newBinder(env)
 	out, err := b.viewResult(v)

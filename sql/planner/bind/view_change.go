@@ -197,7 +197,7 @@ func (t *viewTarget) insertable() bool {
 	return true
 }
 
-// find is the column of that name: its number, -1 if there is none.
+// find is the number of the column of that name, -1 if it has none.
 func (t *viewTarget) find(db, table, name string) int {
 	if table != "" && !strings.EqualFold(table, t.alias) || db != "" && !strings.EqualFold(db, t.view.Database) {
 		return -1

@@ -11,7 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// openedView is a view in FROM of a change of several tables that stands for
+// openedView is a view in FROM of a change of several tables that is replaced by
 // its own tables: its columns are theirs, or computed from them.
 type openedView struct {
 	view  *schema.View
@@ -229,7 +229,7 @@ func (o *openedView) rowCheck(b *binder) *logical.RowCheck {
 	return out
 }
 
-// columnExpr is a column of a source, or what stands for it in an opened view.
+// columnExpr is a column of a source, or its replacement in an opened view.
 func (b *binder) columnExpr(c *logical.Column) expr.Expr {
 	if e := b.computed[c.ID]; e != nil {
 		return e

@@ -170,7 +170,7 @@ func (w *winScope) find(name string) *namedWindow {
 	return nil
 }
 
-// over binds what stands behind OVER.
+// over binds the window of OVER.
 func (w *winScope) over(sc *scope, def *ast.WindowSpec) (*windowSpec, error) {
 	if def.OnlyAlias {
 		return w.byName(sc, def.Name.O)
@@ -178,8 +178,8 @@ func (w *winScope) over(sc *scope, def *ast.WindowSpec) (*windowSpec, error) {
 	return w.bind(sc, def, unnamedWindow)
 }
 
-// byName is a window of the WINDOW clause: 3579 if there is none, 3580 for one
-// that is built on itself.
+// byName is a window of the WINDOW clause: 3579 if it has none of that name, 3580
+// for one that is built on itself.
 func (w *winScope) byName(sc *scope, name string) (*windowSpec, error) {
 	n := w.find(name)
 	if n == nil {

@@ -26,9 +26,9 @@ const (
 	MergeRow       = 18   // each row of both sides of a merge join
 	SortCompare    = 12
 	SearchOpen     = 30000 // a view of a search index
-	SearchCount    = 90000 // a number of documents that lists of values tell
+	SearchCount    = 90000 // a number of documents that lists of values give
 	SearchParts    = 16    // segments, each of which has its own list of different values
-	SearchDoc      = 0.3   // each document, for each condition that it is asked
+	SearchDoc      = 0.3   // each document, for each condition that it is tested for
 	SearchHit      = 6     // each document that it finds
 	SearchRank     = 10    // each of them whose score or distance is computed: less than above the scan
 	SearchNear     = 1     // each of them, where the nearest are looked for
@@ -40,7 +40,7 @@ const (
 )
 
 // Lookup is the cost of fetching n of a table's total rows by sorted primary
-// keys: cheap when the rows lie close together.
+// keys: cheap when the rows are close together.
 func Lookup(n, total float64) float64 {
 	if n <= 0 {
 		return 0

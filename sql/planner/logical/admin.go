@@ -14,7 +14,7 @@ type Begin struct {
 	ReadOnly, ReadWrite, ConsistentSnapshot bool
 }
 
-// Commit and Rollback, with CHAIN and RELEASE as asked for.
+// Commit is COMMIT, with CHAIN and RELEASE as requested.
 type Commit struct{ Completion }
 
 // Completion is what follows the end of a transaction, as far as it was said.
@@ -45,8 +45,8 @@ const (
 	SetPersistOnly
 )
 
-// SetItem is one assignment of SET. A nil Value is DEFAULT. Names such as
-// utf8mb4 that stand without quotes arrive as string constants.
+// SetItem is one assignment of SET. A nil Value is DEFAULT. Names such as utf8mb4
+// without quotes arrive as string constants.
 type SetItem struct {
 	Scope SetScope
 	Name  string
@@ -265,8 +265,8 @@ type AlterSpec struct {
 	Collation    schema.CollationID
 	Invisible    bool
 	// Check is a new constraint as it was written: its name may be empty, its
-	// columns are not resolved yet. CheckColumn is the column in whose
-	// definition it stands, if it does.
+	// columns are not resolved yet. CheckColumn is the column whose definition
+	// contains it, "" otherwise.
 	Check       schema.Check
 	CheckColumn string
 	// InlineKey and InlineUnique are PRIMARY KEY and UNIQUE in ADD COLUMN.

@@ -28,7 +28,7 @@ type CTEScan struct {
 	CTE   *CTE
 	Alias string
 	Cols  []Column
-	// Work reads only the rows that the last iteration added; it stands in
+	// Work reads only the rows that the last iteration added; it occurs in
 	// CTE.Recursive.
 	Work bool
 }

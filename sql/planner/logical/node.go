@@ -48,10 +48,10 @@ type Scan struct {
 	Elements []Elements
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
-	// Scores are calls of "match", over Cols, whose values are the columns behind
+	// Scores are calls of "match", over Cols. Their values are the columns after
 	// those of the table.
 	Scores []*expr.Func
-	// Args are, of a derived table, the time (AS OF) or the position behind which
+	// Args are, of a derived table, the time (AS OF) or the position after which
 	// a change log is read: its consumer, or sequence and ordinal.
 	Args []expr.Expr
 }
@@ -172,8 +172,8 @@ const (
 	OrderSuffix
 )
 
-// JoinOrder is a hint JOIN_ORDER, JOIN_PREFIX or JOIN_SUFFIX: tables, told by
-// the columns that they may have in the plan.
+// JoinOrder is a hint JOIN_ORDER, JOIN_PREFIX or JOIN_SUFFIX: tables, identified
+// by the columns that they may have in the plan.
 type JoinOrder struct {
 	Kind   OrderKind
 	Tables []map[expr.ColID]bool

@@ -56,7 +56,7 @@ func (r *Reads) Query() *Query {
 // OutFile is the file that a query writes.
 type OutFile struct {
 	Path string
-	// Dump writes one row as it is.
+	// Dump writes one row without formatting.
 	Dump bool
 	// Charset of the text, "" for each column's own.
 	Charset                          string
@@ -68,8 +68,8 @@ type OutFile struct {
 
 // Assignment sets column Column (position in the table) to Value. Value is an
 // expression over the statement's row; it is not yet converted to the
-// column's type. Default is set for "= DEFAULT"; Value is nil if there is none,
-// which is 1364 for each row.
+// column's type. Default is set for "= DEFAULT"; Value is nil if the column
+// has no default, which is 1364 for each row.
 type Assignment struct {
 	Column  int
 	Value   expr.Expr

@@ -1,6 +1,6 @@
 package logical
 
-// VirtualTable is a table that the server makes up: its name as it is written, its
+// VirtualTable is a table that the server makes up: its name as written, its
 // columns (Name, T and Null are read) and the handle for Virtual.
 type VirtualTable struct {
 	Name string

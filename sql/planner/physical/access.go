@@ -13,8 +13,8 @@ import (
 
 // Access is how a Scan finds rows: *FullScan, *RangeScan, *PointGet, *SkipScan,
 // *OrderedMerge, *LooseScan, *IndexMerge or *SearchScan. What the rest of the
-// system wants to know of it are methods: no code but that which makes an access
-// path (planner/access) and that which opens it (sql/source) tells the types apart.
+// system needs of it are methods: only the code that makes an access path
+// (planner/access) and the code that opens it (sql/source) distinguish the types.
 type Access interface {
 	// Key is the key whose entries are read. It is zero, the whole primary key, where
 	// rows are found in another way.
@@ -30,10 +30,11 @@ type Access interface {
 	// Splits reports that what is read can be cut into parts, which are read at
 	// the same time.
 	Splits() bool
-	// Skip tells of a scan that reads spans for each combination of values of the first
-	// columns of its key: how many these are, 0 for other scans, and the ranges of the
-	// columns behind them, nil for all. merge: the spans are merged by these.
-	Skip() (columns int, behind *ranges.Set, merge bool)
+	// Skip describes a scan that reads spans for each combination of values of
+	// the first columns of its key: how many these are, 0 for other scans, and
+	// the ranges of the columns after them, nil for all. merge: the spans are
+	// merged by these.
+	Skip() (columns int, following *ranges.Set, merge bool)
 	// FewKeys reports that rows are read by keys that are known: no work to share
 	// among goroutines.
 	FewKeys() bool
@@ -45,8 +46,8 @@ type Access interface {
 	String() string
 
 	// title names the scan in EXPLAIN, details are the lines below it; row makes
-	// the line of EXPLAIN's traditional format and adds to what stands in Extra,
-	// and ranges are the spans shown there.
+	// the line of EXPLAIN's traditional format and adds to the Extra column, and
+	// ranges are the spans shown there.
 	title(s *Scan) string
 	details(p *Printer, s *Scan) []string
 	row(p *Printer, s *Scan, r *Row, extra []string) []string
@@ -78,7 +79,7 @@ func (k KeyRange) Direct() bool { return false }
 func (k KeyRange) Splits() bool { return true }
 
 // Skip implements Access.
-func (k KeyRange) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (k KeyRange) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (k KeyRange) FewKeys() bool { return false }
@@ -247,20 +248,19 @@ func (a *PointGet) row(_ *Printer, s *Scan, r *Row, extra []string) []string {
 
 func (a *PointGet) verify(*Scan) error { return needsRanges(a.KeyRange) }
 
-// SkipScan reads, for each combination of values of the first Columns columns
-// of the key, the spans of Behind, which are about the columns behind them.
-// Ranges is about the first columns.
+// SkipScan reads, for each combination of values of the first Columns columns of
+// the key, which Ranges is about, the spans of the columns after them.
 type SkipScan struct {
 	KeyRange
 	Columns int
-	Behind  *ranges.Set
+	Behind  *ranges.Set // of the columns after the first ones
 }
 
 // Conds implements Access.
 func (a *SkipScan) Conds() []expr.Expr { return slices.Concat(a.KeyRange.Conds(), a.Behind.Conds) }
 
 // Skip implements Access.
-func (a *SkipScan) Skip() (columns int, behind *ranges.Set, merge bool) {
+func (a *SkipScan) Skip() (columns int, following *ranges.Set, merge bool) {
 	return a.Columns, a.Behind, false
 }
 
@@ -295,14 +295,14 @@ func (a *SkipScan) verify(*Scan) error {
 	return nil
 }
 
-// OrderedMerge reads the spans of Behind, all entries when it is nil, for each
-// combination of values of the first Columns columns of the key, and merges them:
-// entries come in the order of the By columns behind the first ones, equal ones in
-// the order of these. Ranges is about the first columns.
+// OrderedMerge reads, for each combination of values of the first Columns columns of
+// the key, which Ranges is about, the spans of the columns after them, and merges
+// them: entries come in the order of the By columns after the first ones, equal ones
+// in the order of these.
 type OrderedMerge struct {
 	KeyRange
 	Columns, By int
-	Behind      *ranges.Set
+	Behind      *ranges.Set // of the columns after the first ones; nil for all entries
 	// Values is the estimate of how many combinations there are.
 	Values float64
 }
@@ -316,7 +316,7 @@ func (a *OrderedMerge) Conds() []expr.Expr {
 }
 
 // Skip implements Access.
-func (a *OrderedMerge) Skip() (columns int, behind *ranges.Set, merge bool) {
+func (a *OrderedMerge) Skip() (columns int, following *ranges.Set, merge bool) {
 	return a.Columns, a.Behind, true
 }
 
@@ -369,7 +369,7 @@ func (a *OrderedMerge) verify(s *Scan) error {
 
 // LooseScan reads, of the entries with the same values in the first Columns
 // columns, the first one, with Last the last one too, and with Value also those
-// next to the NULLs in the column behind them.
+// next to the NULLs in the column after them.
 type LooseScan struct {
 	KeyRange
 	Columns     int
@@ -445,7 +445,7 @@ func (a *IndexMerge) Direct() bool { return false }
 func (a *IndexMerge) Splits() bool { return false }
 
 // Skip implements Access.
-func (a *IndexMerge) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (a *IndexMerge) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (a *IndexMerge) FewKeys() bool { return false }

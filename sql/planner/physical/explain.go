@@ -25,7 +25,7 @@ type Actual struct {
 	Memory, Spilled, Files, Partitions int64 `json:",omitempty"`
 }
 
-// String is the measurements behind rows, times and loops.
+// String is the measurements that follow rows, times and loops.
 func (a *Actual) String() string {
 	var b strings.Builder
 	for _, x := range []struct {
@@ -220,8 +220,8 @@ func lockText(s *TableRead) string {
 	return " for share"
 }
 
-// tableName is the table with its alias, tableAt with the key of a scan behind
-// an @.
+// tableName is the table with its alias, tableAt with the key of a scan after an
+// @.
 func tableName(t *TableRead) string {
 	if t.Alias != "" && t.Alias != t.Table.Name {
 		return t.Table.Name + " " + t.Alias

@@ -56,8 +56,8 @@ type TableRead struct {
 	// Attributes are the names of the attributes that are read of a row with
 	// dynamic columns; nil for all.
 	Attributes []string
-	// Filter are the conditions on the rows that Access does not tell; Cols refer
-	// to positions in Read.
+	// Filter are the conditions on the rows that Access does not decide; Cols
+	// refer to positions in Read.
 	Filter []expr.Expr
 	// Limit is the number of rows after which the consumer stops (after the
 	// filter), nil if unknown; constant or parameter. Rows that a DELETE finds
@@ -67,8 +67,8 @@ type TableRead struct {
 	// Latest: the rows are read for a change: at their latest committed state,
 	// under exclusive locks (UPDATE, DELETE, SELECT … FOR UPDATE).
 	Latest bool
-	// Unread tells of the columns of Read that nobody reads, though the change
-	// wants rows whole: virtual ones, which are NULL then and not computed.
+	// Unread marks columns of Read that are fetched only because a change needs
+	// whole rows: virtual ones, which are NULL then and not computed.
 	Unread []bool
 	// Args are those of a derived table, see logical.Scan.
 	Args []expr.Expr
@@ -102,8 +102,7 @@ type Scan struct {
 	// Ordered: rows must come in key order (reversed with Reverse). Otherwise
 	// the source may deliver in any order and in parallel.
 	Ordered bool
-	// Asked: a hint asks for the index that gives the order.
-	Asked bool
+	Asked   bool // a hint requires the index that gives the order
 }
 
 // Key is the key by which the scan reads.
@@ -135,8 +134,8 @@ type IndexJoin struct {
 	TableRead
 	// Entries have Keys.
 	Entries *Scan
-	// Again are the conditions of Entries.Filter over Read; with Latest, which needs
-	// them for the rows as they are under their locks.
+	// Again are the conditions of Entries.Filter over Read; with Latest, which
+	// checks them on the values under the locks.
 	Again []expr.Expr
 }
 
@@ -269,9 +268,9 @@ type Apply struct {
 }
 
 // HashAggregate groups by hashing. Output are the groups, then the aggregates.
-// Without GroupBy it yields one row. Parallel > 1 asks for that many partial
-// aggregations over partitions of the Scan below (Filter and Project may lie
-// between).
+// Without GroupBy it yields one row. Parallel > 1 requests that many partial
+// aggregations over partitions of the Scan below, perhaps with Filter and Project
+// between.
 type HashAggregate struct {
 	Base
 	Input    Node

@@ -13,7 +13,7 @@ type Plan struct {
 	// Subplans are the subqueries, by expr.Subquery.ID; nil for those that
 	// became joins.
 	Subplans []Node
-	// Dependent tells the subplans that read values of the query around
+	// Dependent marks the subplans that read values of the query around
 	// (expr.Outer) and run for each combination of these.
 	Dependent []bool
 	// CTEs are the common table expressions that are computed once.
@@ -37,7 +37,7 @@ type Plan struct {
 	// Views are the views that the statement reads.
 	Views []*schema.View
 	// Keys are the foreign keys that the change keeps; nil for none. Their tables
-	// stand in Tables from position Named on, those that their actions write to
+	// are in Tables from position Named on, those that their actions write to
 	// also in Writes.
 	Keys  *schema.References
 	Named int

@@ -14,13 +14,13 @@ import (
 // know yet are read from the table; they have to satisfy All.
 type SearchScan struct {
 	Index *schema.SearchIndex
-	// Query is asked of the index, nil for all documents.
+	// Query is the condition that the index evaluates, nil for all documents.
 	Query *SearchNode
 	// Covering: the index has all columns of Read, in fields or in the documents'
 	// keys. Then documents that Query finds have to satisfy the scan's Filter, else
 	// it has all conditions.
 	Covering bool
-	// Unread tells, of a covering search, of the columns of Read that only All
+	// Unread marks, of a covering search, the columns of Read that only All
 	// reads: of documents they are NULL.
 	Unread []bool
 	// All are all conditions on the rows; Cols refer to positions in Read.
@@ -29,10 +29,10 @@ type SearchScan struct {
 	// Limit in that order; nil without.
 	Order []SearchOrder
 	Limit expr.Expr
-	// Scores, of a covering search, are calls of "match" over positions in Read: the
-	// columns of the scan behind Read, which the index gives of documents.
+	// Scores, of a covering search, are calls of "match" over positions in Read:
+	// the columns of the scan after Read, which the index gives of documents.
 	Scores []expr.Expr
-	// Workers is the most goroutines that ask the index.
+	// Workers is the most goroutines that query the index.
 	Workers int
 	// Group, of a covering search below a HashAggregate, lets the index aggregate
 	// the documents; nil without.
@@ -58,9 +58,10 @@ type SearchCall struct {
 	Column   int
 }
 
-// SearchOrder is a column of an order, by its position in the table, of a field or,
-// without one, of the primary key, behind which others of it may come; or, with Expr
-// over positions in Read, a sum of scores or a distance from the place in Field.
+// SearchOrder is a column of an order, by its position in the table: of a field
+// or, without one, of the primary key, which others of it may follow. With Expr,
+// over positions in Read, it is a sum of scores or a distance from the place in
+// Field.
 type SearchOrder struct {
 	Column int
 	Field  *schema.SearchField
@@ -85,7 +86,7 @@ const (
 	SearchNested // some object of Field, as a row of Table, is one for which the child is true
 )
 
-// SearchNode is a condition that is asked of a search index.
+// SearchNode is a condition that a search index evaluates.
 type SearchNode struct {
 	Op       SearchOp
 	Children []*SearchNode
@@ -99,13 +100,13 @@ type SearchNode struct {
 	Geo      *SearchPlace
 	Ask      *SearchAsk
 	// Cond reads the columns at Columns in the table, which Fields hold. Share is
-	// about the part of the documents for which it is true.
+	// about the fraction of the documents for which it is true.
 	Cond    expr.Expr
 	Columns []int
 	Fields  []*schema.SearchField
 	Share   float64
-	// Table has the members of nested objects as columns: those of the child. Nested
-	// tells of a SearchCheck that its columns are such.
+	// Table has the members of nested objects as columns: those of the child.
+	// Nested marks a SearchCheck whose columns are such.
 	Table  *schema.Table
 	Nested bool
 }
@@ -120,7 +121,7 @@ const (
 	AskAbove               // not below Args[0]
 	AskBelow               // not above Args[0]
 	AskPrefix              // it begins so
-	AskNull                // there is none
+	AskNull                // it has none
 )
 
 // SearchAsk is a question about the scalars of a JSON value.
@@ -150,8 +151,8 @@ type SearchPlace struct {
 	Equal bool
 }
 
-// details are what EXPLAIN shows: what is asked of the index, and what it does
-// with the documents that it finds.
+// details are what EXPLAIN shows: the query of the index, and what the search
+// does with the documents that it finds.
 func (x *SearchScan) details(p *Printer, s *Scan) []string {
 	out := []string{"search: " + x.Query.text(p, s.Table)}
 	if len(x.Order) > 0 {
@@ -284,12 +285,12 @@ func (x *SearchScan) Direct() bool { return false }
 func (x *SearchScan) Splits() bool { return false }
 
 // Skip implements Access.
-func (x *SearchScan) Skip() (columns int, behind *ranges.Set, merge bool) { return 0, nil, false }
+func (x *SearchScan) Skip() (columns int, following *ranges.Set, merge bool) { return 0, nil, false }
 
 // FewKeys implements Access.
 func (x *SearchScan) FewKeys() bool { return false }
 
-// Conds implements Access: those that are asked of the index.
+// Conds implements Access: those that the index evaluates.
 func (x *SearchScan) Conds() (out []expr.Expr) {
 	x.Query.Each(func(n *SearchNode) {
 		if n.Set != nil {

@@ -232,7 +232,7 @@ func placedKeys(keys []SortKey, in []Column) error {
 	return nil
 }
 
-// placed checks that the columns of expressions stand at their positions.
+// placed checks that the columns of expressions are at their positions.
 func placed(list []expr.Expr, in []Column) (err error) {
 	for _, e := range list {
 		expr.Walk(e, func(x expr.Expr) bool {

@@ -27,9 +27,9 @@ var looseQueries = []string{
 	"SELECT HEX(WEIGHT_STRING(p)), MAX(q) FROM b GROUP BY p ORDER BY p", "SELECT HEX(WEIGHT_STRING(s)) FROM (SELECT DISTINCT s FROM b WHERE s > 'a') q ORDER BY s DESC", "SELECT HEX(WEIGHT_STRING(s)), MIN(x) FROM a GROUP BY s", "SELECT COUNT(DISTINCT x, id), MIN(id) FROM c",
 }
 
-// behindFirst are orders of the columns behind the first ones of a key, which
-// leave no two rows equal.
-var behindFirst = map[string][]string{
+// afterFirst are orders of the columns after the first ones of a key, which leave
+// no two rows equal.
+var afterFirst = map[string][]string{
 	"a": {"y, id", "id", "u, id", "x, id", "s, y, id"},
 	"b": {"q, p", "y, p, q", "p, q", "f, p, q", "x, q, p"},
 	"c": {"x, s, id, t", "id, x, s, t", "t, id, x, s"},
@@ -83,7 +83,7 @@ func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 	sql = fmt.Sprintf("SELECT * FROM %s WHERE %s", name, where)
 	switch r.Intn(7) {
 	case 3, 4:
-		behind := behindFirst[name][r.Intn(len(behindFirst[name]))]
+		behind := afterFirst[name][r.Intn(len(afterFirst[name]))]
 		if r.Intn(2) == 0 {
 			behind = strings.ReplaceAll(behind, ",", " DESC,") + " DESC"
 		}
@@ -98,8 +98,8 @@ func pathStatement(r *rand.Rand) (sql string, ordered bool) {
 	return sql, false
 }
 
-// TestPaths asks for rows by several indexes, by columns behind the first one,
-// and for groups, with these ways of access and without them.
+// TestPaths queries rows by several indexes, by columns after the first one, and
+// groups, with these access paths and without them.
 func TestPaths(t *testing.T) {
 	testflag.Normal(t)
 	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))

@@ -17,7 +17,7 @@ import (
 )
 
 // TestDifferentialChanges runs random changes by many plans, each in a
-// transaction that is rolled back, and compares what they leave behind.
+// transaction that is rolled back, and compares the resulting rows.
 func TestDifferentialChanges(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewSource(firstSeed())))
 	for i := range statements() / 3 {

@@ -208,8 +208,8 @@ func rowText(cols []physical.Column, b *vec.Batch, row int) string {
 	return text.String()
 }
 
-// TestDifferential asks random statements by many plans, over the executor and
-// the source: all must give the rows of the plainest plan.
+// TestDifferential runs random queries by many plans, over the executor and the
+// source: all must give the rows of the plainest plan.
 func TestDifferential(t *testing.T) {
 	for i := range statements() {
 		at := firstSeed() + int64(i)

@@ -7,12 +7,12 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
 
-// tellElements tells scans of the rows of JSON_TABLE that they are joined with,
-// and the conditions on these: a search index finds documents that have such rows.
-// The conditions stay.
-func (r *Rewriter) tellElements(n logical.Node) logical.Node { return elementsBelow(n, nil) }
+// addElements notes in scans the rows of JSON_TABLE that they are joined with,
+// and the conditions on these: a search index finds documents that have such
+// rows. The conditions stay.
+func (r *Rewriter) addElements(n logical.Node) logical.Node { return elementsBelow(n, nil) }
 
-// elementsBelow is tellElements under a filter.
+// elementsBelow is addElements under a filter.
 func elementsBelow(n logical.Node, above []expr.Expr) logical.Node {
 	if a, ok := n.(*logical.Apply); ok && a.Kind == logical.JoinInner {
 		conds := slices.Concat(above, a.On)
@@ -36,8 +36,8 @@ func elementsBelow(n logical.Node, above []expr.Expr) logical.Node {
 	return withInputs(n, in)
 }
 
-// withElements tells the scans below n whose rows are joined with the elements: no
-// row of n without any is needed.
+// withElements adds the elements to the scans below n whose rows are joined with
+// them: no row of n without any is needed.
 func withElements(n logical.Node, e logical.Elements) logical.Node {
 	switch x := n.(type) {
 	case *logical.Scan:

@@ -143,8 +143,8 @@ func indexOf(list []expr.Expr, e expr.Expr) int {
 	return -1
 }
 
-// implied are the conditions on single inputs of a join that follow from an
-// OR, but for those that are known already.
+// implied are the conditions on single inputs of a join that follow from an OR,
+// except for those that are known already.
 func (r *Rewriter) implied(rest [][]expr.Expr, sides []colSet, known []expr.Expr) (out []expr.Expr) {
 	if len(sides) < 2 {
 		return nil

@@ -12,7 +12,7 @@ import (
 //
 // A project on the right of an outer join stays if it has constants: these
 // would not become NULL above the join. Those of semi and anti joins vanish.
-// What a project computes and nobody reads does not hinder it.
+// A computed column that is not read does not hinder it.
 func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 	used := colSet{}
 	for _, c := range n.Columns() {
@@ -60,7 +60,7 @@ func (r *Rewriter) pullProjects(n logical.Node) logical.Node {
 }
 
 // usedColumns adds the columns that the expressions of n and below read, and
-// those of inputs that are taken as they are.
+// those of inputs that are passed on unchanged.
 func usedColumns(n logical.Node, used colSet) {
 	for _, e := range expressions(n) {
 		expr.Walk(e, func(x expr.Expr) bool {
@@ -107,7 +107,7 @@ func aggOrder(a *logical.Aggregate) []expr.ColID {
 	return out
 }
 
-// trimmed is a project without the columns that nobody reads; other nodes stay.
+// trimmed is a project without the columns that are not read; other nodes stay.
 func trimmed(n logical.Node, used colSet) logical.Node {
 	p, ok := n.(*logical.Project)
 	if !ok || anyVolatile(p.Exprs) {

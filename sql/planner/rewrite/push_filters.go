@@ -8,8 +8,8 @@ import (
 
 // pushFilters moves each condition as far down as it goes: through projects
 // (with their expressions put in), into the sides of joins, below grouping when
-// it reads only groups, below windows when it reads only partitions, into both sides of set operations, until it stands on
-// the table that it is about. ON conditions of inner joins move with them.
+// it reads only groups, below windows when it reads only partitions, into both
+// sides of set operations, down to the table that it is about. ON conditions of inner joins move with them.
 // Conditions with effects (RAND, user variables) stay, and see only the rows
 // that the others leave; so do those that run a subquery for each row, above
 // semi and anti joins.
@@ -66,27 +66,26 @@ func splitVolatile(conds []expr.Expr) (plain, volatile []expr.Expr) {
 	return plain, volatile
 }
 
-// splitByEquals separates the conditions that have one answer for all values
-// that are equal from those that tell 'a' from 'A': the latter must see the
-// row that stands for its duplicates or its group, not take some of them out
-// before.
+// splitByEquals separates the conditions that have one answer for all values that
+// are equal from those that distinguish 'a' from 'A': the latter must see the row
+// that stands for its duplicates or its group, not take some of them out before.
 //
 //	SELECT * FROM (SELECT name, COUNT(*) FROM t GROUP BY name) d WHERE BINARY name = 'a'
-func splitByEquals(conds []expr.Expr) (same, tells []expr.Expr) {
+func splitByEquals(conds []expr.Expr) (same, differ []expr.Expr) {
 	for _, c := range conds {
 		if !isVolatile(c) && sameForEquals(c) {
 			same = append(same, c)
 		} else {
-			tells = append(tells, c)
+			differ = append(differ, c)
 		}
 	}
-	return same, tells
+	return same, differ
 }
 
 func sameForEquals(e expr.Expr) bool {
 	switch x := e.(type) {
 	case *expr.Col:
-		return tellsNothing(x.T)
+		return equalIsSame(x.T)
 	case *expr.Subquery:
 		for _, l := range expr.Children(x) {
 			if !sameForEquals(l) {
@@ -106,8 +105,8 @@ func sameForEquals(e expr.Expr) bool {
 	return true
 }
 
-// tellsNothing reports types whose equal values are the same value.
-func tellsNothing(t schema.Type) bool {
+// equalIsSame reports types whose equal values are the same value.
+func equalIsSame(t schema.Type) bool {
 	switch {
 	case t.IsString():
 		return t.IsBinary()

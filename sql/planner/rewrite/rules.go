@@ -43,7 +43,7 @@ func Rules() []Rule {
 		{"InferEqualities", (*Rewriter).inferEqualities, anyPlan},
 		{"PushFilters", (*Rewriter).pushFilters, anyPlan}, // what was inferred
 		{"UseGeneratedColumns", (*Rewriter).useGenerated, anyPlan},
-		{"TellElements", (*Rewriter).tellElements, joins},
+		{"TellElements", (*Rewriter).addElements, joins},
 		{"PropagateEmpty", (*Rewriter).propagateEmpty, anyPlan},
 		{"PushLimit", (*Rewriter).pushLimit, anyPlan},
 		{"MergeProjects", (*Rewriter).mergeProjects, anyPlan},
@@ -62,7 +62,7 @@ type Rewriter struct {
 	TableExprs func(t *schema.Table) *derive.Exprs
 	// Disabled rules by name.
 	Disabled map[string]bool
-	// Trace, if set, is told of the plan after each rule that is not disabled.
+	// Trace, if set, receives the plan after each rule that is not disabled.
 	Trace func(rule string, n logical.Node)
 	// Check verifies the plan after each rule.
 	Check bool
@@ -106,7 +106,7 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 	return n, nil
 }
 
-// hinted reports a rule that is off and asked for by a hint.
+// hinted reports a rule that is off and that a hint turns on.
 func (r *Rewriter) hinted(rule string) bool {
 	return r.semiJoins && (rule == "InToSemiJoin" || rule == "ExistsToSemiJoin")
 }

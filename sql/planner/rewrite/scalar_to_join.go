@@ -15,8 +15,8 @@ import (
 //	SELECT a.id, (SELECT SUM(b.v) FROM b WHERE b.x = a.x) FROM a
 //
 // joins a with SELECT x, SUM(v) FROM b GROUP BY x. Where no group matches, COUNT
-// is 0 and not NULL. One that finds at most one row by a unique key is joined as
-// it is. What costs less when it runs for each row of a stays.
+// is 0 and not NULL. One that finds at most one row by a unique key is joined
+// unchanged. What costs less when it runs for each row of a stays.
 func (r *Rewriter) scalarToJoin(n logical.Node) logical.Node {
 	var rule func(n logical.Node) logical.Node
 	rule = func(n logical.Node) logical.Node {
@@ -72,8 +72,8 @@ func (r *Rewriter) joinScalars(below logical.Node, list []expr.Expr, rule func(l
 	case *logical.Limit:
 		return nil, nil, false // few rows are left, in their order
 	case *logical.Sort:
-		// The join gives one row for each: it may stand below the sort, whose
-		// order it would lose.
+		// The join gives one row for each: it may be below the sort, whose order
+		// it would lose.
 		joined, out, ok := r.joinScalars(x.Input, list, rule)
 		return withInput(x, joined), out, ok
 	}
@@ -157,8 +157,9 @@ func firstRow(n logical.Node) logical.Node {
 }
 
 // groupJoin joins left with an aggregation that reads outer values, which plan
-// computes for one row; vals over its columns are given as they are above the
-// join. A run for the same values of once is not made twice.
+// computes for one row; vals are expressions over its columns, returned in the
+// form that they have above the join. A run for the same values of once is not
+// made twice.
 func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, outer []expr.Expr, plan logical.Node, once []expr.Expr) (logical.Node, []expr.Expr, bool) {
 	for _, e := range expressions(a) {
 		if expr.ReadsOuter(e) {
@@ -212,7 +213,7 @@ func outerEquality(c expr.Expr) (f *expr.Func, key int) {
 }
 
 // valuesOfNone are the aggregates of a left join with groups, by their columns:
-// as they are over no rows where no group matches.
+// their values over no rows where no group matches.
 func (r *Rewriter) valuesOfNone(a *logical.Aggregate) (map[expr.ColID]expr.Expr, bool) {
 	with := map[expr.ColID]expr.Expr{}
 	for i, call := range a.Aggs {

@@ -6,9 +6,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// simplifyConditions takes literals out of conditions: a condition only asks
-// whether it is true, so that NULL counts as false below AND and OR (but not
-// below NOT).
+// simplifyConditions takes literals out of conditions: of a condition it only
+// matters whether it is true, so that NULL counts as false below AND and OR (but
+// not below NOT).
 func (r *Rewriter) simplifyConditions(n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		switch x := n.(type) {
@@ -90,8 +90,7 @@ func truthOf(e expr.Expr) truth {
 	return unknownTruth
 }
 
-// simplifyCondition removes literals below AND and OR; e itself when there are
-// none.
+// simplifyCondition removes literals below AND and OR; e itself without any.
 func simplifyCondition(e expr.Expr) expr.Expr {
 	f, ok := e.(*expr.Func)
 	if !ok || f.Op != expr.OpAnd && f.Op != expr.OpOr || isVolatile(f) {

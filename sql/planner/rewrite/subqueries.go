@@ -8,10 +8,10 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 )
 
-// A rule that takes a subquery into the plan around replaces the expression by
-// a join with the subquery's plan. Conditions of that plan that read outer
-// values become conditions of the join (pull); whatever else reads them leaves
-// the subquery as it is, to run for each combination of outer values.
+// A rule that takes a subquery into the plan around replaces the expression by a
+// join with the subquery's plan. Conditions of that plan that read outer values
+// become conditions of the join (pull). If anything else reads them, the subquery
+// stays and runs for each combination of outer values.
 
 // take gives the plan of a subquery for good, nil if it is gone or used in
 // several places. The plan is rewritten by the same rule before it is looked
@@ -24,8 +24,8 @@ func (r *Rewriter) take(s *expr.Subquery, rule func(logical.Node) logical.Node) 
 	return r.Subqueries[s.ID]
 }
 
-// mayJoin reports whether a rule may make a semi join of a subquery. SEMIJOIN
-// asks for it where the rule is off, too.
+// mayJoin reports whether a rule may make a semi join of a subquery. The hint
+// SEMIJOIN allows it where the rule is off, too.
 func (r *Rewriter) mayJoin(s *expr.Subquery, rule string) bool {
 	if r.Disabled[rule] {
 		return s.SemiJoin == expr.SemiJoinAlways
@@ -92,8 +92,8 @@ func liftSubqueries(j *logical.Join, wanted func(expr.Expr) bool) *logical.Filte
 }
 
 // conditionsWith calls try for each condition of a filter, or of an inner join,
-// with what stands below the filter by then; try gives the node that the
-// condition becomes part of, nil if it stays. n itself when all stay.
+// with the present input of the filter; try gives the node that the condition
+// becomes part of, nil if it stays. n itself when all stay.
 func conditionsWith(n logical.Node, wanted func(expr.Expr) bool, try func(below logical.Node, cond expr.Expr) logical.Node) logical.Node {
 	f, ok := n.(*logical.Filter)
 	if j, isJoin := n.(*logical.Join); isJoin {
@@ -142,9 +142,9 @@ func isQuery(e expr.Expr, kind expr.SubqueryKind) (*expr.Subquery, bool) {
 }
 
 // pull takes the conditions that read outer values out of n: n has the rows of
-// the result for which conds hold, in any order, with the columns that conds
-// read besides its own. ok is false when outer values are read elsewhere. With
-// sets the result may have other numbers of equal rows.
+// the result for which conds hold, in any order, with its own columns and those
+// that conds read. ok is false when outer values are read elsewhere. With sets
+// the result may have other numbers of equal rows.
 func (r *Rewriter) pull(n logical.Node, sets bool) (out logical.Node, conds []expr.Expr, ok bool) {
 	if !ReadsOuter(n) {
 		return n, nil, true
@@ -199,7 +199,7 @@ func (r *Rewriter) pull(n logical.Node, sets bool) (out logical.Node, conds []ex
 	return nil, nil, false
 }
 
-// exposed is the project x over in with the columns that conds read besides.
+// exposed is the project x over in, extended by the columns that conds read.
 func exposed(in logical.Node, x *logical.Project, conds []expr.Expr) *logical.Project {
 	p := &logical.Project{Input: in, Exprs: append([]expr.Expr(nil), x.Exprs...), Cols: append([]logical.Column(nil), x.Cols...)}
 	have := columnsOf(x)
@@ -292,8 +292,8 @@ func readsSubquery(e expr.Expr) bool {
 	return found
 }
 
-// hasEffects reports whether a plan must run as often as it is asked to: it has
-// effects or is not deterministic.
+// hasEffects reports whether a plan must run once for each call: it has effects
+// or is not deterministic.
 func hasEffects(n logical.Node) bool {
 	if anyVolatile(expressions(n)) {
 		return true
@@ -343,12 +343,12 @@ func (r *Rewriter) joinPays(left, inner, plan logical.Node, equi bool, once []ex
 		return all <= each
 	}
 	runs, ok := r.combinations(left, once)
-	return !ok || all <= runs*(one+runCost)*doubt+rows*keptCost
+	return !ok || all <= runs*(one+runCost)*misestimateFactor+rows*keptCost
 }
 
-// doubt is how much more expensive than the estimate runs may turn out: a wrong number
-// of rows makes a join a little slower, but runs by its factor.
-const doubt = 4
+// misestimateFactor allows correlated runs to cost this many times the estimate: a wrong
+// number of rows makes a join a little slower, but runs by its factor.
+const misestimateFactor = 4
 
 // keptCost is the cost of finding the result of an earlier run, in nanoseconds.
 const keptCost = 300
@@ -434,8 +434,8 @@ func anyEqui(conds []expr.Expr) bool {
 	return false
 }
 
-// runCost is what a run of a plan costs besides the work of its operators, in
-// nanoseconds.
+// runCost is what a run of a plan costs in addition to the work of its operators,
+// in nanoseconds.
 const runCost = 6000
 
 // pairCost is the cost of trying a pair of rows.

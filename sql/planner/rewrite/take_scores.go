@@ -11,7 +11,7 @@ import (
 // the scan of their table: a search index gives them with the documents that it
 // finds, where the rows would have to be fetched and their texts analysed.
 //
-// Conditions of the scan stay as they are: they are asked of the index.
+// Conditions of the scan stay: the index evaluates them.
 func (r *Rewriter) takeScores(n logical.Node) logical.Node {
 	if !r.Scores {
 		return n
@@ -46,7 +46,7 @@ func (r *Rewriter) takeScores(n logical.Node) logical.Node {
 	}))
 }
 
-// withoutScores is n without the scores of a scan that it gives as they are.
+// withoutScores is n without the scores of a scan that it passes on unchanged.
 func withoutScores(n logical.Node) logical.Node {
 	if s := scanBelow(n); s != nil && len(s.Scores) > 0 {
 		return restored(n, slices.DeleteFunc(slices.Clone(n.Columns()), func(c logical.Column) bool {
@@ -56,7 +56,7 @@ func withoutScores(n logical.Node) logical.Node {
 	return n
 }
 
-// scanBelow is the scan whose columns n gives as they are; nil when there is none
+// scanBelow is the scan whose columns n passes on unchanged; nil if none exists
 // with a search index.
 func scanBelow(n logical.Node) *logical.Scan {
 	for {

@@ -14,7 +14,7 @@ import (
 // expression that is the column's own, in conditions, ORDER BY and GROUP BY, and
 // one whose values a search index has also in what is aggregated and shown:
 // WHERE LOWER(name) = 'x' with KEY ((LOWER(name))) becomes a condition on the
-// column behind that key part. Access paths and order follow by themselves.
+// column of that key part. Access paths and order follow by themselves.
 //
 // The column's value must be the expression's for every row and session:
 //   - its type holds all values of the expression: INT AS (a + 1) may hold less
@@ -42,7 +42,7 @@ type generatedColumn struct {
 	shown bool
 }
 
-// useGeneratedIn rewrites n and tells what can be replaced above it.
+// useGeneratedIn rewrites n and returns what can be replaced above it.
 func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColumn) {
 	if s, ok := n.(*logical.Scan); ok {
 		return r.withHidden(s), r.generatedOf(s)
@@ -88,8 +88,8 @@ func (r *Rewriter) useGeneratedIn(n logical.Node) (logical.Node, []generatedColu
 	return n, nil
 }
 
-// generatedOf are the generated columns of a table that stand in an index and
-// can replace their expressions.
+// generatedOf are the generated columns of a table that are in an index and can
+// replace their expressions.
 func (r *Rewriter) generatedOf(s *logical.Scan) []generatedColumn {
 	var out []generatedColumn
 	if !hasIndexedGenerated(s.Table) {
@@ -117,7 +117,7 @@ func shownOf(list []generatedColumn) []generatedColumn {
 // replaces reports whether a generated column can stand for its expression.
 func replaces(t *schema.Table, st *derive.Step) bool {
 	c := &t.Columns[st.Pos]
-	return !st.Default && !st.Zoned && c.Array == nil && isIndexed(t, c.ID) && holds(c, st.Expr.Type()) && !asksSession(st.Expr)
+	return !st.Default && !st.Zoned && c.Array == nil && isIndexed(t, c.ID) && holds(c, st.Expr.Type()) && !readsSession(st.Expr)
 }
 
 // overScan puts the columns of a scan into an expression over its table.
@@ -130,10 +130,10 @@ func overScan(s *logical.Scan, e expr.Expr) expr.Expr {
 	})
 }
 
-// withHidden tells a scan what the arrays of its multi-valued indexes, the
-// conditions of its partial ones and the JSON values of its search indexes are. The conditions of the query stay as they
-// are: they ask for JSON values, where the arrays hold what these were
-// converted to.
+// withHidden notes in a scan the arrays of its multi-valued indexes, the
+// conditions of its partial ones and the JSON values of its search indexes. The
+// conditions of the query are not changed: they are about JSON values, where the
+// arrays hold what these were converted to.
 func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 	partial := map[int]schema.IndexID{}
 	for i := range s.Table.Indexes {
@@ -153,7 +153,7 @@ func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 	c.Arrays, c.Partial = nil, map[schema.IndexID][]expr.Expr{}
 	for i := range exprs.Steps {
 		st := &exprs.Steps[i]
-		if st.Zoned || asksSession(st.Expr) {
+		if st.Zoned || readsSession(st.Expr) {
 			continue
 		}
 		if _, ok := c.Paths[s.Table.Columns[st.Pos].ID]; ok {
@@ -167,7 +167,7 @@ func (r *Rewriter) withHidden(s *logical.Scan) *logical.Scan {
 	return &c
 }
 
-// withPaths tells a scan the columns of JSON values of its search indexes.
+// withPaths notes in a scan the columns of JSON values of its search indexes.
 func withPaths(s *logical.Scan) *logical.Scan {
 	var paths map[schema.ColumnID]expr.Expr
 	for i := range s.Table.Search {
@@ -218,9 +218,9 @@ func isSearched(t *schema.Table, id schema.ColumnID) bool {
 	})
 }
 
-// asksSession reports an expression whose value may differ with the session's
+// readsSession reports an expression whose value may differ with the session's
 // variables.
-func asksSession(e expr.Expr) bool {
+func readsSession(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(x expr.Expr) bool {
 		f, ok := x.(*expr.Func)
@@ -230,7 +230,7 @@ func asksSession(e expr.Expr) bool {
 	return found
 }
 
-// holds reports whether a column keeps every value of type t as it is.
+// holds reports whether a column keeps every value of type t unchanged.
 func holds(col *schema.Column, t schema.Type) bool {
 	c := col.Type
 	switch {
@@ -364,7 +364,7 @@ func ReplacesLiterals(t *schema.Table, exprs func(*schema.Table) *derive.Exprs) 
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if t.Columns[s.Pos].Array != nil || t.Columns[s.Pos].Type.ID == schema.TypeJSON && isSearched(t, t.Columns[s.Pos].ID) {
-			return true // how often an index is asked depends on the document
+			return true // the number of index searches depends on the document
 		}
 		if isWhere(t, t.Columns[s.Pos].ID) && !isPlain(s.Expr) {
 			return true // package access compares plain conditions by their values

@@ -13,8 +13,8 @@ type Env struct {
 	// UpTo: Reader has all commits up to this time, in microseconds since 1970; 0
 	// where that is not known.
 	UpTo int64
-	// FindStream is the change log of a table that is there, or was; nil when
-	// there are none.
+	// FindStream is the change log of a table that is there, or was; nil without
+	// change logs.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 }
 

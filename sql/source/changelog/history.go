@@ -96,7 +96,7 @@ func (h *historyReader) BatchGet(ctx context.Context, keys [][]byte, fn func(i i
 }
 
 // rowKey is the part of a key, without the table's prefix, that is the key of a
-// row; the rest is what a version's key has behind it.
+// row; the rest is what follows it in a version's key.
 func (h *historyReader) rowKey(key []byte) (row, rest []byte) {
 	rest = key
 	for i := range h.of.Key {
@@ -121,15 +121,15 @@ func (h *historyReader) Scan(ctx context.Context, span storage.Span, opts storag
 	}
 	sc := &historyScanner{h: h, span: span, reverse: opts.Reverse, keyOnly: opts.KeyOnly}
 	// The keys of a row's versions begin with its own, so bounds go around whole
-	// rows. Where a bound lies behind a row's key, it means the row's versions
-	// (show sees to the rest), or else the row after it.
+	// rows. A bound after a row's key means the row's versions (show sees to the
+	// rest), or else the row after it.
 	if row, rest := h.rowKey(start); len(rest) > 0 {
 		if start = row; !h.all {
-			start = behindVersions(row)
+			start = afterVersions(row)
 		}
 	}
 	if row, rest := h.rowKey(end); len(rest) > 0 {
-		end = behindVersions(row)
+		end = afterVersions(row)
 	}
 	if h.all {
 		sc.rows, sc.row = h.of.NewRowReader(), make([]value.Datum, len(h.own.Columns))
@@ -153,12 +153,12 @@ func (h *historyReader) Scan(ctx context.Context, span storage.Span, opts storag
 	return sc, nil
 }
 
-// behindVersions is a bound behind a row's key and the keys of its versions.
-func behindVersions(row []byte) []byte {
+// afterVersions is a bound after a row's key and the keys of its versions.
+func afterVersions(row []byte) []byte {
 	return append(slices.Clone(row), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
 }
 
-// puller turns a scan round: its user asks for the next pair.
+// puller turns a scan round: its user pulls the next pair.
 type puller struct {
 	scan  storage.Scanner
 	pairs []pulled
@@ -347,7 +347,7 @@ func (s *historyScanner) showAll(ctx context.Context, val []byte) error {
 	return nil
 }
 
-// show adds a version, if its key lies in the span.
+// show adds a version, if its key is in the span.
 func (s *historyScanner) show(ctx context.Context, image []byte, seq uint64, began, ended int64) error {
 	n := s.h.width
 	s.row[n] = value.Uint(seq)

@@ -86,7 +86,7 @@ func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storag
 	return r, err
 }
 
-// position evaluates the arguments behind the table's name.
+// position evaluates the arguments that follow the table's name.
 func (r *streamReader) position(ctx context.Context, ec *expr.Ctx, args []expr.Expr) (stream.Position, error) {
 	var nums [2]uint64
 	for i, a := range args {
@@ -138,7 +138,7 @@ func (r *streamReader) bound(row []byte) []byte {
 	copy(words[:], rest)
 	seq, ordinal := binary.BigEndian.Uint64(words[:]), binary.BigEndian.Uint64(words[8:])
 	if len(rest) > len(words) {
-		ordinal++ // behind the key
+		ordinal++ // after the key
 	}
 	if ordinal > 1<<32-1 {
 		if seq++; seq == 0 {

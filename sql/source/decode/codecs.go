@@ -45,7 +45,7 @@ func NewCodecs(b define.Binder) *Codecs {
 }
 
 // Get is the codec of t, which must not change any more. One descriptor of a
-// table is kept: the one that was asked for last.
+// table is kept: the one of the last call.
 func (c *Codecs) Get(t *schema.Table) (*table.Codec, error) {
 	k, err := c.Table(t)
 	if err != nil {

@@ -37,14 +37,14 @@ type decoder struct {
 	Blocks    []blockRef
 }
 
-// blockRef are attributes some of which stand in cells.
+// blockRef are attributes some of which are stored in cells.
 type blockRef struct {
 	row, out int
 	key      []byte
 	block    []byte
 }
 
-// cellRef is a value that stands in a cell of its own.
+// cellRef is a value that is stored in a cell of its own.
 type cellRef struct {
 	row, out int
 	pos      int // of the column in the table

@@ -16,5 +16,5 @@
 //	I1  Batches own their bytes; nothing points into the store.
 //	I2  TIMESTAMP values are in UTC in the store and in the session's zone in
 //	    batches: a Zone converts them.
-//	I3  A Table is of one descriptor. Codecs keeps that which was asked for last.
+//	I3  A Table is of one descriptor. Codecs keeps that of the last call.
 package decode

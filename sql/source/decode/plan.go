@@ -13,24 +13,24 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Plan says how the columns of a list are read from rows or from the
-// entries of an index. It is immutable but for its pool.
+// Plan says how the columns of a list are read from rows or from the entries of
+// an index. It is immutable except for its pool.
 type Plan struct {
 	codec *table.Codec
 	x     *table.Index // nil: rows
 	kinds []value.Kind // of the outputs
 	// key reads what the key has; own and pk replace it in entries of unique
-	// indexes, whose primary key stands in the value.
+	// indexes, which store the primary key in the value.
 	key, own, pk keyPlan
 	fields       []field
 	ids          []uint16 // of fields
 	ints         bool     // all fields are as rowenc.AppendInt writes them
 	Plain        bool     // decoder.plain may be used
 	stamps       []int    // outputs that are TIMESTAMP
-	Large        []bool   // outputs whose value may stand in a cell
+	Large        []bool   // outputs whose value may be stored in a cell
 	late         []bool   // outputs that are computed
 	NeedValue    bool
-	outs         int       // outputs that were asked for; the others are for virtual ones
+	outs         int       // outputs that the caller wants; the others are for virtual ones
 	Virtual      []virtual // outputs that are computed, in order
 	attributes   []string  // that are read by name; nil for all
 	Scans        sync.Pool // of *scanOp that read by this plan
@@ -40,8 +40,8 @@ type Plan struct {
 type keyPlan struct {
 	parts []table.Part
 	to    []int
-	// When all parts are words, those of a key without NULL stand at fixed
-	// places in its first length bytes.
+	// When all parts are words, those of a key without NULL are at fixed places
+	// in its first length bytes.
 	length int // 0: not so
 	marks  []keyMark
 	words  []keyWord
@@ -97,7 +97,7 @@ type field struct {
 	// attributes: the value is an object of attributes, those of
 	// readPlan.attributes.
 	attributes bool
-	bytes      bool // the value is as it is stored
+	bytes      bool // the value has its stored form
 }
 
 // add maps the part of column pos to an output, and extends the plan up to it.

@@ -24,8 +24,8 @@ type Sieve struct {
 	Vecs  []vec.Vec
 	Size  int
 	Bytes int // of the values decoded, those in cells included
-	// light filters need no value that may stand in a cell or is computed; they
-	// go first.
+	// light filters need no value that may be stored in a cell or is computed;
+	// they go first.
 	light, heavy []expr.Expr
 	virtual      *expr.Ctx     // where virtual columns are computed; nil until then
 	narrow       vec.Batch     // see result
@@ -81,8 +81,8 @@ func (s *Sieve) Drop() {
 	}
 }
 
-// ReadsLarge reports whether e needs a value that may stand in a cell, or that
-// is computed.
+// ReadsLarge reports whether e needs a value that may be stored in a cell, or
+// that is computed.
 func (p *Plan) ReadsLarge(e expr.Expr) bool {
 	large := false
 	expr.Walk(e, func(x expr.Expr) bool {
@@ -221,7 +221,7 @@ func (s *Sieve) fetchCells(ctx context.Context, kv storage.Reader) error {
 	})
 }
 
-// fetchAttributes reads the attributes of the live rows that stand in cells.
+// fetchAttributes reads the attributes of the live rows that are stored in cells.
 func (s *Sieve) fetchAttributes(ctx context.Context, kv storage.Reader) error {
 	var live [vec.MaxRows]bool
 	for r := range s.Batch.Live() {
@@ -301,7 +301,7 @@ func (p *Pace) Took(b *vec.Batch) {
 	p.Left -= int64(b.Live())
 }
 
-// LimitOf evaluates the limit hint of a scan; -1 when there is none.
+// LimitOf evaluates the limit hint of a scan; -1 when none exists.
 func LimitOf(ec *expr.Ctx, e expr.Expr) (int64, error) {
 	if e == nil {
 		return -1, nil

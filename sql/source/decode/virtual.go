@@ -33,8 +33,8 @@ func (p *Plan) addVirtual(exprs *derive.Exprs, read []int, want []bool) ([]int, 
 	}
 	attrs := t.AttributesColumn()
 	_, shared := outOf[attrs]
-	// Each step reads only what stands before it, so all that a column needs is
-	// known when the steps are visited backwards.
+	// Each step reads only what precedes it, so all that a column needs is known
+	// when the steps are visited backwards.
 	for i := len(exprs.Steps) - 1; i >= 0; i-- {
 		s := &exprs.Steps[i]
 		out, ok := outOf[s.Pos]

@@ -7,7 +7,7 @@
 // (mergeWalk). A sieve (package rows) decodes them into a batch and filters it. For
 // an index join a gatherer collects the keys of rows from entries, and the rows are
 // fetched in sorted batches. A read that locks collects keys in the same way from the
-// latest state, locks them, and decodes and filters what stands under the locks.
+// latest state, locks them, and decodes and filters their values under the locks.
 //
 // # Invariants
 //

@@ -98,9 +98,9 @@ func (g *gatherer) visit(key, val []byte) bool {
 
 func (g *gatherer) done() bool { return g.walker.done() }
 
-// next collects up to max keys, in the order of the walk, at least one unless
-// the walk is done. They are valid until the next call. Keys that seen has put
-// aside come in the end, in no order, and in batches of any size.
+// next collects up to max keys, in the order of the walk, at least one unless the
+// walk is done. They are valid until the next call. Keys that seen has spilled
+// come in the end, in no order, and in batches of any size.
 func (g *gatherer) next(ctx context.Context, max int) ([][]byte, error) {
 	for !g.done() {
 		g.max = max

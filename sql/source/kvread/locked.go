@@ -20,7 +20,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// locker locks rows and says what stands under the locks.
+// locker locks rows and gives their values under the locks.
 type locker struct {
 	txn  storage.Txn
 	opts storage.LockOptions
@@ -96,8 +96,8 @@ func (l *locker) lock(ctx context.Context, keys [][]byte, fn func(i int, val []b
 	return nil
 }
 
-// belongs reports whether the row, as it is under its lock, still has its entry
-// in the spans.
+// belongs reports whether the row, with its values under its lock, still has its
+// entry in the spans.
 func (l *locker) belongs(ctx context.Context, key, val []byte) (bool, error) {
 	if l.x == nil {
 		return true, nil
@@ -126,8 +126,8 @@ func (l *locker) contains(key []byte) bool {
 	return i < len(l.points) && bytes.Equal(l.points[i], key)
 }
 
-// lockedOp reads rows for a change: it finds them in the latest state, locks
-// them and gives what stands under the locks.
+// lockedOp reads rows for a change: it finds them in the latest state, locks them
+// and gives their values under the locks.
 type lockedOp struct {
 	src    *Reader
 	gather gatherer

@@ -33,7 +33,7 @@ func (s *Reader) Lookup(ec *expr.Ctx, k *decode.Table, n physical.TableNode, nke
 	l.zone = decode.NewZone(s.state.Loc)
 	l.used = nkeys
 	if l.space.unique && nkeys > l.space.own {
-		// Keys of unique entries end behind their own parts.
+		// Keys of unique entries end after their own parts.
 		l.used = l.space.own
 	}
 	l.points = l.space.unique && l.used == l.space.own
@@ -82,7 +82,7 @@ type lookup struct {
 	// first decodes and filters entries (with byEntry), out the result.
 	first, out decode.Sieve
 	hasFirst   bool
-	// within are the spans behind each key in which rows may lie; see setWithin.
+	// within are the spans after each key that may have rows; see setWithin.
 	within    []storage.Span
 	hasWithin bool
 	keySpans  []storage.Span
@@ -102,7 +102,7 @@ type lookup struct {
 // outerKey is the encoded key of an outer row.
 type outerKey struct {
 	key []byte
-	// rest are the parts of the primary key behind those used.
+	// rest are the parts of the primary key after those used.
 	rest []byte
 	of   uint16
 }
@@ -240,7 +240,7 @@ func (l *lookup) keyDatum(v *vec.Vec, i, j int) (value.Datum, bool, error) {
 }
 
 // restMatches reports whether the row of an entry has the further parts of the
-// primary key that the outer row asks for.
+// primary key that the outer row requires.
 func (l *lookup) restMatches(key, val, rest []byte) (bool, error) {
 	if len(rest) == 0 {
 		return true, nil

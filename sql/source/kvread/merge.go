@@ -23,8 +23,8 @@ type merger struct {
 	full   bool  // there is no memory for more
 }
 
-// merge gives the keys of the rows that a leads to, in order. ok is false when there
-// are too many for memory: the scan's filter tells the rows from others.
+// merge gives the keys of the rows that a leads to, in order. ok is false when
+// there are too many for memory: then the scan's filter has to find the rows.
 func (m *merger) merge(ctx context.Context, ec *expr.Ctx, a *physical.IndexMerge) (keys [][]byte, ok bool, err error) {
 	for i := range a.Parts {
 		part, err := m.part(ctx, ec, &a.Parts[i])

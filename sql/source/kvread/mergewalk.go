@@ -12,16 +12,16 @@ import (
 )
 
 // maxOpen is how many streams of a merge are kept open. More are closed after
-// each head and opened again behind it.
+// each head and opened again after it.
 const maxOpen = 128
 
 // headSize is taken for the key and for the value of a head.
 const headSize = 128
 
-// mergeWalk brings the pairs of several streams in the order of their keys
-// behind a prefix, which each stream has of its own; equal ones in the order of
-// the streams. It reads one pair of each stream ahead and no more, and passes
-// those that follow each other in one stream on without a copy.
+// mergeWalk brings the pairs of several streams in the order of their keys after
+// a prefix, which each stream has of its own; equal ones in the order of the
+// streams. It reads one pair of each stream ahead and no more, and passes those
+// that follow each other in one stream on without a copy.
 type mergeWalk struct {
 	streams []*mergeStream // once it has begun, a heap; the first may have no head
 	mem     *exec.Tracker
@@ -50,7 +50,7 @@ type mergeStream struct {
 	has      bool
 }
 
-// add adds a stream of spans whose keys have the same prefix bytes, behind the
+// add adds a stream of spans whose keys have the same prefix bytes, after the
 // others.
 func (m *mergeWalk) add(prefix int, spans []storage.Span) error {
 	if len(spans) == 0 {
@@ -198,7 +198,7 @@ func (m *mergeWalk) before(s *mergeStream, key []byte, o *mergeStream) bool {
 	return c < 0 != m.w.opts.Reverse
 }
 
-// second is the stream behind the first one; nil if that is alone.
+// second is the stream after the first one; nil if that is alone.
 func (m *mergeWalk) second() *mergeStream {
 	switch h := m.streams; {
 	case len(h) < 2:

@@ -77,7 +77,7 @@ type PageReader struct {
 	values ranges.Room
 	span   storage.Span
 	closed storage.Scanner
-	// lasting: what is visited stays as it is, and rows may be plain.
+	// lasting: what is visited stays unchanged, and rows may be plain.
 	lasting bool
 }
 

@@ -40,8 +40,8 @@ func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, 
 	if !widened && w.view == nil {
 		return s.open(ec, k, n, w, limit)
 	}
-	// A skip scan knows the values that it skips as they were: whether a row
-	// belongs is told by the conditions alone.
+	// A skip scan knows earlier values of the columns that it skips: only the
+	// conditions decide whether a row belongs.
 	wide, err := recheck(n)
 	if err != nil {
 		return nil, errors.Join(err, w.closeView())
@@ -189,19 +189,19 @@ func (s *Reader) target(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *p
 		}
 		w.spans, widened = space.spans(list, &z)
 	}
-	columns, behind, merge := n.Access.Skip()
+	columns, following, merge := n.Access.Skip()
 	if columns == 0 {
 		return widened, nil
 	}
 	if merge {
 		w.merge = &mergeWalk{mem: s.state.Memory}
 	}
-	wide, err := s.skip(ctx, ec, &space, columns, behind, w, &z)
+	wide, err := s.skip(ctx, ec, &space, columns, following, w, &z)
 	return widened || wide, err
 }
 
 // recheck is n with the conditions of its access as filters, for which it may
-// read more columns behind those of n.
+// read more columns after those of n.
 func recheck(n physical.TableNode) (physical.TableNode, error) {
 	leaf, conds := n.Leaf(), n.Leaf().Access.Conds()
 	if join, ok := n.(*physical.IndexJoin); ok {
@@ -310,8 +310,8 @@ type scanOp struct {
 	err    error
 }
 
-// visit takes a pair from the walker: sieve.add and the counting of
-// walker.init in one call, as it is made for every row of a scan.
+// visit takes a pair from the walker: sieve.add and the counting of walker.init
+// in one call, because every row of a scan makes it.
 func (o *scanOp) visit(key, val []byte) bool {
 	c, s := &o.walker.count, &o.sieve
 	c.Pairs++

@@ -12,19 +12,19 @@ import (
 	"github.com/sqlots/sqlots/storage/keyenc"
 )
 
-// maxSkips is how many combinations of values a skip scan tells apart; with
+// maxSkips is how many combinations of values a skip scan distinguishes; with
 // more it reads all between them.
 const maxSkips = 1 << 14
 
 // skip makes the spans of a skip scan within those of its first columns, which w
-// has, or, where w has a merge, its streams. behind is about the columns behind
-// these, nil for all. widened: they hold more than what was asked for.
-func (s *Reader) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, columns int, behind *ranges.Set, w *walker, z *decode.Zone) (widened bool, err error) {
+// has, or, where w has a merge, its streams. following is about the columns after
+// these, nil for all. widened: they hold more than was requested.
+func (s *Reader) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, columns int, following *ranges.Set, w *walker, z *decode.Zone) (widened bool, err error) {
 	lead := w.spans
 	w.spans = nil
 	list := []ranges.Span{{}}
-	if behind != nil {
-		if list, err = behind.Spans(ec); err != nil {
+	if following != nil {
+		if list, err = following.Spans(ec); err != nil {
 			return false, err
 		}
 	}
@@ -34,7 +34,7 @@ func (s *Reader) skip(ctx context.Context, ec *expr.Ctx, space *keySpace, column
 	groups := 0
 	take := func(prefix []byte) error {
 		groups++
-		sub := space.behind(prefix, columns)
+		sub := space.after(prefix, columns)
 		spans, wide := sub.spans(list, z)
 		widened = widened || wide
 		if w.merge != nil {
@@ -86,8 +86,8 @@ func (s *keySpace) isPoint(span storage.Span, n int) bool {
 	return len(rest) == 0 && bytes.Equal(span.End, keyenc.PrefixEnd(span.Start))
 }
 
-// behind is the space of the keys that have a prefix of n parts.
-func (s *keySpace) behind(prefix []byte, n int) keySpace {
+// after is the space of the keys that have a prefix of n parts.
+func (s *keySpace) after(prefix []byte, n int) keySpace {
 	out := keySpace{prefix: prefix, parts: s.parts[n:], own: max(s.own-n, 0), unique: s.unique}
 	if s.stamp != nil {
 		out.stamp = s.stamp[n:]

@@ -65,8 +65,8 @@ func (s *keySpace) whole() storage.Span {
 	return storage.Span{Start: s.prefix, End: keyenc.PrefixEnd(s.prefix)}
 }
 
-// shorten cuts bounds to the parts that unique entries have: their keys end
-// behind the own parts unless one of those is NULL.
+// shorten cuts bounds to the parts that unique entries have: their keys end after
+// the own parts unless one of those is NULL.
 func (s *keySpace) shorten(in ranges.Span) (out ranges.Span, widened bool) {
 	cut := func(vals []value.Datum) bool {
 		if !s.unique || len(vals) <= s.own {
@@ -101,8 +101,8 @@ func (s *keySpace) span(in ranges.Span, z *decode.Zone, room *storage.Span) (sto
 	if len(in.Low) > 0 {
 		b, null := s.append(s.begin(room.Start, in.Low), in.Low, z)
 		room.Start = b
-		// NULL lies before all values of an ascending part and behind those of
-		// a descending one.
+		// NULL comes before all values of an ascending part and after those of a
+		// descending one.
 		if null >= 0 && s.parts[null].Desc || null < 0 && in.LowOpen {
 			if b = keyenc.ToPrefixEnd(b); b == nil {
 				return out, false
@@ -142,8 +142,8 @@ func (s *keySpace) prefixSpan(in ranges.Span, z *decode.Zone) (storage.Span, boo
 	return storage.Span{Start: b, End: keyenc.PrefixEnd(b)}, true
 }
 
-// spans encodes spans of values, in their order. widened: they hold more than
-// what was asked for.
+// spans encodes spans of values, in their order. widened: they hold more than was
+// requested.
 func (s *keySpace) spans(list []ranges.Span, z *decode.Zone) (out []storage.Span, widened bool) {
 	out = make([]storage.Span, 0, len(list))
 	for _, in := range list {
@@ -196,9 +196,9 @@ func (s *keySpace) points(list []ranges.Span, z *decode.Zone) ([][]byte, bool) {
 	return keys, true
 }
 
-// Spans encodes spans of values of a key, that of x or of the rows when x is
-// nil; loc is the zone of TIMESTAMP values. Empty spans are left out;
-// for a unique index the result may hold a little more than was asked for.
+// Spans encodes spans of values of a key, that of x or of the rows when x is nil;
+// loc is the zone of TIMESTAMP values. Empty spans are left out; for a unique
+// index the result may hold a little more than was requested.
 func Spans(c *decode.Codecs, t *schema.Table, x *schema.Index, list []ranges.Span, loc *time.Location) ([]storage.Span, error) {
 	k, err := c.Table(t)
 	if err != nil {

@@ -22,15 +22,15 @@ func makesRanges(op expr.Op) bool {
 	return false
 }
 
-// setWithin finds the spans, behind the key of a lookup, of the rows that the
-// filters can accept: those of "c.start BETWEEN 5 AND 9" in a lookup by
-// station in an index on (station, start). The filters stay: the spans only
-// spare reading.
+// setWithin finds the spans, after the key of a lookup, of the rows that the
+// filters can accept: those of "c.start BETWEEN 5 AND 9" in a lookup by station
+// in an index on (station, start). The filters stay: the spans only spare
+// reading.
 func (l *lookup) setWithin(ec *expr.Ctx) {
 	n, space := l.leaf, &l.space
 	end := len(space.parts)
 	if l.x != nil && space.unique {
-		end = space.own // what stands behind differs from entry to entry
+		end = space.own // what follows differs from entry to entry
 	}
 	if l.points || n.Latest || l.used != l.nkeys || l.used >= end {
 		return
@@ -46,10 +46,10 @@ func (l *lookup) setWithin(ec *expr.Ctx) {
 	}
 	list, err := set.Spans(ec)
 	if err != nil || len(list) > maxWithin {
-		return // the filters will tell of the error
+		return // the filters will report the error
 	}
-	behind := keySpace{parts: space.parts[l.used : l.used+1], own: 1}
-	spans, _ := behind.spans(list, &l.zone)
+	following := keySpace{parts: space.parts[l.used : l.used+1], own: 1}
+	spans, _ := following.spans(list, &l.zone)
 	l.within, l.hasWithin = spans, true
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 // errRescan says that a condition on values of documents has given an error: the
-// table is read instead, which tells whether it is one of a row that it reads.
+// table is read instead. That fails only if the error is one of a row that it
+// reads.
 var errRescan = errors.New("source: a condition on values of a search index fails")
 
 // check is a condition on the values of documents, computed for each of them, or
@@ -70,7 +71,7 @@ func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
 	return expr.MapConsts(cond, func(f *expr.Func) expr.Expr {
 		before := len(*q.warnings)
 		d, err := expr.EvalConst(q.consts, f)
-		if err != nil { // the rows tell
+		if err != nil { // the rows report it
 			*q.warnings = (*q.warnings)[:before]
 			return f
 		}
@@ -85,9 +86,9 @@ func (q *searchQuery) fold(cond expr.Expr) expr.Expr {
 // goroutines.
 const parallelDocs = 20_000
 
-// findParallel finds what a query with checks finds, several segments at a time. ok is
-// false where that is not worth it, and where a check warns or fails: asked again on
-// one goroutine, it does so in its order.
+// findParallel finds what a query with checks finds, several segments at a time.
+// ok is false where that is not worth it, and where a check warns or fails: run
+// again on one goroutine, it does so in its order.
 func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []query.Hits, ok bool) {
 	workers := min(n.Search().Workers, len(v.Segments()))
 	if workers < 2 || v.Docs() < parallelDocs || !hasChecks(n.Search().Query) {

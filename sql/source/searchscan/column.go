@@ -20,7 +20,7 @@ import (
 type searchColumn struct {
 	searchdoc.Field
 	z *decode.Zone
-	// absent: nobody reads the column.
+	// absent: the column is not read.
 	absent bool
 	// inKey: the index has no field of the column, which is read from part at of
 	// the documents' keys.

@@ -89,7 +89,7 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 		}
 		g.final = g.final && !c.isZoned()
 		f := c.distinct()
-		if !g.plan.Plain { // expressions may tell equal values apart
+		if !g.plan.Plain { // expressions may distinguish equal values
 			f = query.Field{ID: c.ID, Exact: true}
 		}
 		by = append(by, f)
@@ -204,7 +204,8 @@ func (o *searchOp) part(ids []uint32) (*exec.Part, error) {
 	return p, nil
 }
 
-// each writes a value for each group: a word, or a value that stands with its key.
+// each writes a value for each group: a word, or a value that is stored with its
+// key.
 func (c *searchColumn) each(ids []uint32, out *vec.Vec, word func(uint32) (int64, bool), val func(uint32) ([]byte, bool)) {
 	if !c.Word {
 		for i, id := range ids {

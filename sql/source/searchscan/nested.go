@@ -5,12 +5,12 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 )
 
-// The objects of an array are nested documents behind that of the row, with their
+// The objects of an array are nested documents after that of the row, with their
 // members as fields. They have what JSON_TABLE gives for columns of the members'
-// types over the path $[*]: a row with anything of which that could be doubted, as
-// an element that is no object or a text for a number, is rejected as a whole.
+// types over the path $[*]. A row for which that is in doubt is rejected as a
+// whole: an element that is no object, or a text for a number.
 
-// nested asks for rows of which an object satisfies a condition.
+// nested is a query for rows of which an object satisfies a condition.
 func (q *searchQuery) nested(n *physical.SearchNode) (query.Node, error) {
 	in := *q
 	in.table, in.objects = n.Table, n.Field.ID

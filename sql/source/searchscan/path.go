@@ -18,8 +18,8 @@ import (
 // candidates, which are compared as JSON on the row. Values that it cannot take
 // are rejected; JSON's null is no value, but its text in a KEYWORD.
 
-// nearest are the values of the field between which what is less than 1 away from a
-// number lies; inf says that this cannot be told.
+// nearest are values lo and hi of the field between which all numbers less than 1
+// away from a number are; inf != 0: the field does not have both.
 func nearest(f *searchdoc.Field, doc []byte) (lo, hi value.Datum, inf int) {
 	n, _ := value.JSONScalar(doc)
 	d, ok := searchdoc.DecimalOf(n)
@@ -35,7 +35,7 @@ func nearest(f *searchdoc.Field, doc []byte) (lo, hi value.Datum, inf int) {
 	return lo, hi, 0
 }
 
-// path asks a field over a part of a JSON column.
+// path is the query of a field over a part of a JSON column.
 func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 	f, err := searchdoc.NewField(q.table, n.Field)
 	if err != nil {
@@ -99,7 +99,7 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 	return anyOf, nil
 }
 
-// askOf finds what may stand to a document as op says.
+// askOf finds the values that may compare to a document as op says.
 func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []byte, z *decode.Zone) query.Node {
 	all := query.And{}
 	kind := value.JSONType(doc)
@@ -150,20 +150,20 @@ func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []b
 	if f.Elem.IsString() || a.SQL || a.Exact {
 		s = ranges.Span{Low: []value.Datum{value.Null}, LowOpen: true}
 	}
-	beside := 0 // where the value stands to the document
+	side := 0 // how the value compares to the document
 	if a.Exact && inf == 0 && f.Elem.ID != schema.TypeTinyInt && !f.Elem.HasDate() {
-		beside, hi = f.Compare(lo, doc), lo
+		side, hi = f.Compare(lo, doc), lo
 	}
 	switch op {
 	case physical.AskAny:
-		if beside != 0 {
+		if side != 0 {
 			return query.Or{}
 		}
 		s = ranges.Span{Low: []value.Datum{lo}, High: []value.Datum{hi}}
 	case physical.AskAbove:
 		switch {
 		case inf == 0 && a.Exact:
-			s.Low, s.LowOpen = []value.Datum{lo}, beside < 0 || beside == 0 && a.Strict
+			s.Low, s.LowOpen = []value.Datum{lo}, side < 0 || side == 0 && a.Strict
 		case inf == 0:
 			s.Low, s.LowOpen = []value.Datum{lo}, false
 		case inf > 0:
@@ -174,7 +174,7 @@ func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []b
 	case physical.AskBelow: // null is below all
 		switch {
 		case inf == 0 && a.Exact:
-			s.High, s.HighOpen = []value.Datum{lo}, beside > 0 || beside == 0 && a.Strict
+			s.High, s.HighOpen = []value.Datum{lo}, side > 0 || side == 0 && a.Strict
 		case inf == 0:
 			s.High = []value.Datum{hi}
 		case inf > 0 && a.Exact:

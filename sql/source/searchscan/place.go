@@ -43,9 +43,9 @@ func offGlobe() []seg.Box {
 	}
 }
 
-// places are the boxes of a condition: all documents where its constants are such
-// that it cannot be computed, for which the rows then tell the error. exact: the
-// node is what n.Geo.Cond is.
+// places are the boxes of a condition. They are all documents where its constants
+// are such that it cannot be computed: reading the rows then reports the error.
+// exact: the node is what n.Geo.Cond is.
 func (q *searchQuery) places(n *physical.SearchNode) (node query.Node, exact bool, err error) {
 	g := n.Geo
 	if g.Cond != nil && g.Distance != nil {
@@ -59,12 +59,12 @@ func (q *searchQuery) places(n *physical.SearchNode) (node query.Node, exact boo
 }
 
 // sphere is where distances in the field of a column from a constant place are
-// measured; ok is false where there are none, or errors.
+// measured; ok is false where it has no such distances, or errors.
 func (q *searchQuery) sphere(field *schema.SearchField, from, radius expr.Expr) (out query.Sphere, ok bool, err error) {
 	col := q.table.Column(field.Column)
 	place, err := expr.EvalConst(q.ec, from)
 	if err != nil || place.IsNull() {
-		return out, false, nil //nolint:nilerr // the rows tell the error
+		return out, false, nil //nolint:nilerr // the rows report the error
 	}
 	v, err := geo.Decode(place.Bytes())
 	s, known := geo.Lookup(col.Type.SRID)
@@ -85,7 +85,7 @@ func (q *searchQuery) sphere(field *schema.SearchField, from, radius expr.Expr) 
 	return out, out.Radius > 0 && !math.IsInf(out.Radius*4, 0), nil
 }
 
-// circle is a condition on a distance; nil where only the rows can tell.
+// circle is a condition on a distance; nil where only the rows can decide it.
 func (q *searchQuery) circle(n *physical.SearchNode) (query.Node, error) {
 	g := n.Geo
 	s, ok, err := q.sphere(n.Field, g.Shape, g.Radius)
@@ -94,7 +94,7 @@ func (q *searchQuery) circle(n *physical.SearchNode) (query.Node, error) {
 	}
 	d, err := expr.EvalConst(q.ec, g.Distance)
 	if err != nil || d.IsNull() {
-		return nil, nil //nolint:nilerr // the rows tell the error
+		return nil, nil //nolint:nilerr // the rows report the error
 	}
 	switch d.Kind() {
 	case value.KindInt, value.KindUint, value.KindFloat, value.KindDecimal:

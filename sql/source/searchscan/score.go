@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// docScores are the scores of documents, as columns behind those that were read of
+// docScores are the scores of documents, as columns after those that were read of
 // them.
 type docScores struct {
 	calls []query.Score
@@ -124,7 +124,7 @@ func (s *docScores) skip(h *query.Hits, docs []uint32) {
 	}
 }
 
-// scoreRows computes the scores of rows, behind whose columns they stand.
+// scoreRows computes the scores of rows, as columns after their own.
 func scoreRows(in exec.Operator, ec *expr.Ctx, n *physical.Scan) exec.Operator {
 	if in == nil || len(n.Search().Scores) == 0 {
 		return in

@@ -30,8 +30,8 @@ import (
 )
 
 // A scan by a search index takes the view of the index that belongs to its view
-// of the store, asks it, and reads the rows that were changed in between from the
-// table. Where the index is not there any more, it reads the table.
+// of the store, queries it, and reads the rows that were changed in between from
+// the table. Where the index is not there any more, it reads the table.
 
 // allRows is the access of the rows that a search looks at in the table.
 var allRows = &physical.FullScan{}
@@ -69,8 +69,8 @@ func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *p
 	return op, nil
 }
 
-// searchView is the index as it belongs to what reader shows; ErrUnavailable when
-// there is none.
+// searchView is the view of the index that belongs to what reader shows;
+// ErrUnavailable when the index has none.
 func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.Scan, reader storage.Reader) (*search.View, error) {
 	if s.env.Search == nil {
 		return nil, search.ErrUnavailable
@@ -111,7 +111,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 	return v, err
 }
 
-// search asks the view. The operator closes it.
+// search queries the view. The operator closes it.
 func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
 	z := decode.NewZone(s.env.Loc)
 	looked := int64(0)
@@ -198,8 +198,7 @@ func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n 
 	return op, nil
 }
 
-// countsOnly reports a search of which nothing but the number of documents is
-// asked.
+// countsOnly reports a search that only needs the number of documents.
 func countsOnly(n *physical.Scan) bool {
 	g := n.Search().Group
 	return g != nil && len(g.By) == 0 && len(n.Filter) == 0 && n.Search().Order == nil &&
@@ -308,8 +307,8 @@ func marksUsed(t *schema.Table, n *physical.SearchScan, read []int) (out []searc
 	return out
 }
 
-// marksOf are the marks of rows of which a question about a part of a JSON column
-// is not told by the field.
+// marksOf are the marks of rows for which the field does not decide a condition
+// on a part of a JSON column.
 func marksOf(n *physical.SearchNode) []search.Why {
 	out := []search.Why{search.Rejected}
 	text := n.Field.Elem.IsString()
@@ -347,7 +346,7 @@ type searchOp struct {
 	grown atomic.Int64
 	// order is that in which the hits are the first.
 	order []query.Order
-	// scores are the columns behind those of cols; nil for none.
+	// scores are the columns after those of cols; nil for none.
 	scores *docScores
 	// tallied: the hits are those of a tally, and are found by tree where their
 	// documents are needed.
@@ -573,7 +572,7 @@ func (q *searchQuery) and(n *physical.SearchNode) (query.Node, error) {
 func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
 	list, err := n.Set.Spans(q.consts)
 	if err != nil {
-		return nil, errRescan // of several errors, the scan tells its first
+		return nil, errRescan // of several errors, the scan reports its first
 	}
 	f, err := searchdoc.NewField(q.table, n.Field)
 	if err != nil {
@@ -705,8 +704,8 @@ func (q *searchQuery) score(e expr.Expr) (query.Ranking, error) {
 	return out, nil
 }
 
-// EstimateSearch is about how many rows a query of a search index finds, in what
-// is in the files now; ok is false where that cannot be told.
+// EstimateSearch is about how many rows a query of a search index finds in its
+// present files; ok is false without an estimate.
 func EstimateSearch(ctx context.Context, c *decode.Codecs, m *search.Manager, ec *expr.Ctx, t *schema.Table, x *schema.SearchIndex, n *physical.SearchNode) (found float64, ok bool) {
 	k, err := c.Table(t)
 	if err != nil {

@@ -11,10 +11,10 @@ type Env struct {
 	*decode.State
 	// Rows reads rows that the index does not have, or not as a whole.
 	Rows *kvread.Reader
-	// Search is where the search indexes are; nil when there are none.
+	// Search is where the search indexes are; nil if none exists.
 	Search *search.Manager
-	// Eventual: search indexes are read as they are, without the changes that they
-	// do not have yet, unless there is a transaction.
+	// Eventual: search indexes are read in their present state, without the
+	// changes that they do not have yet, unless there is a transaction.
 	Eventual bool
 }
 

@@ -18,7 +18,7 @@ import (
 // zoneMicros is more than the most by which clocks change.
 const zoneMicros = 26 * 3600 * 1_000_000
 
-// zonedSpans finds the times of a zone that lie in spans: among those in wider
+// zonedSpans finds the times of a zone that are in spans: among those in wider
 // ranges of UTC.
 func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
 	wide := &query.Words{Field: f.ID}

@@ -12,7 +12,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// Rows that have expired are there until somebody removes them, but nobody sees
+// Rows that have expired are stored until they are removed, but no statement sees
 // them: a write that meets one removes it.
 
 // hides reports whether rows of a table may be there that this statement does

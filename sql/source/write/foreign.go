@@ -48,7 +48,7 @@ func (s *Sink) guarded(write func() error) error {
 	txn := s.env.Txn
 	sp := txn.Savepoint()
 	if err := write(); err != nil {
-		// If this fails the transaction is lost, and the next use tells.
+		// If this fails the transaction is lost, and its next use reports that.
 		_ = txn.RollbackTo(sp)
 		return err
 	}
@@ -184,8 +184,8 @@ func hasNullAt(row []value.Datum, columns []int) bool {
 }
 
 // checkParent locks the row that a child row refers to, shared, until the
-// transaction ends. So nobody can remove it while the child is not committed,
-// and whoever removes it meanwhile is waited for.
+// transaction ends. No other transaction can remove it while the child is not
+// committed, and one that is removing it is waited for.
 func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value.Datum) error {
 	if hasNullAt(row, r.ChildColumns) {
 		return nil
@@ -281,8 +281,8 @@ func (s *Sink) lockAnyParent(ctx context.Context, k *decode.Table, r *schema.Ref
 	return found, err
 }
 
-// children finds the rows that refer to a key of the parent, locks them and
-// gives each to fn as it is under its lock. Those that have expired go. c is
+// children finds the rows that refer to a key of the parent, locks them and gives
+// each to fn with its values under its lock. Those that have expired go. c is
 // what led to them, themselves included.
 func (s *Sink) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, c chain, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
 	w, err := s.writer(r.Child)
@@ -327,7 +327,7 @@ type matchOptions struct {
 }
 
 // matching finds the rows whose keys in an index, or of their own (nil), begin
-// with start, locks them and gives each to fn as it is under its lock.
+// with start, locks them and gives each to fn with its values under its lock.
 func (s *Sink) matching(ctx context.Context, k *decode.Table, of *schema.Index, start []byte, o matchOptions, fn func(row []value.Datum) (more bool, err error)) error {
 	var x *table.Index
 	if of != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// maxRetries bounds how often a conflict may ask to try again for one row.
+// maxRetries bounds how often a conflict may cause a retry of one row.
 const maxRetries = 10_000
 
 // writer changes one table.
@@ -66,7 +66,7 @@ func (s *Sink) writer(t *schema.Table) (*writer, error) {
 	return w, nil
 }
 
-// stored is a row of the session as it is kept.
+// stored converts a row of the session to its stored form.
 func (w *writer) stored(row []value.Datum, buf *[]value.Datum) []value.Datum {
 	if len(w.stamps) == 0 {
 		return row
@@ -226,7 +226,7 @@ func (s *Sink) Current(ctx context.Context, t *schema.Table, row []value.Datum) 
 	return out, out != nil, err
 }
 
-// read is the row of a key as the session sees it; nil if there is none.
+// read is the row of a key as the session sees it; nil if none exists.
 func (w *writer) read(ctx context.Context, kv storage.Reader, key []byte) ([]value.Datum, error) {
 	val, err := kv.Get(ctx, key, nil)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -251,8 +251,8 @@ func (w *writer) read(ctx context.Context, kv storage.Reader, key []byte) ([]val
 	return row, nil
 }
 
-// exact is old exactly as it is stored. A TIMESTAMP in an hour that clocks show
-// twice does not say which of both it is: then the stored row is read.
+// exact is old exactly as stored. A TIMESTAMP in an hour that clocks show twice
+// does not say which of both it is: then the stored row is read.
 func (w *writer) exact(ctx context.Context, txn storage.Txn, old []value.Datum) ([]value.Datum, error) {
 	was := w.stored(old, &w.old)
 	inKey := map[int][]value.Time{}

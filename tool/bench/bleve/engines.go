@@ -81,8 +81,8 @@ func settled() {
 	}
 }
 
-func (x *bleveIndex) ask(q *question) (uint64, error) {
-	r, err := x.index.Search(q.ask())
+func (x *bleveIndex) search(q *question) (uint64, error) {
+	r, err := x.index.Search(q.request())
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +150,7 @@ func newServer(dir string) (_ *sqlServer, err error) {
 	return s, nil
 }
 
-func (s *sqlServer) ask(q *question) (hits uint64, err error) {
+func (s *sqlServer) search(q *question) (hits uint64, err error) {
 	rows, err := s.conn.QueryContext(context.Background(), strings.Replace(q.sql, "FROM d", "FROM d FORCE INDEX (s)", 1))
 	if err != nil {
 		return 0, err

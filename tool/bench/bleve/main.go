@@ -118,11 +118,11 @@ func run() error {
 	defer ours.close()
 	fmt.Printf("%d documents, CPU time in microseconds\n\n| question | hits | bleve | sqlots by SQL |\n|---|---|---|---|\n", *docs)
 	for _, q := range questions() {
-		t, n, err := measure(func() (uint64, error) { return theirs.ask(&q) })
+		t, n, err := measure(func() (uint64, error) { return theirs.search(&q) })
 		if err != nil {
 			return fmt.Errorf("%s: bleve: %w", q.name, err)
 		}
-		u, m, err := measure(func() (uint64, error) { return ours.ask(&q) })
+		u, m, err := measure(func() (uint64, error) { return ours.search(&q) })
 		if err != nil {
 			return fmt.Errorf("%s: sqlots: %w", q.name, err)
 		}

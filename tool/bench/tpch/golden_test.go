@@ -91,7 +91,7 @@ func clipped(s string) string {
 func answers(t *testing.T, db *sql.DB) string {
 	var b strings.Builder
 	for i, q := range queries {
-		rows, err := ask(context.WithoutCancel(t.Context()), db, q)
+		rows, err := rowsOf(context.WithoutCancel(t.Context()), db, q)
 		if err != nil {
 			t.Errorf("query %d: %v", i+1, err)
 		}

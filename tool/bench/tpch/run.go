@@ -155,7 +155,7 @@ func (c *command) measure(ctx context.Context, dbs []*sql.DB, chosen []int) (ok 
 			var times []time.Duration
 			for range c.rounds {
 				start := time.Now()
-				answers[i], err = ask(ctx, db, queries[n])
+				answers[i], err = rowsOf(ctx, db, queries[n])
 				if err != nil {
 					failed = errors.Join(failed, fmt.Errorf("%c: %w", 'A'+i, err))
 					break
@@ -209,8 +209,8 @@ func compare(a, b []string) string {
 	return same
 }
 
-// ask returns the rows of a query as text.
-func ask(ctx context.Context, db *sql.DB, query string) (out []string, err error) {
+// rowsOf returns the rows of a query as text.
+func rowsOf(ctx context.Context, db *sql.DB, query string) (out []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err

@@ -10,14 +10,13 @@ import (
 	"github.com/sqlots/sqlots/sql/planner"
 )
 
-// path is one way to have a query answered. Each query takes a few of them,
-// the first two always.
-type road struct {
+// path is one way to run a query. Each query takes a few of them, the first two always.
+type path struct {
 	name   string
 	conn   *sql.Conn
 	binary bool
 	set    func(r *rand.Rand) string // before the query, on conn
-	hint   func(t *table) string     // behind each table
+	hint   func(t *table) string     // after each table
 	// text makes another query of one of n columns; it answers "" where that
 	// is not possible. changes: that may be done with an INSERT and its like.
 	text     func(r *run, text string, n int) string
@@ -79,7 +78,7 @@ func (r *run) connect(dsn, oracle string) {
 	switches := func(r *rand.Rand) string {
 		return "SET optimizer_switch = '" + pick(r, []string{"index_merge", "index_merge_sort_union", "index_merge_intersection", "skip_scan", "block_nested_loop", "semijoin"}) + "=off,use_invisible_indexes=" + pick(r, []string{"on'", "off'"})
 	}
-	r.roads = append([]road{
+	r.paths = append([]path{
 		{name: "text", conn: r.base, changes: true, text: func(_ *run, text string, _ int) string { return "/*+ */ " + text }},
 		{name: "binary", conn: r.base, binary: true},
 		{name: "parameters", conn: r.base, params: true, changes: true},
@@ -108,10 +107,10 @@ func (r *run) connect(dsn, oracle string) {
 }
 
 // choose chooses the paths of a query or a change.
-func (r *run) choose(change bool) []*road {
-	var list []*road
-	for i := range r.roads {
-		if d := &r.roads[i]; d.changes || !change {
+func (r *run) choose(change bool) []*path {
+	var list []*path
+	for i := range r.paths {
+		if d := &r.paths[i]; d.changes || !change {
 			list = append(list, d)
 		}
 	}
@@ -124,7 +123,7 @@ func (r *run) choose(change bool) []*road {
 	return list[:min(fixed+others, len(list))]
 }
 
-func (d *road) start(r *run) {
+func (d *path) start(r *run) {
 	r.answers++
 	r.taken[d.name]++
 	if d.set != nil {
@@ -136,7 +135,7 @@ func (d *road) start(r *run) {
 }
 
 // change is a change on the path.
-func (d *road) change(text string) (string, []any) {
+func (d *path) change(text string) (string, []any) {
 	switch {
 	case d.params:
 		return parameters(text)
@@ -146,8 +145,8 @@ func (d *road) change(text string) (string, []any) {
 	return plain(text), nil
 }
 
-// ask asks a query along the path; base stands for "not possible".
-func (d *road) ask(r *run, q query, base answer) (got answer, text string) {
+// run runs a query along the path; got is base where that is not possible.
+func (d *path) run(r *run, q query, base answer) (got answer, text string) {
 	text = plain(q.text)
 	if d.hint != nil {
 		text = render(q.text, func(name string) string {
@@ -161,14 +160,14 @@ func (d *road) ask(r *run, q query, base answer) (got answer, text string) {
 	}
 	if d.params {
 		s, args := parameters(q.text)
-		return askPrepared(r.ctx, d.conn, s, args), fmt.Sprint(s, " ", args)
+		return runPrepared(r.ctx, d.conn, s, args), fmt.Sprint(s, " ", args)
 	}
 	if d.text != nil {
 		if text = d.text(r, text, len(base.double)); text == "" {
 			return base, ""
 		}
 	}
-	return ask(r.ctx, d.conn, text, d.binary), text
+	return runQuery(r.ctx, d.conn, text, d.binary), text
 }
 
 // straight joins in the order of FROM.
@@ -179,8 +178,8 @@ func straight(_ *run, text string, _ int) string {
 // prepare has the statement prepared by name.
 func prepare(r *run, text string, _ int) string {
 	s := "PREPARE p FROM '" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
-	for i := range r.roads {
-		if d := &r.roads[i]; d.name == "PREPARE" {
+	for i := range r.paths {
+		if d := &r.paths[i]; d.name == "PREPARE" {
 			if do(r.ctx, d.conn, s).err != nil {
 				return ""
 			}
