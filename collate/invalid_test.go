@@ -22,7 +22,7 @@ func TestInvalidStrings(t *testing.T) {
 			if bytes.Compare(ka, kb) != c.Compare(a, b) {
 				t.Fatalf("%s: %q %q: keys %x %x", name, a, b, ka, kb)
 			}
-			c.NewLike(a, '\\')(b)
+			isLike(c.NewLike(a, '\\'), b)
 			c.CharLen(a)
 			c.ToUpper(nil, a)
 		}

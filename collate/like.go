@@ -21,15 +21,65 @@ const (
 	tokenMany           // %
 )
 
+// Like is a compiled LIKE pattern. It is safe for concurrent use.
+type Like struct {
+	c      *Collation
+	simple func([]byte) bool // nil for most patterns
+	parts  []likePart
+}
+
+// likePart is the characters of a pattern between two %.
+type likePart struct {
+	tokens []likeToken
+	// fail is the table of Knuth, Morris and Pratt: for a prefix of the part, the
+	// length of the longest shorter prefix that it ends with. nil for parts that
+	// have a _, which equals characters that are not equal to one another.
+	fail []int32
+}
+
 // NewLike compiles a LIKE pattern. Characters match when they are equal in the
 // collation; the escape character (0 for none) takes the special meaning from
-// the one after it. The matcher is safe for concurrent use.
-func (c *Collation) NewLike(pattern []byte, escape rune) func(s []byte) bool {
+// the one after it.
+func (c *Collation) NewLike(pattern []byte, escape rune) Like {
 	tokens := c.likeTokens(pattern, escape)
 	if m := c.simpleLike(tokens); m != nil {
-		return m
+		return Like{simple: m}
 	}
-	return func(s []byte) bool { return c.matchLike(tokens, s) }
+	l := Like{c: c, parts: []likePart{{}}}
+	for _, t := range tokens {
+		if t.kind == tokenMany {
+			l.parts = append(l.parts, likePart{})
+			continue
+		}
+		last := &l.parts[len(l.parts)-1]
+		last.tokens = append(last.tokens, t)
+	}
+	for i := 1; i < len(l.parts); i++ {
+		l.parts[i].fail = c.failures(l.parts[i].tokens)
+	}
+	return l
+}
+
+// failures is likePart.fail.
+func (c *Collation) failures(tokens []likeToken) []int32 {
+	fail := make([]int32, len(tokens)+1)
+	k := int32(0)
+	for i := range tokens {
+		if tokens[i].kind == tokenOne {
+			return nil
+		}
+		if i == 0 {
+			continue
+		}
+		for k > 0 && !c.equalChar(&tokens[k], tokens[i].ch) {
+			k = fail[k]
+		}
+		if c.equalChar(&tokens[k], tokens[i].ch) {
+			k++
+		}
+		fail[i+1] = k
+	}
+	return fail
 }
 
 func (c *Collation) likeTokens(p []byte, escape rune) []likeToken {
@@ -110,37 +160,119 @@ func (c *Collation) equalChar(t *likeToken, ch []byte) bool {
 	return c.Compare(t.ch, ch) == 0
 }
 
-// matchLike walks pattern and string at once and, on a mismatch, goes back to
-// the last % with one more character given to it.
-func (c *Collation) matchLike(tokens []likeToken, s []byte) bool {
-	i, ti := 0, 0
-	starT, starI := -1, 0
-	for i < len(s) {
-		if ti < len(tokens) {
-			t := &tokens[ti]
-			if t.kind == tokenMany {
-				starT, starI = ti, i
-				ti++
-				continue
-			}
-			_, n := c.decode(s[i:])
-			if t.kind == tokenOne || c.equalChar(t, s[i:i+n]) {
-				i += n
-				ti++
-				continue
-			}
-		}
-		if starT < 0 {
-			return false
-		}
-		_, n := c.decode(s[starI:])
-		starI += n
-		i, ti = starI, starT+1
+// Match reports whether s matches.
+func (l *Like) Match(s []byte) bool {
+	ok, _ := l.MatchUntil(s, nil)
+	return ok
+}
+
+// likeStep is the number of characters between two calls of stop.
+const likeStep = 1 << 14
+
+// MatchUntil is Match that ends with the error of stop. It calls stop, unless it is nil,
+// now and then with the number of characters that it has compared since the last call.
+func (l *Like) MatchUntil(s []byte, stop func(compared int) error) (bool, error) {
+	if l.simple != nil {
+		return l.simple(s), nil
 	}
-	for ti < len(tokens) && tokens[ti].kind == tokenMany {
-		ti++
+	m := likeMatch{c: l.c, stop: stop}
+	first := l.parts[0].tokens
+	n, ok := m.prefix(first, s)
+	if !ok {
+		return false, m.err
 	}
-	return ti == len(tokens)
+	s = s[n:]
+	if len(l.parts) == 1 {
+		return len(s) == 0, m.err
+	}
+	for i := 1; i < len(l.parts) && m.err == nil; i++ {
+		part := &l.parts[i]
+		atEnd := i == len(l.parts)-1
+		if atEnd && len(part.tokens) == 0 {
+			return true, nil
+		}
+		if s, ok = m.find(part, s, atEnd); !ok {
+			return false, m.err
+		}
+	}
+	return m.err == nil, m.err
+}
+
+// likeMatch is the match of one text.
+type likeMatch struct {
+	c        *Collation
+	stop     func(compared int) error
+	compared int
+	err      error
+}
+
+// step counts a comparison, and reports false when the match has to end.
+func (m *likeMatch) step() bool {
+	if m.compared++; m.compared == likeStep && m.stop != nil {
+		m.err = m.stop(m.compared)
+		m.compared = 0
+	}
+	return m.err == nil
+}
+
+// prefix is the length of the beginning of s that tokens match.
+func (m *likeMatch) prefix(tokens []likeToken, s []byte) (n int, ok bool) {
+	for i := range tokens {
+		if n == len(s) || !m.step() {
+			return 0, false
+		}
+		_, size := m.c.decode(s[n:])
+		if t := &tokens[i]; t.kind != tokenOne && !m.c.equalChar(t, s[n:n+size]) {
+			return 0, false
+		}
+		n += size
+	}
+	return n, true
+}
+
+// find is what follows the first place in s that a part matches; atEnd: the place must
+// be the end of s.
+func (m *likeMatch) find(part *likePart, s []byte, atEnd bool) (rest []byte, ok bool) {
+	if len(part.tokens) == 0 {
+		return s, true
+	}
+	if part.fail == nil {
+		return m.findAny(part.tokens, s, atEnd)
+	}
+	k := int32(0)
+	for len(s) > 0 && m.step() {
+		_, size := m.c.decode(s)
+		ch := s[:size]
+		s = s[size:]
+		if int(k) == len(part.tokens) { // a match that was not at the end
+			k = part.fail[k]
+		}
+		for k > 0 && !m.c.equalChar(&part.tokens[k], ch) {
+			k = part.fail[k]
+		}
+		if m.c.equalChar(&part.tokens[k], ch) {
+			k++
+		}
+		if int(k) == len(part.tokens) && (!atEnd || len(s) == 0) {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// findAny is find for a part with a _.
+func (m *likeMatch) findAny(tokens []likeToken, s []byte, atEnd bool) (rest []byte, ok bool) {
+	for m.err == nil {
+		if n, ok := m.prefix(tokens, s); ok && (!atEnd || n == len(s)) {
+			return s[n:], true
+		}
+		if len(s) == 0 {
+			break
+		}
+		_, size := m.c.decode(s)
+		s = s[size:]
+	}
+	return nil, false
 }
 
 // simpleLike is a matcher for 'x', 'x%', '%x' and '%x%' in collations whose

@@ -264,7 +264,14 @@ func (l *jsonLeg) step(doc []byte) ([]byte, bool) {
 // Extract appends all values that the path selects, in the order of the
 // document, each once, as parts of doc.
 func (p *JSONPath) Extract(dst [][]byte, doc []byte) [][]byte {
-	e := extraction{out: dst, start: len(dst)}
+	return p.ExtractUntil(dst, doc, nil)
+}
+
+// ExtractUntil is Extract that ends early, with a part of the values, when stop
+// reports true. It calls stop, unless it is nil, now and then with the number of
+// values that it has visited since the last call.
+func (p *JSONPath) ExtractUntil(dst [][]byte, doc []byte, stop func(visited int) bool) [][]byte {
+	e := extraction{out: dst, start: len(dst), stop: stop}
 	for i := range p.legs {
 		e.dups = e.dups || p.legs[i].kind == legEllipsis
 	}
@@ -277,7 +284,22 @@ type extraction struct {
 	start int
 	dups  bool // the same value may be met twice
 	seen  map[*byte]bool
+	// from are the values from which ** legs have been followed, with the number of
+	// legs left. Without it, several ** would visit a value once for each way to it.
+	from map[visit]bool
+
+	stop    func(visited int) bool
+	visited int
+	stopped bool
 }
+
+type visit struct {
+	at   *byte
+	legs int
+}
+
+// visitStep is the number of values between two calls of stop.
+const visitStep = 1 << 12
 
 func (e *extraction) add(doc []byte) {
 	if e.dups && len(doc) > 0 {
@@ -298,8 +320,11 @@ func (e *extraction) walk(doc []byte, legs []jsonLeg, depth int) {
 		e.add(doc)
 		return
 	}
-	if depth > guardDepth {
+	if depth > guardDepth || e.stopped {
 		return
+	}
+	if e.visited++; e.visited == visitStep && e.stop != nil {
+		e.stopped, e.visited = e.stop(e.visited), 0
 	}
 	leg, rest := &legs[0], legs[1:]
 	isArray, isObject := jsonTag(doc) == jsonArray, jsonTag(doc) == jsonObject
@@ -324,11 +349,30 @@ func (e *extraction) walk(doc []byte, legs []jsonLeg, depth int) {
 			e.walk(doc, rest, depth+1)
 		}
 	case legEllipsis:
+		if e.visitedBefore(doc, len(legs)) {
+			return
+		}
 		e.walk(doc, rest, depth+1)
 		if isArray || isObject {
 			e.elems(doc, 0, JSONLen(doc)-1, legs, depth)
 		}
 	}
+}
+
+// visitedBefore notes that a ** leg is followed from doc, with legs left.
+func (e *extraction) visitedBefore(doc []byte, legs int) bool {
+	if len(doc) == 0 {
+		return false
+	}
+	v := visit{&doc[0], legs}
+	if e.from[v] {
+		return true
+	}
+	if e.from == nil {
+		e.from = map[visit]bool{}
+	}
+	e.from[v] = true
+	return false
 }
 
 func (e *extraction) elems(doc []byte, from, to int, legs []jsonLeg, depth int) {

@@ -40,5 +40,6 @@ func matchHost(pattern, host string) bool {
 		return false
 	}
 	c, _ := collate.ByName("utf8mb4_general_ci")
-	return c.NewLike([]byte(pattern), '\\')([]byte(host))
+	l := c.NewLike([]byte(pattern), '\\')
+	return l.Match([]byte(host))
 }

@@ -7,7 +7,10 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"hash"
 	"hash/crc32"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -232,36 +235,56 @@ func rowFromBase64(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Bytes(out), nil
 }
 
-func rowMD5(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	h := md5.Sum(a[0].Bytes())
-	return value.String(hex.EncodeToString(h[:])), nil
+// writeStep is how many bytes are written between two looks at the context.
+const writeStep = 256 << 10
+
+// write writes s to w, in steps.
+func (c *Ctx) write(w io.Writer, s []byte) error {
+	for len(s) > 0 {
+		n := min(len(s), writeStep)
+		if err := c.Work(writeWork * n); err != nil {
+			return err
+		}
+		if _, err := w.Write(s[:n]); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+		s = s[n:]
+	}
+	return nil
 }
 
-func rowSHA1(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	h := sha1.Sum(a[0].Bytes())
-	return value.String(hex.EncodeToString(h[:])), nil
+// writeWork is the work of hashing or compressing a byte.
+const writeWork = 4
+
+// digest is the hash of s as hexadecimal digits.
+func (c *Ctx) digest(h hash.Hash, s []byte) (value.Datum, error) {
+	if err := c.write(h, s); err != nil {
+		return value.Null, err
+	}
+	return value.String(hex.EncodeToString(h.Sum(nil))), nil
 }
 
-func rowSHA2(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowMD5(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	return c.digest(md5.New(), a[0].Bytes())
+}
+
+func rowSHA1(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	return c.digest(sha1.New(), a[0].Bytes())
+}
+
+func rowSHA2(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	s := a[0].Bytes()
-	var sum []byte
 	switch asInt(a[1]) {
 	case 224:
-		h := sha256.Sum224(s)
-		sum = h[:]
+		return c.digest(sha256.New224(), s)
 	case 256, 0:
-		h := sha256.Sum256(s)
-		sum = h[:]
+		return c.digest(sha256.New(), s)
 	case 384:
-		h := sha512.Sum384(s)
-		sum = h[:]
+		return c.digest(sha512.New384(), s)
 	case 512:
-		h := sha512.Sum512(s)
-		sum = h[:]
-	default:
-		return value.Null, nil
+		return c.digest(sha512.New(), s)
 	}
-	return value.String(hex.EncodeToString(sum)), nil
+	return value.Null, nil
 }
 
 func rowCRC32(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {

@@ -9,6 +9,7 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha512"
 	"encoding/binary"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -272,8 +273,8 @@ func rowCompress(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	var b bytes.Buffer
 	b.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s))&0x3FFFFFFF))
 	w := zlib.NewWriter(&b)
-	if _, err := w.Write(s); err != nil {
-		return value.Null, sqlerr.Internal("compress: %v", err)
+	if err := c.write(w, s); err != nil {
+		return value.Null, err
 	}
 	if err := w.Close(); err != nil {
 		return value.Null, sqlerr.Internal("compress: %v", err)
@@ -301,15 +302,23 @@ func rowUncompress(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 		c.Warning(sqlerr.ZlibTooBig(c.packet()))
 		return value.Null, nil
 	}
-	if err := c.reserve(2*size - c.reserved); err != nil { // the buffer grows by doubling
+	if err := c.reserve(size - c.reserved); err != nil {
 		return value.Null, err
 	}
 	r, err := zlib.NewReader(bytes.NewReader(s[4:]))
 	if err != nil {
 		return bad()
 	}
-	out, err := io.ReadAll(io.LimitReader(r, size+1))
-	if err != nil || int64(len(out)) > size {
+	out := make([]byte, 0, size+1)
+	for err == nil && int64(len(out)) <= size {
+		if err := c.Work(writeStep); err != nil {
+			return value.Null, err
+		}
+		var n int
+		n, err = r.Read(out[len(out):min(len(out)+writeStep, cap(out))])
+		out = out[:len(out)+n]
+	}
+	if !errors.Is(err, io.EOF) || int64(len(out)) > size {
 		return bad()
 	}
 	return value.Bytes(out), nil

@@ -1,9 +1,7 @@
 package expr
 
 import (
-	"bytes"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -202,6 +200,19 @@ func (c *Ctx) path(f *Func, d value.Datum) (*value.JSONPath, error) {
 	return p, nil
 }
 
+// extract appends the values that a path selects.
+func (c *Ctx) extract(p *value.JSONPath, dst [][]byte, doc []byte) ([][]byte, error) {
+	var err error
+	dst = p.ExtractUntil(dst, doc, func(visited int) bool {
+		err = c.Work(visited * workOfValue)
+		return err != nil
+	})
+	return dst, err
+}
+
+// workOfValue is the work of looking at a value of a document.
+const workOfValue = 20
+
 // place is path, which must name one place.
 func (c *Ctx) place(f *Func, d value.Datum) (*value.JSONPath, error) {
 	p, err := c.path(f, d)
@@ -227,7 +238,9 @@ func rowJSONExtract(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			}
 			return value.JSONOf(v), nil
 		}
-		found = p.Extract(found, doc)
+		if found, err = c.extract(p, found, doc); err != nil {
+			return value.Null, err
+		}
 	}
 	if len(found) == 0 {
 		return value.Null, nil
@@ -399,7 +412,11 @@ func rowJSONContainsPath(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) 
 		if err != nil {
 			return value.Null, err
 		}
-		if found := len(p.Extract(nil, a[0].Bytes())) > 0; found != all {
+		list, err := c.extract(p, nil, a[0].Bytes())
+		if err != nil {
+			return value.Null, err
+		}
+		if found := len(list) > 0; found != all {
 			return value.Bool(found), nil
 		}
 	}
@@ -500,7 +517,7 @@ func rowJSONSearch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		escape = r[0]
 	}
-	s := jsonSearch{match: collate.Must(schema.CollationUTF8MB4Bin).NewLike(a[2].Bytes(), escape), all: all}
+	s := jsonSearch{c: c, match: collate.Must(schema.CollationUTF8MB4Bin).NewLike(a[2].Bytes(), escape), all: all, found: map[string]bool{}}
 	if len(a) <= 4 {
 		s.walk(a[0].Bytes(), "$")
 	}
@@ -514,6 +531,9 @@ func rowJSONSearch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		s.under(a[0].Bytes(), p)
 	}
+	if s.err != nil {
+		return value.Null, s.err
+	}
 	switch {
 	case len(s.paths) == 0:
 		return value.Null, nil
@@ -524,9 +544,12 @@ func rowJSONSearch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 type jsonSearch struct {
-	match func([]byte) bool
+	c     *Ctx
+	err   error
+	match collate.Like
 	all   bool
 	paths [][]byte
+	found map[string]bool // the paths
 	// roots, unless nil, are the values under which to look, by where they are
 	// in the document.
 	roots map[*byte]bool
@@ -535,14 +558,22 @@ type jsonSearch struct {
 // under walks doc, but takes only what is at or under p.
 func (s *jsonSearch) under(doc []byte, p *value.JSONPath) {
 	s.roots = map[*byte]bool{}
-	for _, v := range p.Extract(nil, doc) {
+	list, err := s.c.extract(p, nil, doc)
+	if err != nil {
+		s.err = err
+		return
+	}
+	for _, v := range list {
 		s.roots[&v[0]] = true
 	}
 	s.walk(doc, "$")
 }
 
 func (s *jsonSearch) walk(doc []byte, path string) {
-	if len(s.paths) > 0 && !s.all {
+	if s.err != nil || len(s.paths) > 0 && !s.all {
+		return
+	}
+	if s.err = s.c.Work(workOfValue); s.err != nil {
 		return
 	}
 	if s.roots[&doc[0]] {
@@ -552,11 +583,9 @@ func (s *jsonSearch) walk(doc []byte, path string) {
 	}
 	switch value.JSONType(doc) {
 	case "STRING":
-		if text, _ := value.JSONText(doc); s.roots == nil && s.match(text) {
-			found := value.JSONString([]byte(path))
-			if !slices.ContainsFunc(s.paths, func(p []byte) bool { return bytes.Equal(p, found) }) {
-				s.paths = append(s.paths, found)
-			}
+		if text, _ := value.JSONText(doc); s.roots == nil && !s.found[path] && s.c.like(s.match, text, &s.err) {
+			s.found[path] = true
+			s.paths = append(s.paths, value.JSONString([]byte(path)))
 		}
 	case "ARRAY":
 		for i, n := 0, value.JSONLen(doc); i < n; i++ {

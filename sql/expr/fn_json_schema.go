@@ -26,13 +26,13 @@ func jsonSchemaDefs() []entry {
 	}
 }
 
-func rowSchemaValid(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, err := validateSchema(f, a)
+func rowSchemaValid(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, err := validateSchema(c, f, a)
 	return value.Bool(err == nil && v.failure == nil), err
 }
 
-func rowSchemaReport(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, err := validateSchema(f, a)
+func rowSchemaReport(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, err := validateSchema(c, f, a)
 	if err != nil {
 		return value.Null, err
 	}
@@ -46,12 +46,12 @@ func rowSchemaReport(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.JSONOf(value.JSONObject(keys, vals)), nil
 }
 
-func validateSchema(f *Func, a []value.Datum) (*schemaCheck, error) {
+func validateSchema(c *Ctx, f *Func, a []value.Datum) (*schemaCheck, error) {
 	root := a[0].Bytes()
 	if value.JSONType(root) != "OBJECT" {
 		return nil, sqlerr.InvalidJSONType(1, f.Name, "object")
 	}
-	v := &schemaCheck{root: root}
+	v := &schemaCheck{c: c, root: root, known: map[schemaPair]bool{}, patterns: map[string]*compiledRegexp{}}
 	v.check(root, a[1].Bytes(), "#", "#", 0)
 	return v, v.err
 }
@@ -61,13 +61,24 @@ type schemaFailure struct{ schema, document, keyword string }
 
 // schemaCheck validates one document.
 type schemaCheck struct {
+	c       *Ctx
 	root    []byte
+	// known are the results of what has been checked, by where it is; true, too, for
+	// what is being checked: references may go round in circles.
+	known    map[schemaPair]bool
+	patterns map[string]*compiledRegexp // nil for those that do not compile
 	failure *schemaFailure
 	err     error
 }
 
-// maxSchemaDepth ends references that go round in circles.
+// schemaPair is a part of a schema and a part of a document.
+type schemaPair struct{ schema, document *byte }
+
+// maxSchemaDepth bounds the recursion.
 const maxSchemaDepth = 200
+
+// workOfCheck is the work of a check of one value.
+const workOfCheck = 500
 
 func (v *schemaCheck) fail(at, doc, keyword string) bool {
 	if v.failure == nil {
@@ -97,9 +108,27 @@ func elems(doc []byte) [][]byte {
 
 // check validates d against the schema s; at and doc are their locations.
 func (v *schemaCheck) check(s, d []byte, at, doc string, depth int) bool {
+	if v.err == nil {
+		v.err = v.c.Work(workOfCheck)
+	}
 	if v.err != nil || depth > maxSchemaDepth || value.JSONType(s) != "OBJECT" {
 		return v.err == nil
 	}
+	if len(d) == 0 {
+		return v.checkObject(s, d, at, doc, depth)
+	}
+	pair := schemaPair{&s[0], &d[0]}
+	if ok, known := v.known[pair]; known && (ok || v.failure != nil) {
+		return ok
+	}
+	v.known[pair] = true
+	ok := v.checkObject(s, d, at, doc, depth)
+	v.known[pair] = ok
+	return ok
+}
+
+// checkObject is check for a schema that is an object.
+func (v *schemaCheck) checkObject(s, d []byte, at, doc string, depth int) bool {
 	if ref, ok := member(s, "$ref"); ok {
 		return v.reference(ref, d, doc, depth)
 	}
@@ -244,23 +273,28 @@ func (v *schemaCheck) text(s, d []byte, at, doc string) bool {
 		return false
 	}
 	if p, ok := member(s, "pattern"); ok {
-		if pattern, isText := value.JSONText(p); isText && !patternMatches(string(pattern), string(text)) {
+		if pattern, isText := value.JSONText(p); isText && !v.matches(string(pattern), string(text)) {
 			return v.fail(at, doc, "pattern")
 		}
 	}
 	return true
 }
 
-// patternMatches searches an ECMA 262 expression; MySQL ignores those that do
-// not compile.
-func patternMatches(pattern, s string) bool {
-	re, err := regexp2.Compile(pattern, regexp2.ECMAScript)
-	if err != nil {
+// matches searches an ECMA 262 expression; MySQL ignores those that do not compile.
+func (v *schemaCheck) matches(pattern, s string) bool {
+	re, known := v.patterns[pattern]
+	if !known {
+		re, _ = newRegexp(pattern, regexp2.ECMAScript)
+		v.patterns[pattern] = re
+	}
+	if re == nil || v.err != nil {
 		return true
 	}
-	re.MatchTimeout = regexpTimeout
-	ok, err := re.MatchString(s)
-	return ok || err != nil
+	found, err := v.c.matcher(re).first([]rune(s), 1)
+	if err != nil && !sqlerr.IsRegexpTimeout(err) {
+		v.err = err
+	}
+	return found != nil || err != nil
 }
 
 func (v *schemaCheck) array(s, d []byte, at, doc string, depth int) bool {
@@ -269,12 +303,8 @@ func (v *schemaCheck) array(s, d []byte, at, doc string, depth int) bool {
 		return false
 	}
 	if isTrue(s, "uniqueItems") {
-		for i := range list {
-			for j := range i {
-				if value.JSONCompare(list[i], list[j]) == 0 {
-					return v.fail(at, doc, "uniqueItems")
-				}
-			}
+		if v.hasEqual(list) {
+			return v.fail(at, doc, "uniqueItems")
 		}
 	}
 	items, ok := member(s, "items")
@@ -298,6 +328,24 @@ func (v *schemaCheck) array(s, d []byte, at, doc string, depth int) bool {
 		}
 	}
 	return true
+}
+
+// hasEqual reports whether two of the values are equal.
+func (v *schemaCheck) hasEqual(list [][]byte) bool {
+	seen := make(map[string][]int, len(list)) // by hash, to be compared
+	for i, e := range list {
+		if v.err = v.c.Work(workOfCheck); v.err != nil {
+			return false
+		}
+		hash := string(value.AppendJSONHash(nil, e))
+		for _, j := range seen[hash] {
+			if value.JSONCompare(e, list[j]) == 0 {
+				return true
+			}
+		}
+		seen[hash] = append(seen[hash], i)
+	}
+	return false
 }
 
 // additional checks what is left over: false forbids it, a schema describes it.
@@ -345,7 +393,7 @@ func (v *schemaCheck) property(s []byte, key string, d []byte, at, doc string, d
 	}
 	if patterns, ok := member(s, "patternProperties"); ok && value.JSONType(patterns) == "OBJECT" {
 		for i := range value.JSONLen(patterns) {
-			if p := string(value.JSONKey(patterns, i)); patternMatches(p, key) {
+			if p := string(value.JSONKey(patterns, i)); v.matches(p, key) {
 				known = true
 				if !v.check(value.JSONElem(patterns, i), d, at+"/patternProperties/"+p, place, depth+1) {
 					return false

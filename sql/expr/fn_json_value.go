@@ -73,7 +73,10 @@ func rowJSONValue(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	found := p.Extract(nil, a[0].Bytes())
+	found, err := c.extract(p, nil, a[0].Bytes())
+	if err != nil {
+		return value.Null, err
+	}
 	switch len(found) {
 	case 0:
 		if spec.onEmpty == "error" {

@@ -65,7 +65,7 @@ func LikeCollation(f *Func) (schema.CollationID, bool) {
 type likeMatcher struct {
 	pattern string
 	escape  rune
-	match   func([]byte) bool
+	match   collate.Like
 }
 
 func rowLike(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
@@ -76,7 +76,21 @@ func rowLike(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	return value.Bool(m.match(a[0].Bytes())), nil
+	ok := c.like(m.match, a[0].Bytes(), &err)
+	return value.Bool(ok), err
+}
+
+// workOfChar is the work of comparing two characters.
+const workOfChar = 5
+
+// like is a match of l, unless *err is set already or the match ends with an error.
+func (c *Ctx) like(l collate.Like, s []byte, err *error) bool {
+	if *err != nil {
+		return false
+	}
+	ok, failed := l.MatchUntil(s, func(compared int) error { return c.Work(workOfChar * compared) })
+	*err = failed
+	return ok
 }
 
 // likeMatcher compiles pattern and escape, a[1] and a[2], unless those of the
@@ -125,8 +139,8 @@ func vecLike(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	}
 	out := c.getVec(value.KindInt, in.N)
 	out.Nulls.CopyFrom(&v.Nulls)
-	eachRow(in, &v.Nulls, func(i int) { out.I64[i] = int64(b2i(m.match(v.Bytes[i]))) })
-	return out, nil
+	eachRow(in, &v.Nulls, func(i int) { out.I64[i] = int64(b2i(c.like(m.match, v.Bytes[i], &err))) })
+	return out, err
 }
 
 // likeEscape is the escape character of a call of LIKE, -1 for none.

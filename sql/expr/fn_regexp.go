@@ -68,6 +68,7 @@ func (b *binding) checkRegexp() error {
 
 type compiledRegexp struct {
 	pattern, flags string
+	text           string // in the notation of the engine
 	opts           regexp2.RegexOptions
 	quick          *regexp2.Regexp // with regexpInline
 	slow           *regexp2.Regexp // with regexpTimeout; nil until it is needed
@@ -103,17 +104,26 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 	if fold {
 		opts |= regexp2.IgnoreCase
 	}
-	quick, err := regexp2.Compile(icuPattern(string(pattern)), opts)
+	r, err := newRegexp(icuPattern(string(pattern)), opts)
 	if err != nil {
 		return nil, regexpError(err, string(pattern))
 	}
-	quick.MatchTimeout = regexpInline
+	r.pattern, r.flags = string(pattern), flags
 	if c.cache == nil {
 		c.cache = map[*Func]any{}
 	}
-	r := &compiledRegexp{pattern: string(pattern), flags: flags, opts: opts, quick: quick}
 	c.cache[f] = r
 	return r, nil
+}
+
+// newRegexp compiles a pattern in the notation of the engine.
+func newRegexp(text string, opts regexp2.RegexOptions) (*compiledRegexp, error) {
+	quick, err := regexp2.Compile(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	quick.MatchTimeout = regexpInline
+	return &compiledRegexp{text: text, opts: opts, quick: quick}, nil
 }
 
 // matcher finds the matches of one call.
@@ -145,7 +155,7 @@ func (m *matcher) run(match func(re *regexp2.Regexp) (*regexp2.Match, error)) (*
 		return nil, sqlerr.RegexpTimeout()
 	}
 	if m.re.slow == nil {
-		if m.re.slow, err = regexp2.Compile(icuPattern(m.re.pattern), m.re.opts); err != nil {
+		if m.re.slow, err = regexp2.Compile(m.re.text, m.re.opts); err != nil {
 			return nil, regexpError(err, m.re.pattern)
 		}
 		m.re.slow.MatchTimeout = regexpTimeout

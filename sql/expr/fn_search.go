@@ -40,21 +40,21 @@ func retLocate(b *binding) (schema.Type, error) {
 	return t, err
 }
 
-func rowLocate(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowLocate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	pos := int64(1)
 	if len(a) > 2 {
 		pos = asInt(a[2])
 	}
-	return locate(f, a[0].Bytes(), a[1].Bytes(), pos)
+	return locate(c, f, a[0].Bytes(), a[1].Bytes(), pos)
 }
 
-func rowInstr(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	return locate(f, a[1].Bytes(), a[0].Bytes(), 1)
+func rowInstr(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return locate(c, f, a[1].Bytes(), a[0].Bytes(), 1)
 }
 
 // locate finds needle in s from character pos (1 based) on, in the collation
 // that the two agree on; 0 if it is not there.
-func locate(f *Func, needle, s []byte, pos int64) (value.Datum, error) {
+func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 	coll := collate.Must(stringCollation(f.Args[:2]))
 	chars := int64(coll.CharLen(s))
 	if pos < 1 || pos > chars+1 {
@@ -73,14 +73,26 @@ func locate(f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 	}
 	// As MySQL does, only parts of as many bytes as needle has are compared:
 	// LOCATE('é', 'Hello') is 0, although é and e are equal.
+	end := at // of a character, and the first that is not before that of a part
 	for ; pos <= chars && at+len(needle) <= len(s); pos++ {
-		if part := s[at : at+len(needle)]; coll.Valid(part) && coll.Compare(part, needle) == 0 {
-			return value.Int(pos), nil
+		for end < at+len(needle) {
+			end += max(coll.PrefixLen(s[end:], 1), 1)
+		}
+		if end == at+len(needle) {
+			if err := c.Work(workOfChar + len(needle)/compareSpeed); err != nil {
+				return value.Null, err
+			}
+			if part := s[at:end]; coll.Valid(part) && coll.Compare(part, needle) == 0 {
+				return value.Int(pos), nil
+			}
 		}
 		at += max(coll.PrefixLen(s[at:], 1), 1)
 	}
 	return value.Int(0), nil
 }
+
+// compareSpeed is how many bytes are looked at in a unit of work.
+const compareSpeed = 2
 
 // bindField types FIELD(x, a, b…): text if none is a number, integers or exact
 // numbers if all are, DOUBLE otherwise.

@@ -66,7 +66,11 @@ type jsonTableRun struct {
 // rows emits the rows that a path selects of doc. The columns of paths next to
 // it are NULL in them.
 func (r *jsonTableRun) rows(s *JSONTableRows, doc []byte) error {
-	for i, part := range s.Path.Extract(nil, doc) {
+	list, err := r.c.extract(s.Path, nil, doc)
+	if err != nil {
+		return err
+	}
+	for i, part := range list {
 		for j := range s.Columns {
 			col := &s.Columns[j]
 			d, err := r.value(col, part, i+1)
@@ -107,7 +111,10 @@ func (r *jsonTableRun) value(col *JSONTableColumn, doc []byte, number int) (valu
 	if col.Ordinality {
 		return value.Uint(uint64(number)), nil
 	}
-	found := col.Path.Extract(nil, doc)
+	found, err := r.c.extract(col.Path, nil, doc)
+	if err != nil {
+		return value.Null, err
+	}
 	switch {
 	case col.Exists:
 		n := int64(0)

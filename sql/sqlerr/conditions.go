@@ -63,6 +63,9 @@ func IsOfRow(err error) bool {
 	return errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "23"))
 }
 
+// IsRegexpTimeout reports 3699.
+func IsRegexpTimeout(err error) bool { return is(err, 3699) }
+
 // IsQueryMemoryExceeded reports 3170.
 func IsQueryMemoryExceeded(err error) bool { return is(err, 3170) }
 

@@ -62,7 +62,7 @@ func start(t *testing.T) *victim {
 	for i := range 20 {
 		v.exec(db, fmt.Sprintf("INSERT INTO abuse.other VALUES (%d, %d)", i, i))
 	}
-	v.exec(db, "INSERT INTO abuse.t (id, s, b, j, k) WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 2999) SELECT n, CONCAT('text of ', n), REPEAT('b', n % 7), JSON_ARRAY(n, n + 1), n % 10 FROM c ORDER BY n LIMIT 900")
+	v.exec(db, "INSERT INTO abuse.t (id, s, b, j, k) WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 899) SELECT n, CONCAT('text of ', n), REPEAT('b', n % 7), JSON_ARRAY(n, n + 1), n % 10 FROM c")
 	ctx, cancel := context.WithCancel(t.Context())
 	v.stop = cancel
 	v.done.Add(2)
