@@ -65,7 +65,7 @@ func secrets(sql string, mode types.SQLMode) []span {
 		return nil
 	}
 	f := secretFinder{mode: mode}
-	f.text(sql, 0, false)
+	f.text(sql, 0, secretState{})
 	return f.found
 }
 
@@ -77,21 +77,21 @@ func maySecret(sql string) bool {
 	if first := strings.TrimLeft(sql, blank); len(first) > 3 && strings.EqualFold(first[:3], "SET") {
 		return true
 	}
-	for i := 0; i < len(sql); i++ {
+	for i := 1; i < len(sql); i++ {
 		word := ""
-		switch sql[i] | 0x20 {
-		case 'i':
+		switch uint16(sql[i-1]|0x20)<<8 | uint16(sql[i]|0x20) {
+		case 'i'<<8 | 'd':
 			word = "identified"
-		case 'p':
+		case 'p'<<8 | 'a':
 			word = "password"
-		case 'u':
+		case 'u'<<8 | 's':
 			word = "user"
-		case 'g':
+		case 'g'<<8 | 'r':
 			word = "grant"
 		default:
 			continue
 		}
-		if len(sql)-i >= len(word) && strings.EqualFold(sql[i:i+len(word)], word) {
+		if rest := sql[i-1:]; len(rest) >= len(word) && strings.EqualFold(rest[:len(word)], word) {
 			return true
 		}
 	}
@@ -125,19 +125,28 @@ type secretState struct {
 	accounts, grant, password bool
 	// identified: IDENTIFIED was followed by what follows it.
 	identified bool
-	last       int // the end of the secret before
+	// comment: the text is one, in which no other begins.
+	comment bool
+	// tokens counts them; hidden is the number of the last secret, and end its end.
+	tokens, hidden, end int
 }
+
+// follows reports whether a token is the next one after a secret: 'a' 'b' is 'ab'.
+func (st *secretState) follows() bool { return st.hidden > 0 && st.tokens == st.hidden+1 }
+
+// touches reports whether a token has not even a blank before it.
+func (st *secretState) touches(t token) bool { return st.follows() && st.end == t.start }
 
 // text finds the secrets of sql, which begins at an offset of the whole text. It
 // reports whether sql ends where a secret would follow.
-func (f *secretFinder) text(sql string, base int, hides bool) (open bool) {
+func (f *secretFinder) text(sql string, base int, st secretState) (open bool) {
 	s := newScanner(sql, f.mode)
-	st := secretState{hides: hides, all: hides, last: -1}
 	for {
 		if !f.blanks(&s, base, &st) {
 			return st.expects
 		}
 		t := s.next()
+		st.tokens++
 		switch t.kind {
 		case tokEnd:
 			return st.expects || st.prev == "IDENTIFIED" || st.prev == "PASSWORD" && st.password
@@ -168,6 +177,8 @@ func (f *secretFinder) blanks(s *scanner, base int, st *secretState) bool {
 		switch {
 		case isSpace(rest[0]):
 			s.pos++
+		case st.comment && startsComment(rest):
+			s.pos++
 		case strings.HasPrefix(rest, "*/"): // of a comment that is code
 			s.pos += 2
 		case strings.HasPrefix(rest, "/*"):
@@ -180,7 +191,7 @@ func (f *secretFinder) blanks(s *scanner, base int, st *secretState) bool {
 			if end < 0 {
 				end, closed = len(body), false
 			}
-			f.text(body[:end], base+s.pos+2, st.hides)
+			f.text(body[:end], base+s.pos+2, st.inComment())
 			s.pos = min(s.pos+end+4, len(s.src))
 			if !closed {
 				return false
@@ -190,13 +201,24 @@ func (f *secretFinder) blanks(s *scanner, base int, st *secretState) bool {
 			if end < 0 {
 				end = len(rest)
 			}
-			f.text(rest[1:end], base+s.pos+1, st.hides)
+			f.text(rest[1:end], base+s.pos+1, st.inComment())
 			s.pos += end
 		default:
 			return true
 		}
 	}
 	return true
+}
+
+// startsComment is wider than the grammar: what is left out is no secret.
+func startsComment(s string) bool {
+	return s[0] == '#' || strings.HasPrefix(s, "--") || strings.HasPrefix(s, "/*")
+}
+
+// inComment is the state at the start of a comment: in a statement about accounts its
+// literals are secrets, too.
+func (st *secretState) inComment() secretState {
+	return secretState{hides: st.hides, all: st.hides, comment: true}
 }
 
 // codeBody is what follows the sign of code, and its version, at the start of a
@@ -216,7 +238,7 @@ func (f *secretFinder) hide(base, start, end int, st *secretState) {
 	} else {
 		f.found = append(f.found, span{base + start, base + end})
 	}
-	st.last, st.expects, st.prev = end, false, ""
+	st.hidden, st.end, st.expects, st.prev = st.tokens, end, false, ""
 }
 
 // bare hides a secret without quotes, up to the next blank.
@@ -249,7 +271,7 @@ func (f *secretFinder) operator(s *scanner, base int, t token, st *secretState) 
 	op := s.src[t.start:t.end]
 	switch {
 	case op == ";":
-		*st = secretState{all: st.all && st.words == 0, hides: st.all && st.words == 0, last: -1}
+		*st = secretState{comment: st.comment}
 		return
 	case (op == "=" || op == ":=") && (st.password || st.givesPassword()):
 		st.expects = true
@@ -275,12 +297,14 @@ func (st *secretState) givesPassword() bool {
 
 func (f *secretFinder) literal(sql string, base int, t token, st *secretState) {
 	text := sql[t.start:t.end]
-	again := st.prev == "" && st.last >= 0 && strings.Trim(sql[st.last:t.start], blank) == "" // 'a' 'b' is 'ab'
-	if st.expects || again || st.givesPassword() || st.hides && text[0] != '`' && !st.isName(sql[t.end:]) {
+	if st.expects || st.follows() || st.givesPassword() || st.hides && text[0] != '`' && !st.isName(sql[t.end:]) {
 		f.hide(base, t.start, t.end, st)
 		return
 	}
-	body := Unquote(text, f.mode&types.ModeNoBackslashEscapes != 0)
+	body := text[1 : len(text)-1]
+	if strings.ContainsAny(body, "\\"+text[:1]) {
+		body = Unquote(text, f.mode&types.ModeNoBackslashEscapes != 0)
+	}
 	if st.prev == "X" && st.first == "SET" {
 		body = fromHex(body)
 	}
@@ -312,7 +336,7 @@ func (f *secretFinder) nested(body string) (secret, open bool) {
 		return true, true
 	}
 	in := secretFinder{mode: f.mode, depth: f.depth + 1}
-	open = in.text(body, 0, false)
+	open = in.text(body, 0, secretState{})
 	return len(in.found) > 0, open
 }
 
@@ -341,7 +365,7 @@ func (f *secretFinder) variable(s *scanner, base int, t token, st *secretState) 
 	switch {
 	case st.expects:
 		f.bare(s, base, t, st)
-	case st.last == t.start:
+	case st.touches(t):
 		f.hide(base, t.start, t.end, st)
 	case text == "@":
 		st.prev = text
@@ -356,7 +380,7 @@ func (f *secretFinder) word(s *scanner, base int, t token, st *secretState) {
 		f.bare(s, base, t, st)
 		return
 	}
-	if st.last == t.start {
+	if st.touches(t) {
 		f.hide(base, t.start, t.end, st)
 		return
 	}

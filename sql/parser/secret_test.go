@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -162,6 +163,21 @@ func FuzzHideSecrets(f *testing.F) {
 			t.Errorf("%q: %q", sql, got)
 		}
 	})
+}
+
+// TestHideSecretsDeep: no text needs more than a few times its length, nor a deep
+// stack.
+func TestHideSecretsDeep(t *testing.T) {
+	for _, piece := range []string{"/*", "/* ", "# ", "-- ", "/*!", "'", "\"", "`", "''\"", "/*'", "@'", "(", "'user' 1 ", "IDENTIFIED BY ", "SET PASSWORD ", "'\\''", "PREPARE s FROM '", "x ", "; "} {
+		for _, start := range []string{"CREATE USER a ", "SET PASSWORD = ", "SELECT 'user", "SET @a = "} {
+			sql := start + strings.Repeat(piece, 1<<20/len(piece))
+			began := time.Now()
+			HideSecrets(sql, 0)
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("%s%s…: %s", start, piece, took)
+			}
+		}
+	}
 }
 
 func BenchmarkHideSecrets(b *testing.B) {
