@@ -205,6 +205,18 @@ func TestPathsOfFlags(t *testing.T) {
 			}
 		}
 	}
+	// "a/.." means the same to the check and to the server.
+	if err := os.Symlink("data/mine", filepath.Join(base, "tomine")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tmp", "log-dir"} {
+		if err := start(flags[name], base+"/tomine/../kv/"+name); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(base, "kv", name)); err != nil {
+			t.Errorf("--%s: %v", name, err)
+		}
+	}
 	for name, path := range map[string]string{"log-dir": "data/tmp", "tmp": "data/log", "backup-dir": "data/tmp/x", "secure-file-priv": "data/log"} {
 		if err := start(flags[name], base+"/"+path); err == nil {
 			t.Errorf("--%s %s: no error", name, path)

@@ -106,6 +106,13 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
+	// As text, which is how the paths are compared, "a/.." is nothing, also where a is
+	// a symbolic link.
+	for _, path := range []*string{&cfg.DataDir, &cfg.TempDir, &cfg.Socket} {
+		if *path != "" {
+			*path = filepath.Clean(*path)
+		}
+	}
 	s := &Server{cfg: cfg}
 	if err := s.start(ctx); err != nil {
 		s.closeAll()
