@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
@@ -175,7 +176,7 @@ func (cn *Connection) Note(command, text string) {
 	if host == "" {
 		host = ip
 	}
-	cn.Engine.Logs.Note(querylog.Command{At: time.Now(), ID: cn.Process.ID, User: cn.Info.User, Host: host, Name: command, Text: text})
+	cn.Engine.Logs.Note(querylog.Command{At: time.Now(), ID: cn.Process.ID, User: cn.Info.User, Host: host, Name: command, Text: parser.HideSecrets(text, cn.Vars.Mode)})
 }
 
 // Finish turns the outcome of a statement into the session's diagnostics and
