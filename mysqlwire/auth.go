@@ -52,6 +52,8 @@ func (c *conn) authenticate(l *login) (Account, error) {
 		refusal = "unknown user"
 	case acct.LoopbackOnly && !c.loopback:
 		refusal = "account is for local connections only"
+	case acct.SocketOnly && !c.unix:
+		refusal = "account without password is for the unix socket only"
 	case !ValidAuthString(acct.Plugin, acct.AuthString):
 		refusal = "account has no usable password"
 	}

@@ -35,6 +35,8 @@ type Account struct {
 	RequireTLS bool
 	// LoopbackOnly refuses the account on connections from elsewhere.
 	LoopbackOnly bool
+	// SocketOnly refuses the account on all connections but those of a unix socket.
+	SocketOnly bool
 }
 
 // ConnInfo describes a connection to Connect.

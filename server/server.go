@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -39,6 +40,11 @@ type Config struct {
 	InMemory bool
 	// Listen is the TCP address, Socket the path of a unix socket ("" for none).
 	Listen, Socket string
+	// SocketMode is the mode of the socket, 0 for 0600.
+	SocketMode fs.FileMode
+	// RequireRootPassword: accounts without password may use the socket only, and
+	// without a socket the server does not start while root has none.
+	RequireRootPassword bool
 	// Memory is the budget in bytes that cache, memtables and queries share; 0
 	// for half of DefaultMemory.
 	Memory int64
@@ -55,7 +61,8 @@ type Config struct {
 	SecureFileDir string
 	// BackupDir is the directory that BACKUP may write to, "" for none.
 	BackupDir string
-	// LogDir is the directory of query logs, "" for DataDir.
+	// LogDir is the directory of query logs, made when it does not exist; "" for
+	// log in DataDir.
 	LogDir string
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
@@ -99,6 +106,13 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
+	// As text, which is how the paths are compared, "a/.." is nothing, also where a is
+	// a symbolic link.
+	for _, path := range []*string{&cfg.DataDir, &cfg.TempDir, &cfg.Socket} {
+		if *path != "" {
+			*path = filepath.Clean(*path)
+		}
+	}
 	s := &Server{cfg: cfg}
 	if err := s.start(ctx); err != nil {
 		s.closeAll()
@@ -110,6 +124,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) start(ctx context.Context) error {
 	cfg := s.cfg
 	tlsConfig, err := loadTLS(cfg)
+	if err != nil {
+		return err
+	}
+	data, err := checkPaths(cfg)
 	if err != nil {
 		return err
 	}
@@ -141,10 +159,13 @@ func (s *Server) start(ctx context.Context) error {
 	case cfg.InMemory:
 		logDir = s.cfg.TempDir
 	default:
-		logDir = cfg.DataDir
+		logDir = filepath.Join(cfg.DataDir, logFolder)
 	}
 	if logDir, err = filepath.Abs(logDir); err != nil {
 		return fmt.Errorf("log-dir: %w", err)
+	}
+	if err := os.MkdirAll(logDir, 0o750); err != nil { // a full disk is no reason to stay down
+		cfg.Log.Warn("directory of query logs", "error", err)
 	}
 	if cfg.BackupDir != "" {
 		if cfg.BackupDir, err = filepath.Abs(cfg.BackupDir); err != nil {
@@ -154,6 +175,11 @@ func (s *Server) start(ctx context.Context) error {
 	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
+	if cfg.Socket != "" {
+		if s.socket, err = listenSocket(ctx, cfg.Socket, cfg.SocketMode); err != nil {
+			return err
+		}
+	}
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
@@ -162,7 +188,7 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
 	if err != nil {
 		return err
 	}
@@ -170,16 +196,15 @@ func (s *Server) start(ctx context.Context) error {
 	ttl.Start(s.shared)
 	command.ContinueBuilds(s.shared)
 	s.engine.KeepRetention()
-	s.warnOpenRoot()
+	if err := s.checkRoot(); err != nil {
+		return err
+	}
 	if v := s.engine.Globals.Value("max_connections"); v.Bits() > 0 {
 		cfg.MaxConnections = int(v.Bits())
 	}
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword})
 	s.serve(s.listener)
-	if cfg.Socket != "" {
-		if s.socket, err = net.Listen("unix", cfg.Socket); err != nil {
-			return fmt.Errorf("listening: %w", err)
-		}
+	if s.socket != nil {
 		s.serve(s.socket)
 	}
 	return nil
@@ -215,7 +240,7 @@ func (s *Server) openTemp() (*spill.Disk, error) {
 		}
 		s.temp, s.cfg.TempDir = dir, dir
 	default:
-		s.cfg.TempDir = filepath.Join(s.cfg.DataDir, "tmp")
+		s.cfg.TempDir = filepath.Join(s.cfg.DataDir, tempFolder)
 	}
 	return spill.Open(spill.Options{Dir: s.cfg.TempDir, Bytes: s.cfg.TempBytes})
 }
@@ -223,9 +248,9 @@ func (s *Server) openTemp() (*spill.Disk, error) {
 // searchDir is the directory of search indexes.
 func (s *Server) searchDir() string {
 	if s.cfg.InMemory {
-		return filepath.Join(s.cfg.TempDir, "search")
+		return filepath.Join(s.cfg.TempDir, searchFolder)
 	}
-	return filepath.Join(s.cfg.DataDir, "search")
+	return filepath.Join(s.cfg.DataDir, searchFolder)
 }
 
 // ballast is never written to, so that it takes address space only. The
@@ -283,13 +308,23 @@ func loadTLS(cfg Config) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// warnOpenRoot says once in the log that root has no password.
-func (s *Server) warnOpenRoot() {
+// checkRoot says once in the log that root has no password. It refuses that where a
+// password is required and there is no socket by which to set one.
+func (s *Server) checkRoot() error {
 	for _, a := range s.engine.Catalog.Snapshot().Accounts() {
-		if a.User == "root" && a.AuthString == "" {
-			s.cfg.Log.Warn("root has no password: it may connect from this machine only; set one with ALTER USER root IDENTIFIED BY '…'", "account", a.User+"@"+a.Host)
+		if a.User != "root" || a.AuthString != "" {
+			continue
 		}
+		account, from := a.User+"@"+a.Host, "from this machine"
+		if s.cfg.RequireRootPassword {
+			if s.socket == nil {
+				return fmt.Errorf("--require-root-password: %s has no password; start with --socket PATH, and set one over the socket with ALTER USER", account)
+			}
+			from = "over the socket"
+		}
+		s.cfg.Log.Warn("root has no password: it may connect "+from+" only; set one with ALTER USER root IDENTIFIED BY '…'", "account", account)
 	}
+	return nil
 }
 
 // Addr is the TCP address that the server listens on.
@@ -338,11 +373,15 @@ func (s *Server) closeAll() error {
 type backend struct {
 	engine *engine.Engine
 	shared *statement.Shared
+	// passwords: accounts without one may use the socket only.
+	passwords bool
 }
 
 // Account implements mysqlwire.Backend.
 func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
-	return b.engine.Account(user, host)
+	a, ok := b.engine.Account(user, host)
+	a.SocketOnly = b.passwords && a.AuthString == ""
+	return a, ok
 }
 
 // Connect implements mysqlwire.Backend.

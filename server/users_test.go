@@ -102,6 +102,17 @@ func TestAccounts(t *testing.T) {
 	c.exec("ALTER USER sha2 REQUIRE SSL")
 	check(1045, "sha2", "four")
 	check(0, "sha2", "four", tls)
+	// The hash as a dump has it.
+	hash, err := c.query("SELECT HEX(authentication_string) FROM mysql.user WHERE user = 'sha2'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, literal := range []string{"0x" + hash, "X'" + hash + "'"} {
+		c.exec("CREATE USER copied IDENTIFIED WITH caching_sha2_password AS " + literal)
+		c.rows("1", "SELECT a.authentication_string = b.authentication_string FROM mysql.user a, mysql.user b WHERE a.user = 'sha2' AND b.user = 'copied'")
+		c.exec("DROP USER copied")
+	}
+	c.fails(1827, "CREATE USER copied IDENTIFIED WITH caching_sha2_password AS 0x41")
 	c.exec("CREATE USER away@'10.1.2.3' IDENTIFIED BY 'x'")
 	check(1045, "away", "x")
 	own := dial(t, at("nat", "three", ""))

@@ -44,6 +44,22 @@ func (b *byteSize) Set(s string) error {
 	return nil
 }
 
+// fileMode is a flag value such as 0660.
+type fileMode os.FileMode
+
+// String implements flag.Value.
+func (m *fileMode) String() string { return fmt.Sprintf("%04o", uint32(*m)) }
+
+// Set implements flag.Value.
+func (m *fileMode) Set(s string) error {
+	n, err := strconv.ParseUint(s, 8, 32)
+	if err != nil || n == 0 || n > 0o777 {
+		return fmt.Errorf("%q is no mode; write 0600, 0660 or 0777", s)
+	}
+	*m = fileMode(n)
+	return nil
+}
+
 // serve is "sqlots serve".
 func serve(args []string, _, stderr io.Writer) int {
 	fs := flag.NewFlagSet("sqlots serve", flag.ContinueOnError)
@@ -54,6 +70,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
+	socketMode := fileMode(0o600)
+	fs.Var(&socketMode, "socket-mode", "which local users may connect to the socket")
+	fs.BoolVar(&cfg.RequireRootPassword, "require-root-password", false, "accounts without a password may use the socket only; without a socket the server does not start while root has none")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
 	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
 	fs.Var(&temp, "tmp-limit", "most bytes that queries spill to temporary files (default: no limit)")
@@ -61,7 +80,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
 	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that statements may read files of (LOAD DATA INFILE) and write files to; without it none")
-	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: the data directory)")
+	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: log in the data directory)")
 	fs.StringVar(&cfg.BackupDir, "backup-dir", "", "directory that BACKUP may write to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	fs.BoolVar(&cfg.AcceptLogDamage, "accept-log-damage", false, "start without the end of a damaged log and the commits in it; the logs are kept in damaged-logs in the data directory")
@@ -88,7 +107,7 @@ func serve(args []string, _, stderr io.Writer) int {
 		n := runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(n + (n+1)/2)
 	}
-	cfg.Memory, cfg.TempBytes = int64(memory), int64(temp)
+	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/engine/job"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // buildSession is the connection id of the first of them.
@@ -45,6 +46,6 @@ func continueBuild(ctx context.Context, sh *statement.Shared, b ddl.Continuation
 	e.Processes.Add(st.Process)
 	defer e.Processes.Remove(id)
 	st.Process.SetDB(b.Database())
-	st.Process.Begin("Query", b.Statement(), time.Now(), cancel)
+	st.Process.Begin("Query", b.Statement(), types.DefaultSQLMode, time.Now(), cancel)
 	return statement.Translate(b.Continue(ctx, st.DDLEnv()))
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/datadir"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -44,6 +45,8 @@ type Config struct {
 	BackupDir, BackupStage string
 	// LogDir is the directory of query logs, "" for none.
 	LogDir string
+	// DataDir is out of reach for the files of statements.
+	DataDir datadir.Dir
 	// SearchDir is the directory of search indexes, "" for none: queries do
 	// without them.
 	SearchDir string
@@ -97,6 +100,8 @@ type Engine struct {
 	Backups      backupJobs
 	Logs         *querylog.Logs
 	LogDir       string
+	DataDir      datadir.Dir
+	logNames     map[string]string // of log files, by variable
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -136,7 +141,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		e.Globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
 	}
 	e.loadPersisted()
-	e.LogDir = cfg.LogDir
+	e.LogDir, e.DataDir = cfg.LogDir, cfg.DataDir
 	e.openLogs()
 	e.Globals.OnChange = func(name string, v value.Datum) {
 		if isLogVariable(name) {

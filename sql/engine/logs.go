@@ -16,9 +16,10 @@ func (e *Engine) openLogs() {
 	if err != nil {
 		host = "localhost"
 	}
-	for name, file := range map[string]string{"slow_query_log_file": host + "-slow.log", "general_log_file": host + ".log"} {
-		if _, set := e.Globals.Changed(name); !set {
-			e.Globals.Set(name, value.String(filepath.Join(e.LogDir, file)))
+	e.logNames = map[string]string{"slow_query_log_file": host + "-slow.log", "general_log_file": host + ".log"}
+	for name := range e.logNames {
+		if v, set := e.Globals.Changed(name); set && querylog.InDir(e.LogDir, v.Str()) == "" {
+			e.Log.Warn("a persisted log file is not in the directory of logs: the default is used", "name", name, "value", v.Str(), "directory", e.LogDir)
 		}
 	}
 	e.Logs = querylog.New(e.Log, expr.ServerVersion, e.Globals.Value("port").Bits(), "")
@@ -42,9 +43,20 @@ func (e *Engine) logsChanged() {
 		files, tables = false, false
 	}
 	e.Logs.Output(files, tables)
-	e.Logs.SetPaths(querylog.InDir(e.LogDir, e.Globals.Value("slow_query_log_file").Str()), querylog.InDir(e.LogDir, e.Globals.Value("general_log_file").Str()))
+	e.Logs.SetPaths(e.logFile("slow_query_log_file"), e.logFile("general_log_file"))
 	e.Logs.Extra.Store(e.Globals.Value("log_slow_extra").Bits() != 0)
 	some := files || tables
 	e.Logs.SlowOn.Store(some && e.Globals.Value("slow_query_log").Bits() != 0)
 	e.Logs.GeneralOn.Store(some && e.Globals.Value("general_log").Bits() != 0)
+}
+
+// logFile is the path that a variable names. A value that names none, which DEFAULT
+// is, and one that an older version has persisted may be, becomes the default.
+func (e *Engine) logFile(variable string) string {
+	if path := querylog.InDir(e.LogDir, e.Globals.Value(variable).Str()); path != "" {
+		return path
+	}
+	path := filepath.Join(e.LogDir, e.logNames[variable])
+	e.Globals.Set(variable, value.String(path))
+	return querylog.InDir(e.LogDir, path)
 }

@@ -2,14 +2,18 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/sql/mdl"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // Processes are the connections of a server, for KILL and SHOW PROCESSLIST.
@@ -26,7 +30,10 @@ type Process struct {
 	mu      sync.Mutex
 	db      string
 	Command string
-	info    string
+	info    string        // the text that runs
+	mode    types.SQLMode // by which it is read
+	shown   bool          // info is as others may see it
+	secret  bool          // something is hidden in it
 	state   string
 	Since   time.Time
 	cancel  context.CancelCauseFunc // of the running statement
@@ -52,6 +59,8 @@ type ProcessInfo struct {
 	User, Host, DB, Command, State, Info string
 	Since                                time.Time
 	HasInfo, HasDB                       bool
+	// Secret: Info is not the whole text.
+	Secret bool
 }
 
 func newProcesses() *Processes { return &Processes{list: map[uint64]*Process{}} }
@@ -87,27 +96,34 @@ func (p *Processes) Len() int {
 // List describes all connections by id.
 func (p *Processes) List() []ProcessInfo {
 	p.mu.RLock()
-	defer p.mu.RUnlock()
-	out := make([]ProcessInfo, 0, len(p.list))
-	for _, x := range p.list {
+	list := slices.Collect(maps.Values(p.list))
+	p.mu.RUnlock()
+	out := make([]ProcessInfo, 0, len(list))
+	for _, x := range list {
 		out = append(out, x.Describe())
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
 	return out
 }
 
-// Describe is its line of SHOW PROCESSLIST.
+// Describe is its line of SHOW PROCESSLIST, without secrets. They are taken out when
+// somebody looks, so that statements do not wait for it.
 func (x *Process) Describe() ProcessInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if !x.shown {
+		text := parser.HideSecrets(x.info, x.mode)
+		x.secret, x.info, x.shown = text != x.info, text, true
+	}
 	return ProcessInfo{ID: x.ID, User: x.User, Host: x.Host, DB: x.db, HasDB: x.db != "", Command: x.Command,
-		State: x.state, Info: x.info, HasInfo: x.info != "", Since: x.Since}
+		State: x.state, Info: x.info, HasInfo: x.info != "", Secret: x.secret, Since: x.Since}
 }
 
-// Begin marks the start of a command whose context cancel ends.
-func (x *Process) Begin(command, info string, now time.Time, cancel context.CancelCauseFunc) {
+// Begin marks the start of a command with a text in a mode, whose context cancel
+// ends.
+func (x *Process) Begin(command, text string, mode types.SQLMode, now time.Time, cancel context.CancelCauseFunc) {
 	x.mu.Lock()
-	x.Command, x.info, x.state, x.Since, x.cancel = command, info, "executing", now, cancel
+	x.Command, x.info, x.mode, x.shown, x.secret, x.state, x.Since, x.cancel = command, text, mode, false, false, "executing", now, cancel
 	x.mu.Unlock()
 }
 
@@ -116,7 +132,7 @@ func (x *Process) End(now time.Time) {
 	x.Plan.Store(nil)
 	x.Latest.Store(0)
 	x.mu.Lock()
-	x.Command, x.info, x.state, x.Since, x.cancel = "Sleep", "", "", now, nil
+	x.Command, x.info, x.secret, x.state, x.Since, x.cancel = "Sleep", "", false, "", now, nil
 	x.mu.Unlock()
 }
 

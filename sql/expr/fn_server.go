@@ -1,9 +1,10 @@
 package expr
 
 import (
+	"io"
+	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,8 @@ type ServerInfo interface {
 	Connected(id uint64) bool
 	// MayReadFiles reports the privilege to read files of the server.
 	MayReadFiles() bool
+	// OpenServerFile opens a file of the server that statements may read.
+	OpenServerFile(path string) (*os.File, fs.FileInfo, error)
 	// StatementDigest normalises a statement, with literals as ?, and gives
 	// the SHA-256 of that in hexadecimal. Errors: those of the parser.
 	StatementDigest(sql string) (digest, text string, err error)
@@ -60,30 +63,26 @@ func ability[T any](c *Ctx) (T, bool) {
 	return none, false
 }
 
-// rowLoadFile reads a file below secure_file_priv; NULL for others, for what
+// rowLoadFile reads a file within secure_file_priv; NULL for others, for what
 // cannot be read and beyond max_allowed_packet.
 func rowLoadFile(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	info, ok := ability[ServerInfo](c)
-	dir := c.setting("secure_file_priv")
-	if !ok || !info.MayReadFiles() || dir.IsNull() || dir.Str() == "" {
+	if !ok || !info.MayReadFiles() {
 		return value.Null, nil
 	}
-	path, err := filepath.EvalSymlinks(a[0].Str())
-	if err != nil || !filepath.IsAbs(path) {
+	f, st, err := info.OpenServerFile(a[0].Str())
+	if err != nil {
 		return value.Null, nil
 	}
-	if rel, err := filepath.Rel(dir.Str(), path); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-		return value.Null, nil
-	}
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o004 == 0 {
+	defer f.Close()
+	if st.Mode().Perm()&0o004 == 0 {
 		return value.Null, nil
 	}
 	if ok, err := c.room("load_file", st.Size()); !ok || err != nil {
 		return value.Null, err
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	text := make([]byte, st.Size())
+	if _, err := io.ReadFull(f, text); err != nil {
 		return value.Null, nil
 	}
 	return value.Bytes(text), nil

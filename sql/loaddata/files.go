@@ -2,32 +2,11 @@ package loaddata
 
 import (
 	"io"
-	"os"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
 )
-
-// openServerFile opens a file of the server for LOAD DATA: 13, 1290.
-func (s *load) openServerFile(path string) (io.ReadCloser, error) {
-	full, err := s.SecurePath(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(full)
-	if err != nil {
-		return nil, sqlerr.CantStatFile(path)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, sqlerr.TextFileNotReadable(path)
-	}
-	f, err := os.Open(full)
-	if err != nil {
-		return nil, sqlerr.FileNotFound(path)
-	}
-	return f, nil
-}
 
 // loadText gives a file of LOAD DATA in utf8mb4. Those character sets whose
 // characters are not made of single bytes as ASCII has them are refused by

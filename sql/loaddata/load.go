@@ -150,7 +150,8 @@ func (s *loadSource) also(store storage.Store) func() (key, val []byte, err erro
 // secure_file_priv.
 func (s *load) openLoadFile(x *logical.LoadData, w mysqlwire.ResultWriter) (io.ReadCloser, error) {
 	if !x.Local {
-		return s.openServerFile(x.Path)
+		f, _, err := s.OpenServerFile(x.Path)
+		return f, err
 	}
 	if s.Engine.Globals.Get(s.Engine.Globals.Defs.Lookup("local_infile")).Int() == 0 {
 		return nil, sqlerr.LocalInfileDisabled()

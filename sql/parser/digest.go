@@ -54,7 +54,7 @@ func digestToken(text string, kind tokenKind, first bool, s *scanner) string {
 	case tokWord:
 		upper := strings.ToUpper(text)
 		switch {
-		case upper == "NULL" || upper == "TRUE" || upper == "FALSE":
+		case strings.HasPrefix(upper, "0X") || upper == "NULL" || upper == "TRUE" || upper == "FALSE":
 			return "?"
 		case first || reserved()[upper] || strings.HasPrefix(s.src[s.pos:], "(") && isFuncWord(upper):
 			return upper

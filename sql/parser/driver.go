@@ -225,6 +225,9 @@ type (
 	bitBytes []byte
 )
 
+// ToString implements ast.BinaryLiteral, for hashes of passwords.
+func (b hexBytes) ToString() string { return string(b) }
+
 // number is a decimal literal on its way through the lexer.
 type number struct {
 	d       value.Decimal

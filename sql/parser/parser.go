@@ -108,7 +108,7 @@ func (p *Parser) Parse(text string, mode types.SQLMode) (Statement, error) {
 		return Statement{}, sqlerr.EmptyQuery()
 	}
 	if _, _, more := Next(rest, mode); more {
-		return Statement{}, sqlerr.Parse("", clip(strings.TrimLeft(rest, " \t\r\n;")), 1+strings.Count(text, "\n"))
+		return Statement{}, TrailingText(text, rest, mode)
 	}
 	return p.parseOne(text, mode)
 }
@@ -136,7 +136,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 			return Statement{}, serr
 		}
 		if !changed {
-			return Statement{}, parseError(src, err)
+			return Statement{}, parseError(src, err, mode)
 		}
 		if st.Admin != nil {
 			return st, nil
@@ -144,7 +144,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		src, list = sh.cut(sh.out())
 		var err2 error
 		if node, err2 = p.run(&st, src, mode); err2 != nil {
-			return Statement{}, parseError(src, err2)
+			return Statement{}, parseError(src, err2, mode)
 		}
 		if node != nil {
 			node.Accept(dropNoTables{})
@@ -258,7 +258,7 @@ func clip(s string) string {
 }
 
 // parseError translates an error of TiDB's parser.
-func parseError(src string, err error) error {
+func parseError(src string, err error, mode types.SQLMode) error {
 	var te *perrors.Error
 	if errors.As(err, &te) || asTerror(err, &te) {
 		code := uint16(te.Code())
@@ -269,10 +269,9 @@ func parseError(src string, err error) error {
 			}
 			return sqlerr.FromGrammar(code, state, te.GetMsg())
 		}
-		return sqlerr.Parse("", clip(src), 1)
+		return syntaxError(src, 0, mode)
 	}
-	at := errorOffset(src, err.Error())
-	return sqlerr.Parse("", clip(src[at:]), 1+strings.Count(src[:at], "\n"))
+	return syntaxError(src, errorOffset(src, err.Error()), mode)
 }
 
 func asTerror(err error, te **perrors.Error) bool {

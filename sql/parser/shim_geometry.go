@@ -78,7 +78,7 @@ func (h *shim) srid(i int) (string, error) {
 	text := h.text(i)
 	for k := range len(text) {
 		if !isDigit(text[k]) {
-			return "", sqlerr.Parse("", clip(h.src[h.toks[i].start:]), 1)
+			return "", syntaxError(h.src, h.toks[i].start, h.mode)
 		}
 	}
 	if _, err := strconv.ParseUint(text, 10, 32); err != nil {

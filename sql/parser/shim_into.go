@@ -73,7 +73,7 @@ func (p *Parser) parseInto(h *shim, mode types.SQLMode) error {
 	}
 	n, err := p.run(h.st, h.intoText, mode)
 	if err != nil {
-		return parseError(h.intoText, err)
+		return parseError(h.intoText, err, mode)
 	}
 	if s, ok := n.(*ast.SelectStmt); ok {
 		h.into.Option = s.SelectIntoOpt

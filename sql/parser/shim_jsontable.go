@@ -98,7 +98,7 @@ func (h *shim) unexpected(i int) error {
 	if i < len(h.toks) {
 		at = h.toks[i].start
 	}
-	return sqlerr.Parse("", clip(h.src[at:]), 1+strings.Count(h.src[:at], "\n"))
+	return syntaxError(h.src, at, h.mode)
 }
 
 // jsonTableParser reads the clauses of one JSON_TABLE.
@@ -281,11 +281,11 @@ func (p *Parser) parseJSONTable(st *Statement, t *JSONTable, mode types.SQLMode)
 		src := "CREATE TABLE t (" + c.def + ")"
 		n, err := p.run(st, src, mode)
 		if err != nil {
-			return parseError(src, err)
+			return parseError(src, err, mode)
 		}
 		x, ok := n.(*ast.CreateTableStmt)
 		if !ok || len(x.Cols) != 1 {
-			return sqlerr.Parse("", clip(c.def), 1)
+			return sqlerr.Parse("", near(c.def, 0, mode), 1)
 		}
 		c.Def = x.Cols[0]
 	}

@@ -78,12 +78,12 @@ func (p *Parser) parseReturning(st *Statement, node ast.StmtNode, list string, m
 	}
 	n, err := p.run(st, list, mode)
 	if err != nil {
-		return nil, parseError(list, err)
+		return nil, parseError(list, err, mode)
 	}
 	s, ok := n.(*ast.SelectStmt)
 	if !ok || s.From != nil || s.Where != nil || s.Limit != nil || s.OrderBy != nil || s.GroupBy != nil || s.Having != nil || s.Distinct ||
 		s.LockInfo != nil || len(s.WindowSpecs) > 0 || len(s.TableHints) > 0 || s.SelectIntoOpt != nil {
-		return nil, sqlerr.Parse("", clip("RETURNING"+strings.TrimLeft(list, " ")[len("RETURNING"):]), 1+strings.Count(list, "\n"))
+		return nil, sqlerr.Parse("", near("RETURNING"+strings.TrimLeft(list, " ")[len("RETURNING"):], 0, mode), 1+strings.Count(list, "\n"))
 	}
 	if x, ok := node.(*ast.ExplainStmt); ok {
 		node = x.Stmt

@@ -1,7 +1,9 @@
 package querylog
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,9 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/datadir"
 )
 
-// Statement is one that has ended.
+// Statement is one that has ended. Its text has no secrets.
 type Statement struct {
 	ID         uint64 // of the connection
 	User, Host string // Host is localhost or the address
@@ -30,7 +34,7 @@ type Statement struct {
 	TmpDiskTables, TmpFiles int64
 }
 
-// Command is a line of the general log.
+// Command is a line of the general log. Its text has no secrets.
 type Command struct {
 	At         time.Time
 	ID         uint64
@@ -121,33 +125,52 @@ func (f *file) close() {
 
 const logMode = 0o640
 
-// CanWrite reports whether a file can be opened for a log.
-func CanWrite(path string) bool {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return false
+// errForeign is the error of a file that is there and is no query log.
+var errForeign = errors.New("the file is not a query log")
+
+// openFile opens a log file, or makes it. It writes to no other file that is there,
+// and follows no symbolic link.
+func openFile(path string) (*os.File, error) {
+	f, info, err := datadir.OpenRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, logMode)
+	if err != nil || info.Size() == 0 {
+		return f, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, logMode)
-	if err != nil {
-		return false
+	first := make([]byte, longHead)
+	n, err := f.ReadAt(first, 0)
+	switch {
+	case err != nil && err != io.EOF:
+	case !head.Match(first[:n]):
+		err = errForeign
+	default:
+		return f, nil
 	}
-	return f.Close() == nil
+	return nil, errors.Join(err, f.Close())
 }
 
-// InDir is the file that a variable names, whose relative paths begin in dir, and
-// which must be in it; "" if it is not.
+// head is how a log begins: with its header, or, where somebody has emptied a file
+// in use, with a line of the slow query log or of the general log.
+var head = regexp.MustCompile(`^(?:[^\n]*, Version: [^\n]*\. started with:\n|# Time: [0-9]|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z\t)`)
+
+// longHead is more than the first line of a header has.
+const longHead = 8 << 10
+
+// CanWrite reports whether a file can be opened for a log.
+func CanWrite(path string) bool {
+	f, err := openFile(path)
+	return err == nil && f.Close() == nil
+}
+
+// InDir is the path of the file that a variable names: by a bare name, or by an
+// absolute path, directly in dir. It is "" for all others.
 func InDir(dir, name string) string {
-	if name == "" || dir == "" {
+	if dir == "" || !strings.HasSuffix(name, ".log") {
 		return ""
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	rel, err := filepath.Rel(dir, path)
-	if err != nil || !filepath.IsLocal(rel) || rel == "." || !strings.HasSuffix(rel, ".log") {
+	base := filepath.Base(name)
+	if base != name && (!filepath.IsAbs(name) || filepath.Dir(filepath.Clean(name)) != filepath.Clean(dir)) {
 		return ""
 	}
-	return filepath.Join(dir, rel)
+	return filepath.Join(dir, base)
 }
 
 // write appends what is in f.buf.
@@ -157,7 +180,7 @@ func (l *Logs) write(f *file) {
 	}
 	if f.f == nil {
 		var err error
-		if f.f, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, logMode); err != nil {
+		if f.f, err = openFile(f.path); err != nil {
 			f.failed, f.f = true, nil
 			l.log.Error("query log cannot be opened; FLUSH LOGS tries again", "file", f.path, "err", err)
 			return
@@ -175,7 +198,7 @@ const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 // Log adds a statement to the slow query log.
 func (l *Logs) Log(s Statement) {
-	s.Text = hide(strings.TrimRight(s.Text, " \t\r\n;"))
+	s.Text = strings.TrimRight(s.Text, " \t\r\n;")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tables {
@@ -205,7 +228,6 @@ func (l *Logs) Log(s Statement) {
 
 // Note adds a command to the general log.
 func (l *Logs) Note(c Command) {
-	c.Text = hide(c.Text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tables {
@@ -244,28 +266,6 @@ func (l *Logs) Commands() []Command {
 
 // Close closes the files.
 func (l *Logs) Close() { l.Reopen(true, true) }
-
-const textLiteral = `('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|0[xX][0-9a-fA-F]+)`
-
-var (
-	maySecret = regexp.MustCompile(`(?i)\b(?:identified|password)\b`)
-	// ofAccounts finds a statement, also one of several in a text, that may have
-	// a password, or a comment before it.
-	ofAccounts = regexp.MustCompile(`(?i)(?:^|[;(])\s*(?:(?:create|alter|set|grant|prepare)\b|/\*|--|#)`)
-	secrets    = regexp.MustCompile(`(?is)(\b(?:by|as|replace)\s+|(?:^|;)\s*set\s+password\b[^=']*(?:=|\bto\b)\s*(?:password\s*\(\s*)?)` + textLiteral)
-)
-
-// longText is the length from which a text has no statement about accounts.
-const longText = 1 << 16
-
-// hide replaces passwords. What looks like one in a statement about accounts is
-// replaced, even if it is none.
-func hide(text string) string {
-	if len(text) > longText || !maySecret.MatchString(text) || !ofAccounts.MatchString(text) {
-		return text
-	}
-	return secrets.ReplaceAllString(text, "${1}<secret>")
-}
 
 // keepLast appends a line, and drops the first where there are too many.
 func keepLast[T any](lines []T, line T) []T {

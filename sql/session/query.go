@@ -38,7 +38,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 		}
 		_, _, more := parser.Next(tail, s.Vars.Mode)
 		if more && !s.multi {
-			return s.Finish(sqlerr.Parse("", clipNear(strings.TrimLeft(tail, "; \t\r\n")), 1+strings.Count(stmt, "\n")))
+			return s.Finish(parser.TrailingText(stmt, tail, s.Vars.Mode))
 		}
 		if !first {
 			s.st.BeginTrace(w)
@@ -55,13 +55,6 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	}
 }
 
-func clipNear(text string) string {
-	if len(text) > 80 {
-		text = text[:80]
-	}
-	return text
-}
-
 // enter marks the start of a command; the returned function its end.
 func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
 	s.Engine.Counters.Questions.Add(1)
@@ -71,7 +64,7 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
-	s.Process.Begin(command, text, now, cancel)
+	s.Process.Begin(command, text, s.Vars.Mode, now, cancel)
 	s.Note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {

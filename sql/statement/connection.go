@@ -14,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
@@ -194,7 +195,7 @@ func (cn *Connection) Note(command, text string) {
 	if host == "" {
 		host = ip
 	}
-	cn.Engine.Logs.Note(querylog.Command{At: time.Now(), ID: cn.Process.ID, User: cn.Info.User, Host: host, Name: command, Text: text})
+	cn.Engine.Logs.Note(querylog.Command{At: time.Now(), ID: cn.Process.ID, User: cn.Info.User, Host: host, Name: command, Text: parser.HideSecrets(text, cn.Vars.Mode)})
 }
 
 // Finish turns the outcome of a statement into the session's diagnostics and

@@ -52,7 +52,7 @@ func (s *Statement) explainConnection(x *logical.ExplainConnection, more bool, w
 		return sqlerr.NoSuchThread(x.ID)
 	}
 	plan := p.Plan.Load()
-	if plan == nil {
+	if plan == nil || p.Describe().Secret { // the plan has the literals
 		return sqlerr.ExplainNotRunning()
 	}
 	return s.writePlan(w, s.explainFormat(x.Format, false), false, &physical.Printer{}, plan, "", more)

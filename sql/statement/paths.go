@@ -1,9 +1,13 @@
 package statement
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/sqlots/sqlots/internal/datadir"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -14,11 +18,14 @@ import (
 // Unlike in MySQL, a relative path is never right: it would be in the data
 // directory.
 func (cn *Connection) SecurePath(path string) (string, error) {
-	return cn.PathWithin("secure_file_priv", "--secure-file-priv", path)
+	return cn.PathWithin("secure_file_priv", secureOption, path)
 }
 
-// PathWithin is the real path of a file that must be in the directory that a
-// variable names, which an option of the server sets.
+const secureOption = "--secure-file-priv"
+
+// PathWithin is the real path of a file that must lie within the directory that
+// a variable names, which an option of the server sets. Where that directory is
+// above the data directory, it does not open it.
 func (cn *Connection) PathWithin(variable, option, path string) (string, error) {
 	refused := sqlerr.OptionPreventsStatement(option)
 	given := cn.Vars.Text(variable)
@@ -29,7 +36,11 @@ func (cn *Connection) PathWithin(variable, option, path string) (string, error) 
 	if err != nil {
 		return "", refused
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	data := &cn.Engine.DataDir
+	if data.Folder(path) != "" || data.Holds(path) && !data.Holds(root) {
+		return "", refused
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(filepath.Clean(path)))
 	if err != nil {
 		return "", sqlerr.CantStatFile(path)
 	}
@@ -41,6 +52,26 @@ func (cn *Connection) PathWithin(variable, option, path string) (string, error) 
 		return "", refused
 	}
 	return full, nil
+}
+
+// OpenServerFile opens a file that a statement reads: 13, 29, 1085, 1290.
+func (cn *Connection) OpenServerFile(path string) (*os.File, fs.FileInfo, error) {
+	full, err := cn.SecurePath(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, info, err := cn.Engine.DataDir.Open(full)
+	switch {
+	case err == nil:
+		return f, info, nil
+	case errors.Is(err, datadir.ErrHeld):
+		return nil, nil, sqlerr.OptionPreventsStatement(secureOption)
+	case errors.Is(err, datadir.ErrNotRegular):
+		return nil, nil, sqlerr.TextFileNotReadable(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, sqlerr.CantStatFile(path)
+	}
+	return nil, nil, sqlerr.FileNotFound(path)
 }
 
 // within reports whether path is below dir.

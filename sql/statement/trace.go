@@ -7,9 +7,11 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
@@ -18,6 +20,7 @@ import (
 // off.
 type trace struct {
 	start    time.Time
+	mode     types.SQLMode // by which the text is read
 	stats    *exec.Stats
 	locked   time.Duration
 	sent     int64
@@ -31,7 +34,7 @@ func (s *Statement) BeginTrace(w mysqlwire.ResultWriter) {
 	if !s.Engine.Logs.SlowOn.Load() {
 		return
 	}
-	s.trace = &trace{start: time.Now(), stats: exec.NewStats(), bytes: sentBytes(w)}
+	s.trace = &trace{start: time.Now(), mode: s.Vars.Mode, stats: exec.NewStats(), bytes: sentBytes(w)}
 	s.trace.tmp = s.spillCounts()
 	s.Tx.timed, s.Tx.waited = true, 0
 	s.Process.Plan.Store(nil)
@@ -80,7 +83,7 @@ func (s *Statement) EndTrace(text string, err error, w mysqlwire.ResultWriter) {
 	}
 	host, ip := s.hostAndAddress()
 	now := s.spillCounts()
-	x := querylog.Statement{ID: s.Process.ID, User: s.Info.User, Host: host, IP: ip, Database: s.DB, Text: text, Start: t.start, End: end,
+	x := querylog.Statement{ID: s.Process.ID, User: s.Info.User, Host: host, IP: ip, Database: s.DB, Text: parser.HideSecrets(text, t.mode), Start: t.start, End: end,
 		Locked: t.locked, RowsSent: t.sent, RowsExamined: t.examined, BytesSent: int64(sentBytes(w) - t.bytes), LastInsertID: s.Functions.lastInsertID,
 		TmpDiskTables: now[0] - t.tmp[0], TmpFiles: now[1] - t.tmp[1]}
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
@@ -152,8 +155,8 @@ func isAdministrative(text string) bool {
 	return false
 }
 
-// checkLogFile refuses log files outside of the directory of logs, and those
-// that cannot be written: 1231.
+// checkLogFile refuses log files outside of the directory of logs, those that
+// cannot be written, and files that are no query logs: 1231.
 func (cn *Connection) checkLogFile(name string, val *value.Datum) error {
 	if val == nil || name != "slow_query_log_file" && name != "general_log_file" {
 		return nil

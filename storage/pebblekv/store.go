@@ -37,6 +37,10 @@ const (
 // what a crash leaves there is removed at open.
 const StageDir = "backup"
 
+// Files are the names of the files and folders that a store may have in its
+// directory.
+func Files() []string { return []string{formatFile, tailsFile, kvDir, bulkDir, StageDir, asideDir} }
+
 // seqKey holds the sequence of the last commit (8 bytes, big endian), and the
 // time of the last one with stamped writes (8 bytes more, see txn.Clock); what
 // was written before there were any has no time.
