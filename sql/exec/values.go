@@ -39,14 +39,14 @@ func (v *Values) Reserve(n int64) error { return v.Grow(v.t, n, "values") }
 // Grow is Tracker.Grow for a tracker below that of v, once more after a collection if
 // it fails.
 func (v *Values) Grow(t *Tracker, n int64, what string) error {
-	err := t.Grow(n, what)
+	err := v.tryGrow(t, n, what)
 	if err == nil || t.Used()+n > t.Limit() && t != v.t || n > v.t.Limit() {
 		return err
 	}
 	for range collections {
 		v.collect()
 		for end := time.Now().Add(cleanupTime); ; {
-			if err = t.Grow(n, what); err == nil || !sqlerr.IsQueryMemoryExceeded(err) {
+			if err = v.tryGrow(t, n, what); err == nil || !sqlerr.IsQueryMemoryExceeded(err) {
 				return err
 			}
 			if time.Now().After(end) {
@@ -56,6 +56,20 @@ func (v *Values) Grow(t *Tracker, n int64, what string) error {
 		}
 	}
 	return err
+}
+
+// A part of the memory is kept for what is small, so that large values of some do not
+// end the everyday statements of others.
+const (
+	small      = 256 << 10
+	smallShare = 8
+)
+
+func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
+	if limit := v.t.Limit(); n >= small && v.t.Used()+n > limit-limit/smallShare {
+		return sqlerr.QueryMemoryExceeded(limit-limit/smallShare, what)
+	}
+	return t.Grow(n, what)
 }
 
 // collect runs the garbage collector, unless a collection that has begun since the

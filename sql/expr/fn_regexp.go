@@ -350,7 +350,7 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if len(s) == 0 && pos == 1 {
 		pos = 1
 	}
-	all := c.matcher(re)
+	all, with := c.matcher(re), a[2].Str()
 	m, err := all.nth(s, pos, max(occurrence, 1))
 	if err != nil {
 		return value.Null, err
@@ -364,8 +364,11 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		if ok, err := c.room("regexp_replace", int64(b.Len())); !ok || err != nil {
 			return value.Null, err
 		}
+		if err := c.Work(len(with)); err != nil {
+			return value.Null, err
+		}
 		b.WriteString(string(s[at:m.Index]))
-		if err := expandReplacement(&b, a[2].Str(), m); err != nil {
+		if err := expandReplacement(&b, with, m); err != nil {
 			return value.Null, err
 		}
 		at = m.Index + m.Length

@@ -79,7 +79,7 @@ func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 			end += max(coll.PrefixLen(s[end:], 1), 1)
 		}
 		if end == at+len(needle) {
-			if err := c.Work(workOfChar + len(needle)/compareSpeed); err != nil {
+			if err := c.Work(workOfChar * (1 + len(needle))); err != nil {
 				return value.Null, err
 			}
 			if part := s[at:end]; coll.Valid(part) && coll.Compare(part, needle) == 0 {
@@ -90,9 +90,6 @@ func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 	}
 	return value.Int(0), nil
 }
-
-// compareSpeed is how many bytes are looked at in a unit of work.
-const compareSpeed = 2
 
 // bindField types FIELD(x, a, b…): text if none is a number, integers or exact
 // numbers if all are, DOUBLE otherwise.

@@ -185,6 +185,8 @@ func (c *Ctx) large(b []byte) ([]byte, error) {
 // transients are how many bytes calls need for a moment for each byte of their
 // arguments, their result included, where that is not one for each byte of a text.
 var transients = map[string]int64{
+	"md5": none, "sha": none, "sha2": none, "left": none, "right": none, "substr": none, "substring_index": none, "trim": none, "ltrim": none, "rtrim": none, "elt": none,
+	"replace": none, "insert": none, "concat": none, "concat_ws": none, "repeat": none, "lpad": none, "rpad": none, // they reserve what they need
 	"hex": 2, "quote": 2, "to_base64": 2, "weight_string": 4, "upper": 2, "lower": 2, "convert_using": 4, "cast": 4,
 	"json_quote": 7, "json_pretty": 8, "json_array": 2, "json_object": 2, "json_keys": 8, "json_search": 8, "json_remove": 8, "json_extract": 8,
 	"json_set": 8, "json_insert": 8, "json_replace": 8, "json_array_append": 8, "json_array_insert": 8, "json_merge_patch": 8, "json_merge_preserve": 8,
@@ -196,9 +198,14 @@ var transients = map[string]int64{
 	"st_geomfromtext": 16, "st_geomfromwkb": 8, "st_geomfromgeojson": 16,
 }
 
+// none are the transients of calls that make nothing large of their arguments.
+const none = -1
+
 // transient is the bytes that a call of f needs for each byte of its arguments.
 func (b *Builtin) transient(f *Func) int64 {
 	switch {
+	case b.grows == none:
+		return 0
 	case b.grows > 0:
 		return b.grows
 	case f.T.ID == schema.TypeGeometry:

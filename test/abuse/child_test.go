@@ -110,6 +110,10 @@ func (v *victim) watch(ctx context.Context) {
 // other is the client beside: it counts up rows and reads them.
 func (v *victim) other(ctx context.Context) {
 	db := v.connect("abuse")
+	var want [20]int
+	for i := range want {
+		want[i] = i
+	}
 	for i := 0; ctx.Err() == nil; i++ {
 		began := time.Now()
 		_, err := db.ExecContext(ctx, "UPDATE other SET n = n + 20 WHERE id = ?", i%20)
@@ -121,13 +125,17 @@ func (v *victim) other(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		want[i%20] += 20
 		v.mu.Lock()
 		v.times = append(v.times, took)
-		switch want := i%20 + 20*(i/20+1); {
+		switch {
 		case err != nil && v.wrong == nil:
 			v.wrong = fmt.Errorf("the other client after %v: %w", took, err)
-		case err == nil && n != want && v.wrong == nil:
-			v.wrong = fmt.Errorf("the other client reads %d in row %d, want %d", n, i%20, want)
+		case err == nil && n != want[i%20] && v.wrong == nil:
+			v.wrong = fmt.Errorf("the other client reads %d in row %d, want %d", n, i%20, want[i%20])
+		}
+		if err == nil {
+			want[i%20] = n // after an error
 		}
 		v.mu.Unlock()
 		time.Sleep(2 * time.Millisecond)
