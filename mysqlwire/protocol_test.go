@@ -293,6 +293,16 @@ func nativeAnswer(salt []byte, password string) []byte {
 	return xorSHA1(salt, twice[:], once)
 }
 
+// sha2Answer is the first answer of caching_sha2_password.
+func sha2Answer(salt []byte, password string) []byte {
+	digest, once := sha2Digest(password), sha256.Sum256([]byte(password))
+	h := sha256.Sum256(append(digest[:], salt...))
+	for i := range h {
+		h[i] ^= once[i]
+	}
+	return h[:]
+}
+
 func TestQueryAttributes(t *testing.T) {
 	_, _, addr := startServer(t, Config{})
 	c := dialRaw(t, addr, capQueryAttributes)
@@ -605,13 +615,9 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 	digest := sha2Digest("secret")
-	once := sha256.Sum256([]byte("secret"))
 	salt := randomText(20)
-	h := sha256.Sum256(append(append([]byte{}, digest[:]...), salt...))
-	for i := range h {
-		h[i] ^= once[i]
-	}
-	if !checkSHA2(salt, h[:], digest) || checkSHA2(salt, h[:31], digest) {
+	h := sha2Answer(salt, "secret")
+	if !checkSHA2(salt, h, digest) || checkSHA2(salt, h[:31], digest) {
 		t.Error("the fast answer of caching_sha2_password")
 	}
 	if ValidAuthString(PluginNative, "*12") || ValidAuthString("dialog", "") || ValidAuthString(PluginCachingSHA2, "$A$005$x") {
