@@ -89,7 +89,7 @@ func answerSize(b *testing.B, c *rawClient, query []byte) int {
 
 func benchmarkRows(b *testing.B, binary bool) {
 	s, _ := fuzzServer()
-	c := newConn(s, discardConn{})
+	c := newConn(s, discardConn{}, newEntrance(false))
 	c.caps = capProtocol41 | capDeprecateEOF
 	batch := streamBatch()
 	b.ReportAllocs()
