@@ -37,7 +37,7 @@ type conn struct {
 	grace   time.Duration // for which the place is safe
 	evicted bool
 	seated  bool
-	account string
+	account accountName
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -88,14 +88,15 @@ func newConn(s *Server, nc net.Conn, e *entrance) *conn {
 // peerOf is the peer's host as accounts name it, and the address that it counts
 // as.
 func peerOf(addr net.Addr) (host string, address netip.Prefix, loopback, unix bool) {
-	if _, ok := addr.(*net.UnixAddr); ok {
+	var ip netip.Addr
+	switch a := addr.(type) {
+	case *net.UnixAddr:
 		return "localhost", address, true, true
-	}
-	ap, err := netip.ParseAddrPort(addr.String())
-	if err != nil {
+	case *net.TCPAddr:
+		ip = a.AddrPort().Addr().Unmap().WithZone("")
+	default:
 		return addr.String(), address, false, false
 	}
-	ip := ap.Addr().Unmap().WithZone("")
 	if ip.IsLoopback() {
 		return "localhost", addressOf(ip), true, false
 	}

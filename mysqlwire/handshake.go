@@ -129,7 +129,7 @@ func (c *conn) handshake() error {
 	timeout := c.srv.limits.ConnectTimeout
 	c.srv.mu.Unlock()
 	now := time.Now()
-	_ = c.raw.SetDeadline(now.Add(timeout))
+	_ = c.raw.SetWriteDeadline(now.Add(timeout))
 	_ = c.raw.SetReadDeadline(now.Add(min(timeout, firstByteTimeout)))
 	c.seq, c.offered, c.loginTime = 0, c.srv.tls.Load(), timeout
 	if err := c.greeting(); err != nil {

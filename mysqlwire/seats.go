@@ -22,6 +22,9 @@ type Limits struct {
 	ConnectTimeout time.Duration
 }
 
+// accountName names an account.
+type accountName struct{ user, host string }
+
 func (l Limits) withDefaults() Limits {
 	if l.Connections == 0 {
 		l.Connections = 1000
@@ -58,7 +61,7 @@ func (s *Server) seat(c *conn, a *Account) error {
 		return errClientGone
 	}
 	s.unseat(c)
-	account := a.User + "\x00" + a.Host
+	account := accountName{a.User, a.Host}
 	switch l := &s.limits; {
 	case a.Administrator:
 		if !c.entrance.admin && s.seated > l.Connections {

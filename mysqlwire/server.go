@@ -49,7 +49,7 @@ type Server struct {
 	leaving   int                  // of conns: evicted, and not ended yet
 	seated    int                  // of conns: logged in by an entrance that is not for administrators
 	ofAddress map[netip.Prefix]int // of the seated
-	ofAccount map[string]int
+	ofAccount map[accountName]int
 	listeners map[net.Listener]struct{}
 	changed   chan struct{} // closed and replaced when a connection ends
 	monitor   *monitor
@@ -62,7 +62,7 @@ func NewServer(cfg Config, backend Backend) *Server {
 		limits:    cfg.Limits.withDefaults(),
 		conns:     map[*conn]struct{}{},
 		ofAddress: map[netip.Prefix]int{},
-		ofAccount: map[string]int{},
+		ofAccount: map[accountName]int{},
 		listeners: map[net.Listener]struct{}{},
 		changed:   make(chan struct{}),
 	}
