@@ -7,7 +7,7 @@ import (
 )
 
 // entrance is where the connections of a listener are until they have logged in:
-// first in silent, after their first byte in talking. A connection that says
+// first in silent, after their first packet in talking. A connection that says
 // nothing takes no place from one that is logging in.
 type entrance struct {
 	admin           bool // its connections take no seats, and are for administrators
@@ -15,7 +15,7 @@ type entrance struct {
 }
 
 // The ages before which a connection is not made to leave: time enough for a
-// client to send its first byte, and to log in. Under a flood they bound the rate
+// client to send its first packet, and to log in. Under a flood they bound the rate
 // at which connections are accepted.
 const (
 	silentGrace  = 200 * time.Millisecond

@@ -135,13 +135,12 @@ func (c *conn) handshake() error {
 	if err := c.greeting(); err != nil {
 		return err
 	}
-	if err := c.fill(1); err != nil {
+	if err := c.firstPacket(now.Add(timeout)); err != nil {
 		return err
 	}
 	if !c.srv.enter(&c.entrance.talking, c) {
 		return errClientGone
 	}
-	_ = c.raw.SetReadDeadline(now.Add(timeout))
 	b, err := c.readPacket(maxHandshakePacket)
 	if err != nil {
 		return c.fail(err)
@@ -177,6 +176,24 @@ func (c *conn) handshake() error {
 		c.startCompression()
 	}
 	return nil
+}
+
+// firstPacket waits until the read buffer has the client's first packet, or as
+// much of it as it holds.
+func (c *conn) firstPacket(deadline time.Time) error {
+	if err := c.fill(1); err != nil {
+		return err
+	}
+	_ = c.raw.SetReadDeadline(deadline)
+	if err := c.fill(headerLen); err != nil {
+		return err
+	}
+	h := c.buf[c.r:]
+	n := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+	if n > maxHandshakePacket {
+		return nil // which is refused
+	}
+	return c.fill(min(headerLen+n, len(c.buf)))
 }
 
 // asksTLS recognises the first 32 bytes of a handshake response, sent alone:
