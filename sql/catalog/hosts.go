@@ -34,7 +34,7 @@ type host struct {
 // parseHost never fails: what is neither address nor network is a name.
 func parseHost(text string) host {
 	h := host{kind: hostExact, text: text}
-	if addr, err := netip.ParseAddr(text); err == nil {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
 		h.addr = addr.Unmap()
 		return h
 	}

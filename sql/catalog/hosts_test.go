@@ -51,6 +51,7 @@ func TestAccountOrder(t *testing.T) {
 		{"app", "fd00::5", "fd00::5", []string{"%", "fd00::/8", "FD00::/64", "fd00::5"}},
 		{"app", "fd00::6", "FD00::/64", []string{"%", "fd00::/8", "FD00::/64", "fd00::5"}},
 		{"app", "fd00::6", "FD00:0::6", []string{"%", "FD00:0::6"}},
+		{"app", "fd00::15", "fd00::%5", []string{"%", "fd00::%5"}},
 		{"app", "localhost", "localhost", []string{"%", "127.0.0.0/8", "localhost"}},
 		{"app", "localhost", "LocalHost", []string{"%", "LocalHost"}},
 		{"app", "localhost", "127.0.0.1", []string{"%", "127.0.0.0/8", "127.0.0.1"}},
