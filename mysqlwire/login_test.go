@@ -55,6 +55,14 @@ func flood(t *testing.T, addr string, n int, say []byte) (stop func() (connects 
 	return stop
 }
 
+// inUse is the memory of heap and stacks after a collection.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}
+
 // tryLogin logs in, in one attempt.
 func tryLogin(addr, user string) error {
 	nc, err := mysql.MySQLDriver{}.Open(user + "@tcp(" + addr + ")/d?timeout=20s&readTimeout=20s")
@@ -78,7 +86,7 @@ func TestFloods(t *testing.T) {
 			const seats = 40
 			s, _, addr := startServer(t, Config{Limits: Limits{Connections: seats}})
 			s.PrepareKey()
-			before := runtime.NumGoroutine()
+			before, memory := runtime.NumGoroutine(), inUse()
 			const sockets = 400
 			stop := flood(t, addr, sockets, say)
 			began, most, slowest, logins := time.Now(), 0, time.Duration(0), 0
@@ -100,6 +108,9 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%d goroutines", goroutines)
 			}
 			waitFor(t, func() bool { return s.Connections() == 0 && runtime.NumGoroutine() <= before+2 })
+			if more := inUse() - memory; more > 16<<20 {
+				t.Errorf("%d bytes more than before", more)
+			}
 		})
 	}
 }
