@@ -424,7 +424,7 @@ func TestWrongPasswords(t *testing.T) {
 	began := time.Now()
 	guess.transcript(t, addr)
 	guess.transcript(t, addr)
-	if d := time.Since(began); d < 3*firstDelay || d > time.Second {
+	if d := time.Since(began); d < 3*firstDelay || d > 3*time.Second {
 		t.Errorf("two guesses take %v", d)
 	}
 	var wg sync.WaitGroup
@@ -436,7 +436,7 @@ func TestWrongPasswords(t *testing.T) {
 	if err := tryLogin(addr, "other:secret"); err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(began); d > 300*time.Millisecond {
+	if d := time.Since(began); d > time.Second {
 		t.Errorf("another user's login takes %v", d)
 	}
 	wg.Wait()
