@@ -307,8 +307,11 @@ func (s *Store) openDB() error {
 	s.po.EventListener.DataCorruption = s.damaged.found
 	s.po.Lock = s.lock
 	db, err := pebble.Open(s.opts.FS.PathJoin(s.opts.Dir, kvDir), s.po)
-	if err == nil {
-		err = s.disk.frozen() // Pebble may carry on after what it calls fatal
+	if frozen := s.disk.frozen(); frozen != nil { // Pebble may have carried on
+		err = frozen
+		if db != nil {
+			_ = db.Close() // the first error counts
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
@@ -548,7 +551,7 @@ func (s *Store) flushDeletions() {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	if _, err := s.db.AsyncFlush(); err != nil {
-		s.opts.Logger.Error("flush after deletions", "err", err)
+		s.opts.Logger.Error("flush after deletions", "err", err.Error())
 	}
 }
 
