@@ -187,8 +187,8 @@ func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	w, ok := d.logs.Load(name)
 	switch {
 	case ok:
-	case strings.HasSuffix(name, ".blob"):
-		return d.openBlob(name, opts)
+	case strings.HasSuffix(name, ".sst"), strings.HasSuffix(name, ".blob"):
+		return d.openBlocks(name, opts)
 	case strings.HasPrefix(d.PathBase(name), "OPTIONS-") && !d.opened.Load():
 		// Nothing of the settings of the last run is needed, and damage there must
 		// not keep a server from starting.

@@ -285,19 +285,19 @@ func (e *edit) extras(number uint64) (file uint64) {
 
 // openBlob opens a file of values. Its errors are not Pebble's of damage, with
 // which it would panic.
-func (d *disk) openBlob(name string, opts []vfs.OpenOption) (vfs.File, error) {
+func (d *disk) openBlob(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := d.FS.Open(name, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errGone(name)
 	} else if err == nil {
-		if err = checkBlob(f); err != nil {
+		if err = checkBlob(f, fileNumber(d.PathBase(name))); err != nil {
 			err = &fileError{name, errors.Join(err, f.Close())}
 		}
 	}
 	if err == nil {
 		return f, nil
 	}
-	if errors.Is(err, storage.ErrCorruption) && d.damages != nil {
+	if errors.Is(err, storage.ErrCorruption) {
 		d.damages.add(Damage{File: name, Err: err})
 	}
 	return nil, err
