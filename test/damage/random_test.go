@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,8 +43,8 @@ func TestRandom(t *testing.T) {
 			}
 			r := &round{t: t, state: s, dir: dir, bad: bad, rng: rng}
 			r.run()
-			if t.Failed() && *keep != "" {
-				t.Logf("kept: %s", kept)
+			if *keep != "" && !t.Failed() {
+				_ = os.RemoveAll(kept) // one too many
 			}
 		})
 	}
