@@ -188,19 +188,28 @@ func (s *Store) verifyTable(ctx context.Context, name string) (err error) {
 			err = fmt.Errorf("%w: %v", storage.ErrCorruption, r)
 		}
 	}()
-	f, err := s.disk.Open(name)
+	r, err := s.openTable(ctx, name)
 	if err != nil {
 		return err
 	}
+	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+}
+
+// openTable reads a table without Pebble's database.
+func (s *Store) openTable(ctx context.Context, name string) (*sstable.Reader, error) {
+	f, err := s.disk.Open(name)
+	if err != nil {
+		return nil, err
+	}
 	in, err := sstable.NewSimpleReadable(f)
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
 	r, err := sstable.NewReader(ctx, in, s.po.MakeReaderOptions())
 	if err != nil {
-		return errors.Join(err, in.Close())
+		return nil, errors.Join(err, in.Close())
 	}
-	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+	return r, nil
 }
 
 // verifyRange reads the pairs from first to last.

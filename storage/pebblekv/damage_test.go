@@ -272,3 +272,60 @@ func TestSwappedValues(t *testing.T) {
 		t.Errorf("%d damaged files", n)
 	}
 }
+
+// TestSwappedTables: table files that have changed places are noticed, also where
+// their lengths are the same.
+func TestSwappedTables(t *testing.T) {
+	dfs := vfs.NewMem()
+	s := openAt(t, dfs)
+	for _, group := range []string{"a", "b"} {
+		bl, err := s.BulkLoad(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			if err := bl.Add(fmt.Appendf(nil, "%s%02d", group, i), bytes.Repeat([]byte("v"), 300)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := bl.Finish(bg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	closeStore(t, openAt(t, dfs))
+	names, err := dfs.List("store/kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bySize := map[int64][]string{}
+	for _, name := range names {
+		if info, err := dfs.Stat("store/kv/" + name); err != nil {
+			t.Fatal(err)
+		} else if strings.HasSuffix(name, ".sst") {
+			bySize[info.Size()] = append(bySize[info.Size()], name)
+		}
+	}
+	var same []string
+	for _, list := range bySize {
+		if len(list) == 2 {
+			same = list
+		}
+	}
+	if same == nil {
+		t.Fatalf("no two tables of one length among %v", bySize)
+	}
+	for _, x := range [][2]string{{same[0], "x"}, {same[1], same[0]}, {"x", same[1]}} {
+		if err := dfs.Rename("store/kv/"+x[0], "store/kv/"+x[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err = Open(Options{Dir: "store", FS: dfs, Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		v, err := s.Latest().Get(bg, []byte("a07"), nil)
+		t.Errorf("the store is open, and has %.5q, %v", v, err)
+		_ = s.Close() // what it says does not matter here
+	} else if !errors.Is(err, storage.ErrCorruption) || !strings.Contains(err.Error(), same[0]) && !strings.Contains(err.Error(), same[1]) {
+		t.Errorf("error %v", err)
+	}
+}
