@@ -28,8 +28,8 @@ type damager struct {
 
 const sector = 512
 
-// damages change the bytes of a file; false where that changes nothing. A file that
-// is nil is deleted.
+// damages change the bytes of a file, the plain ways first; false where that changes
+// nothing.
 var damages = []struct {
 	name string
 	do   func(d *damager, name string, b []byte) ([]byte, bool)

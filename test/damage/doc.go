@@ -1,5 +1,5 @@
-// Package damage damages the files of a server that has stopped, and starts it
-// again.
+// Package damage damages the files of a server, most often of one that has stopped,
+// and starts it again.
 //
 // # Model
 //
@@ -19,7 +19,8 @@
 //	I5  What is written to undamaged tables is there after the next start.
 //
 // TestFiles damages all files of a kind in plain ways. TestRandom chooses file,
-// place and damage by its seed: -seed, and -rounds for how many.
+// place and damage by its seed: -seed, and -rounds for how many. Some of its rounds
+// damage the files of a running server.
 //
 // It holds only tests.
 package damage

@@ -17,10 +17,10 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 )
 
-var keep = flag.String("damage.keep", "", "directory for a copy of each directory with which TestRandom fails, as it is before the first start")
+var keep = flag.String("damage.keep", "", "directory for a copy of each directory with which TestRandom fails, as it is when it was damaged")
 
 // TestRandom damages a file or two of a directory, in a way and at a place that the
-// seed chooses.
+// seed chooses; in some rounds while a server runs.
 func TestRandom(t *testing.T) {
 	seed := testflag.AnySeed(t)
 	rounds := testflag.Rounds(4, 12, 100)
@@ -31,17 +31,24 @@ func TestRandom(t *testing.T) {
 			s := states[rng.IntN(len(states))]
 			dir := t.TempDir()
 			copyDir(t, dir, s.dir)
-			d := &damager{rng: rng, dir: dir, older: s.older, files: filesOf(t, dir)}
-			var bad damaged
-			for range 1 + rng.IntN(6)/5 {
-				d.choose(t, &bad)
-			}
-			t.Logf("%s: %s", s.name, strings.Join(bad.what, "; "))
+			r := &round{t: t, state: s, dir: dir, rng: rng}
 			kept := filepath.Join(*keep, fmt.Sprint(n))
-			if *keep != "" {
-				copyDir(t, kept, dir)
+			spoil := func() {
+				d := &damager{rng: rng, dir: dir, older: s.older, files: filesOf(t, dir)}
+				for range 1 + rng.IntN(6)/5 {
+					d.choose(t, &r.bad)
+				}
+				t.Logf("%s: %s", s.name, strings.Join(r.bad.what, "; "))
+				if *keep != "" {
+					copyDir(t, kept, dir)
+				}
 			}
-			r := &round{t: t, state: s, dir: dir, bad: bad, rng: rng}
+			if rng.IntN(3) == 0 {
+				t.Log("while a server runs")
+				r.serve(spoil)
+			} else {
+				spoil()
+			}
 			r.run()
 			if *keep != "" && !t.Failed() {
 				_ = os.RemoveAll(kept) // one too many
@@ -69,7 +76,7 @@ func (r *round) run() {
 		clean = r.check()
 	}
 	for range 2 {
-		if !r.serve() {
+		if !r.serve(nil) {
 			break
 		}
 	}
@@ -115,9 +122,9 @@ func (r *round) noPanic(text string) {
 	}
 }
 
-// serve starts a server, compares its answers, has it write, and ends it. It is
-// false where the server does not start.
-func (r *round) serve() bool {
+// serve starts a server, compares its answers, has it write, and ends it; spoil is
+// called among the queries. It is false where the server does not start.
+func (r *round) serve(spoil func()) bool {
 	began := time.Now()
 	child, err := childserver.Try(r.t, r.dir)
 	if took := time.Since(began); took > bound {
@@ -133,7 +140,10 @@ func (r *round) serve() bool {
 		return false
 	}
 	c := connect(r.t, child)
-	for range 2 { // reads that are repeated have images made
+	for pass := range 2 { // reads that are repeated have images made
+		if pass == 1 && spoil != nil {
+			spoil()
+		}
 		for _, i := range r.rng.Perm(len(queries)) {
 			got, err := c.ask(queries[i].text)
 			if err == nil && got != r.state.want[i] {
