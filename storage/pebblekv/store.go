@@ -238,9 +238,9 @@ func (s *Store) checkFormat() error {
 	}
 	switch {
 	case n > FormatVersion:
-		return fmt.Errorf("%s: %w: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, n, FormatVersion)
+		return fmt.Errorf("%s: %w: file %s: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, formatFile, n, FormatVersion)
 	case n < FormatVersion: // there is none yet; see docs/encoding.md
-		return fmt.Errorf("%s: %w: format %d", dir, storage.ErrFormat, n)
+		return fmt.Errorf("%s: %w: file %s: format %d", dir, storage.ErrFormat, formatFile, n)
 	}
 	return nil
 }
