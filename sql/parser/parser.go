@@ -120,8 +120,12 @@ func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, erro
 
 func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	src, hints := versionComments(text, mode)
+	adjacent, err := checkNesting(src, mode)
+	if err != nil {
+		return Statement{}, err
+	}
 	st := Statement{Text: text}
-	sh := shim{src: src, mode: mode, st: &st}
+	sh := shim{src: src, mode: mode, st: &st, adjacent: adjacent}
 	if sh.first() {
 		if st.Admin != nil {
 			return st, nil
