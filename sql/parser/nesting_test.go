@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"syscall"
@@ -270,5 +271,23 @@ func TestAdjacentStrings(t *testing.T) {
 	}
 	if l := st.Node.(*ast.SelectStmt).Fields.Fields[1].Expr.(*Literal); l.GetString() != "xy" {
 		t.Errorf("got %s", l.GetString())
+	}
+}
+
+// TestParseEnds: the parse of a large text ends with its statement.
+func TestParseEnds(t *testing.T) {
+	p := NewPool()
+	text := nested("", ", a + (1)", 500_000)
+	for range 2 * cap(p.large) { // those that go on have a bound, too
+		ctx, cancel := context.WithTimeoutCause(context.Background(), 50*time.Millisecond, sqlerr.QueryTimeout())
+		start := time.Now()
+		_, err := p.ParseContext(ctx, text, types.DefaultSQLMode)
+		cancel()
+		if took := time.Since(start); took > time.Second || errorNumber(err) != errorNumber(sqlerr.QueryTimeout()) {
+			t.Errorf("%v after %v", err, took)
+		}
+	}
+	if _, err := p.ParseContext(context.Background(), nested("", ", a", largeText), types.DefaultSQLMode); err != nil {
+		t.Error(err)
 	}
 }
