@@ -17,8 +17,8 @@ const (
 	// maxOperators bounds the operators and keywords of a chain: a term has up to
 	// six of them, as in AND a NOT BETWEEN -1 AND -2.
 	maxOperators = 6 * MaxChain
-	// maxAdjacent is how many string literals in a row TiDB's parser gets: it
-	// joins each with all those before.
+	// maxAdjacent is how many string literals or comments in a row TiDB's parser
+	// gets: it joins each literal with all those before.
 	maxAdjacent = 100
 )
 
@@ -30,14 +30,19 @@ const (
 // and operators in a row are nesting. All others since the last comma are
 // counted: most of them are chains, which later phases walk in a loop.
 //
-// adjacent reports more than maxAdjacent string literals in a row.
-func checkNesting(src string, mode types.SQLMode) (adjacent bool, err error) {
+// out is the text with blanks for most comments of a long row: TiDB's lexer
+// recurses from one to the next. adjacent reports more than maxAdjacent string
+// literals in a row.
+func checkNesting(src string, mode types.SQLMode) (out string, adjacent bool, err error) {
 	if len(src) <= 2*maxAdjacent {
-		return false, nil
+		return src, false, nil
 	}
 	c := nestingCounter{scanner: newScanner(src, mode)}
 	err = c.run()
-	return c.adjacent > maxAdjacent, err
+	if c.out != nil {
+		src = string(c.out)
+	}
+	return src, c.adjacent > maxAdjacent, err
 }
 
 // nestingCounter is the state of checkNesting. It reads tokens as TiDB's lexer
@@ -55,6 +60,8 @@ type nestingCounter struct {
 
 	strings  int // in a row
 	adjacent int // the most of them
+	comments int // in a row
+	out      []byte
 }
 
 // nestingLevel is what stands between two parentheses.
@@ -95,10 +102,12 @@ func (c *nestingCounter) step() {
 		c.operand()
 	case b == '#', b == '-' && c.isDashComment():
 		c.lineEnd()
+		c.passed(start)
 	case b == '/' && strings.HasPrefix(c.src[start:], "/*"):
 		c.comment()
 	case b == '*' && c.code && strings.HasPrefix(c.src[start:], "*/"):
 		c.pos, c.code = start+2, false
+		c.row++ // a comment for the lexer
 	case b == '(', b == '[', b == '{':
 		c.pos++
 		c.levels = append(c.levels, c.top)
@@ -144,21 +153,32 @@ func (c *nestingCounter) step() {
 func (c *nestingCounter) comment() {
 	if strings.HasPrefix(c.src[c.pos:], "/*!") {
 		c.pos, c.code = c.pos+3, true
-	} else {
-		c.pos = c.commentEnd()
+		c.row++
+		return
+	}
+	start := c.pos
+	if c.pos = c.commentEnd(); strings.HasSuffix(c.src[start+2:c.pos], "*/") {
+		c.passed(start)
+	}
+}
+
+// passed makes blanks of the comment from start on if many precede it.
+func (c *nestingCounter) passed(start int) {
+	if c.comments++; c.comments > maxAdjacent {
+		c.out = blankComment(c.out, c.src, start, c.pos)
 	}
 }
 
 // operand ends a row of operators.
 func (c *nestingCounter) operand() {
-	c.row, c.strings, c.dot, c.top.table = 0, 0, false, false
+	c.row, c.strings, c.comments, c.dot, c.top.table = 0, 0, 0, false, false
 }
 
 func (c *nestingCounter) operator() {
 	c.row++
 	c.ops++
 	c.top.ops++
-	c.strings, c.dot, c.top.table = 0, false, false
+	c.strings, c.comments, c.dot, c.top.table = 0, 0, false, false
 }
 
 // word counts a keyword; BEGIN is one that is not reserved.

@@ -171,7 +171,7 @@ func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, erro
 
 func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	src, hints := versionComments(text, mode)
-	adjacent, err := checkNesting(src, mode)
+	src, adjacent, err := checkNesting(src, mode)
 	if err != nil {
 		return Statement{}, err
 	}
