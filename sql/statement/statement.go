@@ -38,7 +38,7 @@ func (s *Statement) OK(w mysqlwire.ResultWriter, ok mysqlwire.OK, more bool) err
 
 // RunText runs one statement the long way.
 func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysqlwire.ResultWriter) error {
-	stmt, err := s.Engine.Parsers.Parse(text, s.Vars.Mode)
+	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, s.Vars.Mode)
 	if err != nil {
 		s.begin(false)
 		if sqlerr.IsEmptyQuery(err) {
