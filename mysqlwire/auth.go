@@ -42,11 +42,35 @@ func (k *rsaKey) get() (*rsa.PrivateKey, []byte, error) {
 	return k.key, k.pem, k.err
 }
 
-// authenticate checks the identity of l. An unknown user and a refused one go through
-// the same exchange as a known one with a wrong password.
+// authenticate checks the identity of l. An unknown user, an account that is refused and
+// one without a password go through the same exchange as a known one with a wrong
+// password.
 func (c *conn) authenticate(l *login) (Account, error) {
+	key := c.srv.failed.key(c.address, l.user)
+	if err := c.pause(min(c.srv.failed.delay(key), c.loginTime/2)); err != nil {
+		return Account{}, err
+	}
+	acct, refusal, err := c.check(l)
+	if refusal == "" && err == nil {
+		c.srv.failed.forget(key)
+		if acct.Locked {
+			return Account{}, sqlerr.AccountLocked(l.user, c.host)
+		}
+		return acct, nil
+	}
+	// Who leaves in the middle has learned from the answer to the fast check
+	// whether it was right.
+	c.srv.failed.add(key)
+	if refusal != "" {
+		c.srv.log.warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", refusal)
+	}
+	return Account{}, err
+}
+
+// check is authenticate without a count of failures. A refusal, which is for the
+// log, comes with the error for the client.
+func (c *conn) check(l *login) (acct Account, refusal string, err error) {
 	acct, known := c.srv.backend.Account(l.user, c.host)
-	refusal := ""
 	switch {
 	case !known:
 		refusal = "unknown user"
@@ -57,42 +81,37 @@ func (c *conn) authenticate(l *login) (Account, error) {
 	case !ValidAuthString(acct.Plugin, acct.AuthString):
 		refusal = "account has no usable password"
 	}
+	if c.srv.fake[acct.Plugin] == "" {
+		acct.Plugin = c.srv.cfg.DefaultPlugin
+	}
 	if refusal != "" {
-		acct = Account{Plugin: c.srv.cfg.DefaultPlugin, AuthString: c.srv.fake}
-		if acct.Plugin == PluginNative {
-			acct.AuthString = HashNative(c.srv.fake)
-		}
+		acct.AuthString = c.srv.fake[acct.Plugin]
 	}
 	answer := l.answer
 	usedPassword := len(answer) > 0
 	if plugin := l.usedPlugin(); plugin != acct.Plugin {
 		if !c.caps.has(capPluginAuth) {
-			return Account{}, sqlerr.ClientAuthTooOld()
+			return Account{}, "client knows no plugin", sqlerr.ClientAuthTooOld()
 		}
-		var err error
 		if answer, err = c.switchPlugin(acct.Plugin); err != nil {
-			return Account{}, err
+			return Account{}, "", err
 		}
 		usedPassword = len(answer) > 1
 	}
 	ok, err := c.verify(&acct, answer)
-	if err != nil {
-		return Account{}, err
-	}
-	if ok && refusal == "" && acct.RequireTLS && c.tls == nil {
+	switch {
+	case err != nil:
+		return Account{}, "", err
+	case refusal != "":
+	case !ok:
+		refusal = "wrong password"
+	case acct.RequireTLS && c.tls == nil:
 		refusal = "account requires TLS"
 	}
-	if ok && refusal == "" && acct.Locked {
-		return Account{}, sqlerr.AccountLocked(l.user, c.host)
+	if refusal != "" {
+		return Account{}, refusal, sqlerr.AccessDenied(l.user, c.host, usedPassword)
 	}
-	if !ok || refusal != "" {
-		if refusal == "" {
-			refusal = "wrong password"
-		}
-		c.srv.cfg.Logger.Warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", refusal)
-		return Account{}, sqlerr.AccessDenied(l.user, c.host, usedPassword)
-	}
-	return acct, nil
+	return acct, "", nil
 }
 
 // usedPlugin is the plugin that made the answer.
@@ -122,22 +141,41 @@ func (c *conn) switchPlugin(plugin string) ([]byte, error) {
 
 // verify checks an answer for the account.
 func (c *conn) verify(acct *Account, answer []byte) (bool, error) {
-	if acct.Plugin == PluginNative {
-		return checkNative(c.scramble, answer, acct.AuthString), nil
-	}
 	// Without a password some clients send a lone NUL.
-	if empty := len(answer) == 0 || len(answer) == 1 && answer[0] == 0; empty || acct.AuthString == "" {
-		return empty && acct.AuthString == "", nil
+	empty := len(answer) == 0 || len(answer) == 1 && answer[0] == 0
+	stored := acct.AuthString
+	switch {
+	case empty:
+		return stored == "", nil
+	case stored == "":
+		stored = c.srv.fake[acct.Plugin]
 	}
-	if digest, ok := c.srv.cache.get(acct.AuthString); ok && checkSHA2(c.scramble, answer, digest) {
+	if acct.Plugin == PluginNative {
+		return checkNative(c.scramble, answer, stored), nil
+	}
+	digest, cached := c.srv.cache.get(stored)
+	if fits := checkSHA2(c.scramble, answer, digest); fits && cached {
 		return true, c.moreData([]byte{sha2FastOK})
 	}
-	password, err := c.fullSHA2()
-	if err != nil || password == "" || !VerifyCachingSHA2(acct.AuthString, password) {
+	sent, err := c.fullSHA2()
+	if err != nil {
 		return false, err
 	}
-	c.srv.cache.put(acct.AuthString, sha2Digest(password))
-	return true, nil
+	ok := false
+	err = c.srv.turns.run(c.ctx, func() {
+		password := c.decrypt(sent)
+		if password == "" || len(password) > maxPasswordLen {
+			return
+		}
+		d := sha2Digest(password)
+		if digest, cached := c.srv.cache.get(stored); cached && d == digest {
+			ok = true // another connection has come first
+		} else if VerifyCachingSHA2(stored, password) {
+			ok = true
+			c.srv.cache.put(stored, d)
+		}
+	})
+	return ok, err
 }
 
 func (c *conn) moreData(b []byte) error {
@@ -147,44 +185,52 @@ func (c *conn) moreData(b []byte) error {
 	return c.flush()
 }
 
-// fullSHA2 requests the password itself, which comes in clear text over TLS and unix
-// sockets, and encrypted otherwise. It is empty if it does not decrypt.
-func (c *conn) fullSHA2() (string, error) {
+// fullSHA2 requests the password itself, which comes in clear text over TLS
+// and unix sockets, and encrypted otherwise.
+func (c *conn) fullSHA2() ([]byte, error) {
 	if err := c.moreData([]byte{sha2Full}); err != nil {
-		return "", err
+		return nil, err
 	}
 	b, err := c.readPacket(maxHandshakePacket)
-	if err != nil {
-		return "", err
+	if err != nil || c.clear() {
+		return b, err
 	}
-	if c.tls != nil || c.unix {
-		return string(bytes.TrimSuffix(b, []byte{0})), nil
-	}
-	key, public, err := c.srv.keys.get()
+	_, public, err := c.srv.keys.get()
 	if err != nil {
-		return "", fmt.Errorf("making the key for passwords: %w", err)
+		return nil, fmt.Errorf("making the key for passwords: %w", err)
 	}
 	if len(b) == 1 && b[0] == sha2RequestKey {
 		if err := c.moreData(public); err != nil {
-			return "", err
+			return nil, err
 		}
-		if b, err = c.readPacket(maxHandshakePacket); err != nil {
-			return "", err
-		}
+		return c.readPacket(maxHandshakePacket)
 	}
+	return b, nil
+}
+
+// clear reports that passwords come in clear text.
+func (c *conn) clear() bool { return c.tls != nil || c.unix }
+
+// decrypt is the password of what the client has sent, empty if it does not
+// decrypt.
+func (c *conn) decrypt(b []byte) string {
+	if c.clear() {
+		return string(bytes.TrimSuffix(b, []byte{0}))
+	}
+	key, _, _ := c.srv.keys.get() // fullSHA2 has seen it
 	if c.loopback && len(b) != key.Size() {
 		// The MariaDB client without an RSA library sends clear text whatever
 		// the transport. Taken from this machine only, where it was safe.
-		return string(bytes.TrimSuffix(b, []byte{0})), nil
+		return string(bytes.TrimSuffix(b, []byte{0}))
 	}
 	plain, err := rsa.DecryptOAEP(sha1.New(), nil, key, b, nil)
 	if err != nil {
-		c.srv.cfg.Logger.Warn("the client cannot encrypt its password: connect with TLS, or give the account mysql_native_password",
+		c.srv.log.warn("the client cannot encrypt its password: connect with TLS, or give the account mysql_native_password",
 			"connection", c.id, "host", c.host)
-		return "", nil
+		return ""
 	}
 	for i := range plain {
 		plain[i] ^= c.scramble[i%scrambleLen]
 	}
-	return string(bytes.TrimSuffix(plain, []byte{0})), nil
+	return string(bytes.TrimSuffix(plain, []byte{0}))
 }

@@ -48,6 +48,26 @@ func BenchmarkSelect1Parallel(b *testing.B) {
 	})
 }
 
+// BenchmarkLogin is a connection from its first byte to its end, for an account
+// without password, and for ones of either plugin.
+func BenchmarkLogin(b *testing.B) {
+	_, _, addr := startServer(b, Config{})
+	for _, user := range []string{"root", "native", "sha"} {
+		b.Run(user, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				nc, err := net.Dial("tcp", addr)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := greeted(b, nc)
+				c.login(user, "secret")
+				_ = nc.Close()
+			}
+		})
+	}
+}
+
 func answerSize(b *testing.B, c *rawClient, query []byte) int {
 	b.Helper()
 	if _, err := c.nc.Write(query); err != nil {
@@ -69,7 +89,7 @@ func answerSize(b *testing.B, c *rawClient, query []byte) int {
 
 func benchmarkRows(b *testing.B, binary bool) {
 	s, _ := fuzzServer()
-	c := newConn(s, discardConn{})
+	c := newConn(s, discardConn{}, newEntrance(false))
 	c.caps = capProtocol41 | capDeprecateEOF
 	batch := streamBatch()
 	b.ReportAllocs()

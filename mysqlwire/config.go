@@ -10,13 +10,10 @@ import (
 type Config struct {
 	// Version is the server version of the handshake, "8.4.3-sqlots" if empty.
 	Version string
-	// TLS serves clients that request TLS; nil offers none.
+	// TLS serves clients that request TLS; nil offers none. SetTLS changes it.
 	TLS *tls.Config
-	// MaxConnections is the limit of connections, 1000 if 0. One more is
-	// admitted for root.
-	MaxConnections int
-	// ConnectTimeout is the time for a handshake, 10 s if 0.
-	ConnectTimeout time.Duration
+	// Limits are those of the beginning, see SetLimits.
+	Limits Limits
 	// NetReadTimeout is the time for the rest of a packet once it has begun,
 	// 30 s if 0.
 	NetReadTimeout time.Duration
@@ -53,12 +50,6 @@ func (unlimited) Release(int64)       {}
 func (c Config) withDefaults() Config {
 	if c.Version == "" {
 		c.Version = "8.4.3-sqlots"
-	}
-	if c.MaxConnections == 0 {
-		c.MaxConnections = 1000
-	}
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = 10 * time.Second
 	}
 	if c.NetReadTimeout == 0 {
 		c.NetReadTimeout = 30 * time.Second

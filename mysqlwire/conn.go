@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -25,7 +26,18 @@ type conn struct {
 	host     string // peer's address without port, "localhost" for loopback
 	loopback bool
 	unix     bool
-	spare    bool // took the last place, which is root's
+	address  netip.Prefix
+	entrance *entrance
+
+	// Guarded by Server.mu: the place in a crowd until the login, nil without, and
+	// whether there is a seat, of which account.
+	crowd   *crowd
+	place   *list.Element
+	entered time.Time
+	grace   time.Duration // for which the place is safe
+	evicted bool
+	seated  bool
+	account accountName
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -34,6 +46,8 @@ type conn struct {
 	caps      capability
 	collation schema.CollationID
 	user      string
+	offered   *tls.Config   // nil: no TLS
+	loginTime time.Duration // for a login
 	tls       *tls.ConnectionState
 	tlsConn   *tls.Conn
 
@@ -55,8 +69,8 @@ type conn struct {
 	killed                atomic.Bool
 }
 
-func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{srv: s, id: s.lastID.Add(1), raw: nc}
+func newConn(s *Server, nc net.Conn, e *entrance) *conn {
+	c := &conn{srv: s, id: s.lastID.Add(1), raw: nc, entrance: e}
 	c.src, c.dst, c.pools, c.memory = nc, nc, &s.pools, s.cfg.Memory
 	c.buf = make([]byte, readBufSize)
 	c.phase = c.setPhase
@@ -67,37 +81,29 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	c.result.c = c
 	c.setPhase(phaseHandshake)
-	c.host, c.loopback, c.unix = peerOf(nc.RemoteAddr())
+	c.host, c.address, c.loopback, c.unix = peerOf(nc.RemoteAddr())
 	return c
 }
 
-// peerOf is the peer's host as accounts name it.
-func peerOf(addr net.Addr) (host string, loopback, unix bool) {
-	if _, ok := addr.(*net.UnixAddr); ok {
-		return "localhost", true, true
+// peerOf is the peer's host as accounts name it, and the address that it counts
+// as.
+func peerOf(addr net.Addr) (host string, address netip.Prefix, loopback, unix bool) {
+	var ip netip.Addr
+	switch a := addr.(type) {
+	case *net.UnixAddr:
+		return "localhost", address, true, true
+	case *net.TCPAddr:
+		ip = a.AddrPort().Addr().Unmap().WithZone("")
+	default:
+		return addr.String(), address, false, false
 	}
-	ap, err := netip.ParseAddrPort(addr.String())
-	if err != nil {
-		return addr.String(), false, false
-	}
-	ip := ap.Addr().Unmap().WithZone("")
 	if ip.IsLoopback() {
-		return "localhost", true, false
+		return "localhost", addressOf(ip), true, false
 	}
-	return ip.String(), false, false
+	return ip.String(), addressOf(ip), false, false
 }
 
 func (c *conn) setPhase(p phase) { c.state.set(p, c.srv.clock.Load()) }
-
-// refuse sends a client the error that it cannot connect at all.
-func (c *conn) refuse(err *sqlerr.Error) {
-	defer c.cancel(errClientGone)
-	_ = c.raw.SetDeadline(time.Now().Add(time.Second))
-	c.caps = capProtocol41
-	c.writeError(err)
-	_ = c.flush()
-	_ = c.raw.Close()
-}
 
 // serve runs the connection to its end.
 func (c *conn) serve() {
@@ -227,10 +233,11 @@ func (c *conn) fail(err error) error {
 }
 
 // lingerBytes and lingerTime bound the wait for a client that is still
-// sending.
+// sending; for one that has not logged in, maxHandshakePacket and loginLinger.
 const (
 	lingerBytes = 1 << 30
 	lingerTime  = 3 * time.Second
+	loginLinger = time.Second
 )
 
 // linger reads away what the client is sending: closing a socket with unread bytes
@@ -242,8 +249,12 @@ func (c *conn) linger() {
 	if cw, ok := c.raw.(interface{ CloseWrite() error }); ok {
 		_ = cw.CloseWrite()
 	}
-	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
-	_, _ = io.CopyN(io.Discard, onlyReader{c.raw}, lingerBytes)
+	n, d := int64(lingerBytes), lingerTime
+	if c.sess == nil {
+		n, d = maxHandshakePacket, loginLinger
+	}
+	_ = c.raw.SetReadDeadline(time.Now().Add(d))
+	_, _ = io.CopyN(io.Discard, onlyReader{c.raw}, n)
 }
 
 // onlyReader hides what else a connection can do from io.Copy.

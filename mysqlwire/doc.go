@@ -9,6 +9,11 @@
 // rows stream. Rows are encoded straight from column vectors; the encoded
 // column definitions are kept with the Header, which a plan keeps in turn.
 //
+// Each listener has an entrance (crowd.go), where a bounded number of connections
+// wait until they have logged in; then they take a seat (seats.go), of which there
+// are max_connections. Failed logins are counted by address and user
+// (failures.go), and make later attempts wait.
+//
 // One monitor goroutine per Server looks after all connections: it cancels
 // what runs for a client that has gone, and closes connections that exceed
 // wait_timeout or net_write_timeout. A command pays for that with an atomic
@@ -27,6 +32,9 @@
 //	I4  A session's method never runs twice at a time, and never after Close.
 //	I5  Text from a client is copied before a session sees it; the bytes of
 //	    statement parameters are valid during Execute only.
+//	I6  What a client that cannot log in sees is the same whether or not there is
+//	    such an account. Before a login, the costly checks of passwords take turns,
+//	    and memory is bounded by the number of connections.
 //
 // The package converts no character sets: text passes as UTF-8 in both
 // directions and the session refuses other client character sets. It knows

@@ -40,7 +40,7 @@ func newFakeBackend() *fakeBackend {
 		started:  make(chan struct{}, 100),
 		ended:    make(chan error, 100),
 		accounts: map[string]Account{
-			"root":   {User: "root", Plugin: PluginCachingSHA2, LoopbackOnly: true},
+			"root":   {User: "root", Plugin: PluginCachingSHA2, LoopbackOnly: true, Administrator: true},
 			"native": {User: "native", Plugin: PluginNative, AuthString: HashNative("secret")},
 			"sha":    {User: "sha", Plugin: PluginCachingSHA2, AuthString: HashCachingSHA2("secret", nil)},
 			"locked": {User: "locked", Plugin: PluginNative, AuthString: HashNative("secret"), Locked: true},
@@ -55,6 +55,12 @@ func newFakeBackend() *fakeBackend {
 
 func (b *fakeBackend) Account(user, host string) (Account, bool) {
 	a, ok := b.accounts[user]
+	if !ok {
+		a.Plugin = PluginCachingSHA2
+		if strings.HasSuffix(user, "native") {
+			a.Plugin = PluginNative
+		}
+	}
 	return a, ok
 }
 

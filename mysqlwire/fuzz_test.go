@@ -62,8 +62,8 @@ func fuzzServer() (*Server, *fakeBackend) {
 // runScript serves a script and checks that the answer is well-framed.
 func runScript(t *testing.T, s *Server, script []byte, serve func(c *conn)) {
 	nc := &scriptConn{in: bytes.NewReader(script)}
-	c := newConn(s, nc)
-	defer c.cancel(nil)
+	c := newConn(s, nc, newEntrance(false))
+	defer s.ended(c)
 	serve(c)
 	for out := nc.out.Bytes(); len(out) > 0; {
 		if len(out) < headerLen {
@@ -123,8 +123,8 @@ func FuzzHandshake(f *testing.F) {
 	}
 	s, _ := fuzzServer()
 	f.Fuzz(func(t *testing.T, script []byte) {
-		nc := newConn(s, &scriptConn{in: bytes.NewReader(script)})
-		defer nc.cancel(nil)
+		nc := newConn(s, &scriptConn{in: bytes.NewReader(script)}, newEntrance(false))
+		defer s.ended(nc)
 		nc.serve()
 	})
 }

@@ -15,8 +15,8 @@ import (
 // concurrently.
 type Backend interface {
 	// Account finds the account that serves a user from a host (an address
-	// without port, or "localhost" for loopback). A missing account is not
-	// reported to the client: authentication goes on and fails.
+	// without port, or "localhost" for loopback). If there is none, the plugin is
+	// that with which a client is refused that must not learn this.
 	Account(user, host string) (Account, bool)
 	// Connect makes the session of an authenticated connection, or of a
 	// connection that changed its user.
@@ -37,6 +37,9 @@ type Account struct {
 	LoopbackOnly bool
 	// SocketOnly refuses the account on all connections but those of a unix socket.
 	SocketOnly bool
+	// Administrator admits the account to the administrative address, and beyond
+	// the limits of connections.
+	Administrator bool
 }
 
 // ConnInfo describes a connection to Connect.

@@ -14,6 +14,10 @@ import (
 // 64 KiB of attributes and the rest.
 const maxHandshakePacket = 128 << 10
 
+// firstByteTimeout is the time for the first byte after the greeting, if that of
+// the whole login is not shorter.
+const firstByteTimeout = 3 * time.Second
+
 // maxUserLen bounds, in bytes, the names that reach the log. It is more than MySQL's 32
 // characters, so that longer names are answered as unknown users.
 const maxUserLen = 256
@@ -26,7 +30,7 @@ const maxUserLen = 256
 //	plugin NUL
 func (c *conn) greeting() error {
 	caps := serverCaps
-	if c.srv.cfg.TLS != nil {
+	if c.offered != nil {
 		caps |= capSSL
 	}
 	start := c.begin()
@@ -121,16 +125,27 @@ func parseAttributes(p *payload) map[string]string {
 // handshake greets the client, changes to TLS if the client requests it, and
 // authenticates it. An error has been sent to the client, unless that is gone.
 func (c *conn) handshake() error {
-	_ = c.raw.SetDeadline(time.Now().Add(c.srv.cfg.ConnectTimeout))
-	c.seq = 0
+	c.srv.mu.Lock()
+	timeout := c.srv.limits.ConnectTimeout
+	c.srv.mu.Unlock()
+	now := time.Now()
+	_ = c.raw.SetWriteDeadline(now.Add(timeout))
+	_ = c.raw.SetReadDeadline(now.Add(min(timeout, firstByteTimeout)))
+	c.seq, c.offered, c.loginTime = 0, c.srv.tls.Load(), timeout
 	if err := c.greeting(); err != nil {
 		return err
+	}
+	if err := c.firstPacket(now.Add(timeout)); err != nil {
+		return err
+	}
+	if !c.srv.enter(&c.entrance.talking, c) {
+		return errClientGone
 	}
 	b, err := c.readPacket(maxHandshakePacket)
 	if err != nil {
 		return c.fail(err)
 	}
-	if c.srv.cfg.TLS != nil && len(b) == 32 && asksTLS(b) {
+	if c.offered != nil && len(b) == 32 && asksTLS(b) {
 		if err := c.startTLS(); err != nil {
 			return err
 		}
@@ -163,6 +178,24 @@ func (c *conn) handshake() error {
 	return nil
 }
 
+// firstPacket waits until the read buffer has the client's first packet, or as
+// much of it as it holds.
+func (c *conn) firstPacket(deadline time.Time) error {
+	if err := c.fill(1); err != nil {
+		return err
+	}
+	_ = c.raw.SetReadDeadline(deadline)
+	if err := c.fill(headerLen); err != nil {
+		return err
+	}
+	h := c.buf[c.r:]
+	n := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+	if n > maxHandshakePacket {
+		return nil // which is refused
+	}
+	return c.fill(min(headerLen+n, len(c.buf)))
+}
+
 // asksTLS recognises the first 32 bytes of a handshake response, sent alone:
 // the request to go on with TLS.
 func asksTLS(b []byte) bool {
@@ -173,7 +206,7 @@ func asksTLS(b []byte) bool {
 // startTLS puts TLS between the socket and the packets. What the client has sent after
 // its request is the beginning of TLS, never of a packet.
 func (c *conn) startTLS() error {
-	tc := tls.Server(&prefixConn{Conn: c.raw, prefix: append([]byte(nil), c.buf[c.r:c.w]...)}, c.srv.cfg.TLS)
+	tc := tls.Server(&prefixConn{Conn: c.raw, prefix: append([]byte(nil), c.buf[c.r:c.w]...)}, c.offered)
 	c.r, c.w = 0, 0
 	if err := tc.HandshakeContext(c.ctx); err != nil {
 		return gone("TLS handshake", err)
@@ -210,8 +243,8 @@ func (c *conn) login(l *login) error {
 	if err != nil {
 		return err
 	}
-	if c.spare && acct.User != "root" {
-		return sqlerr.TooManyConnections()
+	if err := c.srv.seat(c, &acct); err != nil {
+		return err
 	}
 	c.user = l.user
 	info := ConnInfo{
@@ -259,7 +292,7 @@ func (c *conn) changeUser(b []byte) error {
 	if p.bad {
 		return sqlerr.MalformedPacket()
 	}
-	_ = c.raw.SetReadDeadline(time.Now().Add(c.srv.cfg.ConnectTimeout))
+	_ = c.raw.SetReadDeadline(time.Now().Add(c.loginTime))
 	old := c.sess
 	c.sess = nil
 	c.dropStatements()

@@ -28,7 +28,7 @@ const (
 	sha2SaltLen    = 20
 	sha2DigestLen  = 43
 	scrambleLen    = 20
-	maxPasswordLen = 1024 // the digest costs the square of the length
+	maxPasswordLen = 256 // MySQL's; the digest costs the more the longer it is
 )
 
 // HashNative is the stored form of a password for mysql_native_password.
@@ -46,7 +46,8 @@ func nativeHash(password string) [sha1.Size]byte {
 	return sha1.Sum(h[:])
 }
 
-// HashCachingSHA2 is the stored form of a password for caching_sha2_password.
+// HashCachingSHA2 is the stored form of a password of at most 256 bytes for
+// caching_sha2_password.
 // The salt is 20 bytes without NUL and '$'; with nil one is made.
 func HashCachingSHA2(password string, salt []byte) string {
 	if password == "" {
@@ -95,13 +96,15 @@ func ValidAuthString(plugin, s string) bool {
 }
 
 // HashPassword is the stored form of a password for a plugin; false for an
-// unknown plugin.
+// unknown plugin and for a password that is too long for it.
 func HashPassword(plugin, password string) (string, bool) {
 	switch plugin {
 	case PluginNative:
 		return HashNative(password), true
 	case PluginCachingSHA2:
-		return HashCachingSHA2(password, nil), true
+		if len(password) <= maxPasswordLen {
+			return HashCachingSHA2(password, nil), true
+		}
 	}
 	return "", false
 }
@@ -186,8 +189,14 @@ func randomText(n int) []byte {
 	return b
 }
 
-// fakeAuthString is a stored form whose password is unknown to all.
-func fakeAuthString() string { return HashCachingSHA2(string(randomText(32)), nil) }
+// fakeAuthStrings are stored forms, by plugin, whose passwords are unknown to all.
+func fakeAuthStrings() map[string]string {
+	fake := map[string]string{}
+	for _, plugin := range []string{PluginNative, PluginCachingSHA2} {
+		fake[plugin], _ = HashPassword(plugin, string(randomText(32)))
+	}
+	return fake
+}
 
 const cryptAlphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -293,6 +293,16 @@ func nativeAnswer(salt []byte, password string) []byte {
 	return xorSHA1(salt, twice[:], once)
 }
 
+// sha2Answer is the first answer of caching_sha2_password.
+func sha2Answer(salt []byte, password string) []byte {
+	digest, once := sha2Digest(password), sha256.Sum256([]byte(password))
+	h := sha256.Sum256(append(digest[:], salt...))
+	for i := range h {
+		h[i] ^= once[i]
+	}
+	return h[:]
+}
+
 func TestQueryAttributes(t *testing.T) {
 	_, _, addr := startServer(t, Config{})
 	c := dialRaw(t, addr, capQueryAttributes)
@@ -334,7 +344,7 @@ func TestSessionTrack(t *testing.T) {
 }
 
 func TestOldAndBrokenHandshakes(t *testing.T) {
-	_, _, addr := startServer(t, Config{ConnectTimeout: 300 * time.Millisecond})
+	_, _, addr := startServer(t, Config{Limits: Limits{ConnectTimeout: 300 * time.Millisecond}})
 	c := dialGreeting(t, addr)
 	c.send(c.loginPacket(capLongPassword, "root", nil, "", ""))
 	c.expectError(1043)
@@ -364,7 +374,7 @@ func TestOldAndBrokenHandshakes(t *testing.T) {
 
 func TestTooManyConnections(t *testing.T) {
 	testflag.Normal(t)
-	s, _, addr := startServer(t, Config{MaxConnections: 2})
+	s, _, addr := startServer(t, Config{Limits: Limits{Connections: 2}})
 	a, b := dialRaw(t, addr, 0), dialRaw(t, addr, 0)
 	c := dialGreeting(t, addr)
 	c.send(c.loginPacket(rawCaps, "native", nativeAnswer(c.salt, "secret"), "d", PluginNative))
@@ -372,14 +382,10 @@ func TestTooManyConnections(t *testing.T) {
 	c.expectEnd()
 	waitFor(t, func() bool { return s.Connections() == 2 })
 	d := dialRaw(t, addr, 0) // root has one place more
-	nc, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	e := &rawClient{t: t, nc: nc}
-	e.expectError(1040)
-	e.expectEnd()
+	c = dialGreeting(t, addr)
+	c.send(c.loginPacket(rawCaps, "root", nil, "d", PluginCachingSHA2))
+	c.expectError(1040)
+	c.expectEnd()
 	for _, c := range []*rawClient{a, b, d} {
 		c.command(comPing)
 		c.expect(0)
@@ -491,7 +497,9 @@ func TestLoopbackOnly(t *testing.T) {
 	}{{net.IPv4(127, 1, 2, 3), 0}, {net.ParseIP("::1"), 0}, {net.IPv4(10, 0, 0, 1), 0xff}, {net.ParseIP("fe80::1"), 0xff}} {
 		login := (&rawClient{}).loginPacket(rawCaps, "root", nil, "d", PluginCachingSHA2)
 		nc := &scriptConn{addr: tc.addr, in: bytes.NewReader(append([]byte{byte(len(login)), 0, 0, 1}, login...))}
-		newConn(s, nc).serve()
+		c := newConn(s, nc, newEntrance(false))
+		c.serve()
+		s.ended(c)
 		out := nc.out.Bytes()
 		if answer := out[headerLen+int(out[0]):]; answer[headerLen] != tc.first {
 			t.Errorf("%s: %q", tc.addr, answer)
@@ -519,7 +527,7 @@ func TestWaitTimeout(t *testing.T) {
 }
 
 func TestManyIdleConnections(t *testing.T) {
-	s, _, addr := startServer(t, Config{MaxConnections: 2000})
+	s, _, addr := startServer(t, Config{Limits: Limits{Connections: 2000}})
 	const n = 1000
 	clients := make([]*rawClient, n)
 	var wg sync.WaitGroup
@@ -605,13 +613,9 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 	digest := sha2Digest("secret")
-	once := sha256.Sum256([]byte("secret"))
 	salt := randomText(20)
-	h := sha256.Sum256(append(append([]byte{}, digest[:]...), salt...))
-	for i := range h {
-		h[i] ^= once[i]
-	}
-	if !checkSHA2(salt, h[:], digest) || checkSHA2(salt, h[:31], digest) {
+	h := sha2Answer(salt, "secret")
+	if !checkSHA2(salt, h, digest) || checkSHA2(salt, h[:31], digest) {
 		t.Error("the fast answer of caching_sha2_password")
 	}
 	if ValidAuthString(PluginNative, "*12") || ValidAuthString("dialog", "") || ValidAuthString(PluginCachingSHA2, "$A$005$x") {

@@ -36,6 +36,12 @@ func dialGreeting(t testing.TB, addr string) *rawClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nc.Close() })
+	return greeted(t, nc)
+}
+
+// greeted reads the greeting from a connection.
+func greeted(t testing.TB, nc net.Conn) *rawClient {
+	t.Helper()
 	_ = nc.SetDeadline(time.Now().Add(20 * time.Second))
 	c := &rawClient{t: t, nc: nc}
 	p := payload{b: c.expect(10)[1:]}
@@ -48,6 +54,23 @@ func dialGreeting(t testing.TB, addr string) *rawClient {
 		t.Fatal("greeting is too short")
 	}
 	return c
+}
+
+// login logs in as an account of newFakeBackend.
+func (c *rawClient) login(user, password string) {
+	c.t.Helper()
+	switch user {
+	case "root":
+		c.send(c.loginPacket(rawCaps, user, nil, "d", PluginCachingSHA2))
+	case "sha":
+		c.send(c.loginPacket(rawCaps, user, sha2Answer(c.salt, password), "d", PluginCachingSHA2))
+		if b := c.expect(authMore); b[1] == sha2Full {
+			c.send(append([]byte(password), 0)) // in clear text, as loopback may
+		}
+	default:
+		c.send(c.loginPacket(rawCaps, user, nativeAnswer(c.salt, password), "d", PluginNative))
+	}
+	c.expect(0x00)
 }
 
 func (c *rawClient) loginPacket(caps capability, user string, answer []byte, db, plugin string) []byte {

@@ -2,15 +2,16 @@ package mysqlwire
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -29,7 +30,11 @@ type Server struct {
 	pools   bufferPools
 	keys    rsaKey
 	cache   passwordCache
-	fake    string // stored hash that no password fits, for unknown users
+	fake    map[string]string // by plugin a stored hash that no password fits, for unknown users
+	tls     atomic.Pointer[tls.Config]
+	failed  failures
+	turns   turns
+	log     sparseLog // of what happens before a login
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -39,7 +44,12 @@ type Server struct {
 	draining atomic.Bool
 
 	mu        sync.Mutex
+	limits    Limits
 	conns     map[*conn]struct{}
+	leaving   int                  // of conns: evicted, and not ended yet
+	seated    int                  // of conns: logged in by an entrance that is not for administrators
+	ofAddress map[netip.Prefix]int // of the seated
+	ofAccount map[accountName]int
 	listeners map[net.Listener]struct{}
 	changed   chan struct{} // closed and replaced when a connection ends
 	monitor   *monitor
@@ -49,19 +59,39 @@ type Server struct {
 func NewServer(cfg Config, backend Backend) *Server {
 	s := &Server{
 		cfg: cfg.withDefaults(), backend: backend,
+		limits:    cfg.Limits.withDefaults(),
 		conns:     map[*conn]struct{}{},
+		ofAddress: map[netip.Prefix]int{},
+		ofAccount: map[accountName]int{},
 		listeners: map[net.Listener]struct{}{},
 		changed:   make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.fake = fakeAuthString()
+	s.fake = fakeAuthStrings()
+	s.tls.Store(cfg.TLS)
+	s.failed.init()
+	s.turns = newTurns()
+	s.log.log = s.cfg.Logger
 	return s
 }
 
 // Serve accepts connections from l until Shutdown, then returns
 // ErrServerClosed. It may be called for several listeners (TCP, unix socket).
 // It closes l.
-func (s *Server) Serve(l net.Listener) error {
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, newEntrance(false)) }
+
+// ServeAdmin is Serve for connections of administrators, which are admitted
+// however many connections there are.
+func (s *Server) ServeAdmin(l net.Listener) error { return s.accept(l, newEntrance(true)) }
+
+// PrepareKey makes the key for passwords that come without TLS, which the first
+// such login would have to wait for.
+func (s *Server) PrepareKey() { _, _, _ = s.keys.get() } // a login shows the error
+
+// SetTLS changes the certificates of later connections; nil offers them no TLS.
+func (s *Server) SetTLS(cfg *tls.Config) { s.tls.Store(cfg) }
+
+func (s *Server) accept(l net.Listener, e *entrance) error {
 	if !s.addListener(l) {
 		_ = l.Close()
 		return ErrServerClosed
@@ -72,7 +102,7 @@ func (s *Server) Serve(l net.Listener) error {
 		nc, err := l.Accept()
 		if err == nil {
 			delay = 0
-			s.start(nc)
+			s.start(nc, e)
 			continue
 		}
 		if s.draining.Load() {
@@ -109,13 +139,6 @@ func (s *Server) removeListener(l net.Listener) {
 	s.mu.Unlock()
 }
 
-// SetMaxConnections changes the limit of connections.
-func (s *Server) SetMaxConnections(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cfg.MaxConnections = n
-}
-
 // Connections is the number of open connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
@@ -123,26 +146,14 @@ func (s *Server) Connections() int {
 	return len(s.conns)
 }
 
-// start registers a connection and serves it in its own goroutine.
-func (s *Server) start(nc net.Conn) {
-	c := newConn(s, nc)
-	s.mu.Lock()
-	switch {
-	case s.draining.Load():
-		s.mu.Unlock()
+// start serves a connection in its own goroutine, when there is room for it.
+func (s *Server) start(nc net.Conn, e *entrance) {
+	c := newConn(s, nc, e)
+	if !s.enter(&e.silent, c) {
+		c.cancel(errClientGone)
 		_ = nc.Close()
 		return
-	case len(s.conns) > s.cfg.MaxConnections:
-		s.mu.Unlock()
-		go guard.Do(s.cfg.Logger, "refusing a connection", func() { c.refuse(sqlerr.TooManyConnections()) })
-		return
 	}
-	c.spare = len(s.conns) == s.cfg.MaxConnections
-	s.conns[c] = struct{}{}
-	if s.monitor == nil {
-		s.monitor = startMonitor(s)
-	}
-	s.mu.Unlock()
 	go func() {
 		debug.SetPanicOnFault(true) // files are mapped
 		defer s.ended(c)
@@ -165,6 +176,16 @@ func (s *Server) ended(c *conn) {
 	c.cancel(errClientGone)
 	s.mu.Lock()
 	delete(s.conns, c)
+	s.unseat(c)
+	switch {
+	case c.evicted:
+		s.leaving--
+		c.entrance.silent.signal()
+		c.entrance.talking.signal()
+	case c.crowd != nil:
+		c.crowd.remove(c)
+	}
+	crowded := c.evicted && !s.draining.Load()
 	if len(s.conns) == 0 && s.monitor != nil {
 		s.monitor.stop()
 		s.monitor = nil
@@ -172,9 +193,13 @@ func (s *Server) ended(c *conn) {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
+	if crowded {
+		s.log.warn("closed a connection that had not logged in, to make room for others", "connection", c.id, "host", c.host)
+	}
 }
 
-// Shutdown stops accepting, closes idle connections, lets running commands
+// Shutdown stops accepting, closes connections that are idle or have not logged
+// in, lets running commands
 // end until ctx does, and then cancels them with 1053. It returns when all
 // connections are closed; the error is ctx's if commands were cancelled.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -184,6 +209,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		_ = l.Close()
 	}
 	for c := range s.conns {
+		if c.crowd != nil {
+			s.evict(c)
+		}
 		c.interruptIdle()
 	}
 	s.mu.Unlock()

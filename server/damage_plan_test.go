@@ -13,8 +13,7 @@ import (
 )
 
 // TestPlanningWithDamage: a damaged block is read a few times, however many
-// statements are planned whose tables have it: each read of it takes Pebble half
-// a second, which looks for the bit that is wrong.
+// statements are planned whose tables have it.
 func TestPlanningWithDamage(t *testing.T) {
 	dir := t.TempDir()
 	fs := kvtest.NewWatchedFS()

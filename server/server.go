@@ -40,6 +40,9 @@ type Config struct {
 	InMemory bool
 	// Listen is the TCP address, Socket the path of a unix socket ("" for none).
 	Listen, Socket string
+	// AdminListen is a TCP address for administrators, who are admitted there
+	// however many connections there are; "" for none.
+	AdminListen string
 	// SocketMode is the mode of the socket, 0 for 0600.
 	SocketMode fs.FileMode
 	// RequireRootPassword: accounts without password may use the socket only, and
@@ -94,6 +97,7 @@ type Server struct {
 	wire     *mysqlwire.Server
 	listener net.Listener
 	socket   net.Listener
+	admin    net.Listener
 	done     sync.WaitGroup
 }
 
@@ -183,12 +187,20 @@ func (s *Server) start(ctx context.Context) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		globals["port"] = value.Int(int64(a.Port))
 	}
+	if cfg.AdminListen != "" {
+		if s.admin, err = net.Listen("tcp", cfg.AdminListen); err != nil {
+			return fmt.Errorf("listening for administrators: %w", err)
+		}
+		if a, ok := s.admin.Addr().(*net.TCPAddr); ok {
+			globals["admin_address"], globals["admin_port"] = value.String(a.IP.String()), value.Int(int64(a.Port))
+		}
+	}
 	if cfg.InMemory { // those of another store
 		if err := os.RemoveAll(s.searchDir()); err != nil {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
 	}
@@ -199,29 +211,43 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.checkRoot(); err != nil {
 		return err
 	}
-	if v := s.engine.Globals.Value("max_connections"); v.Bits() > 0 {
-		cfg.MaxConnections = int(v.Bits())
+	s.showTLS(tlsConfig)
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword})
+	if !cfg.InMemory {
+		go guard.Do(cfg.Log, "making the key for passwords", s.wire.PrepareKey)
 	}
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, MaxConnections: max(cfg.MaxConnections, 0), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword})
-	s.serve(s.listener)
+	s.serve(s.listener, s.wire.Serve)
+	if s.admin != nil {
+		s.serve(s.admin, s.wire.ServeAdmin)
+	}
 	if s.socket != nil {
-		s.serve(s.socket)
+		s.serve(s.socket, s.wire.Serve)
 	}
 	return nil
 }
 
 // globalChanged follows SET GLOBAL and SET PERSIST.
-func (s *Server) globalChanged(name string, v value.Datum) {
-	if name == "max_connections" {
-		s.wire.SetMaxConnections(int(v.Bits()))
+func (s *Server) globalChanged(name string, _ value.Datum) {
+	switch name {
+	case "max_connections", "sqlots_max_address_share", "max_user_connections", "connect_timeout":
+		s.wire.SetLimits(s.limits())
 	}
 }
 
-func (s *Server) serve(l net.Listener) {
+// limits are those that the global variables say.
+func (s *Server) limits() mysqlwire.Limits {
+	number := func(name string) int { return int(s.engine.Globals.Value(name).Bits()) }
+	return mysqlwire.Limits{
+		Connections: number("max_connections"), AddressShare: number("sqlots_max_address_share"), UserConnections: number("max_user_connections"),
+		ConnectTimeout: time.Duration(number("connect_timeout")) * time.Second,
+	}
+}
+
+func (s *Server) serve(l net.Listener, serve func(net.Listener) error) {
 	s.done.Add(1)
 	go func() {
 		defer s.done.Done()
-		err := guard.Run(func() error { return s.wire.Serve(l) })
+		err := guard.Run(func() error { return serve(l) })
 		if err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
 			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
 		}
@@ -308,6 +334,30 @@ func loadTLS(cfg Config) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
 }
 
+// reloadTLS is engine.Config.ReloadTLS.
+func (s *Server) reloadTLS(rollback bool) error {
+	c, err := loadTLS(s.cfg)
+	if c == nil && err == nil {
+		err = errors.New("the server has been started without a certificate")
+	}
+	if err == nil || !rollback {
+		s.wire.SetTLS(c)
+		s.showTLS(c)
+	}
+	return err
+}
+
+// showTLS sets the variables that say whether there is TLS.
+func (s *Server) showTLS(c *tls.Config) {
+	have := "DISABLED"
+	if c != nil {
+		have = "YES"
+	}
+	for _, name := range []string{"have_ssl", "have_openssl"} {
+		s.engine.Globals.Set(name, value.String(have))
+	}
+}
+
 // checkRoot says once in the log that root has no password. It refuses that where a
 // password is required and there is no socket by which to set one.
 func (s *Server) checkRoot() error {
@@ -329,6 +379,9 @@ func (s *Server) checkRoot() error {
 
 // Addr is the TCP address that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// AdminAddr is the one for administrators, which the configuration must name.
+func (s *Server) AdminAddr() string { return s.admin.Addr().String() }
 
 // Engine is the server's engine.
 func (s *Server) Engine() *engine.Engine { return s.engine }
@@ -353,11 +406,10 @@ func (s *Server) Stop(grace time.Duration) error {
 }
 
 func (s *Server) closeAll() error {
-	if s.listener != nil {
-		s.listener.Close()
-	}
-	if s.socket != nil {
-		s.socket.Close()
+	for _, l := range []net.Listener{s.listener, s.admin, s.socket} {
+		if l != nil {
+			l.Close()
+		}
 	}
 	var err error
 	if s.temp != "" {

@@ -69,6 +69,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	temp := byteSize(0)
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
+	fs.StringVar(&cfg.AdminListen, "admin-listen", "", "TCP address for root, who is admitted there however many connections there are")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
 	socketMode := fileMode(0o600)
 	fs.Var(&socketMode, "socket-mode", "which local users may connect to the socket")

@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,7 +35,8 @@ func Main(config func(arg string) server.Config) {
 	}
 }
 
-// serve says its address and runs until it is killed, or its parent is gone.
+// serve says its address and runs until it is stopped or killed, or its parent is
+// gone.
 func serve(c server.Config) {
 	c.Listen, c.Durability, c.Log = "127.0.0.1:0", 1, slog.New(slog.NewTextHandler(os.Stderr, nil))
 	s, err := server.Start(context.Background(), c)
@@ -41,9 +44,19 @@ func serve(c server.Config) {
 		fmt.Fprintln(os.Stderr, "starting:", err)
 		os.Exit(1)
 	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
+		os.Exit(3)
+	}()
 	fmt.Println("READY", s.Addr())
-	_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
-	os.Exit(3)
+	<-stop
+	if err := s.Stop(StartTimeout); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // Child is a running server process.
@@ -105,6 +118,18 @@ func (c *Child) Signal() { _ = c.cmd.Process.Kill() } // it may be dead already
 func (c *Child) Kill() {
 	c.Signal()
 	c.ended.Do(func() { _ = c.cmd.Wait() })
+}
+
+// Stop ends the server as SIGTERM does, and returns how the process ended; one
+// that goes on is killed after StartTimeout.
+func (c *Child) Stop() (err error) {
+	c.ended.Do(func() {
+		timer := time.AfterFunc(StartTimeout, c.Signal)
+		defer timer.Stop()
+		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may be dead already
+		err = c.cmd.Wait()
+	})
+	return err
 }
 
 // Memory is a line of /proc/PID/status in bytes, such as VmRSS and VmHWM; 0 if it is

@@ -169,7 +169,7 @@ func openFile(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if os.IsNotExist(err) {
-			return nil, damaged(path, "is missing")
+			return nil, damaged(path, "is missing, and %s names it", rootFile)
 		}
 		return nil, err
 	}

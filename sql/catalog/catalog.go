@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -25,6 +24,7 @@ const (
 	keyNextID   = 'n'
 	keyView     = 'v'
 	keySetting  = 'p'
+	keySecret   = 'k'
 )
 
 // firstTableID leaves room for tables of our own.
@@ -33,7 +33,7 @@ const firstTableID = 1000
 // Account is a user account.
 type Account struct {
 	User string `json:"user"`
-	Host string `json:"host"` // pattern with % and _
+	Host string `json:"host"` // an address or a name, a network, or a pattern with % and _
 	// Plugin and AuthString are those of mysql.user.
 	Plugin     string `json:"plugin"`
 	AuthString string `json:"auth,omitempty"`
@@ -231,27 +231,6 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 	sortAccounts(s.accounts)
 	s.findChildren()
 	return s, nil
-}
-
-// sortAccounts puts the most specific hosts first, as MySQL does.
-func sortAccounts(list []*Account) {
-	wild := func(host string) int {
-		i := bytes.IndexAny([]byte(host), "%_")
-		if i < 0 {
-			return 1 << 20
-		}
-		return i
-	}
-	sort.SliceStable(list, func(i, j int) bool {
-		a, b := list[i], list[j]
-		if wa, wb := wild(a.Host), wild(b.Host); wa != wb {
-			return wa > wb
-		}
-		if (a.User == "") != (b.User == "") {
-			return a.User != ""
-		}
-		return a.User < b.User || a.User == b.User && a.Host < b.Host
-	})
 }
 
 // Change is a set of changes to the catalog that is committed as one.

@@ -21,7 +21,9 @@
 //	01 'd' name            database
 //	01 't' id (4 bytes BE) table
 //	01 'u' user 00 host    account
+//	01 'p' name            persisted variable
 //	01 'n'                 next table id (8 bytes BE)
+//	01 'k'                 the store's secret (32 random bytes)
 //
 // It does not check what SQL demands of a definition (bind does), nor does it
 // move data (ddl does).

@@ -68,6 +68,8 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 		}
 		s.flushLogs(ctx, x.What)
 		return 0, s.Tx.Commit(ctx)
+	case *logical.ReloadTLS:
+		return 0, s.reloadTLS(ctx, x)
 	case *logical.CreateUser:
 		return 0, s.createUser(ctx, x)
 	case *logical.AlterUser:
@@ -137,6 +139,22 @@ func (s *commands) runKill(ctx context.Context, k *logical.Kill, vals []value.Da
 		return err
 	}
 	return s.Kill(id, k.Query)
+}
+
+// reloadTLS is ALTER INSTANCE RELOAD TLS.
+func (s *commands) reloadTLS(ctx context.Context, x *logical.ReloadTLS) error {
+	if err := s.Tx.Commit(ctx); err != nil {
+		return err
+	}
+	err := s.Engine.ReloadTLS(x.KeepTLS)
+	switch {
+	case err == nil:
+	case x.KeepTLS:
+		return sqlerr.TLSSetup(err)
+	default:
+		s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelWarning, Err: sqlerr.TLSSetup(err)})
+	}
+	return nil
 }
 
 // flushLogs is FLUSH [SLOW | GENERAL] LOGS.

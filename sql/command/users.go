@@ -12,8 +12,9 @@ import (
 
 const defaultPlugin = "caching_sha2_password"
 
-// account makes the stored form of what CREATE or ALTER USER says.
-func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err error) {
+// authOf makes the stored form of what a statement says of the account
+// user@host, which is old before; nil: it is new.
+func authOf(operation string, u logical.UserSpec, user, host string, old *catalog.Account) (plugin, auth string, err error) {
 	plugin = u.Plugin
 	if plugin == "" && old != nil {
 		plugin = old.Plugin
@@ -35,7 +36,7 @@ func authOf(u logical.UserSpec, old *catalog.Account) (plugin, auth string, err 
 	}
 	hash, ok := mysqlwire.HashPassword(plugin, u.Password)
 	if !ok {
-		return "", "", sqlerr.Internal("cannot hash a password for %s", plugin)
+		return "", "", sqlerr.UserOperationFailed(operation, quoteUser(user, host))
 	}
 	return plugin, hash, nil
 }
@@ -50,6 +51,8 @@ func (s *commands) userName(u logical.UserSpec) (user, host string) {
 	return u.User, u.Host
 }
 
+func quoteUser(user, host string) string { return "'" + user + "'@'" + host + "'" }
+
 func quoteUsers(names []string) string { return strings.Join(names, ",") }
 
 func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) error {
@@ -62,10 +65,10 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) error 
 					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
 					continue
 				}
-				failed = append(failed, "'"+user+"'@'"+host+"'")
+				failed = append(failed, quoteUser(user, host))
 				continue
 			}
-			plugin, auth, err := authOf(u, nil)
+			plugin, auth, err := authOf("CREATE USER", u, user, host, nil)
 			if err != nil {
 				return err
 			}
@@ -89,13 +92,13 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) error {
 					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
 					continue
 				}
-				failed = append(failed, "'"+user+"'@'"+host+"'")
+				failed = append(failed, quoteUser(user, host))
 				continue
 			}
 			a := *old
 			if u.HasAuth {
 				var err error
-				if a.Plugin, a.AuthString, err = authOf(u, old); err != nil {
+				if a.Plugin, a.AuthString, err = authOf("ALTER USER", u, user, host, old); err != nil {
 					return err
 				}
 			}
@@ -121,7 +124,7 @@ func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 			user, host := s.userName(u)
 			if ch.Current().Account(user, host) == nil {
 				if !x.IfExists {
-					failed = append(failed, "'"+user+"'@'"+host+"'")
+					failed = append(failed, quoteUser(user, host))
 				}
 				continue
 			}
@@ -143,7 +146,7 @@ func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) erro
 		}
 		a := *old
 		var err error
-		if a.Plugin, a.AuthString, err = authOf(x.User, old); err != nil {
+		if a.Plugin, a.AuthString, err = authOf("SET PASSWORD", x.User, user, host, old); err != nil {
 			return err
 		}
 		ch.PutAccount(&a)
@@ -187,7 +190,7 @@ func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error 
 			newUser, newHost := s.userName(x.To[i])
 			old := ch.Current().Account(user, host)
 			if old == nil || ch.Current().Account(newUser, newHost) != nil {
-				failed = append(failed, "'"+user+"'@'"+host+"'")
+				failed = append(failed, quoteUser(user, host))
 				continue
 			}
 			a := *old

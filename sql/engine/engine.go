@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -54,6 +55,10 @@ type Config struct {
 	SearchKnobs search.Knobs
 	// Globals are initial global variables, by name.
 	Globals map[string]value.Datum
+	// ReloadTLS reads the certificates again, for connections that follow. If that
+	// fails, they go on with the previous ones, or without rollback have no TLS. nil:
+	// it always fails.
+	ReloadTLS func(rollback bool) error
 	// OnGlobal, if set, learns of each global variable that SET changes.
 	OnGlobal func(name string, v value.Datum)
 	// CheckPlans verifies plans after each rewrite rule (tests).
@@ -102,6 +107,8 @@ type Engine struct {
 	LogDir       string
 	DataDir      datadir.Dir
 	logNames     map[string]string // of log files, by variable
+	ReloadTLS    func(rollback bool) error
+	secret       []byte // of the store
 }
 
 // counters are the numbers of SHOW STATUS.
@@ -120,6 +127,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.ReloadTLS == nil {
+		cfg.ReloadTLS = func(bool) error { return errors.New("there is no TLS") }
+	}
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = 1 << 30
 	}
@@ -132,6 +142,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
 	}
 	e.Values = exec.NewValues(e.Memory)
+	if e.secret, err = cat.Secret(ctx); err != nil {
+		return nil, err
+	}
 	e.Jobs = job.New(cfg.Log)
 	e.Locks.Waits = e.Processes.waitForTable
 	for n, v := range cfg.Globals {
@@ -141,7 +154,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		e.Globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
 	}
 	e.loadPersisted()
-	e.LogDir, e.DataDir = cfg.LogDir, cfg.DataDir
+	e.LogDir, e.DataDir, e.ReloadTLS = cfg.LogDir, cfg.DataDir, cfg.ReloadTLS
 	e.openLogs()
 	e.Globals.OnChange = func(name string, v value.Datum) {
 		if isLogVariable(name) {

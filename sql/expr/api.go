@@ -148,7 +148,8 @@ func rejectRows(args []Expr) error {
 
 // call makes the Func; constructors use it when types are settled.
 func (d *def) call(name string, args []Expr, t schema.Type, null bool, extra any) *Func {
-	return &Func{Name: name, Op: OpOf(name), B: &d.b, Args: args, T: t, Null: null, Extra: extra}
+	f := Func{Name: name, Op: OpOf(name), B: &d.b, T: t, Null: null, Extra: extra}
+	return f.With(args)
 }
 
 func (d *def) checkedName(name string) string {

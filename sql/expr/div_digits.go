@@ -130,7 +130,7 @@ func keepBranches(f *Func) Expr {
 		}
 		args[i] = x
 	}
-	c.Args = args
+	c = *c.With(args)
 	if x, ok := c.Extra.(*extreme); ok {
 		c.Extra = &extreme{c.T, x.want}
 	}

@@ -67,6 +67,17 @@ type Func struct {
 	// Extra is what the builtin prepared at bind time (a unit, a compiled
 	// pattern, …); immutable.
 	Extra any
+	// varies: IsConst is false. It is kept, since a walk at each level of a deep
+	// tree takes time with the square of the depth.
+	varies bool
+}
+
+// With is the call with other arguments.
+func (e *Func) With(args []Expr) *Func {
+	c := *e
+	c.Args = args
+	c.varies = e.B.Volatile || slices.ContainsFunc(args, func(a Expr) bool { return !IsConst(a) })
+	return &c
 }
 
 // SubqueryKind says what a subquery yields.
@@ -213,9 +224,7 @@ func Map(e Expr, fn func(Expr) Expr) Expr {
 	switch x := e.(type) {
 	case *Func:
 		if args, changed := mapAll(x.Args, fn); changed {
-			c := *x
-			c.Args = args
-			return fn(&c)
+			return fn(x.With(args))
 		}
 	case *Subquery:
 		if list, changed := mapAll(x.children(), fn); changed {
@@ -247,17 +256,16 @@ func mapAll(list []Expr, fn func(Expr) Expr) ([]Expr, bool) {
 // uncorrelated subqueries and, inside a correlated one, the values of the query
 // around are constant in this sense.
 func IsConst(e Expr) bool {
-	constant := true
-	Walk(e, func(x Expr) bool {
-		switch x := x.(type) {
-		case *Col:
-			constant = false
-		case *Func:
-			constant = constant && !x.B.Volatile
-		}
-		return constant
-	})
-	return constant
+	switch e := e.(type) {
+	case *Col:
+		return false
+	case *Func:
+		return !e.varies
+	case *Subquery:
+		varies := func(a Expr) bool { return !IsConst(a) }
+		return !slices.ContainsFunc(e.Left, varies) && !slices.ContainsFunc(e.Outer, varies)
+	}
+	return true
 }
 
 // MapConsts rebuilds e with the largest calls in it that are constant and computed
@@ -284,9 +292,7 @@ func MapConsts(e Expr, fn func(*Func) Expr) Expr {
 	if args == nil {
 		return e
 	}
-	c := *f
-	c.Args = args
-	return &c
+	return f.With(args)
 }
 
 // SplitAnd appends the conjuncts of e to dst.

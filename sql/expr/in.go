@@ -83,7 +83,7 @@ func addToGroup(d *def, groups []*Func, left, item Expr, t schema.Type) []*Func 
 	for _, g := range groups {
 		// NULL goes anywhere.
 		if have := g.comparison().t; isNull || sameComparison(have, t) && sameExpr(g.Args[0], left) {
-			g.Args = append(g.Args, item)
+			g.Args, g.varies = append(g.Args, item), g.varies || !IsConst(item)
 			return groups
 		}
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -45,17 +46,36 @@ func upperHex(b []byte) string {
 	return string(out)
 }
 
+// infixString is the text of an operator between operands. A chain such as
+// a + b + c is read in a loop: it may be long.
+func (e *Func) infixString() string {
+	chain := []*Func{e}
+	left := e.Args[0]
+	for {
+		f, ok := left.(*Func)
+		if !ok || f.Op != e.Op {
+			break
+		}
+		chain, left = append(chain, f), f.Args[0]
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat("(", len(chain)) + left.String())
+	for _, f := range slices.Backward(chain) {
+		for _, a := range f.Args[1:] {
+			b.WriteString(" " + f.Name + " " + a.String())
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
 // String implements Expr: the call as SQL, in the form that MySQL prints in
 // warnings and EXPLAIN.
 func (e *Func) String() string {
 	a := func(i int) string { return e.Args[i].String() }
 	switch e.Op {
 	case OpPlus, OpMinus, OpTimes, OpDivide, OpIntDiv, OpMod, OpEQ, OpNullEQ, OpLT, OpLE, OpGT, OpGE, OpNE, OpAnd, OpOr, OpXor, OpBitAnd, OpBitOr, OpBitXor, OpShiftLeft, OpShiftRight:
-		parts := make([]string, len(e.Args))
-		for i := range e.Args {
-			parts[i] = a(i)
-		}
-		return "(" + strings.Join(parts, " "+e.Name+" ") + ")"
+		return e.infixString()
 	case OpNot:
 		return "(not(" + a(0) + "))"
 	case OpNeg:

@@ -19,6 +19,9 @@
 //	I3  A parser error is a *sqlerr.Error: 1064 with the text from the
 //	    offending token on, 1065 for an empty text, 1235 for statements that
 //	    sqlots does not have.
+//	I4  The tree of a text is no deeper than nesting.go says: a recursion over it
+//	    has stack enough. Deeper texts are refused before they are parsed.
+//	I5  Time and memory are in proportion to the text.
 //
 // The package does not look at names or types: that is planner/bind.
 package parser

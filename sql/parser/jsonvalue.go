@@ -1,6 +1,9 @@
 package parser
 
-import "strings"
+import (
+	"sort"
+	"strings"
+)
 
 // JSONValueFunc is the function as which the shim writes
 // JSON_VALUE(doc, path RETURNING type … ON EMPTY … ON ERROR): document, path,
@@ -32,16 +35,14 @@ func (h *shim) jsonValue() {
 
 // jsonValueClauses finds where the clauses begin, -1 without clauses.
 func (h *shim) jsonValueClauses(from, end int) int {
-	depth, commas := 0, 0
+	commas := 0
 	for i := from; i < end; i++ {
 		switch {
 		case h.op(i, "("):
-			depth++
-		case h.op(i, ")"):
-			depth--
-		case depth == 0 && h.op(i, ","):
+			i = h.closing(i)
+		case h.op(i, ","):
 			commas++
-		case depth == 0 && commas == 1 && i > from && !h.op(i-1, ","):
+		case commas == 1 && i > from && !h.op(i-1, ","):
 			switch h.word(i) {
 			case "RETURNING", "NULL", "ERROR", "DEFAULT":
 				return i
@@ -106,30 +107,13 @@ func (h *shim) atTimeZone() {
 		if h.word(zone) == "INTERVAL" {
 			zone++
 		}
-		open := h.enclosing(i)
+		open := int(h.around[i])
 		if open < 1 || h.word(open-1) != "CAST" || zone >= len(h.toks) || h.toks[zone].kind != tokString || h.word(zone+1) != "AS" {
 			continue
 		}
 		h.insertAfter(open, AtTimeZoneFunc+"(")
 		h.replace(i, zone, ", "+h.text(zone)+")")
 	}
-}
-
-// enclosing is the parenthesis around token i, -1.
-func (h *shim) enclosing(i int) int {
-	depth := 0
-	for i--; i >= 0; i-- {
-		switch {
-		case h.op(i, ")"):
-			depth++
-		case h.op(i, "("):
-			if depth == 0 {
-				return i
-			}
-			depth--
-		}
-	}
-	return -1
 }
 
 // rewrite is an edit as the parsed text has it: text[at:at+length] stands for
@@ -144,9 +128,13 @@ type rewrite struct {
 func (s *Statement) AsWritten(text string, at int) string {
 	var b strings.Builder
 	pos := 0
-	for _, r := range s.rewrites {
+	first := sort.Search(len(s.rewrites), func(i int) bool { return s.rewrites[i].at+s.rewrites[i].length > at })
+	for _, r := range s.rewrites[first:] {
 		from, to := r.at-at, r.at+r.length-at
-		if to <= 0 || from < pos || to > len(text) {
+		if to > len(text) {
+			break
+		}
+		if from < pos {
 			continue
 		}
 		b.WriteString(text[pos:from])

@@ -57,22 +57,36 @@ func (s *scanner) skip() bool {
 		case isSpace(c):
 			s.pos++
 		case c == '#', c == '-' && s.isDashComment():
-			if i := strings.IndexByte(s.src[s.pos:], '\n'); i >= 0 {
-				s.pos += i + 1
-			} else {
-				s.pos = len(s.src)
-			}
+			s.lineEnd()
 		case c == '/' && strings.HasPrefix(s.src[s.pos:], "/*"):
-			i := strings.Index(s.src[s.pos+2:], "*/")
-			if i < 0 {
+			end := s.commentEnd()
+			if !strings.HasSuffix(s.src[s.pos+2:end], "*/") {
 				return false
 			}
-			s.pos += i + 4
+			s.pos = end
 		default:
 			return true
 		}
 	}
 	return true
+}
+
+// lineEnd passes the rest of the line.
+func (s *scanner) lineEnd() {
+	if i := strings.IndexByte(s.src[s.pos:], '\n'); i >= 0 {
+		s.pos += i + 1
+	} else {
+		s.pos = len(s.src)
+	}
+}
+
+// commentEnd is where the comment at the position ends: after its */, or with
+// the text.
+func (s *scanner) commentEnd() int {
+	if i := strings.Index(s.src[s.pos+2:], "*/"); i >= 0 {
+		return s.pos + i + 4
+	}
+	return len(s.src)
 }
 
 // isDashComment: -- starts a comment only before a blank, a control character
@@ -254,9 +268,9 @@ func codeComment(sql string) int {
 const serverVersion = 80403
 
 // versionComments makes code of what is code for this server: /*sqlots! … */
-// becomes /*! … */ of the same length, and comments for newer servers and for
-// MariaDB become blanks; comments of hints are numbered. Positions do not
-// change.
+// becomes /*! … */ of the same length, and comments for newer servers, for
+// MariaDB and for TiDB become blanks; comments of hints are numbered. Positions
+// do not change.
 func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 	if !strings.Contains(src, "/*") {
 		return src, nil
@@ -264,29 +278,34 @@ func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 	var hints []hintComment
 	var out []byte
 	s := newScanner(src, mode)
+	end := 0 // after the first */ from s.pos on
 	for s.pos < len(src) {
 		switch c := src[s.pos]; {
 		case c == '\'' || c == '"' || c == '`':
 			s.quoted(tokString, c, c != '`' && !s.noBackslf && !(c == '"' && s.ansi))
 		case c == '#', c == '-' && s.isDashComment():
-			s.skip()
+			s.lineEnd()
 		case c == '/' && strings.HasPrefix(src[s.pos:], "/*"):
 			start := s.pos
-			end := strings.Index(src[start+2:], "*/")
-			if end < 0 {
-				end = len(src)
-			} else {
-				end += start + 4
+			if end < start+4 {
+				end = s.commentEnd()
 			}
-			out = versionComment(out, src, start, end)
-			if strings.HasPrefix(src[start:], "/*+") && end-start >= 5 && strings.HasSuffix(src[start:end], "*/") {
+			body := src[start+2 : end]
+			s.pos = end
+			switch {
+			case strings.HasPrefix(body, "M!"), strings.HasPrefix(body, "T!"), strings.HasPrefix(body, "!") && commentVersion(body[1:]) > serverVersion:
+				out = blankComment(out, src, start, end)
+			case strings.HasPrefix(body, "!"):
+				s.pos = start + 3 // its body is code, with strings of its own
+			case strings.HasPrefix(body, "sqlots!"):
+				if out == nil {
+					out = []byte(src)
+				}
+				copy(out[start:], "/*!      ")
+				s.pos = start + 3
+			case strings.HasPrefix(body, "+") && len(body) >= 3 && strings.HasSuffix(body, "*/"):
 				out = carryHints(out, src, start, end, len(hints))
 				hints = append(hints, hintComment{start + 3, end - 2})
-			}
-			if strings.HasPrefix(src[start:], "/*!") || strings.HasPrefix(src[start:], "/*sqlots!") {
-				s.pos = start + 3 // its body is code, with strings of its own
-			} else {
-				s.pos = end
 			}
 		default:
 			s.pos++
@@ -298,20 +317,11 @@ func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 	return string(out), hints
 }
 
-// versionComment treats the comment src[start:end]; out is the changed text,
-// nil as long as nothing changed.
-func versionComment(out []byte, src string, start, end int) []byte {
-	body := src[start+2 : end]
-	blank := strings.HasPrefix(body, "M!") || strings.HasPrefix(body, "!") && commentVersion(body[1:]) > serverVersion
-	if !blank && !strings.HasPrefix(body, "sqlots!") {
-		return out
-	}
+// blankComment makes blanks of the comment src[start:end]; out is the changed
+// text, nil as long as nothing changed.
+func blankComment(out []byte, src string, start, end int) []byte {
 	if out == nil {
 		out = []byte(src)
-	}
-	if !blank {
-		copy(out[start:], "/*!      ")
-		return out
 	}
 	for j := start; j < end; j++ {
 		if out[j] != '\n' {

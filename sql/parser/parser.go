@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
@@ -65,29 +68,77 @@ type Admin struct {
 	Words  []string
 }
 
+// largeText is the number of bytes from which parsing takes so long that its
+// statement may be ended meanwhile.
+const largeText = 256 << 10
+
 // Pool lends parsers, which are expensive to make and serve one goroutine at a
 // time.
-type Pool struct{ pool sync.Pool }
+type Pool struct {
+	pool sync.Pool
+	// large has room for the parses of large texts that run at a time, also of
+	// those whose statement has ended: they bound the memory of all trees.
+	large chan struct{}
+}
 
 // NewPool makes a pool.
 func NewPool() *Pool {
-	p := &Pool{}
+	p := &Pool{large: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	p.pool.New = func() any { return New() }
 	return p
 }
 
 // Parse parses with a parser of the pool; see Parser.Parse.
 func (p *Pool) Parse(text string, mode types.SQLMode) (Statement, error) {
-	ps := p.pool.Get().(*Parser)
-	defer p.pool.Put(ps)
-	return ps.Parse(text, mode)
+	return p.ParseContext(context.Background(), text, mode)
 }
 
-// ParseTemplate parses with a parser of the pool; see Parser.ParseTemplate.
-func (p *Pool) ParseTemplate(t *Template, mode types.SQLMode) (Statement, error) {
-	ps := p.pool.Get().(*Parser)
-	defer p.pool.Put(ps)
-	return ps.ParseTemplate(t, mode)
+// ParseContext is Parse that ends with its context. The parser of TiDB cannot be
+// stopped: the parse of a large text goes on and is thrown away.
+func (p *Pool) ParseContext(ctx context.Context, text string, mode types.SQLMode) (Statement, error) {
+	return p.lend(ctx, text, func(ps *Parser, text string) (Statement, error) { return ps.Parse(text, mode) })
+}
+
+// ParseTemplate is ParseContext for a template; see Parser.ParseTemplate.
+func (p *Pool) ParseTemplate(ctx context.Context, t *Template, mode types.SQLMode) (Statement, error) {
+	return p.lend(ctx, string(t.Text), func(ps *Parser, text string) (Statement, error) { return ps.parseOne(text, mode) })
+}
+
+func (p *Pool) lend(ctx context.Context, text string, parse func(*Parser, string) (Statement, error)) (Statement, error) {
+	lent := func() (Statement, error) {
+		ps := p.pool.Get().(*Parser)
+		defer p.pool.Put(ps)
+		return parse(ps, text)
+	}
+	if len(text) < largeText || ctx.Done() == nil {
+		return lent()
+	}
+	text = strings.Clone(text) // the caller may use the memory again
+	return p.detached(ctx, lent)
+}
+
+// detached runs the parse of a large text in a goroutine of its own.
+func (p *Pool) detached(ctx context.Context, parse func() (Statement, error)) (st Statement, err error) {
+	select {
+	case p.large <- struct{}{}:
+	case <-ctx.Done():
+		return st, context.Cause(ctx)
+	}
+	var parsed Statement
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-p.large }()
+		done <- guard.Run(func() (err error) {
+			parsed, err = parse()
+			return err
+		})
+	}()
+	select {
+	case err = <-done:
+		return parsed, err
+	case <-ctx.Done():
+		return st, context.Cause(ctx)
+	}
 }
 
 // Parser parses statements one after the other. It belongs to one goroutine.
@@ -120,8 +171,12 @@ func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, erro
 
 func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	src, hints := versionComments(text, mode)
+	src, adjacent, err := checkNesting(src, mode)
+	if err != nil {
+		return Statement{}, err
+	}
 	st := Statement{Text: text}
-	sh := shim{src: src, mode: mode, st: &st}
+	sh := shim{src: src, mode: mode, st: &st, adjacent: adjacent}
 	if sh.first() {
 		if st.Admin != nil {
 			return st, nil

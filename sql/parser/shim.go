@@ -20,17 +20,22 @@ const DefaultExprFunc = "__sqlots_default_expr"
 // positions of all text outside of them where they can, so that names of
 // select-list columns, which are pieces of the text, stay right.
 type shim struct {
-	src   string
-	mode  types.SQLMode
-	st    *Statement
-	toks  []token
-	edits []edit
+	src  string
+	mode types.SQLMode
+	st   *Statement
+	toks []token
+	// partner has for each parenthesis the token of the other one, around for each
+	// token the parenthesis that encloses it; -1 for none.
+	partner, around []int32
+	edits           []edit
 	// into is INTO OUTFILE with its text.
 	into     *IntoFile
 	intoText string
 	// split is the position after the first letter of RETURNING in src, 0
 	// without; splitOut the place of RETURNING in out.
 	split, splitOut int
+	// adjacent: there are many string literals in a row.
+	adjacent bool
 }
 
 // edit replaces src[start:end].
@@ -56,6 +61,10 @@ func (h *shim) first() bool {
 	if containsFold(h.src, "ST_COLLECT") {
 		h.scan()
 		h.stCollect()
+	}
+	if h.adjacent {
+		h.scan()
+		h.joinStrings()
 	}
 	if len(h.src) < 6 || !hasKeywordPrefix(h.src, "CREATE") && !hasKeywordPrefix(h.src, "ALTER") {
 		return len(h.edits) > 0
@@ -181,11 +190,29 @@ func (h *shim) scan() {
 	for {
 		t := s.next()
 		if t.kind == tokEnd {
-			return
+			break
 		}
 		h.toks = append(h.toks, t)
 		if t.kind == tokBad {
-			return
+			break
+		}
+	}
+	h.pair()
+}
+
+// pair finds the partners of all parentheses.
+func (h *shim) pair() {
+	h.partner, h.around = make([]int32, len(h.toks)), make([]int32, len(h.toks))
+	open := int32(-1) // the innermost that is open
+	for i := range h.toks {
+		h.partner[i] = -1
+		if h.op(i, ")") && open >= 0 {
+			h.partner[i], h.partner[open] = open, int32(i)
+			open = h.around[open]
+		}
+		h.around[i] = open
+		if h.op(i, "(") {
+			open = int32(i)
 		}
 	}
 }
@@ -203,6 +230,8 @@ func codeCommentsOpen(src string, mode types.SQLMode) string {
 		switch c := src[s.pos]; {
 		case c == '\'' || c == '"' || c == '`':
 			s.quoted(tokString, c, c != '`' && !s.noBackslf && !(c == '"' && s.ansi))
+		case c == '#', c == '-' && s.isDashComment():
+			s.lineEnd()
 		case strings.HasPrefix(rest, "/*!"):
 			n := 3
 			for n < 9 && n < len(rest) && isDigit(rest[n]) {
@@ -216,11 +245,7 @@ func codeCommentsOpen(src string, mode types.SQLMode) string {
 			s.pos += 2
 			open = false
 		case strings.HasPrefix(rest, "/*"):
-			if end := strings.Index(rest[2:], "*/"); end >= 0 {
-				s.pos += end + 4
-			} else {
-				s.pos = len(src)
-			}
+			s.pos = s.commentEnd()
 		default:
 			s.pos++
 		}
@@ -289,18 +314,18 @@ func (h *shim) name(i int) string {
 
 // closing is the token of the parenthesis that closes the one at i, -1.
 func (h *shim) closing(i int) int {
-	depth := 0
-	for ; i < len(h.toks); i++ {
-		switch {
-		case h.op(i, "("):
-			depth++
-		case h.op(i, ")"):
-			if depth--; depth == 0 {
-				return i
-			}
-		}
+	if !h.op(i, "(") {
+		return -1
 	}
-	return -1
+	return int(h.partner[i])
+}
+
+// opening is the token of the parenthesis that the one at i closes, -1.
+func (h *shim) opening(i int) int {
+	if !h.op(i, ")") {
+		return -1
+	}
+	return int(h.partner[i])
 }
 
 // replace sets text for the tokens from up to and with to; blank keeps the
@@ -620,26 +645,13 @@ func (h *shim) selectInto() {
 				break
 			}
 		}
-		if h.depth(i) != 0 || h.word(0) == "LOAD" {
+		if h.around[i] >= 0 || h.word(0) == "LOAD" {
 			return
 		}
 		h.st.Into = vars
 		h.blank(i, j-1)
 		return
 	}
-}
-
-func (h *shim) depth(i int) int {
-	depth := 0
-	for j := 0; j < i; j++ {
-		switch {
-		case h.op(j, "("):
-			depth++
-		case h.op(j, ")"):
-			depth--
-		}
-	}
-	return depth
 }
 
 // soundsLike: a SOUNDS LIKE b, for operands of one token or call, becomes
@@ -697,8 +709,8 @@ func (h *shim) matchAgainst() {
 		if bare := end > 0; bare && h.word(end+1) == "AGAINST" {
 			h.insertBefore(i+1, "(")
 			h.insertAfter(end, ")")
-		} else if end = h.closing(i + 1); !h.op(i+1, "(") {
-			continue
+		} else {
+			end = h.closing(i + 1)
 		}
 		if end < 0 || h.word(end+1) != "AGAINST" || !h.op(end+2, "(") {
 			continue

@@ -39,6 +39,7 @@ func (h *shim) explain() {
 	h.st.Explain = &x
 	h.blank(from, i-1)
 	h.toks = append(h.toks[:from:from], h.toks[i:]...)
+	h.pair()
 }
 
 // userVariable is the name in the text of a user variable.

@@ -58,7 +58,9 @@ func (h *shim) geometryColumn(i int) error {
 			}
 			continue
 		}
-		if h.word(j) != "SRID" || j+1 >= len(h.toks) {
+		if w := h.word(j); w == "ADD" || w == "MODIFY" || w == "CHANGE" {
+			break // a syntax error
+		} else if w != "SRID" || j+1 >= len(h.toks) {
 			continue
 		}
 		srid, err := h.srid(j + 1)
@@ -126,8 +128,8 @@ func (h *shim) strayedSRID(i int) error {
 			}
 			continue
 		}
-		if isGeometryWord(h.word(j)) && h.isColumnType(j) {
-			return nil
+		if h.word(j) == "SRID" || isGeometryWord(h.word(j)) && h.isColumnType(j) {
+			return nil // one before was looked at already
 		}
 	}
 	return sqlerr.WrongUsage("SRID", "non-geometry column")

@@ -57,18 +57,3 @@ func (h *shim) insertAlias() {
 	h.st.RowAlias = &RowAlias{Name: h.name(as + 1), Columns: columns}
 	h.blank(as, end-1)
 }
-
-func (h *shim) opening(i int) int {
-	depth := 0
-	for ; i >= 0; i-- {
-		switch {
-		case h.op(i, ")"):
-			depth++
-		case h.op(i, "("):
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}

@@ -24,7 +24,7 @@ type IntoFile struct {
 func (h *shim) intoFile() bool {
 	for i := range h.toks {
 		what := h.word(i + 1)
-		if h.word(i) != "INTO" || what != "OUTFILE" && what != "DUMPFILE" || i+2 >= len(h.toks) || h.toks[i+2].kind != tokString || h.depth(i) != 0 {
+		if h.word(i) != "INTO" || what != "OUTFILE" && what != "DUMPFILE" || i+2 >= len(h.toks) || h.toks[i+2].kind != tokString || h.around[i] >= 0 {
 			continue
 		}
 		f := &IntoFile{Dump: what == "DUMPFILE"}

@@ -66,8 +66,8 @@ func (h *shim) jsonTable() error {
 			return h.unexpected(p.i)
 		}
 		args := ""
-		for _, s := range p.strings {
-			args += ", " + s
+		if len(p.strings) > 0 {
+			args = ", " + strings.Join(p.strings, ", ")
 		}
 		h.replace(i, i+1, "LATERAL (SELECT "+JSONTableFunc+"("+strconv.Itoa(len(h.st.jsonTables))+", ")
 		h.replace(comma, end, args+"))")
@@ -79,14 +79,11 @@ func (h *shim) jsonTable() error {
 
 // firstComma is the first comma outside of parentheses, -1 if none exists.
 func (h *shim) firstComma(from, end int) int {
-	depth := 0
 	for i := from; i < end; i++ {
 		switch {
 		case h.op(i, "("):
-			depth++
-		case h.op(i, ")"):
-			depth--
-		case depth == 0 && h.op(i, ","):
+			i = h.closing(i)
+		case h.op(i, ","):
 			return i
 		}
 	}
@@ -178,18 +175,16 @@ func (p *jsonTableParser) column() (JSONColumn, error) {
 		c.Ordinality, c.def = true, name+" INT UNSIGNED"
 		return c, nil
 	}
-	from, depth := p.i, 0
+	from := p.i
 	for ; p.i < p.end; p.i++ {
-		if w := p.h.word(p.i); depth == 0 && (w == "PATH" || w == "EXISTS") {
+		if w := p.h.word(p.i); w == "PATH" || w == "EXISTS" || p.h.op(p.i, ")") {
 			break
 		}
 		if p.h.op(p.i, "(") {
-			depth++
-		} else if p.h.op(p.i, ")") {
-			depth--
+			p.i = p.h.closing(p.i)
 		}
 	}
-	if p.i >= p.end || p.i == from || depth != 0 {
+	if p.i >= p.end || p.i == from || p.h.op(p.i, ")") {
 		return c, p.fail()
 	}
 	c.def = name + " " + p.h.src[p.h.toks[from].start:p.h.toks[p.i-1].end]

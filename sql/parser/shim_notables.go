@@ -39,7 +39,7 @@ func (h *shim) giveFrom(i int) {
 			}
 			at, dual = j+1, true
 			continue
-		case "UNION", "EXCEPT", "INTERSECT":
+		case "SELECT", "UNION", "EXCEPT", "INTERSECT":
 			j = len(h.toks)
 			continue
 		case "WHERE", "GROUP":

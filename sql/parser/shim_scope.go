@@ -82,7 +82,7 @@ func (h *shim) outOfScope() error {
 			return sqlerr.NotSupported("LOAD INDEX INTO CACHE")
 		}
 		for i := range h.toks {
-			if h.word(i) == "PARTITION" && h.op(i+1, "(") && h.depth(i) == 0 {
+			if h.word(i) == "PARTITION" && h.op(i+1, "(") && h.around[i] < 0 {
 				return sqlerr.NotSupported("PARTITION")
 			}
 		}

@@ -12,6 +12,16 @@ func NoSuchGrant(user, host string) *Error {
 	return newError(1141, "42000", "There is no such grant defined for user '%s' on host '%s'", user, host)
 }
 
+// TooManyUserConnections: 1203.
+func TooManyUserConnections(user string) *Error {
+	return newError(1203, "42000", "User %s already has more than 'max_user_connections' active connections", user)
+}
+
+// PrivilegeNeeded: 1227.
+func PrivilegeNeeded(privilege string) *Error {
+	return newError(1227, "42000", "Access denied; you need (at least one of) the %s privilege(s) for this operation", privilege)
+}
+
 // GrantHasNoEffect: 1235, the note of GRANT.
 func GrantHasNoEffect() *Error {
 	return newError(1235, "42000", "GRANT has no effect: every account has all privileges")
@@ -46,4 +56,9 @@ func UserDoesNotExist(user, host string) *Error {
 // UserAlreadyExists: 3163, the note of IF NOT EXISTS.
 func UserAlreadyExists(user, host string) *Error {
 	return newError(3163, "HY000", "Authorization ID '%s'@'%s' already exists.", user, host)
+}
+
+// TLSSetup: 3888, ALTER INSTANCE RELOAD TLS failed.
+func TLSSetup(err error) *Error {
+	return newError(3888, "HY000", "Failed to set up SSL because of the following SSL library error: %v", err)
 }

@@ -278,6 +278,17 @@ func StackOverrun(max int) *Error {
 	return newError(1436, "HY000", "Thread stack overrun: the statement nests deeper than %d levels", max)
 }
 
+// ChainTooLong: 1436, a chain of more operators than max, such as 1+1+….
+func ChainTooLong(max int) *Error {
+	return newError(1436, "HY000", "Thread stack overrun: the statement has a chain of more than %d operators", max)
+}
+
+// SelectTooNested: 1473, views and common table expressions that stand for too
+// many queries.
+func SelectTooNested() *Error {
+	return newError(1473, "HY000", "Too high level of nesting for select")
+}
+
 // ForbidSchemaChange: 1450, RENAME of a view to another database.
 func ForbidSchemaChange(from, to string) *Error {
 	return newError(1450, "HY000", "Changing schema from '%s' to '%s' is not allowed.", from, to)

@@ -15,6 +15,9 @@ func IsUnknownColumn(err error) bool { return is(err, 1054) }
 // IsEmptyQuery reports EmptyQuery.
 func IsEmptyQuery(err error) bool { return is(err, 1065) }
 
+// IsEngineError reports EngineError.
+func IsEngineError(err error) bool { return is(err, 1030) }
+
 // IsCommitOutcomeUnknown reports CommitOutcomeUnknown.
 func IsCommitOutcomeUnknown(err error) bool { return is(err, 1180) }
 

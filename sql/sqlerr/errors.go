@@ -25,6 +25,11 @@ func EngineError(number int, what string) *Error {
 // TooManyConnections: 1040.
 func TooManyConnections() *Error { return newError(1040, "08004", "Too many connections") }
 
+// TooManyConnectionsFrom: 1040, one address has its share of all connections.
+func TooManyConnectionsFrom(host string) *Error {
+	return newError(1040, "08004", "Too many connections from '%s'", host)
+}
+
 // HandshakeError: 1043.
 func HandshakeError() *Error { return newError(1043, "08S01", "Bad handshake") }
 

@@ -93,7 +93,7 @@ func (cn *Connection) DDLEnv() ddl.Env {
 
 // PlanText plans a statement with parameters of the given types.
 func (cn *Connection) PlanText(ctx context.Context, text string, params []schema.Type) (*Plan, error) {
-	stmt, err := cn.Engine.Parsers.Parse(text, cn.Vars.Mode)
+	stmt, err := cn.Engine.Parsers.ParseContext(ctx, text, cn.Vars.Mode)
 	if err != nil {
 		return nil, err
 	}

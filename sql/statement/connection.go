@@ -215,8 +215,11 @@ func (cn *Connection) Finish(err error) error {
 	cn.Functions.Rows = -1
 	if e, ok := err.(*sqlerr.Error); ok {
 		cn.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
-		if sqlerr.IsCrashedOnUsage(e) {
+		switch {
+		case sqlerr.IsCrashedOnUsage(e):
 			cn.Engine.Log.Error("a statement has met damage: restore a backup", "connection", cn.Process.ID, "error", e.Message)
+		case sqlerr.IsEngineError(e):
+			cn.Engine.Log.Error("a statement has met an error of a file: look at the disk", "connection", cn.Process.ID, "error", e.Message)
 		}
 		if sqlerr.IsDeadlock(e) {
 			cn.Tx.Rollback() // the victim of a deadlock loses its transaction

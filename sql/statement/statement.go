@@ -46,7 +46,7 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		}
 		defer release()
 	}
-	stmt, err := s.Engine.Parsers.Parse(text, s.Vars.Mode)
+	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, s.Vars.Mode)
 	if err != nil {
 		s.begin(false)
 		if sqlerr.IsEmptyQuery(err) {

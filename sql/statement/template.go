@@ -87,7 +87,7 @@ func (cn *Connection) usable(c *Plan) bool {
 // planTemplate makes the plan of a template; nil when the statement is none
 // that plans are kept of.
 func (s *Statement) planTemplate(ctx context.Context, t *parser.Template) (*Plan, error) {
-	stmt, err := s.Engine.Parsers.ParseTemplate(t, s.Vars.Mode)
+	stmt, err := s.Engine.Parsers.ParseTemplate(ctx, t, s.Vars.Mode)
 	if err != nil {
 		return nil, err
 	}

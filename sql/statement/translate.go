@@ -3,6 +3,8 @@ package statement
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"syscall"
 
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/mdl"
@@ -23,6 +25,8 @@ func Translate(err error) error {
 	var limit *storage.LimitError
 	var array *table.ArrayError
 	var bug *guard.Panic
+	var file *fs.PathError
+	var number syscall.Errno
 	switch {
 	case errors.As(err, &limit):
 		return limitError(limit)
@@ -52,6 +56,8 @@ func Translate(err error) error {
 		return sqlerr.QueryTimeout()
 	case errors.As(err, &bug):
 		return sqlerr.Bug()
+	case errors.As(err, &file) && errors.As(file, &number):
+		return sqlerr.EngineError(int(number), file.Error())
 	}
 	return err
 }

@@ -39,6 +39,7 @@ func own() []*Def {
 		integer("net_write_timeout", ScopeBoth, 1, 31536000, 60),
 		integer("net_read_timeout", ScopeBoth, 1, 31536000, 30),
 		integer("max_connections", ScopeGlobal, 1, 100000, 2000),
+		integer("sqlots_max_address_share", ScopeGlobal, 1, 100, 80),
 		integer("max_execution_time", ScopeBoth, 0, 1<<32-1, 0),
 		integer("cte_max_recursion_depth", ScopeBoth, 0, 1<<32-1, 1000),
 		integer("group_concat_max_len", ScopeBoth, 4, 1<<62, 1024),
@@ -81,7 +82,8 @@ func own() []*Def {
 		enum("default_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		enum("default_tmp_storage_engine", ScopeBoth, "sqlots", "sqlots", "InnoDB", "MyISAM", "MEMORY"),
 		stringVar("optimizer_switch", ScopeBoth, DefaultSwitches(), checkSwitches),
-		readonly("have_ssl", "YES"),                                                      // gone in MySQL 8.4, but tools read it
+		readonly("have_ssl", "DISABLED"),                                                 // gone in MySQL 8.4, but tools read it
+		readonly("have_openssl", "DISABLED"),                                             // the same
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),

@@ -41,7 +41,7 @@ func (f *file) writeBlob(p []byte) (int, error) {
 			p = p[n:]
 			f.written += int64(n)
 		}
-		f.d.noteError(err)
+		f.d.noteError("writing "+f.name, err)
 		switch {
 		case err == nil:
 			return total, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -48,8 +47,7 @@ type damages struct {
 }
 
 // damagePause is how long a group with damage is not read for estimates, images
-// and filters. Each read of a damaged block takes Pebble up to a second, which
-// tries every bit of it.
+// and filters: what these read before they meet it is read in vain.
 const damagePause = 10 * time.Minute
 
 // met notes the damage that a read of a group has met; other errors are ignored.
@@ -82,11 +80,26 @@ func (d *damages) sparesGroup(g group) bool {
 
 // found is Pebble's report of damage; it comes from within reads.
 func (d *damages) found(i pebble.DataCorruptionInfo) {
-	d.add(Damage{File: i.Path, Start: slices.Clone(i.Bounds.Start), End: slices.Clone(i.Bounds.End.Key), Err: i.Details})
+	x := damageIn(&i)
+	x.Start, x.End = slices.Clone(x.Start), slices.Clone(x.End)
+	d.add(x)
+}
+
+// damageIn is what Pebble reports.
+func damageIn(i *pebble.DataCorruptionInfo) Damage {
+	err := i.Details
+	var own *fileError
+	if errors.As(err, &own) && own.name == i.Path {
+		err = own.err
+	}
+	return Damage{File: i.Path, Start: i.Bounds.Start, End: i.Bounds.End.Key, Err: err}
 }
 
 // add notes a damaged file.
 func (d *damages) add(x Damage) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if slices.ContainsFunc(d.list, func(y Damage) bool { return y.File == x.File }) {
@@ -95,7 +108,7 @@ func (d *damages) add(x Damage) {
 	d.list = append(d.list, x)
 	d.log.Error("a file is damaged: reads of its keys fail, the rest goes on; nothing is repaired. "+
 		"Stop the server, look at the disk, see what is left with \"sqlots check\", and restore a backup",
-		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", x.Err)
+		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", x.Err.Error())
 }
 
 func (d *damages) count() int64 {
@@ -175,19 +188,28 @@ func (s *Store) verifyTable(ctx context.Context, name string) (err error) {
 			err = fmt.Errorf("%w: %v", storage.ErrCorruption, r)
 		}
 	}()
-	f, err := s.opts.FS.Open(name)
+	r, err := s.openTable(ctx, name)
 	if err != nil {
 		return err
 	}
+	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+}
+
+// openTable reads a table without Pebble's database.
+func (s *Store) openTable(ctx context.Context, name string) (*sstable.Reader, error) {
+	f, err := s.disk.Open(name)
+	if err != nil {
+		return nil, err
+	}
 	in, err := sstable.NewSimpleReadable(f)
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
 	r, err := sstable.NewReader(ctx, in, s.po.MakeReaderOptions())
 	if err != nil {
-		return errors.Join(err, in.Close())
+		return nil, errors.Join(err, in.Close())
 	}
-	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+	return r, nil
 }
 
 // verifyRange reads the pairs from first to last.
@@ -208,7 +230,7 @@ func (s *Store) verifyRange(ctx context.Context, first, last []byte) error {
 // knows it.
 func corrupt(err error) error {
 	if i := pebble.ExtractDataCorruptionInfo(err); i != nil {
-		return &damageError{Damage{File: i.Path, Start: i.Bounds.Start, End: i.Bounds.End.Key, Err: i.Details}}
+		return &damageError{damageIn(i)}
 	}
 	return fmt.Errorf("%w: %w", storage.ErrCorruption, err)
 }
@@ -234,8 +256,8 @@ const (
 )
 
 // checkBlob looks at the footer of a file of separated values before Pebble
-// does, which panics when it finds it damaged.
-func checkBlob(f vfs.File) error {
+// does, which panics when it finds it damaged, and does not compare the number.
+func checkBlob(f vfs.File, number uint64) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -247,9 +269,11 @@ func checkBlob(f vfs.File) error {
 	if _, err := f.ReadAt(b, info.Size()-blobFooter); err != nil {
 		return err
 	}
-	sum := crc32.Checksum(b[4:], logTable)
-	if (sum>>15|sum<<17)+logMaskedDelta != binary.LittleEndian.Uint32(b) || string(b[30:]) != blobMagic {
+	if maskedSum(b[4:]) != binary.LittleEndian.Uint32(b) || string(b[30:]) != blobMagic {
 		return fmt.Errorf("%w: the footer is damaged", storage.ErrCorruption)
+	}
+	if n := binary.LittleEndian.Uint64(b[22:]); n != number {
+		return fmt.Errorf("%w: it is the file with number %d", storage.ErrCorruption, n)
 	}
 	return nil
 }

@@ -29,8 +29,7 @@ type disk struct {
 	vfs.FS
 	dir string // of the database; copies elsewhere may fail
 	log *slog.Logger
-	// opened is set once Pebble is open; errors before that are its own to
-	// report.
+	// opened is set once Pebble is open; until then any error ends its Open.
 	opened     atomic.Bool
 	frozenBy   atomic.Pointer[error]
 	full       atomic.Bool
@@ -74,7 +73,13 @@ func (d *disk) freeze(what string, err error) {
 	}
 }
 
-func (d *disk) noteError(err error) {
+// noteError looks at the outcome of a write. Pebble does a flush that fails again,
+// without end. So while it opens a store, the first error freezes the files, and what it
+// writes from then on is thrown away, so that its Open comes to an end.
+func (d *disk) noteError(what string, err error) {
+	if err != nil && !d.opened.Load() {
+		d.freeze(what, err)
+	}
 	if err == nil || !vfs.IsNoSpaceError(err) {
 		return
 	}
@@ -113,20 +118,16 @@ func (d *disk) syncInterval() time.Duration {
 }
 
 // must runs a critical operation: it waits for space, and freezes the files on
-// any other error.
-func (d *disk) must(what string, op func() error) error {
-	for {
-		if d.frozen() != nil {
-			return nil
-		}
+// any other error. Where they are frozen it does nothing.
+func (d *disk) must(what string, op func() error) {
+	for d.frozen() == nil {
 		err := op()
-		d.noteError(err)
-		if err == nil || !d.opened.Load() {
-			return err
+		if err == nil {
+			return
 		}
+		d.noteError(what, err)
 		if !vfs.IsNoSpaceError(err) || !d.pause(spaceRetry) {
 			d.freeze(what, err)
-			return nil
 		}
 	}
 }
@@ -145,7 +146,10 @@ func (d *disk) pause(t time.Duration) bool {
 // written before.
 func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) (vfs.File, error) {
 	if !d.isCritical(name) {
-		if err := d.frozen(); err != nil {
+		switch err := d.frozen(); {
+		case err != nil && !d.opened.Load():
+			return &file{File: vfs.NewMemFile(nil), d: d, name: name, critical: true}, nil
+		case err != nil:
 			d.pause(frozenBackoff) // Pebble tries again at once
 			return nil, err
 		}
@@ -153,20 +157,17 @@ func (d *disk) create(name string, zeroed int64, make func() (vfs.File, error)) 
 			d.pause(spaceRetry)
 		}
 		f, err := make()
-		d.noteError(err)
+		d.noteError("creating "+name, err)
 		if err != nil {
 			return nil, err
 		}
 		return &file{File: f, d: d, name: name, blob: strings.HasSuffix(name, ".blob")}, nil
 	}
 	var f vfs.File
-	err := d.must("creating "+name, func() (err error) {
+	d.must("creating "+name, func() (err error) {
 		f, err = make()
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	if f == nil { // frozen
 		f = vfs.NewMemFile(nil)
 	}
@@ -187,8 +188,8 @@ func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	w, ok := d.logs.Load(name)
 	switch {
 	case ok:
-	case strings.HasSuffix(name, ".blob"):
-		return d.openBlob(name, opts)
+	case strings.HasSuffix(name, ".sst"), strings.HasSuffix(name, ".blob"):
+		return d.openBlocks(name, opts)
 	case strings.HasPrefix(d.PathBase(name), "OPTIONS-") && !d.opened.Load():
 		// Nothing of the settings of the last run is needed, and damage there must
 		// not keep a server from starting.
@@ -248,7 +249,7 @@ func (d *disk) Link(oldname, newname string) error {
 		return err
 	}
 	err := d.FS.Link(oldname, newname)
-	d.noteError(err)
+	d.noteError("linking "+newname, err)
 	return err
 }
 
@@ -274,11 +275,11 @@ func (d *disk) logGone(name string) {
 
 // note has LOGS say how far a log or a manifest goes. It comes before the
 // commit is acknowledged.
-func (d *disk) note(f *file) error {
+func (d *disk) note(f *file) {
 	if d.tails == nil || f.number == 0 || d.frozen() != nil || d.noteOnce(f) == nil {
-		return nil
+		return
 	}
-	return d.must("writing "+d.tails.name, func() error { return d.noteOnce(f) })
+	d.must("writing "+d.tails.name, func() error { return d.noteOnce(f) })
 }
 
 func (d *disk) noteOnce(f *file) error {
@@ -299,13 +300,14 @@ func (d *disk) RemoveAll(name string) error {
 // Rename implements vfs.FS.
 func (d *disk) Rename(oldname, newname string) error {
 	if d.isCritical(newname) {
-		return d.must("renaming "+newname, func() error { return d.FS.Rename(oldname, newname) })
+		d.must("renaming "+newname, func() error { return d.FS.Rename(oldname, newname) })
+		return nil
 	}
 	if err := d.frozen(); err != nil {
 		return err
 	}
 	err := d.FS.Rename(oldname, newname)
-	d.noteError(err)
+	d.noteError("renaming "+newname, err)
 	return err
 }
 
@@ -350,7 +352,7 @@ func (f *file) Write(p []byte) (int, error) {
 	f.grow(len(p))
 	if !f.critical && !f.blob {
 		n, err := f.File.Write(p)
-		f.d.noteError(err)
+		f.d.noteError("writing "+f.name, err)
 		return n, err
 	}
 	if f.blob && !isLastWrite(p) {
@@ -360,7 +362,7 @@ func (f *file) Write(p []byte) (int, error) {
 	if f.wal {
 		p = honestOffsets(p, f.written, f.synced)
 	}
-	err := f.must("writing", func() error {
+	f.must("writing", func() error {
 		// A file system may spoil what it has written.
 		sum := f.sumWith(p)
 		n, err := f.append(p)
@@ -373,11 +375,8 @@ func (f *file) Write(p []byte) (int, error) {
 		f.setEnd()
 		return err
 	})
-	if err == nil && f.wal && f.end.Load() == f.written { // else a sync comes before the commit is acknowledged
-		err = f.d.note(f)
-	}
-	if err != nil {
-		return total - len(p), err
+	if f.wal && f.end.Load() == f.written { // else a sync comes before the commit is acknowledged
+		f.d.note(f)
 	}
 	return total, nil
 }
@@ -391,14 +390,7 @@ func (f *file) sumWith(p []byte) uint32 {
 }
 
 // must is disk.must for a file.
-func (f *file) must(what string, op func() error) error {
-	err := f.d.must(what+" "+f.name, op)
-	if err != nil && f.blob {
-		f.d.freeze(what+" "+f.name, err)
-		return nil
-	}
-	return err
-}
+func (f *file) must(what string, op func() error) { f.d.must(what+" "+f.name, op) }
 
 // append writes p at the end of what has been written. A log goes through the page
 // cache from the first record on that no commit waits for.
@@ -440,11 +432,11 @@ func (f *file) leaveDirect() error {
 }
 
 // flush writes what a log has kept until its next sync.
-func (f *file) flush() error {
+func (f *file) flush() {
 	if f.direct == nil {
-		return nil
+		return
 	}
-	return f.must("writing", func() error {
+	f.must("writing", func() error {
 		err := f.direct.flush()
 		if notDirect(err) {
 			err = f.leaveDirect()
@@ -481,32 +473,29 @@ func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
 func (f *file) sync(op func() error) error {
 	if f.blob {
 		f.trim()
-		return f.must("syncing", op)
+		f.must("syncing", op)
+		return nil
 	}
 	if !f.critical {
 		if err := f.d.frozen(); err != nil {
 			return err
 		}
 		err := op()
-		f.d.noteError(err)
+		f.d.noteError("syncing "+f.name, err)
 		return err
 	}
-	if err := f.flush(); err != nil {
-		return err
-	}
+	f.flush()
 	if f.wal && f.d.opened.Load() && f.d.syncWanted.Load() == 0 {
 		f.unsynced.Store(true)
 		return nil
 	}
-	err := f.d.must("syncing "+f.name, op)
-	if err != nil {
-		return err
-	}
+	f.must("syncing", op)
 	f.unsynced.Store(false)
 	if f.wal { // others, folders among them, are synced by several at once
 		f.synced, f.syncedSum = f.written, f.sum
 	}
-	return f.d.note(f)
+	f.d.note(f)
+	return nil
 }
 
 // SyncTo implements vfs.File.
@@ -514,11 +503,11 @@ func (f *file) SyncTo(length int64) (fullSync bool, err error) {
 	if !f.critical && !f.blob {
 		return f.File.SyncTo(length)
 	}
-	err = f.must("syncing", func() (err error) {
+	f.must("syncing", func() (err error) {
 		fullSync, err = f.File.SyncTo(length)
 		return err
 	})
-	return fullSync, err
+	return fullSync, nil
 }
 
 // Close implements vfs.File. A log must be on disk before the next one gets
@@ -526,19 +515,13 @@ func (f *file) SyncTo(length int64) (fullSync bool, err error) {
 func (f *file) Close() error {
 	if f.direct != nil && len(f.direct.rest()) > 0 {
 		f.unsynced.Store(true)
-		if err := f.flush(); err != nil {
-			return err
-		}
+		f.flush()
 	}
 	if f.unsynced.Load() {
-		if err := f.d.must("syncing "+f.name, f.File.Sync); err != nil {
-			return err
-		}
+		f.must("syncing", f.File.Sync)
 		if f.wal {
 			f.synced, f.syncedSum = f.written, f.sum
-			if err := f.d.note(f); err != nil {
-				return err
-			}
+			f.d.note(f)
 		}
 	}
 	if f.wal {

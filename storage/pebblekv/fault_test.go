@@ -22,6 +22,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -338,6 +339,69 @@ func TestManifestFailure(t *testing.T) {
 	closeStore(t, s)
 }
 
+// TestOpenCannotWrite: a store whose log cannot be brought into tables is not
+// opened; the error is that of the file system, with the file. Open does not wait
+// for better times, and the next one finds everything.
+func TestOpenCannotWrite(t *testing.T) {
+	for _, failure := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
+		for _, op := range []string{"create", "write", "sync"} {
+			for _, kind := range []string{".sst", ".blob", "MANIFEST-", ".log"} {
+				t.Run(fmt.Sprintf("%v/%s/%s", failure, op, kind), func(t *testing.T) {
+					mem := vfs.NewCrashableMem()
+					s := openAt(t, mem)
+					mustPut(t, s, "a")
+					if _, err := tryPut(s, storage.DurabilitySync, bytes.Repeat([]byte("x"), 5000), "b"); err != nil {
+						t.Fatal(err)
+					}
+					left := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: seeded(1)})
+					closeStore(t, s)
+					dfs := &faultFS{FS: left}
+					var log testutil.Buffer
+					met := atomic.Bool{}
+					dfs.set(func(o, name string) error {
+						if o != op || !strings.Contains(name, kind) {
+							return nil
+						}
+						met.Store(true)
+						return &fs.PathError{Op: op, Path: name, Err: failure}
+					})
+					done := make(chan error, 1)
+					go func() {
+						s, err := Open(Options{Dir: "store", FS: dfs, CacheBytes: 8 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+						if err == nil {
+							err = s.Close()
+						}
+						done <- err
+					}()
+					select {
+					case err := <-done:
+						if !met.Load() && err == nil {
+							t.Skip("it is not done")
+						}
+						if !errors.Is(err, failure) || !strings.Contains(err.Error(), kind) {
+							t.Errorf("error %v", err)
+						}
+						if failure == syscall.ENOSPC {
+							wantErr(t, err, storage.ErrDiskFull)
+						}
+					case <-time.After(20 * time.Second):
+						t.Fatalf("it hangs\n%.2000s", log.String())
+					}
+					if strings.Contains(log.String(), "stack trace") {
+						t.Errorf("the log has stack traces: %.2000s", log.String())
+					}
+					dfs.set(nil)
+					s = openAt(t, dfs)
+					defer closeStore(t, s)
+					if !has(t, s, "a") || !has(t, s, "b") {
+						t.Error("lost")
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestDiskReserve(t *testing.T) {
 	dfs := &faultFS{FS: vfs.NewMem()}
 	dfs.avail.Store(1 << 30)
@@ -375,7 +439,7 @@ func TestDiskReserve(t *testing.T) {
 	wantErr(t, remove(), storage.ErrDiskFull)
 	dfs.avail.Store(999)
 	s.checkSpace()
-	s.disk.noteError(syscall.ENOSPC)
+	s.disk.noteError("writing", syscall.ENOSPC)
 	wantErr(t, remove(), storage.ErrDiskFull)
 	dfs.avail.Store(1001) // not enough to start again
 	s.checkSpace()

@@ -31,29 +31,36 @@ func (s *Store) checkFiles() error {
 	if err := checkMarkers(s.opts.FS, dir, names); err != nil {
 		return err
 	}
-	s.disk.missing, err = missing(s.opts.FS, dir, names)
-	return err
+	live, current, err := manifestFilesOf(s.opts.FS, dir, names)
+	if err != nil {
+		return err
+	}
+	if s.disk.missing, err = missing(s.opts.FS, dir, names, live, current); err != nil {
+		return err
+	}
+	return s.checkSwapped(dir, live)
+}
+
+// manifestFilesOf are the files of the manifest in use, and its name; none where there
+// is no manifest.
+func manifestFilesOf(dfs vfs.FS, dir string, names []string) (live manifestFiles, current string, err error) {
+	if current = currentManifest(names); current == "" {
+		return live, "", nil
+	}
+	b, err := readAll(dfs, dfs.PathJoin(dir, current))
+	return liveFiles(b), current, err
 }
 
 // missing are the names of the files of values of the manifest that are not in the
 // directory. A table that is not there is an error. A manifest that cannot be read
 // has none: Pebble says what is wrong with it.
-func missing(dfs vfs.FS, dir string, names []string) (map[string]bool, error) {
-	current := currentManifest(names)
-	if current == "" {
-		return nil, nil
-	}
-	b, err := readAll(dfs, dfs.PathJoin(dir, current))
-	if err != nil {
-		return nil, err
-	}
+func missing(dfs vfs.FS, dir string, names []string, live manifestFiles, current string) (map[string]bool, error) {
 	there := map[string]bool{}
 	for _, name := range names {
 		there[name] = true
 	}
-	live := liveFiles(b)
-	for _, number := range live.tables {
-		if name := fmt.Sprintf("%06d.sst", number); !there[name] {
+	for _, t := range live.tables {
+		if name := t.name(); !there[name] {
 			return nil, fmt.Errorf("%w (%s names it: that may be damaged instead)", errGone(dfs.PathJoin(dir, name)), current)
 		}
 	}
@@ -132,14 +139,23 @@ func readAll(dfs vfs.FS, path string) ([]byte, error) {
 // manifestFiles are the files that a manifest holds, by their numbers.
 type manifestFiles struct {
 	blobs map[uint64]bool
-	// tables are the files of the tables, by level and number of the table.
-	tables map[[2]uint64]uint64
+	// tables are by level and number of the table.
+	tables map[[2]uint64]liveTable
 }
+
+// liveTable is a table of the manifest.
+type liveTable struct {
+	file, size uint64
+	// first and last are its bounds, keys of Pebble; of a part of a file they are nil.
+	first, last []byte
+}
+
+func (t liveTable) name() string { return fmt.Sprintf("%06d.sst", t.file) }
 
 // liveFiles are the files of a manifest; none when it is of a form that this
 // package does not know.
 func liveFiles(manifest []byte) manifestFiles {
-	live := manifestFiles{map[uint64]bool{}, map[[2]uint64]uint64{}}
+	live := manifestFiles{map[uint64]bool{}, map[[2]uint64]liveTable{}}
 	r := record.NewReader(bytes.NewReader(manifest), 0)
 	for {
 		next, err := r.Next()
@@ -202,13 +218,15 @@ func (e *edit) numbers(n int) {
 	}
 }
 
-func (e *edit) text() {
+func (e *edit) text() []byte {
 	n := e.number()
 	if n > uint64(len(e.b)) {
 		e.b, e.bad = nil, true
-		return
+		return nil
 	}
+	text := e.b[:n]
 	e.b = e.b[n:]
+	return text
 }
 
 // apply follows what the record does; false when it cannot be read.
@@ -245,18 +263,22 @@ func (e *edit) apply(live *manifestFiles) bool {
 // table is a table, with its bounds and what else there is of it.
 func (e *edit) table(live *manifestFiles, ranges bool) {
 	at := [2]uint64{e.number(), e.number()}
-	e.number()
-	texts := 2
+	t := liveTable{size: e.number()}
+	texts := 0
 	if ranges && len(e.b) > 0 {
 		const hasPoints = 1
 		texts += 2 * int(e.b[0]&hasPoints) // bounds of both kinds of keys
 		e.b = e.b[1:]
 	}
+	first, last := e.text(), e.text()
 	for range texts {
 		e.text()
 	}
 	e.numbers(2)
-	live.tables[at] = e.extras(at[1])
+	if t.file = e.extras(at[1]); t.file == at[1] && !ranges {
+		t.first, t.last = first, last
+	}
+	live.tables[at] = t
 }
 
 // extras passes what follows a table of a number, and gives the number of
@@ -285,19 +307,19 @@ func (e *edit) extras(number uint64) (file uint64) {
 
 // openBlob opens a file of values. Its errors are not Pebble's of damage, with
 // which it would panic.
-func (d *disk) openBlob(name string, opts []vfs.OpenOption) (vfs.File, error) {
+func (d *disk) openBlob(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := d.FS.Open(name, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errGone(name)
 	} else if err == nil {
-		if err = checkBlob(f); err != nil {
+		if err = checkBlob(f, fileNumber(d.PathBase(name))); err != nil {
 			err = &fileError{name, errors.Join(err, f.Close())}
 		}
 	}
 	if err == nil {
 		return f, nil
 	}
-	if errors.Is(err, storage.ErrCorruption) && d.damages != nil {
+	if errors.Is(err, storage.ErrCorruption) {
 		d.damages.add(Damage{File: name, Err: err})
 	}
 	return nil, err

@@ -63,8 +63,8 @@ func TestLiveFiles(t *testing.T) {
 	for number := range live.blobs {
 		got = append(got, fmt.Sprintf("%06d.blob", number))
 	}
-	for _, number := range live.tables {
-		if name := fmt.Sprintf("%06d.sst", number); !slices.Contains(got, name) {
+	for _, table := range live.tables {
+		if name := table.name(); !slices.Contains(got, name) {
 			got = append(got, name)
 		}
 	}

@@ -67,8 +67,7 @@ func honestOffsets(p []byte, written, synced int64) []byte {
 				out = bytes.Clone(p)
 			}
 			binary.LittleEndian.PutUint64(out[o+logHeader:], uint64(synced))
-			sum := crc32.Checksum(out[o+6:end], logTable)
-			binary.LittleEndian.PutUint32(out[o:], (sum>>15|sum<<17)+logMaskedDelta)
+			binary.LittleEndian.PutUint32(out[o:], maskedSum(out[o+6:end]))
 		}
 		o = end
 	}

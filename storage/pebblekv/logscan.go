@@ -212,8 +212,7 @@ func parseLogChunk(b []byte, at int, number uint32) (c logChunk, ok bool) {
 	if end == 0 || end > len(b) {
 		return c, false
 	}
-	sum := crc32.Checksum(b[at+6:end], logTable)
-	if binary.LittleEndian.Uint32(b[at:]) != (sum>>15|sum<<17)+logMaskedDelta {
+	if binary.LittleEndian.Uint32(b[at:]) != maskedSum(b[at+6:end]) {
 		return c, false
 	}
 	encoding, header := int(b[at+6]), logHeader

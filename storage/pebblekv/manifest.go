@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -64,11 +63,14 @@ func readManifest(dfs vfs.FS, dir string) (m manifest, err error) {
 	return m, nil
 }
 
-// fileNumber is the number in the name of a manifest or a log, 0 for other names.
+// fileNumber is the number in the name of a manifest, a log or a file of values, 0 for
+// other names.
 func fileNumber(base string) uint64 {
 	digits, ok := strings.CutPrefix(base, manifestPrefix)
-	if !ok {
-		digits, ok = strings.CutSuffix(base, ".log")
+	for _, kind := range []string{".log", ".blob"} {
+		if !ok {
+			digits, ok = strings.CutSuffix(base, kind)
+		}
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if !ok || err != nil {
@@ -129,8 +131,7 @@ func chunkAt(b []byte, at int) (end int, kind byte, ok bool) {
 	if kind < chunkWhole || kind > chunkLast || end > len(b) || at/logBlock != (end-1)/logBlock {
 		return end, kind, false
 	}
-	sum := crc32.Checksum(b[at+6:end], logTable)
-	return end, kind, binary.LittleEndian.Uint32(b[at:]) == (sum>>15|sum<<17)+logMaskedDelta
+	return end, kind, binary.LittleEndian.Uint32(b[at:]) == maskedSum(b[at+6:end])
 }
 
 // damagedChunk finds the first chunk that is wrong and was not just torn by a crash:

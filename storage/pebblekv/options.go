@@ -132,7 +132,7 @@ func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 		FlushDelayDeleteRange: 0,
 		Logger:                logger{log: o.Logger, disk: d},
 		EventListener: &pebble.EventListener{
-			BackgroundError: func(err error) { o.Logger.Error("storage background error", "err", err) },
+			BackgroundError: func(err error) { o.Logger.Error("storage background error", "err", err.Error()) },
 		},
 		CompactionConcurrencyRange: func() (int, int) { return 1, max(2, cores-1) },
 	}

@@ -239,7 +239,7 @@ func (s *Store) openLogs() (tails, error) {
 // syncTails has LOGS on disk, so that a loss of power makes it older by little.
 func (s *Store) syncTails() {
 	if t := s.disk.tails; s.enter() == nil {
-		_ = s.disk.must("syncing "+t.name, t.sync) // it freezes
+		s.disk.must("syncing "+t.name, t.sync)
 		s.exit()
 	}
 }

@@ -242,9 +242,9 @@ func (s *Store) checkFormat() error {
 	}
 	switch {
 	case n > FormatVersion:
-		return fmt.Errorf("%s: %w: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, n, FormatVersion)
+		return fmt.Errorf("%s: %w: file %s: format %d is of a later release: this one reads up to %d", dir, storage.ErrFormat, formatFile, n, FormatVersion)
 	case n < FormatVersion: // no earlier format can be read; see docs/encoding.md
-		return fmt.Errorf("%s: %w: format %d", dir, storage.ErrFormat, n)
+		return fmt.Errorf("%s: %w: file %s: format %d", dir, storage.ErrFormat, formatFile, n)
 	}
 	return nil
 }
@@ -311,8 +311,11 @@ func (s *Store) openDB() error {
 	s.po.EventListener.DataCorruption = s.damaged.found
 	s.po.Lock = s.lock
 	db, err := pebble.Open(s.opts.FS.PathJoin(s.opts.Dir, kvDir), s.po)
-	if err == nil {
-		err = s.disk.frozen() // Pebble may carry on after what it calls fatal
+	if frozen := s.disk.frozen(); frozen != nil { // Pebble may have carried on
+		err = frozen
+		if db != nil {
+			_ = db.Close() // the first error counts
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
@@ -552,7 +555,7 @@ func (s *Store) flushDeletions() {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	if _, err := s.db.AsyncFlush(); err != nil {
-		s.opts.Logger.Error("flush after deletions", "err", err)
+		s.opts.Logger.Error("flush after deletions", "err", err.Error())
 	}
 }
 

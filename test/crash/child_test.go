@@ -9,7 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	checkMain()
 	childserver.Main(func(dir string) server.Config { return server.Config{DataDir: dir, Memory: 256 << 20} })
 	os.Exit(m.Run())
 }

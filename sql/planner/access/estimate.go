@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -30,10 +31,10 @@ func (r *Request) estimate(p *Path) {
 	}
 	given := key.Conds()
 	fetched := p.Entries * r.selectivity(given, p.EntryFilter, total)
-	rest := p.EntryFilter
+	rest := slices.Clip(p.EntryFilter)
 	for _, c := range p.Residual {
 		if key.Index == nil || t.ArrayPart(key.Index) < 0 || !searchesArray(c) { // not what the entries were chosen by
-			rest = append(rest[:len(rest):len(rest)], c)
+			rest = append(rest, c)
 		}
 	}
 	p.Rows = math.Min(p.Entries*r.selectivity(given, rest, total), fetched)

@@ -136,6 +136,10 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		return &logical.ExplainConnection{ID: n.ConnectionID, Format: format}, err
 	case *ast.ShutdownStmt:
 		return &logical.Shutdown{}, nil
+	case *ast.AlterInstanceStmt:
+		if n.ReloadTLS {
+			return &logical.ReloadTLS{KeepTLS: !n.NoRollbackOnError}, nil
+		}
 	case *ast.FlushStmt:
 		return flush(n)
 	case *ast.BRIEStmt:

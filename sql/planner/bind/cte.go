@@ -87,6 +87,11 @@ func (v *mentionVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 // cteSource is a use of a CTE in FROM.
 func (b *binder) cteSource(sc *scope, c *cte, alias string) (*source, error) {
 	merge := b.mergeHint(alias)
+	if c.open == nil && (c.shared == nil || merge > 0) {
+		if err := b.expand(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case c.open != nil:
 		return b.workSource(c, alias)

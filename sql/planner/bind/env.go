@@ -75,6 +75,7 @@ type binder struct {
 	locksForUpdate bool
 	depth          int // nesting of query blocks and expressions
 	blocks         int // nesting of query blocks
+	expansions     int // queries of views and CTEs that were bound
 	// block has the optimizer hints of the block that is being bound, nil without
 	// any; blockCount counts the blocks.
 	block      *hintBlock
@@ -113,7 +114,17 @@ type binder struct {
 }
 
 // maxNesting bounds recursion over the AST.
-const maxNesting = 1000
+const maxNesting = parser.MaxNesting
+
+// Bounds of what a short text may stand for: uses of views and CTEs, each of
+// which is bound again, and columns of all operators.
+const (
+	maxExpansions = 8192
+	maxColumns    = 1 << 20
+	// maxOperands is the number of queries in a chain of UNION, each of which is
+	// a level of the plan.
+	maxOperands = 10_000
+)
 
 func newBinder(env *Env) *binder {
 	coll := env.Collation
@@ -179,7 +190,20 @@ func (b *binder) nest() (func(), error) {
 		b.depth--
 		return nil, sqlerr.StackOverrun(maxNesting)
 	}
+	if b.nextCol > maxColumns {
+		b.depth--
+		return nil, sqlerr.TooManyColumns()
+	}
 	return func() { b.depth-- }, nil
+}
+
+// expand counts a use of a view or CTE whose query is bound: views that read
+// others twice double with each level.
+func (b *binder) expand() error {
+	if b.expansions++; b.expansions > maxExpansions {
+		return sqlerr.SelectTooNested()
+	}
+	return nil
 }
 
 func internalf(format string, args ...any) error {

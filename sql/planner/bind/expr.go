@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
@@ -330,20 +332,46 @@ func (b *binder) binary(sc *scope, n *ast.BinaryOperationExpr) (expr.Expr, error
 	if op == expr.OpAnd || op == expr.OpOr {
 		return b.logic(sc, n, op)
 	}
-	if op == expr.OpPlus || op == expr.OpMinus {
-		// date + INTERVAL 1 DAY arrives as DATE_ADD; a bare unit never does.
-		if _, ok := n.R.(*ast.TimeUnitExpr); ok {
-			return nil, internalf("interval operand")
+	chain := []*ast.BinaryOperationExpr{n}
+	for isArithmetic(op) {
+		x, ok := chain[len(chain)-1].L.(*ast.BinaryOperationExpr)
+		if !ok || !isArithmetic(binaryOps[x.Op]) {
+			break
+		}
+		chain = append(chain, x)
+	}
+	if len(chain) > parser.MaxChain {
+		return nil, sqlerr.ChainTooLong(parser.MaxChain)
+	}
+	l, err := b.expr(sc, chain[len(chain)-1].L)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range slices.Backward(chain) {
+		r, err := b.expr(sc, x.R)
+		if err != nil {
+			return nil, err
+		}
+		if l, err = b.operation(binaryOps[x.Op], l, r); err != nil {
+			return nil, err
 		}
 	}
-	l, err := b.expr(sc, n.L)
-	if err != nil {
-		return nil, err
+	return l, nil
+}
+
+// isArithmetic reports operators of numbers and bits, and XOR, of which a chain
+// takes the left operand first and may be long.
+func isArithmetic(op expr.Op) bool {
+	switch op {
+	case expr.OpPlus, expr.OpMinus, expr.OpTimes, expr.OpDivide, expr.OpIntDiv, expr.OpMod:
+		return true
+	case expr.OpBitAnd, expr.OpBitOr, expr.OpBitXor, expr.OpShiftLeft, expr.OpShiftRight, expr.OpXor:
+		return true
 	}
-	r, err := b.expr(sc, n.R)
-	if err != nil {
-		return nil, err
-	}
+	return false
+}
+
+func (b *binder) operation(op expr.Op, l, r expr.Expr) (expr.Expr, error) {
 	args := []expr.Expr{l, r}
 	switch op {
 	case expr.OpPlus, expr.OpMinus, expr.OpTimes, expr.OpDivide, expr.OpIntDiv, expr.OpMod:

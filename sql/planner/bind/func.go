@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -81,6 +82,10 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return b.score(sc, n)
 	case "highlight":
 		return b.highlight(sc, n)
+	case ast.Concat:
+		if e, err := b.concatChain(sc, n); e != nil || err != nil {
+			return e, err
+		}
 	case "values":
 		return nil, sqlerr.NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE")
 	}
@@ -104,6 +109,48 @@ func (b *binder) funcCall(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
 		return nil, sqlerr.FunctionDoesNotExist(db + n.FnName.O)
 	}
 	return e, err
+}
+
+// concatChain binds a || b || c, which arrives as CONCAT(CONCAT(a, b), c), as one
+// call, where that has the same type: the calls in each other copy the text again
+// and again. It is nil for a call of another form.
+func (b *binder) concatChain(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {
+	var parts []ast.ExprNode
+	var left ast.ExprNode = n
+	for {
+		x, ok := left.(*ast.FuncCallExpr)
+		if !ok || x.FnName.L != ast.Concat || x.Schema.O != "" || len(x.Args) != 2 {
+			break
+		}
+		parts = append(parts, x.Args[1])
+		left = x.Args[0]
+	}
+	if len(parts) < 2 {
+		return nil, nil
+	}
+	parts = append(parts, left)
+	slices.Reverse(parts)
+	args, err := b.exprs(sc, parts...)
+	if err != nil {
+		return nil, err
+	}
+	e, err := expr.NewFunc(b.be, n.FnName.L, args...)
+	if len(args) > maxNesting {
+		return e, err
+	}
+	pairs := args[0]
+	for _, a := range args[1:] {
+		var failed error
+		if pairs, failed = expr.NewFunc(b.be, n.FnName.L, pairs, a); failed != nil {
+			return nil, failed
+		}
+	}
+	if err == nil {
+		if t, p := e.Type(), pairs.Type(); t.ID == p.ID && t.Len == p.Len && t.Collation == p.Collation {
+			return e, nil
+		}
+	}
+	return pairs, nil
 }
 
 // funcAliases are the grammar's own names for functions.

@@ -215,9 +215,7 @@ func rebuild(e expr.Expr, fn func(expr.Expr) expr.Expr) expr.Expr {
 	}
 	switch x := e.(type) {
 	case *expr.Func:
-		c := *x
-		c.Args = out
-		return &c
+		return x.With(out)
 	case *expr.Subquery:
 		return x.WithChildren(out)
 	}

@@ -38,6 +38,9 @@ func (b *binder) setOprList(env *scope, n *ast.SetOprSelectList) (*result, error
 	if err := b.withClause(sc, n.With, n); err != nil {
 		return nil, err
 	}
+	if len(n.Selects) > maxOperands {
+		return nil, sqlerr.ChainTooLong(maxOperands)
+	}
 	var list []operand
 	for i, x := range n.Selects {
 		o, err := b.operand(sc, x, i < len(n.Selects)-1)

@@ -131,6 +131,9 @@ func (b *binder) useView(v *schema.View) {
 
 // viewQuery parses a view's query.
 func (b *binder) viewQuery(v *schema.View) (ast.ResultSetNode, error) {
+	if err := b.expand(); err != nil {
+		return nil, err
+	}
 	n, err := b.parseQuery(v.Query, types.SQLMode(v.Mode))
 	if err != nil {
 		return nil, viewError(v, err)

@@ -325,6 +325,12 @@ type Backup struct {
 // Shutdown is SHUTDOWN.
 type Shutdown struct{}
 
+// ReloadTLS is ALTER INSTANCE RELOAD TLS.
+type ReloadTLS struct {
+	// KeepTLS is false with NO ROLLBACK ON ERROR.
+	KeepTLS bool
+}
+
 func (*Use) statement()              {}
 func (*Backup) statement()           {}
 func (*Begin) statement()            {}
@@ -359,3 +365,4 @@ func (*AnalyzeTable) statement()     {}
 func (*Maintain) statement()         {}
 func (*Flush) statement()            {}
 func (*Shutdown) statement()         {}
+func (*ReloadTLS) statement()        {}

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -202,13 +204,13 @@ func comparedColumn(f *expr.Func) *expr.Col {
 
 // said is the comparison f of a column with constants, said of column to.
 func said(f *expr.Func, to *expr.Col) expr.Expr {
-	c := *f
-	c.Args = append([]expr.Expr(nil), f.Args...)
-	for i, a := range c.Args {
+	args := slices.Clone(f.Args)
+	for i, a := range args {
 		if _, isCol := a.(*expr.Col); isCol {
-			c.Args[i] = to
+			args[i] = to
 		}
 	}
+	c := f.With(args)
 	c.Null = true
-	return &c
+	return c
 }

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -180,10 +182,9 @@ func (r *Rewriter) groupJoin(left logical.Node, a *logical.Aggregate, vals, oute
 		in := f.Args[key]
 		col := logical.Column{ID: r.newID(), Name: in.String(), T: in.Type(), Null: in.Nullable()}
 		grouped.GroupBy, grouped.GroupCols = append(grouped.GroupBy, in), append(grouped.GroupCols, col)
-		eq := *f
-		eq.Args = append([]expr.Expr(nil), f.Args...)
-		eq.Args[key] = column(col)
-		on = append(on, expr.WithOuter(&eq, outer))
+		sides := slices.Clone(f.Args)
+		sides[key] = column(col)
+		on = append(on, expr.WithOuter(f.With(sides), outer))
 	}
 	with, ok := r.valuesOfNone(a)
 	if !ok || !r.joinPays(left, grouped, plan, true, once) {

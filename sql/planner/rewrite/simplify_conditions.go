@@ -124,7 +124,5 @@ func simplifyCondition(e expr.Expr) expr.Expr {
 	case len(args) == 1:
 		return args[0]
 	}
-	c := *f
-	c.Args = args
-	return &c
+	return f.With(args)
 }

@@ -321,9 +321,7 @@ func replaceGenerated(e expr.Expr, by []generatedColumn) expr.Expr {
 	if args == nil {
 		return e
 	}
-	c := *f
-	c.Args = args
-	return &c
+	return f.With(args)
 }
 
 // isWhere reports the column of the condition of a partial index.
