@@ -10,6 +10,15 @@ import (
 // mostDifferences are printed for one file.
 const mostDifferences = 10
 
+// clip is the beginning of a line.
+func clip(line string) string {
+	const most = 2000
+	if len(line) > most {
+		return line[:most] + "…"
+	}
+	return line
+}
+
 // Golden compares a text with that of a file, line by line, or writes the file with
 // -update.
 func Golden(t testing.TB, file, got string) {
@@ -34,7 +43,7 @@ func Golden(t testing.TB, file, got string) {
 			continue
 		}
 		if differ++; differ <= mostDifferences {
-			t.Errorf("%s:%d: want\n%s\ngot\n%s", file, i+1, want[i], have[i])
+			t.Errorf("%s:%d: want\n%s\ngot\n%s", file, i+1, clip(want[i]), clip(have[i]))
 		}
 	}
 	if len(want) != len(have) {

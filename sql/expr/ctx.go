@@ -73,7 +73,7 @@ type Ctx struct {
 	rands   map[*Func]*randState
 	now     nowState
 	lets    map[*letSlot]value.Datum
-	locale  *locale                // of lc_time_names, nil until it is asked for
+	locale  *locale                // of lc_time_names, nil until it is read
 	vars    map[string]value.Datum // session variables that functions have read
 
 	work      int   // done since the context was looked at

@@ -61,14 +61,14 @@ type schemaFailure struct{ schema, document, keyword string }
 
 // schemaCheck validates one document.
 type schemaCheck struct {
-	c       *Ctx
-	root    []byte
+	c    *Ctx
+	root []byte
 	// known are the results of what has been checked, by where it is; true, too, for
 	// what is being checked: references may go round in circles.
 	known    map[schemaPair]bool
 	patterns map[string]*compiledRegexp // nil for those that do not compile
-	failure *schemaFailure
-	err     error
+	failure  *schemaFailure
+	err      error
 }
 
 // schemaPair is a part of a schema and a part of a document.

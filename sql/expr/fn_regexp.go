@@ -19,7 +19,7 @@ const (
 	// regexpTimeout bounds the matches of one call.
 	regexpTimeout = 2 * time.Second
 	// regexpInline bounds a match that KILL does not reach. One that takes longer runs
-	// again, in a goroutine that KILL leaves behind until it has timed out.
+	// again, in a goroutine, which goes on after KILL until it has timed out.
 	regexpInline = 20 * time.Millisecond
 )
 

@@ -157,7 +157,7 @@ func shares(b []byte, args []value.Datum) bool {
 	return false
 }
 
-// Own is d with bytes that stay as they are: a copy, or d itself if the last call has
+// Own is d with bytes that do not change: a copy, or d itself if the last call has
 // made it and it is counted.
 func (c *Ctx) Own(d value.Datum) (value.Datum, error) {
 	if d.Size() < largeValue {

@@ -202,7 +202,7 @@ func (f *Functions) SetUserVar(name string, d value.Datum, t schema.Type) error 
 	return nil
 }
 
-// userVarBytes is about what a user variable takes beside its name and value.
+// userVarBytes is about what a user variable takes in addition to its name and value.
 const userVarBytes = 256
 
 // SysVar implements expr.Session.

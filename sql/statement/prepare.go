@@ -53,7 +53,7 @@ func (s *Statement) Prepare(text string) (*Prepared, *mysqlwire.Header, error) {
 	return p, header, nil
 }
 
-// preparedBytes is about what a prepared statement takes beside its text and its tree.
+// preparedBytes is about what a prepared statement takes in addition to its text and its tree.
 const preparedBytes = 1 << 10
 
 // Forget ends the counting of a prepared statement; nil is none.

@@ -107,7 +107,7 @@ func (v *victim) watch(ctx context.Context) {
 	}
 }
 
-// other is the client beside: it counts up rows and reads them.
+// other is the other client: it counts up rows and reads them.
 func (v *victim) other(ctx context.Context) {
 	db := v.connect("abuse")
 	var want [20]int
