@@ -85,7 +85,7 @@ type Engine struct {
 	DDL        *ddl.Runner
 	Search     *search.Manager // nil without Config.SearchDir
 	Memory     *exec.Tracker
-	Values     *exec.Values // large values, in Memory
+	Values     *exec.Values // large values; a part of the memory is theirs alone
 	Spill      *spill.Disk
 	Spilled    exec.SpillCounters
 	TempDir    string
@@ -118,6 +118,13 @@ type counters struct {
 	RowsSent                                                                 atomic.Int64
 }
 
+// valueBytes is the part of a memory of limit bytes that is for large values alone:
+// what a sort keeps must not take the room of the values that it sorts.
+func valueBytes(limit int64) int64 {
+	const least, most = 32 << 20, 128 << 20
+	return min(max(limit/4, least), most, limit/2)
+}
+
 // New opens the catalog of a store.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	cat, err := catalog.Open(ctx, cfg.Store)
@@ -139,9 +146,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
 		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
 		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
-		Memory: exec.NewTracker("server", cfg.MemoryLimit), Spill: cfg.Spill, TempDir: cfg.TempDir,
+		Spill: cfg.Spill, TempDir: cfg.TempDir,
 	}
-	e.Values = exec.NewValues(e.Memory)
+	memory := exec.NewTracker("server", cfg.MemoryLimit)
+	e.Values = exec.NewValues(memory)
+	e.Memory = memory.Child("statements", cfg.MemoryLimit-valueBytes(cfg.MemoryLimit))
 	if e.secret, err = cat.Secret(ctx); err != nil {
 		return nil, err
 	}

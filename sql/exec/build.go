@@ -105,7 +105,8 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 		}
 		// A context of its own: those who read its columns may release them to
 		// theirs, as columns of an input.
-		return &projectOp{ec: b.ec.Fork(), in: in, exprs: x.Exprs}, nil
+		ec := b.ec.Fork()
+		return &projectOp{ec: ec, in: sliced(ec, in, x.Exprs), exprs: x.Exprs}, nil
 	case *physical.Limit:
 		return b.limitOp(x)
 	case *physical.HashJoin:

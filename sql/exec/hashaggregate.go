@@ -38,8 +38,11 @@ func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
 		}
 	}
 	in, err := build(x.Input)
-	op.in = in
-	return op, err
+	if err != nil {
+		return nil, err
+	}
+	op.in = slicedForGroups(b.ec, in, x.GroupBy, x.Aggs)
+	return op, nil
 }
 
 // canMerge reports that partial results can be merged and do not depend on the

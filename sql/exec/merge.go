@@ -60,15 +60,24 @@ func (r *diskRun) advance(enc *sortEncoder) (more bool, err error) {
 
 func (r *diskRun) key() []byte { return r.b.Cols[0].Bytes[r.at] }
 
-// next copies up to size rows to out: the columns of the runs from skip on.
+// mergedBytes is the size at which next ends a batch: rows may be long.
+const mergedBytes = 4 << 20
+
+// next copies up to size rows to out, but not much more than mergedBytes: the columns
+// of the runs from skip on.
 func (m *diskMerge) next(out []*vec.Vec, skip, size int) (n int, err error) {
 	for _, v := range out {
 		v.Init(v.Kind, size)
 	}
-	for ; n < size && len(m.runs) > 0; n++ {
+	bytes := 0
+	for ; n < size && bytes < mergedBytes && len(m.runs) > 0; n++ {
 		r := m.runs[0]
 		for c, v := range out {
-			v.CopyRow(n, r.b.Cols[skip+c], r.at)
+			src := r.b.Cols[skip+c]
+			v.CopyRow(n, src, r.at)
+			if src.Bytes != nil && !src.Nulls.IsNull(r.at) {
+				bytes += len(src.Bytes[r.at])
+			}
 		}
 		more, err := r.advance(m.enc)
 		switch {

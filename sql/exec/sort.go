@@ -37,9 +37,9 @@ func (b *builder) sort(x *physical.Sort) (Operator, error) {
 }
 
 func (b *builder) newSort(in Operator, node, input physical.Node, keys []physical.SortKey) *sortOp {
-	s := &sortOp{ec: b.ec, in: in, acct: b.account(node, "sort")}
+	s := &sortOp{ec: b.ec, acct: b.account(node, "sort")}
 	enc, list := newSortEncoder(keys)
-	s.keys = list
+	s.keys, s.in = list, sliced(b.ec, in, list)
 	s.sort = b.newSorter(node, enc, kindsOf(input.Columns()), &s.acct)
 	s.sort.sp.attach(&s.acct, func() (bool, error) { return s.sort.relieve(s.ctx) })
 	return s

@@ -61,8 +61,8 @@ func (b *builder) topK(x *physical.TopK) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.in = in
 	t.enc, t.keys = newSortEncoder(x.Keys)
+	t.in = sliced(b.ec, in, t.keys)
 	t.out = newOut(kindsOf(x.Input.Columns()))
 	return t, nil
 }

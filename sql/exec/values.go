@@ -84,6 +84,12 @@ func (v *Values) collect() {
 	}
 }
 
+// Child is a tracker below that of v. It must be closed.
+func (v *Values) Child(name string, limit int64) *Tracker { return v.t.Child(name, limit) }
+
+// Limit is the most bytes of all values.
+func (v *Values) Limit() int64 { return v.t.Limit() }
+
 // Release gives n reserved bytes back.
 func (v *Values) Release(n int64) { v.t.Shrink(n) }
 

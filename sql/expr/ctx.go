@@ -80,6 +80,8 @@ type Ctx struct {
 	maxPacket int64 // 0 until it is read
 	reserved  int64 // in Memory, for the call under way
 	fresh     *byte // of the large value that the last call made
+	stepRows  int   // 0 before the first step
+	made      int   // bytes of large values since the last step
 }
 
 // Reset prepares c for another execution with other parameters or session

@@ -44,6 +44,9 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 			}
 			return c.broadcast(d, kindOf(e), in.N), nil
 		}
+		if in.Live() > c.StepRows() && isSmallOfLarge(e) {
+			return c.evalSteps(e, in)
+		}
 		if e.B.vec != nil {
 			return e.B.vec(c, e, in)
 		}
@@ -313,6 +316,9 @@ func EvalFilter(c *Ctx, e Expr, in *vec.Batch) error {
 	}
 	switch x := e.(type) {
 	case *Func:
+		if in.Live() > c.StepRows() && !IsConst(x) && argsMayBeLarge(x) {
+			return c.filterSteps(x, in)
+		}
 		if x.B.filter != nil && !IsConst(x) {
 			return x.B.filter(c, x, in)
 		}

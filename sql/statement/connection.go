@@ -64,7 +64,7 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 func (cn *Connection) initialize() {
 	cn.Vars = sysvar.NewValues(cn.Engine.Globals)
 	cn.Vars.Warn, cn.Tx.vars, cn.Diagnostics.vars = cn.Diagnostics.Warn, cn.Vars, cn.Vars
-	cn.Held = cn.Engine.Memory.Child("connection", cn.Engine.Memory.Limit()/heldShare)
+	cn.Held = cn.Engine.Values.Child("connection", cn.Engine.Values.Limit()/heldShare)
 	cn.Functions.userVars = map[string]userVar{}
 	cn.Named = map[string]*Prepared{}
 	cn.Diagnostics.Clear()

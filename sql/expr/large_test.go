@@ -1,0 +1,139 @@
+package expr
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
+)
+
+// meter is a Memory with a limit. What is kept counts for good.
+type meter struct {
+	limit, used, kept, peak int64
+}
+
+func (m *meter) Reserve(n int64) error {
+	if m.used+n > m.limit {
+		return sqlerr.QueryMemoryExceeded(m.limit, "values")
+	}
+	m.used += n
+	m.peak = max(m.peak, m.used)
+	return nil
+}
+
+func (m *meter) Release(n int64) { m.used -= n }
+
+func (m *meter) Keep(b []byte) { m.kept += int64(len(b)) }
+
+func (m *meter) Copy(b []byte) ([]byte, error) {
+	err := m.Reserve(int64(len(b)))
+	m.Keep(b)
+	return append([]byte(nil), b...), err
+}
+
+func longArg(n int) Expr {
+	return &Const{D: value.String(strings.Repeat("a", n)), T: textType(n, schema.CollationUTF8MB40900AICI)}
+}
+
+// TestLargeValues: what calls make and need is counted, and given back but for the
+// values themselves.
+func TestLargeValues(t *testing.T) {
+	const n = 1 << 20
+	for _, name := range []string{"hex", "quote", "json_quote", "to_base64", "weight_string", "upper", "reverse", "concat", "md5", "length"} {
+		c := testCtx(nil)
+		m := &meter{limit: 1 << 30}
+		c.Memory = m
+		d, err := EvalRow(c, must(NewFunc(nil, name, longArg(n))), nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		size := int64(d.Size())
+		if size < largeValue {
+			size = 0
+		}
+		if m.used != m.kept || m.kept != size {
+			t.Errorf("%s: %d bytes are reserved and %d kept for %d", name, m.used, m.kept, size)
+		}
+		m.limit = m.used + n/2
+		if m.peak <= m.limit {
+			continue // it needs little
+		}
+		if _, err := EvalRow(c, must(NewFunc(nil, name, longArg(n))), nil); !sqlerr.IsQueryMemoryExceeded(err) {
+			t.Errorf("%s without memory: %v", name, err)
+		}
+		if m.used != m.kept {
+			t.Errorf("%s: %d bytes are reserved after an error, %d kept", name, m.used, m.kept)
+		}
+	}
+}
+
+// TestMaxAllowedPacket: a value is NULL, with a warning, if it is longer, whatever the
+// function.
+func TestMaxAllowedPacket(t *testing.T) {
+	for _, name := range []string{"hex", "quote", "json_quote", "to_base64", "weight_string", "json_array"} {
+		var w warnings
+		c := testCtx(&w)
+		c.maxPacket = 50_000
+		d, err := EvalRow(c, must(NewFunc(nil, name, longArg(49_999))), nil)
+		if err != nil || !d.IsNull() || len(w) != 1 || w[0] != "1301" {
+			t.Errorf("%s: a value of %d bytes, %v, warnings %v", name, d.Size(), err, w)
+		}
+	}
+}
+
+// TestInterrupted: loops over long values end with their statement.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	like := must(NewFunc(nil, "like", longArg(1<<20), longArg(10)))
+	for name, e := range map[string]Expr{
+		"sha2": must(NewFunc(nil, "sha2", longArg(2<<20), lit(256))), "compress": must(NewFunc(nil, "compress", longArg(2<<20))), "like": like,
+		"regexp_like": must(NewFunc(nil, "regexp_like", longArg(40), &Const{D: value.String("^(a+)+$b"), T: textType(20, schema.CollationUTF8MB40900AICI)})),
+	} {
+		c := testCtx(nil)
+		c.Context = ctx
+		c.work = workStep - 1
+		if _, err := EvalRow(c, e, nil); !sqlerr.IsQueryInterrupted(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSteps: a batch whose values are large is evaluated in parts, with the values of
+// the whole, and without more memory than a part needs.
+func TestSteps(t *testing.T) {
+	const rows, size = 300, 64 << 10
+	col := &Col{Name: "s", T: textType(20, schema.CollationUTF8MB40900AICI)}
+	in := &vec.Batch{N: rows, Cols: []*vec.Vec{vec.NewSized(value.KindBytes, rows)}}
+	for i := range rows {
+		in.Cols[0].SetDatum(i, value.String(string(rune('a'+i%26))))
+	}
+	long := must(NewFunc(nil, "repeat", col, lit(size)))
+	c := testCtx(nil)
+	v, err := Eval(c, must(NewFunc(nil, "length", long)), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		if v.I64[i] != size {
+			t.Fatalf("row %d: %d", i, v.I64[i])
+		}
+	}
+	if c.StepRows() >= rows {
+		t.Errorf("a step has %d rows of %d bytes", c.StepRows(), size)
+	}
+	c.ReleaseAll()
+	first := must(NewFunc(nil, "left", long, lit(1)))
+	is := must(NewFunc(nil, "=", first, &Const{D: value.String("c"), T: types.Text(schema.CollationUTF8MB40900AICI)}))
+	if err := EvalFilter(c, must(NewFilter(nil, is)), in); err != nil {
+		t.Fatal(err)
+	}
+	if want := (rows + 23) / 26; in.Live() != want || in.Row(0) != 2 {
+		t.Errorf("%d rows, the first is %d; want %d, from 2 on", in.Live(), in.Row(0), want)
+	}
+}
