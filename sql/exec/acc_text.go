@@ -109,7 +109,7 @@ func (c *concatAcc) append(st *concatState, text []byte) {
 	if st.cut > 0 {
 		return
 	}
-	before := len(st.text)
+	before := cap(st.text)
 	if st.rows > 1 {
 		st.text = append(st.text, c.sep...)
 	}
@@ -122,7 +122,7 @@ func (c *concatAcc) append(st *concatState, text []byte) {
 		}
 		st.text = st.text[:n]
 	}
-	c.held += int64(len(st.text) - before)
+	c.held += int64(cap(st.text) - before)
 }
 
 func (c *concatAcc) merge(o accumulator, to []uint32) error {
@@ -137,7 +137,7 @@ func (c *concatAcc) merge(o accumulator, to []uint32) error {
 			return sqlerr.Internal("merge of two GROUP_CONCAT results")
 		}
 		*st = *f
-		c.held += int64(len(f.text))
+		c.held += int64(cap(f.text))
 		for i := range f.list {
 			c.held += f.list[i].size()
 		}
@@ -161,7 +161,7 @@ func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 	if st.cut > 0 {
 		c.ec.Warning(sqlerr.CutByGroupConcat(st.cut))
 	}
-	dst.Bytes[i] = dst.Own(st.text)
+	dst.SetShared(i, st.text) // more text would be appended
 	return nil
 }
 
