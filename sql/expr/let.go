@@ -14,7 +14,7 @@ func letDefs() []entry {
 	return []entry{
 		special("let", unboundUnit, def{flags: volatile, b: Builtin{impl: impl{lazy: lazyLet}}}),
 		special("pad_char", unboundUnit, def{b: Builtin{Row: rowPadChar, impl: impl{strict: true}}}),
-		special("let_value", unboundUnit, def{flags: volatile, b: Builtin{Row: rowLetValue}}),
+		special("let_value", unboundUnit, def{flags: volatile, b: Builtin{Row: rowLetValue, impl: impl{shares: true}}}),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // TestFieldReader checks the text format of LOAD DATA (MySQL manual, LOAD DATA
@@ -46,6 +47,7 @@ func TestFieldReader(t *testing.T) {
 		{"nothing", csv, "", ""},
 	} {
 		r := newFieldReader(strings.NewReader(c.in), &c.format)
+		r.fields = 9
 		var lines []string
 		for {
 			n, err := r.next()
@@ -68,4 +70,31 @@ func TestFieldReader(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// TestManyFields: fields that nothing takes are counted and not kept, and a line has an
+// end.
+func TestManyFields(t *testing.T) {
+	tsv := logical.LoadData{FieldsTerminated: "\t", LinesTerminated: "\n", Fields: make([]logical.LoadField, 2)}
+	r := newFieldReader(strings.NewReader("a"+strings.Repeat("\tb", 1_000_000)+"\nc\td\n"), &tsv)
+	if n, err := r.next(); n != 1_000_001 || err != nil || len(r.ends) > 3 || len(r.buf) > 3 {
+		t.Errorf("%d fields, %v; %d and %d bytes are kept", n, err, len(r.ends), len(r.buf))
+	}
+	if n, err := r.next(); n != 2 || err != nil || string(r.field(1)) != "d" {
+		t.Errorf("the next line has %d fields, %v", n, err)
+	}
+	r = newFieldReader(io.LimitReader(endless{}, maxLine+1<<20), &tsv)
+	if _, err := r.next(); !sqlerr.IsPacketTooLarge(err) {
+		t.Errorf("a line without an end: %v", err)
+	}
+}
+
+// endless is a text of the letter x.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }

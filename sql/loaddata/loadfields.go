@@ -9,8 +9,8 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// maxField bounds one field, in bytes.
-const maxField = 64 << 20
+// maxLine bounds the fields of a line together, in bytes.
+const maxLine = 64 << 20
 
 // fieldReader splits a file into lines and fields by MySQL's rules.
 type fieldReader struct {
@@ -23,6 +23,7 @@ type fieldReader struct {
 	buf                 []byte
 	ends                []int  // end of each field in buf
 	nulls               []bool // NULL fields
+	more                int    // fields that nothing takes, and are not kept
 	// plain are the bytes that mean themselves in a field, without and with
 	// quotes.
 	plain [2][256]bool
@@ -74,14 +75,14 @@ func (r *fieldReader) next() (int, error) {
 	if _, err := r.in.Peek(1); err != nil {
 		return 0, err
 	}
-	r.buf, r.ends, r.nulls = r.buf[:0], r.ends[:0], r.nulls[:0]
+	r.buf, r.ends, r.nulls, r.more = r.buf[:0], r.ends[:0], r.nulls[:0], 0
 	for {
 		lineEnd, err := r.readField()
 		if err != nil {
 			return 0, err
 		}
 		if lineEnd || len(r.line) == 0 && len(r.ends) == r.fields {
-			return len(r.ends), nil
+			return len(r.ends) + r.more, nil
 		}
 	}
 }
@@ -148,7 +149,7 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 	}
 	for {
 		r.takePlain(plain)
-		if len(r.buf)-start > maxField {
+		if len(r.buf) > maxLine {
 			return false, sqlerr.PacketTooLarge()
 		}
 		c, err := r.in.ReadByte()
@@ -201,7 +202,7 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 
 // takePlain takes the plain bytes that are buffered.
 func (r *fieldReader) takePlain(plain *[256]bool) {
-	b, _ := r.in.Peek(min(r.in.Buffered(), maxField)) // never short
+	b, _ := r.in.Peek(min(r.in.Buffered(), maxLine)) // never short
 	n := 0
 	for n < len(b) && plain[b[n]] {
 		n++
@@ -230,6 +231,11 @@ func (r *fieldReader) finish(start int, null, quoted bool) {
 	text := r.buf[start:]
 	if !quoted {
 		null = null && len(text) == 1 && text[0] == 'N' || r.hasEnclosed && string(text) == "NULL"
+	}
+	if len(r.ends) > r.fields {
+		r.buf = r.buf[:start]
+		r.more++
+		return
 	}
 	r.ends = append(r.ends, len(r.buf))
 	r.nulls = append(r.nulls, null)

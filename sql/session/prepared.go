@@ -12,7 +12,7 @@ import (
 // Prepare implements mysqlwire.Session.
 func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared, error) {
 	text = s.fromClient(text)
-	_, done := s.enter(ctx, "Prepare", text)
+	ctx, done := s.enter(ctx, "Prepare", text)
 	defer done()
 	if !statement.ReadsDiagnostics(text) {
 		s.Diagnostics.Clear()
@@ -20,7 +20,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	if len(s.prepared) >= maxPrepared {
 		return nil, s.Finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
-	p, header, err := s.st.Prepare(text)
+	p, header, err := s.st.Prepare(ctx, text)
 	if err != nil {
 		return nil, s.Finish(err)
 	}

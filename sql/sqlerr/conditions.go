@@ -66,6 +66,9 @@ func IsOfRow(err error) bool {
 	return errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "23"))
 }
 
+// IsPacketTooLarge reports 1153.
+func IsPacketTooLarge(err error) bool { return is(err, 1153) }
+
 // IsRegexpTimeout reports 3699.
 func IsRegexpTimeout(err error) bool { return is(err, 3699) }
 

@@ -39,12 +39,12 @@ type Prepared struct {
 // columns of its result.
 //
 // The statement is counted among what the connection holds until Forget.
-func (s *Statement) Prepare(text string) (*Prepared, *mysqlwire.Header, error) {
+func (s *Statement) Prepare(ctx context.Context, text string) (*Prepared, *mysqlwire.Header, error) {
 	held := preparedBytes + 2*int64(len(text)) + parser.TreeBytes(text)
 	if err := s.hold(held, "prepared statements"); err != nil {
 		return nil, nil, err
 	}
-	p, header, err := s.prepare(text)
+	p, header, err := s.prepare(ctx, text)
 	if err != nil {
 		s.Held.Shrink(held)
 		return nil, nil, err
@@ -64,13 +64,13 @@ func (cn *Connection) Forget(p *Prepared) {
 	}
 }
 
-func (s *Statement) prepare(text string) (*Prepared, *mysqlwire.Header, error) {
+func (s *Statement) prepare(ctx context.Context, text string) (*Prepared, *mysqlwire.Header, error) {
 	mode := s.Vars.Mode
-	stmt, err := s.Engine.Parsers.Parse(text, mode)
+	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, mode)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, _, restore := s.hintVars(context.Background(), &stmt)
+	_, _, restore := s.hintVars(ctx, &stmt)
 	defer restore()
 	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: ReadsDiagnostics(stmt.Text)}
 	ptypes := make([]schema.Type, p.Params)
@@ -222,7 +222,7 @@ func appendTypeKey(dst []byte, p *mysqlwire.Param) []byte {
 }
 
 // prepareNamed is PREPARE name FROM text.
-func (s *Statement) prepareNamed(x *logical.Prepare) error {
+func (s *Statement) prepareNamed(ctx context.Context, x *logical.Prepare) error {
 	text := x.Text
 	if x.FromVar != "" {
 		d, t := s.Functions.UserVar(x.FromVar)
@@ -231,7 +231,7 @@ func (s *Statement) prepareNamed(x *logical.Prepare) error {
 		}
 		text = string(types.AppendText(nil, t, d))
 	}
-	p, _, err := s.Prepare(text)
+	p, _, err := s.Prepare(ctx, text)
 	if err != nil {
 		return err
 	}

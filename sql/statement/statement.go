@@ -132,7 +132,7 @@ func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, reb
 	case *logical.ExplainConnection:
 		return s.explainConnection(x, more, w)
 	case *logical.Prepare:
-		if err := s.prepareNamed(x); err != nil {
+		if err := s.prepareNamed(ctx, x); err != nil {
 			return err
 		}
 		return s.OK(w, mysqlwire.OK{Info: "Statement prepared"}, more)
