@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,7 +153,7 @@ func (v *victim) check(t *testing.T, a attack) {
 		t.Errorf("%s: others took %v", a.name, p99)
 	}
 	for e := range o.errs {
-		if strings.HasPrefix(e, "1105 ") || strings.HasPrefix(e, "1815 ") || strings.Contains(e, "invalid connection") || strings.Contains(e, "bad connection") || strings.Contains(e, "EOF") {
+		if isFault(e) {
 			t.Errorf("%s: %s", a.name, e)
 		}
 	}

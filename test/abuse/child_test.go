@@ -166,12 +166,12 @@ func mostOther() time.Duration {
 	if *strict {
 		return 250 * time.Millisecond
 	}
-	return 5 * time.Second
+	return 10 * time.Second
 }
 
 func mostKill() time.Duration {
 	if *strict {
 		return 100 * time.Millisecond
 	}
-	return 2 * time.Second
+	return 10 * time.Second
 }
