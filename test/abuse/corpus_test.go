@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sqlots/sqlots/internal/testflag"
 )
@@ -24,9 +25,6 @@ func list(n int, item func(i int) string) string {
 	}
 	return b.String()
 }
-
-// deep is a CTE that squares the number of rows.
-const rows1e6 = "WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 999) SELECT "
 
 func corpus() []attack {
 	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
@@ -115,5 +113,9 @@ func TestCorpus(t *testing.T) {
 	v := start(t)
 	for _, a := range corpus() {
 		v.check(t, a)
+	}
+	// All that was counted has been given back.
+	if o := v.attack(attack{text: "SELECT LENGTH(REPEAT('x', 60000000))", runs: time.Minute}); len(o.errs) > 0 {
+		t.Errorf("a large value after all attacks: %v", o.errs)
 	}
 }
