@@ -30,6 +30,10 @@ type Tracker struct {
 	promised int64
 }
 
+// QueryTracker is the name of the tracker of a statement, whose limit is
+// sqlots_query_memory_limit.
+const QueryTracker = "query"
+
 // NewTracker makes the root of a tree of trackers. A limit of 0 or less is
 // none.
 func NewTracker(name string, limit int64) *Tracker { return &Tracker{name: name, limit: limit} }
@@ -205,5 +209,8 @@ func (t *Tracker) beyond(n, mine int64) bool {
 }
 
 func (t *Tracker) overLimit(operator string) error {
+	if t.name != QueryTracker {
+		return sqlerr.ServerMemoryExceeded(t.limit, operator)
+	}
 	return sqlerr.QueryMemoryExceeded(t.limit, operator)
 }

@@ -67,7 +67,7 @@ const (
 
 func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
 	if limit := v.t.Limit(); n >= small && v.t.Used()+n > limit-limit/smallShare {
-		return sqlerr.QueryMemoryExceeded(limit-limit/smallShare, what)
+		return sqlerr.ServerMemoryExceeded(limit-limit/smallShare, what)
 	}
 	return t.Grow(n, what)
 }

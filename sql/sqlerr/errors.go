@@ -587,3 +587,9 @@ func UnresolvedHintName(name, hint string) *Error {
 func QueryMemoryExceeded(limit int64, operator string) *Error {
 	return newError(3170, "HY000", "Memory capacity of %d bytes for '%s' exceeded. Raise sqlots_query_memory_limit or make the query smaller.", limit, operator)
 }
+
+// ServerMemoryExceeded: 3170 with the limit, the error of what needs more memory than is
+// left to all statements together.
+func ServerMemoryExceeded(limit int64, what string) *Error {
+	return newError(3170, "HY000", "Memory capacity of %d bytes for '%s' exceeded. Start the server with more --memory, try again later or make it smaller.", limit, what)
+}

@@ -101,7 +101,7 @@ func (s *Statement) sourceEnv(v view) source.Env {
 	return source.Env{
 		Store: s.Engine.Store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
 		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
-		Memory: s.Engine.Memory.Child("query", s.Vars.MemoryLimit),
+		Memory: s.Engine.Memory.Child(exec.QueryTracker, s.Vars.MemoryLimit),
 		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Spilled: &s.Engine.Spilled,
 		Limits: s.Vars.Limits,
 	}
