@@ -169,7 +169,11 @@ var (
 	dateFormatCount atomic.Int32
 )
 
-const maxDateFormats = 1000
+const (
+	maxDateFormats = 1000
+	// maxDateFormat is the most bytes of one: formats are kept, with their items.
+	maxDateFormat = 1000
+)
 
 func dateFormatOf(text string) (*dateFormat, error) {
 	if f, ok := dateFormats.Load(text); ok {
@@ -192,8 +196,11 @@ func readDateFormat(s string) (*dateFormat, error) {
 	if unit, ok := epochUnits[s]; ok {
 		return &dateFormat{unit: unit}, nil
 	}
-	if s == "" {
+	switch {
+	case s == "":
 		return nil, fmt.Errorf("an empty date format")
+	case len(s) > maxDateFormat:
+		return nil, fmt.Errorf("a date format of more than %d bytes", maxDateFormat)
 	}
 	f := &dateFormat{}
 	for i := 0; i < len(s); {

@@ -86,6 +86,13 @@ func TestMaxAllowedPacket(t *testing.T) {
 	}
 }
 
+// TestLongDateFormat: formats are kept for all statements, and therefore short.
+func TestLongDateFormat(t *testing.T) {
+	if _, err := NewFunc(nil, "parse_datetime", longArg(10), longArg(1<<20)); err == nil {
+		t.Error("a format of a megabyte is read")
+	}
+}
+
 // TestInterrupted: loops over long values end with their statement.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -143,7 +143,7 @@ func (v *victim) check(t *testing.T, a attack) {
 	if err != nil {
 		t.Errorf("%s: %v", a.name, err)
 	}
-	if peak > mostResident {
+	if peak > mostResident() {
 		t.Errorf("%s: %d MiB are resident", a.name, peak>>20)
 	}
 	if o.slow > mostKill() {

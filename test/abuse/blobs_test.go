@@ -32,7 +32,7 @@ func TestLargeRows(t *testing.T) {
 		o := v.attack(attack{text: text, runs: 60e9})
 		peak, _, err := v.report()
 		t.Logf("%-70s peak %4d MiB %v", text, peak>>20, o.errs)
-		if len(o.errs) > 0 || err != nil || peak > mostResident {
+		if len(o.errs) > 0 || err != nil || peak > mostResident() {
 			t.Errorf("%s: %v, other client: %v, %d MiB resident", text, o.errs, err, peak>>20)
 		}
 	}

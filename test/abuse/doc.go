@@ -11,8 +11,9 @@
 //	I3  A statement ends soon after KILL QUERY.
 //	I4  The other client goes on: its rows are right, its statements are answered.
 //
-// Times are bounded loosely, since machines that run tests are busy: -strict holds
-// them to 100 ms after KILL, and to 250 ms for 99 % of the other client's statements.
+// Memory and times are bounded loosely, since machines that run tests are busy: -strict
+// holds the memory to I2, and times to 100 ms after KILL and to 250 ms for 99 % of the
+// other client's statements.
 //
 // TestCorpus has one case for each known kind of attack, TestFunctions calls every
 // function with large arguments of every kind. Normal runs take a part of the calls,

@@ -52,7 +52,7 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("%s: %v", short, err)
 			case wrong != nil:
 				t.Errorf("%s: %v", short, wrong)
-			case peak > mostResident:
+			case peak > mostResident():
 				t.Errorf("%s: %d MiB are resident", short, peak>>20)
 			case o.slow > mostKill():
 				t.Errorf("%s: it ended %v after KILL", short, o.slow)

@@ -99,7 +99,8 @@ func (r *round) names(text string) bool {
 		if strings.HasPrefix(name, "marker.") { // one that is gone is named by its beginning
 			name = strings.Join(strings.SplitN(name, ".", 3)[:2], ".")
 		}
-		if strings.Contains(text, name) {
+		// A segment in the place of another contradicts root.bolt.
+		if strings.Contains(text, name) || strings.HasSuffix(name, ".zap") && strings.Contains(text, "root.bolt") {
 			return true
 		}
 	}
