@@ -13,12 +13,23 @@ func (t *lockTable) detect(o *owner) {
 	t.detecting.Lock()
 	defer t.detecting.Unlock()
 	for {
+		moves := t.moves.Load()
 		cycle := findCycle(o)
+		if cycle == nil {
+			// A search goes to the next of a queue and visits each owner once. It
+			// missed what is behind one that left before it came there, or that
+			// joined elsewhere after it was visited.
+			if moves != t.moves.Load() {
+				continue
+			}
+			return
+		}
 		// The graph is read one shard at a time, so a cycle may be put together
 		// from waits that did not exist at the same time. A true one stays
-		// until somebody breaks it: look again before choosing a victim.
-		if cycle == nil || !stillThere(cycle) {
-			return
+		// until somebody breaks it: look again before choosing a victim. There may
+		// also be a true one that this search did not come to.
+		if !stillThere(cycle) {
+			continue
 		}
 		victim := cycle[0]
 		for _, w := range cycle[1:] {

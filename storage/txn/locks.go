@@ -67,6 +67,9 @@ type lockTable struct {
 	// detecting serialises the searches for deadlocks, so that two of them do
 	// not choose two victims for one cycle.
 	detecting sync.Mutex
+	// moves counts the requests that left a queue without the lock and those that
+	// others were queued behind at once.
+	moves     atomic.Uint64
 	closed    atomic.Bool
 	last      atomic.Pointer[storage.Deadlock]
 	waits     atomic.Int64
@@ -118,17 +121,20 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 	// it holds.)
 	mayDeadlock := len(o.held) > 0
 	l.enqueue(w)
+	if w.next != nil {
+		t.moves.Add(1)
+	}
 	o.waiting.Store(w)
 	s.mu.Unlock()
 	t.waits.Add(1)
 	if mayDeadlock {
 		t.detect(o)
 	}
-	return w.await(ctx, key, req.timeout)
+	return t.await(ctx, w, key, req.timeout)
 }
 
 // await blocks until the request has an outcome.
-func (w *waiter) await(ctx context.Context, key []byte, timeout time.Duration) error {
+func (t *lockTable) await(ctx context.Context, w *waiter, key []byte, timeout time.Duration) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	start := time.Now()
@@ -137,20 +143,21 @@ func (w *waiter) await(ctx context.Context, key []byte, timeout time.Duration) e
 	case err := <-w.ch:
 		return err
 	case <-timer.C:
-		return w.cancel(fmt.Errorf("key %x: %w", key, storage.ErrLockTimeout))
+		return t.cancel(w, fmt.Errorf("key %x: %w", key, storage.ErrLockTimeout))
 	case <-ctx.Done():
-		return w.cancel(context.Cause(ctx))
+		return t.cancel(w, context.Cause(ctx))
 	}
 }
 
 // cancel leaves the queue with err, unless the request has got its outcome
 // meanwhile, which then counts.
-func (w *waiter) cancel(err error) error {
+func (t *lockTable) cancel(w *waiter, err error) error {
 	w.shard.mu.Lock()
 	if !w.queued {
 		w.shard.mu.Unlock()
 		return <-w.ch
 	}
+	t.moves.Add(1)
 	l := w.l
 	l.dequeue(w)
 	l.serve()

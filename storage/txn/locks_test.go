@@ -14,7 +14,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-var patient = lockRequest{mode: storage.LockExclusive, timeout: time.Minute}
+var patient = lockRequest{mode: storage.LockExclusive, timeout: 10 * time.Second}
 
 // TestHotRow lets many transactions queue for one row, each with a lock of its
 // own, so that every request searches for a deadlock through the whole queue.
@@ -107,7 +107,7 @@ func TestRandomLocks(t *testing.T) {
 // randomLock makes one request and reports whether the transaction goes on.
 func randomLock(t *testing.T, lt *lockTable, o *owner, rng *rand.Rand, held map[int]storage.LockMode, keys int) bool {
 	k := rng.IntN(keys)
-	req := lockRequest{mode: storage.LockMode(rng.IntN(2)), timeout: time.Minute}
+	req := lockRequest{mode: storage.LockMode(rng.IntN(2)), timeout: patient.timeout}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	switch rng.IntN(6) {
@@ -126,6 +126,8 @@ func randomLock(t *testing.T, lt *lockTable, o *owner, rng *rand.Rand, held map[
 		}
 	case errors.Is(err, storage.ErrDeadlock):
 		return false
+	case errors.Is(err, storage.ErrLockTimeout) && req.timeout == patient.timeout:
+		t.Errorf("a deadlock was not seen: %d waits for %d: %v", o.id, k, lt.list())
 	case !errors.Is(err, storage.ErrLockTimeout) && !errors.Is(err, storage.ErrNoWait) && !errors.Is(err, context.Canceled):
 		t.Error(err)
 	}
