@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,30 +62,37 @@ func TestForeignKeyLocks(t *testing.T) {
 			"CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY, k INT, UNIQUE KEY (k))",
 			"CREATE TABLE d.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.p (id))",
 			"CREATE TABLE d.u (id INT PRIMARY KEY, k INT, FOREIGN KEY (k) REFERENCES d.p (k))",
-			"INSERT INTO d.p VALUES (1,10),(2,20),(3,30)",
+			"INSERT INTO d.p VALUES (1,10)",
 		} {
 			a.mustQuery(t, q, &sink{})
 		}
-		for _, s := range []*Session{a, b} {
-			s.mustQuery(t, "SET innodb_lock_wait_timeout=1", &sink{})
-		}
-		for _, c := range []struct{ first, second string }{
-			{"INSERT INTO d.c VALUES (1,1)", "DELETE FROM d.p WHERE id=1"},
-			{"INSERT INTO d.u VALUES (1,10)", "DELETE FROM d.p WHERE id=1"},
-			{"INSERT INTO d.u VALUES (1,10)", "UPDATE d.p SET k=11 WHERE id=1"},
-			{"DELETE FROM d.p WHERE id=1", "INSERT INTO d.c VALUES (1,1)"},
-			{"DELETE FROM d.p WHERE id=1", "INSERT INTO d.u VALUES (1,10)"},
-			{"UPDATE d.p SET k=11 WHERE id=1", "INSERT INTO d.u VALUES (1,10)"},
-			{"INSERT INTO d.p VALUES (9,90)", "INSERT INTO d.c VALUES (1,9)"},
-			{"INSERT INTO d.p VALUES (9,90)", "INSERT INTO d.u VALUES (1,90)"},
+		// Each case has a parent of its own, so that all wait at the same time.
+		var wg sync.WaitGroup
+		for i, c := range []struct{ first, second string }{
+			{"INSERT INTO d.c VALUES (ID,ID)", "DELETE FROM d.p WHERE id=ID"},
+			{"INSERT INTO d.u VALUES (ID,KEY)", "DELETE FROM d.p WHERE id=ID"},
+			{"INSERT INTO d.u VALUES (ID,KEY)", "UPDATE d.p SET k=OTHER WHERE id=ID"},
+			{"DELETE FROM d.p WHERE id=ID", "INSERT INTO d.c VALUES (ID,ID)"},
+			{"DELETE FROM d.p WHERE id=ID", "INSERT INTO d.u VALUES (ID,KEY)"},
+			{"UPDATE d.p SET k=OTHER WHERE id=ID", "INSERT INTO d.u VALUES (ID,KEY)"},
+			{"INSERT INTO d.p VALUES (NEW,OTHER)", "INSERT INTO d.c VALUES (ID,NEW)"},
+			{"INSERT INTO d.p VALUES (NEW,OTHER)", "INSERT INTO d.u VALUES (ID,OTHER)"},
 		} {
-			a.mustQuery(t, "BEGIN", &sink{})
-			a.mustQuery(t, c.first, &sink{})
-			if got := b.errorOf(c.second); got != 1205 {
-				t.Errorf("%s while %s is open: %d, want 1205", c.second, c.first, got)
-			}
-			a.mustQuery(t, "ROLLBACK", &sink{})
+			id := 100 + i
+			text := strings.NewReplacer("ID", strconv.Itoa(id), "KEY", strconv.Itoa(10*id), "OTHER", strconv.Itoa(10*id+1), "NEW", strconv.Itoa(10*id))
+			a.mustQuery(t, text.Replace("INSERT INTO d.p VALUES (ID,KEY)"), &sink{})
+			first, second := sessionOn(t, e, uint64(10*id)), sessionOn(t, e, uint64(10*id+1))
+			second.mustQuery(t, "SET innodb_lock_wait_timeout=1", &sink{})
+			first.mustQuery(t, "BEGIN", &sink{})
+			first.mustQuery(t, text.Replace(c.first), &sink{})
+			wg.Go(func() {
+				if got := second.errorOf(text.Replace(c.second)); got != 1205 {
+					t.Errorf("%s while %s is open: %d, want 1205", c.second, c.first, got)
+				}
+				first.mustQuery(t, "ROLLBACK", &sink{})
+			})
 		}
+		wg.Wait()
 		// Children of one parent do not wait for each other.
 		a.mustQuery(t, "BEGIN", &sink{})
 		a.mustQuery(t, "INSERT INTO d.c VALUES (1,1)", &sink{})

@@ -35,7 +35,7 @@ func TestKillDuringBuild(t *testing.T) {
 			SELECT i %% 1000, i, CONCAT('s', i), JSON_OBJECT('t', JSON_ARRAY(i, i %% 7)) FROM n`, buildRows),
 		"SET PERSIST sqlots_index_build_rate = 150000")
 	testflag.Normal(t)
-	rounds := testflag.Rounds(1, 2, 5)
+	rounds := testflag.Rounds(1, 1, 5)
 	resumed := 0
 	for round := range rounds {
 		duplicates := round%3 == 2

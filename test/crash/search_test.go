@@ -400,7 +400,7 @@ func TestSearchDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for round := range 6 {
+	for round := range testflag.Rounds(1, 3, 6) {
 		time.Sleep(600 * time.Millisecond) // the files get to the disk
 		c.Kill()
 		db.Close()

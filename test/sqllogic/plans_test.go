@@ -58,7 +58,7 @@ func explainFile(t *testing.T, addr, path string, out *strings.Builder) {
 	ctx, cancel := context.WithTimeout(t.Context(), fileTimeout)
 	defer cancel()
 	out.WriteString("## " + name(path) + "\n")
-	opts := slt.Options{Open: configuration{batchSize: 1024}.open(addr), Engines: []string{"mysql", "sqlots"}, Instead: func(ctx context.Context, conn driver.Conn, query string) error {
+	opts := slt.Options{Open: configuration{batchSize: 1024}.open(addr, ""), Engines: []string{"mysql", "sqlots"}, Instead: func(ctx context.Context, conn driver.Conn, query string) error {
 		if plan := explain(ctx, conn, query); plan != "" {
 			query = strings.Join(strings.Fields(query), " ")
 			out.WriteString(query[:min(len(query), 120)] + "\n    " + plan + "\n")
