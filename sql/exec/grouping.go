@@ -71,6 +71,9 @@ func (g *grouping) fit() error {
 	return g.acct.to(g.held())
 }
 
+// copied are about the bytes of states that are copied at a time.
+const copied = 4 << 20
+
 // fewGroups is a number of groups that partitions do not make smaller.
 const fewGroups = 64
 
@@ -107,8 +110,10 @@ func (g *grouping) putAside() error {
 		g.states[i] = f.NewRows(kinds, g.sp.block)
 	}
 	out := newOut(kinds)
+	// The states are copied, those of large groups a few at a time.
+	most := int(max(min(copied*int64(g.agg.n)/max(g.agg.size(), 1), vec.MaxRows), 1))
 	for at := 0; at < g.agg.n; at += out.N {
-		g.agg.saveStates(at, min(g.agg.n-at, vec.MaxRows), out)
+		g.agg.saveStates(at, min(g.agg.n-at, most), out)
 		if err := g.addStates(out); err != nil {
 			return err
 		}

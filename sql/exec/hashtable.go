@@ -129,7 +129,10 @@ func (t *bytesTable) find(k []byte) uint32 {
 }
 
 // insert is the id of k, the next one if it is new.
-func (t *bytesTable) insert(k []byte) (uint32, bool) {
+func (t *bytesTable) insert(k []byte) (uint32, bool) { return t.insertBy(k, (*bytesTable).own) }
+
+// insertBy is insert, where keep gives the bytes of a new key that stay.
+func (t *bytesTable) insertBy(k []byte, keep func(*bytesTable, []byte) []byte) (uint32, bool) {
 	if 2*len(t.keys) >= len(t.slots) {
 		t.grow()
 	}
@@ -138,7 +141,7 @@ func (t *bytesTable) insert(k []byte) (uint32, bool) {
 	for i := h; ; i++ {
 		s := &t.slots[i&mask]
 		if s.id == 0 {
-			t.keys = append(t.keys, t.own(k))
+			t.keys = append(t.keys, keep(t, k))
 			s.hash, s.id = h, uint32(len(t.keys))
 			return s.id - 1, true
 		}
@@ -157,6 +160,12 @@ func (t *bytesTable) own(k []byte) []byte {
 	start := len(t.arena)
 	t.arena = append(t.arena, k...)
 	return t.arena[start:len(t.arena):len(t.arena)]
+}
+
+// take is own of bytes that nobody else changes.
+func (t *bytesTable) take(k []byte) []byte {
+	t.held += int64(cap(k))
+	return k
 }
 
 func (t *bytesTable) grow() {
@@ -198,11 +207,13 @@ type keyTable struct {
 	lookups int
 }
 
-// rawLimit bounds the strings that keyTable.raw remembers, smallWords the words
-// that keyTable.small does; smallAfter is the number of lookups from which the
-// latter pays.
+// rawLimit bounds the number of strings that keyTable.raw remembers, and rawLongest
+// their bytes; smallWords are the words that keyTable.small does, and smallAfter is the
+// number of lookups from which that pays. A key of longKey bytes is not copied.
 const (
 	rawLimit   = 4096
+	rawLongest = 4 << 10
+	longKey    = 256 << 10
 	smallWords = 1 << 16
 	smallAfter = 2 * vec.MaxRows
 )
@@ -214,7 +225,7 @@ func newKeyTable(ts []schema.Type) keyTable {
 }
 
 func (t *keyTable) size() int64 {
-	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4
+	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4 + int64(cap(t.buf))
 }
 
 // insert appends the ids of the rows to ids and calls fresh for each new one.
@@ -228,7 +239,7 @@ func (t *keyTable) insert(cols []*vec.Vec, rows []uint16, ids []uint32, fresh fu
 	}
 	for _, i := range rows {
 		t.buf = t.enc.append(t.buf[:0], cols, int(i))
-		id, isNew := t.bytes.insert(t.buf)
+		id, isNew := t.insertKey()
 		if isNew {
 			t.n++
 			fresh(i)
@@ -236,6 +247,18 @@ func (t *keyTable) insert(cols []*vec.Vec, rows []uint16, ids []uint32, fresh fu
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// insertKey inserts the key in buf.
+func (t *keyTable) insertKey() (uint32, bool) {
+	if len(t.buf) < longKey {
+		return t.bytes.insert(t.buf)
+	}
+	id, isNew := t.bytes.insertBy(t.buf, (*bytesTable).take)
+	if isNew {
+		t.buf = nil
+	}
+	return id, isNew
 }
 
 func (t *keyTable) insertWords(v *vec.Vec, rows []uint16, ids []uint32, fresh func(i uint16)) []uint32 {
@@ -279,19 +302,19 @@ func (t *keyTable) insertText(cols []*vec.Vec, rows []uint16, ids []uint32, fres
 	v := cols[0]
 	for _, i := range rows {
 		null := v.Nulls.IsNull(int(i))
-		if !null {
+		if !null && len(v.Bytes[i]) <= rawLongest {
 			if at := t.raw.find(v.Bytes[i]); at != none {
 				ids = append(ids, t.rawIDs[at])
 				continue
 			}
 		}
 		t.buf = t.enc.append(t.buf[:0], cols, int(i))
-		id, isNew := t.bytes.insert(t.buf)
+		id, isNew := t.insertKey()
 		if isNew {
 			t.n++
 			fresh(i)
 		}
-		if !null && len(t.rawIDs) < rawLimit {
+		if !null && len(t.rawIDs) < rawLimit && len(v.Bytes[i]) <= rawLongest {
 			t.raw.insert(v.Bytes[i])
 			t.rawIDs = append(t.rawIDs, id)
 		}

@@ -313,7 +313,7 @@ func (s *sorter) finish(ctx context.Context) error {
 
 // openMerge merges runs until so few are left that they can be read at once.
 func (s *sorter) openMerge(ctx context.Context) error {
-	for len(s.disk) > s.sp.fan {
+	for s.sp.mergeable(s.disk) < len(s.disk) {
 		if err := s.mergePass(ctx); err != nil {
 			return err
 		}
@@ -341,7 +341,7 @@ func (s *sorter) mergePass(ctx context.Context) error {
 	}()
 	old := s.disk
 	for len(old) > 0 {
-		n := min(len(old), s.sp.fan)
+		n := s.sp.mergeable(old)
 		out := f.NewRows(old[0].Kinds(), s.sp.block)
 		next = append(next, out)
 		var m *diskMerge

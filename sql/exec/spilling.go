@@ -32,22 +32,25 @@ type spiller struct {
 	// merged at once, parts that of partitions.
 	block, fan, parts int
 	most              int64
-	file              *spill.File // the last one
-	size              int64       // of it, as counted
-	counted           bool
-	lists             [][]uint16 // of scatter
+	// blocks are the bytes that the blocks of merged runs may take.
+	blocks  int64
+	file    *spill.File // the last one
+	size    int64       // of it, as counted
+	counted bool
+	lists   [][]uint16 // of scatter
 }
 
 // spiller gives an operator the means to spill; disk is nil if the server has
 // none.
 func (b *builder) spiller(n physical.Node) *spiller {
-	s := &spiller{disk: b.env.Spill, counters: b.env.Spilled, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits}
+	s := &spiller{disk: b.env.Spill, counters: b.env.Spilled, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits, blocks: 64 << 20}
 	if s.counters == nil {
 		s.counters = &SpillCounters{}
 	}
 	if limit := b.env.Memory.Limit(); limit > 0 {
 		s.block = int(min(max(limit/512, 4<<10), spill.DefaultBlock))
 		s.fan = int(min(max(limit/int64(10*s.block), 4), 64))
+		s.blocks = min(limit/5, s.blocks)
 	}
 	if s.most = b.env.SpillOver; s.most > 0 {
 		s.block, s.fan, s.parts = 256, 3, 4
@@ -113,6 +116,19 @@ func (s *spiller) room(a *account, depth int, n int64) (bool, error) {
 		return true, a.to(n)
 	}
 	return a.room(n)
+}
+
+// mergeable is how many of the runs, from the first on, can be merged at once: a reader
+// holds a block of each, packed and unpacked, and large rows make large blocks.
+func (s *spiller) mergeable(runs []*spill.Rows) int {
+	n, bytes := 0, int64(0)
+	for n < len(runs) && n < s.fan {
+		if bytes += 2 * runs[n].LargestBlock(); n >= 2 && bytes > s.blocks {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // worth is the least that a part of an operator's memory must hold to be spilled

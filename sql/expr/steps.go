@@ -11,7 +11,7 @@ import (
 // for a few rows of it at a time, so that their values need not fit into the memory
 // all at once. The number of rows follows what the values have been so far.
 const (
-	firstStep = 8
+	firstStep = 1
 	// littleStep and muchStep are the bytes of large values of a step below which the
 	// next one has more rows, and above which it has fewer.
 	littleStep = 1 << 20
@@ -26,8 +26,14 @@ func (c *Ctx) StepRows() int {
 	return c.stepRows
 }
 
-// Stepped ends a step: the next one has more rows or fewer.
+// Stepped ends a step: the next one has more rows or fewer. Each step writes other rows
+// of the vectors, so the large values of this one are let go.
 func (c *Ctx) Stepped() {
+	if c.made > 0 {
+		for _, v := range c.free {
+			clear(v.Bytes[:cap(v.Bytes)])
+		}
+	}
 	switch {
 	case c.made < littleStep:
 		c.stepRows = min(2*c.StepRows(), vec.MaxRows)

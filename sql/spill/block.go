@@ -176,6 +176,11 @@ func appendBytes(dst []byte, x [][]byte, nulls *vec.Nulls) []byte {
 		}
 	}
 	dst = appendWords(dst, lens, &vec.Nulls{})
+	total := 0
+	for _, n := range lens {
+		total += int(n)
+	}
+	dst = slices.Grow(dst, total)
 	for i, b := range x {
 		if !nulls.IsNull(i) {
 			dst = append(dst, b...)

@@ -23,6 +23,8 @@ type Rows struct {
 	blocks []block
 	n      int64
 	size   int64
+	// largest are the bytes of the largest block before compression.
+	largest int64
 
 	buf      *vec.Batch
 	bufBytes int64
@@ -37,6 +39,9 @@ type block struct {
 	first int64
 	len   uint32
 }
+
+// largeBlock are the bytes of a block whose buffers are not kept for the next one.
+const largeBlock = 1 << 20
 
 // rowsOverhead are the bytes in memory of Rows that hold no buffer.
 const rowsOverhead = 256
@@ -63,6 +68,9 @@ func (r *Rows) Len() int64 { return r.n }
 
 // Size is about the number of bytes that the rows take in memory, as columns.
 func (r *Rows) Size() int64 { return r.size }
+
+// LargestBlock are the bytes of the largest block: a reader holds up to twice as many.
+func (r *Rows) LargestBlock() int64 { return r.largest }
 
 // Held is about the number of bytes that r holds in memory now.
 func (r *Rows) Held() int64 {
@@ -143,6 +151,7 @@ func (r *Rows) Flush() error {
 		return nil
 	}
 	r.body = appendBatch(r.body[:0], b.Cols, b.N)
+	r.largest = max(r.largest, int64(len(r.body)))
 	r.sealed = seal(r.sealed, r.body)
 	at, err := r.f.write(r.sealed)
 	if err != nil {
@@ -150,6 +159,10 @@ func (r *Rows) Flush() error {
 	}
 	r.blocks = append(r.blocks, block{at: at, first: r.n - int64(b.N), len: uint32(len(r.sealed))})
 	b.N, r.bufBytes = 0, 0
+	if cap(r.body) > largeBlock {
+		r.buf, r.body, r.sealed = nil, nil, nil
+		return nil
+	}
 	for _, v := range b.Cols {
 		v.Init(v.Kind, 0)
 	}
@@ -186,6 +199,7 @@ type Reader struct {
 	next int // block
 	skip int // rows of it to leave out
 	at   int // block that is in batch, -1 for none
+	rows int // most rows of a block so far
 	raw  []byte
 	body []byte
 	dec  decoder
@@ -198,7 +212,7 @@ func (r *Rows) NewReader() *Reader { return &Reader{r: r, at: -1, out: newBatch(
 
 // Held is about the number of bytes that the reader holds.
 func (rd *Reader) Held() int64 {
-	return int64(cap(rd.raw)+2*cap(rd.body)) + int64(len(rd.r.kinds))*256
+	return int64(cap(rd.raw)+cap(rd.body)) + int64(rd.rows)*rd.r.width + int64(len(rd.r.kinds))*256
 }
 
 // SeekRow makes row the next that is read; at Len or after it that is the end.
@@ -225,6 +239,7 @@ func (rd *Reader) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 		rd.at = rd.next
+		rd.rows = max(rd.rows, rd.out.N)
 	}
 	rd.out.HasSel, rd.out.Sel = false, nil
 	if rd.skip > 0 {
@@ -260,6 +275,9 @@ func (rd *Reader) load(b block) error {
 	}
 	if err != nil {
 		return rd.r.f.d.fail(err)
+	}
+	if cap(rd.raw) > largeBlock {
+		rd.raw = nil
 	}
 	return nil
 }

@@ -162,8 +162,12 @@ func (v *Vec) Reset() {
 // ArenaCap is how many bytes the arena's current chunk has.
 func (v *Vec) ArenaCap() int { return cap(v.arena) }
 
-// firstArena is the size of an arena's first chunk: many results are short.
-const firstArena = 1 << 10
+// firstArena is the size of an arena's first chunk: many results are short. Chunks
+// double up to largestArena.
+const (
+	firstArena   = 1 << 10
+	largestArena = 4 << 20
+)
 
 // Own copies b into the vector's arena and returns the copy.
 func (v *Vec) Own(b []byte) []byte {
@@ -172,7 +176,7 @@ func (v *Vec) Own(b []byte) []byte {
 	}
 	if len(v.arena)+len(b) > cap(v.arena) {
 		// A new chunk: slices into the old one keep it alive.
-		v.arena = make([]byte, 0, max(2*cap(v.arena), len(b), firstArena))
+		v.arena = make([]byte, 0, max(min(2*cap(v.arena), largestArena), len(b), firstArena))
 	}
 	start := len(v.arena)
 	v.arena = append(v.arena, b...)
@@ -195,7 +199,7 @@ func (v *Vec) Reserve(n int) int64 {
 // Alloc reserves n bytes in the arena for the caller to fill.
 func (v *Vec) Alloc(n int) []byte {
 	if len(v.arena)+n > cap(v.arena) {
-		v.arena = make([]byte, 0, max(2*cap(v.arena), n, firstArena))
+		v.arena = make([]byte, 0, max(min(2*cap(v.arena), largestArena), n, firstArena))
 	}
 	start := len(v.arena)
 	v.arena = v.arena[:start+n]

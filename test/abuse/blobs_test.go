@@ -17,6 +17,8 @@ func TestLargeRows(t *testing.T) {
 		v.exec(db, "INSERT INTO large SELECT id + (SELECT COUNT(*) FROM large), REPEAT(CHAR(65 + id % 26), 1000000) FROM t WHERE id < 20")
 	}
 	texts := []string{
+		"SELECT REPEAT(LEFT(b, 1), 9000000 + id % 2) r, COUNT(*) FROM large WHERE id < 40 GROUP BY r",
+		"SELECT REPEAT(LEFT(b, 1), 9000000 + id) r FROM large WHERE id < 20 ORDER BY r",
 		"SELECT b FROM large",
 		"SELECT HEX(b) FROM large",
 		"SELECT CONCAT(b, b) FROM large",
@@ -28,7 +30,7 @@ func TestLargeRows(t *testing.T) {
 		"UPDATE large SET b = CONCAT(b, 'x') WHERE id < 20",
 		"SELECT COUNT(DISTINCT MD5(REVERSE(b))) FROM large",
 	}
-	for _, text := range texts[:testflag.Pick(0, 4, len(texts))] {
+	for _, text := range texts[:testflag.Pick(0, 6, len(texts))] {
 		v.report()
 		o := v.attack(attack{text: text, runs: 60e9})
 		peak, _, err := v.report()
