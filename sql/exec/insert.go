@@ -585,7 +585,7 @@ func (in *Inserter) replace(x *schema.Index, existing []value.Datum) (ConflictAc
 	if err := in.env.Sink.Delete(in.ctx, in.t, existing); err != nil {
 		return ConflictFail, err
 	}
-	if !lastUnique(in.t, x) || !sameRow(existing, in.row) {
+	if !lastUnique(in.t, x) || !sameRow(in.t, existing, in.row) {
 		in.deleted++
 	}
 	return ConflictRetry, nil
@@ -606,10 +606,11 @@ func lastUnique(t *schema.Table, x *schema.Index) bool {
 	return x.Name == last.Name
 }
 
-// sameRow reports that the stored row has the values of a new one.
-func sameRow(stored, row []value.Datum) bool {
+// sameRow reports that the stored row has the values of a new one, which has another
+// hidden key.
+func sameRow(t *schema.Table, stored, row []value.Datum) bool {
 	for i := range row {
-		if i < len(stored) && !SameDatum(stored[i], row[i]) {
+		if i < len(stored) && !(t.Columns[i].Hidden && t.Columns[i].Name == schema.HiddenKeyColumn) && !SameDatum(stored[i], row[i]) {
 			return false
 		}
 	}

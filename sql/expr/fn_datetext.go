@@ -327,7 +327,7 @@ func (p *dateParser) part(spec byte) bool {
 	case 'Y':
 		start := len(p.s)
 		ok := p.number(4, &p.year)
-		if start-len(p.s) == 2 {
+		if start-len(p.s) <= 2 {
 			p.year = int(fullYear(int64(p.year)))
 		}
 		return ok

@@ -74,8 +74,9 @@ type schemaCheck struct {
 // schemaPair is a part of a schema and a part of a document.
 type schemaPair struct{ schema, document *byte }
 
-// maxSchemaDepth bounds the recursion.
-const maxSchemaDepth = 200
+// maxSchemaDepth bounds the recursion: a document is 100 levels deep at most, but a chain
+// of references may be long at each of them.
+const maxSchemaDepth = 20_000
 
 // workOfCheck is the work of a check of one value.
 const workOfCheck = 500
@@ -111,7 +112,10 @@ func (v *schemaCheck) check(s, d []byte, at, doc string, depth int) bool {
 	if v.err == nil {
 		v.err = v.c.Work(workOfCheck)
 	}
-	if v.err != nil || depth > maxSchemaDepth || value.JSONType(s) != "OBJECT" {
+	if v.err == nil && depth > maxSchemaDepth {
+		v.err = sqlerr.JSONDocumentTooDeep()
+	}
+	if v.err != nil || value.JSONType(s) != "OBJECT" {
 		return v.err == nil
 	}
 	if len(d) == 0 {
