@@ -67,21 +67,33 @@ type Ctx struct {
 	batches []*vec.Batch               // scratch batches that are not in use
 	row     []value.Datum              // stack of arguments of the calls under way
 	arena   []byte                     // bytes of values that functions make
-	warned  map[int]bool               // subqueries about which IGNORE has warned
 	cache   map[*Func]any              // what functions prepared from constant arguments
 	seen    atomic.Pointer[seenConsts] // shared with forks
-	rands   map[*Func]*randState
-	now     nowState
-	lets    map[*letSlot]value.Datum
-	locale  *locale                // of lc_time_names, nil until it is read
-	vars    map[string]value.Datum // session variables that functions have read
+	few     *fewNeed                   // nil until it is needed
 
 	work      int   // done since the context was looked at
 	maxPacket int64 // 0 until it is read
 	reserved  int64 // in Memory, for the call under way
 	fresh     *byte // of the large value that the last call made
-	stepRows  int   // 0 before the first step
-	made      int   // bytes of large values since the last step
+}
+
+// fewNeed is what few statements need. Each operator has a Ctx, which is small without it.
+type fewNeed struct {
+	now      nowState
+	locale   *locale                // of lc_time_names, nil until it is read
+	vars     map[string]value.Datum // session variables that functions have read
+	warned   map[int]bool           // subqueries about which IGNORE has warned
+	rands    map[*Func]*randState
+	lets     map[*letSlot]value.Datum
+	stepRows int // 0 before the first step
+	made     int // bytes of large values since the last step
+}
+
+func (c *Ctx) needed() *fewNeed {
+	if c.few == nil {
+		c.few = &fewNeed{}
+	}
+	return c.few
 }
 
 // Reset prepares c for another execution with other parameters or session
@@ -90,18 +102,20 @@ type Ctx struct {
 func (c *Ctx) Reset() {
 	clear(c.cache)
 	c.seen.Store(nil)
-	clear(c.warned)
-	clear(c.rands)
-	c.now = nowState{}
-	c.locale = nil
-	clear(c.vars)
+	if f := c.few; f != nil {
+		clear(f.warned)
+		clear(f.rands)
+		clear(f.vars)
+		f.now, f.locale = nowState{}, nil
+	}
 	c.maxPacket = 0
 }
 
 // setting is the session's value of a system variable, remembered for the
 // statement; NULL without a session.
 func (c *Ctx) setting(name string) value.Datum {
-	d, ok := c.vars[name]
+	n := c.needed()
+	d, ok := n.vars[name]
 	if ok || c.Session == nil {
 		return d
 	}
@@ -109,10 +123,10 @@ func (c *Ctx) setting(name string) value.Datum {
 	if err != nil {
 		d = value.Null
 	}
-	if c.vars == nil {
-		c.vars = map[string]value.Datum{}
+	if n.vars == nil {
+		n.vars = map[string]value.Datum{}
 	}
-	c.vars[name] = d
+	n.vars[name] = d
 	return d
 }
 

@@ -526,13 +526,14 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 // warnRows is 1242 as a warning, once for a subquery that is run once.
 func (c *Ctx) warnRows(e *Subquery) {
 	if len(e.Outer) == 0 {
-		if c.warned[e.ID] {
+		n := c.needed()
+		if n.warned[e.ID] {
 			return
 		}
-		if c.warned == nil {
-			c.warned = map[int]bool{}
+		if n.warned == nil {
+			n.warned = map[int]bool{}
 		}
-		c.warned[e.ID] = true
+		n.warned[e.ID] = true
 	}
 	c.Warning(sqlerr.SubqueryMoreThanOneRow())
 }

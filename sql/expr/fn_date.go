@@ -122,14 +122,15 @@ func (c *Ctx) loc() *time.Location {
 }
 
 func (c *Ctx) times() *nowState {
-	if !c.now.known {
+	n := c.needed()
+	if !n.now.known {
 		now := c.Now
 		if now.IsZero() {
 			now = time.Now()
 		}
-		c.now = nowState{true, value.FromGo(now.In(c.loc())), value.FromGo(now.UTC())}
+		n.now = nowState{true, value.FromGo(now.In(c.loc())), value.FromGo(now.UTC())}
 	}
-	return &c.now
+	return &n.now
 }
 
 func literalFsp(b *binding, name string) (int, error) {

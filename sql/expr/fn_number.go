@@ -382,10 +382,11 @@ func (r *randState) next() float64 {
 // rowRand is RAND([seed]): a literal seed starts one sequence for the
 // statement, another seeds again for each row.
 func rowRand(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	if c.rands == nil {
-		c.rands = map[*Func]*randState{}
+	n := c.needed()
+	if n.rands == nil {
+		n.rands = map[*Func]*randState{}
 	}
-	r := c.rands[f]
+	r := n.rands[f]
 	if r == nil || len(a) == 1 && !IsConst(f.Args[0]) {
 		if len(a) == 0 {
 			r = seedRand(freshSeed())
@@ -396,7 +397,7 @@ func rowRand(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			}
 			r = seedRand(seed)
 		}
-		c.rands[f] = r
+		n.rands[f] = r
 	}
 	return value.Float(r.next()), nil
 }

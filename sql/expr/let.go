@@ -75,15 +75,16 @@ func lazyLet(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		return value.Null, err
 	}
 	slot := f.let()
-	if c.lets == nil {
-		c.lets = map[*letSlot]value.Datum{}
+	n := c.needed()
+	if n.lets == nil {
+		n.lets = map[*letSlot]value.Datum{}
 	}
-	c.lets[slot] = d
+	n.lets[slot] = d
 	return EvalRow(c, f.Args[1], row)
 }
 
 func rowLetValue(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
-	return c.lets[f.let()], nil
+	return c.needed().lets[f.let()], nil
 }
 
 // NewBetween is a BETWEEN low AND high. The three compare in one type, as in

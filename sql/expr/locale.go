@@ -57,13 +57,14 @@ func defaultLocale() *locale { return locales()["en_us"] }
 
 // timeLocale is that of lc_time_names.
 func (c *Ctx) timeLocale() *locale {
-	if c.locale == nil {
-		c.locale = defaultLocale()
+	n := c.needed()
+	if n.locale == nil {
+		n.locale = defaultLocale()
 		if l, ok := locales()[strings.ToLower(c.setting("lc_time_names").Str())]; ok {
-			c.locale = l
+			n.locale = l
 		}
 	}
-	return c.locale
+	return n.locale
 }
 
 // fromUTF8 is UTF-8 text as a value of f, in the character set of its type.

@@ -20,27 +20,29 @@ const (
 
 // StepRows is how many rows the next step has.
 func (c *Ctx) StepRows() int {
-	if c.stepRows == 0 {
-		c.stepRows = firstStep
+	n := c.needed()
+	if n.stepRows == 0 {
+		n.stepRows = firstStep
 	}
-	return c.stepRows
+	return n.stepRows
 }
 
 // Stepped ends a step: the next one has more rows or fewer. Each step writes other rows
 // of the vectors, so the large values of this one are let go.
 func (c *Ctx) Stepped() {
-	if c.made > 0 {
+	n := c.needed()
+	if n.made > 0 {
 		for _, v := range c.free {
 			clear(v.Bytes[:cap(v.Bytes)])
 		}
 	}
 	switch {
-	case c.made < littleStep:
-		c.stepRows = min(2*c.StepRows(), vec.MaxRows)
-	case c.made > muchStep:
-		c.stepRows = max(c.StepRows()/2, 1)
+	case n.made < littleStep:
+		n.stepRows = min(2*c.StepRows(), vec.MaxRows)
+	case n.made > muchStep:
+		n.stepRows = max(c.StepRows()/2, 1)
 	}
-	c.made = 0
+	n.made = 0
 }
 
 // MayBeLarge reports a call whose values may be large.

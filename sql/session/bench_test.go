@@ -115,6 +115,16 @@ func BenchmarkPointSelect(b *testing.B) {
 	}
 }
 
+// BenchmarkSelect1 is a query without tables, without the wire.
+func BenchmarkSelect1(b *testing.B) {
+	s := benchSession(b)
+	w := &sink{}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.mustQuery(b, "SELECT 1", w)
+	}
+}
+
 // BenchmarkInsert is a single-row insert in autocommit, not waiting for the
 // disk.
 func BenchmarkInsert(b *testing.B) {
