@@ -194,15 +194,15 @@ func (c *conn) next() bool {
 	}
 	b, err := c.readPacket(c.maxPacket)
 	c.setPhase(phaseBusy)
+	if err == nil {
+		return c.command(b) && c.flush() == nil
+	}
 	var refused *refusedPacket
 	if errors.As(err, &refused) {
 		return c.refusePacket(b, refused.error) && c.flush() == nil
 	}
-	if err != nil {
-		_ = c.fail(err)
-		return false
-	}
-	return c.command(b) && c.flush() == nil
+	_ = c.fail(err)
+	return false
 }
 
 // refusePacket answers a command of which only the first bytes are known, where there was
