@@ -234,6 +234,46 @@ func TestSortedInputs(t *testing.T) {
 	}
 }
 
+// TestWindowReaders: what reads a large partition and its results from disk counts.
+func TestWindowReaders(t *testing.T) {
+	tab := &memTable{t: makeTable("t", dataCols[:3]...)}
+	for i := range 4000 {
+		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(1), value.String(strings.Repeat("x", 1000))})
+	}
+	scan := scanOf(tab.t)
+	const limit, funcs = 1 << 20, 100
+	w := &physical.Window{Base: physical.Base{Cols: slices.Clone(scan.Cols)}, Input: scan}
+	for range funcs {
+		w.Funcs = append(w.Funcs, &expr.Window{Op: expr.WinRowNumber, T: types.BigInt})
+		w.Cols = append(w.Cols, physical.Column{T: types.BigInt})
+	}
+	src := newSource(tab)
+	src.size = 500
+	env := testEnv(src)
+	disk, err := spill.Open(spill.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Memory, env.Spill = NewTracker("query", limit), disk
+	n, least := int64(0), int64(limit)
+	err = RunQuery(t.Context(), env, &physical.Plan{Root: w}, func(b *vec.Batch) error {
+		least = min(least, env.Memory.Used())
+		for r := range b.Live() {
+			n++
+			for f := range funcs {
+				if x := b.Cols[3+f].I64[b.Row(r)]; x != n {
+					return fmt.Errorf("row %d has number %d", n, x)
+				}
+			}
+		}
+		return nil
+	})
+	if _, spilled := disk.Total(); err != nil || n != 4000 || spilled == 0 || least < funcs*2<<10 {
+		t.Errorf("%v: %d rows, %d bytes spilled, at least %d held", err, n, spilled, least)
+	}
+	env.Memory.Close()
+}
+
 // TestRowsOnDisk: a row of a subquery stays what it is when others are read, and
 // when the rows are closed.
 func TestRowsOnDisk(t *testing.T) {
