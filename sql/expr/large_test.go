@@ -112,7 +112,7 @@ func TestShortPacket(t *testing.T) {
 		{"insert", []Expr{longArg(600), lit(1), lit(0), longArg(600)}, 1199, true},
 		{"insert", []Expr{longArg(600), lit(1), lit(0), longArg(600)}, 1200, false},
 		{"insert", []Expr{longArg(600), lit(1), lit(1), longArg(600)}, 1199, false},
-		{"insert", []Expr{longArg(600), lit(601), lit(0), longArg(600)}, 1199, false}, // beyond the end: as it is
+		{"insert", []Expr{longArg(600), lit(601), lit(0), longArg(600)}, 1199, false}, // beyond the end: unchanged
 		{"repeat", []Expr{lit("ab"), lit(600)}, 1199, true},
 		{"repeat", []Expr{lit("ab"), lit(600)}, 1200, false},
 		{"space", []Expr{lit(1200)}, 1199, true},
