@@ -185,7 +185,13 @@ func TestMergeWalkMemory(t *testing.T) {
 			t.Fatalf("a stream that is open counts as %d bytes", n)
 		}
 	}
+	if !m.opensAtOnce() {
+		t.Error("the streams are not opened at once")
+	}
 	base := add(0, 0)
+	if m.opensAtOnce() {
+		t.Error("streams beyond the bound are opened at once")
+	}
 	if base < 2*headSize {
 		t.Errorf("a stream counts as %d bytes", base)
 	}
