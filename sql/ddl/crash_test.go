@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/bind"
@@ -166,6 +167,89 @@ func TestCrashesAgain(t *testing.T) {
 				s.describe("t")
 				s.wantClean()
 			}
+		}
+	}
+}
+
+// TestEarlierBuilds: a build that an earlier version recorded, without the table in the
+// end, goes on; its indexes are there in the end, as after any other.
+func TestEarlierBuilds(t *testing.T) {
+	const sql = "ALTER TABLE t ADD UNIQUE KEY ub (b), ADD KEY ka (a) INCLUDE (b)"
+	continued := 0
+	for n, crashed := 0, true; crashed; n++ {
+		s := newServer(t)
+		s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
+		for i := range 20 {
+			s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+		}
+		before := s.describe("t")
+		crashed = s.runUntil(sql, n)
+		s.open()
+		builds, err := s.r.storedBuilds(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range builds {
+			b.rec.Final, b.rec.Version = nil, 0
+			if err := b.put(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.resume(noCrash)
+		for _, x := range s.table("t").Indexes {
+			if x.State != schema.IndexPublic {
+				t.Errorf("crash at step %d leaves index %s in state %v", n, x.Name, x.State)
+			}
+		}
+		after := s.describe("t")
+		s.wantClean()
+		if after == before {
+			continue
+		}
+		if continued += len(builds); !crashed && continued == 0 {
+			t.Fatal("no build was continued")
+		}
+		s.wantTable("t", "`id` int NOT NULL", "`a` int DEFAULT NULL", "`b` int DEFAULT NULL", "PRIMARY KEY (`id`)", "UNIQUE KEY `ub` (`b`)",
+			"KEY `ka` (`a`) /*sqlots! SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\"]}' */")
+		s.must("ALTER TABLE t DROP KEY ub, DROP KEY ka")
+		if again := s.describe("t"); again != before {
+			t.Errorf("without the indexes the table is\n%s\nwant\n%s", again, before)
+		}
+	}
+}
+
+// TestDamagedBuilds: a record of a build that cannot be read ends the start.
+func TestDamagedBuilds(t *testing.T) {
+	for _, c := range []struct {
+		key  []byte
+		text string
+		bad  bool
+	}{
+		{buildKey(77), `{"indexes":[5]}`, false},
+		{buildKey(77), "{", true},
+		{buildKey(77)[:len(buildKey(77))-1], "{}", true},
+		{append(buildKey(77), 0), "{}", true},
+		{append(buildKey(0)[:len(buildKey(0))-4:len(buildKey(0))-4], 1), "{}", true},
+	} {
+		s := newServer(t)
+		txn, err := s.store.Begin(storage.TxnOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := txn.Put(c.key, []byte(c.text)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := txn.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		txn.Rollback()
+		builds, err := s.r.storedBuilds(t.Context())
+		if errors.Is(err, storage.ErrCorruption) != c.bad || c.bad != (err != nil) || !c.bad && (len(builds) != 1 || builds[0].table != 77) {
+			t.Errorf("%x: %s: %d builds, %v", c.key, c.text, len(builds), err)
+		}
+		s.open()
+		if err := s.r.Resume(t.Context()); errors.Is(err, storage.ErrCorruption) != c.bad {
+			t.Errorf("%x: %s: a start gives %v", c.key, c.text, err)
 		}
 	}
 }

@@ -457,6 +457,93 @@ func TestIndexes(t *testing.T) {
 	s.wantClean()
 }
 
+// execAs runs a statement of another session, which does not wait for locks.
+func (s *server) execAs(o mdl.Owner, sql string) error {
+	s.t.Helper()
+	st, err := s.pool.Parse(sql, s.mode)
+	if err != nil {
+		s.t.Fatalf("%s: %v", sql, err)
+	}
+	stmt, err := bind.Bind(&bind.Env{Catalog: s.cat.Snapshot(), Database: "d", Mode: s.mode}, st)
+	if err != nil {
+		return err
+	}
+	env := s.env()
+	env.Owner, env.LockTimeout = o, time.Millisecond
+	_, err = s.r.Run(context.Background(), stmt, env)
+	return err
+}
+
+// TestLikeDuringBuild: a table like one whose indexes are being built has those that
+// are there, and nothing of the others.
+func TestLikeDuringBuild(t *testing.T) {
+	s := newServer(t)
+	s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY kb (b))")
+	for i := range 20 {
+		s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+	}
+	made := 0
+	s.r.step = func(name string) {
+		if name != "building" {
+			return
+		}
+		made++
+		if err := s.execAs(2, "CREATE TABLE u LIKE t"); err != nil {
+			t.Error(err)
+		}
+	}
+	s.must("ALTER TABLE t ADD KEY ka (a), ADD UNIQUE KEY ke ((b + 1)), ADD n INT DEFAULT 3, ADD KEY kn (n)")
+	s.r.step = func(string) {}
+	if made != 1 {
+		t.Fatalf("%d builds", made)
+	}
+	s.wantTable("u", "`id` int NOT NULL", "`a` int DEFAULT NULL", "`b` int DEFAULT NULL", "PRIMARY KEY (`id`)", "KEY `kb` (`b`)")
+	if u := s.table("u"); len(u.Indexes) != 1 || len(u.Columns) != 3 || u.Indexes[0].State != schema.IndexPublic {
+		t.Errorf("%d indexes and %d columns", len(u.Indexes), len(u.Columns))
+	}
+	s.insert("u", "1,2,3")
+	s.wantRows("u", "1,2,3")
+	s.must("CREATE TABLE w LIKE t")
+	if w := s.table("w"); len(w.Indexes) != 4 {
+		t.Errorf("%d indexes after the build", len(w.Indexes))
+	}
+	s.wantClean()
+}
+
+// TestChangesWait: a schema change waits for those of all tables that it reads or
+// writes the definition of, and for no others.
+func TestChangesWait(t *testing.T) {
+	s := newServer(t)
+	s.must("CREATE TABLE p (id INT PRIMARY KEY, x INT)")
+	s.must("CREATE TABLE c (id INT PRIMARY KEY, x INT, KEY (x))")
+	s.must("CREATE TABLE e (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES p (id))")
+	for _, c := range []struct {
+		busy, sql string
+		waits     bool
+	}{
+		{"p", "ALTER TABLE c ADD FOREIGN KEY (x) REFERENCES p (id)", true},
+		{"p", "ALTER TABLE c ADD y INT, ADD FOREIGN KEY (x) REFERENCES p (id)", true},
+		{"e", "ALTER TABLE c ADD FOREIGN KEY (x) REFERENCES p (id)", false},
+		{"p", "ALTER TABLE c ADD z INT", false},
+		{"c", "ALTER TABLE c ADD w INT", true},
+		{"c2", "ALTER TABLE e RENAME TO c2", true},
+		{"c", "ALTER TABLE p RENAME COLUMN id TO i", true}, // a child, since the third statement
+		{"e", "ALTER TABLE p RENAME COLUMN id TO i", true},
+		{"c2", "ALTER TABLE p RENAME COLUMN id TO i", false},
+	} {
+		key := changeKey("d", c.busy)
+		if err := s.locks.Exclusive(t.Context(), 7, key, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		err := s.execAs(2, c.sql)
+		s.locks.ReleaseExclusive(7, key)
+		if waits := errors.Is(err, mdl.ErrTimeout); waits != c.waits || err != nil && !waits {
+			t.Errorf("%s while %s is changed: %v", c.sql, c.busy, err)
+		}
+	}
+	s.wantClean()
+}
+
 func TestCells(t *testing.T) {
 	s := newServer(t)
 	s.must("CREATE TABLE t (id INT PRIMARY KEY, a TEXT, b TEXT)")

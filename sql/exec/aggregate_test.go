@@ -16,6 +16,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -481,5 +482,112 @@ func TestConcatPrune(t *testing.T) {
 	}
 	if peak := env.Memory.Peak(); peak > 1<<20 {
 		t.Fatalf("%d bytes were held", peak)
+	}
+}
+
+// TestMergeConcat: the groups of another accumulator go to those that have nothing.
+func TestMergeConcat(t *testing.T) {
+	text := types.VarcharOf(10, schema.CollationUTF8MB40900AICI)
+	plain, err := expr.NewGroupConcat(nil, false, []expr.Expr{at(0, text)}, nil, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordered, err := expr.NewGroupConcat(nil, false, []expr.Expr{at(0, text)}, []expr.AggOrder{{Expr: at(0, text)}}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := testEnv(newSource())
+	in := batchOf(outCols(text).Cols, [][]value.Datum{{value.String("b")}, {value.String("x")}, {value.String("a")}, {value.Null}, {value.String("y")}}, []int{0}, false, nil)
+	for _, c := range []struct {
+		call *expr.Agg
+		want string
+	}{{plain, "b-a"}, {ordered, "a-b"}} {
+		args := []*vec.Vec{in.Cols[0]}
+		if c.call == ordered {
+			args = append(args, in.Cols[0])
+		}
+		fresh := func(groups ...uint32) accumulator {
+			acc, err := newAccumulator(env, env.Ctx, c.call, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			acc.grow(3)
+			if groups != nil {
+				if err := acc.add(args, liveRows(in), groups); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return acc
+		}
+		from, to := fresh(0, 1, 0, 2, 1), fresh()
+		empty := to.size()
+		// Group 1 is left out; group 2 has no values.
+		if err := to.merge(from, []uint32{2, none, 0}); err != nil {
+			t.Fatal(err)
+		}
+		if to.size() <= empty {
+			t.Errorf("%s: %d bytes with values, %d without", c.call, to.size(), empty)
+		}
+		out := vec.NewSized(value.KindBytes, 3)
+		for g := range 3 {
+			if err := to.result(g, out, g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !out.Nulls.IsNull(0) || !out.Nulls.IsNull(1) || out.Datum(2).Str() != c.want {
+			t.Errorf("%s: %v, %v, %v; want NULL, NULL, %s", c.call, out.Datum(0), out.Datum(1), out.Datum(2), c.want)
+		}
+		if err := fresh(0, 0, 0, 0, 0).merge(fresh(0, 1, 0, 2, 1), []uint32{0, none, none}); err == nil {
+			t.Errorf("%s: two groups with values became one", c.call)
+		}
+	}
+}
+
+// TestDamagedPercentile: a saved state that ends too early is an error.
+func TestDamagedPercentile(t *testing.T) {
+	for _, kind := range []value.Kind{value.KindInt, value.KindFloat, value.KindDecimal, value.KindUint} {
+		fresh := func() accumulator {
+			acc, err := newPercentile(&expr.Ctx{}, kind, &expr.Percentile{Percent: expr.NewConst(value.Dec(value.DecimalFromInt(50)), types.DecimalOf(2, 0))})
+			if err != nil {
+				t.Fatal(kind, err)
+			}
+			acc.grow(1)
+			return acc
+		}
+		in := vec.NewSized(kind, 2)
+		for i := range 2 {
+			switch kind {
+			case value.KindFloat:
+				in.SetDatum(i, value.Float(7))
+			case value.KindDecimal:
+				in.SetDatum(i, value.Dec(value.DecimalFromInt(7)))
+			case value.KindUint:
+				in.SetDatum(i, value.Uint(7))
+			default:
+				in.SetDatum(i, value.Int(7))
+			}
+		}
+		acc := fresh()
+		if err := acc.add([]*vec.Vec{in}, []uint16{0, 1}, nil); err != nil {
+			t.Fatal(kind, err)
+		}
+		saved := []*vec.Vec{vec.NewSized(value.KindBytes, 1)}
+		acc.save(0, saved, 0)
+		all := saved[0].Bytes[0]
+		for n := range len(all) + 1 {
+			saved[0].Bytes[0] = all[:n]
+			again := fresh()
+			err := again.load(0, saved, 0)
+			if whole := n == 0 || n == len(all); whole != (err == nil) {
+				t.Errorf("%v: %d of %d bytes: %v", kind, n, len(all), err)
+			}
+			if n < len(all) {
+				continue
+			}
+			out := vec.NewSized(kind, 1)
+			if err := again.result(0, out, 0); err != nil || out.Nulls.IsNull(0) || !SameDatum(out.Datum(0), in.Datum(0)) {
+				t.Errorf("%v: %v, %v", kind, err, out.Datum(0))
+			}
+		}
 	}
 }

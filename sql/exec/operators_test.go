@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -369,7 +370,7 @@ func TestSortRuns(t *testing.T) {
 	tab := &memTable{t: makeTable("t", dataCols[:2]...)}
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range 3*runRows + 17 {
-		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(int64(rng.IntN(1000)))})
+		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(int64(rng.IntN(1000) + 100*(i/runRows)))}) // the last run comes first
 	}
 	src := newSource(tab)
 	src.size = 1000
@@ -499,6 +500,15 @@ func TestDistinctAndSetOperations(t *testing.T) {
 	}
 }
 
+// TestDistinctWithoutColumns: all rows are the same.
+func TestDistinctWithoutColumns(t *testing.T) {
+	for rows, want := range map[int][]string{0: nil, 1: {""}, 700: {""}} {
+		tab := data("t", 7, rows, 6)
+		none := &physical.Project{Input: scanOf(tab.t)}
+		check(t, newSource(tab), &physical.Plan{Root: &physical.Distinct{Input: none}}, want, true)
+	}
+}
+
 func naiveSetOp(op physical.SetOp, all bool, ka, kb []string, counts map[string]int, text func(right bool, i int) string) []string {
 	left := map[string]int{}
 	for k, n := range counts {
@@ -606,4 +616,65 @@ func TestExchange(t *testing.T) {
 	check(t, src, &physical.Plan{Root: sort}, want, true)
 	top := &physical.TopK{Base: scan.Base, Input: filter, Keys: sort.Keys, Count: num(10)}
 	check(t, src, &physical.Plan{Root: top}, want[:10], true)
+}
+
+// batches is an operator over batches that there are.
+type batches []*vec.Batch
+
+func (b *batches) Next(context.Context) (*vec.Batch, error) {
+	if len(*b) == 0 {
+		return nil, nil
+	}
+	next := (*b)[0]
+	*b = (*b)[1:]
+	return next, nil
+}
+
+func (b *batches) Close() error { return nil }
+
+// TestSlices: the steps of a batch grow while their values are small.
+func TestSlices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	cols := outCols(types.BigInt).Cols
+	in, n := &batches{}, 0
+	for _, size := range []int{300, 500, 200} {
+		var rows [][]value.Datum
+		for range size {
+			rows = append(rows, []value.Datum{value.Int(int64(n))})
+			n++
+		}
+		*in = append(*in, batchOf(cols, rows, []int{0}, true, rng))
+	}
+	ec := &expr.Ctx{}
+	s := &sliceOp{ec: ec, in: in}
+	most, at := ec.StepRows(), 0
+	for {
+		b, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b == nil {
+			break
+		}
+		left := n - at
+		for _, end := range []int{300, 800} {
+			if at < end {
+				left = end - at
+				break
+			}
+		}
+		if want := min(most, left); b.Live() != want {
+			t.Fatalf("a step of %d rows from row %d on, want %d", b.Live(), at, want)
+		}
+		for r := range b.Live() {
+			if b.Cols[0].I64[b.Row(r)] != int64(at) {
+				t.Fatalf("row %d of a step is %d, want %d", r, b.Cols[0].I64[b.Row(r)], at)
+			}
+			at++
+		}
+		most = min(2*most, vec.MaxRows)
+	}
+	if at != n {
+		t.Fatalf("%d rows, want %d", at, n)
+	}
 }

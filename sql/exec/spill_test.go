@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -145,6 +146,175 @@ func TestTightMemory(t *testing.T) {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Number != 3170 {
 		t.Fatalf("without a disk: %v", err)
+	}
+}
+
+// TestBudget: what a Budget holds is the tracker's, up to its limit, and nothing of it
+// is left in the end.
+func TestBudget(t *testing.T) {
+	server := NewTracker("server", 2<<20)
+	query := server.Child("query", 0)
+	b := NewBudget(query, "work")
+	if !b.Room(1<<20) || query.Used() != 1<<20 || len(server.spillers) != 1 {
+		t.Fatalf("%d bytes of a megabyte, %d accounts", query.Used(), len(server.spillers))
+	}
+	if b.Room(3<<20) || query.Used() != 1<<20 {
+		t.Fatalf("more than there is, %d bytes", query.Used())
+	}
+	if b.Hold(3 << 20); server.Used() != 3<<20 {
+		t.Fatalf("%d bytes of three megabytes that are needed in any case", server.Used())
+	}
+	if b.Hold(1); query.Used() != accountStep {
+		t.Fatalf("%d bytes of one", query.Used())
+	}
+	for range 2 {
+		if b.Hold(0); server.Used() != 0 || query.Used() != 0 || len(server.spillers) != 0 || len(query.spillers) != 0 {
+			t.Fatalf("%d bytes of none, %d accounts", server.Used(), len(server.spillers))
+		}
+		if !b.Room(1<<20) || len(server.spillers) != 1 || query.Used() != 1<<20 {
+			t.Fatalf("%d bytes after others, %d accounts", query.Used(), len(server.spillers))
+		}
+	}
+}
+
+// TestSortedInputs: operators over a sorted input need memory for what belongs
+// together, and count it.
+func TestSortedInputs(t *testing.T) {
+	tab := wideTable(20000)
+	sort.SliceStable(tab.rows, func(i, j int) bool { return tab.rows[i][0].Int() < tab.rows[j][0].Int() })
+	one := &memTable{t: makeTable("one", dataCols[:3]...)}
+	long := &memTable{t: makeTable("long", dataCols[:3]...)}
+	for i, r := range tab.rows {
+		one.rows = append(one.rows, []value.Datum{r[0], value.Int(1), r[2]})
+		if i < 2000 {
+			long.rows = append(long.rows, []value.Datum{r[0], r[1], value.String(strings.Repeat("x", 4000))})
+		}
+	}
+	distinct := func(sorted bool) physical.Node {
+		scan := scanOf(tab.t)
+		return &physical.Distinct{Base: scan.Base, Input: scan, Sorted: sorted}
+	}
+	group := func(tab *memTable, by int, a *expr.Agg) physical.Node {
+		scan := scanOf(tab.t)
+		base, exprs := aggBase(scan, []int{by}, []*expr.Agg{a})
+		return &physical.StreamAggregate{Base: base, Input: scan, GroupBy: exprs, Aggs: []*expr.Agg{a}}
+	}
+	for _, c := range []struct {
+		name        string
+		node        physical.Node
+		rows        int
+		least, most int64 // bytes
+		spills      bool
+	}{
+		{"distinct", distinct(true), 20000, 0, 128 << 10, false},
+		{"distinct of no order", distinct(false), 20000, 512 << 10, 1<<20 + 256<<10, true},
+		{"small groups", group(tab, 0, agg("max", false, at(2, dataCols[2].t))), 20000, 0, 512 << 10, false},
+		{"long values", group(long, 0, agg("max", false, at(2, dataCols[2].t))), 2000, 900 << 10, 8 << 20, false},
+		{"distinct values of one group", group(one, 1, agg("count", true, at(2, dataCols[2].t))), 1, 512 << 10, 1<<20 + 256<<10, true},
+		{"distinct values of small groups", group(tab, 0, agg("count", true, at(2, dataCols[2].t))), 20000, 0, 1 << 20, false},
+	} {
+		src := newSource(tab, one, long)
+		src.size = 300
+		env := testEnv(src)
+		disk, err := spill.Open(spill.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Memory, env.Spill = NewTracker("query", 1<<20), disk
+		got, err := collect(t.Context(), env, &physical.Plan{Root: c.node})
+		_, spilled := disk.Total()
+		peak := env.Memory.Peak()
+		if err != nil || len(got) != c.rows || peak < c.least || peak > c.most || c.spills != (spilled > 0) {
+			t.Errorf("%s: %v, %d rows, want %d, at most %d bytes, %d spilled", c.name, err, len(got), c.rows, peak, spilled)
+		}
+		if c.rows == 1 && (len(got) != 1 || got[0] != "1|20000") {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		env.Memory.Close()
+	}
+}
+
+// TestWindowReaders: what reads a large partition and its results from disk counts.
+func TestWindowReaders(t *testing.T) {
+	tab := &memTable{t: makeTable("t", dataCols[:3]...)}
+	for i := range 4000 {
+		tab.rows = append(tab.rows, []value.Datum{value.Int(int64(i)), value.Int(1), value.String(strings.Repeat("x", 1000))})
+	}
+	scan := scanOf(tab.t)
+	const limit, funcs = 1 << 20, 100
+	w := &physical.Window{Base: physical.Base{Cols: slices.Clone(scan.Cols)}, Input: scan}
+	for range funcs {
+		w.Funcs = append(w.Funcs, &expr.Window{Op: expr.WinRowNumber, T: types.BigInt})
+		w.Cols = append(w.Cols, physical.Column{T: types.BigInt})
+	}
+	src := newSource(tab)
+	src.size = 500
+	env := testEnv(src)
+	disk, err := spill.Open(spill.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Memory, env.Spill = NewTracker("query", limit), disk
+	n, least := int64(0), int64(limit)
+	err = RunQuery(t.Context(), env, &physical.Plan{Root: w}, func(b *vec.Batch) error {
+		least = min(least, env.Memory.Used())
+		for r := range b.Live() {
+			n++
+			for f := range funcs {
+				if x := b.Cols[3+f].I64[b.Row(r)]; x != n {
+					return fmt.Errorf("row %d has number %d", n, x)
+				}
+			}
+		}
+		return nil
+	})
+	if _, spilled := disk.Total(); err != nil || n != 4000 || spilled == 0 || least < funcs*2<<10 {
+		t.Errorf("%v: %d rows, %d bytes spilled, at least %d held", err, n, spilled, least)
+	}
+	env.Memory.Close()
+}
+
+// TestRowsOnDisk: a row of a subquery stays what it is when others are read, and
+// when the rows are closed.
+func TestRowsOnDisk(t *testing.T) {
+	tab := wideTable(3000)
+	scan := scanOf(tab.t)
+	env := testEnv(newSource(tab))
+	env.spillAlways(t, 500)
+	b := newBuilder(env, env.Ctx.Fork())
+	rows := &subqueryRows{ec: b.ec, ts: typesOf(scan.Cols), acct: b.account(scan, "subquery")}
+	rows.rowBuffer = b.newRowBuffer(scan, kindsOf(scan.Cols), &rows.acct)
+	for at := 0; at < len(tab.rows); at += 100 {
+		in := batchOf(scan.Cols, tab.rows[at:at+100], scan.Read, false, nil)
+		if err := rows.add(in.Cols, liveRows(in)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.finish(); err != nil || rows.disk == nil || rows.Len() != len(tab.rows) {
+		t.Fatal(err, rows.disk, rows.Len())
+	}
+	order := []int{0, 2999, 1500, 1, 1501, 2998, 0, 0, 750}
+	var got []string
+	var kept [][]value.Datum
+	for _, i := range order {
+		row, err := rows.Row(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, row)
+	}
+	rows.once = true
+	rows.Release()
+	want := []string{}
+	for k, i := range order {
+		got, want = append(got, rowText(scan.Cols, kept[k])), append(want, rowText(scan.Cols, tab.rows[i]))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows are %q, want %q", got, want)
+	}
+	rows.acct.close()
+	if _, files := env.Spill.Used(); files != 0 || env.Memory.Used() != 0 {
+		t.Errorf("%d files and %d bytes are left", files, env.Memory.Used())
 	}
 }
 

@@ -73,15 +73,58 @@ func TestLargeValues(t *testing.T) {
 }
 
 // TestMaxAllowedPacket: a value is NULL, with a warning, if it is longer, whatever the
-// function.
+// function, and nothing stays reserved for it. One that fits is made.
 func TestMaxAllowedPacket(t *testing.T) {
-	for _, name := range []string{"hex", "quote", "json_quote", "to_base64", "weight_string", "json_array"} {
+	for name, args := range map[string][]Expr{
+		"hex": {longArg(49_999)}, "quote": {longArg(49_999)}, "json_quote": {longArg(49_999)}, "to_base64": {longArg(49_999)},
+		"weight_string": {longArg(49_999)}, "json_array": {longArg(49_999)}, "concat": {longArg(30_000), longArg(20_001)},
+		"concat_ws": {lit(","), longArg(25_000), longArg(25_000)}, "repeat": {lit("ab"), lit(25_001)}, "space": {lit(50_001)},
+		"lpad": {lit("a"), lit(50_001), lit("b")}, "rpad": {lit("a"), lit(50_001), lit("b")}, "replace": {longArg(25_001), lit("a"), lit("bb")},
+		"insert": {longArg(30_000), lit(1), lit(0), longArg(20_001)},
+	} {
+		for _, packet := range []int64{50_000, 200_000} {
+			var w warnings
+			c := testCtx(&w)
+			m := &meter{limit: 1 << 30}
+			c.Memory, c.maxPacket = m, packet
+			d, err := EvalRow(c, must(NewFunc(nil, name, args...)), nil)
+			if fits := packet > 50_000; err != nil || d.IsNull() == fits || fits != (len(w) == 0) || !fits && (len(w) != 1 || w[0] != "1301") {
+				t.Errorf("%s: a value of %d bytes, at most %d, %v, warnings %v", name, d.Size(), packet, err, w)
+			}
+			if m.used != m.kept {
+				t.Errorf("%s: %d bytes are reserved and %d kept for %d", name, m.used, m.kept, d.Size())
+			}
+		}
+	}
+}
+
+// TestShortPacket: the bound is that of the whole value, with what is put between its
+// parts, also for values that are not counted.
+func TestShortPacket(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		args     []Expr
+		most     int64
+		isTooBig bool
+	}{
+		{"to_base64", []Expr{longArg(1000)}, 1345, true}, // 1336 characters, 17 ends of lines
+		{"to_base64", []Expr{longArg(1000)}, 1360, false},
+		{"insert", []Expr{longArg(600), lit(1), lit(0), longArg(600)}, 1199, true},
+		{"insert", []Expr{longArg(600), lit(1), lit(0), longArg(600)}, 1200, false},
+		{"insert", []Expr{longArg(600), lit(1), lit(1), longArg(600)}, 1199, false},
+		{"insert", []Expr{longArg(600), lit(601), lit(0), longArg(600)}, 1199, false}, // beyond the end: unchanged
+		{"repeat", []Expr{lit("ab"), lit(600)}, 1199, true},
+		{"repeat", []Expr{lit("ab"), lit(600)}, 1200, false},
+		{"space", []Expr{lit(1200)}, 1199, true},
+		{"space", []Expr{lit(1200)}, 1200, false},
+		{"space", []Expr{lit(-1)}, 1024, false},
+	} {
 		var w warnings
-		c := testCtx(&w)
-		c.maxPacket = 50_000
-		d, err := EvalRow(c, must(NewFunc(nil, name, longArg(49_999))), nil)
-		if err != nil || !d.IsNull() || len(w) != 1 || w[0] != "1301" {
-			t.Errorf("%s: a value of %d bytes, %v, warnings %v", name, d.Size(), err, w)
+		x := testCtx(&w)
+		x.maxPacket = c.most
+		d, err := EvalRow(x, must(NewFunc(nil, c.name, c.args...)), nil)
+		if err != nil || d.IsNull() != c.isTooBig || (len(w) == 1) != c.isTooBig || c.isTooBig && w[0] != "1301" {
+			t.Errorf("%s with at most %d bytes: %d, %v, warnings %v", c.name, c.most, d.Size(), err, w)
 		}
 	}
 }

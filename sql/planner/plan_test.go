@@ -237,7 +237,10 @@ func (c *testCatalog) plan(sql string, disabled []string, parallel int, why bool
 	return p.Tree(plan)
 }
 
-func (c *testCatalog) SearchReady(*schema.Table, *schema.SearchIndex) bool { return true }
+// SearchReady: an index whose name begins with building does not serve queries yet.
+func (c *testCatalog) SearchReady(_ *schema.Table, x *schema.SearchIndex) bool {
+	return !strings.HasPrefix(x.Name, "building")
+}
 
 func (c *testCatalog) SearchRows(context.Context, *expr.Ctx, *schema.Table, *schema.SearchIndex, *physical.SearchNode) (float64, bool) {
 	return 0, false

@@ -82,6 +82,36 @@ func TestLoadDataTargets(t *testing.T) {
 	}
 }
 
+// TestLoadDataAttributes: in a table with dynamic columns, fields whose names are
+// no columns, the first included, become attributes.
+func TestLoadDataAttributes(t *testing.T) {
+	s := testSession(t)
+	s.mustQuery(t, "CREATE DATABASE d", &sink{})
+	s.mustQuery(t, "USE d", &sink{})
+	s.mustQuery(t, `CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20)) SECONDARY_ENGINE_ATTRIBUTE='{"dynamic_columns":true}'`, &sink{})
+	for fields, want := range map[string]string{
+		"(id, name, color)":    "1 a red/2 b blue",
+		"(id, color, name)":    "1 red a/2 blue b",
+		"(ID, @skipped, Name)": "1 red NULL/2 blue NULL",
+		"(id, other, @name)":   "1 NULL NULL/2 NULL NULL",
+	} {
+		s.mustQuery(t, "TRUNCATE t", &sink{})
+		s.mustQuery(t, "LOAD DATA LOCAL INFILE 'x' INTO TABLE t FIELDS TERMINATED BY ',' "+fields, &sink{file: []byte("1,a,red\n2,b,blue\n")})
+		if got := s.rowsOf(t, "SELECT id, name, color FROM t"); got != want {
+			t.Errorf("%s: got %s, want %s", fields, got, want)
+		}
+	}
+	for fields, want := range map[string]int{"(id, id)": 1110, "(id, color, COLOR)": 1110, "(id, name, Name)": 1110} {
+		if got := s.errorOf("LOAD DATA LOCAL INFILE 'x' INTO TABLE t " + fields); got != want {
+			t.Errorf("%s: %d, want %d", fields, got, want)
+		}
+	}
+	s.mustQuery(t, "CREATE TABLE u (id INT PRIMARY KEY, n INT)", &sink{})
+	if got := s.errorOf("LOAD DATA LOCAL INFILE 'x' INTO TABLE u (id, color)"); got != 1054 {
+		t.Errorf("an unknown column: %d", got)
+	}
+}
+
 // TestServerFiles: the server reads files within secure_file_priv alone.
 func TestServerFiles(t *testing.T) {
 	s := testSession(t)

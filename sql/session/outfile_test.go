@@ -49,6 +49,21 @@ func TestOutFile(t *testing.T) {
 	if got := contents("dump"); got != "a\x00b1" {
 		t.Errorf("dump: %q", got)
 	}
+	for format, want := range map[string]int{
+		"FIELDS ENCLOSED BY 'ab'": 1083, "FIELDS ESCAPED BY 'ab'": 1083, "FIELDS ENCLOSED BY 'ab' ESCAPED BY 'cd'": 1083,
+		"FIELDS OPTIONALLY ENCLOSED BY '--'": 1083, "CHARACTER SET none": 1115, "FIELDS TERMINATED BY '' ENCLOSED BY ''": 1235,
+	} {
+		path := filepath.Join(dir, "refused")
+		if got := s.errorOf("SELECT 1 INTO OUTFILE '" + path + "' " + format); got != want {
+			t.Errorf("%s: %d, want %d", format, got, want)
+		}
+		if got := s.errorOf("LOAD DATA LOCAL INFILE 'x' INTO TABLE d.t " + format); got != want {
+			t.Errorf("LOAD DATA %s: %d, want %d", format, got, want)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s left a file", format)
+		}
+	}
 	for _, sql := range []string{"SELECT s FROM d.t INTO DUMPFILE", "SELECT 1 FROM d.t WHERE (SELECT id FROM d.t) INTO OUTFILE"} {
 		if got := s.errorOf(sql + " '" + filepath.Join(dir, "failed") + "'"); got != 1172 && got != 1242 {
 			t.Errorf("%s: %d", sql, got)
