@@ -297,6 +297,55 @@ func TestBudget(t *testing.T) {
 }
 
 // TestOpenRemovesLeftovers: files of a crashed server go, others stay.
+// TestLargeValues: buffers that a large value has made go with it.
+func TestLargeValues(t *testing.T) {
+	const size = 8 << 20
+	f, err := openTest(t, Options{}).NewFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []value.Kind{value.KindBytes}
+	r := f.NewRows(kinds, 0)
+	defer r.Close()
+	b := newBatch(kinds)
+	for _, n := range []int{10, size, 20} {
+		b.Cols[0].Init(value.KindBytes, 1)
+		b.Cols[0].Bytes[0] = []byte(strings.Repeat("x", n))
+		if err := r.Append(b.Cols, []uint16{0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := r.Held(); held > size/8 {
+		t.Errorf("%d bytes are held", held)
+	}
+	if err := r.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.LargestBlock(); n < size || n > size+size/8 {
+		t.Errorf("the largest block has %d bytes", n)
+	}
+	rd := r.NewReader()
+	for _, want := range []int{10, size, 20} {
+		for rd.skip = 0; ; {
+			got, err := rd.Next()
+			if err != nil || got == nil {
+				t.Fatal(got, err)
+			}
+			found := false
+			for i := range got.N {
+				found = found || len(got.Cols[0].Bytes[i]) == want
+			}
+			if held := rd.Held(); held > size+size/8 {
+				t.Errorf("the reader holds %d bytes", held)
+			}
+			if found {
+				break
+			}
+		}
+		rd.SeekRow(0)
+	}
+}
+
 func TestOpenRemovesLeftovers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tmp")
 	openTest(t, Options{Dir: dir})
