@@ -215,6 +215,7 @@ func (l *remoteListener) Accept() (net.Conn, error) {
 // TestAddressShare: one address has its share of the connections, and leaves the
 // others to the others.
 func TestAddressShare(t *testing.T) {
+	t.Parallel()
 	s, b, _ := startServer(t, Config{Limits: Limits{Connections: 10, AddressShare: 25}})
 	b.accounts["root"] = Account{User: "root", Plugin: PluginNative, AuthString: HashNative("secret"), Administrator: true}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -256,6 +257,7 @@ func TestAddressShare(t *testing.T) {
 
 // TestUserConnections is max_user_connections, also when a user changes.
 func TestUserConnections(t *testing.T) {
+	t.Parallel()
 	s, _, addr := startServer(t, Config{Limits: Limits{UserConnections: 2}})
 	a := dialGreeting(t, addr)
 	a.login("native", "secret")

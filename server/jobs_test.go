@@ -9,6 +9,7 @@ import (
 // TestJobs: the work in the background is listed, and KILL ends a turn, not the
 // job: a search index goes on.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	_, dsn := startServer(t)
 	c := dial(t, dsn)
 	eventually := func(want, query string) {

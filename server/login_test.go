@@ -56,6 +56,7 @@ func TestAdminListen(t *testing.T) {
 
 // TestLimitsOfLogins: the variables that say them.
 func TestLimitsOfLogins(t *testing.T) {
+	t.Parallel()
 	_, dsn := startServer(t)
 	c := dial(t, dsn)
 	c.rows("80,10,0", "SELECT @@sqlots_max_address_share, @@connect_timeout, @@max_user_connections")

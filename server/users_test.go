@@ -132,6 +132,7 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestWaitTimeout(t *testing.T) {
+	t.Parallel()
 	_, dsn := startServer(t)
 	watcher, c := dial(t, dsn), dial(t, dsn)
 	c.exec("CREATE TABLE w (id INT PRIMARY KEY)")

@@ -162,7 +162,7 @@ func (t *bytesTable) own(k []byte) []byte {
 	return t.arena[start:len(t.arena):len(t.arena)]
 }
 
-// take is own of bytes that nobody else changes.
+// take is own of bytes that are not changed by others.
 func (t *bytesTable) take(k []byte) []byte {
 	t.held += int64(cap(k))
 	return k
