@@ -316,7 +316,7 @@ func EvalFilter(c *Ctx, e Expr, in *vec.Batch) error {
 	}
 	switch x := e.(type) {
 	case *Func:
-		if in.Live() > c.StepRows() && !IsConst(x) && argsMayBeLarge(x) {
+		if in.Live() > c.StepRows() && !IsConst(x) && x.large {
 			return c.filterSteps(x, in)
 		}
 		if x.B.filter != nil && !IsConst(x) {

@@ -67,9 +67,10 @@ type Func struct {
 	// Extra is what the builtin prepared at bind time (a unit, a compiled
 	// pattern, …); immutable.
 	Extra any
-	// varies: IsConst is false. It is kept, since a walk at each level of a deep
-	// tree takes time with the square of the depth.
-	varies bool
+	// varies: IsConst is false. large: a call below may make large values. They are
+	// kept, since a walk at each level of a deep tree takes time with the square of the
+	// depth.
+	varies, large bool
 }
 
 // With is the call with other arguments.
@@ -77,6 +78,7 @@ func (e *Func) With(args []Expr) *Func {
 	c := *e
 	c.Args = args
 	c.varies = e.B.Volatile || slices.ContainsFunc(args, func(a Expr) bool { return !IsConst(a) })
+	c.large = slices.ContainsFunc(args, isOrHasLarge)
 	return &c
 }
 

@@ -84,6 +84,7 @@ func addToGroup(d *def, groups []*Func, left, item Expr, t schema.Type) []*Func 
 		// NULL goes anywhere.
 		if have := g.comparison().t; isNull || sameComparison(have, t) && sameExpr(g.Args[0], left) {
 			g.Args, g.varies = append(g.Args, item), g.varies || !IsConst(item)
+			g.large = g.large || isOrHasLarge(item)
 			return groups
 		}
 	}

@@ -67,17 +67,12 @@ const maxCharLen = 4
 
 // isSmallOfLarge reports a call with small values that works on values that may be
 // large.
-func isSmallOfLarge(f *Func) bool {
-	return !isLargeType(f.T) && argsMayBeLarge(f)
-}
+func isSmallOfLarge(f *Func) bool { return f.large && !isLargeType(f.T) }
 
-func argsMayBeLarge(f *Func) bool {
-	for _, a := range f.Args {
-		if x, ok := a.(*Func); ok && (MayBeLarge(x) || argsMayBeLarge(x)) {
-			return true
-		}
-	}
-	return false
+// isOrHasLarge reports a call whose values may be large, or that has one below it.
+func isOrHasLarge(e Expr) bool {
+	f, ok := e.(*Func)
+	return ok && (f.large || MayBeLarge(f))
 }
 
 // inSteps calls fn with the live rows of in, a step at a time. fn may shorten the
