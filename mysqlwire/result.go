@@ -102,7 +102,6 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 		return err
 	}
 	c, h := w.c, w.h
-	mayBeLong := len(h.long) > 0
 	plain := w.binary && w.spool == nil && h.isPlain(b)
 	for i, n := 0, b.Live(); i < n; i++ {
 		if w.spool != nil {
@@ -111,7 +110,7 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 			}
 			continue
 		}
-		if mayBeLong && h.isLong(b, b.Row(i)) {
+		if len(h.long) > 0 && h.isLong(b, b.Row(i)) {
 			if err := w.longRow(b, b.Row(i)); err != nil {
 				return err
 			}

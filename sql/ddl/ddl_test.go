@@ -73,6 +73,12 @@ func (s *server) env() Env {
 
 func (s *server) exec(sql string) (uint64, error) {
 	s.t.Helper()
+	s.warns = nil
+	return s.execIn(s.env(), sql)
+}
+
+func (s *server) execIn(env Env, sql string) (uint64, error) {
+	s.t.Helper()
 	st, err := s.pool.Parse(sql, s.mode)
 	if err != nil {
 		s.t.Fatalf("%s: %v", sql, err)
@@ -81,8 +87,7 @@ func (s *server) exec(sql string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.warns = nil
-	return s.r.Run(context.Background(), stmt, s.env())
+	return s.r.Run(context.Background(), stmt, env)
 }
 
 func (s *server) must(sql string) uint64 {
@@ -460,17 +465,9 @@ func TestIndexes(t *testing.T) {
 // execAs runs a statement of another session, which does not wait for locks.
 func (s *server) execAs(o mdl.Owner, sql string) error {
 	s.t.Helper()
-	st, err := s.pool.Parse(sql, s.mode)
-	if err != nil {
-		s.t.Fatalf("%s: %v", sql, err)
-	}
-	stmt, err := bind.Bind(&bind.Env{Catalog: s.cat.Snapshot(), Database: "d", Mode: s.mode}, st)
-	if err != nil {
-		return err
-	}
 	env := s.env()
 	env.Owner, env.LockTimeout = o, time.Millisecond
-	_, err = s.r.Run(context.Background(), stmt, env)
+	_, err := s.execIn(env, sql)
 	return err
 }
 

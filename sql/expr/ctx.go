@@ -69,7 +69,7 @@ type Ctx struct {
 	arena   []byte                     // bytes of values that functions make
 	cache   map[*Func]any              // what functions prepared from constant arguments
 	seen    atomic.Pointer[seenConsts] // shared with forks
-	few     *fewNeed                   // nil until it is needed
+	extra   *ctxExtras                 // nil until it is needed
 
 	work      int   // done since the context was looked at
 	maxPacket int64 // 0 until it is read
@@ -77,8 +77,8 @@ type Ctx struct {
 	fresh     *byte // of the large value that the last call made
 }
 
-// fewNeed is what few statements need. Each operator has a Ctx, which is small without it.
-type fewNeed struct {
+// ctxExtras is what few statements need. Each operator has a Ctx, which is small without it.
+type ctxExtras struct {
 	now      nowState
 	locale   *locale                // of lc_time_names, nil until it is read
 	vars     map[string]value.Datum // session variables that functions have read
@@ -89,11 +89,12 @@ type fewNeed struct {
 	made     int // bytes of large values since the last step
 }
 
-func (c *Ctx) needed() *fewNeed {
-	if c.few == nil {
-		c.few = &fewNeed{}
+// extras makes c's extras when they are first needed.
+func (c *Ctx) extras() *ctxExtras {
+	if c.extra == nil {
+		c.extra = &ctxExtras{}
 	}
-	return c.few
+	return c.extra
 }
 
 // Reset prepares c for another execution with other parameters or session
@@ -102,7 +103,7 @@ func (c *Ctx) needed() *fewNeed {
 func (c *Ctx) Reset() {
 	clear(c.cache)
 	c.seen.Store(nil)
-	if f := c.few; f != nil {
+	if f := c.extra; f != nil {
 		clear(f.warned)
 		clear(f.rands)
 		clear(f.vars)
@@ -114,7 +115,7 @@ func (c *Ctx) Reset() {
 // setting is the session's value of a system variable, remembered for the
 // statement; NULL without a session.
 func (c *Ctx) setting(name string) value.Datum {
-	n := c.needed()
+	n := c.extras()
 	d, ok := n.vars[name]
 	if ok || c.Session == nil {
 		return d

@@ -44,7 +44,7 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 			}
 			return c.broadcast(d, kindOf(e), in.N), nil
 		}
-		if in.Live() > c.StepRows() && isSmallOfLarge(e) {
+		if isSmallOfLarge(e) && in.Live() > c.StepRows() {
 			return c.evalSteps(e, in)
 		}
 		if e.B.vec != nil {
@@ -316,7 +316,7 @@ func EvalFilter(c *Ctx, e Expr, in *vec.Batch) error {
 	}
 	switch x := e.(type) {
 	case *Func:
-		if in.Live() > c.StepRows() && !IsConst(x) && x.large {
+		if x.large && !IsConst(x) && in.Live() > c.StepRows() {
 			return c.filterSteps(x, in)
 		}
 		if x.B.filter != nil && !IsConst(x) {
@@ -526,7 +526,7 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 // warnRows is 1242 as a warning, once for a subquery that is run once.
 func (c *Ctx) warnRows(e *Subquery) {
 	if len(e.Outer) == 0 {
-		n := c.needed()
+		n := c.extras()
 		if n.warned[e.ID] {
 			return
 		}

@@ -122,7 +122,7 @@ func (c *Ctx) loc() *time.Location {
 }
 
 func (c *Ctx) times() *nowState {
-	n := c.needed()
+	n := c.extras()
 	if !n.now.known {
 		now := c.Now
 		if now.IsZero() {

@@ -382,7 +382,7 @@ func (r *randState) next() float64 {
 // rowRand is RAND([seed]): a literal seed starts one sequence for the
 // statement, another seeds again for each row.
 func rowRand(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	n := c.needed()
+	n := c.extras()
 	if n.rands == nil {
 		n.rands = map[*Func]*randState{}
 	}

@@ -128,7 +128,7 @@ func (c *Ctx) settle(f *Func, args []value.Datum, n int, d value.Datum, err erro
 		} else {
 			err = c.reserve(int64(size) - c.reserved)
 		}
-		c.needed().made += size
+		c.extras().made += size
 		if err == nil && !d.IsNull() && c.Memory != nil {
 			c.Memory.Keep(d.Bytes())
 			c.reserved -= int64(size)

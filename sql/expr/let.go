@@ -75,7 +75,7 @@ func lazyLet(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		return value.Null, err
 	}
 	slot := f.let()
-	n := c.needed()
+	n := c.extras()
 	if n.lets == nil {
 		n.lets = map[*letSlot]value.Datum{}
 	}
@@ -84,7 +84,7 @@ func lazyLet(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 }
 
 func rowLetValue(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
-	return c.needed().lets[f.let()], nil
+	return c.extras().lets[f.let()], nil
 }
 
 // NewBetween is a BETWEEN low AND high. The three compare in one type, as in

@@ -57,7 +57,7 @@ func defaultLocale() *locale { return locales()["en_us"] }
 
 // timeLocale is that of lc_time_names.
 func (c *Ctx) timeLocale() *locale {
-	n := c.needed()
+	n := c.extras()
 	if n.locale == nil {
 		n.locale = defaultLocale()
 		if l, ok := locales()[strings.ToLower(c.setting("lc_time_names").Str())]; ok {

@@ -20,7 +20,7 @@ const (
 
 // StepRows is how many rows the next step has.
 func (c *Ctx) StepRows() int {
-	n := c.needed()
+	n := c.extras()
 	if n.stepRows == 0 {
 		n.stepRows = firstStep
 	}
@@ -30,7 +30,7 @@ func (c *Ctx) StepRows() int {
 // Stepped ends a step: the next one has more rows or fewer. Each step writes other rows
 // of the vectors, so the large values of this one are let go.
 func (c *Ctx) Stepped() {
-	n := c.needed()
+	n := c.extras()
 	if n.made > 0 {
 		for _, v := range c.free {
 			clear(v.Bytes[:cap(v.Bytes)])

@@ -169,18 +169,14 @@ func appendDecimals(dst []byte, x []value.Decimal, nulls *vec.Nulls) []byte {
 }
 
 func appendBytes(dst []byte, x [][]byte, nulls *vec.Nulls) []byte {
-	lens := make([]int64, len(x))
+	lens, total := make([]int64, len(x)), 0
 	for i, b := range x {
 		if !nulls.IsNull(i) {
 			lens[i] = int64(len(b))
+			total += len(b)
 		}
 	}
-	dst = appendWords(dst, lens, &vec.Nulls{})
-	total := 0
-	for _, n := range lens {
-		total += int(n)
-	}
-	dst = slices.Grow(dst, total)
+	dst = slices.Grow(appendWords(dst, lens, &vec.Nulls{}), total)
 	for i, b := range x {
 		if !nulls.IsNull(i) {
 			dst = append(dst, b...)

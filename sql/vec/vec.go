@@ -163,10 +163,11 @@ func (v *Vec) Reset() {
 func (v *Vec) ArenaCap() int { return cap(v.arena) }
 
 // firstArena is the size of an arena's first chunk: many results are short. Chunks
-// double up to largestArena.
+// double. Values of largeBytes for which there is no room are apart from them, or a
+// chunk would be twice as large as they are, and kept for the next batch.
 const (
-	firstArena   = 1 << 10
-	largestArena = 4 << 20
+	firstArena = 1 << 10
+	largeBytes = 1 << 20
 )
 
 // Own copies b into the vector's arena and returns the copy.
@@ -174,13 +175,9 @@ func (v *Vec) Own(b []byte) []byte {
 	if len(b) == 0 {
 		return []byte{}
 	}
-	if len(v.arena)+len(b) > cap(v.arena) {
-		// A new chunk: slices into the old one keep it alive.
-		v.arena = make([]byte, 0, max(min(2*cap(v.arena), largestArena), len(b), firstArena))
-	}
-	start := len(v.arena)
-	v.arena = append(v.arena, b...)
-	return v.arena[start:len(v.arena):len(v.arena)]
+	out := v.Alloc(len(b))
+	copy(out, b)
+	return out
 }
 
 // Reserve makes room for n bytes that Own is going to copy, with little to
@@ -199,7 +196,11 @@ func (v *Vec) Reserve(n int) int64 {
 // Alloc reserves n bytes in the arena for the caller to fill.
 func (v *Vec) Alloc(n int) []byte {
 	if len(v.arena)+n > cap(v.arena) {
-		v.arena = make([]byte, 0, max(min(2*cap(v.arena), largestArena), n, firstArena))
+		if n >= largeBytes {
+			return make([]byte, n)
+		}
+		// A new chunk: slices into the old one keep it alive.
+		v.arena = make([]byte, 0, max(2*cap(v.arena), n, firstArena))
 	}
 	start := len(v.arena)
 	v.arena = v.arena[:start+n]

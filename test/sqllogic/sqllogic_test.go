@@ -165,7 +165,12 @@ func (c configuration) open(addr, script string) func(context.Context) (driver.C
 
 // TestFiles runs the matrix, the engines at the same time.
 func TestFiles(t *testing.T) {
-	scripts := files(t)
+	sizes := files(t)
+	for _, path := range manyRows {
+		if _, ok := sizes[filepath.Join(scripts, path+".test")]; !ok {
+			t.Errorf("%s is no script", path)
+		}
+	}
 	byEngine := map[string][]configuration{}
 	for _, c := range matrix() {
 		byEngine[c.engine] = append(byEngine[c.engine], c)
@@ -175,7 +180,7 @@ func TestFiles(t *testing.T) {
 			t.Parallel()
 			addr := start(t, engine).Addr()
 			for _, c := range cells {
-				for path, size := range scripts {
+				for path, size := range sizes {
 					if size > bigFile && !slices.Contains(reduced, c) {
 						continue
 					}

@@ -1,14 +1,3 @@
-// Command mutate measures what the short tests notice: it changes the code at random
-// places, one place at a time, and counts the changes (mutants) with which some test
-// fails.
-//
-//	go run -C tools ./mutate -n 300 -seed 1
-//
-// All mutants are compiled into one set of test binaries; an environment variable
-// turns one of them on. Each test first runs with none, which shows the mutants that it
-// reaches, and how long it takes. A mutant is killed when a test that reaches it fails,
-// or takes much longer than without it. Survivors are printed with their places, to be
-// read: each one is a test that is missing, or a change that makes no difference.
 package main
 
 import (
