@@ -197,11 +197,19 @@ func TestParseIsLinear(t *testing.T) {
 		n := 1000
 		for ; n < 1<<19 && measure(n) < 10*time.Millisecond; n *= 2 {
 		}
-		// One measurement may meet a garbage collection. Time that grows with the
-		// square shows at every length.
+		// One measurement may meet a garbage collection or the first touch of new
+		// memory; the best of several does not. Time that grows with the square shows
+		// in each, and at every length.
+		best := func(n, times int) time.Duration {
+			least := measure(n)
+			for range times - 1 {
+				least = min(least, measure(n))
+			}
+			return least
+		}
 		var grew []string
-		for range 4 {
-			once, four := measure(n), measure(4*n)
+		for try := range 4 {
+			once, four := measure(n), best(4*n, 1+2*try)
 			if four <= 10*once || four < 100*time.Millisecond {
 				grew = nil
 				break
@@ -215,12 +223,14 @@ func TestParseIsLinear(t *testing.T) {
 	}
 }
 
+// cpuTime is the time that the process has computed, without what the kernel did for
+// it: pages of new memory may take longer than all else.
 func cpuTime(t *testing.T) time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	return time.Duration(r.Utime.Nano())
 }
 
 // FuzzNesting: what the parser takes is no deeper than the bounds say.

@@ -163,8 +163,8 @@ func (v *Vec) Reset() {
 func (v *Vec) ArenaCap() int { return cap(v.arena) }
 
 // firstArena is the size of an arena's first chunk: many results are short. Chunks
-// double. Values of largeBytes for which there is no room are apart from them, or a
-// chunk would be twice as large as they are, and kept for the next batch.
+// double. Values of largeBytes for which there is no room are apart from them: a
+// chunk would have twice their size, and stay for the next batch.
 const (
 	firstArena = 1 << 10
 	largeBytes = 1 << 20
