@@ -22,24 +22,21 @@ const (
 	sha2RequestKey = 0x02
 )
 
-// rsaKey is the key for passwords over connections without TLS, made at first use.
-type rsaKey struct {
-	once sync.Once
-	key  *rsa.PrivateKey
-	pem  []byte
-	err  error
-}
+// loginKey makes the key for passwords over connections without TLS, at first use.
+// All servers of a process share it, for it takes a third of a second to make. With
+// it comes its public half as clients read it, in PEM.
+var loginKey = sync.OnceValues(func() (*rsaKey, error) {
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	return &rsaKey{private, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})}, err
+})
 
-func (k *rsaKey) get() (*rsa.PrivateKey, []byte, error) {
-	k.once.Do(func() {
-		if k.key, k.err = rsa.GenerateKey(rand.Reader, 2048); k.err != nil {
-			return
-		}
-		var der []byte
-		der, k.err = x509.MarshalPKIXPublicKey(&k.key.PublicKey)
-		k.pem = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	})
-	return k.key, k.pem, k.err
+type rsaKey struct {
+	private *rsa.PrivateKey
+	public  []byte
 }
 
 // authenticate checks the identity of l. An unknown user, an account that is refused and
@@ -195,12 +192,12 @@ func (c *conn) fullSHA2() ([]byte, error) {
 	if err != nil || c.clear() {
 		return b, err
 	}
-	_, public, err := c.srv.keys.get()
+	key, err := loginKey()
 	if err != nil {
 		return nil, fmt.Errorf("making the key for passwords: %w", err)
 	}
 	if len(b) == 1 && b[0] == sha2RequestKey {
-		if err := c.moreData(public); err != nil {
+		if err := c.moreData(key.public); err != nil {
 			return nil, err
 		}
 		return c.readPacket(maxHandshakePacket)
@@ -217,13 +214,16 @@ func (c *conn) decrypt(b []byte) string {
 	if c.clear() {
 		return string(bytes.TrimSuffix(b, []byte{0}))
 	}
-	key, _, _ := c.srv.keys.get() // fullSHA2 has seen it
-	if c.loopback && len(b) != key.Size() {
+	key, err := loginKey()
+	if err != nil {
+		return "" // fullSHA2 has shown the error
+	}
+	if c.loopback && len(b) != key.private.Size() {
 		// The MariaDB client without an RSA library sends clear text whatever
 		// the transport. Taken from this machine only, where it was safe.
 		return string(bytes.TrimSuffix(b, []byte{0}))
 	}
-	plain, err := rsa.DecryptOAEP(sha1.New(), nil, key, b, nil)
+	plain, err := rsa.DecryptOAEP(sha1.New(), nil, key.private, b, nil)
 	if err != nil {
 		c.srv.log.warn("the client cannot encrypt its password: connect with TLS, or give the account mysql_native_password",
 			"connection", c.id, "host", c.host)

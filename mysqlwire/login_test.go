@@ -85,7 +85,7 @@ func TestFloods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const seats = 40
 			s, _, addr := startServer(t, Config{Limits: Limits{Connections: seats}})
-			s.PrepareKey()
+			PrepareLoginKey()
 			before, memory := runtime.NumGoroutine(), inUse()
 			const sockets = 400
 			lasts := testflag.Pick(time.Second, time.Second, 3*time.Second)

@@ -509,6 +509,7 @@ func TestLoopbackOnly(t *testing.T) {
 
 // TestWriteTimeout has a client that takes nothing of its result.
 func TestWriteTimeout(t *testing.T) {
+	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{})
 	b.write.Store(1)
@@ -521,6 +522,7 @@ func TestWriteTimeout(t *testing.T) {
 }
 
 func TestWaitTimeout(t *testing.T) {
+	testflag.Normal(t)
 	t.Parallel()
 	_, b, addr := startServer(t, Config{})
 	b.wait.Store(1)

@@ -28,7 +28,6 @@ type Server struct {
 	cfg     Config
 	backend Backend
 	pools   bufferPools
-	keys    rsaKey
 	cache   passwordCache
 	fake    map[string]string // by plugin a stored hash that no password fits, for unknown users
 	tls     atomic.Pointer[tls.Config]
@@ -84,9 +83,9 @@ func (s *Server) Serve(l net.Listener) error { return s.accept(l, newEntrance(fa
 // however many connections there are.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.accept(l, newEntrance(true)) }
 
-// PrepareKey makes the key for passwords that come without TLS, which the first
+// PrepareLoginKey makes the key for passwords that come without TLS, which the first
 // such login would have to wait for.
-func (s *Server) PrepareKey() { _, _, _ = s.keys.get() } // a login shows the error
+func PrepareLoginKey() { _, _ = loginKey() } // a login shows the error
 
 // SetTLS changes the certificates of later connections; nil offers them no TLS.
 func (s *Server) SetTLS(cfg *tls.Config) { s.tls.Store(cfg) }

@@ -125,6 +125,7 @@ func eachStore(t *testing.T, fn func(w *world)) {
 		fn(newWorld(t, s))
 	})
 	t.Run("pebblekv", func(t *testing.T) {
+		testflag.Normal(t)
 		s, err := pebblekv.Open(pebblekv.Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)

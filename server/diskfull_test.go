@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/pebblekv/kvtest"
@@ -13,6 +14,7 @@ import (
 // TestFreeingOnFullDisk: whatever a table has, TRUNCATE and DROP empty and
 // remove it on a full disk.
 func TestFreeingOnFullDisk(t *testing.T) {
+	testflag.Normal(t)
 	disk := kvtest.NewMeteredFS(1 << 40)
 	dir := filepath.Join(t.TempDir(), "data")
 	const reserve = 1 << 30

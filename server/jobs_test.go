@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestJobs: the work in the background is listed, and KILL ends a turn, not the
 // job: a search index goes on.
 func TestJobs(t *testing.T) {
+	testflag.Normal(t)
 	t.Parallel()
 	_, dsn := startServer(t)
 	c := dial(t, dsn)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/server"
 )
@@ -56,6 +57,7 @@ func TestAdminListen(t *testing.T) {
 
 // TestLimitsOfLogins: the variables that say them.
 func TestLimitsOfLogins(t *testing.T) {
+	testflag.Normal(t)
 	t.Parallel()
 	_, dsn := startServer(t)
 	c := dial(t, dsn)

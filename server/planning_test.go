@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage/errkv"
 )
 
@@ -119,6 +120,9 @@ func TestPlanningIsInterrupted(t *testing.T) {
 		{"time", 3024, "SET max_execution_time = 200", func(*client) {}},
 	} {
 		t.Run(end.name, func(t *testing.T) {
+			if end.name == "time" {
+				testflag.Normal(t)
+			}
 			stages := 0
 			for n := int64(1); n < visits; n += 1 + n/2 {
 				table := s.table()

@@ -214,7 +214,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.showTLS(tlsConfig)
 	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword})
 	if !cfg.InMemory {
-		go guard.Do(cfg.Log, "making the key for passwords", s.wire.PrepareKey)
+		go guard.Do(cfg.Log, "making the key for passwords", mysqlwire.PrepareLoginKey)
 	}
 	s.serve(s.listener, s.wire.Serve)
 	if s.admin != nil {

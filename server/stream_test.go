@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -15,6 +16,7 @@ import (
 // gets the table, whatever is written meanwhile: no change is missing and none
 // comes twice. Its checkpoint moves with what it writes, in one transaction.
 func TestSnapshotAndLog(t *testing.T) {
+	testflag.Normal(t)
 	t.Run("memory", func(t *testing.T) { testSnapshotAndLog(t, func(*server.Config) {}) })
 	t.Run("disk", func(t *testing.T) {
 		dir := t.TempDir()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -132,6 +133,7 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestWaitTimeout(t *testing.T) {
+	testflag.Normal(t)
 	t.Parallel()
 	_, dsn := startServer(t)
 	watcher, c := dial(t, dsn), dial(t, dsn)

@@ -200,6 +200,7 @@ func useBolt(path string) error {
 
 // TestStuckClose: an index whose root file a panic left locked closes.
 func TestStuckClose(t *testing.T) {
+	testflag.Normal(t)
 	defer func(d time.Duration) { closeWait = d }(closeWait)
 	closeWait = 50 * time.Millisecond
 	ix, err := Open(t.TempDir(), Schema{}, Options{})

@@ -17,6 +17,9 @@ const (
 	// maxOperators bounds the operators and keywords of a chain: a term has up to
 	// six of them, as in AND a NOT BETWEEN -1 AND -2.
 	maxOperators = 6 * MaxChain
+	// MaxJoins is how many times one FROM may say JOIN. TiDB's parser goes over all
+	// that precede, for each.
+	MaxJoins = 1000
 	// maxAdjacent is how many string literals or comments in a row TiDB's parser
 	// gets: it joins each literal with all those before.
 	maxAdjacent = 100
@@ -69,6 +72,7 @@ type nestingLevel struct {
 	ops    int  // since the last comma
 	tables bool // after FROM or UPDATE, where commas are a chain of joins
 	table  bool // a table may begin here
+	joins  int  // since SELECT
 }
 
 func (c *nestingCounter) run() error {
@@ -80,6 +84,8 @@ func (c *nestingCounter) run() error {
 			return sqlerr.StackOverrun(MaxNesting)
 		case c.ops > maxOperators:
 			return sqlerr.ChainTooLong(MaxChain)
+		case c.top.joins > MaxJoins:
+			return sqlerr.TooManyTables(MaxJoins)
 		}
 		c.most = max(c.most, deep+c.ops)
 	}
@@ -130,7 +136,9 @@ func (c *nestingCounter) step() {
 		c.pos, c.dot = start+1, true
 	case b == '@', b == ';', b == '?':
 		c.pos++
-		c.operand()
+		if c.operand(); b == ';' {
+			c.top.joins = 0
+		}
 	case isDigit(b), b == '.':
 		c.number()
 		c.operand()
@@ -200,13 +208,14 @@ func (c *nestingCounter) word(w string) {
 		c.operand()
 	case "SELECT":
 		c.operator()
-		c.top.tables = false
+		c.top.tables, c.top.joins = false, 0
 	case "FROM", "UPDATE":
 		c.operator()
 		c.top.tables, c.top.table = true, true
 	case "JOIN", "STRAIGHT_JOIN":
 		c.operator()
 		c.top.table = c.top.tables
+		c.top.joins++
 	case "BEGIN":
 		c.operator()
 	default:

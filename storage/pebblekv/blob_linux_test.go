@@ -125,6 +125,7 @@ func TestSmallDiskBlobs(t *testing.T) {
 // TestBlobReserve: a blob file has the space of its last write before it needs
 // it, and gives back what it does not use.
 func TestBlobReserve(t *testing.T) {
+	testflag.Normal(t)
 	mount := smallDisk(t, 4)
 	d := newDisk(vfs.Default, mount, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	d.opened.Store(true)

@@ -209,7 +209,11 @@ func short(vals []string, err error) string {
 	case err != nil:
 		return err.Error()
 	}
-	text := strconv.QuoteToASCII(strings.Join(vals, "; "))
+	text := strings.Join(vals, "; ")
+	if len(text) > 1000 {
+		return fmt.Sprintf("%.100s… %d bytes", strconv.QuoteToASCII(text[:100]), len(text))
+	}
+	text = strconv.QuoteToASCII(text)
 	if len(text) > 120 {
 		text = fmt.Sprintf("%s… %d", text[:100], len(text))
 	}

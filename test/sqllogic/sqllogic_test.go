@@ -35,6 +35,13 @@ var manyRows = []string{
 	"search/places", "search/scores", "spill/decimals", "spill/multi_change", "spill/spill", "window/large",
 }
 
+// slow are scripts that -short leaves out: together they would take a third of its
+// time.
+var slow = []string{
+	"dynamic/limits", "errors/limit_edges", "foreign_keys/memory", "functions/json_schema_depth", "group/percentile", "order/ordered_merge", "search/best",
+	"spill/decimals", "spill/multi_change", "spill/spill",
+}
+
 // batchSizes are rows per batch in the executor: one, the smallest that has a
 // remainder, and what a server uses.
 var batchSizes = []int{1, 3, 1024}
@@ -166,7 +173,7 @@ func (c configuration) open(addr, script string) func(context.Context) (driver.C
 // TestFiles runs the matrix, the engines at the same time.
 func TestFiles(t *testing.T) {
 	sizes := files(t)
-	for _, path := range manyRows {
+	for _, path := range slices.Concat(manyRows, slow) {
 		if _, ok := sizes[filepath.Join(scripts, path+".test")]; !ok {
 			t.Errorf("%s is no script", path)
 		}
@@ -182,6 +189,9 @@ func TestFiles(t *testing.T) {
 			for _, c := range cells {
 				for path, size := range sizes {
 					if size > bigFile && !slices.Contains(reduced, c) {
+						continue
+					}
+					if slices.Contains(slow, name(path)) && testflag.Pick(true, false, false) {
 						continue
 					}
 					t.Run(c.cell()+"/"+name(path), func(t *testing.T) {
