@@ -7,7 +7,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 func mustJSON(t testing.TB, s string) []byte {
 	t.Helper()

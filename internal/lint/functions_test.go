@@ -21,6 +21,8 @@ import (
 // DATETIME, ts TIMESTAMP, j JSON), with a search index of the text s.
 type probeCatalog struct{ table *schema.Table }
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 // Database implements bind.Catalog.
 func (c probeCatalog) Database(string) (*schema.Database, bool) {
 	return &schema.Database{Name: "test", Collation: schema.CollationUTF8MB40900AICI}, true

@@ -16,6 +16,8 @@ import (
 // lateStats are figures that have nothing to do with the documents.
 type lateStats struct{}
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 func (lateStats) Docs() int64                   { return 1000 }
 func (lateStats) AvgLen() float64               { return 6.25 }
 func (lateStats) DocFreq(leaf text.Query) int64 { return int64(len(leaf.String()) * 17 % 1001) }

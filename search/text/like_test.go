@@ -10,6 +10,8 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 )
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 func TestParseLike(t *testing.T) {
 	for _, c := range []struct {
 		pattern string

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -43,6 +44,8 @@ type memSource struct {
 	open   int
 	closed int
 }
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, t physical.TableNode, part Partition) (Operator, error) {
 	n := t.Leaf()
@@ -361,7 +364,7 @@ func checkFaults(t *testing.T, src *memSource, plan *physical.Plan) {
 	for at := 1; ; at += 1 + at/3 {
 		s := &memSource{tables: src.tables, size: 100, parts: src.parts}
 		env, fs := testEnv(s), &memFS{failAt: at}
-		env.Parallelism = max(1, src.parts)
+		env.BatchSize, env.Parallelism = 100, max(1, src.parts)
 		env.spillTo(t, fs, 2000+500*len(plan.Root.Columns()))
 		_, err := collect(context.Background(), env, plan)
 		if fs.calls < at {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/define/derive"
@@ -37,6 +38,8 @@ var (
 	_ access.Estimator     = (*testCatalog)(nil)
 	_ access.SearchIndexes = (*testCatalog)(nil)
 )
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 func newTestCatalog() *testCatalog {
 	return &testCatalog{tables: map[string]*schema.Table{}, views: map[string]*schema.View{}, rows: map[string]float64{}, distinct: map[string]float64{}}

@@ -19,6 +19,8 @@ import (
 	"github.com/sqlots/sqlots/storage/pebblekv"
 )
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 // fkEngine is an engine over either store.
 func fkEngine(t *testing.T, kind string) *engine.Engine {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
@@ -19,6 +20,8 @@ import (
 var allKinds = []value.Kind{
 	value.KindInt, value.KindUint, value.KindFloat, value.KindDecimal, value.KindBytes, value.KindTime, value.KindDuration, value.KindJSON, value.KindNull,
 }
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 // randomBatch makes n rows in n+holes positions; how shapes the values.
 func randomBatch(rng *rand.Rand, kinds []value.Kind, n, how int) *vec.Batch {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source/decode"
@@ -16,6 +17,8 @@ import (
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/value"
 )
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 // newTable is (id BIGINT PRIMARY KEY, g INT, v INT, KEY (g, v)).
 func newTable() *schema.Table {

@@ -8,7 +8,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 // randomKeys makes distinct keys of the shape that seed says: with much in
 // common, of different lengths, with zeros at their ends, or short.

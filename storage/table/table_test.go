@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/index/backfill"
 	"github.com/sqlots/sqlots/index/scrub"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -24,6 +25,8 @@ import (
 )
 
 var ctx = context.Background()
+
+func TestMain(m *testing.M) { testflag.Main(m) }
 
 func compare(a, b value.Datum, t schema.Type) int {
 	if a.IsNull() || b.IsNull() {

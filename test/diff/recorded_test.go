@@ -43,6 +43,8 @@ const typedRows = `INSERT INTO typed VALUES
 
 var columns = strings.Fields("ti iu bi de fl dbl yr bt ch vc tx vb bl en st da dt ts tm js pt")
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 // TestRecorded compares calls of all functions with recorded answers: each argument
 // takes all literals of its class in turn, and the columns of all types; the answers
 // have types. What the answers ought to be is for TestCalls, which compares with

@@ -55,6 +55,8 @@ type configuration struct {
 	spills bool
 }
 
+func TestMain(m *testing.M) { testflag.Main(m) }
+
 // cell is the name of the subtest below that of the engine.
 func (c configuration) cell() string {
 	name := fmt.Sprintf("batch%d/%s", c.batchSize, c.protocol)
