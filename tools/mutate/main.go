@@ -139,7 +139,7 @@ func choose(sites []site, count int, rnd *rand.Rand) []*mutant {
 // compile.
 func (r *runner) build(list []*mutant) ([]*mutant, error) {
 	for range 10 {
-		overlay, err := r.overlay(list)
+		overlay, copies, err := r.overlay(list)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (r *runner) build(list []*mutant) ([]*mutant, error) {
 			return list, r.compile(overlay)
 		}
 		before := len(list)
-		list = withoutBroken(list, string(out))
+		list = withoutBroken(list, string(out), copies)
 		if len(list) == before {
 			return nil, fmt.Errorf("%w\n%s", err, out)
 		}
@@ -172,9 +172,11 @@ func (r *runner) compile(overlay string) error {
 	return nil
 }
 
-// overlay writes the changed files and says where they are.
-func (r *runner) overlay(list []*mutant) (string, error) {
+// overlay writes the changed files and says where they are. copies has the original
+// of each by its name.
+func (r *runner) overlay(list []*mutant) (path string, copies map[string]string, err error) {
 	replace := map[string]string{}
+	copies = map[string]string{}
 	byFile := map[string][]*mutant{}
 	for _, m := range list {
 		byFile[m.file] = append(byFile[m.file], m)
@@ -184,30 +186,31 @@ func (r *runner) overlay(list []*mutant) (string, error) {
 		n++
 		path := filepath.Join(r.dir, fmt.Sprintf("%d.go", n))
 		replace[as] = path
+		copies[filepath.Base(path)] = as
 		return os.WriteFile(path, []byte(text), 0o600)
 	}
 	helped := map[string]bool{}
 	for file, of := range byFile {
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		if err := write(file, mutate(src, of)); err != nil {
-			return "", err
+			return "", nil, err
 		}
 		if dir := filepath.Dir(file); !helped[dir] {
 			helped[dir] = true
 			if err := write(filepath.Join(dir, "zz_mutants.go"), fmt.Sprintf(helper, of[0].pkg, largest(list)+1)); err != nil {
-				return "", err
+				return "", nil, err
 			}
 		}
 	}
 	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	path := filepath.Join(r.dir, "overlay.json")
-	return path, os.WriteFile(path, b, 0o600)
+	path = filepath.Join(r.dir, "overlay.json")
+	return path, copies, os.WriteFile(path, b, 0o600)
 }
 
 // measure runs each test without mutants.

@@ -76,15 +76,28 @@ func mutate(src []byte, list []*mutant) string {
 
 var broken = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
 
-// withoutBroken leaves out the mutants next to the lines that the compiler names.
-func withoutBroken(list []*mutant, out string) []*mutant {
-	bad := map[string][]int{}
-	for _, m := range broken.FindAllStringSubmatch(out, -1) {
-		line, _ := strconv.Atoi(m[2])
-		bad[filepath.Base(m[1])] = append(bad[filepath.Base(m[1])], line)
+// withoutBroken leaves out the mutants next to the lines that the compiler names, and
+// the last one before each: a return that is missing is missed at the end of a
+// function. The compiler may name a file by its copy; copies has the originals.
+func withoutBroken(list []*mutant, out string, copies map[string]string) []*mutant {
+	bad, last := map[string][]int{}, map[*mutant]bool{}
+	for _, found := range broken.FindAllStringSubmatch(out, -1) {
+		line, _ := strconv.Atoi(found[2])
+		name := filepath.Base(found[1])
+		if original := copies[name]; original != "" {
+			name = filepath.Base(original)
+		}
+		bad[name] = append(bad[name], line)
+		var before *mutant
+		for _, m := range list {
+			if filepath.Base(m.file) == name && m.line <= line && (before == nil || m.line > before.line) {
+				before = m
+			}
+		}
+		last[before] = true
 	}
 	return slices.DeleteFunc(list, func(m *mutant) bool {
-		return slices.ContainsFunc(bad[filepath.Base(m.file)], func(line int) bool { return line >= m.line-1 && line <= m.line+12 })
+		return last[m] || slices.ContainsFunc(bad[filepath.Base(m.file)], func(line int) bool { return line >= m.line-1 && line <= m.line+12 })
 	})
 }
 
