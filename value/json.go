@@ -2,6 +2,7 @@ package value
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -52,12 +53,17 @@ const (
 // MaxJSONDepth is how deep arrays and objects may nest.
 const MaxJSONDepth = 100
 
+// MaxJSONSize is how many bytes a document may have while it is built. It is more
+// than max_allowed_packet can be.
+const MaxJSONSize = 2 << 30
+
 // guardDepth ends recursion over bytes that are no document.
 const guardDepth = 10000
 
 // Errors of documents.
 var (
 	ErrJSONDepth   = errors.New("JSON document too deep")
+	ErrJSONSize    = errors.New("JSON document too large")
 	ErrJSONCorrupt = errors.New("corrupt JSON document")
 )
 
@@ -143,11 +149,33 @@ func JSONArray(elems ...[]byte) []byte {
 }
 
 // keyLess is the order of keys: by length, then by bytes.
-func keyLess(a, b []byte) bool {
-	if len(a) != len(b) {
-		return len(a) < len(b)
+func keyLess(a, b []byte) bool { return compareKeys(a, b) < 0 }
+
+// JSONArraySize is the length of what JSONArrayOf makes.
+func JSONArraySize(docs []byte, ends []uint32) int { return 5 + 4*len(ends) + len(docs) }
+
+// JSONArrayOf is the array of documents that stand one after the other in docs and end
+// at ends: ErrJSONSize.
+func JSONArrayOf(docs []byte, ends []uint32) ([]byte, error) {
+	size := JSONArraySize(docs, ends)
+	if size > MaxJSONSize {
+		return nil, ErrJSONSize
 	}
-	return bytes.Compare(a, b) < 0
+	head := 5 + 4*len(ends)
+	doc := append(make([]byte, 0, size), jsonArray)
+	doc = binary.LittleEndian.AppendUint32(doc, uint32(len(ends)))
+	for _, end := range ends {
+		doc = binary.LittleEndian.AppendUint32(doc, uint32(head)+end)
+	}
+	return append(doc, docs...), nil
+}
+
+// compareKeys is the order of keys.
+func compareKeys(a, b []byte) int {
+	if len(a) != len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	return bytes.Compare(a, b)
 }
 
 type jsonMembers struct{ keys, vals [][]byte }

@@ -1,8 +1,11 @@
 package value
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -22,29 +25,85 @@ func (e *JSONSyntaxError) Error() string {
 	return "invalid JSON text: " + e.Msg + " at position " + strconv.Itoa(e.Pos)
 }
 
-// ParseJSON reads JSON text into the binary form. Errors are *JSONSyntaxError
-// and ErrJSONDepth. Numbers with a point or an exponent, and those beyond 64
-// bits, are doubles. Of equal keys the last one counts.
-func ParseJSON(text []byte) ([]byte, error) {
-	p := jsonParser{s: text}
+// ParseJSON reads JSON text into the binary form. Errors are *JSONSyntaxError,
+// ErrJSONDepth and ErrJSONSize. Numbers with a point or an exponent, and those
+// beyond 64 bits, are doubles. Of equal keys the last one counts.
+func ParseJSON(text []byte) ([]byte, error) { return ParseJSONWith(text, nil) }
+
+// ParseJSONWith is ParseJSON that calls work, if it is not nil, with what it has done
+// since, in units of about a nanosecond, and ends with its errors.
+func ParseJSONWith(text []byte, work func(n int) error) ([]byte, error) {
+	p := jsonParser{s: text, work: work, out: make([]byte, 0, min(2*len(text)+16, 4<<10))}
+	if err := p.document(); err != nil {
+		return nil, err
+	}
+	return p.out, nil
+}
+
+// ValidateJSON is the error of ParseJSONWith. It takes no memory.
+func ValidateJSON(text []byte, work func(n int) error) error {
+	p := jsonParser{s: text, work: work, only: true}
+	return p.document()
+}
+
+// JSONRoom is how many bytes ParseJSON takes at most for a moment, its result
+// included.
+func JSONRoom(text []byte) int64 {
+	elems := 1
+	for _, b := range []byte{',', '[', '{'} {
+		elems += bytes.Count(text, []byte{b})
+	}
+	return int64(3*len(text)) + int64(elems)*jsonElemRoom
+}
+
+const (
+	// jsonElemSize is by how many bytes an element or a member of the binary form may
+	// be longer than its text: a member with its two offsets and a number of one digit.
+	jsonElemSize = 16
+	// jsonElemRoom is what parsing takes for each: its bytes, twice where the keys of
+	// an object have to be sorted, and where it ends, in a list that has grown.
+	jsonElemRoom = 2*jsonElemSize + 24
+	// jsonWorkStep is how many bytes are read between two calls of work.
+	jsonWorkStep = 64 << 10
+)
+
+// jsonParser reads a document in one pass. Elements and members of the containers that
+// are open stand one after the other in out, keys in keys. The end of a container puts
+// its head before what is in it.
+type jsonParser struct {
+	s    []byte
+	i    int
+	only bool // nothing is written
+	out  []byte
+	keys []byte
+	ends []jsonEnd
+	work func(n int) error
+	next int // where work is called
+}
+
+func (p *jsonParser) document() error {
 	p.space()
 	if p.i == len(p.s) {
-		return nil, p.err("The document is empty.")
+		return p.err("The document is empty.")
 	}
-	doc, err := p.value(1)
-	if err != nil {
-		return nil, err
+	if err := p.value(1); err != nil {
+		return err
 	}
 	p.space()
 	if p.i < len(p.s) {
-		return nil, p.err("The document root must not be followed by other values.")
+		return p.err("The document root must not be followed by other values.")
 	}
-	return doc, nil
+	return nil
 }
 
-type jsonParser struct {
-	s []byte
-	i int
+// worked calls work for n bytes that were moved, and for what was read.
+func (p *jsonParser) worked(n int) error {
+	if p.work == nil {
+		return nil
+	}
+	n = n/8 + 4*(p.i+jsonWorkStep-p.next)
+	p.next = p.i + jsonWorkStep
+	return p.work(n)
 }
 
 func (p *jsonParser) err(msg string) error { return &JSONSyntaxError{Msg: msg, Pos: p.i} }
@@ -63,20 +122,28 @@ func (p *jsonParser) peek() byte {
 	return 0
 }
 
-func (p *jsonParser) value(depth int) ([]byte, error) {
+func (p *jsonParser) value(depth int) error {
+	if p.i >= p.next {
+		if err := p.worked(0); err != nil {
+			return err
+		}
+	}
 	switch c := p.peek(); {
 	case c == '{':
 		if depth > MaxJSONDepth {
-			return nil, ErrJSONDepth
+			return ErrJSONDepth
 		}
 		return p.object(depth)
 	case c == '[':
 		if depth > MaxJSONDepth {
-			return nil, ErrJSONDepth
+			return ErrJSONDepth
 		}
 		return p.array(depth)
 	case c == '"':
-		return p.string([]byte{jsonString})
+		p.put(jsonString)
+		var err error
+		p.out, err = p.string(p.out)
+		return err
 	case c == 't':
 		return p.word("true", jsonTrue)
 	case c == 'f':
@@ -86,33 +153,42 @@ func (p *jsonParser) value(depth int) ([]byte, error) {
 	case c == '-' || isDigit(c):
 		return p.number()
 	}
-	return nil, p.err("Invalid value.")
+	return p.err("Invalid value.")
 }
 
-func (p *jsonParser) word(w string, tag byte) ([]byte, error) {
+// put writes bytes of the result.
+func (p *jsonParser) put(b ...byte) {
+	if !p.only {
+		p.out = append(p.out, b...)
+	}
+}
+
+func (p *jsonParser) word(w string, tag byte) error {
 	for k := range len(w) {
 		if p.peek() != w[k] {
-			return nil, p.err("Invalid value.")
+			return p.err("Invalid value.")
 		}
 		p.i++
 	}
-	return []byte{tag}, nil
+	p.put(tag)
+	return nil
 }
 
-func (p *jsonParser) array(depth int) ([]byte, error) {
+func (p *jsonParser) array(depth int) error {
+	from, first := len(p.out), len(p.ends)
 	p.i++
 	p.space()
 	if p.peek() == ']' {
 		p.i++
-		return JSONArray(), nil
+		return p.closeArray(from, first)
 	}
-	var elems [][]byte
 	for {
-		e, err := p.value(depth + 1)
-		if err != nil {
-			return nil, err
+		if err := p.value(depth + 1); err != nil {
+			return err
 		}
-		elems = append(elems, e)
+		if err := p.end(); err != nil {
+			return err
+		}
 		p.space()
 		switch p.peek() {
 		case ',':
@@ -120,40 +196,52 @@ func (p *jsonParser) array(depth int) ([]byte, error) {
 			p.space()
 		case ']':
 			p.i++
-			return JSONArray(elems...), nil
+			return p.closeArray(from, first)
 		default:
-			return nil, p.err("Missing a comma or ']' after an array element.")
+			return p.err("Missing a comma or ']' after an array element.")
 		}
 	}
 }
 
-func (p *jsonParser) object(depth int) ([]byte, error) {
+// end notes the end of an element or a member.
+func (p *jsonParser) end() error {
+	if len(p.keys)+len(p.out) > MaxJSONSize {
+		return ErrJSONSize
+	}
+	if !p.only {
+		p.ends = append(p.ends, jsonEnd{uint32(len(p.keys)), uint32(len(p.out))})
+	}
+	return nil
+}
+
+func (p *jsonParser) object(depth int) error {
+	from, first, keys := len(p.out), len(p.ends), len(p.keys)
 	p.i++
 	p.space()
 	if p.peek() == '}' {
 		p.i++
-		return JSONObject(nil, nil), nil
+		return p.closeObject(from, first, keys)
 	}
-	var keys, vals [][]byte
 	for {
 		if p.peek() != '"' {
-			return nil, p.err("Missing a name for object member.")
+			return p.err("Missing a name for object member.")
 		}
-		k, err := p.string(nil)
-		if err != nil {
-			return nil, err
+		var err error
+		if p.keys, err = p.string(p.keys); err != nil {
+			return err
 		}
 		p.space()
 		if p.peek() != ':' {
-			return nil, p.err("Missing a colon after a name of object member.")
+			return p.err("Missing a colon after a name of object member.")
 		}
 		p.i++
 		p.space()
-		v, err := p.value(depth + 1)
-		if err != nil {
-			return nil, err
+		if err := p.value(depth + 1); err != nil {
+			return err
 		}
-		keys, vals = append(keys, k), append(vals, v)
+		if err := p.end(); err != nil {
+			return err
+		}
 		p.space()
 		switch p.peek() {
 		case ',':
@@ -161,11 +249,83 @@ func (p *jsonParser) object(depth int) ([]byte, error) {
 			p.space()
 		case '}':
 			p.i++
-			return JSONObject(keys, vals), nil
+			return p.closeObject(from, first, keys)
 		default:
-			return nil, p.err("Missing a comma or '}' after an object member.")
+			return p.err("Missing a comma or '}' after an object member.")
 		}
 	}
+}
+
+// closeArray makes an array of the elements after from, whose ends are those after
+// first.
+func (p *jsonParser) closeArray(from, first int) error {
+	if p.only {
+		return nil
+	}
+	ends := p.ends[first:]
+	head := 5 + 4*len(ends)
+	if len(p.out)+head > MaxJSONSize {
+		return ErrJSONSize
+	}
+	at := p.insert(from, head)
+	at[0] = jsonArray
+	binary.LittleEndian.PutUint32(at[1:], uint32(len(ends)))
+	for i, e := range ends {
+		binary.LittleEndian.PutUint32(at[5+4*i:], e.val-uint32(from)+uint32(head))
+	}
+	p.ends = p.ends[:first]
+	return p.worked(len(p.out) - from)
+}
+
+// closeObject makes an object of the members after from, whose ends are those after
+// first and whose keys are those after keys.
+func (p *jsonParser) closeObject(from, first, keys int) error {
+	if p.only {
+		return nil
+	}
+	ends := p.ends[first:]
+	if len(p.out)+len(p.keys)+5+8*len(ends) > MaxJSONSize {
+		return ErrJSONSize
+	}
+	key := func(i int) []byte {
+		if i == 0 {
+			return p.keys[keys:ends[0].key]
+		}
+		return p.keys[ends[i-1].key:ends[i].key]
+	}
+	sorted := true
+	for i := 1; sorted && i < len(ends); i++ {
+		sorted = keyLess(key(i-1), key(i))
+	}
+	if sorted {
+		names := p.keys[keys:]
+		head := 5 + 8*len(ends)
+		at := p.insert(from, head+len(names))
+		at[0] = jsonObject
+		binary.LittleEndian.PutUint32(at[1:], uint32(len(ends)))
+		for i, e := range ends {
+			binary.LittleEndian.PutUint32(at[5+4*i:], e.key-uint32(keys)+uint32(head))
+			binary.LittleEndian.PutUint32(at[5+4*(len(ends)+i):], e.val-uint32(from)+uint32(head+len(names)))
+		}
+		copy(at[head:], names)
+	} else {
+		m := JSONMembers{keys: p.keys[keys:], docs: bytes.Clone(p.out[from:]), ends: slices.Clone(ends)}
+		for i := range m.ends {
+			m.ends[i].key -= uint32(keys)
+			m.ends[i].val -= uint32(from)
+		}
+		p.out = m.appendObject(p.out[:from], m.sorted())
+	}
+	p.ends, p.keys = p.ends[:first], p.keys[:keys]
+	return p.worked(len(p.out) - from)
+}
+
+// insert makes room for n bytes at from, and returns it.
+func (p *jsonParser) insert(from, n int) []byte {
+	was := len(p.out)
+	p.out = slices.Grow(p.out, n)[:was+n]
+	copy(p.out[from+n:], p.out[from:was])
+	return p.out[from : from+n]
 }
 
 // string appends the text of a string to dst.
@@ -177,7 +337,16 @@ func (p *jsonParser) string(dst []byte) ([]byte, error) {
 		for p.i < len(p.s) && p.s[p.i] != '"' && p.s[p.i] != '\\' && p.s[p.i] >= ' ' && p.s[p.i] < utf8.RuneSelf {
 			p.i++
 		}
-		dst = append(dst, p.s[run:p.i]...)
+		if p.only {
+			dst = dst[:0]
+		} else {
+			dst = append(dst, p.s[run:p.i]...)
+		}
+		if p.i >= p.next {
+			if err := p.worked(0); err != nil {
+				return nil, err
+			}
+		}
 		if p.i == len(p.s) {
 			break
 		}
@@ -266,7 +435,7 @@ func (p *jsonParser) digits() int {
 	return p.i - start
 }
 
-func (p *jsonParser) number() ([]byte, error) {
+func (p *jsonParser) number() error {
 	start := p.i
 	if p.peek() == '-' {
 		p.i++
@@ -274,14 +443,14 @@ func (p *jsonParser) number() ([]byte, error) {
 	if p.peek() == '0' {
 		p.i++
 	} else if p.digits() == 0 {
-		return nil, p.err("Invalid value.")
+		return p.err("Invalid value.")
 	}
 	whole := true
 	if p.peek() == '.' {
 		p.i++
 		whole = false
 		if p.digits() == 0 {
-			return nil, p.err("Miss fraction part in number.")
+			return p.err("Miss fraction part in number.")
 		}
 	}
 	if p.peek()|0x20 == 'e' {
@@ -291,22 +460,31 @@ func (p *jsonParser) number() ([]byte, error) {
 			p.i++
 		}
 		if p.digits() == 0 {
-			return nil, p.err("Miss exponent in number.")
+			return p.err("Miss exponent in number.")
 		}
 	}
 	text := string(p.s[start:p.i])
 	if whole {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return JSONInt(n), nil
+			return p.word64(jsonInt, uint64(n))
 		}
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-			return JSONUint(n), nil
+			return p.word64(jsonUint, n)
 		}
 	}
 	f, _ := strconv.ParseFloat(text, 64)
 	if math.IsInf(f, 0) {
 		p.i = start
-		return nil, p.err("Number too big to be stored in double.")
+		return p.err("Number too big to be stored in double.")
 	}
-	return JSONDouble(f), nil
+	return p.word64(jsonDouble, math.Float64bits(f))
+}
+
+// word64 writes a scalar of 8 bytes.
+func (p *jsonParser) word64(tag byte, n uint64) error {
+	p.put(tag)
+	if !p.only {
+		p.out = binary.LittleEndian.AppendUint64(p.out, n)
+	}
+	return nil
 }

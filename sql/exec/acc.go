@@ -83,11 +83,11 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 	case expr.AggGroupConcat:
 		return newConcatAcc(env, ec, a), nil
 	case expr.AggJSONArrayAgg:
-		return &jsonArrayAcc{}, nil
+		return &jsonArrayAcc{listAcc{function: "json_arrayagg"}, ec}, nil
 	case expr.AggSTCollect:
-		return &collectAcc{}, nil
+		return &collectAcc{listAcc{function: "st_collect"}, ec}, nil
 	case expr.AggJSONObjectAgg:
-		return &jsonObjectAcc{}, nil
+		return &jsonObjectAcc{ec: ec}, nil
 	}
 	return nil, sqlerr.NotSupported("aggregate function " + a.Op.String())
 }

@@ -2,40 +2,53 @@ package exec
 
 import (
 	"github.com/sqlots/sqlots/geo"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 )
 
 // collectAcc is ST_COLLECT: it keeps the geometries of a group, NULL left out,
 // in their stored form.
-type collectAcc struct{ jsonArrayAcc }
+type collectAcc struct {
+	listAcc
+	ec *expr.Ctx
+}
+
+// collectRoom is how many bytes it takes to put a geometry into a collection, for each
+// byte of its stored form.
+const collectRoom = 8
 
 func (c *collectAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 	for r, i := range rows {
 		if args[0].Nulls.IsNull(int(i)) {
 			continue
 		}
-		g := groupOf(groups, r)
-		b := append([]byte(nil), args[0].Bytes[i]...)
-		c.list[g] = append(c.list[g], b)
-		c.held += int64(len(b)) + 24
+		if err := c.put(groupOf(groups, r), args[0].Bytes[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (c *collectAcc) merge(o accumulator, to []uint32) error {
-	return c.jsonArrayAcc.merge(&o.(*collectAcc).jsonArrayAcc, to)
+	return c.mergeLists(&o.(*collectAcc).listAcc, to)
 }
 
 func (c *collectAcc) result(g int, dst *vec.Vec, i int) error {
-	if len(c.list[g]) == 0 {
+	l := &c.list[g]
+	if l.len() == 0 {
 		dst.Nulls.Set(i)
 		return nil
 	}
-	out := geo.Value{SRID: geo.SRIDOf(c.list[g][0])}
+	release, err := c.ec.Hold(collectRoom * int64(len(l.data)))
+	if err != nil {
+		return err
+	}
+	defer release()
+	out := geo.Value{SRID: geo.SRIDOf(l.at(0))}
 	var parts []geo.Geometry
-	for _, b := range c.list[g] {
-		v, err := geo.Decode(b)
+	for k := range l.len() {
+		v, err := geo.Decode(l.at(k))
 		switch {
 		case err != nil:
 			return sqlerr.InvalidGISData("st_collect")

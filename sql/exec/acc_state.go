@@ -174,25 +174,26 @@ func (c *concatAcc) load(g int, cols []*vec.Vec, i int) error {
 	return nil
 }
 
-func (j *jsonArrayAcc) stateKinds() []value.Kind { return []value.Kind{value.KindBytes} }
+func (l *listAcc) stateKinds() []value.Kind { return []value.Kind{value.KindBytes} }
 
-func (j *jsonArrayAcc) save(g int, cols []*vec.Vec, i int) {
+func (l *listAcc) save(g int, cols []*vec.Vec, i int) {
 	var list []byte
-	for _, doc := range j.list[g] {
-		list = appendItem(list, doc)
+	for k := range l.list[g].len() {
+		list = appendItem(list, l.list[g].at(k))
 	}
 	cols[0].Bytes[i] = cols[0].Own(list)
 }
 
-func (j *jsonArrayAcc) load(g int, cols []*vec.Vec, i int) error {
-	var doc []byte
+func (l *listAcc) load(g int, cols []*vec.Vec, i int) error {
+	var b []byte
 	var err error
-	for list := append([]byte(nil), cols[0].Bytes[i]...); len(list) > 0; {
-		if doc, list, err = nextItem(list); err != nil {
+	for list := cols[0].Bytes[i]; len(list) > 0; {
+		if b, list, err = nextItem(list); err != nil {
 			return err
 		}
-		j.list[g] = append(j.list[g], doc)
-		j.held += int64(len(doc)) + 24
+		if err := l.put(uint32(g), b); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -201,8 +202,8 @@ func (j *jsonObjectAcc) stateKinds() []value.Kind { return []value.Kind{value.Ki
 
 func (j *jsonObjectAcc) save(g int, cols []*vec.Vec, i int) {
 	var list []byte
-	for key, doc := range j.maps[g] {
-		list = appendItem(appendItem(list, []byte(key)), doc)
+	for key, doc := range j.list[g].members.All() {
+		list = appendItem(appendItem(list, key), doc)
 	}
 	cols[0].Bytes[i] = cols[0].Own(list)
 }
@@ -210,14 +211,16 @@ func (j *jsonObjectAcc) save(g int, cols []*vec.Vec, i int) {
 func (j *jsonObjectAcc) load(g int, cols []*vec.Vec, i int) error {
 	var key, doc []byte
 	var err error
-	for list := append([]byte(nil), cols[0].Bytes[i]...); len(list) > 0; {
+	for list := cols[0].Bytes[i]; len(list) > 0; {
 		if key, list, err = nextItem(list); err != nil {
 			return err
 		}
 		if doc, list, err = nextItem(list); err != nil {
 			return err
 		}
-		j.put(uint32(g), string(key), doc)
+		if err := j.put(uint32(g), key, doc); err != nil {
+			return err
+		}
 	}
 	return nil
 }

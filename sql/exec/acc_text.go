@@ -176,68 +176,135 @@ func (e *sortEncoder) addPart(x expr.Expr, desc bool) {
 	e.hasJSON = e.hasJSON || types.KindOf(x.Type()) == value.KindJSON
 }
 
-// jsonArrayAcc is JSON_ARRAYAGG; a NULL is an element.
-type jsonArrayAcc struct {
-	list [][][]byte
-	held int64
+// items are byte strings, one after the other.
+type items struct {
+	data []byte
+	ends []uint32
 }
 
-func (j *jsonArrayAcc) grow(n int) { j.list = growTo(j.list, n) }
+func (l *items) len() int { return len(l.ends) }
 
-func jsonAt(v *vec.Vec, i int) []byte {
-	if v.Nulls.IsNull(i) {
-		return value.JSONNull()
+func (l *items) at(i int) []byte {
+	if i == 0 {
+		return l.data[:l.ends[0]]
 	}
-	return append([]byte(nil), v.Bytes[i]...)
+	return l.data[l.ends[i-1]:l.ends[i]]
 }
 
-func (j *jsonArrayAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
-	for r, i := range rows {
-		g := groupOf(groups, r)
-		doc := jsonAt(args[0], int(i))
-		j.list[g] = append(j.list[g], doc)
-		j.held += int64(len(doc)) + 24
+// add appends a copy of b, and returns how much memory more they take. The error is
+// 1301.
+func (l *items) add(b []byte, function string) (int64, error) {
+	if len(l.data)+len(b) > value.MaxJSONSize {
+		return 0, sqlerr.PacketOverflow(function, value.MaxJSONSize)
 	}
-	return nil
+	before := l.size()
+	l.data = append(l.data, b...)
+	l.ends = append(l.ends, uint32(len(l.data)))
+	return l.size() - before, nil
 }
 
-func (j *jsonArrayAcc) merge(o accumulator, to []uint32) error {
-	for g, l := range o.(*jsonArrayAcc).list {
-		if t := to[g]; t != none {
-			j.list[t] = append(j.list[t], l...)
-			for _, d := range l {
-				j.held += int64(len(d)) + 24
+func (l *items) size() int64 { return int64(cap(l.data)) + 4*int64(cap(l.ends)) }
+
+// listAcc keeps byte strings of a group.
+type listAcc struct {
+	list     []items
+	held     int64
+	function string
+}
+
+func (l *listAcc) grow(n int) { l.list = growTo(l.list, n) }
+
+func (l *listAcc) put(g uint32, b []byte) error {
+	n, err := l.list[g].add(b, l.function)
+	l.held += n
+	return err
+}
+
+func (l *listAcc) mergeLists(o *listAcc, to []uint32) error {
+	for g := range o.list {
+		if to[g] == none {
+			continue
+		}
+		for i := range o.list[g].len() {
+			if err := l.put(to[g], o.list[g].at(i)); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-func (j *jsonArrayAcc) result(g int, dst *vec.Vec, i int) error {
-	if len(j.list[g]) == 0 {
-		dst.Nulls.Set(i)
-		return nil
+func (l *listAcc) size() int64 { return l.held + int64(cap(l.list))*48 }
+
+// jsonArrayAcc is JSON_ARRAYAGG; a NULL is an element.
+type jsonArrayAcc struct {
+	listAcc
+	ec *expr.Ctx
+}
+
+func (j *jsonArrayAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
+	for r, i := range rows {
+		doc := value.JSONNull()
+		if !args[0].Nulls.IsNull(int(i)) {
+			doc = args[0].Bytes[i]
+		}
+		if err := j.put(groupOf(groups, r), doc); err != nil {
+			return err
+		}
 	}
-	dst.Bytes[i] = value.JSONArray(j.list[g]...)
 	return nil
 }
 
-func (j *jsonArrayAcc) size() int64 { return j.held + int64(cap(j.list))*24 }
+func (j *jsonArrayAcc) merge(o accumulator, to []uint32) error {
+	return j.mergeLists(&o.(*jsonArrayAcc).listAcc, to)
+}
+
+func (j *jsonArrayAcc) result(g int, dst *vec.Vec, i int) error {
+	l := &j.list[g]
+	if l.len() == 0 {
+		dst.Nulls.Set(i)
+		return nil
+	}
+	var err error
+	dst.Bytes[i], err = j.ec.Large(value.JSONArraySize(l.data, l.ends), func() ([]byte, error) {
+		doc, err := value.JSONArrayOf(l.data, l.ends)
+		if err != nil {
+			return nil, sqlerr.PacketOverflow(j.function, value.MaxJSONSize)
+		}
+		return doc, nil
+	})
+	return err
+}
 
 // jsonObjectAcc is JSON_OBJECTAGG; the last value of a key wins.
 type jsonObjectAcc struct {
-	maps []map[string][]byte
+	ec   *expr.Ctx
+	list []jsonObjectState
 	held int64
 }
 
-func (j *jsonObjectAcc) grow(n int) { j.maps = growTo(j.maps, n) }
+// jsonObjectState is the members of a group as they came. Those whose key comes again
+// are left out when the list has doubled.
+type jsonObjectState struct {
+	members value.JSONMembers
+	next    int64 // the size at which they are looked for
+}
 
-func (j *jsonObjectAcc) put(g uint32, key string, doc []byte) {
-	if j.maps[g] == nil {
-		j.maps[g] = map[string][]byte{}
+func (j *jsonObjectAcc) grow(n int) { j.list = growTo(j.list, n) }
+
+func (j *jsonObjectAcc) put(g uint32, key, doc []byte) error {
+	st := &j.list[g]
+	before := st.members.Size()
+	if before >= st.next && before > 1<<10 {
+		st.members.Compact()
+		st.next = 2 * st.members.Size()
 	}
-	j.maps[g][key] = doc
-	j.held += int64(len(key)+len(doc)) + 64
+	err := st.members.Add(key, doc)
+	j.held += st.members.Size() - before
+	if err != nil {
+		return sqlerr.PacketOverflow("json_objectagg", value.MaxJSONSize)
+	}
+	return nil
 }
 
 func (j *jsonObjectAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
@@ -245,16 +312,25 @@ func (j *jsonObjectAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) err
 		if args[0].Nulls.IsNull(int(i)) {
 			return sqlerr.JSONNullKey()
 		}
-		j.put(groupOf(groups, r), string(args[0].Bytes[i]), jsonAt(args[1], int(i)))
+		doc := value.JSONNull()
+		if !args[1].Nulls.IsNull(int(i)) {
+			doc = args[1].Bytes[i]
+		}
+		if err := j.put(groupOf(groups, r), args[0].Bytes[i], doc); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (j *jsonObjectAcc) merge(o accumulator, to []uint32) error {
-	for g, m := range o.(*jsonObjectAcc).maps {
-		if t := to[g]; t != none {
-			for k, d := range m {
-				j.put(t, k, d)
+	for g := range o.(*jsonObjectAcc).list {
+		if to[g] == none {
+			continue
+		}
+		for key, doc := range o.(*jsonObjectAcc).list[g].members.All() {
+			if err := j.put(to[g], key, doc); err != nil {
+				return err
 			}
 		}
 	}
@@ -262,20 +338,21 @@ func (j *jsonObjectAcc) merge(o accumulator, to []uint32) error {
 }
 
 func (j *jsonObjectAcc) result(g int, dst *vec.Vec, i int) error {
-	if len(j.maps[g]) == 0 {
+	m := &j.list[g].members
+	if m.Len() == 0 {
 		dst.Nulls.Set(i)
 		return nil
 	}
-	var keys, vals [][]byte
-	for k := range j.maps[g] {
-		keys = append(keys, []byte(k))
-	}
-	slices.SortFunc(keys, func(a, b []byte) int { return slices.Compare(a, b) })
-	for _, k := range keys {
-		vals = append(vals, j.maps[g][string(k)])
-	}
-	dst.Bytes[i] = value.JSONObject(keys, vals)
-	return nil
+	m.Compact()
+	var err error
+	dst.Bytes[i], err = j.ec.Large(m.ObjectSize(), func() ([]byte, error) {
+		doc, err := m.Object()
+		if err != nil {
+			return nil, sqlerr.PacketOverflow("json_objectagg", value.MaxJSONSize)
+		}
+		return doc, nil
+	})
+	return err
 }
 
-func (j *jsonObjectAcc) size() int64 { return j.held + int64(cap(j.maps))*8 }
+func (j *jsonObjectAcc) size() int64 { return j.held + int64(cap(j.list))*80 }

@@ -484,7 +484,7 @@ func (a *assigner) assign(row []value.Datum, number int) error {
 			*to = types.ImplicitDefault(col.Type)
 			continue
 		}
-		if *to, err = types.Store(&a.ec.Env, d, x.Value.Type(), col, number); err != nil {
+		if *to, err = a.ec.Store(d, x.Value.Type(), col, number); err != nil {
 			return err
 		}
 	}

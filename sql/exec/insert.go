@@ -210,7 +210,7 @@ func (in *Inserter) evalDefault(i, number int) (value.Datum, error) {
 	if v.IsNull() && in.t.Columns[i].Nullable {
 		return v, nil
 	}
-	return types.Store(&in.ec.Env, v, d.e.Type(), &in.t.Columns[i], number)
+	return in.ec.Store(v, d.e.Type(), &in.t.Columns[i], number)
 }
 
 // defaultOf is the value of DEFAULT.
@@ -275,7 +275,7 @@ func (in *Inserter) put(i int, d value.Datum, from schema.Type) error {
 			return sqlerr.ColumnCannotBeNull(col.Name)
 		}
 	}
-	v, err := types.Store(&in.ec.Env, d, from, col, int(in.records))
+	v, err := in.ec.Store(d, from, col, int(in.records))
 	if err != nil {
 		return err
 	}

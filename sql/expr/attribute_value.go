@@ -167,9 +167,9 @@ func rowAttributeAs(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 // rowAttributeDocument is a variant where a document is wanted: text is parsed.
-func rowAttributeDocument(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowAttributeDocument(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if text, ok := value.JSONText(a[0].Bytes()); ok {
-		return parseJSONArg(text, 1, "json function")
+		return c.parseJSONArg(text, 1, "json function")
 	}
 	return a[0], nil
 }

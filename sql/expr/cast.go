@@ -289,6 +289,12 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	if !spec.explicit && to.IsCharacter() {
 		to = types.Text(to.Collation) // the length is an estimate and cuts nothing
 	}
+	if to.ID == schema.TypeJSON && args[0].Kind() == value.KindBytes {
+		var err error
+		if env, err = c.readEnv(args[0].Bytes(), to); err != nil {
+			return value.Null, err
+		}
+	}
 	d, err := types.Cast(env, args[0], f.Args[0].Type(), to)
 	if err != nil {
 		return value.Null, fmt.Errorf("converting to %s: %w", f.T.ID, err)

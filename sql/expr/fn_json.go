@@ -116,19 +116,27 @@ func namedJSON(e Expr, err error, arg int, function string) (Expr, error) {
 	return e, err
 }
 
-func rowJSONDoc(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowJSONDoc(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	at, _ := f.Extra.(jsonArg)
-	return parseJSONArg(a[0].Bytes(), max(at.arg, 1), at.function)
+	return c.parseJSONArg(a[0].Bytes(), max(at.arg, 1), at.function)
 }
 
-func parseJSONArg(text []byte, arg int, function string) (value.Datum, error) {
-	doc, err := value.ParseJSON(text)
-	var syntax *value.JSONSyntaxError
-	if errors.As(err, &syntax) {
-		return value.Null, sqlerr.InvalidJSONArgument(arg, function, syntax.Msg, syntax.Pos)
-	}
+func (c *Ctx) parseJSONArg(text []byte, arg int, function string) (value.Datum, error) {
+	env, err := c.readEnv(text, jsonType())
 	if err != nil {
+		return value.Null, err
+	}
+	doc, err := value.ParseJSONWith(text, env.Work)
+	var syntax *value.JSONSyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return value.Null, sqlerr.InvalidJSONArgument(arg, function, syntax.Msg, syntax.Pos)
+	case errors.Is(err, value.ErrJSONDepth):
 		return value.Null, sqlerr.InvalidJSONArgument(arg, function, err.Error(), 0)
+	case errors.Is(err, value.ErrJSONSize):
+		return value.Null, sqlerr.PacketOverflow(function, value.MaxJSONSize)
+	case err != nil:
+		return value.Null, err
 	}
 	return value.JSONOf(doc), nil
 }
@@ -273,7 +281,7 @@ func rowJSONUnquote(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 			return d, nil
 		}
-		doc, err := parseJSONArg(s, 1, "json_unquote")
+		doc, err := c.parseJSONArg(s, 1, "json_unquote")
 		if err != nil {
 			return value.Null, err
 		}
@@ -336,12 +344,15 @@ func rowJSONObject(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.JSONOf(value.JSONObject(keys, vals)), nil
 }
 
-func rowJSONValid(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowJSONValid(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	switch a[0].Kind() {
 	case value.KindJSON:
 		return value.Int(1), nil
 	case value.KindBytes:
-		_, err := value.ParseJSON(a[0].Bytes())
+		err := value.ValidateJSON(a[0].Bytes(), c.Work)
+		if err != nil && c.context().Err() != nil {
+			return value.Null, err
+		}
 		return value.Bool(err == nil), nil
 	}
 	return value.Int(0), nil

@@ -151,7 +151,7 @@ func (env *Env) castTimeFlags(d value.Datum) value.TimeFlags {
 
 func castJSON(env *Env, d value.Datum, from schema.Type) (value.Datum, error) {
 	if d.Kind() == value.KindBytes && !from.IsBinary() && from.ID != schema.TypeGeometry {
-		doc, err := value.ParseJSON(numericText(d.Bytes(), from))
+		doc, err := value.ParseJSONWith(numericText(d.Bytes(), from), env.work())
 		if err != nil {
 			return value.Null, jsonArgumentError(err, 1, "cast_as_json")
 		}
@@ -161,12 +161,19 @@ func castJSON(env *Env, d value.Datum, from schema.Type) (value.Datum, error) {
 	return value.JSONOf(doc), err
 }
 
-// jsonArgumentError is 3141 of a parse error, 3157 of a document too deep.
+// jsonArgumentError is 3141 of a parse error, 3157 of a document too deep, 1301 of one
+// too large.
 func jsonArgumentError(err error, arg int, function string) error {
 	if e, ok := err.(*value.JSONSyntaxError); ok {
 		return sqlerr.InvalidJSONArgument(arg, function, e.Msg, e.Pos)
 	}
-	return sqlerr.JSONDocumentTooDeep()
+	switch err {
+	case value.ErrJSONDepth:
+		return sqlerr.JSONDocumentTooDeep()
+	case value.ErrJSONSize:
+		return sqlerr.PacketOverflow(function, value.MaxJSONSize)
+	}
+	return err // of Env.Work
 }
 
 func castText(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error) {

@@ -58,6 +58,16 @@ type Env struct {
 	MaxAttributes, MaxAttributeSize int
 	// Warn takes a diagnostic; nil drops it.
 	Warn func(w sqlerr.Warning)
+	// Work counts the work of reading long texts, in units of about a nanosecond; its
+	// errors end it. It may be nil.
+	Work func(n int) error
+}
+
+func (env *Env) work() func(n int) error {
+	if env == nil {
+		return nil
+	}
+	return env.Work
 }
 
 // Warning reports e as a warning.

@@ -255,7 +255,7 @@ func (s *storer) json(d value.Datum, from schema.Type) (value.Datum, error) {
 	case from.IsBinary():
 		return value.Null, sqlerr.InvalidJSONCharset("binary")
 	}
-	doc, err := value.ParseJSON(numericText(d.Bytes(), from))
+	doc, err := value.ParseJSONWith(numericText(d.Bytes(), from), s.env.work())
 	if err != nil {
 		if e, ok := err.(*value.JSONSyntaxError); ok {
 			return value.Null, sqlerr.InvalidJSON(e.Msg, e.Pos, s.col.Name)

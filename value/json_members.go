@@ -1,0 +1,134 @@
+package value
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// JSONMembers collects the members of an object. Of equal keys the last one counts.
+type JSONMembers struct {
+	keys, docs []byte
+	ends       []jsonEnd
+}
+
+// jsonEnd is where a member ends: its key and its value.
+type jsonEnd struct{ key, val uint32 }
+
+// Add appends copies of a key and its value: ErrJSONSize.
+func (m *JSONMembers) Add(key, doc []byte) error {
+	if len(m.keys)+len(key)+len(m.docs)+len(doc)+8*len(m.ends) > MaxJSONSize {
+		return ErrJSONSize
+	}
+	m.keys, m.docs = append(m.keys, key...), append(m.docs, doc...)
+	m.ends = append(m.ends, jsonEnd{uint32(len(m.keys)), uint32(len(m.docs))})
+	return nil
+}
+
+// Len is the number of members, those included whose key comes again.
+func (m *JSONMembers) Len() int { return len(m.ends) }
+
+// Size is the memory that they take, in bytes.
+func (m *JSONMembers) Size() int64 {
+	return int64(cap(m.keys)) + int64(cap(m.docs)) + 8*int64(cap(m.ends))
+}
+
+func (m *JSONMembers) start(i int) jsonEnd {
+	if i == 0 {
+		return jsonEnd{}
+	}
+	return m.ends[i-1]
+}
+
+func (m *JSONMembers) key(i int) []byte { return m.keys[m.start(i).key:m.ends[i].key] }
+
+func (m *JSONMembers) doc(i int) []byte { return m.docs[m.start(i).val:m.ends[i].val] }
+
+// All are the members as they came.
+func (m *JSONMembers) All() iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, doc []byte) bool) {
+		for i := range m.ends {
+			if !yield(m.key(i), m.doc(i)) {
+				return
+			}
+		}
+	}
+}
+
+// sorted are the members in the order of their keys, the last one of each.
+func (m *JSONMembers) sorted() []uint32 {
+	order := make([]uint32, len(m.ends))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return compareKeys(m.key(int(a)), m.key(int(b))) })
+	n := 0
+	for i, o := range order {
+		if i > 0 && bytes.Equal(m.key(int(order[n-1])), m.key(int(o))) {
+			n--
+		}
+		order[n] = o
+		n++
+	}
+	return order[:n]
+}
+
+// Compact leaves out the members whose key comes again.
+func (m *JSONMembers) Compact() {
+	order := m.sorted()
+	if len(order) == len(m.ends) {
+		return
+	}
+	slices.Sort(order)
+	keys, docs, ends := m.keys[:0], m.docs[:0], m.ends[:0]
+	var was jsonEnd // of the member before, before it moved
+	at := 0
+	for _, o := range order {
+		for ; at < int(o); at++ {
+			was = m.ends[at]
+		}
+		end := m.ends[o]
+		keys, docs = append(keys, m.keys[was.key:end.key]...), append(docs, m.docs[was.val:end.val]...)
+		was, at = end, int(o)+1
+		ends = append(ends, jsonEnd{uint32(len(keys)), uint32(len(docs))})
+	}
+	m.keys, m.docs, m.ends = keys, docs, ends
+}
+
+// ObjectSize is the length of what Object makes if no key comes again.
+func (m *JSONMembers) ObjectSize() int { return 5 + 8*len(m.ends) + len(m.keys) + len(m.docs) }
+
+// Object is the object of the members: ErrJSONSize.
+func (m *JSONMembers) Object() ([]byte, error) {
+	if m.ObjectSize() > MaxJSONSize {
+		return nil, ErrJSONSize
+	}
+	return m.appendObject(nil, m.sorted()), nil
+}
+
+// appendObject appends an object of the members in order, which are sorted.
+func (m *JSONMembers) appendObject(dst []byte, order []uint32) []byte {
+	end := 5 + 8*len(order)
+	size := end
+	for _, o := range order {
+		size += len(m.key(int(o))) + len(m.doc(int(o)))
+	}
+	dst = append(slices.Grow(dst, size), jsonObject)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(order)))
+	for _, o := range order {
+		end += len(m.key(int(o)))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(end))
+	}
+	for _, o := range order {
+		end += len(m.doc(int(o)))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(end))
+	}
+	for _, o := range order {
+		dst = append(dst, m.key(int(o))...)
+	}
+	for _, o := range order {
+		dst = append(dst, m.doc(int(o))...)
+	}
+	return dst
+}
