@@ -45,8 +45,9 @@ func jsonDefs() []entry {
 		fn("json_keys", "j?p", retJSON, rowJSONKeys, nullable),
 		fn("json_contains", "jj?p", retBool, rowJSONContains, nullable),
 		fn("json_contains_path", "jsp+", retBool, rowJSONContainsPath, nullable),
-		fn("json_overlaps", "jj", retBool, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Bool(value.JSONOverlaps(a[0].Bytes(), a[1].Bytes())), nil
+		fn("json_overlaps", "jj", retBool, func(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			ok, err := value.JSONOverlaps(a[0].Bytes(), a[1].Bytes(), c.Work)
+			return value.Bool(ok), err
 		}, 0),
 		fn("member_of", "vj", retBool, rowMemberOf, 0),
 		fn("json_search", "jss?sp+", retJSON, rowJSONSearch, loose|nullable),
@@ -400,7 +401,8 @@ func rowJSONContains(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil || !ok {
 		return value.Null, err
 	}
-	return value.Bool(value.JSONContains(v, a[1].Bytes())), nil
+	found, err := value.JSONContains(v, a[1].Bytes(), c.Work)
+	return value.Bool(found), err
 }
 
 func oneOrAll(d value.Datum, function string) (all bool, err error) {
@@ -434,7 +436,7 @@ func rowJSONContainsPath(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) 
 	return value.Bool(all), nil
 }
 
-func rowMemberOf(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowMemberOf(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	doc := a[1].Bytes()
 	if value.JSONType(a[0].Bytes()) == "NULL" {
 		return value.Null, nil
@@ -443,6 +445,9 @@ func rowMemberOf(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 		return value.Bool(value.JSONCompare(a[0].Bytes(), doc) == 0), nil
 	}
 	for i, n := 0, value.JSONLen(doc); i < n; i++ {
+		if err := c.Work(workOfCall); err != nil {
+			return value.Null, err
+		}
 		if value.JSONCompare(a[0].Bytes(), value.JSONElem(doc, i)) == 0 {
 			return value.Int(1), nil
 		}

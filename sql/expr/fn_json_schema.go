@@ -336,18 +336,14 @@ func (v *schemaCheck) array(s, d []byte, at, doc string, depth int) bool {
 
 // hasEqual reports whether two of the values are equal.
 func (v *schemaCheck) hasEqual(list [][]byte) bool {
-	seen := make(map[string][]int, len(list)) // by hash, to be compared
-	for i, e := range list {
-		if v.err = v.c.Work(workOfCheck); v.err != nil {
+	seen := value.NewJSONDocSet(0)
+	for _, e := range list {
+		if v.err = v.c.Work(workOfCheck + len(e)); v.err != nil {
 			return false
 		}
-		hash := string(value.AppendJSONHash(nil, e))
-		for _, j := range seen[hash] {
-			if value.JSONCompare(e, list[j]) == 0 {
-				return true
-			}
+		if !seen.Add(e) {
+			return true
 		}
-		seen[hash] = append(seen[hash], i)
 	}
 	return false
 }

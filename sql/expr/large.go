@@ -250,7 +250,7 @@ var transients = map[string]int64{
 	"hex": 2, "quote": 2, "to_base64": 2, "weight_string": 4, "upper": 2, "lower": 2, "convert_using": 4, "cast": 4,
 	"json_quote": 7, "json_pretty": 8, "json_array": 2, "json_object": 2, "json_keys": 8, "json_search": 8, "json_remove": 8, "json_extract": 8,
 	"json_set": 8, "json_insert": 8, "json_replace": 8, "json_array_append": 8, "json_array_insert": 8, "json_merge_patch": 8, "json_merge_preserve": 8,
-	"json_unquote": 3, "json_contains": 1, "json_overlaps": 1, "json_schema_valid": 8, "json_schema_validation_report": 8,
+	"json_unquote": 3, "json_contains": 6, "json_overlaps": 6, "json_schema_valid": 8, "json_schema_validation_report": 8,
 	"json_doc": none, "json_valid": none, "json_of": 2, "json_scalar": 2,
 	"regexp": 96, "regexp_like": 96, "regexp_instr": 96, "regexp_substr": 96, "regexp_replace": 96,
 	"extractvalue": 16, "updatexml": 16, "aes_encrypt": 2, "aes_decrypt": 2, "compress": 2,
