@@ -67,7 +67,7 @@ func relateBoxes(r BoxRelation, a, b Box) bool {
 	if r == BoxOverlaps && x.Dimension() != y.Dimension() {
 		return false
 	}
-	ok, err := Relate(nil, rel, x, y)
+	ok, err := Relate(nil, nil, rel, x, y)
 	return ok && err == nil
 }
 

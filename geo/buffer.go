@@ -17,8 +17,10 @@ type BufferStyle struct {
 var DefaultBufferStyle = BufferStyle{PointCircle: 32, EndCircle: 32, JoinCircle: 32}
 
 // Buffer is all places within a distance of a geometry in a plane; polygons
-// take a negative distance, and shrink. Errors: ErrTooManyPoints, ErrOverlay.
-func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, error) {
+// take a negative distance, and shrink. Errors: ErrTooManyPoints, ErrOverlay,
+// ErrTooComplex; of w.
+func Buffer(w *Work, g Geometry, d float64, style BufferStyle, maxPoints int) (out Geometry, err error) {
+	defer ended(&err)
 	b := bufferer{d: math.Abs(d), style: style, limit: maxPoints}
 	simples, areas := []Geometry{}, []Geometry{}
 	for _, s := range g.Simples() {
@@ -28,7 +30,7 @@ func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, 
 			simples = append(simples, s)
 		}
 	}
-	areas, err := unionAll(areas) // the borders between them are inside
+	areas, err = unionAll(w, areas) // the borders between them are inside
 	if err != nil {
 		return Geometry{}, err
 	}
@@ -49,9 +51,9 @@ func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, 
 	}
 	var parts []Geometry
 	if d > 0 {
-		parts, err = unionAll(append(b.pieces, areas...))
-	} else if parts, err = unionAll(b.pieces); err == nil {
-		parts, err = combine(OpDifference, areas, parts)
+		parts, err = unionAll(w, append(b.pieces, areas...))
+	} else if parts, err = unionAll(w, b.pieces); err == nil {
+		parts, err = combine(w, OpDifference, areas, parts)
 	}
 	if err != nil {
 		return Geometry{}, err
@@ -67,20 +69,20 @@ func Buffer(g Geometry, d float64, style BufferStyle, maxPoints int) (Geometry, 
 
 // unionAll unites polygons pairwise, neighbours first, so that the operands
 // stay small.
-func unionAll(list []Geometry) ([]Geometry, error) {
+func unionAll(w *Work, list []Geometry) ([]Geometry, error) {
 	switch len(list) {
 	case 0, 1:
 		return list, nil
 	}
-	a, err := unionAll(list[:len(list)/2])
+	a, err := unionAll(w, list[:len(list)/2])
 	if err != nil {
 		return nil, err
 	}
-	b, err := unionAll(list[len(list)/2:])
+	b, err := unionAll(w, list[len(list)/2:])
 	if err != nil {
 		return nil, err
 	}
-	return combine(OpUnion, a, b)
+	return combine(w, OpUnion, a, b)
 }
 
 type bufferer struct {

@@ -3,13 +3,14 @@ package geo
 import "math"
 
 // Distance is the least distance of two geometries that are not empty.
-// Errors: ErrTooLarge for geographic ones that do not fit on a hemisphere.
-func Distance(s *SRS, a, b Geometry) (float64, error) {
+// Errors: ErrTooLarge for geographic ones that do not fit on a hemisphere; of w.
+func Distance(w *Work, s *SRS, a, b Geometry) (best float64, err error) {
+	defer ended(&err)
 	if !s.IsGeographic() {
-		return planarDistance(a, b), nil
+		return planarDistance(w, a, b), nil
 	}
 	if a.Dimension() > 0 || b.Dimension() > 0 {
-		meet, err := Intersects(s, a, b)
+		meet, err := Intersects(w, s, a, b)
 		if err != nil {
 			return 0, err
 		}
@@ -17,13 +18,18 @@ func Distance(s *SRS, a, b Geometry) (float64, error) {
 			return 0, nil
 		}
 	}
-	best := math.Inf(1)
+	best = math.Inf(1)
 	points := func(p, q Geometry, reverse bool) {
 		p.eachPoint(func(x Point) bool {
 			if !reverse {
-				q.eachPoint(func(y Point) bool { best = math.Min(best, s.Ellipsoid.Distance(x, y)); return true })
+				q.eachPoint(func(y Point) bool {
+					w.did(geodesicSteps)
+					best = math.Min(best, s.Ellipsoid.Distance(x, y))
+					return true
+				})
 			}
 			q.segments(func(c, d Point) bool {
+				w.did(100 * geodesicSteps)
 				best = math.Min(best, s.Ellipsoid.segmentDistance(x, c, d))
 				return true
 			})
@@ -35,15 +41,18 @@ func Distance(s *SRS, a, b Geometry) (float64, error) {
 	return best, nil
 }
 
-func planarDistance(a, b Geometry) float64 {
-	if touchesAny(a, b) {
+// geodesicSteps is the work of a distance on an ellipsoid, in steps.
+const geodesicSteps = 20
+
+func planarDistance(w *Work, a, b Geometry) float64 {
+	if touchesAny(w, a, b) {
 		return 0
 	}
 	best := math.Inf(1)
 	points := func(p, q Geometry) {
 		p.eachPoint(func(x Point) bool {
-			q.eachPoint(func(y Point) bool { best = math.Min(best, distance(x, y)); return true })
-			q.segments(func(c, d Point) bool { best = math.Min(best, segmentDistance(x, c, d)); return true })
+			q.eachPoint(func(y Point) bool { w.did(1); best = math.Min(best, distance(x, y)); return true })
+			q.segments(func(c, d Point) bool { w.did(1); best = math.Min(best, segmentDistance(x, c, d)); return true })
 			return true
 		})
 	}

@@ -20,6 +20,10 @@
 // geodesics are straight lines (see gnomonic.go). Distances, lengths and areas
 // on the ellipsoid are those of the Andoyer-Lambert formula, as in MySQL.
 //
+// Algorithms whose work may grow with the square of the points take a Work, by which
+// they are ended. The library knows no end: its calls for large geometries are refused
+// if too many segments meet, and go on by themselves if nobody waits any more.
+//
 // Functions return ErrInvalid and the other errors of errors.go; the caller,
 // who knows the SQL function's name, makes MySQL's errors of them.
 package geo

@@ -11,6 +11,9 @@ var (
 	ErrTooLarge = errors.New("geometry too large for its plane")
 	// ErrOverlay is an overlay that failed for numerical reasons.
 	ErrOverlay = errors.New("overlay failed")
+	// ErrTooComplex is an overlay or a relation of geometries with more crossings than
+	// can be looked at in reasonable time.
+	ErrTooComplex = errors.New("too many crossings")
 	// ErrTooManyPoints is a result of more points than the limit.
 	ErrTooManyPoints = errors.New("too many points")
 	// ErrRange is a length, distance or area that is not finite.

@@ -23,13 +23,13 @@ func exercise(t *testing.T, g Geometry) {
 	if again, err := ParseWKT([]byte(wkt(g)), Options{}); err != nil || wkt(again) != wkt(g) {
 		t.Fatalf("text of %s: %v", wkt(g), err)
 	}
-	IsSimple(g)
+	IsSimple(nil, g)
 	Centroid(g)
 	Area(nil, g)
-	Simplify(g, 1)
+	Simplify(nil, g, 1)
 	ConvexHull(g)
 	BoundsOf(nil, g)
-	isValid(g)
+	isValid(nil, g)
 	geographic := true
 	g.eachPoint(func(p Point) bool {
 		geographic = geographic && math.Abs(p.X) < 180 && math.Abs(p.Y) <= 90
@@ -44,20 +44,20 @@ func exercise(t *testing.T, g Geometry) {
 		if g.IsEmpty() {
 			continue
 		}
-		_, _ = IsValid(s, g)
+		_, _ = IsValid(nil, s, g)
 		for r := RelContains; r <= RelEquals; r++ {
-			_, _ = Relate(s, r, g, square)
+			_, _ = Relate(nil, s, r, g, square)
 		}
 		for op := OpUnion; op <= OpSymDifference; op++ {
-			_, _ = Overlay(s, op, g, square)
+			_, _ = Overlay(nil, s, op, g, square)
 		}
-		_, _ = Distance(s, g, square)
+		_, _ = Distance(nil, s, g, square)
 		BoundsOf(s, g)
 		Length(s, g)
 	}
 	if g.NumPoints() < 20 {
-		_, _ = Buffer(g, 1, DefaultBufferStyle, DefaultMaxPoints)
-		_, _ = Buffer(g, -1, BufferStyle{MiterLimit: 3, JoinCircle: 8}, DefaultMaxPoints)
+		_, _ = Buffer(nil, g, 1, DefaultBufferStyle, DefaultMaxPoints)
+		_, _ = Buffer(nil, g, -1, BufferStyle{MiterLimit: 3, JoinCircle: 8}, DefaultMaxPoints)
 	}
 }
 

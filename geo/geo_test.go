@@ -51,14 +51,14 @@ func TestOverlay(t *testing.T) {
 		{OpIntersection, "POLYGON((0 0,10 0,10 10,0 10,0 0))", "POLYGON((10 10,20 10,20 20,10 20,10 10))", "POINT(10 10)"},
 		{OpIntersection, "POINT(1 1)", "POLYGON((0 0,10 0,10 10,0 10,0 0))", "POINT(1 1)"},
 	} {
-		g, err := Overlay(nil, c.op, mustWKT(t, c.a), mustWKT(t, c.b))
+		g, err := Overlay(nil, nil, c.op, mustWKT(t, c.a), mustWKT(t, c.b))
 		if err != nil {
 			t.Errorf("%v %s %s: %v", c.op, c.a, c.b, err)
 			continue
 		}
 		want := mustWKT(t, c.want)
 		if wkt(g) != c.want {
-			if same, _ := Relate(nil, RelEquals, g, want); g.IsEmpty() || !same || g.Type != want.Type {
+			if same, _ := Relate(nil, nil, RelEquals, g, want); g.IsEmpty() || !same || g.Type != want.Type {
 				t.Errorf("%v %s %s: got %s, want %s", c.op, c.a, c.b, wkt(g), c.want)
 			}
 		}
@@ -82,7 +82,7 @@ func TestBufferArea(t *testing.T) {
 		{"MULTIPOINT(0 0,0.5 0.5,10 10)", 1, 0, 100},
 		{"LINESTRING(0 0,3 4,3 4,0 0,7 1.5,2 8,2.2 3.3,9 9)", 0.7, 0, 1000},
 	} {
-		g, err := Buffer(mustWKT(t, c.g), c.d, DefaultBufferStyle, DefaultMaxPoints)
+		g, err := Buffer(nil, mustWKT(t, c.g), c.d, DefaultBufferStyle, DefaultMaxPoints)
 		if err != nil {
 			t.Errorf("%s %v: %v", c.g, c.d, err)
 			continue
@@ -128,20 +128,20 @@ func TestGeographicRelations(t *testing.T) {
 		p  Point
 		in bool
 	}{{Point{10, 45}, true}, {Point{10, 50.3}, true}, {Point{10, 50.6}, false}, {Point{10, 40.1}, false}, {Point{10, 40.6}, true}} {
-		if got, err := Relate(s, RelWithin, NewPoint(c.p), box); err != nil || got != c.in {
+		if got, err := Relate(nil, s, RelWithin, NewPoint(c.p), box); err != nil || got != c.in {
 			t.Errorf("%v in box: %v %v", c.p, got, err)
 		}
 	}
 	// Across the antimeridian.
 	pacific := mustWKT(t, "POLYGON((170 -10,-170 -10,-170 10,170 10,170 -10))")
-	if got, _ := Relate(s, RelWithin, NewPoint(Point{-179, 0}), pacific); !got {
+	if got, _ := Relate(nil, s, RelWithin, NewPoint(Point{-179, 0}), pacific); !got {
 		t.Error("antimeridian: not inside")
 	}
-	got, err := Overlay(s, OpIntersection, box, mustWKT(t, "POLYGON((10 45,30 45,30 60,10 60,10 45))"))
+	got, err := Overlay(nil, s, OpIntersection, box, mustWKT(t, "POLYGON((10 45,30 45,30 60,10 60,10 45))"))
 	if err != nil || got.Type != TypePolygon || len(got.Rings[0]) != 5 {
 		t.Errorf("overlay: %s %v", wkt(got), err)
 	}
-	if d, err := Distance(s, NewPoint(Point{10, 55}), box); err != nil || math.Abs(d-vincenty(wgs84Ellipsoid, Point{10, 55}, Point{10, 50.43})) > 3000 {
+	if d, err := Distance(nil, s, NewPoint(Point{10, 55}), box); err != nil || math.Abs(d-vincenty(wgs84Ellipsoid, Point{10, 55}, Point{10, 50.43})) > 3000 {
 		t.Errorf("distance %v %v", d, err)
 	}
 }

@@ -68,10 +68,11 @@ func inPolygon(p Point, rings [][]Point) place {
 // locate is where p lies in relation to g: in its interior, on its boundary
 // (ends of lines count once for each line, even numbers are interior), or
 // outside.
-func locate(p Point, g Geometry) place {
+func locate(w *Work, p Point, g Geometry) place {
 	best := outside
 	ends, onLine := 0, false
 	for _, s := range g.Simples() {
+		w.did(s.steps())
 		switch s.Type {
 		case TypePoint:
 			if s.Points[0] == p {
@@ -141,7 +142,7 @@ func cross(a, b, c, d Point) bool {
 }
 
 // touchesAny reports that a and b have a common point.
-func touchesAny(a, b Geometry) bool {
+func touchesAny(w *Work, a, b Geometry) bool {
 	ba, ok1 := a.Bounds()
 	bb, ok2 := b.Bounds()
 	if !ok1 || !ok2 || ba.disjoint(bb) {
@@ -149,7 +150,7 @@ func touchesAny(a, b Geometry) bool {
 	}
 	// Lines and rings that cross, else one holds the other.
 	if !a.segments(func(p, q Point) bool {
-		return b.segments(func(r, s Point) bool { return !cross(p, q, r, s) })
+		return b.segments(func(r, s Point) bool { w.did(1); return !cross(p, q, r, s) })
 	}) {
 		return true
 	}
@@ -159,7 +160,7 @@ func touchesAny(a, b Geometry) bool {
 			if s.Type == TypePolygon {
 				p = s.Rings[0]
 			}
-			if locate(p[0], g) != outside {
+			if locate(w, p[0], g) != outside {
 				return true
 			}
 		}

@@ -185,26 +185,31 @@ func SphereRadius(s *SRS) float64 {
 	return s.MeanRadius()
 }
 
-// DistanceSphere is the least distance of two geometries of points on a sphere.
-func DistanceSphere(a, b Geometry, radius float64) float64 {
-	best := math.Inf(1)
+// DistanceSphere is the least distance of two geometries of points on a sphere. Errors
+// are those of w.
+func DistanceSphere(w *Work, a, b Geometry, radius float64) (best float64, err error) {
+	defer ended(&err)
+	best = math.Inf(1)
 	a.eachPoint(func(p Point) bool {
 		c := NewCenter(p)
 		b.eachPoint(func(q Point) bool {
+			w.did(2)
 			best = math.Min(best, SphereDistance(c.Haversine(q), radius))
 			return true
 		})
 		return true
 	})
-	return best
+	return best, nil
 }
 
-// FrechetDistance is the discrete Fréchet distance of two lines.
-func FrechetDistance(s *SRS, a, b []Point) float64 {
+// FrechetDistance is the discrete Fréchet distance of two lines. Errors are those of w.
+func FrechetDistance(w *Work, s *SRS, a, b []Point) (d float64, err error) {
+	defer ended(&err)
 	row := make([]float64, len(b))
 	for i, p := range a {
 		diagonal := 0.0
 		for j, q := range b {
+			w.did(1)
 			d, up := s.PointDistance(p, q), row[j]
 			switch {
 			case i == 0 && j == 0:
@@ -219,36 +224,43 @@ func FrechetDistance(s *SRS, a, b []Point) float64 {
 			diagonal = up
 		}
 	}
-	return row[len(b)-1]
+	return row[len(b)-1], nil
 }
 
 // HausdorffDistance is the discrete Hausdorff distance from a to b: the
 // greatest distance of a point of a from the nearest point of b. Multi-lines
-// take the greatest one among their pairs of lines.
-func HausdorffDistance(s *SRS, a, b []Point) float64 {
-	worst := 0.0
+// take the greatest one among their pairs of lines. Errors are those of w.
+func HausdorffDistance(w *Work, s *SRS, a, b []Point) (worst float64, err error) {
+	defer ended(&err)
 	for _, p := range a {
 		best := math.Inf(1)
 		for _, q := range b {
+			w.did(1)
 			best = math.Min(best, s.PointDistance(p, q))
 		}
 		worst = math.Max(worst, best)
 	}
-	return worst
+	return worst, nil
 }
 
 // Simplify drops points by the method of Douglas and Peucker. ok is false when
-// nothing is left.
-func Simplify(g Geometry, tolerance float64) (Geometry, bool) {
+// nothing is left. Errors are those of w.
+func Simplify(w *Work, g Geometry, tolerance float64) (out Geometry, ok bool, err error) {
+	defer ended(&err)
+	out, ok = simplify(w, g, tolerance)
+	return out, ok, nil
+}
+
+func simplify(w *Work, g Geometry, tolerance float64) (Geometry, bool) {
 	switch g.Type {
 	case TypePoint, TypeMultiPoint:
 		return g, true
 	case TypeLineString:
-		return NewLine(douglasPeucker(g.Points, tolerance)), true
+		return NewLine(douglasPeucker(w, g.Points, tolerance)), true
 	case TypePolygon:
 		var rings [][]Point
 		for i, r := range g.Rings {
-			if s := douglasPeucker(r, tolerance); len(s) >= 4 {
+			if s := douglasPeucker(w, r, tolerance); len(s) >= 4 {
 				rings = append(rings, s)
 			} else if i == 0 {
 				return Geometry{}, false
@@ -258,14 +270,14 @@ func Simplify(g Geometry, tolerance float64) (Geometry, bool) {
 	}
 	out := Geometry{Type: g.Type}
 	for _, p := range g.Parts {
-		if q, ok := Simplify(p, tolerance); ok {
+		if q, ok := simplify(w, p, tolerance); ok {
 			out.Parts = append(out.Parts, q)
 		}
 	}
 	return out, len(out.Parts) > 0
 }
 
-func douglasPeucker(pts []Point, tolerance float64) []Point {
+func douglasPeucker(w *Work, pts []Point, tolerance float64) []Point {
 	keep := make([]bool, len(pts))
 	keep[0], keep[len(pts)-1] = true, true
 	stack := [][2]int{{0, len(pts) - 1}}
@@ -274,6 +286,7 @@ func douglasPeucker(pts []Point, tolerance float64) []Point {
 		stack = stack[:len(stack)-1]
 		worst, at := tolerance, -1
 		for i := from + 1; i < to; i++ {
+			w.did(1)
 			if d := segmentDistance(pts[i], pts[from], pts[to]); d > worst {
 				worst, at = d, i
 			}

@@ -19,23 +19,24 @@ const (
 	OpSymDifference
 )
 
-// Overlay combines two geometries. Errors: ErrTooLarge, ErrOverlay.
-func Overlay(s *SRS, op SetOp, a, b Geometry) (Geometry, error) {
+// Overlay combines two geometries. Errors: ErrTooLarge, ErrOverlay, ErrTooComplex; of w.
+func Overlay(w *Work, s *SRS, op SetOp, a, b Geometry) (result Geometry, err error) {
+	defer ended(&err)
 	a, b, g, err := planar(s, a, b)
 	if err != nil {
 		return Geometry{}, err
 	}
 	x, y := layersOf(a), layersOf(b)
 	for _, l := range []*layers{&x, &y} {
-		if l.areas, err = unionAll(l.areas); err != nil {
+		if l.areas, err = unionAll(w, l.areas); err != nil {
 			return Geometry{}, err
 		}
 	}
-	out, err := overlay(op, x, y)
+	out, err := overlay(w, op, x, y)
 	if err != nil {
 		return Geometry{}, err
 	}
-	result := out.geometry()
+	result = out.geometry()
 	if g != nil {
 		result = g.backward(result)
 	}
@@ -78,44 +79,44 @@ func (l layers) geometry() Geometry {
 	return collect(parts)
 }
 
-func overlay(op SetOp, a, b layers) (layers, error) {
+func overlay(w *Work, op SetOp, a, b layers) (layers, error) {
 	var out layers
 	var err error
 	switch op {
 	case OpUnion:
-		if out.areas, err = combine(OpUnion, a.areas, b.areas); err != nil {
+		if out.areas, err = combine(w, OpUnion, a.areas, b.areas); err != nil {
 			return out, err
 		}
-		first, _ := cut(a.lines, layers{areas: out.areas}, false)
-		second, _ := cut(b.lines, layers{lines: first, areas: out.areas}, false)
+		first, _ := cut(w, a.lines, layers{areas: out.areas}, false)
+		second, _ := cut(w, b.lines, layers{lines: first, areas: out.areas}, false)
 		out.lines = append(first, second...)
-		out.points = minusPoints(append(slices.Clone(a.points), b.points...), layers{lines: out.lines, areas: out.areas})
+		out.points = minusPoints(w, append(slices.Clone(a.points), b.points...), layers{lines: out.lines, areas: out.areas})
 	case OpIntersection:
-		return intersect(a, b)
+		return intersect(w, a, b)
 	case OpDifference:
-		if out.areas, err = combine(OpDifference, a.areas, b.areas); err != nil {
+		if out.areas, err = combine(w, OpDifference, a.areas, b.areas); err != nil {
 			return out, err
 		}
-		out.lines, _ = cut(a.lines, layers{lines: b.lines, areas: b.areas}, false)
-		out.points = minusPoints(a.points, b)
+		out.lines, _ = cut(w, a.lines, layers{lines: b.lines, areas: b.areas}, false)
+		out.points = minusPoints(w, a.points, b)
 	case OpSymDifference:
-		x, err := overlay(OpDifference, a, b)
+		x, err := overlay(w, OpDifference, a, b)
 		if err != nil {
 			return x, err
 		}
-		y, err := overlay(OpDifference, b, a)
+		y, err := overlay(w, OpDifference, b, a)
 		if err != nil {
 			return y, err
 		}
-		return overlay(OpUnion, x, y)
+		return overlay(w, OpUnion, x, y)
 	}
 	return out, nil
 }
 
-func intersect(a, b layers) (layers, error) {
+func intersect(w *Work, a, b layers) (layers, error) {
 	var out layers
 	if len(a.areas) > 0 && len(b.areas) > 0 {
-		parts, err := combine(OpIntersection, a.areas, b.areas)
+		parts, err := combine(w, OpIntersection, a.areas, b.areas)
 		if err != nil {
 			return out, err
 		}
@@ -123,8 +124,8 @@ func intersect(a, b layers) (layers, error) {
 		out = layersOf(Geometry{Type: TypeCollection, Parts: parts})
 	}
 	add := func(lines [][]Point, with layers) {
-		pieces, points := cut(lines, with, true)
-		pieces, _ = cut(pieces, layers{lines: out.lines, areas: out.areas}, false)
+		pieces, points := cut(w, lines, with, true)
+		pieces, _ = cut(w, pieces, layers{lines: out.lines, areas: out.areas}, false)
 		out.lines = append(out.lines, pieces...)
 		out.points = append(out.points, points...)
 	}
@@ -132,7 +133,7 @@ func intersect(a, b layers) (layers, error) {
 	add(b.lines, layers{areas: a.areas})
 	keep := func(points []Point, in layers) {
 		for _, p := range points {
-			if in.has(p) {
+			if in.has(w, p) {
 				out.points = append(out.points, p)
 			}
 		}
@@ -141,7 +142,7 @@ func intersect(a, b layers) (layers, error) {
 	keep(b.points, layers{lines: a.lines, areas: a.areas})
 	lines, points := NewMultiLine(out.lines), out.points
 	out.points = nil
-	for _, p := range minusPoints(points, layers{areas: out.areas}) {
+	for _, p := range minusPoints(w, points, layers{areas: out.areas}) {
 		// Crossings are rounded: one that lies on a line may miss it by that.
 		if !lines.segments(func(a, b Point) bool { return segmentDistance(p, a, b) > 1e-13*(math.Abs(p.X)+math.Abs(p.Y)) }) {
 			continue
@@ -152,22 +153,23 @@ func intersect(a, b layers) (layers, error) {
 }
 
 // has reports that p belongs to the set.
-func (l layers) has(p Point) bool {
+func (l layers) has(w *Work, p Point) bool {
 	if slices.Contains(l.points, p) {
 		return true
 	}
 	for _, line := range l.lines {
+		w.did(1 + len(line))
 		for i := 1; i < len(line); i++ {
 			if onSegment(p, line[i-1], line[i]) {
 				return true
 			}
 		}
 	}
-	return l.areaHas(p)
+	return l.areaHas(w, p)
 }
 
-func (l layers) areaHas(p Point) bool {
-	return slices.ContainsFunc(l.areas, func(a Geometry) bool { return inPolygon(p, a.Rings) != outside })
+func (l layers) areaHas(w *Work, p Point) bool {
+	return slices.ContainsFunc(l.areas, func(a Geometry) bool { w.did(a.steps()); return inPolygon(p, a.Rings) != outside })
 }
 
 // nearlySame reports points that differ by rounding: a crossing that was
@@ -177,10 +179,11 @@ func nearlySame(p, q Point) bool {
 	return near(p.X, q.X) && near(p.Y, q.Y)
 }
 
-func minusPoints(points []Point, set layers) []Point {
+func minusPoints(w *Work, points []Point, set layers) []Point {
 	var out []Point
 	for _, p := range points {
-		if !set.has(p) && !slices.ContainsFunc(out, func(q Point) bool { return nearlySame(p, q) }) {
+		w.did(1 + len(out))
+		if !set.has(w, p) && !slices.ContainsFunc(out, func(q Point) bool { return nearlySame(p, q) }) {
 			out = append(out, p)
 		}
 	}
@@ -188,7 +191,7 @@ func minusPoints(points []Point, set layers) []Point {
 }
 
 // combine overlays polygons.
-func combine(op SetOp, a, b []Geometry) ([]Geometry, error) {
+func combine(w *Work, op SetOp, a, b []Geometry) ([]Geometry, error) {
 	if len(a)+len(b) == 0 || op == OpDifference && len(a) == 0 {
 		return nil, nil
 	}
@@ -199,8 +202,9 @@ func combine(op SetOp, a, b []Geometry) ([]Geometry, error) {
 		return toSimple(Geometry{Type: TypeCollection, Parts: list})
 	}
 	var out geom.Geometry
-	err := guarded(func() (err error) {
-		switch x, y := join(a), join(b); op {
+	x, y := join(a), join(b)
+	err := w.library(maxMeetings, func() (err error) {
+		switch op {
 		case OpUnion:
 			out, err = geom.Union(x, y)
 		case OpIntersection:
@@ -209,7 +213,7 @@ func combine(op SetOp, a, b []Geometry) ([]Geometry, error) {
 			out, err = geom.Difference(x, y)
 		}
 		return err
-	})
+	}, x, y)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +229,7 @@ type cutPoint struct {
 // cut divides lines where they meet a set and keeps the pieces in it (in) or
 // those outside of it. With in, points are the places where the lines only
 // touch the set.
-func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point) {
+func cut(w *Work, lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point) {
 	for _, line := range lines {
 		var current []Point
 		flush := func() {
@@ -239,14 +243,14 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 			if a == b {
 				continue
 			}
-			cuts, shared := set.meet(a, b)
+			cuts, shared := set.meet(w, a, b)
 			straight := false // the piece before, on this segment, was kept
 			kept := make([]bool, len(cuts)+1)
 			for k := 1; k < len(cuts); k++ {
 				p, q := cuts[k-1], cuts[k]
 				mid := (p.t + q.t) / 2
 				covered := slices.ContainsFunc(shared, func(s [2]float64) bool { return s[0] <= mid && mid <= s[1] }) ||
-					set.areaHas(Point{a.X + (b.X-a.X)*mid, a.Y + (b.Y-a.Y)*mid})
+					set.areaHas(w, Point{a.X + (b.X-a.X)*mid, a.Y + (b.Y-a.Y)*mid})
 				if covered != in {
 					flush()
 					straight = false
@@ -263,7 +267,7 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 			}
 			if in {
 				for k, c := range cuts {
-					if !kept[k] && !kept[k+1] && (c.t > 0 && c.t < 1 || set.has(c.p)) {
+					if !kept[k] && !kept[k+1] && (c.t > 0 && c.t < 1 || set.has(w, c.p)) {
 						points = append(points, c.p)
 					}
 				}
@@ -271,12 +275,12 @@ func cut(lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point
 		}
 		flush()
 	}
-	return pieces, minusPoints(points, layers{lines: pieces})
+	return pieces, minusPoints(w, points, layers{lines: pieces})
 }
 
 // meet is where the segment from a to b meets the lines and rings of the set,
 // in order and with both ends, and the stretches that it shares with them.
-func (l layers) meet(a, b Point) (cuts []cutPoint, shared [][2]float64) {
+func (l layers) meet(w *Work, a, b Point) (cuts []cutPoint, shared [][2]float64) {
 	cuts = []cutPoint{{0, a}, {1, b}}
 	fraction := func(p Point) float64 {
 		if math.Abs(b.X-a.X) >= math.Abs(b.Y-a.Y) {
@@ -318,12 +322,13 @@ func (l layers) meet(a, b Point) (cuts []cutPoint, shared [][2]float64) {
 		}
 	}
 	for _, line := range l.lines {
+		w.did(1 + len(line))
 		for i := 1; i < len(line); i++ {
 			with(line[i-1], line[i])
 		}
 	}
 	for _, g := range l.areas {
-		g.segments(func(c, d Point) bool { with(c, d); return true })
+		g.segments(func(c, d Point) bool { w.did(1); with(c, d); return true })
 	}
 	slices.SortFunc(cuts, func(x, y cutPoint) int { return cmp.Compare(x.t, y.t) })
 	return slices.CompactFunc(cuts, func(x, y cutPoint) bool { return x.p == y.p }), shared

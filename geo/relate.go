@@ -1,6 +1,8 @@
 package geo
 
 import (
+	"errors"
+
 	"github.com/peterstace/simplefeatures/geom"
 )
 
@@ -20,17 +22,21 @@ const (
 )
 
 // Intersects reports a common point.
-func Intersects(s *SRS, a, b Geometry) (bool, error) { return Relate(s, RelIntersects, a, b) }
+func Intersects(w *Work, s *SRS, a, b Geometry) (bool, error) {
+	return Relate(w, s, RelIntersects, a, b)
+}
 
-// Relate reports whether the relation holds. Errors: ErrTooLarge, ErrOverlay.
-func Relate(s *SRS, r Relation, a, b Geometry) (bool, error) {
+// Relate reports whether the relation holds. Errors: ErrTooLarge, ErrOverlay,
+// ErrTooComplex; of w.
+func Relate(w *Work, s *SRS, r Relation, a, b Geometry) (holds bool, err error) {
+	defer ended(&err)
 	if r == RelContains {
-		return Relate(s, RelWithin, b, a)
+		return Relate(w, s, RelWithin, b, a)
 	}
 	if apart(s, a, b) { // before the plane, into which both must fit
 		return r == RelDisjoint, nil
 	}
-	a, b, _, err := planar(s, a, b)
+	a, b, _, err = planar(s, a, b)
 	if err != nil {
 		return false, err
 	}
@@ -38,29 +44,30 @@ func Relate(s *SRS, r Relation, a, b Geometry) (bool, error) {
 	bb, _ := b.Bounds()
 	switch {
 	case r == RelIntersects:
-		return touchesAny(a, b), nil
+		return touchesAny(w, a, b), nil
 	case r == RelDisjoint:
-		return !touchesAny(a, b), nil
+		return !touchesAny(w, a, b), nil
 	case ba.disjoint(bb):
 		return false, nil
 	}
 	da, db := a.Dimension(), b.Dimension()
 	if da == 0 && allPoints(a) {
-		return relatePoints(r, a, b), nil
+		return relatePoints(w, r, a, b), nil
 	}
 	if db == 0 && allPoints(b) {
 		switch r {
 		case RelTouches:
-			return relatePoints(r, b, a), nil
+			return relatePoints(w, r, b, a), nil
 		default: // nothing of a higher dimension is within, equal to or overlaps points
 			return false, nil
 		}
 	}
 	var matrix string
-	if err := guarded(func() (err error) {
-		matrix, err = geom.Relate(toSimple(a), toSimple(b))
+	x, y := toSimple(a), toSimple(b)
+	if err := w.library(maxMeetings, func() (err error) {
+		matrix, err = geom.Relate(x, y)
 		return err
-	}); err != nil {
+	}, x, y); err != nil {
 		return false, err
 	}
 	return matches(r, da, db, matrix), nil
@@ -83,10 +90,10 @@ func allPoints(g Geometry) bool {
 }
 
 // relatePoints relates points to anything.
-func relatePoints(r Relation, points, b Geometry) bool {
+func relatePoints(w *Work, r Relation, points, b Geometry) bool {
 	var in, edge, out int
 	points.eachPoint(func(p Point) bool {
-		switch locate(p, b) {
+		switch locate(w, p, b) {
 		case inside:
 			in++
 		case boundary:
@@ -108,7 +115,7 @@ func relatePoints(r Relation, points, b Geometry) bool {
 		return false
 	}
 	missing := false // a point of b that is not in points
-	b.eachPoint(func(p Point) bool { missing = missing || locate(p, points) == outside; return !missing })
+	b.eachPoint(func(p Point) bool { missing = missing || locate(w, p, points) == outside; return !missing })
 	if r == RelEquals {
 		return out == 0 && !missing
 	}
@@ -144,8 +151,13 @@ func matches(r Relation, da, db int, m string) bool {
 	return false
 }
 
-// IsSimple reports geometries without crossings of their own.
-func IsSimple(g Geometry) bool {
+// IsSimple reports geometries without crossings of their own. Errors: ErrTooComplex; of w.
+func IsSimple(w *Work, g Geometry) (simple bool, err error) {
+	defer ended(&err)
+	return isSimple(w, g)
+}
+
+func isSimple(w *Work, g Geometry) (bool, error) {
 	switch g.Type {
 	case TypeMultiPoint:
 		seen := map[Point]bool{}
@@ -153,31 +165,37 @@ func IsSimple(g Geometry) bool {
 			dup := seen[p]
 			seen[p] = true
 			return !dup
-		})
+		}), nil
 	case TypeLineString, TypeMultiLineString:
 		simple := false
-		err := guarded(func() error { simple, _ = toSimple(g).IsSimple(); return nil })
-		return simple && err == nil
+		x := toSimple(g)
+		err := w.library(maxChecked, func() error { simple, _ = x.IsSimple(); return nil }, x)
+		if errors.Is(err, ErrOverlay) {
+			return false, nil
+		}
+		return simple, err
 	case TypePolygon:
 		for _, r := range g.Rings {
-			if !IsSimple(NewLine(r)) {
-				return false
+			if ok, err := isSimple(w, NewLine(r)); !ok {
+				return false, err
 			}
 		}
-		return true
+		return true, nil
 	}
 	for _, p := range g.Parts {
-		if !IsSimple(p) {
-			return false
+		if ok, err := isSimple(w, p); !ok {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // IsValid reports geometries that obey the rules of the OpenGIS model: lines of
 // two different points or more, rings that cross neither themselves nor one
-// another, holes inside, polygons of a multi-polygon apart.
-func IsValid(s *SRS, g Geometry) (bool, error) {
+// another, holes inside, polygons of a multi-polygon apart. Errors: ErrTooLarge,
+// ErrTooComplex; of w.
+func IsValid(w *Work, s *SRS, g Geometry) (valid bool, err error) {
+	defer ended(&err)
 	if g.IsEmpty() {
 		return true, nil
 	}
@@ -188,20 +206,25 @@ func IsValid(s *SRS, g Geometry) (bool, error) {
 		}
 		g = p.forward(g)
 	}
-	return isValid(g), nil
+	return isValid(w, g)
 }
 
-func isValid(g Geometry) bool {
+func isValid(w *Work, g Geometry) (bool, error) {
 	switch g.Type {
 	case TypePoint, TypeMultiPoint:
-		return true
+		return true, nil
 	case TypeLineString, TypePolygon, TypeMultiPolygon:
-		return guarded(func() error { return toSimple(g).Validate() }) == nil
+		x := toSimple(g)
+		err := w.library(maxChecked, x.Validate, x)
+		if errors.Is(err, ErrOverlay) {
+			return false, nil
+		}
+		return err == nil, err
 	}
 	for _, p := range g.Parts {
-		if !isValid(p) {
-			return false
+		if ok, err := isValid(w, p); !ok {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }

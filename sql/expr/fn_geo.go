@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/sqlots/sqlots/geo"
 	"github.com/sqlots/sqlots/schema"
@@ -126,9 +127,16 @@ func geoError(f *Func, err error, types string) error {
 		return sqlerr.NotImplementedForGeographicSRS(f.Name, types)
 	case errors.Is(err, geo.ErrTooManyPoints):
 		return sqlerr.TooManyPoints("points_per_circle", geo.DefaultMaxPoints, f.Name)
+	case errors.Is(err, geo.ErrTooComplex):
+		return sqlerr.NotSupported(strings.ToUpper(f.Name) + " of geometries whose lines meet so often")
+	case errors.Is(err, geo.ErrOverlay), errors.Is(err, geo.ErrRange):
+		return sqlerr.GISUnknown(f.Name)
 	}
-	return sqlerr.GISUnknown(f.Name)
+	return err // of Work
 }
+
+// geoWork counts the work of algorithms for c.
+func (c *Ctx) geoWork() *geo.Work { return &geo.Work{Count: c.Work} }
 
 func pairNames(a, b geo.Geometry) string { return a.Type.Name() + ", " + b.Type.Name() }
 

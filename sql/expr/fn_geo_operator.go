@@ -34,7 +34,7 @@ func rowOverlay(op geo.SetOp) rowFunc {
 		if err != nil {
 			return value.Null, err
 		}
-		g, err := geo.Overlay(s, op, a.Geometry, b.Geometry)
+		g, err := geo.Overlay(c.geoWork(), s, op, a.Geometry, b.Geometry)
 		if err != nil {
 			return value.Null, geoError(f, err, pairNames(a.Geometry, b.Geometry))
 		}
@@ -56,7 +56,7 @@ func rowConvexHull(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return geoDatum(v.SRID, geo.ConvexHull(v.Geometry)), nil
 }
 
-func rowSimplify(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowSimplify(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	v, s, err := geoArg(f, a[0])
 	if err != nil {
 		return value.Null, err
@@ -68,9 +68,9 @@ func rowSimplify(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if s.IsGeographic() {
 		return value.Null, sqlerr.NotImplementedForGeographicSRS(f.Name, v.Type.Name()+", ...")
 	}
-	g, ok := geo.Simplify(v.Geometry, limit)
-	if !ok {
-		return value.Null, nil
+	g, ok, err := geo.Simplify(c.geoWork(), v.Geometry, limit)
+	if !ok || err != nil {
+		return value.Null, err
 	}
 	return geoDatum(v.SRID, g), nil
 }
@@ -148,7 +148,7 @@ func bufferStyle(f *Func, g geo.Geometry, list []value.Datum) (geo.BufferStyle, 
 	return style, nil
 }
 
-func rowBuffer(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowBuffer(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	v, s, err := geoArg(f, a[0])
 	if err != nil {
 		return value.Null, err
@@ -190,7 +190,7 @@ func rowBuffer(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if d == 0 {
 		return a[0], nil
 	}
-	g, err := geo.Buffer(v.Geometry, d, style, 4*geo.DefaultMaxPoints)
+	g, err := geo.Buffer(c.geoWork(), v.Geometry, d, style, 4*geo.DefaultMaxPoints)
 	if err != nil {
 		return value.Null, geoError(f, err, v.Type.Name())
 	}

@@ -46,7 +46,7 @@ func geoPropertyDefs() []entry {
 			return value.Null
 		}),
 		get("st_isempty", retBool, geo.TypeGeometry, func(v geo.Value, _ *geo.SRS) value.Datum { return value.Bool(v.IsEmpty()) }),
-		get("st_issimple", retBool, geo.TypeGeometry, func(v geo.Value, _ *geo.SRS) value.Datum { return value.Bool(geo.IsSimple(v.Geometry)) }),
+		fn("st_issimple", "g", retBool, rowIsSimple, nullable),
 		fn("st_isclosed", "g", retBool, rowIsClosed, nullable),
 		fn("st_isvalid", "g", retBool, rowIsValid, nullable),
 		fn("st_validate", "g", retGeometry, rowValidate, nullable),
@@ -197,21 +197,30 @@ func rowIsClosed(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Bool(v.IsClosed()), nil
 }
 
-func rowIsValid(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowIsSimple(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, _, err := geoArg(f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
-	ok, err := geo.IsValid(s, v.Geometry)
+	ok, err := geo.IsSimple(c.geoWork(), v.Geometry)
 	return value.Bool(ok), geoError(f, err, v.Type.Name())
 }
 
-func rowValidate(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowIsValid(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	v, s, err := geoArg(f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
-	ok, err := geo.IsValid(s, v.Geometry)
+	ok, err := geo.IsValid(c.geoWork(), s, v.Geometry)
+	return value.Bool(ok), geoError(f, err, v.Type.Name())
+}
+
+func rowValidate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(f, a[0])
+	if err != nil {
+		return value.Null, err
+	}
+	ok, err := geo.IsValid(c.geoWork(), s, v.Geometry)
 	if err != nil || !ok {
 		return value.Null, geoError(f, err, v.Type.Name())
 	}

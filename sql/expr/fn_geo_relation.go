@@ -57,7 +57,7 @@ func rowRelation(r geo.Relation) rowFunc {
 			r == geo.RelTouches && da == 0 && db == 0:
 			return value.Null, nil
 		}
-		ok, err := geo.Relate(s, r, a.Geometry, b.Geometry)
+		ok, err := geo.Relate(c.geoWork(), s, r, a.Geometry, b.Geometry)
 		if err != nil {
 			return value.Null, geoError(f, err, pairNames(a.Geometry, b.Geometry))
 		}
@@ -85,7 +85,7 @@ func rowDistance(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 	if err != nil || a.IsEmpty() || b.IsEmpty() {
 		return value.Null, err
 	}
-	l, err := geo.Distance(s, a.Geometry, b.Geometry)
+	l, err := geo.Distance(c.geoWork(), s, a.Geometry, b.Geometry)
 	if err != nil {
 		return value.Null, geoError(f, err, pairNames(a.Geometry, b.Geometry))
 	}
@@ -121,7 +121,11 @@ func rowDistanceSphere(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 			return value.Null, sqlerr.NonPositiveRadius(f.Name)
 		}
 	}
-	return finiteResult(f, "Distance", geo.DistanceSphere(a.Geometry, b.Geometry, radius))
+	l, err := geo.DistanceSphere(c.geoWork(), a.Geometry, b.Geometry, radius)
+	if err != nil {
+		return value.Null, err
+	}
+	return finiteResult(f, "Distance", l)
 }
 
 // notImplemented names argument types that a function does not take.
@@ -140,7 +144,11 @@ func rowFrechet(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 	if a.Type != geo.TypeLineString || b.Type != geo.TypeLineString {
 		return value.Null, notImplemented(f, s, pairNames(a.Geometry, b.Geometry))
 	}
-	return inUnit(f, s, d, 2, "Frechet_distance", geo.FrechetDistance(s, a.Points, b.Points))
+	l, err := geo.FrechetDistance(c.geoWork(), s, a.Points, b.Points)
+	if err != nil {
+		return value.Null, err
+	}
+	return inUnit(f, s, d, 2, "Frechet_distance", l)
 }
 
 // hausdorffTypes are the pairs that ST_HausdorffDistance takes, in either
@@ -164,7 +172,11 @@ func rowHausdorff(c *Ctx, f *Func, d []value.Datum) (value.Datum, error) {
 	worst := 0.0
 	for _, p := range pointLists(a.Geometry) {
 		for _, q := range pointLists(b.Geometry) {
-			worst = math.Max(worst, geo.HausdorffDistance(s, p, q))
+			l, err := geo.HausdorffDistance(c.geoWork(), s, p, q)
+			if err != nil {
+				return value.Null, err
+			}
+			worst = math.Max(worst, l)
 		}
 	}
 	return inUnit(f, s, d, 2, "Hausdorff_distance", worst)

@@ -27,6 +27,11 @@ func list(n int, item func(i int) string) string {
 }
 
 func corpus() []attack {
+	zigzag := func(n int, x string) string {
+		at := strconv.Itoa(n)
+		return "ST_GeomFromText(CONCAT('LINESTRING(', REPEAT('" + x + "1 1," + x + "2 5," + x + "7 3,', " + at + "), '" + x + "1 1)'))"
+	}
+	many := "(SELECT a.id * 1000000 + b.id * 1000 + c.id k FROM t a, t b, t c LIMIT 5000000) m"
 	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
 	return []attack{
 		{name: "nested HEX", text: "SELECT " + nest("HEX", "'\\\\'", 45)},
@@ -93,6 +98,21 @@ func corpus() []attack {
 		{name: "many user locks", conns: 4, text: list2(5_000, func(i int) string { return "DO GET_LOCK('lock" + strconv.Itoa(i) + "', 0)" })},
 		{name: "JSON_TABLE of a long text", conns: 4, text: "SELECT COUNT(*) FROM JSON_TABLE(CONCAT('[', REPEAT('1,', 4000000), '1]'), '$[*]' COLUMNS (a INT PATH '$')) j"},
 		{name: "JSON_ARRAYAGG", conns: 4, text: "SELECT LENGTH(JSON_ARRAYAGG(REPEAT(s, 100000))) FROM t"},
+		{name: "a long JSON array", conns: 4, text: "SELECT JSON_LENGTH(CAST(CONCAT('[', REPEAT('1,', 6000000), '1]') AS JSON)), JSON_VALID(CONCAT('[', REPEAT('[],', 8000000), '1]'))"},
+		{name: "a long JSON object", conns: 4, text: "SELECT JSON_LENGTH(CONCAT('{', REPEAT('\"b\":1,\"a\":2,', 400000), '\"b\":1}'))"},
+		{name: "JSON_OVERLAPS", text: "SELECT JSON_OVERLAPS(CONCAT('[', REPEAT('1,', 300000), '2]'), CONCAT('[', REPEAT('3,', 300000), '4]'))"},
+		{name: "JSON_CONTAINS", text: "SELECT JSON_CONTAINS(CONCAT('[', REPEAT('{\"b\":1},', 100000), '{\"a\":1,\"b\":1}]'), CONCAT('[', REPEAT('{\"a\":1},', 100000), '{\"a\":1}]'))"},
+		{name: "JSON_ARRAYAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_ARRAYAGG(k)) FROM " + many},
+		{name: "JSON_OBJECTAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_OBJECTAGG(k, 1)) FROM " + many},
+		{name: "ST_Collect of many", conns: 4, text: "SELECT LENGTH(ST_Collect(POINT(1, k))) FROM " + many},
+		{name: "ST_Simplify", text: "SELECT LENGTH(ST_Simplify(" + zigzag(100_000, "") + ", 1))"},
+		{name: "ST_Distance", text: "SELECT ST_Distance(" + zigzag(30_000, "") + ", " + zigzag(30_000, "1") + ")"},
+		{name: "ST_FrechetDistance", text: "SELECT ST_FrechetDistance(" + zigzag(30_000, "") + ", " + zigzag(30_000, "1") + ")"},
+		{name: "ST_HausdorffDistance", text: "SELECT ST_HausdorffDistance(" + zigzag(30_000, "") + ", " + zigzag(30_000, "1") + ")"},
+		{name: "ST_IsSimple", text: "SELECT ST_IsSimple(" + zigzag(100_000, "") + ")"},
+		{name: "ST_Union", text: "SELECT LENGTH(ST_Union(" + zigzag(30_000, "") + ", " + zigzag(30_000, "") + "))"},
+		{name: "ST_Touches", text: "SELECT ST_Touches(" + zigzag(30_000, "") + ", " + zigzag(30_000, "") + ")"},
+		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
 }

@@ -1,0 +1,105 @@
+package geo
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+// zigzag is a line that goes over itself again and again.
+func zigzag(n int, at float64) []Point {
+	pts := make([]Point, 0, n+1)
+	for len(pts) < n {
+		pts = append(pts, Point{1 + at, 1}, Point{2 + at, 5}, Point{7 + at, 3})
+	}
+	return append(pts, pts[0])
+}
+
+// comb is a polygon of n teeth that do not meet.
+func comb(n int) Geometry {
+	ring := []Point{{0, 0}}
+	for i := range n {
+		x := float64(i)
+		ring = append(ring, Point{x, 10}, Point{x + 0.5, 1})
+	}
+	return NewPolygon(append(ring, Point{float64(n), 0}, Point{0, 0}))
+}
+
+// TestWorkEnds: algorithms on long geometries end soon after Count says so, or refuse
+// them.
+func TestWorkEnds(t *testing.T) {
+	const n = 60_000
+	a, b := NewLine(zigzag(n, 0)), NewLine(zigzag(n, 100))
+	near := NewLine(zigzag(n, 0.5))
+	spiral := make([]Point, n) // the farthest point is always the next one
+	for i := range spiral {
+		r := float64(n - i)
+		spiral[i] = Point{r * math.Cos(float64(i)), r * math.Sin(float64(i))}
+	}
+	points := func(pts []Point) Geometry {
+		g := Geometry{Type: TypeMultiPoint}
+		for _, p := range pts {
+			g.Parts = append(g.Parts, NewPoint(p))
+		}
+		return g
+	}
+	earth, _ := Lookup(4326)
+	stop := errors.New("stop")
+	for name, call := range map[string]func(w *Work) error{
+		"distance":            func(w *Work) error { _, err := Distance(w, nil, a, b); return err },
+		"distance on earth":   func(w *Work) error { _, err := Distance(w, earth, points(a.Points), points(b.Points)); return err },
+		"distance of a globe": func(w *Work) error { _, err := DistanceSphere(w, points(a.Points), points(b.Points), 1); return err },
+		"Fréchet":             func(w *Work) error { _, err := FrechetDistance(w, nil, a.Points, b.Points); return err },
+		"Hausdorff":           func(w *Work) error { _, err := HausdorffDistance(w, nil, a.Points, b.Points); return err },
+		"simplify":            func(w *Work) error { _, _, err := Simplify(w, NewLine(spiral), 1e-9); return err },
+		"union":               func(w *Work) error { _, err := Overlay(w, nil, OpUnion, a, near); return err },
+		"union of areas":      func(w *Work) error { _, err := Overlay(w, nil, OpUnion, NewPolygon(a.Points), comb(10)); return err },
+		"intersection":        func(w *Work) error { _, err := Overlay(w, nil, OpIntersection, points(a.Points), near); return err },
+		"touches":             func(w *Work) error { _, err := Relate(w, nil, RelTouches, a, near); return err },
+		"within":              func(w *Work) error { _, err := Relate(w, nil, RelWithin, points(a.Points), near); return err },
+		"simple":              func(w *Work) error { _, err := IsSimple(w, a); return err },
+		"valid":               func(w *Work) error { _, err := IsValid(w, nil, NewPolygon(a.Points)); return err },
+		"buffer": func(w *Work) error {
+			_, err := Buffer(w, NewPolygon(a.Points), -1, DefaultBufferStyle, math.MaxInt)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := 0
+			began := time.Now()
+			err := call(&Work{Count: func(n int) error {
+				if done += n; done > 200e6 {
+					return stop
+				}
+				return nil
+			}})
+			if !errors.Is(err, stop) && !errors.Is(err, ErrTooComplex) {
+				t.Errorf("%v after %d units", err, done)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// TestLongButSimple: geometries of many points that hardly meet are not refused.
+func TestLongButSimple(t *testing.T) {
+	g := comb(20_000)
+	w := &Work{Count: func(int) error { return nil }}
+	if ok, err := IsValid(w, nil, g); !ok || err != nil {
+		t.Errorf("valid: %v, %v", ok, err)
+	}
+	if ok, err := IsSimple(w, g); !ok || err != nil {
+		t.Errorf("simple: %v, %v", ok, err)
+	}
+	box := NewPolygon([]Point{{5, 2}, {9, 2}, {9, 3}, {5, 3}, {5, 2}})
+	if ok, err := Relate(w, nil, RelOverlaps, g, box); !ok || err != nil {
+		t.Errorf("overlaps: %v, %v", ok, err)
+	}
+	cut, err := Overlay(w, nil, OpIntersection, g, box)
+	if err != nil || len(cut.Parts) < 4 {
+		t.Errorf("intersection: %d parts, %v", len(cut.Parts), err)
+	}
+}
