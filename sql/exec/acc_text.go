@@ -67,7 +67,9 @@ func (c *concatAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 		}
 		st, text := &c.state[groupOf(groups, r)], args[0].Bytes[i]
 		if c.enc == nil {
-			c.append(st, text)
+			if err := c.append(st, text); err != nil {
+				return err
+			}
 			continue
 		}
 		row := concatRow{key: c.enc.append(nil, args[1:], int(i)), text: append([]byte(nil), text...)}
@@ -103,13 +105,35 @@ func (c *concatAcc) sort(st *concatState) {
 	slices.SortStableFunc(st.list, func(a, b concatRow) int { return c.enc.compare(a.key, b.key) })
 }
 
-// append adds one value until the text is full.
-func (c *concatAcc) append(st *concatState, text []byte) {
+// largeConcat is the size of a text from which on it is counted while it moves.
+const largeConcat = 256 << 10
+
+// room makes room for n more bytes. A large text is there twice while it moves: 3170.
+func (c *concatAcc) room(st *concatState, n int) error {
+	need := len(st.text) + n
+	if need <= cap(st.text) || need < largeConcat {
+		return nil
+	}
+	size := max(need, min(2*cap(st.text), c.limit+n))
+	release, err := c.ec.Hold(int64(size))
+	if err != nil {
+		return err
+	}
+	defer release()
+	st.text = append(make([]byte, 0, size), st.text...)
+	return nil
+}
+
+// append adds one value until the text is full: 3170.
+func (c *concatAcc) append(st *concatState, text []byte) error {
 	st.rows++
 	if st.cut > 0 {
-		return
+		return nil
 	}
 	before := cap(st.text)
+	if err := c.room(st, len(c.sep)+len(text)); err != nil {
+		return err
+	}
 	if st.rows > 1 {
 		st.text = append(st.text, c.sep...)
 	}
@@ -123,6 +147,7 @@ func (c *concatAcc) append(st *concatState, text []byte) {
 		st.text = st.text[:n]
 	}
 	c.held += int64(cap(st.text) - before)
+	return nil
 }
 
 func (c *concatAcc) merge(o accumulator, to []uint32) error {
@@ -150,7 +175,9 @@ func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 	if len(st.list) > 0 {
 		c.sort(st)
 		for _, r := range st.list {
-			c.append(st, r.text)
+			if err := c.append(st, r.text); err != nil {
+				return err
+			}
 		}
 		st.list = nil
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
+var named = flag.String("attack", "", "only those attacks of the corpus whose names have this in them")
+
 var strict = flag.Bool("strict", false, "hold times to 100 ms after KILL and 250 ms for others")
 
 const (

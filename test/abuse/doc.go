@@ -20,4 +20,5 @@
 // -long all of them:
 //
 //	go test ./test/abuse -v -args -long -strict
+//	go test ./test/abuse -v -run TestCorpus -args -strict -attack REGEXP
 package abuse
