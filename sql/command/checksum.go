@@ -53,7 +53,7 @@ func (s *commands) tableChecksum(ctx context.Context, n logical.TableName) (uint
 	if err != nil {
 		return 0, err
 	}
-	bound, err := s.BindStatement(stmt)
+	bound, err := s.BindStatement(ctx, stmt)
 	if err != nil {
 		return 0, err
 	}

@@ -15,24 +15,24 @@ import (
 )
 
 // BindStatement binds a statement without parameters.
-func (cn *Connection) BindStatement(stmt parser.Statement) (logical.Statement, error) {
-	return bind.Bind(cn.bindEnv(nil), stmt)
+func (cn *Connection) BindStatement(ctx context.Context, stmt parser.Statement) (logical.Statement, error) {
+	return bind.Bind(cn.bindEnv(ctx, nil), stmt)
 }
 
 // bindParams binds a statement with parameters of the given types; what it
 // warns of is returned.
-func (cn *Connection) bindParams(stmt parser.Statement, ptypes []schema.Type) (bound logical.Statement, warnings []sqlerr.Warning, err error) {
-	env := cn.bindEnv(ptypes)
+func (cn *Connection) bindParams(ctx context.Context, stmt parser.Statement, ptypes []schema.Type) (bound logical.Statement, warnings []sqlerr.Warning, err error) {
+	env := cn.bindEnv(ctx, ptypes)
 	env.Warn = func(x sqlerr.Warning) { warnings = append(warnings, x) }
 	bound, err = bind.Bind(env, stmt)
 	return bound, warnings, err
 }
 
 // bindEnv is what binding sees of the session.
-func (cn *Connection) bindEnv(params []schema.Type) *bind.Env {
+func (cn *Connection) bindEnv(ctx context.Context, params []schema.Type) *bind.Env {
 	digits := cn.Vars.DivDigits
 	return &bind.Env{
-		Catalog: cn.Temps.Visible(), Virtual: cn.Shared.info.For((*introspected)(cn)), Database: cn.DB, Mode: cn.Vars.Mode,
+		Context: ctx, Catalog: cn.Temps.Visible(), Virtual: cn.Shared.info.For((*introspected)(cn)), Database: cn.DB, Mode: cn.Vars.Mode,
 		Collation: cn.Vars.Collation, ServerCollation: cn.Vars.ServerCollation(), ParamTypes: params,
 		SysVar: func(scope, name string) (schema.Type, error) {
 			_, t, err := cn.Functions.SysVar(scope, name)
@@ -51,12 +51,12 @@ func (cn *Connection) bindEnv(params []schema.Type) *bind.Env {
 }
 
 // bindExpr binds the expression of a SELECT without FROM.
-func (cn *Connection) bindExpr(sql string) (expr.Expr, error) {
+func (cn *Connection) bindExpr(ctx context.Context, sql string) (expr.Expr, error) {
 	stmt, err := cn.Engine.Parsers.Parse(sql, cn.Vars.Mode)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := cn.BindStatement(stmt)
+	bound, err := cn.BindStatement(ctx, stmt)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (cn *Connection) bindExpr(sql string) (expr.Expr, error) {
 
 // evalDefault computes the expression of a column default.
 func (cn *Connection) evalDefault(ctx context.Context, sql string, _ schema.Type) (value.Datum, schema.Type, error) {
-	e, err := cn.bindExpr("SELECT " + sql)
+	e, err := cn.bindExpr(ctx, "SELECT "+sql)
 	if err != nil {
 		return value.Null, types.Null, err
 	}
@@ -97,7 +97,7 @@ func (cn *Connection) PlanText(ctx context.Context, text string, params []schema
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(cn.bindEnv(params), stmt)
+	bound, err := bind.Bind(cn.bindEnv(ctx, params), stmt)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (s *Statement) createSelect(ctx context.Context, x *logical.CreateTable, re
 		if try == maxReplans {
 			return sqlerr.TableChanged()
 		}
-		bound, err := rebind(s.Connection)
+		bound, err := rebind(ctx, s.Connection)
 		if err != nil {
 			return err
 		}

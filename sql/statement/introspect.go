@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"context"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -40,7 +41,7 @@ func (s *introspected) DescribeView(v *schema.View) ([]schema.Column, bool, erro
 
 // DescribeView gives the columns of a view, and whether it can be changed.
 func (cn *Connection) DescribeView(v *schema.View) (cols []schema.Column, updatable bool, err error) {
-	env := cn.bindEnv(nil)
+	env := cn.bindEnv(context.Background(), nil)
 	env.Warn = nil
 	cols, updatable, _, err = bind.DescribeView(env, v)
 	return cols, updatable, err

@@ -110,7 +110,7 @@ func (cn *Connection) replan(ctx context.Context, c *Plan, vals []value.Datum) (
 	if c.rebind == nil {
 		return nil, sqlerr.TableChanged()
 	}
-	bound, err := c.rebind(cn)
+	bound, err := c.rebind(ctx, cn)
 	if err != nil {
 		return nil, err
 	}

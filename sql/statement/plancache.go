@@ -47,23 +47,23 @@ type Plan struct {
 
 // rebinder binds a statement, without the warnings that it had. One that is
 // kept with a plan has nothing of the session that made it.
-type rebinder func(c *Connection) (logical.Statement, error)
+type rebinder func(ctx context.Context, c *Connection) (logical.Statement, error)
 
 // rebindShared binds a statement that several sessions may bind at once.
 func rebindShared(text string, mode types.SQLMode, ptypes []schema.Type) rebinder {
-	return func(s *Connection) (logical.Statement, error) {
-		stmt, err := s.Engine.Parsers.Parse(text, mode)
+	return func(ctx context.Context, s *Connection) (logical.Statement, error) {
+		stmt, err := s.Engine.Parsers.ParseContext(ctx, text, mode)
 		if err != nil {
 			return nil, err
 		}
-		return rebindOwn(stmt, ptypes)(s)
+		return rebindOwn(stmt, ptypes)(ctx, s)
 	}
 }
 
 // rebindOwn binds a statement that one session has.
 func rebindOwn(stmt parser.Statement, ptypes []schema.Type) rebinder {
-	return func(s *Connection) (logical.Statement, error) {
-		env := s.bindEnv(ptypes)
+	return func(ctx context.Context, s *Connection) (logical.Statement, error) {
+		env := s.bindEnv(ctx, ptypes)
 		env.Warn = nil
 		return bind.Bind(env, stmt)
 	}

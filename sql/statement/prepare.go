@@ -77,7 +77,7 @@ func (s *Statement) prepare(ctx context.Context, text string) (*Prepared, *mysql
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context
 	}
-	bound, err := bind.Bind(s.bindEnv(ptypes), stmt)
+	bound, err := bind.Bind(s.bindEnv(ctx, ptypes), stmt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 	s.begin(p.keeps)
 	s.Diagnostics.warnAll(warnings)
 	key := string(s.key)
-	bound, warnings, err := s.bindParams(p.Stmt, ptypes)
+	bound, warnings, err := s.bindParams(ctx, p.Stmt, ptypes)
 	s.Diagnostics.warnAll(warnings)
 	if err != nil {
 		return err

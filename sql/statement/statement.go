@@ -79,7 +79,7 @@ func (s *Statement) statement(ctx context.Context, stmt parser.Statement, params
 	keep := ReadsDiagnostics(stmt.Text)
 	ctx, hintWarnings, restore := s.hintVars(ctx, &stmt)
 	defer restore()
-	bound, warnings, err := s.bindParams(stmt, ptypes)
+	bound, warnings, err := s.bindParams(ctx, stmt, ptypes)
 	s.begin(keep)
 	s.Diagnostics.warnAll(hintWarnings)
 	s.Diagnostics.warnAll(warnings)
@@ -100,7 +100,7 @@ func (s *Statement) dispatch(ctx context.Context, stmt logical.Statement, rebind
 		if try == maxReplans {
 			return sqlerr.TableChanged()
 		}
-		if stmt, err = rebind(s.Connection); err != nil {
+		if stmt, err = rebind(ctx, s.Connection); err != nil {
 			return err
 		}
 	}

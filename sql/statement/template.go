@@ -91,7 +91,7 @@ func (s *Statement) planTemplate(ctx context.Context, t *parser.Template) (*Plan
 	if err != nil {
 		return nil, err
 	}
-	bound, warnings, err := s.bindParams(stmt, t.Types)
+	bound, warnings, err := s.bindParams(ctx, stmt, t.Types)
 	if err != nil {
 		return nil, err
 	}

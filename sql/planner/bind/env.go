@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/sqlots/sqlots/schema"
@@ -33,6 +34,8 @@ type VirtualTables interface {
 
 // Env is what binding needs to know of the session.
 type Env struct {
+	// Context ends binding with its cause; nil for none.
+	Context context.Context
 	Catalog Catalog
 	// Virtual may be nil: there are no virtual tables then.
 	Virtual VirtualTables
@@ -70,6 +73,7 @@ type binder struct {
 	be         *expr.BindEnv
 	nextCol    expr.ColID
 	subqueries []logical.Node
+	bound      int // parts of the statement, those that nest included
 	locks      bool
 	// locksForUpdate: some of them exclusively.
 	locksForUpdate bool
@@ -183,8 +187,12 @@ func (b *binder) table(db, name string) (*schema.Table, error) {
 	return t, nil
 }
 
+// partsPerCheck is how many parts of a statement are bound between two looks at the
+// context.
+const partsPerCheck = 256
+
 // nest guards recursion: a statement that nests deeper than maxNesting is
-// refused, so that no text can exhaust the stack.
+// refused, so that no text can exhaust the stack. It ends what was killed.
 func (b *binder) nest() (func(), error) {
 	if b.depth++; b.depth > maxNesting {
 		b.depth--
@@ -193,6 +201,10 @@ func (b *binder) nest() (func(), error) {
 	if b.nextCol > maxColumns {
 		b.depth--
 		return nil, sqlerr.TooManyColumns()
+	}
+	if b.bound++; b.bound%partsPerCheck == 0 && b.env.Context != nil && b.env.Context.Err() != nil {
+		b.depth--
+		return nil, context.Cause(b.env.Context)
 	}
 	return func() { b.depth-- }, nil
 }
