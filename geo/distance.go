@@ -50,9 +50,11 @@ func planarDistance(w *Work, a, b Geometry) float64 {
 	}
 	best := math.Inf(1)
 	points := func(p, q Geometry) {
+		n := q.NumPoints()
 		p.eachPoint(func(x Point) bool {
-			q.eachPoint(func(y Point) bool { w.did(1); best = math.Min(best, distance(x, y)); return true })
-			q.segments(func(c, d Point) bool { w.did(1); best = math.Min(best, segmentDistance(x, c, d)); return true })
+			w.did(2 * n)
+			q.eachPoint(func(y Point) bool { best = math.Min(best, distance(x, y)); return true })
+			q.segments(func(c, d Point) bool { best = math.Min(best, segmentDistance(x, c, d)); return true })
 			return true
 		})
 	}

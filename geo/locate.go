@@ -149,8 +149,10 @@ func touchesAny(w *Work, a, b Geometry) bool {
 		return false
 	}
 	// Lines and rings that cross, else one holds the other.
+	n := b.NumPoints()
 	if !a.segments(func(p, q Point) bool {
-		return b.segments(func(r, s Point) bool { w.did(1); return !cross(p, q, r, s) })
+		w.did(n)
+		return b.segments(func(r, s Point) bool { return !cross(p, q, r, s) })
 	}) {
 		return true
 	}
