@@ -4,11 +4,15 @@ import "math"
 
 // Distance is the least distance of two geometries that are not empty.
 // Errors: ErrTooLarge for geographic ones that do not fit on a hemisphere; of w.
-func Distance(w *Work, s *SRS, a, b Geometry) (best float64, err error) {
+func Distance(w *Work, s *SRS, a, b Geometry) (d float64, err error) {
 	defer ended(&err)
 	if !s.IsGeographic() {
 		return planarDistance(w, a, b), nil
 	}
+	return geodesicDistance(w, s, a, b)
+}
+
+func geodesicDistance(w *Work, s *SRS, a, b Geometry) (float64, error) {
 	if a.Dimension() > 0 || b.Dimension() > 0 {
 		meet, err := Intersects(w, s, a, b)
 		if err != nil {
@@ -18,7 +22,7 @@ func Distance(w *Work, s *SRS, a, b Geometry) (best float64, err error) {
 			return 0, nil
 		}
 	}
-	best = math.Inf(1)
+	best := math.Inf(1)
 	points := func(p, q Geometry, reverse bool) {
 		p.eachPoint(func(x Point) bool {
 			if !reverse {
