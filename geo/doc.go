@@ -22,7 +22,7 @@
 //
 // Algorithms whose work may grow with the square of the points take a Work, by which
 // they are ended. The library knows no end: its calls for large geometries are refused
-// if too many segments meet, and go on by themselves if nobody waits any more.
+// if too many segments meet; one that was abandoned goes on to its end.
 //
 // Functions return ErrInvalid and the other errors of errors.go; the caller,
 // who knows the SQL function's name, makes MySQL's errors of them.

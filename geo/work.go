@@ -64,8 +64,8 @@ const (
 	maxChecked  = 1_000_000_000
 )
 
-// running bounds the calls of the library for large geometries, those that nobody waits
-// for any more included.
+// running bounds the calls of the library for large geometries, abandoned ones
+// included.
 var running = make(chan struct{}, max(runtime.GOMAXPROCS(0), 2))
 
 // library calls an algorithm of simplefeatures for geometries, which may panic on

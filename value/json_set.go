@@ -141,11 +141,13 @@ func (m *jsonMatcher) containsAll(target, candidate []byte) bool {
 		if !m.goes(c) {
 			return false
 		}
-		if known != nil && (known.Has(c) || jsonTag(c) != jsonArray && jsonTag(c) != jsonObject) {
+		if known != nil {
 			if known.Has(c) {
 				continue
 			}
-			return false // a scalar is nowhere
+			if t := jsonTag(c); t != jsonArray && t != jsonObject {
+				return false // a scalar is nowhere
+			}
 		}
 		if !m.any(target, func(e []byte) bool { return m.contains(e, c) }) {
 			return false

@@ -17,9 +17,9 @@ const (
 	// maxOperators bounds the operators and keywords of a chain: a term has up to
 	// six of them, as in AND a NOT BETWEEN -1 AND -2.
 	maxOperators = 6 * MaxChain
-	// MaxJoins is how many times one FROM may say JOIN. TiDB's parser goes over all
+	// maxJoins is how many times one FROM may say JOIN. TiDB's parser goes over all
 	// that precede, for each.
-	MaxJoins = 1000
+	maxJoins = 1000
 	// maxAdjacent is how many string literals or comments in a row TiDB's parser
 	// gets: it joins each literal with all those before.
 	maxAdjacent = 100
@@ -84,8 +84,8 @@ func (c *nestingCounter) run() error {
 			return sqlerr.StackOverrun(MaxNesting)
 		case c.ops > maxOperators:
 			return sqlerr.ChainTooLong(MaxChain)
-		case c.top.joins > MaxJoins:
-			return sqlerr.TooManyTables(MaxJoins)
+		case c.top.joins > maxJoins:
+			return sqlerr.TooManyTables(maxJoins)
 		}
 		c.most = max(c.most, deep+c.ops)
 	}
