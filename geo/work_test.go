@@ -77,7 +77,7 @@ func TestWorkEnds(t *testing.T) {
 			if !errors.Is(err, stop) && !errors.Is(err, ErrTooComplex) {
 				t.Errorf("%v after %d units", err, done)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})
