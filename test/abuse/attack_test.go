@@ -77,23 +77,35 @@ func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome
 	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 		return o, fmt.Errorf("connecting: %w", err)
 	}
-	ended := make(chan struct{})
-	var mu sync.Mutex
-	var killedAt time.Time
+	killed, slow := v.killAfter(id, admin, runs, func() {
+		for _, text := range append(append([]string{}, a.before...), a.text) {
+			if err = drain(ctx, conn, text); err != nil {
+				break
+			}
+		}
+	})
+	if killed {
+		o.killed, o.slow = 1, slow
+	}
+	return o, err
+}
+
+// killAfter calls task and, if it has not returned after runs, sends KILL QUERY for a
+// connection until it has: slow is the time from the first KILL to the end.
+func (v *victim) killAfter(id int64, admin *sql.DB, runs time.Duration, task func()) (killed bool, slow time.Duration) {
+	ended, watched := make(chan struct{}), make(chan time.Time, 1)
 	go func() {
 		timer := time.NewTimer(runs)
 		defer timer.Stop()
 		select {
 		case <-ended:
+			watched <- time.Time{}
 			return
 		case <-timer.C:
 		}
+		first := time.Now()
+		defer func() { watched <- first }()
 		for {
-			mu.Lock()
-			if killedAt.IsZero() {
-				killedAt = time.Now()
-			}
-			mu.Unlock()
 			_, _ = admin.ExecContext(context.Background(), fmt.Sprint("KILL QUERY ", id))
 			select {
 			case <-ended:
@@ -102,19 +114,13 @@ func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome
 			}
 		}
 	}()
-	for _, text := range append(append([]string{}, a.before...), a.text) {
-		if err = drain(ctx, conn, text); err != nil {
-			break
-		}
-	}
+	task()
 	end := time.Now()
 	close(ended)
-	mu.Lock()
-	defer mu.Unlock()
-	if !killedAt.IsZero() {
-		o.killed, o.slow = 1, end.Sub(killedAt)
+	if first := <-watched; !first.IsZero() {
+		return true, end.Sub(first)
 	}
-	return o, err
+	return false, 0
 }
 
 // drain runs a statement and reads its rows away.

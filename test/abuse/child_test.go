@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sort"
 	"sync"
 	"syscall"
@@ -25,6 +26,9 @@ var strict = flag.Bool("strict", false, "hold times to 100 ms after KILL and 250
 const (
 	budget       = 256 << 20
 	addressSpace = 6 << 30
+	// checkedDir is the last folder of the data directory of a server that verifies its
+	// plans.
+	checkedDir = "checked"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +37,7 @@ func TestMain(m *testing.M) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 			panic(err)
 		}
-		return server.Config{DataDir: dir, Memory: budget}
+		return server.Config{DataDir: dir, Memory: budget, CheckPlans: filepath.Base(dir) == checkedDir}
 	})
 	flag.Parse()
 	os.Exit(m.Run())
@@ -54,7 +58,12 @@ type victim struct {
 
 func start(t *testing.T) *victim {
 	t.Helper()
-	v := &victim{t: t, c: childserver.Start(t, t.TempDir())}
+	return startIn(t, t.TempDir())
+}
+
+func startIn(t *testing.T, dir string) *victim {
+	t.Helper()
+	v := &victim{t: t, c: childserver.Start(t, dir)}
 	db := v.connect("")
 	for _, text := range []string{"CREATE DATABASE abuse", "CREATE TABLE abuse.other (id INT PRIMARY KEY, n INT NOT NULL)", "CREATE TABLE abuse.t (id INT PRIMARY KEY, s VARCHAR(100), b LONGBLOB, j JSON, k INT, KEY (k))"} {
 		v.exec(db, text)

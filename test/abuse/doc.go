@@ -15,7 +15,8 @@
 // holds the memory to I2, and times to 100 ms after KILL and to 250 ms for 99 % of the
 // other client's statements.
 //
-// TestCorpus has one case for each known kind of attack, TestFunctions calls every
+// TestCorpus has one case for each known kind of attack, TestScripts changes the
+// statements of testdata/sqllogic at random, TestFunctions calls every
 // function with large arguments of every kind. Normal runs take a part of the calls,
 // -long all of them:
 //
