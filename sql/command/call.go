@@ -18,7 +18,7 @@ import (
 // runCall is CALL of the procedures of change logs. What they do to consumers
 // belongs to the open transaction.
 func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Datum) error {
-	args, err := s.EvalAll(ctx, c.Args, &logical.Reads{}, vals)
+	args, err := s.EvalAll(ctx, c.Args, &c.Reads, vals)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func serverDefs() []entry {
 		fn("format_pico_time", "f", retUTF8(11), rowFormatPicoTime, 0),
 		fn("ps_current_thread_id", "", retUint, rowCurrentThread, notNull|ofSession),
 		fn("ps_thread_id", "i", retUint, rowThreadOf, nullable|ofSession),
-		fn("statement_digest", "s", retUTF8(64), rowDigest(func(d, _ string) string { return d }), 0),
-		fn("statement_digest_text", "s", retUTF8(longText), rowDigest(func(_, t string) string { return t }), 0),
+		fn("statement_digest", "s", retUTF8(64), rowDigest(func(d, _ string) string { return d }), ofSession),
+		fn("statement_digest_text", "s", retUTF8(longText), rowDigest(func(_, t string) string { return t }), ofSession),
 	}
 }
 

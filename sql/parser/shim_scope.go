@@ -56,7 +56,7 @@ func (h *shim) outOfScope() error {
 				return sqlerr.NotSupported(first + " SPATIAL REFERENCE SYSTEM")
 			}
 		}
-	case "XA", "HANDLER", "SIGNAL", "RESIGNAL", "CLONE", "INSTALL", "UNINSTALL", "PURGE", "CHANGE", "DECLARE", "CALL":
+	case "XA", "HANDLER", "SIGNAL", "RESIGNAL", "CLONE", "INSTALL", "UNINSTALL", "PURGE", "CHANGE", "DECLARE":
 		if first == "CHANGE" || first == "PURGE" || first == "INSTALL" || first == "UNINSTALL" {
 			return sqlerr.NotSupported(first + " " + h.word(1))
 		}

@@ -1,4 +1,4 @@
-// Command mutate measures what the short tests notice: it changes the code at random
+// Command mutate measures what the tests notice that run in a minute: it changes the code at random
 // places, one place at a time, and counts the changes (mutants) with which some test
 // fails.
 //

@@ -37,5 +37,6 @@ func (b *binder) procedure(n *ast.CallStmt) (logical.Statement, error) {
 		}
 		c.Args = append(c.Args, e)
 	}
+	c.Reads = b.reads()
 	return c, nil
 }

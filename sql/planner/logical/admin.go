@@ -71,6 +71,7 @@ type Call struct {
 	// Name is in lower case, without the database.
 	Name string
 	Args []expr.Expr
+	Reads
 	// Database is the current one, for tables that are named without.
 	Database string
 }
