@@ -116,6 +116,10 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 	return r, nil
 }
 
+// The clock of the engine's timeouts ticks every 100 ms by itself, so that a match of
+// regexpInline may take ten times as long.
+func init() { regexp2.SetTimeoutCheckPeriod(regexpInline / 4) }
+
 // newRegexp compiles a pattern in the notation of the engine.
 func newRegexp(text string, opts regexp2.RegexOptions) (*compiledRegexp, error) {
 	quick, err := regexp2.Compile(text, opts)
