@@ -21,9 +21,14 @@ import (
 // mutated are the packages whose code is changed, with those below them.
 var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", "./sql/source/...", "./sql/searchdoc", "./sql/ddl/..."}
 
-// suites are the packages whose tests run, in their normal form: the mutant's own
-// first, then the fastest. All together they run in a minute on two processors.
+// suites are the packages whose tests run, in their normal form but for those of short:
+// the mutant's own first, then the fastest. All together they run in a minute on two
+// processors.
 var suites = []string{"./sql/planner", "./sql/expr", "./sql/exec", "./sql/source", "./sql/source/kvread", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session"}
+
+// short are the suites that run in their short form: the normal one has writers that are
+// faster than the slow code of mutants.
+var short = []string{"./sql/ddl"}
 
 // In the environment of a test: the mutant that is on, and the file that gets the
 // numbers of those that were reached.
@@ -285,6 +290,9 @@ func (r *runner) run(list []*test, most time.Duration, env ...string) (took time
 	defer cancel()
 	limit := fmt.Sprintf("ulimit -t %d; exec \"$0\" \"$@\"", int(most.Seconds())+1)
 	cmd := exec.CommandContext(ctx, "sh", "-c", limit, r.binaries[list[0].pkg], "-test.failfast", "-test.run", pattern(list))
+	if slices.Contains(short, list[0].pkg) {
+		cmd.Args = append(cmd.Args, "-test.short")
+	}
 	cmd.Dir = filepath.Join(r.root, list[0].pkg)
 	cmd.Env = append(os.Environ(), append(env, "GOMAXPROCS=1", "GOMEMLIMIT=3GiB")...)
 	cmd.WaitDelay = time.Second
