@@ -394,11 +394,12 @@ func NewFilter(env *BindEnv, e Expr) (Expr, error) {
 
 // Fold replaces calls whose arguments are literals, and which do not depend
 // on the session, by their value. Calls that raise an error or a warning stay:
-// they raise it when the statement runs, if it gets to them.
+// they raise it when the statement runs, if it gets to them. It stops when the
+// statement is ended.
 func Fold(c *Ctx, e Expr) Expr {
 	return Map(e, func(x Expr) Expr {
 		f, ok := x.(*Func)
-		if !ok || !foldable(f) {
+		if !ok || !foldable(f) || c.Context != nil && c.Context.Err() != nil {
 			return x
 		}
 		probe := &Ctx{Env: c.Env, Context: c.Context, Memory: c.Memory, maxPacket: c.packet()}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/sqlots/sqlots/schema"
@@ -82,7 +83,7 @@ type Rewriter struct {
 	lastID    expr.ColID
 }
 
-// Rewrite applies all rules.
+// Rewrite applies all rules. It fails with the cause when the context of Ctx ends.
 func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 	where := [...]bool{anyPlan: true, joins: false, subqueries: len(r.Subqueries) > 0 || hasApply(n)}
 	if where[subqueries] {
@@ -92,6 +93,9 @@ func (r *Rewriter) Rewrite(n logical.Node) (logical.Node, error) {
 	for _, rule := range Rules() {
 		if !where[rule.only] || r.Disabled[rule.Name] && !r.hinted(rule.Name) {
 			continue
+		}
+		if r.Ctx != nil && r.Ctx.Context != nil && r.Ctx.Context.Err() != nil {
+			return nil, context.Cause(r.Ctx.Context)
 		}
 		n = rule.Apply(r, n)
 		if r.Check {
