@@ -110,6 +110,9 @@ func Try(t testing.TB, arg string) (*Child, error) {
 	return c, nil
 }
 
+// Pid is the number of the process.
+func (c *Child) Pid() int { return c.cmd.Process.Pid }
+
 // Signal sends SIGKILL and does not wait.
 func (c *Child) Signal() { _ = c.cmd.Process.Kill() } // it may be dead already
 

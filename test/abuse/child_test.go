@@ -3,10 +3,11 @@ package abuse
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
+	"runtime"
 	"sort"
 	"sync"
 	"syscall"
@@ -26,18 +27,28 @@ var strict = flag.Bool("strict", false, "hold times to 100 ms after KILL and 250
 const (
 	budget       = 256 << 20
 	addressSpace = 6 << 30
-	// checkedDir is the last folder of the data directory of a server that verifies its
-	// plans.
-	checkedDir = "checked"
 )
 
+// settings are those of a server, which its process gets as JSON.
+type settings struct {
+	Dir        string
+	Memory     int64
+	CheckPlans bool
+}
+
 func TestMain(m *testing.M) {
-	childserver.Main(func(dir string) server.Config {
+	childserver.Main(func(arg string) server.Config {
+		var s settings
+		if err := json.Unmarshal([]byte(arg), &s); err != nil {
+			panic(err)
+		}
 		limit := syscall.Rlimit{Cur: addressSpace, Max: addressSpace}
 		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 			panic(err)
 		}
-		return server.Config{DataDir: dir, Memory: budget, CheckPlans: filepath.Base(dir) == checkedDir}
+		n := runtime.GOMAXPROCS(0)
+		runtime.GOMAXPROCS(n + (n+1)/2) // as the command does
+		return server.Config{DataDir: s.Dir, Memory: s.Memory, CheckPlans: s.CheckPlans}
 	})
 	flag.Parse()
 	os.Exit(m.Run())
@@ -47,6 +58,7 @@ func TestMain(m *testing.M) {
 type victim struct {
 	t    *testing.T
 	c    *childserver.Child
+	most int64 // resident bytes with which it is ended
 	stop context.CancelFunc
 	done sync.WaitGroup
 
@@ -58,12 +70,17 @@ type victim struct {
 
 func start(t *testing.T) *victim {
 	t.Helper()
-	return startIn(t, t.TempDir())
+	return startWith(t, settings{Memory: budget})
 }
 
-func startIn(t *testing.T, dir string) *victim {
+func startWith(t *testing.T, s settings) *victim {
 	t.Helper()
-	v := &victim{t: t, c: childserver.Start(t, dir)}
+	s.Dir = t.TempDir()
+	arg, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &victim{t: t, c: childserver.Start(t, string(arg)), most: 2*s.Memory + s.Memory/2}
 	db := v.connect("")
 	for _, text := range []string{"CREATE DATABASE abuse", "CREATE TABLE abuse.other (id INT PRIMARY KEY, n INT NOT NULL)", "CREATE TABLE abuse.t (id INT PRIMARY KEY, s VARCHAR(100), b LONGBLOB, j JSON, k INT, KEY (k))"} {
 		v.exec(db, text)
@@ -109,7 +126,7 @@ func (v *victim) watch(ctx context.Context) {
 		v.mu.Lock()
 		v.peak = max(v.peak, now)
 		v.mu.Unlock()
-		if now > 2*budget+budget/2 {
+		if now > v.most {
 			v.c.Signal() // before it takes the machine along
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	testflag.Normal(t)
 	files := scriptFiles(t)
 	seed := testflag.Seed(1)
-	v := startIn(t, filepath.Join(t.TempDir(), checkedDir))
+	v := startWith(t, settings{Memory: budget, CheckPlans: true})
 	admin := v.connect("")
 	for i := range testflag.Rounds(1, 8, 60) {
 		rnd := rand.New(rand.NewPCG(seed+uint64(i), 11))

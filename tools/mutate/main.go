@@ -268,7 +268,8 @@ func (r *runner) measureTest(t *test) error {
 	var out string
 	var err error
 	if t.took, out, err = r.run([]*test{t}, 10*time.Minute, envSeen+"="+seen); err != nil {
-		return fmt.Errorf("%s of %s fails without a mutant: %w\n%s", t.name, t.pkg, err, out)
+		fmt.Printf("%s of %s is left out, since it fails without a mutant: %v\n%.500s\n", t.name, t.pkg, err, out)
+		return nil
 	}
 	t.reaches = map[int]bool{}
 	b, err := os.ReadFile(seen)
