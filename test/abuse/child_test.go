@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 		if err := json.Unmarshal([]byte(arg), &s); err != nil {
 			panic(err)
 		}
-		limit := syscall.Rlimit{Cur: addressSpace, Max: addressSpace}
+		most := uint64(max(addressSpace, 4*s.Memory))
+		limit := syscall.Rlimit{Cur: most, Max: most}
 		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 			panic(err)
 		}
@@ -75,12 +76,7 @@ func start(t *testing.T) *victim {
 
 func startWith(t *testing.T, s settings) *victim {
 	t.Helper()
-	s.Dir = t.TempDir()
-	arg, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &victim{t: t, c: childserver.Start(t, string(arg)), most: 2*s.Memory + s.Memory/2}
+	v := &victim{t: t, c: startChild(t, s), most: 2*s.Memory + s.Memory/2}
 	db := v.connect("")
 	for _, text := range []string{"CREATE DATABASE abuse", "CREATE TABLE abuse.other (id INT PRIMARY KEY, n INT NOT NULL)", "CREATE TABLE abuse.t (id INT PRIMARY KEY, s VARCHAR(100), b LONGBLOB, j JSON, k INT, KEY (k))"} {
 		v.exec(db, text)
@@ -98,6 +94,17 @@ func startWith(t *testing.T, s settings) *victim {
 	return v
 }
 
+// startChild starts a server on a directory of its own.
+func startChild(t *testing.T, s settings) *childserver.Child {
+	t.Helper()
+	s.Dir = t.TempDir()
+	arg, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return childserver.Start(t, string(arg))
+}
+
 func (v *victim) exec(db *sql.DB, text string) {
 	v.t.Helper()
 	if _, err := db.ExecContext(v.t.Context(), text); err != nil {
@@ -107,15 +114,20 @@ func (v *victim) exec(db *sql.DB, text string) {
 
 func (v *victim) connect(database string) *sql.DB {
 	v.t.Helper()
+	return connect(v.t, v.c, database)
+}
+
+func connect(t *testing.T, c *childserver.Child, database string) *sql.DB {
+	t.Helper()
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Logger, cfg.MaxAllowedPacket = "root", "tcp", v.c.Addr, database, &mysql.NopLogger{}, 64<<20
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Logger, cfg.MaxAllowedPacket = "root", "tcp", c.Addr, database, &mysql.NopLogger{}, 64<<20
 	cfg.MultiStatements = true
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		v.t.Fatal(err)
+		t.Fatal(err)
 	}
 	db := sql.OpenDB(connector)
-	v.t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { db.Close() })
 	return db
 }
 

@@ -16,9 +16,10 @@
 // other client's statements.
 //
 // TestCorpus has one case for each known kind of attack, TestScripts changes the
-// statements of testdata/sqllogic at random, TestFunctions calls every
-// function with large arguments of every kind. Normal runs take a part of the calls,
-// -long all of them:
+// statements of testdata/sqllogic at random, TestFunctions calls every function with
+// large arguments of every kind. TestManyConnections, TestConnectStorm and
+// TestSlowReaders are about connections; TestLoad measures the memory under a mixed
+// load, with -budget only. Normal runs take a part, -long all:
 //
 //	go test ./test/abuse -v -args -long -strict
 //	go test ./test/abuse -v -run TestCorpus -args -strict -attack REGEXP

@@ -1,4 +1,4 @@
-package stress
+package abuse
 
 import (
 	"bytes"
@@ -22,26 +22,28 @@ import (
 )
 
 var (
-	budget  = flag.Int64("budget", 0, "--memory of the server in MiB; 0 skips the test")
-	howLong = flag.Duration("for", 60*time.Second, "how long the load runs")
-	only    = flag.String("only", "", "the kinds of load to run, by comma; all by default")
+	loadBudget = flag.Int64("budget", 0, "--memory of the server of TestLoad in MiB; 0 skips it")
+	howLong    = flag.Duration("for", 60*time.Second, "how long the load runs")
+	only       = flag.String("only", "", "the kinds of load to run, by comma; all by default")
 )
 
 // rowBytes is about the size of a row of the load.
 const rowBytes = 1000
 
-// TestMemory loads more data than the budget and runs a mixed load on it. The
+// TestLoad loads more data than the budget and runs a mixed load on it. The
 // resident memory must stay within 20 % of the budget.
-func TestMemory(t *testing.T) {
-	mib, d := *budget, *howLong
+//
+//	CGO_ENABLED=0 go test ./test/abuse -run TestLoad -v -args -budget 512 -for 60s
+func TestLoad(t *testing.T) {
+	mib, d := *loadBudget, *howLong
 	if mib == 0 {
 		t.Skip("it takes minutes: -budget MiB")
 	}
 	rows := int(mib << 20 / rowBytes)
-	c := startChild(t, t.TempDir(), mib<<20)
-	admin := connect(t, c.Addr, "")
+	c := startChild(t, settings{Memory: mib << 20})
+	admin := connect(t, c, "")
 	mustExec(t, admin, "CREATE DATABASE m")
-	db := connect(t, c.Addr, "m")
+	db := connect(t, c, "m")
 	db.SetMaxIdleConns(2000)
 	mustExec(t, db, "CREATE TABLE big (id INT PRIMARY KEY, k INT NOT NULL, name VARCHAR(40), pad VARCHAR(1000), KEY (k), KEY (name))")
 	start := time.Now()
@@ -56,7 +58,7 @@ func TestMemory(t *testing.T) {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		watch(ctx, t, c, db)
+		printMemory(ctx, t, c, db)
 	}()
 	for _, k := range l.kinds() {
 		if *only != "" && !strings.Contains(","+*only+",", ","+k.name+",") {
@@ -92,8 +94,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// watch prints the resident memory.
-func watch(ctx context.Context, t *testing.T, c *childserver.Child, db *sql.DB) {
+// printMemory prints the resident memory.
+func printMemory(ctx context.Context, t *testing.T, c *childserver.Child, db *sql.DB) {
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
@@ -129,7 +131,7 @@ type kind struct {
 
 func (l *memoryLoad) kinds() []kind {
 	query := func(text func(rng *rand.Rand) string) func(context.Context, *rand.Rand, int, int) error {
-		return func(ctx context.Context, rng *rand.Rand, _, _ int) error { return drain(ctx, l.db, text(rng)) }
+		return func(ctx context.Context, rng *rand.Rand, _, _ int) error { return drainFrom(ctx, l.db, text(rng)) }
 	}
 	fixed := func(text string) func(context.Context, *rand.Rand, int, int) error {
 		return query(func(*rand.Rand) string { return text })
@@ -192,16 +194,14 @@ func (l *memoryLoad) kinds() []kind {
 	}
 }
 
-// drain reads a result to its end.
-func drain(ctx context.Context, db *sql.DB, query string) error {
-	rows, err := db.QueryContext(ctx, query)
+// drainFrom is drain on any connection.
+func drainFrom(ctx context.Context, db *sql.DB, query string) error {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-	}
-	return rows.Err()
+	defer conn.Close()
+	return drain(ctx, conn, query)
 }
 
 func mustExec(t *testing.T, db *sql.DB, query string) {
