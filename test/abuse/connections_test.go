@@ -162,7 +162,7 @@ func TestConnectStorm(t *testing.T) {
 }
 
 // TestSlowReaders has clients that take rows slowly or not at all, and some that stop in
-// the middle of a packet, beside changes of the schema, which do not wait for them.
+// the middle of a packet, next to changes of the schema, which do not wait for them.
 func TestSlowReaders(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
