@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/internal/variants"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/tool/slt"
 )
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 	for i := range testflag.Rounds(1, 8, 60) {
 		rnd := rand.New(rand.NewPCG(seed+uint64(i), 11))
 		file := files[rnd.IntN(len(files))]
-		s := &script{v: v, t: t, admin: admin, changer: changer{rnd: rnd, names: funcNames()}, name: fmt.Sprintf("-rounds 1 -seed %d: %s", seed+uint64(i), strings.TrimPrefix(file, scripts+"/"))}
+		s := &script{v: v, t: t, admin: admin, rnd: rnd, Changer: variants.New(rnd, funcNames()), name: fmt.Sprintf("-rounds 1 -seed %d: %s", seed+uint64(i), strings.TrimPrefix(file, scripts+"/"))}
 		s.run(file)
 		t.Logf("%s: %d statements answered, %d refused", s.name, s.answered, s.refused)
 	}
@@ -71,7 +72,8 @@ type script struct {
 	v     *victim
 	t     *testing.T
 	admin *sql.DB
-	changer
+	rnd   *rand.Rand
+	*variants.Changer
 	name  string
 	conns map[string]*session
 	done  []string // statements so far, of all sessions
@@ -110,11 +112,11 @@ func (s *script) run(file string) {
 			at = rec.Arg
 		case slt.KindStatement, slt.KindQuery:
 			for range s.rnd.IntN(4) {
-				if text := s.change(rec.SQL); isHarmless(text) {
+				if text := s.Change(rec.SQL); isHarmless(text) {
 					s.statement(db, at, text)
 				}
 			}
-			s.learn(rec.SQL)
+			s.Learn(rec.SQL)
 			if isHarmless(rec.SQL) {
 				s.statement(db, at, rec.SQL)
 			}

@@ -19,7 +19,8 @@
 // must also be the oracle's, and so must the tables after each change.
 // TestLarge does the same over a table that is large enough for parallel scans
 // and aggregates. TestTemplates and TestCalls go through lists of statements and
-// of functions. TestSearches queries a table with a search index over fields of all
+// of functions. TestAnswers compares what a client sees of scripts and of variants of
+// their statements with what was recorded. TestSearches queries a table with a search index over fields of all
 // kinds, mostly while others write: all answers of one transaction, with changes of its
 // own, have to be those of its scan.
 //

@@ -44,7 +44,7 @@ type runner struct {
 	verbose   bool
 }
 
-// test is a test function of a package, or the scripts of one folder.
+// test is a test function of a package, or its subtests for the scripts of one folder.
 type test struct {
 	pkg, name string
 	folder    string
@@ -52,11 +52,12 @@ type test struct {
 	took      time.Duration // of processor time
 }
 
-// scripts are the tests that run in parts, by the folder of their scripts.
-const (
-	scriptsPackage = "./test/sqllogic"
-	scriptsTest    = "TestFiles"
-)
+// scripts are the tests that run in parts, by the folder of their scripts: the pattern
+// of their subtests before the folder, by package and name.
+var scripts = map[[2]string]string{
+	{"./test/sqllogic", "TestFiles"}: "/.*/.*/.*",
+	{"./test/diff", "TestAnswers"}:   "",
+}
 
 // pattern is the -test.run of tests of one package, which are either all functions or
 // all folders.
@@ -67,7 +68,7 @@ func pattern(list []*test) string {
 	}
 	any := "^(" + strings.Join(names, "|") + ")$"
 	if list[0].folder != "" {
-		return "^" + scriptsTest + "$/.*/.*/.*/" + any
+		return "^" + list[0].name + "$" + scripts[[2]string{list[0].pkg, list[0].name}] + "/" + any
 	}
 	return any
 }
@@ -247,7 +248,7 @@ func (r *runner) list(pkg string) ([]*test, error) {
 	}
 	var list []*test
 	for _, name := range strings.Fields(string(out)) {
-		if pkg != scriptsPackage || name != scriptsTest {
+		if _, ok := scripts[[2]string{pkg, name}]; !ok {
 			list = append(list, &test{pkg: pkg, name: name})
 			continue
 		}

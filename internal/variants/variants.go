@@ -1,4 +1,4 @@
-package abuse
+package variants
 
 import (
 	"math/rand/v2"
@@ -7,12 +7,16 @@ import (
 	"strings"
 )
 
-// changer changes statements by their tokens, with pieces of those that it has seen.
-type changer struct {
+// Changer changes statements by their tokens, with pieces of those that it has seen. It
+// belongs to one goroutine.
+type Changer struct {
 	rnd   *rand.Rand
 	names []string   // of functions
 	seen  [][]string // tokens of statements
 }
+
+// New makes a Changer that puts in calls of the functions of the given names.
+func New(rnd *rand.Rand, names []string) *Changer { return &Changer{rnd: rnd, names: names} }
 
 var token = regexp.MustCompile("(?s)\\s*(?:'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`|[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|@{0,2}[\\pL_$][\\pL0-9_$]*|<=>|<=|>=|<>|!=|:=|->>|->|\\|\\||&&|<<|>>|/\\*.*?\\*/|.)")
 
@@ -30,10 +34,11 @@ var clauses = []string{
 	" WHERE 1", " WHERE 0", " HAVING 1", " GROUP BY 1", " GROUP BY 1 WITH ROLLUP", " ORDER BY 1", " ORDER BY 1 DESC", " ORDER BY RAND()", " LIMIT 0", " LIMIT 1", " LIMIT 1, 1", " LIMIT 18446744073709551615", " FOR UPDATE", " FOR SHARE SKIP LOCKED", " FOR UPDATE NOWAIT", " DISTINCT", " STRAIGHT_JOIN ", " NATURAL JOIN ", " LEFT JOIN ", " CROSS JOIN ", " ON 1", " USING (id)", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ", " IGNORE ", " NOT NULL", " UNIQUE", " PRIMARY KEY", " DEFAULT 1", " AUTO_INCREMENT", " FIRST", " AFTER id", " CASCADE", " IF EXISTS", " IF NOT EXISTS", " TEMPORARY", " RECURSIVE ", " LATERAL ", " AS x", " WITH ROLLUP", " OVER ()", " OVER (ORDER BY 1)", " ESCAPE 'x'", " ALL", " RETURNING *", " ON DUPLICATE KEY UPDATE id = 1", " COLLATE utf8mb4_bin", " UNSIGNED", " ZEROFILL", " GENERATED ALWAYS AS (1) STORED", " CHECK (1)", " INVISIBLE", " SQL_CALC_FOUND_ROWS", " INTO @x", ";", " EXPLAIN ", " EXPLAIN ANALYZE ", " SELECT ", " VALUES ", " (", ")", " NOT ", " ~", " -", " !", " BINARY ", " EXISTS ",
 }
 
-func (c *changer) learn(text string) { c.seen = append(c.seen, token.FindAllString(text, -1)) }
+// Learn keeps a statement, whose pieces later changes may use.
+func (c *Changer) Learn(text string) { c.seen = append(c.seen, token.FindAllString(text, -1)) }
 
-// change is the text of a statement with one to three changes.
-func (c *changer) change(text string) string {
+// Change is the text of a statement with one to three changes.
+func (c *Changer) Change(text string) string {
 	toks := token.FindAllString(text, -1)
 	for range 1 + c.rnd.IntN(3) {
 		if len(toks) == 0 {
@@ -45,7 +50,7 @@ func (c *changer) change(text string) string {
 }
 
 // once makes one change.
-func (c *changer) once(toks []string) []string {
+func (c *Changer) once(toks []string) []string {
 	at := c.rnd.IntN(len(toks))
 	end := min(at+1+c.rnd.IntN(4), len(toks))
 	with := func(in ...string) []string { return slices.Concat(toks[:at], in, toks[at+1:]) }
@@ -91,10 +96,10 @@ func (c *changer) once(toks []string) []string {
 	return toks
 }
 
-func (c *changer) pick(list []string) string { return list[c.rnd.IntN(len(list))] }
+func (c *Changer) pick(list []string) string { return list[c.rnd.IntN(len(list))] }
 
 // other is one of the statements before, or nil.
-func (c *changer) other() []string {
+func (c *Changer) other() []string {
 	if len(c.seen) == 0 {
 		return nil
 	}
@@ -102,7 +107,7 @@ func (c *changer) other() []string {
 }
 
 // literal is a place at or after at that has a name or a literal, or -1.
-func (c *changer) literal(toks []string, at int) int {
+func (c *Changer) literal(toks []string, at int) int {
 	for ; at < len(toks); at++ {
 		if t := strings.TrimSpace(toks[at]); t != "" && strings.ContainsAny(t[:1], "'\"`0123456789abcdefghijklmnopqrstuvwxyz") {
 			return at
@@ -112,7 +117,7 @@ func (c *changer) literal(toks []string, at int) int {
 }
 
 // group is a part in parentheses, or nil.
-func (c *changer) group(toks []string) []string {
+func (c *Changer) group(toks []string) []string {
 	if len(toks) == 0 {
 		return nil
 	}
