@@ -226,8 +226,8 @@ func parseFile(name string, data []byte) (*file, error) {
 	}
 	n := uint64(binary.LittleEndian.Uint32(foot[12:]))
 	dirOff := binary.LittleEndian.Uint64(foot[16:])
-	if dirOff+n*entrySize+footerSize != uint64(len(data)) {
-		return nil, damaged(name, "has %d bytes instead of %d", len(data), dirOff+n*entrySize+footerSize)
+	if size := uint64(len(data)); dirOff > size || dirOff+n*entrySize+footerSize != size {
+		return nil, damaged(name, "has %d bytes instead of %d", size, dirOff+n*entrySize+footerSize)
 	}
 	dir := data[dirOff : dirOff+n*entrySize]
 	if got, want := crc32.Checksum(dir, castagnoli), binary.LittleEndian.Uint32(foot[footerSize-8:]); got != want {
@@ -246,7 +246,7 @@ func parseFile(name string, data []byte) (*file, error) {
 		for i := range s.params {
 			s.params[i] = int64(binary.LittleEndian.Uint64(dir[24+8*i:]))
 		}
-		if s.off+s.len > dirOff {
+		if s.off > dirOff || s.len > dirOff-s.off {
 			return nil, damaged(name, "section past the end")
 		}
 		s.data = data[s.off : s.off+s.len : s.off+s.len]

@@ -43,6 +43,11 @@ func checkPages(path string) error {
 	if err != nil {
 		return err
 	}
+	return checkPagesOf(path, b)
+}
+
+// checkPagesOf is checkPages for a file's bytes.
+func checkPagesOf(path string, b []byte) error {
 	p := pages{file: b}
 	root, free, err := p.meta()
 	if err != nil {
