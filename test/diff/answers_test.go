@@ -77,6 +77,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	byFolder[callsFolder] = callScripts()
 	if testflag.Update() {
 		recordAnswers(t, byFolder)
 		return
@@ -278,10 +279,6 @@ var options = []string{
 // are not run.
 func runAnswers(t *testing.T, path string, want []string, find bool) []reply {
 	t.Helper()
-	script, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := strings.TrimPrefix(path, scripts+"/")
 	h := fnv.New64a()
 	io.WriteString(h, name)
@@ -299,13 +296,22 @@ func runAnswers(t *testing.T, path string, want []string, find bool) []reply {
 	defer e.Close(context.Background())
 	a := &answering{t: t, shared: statement.NewShared(e, command.Runner{}), sessions: map[string]*session.Session{}, want: want, find: find}
 	a.show = *showAnswers != "" && strings.Contains(name, *showAnswers)
+	if strings.HasPrefix(path, callsFolder+"/") {
+		a.set = options[sum%2]
+		a.calls(strings.TrimSuffix(filepath.Base(path), ".test"))
+		return a.closed()
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	a.searches = searching.Match(script)
 	a.set = options[sum/8%uint64(len(options))]
 	if bytes.Contains(script, []byte("RECURSIVE")) && strings.Contains(a.set, "spill") {
 		a.set = options[3] // thousands of rows would be thousands of files
 	}
 	rnd := rand.New(rand.NewPCG(sum, 1))
-	v := variants.New(rnd, plainFunctions())
+	v := variants.New(rnd, putIn)
 	at := "default"
 	for p := slt.NewParser(path, bytes.NewReader(script)); ; {
 		rec, err := p.Next()
@@ -331,10 +337,98 @@ func runAnswers(t *testing.T, path string, want []string, find bool) []reply {
 	}
 	clear(a.sessions)
 	a.tables()
+	return a.closed()
+}
+
+// closed closes the sessions; the answers are all there.
+func (a *answering) closed() []reply {
 	for _, s := range a.sessions {
 		s.Close()
 	}
 	return a.got
+}
+
+// callsFolder stands for scripts that are made here: calls of the functions and forms
+// whose names begin with a letter.
+const callsFolder = "calls"
+
+// callForms are functions and forms with the classes of their arguments.
+var callForms = sync.OnceValue(func() []string {
+	forms := append(append([]string{}, calls...), recorded...)
+	for _, name := range plainFunctions() {
+		forms = append(forms, name+" ?")
+	}
+	return forms
+})
+
+func callScripts() (paths []string) {
+	for _, form := range callForms() {
+		path := callsFolder + "/" + initial(form) + ".test"
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func initial(form string) string {
+	if c := form[0] | 0x20; c >= 'a' && c <= 'z' {
+		return string(c)
+	}
+	return "other"
+}
+
+// calls runs random calls of literals and columns. Those of a form do not depend on the
+// other forms.
+func (a *answering) calls(letter string) {
+	a.run("default", typed, true)
+	a.run("default", typedRows, true)
+	for _, form := range callForms() {
+		if initial(form) != letter {
+			continue
+		}
+		i := strings.LastIndexByte(form, ' ')
+		h := fnv.New64a()
+		io.WriteString(h, form)
+		rnd := rand.New(rand.NewPCG(h.Sum64(), 2))
+		for range 40 {
+			classes := form[i+1:]
+			if classes == "?" { // any number of any class
+				classes = ""
+				for range rnd.IntN(7) {
+					classes += string("nsdjbiptufgo"[rnd.IntN(12)])
+				}
+			}
+			a.run("default", callOf(rnd, form[:i], classes), false)
+		}
+	}
+}
+
+// callOf is a query with a call.
+func callOf(rnd *rand.Rand, head, classes string) string {
+	from := []string{"", " FROM typed", " FROM typed WHERE ti < 0"}[rnd.IntN(3)]
+	args := make([]string, len(classes))
+	for j := range args {
+		switch of := literalsOf(classes[j]); {
+		case rnd.IntN(12) == 0:
+			args[j] = "NULL"
+		case from != "" && rnd.IntN(2) == 0:
+			args[j] = pick(rnd, columns)
+		default:
+			args[j] = pick(rnd, of)
+		}
+	}
+	text := fillForm(head, args)
+	switch rnd.IntN(8) {
+	case 0:
+		return "SELECT COUNT(*), MIN(" + text + ")" + from
+	case 1:
+		return "SELECT 1 FROM typed WHERE " + text
+	case 2:
+		return "SELECT " + text + " x FROM typed ORDER BY x DESC, ti"
+	}
+	return "SELECT " + text + from
 }
 
 // plainFunctions are the names of the functions whose values depend on their arguments
@@ -344,6 +438,15 @@ var plainFunctions = sync.OnceValue(func() []string {
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(n string) bool { return !expr.IsFunc(n) || changing.MatchString(n) })
 })
+
+// putIn are the functions that variants get calls of. The list is not to change: all
+// variants would.
+var putIn = strings.Fields(`ABS ADDDATE ASCII BIN BIT_COUNT CEIL CHAR CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONV CRC32 DATE DATEDIFF DATE_FORMAT DAYNAME ELT
+	EXPORT_SET FIELD FIND_IN_SET FORMAT FROM_DAYS GREATEST GROUP_CONCAT GROUPING HEX IF IFNULL INET_ATON INSERT INSTR INTERVAL ISNULL JSON_ARRAY JSON_ARRAYAGG JSON_CONTAINS
+	JSON_EXTRACT JSON_KEYS JSON_LENGTH JSON_OBJECT JSON_QUOTE JSON_SET JSON_TYPE JSON_UNQUOTE LAST_DAY LEAST LEFT LENGTH LOCATE LOG LOWER LPAD LTRIM MAKEDATE MAKETIME MAKE_SET MAX
+	MD5 MICROSECOND MIN MOD MONTH NULLIF OCT ORD POINT POSITION POW QUARTER QUOTE REGEXP_REPLACE REPEAT REPLACE REVERSE RIGHT ROUND ROW RPAD SEC_TO_TIME SHA1 SIGN SOUNDEX
+	SPACE SQRT ST_ASTEXT ST_DISTANCE ST_GEOMFROMTEXT STRCMP STR_TO_DATE SUBSTRING SUBSTRING_INDEX SUM TIME TIMEDIFF TIMESTAMP TIME_TO_SEC TO_BASE64 TO_DAYS TRIM TRUNCATE
+	UNHEX UNIX_TIMESTAMP UPPER VALUES WEEK WEIGHT_STRING YEARWEEK`)
 
 // changing are words of statements whose answers depend on the machine or the time, or
 // that wait, or that reach other sessions.
