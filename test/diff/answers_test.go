@@ -400,7 +400,11 @@ func (a *answering) calls(letter string) {
 					classes += string("nsdjbiptufgo"[rnd.IntN(12)])
 				}
 			}
-			a.run("default", callOf(rnd, form[:i], classes), false)
+			text := callOf(rnd, form[:i], classes)
+			a.run("default", text, false)
+			if table, ok := strings.CutPrefix(text, "ALTER TABLE typed ADD COLUMN "); ok {
+				a.run("default", "ALTER TABLE typed DROP COLUMN "+strings.Fields(table)[0], false)
+			}
 		}
 	}
 }
@@ -420,7 +424,13 @@ func callOf(rnd *rand.Rand, head, classes string) string {
 		}
 	}
 	text := fillForm(head, args)
-	switch rnd.IntN(8) {
+	switch rnd.IntN(12) {
+	case 3, 4, 5:
+		return "CREATE OR REPLACE VIEW v AS SELECT " + text + " AS x" + from
+	case 6:
+		return "ALTER TABLE typed ADD COLUMN extra VARCHAR(200) AS (" + text + ")"
+	case 7:
+		return "ALTER TABLE typed ADD COLUMN extra VARCHAR(200) DEFAULT (" + text + "), ADD CHECK (" + text + " IS NOT NULL)"
 	case 0:
 		return "SELECT COUNT(*), MIN(" + text + ")" + from
 	case 1:
@@ -491,10 +501,17 @@ func (a *answering) run(at, text string, original bool) {
 	began := time.Now()
 	w := &written{unordered: a.searches || !ordered.MatchString(text), searches: a.searches}
 	if explained.MatchString(text) && !a.searches {
-		w.answer(ctx, s, "EXPLAIN FORMAT=TREE "+text)
-		plan := costs.ReplaceAllString(w.b.String(), "")
-		w.b.Reset()
-		w.b.WriteString(plan)
+		if i%3 == 0 { // estimates of rows are in it
+			w.answer(ctx, s, "EXPLAIN FORMAT=TRADITIONAL "+text)
+			plan := digits.ReplaceAllString(w.b.String(), "N")
+			w.b.Reset()
+			w.b.WriteString(plan)
+		} else {
+			w.answer(ctx, s, "EXPLAIN FORMAT=TREE "+text)
+			plan := costs.ReplaceAllString(w.b.String(), "")
+			w.b.Reset()
+			w.b.WriteString(plan)
+		}
 	}
 	w.answer(ctx, s, text)
 	out.slow = a.find && time.Since(began) > slowAnswer
@@ -529,6 +546,7 @@ var (
 	ordered      = regexp.MustCompile(`(?i)\bORDER\s+BY\b|^\s*(SHOW|EXPLAIN|DESC)`)
 	explained    = regexp.MustCompile(`(?i)^\s*(SELECT|WITH|TABLE|VALUES|UPDATE|DELETE|INSERT|REPLACE|\()`)
 	schemaChange = regexp.MustCompile(`(?i)^\s*(CREATE|ALTER|DROP|RENAME)\b`)
+	digits       = regexp.MustCompile(`[0-9.]+`)
 	costs        = regexp.MustCompile(`  \(cost=[^)]*?(rows=[^) ]*)?\)`)
 )
 

@@ -9,4 +9,7 @@
 // reaches, and how long it takes. A mutant is killed when a test that reaches it fails,
 // or takes much longer than without it. Survivors are printed with their places, to be
 // read: each one is a test that is missing, or a change that makes no difference.
+//
+// Left out are changes that are known to make no difference: of capacities, of what is
+// returned next to an error, and between < and <= of floating-point numbers.
 package main

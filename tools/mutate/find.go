@@ -31,7 +31,8 @@ func (f *finder) read(file *ast.File) error {
 	return nil
 }
 
-// skips reports nodes in which constants are wanted, or nothing is run.
+// skips reports nodes in which constants are wanted, or nothing is run, or whose changes
+// are known to make no difference.
 func (f *finder) skips(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
@@ -43,6 +44,9 @@ func (f *finder) skips(n ast.Node) bool {
 		_, isLit := n.(*ast.CompositeLit)
 		return !isLit
 	case *ast.CallExpr:
+		if f.isCapacity(n) {
+			return true
+		}
 		// The texts of messages are not what is tested.
 		if s, ok := n.Fun.(*ast.SelectorExpr); ok {
 			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "fmt" || x.Name == "errors") {
@@ -51,6 +55,45 @@ func (f *finder) skips(n ast.Node) bool {
 		}
 	}
 	return false
+}
+
+// isCapacity reports calls that say how much room there is, which only costs time.
+func (f *finder) isCapacity(n *ast.CallExpr) bool {
+	switch fn := n.Fun.(type) {
+	case *ast.Ident:
+		return fn.Name == "cap" || fn.Name == "make" && len(n.Args) == 3
+	case *ast.SelectorExpr:
+		return fn.Sel.Name == "Grow"
+	}
+	return false
+}
+
+// nextToError reports an expression that is returned together with an error, which
+// callers do not look at.
+func (f *finder) nextToError(n ast.Node) bool {
+	for i := len(f.stack) - 1; i >= 0; i-- {
+		switch up := f.stack[i].(type) {
+		case *ast.ReturnStmt:
+			last := up.Results[len(up.Results)-1]
+			return n.Pos() < last.Pos() && f.isError(last, i)
+		case *ast.FuncLit, *ast.BlockStmt:
+			return false
+		}
+	}
+	return false
+}
+
+// isError reports the result of the return at f.stack[at] that is an error for certain.
+func (f *finder) isError(last ast.Expr, at int) bool {
+	text := f.text(last)
+	if strings.HasPrefix(text, "sqlerr.") || strings.HasPrefix(text, "fmt.Errorf(") || strings.HasPrefix(text, "errors.New(") {
+		return true
+	}
+	if _, ok := last.(*ast.Ident); !ok || at < 2 {
+		return false
+	}
+	up, ok := f.stack[at-2].(*ast.IfStmt)
+	return ok && f.text(up.Cond) == text+" != nil"
 }
 
 func (f *finder) text(n ast.Node) string {
@@ -70,6 +113,9 @@ var other = map[token.Token][]token.Token{
 }
 
 func (f *finder) look(n ast.Node) {
+	if f.nextToError(n) {
+		return
+	}
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		f.binary(n)
@@ -122,10 +168,18 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	if isNil(f, n) {
 		return
 	}
-	for _, op := range other[n.Op] {
+	for i, op := range other[n.Op] {
+		if i == 0 && len(other[n.Op]) == 2 && f.isFloat(n.X) || strings.HasPrefix(f.text(n.X), "cap(") {
+			continue // whether two estimates are equal to the last bit
+		}
 		now := f.text(n.X) + " " + op.String() + " " + f.text(n.Y)
 		f.add(n, now, "func() "+name+" {\nif MUTANT {\nreturn "+now+"\n}\nreturn "+f.text(n)+"\n}()")
 	}
+}
+
+func (f *finder) isFloat(e ast.Expr) bool {
+	t, ok := f.p.TypesInfo.TypeOf(e).Underlying().(*types.Basic)
+	return ok && t.Info()&types.IsFloat != 0
 }
 
 // isNil reports a comparison of an error with nil: its negation is found by any test.
