@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/define"
@@ -246,9 +247,27 @@ func (a *alteration) convertCharset(coll schema.CollationID) error {
 		if limit := maxRowBytes / maxBytes(coll); c.Type.ID == schema.TypeVarchar && c.Type.Len > limit {
 			return sqlerr.ColumnTooLong(c.Name, limit)
 		}
+		if err := convertMembers(c, coll); err != nil {
+			return err
+		}
 		c.Type.Collation = coll
 		a.rebuild = true
 	}
+	return nil
+}
+
+// convertMembers gives the members of ENUM and SET the bytes of another character set:
+// 1300 for one that it lacks.
+func convertMembers(c *schema.Column, coll schema.CollationID) error {
+	members := slices.Clone(c.Type.Elems)
+	for i, e := range members {
+		text, ok := collate.Must(c.Type.Collation).Convert(nil, []byte(e), collate.Must(coll))
+		if !ok {
+			return sqlerr.InvalidCharacterString(collate.Must(coll).Charset, define.InvalidText([]byte(e)))
+		}
+		members[i] = string(text)
+	}
+	c.Type.Elems = members
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -154,7 +155,10 @@ func ConstDefault(mode types.SQLMode, c *schema.Column, k *expr.Const) (*schema.
 	switch {
 	case c.Type.ID == schema.TypeBit:
 		return &schema.Default{Expr: "b'" + strconv.FormatUint(d.Uint(), 2) + "'"}, nil
-	case !utf8.Valid(text) || c.Type.IsBinary():
+	case c.Type.Collation != schema.CollationBinary && (c.Type.IsCharacter() || c.Type.ID == schema.TypeEnum || c.Type.ID == schema.TypeSet):
+		// Literals are UTF-8, whatever the column's character set.
+		text, _ = collate.Must(c.Type.Collation).Convert(nil, text, collate.Must(schema.CollationUTF8MB4Bin))
+	case !utf8.Valid(text):
 		return &schema.Default{Expr: "0x" + strings.ToUpper(hex.EncodeToString(text))}, nil
 	}
 	return &schema.Default{Literal: string(text)}, nil

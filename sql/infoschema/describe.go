@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -91,6 +92,9 @@ func columnDefault(c *schema.Column) any {
 	case d.Expr == "":
 		if c.Type.ID == schema.TypeBit {
 			return bitLiteral(d.Literal)
+		}
+		if c.Type.IsBinary() && d.Literal != "" {
+			return "0x" + strings.ToUpper(hex.EncodeToString([]byte(d.Literal)))
 		}
 		return d.Literal
 	case isNowDefault(d.Expr):

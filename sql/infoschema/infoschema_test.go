@@ -218,7 +218,7 @@ const wantCreate = "CREATE TABLE `t` (\n" +
 	"  `ti` time(6) DEFAULT NULL,\n" +
 	"  `tx` text,\n" +
 	"  `lb` longblob,\n" +
-	"  `bn` binary(4) DEFAULT 0x61000000,\n" +
+	"  `bn` binary(4) DEFAULT 'a\\0\\0\\0',\n" +
 	"  `e` enum('a','b''c') DEFAULT 'a',\n" +
 	"  `s` set('x','y') DEFAULT NULL,\n" +
 	"  `j` json DEFAULT NULL,\n" +

@@ -339,7 +339,7 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 		return &expr.Const{T: c.Type, Text: "NULL"}, nil
 	case d == nil:
 		return nil, nil
-	case d.Expr == "":
+	case d.Expr == "", d.Expr == "0x": // an empty binary string, as it was kept once
 		return literalDefault(c, d.Literal)
 	}
 	if fsp, ok := currentTimestamp(d.Expr); ok {
@@ -359,13 +359,16 @@ func (b *binder) columnDefault(c *schema.Column) (expr.Expr, error) {
 // literalDefault converts a default that is kept as text to the column's
 // type, once.
 func literalDefault(c *schema.Column, text string) (expr.Expr, error) {
-	from := types.VarcharOf(len(text), c.Type.Collation)
-	if !c.Type.IsString() {
-		from = types.VarcharOf(len(text), schema.CollationUTF8MB4Bin)
+	from := types.VarcharOf(len(text), schema.CollationUTF8MB4Bin)
+	if c.Type.IsBinary() {
+		from.Collation = schema.CollationBinary
 	}
 	d, err := types.Store(&types.Env{Write: true}, value.String(text), from, c, 1)
 	if err != nil {
 		return nil, sqlerr.InvalidDefault(c.Name)
+	}
+	if c.Type.IsBinary() {
+		text = "" // plans have it in hex, or quoted
 	}
 	return &expr.Const{D: d.Clone(), T: c.Type, Text: text}, nil
 }
