@@ -398,8 +398,12 @@ func (b *binder) using(n *ast.Join, left, right, out *source) ([]expr.Expr, erro
 			}
 		}
 	default:
+		seen := map[string]bool{}
 		for _, c := range n.Using {
-			names = append(names, c.Name.O)
+			if !seen[c.Name.L] { // a second time it says nothing
+				names = append(names, c.Name.O)
+			}
+			seen[c.Name.L] = true
 		}
 	}
 	first, second := left, right

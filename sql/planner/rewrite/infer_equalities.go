@@ -148,7 +148,11 @@ func equalColumns(list []expr.Expr) map[expr.ColID][]*expr.Col {
 		if classes == nil {
 			classes = map[expr.ColID][]*expr.Col{}
 		}
-		members := append(classOf(classes, a), classOf(classes, b)...)
+		ofA := classOf(classes, a)
+		if slices.ContainsFunc(ofA, func(m *expr.Col) bool { return m.ID == b.ID }) {
+			continue // joined with itself, a class would double
+		}
+		members := append(ofA, classOf(classes, b)...)
 		for _, m := range members {
 			classes[m.ID] = members
 		}
