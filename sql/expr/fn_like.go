@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"runtime"
 	"unicode/utf8"
 
 	"github.com/sqlots/sqlots/collate"
@@ -93,6 +94,9 @@ func (c *Ctx) like(l collate.Like, s []byte, err *error) bool {
 	return ok
 }
 
+// bytesOfLike is what compiling takes for each byte of a pattern, at most.
+const bytesOfLike = 200
+
 // likeMatcher compiles pattern and escape, a[1] and a[2], unless those of the
 // call before were the same.
 func (c *Ctx) likeMatcher(f *Func, a []value.Datum) (*likeMatcher, error) {
@@ -102,8 +106,15 @@ func (c *Ctx) likeMatcher(f *Func, a []value.Datum) (*likeMatcher, error) {
 	}
 	m, _ := c.cache[f].(*likeMatcher)
 	if m == nil || m.escape != escape || m.pattern != string(a[1].Bytes()) {
+		n := bytesOfLike * int64(len(a[1].Bytes()))
+		if _, err := c.Hold(n); err != nil {
+			return nil, err
+		}
 		pattern := append([]byte(nil), a[1].Bytes()...)
 		m = &likeMatcher{string(pattern), escape, collate.Must(f.like().coll).NewLike(pattern, escape)}
+		if mem := c.Memory; n >= largeValue && mem != nil { // the call may not hold m
+			runtime.AddCleanup(m, mem.Release, n)
+		}
 		if c.cache == nil {
 			c.cache = map[*Func]any{}
 		}

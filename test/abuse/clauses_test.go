@@ -43,6 +43,9 @@ func clauses() []clause {
 		{"CASE of conditions", "SELECT CASE ", "WHEN id = %d THEN 1", " ", " END FROM t LIMIT 1", true},
 		{"BETWEEN", "SELECT COUNT(*) FROM t WHERE ", "id BETWEEN %d AND 5", " OR ", "", true},
 		{"LIKE", "SELECT COUNT(*) FROM t WHERE ", "s LIKE '%%%d%%'", " OR ", "", true},
+		{"a pattern of words", "SELECT COUNT(*) FROM t WHERE s LIKE '", "%%%d_abcdef", "", "'", true},
+		{"a literal of words", "SELECT COUNT(*) FROM t WHERE s = '", "%d_abcdef", "", "'", true},
+		{"SHOW WHERE of words", "SHOW TABLES WHERE Tables_in_abuse = '", "%d_abcdef", "", "'", true},
 		{"REGEXP", "SELECT COUNT(*) FROM t WHERE ", "s REGEXP 'x%d'", " OR ", "", true},
 		{"+", "SELECT ", "id", " + ", " FROM t LIMIT 1", true},
 		{"||", "SELECT ", "'a'", " || ", "", true},
@@ -145,7 +148,7 @@ func clauses() []clause {
 		{"CREATE VIEW", "CREATE OR REPLACE VIEW v AS SELECT ", "id + %d", ", ", " FROM u", true},
 		{"view columns", "CREATE OR REPLACE VIEW v (", "c%d", ", ", ") AS SELECT 1", true},
 		{"DROP TABLE", "DROP TABLE IF EXISTS ", "none%d", ", ", "", true},
-		{"RENAME TABLE", "RENAME TABLE ", "u TO v, v TO u", ", ", "", true},
+		{"RENAME TABLE", "RENAME TABLE ", "u TO w, w TO u", ", ", "", true},
 		{"LOCK TABLES", "LOCK TABLES ", "t AS a%d READ", ", ", "", true},
 		{"CHECK TABLE", "CHECK TABLE ", "u", ", ", "", true},
 		{"ANALYZE TABLE", "ANALYZE TABLE ", "u", ", ", "", true},
@@ -162,6 +165,7 @@ func clauses() []clause {
 		{"CALL", "CALL sqlots.stream_purge(", "%d", ", ", ")", false},
 		{"SHOW", "SHOW TABLES WHERE ", "Tables_in_abuse <> 'x%d'", " AND ", "", true},
 		{"SHOW LIKE", "SHOW TABLES LIKE '", "%%", "", "'", true},
+		{"SHOW LIKE of words", "SHOW TABLES LIKE '", "%%%d_abcdef", "", "'", true},
 		{"EXPLAIN", "", "EXPLAIN ", "", "SELECT 1", true},
 		{"DESCRIBE", "DESCRIBE ", "t", " ", "", true},
 		{"FLUSH", "FLUSH ", "STATUS", ", ", "", true},
@@ -190,7 +194,8 @@ func clauses() []clause {
 func (c clause) text(n int) string {
 	var b strings.Builder
 	b.WriteString(c.before)
-	numbered := strings.Contains(c.part, "%")
+	numbered := strings.Contains(c.part, "%d") || strings.Contains(c.part, "%[1]d")
+	part := strings.ReplaceAll(c.part, "%%", "%")
 	for i := range n {
 		if i > 0 {
 			b.WriteString(c.sep)
@@ -198,7 +203,7 @@ func (c clause) text(n int) string {
 		if numbered {
 			fmt.Fprintf(&b, c.part, i)
 		} else {
-			b.WriteString(c.part)
+			b.WriteString(part)
 		}
 	}
 	inner, end, nested := strings.Cut(c.after, closing)

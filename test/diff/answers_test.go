@@ -204,10 +204,19 @@ func writeAnswers(t *testing.T, byFolder map[string][]string, k known) {
 	t.Helper()
 	for folder, paths := range byFolder {
 		slices.Sort(paths)
+		before := readAnswers(t, folder)
 		var b strings.Builder
 		for _, path := range paths {
 			fmt.Fprintf(&b, "## %s\n", filepath.Base(path))
-			for line := range slices.Chunk(k.Answers[path], 16) {
+			list := k.Answers[path]
+			if old := before[filepath.Base(path)]; len(old) == len(list) {
+				for i := range list { // it was seen to differ once
+					if old[i] == unsteady && list[i] != notRun {
+						list[i] = unsteady
+					}
+				}
+			}
+			for line := range slices.Chunk(list, 16) {
 				b.WriteString(strings.Join(line, " ") + "\n")
 			}
 		}
@@ -236,7 +245,7 @@ func mergeAnswers(known []string, run []reply, pass int) []string {
 func readAnswers(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(answers, folder+".txt"))
-	if err != nil {
+	if err != nil && !testflag.Update() {
 		t.Fatal(err)
 	}
 	out := map[string][]string{}
