@@ -555,6 +555,33 @@ func TestLogsFile(t *testing.T) {
 	}
 }
 
+// TestNoLogs: without LOGS a log need not be there to be missed, as long as no other
+// is there.
+func TestNoLogs(t *testing.T) {
+	testflag.Normal(t)
+	for _, l := range loads[:3] {
+		d := newDamaged(t, l)
+		dir := d.copyStore()
+		for _, f := range d.state.logs {
+			if err := os.Remove(filepath.Join(dir, kvDir, filepath.Base(f.path))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, tailsFile)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := d.open(dir, false); !errors.Is(err, storage.ErrCorruption) || !strings.Contains(err.Error(), ".log") {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+		if _, keys, err := d.open(dir, true); err != nil || d.missing(keys) == 0 {
+			t.Fatalf("%s: %d keys, %v", l.name, len(keys), err)
+		}
+		if _, _, err := d.open(dir, false); err != nil {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+	}
+}
+
 // TestOldLogsFile: a LOGS from any time before does not keep a store from being
 // opened, though its logs are gone or used again.
 func TestOldLogsFile(t *testing.T) {

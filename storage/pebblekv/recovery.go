@@ -103,6 +103,10 @@ func (st *logState) listLogs(dfs vfs.FS, kv string, names []string) {
 			st.logs = append(st.logs, l)
 		}
 	}
+	if m := st.manifest; len(st.logs) == 0 && st.unsure() {
+		// A log is made before another is removed.
+		st.logs = []logFile{{number: m.minLog, path: dfs.PathJoin(kv, fmt.Sprintf("%06d.log", m.minLog))}}
+	}
 	slices.SortFunc(st.logs, func(a, b logFile) int { return cmp.Compare(a.number, b.number) })
 }
 
@@ -145,6 +149,8 @@ func (l *logFile) read(dfs vfs.FS, length int64) (scan logScan, err error) {
 func (l *logFile) damage(last bool) string {
 	s := l.scan
 	switch {
+	case !l.there && l.need == 0:
+		return "there is no log, and no file " + tailsFile + " that says how long it was"
 	case !l.there:
 		return fmt.Sprintf("the log is missing; it had %d bytes", l.need)
 	case s.wrong != "":
@@ -261,7 +267,7 @@ func (s *Store) checkSeq(seq uint64, said tails) error {
 // noteCopy compares the logs of a copy, all of which is on disk, with what was
 // there before it was made, and writes its LOGS.
 func noteCopy(dfs vfs.FS, dir string, before tails) error {
-	st := &logState{said: before}
+	st := &logState{said: before, known: true}
 	if err := st.load(dfs, dfs.PathJoin(dir, kvDir)); err != nil {
 		return err
 	}
