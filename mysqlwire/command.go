@@ -1,7 +1,9 @@
 package mysqlwire
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -39,7 +41,7 @@ func (c *conn) run(cmd byte, arg []byte) (keep bool) {
 	case comStmtExecute:
 		return c.finish(c.execute(arg))
 	case comStmtPrepare:
-		return c.finish(c.prepare(string(arg)))
+		return c.finish(c.prepare(string(bytes.TrimRight(arg, "\x00"))))
 	case comStmtClose:
 		c.closeStatement(arg)
 		return true
@@ -81,6 +83,8 @@ func (c *conn) runRare(cmd byte, arg []byte) error {
 		return c.okAfter(c.sess.KillConnection(c.ctx, uint64(id)))
 	case comDebug:
 		return c.eof()
+	case comRefresh:
+		return c.refresh(arg)
 	case comSetOption:
 		return c.setOption(arg)
 	case comResetConnection:
@@ -125,6 +129,28 @@ func (c *conn) okAfter(err error) error {
 	return c.result.OK(OK{})
 }
 
+// refresh runs the FLUSH statement that COM_REFRESH is.
+func (c *conn) refresh(arg []byte) error {
+	p := payload{b: arg}
+	flags := p.uint8()
+	if p.bad {
+		return sqlerr.MalformedPacket()
+	}
+	var what []string
+	for _, f := range [...]struct {
+		flag byte
+		what string
+	}{{0x01, "PRIVILEGES"}, {0x02, "LOGS"}, {0x08, "HOSTS"}, {0x10, "STATUS"}} {
+		if flags&f.flag != 0 {
+			what = append(what, f.what)
+		}
+	}
+	if what == nil { // tables and threads
+		what = append(what, "TABLES")
+	}
+	return c.sess.Query(c.ctx, "FLUSH "+strings.Join(what, ", "), &c.result)
+}
+
 // eof answers a command with an EOF packet alone.
 func (c *conn) eof() error {
 	c.result.next(false)
@@ -140,7 +166,8 @@ func (c *conn) query(arg []byte) error {
 			return sqlerr.MalformedPacket()
 		}
 	}
-	return c.sess.Query(c.ctx, string(p.b), &c.result)
+	// Clients such as mysqlslap count the byte that ends a string in C.
+	return c.sess.Query(c.ctx, string(bytes.TrimRight(p.b, "\x00")), &c.result)
 }
 
 // skipAttributes reads past the query attributes before a text:

@@ -108,6 +108,7 @@ func (s *fakeSession) Query(ctx context.Context, text string, w ResultWriter) er
 	for rest, more := text, true; more; {
 		var stmt string
 		stmt, rest, more = strings.Cut(rest, ";")
+		w.Follows(more)
 		if err := s.one(ctx, strings.TrimSpace(stmt), w, more); err != nil {
 			return err
 		}
@@ -125,7 +126,12 @@ func (s *fakeSession) one(ctx context.Context, text string, w ResultWriter, more
 		return s.rows(w, h, more, []value.Datum{value.String(arg)})
 	case "whoami":
 		h := NewHeader([]Column{textColumn("user"), textColumn("db"), textColumn("attrs")})
-		return s.rows(w, h, more, []value.Datum{value.String(s.info.User), value.String(s.db), value.String(s.info.Attributes["_client_name"])})
+		return s.rows(w, h, more, []value.Datum{value.String(s.info.User), value.String(s.db), value.String(s.info.attribute("_client_name"))})
+	case "flush":
+		if strings.ContainsRune(text, 0) {
+			return sqlerr.Parse("", text, 1)
+		}
+		return w.OK(OK{Info: arg, More: more})
 	case "length":
 		return w.OK(OK{AffectedRows: uint64(len(text)), More: more})
 	case "blob":
@@ -349,4 +355,14 @@ func startServer(t testing.TB, cfg Config) (*Server, *fakeBackend, string) {
 		}
 	})
 	return s, b, l.Addr().String()
+}
+
+// attribute is the value of an attribute of the client, "" without.
+func (i *ConnInfo) attribute(name string) string {
+	for _, a := range i.Attributes {
+		if a[0] == name {
+			return a[1]
+		}
+	}
+	return ""
 }

@@ -50,7 +50,7 @@ type ConnInfo struct {
 	RemoteAddr net.Addr
 	Database   string // initial database, may be empty
 	Collation  schema.CollationID
-	Attributes map[string]string
+	Attributes [][2]string          // names and values, in the order of the client
 	TLS        *tls.ConnectionState // nil without TLS
 	// MultiStatements, FoundRows and LocalFiles are client capabilities.
 	MultiStatements bool
@@ -186,6 +186,8 @@ type End struct {
 // ResultWriter takes the results of one command. It belongs to the goroutine
 // that runs the statement. A write error means that the client is gone.
 type ResultWriter interface {
+	// Follows says before a result whether another of the same command follows.
+	Follows(more bool)
 	// Binary reports the binary protocol (prepared statements).
 	Binary() bool
 	// Header starts a result set.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -63,7 +64,7 @@ type login struct {
 	database  string
 	plugin    string
 	answer    []byte // shares the packet
-	attrs     map[string]string
+	attrs     [][2]string
 }
 
 // parseLogin reads a handshake response:
@@ -106,19 +107,33 @@ func collationOf(id uint16) schema.CollationID {
 	return schema.CollationID(id)
 }
 
+// maxAttributes is how many bytes of attributes are kept of a connection, as by
+// MySQL's performance_schema_session_connect_attrs_size.
+const maxAttributes = 512
+
 // parseAttributes reads length-encoded keys and values, which follow their total
-// length.
-func parseAttributes(p *payload) map[string]string {
+// length. Where there are too many, the attribute _truncated says how many bytes are
+// left out.
+func parseAttributes(p *payload) (attrs [][2]string) {
 	all := payload{b: p.lenEncBytes()}
-	attrs := map[string]string{}
+	size, lost := 0, 0
 	for len(all.b) > 0 && !all.bad {
 		k := string(all.lenEncBytes())
 		v := string(all.lenEncBytes())
-		if !all.bad {
-			attrs[k] = v
+		if all.bad {
+			break
 		}
+		if size+lost+len(k)+len(v) > maxAttributes {
+			lost += len(k) + len(v)
+			continue
+		}
+		size += len(k) + len(v)
+		attrs = append(attrs, [2]string{k, v})
 	}
 	p.bad = p.bad || all.bad
+	if lost > 0 {
+		attrs = append(attrs, [2]string{"_truncated", strconv.Itoa(lost)})
+	}
 	return attrs
 }
 

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,8 +67,49 @@ func TestCommands(t *testing.T) {
 	wantHex(t, "EOF", c.expect(0xfe), "fe 0000 0200")
 	wantHex(t, "row", c.expect(1), "01 31")
 	wantHex(t, "EOF", c.expect(0xfe), "fe 0000 0200")
+	// Columns of a result that another follows say so.
+	c.command(comSetOption, 0, 0)
+	c.expect(0xfe)
+	c.command(comQuery, []byte("SELECT; SELECT")...)
+	c.expect(1)
+	c.expect(3)
+	wantHex(t, "EOF of columns", c.expect(0xfe), "fe 0000 0a00")
+	c.expect(1)
+	wantHex(t, "EOF of rows", c.expect(0xfe), "fe 0000 0a00")
+	c.expect(1)
+	c.expect(3)
+	wantHex(t, "the last EOF of columns", c.expect(0xfe), "fe 0000 0200")
+	c.expect(1)
+	wantHex(t, "the last EOF of rows", c.expect(0xfe), "fe 0000 0200")
+	// COM_REFRESH is FLUSH, and a text may end with the byte that ends it in C.
+	for flags, what := range map[byte]string{0x01: "PRIVILEGES", 0x0e: "LOGS, HOSTS", 0x1f: "PRIVILEGES, LOGS, HOSTS, STATUS", 0x04: "TABLES", 0xe0: "TABLES"} {
+		c.command(comRefresh, flags)
+		if b := c.expect(0); !bytes.HasSuffix(b, []byte(what)) {
+			t.Errorf("refresh %#x: %q", flags, b)
+		}
+	}
+	c.command(comRefresh)
+	c.expectError(1835)
+	c.command(comQuery, []byte("FLUSH LOGS\x00")...)
+	c.expect(0)
 	c.command(comQuit)
 	c.expectEnd()
+}
+
+// TestAttributes: attributes are kept in order, up to a limit.
+func TestAttributes(t *testing.T) {
+	var list []byte
+	add := func(k, v string) { list = appendLenEncString(appendLenEncString(list, k), v) }
+	add("_os", "Linux")
+	add("_pid", "1")
+	long := strings.Repeat("x", maxAttributes)
+	add("long", long)
+	add("empty", "")
+	got := parseAttributes(&payload{b: appendLenEncBytes(nil, list)})
+	want := [][2]string{{"_os", "Linux"}, {"_pid", "1"}, {"_truncated", strconv.Itoa(len(long) + len("long") + len("empty"))}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }
 
 // TestMalformed sends packets that are too short for their command.

@@ -31,6 +31,7 @@ type resultWriter struct {
 	cursor     *spool
 	local      *localReader
 	broken     bool // the framing is lost
+	follows    bool // another result follows the next one
 }
 
 var _ ResultWriter = (*resultWriter)(nil)
@@ -40,6 +41,9 @@ func (w *resultWriter) reset(binary bool) {
 	c := w.c
 	*w = resultWriter{c: c, binary: binary}
 }
+
+// Follows implements ResultWriter.
+func (w *resultWriter) Follows(more bool) { w.follows = more }
 
 // Binary implements ResultWriter.
 func (w *resultWriter) Binary() bool { return w.binary }
@@ -88,7 +92,11 @@ func (w *resultWriter) Header(h *Header) error {
 	}
 	w.c.writeHeader(h)
 	if !w.c.caps.has(capDeprecateEOF) {
-		w.c.writeEOF(0, 0)
+		var flags Status
+		if w.follows {
+			flags = StatusMoreResults
+		}
+		w.c.writeEOF(0, flags)
 	}
 	return w.c.err
 }

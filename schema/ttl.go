@@ -1,7 +1,5 @@
 package schema
 
-import "strings"
-
 // TTL is when the rows of a table expire. It is not changed in place.
 type TTL struct {
 	// Column is a DATE, DATETIME or TIMESTAMP column.
@@ -18,11 +16,3 @@ type TTL struct {
 
 // Expires reports whether rows of the table expire.
 func (t *Table) Expires() bool { return t.TTL != nil && !t.TTL.Off }
-
-// QuoteName writes a name for a statement.
-func QuoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-
-// QuoteText is a string literal as definitions print it.
-func QuoteText(s string) string {
-	return "'" + strings.NewReplacer("\x00", `\0`, "\n", `\n`, "\r", `\r`, `\`, `\\`, "'", "''").Replace(s) + "'"
-}

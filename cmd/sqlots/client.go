@@ -228,7 +228,7 @@ func returnsRows(query string) bool {
 	case "INSERT", "REPLACE", "DELETE":
 		return returning.MatchString(quoted.ReplaceAllString(query, " "))
 	case "SELECT", "SHOW", "DESC", "DESCRIBE", "EXPLAIN", "WITH", "VALUES", "TABLE", "ANALYZE", "CHECK", "CHECKSUM",
-		"OPTIMIZE", "REPAIR", "EXECUTE", "CALL", "HELP", "BACKUP":
+		"OPTIMIZE", "REPAIR", "EXECUTE", "CALL", "HELP", "BACKUP", "ADMIN":
 		return true
 	}
 	return false

@@ -53,7 +53,7 @@ func TestPromptFollowsWhatIsOpen(t *testing.T) {
 
 func TestReturnsRows(t *testing.T) {
 	for query, want := range map[string]bool{
-		"SELECT 1": true, "  select 1": true, "(SELECT 1) UNION (SELECT 2)": true, "/* x */ SHOW TABLES": true, "-- c\nEXPLAIN SELECT 1": true,
+		"SELECT 1": true, "  select 1": true, "ADMIN CHECK TABLE t": true, "DELETE FROM t RETURNING a": true, "(SELECT 1) UNION (SELECT 2)": true, "/* x */ SHOW TABLES": true, "-- c\nEXPLAIN SELECT 1": true,
 		"# c\nINSERT INTO t VALUES (1)": false, "update t set a=1": false, "WITH c AS (SELECT 1) SELECT * FROM c": true, "SET @a=1": false,
 		"/*!40101 SET NAMES utf8 */": true, // not known: expects rows and gets none
 	} {

@@ -210,7 +210,7 @@ func TestEarlierBuilds(t *testing.T) {
 			t.Fatal("no build was continued")
 		}
 		s.wantTable("t", "`id` int NOT NULL", "`a` int DEFAULT NULL", "`b` int DEFAULT NULL", "PRIMARY KEY (`id`)", "UNIQUE KEY `ub` (`b`)",
-			"KEY `ka` (`a`) /*sqlots! SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\"]}' */")
+			"KEY `ka` (`a`) /*!99999 sqlots SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\"]}' */")
 		s.must("ALTER TABLE t DROP KEY ub, DROP KEY ka")
 		if again := s.describe("t"); again != before {
 			t.Errorf("without the indexes the table is\n%s\nwant\n%s", again, before)

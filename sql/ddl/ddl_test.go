@@ -444,7 +444,7 @@ func TestIndexes(t *testing.T) {
 	s.must("CREATE UNIQUE INDEX ub ON t (b DESC)")
 	s.must("ALTER TABLE t ADD KEY (a, b), ADD KEY kc (c(2)) INCLUDE (b)")
 	s.wantTable("t", "`id` int NOT NULL", "`a` int DEFAULT NULL", "`b` int DEFAULT NULL", "`c` varchar(20) DEFAULT NULL", "PRIMARY KEY (`id`)",
-		"UNIQUE KEY `ub` (`b` DESC)", "KEY `ka` (`a`)", "KEY `a` (`a`,`b`)", "KEY `kc` (`c`(2)) /*sqlots! SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\"]}' */")
+		"UNIQUE KEY `ub` (`b` DESC)", "KEY `ka` (`a`)", "KEY `a` (`a`,`b`)", "KEY `kc` (`c`(2)) /*!99999 sqlots SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\"]}' */")
 	s.rows("t")
 	s.fails("CREATE UNIQUE INDEX ua ON t (a)", 1062, "Duplicate entry '0' for key 't.ua'")
 	s.must("ALTER TABLE t RENAME INDEX ka TO kb, ALTER INDEX ub INVISIBLE")

@@ -38,6 +38,9 @@ func (a *alteration) addIndex(s *logical.AlterSpec) error {
 	if err != nil {
 		return err
 	}
+	if !x.Unique && !a.c.env.Types.Mode.Strict() {
+		cols = define.CutKey(a.t, cols, func(e *sqlerr.Error) { a.c.warn(sqlerr.LevelWarning, e) })
+	}
 	parts, err := define.ResolveKey(a.t, cols)
 	if err != nil {
 		return err

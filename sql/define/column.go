@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // maxIdentifier is the longest name, in characters.
@@ -130,8 +131,9 @@ func NowDefault(c *schema.Column, fsp int) (*schema.Default, error) {
 
 // ConstDefault is the default that a literal is: it is converted to the type of
 // the column as strictly as a write in strict mode, while zero dates follow
-// mode. Errors: 1067, 1101.
-func ConstDefault(mode types.SQLMode, c *schema.Column, k *expr.Const) (*schema.Default, error) {
+// mode. Errors: 1067, 1101. Without strict mode an empty default of a BLOB or TEXT is
+// a warning, and none.
+func ConstDefault(mode types.SQLMode, c *schema.Column, k *expr.Const, warn func(*sqlerr.Error)) (*schema.Default, error) {
 	if k.D.IsNull() {
 		if !c.Nullable {
 			return nil, sqlerr.InvalidDefault(c.Name)
@@ -139,7 +141,12 @@ func ConstDefault(mode types.SQLMode, c *schema.Column, k *expr.Const) (*schema.
 		return &schema.Default{Null: true}, nil
 	}
 	if c.Type.IsBlobOrText() || c.Type.ID == schema.TypeJSON || c.Type.ID == schema.TypeGeometry {
-		return nil, sqlerr.BlobCantHaveDefault(c.Name)
+		e := sqlerr.BlobCantHaveDefault(c.Name)
+		if mode.Strict() || k.D.Kind() != value.KindBytes || len(k.D.Bytes()) > 0 {
+			return nil, e
+		}
+		warn(e)
+		return nil, nil
 	}
 	env := &types.Env{Mode: mode | types.ModeStrictTransTables | types.ModeStrictAllTables, Write: true}
 	if (c.Type.ID == schema.TypeEnum || c.Type.ID == schema.TypeSet) && !types.IsMember(env, k.D, k.T, c.Type) {

@@ -2,6 +2,7 @@ package define
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,8 +92,9 @@ func CheckIndexName(name string) error {
 
 // SetKeys gives a new table its keys; a table without a primary key gets a
 // hidden one. null reports the columns, by position, that are written as NULL.
-// Names that were given come first: a generated one must not take them.
-func SetKeys(b Binder, t *schema.Table, keys []*Key, null func(i int) bool) error {
+// Names that were given come first: a generated one must not take them. cut is for
+// CutKey, nil in strict mode.
+func SetKeys(b Binder, t *schema.Table, keys []*Key, null func(i int) bool, cut func(*sqlerr.Error)) error {
 	if err := setPrimaryKey(t, keys, null); err != nil {
 		return err
 	}
@@ -119,11 +121,34 @@ func SetKeys(b Binder, t *schema.Table, keys []*Key, null func(i int) bool) erro
 		if k.Search != nil {
 			add = addSearchIndex
 		}
+		if cut != nil && k.Search == nil && !k.Index.Unique {
+			k.Columns = CutKey(t, k.Columns, cut)
+		}
 		if err := add(b, t, k, taken); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CutKey shortens the parts of a key that are longer than a key may be, each with
+// warning 1071. MySQL does so without strict mode, unless the key is unique.
+func CutKey(t *schema.Table, cols []IndexColumn, warn func(*sqlerr.Error)) []IndexColumn {
+	cols = slices.Clone(cols)
+	for i := range cols {
+		c := &cols[i]
+		at := t.ColumnByName(c.Name)
+		if at < 0 || c.Expr != "" {
+			continue
+		}
+		kind := t.Columns[at].KeyType()
+		if !kind.IsString() || kind.IsBlobOrText() && c.Prefix == 0 || partBytes(kind, c.Prefix) <= maxKeyBytes {
+			continue
+		}
+		c.Prefix = maxKeyBytes / maxBytes(kind.Collation)
+		warn(sqlerr.KeyTooLong(maxKeyBytes))
+	}
+	return cols
 }
 
 // setPrimaryKey sets t.PrimaryKey: of the definition, or the hidden column.

@@ -26,6 +26,7 @@ type Processes struct {
 type Process struct {
 	ID         uint64
 	User, Host string
+	Attributes [][2]string // that the client gave
 
 	mu      sync.Mutex
 	db      string
@@ -59,6 +60,7 @@ type ProcessInfo struct {
 	User, Host, DB, Command, State, Info string
 	Since                                time.Time
 	HasInfo, HasDB                       bool
+	Attributes                           [][2]string
 	// Secret: Info is not the whole text.
 	Secret bool
 }
@@ -116,7 +118,7 @@ func (x *Process) Describe() ProcessInfo {
 		x.secret, x.info, x.shown = text != x.info, text, true
 	}
 	return ProcessInfo{ID: x.ID, User: x.User, Host: x.Host, DB: x.db, HasDB: x.db != "", Command: x.Command,
-		State: x.state, Info: x.info, HasInfo: x.info != "", Secret: x.secret, Since: x.Since}
+		State: x.state, Info: x.info, HasInfo: x.info != "", Secret: x.secret, Since: x.Since, Attributes: x.Attributes}
 }
 
 // Begin marks the start of a command with a text in a mode, whose context cancel

@@ -45,6 +45,8 @@ type Env struct {
 	FoundRows bool
 	// GroupConcatMaxLen is in bytes; 0 is the default.
 	GroupConcatMaxLen int
+	// AutoStep and AutoOffset are auto_increment_increment and _offset; 0 is 1.
+	AutoStep, AutoOffset uint64
 	// LastInsertID is the session's LAST_INSERT_ID(); may be nil.
 	LastInsertID func() uint64
 	// Cascaded are the tables whose rows a change may change or remove by

@@ -66,6 +66,7 @@ type Inserter struct {
 	given    []bool
 	assigned []bool // by Set alone
 	defaults []defaultValue
+	early    []value.Datum  // what VALUES reads of given columns before they are given; nil where nothing is read
 	derive   *derive.Writer // nil: none
 	lateCols []bool         // columns whose default reads the row
 	late     []bool         // those of them that the current row needs
@@ -141,6 +142,11 @@ func NewInserter(env *Env, x *physical.Insert, rows int) (*Inserter, error) {
 			return nil, err
 		}
 	}
+	if readsColumns(x.Rows) {
+		if err := in.prepareEarly(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case x.Replace:
 		in.conflict = in.replace
@@ -165,7 +171,11 @@ func (in *Inserter) prepareDefault(i int, col *schema.Column) error {
 	if i < len(in.x.Defaults) {
 		d.e = in.x.Defaults[i]
 	}
-	if i == in.auto || i == in.hidden || col.Generated != nil || in.lateCols != nil && in.lateCols[i] {
+	if i == in.auto {
+		d.cached, d.d = true, types.ImplicitDefault(col.Type)
+		return nil
+	}
+	if i == in.hidden || col.Generated != nil || in.lateCols != nil && in.lateCols[i] {
 		d.cached, d.d = true, value.Null
 		return nil
 	}
@@ -199,6 +209,49 @@ func (in *Inserter) prepareDefault(i int, col *schema.Column) error {
 	v, err := missingDefault(in.ec, col)
 	d.cached, d.d = true, v
 	return err
+}
+
+// readsColumns reports whether an expression of VALUES reads a column of its row.
+func readsColumns(rows [][]expr.Expr) bool {
+	found := false
+	for _, row := range rows {
+		for _, e := range row {
+			if e == nil || expr.IsConst(e) {
+				continue
+			}
+			expr.Walk(e, func(x expr.Expr) bool {
+				_, isCol := x.(*expr.Col)
+				found = found || isCol
+				return !found
+			})
+		}
+	}
+	return found
+}
+
+// prepareEarly fills early: a column that is read before it is given has its default,
+// if that is a constant, or else the implicit one of its type.
+// (https://dev.mysql.com/doc/refman/8.4/en/insert.html)
+func (in *Inserter) prepareEarly() error {
+	in.early = make([]value.Datum, len(in.row))
+	for i := range in.t.Columns {
+		col, d := &in.t.Columns[i], &in.defaults[i]
+		if !in.given[i] || col.Generated != nil {
+			continue
+		}
+		if !col.Nullable {
+			in.early[i] = types.ImplicitDefault(col.Type)
+		}
+		if d.e == nil || col.Default == nil || col.Default.Expr != "" {
+			continue
+		}
+		v, err := in.evalDefault(i, 1)
+		if err != nil {
+			return err
+		}
+		in.early[i] = v.Clone()
+	}
+	return nil
 }
 
 func (in *Inserter) evalDefault(i, number int) (value.Datum, error) {
@@ -242,6 +295,8 @@ func (in *Inserter) begin() error {
 		switch {
 		case d.cached:
 			in.row[i] = d.d
+		case in.given[i] && in.early != nil:
+			in.row[i] = in.early[i]
 		case in.given[i]:
 			in.row[i] = value.Null
 		default:
@@ -421,6 +476,7 @@ func (in *Inserter) write(ctx context.Context) error {
 	if in.needAuto && in.inKey {
 		// The columns before it may be computed ones, which never read it.
 		v, err := in.env.Sink.NextInKey(ctx, in.t, in.row)
+		v = in.aligned(v)
 		if err == nil && v > in.maxAuto {
 			err = sqlerr.AutoIncrementFailed()
 		}
@@ -466,10 +522,31 @@ func (in *Inserter) storeAuto(v uint64) (err error) {
 	return err
 }
 
+// aligned is the least value from v on that auto_increment_increment and _offset
+// allow, 0 without one.
+func (in *Inserter) aligned(v uint64) uint64 {
+	step, offset := in.env.AutoStep, in.env.AutoOffset
+	if step <= 1 {
+		return v
+	}
+	if offset == 0 || offset > step {
+		offset = 1
+	}
+	if v <= offset {
+		return offset
+	}
+	n := (v - offset + step - 1) / step * step
+	if n+offset < v {
+		return 0
+	}
+	return n + offset
+}
+
 // generate takes the next AUTO_INCREMENT value. Values are reserved for the
 // rows that are known to come, or in growing pieces.
 func (in *Inserter) generate(ctx context.Context) (uint64, error) {
-	if in.nextAuto >= in.endAuto {
+	v := in.aligned(in.nextAuto)
+	if v >= in.endAuto {
 		if err := in.flushBump(ctx); err != nil {
 			return 0, err
 		}
@@ -478,6 +555,8 @@ func (in *Inserter) generate(ctx context.Context) (uint64, error) {
 			in.reserve = min(max(1, 2*in.reserve), 4096)
 			n = in.reserve
 		}
+		// So many values hold n that are allowed.
+		n *= int(max(1, in.env.AutoStep))
 		first, err := in.env.Sink.NextAutoIncrement(ctx, in.t, n)
 		if err != nil {
 			return 0, err
@@ -486,12 +565,12 @@ func (in *Inserter) generate(ctx context.Context) (uint64, error) {
 		if in.endAuto < first {
 			in.endAuto = ^uint64(0)
 		}
+		v = in.aligned(first)
 	}
-	v := in.nextAuto
 	if v > in.maxAuto || v == 0 {
 		return 0, sqlerr.AutoIncrementFailed()
 	}
-	in.nextAuto++
+	in.nextAuto = v + 1
 	return v, nil
 }
 

@@ -140,12 +140,22 @@ func newWholeDateCast(arg Expr, to schema.Type) Expr {
 // NewConvertUsing is CONVERT(arg USING charset), with the character set given
 // by its default collation.
 func NewConvertUsing(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
+	return convertUsing(env, arg, coll, true)
+}
+
+// NewCharUsing is CHAR(… USING charset) of arg, which is CHAR(…): its collation is
+// no firmer than that of a literal.
+func NewCharUsing(env *BindEnv, arg Expr, coll schema.CollationID) (Expr, error) {
+	return convertUsing(env, arg, coll, false)
+}
+
+func convertUsing(env *BindEnv, arg Expr, coll schema.CollationID, explicit bool) (Expr, error) {
 	s, err := convertArg(env, 's', arg)
 	if err != nil {
 		return nil, err
 	}
 	to := textType(textLen(s), coll)
-	return mustLookup("convert_using").call("convert_using", []Expr{s}, to, castNullable(s, to), &castSpec{explicit: true}), nil
+	return mustLookup("convert_using").call("convert_using", []Expr{s}, to, castNullable(s, to), &castSpec{explicit: explicit}), nil
 }
 
 // NewCollate is arg COLLATE coll. Errors: 1253 if the collation is of another

@@ -76,7 +76,12 @@ func funcCoercibility(f *Func, textual bool) coercibility {
 			return coercibilityOf(f.Args[0])
 		}
 		return coerceImplicit
-	case OpConvertUsing, OpGetVar:
+	case OpConvertUsing:
+		if !f.cast().explicit {
+			return coerceCoercible
+		}
+		return coerceImplicit
+	case OpGetVar:
 		return coerceImplicit
 	}
 	if !textual {
@@ -182,6 +187,9 @@ func (m mixed) fits(o mixed) bool {
 
 func mixedOf(e Expr) mixed {
 	_, param := e.(*Param)
+	if f, ok := e.(*Func); ok && f.Op == OpConvertUsing && !f.cast().explicit {
+		e = Fold(quietCtx().ctx, e) // CHAR(… USING …) of numbers is as good as a literal
+	}
 	m := mixed{coll: e.Type().Collation, coerce: coercibilityOf(e), ascii: isASCIIOnly(e), param: param}
 	if m.coerce >= coerceNumeric {
 		m.ascii = true

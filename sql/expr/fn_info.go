@@ -132,15 +132,19 @@ func lazyBenchmark(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	return value.Int(0), nil
 }
 
+// contextError says why a context has ended.
 func contextError(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	var e *sqlerr.Error
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &e):
+		return e
+	case errors.Is(cause, context.DeadlineExceeded):
 		return sqlerr.QueryTimeout()
 	}
 	return sqlerr.QueryInterrupted()
 }
 
-// rowSleep waits; a KILL ends it with 1 (MySQL ends the statement as soon as
-// it does anything else).
+// rowSleep waits; what ends the statement is its error.
 func rowSleep(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() || a[0].Float() < 0 {
 		return value.Null, sqlerr.WrongArguments("sleep.")

@@ -51,19 +51,28 @@ func (b *binding) checkRegexp() error {
 	if err != nil {
 		return err
 	}
+	to := schema.CollationUTF8MB40900AICI
+	if c := collate.Must(coll); isCaseSensitive(c) {
+		to = schema.CollationUTF8MB4Bin
+	}
 	for i := 0; i < 2; i++ {
 		t := b.args[i].Type()
 		if _, literal := b.args[i].(*Const); t.Collation == schema.CollationBinary && t.IsString() && !literal {
 			return sqlerr.RegexpCharset("binary", "utf8mb4_0900_ai_ci", b.name)
 		}
 		if !isUTF8(charsetName(t.Collation)) && t.Collation != schema.CollationBinary {
-			if b.args[i], err = NewCast(b.env, b.args[i], textType(textLen(b.args[i]), schema.CollationUTF8MB40900AICI), false); err != nil {
+			if b.args[i], err = NewCast(b.env, b.args[i], textType(textLen(b.args[i]), to), false); err != nil {
 				return err
 			}
 		}
 	}
-	_ = coll
 	return nil
+}
+
+// isCaseSensitive reports whether letters of different case are different letters to a
+// pattern without match type under a collation.
+func isCaseSensitive(c *collate.Collation) bool {
+	return c.IsCaseSensitive() || c.ID == schema.CollationBinary || strings.HasSuffix(c.Name, "_bin") || strings.HasSuffix(c.Name, "_cs")
 }
 
 type compiledRegexp struct {
@@ -84,7 +93,7 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 		return nil, sqlerr.RegexpIllegalArgument()
 	}
 	coll := collate.Must(stringCollation(f.Args[:2]))
-	fold := !coll.IsCaseSensitive() && coll.ID != schema.CollationBinary && !strings.HasSuffix(coll.Name, "_bin") && !strings.HasSuffix(coll.Name, "_cs")
+	fold := !isCaseSensitive(coll)
 	opts := regexp2.RegexOptions(0)
 	for _, x := range flags {
 		switch x {

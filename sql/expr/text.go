@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -22,6 +23,10 @@ func (e *Const) String() string {
 	case value.KindBytes:
 		if e.T.Collation == schema.CollationBinary && !isASCII(e.D.Bytes()) {
 			return "0x" + upperHex(e.D.Bytes())
+		}
+		if c, ok := collate.Lookup(e.T.Collation); ok && e.T.IsCharacter() {
+			shown, _ := c.Convert(nil, []byte(text), collate.Must(schema.CollationUTF8MB4Bin))
+			text = string(shown)
 		}
 		return quoteSQL(text)
 	case value.KindTime, value.KindDuration, value.KindJSON:

@@ -2,6 +2,7 @@ package infoschema
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,11 +56,11 @@ func createTable(t *schema.Table, next uint64) string {
 		if text := searchDefinition(t, x); x.Form != schema.FormSearch {
 			line(text)
 		} else {
-			b.WriteString(" /*sqlots! , " + strings.ReplaceAll(text, "*/", `*\/`) + " */")
+			b.WriteString(ownCode(", " + strings.ReplaceAll(text, "*/", `*\/`)))
 		}
 	}
-	for i := range t.ForeignKeys {
-		line(t.ForeignKeyClause(&t.ForeignKeys[i]))
+	for _, k := range foreignKeys(t) {
+		line(t.ForeignKeyClause(k))
 	}
 	for i := range t.Checks {
 		line(checkDefinition(&t.Checks[i]))
@@ -78,10 +79,10 @@ func createTable(t *schema.Table, next uint64) string {
 		b.WriteString(" COMMENT=" + quote(t.Comment))
 	}
 	if t.Attributes != "" {
-		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(t.Attributes) + " */")
+		b.WriteString(ownCode("SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(t.Attributes)))
 	}
 	if ttl := t.TTL; ttl != nil {
-		b.WriteString(" /*sqlots! TTL=" + quoteName(t.Column(ttl.Column).Name) + " + INTERVAL " + ttl.Value + " " + ttl.Unit)
+		b.WriteString(" /*" + schema.OwnCode + "TTL=" + quoteName(t.Column(ttl.Column).Name) + " + INTERVAL " + ttl.Value + " " + ttl.Unit)
 		if ttl.Off {
 			b.WriteString(" TTL_ENABLE='OFF'")
 		}
@@ -92,6 +93,19 @@ func createTable(t *schema.Table, next uint64) string {
 	}
 	return b.String()
 }
+
+// foreignKeys are those of a table by name, the order in which MySQL lists them.
+func foreignKeys(t *schema.Table) []*schema.ForeignKey {
+	list := make([]*schema.ForeignKey, len(t.ForeignKeys))
+	for i := range list {
+		list[i] = &t.ForeignKeys[i]
+	}
+	slices.SortFunc(list, func(a, b *schema.ForeignKey) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ownCode is text for this server alone.
+func ownCode(text string) string { return " /*" + schema.OwnCode + text + " */" }
 
 // minutes is a time in seconds as TTL_JOB_INTERVAL has it.
 func minutes(seconds int64) string {
@@ -205,10 +219,10 @@ func indexDefinition(t *schema.Table, x *schema.Index) string {
 		b.WriteString(" /*!80000 INVISIBLE */")
 	}
 	if w := t.Column(x.Where); w != nil && w.Generated != nil {
-		b.WriteString(" /*sqlots! WHERE " + strings.ReplaceAll(w.Generated.Expr, "*/", `*\/`) + " */")
+		b.WriteString(ownCode("WHERE " + strings.ReplaceAll(w.Generated.Expr, "*/", `*\/`)))
 	}
 	if attr := indexAttributes(t, x); attr != "" {
-		b.WriteString(" /*sqlots! SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(attr) + " */")
+		b.WriteString(ownCode("SECONDARY_ENGINE_ATTRIBUTE=" + quoteComment(attr)))
 	}
 	return b.String()
 }

@@ -176,7 +176,7 @@ func columnKey(t *schema.Table, c *schema.Column) string {
 		if x.State != schema.IndexPublic || len(x.Parts) == 0 || x.Parts[0].Column != c.ID {
 			continue
 		}
-		if x.Unique && t.HoldsAll(x) && len(x.Parts) == 1 && x.Parts[0].Prefix == 0 {
+		if x.Unique && t.HoldsAll(x) && len(x.Parts) == 1 {
 			return "UNI"
 		}
 		key = "MUL"

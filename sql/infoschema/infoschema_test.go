@@ -255,7 +255,7 @@ func TestExtensionsRoundTrip(t *testing.T) {
 	tab, _ := f.cat.Snapshot().Table("d", "t")
 	text := CreateTable(tab)
 	want := "CREATE TABLE `t` (\n  `a` int DEFAULT NULL,\n  `b` text COLLATE latin1_bin,\n  `c``*/d` int DEFAULT NULL,\n" +
-		"  KEY `k` (`a`) /*sqlots! SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\",\"c`*\\\\/d\"]}' */\n) ENGINE=MyISAM DEFAULT CHARSET=latin1 COLLATE=latin1_bin"
+		"  KEY `k` (`a`) /*!99999 sqlots SECONDARY_ENGINE_ATTRIBUTE='{\"include\":[\"b\",\"c`*\\\\/d\"]}' */\n) ENGINE=MyISAM DEFAULT CHARSET=latin1 COLLATE=latin1_bin"
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

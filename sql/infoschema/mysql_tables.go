@@ -76,8 +76,8 @@ func performanceTables() []*table {
 		newTable(performanceDB, "user_variables_by_thread", "THREAD_ID u, VARIABLE_NAME s64, VARIABLE_VALUE t?", nil),
 		newTable(performanceDB, "processlist", "ID u, USER s32?, HOST s255?, DB n64?, COMMAND s16?, TIME i?, STATE s64?, INFO t?", func(q *query) error { return processRows(q, true) }),
 		newTable(performanceDB, "threads", "THREAD_ID u, NAME s128, TYPE s10, PROCESSLIST_ID u?, PROCESSLIST_USER s32?, PROCESSLIST_HOST s255?, PROCESSLIST_DB n64?, PROCESSLIST_COMMAND s16?, PROCESSLIST_TIME i?, PROCESSLIST_STATE s64?, PROCESSLIST_INFO t?, PARENT_THREAD_ID u?, ROLE s64?, INSTRUMENTED e:YES|NO, HISTORY e:YES|NO, CONNECTION_TYPE s16?, THREAD_OS_ID u?, RESOURCE_GROUP s64?, EXECUTION_ENGINE e:PRIMARY|SECONDARY?, CONTROLLED_MEMORY u, MAX_CONTROLLED_MEMORY u, TOTAL_MEMORY u, MAX_TOTAL_MEMORY u, TELEMETRY_ACTIVE e:YES|NO", threads),
-		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
-		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", nil),
+		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", func(q *query) error { return connectAttributes(q, true) }),
+		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", func(q *query) error { return connectAttributes(q, false) }),
 		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", nil),
 		newTable(performanceDB, "data_locks", "ENGINE s32, ENGINE_LOCK_ID s128, ENGINE_TRANSACTION_ID u?, THREAD_ID u?, EVENT_ID u?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, INDEX_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_MODE s32, LOCK_STATUS s32, LOCK_DATA t?", dataLocks),
 		newTable(performanceDB, "data_lock_waits", "ENGINE s32, REQUESTING_ENGINE_LOCK_ID s128, REQUESTING_ENGINE_TRANSACTION_ID u?, REQUESTING_THREAD_ID u?, REQUESTING_EVENT_ID u?, REQUESTING_OBJECT_INSTANCE_BEGIN u, BLOCKING_ENGINE_LOCK_ID s128, BLOCKING_ENGINE_TRANSACTION_ID u?, BLOCKING_THREAD_ID u?, BLOCKING_EVENT_ID u?, BLOCKING_OBJECT_INSTANCE_BEGIN u", dataLockWaits),
@@ -116,6 +116,22 @@ func orZero(s string) string {
 		return "0"
 	}
 	return s
+}
+
+// connectAttributes are what clients say of themselves; own: those of the account.
+func connectAttributes(q *query, own bool) error {
+	user, _ := q.sess.Account()
+	for _, p := range q.server.Processes() {
+		if own && p.User != user {
+			continue
+		}
+		for i, a := range p.Attributes {
+			if err := q.emit(p.ID, a[0], a[1], int64(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func threads(q *query) error {

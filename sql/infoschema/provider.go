@@ -32,6 +32,7 @@ type Process struct {
 	ID                                   uint64
 	User, Host, DB, Command, State, Info string
 	Since                                time.Time
+	Attributes                           [][2]string // names and values that the client gave
 }
 
 // Transaction is one open transaction, for INNODB_TRX.

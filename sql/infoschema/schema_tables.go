@@ -343,8 +343,7 @@ func keyColumnUsage(q *query) error {
 				}
 			}
 		}
-		for i := range t.ForeignKeys {
-			k := &t.ForeignKeys[i]
+		for _, k := range foreignKeys(t) {
 			for j, id := range k.Columns {
 				at := uint64(j + 1)
 				if err := q.emit("def", t.Database, k.Name, "def", t.Database, t.Name, t.Column(id).Name, at, at, k.Database, k.Table, k.References[j]); err != nil {
@@ -373,8 +372,8 @@ func tableConstraints(q *query) error {
 				return err
 			}
 		}
-		for i := range t.ForeignKeys {
-			if err := q.emit("def", t.Database, t.ForeignKeys[i].Name, t.Database, t.Name, "FOREIGN KEY", "YES"); err != nil {
+		for _, k := range foreignKeys(t) {
+			if err := q.emit("def", t.Database, k.Name, t.Database, t.Name, "FOREIGN KEY", "YES"); err != nil {
 				return err
 			}
 		}
@@ -390,8 +389,7 @@ func tableConstraints(q *query) error {
 
 func referentialConstraints(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
-		for i := range t.ForeignKeys {
-			k := &t.ForeignKeys[i]
+		for _, k := range foreignKeys(t) {
 			var unique any
 			if parent, ok := q.snap.Table(k.Database, k.Table); ok {
 				if ref, ok := schema.NewReference(t, k, parent); ok && ref.Parent != nil && !ref.Loose {

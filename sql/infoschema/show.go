@@ -223,13 +223,13 @@ func showCreateTable(q *query) error {
 		}
 		d.Columns = append(d.Columns, schema.Column{ID: schema.ColumnID(len(d.Columns) + 1), Name: schema.HiddenKeyColumn, Hidden: true})
 		d.PrimaryKey = []schema.KeyPart{{Column: schema.ColumnID(len(d.Columns))}}
-		return q.emit(v.name, createTable(d, 0))
+		return q.emit(v.name, q.quoting().apply(createTable(d, 0)))
 	}
 	text := createTable(t, q.server.NextAutoIncrement(t))
 	if q.temporary(q.arg(0), q.arg(1)) != nil {
 		text = "CREATE TEMPORARY" + strings.TrimPrefix(text, "CREATE")
 	}
-	return q.emit(t.Name, text)
+	return q.emit(t.Name, q.quoting().apply(text))
 }
 
 func showCreateDatabase(q *query) error {
@@ -237,7 +237,7 @@ func showCreateDatabase(q *query) error {
 	if !ok {
 		d = &schema.Database{Name: q.arg(0), Collation: schema.CollationUTF8GeneralCI}
 	}
-	return q.emit(d.Name, CreateDatabase(d, q.arg(1) != ""))
+	return q.emit(d.Name, q.quoting().apply(CreateDatabase(d, q.arg(1) != "")))
 }
 
 func showVariables(q *query) error {

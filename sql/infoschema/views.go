@@ -110,7 +110,7 @@ func showCreateView(q *query) error {
 		return sqlerr.NoSuchTable(q.arg(0), q.arg(1))
 	}
 	charset, collation := connectionNames(v)
-	return q.emit(v.Name, CreateView(v, q.sess.Database()), charset, collation)
+	return q.emit(v.Name, q.quoting().apply(CreateView(v, q.sess.Database())), charset, collation)
 }
 
 // named is a table or view with what a statement shows of it.

@@ -225,8 +225,12 @@ type (
 	bitBytes []byte
 )
 
-// ToString implements ast.BinaryLiteral, for hashes of passwords.
+// ToString implements ast.BinaryLiteral, for hashes of passwords and members of ENUM
+// and SET.
 func (b hexBytes) ToString() string { return string(b) }
+
+// ToString implements ast.BinaryLiteral.
+func (b bitBytes) ToString() string { return string(b) }
 
 // number is a decimal literal on its way through the lexer.
 type number struct {

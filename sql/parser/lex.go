@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
 )
 
@@ -254,7 +255,7 @@ func Next(sql string, mode types.SQLMode) (stmt, rest string, ok bool) {
 // without: a text of nothing but /*!40101 SET … */ is a statement.
 func codeComment(sql string) int {
 	for i := 0; i+2 < len(sql); i++ {
-		if sql[i] == '/' && sql[i+1] == '*' && (sql[i+2] == '!' || strings.HasPrefix(sql[i+2:], "sqlots!")) {
+		if sql[i] == '/' && sql[i+1] == '*' && (sql[i+2] == '!' || strings.HasPrefix(sql[i+2:], oldOwnCode)) {
 			return i
 		}
 		if sql[i] == '\'' || sql[i] == '"' || sql[i] == '`' {
@@ -264,13 +265,16 @@ func codeComment(sql string) int {
 	return -1
 }
 
+// oldOwnCode is schema.OwnCode of earlier releases. Clients drop such comments.
+const oldOwnCode = "sqlots!"
+
 // serverVersion decides which /*!NNNNN … */ comments are code.
 const serverVersion = 80403
 
-// versionComments makes code of what is code for this server: /*sqlots! … */
-// becomes /*! … */ of the same length, and comments for newer servers, for
-// MariaDB and for TiDB become blanks; comments of hints are numbered. Positions
-// do not change.
+// versionComments makes code of what is code for this server: /*!99999 sqlots … */,
+// and /*sqlots! … */ of earlier releases, become /*! … */ of the same length, and
+// comments for newer servers, for MariaDB and for TiDB become blanks; comments of
+// hints are numbered. Positions do not change.
 func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 	if !strings.Contains(src, "/*") {
 		return src, nil
@@ -293,16 +297,20 @@ func versionComments(src string, mode types.SQLMode) (string, []hintComment) {
 			body := src[start+2 : end]
 			s.pos = end
 			switch {
+			case strings.HasPrefix(body, schema.OwnCode), strings.HasPrefix(body, oldOwnCode):
+				if out == nil {
+					out = []byte(src)
+				}
+				sign := schema.OwnCode
+				if body[0] != '!' {
+					sign = oldOwnCode
+				}
+				copy(out[start+2:], "!"+strings.Repeat(" ", len(sign)-1))
+				s.pos = start + 3
 			case strings.HasPrefix(body, "M!"), strings.HasPrefix(body, "T!"), strings.HasPrefix(body, "!") && commentVersion(body[1:]) > serverVersion:
 				out = blankComment(out, src, start, end)
 			case strings.HasPrefix(body, "!"):
 				s.pos = start + 3 // its body is code, with strings of its own
-			case strings.HasPrefix(body, "sqlots!"):
-				if out == nil {
-					out = []byte(src)
-				}
-				copy(out[start:], "/*!      ")
-				s.pos = start + 3
 			case strings.HasPrefix(body, "+") && len(body) >= 3 && strings.HasSuffix(body, "*/"):
 				out = carryHints(out, src, start, end, len(hints))
 				hints = append(hints, hintComment{start + 3, end - 2})

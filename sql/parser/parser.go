@@ -164,6 +164,18 @@ func (p *Parser) Parse(text string, mode types.SQLMode) (Statement, error) {
 	return p.parseOne(text, mode)
 }
 
+// TrailingText is the error of a text with more than one statement where only one
+// is allowed: 1064 at what follows the first, or 1235 for a stored program, whose body
+// has statements.
+func TrailingText(first, rest string, mode types.SQLMode) error {
+	if len(first) < largeText {
+		if _, err := New().parseOne(first, mode); sqlerr.IsNotSupported(err) {
+			return err
+		}
+	}
+	return sqlerr.Parse("", near(strings.TrimLeft(rest, " \t\r\n;"), 0, mode), 1+strings.Count(first, "\n"))
+}
+
 // ParseTemplate parses the text of a template: parameter i is literal i.
 func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, error) {
 	return p.parseOne(string(t.Text), mode)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
@@ -34,12 +35,6 @@ func near(sql string, at int, mode types.SQLMode) string {
 // syntaxError is 1064 at an offset of a text.
 func syntaxError(sql string, at int, mode types.SQLMode) error {
 	return sqlerr.Parse("", near(sql, at, mode), 1+strings.Count(sql[:at], "\n"))
-}
-
-// TrailingText is the error of a text with more than one statement where only one
-// is allowed: 1064 at what follows the first.
-func TrailingText(first, rest string, mode types.SQLMode) error {
-	return sqlerr.Parse("", near(strings.TrimLeft(rest, " \t\r\n;"), 0, mode), 1+strings.Count(first, "\n"))
 }
 
 // span is sql[start:end].
@@ -224,7 +219,7 @@ func (st *secretState) inComment() secretState {
 // codeBody is what follows the sign of code, and its version, at the start of a
 // comment.
 func codeBody(body string) (string, bool) {
-	for _, sign := range [...]string{"!", "M!", "sqlots!", "+"} {
+	for _, sign := range [...]string{schema.OwnCode, "!", "M!", oldOwnCode, "+"} {
 		if code, ok := strings.CutPrefix(body, sign); ok {
 			return strings.TrimLeft(code, "0123456789"), true
 		}

@@ -31,6 +31,9 @@ func IsDeadlock(err error) bool { return is(err, 1213) }
 // or the end of innodb_lock_wait_timeout.
 func IsLockConflict(err error) bool { return is(err, 1205, 1213) }
 
+// IsNotSupported reports 1235.
+func IsNotSupported(err error) bool { return is(err, 1235) }
+
 // IsOutOfRange reports OutOfRange.
 func IsOutOfRange(err error) bool { return is(err, 1264) }
 

@@ -51,7 +51,7 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 		host = info.RemoteAddr.String()
 	}
 	c := &Connection{Shared: sh, Engine: sh.Engine, Info: info, Diagnostics: &Diagnostics{}, Temps: &TemporaryTables{engine: sh.Engine}}
-	c.Process = &engine.Process{ID: info.ID, User: info.User, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill}
+	c.Process = &engine.Process{ID: info.ID, User: info.User, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes}
 	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps}
 	s := &Statement{Connection: c}
 	c.Functions = &Functions{Connection: c, figures: &s.figures}

@@ -26,7 +26,7 @@ func (cn *Connection) MakePlan(ctx context.Context, stmt logical.Statement, vals
 	c := &Plan{Plan: p, made: time.Now()}
 	switch x := stmt.(type) {
 	case *logical.Query:
-		c.header, c.limited = queryHeader(x), x.Limited
+		c.header, c.limited, c.readsAll = queryHeader(x), x.Limited, readsAll(p)
 		if cn.Engine.FastPaths {
 			if c.point = cn.pointOf(p); c.point == nil {
 				c.page = cn.pageOf(p)

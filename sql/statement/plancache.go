@@ -31,7 +31,8 @@ type Plan struct {
 	// made.
 	sizes string
 	// limited: the query has a LIMIT, which goes before sql_select_limit.
-	limited bool
+	limited  bool
+	readsAll bool // a whole table or index
 	// rebind binds the statement again, for the session that runs it, for the
 	// case that the schema changes between planning and running.
 	rebind rebinder

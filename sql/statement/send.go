@@ -45,7 +45,11 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 	}
 	s.Functions.applyInsertID()
 	s.sent(sent)
-	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount - s.Diagnostics.shownCount, More: more})
+	end := mysqlwire.End{Warnings: s.Diagnostics.WarningCount - s.Diagnostics.shownCount, More: more}
+	if c.readsAll {
+		end.Flags = mysqlwire.StatusNoIndexUsed
+	}
+	return w.End(end)
 }
 
 // sendChange runs INSERT, UPDATE and DELETE and writes the result.

@@ -123,6 +123,8 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 		Parallelism: s.Vars.Parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
 		GroupConcatMaxLen: s.Vars.GroupConcatMax,
 		LastInsertID:      s.Functions.LastInsertID,
+		AutoStep:          s.Vars.Number("auto_increment_increment"),
+		AutoOffset:        s.Vars.Number("auto_increment_offset"),
 	}
 }
 

@@ -341,11 +341,18 @@ func MaxChars(t schema.Type) int {
 	return -1
 }
 
+// zerofillLen is the width to which ZEROFILL pads, 0 without it. FLOAT and DOUBLE
+// without a width are 12 and 22 wide.
 func zerofillLen(t schema.Type) int {
-	if t.Zerofill {
+	switch {
+	case !t.Zerofill:
+		return 0
+	case isFixedFloat(t) || !t.IsFloat():
 		return t.Len
+	case t.ID == schema.TypeFloat:
+		return 12
 	}
-	return 0
+	return 22
 }
 
 func withPoint(fsp int) int {

@@ -97,9 +97,9 @@ func bitBytes(t schema.Type) int { return min((max(t.Len, 1)+7)/8, 8) }
 
 func appendFloat(dst []byte, t schema.Type, f float64) []byte {
 	if !isFixedFloat(t) {
-		if t.Zerofill && t.Len > 0 {
+		if t.Zerofill {
 			var buf [32]byte
-			return appendPadded(dst, FormatFloat(buf[:0], f, t.ID == schema.TypeFloat), t.Len)
+			return appendPadded(dst, FormatFloat(buf[:0], f, t.ID == schema.TypeFloat), zerofillLen(t))
 		}
 		return FormatFloat(dst, f, t.ID == schema.TypeFloat)
 	}

@@ -605,6 +605,7 @@ func (w *written) column(ctx context.Context, s *session.Session, text string) [
 }
 
 // Binary implements mysqlwire.ResultWriter.
+func (*written) Follows(bool)   {}
 func (w *written) Binary() bool { return false }
 
 // Header implements mysqlwire.ResultWriter.

@@ -159,7 +159,7 @@ func (b *binder) bindDefault(c *schema.Column, n ast.ExprNode) (*schema.Default,
 	if !ok {
 		return nil, sqlerr.InvalidDefault(c.Name)
 	}
-	return define.ConstDefault(b.env.Mode, c, k)
+	return define.ConstDefault(b.env.Mode, c, k, b.warn)
 }
 
 // exprDefault is DEFAULT (expr). Its columns are resolved when all of the table

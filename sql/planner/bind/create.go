@@ -164,7 +164,11 @@ func (b *binder) tableColumns(out *logical.CreateTable, t *schema.Table, n *ast.
 	}
 	t.NextColumnID = schema.ColumnID(len(t.Columns) + 1)
 	null := func(i int) bool { return i < len(defs) && defs[i].Null }
-	if err := define.SetKeys(b.stored(), t, keys, null); err != nil {
+	var cut func(*sqlerr.Error)
+	if !b.env.Mode.Strict() {
+		cut = b.warn
+	}
+	if err := define.SetKeys(b.stored(), t, keys, null, cut); err != nil {
 		return err
 	}
 	if err := define.ResolveColumns(b.stored(), t); err != nil {

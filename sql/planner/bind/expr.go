@@ -533,6 +533,26 @@ func (b *binder) plainYear(e expr.Expr) (expr.Expr, error) {
 	return expr.NewCast(b.be, e, types.BigInt, false)
 }
 
+// plainJSON makes text or numbers of JSON documents that CASE compares: it does not
+// know them, and finds 'null' in a JSON null (https://bugs.mysql.com/bug.php?id=116688).
+func (b *binder) plainJSON(pair []expr.Expr) (err error) {
+	to := types.Text(schema.CollationUTF8MB4Bin)
+	for _, e := range pair {
+		if e.Type().IsNumeric() {
+			to = types.Double
+		}
+	}
+	for i, e := range pair {
+		if e.Type().ID != schema.TypeJSON {
+			continue
+		}
+		if pair[i], err = expr.NewCast(b.be, e, to, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // caseOf binds the branches of a CASE of operand, nil if it has none.
 func (b *binder) caseOf(sc *scope, n *ast.CaseExpr, operand expr.Expr) (expr.Expr, error) {
 	args := make([]expr.Expr, 0, 2*len(n.WhenClauses)+1)
@@ -546,6 +566,9 @@ func (b *binder) caseOf(sc *scope, n *ast.CaseExpr, operand expr.Expr) (expr.Exp
 				return nil, err
 			}
 			pair := []expr.Expr{operand, when}
+			if err := b.plainJSON(pair); err != nil {
+				return nil, err
+			}
 			adapt(pair, false)
 			if when, err = expr.NewFunc(b.be, "=", pair...); err != nil {
 				return nil, err

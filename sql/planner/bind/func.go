@@ -362,7 +362,7 @@ func (b *binder) charFunc(sc *scope, args []ast.ExprNode) (expr.Expr, error) {
 	if !ok {
 		return nil, sqlerr.UnknownCharset(l.GetString())
 	}
-	return expr.NewConvertUsing(b.be, e, c.ID)
+	return expr.NewCharUsing(b.be, e, c.ID)
 }
 
 func (b *binder) getFormat(sc *scope, n *ast.FuncCallExpr) (expr.Expr, error) {

@@ -664,6 +664,9 @@ func (k *block) buildDistinct(node logical.Node, count, offset expr.Expr) (*resu
 		}
 		e := k.overOutput(o.expr, r.cols)
 		if c := foreignColumn(e, r.cols); c != nil {
+			if k.b.env.Mode&types.ModeOnlyFullGroupBy == 0 {
+				return k.buildGrouped(r, count, offset)
+			}
 			return nil, sqlerr.OrderNotInSelect(i+1, k.columnText(c))
 		}
 		keys[i] = logical.SortKey{Expr: e, Desc: o.desc}
@@ -672,6 +675,44 @@ func (k *block) buildDistinct(node logical.Node, count, offset expr.Expr) (*resu
 		out = &logical.Sort{Input: out, Keys: keys}
 	}
 	return &result{node: withLimit(out, count, offset), cols: r.cols}, nil
+}
+
+// buildGrouped is buildDistinct where ORDER BY has what is not selected, which takes
+// the value of any of the rows that are the same: Project with the keys, Aggregate,
+// Sort, Limit, and a Project without the keys.
+func (k *block) buildGrouped(r *result, count, offset expr.Expr) (*result, error) {
+	rows := r.node.(*logical.Project)
+	g := &logical.Aggregate{Input: rows}
+	var agg aggScope
+	for i := range r.cols {
+		g.GroupBy = append(g.GroupBy, colExpr(&r.cols[i]))
+		c := r.cols[i]
+		c.ID = k.b.newID()
+		g.GroupCols = append(g.GroupCols, c)
+	}
+	keys := make([]logical.SortKey, len(k.order))
+	for i, o := range k.order {
+		keys[i].Desc = o.desc
+		if o.field >= 0 {
+			keys[i].Expr = colExpr(&g.GroupCols[o.field])
+			continue
+		}
+		c := logical.Column{ID: k.b.newID(), T: o.expr.Type(), Null: o.expr.Nullable()}
+		rows.Exprs, rows.Cols = append(rows.Exprs, o.expr), append(rows.Cols, c)
+		call, err := newAnyValue(k.b.be, colExpr(&c))
+		if err != nil {
+			return nil, err
+		}
+		keys[i].Expr = agg.add(k.b, call, "")
+	}
+	g.Aggs, g.AggCols = agg.calls, agg.cols
+	out := &logical.Project{Input: withLimit(&logical.Sort{Input: g, Keys: keys}, count, offset), Cols: make([]logical.Column, len(r.cols))}
+	for i := range out.Cols {
+		out.Exprs = append(out.Exprs, colExpr(&g.GroupCols[i]))
+		out.Cols[i] = g.GroupCols[i]
+		out.Cols[i].ID = k.b.newID()
+	}
+	return &result{node: out, cols: out.Cols}, nil
 }
 
 // overOutput replaces the select-list items inside e by output columns.
