@@ -1,5 +1,5 @@
 # Shorthands; what they run stands in Go and in .ci/run.
-.PHONY: build test short race lint ci demo slt corpus enginetest rewrite bench
+.PHONY: apps build test short race lint ci demo slt corpus enginetest rewrite bench
 
 build:
 	CGO_ENABLED=0 go build -o sqlots ./cmd/sqlots
@@ -43,3 +43,7 @@ rewrite:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./storage/... ./sql/expr ./mysqlwire
+
+# Schemas of packaged applications, with MariaDB for comparison
+apps:
+	go run ./test/apps

@@ -182,7 +182,7 @@ var engines = []struct {
 	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
 	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},
 	{"simplefeatures", func(p string) bool { return strings.HasPrefix(p, "github.com/peterstace/simplefeatures") }, []string{"geo"}, false},
-	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"tool", "cmd", "examples"}, true},
+	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"tool", "cmd", "examples", "test/apps"}, true},
 }
 
 func TestEnginesStayBehindOnePackage(t *testing.T) {
