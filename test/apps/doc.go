@@ -1,5 +1,5 @@
-// Command apps loads the schemas of packaged applications into sqlots and into
-// MariaDB, and compares what came of them.
+// Command apps uses packaged applications with sqlots and with MariaDB, loads the
+// schemas of others, and compares what came of them.
 //
 // # Model
 //
@@ -13,12 +13,17 @@
 // from each server into the other and into sqlots itself, and compared again. compare.go
 // says what the two servers show in different forms.
 //
+// The scripts in the folder sites use applications over HTTP and by their tools, with
+// each server; what they print is compared.
+//
 // known.txt lists the differences that stay, each with its reason.
 //
 //	go run ./test/apps
 //	go run ./test/apps -only cacti
 //
-// It needs Debian's packages mariadb-server and default-mysql-client.
+// It needs Debian's packages mariadb-server, default-mysql-client, php-cli, php-mysql,
+// php-mbstring, php-xml, php-intl, wordpress, mediawiki, phpmyadmin and adminer, installed
+// without recommended packages; their own set-up is not used.
 //
 // # Invariants
 //

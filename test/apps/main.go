@@ -65,6 +65,27 @@ func run(cache, only string) error {
 		}
 		fmt.Println()
 	}
+	names, err := sites(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !strings.Contains(name, only) {
+			continue
+		}
+		lines, found, err := useSite(dir, name, maria, ours)
+		if err != nil {
+			return err
+		}
+		checked++
+		news := known.filter(name, found)
+		fmt.Printf("%-30s %3d lines of output,      %3d differences", name, lines, len(found))
+		if len(news) > 0 {
+			failed++
+			fmt.Printf(", new:\n    %s", strings.Join(news, "\n    "))
+		}
+		fmt.Println()
+	}
 	if only == "" {
 		for _, k := range known {
 			if !k.used {
@@ -76,7 +97,7 @@ func run(cache, only string) error {
 	if failed > 0 {
 		return fmt.Errorf("%d of %d failed", failed, checked)
 	}
-	fmt.Printf("%d schemas are as in MariaDB\n", checked)
+	fmt.Printf("%d schemas and applications are as with MariaDB\n", checked)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,12 +53,10 @@ func startMariaDB(dir string) (*srv, error) {
 
 // start runs a server on a free port, and waits until it answers.
 func start(name string, command func(port string) *exec.Cmd) (*srv, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // it is an address
-	_ = l.Close()                                      // the port is all that counts
 	var log bytes.Buffer
 	s := &srv{name: name, port: port, cmd: command(port)}
 	s.cmd.Stdout, s.cmd.Stderr = &log, &log

@@ -348,7 +348,34 @@ func restore(n ast.Node) (string, error) {
 	if err := n.Restore(format.NewRestoreCtx(flags, &b)); err != nil {
 		return "", sqlerr.NotSupported("this SELECT in a view")
 	}
-	return collectText(b.String()), nil
+	return aliasText(collectText(b.String())), nil
+}
+
+// aliasText writes AS before an alias as MySQL does, which writes all other keywords in
+// lower case.
+func aliasText(s string) string {
+	const as = " as `"
+	var b strings.Builder
+	quote, from := byte(0), 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote == '\'' && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case strings.HasPrefix(s[i:], as):
+			b.WriteString(s[from:i])
+			b.WriteString(" AS `")
+			i += len(as) - 1
+			from, quote = i+1, '`'
+		case c == '\'' || c == '`':
+			quote = c
+		}
+	}
+	b.WriteString(s[from:])
+	return b.String()
 }
 
 // collectText writes ST_COLLECT as it was before the parser's shim, see

@@ -1,0 +1,20 @@
+# What the scripts of this folder share. They get PORT, the server's, and WEB and DIR,
+# a free port and a folder of their own. What they print has to be the same with
+# every server.
+sql() { mysql --no-defaults -h127.0.0.1 -P"$PORT" -uroot --default-character-set=utf8mb4 "$@"; }
+
+# serve runs PHP's web server on a folder until the script ends.
+serve() {
+    php -d memory_limit=512M -d display_errors=0 -S "127.0.0.1:$WEB" -t "$1" >"$DIR/web.log" 2>&1 &
+    trap "kill $! 2>/dev/null" EXIT
+    for _ in $(seq 50); do
+        curl -s -o "$DIR/ready" "$URL/robots.txt" && return
+        sleep 0.1
+    done
+}
+
+URL="http://127.0.0.1:$WEB"
+web() { curl -s -b "$DIR/jar" -c "$DIR/jar" "$@"; }
+
+# faults are the errors in a page, without times.
+faults() { grep -a -o -i 'database error[^<]*\|fatal error[^<]*\|internal error[^<]*\|#[0-9]\{4\} - [^<]*\|mysqli_sql_exception[^<]*\|'"class='error'>[^<]*" "$1" | sort -u; }
