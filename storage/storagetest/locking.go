@@ -358,6 +358,19 @@ func testDeadlock(t *testing.T, s storage.Store) {
 			t.Fatalf("heavy %d, victims %v", heavy, lost)
 		}
 	}
+	// With equal work the one that closes the cycle loses, older or not.
+	for _, last := range []int{0, 1} {
+		xs := []storage.Txn{begin(t, s), begin(t, s)}
+		mustLock(t, xs[0], "a")
+		mustLock(t, xs[1], "b")
+		own := []string{"a", "b"}
+		first := lockLater(t, s, xs[1-last], storage.LockOptions{}, own[last])
+		_, err := locks(t, xs[last], storage.LockOptions{}, own[1-last])
+		wantErr(t, err, storage.ErrDeadlock)
+		xs[last].Rollback()
+		granted(t, first)
+		xs[1-last].Rollback()
+	}
 	// A commit of the victim fails and frees its locks.
 	x, y := begin(t, s), begin(t, s)
 	for i := range 10 {

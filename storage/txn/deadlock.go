@@ -33,7 +33,7 @@ func (t *lockTable) detect(o *owner) {
 		}
 		victim := cycle[0]
 		for _, w := range cycle[1:] {
-			if lighter(w.o, victim.o) {
+			if lighter(w.o, victim.o, o) {
 				victim = w
 			}
 		}
@@ -62,13 +62,17 @@ func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 	return d
 }
 
-// lighter reports whether a is the better victim: less work, or younger.
-func lighter(a, b *owner) bool {
+// lighter reports whether a is a better victim than b: less work, or younger. Of those
+// with as little work the one that closed the cycle ends, which runs and can try again.
+func lighter(a, b, closed *owner) bool {
 	wa, wb := a.weight.Load(), b.weight.Load()
-	if wa != wb {
+	switch {
+	case wa != wb:
 		return wa < wb
+	case b == closed:
+		return false
 	}
-	return a.id > b.id
+	return a == closed || a.id > b.id
 }
 
 // findCycle returns the waits of a cycle through o, or nil.
