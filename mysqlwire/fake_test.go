@@ -108,7 +108,9 @@ func (s *fakeSession) Query(ctx context.Context, text string, w ResultWriter) er
 	for rest, more := text, true; more; {
 		var stmt string
 		stmt, rest, more = strings.Cut(rest, ";")
-		w.Follows(more)
+		if more {
+			w.ColumnFlags(StatusMoreResults)
+		}
 		if err := s.one(ctx, strings.TrimSpace(stmt), w, more); err != nil {
 			return err
 		}

@@ -186,8 +186,9 @@ type End struct {
 // ResultWriter takes the results of one command. It belongs to the goroutine
 // that runs the statement. A write error means that the client is gone.
 type ResultWriter interface {
-	// Follows says before a result whether another of the same command follows.
-	Follows(more bool)
+	// ColumnFlags are further flags of the packet after the columns of the next
+	// result, for clients that have one there.
+	ColumnFlags(Status)
 	// Binary reports the binary protocol (prepared statements).
 	Binary() bool
 	// Header starts a result set.

@@ -30,8 +30,8 @@ type resultWriter struct {
 	spool      *spool
 	cursor     *spool
 	local      *localReader
-	broken     bool // the framing is lost
-	follows    bool // another result follows the next one
+	broken     bool   // the framing is lost
+	flags      Status // of ColumnFlags
 }
 
 var _ ResultWriter = (*resultWriter)(nil)
@@ -42,8 +42,8 @@ func (w *resultWriter) reset(binary bool) {
 	*w = resultWriter{c: c, binary: binary}
 }
 
-// Follows implements ResultWriter.
-func (w *resultWriter) Follows(more bool) { w.follows = more }
+// ColumnFlags implements ResultWriter.
+func (w *resultWriter) ColumnFlags(flags Status) { w.flags |= flags }
 
 // Binary implements ResultWriter.
 func (w *resultWriter) Binary() bool { return w.binary }
@@ -92,11 +92,7 @@ func (w *resultWriter) Header(h *Header) error {
 	}
 	w.c.writeHeader(h)
 	if !w.c.caps.has(capDeprecateEOF) {
-		var flags Status
-		if w.follows {
-			flags = StatusMoreResults
-		}
-		w.c.writeEOF(0, flags)
+		w.c.writeEOF(0, w.flags)
 	}
 	return w.c.err
 }
@@ -198,7 +194,7 @@ func (w *resultWriter) End(e End) error {
 }
 
 func (w *resultWriter) next(more bool) {
-	w.state = resultDone
+	w.state, w.flags = resultDone, 0
 	if more {
 		w.state = resultNone
 	}

@@ -721,9 +721,11 @@ func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAct
 	}
 	in.updated++
 	in.copied++
-	if in.auto >= 0 && in.assign.set[in.auto] {
-		in.explicit(in.pair[in.auto])
-		in.lastID = 0
+	if in.auto >= 0 {
+		if in.assign.set[in.auto] {
+			in.explicit(in.pair[in.auto])
+		}
+		in.lastID = AutoValue(in.pair[in.auto])
 	}
 	return ConflictHandled, in.returned.row(in.pair[:n])
 }

@@ -22,7 +22,7 @@ type sink struct {
 	file []byte
 }
 
-func (*sink) Follows(bool)                   {}
+func (*sink) ColumnFlags(mysqlwire.Status)   {}
 func (*sink) Binary() bool                   { return false }
 func (*sink) Header(*mysqlwire.Header) error { return nil }
 func (s *sink) Batch(b *vec.Batch) error     { s.rows += b.Live(); return nil }

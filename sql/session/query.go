@@ -43,7 +43,9 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 		if !first {
 			s.st.BeginTrace(w)
 		}
-		w.Follows(more)
+		if more {
+			w.ColumnFlags(mysqlwire.StatusMoreResults)
+		}
 		err := s.Finish(s.st.RunText(ctx, stmt, more, w))
 		s.st.EndTrace(stmt, err, w)
 		if err != nil {

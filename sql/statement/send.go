@@ -18,6 +18,11 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 	if c.limited {
 		limit = math.MaxUint64
 	}
+	var flags mysqlwire.Status
+	if c.readsAll {
+		flags = mysqlwire.StatusNoIndexUsed
+		w.ColumnFlags(flags)
+	}
 	err := exec.RunQuery(ctx, env, c.Plan, func(b *vec.Batch) error {
 		if !started {
 			started = true
@@ -45,11 +50,7 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 	}
 	s.Functions.applyInsertID()
 	s.sent(sent)
-	end := mysqlwire.End{Warnings: s.Diagnostics.WarningCount - s.Diagnostics.shownCount, More: more}
-	if c.readsAll {
-		end.Flags = mysqlwire.StatusNoIndexUsed
-	}
-	return w.End(end)
+	return w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount - s.Diagnostics.shownCount, More: more, Flags: flags})
 }
 
 // sendChange runs INSERT, UPDATE and DELETE and writes the result.

@@ -605,8 +605,8 @@ func (w *written) column(ctx context.Context, s *session.Session, text string) [
 }
 
 // Binary implements mysqlwire.ResultWriter.
-func (*written) Follows(bool)   {}
-func (w *written) Binary() bool { return false }
+func (*written) ColumnFlags(mysqlwire.Status) {}
+func (w *written) Binary() bool               { return false }
 
 // Header implements mysqlwire.ResultWriter.
 func (w *written) Header(h *mysqlwire.Header) error {
