@@ -41,7 +41,7 @@ func (c *conn) run(cmd byte, arg []byte) (keep bool) {
 	case comStmtExecute:
 		return c.finish(c.execute(arg))
 	case comStmtPrepare:
-		return c.finish(c.prepare(string(bytes.TrimRight(arg, "\x00"))))
+		return c.finish(c.prepare(statementText(arg)))
 	case comStmtClose:
 		c.closeStatement(arg)
 		return true
@@ -166,9 +166,12 @@ func (c *conn) query(arg []byte) error {
 			return sqlerr.MalformedPacket()
 		}
 	}
-	// Clients such as mysqlslap count the byte that ends a string in C.
-	return c.sess.Query(c.ctx, string(bytes.TrimRight(p.b, "\x00")), &c.result)
+	return c.sess.Query(c.ctx, statementText(p.b), &c.result)
 }
+
+// statementText is a text without what MySQL leaves out at its end: the semicolon, and
+// the byte that ends a string in C, which clients such as mysqlslap count.
+func statementText(b []byte) string { return string(bytes.TrimRight(b, "\x00; \t\r\n\v\f")) }
 
 // skipAttributes reads past the query attributes before a text:
 //

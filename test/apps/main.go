@@ -73,7 +73,7 @@ func run(cache, only string) error {
 		if !strings.Contains(name, only) {
 			continue
 		}
-		lines, found, err := useSite(dir, name, maria, ours)
+		lines, found, err := useSite(dir, cache, name, maria, ours)
 		if err != nil {
 			return err
 		}

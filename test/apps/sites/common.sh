@@ -1,6 +1,7 @@
-# What the scripts of this folder share. They get PORT, the server's, and WEB and DIR,
-# a free port and a folder of their own. What they print has to be the same with
-# every server.
+# What the scripts of this folder share. They get PORT, the server's, WEB and DIR, a free
+# port and a folder of their own, CACHE, a folder that stays, and ROOT, that of the
+# sources. What they print has to be the same with every server; lines that begin with
+# "passes" may be missing with MariaDB.
 sql() { mysql --no-defaults -h127.0.0.1 -P"$PORT" -uroot --default-character-set=utf8mb4 "$@"; }
 
 # serve runs PHP's web server on a folder until the script ends.
