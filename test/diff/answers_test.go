@@ -604,9 +604,11 @@ func (w *written) column(ctx context.Context, s *session.Session, text string) [
 	return other.first
 }
 
-// Binary implements mysqlwire.ResultWriter.
+// ColumnFlags implements mysqlwire.ResultWriter.
 func (*written) ColumnFlags(mysqlwire.Status) {}
-func (w *written) Binary() bool               { return false }
+
+// Binary implements mysqlwire.ResultWriter.
+func (w *written) Binary() bool { return false }
 
 // Header implements mysqlwire.ResultWriter.
 func (w *written) Header(h *mysqlwire.Header) error {
@@ -668,7 +670,7 @@ func (w *written) End(e mysqlwire.End) error {
 		w.b.WriteString(line + "\n")
 	}
 	w.rows = nil
-	fmt.Fprintf(&w.b, "end %d %v %d\n", e.Warnings, e.More, e.Flags)
+	fmt.Fprintf(&w.b, "end %d %v %d\n", e.Warnings, e.More, e.Flags&^mysqlwire.StatusNoIndexUsed)
 	return nil
 }
 
