@@ -533,20 +533,20 @@ func (b *binder) plainYear(e expr.Expr) (expr.Expr, error) {
 	return expr.NewCast(b.be, e, types.BigInt, false)
 }
 
-// plainJSON makes text or numbers of JSON documents that CASE compares: it does not
-// know them, and finds 'null' in a JSON null (https://bugs.mysql.com/bug.php?id=116688).
+// plainJSON makes text of JSON documents that CASE compares with documents or text: it
+// does not know them, and finds 'null' in a JSON null
+// (https://bugs.mysql.com/bug.php?id=116688). Numbers are compared as in JSON, while
+// MySQL warns of documents that are none.
 func (b *binder) plainJSON(pair []expr.Expr) (err error) {
-	to := types.Text(schema.CollationUTF8MB4Bin)
-	for _, e := range pair {
-		if e.Type().IsNumeric() {
-			to = types.Double
-		}
+	isText := func(e expr.Expr) bool { return e.Type().ID == schema.TypeJSON || e.Type().IsCharacter() }
+	if !isText(pair[0]) || !isText(pair[1]) {
+		return nil
 	}
 	for i, e := range pair {
 		if e.Type().ID != schema.TypeJSON {
 			continue
 		}
-		if pair[i], err = expr.NewCast(b.be, e, to, false); err != nil {
+		if pair[i], err = expr.NewCast(b.be, e, types.Text(schema.CollationUTF8MB4Bin), false); err != nil {
 			return err
 		}
 	}
