@@ -86,7 +86,7 @@ func (s *srv) site(dir, cache, name string) ([]string, error) {
 }
 
 var (
-	width         = regexp.MustCompile("(int)\\(\\d+\\)")
+	width         = regexp.MustCompile(`(int)\(\d+\)`)
 	ownCollation  = regexp.MustCompile(` COLLATE utf8mb4_\w+`)
 	nullOfText    = regexp.MustCompile("(`\\w+` text) DEFAULT NULL")
 	columnInError = regexp.MustCompile("`\\w+`\\.`\\w+`\\.`(\\w+)`")
