@@ -44,6 +44,6 @@ rewrite:
 bench:
 	go test -run '^$$' -bench . -benchmem ./storage/... ./sql/expr ./mysqlwire
 
-# Schemas of packaged applications, with MariaDB for comparison
+# Schemas, applications and suites of client libraries, with MariaDB for comparison
 apps:
 	go run ./test/apps

@@ -38,10 +38,7 @@ func (a *alteration) addIndex(s *logical.AlterSpec) error {
 	if err != nil {
 		return err
 	}
-	if !x.Unique && !a.c.env.Types.Mode.Strict() {
-		cols = define.CutKey(a.t, cols, func(e *sqlerr.Error) { a.c.warn(sqlerr.LevelWarning, e) })
-	}
-	parts, err := define.ResolveKey(a.t, cols)
+	parts, err := a.resolveKey(cols, x.Unique)
 	if err != nil {
 		return err
 	}
@@ -251,7 +248,7 @@ func countKeys(t *schema.Table) int {
 func (a *alteration) checkKeys() error {
 	t := a.t
 	if a.hasPrimaryKey() {
-		if err := a.checkParts(t.PrimaryKey); err != nil {
+		if err := a.checkParts(t.PrimaryKey, true); err != nil {
 			return err
 		}
 	}
@@ -265,7 +262,7 @@ func (a *alteration) checkKeys() error {
 				return sqlerr.DuplicateKeyName(x.Name)
 			}
 		}
-		if err := a.checkParts(x.Parts); err != nil {
+		if err := a.checkParts(x.Parts, x.Unique); err != nil {
 			return err
 		}
 		if a.rebuild {
@@ -280,7 +277,7 @@ func (a *alteration) checkKeys() error {
 
 // checkParts lets bind check a key again, in terms of names. A prefix that the
 // column has become as short as is none any more, which changes the key.
-func (a *alteration) checkParts(parts []schema.KeyPart) error {
+func (a *alteration) checkParts(parts []schema.KeyPart, unique bool) error {
 	cols := make([]define.IndexColumn, len(parts))
 	for i, p := range parts {
 		c := a.t.Column(p.Column)
@@ -289,7 +286,7 @@ func (a *alteration) checkParts(parts []schema.KeyPart) error {
 			cols[i].Expr = c.Generated.Expr
 		}
 	}
-	got, err := define.ResolveKey(a.t, cols)
+	got, err := a.resolveKey(cols, unique)
 	if err != nil {
 		return err
 	}
@@ -298,6 +295,14 @@ func (a *alteration) checkParts(parts []schema.KeyPart) error {
 		a.rebuild = true
 	}
 	return nil
+}
+
+// resolveKey is define.ResolveKey; without strict mode a key that is not unique is cut.
+func (a *alteration) resolveKey(cols []define.IndexColumn, unique bool) ([]schema.KeyPart, error) {
+	if !unique && !a.c.env.Types.Mode.Strict() {
+		cols = define.CutKey(a.t, cols, func(e *sqlerr.Error) { a.c.warn(sqlerr.LevelWarning, e) })
+	}
+	return define.ResolveKey(a.t, cols)
 }
 
 // trimInclude leaves out the INCLUDE columns that a new primary key brings.

@@ -19,14 +19,17 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 		limit = math.MaxUint64
 	}
 	var flags mysqlwire.Status
-	if c.readsAll {
-		flags = mysqlwire.StatusNoIndexUsed
-		w.ColumnFlags(flags)
+	header := func() error {
+		started = true
+		if c.readsAll {
+			flags = mysqlwire.StatusNoIndexUsed
+			w.ColumnFlags(flags)
+		}
+		return w.Header(c.header)
 	}
 	err := exec.RunQuery(ctx, env, c.Plan, func(b *vec.Batch) error {
 		if !started {
-			started = true
-			if err := w.Header(c.header); err != nil {
+			if err := header(); err != nil {
 				return err
 			}
 		}
@@ -40,7 +43,7 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 		return err
 	}
 	if !started {
-		if err := w.Header(c.header); err != nil {
+		if err := header(); err != nil {
 			return err
 		}
 	}

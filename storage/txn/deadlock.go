@@ -64,15 +64,13 @@ func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 
 // lighter reports whether a is a better victim than b: less work, or younger. Of those
 // with as little work the one that closed the cycle ends, which runs and can try again.
+// It is the first of a cycle, so a is never it.
 func lighter(a, b, closed *owner) bool {
 	wa, wb := a.weight.Load(), b.weight.Load()
-	switch {
-	case wa != wb:
+	if wa != wb {
 		return wa < wb
-	case b == closed:
-		return false
 	}
-	return a == closed || a.id > b.id
+	return b != closed && a.id > b.id
 }
 
 // findCycle returns the waits of a cycle through o, or nil.

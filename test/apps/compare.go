@@ -14,7 +14,7 @@ import (
 type check struct {
 	app          app
 	ours, maria  *srv
-	dir, db      string
+	db           string
 	tables, rows int
 	found        []string // the differences
 }
@@ -123,16 +123,28 @@ func (c *check) dumps(maria, ours *contents) error {
 }
 
 func (c *check) compare(what string, want, got *contents) {
-	for _, line := range got.lines {
-		if !slices.Contains(want.lines, line) {
-			c.differs("%s+ %s", what, line)
+	for _, d := range differences(want.lines, got.lines) {
+		c.differs("%s%s", what, d)
+	}
+}
+
+// differences are the lines that one list has more often than the other: "+ " and those
+// of got, then "- " and those of want, each in its order.
+func differences(want, got []string) (found []string) {
+	more := func(mark string, list, than []string) {
+		n := make(map[string]int, len(than))
+		for _, line := range than {
+			n[line]++
+		}
+		for _, line := range list {
+			if n[line]--; n[line] < 0 {
+				found = append(found, mark+line)
+			}
 		}
 	}
-	for _, line := range want.lines {
-		if !slices.Contains(got.lines, line) {
-			c.differs("%s- %s", what, line)
-		}
-	}
+	more("+ ", got, want)
+	more("- ", want, got)
+	return found
 }
 
 // contents is a database as lines of text, in which two databases are equal.

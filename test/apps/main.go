@@ -18,7 +18,7 @@ var knownList string
 
 func main() {
 	cache := flag.String("cache", filepath.Join(os.TempDir(), "sqlots-apps"), "directory for downloaded packages")
-	only := flag.String("only", "", "only the packages whose names have this in them")
+	only := flag.String("only", "", "only the schemas, applications and suites whose names have this in them")
 	flag.Parse()
 	if err := run(*cache, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "apps:", err)
@@ -44,6 +44,15 @@ func run(cache, only string) error {
 	defer maria.stop()
 	known := readKnown(knownList)
 	failed, checked := 0, 0
+	report := func(name, size string, found []string) {
+		checked++
+		fmt.Printf("%-30s %s, %3d differences", name, size, len(found))
+		if news := known.filter(name, found); len(news) > 0 {
+			failed++
+			fmt.Printf(", new:\n    %s", strings.Join(news, "\n    "))
+		}
+		fmt.Println()
+	}
 	for i, a := range schemas(schemaList) {
 		if !strings.Contains(a.name, only) {
 			continue
@@ -52,18 +61,11 @@ func run(cache, only string) error {
 		if err != nil {
 			return err
 		}
-		c := &check{app: a, ours: ours, maria: maria, dir: dir, db: fmt.Sprintf("app%d", i)}
+		c := &check{app: a, ours: ours, maria: maria, db: fmt.Sprintf("app%d", i)}
 		if err := c.run(files); err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
-		checked++
-		news := known.filter(a.name, c.found)
-		fmt.Printf("%-30s %3d tables, %6d rows, %3d differences", a.name, c.tables, c.rows, len(c.found))
-		if len(news) > 0 {
-			failed++
-			fmt.Printf(", new:\n    %s", strings.Join(news, "\n    "))
-		}
-		fmt.Println()
+		report(a.name, fmt.Sprintf("%3d tables, %6d rows", c.tables, c.rows), c.found)
 	}
 	names, err := sites(dir)
 	if err != nil {
@@ -77,14 +79,7 @@ func run(cache, only string) error {
 		if err != nil {
 			return err
 		}
-		checked++
-		news := known.filter(name, found)
-		fmt.Printf("%-30s %3d lines of output,      %3d differences", name, lines, len(found))
-		if len(news) > 0 {
-			failed++
-			fmt.Printf(", new:\n    %s", strings.Join(news, "\n    "))
-		}
-		fmt.Println()
+		report(name, fmt.Sprintf("%4d lines of output    ", lines), found)
 	}
 	if only == "" {
 		for _, k := range known {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -34,6 +36,12 @@ func sites(dir string) (names []string, err error) {
 // difference.
 const passes = "passes "
 
+// leastLines is less than any script prints that ran to its end.
+const leastLines = 30
+
+// missing is the exit code of a script that lacks a package or a download.
+const missing = 3
+
 // useSite runs a script with both servers, and returns the lines in which the second
 // output differs from the first.
 func useSite(dir, cache, name string, want, got *srv) (lines int, found []string, err error) {
@@ -43,16 +51,10 @@ func useSite(dir, cache, name string, want, got *srv) (lines int, found []string
 			return 0, nil, err
 		}
 	}
-	for _, line := range out[1] {
-		if !slices.Contains(out[0], line) && !strings.HasPrefix(line, passes) {
-			found = append(found, "+ "+line)
-		}
+	if len(out[0]) < leastLines {
+		return 0, nil, fmt.Errorf("%s.sh: only %d lines of output with MariaDB", name, len(out[0]))
 	}
-	for _, line := range out[0] {
-		if !slices.Contains(out[1], line) {
-			found = append(found, "- "+line)
-		}
-	}
+	found = slices.DeleteFunc(differences(out[0], out[1]), func(d string) bool { return strings.HasPrefix(d, "+ "+passes) })
 	return len(out[0]), found, nil
 }
 
@@ -74,6 +76,10 @@ func (s *srv) site(dir, cache, name string) ([]string, error) {
 	}
 	cmd.Env = append(os.Environ(), "PORT="+s.port, "WEB="+web, "DIR="+work, "CACHE="+cache, "ROOT="+root)
 	b, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == missing {
+		return nil, fmt.Errorf("%s.sh: %s", name, bytes.TrimSpace(exit.Stderr))
+	}
 	if err != nil && len(b) == 0 {
 		return nil, fmt.Errorf("%s.sh: %w", name, err)
 	}

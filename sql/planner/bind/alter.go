@@ -250,6 +250,9 @@ func (b *binder) alterDefault(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 	if err != nil {
 		return nil, err
 	}
+	if d == nil { // which CREATE TABLE leaves out with a warning
+		return nil, sqlerr.BlobCantHaveDefault(name)
+	}
 	return one(logical.AlterSpec{Kind: logical.AlterSetDefault, Name: name, Default: d}), nil
 }
 

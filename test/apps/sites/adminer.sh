@@ -1,6 +1,7 @@
 #!/bin/bash
 # Adminer: its pages, and what its forms do.
 . "$(dirname "$0")/common.sh"
+need /usr/share/adminer
 mkdir -p "$DIR/ad" && cp -rL /usr/share/adminer/. "$DIR/ad/"
 sql -e "CREATE USER ad@'%' IDENTIFIED BY 'secret'; GRANT ALL ON *.* TO ad@'%' WITH GRANT OPTION; CREATE DATABASE am COLLATE utf8mb4_general_ci; USE am;
 CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, n VARCHAR(20), d DATETIME, t TEXT, b VARBINARY(10), e ENUM('x','y'), KEY (n));

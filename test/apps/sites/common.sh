@@ -4,6 +4,9 @@
 # "passes" may be missing with MariaDB.
 sql() { mysql --no-defaults -h127.0.0.1 -P"$PORT" -uroot --default-character-set=utf8mb4 "$@"; }
 
+# need ends the script if a folder is missing, of a package or a download.
+need() { [ -d "$1" ] || { echo "$1 is missing" >&2; exit 3; }; }
+
 # serve runs PHP's web server on a folder until the script ends.
 serve() {
     php -d memory_limit=512M -d display_errors=0 -S "127.0.0.1:$WEB" -t "$1" >"$DIR/web.log" 2>&1 &

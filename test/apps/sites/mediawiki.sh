@@ -1,6 +1,7 @@
 #!/bin/bash
 # MediaWiki: installer, update, edits, jobs, search, dump and import, maintenance, pages, API.
 . "$(dirname "$0")/common.sh"
+need /usr/share/mediawiki
 cp -rL /usr/share/mediawiki "$DIR/mw" 2>/dev/null
 cd "$DIR/mw" || exit
 rm -f LocalSettings.php

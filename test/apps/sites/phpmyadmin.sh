@@ -1,6 +1,7 @@
 #!/bin/bash
 # phpMyAdmin: its pages, and what its forms do.
 . "$(dirname "$0")/common.sh"
+need /usr/share/phpmyadmin
 cp -rL /usr/share/phpmyadmin "$DIR/pma"
 mkdir -p "$DIR/pma/tmp"
 sql -e "CREATE DATABASE pm COLLATE utf8mb4_general_ci; USE pm;

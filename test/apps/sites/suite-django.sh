@@ -5,6 +5,7 @@ version=3.2.25
 if [ ! -d "$CACHE/Django-$version" ]; then
     curl -sf "http://deb.debian.org/debian/pool/main/p/python-django/python-django_$version.orig.tar.gz" | tar -xz -C "$CACHE"
 fi
+need "$CACHE/Django-$version/tests"
 cp -r "$CACHE/Django-$version/tests" "$DIR/tests" && cd "$DIR/tests" || exit
 sql -e "CREATE DATABASE dj1; CREATE DATABASE dj2"
 cat >sqlots_settings.py <<P

@@ -6,6 +6,7 @@ source="$CACHE/php-$version"
 if [ ! -d "$source" ]; then
     curl -sf "http://deb.debian.org/debian/pool/main/p/php8.2/php8.2_$version.orig.tar.xz" | tar -xJ -C "$CACHE"
 fi
+need "$source/ext/mysqli"
 mkdir -p "$DIR/php/ext"
 cp -r "$source/run-tests.php" "$DIR/php/"
 cp -r "$source/ext/mysqli" "$source/ext/pdo_mysql" "$source/ext/pdo" "$DIR/php/ext/"

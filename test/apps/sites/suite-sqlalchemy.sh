@@ -1,6 +1,7 @@
 #!/bin/bash
 # SQLAlchemy's suite for dialects.
 . "$(dirname "$0")/common.sh"
+need /usr/lib/python3/dist-packages/sqlalchemy
 mkdir -p "$DIR/sa/test" && cd "$DIR/sa" || exit
 cat >conftest.py <<P
 import pytest

@@ -1,6 +1,7 @@
 #!/bin/bash
 # WordPress: installer, administration, posts, comments, terms, search, export.
 . "$(dirname "$0")/common.sh"
+need /usr/share/wordpress
 cp -rL /usr/share/wordpress "$DIR/wp" 2>/dev/null
 sql -e "CREATE DATABASE wp; CREATE USER wp@'%' IDENTIFIED BY 'secret'; GRANT ALL ON wp.* TO wp@'%'"
 cat >"$DIR/wp/wp-config.php" <<P
