@@ -23,6 +23,12 @@ func clip(line string) string {
 // -update.
 func Golden(t testing.TB, file, got string) {
 	t.Helper()
+	GoldenOf(t, file, got, func(int) string { return "" })
+}
+
+// GoldenOf is Golden where of says what a line, counted from 0, is about.
+func GoldenOf(t testing.TB, file, got string, of func(line int) string) {
+	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
@@ -43,7 +49,7 @@ func Golden(t testing.TB, file, got string) {
 			continue
 		}
 		if differ++; differ <= mostDifferences {
-			t.Errorf("%s:%d: want\n%s\ngot\n%s", file, i+1, clip(want[i]), clip(have[i]))
+			t.Errorf("%s:%d: want\n%s\ngot\n%s\n%s", file, i+1, clip(want[i]), clip(have[i]), clip(of(i)))
 		}
 	}
 	if len(want) != len(have) {

@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"math"
+	"strings"
+
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -124,14 +127,32 @@ func (c *Ctx) jsonValueAs(f *Func, doc []byte) (value.Datum, error) {
 	if bad || d.IsNull() {
 		return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name, 1)
 	}
+	if f.T.ID == schema.TypeBigInt && !c.isInteger(doc, f.T.Unsigned) {
+		return value.Null, sqlerr.ValueOutOfRange(strings.ToUpper(castTarget(f.T)), "json_value")
+	}
 	if d.Kind() == value.KindDecimal {
 		v := d.Decimal().Round(f.T.Scale).Rescale(f.T.Scale)
 		if v.Digits() > f.T.Len {
-			return value.Null, outOfRange(f)
+			return value.Null, sqlerr.ValueOutOfRange("DECIMAL", "json_value")
 		}
 		d = value.Dec(v)
 	}
 	return d, nil
+}
+
+// isInteger reports a value that is in the range of BIGINT; casts wrap around.
+func (c *Ctx) isInteger(doc []byte, unsigned bool) bool {
+	env := c.Env
+	env.Warn = nil
+	d, err := types.Cast(&env, value.JSONOf(doc), jsonType(), types.DecimalOf(value.MaxDecimalDigits, 0))
+	if err != nil || d.IsNull() {
+		return true // a date
+	}
+	low, high := value.DecimalFromInt(math.MinInt64), value.DecimalFromInt(math.MaxInt64)
+	if unsigned {
+		low, high = value.DecimalFromInt(0), value.DecimalFromUint(math.MaxUint64)
+	}
+	return d.Decimal().Cmp(low) >= 0 && d.Decimal().Cmp(high) <= 0
 }
 
 // jsonValueText is the text of a string, or of a document; longer than the

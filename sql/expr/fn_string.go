@@ -190,37 +190,52 @@ func rowSubstr(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Bytes(charSlice(coll, s, start, n)), nil
 }
 
-// rowSubstringIndex is case-sensitive and compares bytes, as MySQL's is.
-func rowSubstringIndex(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+// rowSubstringIndex is case-sensitive and compares bytes, as MySQL's is. Where delimiters
+// overlap, those from the left count, but in a character set of one byte a negative
+// number counts from the right.
+func rowSubstringIndex(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	s, delim, n := a[0].Bytes(), a[1].Bytes(), asInt(a[2])
 	if len(delim) == 0 || n == 0 {
 		return value.Bytes(nil), nil
 	}
-	if n > 0 {
-		at := 0
-		for ; n > 0; n-- {
-			i := bytes.Index(s[at:], delim)
-			if i < 0 {
-				return a[0], nil
-			}
-			if n == 1 {
-				return value.Bytes(s[:at+i]), nil
-			}
-			at += i + len(delim)
+	if n < 0 && collate.Must(f.T.Collation).MaxLen() == 1 {
+		return afterLast(a[0], delim, n), nil
+	}
+	left := n > 0
+	if !left {
+		if n += int64(bytes.Count(s, delim)) + 1; n <= 0 {
+			return a[0], nil
 		}
 	}
-	end := len(s)
-	for ; n < 0; n++ {
-		i := bytes.LastIndex(s[:end], delim)
+	at := 0
+	for {
+		i := bytes.Index(s[at:], delim)
 		if i < 0 {
 			return a[0], nil
 		}
+		if n--; n == 0 && left {
+			return value.Bytes(s[:at+i]), nil
+		}
+		if at += i + len(delim); n == 0 {
+			return value.Bytes(s[at:]), nil
+		}
+	}
+}
+
+// afterLast is what comes after the -n-th delimiter from the right, or all.
+func afterLast(d value.Datum, delim []byte, n int64) value.Datum {
+	s := d.Bytes()
+	end := len(s)
+	for ; ; n++ {
+		i := bytes.LastIndex(s[:end], delim)
+		if i < 0 {
+			return d
+		}
 		if n == -1 {
-			return value.Bytes(s[i+len(delim):]), nil
+			return value.Bytes(s[i+len(delim):])
 		}
 		end = i
 	}
-	return a[0], nil
 }
 
 func rowLeft(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
