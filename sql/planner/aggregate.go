@@ -76,7 +76,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	}
 
 	order, byOrder := groupOrder(n, req)
-	if p.off("StreamAggregate") {
+	if p.off("StreamAggregate") || slices.ContainsFunc(n.GroupBy, func(e expr.Expr) bool { return p.hasTwoOrders(e.Type()) }) {
 		byOrder = false
 	}
 	if byOrder || len(n.GroupBy) == 0 {

@@ -362,7 +362,7 @@ func (p *planner) distinct(n *logical.Distinct, req request) (rel, error) {
 	}
 	out := finish(hash, false, cost.HashGroupRow)
 	order, ok := distinctOrder(cols, req.order)
-	if !ok || p.off("SortedDistinct") {
+	if !ok || p.off("SortedDistinct") || slices.ContainsFunc(cols, func(c logical.Column) bool { return p.hasTwoOrders(c.T) }) {
 		return out, nil
 	}
 	in, err := p.build(n.Input, request{cols: idSet(cols), order: order})

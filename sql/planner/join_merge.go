@@ -3,6 +3,7 @@ package planner
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -43,7 +44,7 @@ func (p *planner) merge(g *joinGraph, j *pair, have uint64) (best mergePlan, ok 
 	}
 	for _, key := range uniqueKeys(rs.Table) {
 		m, fits := mergeBy(j, rs, key)
-		if !fits {
+		if !fits || slices.ContainsFunc(m.keys, func(e equiPair) bool { return p.hasTwoOrders(e.left.Type()) || p.hasTwoOrders(e.right.Type()) }) {
 			continue
 		}
 		order := func(side func(equiPair) expr.Expr) []orderKey {

@@ -45,7 +45,7 @@ const maxRanked = 10_000
 func (p *planner) sorted(n *logical.Sort, count, offset expr.Expr, req request) (rel, error) {
 	keyExprs := make([]expr.Expr, len(n.Keys))
 	order := make([]orderKey, 0, len(n.Keys))
-	plain := true
+	plain := !n.ByValue
 	for i, k := range n.Keys {
 		keyExprs[i] = k.Expr
 		if expr.IsConst(k.Expr) {

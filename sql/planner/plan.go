@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/planner/rewrite"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // Options shape planning.
@@ -38,6 +39,12 @@ type Options struct {
 	// SmallLimit: the client takes at most this many rows (sql_select_limit),
 	// 0 for no bound.
 	SmallLimit uint64
+}
+
+// hasTwoOrders reports a TIMESTAMP in a zone whose clocks change: the store has it in the
+// order of instants, and equal local times need not be neighbours there.
+func (p *planner) hasTwoOrders(t schema.Type) bool {
+	return t.ID == schema.TypeTimestamp && p.opts.Ctx != nil && types.ClocksChange(p.opts.Ctx.Loc)
 }
 
 // Plan makes the plan of a query or change. When ctx ends it fails with the cause:
@@ -308,7 +315,9 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
-	p.deletes = isPlainFilter(s.Input) && s.Returning == nil && s.Limit == nil
+	// Rows whose keys show the same local time are told apart by all columns.
+	sameKeys := slices.ContainsFunc(s.Table.PrimaryKey, func(k schema.KeyPart) bool { return p.hasTwoOrders(s.Table.Column(k.Column).Type) })
+	p.deletes = isPlainFilter(s.Input) && s.Returning == nil && s.Limit == nil && !sameKeys
 	root, err := p.rootOf(s.Input, nil, s.Limit)
 	if err != nil {
 		return nil, err

@@ -81,6 +81,7 @@ func (p *planner) windowInput(n *logical.Window, order []orderKey, inner, req re
 				c = have
 			}
 		}
+		sort.ByValue = sort.ByValue || p.hasTwoOrders(c.T)
 		sort.Keys = append(sort.Keys, logical.SortKey{Expr: &expr.Col{ID: c.ID, Index: -1, T: c.T, Null: c.Null, Table: c.Table, Name: c.Name}, Desc: k.desc})
 	}
 	return p.sorted(sort, nil, nil, inner)

@@ -68,6 +68,9 @@ func (cn *Connection) planKey(dst, text []byte) []byte {
 	if cn.Vars.ShowExpired {
 		dst = append(dst, 'x')
 	}
+	if cn.Vars.ClocksChange {
+		dst = append(dst, 'c')
+	}
 	if cn.Temps.snapshot() != nil {
 		dst = binary.BigEndian.AppendUint64(append(dst, 't'), cn.Process.ID)
 		dst = binary.BigEndian.AppendUint64(dst, cn.Temps.version)

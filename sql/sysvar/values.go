@@ -23,22 +23,24 @@ type Values struct {
 	Warn    func(sqlerr.Warning) // nil: warnings are dropped
 	Changed []string             // variables that SET changed, for clients that track them
 
-	Autocommit  bool
-	Mode        types.SQLMode
-	Location    *time.Location
-	Collation   schema.CollationID // of the connection
-	Charsets    Charsets
-	Isolation   string
-	ReadOnly    bool
-	Completion  string // completion_type
-	IdleTxn     time.Duration
-	LockTimeout time.Duration
-	MdlTimeout  time.Duration
-	MaxTime     time.Duration
-	LongQuery   time.Duration // long_query_time
-	MemoryLimit int64
-	SpillOver   int64
-	TxnLimit    int64
+	Autocommit bool
+	Mode       types.SQLMode
+	Location   *time.Location
+	// ClocksChange is types.ClocksChange of Location.
+	ClocksChange bool
+	Collation    schema.CollationID // of the connection
+	Charsets     Charsets
+	Isolation    string
+	ReadOnly     bool
+	Completion   string // completion_type
+	IdleTxn      time.Duration
+	LockTimeout  time.Duration
+	MdlTimeout   time.Duration
+	MaxTime      time.Duration
+	LongQuery    time.Duration // long_query_time
+	MemoryLimit  int64
+	SpillOver    int64
+	TxnLimit     int64
 	// Bounds of the attributes of a row.
 	MaxAttributes, MaxAttributeSize int
 	Limits                          table.Limits
@@ -298,6 +300,7 @@ func (v *Values) Refresh() {
 	} else {
 		v.Location = time.UTC
 	}
+	v.ClocksChange = types.ClocksChange(v.Location)
 	v.Collation = schema.CollationUTF8MB40900AICI
 	if c, ok := collate.ByName(v.Text("collation_connection")); ok {
 		v.Collation = c.ID

@@ -87,6 +87,15 @@ func TimestampToUTC(env *Env, t value.Time) value.Time {
 	return value.FromGo(g.UTC())
 }
 
+// ClocksChange reports whether the offset of a zone, UTC for nil, is not always the same.
+func ClocksChange(loc *time.Location) bool {
+	if loc == nil || loc == time.UTC {
+		return false
+	}
+	start, end := time.Unix(0, 0).In(loc).ZoneBounds()
+	return !start.IsZero() || !end.IsZero()
+}
+
 // TimestampFromUTC turns a stored TIMESTAMP into the session's zone.
 func TimestampFromUTC(env *Env, t value.Time) value.Time {
 	g, ok := t.Go(time.UTC)

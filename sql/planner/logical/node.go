@@ -212,6 +212,8 @@ type SortKey struct {
 type Sort struct {
 	Input Node
 	Keys  []SortKey
+	// ByValue: the order of an index will not do.
+	ByValue bool
 }
 
 // Limit skips Offset rows and yields Count. Both are constant in one

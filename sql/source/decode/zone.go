@@ -16,6 +16,8 @@ type Zone struct {
 	UTC    bool
 	lo, hi value.Time // the offset holds for UTC times in [lo, hi)
 	offset int64      // microseconds
+	// Clocks change at no time within MaxChange of UTC times in [calmLo, calmHi).
+	calmLo, calmHi value.Time
 }
 
 // NewZone is the zone loc, UTC for nil.
@@ -48,12 +50,48 @@ func (z *Zone) learn(t value.Time) {
 	z.offset = int64(sec) * 1_000_000
 	start, end := g.ZoneBounds()
 	z.lo, z.hi = 0, math.MaxUint64
+	z.calmLo, z.calmHi = z.lo, z.hi
 	if !start.IsZero() && start.Year() > 0 {
 		z.lo = value.FromGo(start.UTC())
+		z.calmLo = value.FromGo(start.UTC().Add(MaxChange))
 	}
 	if !end.IsZero() {
 		z.hi = value.FromGo(end.UTC())
+		z.calmHi = value.FromGo(end.UTC().Add(-MaxChange))
 	}
+}
+
+// MaxChange is more than the most by which clocks change.
+const MaxChange = 26 * time.Hour
+
+// Changes reports whether clocks change near a time of the session's zone: Stored may
+// then be one of two times that show as t, or none may, and the order of local times is
+// not that of UTC. Around MaxChange more or less it is.
+func (z *Zone) Changes(t value.Time) bool {
+	if z.UTC {
+		return false
+	}
+	u := z.Stored(t)
+	if u.HasZeroPart() {
+		return false
+	}
+	if u < z.lo || u >= z.hi {
+		z.learn(u)
+	}
+	return u < z.calmLo || u >= z.calmHi
+}
+
+// All appends the UTC times that show as t in the session's zone to dst: one, or two, or
+// none.
+func (z *Zone) All(dst []value.Time, t value.Time) []value.Time {
+	u := z.Stored(t)
+	if !z.Changes(t) {
+		return append(dst, u)
+	}
+	if z.Local(u) == t {
+		dst = append(dst, u)
+	}
+	return append(dst, z.Others(t)...)
 }
 
 // Stored is a time of the session's zone in UTC. Of an hour that clocks show
@@ -88,8 +126,7 @@ func (z *Zone) Others(t value.Time) []value.Time {
 		return nil
 	}
 	start, end := g.ZoneBounds()
-	const day = 25 * time.Hour
-	if (start.IsZero() || g.Sub(start) > day) && (end.IsZero() || end.Sub(g) > day) {
+	if (start.IsZero() || g.Sub(start) > MaxChange) && (end.IsZero() || end.Sub(g) > MaxChange) {
 		return nil
 	}
 	var out []value.Time
@@ -102,10 +139,4 @@ func (z *Zone) Others(t value.Time) []value.Time {
 }
 
 // IsFixed reports a zone whose clocks never change.
-func (z *Zone) IsFixed() bool {
-	if z.UTC {
-		return true
-	}
-	start, end := time.Unix(0, 0).In(z.Env.Loc).ZoneBounds()
-	return start.IsZero() && end.IsZero()
-}
+func (z *Zone) IsFixed() bool { return z.UTC || !types.ClocksChange(z.Env.Loc) }

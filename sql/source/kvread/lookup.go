@@ -184,35 +184,69 @@ func (l *lookup) encode(keys []*vec.Vec, live []uint16) error {
 	// Keys point into the arena, so it is not moved: a new one when it is full.
 	l.arena = l.arena[:0]
 	for _, i := range live {
-		start := len(l.arena)
-		b := append(l.arena[start:], l.space.prefix...)
-		ok, rest := true, 0
-		for j, v := range keys {
-			d, fits, err := l.keyDatum(v, int(i), j)
-			if err != nil {
+		if l.space.stamp != nil && !l.zone.UTC {
+			if err := l.encodeTimes(keys, i); err != nil {
 				return err
 			}
-			if ok = ok && fits; !ok {
-				break
-			}
-			if j == l.used {
-				rest = len(b)
-			}
-			b = l.space.parts[j].Append(b, d)
-		}
-		if !ok {
 			continue
 		}
-		if l.used == l.nkeys {
+		if err := l.encodeRow(keys, i, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeTimes makes the keys of an outer row in a zone whose clocks change: one for each
+// choice of the UTC times that show as its TIMESTAMPs.
+func (l *lookup) encodeTimes(keys []*vec.Vec, i uint16) error {
+	chosen := make([]value.Time, l.nkeys)
+	var choose func(j int) error
+	choose = func(j int) error {
+		for ; j < l.nkeys; j++ {
+			if !l.space.stamp[j] || keys[j].Kind != value.KindTime || keys[j].Nulls.IsNull(int(i)) {
+				continue
+			}
+			for _, t := range l.zone.All(nil, keys[j].Datum(int(i)).Time()) {
+				chosen[j] = t
+				if err := choose(j + 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return l.encodeRow(keys, i, chosen)
+	}
+	return choose(0)
+}
+
+// encodeRow makes a key of an outer row; stored are its TIMESTAMPs, nil for those of UTC.
+func (l *lookup) encodeRow(keys []*vec.Vec, i uint16, stored []value.Time) error {
+	start := len(l.arena)
+	b := append(l.arena[start:], l.space.prefix...)
+	rest := 0
+	for j, v := range keys {
+		d, fits, err := l.keyDatum(v, int(i), j)
+		if !fits || err != nil {
+			return err
+		}
+		if stored != nil && l.space.stamp[j] {
+			d = value.TimeOf(stored[j])
+		}
+		if j == l.used {
 			rest = len(b)
 		}
-		if cap(b) == cap(l.arena)-start {
-			l.arena = l.arena[:start+len(b)]
-		} else {
-			l.arena = make([]byte, 0, max(2*cap(l.arena), 4096))
-		}
-		l.keys = append(l.keys, outerKey{key: b[:rest:rest], rest: b[rest:len(b):len(b)], of: i})
+		b = l.space.parts[j].Append(b, d)
 	}
+	if l.used == l.nkeys {
+		rest = len(b)
+	}
+	if cap(b) == cap(l.arena)-start {
+		l.arena = l.arena[:start+len(b)]
+	} else {
+		l.arena = make([]byte, 0, max(2*cap(l.arena), 4096))
+	}
+	l.keys = append(l.keys, outerKey{key: b[:rest:rest], rest: b[rest:len(b):len(b)], of: i})
 	return nil
 }
 
@@ -232,9 +266,6 @@ func (l *lookup) keyDatum(v *vec.Vec, i, j int) (value.Datum, bool, error) {
 			return value.Int(int64(d.Uint())), int64(d.Uint()) >= 0, nil
 		}
 		return d, false, sqlerr.Internal("a look-up of a %s by a key of %s", d.Kind(), p.Kind)
-	}
-	if l.space.stamp != nil && l.space.stamp[j] {
-		d = value.TimeOf(l.zone.Stored(d.Time()))
 	}
 	return d, true, nil
 }

@@ -89,11 +89,12 @@ func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Read
 	if err != nil || len(list) != 1 {
 		return false, nil
 	}
-	in, widened := p.space.shorten(list[0])
+	zone := decode.NewZone(loc)
+	in, widened := p.space.shorten(list[0], &zone)
 	if widened {
 		return false, nil
 	}
-	r.sieve.SetUp(ec, decode.NewZone(loc))
+	r.sieve.SetUp(ec, zone)
 	span, some := p.space.span(in, &r.sieve.Zone, &r.span)
 	r.sieve.Begin(limit)
 	if !some {

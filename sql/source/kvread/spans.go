@@ -66,8 +66,12 @@ func (s *keySpace) whole() storage.Span {
 }
 
 // shorten cuts bounds to the parts that unique entries have: their keys end after
-// the own parts unless one of those is NULL.
-func (s *keySpace) shorten(in ranges.Span) (out ranges.Span, widened bool) {
+// the own parts unless one of those is NULL. TIMESTAMP bounds near a change of the zone's
+// clocks are moved outwards: the order of local times is not that of UTC there.
+func (s *keySpace) shorten(in ranges.Span, z *decode.Zone) (out ranges.Span, widened bool) {
+	if s.stamp != nil && !z.UTC {
+		in, widened = s.aroundChanges(in, z)
+	}
 	cut := func(vals []value.Datum) bool {
 		if !s.unique || len(vals) <= s.own {
 			return false
@@ -80,6 +84,36 @@ func (s *keySpace) shorten(in ranges.Span) (out ranges.Span, widened bool) {
 	}
 	if high {
 		in.High, in.HighOpen = in.High[:s.own], false
+	}
+	in.Prefix = in.Prefix && !low
+	return in, widened || low || high
+}
+
+// aroundChanges moves the first TIMESTAMP of each bound near which clocks change, and
+// leaves out what follows it.
+func (s *keySpace) aroundChanges(in ranges.Span, z *decode.Zone) (out ranges.Span, widened bool) {
+	move := func(vals []value.Datum, by time.Duration) ([]value.Datum, bool) {
+		for i, d := range vals {
+			if !s.stamp[i] || d.IsNull() || !z.Changes(d.Time()) {
+				continue
+			}
+			if s.parts[i].Desc {
+				by = -by
+			}
+			moved := slices.Clone(vals[:i])
+			if t, ok := d.Time().AddMicros(by.Microseconds()); ok {
+				moved = append(moved, value.TimeOf(t))
+			}
+			return moved, true
+		}
+		return vals, false
+	}
+	low, high := false, false
+	if in.Low, low = move(in.Low, -decode.MaxChange); low {
+		in.LowOpen = false
+	}
+	if in.High, high = move(in.High, decode.MaxChange); high {
+		in.HighOpen = false
 	}
 	in.Prefix = in.Prefix && !low
 	return in, low || high
@@ -147,7 +181,7 @@ func (s *keySpace) prefixSpan(in ranges.Span, z *decode.Zone) (storage.Span, boo
 func (s *keySpace) spans(list []ranges.Span, z *decode.Zone) (out []storage.Span, widened bool) {
 	out = make([]storage.Span, 0, len(list))
 	for _, in := range list {
-		in, wide := s.shorten(in)
+		in, wide := s.shorten(in, z)
 		widened = widened || wide
 		if sp, ok := s.span(in, z, nil); ok {
 			out = append(out, sp)
@@ -185,6 +219,11 @@ func (s *keySpace) points(list []ranges.Span, z *decode.Zone) ([][]byte, bool) {
 		}
 		if slices.ContainsFunc(in.Low, value.Datum.IsNull) {
 			return nil, false
+		}
+		if s.stamp != nil && !z.UTC {
+			if _, widened := s.aroundChanges(in, z); widened {
+				return nil, false
+			}
 		}
 		b, _ := s.append(s.begin(nil, in.Low), in.Low, z)
 		keys = append(keys, b)

@@ -15,9 +15,6 @@ import (
 // Values of a TIMESTAMP column are compared as times of the session's zone, whose
 // clocks may go back or leave hours out; words are UTC.
 
-// zoneMicros is more than the most by which clocks change.
-const zoneMicros = 26 * 3600 * 1_000_000
-
 // zonedSpans finds the times of a zone that are in spans: among those in wider
 // ranges of UTC.
 func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
@@ -29,12 +26,12 @@ func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.No
 			continue // NULL alone
 		}
 		if r = (query.WordRange{Lo: math.MinInt64, Hi: math.MaxInt64}); len(sp.Low) > 0 && !sp.Low[0].IsNull() {
-			if t, ok := z.Stored(sp.Low[0].Time()).AddMicros(-zoneMicros); ok {
+			if t, ok := z.Stored(sp.Low[0].Time()).AddMicros(-decode.MaxChange.Microseconds()); ok {
 				r.Lo = f.ToWord(value.TimeOf(t))
 			}
 		}
 		if len(sp.High) > 0 {
-			if t, ok := z.Stored(sp.High[0].Time()).AddMicros(zoneMicros); ok {
+			if t, ok := z.Stored(sp.High[0].Time()).AddMicros(decode.MaxChange.Microseconds()); ok {
 				r.Hi = f.ToWord(value.TimeOf(t))
 			}
 		}

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -271,12 +272,12 @@ func (w *writer) exact(ctx context.Context, txn storage.Txn, old []value.Datum) 
 	if !ambiguous {
 		return was, nil
 	}
-	return w.findExact(ctx, txn, was, inKey)
+	return w.findExact(ctx, txn, old, was, inKey)
 }
 
 // findExact tries the ways to read the TIMESTAMPs of the primary key until it
-// finds the row that shows as was.
-func (w *writer) findExact(ctx context.Context, txn storage.Txn, was []value.Datum, inKey map[int][]value.Time) ([]value.Datum, error) {
+// finds the row that shows as old.
+func (w *writer) findExact(ctx context.Context, txn storage.Txn, old, was []value.Datum, inKey map[int][]value.Time) ([]value.Datum, error) {
 	var found []value.Datum
 	if w.rd == nil {
 		w.rd = w.codec.NewRowReader()
@@ -309,9 +310,13 @@ func (w *writer) findExact(ctx context.Context, txn storage.Txn, was []value.Dat
 		if err := w.rd.Fetch(ctx, txn.Latest(), key, val, row); err != nil {
 			return err
 		}
-		if w.shows(row, was) {
-			found = row
+		if len(inKey) > 0 {
+			ok, err := w.shows(row, old)
+			if !ok || err != nil {
+				return err
+			}
 		}
+		found = row
 		return nil
 	}
 	if err := visit(0); err != nil {
@@ -323,15 +328,21 @@ func (w *writer) findExact(ctx context.Context, txn storage.Txn, was []value.Dat
 	return found, nil
 }
 
-// shows reports whether a stored row looks like was in the session's zone.
-func (w *writer) shows(row, was []value.Datum) bool {
-	for _, pos := range w.stamps {
-		a, b := row[pos], was[pos]
-		if a.IsNull() != b.IsNull() || !a.IsNull() && w.zone.Local(a.Time()) != w.zone.Local(b.Time()) {
-			return false
+// shows reports whether a stored row looks like old in the session's zone. Rows whose
+// keys show the same time differ in other columns, or it does not matter which is changed
+// first.
+func (w *writer) shows(row, old []value.Datum) (bool, error) {
+	seen := slices.Clone(row)
+	if err := w.local(seen); err != nil {
+		return false, err
+	}
+	for i := range seen {
+		t := w.codec.Table.Columns[i].Type
+		if seen[i].IsNull() != old[i].IsNull() || !seen[i].IsNull() && !bytes.Equal(types.AppendText(nil, t, seen[i]), types.AppendText(nil, t, old[i])) {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }
 
 // TableExprs implements exec.Sink.
