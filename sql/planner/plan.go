@@ -315,7 +315,7 @@ func (p *planner) update(s *logical.Update) (*physical.Plan, error) {
 
 func (p *planner) delete(s *logical.Delete) (*physical.Plan, error) {
 	p.change = s.Scan
-	// Rows whose keys show the same local time are told apart by all columns.
+	// All columns distinguish rows whose keys show the same local time.
 	sameKeys := slices.ContainsFunc(s.Table.PrimaryKey, func(k schema.KeyPart) bool { return p.hasTwoOrders(s.Table.Column(k.Column).Type) })
 	p.deletes = isPlainFilter(s.Input) && s.Returning == nil && s.Limit == nil && !sameKeys
 	root, err := p.rootOf(s.Input, nil, s.Limit)
