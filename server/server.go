@@ -91,6 +91,7 @@ const DefaultMemory = 2 << 30
 type Server struct {
 	cfg      Config
 	store    storage.Store
+	relax    context.CancelFunc // ends the watch of the heap; nil without
 	engine   *engine.Engine
 	shared   *statement.Shared
 	temp     string // the directory of temporary files of a server in memory
@@ -135,8 +136,14 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.store, err = openStore(cfg); err != nil {
+	var heap *pressure
+	if s.store, heap, err = openStore(cfg); err != nil {
 		return err
+	}
+	if heap != nil {
+		var watching context.Context
+		watching, s.relax = context.WithCancel(context.WithoutCancel(ctx))
+		go guard.Do(cfg.Log, "watching the heap", func() { heap.watch(watching) })
 	}
 	disk, err := s.openTemp()
 	if err != nil {
@@ -297,12 +304,12 @@ const (
 )
 
 // openStore opens the directory, or the memory store.
-func openStore(cfg Config) (storage.Store, error) {
+func openStore(cfg Config) (storage.Store, *pressure, error) {
 	if cfg.InMemory {
-		return memkv.New(memkv.Options{}), nil
+		return memkv.New(memkv.Options{}), nil, nil
 	}
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, nil, fmt.Errorf("data directory: %w", err)
 	}
 	// The collector has to know the budget; blocks and write buffers count where
 	// they live in its heap.
@@ -318,9 +325,9 @@ func openStore(cfg Config) (storage.Store, error) {
 	}
 	store, err := pebblekv.Open(opts)
 	if err != nil {
-		return nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
+		return nil, nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
 	}
-	return store, nil
+	return store, &pressure{store: store, target: limit * 3 / 4, most: opts.CacheBytes * 3 / 4}, nil
 }
 
 func loadTLS(cfg Config) (*tls.Config, error) {
@@ -414,6 +421,9 @@ func (s *Server) closeAll() error {
 	var err error
 	if s.temp != "" {
 		err = os.RemoveAll(s.temp)
+	}
+	if s.relax != nil {
+		s.relax()
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())

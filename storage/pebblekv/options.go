@@ -32,7 +32,7 @@ type Options struct {
 	// part, negative none.
 	FilterBytes int64
 	// MemTableBytes is the size of one write buffer, of which up to four exist.
-	// 0 means an eighth of the cache, within 1 and 64 MiB.
+	// 0 means a sixteenth of the cache, within 1 and 64 MiB.
 	MemTableBytes int64
 	// ValueSeparationBytes is the size from which values are kept in files of
 	// their own; 0 means 1 KiB, negative never.
@@ -96,7 +96,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.FilterBytes = min(max(o.FilterBytes, 0), o.CacheBytes/4)
 	if o.MemTableBytes <= 0 {
-		o.MemTableBytes = min(max(o.CacheBytes/8, minMemTable), maxMemTable)
+		o.MemTableBytes = min(max(o.CacheBytes/16, minMemTable), maxMemTable)
 	}
 	if o.ValueSeparationBytes == 0 {
 		o.ValueSeparationBytes = defaultSeparation

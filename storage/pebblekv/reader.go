@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -446,6 +447,12 @@ type scanner struct {
 	keyOnly bool
 	started bool
 	runs    uint
+	// The snapshot that is read, nil for the latest state, and the bounds, for renew.
+	src    *snapshot
+	bounds [96]byte
+	lower  uint8 // length of the lower bound in bounds
+	upper  uint8
+	made   time.Time // of it; zero in the first Visit
 	// counted scans are of a group, for which an image may be made.
 	group   group
 	counted bool
@@ -471,6 +478,10 @@ func (s *Store) scan(ctx context.Context, src iterSource, span storage.Span, opt
 		return nil, mapError(err)
 	}
 	sc := &scanner{store: s, it: it, reverse: opts.Reverse, keyOnly: opts.KeyOnly}
+	if sn, ok := src.(*snapshot); ok && span.End != nil && len(span.Start)+len(span.End) <= len(sc.bounds) {
+		sc.src, sc.lower, sc.upper = sn, uint8(len(span.Start)), uint8(len(span.End))
+		copy(sc.bounds[copy(sc.bounds[:], span.Start):], span.End)
+	}
 	sc.h.end = sc.end
 	s.handles.add(&sc.h)
 	return sc, nil
@@ -498,6 +509,9 @@ func (sc *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (
 	if sc.it == nil {
 		return false, storage.ErrClosed
 	}
+	if sc.started {
+		sc.renewOld()
+	}
 	for {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
@@ -507,10 +521,50 @@ func (sc *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (
 		}
 		if sc.runs++; sc.runs%yieldEvery == 0 {
 			runtime.Gosched()
+			sc.renewOld()
 		}
 		if more, done, err := sc.run(fn); !more {
+			if done && err == nil { // the consumer may keep the scanner for long
+				sc.closeIter()
+			}
 			return done, err
 		}
+	}
+}
+
+// renewAfter is the age from which an iterator is replaced. It holds the write buffers
+// and files that there were when it was made, whatever has become of them.
+const renewAfter = 100 * time.Millisecond
+
+// renewOld replaces an iterator that is old.
+func (sc *scanner) renewOld() {
+	switch {
+	case sc.src == nil:
+	case sc.made.IsZero():
+		sc.made = time.Now()
+	case time.Since(sc.made) >= renewAfter:
+		sc.made = time.Now()
+		sc.renew()
+	}
+}
+
+// renew replaces the iterator by one at the same pair of the same snapshot. Where that is
+// not possible the old one stays: of a snapshot that was closed, or after an error.
+func (sc *scanner) renew() {
+	if !sc.it.Valid() {
+		return
+	}
+	lower, upper := sc.bounds[:sc.lower], sc.bounds[sc.lower:sc.lower+sc.upper]
+	it, err := sc.src.NewIterWithContext(context.Background(), &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return
+	}
+	old := it
+	if it.SeekGE(sc.it.Key()) && bytes.Equal(it.Key(), sc.it.Key()) {
+		old, sc.it = sc.it, it
+	}
+	if err := old.Close(); err != nil {
+		sc.store.opts.Logger.Debug("closing an iterator", "err", err)
 	}
 }
 
@@ -567,6 +621,10 @@ func (sc *scanner) Close() error {
 func (sc *scanner) end() {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
+	sc.closeIter()
+}
+
+func (sc *scanner) closeIter() {
 	if sc.it != nil {
 		if err := sc.it.Close(); err != nil {
 			// Visit has reported it, or was never called.

@@ -76,6 +76,10 @@ type Store struct {
 	images    images
 	filters   filters
 
+	cache   *pebble.Cache
+	shrink  sync.Mutex
+	unclaim func() // takes back what ShrinkCache took; under shrink
+
 	closing  atomic.Bool
 	active   atomic.Int64 // calls in progress
 	handles  handleList   // open snapshots and scanners
@@ -302,6 +306,7 @@ func (s *Store) cleanBulk() error {
 func (s *Store) openDB() error {
 	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes - s.opts.FilterBytes)
 	defer cache.Unref()
+	s.cache = cache
 	s.po = s.opts.pebbleOptions(s.disk, cache)
 	s.damaged.log, s.disk.damages = s.opts.Logger, &s.damaged
 	said, err := s.openLogs()
@@ -627,6 +632,7 @@ func (s *Store) Close() error {
 	}
 	s.handles.closeAll()
 	s.snapshots.drop()
+	s.claim(0)
 	s.disk.syncWanted.Add(1) // the log is synced when it is closed
 	err := s.db.Close()
 	if err == nil && s.disk.frozen() == nil {
@@ -643,6 +649,29 @@ func (s *Store) Close() error {
 	s.monitor.Wait()
 	_ = s.disk.tails.close() // it was synced
 	return s.closeErr
+}
+
+// ShrinkCache makes the block cache smaller than the options say, by bytes, until it is
+// called again.
+func (s *Store) ShrinkCache(bytes int64) {
+	if s.enter() != nil {
+		return
+	}
+	defer s.exit()
+	s.claim(bytes)
+}
+
+func (s *Store) claim(bytes int64) {
+	s.shrink.Lock()
+	defer s.shrink.Unlock()
+	before := s.unclaim
+	s.unclaim = nil
+	if bytes > 0 {
+		s.unclaim = s.cache.Reserve(int(bytes))
+	}
+	if before != nil {
+		before()
+	}
 }
 
 // Checkpoint implements storage.Store. The directory must not exist; the copy
