@@ -124,6 +124,14 @@ func (c *Ctx) jsonValueAs(f *Func, doc []byte) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
+	if bad && f.T.ID == schema.TypeDecimal {
+		bad = false
+		wide := types.DecimalOf(value.MaxDecimalDigits, f.T.Scale)
+		if d, err := types.Cast(&env, value.JSONOf(doc), jsonType(), wide); err == nil && !bad && !d.IsNull() {
+			return value.Null, sqlerr.ValueOutOfRange("DECIMAL", "json_value")
+		}
+		bad = true
+	}
 	if bad || d.IsNull() {
 		return value.Null, sqlerr.InvalidJSONCast(castTarget(f.T), f.Name, 1)
 	}

@@ -399,22 +399,29 @@ func rowRegexpReplace(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 // expandReplacement writes the replacement: $n and ${n} are groups, a backslash
 // makes the next character literal.
 func expandReplacement(b *strings.Builder, r string, m *regexp2.Match) error {
-	for i := 0; i < len(r); i++ {
+	for {
+		i := strings.IndexAny(r, `\$`)
+		if i < 0 || i+1 == len(r) {
+			b.WriteString(r)
+			return nil
+		}
+		b.WriteString(r[:i])
+		next := r[i+1]
 		switch {
-		case r[i] == '\\' && i+1 < len(r):
-			i++
-			b.WriteByte(r[i])
-		case r[i] == '$' && i+1 < len(r) && r[i+1] >= '0' && r[i+1] <= '9':
+		case r[i] == '\\':
+			b.WriteByte(next)
+			r = r[i+2:]
+		case next >= '0' && next <= '9':
 			n := 0
-			for i+1 < len(r) && r[i+1] >= '0' && r[i+1] <= '9' && (n == 0 || n*10+int(r[i+1]-'0') < m.GroupCount()) {
-				n = n*10 + int(r[i+1]-'0')
-				i++
+			for i++; i < len(r) && r[i] >= '0' && r[i] <= '9' && (n == 0 || n*10+int(r[i]-'0') < m.GroupCount()); i++ {
+				n = n*10 + int(r[i]-'0')
 			}
 			if n >= m.GroupCount() {
 				return sqlerr.RegexpIndex()
 			}
 			b.WriteString(m.GroupByNumber(n).String())
-		case r[i] == '$' && i+1 < len(r) && r[i+1] == '{':
+			r = r[i:]
+		case next == '{':
 			end := strings.IndexByte(r[i:], '}')
 			if end < 0 {
 				return sqlerr.RegexpGroupName()
@@ -424,10 +431,10 @@ func expandReplacement(b *strings.Builder, r string, m *regexp2.Match) error {
 				return sqlerr.RegexpIndex()
 			}
 			b.WriteString(g.String())
-			i += end
+			r = r[i+end+1:]
 		default:
-			b.WriteByte(r[i])
+			b.WriteByte('$')
+			r = r[i+1:]
 		}
 	}
-	return nil
 }
