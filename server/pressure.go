@@ -15,7 +15,7 @@ type cacheOwner interface {
 // pressure makes the block cache smaller while more is alive in the heap than the
 // collector can keep within its limit: it would run without a pause, and the process
 // still grow. What takes the memory may be what transactions wrote, write buffers that
-// old scans hold, or what nobody counts.
+// old scans hold, or what is not counted.
 type pressure struct {
 	store  cacheOwner
 	target int64 // bytes alive

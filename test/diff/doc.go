@@ -20,7 +20,8 @@
 // TestLarge does the same over a table that is large enough for parallel scans
 // and aggregates. TestTemplates and TestCalls go through lists of statements and
 // of functions. TestAnswers compares what a client sees of scripts and of variants of
-// their statements with what was recorded. TestSearches queries a table with a search index over fields of all
+// their statements with what was recorded, TestGenerated the answers of generated
+// statements with digests. TestSearches queries a table with a search index over fields of all
 // kinds, mostly while others write: all answers of one transaction, with changes of its
 // own, have to be those of its scan.
 //
