@@ -41,10 +41,9 @@ type Options struct {
 	SmallLimit uint64
 }
 
-// hasTwoOrders reports a TIMESTAMP in a zone whose clocks change: the store has it in the
-// order of instants, and equal local times need not be neighbours there.
+// hasTwoOrders is types.HasTwoOrders in the session's zone.
 func (p *planner) hasTwoOrders(t schema.Type) bool {
-	return t.ID == schema.TypeTimestamp && p.opts.Ctx != nil && types.ClocksChange(p.opts.Ctx.Loc)
+	return p.opts.Ctx != nil && types.HasTwoOrders(t, p.opts.Ctx.Loc)
 }
 
 // Plan makes the plan of a query or change. When ctx ends it fails with the cause:

@@ -5,6 +5,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones on machines without a zoneinfo directory
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/value"
 )
@@ -94,6 +95,12 @@ func ClocksChange(loc *time.Location) bool {
 	}
 	start, end := time.Unix(0, 0).In(loc).ZoneBounds()
 	return !start.IsZero() || !end.IsZero()
+}
+
+// HasTwoOrders reports a TIMESTAMP in a zone whose clocks change: the store has it in the
+// order of instants, where equal local times need not be neighbours.
+func HasTwoOrders(t schema.Type, loc *time.Location) bool {
+	return t.ID == schema.TypeTimestamp && ClocksChange(loc)
 }
 
 // TimestampFromUTC turns a stored TIMESTAMP into the session's zone.

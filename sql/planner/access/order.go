@@ -6,6 +6,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // delivers reports whether reading the key forward or in reverse gives the
@@ -14,7 +15,8 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 	if len(r.Order) == 0 {
 		return true, false
 	}
-	if set != nil && set.SinglePoint {
+	twoOrders := func(c ranges.Column) bool { return r.Ctx != nil && types.HasTwoOrders(c.Type, r.Ctx.Loc) }
+	if set != nil && set.SinglePoint && !slices.ContainsFunc(cols, twoOrders) {
 		return true, false
 	}
 	fixed := r.fixedColumns()
@@ -24,8 +26,9 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 			continue
 		}
 		// A fixed column whose key has only the first characters may still have
-		// several keys: 'ß' and 'ss' are equal, their first letters are not.
-		for k < len(cols) && cols[k].Table != want.Column && fixed[cols[k].Table] && cols[k].Prefix == 0 {
+		// several keys: 'ß' and 'ss' are equal, their first letters are not. A fixed
+		// local time may be two instants.
+		for k < len(cols) && cols[k].Table != want.Column && fixed[cols[k].Table] && cols[k].Prefix == 0 && !twoOrders(cols[k]) {
 			k++
 		}
 		if k == len(cols) {
@@ -42,7 +45,7 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 			return false, false
 		}
 		k++
-		if r.isWholeKey(cols[:k]) {
+		if r.isWholeKey(cols[:k]) && !slices.ContainsFunc(cols[:k], twoOrders) {
 			break
 		}
 	}
