@@ -32,7 +32,7 @@ func TestKeptFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range uint64(300) { // without records
-			if err := errors.Join(txn.Put(rowKey(copied, number(i)), number(i*3+1)), txn.Delete(rowKey(old, number(i)))); err != nil {
+			if err := errors.Join(txn.Put(t.Context(), rowKey(copied, number(i)), number(i*3+1)), txn.Delete(t.Context(), rowKey(old, number(i)))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -167,9 +167,9 @@ func (w *world) tryChange(rows map[uint64]uint64) error {
 		r := &stream.Record{Kind: stream.Update, Version: 1, Key: k, Before: []byte{1}, After: []byte{1}}
 		if v == 0 {
 			r.Kind, r.After = stream.Delete, nil
-			err = txn.Delete(rowKey(w.table, k))
+			err = txn.Delete(context.Background(), rowKey(w.table, k))
 		} else {
-			err = txn.Put(rowKey(w.table, k), number(v))
+			err = txn.Put(context.Background(), rowKey(w.table, k), number(v))
 		}
 		if err == nil {
 			err = a.Append(txn, w.table.Stream.ID, r)

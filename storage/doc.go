@@ -30,6 +30,8 @@
 //	I7  What was seen can still be lost: a commit is visible before it is
 //	    durable. Then Commit returns ErrUndetermined, and the store takes no
 //	    further writes, so that nothing durable can depend on it.
+//	I8  In a range that a Txn has locked, no other Txn writes until the first
+//	    one ends, and none has a write that it has not committed.
 //
 // It does not encode rows (package storage/table does), and it does not retry:
 // the owner of the transaction decides that by the class of the error.

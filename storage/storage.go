@@ -202,7 +202,8 @@ type Savepoint int
 // Writes are buffered and checked against the store's limits when they are
 // made, so that an oversized key, value or transaction fails before anything
 // is written. Put and Delete do not lock by themselves: the caller locks first
-// (Insert does both).
+// (Insert does both). All three wait for the transactions that have locked a range
+// with the key.
 type Txn interface {
 	// ID is unique among the transactions of this store since it was opened.
 	ID() uint64
@@ -242,17 +243,34 @@ type Txn interface {
 	Committed() Reader
 	// LatestView is Latest with one state for several reads.
 	LatestView() (Snapshot, error)
+	// SetLockTimeout replaces TxnOptions.LockTimeout, for waits that begin later.
+	SetLockTimeout(d time.Duration)
 	// Lock acquires the locks of keys in the given order (callers sort them,
 	// to avoid deadlocks) and returns the latest values. Locks stay until the
 	// transaction ends, also when a savepoint is rolled back.
 	Lock(ctx context.Context, keys [][]byte, opts LockOptions) ([]Locked, error)
+	// LockRange keeps all other transactions from writing a key of span, present or
+	// absent, until this one ends. It waits for those that have written one already.
+	// It does not wait for locks of keys, nor they for it; ranges of several
+	// transactions may overlap. WaitSkip is as WaitError. What is protected may be
+	// more than was asked for, where there are many ranges.
+	LockRange(ctx context.Context, span Span, wait WaitPolicy) error
+	// Locking reads the latest committed state plus own writes, and locks what it
+	// reads as LockRange does: absent keys too, and the whole span of a scan, or
+	// with a Limit the part that was read. It belongs to one goroutine, and no other
+	// reader of the transaction may be used at the same time.
+	Locking(wait WaitPolicy) Reader
+	// Watch is Locking for a caller that locks the keys it finds, and does so before
+	// it holds the range around them: then two that want the same keys wait for each
+	// other at the first key, and not each with a range in which the other writes.
+	Watch(wait WaitPolicy) Watch
 	// Insert locks key exclusively, fails with a *KeyExistsError when the
 	// latest state has it, and puts it otherwise.
 	Insert(ctx context.Context, key, value []byte) error
 	// Put writes a pair. The value must not be empty.
-	Put(key, value []byte) error
+	Put(ctx context.Context, key, value []byte) error
 	// Delete removes a key; an absent key is fine.
-	Delete(key []byte) error
+	Delete(ctx context.Context, key []byte) error
 	// PutStamped writes a pair whose holes the commit fills. The pair is not seen
 	// by this transaction's own reads, and takes no lock: no other commit can write
 	// the same key. Two stamped writes with the same bytes outside the holes are
@@ -280,6 +298,20 @@ type Txn interface {
 	// Rollback drops the writes and releases the locks. It is idempotent and a
 	// no-op after Commit.
 	Rollback()
+}
+
+// Watch reads the latest committed state plus own writes and notes what it reads, as
+// Txn.Locking would lock it. It belongs to one goroutine.
+type Watch interface {
+	Reader
+	// Lock locks all that was read; from then on the Watch locks what it reads. With
+	// ok false another transaction has written there since, and has ended where it
+	// had not: what was read may be out of date, and is to be read again by a new
+	// Watch. This one has ended.
+	Lock(ctx context.Context) (ok bool, err error)
+	// Stop ends the watch without a lock. It is idempotent, and of no effect after
+	// Lock.
+	Stop()
 }
 
 // BulkLoader builds sorted runs outside of the store and adds them in one atomic
@@ -360,7 +392,7 @@ type Store interface {
 	// DeleteRange removes all keys of span in one commit. The caller excludes
 	// concurrent writers of the span.
 	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
-	// Locks lists the row locks that are held or awaited.
+	// Locks lists the locks of keys and ranges that are held or awaited.
 	Locks() []LockInfo
 	// LastDeadlock is the latest one; nil when there was none.
 	LastDeadlock() *Deadlock
@@ -377,9 +409,14 @@ type Store interface {
 	Close() error
 }
 
-// LockInfo describes one lock.
+// LockInfo describes the lock of a key, or of a range.
 type LockInfo struct {
-	Key     []byte
+	Key []byte
+	// Range: it is a lock of the keys from Key to before End, where a nil End is after
+	// the last key. A request that waits for a range, or one for a range, is listed with
+	// what it asks for, after the transaction that is in its way.
+	Range   bool
+	End     []byte
 	Mode    LockMode
 	Holders []uint64 // transaction ids
 	Waiters []uint64
@@ -402,7 +439,8 @@ type Deadlock struct {
 
 // DeadlockWait is a transaction of a cycle.
 type DeadlockWait struct {
-	Txn  uint64
-	Key  []byte // that it waits for
-	Mode LockMode
+	Txn   uint64
+	Key   []byte // that it waits for, or the start of a range
+	Range bool   // a range, or a key in a range of the next one
+	Mode  LockMode
 }

@@ -59,10 +59,14 @@ func LockConsumer(ctx context.Context, txn storage.Txn, name string) (*Consumer,
 }
 
 // PutConsumer writes a consumer, whose name is locked.
-func PutConsumer(txn storage.Txn, c *Consumer) error { return putJSON(txn, consumerKey(c.Name), c) }
+func PutConsumer(ctx context.Context, txn storage.Txn, c *Consumer) error {
+	return putJSON(ctx, txn, consumerKey(c.Name), c)
+}
 
 // DropConsumer removes a consumer, whose name is locked.
-func DropConsumer(txn storage.Txn, name string) error { return txn.Delete(consumerKey(name)) }
+func DropConsumer(ctx context.Context, txn storage.Txn, name string) error {
+	return txn.Delete(ctx, consumerKey(name))
+}
 
 // Consumers are all consumers by name.
 func Consumers(ctx context.Context, kv storage.Reader) ([]Consumer, error) {

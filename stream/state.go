@@ -111,12 +111,12 @@ func eachJSON[T any](ctx context.Context, kv storage.Reader, prefix []byte, fn f
 	return errors.Join(bad, err)
 }
 
-func putJSON(txn storage.Txn, key []byte, v any) error {
+func putJSON(ctx context.Context, txn storage.Txn, key []byte, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return txn.Put(key, b)
+	return txn.Put(ctx, key, b)
 }
 
 // Descriptor is the table's descriptor of a version.
@@ -147,10 +147,10 @@ type Change struct {
 }
 
 // Note writes the records of a change of the catalog into its transaction.
-func (c Change) Note(txn storage.Txn) error {
+func (c Change) Note(ctx context.Context, txn storage.Txn) error {
 	old, now := streamOf(c.Old), streamOf(c.New)
 	if old != nil && (now == nil || now.ID != old.ID) {
-		if err := c.end(txn, old); err != nil {
+		if err := c.end(ctx, txn, old); err != nil {
 			return err
 		}
 		old = nil
@@ -158,7 +158,7 @@ func (c Change) Note(txn storage.Txn) error {
 	if now == nil {
 		return nil
 	}
-	if err := putJSON(txn, versionKey(now.ID, c.New.Version), c.New); err != nil {
+	if err := putJSON(ctx, txn, versionKey(now.ID, c.New.Version), c.New); err != nil {
 		return err
 	}
 	r := Record{Kind: Alter, Version: c.New.Version}
@@ -182,9 +182,9 @@ func streamOf(t *schema.Table) *schema.Stream {
 
 // end notes that a stream has no table any more; its records stay for their
 // time.
-func (c Change) end(txn storage.Txn, s *schema.Stream) error {
+func (c Change) end(ctx context.Context, txn storage.Txn, s *schema.Stream) error {
 	e := Ended{Stream: *s, Database: c.Old.Database, Table: c.Old.Name, At: c.At}
-	if err := putJSON(txn, streamKey('e', s.ID), &e); err != nil {
+	if err := putJSON(ctx, txn, streamKey('e', s.ID), &e); err != nil {
 		return err
 	}
 	return new(Appender).Append(txn, s.ID, &Record{Kind: Drop, Version: c.Old.Version, OldVersion: c.Old.Version})

@@ -137,7 +137,7 @@ func other(t *testing.T, s storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Put([]byte("other"), []byte("1")); err != nil {
+	if err := x.Put(t.Context(), []byte("other"), []byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := x.Commit(t.Context()); err != nil {
@@ -210,12 +210,12 @@ func FuzzCursor(f *testing.F) {
 			t.Fatal(err)
 		}
 		key := append(bytes.Clone(stream.Span(id).Start), 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
-		if err := x.Put(key, val); err != nil {
+		if err := x.Put(t.Context(), key, val); err != nil {
 			t.Skip()
 		}
 		if len(part) > 0 {
 			key[len(key)-1] = 1
-			if err := x.Put(key, part); err != nil {
+			if err := x.Put(t.Context(), key, part); err != nil {
 				t.Skip()
 			}
 		}

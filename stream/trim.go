@@ -53,7 +53,7 @@ func setMark(ctx context.Context, store storage.Store, id schema.StreamID, upTo 
 		return err
 	}
 	defer txn.Rollback()
-	if err := txn.Put(streamKey('t', id), binary.BigEndian.AppendUint64(nil, upTo)); err != nil {
+	if err := txn.Put(ctx, streamKey('t', id), binary.BigEndian.AppendUint64(nil, upTo)); err != nil {
 		return err
 	}
 	if err := dropVersions(ctx, txn, id, need); err != nil {
@@ -78,7 +78,7 @@ func dropVersions(ctx context.Context, txn storage.Txn, id schema.StreamID, befo
 		return err
 	}
 	for _, key := range gone {
-		if err := txn.Delete(key); err != nil {
+		if err := txn.Delete(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func Remove(ctx context.Context, store storage.Store, id schema.StreamID) error 
 			return err
 		}
 		if c != nil && c.Stream == id {
-			if err := DropConsumer(txn, c.Name); err != nil {
+			if err := DropConsumer(ctx, txn, c.Name); err != nil {
 				return err
 			}
 		}
@@ -167,7 +167,7 @@ func Remove(ctx context.Context, store storage.Store, id schema.StreamID) error 
 		return err
 	}
 	for _, kind := range []byte{'t', 'e'} {
-		if err := txn.Delete(streamKey(kind, id)); err != nil {
+		if err := txn.Delete(ctx, streamKey(kind, id)); err != nil {
 			return err
 		}
 	}

@@ -148,7 +148,7 @@ func deleteFirst(t *testing.T, s storage.Store, match func(key []byte) bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := txn.Delete(found); err != nil {
+	if err := txn.Delete(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := txn.Commit(ctx); err != nil {

@@ -212,7 +212,7 @@ func (b *Build) mergeOne(ctx context.Context, txn storage.Txn, x *table.Index, c
 		switch {
 		case free:
 		case !found:
-			return true, txn.Delete(c.key) // the entry is another row's
+			return true, txn.Delete(ctx, c.key) // the entry is another row's
 		case unique:
 			other, err := txn.Lock(ctx, [][]byte{owner}, skip)
 			if err != nil || other[0].Skipped {
@@ -228,14 +228,14 @@ func (b *Build) mergeOne(ctx context.Context, txn storage.Txn, x *table.Index, c
 		}
 	}
 	if found {
-		err = txn.Put(c.entry, val)
+		err = txn.Put(ctx, c.entry, val)
 	} else {
-		err = txn.Delete(c.entry)
+		err = txn.Delete(ctx, c.entry)
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, txn.Delete(c.key)
+	return true, txn.Delete(ctx, c.key)
 }
 
 // ownerOf reports whether an entry is absent or that of the change's row, and returns

@@ -272,7 +272,7 @@ func TestReadsNoOtherCells(t *testing.T) {
 		if _, err := w.Insert(ctx, r); err != nil {
 			return err
 		}
-		return txn.Delete(c.AppendCellKey(nil, c.AppendKey(nil, r), 3))
+		return txn.Delete(t.Context(), c.AppendCellKey(nil, c.AppendKey(nil, r), 3))
 	})
 	if err != nil {
 		t.Fatal(err)

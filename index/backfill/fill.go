@@ -153,7 +153,7 @@ func (r *run) load(ctx context.Context, done bool) error {
 	}
 	defer txn.Rollback()
 	key, val := b.opts.Checkpoint(at, r.rows)
-	if err := txn.Put(key, val); err != nil {
+	if err := txn.Put(ctx, key, val); err != nil {
 		return err
 	}
 	_, err = txn.Commit(ctx)
@@ -302,7 +302,7 @@ func (r *run) noteContested(ctx context.Context) error {
 			return err
 		}
 		for _, c := range part {
-			if err := txn.Put(c.key, c.entry); err != nil {
+			if err := txn.Put(ctx, c.key, c.entry); err != nil {
 				txn.Rollback()
 				return err
 			}

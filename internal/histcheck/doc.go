@@ -27,5 +27,6 @@
 //	H3  What was acknowledged is there at the end, and nothing else; two writers
 //	    never made the same version.
 //
-// Write skew is allowed: no level that the server offers forbids it.
+// Write skew is a cycle where the reads are those of the commit, as at SERIALIZABLE;
+// among views it is allowed.
 package histcheck

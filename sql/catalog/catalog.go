@@ -275,15 +275,15 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	defer txn.Rollback()
 	for k, v := range ch.puts {
 		if v == nil {
-			err = txn.Delete([]byte(k))
+			err = txn.Delete(ctx, []byte(k))
 		} else {
-			err = txn.Put([]byte(k), v)
+			err = txn.Put(ctx, []byte(k), v)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := ch.noteTables(txn); err != nil {
+	if err := ch.noteTables(ctx, txn); err != nil {
 		return err
 	}
 	if _, err := txn.Commit(ctx); err != nil {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -27,7 +28,7 @@ func (ch *Change) Replace(old, t *schema.Table, emptied bool) {
 
 // noteTables notes in the change logs which tables changed, and begins the
 // histories of those that keep versions from now on.
-func (ch *Change) noteTables(txn storage.Txn) error {
+func (ch *Change) noteTables(ctx context.Context, txn storage.Txn) error {
 	now := time.Now().UnixMicro()
 	kept := map[schema.TableID]bool{} // old tables that go on under another id
 	for id, t := range ch.next.byID {
@@ -45,7 +46,7 @@ func (ch *Change) noteTables(txn storage.Txn) error {
 			c.Stream, c.MaxVersions = nil, 0
 			old = &c
 		}
-		if err := (stream.Change{Old: old, New: t, Emptied: ch.emptied[id], At: now}).Note(txn); err != nil {
+		if err := (stream.Change{Old: old, New: t, Emptied: ch.emptied[id], At: now}).Note(ctx, txn); err != nil {
 			return err
 		}
 		if t.KeepsVersions() && (old == nil || old.ID != id || !old.KeepsVersions()) {
@@ -56,7 +57,7 @@ func (ch *Change) noteTables(txn storage.Txn) error {
 	}
 	for id, old := range ch.Base.byID {
 		if ch.next.byID[id] == nil && !kept[id] && old.Stream != nil {
-			if err := (stream.Change{Old: old, At: now}).Note(txn); err != nil {
+			if err := (stream.Change{Old: old, At: now}).Note(ctx, txn); err != nil {
 				return err
 			}
 		}

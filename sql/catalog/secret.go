@@ -29,7 +29,7 @@ func (c *Catalog) Secret(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer txn.Rollback()
-	if err := txn.Put(key, secret); err != nil {
+	if err := txn.Put(ctx, key, secret); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Commit(ctx); err != nil {

@@ -46,7 +46,7 @@ func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Da
 			if found == nil {
 				return sqlerr.NoSuchProgram("CONSUMER", name)
 			}
-			return stream.DropConsumer(txn, name)
+			return stream.DropConsumer(ctx, txn, name)
 		})
 	}
 	return sqlerr.NoSuchProgram("PROCEDURE", c.Name)
@@ -131,7 +131,7 @@ func (s *commands) addConsumer(ctx context.Context, txn storage.Txn, name, curre
 			return sqlerr.AlreadyExists("CONSUMER", name)
 		}
 	}
-	return stream.PutConsumer(txn, &stream.Consumer{Name: name, Stream: id, Seq: at.Seq, Ordinal: at.Ordinal, At: time.Now().UnixMicro()})
+	return stream.PutConsumer(ctx, txn, &stream.Consumer{Name: name, Stream: id, Seq: at.Seq, Ordinal: at.Ordinal, At: time.Now().UnixMicro()})
 }
 
 // wasStreamOf: the stream ended with a table of that name. When a new one has
@@ -171,7 +171,7 @@ func (s *commands) checkpoint(ctx context.Context, txn storage.Txn, name string,
 		return err
 	}
 	c.Seq, c.Ordinal, c.At = at.Seq, at.Ordinal, time.Now().UnixMicro()
-	return stream.PutConsumer(txn, c)
+	return stream.PutConsumer(ctx, txn, c)
 }
 
 // purgeStream is CALL sqlots.stream_purge(table, seq): the records up to seq go

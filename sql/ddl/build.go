@@ -106,9 +106,9 @@ func (b *Build) put(ctx context.Context, del bool) error {
 	}
 	defer txn.Rollback()
 	if del {
-		err = txn.Delete(buildKey(b.table))
+		err = txn.Delete(ctx, buildKey(b.table))
 	} else {
-		err = txn.Put(buildKey(b.table), b.encode())
+		err = txn.Put(ctx, buildKey(b.table), b.encode())
 	}
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func (r *Runner) deleteSomeCells(ctx context.Context, pace *backfill.Pacer, code
 	_, err = scan.Visit(ctx, func(key, _ []byte) bool {
 		_, id, err := codec.SplitCellKey(key)
 		if err == nil && gone[id] {
-			err = txn.Delete(bytes.Clone(key))
+			err = txn.Delete(ctx, bytes.Clone(key))
 			deleted++
 		}
 		if read++; err == nil && read%cellsSlice == 0 {

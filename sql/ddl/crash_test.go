@@ -236,7 +236,7 @@ func TestDamagedBuilds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := txn.Put(c.key, []byte(c.text)); err != nil {
+		if err := txn.Put(t.Context(), c.key, []byte(c.text)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := txn.Commit(t.Context()); err != nil {

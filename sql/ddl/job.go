@@ -81,9 +81,9 @@ func (r *Runner) writeJobs(ctx context.Context, jobs []job, del bool) error {
 	defer txn.Rollback()
 	for _, j := range jobs {
 		if del {
-			err = txn.Delete(j.key())
+			err = txn.Delete(ctx, j.key())
 		} else {
-			err = txn.Put(j.key(), []byte{jobVersion})
+			err = txn.Put(ctx, j.key(), []byte{jobVersion})
 		}
 		if err != nil {
 			return err

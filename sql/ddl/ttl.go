@@ -86,7 +86,7 @@ func (c *change) removeExpired(ctx context.Context, t *schema.Table) (removed in
 		return 0, err
 	}
 	defer view.Rollback()
-	env.Reader, env.Txn = snap, view
+	env.View, env.Txn = snap, view
 	err = source.New(env).Expired(ctx, t, func(key []byte) error {
 		if keys = append(keys, bytes.Clone(key)); len(keys) < expireRows {
 			return nil

@@ -130,11 +130,11 @@ func (l *expiryLog) Save(ctx context.Context, r *infoschema.Expiry, forget []inf
 		return err
 	}
 	defer txn.Rollback()
-	if err := txn.Put(expiryKey(r.Started), val); err != nil {
+	if err := txn.Put(ctx, expiryKey(r.Started), val); err != nil {
 		return err
 	}
 	for i := range forget {
-		if err := txn.Delete(expiryKey(forget[i].Started)); err != nil {
+		if err := txn.Delete(ctx, expiryKey(forget[i].Started)); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func ForgetLoads(ctx context.Context, store storage.Store, now time.Time) error 
 	}
 	defer txn.Rollback()
 	for _, token := range old {
-		if err := txn.Delete(LoadKey(token)); err != nil {
+		if err := txn.Delete(ctx, LoadKey(token)); err != nil {
 			return err
 		}
 	}

@@ -25,25 +25,38 @@ func transactions(q *query) error {
 	return nil
 }
 
-// mode is the lock as InnoDB names it: of the key, without the gap before it.
-func (l *RowLock) mode() string { return lockMode(l.Exclusive) }
-
-func lockMode(exclusive bool) string {
-	if exclusive {
+// mode is the lock as InnoDB names it: of the key, without the gap before it, or of
+// keys and the gaps between them.
+func (k *LockedKey) mode(exclusive bool) string {
+	switch {
+	case k.Range && exclusive:
+		return "X,INSERT_INTENTION"
+	case k.Range:
+		return "S"
+	case exclusive:
 		return "X,REC_NOT_GAP"
 	}
 	return "S,REC_NOT_GAP"
 }
 
 func dataLocks(q *query) error {
+	type lock struct {
+		id    string
+		waits bool
+	}
+	shown := map[lock]bool{}
 	for _, k := range q.server.RowLocks() {
 		for i := range k.Locks {
 			l := &k.Locks[i]
+			if shown[lock{l.ID, l.Waits}] {
+				continue // a range in which several wait
+			}
+			shown[lock{l.ID, l.Waits}] = true
 			status := "GRANTED"
 			if l.Waits {
 				status = "WAITING"
 			}
-			err := q.emit("INNODB", l.ID, l.Txn, threadOf(l), nil, k.Database, k.Table, nil, nil, k.Index, uint64(0), "RECORD", l.mode(), status, k.Data)
+			err := q.emit("INNODB", l.ID, l.Txn, threadOf(l), nil, k.Database, k.Table, nil, nil, k.Index, uint64(0), "RECORD", k.mode(l.Exclusive), status, k.Data)
 			if err != nil {
 				return err
 			}
@@ -96,8 +109,8 @@ func innodbLockWaits(q *query) error {
 	return q.eachWait(func(k *LockedKey, w, b *RowLock) error {
 		waits, blocks := txns[w.Txn], txns[b.Txn]
 		return q.emit(w.Since, age(now, w.Since), int64(now.Sub(w.Since)/time.Second), fmt.Sprintf("`%s`.`%s`", k.Database, k.Table), k.Database, k.Table, nil, nil, k.Index, "RECORD",
-			w.Txn, waits.Started, age(now, waits.Started), waits.RowsLocked, waits.RowsModified, w.ThreadID, orNull(waits.Query), w.ID, w.mode(),
-			b.Txn, b.ThreadID, orNull(blocks.Query), b.ID, b.mode(), blocks.Started, age(now, blocks.Started), blocks.RowsLocked, blocks.RowsModified,
+			w.Txn, waits.Started, age(now, waits.Started), waits.RowsLocked, waits.RowsModified, w.ThreadID, orNull(waits.Query), w.ID, k.mode(w.Exclusive),
+			b.Txn, b.ThreadID, orNull(blocks.Query), b.ID, k.mode(b.Exclusive), blocks.Started, age(now, blocks.Started), blocks.RowsLocked, blocks.RowsModified,
 			fmt.Sprintf("KILL QUERY %d", b.ThreadID), fmt.Sprintf("KILL %d", b.ThreadID))
 	})
 }
@@ -127,7 +140,7 @@ func engineStatus(q *query) error {
 		line("%s", d.Time.In(q.sess.Location()).Format("2006-01-02 15:04:05"))
 		for i, w := range d.Cycle {
 			line("*** (%d) TRANSACTION %d WAITING FOR THIS LOCK TO BE GRANTED:", i+1, w.Txn)
-			line("RECORD LOCKS index %s of table `%s`.`%s` lock_mode %s key %s", w.Index, w.Database, w.Table, lockMode(w.Exclusive), w.Data)
+			line("RECORD LOCKS index %s of table `%s`.`%s` lock_mode %s key %s", w.Index, w.Database, w.Table, w.mode(w.Exclusive), w.Data)
 		}
 		for i, w := range d.Cycle {
 			if w.Txn == d.Victim {

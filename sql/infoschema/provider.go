@@ -52,11 +52,14 @@ type Transaction struct {
 	RowsModified                    uint64
 }
 
-// LockedKey is a key that transactions have locked, or wait for.
+// LockedKey is a key that transactions have locked, or wait for, or a range of keys.
 type LockedKey struct {
 	Database, Table, Index string
-	// Data is the key's values as text.
+	// Data is the key's values as text, or those of both ends of a range.
 	Data string
+	// Range: it is a range, in which a transaction that has it, or wants it, is shared;
+	// an exclusive one wants to write there, or has written.
+	Range bool
 	// Locks are those granted, then those that wait.
 	Locks []RowLock
 }

@@ -42,7 +42,7 @@ func (e *Server) Transactions() []infoschema.Transaction {
 				continue
 			}
 			out[i].Locks++
-			if isRow(l.Key) {
+			if !l.Range && isRow(l.Key) {
 				out[i].RowsLocked++
 			}
 			if len(l.Key) >= lockedTable && !tables[id][string(l.Key[:lockedTable])] {
@@ -55,7 +55,7 @@ func (e *Server) Transactions() []infoschema.Transaction {
 		}
 		for _, w := range l.Waits {
 			if i, ok := at[w.Txn]; ok {
-				out[i].State, out[i].Requested, out[i].WaitStarted = "LOCK WAIT", lockID(w.Txn, l.Key), w.Since
+				out[i].State, out[i].Requested, out[i].WaitStarted = "LOCK WAIT", lockID(w.Txn, l), w.Since
 			}
 		}
 	}
@@ -72,10 +72,11 @@ func isRow(key []byte) bool {
 	return len(key) >= lockedIndex && binary.BigEndian.Uint16(key[lockedTable:]) == uint16(schema.PrimaryIndexID)
 }
 
-// lockID names a transaction's lock of a key.
-func lockID(txn uint64, key []byte) string {
+// lockID names a transaction's lock of a key or range.
+func lockID(txn uint64, l storage.LockInfo) string {
 	h := fnv.New64a()
-	_, _ = h.Write(key) // never fails
+	_, _ = h.Write(l.Key) // never fails
+	_, _ = h.Write(l.End)
 	return fmt.Sprintf("%d:%x", txn, h.Sum64())
 }
 
@@ -95,11 +96,15 @@ func (e *Server) RowLocks() []infoschema.LockedKey {
 	snap := e.engine.Catalog.Snapshot()
 	for _, l := range e.engine.Store.Locks() {
 		k := e.lockedKey(snap, l.Key)
+		if l.Range {
+			k.Range = true
+			k.Data = rangeText(k, e.lockedKey(snap, l.End), l)
+		}
 		for _, id := range l.Holders {
-			k.Locks = append(k.Locks, infoschema.RowLock{ID: lockID(id, l.Key), Txn: id, ThreadID: threads[id], Exclusive: l.Mode == storage.LockExclusive})
+			k.Locks = append(k.Locks, infoschema.RowLock{ID: lockID(id, l), Txn: id, ThreadID: threads[id], Exclusive: l.Mode == storage.LockExclusive})
 		}
 		for _, w := range l.Waits {
-			k.Locks = append(k.Locks, infoschema.RowLock{ID: lockID(w.Txn, l.Key), Txn: w.Txn, ThreadID: threads[w.Txn], Exclusive: w.Mode == storage.LockExclusive, Waits: true, Since: w.Since})
+			k.Locks = append(k.Locks, infoschema.RowLock{ID: lockID(w.Txn, l), Txn: w.Txn, ThreadID: threads[w.Txn], Exclusive: w.Mode == storage.LockExclusive, Waits: true, Since: w.Since})
 		}
 		out = append(out, k)
 	}
@@ -114,7 +119,9 @@ func (e *Server) LastDeadlock() *infoschema.Deadlock {
 	}
 	out := &infoschema.Deadlock{Time: d.Time, Victim: d.Victim}
 	for _, w := range d.Cycle {
-		out.Cycle = append(out.Cycle, infoschema.DeadlockWait{Txn: w.Txn, Exclusive: w.Mode == storage.LockExclusive, LockedKey: e.lockedKey(e.engine.Catalog.Snapshot(), w.Key)})
+		k := e.lockedKey(e.engine.Catalog.Snapshot(), w.Key)
+		k.Range = w.Range
+		out.Cycle = append(out.Cycle, infoschema.DeadlockWait{Txn: w.Txn, Exclusive: w.Mode == storage.LockExclusive, LockedKey: k})
 	}
 	return out
 }
@@ -171,4 +178,19 @@ func keyText(t *schema.Table, parts []table.Part, key []byte) (text string, ok b
 		}
 	}
 	return strings.Join(list, ", "), true
+}
+
+// rangeText is both ends of a range, of which end is not in it. Those of an index are
+// called as InnoDB's records there.
+func rangeText(from, end infoschema.LockedKey, l storage.LockInfo) string {
+	if l.End == nil && len(l.Waits) > 0 && l.Waits[0].Mode == storage.LockExclusive {
+		return from.Data // a key to be written
+	}
+	if len(l.Key) <= lockedIndex {
+		from.Data = "infimum pseudo-record"
+	}
+	if len(l.End) <= lockedIndex {
+		end.Data = "supremum pseudo-record"
+	}
+	return from.Data + " to " + end.Data
 }

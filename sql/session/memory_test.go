@@ -118,7 +118,7 @@ func TestKeysWithoutDisk(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"UPDATE t FORCE INDEX (p) SET j = NULL WHERE p IN (1, 2)",
-		"SELECT COUNT(*) FROM t FORCE INDEX (p) WHERE p IN (1, 2) FOR UPDATE",
+		"SELECT COUNT(*) FROM t FORCE INDEX (p) WHERE p IN (1, 2) FOR UPDATE SKIP LOCKED",
 		"SELECT COUNT(*) FROM t FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]')",
 		"DELETE FROM p WHERE id = 1",
 		"UPDATE p SET id = 3 WHERE id = 1",

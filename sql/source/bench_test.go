@@ -75,7 +75,7 @@ func BenchmarkSource(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer snap.Close()
-	s := New(Env{Store: store, Reader: snap, Codecs: codecs})
+	s := New(Env{Store: store, View: snap, Codecs: codecs})
 	ec := ectx(time.UTC)
 	none := physical.Lock{None: true}
 	full := func(name string, x *schema.Index, read ...int) {
@@ -146,7 +146,7 @@ func BenchmarkSource(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer txn.Rollback()
-		w := New(Env{Store: store, Reader: txn, Txn: txn, Codecs: codecs})
+		w := New(Env{Store: store, View: txn, Txn: txn, Codecs: codecs})
 		i := int64(0)
 		for b.Loop() {
 			i++

@@ -25,9 +25,12 @@ import (
 // Env is what a statement reads from and writes to.
 type Env struct {
 	Store storage.Store
-	// Reader is the view of plain reads.
-	Reader storage.Reader
-	// UpTo: Reader has all commits up to this time, in microseconds since 1970; 0
+	// View is the view of plain reads.
+	View storage.Reader
+	// Ranges says which reads lock ranges of keys. With decode.AllRanges plain reads
+	// do not read View, but the latest state.
+	Ranges decode.Ranges
+	// UpTo: View has all commits up to this time, in microseconds since 1970; 0
 	// where that is not known.
 	UpTo int64
 	// Txn is the transaction; nil where nothing is locked or changed.
@@ -89,8 +92,11 @@ func New(env Env) *Source {
 		env.BatchSize = vec.MaxRows
 	}
 	s := &Source{virtual: env.Virtual}
-	s.state = decode.State{Store: env.Store, Reader: env.Reader, Txn: env.Txn, Loc: env.Loc, Codecs: env.Codecs,
+	s.state = decode.State{Store: env.Store, Reader: env.View, View: env.View, Txn: env.Txn, Ranges: env.Ranges, Loc: env.Loc, Codecs: env.Codecs,
 		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled, BatchSize: env.BatchSize}
+	if env.Ranges == decode.AllRanges {
+		s.state.Reader = env.Txn.Locking(storage.WaitBlock)
+	}
 	s.read = kvread.New(&s.state)
 	s.search = searchscan.New(searchscan.Env{State: &s.state, Rows: &s.read, Search: env.Search, Eventual: env.Eventual})
 	s.log = changelog.New(changelog.Env{State: &s.state, UpTo: env.UpTo, FindStream: env.FindStream})

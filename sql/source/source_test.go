@@ -98,7 +98,7 @@ func (f *fixture) begin(t testing.TB) storage.Txn {
 }
 
 func (f *fixture) source(r storage.Reader, txn storage.Txn) *Source {
-	return New(Env{Store: f.store, Reader: r, Txn: txn, Loc: f.loc, Codecs: f.codecs, Sequences: table.NewSequences(f.store)})
+	return New(Env{Store: f.store, View: r, Txn: txn, Loc: f.loc, Codecs: f.codecs, Sequences: table.NewSequences(f.store)})
 }
 
 func (f *fixture) check(t testing.TB) {
@@ -761,7 +761,7 @@ func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *decode
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := New(Env{Store: store, Reader: txn, Txn: txn, Codecs: codecs})
+		s := New(Env{Store: store, View: txn, Txn: txn, Codecs: codecs})
 		for range min(2000, n-i) {
 			row := []value.Datum{value.Int(int64(i / 2)), value.Int(int64(1_600_000_000 + i)), value.Int(int64(i * 7919 % n)), value.Int(int64(i % 600)), value.Int(int64(i * 31 % 1000))}
 			if err := s.Insert(ctx, tab, row, nil); err != nil {
@@ -780,7 +780,7 @@ func TestPartitions(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	const rows = 30_000
 	tab, codecs := fillCalls(t, store, rows)
-	s := New(Env{Store: store, Reader: store.Latest(), Codecs: codecs})
+	s := New(Env{Store: store, View: store.Latest(), Codecs: codecs})
 	ec := ectx(time.UTC)
 	for _, x := range []*schema.Index{nil, &tab.Indexes[0]} {
 		n := &testScan{TableRead: physical.TableRead{Table: tab, Read: []int{0, 1}, Lock: physical.Lock{None: true}}, Index: x}

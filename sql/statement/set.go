@@ -12,7 +12,6 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
@@ -126,9 +125,6 @@ func (s *Statement) setNextTransaction(name string, val value.Datum, t schema.Ty
 	}
 	switch name {
 	case "transaction_isolation":
-		if err := sysvar.CheckSupported(name, val); err != nil {
-			return err
-		}
 		s.Tx.nextIsolation = strings.Clone(val.Str())
 	case "transaction_read_only":
 		ro := val.Bits() != 0

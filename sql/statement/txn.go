@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/storage"
@@ -21,6 +22,7 @@ import (
 // autocommit=0 opened.
 type transaction struct {
 	txn        storage.Txn
+	isolation  string
 	readOnly   bool
 	savepoints []savepoint
 	// schema is the catalog at the moment of the read view: a table that
@@ -41,13 +43,40 @@ func (tx *Transactions) Begin(readOnly bool) error {
 	if err != nil {
 		return err
 	}
-	tx.open = &transaction{txn: txn, readOnly: readOnly, locked: map[lockKey]bool{}}
-	isolation := tx.vars.Isolation
-	if tx.nextIsolation != "" {
-		isolation = tx.nextIsolation
-	}
+	isolation := tx.isolation()
+	tx.open = &transaction{txn: txn, isolation: isolation, readOnly: readOnly, locked: map[lockKey]bool{}}
 	tx.process.Txn.Store(&engine.ProcessTxn{Id: txn.ID(), Started: time.Now(), ReadOnly: readOnly, Isolation: isolation})
 	return nil
+}
+
+// The values of transaction_isolation that make a difference here. READ UNCOMMITTED is as
+// READ COMMITTED.
+const (
+	repeatableRead = "REPEATABLE-READ"
+	serializable   = "SERIALIZABLE"
+)
+
+// isolation is the level of the open transaction, or of one that starts now.
+func (tx *Transactions) isolation() string {
+	switch {
+	case tx.open != nil:
+		return tx.open.isolation
+	case tx.nextIsolation != "":
+		return tx.nextIsolation
+	}
+	return tx.vars.Isolation
+}
+
+// ranges are the reads of a statement that lock ranges of keys: at SERIALIZABLE all,
+// at REPEATABLE READ those of queries with a locking clause.
+func (tx *Transactions) ranges(change bool) decode.Ranges {
+	switch level := tx.isolation(); {
+	case level == serializable:
+		return decode.AllRanges
+	case level == repeatableRead && !change:
+		return decode.LockingRanges
+	}
+	return decode.NoRanges
 }
 
 func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/source"
+	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
@@ -16,6 +17,8 @@ import (
 type view struct {
 	Reader storage.Reader
 	Txn    storage.Txn
+	// ranges are the reads that lock ranges of keys.
+	ranges decode.Ranges
 	// upTo: Reader has all commits up to this time, in microseconds since 1970; 0
 	// where that is not known.
 	upTo int64
@@ -34,7 +37,7 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 		if err := s.Tx.refreshView(p.Tables); err != nil {
 			return view{}, nil, err
 		}
-		return view{Reader: s.Tx.open.txn, Txn: s.Tx.open.txn}, func() {}, nil
+		return view{Reader: s.Tx.open.txn, Txn: s.Tx.open.txn, ranges: s.Tx.ranges(false)}, func() {}, nil
 	}
 	if p.Locks {
 		release, err := s.Tx.lockStatement(ctx, p.Tables, nil)
@@ -46,7 +49,7 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 			release()
 			return view{}, nil, err
 		}
-		return view{Reader: txn, Txn: txn}, func() { txn.Rollback(); release() }, nil
+		return view{Reader: txn, Txn: txn, ranges: s.Tx.ranges(false)}, func() { txn.Rollback(); release() }, nil
 	}
 	if len(p.Tables) == 0 {
 		return view{Reader: s.Engine.Store.Latest()}, func() {}, nil
@@ -79,11 +82,8 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 // refreshView fixes the read view of the open transaction, or moves it forward in
 // READ COMMITTED, and checks that it fits the present descriptors of the tables.
 func (tx *Transactions) refreshView(tables []*schema.Table) error {
-	isolation := tx.vars.Isolation
-	if tx.nextIsolation != "" {
-		isolation = tx.nextIsolation
-	}
-	if err := tx.takeView(isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED"); err != nil {
+	tx.open.txn.SetLockTimeout(tx.vars.LockTimeout) // which may have been set since
+	if err := tx.takeView(tx.isolation() != repeatableRead); err != nil {
 		return err
 	}
 	if !tx.currentTables(tables) {
@@ -99,7 +99,7 @@ func (s *Statement) execEnv(ctx context.Context, v view, vals []value.Datum) *ex
 
 func (s *Statement) sourceEnv(v view) source.Env {
 	return source.Env{
-		Store: s.Engine.Store, Reader: v.Reader, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
+		Store: s.Engine.Store, View: v.Reader, Ranges: v.ranges, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
 		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
 		Memory: s.Engine.Memory.Child(exec.QueryTracker, s.Vars.MemoryLimit),
 		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Spilled: &s.Engine.Spilled,
@@ -115,12 +115,16 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 	if s.trace != nil {
 		stats = s.trace.stats
 	}
+	parallelism := s.Vars.Parallelism
+	if env.Ranges == decode.AllRanges {
+		parallelism = 1 // what locks belongs to one goroutine
+	}
 	return &exec.Env{
 		Stats:        stats,
 		MaxRecursion: &s.Vars.MaxRecursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
 		Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled,
-		Parallelism: s.Vars.Parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
+		Parallelism: parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
 		GroupConcatMaxLen: s.Vars.GroupConcatMax,
 		LastInsertID:      s.Functions.LastInsertID,
 		AutoStep:          s.Vars.Number("auto_increment_increment"),
@@ -130,7 +134,7 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 
 // changeEnv is execEnv for a change.
 func (s *Statement) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
-	src := s.sourceEnv(view{Reader: txn, Txn: txn})
+	src := s.sourceEnv(view{Reader: txn, Txn: txn, ranges: s.Tx.ranges(true)})
 	if s.foreignKeyChecks() {
 		src.Keys, src.Undo = p.Keys, ignores(p)
 	}

@@ -39,7 +39,7 @@ func Remove(ctx context.Context, store storage.Store, t schema.TableID) error {
 		return err
 	}
 	defer txn.Rollback()
-	if err := txn.Delete(analysisKey(t)); err != nil {
+	if err := txn.Delete(ctx, analysisKey(t)); err != nil {
 		return err
 	}
 	_, err = txn.Commit(ctx)
@@ -78,7 +78,7 @@ func (e *Estimator) save(ctx context.Context, id schema.TableID, a *analysis) er
 		return err
 	}
 	defer txn.Rollback()
-	if err := txn.Put(analysisKey(id), text); err != nil {
+	if err := txn.Put(ctx, analysisKey(id), text); err != nil {
 		return err
 	}
 	_, err = txn.Commit(ctx)

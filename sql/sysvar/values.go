@@ -234,11 +234,6 @@ func CheckSupported(name string, v value.Datum) error {
 			return CheckConnectionCharset("character_set_connection", value.String(c.Charset))
 		}
 	}
-	if name == "transaction_isolation" || name == "tx_isolation" {
-		if v.Str() == "SERIALIZABLE" {
-			return sqlerr.NotSupported("transaction isolation level SERIALIZABLE")
-		}
-	}
 	return nil
 }
 

@@ -378,6 +378,42 @@ func (x *txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions)
 	return got, err
 }
 
+// LockRange implements storage.Txn.
+func (x *txn) LockRange(ctx context.Context, span storage.Span, wait storage.WaitPolicy) error {
+	if err := x.r.s.check(OpLock); err != nil {
+		return err
+	}
+	return x.Txn.LockRange(ctx, span, wait)
+}
+
+// Locking implements storage.Txn.
+func (x *txn) Locking(wait storage.WaitPolicy) storage.Reader {
+	return &reader{x.r.s, x.Txn.Locking(wait)}
+}
+
+// Watch implements storage.Txn.
+func (x *txn) Watch(wait storage.WaitPolicy) storage.Watch {
+	w := x.Txn.Watch(wait)
+	return &watch{reader{x.r.s, w}, w}
+}
+
+// watch implements storage.Watch.
+type watch struct {
+	reader
+	w storage.Watch
+}
+
+// Lock implements storage.Watch.
+func (w *watch) Lock(ctx context.Context) (bool, error) {
+	if err := w.s.check(OpLock); err != nil {
+		return false, err
+	}
+	return w.w.Lock(ctx)
+}
+
+// Stop implements storage.Watch.
+func (w *watch) Stop() { w.w.Stop() }
+
 // Insert implements storage.Txn.
 func (x *txn) Insert(ctx context.Context, key, value []byte) error {
 	if err := x.r.s.check(OpLock); err != nil {
@@ -390,19 +426,19 @@ func (x *txn) Insert(ctx context.Context, key, value []byte) error {
 }
 
 // Put implements storage.Txn.
-func (x *txn) Put(key, value []byte) error {
+func (x *txn) Put(ctx context.Context, key, value []byte) error {
 	if err := x.r.s.check(OpPut); err != nil {
 		return err
 	}
-	return x.Txn.Put(key, value)
+	return x.Txn.Put(ctx, key, value)
 }
 
 // Delete implements storage.Txn.
-func (x *txn) Delete(key []byte) error {
+func (x *txn) Delete(ctx context.Context, key []byte) error {
 	if err := x.r.s.check(OpPut); err != nil {
 		return err
 	}
-	return x.Txn.Delete(key)
+	return x.Txn.Delete(ctx, key)
 }
 
 // PutStamped implements storage.Txn.

@@ -26,7 +26,7 @@ func TestFail(t *testing.T) {
 			return err
 		}
 		defer x.Rollback()
-		if err := x.Put([]byte(k), []byte("v")); err != nil {
+		if err := x.Put(t.Context(), []byte(k), []byte("v")); err != nil {
 			return err
 		}
 		_, err = x.Commit(ctx)

@@ -151,7 +151,7 @@ func BenchmarkScan(b *testing.B) {
 			defer x.Rollback()
 			if c.dirty {
 				for i := 0; i < benchRows; i += 5000 {
-					_ = x.Put(benchKey(nil, i), []byte("own"))
+					_ = x.Put(bg, benchKey(nil, i), []byte("own"))
 				}
 			}
 			for b.Loop() {
@@ -225,7 +225,7 @@ func BenchmarkTxnOverhead(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			x, _ := s.Begin(storage.TxnOptions{})
-			_ = x.Put(key, val)
+			_ = x.Put(bg, key, val)
 			x.Rollback()
 		}
 	})
@@ -234,7 +234,7 @@ func BenchmarkTxnOverhead(b *testing.B) {
 		for b.Loop() {
 			x, _ := s.Begin(storage.TxnOptions{})
 			_, _ = x.Lock(bg, keys, storage.LockOptions{})
-			_ = x.Put(key, val)
+			_ = x.Put(bg, key, val)
 			x.Rollback()
 		}
 	})
@@ -267,7 +267,7 @@ func BenchmarkLargeTxn(b *testing.B) {
 					if insert {
 						err = x.Insert(bg, key, val)
 					} else {
-						err = x.Put(key, val)
+						err = x.Put(bg, key, val)
 					}
 					if err != nil {
 						b.Fatal(err)
@@ -324,7 +324,7 @@ func BenchmarkBatchGetWritten(b *testing.B) {
 		for range 100 {
 			key := benchKey(nil, rng.IntN(benchRows))
 			key[len(key)-1] = byte(rng.IntN(255) + 1)
-			if err := x.Put(key, val); err != nil {
+			if err := x.Put(bg, key, val); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -96,11 +96,11 @@ func (h *history) commit(n int, remove bool) bool {
 	for range n {
 		key := fmt.Sprintf("k%03d", h.rng.IntN(60))
 		if remove {
-			err = x.Delete([]byte(key))
+			err = x.Delete(bg, []byte(key))
 			delete(next, key)
 		} else {
 			val := strings.Repeat(string(rune('a'+h.rng.IntN(26))), 1+h.rng.IntN(6000))
-			err = x.Put([]byte(key), []byte(val))
+			err = x.Put(bg, []byte(key), []byte(val))
 			next[key] = val
 		}
 		if err != nil {

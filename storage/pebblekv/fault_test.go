@@ -135,7 +135,7 @@ func tryPut(s *Store, d storage.Durability, value []byte, keys ...string) (uint6
 	}
 	defer x.Rollback()
 	for _, k := range keys {
-		if err := x.Put([]byte(k), value); err != nil {
+		if err := x.Put(bg, []byte(k), value); err != nil {
 			return 0, err
 		}
 	}

@@ -41,10 +41,10 @@ func TestFilters(t *testing.T) {
 					return
 				}
 				if have[i] && rng.IntN(3) == 0 {
-					err = tx.Delete(imageKey(g, i))
+					err = tx.Delete(bg, imageKey(g, i))
 					delete(have, i)
 				} else {
-					err = tx.Put(imageKey(g, i), []byte("v"))
+					err = tx.Put(bg, imageKey(g, i), []byte("v"))
 					have[i] = true
 				}
 				if _, cerr := tx.Commit(bg); errors.Join(err, cerr) != nil {

@@ -30,7 +30,7 @@ func TestImageOfWriteBuffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := from; i < to; i++ {
-			if err := tx.Put(imageKey(1, i), fmt.Appendf(nil, "%d", i)); err != nil {
+			if err := tx.Put(t.Context(), imageKey(1, i), fmt.Appendf(nil, "%d", i)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -138,7 +138,7 @@ func TestImagesLatest(t *testing.T) {
 					return
 				}
 				key, val := imageKey(byte(i%2), i%50*4+w), binary.BigEndian.AppendUint64(nil, i)
-				err = txn.Put(key, val)
+				err = txn.Put(t.Context(), key, val)
 				if err == nil {
 					_, err = txn.Commit(t.Context())
 				}
@@ -197,9 +197,9 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 	for range 1 + r.IntN(20) {
 		key := imageKey(g, r.Uint64N(3000))
 		if r.IntN(4) == 0 {
-			err = txn.Delete(key)
+			err = txn.Delete(t.Context(), key)
 		} else {
-			err = txn.Put(key, bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(200)))
+			err = txn.Put(t.Context(), key, bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(200)))
 		}
 		if err != nil {
 			t.Error(err)
@@ -323,7 +323,7 @@ func BenchmarkImageScan(b *testing.B) {
 					b.Fatal(err)
 				}
 				for range 100 {
-					if err := txn.Put(imageKey(1, r.Uint64N(2*rows)), val); err != nil {
+					if err := txn.Put(b.Context(), imageKey(1, r.Uint64N(2*rows)), val); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -95,7 +95,7 @@ func BenchmarkRaw(b *testing.B) {
 	b.Run("CommitStore", func(b *testing.B) {
 		for i := 2 * n; b.Loop(); i++ {
 			x, _ := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
-			_ = x.Put(key(i), val)
+			_ = x.Put(bg, key(i), val)
 			if _, err := x.Commit(bg); err != nil {
 				b.Fatal(err)
 			}

@@ -23,9 +23,9 @@ func TestRenew(t *testing.T) {
 		}
 		for i := range uint64(rows) {
 			if (i+uint64(round))%3 == 0 {
-				err = tx.Delete(imageKey(group, i))
+				err = tx.Delete(t.Context(), imageKey(group, i))
 			} else {
-				err = tx.Put(imageKey(group, i), fmt.Appendf(nil, "%d %0200d", i, round))
+				err = tx.Put(t.Context(), imageKey(group, i), fmt.Appendf(nil, "%d %0200d", i, round))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestRenewClosedSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range uint64(10) {
-		if err := tx.Put(imageKey(1, i), []byte("x")); err != nil {
+		if err := tx.Put(t.Context(), imageKey(1, i), []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,8 +82,8 @@ func (v *visibleTest) commit(d storage.Durability) error {
 	v.must(err)
 	val := fmt.Appendf(nil, "%d", v.count)
 	for _, g := range []byte{withImage, withoutImage} {
-		v.must(tx.Put(visibleKey(g, 0), val))
-		v.must(tx.Put(visibleKey(g, 1), val))
+		v.must(tx.Put(v.t.Context(), visibleKey(g, 0), val))
+		v.must(tx.Put(v.t.Context(), visibleKey(g, 1), val))
 	}
 	_, err = tx.Commit(v.t.Context())
 	return err

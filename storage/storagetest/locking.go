@@ -314,7 +314,7 @@ func victims(t *testing.T, xs []storage.Txn, dones []<-chan error) []int {
 					dones[i] = nil
 					if errors.Is(err, storage.ErrDeadlock) {
 						lost = append(lost, i)
-						wantErr(t, xs[i].Put([]byte("q"), []byte("1")), storage.ErrDeadlock)
+						wantErr(t, xs[i].Put(bg, []byte("q"), []byte("1")), storage.ErrDeadlock)
 						_, err := xs[i].Get(bg, []byte("q"), nil)
 						wantErr(t, err, storage.ErrDeadlock)
 					} else {
@@ -345,7 +345,7 @@ func testDeadlock(t *testing.T, s storage.Store) {
 		mustLock(t, xs[0], "a")
 		mustLock(t, xs[1], "b")
 		for i := range 10 {
-			must(t, xs[heavy].Put([]byte(key(i)), []byte("1")))
+			must(t, xs[heavy].Put(bg, []byte(key(i)), []byte("1")))
 		}
 		d0 := lockLater(t, s, xs[0], storage.LockOptions{}, "b")
 		d1 := make(chan error, 1)
@@ -374,7 +374,7 @@ func testDeadlock(t *testing.T, s storage.Store) {
 	// A commit of the victim fails and frees its locks.
 	x, y := begin(t, s), begin(t, s)
 	for i := range 10 {
-		must(t, x.Put([]byte(key(i)), []byte("1")))
+		must(t, x.Put(bg, []byte(key(i)), []byte("1")))
 	}
 	mustLock(t, x, "a")
 	mustLock(t, y, "b")

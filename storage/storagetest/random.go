@@ -98,7 +98,7 @@ func transfer(s storage.Store, rng *rand.Rand, accounts int) error {
 		if err != nil {
 			return err
 		}
-		if err := x.Put(k, []byte(strconv.Itoa(n-1+2*i))); err != nil {
+		if err := x.Put(bg, k, []byte(strconv.Itoa(n-1+2*i))); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func testBatchGetShapes(t *testing.T, s storage.Store) {
 	const n = 2000
 	x := begin(t, s)
 	for i := 0; i < n; i += 2 {
-		must(t, x.Put([]byte(key(i)), fmt.Appendf(nil, "v%d", i)))
+		must(t, x.Put(bg, []byte(key(i)), fmt.Appendf(nil, "v%d", i)))
 	}
 	commit(t, x)
 	for _, step := range []int{1, 2, 3, 4, 10, 63, 64, 500} {
@@ -132,7 +132,7 @@ func testReadersConcurrent(t *testing.T, s storage.Store) {
 	defer sn.Close()
 	x := begin(t, s)
 	for i := 0; i < 500; i += 50 {
-		must(t, x.Put([]byte(key(i)), []byte("own")))
+		must(t, x.Put(bg, []byte(key(i)), []byte("own")))
 	}
 	var wg sync.WaitGroup
 	for _, r := range []storage.Reader{s.Latest(), sn, x, x.Latest(), x, sn} {
@@ -219,7 +219,7 @@ func testContextCancel(t *testing.T, s storage.Store) {
 	dead, cancel := context.WithCancelCause(bg)
 	cancel(why)
 	x := begin(t, s)
-	must(t, x.Put([]byte("own"), []byte("1")))
+	must(t, x.Put(bg, []byte("own"), []byte("1")))
 	for _, r := range []storage.Reader{s.Latest(), x, x.Latest()} {
 		_, err := r.Get(dead, []byte(key(1)), nil)
 		wantErr(t, err, why)

@@ -67,6 +67,14 @@ func Run(t *testing.T, open Open) {
 		{"Deadlock", testDeadlock},
 		{"DeadlockUpgrade", testDeadlockUpgrade},
 		{"DeadlockThree", testDeadlockThree},
+		{"RangeBlocks", testRangeBlocks},
+		{"RangeWaits", testRangeWaits},
+		{"RangeEnds", testRangeEnds},
+		{"RangeDeadlock", testRangeDeadlock},
+		{"LockingReader", testLockingReader},
+		{"Watch", testWatch},
+		{"ManyRanges", testManyRanges},
+		{"Serializable", testSerializable},
 		{"BulkLoad", testBulkLoad},
 		{"BulkLoadAbort", testBulkLoadAbort},
 		{"BulkLoadOverwrites", testBulkLoadOverwrites},
@@ -149,9 +157,9 @@ func put(t testing.TB, x storage.Txn, pairs ...kv) {
 	t.Helper()
 	for _, p := range pairs {
 		if p.v == "" {
-			must(t, x.Delete([]byte(p.k)))
+			must(t, x.Delete(bg, []byte(p.k)))
 		} else {
-			must(t, x.Put([]byte(p.k), []byte(p.v)))
+			must(t, x.Put(bg, []byte(p.k), []byte(p.v)))
 		}
 	}
 }
@@ -248,7 +256,7 @@ func fill(t testing.TB, s storage.Store, n int) {
 	t.Helper()
 	x := begin(t, s)
 	for i := range n {
-		must(t, x.Put([]byte(key(i)), fmt.Appendf(nil, "v%d", i)))
+		must(t, x.Put(bg, []byte(key(i)), fmt.Appendf(nil, "v%d", i)))
 	}
 	commit(t, x)
 }

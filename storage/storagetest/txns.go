@@ -37,7 +37,7 @@ func testTxnReadsOwnWrites(t *testing.T, s storage.Store) {
 	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "1"}, kv{"c", "3"}, kv{"e", "5"})
 	buf := []byte("k")
 	val := []byte("v")
-	must(t, x.Put(buf, val))
+	must(t, x.Put(bg, buf, val))
 	buf[0], val[0] = 'q', 'q' // Put copies
 	wantValue(t, x, "k", "v")
 	commit(t, x)
@@ -50,7 +50,7 @@ func testTxnMergeShapes(t *testing.T, s storage.Store) {
 	const n = 120
 	x := begin(t, s)
 	for i := 0; i < n; i += 2 {
-		must(t, x.Put([]byte(key(i)), []byte("old")))
+		must(t, x.Put(bg, []byte(key(i)), []byte("old")))
 	}
 	commit(t, x)
 	for _, own := range []int{1, 5, 31, 32, 33, n} { // 32 and more use a tree
@@ -154,7 +154,7 @@ func testTxnScanIsFrozen(t *testing.T, s storage.Store) {
 	for _, n := range []int{4, 100} {
 		x := begin(t, s)
 		for i := range n {
-			must(t, x.Put([]byte(key(i)), []byte("1")))
+			must(t, x.Put(bg, []byte(key(i)), []byte("1")))
 		}
 		sc, err := x.Scan(bg, storage.Span{}, storage.ScanOptions{})
 		must(t, err)
@@ -168,8 +168,8 @@ func testTxnScanIsFrozen(t *testing.T, s storage.Store) {
 				return false
 			})
 			must(t, err)
-			must(t, x.Put([]byte(key(seen)), []byte("2")))
-			must(t, x.Put([]byte(key(1000+seen)), []byte("2")))
+			must(t, x.Put(bg, []byte(key(seen)), []byte("2")))
+			must(t, x.Put(bg, []byte(key(1000+seen)), []byte("2")))
 			if seen > n {
 				t.Fatal("the scan follows the writes")
 			}
@@ -197,8 +197,8 @@ func testTxnEnd(t *testing.T, s storage.Store) {
 		t.Fatal("ids repeat")
 	}
 	for _, z := range []storage.Txn{x, y} {
-		wantErr(t, z.Put([]byte("a"), []byte("2")), storage.ErrClosed)
-		wantErr(t, z.Delete([]byte("a")), storage.ErrClosed)
+		wantErr(t, z.Put(bg, []byte("a"), []byte("2")), storage.ErrClosed)
+		wantErr(t, z.Delete(bg, []byte("a")), storage.ErrClosed)
 		wantErr(t, z.Insert(bg, []byte("a"), []byte("2")), storage.ErrClosed)
 		wantErr(t, z.Refresh(), storage.ErrClosed)
 		_, err := z.Get(bg, []byte("a"), nil)
@@ -303,7 +303,7 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 		size := 0
 		for i := range 1000 {
 			key, val := fmt.Sprintf("key %d", i), repeated('v', 1000)
-			must(t, x.Put([]byte(key), val))
+			must(t, x.Put(bg, []byte(key), val))
 			size += len(key) + len(val)
 		}
 		if held := m.held.Load(); held < 2*int64(size)-128<<10 || held > 3*int64(size) {
@@ -333,19 +333,19 @@ func testLimits(t *testing.T, s storage.Store) {
 			t.Fatalf("%#v", err)
 		}
 	}
-	check(x.Put(longKey, []byte("v")), storage.ErrKeyTooLarge)
+	check(x.Put(bg, longKey, []byte("v")), storage.ErrKeyTooLarge)
 	check(x.Insert(bg, longKey, []byte("v")), storage.ErrKeyTooLarge)
-	check(x.Delete(longKey), storage.ErrKeyTooLarge)
-	check(x.Put([]byte("b"), longValue), storage.ErrValueTooLarge)
+	check(x.Delete(bg, longKey), storage.ErrKeyTooLarge)
+	check(x.Put(bg, []byte("b"), longValue), storage.ErrValueTooLarge)
 	check(x.Insert(bg, []byte("b"), longValue), storage.ErrValueTooLarge)
-	wantErr(t, x.Put([]byte("b"), nil), storage.ErrEmptyValue)
-	wantErr(t, x.Put([]byte("b"), []byte{}), storage.ErrEmptyValue)
+	wantErr(t, x.Put(bg, []byte("b"), nil), storage.ErrEmptyValue)
+	wantErr(t, x.Put(bg, []byte("b"), []byte{}), storage.ErrEmptyValue)
 	wantErr(t, x.Insert(bg, []byte("b"), nil), storage.ErrEmptyValue)
 	if x.Size() != size || len(s.Locks()) != 0 {
 		t.Fatal("a refused write left something behind")
 	}
-	must(t, x.Put(longKey[1:], []byte("v")))
-	must(t, x.Put([]byte("b"), longValue[1:]))
+	must(t, x.Put(bg, longKey[1:], []byte("v")))
+	must(t, x.Put(bg, []byte("b"), longValue[1:]))
 	commit(t, x)
 	if got := value(t, s.Latest(), "b"); len(got) != caps.MaxValue {
 		t.Fatalf("value of %d bytes", len(got))
@@ -353,9 +353,9 @@ func testLimits(t *testing.T, s storage.Store) {
 
 	y := beginOpts(t, s, storage.TxnOptions{MaxSize: 10})
 	put(t, y, kv{"k", "123456789"})
-	check(y.Put([]byte("l"), []byte("1")), storage.ErrTxnTooLarge)
-	check(y.Delete([]byte("l")), storage.ErrTxnTooLarge)
-	check(y.Put([]byte("k"), []byte("1234567890")), storage.ErrTxnTooLarge)
+	check(y.Put(bg, []byte("l"), []byte("1")), storage.ErrTxnTooLarge)
+	check(y.Delete(bg, []byte("l")), storage.ErrTxnTooLarge)
+	check(y.Put(bg, []byte("k"), []byte("1234567890")), storage.ErrTxnTooLarge)
 	wantValue(t, y, "k", "123456789")
 	put(t, y, kv{"k", "1"}, kv{"l", "1"})
 	commit(t, y)
@@ -365,8 +365,8 @@ func testLimits(t *testing.T, s storage.Store) {
 func testReservedKeys(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	for _, k := range []string{"", "\x00"} {
-		wantErr(t, x.Put([]byte(k), []byte("v")), storage.ErrReservedKey)
-		wantErr(t, x.Delete([]byte(k)), storage.ErrReservedKey)
+		wantErr(t, x.Put(bg, []byte(k), []byte("v")), storage.ErrReservedKey)
+		wantErr(t, x.Delete(bg, []byte(k)), storage.ErrReservedKey)
 		wantErr(t, x.Insert(bg, []byte(k), []byte("v")), storage.ErrReservedKey)
 	}
 	put(t, x, kv{"\x01", "v"}, kv{"\x00\x00", "w"})
@@ -380,8 +380,8 @@ func testReservedKeys(t *testing.T, s storage.Store) {
 func testReadOnly(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"})
 	x := beginOpts(t, s, storage.TxnOptions{ReadOnly: true})
-	wantErr(t, x.Put([]byte("a"), []byte("2")), storage.ErrReadOnly)
-	wantErr(t, x.Delete([]byte("a")), storage.ErrReadOnly)
+	wantErr(t, x.Put(bg, []byte("a"), []byte("2")), storage.ErrReadOnly)
+	wantErr(t, x.Delete(bg, []byte("a")), storage.ErrReadOnly)
 	wantErr(t, x.Insert(bg, []byte("b"), []byte("2")), storage.ErrReadOnly)
 	wantValue(t, x, "a", "1")
 	commit(t, x)
@@ -431,13 +431,13 @@ func testSavepointLarge(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	for round := range 20 {
 		for i := range 30 {
-			must(t, x.Put([]byte(key(round*30+i)), []byte("1")))
+			must(t, x.Put(bg, []byte(key(round*30+i)), []byte("1")))
 		}
 		sp := x.Savepoint()
 		for i := range 10 {
-			must(t, x.Put([]byte(key(i*7)), []byte("bad")))
-			must(t, x.Delete([]byte(key(i*11))))
-			must(t, x.Put([]byte(key(5000+i)), []byte("bad")))
+			must(t, x.Put(bg, []byte(key(i*7)), []byte("bad")))
+			must(t, x.Delete(bg, []byte(key(i*11))))
+			must(t, x.Put(bg, []byte(key(5000+i)), []byte("bad")))
 		}
 		must(t, x.RollbackTo(sp))
 		x.Release(sp)
@@ -459,7 +459,7 @@ func testLargeTxn(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	val := repeated('v', 300)
 	for i := range n {
-		must(t, x.Put([]byte(key((i*7919)%n)), val))
+		must(t, x.Put(bg, []byte(key((i*7919)%n)), val))
 	}
 	if want := int64(n * (len(val) + len(key(0)))); x.Size() != want {
 		t.Fatalf("size %d, want %d", x.Size(), want)
@@ -515,7 +515,7 @@ func testClose(t *testing.T, s storage.Store) {
 	wantErr(t, err, storage.ErrClosed)
 	_, err = x.Commit(bg)
 	wantErr(t, err, storage.ErrClosed)
-	wantErr(t, y.Put([]byte("a"), []byte("1")), storage.ErrClosed)
+	wantErr(t, y.Put(bg, []byte("a"), []byte("1")), storage.ErrClosed)
 	_, err = bl.Finish(bg)
 	wantErr(t, err, storage.ErrClosed)
 	_, err = s.Begin(storage.TxnOptions{})
@@ -578,7 +578,7 @@ func testTxnShow(t *testing.T, s storage.Store) {
 	must(t, err)
 	defer x.Rollback()
 	must(t, x.Show([]byte("k"), []byte("12345")))
-	if err := x.Put([]byte("q"), []byte("12345")); !errors.Is(err, storage.ErrTxnTooLarge) {
+	if err := x.Put(bg, []byte("q"), []byte("12345")); !errors.Is(err, storage.ErrTxnTooLarge) {
 		t.Fatal(err)
 	}
 }

@@ -128,7 +128,7 @@ func (w *Writer) checkAttributes(m *image) error {
 
 // putAttributes writes the cells of attributes of w.new, except those that old,
 // the image of a row of the same key, has alike.
-func (w *Writer) putAttributes(old *image) error {
+func (w *Writer) putAttributes(ctx context.Context, old *image) error {
 	var have []rowenc.AttributeCell
 	if old != nil {
 		have = old.attrs.Cells
@@ -139,7 +139,7 @@ func (w *Writer) putAttributes(old *image) error {
 			continue
 		}
 		w.buf = w.c.appendAttributeKey(w.buf[:0], w.new.rowKey(), cell.Suffix)
-		if err := w.txn.Put(w.buf, cell.Value); err != nil {
+		if err := w.txn.Put(ctx, w.buf, cell.Value); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func seekCell(cells []rowenc.AttributeCell, suffix []byte) (rest []rowenc.Attrib
 
 // dropAttributes removes the cells of attributes of w.old, except those that
 // row, the image of a row of the same key, has too.
-func (w *Writer) dropAttributes(row *image) error {
+func (w *Writer) dropAttributes(ctx context.Context, row *image) error {
 	var have []rowenc.AttributeCell
 	if row != nil {
 		have = row.attrs.Cells
@@ -168,7 +168,7 @@ func (w *Writer) dropAttributes(row *image) error {
 			continue
 		}
 		w.buf = w.c.appendAttributeKey(w.buf[:0], w.old.rowKey(), cell.Suffix)
-		if err := w.txn.Delete(w.buf); err != nil {
+		if err := w.txn.Delete(ctx, w.buf); err != nil {
 			return err
 		}
 	}

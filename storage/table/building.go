@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -64,8 +65,8 @@ func (x *Index) SplitChange(val []byte) (entry, row []byte, err error) {
 func (x *Index) IsBuilding() bool { return x.Desc.State == schema.IndexBuilding }
 
 // noteChange notes that an entry of a row has changed.
-func (w *Writer) noteChange(x *Index, entry, row []byte) error {
+func (w *Writer) noteChange(ctx context.Context, x *Index, entry, row []byte) error {
 	var at int
 	w.buf, at = x.AppendChange(w.buf[:0], entry, row)
-	return w.txn.Put(w.buf[:at], w.buf[at:])
+	return w.txn.Put(ctx, w.buf[:at], w.buf[at:])
 }

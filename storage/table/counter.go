@@ -46,7 +46,7 @@ func (w *Writer) NextInKey(ctx context.Context, row []value.Datum) (uint64, erro
 	if last+1 == 0 {
 		return 0, fmt.Errorf("table %s: %w", w.c.Table.Name, ErrSequenceExhausted)
 	}
-	return last + 1, w.txn.Put(key, binary.BigEndian.AppendUint64(nil, last+1))
+	return last + 1, w.txn.Put(ctx, key, binary.BigEndian.AppendUint64(nil, last+1))
 }
 
 // RaiseInKey makes later numbers of the row's prefix greater than v.
@@ -56,7 +56,7 @@ func (w *Writer) RaiseInKey(ctx context.Context, row []value.Datum, v uint64) er
 	if err != nil || last >= v {
 		return err
 	}
-	return w.txn.Put(key, binary.BigEndian.AppendUint64(nil, v))
+	return w.txn.Put(ctx, key, binary.BigEndian.AppendUint64(nil, v))
 }
 
 // counter locks and reads a counter; 0 for one not yet stored.
@@ -133,7 +133,7 @@ func CopyCounters(ctx context.Context, store storage.Store, from, to schema.Tabl
 		n := 0
 		var bad error
 		done, err := scan.Visit(ctx, func(key, val []byte) bool {
-			bad = txn.Put(append(TablePrefix(nil, to, CountersIndexID), key[prefixLen:]...), val)
+			bad = txn.Put(ctx, append(TablePrefix(nil, to, CountersIndexID), key[prefixLen:]...), val)
 			span.Start = append(append([]byte(nil), key...), 0)
 			n++
 			return bad == nil && n < 1000

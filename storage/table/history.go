@@ -169,7 +169,7 @@ func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int
 		return 0, err
 	}
 	for _, key := range v.gone {
-		if err := w.txn.Delete(key); err != nil {
+		if err := w.txn.Delete(ctx, key); err != nil {
 			return 0, err
 		}
 	}
@@ -277,7 +277,7 @@ func moveHistory(ctx context.Context, store storage.Store, t schema.TableID, to 
 	}
 	defer txn.Rollback()
 	mark := binary.BigEndian.AppendUint64([]byte{historyVersion}, uint64(to))
-	if err := txn.Put(TablePrefix(nil, t, HistoryIndexID), mark); err != nil {
+	if err := txn.Put(ctx, TablePrefix(nil, t, HistoryIndexID), mark); err != nil {
 		return err
 	}
 	_, err = txn.Commit(ctx)
@@ -294,7 +294,7 @@ func deleteKeys(ctx context.Context, store storage.Store, keys [][]byte) error {
 	}
 	defer txn.Rollback()
 	for _, key := range keys {
-		if err := txn.Delete(key); err != nil {
+		if err := txn.Delete(ctx, key); err != nil {
 			return err
 		}
 	}

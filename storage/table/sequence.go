@@ -146,7 +146,7 @@ func (s *Sequences) save(ctx context.Context, t schema.TableID, kind SequenceKin
 		return err
 	}
 	defer txn.Rollback()
-	if err := txn.Put(seqKey(t, kind), binary.BigEndian.AppendUint64(nil, limit)); err != nil {
+	if err := txn.Put(ctx, seqKey(t, kind), binary.BigEndian.AppendUint64(nil, limit)); err != nil {
 		return err
 	}
 	// Half-done is worse than late: an unknown outcome would lose the sequence.
@@ -193,7 +193,7 @@ func (s *Sequences) Drop(ctx context.Context, t schema.TableID) error {
 	}
 	defer txn.Rollback()
 	for _, kind := range []SequenceKind{AutoIncrement, HiddenKey} {
-		if err := txn.Delete(seqKey(t, kind)); err != nil {
+		if err := txn.Delete(ctx, seqKey(t, kind)); err != nil {
 			return err
 		}
 	}

@@ -388,8 +388,8 @@ func TestScrubFindsDamage(t *testing.T) {
 	var b rowenc.Builder
 	entry, at := c.Indexes[0].AppendEntry(nil, &b, key, []value.Datum{value.Int(1), value.Int(10), value.Null})
 	stray, sat := c.Indexes[0].AppendEntry(nil, &b, key, []value.Datum{value.Int(1), value.Int(11), value.Null})
-	for _, err := range []error{txn.Delete(entry[:at]), txn.Put(stray[:sat], stray[sat:]), txn.Delete(c.AppendCellKey(nil, key, 2)),
-		txn.Put(c.AppendCellKey(nil, append(key[:len(key)-1:len(key)-1], 9), 2), []byte("x"))} {
+	for _, err := range []error{txn.Delete(t.Context(), entry[:at]), txn.Put(t.Context(), stray[:sat], stray[sat:]), txn.Delete(t.Context(), c.AppendCellKey(nil, key, 2)),
+		txn.Put(t.Context(), c.AppendCellKey(nil, append(key[:len(key)-1:len(key)-1], 9), 2), []byte("x"))} {
 		if err != nil {
 			t.Fatal(err)
 		}

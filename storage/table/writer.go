@@ -378,7 +378,7 @@ func (w *Writer) insertUnique(ctx context.Context) (_ *Conflict, again bool, err
 			continue
 		}
 		// What this row has written so far was absent before.
-		if uerr := w.undo(m.rowKey(), i); uerr != nil {
+		if uerr := w.undo(ctx, m.rowKey(), i); uerr != nil {
 			return nil, false, errors.Join(err, uerr)
 		}
 		exists, ok := errors.AsType[*storage.KeyExistsError](err)
@@ -393,9 +393,9 @@ func (w *Writer) insertUnique(ctx context.Context) (_ *Conflict, again bool, err
 
 // undo removes the row's key (nil: none was written) and the first unique
 // entries, which Txn.Insert wrote.
-func (w *Writer) undo(key []byte, entries int) error {
+func (w *Writer) undo(ctx context.Context, key []byte, entries int) error {
 	if key != nil {
-		if err := w.txn.Delete(key); err != nil {
+		if err := w.txn.Delete(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -407,7 +407,7 @@ func (w *Writer) undo(key []byte, entries int) error {
 		if key == nil && w.old.find(e.x, w.new.entryKey(e)) != nil {
 			continue // was not inserted by Update
 		}
-		if err := w.txn.Delete(w.new.entryKey(e)); err != nil {
+		if err := w.txn.Delete(ctx, w.new.entryKey(e)); err != nil {
 			return err
 		}
 	}
@@ -463,15 +463,15 @@ func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 	if err := w.align(ctx, m.rowKey(), nil); err != nil {
 		return err
 	}
-	if err := w.putCells(row, nil); err != nil {
+	if err := w.putCells(ctx, row, nil); err != nil {
 		return err
 	}
-	if err := w.putAttributes(nil); err != nil {
+	if err := w.putAttributes(ctx, nil); err != nil {
 		return err
 	}
 	for i := range m.entries {
 		if e := &m.entries[i]; !e.unique {
-			if err := w.putEntry(e); err != nil {
+			if err := w.putEntry(ctx, e); err != nil {
 				return err
 			}
 		}
@@ -484,7 +484,7 @@ func (w *Writer) insertRest(ctx context.Context, row []value.Datum) error {
 
 // putCells writes the cells of a row whose image is w.new, except those that
 // old, a row of the same key, has with the same value.
-func (w *Writer) putCells(row, old []value.Datum) error {
+func (w *Writer) putCells(ctx context.Context, row, old []value.Datum) error {
 	if !w.c.hasCell {
 		return nil
 	}
@@ -493,7 +493,7 @@ func (w *Writer) putCells(row, old []value.Datum) error {
 			continue
 		}
 		w.buf = w.c.AppendCellKey(w.buf[:0], w.new.rowKey(), pos)
-		if err := w.txn.Put(w.buf, row[pos].Bytes()); err != nil {
+		if err := w.txn.Put(ctx, w.buf, row[pos].Bytes()); err != nil {
 			return err
 		}
 	}
@@ -502,7 +502,7 @@ func (w *Writer) putCells(row, old []value.Datum) error {
 
 // dropCells removes the cells of a row whose image is w.old, except those that
 // row, of the same key, has too.
-func (w *Writer) dropCells(old, row []value.Datum) error {
+func (w *Writer) dropCells(ctx context.Context, old, row []value.Datum) error {
 	if !w.c.hasCell {
 		return nil
 	}
@@ -511,7 +511,7 @@ func (w *Writer) dropCells(old, row []value.Datum) error {
 			continue
 		}
 		w.buf = w.c.AppendCellKey(w.buf[:0], w.old.rowKey(), pos)
-		if err := w.txn.Delete(w.buf); err != nil {
+		if err := w.txn.Delete(ctx, w.buf); err != nil {
 			return err
 		}
 	}
@@ -600,7 +600,7 @@ func (w *Writer) updateUnique(ctx context.Context, row []value.Datum, moved bool
 			continue
 		}
 		if err := w.txn.Insert(ctx, m.entryKey(e), m.entryVal(e)); err != nil {
-			if uerr := w.undoUpdate(key, i); uerr != nil {
+			if uerr := w.undoUpdate(ctx, key, i); uerr != nil {
 				return errors.Join(err, uerr)
 			}
 			return w.asDuplicate(err, e.x, row)
@@ -609,13 +609,13 @@ func (w *Writer) updateUnique(ctx context.Context, row []value.Datum, moved bool
 	return nil
 }
 
-func (w *Writer) undoUpdate(key []byte, entries int) error {
+func (w *Writer) undoUpdate(ctx context.Context, key []byte, entries int) error {
 	if key != nil {
-		if err := w.txn.Delete(key); err != nil {
+		if err := w.txn.Delete(ctx, key); err != nil {
 			return err
 		}
 	}
-	return w.undo(nil, entries)
+	return w.undo(ctx, nil, entries)
 }
 
 func (w *Writer) asDuplicate(err error, x *Index, row []value.Datum) error {
@@ -661,23 +661,23 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 		if err := w.align(ctx, m.rowKey(), nil); err != nil {
 			return err
 		}
-		if err := w.txn.Delete(w.old.rowKey()); err != nil {
+		if err := w.txn.Delete(ctx, w.old.rowKey()); err != nil {
 			return err
 		}
-		if err := errors.Join(w.dropCells(old, nil), w.dropAttributes(nil)); err != nil {
+		if err := errors.Join(w.dropCells(ctx, old, nil), w.dropAttributes(ctx, nil)); err != nil {
 			return err
 		}
-		if err := errors.Join(w.putCells(row, nil), w.putAttributes(nil)); err != nil {
+		if err := errors.Join(w.putCells(ctx, row, nil), w.putAttributes(ctx, nil)); err != nil {
 			return err
 		}
 	} else {
-		if err := w.txn.Put(m.rowKey(), m.rowValue()); err != nil {
+		if err := w.txn.Put(ctx, m.rowKey(), m.rowValue()); err != nil {
 			return err
 		}
-		if err := errors.Join(w.dropCells(old, row), w.dropAttributes(m)); err != nil {
+		if err := errors.Join(w.dropCells(ctx, old, row), w.dropAttributes(ctx, m)); err != nil {
 			return err
 		}
-		if err := errors.Join(w.putCells(row, old), w.putAttributes(&w.old)); err != nil {
+		if err := errors.Join(w.putCells(ctx, row, old), w.putAttributes(ctx, &w.old)); err != nil {
 			return err
 		}
 	}
@@ -686,7 +686,7 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 		if m.find(o.x, w.old.entryKey(o)) != nil {
 			continue
 		}
-		if err := w.deleteEntry(o); err != nil {
+		if err := w.deleteEntry(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -696,7 +696,7 @@ func (w *Writer) updateRest(ctx context.Context, old, row []value.Datum, moved b
 		if e.unique && o == nil || o != nil && bytes.Equal(w.old.entryVal(o), m.entryVal(e)) {
 			continue // inserted already, or unchanged
 		}
-		if err := w.putEntry(e); err != nil {
+		if err := w.putEntry(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -716,14 +716,14 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 	if err := w.align(ctx, w.old.rowKey(), old); err != nil {
 		return err
 	}
-	if err := w.txn.Delete(w.old.rowKey()); err != nil {
+	if err := w.txn.Delete(ctx, w.old.rowKey()); err != nil {
 		return err
 	}
-	if err := errors.Join(w.dropCells(old, nil), w.dropAttributes(nil)); err != nil {
+	if err := errors.Join(w.dropCells(ctx, old, nil), w.dropAttributes(ctx, nil)); err != nil {
 		return err
 	}
 	for i := range w.old.entries {
-		if err := w.deleteEntry(&w.old.entries[i]); err != nil {
+		if err := w.deleteEntry(ctx, &w.old.entries[i]); err != nil {
 			return err
 		}
 	}
@@ -734,19 +734,19 @@ func (w *Writer) Delete(ctx context.Context, old []value.Datum) error {
 }
 
 // putEntry writes an entry of w.new.
-func (w *Writer) putEntry(e *entryAt) error {
+func (w *Writer) putEntry(ctx context.Context, e *entryAt) error {
 	if e.building {
-		return w.noteChange(e.x, w.new.entryKey(e), w.new.rowKey())
+		return w.noteChange(ctx, e.x, w.new.entryKey(e), w.new.rowKey())
 	}
-	return w.txn.Put(w.new.entryKey(e), w.new.entryVal(e))
+	return w.txn.Put(ctx, w.new.entryKey(e), w.new.entryVal(e))
 }
 
 // deleteEntry removes an entry of w.old.
-func (w *Writer) deleteEntry(e *entryAt) error {
+func (w *Writer) deleteEntry(ctx context.Context, e *entryAt) error {
 	if e.building {
-		return w.noteChange(e.x, w.old.entryKey(e), w.old.rowKey())
+		return w.noteChange(ctx, e.x, w.old.entryKey(e), w.old.rowKey())
 	}
-	return w.txn.Delete(w.old.entryKey(e))
+	return w.txn.Delete(ctx, w.old.entryKey(e))
 }
 
 // Duplicate is the error of a row whose entry in a unique index exists for

@@ -53,11 +53,11 @@ func (t *lockTable) detect(o *owner) {
 func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 	d := &storage.Deadlock{Time: time.Now(), Victim: victim.o.id}
 	for _, w := range cycle {
-		w.shard.mu.Lock()
+		w.mu.Lock()
 		if w.queued {
-			d.Cycle = append(d.Cycle, storage.DeadlockWait{Txn: w.o.id, Key: []byte(w.l.key), Mode: w.mode})
+			d.Cycle = append(d.Cycle, storage.DeadlockWait{Txn: w.o.id, Key: w.key(), Range: w.gate != nil, Mode: w.mode})
 		}
-		w.shard.mu.Unlock()
+		w.mu.Unlock()
 	}
 	return d
 }
@@ -124,10 +124,13 @@ func stillThere(cycle []*waiter) bool {
 // latter it names the nearest up to one that itself waits for those before it, which
 // keeps the graph of a long queue a chain.
 func (w *waiter) blockers() []*owner {
-	w.shard.mu.Lock()
-	defer w.shard.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.queued {
 		return nil
+	}
+	if w.gate != nil {
+		return []*owner{w.of}
 	}
 	var out []*owner
 	for p := w.prev; p != nil; p = p.prev {

@@ -1,6 +1,6 @@
 // Package txn is the transaction machinery that the embedded engines share:
 // the write buffer, read views merged with it, savepoints, the table of row
-// locks with deadlock detection, and the checks of limits.
+// locks and that of ranges, with deadlock detection, and the checks of limits.
 //
 // # Model
 //
@@ -18,6 +18,9 @@
 //	    later writes copy what they touch.
 //	I4  Waiters of one key are served in the order of their arrival; only a
 //	    holder that strengthens its lock goes in front of them.
+//	I5  While a transaction holds a range, no other has a write in it that is
+//	    not committed. A range that was widened (rangeSet.widen) is the exception:
+//	    others may have written before between what was asked for.
 //
 // It does not retry, and it knows nothing of how an engine stores its data.
 package txn

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +20,7 @@ type Engine interface {
 	Snapshot() (storage.Snapshot, error)
 	// GetPresumedAbsent is Latest().Get for keys that are probably absent.
 	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
-	// Apply commits the buffer (which is not empty), its stamped writes with
+	// Apply commits the buffer (which is not empty, and which it may drop), its stamped writes with
 	// their holes filled, and returns when it is as durable as requested. It
 	// calls visible exactly once, with the commit's sequence, if and when the
 	// writes can be seen by all new readers, which may be before they are
@@ -76,8 +77,11 @@ type Manager struct {
 	engine Engine
 	caps   storage.Caps
 	locks  *lockTable
-	lastID atomic.Uint64
-	closed atomic.Bool
+	ranges rangeTable
+	// writers are the transactions with writes, by their ids.
+	writers [writerShards]writers
+	lastID  atomic.Uint64
+	closed  atomic.Bool
 }
 
 // NewManager returns the manager of engine; zero fields of caps take their
@@ -124,8 +128,12 @@ func (m *Manager) Begin(opts storage.TxnOptions) (storage.Txn, error) {
 // Caps are the limits.
 func (m *Manager) Caps() storage.Caps { return m.caps }
 
-// Locks lists the row locks that are held or awaited.
-func (m *Manager) Locks() []storage.LockInfo { return m.locks.list() }
+// Locks lists the locks that are held or awaited, by their keys.
+func (m *Manager) Locks() []storage.LockInfo {
+	out := slices.Concat(m.locks.list(), m.ranges.list(), m.listWaits())
+	slices.SortStableFunc(out, compareLocks)
+	return out
+}
 
 // LastDeadlock is the latest cycle of waits that was broken.
 func (m *Manager) LastDeadlock() *storage.Deadlock { return m.locks.last.Load() }
@@ -142,4 +150,7 @@ func (m *Manager) Deadlocks() int64 { return m.locks.deadlocks.Load() }
 func (m *Manager) Close() {
 	m.closed.Store(true)
 	m.locks.close()
+	for _, g := range m.gates() {
+		g.open(false, storage.ErrClosed)
+	}
 }

@@ -1,11 +1,9 @@
 package txn
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"hash/maphash"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +25,7 @@ type owner struct {
 	weight  atomic.Int64
 	waited  atomic.Int64 // nanoseconds
 	waiting atomic.Pointer[waiter]
+	gate    gate
 }
 
 // rowLock is the lock of one key. It exists while it is held or awaited.
@@ -40,11 +39,15 @@ type rowLock struct {
 	first, last *waiter
 }
 
-// waiter is one request in a queue. Its fields belong to the shard's mutex.
+// waiter is one request in the queue of a row lock or at a gate. Its fields belong
+// to mu, that of the shard or gate.
 type waiter struct {
 	o          *owner
-	l          *rowLock
-	shard      *lockShard // as l's, but readable when l has been left
+	mu         *sync.Mutex
+	l          *rowLock     // nil at a gate
+	gate       *gate        // nil in the queue of a row lock
+	of         *owner       // whose gate it is
+	span       storage.Span // what is asked for at a gate; the End is nil for a key
 	mode       storage.LockMode
 	upgrade    bool // o holds the lock shared and wants it exclusively
 	queued     bool
@@ -115,11 +118,8 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 		s.mu.Unlock()
 		return fmt.Errorf("key %x: %w", key, storage.ErrNoWait)
 	}
-	w := &waiter{o: o, l: l, shard: s, mode: req.mode, upgrade: upgrade, since: time.Now(), ch: make(chan error, 1)}
-	// No transaction can wait for an owner that holds nothing, since it is also the
-	// last of its queue: it closes no cycle. (Once it is queued, others may add to what
-	// it holds.)
-	mayDeadlock := len(o.held) > 0
+	w := &waiter{o: o, l: l, mu: &s.mu, mode: req.mode, upgrade: upgrade, since: time.Now(), ch: make(chan error, 1)}
+	mayDeadlock := o.blocks()
 	l.enqueue(w)
 	if w.next != nil {
 		t.moves.Add(1)
@@ -132,6 +132,11 @@ func (t *lockTable) acquire(ctx context.Context, o *owner, key []byte, req lockR
 	}
 	return t.await(ctx, w, key, req.timeout)
 }
+
+// blocks reports whether others may wait for o. They cannot for an owner that has
+// nothing, since it is also the last of its queue: it closes no cycle. (Once it is
+// queued, others may add to what it holds.)
+func (o *owner) blocks() bool { return o.weight.Load() > 0 }
 
 // await blocks until the request has an outcome.
 func (t *lockTable) await(ctx context.Context, w *waiter, key []byte, timeout time.Duration) error {
@@ -152,34 +157,41 @@ func (t *lockTable) await(ctx context.Context, w *waiter, key []byte, timeout ti
 // cancel leaves the queue with err, unless the request has got its outcome
 // meanwhile, which then counts.
 func (t *lockTable) cancel(w *waiter, err error) error {
-	w.shard.mu.Lock()
+	w.mu.Lock()
 	if !w.queued {
-		w.shard.mu.Unlock()
+		w.mu.Unlock()
 		return <-w.ch
 	}
 	t.moves.Add(1)
+	w.leave()
+	w.mu.Unlock()
+	return err
+}
+
+// leave ends a request that still waits.
+func (w *waiter) leave() {
+	if w.gate != nil {
+		w.gate.dequeue(w)
+		return
+	}
 	l := w.l
 	l.dequeue(w)
 	l.serve()
-	w.shard.mu.Unlock()
-	return err
 }
 
 // abort ends a request with err if it still waits.
 func (w *waiter) abort(err error) bool {
-	w.shard.mu.Lock()
-	defer w.shard.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.queued {
 		return false
 	}
-	l := w.l
-	l.dequeue(w)
 	w.ch <- err
-	l.serve()
+	w.leave()
 	return true
 }
 
-// releaseAll ends all locks of o. It is idempotent.
+// releaseAll ends all locks of keys of o. It is idempotent.
 func (t *lockTable) releaseAll(o *owner) {
 	for _, l := range o.held {
 		s := l.shard
@@ -343,7 +355,7 @@ func (t *lockTable) close() {
 	}
 }
 
-// list describes all locks in key order.
+// list describes all locks of keys.
 func (t *lockTable) list() []storage.LockInfo {
 	var out []storage.LockInfo
 	for i := range t.shards {
@@ -362,6 +374,5 @@ func (t *lockTable) list() []storage.LockInfo {
 		}
 		s.mu.Unlock()
 	}
-	sort.Slice(out, func(i, j int) bool { return bytes.Compare(out[i].Key, out[j].Key) < 0 })
 	return out
 }

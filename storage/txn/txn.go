@@ -21,6 +21,16 @@ type Txn struct {
 	buf    Buffer
 	latest latestReader
 
+	// writing is held while buf is changed, and while others look into it for
+	// writes in their ranges.
+	writing sync.Mutex
+	// first and last are the keys between which the commit writes, from when the
+	// engine has buf; nil before.
+	first, last []byte
+	ranges      *ownRanges // nil: none so far
+	listed      bool       // among the writers
+	prev, next  *Txn       // of the writers
+
 	viewMu sync.Mutex
 	view   atomic.Pointer[view]
 	// shown are the pairs of Show, nil without any.
@@ -33,7 +43,8 @@ type Txn struct {
 	noteAt  int64 // the size at which opts.Memory is next updated
 	noted   int64 // the bytes that it holds
 	doomed  error // ErrDeadlock, after this transaction was the victim
-	ended   bool
+	// released: the locks are given back, before the end of a commit.
+	ended, released bool
 }
 
 // view is a read view; a struct so that it fits an atomic pointer.
@@ -232,6 +243,13 @@ func (t *Txn) ViewSeq() (uint64, error) {
 	return s.Seq(), nil
 }
 
+// SetLockTimeout implements storage.Txn.
+func (t *Txn) SetLockTimeout(d time.Duration) {
+	if t.opts.LockTimeout = d; d <= 0 {
+		t.opts.LockTimeout = DefaultLockTimeout
+	}
+}
+
 // Lock implements storage.Txn.
 func (t *Txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions) ([]storage.Locked, error) {
 	if err := t.usable(); err != nil {
@@ -298,10 +316,15 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 		timeout = t.opts.LockTimeout
 	}
 	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
+	t.noteDeadlock(err)
+	return err
+}
+
+// noteDeadlock dooms the transaction where err says that it was the victim.
+func (t *Txn) noteDeadlock(err error) {
 	if errors.Is(err, storage.ErrDeadlock) {
 		t.doomed = storage.ErrDeadlock
 	}
-	return err
 }
 
 // Insert implements storage.Txn.
@@ -329,8 +352,7 @@ func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
 			return err
 		}
 	}
-	t.put(key, value, grow)
-	return nil
+	return t.write(ctx, key, value, grow)
 }
 
 // writable returns the error of a transaction that cannot write.
@@ -384,7 +406,7 @@ func (t *Txn) note() {
 }
 
 // Put implements storage.Txn.
-func (t *Txn) Put(key, value []byte) error {
+func (t *Txn) Put(ctx context.Context, key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -392,12 +414,11 @@ func (t *Txn) Put(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	t.put(key, value, grow)
-	return nil
+	return t.write(ctx, key, value, grow)
 }
 
 // Delete implements storage.Txn.
-func (t *Txn) Delete(key []byte) error {
+func (t *Txn) Delete(ctx context.Context, key []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -408,8 +429,7 @@ func (t *Txn) Delete(key []byte) error {
 	if err != nil {
 		return err
 	}
-	t.put(key, nil, grow)
-	return nil
+	return t.write(ctx, key, nil, grow)
 }
 
 // Savepoint implements storage.Txn.
@@ -446,7 +466,9 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	clear(t.marks[i+1:])
 	t.marks = t.marks[:i+1]
 	if t.buf.frz != t.marks[i].state {
+		t.writing.Lock()
 		t.buf.restore(t.marks[i].state)
+		t.writing.Unlock()
 	}
 	switch shown := t.marks[i].shown; {
 	case shown != nil:
@@ -489,6 +511,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		}
 		return t.m.engine.Seq(), nil
 	}
+	t.noteHull()
 	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.visible)
 }
 
@@ -497,7 +520,22 @@ func (t *Txn) visible(seq uint64) {
 	for _, w := range t.raises {
 		w.Raise(seq)
 	}
+	t.release()
+}
+
+// release ends the locks. It is idempotent.
+func (t *Txn) release() {
+	if t.released {
+		return
+	}
+	t.released = true
 	t.m.locks.releaseAll(&t.own)
+	if t.ranges != nil {
+		t.m.ranges.release(&t.own)
+	}
+	if t.ranges != nil || t.listed {
+		t.own.gate.open(true, nil)
+	}
 }
 
 // Rollback implements storage.Txn.
@@ -507,16 +545,28 @@ func (t *Txn) Rollback() {
 	}
 	t.ended = true
 	t.raises = nil
-	t.m.locks.releaseAll(&t.own)
+	t.release()
 	if v := t.view.Swap(nil); v != nil {
 		_ = v.Close() // a snapshot has nothing to lose
 	}
-	t.buf.Drop()
+	t.dropWrites()
 	t.marks, t.shown = nil, nil
 	if t.noted > 0 {
 		t.opts.Memory.Hold(-t.noted)
 		t.noted = 0
 	}
+}
+
+func (t *Txn) dropWrites() {
+	if !t.listed {
+		t.buf.Drop()
+		return
+	}
+	t.m.writersOf(t).remove(t)
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.buf.Drop()
+	t.first, t.last = nil, nil
 }
 
 // LockWait is how long the transaction has waited for locks.

@@ -73,10 +73,7 @@ func (b *bankLoad) end(db *sql.DB) {
 }
 
 func (b *bankLoad) work(c *isoConn) error {
-	l := repeatableRead
-	if c.rng.IntN(3) == 0 {
-		l = readCommitted
-	}
+	l := anyLevel(c.rng)
 	switch c.rng.IntN(6) {
 	case 0:
 		return b.audit(c, l)
@@ -126,7 +123,7 @@ func (b *bankLoad) audit(c *isoConn, l level) error {
 			}
 			b.zero(c, n, string(l)+", "+query)
 		}
-		if l == repeatableRead {
+		if l != readCommitted {
 			total, where := int64(0), "id < 4; id between 4 and 7; note; all"
 			for _, q := range []string{"SELECT SUM(balance) FROM iso.acct WHERE id < 4", "SELECT SUM(balance) FROM iso.acct FORCE INDEX (by_balance) WHERE id BETWEEN 4 AND 7 AND balance > -1000000000",
 				"SELECT SUM(balance) FROM iso.acct FORCE INDEX (by_note) WHERE id > 7 AND note >= ''"} {

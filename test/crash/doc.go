@@ -24,7 +24,7 @@
 //
 // TestIsolation is in the manner of Jepsen's tests: while the server is killed
 // every few seconds, connections append to lists, move money, read and write
-// registers, fill a set and fight for unique keys, at both isolation levels and
+// registers, fill a set and fight for unique keys, at all isolation levels and
 // along many access paths. Statements are interrupted by KILL QUERY, and the
 // schema changes. After each kill:
 //

@@ -33,7 +33,13 @@ type level string
 const (
 	readCommitted  level = "READ COMMITTED"
 	repeatableRead level = "REPEATABLE READ"
+	serializable   level = "SERIALIZABLE"
 )
+
+// anyLevel is REPEATABLE READ in one half.
+func anyLevel(rng *rand.Rand) level {
+	return []level{repeatableRead, repeatableRead, readCommitted, serializable}[rng.IntN(4)]
+}
 
 // isoRun is the whole test; an epoch is the time from one start of the server to
 // its end by SIGKILL.

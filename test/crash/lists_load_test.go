@@ -113,10 +113,7 @@ type listWork struct {
 }
 
 func (l *listLoad) work(c *isoConn) error {
-	w := &listWork{listLoad: l, c: c, level: repeatableRead}
-	if c.rng.IntN(3) == 0 {
-		w.level = readCommitted
-	}
+	w := &listWork{listLoad: l, c: c, level: anyLevel(c.rng)}
 	w.x = &histcheck.Txn{Name: fmt.Sprintf("%s-t%d", c.name, c.fresh()), Level: string(w.level), Appends: map[int][]histcheck.Element{}}
 	steps, writes := 1+c.rng.IntN(4), c.rng.IntN(4) > 0
 	w.x.Began = c.now()
@@ -242,7 +239,10 @@ func (w *listWork) read() error {
 // keep files the lists of a read by the state that they have to show.
 func (w *listWork) keep(r histcheck.Read, text, locked bool) {
 	kind := histcheck.View
-	if w.level == readCommitted || locked {
+	switch {
+	case w.level == serializable, w.level == repeatableRead && locked:
+		kind = histcheck.Locked // what was not there, too
+	case w.level == readCommitted:
 		kind = histcheck.Statement
 	}
 	parts := map[histcheck.Kind]*histcheck.Read{}

@@ -93,7 +93,7 @@ func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return txn, source.New(source.Env{Store: w.store, Reader: txn, Txn: txn, Loc: time.UTC, Codecs: w.codecs, Sequences: table.NewSequences(w.store)})
+	return txn, source.New(source.Env{Store: w.store, View: txn, Txn: txn, Loc: time.UTC, Codecs: w.codecs, Sequences: table.NewSequences(w.store)})
 }
 
 func newWorld(t *testing.T, r *rand.Rand) *world {

@@ -10,7 +10,7 @@ import (
 // Env is what a ChangeLog needs.
 type Env struct {
 	*decode.State
-	// UpTo: Reader has all commits up to this time, in microseconds since 1970; 0
+	// UpTo: View has all commits up to this time, in microseconds since 1970; 0
 	// where that is not known.
 	UpTo int64
 	// FindStream is the change log of a table that is there, or was; nil without

@@ -56,9 +56,9 @@ func (s *ChangeLog) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *
 
 // derivedState gives d the state of the store from which a derived table is made.
 func (s *ChangeLog) derivedState(d *Reader, kind schema.DerivedKind, at historyTime) (err error) {
-	d.Reader = s.env.Reader
-	txn, inTxn := s.env.Reader.(storage.Txn)
-	_, frozen := s.env.Reader.(storage.Snapshot)
+	d.Reader = s.env.View
+	txn, inTxn := s.env.View.(storage.Txn)
+	_, frozen := s.env.View.(storage.Snapshot)
 	switch {
 	case kind == schema.DerivedAsOf && at.micros > s.env.UpTo:
 		// What was at a time is the same in every state that has all commits up to

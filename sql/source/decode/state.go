@@ -11,10 +11,16 @@ import (
 // State is what a statement reads from and writes to, and what it may hold.
 type State struct {
 	Store storage.Store
-	// Reader is the view of plain reads.
+	// Reader is what plain reads of tables read: View, or in a SERIALIZABLE
+	// transaction the latest state, of which all that is read is locked.
 	Reader storage.Reader
+	// View is the view of the statement.
+	View storage.Reader
 	// Txn is the transaction; nil where nothing is locked or changed.
 	Txn storage.Txn
+	// Ranges says which reads lock what they read against all other changes, rows
+	// that do not exist included.
+	Ranges Ranges
 	// Loc is the session's time zone, nil for UTC.
 	Loc    *time.Location
 	Codecs *Codecs
@@ -28,6 +34,16 @@ type State struct {
 	// BatchSize is the most rows of a batch, from 1 to vec.MaxRows.
 	BatchSize int
 }
+
+// Ranges are the reads that lock ranges of keys. The zero value is none.
+type Ranges uint8
+
+// The reads that lock ranges.
+const (
+	NoRanges      Ranges = iota
+	LockingRanges        // with a locking clause, but for SKIP LOCKED
+	AllRanges            // all
+)
 
 // KeyEnv is what lists of keys need.
 func (s *State) KeyEnv() *exec.Env {

@@ -155,13 +155,13 @@ func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, 
 	}
 	n, leaf := t.Reads(), t.Leaf()
 	index := leaf.Key().Index
-	op := &lockedOp{src: s, several: len(w.spans) > 1 || leaf.Distinct || w.view != nil || index != nil && len(w.keys) > 1}
+	op := &lockedOp{src: s, several: !w.watched && (len(w.spans) > 1 || leaf.Distinct || w.view != nil || index != nil && len(w.keys) > 1)}
 	if w.merge != nil && w.merge.opensAtOnce() {
 		op.several = false // no row comes twice, and of a LIMIT no more are read
 	}
 	op.lock.init(s, k, n, index)
 	op.lock.spans, op.lock.points = w.spans, w.keys
-	if w.view != nil {
+	if w.view != nil || w.watched {
 		op.lock.x = nil
 	}
 	if op.several && w.view == nil {
@@ -170,9 +170,12 @@ func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, 
 			return nil, err
 		}
 	}
-	w.reader = s.state.Txn.Latest()
-	if w.view != nil {
+	switch {
+	case w.watched:
+	case w.view != nil:
 		w.reader = w.view
+	default:
+		w.reader = s.state.Txn.Latest()
 	}
 	op.gather.walker = w
 	op.gather.seen = s.newSeen(leaf, leaf.Ordered)

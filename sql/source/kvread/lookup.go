@@ -48,6 +48,9 @@ func (s *Reader) Lookup(ec *expr.Ctx, k *decode.Table, n physical.TableNode, nke
 			return nil, sqlerr.Internal("a locking read outside of a transaction")
 		}
 		l.reader = s.state.Txn.Latest()
+		if wait, ok := s.locksRanges(n); ok {
+			l.reader = s.state.Txn.Locking(wait)
+		}
 		l.locker.init(s, k, n.Reads(), index)
 		l.locks = true
 	}

@@ -188,21 +188,30 @@ func (o *mergedOp) Close() error {
 
 // OpenMerge makes the operator of an index merge.
 func (s *Reader) OpenMerge(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, a *physical.IndexMerge, limit int64) (exec.Operator, error) {
-	m := &merger{src: s, codec: k, reader: s.state.Reader}
+	if wait, ok := s.locksRanges(n); ok {
+		return s.watch(wait, func(ctx context.Context, reader storage.Reader) (exec.Operator, error) {
+			return s.openMerge(ctx, ec, k, n, a, limit, walker{reader: reader, watched: true})
+		}), nil
+	}
 	if n.Latest && s.state.Txn != nil {
 		view, err := s.state.Txn.LatestView()
 		if err != nil {
 			return nil, err
 		}
 		defer view.Close()
-		m.reader = view
+		return s.openMerge(ctx, ec, k, n, a, limit, walker{reader: view})
 	}
+	return s.openMerge(ctx, ec, k, n, a, limit, walker{reader: s.state.Reader})
+}
+
+// openMerge finds the rows in what w reads.
+func (s *Reader) openMerge(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, a *physical.IndexMerge, limit int64, w walker) (exec.Operator, error) {
+	m := &merger{src: s, codec: k, reader: w.reader}
 	keys, ok, err := m.merge(ctx, ec, a)
 	if err != nil {
 		return nil, err
 	}
-	w := walker{reader: s.state.Reader, keys: keys}
-	if !ok {
+	if w.keys = keys; !ok {
 		space, err := newKeySpace(k.Codec, nil)
 		if err != nil {
 			return nil, err

@@ -24,9 +24,17 @@ type partition struct {
 // OpenRanges makes the operator of a scan of a key, all of it or ranges of it, of
 // what reader shows.
 func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+	if wait, ok := s.locksRanges(n); ok {
+		return s.watch(wait, func(ctx context.Context, reader storage.Reader) (exec.Operator, error) {
+			return s.openRanges(ctx, ec, k, n, nil, limit, walker{reader: reader, watched: true})
+		}), nil
+	}
+	return s.openRanges(ctx, ec, k, n, part, limit, walker{reader: reader})
+}
+
+func (s *Reader) openRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, w walker) (exec.Operator, error) {
 	leaf := n.Leaf()
-	w := walker{reader: reader}
-	if columns, _, _ := leaf.Access.Skip(); columns > 0 && leaf.Latest && s.state.Txn != nil {
+	if columns, _, _ := leaf.Access.Skip(); columns > 0 && leaf.Latest && s.state.Txn != nil && !w.watched {
 		var err error
 		if w.view, err = s.state.Txn.LatestView(); err != nil {
 			return nil, err
@@ -73,7 +81,7 @@ func (s *Reader) open(ec *expr.Ctx, k *decode.Table, n physical.TableNode, w wal
 		filters += len(join.Filter)
 	}
 	w.opts.Reverse = leaf.Reverse
-	if limit > 0 && filters == 0 {
+	if limit > 0 && (filters == 0 || w.watched || s.state.Ranges == decode.AllRanges) { // of which no more is locked than is read
 		w.opts.Limit = int(min(limit, 1<<20))
 	}
 	switch {
@@ -357,7 +365,7 @@ const minPartitionBytes = 1 << 20
 // Partitions cuts a scan into parts; see exec.Source.
 func (s *Reader) Partitions(ctx context.Context, ec *expr.Ctx, t physical.TableNode, parts int) ([]exec.Partition, error) {
 	n := t.Leaf()
-	if parts < 2 || n.Latest || n.Table.Derived != nil || n.Ordered || n.Distinct || !n.Access.Splits() {
+	if parts < 2 || n.Latest || s.state.Ranges == decode.AllRanges || n.Table.Derived != nil || n.Ordered || n.Distinct || !n.Access.Splits() {
 		return nil, nil
 	}
 	k, err := s.state.Codecs.Table(n.Table)

@@ -16,15 +16,17 @@ type walker struct {
 	// view is what reader reads, of a locking read that finds its rows by more
 	// than one read: a row that moves meanwhile would be met twice, or never.
 	// The operator closes it; nil for none.
-	view  storage.Snapshot
-	spans []storage.Span
-	keys  [][]byte   // points, when spans is nil
-	merge *mergeWalk // instead of both; nil for none
-	opts  storage.ScanOptions
-	next  int
-	scan  storage.Scanner
-	buf   []byte
-	count exec.Counters
+	view storage.Snapshot
+	// watched: reader keeps others from changing what it reads.
+	watched bool
+	spans   []storage.Span
+	keys    [][]byte   // points, when spans is nil
+	merge   *mergeWalk // instead of both; nil for none
+	opts    storage.ScanOptions
+	next    int
+	scan    storage.Scanner
+	buf     []byte
+	count   exec.Counters
 	// visit counts the pairs and passes them on.
 	visit func(key, val []byte) bool
 }

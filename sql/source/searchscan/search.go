@@ -38,7 +38,14 @@ var allRows = &physical.FullScan{}
 
 // Open makes the operator of a search of what reader shows.
 func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
-	if n.Latest && s.env.Txn != nil {
+	all := s.env.Ranges == decode.AllRanges && n.Table.Derived == nil && !n.Lock.SkipLocked
+	if all {
+		// Which rows an index would find later is not known: all of them are locked.
+		if err := s.env.Txn.LockRange(ctx, table.IndexSpan(n.Table.ID, schema.PrimaryIndexID), storage.WaitBlock); err != nil {
+			return nil, err
+		}
+	}
+	if (n.Latest || all) && s.env.Txn != nil {
 		latest, err := s.env.Txn.LatestView()
 		if err != nil {
 			return nil, err
