@@ -20,6 +20,7 @@ type level string
 const (
 	readCommitted  level = "READ COMMITTED"
 	repeatableRead level = "REPEATABLE READ"
+	serializable   level = "SERIALIZABLE"
 )
 
 // conn is a connection with the transaction that it is in.
@@ -163,8 +164,11 @@ func (c *conn) commit() error {
 
 // kind is that of a plain read.
 func (c *conn) kind() histcheck.Kind {
-	if c.explicit && c.level == repeatableRead {
+	switch {
+	case c.explicit && c.level == repeatableRead:
 		return histcheck.View
+	case c.explicit && c.level == serializable:
+		return histcheck.Locked
 	}
 	return histcheck.Statement
 }

@@ -11,7 +11,7 @@
 // index; every read takes one of the paths of paths_test.go, or two of them in one
 // statement. A run checks at its start that EXPLAIN names these paths.
 //
-// Connections are of both isolation levels, with autocommit and with transactions
+// Connections are of all isolation levels, with autocommit and with transactions
 // of several statements, in the text protocol or prepared. Meanwhile statements are
 // killed, the schema changes, and commits are made more and less durable.
 //

@@ -241,7 +241,7 @@ func (w *listWork) read(lock string) error {
 // keep files the lists of a read by the state that they have to show.
 func (w *listWork) keep(got map[int][]histcheck.Element, sent, given time.Duration, text, locked bool) {
 	plain := w.c.kind()
-	if locked {
+	if locked && plain != histcheck.Locked {
 		plain = histcheck.Statement
 	}
 	parts := map[histcheck.Kind]*histcheck.Read{}

@@ -21,7 +21,7 @@ var (
 	txns        = flag.Int("histories.txns", 0, "transactions of TestHistories, 0 for as many as the length of the run asks for")
 	connections = flag.Int("histories.connections", 32, "connections at a time")
 	spinning    = flag.Int("histories.spin", 0, "processes that do nothing but keep the machine busy")
-	levels      = flag.String("histories.level", "both", "isolation level: rc, rr or both")
+	levels      = flag.String("histories.level", "all", "isolation level: rc, rr, s or all")
 	flush       = flag.Int("histories.flush", -1, "innodb_flush_log_at_trx_commit, -1 for one after another")
 	memory      = flag.Int64("histories.memory", 256, "memory of the server in MiB")
 	epochTxns   = flag.Int("histories.epoch", 4_000, "transactions that are checked together")

@@ -152,7 +152,10 @@ func (r *run) connect(loads []workload) {
 		c := &conn{run: r, name: fmt.Sprintf("C%d", i), rng: rand.New(rand.NewPCG(r.seed, uint64(i)+2)), work: loads[min(i%4/3, len(loads)-1)]}
 		c.prepared = i%5 == 4
 		c.level = readCommitted
-		if *levels == "rr" || *levels == "both" && i%3 == 2 {
+		switch {
+		case *levels == "s" || *levels == "all" && i%12 == 7:
+			c.level = serializable
+		case *levels == "rr" || *levels == "all" && i%3 == 2:
 			c.level = repeatableRead
 		}
 		var err error
