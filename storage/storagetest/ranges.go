@@ -98,6 +98,21 @@ func testRangeWaits(t *testing.T, s storage.Store) {
 	x.Rollback()
 	granted(t, zd)
 	z.Rollback()
+	// Two keys at once: the one that it waits for may write both.
+	x, y, z = begin(t, s), begin(t, s), begin(t, s)
+	put(t, y, kv{"m", "1"})
+	d = later(t, s, func() error {
+		return x.Locking(storage.WaitBlock).BatchGet(bg, [][]byte{[]byte("m"), []byte("o")}, func(int, []byte) error { return nil })
+	})
+	zd = putLater(t, s, z, "o")
+	put(t, y, kv{"n", "1"})
+	must(t, y.Put(bg, []byte("o"), []byte("1")))
+	commit(t, y)
+	granted(t, d)
+	waiting(t, zd)
+	x.Rollback()
+	granted(t, zd)
+	z.Rollback()
 	// Many writes, undone ones, deletions.
 	y, x = begin(t, s), begin(t, s)
 	for i := range 100 {

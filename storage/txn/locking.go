@@ -24,7 +24,7 @@ type lockingReader struct {
 // lock comes before spans are read, which it may keep.
 func (r *lockingReader) lock(ctx context.Context, spans ...storage.Span) error {
 	if r.watch != nil {
-		return r.watch.note(spans)
+		return r.watch.note(ctx, spans)
 	}
 	return r.t.lockRanges(ctx, spans, r.wait)
 }

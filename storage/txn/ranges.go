@@ -26,9 +26,9 @@ const maxRanges = 1024
 type ownRanges struct {
 	held rangeSet
 	// wanted are granted when no other transaction has a write in them. They keep
-	// those out that have none yet.
+	// those out that have none in any of them yet.
 	wanted []storage.Span
-	// watches are told of the writes of others.
+	// watches are marked by the writes of others.
 	watches []*watch
 	listed  bool // in the table, until the transaction ends
 }
@@ -94,8 +94,7 @@ func (r *rangeTable) release(o *owner) {
 }
 
 // holder returns a transaction other than o that keeps key, and the turn of its gate.
-// It lets those know that watch key.
-// wrote reports whether o has a write in a span: what another wants waits for it.
+// It marks the watches that have key. wrote reports whether o has a write in a span: what another wants waits for it.
 func (r *rangeTable) holder(o *owner, key []byte, wrote func(storage.Span) bool) (of *owner, turn uint64) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -140,14 +139,10 @@ func (r *rangeTable) owners() (out []*owner) {
 	return out
 }
 
-// keeps reports whether key is in a wanted span in which its writer has no write yet.
+// keeps reports whether key is in a wanted span, and its writer has no write in any of
+// them yet: for one that has, r waits anyway.
 func (r *ownRanges) keeps(key []byte, wrote func(storage.Span) bool) bool {
-	for _, s := range r.wanted {
-		if contains(s, key) && !wrote(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.wanted, func(s storage.Span) bool { return contains(s, key) }) && !slices.ContainsFunc(r.wanted, wrote)
 }
 
 // LockRange implements storage.Txn.

@@ -25,7 +25,7 @@ type watch struct {
 }
 
 // note begins to watch spans. It comes before they are read.
-func (w *watch) note(spans []storage.Span) error {
+func (w *watch) note(ctx context.Context, spans []storage.Span) error {
 	t := w.t
 	if err := t.usable(); err != nil {
 		return err
@@ -39,10 +39,26 @@ func (w *watch) note(spans []storage.Span) error {
 	}
 	t.m.ranges.note(&t.own, t.ranges, w, spans)
 	// What others wrote before and commit after this is read does not pass by the watch.
-	if t.m.writerIn(t, spans).of != nil {
+	x, err := t.writerBut(ctx, spans)
+	if x.of != nil {
 		w.touched.Store(true)
 	}
-	return nil
+	return err
+}
+
+// writerBut is writerIn for those that do not commit: it waits for the end of those that
+// do, of which not every span that they meet has a write.
+func (t *Txn) writerBut(ctx context.Context, spans []storage.Span) (inTheWay, error) {
+	deadline := time.Now().Add(t.opts.LockTimeout)
+	for {
+		x := t.m.writerIn(t, spans)
+		if x.of == nil || !x.commits {
+			return x, nil
+		}
+		if err := t.waitAt(ctx, x.of, x.turn, x.in, storage.LockShared, deadline); err != nil {
+			return inTheWay{}, err
+		}
+	}
 }
 
 // note adds spans to a watch.
@@ -89,17 +105,17 @@ func (w *watch) Lock(ctx context.Context) (ok bool, err error) {
 	}
 	table := &t.m.ranges
 	table.want(&t.own, t.ranges, spans)
-	x := t.m.writerIn(t, spans)
-	if x.of == nil && !w.touched.Load() {
+	x, err := t.writerBut(ctx, spans)
+	if err == nil && x.of == nil && !w.touched.Load() {
 		table.grant(&t.own, t.ranges)
 		return true, nil
 	}
 	table.giveUp(t.ranges)
 	t.own.gate.open(false, nil)
 	switch {
-	case x.of == nil:
-		return false, nil
-	case w.wait != storage.WaitBlock && !x.commits:
+	case err != nil || x.of == nil:
+		return false, err
+	case w.wait != storage.WaitBlock:
 		return false, fmt.Errorf("range from %x: %w", x.in.Start, storage.ErrNoWait)
 	}
 	return false, t.waitAt(ctx, x.of, x.turn, x.in, storage.LockShared, time.Now().Add(t.opts.LockTimeout))
