@@ -47,7 +47,7 @@ type Config struct {
 	Memory int64
 	// Account, if not nil, is called with the bytes that they may hold, which
 	// depend on their number.
-	Account storage.Memory
+	Account interface{ Hold(n int64) }
 	// Knobs are for tests.
 	Knobs Knobs
 	// Steps is called at the steps of views and updates, for tests.

@@ -212,6 +212,7 @@ func TestSerializable(t *testing.T) {
 // TestGapLocks: what a locking read at REPEATABLE READ has found or not found stays,
 // by each way to find it.
 func TestGapLocks(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)
 	a.exec("CREATE TABLE g (id INT PRIMARY KEY, k INT, u INT UNIQUE, w INT, KEY kk (k), KEY kw (w, k))")

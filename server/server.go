@@ -293,10 +293,10 @@ var ballast []byte
 
 const ballastShare = 16
 
-// The sixteenths of the memory that are for data, and for statements: their rows, what
-// transactions have written, and the sorts of loads and index builds. The rest is for
-// garbage, connections, and what is not counted; the collector must not use the last
-// one.
+// The sixteenths of the memory that are for data, and for statements: their rows, and
+// the sorts of loads and index builds. What transactions have written may take as much
+// as statements; data yields to it (pressure). The rest is for garbage, connections, and
+// what is not counted; the collector must not use the last one.
 const (
 	dataShare  = 8
 	queryShare = 5
@@ -327,7 +327,7 @@ func openStore(cfg Config) (storage.Store, *pressure, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
 	}
-	return store, &pressure{store: store, target: limit * 3 / 4, most: opts.CacheBytes * 3 / 4}, nil
+	return store, &pressure{store: store, target: limit * 11 / 16, most: opts.CacheBytes * 3 / 4}, nil
 }
 
 func loadTLS(cfg Config) (*tls.Config, error) {

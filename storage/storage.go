@@ -135,13 +135,18 @@ type TxnOptions struct {
 	Durability Durability
 	// Label names the transaction in lists of locks and waits.
 	Label string
-	// Memory, when set, counts what the writes take in memory.
+	// Memory, when set, counts what the writes take in memory. Its error is that of
+	// the write.
 	Memory Memory
 }
 
-// Memory counts bytes: Hold adds n, which is negative for what is given back. It
-// may be used by many goroutines.
-type Memory interface{ Hold(n int64) }
+// Memory counts bytes. It may be used by many goroutines.
+type Memory interface {
+	// Grow takes n bytes, or fails and takes none.
+	Grow(n int64) error
+	// Shrink gives n bytes back.
+	Shrink(n int64)
+}
 
 // Stamp says where a stamped write takes what only its commit knows.
 type Stamp struct {

@@ -85,6 +85,7 @@ type Engine struct {
 	DDL        *ddl.Runner
 	Search     *search.Manager // nil without Config.SearchDir
 	Memory     *exec.Tracker
+	Writes     *exec.Tracker // of transactions that have not ended; apart from Memory
 	Values     *exec.Values // large values; a part of the memory is theirs alone
 	Spill      *spill.Disk
 	Spilled    exec.SpillCounters
@@ -150,6 +151,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	memory := exec.NewTracker("server", cfg.MemoryLimit)
 	e.Values = exec.NewValues(memory)
+	e.Writes = exec.NewTracker("transactions", cfg.MemoryLimit)
 	e.Memory = memory.Child("statements", cfg.MemoryLimit-valueBytes(cfg.MemoryLimit))
 	if e.secret, err = cat.Secret(ctx); err != nil {
 		return nil, err

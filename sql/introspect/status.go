@@ -43,7 +43,7 @@ func (e *Server) globalStatus() map[string]string {
 		"Connections": c.Connections.Load(), "Threads_connected": int64(e.engine.Processes.Len()), "Threads_created": c.Connections.Load(),
 		"Slow_queries":           c.Slow.Load(),
 		"Sqlots_plan_cache_hits": c.PlanHits.Load(), "Sqlots_plan_cache_misses": c.PlanMisses.Load(),
-		"Sqlots_rows_sent": c.RowsSent.Load(), "Sqlots_errors": c.Errors.Load(), "Sqlots_memory_used": e.engine.Memory.Used(),
+		"Sqlots_rows_sent": c.RowsSent.Load(), "Sqlots_errors": c.Errors.Load(), "Sqlots_memory_used": e.engine.Memory.Used() + e.engine.Writes.Used(),
 		"Threads_running": 0,
 	}
 	numbers["Created_tmp_disk_tables"], numbers["Sort_merge_passes"] = e.engine.Spilled.Tables.Load(), e.engine.Spilled.Merges.Load()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -99,6 +100,44 @@ func TestBeyondMemory(t *testing.T) {
 				t.Errorf("%d bytes in %d files are left", bytes, files)
 			}
 		})
+	}
+}
+
+// TestWritesMemory: what transactions write and does not fit in memory is 3170, which
+// leaves no trace of its statement.
+func TestWritesMemory(t *testing.T) {
+	s := testSession(t)
+	s.Engine.Writes = exec.NewTracker("transactions", 4<<20)
+	const fill = "INSERT INTO w WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 49999) SELECT i, REPEAT('x', 100) FROM c"
+	for _, sql := range []string{"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000", "CREATE TABLE w (id INT PRIMARY KEY, s VARCHAR(100))"} {
+		s.mustQuery(t, sql, &sink{})
+	}
+	refused := func(sql string) {
+		t.Helper()
+		var e *sqlerr.Error
+		if err := s.Query(t.Context(), sql, &sink{}); !errors.As(err, &e) || e.Number != 3170 {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	refused(fill)
+	if held := s.Engine.Writes.Used(); held != 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+	s.mustQuery(t, "BEGIN", &sink{})
+	s.mustQuery(t, "INSERT INTO w VALUES (-1, 'a'), (-2, 'b')", &sink{})
+	refused(fill)
+	if held := s.Engine.Writes.Used(); held > 1<<20 {
+		t.Errorf("%d bytes are held by two rows", held)
+	}
+	s.mustQuery(t, strings.Replace(fill, "49999", "4999", 1), &sink{})
+	s.mustQuery(t, "COMMIT", &sink{})
+	s.mustQuery(t, "UPDATE w SET s = 'c' WHERE id < 1000", &sink{})
+	w := &textSink{}
+	if err := s.Query(t.Context(), "SELECT COUNT(*), SUM(s = 'c') FROM w", w); err != nil || !slices.Equal(w.lines, []string{"5002 1002"}) {
+		t.Errorf("%q, %v", w.lines, err)
+	}
+	if held := s.Engine.Writes.Used(); held != 0 {
+		t.Errorf("%d bytes are held in the end", held)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/engine"
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/source/decode"
@@ -82,7 +83,7 @@ func (tx *Transactions) ranges(change bool) decode.Ranges {
 func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {
 	txn, err := tx.engine.Store.Begin(storage.TxnOptions{
 		ReadOnly: readOnly, LockTimeout: tx.vars.LockTimeout, MaxSize: tx.vars.TxnLimit, Durability: tx.vars.Durability,
-		Memory: tx.engine.Memory,
+		Memory: txnMemory{tx.engine.Writes},
 	})
 	if err != nil {
 		return nil, Translate(err)
@@ -90,6 +91,12 @@ func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {
 	tx.process.Latest.Store(txn.ID())
 	return txn, nil
 }
+
+// txnMemory counts what transactions write, until their ends.
+type txnMemory struct{ *exec.Tracker }
+
+// Grow implements storage.Memory.
+func (m txnMemory) Grow(n int64) error { return m.Tracker.Grow(n, "writes of transactions") }
 
 // Commit ends the open transaction, if there is one.
 func (tx *Transactions) Commit(ctx context.Context) error {

@@ -291,9 +291,22 @@ func testInsert(t *testing.T, s storage.Store) {
 }
 
 // countedMemory implements storage.Memory.
-type countedMemory struct{ held, most atomic.Int64 }
+type countedMemory struct {
+	held, most atomic.Int64
+	limit      int64 // 0 for none
+}
 
-func (m *countedMemory) Hold(n int64) { m.most.Store(max(m.most.Load(), m.held.Add(n))) }
+var errNoMemory = errors.New("no memory")
+
+func (m *countedMemory) Grow(n int64) error {
+	if m.limit > 0 && m.held.Load()+n > m.limit {
+		return errNoMemory
+	}
+	m.most.Store(max(m.most.Load(), m.held.Add(n)))
+	return nil
+}
+
+func (m *countedMemory) Shrink(n int64) { m.held.Add(-n) }
 
 // testTxnMemory: what large transactions hold is counted, and given back at their end.
 func testTxnMemory(t *testing.T, s storage.Store) {
@@ -316,6 +329,29 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 		if m.held.Load() != 0 || m.most.Load() == 0 {
 			t.Fatalf("%d bytes held after the %s", m.held.Load(), end)
 		}
+	}
+	// What does not fit is refused, and leaves nothing.
+	m := &countedMemory{limit: 1 << 20}
+	x := beginOpts(t, s, storage.TxnOptions{Memory: m})
+	sp := x.Savepoint()
+	n := 0
+	var err error
+	for ; err == nil; n++ {
+		err = x.Put(bg, []byte(key(n)), repeated('v', 1000))
+	}
+	wantErr(t, err, errNoMemory)
+	if n < 300 || n > 600 || x.Wrote([]byte(key(n-1))) || m.most.Load() > m.limit {
+		t.Fatalf("refused after %d, %d bytes held", n, m.most.Load())
+	}
+	wantErr(t, x.Insert(bg, []byte("large"), repeated('v', 1<<20)), errNoMemory)
+	must(t, x.RollbackTo(sp))
+	must(t, x.Put(bg, []byte("a"), []byte("1")))
+	for i := range 200 {
+		must(t, x.Put(bg, []byte(key(i)), repeated('v', 1000)))
+	}
+	commit(t, x)
+	if m.held.Load() != 0 {
+		t.Fatalf("%d bytes held in the end", m.held.Load())
 	}
 }
 

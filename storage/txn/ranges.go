@@ -291,6 +291,11 @@ func (b *Buffer) hasIn(s storage.Span) bool {
 // write buffers a pair, or a deletion, when no other transaction has a range with the
 // key.
 func (t *Txn) write(ctx context.Context, key, value []byte, grow int64) error {
+	if t.buf.size+grow >= t.noteAt {
+		if err := t.note(grow); err != nil {
+			return err
+		}
+	}
 	if !t.listed {
 		t.listed = true
 		t.m.writersOf(t).add(t)

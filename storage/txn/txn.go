@@ -386,9 +386,6 @@ func (t *Txn) checkGrow(key, value []byte) (int64, error) {
 func (t *Txn) put(key, value []byte, grow int64) {
 	t.buf.set(key, value, grow)
 	t.own.weight.Add(1)
-	if t.buf.size >= t.noteAt {
-		t.note()
-	}
 }
 
 const (
@@ -399,10 +396,18 @@ const (
 	entryBytes = 200
 )
 
-func (t *Txn) note() {
-	held := 2*t.bytes() + int64(t.buf.Len())*entryBytes
-	t.opts.Memory.Hold(held - t.noted)
-	t.noted, t.noteAt = held, t.buf.size+noteStep
+// note counts the memory of the writes, before one that takes grow bytes.
+func (t *Txn) note(grow int64) error {
+	held := 2*(t.bytes()+grow) + int64(t.buf.Len())*entryBytes
+	if n := held - t.noted; n > 0 {
+		if err := t.opts.Memory.Grow(n); err != nil {
+			return err
+		}
+	} else {
+		t.opts.Memory.Shrink(-n)
+	}
+	t.noted, t.noteAt = held, t.buf.size+grow+noteStep
+	return nil
 }
 
 // Put implements storage.Txn.
@@ -475,6 +480,9 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 		t.shown.restore(shown)
 	default:
 		t.shown = nil
+	}
+	if t.noted > 0 {
+		return t.note(0) // gives back
 	}
 	return nil
 }
@@ -552,7 +560,7 @@ func (t *Txn) Rollback() {
 	t.dropWrites()
 	t.marks, t.shown = nil, nil
 	if t.noted > 0 {
-		t.opts.Memory.Hold(-t.noted)
+		t.opts.Memory.Shrink(t.noted)
 		t.noted = 0
 	}
 }

@@ -55,6 +55,10 @@ func corpus() []attack {
 		{name: "a list of 300,000", conns: 4, text: "SELECT COUNT(*) FROM t WHERE k IN (" + list(300_000, strconv.Itoa) + ")"},
 		{name: "3,000,000 literals", conns: 4, text: "SELECT COUNT(*) FROM t WHERE k IN (" + list(3_000_000, strconv.Itoa) + ")"},
 		{name: "an INSERT of 1,000,000 rows", conns: 4, text: "INSERT INTO t (id) VALUES " + list(1_000_000, func(i int) string { return "(" + strconv.Itoa(i+1_000_000) + ")" })},
+		{name: "large transactions", conns: 4, runs: 20e9, text: "INSERT INTO t (id, s) SELECT CONNECTION_ID() * 10000000 + k, REPEAT('x', 100) FROM " + many},
+		{name: "a large UPDATE", conns: 4, runs: 20e9, before: []string{"CREATE TABLE IF NOT EXISTS wide (id INT PRIMARY KEY, s TEXT)"}, text: list2(60, func(i int) string {
+			return "INSERT IGNORE INTO wide SELECT " + strconv.Itoa(i*10000) + " + k % 10000, REPEAT('x', 1000) FROM (SELECT a.id * 1000 + b.id k FROM t a, t b LIMIT 10000) m"
+		}) + "UPDATE wide SET s = CONCAT(s, 'y')"},
 		{name: "REGEXP_REPLACE that multiplies", conns: 4, text: "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 100000), 'a', REPEAT('b', 100000)))"},
 		{name: "REGEXP of a long text", conns: 8, text: "SELECT REPEAT('ab', 20000000) REGEXP '(a|b)*c'"},
 		{name: "REGEXP that backtracks", conns: 4, text: "SELECT REPEAT('a', 40) REGEXP '^(a+)+$b'"},
