@@ -86,7 +86,7 @@ type Engine struct {
 	Search     *search.Manager // nil without Config.SearchDir
 	Memory     *exec.Tracker
 	Writes     *exec.Tracker // of transactions that have not ended; apart from Memory
-	Values     *exec.Values // large values; a part of the memory is theirs alone
+	Values     *exec.Values  // large values; a part of the memory is theirs alone
 	Spill      *spill.Disk
 	Spilled    exec.SpillCounters
 	TempDir    string
