@@ -136,7 +136,7 @@ func testRangeEnds(t *testing.T, s storage.Store) {
 	xd := later(t, s, func() error { return x.LockRange(bg, span("a", "d"), storage.WaitBlock) })
 	zd := putLater(t, s, z, "b")
 	wantErr(t, <-xd, storage.ErrLockTimeout)
-	granted(t, zd) // what was not granted keeps nobody out
+	granted(t, zd) // what was not granted does not count
 	put(t, x, kv{"q", "1"})
 
 	ctx, cancel := context.WithCancelCause(bg)
@@ -543,7 +543,7 @@ func (h *history) read(r storage.Reader, rng *rand.Rand, keys int) error {
 	return nil
 }
 
-// watch makes random reads and locks the keys that it found, until nobody has changed
+// watch makes random reads and locks the keys that it found, until no one has changed
 // them meanwhile.
 func (h *history) watch(x storage.Txn, rng *rand.Rand, keys int) error {
 	for {

@@ -47,7 +47,7 @@ type waiter struct {
 	l          *rowLock     // nil at a gate
 	gate       *gate        // nil in the queue of a row lock
 	of         *owner       // whose gate it is
-	span       storage.Span // what is asked for at a gate; the End is nil for a key
+	span       storage.Span // what is requested at a gate; the End is nil for a key
 	mode       storage.LockMode
 	upgrade    bool // o holds the lock shared and wants it exclusively
 	queued     bool

@@ -16,7 +16,7 @@ import (
 // A transaction that locks a range first shows what it wants, then looks for others
 // with writes in it. One that writes buffers under its mutex (Txn.writing), after it
 // looked at the ranges of others. So of two at the same time at least one sees the
-// other. Nobody asks while nobody holds a range: writers read one counter.
+// other. While no transaction has a range, writers read one counter and nothing else.
 
 // maxRanges is how many ranges a transaction holds before neighbours become one.
 const maxRanges = 1024
