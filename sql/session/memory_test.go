@@ -43,7 +43,7 @@ var beyondMemory = []struct {
 	{"IN of pairs", "SELECT COUNT(*), SUM(id) FROM t WHERE (k, s) IN (SELECT k, s FROM t WHERE id % 2 = 0) OR id < 10"},
 	{"run of IN", "SELECT a.id, CONCAT('text ', a.id) IN (SELECT CONCAT(b.s, a.id) FROM t b WHERE b.id % 9 <> a.id) FROM u a"},
 	{"run of ANY", "SELECT a.id, a.id > ANY (SELECT b.k + LENGTH(b.s) FROM t b WHERE b.id % 9 <> a.id) FROM u a"},
-	{"locking read of ranges", "SELECT COUNT(*), SUM(id), SUM(k) FROM t FORCE INDEX (one) WHERE one IN (1, 2) FOR UPDATE"},
+	{"locking read of ranges", "SELECT COUNT(*), SUM(id), SUM(k) FROM t FORCE INDEX (one) WHERE one IN (1, 2) FOR UPDATE SKIP LOCKED"},
 	{"locking read by an array", "SELECT COUNT(*), SUM(id) FROM m FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]') FOR UPDATE"},
 	{"elements of arrays", "SELECT COUNT(*), SUM(id), COUNT(DISTINCT id) FROM m FORCE INDEX (a) WHERE JSON_OVERLAPS(j, '[1, 2]')"},
 	{"ALL", "SELECT COUNT(*) FROM u WHERE id > ALL (SELECT IF(id = 5, 3, -id) FROM t)"},
