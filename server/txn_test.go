@@ -109,6 +109,19 @@ func TestTransactions(t *testing.T) {
 			a.rows("101", "SELECT v FROM acc WHERE id=1")
 			a.exec("COMMIT")
 		},
+		"isolation is that of the start": func(t *testing.T, a, b, _ *client) {
+			a.exec("BEGIN")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			a.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+			b.exec("UPDATE acc SET v=101 WHERE id=1")
+			a.rows("100", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+			a.exec("BEGIN")
+			a.rows("101", "SELECT v FROM acc WHERE id=1")
+			b.exec("UPDATE acc SET v=102 WHERE id=1")
+			a.rows("102", "SELECT v FROM acc WHERE id=1")
+			a.exec("COMMIT")
+		},
 		"isolation of the next transaction only": func(t *testing.T, a, b, _ *client) {
 			a.exec("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
 			a.exec("BEGIN")

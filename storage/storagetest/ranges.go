@@ -379,6 +379,33 @@ func testManyRanges(t *testing.T, s storage.Store) {
 		wantErr(t, y.Put(bg, []byte(key(2*i)), []byte("1")), storage.ErrLockTimeout)
 	}
 	must(t, y.Put(bg, []byte("zzz"), []byte("1")))
+	x.Rollback()
+	// All at once, and by a watch.
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = []byte(key(2 * i))
+	}
+	for _, watched := range []bool{false, true} {
+		x := begin(t, s)
+		r := x.Locking(storage.WaitBlock)
+		w := x.Watch(storage.WaitBlock)
+		if watched {
+			r = w
+		}
+		must(t, r.BatchGet(bg, keys, func(int, []byte) error { return nil }))
+		if watched {
+			if ok, err := w.Lock(bg); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		if held := len(s.Locks()); held > 1024 {
+			t.Fatalf("%d ranges", held)
+		}
+		y := beginOpts(t, s, storage.TxnOptions{LockTimeout: time.Millisecond})
+		wantErr(t, y.Put(bg, keys[n/2], []byte("1")), storage.ErrLockTimeout)
+		x.Rollback()
+		y.Rollback()
+	}
 }
 
 // access is what a transaction read or wrote: value "" is nothing.

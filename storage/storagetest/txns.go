@@ -353,6 +353,16 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 	if m.held.Load() != 0 {
 		t.Fatalf("%d bytes held in the end", m.held.Load())
 	}
+	// To go back takes no memory, also where none is left.
+	x = beginOpts(t, s, storage.TxnOptions{Memory: m})
+	for i := range 100 {
+		must(t, x.Put(bg, []byte(key(i)), repeated('v', 1000)))
+	}
+	sp = x.Savepoint()
+	must(t, x.Put(bg, []byte("a"), []byte("2")))
+	m.limit = 1
+	must(t, x.RollbackTo(sp))
+	commit(t, x)
 }
 
 func testLimits(t *testing.T, s storage.Store) {

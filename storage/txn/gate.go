@@ -35,7 +35,7 @@ func (g *gate) open(ended bool, err error) {
 	g.first = nil
 }
 
-// state is what enter needs.
+// state is what waitAt needs, and whether there is a reason to wait.
 func (g *gate) state() (turn uint64, ended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

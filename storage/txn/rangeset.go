@@ -93,6 +93,16 @@ func (r *rangeSet) add(s storage.Span) {
 	r.list = slices.Replace(r.list, i, j, sum)
 }
 
+// maxRanges is how many ranges a set has before neighbours become one.
+const maxRanges = 1024
+
+// bound makes the ranges of a large set fewer.
+func (r *rangeSet) bound() {
+	for len(r.list) > maxRanges {
+		r.widen()
+	}
+}
+
 // widen makes the ranges half as many, or fewer, where neighbours have the longest
 // common prefixes.
 func (r *rangeSet) widen() {

@@ -403,11 +403,19 @@ func (t *Txn) note(grow int64) error {
 		if err := t.opts.Memory.Grow(n); err != nil {
 			return err
 		}
-	} else {
-		t.opts.Memory.Shrink(-n)
+		t.noted = held
 	}
-	t.noted, t.noteAt = held, t.buf.size+grow+noteStep
+	t.giveBack(held)
+	t.noteAt = t.buf.size + grow + noteStep
 	return nil
+}
+
+// giveBack gives back what is counted beyond held.
+func (t *Txn) giveBack(held int64) {
+	if t.noted > held {
+		t.opts.Memory.Shrink(t.noted - held)
+		t.noted = held
+	}
 }
 
 // Put implements storage.Txn.
@@ -482,7 +490,8 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 		t.shown = nil
 	}
 	if t.noted > 0 {
-		return t.note(0) // gives back
+		t.giveBack(2*t.bytes() + int64(t.buf.Len())*entryBytes)
+		t.noteAt = min(t.noteAt, t.buf.size+noteStep)
 	}
 	return nil
 }
@@ -559,10 +568,7 @@ func (t *Txn) Rollback() {
 	}
 	t.dropWrites()
 	t.marks, t.shown = nil, nil
-	if t.noted > 0 {
-		t.opts.Memory.Shrink(t.noted)
-		t.noted = 0
-	}
+	t.giveBack(0)
 }
 
 func (t *Txn) dropWrites() {

@@ -72,6 +72,7 @@ func (r *rangeTable) note(o *owner, own *ownRanges, w *watch, spans []storage.Sp
 	for _, s := range spans {
 		w.read.add(s)
 	}
+	w.read.bound()
 }
 
 // Stop implements storage.Watch.
