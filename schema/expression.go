@@ -63,7 +63,9 @@ func (t *Table) DropUnusedHidden() {
 			}
 		}
 	}
-	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Hidden && c.Name != HiddenKeyColumn && !used[c.ID] })
+	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool {
+		return c.Hidden && c.Name != HiddenKeyColumn && !t.IsPartitionColumn(c.ID) && !used[c.ID]
+	})
 }
 
 // KeyedColumns reports, by position, of which columns the entries of indexes are

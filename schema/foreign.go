@@ -103,7 +103,7 @@ func quoted(names ...string) string {
 // order: the primary key (nil, true) or an index. With unique the key is unique
 // and has no other parts.
 func (t *Table) KeyStarting(columns []ColumnID, unique bool) (x *Index, ok bool) {
-	if startsWith(t.PrimaryKey, columns, unique) {
+	if startsWith(t.DeclaredKey(), columns, unique) {
 		return nil, true
 	}
 	for i := range t.Indexes {

@@ -27,7 +27,7 @@ func (t *Table) Roles() []Role {
 			roles[i] |= r | RolePartOfKey
 		}
 	}
-	for _, p := range t.PrimaryKey {
+	for _, p := range t.DeclaredKey() {
 		add(p.Column, RolePrimaryKey)
 	}
 	for i := range t.Indexes {

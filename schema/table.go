@@ -126,7 +126,8 @@ type Table struct {
 	// Columns in their SQL order. Ids need not ascend.
 	Columns []Column `json:"columns"`
 	// PrimaryKey orders the rows. It is never empty: a table without PRIMARY
-	// KEY has HiddenKeyColumn.
+	// KEY has HiddenKeyColumn. That of a partitioned table begins with
+	// PartitionColumn, see DeclaredKey.
 	PrimaryKey   []KeyPart   `json:"primary_key"`
 	Indexes      []Index     `json:"indexes,omitempty"`
 	Checks       []Check     `json:"checks,omitempty"`
@@ -155,6 +156,8 @@ type Table struct {
 	TTL *TTL `json:"ttl,omitempty"`
 	// Search are the search indexes.
 	Search []SearchIndex `json:"search,omitempty"`
+	// Partitioning is PARTITION BY, nil for none.
+	Partitioning *Partitioning `json:"partitioning,omitempty"`
 	// Derived is set where the descriptor is made for a statement.
 	Derived *Derived `json:"-"`
 }
@@ -204,6 +207,9 @@ func (t *Table) AttributesColumn() int {
 // it counts for each prefix of the key before it: not as the first part, and
 // where no index begins with it. 0 for tables without such a column.
 func (t *Table) AutoInKey() int {
+	if t.Partitioning != nil {
+		return 0 // the partition may depend on the number
+	}
 	for i := 1; i < len(t.PrimaryKey); i++ {
 		id := t.PrimaryKey[i].Column
 		if c := t.Column(id); c == nil || !c.AutoIncrement {
@@ -249,7 +255,7 @@ func (t *Table) IndexByName(name string) *Index {
 
 // HasHiddenKey reports whether the table has no PRIMARY KEY of its own.
 func (t *Table) HasHiddenKey() bool {
-	c := t.Column(t.PrimaryKey[0].Column)
+	c := t.Column(t.DeclaredKey()[0].Column)
 	return c != nil && c.Hidden
 }
 
@@ -331,6 +337,7 @@ func (t *Table) Clone() *Table {
 	for i := range c.Search {
 		c.Search[i] = c.Search[i].Clone()
 	}
+	c.Partitioning = t.Partitioning.Clone()
 	c.ForeignKeys = append([]ForeignKey(nil), t.ForeignKeys...)
 	for i := range c.ForeignKeys {
 		k := &c.ForeignKeys[i]

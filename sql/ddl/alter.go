@@ -51,8 +51,11 @@ type alteration struct {
 	// newForeignKeys are added at the end, as newKeyNames; children are other
 	// tables whose foreign keys follow a column's new name.
 	newForeignKeys []logical.ForeignKeyDef
-	newKeyNames    []string
-	children       []*schema.Table
+	// removed are the numbers of partitions whose rows go, emptied those of partitions
+	// that are gone and must not have rows.
+	removed, emptied []int64
+	newKeyNames      []string
+	children         []*schema.Table
 }
 
 func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64, error) {
@@ -81,8 +84,13 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	a := &alteration{c: c, old: old, t: old.Clone(), fresh: map[schema.ColumnID]bool{}, notNull: map[schema.ColumnID]bool{}, promoted: map[schema.ColumnID]bool{},
 		remade: map[schema.IndexID]schema.IndexID{}, algorithm: strings.ToUpper(x.Algorithm), lock: strings.ToUpper(x.Lock)}
 	a.dropUnfinished()
+	define.UnkeyPartitions(a.t)
 	for i := range x.Specs {
-		if err := a.apply(&x.Specs[i]); err != nil {
+		apply := a.apply
+		if x.Specs[i].Kind.IsPartitionClause() {
+			apply = func(s *logical.AlterSpec) error { return a.partitionClause(ctx, s) }
+		}
+		if err := apply(&x.Specs[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -289,6 +297,9 @@ func (a *alteration) finish() error {
 	if err := a.checkKeys(); err != nil {
 		return err
 	}
+	if err := a.finishPartitioning(); err != nil {
+		return err
+	}
 	if err := a.checkSearch(); err != nil {
 		return err
 	}
@@ -352,8 +363,16 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 			return 0, err
 		}
 	}
+	if full, err := a.needsCopy(ctx); err != nil {
+		return 0, err
+	} else if full {
+		a.rebuild = true
+	}
 	if a.rebuild {
 		return a.runRebuild(ctx)
+	}
+	if len(a.removed) > 0 {
+		return 0, a.runRemoval(ctx)
 	}
 	if a.validate {
 		if err := a.validateRows(ctx); err != nil {

@@ -42,6 +42,11 @@ func (c *change) prepareTable(ctx context.Context, x *logical.CreateTable) (*New
 		return nil, err
 	}
 	t := x.Table.Clone()
+	if x.PartitionBy != nil {
+		if err := c.partitionNew(ctx, t, x); err != nil {
+			return nil, err
+		}
+	}
 	wants := *t
 	t.Stream, t.MaxVersions = nil, 0
 	exists := false

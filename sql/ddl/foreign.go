@@ -153,6 +153,9 @@ func checkForeignKeyName(s *catalog.Snapshot, t *schema.Table, name string) erro
 // them, or any where restrict_fk_on_non_standard_key is off. 3734, 3780, 1822,
 // 6125; warning 6124.
 func (c *change) checkParent(t *schema.Table, k *schema.ForeignKey, parent *schema.Table) error {
+	if parent.Partitioning != nil {
+		return sqlerr.PartitionForeignKey()
+	}
 	if parent.TTL != nil {
 		return sqlerr.TTLOfParent()
 	}

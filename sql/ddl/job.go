@@ -182,6 +182,9 @@ func (r *Runner) Resume(ctx context.Context) error {
 	if err := r.resumeSearch(ctx); err != nil {
 		return err
 	}
+	if err := r.resumePartitions(); err != nil {
+		return err
+	}
 	if err := r.removeUnfinished(ctx); err != nil {
 		return err
 	}

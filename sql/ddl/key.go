@@ -176,7 +176,7 @@ func (a *alteration) hasPrimaryKey() bool {
 	if len(a.t.PrimaryKey) == 0 {
 		return false
 	}
-	c := a.t.Column(a.t.PrimaryKey[0].Column)
+	c := a.t.Column(a.t.DeclaredKey()[0].Column)
 	return c != nil && !isHiddenKey(c)
 }
 

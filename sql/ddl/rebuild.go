@@ -44,6 +44,9 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 	for i := range a.t.Columns {
 		a.t.Columns[i].AddedDefault = nil // every copied row has a value
 	}
+	if a.t.Partitioning != nil {
+		a.t.Partitioning.Removed = nil
+	}
 	made, gone := job{table: a.t.ID}, job{table: a.old.ID}
 	if err := r.openJobs(ctx, made, gone); err != nil {
 		return 0, err
@@ -329,7 +332,7 @@ func (k *copier) number(c *schema.Column, d value.Datum) (value.Datum, error) {
 }
 
 func (a *alteration) firstInKey(id schema.ColumnID) bool {
-	if a.t.PrimaryKey[0].Column == id {
+	if a.t.DeclaredKey()[0].Column == id {
 		return true
 	}
 	for i := range a.t.Indexes {
@@ -358,6 +361,9 @@ func (a *alteration) copyRows(ctx context.Context) (uint64, error) {
 	w := &batchWriter{a: a, codec: dst}
 	defer w.abort()
 	err = readRows(ctx, r.Store, src, func(row []value.Datum) error {
+		if isRemoved(a.old, row) {
+			return nil
+		}
 		out, err := k.row(ctx, row)
 		if err != nil {
 			return err
@@ -396,7 +402,7 @@ func (k *copier) saveSequences(ctx context.Context) error {
 		}
 	}
 	last := uint64(k.rowID)
-	if k.hidden < 0 && isHiddenKey(k.a.t.Column(k.a.t.PrimaryKey[0].Column)) {
+	if k.hidden < 0 && isHiddenKey(k.a.t.Column(k.a.t.DeclaredKey()[0].Column)) {
 		n, err := seqs.Peek(ctx, k.a.old, table.HiddenKey)
 		if err != nil {
 			return err

@@ -53,9 +53,17 @@ func (c *change) createTable(ctx context.Context, x *logical.CreateTable) (*sche
 		t := x.Table
 		if like != nil {
 			t = likeTable(like, x.Name)
+			if c.r.temporary && t.Partitioning != nil {
+				return sqlerr.TemporaryPartitions()
+			}
 		} else {
 			t = t.Clone()
 			t.Database, t.Name = x.Name.DB, x.Name.Name
+		}
+		if x.PartitionBy != nil {
+			if err := c.partitionNew(ctx, t, x); err != nil {
+				return err
+			}
 		}
 		for i := range x.ForeignKeys {
 			err := c.addForeignKey(ch.Base, t, &x.ForeignKeys[i], func(x schema.Index) error {
@@ -115,6 +123,9 @@ func likeTable(like *schema.Table, name logical.TableName) *schema.Table {
 	forgetNext(t)
 	t.DropUnusedHidden()
 	t.Database, t.Name, t.AutoIncrement, t.ForeignKeys = name.DB, name.Name, 0, nil
+	if t.Partitioning != nil {
+		t.Partitioning.Removed = nil
+	}
 	for i := range t.Columns {
 		t.Columns[i].AddedDefault = nil // there are no older rows
 	}
@@ -221,6 +232,9 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 	t := old.Clone()
 	forgetNext(t)
 	t.Version, t.AutoIncrement = old.Version+1, 0
+	if t.Partitioning != nil {
+		t.Partitioning.Removed = nil
+	}
 	for i := range t.Columns {
 		t.Columns[i].AddedDefault = nil
 	}

@@ -61,7 +61,7 @@ func (o Owner) column(out *expression, t *schema.Table, name string) (expr.Expr,
 		return nil, o.unknownColumn(name)
 	}
 	c := &t.Columns[i]
-	if c.AutoIncrement {
+	if c.AutoIncrement && o.Kind != OfPartition {
 		return nil, o.autoIncrement()
 	}
 	out.read(c.ID)
@@ -140,6 +140,11 @@ func Compile(b Binder, t *schema.Table) (*derive.Exprs, error) {
 	var err error
 	if out.Steps, err = compileSteps(b, t); err != nil {
 		return nil, err
+	}
+	if t.Partitioning != nil {
+		if out.Partitions, err = Partitioner(b, t); err != nil {
+			return nil, err
+		}
 	}
 	for i := range t.Checks {
 		c := &t.Checks[i]

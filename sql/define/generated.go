@@ -24,6 +24,7 @@ func ResolveColumns(b Binder, t *schema.Table) error {
 		c := &t.Columns[i]
 		var err error
 		switch {
+		case t.IsPartitionColumn(c.ID):
 		case c.Generated != nil:
 			err = resolveGenerated(b, t, i)
 		case HasExprDefault(c):
@@ -123,6 +124,9 @@ type stepCompiler struct {
 
 func (s *stepCompiler) visit(i int) error {
 	c := &s.t.Columns[i]
+	if s.t.IsPartitionColumn(c.ID) {
+		return s.partition(i)
+	}
 	o, text := generatedOwner(c), ""
 	switch {
 	case c.Generated != nil:
@@ -152,6 +156,29 @@ func (s *stepCompiler) visit(i int) error {
 	step.Zoned = s.zoned(i, x)
 	s.state[i] = stepDone
 	s.steps = append(s.steps, step)
+	return nil
+}
+
+// partition is visit for the column that has the partition, which no other reads.
+func (s *stepCompiler) partition(i int) error {
+	of, err := Partitioner(s.binder, s.t)
+	if err != nil {
+		return err
+	}
+	for _, pos := range of.Reads {
+		if err := s.visit(pos); err != nil {
+			return err
+		}
+	}
+	args := []expr.Expr{of.Value}
+	if of.Value == nil {
+		args = nil
+		for k, pos := range of.Reads {
+			args = append(args, &expr.Col{ID: expr.ColID(-1 - pos), Index: pos, T: of.Types[k], Null: true})
+		}
+	}
+	s.state[i] = stepDone
+	s.steps = append(s.steps, derive.Step{Pos: i, Expr: expr.NewPartitionOf(of, args), Reads: of.Reads})
 	return nil
 }
 

@@ -11,10 +11,12 @@ const (
 	OfGenerated
 	OfDefault
 	OfIndex
+	OfPartition
 )
 
 // Owner is what an expression of a descriptor belongs to, by its name: a CHECK
-// constraint, a generated column, a column with a default, or an index. MySQL
+// constraint, a generated column, a column with a default, an index, or the partitions
+// of a table, which have no name. MySQL
 // has errors of its own for each.
 type Owner struct {
 	Kind OwnerKind
@@ -24,8 +26,13 @@ type Owner struct {
 // Banned is the error of a variable, or of a function or another construct ("")
 // that must not be in the expression.
 func (o Owner) Banned(variable bool, function string) error {
-	if o.Kind == OfIndex {
+	switch {
+	case o.Kind == OfIndex:
 		return sqlerr.FunctionalIndexFunction(o.Name)
+	case o.Kind == OfPartition && variable:
+		return sqlerr.PartitionExpression()
+	case o.Kind == OfPartition:
+		return sqlerr.PartitionFunctionNotAllowed()
 	}
 	named := map[OwnerKind]func(owner, function string) *sqlerr.Error{
 		OfCheck: sqlerr.CheckNamedFunction, OfGenerated: sqlerr.GeneratedNamedFunction, OfDefault: sqlerr.WrongSchemaOfDefault,
@@ -53,6 +60,8 @@ func (o Owner) rowValue() error {
 		return sqlerr.DefaultRowValue(o.Name)
 	case OfIndex:
 		return sqlerr.FunctionalIndexRowValue(o.Name)
+	case OfPartition:
+		return sqlerr.OperandColumns(1)
 	}
 	return sqlerr.CheckRowValue(o.Name)
 }
@@ -65,6 +74,8 @@ func (o Owner) unknownColumn(name string) error {
 		return sqlerr.UnknownColumn(name, "default value expression")
 	case OfIndex:
 		return sqlerr.UnknownColumn(name, "functional index")
+	case OfPartition:
+		return sqlerr.UnknownColumn(name, "partition function")
 	}
 	return sqlerr.CheckUnknownColumn(o.Name, name)
 }

@@ -732,7 +732,7 @@ func (in *Inserter) update(_ *schema.Index, existing []value.Datum) (ConflictAct
 
 // duplicateEntry is 1062 for a row and a key, nil for the primary key.
 func duplicateEntry(t *schema.Table, x *schema.Index, row []value.Datum) *sqlerr.Error {
-	parts, name := t.PrimaryKey, "PRIMARY"
+	parts, name := t.DeclaredKey(), "PRIMARY"
 	if x != nil {
 		parts, name = x.Parts, x.Name
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// passes reports whether a row may be written through a view: 1369, which
-// IGNORE turns into a warning. NULL is not true.
+// passes reports whether a row may be written through a view or into a list of
+// partitions: 1369 and 1748, which IGNORE turns into a warning. NULL is not true.
 func passes(ec *expr.Ctx, c *physical.RowCheck, ignore bool, row []value.Datum) (bool, error) {
 	if c == nil {
 		return true, nil
@@ -21,7 +21,10 @@ func passes(ec *expr.Ctx, c *physical.RowCheck, ignore bool, row []value.Datum) 
 		if !d.IsNull() && d.Bits() != 0 {
 			continue
 		}
-		failed := sqlerr.ViewCheckFailed(c.DB, c.View)
+		failed := sqlerr.RowOutsidePartitions()
+		if c.View != "" {
+			failed = sqlerr.ViewCheckFailed(c.DB, c.View)
+		}
 		if !ignore {
 			return false, failed
 		}

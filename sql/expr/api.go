@@ -107,7 +107,8 @@ func IsFunc(name string) bool {
 	case "neg", "row", "is_null", "is_true", "is_false", "and", "or", "xor", "not", "in", "like", "regexp", "rlike", "case", "div", "cast",
 		"convert_using", "collate", "getvar", "getvar_each", "setvar", "sysvar", "as_bits", "full_year", "full_date", "full_datetime", "json_doc", "json_of", "json_scalar", "member_of", "element_of",
 		"set_last_insert_id", "sounds_like", "let", "let_value", "limit_rows", asShown, "pad_char", "json_value_as", "cast_array",
-		"attribute", "attribute_as", "attribute_document", "attribute_number", "attribute_order", "attribute_arith", "attributes_with":
+		"attribute", "attribute_as", "attribute_document", "attribute_number", "attribute_order", "attribute_arith", "attributes_with",
+		"partition_of", "partition_in", "computed":
 		return false
 	}
 	return lookup(name) != nil && name[0] >= 'a' && name[0] <= 'z' && !strings.Contains(name, " ")

@@ -13,6 +13,8 @@ package expr
 //	attribute_arith                                 arith
 //	attributes_with                                 attributeNames
 //	cast_array                                      arrayCast
+//	partition_of, partition_in                      partitioner
+//	computed                                        computed
 //	GREATEST, LEAST                                 extreme
 //	JSON_VALUE                                      jsonValue
 //	@@variable                                      sysVar
@@ -40,6 +42,10 @@ func (f *Func) order() variantOrder { return f.Extra.(variantOrder) }
 func (f *Func) arith() arithOp { return f.Extra.(arithOp) }
 
 func (f *Func) arrayCast() ArrayCast { return f.Extra.(ArrayCast) }
+
+func (f *Func) partitioner() *Partitioner { return f.Extra.(*Partitioner) }
+
+func (f *Func) computed() *computed { return f.Extra.(*computed) }
 
 func (f *Func) extreme() *extreme { return f.Extra.(*extreme) }
 

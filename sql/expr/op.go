@@ -93,6 +93,11 @@ const (
 	OpAttributeOrder
 	OpAttributeArith
 
+	// partitions
+	OpPartitionOf
+	OpPartitionIn
+	OpComputed
+
 	// text, and functions whose text has ASCII characters only
 	OpTrim
 	OpLTrim
@@ -210,6 +215,8 @@ var opNames = [opEnd]string{
 
 	OpAttribute: "attribute", OpAttributeAs: "attribute_as", OpAttributeDocument: "attribute_document", OpAttributeNumber: "attribute_number",
 	OpAttributeOrder: "attribute_order", OpAttributeArith: "attribute_arith",
+
+	OpPartitionOf: "partition_of", OpPartitionIn: "partition_in", OpComputed: "computed",
 
 	OpTrim: "trim", OpLTrim: "ltrim", OpRTrim: "rtrim", OpConcat: "concat", OpConcatWS: "concat_ws", OpLeft: "left", OpRight: "right",
 	OpSubstring: "substring", OpLower: "lower", OpUpper: "upper", OpLPad: "lpad", OpRPad: "rpad", OpReverse: "reverse", OpRepeat: "repeat",

@@ -127,7 +127,7 @@ func functions() map[string]*def {
 		for _, list := range [][]entry{
 			operatorDefs(), controlDefs(), stringDefs(), stringCodecDefs(), regexpDefs(), matchDefs(), numberDefs(), dateDefs(), dateTextDefs(),
 			infoDefs(), lockDefs(), streamDefs(), miscDefs(), formDefs(), jsonDefs(), internalDefs(),
-			letDefs(), limitDefs(), cryptDefs(), serverDefs(), jsonSchemaDefs(), jsonValueDefs(), castArrayDefs(), variantDefs(), xmlDefs(), geoDefs(),
+			letDefs(), limitDefs(), cryptDefs(), serverDefs(), jsonSchemaDefs(), jsonValueDefs(), castArrayDefs(), variantDefs(), partitionDefs(), xmlDefs(), geoDefs(),
 		} {
 			for _, e := range list {
 				if e.names == "member_of" { // the operator has a space in its name

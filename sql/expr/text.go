@@ -132,6 +132,12 @@ func (e *Func) String() string {
 		return a(0)
 	case OpAttributeArith:
 		return "(" + a(0) + " " + e.arith().op.String() + " " + a(1) + ")"
+	case OpPartitionOf:
+		return "partition(" + joinExprs(e.Args) + ")"
+	case OpPartitionIn:
+		return "partition(" + a(0) + ")"
+	case OpComputed:
+		return e.computed().name + "(" + joinExprs(e.Args) + ")"
 	case OpAttributeOrder:
 		return "compare(" + a(0) + "," + a(1) + ")"
 	case OpLimitRows:

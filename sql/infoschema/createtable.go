@@ -46,7 +46,7 @@ func createTable(t *schema.Table, next uint64) string {
 		}
 	}
 	if hasPrimaryKey(t) {
-		line("PRIMARY KEY (" + keyParts(t, t.PrimaryKey) + ")")
+		line("PRIMARY KEY (" + keyParts(t, t.DeclaredKey()) + ")")
 	}
 	for _, x := range publicIndexes(t) {
 		line(indexDefinition(t, x))
@@ -91,6 +91,7 @@ func createTable(t *schema.Table, next uint64) string {
 		}
 		b.WriteString(" */")
 	}
+	b.WriteString(partitionClause(t))
 	return b.String()
 }
 

@@ -205,7 +205,7 @@ next:
 
 // hasPrimaryKey reports whether the user gave the table a primary key.
 func hasPrimaryKey(t *schema.Table) bool {
-	c := t.Column(t.PrimaryKey[0].Column)
+	c := t.Column(t.DeclaredKey()[0].Column)
 	return c != nil && !isInternal(c)
 }
 

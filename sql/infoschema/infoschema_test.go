@@ -40,15 +40,16 @@ func (f *fake) GlobalVariables() []Variable { return []Variable{{"port", "4000"}
 func (f *fake) VariablesInfo() []VariableInfo {
 	return []VariableInfo{{Name: "port", Source: "COMPILED"}}
 }
-func (f *fake) GlobalStatus() []Variable                         { return []Variable{{"Uptime", "5"}} }
-func (f *fake) Started() time.Time                               { return started }
-func (f *fake) TableRows(context.Context, *schema.Table) float64 { return 3 }
-func (f *fake) TableSize(*schema.Table) (int64, int64)           { return 300, 30 }
-func (f *fake) NextAutoIncrement(t *schema.Table) uint64         { return 42 }
-func (f *fake) Jobs() []Job                                      { return nil }
-func (f *fake) IndexBuilds() []IndexBuild                        { return nil }
-func (f *fake) Expiries() []Expiry                               { return nil }
-func (f *fake) SearchIndexes() []SearchIndex                     { return nil }
+func (f *fake) GlobalStatus() []Variable                                             { return []Variable{{"Uptime", "5"}} }
+func (f *fake) Started() time.Time                                                   { return started }
+func (f *fake) TableRows(context.Context, *schema.Table) float64                     { return 3 }
+func (f *fake) TableSize(*schema.Table) (int64, int64)                               { return 300, 30 }
+func (f *fake) PartitionSize(context.Context, *schema.Table, int64) (float64, int64) { return 3, 300 }
+func (f *fake) NextAutoIncrement(t *schema.Table) uint64                             { return 42 }
+func (f *fake) Jobs() []Job                                                          { return nil }
+func (f *fake) IndexBuilds() []IndexBuild                                            { return nil }
+func (f *fake) Expiries() []Expiry                                                   { return nil }
+func (f *fake) SearchIndexes() []SearchIndex                                         { return nil }
 
 func (f *fake) SearchRejected(context.Context, func(db, table, index string) bool, func(*SearchRejected) error) error {
 	return nil

@@ -101,6 +101,8 @@ type Server interface {
 	// rows and of the secondary indexes.
 	TableRows(ctx context.Context, t *schema.Table) float64
 	TableSize(t *schema.Table) (data, index int64)
+	// PartitionSize is about the rows of a partition, and their bytes.
+	PartitionSize(ctx context.Context, t *schema.Table, number int64) (rows float64, data int64)
 	// Distinct is about the number of different values of the columns
 	// together; 0 when unknown.
 	Distinct(ctx context.Context, t *schema.Table, columns []schema.ColumnID) float64

@@ -241,7 +241,7 @@ func (k *key) indexType() string {
 func keys(t *schema.Table) []key {
 	var out []key
 	if hasPrimaryKey(t) {
-		out = append(out, key{name: "PRIMARY", unique: true, parts: t.PrimaryKey})
+		out = append(out, key{name: "PRIMARY", unique: true, parts: t.DeclaredKey()})
 	}
 	for _, x := range publicIndexes(t) {
 		out = append(out, key{name: x.Name, unique: x.Unique, parts: x.Parts, comment: x.Comment, invisible: x.Invisible})

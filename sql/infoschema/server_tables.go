@@ -3,9 +3,6 @@ package infoschema
 import (
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/sqlots/sqlots/schema"
 )
 
 type plugin struct{ name, kind, description string }
@@ -119,18 +116,4 @@ func emptyTables() []*table {
 		newTable(infoDB, "ST_SPATIAL_REFERENCE_SYSTEMS", "SRS_NAME s80, SRS_ID u, ORGANIZATION s256?, ORGANIZATION_COORDSYS_ID u?, DEFINITION s4096, DESCRIPTION s2048?", referenceSystems),
 		newTable(infoDB, "ST_UNITS_OF_MEASURE", "UNIT_NAME s255?, UNIT_TYPE s7?, CONVERSION_FACTOR f?, DESCRIPTION s255?", lengthUnits),
 	}
-}
-
-// partitions has one line for each table, as for unpartitioned ones in MySQL.
-func partitions(q *query) error {
-	return q.eachTable(func(t *schema.Table) error {
-		rows := uint64(max(q.server.TableRows(q.ctx, t), 0))
-		data, index := q.server.TableSize(t)
-		avg := uint64(0)
-		if rows > 0 {
-			avg = uint64(data) / rows
-		}
-		return q.emit("def", t.Database, t.Name, nil, nil, nil, nil, nil, nil, nil, nil, nil, rows, avg, uint64(data), uint64(0), uint64(index), uint64(0),
-			time.Unix(t.CreatedUnix, 0), nil, nil, nil, "", nil, nil)
-	})
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
+	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/sysvar"
 	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
 )
 
 // Server is what information_schema sees of an engine.
@@ -66,6 +68,17 @@ func (e *Server) TableSize(t *schema.Table) (data, index int64) {
 		return 0, 0
 	}
 	return data, max(all-data, 0)
+}
+
+// PartitionSize implements infoschema.Server.
+func (e *Server) PartitionSize(ctx context.Context, t *schema.Table, number int64) (rows float64, data int64) {
+	key := []value.Datum{value.Int(number)}
+	rows, _ = e.engine.Stats.SpanRows(ctx, t, nil, []ranges.Span{{Low: key, High: key}})
+	data, err := e.engine.Store.EstimateSize(table.PartitionSpan(t.ID, schema.PrimaryIndexID, number))
+	if err != nil {
+		return rows, 0
+	}
+	return rows, data
 }
 
 // Distinct implements infoschema.Server.

@@ -87,7 +87,7 @@ func uniqueKeys(t *schema.Table) [][]int {
 		}
 		return out
 	}
-	keys := [][]int{positions(t.PrimaryKey)}
+	keys := [][]int{positions(t.DeclaredKey())}
 	for i := range t.Indexes {
 		if x := &t.Indexes[i]; x.Unique && x.State == schema.IndexPublic && t.HoldsAll(x) {
 			keys = append(keys, positions(x.Parts))

@@ -83,6 +83,11 @@ func (p *planner) accessRequest(s *logical.Scan, conds []expr.Expr, req request)
 		Grouping: req.group, Counting: req.counts, Limit: req.limit, LimitKnown: req.limitExpr != nil,
 		Parallel: p.opts.Parallelism, Invisible: p.opts.Invisible, Off: p.off, Subqueries: p.subqueries,
 	}
+	if s.Table.Partitioning != nil && p.opts.TableExprs != nil {
+		if x := p.opts.TableExprs(s.Table); x != nil {
+			ar.Partitions = x.Partitions
+		}
+	}
 	pos := map[expr.ColID]int{}
 	_, scores, only := scoresRead(s, req)
 	ar.ForScores = only

@@ -62,7 +62,11 @@ func searchOf(n physical.Node) (*physical.Scan, *physical.SearchScan) {
 // which a search gives once each.
 func countKeys(in physical.Node, aggs []*expr.Agg) []*expr.Agg {
 	s, _ := searchOf(in)
-	if s == nil || len(s.Table.PrimaryKey) != 1 || s.Table.PrimaryKey[0].Prefix > 0 || s.Table.Derived != nil {
+	if s == nil || s.Table.Derived != nil {
+		return aggs
+	}
+	key := s.Table.DeclaredKey()
+	if len(key) != 1 || key[0].Prefix > 0 {
 		return aggs
 	}
 	out := slices.Clone(aggs)
@@ -70,7 +74,7 @@ func countKeys(in physical.Node, aggs []*expr.Agg) []*expr.Agg {
 		if a.Op != expr.AggCount || !a.Distinct || len(a.Args) != 1 {
 			continue
 		}
-		if c, ok := a.Args[0].(*expr.Col); ok && c.Index < len(s.Read) && s.Table.Columns[s.Read[c.Index]].ID == s.Table.PrimaryKey[0].Column {
+		if c, ok := a.Args[0].(*expr.Col); ok && c.Index < len(s.Read) && s.Table.Columns[s.Read[c.Index]].ID == key[0].Column {
 			plain := *a
 			plain.Distinct = false
 			out[i] = &plain

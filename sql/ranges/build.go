@@ -30,6 +30,7 @@ const (
 	opIsNull
 	opIsNotNull
 	opLike
+	opPartition
 )
 
 // node is a condition in the form from which spans are made: an *atom, an and
@@ -66,6 +67,7 @@ type atom struct {
 	// rounds: the column, a BIGINT, is compared as a double.
 	rounds bool
 	like   *likePrefix
+	parts  *partitions
 }
 
 type and []node
@@ -254,7 +256,7 @@ func pinned(n node, notNull bool, out *pins) {
 	switch n := n.(type) {
 	case *atom:
 		switch n.op {
-		case opEq, opIn:
+		case opEq, opIn, opPartition:
 			out[n.col] = int32(n.points)
 		case opNullEq, opIsNull:
 			if !notNull {
@@ -450,6 +452,8 @@ func (b *builder) node(e expr.Expr) node {
 		return b.in(f)
 	case expr.OpLike:
 		return b.like(f)
+	case expr.OpPartitionIn:
+		return b.partitions(f)
 	}
 	return nil
 }

@@ -280,6 +280,8 @@ func (e *evaluator) atom(a *atom) ([]interval, error) {
 		return e.union(out, a.col), nil
 	case opLike:
 		return e.like(a)
+	case opPartition:
+		return a.parts.points(e.ctx)
 	}
 	return e.compare(a, a.op, a.args[0])
 }

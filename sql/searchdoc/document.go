@@ -423,7 +423,7 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 		}
 		return i
 	}
-	for _, p := range t.PrimaryKey {
+	for _, p := range t.DeclaredKey() {
 		place(t.ColumnIndex(p.Column))
 	}
 	var fields []docField
@@ -446,7 +446,7 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 	}
 	err = d.rows(ctx, kv, t, read, ids, func(int) {}, func(_ []int, rows *vec.Batch) error {
 		for r := range rows.N {
-			key := make([]string, len(t.PrimaryKey))
+			key := make([]string, len(t.DeclaredKey()))
 			for i := range key {
 				key[i] = text(rows, r, i)
 			}

@@ -57,12 +57,12 @@ func IsInvalidView(err error) bool {
 
 // IsIgnorable reports the errors for which UPDATE IGNORE and DELETE IGNORE leave out a
 // row: a duplicate key, a violated constraint.
-func IsIgnorable(err error) bool { return is(err, 1062, 1451, 1452, 1761, 3819) }
+func IsIgnorable(err error) bool { return is(err, 1062, 1451, 1452, 1526, 1748, 1761, 3819) }
 
 // IsOfRow reports the errors of a value or a row, not of the statement: SQLSTATE
 // classes 22 (data) and 23 (constraints), and some that MySQL has put elsewhere.
 func IsOfRow(err error) bool {
-	if is(err, 1071, 1118, 1261, 1262, 1265, 1364, 1366, 1367, 1411, 3819, 3903, 3904, 3906, 3907) {
+	if is(err, 1071, 1118, 1261, 1262, 1265, 1364, 1366, 1367, 1411, 1526, 1748, 3819, 3903, 3904, 3906, 3907) {
 		return true
 	}
 	var e *Error

@@ -129,7 +129,7 @@ func writeExplainRows(w mysqlwire.ResultWriter, rows []physical.Row) error {
 		return value.String(v)
 	}
 	for _, r := range rows {
-		err := w.Row([]value.Datum{value.Int(int64(r.ID)), text(r.SelectType), text(r.Table), value.Null, text(r.Type), text(r.PossibleKeys),
+		err := w.Row([]value.Datum{value.Int(int64(r.ID)), text(r.SelectType), text(r.Table), text(r.Partitions), text(r.Type), text(r.PossibleKeys),
 			text(r.Key), text(r.KeyLen), text(r.Ref), value.Int(r.Rows), value.Float(r.Filtered), text(r.Extra)})
 		if err != nil {
 			return err

@@ -39,6 +39,9 @@ func (e *Estimator) Distinct(ctx context.Context, t *schema.Table, columns []sch
 	if startsWith(t.PrimaryKey, columns) {
 		return e.indexDistinct(ctx, t, nil, len(columns), len(columns) == len(t.PrimaryKey))
 	}
+	if key := t.DeclaredKey(); len(columns) == len(key) && startsWith(key, columns) {
+		return rows
+	}
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
 		if x.State == schema.IndexPublic && t.HoldsAll(x) && startsWith(x.Parts, columns) {

@@ -136,7 +136,7 @@ func (j *expiry) removeLimited(ctx context.Context, st *statement.Statement, t *
 func (j *expiry) removeByKey(ctx context.Context, reader, writer *statement.Statement, t *schema.Table) error {
 	var names, conds []string
 	var ts []schema.Type
-	for _, p := range t.PrimaryKey {
+	for _, p := range t.DeclaredKey() {
 		c := t.Column(p.Column)
 		names = append(names, schema.QuoteName(c.Name))
 		conds = append(conds, schema.QuoteName(c.Name)+" = ?")

@@ -2,9 +2,11 @@ package table
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/keyenc"
 )
 
 // The key spaces.
@@ -47,6 +49,16 @@ func IndexSpan(t schema.TableID, x schema.IndexID) storage.Span {
 		return s
 	}
 	s.End = TablePrefix(nil, t, x+1)
+	return s
+}
+
+// PartitionSpan is the part of IndexSpan that has the rows of a partition, or the cells
+// or earlier versions of these.
+func PartitionSpan(t schema.TableID, x schema.IndexID, number int64) storage.Span {
+	s := storage.Span{Start: keyenc.AppendInt(TablePrefix(nil, t, x), number, false)}
+	if s.End = prefixEnd(s.Start); number == math.MaxInt64 {
+		s.End = IndexSpan(t, x).End
+	}
 	return s
 }
 

@@ -83,7 +83,7 @@ func plainText(d value.Datum) string {
 
 func (c *Codec) duplicate(x *Index, row []value.Datum) *DuplicateError {
 	e := &DuplicateError{Table: c.Table}
-	parts := c.Key
+	parts := c.Key[len(c.Key)-len(c.Table.DeclaredKey()):]
 	if x != nil {
 		e.Index, parts = x.Desc, x.Parts[:x.Own]
 	}

@@ -13,6 +13,8 @@ type Exprs struct {
 	Steps []Step
 	// Checks are the constraints that are enforced, in the order of the table.
 	Checks []Check
+	// Partitions finds the partition of a row, nil for tables without.
+	Partitions *expr.Partitioner
 }
 
 // Step computes a column.

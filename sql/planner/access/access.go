@@ -73,6 +73,8 @@ type Request struct {
 	// Off reports the access paths that are switched off (planner.Operators); nil
 	// for none.
 	Off func(name string) bool
+	// Partitions are those of the table, nil for none or when they are not known.
+	Partitions *expr.Partitioner
 	// Subqueries are those of the statement, by ID, as they were bound; nil where
 	// they are part of it already.
 	Subqueries []logical.Node

@@ -232,7 +232,7 @@ func (r *Request) guessEqual(f *expr.Func, total float64) float64 {
 // DistinctValues is about the number of different values of a column.
 func DistinctValues(ctx context.Context, t *schema.Table, pos int, est Estimator, total float64) float64 {
 	id := t.Columns[pos].ID
-	if len(t.PrimaryKey) == 1 && t.PrimaryKey[0].Column == id {
+	if key := t.DeclaredKey(); len(key) == 1 && key[0].Column == id {
 		return math.Max(total, 1)
 	}
 	for _, x := range t.Indexes {

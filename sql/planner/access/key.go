@@ -47,6 +47,11 @@ func (r *Request) path(x *schema.Index) *Path {
 func (r *Request) byKey(x *schema.Index, conds []expr.Expr, probes ...expr.Expr) *Path {
 	cols := KeyColumns(r.Scan.Table, x)
 	unique := x == nil || x.Unique
+	if x == nil {
+		var own []expr.Expr
+		conds, own = r.byPartitions(cols, conds)
+		probes = append(slices.Clip(probes), own...)
+	}
 	set, residual := ranges.Build(cols, conds)
 	if x != nil && unique {
 		// A point of a unique index is made of its own columns alone.

@@ -15,11 +15,18 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 	if len(r.Order) == 0 {
 		return true, false
 	}
+	t := r.Scan.Table
 	twoOrders := func(c ranges.Column) bool { return r.Ctx != nil && types.HasTwoOrders(c.Type, r.Ctx.Loc) }
 	if set != nil && set.SinglePoint && !slices.ContainsFunc(cols, twoOrders) {
 		return true, false
 	}
 	fixed := r.fixedColumns()
+	if set != nil && set.EqPrefix > 0 && t.IsPartitionColumn(t.Columns[cols[0].Table].ID) {
+		if fixed == nil {
+			fixed = map[int]bool{}
+		}
+		fixed[cols[0].Table] = true
+	}
 	k, first := 0, true
 	for _, want := range r.Order {
 		if fixed[want.Column] {
@@ -56,7 +63,7 @@ func (r *Request) delivers(cols []ranges.Column, set *ranges.Set) (ordered, reve
 // order cannot matter.
 func (r *Request) isWholeKey(cols []ranges.Column) bool {
 	t := r.Scan.Table
-	for _, p := range t.PrimaryKey {
+	for _, p := range t.DeclaredKey() {
 		found := false
 		for _, c := range cols {
 			found = found || c.Table == t.ColumnIndex(p.Column)

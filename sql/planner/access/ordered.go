@@ -33,8 +33,16 @@ func (r *Request) orderedMerge(x *schema.Index) *Path {
 			own = cols[:len(x.Parts)]
 		}
 	}
+	conds := r.Conds
+	partition := r.partition(conds)
+	if x == nil && partition != nil {
+		conds = append(slices.Clip(conds), partition)
+	}
 	for k := 1; k < len(own) && own[k-1].Prefix == 0; k++ {
-		lead, rest := ranges.Build(own[:k], r.Conds)
+		lead, rest := ranges.Build(own[:k], conds)
+		if partition != nil {
+			rest = slices.DeleteFunc(slices.Clone(rest), func(e expr.Expr) bool { return e == partition })
+		}
 		if lead != nil && lead.EqPrefix == k {
 			continue // one range, or fewer columns before those of the order
 		}

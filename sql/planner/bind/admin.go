@@ -258,7 +258,13 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 
 func (b *binder) analyze(n *ast.AnalyzeTableStmt) (logical.Statement, error) {
 	if len(n.PartitionNames) > 0 {
-		return nil, sqlerr.NotSupported("PARTITION")
+		t, err := b.targetTable(n.TableNames[0], "ANALYZE")
+		if err != nil {
+			return nil, err
+		}
+		if err := knownPartitions(t, n.PartitionNames); err != nil {
+			return nil, err
+		}
 	}
 	if n.IndexFlag || n.Incremental || n.ColumnChoice != ast.DefaultChoice && n.HistogramOperation == ast.HistogramOperationNop || len(n.AnalyzeOpts) > 0 && n.HistogramOperation == ast.HistogramOperationNop {
 		return nil, sqlerr.NotSupported("ANALYZE TABLE of this form")

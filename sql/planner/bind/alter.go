@@ -26,6 +26,9 @@ func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m, err := b.maintainPartitions(t, name, n.Specs); m != nil || err != nil {
+		return m, err
+	}
 	out := &logical.AlterTable{Table: name}
 	for _, s := range n.Specs {
 		switch s.Tp {
@@ -102,6 +105,9 @@ func (b *binder) alterSpec(t *schema.Table, s *ast.AlterTableSpec) ([]logical.Al
 			out = append(out, logical.AlterSpec{Kind: logical.AlterOrder, Name: item.Column.Name.O})
 		}
 		return out, nil
+	case ast.AlterTablePartition, ast.AlterTableRemovePartitioning, ast.AlterTableAddPartitions, ast.AlterTableDropPartition, ast.AlterTableTruncatePartition,
+		ast.AlterTableCoalescePartitions, ast.AlterTableReorganizePartition, ast.AlterTableRebuildPartition:
+		return b.alterPartitions(s)
 	case ast.AlterTableWithValidation:
 		return nil, sqlerr.NotSupported("WITH VALIDATION")
 	case ast.AlterTableForce, ast.AlterTableLock, ast.AlterTableAlgorithm, ast.AlterTableWithoutValidation:
@@ -114,11 +120,10 @@ func unsupportedAlter(s *ast.AlterTableSpec) error {
 	switch s.Tp {
 	case ast.AlterTableImportTablespace, ast.AlterTableDiscardTablespace:
 		return sqlerr.NotSupported("TABLESPACE")
-	case ast.AlterTableAddPartitions, ast.AlterTablePartition, ast.AlterTableDropPartition, ast.AlterTableTruncatePartition,
-		ast.AlterTableRemovePartitioning, ast.AlterTableCoalescePartitions, ast.AlterTableReorganizePartition,
-		ast.AlterTableExchangePartition, ast.AlterTableRebuildPartition, ast.AlterTableCheckPartitions, ast.AlterTableOptimizePartition,
-		ast.AlterTableRepairPartition, ast.AlterTableDiscardPartitionTablespace, ast.AlterTableImportPartitionTablespace:
-		return sqlerr.NotSupported("PARTITION")
+	case ast.AlterTableExchangePartition:
+		return sqlerr.NotSupported("EXCHANGE PARTITION")
+	case ast.AlterTableDiscardPartitionTablespace, ast.AlterTableImportPartitionTablespace:
+		return sqlerr.NotSupported("PARTITION TABLESPACE")
 	}
 	return sqlerr.NotSupported("ALTER TABLE clause of this kind")
 }

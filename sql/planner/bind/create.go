@@ -34,8 +34,6 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 	switch {
 	case n.TemporaryKeyword == ast.TemporaryGlobal:
 		return nil, sqlerr.NotSupported("GLOBAL TEMPORARY table")
-	case n.Partition != nil:
-		return nil, sqlerr.NotSupported("PARTITION BY")
 	case len(n.SplitIndex) > 0:
 		return nil, sqlerr.NotSupported("SPLIT")
 	}
@@ -74,6 +72,11 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		return nil, err
 	} else if ttl != nil {
 		if err := define.SetTTL(b.stored(), t, ttl); err != nil {
+			return nil, err
+		}
+	}
+	if n.Partition != nil {
+		if out.PartitionBy, err = b.partitionBy(n.Partition); err != nil {
 			return nil, err
 		}
 	}

@@ -121,7 +121,7 @@ func keyDetermined(s *logical.Scan, det map[expr.ColID]bool) bool {
 		}
 		return true
 	}
-	if has(t.PrimaryKey, true) {
+	if has(t.DeclaredKey(), true) {
 		return true
 	}
 	for i := range t.Indexes {

@@ -103,9 +103,6 @@ func (s *insertScope) tableColumn(c *expr.Col) *schema.Column {
 
 // targetTable is the one table of INSERT, UPDATE and DELETE.
 func (b *binder) targetTable(n *ast.TableName, operation string) (*schema.Table, error) {
-	if len(n.PartitionNames) > 0 {
-		return nil, sqlerr.NotSupported("PARTITION")
-	}
 	db, err := b.database(n.Schema.O)
 	if err != nil {
 		return nil, err
@@ -139,9 +136,6 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	if name == nil {
 		return nil, internalf("INSERT without table")
 	}
-	if len(n.PartitionNames) > 0 {
-		return nil, sqlerr.NotSupported("PARTITION")
-	}
 	through, err := b.insertInto(name, n.Columns)
 	if err != nil {
 		return nil, err
@@ -164,6 +158,14 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		return nil, err
 	}
 	out.Table = t
+	if len(n.PartitionNames) > 0 {
+		if t.Partitioning == nil || through != nil {
+			return nil, sqlerr.PartitionOfNotPartitioned()
+		}
+		if out.Check, err = b.partitionCheck(t, n.PartitionNames); err != nil {
+			return nil, err
+		}
+	}
 	gather := newGathering(t, targets)
 	out.Columns = gather.columns
 	if out.Defaults, err = b.defaults(t); err != nil {
@@ -407,6 +409,9 @@ func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause,
 		return nil, err
 	}
 	if through != nil {
+		if len(name.PartitionNames) > 0 {
+			return nil, sqlerr.PartitionOfNotPartitioned()
+		}
 		in := through.input(b)
 		in.sc.ctes = sc.ctes
 		b.targets = []*schema.Table{in.scan.Table}
@@ -420,7 +425,7 @@ func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause,
 	if alias == "" {
 		alias = name.Name.O
 	}
-	s, err := b.scan(t, alias, name.IndexHints)
+	s, err := b.scan(t, alias, name)
 	if err != nil {
 		return nil, err
 	}
@@ -489,6 +494,9 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 		return nil, err
 	}
 	check := in.through.rowCheck(b)
+	if in.scan.Only != nil {
+		check = &logical.RowCheck{Conds: in.scan.Only}
+	}
 	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, in.through, n.List)
 	if err != nil {
 		return nil, err

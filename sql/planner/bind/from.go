@@ -144,15 +144,15 @@ func derivedSource(node logical.Node, cols []logical.Column, alias string) *sour
 }
 
 func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, error) {
-	switch {
-	case len(n.PartitionNames) > 0:
-		return nil, sqlerr.NotSupported("PARTITION")
-	case n.TableSample != nil:
+	if n.TableSample != nil {
 		return nil, sqlerr.NotSupported("TABLESAMPLE")
 	}
 	name := n.Name.O
 	if n.Schema.O == "" {
 		if c := sc.findCTE(name); c != nil {
+			if len(n.PartitionNames) > 0 {
+				return nil, sqlerr.PartitionOfNotPartitioned()
+			}
 			if n.AsOf != nil {
 				return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a common table expression")
 			}
@@ -172,6 +172,8 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 	if b.isVirtual(db) && n.AsOf == nil {
 		if v, ok, err := b.env.Virtual.Virtual(db, name); err != nil {
 			return nil, err
+		} else if ok && len(n.PartitionNames) > 0 {
+			return nil, sqlerr.PartitionOfNotPartitioned()
 		} else if ok {
 			if alias == name {
 				alias = v.Name
@@ -187,6 +189,9 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		}
 	}
 	if v := b.viewNamed(n); v != nil {
+		if len(n.PartitionNames) > 0 {
+			return nil, sqlerr.PartitionOfNotPartitioned()
+		}
 		if n.AsOf != nil {
 			return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a view")
 		}
@@ -210,12 +215,15 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 	}
 	b.canon.table(n, t.Database)
 	if n.AsOf != nil {
+		if len(n.PartitionNames) > 0 {
+			return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a partition")
+		}
 		return b.asOf(t, alias, n)
 	}
 	if b.inDerived == 0 && slices.Contains(b.targets, t) {
 		return nil, sqlerr.UpdateTableUsed(name)
 	}
-	return b.scan(t, alias, n.IndexHints)
+	return b.scan(t, alias, n)
 }
 
 // virtual makes the source of a virtual table.
@@ -240,7 +248,8 @@ func visible(cols []logical.Column) []logical.Column {
 }
 
 // scan makes the source of a base table.
-func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*source, error) {
+// n has hints and a list of partitions; nil for none.
+func (b *binder) scan(t *schema.Table, alias string, n *ast.TableName) (*source, error) {
 	s := &logical.Scan{Table: t, Alias: alias, Cols: make([]logical.Column, len(t.Columns))}
 	b.noteNested(t)
 	roles := t.Roles()
@@ -249,15 +258,21 @@ func (b *binder) scan(t *schema.Table, alias string, hints []*ast.IndexHint) (*s
 		s.Cols[i] = logical.Column{ID: b.newID(), Name: c.Name, Table: alias, DB: t.Database, OrgTable: t.Name, OrgName: c.Name, Role: roles[i],
 			T: c.Type, Null: c.Nullable, Hidden: c.Hidden, Invisible: c.Invisible}
 	}
-	hint, err := indexHints(t, alias, hints)
-	if err != nil {
-		return nil, err
+	var names []ast.CIStr
+	if n != nil {
+		var err error
+		if s.Hint, err = indexHints(t, alias, n.IndexHints); err != nil {
+			return nil, err
+		}
+		names = n.PartitionNames
 	}
-	s.Hint = hint
 	b.tableHints(s)
 	ref := &tableRef{alias: alias, db: t.Database, cols: append([]logical.Column(nil), s.Cols...), scan: s}
 	node, err := b.onlyAlive(s)
 	if err != nil {
+		return nil, err
+	}
+	if node, err = b.onlyPartitions(s, node, names); err != nil {
 		return nil, err
 	}
 	return &source{node: node, tables: []*tableRef{ref}, star: visible(s.Cols)}, nil

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -103,6 +104,9 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 		if o := through[s]; o != nil {
 			target.Check = o.rowCheck(b)
 		}
+		if s.Only != nil {
+			target.Check = &logical.RowCheck{Conds: s.Only}
+		}
 		out.Targets = append(out.Targets, target)
 	}
 	if err := checkKeyUpdates(out.Targets); err != nil {
@@ -158,10 +162,9 @@ func checkKeyUpdates(targets []logical.UpdateTarget) error {
 func setsKey(u *logical.UpdateTarget) bool {
 	t := u.Scan.Table
 	for _, a := range u.Assignments {
-		for _, p := range t.PrimaryKey {
-			if t.Columns[a.Column].ID == p.Column {
-				return true
-			}
+		id := t.Columns[a.Column].ID
+		if t.IsPrimaryKeyPart(id) || t.Partitioning != nil && slices.Contains(t.Partitioning.Reads, id) {
+			return true
 		}
 	}
 	return false

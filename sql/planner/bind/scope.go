@@ -10,13 +10,14 @@ import (
 
 // Names of clauses in messages.
 const (
-	clauseField = "field list"
-	clauseWhere = "where clause"
-	clauseOn    = "on clause"
-	clauseFrom  = "from clause"
-	clauseGroup = "group statement"
-	clauseHave  = "having clause"
-	clauseOrder = "order clause"
+	clauseField       = "field list"
+	clauseWhere       = "where clause"
+	clauseOn          = "on clause"
+	clauseFrom        = "from clause"
+	clauseGroup       = "group statement"
+	clauseHave        = "having clause"
+	clauseOrder       = "order clause"
+	clausePartitionBy = "partition function"
 )
 
 // tableRef is a table in FROM under the name by which columns mention it.

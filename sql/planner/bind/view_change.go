@@ -151,7 +151,7 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if from, err = b.scan(t, alias, name.IndexHints); err != nil {
+	if from, err = b.scan(t, alias, name); err != nil {
 		return nil, nil, nil, err
 	}
 	out = &viewTarget{view: v, scan: from.tables[0].scan}

@@ -175,6 +175,8 @@ type CreateTable struct {
 	Name TableName
 	// ForeignKeys are those of the definition; the DDL layer resolves them.
 	ForeignKeys []ForeignKeyDef
+	// PartitionBy is PARTITION BY, nil for none; the DDL layer resolves it.
+	PartitionBy *define.PartitionBy
 	// Source inserts the rows of CREATE TABLE … SELECT; its Table is not set.
 	Source *Insert
 }
@@ -236,7 +238,15 @@ const (
 	AlterEnforceCheck // ENFORCED, or NOT ENFORCED with Check.NotEnforced
 	AlterColumnVisibility
 	AlterTTL
-	AlterSearchFields // of the search index Name: without SearchDrop, with IndexColumns
+	AlterPartitionBy
+	AlterRemovePartitioning
+	AlterAddPartition        // Definitions, or Number of them
+	AlterDropPartition       // Partitions
+	AlterTruncatePartition   // Partitions or AllPartitions
+	AlterCoalescePartition   // by Number
+	AlterReorganizePartition // Partitions into Definitions
+	AlterRebuildPartition    // Partitions or AllPartitions
+	AlterSearchFields        // of the search index Name: without SearchDrop, with IndexColumns
 )
 
 // AlterSpec is one clause of ALTER TABLE, in terms of names: the DDL layer
@@ -276,6 +286,16 @@ type AlterSpec struct {
 	// name.
 	FromAttributes bool
 	TTL            *define.TTLChange
+	PartitionBy    *define.PartitionBy
+	// Partitions are names, Definitions new partitions.
+	Partitions    []string
+	AllPartitions bool
+	Definitions   []define.PartitionDefinition
+}
+
+// IsPartitionClause reports the clauses about partitions.
+func (k AlterKind) IsPartitionClause() bool {
+	return k >= AlterPartitionBy && k <= AlterRebuildPartition
 }
 
 // AlterTable is ALTER TABLE, CREATE INDEX and DROP INDEX.

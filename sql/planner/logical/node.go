@@ -46,6 +46,9 @@ type Scan struct {
 	// Elements are what is joined with the rows: those for which it gives nothing
 	// need not be read.
 	Elements []Elements
+	// Only are the conditions of PARTITION (…), over Cols, whose Index is the position
+	// in the table.
+	Only []expr.Expr
 	// Partial are the conditions of partial indexes, over Cols.
 	Partial map[schema.IndexID][]expr.Expr
 	// Scores are calls of "match", over Cols. Their values are the columns after

@@ -6,7 +6,8 @@ import (
 )
 
 // RowCheck is what the rows that are written through a view must fulfil (WITH
-// CHECK OPTION). Conds see the row in table order (expr.Col.Index).
+// CHECK OPTION), or with PARTITION (…), where View is "". Conds see the row in table
+// order (expr.Col.Index).
 type RowCheck struct {
 	DB, View string
 	Conds    []expr.Expr

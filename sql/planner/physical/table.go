@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/expr"
 )
 
 // Row is a line of EXPLAIN's traditional format.
 type Row struct {
 	ID                        int
 	SelectType, Table         string
+	Partitions                string // their names, "" for a table without any
 	Type                      string
 	PossibleKeys, Key, KeyLen string
 	Ref                       string
@@ -139,6 +143,7 @@ func (p *Printer) scanRow(n TableNode, id int, selectType string, extra []string
 		r.Table = t.Table.Name
 	}
 	key := s.Key()
+	r.Partitions = p.partitions(t.Table, s)
 	r.Key = key.Name()
 	r.PossibleKeys = r.Key
 	if ref == "" {
@@ -232,4 +237,32 @@ func (p *Printer) json(n Node) jsonNode {
 		out.Inputs = append(out.Inputs, in)
 	}
 	return out
+}
+
+// partitions are the names of the partitions that a scan reads: those of the spans of
+// the primary key, where these are known, or all.
+func (p *Printer) partitions(t *schema.Table, s *Scan) string {
+	if t.Partitioning == nil || t.Derived != nil {
+		return ""
+	}
+	var read map[int64]bool
+	if sets := s.Access.ranges(); s.Key().Index == nil && s.Search() == nil && len(sets) > 0 && p.Ctx != nil && expr.KnownBefore(sets[0].Conds) {
+		if list, err := sets[0].Spans(p.Ctx); err == nil {
+			read = map[int64]bool{}
+			for _, sp := range list {
+				if len(sp.Low) == 0 || len(sp.High) == 0 || sp.Low[0].Bits() != sp.High[0].Bits() {
+					read = nil
+					break
+				}
+				read[sp.Low[0].Int()] = true
+			}
+		}
+	}
+	var names []string
+	for i := range t.Partitioning.Partitions {
+		if x := &t.Partitioning.Partitions[i]; read == nil || read[x.Number] {
+			names = append(names, x.Name)
+		}
+	}
+	return strings.Join(names, ",")
 }

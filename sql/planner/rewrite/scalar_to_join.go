@@ -289,7 +289,7 @@ func findsOne(n logical.Node, conds []expr.Expr) bool {
 		}
 		return len(parts) > 0
 	}
-	if isFixed(s.Table.PrimaryKey) {
+	if isFixed(s.Table.DeclaredKey()) {
 		return true
 	}
 	for i := range s.Table.Indexes {

@@ -338,7 +338,7 @@ func (s *streamScanner) object(row []value.Datum, key bool) (value.Datum, error)
 	var names, vals [][]byte
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if key && !t.IsPrimaryKeyPart(c.ID) || !key && c.Hidden {
+		if t.IsPartitionColumn(c.ID) || key && !t.IsPrimaryKeyPart(c.ID) || !key && c.Hidden {
 			continue
 		}
 		d := row[i]
@@ -387,7 +387,7 @@ func tableObject(t *schema.Table) value.Datum {
 		cols = append(cols, value.JSONObject([][]byte{[]byte("name"), []byte("type"), []byte("nullable")},
 			[][]byte{text(c.Name), text(c.Type.String()), value.JSONBool(c.Nullable)}))
 	}
-	for _, p := range t.PrimaryKey {
+	for _, p := range t.DeclaredKey() {
 		key = append(key, text(t.Column(p.Column).Name))
 	}
 	return value.JSONOf(value.JSONObject([][]byte{[]byte("database"), []byte("table"), []byte("columns"), []byte("primary_key")},

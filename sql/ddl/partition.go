@@ -1,0 +1,446 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/table"
+	"github.com/sqlots/sqlots/value"
+)
+
+// partitionNew partitions a new table: 1506, 1562, and the errors of
+// define.SetPartitions.
+func (c *change) partitionNew(ctx context.Context, t *schema.Table, x *logical.CreateTable) error {
+	switch {
+	case c.r.temporary:
+		return sqlerr.TemporaryPartitions()
+	case len(x.ForeignKeys) > 0:
+		return sqlerr.PartitionForeignKey()
+	}
+	if err := define.SetPartitions(c.r.Binder, t, x.PartitionBy, c.exprCtx(ctx)); err != nil {
+		return err
+	}
+	define.KeyPartitions(t)
+	return nil
+}
+
+// partitionClause is a clause of ALTER TABLE about partitions. The key of a.t does not
+// have the partition meanwhile: see finishPartitioning.
+func (a *alteration) partitionClause(ctx context.Context, s *logical.AlterSpec) error {
+	a.changed = true
+	t := a.t
+	if s.Kind == logical.AlterPartitionBy {
+		return a.partitionBy(ctx, s.PartitionBy)
+	}
+	p := t.Partitioning
+	if p == nil {
+		return sqlerr.NotPartitioned()
+	}
+	switch s.Kind {
+	case logical.AlterRemovePartitioning:
+		define.DropPartitioning(t)
+		a.rebuild = true
+		return nil
+	case logical.AlterAddPartition:
+		return a.addPartitions(ctx, s)
+	case logical.AlterDropPartition:
+		return a.dropPartitions(s)
+	case logical.AlterTruncatePartition:
+		return a.truncatePartitions(s)
+	case logical.AlterCoalescePartition:
+		return a.coalescePartitions(s)
+	case logical.AlterReorganizePartition:
+		return a.reorganizePartitions(ctx, s)
+	}
+	a.changed = false // REBUILD: rows are where they belong
+	_, err := a.listed(s, "REBUILD")
+	return err
+}
+
+func (a *alteration) partitionBy(ctx context.Context, by *define.PartitionBy) error {
+	if a.c.r.temporary {
+		return sqlerr.TemporaryPartitions()
+	}
+	if a.t.Partitioning != nil {
+		define.DropPartitioning(a.t)
+	}
+	a.rebuild = true
+	return define.SetPartitions(a.c.r.Binder, a.t, by, a.c.exprCtx(ctx))
+}
+
+// listed are the positions of the partitions that a clause names, in their order: 1507.
+func (a *alteration) listed(s *logical.AlterSpec, what string) ([]int, error) {
+	p := a.t.Partitioning
+	marked := make([]bool, len(p.Partitions))
+	for _, name := range s.Partitions {
+		i := p.PartitionByName(name)
+		if i < 0 || marked[i] {
+			if i < 0 && s.IfExists {
+				a.c.note(sqlerr.PartitionListError(what))
+				continue
+			}
+			return nil, sqlerr.PartitionListError(what)
+		}
+		marked[i] = true
+	}
+	var out []int
+	for i := range marked {
+		if marked[i] || s.AllPartitions {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// newPartitions makes the partitions of definitions.
+func (a *alteration) newPartitions(ctx context.Context, defs []define.PartitionDefinition) ([]schema.Partition, error) {
+	of, err := define.Partitioner(a.c.r.Binder, a.t)
+	if err != nil {
+		return nil, err
+	}
+	return define.NewPartitions(a.t, of, defs, a.c.exprCtx(ctx))
+}
+
+func (a *alteration) addPartitions(ctx context.Context, s *logical.AlterSpec) error {
+	p := a.t.Partitioning
+	defs := s.Definitions
+	switch {
+	case p.Kind.Listed() && len(defs) == 0:
+		return sqlerr.PartitionsMustBeDefined(p.Kind.String())
+	case len(defs) == 0:
+		if s.Number == 0 {
+			return sqlerr.AddNoPartition()
+		}
+		defs = define.MorePartitions(a.t, s.Number)
+	default:
+		p.Named = true
+	}
+	if n := len(p.Partitions); p.Kind == schema.PartitionRange && !p.ByColumns && p.Partitions[n-1].Less[0].Max {
+		return sqlerr.PartitionMaxValue()
+	}
+	more, err := a.newPartitions(ctx, defs)
+	if err != nil {
+		return err
+	}
+	define.NumberPartitions(p, more, len(p.Partitions), len(p.Partitions))
+	p.Partitions = append(p.Partitions, more...)
+	a.rebuild = a.rebuild || !p.Kind.Listed()
+	return nil
+}
+
+func (a *alteration) dropPartitions(s *logical.AlterSpec) error {
+	p := a.t.Partitioning
+	if !p.Kind.Listed() {
+		return sqlerr.OnlyRangeOrList("DROP")
+	}
+	at, err := a.listed(s, "DROP")
+	if err != nil {
+		return err
+	}
+	if len(at) == len(p.Partitions) {
+		return sqlerr.DropAllPartitions()
+	}
+	for n, i := range at {
+		a.removed = append(a.removed, p.Partitions[i-n].Number)
+		p.Partitions = slices.Delete(p.Partitions, i-n, i-n+1)
+	}
+	a.changed = len(at) > 0
+	return nil
+}
+
+// truncatePartitions gives partitions other numbers.
+func (a *alteration) truncatePartitions(s *logical.AlterSpec) error {
+	p := a.t.Partitioning
+	at, err := a.listed(s, "TRUNCATE")
+	if err != nil {
+		return err
+	}
+	for _, i := range at {
+		a.removed = append(a.removed, p.Partitions[i].Number)
+		p.Removed = append(p.Removed, p.Partitions[i].Number) // not to be given again
+		if !define.NumberPartitions(p, p.Partitions[i:i+1], i, i+1) {
+			return sqlerr.Internal("no number is left for partition %s", p.Partitions[i].Name)
+		}
+	}
+	return nil
+}
+
+func (a *alteration) coalescePartitions(s *logical.AlterSpec) error {
+	p := a.t.Partitioning
+	switch n := uint64(len(p.Partitions)); {
+	case p.Kind.Listed():
+		return sqlerr.CoalesceOnlyHash()
+	case s.Number == 0:
+		return sqlerr.CoalesceNoPartition()
+	case s.Number >= n:
+		return sqlerr.DropAllPartitions()
+	}
+	p.Partitions = p.Partitions[:len(p.Partitions)-int(s.Number)]
+	a.rebuild = true
+	return nil
+}
+
+// reorganizePartitions puts new partitions in the place of others. Where these have
+// rows, the table is copied.
+func (a *alteration) reorganizePartitions(ctx context.Context, s *logical.AlterSpec) error {
+	p := a.t.Partitioning
+	if len(s.Partitions) == 0 {
+		return sqlerr.ReorganizeNoNames()
+	}
+	if len(s.Partitions) > len(p.Partitions) {
+		return sqlerr.ReorganizeTooMany()
+	}
+	at, err := a.listed(s, "REORGANIZE")
+	if err != nil {
+		return err
+	}
+	from, to := at[0], at[len(at)-1]+1
+	switch {
+	case to-from != len(at):
+		return sqlerr.ReorganizeNotConsecutive()
+	case !p.Kind.Listed() && len(s.Definitions) != len(at):
+		return sqlerr.ReorganizeHashCount()
+	}
+	more, err := a.newPartitions(ctx, s.Definitions)
+	if err != nil {
+		return err
+	}
+	old := p.Partitions[from:to:to]
+	if p.Kind == schema.PartitionRange {
+		// The last one may take more than before, never less.
+		same, err := define.SameBound(a.c.r.Binder, a.t, old[len(old)-1], more[len(more)-1], to == len(p.Partitions))
+		if err != nil {
+			return err
+		}
+		if !same {
+			return sqlerr.ReorganizeOutsideRange()
+		}
+	}
+	p.Named = true
+	if !p.Kind.Listed() { // other names
+		for i := range more {
+			more[i].Number = old[i].Number
+		}
+	} else {
+		if !define.NumberPartitions(p, more, from, to) {
+			a.rebuild = true
+		}
+		a.emptied = append(a.emptied, numbersOf(old)...)
+	}
+	p.Partitions = slices.Concat(p.Partitions[:from], more, p.Partitions[to:])
+	return nil
+}
+
+func numbersOf(list []schema.Partition) []int64 {
+	out := make([]int64, len(list))
+	for i := range list {
+		out[i] = list[i].Number
+	}
+	return out
+}
+
+// finishPartitioning checks the partitions of the finished table and makes them part of
+// its key. Errors: 1503, 1506, 3855.
+func (a *alteration) finishPartitioning() error {
+	t := a.t
+	p := t.Partitioning
+	if p == nil {
+		return nil
+	}
+	if len(t.ForeignKeys)+len(a.newForeignKeys) > 0 || len(children(a.c.snapshot(), logical.TableName{DB: a.old.Database, Name: a.old.Name})) > 0 {
+		return sqlerr.PartitionForeignKey()
+	}
+	if was := a.old.Partitioning; was != nil && p.Column == was.Column {
+		if name := a.missing(p.Reads); name != "" && !p.OfKey {
+			return sqlerr.DependentByPartitioning(name)
+		}
+		if p.OfKey {
+			if err := define.SetKeyColumns(t, p); err != nil {
+				return err
+			}
+		}
+		a.rebuild = a.rebuild || !slices.Equal(p.Reads, was.Reads)
+	}
+	if err := define.CheckPartitions(a.c.r.Binder, t); err != nil {
+		return err
+	}
+	define.KeyPartitions(t)
+	return nil
+}
+
+// needsCopy reports whether partitions that were reorganized have rows. No other session
+// uses the table.
+func (a *alteration) needsCopy(ctx context.Context) (bool, error) {
+	for _, n := range a.emptied {
+		scan, err := a.c.r.Store.Latest().Scan(ctx, table.PartitionSpan(a.old.ID, schema.PrimaryIndexID, n), storage.ScanOptions{KeyOnly: true, Limit: 1})
+		if err != nil {
+			return false, err
+		}
+		found := false
+		_, err = scan.Visit(ctx, func(_, _ []byte) bool {
+			found = true
+			return false
+		})
+		scan.Close()
+		if found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// runRemoval publishes a.t, which does not have the partitions of a.removed any more,
+// and then removes their rows. Once the first is done, the statement has succeeded: what
+// is interrupted then goes on when the server starts.
+func (a *alteration) runRemoval(ctx context.Context) error {
+	r := a.c.r
+	p := a.t.Partitioning
+	p.Removed = slices.Clone(a.old.Partitioning.Removed)
+	p.Removed = append(p.Removed, a.removed...)
+	r.step("before publish")
+	if err := a.publish(ctx, a.t); err != nil {
+		return err
+	}
+	r.step("after publish")
+	if !keepsOrder(a.t) {
+		a.c.releaseTables()
+	}
+	a.c.state("removing rows of partitions")
+	if err := a.c.removePartitions(a.t, func() error { return a.lockAll(r.running) }); err != nil {
+		r.Log.Error("removing rows of partitions", "table", a.t.Name, "error", err)
+	}
+	return nil
+}
+
+// keepsOrder reports whether rows of removed partitions hinder new ones: an entry of a
+// unique index, or a change log that has to have them first.
+func keepsOrder(t *schema.Table) bool {
+	return t.IsLogged() || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool { return x.Unique })
+}
+
+// removePartitions removes the rows of the removed partitions of t, as it is in the
+// catalog, with all that belongs to them. Only the server's end interrupts it.
+func (c *change) removePartitions(t *schema.Table, lock func() error) error {
+	r := c.r
+	ctx := storage.FreeingSpace(r.running)
+	if t.IsLogged() || len(t.Indexes) > 0 {
+		codec, err := c.codec(t)
+		if err != nil {
+			return err
+		}
+		for _, n := range t.Partitioning.Removed {
+			if err := c.removeRows(ctx, codec, n); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lock(); err != nil {
+		return err
+	}
+	for _, n := range t.Partitioning.Removed {
+		for _, x := range []schema.IndexID{schema.PrimaryIndexID, table.CellIndexID} {
+			if _, err := r.Store.DeleteRange(ctx, table.PartitionSpan(t.ID, x, n)); err != nil {
+				return err
+			}
+		}
+	}
+	r.step("before job end")
+	return c.publish(ctx, func(ch *catalog.Change) error {
+		now := ch.Base.TableByID(t.ID)
+		if now == nil {
+			return nil
+		}
+		n := now.Clone()
+		n.Version++
+		n.Partitioning.Removed = slices.DeleteFunc(n.Partitioning.Removed, func(k int64) bool { return slices.Contains(t.Partitioning.Removed, k) })
+		ch.PutTable(n)
+		return nil
+	})
+}
+
+// removeRows removes the rows of a partition one by one, with their entries and their
+// records in the change log.
+func (c *change) removeRows(ctx context.Context, codec *table.Codec, number int64) error {
+	r := c.r
+	span := table.PartitionSpan(codec.Table.ID, schema.PrimaryIndexID, number)
+	for {
+		n, err := c.removeSome(ctx, codec, span)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return nil
+		}
+		r.step("removed rows")
+	}
+}
+
+// removeSome removes the first rows of a span in one transaction.
+func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storage.Span) (removed int, err error) {
+	store := c.r.Store
+	txn, err := store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
+	if err != nil {
+		return 0, err
+	}
+	defer txn.Rollback()
+	w := codec.NewWriter(txn, store.Caps())
+	rd := codec.NewRowReader()
+	row := make([]value.Datum, len(codec.Columns))
+	snap, err := store.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	defer snap.Close()
+	scan, err := snap.Scan(ctx, span, storage.ScanOptions{Cold: true})
+	if err != nil {
+		return 0, err
+	}
+	defer scan.Close()
+	var bad error
+	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		if bad = rd.Fetch(ctx, snap, key, val, row); bad != nil {
+			return false
+		}
+		if bad = w.Delete(ctx, row); bad != nil {
+			return false
+		}
+		removed++
+		return removed < copyRows && txn.Size() < copyBytes
+	})
+	if err = errors.Join(bad, err); err != nil || removed == 0 {
+		return 0, err
+	}
+	_, err = txn.Commit(ctx)
+	return removed, err
+}
+
+// resumePartitions removes the rows of removed partitions after a crash.
+func (r *Runner) resumePartitions() error {
+	for _, d := range r.Catalog.Snapshot().Databases() {
+		for _, t := range r.Catalog.Snapshot().Tables(d.Name) {
+			if t.Partitioning == nil || len(t.Partitioning.Removed) == 0 {
+				continue
+			}
+			c := r.change(&Env{})
+			if err := c.removePartitions(t, func() error { return nil }); err != nil {
+				return fmt.Errorf("removing partitions of %s.%s: %w", t.Database, t.Name, err)
+			}
+			r.Log.Info("removed the rows of partitions", "table", t.ID)
+		}
+	}
+	return nil
+}
+
+// isRemoved reports a row of a removed partition.
+func isRemoved(t *schema.Table, row []value.Datum) bool {
+	p := t.Partitioning
+	return p != nil && len(p.Removed) > 0 && slices.Contains(p.Removed, row[t.ColumnIndex(p.Column)].Int())
+}
