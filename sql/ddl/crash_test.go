@@ -143,6 +143,49 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// TestPartitionCrashes: rows of a partition that is dropped are there or not, with all
+// their entries.
+func TestPartitionCrashes(t *testing.T) {
+	fill := func(s *server, keys, options string) {
+		s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT" + keys + ")" + options +
+			" PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN (10), PARTITION p2 VALUES LESS THAN (15), PARTITION p3 VALUES LESS THAN MAXVALUE)")
+		for i := range 20 {
+			s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+		}
+	}
+	for _, keys := range []string{"", ", KEY kb (b)", ", UNIQUE KEY ub (b, id), KEY ka (a)"} {
+		for _, sql := range []string{
+			"ALTER TABLE t DROP PARTITION p1",
+			"ALTER TABLE t DROP PARTITION p0, p3",
+			"ALTER TABLE t TRUNCATE PARTITION p1, p2",
+			"ALTER TABLE t REORGANIZE PARTITION p1, p2 INTO (PARTITION x VALUES LESS THAN (7), PARTITION y VALUES LESS THAN (15))",
+			"ALTER TABLE t PARTITION BY HASH (id) PARTITIONS 3",
+			"ALTER TABLE t REMOVE PARTITIONING",
+		} {
+			w := newServer(t)
+			fill(w, keys, "")
+			before := w.describe("t")
+			w.must(sql)
+			want := w.describe("t")
+			w.wantClean()
+			for n, crashed := 0, true; crashed; n++ {
+				s := newServer(t)
+				fill(s, keys, "")
+				crashed = s.runUntil(sql, n)
+				again := s.resume(0)
+				s.resume(noCrash)
+				if after := s.describe("t"); after != want && (!crashed || after != before) {
+					t.Errorf("%s: crash at step %d, again: %v, leaves\n%s\nwant\n%s", sql, n, again, after, want)
+				}
+				if p := s.table("t").Partitioning; p != nil && len(p.Removed) > 0 {
+					t.Errorf("%s: crash at step %d leaves partitions %v", sql, n, p.Removed)
+				}
+				s.wantClean()
+			}
+		}
+	}
+}
+
 // TestCrashesAgain: the server that goes on with a build dies too.
 func TestCrashesAgain(t *testing.T) {
 	for _, sql := range []string{

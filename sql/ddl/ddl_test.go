@@ -11,6 +11,8 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -150,6 +152,10 @@ func (s *server) insert(name string, rows ...string) {
 				row[i] = value.Int(int64(n))
 				continue
 			}
+			if t.IsPartitionColumn(c.ID) {
+				row[i] = s.partition(t, row)
+				continue
+			}
 			f := fields[j]
 			j++
 			if f == "NULL" {
@@ -171,6 +177,23 @@ func (s *server) insert(name string, rows ...string) {
 }
 
 // rows are the rows of a table as text, in key order.
+// partition is the number of a row's partition.
+func (s *server) partition(t *schema.Table, row []value.Datum) value.Datum {
+	s.t.Helper()
+	p, err := define.Partitioner(s.r.Binder, t)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	vals := make([]value.Datum, len(p.Reads))
+	for i, pos := range p.Reads {
+		vals[i] = row[pos]
+	}
+	if vals, err = p.Values(&expr.Ctx{}, vals); err != nil {
+		s.t.Fatal(err)
+	}
+	return value.Int(p.Numbers[p.At(vals)])
+}
+
 func (s *server) rows(name string) string {
 	s.t.Helper()
 	t := s.table(name)
@@ -179,7 +202,7 @@ func (s *server) rows(name string) string {
 		var f []string
 		for i, d := range row {
 			switch {
-			case isHiddenKey(&t.Columns[i]):
+			case isHiddenKey(&t.Columns[i]), t.IsPartitionColumn(t.Columns[i].ID):
 			case d.IsNull():
 				f = append(f, "NULL")
 			default:

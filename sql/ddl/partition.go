@@ -326,8 +326,8 @@ func keepsOrder(t *schema.Table) bool {
 	return t.IsLogged() || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool { return x.Unique })
 }
 
-// removePartitions removes the rows of the removed partitions of t, as it is in the
-// catalog, with all that belongs to them. Only the server's end interrupts it.
+// removePartitions removes the rows of the removed partitions of t, the present
+// descriptor, with all that belongs to them. Only the server's end interrupts it.
 func (c *change) removePartitions(t *schema.Table, lock func() error) error {
 	r := c.r
 	ctx := storage.FreeingSpace(r.running)

@@ -136,6 +136,9 @@ const (
 	OpTimestampDiff
 	OpFromUnixTime
 	OpUnixTimestamp
+	OpToDays
+	OpToSeconds
+	OpYear
 	OpConvertTZ
 	OpParseDateTime
 
@@ -225,6 +228,7 @@ var opNames = [opEnd]string{
 
 	OpDateAdd: "date_add", OpDateSub: "date_sub", OpSubTime: "subtime", OpExtract: "extract", OpTimestamp: "timestamp",
 	OpTimestampAdd: "timestampadd", OpTimestampDiff: "timestampdiff", OpFromUnixTime: "from_unixtime", OpUnixTimestamp: "unix_timestamp",
+	OpToDays: "to_days", OpToSeconds: "to_seconds", OpYear: "year",
 	OpConvertTZ: "convert_tz", OpParseDateTime: "parse_datetime",
 
 	OpMatch: "match", OpTextMatch: "text_match", OpTextMatchPhrase: "text_match_phrase", OpTextMatchFuzzy: "text_match_fuzzy",

@@ -104,8 +104,8 @@ func (p *Partitioner) SameBounds() bool {
 	return len(a) == len(b) && comparePartition(a, b, p.keyTypes()) == 0
 }
 
-// At is the position of the partition of values, of Value or of the columns; -1 if
-// there is none.
+// At is the position of the partition of values, of Value or of the columns; -1 for
+// none.
 func (p *Partitioner) At(vals []value.Datum) int {
 	ts := p.keyTypes()
 	switch p.Kind {
@@ -375,8 +375,8 @@ func ascending(e Expr) bool {
 	case *Col:
 		return true
 	case *Func:
-		switch x.Name {
-		case "to_days", "to_seconds", "year", "unix_timestamp":
+		switch x.Op {
+		case OpToDays, OpToSeconds, OpYear, OpUnixTimestamp:
 			arg := x.Args[0]
 			if f, ok := arg.(*Func); ok && (f.Op == OpFullDate || f.Op == OpFullDateTime || f.Op == OpFullYear) {
 				arg = f.Args[0]
@@ -391,7 +391,7 @@ func ascending(e Expr) bool {
 // mayBeNull reports expressions that are NULL for some dates.
 func mayBeNull(e Expr) bool {
 	f, ok := e.(*Func)
-	return ok && f.Name != "year" && f.Name != "unix_timestamp"
+	return ok && f.Op != OpYear && f.Op != OpUnixTimestamp
 }
 
 // isStartOfUnit reports whether an ascending expression has a lower value for all that
@@ -401,15 +401,18 @@ func isStartOfUnit(e Expr, d value.Datum) bool {
 	if !ok {
 		return true
 	}
-	t := d.Time()
-	if f.Name == "to_days" {
+	switch t := d.Time(); f.Op {
+	case OpToDays:
 		return t == t.Date()
+	case OpYear:
+		return false // dates without a month come before the first of January
+	default:
+		return t.Micro() == 0
 	}
-	return f.Name != "year" && t.Micro() == 0 // dates without a month come before the first of January
 }
 
 // NewPartitionOf is the number of the partition of a row: of values of Value, or of
-// the columns. It is error 1526 where there is none.
+// the columns. It is error 1526 if no partition takes it.
 func NewPartitionOf(p *Partitioner, args []Expr) Expr {
 	return mustLookup("partition_of").call("partition_of", args, types.BigInt, true, p)
 }

@@ -42,7 +42,7 @@ func PartitionSet(p *expr.Partitioner, conds []expr.Expr) *Set {
 	return set
 }
 
-// onePartition is the number of the partition of a single point, NULL where there is
+// onePartition is the number of the partition of a single point, NULL if it has
 // none.
 func onePartition(p *expr.Partitioner, set *Set) expr.Expr {
 	return expr.NewComputed("partition", set.Keys, types.BigInt, func(c *expr.Ctx, _ []value.Datum) (value.Datum, error) {
