@@ -224,7 +224,9 @@ func (w *twins) change() {
 	}
 	switch w.r.IntN(8) {
 	case 7:
-		if _, err := w.db.Exec("SET time_zone = ?", []string{"UTC", "Europe/Berlin"}[w.r.IntN(2)]); err != nil {
+		// Without hash joins rows are looked up.
+		if _, err := w.db.Exec("SET time_zone = ?, optimizer_switch = ?", []string{"UTC", "Europe/Berlin"}[w.r.IntN(2)],
+			[]string{"block_nested_loop=on", "block_nested_loop=off"}[w.r.IntN(2)]); err != nil {
 			w.fail("%v", err)
 		}
 	case 0:

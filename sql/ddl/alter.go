@@ -365,6 +365,8 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	}
 	if full, err := a.needsCopy(ctx); err != nil {
 		return 0, err
+	} else if full && a.movesRows() {
+		return 0, a.runMove(ctx)
 	} else if full {
 		a.rebuild = true
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/define"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
@@ -188,8 +189,8 @@ func (a *alteration) coalescePartitions(s *logical.AlterSpec) error {
 	return nil
 }
 
-// reorganizePartitions puts new partitions in the place of others. Where these have
-// rows, the table is copied.
+// reorganizePartitions puts new partitions in the place of others, whose rows move, see
+// runMove.
 func (a *alteration) reorganizePartitions(ctx context.Context, s *logical.AlterSpec) error {
 	p := a.t.Partitioning
 	if len(s.Partitions) == 0 {
@@ -297,13 +298,86 @@ func (a *alteration) needsCopy(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// movesRows reports whether the rows of some partitions can move while their old form
+// is still there: not where an index has one entry for both, or a change log records
+// them.
+func (a *alteration) movesRows() bool {
+	return !a.rebuild && len(a.build)+len(a.dropped) == 0 && !keepsOrder(a.t)
+}
+
+// runMove copies the rows of the partitions that are reorganized into the new ones, which
+// are marked as removed until all rows are there: an interrupted copy is never seen.
+func (a *alteration) runMove(ctx context.Context) error {
+	a.c.state("copying rows of partitions")
+	hidden := a.old.Clone()
+	hidden.Version++
+	was := a.old.Partitioning.Numbers()
+	for _, n := range a.t.Partitioning.Numbers() {
+		if !slices.Contains(was, n) {
+			hidden.Partitioning.Removed = append(hidden.Partitioning.Removed, n)
+		}
+	}
+	if err := a.publish(ctx, hidden); err != nil {
+		return err
+	}
+	a.old = a.c.snapshot().TableByID(a.old.ID)
+	a.t.Version = a.old.Version + 1
+	if err := a.moveRows(ctx); err != nil {
+		if bad := a.c.removePartitions(a.old, func() error { return nil }); bad != nil {
+			a.c.r.Log.Error("removing rows of partitions", "table", a.t.Name, "error", bad)
+		}
+		return err
+	}
+	a.removed = a.emptied
+	return a.runRemoval(ctx)
+}
+
+// moveRows writes the rows of a.emptied under their new numbers.
+func (a *alteration) moveRows(ctx context.Context) error {
+	src, err := a.c.codec(a.old)
+	if err != nil {
+		return err
+	}
+	dst, err := a.c.codec(a.t)
+	if err != nil {
+		return err
+	}
+	of, err := define.Partitioner(a.c.r.Binder, a.t)
+	if err != nil {
+		return err
+	}
+	part := a.t.ColumnIndex(a.t.Partitioning.Column)
+	place := expr.NewPartitionOf(of, of.Args())
+	ec := a.c.exprCtx(ctx)
+	w := &batchWriter{a: a, codec: dst}
+	defer w.abort()
+	local := make([]value.Datum, len(a.t.Columns))
+	for _, n := range a.emptied {
+		err := readSpan(ctx, a.c.r.Store, src, table.PartitionSpan(a.old.ID, schema.PrimaryIndexID, n), func(row []value.Datum) error {
+			for i, d := range row {
+				local[i] = a.c.toSession(d, a.t.Columns[i].Type)
+			}
+			number, err := expr.EvalRow(ec, place, local)
+			if err != nil {
+				return err
+			}
+			row[part] = number
+			return w.insert(ctx, row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.commit(ctx)
+}
+
 // runRemoval publishes a.t, which does not have the partitions of a.removed any more,
 // and then removes their rows. Once the first is done, the statement has succeeded: what
 // is interrupted then goes on when the server starts.
 func (a *alteration) runRemoval(ctx context.Context) error {
 	r := a.c.r
 	p := a.t.Partitioning
-	p.Removed = slices.Clone(a.old.Partitioning.Removed)
+	p.Removed = slices.DeleteFunc(slices.Clone(a.old.Partitioning.Removed), func(n int64) bool { return slices.Contains(p.Numbers(), n) })
 	p.Removed = append(p.Removed, a.removed...)
 	r.step("before publish")
 	if err := a.publish(ctx, a.t); err != nil {
@@ -371,24 +445,26 @@ func (c *change) removePartitions(t *schema.Table, lock func() error) error {
 func (c *change) removeRows(ctx context.Context, codec *table.Codec, number int64) error {
 	r := c.r
 	span := table.PartitionSpan(codec.Table.ID, schema.PrimaryIndexID, number)
+	total := 0
 	for {
-		n, err := c.removeSome(ctx, codec, span)
-		if err != nil {
+		n, last, err := c.removeSome(ctx, codec, span)
+		if err != nil || n == 0 {
 			return err
 		}
-		if n == 0 {
-			return nil
-		}
+		total += n
+		c.state(fmt.Sprintf("removing rows of partitions: %d rows", total))
 		r.step("removed rows")
+		span.Start = append(last, 0) // what is before need not be passed again
 	}
 }
 
-// removeSome removes the first rows of a span in one transaction.
-func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storage.Span) (removed int, err error) {
+// removeSome removes the first rows of a span in one transaction; last is the key of the
+// last one.
+func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storage.Span) (removed int, last []byte, err error) {
 	store := c.r.Store
 	txn, err := store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer txn.Rollback()
 	w := codec.NewWriter(txn, store.Caps())
@@ -396,12 +472,12 @@ func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storag
 	row := make([]value.Datum, len(codec.Columns))
 	snap, err := store.Snapshot()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer snap.Close()
 	scan, err := snap.Scan(ctx, span, storage.ScanOptions{Cold: true})
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer scan.Close()
 	var bad error
@@ -412,14 +488,14 @@ func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storag
 		if bad = w.Delete(ctx, row); bad != nil {
 			return false
 		}
-		removed++
+		removed, last = removed+1, append(last[:0], key...)
 		return removed < copyRows && txn.Size() < copyBytes
 	})
 	if err = errors.Join(bad, err); err != nil || removed == 0 {
-		return 0, err
+		return 0, nil, err
 	}
 	_, err = txn.Commit(ctx)
-	return removed, err
+	return removed, last, err
 }
 
 // resumePartitions removes the rows of removed partitions after a crash.

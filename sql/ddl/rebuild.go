@@ -433,12 +433,17 @@ func (a *alteration) sameCounters() bool {
 
 // readRows calls fn with each present row of a table.
 func readRows(ctx context.Context, store storage.Store, codec *table.Codec, fn func(row []value.Datum) error) error {
+	return readSpan(ctx, store, codec, table.IndexSpan(codec.Table.ID, schema.PrimaryIndexID), fn)
+}
+
+// readSpan is readRows of those whose keys are in a span.
+func readSpan(ctx context.Context, store storage.Store, codec *table.Codec, span storage.Span, fn func(row []value.Datum) error) error {
 	snap, err := store.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer snap.Close()
-	scan, err := snap.Scan(ctx, table.IndexSpan(codec.Table.ID, schema.PrimaryIndexID), storage.ScanOptions{Cold: true})
+	scan, err := snap.Scan(ctx, span, storage.ScanOptions{Cold: true})
 	if err != nil {
 		return err
 	}

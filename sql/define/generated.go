@@ -170,15 +170,8 @@ func (s *stepCompiler) partition(i int) error {
 			return err
 		}
 	}
-	args := []expr.Expr{of.Value}
-	if of.Value == nil {
-		args = nil
-		for k, pos := range of.Reads {
-			args = append(args, &expr.Col{ID: expr.ColID(-1 - pos), Index: pos, T: of.Types[k], Null: true})
-		}
-	}
 	s.state[i] = stepDone
-	s.steps = append(s.steps, derive.Step{Pos: i, Expr: expr.NewPartitionOf(of, args), Reads: of.Reads})
+	s.steps = append(s.steps, derive.Step{Pos: i, Expr: expr.NewPartitionOf(of, of.Args()), Reads: of.Reads})
 	return nil
 }
 

@@ -411,6 +411,18 @@ func isStartOfUnit(e Expr, d value.Datum) bool {
 	}
 }
 
+// Args are what NewPartitionOf takes: Value, or the columns.
+func (p *Partitioner) Args() []Expr {
+	if p.Value != nil {
+		return []Expr{p.Value}
+	}
+	out := make([]Expr, len(p.Reads))
+	for i, pos := range p.Reads {
+		out[i] = &Col{ID: ColID(-1 - pos), Index: pos, T: p.Types[i], Null: true}
+	}
+	return out
+}
+
 // NewPartitionOf is the number of the partition of a row: of values of Value, or of
 // the columns. It is error 1526 if no partition takes it.
 func NewPartitionOf(p *Partitioner, args []Expr) Expr {

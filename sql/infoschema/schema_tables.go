@@ -113,8 +113,12 @@ func (q *query) tableStatus(t *schema.Table) []any {
 			next = max(q.server.NextAutoIncrement(t), 1)
 		}
 	}
+	options := ""
+	if t.Partitioning != nil {
+		options = "partitioned"
+	}
 	return []any{engineName(t), 10, "Dynamic", rows, avg, uint64(data), uint64(0), uint64(index), uint64(0), next,
-		time.Unix(t.CreatedUnix, 0), nil, nil, collationName(t.Collation), nil, "", t.Comment}
+		time.Unix(t.CreatedUnix, 0), nil, nil, collationName(t.Collation), nil, options, t.Comment}
 }
 
 func tables(q *query) error {

@@ -279,6 +279,10 @@ type innerPath struct {
 	index *schema.Index // nil for the primary key
 	key   []ranges.Column
 	path  *access.Path
+	// spread are the partitions of a key that begins with them, of what they are; nil
+	// without any.
+	spread *ranges.Set
+	of     *expr.Partitioner
 }
 
 // innerPaths are the keys of an item that is a base table, if it may be looked
@@ -302,7 +306,11 @@ func (p *planner) innerPaths(it *joinItem, need map[expr.ColID]bool) []innerPath
 		if x != nil {
 			path.Lookup, path.EntryFilter, path.Residual = access.Coverage(ar, x)
 		}
-		it.paths = append(it.paths, innerPath{x, access.KeyColumns(s.Table, x), path})
+		in := innerPath{index: x, key: access.KeyColumns(s.Table, x), path: path}
+		if x == nil {
+			in.spread, in.of = access.Spread(ar), ar.Partitions
+		}
+		it.paths = append(it.paths, in)
 	}
 	add(nil)
 	for i := range s.Table.Indexes {
@@ -355,6 +363,9 @@ type lookupPlan struct {
 	unique bool
 	perKey float64
 	cost   float64
+	// spread: each partition is looked into, of which there are so many.
+	spread     bool
+	partitions float64
 }
 
 // lookup finds the leading columns of a key that the equalities fix.
@@ -367,6 +378,17 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 	}
 	var used uint64
 	array := false
+	if in.spread != nil {
+		if e := p.partitionOf(j, s, in.of); e != nil {
+			l.keys = append(l.keys, e)
+		} else {
+			if l.spread, l.partitions = true, p.partitionsIn(in); l.partitions > maxSpread {
+				return l, false
+			}
+		}
+		key = key[1:]
+	}
+	first := len(l.keys)
 	for _, kc := range key {
 		if s.Table.Columns[kc.Table].Array != nil {
 			k := j.elementKey(s, kc.Table)
@@ -386,10 +408,10 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 		used |= 1 << i
 		l.keys = append(l.keys, j.equi[i].left)
 	}
-	if len(l.keys) == 0 || !array && in.index != nil && s.Table.ArrayPart(in.index) >= 0 {
+	if len(l.keys) == first || !array && in.index != nil && s.Table.ArrayPart(in.index) >= 0 {
 		return l, false
 	}
-	l.unique = len(l.keys) == len(key) && (in.index == nil || in.index.Unique)
+	l.unique = len(l.keys)-first == len(key) && (in.index == nil || in.index.Unique)
 	l.filter = append([]expr.Expr(nil), j.rest...)
 	for i, e := range j.equi {
 		if used&(1<<i) == 0 {
@@ -400,7 +422,7 @@ func (p *planner) lookup(j *pair, in *innerPath) (lookupPlan, bool) {
 	l.perKey = 1
 	if !l.unique {
 		distinct := 1.0
-		for _, kc := range key[:len(l.keys)] {
+		for _, kc := range key[:len(l.keys)-first] {
 			distinct *= access.DistinctValues(p.ctx, s.Table, kc.Table, p.opts.Est, total)
 		}
 		l.perKey = math.Max(total/math.Min(distinct, total), 1)
@@ -413,6 +435,10 @@ func (j *pair) lookupCost(l *lookupPlan, total float64) float64 {
 	matched := j.left.rows * l.perKey
 	c := j.left.cost + j.rows*cost.ProjectRow
 	switch {
+	case l.spread && l.unique:
+		c += cost.Lookup(j.left.rows*l.partitions, total*l.partitions)
+	case l.spread:
+		c += j.left.rows*l.partitions*cost.Seek + matched*cost.EntryRow
 	case l.inner.index == nil && l.unique:
 		c += cost.Lookup(j.left.rows, total)
 	case l.unique:
@@ -444,12 +470,73 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 	cols := joinColumns(j.left.cols, inner.cols, j.kind)
 	n := &physical.LookupJoin{Base: base(cols, j.rows, l.cost), Kind: physical.JoinKind(j.kind), Left: j.left.node,
 		Inner: inner.node.(physical.TableNode), Keys: keys, Unique: l.unique, Filter: filter}
+	if l.spread {
+		n.Inner.Leaf().Spread = l.inner.spread
+	}
 	each := physical.Estimate{Rows: l.perKey}
 	n.Inner.Leaf().Estimate = each
 	if x, ok := n.Inner.(*physical.IndexJoin); ok {
 		x.Estimate = each
 	}
 	return rel{node: n, cols: cols, rows: j.rows, cost: l.cost}, nil
+}
+
+// maxSpread is in how many partitions a join looks for a row at most.
+const maxSpread = 256
+
+// partitionsIn is about the number of partitions that have to be looked into.
+func (p *planner) partitionsIn(in *innerPath) float64 {
+	if p.opts.Ctx != nil && expr.KnownBefore(in.spread.Conds) {
+		if list, err := in.spread.Spans(p.opts.Ctx); err == nil {
+			return math.Max(float64(len(list)), 1)
+		}
+	}
+	return float64(len(in.of.Numbers))
+}
+
+// partitionOf is the number of the partition of the rows that a join looks for, if
+// equalities fix all columns by which rows are spread; nil otherwise.
+func (p *planner) partitionOf(j *pair, s *logical.Scan, of *expr.Partitioner) expr.Expr {
+	var args []expr.Expr
+	for i, pos := range of.Reads {
+		at := pairFor(j.equi, s.Cols[pos].ID, of.Types[i])
+		if at < 0 || p.hasTwoOrders(of.Types[i]) {
+			return nil
+		}
+		args = append(args, j.equi[at].left)
+	}
+	return expr.NewComputed("partition", args, types.BigInt, func(c *expr.Ctx, args []value.Datum) (value.Datum, error) {
+		vals := make([]value.Datum, len(args))
+		for i, d := range args {
+			if d.IsNull() {
+				return value.Null, nil
+			}
+			var fits bool
+			if vals[i], fits = keyDatum(d, types.KindOf(of.Types[i])); !fits {
+				return value.Null, nil
+			}
+		}
+		vals, err := of.Values(c, vals)
+		if err != nil {
+			return value.Null, err
+		}
+		if at := of.At(vals); at >= 0 {
+			return value.Int(of.Numbers[at]), nil
+		}
+		return value.Null, nil
+	})
+}
+
+// keyDatum is an integer in the kind of a key column; false when it has none that is
+// equal.
+func keyDatum(d value.Datum, kind value.Kind) (value.Datum, bool) {
+	switch {
+	case d.Kind() == value.KindInt && kind == value.KindUint:
+		return value.Uint(uint64(d.Int())), d.Int() >= 0
+	case d.Kind() == value.KindUint && kind == value.KindInt:
+		return value.Int(int64(d.Uint())), int64(d.Uint()) >= 0
+	}
+	return d, true
 }
 
 // pairFor is the equality whose right side is the column itself, compared in

@@ -22,6 +22,17 @@ func (r *Request) partition(conds []expr.Expr) expr.Expr {
 	return expr.NewPartitionIn(r.Partitions, &expr.Col{Index: pos, T: c.Type, Name: c.Name}, conds)
 }
 
+// Spread are the partitions that a join has to look into, if it looks for rows by columns
+// after the partition; nil for tables without any.
+func Spread(r *Request) *ranges.Set {
+	e := r.partition(r.Conds)
+	if e == nil {
+		return nil
+	}
+	set, _ := ranges.Build(KeyColumns(r.Scan.Table, nil)[:1], []expr.Expr{e})
+	return set
+}
+
 // byPartitions are conds with the condition on the partition, where that makes the
 // spans of the primary key smaller.
 func (r *Request) byPartitions(key []ranges.Column, conds []expr.Expr) (all, probes []expr.Expr) {

@@ -182,7 +182,11 @@ func (p *Printer) lookup(b *strings.Builder, n TableNode, title string, depth in
 	}
 	p.actual(b, n)
 	b.WriteByte('\n')
-	for _, d := range p.Details(n) {
+	details := p.Details(n)
+	if s, ok := n.(*Scan); ok && s.Spread != nil {
+		details = append([]string{"in each of: " + p.spans(s.Spread)}, details...)
+	}
+	for _, d := range details {
 		b.WriteString(indent + "     " + d + "\n")
 	}
 }

@@ -3,6 +3,7 @@ package physical
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/ranges"
 )
 
 // Column is an output column of a node.
@@ -103,6 +104,9 @@ type Scan struct {
 	// the source may deliver in any order and in parallel.
 	Ordered bool
 	Asked   bool // a hint requires the index that gives the order
+	// Spread are, in a LookupJoin, the values of the key's first column: each is looked
+	// up with the keys that the join has for the columns after it. nil for none.
+	Spread *ranges.Set
 }
 
 // Key is the key by which the scan reads.

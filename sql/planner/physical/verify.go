@@ -179,6 +179,9 @@ func verifyLookupJoin(j *LookupJoin) error {
 	}
 	table := j.Inner.Reads().Table
 	parts := keyParts(j.Inner.Leaf())
+	if j.Inner.Leaf().Spread != nil {
+		parts = parts[1:]
+	}
 	for i, k := range j.Keys {
 		if c := table.Column(parts[i].Column); parts[i].Prefix > 0 || types.KindOf(k.Type()) != types.KindOf(c.KeyType()) {
 			return fmt.Errorf("key %s for column %s", k, c.Name)

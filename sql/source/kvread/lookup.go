@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -26,6 +27,13 @@ func (s *Reader) Lookup(ec *expr.Ctx, k *decode.Table, n physical.TableNode, nke
 	l.join, l.byEntry = n.(*physical.IndexJoin)
 	if l.space, err = newKeySpace(k.Codec, index); err != nil {
 		return nil, err
+	}
+	if leaf.Spread != nil {
+		nkeys++
+		l.nkeys = nkeys
+		if l.numbers, err = spreadOver(ec, leaf.Spread); err != nil {
+			return nil, err
+		}
 	}
 	if nkeys < 1 || nkeys > len(l.space.parts) {
 		return nil, sqlerr.Internal("a look-up by %d of %d key columns", nkeys, len(l.space.parts))
@@ -82,6 +90,10 @@ type lookup struct {
 	locks   bool
 	ordered bool
 	locker  locker
+	// numbers are, with leaf.Spread, the values of the first key column, number a vector
+	// that has one of them for each outer row.
+	numbers []int64
+	number  *vec.Vec
 	// first decodes and filters entries (with byEntry), out the result.
 	first, out decode.Sieve
 	hasFirst   bool
@@ -139,6 +151,34 @@ func (l *lookup) plans(ec *expr.Ctx, k *decode.Table) error {
 
 // Find implements exec.Lookup.
 func (l *lookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(rows *vec.Batch, key []uint16) error) error {
+	if l.leaf.Spread != nil {
+		for most := max(spreadKeys/max(len(l.numbers), 1), 1); len(live) > most; live = live[most:] {
+			if err := l.find(ctx, keys, live[:most], ordered, emit); err != nil {
+				return err
+			}
+		}
+	}
+	return l.find(ctx, keys, live, ordered, emit)
+}
+
+// spreadKeys is the most keys that are made at a time of rows that are looked up in each
+// partition.
+const spreadKeys = 1 << 14
+
+// spreadOver are the numbers of a set of points.
+func spreadOver(ec *expr.Ctx, set *ranges.Set) ([]int64, error) {
+	spans, err := set.Spans(ec)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(spans))
+	for i := range spans {
+		out[i] = spans[i].Low[0].Int()
+	}
+	return out, nil
+}
+
+func (l *lookup) find(ctx context.Context, keys []*vec.Vec, live []uint16, ordered bool, emit func(rows *vec.Batch, key []uint16) error) error {
 	l.emit, l.ordered = emit, ordered
 	if err := l.encode(keys, live); err != nil {
 		return err
@@ -180,21 +220,34 @@ func (l *lookup) Find(ctx context.Context, keys []*vec.Vec, live []uint16, order
 // encode makes the keys of the outer rows. Those that no row can have are left
 // out.
 func (l *lookup) encode(keys []*vec.Vec, live []uint16) error {
+	numbers := []int64{0}
+	if l.leaf.Spread != nil {
+		if numbers = l.numbers; l.number == nil {
+			l.number = vec.New(value.KindInt)
+		}
+		if len(live) > 0 {
+			l.number.Init(value.KindInt, int(slices.Max(live))+1)
+		}
+		keys = append([]*vec.Vec{l.number}, keys...)
+	}
 	if len(keys) != l.nkeys {
 		return sqlerr.Internal("a look-up with %d key columns instead of %d", len(keys), l.nkeys)
 	}
 	l.keys = l.keys[:0]
 	// Keys point into the arena, so it is not moved: a new one when it is full.
 	l.arena = l.arena[:0]
+	encode := func(i uint16) error { return l.encodeRow(keys, i, nil) }
+	if l.space.stamp != nil && !l.zone.UTC {
+		encode = func(i uint16) error { return l.encodeTimes(keys, i) }
+	}
 	for _, i := range live {
-		if l.space.stamp != nil && !l.zone.UTC {
-			if err := l.encodeTimes(keys, i); err != nil {
+		for _, n := range numbers {
+			if l.leaf.Spread != nil {
+				l.number.I64[i] = n
+			}
+			if err := encode(i); err != nil {
 				return err
 			}
-			continue
-		}
-		if err := l.encodeRow(keys, i, nil); err != nil {
-			return err
 		}
 	}
 	return nil
