@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -319,6 +320,101 @@ func TestPartitions(t *testing.T) {
 			}
 			if got := w.list("ADMIN CHECK TABLE p"); !strings.Contains(strings.Join(got, ""), "OK") {
 				t.Fatal(got)
+			}
+		})
+	}
+}
+
+// TestPartitionsNextToOthers drops, empties and splits partitions while others read and
+// write. All access paths of a transaction give the same answer.
+func TestPartitionsNextToOthers(t *testing.T) {
+	_, dsn := startServer(t)
+	for _, key := range []string{"KEY kd (d)", "UNIQUE KEY kd (d, id)"} {
+		t.Run(key, func(t *testing.T) {
+			db, err := sql.Open("mysql", dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			exec := func(text string, allowed ...uint16) {
+				var e *mysql.MySQLError
+				if _, err := db.Exec(text); err != nil && !(errors.As(err, &e) && slices.Contains(allowed, e.Number)) {
+					t.Errorf("%s: %v", text, err)
+				}
+			}
+			exec("CREATE DATABASE IF NOT EXISTS others")
+			exec("DROP TABLE IF EXISTS others.t")
+			exec("CREATE TABLE others.t (id INT AUTO_INCREMENT, d INT NOT NULL, PRIMARY KEY (id, d), " + key + ") PARTITION BY RANGE (d) (PARTITION p0 VALUES LESS THAN (10), PARTITION pm VALUES LESS THAN MAXVALUE)")
+			done := make(chan struct{})
+			var group sync.WaitGroup
+			start := func(seed uint64, f func(r *rand.Rand)) {
+				group.Go(func() {
+					r := rand.New(rand.NewPCG(seed, 1))
+					for {
+						select {
+						case <-done:
+							return
+						default:
+							f(r)
+						}
+					}
+				})
+			}
+			for i := range 2 {
+				start(uint64(i), func(r *rand.Rand) {
+					var rows []string
+					for range 1 + r.IntN(50) {
+						rows = append(rows, fmt.Sprintf("(%d)", r.IntN(100)))
+					}
+					exec("INSERT INTO others.t (d) VALUES "+strings.Join(rows, ","), 1213, 1205)
+					exec(fmt.Sprintf("UPDATE others.t SET d = d + 1 WHERE d = %d", r.IntN(100)), 1213, 1205)
+				})
+				start(uint64(i)+10, func(r *rand.Rand) {
+					tx, err := db.Begin()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer tx.Rollback()
+					var counts [4]int
+					for k, text := range []string{"SELECT COUNT(*) FROM others.t FORCE INDEX (kd)", "SELECT COUNT(*) FROM others.t FORCE INDEX (PRIMARY) WHERE id + 0 > 0",
+						"SELECT COUNT(*) FROM others.t WHERE d < 50 OR d >= 50", "SELECT COUNT(*) FROM others.t FORCE INDEX (kd) WHERE d >= 0 AND id > 0"} {
+						var e *mysql.MySQLError
+						if err := tx.QueryRow(text).Scan(&counts[k]); errors.As(err, &e) && e.Number == 1412 {
+							return
+						} else if err != nil {
+							t.Errorf("%s: %v", text, err)
+						}
+					}
+					if counts[0] != counts[1] || counts[0] != counts[2] || counts[0] != counts[3] {
+						t.Errorf("rows %v", counts)
+					}
+				})
+			}
+			r := rand.New(rand.NewPCG(testflag.AnySeed(t), 2))
+			for k := range testflag.Rounds(6, 20, 200) {
+				limit := 10 + r.IntN(80)
+				exec(fmt.Sprintf("ALTER TABLE others.t REORGANIZE PARTITION p0, pm INTO (PARTITION p0 VALUES LESS THAN (%d), PARTITION pm VALUES LESS THAN MAXVALUE)", limit))
+				switch k % 3 {
+				case 0:
+					exec("ALTER TABLE others.t TRUNCATE PARTITION p0")
+				case 1:
+					exec(fmt.Sprintf("ALTER TABLE others.t REORGANIZE PARTITION p0 INTO (PARTITION q VALUES LESS THAN (%d), PARTITION p0 VALUES LESS THAN (%d))", limit/2, limit))
+					exec("ALTER TABLE others.t DROP PARTITION q")
+				}
+			}
+			close(done)
+			group.Wait()
+			rows, err := db.Query("ADMIN CHECK TABLE others.t")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var table, op, kind, text string
+				if err := rows.Scan(&table, &op, &kind, &text); err != nil || text != "OK" {
+					t.Error(table, op, kind, text, err)
+				}
 			}
 		})
 	}

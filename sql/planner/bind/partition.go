@@ -144,14 +144,14 @@ func (b *binder) onlyPartitions(s *logical.Scan, in logical.Node, names []ast.CI
 	if err != nil {
 		return nil, err
 	}
-	if names == nil {
+	if len(names) == 0 {
 		numbers = p.Numbers()
 	}
 	e, err := b.inPartitions(s.Table, s.Cols, numbers)
 	if err != nil {
 		return nil, err
 	}
-	if names != nil {
+	if len(names) > 0 {
 		s.Only = []expr.Expr{e}
 	}
 	if f, ok := in.(*logical.Filter); ok {
