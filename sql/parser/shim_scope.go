@@ -83,7 +83,7 @@ func (h *shim) outOfScope() error {
 		}
 		for i := range h.toks {
 			if h.word(i) == "PARTITION" && h.op(i+1, "(") && h.around[i] < 0 {
-				return sqlerr.NotSupported("PARTITION")
+				return sqlerr.NotSupported("LOAD DATA … PARTITION")
 			}
 		}
 	case "IMPORT":
