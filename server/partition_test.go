@@ -137,7 +137,8 @@ func (w *twins) fail(format string, args ...any) {
 	w.t.Fatalf(format+"\n%s", append(args, strings.Join(w.log, ";\n"))...)
 }
 
-func (w *twins) list(query string, args ...any) []string {
+// rows are those of a query, NULL as "NULL".
+func (w *twins) rows(query string, args ...any) [][]string {
 	w.t.Helper()
 	rows, err := w.db.Query(query, args...)
 	if err != nil {
@@ -145,7 +146,7 @@ func (w *twins) list(query string, args ...any) []string {
 	}
 	defer rows.Close()
 	cols, _ := rows.Columns()
-	var out []string
+	var out [][]string
 	for rows.Next() {
 		vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
 		for i := range vals {
@@ -154,10 +155,25 @@ func (w *twins) list(query string, args ...any) []string {
 		if err := rows.Scan(ptrs...); err != nil {
 			w.fail("%s: %v", query, err)
 		}
-		out = append(out, fmt.Sprint(vals))
+		line := make([]string, len(cols))
+		for i, v := range vals {
+			if line[i] = v.String; !v.Valid {
+				line[i] = "NULL"
+			}
+		}
+		out = append(out, line)
 	}
 	if err := rows.Err(); err != nil {
 		w.fail("%s: %v", query, err)
+	}
+	return out
+}
+
+func (w *twins) list(query string, args ...any) []string {
+	w.t.Helper()
+	var out []string
+	for _, line := range w.rows(query, args...) {
+		out = append(out, strings.Join(line, " "))
 	}
 	return out
 }
@@ -248,14 +264,11 @@ func (w *twins) change() {
 // alter changes the partitions, and nothing for the other table but the rows that go.
 func (w *twins) alter() {
 	w.t.Helper()
-	names := w.list("SELECT PARTITION_NAME, PARTITION_METHOD, PARTITION_DESCRIPTION FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'p' ORDER BY PARTITION_ORDINAL_POSITION")
-	name := func(i int) string { return strings.TrimPrefix(strings.Fields(names[i])[0], "[{") }
-	i := w.r.IntN(len(names))
+	parts := w.rows("SELECT PARTITION_NAME, PARTITION_METHOD, PARTITION_DESCRIPTION FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'p' ORDER BY PARTITION_ORDINAL_POSITION")
+	i := w.r.IntN(len(parts))
+	name, method := parts[i][0], parts[i][1]
 	remove := func() {
-		if gone := w.list("SELECT n FROM p PARTITION (" + name(i) + ")"); len(gone) > 0 {
-			for k := range gone {
-				gone[k] = strings.TrimSuffix(strings.TrimPrefix(gone[k], "[{"), " true}]")
-			}
+		if gone := w.list("SELECT n FROM p PARTITION (" + name + ")"); len(gone) > 0 {
 			if _, err := w.db.Exec("DELETE FROM q WHERE n IN (" + strings.Join(gone, ",") + ")"); err != nil {
 				w.fail("%v", err)
 			}
@@ -267,20 +280,27 @@ func (w *twins) alter() {
 			w.fail("%s: %v", text, err)
 		}
 	}
-	listed := strings.Contains(names[0], "RANGE") || strings.Contains(names[0], "LIST")
-	switch {
-	case w.r.IntN(3) == 0:
+	ranged, listed := strings.HasPrefix(method, "RANGE"), strings.HasPrefix(method, "LIST")
+	next := "x" + fmt.Sprint(len(w.log))
+	switch k := w.r.IntN(4); {
+	case k == 0:
 		remove()
-		exec("ALTER TABLE p TRUNCATE PARTITION " + name(i))
-	case listed && len(names) > 2 && i < len(names)-1:
+		exec("ALTER TABLE p TRUNCATE PARTITION " + name)
+	case ranged && k == 1 && i < len(parts)-1:
+		exec("ALTER TABLE p REORGANIZE PARTITION " + name + ", " + parts[i+1][0] + " INTO (PARTITION " + next + " VALUES LESS THAN (" + parts[i+1][2] + "))")
+	case ranged && k == 2:
+		exec("ALTER TABLE p REORGANIZE PARTITION " + name + " INTO (PARTITION " + next + " VALUES LESS THAN (" + parts[i][2] + "))")
+	case listed && k == 1 && i < len(parts)-1:
+		exec("ALTER TABLE p REORGANIZE PARTITION " + name + ", " + parts[i+1][0] + " INTO (PARTITION " + next + " VALUES IN (" + parts[i][2] + "," + parts[i+1][2] + "))")
+	case (ranged || listed) && len(parts) > 2 && i < len(parts)-1:
 		remove()
-		exec("ALTER TABLE p DROP PARTITION " + name(i))
-	case !listed && len(names) > 2:
+		exec("ALTER TABLE p DROP PARTITION " + name)
+	case ranged, listed:
+		exec("ALTER TABLE p ADD COLUMN " + next + " INT, FORCE")
+	case k < 3 && len(parts) > 2:
 		exec("ALTER TABLE p COALESCE PARTITION 1")
-	case !listed:
-		exec("ALTER TABLE p ADD PARTITION PARTITIONS 3")
 	default:
-		exec("ALTER TABLE p ADD COLUMN x" + fmt.Sprint(len(w.log)) + " INT, FORCE")
+		exec("ALTER TABLE p ADD PARTITION PARTITIONS 3")
 	}
 }
 
@@ -296,11 +316,17 @@ func TestPartitions(t *testing.T) {
 			}
 			defer db.Close()
 			db.SetMaxOpenConns(1)
+			columns := "(n INT NOT NULL, id INT NOT NULL, d DATETIME NOT NULL, s VARCHAR(9) NOT NULL, a INT, t TIMESTAMP NULL, " + scheme.key + ", KEY ks (s, a), KEY kt (t)"
+			searched := k%3 == int(seed%3)
+			if searched {
+				columns += ", SEARCH INDEX sx (n, id, d, s, a, t)"
+			}
+			columns += ")"
 			w := &twins{t: t, r: rand.New(rand.NewPCG(seed, uint64(k))), db: db}
 			for _, text := range []string{
 				fmt.Sprintf("CREATE DATABASE part%d", k), fmt.Sprintf("USE part%d", k), "SET time_zone = 'Europe/Berlin', sql_mode = ''",
-				"CREATE TABLE p (n INT NOT NULL, id INT NOT NULL, d DATETIME NOT NULL, s VARCHAR(9) NOT NULL, a INT, t TIMESTAMP NULL, " + scheme.key + ", KEY ks (s, a), KEY kt (t)) PARTITION BY " + scheme.by,
-				"CREATE TABLE q (n INT NOT NULL, id INT NOT NULL, d DATETIME NOT NULL, s VARCHAR(9) NOT NULL, a INT, t TIMESTAMP NULL, " + scheme.key + ", KEY ks (s, a), KEY kt (t))",
+				"CREATE TABLE p " + columns + " PARTITION BY " + scheme.by,
+				"CREATE TABLE q " + columns,
 			} {
 				if _, err := db.Exec(text); err != nil {
 					t.Fatalf("%s: %v", text, err)
@@ -311,6 +337,9 @@ func TestPartitions(t *testing.T) {
 				w.change()
 				for range 4 {
 					w.query()
+				}
+				if searched {
+					w.compare("SELECT n, id FROM %T FORCE INDEX (sx) WHERE "+w.cond(nil), false)
 				}
 				if round%20 == 19 {
 					w.alter()

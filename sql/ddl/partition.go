@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
@@ -519,4 +520,19 @@ func (r *Runner) resumePartitions() error {
 func isRemoved(t *schema.Table, row []value.Datum) bool {
 	p := t.Partitioning
 	return p != nil && len(p.Removed) > 0 && slices.Contains(p.Removed, row[t.ColumnIndex(p.Column)].Int())
+}
+
+// samePartitions reports whether all rows have the same numbers under both.
+func samePartitions(a, b *schema.Partitioning) bool {
+	plain := func(p *schema.Partitioning) *schema.Partitioning {
+		if p = p.Clone(); p != nil {
+			p.Removed, p.Named = nil, false
+			for i := range p.Partitions {
+				x := &p.Partitions[i]
+				*x = schema.Partition{Number: x.Number, Less: x.Less, In: x.In}
+			}
+		}
+		return p
+	}
+	return reflect.DeepEqual(plain(a), plain(b))
 }

@@ -294,6 +294,9 @@ func (a *alteration) sameValues(id schema.ColumnID) bool {
 	if now.Generated == nil {
 		return true
 	}
+	if a.t.IsPartitionColumn(id) && !samePartitions(a.old.Partitioning, a.t.Partitioning) {
+		return false
+	}
 	return !slices.ContainsFunc(now.Generated.Reads, func(r schema.ColumnID) bool {
 		w, n := a.old.Column(r), a.t.Column(r)
 		return w == nil || n == nil || !sameType(w.Type, n.Type) || !a.sameValues(r)

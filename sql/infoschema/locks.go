@@ -56,7 +56,7 @@ func dataLocks(q *query) error {
 			if l.Waits {
 				status = "WAITING"
 			}
-			err := q.emit("INNODB", l.ID, l.Txn, threadOf(l), nil, k.Database, k.Table, nil, nil, k.Index, uint64(0), "RECORD", k.mode(l.Exclusive), status, k.Data)
+			err := q.emit("INNODB", l.ID, l.Txn, threadOf(l), nil, k.Database, k.Table, orNull(k.Partition), nil, k.Index, uint64(0), "RECORD", k.mode(l.Exclusive), status, k.Data)
 			if err != nil {
 				return err
 			}

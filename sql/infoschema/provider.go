@@ -55,6 +55,8 @@ type Transaction struct {
 // LockedKey is a key that transactions have locked, or wait for, or a range of keys.
 type LockedKey struct {
 	Database, Table, Index string
+	// Partition is the name of the partition of a row, "" for none.
+	Partition string
 	// Data is the key's values as text, or those of both ends of a range.
 	Data string
 	// Range: it is a range, in which a transaction that has it, or wants it, is shared;

@@ -149,10 +149,28 @@ func (e *Server) lockedKey(snap *catalog.Snapshot, key []byte) infoschema.Locked
 		}
 		out.Index, parts = x.Desc.Name, x.Parts[:x.Own]
 	}
-	if text, ok := keyText(t, parts, key[lockedIndex:]); ok {
+	rest := key[lockedIndex:]
+	if t.IsPartitionColumn(t.Columns[parts[0].Pos].ID) {
+		d, after, err := parts[0].Decode(rest)
+		if err != nil {
+			return out
+		}
+		out.Partition, parts, rest = partitionName(t, d.Int()), parts[1:], after
+	}
+	if text, ok := keyText(t, parts, rest); ok {
 		out.Data = text
 	}
 	return out
+}
+
+// partitionName is the name of the partition with a number, "" for none.
+func partitionName(t *schema.Table, number int64) string {
+	for i := range t.Partitioning.Partitions {
+		if p := &t.Partitioning.Partitions[i]; p.Number == number {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // keyText is the values of a key; ok is false where the key does not give them

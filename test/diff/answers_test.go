@@ -38,6 +38,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
+// -folder records or compares the scripts of one folder.
+var onlyFolder = flag.String("folder", "", "the folder of the scripts of TestAnswers, all by default")
+
 var showAnswers = flag.String("answers", "", "print the answers of TestAnswers to the scripts whose names have this in them")
 
 const (
@@ -78,6 +81,9 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	byFolder[callsFolder] = callScripts()
+	if *onlyFolder != "" {
+		byFolder = map[string][]string{*onlyFolder: byFolder[*onlyFolder]}
+	}
 	if testflag.Update() {
 		recordAnswers(t, byFolder)
 		return
