@@ -37,7 +37,7 @@ func (a *alteration) promises(online bool) error {
 		reason, inplace = reasonNoKey, false
 	case checks:
 		reason, inplace = reasonForeignKey, false
-	case copies && a.addsStored():
+	case copies && (a.addsStored() || a.repartitions()):
 		inplace = false
 	}
 	refuse := func(what, try string) error {

@@ -522,6 +522,12 @@ func isRemoved(t *schema.Table, row []value.Datum) bool {
 	return p != nil && len(p.Removed) > 0 && slices.Contains(p.Removed, row[t.ColumnIndex(p.Column)].Int())
 }
 
+// repartitions reports PARTITION BY and REMOVE PARTITIONING.
+func (a *alteration) repartitions() bool {
+	was, now := a.old.Partitioning, a.t.Partitioning
+	return (was == nil) != (now == nil) || was != nil && was.Column != now.Column
+}
+
 // samePartitions reports whether all rows have the same numbers under both.
 func samePartitions(a, b *schema.Partitioning) bool {
 	plain := func(p *schema.Partitioning) *schema.Partitioning {

@@ -18,7 +18,7 @@ import (
 func partitionDefs() []entry {
 	return []entry{
 		special("partition_of", unboundUnit, def{b: Builtin{Row: rowPartitionOf}}),
-		special("partition_in", unboundUnit, def{b: Builtin{Row: rowPartitionIn}}),
+		special("partition_in", unboundUnit, def{b: Builtin{impl: impl{lazy: lazyPartitionIn}}}),
 		special("computed", unboundUnit, def{b: Builtin{Row: rowComputed}}),
 	}
 }
@@ -462,7 +462,7 @@ func AsPartitionIn(e Expr) (p *Partitioner, column Expr, conds []Expr, ok bool) 
 	return f.partitioner(), f.Args[0], f.Args[1:], true
 }
 
-func rowPartitionIn(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.Int(1), nil }
+func lazyPartitionIn(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.Int(1), nil }
 
 // NewComputed is a value that fn computes of the values of args. It is constant where
 // these are.

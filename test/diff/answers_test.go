@@ -153,7 +153,7 @@ func recordAnswers(t *testing.T, byFolder map[string][]string) {
 	if file == "" {
 		file = filepath.Join(t.TempDir(), "known")
 		for pass := range 8 {
-			child := exec.Command(os.Args[0], "-test.run=^TestAnswers$", "-update")
+			child := exec.Command(os.Args[0], "-test.run=^TestAnswers$", "-update", "-folder="+*onlyFolder)
 			child.Env = append(os.Environ(), passVariable+"="+file, fmt.Sprint("GOMAXPROCS=", 1+pass%4))
 			if out, err := child.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)

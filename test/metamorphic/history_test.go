@@ -57,6 +57,16 @@ type model struct {
 	dynamic bool
 	ttl     bool
 	stream  bool
+	// partitioned: it has, or had, partitions by a column of the key.
+	partitioned bool
+}
+
+// keyed are the columns by which it may have partitions.
+func (t *model) keyed() []string {
+	if len(t.key) == 0 {
+		return []string{"a", "b"}
+	}
+	return t.key
 }
 
 // history makes steps.
@@ -180,6 +190,7 @@ func (h *history) create() {
 		t.cols = append(t.cols, column{name: fmt.Sprintf("c%d", i), kind: pick(h.r, kinds)})
 	}
 	t.cols = append(t.cols, column{name: "d", kind: "DATETIME"})
+	partitions := h.partitions(t)
 	var defs []string
 	for _, c := range t.cols {
 		defs = append(defs, c.name+" "+c.kind)
@@ -193,9 +204,22 @@ func (h *history) create() {
 		t.ttl = true
 	}
 	h.tables = append(h.tables, t)
-	h.add(change, "CREATE TABLE %s (%s%s)%s", name, strings.Join(defs, ", "), key, options)
+	h.add(change, "CREATE TABLE %s (%s%s)%s%s", name, strings.Join(defs, ", "), key, options, partitions)
 	h.ended()
 	h.fill(t)
+}
+
+// partitions is PARTITION BY by a column of the key, or nothing.
+func (h *history) partitions(t *model) string {
+	if !h.chance(30) {
+		return ""
+	}
+	t.partitioned = true
+	if len(t.key) == 1 && t.key[0] == "b" {
+		return pick(h.r, []string{" PARTITION BY KEY (b) PARTITIONS 3", " PARTITION BY RANGE COLUMNS (b) (PARTITION p0 VALUES LESS THAN ('k4'), PARTITION p1 VALUES LESS THAN (MAXVALUE))"})
+	}
+	return pick(h.r, []string{" PARTITION BY HASH (a) PARTITIONS 5", " PARTITION BY KEY (a) PARTITIONS 2",
+		" PARTITION BY RANGE (a) (PARTITION p0 VALUES LESS THAN (20), PARTITION p1 VALUES LESS THAN (500), PARTITION p2 VALUES LESS THAN MAXVALUE)"})
 }
 
 // fill inserts some rows, or many of a pattern.
@@ -255,7 +279,7 @@ func (h *history) index(t *model) string {
 		parts = []string{"(CAST(p AS CHAR(20)))"}
 	}
 	unique, rest := "", ""
-	if h.chance(20) {
+	if h.chance(20) && !t.partitioned {
 		unique = "UNIQUE "
 	}
 	if h.chance(20) {
@@ -281,6 +305,12 @@ func (h *history) define(t *model) {
 		h.add(change, "ALTER TABLE "+t.name+" "+format, args...)
 	}
 	spare := t.cols[2 : len(t.cols)-1] // neither key nor d
+	if t.partitioned && h.chance(25) {
+		// What some of them do not fit is refused.
+		alter("%s", pick(h.r, []string{"TRUNCATE PARTITION p0", "TRUNCATE PARTITION p1", "DROP PARTITION p0", "ADD PARTITION PARTITIONS 2", "COALESCE PARTITION 1",
+			"REORGANIZE PARTITION p1 INTO (PARTITION n1 VALUES LESS THAN (100), PARTITION p1 VALUES LESS THAN (500))", "REMOVE PARTITIONING", "PARTITION BY KEY (" + pick(h.r, t.keyed()) + ") PARTITIONS 4"}))
+		return
+	}
 	switch h.r.IntN(16) {
 	case 0:
 		h.create()

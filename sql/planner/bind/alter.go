@@ -44,7 +44,7 @@ func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
 		out.Specs = append(out.Specs, list...)
 	}
 	namedConstraints(n, out)
-	return out, nil
+	return out, aloneIfPartitions(out.Specs)
 }
 
 func one(s logical.AlterSpec) []logical.AlterSpec { return []logical.AlterSpec{s} }

@@ -261,3 +261,22 @@ func knownPartitions(t *schema.Table, names []ast.CIStr) error {
 	_, err := partitionNumbers(t, names)
 	return err
 }
+
+// aloneIfPartitions refuses clauses about partitions next to others, but for PARTITION BY
+// and REMOVE PARTITIONING. In MySQL they do not parse.
+func aloneIfPartitions(specs []logical.AlterSpec) error {
+	alone, real := false, 0
+	for i := range specs {
+		switch k := specs[i].Kind; {
+		case k == logical.AlterNoOp:
+			continue
+		case k.IsPartitionClause() && k != logical.AlterPartitionBy && k != logical.AlterRemovePartitioning:
+			alone = true
+		}
+		real++
+	}
+	if alone && real > 1 {
+		return sqlerr.NotSupported("a clause about partitions next to another")
+	}
+	return nil
+}
