@@ -132,8 +132,9 @@ func (a *alteration) addPartitions(ctx context.Context, s *logical.AlterSpec) er
 	if err != nil {
 		return err
 	}
-	define.NumberPartitions(p, more, len(p.Partitions), len(p.Partitions))
+	fits := define.NumberPartitions(p, more, len(p.Partitions), len(p.Partitions))
 	p.Partitions = append(p.Partitions, more...)
+	a.renumber(!fits)
 	a.rebuild = a.rebuild || !p.Kind.Listed()
 	return nil
 }
@@ -169,7 +170,7 @@ func (a *alteration) truncatePartitions(s *logical.AlterSpec) error {
 		a.removed = append(a.removed, p.Partitions[i].Number)
 		p.Removed = append(p.Removed, p.Partitions[i].Number) // not to be given again
 		if !define.NumberPartitions(p, p.Partitions[i:i+1], i, i+1) {
-			return sqlerr.Internal("no number is left for partition %s", p.Partitions[i].Name)
+			return sqlerr.NotSupported("TRUNCATE PARTITION of a partition without a free number: reorganize its neighbours")
 		}
 	}
 	return nil
@@ -227,18 +228,27 @@ func (a *alteration) reorganizePartitions(ctx context.Context, s *logical.AlterS
 		}
 	}
 	p.Named = true
+	fits := true
 	if !p.Kind.Listed() { // other names
 		for i := range more {
 			more[i].Number = old[i].Number
 		}
 	} else {
-		if !define.NumberPartitions(p, more, from, to) {
-			a.rebuild = true
-		}
+		fits = define.NumberPartitions(p, more, from, to)
 		a.emptied = append(a.emptied, numbersOf(old)...)
 	}
 	p.Partitions = slices.Concat(p.Partitions[:from], more, p.Partitions[to:])
+	a.renumber(!fits)
 	return nil
+}
+
+// renumber gives all partitions new numbers where some did not fit between the others,
+// which takes a copy.
+func (a *alteration) renumber(needed bool) {
+	if needed {
+		define.RenumberPartitions(a.t.Partitioning)
+		a.rebuild = true
+	}
 }
 
 func numbersOf(list []schema.Partition) []int64 {

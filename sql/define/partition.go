@@ -405,25 +405,31 @@ func NumberPartitions(p *schema.Partitioning, list []schema.Partition, from, to 
 	if len(list) == 0 {
 		return true
 	}
-	greatest := int64(0)
-	for _, n := range append(p.Numbers(), p.Removed...) {
-		greatest = max(greatest, n)
+	used := append(p.Numbers(), p.Removed...)
+	if p.Kind != schema.PartitionRange || to == len(p.Partitions) {
+		return number(list, slices.Max(append(used, 0)), partitionStep, math.MaxInt64)
 	}
-	low, step := greatest, int64(partitionStep)
-	if p.Kind == schema.PartitionRange && to < len(p.Partitions) {
-		low = 0
-		if from > 0 {
-			low = p.Partitions[from-1].Number
-		}
-		high := p.Partitions[to].Number
-		for _, n := range append(numbersBetween(p, from, to), p.Removed...) {
-			if n > low && n < high {
-				low = n
-			}
-		}
-		step = (high - low) / int64(len(list)+1)
+	low, high := int64(0), p.Partitions[to].Number
+	if from > 0 {
+		low = p.Partitions[from-1].Number
 	}
-	if step < 1 || low > math.MaxInt64-step*int64(len(list)+1) {
+	for _, n := range used {
+		if n < high {
+			low = max(low, n)
+		}
+	}
+	// What is emptied again and again takes the next number each time: only splits
+	// halve the room.
+	step := int64(1)
+	if len(list) > to-from {
+		step = max((high-low)/int64(len(list)+1), 1)
+	}
+	return number(list, low, step, high)
+}
+
+// number gives a list numbers above low and below high.
+func number(list []schema.Partition, low, step, high int64) bool {
+	if (high-low)/step <= int64(len(list)) {
 		return false
 	}
 	for i := range list {
@@ -432,7 +438,12 @@ func NumberPartitions(p *schema.Partitioning, list []schema.Partition, from, to 
 	return true
 }
 
-func numbersBetween(p *schema.Partitioning, from, to int) []int64 { return p.Numbers()[from:to] }
+// RenumberPartitions gives all partitions of a table that is copied new numbers.
+func RenumberPartitions(p *schema.Partitioning) {
+	for i := range p.Partitions {
+		p.Partitions[i].Number = int64(i+1) * partitionStep
+	}
+}
 
 // SameBound reports whether two partitions of RANGE end at the same value, or the second
 // at a greater one where that may be.
