@@ -250,7 +250,8 @@ func (w *twins) change() {
 		w.run("DELETE FROM %T WHERE " + strings.ReplaceAll(w.cond(nil), "(SELECT MAX(a) - 3 FROM %T)", "3"))
 	case 1:
 		set := []string{"d = " + w.value('D'), "a = " + null(w.value('a')), "s = " + w.value('s'), "id = id + 1", "t = " + null(w.value('t')), "id = " + w.value('i') + ", d = " + w.value('D')}[w.r.IntN(6)]
-		w.run("UPDATE %T SET " + set + " WHERE n % 4 = " + fmt.Sprint(w.r.IntN(4)) + " AND " + strings.ReplaceAll(w.cond(nil), "(SELECT MAX(a) - 3 FROM %T)", "3"))
+		w.run("UPDATE %T SET " + set + " WHERE n % 4 = " + fmt.Sprint(w.r.IntN(4)) + " AND (" +
+			strings.ReplaceAll(w.cond(nil), "(SELECT MAX(a) - 3 FROM %T)", "3") + ") ORDER BY id DESC, n") // the order decides on duplicates
 	default:
 		var rows []string
 		for range 1 + w.r.IntN(4) {
