@@ -334,7 +334,7 @@ func TestPartitions(t *testing.T) {
 				}
 				w.log = append(w.log, text)
 			}
-			for round := range testflag.Rounds(60, 300, 500) {
+			for round := range testflag.Rounds(40, 150, 300) {
 				w.change()
 				for range 4 {
 					w.query()
