@@ -45,7 +45,7 @@ type Partitioning struct {
 	Named      bool        `json:"named,omitempty"`
 	Partitions []Partition `json:"partitions"`
 	// Removed are the numbers of partitions that are gone and whose rows may still be
-	// there: nobody may see them.
+	// there: no statement sees them.
 	Removed []int64 `json:"removed,omitempty"`
 	// Column is the hidden column.
 	Column ColumnID `json:"column"`
@@ -87,6 +87,16 @@ func (p *Partitioning) Numbers() []int64 {
 		out[i] = p.Partitions[i].Number
 	}
 	return out
+}
+
+// PartitionName is the name of the partition with a number, "" for none.
+func (p *Partitioning) PartitionName(number int64) string {
+	for i := range p.Partitions {
+		if p.Partitions[i].Number == number {
+			return p.Partitions[i].Name
+		}
+	}
+	return ""
 }
 
 // Clone is a copy that may be changed.

@@ -235,7 +235,9 @@ func (a *alteration) reorganizePartitions(ctx context.Context, s *logical.AlterS
 		}
 	} else {
 		fits = define.NumberPartitions(p, more, from, to)
-		a.emptied = append(a.emptied, numbersOf(old)...)
+		for i := range old {
+			a.emptied = append(a.emptied, old[i].Number)
+		}
 	}
 	p.Partitions = slices.Concat(p.Partitions[:from], more, p.Partitions[to:])
 	a.renumber(!fits)
@@ -249,14 +251,6 @@ func (a *alteration) renumber(needed bool) {
 		define.RenumberPartitions(a.t.Partitioning)
 		a.rebuild = true
 	}
-}
-
-func numbersOf(list []schema.Partition) []int64 {
-	out := make([]int64, len(list))
-	for i := range list {
-		out[i] = list[i].Number
-	}
-	return out
 }
 
 // finishPartitioning checks the partitions of the finished table and makes them part of

@@ -141,9 +141,9 @@ func Compile(b Binder, t *schema.Table) (*derive.Exprs, error) {
 	if out.Steps, err = compileSteps(b, t); err != nil {
 		return nil, err
 	}
-	if t.Partitioning != nil {
-		if out.Partitions, err = Partitioner(b, t); err != nil {
-			return nil, err
+	for i := range out.Steps {
+		if of, ok := expr.AsPartitionOf(out.Steps[i].Expr); ok {
+			out.Partitions = of
 		}
 	}
 	for i := range t.Checks {

@@ -16,8 +16,7 @@ const (
 
 // Owner is what an expression of a descriptor belongs to, by its name: a CHECK
 // constraint, a generated column, a column with a default, an index, or the partitions
-// of a table, which have no name. MySQL
-// has errors of its own for each.
+// of a table, which have no name. MySQL has errors of its own for each.
 type Owner struct {
 	Kind OwnerKind
 	Name string

@@ -429,6 +429,15 @@ func NewPartitionOf(p *Partitioner, args []Expr) Expr {
 	return mustLookup("partition_of").call("partition_of", args, types.BigInt, true, p)
 }
 
+// AsPartitionOf takes what NewPartitionOf made apart.
+func AsPartitionOf(e Expr) (p *Partitioner, ok bool) {
+	f, isFunc := e.(*Func)
+	if !isFunc || f.Op != OpPartitionOf {
+		return nil, false
+	}
+	return f.partitioner(), true
+}
+
 func rowPartitionOf(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	p := f.partitioner()
 	at := p.At(a)

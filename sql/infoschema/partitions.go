@@ -137,7 +137,8 @@ func partitionMethod(p *schema.Partitioning) string {
 	return text
 }
 
-// partitionExpression is PARTITION_EXPRESSION: NULL for KEY ().
+// partitionExpression is PARTITION_EXPRESSION; that of KEY () are the columns of the
+// key.
 func partitionExpression(t *schema.Table) any {
 	p := t.Partitioning
 	if !p.ByColumns {
@@ -154,11 +155,9 @@ func partitionExpression(t *schema.Table) any {
 func partitions(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
 		created := time.Unix(t.CreatedUnix, 0)
-		_, index := q.server.TableSize(t)
+		size, index := q.server.TableSize(t)
 		if t.Partitioning == nil {
-			rows, data := uint64(max(q.server.TableRows(q.ctx, t), 0)), uint64(0)
-			n, _ := q.server.TableSize(t)
-			data = uint64(n)
+			rows, data := uint64(max(q.server.TableRows(q.ctx, t), 0)), uint64(size)
 			return q.emit("def", t.Database, t.Name, nil, nil, nil, nil, nil, nil, nil, nil, nil, rows, average(data, rows), data, uint64(0), uint64(index), uint64(0),
 				created, nil, nil, nil, "", nil, nil)
 		}

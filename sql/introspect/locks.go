@@ -155,22 +155,12 @@ func (e *Server) lockedKey(snap *catalog.Snapshot, key []byte) infoschema.Locked
 		if err != nil {
 			return out
 		}
-		out.Partition, parts, rest = partitionName(t, d.Int()), parts[1:], after
+		out.Partition, parts, rest = t.Partitioning.PartitionName(d.Int()), parts[1:], after
 	}
 	if text, ok := keyText(t, parts, rest); ok {
 		out.Data = text
 	}
 	return out
-}
-
-// partitionName is the name of the partition with a number, "" for none.
-func partitionName(t *schema.Table, number int64) string {
-	for i := range t.Partitioning.Partitions {
-		if p := &t.Partitioning.Partitions[i]; p.Number == number {
-			return p.Name
-		}
-	}
-	return ""
 }
 
 // keyText is the values of a key; ok is false where the key does not give them

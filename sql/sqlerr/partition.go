@@ -15,11 +15,6 @@ func PartitionMaxValue() *Error {
 	return newError(1481, "HY000", "MAXVALUE can only be used in last partition definition")
 }
 
-// PartitionWrongCount: 1484.
-func PartitionWrongCount() *Error {
-	return newError(1484, "HY000", "Wrong number of partitions defined, mismatch with previous setting")
-}
-
 // PartitionExpression: 1486.
 func PartitionExpression() *Error {
 	return newError(1486, "HY000", "Constant, random or timezone-dependent expressions in (sub)partitioning function are not allowed")

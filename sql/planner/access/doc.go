@@ -9,6 +9,7 @@
 //	skip.go     columns after the first ones of an index
 //	ordered.go  the order of such columns
 //	loose.go    the ends of groups
+//	partition.go  the partitions of a table
 //	search*.go  search indexes
 //
 // Estimates are in estimate.go and sample.go, orders in order.go.
