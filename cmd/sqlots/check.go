@@ -71,8 +71,8 @@ func checkLogs(dir string, stdout, stderr io.Writer) bool {
 		fmt.Fprintln(stderr, "sqlots check:", err)
 		return false
 	}
-	if r.Unsure {
-		fmt.Fprintln(stdout, "no file LOGS says how far the logs went: if the last records of the newest log were lost, that cannot be detected")
+	if r.Unsure != "" {
+		fmt.Fprintln(stdout, r.Unsure+": if the last records of the newest log were lost, that cannot be detected")
 	}
 	ok := true
 	for _, x := range r.LeftOut {

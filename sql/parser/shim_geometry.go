@@ -50,7 +50,7 @@ func (h *shim) geometryColumn(i int) error {
 	if !h.isColumnType(i) {
 		return nil
 	}
-	members := "'" + GeometryMark + "','" + strings.ToLower(h.word(i)) + "'"
+	members := []string{GeometryMark, strings.ToLower(h.word(i))}
 	for j := i + 1; j < len(h.toks) && !h.op(j, ",") && !h.op(j, ")"); j++ {
 		if h.op(j, "(") {
 			if j = h.closing(j); j < 0 {
@@ -67,11 +67,11 @@ func (h *shim) geometryColumn(i int) error {
 		if err != nil {
 			return err
 		}
-		members += ",'" + srid + "'"
+		members = append(members, srid)
 		h.blank(j, j+1)
 		j++
 	}
-	h.replace(i, i, "ENUM("+members+")")
+	h.replace(i, i, "ENUM('"+strings.Join(members, "','")+"')")
 	return nil
 }
 

@@ -433,7 +433,7 @@ func TestTornLog(t *testing.T) {
 	}
 	r, err := CheckLogs(diskOptions(dir, vfs.Default, slog.DiscardHandler))
 	list := r.LeftOut
-	if err != nil || r.Unsure || len(list) != 1 || list[0].Err != nil || list[0].File != name || list[0].Offset != int64(end) {
+	if err != nil || r.Unsure != "" || len(list) != 1 || list[0].Err != nil || list[0].File != name || list[0].Offset != int64(end) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	log, keys, err := d.open(dir, false)
@@ -582,8 +582,35 @@ func TestNoLogs(t *testing.T) {
 	}
 }
 
+// TestMovedLog: without LOGS a newest log is missed whose records are in the file of an
+// older log, which the manifest no longer needs.
+func TestMovedLog(t *testing.T) {
+	testflag.Normal(t)
+	d := newDamaged(t, loads[0])
+	newest := filepath.Base(d.state.logs[len(d.state.logs)-1].path)
+	for _, swap := range []bool{true, false} {
+		dir := d.copyStore()
+		kv := filepath.Join(dir, kvDir)
+		logs, err := filepath.Glob(filepath.Join(kv, "*.log"))
+		if err != nil || len(logs) < 2 || filepath.Base(logs[0]) == newest {
+			t.Fatal(logs, err)
+		}
+		older, own := logs[0], filepath.Join(kv, newest)
+		err = errors.Join(os.Remove(filepath.Join(dir, tailsFile)), os.Rename(older, older+".tmp"), os.Rename(own, older))
+		if swap {
+			err = errors.Join(err, os.Rename(older+".tmp", own))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := d.open(dir, false); !errors.Is(err, storage.ErrCorruption) || !strings.Contains(err.Error(), newest) {
+			t.Fatal(swap, err)
+		}
+	}
+}
+
 // TestOldLogsFile: a LOGS from any time before does not keep a store from being
-// opened, though its logs are gone or used again.
+// opened, though its logs are gone or used again. It is said where the manifest shows it.
 func TestOldLogsFile(t *testing.T) {
 	mem := vfs.NewMem()
 	var old [][]byte
@@ -612,6 +639,9 @@ func TestOldLogsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = f.Close()
+		if r, err := CheckLogs(Options{Dir: "store", FS: mem}); err != nil || !strings.Contains(r.Unsure, "older than the manifest") {
+			t.Fatalf("%d: %q, %v", i, r.Unsure, err)
+		}
 		s := openAt(t, mem)
 		if s.Seq() != seq {
 			t.Fatalf("%d: state %d, want %d", i, s.Seq(), seq)

@@ -2,8 +2,10 @@ package pebblekv
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -41,6 +43,8 @@ type logFile struct {
 	sum    uint32
 	had    int64 // bytes that it had once
 	scan   logScan
+	// elsewhere is another file that begins with a record of this log, "" for none.
+	elsewhere string
 }
 
 // logState is what a start finds.
@@ -72,7 +76,9 @@ func (st *logState) load(dfs vfs.FS, kv string) (err error) {
 	if err != nil {
 		return err
 	}
-	st.listLogs(dfs, kv, names)
+	if err := st.listLogs(dfs, kv, names); err != nil {
+		return err
+	}
 	for i := range st.logs {
 		l := &st.logs[i]
 		if l.scan, err = l.read(dfs, l.need); err != nil {
@@ -83,31 +89,71 @@ func (st *logState) load(dfs vfs.FS, kv string) (err error) {
 }
 
 // listLogs gathers the logs that the manifest needs: those that LOGS demands,
-// and those that are there.
-func (st *logState) listLogs(dfs vfs.FS, kv string, names []string) {
+// those that are there, and those whose records are in the file of another.
+func (st *logState) listLogs(dfs vfs.FS, kv string, names []string) error {
 	byNumber := map[uint64]logFile{}
 	for _, l := range st.said.logs {
 		path := dfs.PathJoin(kv, fmt.Sprintf("%06d.log", l.number))
 		need, sum := st.said.needed(l)
 		byNumber[l.number] = logFile{number: l.number, path: path, need: need, sum: sum, had: max(l.written, l.synced)}
 	}
+	at := func(n uint64) logFile {
+		l := byNumber[n]
+		l.number, l.path = n, dfs.PathJoin(kv, fmt.Sprintf("%06d.log", n))
+		return l
+	}
 	for _, name := range names {
-		if n := fileNumber(name); n != 0 && isLog(name) {
-			l := byNumber[n]
-			l.number, l.path, l.there = n, dfs.PathJoin(kv, name), true
-			byNumber[n] = l
+		n := fileNumber(name)
+		if n == 0 || !isLog(name) {
+			continue
+		}
+		l := at(n)
+		l.path, l.there = dfs.PathJoin(kv, name), true
+		byNumber[n] = l
+		first, err := firstLog(dfs, l.path)
+		if err != nil {
+			return err
+		}
+		if first != 0 && first != n {
+			other := at(first)
+			other.elsewhere = l.path
+			byNumber[first] = other
 		}
 	}
 	for n, l := range byNumber {
-		if n >= st.manifest.minLog && (l.there || l.need > 0) {
+		if n >= st.manifest.minLog && (l.there || l.need > 0 || l.elsewhere != "") {
 			st.logs = append(st.logs, l)
 		}
 	}
-	if m := st.manifest; len(st.logs) == 0 && st.unsure() {
+	if m := st.manifest; len(st.logs) == 0 && st.unsure() != "" {
 		// A log is made before another is removed.
-		st.logs = []logFile{{number: m.minLog, path: dfs.PathJoin(kv, fmt.Sprintf("%06d.log", m.minLog))}}
+		st.logs = []logFile{at(m.minLog)}
 	}
 	slices.SortFunc(st.logs, func(a, b logFile) int { return cmp.Compare(a.number, b.number) })
+	return nil
+}
+
+// firstLog is the number of the log whose intact record a file begins with, 0 for none.
+// It is lower than the file's own where the file is used again and has no record yet.
+func firstLog(dfs vfs.FS, path string) (uint64, error) {
+	f, err := dfs.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	b := make([]byte, logBlock)
+	n, err := io.ReadFull(f, b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, fmt.Errorf("file %s: %w", path, err)
+	}
+	if n < logHeader {
+		return 0, nil
+	}
+	number := binary.LittleEndian.Uint32(b[7:])
+	if _, ok := parseLogChunk(b[:n], 0, number); !ok {
+		return 0, nil
+	}
+	return uint64(number), nil
 }
 
 // checkManifest compares the manifest with what LOGS says of it. prefix is its
@@ -149,6 +195,8 @@ func (l *logFile) read(dfs vfs.FS, length int64) (scan logScan, err error) {
 func (l *logFile) damage(last bool) string {
 	s := l.scan
 	switch {
+	case l.elsewhere != "" && s.stop == 0:
+		return "the records of this log are in the file " + l.elsewhere
 	case !l.there && l.need == 0:
 		return "there is no log, and no file " + tailsFile + " that says how long it was"
 	case !l.there:
@@ -200,8 +248,19 @@ func (st *logState) leftOut() (list []LeftOut, first int) {
 	return list, first
 }
 
-// unsure reports whether LOGS is missing.
-func (st *logState) unsure() bool { return !st.known && st.manifest.number != 0 }
+// unsure says why LOGS may demand less than there was, "" where it does not. It is
+// synced with the name of each manifest before that comes into use.
+func (st *logState) unsure() string {
+	switch {
+	case st.manifest.number == 0:
+		return ""
+	case !st.known:
+		return "no file " + tailsFile + " says how far the logs went, as after an update from an earlier release"
+	case st.said.manifest.number < st.manifest.number:
+		return "the file " + tailsFile + " is older than the manifest"
+	}
+	return ""
+}
 
 // checkLogs looks for damage in what the open will read, and remove. Pebble
 // takes what it cannot read at the end of the newest log for a torn write.
@@ -213,8 +272,8 @@ func (s *Store) checkLogs() (*logState, error) {
 	if err := s.checkFiles(); err != nil {
 		return nil, err
 	}
-	if st.unsure() {
-		s.opts.Logger.Warn("no file "+tailsFile+" says how far the logs went, as after an update from an earlier release: if the last records of the newest log were lost, that cannot be detected. It is written from now on", "dir", s.opts.Dir)
+	if why := st.unsure(); why != "" {
+		s.opts.Logger.Warn(why+": if the last records of the newest log were lost, that cannot be detected. It is written from now on", "dir", s.opts.Dir)
 	}
 	list, first := st.leftOut()
 	if first >= 0 {
@@ -336,7 +395,12 @@ func (st *logState) keepAside(dfs vfs.FS, dir string) (string, error) {
 		if l.there {
 			files = append(files, l.path)
 		}
+		if l.elsewhere != "" {
+			files = append(files, l.elsewhere)
+		}
 	}
+	slices.Sort(files)
+	files = slices.Compact(files)
 	for _, from := range files {
 		if err := vfs.Copy(dfs, from, dfs.PathJoin(aside, dfs.PathBase(from))); err != nil {
 			return "", err
@@ -384,9 +448,9 @@ func cutLog(dfs vfs.FS, l logFile, tmp string) error {
 
 // LogReport is what a start finds of the logs.
 type LogReport struct {
-	// Unsure is set when no file says how far the logs went: then it is
-	// unknown whether the last records of the newest one are there.
-	Unsure  bool
+	// Unsure says why it is unknown whether the last records of the newest log are
+	// there; "" where that is known.
+	Unsure  string
 	LeftOut []LeftOut
 }
 

@@ -115,6 +115,12 @@ func (r *round) unknown() bool {
 	return slices.ContainsFunc(r.bad.names, isLog) && slices.Contains(r.bad.names, "LOGS")
 }
 
+// isOlder reports whether a file was replaced by an older one. LOGS of the same manifest
+// cannot be known to be that, as after a loss of power.
+func (r *round) isOlder(name string) bool {
+	return slices.ContainsFunc(r.bad.what, func(what string) bool { return strings.HasPrefix(what, name+": older copy") })
+}
+
 // check looks at the directory as "sqlots check" does; true if it found nothing.
 func (r *round) check() bool {
 	text, ok := checked(r.t, r.dir)
@@ -154,8 +160,8 @@ func (r *round) serve(spoil func()) bool {
 		return false
 	}
 	c := connect(r.t, child)
-	if r.unknown() && strings.Contains(child.Log.String(), "no file LOGS") {
-		r.t.Log("the end of a log and what says where it was are damaged, and the start says so")
+	if r.unknown() && (strings.Contains(child.Log.String(), "LOGS") || r.isOlder("LOGS")) {
+		r.t.Log("the end of a log and what says where it was are damaged, and the start says what can be known of it")
 		_ = c.Close() // nothing is open
 		child.Kill()
 		return false
