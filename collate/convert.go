@@ -31,27 +31,28 @@ func (c *Collation) AppendRune(dst []byte, r rune) ([]byte, bool) {
 }
 
 // Convert appends s, a string of c, in the character set of to. Characters
-// that to does not have, and bytes that are none in c, become '?'; ok is false
-// then. Conversion from and to binary copies.
-func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, ok bool) {
+// that to does not have, and bytes that are none in c, become '?'; lost is the offset in
+// s of the first of them, or -1. Conversion from and to binary copies.
+func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, lost int) {
 	if !c.NeedsConversion(s, to) {
-		return append(dst, s...), true
+		return append(dst, s...), -1
 	}
-	ok = true
-	for len(s) > 0 {
-		r, n := c.decode(s)
-		bad := r == utf8.RuneError && (n <= 1 || !c.utf8)
-		s = s[n:]
-		if !bad {
-			var enc bool
-			if dst, enc = to.AppendRune(dst, r); enc {
-				continue
+	lost = -1
+	for at := 0; at < len(s); {
+		r, n := c.decode(s[at:])
+		known := r != utf8.RuneError || n > 1 && c.utf8
+		if known {
+			dst, known = to.AppendRune(dst, r)
+		}
+		if !known {
+			dst, _ = to.AppendRune(dst, '?')
+			if lost < 0 {
+				lost = at
 			}
 		}
-		ok = false
-		dst, _ = to.AppendRune(dst, '?')
+		at += n
 	}
-	return dst, ok
+	return dst, lost
 }
 
 // NeedsConversion reports whether s has other bytes in the character set of to.

@@ -269,8 +269,8 @@ func (a *alteration) convertCharset(coll schema.CollationID) error {
 func convertMembers(c *schema.Column, coll schema.CollationID) error {
 	members := slices.Clone(c.Type.Elems)
 	for i, e := range members {
-		text, ok := collate.Must(c.Type.Collation).Convert(nil, []byte(e), collate.Must(coll))
-		if !ok {
+		text, lost := collate.Must(c.Type.Collation).Convert(nil, []byte(e), collate.Must(coll))
+		if lost >= 0 {
 			return sqlerr.InvalidCharacterString(collate.Must(coll).Charset, define.InvalidText([]byte(e)))
 		}
 		members[i] = string(text)

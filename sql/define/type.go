@@ -304,8 +304,8 @@ func memberType(name string, s *TypeSpec, t *schema.Type) error {
 		if kind == "SET" && strings.Contains(e, ",") {
 			return sqlerr.IllegalSetValue("set", e)
 		}
-		text, ok := collate.Must(schema.CollationUTF8MB40900AICI).Convert(nil, []byte(e), c)
-		if !ok {
+		text, lost := collate.Must(schema.CollationUTF8MB40900AICI).Convert(nil, []byte(e), c)
+		if lost >= 0 {
 			return sqlerr.InvalidCharacterString(c.Charset, InvalidText([]byte(e)))
 		}
 		e = string(text)

@@ -181,8 +181,8 @@ func (m mixed) fits(o mixed) bool {
 	if !ok || !ok2 {
 		return false
 	}
-	_, ok = from.Convert(nil, m.text, to)
-	return ok
+	_, lost := from.Convert(nil, m.text, to)
+	return lost < 0
 }
 
 func mixedOf(e Expr) mixed {

@@ -371,9 +371,9 @@ func (s *storer) character(d value.Datum, from schema.Type) (value.Datum, error)
 	var err error
 	if src != t.Collation {
 		if sc := collate.Must(src); sc.NeedsConversion(text, c) {
-			out, ok := sc.Convert(make([]byte, 0, len(text)), text, c)
-			if !ok {
-				err = s.fail(sqlerr.IncorrectValueForColumn("string", hexText(text, 6), s.col.Name, s.row))
+			out, lost := sc.Convert(make([]byte, 0, len(text)), text, c)
+			if lost >= 0 {
+				err = s.fail(sqlerr.IncorrectValueForColumn("string", hexText(text[lost:], 6), s.col.Name, s.row))
 			}
 			text = out
 		}
