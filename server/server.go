@@ -207,7 +207,7 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: cfg.Memory * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
 	}
@@ -303,6 +303,16 @@ const (
 	spareShare = 1
 )
 
+// codeBytes is what the program itself takes: its code and tables, the stacks of its own
+// goroutines.
+const codeBytes = 48 << 20
+
+// divided is the part of the memory that the shares are of: what the program takes beyond
+// the last sixteenth is not in it. From 768 MiB on it is all.
+func divided(memory int64) int64 {
+	return max(memory-max(codeBytes-memory*spareShare/16, 0), memory/2)
+}
+
 // openStore opens the directory, or the memory store.
 func openStore(cfg Config) (storage.Store, *pressure, error) {
 	if cfg.InMemory {
@@ -314,8 +324,9 @@ func openStore(cfg Config) (storage.Store, *pressure, error) {
 	// The collector has to know the budget; blocks and write buffers count where
 	// they live in its heap.
 	ballast = make([]byte, cfg.Memory/ballastShare)
-	limit := cfg.Memory*(16-spareShare)/16 + int64(len(ballast))
-	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: cfg.Memory * dataShare / 16, AcceptLogDamage: cfg.AcceptLogDamage, Logger: cfg.Log, Steps: cfg.Steps}
+	memory := divided(cfg.Memory)
+	limit := memory*(16-spareShare)/16 + int64(len(ballast))
+	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: memory * dataShare / 16, AcceptLogDamage: cfg.AcceptLogDamage, Logger: cfg.Log, Steps: cfg.Steps}
 	if !pebblekv.BlocksInHeap {
 		limit -= opts.CacheBytes * 3 / 4
 	}

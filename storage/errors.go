@@ -22,6 +22,9 @@ var (
 	// ErrDeadlock: the transaction was chosen as the victim of a deadlock; only
 	// Rollback may follow.
 	ErrDeadlock = errors.New("deadlock")
+	// ErrLockTableFull: the locks of open transactions take all the memory that they may
+	// have; only Rollback may follow.
+	ErrLockTableFull = errors.New("lock table is full")
 	// ErrUnavailable: the store cannot serve the request now.
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrUndetermined: the outcome of a commit is unknown. It is never retried.

@@ -135,8 +135,8 @@ type TxnOptions struct {
 	Durability Durability
 	// Label names the transaction in lists of locks and waits.
 	Label string
-	// Memory, when set, counts what the writes take in memory. Its error is that of
-	// the write.
+	// Memory, when set, counts what writes and locks take in memory. Its error is that of
+	// the write; a lock that does not fit is ErrLockTableFull.
 	Memory Memory
 }
 

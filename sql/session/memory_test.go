@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,64 @@ func TestWritesMemory(t *testing.T) {
 	if held := s.Engine.Writes.Used(); held != 0 {
 		t.Errorf("%d bytes are held in the end", held)
 	}
+}
+
+// TestLocksMemory: locks that do not fit in memory end the transaction, 1206, as in
+// InnoDB. Savepoints and locks of GET_LOCK are 3170.
+func TestLocksMemory(t *testing.T) {
+	s := testSession(t)
+	for _, sql := range []string{"CREATE DATABASE d", "USE d", "SET cte_max_recursion_depth = 1000000", "CREATE TABLE w (id INT PRIMARY KEY, n INT)",
+		"INSERT INTO w WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 39999) SELECT i, 0 FROM c"} {
+		s.mustQuery(t, sql, &sink{})
+	}
+	s.Engine.Writes = exec.NewTracker("transactions", 2<<20)
+	refused := func(number uint16, format string, upTo int) {
+		t.Helper()
+		for i := range upTo {
+			err := s.Query(t.Context(), strings.ReplaceAll(format, "#", fmt.Sprint(i)), &sink{})
+			var e *sqlerr.Error
+			if errors.As(err, &e) && e.Number == number {
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", format, err)
+			}
+		}
+		t.Fatalf("%s: %d times", format, upTo)
+	}
+	free := func() {
+		t.Helper()
+		if held, locks := s.Engine.Writes.Used()+s.Held.Used(), len(s.Engine.Store.Locks()); held != 0 || locks != 0 {
+			t.Errorf("%d bytes and %d locks are held", held, locks)
+		}
+	}
+	s.mustQuery(t, "BEGIN", &sink{})
+	s.mustQuery(t, "INSERT INTO w VALUES (-1, 0)", &sink{})
+	refused(1206, "SELECT * FROM w FOR UPDATE", 1)
+	free()
+	w := &textSink{}
+	if err := s.Query(t.Context(), "SELECT COUNT(*) FROM w WHERE id < 0", w); err != nil || !slices.Equal(w.lines, []string{"0"}) {
+		t.Errorf("%q, %v", w.lines, err)
+	}
+	refused(1206, "SELECT * FROM w FOR SHARE", 1)
+	free()
+	s.mustQuery(t, "BEGIN", &sink{})
+	refused(3170, "SAVEPOINT s#", 50_000)
+	s.mustQuery(t, "ROLLBACK TO s100", &sink{})
+	for range 50_000 {
+		s.mustQuery(t, "SAVEPOINT x", &sink{})
+		s.mustQuery(t, "RELEASE SAVEPOINT x", &sink{})
+	}
+	s.mustQuery(t, "COMMIT", &sink{})
+	free()
+	s.Held = exec.NewTracker("connection", 1<<20)
+	refused(3170, "DO GET_LOCK('lock #', 0)", 10_000)
+	s.mustQuery(t, "DO RELEASE_ALL_LOCKS()", &sink{})
+	free()
+	for range 10_000 {
+		s.mustQuery(t, "DO GET_LOCK('x', 0), RELEASE_LOCK('x')", &sink{})
+	}
+	free()
 }
 
 // TestKeysWithoutDisk: keys that are too many for memory, without a disk to put

@@ -24,8 +24,9 @@ func IsCommitOutcomeUnknown(err error) bool { return is(err, 1180) }
 // IsCrashedOnUsage reports CrashedOnUsage.
 func IsCrashedOnUsage(err error) bool { return is(err, 1194) }
 
-// IsDeadlock reports Deadlock.
-func IsDeadlock(err error) bool { return is(err, 1213) }
+// EndsTransaction reports errors after which the transaction is rolled back: Deadlock and
+// LockTableFull.
+func EndsTransaction(err error) bool { return is(err, 1206, 1213) }
 
 // IsLockConflict reports errors of a statement that did not get its locks: a deadlock
 // or the end of innodb_lock_wait_timeout.

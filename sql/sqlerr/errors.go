@@ -348,6 +348,11 @@ func WrongArgumentsReason(what, reason string) *Error {
 	return newError(1210, "HY000", "Incorrect arguments to %s: %s", what, reason)
 }
 
+// LockTableFull: 1206.
+func LockTableFull() *Error {
+	return newError(1206, "HY000", "The total number of locks exceeds the lock table size")
+}
+
 // Deadlock: 1213.
 func Deadlock() *Error {
 	return newError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")

@@ -221,8 +221,8 @@ func (cn *Connection) Finish(err error) error {
 		case sqlerr.IsEngineError(e):
 			cn.Engine.Log.Error("a statement has met an error of a file: look at the disk", "connection", cn.Process.ID, "error", e.Message)
 		}
-		if sqlerr.IsDeadlock(e) {
-			cn.Tx.Rollback() // the victim of a deadlock loses its transaction
+		if sqlerr.EndsTransaction(e) {
+			cn.Tx.Rollback() // as InnoDB does
 		}
 		if timedOut && cn.Vars.Number("innodb_rollback_on_timeout") != 0 {
 			cn.Tx.Rollback()

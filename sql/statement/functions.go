@@ -251,13 +251,25 @@ func (f *Functions) StatementDigest(sql string) (digest, text string, err error)
 func (f *Functions) GetLock(ctx context.Context, name string, timeout time.Duration) (bool, error) {
 	f.Process.SetState("User lock")
 	defer f.Process.SetState("executing")
+	if err := f.hold(userLockBytes, "locks of GET_LOCK"); err != nil {
+		return false, err
+	}
 	got, err := f.Engine.UserLocks.Acquire(ctx, f.Process.ID, strings.ToLower(name), timeout)
+	if !got {
+		f.Held.Shrink(userLockBytes)
+	}
 	return got, Translate(err)
 }
 
+// userLockBytes is what a lock takes at most; its name has 64 characters.
+const userLockBytes = 384
+
 // ReleaseLock implements expr.UserLocks.
 func (f *Functions) ReleaseLock(name string) (held, exists bool) {
-	return f.Engine.UserLocks.Release(f.Process.ID, strings.ToLower(name))
+	if held, exists = f.Engine.UserLocks.Release(f.Process.ID, strings.ToLower(name)); held {
+		f.Held.Shrink(userLockBytes)
+	}
+	return held, exists
 }
 
 // LockOwner implements expr.UserLocks.
@@ -266,7 +278,11 @@ func (f *Functions) LockOwner(name string) (uint64, bool) {
 }
 
 // ReleaseAllLocks implements expr.UserLocks.
-func (f *Functions) ReleaseAllLocks() int { return f.Engine.UserLocks.ReleaseAll(f.Process.ID) }
+func (f *Functions) ReleaseAllLocks() int {
+	n := f.Engine.UserLocks.ReleaseAll(f.Process.ID)
+	f.Held.Shrink(int64(n) * userLockBytes)
+	return n
+}
 
 // scoreFigures are the figures of an index for the scores of a statement: all
 // calls over the same fields have the same, whatever becomes of the index.

@@ -36,6 +36,8 @@ func Translate(err error) error {
 		return sqlerr.LockWaitTimeout()
 	case errors.Is(err, storage.ErrDeadlock), errors.Is(err, storage.ErrConflict):
 		return sqlerr.Deadlock()
+	case errors.Is(err, storage.ErrLockTableFull):
+		return sqlerr.LockTableFull()
 	case errors.Is(err, storage.ErrNoWait):
 		return sqlerr.LockNoWait()
 	case errors.Is(err, storage.ErrReadOnly):

@@ -37,6 +37,18 @@ type savepoint struct {
 	at   storage.Savepoint
 }
 
+// size is about what it takes in memory.
+func (s savepoint) size() int64 { return int64(len(s.name)) + 128 }
+
+// endSavepoints gives up the savepoints from the one at index i on.
+func (tx *Transactions) endSavepoints(t *transaction, i int) {
+	for _, s := range t.savepoints[i:] {
+		tx.engine.Writes.Shrink(s.size())
+	}
+	clear(t.savepoints[i:])
+	t.savepoints = t.savepoints[:i]
+}
+
 // Begin opens a transaction that lasts until COMMIT or ROLLBACK.
 func (tx *Transactions) Begin(readOnly bool) error {
 	// The store's transaction may write, to temporary tables.
@@ -109,6 +121,7 @@ func (tx *Transactions) Commit(ctx context.Context) error {
 	tx.process.Txn.Store(nil)
 	defer tx.temps.Sweep(context.WithoutCancel(ctx))
 	defer tx.unlockTables(t)
+	tx.endSavepoints(t, 0)
 	_, err := t.txn.Commit(context.WithoutCancel(ctx))
 	tx.endCharacteristics()
 	if errors.Is(err, storage.ErrUndetermined) {
@@ -126,6 +139,7 @@ func (tx *Transactions) Rollback() {
 	t := tx.open
 	tx.open = nil
 	tx.process.Txn.Store(nil)
+	tx.endSavepoints(t, 0)
 	t.txn.Rollback()
 	tx.unlockTables(t)
 	tx.temps.Sweep(context.Background())
@@ -311,7 +325,7 @@ func (tx *Transactions) runRollback(r *logical.Rollback) error {
 		if i < 0 {
 			return sqlerr.SavepointDoesNotExist(r.Savepoint)
 		}
-		tx.open.savepoints = tx.open.savepoints[:i+1]
+		tx.endSavepoints(tx.open, i+1)
 		return Translate(tx.open.txn.RollbackTo(tx.open.savepoints[i].at))
 	}
 	ended := tx.characteristics()
@@ -374,10 +388,15 @@ func (tx *Transactions) runSavepoint(name string) error {
 			return err
 		}
 	}
+	s := savepoint{name: name}
 	if i := tx.savepoint(name); i >= 0 {
-		tx.open.savepoints = append(tx.open.savepoints[:i], tx.open.savepoints[i+1:]...)
+		s = savepoint{name: tx.open.savepoints[i].name} // as large
+		tx.open.savepoints = slices.Delete(tx.open.savepoints, i, i+1)
+	} else if err := tx.engine.Writes.Grow(s.size(), "savepoints"); err != nil {
+		return err
 	}
-	tx.open.savepoints = append(tx.open.savepoints, savepoint{name: name, at: tx.open.txn.Savepoint()})
+	s.at = tx.open.txn.Savepoint()
+	tx.open.savepoints = append(tx.open.savepoints, s)
 	return nil
 }
 
@@ -387,7 +406,7 @@ func (tx *Transactions) releaseSavepoint(name string) error {
 		return sqlerr.SavepointDoesNotExist(name)
 	}
 	tx.open.txn.Release(tx.open.savepoints[i].at)
-	tx.open.savepoints = tx.open.savepoints[:i]
+	tx.endSavepoints(tx.open, i)
 	return nil
 }
 

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"Insert", testInsert},
 		{"Limits", testLimits},
 		{"TxnMemory", testTxnMemory},
+		{"LockMemory", testLockMemory},
 		{"ReservedKeys", testReservedKeys},
 		{"ReadOnly", testReadOnly},
 		{"Savepoints", testSavepoints},

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -363,6 +364,70 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 	m.limit = 1
 	must(t, x.RollbackTo(sp))
 	commit(t, x)
+}
+
+// testLockMemory: locks are counted, and given back at the end of the transaction. One
+// whose locks do not fit can only be rolled back.
+func testLockMemory(t *testing.T, s storage.Store) {
+	m := &countedMemory{limit: 4 << 20}
+	x := beginOpts(t, s, storage.TxnOptions{Memory: m})
+	lock := func(prefix []byte, n int) (int, error) {
+		for i := range n {
+			if _, err := x.Lock(bg, [][]byte{append(bytes.Clone(prefix), key(i)...)}, storage.LockOptions{}); err != nil {
+				return i, err
+			}
+		}
+		return n, nil
+	}
+	n, err := lock(nil, 100_000)
+	wantErr(t, err, storage.ErrLockTableFull)
+	if n < 12_000 || n > 40_000 || m.held.Load() < m.limit*3/4 {
+		t.Fatalf("refused after %d, %d bytes held", n, m.held.Load())
+	}
+	wantErr(t, x.Put(bg, []byte("a"), []byte("1")), storage.ErrLockTableFull)
+	if _, err := x.Commit(bg); !errors.Is(err, storage.ErrLockTableFull) {
+		t.Fatal(err)
+	}
+	x.Rollback()
+	if m.held.Load() != 0 || len(s.Locks()) != 0 {
+		t.Fatalf("%d bytes held, %d locks left", m.held.Load(), len(s.Locks()))
+	}
+
+	// Long keys count.
+	x = beginOpts(t, s, storage.TxnOptions{Memory: m})
+	if n, err := lock(repeated('k', 1000), 100_000); err == nil || n > 4<<10 {
+		t.Fatalf("%d locks of long keys, %v", n, err)
+	}
+	x.Rollback()
+
+	// The lock of a key that is written is part of what the write takes. A statement
+	// whose writes do not fit gives its locks back with them, and no others.
+	x = beginOpts(t, s, storage.TxnOptions{Memory: m})
+	if _, err := lock([]byte("first"), 100); err != nil {
+		t.Fatal(err)
+	}
+	sp := x.Savepoint()
+	for n = 0; err == nil || n == 0; n++ {
+		err = x.Insert(bg, []byte(key(n)), []byte("v"))
+	}
+	wantErr(t, err, errNoMemory)
+	if n < 12_000 {
+		t.Fatalf("refused after %d", n)
+	}
+	must(t, x.RollbackTo(sp))
+	if held := m.held.Load(); held > 64<<10 || len(s.Locks()) != 100 {
+		t.Fatalf("%d bytes held, %d locks", held, len(s.Locks()))
+	}
+	// Otherwise they stay.
+	must(t, x.Insert(bg, []byte(key(1)), []byte("v")))
+	must(t, x.RollbackTo(sp))
+	if len(s.Locks()) != 101 {
+		t.Fatalf("%d locks", len(s.Locks()))
+	}
+	x.Rollback()
+	if m.held.Load() != 0 || len(s.Locks()) != 0 {
+		t.Fatalf("%d bytes held, %d locks left", m.held.Load(), len(s.Locks()))
+	}
 }
 
 func testLimits(t *testing.T, s storage.Store) {

@@ -119,8 +119,8 @@ func (m *Manager) Begin(opts storage.TxnOptions) (storage.Txn, error) {
 	t.own.id = m.lastID.Add(1)
 	t.latest.t = t
 	t.buf.init()
-	if t.noteAt = noteStep; opts.Memory == nil {
-		t.noteAt = math.MaxInt64
+	if t.noteAt, t.lockAt = noteStep, lockStep; opts.Memory == nil {
+		t.noteAt, t.lockAt = math.MaxInt64, math.MaxInt
 	}
 	return t, nil
 }

@@ -21,6 +21,8 @@ const (
 type owner struct {
 	id   uint64
 	held []*rowLock // changed only by the owner, or for it while it waits
+	// keyBytes is the length of the keys in held.
+	keyBytes int64
 	// weight is the work that a rollback would lose: locks plus writes.
 	weight  atomic.Int64
 	waited  atomic.Int64 // nanoseconds
@@ -192,10 +194,14 @@ func (w *waiter) abort(err error) bool {
 }
 
 // releaseAll ends all locks of keys of o. It is idempotent.
-func (t *lockTable) releaseAll(o *owner) {
-	for _, l := range o.held {
+func (t *lockTable) releaseAll(o *owner) { t.release(o, 0) }
+
+// release ends the locks of keys of o but for the first ones.
+func (t *lockTable) release(o *owner, first int) {
+	for _, l := range o.held[first:] {
 		s := l.shard
 		s.mu.Lock()
+		o.keyBytes -= int64(len(l.key))
 		l.removeHolder(o)
 		l.serve()
 		if len(l.holders) == 0 && l.first == nil {
@@ -203,7 +209,13 @@ func (t *lockTable) releaseAll(o *owner) {
 		}
 		s.mu.Unlock()
 	}
-	o.held = nil
+	o.weight.Add(int64(first - len(o.held)))
+	if first == 0 {
+		o.held = nil
+		return
+	}
+	clear(o.held[first:])
+	o.held = o.held[:first]
 }
 
 func (s *lockShard) newLock(key []byte) *rowLock {
@@ -242,6 +254,7 @@ func (l *rowLock) grant(o *owner, mode storage.LockMode) {
 	l.mode = mode
 	l.holders = append(l.holders, o)
 	o.held = append(o.held, l)
+	o.keyBytes += int64(len(l.key))
 	o.weight.Add(1)
 }
 

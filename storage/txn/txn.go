@@ -41,8 +41,12 @@ type Txn struct {
 	lastSP  storage.Savepoint
 	ordinal uint32
 	noteAt  int64 // the size at which opts.Memory is next updated
+	lockAt  int   // and the number of locks
 	noted   int64 // the bytes that it holds
-	doomed  error // ErrDeadlock, after this transaction was the victim
+	// overflow: something did not fit since the last savepoint. To go back to that gives
+	// the locks back too.
+	overflow bool
+	doomed   error // ErrDeadlock or ErrLockTableFull, after which only Rollback may follow
 	// released: the locks are given back, before the end of a commit.
 	ended, released bool
 }
@@ -55,6 +59,7 @@ type mark struct {
 	id    storage.Savepoint
 	state *frozen
 	shown *frozen // nil: nothing
+	locks int     // that are held
 }
 
 var _ storage.Txn = (*Txn)(nil)
@@ -317,6 +322,23 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 	}
 	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
 	t.noteDeadlock(err)
+	if err == nil && len(t.own.held) >= t.lockAt {
+		err = t.noteLocks()
+	}
+	return err
+}
+
+// noteLocks counts the memory of the locks. Where it is locks that do not fit, and not
+// writes, the transaction has to end: no savepoint gives them back.
+func (t *Txn) noteLocks() error {
+	err := t.note(0)
+	if err != nil && len(t.own.held) > 2*t.buf.Len()+aheadLocks {
+		t.doomed = fmt.Errorf("%w: %v", storage.ErrLockTableFull, err)
+		return t.doomed
+	}
+	if err == nil {
+		t.lockAt = len(t.own.held) + lockStep
+	}
 	return err
 }
 
@@ -389,18 +411,31 @@ func (t *Txn) put(key, value []byte, grow int64) {
 }
 
 const (
-	// noteStep is how often opts.Memory is updated. A write takes entryBytes next to
-	// key and value, in the tree and in the lock table, and once more its size in the
-	// batch of the commit.
+	// noteStep and lockStep are how often opts.Memory is updated, by bytes of writes and
+	// by locks. A write takes entryBytes next to key and value, in the tree and in the
+	// lock table, and once more its size in the batch of the commit. Another lock takes
+	// lockBytes next to its key.
 	noteStep   = 64 << 10
 	entryBytes = 200
+	lockStep   = 512
+	lockBytes  = 160
+	// aheadLocks is more than the locks that a change has ahead of its writes.
+	aheadLocks = 8192
 )
 
-// note counts the memory of the writes, before one that takes grow bytes.
+// memory is what writes and locks take, when the writes grow.
+func (t *Txn) memory(grow int64) int64 {
+	entries := int64(t.buf.Len())
+	locks := max(int64(len(t.own.held))-entries, 0)
+	return 2*(t.bytes()+grow) + entries*entryBytes + locks*lockBytes + t.own.keyBytes
+}
+
+// note counts the memory of writes and locks, before a write that takes grow bytes.
 func (t *Txn) note(grow int64) error {
-	held := 2*(t.bytes()+grow) + int64(t.buf.Len())*entryBytes
+	held := t.memory(grow)
 	if n := held - t.noted; n > 0 {
 		if err := t.opts.Memory.Grow(n); err != nil {
+			t.overflow = true
 			return err
 		}
 		t.noted = held
@@ -448,7 +483,8 @@ func (t *Txn) Delete(ctx context.Context, key []byte) error {
 // Savepoint implements storage.Txn.
 func (t *Txn) Savepoint() storage.Savepoint {
 	t.lastSP++
-	m := mark{id: t.lastSP, state: t.buf.freeze()}
+	t.overflow = false
+	m := mark{id: t.lastSP, state: t.buf.freeze(), locks: len(t.own.held)}
 	if t.shown != nil {
 		m.shown = t.shown.freeze()
 	}
@@ -489,8 +525,12 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	default:
 		t.shown = nil
 	}
+	if t.overflow {
+		t.m.locks.release(&t.own, t.marks[i].locks)
+		t.overflow, t.lockAt = false, min(t.lockAt, len(t.own.held)+lockStep)
+	}
 	if t.noted > 0 {
-		t.giveBack(2*t.bytes() + int64(t.buf.Len())*entryBytes)
+		t.giveBack(t.memory(0))
 		t.noteAt = min(t.noteAt, t.buf.size+noteStep)
 	}
 	return nil

@@ -107,7 +107,7 @@ send
 P
 for q in "new.example.org A" "mail.example.org A" "other.example.org A"; do status $q; ask $q; done
 
-http() { curl -s -H 'X-API-Key: key' -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "http://127.0.0.1:$api/api/v1/servers/localhost$1" | sed "s/$api/API/g; s/2026[0-9]*/SERIAL/g; s/[0-9]\{10,\}/SERIAL/g"; }
+http() { curl -s -H 'X-API-Key: key' -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "http://127.0.0.1:$api/api/v1/servers/localhost$1" | sed "s/$api/API/g; s/[0-9]\{10,\}/SERIAL/g; s/notified_serial.: [0-9]*/NOTIFIED/g"; }
 http /zones
 http /zones -d '{"name":"api.example.","kind":"Native","nameservers":["ns1.example.org."],"rrsets":[{"name":"a.api.example.","type":"A","ttl":60,"records":[{"content":"192.0.2.3","disabled":false}],"comments":[{"content":"täg 😀","account":"me","modified_at":1700000000}]}]}'
 http /zones/api.example. -X PATCH -d '{"rrsets":[{"name":"b.api.example.","type":"A","ttl":60,"changetype":"REPLACE","records":[{"content":"192.0.2.4","disabled":false},{"content":"192.0.2.5","disabled":true}]},{"name":"a.api.example.","type":"A","changetype":"DELETE"}]}'
