@@ -353,6 +353,16 @@ func LockTableFull() *Error {
 	return newError(1206, "HY000", "The total number of locks exceeds the lock table size")
 }
 
+// RemovedSpaces: warning 1466.
+func RemovedSpaces(name string) *Error {
+	return newError(1466, "HY000", "Leading spaces are removed from name '%s'", name)
+}
+
+// NameBecomesEmpty: warning 1474.
+func NameBecomesEmpty(name string) *Error {
+	return newError(1474, "HY000", "Name '%s' has become ''", name)
+}
+
 // Deadlock: 1213.
 func Deadlock() *Error {
 	return newError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")

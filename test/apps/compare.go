@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // check loads and compares one schema.
@@ -238,12 +239,21 @@ func text(r []sql.NullString) string {
 			b.WriteString(" | ")
 		}
 		if v.Valid {
-			fmt.Fprintf(&b, "%.200q", v.String)
+			fmt.Fprintf(&b, "%.200q", plainNow(v.String))
 		} else {
 			b.WriteString("NULL")
 		}
 	}
 	return b.String()
+}
+
+// plainNow makes one of the times at which a script was loaded.
+func plainNow(s string) string {
+	t, err := time.ParseInLocation(time.DateTime, s, time.Local)
+	if err == nil && time.Since(t).Abs() < time.Hour {
+		return "now"
+	}
+	return s
 }
 
 // plainRule makes one of the two names of the rule that refuses a change.

@@ -31,7 +31,7 @@ func (b *binder) selectedColumns(t *schema.Table, own []*columnDef, rows *result
 		name := strings.ToLower(c.Name)
 		d := defined[name]
 		if d == nil {
-			if err := define.CheckName(c.Name); err != nil {
+			if err := define.CheckColumnName(c.Name); err != nil {
 				return nil, err
 			}
 			d = &columnDef{Column: define.Column{Column: b.selectedColumn(c)}}

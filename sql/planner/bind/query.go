@@ -189,6 +189,7 @@ func (k *block) items(sc *scope) error {
 			}
 			continue
 		}
+		k.b.trimAlias(f)
 		e, err := k.b.value(sc, f.Expr)
 		if err != nil {
 			return err
@@ -274,7 +275,7 @@ func (k *block) addColumn(c *logical.Column) {
 // fieldName is the name that MySQL gives a select-list item: the alias, the
 // name of a column as written, the content of a string, else the text.
 func (b *binder) fieldName(f *ast.SelectField) string {
-	if f.AsName.O != "" {
+	if f.AsName.O != "" || emptyAlias(f) {
 		return f.AsName.O
 	}
 	inner := f.Expr
@@ -307,6 +308,42 @@ func (b *binder) fieldName(f *ast.SelectField) string {
 		text = b.written.AsWritten(text, f.Offset)
 	}
 	return strings.TrimSpace(text)
+}
+
+// emptyAlias reports whether a field has an alias of nothing but blanks, as in AS ''.
+func emptyAlias(f *ast.SelectField) bool {
+	text := strings.TrimSpace(f.OriginalText())
+	if f.AsName.O != "" || text == "" {
+		return false
+	}
+	quote, rest := text[len(text)-1], text[:len(text)-1]
+	if quote != '`' && quote != '\'' && quote != '"' {
+		return false
+	}
+	rest = strings.TrimRightFunc(rest, isBlank)
+	if rest == "" || rest[len(rest)-1] != quote {
+		return false
+	}
+	// Without AS a string may be part of the expression.
+	words := strings.Fields(rest[:len(rest)-1])
+	return quote == '`' || len(words) > 1 && strings.EqualFold(words[len(words)-1], "AS")
+}
+
+// isBlank reports the characters that names do not begin with.
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
+
+// trimAlias takes the leading blanks off an alias: warnings 1466, 1474.
+func (b *binder) trimAlias(f *ast.SelectField) {
+	name := strings.TrimLeftFunc(f.AsName.O, isBlank)
+	if name == f.AsName.O {
+		return
+	}
+	if name == "" {
+		b.warn(sqlerr.NameBecomesEmpty(f.AsName.O))
+	} else {
+		b.warn(sqlerr.RemovedSpaces(f.AsName.O))
+	}
+	f.AsName = ast.NewCIStr(name)
 }
 
 // constName is the name that NAME_CONST(arg, …) gives.

@@ -308,13 +308,16 @@ const maxViewColumnName = 64
 // query whose text makes no name are called Name_exp_n.
 func (b *binder) viewColumns(v *schema.View, names []ast.CIStr, sel ast.ResultSetNode, cols []logical.Column) error {
 	for _, name := range names {
-		if err := define.CheckName(name.O); err != nil {
+		if err := define.CheckColumnName(name.O); err != nil {
 			return err
 		}
 		v.ColumnNames = append(v.ColumnNames, name.O)
 	}
 	if s := firstSelect(sel); s != nil && len(names) == 0 && s.Fields != nil && len(s.Fields.Fields) == len(cols) {
 		for i, f := range s.Fields.Fields {
+			if emptyAlias(f) {
+				return sqlerr.WrongColumnName("")
+			}
 			if name := f.AsName.O; len([]rune(name)) > maxViewColumnName || strings.HasSuffix(name, " ") || name == "" {
 				f.AsName = ast.NewCIStr("Name_exp_" + itoa(i+1))
 				cols[i].Name = f.AsName.O
