@@ -169,7 +169,9 @@ func TestSlowReaders(t *testing.T) {
 	db, admin := v.connect("abuse"), v.connect("abuse")
 	v.exec(admin, "SET GLOBAL net_write_timeout = 2, GLOBAL net_read_timeout = 2, GLOBAL connect_timeout = 2")
 	v.exec(admin, "CREATE TABLE slow (id INT PRIMARY KEY, s LONGTEXT)")
-	v.exec(admin, "INSERT INTO slow SELECT id, REPEAT('x', 100000) FROM t LIMIT 400")
+	for _, more := range []string{"", " OFFSET 200"} {
+		v.exec(admin, "INSERT INTO slow SELECT id, REPEAT('x', 100000) FROM t ORDER BY id LIMIT 200"+more)
+	}
 	for range 5 { // their rows stay in the buffers
 		rows, err := db.QueryContext(t.Context(), "SELECT * FROM slow")
 		if err != nil {
