@@ -310,7 +310,7 @@ func (b *binder) fieldName(f *ast.SelectField) string {
 	return strings.TrimSpace(text)
 }
 
-// emptyAlias reports whether a field has an alias of nothing but blanks, as in AS ``.
+// emptyAlias reports whether a field has an alias of nothing but blanks.
 func emptyAlias(f *ast.SelectField) bool {
 	text := strings.TrimSpace(f.OriginalText())
 	if f.AsName.O != "" || text == "" {
