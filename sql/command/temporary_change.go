@@ -12,10 +12,15 @@ import (
 // temporaryChange runs a schema change that concerns temporary tables. done is
 // false when it concerns none, or others too; rest is then what is left of it.
 func (s *commands) temporaryChange(ctx context.Context, stmt logical.Statement) (n uint64, rest logical.Statement, err error) {
+	// An ALTER may go beyond the limit. The next table does not fit then.
+	defer func() { _ = s.HoldTemporary(nil) }()
 	switch x := stmt.(type) {
 	case *logical.CreateTable:
 		if x, err = s.resolveLike(x); err != nil || !x.Temporary {
 			return 0, x, err
+		}
+		if err := s.HoldTemporary(x.Table); err != nil {
+			return 0, nil, err
 		}
 		n, err = s.Temps.Runner().Run(ctx, x, s.DDLEnv())
 		return n, nil, err

@@ -194,6 +194,16 @@ func TestLocksMemory(t *testing.T) {
 	refused(3170, "DO GET_LOCK('lock #', 0)", 10_000)
 	s.mustQuery(t, "DO RELEASE_ALL_LOCKS()", &sink{})
 	free()
+	refused(3170, "CREATE TEMPORARY TABLE x# (a INT PRIMARY KEY, b INT, KEY (b))", 1000)
+	refused(3170, "CREATE TEMPORARY TABLE y# AS SELECT 1 a", 10)
+	refused(3170, "CREATE TEMPORARY TABLE y# LIKE x1", 10)
+	s.mustQuery(t, "ALTER TABLE x1 DROP COLUMN b", &sink{})
+	s.mustQuery(t, "DROP TABLE x1, x2", &sink{})
+	s.mustQuery(t, "CREATE TEMPORARY TABLE y AS SELECT 1 a", &sink{})
+	for i := range 300 {
+		s.mustQuery(t, fmt.Sprintf("DROP TEMPORARY TABLE IF EXISTS x%d, y", i), &sink{})
+	}
+	free()
 	for range 10_000 {
 		s.mustQuery(t, "DO GET_LOCK('x', 0), RELEASE_LOCK('x')", &sink{})
 	}

@@ -65,6 +65,7 @@ func (cn *Connection) initialize() {
 	cn.Vars = sysvar.NewValues(cn.Engine.Globals)
 	cn.Vars.Warn, cn.Tx.vars, cn.Diagnostics.vars = cn.Diagnostics.Warn, cn.Vars, cn.Vars
 	cn.Held = cn.Engine.Values.Child("connection", cn.Engine.Values.Limit()/heldShare)
+	cn.Temps.held = 0
 	cn.Functions.userVars = map[string]userVar{}
 	cn.Named = map[string]*Prepared{}
 	cn.Diagnostics.Clear()

@@ -20,6 +20,10 @@ func (s *Statement) createSelect(ctx context.Context, x *logical.CreateTable, re
 	runner := s.Engine.DDL
 	if x.Temporary {
 		runner = s.Temps.Runner()
+		if err := s.HoldTemporary(x.Table); err != nil {
+			return err
+		}
+		defer func() { _ = s.HoldTemporary(nil) }() // it only gives back
 	} else {
 		if s.Tx.RefusesChanges() {
 			return sqlerr.ReadOnlyTransaction()

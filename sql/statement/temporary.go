@@ -21,6 +21,7 @@ type TemporaryTables struct {
 	// Dropped are tables whose data goes when the open transaction ends, which
 	// may have written to them.
 	Dropped []*schema.Table
+	held    int64 // bytes of the definitions, as the connection counts them
 }
 
 // snapshot is nil when there are no temporary tables.
@@ -104,6 +105,32 @@ func (tt *TemporaryTables) Runner() *ddl.Runner {
 	}
 	tt.version++
 	return tt.runner
+}
+
+// HoldTemporary counts what the definitions of the temporary tables take, with one that
+// is about to be made, or nil: 3170.
+func (cn *Connection) HoldTemporary(more *schema.Table) error {
+	n := int64(0)
+	if snap := cn.Temps.snapshot(); snap != nil {
+		for _, d := range snap.Databases() {
+			for _, t := range snap.Tables(d.Name) {
+				n += definitionBytes(t)
+			}
+		}
+	}
+	if more != nil {
+		n += definitionBytes(more)
+	}
+	err := cn.hold(n-cn.Temps.held, "temporary tables")
+	if err == nil {
+		cn.Temps.held = n
+	}
+	return err
+}
+
+// definitionBytes is about what a definition takes in the catalog and in plans.
+func definitionBytes(t *schema.Table) int64 {
+	return 2048 + 512*int64(len(t.Columns)+len(t.Indexes))
 }
 
 // Sweep deletes the data of dropped temporary tables. No transaction
