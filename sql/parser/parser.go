@@ -176,6 +176,17 @@ func TrailingText(first, rest string, mode types.SQLMode) error {
 	return sqlerr.Parse("", near(strings.TrimLeft(rest, " \t\r\n;"), 0, mode), 1+strings.Count(first, "\n"))
 }
 
+// NearRest is an error of the first statement of text, which ends at end, as MySQL shows
+// it: a syntax error with the statements that follow.
+func NearRest(err error, text string, end int, mode types.SQLMode) error {
+	return sqlerr.WithNear(err, func(shown string) string {
+		if len(shown) >= maxNear || !strings.HasSuffix(text[:end], shown) {
+			return shown
+		}
+		return near(strings.TrimRight(text, "; \t\r\n"), end-len(shown), mode)
+	})
+}
+
 // ParseTemplate parses the text of a template: parameter i is literal i.
 func (p *Parser) ParseTemplate(t *Template, mode types.SQLMode) (Statement, error) {
 	return p.parseOne(string(t.Text), mode)

@@ -46,7 +46,12 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 		if more {
 			w.ColumnFlags(mysqlwire.StatusMoreResults)
 		}
-		err := s.Finish(s.st.RunText(ctx, stmt, more, w))
+		err := s.st.RunText(ctx, stmt, more, w)
+		if err != nil && more {
+			from := rest[strings.Index(rest, stmt):]
+			err = parser.NearRest(err, from, len(stmt), s.Vars.Mode)
+		}
+		err = s.Finish(err)
 		s.st.EndTrace(stmt, err, w)
 		if err != nil {
 			return err
