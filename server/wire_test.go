@@ -150,7 +150,7 @@ func TestMultiStatements(t *testing.T) {
 	for text, near := range map[string]string{
 		"BAR; FOO;": "BAR; FOO", "SELECT 1; BAR x; FOO ; \n": "BAR x; FOO", "SELECT 1 +; SELECT 2;;": "; SELECT 2", "FOO": "FOO", "SELECT 1; FOO;": "FOO",
 		"FOO; SELECT '" + strings.Repeat("x", 100) + "'": "FOO; SELECT '" + strings.Repeat("x", 67),
-		"FOO; ALTER USER a IDENTIFIED BY 'tiger'": "FOO; ALTER USER a IDENTIFIED BY <secret>",
+		"FOO; ALTER USER a IDENTIFIED BY 'tiger'":        "FOO; ALTER USER a IDENTIFIED BY <secret>",
 	} {
 		if _, err := c.c.ExecContext(t.Context(), text); errorNumber(err) != 1064 || !strings.Contains(err.Error(), " near '"+near+"' at line 1") {
 			t.Errorf("%s: %v", text, err)
