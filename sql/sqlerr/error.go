@@ -1,6 +1,9 @@
 package sqlerr
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Error is a MySQL error or warning.
 type Error struct {
@@ -43,4 +46,21 @@ func (l Level) String() string { return [...]string{"Note", "Warning", "Error"}[
 type Warning struct {
 	Level Level
 	Err   *Error
+}
+
+// WithNear is a Parse error that shows another part of the text; other errors stay. near
+// is called with what is shown so far.
+func WithNear(err error, near func(shown string) string) error {
+	e, ok := err.(*Error)
+	if !ok || e.Number != 1064 {
+		return err
+	}
+	message, rest, ok := strings.Cut(e.Message, " near '")
+	end := strings.LastIndex(rest, "' at line ")
+	if !ok || end < 0 {
+		return err
+	}
+	out := *e
+	out.Message = message + " near '" + near(rest[:end]) + rest[end:]
+	return &out
 }

@@ -1,7 +1,5 @@
 package sqlerr
 
-import "strings"
-
 // The constructors, by number.
 
 // DatabaseExists: 1007.
@@ -124,21 +122,6 @@ func Parse(message, near string, line int) *Error {
 		message = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use"
 	}
 	return newError(1064, "42000", "%s near '%s' at line %d", message, near, line)
-}
-
-// WithNear is a Parse error that shows another part of the text; other errors stay. near
-// is called with what is shown so far.
-func WithNear(err error, near func(shown string) string) error {
-	e, ok := err.(*Error)
-	if !ok || e.Number != 1064 {
-		return err
-	}
-	message, rest, ok := strings.Cut(e.Message, " near '")
-	end := strings.LastIndex(rest, "' at line ")
-	if !ok || end < 0 {
-		return err
-	}
-	return newError(1064, e.State, "%s near '%s%s", message, near(rest[:end]), rest[end:])
 }
 
 // EmptyQuery: 1065.

@@ -21,6 +21,12 @@ import (
 // buildRows is the size of the table whose indexes are built: some runs.
 const buildRows = 120_000
 
+// insertBuildRows inserts the rows of a range of numbers.
+func insertBuildRows(from, to int) string {
+	return fmt.Sprintf(`INSERT INTO crash.big (a, u, s, d) WITH RECURSIVE n AS (SELECT %d i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT i %% 1000, i, CONCAT('s', i), JSON_OBJECT('t', JSON_ARRAY(i, i %% 7)) FROM n`, from, to)
+}
+
 // TestKillDuringBuild kills the server while indexes are built under writers, at random
 // moments, again and again: the next server goes on by itself, until the indexes are
 // complete. A duplicate that a writer makes rolls the build back, also after a crash.
@@ -31,8 +37,7 @@ func TestKillDuringBuild(t *testing.T) {
 	b.exec(t, "CREATE DATABASE crash",
 		"CREATE TABLE crash.big (id INT PRIMARY KEY AUTO_INCREMENT, a INT, u BIGINT NOT NULL, s VARCHAR(40), d JSON, KEY old_s (s))",
 		"SET SESSION cte_max_recursion_depth = 1000000",
-		fmt.Sprintf(`INSERT INTO crash.big (a, u, s, d) WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-			SELECT i %% 1000, i, CONCAT('s', i), JSON_OBJECT('t', JSON_ARRAY(i, i %% 7)) FROM n`, buildRows),
+		insertBuildRows(1, buildRows/2), insertBuildRows(buildRows/2+1, buildRows),
 		"SET PERSIST sqlots_index_build_rate = 150000")
 	testflag.Normal(t)
 	rounds := testflag.Rounds(1, 1, 5)

@@ -383,6 +383,19 @@ func TestKillSearch(t *testing.T) {
 	}
 }
 
+// haveFiles reports whether every search index has files on the disk.
+func haveFiles(t *testing.T, dir string) bool {
+	t.Helper()
+	indexes, err := filepath.Glob(filepath.Join(dir, "search", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !slices.ContainsFunc(indexes, func(x string) bool {
+		files, err := filepath.Glob(filepath.Join(x, "*.zap"))
+		return err != nil || len(files) == 0
+	})
+}
+
 // TestSearchDamage: queries are answered while the files of their indexes are
 // found to be damaged, and the indexes come back.
 func TestSearchDamage(t *testing.T) {
@@ -401,7 +414,9 @@ func TestSearchDamage(t *testing.T) {
 		}
 	}
 	for round := range testflag.Rounds(1, 3, 6) {
-		time.Sleep(600 * time.Millisecond) // the files get to the disk
+		time.Sleep(600 * time.Millisecond)
+		for end := time.Now().Add(10 * time.Second); !haveFiles(t, dir) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		}
 		c.Kill()
 		db.Close()
 		files, err := filepath.Glob(filepath.Join(dir, "search", "*", "*.zap"))

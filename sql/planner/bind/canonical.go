@@ -104,7 +104,7 @@ func (c *canonical) fields(s *ast.SelectStmt, src *source, fields []field, start
 			end = starts[i+1]
 		}
 		if f.WildCard == nil {
-			if f.AsName.O == "" {
+			if alias := aliasOf(f); alias == "" || alias != f.AsName.O {
 				f.AsName = ast.NewCIStr(fields[starts[i]].name)
 			}
 			out = append(out, f)

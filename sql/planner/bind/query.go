@@ -189,12 +189,12 @@ func (k *block) items(sc *scope) error {
 			}
 			continue
 		}
-		k.b.trimAlias(f)
+		k.b.warnAlias(f)
 		e, err := k.b.value(sc, f.Expr)
 		if err != nil {
 			return err
 		}
-		fd := field{name: k.b.fieldName(f), alias: f.AsName.O, expr: e}
+		fd := field{name: k.b.fieldName(f), alias: aliasOf(f), expr: e}
 		if c := plainColumn(e); c != nil {
 			fd.col = k.column(c.ID)
 		}
@@ -210,7 +210,7 @@ func (k *block) earlierItem(name string) (expr.Expr, error) {
 	i := slices.IndexFunc(k.fields, func(f field) bool { return strings.EqualFold(f.alias, name) })
 	if i < 0 {
 		for _, f := range k.s.Fields.Fields {
-			if strings.EqualFold(f.AsName.O, name) {
+			if strings.EqualFold(aliasOf(f), name) {
 				return nil, sqlerr.IllegalReference(name, "forward reference in item list")
 			}
 		}
@@ -276,7 +276,7 @@ func (k *block) addColumn(c *logical.Column) {
 // name of a column as written, the content of a string, else the text.
 func (b *binder) fieldName(f *ast.SelectField) string {
 	if f.AsName.O != "" || emptyAlias(f) {
-		return f.AsName.O
+		return aliasOf(f)
 	}
 	inner := f.Expr
 	for {
@@ -310,40 +310,40 @@ func (b *binder) fieldName(f *ast.SelectField) string {
 	return strings.TrimSpace(text)
 }
 
-// emptyAlias reports whether a field has an alias of nothing but blanks.
-func emptyAlias(f *ast.SelectField) bool {
-	text := strings.TrimSpace(f.OriginalText())
-	if f.AsName.O != "" || text == "" {
-		return false
-	}
-	quote, rest := text[len(text)-1], text[:len(text)-1]
-	if quote != '`' && quote != '\'' && quote != '"' {
-		return false
-	}
-	rest = strings.TrimRightFunc(rest, isBlank)
-	if rest == "" || rest[len(rest)-1] != quote {
-		return false
-	}
-	// Without AS a string may be part of the expression.
-	words := strings.Fields(rest[:len(rest)-1])
-	return quote == '`' || len(words) > 1 && strings.EqualFold(words[len(words)-1], "AS")
-}
+// aliasOf is the alias of a field, which begins with no blank.
+func aliasOf(f *ast.SelectField) string { return strings.TrimLeftFunc(f.AsName.O, isBlank) }
 
 // isBlank reports the characters that names do not begin with.
 func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// trimAlias takes the leading blanks off an alias: warnings 1466, 1474.
-func (b *binder) trimAlias(f *ast.SelectField) {
-	name := strings.TrimLeftFunc(f.AsName.O, isBlank)
-	if name == f.AsName.O {
-		return
-	}
-	if name == "" {
+// warnAlias is for the leading blanks of an alias: warnings 1466, 1474.
+func (b *binder) warnAlias(f *ast.SelectField) {
+	switch name := aliasOf(f); {
+	case name == f.AsName.O:
+	case name == "":
 		b.warn(sqlerr.NameBecomesEmpty(f.AsName.O))
-	} else {
+	default:
 		b.warn(sqlerr.RemovedSpaces(f.AsName.O))
 	}
-	f.AsName = ast.NewCIStr(name)
+}
+
+// emptyAlias reports whether a field has an alias without a character. The tree has none
+// then.
+func emptyAlias(f *ast.SelectField) bool {
+	text := strings.TrimSpace(f.OriginalText())
+	if f.AsName.O != "" || len(text) < 3 {
+		return false
+	}
+	rest, quotes := text[:len(text)-2], text[len(text)-2:]
+	switch quotes {
+	case "``":
+		return true
+	case "''", `""`:
+		// Without AS a string may be part of the expression.
+		words := strings.Fields(rest)
+		return len(words) > 1 && strings.EqualFold(words[len(words)-1], "AS")
+	}
+	return false
 }
 
 // constName is the name that NAME_CONST(arg, …) gives.
