@@ -308,9 +308,9 @@ const (
 const codeBytes = 48 << 20
 
 // divided is the part of the memory that the shares are of: what the program takes beyond
-// the last sixteenth is not in it. From 768 MiB on it is all.
+// the last sixteenth is not in it, but at most an eighth. From 768 MiB on it is all.
 func divided(memory int64) int64 {
-	return max(memory-max(codeBytes-memory*spareShare/16, 0), memory/2)
+	return memory - min(max(codeBytes-memory*spareShare/16, 0), memory/8)
 }
 
 // openStore opens the directory, or the memory store.
