@@ -301,7 +301,7 @@ type ran struct{ query, answer string }
 func TestSerialOrder(t *testing.T) {
 	_, dsn := startServer(t)
 	const workers = 6
-	rounds := testflag.Rounds(30, 100, 3000)
+	rounds := testflag.Rounds(30, 100, 2000)
 	setUp := func(c *client) {
 		c.exec("DROP TABLE IF EXISTS s, r")
 		c.exec(`CREATE TABLE s (id INT PRIMARY KEY, a INT, b INT, u INT, w VARCHAR(20), UNIQUE KEY uu (u), KEY ka (a), KEY kb (b, a), SEARCH INDEX f (w TEXT, b))`)

@@ -35,7 +35,7 @@ func TestScripts(t *testing.T) {
 	seed := testflag.Seed(1)
 	v := startWith(t, settings{Memory: budget, CheckPlans: true})
 	admin := v.connect("")
-	for i := range testflag.Rounds(1, 8, 60) {
+	for i := range testflag.Rounds(1, 8, 36) {
 		rnd := rand.New(rand.NewPCG(seed+uint64(i), 11))
 		file := files[rnd.IntN(len(files))]
 		s := &script{v: v, t: t, admin: admin, rnd: rnd, Changer: variants.New(rnd, funcNames()), name: fmt.Sprintf("-rounds 1 -seed %d: %s", seed+uint64(i), strings.TrimPrefix(file, scripts+"/"))}
