@@ -184,7 +184,7 @@ func TestLocksMemory(t *testing.T) {
 	s.mustQuery(t, "BEGIN", &sink{})
 	refused(3170, "SAVEPOINT s#", 50_000)
 	s.mustQuery(t, "ROLLBACK TO s100", &sink{})
-	for range 50_000 {
+	for range 5_000 {
 		s.mustQuery(t, "SAVEPOINT x", &sink{})
 		s.mustQuery(t, "RELEASE SAVEPOINT x", &sink{})
 	}
@@ -204,7 +204,7 @@ func TestLocksMemory(t *testing.T) {
 		s.mustQuery(t, fmt.Sprintf("DROP TEMPORARY TABLE IF EXISTS x%d, y", i), &sink{})
 	}
 	free()
-	for range 10_000 {
+	for range 2_000 {
 		s.mustQuery(t, "DO GET_LOCK('x', 0), RELEASE_LOCK('x')", &sink{})
 	}
 	free()
