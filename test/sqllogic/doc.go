@@ -7,7 +7,7 @@
 // or off sets them for all engines.
 //
 // TestPlans explains the queries of the scripts instead, and compares the plans with
-// testdata/plans, without costs. A change of the planner shows there which of some
+// testdata/plans, without estimates. A change of the planner shows there which of some
 // thousand queries it reaches: "go test ./test/sqllogic -run TestPlans -args -update"
 // writes them again.
 //

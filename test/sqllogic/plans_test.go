@@ -74,7 +74,7 @@ var (
 	searchIndex = regexp.MustCompile(`(?i)SEARCH INDEX|FULLTEXT`)
 
 	isQuery   = regexp.MustCompile(`(?is)^\s*(SELECT|WITH|TABLE|\()`)
-	costs     = regexp.MustCompile(`  \((cost=[^)]*|rows=[^)]* each)\)`) // estimates, from samples
+	costs     = regexp.MustCompile(`  \((cost=[^)]*|rows=[^)]* each)\)`) // estimates; some are from samples
 	digits    = regexp.MustCompile(`[0-9]+`)
 	databases = regexp.MustCompile(`slt_[0-9a-f]{12}`)
 )

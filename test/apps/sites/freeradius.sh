@@ -3,7 +3,7 @@
 # use, pools of addresses, simultaneous use; the schemas of DHCP and CUI too.
 . "$(dirname "$0")/common.sh"
 need /etc/freeradius/3.0/mods-config
-command -v radclient >"$DIR/which" || need /freeradius-utils
+need_command radclient
 cp -rL /etc/freeradius/3.0 "$DIR/radius"
 cd "$DIR/radius" || exit
 config=mods-config/sql
@@ -21,7 +21,7 @@ sed -i 's/^skip_locked = ""/skip_locked = "SKIP LOCKED"/' "$config/ippool/mysql/
 ln -sf ../mods-available/sql ../mods-available/sqlippool ../mods-available/sqlcounter mods-enabled/
 rm -f mods-enabled/eap sites-enabled/*
 sed -i '/^\s*user = /d; /^\s*group = /d; s/proxy_requests\s*=.*/proxy_requests = no/; /INCLUDE proxy.conf/d; s/start_servers = .*/start_servers = 2/; s/max_servers = .*/max_servers = 8/; s/max_spare_servers = .*/max_spare_servers = 4/' radiusd.conf
-acct=$(python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+acct=$(free_port)
 words() { printf '%s\n' "$@"; }
 cat >sites-enabled/own <<P
 server own {

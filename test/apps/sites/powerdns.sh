@@ -2,12 +2,12 @@
 # PowerDNS: pdnsutil, zones with DNSSEC, queries, a transfer, dynamic updates, the HTTP API.
 . "$(dirname "$0")/common.sh"
 need /usr/share/pdns-backend-mysql
-command -v dig >"$DIR/which" || need /bind9-dnsutils
+need_command dig
 dns=$WEB
 sql -e "CREATE DATABASE pdns; CREATE USER pdns@'%' IDENTIFIED BY 'secret'; GRANT ALL ON pdns.* TO pdns@'%'"
 sql pdns </usr/share/pdns-backend-mysql/schema/schema.mysql.sql
 sql pdns </usr/share/pdns-backend-mysql/schema/enable-foreign-keys.mysql.sql
-api=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+api=$(free_port)
 cat >"$DIR/pdns.conf" <<P
 launch=gmysql
 gmysql-host=127.0.0.1
@@ -17,7 +17,6 @@ gmysql-password=secret
 gmysql-dbname=pdns
 gmysql-dnssec=yes
 gmysql-innodb-read-committed=yes
-module-dir=/usr/lib/x86_64-linux-gnu/pdns
 local-address=127.0.0.1
 local-port=$dns
 socket-dir=$DIR
@@ -107,7 +106,7 @@ send
 P
 for q in "new.example.org A" "mail.example.org A" "other.example.org A"; do status $q; ask $q; done
 
-http() { curl -s -H 'X-API-Key: key' -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "http://127.0.0.1:$api/api/v1/servers/localhost$1" | sed "s/$api/API/g; s/[0-9]\{10,\}/SERIAL/g; s/notified_serial.: [0-9]*/NOTIFIED/g"; }
+http() { curl -s -H 'X-API-Key: key' -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "http://127.0.0.1:$api/api/v1/servers/localhost$1" | sed "s/$api/API/g; s/[0-9]\{10,\}/SERIAL/g; s/notified_serial.: [0-9A-Z]*/NOTIFIED/g"; }
 http /zones
 http /zones -d '{"name":"api.example.","kind":"Native","nameservers":["ns1.example.org."],"rrsets":[{"name":"a.api.example.","type":"A","ttl":60,"records":[{"content":"192.0.2.3","disabled":false}],"comments":[{"content":"täg 😀","account":"me","modified_at":1700000000}]}]}'
 http /zones/api.example. -X PATCH -d '{"rrsets":[{"name":"b.api.example.","type":"A","ttl":60,"changetype":"REPLACE","records":[{"content":"192.0.2.4","disabled":false},{"content":"192.0.2.5","disabled":true}]},{"name":"a.api.example.","type":"A","changetype":"DELETE"}]}'

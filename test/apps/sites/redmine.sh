@@ -3,7 +3,7 @@
 # relations, versions and queries over REST, pages, search, reports, CSV, deletion.
 . "$(dirname "$0")/common.sh"
 need /usr/share/redmine
-command -v puma >"$DIR/which" || need /puma
+need_command puma
 cp -rL /usr/share/redmine "$DIR/redmine" 2>/dev/null
 cd "$DIR/redmine" || exit
 rm -rf instances
@@ -36,11 +36,11 @@ P
 key=$(bin/rails runner "$DIR/prepare.rb" 2>/dev/null | tail -1)
 puma -q -b "tcp://127.0.0.1:$WEB" -t 2:4 config.ru >"$DIR/puma.log" 2>&1 &
 trap "kill $! 2>/dev/null; wait" EXIT
-for _ in $(seq 300); do curl -s -o "$DIR/ready" "$URL/robots.txt" && break; sleep 0.1; done
+await_web
 
 # What depends on the time, on keys and on the size of the disk is plain.
 plain() { sed 's/20[0-9][0-9]-[0-9-]*T[0-9:.]*Z/TIME/g; s/20[0-9][0-9]-[0-9][0-9]-[0-9][0-9] [0-9:]*\( UTC\)\?/TIME/g; s#[0-9/]* [0-9:]* [AP]M#TIME#g; s/"api_key":"[^"]*"/KEY/; s/[0-9a-f]\{40\}/HASH/g; s/"token":"[^"]*"/TOKEN/'; }
-rest() { echo "== $*" | plain; curl -s -H "X-Redmine-API-Key: $key" -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "$URL/$1" | plain; }
+rest() { echo "== $*" | plain; curl -s -m 120 -H "X-Redmine-API-Key: $key" -H 'Content-Type: application/json' -w ' %{http_code}\n' "${@:2}" "$URL/$1" | plain; }
 day=2024-05
 rest projects.json -d '{"project":{"name":"Prjékt 😀","identifier":"one","description":"the first","tracker_ids":[1,2,3],"enabled_module_names":["issue_tracking","time_tracking","news","wiki","boards","calendar","gantt","documents","files"]}}'
 rest projects.json -d '{"project":{"name":"Child","identifier":"child","parent_id":1,"inherit_members":true,"is_public":false}}'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 need /usr/share/roundcube
 need /usr/lib/dovecot
-imap=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+imap=$(free_port)
 mkdir -p "$DIR/run" "$DIR/temp" "$DIR/logs"
 mail=$(mktemp -d) # the IMAP server is another user
 chmod 755 "$mail"
@@ -82,7 +82,7 @@ sql rc -e "SELECT name, value FROM \`system\`"
 
 php -d memory_limit=512M -d display_errors=0 -S "127.0.0.1:$WEB" -t "$DIR/rc" >"$DIR/web.log" 2>&1 &
 trap "kill $! $dovecot 2>/dev/null; wait; rm -rf '$mail'" EXIT
-for _ in $(seq 50); do curl -s -o "$DIR/ready" "$URL/robots.txt" && break; sleep 0.1; done
+await_web
 page() { web -o "$DIR/page" -w "$1 %{http_code}\n" "${@:2}"; faults "$DIR/page"; }
 token() { token=$(grep -o '"request_token":"[^"]*"' "$DIR/page" | head -1 | sed 's/.*:"//; s/"//'); [ -n "$token" ] || echo "no token"; }
 page "first page" "$URL/"
@@ -96,7 +96,7 @@ call() { # action, then parameters
     web -o "$DIR/answer" -w "$1 %{http_code}\n" -H "X-Roundcube-Request: $token" -H 'X-Requested-With: XMLHttpRequest' "$URL/?_remote=1&$1" "${@:2}"
     faults "$DIR/answer"
 }
-shown() { grep -o "$1" "$DIR/${2:-answer}" | sed 's/[0-9a-f]\{32\}/HASH/g; s/[0-9]\{10,\}/TIME/g' | sort; }
+shown() { grep -o "$1" "$DIR/answer" | sed 's/[0-9a-f]\{32\}/HASH/g; s/[0-9]\{10,\}/TIME/g' | sort; }
 # Mails come by drafts, which need no SMTP server.
 for i in 1 2 3 4 5 6; do
     page "compose" -L "$URL/?_task=mail&_action=compose"
