@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -25,6 +26,7 @@ const (
 	keyView     = 'v'
 	keySetting  = 'p'
 	keySecret   = 'k'
+	keyGrants   = 'g'
 )
 
 // firstTableID leaves room for tables of our own.
@@ -60,6 +62,8 @@ type Snapshot struct {
 	viewByID  map[schema.TableID]*schema.View
 	children  map[tableName][]*schema.Table
 	settings  map[string]Setting
+	// privileges of all accounts; see Privileges
+	privileges *priv.State
 }
 
 type database struct {
@@ -142,6 +146,7 @@ type Catalog struct {
 	// shared is set for a catalog in memory: where ids come from.
 	shared   *Catalog
 	onChange func(s *Snapshot)
+	upgraded []priv.Name
 }
 
 // Open loads the catalog of a store. A new store gets the account root@%
@@ -153,14 +158,27 @@ func Open(ctx context.Context, store storage.Store) (*Catalog, error) {
 		return nil, fmt.Errorf("loading the catalog: %w", err)
 	}
 	c.current.Store(s)
-	if len(s.accounts) == 0 {
-		err := c.Change(ctx, func(ch *Change) error {
-			ch.PutAccount(&Account{User: "root", Host: "%", Plugin: "caching_sha2_password"})
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	for _, a := range s.accounts {
+		if s.privileges.Grants(a.Name()) == nil {
+			c.upgraded = append(c.upgraded, a.Name())
 		}
+	}
+	if len(s.accounts) > 0 && len(c.upgraded) == 0 {
+		return c, nil
+	}
+	err = c.Change(ctx, func(ch *Change) error {
+		if len(s.accounts) == 0 {
+			root := &Account{User: "root", Host: "%", Plugin: "caching_sha2_password"}
+			ch.PutAccount(root)
+			ch.PutGrants(allPrivileges(root.Name()))
+		}
+		for _, n := range c.upgraded {
+			ch.PutGrants(allPrivileges(n))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -180,6 +198,7 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 	defer scan.Close()
 	var tables []*schema.Table
 	var views []*schema.View
+	var grants []*priv.Grants
 	var bad error
 	_, err = scan.Visit(ctx, func(k, v []byte) bool {
 		switch k[1] {
@@ -199,6 +218,10 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 			a := &Account{}
 			bad = json.Unmarshal(v, a)
 			s.accounts = append(s.accounts, a)
+		case keyGrants:
+			g := &priv.Grants{}
+			bad = json.Unmarshal(v, g)
+			grants = append(grants, g)
 		case keySetting:
 			var x Setting
 			bad = json.Unmarshal(v, &x)
@@ -229,6 +252,7 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 		s.viewByID[v.ID] = v
 	}
 	sortAccounts(s.accounts)
+	s.privileges = priv.NewState(grants, nil)
 	s.findChildren()
 	return s, nil
 }
@@ -239,8 +263,12 @@ type Change struct {
 	Base *Snapshot
 	next *Snapshot
 	puts map[string][]byte // nil deletes
-	err  error
-	id   uint64
+	// grants that changed; nil for an account that is gone.
+	grants map[priv.Name]*priv.Grants
+	// accounts that changed must be sorted again.
+	accounts bool
+	err      error
+	id       uint64
 	// replaced and emptied: see Replace.
 	replaced map[schema.TableID]*schema.Table
 	emptied  map[schema.TableID]bool
@@ -289,7 +317,10 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	if _, err := txn.Commit(ctx); err != nil {
 		return fmt.Errorf("changing the catalog: %w", err)
 	}
-	sortAccounts(ch.next.accounts)
+	if ch.accounts {
+		sortAccounts(ch.next.accounts)
+	}
+	ch.next.privileges = ch.Privileges()
 	ch.next.findChildren()
 	c.current.Store(ch.next)
 	if c.onChange != nil {
@@ -304,7 +335,7 @@ func (c *Catalog) OnChange(fn func(s *Snapshot)) { c.onChange = fn }
 
 func (s *Snapshot) clone() *Snapshot {
 	n := &Snapshot{version: s.version + 1, databases: make(map[string]*database, len(s.databases)), byID: make(map[schema.TableID]*schema.Table, len(s.byID)),
-		viewByID: maps.Clone(s.viewByID), settings: maps.Clone(s.settings)}
+		viewByID: maps.Clone(s.viewByID), settings: maps.Clone(s.settings), privileges: s.privileges}
 	for name, d := range s.databases {
 		c := &database{desc: d.desc, tables: make(map[string]*schema.Table, len(d.tables)), views: maps.Clone(d.views)}
 		for k, t := range d.tables {
@@ -419,19 +450,26 @@ func (ch *Change) DropTable(t *schema.Table) {
 }
 
 // PutAccount creates or replaces an account.
+//
+// A new one has no privileges.
 func (ch *Change) PutAccount(a *Account) {
 	ch.removeAccount(a.User, a.Host)
 	ch.next.accounts = append(ch.next.accounts, a)
 	ch.put(accountKey(a.User, a.Host), a)
+	if ch.Grants(a.Name()) == nil {
+		ch.PutGrants(&priv.Grants{Name: a.Name()})
+	}
 }
 
-// DropAccount removes an account.
+// DropAccount removes an account with its grants, also as a role of others.
 func (ch *Change) DropAccount(user, host string) {
 	ch.removeAccount(user, host)
 	ch.puts[string(accountKey(user, host))] = nil
+	ch.dropGrants(priv.Name{User: user, Host: host})
 }
 
 func (ch *Change) removeAccount(user, host string) {
+	ch.accounts = true
 	list := ch.next.accounts[:0:0]
 	for _, a := range ch.next.accounts {
 		if a.User != user || a.Host != host {

@@ -41,6 +41,7 @@ func continueBuild(ctx context.Context, sh *statement.Shared, b ddl.Continuation
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	st := statement.Open(sh, mysqlwire.ConnInfo{ID: id, User: "ddl", Kill: func() { cancel(sqlerr.QueryInterrupted()) }})
+	st.ActAsServer()
 	defer st.End()
 	e := sh.Engine
 	e.Processes.Add(st.Process)

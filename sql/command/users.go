@@ -177,7 +177,7 @@ func (s *commands) grant(x *logical.Grant) error {
 			return sqlerr.CannotCreateUserWithGrant()
 		}
 	}
-	s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.GrantHasNoEffect()})
+	_ = x
 	return nil
 }
 

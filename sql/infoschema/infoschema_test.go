@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -73,6 +74,8 @@ func (f *fake) Distinct(context.Context, *schema.Table, []schema.ColumnID) float
 func (f *fake) ConnectionID() uint64      { return 7 }
 func (f *fake) Database() string          { return "d" }
 func (f *fake) Account() (string, string) { return "root", "%" }
+
+func (f *fake) Privileges() *priv.Set     { return priv.Everything }
 func (f *fake) Variables() []Variable     { return []Variable{{"sql_mode", ""}} }
 func (f *fake) Status() map[string]string { return map[string]string{"Uptime": "5"} }
 func (f *fake) Location() *time.Location  { return time.UTC }

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/stream"
 	"github.com/sqlots/sqlots/value"
@@ -147,6 +148,8 @@ type Session interface {
 	Database() string
 	// Account is the account that the connection runs as.
 	Account() (user, host string)
+	// Privileges are what it may do.
+	Privileges() *priv.Set
 	// Warnings are the diagnostics of the last statement.
 	Warnings() []sqlerr.Warning
 	// Variables are the session's values, sorted by name. Status are the numbers

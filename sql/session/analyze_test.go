@@ -76,7 +76,7 @@ func TestAnalyzeSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := New(t.Context(), statement.NewShared(e, command.Runner{}), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s, err := New(t.Context(), statement.NewShared(e, command.Runner{}), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

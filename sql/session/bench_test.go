@@ -44,7 +44,7 @@ func benchSession(b *testing.B) *Session {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := New(context.Background(), sharedOf(b, e), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(b, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func testSession(tb testing.TB) *Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := New(context.Background(), sharedOf(tb, e), mysqlwire.ConnInfo{ID: 1, User: "root", LocalFiles: true, Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(tb, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, LocalFiles: true, Kill: func() {}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func TestDerivedOnline(t *testing.T) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range 2 {
-		w, err := New(context.Background(), s.Shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
+		w, err := New(context.Background(), s.Shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

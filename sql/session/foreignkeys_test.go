@@ -42,7 +42,7 @@ func fkEngine(t *testing.T, kind string) *engine.Engine {
 
 func sessionOn(t *testing.T, e *engine.Engine, id uint64) *Session {
 	t.Helper()
-	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: id, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func TestLoadTokenOnce(t *testing.T) {
 			for round := range 3 {
 				var wg sync.WaitGroup
 				for i := range 4 {
-					other, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: uint64(100 + i)})
+					other, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: uint64(100 + i), Account: mysqlwire.Account{User: "root", Host: "%"}})
 					if err != nil {
 						t.Fatal(err)
 					}

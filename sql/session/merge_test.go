@@ -32,7 +32,7 @@ func TestBucketQueue(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for n := range workers {
-		w, err := New(context.Background(), s.Shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Kill: func() {}})
+		w, err := New(context.Background(), s.Shared, mysqlwire.ConnInfo{ID: uint64(2 + n), User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

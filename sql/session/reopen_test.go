@@ -19,7 +19,7 @@ func TestReopen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(ctx, sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+		s, err := New(ctx, sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestScoresOfEachStatement(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	shared := statement.NewShared(e, command.Runner{})
 	open := func(id uint64) *Session {
-		s, err := New(t.Context(), shared, mysqlwire.ConnInfo{ID: id, User: "root", Kill: func() {}})
+		s, err := New(t.Context(), shared, mysqlwire.ConnInfo{ID: id, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 		if err != nil {
 			t.Fatal(err)
 		}

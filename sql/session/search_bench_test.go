@@ -46,7 +46,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = e.Close(context.Background()) })
-	s, err := New(context.Background(), sharedOf(b, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s, err := New(context.Background(), sharedOf(b, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		b.Fatal(err)
 	}

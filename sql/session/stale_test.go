@@ -49,7 +49,7 @@ func alteredMeanwhile(t *testing.T, begin, sql, alter, show string) (int, string
 	t.Helper()
 	ctx := context.Background()
 	s := testSession(t)
-	other, err := New(ctx, s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	other, err := New(ctx, s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

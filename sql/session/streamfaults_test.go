@@ -33,7 +33,7 @@ func TestLogUnderFaults(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+					s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 					if err != nil {
 						t.Fatal(err)
 					}

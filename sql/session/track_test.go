@@ -16,7 +16,7 @@ func TestStateChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root"})
+	s, err := New(context.Background(), sharedOf(t, e), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}})
 	if err != nil {
 		t.Fatal(err)
 	}

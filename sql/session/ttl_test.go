@@ -112,7 +112,7 @@ func TestExpiryBesideLockTables(t *testing.T) {
 		"LOCK TABLES other WRITE"} { // from now on, reads take metadata locks
 		s.mustQuery(t, q, &sink{})
 	}
-	locker, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Kill: func() {}})
+	locker, err := New(t.Context(), s.Shared, mysqlwire.ConnInfo{ID: 2, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

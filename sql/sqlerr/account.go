@@ -2,6 +2,16 @@ package sqlerr
 
 // The constructors of errors about accounts, by number.
 
+// DatabaseAccessDenied: 1044; host is that of the account.
+func DatabaseAccessDenied(user, host, db string) *Error {
+	return newError(1044, "42000", "Access denied for user '%s'@'%s' to database '%s'", user, host, db)
+}
+
+// NotThreadOwner: 1095, KILL of another account's connection.
+func NotThreadOwner(id uint64) *Error {
+	return newError(1095, "HY000", "You are not owner of thread %d", id)
+}
+
 // NoSuchUser: 1133, SET PASSWORD for an account that does not exist.
 func NoSuchUser() *Error {
 	return newError(1133, "42000", "Can't find any matching row in the user table")
@@ -10,6 +20,26 @@ func NoSuchUser() *Error {
 // NoSuchGrant: 1141, SHOW GRANTS for an account that does not exist.
 func NoSuchGrant(user, host string) *Error {
 	return newError(1141, "42000", "There is no such grant defined for user '%s' on host '%s'", user, host)
+}
+
+// TableAccessDenied: 1142; command is the list of privileges, host that of the client.
+func TableAccessDenied(command, user, host, table string) *Error {
+	return newError(1142, "42000", "%s command denied to user '%s'@'%s' for table '%s'", command, user, host, table)
+}
+
+// ColumnAccessDenied: 1143.
+func ColumnAccessDenied(command, user, host, column, table string) *Error {
+	return newError(1143, "42000", "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", command, user, host, column, table)
+}
+
+// IllegalGrant: 1144, a privilege that the level does not have.
+func IllegalGrant() *Error {
+	return newError(1144, "42000", "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used")
+}
+
+// NoSuchTableGrant: 1147.
+func NoSuchTableGrant(user, host, table string) *Error {
+	return newError(1147, "42000", "There is no such grant defined for user '%s' on host '%s' on table '%s'", user, host, table)
 }
 
 // TooManyUserConnections: 1203.
@@ -22,9 +52,14 @@ func PrivilegeNeeded(privilege string) *Error {
 	return newError(1227, "42000", "Access denied; you need (at least one of) the %s privilege(s) for this operation", privilege)
 }
 
-// GrantHasNoEffect: 1235, the note of GRANT.
-func GrantHasNoEffect() *Error {
-	return newError(1235, "42000", "GRANT has no effect: every account has all privileges")
+// CannotRevokeAll: 1269, REVOKE ALL of an account that does not exist.
+func CannotRevokeAll() *Error {
+	return newError(1269, "HY000", "Can't revoke all privileges for one or more of the requested users")
+}
+
+// ProcedureAccessDenied: 1370; name is qualified.
+func ProcedureAccessDenied(command, user, host, name string) *Error {
+	return newError(1370, "42000", "%s command denied to user '%s'@'%s' for routine '%s'", command, user, host, name)
 }
 
 // UserOperationFailed: 1396; operation is CREATE USER and the like, users are
@@ -36,6 +71,11 @@ func UserOperationFailed(operation, users string) *Error {
 // CannotCreateUserWithGrant: 1410.
 func CannotCreateUserWithGrant() *Error {
 	return newError(1410, "42000", "You are not allowed to create a user with GRANT")
+}
+
+// NoSuchDefiner: 1449, a view whose definer does not exist.
+func NoSuchDefiner(user, host string) *Error {
+	return newError(1449, "HY000", "The user specified as a definer ('%s'@'%s') does not exist", user, host)
 }
 
 // PluginNotLoaded: 1524.
@@ -58,7 +98,37 @@ func UserAlreadyExists(user, host string) *Error {
 	return newError(3163, "HY000", "Authorization ID '%s'@'%s' already exists.", user, host)
 }
 
+// UnknownAuthID: 3523; the name is of an account or role.
+func UnknownAuthID(user, host string) *Error {
+	return newError(3523, "HY000", "Unknown authorization ID `%s`@`%s`", user, host)
+}
+
+// RoleNotGranted: 3530; both are names in backquotes.
+func RoleNotGranted(role, account string) *Error {
+	return newError(3530, "HY000", "%s is not granted to %s", role, account)
+}
+
+// IllegalPrivilegeLevel: 3619, a dynamic privilege that is not ON *.*.
+func IllegalPrivilegeLevel(privilege string) *Error {
+	return newError(3619, "HY000", "Illegal privilege level specified for %s", privilege)
+}
+
+// MandatoryRole: 3628; role is a name in backquotes.
+func MandatoryRole(role string) *Error {
+	return newError(3628, "HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.", role)
+}
+
 // TLSSetup: 3888, ALTER INSTANCE RELOAD TLS failed.
 func TLSSetup(err error) *Error {
 	return newError(3888, "HY000", "Failed to set up SSL because of the following SSL library error: %v", err)
+}
+
+// UnknownDynamicPrivilege: 3929.
+func UnknownDynamicPrivilege(name string) *Error {
+	return newError(3929, "HY000", "Dynamic privilege '%s' is not registered with the server.", name)
+}
+
+// RoleCircle: 4027; both are names in backquotes.
+func RoleCircle(account, role string) *Error {
+	return newError(4027, "HY000", "User account %s is directly or indirectly granted to the role %s. The GRANT would create a loop", account, role)
 }

@@ -38,7 +38,8 @@ type Connection struct {
 	Named       map[string]*Prepared // PREPARE name FROM …
 	// Held counts what the connection holds from one statement to the next: user
 	// variables and prepared statements.
-	Held *exec.Tracker
+	Held   *exec.Tracker
+	rights rights
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int
 }
@@ -68,6 +69,7 @@ func (cn *Connection) initialize() {
 	cn.Temps.held = 0
 	cn.Functions.userVars = map[string]userVar{}
 	cn.Named = map[string]*Prepared{}
+	cn.login()
 	cn.Diagnostics.Clear()
 	cn.Functions.Rows, cn.Functions.foundRows, cn.Functions.lastInsertID = 0, 0, 0
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/infoschema"
 	"github.com/sqlots/sqlots/sql/introspect"
 	"github.com/sqlots/sqlots/sql/planner/bind"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -22,6 +23,9 @@ func (s *introspected) Database() string { return s.DB }
 
 // Account implements infoschema.Session.
 func (s *introspected) Account() (user, host string) { return s.Info.Account.User, s.Info.Account.Host }
+
+// Privileges implements infoschema.Session.
+func (s *introspected) Privileges() *priv.Set { return (*Connection)(s).Privileges() }
 
 // Warnings implements infoschema.Session.
 func (s *introspected) Warnings() []sqlerr.Warning { return s.Diagnostics.warnings }

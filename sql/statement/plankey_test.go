@@ -40,7 +40,7 @@ func testStatement(t *testing.T) *Statement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Open(NewShared(e, schemaOnly{}), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s := Open(NewShared(e, schemaOnly{}), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	t.Cleanup(s.End)
 	return s
 }

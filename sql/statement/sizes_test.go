@@ -20,7 +20,7 @@ func TestPlansBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	s := Open(NewShared(e, schemaOnly{}), mysqlwire.ConnInfo{ID: 1, User: "root", Kill: func() {}})
+	s := Open(NewShared(e, schemaOnly{}), mysqlwire.ConnInfo{ID: 1, User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	t.Cleanup(s.End)
 	var rows strings.Builder
 	for i := range 20_000 {

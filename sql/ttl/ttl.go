@@ -99,6 +99,7 @@ func (j *expiry) remove(ctx context.Context, t *schema.Table) error {
 // connect makes a connection with the settings of the job.
 func (j *expiry) connect(info mysqlwire.ConnInfo) *statement.Statement {
 	st := statement.Open(j.shared, info)
+	st.ActAsServer()
 	st.Vars.Override(map[string]value.Datum{
 		"sqlots_show_expired": value.Uint(1), "transaction_isolation": value.String("REPEATABLE-READ"),
 		"sql_safe_updates": value.Uint(0), "autocommit": value.Uint(1), "innodb_lock_wait_timeout": value.Uint(1),

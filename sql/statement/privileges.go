@@ -1,0 +1,116 @@
+package statement
+
+import (
+	"slices"
+
+	"github.com/sqlots/sqlots/sql/priv"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
+
+// rights are what a connection's account may do.
+type rights struct {
+	roles []priv.Name // active, as SET ROLE or the login made them
+	// state is the one of which set was made.
+	state *priv.State
+	set   *priv.Set
+	// server: what runs is the server's own work, which may do everything.
+	server bool
+}
+
+// ActAsServer makes the connection one of the server's own work, which has all
+// privileges.
+func (cn *Connection) ActAsServer() { cn.rights = rights{server: true, set: priv.Everything} }
+
+// AccountName is the account that the connection runs as.
+func (cn *Connection) AccountName() priv.Name {
+	return priv.Name{User: cn.Info.Account.User, Host: cn.Info.Account.Host}
+}
+
+// Privileges are what the account may do now, with its active roles. A change by GRANT
+// counts from the next statement on.
+func (cn *Connection) Privileges() *priv.Set {
+	r := &cn.rights
+	if r.server {
+		return r.set
+	}
+	if st := cn.Engine.Catalog.Snapshot().Privileges(); st != r.state {
+		cn.activate(st, r.roles)
+	}
+	return r.set
+}
+
+// activate makes the roles active of which the account still has each.
+func (cn *Connection) activate(st *priv.State, roles []priv.Name) {
+	account := cn.AccountName()
+	kept := roles[:0:0]
+	for _, n := range roles {
+		if st.HasRole(account, n) && !slices.Contains(kept, n) {
+			kept = append(kept, n)
+		}
+	}
+	priv.SortNames(kept)
+	cn.rights = rights{roles: kept, state: st, set: st.Set(account, kept)}
+}
+
+// Activate is SET ROLE: 3530 if the account does not have one of the roles.
+func (cn *Connection) Activate(roles []priv.Name) error {
+	if cn.rights.server {
+		return nil
+	}
+	st := cn.Engine.Catalog.Snapshot().Privileges()
+	account := cn.AccountName()
+	for _, n := range roles {
+		if !st.HasRole(account, n) {
+			return sqlerr.RoleNotGranted(n.String(), account.String())
+		}
+	}
+	cn.activate(st, roles)
+	return nil
+}
+
+// login activates the roles with which a connection begins.
+func (cn *Connection) login() {
+	if cn.rights.server {
+		return
+	}
+	st := cn.Engine.Catalog.Snapshot().Privileges()
+	roles := st.DefaultRoles(cn.AccountName())
+	if cn.Vars.Number("activate_all_roles_on_login") != 0 {
+		roles = st.AllRoles(cn.AccountName())
+	}
+	cn.activate(st, roles)
+}
+
+// require refuses a statement that needs more than the account may do: 1044, 1045,
+// 1142, 1143, 1227, 1356, 1449.
+func (cn *Connection) require(n *priv.Needs) error {
+	return cn.Refusal(cn.Privileges().Check(n))
+}
+
+// Require refuses what needs one of the privileges ON *.*: 1227.
+func (cn *Connection) Require(m priv.Mask, d priv.Dynamics) error {
+	return cn.require(&priv.Needs{Global: []priv.GlobalNeed{{Mask: m, Dynamic: d}}})
+}
+
+// Refusal is the error for what the account was denied; nil for nil.
+func (cn *Connection) Refusal(d *priv.Denied) error {
+	if d == nil {
+		return nil
+	}
+	account, host := cn.AccountName(), cn.ClientHost()
+	switch {
+	case d.NeedsOneOf != "":
+		return sqlerr.PrivilegeNeeded(d.NeedsOneOf)
+	case d.Global:
+		return sqlerr.AccessDenied(account.User, account.Host, cn.Info.Account.AuthString != "")
+	case d.NoDefiner != nil:
+		return sqlerr.NoSuchDefiner(d.NoDefiner.User, d.NoDefiner.Host)
+	case d.View != "":
+		return sqlerr.ViewReferencesInvalid(d.ViewDB, d.View)
+	case d.Table == "":
+		return sqlerr.DatabaseAccessDenied(account.User, account.Host, d.DB)
+	case d.Column == "":
+		return sqlerr.TableAccessDenied(d.Command, account.User, host, d.Table)
+	}
+	return sqlerr.ColumnAccessDenied(d.Command, account.User, host, d.Column, d.Table)
+}
