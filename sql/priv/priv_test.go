@@ -233,7 +233,7 @@ func mapValues(m map[Name]*Grants) (out []*Grants) {
 	return out
 }
 
-// compare asks the set of a random account about everything.
+// compare checks everything with the set of a random account.
 func (m *model) compare(t *testing.T, rng *rand.Rand, st *State, dbs, tables, columns []string, privileges []Mask) {
 	t.Helper()
 	id := m.ids[rng.IntN(len(m.ids))]

@@ -198,10 +198,13 @@ func (s *Set) State() *State { return s.state }
 // Exists reports that the account is still there.
 func (s *Set) Exists() bool { return s.all || s.state.ids[s.Account] != nil }
 
-// Global are the static privileges ON *.*, Dynamic the dynamic ones; Grantable those of
-// them that may be granted.
-func (s *Set) Global() Mask        { return s.global }
-func (s *Set) Dynamic() Dynamics   { return s.dynamic }
+// Global are the static privileges ON *.*.
+func (s *Set) Global() Mask { return s.global }
+
+// Dynamic are the dynamic privileges.
+func (s *Set) Dynamic() Dynamics { return s.dynamic }
+
+// Grantable are the dynamic privileges that the account may grant.
 func (s *Set) Grantable() Dynamics { return s.grantable }
 
 // Has reports one of the privileges, ON *.*.
