@@ -12,6 +12,7 @@ import (
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
@@ -26,6 +27,7 @@ type Processes struct {
 type Process struct {
 	ID         uint64
 	User, Host string
+	Account    priv.Name   // that it runs as
 	Attributes [][2]string // that the client gave
 
 	mu      sync.Mutex

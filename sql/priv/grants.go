@@ -32,11 +32,10 @@ type Grants struct {
 	// Databases come with the most specific pattern first, Tables by name.
 	Databases []Database `json:"databases,omitempty"`
 	Tables    []Table    `json:"tables,omitempty"`
-	// Roles are those that it has, by name; Default those of them that are active after a
-	// login, by name. DefaultAll: all are.
-	Roles      []Role `json:"roles,omitempty"`
-	Default    []Name `json:"default,omitempty"`
-	DefaultAll bool   `json:"default_all,omitempty"`
+	// Roles are those that it has, by name; Default those that are active after a login, by
+	// name.
+	Roles   []Role `json:"roles,omitempty"`
+	Default []Name `json:"default,omitempty"`
 }
 
 // Database is a grant ON `pattern`.*. In the pattern _ and % are wildcards and \ takes
@@ -80,7 +79,7 @@ func (g *Grants) Clone() *Grants {
 
 // IsEmpty reports that nothing was granted.
 func (g *Grants) IsEmpty() bool {
-	return g.Global == 0 && g.Dynamic == 0 && len(g.Databases)+len(g.Tables)+len(g.Roles)+len(g.Default) == 0 && !g.DefaultAll
+	return g.Global == 0 && g.Dynamic == 0 && len(g.Databases)+len(g.Tables)+len(g.Roles)+len(g.Default) == 0
 }
 
 // AddDynamic grants dynamic privileges.
@@ -273,8 +272,8 @@ func (g *Grants) role(n Name) (int, bool) {
 }
 
 // SetDefault makes the roles those that are active after a login.
-func (g *Grants) SetDefault(roles []Name, all bool) {
-	g.Default, g.DefaultAll = slices.Clone(roles), all
+func (g *Grants) SetDefault(roles []Name) {
+	g.Default = slices.Clone(roles)
 	slices.SortFunc(g.Default, compareNames)
 	g.Default = slices.Compact(g.Default)
 }
@@ -291,7 +290,7 @@ func (g *Grants) RenameRole(from, to Name) {
 		g.RemoveRole(from)
 		g.AddRole(Role{Name: to, Admin: admin})
 		if isDefault {
-			g.SetDefault(append(slices.Clone(g.Default), to), g.DefaultAll)
+			g.SetDefault(append(slices.Clone(g.Default), to))
 		}
 	}
 }

@@ -337,7 +337,7 @@ func TestRoles(t *testing.T) {
 	if len(st.DefaultRoles(u)) != 0 {
 		t.Error("no default role was set")
 	}
-	gu.SetDefault([]Name{r1, {"gone", "%"}}, false)
+	gu.SetDefault([]Name{r1, {"gone", "%"}})
 	if got := fmt.Sprint(st.DefaultRoles(u)); got != "[`r1`@`%`]" {
 		t.Error(got)
 	}

@@ -83,22 +83,17 @@ func (st *State) DefaultRoles(n Name) []Name {
 	if g == nil {
 		return nil
 	}
-	if g.DefaultAll {
-		return st.roleNames(n)
-	}
 	return slices.DeleteFunc(slices.Clone(g.Default), func(r Name) bool { return !st.HasRole(n, r) })
 }
 
-func (st *State) roleNames(n Name) []Name {
+// AllRoles are the names of RolesOf.
+func (st *State) AllRoles(n Name) []Name {
 	var list []Name
 	for _, r := range st.RolesOf(n) {
 		list = append(list, r.Name)
 	}
 	return list
 }
-
-// AllRoles are the names of RolesOf.
-func (st *State) AllRoles(n Name) []Name { return st.roleNames(n) }
 
 // HasRole reports that the role exists and was granted to the account directly, or is
 // mandatory.

@@ -42,6 +42,8 @@ func (cn *Connection) bindEnv(ctx context.Context, params []schema.Type) *bind.E
 			_, t := cn.Functions.UserVar(name)
 			return t
 		},
+		Account:      cn.AccountName(),
+		Check:        cn.require,
 		Parser:       cn.Engine.Parsers,
 		ShowExpired:  cn.Vars.ShowExpired,
 		Warn:         cn.Diagnostics.Warn,

@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
@@ -52,7 +53,7 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 		host = info.RemoteAddr.String()
 	}
 	c := &Connection{Shared: sh, Engine: sh.Engine, Info: info, Diagnostics: &Diagnostics{}, Temps: &TemporaryTables{engine: sh.Engine}}
-	c.Process = &engine.Process{ID: info.ID, User: info.User, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes}
+	c.Process = &engine.Process{ID: info.ID, User: info.User, Account: priv.Name{User: info.Account.User, Host: info.Account.Host}, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes}
 	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps}
 	s := &Statement{Connection: c}
 	c.Functions = &Functions{Connection: c, figures: &s.figures}
@@ -109,6 +110,11 @@ func (cn *Connection) UseDatabase(_ context.Context, name string) error {
 	if name == "" {
 		return sqlerr.NoDatabaseSelected()
 	}
+	if !strings.EqualFold(name, "information_schema") {
+		if err := cn.require(&priv.Needs{Databases: []priv.DatabaseNeed{{DB: name, Any: true}}}); err != nil {
+			return err
+		}
+	}
 	d, ok := cn.Engine.Catalog.Snapshot().Database(name)
 	if !ok {
 		if !cn.Shared.info.IsVirtual(name) {
@@ -124,12 +130,16 @@ func (cn *Connection) UseDatabase(_ context.Context, name string) error {
 
 // Kill ends what a connection or job runs, or the connection itself: 1094, 1317.
 func (cn *Connection) Kill(id uint64, queryOnly bool) error {
+	admin := cn.Privileges().Has(priv.Super, priv.ConnectionAdmin)
 	p := cn.Engine.Processes.Get(id)
 	if p == nil {
-		if cn.Engine.Jobs.Kill(id) {
+		if admin && cn.Engine.Jobs.Kill(id) {
 			return nil
 		}
 		return sqlerr.NoSuchThread(id)
+	}
+	if !admin && p.Account != cn.AccountName() {
+		return sqlerr.NotThreadOwner(id)
 	}
 	if queryOnly {
 		p.KillQuery()

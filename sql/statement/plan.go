@@ -24,6 +24,9 @@ func (cn *Connection) MakePlan(ctx context.Context, stmt logical.Statement, vals
 	p.ParamTypes = ptypes
 	cn.AddKeys(p)
 	c := &Plan{Plan: p, made: time.Now()}
+	if d, ok := stmt.(interface{ Dependencies() *logical.Deps }); ok {
+		c.needs = d.Dependencies().Needs
+	}
 	switch x := stmt.(type) {
 	case *logical.Query:
 		c.header, c.limited, c.readsAll = queryHeader(x), x.Limited, readsAll(p)

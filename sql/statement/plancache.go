@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -14,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -27,6 +29,10 @@ type Plan struct {
 	made   time.Time
 	point  *pointPlan // the fast path, nil if none exists
 	page   *pagePlan  // another one
+	// needs are the privileges without which it does not run; allowed is the last set
+	// that had them, so that most executions compare a pointer.
+	needs   *priv.Needs
+	allowed atomic.Pointer[priv.Set]
 	// sizes are those of the plan's guards for the parameters with which it was
 	// made.
 	sizes string

@@ -87,6 +87,20 @@ func (cn *Connection) require(n *priv.Needs) error {
 	return cn.Refusal(cn.Privileges().Check(n))
 }
 
+// permit refuses a plan, which may be another session's, that needs more than the
+// account may do.
+func (cn *Connection) permit(c *Plan) error {
+	set := cn.Privileges()
+	if c.allowed.Load() == set {
+		return nil
+	}
+	if err := cn.Refusal(set.Check(c.needs)); err != nil {
+		return err
+	}
+	c.allowed.Store(set)
+	return nil
+}
+
 // Require refuses what needs one of the privileges ON *.*: 1227.
 func (cn *Connection) Require(m priv.Mask, d priv.Dynamics) error {
 	return cn.require(&priv.Needs{Global: []priv.GlobalNeed{{Mask: m, Dynamic: d}}})

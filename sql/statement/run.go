@@ -19,6 +19,9 @@ var ErrStale = errors.New("the plan is stale")
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
 func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+	if err := s.permit(c); err != nil {
+		return err
+	}
 	if s.Tx.tableLocks != nil { // of admit, what concerns the fast paths
 		if err := s.Tx.checkLocked(c.Plan.Tables[:c.Plan.Named], c.Plan.Writes); err != nil {
 			return err

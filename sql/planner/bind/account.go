@@ -22,6 +22,14 @@ func userSpec(u *auth.UserIdentity) logical.UserSpec {
 	return logical.UserSpec{User: u.Username, Host: strings.ToLower(host)}
 }
 
+// roleHost is the host of a role: % where none is written.
+func roleHost(host string) string {
+	if host == "" {
+		return "%"
+	}
+	return strings.ToLower(host)
+}
+
 func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
 	out := make([]logical.UserSpec, 0, len(list))
 	for _, s := range list {

@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -238,6 +239,7 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		} else if b.isVirtual(db) {
 			continue // virtual tables never change
 		}
+		right := b.needNamed(l.Table, priv.Select|priv.LockTables)
 		write := l.Type == ast.TableLockWrite || l.Type == ast.TableLockWriteLocal
 		if v := b.viewNamed(l.Table); v != nil {
 			if err := b.lockView(out, v, write); err != nil {
@@ -249,6 +251,7 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.ofTemporary(right, t)
 		out.Tables = append(out.Tables, logical.TableName{DB: t.Database, Name: t.Name})
 		out.Write = append(out.Write, write)
 	}
@@ -256,6 +259,11 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 }
 
 func (b *binder) analyze(n *ast.AnalyzeTableStmt) (logical.Statement, error) {
+	for _, name := range n.TableNames {
+		if len(n.PartitionNames) > 0 {
+			b.needNamed(name, priv.Select|priv.Insert)
+		}
+	}
 	if len(n.PartitionNames) > 0 {
 		t, err := b.targetTable(n.TableNames[0], "ANALYZE")
 		if err != nil {
@@ -315,12 +323,15 @@ func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
 		return &logical.DropTable{Tables: tables, IfExists: n.IfExists, Temporary: n.TemporaryKeyword != ast.TemporaryNone}, err
 	case *ast.TruncateTableStmt:
 		if v := b.viewNamed(n.Table); v != nil {
+			b.needNamed(n.Table, priv.Drop)
 			return nil, sqlerr.NoSuchTable(v.Database, v.Name)
 		}
+		right := b.needNamed(n.Table, priv.Drop)
 		t, err := b.targetTable(n.Table, "TRUNCATE")
 		if err != nil {
 			return nil, err
 		}
+		b.ofTemporary(right, t)
 		return &logical.TruncateTable{Table: logical.TableName{DB: t.Database, Name: t.Name}}, nil
 	case *ast.RenameTableStmt:
 		return b.renameTables(n)

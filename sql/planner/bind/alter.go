@@ -9,20 +9,23 @@ import (
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// alterTarget is the table of ALTER TABLE and CREATE INDEX.
-func (b *binder) alterTarget(n *ast.TableName) (*schema.Table, logical.TableName, error) {
+// alterTarget is the table of ALTER TABLE and CREATE INDEX, on which need is needed.
+func (b *binder) alterTarget(n *ast.TableName, need priv.Mask) (*schema.Table, logical.TableName, error) {
+	right := b.needNamed(n, need)
 	t, err := b.targetTable(n, "ALTER")
 	if err != nil {
 		return nil, logical.TableName{}, err
 	}
+	b.ofTemporary(right, t)
 	return t, logical.TableName{DB: t.Database, Name: t.Name}, nil
 }
 
 func (b *binder) alterTable(n *ast.AlterTableStmt) (logical.Statement, error) {
-	t, name, err := b.alterTarget(n.Table)
+	t, name, err := b.alterTarget(n.Table, priv.Alter)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +332,7 @@ func (b *binder) alterOptions(t *schema.Table, s *ast.AlterTableSpec) ([]logical
 
 // createIndex is CREATE INDEX as ALTER TABLE … ADD INDEX.
 func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) {
-	_, name, err := b.alterTarget(n.Table)
+	_, name, err := b.alterTarget(n.Table, priv.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +374,7 @@ func (b *binder) dropIndex(n *ast.DropIndexStmt) (logical.Statement, error) {
 	if n.IsHypo {
 		return nil, sqlerr.NotSupported("hypothetical index")
 	}
-	_, name, err := b.alterTarget(n.Table)
+	_, name, err := b.alterTarget(n.Table, priv.Index)
 	if err != nil {
 		return nil, err
 	}

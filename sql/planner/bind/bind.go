@@ -12,6 +12,28 @@ import (
 // MySQL, and 1235 that names what sqlots does not have.
 func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 	b := newBinder(env)
+	out, err := b.whole(st)
+	if err == nil {
+		b.needsOf(out)
+	}
+	needs := b.rights.needs()
+	if env.Check != nil {
+		// Who may not know of a table does not learn what is wrong with it either.
+		if refused := env.Check(needs); refused != nil {
+			return nil, refused
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := out.(interface{ Dependencies() *logical.Deps }); ok {
+		d.Dependencies().Needs = needs
+	}
+	return out, nil
+}
+
+// whole binds a statement with what follows it, such as INTO.
+func (b *binder) whole(st parser.Statement) (logical.Statement, error) {
 	b.written = &st
 	for _, w := range st.Warnings {
 		b.warn(w)

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -37,6 +38,7 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 	case len(n.SplitIndex) > 0:
 		return nil, sqlerr.NotSupported("SPLIT")
 	}
+	b.needsOfNewTable(n)
 	db, err := b.newTable(n.Table)
 	if err != nil {
 		return nil, err
@@ -48,6 +50,7 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		if err != nil {
 			return nil, err
 		}
+		b.needEach([]logical.TableName{{DB: src, Name: n.ReferTable.Name.O}}, priv.Select)
 		out.Like = &logical.TableName{DB: src, Name: n.ReferTable.Name.O}
 		return out, nil
 	}
@@ -85,6 +88,23 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		out.Source, err = b.insertSelected(t, n, rows)
 	}
 	return out, err
+}
+
+// needsOfNewTable adds what CREATE TABLE needs of its table.
+func (b *binder) needsOfNewTable(n *ast.CreateTableStmt) {
+	db := n.Table.Schema.O
+	if db == "" {
+		db = b.env.Database
+	}
+	switch {
+	case db == "": // 1046
+	case n.TemporaryKeyword != ast.TemporaryNone:
+		b.needDatabase(db, priv.CreateTemporaryTables)
+	case n.Select != nil:
+		b.needNamed(n.Table, priv.Create|priv.Insert)
+	default:
+		b.needNamed(n.Table, priv.Create)
+	}
 }
 
 func (b *binder) serverCollation() schema.CollationID {

@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -86,6 +87,7 @@ func (b *binder) stream(call *ast.FuncCallExpr, alias string) (*source, error) {
 	if len(call.Args) > 3 {
 		return nil, sqlerr.WrongArguments("stream")
 	}
+	b.needTable(logical.TableName{DB: db, Name: table}, priv.Select)
 	var args []expr.Expr
 	for _, a := range call.Args[1:] {
 		e, err := b.constant(a)
@@ -136,6 +138,7 @@ func (b *binder) versions(call *ast.FuncCallExpr, alias string) (*source, error)
 	if len(call.Args) != 1 {
 		return nil, sqlerr.WrongArguments("versions")
 	}
+	b.needTable(logical.TableName{DB: db, Name: name}, priv.Select)
 	t, err := b.table(db, name)
 	if err != nil {
 		return nil, err

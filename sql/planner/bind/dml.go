@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -27,6 +28,8 @@ type insertScope struct {
 	source []sourceColumn
 	// through is the view that the statement names, nil for the table itself.
 	through *viewTarget
+	// right is what is needed of the table; unused with through.
+	right *tableRight
 	// loads: SET of LOAD DATA is bound.
 	loads bool
 	// targets are what the statement names.
@@ -79,7 +82,19 @@ func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 		}
 		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
 	}
+	if s.onDuplicate {
+		s.changing(i, priv.Select)
+	}
 	return s.rowCol(i, i), nil
+}
+
+// changing notes what a column of the table is used for.
+func (s *insertScope) changing(at int, m priv.Mask) {
+	if s.through != nil {
+		s.through.changing(at, m)
+		return
+	}
+	s.right.changing(at, m)
 }
 
 // values is VALUES(name): the row to be inserted.
@@ -141,6 +156,7 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		return nil, err
 	}
 	var t *schema.Table
+	var right *tableRight
 	var targets []insertTarget
 	out := &logical.Insert{Replace: n.IsReplace, Ignore: n.IgnoreErr, Check: through.rowCheck(b)}
 	if through != nil {
@@ -149,9 +165,12 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		cols, err = through.insertColumns(n.Columns, n.Lists)
 		targets = columnTargets(cols)
 	} else {
+		right = b.writesTarget(name, "INSERT")
 		if t, err = b.targetTable(name, "INSERT"); err != nil {
 			return nil, err
 		}
+		b.ofTemporary(right, t)
+		right.ofTable(t)
 		targets, err = insertColumns(t, name, n.Columns, n.Lists)
 	}
 	if err != nil {
@@ -175,7 +194,8 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		b.warn(sqlerr.LegacySyntaxConverted("INSERT DELAYED", "INSERT"))
 	}
 	defer b.hints(n.TableHints)()
-	is := &insertScope{t: t, alias: name.Name.O, through: through, targets: targets}
+	is := &insertScope{t: t, alias: name.Name.O, through: through, right: right, targets: targets}
+	b.insertRights(is, n)
 	if n.Select != nil {
 		if err := b.insertSource(is, n, out, gather); err != nil {
 			return nil, err
@@ -194,6 +214,24 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	}
 	out.Subqueries = b.subqueries
 	return out, nil
+}
+
+// insertRights notes what INSERT needs of its target, besides INSERT itself.
+func (b *binder) insertRights(is *insertScope, n *ast.InsertStmt) {
+	for _, to := range is.targets {
+		is.changing(to.column, priv.Insert)
+	}
+	var more priv.Mask
+	if n.IsReplace {
+		more |= priv.Delete
+	}
+	switch {
+	case more == 0:
+	case is.through != nil:
+		is.through.changingRows(more)
+	default:
+		is.right.changingRows(more)
+	}
 }
 
 // insertColumns are the targets of an INSERT: 1054, 1110.
@@ -252,11 +290,15 @@ func (b *binder) onDuplicate(is *insertScope, list []*ast.Assignment) ([]logical
 	if len(list) == 0 {
 		return nil, nil
 	}
-	dup := &insertScope{t: is.t, alias: is.alias, onDuplicate: true, row: is.row, source: is.source, through: is.through, targets: is.targets}
+	dup := &insertScope{t: is.t, alias: is.alias, right: is.right, onDuplicate: true, row: is.row, source: is.source, through: is.through, targets: is.targets}
 	sc := &scope{b: b, clause: clauseField, column: dup.column, insert: dup}
 	b.targets = []*schema.Table{is.t}
 	defer func() { b.targets = nil }()
-	return b.assignments(sc, is.t, is.alias, is.through, list)
+	set, err := b.assignments(sc, is.t, is.alias, is.through, list)
+	for i := range set {
+		is.changing(set[i].Column, priv.Update)
+	}
+	return set, err
 }
 
 // assignments binds SET and ON DUPLICATE KEY UPDATE.
@@ -397,6 +439,18 @@ type changeInput struct {
 	sc   *scope
 	// through is the view that the statement names, nil for the table itself.
 	through *viewTarget
+	// right is what is needed of the table; nil with through.
+	right *tableRight
+}
+
+// assigning notes the columns that assignments write.
+func (in *changeInput) assigning(set []logical.Assignment) {
+	for i := range set {
+		if in.through != nil {
+			in.through.changing(set[i].Column, priv.Update)
+		}
+	}
+	in.right.assigning(set, priv.Update)
 }
 
 func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause, src *ast.TableSource, name *ast.TableName) (*changeInput, error) {
@@ -417,10 +471,12 @@ func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause,
 		b.targets = []*schema.Table{in.scan.Table}
 		return in, nil
 	}
+	right := b.writesTarget(name, operation)
 	t, err := b.targetTable(name, operation)
 	if err != nil {
 		return nil, err
 	}
+	b.ofTemporary(right, t)
 	alias := src.AsName.O
 	if alias == "" {
 		alias = name.Name.O
@@ -429,11 +485,12 @@ func (b *binder) changeInput(n ast.Node, operation string, with *ast.WithClause,
 	if err != nil {
 		return nil, err
 	}
+	b.attach(right, s)
 	scan := s.tables[0].scan
 	scan.Lock = logical.Lock{Strength: logical.LockForUpdate}
 	sc.src = s
 	b.targets = []*schema.Table{t}
-	return &changeInput{node: s.node, scan: scan, sc: sc}, nil
+	return &changeInput{node: s.node, scan: scan, sc: sc, right: right}, nil
 }
 
 // restrict adds WHERE, ORDER BY and LIMIT.
@@ -498,6 +555,7 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 		check = &logical.RowCheck{Conds: in.scan.Only}
 	}
 	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, in.through, n.List)
+	in.assigning(set)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
@@ -63,6 +64,10 @@ type Env struct {
 	ShowExpired bool
 	// Warn takes warnings of binding; may be nil.
 	Warn func(sqlerr.Warning)
+	// Account is that which runs the statement.
+	Account priv.Name
+	// Check refuses what the account may not do; nil refuses nothing.
+	Check func(*priv.Needs) error
 	// DivIncrement is div_precision_increment; a nil one is 4.
 	DivIncrement *int
 }
@@ -113,6 +118,8 @@ type binder struct {
 	hasNested  bool
 	nested     map[expr.ColID]nestedColumn
 	nestedNext *nestedLevel
+	// rights are what the part of the statement that is being bound needs.
+	rights *rights
 	// written has texts as they were before the parser rewrote them.
 	written *parser.Statement
 }
@@ -135,7 +142,7 @@ func newBinder(env *Env) *binder {
 	if coll == schema.CollationNone {
 		coll = schema.CollationUTF8MB40900AICI
 	}
-	return &binder{env: env, be: &expr.BindEnv{Collation: coll, Mode: env.Mode, DivIncrement: env.DivIncrement}, params: env.ParamTypes}
+	return &binder{rights: &rights{}, env: env, be: &expr.BindEnv{Collation: coll, Mode: env.Mode, DivIncrement: env.DivIncrement}, params: env.ParamTypes}
 }
 
 func (b *binder) newID() expr.ColID {

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -170,6 +171,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		alias = name
 	}
 	if b.isVirtual(db) && n.AsOf == nil {
+		right := b.readsVirtual(db, name)
 		if v, ok, err := b.env.Virtual.Virtual(db, name); err != nil {
 			return nil, err
 		} else if ok && len(n.PartitionNames) > 0 {
@@ -179,7 +181,9 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 				alias = v.Name
 			}
 			b.canon.table(n, db)
-			return b.virtual(v, db, alias), nil
+			src := b.virtual(v, db, alias)
+			b.attach(right, src)
+			return src, nil
 		}
 		if _, ok := b.env.Catalog.Database(db); !ok {
 			if strings.EqualFold(db, "information_schema") {
@@ -188,6 +192,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			return nil, sqlerr.NoSuchTable(db, name)
 		}
 	}
+	right := b.readsTable(db, name)
 	if v := b.viewNamed(n); v != nil {
 		if len(n.PartitionNames) > 0 {
 			return nil, sqlerr.PartitionOfNotPartitioned()
@@ -200,11 +205,18 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 		}
 		b.canon.table(n, v.Database)
 		if b.opening != nil && b.opening == sc {
-			if src, err := b.openView(v, alias); src != nil || err != nil {
-				return src, err
+			if src, err := b.openView(v, alias); err != nil {
+				return nil, err
+			} else if src != nil {
+				b.attach(right, src)
+				return src, nil
 			}
 		}
-		return b.viewSource(v, alias)
+		src, err := b.viewSource(v, alias)
+		if err == nil {
+			b.attach(right, src)
+		}
+		return src, err
 	}
 	t, err := b.table(n.Schema.O, name)
 	if err != nil {
@@ -213,17 +225,26 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 	if err := b.notTemporary(t); err != nil {
 		return nil, err
 	}
+	b.ofTemporary(right, t)
 	b.canon.table(n, t.Database)
 	if n.AsOf != nil {
 		if len(n.PartitionNames) > 0 {
 			return nil, sqlerr.NotSupported("AS OF TIMESTAMP of a partition")
 		}
-		return b.asOf(t, alias, n)
+		src, err := b.asOf(t, alias, n)
+		if err == nil {
+			b.attach(right, src)
+		}
+		return src, err
 	}
 	if b.inDerived == 0 && slices.Contains(b.targets, t) {
 		return nil, sqlerr.UpdateTableUsed(name)
 	}
-	return b.scan(t, alias, n)
+	src, err := b.scan(t, alias, n)
+	if err == nil {
+		b.attach(right, src)
+	}
+	return src, err
 }
 
 // virtual makes the source of a virtual table.
@@ -520,6 +541,9 @@ func (b *binder) lockRef(t *tableRef, l logical.Lock) {
 	scans := t.scans
 	if t.scan != nil {
 		scans = []*logical.Scan{t.scan}
+	}
+	if t.right != nil && l.Strength == logical.LockForUpdate {
+		t.right.need.OneOf |= priv.Update | priv.Delete | priv.LockTables
 	}
 	for _, s := range scans {
 		s.Lock = l

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -18,10 +19,13 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 	if n.Format != nil || len(n.Options) > 0 {
 		return nil, sqlerr.NotSupported("LOAD DATA … FORMAT and WITH")
 	}
+	right := b.writesTarget(n.Table, "LOAD")
 	t, err := b.targetTable(n.Table, "LOAD")
 	if err != nil {
 		return nil, err
 	}
+	b.ofTemporary(right, t)
+	right.ofTable(t)
 	out := &logical.LoadData{Local: n.FileLocRef == ast.FileLocClient, Path: n.Path,
 		FieldsTerminated: "\t", FieldsEscaped: `\`, LinesTerminated: "\n"}
 	out.Insert = logical.Insert{Table: t, Replace: n.OnDuplicate == ast.OnDuplicateKeyHandlingReplace, Ignore: n.OnDuplicate == ast.OnDuplicateKeyHandlingIgnore}
@@ -44,6 +48,13 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 		return nil, err
 	}
 	out.Insert.Subqueries = b.subqueries
+	for _, at := range out.Insert.Columns {
+		right.changing(at, priv.Insert)
+	}
+	right.assigning(out.Set, priv.Insert)
+	if out.Insert.Replace {
+		right.need.Mask |= priv.Delete
+	}
 	return out, nil
 }
 

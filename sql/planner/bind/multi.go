@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -97,6 +98,7 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 	lockJoined(sc, scans)
 	for _, s := range scans {
 		set, err := b.assignments(sc, s.Table, s.Alias, nil, lists[s])
+		b.joinedRights(sc.src, s, set, priv.Update)
 		if err != nil {
 			return nil, err
 		}
@@ -197,6 +199,7 @@ func (b *binder) multiDelete(n *ast.DeleteStmt) (*logical.MultiDelete, error) {
 		}
 		out.Targets = append(out.Targets, scan)
 		b.targets = append(b.targets, scan.Table)
+		b.joinedRights(sc.src, scan, nil, priv.Delete)
 	}
 	lockJoined(sc, out.Targets)
 	if out.Input, err = b.restrictJoined(sc, n.Where); err != nil {

@@ -243,14 +243,18 @@ func (k *block) star(w *ast.WildCardField, pos int) error {
 			// MySQL takes * only as the first item; the grammar takes it anywhere.
 			return sqlerr.Parse("", "*", 1)
 		}
+		k.b.rights.star = true
 		for i := range k.src.star {
 			if !k.src.star[i].Invisible {
 				k.addColumn(&k.src.star[i])
 			}
 		}
+		k.b.rights.star = false
 		return nil
 	}
 	found := false
+	k.b.rights.star = true
+	defer func() { k.b.rights.star = false }()
 	for _, t := range k.src.tables {
 		if !strings.EqualFold(t.alias, w.Table.O) || w.Schema.O != "" && !strings.EqualFold(t.db, w.Schema.O) {
 			continue

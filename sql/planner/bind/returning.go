@@ -26,6 +26,7 @@ func (b *binder) insertReturning(is *insertScope, list *ast.SelectStmt) (*logica
 	if err != nil {
 		return nil, err
 	}
+	b.attach(is.right, src)
 	sc := b.scope(nil, nil, clauseReturning)
 	sc.src = src
 	return b.returning(sc, src.node.Columns(), list)

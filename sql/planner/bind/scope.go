@@ -35,6 +35,8 @@ type tableRef struct {
 	scans []*logical.Scan
 	// opened is set for a view that is replaced by its tables.
 	opened *openedView
+	// right is what is needed of it; nil for what is no table.
+	right *tableRight
 }
 
 // source is a FROM clause or a part of it.

@@ -138,6 +138,12 @@ func (b *binder) showDB(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	b.seesDatabase(db)
+	return b.knownDatabase(db)
+}
+
+// knownDatabase is the name of a database that exists: 1049.
+func (b *binder) knownDatabase(db string) (string, error) {
 	if d, ok := b.env.Catalog.Database(db); ok {
 		return d.Name, nil
 	}
@@ -152,7 +158,10 @@ func (b *binder) showName(n *ast.TableName, db string) (string, string, error) {
 	if db == "" {
 		db = n.Schema.O
 	}
-	db, err := b.showDB(db)
+	db, err := b.database(db)
+	if err == nil {
+		db, err = b.knownDatabase(db)
+	}
 	if err != nil {
 		return "", "", err
 	}
@@ -189,11 +198,12 @@ func (b *binder) showTable(n *ast.ShowStmt) (showTable, error) {
 		u := userSpec(n.User)
 		return showTable{name: "create_user", args: []string{u.User, u.Host}}, nil
 	case ast.ShowGrants:
-		if len(n.Roles) > 0 {
-			return showTable{}, sqlerr.NotSupported("roles")
-		}
 		u := userSpec(n.User)
-		return showTable{name: "grants", args: []string{u.User, u.Host}}, nil
+		args := []string{u.User, u.Host}
+		for _, r := range n.Roles {
+			args = append(args, r.Username, roleHost(r.Hostname))
+		}
+		return showTable{name: "grants", args: args}, nil
 	case ast.ShowVariables, ast.ShowStatus:
 		name, scope := "variables", "session"
 		if n.Tp == ast.ShowStatus {
@@ -234,7 +244,24 @@ func (b *binder) showOfDB(n *ast.ShowStmt) (showTable, error) {
 	return showTable{name: "events", args: []string{db}, like: "Name"}, nil
 }
 
+// seesShown adds what SHOW of a table needs: any privilege on it.
+func (b *binder) seesShown(n *ast.ShowStmt) {
+	db := n.DBName
+	if db == "" {
+		db = n.Table.Schema.O
+	}
+	if db == "" {
+		db = b.env.Database
+	}
+	command := "SELECT"
+	if n.Tp == ast.ShowCreateTable || n.Tp == ast.ShowCreateView {
+		command = "SHOW"
+	}
+	b.seesTable(db, n.Table.Name.O, command)
+}
+
 func (b *binder) showOfTable(n *ast.ShowStmt) (showTable, error) {
+	b.seesShown(n)
 	db, table, err := b.showName(n.Table, n.DBName)
 	if err != nil {
 		return showTable{}, err

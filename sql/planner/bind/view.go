@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 )
@@ -169,7 +170,9 @@ func (b *binder) enterView(v *schema.View) func() {
 	}
 	b.env, b.be, b.canon, b.params = &env, &be, nil, nil
 	b.inDerived++
+	leave := b.enterRights(v)
 	return func() {
+		leave()
 		b.env, b.be, b.canon, b.params = saved.env, saved.be, saved.canon, saved.params
 		b.inDerived--
 	}
@@ -254,6 +257,11 @@ func (b *binder) dropView(n *ast.DropTableStmt) (logical.Statement, error) {
 
 // createView binds CREATE VIEW and ALTER VIEW.
 func (b *binder) createView(st *parser.Statement, n *ast.CreateViewStmt) (logical.Statement, error) {
+	need := priv.CreateView
+	if n.OrReplace || st.View != nil && st.View.Alter {
+		need |= priv.Drop
+	}
+	b.needNamed(n.ViewName, need)
 	db, err := b.newTable(n.ViewName)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,10 @@ type viewTarget struct {
 	conds, check []expr.Expr
 	// alive hides rows that have expired.
 	alive []expr.Expr
+	// levels are the views from the inside out, and the table; opened is a view of
+	// several tables, which has levels of its own.
+	levels []viewLevel
+	opened *openedView
 }
 
 // viewColumn is a column of an updatable view.
@@ -128,9 +132,11 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 		alias = name.Name.O
 	}
 	if inner := b.viewNamed(name); inner != nil {
+		right := b.mentions(inner.Database, inner.Name)
 		if out, err = b.viewTarget(inner); out == nil || err != nil {
 			return nil, nil, nil, err
 		}
+		out.level(right)
 		with = map[expr.ColID]expr.Expr{}
 		cols := make([]logical.Column, len(out.cols))
 		for i, c := range out.cols {
@@ -140,6 +146,7 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 		from = derivedSource(out.scan, cols, alias)
 		from.tables[0].with = with
 		from.tables[0].db = inner.Database
+		b.attach(right, from)
 		out.view = v
 		return out, from, with, nil
 	}
@@ -147,6 +154,7 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 	if err != nil || b.isVirtual(db) {
 		return nil, nil, nil, err
 	}
+	right := b.mentions(db, name.Name.O)
 	t, err := b.table(name.Schema.O, name.Name.O)
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,7 +162,12 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 	if from, err = b.scan(t, alias, name); err != nil {
 		return nil, nil, nil, err
 	}
-	out = &viewTarget{view: v, scan: from.tables[0].scan}
+	b.attach(right, from)
+	l := viewLevel{right: right, bases: make([]int, len(t.Columns))}
+	for i := range l.bases {
+		l.bases[i] = i
+	}
+	out = &viewTarget{view: v, scan: from.tables[0].scan, levels: []viewLevel{l}}
 	if f, ok := from.node.(*logical.Filter); ok {
 		out.alive = f.Conds
 	}
@@ -232,6 +245,8 @@ func (b *binder) changeThrough(n *ast.TableName, alias, operation string) (*view
 	if alias == "" {
 		alias = n.Name.O
 	}
+	right := b.mentions(v.Database, v.Name)
+	right.changingRows(changeRights[operation])
 	t, err := b.viewTarget(v)
 	if err != nil {
 		return nil, err
@@ -240,6 +255,8 @@ func (b *binder) changeThrough(n *ast.TableName, alias, operation string) (*view
 		return nil, sqlerr.NonUpdatableTable(alias, operation)
 	}
 	t.alias = alias
+	t.level(right)
+	t.changingRows(changeRights[operation])
 	return t, nil
 }
 
@@ -287,6 +304,12 @@ func (t *viewTarget) input(b *binder) *changeInput {
 	}
 	src := derivedSource(in.node, cols, t.alias)
 	src.tables[0].db = t.view.Database
+	switch n := len(t.levels); {
+	case t.opened != nil:
+		b.attach(t.opened.right, src)
+	case n > 0:
+		b.attach(t.levels[n-1].right, src)
+	}
 	in.sc = b.scope(nil, nil, clauseField)
 	in.sc.src = src
 	return in

@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -20,6 +21,12 @@ type openedView struct {
 	// written through it.
 	node         logical.Node
 	conds, check []expr.Expr
+	// right, cols, inner and tables are for the privileges that changes need: of the view,
+	// its columns, the views and the tables that it reads.
+	right  *tableRight
+	cols   []logical.Column
+	inner  []*openedView
+	tables map[*logical.Scan]*tableRight
 	// changed is the table to which assignments go; nil until there is one.
 	changed *logical.Scan
 }
@@ -134,17 +141,19 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 		return nil, err
 	}
 	k.src, k.sc.src, k.win.k = from, from, k
-	o := &openedView{view: v}
+	o := &openedView{view: v, tables: map[*logical.Scan]*tableRight{}}
 	below := map[logical.Node]bool{}
 	for _, t := range from.tables {
 		switch {
 		case t.scan != nil:
 			o.scans = append(o.scans, t.scan)
+			o.tables[t.scan] = t.right
 		case t.opened != nil:
 			o.scans = append(o.scans, t.opened.scans...)
 			o.conds = append(o.conds, t.opened.conds...)
 			o.check = append(o.check, t.opened.check...)
 			below[t.opened.node] = true
+			o.inner = append(o.inner, t.opened)
 		default:
 			return nil, nil
 		}
@@ -198,6 +207,7 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 	src := derivedSource(node, cols, alias)
 	t := src.tables[0]
 	t.db, t.derived, t.opened = v.Database, nil, o
+	o.cols = cols
 	return src, nil
 }
 
@@ -231,6 +241,7 @@ func (o *openedView) rowCheck(b *binder) *logical.RowCheck {
 
 // columnExpr is a column of a source, or its replacement in an opened view.
 func (b *binder) columnExpr(c *logical.Column) expr.Expr {
+	b.reading(c)
 	if e := b.computed[c.ID]; e != nil {
 		return e
 	}
@@ -287,6 +298,7 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 	if len(columns) == 0 {
 		return nil, sqlerr.ViewNoInsertFieldList(v.Database, v.Name)
 	}
+	right := b.writes(v.Database, v.Name, priv.Insert)
 	src, err := b.openView(v, n.Name.O)
 	if err != nil {
 		return nil, err
@@ -294,6 +306,7 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 	if src == nil {
 		return nil, sqlerr.NonInsertableTable(n.Name.O, "INSERT")
 	}
+	b.attach(right, src)
 	ref := src.tables[0]
 	o := ref.opened
 	seen := map[expr.ColID]bool{}
@@ -317,7 +330,7 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 		}
 		o.changed = scan
 	}
-	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed, check: o.check}
+	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed, check: o.check, opened: o}
 	for i, c := range t.check {
 		t.check[i] = withoutOthers(c, t.scan)
 	}

@@ -3,6 +3,7 @@ package logical
 import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/priv"
 )
 
 // Statement is what bind makes of one SQL statement. The types below and
@@ -13,6 +14,8 @@ type Statement interface{ statement() }
 type Deps struct {
 	// Views are the views that it names, directly or by another one.
 	Views []*schema.View
+	// Needs are the privileges without which it does not run.
+	Needs *priv.Needs
 }
 
 // Dependencies is d.
