@@ -175,6 +175,20 @@ func (c *passwordCache) put(stored string, digest [sha256.Size]byte) {
 	c.m[stored] = digest
 }
 
+// verify reports whether a password fits a stored form of caching_sha2_password, and
+// remembers it then.
+func (c *passwordCache) verify(stored, password string) bool {
+	d := sha2Digest(password)
+	if digest, cached := c.get(stored); cached && d == digest {
+		return true // another connection has come first
+	}
+	if !VerifyCachingSHA2(stored, password) {
+		return false
+	}
+	c.put(stored, d)
+	return true
+}
+
 // randomText is n random bytes of 7 bits without NUL and '$', as scrambles
 // and salts must be.
 func randomText(n int) []byte {
