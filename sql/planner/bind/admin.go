@@ -530,6 +530,30 @@ func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statemen
 	return nil, nil
 }
 
+// accountClauses is the error of clauses that have no effect: none of them may be
+// overlooked.
+func accountClauses(a *parser.AccountClauses) error {
+	switch {
+	case a.WithAdmin:
+		return sqlerr.NotSupported("WITH ADMIN OPTION")
+	case a.As != nil:
+		return sqlerr.NotSupported("GRANT … AS")
+	case a.IfExists, a.IgnoreUnknown:
+		return sqlerr.NotSupported("REVOKE with IF EXISTS or IGNORE UNKNOWN USER")
+	case a.DefaultRole != nil:
+		return sqlerr.NotSupported("DEFAULT ROLE")
+	}
+	for _, u := range a.Users {
+		switch {
+		case u.Random:
+			return sqlerr.NotSupported("RANDOM PASSWORD")
+		case u.Replace != nil, u.Retain, u.Discard:
+			return sqlerr.NotSupported("REPLACE, RETAIN CURRENT PASSWORD and DISCARD OLD PASSWORD")
+		}
+	}
+	return sqlerr.NotSupported("password options")
+}
+
 func createUser(n *ast.CreateUserStmt) (logical.Statement, error) {
 	if n.IsCreateRole {
 		return nil, sqlerr.NotSupported("roles")

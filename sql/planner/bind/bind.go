@@ -19,6 +19,9 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 	if st.Admin != nil {
 		return b.admin(st.Admin)
 	}
+	if st.Account != nil {
+		return nil, accountClauses(st.Account)
+	}
 	b.addressHints(&st)
 	out, err := b.statement(&st, st.Node)
 	if err != nil {
