@@ -102,10 +102,12 @@ type loginTry struct {
 // try is authenticate without its consequences.
 func (c *conn) try(l *login) (t loginTry) {
 	acct, known := c.srv.backend.Account(l.user, c.host)
-	if acct.Open {
+	if acct.Open && c.loopback {
 		return loginTry{account: acct, err: c.letIn(l)}
 	}
 	switch {
+	case acct.Open:
+		t.refusal = "only this machine is let in without a password"
 	case !known:
 		t.refusal = "unknown user"
 	case acct.LoopbackOnly && !c.loopback:

@@ -109,6 +109,18 @@ func HashPassword(plugin, password string) (string, bool) {
 	return "", false
 }
 
+// VerifyPassword reports whether a password fits a stored form of a plugin; false for an
+// unknown plugin.
+func VerifyPassword(plugin, stored, password string) bool {
+	switch plugin {
+	case PluginNative:
+		return VerifyNative(stored, password)
+	case PluginCachingSHA2:
+		return VerifyCachingSHA2(stored, password)
+	}
+	return false
+}
+
 // checkNative verifies the answer of mysql_native_password:
 // SHA1(password) XOR SHA1(scramble + SHA1(SHA1(password))).
 func checkNative(scramble, answer []byte, stored string) bool {

@@ -167,10 +167,10 @@ func (a *Account) UserAttributes() string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// CreateRoot makes the account root@% of a new store with a password in its stored form
-// for caching_sha2_password. created is false, and nothing changes, for a store that has
-// accounts. It has to precede Open.
-func CreateRoot(ctx context.Context, store storage.Store, auth string) (created bool, err error) {
+// CreateRoot makes the account root@% of a new store with the password of hash, in its
+// stored form for caching_sha2_password. created is false, and hash is not called, for a
+// store that has accounts. It has to precede Open.
+func CreateRoot(ctx context.Context, store storage.Store, hash func() (string, error)) (created bool, err error) {
 	s, err := load(ctx, store)
 	if err != nil {
 		return false, fmt.Errorf("loading the catalog: %w", err)
@@ -178,12 +178,17 @@ func CreateRoot(ctx context.Context, store storage.Store, auth string) (created 
 	if len(s.accounts) > 0 {
 		return false, nil
 	}
+	auth, err := hash()
+	if err != nil {
+		return false, err
+	}
 	c := &Catalog{store: store}
 	c.current.Store(s)
-	return true, c.Change(ctx, func(ch *Change) error {
+	err = c.Change(ctx, func(ch *Change) error {
 		root := &Account{User: "root", Host: "%", Plugin: "caching_sha2_password", AuthString: auth, PasswordChanged: time.Now().Unix()}
 		ch.PutAccount(root)
 		ch.PutGrants(allPrivileges(root.Name()))
 		return nil
 	})
+	return err == nil, err
 }

@@ -86,7 +86,7 @@ func TestOldAccount(t *testing.T) {
 func TestCreateRoot(t *testing.T) {
 	store := memkv.New(memkv.Options{})
 	for i, want := range []bool{true, false} {
-		created, err := CreateRoot(t.Context(), store, []string{"first", "second"}[i])
+		created, err := CreateRoot(t.Context(), store, func() (string, error) { return []string{"first", "second"}[i], nil })
 		if err != nil || created != want {
 			t.Fatal(created, err)
 		}
