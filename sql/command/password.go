@@ -196,7 +196,7 @@ func randomPassword(n int) string {
 // generatedPassword is a row of what a statement with RANDOM answers.
 type generatedPassword struct{ user, host, password string }
 
-// answer answers with the generated passwords, or with OK if there are none.
+// answer is the generated passwords as rows, or OK without any.
 func (s *commands) answer(list []generatedPassword, more bool, w mysqlwire.ResultWriter) error {
 	s.Functions.Rows = 0
 	if list == nil {

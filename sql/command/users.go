@@ -161,6 +161,9 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]gener
 		var failed []string
 		for i := range x.Users {
 			user, host := s.userName(x.Users[i])
+			if user == "" && x.Options.Expire {
+				return sqlerr.AnonymousUserExpires()
+			}
 			old := e.find(user, host)
 			if old == nil {
 				if x.IfExists {
@@ -209,12 +212,7 @@ func (e *accountEdit) altered(old *catalog.Account, u *logical.UserSpec, o *logi
 	if u.Discard {
 		a.SecondAuth = ""
 	}
-	if o.Expire {
-		if a.User == "" {
-			return nil, sqlerr.AnonymousUserExpires()
-		}
-		a.Expired = true
-	}
+	a.Expired = a.Expired || o.Expire
 	return &a, nil
 }
 

@@ -44,7 +44,7 @@ func PasswordUsedBefore(user, host string) *Error {
 	return newError(3638, "HY000", "Cannot use these credentials for '%s@%s' because they contradict the password history policy", user, host)
 }
 
-// EmptyPasswordRetained: 3878, RETAIN CURRENT PASSWORD where there is none.
+// EmptyPasswordRetained: 3878, RETAIN CURRENT PASSWORD without one.
 func EmptyPasswordRetained(user, host string) *Error {
 	return newError(3878, "HY000", "Empty password can not be retained as second password for user '%s'@'%s'.", user, host)
 }
