@@ -496,3 +496,27 @@ func TestAccountClauses(t *testing.T) {
 		t.Errorf("after a restart %s", got)
 	}
 }
+
+// TestConcurrentAccounts: changes of one account at a time lose none.
+func TestConcurrentAccounts(t *testing.T) {
+	a := newAccountTest(t)
+	a.root.exec("CREATE USER c")
+	const n = 8
+	errs := make(chan error, n)
+	for i := range n {
+		c := dial(t, a.dsn)
+		go func() {
+			_, err := c.query(fmt.Sprintf(`ALTER USER c IDENTIFIED BY 'p%d' PASSWORD HISTORY 20 ATTRIBUTE '{"k%d": 1}'`, i, i))
+			errs <- err
+		}()
+	}
+	for range n {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	c := a.account("c")
+	if got := strings.Count(c.Attributes, `"k`); got != n || len(c.OldHashes) != n {
+		t.Errorf("%d attributes of %d, %d passwords: %s", got, n, len(c.OldHashes), c.Attributes)
+	}
+}

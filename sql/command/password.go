@@ -22,6 +22,14 @@ func (s *commands) isSelf(user, host string) bool {
 	return s.AccountName() == priv.Name{User: user, Host: host}
 }
 
+// changesOwn reports that a statement sets the password of the account that runs it. If it
+// says nothing else, it needs no privilege; with RETAIN CURRENT PASSWORD and DISCARD OLD
+// PASSWORD it needs APPLICATION_PASSWORD_ADMIN.
+func (s *commands) changesOwn(u *logical.UserSpec) bool {
+	user, host := s.userName(*u)
+	return u.ChangesPassword() && s.isSelf(user, host)
+}
+
 // changesOthers reports whether the account may change the passwords of others, and so
 // need not say its own.
 func (s *commands) changesOthers() bool {

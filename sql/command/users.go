@@ -249,7 +249,7 @@ func (s *commands) checkSandbox(users []logical.UserSpec, nothingElse bool) erro
 		return nil
 	}
 	for i := range users {
-		if user, host := s.userName(users[i]); !nothingElse || !users[i].ChangesPassword() || !s.isSelf(user, host) {
+		if !nothingElse || !s.changesOwn(&users[i]) {
 			return sqlerr.MustChangePassword()
 		}
 	}
