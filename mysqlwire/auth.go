@@ -105,17 +105,8 @@ func (c *conn) try(l *login) (t loginTry) {
 	if acct.Open && c.loopback {
 		return loginTry{account: acct, err: c.letIn(l)}
 	}
-	switch {
-	case acct.Open:
-		t.refusal = "only this machine is let in without a password"
-	case !known:
+	if t.refusal = c.refusalOf(&acct); !known {
 		t.refusal = "unknown user"
-	case acct.LoopbackOnly && !c.loopback:
-		t.refusal = "account is for local connections only"
-	case acct.SocketOnly && !c.unix:
-		t.refusal = "account without password is for the unix socket only"
-	case !ValidAuthString(acct.Plugin, acct.AuthString):
-		t.refusal = "account has no usable password"
 	}
 	if c.srv.fake[acct.Plugin] == "" {
 		acct.Plugin = c.srv.cfg.DefaultPlugin
@@ -150,6 +141,21 @@ func (c *conn) try(l *login) (t loginTry) {
 		t.err = sqlerr.AccessDenied(l.user, c.host, usedPassword)
 	}
 	return t
+}
+
+// refusalOf is why no password of an account is right on this connection; empty if one is.
+func (c *conn) refusalOf(a *Account) string {
+	switch {
+	case a.Open:
+		return "only this machine is let in without a password"
+	case a.LoopbackOnly && !c.loopback:
+		return "account is for local connections only"
+	case a.SocketOnly && !c.unix:
+		return "account without password is for the unix socket only"
+	case !ValidAuthString(a.Plugin, a.AuthString):
+		return "account has no usable password"
+	}
+	return ""
 }
 
 // letIn ends the exchange with a client whose password does not matter.

@@ -187,8 +187,14 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]gener
 	if err != nil {
 		return nil, err
 	}
-	o := &x.Options
-	for _, a := range e.changed {
+	s.resetCounts(e.changed, &x.Options)
+	s.leaveSandbox(e)
+	return e.generated, nil
+}
+
+// resetCounts begins the counts of what ALTER USER has given another limit.
+func (s *commands) resetCounts(changed []*catalog.Account, o *logical.AccountOptions) {
+	for _, a := range changed {
 		if o.FailedAttempts != nil || o.LockDays != nil || o.Lock != nil && !*o.Lock {
 			s.Engine.Logins.Unblock(a.Name())
 		}
@@ -196,8 +202,6 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]gener
 			s.Engine.Logins.ResetUsage(a.Name())
 		}
 	}
-	s.leaveSandbox(e)
-	return e.generated, nil
 }
 
 // altered is an account after ALTER USER.
