@@ -7,7 +7,9 @@ import (
 	"crypto/sha1"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -47,68 +49,121 @@ func (c *conn) authenticate(l *login) (Account, error) {
 	if err := c.pause(min(c.srv.failed.delay(key), c.loginTime/2)); err != nil {
 		return Account{}, err
 	}
-	acct, refusal, err := c.check(l)
-	if refusal == "" && err == nil {
-		c.srv.failed.forget(key)
-		if acct.Locked {
-			return Account{}, sqlerr.AccountLocked(l.user, c.host)
+	t := c.try(l)
+	if t.real {
+		err := c.srv.backend.LoginTried(&t.account, c.host, t.err == nil)
+		if err != nil && !errors.Is(t.err, errClientGone) {
+			t.refusal, t.err = "account is blocked", err
 		}
-		return acct, nil
+	}
+	if t.err == nil {
+		c.srv.failed.forget(key)
+		return t.account, c.mayLogin(l, &t.account)
 	}
 	// Who leaves in the middle has learned from the answer to the fast check
 	// whether it was right.
 	c.srv.failed.add(key)
-	if refusal != "" {
-		c.srv.log.warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", refusal)
+	if t.refusal != "" {
+		c.denied(l, t.refusal)
 	}
-	return Account{}, err
+	return Account{}, t.err
 }
 
-// check is authenticate without a count of failures. A refusal, which is for the
-// log, comes with the error for the client.
-func (c *conn) check(l *login) (acct Account, refusal string, err error) {
+func (c *conn) denied(l *login, reason string) {
+	c.srv.log.warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", reason)
+}
+
+// mayLogin refuses what a client with the right password may not do.
+func (c *conn) mayLogin(l *login, a *Account) error {
+	if a.Locked {
+		return sqlerr.AccountLocked(l.user, c.host)
+	}
+	if reason := a.Require.refusal(c.tls); reason != "" {
+		c.denied(l, reason)
+		return sqlerr.AccessDenied(l.user, c.host, a.AuthString != "")
+	}
+	if a.Expired && !c.caps.has(capExpiredPasswords) && !c.srv.cfg.SandboxOldClients {
+		return sqlerr.PasswordExpired()
+	}
+	return nil
+}
+
+// A loginTry is an exchange about a password.
+type loginTry struct {
+	account Account
+	// real: the password was compared with that of the account.
+	real bool
+	// refusal is for the log, empty where the password was right; it comes with the error
+	// for the client.
+	refusal string
+	err     error
+}
+
+// try is authenticate without its consequences.
+func (c *conn) try(l *login) (t loginTry) {
 	acct, known := c.srv.backend.Account(l.user, c.host)
-	switch {
-	case !known:
-		refusal = "unknown user"
-	case acct.LoopbackOnly && !c.loopback:
-		refusal = "account is for local connections only"
-	case acct.SocketOnly && !c.unix:
-		refusal = "account without password is for the unix socket only"
-	case !ValidAuthString(acct.Plugin, acct.AuthString):
-		refusal = "account has no usable password"
+	if acct.Open && c.loopback {
+		return loginTry{account: acct, err: c.letIn(l)}
+	}
+	if t.refusal = c.refusalOf(&acct); !known {
+		t.refusal = "unknown user"
 	}
 	if c.srv.fake[acct.Plugin] == "" {
 		acct.Plugin = c.srv.cfg.DefaultPlugin
 	}
-	if refusal != "" {
-		acct.AuthString = c.srv.fake[acct.Plugin]
+	if t.refusal != "" {
+		acct.AuthString, acct.SecondAuth = c.srv.fake[acct.Plugin], ""
 	}
+	t.account = acct
 	answer := l.answer
 	usedPassword := len(answer) > 0
 	if plugin := l.usedPlugin(); plugin != acct.Plugin {
 		if !c.caps.has(capPluginAuth) {
-			return Account{}, "client knows no plugin", sqlerr.ClientAuthTooOld()
+			t.refusal, t.err = "client knows no plugin", sqlerr.ClientAuthTooOld()
+			return t
 		}
-		if answer, err = c.switchPlugin(acct.Plugin); err != nil {
-			return Account{}, "", err
+		if answer, t.err = c.switchPlugin(acct.Plugin); t.err != nil {
+			t.refusal = ""
+			return t
 		}
 		usedPassword = len(answer) > 1
 	}
+	t.real = t.refusal == ""
 	ok, err := c.verify(&acct, answer)
 	switch {
 	case err != nil:
-		return Account{}, "", err
-	case refusal != "":
-	case !ok:
-		refusal = "wrong password"
-	case acct.RequireTLS && c.tls == nil:
-		refusal = "account requires TLS"
+		t.refusal, t.err = "", err
+		return t
+	case t.refusal == "" && !ok:
+		t.refusal = "wrong password"
 	}
-	if refusal != "" {
-		return Account{}, refusal, sqlerr.AccessDenied(l.user, c.host, usedPassword)
+	if t.refusal != "" {
+		t.err = sqlerr.AccessDenied(l.user, c.host, usedPassword)
 	}
-	return acct, "", nil
+	return t
+}
+
+// refusalOf is why no password of an account is right on this connection; empty if one is.
+func (c *conn) refusalOf(a *Account) string {
+	switch {
+	case a.Open:
+		return "only this machine is let in without a password"
+	case a.LoopbackOnly && !c.loopback:
+		return "account is for local connections only"
+	case a.SocketOnly && !c.unix:
+		return "account without password is for the unix socket only"
+	case !ValidAuthString(a.Plugin, a.AuthString):
+		return "account has no usable password"
+	}
+	return ""
+}
+
+// letIn ends the exchange with a client whose password does not matter.
+func (c *conn) letIn(l *login) error {
+	if l.usedPlugin() == PluginCachingSHA2 && len(l.answer) > 1 {
+		return c.moreData([]byte{sha2FastOK})
+	}
+	return nil
 }
 
 // usedPlugin is the plugin that made the answer.
@@ -140,19 +195,23 @@ func (c *conn) switchPlugin(plugin string) ([]byte, error) {
 func (c *conn) verify(acct *Account, answer []byte) (bool, error) {
 	// Without a password some clients send a lone NUL.
 	empty := len(answer) == 0 || len(answer) == 1 && answer[0] == 0
-	stored := acct.AuthString
+	stored := []string{acct.AuthString}
 	switch {
 	case empty:
-		return stored == "", nil
-	case stored == "":
-		stored = c.srv.fake[acct.Plugin]
+		return acct.AuthString == "", nil
+	case acct.AuthString == "":
+		stored[0] = c.srv.fake[acct.Plugin]
+	case acct.SecondAuth != "":
+		stored = append(stored, acct.SecondAuth)
 	}
 	if acct.Plugin == PluginNative {
-		return checkNative(c.scramble, answer, stored), nil
+		return slices.ContainsFunc(stored, func(s string) bool { return checkNative(c.scramble, answer, s) }), nil
 	}
-	digest, cached := c.srv.cache.get(stored)
-	if fits := checkSHA2(c.scramble, answer, digest); fits && cached {
-		return true, c.moreData([]byte{sha2FastOK})
+	for _, s := range stored {
+		digest, cached := c.srv.cache.get(s)
+		if fits := checkSHA2(c.scramble, answer, digest); fits && cached {
+			return true, c.moreData([]byte{sha2FastOK})
+		}
 	}
 	sent, err := c.fullSHA2()
 	if err != nil {
@@ -161,15 +220,8 @@ func (c *conn) verify(acct *Account, answer []byte) (bool, error) {
 	ok := false
 	err = c.srv.turns.run(c.ctx, func() {
 		password := c.decrypt(sent)
-		if password == "" || len(password) > maxPasswordLen {
-			return
-		}
-		d := sha2Digest(password)
-		if digest, cached := c.srv.cache.get(stored); cached && d == digest {
-			ok = true // another connection has come first
-		} else if VerifyCachingSHA2(stored, password) {
-			ok = true
-			c.srv.cache.put(stored, d)
+		if password != "" && len(password) <= maxPasswordLen {
+			ok = slices.ContainsFunc(stored, func(s string) bool { return c.srv.cache.verify(s, password) })
 		}
 	})
 	return ok, err

@@ -23,6 +23,7 @@ const (
 	capPluginAuth       capability = 1 << 19
 	capConnectAttrs     capability = 1 << 20
 	capPluginAuthLenEnc capability = 1 << 21
+	capExpiredPasswords capability = 1 << 22
 	capSessionTrack     capability = 1 << 23
 	capDeprecateEOF     capability = 1 << 24
 	capQueryAttributes  capability = 1 << 27
@@ -32,7 +33,7 @@ const (
 const serverCaps = capLongPassword | capFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
 	capLocalFiles | capIgnoreSpace | capProtocol41 | capInteractive | capTransactions | capSecureConnection |
 	capMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs |
-	capPluginAuthLenEnc | capSessionTrack | capDeprecateEOF | capQueryAttributes
+	capPluginAuthLenEnc | capExpiredPasswords | capSessionTrack | capDeprecateEOF | capQueryAttributes
 
 func (c capability) has(f capability) bool { return c&f != 0 }
 

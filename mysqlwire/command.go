@@ -35,6 +35,9 @@ func (c *conn) command(b []byte) (keep bool) {
 
 // run dispatches a command.
 func (c *conn) run(cmd byte, arg []byte) (keep bool) {
+	if c.sandboxer != nil && c.sandboxer.Sandboxed() && !runsInSandbox(cmd) {
+		return c.finish(sqlerr.MustChangePassword())
+	}
 	switch cmd {
 	case comQuery:
 		return c.finish(c.query(arg))
@@ -64,6 +67,16 @@ func (c *conn) run(cmd byte, arg []byte) (keep bool) {
 		return c.finish(nil)
 	}
 	return c.finish(c.runRare(cmd, arg))
+}
+
+// runsInSandbox reports the commands that a session with an expired password may run; it
+// looks itself at the statements of COM_QUERY.
+func runsInSandbox(cmd byte) bool {
+	switch cmd {
+	case comQuery, comStmtClose, comStmtSendLongData, comPing, comQuit:
+		return true
+	}
+	return false
 }
 
 func (c *conn) runRare(cmd byte, arg []byte) error {

@@ -27,6 +27,9 @@ type Config struct {
 	TempFile func() (TempFile, error)
 	// Memory counts packets and parameters from largePacket on; nil counts none.
 	Memory Memory
+	// SandboxOldClients lets clients that do not know of expired passwords into the
+	// sandbox of an account whose password has expired; otherwise they are refused (1862).
+	SandboxOldClients bool
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
 	// Logger takes refused log-ins and panics; slog.Default() if nil.

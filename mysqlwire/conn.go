@@ -58,6 +58,7 @@ type conn struct {
 	collationer ResultCollationer
 	databaser   Databaser
 	tracker     StateTracker
+	sandboxer   Sandboxer
 	database    string // as last sent to a client that tracks it
 
 	maxPacket int
@@ -162,6 +163,7 @@ func (c *conn) setSession(sess Session, coll schema.CollationID) {
 	c.collationer, _ = sess.(ResultCollationer)
 	c.databaser, _ = sess.(Databaser)
 	c.tracker, _ = sess.(StateTracker)
+	c.sandboxer, _ = sess.(Sandboxer)
 	if c.databaser != nil {
 		c.database = c.databaser.Database()
 	}

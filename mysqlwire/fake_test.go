@@ -23,6 +23,7 @@ import (
 // fakeBackend answers a small language instead of SQL.
 type fakeBackend struct {
 	accounts  map[string]Account
+	blocked   func(a *Account, right bool) error // nil: LoginTried allows all
 	maxPacket atomic.Int64
 	wait      atomic.Int64
 	write     atomic.Int64 // net_write_timeout
@@ -44,7 +45,7 @@ func newFakeBackend() *fakeBackend {
 			"native": {User: "native", Plugin: PluginNative, AuthString: HashNative("secret")},
 			"sha":    {User: "sha", Plugin: PluginCachingSHA2, AuthString: HashCachingSHA2("secret", nil)},
 			"locked": {User: "locked", Plugin: PluginNative, AuthString: HashNative("secret"), Locked: true},
-			"tls":    {User: "tls", Plugin: PluginNative, AuthString: HashNative("secret"), RequireTLS: true},
+			"tls":    {User: "tls", Plugin: PluginNative, AuthString: HashNative("secret"), Require: Requirements{TLS: true}},
 		},
 	}
 	b.maxPacket.Store(64 << 20)
@@ -62,6 +63,13 @@ func (b *fakeBackend) Account(user, host string) (Account, bool) {
 		}
 	}
 	return a, ok
+}
+
+func (b *fakeBackend) LoginTried(a *Account, _ string, right bool) error {
+	if b.blocked == nil {
+		return nil
+	}
+	return b.blocked(a, right)
 }
 
 func (b *fakeBackend) Connect(ctx context.Context, info ConnInfo) (Session, error) {
@@ -89,6 +97,8 @@ type fakeSession struct {
 	// changes are what the next StateChanges returns.
 	changes []StateChange
 }
+
+func (s *fakeSession) Sandboxed() bool { return s.info.Account.Expired }
 
 func (s *fakeSession) TracksSchema() bool { return true }
 

@@ -18,6 +18,9 @@ type Backend interface {
 	// without port, or "localhost" for loopback). If there is none, the plugin is
 	// that with which a client is refused that must not learn this.
 	Account(user, host string) (Account, bool)
+	// LoginTried learns whether the password was right of each login as an account that
+	// exists, from a host. Its error refuses the login, also one with the right password.
+	LoginTried(a *Account, host string, right bool) error
 	// Connect makes the session of an authenticated connection, or of a
 	// connection that changed its user.
 	Connect(ctx context.Context, info ConnInfo) (Session, error)
@@ -31,8 +34,17 @@ type Account struct {
 	// AuthString is the stored hash in MySQL's form for the plugin
 	// (mysql.user.authentication_string); empty for no password.
 	AuthString string
+	// SecondAuth is a second password that is right, in the same form; "" for none.
+	SecondAuth string
 	Locked     bool
-	RequireTLS bool
+	Require    Requirements
+	// Expired: the session is a sandbox until the password is changed.
+	Expired bool
+	// MaxConnections is how many connections the account may have, 0 for what
+	// Limits.UserConnections says.
+	MaxConnections int
+	// Open lets in whoever comes, with any password and without one.
+	Open bool
 	// LoopbackOnly refuses the account on connections from elsewhere.
 	LoopbackOnly bool
 	// SocketOnly refuses the account on all connections but those of a unix socket.
@@ -114,6 +126,9 @@ type (
 	// Databaser is a session that reports its current database, so that its
 	// changes can be sent to clients that track session state.
 	Databaser interface{ Database() string }
+	// Sandboxer is a session that reports whether its password has expired: then only
+	// COM_QUERY and the few commands that do nothing are run, others fail with 1820.
+	Sandboxer interface{ Sandboxed() bool }
 	// StateTracker is a session that reports what changed in it, for clients that
 	// requested session tracking.
 	StateTracker interface {

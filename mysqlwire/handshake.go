@@ -254,6 +254,9 @@ func (c *conn) login(l *login) error {
 	if len(l.user) > maxUserLen {
 		return sqlerr.HandshakeError()
 	}
+	if !c.clear() && c.srv.requiresSecure() {
+		return sqlerr.InsecureTransport()
+	}
 	acct, err := c.authenticate(l)
 	if err != nil {
 		return err

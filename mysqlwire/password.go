@@ -109,6 +109,18 @@ func HashPassword(plugin, password string) (string, bool) {
 	return "", false
 }
 
+// VerifyPassword reports whether a password fits a stored form of a plugin; false for an
+// unknown plugin.
+func VerifyPassword(plugin, stored, password string) bool {
+	switch plugin {
+	case PluginNative:
+		return VerifyNative(stored, password)
+	case PluginCachingSHA2:
+		return VerifyCachingSHA2(stored, password)
+	}
+	return false
+}
+
 // checkNative verifies the answer of mysql_native_password:
 // SHA1(password) XOR SHA1(scramble + SHA1(SHA1(password))).
 func checkNative(scramble, answer []byte, stored string) bool {
@@ -173,6 +185,20 @@ func (c *passwordCache) put(stored string, digest [sha256.Size]byte) {
 		c.m = map[string][sha256.Size]byte{}
 	}
 	c.m[stored] = digest
+}
+
+// verify reports whether a password fits a stored form of caching_sha2_password, and
+// remembers it then.
+func (c *passwordCache) verify(stored, password string) bool {
+	d := sha2Digest(password)
+	if digest, cached := c.get(stored); cached && d == digest {
+		return true // another connection has come first
+	}
+	if !VerifyCachingSHA2(stored, password) {
+		return false
+	}
+	c.put(stored, d)
+	return true
 }
 
 // randomText is n random bytes of 7 bits without NUL and '$', as scrambles

@@ -20,6 +20,8 @@ type Limits struct {
 	UserConnections int
 	// ConnectTimeout is the time for a login, 10 s if 0.
 	ConnectTimeout time.Duration
+	// SecureTransport refuses logins without TLS (3159), but on unix sockets.
+	SecureTransport bool
 }
 
 // accountName names an account.
@@ -43,6 +45,12 @@ func (l *Limits) pending() int { return max(64, l.Connections/8) }
 
 // perAddress is how many connections one address may have.
 func (l *Limits) perAddress() int { return (l.Connections*l.AddressShare + 99) / 100 }
+
+func (s *Server) requiresSecure() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limits.SecureTransport
+}
 
 // SetLimits changes the limits. Connections that exceed the new ones stay.
 func (s *Server) SetLimits(l Limits) {
@@ -73,8 +81,11 @@ func (s *Server) seat(c *conn, a *Account) error {
 		return sqlerr.TooManyConnections()
 	case !c.loopback && s.ofAddress[c.address] >= l.perAddress():
 		return sqlerr.TooManyConnectionsFrom(c.host)
-	case l.UserConnections > 0 && s.ofAccount[account] >= l.UserConnections:
+	case a.MaxConnections == 0 && l.UserConnections > 0 && s.ofAccount[account] >= l.UserConnections:
 		return sqlerr.TooManyUserConnections(a.User)
+	}
+	if a.MaxConnections > 0 && !c.entrance.admin && s.ofAccount[account] >= a.MaxConnections {
+		return sqlerr.UserLimitReached(a.User, "max_user_connections", a.MaxConnections)
 	}
 	if !c.entrance.admin {
 		c.seated, c.account = true, account

@@ -31,7 +31,7 @@ func TestSecrets(t *testing.T) {
 		"ALTER USER u IDENTIFIED BY 'hunter2'", "ALTER USER u IDENTIFIED BY'hunter2'", "ALTER USER u IDENTIFIED WITH mysql_native_password BY /* c */ \"hunter2\"",
 		"SET PASSWORD FOR 'u'@'%' = 'hunter2'", "SET PASSWORD FOR u='hunter2'", "ALTER USER u IDENTIFIED BY hunter2", "ALTER USER u IDENTIFIED BI 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2",
 		"ALTER USER u IDENTIFIED WITH mysql_native_password AS 'hunter2'", "ALTER USER u IDENTIFIED WITH mysql_native_password AS " + hash, "ALTER USER u IDENTIFIED BY _utf8'hunter2'",
-		"GRANT ALL ON *.* TO u IDENTIFIED BY 'hunter2'", "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='hunter2'", "/*!80000 ALTER USER u IDENTIFIED BY 'hunter2' */",
+		"GRANT ALL ON *.* TO u IDENTIFIED BY 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2' REPLACE 'hunter2' RETAIN CURRENT PASSWORD", "SET PASSWORD = 'hunter2' REPLACE 'hunter2'", "ALTER USER u IDENTIFIED BY 'x' REPLACE hunter2", "ALTER USER u IDENTIFIED BY 'hunter2' PASSWORD HISTORY 9", "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='hunter2'", "/*!80000 ALTER USER u IDENTIFIED BY 'hunter2' */",
 		"PREPARE p FROM 'ALTER USER u IDENTIFIED BY ''hunter2'''", "EXECUTE p", "PREPARE p FROM 'ALTER USER u IDENTIFIED BY BY ''hunter2'''",
 		"SET @v = 'ALTER USER u IDENTIFIED BY ''hunter2'''", "PREPARE p FROM @v", "SET @v = 'ALTER USER u IDENTIFIED BI ''hunter2'''", "PREPARE p FROM @v",
 		"SELECT 1; ALTER USER u IDENTIFIED BY 'hunter2'; SELECT 2", "SELECT 1; ALTER USER u IDENTIFIED BY BY 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2' /* " + strings.Repeat("x", 1<<17) + " */",

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +20,6 @@ import (
 	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
-	"github.com/sqlots/sqlots/sql/session"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/ttl"
@@ -56,9 +54,19 @@ type Config struct {
 	// there, 0 for no limit.
 	TempDir   string
 	TempBytes int64
-	// TLSCert and TLSKey are PEM files; both empty for no TLS.
-	TLSCert, TLSKey string
-	MaxConnections  int
+	// TLSCert and TLSKey are PEM files; both empty for no TLS. TLSCA is one with the
+	// certificates of the authorities whose clients may have a certificate, "" for none.
+	TLSCert, TLSKey, TLSCA string
+	MaxConnections         int
+	// InitialRootPassword, if set, is called for a new data directory: the password of
+	// root.
+	InitialRootPassword func() (string, error)
+	// SkipGrantTables lets everybody in without a password, who may do everything. The
+	// addresses must be of loopback.
+	SkipGrantTables bool
+	// SandboxOldClients is mysqlwire.Config.SandboxOldClients:
+	// disconnect_on_expired_password is OFF.
+	SandboxOldClients bool
 	// SecureFileDir is the directory that LOAD DATA INFILE on the server may
 	// read, "" for none.
 	SecureFileDir string
@@ -128,6 +136,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 func (s *Server) start(ctx context.Context) error {
 	cfg := s.cfg
+	if err := checkOpen(cfg); err != nil {
+		return err
+	}
 	tlsConfig, err := loadTLS(cfg)
 	if err != nil {
 		return err
@@ -153,6 +164,7 @@ func (s *Server) start(ctx context.Context) error {
 		"tmpdir":                         value.String(s.cfg.TempDir),
 		"innodb_flush_log_at_trx_commit": value.Uint(uint64(cfg.Durability)),
 		"datadir":                        value.String(cfg.DataDir),
+		"disconnect_on_expired_password": value.Bool(!cfg.SandboxOldClients),
 	}
 	if cfg.SecureFileDir != "" {
 		dir, err := filepath.Abs(cfg.SecureFileDir)
@@ -207,6 +219,9 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("directory of search indexes: %w", err)
 		}
 	}
+	if err := s.createRoot(ctx); err != nil {
+		return err
+	}
 	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
@@ -219,7 +234,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.showTLS(tlsConfig)
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, SandboxOldClients: cfg.SandboxOldClients, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
 	if !cfg.InMemory {
 		go guard.Do(cfg.Log, "making the key for passwords", mysqlwire.PrepareLoginKey)
 	}
@@ -236,7 +251,7 @@ func (s *Server) start(ctx context.Context) error {
 // globalChanged follows SET GLOBAL and SET PERSIST.
 func (s *Server) globalChanged(name string, _ value.Datum) {
 	switch name {
-	case "max_connections", "sqlots_max_address_share", "max_user_connections", "connect_timeout":
+	case "max_connections", "sqlots_max_address_share", "max_user_connections", "connect_timeout", "require_secure_transport":
 		s.wire.SetLimits(s.limits())
 	}
 }
@@ -246,7 +261,7 @@ func (s *Server) limits() mysqlwire.Limits {
 	number := func(name string) int { return int(s.engine.Globals.Value(name).Bits()) }
 	return mysqlwire.Limits{
 		Connections: number("max_connections"), AddressShare: number("sqlots_max_address_share"), UserConnections: number("max_user_connections"),
-		ConnectTimeout: time.Duration(number("connect_timeout")) * time.Second,
+		ConnectTimeout: time.Duration(number("connect_timeout")) * time.Second, SecureTransport: number("require_secure_transport") != 0,
 	}
 }
 
@@ -341,60 +356,6 @@ func openStore(cfg Config) (storage.Store, *pressure, error) {
 	return store, &pressure{store: store, target: limit * 11 / 16, most: opts.CacheBytes * 3 / 4}, nil
 }
 
-func loadTLS(cfg Config) (*tls.Config, error) {
-	if cfg.TLSCert == "" && cfg.TLSKey == "" {
-		return nil, nil
-	}
-	cert, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
-	if err != nil {
-		return nil, fmt.Errorf("TLS certificate: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
-}
-
-// reloadTLS is engine.Config.ReloadTLS.
-func (s *Server) reloadTLS(rollback bool) error {
-	c, err := loadTLS(s.cfg)
-	if c == nil && err == nil {
-		err = errors.New("the server has been started without a certificate")
-	}
-	if err == nil || !rollback {
-		s.wire.SetTLS(c)
-		s.showTLS(c)
-	}
-	return err
-}
-
-// showTLS sets the variables that say whether there is TLS.
-func (s *Server) showTLS(c *tls.Config) {
-	have := "DISABLED"
-	if c != nil {
-		have = "YES"
-	}
-	for _, name := range []string{"have_ssl", "have_openssl"} {
-		s.engine.Globals.Set(name, value.String(have))
-	}
-}
-
-// checkRoot says once in the log that root has no password. It refuses that where a
-// password is required and there is no socket by which to set one.
-func (s *Server) checkRoot() error {
-	for _, a := range s.engine.Catalog.Snapshot().Accounts() {
-		if a.User != "root" || a.AuthString != "" {
-			continue
-		}
-		account, from := a.User+"@"+a.Host, "from this machine"
-		if s.cfg.RequireRootPassword {
-			if s.socket == nil {
-				return fmt.Errorf("--require-root-password: %s has no password; start with --socket PATH, and set one over the socket with ALTER USER", account)
-			}
-			from = "over the socket"
-		}
-		s.cfg.Log.Warn("root has no password: it may connect "+from+" only; set one with ALTER USER root IDENTIFIED BY '…'", "account", account)
-	}
-	return nil
-}
-
 // Addr is the TCP address that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
@@ -440,24 +401,4 @@ func (s *Server) closeAll() error {
 		err = errors.Join(err, s.store.Close())
 	}
 	return err
-}
-
-// backend implements mysqlwire.Backend.
-type backend struct {
-	engine *engine.Engine
-	shared *statement.Shared
-	// passwords: accounts without one may use the socket only.
-	passwords bool
-}
-
-// Account implements mysqlwire.Backend.
-func (b backend) Account(user, host string) (mysqlwire.Account, bool) {
-	a, ok := b.engine.Account(user, host)
-	a.SocketOnly = b.passwords && a.AuthString == ""
-	return a, ok
-}
-
-// Connect implements mysqlwire.Backend.
-func (b backend) Connect(ctx context.Context, info mysqlwire.ConnInfo) (mysqlwire.Session, error) {
-	return session.New(ctx, b.shared, info)
 }

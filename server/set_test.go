@@ -32,7 +32,7 @@ func TestToolsSet(t *testing.T) {
 		{1193, "SET nope=1"}, {1193, "SET GLOBAL nope=1"}, {1238, "SET version='x'"}, {1238, "SET GLOBAL port=10"}, {1229, "SET innodb_flush_log_at_trx_commit=1"},
 		{1231, "SET sql_mode='nope'"}, {1231, "SET autocommit=2"}, {1298, "SET time_zone='nope'"}, {1115, "SET NAMES nope"}, {1232, "SET wait_timeout='x'"},
 		{1235, "SET GLOBAL read_only=1"}, {1235, "SET sql_auto_is_null=1"},
-		{1235, "SET GLOBAL require_secure_transport=1"},
+		{1235, "SET GLOBAL partial_revokes=1"},
 	} {
 		c.fails(x.number, x.text)
 	}

@@ -60,6 +60,27 @@ func (m *fileMode) Set(s string) error {
 	return nil
 }
 
+// rootPasswordVariable is the environment variable with the password of root of a new data
+// directory.
+const rootPasswordVariable = "SQLOTS_ROOT_PASSWORD"
+
+// initialRootPassword reads the password of root from a file, which may end in a line break,
+// or where path is "" from the environment, out of which it takes it. It is nil for none.
+func initialRootPassword(path string) func() (string, error) {
+	password, ok := os.LookupEnv(rootPasswordVariable)
+	_ = os.Unsetenv(rootPasswordVariable)
+	switch {
+	case path != "":
+		return func() (string, error) {
+			b, err := os.ReadFile(path)
+			return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), err
+		}
+	case ok && password != "":
+		return func() (string, error) { return password, nil }
+	}
+	return nil
+}
+
 // serve is "sqlots serve".
 func serve(args []string, _, stderr io.Writer) int {
 	fs := flag.NewFlagSet("sqlots serve", flag.ContinueOnError)
@@ -74,11 +95,15 @@ func serve(args []string, _, stderr io.Writer) int {
 	socketMode := fileMode(0o600)
 	fs.Var(&socketMode, "socket-mode", "which local users may connect to the socket")
 	fs.BoolVar(&cfg.RequireRootPassword, "require-root-password", false, "accounts without a password may use the socket only; without a socket the server does not start while root has none")
+	rootPassword := fs.String("initial-root-password-file", "", "file with the password that root of a new data directory gets (default: the environment variable "+rootPasswordVariable+")")
+	fs.BoolVar(&cfg.SkipGrantTables, "skip-grant-tables", false, "let everybody on this machine in without a password and do everything, to set a lost one; the addresses must be of loopback")
+	disconnect := fs.Bool("disconnect-on-expired-password", true, "refuse clients that do not know of expired passwords when theirs has expired (1862), rather than let them change it")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
 	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
 	fs.Var(&temp, "tmp-limit", "most bytes that queries spill to temporary files (default: no limit)")
 	fs.StringVar(&cfg.TLSCert, "tls-cert", "", "certificate (PEM); offers TLS to clients")
 	fs.StringVar(&cfg.TLSKey, "tls-key", "", "key of the certificate (PEM)")
+	fs.StringVar(&cfg.TLSCA, "tls-ca", "", "certificates of the authorities that clients may have a certificate of (PEM), for accounts that REQUIRE one")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
 	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that statements may read files of (LOAD DATA INFILE) and write files to; without it none")
 	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: log in the data directory)")
@@ -108,6 +133,7 @@ func serve(args []string, _, stderr io.Writer) int {
 		n := runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(n + (n+1)/2)
 	}
+	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
 	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)

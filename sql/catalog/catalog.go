@@ -32,15 +32,57 @@ const (
 // firstTableID leaves room for tables of our own.
 const firstTableID = 1000
 
-// Account is a user account.
+// Account is a user account. Fields that are not set have the meaning of an account whose
+// statement did not name the clause, so that accounts of older versions load.
 type Account struct {
 	User string `json:"user"`
 	Host string `json:"host"` // an address or a name, a network, or a pattern with % and _
 	// Plugin and AuthString are those of mysql.user.
 	Plugin     string `json:"plugin"`
 	AuthString string `json:"auth,omitempty"`
+	// SecondAuth is the password before, of RETAIN CURRENT PASSWORD, which is right as
+	// well; "" for none.
+	SecondAuth string `json:"second_auth,omitempty"`
 	Locked     bool   `json:"locked,omitempty"`
-	RequireTLS bool   `json:"require_tls,omitempty"`
+
+	// RequireTLS is set by each REQUIRE but NONE. RequireX509 requires a certificate of the
+	// client, which TLSIssuer and TLSSubject do too; those and TLSCipher are "" where any
+	// will do.
+	RequireTLS  bool   `json:"require_tls,omitempty"`
+	RequireX509 bool   `json:"require_x509,omitempty"`
+	TLSCipher   string `json:"tls_cipher,omitempty"`
+	TLSIssuer   string `json:"tls_issuer,omitempty"`
+	TLSSubject  string `json:"tls_subject,omitempty"`
+
+	// Expired is PASSWORD EXPIRE. PasswordChanged is when the password was set, in seconds
+	// since 1970, 0 if that is not known; Lifetime how many days it lasts, 0 for ever and
+	// nil for default_password_lifetime.
+	Expired         bool  `json:"expired,omitempty"`
+	PasswordChanged int64 `json:"password_changed,omitempty"`
+	Lifetime        *int  `json:"lifetime,omitempty"`
+	// History is how many passwords, and ReuseDays for how many days those before, must not
+	// be used again; nil for password_history and password_reuse_interval. OldHashes are
+	// the passwords with their times, the present one first.
+	History   *int      `json:"history,omitempty"`
+	ReuseDays *int      `json:"reuse_days,omitempty"`
+	OldHashes []OldHash `json:"old_hashes,omitempty"`
+	// RequireCurrent is PASSWORD REQUIRE CURRENT, false with OPTIONAL and nil for
+	// password_require_current.
+	RequireCurrent *bool `json:"require_current,omitempty"`
+	// FailedAttempts is FAILED_LOGIN_ATTEMPTS, LockDays is PASSWORD_LOCK_TIME, -1 for
+	// UNBOUNDED. Where one of them is 0, failed logins have no consequence.
+	FailedAttempts int `json:"failed_attempts,omitempty"`
+	LockDays       int `json:"lock_days,omitempty"`
+
+	// The limits of resources; 0 for none.
+	MaxQueries         int `json:"max_queries,omitempty"`     // an hour
+	MaxUpdates         int `json:"max_updates,omitempty"`     // an hour
+	MaxConnections     int `json:"max_connections,omitempty"` // an hour
+	MaxUserConnections int `json:"max_user_connections,omitempty"`
+
+	// Attributes is the JSON object of ATTRIBUTE and COMMENT, whose member is comment, as
+	// JSON columns print it; "" for none.
+	Attributes string `json:"attributes,omitempty"`
 }
 
 // Setting is a system variable of SET PERSIST.

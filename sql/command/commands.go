@@ -40,6 +40,8 @@ func (Runner) Run(ctx context.Context, st *statement.Statement, stmt logical.Sta
 		return s.maintain(ctx, stmt, more, w)
 	case *logical.Backup:
 		return s.backup(ctx, x, more, w)
+	case *logical.CreateUser, *logical.AlterUser, *logical.SetPassword:
+		return s.accounts(ctx, stmt, more, w)
 	}
 	affected, err := s.command(ctx, stmt, vals)
 	if err != nil {
@@ -60,20 +62,18 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 		return 0, s.runKill(ctx, x, vals)
 	case *logical.Call:
 		return 0, s.runCall(ctx, x, vals)
-	case *logical.SetPassword:
-		return 0, s.setPassword(ctx, x)
 	case *logical.Flush:
 		if x.What == "tables with read lock" {
 			return 0, s.Tx.RunLockTables(ctx, s.Tx.AllTables())
 		}
 		s.flushLogs(ctx, x.What)
+		if x.What == "privileges" {
+			s.Engine.Logins.UnblockAll()
+			s.Engine.Logins.ResetAllUsage()
+		}
 		return 0, s.Tx.Commit(ctx)
 	case *logical.ReloadTLS:
 		return 0, s.reloadTLS(ctx, x)
-	case *logical.CreateUser:
-		return 0, s.createUser(ctx, x)
-	case *logical.AlterUser:
-		return 0, s.alterUser(ctx, x)
 	case *logical.DropUser:
 		return 0, s.dropUser(ctx, x)
 	case *logical.RenameUser:

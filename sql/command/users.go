@@ -2,44 +2,17 @@ package command
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
-
-const defaultPlugin = "caching_sha2_password"
-
-// authOf makes the stored form of what a statement says of the account
-// user@host, which is old before; nil: it is new.
-func authOf(operation string, u logical.UserSpec, user, host string, old *catalog.Account) (plugin, auth string, err error) {
-	plugin = u.Plugin
-	if plugin == "" && old != nil {
-		plugin = old.Plugin
-	}
-	if plugin == "" {
-		plugin = defaultPlugin
-	}
-	if plugin != defaultPlugin && plugin != "mysql_native_password" {
-		return "", "", sqlerr.PluginNotLoaded(plugin)
-	}
-	if u.IsHash {
-		if !mysqlwire.ValidAuthString(plugin, u.Hash) {
-			return "", "", sqlerr.PasswordFormat()
-		}
-		return plugin, u.Hash, nil
-	}
-	if u.Password == "" {
-		return plugin, "", nil
-	}
-	hash, ok := mysqlwire.HashPassword(plugin, u.Password)
-	if !ok {
-		return "", "", sqlerr.UserOperationFailed(operation, quoteUser(user, host))
-	}
-	return plugin, hash, nil
-}
 
 func (s *commands) userName(u logical.UserSpec) (user, host string) {
 	if u.CurrentUser {
@@ -55,70 +28,257 @@ func quoteUser(user, host string) string { return "'" + user + "'@'" + host + "'
 
 func quoteUsers(names []string) string { return strings.Join(names, ",") }
 
-func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) error {
-	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
+// accounts runs the statements about accounts that may answer with passwords.
+func (s *commands) accounts(ctx context.Context, stmt logical.Statement, more bool, w mysqlwire.ResultWriter) error {
+	var list []generatedPassword
+	var err error
+	switch x := stmt.(type) {
+	case *logical.CreateUser:
+		list, err = s.createUser(ctx, x)
+	case *logical.AlterUser:
+		list, err = s.alterUser(ctx, x)
+	case *logical.SetPassword:
+		list, err = s.setPassword(ctx, x)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answer(list, more, w)
+}
+
+// accountEdit is what a statement makes of accounts.
+type accountEdit struct {
+	s         *commands
+	operation string // for messages
+	base      *catalog.Snapshot
+	now       time.Time
+	// seen are the accounts as they were found, nil for those that did not exist; changed
+	// are the new ones, in their order.
+	seen      map[priv.Name]*catalog.Account
+	changed   []*catalog.Account
+	notes     []*sqlerr.Error
+	generated []generatedPassword
+}
+
+// find is an account with the changes made so far; nil if it does not exist.
+func (e *accountEdit) find(user, host string) *catalog.Account {
+	for _, a := range slices.Backward(e.changed) {
+		if a.User == user && a.Host == host {
+			return a
+		}
+	}
+	a := e.base.Account(user, host)
+	e.seen[priv.Name{User: user, Host: host}] = a
+	return a
+}
+
+// errAccountsChanged: another statement has changed an account meanwhile.
+var errAccountsChanged = errors.New("an account has changed")
+
+// apply puts the changed accounts into the catalog.
+func (e *accountEdit) apply(ch accountChange) error {
+	for n, a := range e.seen {
+		if ch.Base.Account(n.User, n.Host) != a {
+			return errAccountsChanged
+		}
+	}
+	for _, a := range e.changed {
+		ch.PutAccount(a)
+	}
+	return nil
+}
+
+// editAccounts runs edit and puts what it made into the catalog, all or nothing. It makes
+// that without the lock of the catalog, since hashes of passwords take a while, and again
+// if the accounts have changed meanwhile.
+func (s *commands) editAccounts(ctx context.Context, operation string, edit func(e *accountEdit) error) (*accountEdit, error) {
+	if err := s.Tx.Commit(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		e := &accountEdit{s: s, operation: operation, base: s.Engine.Catalog.Snapshot(), now: time.Now(), seen: map[priv.Name]*catalog.Account{}}
+		if err := edit(e); err != nil {
+			return nil, err
+		}
+		err := s.Engine.Catalog.Change(ctx, e.apply)
+		if errors.Is(err, errAccountsChanged) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range e.notes {
+			s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: n})
+		}
+		return e, nil
+	}
+}
+
+func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]generatedPassword, error) {
+	e, err := s.editAccounts(ctx, "CREATE USER", func(e *accountEdit) error {
 		var failed []string
-		for _, u := range x.Users {
-			user, host := s.userName(u)
-			if ch.Current().Account(user, host) != nil {
+		for i := range x.Users {
+			u := &x.Users[i]
+			user, host := s.userName(*u)
+			if e.find(user, host) != nil {
 				if x.IfNotExists {
-					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserAlreadyExists(user, host)})
-					continue
+					e.notes = append(e.notes, sqlerr.UserAlreadyExists(user, host))
+				} else {
+					failed = append(failed, quoteUser(user, host))
 				}
-				failed = append(failed, quoteUser(user, host))
 				continue
 			}
-			plugin, auth, err := authOf("CREATE USER", u, user, host, nil)
-			if err != nil {
+			if user == "" && (x.Options.Expire || x.Options.Lifetime != nil) {
+				return sqlerr.UserOperationFailed("CREATE USER", "anonymous user")
+			}
+			a := &catalog.Account{User: user, Host: host}
+			applyOptions(a, &x.Options)
+			if err := e.setPasswordOf(a, u, nil); err != nil {
 				return err
 			}
-			ch.PutAccount(&catalog.Account{User: user, Host: host, Plugin: plugin, AuthString: auth, Locked: x.Lock != nil && *x.Lock, RequireTLS: x.RequireTLS})
+			a.Expired = x.Options.Expire
+			e.changed = append(e.changed, a)
 		}
 		if len(failed) > 0 {
 			return sqlerr.UserOperationFailed("CREATE USER", quoteUsers(failed))
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range e.changed {
+		s.forgetLogins(a.Name())
+	}
+	return e.generated, nil
 }
 
-func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) error {
-	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
+func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]generatedPassword, error) {
+	if err := s.checkSandbox(x.Users, x.Options.IsEmpty()); err != nil {
+		return nil, err
+	}
+	e, err := s.editAccounts(ctx, "ALTER USER", func(e *accountEdit) error {
 		var failed []string
-		for _, u := range x.Users {
-			user, host := s.userName(u)
-			old := ch.Current().Account(user, host)
+		for i := range x.Users {
+			user, host := s.userName(x.Users[i])
+			if user == "" && x.Options.Expire {
+				return sqlerr.AnonymousUserExpires()
+			}
+			old := e.find(user, host)
 			if old == nil {
 				if x.IfExists {
-					s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: sqlerr.UserDoesNotExist(user, host)})
-					continue
+					e.notes = append(e.notes, sqlerr.UserDoesNotExist(user, host))
+				} else {
+					failed = append(failed, quoteUser(user, host))
 				}
-				failed = append(failed, quoteUser(user, host))
 				continue
 			}
-			a := *old
-			if u.HasAuth {
-				var err error
-				if a.Plugin, a.AuthString, err = authOf("ALTER USER", u, user, host, old); err != nil {
-					return err
-				}
+			a, err := e.altered(old, &x.Users[i], &x.Options)
+			if err != nil {
+				return err
 			}
-			if x.Lock != nil {
-				a.Locked = *x.Lock
-			}
-			if x.RequireTLS != nil {
-				a.RequireTLS = *x.RequireTLS
-			}
-			ch.PutAccount(&a)
+			e.changed = append(e.changed, a)
 		}
 		if len(failed) > 0 {
 			return sqlerr.UserOperationFailed("ALTER USER", quoteUsers(failed))
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	s.resetCounts(e.changed, &x.Options)
+	s.leaveSandbox(e)
+	return e.generated, nil
+}
+
+// resetCounts begins the counts of what ALTER USER has given another limit.
+func (s *commands) resetCounts(changed []*catalog.Account, o *logical.AccountOptions) {
+	for _, a := range changed {
+		if o.FailedAttempts != nil || o.LockDays != nil || o.Lock != nil && !*o.Lock {
+			s.Engine.Logins.Unblock(a.Name())
+		}
+		if o.MaxQueries != nil || o.MaxUpdates != nil || o.MaxConnections != nil || o.MaxUserConnections != nil {
+			s.Engine.Logins.ResetUsage(a.Name())
+		}
+	}
+}
+
+// altered is an account after ALTER USER.
+func (e *accountEdit) altered(old *catalog.Account, u *logical.UserSpec, o *logical.AccountOptions) (*catalog.Account, error) {
+	a := *old
+	applyOptions(&a, o)
+	if u.HasAuth {
+		if err := e.setPasswordOf(&a, u, old); err != nil {
+			return nil, err
+		}
+	}
+	if u.Discard {
+		a.SecondAuth = ""
+	}
+	a.Expired = a.Expired || o.Expire
+	return &a, nil
+}
+
+func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) ([]generatedPassword, error) {
+	if err := s.checkSandbox([]logical.UserSpec{x.User}, true); err != nil {
+		return nil, err
+	}
+	if s.Info.Account.User == "" {
+		return nil, sqlerr.PasswordOfAnonymousUser()
+	}
+	e, err := s.editAccounts(ctx, "SET PASSWORD", func(e *accountEdit) error {
+		old := e.find(s.userName(x.User))
+		if old == nil {
+			return sqlerr.NoSuchUser()
+		}
+		a := *old
+		if err := e.setPasswordOf(&a, &x.User, old); err != nil {
+			return err
+		}
+		e.changed = append(e.changed, &a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.leaveSandbox(e)
+	return e.generated, nil
+}
+
+// checkSandbox refuses what a connection with an expired password may not do: anything
+// other than to change its own password. 1820.
+func (s *commands) checkSandbox(users []logical.UserSpec, nothingElse bool) error {
+	if !s.Sandbox {
+		return nil
+	}
+	for i := range users {
+		if !nothingElse || !s.changesOwn(&users[i]) {
+			return sqlerr.MustChangePassword()
+		}
+	}
+	return nil
+}
+
+// leaveSandbox ends the sandbox of a connection that has changed its password, and begins
+// that of one whose password the statement let expire.
+func (s *commands) leaveSandbox(e *accountEdit) {
+	for _, a := range e.changed {
+		if old := e.seen[a.Name()]; s.isSelf(a.User, a.Host) {
+			s.Sandbox = a.Expired && (s.Sandbox || !old.Expired)
+		}
+	}
+}
+
+// forgetLogins begins the counts of failed logins and of what an account uses.
+func (s *commands) forgetLogins(n priv.Name) {
+	s.Engine.Logins.Unblock(n)
+	s.Engine.Logins.ResetUsage(n)
 }
 
 func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
-	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
+	var dropped []priv.Name
+	err := s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		var failed []string
 		for _, u := range x.Users {
 			user, host := s.userName(u)
@@ -129,29 +289,20 @@ func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 				continue
 			}
 			ch.DropAccount(user, host)
+			dropped = append(dropped, priv.Name{User: user, Host: host})
 		}
 		if len(failed) > 0 {
 			return sqlerr.UserOperationFailed("DROP USER", quoteUsers(failed))
 		}
 		return nil
 	})
-}
-
-func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) error {
-	return s.changeAccounts(ctx, func(ch *catalog.Change) error {
-		user, host := s.userName(x.User)
-		old := ch.Current().Account(user, host)
-		if old == nil {
-			return sqlerr.NoSuchUser()
-		}
-		a := *old
-		var err error
-		if a.Plugin, a.AuthString, err = authOf("SET PASSWORD", x.User, user, host, old); err != nil {
-			return err
-		}
-		ch.PutAccount(&a)
-		return nil
-	})
+	if err != nil {
+		return err
+	}
+	for _, n := range dropped {
+		s.forgetLogins(n)
+	}
+	return nil
 }
 
 // accountChange is a change of the catalog that concerns accounts.

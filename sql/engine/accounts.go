@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/catalog"
@@ -18,8 +19,22 @@ func (e *Engine) Account(user, host string) (mysqlwire.Account, bool) {
 	if a == nil {
 		return mysqlwire.Account{Plugin: e.decoyPlugin(s, user)}, false
 	}
-	return mysqlwire.Account{User: a.User, Host: a.Host, Plugin: a.Plugin, AuthString: a.AuthString, Locked: a.Locked,
-		RequireTLS: a.RequireTLS, LoopbackOnly: a.AuthString == "", Administrator: isAdministrator(a)}, true
+	return mysqlwire.Account{
+		User: a.User, Host: a.Host, Plugin: a.Plugin, AuthString: a.AuthString, SecondAuth: a.SecondAuth, Locked: a.Locked,
+		Require:      mysqlwire.Requirements{TLS: a.RequireTLS, Certificate: a.RequireX509, Cipher: a.TLSCipher, Issuer: a.TLSIssuer, Subject: a.TLSSubject},
+		Expired:      a.HasExpired(time.Now(), int(e.Globals.Value("default_password_lifetime").Bits())),
+		LoopbackOnly: a.AuthString == "", Administrator: isAdministrator(a), MaxConnections: a.MaxUserConnections,
+	}, true
+}
+
+// LoginTried counts a login as an account, whether its password was right or not; see
+// mysqlwire.Backend. 3955 for an account that is blocked.
+func (e *Engine) LoginTried(account *mysqlwire.Account, host string, right bool) error {
+	a := e.Catalog.Snapshot().Account(account.User, account.Host)
+	if a == nil || !a.BlocksLogins() {
+		return nil
+	}
+	return e.Logins.tried(a, host, right, time.Now())
 }
 
 // isAdministrator decides who may use the administrative address and the

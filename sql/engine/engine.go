@@ -110,6 +110,8 @@ type Engine struct {
 	logNames     map[string]string // of log files, by variable
 	ReloadTLS    func(rollback bool) error
 	secret       []byte // of the store
+	// Logins are the failures of logins and what accounts have used of their limits.
+	Logins Logins
 }
 
 // counters are the numbers of SHOW STATUS.

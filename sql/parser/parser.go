@@ -41,6 +41,9 @@ type Statement struct {
 	File *IntoFile
 	// View is set for CREATE VIEW and ALTER VIEW.
 	View *View
+	// Account has the clauses of a statement about accounts that TiDB's AST has no
+	// place for; nil where the text has none of them.
+	Account *AccountClauses
 	// Admin is a statement that TiDB's AST has no form for.
 	Admin *Admin
 	// Warnings are about what the parser ignored, such as unknown hints.
@@ -222,6 +225,9 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		src, list = sh.cut(sh.out())
 		var err2 error
 		if node, err2 = p.run(&st, src, mode); err2 != nil {
+			if sh.accounts {
+				return Statement{}, syntaxError(sh.src, sh.writtenAt(errorOffset(src, err2.Error())), mode)
+			}
 			return Statement{}, parseError(src, err2, mode)
 		}
 		if node != nil {
@@ -249,7 +255,18 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 	return st, nil
 }
 
-func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (ast.StmtNode, error) {
+func (p *Parser) run(st *Statement, src string, mode types.SQLMode) (_ ast.StmtNode, err error) {
+	defer func() {
+		// Rules of TiDB's grammar take some numbers for an int64 unchecked, as in
+		// PASSWORD HISTORY 18446744073709551615.
+		if x := recover(); x != nil {
+			bad, ok := x.(*runtime.TypeAssertionError)
+			if !ok {
+				panic(x)
+			}
+			p.p, err = tidb.New(), bad
+		}
+	}()
 	p.p.SetSQLMode(tidbMode(mode))
 	nodes, warns, err := p.p.ParseSQL(src)
 	if err != nil {

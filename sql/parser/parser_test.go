@@ -90,7 +90,9 @@ func TestParams(t *testing.T) {
 // Template accepts the parser reads with as many parameters as there are
 // literals, or refuses.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"SELECT 1", "INSERT INTO t VALUES (1,'a') AS n ON DUPLICATE KEY UPDATE a=n.a", "/*!40101 SET x='a' */", "SELECT a INTO @x", "CREATE TABLE t (a INT DEFAULT (1+1), KEY (a) INCLUDE (b))", "SELECT 'a\\", "a SOUNDS LIKE b", "SET PERSIST a=1"} {
+	for _, s := range []string{"SELECT 1", "INSERT INTO t VALUES (1,'a') AS n ON DUPLICATE KEY UPDATE a=n.a", "/*!40101 SET x='a' */", "SELECT a INTO @x", "CREATE TABLE t (a INT DEFAULT (1+1), KEY (a) INCLUDE (b))", "SELECT 'a\\", "a SOUNDS LIKE b", "SET PERSIST a=1",
+		"GRANT admin, 'r'@'h' TO u WITH ADMIN OPTION", "GRANT SELECT (a), 'X' ON *.* TO u AS a@h WITH ROLE ALL EXCEPT admin", "REVOKE IF EXISTS ALL, GRANT OPTION FROM u IGNORE UNKNOWN USER",
+		"CREATE USER u IDENTIFIED BY RANDOM PASSWORD, v IDENTIFIED WITH p AS x'41' DEFAULT ROLE r PASSWORD REQUIRE CURRENT OPTIONAL PASSWORD HISTORY 9", "ALTER USER USER() IDENTIFIED BY 'x' REPLACE 'y' RETAIN CURRENT PASSWORD", "SET PASSWORD := 'x' REPLACE 'y'", "SET PASSWORD FOR CURRENT_USER() TO RANDOM"} {
 		f.Add(s, uint32(0))
 	}
 	p := New()

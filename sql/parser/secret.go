@@ -351,6 +351,8 @@ func (st *secretState) isName(rest string) bool {
 		return !st.password
 	case "TO", "GRANT", "ON", ".":
 		return st.grant
+	case "ROLE", "EXCEPT":
+		return st.grant || st.accounts
 	}
 	return false
 }

@@ -36,6 +36,8 @@ type shim struct {
 	split, splitOut int
 	// adjacent: there are many string literals in a row.
 	adjacent bool
+	// accounts: the text is a statement about accounts.
+	accounts bool
 }
 
 // edit replaces src[start:end].
@@ -66,6 +68,7 @@ func (h *shim) first() bool {
 		h.scan()
 		h.joinStrings()
 	}
+	h.passwordAssignment()
 	if len(h.src) < 6 || !hasKeywordPrefix(h.src, "CREATE") && !hasKeywordPrefix(h.src, "ALTER") {
 		return len(h.edits) > 0
 	}
@@ -97,6 +100,9 @@ func (h *shim) repair() (changed bool, err error) {
 		return true, nil
 	}
 	before := len(h.edits)
+	if is, err := h.account(); is {
+		return len(h.edits) > before, err
+	}
 	switch h.word(0) {
 	case "CREATE", "ALTER":
 		if h.st.View != nil {

@@ -26,9 +26,6 @@ func (h *shim) outOfScope() error {
 			return sqlerr.NotSupported(first + " RESOURCE GROUP")
 		}
 		if first == "SET" {
-			if second == "PASSWORD" && h.words(len(h.toks)-2, "TO", "RANDOM") {
-				return sqlerr.NotSupported("SET PASSWORD … TO RANDOM")
-			}
 			break
 		}
 		if h.dropStored() {
@@ -42,12 +39,6 @@ func (h *shim) outOfScope() error {
 		case "DATABASE", "SCHEMA":
 			if h.words(len(h.toks)-4, "READ", "ONLY") || h.words(len(h.toks)-3, "READ", "ONLY") {
 				return sqlerr.NotSupported("ALTER DATABASE … READ ONLY")
-			}
-		case "USER":
-			for j := range h.toks {
-				if h.words(j, "DEFAULT", "ROLE") {
-					return sqlerr.NotSupported("DEFAULT ROLE")
-				}
 			}
 		case "UNDO", "LOGFILE":
 			return sqlerr.NotSupported(first + " " + second + " " + h.word(i+1))
@@ -88,10 +79,6 @@ func (h *shim) outOfScope() error {
 		}
 	case "IMPORT":
 		return sqlerr.NotSupported("IMPORT " + h.word(1))
-	case "REVOKE":
-		if h.words(1, "IF", "EXISTS") || h.words(len(h.toks)-3, "IGNORE", "UNKNOWN", "USER") {
-			return sqlerr.NotSupported("REVOKE with IF EXISTS or IGNORE UNKNOWN USER")
-		}
 	case "FLUSH":
 		if h.words(len(h.toks)-2, "FOR", "EXPORT") {
 			return sqlerr.NotSupported("FLUSH TABLES … FOR EXPORT")

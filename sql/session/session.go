@@ -34,6 +34,9 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 	st := statement.Open(sh, info)
 	s := &Session{Connection: st.Connection, st: st, multi: info.MultiStatements, prepared: map[uint32]*statement.Prepared{}}
 	s.PreparedCount = func() int { return len(s.prepared) + len(s.Named) }
+	if err := st.Accept(); err != nil {
+		return nil, err
+	}
 	if info.Interactive {
 		s.Vars.Override(map[string]value.Datum{"wait_timeout": value.Uint(s.Vars.Number("interactive_timeout"))})
 	}
@@ -108,6 +111,9 @@ func (s *Session) WaitTimeout() int { return int(s.Vars.Number("wait_timeout")) 
 
 // NetWriteTimeout implements mysqlwire.Session.
 func (s *Session) NetWriteTimeout() int { return int(s.Vars.Number("net_write_timeout")) }
+
+// Sandboxed implements mysqlwire.Sandboxer.
+func (s *Session) Sandboxed() bool { return s.Sandbox }
 
 // Statistics implements mysqlwire.Session.
 func (s *Session) Statistics() string {

@@ -111,6 +111,9 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 	if len(params) != p.Params {
 		return sqlerr.WrongArguments("EXECUTE")
 	}
+	if err := s.admit(&p.Stmt); err != nil {
+		return err
+	}
 	for _, i := range p.limits {
 		if err := limitParam(&params[i]); err != nil {
 			return err

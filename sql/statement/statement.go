@@ -58,6 +58,10 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		s.begin(false)
 		return sqlerr.Parse("", "?", 1)
 	}
+	if err := s.admit(&stmt); err != nil {
+		s.begin(false)
+		return err
+	}
 	return s.statement(ctx, stmt, nil, more, w)
 }
 

@@ -19,7 +19,7 @@ import (
 func (s *Statement) QueryTemplate(ctx context.Context, text string, w mysqlwire.ResultWriter) (handled bool, err error) {
 	s.Functions.scores = nil
 	t := &s.template
-	if len(text) > 1<<16 {
+	if len(text) > 1<<16 || !s.isAdmitted() {
 		return false, nil
 	}
 	// The text is not changed while the template shares its bytes.

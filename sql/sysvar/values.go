@@ -214,10 +214,9 @@ func (v *Values) check(d *Def, val value.Datum, t schema.Type) (value.Datum, err
 func onlyDefault(name string) bool {
 	switch name {
 	case "sql_auto_is_null", "sql_require_primary_key", "explicit_defaults_for_timestamp", "read_only",
-		"super_read_only", "offline_mode", "require_secure_transport", "init_connect",
+		"super_read_only", "offline_mode", "init_connect",
 		"default_collation_for_utf8mb4", "default_table_encryption", "innodb_redo_log_encrypt", "innodb_undo_log_encrypt",
-		"binlog_encryption", "partial_revokes", "password_history", "password_reuse_interval",
-		"password_require_current", "default_password_lifetime", "sql_generate_invisible_primary_key",
+		"binlog_encryption", "partial_revokes", "sql_generate_invisible_primary_key",
 		"resultset_metadata", "rand_seed1", "rand_seed2", "event_scheduler":
 		return true
 	}

@@ -44,6 +44,8 @@ func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
 				u.Password = a.AuthString
 			case a.ByHashString:
 				u.IsHash, u.Hash = true, a.HashString
+			default:
+				u.PluginOnly = true
 			}
 		}
 		out = append(out, u)
@@ -51,46 +53,45 @@ func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
 	return out, nil
 }
 
-// accountOptions reads REQUIRE and ACCOUNT LOCK; tls and lock are nil where
-// nothing is said.
-func accountOptions(tlsOpts []*ast.AuthTokenOrTLSOption, resources []*ast.ResourceOption, list []*ast.PasswordOrLockOption) (tls, lock *bool, err error) {
-	yes, no := true, false
-	for _, o := range tlsOpts {
-		switch o.Type {
-		case ast.TlsNone:
-			tls = &no
-		case ast.Ssl:
-			tls = &yes
-		default:
-			return nil, nil, sqlerr.NotSupported("REQUIRE " + o.Type.String())
+// addClauses gives the accounts of a statement the clauses that the parser keeps apart.
+func addClauses(users []logical.UserSpec, a *parser.AccountClauses) {
+	if a == nil {
+		return
+	}
+	for i, c := range a.Users {
+		u := &users[i]
+		u.Replace, u.Retain, u.Discard = c.Replace, c.Retain, c.Discard
+		if c.Random {
+			u.HasAuth, u.Random, u.PluginOnly = true, true, false
 		}
 	}
-	for _, r := range resources {
-		if r.Count != 0 {
-			return nil, nil, sqlerr.NotSupported("account resource limits")
-		}
+}
+
+// unsupportedClauses is the error of clauses that have no effect: none of them may be
+// overlooked.
+func unsupportedClauses(a *parser.AccountClauses) error {
+	switch {
+	case a.WithAdmin:
+		return sqlerr.NotSupported("WITH ADMIN OPTION")
+	case a.As != nil:
+		return sqlerr.NotSupported("GRANT … AS")
+	case a.IfExists, a.IgnoreUnknown:
+		return sqlerr.NotSupported("REVOKE with IF EXISTS or IGNORE UNKNOWN USER")
+	case a.DefaultRole != nil:
+		return sqlerr.NotSupported("DEFAULT ROLE")
 	}
-	for _, o := range list {
-		switch o.Type {
-		case ast.Lock:
-			lock = &yes
-		case ast.Unlock:
-			lock = &no
-		case ast.PasswordExpireDefault, ast.PasswordExpireNever: // passwords do not expire
-		default:
-			return nil, nil, sqlerr.NotSupported("password options")
-		}
-	}
-	return tls, lock, nil
+	return nil
 }
 
 // account binds the statements on accounts; (nil, nil) for others.
 func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
 	switch n := n.(type) {
 	case *ast.CreateUserStmt:
-		return createUser(n)
+		return createUser(st, n)
 	case *ast.AlterUserStmt:
-		return alterUser(n)
+		return alterUser(st, n)
+	case *ast.SetPwdStmt:
+		return setPassword(st, n), nil
 	case *ast.DropUserStmt:
 		if n.IsDropRole {
 			return nil, sqlerr.NotSupported("roles")
@@ -111,27 +112,28 @@ func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statemen
 	return grantStmt(st, n)
 }
 
-func createUser(n *ast.CreateUserStmt) (logical.Statement, error) {
+func createUser(st *parser.Statement, n *ast.CreateUserStmt) (logical.Statement, error) {
 	if n.IsCreateRole {
 		return nil, sqlerr.NotSupported("roles")
 	}
-	if n.CommentOrAttributeOption != nil || n.ResourceGroupNameOption != nil {
-		return nil, sqlerr.NotSupported("CREATE USER … ATTRIBUTE")
+	if n.ResourceGroupNameOption != nil {
+		return nil, sqlerr.NotSupported("CREATE USER … RESOURCE GROUP")
 	}
 	users, err := userSpecs(n.Specs)
 	if err != nil {
 		return nil, err
 	}
-	tls, lock, err := accountOptions(n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions)
+	addClauses(users, st.Account)
+	options, err := accountOptions(st.Account, n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions, n.CommentOrAttributeOption)
 	if err != nil {
 		return nil, err
 	}
-	return &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Lock: lock, RequireTLS: tls != nil && *tls}, nil
+	return &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Options: options}, nil
 }
 
-func alterUser(n *ast.AlterUserStmt) (logical.Statement, error) {
-	if n.CommentOrAttributeOption != nil || n.ResourceGroupNameOption != nil {
-		return nil, sqlerr.NotSupported("ALTER USER … ATTRIBUTE")
+func alterUser(st *parser.Statement, n *ast.AlterUserStmt) (logical.Statement, error) {
+	if n.ResourceGroupNameOption != nil {
+		return nil, sqlerr.NotSupported("ALTER USER … RESOURCE GROUP")
 	}
 	specs := n.Specs
 	if n.CurrentAuth != nil {
@@ -141,9 +143,18 @@ func alterUser(n *ast.AlterUserStmt) (logical.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	tls, lock, err := accountOptions(n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions)
+	addClauses(users, st.Account)
+	options, err := accountOptions(st.Account, n.AuthTokenOrTLSOptions, n.ResourceOptions, n.PasswordOrLockOptions, n.CommentOrAttributeOption)
 	if err != nil {
 		return nil, err
 	}
-	return &logical.AlterUser{Users: users, IfExists: n.IfExists, Lock: lock, RequireTLS: tls}, nil
+	return &logical.AlterUser{Users: users, IfExists: n.IfExists, Options: options}, nil
+}
+
+func setPassword(st *parser.Statement, n *ast.SetPwdStmt) logical.Statement {
+	u := userSpec(n.User)
+	u.HasAuth, u.Password = true, n.Password
+	users := []logical.UserSpec{u}
+	addClauses(users, st.Account)
+	return &logical.SetPassword{User: users[0]}
 }

@@ -97,10 +97,6 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		return &logical.ReleaseSavepoint{Name: n.Name}, nil
 	case *ast.SetStmt:
 		return b.set(st.Text, n)
-	case *ast.SetPwdStmt:
-		u := userSpec(n.User)
-		u.HasAuth, u.Password = true, n.Password
-		return &logical.SetPassword{User: u}, nil
 	case *ast.KillStmt:
 		return b.kill(n)
 	case *ast.CallStmt:

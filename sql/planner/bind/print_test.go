@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/sqlots/sqlots/collate"
@@ -256,11 +257,43 @@ func (p *printer) statement(st logical.Statement) string {
 	case *logical.Kill:
 		p.line(0, "kill %s query=%v", n.ID.String(), n.Query)
 	case *logical.CreateUser:
-		p.line(0, "create user %+v if-not-exists=%v locked=%v tls=%v", n.Users, n.IfNotExists, n.Lock != nil && *n.Lock, n.RequireTLS)
+		p.line(0, "create user %s", setFields(reflect.ValueOf(*n)))
+	case *logical.AlterUser:
+		p.line(0, "alter user %s", setFields(reflect.ValueOf(*n)))
+	case *logical.SetPassword:
+		p.line(0, "set password %s", setFields(reflect.ValueOf(n.User)))
 	default:
 		p.line(0, "%s", strings.TrimPrefix(fmt.Sprintf("%T%+v", st, reflect.ValueOf(st).Elem().Interface()), "*logical."))
 	}
 	return p.b.String()
+}
+
+// setFields are the fields of a structure that are not zero.
+func setFields(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return "nil"
+		}
+		return setFields(v.Elem())
+	case reflect.Slice:
+		out := make([]string, v.Len())
+		for i := range out {
+			out[i] = setFields(v.Index(i))
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	case reflect.String:
+		return strconv.Quote(v.String())
+	case reflect.Struct:
+		var out []string
+		for i := range v.NumField() {
+			if f := v.Field(i); !f.IsZero() {
+				out = append(out, v.Type().Field(i).Name+"="+setFields(f))
+			}
+		}
+		return "{" + strings.Join(out, " ") + "}"
+	}
+	return fmt.Sprint(v)
 }
 
 func defaultText(d *schema.Default) string {

@@ -95,8 +95,8 @@ type Do struct {
 	Reads
 }
 
-// UserSpec is an account in a statement. Exactly one of Password (clear text)
-// and Hash is used when HasAuth is set.
+// UserSpec is an account in a statement. Where HasAuth is set, one of Password (clear
+// text), Hash and Random is used.
 type UserSpec struct {
 	User, Host string
 	// CurrentUser stands for USER() / CURRENT_USER.
@@ -106,24 +106,63 @@ type UserSpec struct {
 	Password    string
 	Hash        string
 	IsHash      bool
+	// Random is BY RANDOM PASSWORD; PluginOnly is IDENTIFIED WITH plugin and nothing else.
+	Random, PluginOnly bool
+	// Replace is the password of REPLACE, nil without.
+	Replace *string
+	// Retain is RETAIN CURRENT PASSWORD, Discard is DISCARD OLD PASSWORD.
+	Retain, Discard bool
 }
+
+// ChangesPassword reports a change of the password that neither names a plugin nor a hash:
+// what every account may do for itself, if the statement says nothing else.
+func (u *UserSpec) ChangesPassword() bool { return u.HasAuth && u.Plugin == "" && !u.IsHash }
 
 // CreateUser, AlterUser, DropUser, RenameUser and SetPassword manage accounts.
 type CreateUser struct {
 	Users       []UserSpec
 	IfNotExists bool
-	Lock        *bool // ACCOUNT LOCK / UNLOCK
-	RequireTLS  bool
+	Options     AccountOptions
 }
 
 // AlterUser is ALTER USER.
 type AlterUser struct {
 	Users    []UserSpec
 	IfExists bool
-	Lock     *bool
-	// RequireTLS is nil when there is no REQUIRE clause.
-	RequireTLS *bool
+	Options  AccountOptions
 }
+
+// AccountOptions are the clauses that CREATE USER and ALTER USER have for all their
+// accounts. What is nil is not in the statement.
+type AccountOptions struct {
+	Lock    *bool // ACCOUNT LOCK, false for UNLOCK
+	Require *Require
+	// The clauses of WITH.
+	MaxQueries, MaxUpdates, MaxConnections, MaxUserConnections *int
+	// Expire is PASSWORD EXPIRE; Lifetime that of EXPIRE INTERVAL, 0 for EXPIRE NEVER.
+	Expire         bool
+	Lifetime       *OrDefault[int]
+	History        *OrDefault[int]
+	ReuseDays      *OrDefault[int]
+	RequireCurrent *OrDefault[bool] // false with OPTIONAL
+	FailedAttempts *int
+	LockDays       *int // -1 for UNBOUNDED
+	// Attributes is the JSON object, as text, that COMMENT or ATTRIBUTE merges into that of
+	// the account; "" for neither.
+	Attributes string
+}
+
+// OrDefault is a value, or the word DEFAULT, for which it is nil.
+type OrDefault[T any] struct{ Value *T }
+
+// Require is REQUIRE: NONE is all zero, and each other form sets TLS.
+type Require struct {
+	TLS, X509               bool
+	Cipher, Issuer, Subject string
+}
+
+// IsEmpty reports that the statement has no such clause.
+func (o *AccountOptions) IsEmpty() bool { return *o == AccountOptions{} }
 
 // DropUser is DROP USER.
 type DropUser struct {
@@ -131,7 +170,7 @@ type DropUser struct {
 	IfExists bool
 }
 
-// SetPassword is SET PASSWORD [FOR user] = 'text'.
+// SetPassword is SET PASSWORD [FOR user] = 'text', or TO RANDOM.
 type SetPassword struct{ User UserSpec }
 
 // Grant is GRANT and REVOKE: sqlots has no privileges below the account yet,
