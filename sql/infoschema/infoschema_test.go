@@ -74,8 +74,11 @@ func (f *fake) Distinct(context.Context, *schema.Table, []schema.ColumnID) float
 func (f *fake) ConnectionID() uint64      { return 7 }
 func (f *fake) Database() string          { return "d" }
 func (f *fake) Account() (string, string) { return "root", "%" }
+func (f *fake) ClientHost() string        { return "localhost" }
 
-func (f *fake) Privileges() *priv.Set     { return priv.Everything }
+func (f *fake) Privileges() *priv.Set {
+	return f.cat.Snapshot().Privileges().Set(priv.Name{User: "root", Host: "%"}, nil)
+}
 func (f *fake) Variables() []Variable     { return []Variable{{"sql_mode", ""}} }
 func (f *fake) Status() map[string]string { return map[string]string{"Uptime": "5"} }
 func (f *fake) Location() *time.Location  { return time.UTC }
