@@ -142,7 +142,7 @@ func columnRows(q *query) error {
 }
 
 // columnRow is the row of COLUMNS for a column on which the account has the
-// privileges; without any there is none.
+// privileges, if it has any.
 func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key string, may priv.Mask) error {
 	if may == 0 {
 		return nil
