@@ -15,6 +15,10 @@
 //	I1  Names, order and types of the columns are MySQL 8's; what sqlots does
 //	    not have yields no rows, or the value of an idle MySQL.
 //	I2  All rows of one read come from one catalog snapshot.
+//	I3  Rows show no more than the account of the session may see, by MySQL's rules
+//	    (visible.go), whoever has bound the statement. TestRules has the rule of each
+//	    table, TestRulesOfShow that of each SHOW.
 //
-// It does not filter: LIKE and WHERE are the plan's.
+// Whether an account may read a table of mysql, performance_schema or sys at all is
+// checked by the statement. It does not filter: LIKE and WHERE are the plan's.
 package infoschema

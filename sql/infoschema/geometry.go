@@ -5,28 +5,23 @@ import (
 
 	"github.com/sqlots/sqlots/geo"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/priv"
 )
 
 // geometryColumns is ST_GEOMETRY_COLUMNS.
 func geometryColumns(q *query) error {
-	return q.eachTable(func(t *schema.Table) error {
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			if c.Type.ID != schema.TypeGeometry || isInternal(c) {
-				continue
-			}
-			var name, id any
-			if c.Type.HasSRID {
-				name, id = "", uint64(c.Type.SRID)
-				if s, ok := geo.Lookup(c.Type.SRID); ok && s != nil {
-					name = s.Name
-				}
-			}
-			if err := q.emit("def", t.Database, t.Name, c.Name, name, id, c.Type.Name()); err != nil {
-				return err
+	return q.eachColumn(func(t *schema.Table, c *schema.Column, _ int, _ priv.Mask) error {
+		if c.Type.ID != schema.TypeGeometry {
+			return nil
+		}
+		var name, id any
+		if c.Type.HasSRID {
+			name, id = "", uint64(c.Type.SRID)
+			if s, ok := geo.Lookup(c.Type.SRID); ok && s != nil {
+				name = s.Name
 			}
 		}
-		return nil
+		return q.emit("def", t.Database, t.Name, c.Name, name, id, c.Type.Name())
 	})
 }
 

@@ -21,12 +21,22 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// fake is a server and a session.
+// fake is a server and a session, of root unless as has changed that.
 type fake struct {
-	t    *testing.T
-	cat  *catalog.Catalog
-	p    *Provider
-	pool *parser.Pool
+	t     testing.TB
+	cat   *catalog.Catalog
+	p     *Provider
+	pool  *parser.Pool
+	name  priv.Name
+	roles []priv.Name
+	id    uint64
+}
+
+// as makes f a session of another account.
+func (f *fake) as(user string, id uint64, roles ...priv.Name) *fake {
+	g := *f
+	g.name, g.roles, g.id = priv.Name{User: user, Host: "%"}, roles, id
+	return &g
 }
 
 var started = time.Unix(1700000000, 0).UTC()
@@ -71,11 +81,21 @@ func (f *fake) Transactions() []Transaction {
 func (f *fake) Distinct(context.Context, *schema.Table, []schema.ColumnID) float64 {
 	return 2
 }
-func (f *fake) ConnectionID() uint64      { return 7 }
+func (f *fake) ConnectionID() uint64      { return f.id }
 func (f *fake) Database() string          { return "d" }
-func (f *fake) Account() (string, string) { return "root", "%" }
+func (f *fake) Account() (string, string) { return f.name.User, f.name.Host }
+func (f *fake) ClientHost() string        { return "localhost" }
 
-func (f *fake) Privileges() *priv.Set     { return priv.Everything }
+func (f *fake) Privileges() *priv.Set {
+	return f.cat.Snapshot().Privileges().Set(f.name, f.roles)
+}
+
+// DescribeView implements ViewDescriber.
+func (f *fake) DescribeView(v *schema.View) ([]schema.Column, bool, error) {
+	cols, updatable, _, err := bind.DescribeView(&bind.Env{Catalog: f.cat.Snapshot(), Virtual: f.p.For(f), Parser: f.pool, Database: "d", Mode: types.DefaultSQLMode}, v)
+	return cols, updatable, err
+}
+
 func (f *fake) Variables() []Variable     { return []Variable{{"sql_mode", ""}} }
 func (f *fake) Status() map[string]string { return map[string]string{"Uptime": "5"} }
 func (f *fake) Location() *time.Location  { return time.UTC }
@@ -83,28 +103,41 @@ func (f *fake) Warnings() []sqlerr.Warning {
 	return []sqlerr.Warning{{Level: sqlerr.LevelNote, Err: sqlerr.UnknownTable("d.x")}, {Level: sqlerr.LevelError, Err: sqlerr.UnknownDatabase("y")}}
 }
 
-func newFake(t *testing.T, ddl ...string) *fake {
+func newFake(t testing.TB, ddl ...string) *fake {
 	t.Helper()
 	cat, err := catalog.Open(context.Background(), memkv.New(memkv.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, cat: cat, pool: parser.NewPool()}
+	f := &fake{t: t, cat: cat, pool: parser.NewPool(), name: priv.Name{User: "root", Host: "%"}, id: 7}
 	f.p = New(f)
 	f.change(func(ch *catalog.Change) {
 		ch.PutDatabase(schema.Database{Name: "d", Collation: schema.CollationUTF8MB40900AICI})
 	})
+	f.create(ddl...)
+	return f
+}
+
+// create makes tables.
+func (f *fake) create(ddl ...string) {
+	f.t.Helper()
 	for _, sql := range ddl {
 		c, ok := f.bind(sql).(*logical.CreateTable)
 		if !ok {
-			t.Fatalf("%s is no CREATE TABLE", sql)
+			f.t.Fatalf("%s is no CREATE TABLE", sql)
 		}
 		f.change(func(ch *catalog.Change) {
 			c.Table.ID, c.Table.CreatedUnix = ch.NextTableID(), started.Unix()
+			for _, k := range c.ForeignKeys {
+				x := schema.ForeignKey{Name: k.Name, Database: k.Table.DB, Table: k.Table.Name, References: k.References}
+				for _, name := range k.Columns {
+					x.Columns = append(x.Columns, c.Table.Columns[c.Table.ColumnByName(name)].ID)
+				}
+				c.Table.ForeignKeys = append(c.Table.ForeignKeys, x)
+			}
 			ch.PutTable(c.Table)
 		})
 	}
-	return f
 }
 
 func (f *fake) change(fn func(ch *catalog.Change)) {
@@ -117,21 +150,39 @@ func (f *fake) change(fn func(ch *catalog.Change)) {
 
 func (f *fake) bind(sql string) logical.Statement {
 	f.t.Helper()
-	st, err := f.pool.Parse(sql, types.DefaultSQLMode)
-	if err != nil {
-		f.t.Fatalf("%s: %v", sql, err)
-	}
-	out, err := bind.Bind(&bind.Env{Catalog: f.cat.Snapshot(), Virtual: f.p.For(f), Database: "d", Mode: types.DefaultSQLMode}, st)
+	out, err := f.tryBind(sql)
 	if err != nil {
 		f.t.Fatalf("%s: %v", sql, err)
 	}
 	return out
 }
 
+func (f *fake) tryBind(sql string) (logical.Statement, error) {
+	f.t.Helper()
+	st, err := f.pool.Parse(sql, types.DefaultSQLMode)
+	if err != nil {
+		f.t.Fatalf("%s: %v", sql, err)
+	}
+	return bind.Bind(&bind.Env{Catalog: f.cat.Snapshot(), Virtual: f.p.For(f), Parser: f.pool, Database: "d", Mode: types.DefaultSQLMode}, st)
+}
+
 // read is the virtual table below a query: its columns and its rows as text.
 func (f *fake) read(sql string) (names []string, rows []string) {
 	f.t.Helper()
-	q, ok := f.bind(sql).(*logical.Query)
+	names, rows, err := f.tryRead(sql)
+	if err != nil {
+		f.t.Fatalf("%s: %v", sql, err)
+	}
+	return names, rows
+}
+
+func (f *fake) tryRead(sql string) (names []string, rows []string, err error) {
+	f.t.Helper()
+	bound, err := f.tryBind(sql)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, ok := bound.(*logical.Query)
 	if !ok {
 		f.t.Fatalf("%s is no query", sql)
 	}
@@ -146,44 +197,46 @@ func (f *fake) read(sql string) (names []string, rows []string) {
 	if !ok {
 		f.t.Fatalf("%s reads %T", sql, n)
 	}
-	return names, f.rows(v.Key, v.Cols)
+	rows, err = f.rows(v.Key, v.Cols)
+	return names, rows, err
 }
 
-func (f *fake) rows(key any, cols []logical.Column) []string {
-	f.t.Helper()
-	var out []string
-	err := f.p.Rows(context.Background(), f, key, nil, func(row []value.Datum) error {
-		if len(row) != len(cols) {
-			return fmt.Errorf("%d values for %d columns: %v", len(row), len(cols), row)
-		}
-		var text []string
-		for i, d := range row {
-			if d.IsNull() {
-				if !cols[i].Null {
-					return fmt.Errorf("NULL in column %s", cols[i].Name)
-				}
-				text = append(text, "NULL")
-				continue
-			}
-			want := types.KindOf(cols[i].T)
-			got := d.Kind()
-			if got != want && !(got == value.KindInt && want == value.KindUint) && !(got == value.KindUint && want == value.KindInt) {
-				return fmt.Errorf("column %s has a value of kind %v, want %v", cols[i].Name, got, want)
-			}
-			switch got {
-			case value.KindInt:
-				text = append(text, fmt.Sprint(d.Int()))
-			default:
-				text = append(text, string(types.AppendText(nil, cols[i].T, d)))
-			}
-		}
-		out = append(out, strings.Join(text, "|"))
-		return nil
+func (f *fake) rows(key any, cols []logical.Column) (out []string, err error) {
+	err = f.p.Rows(context.Background(), f, key, nil, func(row []value.Datum) error {
+		text, err := rowText(cols, row)
+		out = append(out, text)
+		return err
 	})
-	if err != nil {
-		f.t.Errorf("%v: %v", key.(*request).name, err)
+	return out, err
+}
+
+// rowText is a row as text; an error if it does not fit the columns.
+func rowText(cols []logical.Column, row []value.Datum) (string, error) {
+	if len(row) != len(cols) {
+		return "", fmt.Errorf("%d values for %d columns: %v", len(row), len(cols), row)
 	}
-	return out
+	var text []string
+	for i, d := range row {
+		if d.IsNull() {
+			if !cols[i].Null {
+				return "", fmt.Errorf("NULL in column %s", cols[i].Name)
+			}
+			text = append(text, "NULL")
+			continue
+		}
+		want := types.KindOf(cols[i].T)
+		got := d.Kind()
+		if got != want && !(got == value.KindInt && want == value.KindUint) && !(got == value.KindUint && want == value.KindInt) {
+			return "", fmt.Errorf("column %s has a value of kind %v, want %v", cols[i].Name, got, want)
+		}
+		switch got {
+		case value.KindInt:
+			text = append(text, fmt.Sprint(d.Int()))
+		default:
+			text = append(text, string(types.AppendText(nil, cols[i].T, d)))
+		}
+	}
+	return strings.Join(text, "|"), nil
 }
 
 const everything = `CREATE TABLE t (
@@ -292,7 +345,6 @@ func TestShow(t *testing.T) {
 		{"SHOW WARNINGS", "Level,Code,Message", "Note|1051|Unknown table 'd.x';Error|1049|Unknown database 'y'"},
 		{"SHOW ERRORS", "Level,Code,Message", "Error|1049|Unknown database 'y'"},
 		{"SHOW COUNT(*) WARNINGS", "@@session.warning_count", "2"},
-		{"SHOW GRANTS", "Grants for root@%", "GRANT ALL PRIVILEGES ON *.* TO `root`@`%` WITH GRANT OPTION"},
 		{"SHOW CREATE USER root", "CREATE USER for root@%", "CREATE USER `root`@`%` IDENTIFIED WITH 'caching_sha2_password' REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"},
 		{"SHOW PROCESSLIST", "Id,User,Host,db,Command,Time,State,Info", "7|root|127.0.0.1:5|NULL|Query|0|executing|" + strings.Repeat("x", 100)},
 		{"SHOW TABLE STATUS LIKE 't'", "Name,Engine,Version,Row_format,Rows,Avg_row_length,Data_length,Max_data_length,Index_length,Data_free,Auto_increment,Create_time,Update_time,Check_time,Collation,Checksum,Create_options,Comment",
@@ -361,7 +413,9 @@ func TestAllTables(t *testing.T) {
 				}
 				seen[strings.ToLower(c.Name)] = true
 			}
-			f.rows(v.Key, v.Cols)
+			if _, err := f.rows(v.Key, v.Cols); err != nil {
+				t.Errorf("%s.%s: %v", db, tab.name, err)
+			}
 			n++
 		}
 	}

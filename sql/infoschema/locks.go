@@ -44,12 +44,12 @@ func dataLocks(q *query) error {
 		id    string
 		waits bool
 	}
-	shown := map[lock]bool{}
+	shown, sees := map[lock]bool{}, q.threadFilter()
 	for _, k := range q.server.RowLocks() {
 		for i := range k.Locks {
 			l := &k.Locks[i]
-			if shown[lock{l.ID, l.Waits}] {
-				continue // a range in which several wait
+			if shown[lock{l.ID, l.Waits}] || !sees(l.ThreadID) {
+				continue // a range in which several wait, or of another account
 			}
 			shown[lock{l.ID, l.Waits}] = true
 			status := "GRANTED"
@@ -74,16 +74,19 @@ func threadOf(l *RowLock) any {
 }
 
 // eachWait calls fn with each request that waits and each lock, or earlier
-// request, that it waits for.
+// request, that it waits for, of connections that the account sees.
 func (q *query) eachWait(fn func(k *LockedKey, waits, blocks *RowLock) error) error {
-	keys := q.server.RowLocks()
+	keys, sees := q.server.RowLocks(), q.threadFilter()
 	for i := range keys {
 		k := &keys[i]
 		for j := range k.Locks {
 			w := &k.Locks[j]
+			if !sees(w.ThreadID) {
+				continue
+			}
 			for b := range k.Locks[:j] {
 				before := &k.Locks[b]
-				if w.Waits && before.Txn != w.Txn && (w.Exclusive || before.Exclusive) {
+				if w.Waits && before.Txn != w.Txn && (w.Exclusive || before.Exclusive) && sees(before.ThreadID) {
 					if err := fn(k, w, before); err != nil {
 						return err
 					}

@@ -12,20 +12,10 @@ const (
 	sysDB         = "sys"
 )
 
-const userColumns = "Host s255, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Reload_priv s1, Shutdown_priv s1, Process_priv s1, File_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Show_db_priv s1, Super_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Execute_priv s1, Repl_slave_priv s1, Repl_client_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Create_user_priv s1, Event_priv s1, Trigger_priv s1, Create_tablespace_priv s1, ssl_type s9, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, max_updates u, max_connections u, max_user_connections u, plugin s64, authentication_string t?, password_expired s1, password_last_changed d?, password_lifetime u?, account_locked s1, Create_role_priv s1, Drop_role_priv s1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current s1?, User_attributes t?"
-
-// mysqlTables are the tables of the database mysql that clients read.
+// mysqlTables are the tables of the database mysql that clients read, but for those of
+// grants.
 func mysqlTables() []*table {
 	return []*table{
-		newTable(mysqlDB, "user", userColumns, users),
-		newTable(mysqlDB, "db", "Host s255, Db n64, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Execute_priv s1, Event_priv s1, Trigger_priv s1", nil),
-		newTable(mysqlDB, "tables_priv", "Host s255, Db n64, User s32, Table_name n64, Grantor s288, Timestamp d, Table_priv s150, Column_priv s40", nil),
-		newTable(mysqlDB, "columns_priv", "Host s255, Db n64, User s32, Table_name n64, Column_name s64, Timestamp d, Column_priv s40", nil),
-		newTable(mysqlDB, "procs_priv", "Host s255, Db n64, User s32, Routine_name s64, Routine_type s9, Grantor s288, Proc_priv s40, Timestamp d", nil),
-		newTable(mysqlDB, "proxies_priv", "Host s255, User s32, Proxied_host s255, Proxied_user s32, With_grant i, Grantor s288, Timestamp d", nil),
-		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER s32, TO_HOST s255, TO_USER s32, WITH_ADMIN_OPTION s1", nil),
-		newTable(mysqlDB, "default_roles", "HOST s255, USER s32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER s32", nil),
-		newTable(mysqlDB, "global_grants", "USER s32, HOST s255, PRIV s32, WITH_GRANT_OPTION s1", nil),
 		newTable(mysqlDB, "func", "name s64, ret i, dl s128, type s9", nil),
 		newTable(mysqlDB, "plugin", "name s64, dl s128", nil),
 		newTable(mysqlDB, "servers", "Server_name s64, Host s255, Db s64, Username s64, Password s64, Port i, Socket s64, Wrapper s64, Owner s64", nil),
@@ -39,28 +29,6 @@ func mysqlTables() []*table {
 		newTable(mysqlDB, "slow_log", "start_time d, user_host t, query_time s16, lock_time s16, rows_sent i, rows_examined i, db s512, last_insert_id i, insert_id i, server_id u, sql_text t, thread_id u", slowLog),
 		newTable(mysqlDB, "help_relation", "help_topic_id u, help_keyword_id u", nil),
 	}
-}
-
-func users(q *query) error {
-	for _, a := range q.snap.Accounts() {
-		row := []any{a.Host, a.User}
-		for range 29 {
-			row = append(row, "Y")
-		}
-		ssl := ""
-		if a.RequireTLS {
-			ssl = "ANY"
-		}
-		locked := "N"
-		if a.Locked {
-			locked = "Y"
-		}
-		row = append(row, ssl, "", "", "", uint64(0), uint64(0), uint64(0), uint64(0), a.Plugin, a.AuthString, "N", nil, nil, locked, "Y", "Y", nil, nil, nil, nil)
-		if err := q.emit(row...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // performanceTables are the tables of performance_schema that clients read.
@@ -121,7 +89,7 @@ func orZero(s string) string {
 // connectAttributes are what clients say of themselves; own: those of the account.
 func connectAttributes(q *query, own bool) error {
 	user, _ := q.sess.Account()
-	for _, p := range q.server.Processes() {
+	for _, p := range q.processes() {
 		if own && p.User != user {
 			continue
 		}
@@ -136,7 +104,7 @@ func connectAttributes(q *query, own bool) error {
 
 func threads(q *query) error {
 	now := time.Now()
-	for _, p := range q.server.Processes() {
+	for _, p := range q.processes() {
 		err := q.emit(p.ID, "thread/sql/one_connection", "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, int64(now.Sub(p.Since)/time.Second),
 			orNull(p.State), orNull(p.Info), nil, nil, "YES", "YES", "TCP/IP", nil, nil, "PRIMARY", uint64(0), uint64(0), uint64(0), uint64(0), "NO")
 		if err != nil {
@@ -153,7 +121,7 @@ func sysTables() []*table {
 		newTable(sysDB, "innodb_lock_waits", lockWaits, innodbLockWaits),
 		newTable(sysDB, "sys_config", "variable s128, value s128?, set_time d?, set_by s128?", nil),
 		newTable(sysDB, "processlist", "thd_id u?, conn_id u?, user s288?, db n64?, command s16?, state s64?, time i?, current_statement t?", func(q *query) error {
-			for _, p := range q.server.Processes() {
+			for _, p := range q.processes() {
 				if err := q.emit(p.ID, p.ID, p.User+"@"+hostText(p.Host), orNull(p.DB), p.Command, orNull(p.State), 0, orNull(p.Info)); err != nil {
 					return err
 				}

@@ -1,6 +1,10 @@
 package infoschema
 
-import "time"
+import (
+	"time"
+
+	"github.com/sqlots/sqlots/sql/priv"
+)
 
 // Load is a piece of a file that was loaded under a token.
 type Load struct {
@@ -78,10 +82,10 @@ type SearchRejected struct {
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
-		newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups),
-		newTable(infoDB, "SQLOTS_JOBS", "JOB_ID u, NAME s512, STATE s16, STARTED_AT d, TURN_STARTED_AT d?, TURNS u, FAILED u, ERROR s1024?", jobs),
+		ofServer(newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups)),
+		ofServer(newTable(infoDB, "SQLOTS_JOBS", "JOB_ID u, NAME s512, STATE s16, STARTED_AT d, TURN_STARTED_AT d?, TURNS u, FAILED u, ERROR s1024?", jobs)),
 		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
-		newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads),
+		ofServer(newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads)),
 		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
 		newTable(infoDB, "SQLOTS_SEARCH_REJECTED", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, FIELD n64, PRIMARY_KEY_VALUE t, VALUE s200, REASON s200", searchRejected),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
@@ -124,6 +128,9 @@ func streams(q *query) error {
 		return err
 	}
 	for _, s := range list {
+		if !q.seesTable(s.Database, s.Table) {
+			continue
+		}
 		state := "live"
 		if s.Ended > 0 {
 			state = "ended"
@@ -143,6 +150,9 @@ func streamConsumers(q *query) error {
 		return err
 	}
 	for _, c := range list {
+		if !q.seesTable(c.Database, c.Table) {
+			continue
+		}
 		state := "ok"
 		if c.Behind {
 			state = "purged"
@@ -169,6 +179,9 @@ func jobs(q *query) error {
 
 func indexBuilds(q *query) error {
 	for _, b := range q.server.IndexBuilds() {
+		if !q.seesTable(b.Database, b.Table) {
+			continue
+		}
 		var ended any
 		if b.Ended != nil {
 			ended = *b.Ended
@@ -185,6 +198,9 @@ func indexBuilds(q *query) error {
 
 func searchIndexes(q *query) error {
 	for _, x := range q.server.SearchIndexes() {
+		if !q.seesTable(x.Database, x.Table) {
+			continue
+		}
 		var lag, behind any
 		if x.State == "ready" {
 			lag, behind = x.Lag, float64(x.Behind.Microseconds())/1000
@@ -200,9 +216,10 @@ func searchIndexes(q *query) error {
 	return nil
 }
 
+// searchRejected has values of rows, which only who reads the table sees.
 func searchRejected(q *query) error {
 	wants := func(db, table, index string) bool {
-		return q.wants(db, "TABLE_SCHEMA") && q.wants(table, "TABLE_NAME") && q.wants(index, "INDEX_NAME")
+		return q.rights.OnTable(db, table)&priv.Select != 0 && q.wants(db, "TABLE_SCHEMA") && q.wants(table, "TABLE_NAME") && q.wants(index, "INDEX_NAME")
 	}
 	return q.server.SearchRejected(q.ctx, wants, func(r *SearchRejected) error {
 		return q.emit(r.Database, r.Table, r.Index, r.Field, r.Key, r.Value, r.Reason)
@@ -211,6 +228,9 @@ func searchRejected(q *query) error {
 
 func expiries(q *query) error {
 	for _, e := range q.server.Expiries() {
+		if !q.seesTable(e.Database, e.Table) {
+			continue
+		}
 		var ended any
 		if e.Ended != nil {
 			ended = *e.Ended

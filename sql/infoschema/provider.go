@@ -148,6 +148,8 @@ type Session interface {
 	Database() string
 	// Account is the account that the connection runs as.
 	Account() (user, host string)
+	// ClientHost is from where its client comes, as errors name it.
+	ClientHost() string
 	// Privileges are what it may do.
 	Privileges() *priv.Set
 	// Warnings are the diagnostics of the last statement.
@@ -181,7 +183,7 @@ type definitionSet struct {
 // definitions are all tables; they never change.
 var definitions = sync.OnceValue(func() definitionSet {
 	d := definitionSet{dbs: map[string]map[string]*table{}, shows: map[string]*show{}}
-	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), sysTables(), instrumentTables(), innodbTables(), sysViews(), ownTables()}
+	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), grantTables(), sysTables(), instrumentTables(), innodbTables(), sysViews(), ownTables(), privilegeTables(), roleTables()}
 	for _, list := range lists {
 		for _, t := range list {
 			m := d.dbs[t.db]
@@ -221,7 +223,8 @@ func (p *Provider) Rows(ctx context.Context, sess Session, key any, equal map[in
 	if !ok {
 		return sqlerr.Internal("%T is not a virtual table", key)
 	}
-	q := &query{ctx: ctx, provider: p, server: p.server, sess: sess, args: r.args, snap: p.server.Catalog(), out: emit}
+	q := p.query(ctx, sess, r.args)
+	q.out = emit
 	q.only = make(map[string]string, len(equal))
 	for pos, text := range equal {
 		if pos < len(r.cols) {
@@ -245,9 +248,17 @@ type query struct {
 	sess     Session
 	args     []string
 	snap     *catalog.Snapshot
+	rights   *priv.Set // of the connection
+	all      bool      // rights see all tables
 	out      func(row []value.Datum) error
 	buf      []value.Datum
 	only     map[string]string // see Rows; by column
+}
+
+func (p *Provider) query(ctx context.Context, sess Session, args []string) *query {
+	q := &query{ctx: ctx, provider: p, server: p.server, sess: sess, args: args, snap: p.server.Catalog(), rights: sess.Privileges()}
+	q.all = q.rights.SeesAllTables()
+	return q
 }
 
 // wants reports whether the query needs rows with name in one of the columns. It
@@ -333,27 +344,6 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
-// databaseNames are the names of all databases in order, virtual ones
-// included.
-func (q *query) databaseNames() []string {
-	var out []string
-	for _, d := range q.snap.Databases() {
-		if !q.provider.IsVirtual(d.Name) {
-			out = append(out, d.Name)
-		}
-	}
-	for n := range q.provider.dbs {
-		out = append(out, n)
-	}
-	sortStrings(out)
-	return out
-}
-
-// virtualTables are the virtual tables of a database by name.
-func (q *query) virtualTables(db string) []*table {
-	return sortedTables(q.provider.dbs[strings.ToLower(db)])
-}
-
 // Tables are the virtual tables as the statements of a session see them. They
 // implement bind.VirtualTables.
 type Tables struct {
@@ -381,17 +371,15 @@ func (s *Tables) show(name string, args []string) (logical.VirtualTable, bool, e
 	if d == nil {
 		return logical.VirtualTable{}, false, nil
 	}
-	q := &query{ctx: context.Background(), provider: s.p, server: s.p.server, sess: s.sess, args: args, snap: s.p.server.Catalog()}
-	if d.check != nil {
-		if err := d.check(q); err != nil {
-			return logical.VirtualTable{}, false, err
-		}
+	q := s.p.query(context.Background(), s.sess, args)
+	if err := d.allowed(q); err != nil {
+		return logical.VirtualTable{}, false, err
 	}
 	cols := d.cols
 	if d.columns != nil {
 		cols = columns(d.columns(q))
 	}
-	return logical.VirtualTable{Name: name, Cols: cols, Key: &request{name: "SHOW " + name, rows: d.rows, args: args}}, true, nil
+	return logical.VirtualTable{Name: name, Cols: cols, Key: &request{name: "SHOW " + name, rows: d.read, args: args}}, true, nil
 }
 
 // table is the definition of a virtual table.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 )
 
 const infoDB = "information_schema"
@@ -62,43 +62,6 @@ var (
 	tableColumns  = []string{"TABLE_NAME"}
 )
 
-// eachTable calls fn for the stored tables of all databases that the query needs.
-func (q *query) eachTable(fn func(t *schema.Table) error) error {
-	for _, d := range q.snap.Databases() {
-		if !q.wants(d.Name, schemaColumns...) {
-			continue
-		}
-		for _, t := range q.snap.Tables(d.Name) {
-			if !q.wants(t.Name, tableColumns...) {
-				continue
-			}
-			if err := fn(t); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// eachVirtual calls fn for the virtual tables of all databases that the query
-// needs.
-func (q *query) eachVirtual(fn func(t *table) error) error {
-	for _, db := range q.databaseNames() {
-		if !q.wants(db, schemaColumns...) {
-			continue
-		}
-		for _, t := range q.virtualTables(db) {
-			if !q.wants(t.name, tableColumns...) {
-				continue
-			}
-			if err := fn(t); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // tableStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
 func (q *query) tableStatus(t *schema.Table) []any {
 	rows := uint64(max(q.server.TableRows(q.ctx, t), 0))
@@ -151,20 +114,14 @@ func tablesExtensions(q *query) error {
 }
 
 func columnsExtensions(q *query) error {
-	return q.eachTable(func(t *schema.Table) error {
-		return shownColumns(t, func(c *schema.Column, _ int) error {
-			return q.emit("def", t.Database, t.Name, c.Name, nil, nil)
-		})
+	return q.eachColumn(func(t *schema.Table, c *schema.Column, _ int, _ priv.Mask) error {
+		return q.emit("def", t.Database, t.Name, c.Name, nil, nil)
 	})
 }
 
-const allPrivileges = "select,insert,update,references"
-
 func columnRows(q *query) error {
-	err := q.eachTable(func(t *schema.Table) error {
-		return shownColumns(t, func(c *schema.Column, pos int) error {
-			return q.columnRow(t.Database, t.Name, c, pos, columnKey(t, c))
-		})
+	err := q.eachColumn(func(t *schema.Table, c *schema.Column, pos int, may priv.Mask) error {
+		return q.columnRow(t.Database, t.Name, c, pos, columnKey(t, c), may)
 	})
 	if err != nil {
 		return err
@@ -173,9 +130,10 @@ func columnRows(q *query) error {
 		return err
 	}
 	return q.eachVirtual(func(t *table) error {
+		rights := q.columnRights(t.db, t.name)
 		for i := range t.cols {
 			c := virtualColumn(&t.cols[i])
-			if err := q.columnRow(t.db, t.name, &c, i+1, ""); err != nil {
+			if err := q.columnRow(t.db, t.name, &c, i+1, "", rights.of(c.Name)); err != nil {
 				return err
 			}
 		}
@@ -183,16 +141,12 @@ func columnRows(q *query) error {
 	})
 }
 
-// virtualColumn describes a column of a virtual table as a stored one.
-func virtualColumn(c *logical.Column) schema.Column {
-	out := schema.Column{Name: c.Name, Type: c.T, Nullable: c.Null}
-	if !c.Null && c.T.IsCharacter() && !c.T.IsBlobOrText() {
-		out.Default = &schema.Default{}
+// columnRow is the row of COLUMNS for a column on which the account has the
+// privileges, if it has any.
+func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key string, may priv.Mask) error {
+	if may == 0 {
+		return nil
 	}
-	return out
-}
-
-func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key string) error {
 	chars, octets := charLengths(c.Type)
 	prec, scale, fsp := precisions(c.Type)
 	var cs any
@@ -204,7 +158,7 @@ func (q *query) columnRow(db, tableName string, c *schema.Column, pos int, key s
 		srs = uint64(c.Type.SRID)
 	}
 	return q.emit("def", db, tableName, c.Name, uint64(pos), columnDefault(c), yesNo(c.Nullable), c.Type.Name(), chars, octets,
-		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), allPrivileges, c.Comment, generationExpression(c), srs)
+		prec, scale, fsp, cs, columnCollation(c.Type), columnType(c.Type), key, columnExtra(c), columnPrivileges(may), c.Comment, generationExpression(c), srs)
 }
 
 // generationExpression is GENERATION_EXPRESSION, "" for ordinary columns.
@@ -334,23 +288,28 @@ func statistics(q *query) error {
 
 func keyColumnUsage(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
+		rights := q.columnRights(t.Database, t.Name)
 		for _, k := range keys(t) {
 			if !k.unique {
 				continue
 			}
 			for i, p := range k.parts {
-				if isInternal(t.Column(p.Column)) {
+				c := t.Column(p.Column)
+				if isInternal(c) || rights.of(c.Name) == 0 {
 					continue
 				}
-				if err := q.emit("def", t.Database, k.name, "def", t.Database, t.Name, t.Column(p.Column).Name, uint64(i+1), nil, nil, nil, nil); err != nil {
+				if err := q.emit("def", t.Database, k.name, "def", t.Database, t.Name, c.Name, uint64(i+1), nil, nil, nil, nil); err != nil {
 					return err
 				}
 			}
 		}
 		for _, k := range foreignKeys(t) {
 			for j, id := range k.Columns {
-				at := uint64(j + 1)
-				if err := q.emit("def", t.Database, k.Name, "def", t.Database, t.Name, t.Column(id).Name, at, at, k.Database, k.Table, k.References[j]); err != nil {
+				c, at := t.Column(id), uint64(j+1)
+				if rights.of(c.Name) == 0 {
+					continue
+				}
+				if err := q.emit("def", t.Database, k.Name, "def", t.Database, t.Name, c.Name, at, at, k.Database, k.Table, k.References[j]); err != nil {
 					return err
 				}
 			}

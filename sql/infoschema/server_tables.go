@@ -1,9 +1,6 @@
 package infoschema
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 type plugin struct{ name, kind, description string }
 
@@ -27,16 +24,7 @@ func serverTables() []*table {
 		newTable(infoDB, "GLOBAL_STATUS", variable, globalStatus),
 		newTable(infoDB, "SESSION_STATUS", variable, sessionStatus),
 		newTable(infoDB, "KEYWORDS", "WORD s128?, RESERVED i?", keywords),
-		newTable(infoDB, "USER_PRIVILEGES", "GRANTEE s292, TABLE_CATALOG s512, PRIVILEGE_TYPE s64, IS_GRANTABLE s3", userPrivileges),
-		newTable(infoDB, "USER_ATTRIBUTES", "USER s32, HOST s255, ATTRIBUTE t?", func(q *query) error {
-			for _, a := range q.snap.Accounts() {
-				if err := q.emit(a.User, a.Host, nil); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
-		newTable(infoDB, "INNODB_TRX", "trx_id u, trx_state s13, trx_started d, trx_requested_lock_id s105?, trx_wait_started d?, trx_weight u, trx_mysql_thread_id u, trx_query s1024?, trx_operation_state s64?, trx_tables_in_use u, trx_tables_locked u, trx_lock_structs u, trx_lock_memory_bytes u, trx_rows_locked u, trx_rows_modified u, trx_concurrency_tickets u, trx_isolation_level s16, trx_unique_checks i, trx_foreign_key_checks i, trx_last_foreign_key_error s256?, trx_adaptive_hash_latched i, trx_adaptive_hash_timeout u, trx_is_read_only i, trx_autocommit_non_locking i, trx_schedule_weight u?", transactions),
+		ofServer(newTable(infoDB, "INNODB_TRX", "trx_id u, trx_state s13, trx_started d, trx_requested_lock_id s105?, trx_wait_started d?, trx_weight u, trx_mysql_thread_id u, trx_query s1024?, trx_operation_state s64?, trx_tables_in_use u, trx_tables_locked u, trx_lock_structs u, trx_lock_memory_bytes u, trx_rows_locked u, trx_rows_modified u, trx_concurrency_tickets u, trx_isolation_level s16, trx_unique_checks i, trx_foreign_key_checks i, trx_last_foreign_key_error s256?, trx_adaptive_hash_latched i, trx_adaptive_hash_timeout u, trx_is_read_only i, trx_autocommit_non_locking i, trx_schedule_weight u?", transactions)),
 	}
 }
 
@@ -67,27 +55,6 @@ func (q *query) status() []Variable {
 	return list
 }
 
-// globalPrivileges are the static privileges of MySQL 8; every account has
-// them all.
-var globalPrivileges = []string{
-	"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "RELOAD", "SHUTDOWN", "PROCESS", "FILE", "REFERENCES", "INDEX", "ALTER",
-	"SHOW DATABASES", "SUPER", "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "REPLICATION SLAVE", "REPLICATION CLIENT",
-	"CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE", "CREATE USER", "EVENT", "TRIGGER", "CREATE TABLESPACE",
-	"CREATE ROLE", "DROP ROLE",
-}
-
-func userPrivileges(q *query) error {
-	for _, a := range q.snap.Accounts() {
-		grantee := fmt.Sprintf("'%s'@'%s'", a.User, a.Host)
-		for _, p := range globalPrivileges {
-			if err := q.emit(grantee, "def", p, "YES"); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // emptyTables are tables of MySQL that describe what sqlots does not have.
 func emptyTables() []*table {
 	return []*table{
@@ -99,16 +66,10 @@ func emptyTables() []*table {
 		newTable(infoDB, "TRIGGERS", "TRIGGER_CATALOG n64, TRIGGER_SCHEMA n64, TRIGGER_NAME s64, EVENT_MANIPULATION e:INSERT|UPDATE|DELETE, EVENT_OBJECT_CATALOG n64, EVENT_OBJECT_SCHEMA n64, EVENT_OBJECT_TABLE n64, ACTION_ORDER u, ACTION_CONDITION s1?, ACTION_STATEMENT t, ACTION_ORIENTATION s3, ACTION_TIMING e:BEFORE|AFTER, ACTION_REFERENCE_OLD_TABLE s1?, ACTION_REFERENCE_NEW_TABLE s1?, ACTION_REFERENCE_OLD_ROW s3, ACTION_REFERENCE_NEW_ROW s3, CREATED d?, SQL_MODE s520, DEFINER s288, CHARACTER_SET_CLIENT s64, COLLATION_CONNECTION s64, DATABASE_COLLATION s64", nil),
 		newTable(infoDB, "EVENTS", "EVENT_CATALOG n64, EVENT_SCHEMA n64, EVENT_NAME s64, DEFINER s288, TIME_ZONE s64, EVENT_BODY s3, EVENT_DEFINITION t, EVENT_TYPE s9, EXECUTE_AT d?, INTERVAL_VALUE s256?, INTERVAL_FIELD s18?, SQL_MODE s520, STARTS d?, ENDS d?, STATUS s21, ON_COMPLETION s12, CREATED d, LAST_ALTERED d, LAST_EXECUTED d?, EVENT_COMMENT s2048, ORIGINATOR u, CHARACTER_SET_CLIENT s64, COLLATION_CONNECTION s64, DATABASE_COLLATION s64", nil),
 		newTable(infoDB, "PARTITIONS", "TABLE_CATALOG n64, TABLE_SCHEMA n64, TABLE_NAME n64, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, PARTITION_ORDINAL_POSITION u?, SUBPARTITION_ORDINAL_POSITION u?, PARTITION_METHOD s13?, SUBPARTITION_METHOD s13?, PARTITION_EXPRESSION s2048?, SUBPARTITION_EXPRESSION s2048?, PARTITION_DESCRIPTION t?, TABLE_ROWS u?, AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, CREATE_TIME d, UPDATE_TIME d?, CHECK_TIME d?, CHECKSUM i?, PARTITION_COMMENT t, NODEGROUP s256?, TABLESPACE_NAME s268?", partitions),
-		newTable(infoDB, "FILES", "FILE_ID i?, FILE_NAME t?, FILE_TYPE s256?, TABLESPACE_NAME s268, TABLE_CATALOG s0, TABLE_SCHEMA s1?, TABLE_NAME s1?, LOGFILE_GROUP_NAME s256?, LOGFILE_GROUP_NUMBER i?, ENGINE s64, FULLTEXT_KEYS s1?, DELETED_ROWS s1?, UPDATE_COUNT s1?, FREE_EXTENTS i?, TOTAL_EXTENTS i?, EXTENT_SIZE i?, INITIAL_SIZE i?, MAXIMUM_SIZE i?, AUTOEXTEND_SIZE i?, CREATION_TIME s1?, LAST_UPDATE_TIME s1?, LAST_ACCESS_TIME s1?, RECOVER_TIME s1?, TRANSACTION_COUNTER s1?, VERSION i?, ROW_FORMAT s256?, TABLE_ROWS s1?, AVG_ROW_LENGTH s1?, DATA_LENGTH s1?, MAX_DATA_LENGTH s1?, INDEX_LENGTH s1?, DATA_FREE i?, CREATE_TIME s1?, UPDATE_TIME s1?, CHECK_TIME s1?, CHECKSUM s1?, STATUS s256?, EXTRA s256?", nil),
+		ofServer(newTable(infoDB, "FILES", "FILE_ID i?, FILE_NAME t?, FILE_TYPE s256?, TABLESPACE_NAME s268, TABLE_CATALOG s0, TABLE_SCHEMA s1?, TABLE_NAME s1?, LOGFILE_GROUP_NAME s256?, LOGFILE_GROUP_NUMBER i?, ENGINE s64, FULLTEXT_KEYS s1?, DELETED_ROWS s1?, UPDATE_COUNT s1?, FREE_EXTENTS i?, TOTAL_EXTENTS i?, EXTENT_SIZE i?, INITIAL_SIZE i?, MAXIMUM_SIZE i?, AUTOEXTEND_SIZE i?, CREATION_TIME s1?, LAST_UPDATE_TIME s1?, LAST_ACCESS_TIME s1?, RECOVER_TIME s1?, TRANSACTION_COUNTER s1?, VERSION i?, ROW_FORMAT s256?, TABLE_ROWS s1?, AVG_ROW_LENGTH s1?, DATA_LENGTH s1?, MAX_DATA_LENGTH s1?, INDEX_LENGTH s1?, DATA_FREE i?, CREATE_TIME s1?, UPDATE_TIME s1?, CHECK_TIME s1?, CHECKSUM s1?, STATUS s256?, EXTRA s256?", nil)),
 		newTable(infoDB, "TABLESPACES", "TABLESPACE_NAME s64, ENGINE s64, TABLESPACE_TYPE s64?, LOGFILE_GROUP_NAME s64?, EXTENT_SIZE u?, AUTOEXTEND_SIZE u?, MAXIMUM_SIZE u?, NODEGROUP_ID u?, TABLESPACE_COMMENT s2048?", nil),
 		newTable(infoDB, "TABLESPACES_EXTENSIONS", "TABLESPACE_NAME s268, ENGINE_ATTRIBUTE j?", nil),
 		newTable(infoDB, "COLUMN_STATISTICS", "SCHEMA_NAME n64, TABLE_NAME n64, COLUMN_NAME s64, HISTOGRAM j", nil),
-		newTable(infoDB, "SCHEMA_PRIVILEGES", "GRANTEE s292, TABLE_CATALOG s512, TABLE_SCHEMA n64, PRIVILEGE_TYPE s64, IS_GRANTABLE s3", nil),
-		newTable(infoDB, "TABLE_PRIVILEGES", "GRANTEE s292, TABLE_CATALOG s512, TABLE_SCHEMA n64, TABLE_NAME n64, PRIVILEGE_TYPE s64, IS_GRANTABLE s3", nil),
-		newTable(infoDB, "COLUMN_PRIVILEGES", "GRANTEE s292, TABLE_CATALOG s512, TABLE_SCHEMA n64, TABLE_NAME n64, COLUMN_NAME s64, PRIVILEGE_TYPE s64, IS_GRANTABLE s3", nil),
-		newTable(infoDB, "APPLICABLE_ROLES", "USER s97?, HOST s256?, GRANTEE s97?, GRANTEE_HOST s256?, ROLE_NAME s255?, ROLE_HOST s256?, IS_GRANTABLE s3, IS_DEFAULT s3?, IS_MANDATORY s3", nil),
-		newTable(infoDB, "ADMINISTRABLE_ROLE_AUTHORIZATIONS", "USER s97?, HOST s256?, GRANTEE s97?, GRANTEE_HOST s256?, ROLE_NAME s255?, ROLE_HOST s256?, IS_GRANTABLE s3, IS_DEFAULT s3?, IS_MANDATORY s3", nil),
-		newTable(infoDB, "ENABLED_ROLES", "ROLE_NAME s255?, ROLE_HOST s255?, IS_DEFAULT s3?, IS_MANDATORY s3", nil),
 		newTable(infoDB, "OPTIMIZER_TRACE", "QUERY s65535, TRACE s65535, MISSING_BYTES_BEYOND_MAX_MEM_SIZE i, INSUFFICIENT_PRIVILEGES i", nil),
 		newTable(infoDB, "PROFILING", "QUERY_ID i, SEQ i, STATE s30, DURATION f, CPU_USER f?, CPU_SYSTEM f?, CONTEXT_VOLUNTARY i?, CONTEXT_INVOLUNTARY i?, BLOCK_OPS_IN i?, BLOCK_OPS_OUT i?, MESSAGES_SENT i?, MESSAGES_RECEIVED i?, PAGE_FAULTS_MAJOR i?, PAGE_FAULTS_MINOR i?, SWAPS i?, SOURCE_FUNCTION s30?, SOURCE_FILE s20?, SOURCE_LINE i?", nil),
 		newTable(infoDB, "RESOURCE_GROUPS", "RESOURCE_GROUP_NAME s64, RESOURCE_GROUP_TYPE e:SYSTEM|USER, RESOURCE_GROUP_ENABLED i, VCPU_IDS t?, THREAD_PRIORITY i", nil),

@@ -1,18 +1,19 @@
 package infoschema
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
 // show is one SHOW statement. columns, when set, gives the columns that depend
-// on the words; check gives the errors of binding.
+// on the words. check, when set, refuses what the account may not see, before the
+// statement is bound and, since another account may run its plan, before it is read.
 type show struct {
 	name    string
 	cols    []logical.Column
@@ -26,6 +27,27 @@ func newShow(name, spec string, rows func(q *query) error) *show {
 		rows = func(*query) error { return nil }
 	}
 	return &show{name: name, cols: columns(spec), rows: rows}
+}
+
+// checked makes check that of the statement.
+func (s *show) checked(check func(q *query) error) *show {
+	s.check = check
+	return s
+}
+
+func (s *show) allowed(q *query) error {
+	if s.check == nil {
+		return nil
+	}
+	return s.check(q)
+}
+
+// read makes the rows.
+func (s *show) read(q *query) error {
+	if err := s.allowed(q); err != nil {
+		return err
+	}
+	return s.rows(q)
 }
 
 const routineColumns = "Db n64, Name s64, Type e:FUNCTION|PROCEDURE, Definer s288, Modified d, Created d, Security_type e:INVOKER|DEFINER, Comment t, character_set_client s64, collation_connection s64, Database Collation s64"
@@ -43,13 +65,13 @@ func showStatements() []*show {
 			}
 			return nil
 		}),
-		{name: "tables", columns: showTablesColumns, rows: showTables},
-		{name: "columns", columns: showColumnsColumns, rows: showColumns},
-		newShow("index", "Table n64, Non_unique i, Key_name s64?, Seq_in_index u, Column_name s64?, Collation s1?, Cardinality i?, Sub_part i?, Packed s1?, Null s3, Index_type s11, Comment s8, Index_comment s2048, Visible s3, Expression t?", showIndex),
-		newShow("create_view", "View n64, Create View t, character_set_client s64, collation_connection s64", showCreateView),
-		newShow("create_table", "Table n64, Create Table t", showCreateTable),
-		newShow("create_database", "Database n64, Create Database t", showCreateDatabase),
-		{name: "create_user", columns: func(q *query) string { return "CREATE USER for " + q.accountName() + " t" }, check: checkAccount, rows: showCreateUser},
+		{name: "tables", columns: showTablesColumns, check: checkDatabase, rows: showTables},
+		{name: "columns", columns: showColumnsColumns, check: checkTable, rows: showColumns},
+		newShow("index", "Table n64, Non_unique i, Key_name s64?, Seq_in_index u, Column_name s64?, Collation s1?, Cardinality i?, Sub_part i?, Packed s1?, Null s3, Index_type s11, Comment s8, Index_comment s2048, Visible s3, Expression t?", showIndex).checked(checkTable),
+		newShow("create_view", "View n64, Create View t, character_set_client s64, collation_connection s64", showCreateView).checked(checkCreateView),
+		newShow("create_table", "Table n64, Create Table t", showCreateTable).checked(checkCreateTable),
+		newShow("create_database", "Database n64, Create Database t", showCreateDatabase).checked(checkDatabase),
+		{name: "create_user", columns: func(q *query) string { return "CREATE USER for " + q.accountHeader() + " t" }, check: checkCreateUser, rows: showCreateUser},
 		newShow("variables", variables, showVariables),
 		newShow("status", variables, showStatus),
 		newShow("warnings", warnings, func(q *query) error { return showWarnings(q, false) }),
@@ -68,7 +90,7 @@ func showStatements() []*show {
 			return processRows(q, q.arg(0) == "full")
 		}),
 		newShow("engines", "Engine s64, Support s8, Comment s80, Transactions s3?, XA s3?, Savepoints s3?", engines),
-		newShow("engine_status", "Type s10, Name s64, Status t", engineStatus),
+		newShow("engine_status", "Type s10, Name s64, Status t", engineStatus).checked(needs(priv.Process)),
 		newShow("character_set", "Charset s64, Description s2048, Default collation s64, Maxlen u", func(q *query) error {
 			for _, c := range collate.Charsets() {
 				if err := q.emit(c.Name, c.Description, c.DefaultCollation, uint64(c.MaxLen)); err != nil {
@@ -82,8 +104,8 @@ func showStatements() []*show {
 				return q.emit(c.Name, c.Charset, uint64(c.ID), def, "Yes", uint64(sortLen(c)), pad)
 			})
 		}),
-		newShow("table_status", "Name n64, Engine s64?, Version i?, Row_format s10?, Rows u?, Avg_row_length u?, Data_length u?, Max_data_length u?, Index_length u?, Data_free u?, Auto_increment u?, Create_time d?, Update_time d?, Check_time d?, Collation s64?, Checksum i?, Create_options s256?, Comment t?", showTableStatus),
-		{name: "grants", columns: func(q *query) string { return "Grants for " + strings.ReplaceAll(q.accountHeader(), "'", "") + " t" }, check: checkAccount, rows: showGrants},
+		newShow("table_status", "Name n64, Engine s64?, Version i?, Row_format s10?, Rows u?, Avg_row_length u?, Data_length u?, Max_data_length u?, Index_length u?, Data_free u?, Auto_increment u?, Create_time d?, Update_time d?, Check_time d?, Collation s64?, Checksum i?, Create_options s256?, Comment t?", showTableStatus).checked(checkDatabase),
+		{name: "grants", columns: func(q *query) string { return "Grants for " + q.accountHeader() + " t" }, check: checkGrants, rows: showGrants},
 		newShow("privileges", "Privilege s32, Context s64, Comment s128", privileges),
 		newShow("plugins", "Name s64, Status s10, Type s80, Library s64?, License s80?", func(q *query) error {
 			for _, p := range plugins {
@@ -94,8 +116,8 @@ func showStatements() []*show {
 			return nil
 		}),
 		newShow("open_tables", "Database n64, Table n64, In_use i, Name_locked i", nil),
-		newShow("triggers", "Trigger s64, Event e:INSERT|UPDATE|DELETE, Table n64, Statement t, Timing e:BEFORE|AFTER, Created d?, sql_mode s512, Definer s288, character_set_client s64, collation_connection s64, Database Collation s64", nil),
-		newShow("events", "Db n64, Name s64, Definer s288, Time zone s64, Type s9, Execute at d?, Interval value s256?, Interval field s18?, Starts d?, Ends d?, Status s18, Originator u, character_set_client s64, collation_connection s64, Database Collation s64", nil),
+		newShow("triggers", "Trigger s64, Event e:INSERT|UPDATE|DELETE, Table n64, Statement t, Timing e:BEFORE|AFTER, Created d?, sql_mode s512, Definer s288, character_set_client s64, collation_connection s64, Database Collation s64", nil).checked(checkDatabase),
+		newShow("events", "Db n64, Name s64, Definer s288, Time zone s64, Type s9, Execute at d?, Interval value s256?, Interval field s18?, Starts d?, Ends d?, Status s18, Originator u, character_set_client s64, collation_connection s64, Database Collation s64", nil).checked(checkEvents),
 		newShow("procedure_status", routineColumns, nil),
 		newShow("function_status", routineColumns, nil),
 		newShow("profiles", "Query_ID u, Duration f, Query t", nil),
@@ -162,13 +184,20 @@ func showColumnsColumns(q *query) string {
 }
 
 func showColumns(q *query) error {
+	rights := q.columnRights(q.arg(0), q.arg(1))
 	row := func(c *schema.Column, key string) error {
+		may := rights.of(c.Name)
+		if may == 0 {
+			return nil
+		}
 		if q.arg(2) == "full" {
-			return q.emit(c.Name, columnType(c.Type), columnCollation(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c), allPrivileges, c.Comment)
+			return q.emit(c.Name, columnType(c.Type), columnCollation(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c), columnPrivileges(may), c.Comment)
 		}
 		return q.emit(c.Name, columnType(c.Type), yesNo(c.Nullable), key, columnDefault(c), columnExtra(c))
 	}
-	if view, ok := q.snap.View(q.arg(0), q.arg(1)); ok && q.temporary(q.arg(0), q.arg(1)) == nil {
+	if q.temporary(q.arg(0), q.arg(1)) != nil {
+		rights = columnRights{whole: priv.AllColumn}
+	} else if view, ok := q.snap.View(q.arg(0), q.arg(1)); ok {
 		cols, _, err := q.describe(view)
 		if err != nil {
 			return err
@@ -280,7 +309,7 @@ func showWarnings(q *query, errorsOnly bool) error {
 // processRows are the lines of SHOW PROCESSLIST.
 func processRows(q *query, full bool) error {
 	now := time.Now()
-	for _, p := range q.server.Processes() {
+	for _, p := range q.processes() {
 		info := p.Info
 		if r := []rune(info); !full && len(r) > 100 {
 			info = string(r[:100])
@@ -319,75 +348,6 @@ func showTableStatus(q *query) error {
 	return nil
 }
 
-// account is the account of SHOW GRANTS and SHOW CREATE USER.
-func (q *query) account() (user, host string) {
-	if q.arg(0) == "" && q.arg(1) == "" {
-		return q.sess.Account()
-	}
-	if q.arg(1) == "" {
-		return q.arg(0), "%"
-	}
-	return q.arg(0), q.arg(1)
-}
-
-func (q *query) accountHeader() string {
-	u, h := q.account()
-	return strings.ReplaceAll(u+"@"+h, ",", "_")
-}
-
-// accountName is the account as a column title.
-func (q *query) accountName() string { return q.accountHeader() }
-
-func checkAccount(q *query) error {
-	u, h := q.account()
-	if q.snap.Account(u, h) == nil {
-		return sqlerr.NoSuchGrant(u, h)
-	}
-	return nil
-}
-
-func showGrants(q *query) error {
-	u, h := q.account()
-	who := quoteName(u) + "@" + quoteName(h)
-	return q.emit("GRANT ALL PRIVILEGES ON *.* TO " + who + " WITH GRANT OPTION")
-}
-
-func showCreateUser(q *query) error {
-	u, h := q.account()
-	a := q.snap.Account(u, h)
-	if a == nil {
-		return checkAccount(q)
-	}
-	text := "CREATE USER " + quoteName(u) + "@" + quoteName(h) + " IDENTIFIED WITH " + quote(a.Plugin)
-	if a.AuthString != "" {
-		text += " AS " + authText(a.AuthString)
-	}
-	text += " REQUIRE "
-	if a.RequireTLS {
-		text += "SSL"
-	} else {
-		text += "NONE"
-	}
-	text += " PASSWORD EXPIRE DEFAULT ACCOUNT "
-	if a.Locked {
-		text += "LOCK"
-	} else {
-		text += "UNLOCK"
-	}
-	return q.emit(text + " PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT")
-}
-
-// authText is an authentication string as a literal: in hexadecimal when it
-// has bytes that do not print.
-func authText(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' {
-			return fmt.Sprintf("0x%X", s)
-		}
-	}
-	return quote(s)
-}
-
 func engines(q *query) error {
 	for _, e := range []struct{ name, support, comment string }{
 		{"sqlots", "DEFAULT", "Wide-column store with transactions and row-level locking"},
@@ -396,49 +356,6 @@ func engines(q *query) error {
 		{"MEMORY", "YES", "Another name of sqlots"},
 	} {
 		if err := q.emit(e.name, e.support, e.comment, "YES", "NO", "YES"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func privileges(q *query) error {
-	for _, p := range [][3]string{
-		{"Alter", "Tables", "To alter the table"},
-		{"Alter routine", "Functions,Procedures", "To alter or drop stored functions/procedures"},
-		{"Create", "Databases,Tables,Indexes", "To create new databases and tables"},
-		{"Create routine", "Databases", "To use CREATE FUNCTION/PROCEDURE"},
-		{"Create role", "Server Admin", "To create new roles"},
-		{"Create temporary tables", "Databases", "To use CREATE TEMPORARY TABLE"},
-		{"Create view", "Tables", "To create new views"},
-		{"Create user", "Server Admin", "To create new users"},
-		{"Delete", "Tables", "To delete existing rows"},
-		{"Drop", "Databases,Tables", "To drop databases, tables, and views"},
-		{"Drop role", "Server Admin", "To drop roles"},
-		{"Event", "Server Admin", "To create, alter, drop and execute events"},
-		{"Execute", "Functions,Procedures", "To execute stored routines"},
-		{"File", "File access on server", "To read and write files on the server"},
-		{"Grant option", "Databases,Tables,Functions,Procedures", "To give to other users those privileges you possess"},
-		{"Index", "Tables", "To create or drop indexes"},
-		{"Insert", "Tables", "To insert data into tables"},
-		{"Lock tables", "Databases", "To use LOCK TABLES (together with SELECT privilege)"},
-		{"Process", "Server Admin", "To view the plain text of currently executing queries"},
-		{"Proxy", "Server Admin", "To make proxy user possible"},
-		{"References", "Databases,Tables", "To have references on tables"},
-		{"Reload", "Server Admin", "To reload or refresh tables, logs and privileges"},
-		{"Replication client", "Server Admin", "To ask where the slave or master servers are"},
-		{"Replication slave", "Server Admin", "To read binary log events from the master"},
-		{"Select", "Tables", "To retrieve rows from table"},
-		{"Show databases", "Server Admin", "To see all databases with SHOW DATABASES"},
-		{"Show view", "Tables", "To see views with SHOW CREATE VIEW"},
-		{"Shutdown", "Server Admin", "To shut down the server"},
-		{"Super", "Server Admin", "To use KILL thread, SET GLOBAL, CHANGE MASTER, etc."},
-		{"Trigger", "Tables", "To use triggers"},
-		{"Create tablespace", "Server Admin", "To create/alter/drop tablespaces"},
-		{"Update", "Tables", "To update existing rows"},
-		{"Usage", "Server Admin", "No privileges - allow connect only"},
-	} {
-		if err := q.emit(p[0], p[1], p[2]); err != nil {
 			return err
 		}
 	}

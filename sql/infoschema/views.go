@@ -25,24 +25,6 @@ func (q *query) describe(v *schema.View) ([]schema.Column, bool, error) {
 	return d.DescribeView(v)
 }
 
-// eachView calls fn for the views of all databases.
-func (q *query) eachView(fn func(v *schema.View) error) error {
-	for _, d := range q.snap.Databases() {
-		if !q.wants(d.Name, schemaColumns...) {
-			continue
-		}
-		for _, v := range q.snap.Views(d.Name) {
-			if !q.wants(v.Name, tableColumns...) {
-				continue
-			}
-			if err := fn(v); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // viewStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
 func viewStatus(v *schema.View) []any {
 	return []any{nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, time.Unix(v.CreatedUnix, 0), nil, nil, nil, nil, nil, "VIEW"}
@@ -54,8 +36,9 @@ func (q *query) viewColumnRows(v *schema.View) error {
 	if err != nil {
 		return nil //nolint:nilerr // MySQL shows no columns of such a view
 	}
+	rights := q.columnRights(v.Database, v.Name)
 	for i := range cols {
-		if err := q.columnRow(v.Database, v.Name, &cols[i], i+1, ""); err != nil {
+		if err := q.columnRow(v.Database, v.Name, &cols[i], i+1, "", rights.of(cols[i].Name)); err != nil {
 			return err
 		}
 	}
@@ -67,7 +50,11 @@ func viewRows(q *query) error {
 	return q.eachView(func(v *schema.View) error {
 		_, updatable, err := q.describe(v)
 		charset, collation := connectionNames(v)
-		return q.emit("def", v.Database, v.Name, v.Query, v.Check, yesNo(err == nil && updatable), v.DefinerUser+"@"+v.DefinerHost, v.Security, charset, collation)
+		definition := ""
+		if q.showsDefinition(v) {
+			definition = v.Query
+		}
+		return q.emit("def", v.Database, v.Name, definition, v.Check, yesNo(err == nil && updatable), v.DefinerUser+"@"+v.DefinerHost, v.Security, charset, collation)
 	})
 }
 
@@ -122,10 +109,10 @@ type named struct {
 // listed are the tables and views of a database in the order of their names.
 func (q *query) listed(db string, table func(*schema.Table) []any, view func(*schema.View) []any) []named {
 	var out []named
-	for _, t := range q.snap.Tables(db) {
+	for _, t := range q.tables(db) {
 		out = append(out, named{t.Name, table(t)})
 	}
-	for _, v := range q.snap.Views(db) {
+	for _, v := range q.views(db) {
 		out = append(out, named{v.Name, view(v)})
 	}
 	slices.SortFunc(out, func(a, b named) int { return strings.Compare(a.name, b.name) })

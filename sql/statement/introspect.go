@@ -24,6 +24,9 @@ func (s *introspected) Database() string { return s.DB }
 // Account implements infoschema.Session.
 func (s *introspected) Account() (user, host string) { return s.Info.Account.User, s.Info.Account.Host }
 
+// ClientHost implements infoschema.Session.
+func (s *introspected) ClientHost() string { return (*Connection)(s).ClientHost() }
+
 // Privileges implements infoschema.Session.
 func (s *introspected) Privileges() *priv.Set { return (*Connection)(s).Privileges() }
 

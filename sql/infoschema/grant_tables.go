@@ -1,0 +1,195 @@
+package infoschema
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/priv"
+)
+
+const userColumns = "Host s255, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Reload_priv s1, Shutdown_priv s1, Process_priv s1, File_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Show_db_priv s1, Super_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Execute_priv s1, Repl_slave_priv s1, Repl_client_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Create_user_priv s1, Event_priv s1, Trigger_priv s1, Create_tablespace_priv s1, ssl_type s9, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, max_updates u, max_connections u, max_user_connections u, plugin s64, authentication_string t?, password_expired s1, password_last_changed d?, password_lifetime u?, account_locked s1, Create_role_priv s1, Drop_role_priv s1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current s1?, User_attributes t?"
+
+// grantTables are the tables of mysql that have accounts and what they were granted.
+func grantTables() []*table {
+	return []*table{
+		newTable(mysqlDB, "user", userColumns, users),
+		newTable(mysqlDB, "db", "Host s255, Db n64, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Execute_priv s1, Event_priv s1, Trigger_priv s1", databaseGrants),
+		newTable(mysqlDB, "tables_priv", "Host s255, Db n64, User s32, Table_name n64, Grantor s288, Timestamp d, Table_priv s150, Column_priv s40", tableGrants),
+		newTable(mysqlDB, "columns_priv", "Host s255, Db n64, User s32, Table_name n64, Column_name s64, Timestamp d, Column_priv s40", columnGrants),
+		newTable(mysqlDB, "procs_priv", "Host s255, Db n64, User s32, Routine_name s64, Routine_type s9, Grantor s288, Proc_priv s40, Timestamp d", nil),
+		newTable(mysqlDB, "proxies_priv", "Host s255, User s32, Proxied_host s255, Proxied_user s32, With_grant i, Grantor s288, Timestamp d", proxyGrants),
+		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER s32, TO_HOST s255, TO_USER s32, WITH_ADMIN_OPTION s1", grantedRoles),
+		newTable(mysqlDB, "default_roles", "HOST s255, USER s32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER s32", defaultRoles),
+		newTable(mysqlDB, "global_grants", "USER s32, HOST s255, PRIV s32, WITH_GRANT_OPTION s1", dynamicGrants),
+		newTable(mysqlDB, "password_history", "Host s255, User s32, Password_timestamp d, Password t?", nil),
+	}
+}
+
+// The privileges in the order of the columns of mysql.user, of which two are apart, and
+// of mysql.db.
+const lateOfUser = priv.CreateRole | priv.DropRole
+
+var ofDatabase = []priv.Mask{priv.Select, priv.Insert, priv.Update, priv.Delete, priv.Create, priv.Drop, priv.GrantOption, priv.References,
+	priv.Index, priv.Alter, priv.CreateTemporaryTables, priv.LockTables, priv.CreateView, priv.ShowView, priv.CreateRoutine, priv.AlterRoutine,
+	priv.Execute, priv.Event, priv.Trigger}
+
+// flag is Y or N.
+func flag(b bool) string {
+	if b {
+		return "Y"
+	}
+	return "N"
+}
+
+func users(q *query) error {
+	for _, a := range q.snap.Accounts() {
+		if err := q.emit(userRow(a, q.snap.Privileges().Grants(a.Name()))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userRow is the row of mysql.user; g may be nil.
+func userRow(a *catalog.Account, g *priv.Grants) []any {
+	var have priv.Mask
+	if g != nil {
+		have = g.Global
+	}
+	row := []any{a.Host, a.User}
+	for p := range (priv.AllGlobal &^ lateOfUser).Each() {
+		row = append(row, flag(have&p != 0))
+	}
+	ssl := ""
+	if a.RequireTLS {
+		ssl = "ANY"
+	}
+	row = append(row, ssl, "", "", "", uint64(0), uint64(0), uint64(0), uint64(0), a.Plugin, a.AuthString, "N", nil, nil, flag(a.Locked))
+	for p := range lateOfUser.Each() {
+		row = append(row, flag(have&p != 0))
+	}
+	return append(row, nil, nil, nil, nil)
+}
+
+// eachGranted calls fn with the grants of all accounts.
+func (q *query) eachGranted(fn func(g *priv.Grants) error) error {
+	for _, g := range q.snap.Privileges().All() {
+		if err := fn(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func databaseGrants(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		for _, d := range g.Databases {
+			row := []any{g.Host, d.Pattern, g.User}
+			for _, p := range ofDatabase {
+				row = append(row, flag(d.Mask&p != 0))
+			}
+			if err := q.emit(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func tableGrants(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		for i := range g.Tables {
+			t := &g.Tables[i]
+			if err := q.emit(g.Host, t.DB, g.User, t.Name, t.By, q.grantedAt(t), setOf(t.Mask), setOf(t.OfColumns())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func columnGrants(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		return eachColumnGrant(g, func(t *priv.Table, c *priv.Column) error {
+			return q.emit(g.Host, t.DB, g.User, t.Name, c.Name, q.grantedAt(t), setOf(c.Mask))
+		})
+	})
+}
+
+// grantedAt is when a grant was made, or, where that is not known, the start of the
+// server.
+func (q *query) grantedAt(t *priv.Table) time.Time {
+	if t.At == 0 {
+		return q.server.Started()
+	}
+	return time.Unix(t.At, 0)
+}
+
+// grantor is who granted on a table, in its parts.
+func grantor(t *priv.Table) (user, host string) {
+	if i := strings.LastIndexByte(t.By, '@'); i >= 0 {
+		return t.By[:i], t.By[i+1:]
+	}
+	return t.By, ""
+}
+
+// setOf is a set of privileges as SET columns of mysql have it: Select,Create View.
+func setOf(m priv.Mask) string {
+	var list []string
+	for p := range m.Each() {
+		switch p {
+		case priv.GrantOption:
+			list = append(list, "Grant")
+		case priv.CreateView:
+			list = append(list, "Create View")
+		default:
+			name := p.Name()
+			list = append(list, name[:1]+strings.ToLower(name[1:]))
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// proxyGrants has what MySQL gives root: it may grant to be any other account.
+func proxyGrants(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		if g.User != "root" || g.Global != priv.AllGlobal {
+			return nil
+		}
+		return q.emit(g.Host, g.User, "", "", 1, "", q.server.Started())
+	})
+}
+
+func grantedRoles(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		for _, r := range g.Roles {
+			if err := q.emit(r.Host, r.User, g.Host, g.User, flag(r.Admin)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func defaultRoles(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		for _, r := range q.snap.Privileges().DefaultRoles(g.Name) {
+			if err := q.emit(g.Host, g.User, r.Host, r.User); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func dynamicGrants(q *query) error {
+	return q.eachGranted(func(g *priv.Grants) error {
+		for p := range g.Dynamic.Each() {
+			if err := q.emit(g.User, g.Host, p.Name(), flag(g.Grantable&p != 0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
