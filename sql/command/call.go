@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/storage"
@@ -30,6 +32,9 @@ func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Da
 	if a.err != nil {
 		return a.err
 	}
+	if err := s.mayCall(ctx, c, name, &a); err != nil {
+		return err
+	}
 	switch c.Name {
 	case "stream_purge":
 		return s.purgeStream(ctx, name, c.Database, &a)
@@ -50,6 +55,50 @@ func (s *commands) runCall(ctx context.Context, c *logical.Call, vals []value.Da
 		})
 	}
 	return sqlerr.NoSuchProgram("PROCEDURE", c.Name)
+}
+
+// mayCall: consumers are for those who may read their table; records are removed, and
+// consumers of tables that are gone, by administrators. 1142, 1370.
+func (s *commands) mayCall(ctx context.Context, c *logical.Call, name string, a *callArgs) error {
+	set := s.Privileges()
+	if set.Has(priv.Super, priv.ReplicationSlaveAdmin) {
+		return nil
+	}
+	table := ""
+	switch c.Name {
+	case "stream_consumer":
+		table = a.text(1)
+	case "stream_checkpoint", "stream_drop_consumer":
+		x, err := stream.FindConsumer(ctx, s.Engine.Store.Latest(), name)
+		if err != nil {
+			return err
+		}
+		if x != nil {
+			table = s.tableOfStream(x.Stream)
+		}
+	}
+	if table == "" {
+		n := s.AccountName()
+		return sqlerr.ProcedureAccessDenied("EXECUTE", n.User, s.ClientHost(), "sqlots."+c.Name)
+	}
+	db, t, ok := strings.Cut(table, ".")
+	if !ok {
+		db, t = c.Database, table
+	}
+	return s.Refusal(set.Check(&priv.Needs{Tables: []priv.TableNeed{{DB: db, Table: t, Mask: priv.Select}}}))
+}
+
+// tableOfStream is the name of the table of a change log, "" if it is gone.
+func (s *commands) tableOfStream(id schema.StreamID) string {
+	snap := s.Engine.Catalog.Snapshot()
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			if t.Stream != nil && t.Stream.ID == id {
+				return d.Name + "." + t.Name
+			}
+		}
+	}
+	return ""
 }
 
 // callArgs are the arguments of a procedure; err is that of the first one that

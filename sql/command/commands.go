@@ -79,7 +79,13 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 	case *logical.RenameUser:
 		return 0, s.renameUser(ctx, x)
 	case *logical.Grant:
-		return 0, s.grant(x)
+		return 0, s.grant(ctx, x)
+	case *logical.GrantRole:
+		return 0, s.grantRole(ctx, x)
+	case *logical.SetRole:
+		return 0, s.setRole(x)
+	case *logical.SetDefaultRole:
+		return 0, s.setDefaultRole(ctx, x)
 	case *logical.Shutdown:
 		return 0, sqlerr.NotSupported("SHUTDOWN")
 	}

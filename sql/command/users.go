@@ -58,6 +58,7 @@ type accountEdit struct {
 	changed   []*catalog.Account
 	notes     []*sqlerr.Error
 	generated []generatedPassword
+	defaults  []priv.Name // DEFAULT ROLE
 }
 
 // find is an account with the changes made so far; nil if it does not exist.
@@ -84,6 +85,14 @@ func (e *accountEdit) apply(ch accountChange) error {
 	}
 	for _, a := range e.changed {
 		ch.PutAccount(a)
+		if len(e.defaults) > 0 {
+			g := ch.Grants(a.Name()).Clone()
+			for _, r := range e.defaults { // CREATE USER grants its default roles
+				g.AddRole(priv.Role{Name: r})
+			}
+			g.SetDefault(e.defaults)
+			ch.PutGrants(g)
+		}
 	}
 	return nil
 }
@@ -115,8 +124,16 @@ func (s *commands) editAccounts(ctx context.Context, operation string, edit func
 }
 
 func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]generatedPassword, error) {
-	e, err := s.editAccounts(ctx, "CREATE USER", func(e *accountEdit) error {
+	operation := "CREATE USER"
+	if x.Role {
+		operation = "CREATE ROLE"
+	}
+	e, err := s.editAccounts(ctx, operation, func(e *accountEdit) error {
 		var failed []string
+		e.defaults = x.DefaultRoles
+		if err := s.grantableDefaults(e.base, x.DefaultRoles); err != nil {
+			return err
+		}
 		for i := range x.Users {
 			u := &x.Users[i]
 			user, host := s.userName(*u)
@@ -137,10 +154,13 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]gen
 				return err
 			}
 			a.Expired = x.Options.Expire
+			if x.Role { // an account that nobody can use
+				a.Locked, a.Expired = true, true
+			}
 			e.changed = append(e.changed, a)
 		}
 		if len(failed) > 0 {
-			return sqlerr.UserOperationFailed("CREATE USER", quoteUsers(failed))
+			return sqlerr.UserOperationFailed(operation, quoteUsers(failed))
 		}
 		return nil
 	})
@@ -157,6 +177,9 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]gener
 	if err := s.checkSandbox(x.Users, x.Options.IsEmpty()); err != nil {
 		return nil, err
 	}
+	if x.DefaultRole != nil {
+		return nil, s.setDefaultRole(ctx, x.DefaultRole)
+	}
 	e, err := s.editAccounts(ctx, "ALTER USER", func(e *accountEdit) error {
 		var failed []string
 		for i := range x.Users {
@@ -172,6 +195,9 @@ func (s *commands) alterUser(ctx context.Context, x *logical.AlterUser) ([]gener
 					failed = append(failed, quoteUser(user, host))
 				}
 				continue
+			}
+			if err := s.mayAlter(user, host); err != nil {
+				return err
 			}
 			a, err := e.altered(old, &x.Users[i], &x.Options)
 			if err != nil {
@@ -232,6 +258,9 @@ func (s *commands) setPassword(ctx context.Context, x *logical.SetPassword) ([]g
 		if old == nil {
 			return sqlerr.NoSuchUser()
 		}
+		if err := s.mayAlter(old.User, old.Host); err != nil {
+			return err
+		}
 		a := *old
 		if err := e.setPasswordOf(&a, &x.User, old); err != nil {
 			return err
@@ -278,6 +307,10 @@ func (s *commands) forgetLogins(n priv.Name) {
 
 func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 	var dropped []priv.Name
+	operation := "DROP USER"
+	if x.Role {
+		operation = "DROP ROLE"
+	}
 	err := s.changeAccounts(ctx, func(ch *catalog.Change) error {
 		var failed []string
 		for _, u := range x.Users {
@@ -288,11 +321,18 @@ func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 				}
 				continue
 			}
+			n := priv.Name{User: user, Host: host}
+			if err := s.mayChange(ch.Grants(n)); err != nil {
+				return err
+			}
+			if slices.Contains(ch.Base.Privileges().Mandatory(), n) {
+				return sqlerr.MandatoryRole(n.String())
+			}
 			ch.DropAccount(user, host)
 			dropped = append(dropped, priv.Name{User: user, Host: host})
 		}
 		if len(failed) > 0 {
-			return sqlerr.UserOperationFailed("DROP USER", quoteUsers(failed))
+			return sqlerr.UserOperationFailed(operation, quoteUsers(failed))
 		}
 		return nil
 	})
@@ -315,23 +355,6 @@ func (s *commands) changeAccounts(ctx context.Context, fn func(ch accountChange)
 	return s.Engine.Catalog.Change(ctx, fn)
 }
 
-// grant: every account may do everything, so that GRANT has nothing to add and
-// REVOKE cannot take anything away.
-func (s *commands) grant(x *logical.Grant) error {
-	if x.Revoke {
-		return sqlerr.NotSupported("REVOKE")
-	}
-	snap := s.Engine.Catalog.Snapshot()
-	for _, u := range x.Users {
-		user, host := s.userName(u)
-		if snap.Account(user, host) == nil {
-			return sqlerr.CannotCreateUserWithGrant()
-		}
-	}
-	_ = x
-	return nil
-}
-
 // renameUser is RENAME USER.
 func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {
 	return s.changeAccounts(ctx, func(ch accountChange) error {
@@ -344,10 +367,13 @@ func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error 
 				failed = append(failed, quoteUser(user, host))
 				continue
 			}
-			a := *old
-			a.User, a.Host = newUser, newHost
-			ch.DropAccount(user, host)
-			ch.PutAccount(&a)
+			if err := s.mayChange(ch.Grants(old.Name())); err != nil {
+				return err
+			}
+			if slices.Contains(ch.Base.Privileges().Mandatory(), old.Name()) {
+				return sqlerr.MandatoryRole(old.Name().String())
+			}
+			ch.RenameAccount(old, priv.Name{User: newUser, Host: newHost})
 		}
 		if len(failed) > 0 {
 			return sqlerr.UserOperationFailed("RENAME USER", quoteUsers(failed))

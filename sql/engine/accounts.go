@@ -9,6 +9,7 @@ import (
 
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/sql/priv"
 )
 
 // Account finds the account that serves a user from a host; see
@@ -57,4 +58,14 @@ func (e *Engine) decoyPlugin(s *catalog.Snapshot, user string) string {
 	h := hmac.New(sha256.New, e.secret)
 	h.Write([]byte(user))
 	return used[binary.BigEndian.Uint64(h.Sum(nil))%uint64(len(used))]
+}
+
+// mandatoryRoles takes over the variable of that name.
+func (e *Engine) mandatoryRoles() {
+	roles, err := priv.ParseNames(e.Globals.Value("mandatory_roles").Str())
+	if err != nil {
+		e.Log.Warn("mandatory_roles is no list of roles", "error", err)
+		return
+	}
+	e.Catalog.SetMandatoryRoles(roles)
 }

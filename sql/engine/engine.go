@@ -167,11 +167,18 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		e.Globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
 	}
 	e.loadPersisted()
+	e.mandatoryRoles()
+	if list := cat.Upgraded(); len(list) > 0 {
+		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "accounts", list)
+	}
 	e.LogDir, e.DataDir, e.ReloadTLS = cfg.LogDir, cfg.DataDir, cfg.ReloadTLS
 	e.openLogs()
 	e.Globals.OnChange = func(name string, v value.Datum) {
 		if isLogVariable(name) {
 			e.logsChanged()
+		}
+		if name == "mandatory_roles" {
+			e.mandatoryRoles()
 		}
 		if cfg.OnGlobal != nil {
 			cfg.OnGlobal(name, v)

@@ -370,3 +370,18 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+func TestParseNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "[]", " r ": "[`r`@`%`]", "r1, 'r 2'@'H' ,`r``3`@`%.net`": "[`r1`@`%` `r 2`@`h` `r``3`@`%.net`]", `"a"@b,c`: "[`a`@`b` `c`@`%`]",
+	} {
+		if got, err := ParseNames(text); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{",", "a,", "@h", "'a", "a@", "'a'b", "a@'b'c"} {
+		if got, err := ParseNames(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

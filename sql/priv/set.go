@@ -187,6 +187,15 @@ func (st *State) makeSet(account Name, roles []Name) *Set {
 	return s
 }
 
+// Administers reports that the account has the role WITH ADMIN OPTION, directly or by an
+// active role.
+func (s *Set) Administers(role Name) bool {
+	return s.all || slices.ContainsFunc(s.ids, func(g *Grants) bool {
+		r := g.HasRole(role)
+		return r != nil && r.Admin
+	})
+}
+
 // State is the one of which s was made.
 func (s *Set) State() *State { return s.state }
 

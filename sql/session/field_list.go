@@ -12,6 +12,9 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	if s.DB == "" {
 		return nil, sqlerr.NoDatabaseSelected()
 	}
+	if err := s.SeesTable(s.DB, name); err != nil {
+		return nil, err
+	}
 	var out []mysqlwire.Column
 	snap := s.Engine.Catalog.Snapshot()
 	if v, ok := snap.View(s.DB, name); ok && s.Temps.Find(s.DB, name) == nil {
@@ -27,7 +30,7 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	}
 	roles := t.Roles()
 	for i, c := range t.Columns {
-		if c.Hidden {
+		if c.Hidden || s.HidesColumn(t, c.Name) {
 			continue
 		}
 		out = append(out, mysqlwire.Column{Database: t.Database, Table: t.Name, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type,

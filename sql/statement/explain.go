@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -50,6 +51,9 @@ func (s *Statement) explainConnection(x *logical.ExplainConnection, more bool, w
 	p := s.Engine.Processes.Get(x.ID)
 	if p == nil {
 		return sqlerr.NoSuchThread(x.ID)
+	}
+	if p.Account != s.AccountName() && !s.Privileges().Has(priv.Process, 0) {
+		return s.Refusal(&priv.Denied{Global: true})
 	}
 	plan := p.Plan.Load()
 	if plan == nil || p.Describe().Secret { // the plan has the literals

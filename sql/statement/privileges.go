@@ -3,6 +3,7 @@ package statement
 import (
 	"slices"
 
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -99,6 +100,26 @@ func (cn *Connection) permit(c *Plan) error {
 	}
 	c.allowed.Store(set)
 	return nil
+}
+
+// SeesTable refuses an account without any privilege on a table: 1142.
+func (cn *Connection) SeesTable(db, table string) error {
+	if cn.Temps.Find(db, table) != nil {
+		return nil
+	}
+	return cn.require(&priv.Needs{Tables: []priv.TableNeed{{DB: db, Table: table, AnyRight: true, Command: "SELECT"}}})
+}
+
+// HidesColumn reports a column on which the account has no privilege.
+func (cn *Connection) HidesColumn(t *schema.Table, column string) bool {
+	set := cn.Privileges()
+	return !set.SeesAllTables() && cn.Temps.Find(t.Database, t.Name) == nil && set.OnColumn(t.Database, t.Name, column)&priv.AllColumn == 0
+}
+
+// HasVirtual reports a virtual table.
+func (cn *Connection) HasVirtual(db, table string) bool {
+	_, ok, err := cn.Shared.info.For((*introspected)(cn)).Virtual(db, table)
+	return ok && err == nil
 }
 
 // Require refuses what needs one of the privileges ON *.*: 1227.

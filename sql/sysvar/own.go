@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -88,6 +89,7 @@ func own() []*Def {
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),
 		stringVar("init_connect", ScopeGlobal, "", nil),
+		stringVar("mandatory_roles", ScopeGlobal, "", checkRoles),
 		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
 		enum("transaction_isolation", ScopeBoth, "REPEATABLE-READ", "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"),
 		stringVar("time_zone", ScopeBoth, "SYSTEM", checkTimeZone),
@@ -231,4 +233,12 @@ func checkCollation(name, v string) (string, error) {
 		return "", sqlerr.UnknownCollation(v)
 	}
 	return c.Name, nil
+}
+
+// checkRoles is a list of roles: 1231.
+func checkRoles(name, v string) (string, error) {
+	if _, err := priv.ParseNames(v); err != nil {
+		return "", sqlerr.WrongValueForVariable(name, v)
+	}
+	return v, nil
 }

@@ -33,9 +33,6 @@ func roleHost(host string) string {
 func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
 	out := make([]logical.UserSpec, 0, len(list))
 	for _, s := range list {
-		if s.IsRole {
-			return nil, sqlerr.NotSupported("roles")
-		}
 		u := userSpec(s.User)
 		if a := s.AuthOpt; a != nil {
 			u.HasAuth, u.Plugin = true, strings.ToLower(a.AuthPlugin)
@@ -67,22 +64,6 @@ func addClauses(users []logical.UserSpec, a *parser.AccountClauses) {
 	}
 }
 
-// unsupportedClauses is the error of clauses that have no effect: none of them may be
-// overlooked.
-func unsupportedClauses(a *parser.AccountClauses) error {
-	switch {
-	case a.WithAdmin:
-		return sqlerr.NotSupported("WITH ADMIN OPTION")
-	case a.As != nil:
-		return sqlerr.NotSupported("GRANT … AS")
-	case a.IfExists, a.IgnoreUnknown:
-		return sqlerr.NotSupported("REVOKE with IF EXISTS or IGNORE UNKNOWN USER")
-	case a.DefaultRole != nil:
-		return sqlerr.NotSupported("DEFAULT ROLE")
-	}
-	return nil
-}
-
 // account binds the statements on accounts; (nil, nil) for others.
 func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
 	switch n := n.(type) {
@@ -93,10 +74,7 @@ func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statemen
 	case *ast.SetPwdStmt:
 		return setPassword(st, n), nil
 	case *ast.DropUserStmt:
-		if n.IsDropRole {
-			return nil, sqlerr.NotSupported("roles")
-		}
-		out := &logical.DropUser{IfExists: n.IfExists}
+		out := &logical.DropUser{IfExists: n.IfExists, Role: n.IsDropRole}
 		for _, u := range n.UserList {
 			out.Users = append(out.Users, userSpec(u))
 		}
@@ -109,13 +87,10 @@ func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statemen
 		}
 		return out, nil
 	}
-	return grantStmt(st, n)
+	return b.grantStmt(st, n)
 }
 
 func createUser(st *parser.Statement, n *ast.CreateUserStmt) (logical.Statement, error) {
-	if n.IsCreateRole {
-		return nil, sqlerr.NotSupported("roles")
-	}
 	if n.ResourceGroupNameOption != nil {
 		return nil, sqlerr.NotSupported("CREATE USER … RESOURCE GROUP")
 	}
@@ -128,7 +103,11 @@ func createUser(st *parser.Statement, n *ast.CreateUserStmt) (logical.Statement,
 	if err != nil {
 		return nil, err
 	}
-	return &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Options: options}, nil
+	out := &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Options: options, Role: n.IsCreateRole}
+	if st.Account != nil && st.Account.DefaultRole != nil {
+		out.DefaultRoles = roleNames(st.Account.DefaultRole.Roles)
+	}
+	return out, nil
 }
 
 func alterUser(st *parser.Statement, n *ast.AlterUserStmt) (logical.Statement, error) {
@@ -148,7 +127,12 @@ func alterUser(st *parser.Statement, n *ast.AlterUserStmt) (logical.Statement, e
 	if err != nil {
 		return nil, err
 	}
-	return &logical.AlterUser{Users: users, IfExists: n.IfExists, Options: options}, nil
+	out := &logical.AlterUser{Users: users, IfExists: n.IfExists, Options: options}
+	if st.Account != nil && st.Account.DefaultRole != nil {
+		r := st.Account.DefaultRole
+		out.DefaultRole = &logical.SetDefaultRole{Choice: roleChoices[r.Kind], Roles: roleNames(r.Roles), Users: users}
+	}
+	return out, nil
 }
 
 func setPassword(st *parser.Statement, n *ast.SetPwdStmt) logical.Statement {

@@ -41,11 +41,6 @@ func (b *binder) whole(st parser.Statement) (logical.Statement, error) {
 	if st.Admin != nil {
 		return b.admin(st.Admin)
 	}
-	if st.Account != nil {
-		if err := unsupportedClauses(st.Account); err != nil {
-			return nil, err
-		}
-	}
 	b.addressHints(&st)
 	out, err := b.statement(&st, st.Node)
 	if err != nil {

@@ -1,21 +1,179 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/auth"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-// grantStmt binds GRANT and REVOKE; (nil, nil) for others.
-func grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
+// grantStmt binds GRANT, REVOKE and what is about roles; (nil, nil) for others.
+func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statement, error) {
+	clauses := st.Account
+	if clauses == nil {
+		clauses = &parser.AccountClauses{}
+	}
 	switch n := n.(type) {
 	case *ast.GrantStmt:
-		users, err := userSpecs(n.Users)
-		return &logical.Grant{Users: users, Text: st.Text}, err
+		if n.AuthTokenOrTLSOptions != nil || hasAuth(n.Users) {
+			return nil, sqlerr.Parse("", nearWord(st.Text, "IDENTIFIED", "REQUIRE"), 1)
+		}
+		if clauses.As != nil {
+			return nil, sqlerr.NotSupported("GRANT … AS")
+		}
+		out := &logical.Grant{WithGrant: n.WithGrant}
+		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
 	case *ast.RevokeStmt:
-		users, err := userSpecs(n.Users)
-		return &logical.Grant{Revoke: true, Users: users, Text: st.Text}, err
+		if hasAuth(n.Users) {
+			return nil, sqlerr.Parse("", nearWord(st.Text, "IDENTIFIED"), 1)
+		}
+		out := &logical.Grant{Revoke: true, IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}
+		out.Everything = len(n.Privs) == 2 && n.Privs[0].Priv == mysql.AllPriv && n.Privs[1].Priv == mysql.GrantPriv
+		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
+	case *ast.GrantRoleStmt:
+		return &logical.GrantRole{Roles: roleNames(n.Roles), Users: userNames(n.Users), Admin: clauses.WithAdmin}, nil
+	case *ast.RevokeRoleStmt:
+		return &logical.GrantRole{Revoke: true, Roles: roleNames(n.Roles), Users: userNames(n.Users), IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}, nil
+	case *ast.SetRoleStmt:
+		return &logical.SetRole{Choice: roleChoices[n.SetRoleOpt], Roles: roleNames(n.RoleList)}, nil
+	case *ast.SetDefaultRoleStmt:
+		return &logical.SetDefaultRole{Choice: roleChoices[n.SetRoleOpt], Roles: roleNames(n.RoleList), Users: userNames(n.UserList)}, nil
 	}
 	return nil, nil
+}
+
+var roleChoices = map[ast.SetRoleStmtType]logical.RoleChoice{ast.SetRoleDefault: logical.RolesDefault, ast.SetRoleNone: logical.RolesNone,
+	ast.SetRoleAll: logical.RolesAll, ast.SetRoleAllExcept: logical.RolesAllExcept, ast.SetRoleRegular: logical.RolesListed}
+
+func hasAuth(list []*ast.UserSpec) bool {
+	for _, u := range list {
+		if u.AuthOpt != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// nearWord is the text from the first of the words on.
+func nearWord(text string, words ...string) string {
+	upper := strings.ToUpper(text)
+	for _, w := range words {
+		if i := strings.Index(upper, w); i >= 0 {
+			return text[i:]
+		}
+	}
+	return ""
+}
+
+func roleNames(list []*auth.RoleIdentity) []priv.Name {
+	out := make([]priv.Name, len(list))
+	for i, r := range list {
+		out[i] = priv.Name{User: r.Username, Host: roleHost(r.Hostname)}
+	}
+	return out
+}
+
+func userNames(list []*auth.UserIdentity) []logical.UserSpec {
+	out := make([]logical.UserSpec, len(list))
+	for i, u := range list {
+		out[i] = userSpec(u)
+	}
+	return out
+}
+
+// grantOf binds what GRANT and REVOKE share: 1046, 1144, 1221, 1305, 3619, 3929.
+func (b *binder) grantOf(out *logical.Grant, list []*ast.PrivElem, object ast.ObjectTypeType, level *ast.GrantLevel, users []*ast.UserSpec) (err error) {
+	if out.Users, err = userSpecs(users); err != nil || out.Everything {
+		return err
+	}
+	if out.Level, err = b.grantLevel(level); err != nil {
+		return err
+	}
+	if object == ast.ObjectTypeFunction || object == ast.ObjectTypeProcedure {
+		kind := map[ast.ObjectTypeType]string{ast.ObjectTypeFunction: "FUNCTION", ast.ObjectTypeProcedure: "PROCEDURE"}[object]
+		return sqlerr.NoSuchProgram(kind, out.Level.Table)
+	}
+	for _, p := range list {
+		if err := grantElement(out, p); err != nil {
+			return err
+		}
+	}
+	return checkLevel(out)
+}
+
+func (b *binder) grantLevel(l *ast.GrantLevel) (out logical.GrantLevel, err error) {
+	if l.Level == ast.GrantLevelGlobal {
+		return logical.GrantLevel{Global: true}, nil
+	}
+	if out.DB, err = b.database(l.DBName); err != nil {
+		return out, err
+	}
+	if l.Level == ast.GrantLevelTable {
+		out.Table = l.TableName
+	} else if l.DBName == "" {
+		out.DB = strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(out.DB) // a name, and no pattern
+	}
+	return out, nil
+}
+
+func grantElement(out *logical.Grant, p *ast.PrivElem) error {
+	switch p.Priv {
+	case mysql.AllPriv:
+		out.All = true
+		return nil
+	case mysql.UsagePriv:
+		return nil
+	case mysql.ExtendedPriv:
+		d := priv.ParseDynamic(p.Name)
+		if d == 0 {
+			if m := priv.Parse(p.Name); m != 0 {
+				out.Mask |= m
+				return nil
+			}
+			return sqlerr.UnknownDynamicPrivilege(strings.ToUpper(p.Name))
+		}
+		out.Dynamic |= d
+		return nil
+	}
+	m := priv.Parse(mysql.Priv2Str[p.Priv])
+	if m == 0 {
+		return sqlerr.NotSupported("this privilege")
+	}
+	if len(p.Cols) == 0 {
+		out.Mask |= m
+		return nil
+	}
+	if m&priv.AllColumn == 0 {
+		return sqlerr.WrongUsage("COLUMN GRANT", "NON-COLUMN PRIVILEGES")
+	}
+	for _, c := range p.Cols {
+		out.Columns = append(out.Columns, logical.GrantColumns{Column: c.Name.O, Mask: m})
+	}
+	return nil
+}
+
+// checkLevel refuses privileges that the level does not have.
+func checkLevel(g *logical.Grant) error {
+	switch {
+	case g.Dynamic != 0 && !g.Level.Global:
+		for d := range g.Dynamic.Each() {
+			return sqlerr.IllegalPrivilegeLevel(d.Name())
+		}
+	case len(g.Columns) > 0 && g.Level.Table == "":
+		return sqlerr.IllegalGrant()
+	case g.Level.Global:
+	case g.Level.Table == "":
+		if g.Mask&^priv.AllDatabase != 0 {
+			return sqlerr.WrongUsage("DB GRANT", "GLOBAL PRIVILEGES")
+		}
+	case g.Mask&^priv.AllTable != 0:
+		return sqlerr.IllegalGrant()
+	}
+	return nil
 }

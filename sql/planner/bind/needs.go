@@ -27,7 +27,7 @@ func (b *binder) needsOf(stmt logical.Statement) {
 	case *logical.Begin, *logical.Commit, *logical.Rollback, *logical.Savepoint, *logical.ReleaseSavepoint, *logical.UnlockTables,
 		*logical.Prepare, *logical.ExecutePrepared, *logical.Deallocate:
 		// nothing
-	case *logical.Use, *logical.Kill, *logical.Call, *logical.ExplainConnection, *logical.Grant:
+	case *logical.Use, *logical.Kill, *logical.Call, *logical.ExplainConnection, *logical.Grant, *logical.GrantRole, *logical.SetRole:
 		// where they run
 	case *logical.Set:
 		for i := range x.Items {
@@ -198,19 +198,18 @@ func (b *binder) needsOfDefiner(x *logical.CreateView) {
 // needsOfAccounts is needsOf for statements about accounts; false for others.
 func (b *binder) needsOfAccounts(stmt logical.Statement) bool {
 	switch x := stmt.(type) {
-	case *logical.CreateUser, *logical.DropUser, *logical.RenameUser:
+	case *logical.CreateUser:
+		b.need(priv.CreateUser|ifRole(x.Role, priv.CreateRole), 0)
+	case *logical.DropUser:
+		b.need(priv.CreateUser|ifRole(x.Role, priv.DropRole), 0)
+	case *logical.RenameUser:
 		b.need(priv.CreateUser, 0)
 	case *logical.AlterUser:
-		for i := range x.Users {
-			if !b.isSelf(&x.Users[i]) || !onlyPasswords(x) {
-				b.need(priv.CreateUser, 0)
-				break
-			}
-		}
+		b.needsOfAlterUser(x)
 	case *logical.SetPassword:
-		if !b.isSelf(&x.User) {
-			b.need(priv.CreateUser, 0)
-		}
+		b.needsOfPassword(&x.User)
+	case *logical.SetDefaultRole:
+		b.needsOfDefaultRole(x)
 	default:
 		return false
 	}
@@ -222,9 +221,47 @@ func (b *binder) isSelf(u *logical.UserSpec) bool {
 	return u.CurrentUser || u.User == b.env.Account.User && u.Host == b.env.Account.Host
 }
 
-// onlyPasswords reports that ALTER USER changes nothing else, which everybody may do for
-// oneself.
-func onlyPasswords(x *logical.AlterUser) bool { return x.Lock == nil && x.RequireTLS == nil }
+func ifRole(isRole bool, m priv.Mask) priv.Mask {
+	if isRole {
+		return m
+	}
+	return 0
+}
+
+// needsOfAlterUser: everybody may change one's own password, and nothing else.
+func (b *binder) needsOfAlterUser(x *logical.AlterUser) {
+	if x.DefaultRole != nil {
+		b.needsOfDefaultRole(x.DefaultRole)
+		return
+	}
+	for i := range x.Users {
+		if !x.Options.IsEmpty() || !x.Users[i].ChangesPassword() {
+			b.need(priv.CreateUser, 0)
+			return
+		}
+		b.needsOfPassword(&x.Users[i])
+	}
+}
+
+// needsOfPassword: a second password of one's own is for those who may have one.
+func (b *binder) needsOfPassword(u *logical.UserSpec) {
+	switch {
+	case !b.isSelf(u):
+		b.need(priv.CreateUser, 0)
+	case u.Retain || u.Discard:
+		b.need(priv.CreateUser, priv.ApplicationPasswordAdmin)
+	}
+}
+
+// needsOfDefaultRole: everybody may choose among one's own roles.
+func (b *binder) needsOfDefaultRole(x *logical.SetDefaultRole) {
+	for i := range x.Users {
+		if !b.isSelf(&x.Users[i]) {
+			b.need(priv.CreateUser, 0)
+			return
+		}
+	}
+}
 
 // flushNeeds are the dynamic privileges of which each allows one kind of FLUSH.
 var flushNeeds = map[string]priv.Dynamics{"tables": priv.FlushTables, "tables with read lock": priv.FlushTables, "status": priv.FlushStatus,

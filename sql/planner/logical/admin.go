@@ -4,6 +4,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/priv"
 )
 
 // Use is USE db.
@@ -123,6 +124,9 @@ type CreateUser struct {
 	Users       []UserSpec
 	IfNotExists bool
 	Options     AccountOptions
+	// Role is CREATE ROLE; DefaultRoles are those of DEFAULT ROLE.
+	Role         bool
+	DefaultRoles []priv.Name
 }
 
 // AlterUser is ALTER USER.
@@ -130,6 +134,8 @@ type AlterUser struct {
 	Users    []UserSpec
 	IfExists bool
 	Options  AccountOptions
+	// DefaultRole is DEFAULT ROLE, which stands alone; nil without.
+	DefaultRole *SetDefaultRole
 }
 
 // AccountOptions are the clauses that CREATE USER and ALTER USER have for all their
@@ -168,18 +174,11 @@ func (o *AccountOptions) IsEmpty() bool { return *o == AccountOptions{} }
 type DropUser struct {
 	Users    []UserSpec
 	IfExists bool
+	Role     bool // DROP ROLE
 }
 
 // SetPassword is SET PASSWORD [FOR user] = 'text', or TO RANDOM.
 type SetPassword struct{ User UserSpec }
-
-// Grant is GRANT and REVOKE: sqlots has no privileges below the account yet,
-// so the session decides what to do with it. Text is for messages.
-type Grant struct {
-	Revoke bool
-	Users  []UserSpec
-	Text   string
-}
 
 // CreateDatabase is CREATE DATABASE.
 type CreateDatabase struct {
