@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/loaddata"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/types"
@@ -111,6 +112,10 @@ func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (ui
 		owned := *v.View
 		owned.DefinerUser, owned.DefinerHost = s.Info.Account.User, s.Info.Account.Host
 		stmt = &logical.CreateView{View: &owned, Replace: v.Replace, Alter: v.Alter}
+	} else if ok {
+		if err := s.checkDefiner(priv.Name{User: v.View.DefinerUser, Host: v.View.DefinerHost}); err != nil {
+			return 0, err
+		}
 	}
 	n, err = s.Engine.DDL.Run(freeing(ctx, stmt), stmt, s.DDLEnv())
 	if err == nil {
@@ -121,6 +126,20 @@ func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (ui
 		s.Process.SetDB("")
 	}
 	return n, err
+}
+
+// checkDefiner: a view may be of an account that does not exist for those who may do
+// that. 1449.
+func (s *commands) checkDefiner(n priv.Name) error {
+	if s.Privileges().State().Grants(n) != nil || s.Engine.Catalog.Snapshot().Account(n.User, n.Host) != nil {
+		return nil
+	}
+	err := sqlerr.NoSuchDefiner(n.User, n.Host)
+	if !s.Privileges().Has(priv.Super, priv.AllowNonexistentDefiner) {
+		return err
+	}
+	s.note(sqlerr.LevelNote, err)
+	return nil
 }
 
 // freeing is the context of a statement that may use the reserve of the disk if

@@ -154,7 +154,7 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]gen
 				return err
 			}
 			a.Expired = x.Options.Expire
-			if x.Role { // an account that nobody can use
+			if x.Role { // an account without a login
 				a.Locked, a.Expired = true, true
 			}
 			e.changed = append(e.changed, a)

@@ -34,7 +34,7 @@ func infoDefs() []entry {
 		}),
 		session("user session_user system_user", retUTF8(288), notNull, func(s Session) value.Datum { return value.String(s.User()) }),
 		session("current_user", retUTF8(288), notNull, func(s Session) value.Datum { return value.String(s.CurrentUser()) }),
-		fn("current_role", "", retUTF8(288), func(*Ctx, *Func, []value.Datum) (value.Datum, error) { return value.String("NONE"), nil }, notNull|ofSession),
+		fn("current_role", "", retUTF8(288), rowCurrentRole, notNull|ofSession),
 		session("connection_id", retUint, notNull, func(s Session) value.Datum { return value.Uint(s.ConnectionID()) }),
 		session("row_count", retInt(21), notNull, func(s Session) value.Datum { return value.Int(s.RowCount()) }),
 		session("found_rows", retUint, notNull, func(s Session) value.Datum { return value.Uint(uint64(s.FoundRows())) }),

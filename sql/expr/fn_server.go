@@ -39,6 +39,8 @@ type ServerInfo interface {
 	Connected(id uint64) bool
 	// MayReadFiles reports the privilege to read files of the server.
 	MayReadFiles() bool
+	// CurrentRole are the active roles as CURRENT_ROLE() shows them, NONE without any.
+	CurrentRole() string
 	// OpenServerFile opens a file of the server that statements may read.
 	OpenServerFile(path string) (*os.File, fs.FileInfo, error)
 	// StatementDigest normalises a statement, with literals as ?, and gives
@@ -152,4 +154,12 @@ func rowDigest(pick func(digest, text string) string) rowFunc {
 		}
 		return value.String(pick(digest, text)), nil
 	}
+}
+
+// rowCurrentRole is CURRENT_ROLE().
+func rowCurrentRole(c *Ctx, _ *Func, _ []value.Datum) (value.Datum, error) {
+	if info, ok := ability[ServerInfo](c); ok {
+		return value.String(info.CurrentRole()), nil
+	}
+	return value.String("NONE"), nil
 }

@@ -22,7 +22,7 @@ func grantTables() []*table {
 		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER s32, TO_HOST s255, TO_USER s32, WITH_ADMIN_OPTION s1", grantedRoles),
 		newTable(mysqlDB, "default_roles", "HOST s255, USER s32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER s32", defaultRoles),
 		newTable(mysqlDB, "global_grants", "USER s32, HOST s255, PRIV s32, WITH_GRANT_OPTION s1", dynamicGrants),
-		newTable(mysqlDB, "password_history", "Host s255, User s32, Password_timestamp d, Password t?", nil),
+		newTable(mysqlDB, "password_history", "Host s255, User s32, Password_timestamp d, Password t?", oldPasswords),
 	}
 }
 
@@ -61,15 +61,44 @@ func userRow(a *catalog.Account, g *priv.Grants) []any {
 	for p := range (priv.AllGlobal &^ lateOfUser).Each() {
 		row = append(row, flag(have&p != 0))
 	}
-	ssl := ""
-	if a.RequireTLS {
-		ssl = "ANY"
-	}
-	row = append(row, ssl, "", "", "", uint64(0), uint64(0), uint64(0), uint64(0), a.Plugin, a.AuthString, "N", nil, nil, flag(a.Locked))
+	row = append(row, a.TLSType(), a.TLSCipher, a.TLSIssuer, a.TLSSubject, uint64(a.MaxQueries), uint64(a.MaxUpdates), uint64(a.MaxConnections), uint64(a.MaxUserConnections),
+		a.Plugin, a.AuthString, flag(a.Expired), sinceEpoch(a.PasswordChanged), orUnset(a.Lifetime), flag(a.Locked))
 	for p := range lateOfUser.Each() {
 		row = append(row, flag(have&p != 0))
 	}
-	return append(row, nil, nil, nil, nil)
+	var current any
+	if a.RequireCurrent != nil {
+		current = flag(*a.RequireCurrent)
+	}
+	return append(row, orUnset(a.History), orUnset(a.ReuseDays), current, orNull(a.UserAttributes()))
+}
+
+// orUnset is a number, or NULL.
+func orUnset(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return uint64(*n)
+}
+
+// sinceEpoch is a time in seconds since 1970, or NULL for 0.
+func sinceEpoch(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return time.Unix(n, 0)
+}
+
+// oldPasswords are the hashes that may not be used again, the latest first.
+func oldPasswords(q *query) error {
+	for _, a := range q.snap.Accounts() {
+		for _, h := range a.OldHashes {
+			if err := q.emit(a.Host, a.User, time.Unix(h.At, 0), h.Auth); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // eachGranted calls fn with the grants of all accounts.

@@ -123,7 +123,11 @@ func userAttributes(q *query) error {
 		if !sees {
 			continue
 		}
-		if err := q.emit(g.User, g.Host, nil); err != nil {
+		var attributes any
+		if a := q.snap.Account(g.User, g.Host); a != nil {
+			attributes = orNull(a.Attributes)
+		}
+		if err := q.emit(g.User, g.Host, attributes); err != nil {
 			return err
 		}
 	}

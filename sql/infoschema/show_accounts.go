@@ -114,15 +114,7 @@ func showCreateUser(q *query) error {
 	if roles != nil {
 		text += " DEFAULT ROLE " + strings.Join(roles, ",")
 	}
-	require, locked := "NONE", "UNLOCK"
-	if a.RequireTLS {
-		require = "SSL"
-	}
-	if a.Locked {
-		locked = "LOCK"
-	}
-	return q.emit(text + " REQUIRE " + require + " PASSWORD EXPIRE DEFAULT ACCOUNT " + locked +
-		" PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT")
+	return q.emit(text + " " + a.Clauses())
 }
 
 // authText is an authentication string as a literal: in hexadecimal when it

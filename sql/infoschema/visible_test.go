@@ -156,7 +156,7 @@ func (f *fake) accounts() {
 	few.AddTable(priv.Table{DB: "d", Name: "w", Mask: priv.Select | priv.ShowView, By: "root@%", At: started.Unix()})
 	few.AddTable(priv.Table{DB: "d", Name: "mine", Mask: priv.Select, By: "root@%", At: started.Unix()})
 	few.AddRole(priv.Role{Name: roleName})
-	few.SetDefault([]priv.Name{roleName}, false)
+	few.SetDefault([]priv.Name{roleName})
 	role, inner := &priv.Grants{Name: roleName}, &priv.Grants{Name: innerName}
 	role.AddRole(priv.Role{Name: innerName, Admin: true})
 	role.AddTable(priv.Table{DB: "d", Name: "byrole", Mask: priv.Select | priv.CreateView, By: "root@%", At: started.Unix()})

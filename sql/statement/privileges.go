@@ -2,6 +2,7 @@ package statement
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/priv"
@@ -117,8 +118,8 @@ func (cn *Connection) HidesColumn(t *schema.Table, column string) bool {
 }
 
 // HasVirtual reports a virtual table.
-func (cn *Connection) HasVirtual(db, table string) bool {
-	_, ok, err := cn.Shared.info.For((*introspected)(cn)).Virtual(db, table)
+func (s *Statement) HasVirtual(db, table string) bool {
+	_, ok, err := s.Shared.info.For((*introspected)(s.Connection)).Virtual(db, table)
 	return ok && err == nil
 }
 
@@ -148,4 +149,17 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 		return sqlerr.TableAccessDenied(d.Command, account.User, host, d.Table)
 	}
 	return sqlerr.ColumnAccessDenied(d.Command, account.User, host, d.Column, d.Table)
+}
+
+// CurrentRole implements expr.ServerInfo.
+func (f *Functions) CurrentRole() string {
+	roles := f.Privileges().Roles
+	if len(roles) == 0 {
+		return "NONE"
+	}
+	list := make([]string, len(roles))
+	for i, r := range roles {
+		list[i] = r.String()
+	}
+	return strings.Join(list, ",")
 }

@@ -21,7 +21,7 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 	}
 	switch n := n.(type) {
 	case *ast.GrantStmt:
-		if n.AuthTokenOrTLSOptions != nil || hasAuth(n.Users) {
+		if len(n.AuthTokenOrTLSOptions) > 0 || hasAuth(n.Users) {
 			return nil, sqlerr.Parse("", nearWord(st.Text, "IDENTIFIED", "REQUIRE"), 1)
 		}
 		if clauses.As != nil {

@@ -279,7 +279,7 @@ func (b *binder) needsOfServer(stmt logical.Statement) {
 		b.need(priv.Shutdown, 0)
 	case *logical.ReloadTLS:
 		b.need(0, priv.ConnectionAdmin)
-	default: // a kind that this file does not know: nobody but those who may do everything
+	default: // a kind that this file does not know: only for those who may do everything
 		b.need(priv.Super, 0)
 	}
 }

@@ -154,7 +154,7 @@ func (b *binder) ofTemporary(t *tableRight, d *schema.Table) {
 	}
 }
 
-// reading notes that a column is read. Expressions of a descriptor read for nobody.
+// reading notes that a column is read. Expressions of a descriptor need no privilege.
 func (b *binder) reading(c *logical.Column) {
 	if b.inStored {
 		return

@@ -134,7 +134,7 @@ type AlterUser struct {
 	Users    []UserSpec
 	IfExists bool
 	Options  AccountOptions
-	// DefaultRole is DEFAULT ROLE, which stands alone; nil without.
+	// DefaultRole is DEFAULT ROLE, which has no other clauses; nil without.
 	DefaultRole *SetDefaultRole
 }
 
