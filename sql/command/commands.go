@@ -131,8 +131,8 @@ func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (ui
 // checkDefiner: a view may be of an account that does not exist for those who may do
 // that. 1449.
 func (s *commands) checkDefiner(n priv.Name) error {
-	if s.Privileges().State().Grants(n) != nil || s.Engine.Catalog.Snapshot().Account(n.User, n.Host) != nil {
-		return nil
+	if s.Engine.Catalog.Snapshot().Account(n.User, n.Host) != nil {
+		return s.mayAlter(n.User, n.Host)
 	}
 	err := sqlerr.NoSuchDefiner(n.User, n.Host)
 	if !s.Privileges().Has(priv.Super, priv.AllowNonexistentDefiner) {

@@ -24,7 +24,7 @@ func (e *Engine) Account(user, host string) (mysqlwire.Account, bool) {
 		User: a.User, Host: a.Host, Plugin: a.Plugin, AuthString: a.AuthString, SecondAuth: a.SecondAuth, Locked: a.Locked,
 		Require:      mysqlwire.Requirements{TLS: a.RequireTLS, Certificate: a.RequireX509, Cipher: a.TLSCipher, Issuer: a.TLSIssuer, Subject: a.TLSSubject},
 		Expired:      a.HasExpired(time.Now(), int(e.Globals.Value("default_password_lifetime").Bits())),
-		LoopbackOnly: a.AuthString == "", Administrator: isAdministrator(a), MaxConnections: a.MaxUserConnections,
+		LoopbackOnly: a.AuthString == "", Administrator: isAdministrator(s, a), MaxConnections: a.MaxUserConnections,
 	}, true
 }
 
@@ -40,7 +40,10 @@ func (e *Engine) LoginTried(account *mysqlwire.Account, host string, right bool)
 
 // isAdministrator decides who may use the administrative address and the
 // connection beyond max_connections.
-func isAdministrator(a *catalog.Account) bool { return a.User == "root" }
+func isAdministrator(s *catalog.Snapshot, a *catalog.Account) bool {
+	set := s.Privileges().Set(a.Name(), s.Privileges().DefaultRoles(a.Name()))
+	return set.Has(priv.Super, priv.ConnectionAdmin|priv.ServiceConnectionAdmin)
+}
 
 // decoyPlugin is the plugin with which an unknown user is refused: one of those
 // that accounts have, always the same for a name. It cannot be computed without the

@@ -50,6 +50,12 @@ func (st *State) Mandatory() []Name { return st.mandatory }
 // Grants are those of an id; nil if there is no such id.
 func (st *State) Grants(n Name) *Grants { return st.ids[n] }
 
+// IsSystem reports an account with SYSTEM_USER, which accounts without it may not touch.
+func (st *State) IsSystem(n Name) bool {
+	g := st.ids[n]
+	return g != nil && g.Dynamic&SystemUser != 0
+}
+
 // All are the grants of all ids, by name.
 func (st *State) All() []*Grants {
 	out := make([]*Grants, 0, len(st.ids))

@@ -139,7 +139,7 @@ func (cn *Connection) Kill(id uint64, queryOnly bool) error {
 		}
 		return sqlerr.NoSuchThread(id)
 	}
-	if !admin && p.Account != cn.AccountName() {
+	if p.Account != cn.AccountName() && (!admin || cn.Privileges().State().IsSystem(p.Account) && !cn.Privileges().Has(0, priv.SystemUser)) {
 		return sqlerr.NotThreadOwner(id)
 	}
 	if queryOnly {

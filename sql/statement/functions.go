@@ -236,7 +236,7 @@ func (f *Functions) Connected(id uint64) bool { return f.Engine.Processes.Get(id
 
 // MayReadFiles implements expr.ServerInfo: every account may read what
 // secure_file_priv opens, as LOAD DATA does.
-func (f *Functions) MayReadFiles() bool { return f.Privileges().Has(priv.File, 0) }
+func (f *Functions) MayReadFiles() bool { return f.rights.set.Has(priv.File, 0) }
 
 // StatementDigest implements expr.ServerInfo. Errors: 3676 for a text that is
 // no statement.

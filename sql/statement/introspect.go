@@ -28,7 +28,7 @@ func (s *introspected) Account() (user, host string) { return s.Info.Account.Use
 func (s *introspected) ClientHost() string { return (*Connection)(s).ClientHost() }
 
 // Privileges implements infoschema.Session.
-func (s *introspected) Privileges() *priv.Set { return (*Connection)(s).Privileges() }
+func (s *introspected) Privileges() *priv.Set { return s.rights.set }
 
 // Warnings implements infoschema.Session.
 func (s *introspected) Warnings() []sqlerr.Warning { return s.Diagnostics.warnings }

@@ -12,7 +12,8 @@ import (
 // rights are what a connection's account may do.
 type rights struct {
 	roles []priv.Name // active, as SET ROLE or the login made them
-	// state is the one of which set was made.
+	// state is the one of which set was made. Both change where a statement begins: what
+	// runs in its goroutines reads set.
 	state *priv.State
 	set   *priv.Set
 	// server: what runs is the server's own work, which may do everything.
@@ -153,7 +154,7 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 
 // CurrentRole implements expr.ServerInfo.
 func (f *Functions) CurrentRole() string {
-	roles := f.Privileges().Roles
+	roles := f.rights.set.Roles
 	if len(roles) == 0 {
 		return "NONE"
 	}

@@ -482,7 +482,7 @@ func (a *answering) session(at string) *session.Session {
 	if s := a.sessions[at]; s != nil {
 		return s
 	}
-	s, err := session.New(a.t.Context(), a.shared, mysqlwire.ConnInfo{ID: uint64(len(a.sessions) + 1), User: "root", Kill: func() {}})
+	s, err := session.New(a.t.Context(), a.shared, mysqlwire.ConnInfo{ID: uint64(len(a.sessions) + 1), User: "root", Account: mysqlwire.Account{User: "root", Host: "%"}, Kill: func() {}})
 	if err != nil {
 		a.t.Fatal(err)
 	}
