@@ -51,6 +51,14 @@ type client struct {
 	id uint64
 }
 
+// admitAll lets every account use the database t: what a test does with accounts is not
+// about their privileges.
+func admitAll(c *client) {
+	c.exec("CREATE ROLE everyone")
+	c.exec("GRANT ALL ON t.* TO everyone")
+	c.exec("SET PERSIST mandatory_roles = 'everyone', PERSIST activate_all_roles_on_login = ON")
+}
+
 func dial(t testing.TB, dsn string) *client {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)

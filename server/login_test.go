@@ -26,6 +26,7 @@ import (
 func TestAdminListen(t *testing.T) {
 	s, dsn := startServer(t, func(c *server.Config) { c.MaxConnections, c.AdminListen = 3, "127.0.0.1:0" })
 	c := dial(t, dsn)
+	admitAll(c)
 	c.exec("CREATE USER app")
 	app := strings.Replace(dsn, "root", "app", 1)
 	admin := strings.Replace(dsn, s.Addr(), s.AdminAddr(), 1)
@@ -91,6 +92,7 @@ func TestLongPasswords(t *testing.T) {
 	_, dsn := startServer(t, func(c *server.Config) { c.TLSCert, c.TLSKey = cert, key })
 	c := dial(t, dsn)
 	long := strings.Repeat("x", 257)
+	admitAll(c)
 	c.exec("CREATE USER app IDENTIFIED BY '" + long[:256] + "', nat IDENTIFIED WITH mysql_native_password BY '" + long + "'")
 	for _, q := range []string{"CREATE USER x IDENTIFIED BY '%s'", "ALTER USER app IDENTIFIED BY '%s'", "SET PASSWORD FOR app = '%s'"} {
 		c.fails(1396, fmt.Sprintf(q, long))

@@ -41,7 +41,9 @@ type accountTest struct {
 func newAccountTest(t *testing.T, change ...func(*server.Config)) *accountTest {
 	t.Helper()
 	s, dsn := startServer(t, change...)
-	return &accountTest{t, s, dsn, dial(t, dsn)}
+	root := dial(t, dsn)
+	admitAll(root)
+	return &accountTest{t, s, dsn, root}
 }
 
 // as is the data source name of an account; login is its name, and its password after a

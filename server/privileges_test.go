@@ -79,7 +79,7 @@ var leastPrivileges = []struct {
 		[]string{"1142 DROP, ALTER command denied to user 'u'@'localhost' for table 'c'", "1142 INSERT, CREATE command denied to user 'u'@'localhost' for table 'n'"}},
 	{"CREATE VIEW p.w AS SELECT id FROM p.t", []string{"CREATE VIEW ON p.*", "SELECT (id) ON p.t"},
 		[]string{"1142 CREATE VIEW command denied to user 'u'@'localhost' for table 'w'", "1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
-	{"CREATE DEFINER = root@'%' VIEW p.w AS SELECT 1", []string{"CREATE VIEW ON p.*", "SET_ANY_DEFINER ON *.*"},
+	{"CREATE DEFINER = o@'%' VIEW p.w AS SELECT 1", []string{"CREATE VIEW ON p.*", "SET_ANY_DEFINER ON *.*"},
 		[]string{"1142 CREATE VIEW command denied to user 'u'@'localhost' for table 'w'",
 			"1227 Access denied; you need (at least one of) the SUPER or SET_ANY_DEFINER privilege(s) for this operation"}},
 	{"DROP VIEW p.v", []string{"DROP ON p.v"}, []string{"1142 DROP command denied to user 'u'@'localhost' for table 'v'"}},

@@ -22,6 +22,7 @@ func TestSecrets(t *testing.T) {
 	root := dial(t, dsn)
 	root.exec("CREATE TABLE a (id INT PRIMARY KEY, v TEXT)")
 	root.exec("INSERT INTO a VALUES (1, '')")
+	admitAll(root)
 	root.exec("CREATE USER u")
 	root.exec("SET GLOBAL general_log = ON, GLOBAL slow_query_log = ON, GLOBAL log_output = 'FILE,TABLE', GLOBAL log_slow_extra = ON")
 	c := dial(t, dsn)

@@ -76,6 +76,7 @@ func TestAccounts(t *testing.T) {
 		}
 	}
 	const tls = "&tls=skip-verify"
+	admitAll(c)
 	c.exec("CREATE USER nat IDENTIFIED WITH mysql_native_password BY 'one', sha IDENTIFIED BY 'two', empty")
 	for _, o := range []string{"", tls} {
 		check(0, "nat", "one", o)

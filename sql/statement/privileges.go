@@ -87,7 +87,11 @@ func (cn *Connection) login() {
 // require refuses a statement that needs more than the account may do: 1044, 1045,
 // 1142, 1143, 1227, 1356, 1449.
 func (cn *Connection) require(n *priv.Needs) error {
-	return cn.Refusal(cn.Privileges().Check(n))
+	d := cn.Privileges().Check(n)
+	if d != nil && cn.Sandbox { // who has to change the password first
+		return sqlerr.MustChangePassword()
+	}
+	return cn.Refusal(d)
 }
 
 // permit refuses a plan, which may be another session's, that needs more than the

@@ -22,7 +22,7 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 	switch n := n.(type) {
 	case *ast.GrantStmt:
 		if len(n.AuthTokenOrTLSOptions) > 0 || hasAuth(n.Users) {
-			return nil, sqlerr.Parse("", nearWord(st.Text, "IDENTIFIED", "REQUIRE"), 1)
+			return nil, sqlerr.Parse("", nearWord(parser.HideSecrets(st.Text, b.env.Mode), "IDENTIFIED", "REQUIRE"), 1)
 		}
 		if clauses.As != nil {
 			return nil, sqlerr.NotSupported("GRANT … AS")
@@ -31,7 +31,7 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
 	case *ast.RevokeStmt:
 		if hasAuth(n.Users) {
-			return nil, sqlerr.Parse("", nearWord(st.Text, "IDENTIFIED"), 1)
+			return nil, sqlerr.Parse("", nearWord(parser.HideSecrets(st.Text, b.env.Mode), "IDENTIFIED"), 1)
 		}
 		out := &logical.Grant{Revoke: true, IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}
 		out.Everything = len(n.Privs) == 2 && n.Privs[0].Priv == mysql.AllPriv && n.Privs[1].Priv == mysql.GrantPriv
