@@ -116,6 +116,7 @@ func TestExpiredAccount(t *testing.T) {
 	}
 	// Of itself it counts at once.
 	c := connect(t, a.as("e:two"))
+	a.root.exec("GRANT CREATE USER ON *.* TO e")
 	c.exec("ALTER USER e IDENTIFIED BY 'four'")
 	c.exec("ALTER USER e PASSWORD EXPIRE")
 	c.fails(1820, "SELECT 1")

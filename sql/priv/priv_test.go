@@ -102,11 +102,9 @@ type model struct {
 
 // fact is one privilege of an id on something.
 type fact struct {
-	id            Name
-	db, tbl, col  string
-	privilege     Mask
-	dynamic       Dynamics
-	isDatabaseSet bool
+	id           Name
+	db, tbl, col string
+	privilege    Mask
 }
 
 // closure are an id and the roles that it has, or that these have.

@@ -31,7 +31,7 @@ func (cn *Connection) bindParams(ctx context.Context, stmt parser.Statement, pty
 // bindEnv is what binding sees of the session.
 func (cn *Connection) bindEnv(ctx context.Context, params []schema.Type) *bind.Env {
 	digits := cn.Vars.DivDigits
-	cn.Privileges() // as they are now, for what virtual tables show
+	cn.Privileges() // those of now, for what virtual tables show
 	return &bind.Env{
 		Context: ctx, Catalog: cn.Temps.Visible(), Virtual: cn.Shared.info.For((*introspected)(cn)), Database: cn.DB, Mode: cn.Vars.Mode,
 		Collation: cn.Vars.Collation, ServerCollation: cn.Vars.ServerCollation(), ParamTypes: params,
