@@ -63,6 +63,7 @@ func TestLimitsOfLogins(t *testing.T) {
 	_, dsn := startServer(t)
 	c := dial(t, dsn)
 	c.rows("80,10,0", "SELECT @@sqlots_max_address_share, @@connect_timeout, @@max_user_connections")
+	admitAll(c)
 	c.exec("CREATE USER app")
 	c.exec("SET GLOBAL max_user_connections = 2")
 	app := strings.Replace(dsn, "root", "app", 1)

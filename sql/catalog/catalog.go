@@ -27,6 +27,8 @@ const (
 	keySetting  = 'p'
 	keySecret   = 'k'
 	keyGrants   = 'g'
+	// keyPrivileges marks a catalog whose accounts have no more than was granted.
+	keyPrivileges = 'q'
 )
 
 // firstTableID leaves room for tables of our own.
@@ -106,6 +108,7 @@ type Snapshot struct {
 	settings  map[string]Setting
 	// privileges of all accounts; see Privileges
 	privileges *priv.State
+	marked     bool // by keyPrivileges
 }
 
 type database struct {
@@ -200,13 +203,13 @@ func Open(ctx context.Context, store storage.Store) (*Catalog, error) {
 		return nil, fmt.Errorf("loading the catalog: %w", err)
 	}
 	c.current.Store(s)
+	if s.marked {
+		return c, nil
+	}
 	for _, a := range s.accounts {
 		if s.privileges.Grants(a.Name()) == nil {
 			c.upgraded = append(c.upgraded, a.Name())
 		}
-	}
-	if len(s.accounts) > 0 && len(c.upgraded) == 0 {
-		return c, nil
 	}
 	err = c.Change(ctx, func(ch *Change) error {
 		if len(s.accounts) == 0 {
@@ -217,6 +220,7 @@ func Open(ctx context.Context, store storage.Store) (*Catalog, error) {
 		for _, n := range c.upgraded {
 			ch.PutGrants(allPrivileges(n))
 		}
+		ch.puts[string([]byte{system, keyPrivileges})] = []byte{1}
 		return nil
 	})
 	if err != nil {
@@ -260,6 +264,8 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 			a := &Account{}
 			bad = json.Unmarshal(v, a)
 			s.accounts = append(s.accounts, a)
+		case keyPrivileges:
+			s.marked = true
 		case keyGrants:
 			g := &priv.Grants{}
 			bad = json.Unmarshal(v, g)
@@ -294,7 +300,7 @@ func load(ctx context.Context, store storage.Store) (*Snapshot, error) {
 		s.viewByID[v.ID] = v
 	}
 	sortAccounts(s.accounts)
-	s.privileges = priv.NewState(grants, nil)
+	s.privileges = priv.NewState(s.withEach(grants), nil)
 	s.findChildren()
 	return s, nil
 }

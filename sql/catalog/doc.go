@@ -21,6 +21,8 @@
 //	01 'd' name            database
 //	01 't' id (4 bytes BE) table
 //	01 'u' user 00 host    account
+//	01 'g' user 00 host    what the account was granted
+//	01 'q'                 accounts have no more than that
 //	01 'p' name            persisted variable
 //	01 'n'                 next table id (8 bytes BE)
 //	01 'k'                 the store's secret (32 random bytes)

@@ -99,6 +99,24 @@ func allPrivileges(n priv.Name) *priv.Grants {
 	return &priv.Grants{Name: n, Global: priv.AllGlobal, Dynamic: priv.AllDynamic, Grantable: priv.AllDynamic}
 }
 
+// withEach are the grants with empty ones for accounts that have none: where accounts have
+// privileges at all, a missing record is nothing granted.
+func (s *Snapshot) withEach(grants []*priv.Grants) []*priv.Grants {
+	if !s.marked {
+		return grants
+	}
+	have := map[priv.Name]bool{}
+	for _, g := range grants {
+		have[g.Name] = true
+	}
+	for _, a := range s.accounts {
+		if !have[a.Name()] {
+			grants = append(grants, &priv.Grants{Name: a.Name()})
+		}
+	}
+	return grants
+}
+
 // SetMandatoryRoles are the roles that every account has: the variable mandatory_roles.
 func (c *Catalog) SetMandatoryRoles(roles []priv.Name) {
 	c.mu.Lock()
