@@ -126,7 +126,7 @@ func TestExpiredAccount(t *testing.T) {
 	a.root.exec("ALTER USER e PASSWORD EXPIRE")
 	a.root.exec("ALTER USER e IDENTIFIED BY 'five'")
 	connect(t, a.as("e:five")).rows("1", "SELECT 1")
-	a.root.exec("ALTER USER e IDENTIFIED WITH caching_sha2_password") // nobody knows it
+	a.root.exec("ALTER USER e IDENTIFIED WITH caching_sha2_password") // no one knows it
 	connect(t, a.as("e")).fails(1820, "SELECT 1")
 }
 

@@ -201,7 +201,7 @@ func runAs(t *testing.T, s *server.Server, user, stmt string, prepared bool) err
 	return err
 }
 
-// TestPlansOfOthers: a plan that another account has made warm lets nobody through, and a
+// TestPlansOfOthers: a plan that another account has made warm lets no other one through, and a
 // prepared statement is refused after REVOKE.
 func TestPlansOfOthers(t *testing.T) {
 	s, root := startWithRoot(t)
@@ -298,5 +298,23 @@ func TestRolesOfSessions(t *testing.T) {
 	}
 	if _, err := root.Exec("DROP ROLE r"); !strings.Contains(fmt.Sprint(err), "Error 3628") {
 		t.Errorf("DROP of a mandatory role: %v", err)
+	}
+}
+
+// TestGrantOptionOfDynamic: the option of a dynamic privilege is no option for static ones,
+// and an empty grant on a database hides no wider one.
+func TestGrantOptionOfDynamic(t *testing.T) {
+	s, root := startWithRoot(t)
+	mustExec(t, root, privilegeSetup+"; GRANT SELECT, INSERT ON *.* TO u; GRANT ROLE_ADMIN ON *.* TO u WITH GRANT OPTION; GRANT SELECT ON `%`.* TO o; GRANT USAGE ON p.* TO o")
+	if err := runAs(t, s, "u", "GRANT ROLE_ADMIN ON *.* TO o WITH GRANT OPTION", false); err != nil {
+		t.Error(err)
+	}
+	for _, q := range []string{"GRANT SELECT ON *.* TO o", "GRANT GRANT OPTION, ROLE_ADMIN ON *.* TO u"} {
+		if got, want := errorText(runAs(t, s, "u", q, false)), "1045 Access denied for user 'u'@'%' (using password: NO)"; got != want {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	if err := runAs(t, s, "o", "SELECT * FROM p.t", false); err != nil {
+		t.Error(err)
 	}
 }

@@ -20,10 +20,7 @@ func grantsKey(n priv.Name) []byte {
 // PutGrants replaces what an account was granted; g becomes part of the snapshot and must
 // not change any more.
 func (ch *Change) PutGrants(g *priv.Grants) {
-	if ch.grants == nil {
-		ch.grants = map[priv.Name]*priv.Grants{}
-	}
-	ch.grants[g.Name] = g
+	ch.setGrants(g.Name, g)
 	ch.put(grantsKey(g.Name), g)
 }
 
@@ -45,10 +42,7 @@ func (ch *Change) Privileges() *priv.State {
 
 // dropGrants removes what an account was granted, and it as a role of others.
 func (ch *Change) dropGrants(n priv.Name) {
-	if ch.grants == nil {
-		ch.grants = map[priv.Name]*priv.Grants{}
-	}
-	ch.grants[n] = nil
+	ch.setGrants(n, nil)
 	ch.puts[string(grantsKey(n))] = nil
 	for _, g := range ch.Privileges().All() {
 		if g.HasRole(n) != nil || slices.Contains(g.Default, n) {
@@ -69,8 +63,7 @@ func (ch *Change) RenameAccount(old *Account, to priv.Name) {
 	holders := ch.Privileges().All()
 	ch.removeAccount(from.User, from.Host)
 	ch.puts[string(accountKey(from.User, from.Host))] = nil
-	ch.grants = mapOf(ch.grants)
-	ch.grants[from] = nil
+	ch.setGrants(from, nil)
 	ch.puts[string(grantsKey(from))] = nil
 	ch.PutAccount(&a)
 	ch.PutGrants(g)
@@ -87,14 +80,15 @@ func (ch *Change) RenameAccount(old *Account, to priv.Name) {
 	}
 }
 
-func mapOf(m map[priv.Name]*priv.Grants) map[priv.Name]*priv.Grants {
-	if m == nil {
-		return map[priv.Name]*priv.Grants{}
+// setGrants notes the grants of an account; nil for one that is gone.
+func (ch *Change) setGrants(n priv.Name, g *priv.Grants) {
+	if ch.grants == nil {
+		ch.grants = map[priv.Name]*priv.Grants{}
 	}
-	return m
+	ch.grants[n] = g
 }
 
-// All is every privilege, with the right to grant it.
+// allPrivileges is every privilege, with the right to grant it.
 func allPrivileges(n priv.Name) *priv.Grants {
 	return &priv.Grants{Name: n, Global: priv.AllGlobal, Dynamic: priv.AllDynamic, Grantable: priv.AllDynamic}
 }

@@ -105,7 +105,7 @@ func (e *grantEdit) prepare() error {
 	case x.All:
 		e.mask = priv.AllTable &^ priv.GrantOption
 	}
-	if x.WithGrant {
+	if x.WithGrant && !e.onlyDynamic() { // each dynamic privilege has an option of its own
 		e.mask |= priv.GrantOption
 	}
 	if err := e.permitted(); err != nil {
@@ -117,12 +117,15 @@ func (e *grantEdit) prepare() error {
 	return nil
 }
 
+// onlyDynamic reports a list without static privileges.
+func (e *grantEdit) onlyDynamic() bool { return e.x.Mask == 0 && !e.x.All && e.x.Dynamic != 0 }
+
 // permitted: who grants has what is granted, with the grant option.
 func (e *grantEdit) permitted() error {
 	l := e.x.Level
 	need := e.mask | priv.GrantOption
 	switch {
-	case l.Global && e.mask&^priv.GrantOption == 0 && e.dynamic != 0:
+	case e.onlyDynamic():
 		return e.permittedDynamic()
 	case l.Global:
 		if need&^e.set.Global() != 0 {
@@ -220,7 +223,9 @@ func (e *grantEdit) apply(g *priv.Grants) error {
 			return e.missing(sqlerr.NoSuchGrant(g.User, g.Host))
 		}
 	case l.Table == "":
-		g.AddDatabase(l.DB, e.mask)
+		if e.mask != 0 { // an empty grant would hide those of wider patterns
+			g.AddDatabase(l.DB, e.mask)
+		}
 	default:
 		return e.applyTable(g)
 	}

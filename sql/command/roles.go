@@ -94,6 +94,9 @@ func (s *commands) grantableDefaults(base *catalog.Snapshot, roles []priv.Name) 
 		if base.Privileges().Grants(r) == nil {
 			return sqlerr.UnknownAuthID(r.User, r.Host)
 		}
+		if err := s.mayChange(base.Privileges().Grants(r)); err != nil {
+			return err
+		}
 	}
 	return s.mayGrantRoles(roles)
 }
