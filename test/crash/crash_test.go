@@ -17,8 +17,6 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 )
 
-var ()
-
 const connections = 6
 
 func TestKill(t *testing.T) {
@@ -72,12 +70,18 @@ func crash(t *testing.T, dir string, l *load, workers []*worker, round int, afte
 		}
 	}
 	l.killed.Store(false)
-	timer := time.AfterFunc(after, func() {
+	schema := round%2 == 1
+	ended, signalled := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(signalled)
+		time.Sleep(after)
+		l.awaitWork(schema, ended)
 		l.killed.Store(true)
 		c.Signal()
-	})
-	defer timer.Stop()
-	l.run(workers, round%2 == 1)
+	}()
+	l.run(workers, schema)
+	close(ended)
+	<-signalled
 	c.Kill()
 	for i, w := range workers {
 		if w.err != nil {

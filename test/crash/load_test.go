@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -80,6 +81,23 @@ func (l *load) run(workers []*worker, schema bool) {
 		wg.Go(w.work)
 	}
 	wg.Wait()
+}
+
+// awaitWork waits until there are enough commits, and with schema an index, for a
+// kill to mean something: a slow machine does nothing in a fraction of a second.
+// It waits a minute at most, and not after the workers have ended.
+func (l *load) awaitWork(schema bool, ended <-chan struct{}) {
+	commits := l.commits.Load()
+	limit := time.After(time.Minute)
+	for l.commits.Load() < commits+10 || schema && l.indexes.Load() == 0 {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ended:
+			return
+		case <-limit:
+			return
+		}
+	}
 }
 
 // changeSchema makes and drops an index until the server is gone. Its errors
