@@ -60,6 +60,8 @@ type wire struct {
 
 	// flushed is how many bytes have been written.
 	flushed uint64
+	// received is how many bytes have been read.
+	received uint64
 
 	seq  uint8
 	buf  []byte // read buffer; buf[r:w] is unread
@@ -83,6 +85,7 @@ func (p *wire) fill(n int) error {
 	for empty := 0; p.w-p.r < n; {
 		m, err := p.src.Read(p.buf[p.w:])
 		p.w += m
+		p.received += uint64(m)
 		if p.w-p.r >= n {
 			break
 		}
@@ -279,9 +282,12 @@ func (p *wire) readSome(dst []byte) (int, error) {
 	}
 	p.phase(phaseReading)
 	if len(dst) >= len(p.buf) {
-		return p.src.Read(dst)
+		m, err := p.src.Read(dst)
+		p.received += uint64(m)
+		return m, err
 	}
 	m, err := p.src.Read(p.buf)
+	p.received += uint64(m)
 	p.r, p.w = 0, m
 	m = copy(dst, p.buf[:m])
 	p.r = m

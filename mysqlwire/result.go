@@ -302,6 +302,8 @@ func (c *conn) writeOK(first byte, ok OK, flags Status) error {
 	return c.err
 }
 
-// SentBytes is how many bytes the client has been sent since it connected,
-// before compression.
-func (w *resultWriter) SentBytes() uint64 { return w.c.flushed + uint64(len(w.c.out)) }
+// Traffic is how many bytes the client has sent, and has been sent, since it
+// connected, without compression and TLS.
+func (w *resultWriter) Traffic() (received, sent uint64) {
+	return w.c.received, w.c.flushed + uint64(len(w.c.out))
+}

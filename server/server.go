@@ -64,6 +64,8 @@ type Config struct {
 	// SkipGrantTables lets everybody in without a password, who may do everything. The
 	// addresses must be of loopback.
 	SkipGrantTables bool
+	// NoPerformanceSchema is performance_schema = OFF.
+	NoPerformanceSchema bool
 	// SandboxOldClients is mysqlwire.Config.SandboxOldClients:
 	// disconnect_on_expired_password is OFF.
 	SandboxOldClients bool
@@ -213,6 +215,9 @@ func (s *Server) start(ctx context.Context) error {
 		if a, ok := s.admin.Addr().(*net.TCPAddr); ok {
 			globals["admin_address"], globals["admin_port"] = value.String(a.IP.String()), value.Int(int64(a.Port))
 		}
+	}
+	if cfg.NoPerformanceSchema {
+		globals["performance_schema"] = value.Uint(0)
 	}
 	if cfg.InMemory { // those of another store
 		if err := os.RemoveAll(s.searchDir()); err != nil {

@@ -98,6 +98,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	rootPassword := fs.String("initial-root-password-file", "", "file with the password that root of a new data directory gets (default: the environment variable "+rootPasswordVariable+")")
 	fs.BoolVar(&cfg.SkipGrantTables, "skip-grant-tables", false, "let everybody on this machine in without a password and do everything, to set a lost one; the addresses must be of loopback")
 	disconnect := fs.Bool("disconnect-on-expired-password", true, "refuse clients that do not know of expired passwords when theirs has expired (1862), rather than let them change it")
+	performanceSchema := fs.Bool("performance-schema", true, "count what statements do by digest and account, and keep the last ones, for performance_schema and sys")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
 	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
 	fs.Var(&temp, "tmp-limit", "most bytes that queries spill to temporary files (default: no limit)")
@@ -134,6 +135,7 @@ func serve(args []string, _, stderr io.Writer) int {
 		runtime.GOMAXPROCS(n + (n+1)/2)
 	}
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
+	cfg.NoPerformanceSchema = !*performanceSchema
 	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)

@@ -68,7 +68,11 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 			return 0, s.Tx.RunLockTables(ctx, s.Tx.AllTables())
 		}
 		s.flushLogs(ctx, x.What)
-		if x.What == "privileges" {
+		s.Engine.Metrics.FlushCommands.Add(1)
+		switch x.What {
+		case "status":
+			s.Engine.Metrics.FlushStatus()
+		case "privileges":
 			s.Engine.Logins.UnblockAll()
 			s.Engine.Logins.ResetAllUsage()
 		}

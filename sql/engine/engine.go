@@ -11,6 +11,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/datadir"
 	"github.com/sqlots/sqlots/internal/step"
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/ddl"
@@ -88,12 +89,11 @@ type Engine struct {
 	Writes     *exec.Tracker // of transactions that have not ended; apart from Memory
 	Values     *exec.Values  // large values; a part of the memory is theirs alone
 	Spill      *spill.Disk
-	Spilled    exec.SpillCounters
 	TempDir    string
 	Started    time.Time
 	CheckPlans bool
 	FastPaths  bool
-	Counters   counters
+	Metrics    *metrics.Server
 	UserLocks  userLocks
 	// trimming: one removal from change logs at a time.
 	trimming sync.Mutex
@@ -112,13 +112,6 @@ type Engine struct {
 	secret       []byte // of the store
 	// Logins are the failures of logins and what accounts have used of their limits.
 	Logins Logins
-}
-
-// counters are the numbers of SHOW STATUS.
-type counters struct {
-	Questions, Selects, Inserts, Updates, Deletes, Connections, Slow, Errors atomic.Int64
-	PlanHits, PlanMisses                                                     atomic.Int64
-	RowsSent                                                                 atomic.Int64
 }
 
 // valueBytes is the part of a memory of limit bytes that is for large values alone:
@@ -163,6 +156,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	for n, v := range cfg.Globals {
 		e.Globals.Set(n, v)
 	}
+	e.Metrics = metrics.NewServer(metrics.Config{Off: e.Globals.Value("performance_schema").Bits() == 0, Digests: int(e.Globals.Value("performance_schema_digests_size").Int())})
 	if cfg.BackupDir != "" {
 		e.Globals.Set("sqlots_backup_dir", value.String(cfg.BackupDir))
 	}

@@ -45,6 +45,9 @@ type Process struct {
 	Txn     atomic.Pointer[ProcessTxn]    // nil: none is open
 	Latest  atomic.Uint64                 // the store's transaction of the statement that runs, 0 for none
 	Plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION
+	// TableWaits are the nanoseconds for which it has waited for metadata locks.
+	TableWaits atomic.Int64
+	waitsSince time.Time // for such a lock; of the goroutine that runs the statement
 }
 
 // ProcessTxn is the open transaction of a connection.
@@ -160,8 +163,10 @@ func (p *Processes) waitForTable(o mdl.Owner, begins bool) {
 	switch {
 	case x == nil: // a job of the server
 	case begins:
+		x.waitsSince = time.Now()
 		x.SetState("Waiting for table metadata lock")
 	default:
+		x.TableWaits.Add(int64(time.Since(x.waitsSince)))
 		x.SetState("executing")
 	}
 }

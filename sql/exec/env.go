@@ -32,8 +32,8 @@ type Env struct {
 	// SpillOver, when set, makes operators spill as soon as they hold more
 	// bytes than that, in small blocks and few partitions (tests).
 	SpillOver int64
-	// Spilled counts what was spilled; may be nil.
-	Spilled *SpillCounters
+	// Usage counts what the operators do; may be nil.
+	Usage *Usage
 	// Parallelism is the most goroutines that work on one pipeline; 0 is 1.
 	Parallelism int
 	// BatchSize is the most rows of the batches that operators make, 1 to

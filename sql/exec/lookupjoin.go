@@ -59,7 +59,7 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 	}
 	j := &lookupJoinOp{b: b, node: x, keys: x.Keys, left: left, acct: b.account(x, "lookup join")}
 	j.open = func(ctx context.Context) (Lookup, error) {
-		l, err := b.env.Source.Lookup(ctx, b.ec, x.Inner, len(x.Keys))
+		l, err := b.openLookup(ctx, x.Inner, len(x.Keys))
 		if st := b.env.Stats.node(x.Inner); st != nil && err == nil {
 			l = &statLookup{Lookup: l, st: st, entries: b.env.Stats.entries(x.Inner)}
 		}

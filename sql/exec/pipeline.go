@@ -87,6 +87,7 @@ func (s *scanOp) Close() error {
 	}
 	in := s.in
 	s.in = nil
+	s.env.read(s.node, in)
 	return in.Close()
 }
 

@@ -10,6 +10,7 @@ import (
 
 // sortOp orders all rows.
 type sortOp struct {
+	env    *Env
 	ec     *expr.Ctx
 	in     Operator
 	keys   []expr.Expr
@@ -37,7 +38,7 @@ func (b *builder) sort(x *physical.Sort) (Operator, error) {
 }
 
 func (b *builder) newSort(in Operator, node, input physical.Node, keys []physical.SortKey) *sortOp {
-	s := &sortOp{ec: b.ec, acct: b.account(node, "sort")}
+	s := &sortOp{env: b.env, ec: b.ec, acct: b.account(node, "sort")}
 	enc, list := newSortEncoder(keys)
 	s.keys, s.in = list, sliced(b.ec, in, list)
 	s.sort = b.newSorter(node, enc, kindsOf(input.Columns()), &s.acct)
@@ -63,6 +64,7 @@ func (s *sortOp) load(ctx context.Context) error {
 			return err
 		}
 		err = s.sort.add(ctx, b.Cols, liveRows(b), s.vecs)
+		s.env.sorted(b.Live())
 		release(s.ec, s.vecs)
 		return err
 	})

@@ -1,19 +1,10 @@
 package exec
 
 import (
-	"sync/atomic"
-
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/value"
 )
-
-// SpillCounters count what operators spill, for SHOW STATUS.
-type SpillCounters struct {
-	// Tables are the operators that spill rows (Created_tmp_disk_tables),
-	// Merges the merges of sorted runs (Sort_merge_passes).
-	Tables, Merges atomic.Int64
-}
 
 // A partition is cut into 32, each time by other bits of the hash, and at most 6
 // times: equal keys stay together however often that is, and 32^6 partitions
@@ -26,7 +17,7 @@ const (
 // spiller is how one operator spills rows.
 type spiller struct {
 	disk     *spill.Disk
-	counters *SpillCounters
+	counters *Usage
 	stat     *nodeStats
 	// block is the size of blocks in bytes, fan the number of runs that are
 	// merged at once, parts that of partitions.
@@ -43,9 +34,9 @@ type spiller struct {
 // spiller gives an operator the means to spill; disk is nil if the server has
 // none.
 func (b *builder) spiller(n physical.Node) *spiller {
-	s := &spiller{disk: b.env.Spill, counters: b.env.Spilled, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits, blocks: 64 << 20}
+	s := &spiller{disk: b.env.Spill, counters: b.env.Usage, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits, blocks: 64 << 20}
 	if s.counters == nil {
-		s.counters = &SpillCounters{}
+		s.counters = &Usage{}
 	}
 	if limit := b.env.Memory.Limit(); limit > 0 {
 		s.block = int(min(max(limit/512, 4<<10), spill.DefaultBlock))

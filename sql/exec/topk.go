@@ -156,6 +156,7 @@ func (t *topKOp) load(ctx context.Context) error {
 		return nil
 	}
 	h := (*topHeap)(t)
+	defer func() { t.b.env.sorted(len(t.rows)) }()
 	err = drain(ctx, t.in, func(b *vec.Batch) error {
 		if t.total != nil {
 			*t.total += int64(b.Live())

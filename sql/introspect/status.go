@@ -2,12 +2,14 @@ package introspect
 
 import (
 	_ "embed"
-	"fmt"
+	"maps"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/infoschema"
 )
 
@@ -35,18 +37,19 @@ func (e *Server) GlobalStatus() []infoschema.Variable {
 
 // globalStatus is SHOW GLOBAL STATUS by name.
 func (e *Server) globalStatus() map[string]string {
-	c := &e.engine.Counters
-	up := int64(time.Since(e.engine.Started).Seconds())
+	m := e.engine.Metrics
+	most, mostAt := m.MaxUsed()
+	out := maps.Clone(idleStatus())
+	addNumbers(out, m.Global())
 	numbers := map[string]int64{
-		"Uptime": up, "Uptime_since_flush_status": up, "Questions": c.Questions.Load(), "Queries": c.Questions.Load(),
-		"Com_select": c.Selects.Load(), "Com_insert": c.Inserts.Load(), "Com_update": c.Updates.Load(), "Com_delete": c.Deletes.Load(),
-		"Connections": c.Connections.Load(), "Threads_connected": int64(e.engine.Processes.Len()), "Threads_created": c.Connections.Load(),
-		"Slow_queries":           c.Slow.Load(),
-		"Sqlots_plan_cache_hits": c.PlanHits.Load(), "Sqlots_plan_cache_misses": c.PlanMisses.Load(),
-		"Sqlots_rows_sent": c.RowsSent.Load(), "Sqlots_errors": c.Errors.Load(), "Sqlots_memory_used": e.engine.Memory.Used() + e.engine.Writes.Used(),
-		"Threads_running": 0,
+		"Uptime": int64(time.Since(e.engine.Started).Seconds()), "Uptime_since_flush_status": int64(time.Since(m.Flushed()).Seconds()),
+		"Connections": m.Connections.Load(), "Threads_connected": int64(e.engine.Processes.Len()), "Threads_created": m.Connections.Load(),
+		"Max_used_connections": int64(most), "Aborted_clients": m.AbortedClients.Load(), "Aborted_connects": m.AbortedConnects.Load(),
+		"Connection_errors_max_connections": m.RefusedConnections.Load(), "Flush_commands": m.FlushCommands.Load(),
+		"Performance_schema_digest_lost": m.Digests.Lost(),
+		"Sqlots_memory_used":             e.engine.Memory.Used() + e.engine.Writes.Used(),
+		"Threads_running":                0,
 	}
-	numbers["Created_tmp_disk_tables"], numbers["Sort_merge_passes"] = e.engine.Spilled.Tables.Load(), e.engine.Spilled.Merges.Load()
 	if e.engine.Spill != nil {
 		numbers["Created_tmp_files"], numbers["Sqlots_spilled_bytes"] = e.engine.Spill.Total()
 	}
@@ -58,13 +61,31 @@ func (e *Server) globalStatus() map[string]string {
 	for n, v := range e.engine.Store.Metrics() {
 		numbers["Sqlots_storage_"+n] = v
 	}
-	out := make(map[string]string, len(numbers)+len(idleStatus()))
-	for n, v := range idleStatus() {
-		out[n] = v
-	}
 	for n, v := range numbers {
-		out[n] = fmt.Sprint(v)
+		out[n] = strconv.FormatInt(v, 10)
 	}
+	if !mostAt.IsZero() {
+		out["Max_used_connections_time"] = mostAt.Format(time.DateTime)
+	}
+	return out
+}
+
+// addNumbers adds the counters and the kinds of statements to status variables.
+func addNumbers(to map[string]string, n *metrics.Numbers) {
+	for c := range metrics.NumCounters {
+		to[c.Variable()] = strconv.FormatUint(n.Counter(c), 10)
+	}
+	for _, c := range metrics.Commands() {
+		if v := c.Variable(); v != "" {
+			to[v] = strconv.FormatUint(n.Started(c), 10)
+		}
+	}
+}
+
+// SessionStatus are the status variables that a session has for itself, by name.
+func SessionStatus(n *metrics.Numbers) map[string]string {
+	out := map[string]string{}
+	addNumbers(out, n)
 	return out
 }
 

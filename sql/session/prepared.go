@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/statement"
@@ -20,6 +21,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	if len(s.prepared) >= maxPrepared {
 		return nil, s.Finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
+	s.Metrics.Start(metrics.StmtPrepare)
 	p, header, err := s.st.Prepare(ctx, text)
 	if err != nil {
 		return nil, s.Finish(err)
@@ -38,14 +40,15 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.Stmt.Text)
 	defer done()
-	s.st.BeginTrace(w)
 	err := s.Finish(s.st.Execute(ctx, p, params, false, w))
-	s.st.EndTrace(p.Stmt.Text, err, w)
+	s.Metrics.Start(metrics.StmtExecute)
+	s.ended = s.st.EndEvent(p.Stmt.Text, err, w)
 	return err
 }
 
 // CloseStatement implements mysqlwire.Session.
 func (s *Session) CloseStatement(id uint32) {
+	s.Metrics.Start(metrics.StmtClose)
 	s.Forget(s.prepared[id])
 	delete(s.prepared, id)
 }

@@ -17,10 +17,9 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
-	s.st.BeginTrace(w)
 	if handled, err := s.st.QueryTemplate(ctx, text, w); handled {
 		err = s.Finish(err)
-		s.st.EndTrace(text, err, w)
+		s.ended = s.st.EndEvent(text, err, w)
 		return err
 	}
 	rest := text
@@ -41,7 +40,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 			return s.Finish(parser.TrailingText(stmt, tail, s.Vars.Mode))
 		}
 		if !first {
-			s.st.BeginTrace(w)
+			s.st.BeginEvent(s.ended)
 		}
 		if more {
 			w.ColumnFlags(mysqlwire.StatusMoreResults)
@@ -52,7 +51,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 			err = parser.NearRest(err, from, len(stmt), s.Vars.Mode)
 		}
 		err = s.Finish(err)
-		s.st.EndTrace(stmt, err, w)
+		s.ended = s.st.EndEvent(stmt, err, w)
 		if err != nil {
 			return err
 		}
@@ -65,7 +64,6 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 
 // enter marks the start of a command; the returned function its end.
 func (s *Session) enter(ctx context.Context, command, text string) (context.Context, func()) {
-	s.Engine.Counters.Questions.Add(1)
 	if s.idle != nil {
 		s.idle.Stop()
 		s.idle = nil
@@ -73,6 +71,8 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	s.Process.Begin(command, text, s.Vars.Mode, now, cancel)
+	s.ended = time.Time{}
+	s.st.BeginEvent(now)
 	s.Note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {
@@ -82,12 +82,10 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 		if timer != nil {
 			timer.Stop()
 		}
-		end := time.Now()
-		if end.Sub(now) > s.Vars.LongQuery {
-			s.Engine.Counters.Slow.Add(1)
+		if s.ended.IsZero() {
+			s.ended = time.Now()
 		}
-		s.st.DropTrace()
-		s.Process.End(end)
+		s.Process.End(s.ended)
 		cancel(nil)
 		if s.Tx.IsOpen() && s.Vars.IdleTxn > 0 {
 			s.idle = time.AfterFunc(s.Vars.IdleTxn, s.Process.KillConnection)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/statement"
@@ -19,6 +20,7 @@ type Session struct {
 	st    *statement.Statement
 	multi bool
 	idle  *time.Timer // ends the connection, which is idle in a transaction; nil otherwise
+	ended time.Time   // when the last statement of the command that runs has ended; zero for none
 
 	prepared     map[uint32]*statement.Prepared
 	nextPrepared uint32
@@ -49,7 +51,8 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 		}
 	}
 	e.Processes.Add(s.Process)
-	e.Counters.Connections.Add(1)
+	s.Metrics = e.Metrics.Open(info.ID, info.User, s.ClientHost())
+	s.Tx.Metrics = s.Metrics
 	s.Note("Connect", s.Info.User+"@"+s.ClientHost()+" on "+s.DB+" using "+transport(info))
 	return s, nil
 }
@@ -83,6 +86,7 @@ func (s *Session) Close() {
 	}
 	s.End()
 	s.Engine.Processes.Remove(s.Process.ID)
+	s.Metrics.Close()
 }
 
 // Status implements mysqlwire.Session.
@@ -117,11 +121,11 @@ func (s *Session) Sandboxed() bool { return s.Sandbox }
 
 // Statistics implements mysqlwire.Session.
 func (s *Session) Statistics() string {
-	c := &s.Engine.Counters
+	n := s.Engine.Metrics.Global()
 	up := time.Since(s.Engine.Started).Seconds()
-	q := c.Questions.Load()
+	q := n.Counter(metrics.Questions)
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: %d  Opens: %d  Queries per second avg: %.3f",
-		up, s.Engine.Processes.Len(), q, c.Slow.Load(), c.Connections.Load(), float64(q)/max(up, 1))
+		up, s.Engine.Processes.Len(), q, n.Counter(metrics.SlowQueries), s.Engine.Metrics.Connections.Load(), float64(q)/max(up, 1))
 }
 
 // KillConnection implements mysqlwire.Session.

@@ -54,12 +54,12 @@ type Env struct {
 	// change logs.
 	FindStream func(ctx context.Context, db, table string) (schema.StreamID, error)
 	// Memory counts what the statement holds; nil counts nothing. Keys that are
-	// too many for it are spilled as Spill, SpillOver and Spilled say; see
+	// too many for it are spilled as Spill, SpillOver and Usage say; see
 	// exec.Env.
 	Memory    *exec.Tracker
 	Spill     *spill.Disk
 	SpillOver int64
-	Spilled   *exec.SpillCounters
+	Usage     *exec.Usage
 	// Limits are those of what is written.
 	Limits table.Limits
 	// Search is where the search indexes are; nil if none exists.
@@ -93,7 +93,7 @@ func New(env Env) *Source {
 	}
 	s := &Source{virtual: env.Virtual}
 	s.state = decode.State{Store: env.Store, Reader: env.View, View: env.View, Txn: env.Txn, Ranges: env.Ranges, Loc: env.Loc, Codecs: env.Codecs,
-		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled, BatchSize: env.BatchSize}
+		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Usage: env.Usage, BatchSize: env.BatchSize}
 	if env.Ranges == decode.AllRanges {
 		s.state.Reader = env.Txn.Locking(storage.WaitBlock)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/engine"
@@ -39,8 +40,10 @@ type Connection struct {
 	Named       map[string]*Prepared // PREPARE name FROM …
 	// Held counts what the connection holds from one statement to the next: user
 	// variables and prepared statements.
-	Held   *exec.Tracker
-	rights rights
+	Held *exec.Tracker
+	// Metrics are the connection's numbers.
+	Metrics *metrics.Session
+	rights  rights
 	admission
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int
@@ -53,9 +56,9 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 	if info.RemoteAddr != nil {
 		host = info.RemoteAddr.String()
 	}
-	c := &Connection{Shared: sh, Engine: sh.Engine, Info: info, Diagnostics: &Diagnostics{}, Temps: &TemporaryTables{engine: sh.Engine}}
+	c := &Connection{Shared: sh, Engine: sh.Engine, Info: info, Diagnostics: &Diagnostics{errors: &sh.Engine.Metrics.Errors}, Temps: &TemporaryTables{engine: sh.Engine}, Metrics: sh.Engine.Metrics.Background}
 	c.Process = &engine.Process{ID: info.ID, User: info.User, Account: priv.Name{User: info.Account.User, Host: info.Account.Host}, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes}
-	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps}
+	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps, Metrics: c.Metrics}
 	s := &Statement{Connection: c}
 	c.Functions = &Functions{Connection: c, figures: &s.figures}
 	c.PreparedCount = func() int { return len(c.Named) }
@@ -225,7 +228,6 @@ func (cn *Connection) Finish(err error) error {
 	timedOut := errors.Is(err, storage.ErrLockTimeout)
 	err = Translate(err)
 	cn.Functions.applyInsertID() // it stays when the statement fails
-	cn.Engine.Counters.Errors.Add(1)
 	cn.Functions.Rows = -1
 	if e, ok := err.(*sqlerr.Error); ok {
 		cn.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})

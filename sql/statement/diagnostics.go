@@ -3,13 +3,15 @@ package statement
 import (
 	"sync"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/sysvar"
 )
 
 // Diagnostics are the errors, warnings and notes of a statement.
 type Diagnostics struct {
-	vars *sysvar.Values
+	vars   *sysvar.Values
+	errors *metrics.Errors
 
 	diagMu       sync.Mutex // warnings may come from parallel workers
 	warnings     []sqlerr.Warning
@@ -44,6 +46,7 @@ func (d *Diagnostics) Warn(w sqlerr.Warning) {
 	d.diagMu.Lock()
 	defer d.diagMu.Unlock()
 	d.WarningCount++
+	d.errors.Add(w.Err.Number, w.Err.State)
 	if w.Level == sqlerr.LevelError {
 		d.errorCount++
 	}

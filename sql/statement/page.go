@@ -3,7 +3,9 @@ package statement
 import (
 	"context"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/source/kvread"
@@ -18,6 +20,7 @@ import (
 type pagePlan struct {
 	page  *kvread.Page
 	limit expr.Expr
+	use   *metrics.Use
 }
 
 // pageOf finds the fast path of a plan; nil if none exists.
@@ -64,7 +67,11 @@ func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if page == nil {
 		return nil
 	}
-	return &pagePlan{page: page, limit: limit.Count}
+	index := schema.PrimaryIndexID
+	if ix := scan.Access.Key().Index; ix != nil {
+		index = ix.ID
+	}
+	return &pagePlan{page: page, limit: limit.Count, use: useOf(cn.Engine, scan.Table, index)}
 }
 
 // runPage answers a query by its page in autocommit. done is false when the
@@ -107,7 +114,8 @@ func (s *Statement) runPage(ctx context.Context, c *Plan, vals []value.Datum, mo
 	if !ok {
 		return false, nil
 	}
-	s.Engine.Counters.Selects.Add(1)
+	s.event.Work[metrics.HandlerReadKey]++
+	c.page.use.Reads.Add(1)
 	if err := w.Header(c.header); err != nil {
 		return true, err
 	}
@@ -118,9 +126,9 @@ func (s *Statement) runPage(ctx context.Context, c *Plan, vals []value.Datum, mo
 		}
 		s.Functions.foundRows = int64(b.N)
 		s.sent(s.Functions.foundRows)
-		if s.trace != nil {
-			s.trace.examined += s.Functions.foundRows
-		}
+		s.event.Work[metrics.RowsExamined] += uint64(b.N)
+		s.event.Work[metrics.HandlerReadNext] += uint64(b.N)
+		c.page.use.Fetched.Add(int64(b.N))
 	}
 	s.Functions.applyInsertID()
 	return true, w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount - s.Diagnostics.shownCount, More: more})

@@ -23,7 +23,7 @@ func (cn *Connection) MakePlan(ctx context.Context, stmt logical.Statement, vals
 	}
 	p.ParamTypes = ptypes
 	cn.AddKeys(p)
-	c := &Plan{Plan: p, made: time.Now()}
+	c := &Plan{Plan: p, made: time.Now(), work: workOf(p)}
 	if d, ok := stmt.(interface{ Dependencies() *logical.Deps }); ok {
 		c.needs = d.Dependencies().Needs
 	}

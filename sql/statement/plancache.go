@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -28,7 +29,11 @@ type Plan struct {
 	header *mysqlwire.Header // nil for changes without RETURNING
 	made   time.Time
 	point  *pointPlan // the fast path, nil if none exists
-	page   *pagePlan  // another one
+	// command and digest are those of the statement, work what each run counts.
+	command metrics.Command
+	digest  *metrics.Digest
+	work    metrics.Work
+	page    *pagePlan // another one
 	// needs are the privileges without which it does not run; allowed is the last set
 	// that had them, so that most executions compare a pointer.
 	needs   *priv.Needs

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -48,11 +49,14 @@ func testStatement(t *testing.T) *Statement {
 // mustRun runs a statement by its template, or else by its text.
 func (s *Statement) mustRun(t *testing.T, text string) {
 	t.Helper()
+	s.BeginEvent(time.Now())
 	handled, err := s.QueryTemplate(t.Context(), text, sink{})
 	if !handled {
 		err = s.RunText(t.Context(), text, false, sink{})
 	}
-	if err := s.Finish(err); err != nil {
+	err = s.Finish(err)
+	s.EndEvent(text, err, sink{})
+	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
@@ -66,9 +70,9 @@ func TestPlanAge(t *testing.T) {
 			s.mustRun(t, q)
 		}
 		s.mustRun(t, "SELECT id FROM d.t WHERE a = 1")
-		before := s.Engine.Counters.PlanHits.Load()
+		before := s.Engine.Metrics.Global().Counter(metrics.PlanCacheHits)
 		s.mustRun(t, "SELECT id FROM d.t WHERE a = 2")
-		if got := s.Engine.Counters.PlanHits.Load() - before; got != 1 {
+		if got := s.Engine.Metrics.Global().Counter(metrics.PlanCacheHits) - before; got != 1 {
 			t.Errorf("timestamp %s: %d plans of the cache used, want 1", timestamp, got)
 		}
 		for i := range s.Shared.Plans.shards {

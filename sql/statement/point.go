@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -25,6 +26,7 @@ type pointPlan struct {
 	out []int
 	// bare: the query reads no attribute.
 	bare bool
+	use  *metrics.Use
 }
 
 // pointOf finds the fast path of a plan; nil if none exists.
@@ -52,7 +54,7 @@ func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if err != nil {
 		return nil
 	}
-	pp := &pointPlan{keys: point.Ranges, codec: codec}
+	pp := &pointPlan{keys: point.Ranges, codec: codec, use: useOf(cn.Engine, scan.Table, 0)}
 	attrs := scan.Table.AttributesColumn()
 	pp.bare = attrs >= 0
 	for _, i := range out {
@@ -146,7 +148,8 @@ func (s *Statement) runPoint(ctx context.Context, c *Plan, vals []value.Datum, m
 	if !s.current(c.Plan) {
 		return false, nil
 	}
-	s.Engine.Counters.Selects.Add(1)
+	s.event.Work[metrics.HandlerReadKey]++
+	pp.use.Reads.Add(1)
 	if err := w.Header(c.header); err != nil {
 		return true, err
 	}
@@ -161,9 +164,8 @@ func (s *Statement) runPoint(ctx context.Context, c *Plan, vals []value.Datum, m
 		}
 		s.Functions.foundRows = 1
 		s.sent(1)
-		if s.trace != nil {
-			s.trace.examined++
-		}
+		s.event.Work[metrics.RowsExamined]++
+		pp.use.Fetched.Add(1)
 	}
 	return true, w.End(mysqlwire.End{Warnings: s.Diagnostics.WarningCount, More: more})
 }

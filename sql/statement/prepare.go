@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -33,6 +34,8 @@ type Prepared struct {
 	last    *Plan
 	lastKey string
 	held    int64 // bytes that the connection holds for it
+	command metrics.Command
+	digest  *metrics.Digest // nil before the first execution
 }
 
 // Prepare parses and binds a statement once, which finds its errors and the
@@ -72,7 +75,7 @@ func (s *Statement) prepare(ctx context.Context, text string) (*Prepared, *mysql
 	}
 	_, _, restore := s.hintVars(ctx, &stmt)
 	defer restore()
-	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: ReadsDiagnostics(stmt.Text)}
+	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: ReadsDiagnostics(stmt.Text), command: metrics.CommandOf(stmt.Command())}
 	ptypes := make([]schema.Type, p.Params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context
@@ -111,6 +114,10 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 	if len(params) != p.Params {
 		return sqlerr.WrongArguments("EXECUTE")
 	}
+	if p.digest == nil || p.digest.Gone() {
+		p.digest = s.digestOf(p.Stmt.Text, p.mode)
+	}
+	s.identify(p.command, p.digest)
 	if err := s.admit(&p.Stmt); err != nil {
 		return err
 	}
@@ -152,7 +159,7 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 		c = nil
 	}
 	if c != nil {
-		s.Engine.Counters.PlanHits.Add(1)
+		s.event.Hits++
 		if !isVariant {
 			p.last = c
 			if p.lastKey != string(s.key) {
@@ -181,7 +188,8 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 		return err
 	}
 	c.rebind, c.warnings = rebindShared(p.Stmt.Text, p.mode, ptypes), warnings
-	s.Engine.Counters.PlanMisses.Add(1)
+	c.command, c.digest = p.command, p.digest
+	s.event.Misses++
 	if !c.Plan.ValuesMatter {
 		s.Shared.Plans.put([]byte(key), c)
 		if !isVariant {
@@ -255,5 +263,6 @@ func (s *Statement) executeNamed(ctx context.Context, x *logical.ExecutePrepared
 		d, t := s.Functions.UserVar(name)
 		params[i] = mysqlwire.Param{D: d, Type: t}
 	}
+	s.Metrics.Start(s.event.Command)
 	return s.Execute(ctx, p, params, more, w)
 }

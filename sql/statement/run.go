@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -19,6 +20,7 @@ var ErrStale = errors.New("the plan is stale")
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
 func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
+	s.event.Work = c.work
 	if err := s.permit(c); err != nil {
 		return err
 	}
@@ -41,7 +43,6 @@ func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, mo
 			return s.sendChange(ctx, c, vals, more, w)
 		}
 		return s.read(ctx, c, vals, func(env *exec.Env) error {
-			s.Engine.Counters.Selects.Add(1)
 			return s.sendRows(ctx, env, c, more, w)
 		})
 	})
@@ -121,9 +122,7 @@ func (s *Statement) read(ctx context.Context, c *Plan, vals []value.Datum, run f
 	defer env.Memory.Close()
 	waited := lockWait(view.Txn)
 	err = run(env)
-	if s.trace != nil {
-		s.trace.locked += lockWait(view.Txn) - waited
-	}
+	s.event.Lock += lockWait(view.Txn) - waited
 	if c.Plan.Locks && s.Tx.open == nil && err == nil {
 		_, err = view.Txn.Commit(ctx)
 	}
@@ -176,6 +175,7 @@ func (s *Statement) changeAndCommit(ctx context.Context, c *Plan, vals []value.D
 	if err != nil {
 		return exec.Result{}, err
 	}
+	s.Metrics.Add(metrics.HandlerCommit, 1)
 	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
 		r.Returned.Close()
 		return exec.Result{}, s.Tx.commitFailed(err)
@@ -225,9 +225,8 @@ func (s *Statement) runChange(ctx context.Context, c *Plan, txn storage.Txn, val
 	env.Reject = c.Reject
 	waited := lockWait(txn)
 	r, err = exec.RunChange(ctx, env, c.Plan)
-	if s.trace != nil {
-		s.trace.locked += lockWait(txn) - waited
-	}
+	s.event.Lock += lockWait(txn) - waited
+	s.wrote(env.Sink)
 	if err == nil && c.Also != nil {
 		err = c.Also(ctx, txn)
 	}
@@ -248,14 +247,6 @@ func (s *Statement) changed(c *Plan, r exec.Result) {
 		s.Functions.mu.Unlock()
 	}
 	s.Functions.applyInsertID()
-	switch c.Plan.Change.(type) {
-	case *physical.Insert:
-		s.Engine.Counters.Inserts.Add(1)
-	case *physical.Update, *physical.MultiUpdate:
-		s.Engine.Counters.Updates.Add(1)
-	case *physical.Delete, *physical.MultiDelete:
-		s.Engine.Counters.Deletes.Add(1)
-	}
 	for _, t := range c.Plan.Writes {
 		s.Engine.Stats.Changed(t, int64(r.Affected))
 	}

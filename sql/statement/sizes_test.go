@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -42,9 +43,9 @@ func TestPlansBySize(t *testing.T) {
 		search bool
 		misses uint64
 	}{{50, false, 1}, {19_000, true, 1}, {60, false, 0}, {18_000, true, 0}} {
-		before := uint64(e.Counters.PlanMisses.Load())
+		before := e.Metrics.Global().Counter(metrics.PlanCacheMisses)
 		s.mustRun(t, fmt.Sprintf("SELECT SUM(wide) FROM docs WHERE wide < %d", c.below))
-		if misses := uint64(e.Counters.PlanMisses.Load()) - before; misses != c.misses {
+		if misses := e.Metrics.Global().Counter(metrics.PlanCacheMisses) - before; misses != c.misses {
 			t.Errorf("below %d: %d plans were made, not %d", c.below, misses, c.misses)
 		}
 		plan := s.Shared.Plans.get(s.key)

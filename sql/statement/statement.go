@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -16,7 +17,7 @@ import (
 // Statement runs the statements of a connection, one after the other.
 type Statement struct {
 	*Connection
-	trace    *trace // nil while the slow query log is off
+	event    event
 	point    pointState
 	template parser.Template
 	key      []byte
@@ -47,6 +48,11 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		defer release()
 	}
 	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, s.Vars.Mode)
+	command := metrics.Unparsed
+	if err == nil {
+		command = metrics.CommandOf(stmt.Command())
+	}
+	s.identify(command, s.digestOf(text, s.Vars.Mode))
 	if err != nil {
 		s.begin(false)
 		if sqlerr.IsEmptyQuery(err) {

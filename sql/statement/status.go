@@ -4,11 +4,14 @@ import (
 	"crypto/tls"
 	"fmt"
 	"strings"
+
+	"github.com/sqlots/sqlots/sql/introspect"
 )
 
 // Status implements infoschema.Session: what is the connection's own.
 func (s *introspected) Status() map[string]string {
-	m := map[string]string{"Prepared_stmt_count": fmt.Sprint(s.PreparedCount())}
+	m := introspect.SessionStatus(s.Metrics.Numbers())
+	m["Prepared_stmt_count"] = fmt.Sprint(s.PreparedCount())
 	if t := s.Info.TLS; t != nil {
 		m["Ssl_cipher"] = tls.CipherSuiteName(t.CipherSuite)
 		m["Ssl_cipher_list"] = m["Ssl_cipher"]

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -44,11 +45,17 @@ func (s *Statement) QueryTemplate(ctx context.Context, text string, w mysqlwire.
 		if c, err = s.planTemplate(ctx, t); err != nil || c == nil {
 			return false, err // the long way makes errors: they quote the text
 		}
+		c.digest = s.digestOf(text, s.Vars.Mode)
 		s.Shared.Plans.put(s.key, c)
-		s.Engine.Counters.PlanMisses.Add(1)
+		s.event.Misses++
 	} else {
-		s.Engine.Counters.PlanHits.Add(1)
+		s.event.Hits++
 	}
+	digest := c.digest
+	if digest.Gone() {
+		digest = s.digestOf(text, s.Vars.Mode)
+	}
+	s.identify(c.command, digest)
 	s.begin(false)
 	s.Diagnostics.warnAll(c.warnings) // of a prepared statement without parameters
 	return true, s.runPlan(ctx, c, t.Vals, false, w)
@@ -109,7 +116,7 @@ func (s *Statement) planTemplate(ctx context.Context, t *parser.Template) (*Plan
 	if s.literalsMatter(c) {
 		return nil, nil
 	}
-	c.rebind = rebindShared(stmt.Text, s.Vars.Mode, ptypes)
+	c.rebind, c.command = rebindShared(stmt.Text, s.Vars.Mode, ptypes), metrics.CommandOf(stmt.Command())
 	return c, nil
 }
 

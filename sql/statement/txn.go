@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/engine"
@@ -122,6 +123,7 @@ func (tx *Transactions) Commit(ctx context.Context) error {
 	defer tx.temps.Sweep(context.WithoutCancel(ctx))
 	defer tx.unlockTables(t)
 	tx.endSavepoints(t, 0)
+	tx.Metrics.Add(metrics.HandlerCommit, 1)
 	_, err := t.txn.Commit(context.WithoutCancel(ctx))
 	tx.endCharacteristics()
 	if errors.Is(err, storage.ErrUndetermined) {
@@ -140,6 +142,7 @@ func (tx *Transactions) Rollback() {
 	tx.open = nil
 	tx.process.Txn.Store(nil)
 	tx.endSavepoints(t, 0)
+	tx.Metrics.Add(metrics.HandlerRollback, 1)
 	t.txn.Rollback()
 	tx.unlockTables(t)
 	tx.temps.Sweep(context.Background())
@@ -184,9 +187,6 @@ func (tx *Transactions) owner() mdl.Owner { return mdl.Owner(tx.process.ID) }
 // lockTables takes metadata locks on tables for the rest of the open
 // transaction; writes are those that are going to be changed.
 func (tx *Transactions) lockTables(ctx context.Context, tables, writes []*schema.Table) error {
-	if tx.timed {
-		defer tx.lockTimer()()
-	}
 	for _, t := range tables {
 		if tx.temps.isTemporary(t) {
 			continue
@@ -265,9 +265,6 @@ func (tx *Transactions) lockStatement(ctx context.Context, tables, writes []*sch
 			tx.engine.Locks.Release(tx.owner(), k.table, k.mode)
 		}
 	}
-	if tx.timed {
-		defer tx.lockTimer()()
-	}
 	for _, t := range tables {
 		if tx.temps.isTemporary(t) {
 			continue
@@ -326,6 +323,7 @@ func (tx *Transactions) runRollback(r *logical.Rollback) error {
 			return sqlerr.SavepointDoesNotExist(r.Savepoint)
 		}
 		tx.endSavepoints(tx.open, i+1)
+		tx.Metrics.Add(metrics.HandlerSavepointRollback, 1)
 		return Translate(tx.open.txn.RollbackTo(tx.open.savepoints[i].at))
 	}
 	ended := tx.characteristics()
@@ -395,6 +393,7 @@ func (tx *Transactions) runSavepoint(name string) error {
 	} else if err := tx.engine.Writes.Grow(s.size(), "savepoints"); err != nil {
 		return err
 	}
+	tx.Metrics.Add(metrics.HandlerSavepoint, 1)
 	s.at = tx.open.txn.Savepoint()
 	tx.open.savepoints = append(tx.open.savepoints, s)
 	return nil
@@ -423,9 +422,8 @@ type Transactions struct {
 	nextReadOnly  *bool
 	tableLocks    map[string]mdl.Mode // of LOCK TABLES, by mdl.Key
 	Lost          bool                // the connection has to end after this command
-	// timed: waits for metadata locks add to waited.
-	timed  bool
-	waited time.Duration
+	// Metrics are the connection's.
+	Metrics *metrics.Session
 }
 
 // IsOpen reports whether a transaction is open that lasts until COMMIT.
@@ -496,10 +494,4 @@ func (tx *Transactions) currentTables(tables []*schema.Table) bool {
 		}
 	}
 	return true
-}
-
-// lockTimer measures a wait for metadata locks.
-func (tx *Transactions) lockTimer() func() {
-	start := time.Now()
-	return func() { tx.waited += time.Since(start) }
 }

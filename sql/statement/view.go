@@ -102,7 +102,7 @@ func (s *Statement) sourceEnv(v view) source.Env {
 		Store: s.Engine.Store, View: v.Reader, Ranges: v.ranges, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
 		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
 		Memory: s.Engine.Memory.Child(exec.QueryTracker, s.Vars.MemoryLimit),
-		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Spilled: &s.Engine.Spilled,
+		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Usage: &s.event.usage,
 		Limits: s.Vars.Limits,
 	}
 }
@@ -111,19 +111,14 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 	ec := s.exprCtx(ctx, vals)
 	env.Expr, env.ShowExpired = ec, s.Vars.ShowExpired
 	src := source.New(env)
-	var stats *exec.Stats
-	if s.trace != nil {
-		stats = s.trace.stats
-	}
 	parallelism := s.Vars.Parallelism
 	if env.Ranges == decode.AllRanges {
 		parallelism = 1 // what locks belongs to one goroutine
 	}
 	return &exec.Env{
-		Stats:        stats,
 		MaxRecursion: &s.Vars.MaxRecursion,
 		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
-		Spill: env.Spill, SpillOver: env.SpillOver, Spilled: env.Spilled,
+		Spill: env.Spill, SpillOver: env.SpillOver, Usage: env.Usage,
 		Parallelism: parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
 		GroupConcatMaxLen: s.Vars.GroupConcatMax,
 		LastInsertID:      s.Functions.LastInsertID,

@@ -396,6 +396,32 @@ func haveFiles(t *testing.T, dir string) bool {
 	})
 }
 
+// awaitFiles waits until every search index is ready and its files stay the same for a
+// while: then they are those of its documents, and a check reads them.
+func awaitFiles(t *testing.T, db *sql.DB, dir string) {
+	t.Helper()
+	const stable = 600 * time.Millisecond
+	before, since := "", time.Now()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ready, err := searchRows(db, "SELECT COUNT(*) = SUM(state = 'ready') FROM information_schema.SQLOTS_SEARCH_INDEXES")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "search", "*", "*.zap"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := strings.Join(files, " ")
+		if ready != "1|\n" || !haveFiles(t, dir) || now != before {
+			before, since = now, time.Now()
+		}
+		if time.Since(since) > stable {
+			return
+		}
+	}
+	t.Fatal("the search indexes have no files")
+}
+
 // TestSearchDamage: queries are answered while the files of their indexes are
 // found to be damaged, and the indexes come back.
 func TestSearchDamage(t *testing.T) {
@@ -414,9 +440,7 @@ func TestSearchDamage(t *testing.T) {
 		}
 	}
 	for round := range testflag.Rounds(1, 3, 6) {
-		time.Sleep(600 * time.Millisecond)
-		for end := time.Now().Add(10 * time.Second); !haveFiles(t, dir) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		}
+		awaitFiles(t, db, dir)
 		c.Kill()
 		db.Close()
 		files, err := filepath.Glob(filepath.Join(dir, "search", "*", "*.zap"))

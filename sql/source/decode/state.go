@@ -25,12 +25,12 @@ type State struct {
 	Loc    *time.Location
 	Codecs *Codecs
 	// Memory counts what the statement holds; nil counts nothing. Lists of keys that
-	// are too long for it go to disk as Spill, SpillOver and Spilled say; see
+	// are too long for it go to disk as Spill, SpillOver and Usage say; see
 	// exec.Env.
 	Memory    *exec.Tracker
 	Spill     *spill.Disk
 	SpillOver int64
-	Spilled   *exec.SpillCounters
+	Usage     *exec.Usage
 	// BatchSize is the most rows of a batch, from 1 to vec.MaxRows.
 	BatchSize int
 }
@@ -47,5 +47,5 @@ const (
 
 // KeyEnv is what lists of keys need.
 func (s *State) KeyEnv() *exec.Env {
-	return &exec.Env{Memory: s.Memory, Spill: s.Spill, SpillOver: s.SpillOver, Spilled: s.Spilled}
+	return &exec.Env{Memory: s.Memory, Spill: s.Spill, SpillOver: s.SpillOver, Usage: s.Usage}
 }

@@ -37,6 +37,21 @@ type writer struct {
 	// keyed computes the virtual columns that index entries need; nil until an
 	// action of a foreign key writes a row.
 	keyed func(row []value.Datum) error
+	// written are the writes so far.
+	written Written
+}
+
+// Written counts the rows that a statement inserted, changed and removed in a table, or
+// tried to.
+type Written struct{ Inserted, Updated, Deleted uint64 }
+
+// Wrote calls fn with each table that the statement has written.
+func (s *Sink) Wrote(fn func(t *schema.Table, w Written)) {
+	for t, w := range s.writers {
+		if w.written != (Written{}) {
+			fn(t, w.written)
+		}
+	}
 }
 
 func (s *Sink) writer(t *schema.Table) (*writer, error) {

@@ -1,0 +1,51 @@
+package metrics
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Use is how much a table was used by one of its keys, or written.
+type Use struct {
+	// Reads are scans and lookups, Fetched the entries or rows that they read.
+	Reads, Fetched             atomic.Int64
+	Inserted, Updated, Deleted atomic.Int64
+}
+
+// UseKey is a table and one of its indexes: 0 is the primary key, which also counts
+// what is read without a key and all writes.
+type UseKey struct{ Table, Index uint64 }
+
+// Uses are the uses of all tables, also of dropped ones. Its methods may be called
+// concurrently.
+type Uses struct{ list sync.Map } // UseKey to *Use
+
+// Get finds or makes the use of a key.
+func (u *Uses) Get(k UseKey) *Use {
+	if x, ok := u.list.Load(k); ok {
+		return x.(*Use)
+	}
+	x, _ := u.list.LoadOrStore(k, &Use{})
+	return x.(*Use)
+}
+
+// Find is the use of a key, nil if it was not used.
+func (u *Uses) Find(k UseKey) *Use {
+	if x, ok := u.list.Load(k); ok {
+		return x.(*Use)
+	}
+	return nil
+}
+
+// Keep forgets the uses for which keep is false: of tables that are gone.
+func (u *Uses) Keep(keep func(UseKey) bool) {
+	u.list.Range(func(k, _ any) bool {
+		if !keep(k.(UseKey)) {
+			u.list.Delete(k)
+		}
+		return true
+	})
+}
+
+// Reset forgets all.
+func (u *Uses) Reset() { u.list.Clear() }
