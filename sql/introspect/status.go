@@ -46,6 +46,8 @@ func (e *Server) globalStatus() map[string]string {
 		"Sqlots_rows_sent": c.RowsSent.Load(), "Sqlots_errors": c.Errors.Load(), "Sqlots_memory_used": e.engine.Memory.Used() + e.engine.Writes.Used(),
 		"Threads_running": 0,
 	}
+	log := e.engine.Audit
+	numbers["Sqlots_audit_log_events"], numbers["Sqlots_audit_log_events_lost"], numbers["Sqlots_audit_log_current_size"] = log.Events(), log.Lost(), log.Size()
 	numbers["Created_tmp_disk_tables"], numbers["Sort_merge_passes"] = e.engine.Spilled.Tables.Load(), e.engine.Spilled.Merges.Load()
 	if e.engine.Spill != nil {
 		numbers["Created_tmp_files"], numbers["Sqlots_spilled_bytes"] = e.engine.Spill.Total()

@@ -22,7 +22,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	}
 	p, header, err := s.st.Prepare(ctx, text)
 	if err != nil {
-		return nil, s.Finish(err)
+		return nil, s.st.Ended(text, err, nil)
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
@@ -39,9 +39,7 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	ctx, done := s.enter(ctx, "Execute", p.Stmt.Text)
 	defer done()
 	s.st.BeginTrace(w)
-	err := s.Finish(s.st.Execute(ctx, p, params, false, w))
-	s.st.EndTrace(p.Stmt.Text, err, w)
-	return err
+	return s.st.Ended(p.Stmt.Text, s.st.Execute(ctx, p, params, false, w), w)
 }
 
 // CloseStatement implements mysqlwire.Session.

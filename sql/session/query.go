@@ -19,9 +19,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	defer done()
 	s.st.BeginTrace(w)
 	if handled, err := s.st.QueryTemplate(ctx, text, w); handled {
-		err = s.Finish(err)
-		s.st.EndTrace(text, err, w)
-		return err
+		return s.st.Ended(text, err, w)
 	}
 	rest := text
 	for first := true; ; first = false {
@@ -51,9 +49,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 			from := rest[strings.Index(rest, stmt):]
 			err = parser.NearRest(err, from, len(stmt), s.Vars.Mode)
 		}
-		err = s.Finish(err)
-		s.st.EndTrace(stmt, err, w)
-		if err != nil {
+		if err = s.st.Ended(stmt, err, w); err != nil {
 			return err
 		}
 		if s.Tx.Lost || !more {

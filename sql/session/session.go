@@ -44,13 +44,14 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 		s.Vars.SetConnectionCollation(info.Collation)
 	}
 	if info.Database != "" {
-		if err := s.UseDatabase(ctx, info.Database); err != nil {
+		if err := s.Connection.UseDatabase(ctx, info.Database); err != nil {
 			return nil, err
 		}
 	}
 	e.Processes.Add(s.Process)
 	e.Counters.Connections.Add(1)
 	s.Note("Connect", s.Info.User+"@"+s.ClientHost()+" on "+s.DB+" using "+transport(info))
+	st.Connected()
 	return s, nil
 }
 
@@ -78,6 +79,7 @@ func transport(info mysqlwire.ConnInfo) string {
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
 	s.Note("Quit", "")
+	s.st.Disconnected()
 	if s.idle != nil {
 		s.idle.Stop()
 	}
@@ -125,7 +127,14 @@ func (s *Session) Statistics() string {
 }
 
 // KillConnection implements mysqlwire.Session.
-func (s *Session) KillConnection(_ context.Context, id uint64) error { return s.Kill(id, false) }
+func (s *Session) KillConnection(_ context.Context, id uint64) error {
+	return s.st.Audited("Kill", "KILL", fmt.Sprint("KILL ", id), s.Kill(id, false))
+}
+
+// UseDatabase implements mysqlwire.Session: COM_INIT_DB.
+func (s *Session) UseDatabase(ctx context.Context, name string) error {
+	return s.st.Audited("Init DB", "", name, s.Connection.UseDatabase(ctx, name))
+}
 
 // SetMultiStatements implements mysqlwire.MultiStatementer.
 func (s *Session) SetMultiStatements(on bool) { s.multi = on }

@@ -41,6 +41,7 @@ type Connection struct {
 	// variables and prepared statements.
 	Held   *exec.Tracker
 	rights rights
+	audit  audited
 	admission
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int

@@ -111,6 +111,7 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 	if len(params) != p.Params {
 		return sqlerr.WrongArguments("EXECUTE")
 	}
+	s.watch(&p.Stmt, p.mode)
 	if err := s.admit(&p.Stmt); err != nil {
 		return err
 	}
