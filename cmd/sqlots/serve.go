@@ -139,6 +139,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	reopen := make(chan os.Signal, 1)
+	signal.Notify(reopen, syscall.SIGHUP)
+	defer signal.Stop(reopen)
 	if *profiles != "" {
 		stopProfiles, err := servePprof(*profiles, cfg.Log)
 		if err != nil {
@@ -153,8 +156,6 @@ func serve(args []string, _, stderr io.Writer) int {
 		return 1
 	}
 	cfg.Log.Info("ready", "address", s.Addr(), "data", cfg.DataDir)
-	reopen := make(chan os.Signal, 1)
-	signal.Notify(reopen, syscall.SIGHUP)
 	for ctx.Err() == nil {
 		select {
 		case <-reopen:
