@@ -50,6 +50,7 @@ func (c *conn) authenticate(l *login) (Account, error) {
 		return Account{}, err
 	}
 	t := c.try(l)
+	l.account = t.account
 	if t.real {
 		err := c.srv.backend.LoginTried(&t.account, c.host, t.err == nil)
 		if err != nil && !errors.Is(t.err, errClientGone) {
@@ -70,6 +71,7 @@ func (c *conn) authenticate(l *login) (Account, error) {
 }
 
 func (c *conn) denied(l *login, reason string) {
+	l.refusal = reason
 	c.srv.log.warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", reason)
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	// SandboxOldClients lets clients that do not know of expired passwords into the
 	// sandbox of an account whose password has expired; otherwise they are refused (1862).
 	SandboxOldClients bool
+	// LoginRefused, if set, learns of each login that failed.
+	LoginRefused func(RefusedLogin)
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
 	// Logger takes refused log-ins and panics; slog.Default() if nil.

@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -71,8 +72,18 @@ type ConnInfo struct {
 	// Interactive is set by interactive clients: the session's wait_timeout
 	// starts as interactive_timeout.
 	Interactive bool
+	// ChangesUser is COM_CHANGE_USER of a connection that has logged in before.
+	ChangesUser bool
 	// Kill ends the connection; the session registers it for KILL.
 	Kill func()
+}
+
+// RefusedLogin is a login that failed: Info as far as it is known, and why. Reason is more
+// than the client learns; Err is nil where the client has gone.
+type RefusedLogin struct {
+	Info   ConnInfo
+	Reason string
+	Err    *sqlerr.Error
 }
 
 // Session is one connection's session. Its methods are called by one

@@ -2,6 +2,7 @@ package mysqlwire
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"strconv"
@@ -65,6 +66,9 @@ type login struct {
 	plugin    string
 	answer    []byte // shares the packet
 	attrs     [][2]string
+	changes   bool // COM_CHANGE_USER
+	account   Account
+	refusal   string // for the logs
 }
 
 // parseLogin reads a handshake response:
@@ -251,35 +255,52 @@ func (p *prefixConn) Read(b []byte) (int, error) {
 
 // login authenticates l and makes its session.
 func (c *conn) login(l *login) error {
-	if len(l.user) > maxUserLen {
-		return sqlerr.HandshakeError()
-	}
-	if !c.clear() && c.srv.requiresSecure() {
-		return sqlerr.InsecureTransport()
-	}
-	acct, err := c.authenticate(l)
-	if err != nil {
-		return err
-	}
-	if err := c.srv.seat(c, &acct); err != nil {
-		return err
-	}
-	c.user = l.user
 	info := ConnInfo{
-		ID: c.id, User: l.user, Account: acct, RemoteAddr: c.raw.RemoteAddr(),
+		ID: c.id, User: l.user, RemoteAddr: c.raw.RemoteAddr(),
 		Database: l.database, Collation: l.collation, Attributes: l.attrs, TLS: c.tls,
 		MultiStatements: c.caps.has(capMultiStatements),
 		FoundRows:       c.caps.has(capFoundRows),
 		LocalFiles:      c.localAllowed(),
 		Interactive:     c.caps.has(capInteractive),
+		ChangesUser:     l.changes,
 		Kill:            c.kill,
 	}
-	sess, err := c.srv.backend.Connect(c.ctx, info)
+	sess, err := c.admit(l, &info)
 	if err != nil {
+		if refused := c.srv.cfg.LoginRefused; refused != nil {
+			info.Account = l.account
+			r := RefusedLogin{Info: info, Reason: l.refusal}
+			if errors.Is(err, errClientGone) {
+				r.Reason = "the client has gone"
+			} else {
+				r.Err = errorOf(c.ctx, err)
+			}
+			refused(r)
+		}
 		return err
 	}
 	c.setSession(sess, l.collation)
 	return nil
+}
+
+// admit is login without its consequences.
+func (c *conn) admit(l *login, info *ConnInfo) (Session, error) {
+	if len(l.user) > maxUserLen {
+		return nil, sqlerr.HandshakeError()
+	}
+	if !c.clear() && c.srv.requiresSecure() {
+		return nil, sqlerr.InsecureTransport()
+	}
+	acct, err := c.authenticate(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.srv.seat(c, &acct); err != nil {
+		return nil, err
+	}
+	c.user = l.user
+	info.Account = acct
+	return c.srv.backend.Connect(c.ctx, *info)
 }
 
 func (c *conn) localAllowed() bool {
@@ -294,7 +315,7 @@ func (c *conn) localAllowed() bool {
 // A failure ends the connection, as in MySQL.
 func (c *conn) changeUser(b []byte) error {
 	p := payload{b: b}
-	l := login{caps: c.caps, user: string(p.nulBytes())}
+	l := login{caps: c.caps, user: string(p.nulBytes()), changes: true}
 	l.answer = p.take(uint64(p.uint8()))
 	l.database = string(p.nulOrRest())
 	l.collation = c.collation

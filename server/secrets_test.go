@@ -17,7 +17,9 @@ import (
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	log := &testutil.Buffer{}
-	_, dsn := startServer(t, func(c *server.Config) { c.LogDir, c.Log = dir, slog.New(slog.NewTextHandler(log, nil)) })
+	_, dsn := startServer(t, func(c *server.Config) {
+		c.LogDir, c.AuditLog, c.Log = dir, server.AuditOn, slog.New(slog.NewTextHandler(log, nil))
+	})
 	dsn += "?multiStatements=true"
 	root := dial(t, dsn)
 	root.exec("CREATE TABLE a (id INT PRIMARY KEY, v TEXT)")
@@ -32,7 +34,9 @@ func TestSecrets(t *testing.T) {
 		"ALTER USER u IDENTIFIED BY 'hunter2'", "ALTER USER u IDENTIFIED BY'hunter2'", "ALTER USER u IDENTIFIED WITH mysql_native_password BY /* c */ \"hunter2\"",
 		"SET PASSWORD FOR 'u'@'%' = 'hunter2'", "SET PASSWORD FOR u='hunter2'", "ALTER USER u IDENTIFIED BY hunter2", "ALTER USER u IDENTIFIED BI 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2",
 		"ALTER USER u IDENTIFIED WITH mysql_native_password AS 'hunter2'", "ALTER USER u IDENTIFIED WITH mysql_native_password AS " + hash, "ALTER USER u IDENTIFIED BY _utf8'hunter2'",
-		"GRANT ALL ON *.* TO u IDENTIFIED BY 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2' REPLACE 'hunter2' RETAIN CURRENT PASSWORD", "SET PASSWORD = 'hunter2' REPLACE 'hunter2'", "ALTER USER u IDENTIFIED BY 'x' REPLACE hunter2", "ALTER USER u IDENTIFIED BY 'hunter2' PASSWORD HISTORY 9", "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='hunter2'", "/*!80000 ALTER USER u IDENTIFIED BY 'hunter2' */",
+		"GRANT ALL ON *.* TO u IDENTIFIED BY 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2' REPLACE 'hunter2' RETAIN CURRENT PASSWORD", "SET PASSWORD = 'hunter2' REPLACE 'hunter2'", "ALTER USER u IDENTIFIED BY 'x' REPLACE hunter2", "ALTER USER u IDENTIFIED BY 'hunter2' PASSWORD HISTORY 9",
+		"CREATE USER w IDENTIFIED BY 'hunter2', IF NOT EXISTS", "CREATE USER w IDENTIFIED BY 'hunter2' /* 'hunter2' */ COMMENT 'x'", "/* IDENTIFIED BY 'hunter2' */ DROP USER IF EXISTS w", "CREATE USER IF NOT EXISTS w IDENTIFIED WITH caching_sha2_password BY 'hunter2' REQUIRE SSL", "CREATE USER w IDENTIFIED BY 'hunter2', u IDENTIFIED BY \"hunter2\"", "DROP USER IF EXISTS w",
+		"SET PASSWORD FOR u = PASSWORD('hunter2')", "SET PASSWORD FOR nosuch = 'hunter2'", "SET GLOBAL max_execution_time = 0, PASSWORD = 'hunter2'", "GRANT SELECT ON t.* TO u@localhost IDENTIFIED BY PASSWORD 'hunter2' WITH GRANT OPTION", "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='hunter2'", "/*!80000 ALTER USER u IDENTIFIED BY 'hunter2' */",
 		"PREPARE p FROM 'ALTER USER u IDENTIFIED BY ''hunter2'''", "EXECUTE p", "PREPARE p FROM 'ALTER USER u IDENTIFIED BY BY ''hunter2'''",
 		"SET @v = 'ALTER USER u IDENTIFIED BY ''hunter2'''", "PREPARE p FROM @v", "SET @v = 'ALTER USER u IDENTIFIED BI ''hunter2'''", "PREPARE p FROM @v",
 		"SELECT 1; ALTER USER u IDENTIFIED BY 'hunter2'; SELECT 2", "SELECT 1; ALTER USER u IDENTIFIED BY BY 'hunter2'", "ALTER USER u IDENTIFIED BY 'hunter2' /* " + strings.Repeat("x", 1<<17) + " */",
@@ -100,8 +104,8 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %s, %v", table, leak(got), err)
 		}
 	}
-	list, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err != nil || len(list) != 2 {
+	list, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(list) != 3 {
 		t.Fatal(list, err)
 	}
 	for _, path := range list {

@@ -74,9 +74,12 @@ type Config struct {
 	SecureFileDir string
 	// BackupDir is the directory that BACKUP may write to, "" for none.
 	BackupDir string
-	// LogDir is the directory of query logs, made when it does not exist; "" for
-	// log in DataDir.
+	// LogDir is the directory of query logs and the audit log, made when it does not
+	// exist; "" for log in DataDir.
 	LogDir string
+	// AuditLog is AuditOn, AuditForced, or AuditOff, which is also "": the log is on
+	// if it was persisted.
+	AuditLog string
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	// AcceptLogDamage is pebblekv.Options.AcceptLogDamage.
@@ -139,6 +142,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) start(ctx context.Context) error {
 	cfg := s.cfg
 	if err := checkOpen(cfg); err != nil {
+		return err
+	}
+	if err := checkAudit(cfg); err != nil {
 		return err
 	}
 	tlsConfig, err := loadTLS(cfg)
@@ -227,7 +233,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.createRoot(ctx); err != nil {
 		return err
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, AuditOn: cfg.AuditLog == AuditOn, AuditForced: cfg.AuditLog == AuditForced, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
 	}
@@ -239,9 +245,12 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.showTLS(tlsConfig)
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, SandboxOldClients: cfg.SandboxOldClients, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, SandboxOldClients: cfg.SandboxOldClients, LoginRefused: s.loginRefused, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
 	if !cfg.InMemory {
 		go guard.Do(cfg.Log, "making the key for passwords", mysqlwire.PrepareLoginKey)
+	}
+	if err := s.auditStart(); err != nil {
+		return err
 	}
 	s.serve(s.listener, s.wire.Serve)
 	if s.admin != nil {
@@ -383,6 +392,7 @@ func (s *Server) Stop(grace time.Duration) error {
 		err = nil // interrupted as announced
 	}
 	s.done.Wait()
+	s.auditStop()
 	if serr := s.engine.Close(context.Background()); serr != nil {
 		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
 	}

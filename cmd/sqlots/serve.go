@@ -107,7 +107,8 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.TLSCA, "tls-ca", "", "certificates of the authorities that clients may have a certificate of (PEM), for accounts that REQUIRE one")
 	fs.IntVar(&cfg.MaxConnections, "max-connections", 2000, "most connections at once")
 	fs.StringVar(&cfg.SecureFileDir, "secure-file-priv", "", "directory that statements may read files of (LOAD DATA INFILE) and write files to; without it none")
-	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log and the general log (default: log in the data directory)")
+	fs.StringVar(&cfg.LogDir, "log-dir", "", "directory of the slow query log, the general log and the audit log (default: log in the data directory)")
+	fs.StringVar(&cfg.AuditLog, "audit-log", "off", "audit log in --log-dir: off (unless SET PERSIST has switched it on), on, or forced: on, and SET cannot change it")
 	fs.StringVar(&cfg.BackupDir, "backup-dir", "", "directory that BACKUP may write to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	fs.BoolVar(&cfg.AcceptLogDamage, "accept-log-damage", false, "start without the end of a damaged log and the commits in it; the logs are kept in damaged-logs in the data directory")
@@ -140,6 +141,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	reopen := make(chan os.Signal, 1)
+	signal.Notify(reopen, syscall.SIGHUP)
+	defer signal.Stop(reopen)
 	if *profiles != "" {
 		stopProfiles, err := servePprof(*profiles, cfg.Log)
 		if err != nil {
@@ -154,7 +158,13 @@ func serve(args []string, _, stderr io.Writer) int {
 		return 1
 	}
 	cfg.Log.Info("ready", "address", s.Addr(), "data", cfg.DataDir)
-	<-ctx.Done()
+	for ctx.Err() == nil {
+		select {
+		case <-reopen:
+			s.Engine().ReopenLogs()
+		case <-ctx.Done():
+		}
+	}
 	cfg.Log.Info("stopping")
 	if err := s.Stop(*grace); err != nil {
 		fmt.Fprintln(stderr, "sqlots serve: stopping:", err)

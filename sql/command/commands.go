@@ -190,7 +190,7 @@ func (s *commands) reloadTLS(ctx context.Context, x *logical.ReloadTLS) error {
 func (s *commands) flushLogs(_ context.Context, what string) {
 	switch what {
 	case "logs":
-		s.Engine.Logs.Reopen(true, true)
+		s.Engine.ReopenLogs()
 	case "slow logs":
 		s.Engine.Logs.Reopen(true, false)
 	case "general logs":

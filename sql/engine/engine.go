@@ -13,6 +13,7 @@ import (
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/sql/audit"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/ddl"
 	"github.com/sqlots/sqlots/sql/engine/job"
@@ -45,8 +46,11 @@ type Config struct {
 	// BackupDir is the directory that BACKUP may write to, "" for none;
 	// BackupStage one on the store's file system for what it needs meanwhile.
 	BackupDir, BackupStage string
-	// LogDir is the directory of query logs, "" for none.
+	// LogDir is the directory of query logs and the audit log, "" for none.
 	LogDir string
+	// AuditOn begins with the audit log switched on; AuditForced also refuses changes of
+	// its settings.
+	AuditOn, AuditForced bool
 	// DataDir is out of reach for the files of statements.
 	DataDir datadir.Dir
 	// SearchDir is the directory of search indexes, "" for none: queries do
@@ -105,6 +109,9 @@ type Engine struct {
 	Jobs         *job.Runner
 	Backups      backupJobs
 	Logs         *querylog.Logs
+	Audit        *audit.Log
+	AuditForced  bool
+	auditChange  sync.Mutex // one takes over its settings at a time
 	LogDir       string
 	DataDir      datadir.Dir
 	logNames     map[string]string // of log files, by variable
@@ -167,9 +174,13 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.LogDir, e.DataDir, e.ReloadTLS = cfg.LogDir, cfg.DataDir, cfg.ReloadTLS
 	e.openLogs()
+	e.openAudit(cfg.AuditOn || cfg.AuditForced, cfg.AuditForced)
 	e.Globals.OnChange = func(name string, v value.Datum) {
 		if isLogVariable(name) {
 			e.logsChanged()
+		}
+		if sysvar.IsOfAudit(name) {
+			e.auditChanged()
 		}
 		if name == "mandatory_roles" {
 			e.mandatoryRoles()
@@ -212,6 +223,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.Jobs.Stop()
 	e.DDL.Close()
 	e.Logs.Close()
+	e.Audit.Close()
 	return e.Sequences.Save(ctx)
 }
 

@@ -50,6 +50,8 @@ func (e *Server) globalStatus() map[string]string {
 		"Sqlots_memory_used":             e.engine.Memory.Used() + e.engine.Writes.Used(),
 		"Threads_running":                0,
 	}
+	log := e.engine.Audit
+	numbers["Sqlots_audit_log_events"], numbers["Sqlots_audit_log_events_lost"], numbers["Sqlots_audit_log_current_size"] = log.Events(), log.Lost(), log.Size()
 	if e.engine.Spill != nil {
 		numbers["Created_tmp_files"], numbers["Sqlots_spilled_bytes"] = e.engine.Spill.Total()
 	}

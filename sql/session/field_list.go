@@ -13,7 +13,7 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 		return nil, sqlerr.NoDatabaseSelected()
 	}
 	if err := s.SeesTable(s.DB, name); err != nil {
-		return nil, err
+		return nil, s.st.Audited("Field List", "", name, err)
 	}
 	var out []mysqlwire.Column
 	snap := s.Engine.Catalog.Snapshot()

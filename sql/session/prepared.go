@@ -24,7 +24,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	s.Metrics.Start(metrics.StmtPrepare)
 	p, header, err := s.st.Prepare(ctx, text)
 	if err != nil {
-		return nil, s.Finish(err)
+		return nil, s.st.Ended(text, err, nil)
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
@@ -40,10 +40,8 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 	s.convertParams(params)
 	ctx, done := s.enter(ctx, "Execute", p.Stmt.Text)
 	defer done()
-	err := s.Finish(s.st.Execute(ctx, p, params, false, w))
 	s.Metrics.Start(metrics.StmtExecute)
-	s.ended = s.st.EndEvent(p.Stmt.Text, err, w)
-	return err
+	return s.st.Ended(p.Stmt.Text, s.st.Execute(ctx, p, params, false, w), w)
 }
 
 // CloseStatement implements mysqlwire.Session.

@@ -18,9 +18,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 	ctx, done := s.enter(ctx, "Query", text)
 	defer done()
 	if handled, err := s.st.QueryTemplate(ctx, text, w); handled {
-		err = s.Finish(err)
-		s.ended = s.st.EndEvent(text, err, w)
-		return err
+		return s.st.Ended(text, err, w)
 	}
 	rest := text
 	for first := true; ; first = false {
@@ -40,7 +38,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 			return s.Finish(parser.TrailingText(stmt, tail, s.Vars.Mode))
 		}
 		if !first {
-			s.st.BeginEvent(s.ended)
+			s.st.BeginEvent(s.st.EndedAt())
 		}
 		if more {
 			w.ColumnFlags(mysqlwire.StatusMoreResults)
@@ -50,9 +48,7 @@ func (s *Session) Query(ctx context.Context, text string, w mysqlwire.ResultWrit
 			from := rest[strings.Index(rest, stmt):]
 			err = parser.NearRest(err, from, len(stmt), s.Vars.Mode)
 		}
-		err = s.Finish(err)
-		s.ended = s.st.EndEvent(stmt, err, w)
-		if err != nil {
+		if err = s.st.Ended(stmt, err, w); err != nil {
 			return err
 		}
 		if s.Tx.Lost || !more {
@@ -71,7 +67,6 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	s.Process.Begin(command, text, s.Vars.Mode, now, cancel)
-	s.ended = time.Time{}
 	s.st.BeginEvent(now)
 	s.Note(command, text)
 	var timer *time.Timer
@@ -82,10 +77,11 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 		if timer != nil {
 			timer.Stop()
 		}
-		if s.ended.IsZero() {
-			s.ended = time.Now()
+		end := s.st.EndedAt()
+		if end.IsZero() {
+			end = time.Now()
 		}
-		s.Process.End(s.ended)
+		s.Process.End(end)
 		cancel(nil)
 		if s.Tx.IsOpen() && s.Vars.IdleTxn > 0 {
 			s.idle = time.AfterFunc(s.Vars.IdleTxn, s.Process.KillConnection)

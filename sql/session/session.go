@@ -20,7 +20,6 @@ type Session struct {
 	st    *statement.Statement
 	multi bool
 	idle  *time.Timer // ends the connection, which is idle in a transaction; nil otherwise
-	ended time.Time   // when the last statement of the command that runs has ended; zero for none
 
 	prepared     map[uint32]*statement.Prepared
 	nextPrepared uint32
@@ -46,7 +45,7 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 		s.Vars.SetConnectionCollation(info.Collation)
 	}
 	if info.Database != "" {
-		if err := s.UseDatabase(ctx, info.Database); err != nil {
+		if err := s.Connection.UseDatabase(ctx, info.Database); err != nil {
 			return nil, err
 		}
 	}
@@ -54,6 +53,7 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 	s.Metrics = e.Metrics.Open(info.ID, info.User, s.ClientHost())
 	s.Tx.Metrics = s.Metrics
 	s.Note("Connect", s.Info.User+"@"+s.ClientHost()+" on "+s.DB+" using "+transport(info))
+	st.Connected()
 	return s, nil
 }
 
@@ -81,6 +81,7 @@ func transport(info mysqlwire.ConnInfo) string {
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
 	s.Note("Quit", "")
+	s.st.Disconnected()
 	if s.idle != nil {
 		s.idle.Stop()
 	}
@@ -129,7 +130,14 @@ func (s *Session) Statistics() string {
 }
 
 // KillConnection implements mysqlwire.Session.
-func (s *Session) KillConnection(_ context.Context, id uint64) error { return s.Kill(id, false) }
+func (s *Session) KillConnection(_ context.Context, id uint64) error {
+	return s.st.Audited("Kill", "KILL", fmt.Sprint("KILL ", id), s.Kill(id, false))
+}
+
+// UseDatabase implements mysqlwire.Session: COM_INIT_DB.
+func (s *Session) UseDatabase(ctx context.Context, name string) error {
+	return s.st.Audited("Init DB", "", name, s.Connection.UseDatabase(ctx, name))
+}
 
 // SetMultiStatements implements mysqlwire.MultiStatementer.
 func (s *Session) SetMultiStatements(on bool) { s.multi = on }

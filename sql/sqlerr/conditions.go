@@ -35,6 +35,11 @@ func IsLockConflict(err error) bool { return is(err, 1205, 1213) }
 // IsNotSupported reports 1235.
 func IsNotSupported(err error) bool { return is(err, 1235) }
 
+// IsAccessDenied reports the errors of statements that the account may not run.
+func IsAccessDenied(err error) bool {
+	return is(err, 1044, 1045, 1095, 1142, 1143, 1227, 1370, 1410, 1820, 3530)
+}
+
 // IsOutOfRange reports OutOfRange.
 func IsOutOfRange(err error) bool { return is(err, 1264) }
 

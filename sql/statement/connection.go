@@ -44,6 +44,7 @@ type Connection struct {
 	// Metrics are the connection's numbers.
 	Metrics *metrics.Session
 	rights  rights
+	audit   audited
 	admission
 	// PreparedCount is how many statements the client has prepared.
 	PreparedCount func() int

@@ -34,13 +34,14 @@ type event struct {
 	tableWaits     int64
 	tmpFiles       int64
 	peak           int64
+	end            time.Time
 }
 
 // BeginEvent starts the event of a statement at the given time.
 func (s *Statement) BeginEvent(at time.Time) {
 	e := &s.event
 	e.Event = metrics.Event{Start: at, Command: metrics.Other, Schema: s.DB}
-	e.mode, e.peak = s.Vars.Mode, 0
+	e.mode, e.peak, e.end = s.Vars.Mode, 0, time.Time{}
 	e.usage.Tables.Store(0)
 	e.usage.Merges.Store(0)
 	e.usage.Sorted.Store(0)
@@ -157,11 +158,15 @@ type traffic interface {
 	Traffic() (received, sent uint64)
 }
 
-// EndEvent ends the event of a statement and records it, also in the slow query log
+// EndedAt is when the last statement of the command that runs has ended; zero for none.
+func (s *Statement) EndedAt() time.Time { return s.event.end }
+
+// endEvent ends the event of a statement and records it, also in the slow query log
 // if it is slow. err is what the client gets.
-func (s *Statement) EndEvent(text string, err error, w mysqlwire.ResultWriter) (end time.Time) {
-	end = time.Now()
+func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	e := &s.event
+	end := time.Now()
+	e.end = end
 	e.Text, e.Duration = text, end.Sub(e.Start)
 	e.Lock += time.Duration(s.Process.TableWaits.Load() - e.tableWaits)
 	e.Warnings = uint64(s.Diagnostics.WarningCount)
@@ -188,7 +193,6 @@ func (s *Statement) EndEvent(text string, err error, w mysqlwire.ResultWriter) (
 	if s.Engine.Logs.SlowOn.Load() {
 		s.logSlow(text, end, slow)
 	}
-	return end
 }
 
 // logSlow adds a statement to the slow query log, if it belongs there.

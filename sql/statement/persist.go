@@ -46,6 +46,9 @@ func (s *Statement) persist(ctx context.Context, it logical.SetItem, val *value.
 
 // resetPersist is RESET PERSIST: 3615.
 func (s *Statement) resetPersist(ctx context.Context, x *logical.ResetPersist) error {
+	if err := s.resetsAudit(x.Name); err != nil {
+		return err
+	}
 	return s.Engine.Catalog.Change(ctx, func(ch *catalog.Change) error {
 		have := ch.Current().Settings()
 		if x.Name == "" {

@@ -54,9 +54,7 @@ func (s *Statement) mustRun(t *testing.T, text string) {
 	if !handled {
 		err = s.RunText(t.Context(), text, false, sink{})
 	}
-	err = s.Finish(err)
-	s.EndEvent(text, err, sink{})
-	if err != nil {
+	if err = s.Ended(text, err, sink{}); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }

@@ -118,6 +118,7 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 		p.digest = s.digestOf(p.Stmt.Text, p.mode)
 	}
 	s.identify(p.command, p.digest)
+	s.watch(&p.Stmt, p.mode)
 	if err := s.admit(&p.Stmt); err != nil {
 		return err
 	}

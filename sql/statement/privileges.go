@@ -138,6 +138,12 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 	if d == nil {
 		return nil
 	}
+	err := refusalOf(cn, d)
+	cn.audit.denied, cn.audit.refusal = d, err
+	return err
+}
+
+func refusalOf(cn *Connection, d *priv.Denied) error {
 	account, host := cn.AccountName(), cn.ClientHost()
 	switch {
 	case d.NeedsOneOf != "":

@@ -33,7 +33,12 @@ func (s *Statement) runSet(ctx context.Context, x *logical.Set, vals []value.Dat
 		if it.Value != nil {
 			val, t = &computed[i], it.Value.Type()
 		}
-		if err := s.setItem(ctx, it, val, t); err != nil {
+		set := s.setItem
+		switch it.Scope {
+		case logical.SetGlobal, logical.SetPersist, logical.SetPersistOnly:
+			set = s.setGlobal
+		}
+		if err := set(ctx, it, val, t); err != nil {
 			return err
 		}
 	}

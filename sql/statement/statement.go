@@ -64,6 +64,7 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		s.begin(false)
 		return sqlerr.Parse("", "?", 1)
 	}
+	s.watch(&stmt, s.Vars.Mode)
 	if err := s.admit(&stmt); err != nil {
 		s.begin(false)
 		return err
@@ -119,6 +120,7 @@ func (s *Statement) dispatch(ctx context.Context, stmt logical.Statement, rebind
 // tryDispatch is dispatch for the statement as it was bound. ErrStale: it has
 // done nothing.
 func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, rebind rebinder, vals []value.Datum, ptypes []schema.Type, more bool, w mysqlwire.ResultWriter) error {
+	s.audit.bound = stmt
 	switch x := stmt.(type) {
 	case *logical.Query, *logical.Insert, *logical.Update, *logical.Delete, *logical.MultiUpdate, *logical.MultiDelete:
 		c, err := s.MakePlan(ctx, stmt, vals, ptypes)

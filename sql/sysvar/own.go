@@ -8,6 +8,7 @@ import (
 
 	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/audit"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -88,6 +89,13 @@ func own() []*Def {
 		{Name: "secure_file_priv", Scope: ScopeGlobal, Type: text, Default: value.Null},  // no files at all
 		{Name: "sqlots_backup_dir", Scope: ScopeGlobal, Type: text, Default: value.Null}, // no backups
 		stringVar("log_output", ScopeGlobal, "FILE", checkLogOutput),
+		boolean("sqlots_audit_log", ScopeGlobal, true, false),
+		readonly("sqlots_audit_log_file", ""),
+		stringVar("sqlots_audit_log_events", ScopeGlobal, audit.All.String(), checkAuditEvents),
+		enum("sqlots_audit_log_strategy", ScopeGlobal, "SEMISYNCHRONOUS", "SEMISYNCHRONOUS", "SYNCHRONOUS"),
+		stepped("sqlots_audit_log_rotate_on_size", ScopeGlobal, 0, 1<<40, 64<<20, 4096),
+		integer("sqlots_audit_log_rotations", ScopeGlobal, 1, 999, 9),
+		integer("sqlots_audit_log_text_size", ScopeGlobal, 0, 1<<20, 4096),
 		stringVar("init_connect", ScopeGlobal, "", nil),
 		stringVar("mandatory_roles", ScopeGlobal, "", checkRoles),
 		stringVar("sqlots_disabled_rules", ScopeBoth, "", nil),
@@ -123,6 +131,19 @@ func checkLogOutput(name, v string) (string, error) {
 		return "", sqlerr.WrongValueForVariable(name, v)
 	}
 	return strings.Join(out, ","), nil
+}
+
+// IsOfAudit reports the variables of the audit log, which need AUDIT_ADMIN. The name is in
+// lower case.
+func IsOfAudit(name string) bool { return strings.HasPrefix(name, "sqlots_audit_log") }
+
+// checkAuditEvents brings the members of the set in order.
+func checkAuditEvents(name, v string) (string, error) {
+	c, ok := audit.ParseClasses(v)
+	if !ok {
+		return "", sqlerr.WrongValueForVariable(name, v)
+	}
+	return c.String(), nil
 }
 
 // checkLoadToken keeps tokens short enough for a key.

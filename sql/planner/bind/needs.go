@@ -5,6 +5,7 @@ import (
 
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/priv"
+	"github.com/sqlots/sqlots/sql/sysvar"
 )
 
 // needsOf adds what a statement needs besides the tables that were bound with it. Every
@@ -35,6 +36,9 @@ func (b *binder) needsOf(stmt logical.Statement) {
 		}
 	case *logical.ResetPersist:
 		b.need(priv.Super, priv.SystemVariablesAdmin)
+		if sysvar.IsOfAudit(x.Name) { // of all variables: where it runs
+			b.need(0, priv.AuditAdmin)
+		}
 	default:
 		if !b.needsOfDDL(stmt) && !b.needsOfAccounts(stmt) {
 			b.needsOfServer(stmt)
@@ -101,6 +105,9 @@ func (b *binder) needsOfSet(x *logical.SetItem) {
 		}
 		if fileVariables[name] {
 			b.need(priv.File, 0)
+		}
+		if sysvar.IsOfAudit(name) {
+			b.need(0, priv.AuditAdmin)
 		}
 	case logical.SetSession:
 		if restrictedVariables[name] {
