@@ -26,7 +26,7 @@ const flushSize = 64 << 10
 // client insists.
 const leastGzip = 1400
 
-// endTrailer is the trailer with what the last line of NDJSON says, for CSV and TSV.
+// endTrailer is the trailer, or the header of a short response, with what the last line of NDJSON says, for CSV and TSV.
 const endTrailer = "X-Sqlots-End"
 
 type resultState uint8
@@ -263,7 +263,7 @@ func (w *results) commit(zipped bool) {
 		h.Set("Content-Encoding", "gzip")
 		w.zip, _ = gzip.NewWriterLevel(w.w, gzip.BestSpeed) // the level is one
 	}
-	if !w.format.isJSON() {
+	if !w.format.isJSON() && h.Get(endTrailer) == "" { // it is known when all has been written
 		h.Set("Trailer", endTrailer)
 	}
 	w.w.WriteHeader(http.StatusOK)
