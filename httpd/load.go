@@ -161,6 +161,7 @@ func (s *Server) load(w http.ResponseWriter, r *http.Request) {
 		done, err = c.load(w, r, req, token)
 		return err
 	})
+	c.leave()
 	if err != nil {
 		if c.ctx.Err() != nil {
 			w.Header().Set("Connection", "close")
