@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha1"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -77,17 +78,26 @@ func (c *conn) denied(l *login, reason string) {
 
 // mayLogin refuses what a client with the right password may not do.
 func (c *conn) mayLogin(l *login, a *Account) error {
-	if a.Locked {
-		return sqlerr.AccountLocked(l.user, c.host)
-	}
-	if reason := a.Require.refusal(c.tls); reason != "" {
+	reason, err := a.admits(l.user, c.host, c.tls, c.caps.has(capExpiredPasswords) || c.srv.cfg.SandboxOldClients)
+	if reason != "" {
 		c.denied(l, reason)
-		return sqlerr.AccessDenied(l.user, c.host, a.AuthString != "")
 	}
-	if a.Expired && !c.caps.has(capExpiredPasswords) && !c.srv.cfg.SandboxOldClients {
-		return sqlerr.PasswordExpired()
+	return err
+}
+
+// admits refuses what a client with the right password may not do, with the reason for the
+// log if the error does not say it. sandbox: the client can change an expired password.
+func (a *Account) admits(user, host string, st *tls.ConnectionState, sandbox bool) (reason string, err error) {
+	if a.Locked {
+		return "", sqlerr.AccountLocked(user, host)
 	}
-	return nil
+	if reason := a.Require.refusal(st); reason != "" {
+		return reason, sqlerr.AccessDenied(user, host, a.AuthString != "")
+	}
+	if a.Expired && !sandbox {
+		return "", sqlerr.PasswordExpired()
+	}
+	return "", nil
 }
 
 // A loginTry is an exchange about a password.
@@ -107,7 +117,7 @@ func (c *conn) try(l *login) (t loginTry) {
 	if acct.Open && c.loopback {
 		return loginTry{account: acct, err: c.letIn(l)}
 	}
-	if t.refusal = c.refusalOf(&acct); !known {
+	if t.refusal = c.visitor.refusalOf(&acct); !known {
 		t.refusal = "unknown user"
 	}
 	if c.srv.fake[acct.Plugin] == "" {
@@ -146,13 +156,13 @@ func (c *conn) try(l *login) (t loginTry) {
 }
 
 // refusalOf is why no password of an account is right on this connection; empty if one is.
-func (c *conn) refusalOf(a *Account) string {
+func (v *visitor) refusalOf(a *Account) string {
 	switch {
 	case a.Open:
 		return "only this machine is let in without a password"
-	case a.LoopbackOnly && !c.loopback:
+	case a.LoopbackOnly && !v.loopback:
 		return "account is for local connections only"
-	case a.SocketOnly && !c.unix:
+	case a.SocketOnly && !v.unix:
 		return "account without password is for the unix socket only"
 	case !ValidAuthString(a.Plugin, a.AuthString):
 		return "account has no usable password"

@@ -23,21 +23,15 @@ type conn struct {
 	id  uint64
 	raw net.Conn // the socket, below TLS and compression
 
-	host     string // peer's address without port, "localhost" for loopback
-	loopback bool
-	unix     bool
-	address  netip.Prefix
+	visitor
 	entrance *entrance
 
-	// Guarded by Server.mu: the place in a crowd until the login, nil without, and
-	// whether there is a seat, of which account.
+	// Guarded by Server.mu: the place in a crowd until the login, nil without.
 	crowd   *crowd
 	place   *list.Element
 	entered time.Time
 	grace   time.Duration // for which the place is safe
 	evicted bool
-	seated  bool
-	account accountName
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -82,26 +76,25 @@ func newConn(s *Server, nc net.Conn, e *entrance) *conn {
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	c.result.c = c
 	c.setPhase(phaseHandshake)
-	c.host, c.address, c.loopback, c.unix = peerOf(nc.RemoteAddr())
+	c.visitor = visitorOf(nc.RemoteAddr())
 	return c
 }
 
-// peerOf is the peer's host as accounts name it, and the address that it counts
-// as.
-func peerOf(addr net.Addr) (host string, address netip.Prefix, loopback, unix bool) {
+// visitorOf is the client of an address.
+func visitorOf(addr net.Addr) visitor {
 	var ip netip.Addr
 	switch a := addr.(type) {
 	case *net.UnixAddr:
-		return "localhost", address, true, true
+		return visitor{host: "localhost", loopback: true, unix: true}
 	case *net.TCPAddr:
 		ip = a.AddrPort().Addr().Unmap().WithZone("")
 	default:
-		return addr.String(), address, false, false
+		return visitor{host: addr.String()}
 	}
 	if ip.IsLoopback() {
-		return "localhost", addressOf(ip), true, false
+		return visitor{host: "localhost", address: addressOf(ip), loopback: true}
 	}
-	return ip.String(), addressOf(ip), false, false
+	return visitor{host: ip.String(), address: addressOf(ip)}
 }
 
 func (c *conn) setPhase(p phase) { c.state.set(p, c.srv.clock.Load()) }

@@ -69,6 +69,9 @@ type ConnInfo struct {
 	MultiStatements bool
 	FoundRows       bool
 	LocalFiles      bool
+	// Protocol is how a guest is connected, such as "HTTP"; empty for clients of this
+	// protocol.
+	Protocol string
 	// Interactive is set by interactive clients: the session's wait_timeout
 	// starts as interactive_timeout.
 	Interactive bool

@@ -161,7 +161,7 @@ func TestCrowd(t *testing.T) {
 	for range testflag.Rounds(3000, 10000, 100000) {
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 40:
-			c := &conn{address: addressOf(netip.AddrFrom4([4]byte{10, 0, 0, byte(rng.IntN(6))}))}
+			c := &conn{visitor: visitor{address: addressOf(netip.AddrFrom4([4]byte{10, 0, 0, byte(rng.IntN(6))}))}}
 			w.add(c, 0)
 			all = append(all, c)
 		case len(all) > 0:

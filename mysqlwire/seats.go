@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -59,6 +60,18 @@ func (s *Server) SetLimits(l Limits) {
 	s.limits = l.withDefaults()
 }
 
+// visitor is a client whose connection counts among the limits.
+type visitor struct {
+	host     string // its address without port, "localhost" for loopback
+	loopback bool
+	unix     bool
+	address  netip.Prefix
+
+	// Guarded by Server.mu: whether there is a seat, of which account.
+	seated  bool
+	account accountName
+}
+
 // seat gives a connection that has authenticated as a its place among those that
 // are logged in, or says why there is none. A connection that changes its user
 // has a seat already.
@@ -68,30 +81,8 @@ func (s *Server) seat(c *conn, a *Account) error {
 	if c.evicted {
 		return errClientGone
 	}
-	s.unseat(c)
-	account := accountName{a.User, a.Host}
-	switch l := &s.limits; {
-	case a.Administrator:
-		if !c.entrance.admin && s.seated > l.Connections {
-			return sqlerr.TooManyConnections()
-		}
-	case c.entrance.admin:
-		return sqlerr.PrivilegeNeeded("SERVICE_CONNECTION_ADMIN")
-	case s.seated >= l.Connections:
-		return sqlerr.TooManyConnections()
-	case !c.loopback && s.ofAddress[c.address] >= l.perAddress():
-		return sqlerr.TooManyConnectionsFrom(c.host)
-	case a.MaxConnections == 0 && l.UserConnections > 0 && s.ofAccount[account] >= l.UserConnections:
-		return sqlerr.TooManyUserConnections(a.User)
-	}
-	if a.MaxConnections > 0 && !c.entrance.admin && s.ofAccount[account] >= a.MaxConnections {
-		return sqlerr.UserLimitReached(a.User, "max_user_connections", a.MaxConnections)
-	}
-	if !c.entrance.admin {
-		c.seated, c.account = true, account
-		s.seated++
-		s.ofAddress[c.address]++
-		s.ofAccount[account]++
+	if err := s.seatVisitor(&c.visitor, a, c.entrance.admin); err != nil {
+		return err
 	}
 	if c.crowd != nil {
 		c.crowd.remove(c)
@@ -99,17 +90,47 @@ func (s *Server) seat(c *conn, a *Account) error {
 	return nil
 }
 
-// unseat gives a seat back, if c has one; s.mu is held.
-func (s *Server) unseat(c *conn) {
-	if !c.seated {
+// seatVisitor is seat for any client, admin at the administrative address; s.mu is held.
+func (s *Server) seatVisitor(v *visitor, a *Account, admin bool) error {
+	s.unseat(v)
+	account := accountName{a.User, a.Host}
+	switch l := &s.limits; {
+	case a.Administrator:
+		if !admin && s.seated > l.Connections {
+			return sqlerr.TooManyConnections()
+		}
+	case admin:
+		return sqlerr.PrivilegeNeeded("SERVICE_CONNECTION_ADMIN")
+	case s.seated >= l.Connections:
+		return sqlerr.TooManyConnections()
+	case !v.loopback && s.ofAddress[v.address] >= l.perAddress():
+		return sqlerr.TooManyConnectionsFrom(v.host)
+	case a.MaxConnections == 0 && l.UserConnections > 0 && s.ofAccount[account] >= l.UserConnections:
+		return sqlerr.TooManyUserConnections(a.User)
+	}
+	if a.MaxConnections > 0 && !admin && s.ofAccount[account] >= a.MaxConnections {
+		return sqlerr.UserLimitReached(a.User, "max_user_connections", a.MaxConnections)
+	}
+	if !admin {
+		v.seated, v.account = true, account
+		s.seated++
+		s.ofAddress[v.address]++
+		s.ofAccount[account]++
+	}
+	return nil
+}
+
+// unseat gives a seat back, if v has one; s.mu is held.
+func (s *Server) unseat(v *visitor) {
+	if !v.seated {
 		return
 	}
-	c.seated = false
+	v.seated = false
 	s.seated--
-	if s.ofAddress[c.address]--; s.ofAddress[c.address] == 0 {
-		delete(s.ofAddress, c.address)
+	if s.ofAddress[v.address]--; s.ofAddress[v.address] == 0 {
+		delete(s.ofAddress, v.address)
 	}
-	if s.ofAccount[c.account]--; s.ofAccount[c.account] == 0 {
-		delete(s.ofAccount, c.account)
+	if s.ofAccount[v.account]--; s.ofAccount[v.account] == 0 {
+		delete(s.ofAccount, v.account)
 	}
 }

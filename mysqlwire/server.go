@@ -45,6 +45,8 @@ type Server struct {
 	mu        sync.Mutex
 	limits    Limits
 	conns     map[*conn]struct{}
+	guests    map[*Guest]struct{}
+	waiting   waiters
 	leaving   int                  // of conns: evicted, and not ended yet
 	seated    int                  // of conns: logged in by an entrance that is not for administrators
 	ofAddress map[netip.Prefix]int // of the seated
@@ -60,6 +62,7 @@ func NewServer(cfg Config, backend Backend) *Server {
 		cfg: cfg.withDefaults(), backend: backend,
 		limits:    cfg.Limits.withDefaults(),
 		conns:     map[*conn]struct{}{},
+		guests:    map[*Guest]struct{}{},
 		ofAddress: map[netip.Prefix]int{},
 		ofAccount: map[accountName]int{},
 		listeners: map[net.Listener]struct{}{},
@@ -138,11 +141,11 @@ func (s *Server) removeListener(l net.Listener) {
 	s.mu.Unlock()
 }
 
-// Connections is the number of open connections.
+// Connections is the number of open connections, with guests.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.conns)
+	return len(s.conns) + len(s.guests)
 }
 
 // start serves a connection in its own goroutine, when there is room for it.
@@ -175,7 +178,7 @@ func (s *Server) ended(c *conn) {
 	c.cancel(errClientGone)
 	s.mu.Lock()
 	delete(s.conns, c)
-	s.unseat(c)
+	s.unseat(&c.visitor)
 	switch {
 	case c.evicted:
 		s.leaving--
@@ -200,7 +203,8 @@ func (s *Server) ended(c *conn) {
 // Shutdown stops accepting, closes connections that are idle or have not logged
 // in, lets running commands
 // end until ctx does, and then cancels them with 1053. It returns when all
-// connections are closed; the error is ctx's if commands were cancelled.
+// connections are closed, and all guests have left; the error is ctx's if commands
+// were cancelled.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining.Store(true)
@@ -237,7 +241,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) waitEmpty(stop <-chan struct{}) bool {
 	for {
 		s.mu.Lock()
-		n, changed := len(s.conns), s.changed
+		n, changed := len(s.conns)+len(s.guests), s.changed
 		s.mu.Unlock()
 		if n == 0 {
 			return true

@@ -59,7 +59,7 @@ func checkOpen(cfg Config) error {
 	if !cfg.SkipGrantTables {
 		return nil
 	}
-	for _, address := range []string{cfg.Listen, cfg.AdminListen} {
+	for _, address := range []string{cfg.Listen, cfg.AdminListen, cfg.HTTP.Listen} {
 		if address != "" && !isLoopback(address) {
 			return fmt.Errorf("--skip-grant-tables: everyone who reaches %s could do everything; listen on a loopback address, such as 127.0.0.1:4000", address)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,10 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/httpd"
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -41,6 +44,7 @@ type Config struct {
 	// AdminListen is a TCP address for administrators, who are admitted there
 	// however many connections there are; "" for none.
 	AdminListen string
+	HTTP        HTTPConfig
 	// SocketMode is the mode of the socket, 0 for 0600.
 	SocketMode fs.FileMode
 	// RequireRootPassword: accounts without password may use the socket only, and
@@ -113,6 +117,10 @@ type Server struct {
 	socket   net.Listener
 	admin    net.Listener
 	done     sync.WaitGroup
+
+	http         *httpd.Server // nil without HTTP
+	httpListener net.Listener
+	httpTLS      atomic.Pointer[tls.Config]
 }
 
 // Start opens the store and listens. Errors are of the directory
@@ -144,7 +152,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := checkOpen(cfg); err != nil {
 		return err
 	}
-	if err := checkAudit(cfg); err != nil {
+	if err := errors.Join(checkAudit(cfg), checkHTTP(cfg)); err != nil {
 		return err
 	}
 	tlsConfig, err := loadTLS(cfg)
@@ -153,6 +161,9 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	data, err := checkPaths(cfg)
 	if err != nil {
+		return err
+	}
+	if err := s.listenHTTP(tlsConfig); err != nil {
 		return err
 	}
 	var heap *pressure
@@ -259,6 +270,7 @@ func (s *Server) start(ctx context.Context) error {
 	if s.socket != nil {
 		s.serve(s.socket, s.wire.Serve)
 	}
+	s.openHTTP()
 	return nil
 }
 
@@ -387,7 +399,9 @@ func (s *Server) Store() storage.Store { return s.store }
 func (s *Server) Stop(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	waitHTTP := s.stopHTTP(ctx)
 	err := s.wire.Shutdown(ctx)
+	waitHTTP()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // interrupted as announced
 	}
@@ -400,6 +414,11 @@ func (s *Server) Stop(grace time.Duration) error {
 }
 
 func (s *Server) closeAll() error {
+	if s.http != nil { // after a start that failed; else it is stopped
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.http.Shutdown(now)
+	}
 	for _, l := range []net.Listener{s.listener, s.admin, s.socket} {
 		if l != nil {
 			l.Close()

@@ -44,6 +44,7 @@ func (s *Server) reloadTLS(rollback bool) error {
 	}
 	if err == nil || !rollback {
 		s.wire.SetTLS(c)
+		s.httpTLS.Store(c)
 		s.showTLS(c)
 	}
 	return err

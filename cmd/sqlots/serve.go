@@ -99,6 +99,10 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.BoolVar(&cfg.SkipGrantTables, "skip-grant-tables", false, "let everybody on this machine in without a password and do everything, to set a lost one; the addresses must be of loopback")
 	disconnect := fs.Bool("disconnect-on-expired-password", true, "refuse clients that do not know of expired passwords when theirs has expired (1862), rather than let them change it")
 	performanceSchema := fs.Bool("performance-schema", true, "count what statements do by digest and account, and keep the last ones, for performance_schema and sys")
+	fs.StringVar(&cfg.HTTP.Listen, "http", "", "TCP address that answers HTTP: SQL, loads, health; HTTPS with --tls-cert")
+	fs.BoolVar(&cfg.HTTP.Insecure, "http-insecure", false, "allow --http on an address that others reach without TLS")
+	hosts := fs.String("http-host", "", "names of the server, separated by commas, that HTTP requests may use in addition to addresses and localhost")
+	fs.DurationVar(&cfg.HTTP.SessionIdle, "http-session-idle", time.Minute, "how long a session of HTTP is kept without a request")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
 	fs.StringVar(&cfg.TempDir, "tmp", "", "directory of temporary files (default: tmp in the data directory)")
 	fs.Var(&temp, "tmp-limit", "most bytes that queries spill to temporary files (default: no limit)")
@@ -135,6 +139,7 @@ func serve(args []string, _, stderr io.Writer) int {
 		n := runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(n + (n+1)/2)
 	}
+	cfg.HTTP.Hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' || r == ' ' })
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
 	cfg.NoPerformanceSchema = !*performanceSchema
 	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
@@ -156,6 +161,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "sqlots serve:", err)
 		return 1
+	}
+	if cfg.HTTP.Listen != "" {
+		cfg.Log.Info("HTTP", "address", s.HTTPAddr(), "tls", cfg.TLSCert != "")
 	}
 	cfg.Log.Info("ready", "address", s.Addr(), "data", cfg.DataDir)
 	for ctx.Err() == nil {

@@ -22,7 +22,7 @@ var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", 
 var storageSide = []string{"storage", "index", "search", "stream"}
 
 // edge are the packages on top: nothing below imports them.
-var edge = []string{"cmd", "server", "admin", "tool"}
+var edge = []string{"cmd", "server", "httpd", "admin", "tool"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
 var testOnly = []string{
@@ -30,7 +30,7 @@ var testOnly = []string{
 }
 
 // tools are packages that commands and tests share.
-var tools = []string{"internal/datacheck"}
+var tools = []string{"internal/datacheck", "internal/jsonlines"}
 
 // runtime are the packages in which statements run, with what they share.
 var runtime = []string{"sql/engine", "sql/introspect", "sql/statement", "sql/command", "sql/loaddata", "sql/ttl", "sql/session"}
@@ -97,6 +97,10 @@ func borders() []border {
 				under(p, storageSide...) || under(p, edge...)
 		}, true},
 		{"SQL knows no edge", sql, is(edge...), true},
+		{"HTTP knows no engine", is("httpd"), func(p string) bool {
+			return under(p, runtime...) || under(p, "sql/planner", "sql/exec", "sql/source", "sql/catalog", "sql/ddl", "sql/infoschema", "sql/parser", "sql/stats") ||
+				under(p, storageSide...) || under(p, edge...)
+		}, true},
 		{"segments know values only", is("search/seg"), func(p string) bool { return under(p, known...) && !under(p, "search/seg", "value", "internal/guard") }, true},
 		{"engines are chosen in server only", func(dir string) bool {
 			return !under(dir, "server", "cmd", "storage") && !under(dir, testOnly...) && !under(dir, tools...)

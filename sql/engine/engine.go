@@ -117,6 +117,8 @@ type Engine struct {
 	logNames     map[string]string // of log files, by variable
 	ReloadTLS    func(rollback bool) error
 	secret       []byte // of the store
+	// Damaged: a statement has met damage since the start.
+	Damaged atomic.Bool
 	// Logins are the failures of logins and what accounts have used of their limits.
 	Logins Logins
 }

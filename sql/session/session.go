@@ -70,6 +70,8 @@ func (s *Session) Reset(context.Context) error {
 // transport is how a client is connected, in the words of the general log.
 func transport(info mysqlwire.ConnInfo) string {
 	switch {
+	case info.Protocol != "":
+		return info.Protocol
 	case info.TLS != nil:
 		return "SSL/TLS"
 	case info.RemoteAddr != nil && info.RemoteAddr.Network() == "unix":

@@ -27,3 +27,8 @@ func LineLeftOut(line int, e *Error) *Error {
 func TooManyRejects(line int, e *Error, max int) *Error {
 	return newError(e.Number, e.State, "Line %d: %s (sqlots_load_rejects = %d)", line, e.Message, max)
 }
+
+// InvalidJSONLine: 3140 of a line that is no object of JSON with known columns.
+func InvalidJSONLine(line int, reason string) *Error {
+	return newError(3140, "22032", "Line %d: %s", line, reason)
+}

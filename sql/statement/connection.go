@@ -234,6 +234,7 @@ func (cn *Connection) Finish(err error) error {
 		cn.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelError, Err: e})
 		switch {
 		case sqlerr.IsCrashedOnUsage(e):
+			cn.Engine.Damaged.Store(true)
 			cn.Engine.Log.Error("a statement has met damage: restore a backup", "connection", cn.Process.ID, "error", e.Message)
 		case sqlerr.IsEngineError(e):
 			cn.Engine.Log.Error("a statement has met an error of a file: look at the disk", "connection", cn.Process.ID, "error", e.Message)

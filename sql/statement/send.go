@@ -2,6 +2,7 @@ package statement
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -9,6 +10,9 @@ import (
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
+
+// errEnough ends a query whose writer has a method Enough that says to take no more rows.
+var errEnough = errors.New("enough rows")
 
 // sendRows runs a query and writes its rows.
 func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more bool, w mysqlwire.ResultWriter) error {
@@ -27,6 +31,7 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 		}
 		return w.Header(c.header)
 	}
+	enough, _ := w.(interface{ Enough() bool })
 	err := exec.RunQuery(ctx, env, c.Plan, func(b *vec.Batch) error {
 		if !started {
 			if err := header(); err != nil {
@@ -37,9 +42,12 @@ func (s *Statement) sendRows(ctx context.Context, env *exec.Env, c *Plan, more b
 			b.Truncate(int(limit - uint64(sent)))
 		}
 		sent += int64(b.Live())
-		return w.Batch(b)
+		if err := w.Batch(b); err != nil || enough == nil || !enough.Enough() {
+			return err
+		}
+		return errEnough
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
 	if !started {

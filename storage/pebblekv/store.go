@@ -395,6 +395,16 @@ func (s *Store) enter() error {
 
 func (s *Store) exit() { s.active.Add(-1) }
 
+// Writable returns the error that a write would meet now: storage.ErrDiskFull,
+// storage.ErrUnavailable after an error of the disk, storage.ErrClosed.
+func (s *Store) Writable() error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.exit()
+	return s.writable()
+}
+
 // writable returns the error that a write would meet.
 func (s *Store) writable() error {
 	if err := s.disk.frozen(); err != nil {

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/sqlots/sqlots/httpd"
+	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/priv"
+)
+
+// HTTPConfig configures HTTP.
+type HTTPConfig struct {
+	// Listen is the TCP address, "" for no HTTP. With a certificate it is HTTPS.
+	Listen string
+	// Hosts are the names of the server, in addition to addresses and localhost.
+	Hosts []string
+	// Insecure allows an address that others reach without TLS.
+	Insecure bool
+	// SessionIdle is how long a session is kept without a request, 0 for a minute.
+	SessionIdle time.Duration
+	// Metrics answers /metrics, Console / and /console/; nil for neither.
+	Metrics, Console http.Handler
+}
+
+// checkHTTP refuses an address where passwords could be read on their way.
+func checkHTTP(cfg Config) error {
+	h := cfg.HTTP
+	if h.Listen == "" || isLoopback(h.Listen) || cfg.TLSCert != "" || h.Insecure {
+		return nil
+	}
+	return fmt.Errorf("--http: passwords would reach %s without TLS; start with --tls-cert and --tls-key, listen on a loopback address, such as 127.0.0.1:4080, or allow it with --http-insecure", h.Listen)
+}
+
+// listenHTTP answers HTTP, first that the server is starting.
+func (s *Server) listenHTTP(c *tls.Config) error {
+	h := s.cfg.HTTP
+	if h.Listen == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", h.Listen)
+	if err != nil {
+		return fmt.Errorf("listening for HTTP: %w", err)
+	}
+	cfg := httpd.Config{Hosts: h.Hosts, SessionIdle: h.SessionIdle, Metrics: h.Metrics, LocalMetrics: !s.cfg.RequireRootPassword, Console: h.Console, Logger: s.cfg.Log}
+	if c != nil {
+		s.httpTLS.Store(c)
+		cfg.TLS = s.httpTLS.Load
+	}
+	s.http, s.httpListener = httpd.New(cfg), l
+	s.serve(l, s.http.Serve)
+	return nil
+}
+
+// openHTTP lets clients of HTTP in.
+func (s *Server) openHTTP() {
+	if s.http == nil {
+		return
+	}
+	s.http.Open(httpd.Backend{
+		Wire: s.wire, Memory: s.engine.Values, NotReady: s.notReady,
+		MaxPacket: func() int { return int(s.engine.Globals.Value("max_allowed_packet").Bits()) },
+		MayWatch: func(a *mysqlwire.Account) bool {
+			p := s.engine.Catalog.Snapshot().Privileges()
+			name := priv.Name{User: a.User, Host: a.Host}
+			return a.Open || p.Set(name, p.DefaultRoles(name)).Has(priv.Process, 0)
+		},
+	})
+}
+
+// notReady are the reasons not to send clients to this server.
+func (s *Server) notReady() (reasons []string) {
+	if w, ok := s.store.(interface{ Writable() error }); ok {
+		if err := w.Writable(); err != nil {
+			reasons = append(reasons, "writes are refused: "+err.Error())
+		}
+	}
+	if s.engine.Damaged.Load() {
+		reasons = append(reasons, "damaged: a statement has met a damaged file")
+	}
+	return reasons
+}
+
+// HTTPAddr is the address of HTTP, which the configuration must name.
+func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
+
+// stopHTTP begins to stop HTTP, next to the wire, and returns what waits for it.
+func (s *Server) stopHTTP(ctx context.Context) (wait func()) {
+	if s.http == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		guard.Do(s.cfg.Log, "stopping HTTP", func() { s.http.Shutdown(ctx) })
+	}()
+	return func() { <-done }
+}
