@@ -64,15 +64,7 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 	case *logical.Call:
 		return 0, s.runCall(ctx, x, vals)
 	case *logical.Flush:
-		if x.What == "tables with read lock" {
-			return 0, s.Tx.RunLockTables(ctx, s.Tx.AllTables())
-		}
-		s.flushLogs(ctx, x.What)
-		if x.What == "privileges" {
-			s.Engine.Logins.UnblockAll()
-			s.Engine.Logins.ResetAllUsage()
-		}
-		return 0, s.Tx.Commit(ctx)
+		return 0, s.flush(ctx, x)
 	case *logical.ReloadTLS:
 		return 0, s.reloadTLS(ctx, x)
 	case *logical.DropUser:
@@ -182,14 +174,24 @@ func (s *commands) reloadTLS(ctx context.Context, x *logical.ReloadTLS) error {
 	return nil
 }
 
-// flushLogs is FLUSH [SLOW | GENERAL] LOGS.
-func (s *commands) flushLogs(_ context.Context, what string) {
-	switch what {
-	case "logs":
-		s.Engine.Logs.Reopen(true, true)
-	case "slow logs":
-		s.Engine.Logs.Reopen(true, false)
-	case "general logs":
-		s.Engine.Logs.Reopen(false, true)
+// flush is FLUSH. There is nothing to do about hosts, optimizer costs, status and tables.
+func (s *commands) flush(ctx context.Context, x *logical.Flush) error {
+	for _, what := range x.What {
+		switch what {
+		case "tables with read lock":
+			return s.Tx.RunLockTables(ctx, s.Tx.AllTables())
+		case "privileges":
+			s.Engine.Logins.UnblockAll()
+			s.Engine.Logins.ResetAllUsage()
+		case "user_resources":
+			s.Engine.Logins.ResetAllUsage()
+		case "logs":
+			s.Engine.Logs.Reopen(true, true)
+		case "slow logs":
+			s.Engine.Logs.Reopen(true, false)
+		case "general logs":
+			s.Engine.Logs.Reopen(false, true)
+		}
 	}
+	return s.Tx.Commit(ctx)
 }

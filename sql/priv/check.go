@@ -26,6 +26,11 @@ func (s *Set) Check(n *Needs) *Denied {
 			return d
 		}
 	}
+	for i := range n.Explained {
+		if s.table(&n.Explained[i]) != nil {
+			return &Denied{Explain: true}
+		}
+	}
 	for i := range n.Views {
 		if d := s.view(&n.Views[i]); d != nil {
 			return d

@@ -53,6 +53,7 @@ func (cn *Connection) activate(st *priv.State, roles []priv.Name) {
 	}
 	priv.SortNames(kept)
 	cn.rights = rights{roles: kept, state: st, set: st.Set(account, kept)}
+	cn.Process.System.Store(cn.rights.set.Has(0, priv.SystemUser))
 }
 
 // Activate is SET ROLE: 3530 if the account does not have one of the roles.
@@ -144,6 +145,8 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 		return sqlerr.PrivilegeNeeded(d.NeedsOneOf)
 	case d.Global:
 		return sqlerr.AccessDenied(account.User, account.Host, cn.Info.Account.AuthString != "")
+	case d.Explain:
+		return sqlerr.ViewNoExplain()
 	case d.NoDefiner != nil:
 		return sqlerr.NoSuchDefiner(d.NoDefiner.User, d.NoDefiner.Host)
 	case d.View != "":
@@ -154,6 +157,15 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 		return sqlerr.TableAccessDenied(d.Command, account.User, host, d.Table)
 	}
 	return sqlerr.ColumnAccessDenied(d.Command, account.User, host, d.Column, d.Table)
+}
+
+// RolesGraph implements expr.ServerInfo.
+func (f *Functions) RolesGraph() string {
+	set := f.rights.set
+	if !set.Has(priv.Super, priv.RoleAdmin) {
+		return `<?xml version="1.0" encoding="UTF-8"?><graphml />`
+	}
+	return set.State().GraphML()
 }
 
 // CurrentRole implements expr.ServerInfo.

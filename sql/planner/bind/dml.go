@@ -82,9 +82,7 @@ func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 		}
 		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
 	}
-	if s.onDuplicate {
-		s.changing(i, priv.Select)
-	}
+	s.changing(i, priv.Select)
 	return s.rowCol(i, i), nil
 }
 
@@ -106,6 +104,7 @@ func (s *insertScope) values(table, name string) (expr.Expr, error) {
 		}
 		return nil, sqlerr.UnknownColumn(qualified(table, name), clauseField)
 	}
+	s.changing(i, priv.Select) // as in MySQL, which reads the name as that of a column
 	return s.rowCol(i, len(s.t.Columns)+i), nil
 }
 
@@ -228,7 +227,7 @@ func (b *binder) insertRights(is *insertScope, n *ast.InsertStmt) {
 	switch {
 	case more == 0:
 	case is.through != nil:
-		is.through.changingRows(more)
+		is.through.levels.changingRows(more)
 	default:
 		is.right.changingRows(more)
 	}
