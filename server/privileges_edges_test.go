@@ -228,3 +228,78 @@ func TestRefusedBeforeUnsupported(t *testing.T) {
 		}
 	}
 }
+
+// namedStatements are statements about p.%s.
+var namedStatements = []string{"SELECT * FROM p.%s", "SELECT COUNT(*) FROM p.%s", "SELECT a, b FROM p.%s x JOIN p.%[1]s y USING (id)", "TABLE p.%s",
+	"SELECT 1 FROM p.%s PARTITION (p0)", "SELECT 1 FROM p.%s USE INDEX (i)", "SELECT 1 FROM p.%s AS OF TIMESTAMP NOW()", "SELECT 1 FROM p.%s FOR UPDATE",
+	"SELECT * FROM STREAM('p.%s')", "SELECT * FROM VERSIONS('p.%s')", "SELECT STREAM_WAIT('p.%s', 1, 0)", "DO (SELECT 1 FROM p.%s)", "SET @x = (SELECT id FROM p.%s)",
+	"INSERT INTO p.%s VALUES (1, 2, 3)", "INSERT INTO p.%s (nosuch) VALUES (1)", "INSERT INTO p.%s SELECT * FROM p.%[1]s", "REPLACE p.%s SET id = 1",
+	"INSERT INTO p.%s (id) VALUES (1) ON DUPLICATE KEY UPDATE nosuch = 1", "UPDATE p.%s SET id = 1", "UPDATE p.%s SET nosuch = 1", "UPDATE p.%s SET id = 1 ORDER BY id LIMIT 1",
+	"UPDATE p.%s x, p.%[1]s y SET x.id = y.id", "DELETE FROM p.%s", "DELETE FROM p.%s ORDER BY id LIMIT 1", "DELETE x FROM p.%s x JOIN p.%[1]s y USING (id)", "DELETE FROM p.%s RETURNING id",
+	"EXPLAIN SELECT * FROM p.%s", "EXPLAIN ANALYZE SELECT * FROM p.%s", "EXPLAIN DELETE FROM p.%s", "DESCRIBE p.%s", "DESCRIBE p.%s id", "SHOW COLUMNS FROM p.%s", "SHOW INDEX FROM p.%s",
+	"SHOW CREATE TABLE p.%s", "SHOW CREATE VIEW p.%s", "CREATE TABLE p.%s (id INT)", "CREATE TABLE IF NOT EXISTS p.%s (id INT)", "CREATE TABLE p.n LIKE p.%s", "CREATE TABLE p.n SELECT * FROM p.%s",
+	"CREATE VIEW p.%s AS SELECT 1", "CREATE OR REPLACE VIEW p.%s AS SELECT 1", "ALTER VIEW p.%s AS SELECT 1", "CREATE VIEW p.n AS SELECT * FROM p.%s", "ALTER TABLE p.%s ADD z INT",
+	"ALTER TABLE p.%s DROP COLUMN nosuch", "ALTER TABLE p.%s DROP PARTITION p0", "ALTER TABLE p.%s RENAME p.n", "ALTER TABLE p.%s ADD FOREIGN KEY (id) REFERENCES p.t (id)",
+	"CREATE TABLE p.n (id INT, FOREIGN KEY (id) REFERENCES p.%s (id))", "CREATE INDEX i ON p.%s (a)", "DROP INDEX i ON p.%s", "DROP TABLE p.%s", "DROP TABLE IF EXISTS p.%s", "DROP VIEW p.%s",
+	"DROP VIEW IF EXISTS p.%s", "TRUNCATE p.%s", "RENAME TABLE p.%s TO p.n", "ANALYZE TABLE p.%s", "OPTIMIZE TABLE p.%s", "REPAIR TABLE p.%s", "CHECK TABLE p.%s", "CHECKSUM TABLE p.%s",
+	"LOCK TABLES p.%s READ", "LOCK TABLES p.%s WRITE", "LOAD DATA LOCAL INFILE 'x' INTO TABLE p.%s (nosuch)", "GRANT SELECT ON p.%s TO o", "GRANT SELECT (nosuch) ON p.%s TO o",
+	"REVOKE SELECT ON p.%s FROM o", "CALL sqlots.stream_consumer('c', 'p.%s')", "CALL sqlots.stream_purge('p.%s', 1)", "PREPARE s FROM 'SELECT * FROM p.%s'", "SHOW TABLES FROM p LIKE '%s'",
+	"SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = '%s'", "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = '%s'"}
+
+// TestRefusalsSayNothing: an account without rights gets the same answer to a statement
+// about a table, a view, and what does not exist.
+func TestRefusalsSayNothing(t *testing.T) {
+	s, root := startWithRoot(t)
+	mustExec(t, root, privilegeSetup+`; CREATE VIEW p.jv AS SELECT t.id, c.x FROM p.t JOIN p.c USING (id); CREATE TABLE p.gone (id INT); CREATE VIEW p.bad AS SELECT id FROM p.gone; DROP TABLE p.gone;
+		CREATE DEFINER = ghost VIEW p.orphan AS SELECT 1 AS id; CREATE TABLE p.ps (id INT PRIMARY KEY, a INT) PARTITION BY HASH (id) PARTITIONS 2;
+		CREATE TABLE p.st (id INT PRIMARY KEY, a INT) SECONDARY_ENGINE_ATTRIBUTE='{"stream":true}'`)
+	u := connectAs(t, s, "u")
+	for _, stmt := range namedStatements {
+		want := ""
+		for _, name := range []string{"nosuch", "t", "v", "jv", "bad", "orphan", "ps", "st"} {
+			text := fmt.Sprintf(stmt, name)
+			got, warnings := execAs(u, t, text)
+			if got = fmt.Sprint(strings.ReplaceAll(got, "'"+name+"'", "NAME"), warnings); name == "nosuch" {
+				want = got
+			} else if got != want {
+				t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+			}
+			if strings.HasPrefix(got, "no error") && !strings.HasPrefix(stmt, "SELECT COUNT(*) FROM information_schema") {
+				t.Errorf("%s: no error", text)
+			}
+		}
+	}
+}
+
+// TestExplainOfOthersViews: EXPLAIN FOR CONNECTION shows no more of views than EXPLAIN.
+func TestExplainOfOthersViews(t *testing.T) {
+	s, root := startWithRoot(t)
+	mustExec(t, root, privilegeSetup+"; GRANT SELECT ON p.v TO u")
+	lock, runs, u := connectAs(t, s, "root"), connectAs(t, s, "u"), connectAs(t, s, "u")
+	if got := queryAs(lock, t, "SELECT GET_LOCK('explained', 0)"); got != "1" {
+		t.Fatal(got)
+	}
+	id := queryAs(runs, t, "SELECT CONNECTION_ID()")
+	done := make(chan error, 1)
+	go func() {
+		_, err := runs.ExecContext(t.Context(), "SELECT GET_LOCK('explained', 100), COUNT(*) FROM p.v")
+		done <- err
+	}()
+	got := ""
+	for got == "" || strings.HasPrefix(got, "3012 ") { // until it runs
+		got, _ = execAs(u, t, "EXPLAIN FOR CONNECTION "+id)
+	}
+	if got != noExplain {
+		t.Errorf("without SHOW VIEW: %s", got)
+	}
+	mustExec(t, root, "GRANT SHOW VIEW ON p.v TO u; GRANT SELECT ON p.t TO u")
+	if got, _ := execAs(u, t, "EXPLAIN FOR CONNECTION "+id); got != "no error" {
+		t.Errorf("with the privileges: %s", got)
+	}
+	if got := queryAs(lock, t, "SELECT RELEASE_LOCK('explained')"); got != "1" {
+		t.Fatal(got)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

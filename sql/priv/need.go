@@ -42,10 +42,11 @@ type TableNeed struct {
 	OneOf Mask
 	// AnyColumn are needed of the table or of at least one column.
 	AnyColumn Mask
-	// AnyRight: any privilege on the table or on a column; Command is how the refusal
-	// names it.
+	// AnyRight: any privilege on the table or on a column.
 	AnyRight bool
-	Command  string
+	// Command is how the refusal names what is needed, where the account has no privilege
+	// at all on the table; "" for what is missing.
+	Command string
 	// Columns are needed of the table or of the columns.
 	Columns []ColumnNeed
 	// Star: columns come from *; a refusal does not name one.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -117,10 +116,10 @@ func (cn *Connection) SeesTable(db, table string) error {
 	return cn.require(&priv.Needs{Tables: []priv.TableNeed{{DB: db, Table: table, AnyRight: true, Command: "SELECT"}}})
 }
 
-// HidesColumn reports a column on which the account has no privilege.
-func (cn *Connection) HidesColumn(t *schema.Table, column string) bool {
+// HidesColumn reports a column of a table or view on which the account has no privilege.
+func (cn *Connection) HidesColumn(db, table, column string) bool {
 	set := cn.Privileges()
-	return !set.SeesAllTables() && cn.Temps.Find(t.Database, t.Name) == nil && set.OnColumn(t.Database, t.Name, column)&priv.AllColumn == 0
+	return !set.SeesAllTables() && cn.Temps.Find(db, table) == nil && set.OnColumn(db, table, column)&priv.AllColumn == 0
 }
 
 // HasVirtual reports a virtual table.

@@ -132,6 +132,8 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		}
 		format, err := explainFormat(n.Format)
 		return &logical.ExplainConnection{ID: n.ConnectionID, Format: format}, err
+	case *ast.RestartStmt:
+		b.need(priv.Shutdown, 0)
 	case *ast.ShutdownStmt:
 		return &logical.Shutdown{}, nil
 	case *ast.AlterInstanceStmt:
@@ -235,6 +237,9 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if db, err := b.database(l.Table.Schema.O); err != nil {
 			return nil, err
 		} else if b.isVirtual(db) {
+			if strings.EqualFold(db, "mysql") || strings.EqualFold(db, "sys") {
+				b.needNamed(l.Table, priv.Select|priv.LockTables)
+			}
 			continue // virtual tables never change
 		}
 		right := b.needNamed(l.Table, priv.Select|priv.LockTables)

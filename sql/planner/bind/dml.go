@@ -150,6 +150,11 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	if name == nil {
 		return nil, internalf("INSERT without table")
 	}
+	if n.IsReplace { // noted before the table is looked up, as INSERT is
+		if db, err := b.database(name.Schema.O); err == nil {
+			b.needEach([]logical.TableName{{DB: db, Name: name.Name.O}}, priv.Delete)
+		}
+	}
 	through, err := b.insertInto(name, n.Columns)
 	if err != nil {
 		return nil, err
@@ -539,7 +544,7 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "UPDATE")
 	}
-	if v, err := b.joinView(name); err != nil {
+	if v, err := b.joinView(name, "UPDATE"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return b.multiUpdate(n)
@@ -573,7 +578,7 @@ func (b *binder) delete(st *parser.Statement, n *ast.DeleteStmt) (logical.Statem
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "DELETE")
 	}
-	if v, err := b.joinView(name); err != nil {
+	if v, err := b.joinView(name, "DELETE"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return nil, sqlerr.ViewDeleteMerged(v.Database, v.Name)

@@ -333,11 +333,13 @@ func (b *binder) joinedRights(src *source, s *logical.Scan, set []logical.Assign
 		case t.opened != nil && containsScan(t.opened.scans, s):
 			levels := t.opened.levels[s]
 			levels.changingRows(m)
+			levels[len(levels)-1].right.need.Command = "SELECT" // as before the tables are found
 			for i := range set {
 				levels.changing(s.Cols[set[i].Column].ID, m)
 			}
 		case t.scan == s && t.right != nil:
 			t.right.reads = false
+			t.right.need.Command = "SELECT"
 			t.right.changingRows(m)
 			t.right.assigning(set, m)
 		}

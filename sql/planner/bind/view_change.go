@@ -370,7 +370,7 @@ func (b *binder) subqueryScans(conds []expr.Expr, table *schema.Table) bool {
 
 // insertInto is the target of an INSERT through a view: 1288, 1471.
 func (b *binder) insertInto(n *ast.TableName, columns []*ast.ColumnName) (*viewTarget, error) {
-	if v, err := b.joinView(n); err != nil {
+	if v, err := b.joinView(n, "INSERT"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return b.insertIntoJoin(v, n, columns)

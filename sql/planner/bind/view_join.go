@@ -94,11 +94,12 @@ func (b *binder) openableFrom(n ast.ResultSetNode) (int, error) {
 
 // joinView is the view of several tables that a change names; nil if it is
 // none that can be changed.
-func (b *binder) joinView(n *ast.TableName) (*schema.View, error) {
+func (b *binder) joinView(n *ast.TableName, operation string) (*schema.View, error) {
 	v := b.viewNamed(n)
 	if v == nil {
 		return nil, nil
 	}
+	b.writes(v.Database, v.Name, changeRights[operation]) // or the errors below said that it is such a view
 	if tables, err := b.openable(v); err != nil || tables < 2 {
 		return nil, err
 	}
@@ -293,10 +294,10 @@ func deleteFrom(ref *tableRef) (*logical.Scan, error) {
 // insertIntoJoin is the target of an INSERT through a view of several tables:
 // the one table that all the columns belong to. 1393, 1394.
 func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast.ColumnName) (*viewTarget, error) {
+	right := b.writes(v.Database, v.Name, priv.Insert)
 	if len(columns) == 0 {
 		return nil, sqlerr.ViewNoInsertFieldList(v.Database, v.Name)
 	}
-	right := b.writes(v.Database, v.Name, priv.Insert)
 	src, err := b.openView(v, n.Name.O)
 	if err != nil {
 		return nil, err
