@@ -40,6 +40,13 @@ var leastPrivileges = []struct {
 	{"INSERT INTO p.t (id) VALUES (1) ON DUPLICATE KEY UPDATE a = b", []string{"INSERT ON p.t", "UPDATE (a) ON p.t", "SELECT (b) ON p.t"},
 		[]string{"1142 INSERT command denied to user 'u'@'localhost' for table 't'", "1142 UPDATE command denied to user 'u'@'localhost' for table 't'",
 			"1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
+	{"INSERT INTO p.t (id, a) VALUES (9, id + 1)", []string{"INSERT ON p.t", "SELECT (id) ON p.t"},
+		[]string{"1142 INSERT command denied to user 'u'@'localhost' for table 't'", "1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
+	{"INSERT INTO p.t (id) VALUES (1) ON DUPLICATE KEY UPDATE a = VALUES(b)", []string{"INSERT ON p.t", "UPDATE (a) ON p.t", "SELECT (b) ON p.t"},
+		[]string{"1142 INSERT command denied to user 'u'@'localhost' for table 't'", "1142 UPDATE command denied to user 'u'@'localhost' for table 't'",
+			"1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
+	{"INSERT INTO p.t (id) VALUES (1) AS n ON DUPLICATE KEY UPDATE a = n.id", []string{"INSERT ON p.t", "UPDATE (a) ON p.t"},
+		[]string{"1142 INSERT command denied to user 'u'@'localhost' for table 't'", "1142 UPDATE command denied to user 'u'@'localhost' for table 't'"}},
 	{"INSERT INTO p.c SELECT id, 1 FROM p.t WHERE id > 1", []string{"INSERT ON p.c", "SELECT (id) ON p.t"},
 		[]string{"1142 INSERT command denied to user 'u'@'localhost' for table 'c'", "1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
 	{"REPLACE INTO p.t VALUES (1, 1, 1)", []string{"INSERT ON p.t", "DELETE ON p.t"},
@@ -91,11 +98,21 @@ var leastPrivileges = []struct {
 	{"SHOW COLUMNS FROM p.t", []string{"INSERT ON p.t"}, []string{"1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
 	{"SHOW CREATE TABLE p.t", []string{"INSERT ON p.t"}, []string{"1142 SHOW command denied to user 'u'@'localhost' for table 't'"}},
 	{"EXPLAIN SELECT id FROM p.t", []string{"SELECT (id) ON p.t"}, []string{"1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
+	{"EXPLAIN SELECT id FROM p.v", []string{"SELECT ON p.v", "SHOW VIEW ON p.v", "SELECT (id) ON p.t"},
+		[]string{"1142 SELECT command denied to user 'u'@'localhost' for table 'v'", noExplain, noExplain}},
+	{"EXPLAIN FORMAT=TREE SELECT * FROM p.c WHERE id IN (SELECT id FROM p.v)", []string{"SELECT ON p.c", "SELECT, SHOW VIEW ON p.v", "SELECT ON p.t"},
+		[]string{"1142 SELECT command denied to user 'u'@'localhost' for table 'c'", "1142 SELECT command denied to user 'u'@'localhost' for table 'v'", noExplain}},
+	{"EXPLAIN UPDATE p.v SET a = 1 WHERE id = 1", []string{"UPDATE (a) ON p.v", "SELECT, SHOW VIEW ON p.v", "SELECT ON p.t"},
+		[]string{"1142 UPDATE command denied to user 'u'@'localhost' for table 'v'", "1142 SELECT command denied to user 'u'@'localhost' for table 'v'", noExplain}},
 	{"ANALYZE TABLE p.t", []string{"SELECT ON p.t", "INSERT ON p.t"},
 		[]string{"1142 SELECT, INSERT command denied to user 'u'@'localhost' for table 't'", "1142 SELECT, INSERT command denied to user 'u'@'localhost' for table 't'"}},
 	{"CHECKSUM TABLE p.t", []string{"SELECT ON p.t"}, []string{"1142 SELECT command denied to user 'u'@'localhost' for table 't'"}},
 	{"LOCK TABLES p.t READ", []string{"SELECT ON p.t", "LOCK TABLES ON p.*"},
 		[]string{"1142 SELECT, LOCK TABLES command denied to user 'u'@'localhost' for table 't'", "1044 Access denied for user 'u'@'%' to database 'p'"}},
+	{"FLUSH USER_RESOURCES", []string{"FLUSH_USER_RESOURCES ON *.*"}, []string{"1227 Access denied; you need (at least one of) the RELOAD or FLUSH_USER_RESOURCES privilege(s) for this operation"}},
+	{"FLUSH OPTIMIZER_COSTS, STATUS", []string{"FLUSH_OPTIMIZER_COSTS ON *.*", "FLUSH_STATUS ON *.*"},
+		[]string{"1227 Access denied; you need (at least one of) the RELOAD or FLUSH_OPTIMIZER_COSTS privilege(s) for this operation",
+			"1227 Access denied; you need (at least one of) the RELOAD or FLUSH_STATUS privilege(s) for this operation"}},
 	{"FLUSH TABLES", []string{"RELOAD ON *.*"}, []string{"1227 Access denied; you need (at least one of) the RELOAD or FLUSH_TABLES privilege(s) for this operation"}},
 	{"SET GLOBAL max_error_count = 1024", []string{"SYSTEM_VARIABLES_ADMIN ON *.*"},
 		[]string{"1227 Access denied; you need (at least one of) the SUPER or SYSTEM_VARIABLES_ADMIN privilege(s) for this operation"}},
@@ -116,6 +133,8 @@ var leastPrivileges = []struct {
 	{"SHOW GRANTS FOR o", []string{"SELECT ON mysql.*"}, []string{"1142 SELECT command denied to user 'u'@'localhost' for table 'user'"}},
 	{"SELECT * FROM performance_schema.threads", []string{"SELECT ON performance_schema.threads"}, []string{"1142 SELECT command denied to user 'u'@'localhost' for table 'threads'"}},
 }
+
+const noExplain = "1345 EXPLAIN/SHOW can not be issued; lacking privileges for underlying table"
 
 // privilegeSetup makes what the statements work on.
 const privilegeSetup = `DROP DATABASE IF EXISTS p; DROP DATABASE IF EXISTS q; DROP USER IF EXISTS u, o, n, r;

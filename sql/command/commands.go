@@ -64,19 +64,7 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 	case *logical.Call:
 		return 0, s.runCall(ctx, x, vals)
 	case *logical.Flush:
-		if x.What == "tables with read lock" {
-			return 0, s.Tx.RunLockTables(ctx, s.Tx.AllTables())
-		}
-		s.flushLogs(ctx, x.What)
-		s.Engine.Metrics.FlushCommands.Add(1)
-		switch x.What {
-		case "status":
-			s.Engine.Metrics.FlushStatus()
-		case "privileges":
-			s.Engine.Logins.UnblockAll()
-			s.Engine.Logins.ResetAllUsage()
-		}
-		return 0, s.Tx.Commit(ctx)
+		return 0, s.flush(ctx, x)
 	case *logical.ReloadTLS:
 		return 0, s.reloadTLS(ctx, x)
 	case *logical.DropUser:
@@ -186,14 +174,27 @@ func (s *commands) reloadTLS(ctx context.Context, x *logical.ReloadTLS) error {
 	return nil
 }
 
-// flushLogs is FLUSH [SLOW | GENERAL] LOGS.
-func (s *commands) flushLogs(_ context.Context, what string) {
-	switch what {
-	case "logs":
-		s.Engine.ReopenLogs()
-	case "slow logs":
-		s.Engine.Logs.Reopen(true, false)
-	case "general logs":
-		s.Engine.Logs.Reopen(false, true)
+// flush is FLUSH. There is nothing to do about hosts, optimizer costs and tables.
+func (s *commands) flush(ctx context.Context, x *logical.Flush) error {
+	s.Engine.Metrics.FlushCommands.Add(1)
+	for _, what := range x.What {
+		switch what {
+		case "tables with read lock":
+			return s.Tx.RunLockTables(ctx, s.Tx.AllTables())
+		case "privileges":
+			s.Engine.Logins.UnblockAll()
+			s.Engine.Logins.ResetAllUsage()
+		case "status":
+			s.Engine.Metrics.FlushStatus()
+		case "user_resources":
+			s.Engine.Logins.ResetAllUsage()
+		case "logs":
+			s.Engine.ReopenLogs()
+		case "slow logs":
+			s.Engine.Logs.Reopen(true, false)
+		case "general logs":
+			s.Engine.Logs.Reopen(false, true)
+		}
 	}
+	return s.Tx.Commit(ctx)
 }

@@ -111,8 +111,28 @@ func (e *grantEdit) prepare() error {
 	if err := e.permitted(); err != nil {
 		return err
 	}
+	if x.As != nil {
+		if err := e.checkAs(x.As); err != nil {
+			return err
+		}
+	}
 	if x.Level.Table != "" && !x.Revoke {
 		return e.checkTable()
+	}
+	return nil
+}
+
+// checkAs checks the account and the roles of AS: 3836. There is nothing else to it, since
+// no account has restrictions (partial_revokes).
+func (e *grantEdit) checkAs(as *logical.GrantAs) error {
+	st, n := e.ch.Privileges(), e.s.nameOf(as.User)
+	if st.Grants(n) == nil {
+		return sqlerr.GrantAsDenied()
+	}
+	for _, r := range as.Roles {
+		if as.Choice == logical.RolesListed && !st.HasRole(n, r) {
+			return sqlerr.GrantAsDenied()
+		}
 	}
 	return nil
 }

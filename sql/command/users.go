@@ -57,6 +57,7 @@ type accountEdit struct {
 	seen      map[priv.Name]*catalog.Account
 	changed   []*catalog.Account
 	notes     []*sqlerr.Error
+	orphans   []*sqlerr.Error // warnings of checkDefiners
 	generated []generatedPassword
 	defaults  []priv.Name // DEFAULT ROLE
 }
@@ -116,8 +117,11 @@ func (s *commands) editAccounts(ctx context.Context, operation string, edit func
 		if err != nil {
 			return nil, err
 		}
+		for _, n := range e.orphans {
+			s.note(sqlerr.LevelWarning, n)
+		}
 		for _, n := range e.notes {
-			s.Diagnostics.Warn(sqlerr.Warning{Level: sqlerr.LevelNote, Err: n})
+			s.note(sqlerr.LevelNote, n)
 		}
 		return e, nil
 	}
@@ -131,6 +135,10 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]gen
 	e, err := s.editAccounts(ctx, operation, func(e *accountEdit) error {
 		var failed []string
 		e.defaults = x.DefaultRoles
+		var err error
+		if e.orphans, err = s.checkDefiners(e.base, operation, x.Users); err != nil {
+			return err
+		}
 		if err := s.grantableDefaults(e.base, x.DefaultRoles); err != nil {
 			return err
 		}
@@ -312,6 +320,13 @@ func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 		operation = "DROP ROLE"
 	}
 	err := s.changeAccounts(ctx, func(ch *catalog.Change) error {
+		orphans, err := s.checkDefiners(ch.Base, operation, x.Users)
+		if err != nil {
+			return err
+		}
+		for _, w := range orphans {
+			s.note(sqlerr.LevelWarning, w)
+		}
 		var failed []string
 		for _, u := range x.Users {
 			user, host := s.userName(u)
@@ -345,6 +360,29 @@ func (s *commands) dropUser(ctx context.Context, x *logical.DropUser) error {
 	return nil
 }
 
+// checkDefiners are the warnings (4005) of a statement about accounts that are the definers
+// of views, which would be left without a definer, or get one that their creator did not
+// mean. It is refused without ALLOW_NONEXISTENT_DEFINER: 4006.
+func (s *commands) checkDefiners(snap *catalog.Snapshot, operation string, users []logical.UserSpec) (warnings []*sqlerr.Error, err error) {
+	definers := map[priv.Name]bool{}
+	for _, d := range snap.Databases() {
+		for _, v := range snap.Views(d.Name) {
+			definers[priv.Name{User: v.DefinerUser, Host: v.DefinerHost}] = true
+		}
+	}
+	for _, u := range users {
+		user, host := s.userName(u)
+		switch {
+		case !definers[priv.Name{User: user, Host: host}]:
+		case s.Privileges().Has(0, priv.AllowNonexistentDefiner):
+			warnings = append(warnings, sqlerr.ReferencedAsDefiner(quoteUser(user, host), "a view"))
+		default:
+			return nil, sqlerr.CannotChangeDefiner(operation, quoteUser(user, host), "a view")
+		}
+	}
+	return warnings, nil
+}
+
 // accountChange is a change of the catalog that concerns accounts.
 type accountChange = *catalog.Change
 
@@ -358,6 +396,17 @@ func (s *commands) changeAccounts(ctx context.Context, fn func(ch accountChange)
 // renameUser is RENAME USER.
 func (s *commands) renameUser(ctx context.Context, x *logical.RenameUser) error {
 	return s.changeAccounts(ctx, func(ch accountChange) error {
+		var both []logical.UserSpec
+		for i := range x.From {
+			both = append(both, x.From[i], x.To[i])
+		}
+		orphans, err := s.checkDefiners(ch.Base, "RENAME USER", both)
+		if err != nil {
+			return err
+		}
+		for _, w := range orphans {
+			s.note(sqlerr.LevelWarning, w)
+		}
 		var failed []string
 		for i := range x.From {
 			user, host := s.userName(x.From[i])

@@ -42,6 +42,7 @@ type Process struct {
 	cancel  context.CancelCauseFunc // of the running statement
 	Kill    func()                  // ends the connection
 	killed  atomic.Bool
+	System  atomic.Bool                   // it has SYSTEM_USER, directly or by an active role
 	Txn     atomic.Pointer[ProcessTxn]    // nil: none is open
 	Latest  atomic.Uint64                 // the store's transaction of the statement that runs, 0 for none
 	Plan    atomic.Pointer[physical.Plan] // that runs, for EXPLAIN FOR CONNECTION

@@ -41,6 +41,8 @@ type ServerInfo interface {
 	MayReadFiles() bool
 	// CurrentRole are the active roles as CURRENT_ROLE() shows them, NONE without any.
 	CurrentRole() string
+	// RolesGraph is the graph of roles as ROLES_GRAPHML() shows it to the account.
+	RolesGraph() string
 	// OpenServerFile opens a file of the server that statements may read.
 	OpenServerFile(path string) (*os.File, fs.FileInfo, error)
 	// StatementDigest normalises a statement, with literals as ?, and gives
@@ -90,10 +92,14 @@ func rowLoadFile(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.Bytes(text), nil
 }
 
-// rowRolesGraph is the empty graph that MySQL gives to accounts without
-// ROLE_ADMIN.
-func rowRolesGraph(*Ctx, *Func, []value.Datum) (value.Datum, error) {
-	return value.String("<graphml />"), nil
+// rowRolesGraph is the accounts and the roles that they were granted, which accounts
+// without ROLE_ADMIN do not see.
+func rowRolesGraph(c *Ctx, f *Func, _ []value.Datum) (value.Datum, error) {
+	info, ok := ability[ServerInfo](c)
+	if !ok {
+		return value.Null, sqlerr.Internal("%s() without a session", f.Name)
+	}
+	return value.String(info.RolesGraph()), nil
 }
 
 // scaled writes a quantity in the greatest unit of which it is at least one;

@@ -233,6 +233,8 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		if node != nil {
 			node.Accept(dropNoTables{})
 		}
+	} else if err := checkGrant(src, mode, node); err != nil {
+		return Statement{}, err
 	}
 	if node == nil {
 		return Statement{}, sqlerr.EmptyQuery()

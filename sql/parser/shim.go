@@ -135,7 +135,9 @@ func (h *shim) repair() (changed bool, err error) {
 	case "LOCK":
 		h.lockAliases()
 	case "FLUSH":
-		h.flushList()
+		if h.flushList() {
+			return true, nil
+		}
 	case "ANALYZE":
 		h.histogramUpdate()
 	case "RENAME":

@@ -105,6 +105,20 @@ func (h *shim) account() (is bool, err error) {
 	return true, r.err
 }
 
+// checkGrant is the syntax error of a GRANT or REVOKE that TiDB's grammar takes and
+// MySQL's does not.
+func checkGrant(src string, mode types.SQLMode, node ast.StmtNode) error {
+	switch node.(type) {
+	case *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt:
+	default:
+		return nil
+	}
+	h := shim{src: src, mode: mode, st: &Statement{}}
+	h.scan()
+	_, err := h.account()
+	return err
+}
+
 // passwordAssignment makes SET PASSWORD = 'x' of SET PASSWORD := 'x', which TiDB's
 // grammar reads as a variable.
 func (h *shim) passwordAssignment() {
@@ -303,7 +317,11 @@ func (r *accountReader) grant() {
 	if r.words(r.at, "PROXY", "ON") {
 		return // TiDB's grammar has all of it
 	}
-	on := r.granted("TO")
+	all := r.accept("ALL")
+	if all {
+		r.accept("PRIVILEGES")
+	}
+	on := r.granted("TO", all)
 	if !r.users() {
 		return
 	}
@@ -317,9 +335,14 @@ func (r *accountReader) grant() {
 		}
 		return
 	}
-	r.accept("WITH", "GRANT", "OPTION")
+	if r.accept("WITH") { // what other options GRANT had before MySQL 8, TiDB's grammar drops
+		r.need("GRANT", "OPTION")
+	}
 	from = r.at
 	if !r.accept("AS") {
+		if w := r.word(r.at); w != "IDENTIFIED" && w != "REQUIRE" { // which are errors of the binder
+			r.end()
+		}
 		return
 	}
 	if r.out.As = r.user(); r.out.As == nil {
@@ -351,10 +374,8 @@ func (r *accountReader) revoke() {
 	case all && r.op(r.at, ","):
 		r.at++
 		r.need("GRANT", "OPTION", "FROM")
-	case all && r.word(r.at) != "ON":
-		r.fail()
 	default:
-		r.granted("FROM")
+		r.granted("FROM", all)
 	}
 	if !r.users() {
 		return
@@ -367,9 +388,13 @@ func (r *accountReader) revoke() {
 	}
 }
 
-// granted passes what is granted or revoked, up to TO or FROM. on reports privileges ON
-// something; else these are roles.
-func (r *accountReader) granted(to string) (on bool) {
+// granted passes what is granted or revoked, up to TO or FROM; after ALL that is only ON
+// something. on reports privileges ON something; else these are roles.
+func (r *accountReader) granted(to string, all bool) (on bool) {
+	if all && r.word(r.at) != "ON" {
+		r.fail()
+		return true
+	}
 	for i := r.at; i < len(r.toks) && r.word(i) != to; i++ {
 		if r.word(i) == "ON" {
 			r.privileges(i)
@@ -389,6 +414,11 @@ func (r *accountReader) granted(to string) (on bool) {
 func (r *accountReader) privileges(on int) {
 	start := r.at
 	for i := start; i < on; i++ {
+		if i > start && r.word(i) == "ALL" && r.op(i-1, ",") && r.around[i] < 0 { // which is in no list
+			r.at = i
+			r.fail()
+			return
+		}
 		alone := (i == start || r.op(i-1, ",")) && (i+1 == on || r.op(i+1, ",")) && r.around[i] < 0
 		if !alone || isPrivilegeWord(r.word(i)) {
 			continue

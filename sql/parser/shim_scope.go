@@ -1,6 +1,10 @@
 package parser
 
-import "github.com/sqlots/sqlots/sql/sqlerr"
+import (
+	"strings"
+
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
 
 // outOfScope names statements that sqlots does not have.
 func (h *shim) outOfScope() error {
@@ -101,36 +105,42 @@ func (h *shim) outOfScope() error {
 	return nil
 }
 
-// flushList: FLUSH of several things, and of some that TiDB's grammar does not
-// know, none of which there is anything to do about.
-func (h *shim) flushList() {
+// flushList is FLUSH of several things, and of some that TiDB's grammar does not know.
+func (h *shim) flushList() bool {
 	i := 1
 	if w := h.word(i); w == "NO_WRITE_TO_BINLOG" || w == "LOCAL" {
 		i++
 	}
-	from := i
-	for ; i < len(h.toks); i++ {
+	var words []string
+	for from := i; i < len(h.toks); i, from = i+1, i+1 {
 		switch h.word(i) {
 		case "BINARY", "ENGINE", "ERROR", "GENERAL", "SLOW", "RELAY":
 			if i++; h.word(i) != "LOGS" {
-				return
-			}
-			if h.words(i+1, "FOR", "CHANNEL") && i+3 < len(h.toks) {
-				i += 3
+				return false
 			}
 		case "LOGS", "HOSTS", "PRIVILEGES", "OPTIMIZER_COSTS", "STATUS", "USER_RESOURCES":
 		default:
-			return
+			return false
+		}
+		var what []string
+		for ; from <= i; from++ {
+			what = append(what, strings.ToLower(h.word(from)))
+		}
+		words = append(words, strings.Join(what, " "))
+		if h.words(i+1, "FOR", "CHANNEL") && i+3 < len(h.toks) {
+			i += 3
 		}
 		if i+1 < len(h.toks) {
 			if i++; !h.op(i, ",") || i+1 == len(h.toks) {
-				return
+				return false
 			}
 		}
 	}
-	if from < len(h.toks) {
-		h.replace(from, len(h.toks)-1, "STATUS")
+	if words == nil {
+		return false
 	}
+	h.st.Admin = &Admin{Op: "flush", Words: words}
+	return true
 }
 
 // histogramUpdate: who keeps a histogram up to date makes no difference here.

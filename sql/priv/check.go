@@ -26,6 +26,11 @@ func (s *Set) Check(n *Needs) *Denied {
 			return d
 		}
 	}
+	for i := range n.Explained {
+		if s.table(&n.Explained[i]) != nil {
+			return &Denied{Explain: true}
+		}
+	}
 	for i := range n.Views {
 		if d := s.view(&n.Views[i]); d != nil {
 			return d
@@ -76,22 +81,24 @@ func (s *Set) table(n *TableNeed) *Denied {
 			tables = append(tables, t)
 		}
 	}
-	denied := func(command string) *Denied { return &Denied{DB: n.DB, Table: n.Table, Command: command} }
+	var columns Mask
+	for _, t := range tables {
+		columns |= t.OfColumns()
+	}
+	denied := func(command string) *Denied {
+		if n.Command != "" && (have|columns)&OnTable == 0 {
+			command = n.Command
+		}
+		return &Denied{DB: n.DB, Table: n.Table, Command: command}
+	}
 	if missing := n.Mask &^ have; missing != 0 {
 		if missing&^AllTable != 0 { // no grant on a table has it
 			return &Denied{DB: n.DB}
 		}
 		return denied(n.Mask.Command())
 	}
-	if n.OneOf != 0 && n.OneOf&have == 0 {
-		return denied(n.OneOf.Command())
-	}
 	if all&^have == 0 && (!n.AnyRight || have&OnTable != 0) {
-		return nil
-	}
-	var columns Mask
-	for _, t := range tables {
-		columns |= t.OfColumns()
+		return n.oneOf(have, denied)
 	}
 	if n.AnyRight && (have|columns)&OnTable == 0 {
 		return denied(n.Command)
@@ -118,6 +125,15 @@ func (s *Set) table(n *TableNeed) *Denied {
 			return denied(missing.Command())
 		}
 		return &Denied{DB: n.DB, Table: n.Table, Column: c.Name, Command: missing.Command()}
+	}
+	return n.oneOf(have, denied)
+}
+
+// oneOf is the last check of a table, so that who lacks more does not learn whether it is
+// a table that can be locked.
+func (n *TableNeed) oneOf(have Mask, denied func(command string) *Denied) *Denied {
+	if n.OneOf != 0 && n.OneOf&have == 0 {
+		return denied(n.OneOf.Command())
 	}
 	return nil
 }

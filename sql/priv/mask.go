@@ -208,7 +208,7 @@ var dynamicNames = [...]string{"ALLOW_NONEXISTENT_DEFINER", "APPLICATION_PASSWOR
 
 // OfSuper are the dynamic privileges that SUPER has as well.
 const OfSuper = SystemVariablesAdmin | SessionVariablesAdmin | ConnectionAdmin | BinlogAdmin | ReplicationSlaveAdmin | RoleAdmin | SetAnyDefiner |
-	AllowNonexistentDefiner | SetUserID | XARecoverAdmin
+	XARecoverAdmin
 
 // Each gives the privileges of d one by one, in the order of their names.
 func (d Dynamics) Each() iter.Seq[Dynamics] {

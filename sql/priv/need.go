@@ -6,13 +6,15 @@ type Needs struct {
 	Global    []GlobalNeed
 	Databases []DatabaseNeed
 	Tables    []TableNeed
+	// Explained are what EXPLAIN needs of views and of what they read.
+	Explained []TableNeed
 	// Views are the bodies of the views that are read or written through.
 	Views []ViewNeeds
 }
 
 // IsEmpty reports that everybody may run the statement.
 func (n *Needs) IsEmpty() bool {
-	return n == nil || len(n.Global)+len(n.Databases)+len(n.Tables)+len(n.Views) == 0
+	return n == nil || len(n.Global)+len(n.Databases)+len(n.Tables)+len(n.Explained)+len(n.Views) == 0
 }
 
 // GlobalNeed is met by one of the privileges, ON *.*.
@@ -40,10 +42,11 @@ type TableNeed struct {
 	OneOf Mask
 	// AnyColumn are needed of the table or of at least one column.
 	AnyColumn Mask
-	// AnyRight: any privilege on the table or on a column; Command is how the refusal
-	// names it.
+	// AnyRight: any privilege on the table or on a column.
 	AnyRight bool
-	Command  string
+	// Command is how the refusal names what is needed, where the account has no privilege
+	// at all on the table; "" for what is missing.
+	Command string
 	// Columns are needed of the table or of the columns.
 	Columns []ColumnNeed
 	// Star: columns come from *; a refusal does not name one.
@@ -74,6 +77,8 @@ type Denied struct {
 	Global bool
 	// DB alone: of the database. With Table: Command is denied on the table, or on Column.
 	DB, Table, Column, Command string
+	// Explain: EXPLAIN would show of a view what the account may not see.
+	Explain bool
 	// View: the body of the view may not be read by whom it is read as, of whom NoDefiner
 	// says that the account does not exist.
 	ViewDB, View string

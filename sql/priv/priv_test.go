@@ -287,18 +287,18 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"ID", Select}}}}}, "<nil>"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Star: true, Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"total", Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Star: true, Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"total", Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE Explain:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", AnyColumn: Select}}}, "<nil>"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "other", AnyColumn: Select}}}, "{NeedsOneOf: Global:false DB:shop Table:other Column: Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Mask: Select | LockTables}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "other", AnyColumn: Select}}}, "{NeedsOneOf: Global:false DB:shop Table:other Column: Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Mask: Select | LockTables}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: Explain:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Databases: []DatabaseNeed{{DB: "shop", Any: true}}}, "<nil>"},
-		{Needs{Databases: []DatabaseNeed{{DB: "shop", Mask: Create}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Global: []GlobalNeed{{Mask: Super, Dynamic: SystemVariablesAdmin | RoleAdmin}}}, "{NeedsOneOf:SUPER, ROLE_ADMIN or SYSTEM_VARIABLES_ADMIN Global:false DB: Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Global: []GlobalNeed{{Mask: File, Denied: true}}}, "{NeedsOneOf: Global:true DB: Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Databases: []DatabaseNeed{{DB: "shop", Mask: Create}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Global: []GlobalNeed{{Mask: Super, Dynamic: SystemVariablesAdmin | RoleAdmin}}}, "{NeedsOneOf:SUPER, ROLE_ADMIN or SYSTEM_VARIABLES_ADMIN Global:false DB: Table: Column: Command: Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Global: []GlobalNeed{{Mask: File, Denied: true}}}, "{NeedsOneOf: Global:true DB: Table: Column: Command: Explain:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Definer: Name{"d", "%"}, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "<nil>"},
-		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Invoker: true, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "{NeedsOneOf: Global:false DB: Table: Column: Command: ViewDB:shop View:v NoDefiner:<nil>}"},
+		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Invoker: true, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "{NeedsOneOf: Global:false DB: Table: Column: Command: Explain:false ViewDB:shop View:v NoDefiner:<nil>}"},
 	} {
 		got := "<nil>"
 		if d := s.Check(&c.need); d != nil {

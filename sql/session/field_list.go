@@ -20,6 +20,9 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	if v, ok := snap.View(s.DB, name); ok && s.Temps.Find(s.DB, name) == nil {
 		cols, _, err := s.DescribeView(v)
 		for _, c := range cols {
+			if s.HidesColumn(v.Database, v.Name, c.Name) {
+				continue
+			}
 			out = append(out, mysqlwire.Column{Database: v.Database, Table: v.Name, OrgTable: v.Name, Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: !c.Nullable})
 		}
 		return out, err
@@ -30,7 +33,7 @@ func (s *Session) FieldList(ctx context.Context, name, wildcard string) ([]mysql
 	}
 	roles := t.Roles()
 	for i, c := range t.Columns {
-		if c.Hidden || s.HidesColumn(t, c.Name) {
+		if c.Hidden || s.HidesColumn(t.Database, t.Name, c.Name) {
 			continue
 		}
 		out = append(out, mysqlwire.Column{Database: t.Database, Table: t.Name, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type,

@@ -48,6 +48,9 @@ type Env struct {
 	ShowExpired bool
 	// Undo: a row that foreign keys refuse does not end the statement.
 	Undo bool
+	// Sees reports that the account may know of a table, which errors name then; nil for
+	// all.
+	Sees func(db, table string) bool
 	// Virtual opens virtual tables; nil if none exists.
 	Virtual func(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error)
 	// FindStream is the change log of a table that is there, or was; nil without
@@ -100,7 +103,7 @@ func New(env Env) *Source {
 	s.read = kvread.New(&s.state)
 	s.search = searchscan.New(searchscan.Env{State: &s.state, Rows: &s.read, Search: env.Search, Eventual: env.Eventual})
 	s.log = changelog.New(changelog.Env{State: &s.state, UpTo: env.UpTo, FindStream: env.FindStream})
-	s.Sink = write.New(write.Env{State: &s.state, Sequences: env.Sequences, Keys: env.Keys, Expr: env.Expr, ShowExpired: env.ShowExpired, Undo: env.Undo, Limits: env.Limits})
+	s.Sink = write.New(write.Env{State: &s.state, Sequences: env.Sequences, Keys: env.Keys, Expr: env.Expr, ShowExpired: env.ShowExpired, Undo: env.Undo, Sees: env.Sees, Limits: env.Limits})
 	return s
 }
 

@@ -57,6 +57,11 @@ func CannotRevokeAll() *Error {
 	return newError(1269, "HY000", "Can't revoke all privileges for one or more of the requested users")
 }
 
+// ViewNoExplain: 1345, EXPLAIN of a view whose tables the account may not read.
+func ViewNoExplain() *Error {
+	return newError(1345, "HY000", "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table")
+}
+
 // ProcedureAccessDenied: 1370; name is qualified.
 func ProcedureAccessDenied(command, user, host, name string) *Error {
 	return newError(1370, "42000", "%s command denied to user '%s'@'%s' for routine '%s'", command, user, host, name)
@@ -118,6 +123,16 @@ func MandatoryRole(role string) *Error {
 	return newError(3628, "HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.", role)
 }
 
+// GrantAsLevel: 3835, GRANT … AS other than ON *.*.
+func GrantAsLevel() *Error {
+	return newError(3835, "HY000", "GRANT ... AS is currently supported only for global privileges.")
+}
+
+// GrantAsDenied: 3836, an account or role of GRANT … AS that cannot be used.
+func GrantAsDenied() *Error {
+	return newError(3836, "HY000", "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the statement.")
+}
+
 // TLSSetup: 3888, ALTER INSTANCE RELOAD TLS failed.
 func TLSSetup(err error) *Error {
 	return newError(3888, "HY000", "Failed to set up SSL because of the following SSL library error: %v", err)
@@ -126,6 +141,18 @@ func TLSSetup(err error) *Error {
 // UnknownDynamicPrivilege: 3929.
 func UnknownDynamicPrivilege(name string) *Error {
 	return newError(3929, "HY000", "Dynamic privilege '%s' is not registered with the server.", name)
+}
+
+// ReferencedAsDefiner: 4005, the warning of an account that views have as their definer;
+// users is a quoted name, object is "a view".
+func ReferencedAsDefiner(user, object string) *Error {
+	return newError(4005, "HY000", "User %s is referenced as a definer account in %s.", user, object)
+}
+
+// CannotChangeDefiner: 4006, ReferencedAsDefiner where the account may not leave views
+// without a definer, or give them one.
+func CannotChangeDefiner(operation, user, object string) *Error {
+	return newError(4006, "HY000", "Operation %s failed for %s as it is referenced as a definer account in %s.", operation, user, object)
 }
 
 // RoleCircle: 4027; both are names in backquotes.

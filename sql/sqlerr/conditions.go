@@ -66,7 +66,9 @@ func IsInvalidView(err error) bool {
 
 // IsIgnorable reports the errors for which UPDATE IGNORE and DELETE IGNORE leave out a
 // row: a duplicate key, a violated constraint.
-func IsIgnorable(err error) bool { return is(err, 1062, 1451, 1452, 1526, 1748, 1761, 3819) }
+func IsIgnorable(err error) bool {
+	return is(err, 1062, 1216, 1217, 1451, 1452, 1526, 1748, 1761, 1762, 3819)
+}
 
 // IsOfRow reports the errors of a value or a row, not of the statement: SQLSTATE
 // classes 22 (data) and 23 (constraints), and some that MySQL has put elsewhere.

@@ -1,5 +1,15 @@
 package sqlerr
 
+// NoReferencedRowHidden: 1216, NoReferencedRow for who may not know of the parent.
+func NoReferencedRowHidden() *Error {
+	return newError(1216, "23000", "Cannot add or update a child row: a foreign key constraint fails")
+}
+
+// RowIsReferencedHidden: 1217, RowIsReferenced for who may not know of the child.
+func RowIsReferencedHidden() *Error {
+	return newError(1217, "23000", "Cannot delete or update a parent row: a foreign key constraint fails")
+}
+
 // RowIsReferenced: 1451; constraint is the foreign key with its table.
 func RowIsReferenced(constraint string) *Error {
 	return newError(1451, "23000", "Cannot delete or update a parent row: a foreign key constraint fails (%s)", constraint)
@@ -13,6 +23,11 @@ func NoReferencedRow(constraint string) *Error {
 // ForeignKeyDuplicate: 1761.
 func ForeignKeyDuplicate(table, record, child, key string) *Error {
 	return newError(1761, "23000", "Foreign key constraint for table '%s', record '%s' would lead to a duplicate entry in table '%s', key '%s'", table, record, child, key)
+}
+
+// ForeignKeyDuplicateHidden: 1762, ForeignKeyDuplicate for who may not know of the child.
+func ForeignKeyDuplicateHidden(table, record string) *Error {
+	return newError(1762, "23000", "Foreign key constraint for table '%s', record '%s' would lead to a duplicate entry in a child table", table, record)
 }
 
 // ForeignKeyDepth: 3008.

@@ -143,7 +143,9 @@ func (cn *Connection) Kill(id uint64, queryOnly bool) error {
 		}
 		return sqlerr.NoSuchThread(id)
 	}
-	if p.Account != cn.AccountName() && (!admin || cn.Privileges().State().IsSystem(p.Account) && !cn.Privileges().Has(0, priv.SystemUser)) {
+	// SYSTEM_USER protects an account, and by a role the connections in which that is active.
+	system := p.System.Load() || cn.Privileges().State().IsSystem(p.Account)
+	if p.Account != cn.AccountName() && !admin || system && !cn.Privileges().Has(0, priv.SystemUser) {
 		return sqlerr.NotThreadOwner(id)
 	}
 	if queryOnly {

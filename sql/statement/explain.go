@@ -59,7 +59,28 @@ func (s *Statement) explainConnection(x *logical.ExplainConnection, more bool, w
 	if plan == nil || p.Describe().Secret { // the plan has the literals
 		return sqlerr.ExplainNotRunning()
 	}
+	if err := s.maySee(plan); err != nil {
+		return err
+	}
 	return s.writePlan(w, s.explainFormat(x.Format, false), false, &physical.Printer{}, plan, "", more)
+}
+
+// maySee refuses the plan of another statement that reads views whose tables the account
+// may not see: 1345.
+func (s *Statement) maySee(plan *physical.Plan) error {
+	if len(plan.Views) == 0 {
+		return nil
+	}
+	n := &priv.Needs{}
+	for _, v := range plan.Views {
+		n.Explained = append(n.Explained, priv.TableNeed{DB: v.Database, Table: v.Name, Mask: priv.ShowView, AnyColumn: priv.Select})
+	}
+	for _, t := range plan.Tables[:plan.Named] {
+		if s.Temps.Find(t.Database, t.Name) != t {
+			n.Explained = append(n.Explained, priv.TableNeed{DB: t.Database, Table: t.Name, AnyColumn: priv.Select})
+		}
+	}
+	return s.Refusal(s.Privileges().Check(n))
 }
 
 // explain is EXPLAIN and EXPLAIN ANALYZE.

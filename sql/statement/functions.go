@@ -107,6 +107,15 @@ func (f *Functions) SnapshotSeq() (uint64, error) {
 
 // StreamWait implements expr.Streams.
 func (f *Functions) StreamWait(ctx context.Context, name string, after uint64, timeout time.Duration) (bool, error) {
+	if db, table, ok := strings.Cut(name, "."); ok || f.DB != "" {
+		if !ok {
+			db, table = f.DB, name
+		}
+		need := priv.TableNeed{DB: db, Table: table, Mask: priv.Select}
+		if err := f.Refusal(f.rights.set.Check(&priv.Needs{Tables: []priv.TableNeed{need}})); err != nil {
+			return false, err
+		}
+	}
 	id, full, err := f.StreamNamed(ctx, name, f.DB)
 	if err != nil {
 		return false, Translate(err)
@@ -234,8 +243,7 @@ func (f *Functions) SysVar(scope, name string) (value.Datum, schema.Type, error)
 // Connected implements expr.ServerInfo.
 func (f *Functions) Connected(id uint64) bool { return f.Engine.Processes.Get(id) != nil }
 
-// MayReadFiles implements expr.ServerInfo: every account may read what
-// secure_file_priv opens, as LOAD DATA does.
+// MayReadFiles implements expr.ServerInfo.
 func (f *Functions) MayReadFiles() bool { return f.rights.set.Has(priv.File, 0) }
 
 // StatementDigest implements expr.ServerInfo. Errors: 3676 for a text that is

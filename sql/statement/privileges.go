@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -53,6 +52,7 @@ func (cn *Connection) activate(st *priv.State, roles []priv.Name) {
 	}
 	priv.SortNames(kept)
 	cn.rights = rights{roles: kept, state: st, set: st.Set(account, kept)}
+	cn.Process.System.Store(cn.rights.set.Has(0, priv.SystemUser))
 }
 
 // Activate is SET ROLE: 3530 if the account does not have one of the roles.
@@ -116,10 +116,10 @@ func (cn *Connection) SeesTable(db, table string) error {
 	return cn.require(&priv.Needs{Tables: []priv.TableNeed{{DB: db, Table: table, AnyRight: true, Command: "SELECT"}}})
 }
 
-// HidesColumn reports a column on which the account has no privilege.
-func (cn *Connection) HidesColumn(t *schema.Table, column string) bool {
+// HidesColumn reports a column of a table or view on which the account has no privilege.
+func (cn *Connection) HidesColumn(db, table, column string) bool {
 	set := cn.Privileges()
-	return !set.SeesAllTables() && cn.Temps.Find(t.Database, t.Name) == nil && set.OnColumn(t.Database, t.Name, column)&priv.AllColumn == 0
+	return !set.SeesAllTables() && cn.Temps.Find(db, table) == nil && set.OnColumn(db, table, column)&priv.AllColumn == 0
 }
 
 // HasVirtual reports a virtual table.
@@ -150,6 +150,8 @@ func refusalOf(cn *Connection, d *priv.Denied) error {
 		return sqlerr.PrivilegeNeeded(d.NeedsOneOf)
 	case d.Global:
 		return sqlerr.AccessDenied(account.User, account.Host, cn.Info.Account.AuthString != "")
+	case d.Explain:
+		return sqlerr.ViewNoExplain()
 	case d.NoDefiner != nil:
 		return sqlerr.NoSuchDefiner(d.NoDefiner.User, d.NoDefiner.Host)
 	case d.View != "":
@@ -160,6 +162,15 @@ func refusalOf(cn *Connection, d *priv.Denied) error {
 		return sqlerr.TableAccessDenied(d.Command, account.User, host, d.Table)
 	}
 	return sqlerr.ColumnAccessDenied(d.Command, account.User, host, d.Column, d.Table)
+}
+
+// RolesGraph implements expr.ServerInfo.
+func (f *Functions) RolesGraph() string {
+	set := f.rights.set
+	if !set.Has(priv.Super, priv.RoleAdmin) {
+		return `<?xml version="1.0" encoding="UTF-8"?><graphml />`
+	}
+	return set.State().GraphML()
 }
 
 // CurrentRole implements expr.ServerInfo.

@@ -130,6 +130,7 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 // changeEnv is execEnv for a change.
 func (s *Statement) changeEnv(ctx context.Context, p *physical.Plan, txn storage.Txn, vals []value.Datum) *exec.Env {
 	src := s.sourceEnv(view{Reader: txn, Txn: txn, ranges: s.Tx.ranges(true)})
+	src.Sees = s.rights.set.SeesTable
 	if s.foreignKeyChecks() {
 		src.Keys, src.Undo = p.Keys, ignores(p)
 	}

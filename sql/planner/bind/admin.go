@@ -42,6 +42,8 @@ func (b *binder) admin(a *parser.Admin) (logical.Statement, error) {
 			return nil, err
 		}
 		return &logical.Query{Root: src.node}, nil
+	case "flush":
+		return &logical.Flush{What: a.Words}, nil
 	case "reset_persist":
 		return &logical.ResetPersist{Name: a.Words[0], IfExists: len(a.Words) > 1}, nil
 	case "show":
@@ -130,6 +132,8 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		}
 		format, err := explainFormat(n.Format)
 		return &logical.ExplainConnection{ID: n.ConnectionID, Format: format}, err
+	case *ast.RestartStmt:
+		b.need(priv.Shutdown, 0)
 	case *ast.ShutdownStmt:
 		return &logical.Shutdown{}, nil
 	case *ast.AlterInstanceStmt:
@@ -204,25 +208,25 @@ func flush(n *ast.FlushStmt) (logical.Statement, error) {
 		case n.ReadLock && len(n.Tables) > 0:
 			return nil, sqlerr.NotSupported("FLUSH TABLES t WITH READ LOCK")
 		case n.ReadLock:
-			return &logical.Flush{What: "tables with read lock"}, nil
+			return &logical.Flush{What: []string{"tables with read lock"}}, nil
 		}
-		return &logical.Flush{What: "tables"}, nil
+		return &logical.Flush{What: []string{"tables"}}, nil
 	case ast.FlushPrivileges:
-		return &logical.Flush{What: "privileges"}, nil
+		return &logical.Flush{What: []string{"privileges"}}, nil
 	case ast.FlushStatus:
-		return &logical.Flush{What: "status"}, nil
+		return &logical.Flush{What: []string{"status"}}, nil
 	case ast.FlushHosts:
-		return &logical.Flush{What: "hosts"}, nil
+		return &logical.Flush{What: []string{"hosts"}}, nil
 	case ast.FlushLogs:
 		switch n.LogType {
 		case ast.LogTypeDefault:
-			return &logical.Flush{What: "logs"}, nil
+			return &logical.Flush{What: []string{"logs"}}, nil
 		case ast.LogTypeSlow:
-			return &logical.Flush{What: "slow logs"}, nil
+			return &logical.Flush{What: []string{"slow logs"}}, nil
 		case ast.LogTypeGeneral:
-			return &logical.Flush{What: "general logs"}, nil
+			return &logical.Flush{What: []string{"general logs"}}, nil
 		}
-		return &logical.Flush{What: "other logs"}, nil // no other logs exist
+		return &logical.Flush{What: []string{"other logs"}}, nil // no other logs exist
 	}
 	return nil, sqlerr.NotSupported("FLUSH of this kind")
 }
@@ -233,6 +237,9 @@ func (b *binder) lockTables(n *ast.LockTablesStmt) (logical.Statement, error) {
 		if db, err := b.database(l.Table.Schema.O); err != nil {
 			return nil, err
 		} else if b.isVirtual(db) {
+			if strings.EqualFold(db, "mysql") || strings.EqualFold(db, "sys") {
+				b.needNamed(l.Table, priv.Select|priv.LockTables)
+			}
 			continue // virtual tables never change
 		}
 		right := b.needNamed(l.Table, priv.Select|priv.LockTables)

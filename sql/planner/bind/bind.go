@@ -17,6 +17,9 @@ func Bind(env *Env, st parser.Statement) (logical.Statement, error) {
 		b.needsOf(out)
 	}
 	needs := b.rights.needs()
+	if x, ok := st.Node.(*ast.ExplainStmt); ok && x.Stmt != nil {
+		needs.Explained = b.rights.explained(nil)
+	}
 	if env.Check != nil {
 		// Who may not know of a table does not learn what is wrong with it either.
 		if refused := env.Check(needs); refused != nil {

@@ -82,9 +82,7 @@ func (s *insertScope) column(db, table, name string) (expr.Expr, error) {
 		}
 		return nil, sqlerr.UnknownColumn(qualified(db, table, name), clauseField)
 	}
-	if s.onDuplicate {
-		s.changing(i, priv.Select)
-	}
+	s.changing(i, priv.Select)
 	return s.rowCol(i, i), nil
 }
 
@@ -106,6 +104,7 @@ func (s *insertScope) values(table, name string) (expr.Expr, error) {
 		}
 		return nil, sqlerr.UnknownColumn(qualified(table, name), clauseField)
 	}
+	s.changing(i, priv.Select) // as in MySQL, which reads the name as that of a column
 	return s.rowCol(i, len(s.t.Columns)+i), nil
 }
 
@@ -150,6 +149,11 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	_, name := singleTable(n.Table)
 	if name == nil {
 		return nil, internalf("INSERT without table")
+	}
+	if n.IsReplace { // noted before the table is looked up, as INSERT is
+		if db, err := b.database(name.Schema.O); err == nil {
+			b.needEach([]logical.TableName{{DB: db, Name: name.Name.O}}, priv.Delete)
+		}
 	}
 	through, err := b.insertInto(name, n.Columns)
 	if err != nil {
@@ -228,7 +232,7 @@ func (b *binder) insertRights(is *insertScope, n *ast.InsertStmt) {
 	switch {
 	case more == 0:
 	case is.through != nil:
-		is.through.changingRows(more)
+		is.through.levels.changingRows(more)
 	default:
 		is.right.changingRows(more)
 	}
@@ -540,7 +544,7 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "UPDATE")
 	}
-	if v, err := b.joinView(name); err != nil {
+	if v, err := b.joinView(name, "UPDATE"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return b.multiUpdate(n)
@@ -574,7 +578,7 @@ func (b *binder) delete(st *parser.Statement, n *ast.DeleteStmt) (logical.Statem
 	if name == nil {
 		return nil, sqlerr.NonUpdatableTable(src.AsName.O, "DELETE")
 	}
-	if v, err := b.joinView(name); err != nil {
+	if v, err := b.joinView(name, "DELETE"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return nil, sqlerr.ViewDeleteMerged(v.Database, v.Name)

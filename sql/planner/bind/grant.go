@@ -24,10 +24,13 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 		if len(n.AuthTokenOrTLSOptions) > 0 || hasAuth(n.Users) {
 			return nil, sqlerr.Parse("", nearWord(parser.HideSecrets(st.Text, b.env.Mode), "IDENTIFIED", "REQUIRE"), 1)
 		}
-		if clauses.As != nil {
-			return nil, sqlerr.NotSupported("GRANT … AS")
-		}
 		out := &logical.Grant{WithGrant: n.WithGrant}
+		if clauses.As != nil {
+			if n.Level.Level != ast.GrantLevelGlobal {
+				return nil, sqlerr.GrantAsLevel()
+			}
+			out.As = grantAs(clauses)
+		}
 		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
 	case *ast.RevokeStmt:
 		if hasAuth(n.Users) {
@@ -46,6 +49,15 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 		return &logical.SetDefaultRole{Choice: roleChoices[n.SetRoleOpt], Roles: roleNames(n.RoleList), Users: userNames(n.UserList)}, nil
 	}
 	return nil, nil
+}
+
+// grantAs is AS of GRANT; without WITH ROLE it is without roles.
+func grantAs(c *parser.AccountClauses) *logical.GrantAs {
+	out := &logical.GrantAs{User: userSpec(c.As), Choice: logical.RolesNone}
+	if r := c.AsRoles; r != nil {
+		out.Choice, out.Roles = roleChoices[r.Kind], roleNames(r.Roles)
+	}
+	return out
 }
 
 var roleChoices = map[ast.SetRoleStmtType]logical.RoleChoice{ast.SetRoleDefault: logical.RolesDefault, ast.SetRoleNone: logical.RolesNone,

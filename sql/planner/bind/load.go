@@ -44,7 +44,7 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 	if out.Insert.Defaults, err = b.defaults(t); err != nil {
 		return nil, err
 	}
-	if out.Set, err = b.loadSet(n, t, out.Fields); err != nil {
+	if out.Set, err = b.loadSet(n, t, right, out.Fields); err != nil {
 		return nil, err
 	}
 	out.Insert.Subqueries = b.subqueries
@@ -60,7 +60,7 @@ func (b *binder) loadData(n *ast.LoadDataStmt) (*logical.LoadData, error) {
 
 // loadSet binds SET: expressions see the row and the variables that take
 // fields, which are text.
-func (b *binder) loadSet(n *ast.LoadDataStmt, t *schema.Table, fields []logical.LoadField) ([]logical.Assignment, error) {
+func (b *binder) loadSet(n *ast.LoadDataStmt, t *schema.Table, right *tableRight, fields []logical.LoadField) ([]logical.Assignment, error) {
 	vars := map[string]bool{}
 	for _, f := range fields {
 		vars[strings.ToLower(f.Var)] = f.Column < 0
@@ -75,7 +75,7 @@ func (b *binder) loadSet(n *ast.LoadDataStmt, t *schema.Table, fields []logical.
 	before := b.env
 	b.env, b.targets = &env, []*schema.Table{t}
 	defer func() { b.env, b.targets = before, nil }()
-	is := &insertScope{t: t, alias: n.Table.Name.O, loads: true}
+	is := &insertScope{t: t, alias: n.Table.Name.O, right: right, loads: true}
 	return b.assignments(&scope{b: b, clause: clauseField, column: is.column, insert: is}, t, is.alias, nil, n.ColumnAssignments)
 }
 

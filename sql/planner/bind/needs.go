@@ -272,13 +272,15 @@ func (b *binder) needsOfDefaultRole(x *logical.SetDefaultRole) {
 
 // flushNeeds are the dynamic privileges of which each allows one kind of FLUSH.
 var flushNeeds = map[string]priv.Dynamics{"tables": priv.FlushTables, "tables with read lock": priv.FlushTables, "status": priv.FlushStatus,
-	"privileges": priv.FlushPrivileges}
+	"privileges": priv.FlushPrivileges, "user_resources": priv.FlushUserResources, "optimizer_costs": priv.FlushOptimizerCosts}
 
 // needsOfServer is needsOf for statements about the server.
 func (b *binder) needsOfServer(stmt logical.Statement) {
 	switch x := stmt.(type) {
 	case *logical.Flush:
-		b.need(priv.Reload, flushNeeds[x.What])
+		for _, what := range x.What {
+			b.need(priv.Reload, flushNeeds[what])
+		}
 	case *logical.Backup: // which has everything, also the hashes of passwords
 		b.need(0, priv.BackupAdmin)
 		b.need(priv.Reload, 0)

@@ -21,7 +21,6 @@ type rights struct {
 	views     []viewRights
 	// columns finds those of the tables by the ids that they have in the plan.
 	columns map[expr.ColID][]columnAt
-	scans   map[*logical.Scan]*tableRight
 	// star: the columns of * are being bound.
 	star bool
 }
@@ -105,15 +104,9 @@ func (b *binder) needNamed(n *ast.TableName, m priv.Mask) *tableRight {
 func (b *binder) attach(t *tableRight, src *source) {
 	ref := src.tables[0]
 	ref.right = t
-	if ref.opened != nil {
-		ref.opened.right = t
-	}
 	r := b.rights
 	if r.columns == nil {
-		r.columns, r.scans = map[expr.ColID][]columnAt{}, map[*logical.Scan]*tableRight{}
-	}
-	if ref.scan != nil {
-		r.scans[ref.scan] = t
+		r.columns = map[expr.ColID][]columnAt{}
 	}
 	t.sized(len(ref.cols))
 	for i := range ref.cols {
@@ -122,6 +115,9 @@ func (b *binder) attach(t *tableRight, src *source) {
 			t.names[i] = c.OrgName
 		}
 		r.columns[c.ID] = append(r.columns[c.ID], columnAt{t, i})
+	}
+	if ref.opened != nil {
+		ref.opened.shownAs(t)
 	}
 }
 
@@ -209,13 +205,32 @@ func (r *rights) needs() *priv.Needs {
 			n.Tables = append(n.Tables, x)
 		}
 	}
+	definers := map[*schema.View]bool{}
 	for _, v := range r.views {
-		if x := v.own.needs(); !x.IsEmpty() {
-			n.Views = append(n.Views, priv.ViewNeeds{DB: v.view.Database, View: v.view.Name, Needs: x,
-				Definer: priv.Name{User: v.view.DefinerUser, Host: v.view.DefinerHost}, Invoker: strings.EqualFold(v.view.Security, "INVOKER")})
+		x := priv.ViewNeeds{DB: v.view.Database, View: v.view.Name, Needs: v.own.needs(),
+			Definer: priv.Name{User: v.view.DefinerUser, Host: v.view.DefinerHost}, Invoker: strings.EqualFold(v.view.Security, "INVOKER")}
+		if x.Needs.IsEmpty() && (x.Invoker || definers[v.view]) {
+			continue
 		}
+		definers[v.view] = true // without needs, it has to exist
+		n.Views = append(n.Views, x)
 	}
 	return n
+}
+
+// explained appends what EXPLAIN needs of the views and of what they read, since it shows
+// that: of the account of the statement, whoever the definers are.
+func (r *rights) explained(list []priv.TableNeed) []priv.TableNeed {
+	for _, v := range r.views {
+		list = append(list, priv.TableNeed{DB: v.view.Database, Table: v.view.Name, Mask: priv.ShowView, AnyColumn: priv.Select})
+		for _, t := range v.own.tables {
+			if !t.free {
+				list = append(list, priv.TableNeed{DB: t.need.DB, Table: t.need.Table, AnyColumn: priv.Select})
+			}
+		}
+		list = v.own.explained(list)
+	}
+	return list
 }
 
 // enterRights begins the needs of a view's body; leave ends them.
@@ -239,34 +254,41 @@ func (b *binder) writesTarget(n *ast.TableName, operation string) *tableRight {
 var changeRights = map[string]priv.Mask{"INSERT": priv.Insert, "UPDATE": priv.Update, "DELETE": priv.Delete, "LOAD": priv.Insert}
 
 // viewLevel is one of the views, or the table, through which a change goes: its needs,
-// and the positions in the table of its columns.
+// and the columns of the table that its columns show.
 type viewLevel struct {
 	right *tableRight
-	bases []int
+	ids   []expr.ColID
 }
 
-// changing notes that a column of the table is written through the views.
-func (t *viewTarget) changing(at int, m priv.Mask) {
-	if t.opened != nil {
-		t.opened.changing(t.scan, t.scan.Cols[at].ID, m)
-	}
-	for _, l := range t.levels {
-		for i, base := range l.bases {
-			if base == at {
-				l.right.changing(i, m)
+// viewLevels are a table and the views through which its rows are changed, from the inside
+// out. Each of them needs the privileges of the change.
+type viewLevels []viewLevel
+
+// changing notes that a column of the table is written.
+func (l viewLevels) changing(id expr.ColID, m priv.Mask) {
+	for _, x := range l {
+		for i := range x.ids {
+			if x.ids[i] == id {
+				x.right.changing(i, m)
 			}
 		}
 	}
 }
 
-// changingRows notes a change of rows through the views.
-func (t *viewTarget) changingRows(m priv.Mask) {
-	if t.opened != nil {
-		t.opened.changingRows(t.scan, m)
+// changingRows notes a change of rows of the table.
+func (l viewLevels) changingRows(m priv.Mask) {
+	for _, x := range l {
+		x.right.changingRows(m)
 	}
-	for _, l := range t.levels {
-		l.right.changingRows(m)
+}
+
+// columnIDs are those of the columns.
+func columnIDs(cols []logical.Column) []expr.ColID {
+	ids := make([]expr.ColID, len(cols))
+	for i := range cols {
+		ids[i] = cols[i].ID
 	}
+	return ids
 }
 
 // changingRows notes a change of rows of the table: of some column at least where
@@ -279,44 +301,27 @@ func (t *tableRight) changingRows(m priv.Mask) {
 	}
 }
 
-// level adds the view or table that has the right to those through which t changes
-// rows. Its columns are those of t now.
-func (t *viewTarget) level(r *tableRight) {
-	l := viewLevel{right: r, bases: make([]int, len(t.cols))}
-	for i := range t.cols {
-		l.bases[i] = t.cols[i].base
+// changing notes that a column of the table is written through the view.
+func (t *viewTarget) changing(at int, m priv.Mask) { t.levels.changing(t.scan.Cols[at].ID, m) }
+
+// shownAs adds the view that has the right to those through which t changes rows. Its
+// columns are those of t now.
+func (t *viewTarget) shownAs(r *tableRight) {
+	l := viewLevel{right: r, ids: make([]expr.ColID, len(t.cols))}
+	for i, c := range t.cols {
+		if c.base >= 0 {
+			l.ids[i] = t.scan.Cols[c.base].ID
+		}
 	}
 	r.ofView(t.cols)
 	t.levels = append(t.levels, l)
 }
 
-// changing notes that a column of the scan is written through an opened view.
-func (o *openedView) changing(s *logical.Scan, id expr.ColID, m priv.Mask) {
-	for i := range o.cols {
-		if o.cols[i].ID == id {
-			o.right.changing(i, m)
-		}
-	}
-	for _, in := range o.inner {
-		if scan, _ := in.base(id); scan == s {
-			in.changing(s, id, m)
-		}
-	}
-	if t := o.tables[s]; t != nil {
-		t.changing(columnPosition(s, id), m)
-	}
-}
-
-// changingRows notes a change of rows of the scan through an opened view.
-func (o *openedView) changingRows(s *logical.Scan, m priv.Mask) {
-	o.right.changingRows(m)
-	for _, in := range o.inner {
-		if containsScan(in.scans, s) {
-			in.changingRows(s, m)
-		}
-	}
-	if t := o.tables[s]; t != nil {
-		t.changingRows(m)
+// shownAs adds the view itself, which has the right, to the levels of its tables.
+func (o *openedView) shownAs(r *tableRight) {
+	l := viewLevel{right: r, ids: columnIDs(o.cols)}
+	for s := range o.levels {
+		o.levels[s] = append(o.levels[s], l)
 	}
 }
 
@@ -326,12 +331,15 @@ func (b *binder) joinedRights(src *source, s *logical.Scan, set []logical.Assign
 	for _, t := range src.tables {
 		switch {
 		case t.opened != nil && containsScan(t.opened.scans, s):
-			t.opened.changingRows(s, m)
+			levels := t.opened.levels[s]
+			levels.changingRows(m)
+			levels[len(levels)-1].right.need.Command = "SELECT" // as before the tables are found
 			for i := range set {
-				t.opened.changing(s, s.Cols[set[i].Column].ID, m)
+				levels.changing(s.Cols[set[i].Column].ID, m)
 			}
 		case t.scan == s && t.right != nil:
 			t.right.reads = false
+			t.right.need.Command = "SELECT"
 			t.right.changingRows(m)
 			t.right.assigning(set, m)
 		}

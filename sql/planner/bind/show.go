@@ -8,6 +8,7 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -318,6 +319,7 @@ func simpleShow(n *ast.ShowStmt) (showTable, error) {
 func (b *binder) showRare(words []string) (logical.Statement, error) {
 	switch words[0] {
 	case "binary_logs":
+		b.need(priv.Super|priv.ReplicationClient, 0)
 		return nil, sqlerr.NoBinaryLogging()
 	case "create_program":
 		return nil, sqlerr.NoSuchProgram(words[1], words[2])

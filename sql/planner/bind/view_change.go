@@ -24,11 +24,8 @@ type viewTarget struct {
 	// through it (WITH CHECK OPTION). Both read the scan's columns.
 	conds, check []expr.Expr
 	// alive hides rows that have expired.
-	alive []expr.Expr
-	// levels are the views from the inside out, and the table; opened is a view of
-	// several tables, which has levels of its own.
-	levels []viewLevel
-	opened *openedView
+	alive  []expr.Expr
+	levels viewLevels
 }
 
 // viewColumn is a column of an updatable view.
@@ -136,7 +133,7 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 		if out, err = b.viewTarget(inner); out == nil || err != nil {
 			return nil, nil, nil, err
 		}
-		out.level(right)
+		out.shownAs(right)
 		with = map[expr.ColID]expr.Expr{}
 		cols := make([]logical.Column, len(out.cols))
 		for i, c := range out.cols {
@@ -163,11 +160,8 @@ func (b *binder) viewBase(v *schema.View, ts *ast.TableSource, name *ast.TableNa
 		return nil, nil, nil, err
 	}
 	b.attach(right, from)
-	l := viewLevel{right: right, bases: make([]int, len(t.Columns))}
-	for i := range l.bases {
-		l.bases[i] = i
-	}
-	out = &viewTarget{view: v, scan: from.tables[0].scan, levels: []viewLevel{l}}
+	out = &viewTarget{view: v, scan: from.tables[0].scan}
+	out.levels = viewLevels{{right: right, ids: columnIDs(out.scan.Cols)}}
 	if f, ok := from.node.(*logical.Filter); ok {
 		out.alive = f.Conds
 	}
@@ -255,8 +249,8 @@ func (b *binder) changeThrough(n *ast.TableName, alias, operation string) (*view
 		return nil, sqlerr.NonUpdatableTable(alias, operation)
 	}
 	t.alias = alias
-	t.level(right)
-	t.changingRows(changeRights[operation])
+	t.shownAs(right)
+	t.levels.changingRows(changeRights[operation])
 	return t, nil
 }
 
@@ -304,12 +298,7 @@ func (t *viewTarget) input(b *binder) *changeInput {
 	}
 	src := derivedSource(in.node, cols, t.alias)
 	src.tables[0].db = t.view.Database
-	switch n := len(t.levels); {
-	case t.opened != nil:
-		b.attach(t.opened.right, src)
-	case n > 0:
-		b.attach(t.levels[n-1].right, src)
-	}
+	b.attach(t.levels[len(t.levels)-1].right, src)
 	in.sc = b.scope(nil, nil, clauseField)
 	in.sc.src = src
 	return in
@@ -381,7 +370,7 @@ func (b *binder) subqueryScans(conds []expr.Expr, table *schema.Table) bool {
 
 // insertInto is the target of an INSERT through a view: 1288, 1471.
 func (b *binder) insertInto(n *ast.TableName, columns []*ast.ColumnName) (*viewTarget, error) {
-	if v, err := b.joinView(n); err != nil {
+	if v, err := b.joinView(n, "INSERT"); err != nil {
 		return nil, err
 	} else if v != nil {
 		return b.insertIntoJoin(v, n, columns)

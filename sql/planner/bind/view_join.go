@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -21,12 +22,9 @@ type openedView struct {
 	// written through it.
 	node         logical.Node
 	conds, check []expr.Expr
-	// right, cols, inner and tables are for the privileges that changes need: of the view,
-	// its columns, the views and the tables that it reads.
-	right  *tableRight
-	cols   []logical.Column
-	inner  []*openedView
-	tables map[*logical.Scan]*tableRight
+	cols         []logical.Column
+	// levels has for each table the views that show it, see viewLevels.
+	levels map[*logical.Scan]viewLevels
 	// changed is the table to which assignments go; nil until there is one.
 	changed *logical.Scan
 }
@@ -96,11 +94,12 @@ func (b *binder) openableFrom(n ast.ResultSetNode) (int, error) {
 
 // joinView is the view of several tables that a change names; nil if it is
 // none that can be changed.
-func (b *binder) joinView(n *ast.TableName) (*schema.View, error) {
+func (b *binder) joinView(n *ast.TableName, operation string) (*schema.View, error) {
 	v := b.viewNamed(n)
 	if v == nil {
 		return nil, nil
 	}
+	b.writes(v.Database, v.Name, changeRights[operation]) // or the errors below said that it is such a view
 	if tables, err := b.openable(v); err != nil || tables < 2 {
 		return nil, err
 	}
@@ -141,19 +140,19 @@ func (b *binder) openBlock(v *schema.View, s *ast.SelectStmt, alias string) (*so
 		return nil, err
 	}
 	k.src, k.sc.src, k.win.k = from, from, k
-	o := &openedView{view: v, tables: map[*logical.Scan]*tableRight{}}
+	o := &openedView{view: v, levels: map[*logical.Scan]viewLevels{}}
 	below := map[logical.Node]bool{}
 	for _, t := range from.tables {
 		switch {
 		case t.scan != nil:
 			o.scans = append(o.scans, t.scan)
-			o.tables[t.scan] = t.right
+			o.levels[t.scan] = viewLevels{{right: t.right, ids: columnIDs(t.scan.Cols)}}
 		case t.opened != nil:
 			o.scans = append(o.scans, t.opened.scans...)
 			o.conds = append(o.conds, t.opened.conds...)
 			o.check = append(o.check, t.opened.check...)
 			below[t.opened.node] = true
-			o.inner = append(o.inner, t.opened)
+			maps.Copy(o.levels, t.opened.levels)
 		default:
 			return nil, nil
 		}
@@ -295,10 +294,10 @@ func deleteFrom(ref *tableRef) (*logical.Scan, error) {
 // insertIntoJoin is the target of an INSERT through a view of several tables:
 // the one table that all the columns belong to. 1393, 1394.
 func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast.ColumnName) (*viewTarget, error) {
+	right := b.writes(v.Database, v.Name, priv.Insert)
 	if len(columns) == 0 {
 		return nil, sqlerr.ViewNoInsertFieldList(v.Database, v.Name)
 	}
-	right := b.writes(v.Database, v.Name, priv.Insert)
 	src, err := b.openView(v, n.Name.O)
 	if err != nil {
 		return nil, err
@@ -330,7 +329,7 @@ func (b *binder) insertIntoJoin(v *schema.View, n *ast.TableName, columns []*ast
 		}
 		o.changed = scan
 	}
-	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed, check: o.check, opened: o}
+	t := &viewTarget{view: v, alias: n.Name.O, scan: o.changed, check: o.check, levels: o.levels[o.changed]}
 	for i, c := range t.check {
 		t.check[i] = withoutOthers(c, t.scan)
 	}

@@ -371,8 +371,8 @@ type Maintain struct {
 	Quick  bool // CHECKSUM TABLE … QUICK
 }
 
-// Flush is FLUSH …; What names what.
-type Flush struct{ What string }
+// Flush is FLUSH …; What names what, at least one thing.
+type Flush struct{ What []string }
 
 // Backup is BACKUP DATABASE * TO.
 type Backup struct {

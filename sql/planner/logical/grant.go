@@ -31,8 +31,17 @@ type Grant struct {
 	// Everything is REVOKE ALL PRIVILEGES, GRANT OPTION, which has no level.
 	Everything bool
 	Users      []UserSpec
+	// As is AS of GRANT, nil without.
+	As *GrantAs
 	// IfExists and IgnoreUnknown are those of REVOKE.
 	IfExists, IgnoreUnknown bool
+}
+
+// GrantAs is AS user WITH ROLE: whose restrictions the grant has.
+type GrantAs struct {
+	User   UserSpec
+	Choice RoleChoice
+	Roles  []priv.Name
 }
 
 // GrantRole is GRANT and REVOKE of roles.

@@ -56,6 +56,27 @@ func (s *Sink) guarded(write func() error) error {
 	return nil
 }
 
+// sees reports that errors may name the table.
+func (s *Sink) sees(db, table string) bool { return s.env.Sees == nil || s.env.Sees(db, table) }
+
+// noParent is the error of a child without its parent: 1452, or 1216 where the account
+// may not know of one of the tables.
+func (s *Sink) noParent(r *schema.Reference) error {
+	if s.sees(r.Child.Database, r.Child.Name) && s.sees(r.Key.Database, r.Key.Table) {
+		return sqlerr.NoReferencedRow(r.Child.ForeignKeyText(r.Key))
+	}
+	return sqlerr.NoReferencedRowHidden()
+}
+
+// hasChildren is the error of a parent that children refer to: 1451, or 1217 where the
+// account may not know of one of the tables.
+func (s *Sink) hasChildren(r *schema.Reference) error {
+	if s.sees(r.Child.Database, r.Child.Name) && s.sees(r.Key.Database, r.Key.Table) {
+		return sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
+	}
+	return sqlerr.RowIsReferencedHidden()
+}
+
 func (s *Sink) outOf(t *schema.Table) []*schema.Reference {
 	if s.env.Keys == nil {
 		return nil
@@ -194,7 +215,7 @@ func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value
 		return nil
 	}
 	if r.Parent == nil {
-		return sqlerr.NoReferencedRow(r.Child.ForeignKeyText(r.Key))
+		return s.noParent(r)
 	}
 	k, err := s.env.Codecs.Table(r.Parent)
 	if err != nil {
@@ -219,7 +240,7 @@ func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value
 	case err != nil:
 		return err
 	case !found:
-		return sqlerr.NoReferencedRow(r.Child.ForeignKeyText(r.Key))
+		return s.noParent(r)
 	}
 	if s.verified == nil || len(s.verified) >= maxVerified {
 		s.verified = map[string]bool{}
@@ -410,11 +431,11 @@ func (s *Sink) rowKeys(ctx context.Context, x *table.Index, start []byte, limit 
 // refers to itself does too, as in InnoDB.
 func (s *Sink) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum, c chain) error {
 	if r.Child.ID == r.Parent.ID && s.refersTo(r, was, was) {
-		return sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
+		return s.hasChildren(r)
 	}
 	c.depth++
 	return s.children(ctx, r, was, storage.LockShared, c, func(*writer, []value.Datum) (bool, error) {
-		return false, sqlerr.RowIsReferenced(r.Child.ForeignKeyText(r.Key))
+		return false, s.hasChildren(r)
 	})
 }
 
@@ -512,7 +533,11 @@ func (s *Sink) updateChild(ctx context.Context, r *schema.Reference, w *writer, 
 	}
 	err := s.updateRow(ctx, w, row, next, r, c)
 	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
-		return sqlerr.ForeignKeyDuplicate(r.Parent.Name, dup.Entry(types.AppendText), dup.Table.Name, dup.KeyName())
+		if entry := dup.Entry(types.AppendText); s.sees(dup.Table.Database, dup.Table.Name) {
+			return sqlerr.ForeignKeyDuplicate(r.Parent.Name, entry, dup.Table.Name, dup.KeyName())
+		} else {
+			return sqlerr.ForeignKeyDuplicateHidden(r.Parent.Name, entry)
+		}
 	}
 	return err
 }

@@ -21,6 +21,9 @@ type Env struct {
 	ShowExpired bool
 	// Undo: a row that foreign keys refuse does not end the statement.
 	Undo bool
+	// Sees reports that the account may know of a table, which errors name then; nil for
+	// all.
+	Sees func(db, table string) bool
 	// Limits are those of what is written.
 	Limits table.Limits
 }
