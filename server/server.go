@@ -7,16 +7,19 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/server/prom"
 	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -41,6 +44,9 @@ type Config struct {
 	// AdminListen is a TCP address for administrators, who are admitted there
 	// however many connections there are; "" for none.
 	AdminListen string
+	// MetricsListen is a loopback address that answers /metrics, /healthz and /readyz
+	// without an account; "" for none.
+	MetricsListen string
 	// SocketMode is the mode of the socket, 0 for 0600.
 	SocketMode fs.FileMode
 	// RequireRootPassword: accounts without password may use the socket only, and
@@ -94,6 +100,9 @@ type Config struct {
 	Steps step.Hook
 }
 
+// FormatVersion is the format of the data directory.
+const FormatVersion = pebblekv.FormatVersion
+
 // DefaultMemory is the memory budget when none is given: 2 GiB.
 const DefaultMemory = 2 << 30
 
@@ -110,6 +119,11 @@ type Server struct {
 	socket   net.Listener
 	admin    net.Listener
 	done     sync.WaitGroup
+
+	opened, stopping atomic.Bool
+	metrics          *prom.Handler
+	watch            *http.Server // of MetricsListen, nil without
+	watchListener    net.Listener
 }
 
 // Start opens the store and listens. Errors are of the directory
@@ -129,6 +143,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		}
 	}
 	s := &Server{cfg: cfg}
+	s.metrics = prom.New(Build(), s.NotReady, cfg.Log)
 	if err := s.start(ctx); err != nil {
 		s.closeAll()
 		return nil, err
@@ -139,6 +154,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) start(ctx context.Context) error {
 	cfg := s.cfg
 	if err := checkOpen(cfg); err != nil {
+		return err
+	}
+	if err := s.listenMetrics(); err != nil {
 		return err
 	}
 	tlsConfig, err := loadTLS(cfg)
@@ -190,7 +208,7 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("log-dir: %w", err)
 	}
 	if err := os.MkdirAll(logDir, 0o750); err != nil { // a full disk is no reason to stay down
-		cfg.Log.Warn("directory of query logs", "error", err)
+		cfg.Log.Warn("directory of query logs", "event", "querylog.failed", "error", err)
 	}
 	if cfg.BackupDir != "" {
 		if cfg.BackupDir, err = filepath.Abs(cfg.BackupDir); err != nil {
@@ -239,7 +257,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.showTLS(tlsConfig)
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, SandboxOldClients: cfg.SandboxOldClients, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, Counter: (*connectionCounter)(&s.engine.Metrics.Connections), SandboxOldClients: cfg.SandboxOldClients, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
 	if !cfg.InMemory {
 		go guard.Do(cfg.Log, "making the key for passwords", mysqlwire.PrepareLoginKey)
 	}
@@ -250,6 +268,8 @@ func (s *Server) start(ctx context.Context) error {
 	if s.socket != nil {
 		s.serve(s.socket, s.wire.Serve)
 	}
+	s.metrics.Open(prom.Source{Engine: s.engine, MaxConnections: func() int { return s.limits().Connections }, Memory: cfg.Memory})
+	s.opened.Store(true)
 	return nil
 }
 
@@ -276,7 +296,7 @@ func (s *Server) serve(l net.Listener, serve func(net.Listener) error) {
 		defer s.done.Done()
 		err := guard.Run(func() error { return serve(l) })
 		if err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
-			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
+			s.cfg.Log.Error("listener stopped", "event", "listener.failed", "address", l.Addr().String(), "error", err)
 		}
 	}()
 }
@@ -378,18 +398,22 @@ func (s *Server) Store() storage.Store { return s.store }
 func (s *Server) Stop(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	s.stopping.Store(true)
 	err := s.wire.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // interrupted as announced
 	}
+	s.metrics.Close()
+	s.stopMetrics()
 	s.done.Wait()
 	if serr := s.engine.Close(context.Background()); serr != nil {
-		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
+		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "event", "sequences.unsaved", "error", serr)
 	}
 	return errors.Join(err, s.closeAll())
 }
 
 func (s *Server) closeAll() error {
+	s.stopMetrics()
 	for _, l := range []net.Listener{s.listener, s.admin, s.socket} {
 		if l != nil {
 			l.Close()

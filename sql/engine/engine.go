@@ -110,6 +110,8 @@ type Engine struct {
 	logNames     map[string]string // of log files, by variable
 	ReloadTLS    func(rollback bool) error
 	secret       []byte // of the store
+	// Damaged: a statement has met damage since the start.
+	Damaged atomic.Bool
 	// Logins are the failures of logins and what accounts have used of their limits.
 	Logins Logins
 }
@@ -163,7 +165,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e.loadPersisted()
 	e.mandatoryRoles()
 	if list := cat.Upgraded(); len(list) > 0 {
-		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "accounts", list)
+		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "event", "accounts.upgraded", "accounts", list)
 	}
 	e.LogDir, e.DataDir, e.ReloadTLS = cfg.LogDir, cfg.DataDir, cfg.ReloadTLS
 	e.openLogs()
