@@ -46,16 +46,21 @@ func (s *Server) count(e ConnEvent) {
 
 // countLogin counts a login that ended with err.
 func (c *conn) countLogin(err error) {
-	var e *sqlerr.Error
 	switch {
 	case err == nil || c.srv.draining.Load():
-	case !errors.As(err, &e) || e.Number == 1043: // ER_HANDSHAKE_ERROR
+	case !isReply(err) || sqlerr.IsHandshake(err):
 		c.srv.count(ConnUnfinished)
-	case e.Number == 1040: // ER_CON_COUNT_ERROR
+	case sqlerr.IsTooManyConnections(err):
 		c.srv.count(ConnFull)
 	default:
 		c.srv.count(ConnDenied)
 	}
+}
+
+// isReply reports an error that the client was sent.
+func isReply(err error) bool {
+	_, ok := errors.AsType[*sqlerr.Error](err)
+	return ok
 }
 
 // countEnd counts a connection that had logged in and ends.

@@ -234,6 +234,9 @@ func (s *Server) start(ctx context.Context) error {
 			globals["admin_address"], globals["admin_port"] = value.String(a.IP.String()), value.Int(int64(a.Port))
 		}
 	}
+	if n := s.store.Metrics()["block_cache_capacity"]; n > 0 {
+		globals["innodb_buffer_pool_size"] = value.Uint(uint64(n))
+	}
 	if cfg.NoPerformanceSchema {
 		globals["performance_schema"] = value.Uint(0)
 	}

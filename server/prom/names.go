@@ -14,7 +14,7 @@ type Metric struct {
 
 var defined []*Metric
 
-// Metrics are the definitions of all metrics, but for those of the Go runtime and the
+// Metrics are the definitions of all metrics, except those of the Go runtime and the
 // process.
 func Metrics() []*Metric { return defined }
 

@@ -75,7 +75,7 @@ func (e *Server) globalStatus() map[string]string {
 	return out
 }
 
-// addRows adds what InnoDB counts of rows; of its system tables there are none.
+// addRows adds what InnoDB counts of rows.
 func addRows(to map[string]int64, all *metrics.Numbers) {
 	to["Innodb_rows_read"] = int64(all.Counter(metrics.RowsExamined))
 	to["Innodb_rows_inserted"] = int64(all.Counter(metrics.HandlerWrite))
