@@ -46,6 +46,7 @@ const (
 	HandlerSavepoint
 	HandlerSavepointRollback
 	MaxExecutionTimeExceeded
+	MaxExecutionTimeSet
 	Questions
 	Queries
 	SlowQueries
@@ -72,8 +73,8 @@ var counterNames = [NumCounters]string{
 	HandlerReadRnd: "Handler_read_rnd", HandlerReadRndNext: "Handler_read_rnd_next",
 	HandlerRollback: "Handler_rollback", HandlerSavepoint: "Handler_savepoint", HandlerSavepointRollback: "Handler_savepoint_rollback",
 	HandlerUpdate: "Handler_update", HandlerWrite: "Handler_write",
-	MaxExecutionTimeExceeded: "Max_execution_time_exceeded",
-	Questions:                "Questions", Queries: "Queries",
+	MaxExecutionTimeExceeded: "Max_execution_time_exceeded", MaxExecutionTimeSet: "Max_execution_time_set",
+	Questions: "Questions", Queries: "Queries",
 	SelectFullJoin: "Select_full_join", SelectFullRangeJoin: "Select_full_range_join", SelectRange: "Select_range",
 	SelectRangeCheck: "Select_range_check", SelectScan: "Select_scan",
 	SlowQueries: "Slow_queries", SortMergePasses: "Sort_merge_passes", SortRange: "Sort_range", SortRows: "Sort_rows", SortScan: "Sort_scan",

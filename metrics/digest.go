@@ -151,6 +151,13 @@ func (d *Digests) List() []*Digest {
 	return append(out, d.rest)
 }
 
+// Len is how many digests are kept.
+func (d *Digests) Len() int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.list)
+}
+
 // Lost is how often a digest had no place: Performance_schema_digest_lost.
 func (d *Digests) Lost() int64 { return d.lost.Load() }
 

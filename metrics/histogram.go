@@ -91,6 +91,33 @@ func (h *Histogram) Buckets(fn func(i int, count uint64) bool) {
 	}
 }
 
+// Below is how many durations are at or below each bound; bounds ascend. A bucket belongs
+// where its middle is.
+func (h *Histogram) Below(bounds []time.Duration) []uint64 {
+	out := make([]uint64, len(bounds))
+	at, n := 0, uint64(0)
+	for row, counts := range h.rows {
+		if counts == nil {
+			continue
+		}
+		for i, count := range counts {
+			if count == 0 {
+				continue
+			}
+			low, high := BucketBounds(row*bucketsInRow + i)
+			for at < len(bounds) && low+(high-low)/2 > bounds[at] {
+				out[at] = n
+				at++
+			}
+			n += uint64(count)
+		}
+	}
+	for ; at < len(bounds); at++ {
+		out[at] = n
+	}
+	return out
+}
+
 // Quantile is the upper end of the bucket that has the given part, between 0 and 1,
 // of all durations at or below it; 0 for an empty histogram.
 func (h *Histogram) Quantile(q float64) time.Duration {

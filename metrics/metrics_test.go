@@ -159,3 +159,27 @@ func BenchmarkRecord(b *testing.B) {
 		})
 	}
 }
+
+// TestBelow: cumulative counts over bounds that are not those of buckets.
+func TestBelow(t *testing.T) {
+	var h metrics.Histogram
+	bounds := []time.Duration{time.Microsecond, time.Millisecond, 25 * time.Millisecond, time.Second, time.Hour}
+	for _, d := range []time.Duration{0, 900, 500 * time.Microsecond, 990 * time.Microsecond, 1100 * time.Microsecond, 20 * time.Millisecond, 2 * time.Second, 24 * time.Hour} {
+		h.Add(d)
+	}
+	if got, want := h.Below(bounds), []uint64{2, 4, 6, 6, 8}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+	if got := new(metrics.Histogram).Below(bounds[:2]); !slices.Equal(got, []uint64{0, 0}) {
+		t.Errorf("%v of nothing", got)
+	}
+}
+
+// TestClasses: errors have the class of what their client has to do.
+func TestClasses(t *testing.T) {
+	for number, want := range map[uint16]string{1064: "syntax", 1062: "constraint", 1213: "lock", 3170: "memory", 1021: "disk", 1194: "disk", 1045: "access", 1142: "access", 3024: "interrupted", 1053: "interrupted", 1105: "internal", 9999: "other"} {
+		if got := metrics.ClassOf(number).String(); got != want {
+			t.Errorf("%d is of class %s, not %s", number, got, want)
+		}
+	}
+}

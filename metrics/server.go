@@ -26,15 +26,14 @@ type Server struct {
 	Uses    Uses
 	// Background is the session of what the server does by itself.
 	Background *Session
-	// What connections do before they have a session, or at their end.
-	AbortedClients, AbortedConnects, RefusedConnections atomic.Int64
-	FlushCommands                                       atomic.Int64
-	// Connections are the attempts to connect.
-	Connections atomic.Int64
+	// Connections is what becomes of clients outside of statements.
+	Connections   Connections
+	FlushCommands atomic.Int64
 
 	off         bool
 	maxAccounts int
 	mu          sync.Mutex
+	classes     [NumErrorClasses]atomic.Int64
 	sessions    map[uint64]*Session
 	accounts    map[accountKey]*account
 	flushed     time.Time
@@ -84,7 +83,6 @@ func (s *Server) Open(id uint64, user, host string) *Session {
 	}
 	a.open++
 	a.total++
-	s.Connections.Add(1)
 	x.account = a
 	s.sessions[id] = x
 	if n := len(s.sessions); n > s.most {
@@ -174,6 +172,19 @@ func (s *Server) Global() *Numbers {
 	defer s.Background.mu.Unlock()
 	out.sums.merge(&s.Background.sums)
 	return out
+}
+
+// Failed is how many statements have ended with an error of a class.
+func (s *Server) Failed(c ErrorClass) int64 { return s.classes[c].Load() }
+
+// Prepared is how many prepared statements the sessions have.
+func (s *Server) Prepared() (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.sessions {
+		n += x.Prepared.Load()
+	}
+	return n
 }
 
 // MaxUsed is the most connections that there were at a time, and when; since the

@@ -1,6 +1,9 @@
 package metrics
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // HistoryLength is how many statements of a session are kept: MySQL's default of
 // performance_schema_events_statements_history_size.
@@ -11,6 +14,9 @@ type Session struct {
 	ID   uint64 // of the connection
 	User string
 	Host string
+
+	// Prepared is how many prepared statements it has.
+	Prepared atomic.Int64
 
 	server  *Server
 	account *account
@@ -96,6 +102,7 @@ func (s *Session) Record(e *Event) {
 	x[BytesSent] += e.SentBytes
 	if e.Errno != 0 {
 		x[StatementErrors]++
+		s.server.classes[ClassOf(e.Errno)].Add(1)
 		if e.Errno == errTimeout {
 			x[MaxExecutionTimeExceeded]++
 		}

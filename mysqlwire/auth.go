@@ -73,7 +73,7 @@ func (c *conn) authenticate(l *login) (Account, error) {
 
 func (c *conn) denied(l *login, reason string) {
 	l.refusal = reason
-	c.srv.log.warn("access denied", "connection", c.id, "user", l.user, "host", c.host, "reason", reason)
+	c.srv.log.warn("access denied", "event", "login.denied", "connection", c.id, "user", l.user, "host", c.host, "reason", reason)
 }
 
 // mayLogin refuses what a client with the right password may not do.

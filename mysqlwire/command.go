@@ -56,6 +56,7 @@ func (c *conn) run(cmd byte, arg []byte) (keep bool) {
 	case comStmtFetch:
 		return c.finish(c.fetch(arg))
 	case comQuit:
+		c.quit = true
 		return false
 	case comPing:
 		return c.finish(c.result.OK(OK{}))

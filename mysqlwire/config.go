@@ -34,6 +34,8 @@ type Config struct {
 	LoginRefused func(RefusedLogin)
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
+	// Counter learns what becomes of clients; nil for nobody.
+	Counter Counter
 	// Logger takes refused log-ins and panics; slog.Default() if nil.
 	Logger *slog.Logger
 }

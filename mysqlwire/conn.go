@@ -62,6 +62,7 @@ type conn struct {
 	waitTicks, writeTicks atomic.Uint64
 	waitSecs, writeSecs   int // what the atomics were made of
 	killed                atomic.Bool
+	quit                  bool // the client has said that it ends
 }
 
 func newConn(s *Server, nc net.Conn, e *entrance) *conn {
@@ -107,6 +108,7 @@ func (c *conn) serve() {
 	}
 	for c.next() {
 	}
+	c.countEnd()
 }
 
 // greet runs the handshake; false ends the connection. A panic of the backend is
@@ -115,12 +117,15 @@ func (c *conn) greet() (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.srv.logPanic(c, r)
+			c.srv.count(ConnInternal)
 			ok = false
 			c.writeError(sqlerr.Bug())
 			_ = c.flush()
 		}
 	}()
-	return c.handshake() == nil
+	err := c.handshake()
+	c.countLogin(err)
+	return err == nil
 }
 
 // shut ends the session and the connection.
@@ -147,6 +152,9 @@ func (c *conn) closeSession(sess Session) {
 			c.srv.logPanic(c, r)
 		}
 	}()
+	if t, ok := sess.(TrafficCounter); ok {
+		t.Traffic(c.result.Traffic())
+	}
 	sess.Close()
 }
 

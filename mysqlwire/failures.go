@@ -143,6 +143,6 @@ func (s *sparseLog) endPeriod() {
 	s.n = 0
 	s.mu.Unlock()
 	if left > 0 {
-		s.log.Warn("more warnings about logins were left out", "count", left, "seconds", int(logPeriod.Seconds()))
+		s.log.Warn("more warnings about logins were left out", "event", "login.more", "count", left, "seconds", int(logPeriod.Seconds()))
 	}
 }

@@ -227,9 +227,11 @@ func asksTLS(b []byte) bool {
 func (c *conn) startTLS() error {
 	tc := tls.Server(&prefixConn{Conn: c.raw, prefix: append([]byte(nil), c.buf[c.r:c.w]...)}, c.offered)
 	c.r, c.w = 0, 0
+	c.srv.count(TLSBegun)
 	if err := tc.HandshakeContext(c.ctx); err != nil {
 		return gone("TLS handshake", err)
 	}
+	c.srv.count(TLSMade)
 	st := tc.ConnectionState()
 	c.tls = &st
 	c.src, c.dst = tc, tc

@@ -115,7 +115,8 @@ func (s *Server) accept(l net.Listener, e *entrance) error {
 		}
 		// Out of file descriptors, most likely: connections will end.
 		delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-		s.cfg.Logger.Warn("accepting a connection", "error", err, "retry", delay)
+		s.count(ConnNotAccepted)
+		s.cfg.Logger.Warn("accepting a connection", "event", "listener.accept", "error", err, "retry", delay)
 		select {
 		case <-time.After(delay):
 		case <-s.ctx.Done():
@@ -151,6 +152,7 @@ func (s *Server) Connections() int {
 // start serves a connection in its own goroutine, when there is room for it.
 func (s *Server) start(nc net.Conn, e *entrance) {
 	c := newConn(s, nc, e)
+	s.count(ConnAttempt)
 	if !s.enter(&e.silent, c) {
 		c.cancel(errClientGone)
 		_ = nc.Close()
@@ -169,7 +171,7 @@ func (s *Server) start(nc net.Conn, e *entrance) {
 }
 
 func (s *Server) logPanic(c *conn, r any) {
-	s.cfg.Logger.Error("panic in a connection", "connection", c.id, "user", c.user, "panic", r, "stack", string(debug.Stack()))
+	s.cfg.Logger.Error("panic in a connection", "event", "panic", "connection", c.id, "user", c.user, "panic", r, "stack", string(debug.Stack()))
 }
 
 // ended removes a connection, after its session is closed.
@@ -196,7 +198,7 @@ func (s *Server) ended(c *conn) {
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
 	if crowded {
-		s.log.warn("closed a connection that had not logged in, to make room for others", "connection", c.id, "host", c.host)
+		s.log.warn("closed a connection that had not logged in, to make room for others", "event", "login.evicted", "connection", c.id, "host", c.host)
 	}
 }
 

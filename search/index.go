@@ -223,7 +223,7 @@ func (x *Index) run(ctx context.Context, turn Turn) {
 		}
 		d := x.desc.Load()
 		guard.Log(x.m.cfg.Log, "search index "+d.index.Name, err)
-		x.m.cfg.Log.Error("search index", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
+		x.m.cfg.Log.Error("search index", "event", "search.failed", "table", d.table.Database+"."+d.table.Name, "index", d.index.Name, "error", err)
 		anew := false
 		if errors.Is(err, seg.ErrDamaged) || errors.Is(err, errStale) {
 			if anew = seg.Drop(x.dir) == nil; anew {

@@ -40,7 +40,7 @@ func (b backend) openAccount(user, host string) mysqlwire.Account {
 	if root := b.engine.Catalog.Snapshot().AccountFor(out.User, host); root != nil && root.User == out.User {
 		out.Host = root.Host
 	}
-	b.engine.Log.Warn("--skip-grant-tables: a client is let in without a password and may do everything", "user", user, "host", host)
+	b.engine.Log.Warn("--skip-grant-tables: a client is let in without a password and may do everything", "event", "login.unchecked", "user", user, "host", host)
 	return out
 }
 
@@ -97,9 +97,9 @@ func (s *Server) createRoot(ctx context.Context) error {
 		return fmt.Errorf("initial password of root: %w", err)
 	}
 	if created {
-		s.cfg.Log.Info("root has its initial password")
+		s.cfg.Log.Info("root has its initial password", "event", "root.password_set")
 	} else {
-		s.cfg.Log.Info("the data directory is not new: the initial password of root is ignored")
+		s.cfg.Log.Info("the data directory is not new: the initial password of root is ignored", "event", "root.password_ignored")
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (s *Server) createRoot(ctx context.Context) error {
 // password is required and there is no socket by which to set one.
 func (s *Server) checkRoot() error {
 	if s.cfg.SkipGrantTables {
-		s.cfg.Log.Error("--skip-grant-tables: everyone on this machine may do everything, without a password; set one with ALTER USER root IDENTIFIED BY '…', and start without it")
+		s.cfg.Log.Error("--skip-grant-tables: everyone on this machine may do everything, without a password; set one with ALTER USER root IDENTIFIED BY '…', and start without it", "event", "login.unchecked")
 		return nil
 	}
 	for _, a := range s.engine.Catalog.Snapshot().Accounts() {
@@ -122,7 +122,7 @@ func (s *Server) checkRoot() error {
 			}
 			from = "over the socket"
 		}
-		s.cfg.Log.Warn("root has no password: it may connect "+from+" only; set one with ALTER USER root IDENTIFIED BY '…'", "account", account)
+		s.cfg.Log.Warn("root has no password: it may connect "+from+" only; set one with ALTER USER root IDENTIFIED BY '…'", "event", "root.password_missing", "account", account)
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (s *Server) listenHTTP(c *tls.Config) error {
 	if err != nil {
 		return fmt.Errorf("listening for HTTP: %w", err)
 	}
+	if h.Metrics == nil {
+		h.Metrics = s.metrics
+	}
 	cfg := httpd.Config{Hosts: h.Hosts, SessionIdle: h.SessionIdle, Metrics: h.Metrics, LocalMetrics: !s.cfg.RequireRootPassword, Console: h.Console, Logger: s.cfg.Log}
 	if c != nil {
 		s.httpTLS.Store(c)
@@ -63,7 +66,7 @@ func (s *Server) openHTTP() {
 		return
 	}
 	s.http.Open(httpd.Backend{
-		Wire: s.wire, Memory: s.engine.Values, NotReady: s.notReady,
+		Wire: s.wire, Memory: s.engine.Values, NotReady: s.NotReady,
 		MaxPacket: func() int { return int(s.engine.Globals.Value("max_allowed_packet").Bits()) },
 		MayWatch: func(a *mysqlwire.Account) bool {
 			p := s.engine.Catalog.Snapshot().Privileges()
@@ -71,19 +74,6 @@ func (s *Server) openHTTP() {
 			return a.Open || p.Set(name, p.DefaultRoles(name)).Has(priv.Process, 0)
 		},
 	})
-}
-
-// notReady are the reasons not to send clients to this server.
-func (s *Server) notReady() (reasons []string) {
-	if w, ok := s.store.(interface{ Writable() error }); ok {
-		if err := w.Writable(); err != nil {
-			reasons = append(reasons, "writes are refused: "+err.Error())
-		}
-	}
-	if s.engine.Damaged.Load() {
-		reasons = append(reasons, "damaged: a statement has met a damaged file")
-	}
-	return reasons
 }
 
 // HTTPAddr is the address of HTTP, which the configuration must name.

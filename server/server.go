@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -20,6 +21,7 @@ import (
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/server/prom"
 	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -45,6 +47,9 @@ type Config struct {
 	// however many connections there are; "" for none.
 	AdminListen string
 	HTTP        HTTPConfig
+	// MetricsListen is a loopback address that answers /metrics, /healthz and /readyz
+	// without an account; "" for none.
+	MetricsListen string
 	// SocketMode is the mode of the socket, 0 for 0600.
 	SocketMode fs.FileMode
 	// RequireRootPassword: accounts without password may use the socket only, and
@@ -101,6 +106,9 @@ type Config struct {
 	Steps step.Hook
 }
 
+// FormatVersion is the format of the data directory.
+const FormatVersion = pebblekv.FormatVersion
+
 // DefaultMemory is the memory budget when none is given: 2 GiB.
 const DefaultMemory = 2 << 30
 
@@ -121,6 +129,11 @@ type Server struct {
 	http         *httpd.Server // nil without HTTP
 	httpListener net.Listener
 	httpTLS      atomic.Pointer[tls.Config]
+
+	opened, stopping atomic.Bool
+	metrics          *prom.Handler
+	watch            *http.Server // of MetricsListen, nil without
+	watchListener    net.Listener
 }
 
 // Start opens the store and listens. Errors are of the directory
@@ -140,6 +153,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		}
 	}
 	s := &Server{cfg: cfg}
+	s.metrics = prom.New(Build(), s.NotReady, cfg.Log)
 	if err := s.start(ctx); err != nil {
 		s.closeAll()
 		return nil, err
@@ -153,6 +167,9 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	if err := errors.Join(checkAudit(cfg), checkHTTP(cfg)); err != nil {
+		return err
+	}
+	if err := s.listenMetrics(); err != nil {
 		return err
 	}
 	tlsConfig, err := loadTLS(cfg)
@@ -207,7 +224,7 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("log-dir: %w", err)
 	}
 	if err := os.MkdirAll(logDir, 0o750); err != nil { // a full disk is no reason to stay down
-		cfg.Log.Warn("directory of query logs", "error", err)
+		cfg.Log.Warn("directory of query logs", "event", "querylog.failed", "error", err)
 	}
 	if cfg.BackupDir != "" {
 		if cfg.BackupDir, err = filepath.Abs(cfg.BackupDir); err != nil {
@@ -233,6 +250,9 @@ func (s *Server) start(ctx context.Context) error {
 			globals["admin_address"], globals["admin_port"] = value.String(a.IP.String()), value.Int(int64(a.Port))
 		}
 	}
+	if n := s.store.Metrics()["block_cache_capacity"]; n > 0 {
+		globals["innodb_buffer_pool_size"] = value.Uint(uint64(n))
+	}
 	if cfg.NoPerformanceSchema {
 		globals["performance_schema"] = value.Uint(0)
 	}
@@ -256,7 +276,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.showTLS(tlsConfig)
-	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, SandboxOldClients: cfg.SandboxOldClients, LoginRefused: s.loginRefused, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
+	s.wire = mysqlwire.NewServer(mysqlwire.Config{Version: expr.ServerVersion, TLS: tlsConfig, Limits: s.limits(), Memory: s.engine.Values, Logger: cfg.Log, Counter: (*connectionCounter)(&s.engine.Metrics.Connections), SandboxOldClients: cfg.SandboxOldClients, LoginRefused: s.loginRefused, TempFile: func() (mysqlwire.TempFile, error) { return disk.NewFile() }}, backend{s.engine, s.shared, cfg.RequireRootPassword, cfg.SkipGrantTables})
 	if !cfg.InMemory {
 		go guard.Do(cfg.Log, "making the key for passwords", mysqlwire.PrepareLoginKey)
 	}
@@ -270,6 +290,8 @@ func (s *Server) start(ctx context.Context) error {
 	if s.socket != nil {
 		s.serve(s.socket, s.wire.Serve)
 	}
+	s.metrics.Open(prom.Source{Engine: s.engine, MaxConnections: func() int { return s.limits().Connections }, Memory: cfg.Memory})
+	s.opened.Store(true)
 	s.openHTTP()
 	return nil
 }
@@ -297,7 +319,7 @@ func (s *Server) serve(l net.Listener, serve func(net.Listener) error) {
 		defer s.done.Done()
 		err := guard.Run(func() error { return serve(l) })
 		if err != nil && !errors.Is(err, mysqlwire.ErrServerClosed) {
-			s.cfg.Log.Error("listener stopped", "address", l.Addr().String(), "error", err)
+			s.cfg.Log.Error("listener stopped", "event", "listener.failed", "address", l.Addr().String(), "error", err)
 		}
 	}()
 }
@@ -399,16 +421,19 @@ func (s *Server) Store() storage.Store { return s.store }
 func (s *Server) Stop(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	s.stopping.Store(true)
 	waitHTTP := s.stopHTTP(ctx)
 	err := s.wire.Shutdown(ctx)
 	waitHTTP()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // interrupted as announced
 	}
+	s.metrics.Close()
+	s.stopMetrics()
 	s.done.Wait()
 	s.auditStop()
 	if serr := s.engine.Close(context.Background()); serr != nil {
-		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "error", serr)
+		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "event", "sequences.unsaved", "error", serr)
 	}
 	return errors.Join(err, s.closeAll())
 }
@@ -419,6 +444,7 @@ func (s *Server) closeAll() error {
 		cancel()
 		s.http.Shutdown(now)
 	}
+	s.stopMetrics()
 	for _, l := range []net.Listener{s.listener, s.admin, s.socket} {
 		if l != nil {
 			l.Close()

@@ -22,6 +22,7 @@ func commands() []command {
 		{"serve", "run the server on a data directory", serve},
 		{"demo", "run a server on a temporary directory and show what it does", demo},
 		{"sql", "a shell for any MySQL server", shell},
+		{"ping", "say whether a server answers", ping},
 		{"check", "verify the data of a directory that no server uses", check},
 		{"backup", "copy a running server's data, or verify such a copy", runBackup},
 		{"restore", "make a data directory of a backup", restore},

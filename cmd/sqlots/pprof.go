@@ -30,6 +30,6 @@ func servePprof(addr string, log *slog.Logger) (stop func(), err error) {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.Serve(l) }()
-	log.Info("profiles", "address", "http://"+l.Addr().String()+"/debug/pprof/")
+	log.Info("profiles", "event", "server.pprof", "address", "http://"+l.Addr().String()+"/debug/pprof/")
 	return func() { _ = s.Close() }, nil
 }

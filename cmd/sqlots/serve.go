@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -116,6 +115,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.StringVar(&cfg.BackupDir, "backup-dir", "", "directory that BACKUP may write to; without it none")
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	fs.BoolVar(&cfg.AcceptLogDamage, "accept-log-damage", false, "start without the end of a damaged log and the commits in it; the logs are kept in damaged-logs in the data directory")
+	fs.StringVar(&cfg.MetricsListen, "metrics", "", "loopback address that answers /metrics (Prometheus), /healthz and /readyz")
+	logFormat := fs.String("log-format", "text", "form of the log: text or json")
+	logLevel := fs.String("log-level", "info", "what to log: debug, info, warn or error")
 	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")
 	grace := fs.Duration("grace", 10*time.Second, "how long running statements may go on after SIGTERM")
 	if err := fs.Parse(args); err != nil {
@@ -143,7 +145,15 @@ func serve(args []string, _, stderr io.Writer) int {
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
 	cfg.NoPerformanceSchema = !*performanceSchema
 	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
-	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	var err error
+	if cfg.Log, err = newLogger(stderr, *logFormat, *logLevel); err != nil {
+		fmt.Fprintln(stderr, "sqlots serve:", err)
+		return 2
+	}
+	build := server.Build()
+	cfg.Log.Info("starting", "event", "server.start", "version", build.Version, "revision", build.Revision, "go", build.Go, "memory", cfg.Memory, "cores", runtime.NumCPU(), "data", cfg.DataDir, "format", server.FormatVersion)
+	systemd := startManager(cfg.Log)
+	defer systemd.end()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	reopen := make(chan os.Signal, 1)
@@ -163,9 +173,13 @@ func serve(args []string, _, stderr io.Writer) int {
 		return 1
 	}
 	if cfg.HTTP.Listen != "" {
-		cfg.Log.Info("HTTP", "address", s.HTTPAddr(), "tls", cfg.TLSCert != "")
+		cfg.Log.Info("HTTP", "event", "server.http", "address", s.HTTPAddr(), "tls", cfg.TLSCert != "")
 	}
-	cfg.Log.Info("ready", "address", s.Addr(), "data", cfg.DataDir)
+	if cfg.MetricsListen != "" {
+		cfg.Log.Info("metrics", "event", "server.metrics", "address", "http://"+s.MetricsAddr()+"/metrics")
+	}
+	cfg.Log.Info("ready", "event", "server.ready", "address", s.Addr(), "data", cfg.DataDir)
+	systemd.ready(s.Addr(), s.CheckAlive)
 	for ctx.Err() == nil {
 		select {
 		case <-reopen:
@@ -173,10 +187,12 @@ func serve(args []string, _, stderr io.Writer) int {
 		case <-ctx.Done():
 		}
 	}
-	cfg.Log.Info("stopping")
+	cfg.Log.Info("stopping", "event", "server.stopping")
+	systemd.stopping(*grace)
 	if err := s.Stop(*grace); err != nil {
 		fmt.Fprintln(stderr, "sqlots serve: stopping:", err)
 		return 1
 	}
+	cfg.Log.Info("stopped", "event", "server.stopped")
 	return 0
 }

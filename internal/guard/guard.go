@@ -43,6 +43,6 @@ func Do(log *slog.Logger, name string, task func()) {
 func Log(log *slog.Logger, name string, err error) {
 	var p *Panic
 	if errors.As(err, &p) {
-		log.Error("panic in a task", "task", name, "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+		log.Error("panic in a task", "event", "panic", "task", name, "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
 	}
 }

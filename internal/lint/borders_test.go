@@ -186,6 +186,8 @@ var engines = []struct {
 	{"dolthub/vitess", func(p string) bool { return strings.HasPrefix(p, "github.com/dolthub/vitess") }, []string{"mysqlwire"}, false},
 	{"Vitess", func(p string) bool { return strings.HasPrefix(p, "vitess.io/vitess") }, []string{"collate"}, true},
 	{"simplefeatures", func(p string) bool { return strings.HasPrefix(p, "github.com/peterstace/simplefeatures") }, []string{"geo"}, false},
+	{"Prometheus's client", func(p string) bool { return strings.HasPrefix(p, "github.com/prometheus/") }, []string{"server/prom"}, false},
+	{"systemd's protocol", func(p string) bool { return strings.HasPrefix(p, "github.com/coreos/go-systemd") }, []string{"cmd"}, false},
 	{"the MySQL driver", func(p string) bool { return strings.HasPrefix(p, "github.com/go-sql-driver/") }, []string{"tool", "cmd", "examples", "test/apps"}, true},
 }
 

@@ -53,11 +53,11 @@ func (s *commands) backup(ctx context.Context, x *logical.Backup, more bool, w m
 	})
 	b := jobs.End(err)
 	if err != nil {
-		s.Engine.Log.Warn("backup failed", "destination", to, "err", err)
+		s.Engine.Log.Warn("backup failed", "event", "backup.failed", "destination", to, "error", err)
 		return err
 	}
 	took := b.Ended.Sub(b.Started)
-	s.Engine.Log.Info("backup made", "destination", to, "files", b.Files, "bytes", b.Bytes, "copied", b.BytesCopied, "took", took)
+	s.Engine.Log.Info("backup made", "event", "backup.done", "destination", to, "files", b.Files, "bytes", b.Bytes, "copied", b.BytesCopied, "took", took)
 	err = w.Header(mysqlwire.NewHeader([]mysqlwire.Column{
 		{Name: "Destination", Type: types.VarcharOf(4096, schema.CollationUTF8MB40900AICI)}, {Name: "Size", Type: types.UBigInt},
 		{Name: "Copied", Type: types.UBigInt}, {Name: "Sequence", Type: types.UBigInt}, {Name: "Seconds", Type: types.Double}}))

@@ -30,7 +30,7 @@ func ContinueBuilds(sh *statement.Shared) {
 			}
 			err := j.Turn(ctx, func(ctx context.Context) error { return continueBuild(ctx, sh, b, buildSession+uint64(i)) })
 			if err != nil {
-				e.Log.Warn("index build", "statement", b.Statement(), "err", err)
+				e.Log.Warn("index build", "event", "ddl.failed", "database", b.Database(), "error", err)
 			}
 		}
 	})

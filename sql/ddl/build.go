@@ -412,7 +412,7 @@ func (r *Runner) resumeBuilds(ctx context.Context) error {
 			}
 		}
 		r.unfinished = append(r.unfinished, b)
-		r.Log.Info("continuing an index build", "table", t.Database+"."+t.Name, "rows", b.rec.Rows)
+		r.Log.Info("continuing an index build", "event", "ddl.continued", "table", t.Database+"."+t.Name, "rows", b.rec.Rows)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (r *Runner) Resume(ctx context.Context) error {
 			if err := r.deleteData(ctx, j); err != nil {
 				return fmt.Errorf("deleting data of table %d: %w", j.table, err)
 			}
-			r.Log.Info("removed data of an interrupted schema change", "table", j.table, "index", j.index)
+			r.Log.Info("removed data of an interrupted schema change", "event", "ddl.cleaned", "table", j.table, "index", j.index)
 		}
 	}
 	for id, list := range cells {

@@ -514,7 +514,7 @@ func (r *Runner) resumePartitions() error {
 			if err := c.removePartitions(t, func() error { return nil }); err != nil {
 				return fmt.Errorf("removing partitions of %s.%s: %w", t.Database, t.Name, err)
 			}
-			r.Log.Info("removed the rows of partitions", "table", t.ID)
+			r.Log.Info("removed the rows of partitions", "event", "ddl.cleaned", "table", t.ID)
 		}
 	}
 	return nil

@@ -520,7 +520,7 @@ func (r *Runner) resumeSearch(ctx context.Context) error {
 				return err
 			}
 			r.unfinished = append(r.unfinished, s)
-			r.Log.Info("continuing a change of a search index", "table", t.Database+"."+t.Name)
+			r.Log.Info("continuing a change of a search index", "event", "ddl.continued", "table", t.Database+"."+t.Name)
 		}
 	}
 	return nil

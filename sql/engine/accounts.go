@@ -67,7 +67,7 @@ func (e *Engine) decoyPlugin(s *catalog.Snapshot, user string) string {
 func (e *Engine) mandatoryRoles() {
 	roles, err := priv.ParseNames(e.Globals.Value("mandatory_roles").Str())
 	if err != nil {
-		e.Log.Warn("mandatory_roles is no list of roles", "error", err)
+		e.Log.Warn("mandatory_roles is no list of roles", "event", "variable.ignored", "error", err)
 		return
 	}
 	e.Catalog.SetMandatoryRoles(roles)

@@ -172,7 +172,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e.loadPersisted()
 	e.mandatoryRoles()
 	if list := cat.Upgraded(); len(list) > 0 {
-		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "accounts", list)
+		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "event", "accounts.upgraded", "accounts", list)
 	}
 	e.LogDir, e.DataDir, e.ReloadTLS = cfg.LogDir, cfg.DataDir, cfg.ReloadTLS
 	e.openLogs()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -23,6 +24,7 @@ type expiryLog struct {
 	Mu      sync.Mutex
 	Runs    []infoschema.Expiry // the last is the one that runs, if any does
 	Started map[schema.TableID]time.Time
+	removed atomic.Int64
 }
 
 const (
@@ -55,8 +57,12 @@ func (l *expiryLog) Begin(t *schema.Table) {
 	l.Runs = append(l.Runs, infoschema.Expiry{Database: t.Database, Table: t.Name, Started: time.Now()})
 }
 
+// Removed is how many rows were removed since the server started.
+func (l *expiryLog) Removed() int64 { return l.removed.Load() }
+
 // Add counts removed rows of the run.
 func (l *expiryLog) Add(n int) {
+	l.removed.Add(int64(n))
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.Runs[len(l.Runs)-1].Removed += uint64(n)

@@ -19,7 +19,7 @@ func (e *Engine) openLogs() {
 	e.logNames = map[string]string{"slow_query_log_file": host + "-slow.log", "general_log_file": host + ".log"}
 	for name := range e.logNames {
 		if v, set := e.Globals.Changed(name); set && querylog.InDir(e.LogDir, v.Str()) == "" {
-			e.Log.Warn("a persisted log file is not in the directory of logs: the default is used", "name", name, "value", v.Str(), "directory", e.LogDir)
+			e.Log.Warn("a persisted log file is not in the directory of logs: the default is used", "event", "variable.ignored", "name", name, "value", v.Str(), "directory", e.LogDir)
 		}
 	}
 	e.Logs = querylog.New(e.Log, expr.ServerVersion, e.Globals.Value("port").Bits(), "")

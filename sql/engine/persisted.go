@@ -13,12 +13,12 @@ func (e *Engine) loadPersisted() {
 	for name, x := range e.Catalog.Snapshot().Settings() {
 		d := e.Globals.Lookup(name)
 		if d == nil || !d.Dynamic || d.Scope == sysvar.ScopeSession {
-			e.Log.Warn("persisted variable is none", "name", name)
+			e.Log.Warn("persisted variable is none", "event", "variable.ignored", "name", name)
 			continue
 		}
 		v, err := d.Check(settingDatum(d, x.Value), d.Type)
 		if err != nil {
-			e.Log.Warn("persisted variable has a wrong value", "name", name, "value", x.Value, "error", err)
+			e.Log.Warn("persisted variable has a wrong value", "event", "variable.ignored", "name", name, "value", x.Value, "error", err)
 			continue
 		}
 		e.Globals.Set(name, v.Clone())

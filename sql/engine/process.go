@@ -101,6 +101,43 @@ func (p *Processes) Len() int {
 	return len(p.list)
 }
 
+// ProcessSum is what connections do, in numbers.
+type ProcessSum struct {
+	// Running is how many connections run a statement. Of the others, Waiting are in a
+	// transaction, and Idle not.
+	Running, Waiting, Idle int64
+	// Transactions are open, and Oldest is when the first of them began, zero for none.
+	Transactions int64
+	Oldest       time.Time
+}
+
+// Sum counts the connections.
+func (p *Processes) Sum() (sum ProcessSum) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for _, x := range p.list {
+		x.mu.Lock()
+		running := x.Command != "Sleep"
+		x.mu.Unlock()
+		open := x.Txn.Load()
+		if open != nil {
+			sum.Transactions++
+			if sum.Oldest.IsZero() || open.Started.Before(sum.Oldest) {
+				sum.Oldest = open.Started
+			}
+		}
+		switch {
+		case running:
+			sum.Running++
+		case open != nil:
+			sum.Waiting++
+		default:
+			sum.Idle++
+		}
+	}
+	return sum
+}
+
 // List describes all connections by id.
 func (p *Processes) List() []ProcessInfo {
 	p.mu.RLock()

@@ -40,7 +40,7 @@ func (e *Engine) TrimVersions(ctx context.Context, now time.Time) {
 			}
 			err := table.ForgetHistory(storage.FreeingSpace(ctx), e.Store, t.ID, now.UnixMicro()-t.VersionRetention*1e6)
 			if err != nil && ctx.Err() == nil {
-				e.Log.Error("removing versions", "table", t.Database+"."+t.Name, "error", err)
+				e.Log.Error("removing versions", "event", "job.failed", "table", t.Database+"."+t.Name, "error", err)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (e *Engine) TrimVersions(ctx context.Context, now time.Time) {
 func (e *Engine) TrimStreams(ctx context.Context, now time.Time) {
 	list, err := e.StreamList(ctx)
 	if err != nil {
-		e.Log.Error("reading the change logs", "error", err)
+		e.Log.Error("reading the change logs", "event", "job.failed", "error", err)
 		return
 	}
 	for i := range list {
@@ -69,7 +69,7 @@ func (e *Engine) TrimStreams(ctx context.Context, now time.Time) {
 			err = e.forgetStream(ctx, x, now)
 		}
 		if err != nil && ctx.Err() == nil {
-			e.Log.Error("removing records of a change log", "table", x.Database+"."+x.Table, "error", err)
+			e.Log.Error("removing records of a change log", "event", "job.failed", "table", x.Database+"."+x.Table, "error", err)
 		}
 	}
 }

@@ -38,29 +38,34 @@ func (e *Server) GlobalStatus() []infoschema.Variable {
 // globalStatus is SHOW GLOBAL STATUS by name.
 func (e *Server) globalStatus() map[string]string {
 	m := e.engine.Metrics
-	most, mostAt := m.MaxUsed()
 	out := maps.Clone(idleStatus())
-	addNumbers(out, m.Global())
+	all := m.Global()
+	addNumbers(out, all)
+	most, mostAt := m.MaxUsed()
+	c := &m.Connections
 	numbers := map[string]int64{
 		"Uptime": int64(time.Since(e.engine.Started).Seconds()), "Uptime_since_flush_status": int64(time.Since(m.Flushed()).Seconds()),
-		"Connections": m.Connections.Load(), "Threads_connected": int64(e.engine.Processes.Len()), "Threads_created": m.Connections.Load(),
-		"Max_used_connections": int64(most), "Aborted_clients": m.AbortedClients.Load(), "Aborted_connects": m.AbortedConnects.Load(),
-		"Connection_errors_max_connections": m.RefusedConnections.Load(), "Flush_commands": m.FlushCommands.Load(),
-		"Performance_schema_digest_lost": m.Digests.Lost(),
-		"Sqlots_memory_used":             e.engine.Memory.Used() + e.engine.Writes.Used(),
-		"Threads_running":                0,
+		"Connections": c.Attempts.Load(), "Threads_connected": int64(e.engine.Processes.Len()), "Threads_created": c.Attempts.Load(),
+		"Threads_running": e.engine.Processes.Sum().Running, "Max_used_connections": int64(most),
+		"Aborted_clients": c.Aborted.Load(), "Aborted_connects": c.Denied.Load() + c.Unfinished.Load() + c.Internal.Load(),
+		"Connection_errors_max_connections": c.Full.Load(), "Connection_errors_accept": c.NotAccepted.Load(), "Connection_errors_internal": c.Internal.Load(),
+		"Ssl_accepts": c.TLSBegun.Load(), "Ssl_finished_accepts": c.TLSMade.Load(),
+		"Flush_commands": m.FlushCommands.Load(), "Prepared_stmt_count": m.Prepared(), "Performance_schema_digest_lost": m.Digests.Lost(),
+		"Table_locks_immediate": e.engine.Locks.Immediate(),
+		"Open_tables":           e.engine.Codecs.Len(), "Open_table_definitions": e.engine.Codecs.Len(),
+		"Opened_tables": e.engine.Codecs.Opened(), "Opened_table_definitions": e.engine.Codecs.Opened(), "Table_open_cache_misses": e.engine.Codecs.Opened(),
+		"Sqlots_memory_used":  e.engine.Memory.Used() + e.engine.Writes.Used(),
+		"Sqlots_memory_limit": e.engine.Memory.Limit(),
 	}
 	log := e.engine.Audit
 	numbers["Sqlots_audit_log_events"], numbers["Sqlots_audit_log_events_lost"], numbers["Sqlots_audit_log_current_size"] = log.Events(), log.Lost(), log.Size()
+	addRows(numbers, all)
 	if e.engine.Spill != nil {
 		numbers["Created_tmp_files"], numbers["Sqlots_spilled_bytes"] = e.engine.Spill.Total()
 	}
-	for _, p := range e.engine.Processes.List() {
-		if p.Command != "Sleep" {
-			numbers["Threads_running"]++
-		}
-	}
-	for n, v := range e.engine.Store.Metrics() {
+	store := e.engine.Store.Metrics()
+	addStore(numbers, store)
+	for n, v := range store {
 		numbers["Sqlots_storage_"+n] = v
 	}
 	for n, v := range numbers {
@@ -70,6 +75,42 @@ func (e *Server) globalStatus() map[string]string {
 		out["Max_used_connections_time"] = mostAt.Format(time.DateTime)
 	}
 	return out
+}
+
+// addRows adds what InnoDB counts of rows.
+func addRows(to map[string]int64, all *metrics.Numbers) {
+	to["Innodb_rows_read"] = int64(all.Counter(metrics.RowsExamined))
+	to["Innodb_rows_inserted"] = int64(all.Counter(metrics.HandlerWrite))
+	to["Innodb_rows_updated"] = int64(all.Counter(metrics.HandlerUpdate))
+	to["Innodb_rows_deleted"] = int64(all.Counter(metrics.HandlerDelete))
+}
+
+// pageSize is Innodb_page_size, in which the cache of blocks is shown.
+const pageSize = 16 << 10
+
+// addStore adds what InnoDB counts of locks, its buffer pool, files and log. The pool is
+// the cache of blocks, to which the write buffers belong: they are its dirty pages.
+func addStore(to, store map[string]int64) {
+	to["Innodb_row_lock_waits"], to["Innodb_row_lock_current_waits"] = store["lock_waits"], store["lock_waiting"]
+	to["Innodb_row_lock_time"], to["Innodb_row_lock_time_max"] = store["lock_wait_usecs"]/1000, store["lock_wait_max_usecs"]/1000
+	if n := store["lock_waits"]; n > 0 {
+		to["Innodb_row_lock_time_avg"] = to["Innodb_row_lock_time"] / n
+	}
+	dirty, clean := store["memtable_bytes"], store["block_cache_bytes"]
+	total := store["block_cache_capacity"] / pageSize
+	data := min((dirty+clean+pageSize-1)/pageSize, total)
+	to["Innodb_buffer_pool_pages_total"], to["Innodb_buffer_pool_pages_data"], to["Innodb_buffer_pool_pages_free"] = total, data, total-data
+	to["Innodb_buffer_pool_pages_dirty"], to["Innodb_buffer_pool_pages_flushed"] = min(dirty/pageSize, data), store["flushed_bytes"]/pageSize
+	to["Innodb_buffer_pool_bytes_data"], to["Innodb_buffer_pool_bytes_dirty"] = dirty+clean, dirty
+	to["Innodb_buffer_pool_read_requests"], to["Innodb_buffer_pool_reads"] = store["block_cache_hits"]+store["block_cache_misses"], store["block_cache_misses"]
+	to["Innodb_buffer_pool_write_requests"], to["Innodb_buffer_pool_wait_free"] = store["commits"], store["write_stalls"]
+	to["Innodb_pages_read"], to["Innodb_pages_written"] = store["read_bytes"]/pageSize, (store["flushed_bytes"]+store["compacted_bytes"])/pageSize
+	to["Innodb_pages_created"] = store["flushed_bytes"] / pageSize
+	to["Innodb_data_reads"], to["Innodb_data_read"] = store["reads"], store["read_bytes"]
+	to["Innodb_data_writes"], to["Innodb_data_written"], to["Innodb_data_fsyncs"] = store["writes"], store["write_bytes"], store["syncs"]
+	to["Innodb_os_log_written"], to["Innodb_os_log_fsyncs"] = store["wal_written_bytes"], store["wal_syncs"]
+	to["Innodb_log_writes"], to["Innodb_log_write_requests"], to["Innodb_log_waits"] = store["wal_writes"], store["commits"], store["write_stalls"]
+	to["Innodb_num_open_files"], to["Open_files"] = store["open_files"], store["open_files"]
 }
 
 // addNumbers adds the counters and the kinds of statements to status variables.
@@ -82,6 +123,8 @@ func addNumbers(to map[string]string, n *metrics.Numbers) {
 			to[v] = strconv.FormatUint(n.Started(c), 10)
 		}
 	}
+	// A plan that is cached has its tables open.
+	to["Table_open_cache_hits"] = to[metrics.PlanCacheHits.Variable()]
 }
 
 // SessionStatus are the status variables that a session has for itself, by name.

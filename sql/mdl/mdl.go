@@ -22,6 +22,15 @@ type Locks struct {
 
 	mu     sync.Mutex
 	tables map[string]*entry
+	// immediate counts the locks that were granted at once.
+	immediate int64
+}
+
+// Immediate is how many locks were granted at once.
+func (l *Locks) Immediate() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.immediate
 }
 
 // Mode is how a table is locked.
@@ -84,6 +93,7 @@ func (l *Locks) Acquire(ctx context.Context, o Owner, key string, mode Mode, tim
 	}
 	if e.free(o, mode) && (len(e.queue) == 0 || e.exclusive == o || e.holds(o)) {
 		e.grant(o, mode)
+		l.immediate++
 		l.mu.Unlock()
 		return nil
 	}

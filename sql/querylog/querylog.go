@@ -182,7 +182,7 @@ func (l *Logs) write(f *file) {
 		var err error
 		if f.f, err = openFile(f.path); err != nil {
 			f.failed, f.f = true, nil
-			l.log.Error("query log cannot be opened; FLUSH LOGS tries again", "file", f.path, "err", err)
+			l.log.Error("query log cannot be opened; FLUSH LOGS tries again", "event", "querylog.failed", "file", f.path, "error", err)
 			return
 		}
 		f.buf = append([]byte(l.header), f.buf...)
@@ -190,7 +190,7 @@ func (l *Logs) write(f *file) {
 	if _, err := f.f.Write(f.buf); err != nil {
 		f.close()
 		f.failed = true
-		l.log.Error("query log cannot be written; FLUSH LOGS tries again", "file", f.path, "err", err)
+		l.log.Error("query log cannot be written; FLUSH LOGS tries again", "event", "querylog.failed", "file", f.path, "error", err)
 	}
 }
 

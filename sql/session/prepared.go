@@ -28,6 +28,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
+	s.Metrics.Prepared.Add(1)
 	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.Params, Columns: header, Warnings: s.Diagnostics.WarningCount}, nil
 }
 
@@ -47,6 +48,10 @@ func (s *Session) Execute(ctx context.Context, id uint32, params []mysqlwire.Par
 // CloseStatement implements mysqlwire.Session.
 func (s *Session) CloseStatement(id uint32) {
 	s.Metrics.Start(metrics.StmtClose)
+	if s.prepared[id] == nil {
+		return
+	}
+	s.Metrics.Prepared.Add(-1)
 	s.Forget(s.prepared[id])
 	delete(s.prepared, id)
 }

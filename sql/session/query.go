@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -71,6 +72,7 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	s.Note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {
+		s.Metrics.Add(metrics.MaxExecutionTimeSet, 1)
 		timer = time.AfterFunc(limit, func() { cancel(sqlerr.QueryTimeout()) })
 	}
 	return ctx, func() {

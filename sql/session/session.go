@@ -34,7 +34,6 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 	e := sh.Engine
 	st := statement.Open(sh, info)
 	s := &Session{Connection: st.Connection, st: st, multi: info.MultiStatements, prepared: map[uint32]*statement.Prepared{}}
-	s.PreparedCount = func() int { return len(s.prepared) + len(s.Named) }
 	if err := st.Accept(); err != nil {
 		return nil, err
 	}
@@ -61,6 +60,7 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 func (s *Session) Reset(context.Context) error {
 	s.Connection.Reset()
 	s.prepared = map[uint32]*statement.Prepared{}
+	s.Metrics.Prepared.Store(0)
 	if s.Info.Collation != schema.CollationNone {
 		s.Vars.SetConnectionCollation(s.Info.Collation)
 	}
@@ -79,6 +79,9 @@ func transport(info mysqlwire.ConnInfo) string {
 	}
 	return "TCP/IP"
 }
+
+// Traffic implements mysqlwire.TrafficCounter.
+func (s *Session) Traffic(received, sent uint64) { s.st.CountTraffic(received, sent) }
 
 // Close implements mysqlwire.Session.
 func (s *Session) Close() {
@@ -128,7 +131,7 @@ func (s *Session) Statistics() string {
 	up := time.Since(s.Engine.Started).Seconds()
 	q := n.Counter(metrics.Questions)
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: %d  Opens: %d  Queries per second avg: %.3f",
-		up, s.Engine.Processes.Len(), q, n.Counter(metrics.SlowQueries), s.Engine.Metrics.Connections.Load(), float64(q)/max(up, 1))
+		up, s.Engine.Processes.Len(), q, n.Counter(metrics.SlowQueries), s.Engine.Codecs.Opened(), float64(q)/max(up, 1))
 }
 
 // KillConnection implements mysqlwire.Session.

@@ -99,3 +99,9 @@ func is(err error, numbers ...uint16) bool {
 	var e *Error
 	return errors.As(err, &e) && slices.Contains(numbers, e.Number)
 }
+
+// IsTooManyConnections reports TooManyConnections.
+func IsTooManyConnections(err error) bool { return is(err, 1040) }
+
+// IsHandshake reports HandshakeError.
+func IsHandshake(err error) bool { return is(err, 1043) }

@@ -46,8 +46,6 @@ type Connection struct {
 	rights  rights
 	audit   audited
 	admission
-	// PreparedCount is how many statements the client has prepared.
-	PreparedCount func() int
 }
 
 // Open makes the state of a new connection and what runs its statements. The
@@ -62,7 +60,6 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps, Metrics: c.Metrics}
 	s := &Statement{Connection: c}
 	c.Functions = &Functions{Connection: c, figures: &s.figures}
-	c.PreparedCount = func() int { return len(c.Named) }
 	c.initialize()
 	return s
 }
@@ -237,9 +234,9 @@ func (cn *Connection) Finish(err error) error {
 		switch {
 		case sqlerr.IsCrashedOnUsage(e):
 			cn.Engine.Damaged.Store(true)
-			cn.Engine.Log.Error("a statement has met damage: restore a backup", "connection", cn.Process.ID, "error", e.Message)
+			cn.Engine.Log.Error("a statement has met damage: restore a backup", "event", "statement.damage", "connection", cn.Process.ID, "error", e.Message)
 		case sqlerr.IsEngineError(e):
-			cn.Engine.Log.Error("a statement has met an error of a file: look at the disk", "connection", cn.Process.ID, "error", e.Message)
+			cn.Engine.Log.Error("a statement has met an error of a file: look at the disk", "event", "statement.file_error", "connection", cn.Process.ID, "error", e.Message)
 		}
 		if sqlerr.EndsTransaction(e) {
 			cn.Tx.Rollback() // as InnoDB does

@@ -168,7 +168,10 @@ func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	end := time.Now()
 	e.end = end
 	e.Text, e.Duration = text, end.Sub(e.Start)
-	e.Lock += time.Duration(s.Process.TableWaits.Load() - e.tableWaits)
+	if waited := s.Process.TableWaits.Load() - e.tableWaits; waited > 0 {
+		e.Lock += time.Duration(waited)
+		s.Metrics.Add(metrics.TableLocksWaited, 1)
+	}
 	e.Warnings = uint64(s.Diagnostics.WarningCount)
 	if n := s.Functions.Rows; n > 0 {
 		e.Affected = uint64(n)
@@ -193,6 +196,14 @@ func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	if s.Engine.Logs.SlowOn.Load() {
 		s.logSlow(text, end, slow)
 	}
+}
+
+// CountTraffic adds what has gone over the connection since the last statement.
+func (s *Statement) CountTraffic(received, sent uint64) {
+	e := &s.event
+	s.Metrics.Add(metrics.BytesReceived, received-e.received)
+	s.Metrics.Add(metrics.BytesSent, sent-e.sent)
+	e.received, e.sent = received, sent
 }
 
 // logSlow adds a statement to the slow query log, if it belongs there.

@@ -248,6 +248,9 @@ func (s *Statement) prepareNamed(ctx context.Context, x *logical.Prepare) error 
 		return err
 	}
 	name := strings.ToLower(x.Name)
+	if s.Named[name] == nil {
+		s.Metrics.Prepared.Add(1)
+	}
 	s.Forget(s.Named[name])
 	s.Named[name] = p
 	return nil

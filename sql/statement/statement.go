@@ -156,6 +156,7 @@ func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, reb
 		}
 		s.Forget(s.Named[strings.ToLower(x.Name)])
 		delete(s.Named, strings.ToLower(x.Name))
+		s.Metrics.Prepared.Add(-1)
 		return s.OK(w, mysqlwire.OK{}, more)
 	}
 	handled, err := s.control(ctx, stmt, vals)

@@ -2,7 +2,6 @@ package statement
 
 import (
 	"crypto/tls"
-	"fmt"
 	"strings"
 
 	"github.com/sqlots/sqlots/sql/introspect"
@@ -11,7 +10,6 @@ import (
 // Status implements infoschema.Session: what is the connection's own.
 func (s *introspected) Status() map[string]string {
 	m := introspect.SessionStatus(s.Metrics.Numbers())
-	m["Prepared_stmt_count"] = fmt.Sprint(s.PreparedCount())
 	if t := s.Info.TLS; t != nil {
 		m["Ssl_cipher"] = tls.CipherSuiteName(t.CipherSuite)
 		m["Ssl_cipher_list"] = m["Ssl_cipher"]

@@ -68,10 +68,10 @@ func (j *expiry) run(ctx context.Context, t *schema.Table) {
 	err := guard.Run(func() error { return j.remove(ctx, t) })
 	if err != nil {
 		guard.Log(j.engine.Log, "removing expired rows", err)
-		j.engine.Log.Warn("removing expired rows", "table", t.Database+"."+t.Name, "err", err)
+		j.engine.Log.Warn("removing expired rows", "event", "job.failed", "table", t.Database+"."+t.Name, "error", err)
 	}
 	if err := log.End(ctx, err); err != nil && ctx.Err() == nil {
-		j.engine.Log.Warn("keeping the record of a removal", "table", t.Database+"."+t.Name, "err", err)
+		j.engine.Log.Warn("keeping the record of a removal", "table", t.Database+"."+t.Name, "error", err)
 	}
 }
 

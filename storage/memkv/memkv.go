@@ -243,12 +243,13 @@ func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
 func (s *Store) Metrics() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return map[string]int64{
-		"keys":       int64(s.tree.Len()),
-		"seq":        int64(s.seq.Load()),
-		"lock_waits": s.LockWaits(),
-		"deadlocks":  s.Deadlocks(),
+	out := map[string]int64{
+		"keys":    int64(s.tree.Len()),
+		"seq":     int64(s.seq.Load()),
+		"commits": int64(s.seq.Load()),
 	}
+	s.LockMetrics(out)
+	return out
 }
 
 // Checkpoint implements storage.Store; it always fails with storage.ErrNoFiles.

@@ -54,6 +54,7 @@ func (d *disk) openBlocks(name string, opts []vfs.OpenOption) (vfs.File, error) 
 // ReadAt implements vfs.File.
 func (f *blockFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.File.ReadAt(p, off)
+	f.d.traffic.read(n)
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return n, f.damaged(off, fmt.Sprintf("the file ends after %d of %d bytes", n, len(p)))

@@ -230,7 +230,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 		s.sequencer.Lock()
 		defer s.sequencer.Unlock()
 		if _, ferr := s.db.AsyncFlush(); ferr != nil {
-			s.opts.Logger.Error("flush after delete range", "err", ferr.Error())
+			s.opts.Logger.Error("flush after delete range", "error", ferr.Error())
 		}
 	}
 	return seq, err

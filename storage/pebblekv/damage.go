@@ -108,7 +108,7 @@ func (d *damages) add(x Damage) {
 	d.list = append(d.list, x)
 	d.log.Error("a file is damaged: reads of its keys fail, the rest goes on; nothing is repaired. "+
 		"Stop the server, look at the disk, see what is left with \"sqlots check\", and restore a backup",
-		"file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "err", x.Err.Error())
+		"event", "storage.damaged", "file", x.File, "first_key", fmt.Sprintf("%x", clip(x.Start)), "last_key", fmt.Sprintf("%x", clip(x.End)), "error", x.Err.Error())
 }
 
 func (d *damages) count() int64 {

@@ -44,6 +44,7 @@ type disk struct {
 	damages *damages        // where damaged files are noted; nil for nowhere
 	stop    chan struct{}   // closed when the store closes: ends the waits for space
 	grown   chan struct{}   // of length 1: there may be less space by spaceStep
+	traffic traffic
 }
 
 const (
@@ -69,7 +70,7 @@ func (d *disk) frozen() error {
 func (d *disk) freeze(what string, err error) {
 	err = fmt.Errorf("%s: %w", what, err)
 	if d.frozenBy.CompareAndSwap(nil, &err) {
-		d.log.Error("storage stops writing", "err", err)
+		d.log.Error("storage stops writing", "event", "storage.frozen", "error", err)
 	}
 }
 
@@ -85,7 +86,7 @@ func (d *disk) noteError(what string, err error) {
 	}
 	d.spare.Store(false)
 	if !d.full.Swap(true) {
-		d.log.Error("storage has no space left", "err", err)
+		d.log.Error("storage has no space left", "event", "storage.full", "error", err)
 	}
 }
 
@@ -350,6 +351,7 @@ func (f *file) grow(n int) {
 // Write implements vfs.File.
 func (f *file) Write(p []byte) (int, error) {
 	f.grow(len(p))
+	f.d.traffic.wrote(len(p), f.wal)
 	if !f.critical && !f.blob {
 		n, err := f.File.Write(p)
 		f.d.noteError("writing "+f.name, err)
@@ -473,14 +475,14 @@ func (f *file) SyncData() error { return f.sync(f.File.SyncData) }
 func (f *file) sync(op func() error) error {
 	if f.blob {
 		f.trim()
-		f.must("syncing", op)
+		f.must("syncing", func() error { return f.d.traffic.synced(false, op) })
 		return nil
 	}
 	if !f.critical {
 		if err := f.d.frozen(); err != nil {
 			return err
 		}
-		err := op()
+		err := f.d.traffic.synced(false, op)
 		f.d.noteError("syncing "+f.name, err)
 		return err
 	}
@@ -489,7 +491,7 @@ func (f *file) sync(op func() error) error {
 		f.unsynced.Store(true)
 		return nil
 	}
-	f.must("syncing", op)
+	f.must("syncing", func() error { return f.d.traffic.synced(f.wal, op) })
 	f.unsynced.Store(false)
 	if f.wal { // others, folders among them, are synced by several at once
 		f.synced, f.syncedSum = f.written, f.sum

@@ -132,7 +132,9 @@ func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 		FlushDelayDeleteRange: 0,
 		Logger:                logger{log: o.Logger, disk: d},
 		EventListener: &pebble.EventListener{
-			BackgroundError: func(err error) { o.Logger.Error("storage background error", "err", err.Error()) },
+			BackgroundError: func(err error) {
+				o.Logger.Error("storage background error", "event", "storage.background", "error", err.Error())
+			},
 		},
 		CompactionConcurrencyRange: func() (int, int) { return 1, max(2, cores-1) },
 	}

@@ -273,14 +273,14 @@ func (s *Store) checkLogs() (*logState, error) {
 		return nil, err
 	}
 	if why := st.unsure(); why != "" {
-		s.opts.Logger.Warn(why+": if the last records of the newest log were lost, that cannot be detected. It is written from now on", "dir", s.opts.Dir)
+		s.opts.Logger.Warn(why+": if the last records of the newest log were lost, that cannot be detected. It is written from now on", "event", "storage.no_log_end", "dir", s.opts.Dir)
 	}
 	list, first := st.leftOut()
 	if first >= 0 {
 		return st, s.acceptDamage(st, list, first)
 	}
 	for _, x := range list {
-		s.opts.Logger.Warn("an unfinished write at the end of the log is left out; nothing that was acknowledged as synced is missing", "file", x.File, "offset", x.Offset, "bytes", x.Bytes)
+		s.opts.Logger.Warn("an unfinished write at the end of the log is left out; nothing that was acknowledged as synced is missing", "event", "storage.log_end", "file", x.File, "offset", x.Offset, "bytes", x.Bytes)
 	}
 	return st, nil
 }
@@ -318,7 +318,7 @@ func (s *Store) checkSeq(seq uint64, said tails) error {
 	if !s.opts.AcceptLogDamage {
 		return err
 	}
-	s.opts.Logger.Error("commits are missing, as --accept-log-damage allows", "err", err)
+	s.opts.Logger.Error("commits are missing, as --accept-log-damage allows", "event", "storage.log_damage", "error", err)
 	s.disk.tails.restart()
 	return nil
 }
@@ -362,8 +362,8 @@ func (s *Store) acceptDamage(st *logState, list []LeftOut, first int) error {
 	}
 	for _, x := range list {
 		if x.Err != nil {
-			s.opts.Logger.Error("a damaged end of the log is left out, with the commits in it, as --accept-log-damage says",
-				"file", x.File, "offset", x.Offset, "bytes", x.Bytes, "err", x.Err, "kept", aside)
+			s.opts.Logger.Error("a damaged end of the log is left out, with the commits in it, as --accept-log-damage says", "event", "storage.log_damage",
+				"file", x.File, "offset", x.Offset, "bytes", x.Bytes, "error", x.Err, "kept", aside)
 		}
 	}
 	return st.cut(s.opts.FS, s.opts.Dir, first)

@@ -70,7 +70,10 @@ type Store struct {
 	unsynced  atomic.Bool   // there are commits that did not require a sync
 	space     sync.Mutex    // one look for free space at a time
 	looked    atomic.Int64  // when a writer looked for free space
+	free      atomic.Int64  // bytes of the file system, at the last look
 	deleted   atomic.Int64  // bytes of deletions on a full disk that are not flushed
+	opened    uint64        // seq when the store was opened
+	stalls    stalls
 	shown     shown
 	snapshots snapshotCache
 	images    images
@@ -314,6 +317,8 @@ func (s *Store) openDB() error {
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, mapError(err))
 	}
 	s.po.EventListener.DataCorruption = s.damaged.found
+	s.po.EventListener.WriteStallBegin = func(pebble.WriteStallBeginInfo) { s.stalls.begin() }
+	s.po.EventListener.WriteStallEnd = s.stalls.end
 	s.po.Lock = s.lock
 	db, err := pebble.Open(s.opts.FS.PathJoin(s.opts.Dir, kvDir), s.po)
 	if frozen := s.disk.frozen(); frozen != nil { // Pebble may have carried on
@@ -334,6 +339,7 @@ func (s *Store) openDB() error {
 		_ = db.Close() // the first error counts
 		return fmt.Errorf("opening %s: %w", s.opts.Dir, err)
 	}
+	s.opened = seq
 	s.seq.Store(seq)
 	s.started.Store(seq)
 	s.clock.Last = last
@@ -533,6 +539,7 @@ func (s *Store) checkSpace() {
 		}
 		return
 	}
+	s.free.Store(int64(min(usage.AvailBytes, 1<<62)))
 	reserve := uint64(max(s.opts.DiskReserveBytes, 0))
 	s.disk.spare.Store(reserve > 0 && usage.AvailBytes >= reserve/4)
 	refuse := reserve
@@ -542,11 +549,11 @@ func (s *Store) checkSpace() {
 	switch {
 	case usage.AvailBytes < refuse:
 		if !s.disk.full.Swap(true) {
-			s.opts.Logger.Error("storage refuses writes", "free_bytes", usage.AvailBytes, "reserve_bytes", refuse)
+			s.opts.Logger.Error("storage refuses writes", "event", "storage.full", "free_bytes", usage.AvailBytes, "reserve_bytes", refuse)
 		}
 	case s.disk.full.Load() && usage.AvailBytes >= refuse+reserve/8 && s.probeSpace():
 		s.disk.full.Store(false)
-		s.opts.Logger.Info("storage accepts writes again", "free_bytes", usage.AvailBytes)
+		s.opts.Logger.Info("storage accepts writes again", "event", "storage.room", "free_bytes", usage.AvailBytes)
 	}
 }
 
@@ -570,7 +577,7 @@ func (s *Store) flushDeletions() {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	if _, err := s.db.AsyncFlush(); err != nil {
-		s.opts.Logger.Error("flush after deletions", "err", err.Error())
+		s.opts.Logger.Error("flush after deletions", "error", err.Error())
 	}
 }
 
@@ -593,7 +600,7 @@ func (s *Store) syncLog() {
 		return
 	}
 	if err := s.Sync(context.Background(), s.Seq()); err != nil && !errors.Is(err, storage.ErrClosed) {
-		s.opts.Logger.Error("syncing the log", "err", err)
+		s.opts.Logger.Error("syncing the log", "error", err)
 	}
 }
 

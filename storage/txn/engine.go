@@ -138,12 +138,12 @@ func (m *Manager) Locks() []storage.LockInfo {
 // LastDeadlock is the latest cycle of waits that was broken.
 func (m *Manager) LastDeadlock() *storage.Deadlock { return m.locks.last.Load() }
 
-// LockWaits is the number of lock requests that had to wait, and Deadlocks the
-// number of victims, since the start.
-func (m *Manager) LockWaits() int64 { return m.locks.waits.Load() }
-
-// Deadlocks is the number of transactions that were chosen as victims.
-func (m *Manager) Deadlocks() int64 { return m.locks.deadlocks.Load() }
+// LockMetrics adds what a store's Metrics have of locks.
+func (m *Manager) LockMetrics(to map[string]int64) {
+	l := m.locks
+	to["lock_waits"], to["deadlocks"] = l.waits.Load(), l.deadlocks.Load()
+	to["lock_waiting"], to["lock_wait_usecs"], to["lock_wait_max_usecs"] = l.waiting.Load(), l.waited.Load()/1000, l.longest.Load()/1000
+}
 
 // Close makes every open transaction fail with storage.ErrClosed from now on and ends
 // the waits for locks. It is idempotent.

@@ -79,6 +79,9 @@ type lockTable struct {
 	last      atomic.Pointer[storage.Deadlock]
 	waits     atomic.Int64
 	deadlocks atomic.Int64
+	// waiting are the requests that wait now; waited and longest are in nanoseconds, of
+	// those that have ended.
+	waiting, waited, longest atomic.Int64
 }
 
 func newLockTable() *lockTable {
@@ -145,7 +148,15 @@ func (t *lockTable) await(ctx context.Context, w *waiter, key []byte, timeout ti
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	start := time.Now()
-	defer func() { w.o.waited.Add(int64(time.Since(start))) }()
+	t.waiting.Add(1)
+	defer func() {
+		took := int64(time.Since(start))
+		w.o.waited.Add(took)
+		t.waited.Add(took)
+		t.waiting.Add(-1)
+		for was := t.longest.Load(); took > was && !t.longest.CompareAndSwap(was, took); was = t.longest.Load() {
+		}
+	}()
 	select {
 	case err := <-w.ch:
 		return err

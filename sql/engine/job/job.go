@@ -12,7 +12,8 @@ import (
 
 // Job is work in the background.
 type Job struct {
-	log *slog.Logger
+	log    *slog.Logger
+	failed func(name string)
 
 	mu     sync.Mutex
 	info   Info
@@ -28,6 +29,8 @@ type Info struct {
 	Running time.Time
 	// Turns are those that have begun, Failed those that ended with an error.
 	Turns, Failed uint64
+	// Succeeded is when the last turn without an error ended, zero for none.
+	Succeeded time.Time
 	// Error is that of the last turn that failed.
 	Error string
 }
@@ -59,7 +62,10 @@ func (j *Job) end(err error) {
 	if err != nil {
 		j.info.Failed++
 		j.info.Error = err.Error()
+		j.failed(j.info.Name)
+		return
 	}
+	j.info.Succeeded = time.Now()
 }
 
 func (j *Job) kill() {

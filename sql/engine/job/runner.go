@@ -25,11 +25,14 @@ type Runner struct {
 	last    uint64
 	stopped bool
 	jobs    map[uint64]*Job
+
+	failedMu sync.Mutex
+	failed   map[string]int64 // turns that failed by the name of the job, also of those that are gone
 }
 
 // New makes a runner without jobs.
 func New(log *slog.Logger) *Runner {
-	r := &Runner{log: log, jobs: map[uint64]*Job{}, last: FirstID}
+	r := &Runner{log: log, jobs: map[uint64]*Job{}, last: FirstID, failed: map[string]int64{}}
 	r.ctx, r.stop = context.WithCancelCause(context.Background())
 	return r
 }
@@ -62,7 +65,7 @@ func (r *Runner) Every(name string, period time.Duration, turn func(ctx context.
 			case now := <-tick.C:
 				err := j.Turn(ctx, func(ctx context.Context) error { return turn(ctx, now) })
 				if err != nil && ctx.Err() == nil {
-					r.log.Error(name, "error", err)
+					r.log.Error(name, "event", "job.failed", "error", err)
 				}
 			}
 		}
@@ -99,6 +102,30 @@ func (r *Runner) Kill(id uint64) bool {
 	return j != nil
 }
 
+// maxFailed bounds the names whose failures are kept.
+const maxFailed = 1000
+
+func (r *Runner) noteFailure(name string) {
+	r.failedMu.Lock()
+	defer r.failedMu.Unlock()
+	if _, ok := r.failed[name]; !ok && len(r.failed) >= maxFailed {
+		name = ""
+	}
+	r.failed[name]++
+}
+
+// Failures are how many turns have failed since the start, by the kind of the name of
+// their job.
+func (r *Runner) Failures(kind func(name string) string) map[string]int64 {
+	out := map[string]int64{}
+	r.failedMu.Lock()
+	defer r.failedMu.Unlock()
+	for name, n := range r.failed {
+		out[kind(name)] += n
+	}
+	return out
+}
+
 // List describes the jobs in the order in which they began.
 func (r *Runner) List() []Info {
 	r.mu.Lock()
@@ -122,7 +149,7 @@ func (r *Runner) add(name string) *Job {
 		return nil
 	}
 	r.last++
-	j := &Job{log: r.log, info: Info{ID: r.last, Name: name, Started: time.Now()}}
+	j := &Job{log: r.log, failed: r.noteFailure, info: Info{ID: r.last, Name: name, Started: time.Now()}}
 	r.jobs[j.info.ID] = j
 	return j
 }

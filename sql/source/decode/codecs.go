@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/schema"
@@ -23,6 +24,7 @@ type Codecs struct {
 	byID   sync.Map // schema.TableID → *tableCodec
 	marks  sync.Map // schema.TableID → *table.Marks, of all descriptors
 	Logged LoggedCodecs
+	opened atomic.Int64
 }
 
 // Table is a codec with the read plans made for it.
@@ -62,6 +64,7 @@ func (c *Codecs) Table(t *schema.Table) (*Table, error) {
 	if k, ok := c.byID.Load(t.ID); ok && k.(*Table).Table == t {
 		return k.(*Table), nil
 	}
+	c.opened.Add(1)
 	codec, exprs, err := c.newCodec(t)
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
@@ -71,6 +74,18 @@ func (c *Codecs) Table(t *schema.Table) (*Table, error) {
 	k := &Table{Codec: codec, Exprs: exprs, plans: map[string]*Plan{}}
 	c.byID.Store(t.ID, k)
 	return k, nil
+}
+
+// Opened is how often a codec was made, and Len how many tables have one.
+func (c *Codecs) Opened() int64 { return c.opened.Load() }
+
+// Len is how many tables have a codec.
+func (c *Codecs) Len() (n int64) {
+	c.byID.Range(func(_, _ any) bool {
+		n++
+		return true
+	})
+	return n
 }
 
 // TableExprs are what rows of t must satisfy and what is computed from them; nil
