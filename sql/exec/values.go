@@ -90,6 +90,9 @@ func (v *Values) Child(name string, limit int64) *Tracker { return v.t.Child(nam
 // Limit is the most bytes of all values.
 func (v *Values) Limit() int64 { return v.t.Limit() }
 
+// Used is what values and all else take that is counted with them.
+func (v *Values) Used() int64 { return v.t.Used() }
+
 // Release gives n reserved bytes back.
 func (v *Values) Release(n int64) { v.t.Shrink(n) }
 

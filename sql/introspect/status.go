@@ -72,14 +72,10 @@ func (e *Server) globalStatus() map[string]string {
 
 // addNumbers adds the counters and the kinds of statements to status variables.
 func addNumbers(to map[string]string, n *metrics.Numbers) {
-	for c := range metrics.NumCounters {
-		to[c.Variable()] = strconv.FormatUint(n.Counter(c), 10)
-	}
-	for _, c := range metrics.Commands() {
-		if v := c.Variable(); v != "" {
-			to[v] = strconv.FormatUint(n.Started(c), 10)
-		}
-	}
+	_ = n.Variables(func(name string, v uint64) error {
+		to[name] = strconv.FormatUint(v, 10)
+		return nil
+	})
 }
 
 // SessionStatus are the status variables that a session has for itself, by name.

@@ -28,6 +28,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	}
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
+	p.Instance.SetID(uint64(s.nextPrepared))
 	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.Params, Columns: header, Warnings: s.Diagnostics.WarningCount}, nil
 }
 
