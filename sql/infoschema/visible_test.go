@@ -257,7 +257,7 @@ var rules = map[string]string{
 		sys.schema_tables_with_full_table_scans sys.statement_analysis sys.statements_with_errors_or_warnings sys.statements_with_full_table_scans
 		sys.statements_with_runtimes_in_95th_percentile sys.statements_with_sorting sys.statements_with_temp_tables sys.user_summary sys.user_summary_by_statement_type
 		sys.user_summary_by_statement_latency sys.host_summary sys.host_summary_by_statement_type sys.host_summary_by_statement_latency sys.processlist sys.session`,
-	idle: `sys.schema_unused_indexes`,
+	idle:  `sys.schema_unused_indexes`,
 	pairs: `sys.schema_redundant_indexes`,
 	empty: `information_schema.COLUMN_STATISTICS information_schema.EVENTS information_schema.OPTIMIZER_TRACE information_schema.PARAMETERS information_schema.PROFILING
 		information_schema.RESOURCE_GROUPS information_schema.ROLE_ROUTINE_GRANTS information_schema.ROUTINES information_schema.TABLESPACES

@@ -69,7 +69,7 @@ func (s *Statement) digestOf(text string, mode types.SQLMode) *metrics.Digest {
 	if len(text) > maxDigested {
 		text, cut = text[:maxDigested], " ..."
 	}
-	hash, norm := parser.Digest(text, mode)
+	hash, norm := parser.HiddenDigest(text, mode)
 	return s.Engine.Metrics.Digests.Get(s.DB, hash, norm+cut)
 }
 
@@ -182,6 +182,9 @@ func (s *Statement) EndEvent(text string, err error, w mysqlwire.ResultWriter) (
 		e.Errno, e.State, e.Message = x.Number, x.State, x.Message
 	} else if err != nil {
 		e.Errno, e.State, e.Message = 1105, "HY000", err.Error()
+	}
+	if e.Errno != 0 {
+		e.Warnings = 0 // the error is one of the diagnostics
 	}
 	slow := e.Duration > s.Vars.LongQuery
 	received, sent := e.received, e.sent

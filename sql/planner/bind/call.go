@@ -56,8 +56,11 @@ func (b *binder) truncateVirtual(n *ast.TableName) (logical.Statement, error) {
 		return nil, nil
 	}
 	t, ok, err := b.env.Virtual.Virtual(db, n.Name.O)
-	if err != nil || !ok {
+	if err != nil {
 		return nil, err
+	}
+	if !ok {
+		return nil, sqlerr.NoSuchTable(performanceDatabase, n.Name.O)
 	}
 	if !t.Truncates {
 		return nil, sqlerr.WrongPerformanceSchemaUsage()
