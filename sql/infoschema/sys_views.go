@@ -427,7 +427,7 @@ func hasPrefix(k *key) bool {
 
 // redundant reports whether a can go because of b, by MySQL's rules: of two indexes over
 // the same columns the one that is unique stays, PRIMARY before others, then the one
-// whose name is first; a unique one stays beside longer ones.
+// whose name is first; a unique one stays in addition to longer ones.
 func redundant(t *schema.Table, a, b *key) bool {
 	x, y := keyColumns(t, a), keyColumns(t, b)
 	switch {

@@ -60,7 +60,7 @@ func (s *Statement) openVirtual(ctx context.Context, ec *expr.Ctx, v *physical.V
 // errClosed ends the rows of a virtual table that are not read to their end.
 var errClosed = errors.New("the operator is closed")
 
-// virtualOperator yields the rows of a virtual table as they are made.
+// virtualOperator yields the rows of a virtual table one after the other.
 type virtualOperator struct {
 	next  func() ([]value.Datum, bool)
 	stop  func()
