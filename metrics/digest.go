@@ -29,8 +29,10 @@ type DigestNumbers struct {
 	Totals      Totals
 	Times       Histogram
 	First, Last time.Time // when one ended
-	// Sample is the text of one of the executions, with secrets.
+	// Sample is the text of one of the executions, with secrets, and SampleMode the
+	// sql_mode by which it is read.
 	Sample     string
+	SampleMode uint32
 	SampleSeen time.Time
 	SampleTime time.Duration
 }
@@ -59,7 +61,7 @@ func (d *Digest) add(session uint64, e *Event) {
 	}
 	s.Last = end
 	if e.Duration > s.SampleTime || end.Sub(s.SampleSeen) > sampleAge {
-		s.Sample, s.SampleSeen, s.SampleTime = sampleText(e.Text), end, e.Duration
+		s.Sample, s.SampleMode, s.SampleSeen, s.SampleTime = sampleText(e.Text), e.Mode, end, e.Duration
 	}
 }
 
@@ -94,7 +96,7 @@ func (d *Digest) Numbers() DigestNumbers {
 			out.Last = s.Last
 		}
 		if s.SampleTime > out.SampleTime || out.SampleSeen.IsZero() {
-			out.Sample, out.SampleSeen, out.SampleTime = s.Sample, s.SampleSeen, s.SampleTime
+			out.Sample, out.SampleMode, out.SampleSeen, out.SampleTime = s.Sample, s.SampleMode, s.SampleSeen, s.SampleTime
 		}
 		s.mu.Unlock()
 	}

@@ -9,6 +9,7 @@ type Event struct {
 	Digest  *Digest // nil: of no digest
 	// Text is as the client sent it, with secrets; Schema is the current database.
 	Text, Schema string
+	Mode         uint32 // the sql_mode by which Text is read
 	Start        time.Time
 	Duration     time.Duration
 	// Lock is how long it waited for locks.

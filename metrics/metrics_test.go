@@ -104,7 +104,7 @@ func TestSums(t *testing.T) {
 	var count, open, ever uint64
 	list := s.Accounts()
 	for _, a := range list {
-		count += a.Numbers.Counter(metrics.Questions)
+		count += s.Of(a).Counter(metrics.Questions)
 		open += uint64(a.Open)
 		ever += uint64(a.Total)
 	}

@@ -36,6 +36,7 @@ type Server struct {
 	classes     [NumErrorClasses]atomic.Int64
 	sessions    map[uint64]*Session
 	accounts    map[accountKey]*account
+	past        sums // of accounts that are forgotten
 	flushed     time.Time
 	most        int       // connections at a time
 	mostAt      time.Time // when there were so many
@@ -46,8 +47,9 @@ type accountKey struct{ user, host string }
 // account has the numbers of sessions that have ended.
 type account struct {
 	accountKey
-	open, total int64
-	sums        sums
+	total    int64
+	sessions map[uint64]*Session // that are open
+	sums     sums
 }
 
 // NewServer makes the numbers of a server that begins.
@@ -77,11 +79,11 @@ func (s *Server) Open(id uint64, user, host string) *Session {
 			k = accountKey{}
 		}
 		if a = s.accounts[k]; a == nil {
-			a = &account{accountKey: k}
+			a = &account{accountKey: k, sessions: map[uint64]*Session{}}
 			s.accounts[k] = a
 		}
 	}
-	a.open++
+	a.sessions[id] = x
 	a.total++
 	x.account = a
 	s.sessions[id] = x
@@ -98,7 +100,7 @@ func (s *Server) remove(x *Session) {
 		return
 	}
 	delete(s.sessions, x.ID)
-	x.account.open--
+	delete(x.account.sessions, x.ID)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.account.sums.merge(&x.sums)
@@ -124,42 +126,54 @@ func (s *Server) Sessions() []*Session {
 	return out
 }
 
-// Account has the numbers of an account: of its sessions that are open and those
-// that have ended.
+// Account is a user and the host from which it connects.
 type Account struct {
 	User, Host  string
 	Open, Total int64 // sessions
-	Numbers     Numbers
+	key         *account
 }
 
 // Accounts are the accounts that have had sessions, by name and host.
 func (s *Server) Accounts() []Account {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	byAccount := make(map[*account]int, len(s.accounts))
 	out := make([]Account, 0, len(s.accounts))
 	for _, a := range s.accounts {
-		byAccount[a] = len(out)
-		x := Account{User: a.user, Host: a.host, Open: a.open, Total: a.total}
-		x.Numbers.sums.merge(&a.sums)
-		out = append(out, x)
+		out = append(out, Account{User: a.user, Host: a.host, Open: int64(len(a.sessions)), Total: a.total, key: a})
 	}
-	for _, x := range s.sessions {
-		x.mu.Lock()
-		out[byAccount[x.account]].Numbers.sums.merge(&x.sums)
-		x.mu.Unlock()
-	}
+	s.mu.Unlock()
 	slices.SortFunc(out, func(a, b Account) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
 	})
 	return out
 }
 
+// Of are the sums over the sessions of some accounts: those that are open and those
+// that have ended.
+func (s *Server) Of(list ...Account) *Numbers {
+	out := &Numbers{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range list {
+		a := list[i].key
+		out.sums.merge(&a.sums)
+		for _, x := range a.sessions {
+			x.mu.Lock()
+			out.sums.merge(&x.sums)
+			x.mu.Unlock()
+		}
+	}
+	return out
+}
+
+// Off reports performance_schema = OFF.
+func (s *Server) Off() bool { return s.off }
+
 // Global are the sums over all sessions since the server began.
 func (s *Server) Global() *Numbers {
 	out := &Numbers{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	out.sums.merge(&s.past)
 	for _, a := range s.accounts {
 		out.sums.merge(&a.sums)
 	}
@@ -229,6 +243,7 @@ func (s *Server) ResetStatements() {
 			}
 		}
 	}
+	forget(&s.past)
 	for _, a := range s.accounts {
 		forget(&a.sums)
 	}
@@ -236,5 +251,33 @@ func (s *Server) ResetStatements() {
 		x.mu.Lock()
 		forget(&x.sums)
 		x.mu.Unlock()
+	}
+	s.Background.mu.Lock()
+	defer s.Background.mu.Unlock()
+	forget(&s.Background.sums)
+}
+
+// ResetHistory forgets the last statements of all sessions.
+func (s *Server) ResetHistory() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.sessions {
+		x.mu.Lock()
+		x.forgetHistory()
+		x.mu.Unlock()
+	}
+}
+
+// ResetAccounts forgets accounts without open sessions, and of the others the sessions
+// that have ended. The sums of the server stay.
+func (s *Server) ResetAccounts() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, a := range s.accounts {
+		s.past.merge(&a.sums)
+		a.sums, a.total = sums{}, int64(len(a.sessions))
+		if len(a.sessions) == 0 {
+			delete(s.accounts, k)
+		}
 	}
 }

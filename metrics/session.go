@@ -23,8 +23,10 @@ type Session struct {
 
 	mu      sync.Mutex
 	sums    sums
-	history []Event // a ring: event n is at (n-1) % HistoryLength
+	history []Event // a ring: event n, counted from the forgotten ones, is at (n-1) % HistoryLength
 	events  uint64
+	// forgotten are the events before the history.
+	forgotten uint64
 }
 
 // sums are what sessions and accounts count.
@@ -118,13 +120,14 @@ func (s *Session) Record(e *Event) {
 	}
 	c.totals.Add(e)
 	c.times.Add(e.Duration)
-	if at := int((e.ID - 1) % HistoryLength); at < len(s.history) {
+	at := int((e.ID - s.forgotten - 1) % HistoryLength)
+	if at < len(s.history) {
 		s.history[at] = *e
 	} else {
 		s.history = append(s.history, *e)
 	}
 	if len(e.Text) > MaxText {
-		s.history[(e.ID-1)%HistoryLength].Text = sampleText(e.Text)
+		s.history[at].Text = sampleText(e.Text)
 	}
 	s.mu.Unlock()
 	if e.Digest != nil {
@@ -132,19 +135,66 @@ func (s *Session) Record(e *Event) {
 	}
 }
 
+// Events is how many statements have ended.
+func (s *Session) Events() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events
+}
+
+// forgetHistory empties the history; s.mu is held. Numbers of events go on.
+func (s *Session) forgetHistory() { s.history, s.forgotten = nil, s.events }
+
 // History are the last statements, oldest first.
 func (s *Session) History() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]Event, 0, len(s.history))
 	for i := range uint64(len(s.history)) {
-		out = append(out, s.history[(s.events-uint64(len(s.history))+i)%HistoryLength])
+		out = append(out, s.history[(s.events-s.forgotten-uint64(len(s.history))+i)%HistoryLength])
 	}
 	return out
 }
 
 // Numbers are sums over statements and sessions.
 type Numbers struct{ sums sums }
+
+// Variables calls fn with each status variable.
+func (n *Numbers) Variables(fn func(name string, v uint64) error) error {
+	for c := range NumCounters {
+		if err := fn(c.Variable(), n.Counter(c)); err != nil {
+			return err
+		}
+	}
+	for _, c := range Commands() {
+		if v := c.Variable(); v != "" {
+			if err := fn(v, n.Started(c)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// All are the sums over the statements of all kinds.
+func (n *Numbers) All() (out Totals) {
+	for _, x := range n.sums.commands {
+		if x != nil {
+			out.Merge(&x.totals)
+		}
+	}
+	return out
+}
+
+// Times is the histogram of the statements of all kinds.
+func (n *Numbers) Times() (out Histogram) {
+	for _, x := range n.sums.commands {
+		if x != nil {
+			out.Merge(&x.times)
+		}
+	}
+	return out
+}
 
 // Counter is one of the counters.
 func (n *Numbers) Counter(c Counter) uint64 { return n.sums.counters[c] }

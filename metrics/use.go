@@ -12,9 +12,12 @@ type Use struct {
 	Inserted, Updated, Deleted atomic.Int64
 }
 
-// UseKey is a table and one of its indexes: 0 is the primary key, which also counts
-// what is read without a key and all writes.
+// UseKey is a table and one of its indexes: 0 is the primary key, NoIndex what is read
+// without a key and all writes.
 type UseKey struct{ Table, Index uint64 }
+
+// NoIndex is the Index of what uses none.
+const NoIndex = ^uint64(0)
 
 // Uses are the uses of all tables, also of dropped ones. Its methods may be called
 // concurrently.
@@ -47,5 +50,13 @@ func (u *Uses) Keep(keep func(UseKey) bool) {
 	})
 }
 
-// Reset forgets all.
-func (u *Uses) Reset() { u.list.Clear() }
+// Reset begins again from zero. Plans keep the uses that they have found.
+func (u *Uses) Reset() {
+	u.list.Range(func(_, x any) bool {
+		u := x.(*Use)
+		for _, n := range []*atomic.Int64{&u.Reads, &u.Fetched, &u.Inserted, &u.Updated, &u.Deleted} {
+			n.Store(0)
+		}
+		return true
+	})
+}

@@ -84,6 +84,8 @@ func TestSecrets(t *testing.T) {
 		for _, show := range []string{
 			"SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.processlist", "SELECT * FROM performance_schema.processlist", "SELECT * FROM performance_schema.threads",
 			"SELECT * FROM information_schema.innodb_trx", "SHOW ENGINE INNODB STATUS", "SELECT * FROM sys.processlist", "SELECT * FROM sys.session", "SELECT * FROM performance_schema.events_statements_current",
+			"SELECT * FROM performance_schema.events_statements_history", "SELECT * FROM performance_schema.events_statements_summary_by_digest", "SELECT * FROM performance_schema.prepared_statements_instances",
+			"SELECT * FROM performance_schema.error_log", "SELECT * FROM sys.`x$statement_analysis`", "SELECT * FROM sys.`x$processlist`",
 		} {
 			if got, err := root.query(show); err == nil && leak(got) != "" {
 				t.Errorf("%s: %s", show, leak(got))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sqlots/sqlots/httpd"
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/loglines"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
@@ -115,6 +116,7 @@ const DefaultMemory = 2 << 30
 // Server is a running server.
 type Server struct {
 	cfg      Config
+	lines    *loglines.Handler
 	store    storage.Store
 	relax    context.CancelFunc // ends the watch of the heap; nil without
 	engine   *engine.Engine
@@ -142,6 +144,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	lines := loglines.New(cfg.Log.Handler())
+	cfg.Log = slog.New(lines)
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
@@ -152,7 +156,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			*path = filepath.Clean(*path)
 		}
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, lines: lines}
 	s.metrics = prom.New(Build(), s.NotReady, cfg.Log)
 	if err := s.start(ctx); err != nil {
 		s.closeAll()
@@ -264,7 +268,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.createRoot(ctx); err != nil {
 		return err
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, AuditOn: cfg.AuditLog == AuditOn, AuditForced: cfg.AuditLog == AuditForced, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
+	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, LogLines: s.lines, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, AuditOn: cfg.AuditLog == AuditOn, AuditForced: cfg.AuditLog == AuditForced, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ func (Runner) Run(ctx context.Context, st *statement.Statement, stmt logical.Sta
 			}
 		}
 		return s.maintain(ctx, stmt, more, w)
+	case *logical.TruncateAll:
+		return s.truncateAll(ctx, more, w)
 	case *logical.Backup:
 		return s.backup(ctx, x, more, w)
 	case *logical.CreateUser, *logical.AlterUser, *logical.SetPassword:
@@ -87,6 +89,13 @@ func (s *commands) command(ctx context.Context, stmt logical.Statement, vals []v
 
 // schemaChange runs DDL: it ends the open transaction before, as MySQL does.
 func (s *commands) schemaChange(ctx context.Context, stmt logical.Statement) (uint64, error) {
+	if x, ok := stmt.(*logical.TruncateTable); ok && s.Shared.TruncatesVirtual(x.Table) {
+		if err := s.Tx.Commit(ctx); err != nil {
+			return 0, err
+		}
+		s.Shared.TruncateVirtual(x.Table)
+		return 0, nil
+	}
 	n, stmt, err := s.temporaryChange(ctx, stmt)
 	if stmt == nil || err != nil {
 		return n, err

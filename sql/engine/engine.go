@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/datadir"
+	"github.com/sqlots/sqlots/internal/loglines"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/search"
@@ -36,6 +37,8 @@ import (
 type Config struct {
 	Store storage.Store
 	Log   *slog.Logger
+	// LogLines are the last lines of Log; nil: the engine keeps its own.
+	LogLines *loglines.Handler
 	// MemoryLimit bounds what all queries together hold in memory, in bytes; 0
 	// for 1 GiB.
 	MemoryLimit int64
@@ -98,6 +101,7 @@ type Engine struct {
 	CheckPlans bool
 	FastPaths  bool
 	Metrics    *metrics.Server
+	LogLines   *loglines.Handler
 	UserLocks  userLocks
 	// trimming: one removal from change logs at a time.
 	trimming sync.Mutex
@@ -139,6 +143,10 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.LogLines == nil {
+		cfg.LogLines = loglines.New(cfg.Log.Handler())
+		cfg.Log = slog.New(cfg.LogLines)
+	}
 	if cfg.ReloadTLS == nil {
 		cfg.ReloadTLS = func(bool) error { return errors.New("there is no TLS") }
 	}
@@ -151,7 +159,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
 		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
 		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
-		Spill: cfg.Spill, TempDir: cfg.TempDir,
+		Spill: cfg.Spill, TempDir: cfg.TempDir, LogLines: cfg.LogLines,
 	}
 	memory := exec.NewTracker("server", cfg.MemoryLimit)
 	e.Values = exec.NewValues(memory)
@@ -197,8 +205,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.SearchDir != "" {
 		e.Search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Start: e.startLoop, Rows: &searchdoc.Documents{Codecs: e.Codecs, Eval: EvalDocuments}, Memory: e.Memory.Limit() / searchShare, Account: e.Memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
 		changes.Search, e.Stats.Search = e.Search, e.Search
-		cat.OnChange(e.searchTables)
 	}
+	cat.OnChange(func(s *catalog.Snapshot) {
+		e.searchTables(s)
+		e.forgetUses(s)
+	})
 	e.DDL = ddl.New(changes)
 	e.Backups.stage = cfg.BackupStage
 	e.Expiries = newExpiryLog(cfg.Store)

@@ -49,6 +49,8 @@ type Process struct {
 	// TableWaits are the nanoseconds for which it has waited for metadata locks.
 	TableWaits atomic.Int64
 	waitsSince time.Time // for such a lock; of the goroutine that runs the statement
+	// Prepared are its prepared statements.
+	Prepared PreparedStatements
 }
 
 // ProcessTxn is the open transaction of a connection.

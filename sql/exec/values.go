@@ -87,11 +87,11 @@ func (v *Values) collect() {
 // Child is a tracker below that of v. It must be closed.
 func (v *Values) Child(name string, limit int64) *Tracker { return v.t.Child(name, limit) }
 
-// Used is what they and the children of their tracker hold.
-func (v *Values) Used() int64 { return v.t.Used() }
-
 // Limit is the most bytes of all values.
 func (v *Values) Limit() int64 { return v.t.Limit() }
+
+// Used is what values and all else take that is counted with them.
+func (v *Values) Used() int64 { return v.t.Used() }
 
 // Release gives n reserved bytes back.
 func (v *Values) Release(n int64) { v.t.Shrink(n) }

@@ -123,13 +123,21 @@ func scaled(v float64, base string, units []string, sizes []float64) string {
 }
 
 func rowFormatBytes(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	return value.String(scaled(a[0].Float(), "bytes", []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"},
-		[]float64{1 << 10, 1 << 20, 1 << 30, 1 << 40, 1 << 50, 1 << 60})), nil
+	return value.String(FormatBytes(a[0].Float())), nil
+}
+
+// FormatBytes is FORMAT_BYTES().
+func FormatBytes(n float64) string {
+	return scaled(n, "bytes", []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}, []float64{1 << 10, 1 << 20, 1 << 30, 1 << 40, 1 << 50, 1 << 60})
+}
+
+// FormatPicoTime is FORMAT_PICO_TIME().
+func FormatPicoTime(ps float64) string {
+	return scaled(ps, "ps", []string{"ns", "us", "ms", "s", "min", "h", "d"}, []float64{1e3, 1e6, 1e9, 1e12, 60e12, 3600e12, 86400e12})
 }
 
 func rowFormatPicoTime(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	return value.String(scaled(a[0].Float(), "ps", []string{"ns", "us", "ms", "s", "min", "h", "d"},
-		[]float64{1e3, 1e6, 1e9, 1e12, 60e12, 3600e12, 86400e12})), nil
+	return value.String(FormatPicoTime(a[0].Float())), nil
 }
 
 // Threads have the numbers of their connections.

@@ -15,7 +15,8 @@ import (
 //
 //	sN  VARCHAR(N), compared without case      nN  VARCHAR(N), compared by bytes
 //	t   LONGTEXT                               i   BIGINT, u BIGINT UNSIGNED
-//	f   DOUBLE                                 d   DATETIME
+//	f   DOUBLE                                 d   DATETIME, dN  DATETIME(N)
+//	m   DECIMAL(27,4)
 //	e:a|b  ENUM('a','b')                       j   JSON
 //
 // and a ? after it makes the column nullable. Names may hold spaces; the type is
@@ -55,7 +56,12 @@ func columnTypeOf(typ string) schema.Type {
 	case 'f':
 		return types.Double
 	case 'd':
-		return types.DatetimeOf(0)
+		if len(typ) == 1 {
+			n = 0
+		}
+		return types.DatetimeOf(n)
+	case 'm':
+		return types.DecimalOf(27, 4)
 	case 'j':
 		return types.JSON
 	case 'e':

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/parser"
@@ -23,13 +24,14 @@ import (
 
 // fake is a server and a session, of root unless as has changed that.
 type fake struct {
-	t     testing.TB
-	cat   *catalog.Catalog
-	p     *Provider
-	pool  *parser.Pool
-	name  priv.Name
-	roles []priv.Name
-	id    uint64
+	t       testing.TB
+	cat     *catalog.Catalog
+	p       *Provider
+	pool    *parser.Pool
+	name    priv.Name
+	roles   []priv.Name
+	id      uint64
+	metrics *metrics.Server
 }
 
 // as makes f a session of another account.
@@ -75,6 +77,15 @@ func (f *fake) RowLocks() []LockedKey { return nil }
 
 func (f *fake) LastDeadlock() *Deadlock { return nil }
 
+func (f *fake) Metrics() *metrics.Server { return f.metrics }
+func (f *fake) HideSecrets(text string, mode uint32) string {
+	return parser.HideSecrets(text, types.SQLMode(mode))
+}
+func (f *fake) MetadataLocks() []MetadataLock           { return nil }
+func (f *fake) PreparedStatements() []PreparedStatement { return nil }
+func (f *fake) MemoryParts() []MemoryPart               { return nil }
+func (f *fake) LogLines() []LogLine                     { return nil }
+
 func (f *fake) Transactions() []Transaction {
 	return []Transaction{{ID: 1, State: "RUNNING", Started: started}}
 }
@@ -109,7 +120,7 @@ func newFake(t testing.TB, ddl ...string) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, cat: cat, pool: parser.NewPool(), name: priv.Name{User: "root", Host: "%"}, id: 7}
+	f := &fake{t: t, cat: cat, pool: parser.NewPool(), name: priv.Name{User: "root", Host: "%"}, id: 7, metrics: metrics.NewServer(metrics.Config{})}
 	f.p = New(f)
 	f.change(func(ch *catalog.Change) {
 		ch.PutDatabase(schema.Database{Name: "d", Collation: schema.CollationUTF8MB40900AICI})

@@ -46,15 +46,12 @@ func performanceTables() []*table {
 		newTable(performanceDB, "threads", "THREAD_ID u, NAME s128, TYPE s10, PROCESSLIST_ID u?, PROCESSLIST_USER s32?, PROCESSLIST_HOST s255?, PROCESSLIST_DB n64?, PROCESSLIST_COMMAND s16?, PROCESSLIST_TIME i?, PROCESSLIST_STATE s64?, PROCESSLIST_INFO t?, PARENT_THREAD_ID u?, ROLE s64?, INSTRUMENTED e:YES|NO, HISTORY e:YES|NO, CONNECTION_TYPE s16?, THREAD_OS_ID u?, RESOURCE_GROUP s64?, EXECUTION_ENGINE e:PRIMARY|SECONDARY?, CONTROLLED_MEMORY u, MAX_CONTROLLED_MEMORY u, TOTAL_MEMORY u, MAX_TOTAL_MEMORY u, TELEMETRY_ACTIVE e:YES|NO", threads),
 		newTable(performanceDB, "session_account_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", func(q *query) error { return connectAttributes(q, true) }),
 		newTable(performanceDB, "session_connect_attrs", "PROCESSLIST_ID u, ATTR_NAME s32, ATTR_VALUE s1024?, ORDINAL_POSITION i?", func(q *query) error { return connectAttributes(q, false) }),
-		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", nil),
+		newTable(performanceDB, "metadata_locks", "OBJECT_TYPE s64, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, COLUMN_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_DURATION s32, LOCK_STATUS s32, SOURCE s64?, OWNER_THREAD_ID u?, OWNER_EVENT_ID u?", metadataLocks),
 		newTable(performanceDB, "data_locks", "ENGINE s32, ENGINE_LOCK_ID s128, ENGINE_TRANSACTION_ID u?, THREAD_ID u?, EVENT_ID u?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, PARTITION_NAME s64?, SUBPARTITION_NAME s64?, INDEX_NAME s64?, OBJECT_INSTANCE_BEGIN u, LOCK_TYPE s32, LOCK_MODE s32, LOCK_STATUS s32, LOCK_DATA t?", dataLocks),
 		newTable(performanceDB, "data_lock_waits", "ENGINE s32, REQUESTING_ENGINE_LOCK_ID s128, REQUESTING_ENGINE_TRANSACTION_ID u?, REQUESTING_THREAD_ID u?, REQUESTING_EVENT_ID u?, REQUESTING_OBJECT_INSTANCE_BEGIN u, BLOCKING_ENGINE_LOCK_ID s128, BLOCKING_ENGINE_TRANSACTION_ID u?, BLOCKING_THREAD_ID u?, BLOCKING_EVENT_ID u?, BLOCKING_OBJECT_INSTANCE_BEGIN u", dataLockWaits),
 		newTable(performanceDB, "keyring_keys", "KEY_ID s255, KEY_OWNER s255?, BACKEND_KEY_ID s255?", nil),
 		newTable(performanceDB, "log_status", "SERVER_UUID s36, LOCAL t, REPLICATION t, STORAGE_ENGINES t", nil),
 		newTable(performanceDB, "replication_group_members", "CHANNEL_NAME s64, MEMBER_ID s36, MEMBER_HOST s255, MEMBER_PORT i?, MEMBER_STATE s64, MEMBER_ROLE s64, MEMBER_VERSION s64, MEMBER_COMMUNICATION_STACK s64", nil),
-		newTable(performanceDB, "setup_actors", "HOST s255, USER s32, ROLE s32, ENABLED s3, HISTORY s3", nil),
-		newTable(performanceDB, "setup_consumers", "NAME s64, ENABLED s3", nil),
-		newTable(performanceDB, "setup_instruments", "NAME s128, ENABLED s3, TIMED s3?, PROPERTIES s64, FLAGS s64?, VOLATILITY i, DOCUMENTATION t?", nil),
 	}
 }
 
@@ -105,7 +102,7 @@ func connectAttributes(q *query, own bool) error {
 func threads(q *query) error {
 	now := time.Now()
 	for _, p := range q.processes() {
-		err := q.emit(p.ID, "thread/sql/one_connection", "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, int64(now.Sub(p.Since)/time.Second),
+		err := q.emit(p.ID, connectionThread, "FOREGROUND", p.ID, p.User, hostText(p.Host), orNull(p.DB), p.Command, int64(now.Sub(p.Since)/time.Second),
 			orNull(p.State), orNull(p.Info), nil, nil, "YES", "YES", "TCP/IP", nil, nil, "PRIMARY", uint64(0), uint64(0), uint64(0), uint64(0), "NO")
 		if err != nil {
 			return err
@@ -119,14 +116,7 @@ func sysTables() []*table {
 	return []*table{
 		newTable(sysDB, "version", "sys_version s5, mysql_version s64", func(q *query) error { return q.emit("2.1.3", expr.ServerVersion) }),
 		newTable(sysDB, "innodb_lock_waits", lockWaits, innodbLockWaits),
+		newTable(sysDB, "x$innodb_lock_waits", lockWaits, innodbLockWaits),
 		newTable(sysDB, "sys_config", "variable s128, value s128?, set_time d?, set_by s128?", nil),
-		newTable(sysDB, "processlist", "thd_id u?, conn_id u?, user s288?, db n64?, command s16?, state s64?, time i?, current_statement t?", func(q *query) error {
-			for _, p := range q.processes() {
-				if err := q.emit(p.ID, p.ID, p.User+"@"+hostText(p.Host), orNull(p.DB), p.Command, orNull(p.State), 0, orNull(p.Info)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
 	}
 }

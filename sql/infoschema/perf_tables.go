@@ -2,8 +2,8 @@ package infoschema
 
 import "strings"
 
-// The columns that the summary tables of performance_schema share. All of them
-// are empty: sqlots does not instrument waits, files and statements.
+// The columns that the summary tables of performance_schema share. Those of waits,
+// stages, transactions and files are empty: sqlots does not measure them.
 
 // timers are COUNT_x and the sums of its times; what is "STAR" for all
 // together, whose times are called _WAIT.
@@ -74,7 +74,7 @@ func instrumentTables() []*table {
 	object := "OBJECT_TYPE s64?, OBJECT_SCHEMA n64?, OBJECT_NAME n64?, "
 	specs := map[string]string{
 		"events_statements_summary_by_digest": "SCHEMA_NAME n64?, DIGEST s64?, DIGEST_TEXT t?, " + statementCounters +
-			", FIRST_SEEN d, LAST_SEEN d, QUANTILE_95 u, QUANTILE_99 u, QUANTILE_999 u, QUERY_SAMPLE_TEXT t?, QUERY_SAMPLE_SEEN d, QUERY_SAMPLE_TIMER_WAIT u",
+			", FIRST_SEEN d6, LAST_SEEN d6, QUANTILE_95 u, QUANTILE_99 u, QUANTILE_999 u, QUERY_SAMPLE_TEXT t?, QUERY_SAMPLE_SEEN d6, QUERY_SAMPLE_TIMER_WAIT u",
 		"events_statements_histogram_global":        "BUCKET_NUMBER u, BUCKET_TIMER_LOW u, BUCKET_TIMER_HIGH u, COUNT_BUCKET u, COUNT_BUCKET_AND_LOWER u, BUCKET_QUANTILE f",
 		"events_statements_histogram_by_digest":     "SCHEMA_NAME n64?, DIGEST s64?, BUCKET_NUMBER u, BUCKET_TIMER_LOW u, BUCKET_TIMER_HIGH u, COUNT_BUCKET u, COUNT_BUCKET_AND_LOWER u, BUCKET_QUANTILE f",
 		"events_statements_summary_by_program":      "OBJECT_TYPE e:EVENT|FUNCTION|PROCEDURE|TABLE|TRIGGER, OBJECT_SCHEMA s64, OBJECT_NAME s64, " + timers("STAR"),
@@ -88,13 +88,12 @@ func instrumentTables() []*table {
 		"objects_summary_global_by_type":            object + timers("STAR"),
 		"events_errors_summary_global_by_error":     errorCounters,
 		"events_errors_summary_by_user_by_error":    "USER s32?, " + errorCounters,
+		"events_errors_summary_by_host_by_error":    "HOST s255?, " + errorCounters,
+		"events_errors_summary_by_thread_by_error":  "THREAD_ID u?, " + errorCounters,
 		"events_errors_summary_by_account_by_error": "USER s32?, HOST s255?, " + errorCounters,
-		"error_log":                                            "LOGGED d, THREAD_ID u?, PRIO e:System|Error|Warning|Note, ERROR_CODE s10?, SUBSYSTEM s7?, DATA t",
+		"error_log":                                            "LOGGED d6, THREAD_ID u?, PRIO e:System|Error|Warning|Note, ERROR_CODE s10?, SUBSYSTEM s7?, DATA t",
 		"socket_instances":                                     "EVENT_NAME s128, OBJECT_INSTANCE_BEGIN u, THREAD_ID u?, SOCKET_ID i, IP s64, PORT i, STATE e:IDLE|ACTIVE",
-		"setup_objects":                                        "OBJECT_TYPE e:EVENT|FUNCTION|PROCEDURE|TABLE|TRIGGER, OBJECT_SCHEMA n64?, OBJECT_NAME n64, ENABLED e:YES|NO, TIMED e:YES|NO",
-		"setup_threads":                                        "NAME s128, ENABLED e:YES|NO, HISTORY e:YES|NO, PROPERTIES s64, VOLATILITY i, DOCUMENTATION t?",
 		"setup_meters":                                         "NAME s63, FREQUENCY u, ENABLED e:YES|NO, DESCRIPTION s1023?",
-		"performance_timers":                                   "TIMER_NAME e:CYCLE|NANOSECOND|MICROSECOND|MILLISECOND|THREAD_CPU, TIMER_FREQUENCY i?, TIMER_RESOLUTION i?, TIMER_OVERHEAD i?",
 		"host_cache":                                           "IP s64, HOST s255?, HOST_VALIDATED e:YES|NO, SUM_CONNECT_ERRORS i, COUNT_HOST_BLOCKED_ERRORS i, FIRST_SEEN d, LAST_SEEN d",
 		"prepared_statements_instances":                        "OBJECT_INSTANCE_BEGIN u, STATEMENT_ID u, STATEMENT_NAME s64?, SQL_TEXT t, OWNER_THREAD_ID u, OWNER_EVENT_ID u, OWNER_OBJECT_TYPE s64?, OWNER_OBJECT_SCHEMA s64?, OWNER_OBJECT_NAME s64?, EXECUTION_ENGINE e:PRIMARY|SECONDARY?, TIMER_PREPARE u, COUNT_REPREPARE u, " + strings.ReplaceAll(timers("STAR"), "COUNT_STAR", "COUNT_EXECUTE"),
 		"replication_group_member_stats":                       "CHANNEL_NAME s64, VIEW_ID s60, MEMBER_ID s36, COUNT_TRANSACTIONS_IN_QUEUE u, COUNT_TRANSACTIONS_CHECKED u, COUNT_CONFLICTS_DETECTED u, COUNT_TRANSACTIONS_ROWS_VALIDATING u, TRANSACTIONS_COMMITTED_ALL_MEMBERS t, LAST_CONFLICT_FREE_TRANSACTION t, COUNT_TRANSACTIONS_REMOTE_IN_APPLIER_QUEUE u, COUNT_TRANSACTIONS_REMOTE_APPLIED u, COUNT_TRANSACTIONS_LOCAL_PROPOSED u, COUNT_TRANSACTIONS_LOCAL_ROLLBACK u",
@@ -132,32 +131,7 @@ func instrumentTables() []*table {
 	}
 	var out []*table
 	for name, spec := range specs {
-		out = append(out, newTable(performanceDB, name, spec, nil))
-	}
-	return out
-}
-
-// sysViews are views of sys that list who waits for whom, and what is not
-// used; nothing is measured for them.
-func sysViews() []*table {
-	statement := "query t?, db n64?, full_scan s1, exec_count u, err_count u, warn_count u, total_latency s11?, max_latency s11?, avg_latency s11?, lock_latency s11?, cpu_latency s11?, rows_sent u, rows_sent_avg i, rows_examined u, rows_examined_avg i, rows_affected u, rows_affected_avg i, tmp_tables u, tmp_disk_tables u, rows_sorted u, sort_merge_passes u, max_controlled_memory s11?, max_total_memory s11?, digest s64?, first_seen d, last_seen d"
-	summary := "statements i?, statement_latency s11?, statement_avg_latency s11?, table_scans i?, file_ios i?, file_io_latency s11?, current_connections i?, total_connections i?, unique_users i, current_memory s11?, total_memory_allocated s11?"
-	var out []*table
-	for name, spec := range map[string]string{
-		"schema_unused_indexes":           "object_schema n64?, object_name n64?, index_name s64?",
-		"schema_table_lock_waits":         "object_schema n64?, object_name n64?, waiting_thread_id u, waiting_pid u?, waiting_account t?, waiting_lock_type s32, waiting_lock_duration s32, waiting_query t?, waiting_query_secs i?, waiting_query_rows_affected u?, waiting_query_rows_examined u?, blocking_thread_id u, blocking_pid u?, blocking_account t?, blocking_lock_type s32, blocking_lock_duration s32, sql_kill_blocking_query s31?, sql_kill_blocking_connection s25?",
-		"schema_table_statistics":         "table_schema n64?, table_name n64?, total_latency s11?, rows_fetched u, fetch_latency s11?, rows_inserted u, insert_latency s11?, rows_updated u, update_latency s11?, rows_deleted u, delete_latency s11?, io_read_requests i?, io_read s11?, io_read_latency s11?, io_write_requests i?, io_write s11?, io_write_latency s11?, io_misc_requests i?, io_misc_latency s11?",
-		"schema_index_statistics":         "table_schema n64?, table_name n64?, index_name s64?, rows_selected u, select_latency s11?, rows_inserted u, insert_latency s11?, rows_updated u, update_latency s11?, rows_deleted u, delete_latency s11?",
-		"statement_analysis":              statement,
-		"statements_with_sorting":         "query t?, db n64?, exec_count u, total_latency s11?, sort_merge_passes u, avg_sort_merges i, sorts_using_scans u, sort_using_range u, rows_sorted u, avg_rows_sorted i, first_seen d, last_seen d, digest s64?",
-		"statements_with_temp_tables":     "query t?, db n64?, exec_count u, total_latency s11?, memory_tmp_tables u, disk_tmp_tables u, avg_tmp_tables_per_query i, tmp_tables_to_disk_pct i, first_seen d, last_seen d, digest s64?",
-		"user_summary":                    "user s32?, " + summary,
-		"host_summary":                    "host s255?, " + summary,
-		"memory_global_total":             "total_allocated s11?",
-		"memory_by_user_by_current_bytes": "user s32?, current_count_used i?, current_allocated s11?, current_avg_alloc s11?, current_max_alloc s11?, total_allocated s11?",
-		"io_global_by_file_by_bytes":      "file s512?, count_read u, total_read s11?, avg_read s11?, count_write u, total_written s11?, avg_write s11?, total s11?, write_pct f",
-	} {
-		out = append(out, newTable(sysDB, name, spec, nil), newTable(sysDB, "x$"+name, spec, nil))
+		out = append(out, measured(newTable(performanceDB, name, spec, instrumentRows[name]), resets[name]))
 	}
 	return out
 }

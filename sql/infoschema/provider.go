@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -90,6 +91,35 @@ type DeadlockWait struct {
 	LockedKey
 }
 
+// MetadataLock is a lock of a table's definition that a connection has, or waits for.
+type MetadataLock struct {
+	Database, Table, Type string
+	Owner                 uint64
+	Pending               bool
+}
+
+// LogLine is a line of the server's log.
+type LogLine struct {
+	Time     time.Time
+	Priority string // Error, Warning or Note
+	Text     string
+}
+
+// PreparedStatement is one of a connection.
+type PreparedStatement struct {
+	Thread, ID    uint64
+	Name, Text    string
+	Prepare       time.Duration
+	Count         uint64
+	Sum, Min, Max time.Duration
+}
+
+// MemoryPart is what a part of the server holds now and has held at most, in bytes.
+type MemoryPart struct {
+	Name       string
+	Used, Most int64
+}
+
 // Server is what the tables show of the server. Its methods may be called
 // concurrently.
 type Server interface {
@@ -134,6 +164,18 @@ type Server interface {
 	IndexBuilds() []IndexBuild
 	// Expiries are the last removals of expired rows, oldest first.
 	Expiries() []Expiry
+	// Metrics are the numbers of statements, accounts and keys.
+	Metrics() *metrics.Server
+	// HideSecrets is a text as others may see it, read by a sql_mode.
+	HideSecrets(text string, mode uint32) string
+	// MetadataLocks are those of tables, with those that wait.
+	MetadataLocks() []MetadataLock
+	// PreparedStatements are those of all connections.
+	PreparedStatements() []PreparedStatement
+	// MemoryParts are the parts of the server whose memory is counted.
+	MemoryParts() []MemoryPart
+	// LogLines are the last lines of the log, oldest first.
+	LogLines() []LogLine
 	// SearchIndexes are those of the tables that there are, by names.
 	SearchIndexes() []SearchIndex
 	// SearchRejected gives values that fields cannot take, of the indexes that are
@@ -183,7 +225,7 @@ type definitionSet struct {
 // definitions are all tables; they never change.
 var definitions = sync.OnceValue(func() definitionSet {
 	d := definitionSet{dbs: map[string]map[string]*table{}, shows: map[string]*show{}}
-	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), grantTables(), sysTables(), instrumentTables(), innodbTables(), sysViews(), ownTables(), privilegeTables(), roleTables()}
+	lists := [][]*table{schemaTables(), charsetTables(), serverTables(), emptyTables(), performanceTables(), mysqlTables(), grantTables(), sysTables(), instrumentTables(), innodbTables(), sysViews(), accountTables(), setupTables(), ownTables(), privilegeTables(), roleTables()}
 	for _, list := range lists {
 		for _, t := range list {
 			m := d.dbs[t.db]
@@ -323,11 +365,19 @@ func datum(v any, sess Session) value.Datum {
 			return value.Null
 		}
 		return value.TimeOf(value.FromGo(v.In(sess.Location()).Truncate(time.Second)))
+	case micros:
+		if t := time.Time(v); !t.IsZero() {
+			return value.TimeOf(value.FromGo(t.In(sess.Location())))
+		}
+		return value.Null
 	case value.Datum:
 		return v
 	}
 	return value.String(fmt.Sprint(v))
 }
+
+// micros is a time with its microseconds.
+type micros time.Time
 
 // orNull is s, or NULL for "".
 func orNull(s string) any {
@@ -363,7 +413,7 @@ func (s *Tables) Virtual(db, name string, args ...string) (logical.VirtualTable,
 	if t == nil {
 		return logical.VirtualTable{}, false, nil
 	}
-	return logical.VirtualTable{Name: t.name, Cols: t.cols, Key: &request{name: t.db + "." + t.name, cols: t.cols, rows: t.rows}}, true, nil
+	return logical.VirtualTable{Name: t.name, Cols: t.cols, Truncates: t.reset != nil, Key: &request{name: t.db + "." + t.name, cols: t.cols, rows: t.rows}}, true, nil
 }
 
 func (s *Tables) show(name string, args []string) (logical.VirtualTable, bool, error) {
@@ -387,6 +437,25 @@ type table struct {
 	db, name string
 	cols     []logical.Column
 	rows     func(q *query) error
+	reset    func(m *metrics.Server) // TRUNCATE; nil: refused
+}
+
+// Truncated are what TRUNCATE of a table calls, without a name that of all tables;
+// none for a table that it refuses.
+func (p *Provider) Truncated(db, name string) []func(m *metrics.Server) {
+	var out []func(m *metrics.Server)
+	if name != "" {
+		if t := p.dbs[strings.ToLower(db)][strings.ToLower(name)]; t != nil && t.reset != nil {
+			out = append(out, t.reset)
+		}
+		return out
+	}
+	for _, t := range sortedTables(p.dbs[performanceDB]) {
+		if t.reset != nil {
+			out = append(out, t.reset)
+		}
+	}
+	return out
 }
 
 // newTable makes a definition from column specifications, see columns.

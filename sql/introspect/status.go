@@ -115,14 +115,10 @@ func addStore(to, store map[string]int64) {
 
 // addNumbers adds the counters and the kinds of statements to status variables.
 func addNumbers(to map[string]string, n *metrics.Numbers) {
-	for c := range metrics.NumCounters {
-		to[c.Variable()] = strconv.FormatUint(n.Counter(c), 10)
-	}
-	for _, c := range metrics.Commands() {
-		if v := c.Variable(); v != "" {
-			to[v] = strconv.FormatUint(n.Started(c), 10)
-		}
-	}
+	_ = n.Variables(func(name string, v uint64) error {
+		to[name] = strconv.FormatUint(v, 10)
+		return nil
+	})
 	// A plan that is cached has its tables open.
 	to["Table_open_cache_hits"] = to[metrics.PlanCacheHits.Variable()]
 }

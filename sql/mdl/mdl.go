@@ -3,6 +3,7 @@ package mdl
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -171,6 +172,39 @@ func (l *Locks) wake(key string, e *entry) {
 	if len(e.queue) == 0 && len(e.held) == 0 && e.exclusive == 0 {
 		delete(l.tables, key)
 	}
+}
+
+// Lock is a lock that an owner has, or waits for.
+type Lock struct {
+	Key   string
+	Owner Owner
+	Mode  Mode
+	Waits bool
+}
+
+// List are the locks of all owners by key: first those that are held, then those that
+// wait in their order.
+func (l *Locks) List() []Lock {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Lock
+	for _, key := range slices.Sorted(maps.Keys(l.tables)) {
+		e := l.tables[key]
+		if e.exclusive != 0 {
+			out = append(out, Lock{Key: key, Owner: e.exclusive, Mode: Alone})
+		}
+		for _, o := range slices.Sorted(maps.Keys(e.held)) {
+			for mode, n := range e.held[o] {
+				if n > 0 {
+					out = append(out, Lock{Key: key, Owner: o, Mode: Mode(mode)})
+				}
+			}
+		}
+		for _, w := range e.queue {
+			out = append(out, Lock{Key: key, Owner: w.owner, Mode: w.mode, Waits: true})
+		}
+	}
+	return out
 }
 
 // ReleaseShared gives one lock for reading back.

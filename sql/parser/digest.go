@@ -44,6 +44,14 @@ func Digest(sql string, mode types.SQLMode) (digest, text string) {
 	return hex.EncodeToString(sum[:]), text
 }
 
+// HiddenDigest is Digest with ? also for secrets that are no literals.
+func HiddenDigest(sql string, mode types.SQLMode) (digest, text string) {
+	if list := secrets(sql, mode); len(list) > 0 {
+		sql = strings.ReplaceAll(cutOut(sql, 0, list), hidden, "?")
+	}
+	return Digest(sql, mode)
+}
+
 func digestToken(text string, kind tokenKind, first bool, s *scanner) string {
 	switch kind {
 	case tokString, tokNumber, tokParam:

@@ -29,6 +29,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	s.nextPrepared++
 	s.prepared[s.nextPrepared] = p
 	s.Metrics.Prepared.Add(1)
+	p.Instance.SetID(uint64(s.nextPrepared))
 	return &mysqlwire.Prepared{ID: s.nextPrepared, Params: p.Params, Columns: header, Warnings: s.Diagnostics.WarningCount}, nil
 }
 

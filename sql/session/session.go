@@ -59,6 +59,7 @@ func New(ctx context.Context, sh *statement.Shared, info mysqlwire.ConnInfo) (*S
 // Reset implements mysqlwire.Session: COM_RESET_CONNECTION.
 func (s *Session) Reset(context.Context) error {
 	s.Connection.Reset()
+	s.Process.Prepared.Clear()
 	s.prepared = map[uint32]*statement.Prepared{}
 	s.Metrics.Prepared.Store(0)
 	if s.Info.Collation != schema.CollationNone {

@@ -328,3 +328,9 @@ func ExplainIntoImplicitFormat() *Error {
 func ExplainIntoFormat(format string) *Error {
 	return newError(6007, "HY000", "EXPLAIN INTO does not support FORMAT=%s.", format)
 }
+
+// WrongPerformanceSchemaUsage is 1683: TRUNCATE of a table of performance_schema that
+// shows a state.
+func WrongPerformanceSchemaUsage() *Error {
+	return newError(1683, "HY000", "Invalid performance_schema usage.")
+}

@@ -120,6 +120,27 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestNames: each number has a symbol of its own, in names.txt with its state.
+func TestNames(t *testing.T) {
+	made := map[int]string{}
+	for _, e := range table(t) {
+		if e.number >= 0 {
+			made[e.number] = e.state
+		}
+	}
+	symbols, last := map[string]bool{}, 0
+	for _, n := range Names() {
+		if int(n.Number) <= last || symbols[n.Symbol] || made[int(n.Number)] != n.State {
+			t.Errorf("%d %s %s: out of order, twice, or of no constructor", n.Number, n.State, n.Symbol)
+		}
+		last, symbols[n.Symbol] = int(n.Number), true
+		delete(made, int(n.Number))
+	}
+	for n, state := range made {
+		t.Errorf("names.txt has no line for %d %s", n, state)
+	}
+}
+
 // TestConditions wants a constructor for every number that a predicate names, and for
 // the predicate of one error the constructor that its comment names.
 func TestConditions(t *testing.T) {

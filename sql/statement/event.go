@@ -24,7 +24,6 @@ import (
 // event is the statement that runs, as metrics and the slow query log see it.
 type event struct {
 	metrics.Event
-	mode types.SQLMode // by which the text is read
 	// usage is what its operators do; its Read adds to the event.
 	usage exec.Usage
 	mu    sync.Mutex // parallel parts read at the same time
@@ -33,15 +32,17 @@ type event struct {
 	received, sent uint64
 	tableWaits     int64
 	tmpFiles       int64
-	peak           int64
+	peak           int64         // of the trackers before memory
+	memory         *exec.Tracker // the last one
+	prepared       *Prepared     // nil: the statement is not prepared
 	end            time.Time
 }
 
 // BeginEvent starts the event of a statement at the given time.
 func (s *Statement) BeginEvent(at time.Time) {
 	e := &s.event
-	e.Event = metrics.Event{Start: at, Command: metrics.Other, Schema: s.DB}
-	e.mode, e.peak, e.end = s.Vars.Mode, 0, time.Time{}
+	e.Event = metrics.Event{Start: at, Command: metrics.Other, Schema: s.DB, Mode: uint32(s.Vars.Mode)}
+	e.peak, e.memory, e.prepared, e.end = 0, nil, nil, time.Time{}
 	e.usage.Tables.Store(0)
 	e.usage.Merges.Store(0)
 	e.usage.Sorted.Store(0)
@@ -69,7 +70,7 @@ func (s *Statement) digestOf(text string, mode types.SQLMode) *metrics.Digest {
 	if len(text) > maxDigested {
 		text, cut = text[:maxDigested], " ..."
 	}
-	hash, norm := parser.Digest(text, mode)
+	hash, norm := parser.HiddenDigest(text, mode)
 	return s.Engine.Metrics.Digests.Get(s.DB, hash, norm+cut)
 }
 
@@ -113,14 +114,18 @@ func (s *Statement) hasRead(n physical.TableNode, rows, entries exec.Counters) {
 		key.Index = uint64(search.Index.ID)
 	case leaf.Access.Key().Index != nil:
 		key.Index = uint64(leaf.Access.Key().Index.ID)
+	case leaf.Access.ReadsAll():
+		key.Index = metrics.NoIndex
 	}
 	u := s.Engine.Metrics.Uses.Get(key)
 	u.Reads.Add(max(c.Seeks, 1))
 	u.Fetched.Add(c.Pairs)
-	if leaf != n && key.Index != 0 {
-		u = s.Engine.Metrics.Uses.Get(metrics.UseKey{Table: key.Table})
-		u.Fetched.Add(rows.Pairs)
-	}
+}
+
+// remember makes t the tracker whose most bytes the event has.
+func (e *event) remember(t *exec.Tracker) {
+	e.peak = max(e.peak, e.memory.Peak())
+	e.memory = t
 }
 
 // wrote counts what a change has written.
@@ -139,7 +144,7 @@ func (s *Statement) wroteTable(t *schema.Table, w write.Written) {
 	work[metrics.HandlerWrite] += w.Inserted
 	work[metrics.HandlerUpdate] += w.Updated
 	work[metrics.HandlerDelete] += w.Deleted
-	u := s.Engine.Metrics.Uses.Get(metrics.UseKey{Table: uint64(t.ID)})
+	u := s.Engine.Metrics.Uses.Get(metrics.UseKey{Table: uint64(t.ID), Index: metrics.NoIndex})
 	u.Inserted.Add(int64(w.Inserted))
 	u.Updated.Add(int64(w.Updated))
 	u.Deleted.Add(int64(w.Deleted))
@@ -179,11 +184,15 @@ func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	e.Work[metrics.CreatedTmpDiskTables] += uint64(e.usage.Tables.Load())
 	e.Work[metrics.SortMergePasses] += uint64(e.usage.Merges.Load())
 	e.Work[metrics.SortRows] += uint64(e.usage.Sorted.Load())
+	e.remember(nil)
 	e.Memory = uint64(e.peak)
 	if x, ok := errors.AsType[*sqlerr.Error](err); ok {
 		e.Errno, e.State, e.Message = x.Number, x.State, x.Message
 	} else if err != nil {
 		e.Errno, e.State, e.Message = 1105, "HY000", err.Error()
+	}
+	if e.Errno != 0 {
+		e.Warnings = 0 // the error is one of the diagnostics
 	}
 	slow := e.Duration > s.Vars.LongQuery
 	received, sent := e.received, e.sent
@@ -193,6 +202,10 @@ func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	e.ReceivedBytes, e.SentBytes, e.Slow = received-e.received, sent-e.sent, slow
 	e.received, e.sent = received, sent
 	s.Metrics.Record(&e.Event)
+	if p := e.prepared; p != nil {
+		p.Instance.Ran(e.Duration)
+		e.prepared = nil
+	}
 	if s.Engine.Logs.SlowOn.Load() {
 		s.logSlow(text, end, slow)
 	}
@@ -217,7 +230,7 @@ func (s *Statement) logSlow(text string, end time.Time, slow bool) {
 		return
 	}
 	host, ip := s.hostAndAddress()
-	s.Engine.Logs.Log(querylog.Statement{ID: s.Process.ID, User: s.Info.User, Host: host, IP: ip, Database: s.DB, Text: parser.HideSecrets(text, e.mode), Start: e.Start, End: end,
+	s.Engine.Logs.Log(querylog.Statement{ID: s.Process.ID, User: s.Info.User, Host: host, IP: ip, Database: s.DB, Text: parser.HideSecrets(text, types.SQLMode(e.Mode)), Start: e.Start, End: end,
 		Locked: e.Lock, RowsSent: int64(e.Sent), RowsExamined: int64(examined), BytesSent: int64(e.SentBytes), LastInsertID: s.Functions.lastInsertID,
 		TmpDiskTables: int64(e.Work[metrics.CreatedTmpDiskTables]), TmpFiles: s.tmpFiles() - e.tmpFiles, Errno: e.Errno})
 }

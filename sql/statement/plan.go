@@ -23,13 +23,13 @@ func (cn *Connection) MakePlan(ctx context.Context, stmt logical.Statement, vals
 	}
 	p.ParamTypes = ptypes
 	cn.AddKeys(p)
-	c := &Plan{Plan: p, made: time.Now(), work: workOf(p)}
+	c := &Plan{Plan: p, made: time.Now(), work: workOf(p), readsAll: readsAll(p)}
 	if d, ok := stmt.(interface{ Dependencies() *logical.Deps }); ok {
 		c.needs = d.Dependencies().Needs
 	}
 	switch x := stmt.(type) {
 	case *logical.Query:
-		c.header, c.limited, c.readsAll = queryHeader(x), x.Limited, readsAll(p)
+		c.header, c.limited = queryHeader(x), x.Limited
 		if cn.Engine.FastPaths {
 			if c.point = cn.pointOf(p); c.point == nil {
 				c.page = cn.pageOf(p)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"strings"
+	"time"
 
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/planner/logical"
@@ -36,6 +38,8 @@ type Prepared struct {
 	held    int64 // bytes that the connection holds for it
 	command metrics.Command
 	digest  *metrics.Digest // nil before the first execution
+	// Instance is what other connections see of it.
+	Instance *engine.PreparedStatement
 }
 
 // Prepare parses and binds a statement once, which finds its errors and the
@@ -43,6 +47,7 @@ type Prepared struct {
 //
 // The statement is counted among what the connection holds until Forget.
 func (s *Statement) Prepare(ctx context.Context, text string) (*Prepared, *mysqlwire.Header, error) {
+	begin := time.Now()
 	held := preparedBytes + 2*int64(len(text)) + parser.TreeBytes(text)
 	if err := s.hold(held, "prepared statements"); err != nil {
 		return nil, nil, err
@@ -53,6 +58,7 @@ func (s *Statement) Prepare(ctx context.Context, text string) (*Prepared, *mysql
 		return nil, nil, err
 	}
 	p.held = held
+	p.Instance = s.Process.Prepared.Add(p.Stmt.Text, uint32(p.mode), time.Since(begin))
 	return p, header, nil
 }
 
@@ -64,6 +70,7 @@ func (cn *Connection) Forget(p *Prepared) {
 	if p != nil {
 		cn.Held.Shrink(p.held)
 		p.held = 0
+		cn.Process.Prepared.Remove(p.Instance)
 	}
 }
 
@@ -119,6 +126,7 @@ func (s *Statement) Execute(ctx context.Context, p *Prepared, params []mysqlwire
 	}
 	s.identify(p.command, p.digest)
 	s.watch(&p.Stmt, p.mode)
+	s.event.prepared = p
 	if err := s.admit(&p.Stmt); err != nil {
 		return err
 	}
@@ -253,6 +261,7 @@ func (s *Statement) prepareNamed(ctx context.Context, x *logical.Prepare) error 
 	}
 	s.Forget(s.Named[name])
 	s.Named[name] = p
+	p.Instance.SetName(name)
 	return nil
 }
 

@@ -20,7 +20,7 @@ var ErrStale = errors.New("the plan is stale")
 // runPlan executes a plan and writes its result. The plan is made again when
 // the schema changed between planning and reading.
 func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
-	s.event.Work = c.work
+	s.event.Work, s.event.NoIndex = c.work, c.readsAll
 	if err := s.permit(c); err != nil {
 		return err
 	}

@@ -98,11 +98,12 @@ func (s *Statement) execEnv(ctx context.Context, v view, vals []value.Datum) *ex
 }
 
 func (s *Statement) sourceEnv(v view) source.Env {
+	memory := s.Engine.Memory.Child(exec.QueryTracker, s.Vars.MemoryLimit)
+	s.event.remember(memory)
 	return source.Env{
 		Store: s.Engine.Store, View: v.Reader, Ranges: v.ranges, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
 		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
-		Memory: s.Engine.Memory.Child(exec.QueryTracker, s.Vars.MemoryLimit),
-		Spill:  s.Engine.Spill, SpillOver: s.Vars.SpillOver, Usage: &s.event.usage,
+		Memory: memory, Spill: s.Engine.Spill, SpillOver: s.Vars.SpillOver, Usage: &s.event.usage,
 		Limits: s.Vars.Limits,
 	}
 }

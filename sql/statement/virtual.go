@@ -2,6 +2,8 @@ package statement
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"strings"
 
 	"github.com/sqlots/sqlots/schema"
@@ -13,8 +15,9 @@ import (
 	"github.com/sqlots/sqlots/value"
 )
 
-// openVirtual reads a virtual table into memory: none is large, and the state
-// that it shows must not change while it is read.
+// openVirtual reads a virtual table row by row: some are large. Its first row is made
+// before a client has heard of the result, so that what an account may not see is an
+// error of the statement.
 func (s *Statement) openVirtual(ctx context.Context, ec *expr.Ctx, v *physical.Virtual) (exec.Operator, error) {
 	cols := v.Columns()
 	equal := map[int]string{}
@@ -27,21 +30,70 @@ func (s *Statement) openVirtual(ctx context.Context, ec *expr.Ctx, v *physical.V
 			equal[x.Pos] = strings.Clone(d.Str())
 		}
 	}
-	op := &rowsOperator{batch: vec.NewBatch(kindsOf(cols))}
+	op := &virtualOperator{batch: vec.NewBatch(kindsOf(cols))}
 	env := s.TypesEnv()
-	err := s.Shared.info.Rows(ctx, (*introspected)(s.Connection), v.Key, equal, func(row []value.Datum) error {
-		out := make([]value.Datum, len(v.Read))
-		for i, pos := range v.Read {
-			d, err := types.Cast(&env, row[pos], naturalType(row[pos]), cols[i].T)
-			if err != nil {
-				return err
+	op.next, op.stop = iter.Pull(func(yield func([]value.Datum) bool) {
+		op.err = s.Shared.info.Rows(ctx, (*introspected)(s.Connection), v.Key, equal, func(row []value.Datum) error {
+			out := make([]value.Datum, len(v.Read))
+			for i, pos := range v.Read {
+				d, err := types.Cast(&env, row[pos], naturalType(row[pos]), cols[i].T)
+				if err != nil {
+					return err
+				}
+				out[i] = d.Clone()
 			}
-			out[i] = d.Clone()
-		}
-		op.rows = append(op.rows, out)
-		return nil
+			if !yield(out) {
+				return errClosed
+			}
+			return nil
+		})
 	})
-	return op, err
+	if op.first, op.more = op.next(); !op.more {
+		op.stop()
+		if op.err != nil {
+			return nil, op.err
+		}
+	}
+	return op, nil
+}
+
+// errClosed ends the rows of a virtual table that are not read to their end.
+var errClosed = errors.New("the operator is closed")
+
+// virtualOperator yields the rows of a virtual table one after the other.
+type virtualOperator struct {
+	next  func() ([]value.Datum, bool)
+	stop  func()
+	first []value.Datum // if there is more
+	more  bool
+	err   error
+	batch *vec.Batch
+}
+
+// Next implements exec.Operator.
+func (o *virtualOperator) Next(context.Context) (*vec.Batch, error) {
+	o.batch.Reset()
+	n := 0
+	for ; o.more && n < vec.MaxRows; n++ {
+		for j, d := range o.first {
+			o.batch.Cols[j].SetDatum(n, d)
+		}
+		o.first, o.more = o.next()
+	}
+	if !o.more && o.err != nil {
+		return nil, o.err
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	o.batch.N = n
+	return o.batch, nil
+}
+
+// Close implements exec.Operator.
+func (o *virtualOperator) Close() error {
+	o.stop()
+	return nil
 }
 
 // naturalType is the type of a value that a provider made.
@@ -55,6 +107,8 @@ func naturalType(d value.Datum) schema.Type {
 		return types.Double
 	case value.KindTime:
 		return types.DatetimeOf(0)
+	case value.KindDecimal:
+		return types.DecimalOf(value.MaxDecimalDigits, d.Decimal().Scale())
 	case value.KindNull:
 		return types.Null
 	}
@@ -68,32 +122,6 @@ func kindsOf(cols []physical.Column) []value.Kind {
 	}
 	return out
 }
-
-// rowsOperator yields rows that are in memory.
-type rowsOperator struct {
-	rows  [][]value.Datum
-	batch *vec.Batch
-}
-
-// Next implements exec.Operator.
-func (o *rowsOperator) Next(context.Context) (*vec.Batch, error) {
-	if len(o.rows) == 0 {
-		return nil, nil
-	}
-	n := min(len(o.rows), vec.MaxRows)
-	o.batch.Reset()
-	for i, row := range o.rows[:n] {
-		for j, d := range row {
-			o.batch.Cols[j].SetDatum(i, d)
-		}
-	}
-	o.batch.N = n
-	o.rows = o.rows[n:]
-	return o.batch, nil
-}
-
-// Close implements exec.Operator.
-func (o *rowsOperator) Close() error { return nil }
 
 // VirtualRows is the key of a virtual table of one statement.
 type VirtualRows interface {

@@ -105,6 +105,9 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 		if n.Procedure != nil && strings.EqualFold(n.Procedure.Schema.O, procedureDatabase) {
 			return b.procedure(n)
 		}
+		if n.Procedure != nil && strings.EqualFold(n.Procedure.Schema.O, sysDatabase) {
+			return b.sysProcedure(n)
+		}
 	case *ast.DropProcedureStmt:
 		if n.IfExists {
 			db, err := b.database(n.ProcedureName.Schema.O)
@@ -330,6 +333,9 @@ func (b *binder) ddl(n ast.StmtNode) (logical.Statement, error) {
 			return nil, sqlerr.NoSuchTable(v.Database, v.Name)
 		}
 		right := b.needNamed(n.Table, priv.Drop)
+		if x, err := b.truncateVirtual(n.Table); x != nil || err != nil {
+			return x, err
+		}
 		t, err := b.targetTable(n.Table, "TRUNCATE")
 		if err != nil {
 			return nil, err

@@ -134,7 +134,7 @@ func (b *binder) needsOfDDL(stmt logical.Statement) bool {
 		if !x.Temporary {
 			b.needEach(x.Tables, priv.Drop)
 		}
-	case *logical.TruncateTable:
+	case *logical.TruncateTable, *logical.TruncateAll:
 	case *logical.RenameTable:
 		b.needEach(x.From, priv.Alter|priv.Drop)
 		for i, n := range x.To {

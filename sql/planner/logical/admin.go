@@ -235,6 +235,9 @@ type DropTable struct {
 	Temporary bool
 }
 
+// TruncateAll is CALL sys.ps_truncate_all_tables.
+type TruncateAll struct{}
+
 // TruncateTable is TRUNCATE TABLE.
 type TruncateTable struct{ Table TableName }
 
@@ -415,6 +418,7 @@ func (*DropDatabase) statement()     {}
 func (*CreateTable) statement()      {}
 func (*DropTable) statement()        {}
 func (*TruncateTable) statement()    {}
+func (*TruncateAll) statement()      {}
 func (*RenameTable) statement()      {}
 func (*AlterTable) statement()       {}
 func (*LockTables) statement()       {}

@@ -6,6 +6,8 @@ type VirtualTable struct {
 	Name string
 	Cols []Column
 	Key  any
+	// Truncates: TRUNCATE TABLE begins its sums again from zero.
+	Truncates bool
 }
 
 // ShowDatabase is the database under which the tables of SHOW statements are
