@@ -168,6 +168,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.loadPersisted()
 	e.mandatoryRoles()
+	e.activateAllRoles()
 	if list := cat.Upgraded(); len(list) > 0 {
 		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "accounts", list)
 	}
@@ -177,8 +178,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		if isLogVariable(name) {
 			e.logsChanged()
 		}
-		if name == "mandatory_roles" {
+		switch name {
+		case "mandatory_roles":
 			e.mandatoryRoles()
+		case "activate_all_roles_on_login":
+			e.activateAllRoles()
 		}
 		if cfg.OnGlobal != nil {
 			cfg.OnGlobal(name, v)

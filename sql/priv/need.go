@@ -8,6 +8,9 @@ type Needs struct {
 	Tables    []TableNeed
 	// Views are the bodies of the views that are read or written through.
 	Views []ViewNeeds
+	// Explains: the statement shows how views are read, which needs SHOW VIEW on them and
+	// SELECT on what they read.
+	Explains bool
 }
 
 // IsEmpty reports that everybody may run the statement.
@@ -36,24 +39,27 @@ type TableNeed struct {
 	DB, Table string
 	// Mask are needed of the table as a whole.
 	Mask Mask
-	// OneOf: one of these is needed, of the table as a whole.
+	// OneOf: one of these is needed, of the table as a whole, for rows that a SELECT locks.
 	OneOf Mask
-	// AnyColumn are needed of the table or of at least one column.
-	AnyColumn Mask
+	// AnyColumn are needed of the table or of at least one column. Instead of them Or
+	// suffices.
+	AnyColumn, Or Mask
 	// AnyRight: any privilege on the table or on a column; Command is how the refusal
 	// names it.
 	AnyRight bool
 	Command  string
 	// Columns are needed of the table or of the columns.
 	Columns []ColumnNeed
-	// Star: columns come from *; a refusal does not name one.
-	Star bool
 }
 
 // ColumnNeed is what is needed of one column.
 type ColumnNeed struct {
 	Name string
 	Mask Mask
+	// Order: of several columns of all tables that are refused, the first is named.
+	Order int
+	// Unnamed: a refusal names the table alone, as for *.
+	Unnamed bool
 }
 
 // ViewNeeds is what the body of a view needs: of Definer, or of the account that runs
@@ -74,6 +80,8 @@ type Denied struct {
 	Global bool
 	// DB alone: of the database. With Table: Command is denied on the table, or on Column.
 	DB, Table, Column, Command string
+	// Explains: what is below a view may not be shown.
+	Explains bool
 	// View: the body of the view may not be read by whom it is read as, of whom NoDefiner
 	// says that the account does not exist.
 	ViewDB, View string

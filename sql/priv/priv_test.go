@@ -259,7 +259,7 @@ func (m *model) compare(t *testing.T, rng *rand.Rand, st *State, dbs, tables, co
 				for _, col := range columns {
 					want := m.allows(id, active, p, db, tbl, col)
 					some = some || want
-					d := set.Check(&Needs{Tables: []TableNeed{{DB: db, Table: tbl, Columns: []ColumnNeed{{col, p}}}}})
+					d := set.Check(&Needs{Tables: []TableNeed{{DB: db, Table: tbl, Columns: []ColumnNeed{{Name: col, Mask: p}}}}})
 					if (d == nil) != want {
 						t.Fatalf("%v with %v: %v on %s.%s.%s is %v", id, active, p, db, tbl, col, d == nil)
 					}
@@ -286,19 +286,19 @@ func TestRefusals(t *testing.T) {
 		need Needs
 		want string
 	}{
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"ID", Select}}}}}, "<nil>"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Star: true, Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"total", Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "ID", Mask: Select}}}}}, "<nil>"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT Explains:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select, Unnamed: true}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT Explains:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", AnyColumn: Update, Columns: []ColumnNeed{{Name: "total", Mask: Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE Explains:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", AnyColumn: Select}}}, "<nil>"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "other", AnyColumn: Select}}}, "{NeedsOneOf: Global:false DB:shop Table:other Column: Command:SELECT ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Mask: Select | LockTables}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "other", AnyColumn: Select}}}, "{NeedsOneOf: Global:false DB:shop Table:other Column: Command:SELECT Explains:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Mask: Select | LockTables}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: Explains:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Databases: []DatabaseNeed{{DB: "shop", Any: true}}}, "<nil>"},
-		{Needs{Databases: []DatabaseNeed{{DB: "shop", Mask: Create}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Global: []GlobalNeed{{Mask: Super, Dynamic: SystemVariablesAdmin | RoleAdmin}}}, "{NeedsOneOf:SUPER, ROLE_ADMIN or SYSTEM_VARIABLES_ADMIN Global:false DB: Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Global: []GlobalNeed{{Mask: File, Denied: true}}}, "{NeedsOneOf: Global:true DB: Table: Column: Command: ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Databases: []DatabaseNeed{{DB: "shop", Mask: Create}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: Explains:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Global: []GlobalNeed{{Mask: Super, Dynamic: SystemVariablesAdmin | RoleAdmin}}}, "{NeedsOneOf:SUPER, ROLE_ADMIN or SYSTEM_VARIABLES_ADMIN Global:false DB: Table: Column: Command: Explains:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Global: []GlobalNeed{{Mask: File, Denied: true}}}, "{NeedsOneOf: Global:true DB: Table: Column: Command: Explains:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Definer: Name{"d", "%"}, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "<nil>"},
-		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Invoker: true, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "{NeedsOneOf: Global:false DB: Table: Column: Command: ViewDB:shop View:v NoDefiner:<nil>}"},
+		{Needs{Views: []ViewNeeds{{DB: "shop", View: "v", Invoker: true, Needs: &Needs{Tables: []TableNeed{{DB: "shop", Table: "x", Mask: Select}}}}}}, "{NeedsOneOf: Global:false DB: Table: Column: Command: Explains:false ViewDB:shop View:v NoDefiner:<nil>}"},
 	} {
 		got := "<nil>"
 		if d := s.Check(&c.need); d != nil {
@@ -356,7 +356,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	root := &Grants{Name: Name{"root", "%"}, Global: AllGlobal}
 	st := NewState([]*Grants{g, root}, nil)
-	need := &Needs{Tables: []TableNeed{{DB: "shop", Table: "t50", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}
+	need := &Needs{Tables: []TableNeed{{DB: "shop", Table: "t50", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select}}}}}
 	for name, set := range map[string]*Set{"root": st.Set(root.Name, nil), "table": st.Set(a, nil)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

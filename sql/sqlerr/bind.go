@@ -147,6 +147,11 @@ func InvalidCharacterString(charset, val string) *Error {
 	return newError(1300, "HY000", "Invalid %s character string: '%s'", charset, val)
 }
 
+// ViewNotExplained is 1345: who runs EXPLAIN may not see what is below a view.
+func ViewNotExplained() *Error {
+	return newError(1345, "HY000", "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table")
+}
+
 // ViewReferencesInvalid is 1356: what a view reads is not there any more.
 func ViewReferencesInvalid(db, name string) *Error {
 	return newError(1356, "HY000", "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them", db, name)

@@ -77,15 +77,11 @@ func (cn *Connection) login() {
 		return
 	}
 	st := cn.Engine.Catalog.Snapshot().Privileges()
-	roles := st.DefaultRoles(cn.AccountName())
-	if cn.Vars.Number("activate_all_roles_on_login") != 0 {
-		roles = st.AllRoles(cn.AccountName())
-	}
-	cn.activate(st, roles)
+	cn.activate(st, st.LoginRoles(cn.AccountName()))
 }
 
 // require refuses a statement that needs more than the account may do: 1044, 1045,
-// 1142, 1143, 1227, 1356, 1449.
+// 1142, 1143, 1227, 1345, 1356, 1449.
 func (cn *Connection) require(n *priv.Needs) error {
 	d := cn.Privileges().Check(n)
 	if d != nil && cn.Sandbox { // who has to change the password first
@@ -146,6 +142,8 @@ func (cn *Connection) Refusal(d *priv.Denied) error {
 		return sqlerr.AccessDenied(account.User, account.Host, cn.Info.Account.AuthString != "")
 	case d.NoDefiner != nil:
 		return sqlerr.NoSuchDefiner(d.NoDefiner.User, d.NoDefiner.Host)
+	case d.Explains:
+		return sqlerr.ViewNotExplained()
 	case d.View != "":
 		return sqlerr.ViewReferencesInvalid(d.ViewDB, d.View)
 	case d.Table == "":

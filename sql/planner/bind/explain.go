@@ -48,6 +48,7 @@ func (b *binder) explain(st *parser.Statement, n *ast.ExplainStmt) (logical.Stat
 			b.env = &env
 		}
 	}
+	b.rights.explains = true
 	inner, err := b.statement(st, n.Stmt)
 	if err != nil {
 		return nil, err
