@@ -68,15 +68,13 @@ func (ch *Change) RenameAccount(old *Account, to priv.Name) {
 	ch.PutAccount(&a)
 	ch.PutGrants(g)
 	for _, h := range holders {
-		if h.HasRole(from) == nil {
-			continue
-		}
 		c := h.Clone()
 		if h.Name == from {
 			c.Name = to
 		}
-		c.RenameRole(from, to)
-		ch.PutGrants(c)
+		if c.RenameRole(from, to) {
+			ch.PutGrants(c)
+		}
 	}
 }
 
@@ -121,6 +119,19 @@ func (c *Catalog) SetMandatoryRoles(roles []priv.Name) {
 	}
 	n := *s
 	n.privileges = s.privileges.WithMandatory(roles)
+	c.current.Store(&n)
+}
+
+// SetActivateAllRoles takes over the variable activate_all_roles_on_login.
+func (c *Catalog) SetActivateAllRoles(all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.current.Load()
+	if s.privileges.ActivatesAll() == all {
+		return
+	}
+	n := *s
+	n.privileges = s.privileges.WithAllRoles(all)
 	c.current.Store(&n)
 }
 

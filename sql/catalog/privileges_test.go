@@ -61,3 +61,35 @@ func TestUpgrade(t *testing.T) {
 		t.Error("the upgrade is not kept")
 	}
 }
+
+// TestRenameDefault: a default role that an account has because it is mandatory goes with
+// its name, so that another role of the old name is not one.
+func TestRenameDefault(t *testing.T) {
+	c, err := Open(t.Context(), memkv.New(memkv.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, role, to := priv.Name{User: "u", Host: "%"}, priv.Name{User: "r", Host: "%"}, priv.Name{User: "s", Host: "%"}
+	err = c.Change(t.Context(), func(ch *Change) error {
+		ch.PutAccount(&Account{User: "u", Host: "%"})
+		ch.PutAccount(&Account{User: "r", Host: "%"})
+		g := ch.Grants(user).Clone()
+		g.SetDefault([]priv.Name{role})
+		ch.PutGrants(g)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Change(t.Context(), func(ch *Change) error {
+		ch.RenameAccount(c.Snapshot().Account("r", "%"), to)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetMandatoryRoles([]priv.Name{role, to})
+	if got := c.Snapshot().Privileges().DefaultRoles(user); len(got) != 1 || got[0] != to {
+		t.Errorf("the default roles are %v", got)
+	}
+}

@@ -41,7 +41,7 @@ func (e *Engine) LoginTried(account *mysqlwire.Account, host string, right bool)
 // isAdministrator decides who may use the administrative address and the
 // connection beyond max_connections.
 func isAdministrator(s *catalog.Snapshot, a *catalog.Account) bool {
-	set := s.Privileges().Set(a.Name(), s.Privileges().DefaultRoles(a.Name()))
+	set := s.Privileges().Set(a.Name(), s.Privileges().LoginRoles(a.Name()))
 	return set.Has(priv.Super, priv.ConnectionAdmin|priv.ServiceConnectionAdmin)
 }
 
@@ -61,6 +61,11 @@ func (e *Engine) decoyPlugin(s *catalog.Snapshot, user string) string {
 	h := hmac.New(sha256.New, e.secret)
 	h.Write([]byte(user))
 	return used[binary.BigEndian.Uint64(h.Sum(nil))%uint64(len(used))]
+}
+
+// activateAllRoles takes over activate_all_roles_on_login.
+func (e *Engine) activateAllRoles() {
+	e.Catalog.SetActivateAllRoles(e.Globals.Value("activate_all_roles_on_login").Bits() != 0)
 }
 
 // mandatoryRoles takes over the variable of that name.

@@ -179,6 +179,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.loadPersisted()
 	e.mandatoryRoles()
+	e.activateAllRoles()
 	if list := cat.Upgraded(); len(list) > 0 {
 		e.Log.Warn("the directory is of a version in which every account could do everything: these accounts have all privileges until REVOKE", "event", "accounts.upgraded", "accounts", list)
 	}
@@ -192,8 +193,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		if sysvar.IsOfAudit(name) {
 			e.auditChanged()
 		}
-		if name == "mandatory_roles" {
+		switch name {
+		case "mandatory_roles":
 			e.mandatoryRoles()
+		case "activate_all_roles_on_login":
+			e.activateAllRoles()
 		}
 		if cfg.OnGlobal != nil {
 			cfg.OnGlobal(name, v)

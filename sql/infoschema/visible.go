@@ -229,7 +229,7 @@ func checkCreateView(q *query) error {
 	db, name := q.arg(0), q.arg(1)
 	read := priv.Needs{Tables: []priv.TableNeed{{DB: db, Table: name, AnyColumn: priv.Select}}}
 	if q.rights.Check(&read) != nil {
-		return q.tableDenied("SELECT", name)
+		return q.tableDenied("SHOW", name)
 	}
 	if q.rights.OnTable(db, name)&priv.ShowView == 0 {
 		return q.tableDenied("SHOW VIEW", name)

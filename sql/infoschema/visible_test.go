@@ -490,7 +490,7 @@ func TestVisible(t *testing.T) {
 		{"few", "DESCRIBE v_hidden", "1142 SELECT command denied to user 'few'@'localhost' for table 'v_hidden'"},
 		{"few", "DESCRIBE byrole", "1142 SELECT command denied to user 'few'@'localhost' for table 'byrole'"},
 		{"few", "SHOW INDEX FROM t_hidden", "1142 SELECT command denied to user 'few'@'localhost' for table 't_hidden'"},
-		{"few", "SHOW CREATE VIEW v_hidden", "1142 SELECT command denied to user 'few'@'localhost' for table 'v_hidden'"},
+		{"few", "SHOW CREATE VIEW v_hidden", "1142 SHOW command denied to user 'few'@'localhost' for table 'v_hidden'"},
 		{"few", "SHOW CREATE TABLE v", "1142 SHOW VIEW command denied to user 'few'@'localhost' for table 'v'"},
 		{"few", "SHOW CREATE TABLE t_hidden", "1142 SHOW command denied to user 'few'@'localhost' for table 't_hidden'"},
 		{"other", "SHOW CREATE DATABASE d", "1044 Access denied for user 'other'@'%' to database 'd'"},

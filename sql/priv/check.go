@@ -21,13 +21,20 @@ func (s *Set) Check(n *Needs) *Denied {
 			return &Denied{DB: x.DB}
 		}
 	}
+	var column *ColumnNeed // the first that is refused
+	var of *TableNeed
 	for i := range n.Tables {
-		if d := s.table(&n.Tables[i]); d != nil {
+		t := &n.Tables[i]
+		c, d := s.table(t)
+		if d != nil {
 			return d
+		}
+		if c != nil && (column == nil || c.Order < column.Order) {
+			column, of = c, t
 		}
 	}
 	for i := range n.Explained {
-		if s.table(&n.Explained[i]) != nil {
+		if _, d := s.table(&n.Explained[i]); d != nil {
 			return &Denied{Explain: true}
 		}
 	}
@@ -36,7 +43,14 @@ func (s *Set) Check(n *Needs) *Denied {
 			return d
 		}
 	}
-	return nil
+	if column == nil {
+		return nil
+	}
+	d := &Denied{DB: of.DB, Table: of.Table, Command: column.Mask.Command()}
+	if !column.Unnamed {
+		d.Column = column.Name
+	}
+	return d
 }
 
 func (s *Set) global1(n *GlobalNeed) *Denied {
@@ -65,12 +79,12 @@ func OneOf(m Mask, d Dynamics) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// table checks the needs of one table. Who has all on all tables is through with the
-// first comparison.
-func (s *Set) table(n *TableNeed) *Denied {
+// table checks the needs of one table as a whole, and gives the first of its columns that
+// is refused. Who has all on all tables is through with the first comparison.
+func (s *Set) table(n *TableNeed) (*ColumnNeed, *Denied) {
 	all := n.Mask | n.AnyColumn | n.columnMask()
 	if all&^s.global == 0 && (n.OneOf == 0 || n.OneOf&s.global != 0) && (!n.AnyRight || s.global&OnTable != 0) {
-		return nil
+		return nil, nil
 	}
 	have := s.OnDatabase(n.DB)
 	var few [4]*Table
@@ -81,61 +95,60 @@ func (s *Set) table(n *TableNeed) *Denied {
 			tables = append(tables, t)
 		}
 	}
-	var columns Mask
+	var columns Mask // that some column has
 	for _, t := range tables {
 		columns |= t.OfColumns()
 	}
-	denied := func(command string) *Denied {
-		if n.Command != "" && (have|columns)&OnTable == 0 {
-			command = n.Command
-		}
-		return &Denied{DB: n.DB, Table: n.Table, Command: command}
+	missing := n.Mask &^ have
+	if (have|columns)&n.Or == 0 {
+		missing |= n.AnyColumn &^ (have | columns)
 	}
-	if missing := n.Mask &^ have; missing != 0 {
-		if missing&^AllTable != 0 { // no grant on a table has it
-			return &Denied{DB: n.DB}
+	command := ""
+	switch {
+	case missing&^AllTable != 0: // no grant on a table has it
+		return nil, &Denied{DB: n.DB}
+	case missing != 0:
+		command = missing.Command()
+	case n.AnyRight && (have|columns)&OnTable == 0:
+	default:
+		if c := refusedColumn(n.Columns, have, tables); c != nil && (n.Command == "" || (have|columns)&OnTable != 0) {
+			return c, nil
+		} else if c == nil {
+			return nil, n.oneOf(have)
 		}
-		return denied(n.Mask.Command())
 	}
-	if all&^have == 0 && (!n.AnyRight || have&OnTable != 0) {
-		return n.oneOf(have, denied)
+	if n.Command != "" && (have|columns)&OnTable == 0 {
+		command = n.Command
 	}
-	if n.AnyRight && (have|columns)&OnTable == 0 {
-		return denied(n.Command)
-	}
-	if missing := n.AnyColumn &^ (have | columns); missing != 0 {
-		return denied(missing.Command())
-	}
-	for i := range n.Columns {
-		c := &n.Columns[i]
-		missing := c.Mask &^ have
-		if missing == 0 {
-			continue
-		}
-		if lacks := missing &^ columns; lacks != 0 {
-			return denied(lacks.Command())
-		}
-		for _, t := range tables {
-			missing &^= t.OnColumn(c.Name)
-		}
-		if missing == 0 {
-			continue
-		}
-		if n.Star {
-			return denied(missing.Command())
-		}
-		return &Denied{DB: n.DB, Table: n.Table, Column: c.Name, Command: missing.Command()}
-	}
-	return n.oneOf(have, denied)
+	return nil, &Denied{DB: n.DB, Table: n.Table, Command: command}
 }
 
 // oneOf is the last check of a table, so that who lacks more does not learn whether it is
 // a table that can be locked.
-func (n *TableNeed) oneOf(have Mask, denied func(command string) *Denied) *Denied {
-	if n.OneOf != 0 && n.OneOf&have == 0 {
-		return denied(n.OneOf.Command())
+func (n *TableNeed) oneOf(have Mask) *Denied {
+	if n.OneOf == 0 || n.OneOf&have != 0 {
+		return nil
 	}
-	return nil
+	return &Denied{DB: n.DB, Table: n.Table, Command: "SELECT with locking clause"}
+}
+
+// refusedColumn is the first of the columns on which a privilege is missing; nil for none.
+func refusedColumn(list []ColumnNeed, have Mask, tables []*Table) *ColumnNeed {
+	var first *ColumnNeed
+	for i := range list {
+		c := &list[i]
+		missing := c.Mask &^ have
+		if missing == 0 {
+			continue
+		}
+		for _, t := range tables {
+			missing &^= t.OnColumn(c.Name)
+		}
+		if missing != 0 && (first == nil || c.Order < first.Order) {
+			first = c
+		}
+	}
+	return first
 }
 
 func (n *TableNeed) columnMask() (m Mask) {
@@ -152,7 +165,7 @@ func (s *Set) view(v *ViewNeeds) *Denied {
 		if s.state.ids[v.Definer] == nil {
 			return &Denied{ViewDB: v.DB, View: v.View, NoDefiner: &v.Definer}
 		}
-		as = s.state.Set(v.Definer, s.state.DefaultRoles(v.Definer))
+		as = s.state.Set(v.Definer, s.state.LoginRoles(v.Definer))
 	}
 	if d := as.Check(v.Needs); d != nil {
 		if d.NoDefiner != nil {

@@ -283,16 +283,19 @@ func (g *Grants) RemoveAll() {
 	g.Global, g.Dynamic, g.Grantable, g.Databases, g.Tables = 0, 0, 0, nil, nil
 }
 
-// RenameRole gives a role that was granted another name.
-func (g *Grants) RenameRole(from, to Name) {
-	if r := g.HasRole(from); r != nil {
-		admin, isDefault := r.Admin, slices.Contains(g.Default, from)
+// RenameRole gives a role that was granted, or is a default one because it is mandatory,
+// another name; false if it is neither.
+func (g *Grants) RenameRole(from, to Name) bool {
+	r, isDefault := g.HasRole(from), slices.Contains(g.Default, from)
+	if r != nil {
+		admin := r.Admin
 		g.RemoveRole(from)
 		g.AddRole(Role{Name: to, Admin: admin})
-		if isDefault {
-			g.SetDefault(append(slices.Clone(g.Default), to))
-		}
 	}
+	if isDefault {
+		g.SetDefault(append(slices.DeleteFunc(slices.Clone(g.Default), func(n Name) bool { return n == from }), to))
+	}
+	return r != nil || isDefault
 }
 
 // comparePatterns puts the more specific pattern first: one without wildcards, then the

@@ -38,10 +38,11 @@ type TableNeed struct {
 	DB, Table string
 	// Mask are needed of the table as a whole.
 	Mask Mask
-	// OneOf: one of these is needed, of the table as a whole.
+	// OneOf: one of these is needed, of the table as a whole, for rows that a SELECT locks.
 	OneOf Mask
-	// AnyColumn are needed of the table or of at least one column.
-	AnyColumn Mask
+	// AnyColumn are needed of the table or of at least one column. Instead of them Or
+	// suffices.
+	AnyColumn, Or Mask
 	// AnyRight: any privilege on the table or on a column.
 	AnyRight bool
 	// Command is how the refusal names what is needed, where the account has no privilege
@@ -49,14 +50,16 @@ type TableNeed struct {
 	Command string
 	// Columns are needed of the table or of the columns.
 	Columns []ColumnNeed
-	// Star: columns come from *; a refusal does not name one.
-	Star bool
 }
 
 // ColumnNeed is what is needed of one column.
 type ColumnNeed struct {
 	Name string
 	Mask Mask
+	// Order: of several columns of all tables that are refused, the first is named.
+	Order int
+	// Unnamed: a refusal names the table alone, as for *.
+	Unnamed bool
 }
 
 // ViewNeeds is what the body of a view needs: of Definer, or of the account that runs

@@ -259,7 +259,7 @@ func (m *model) compare(t *testing.T, rng *rand.Rand, st *State, dbs, tables, co
 				for _, col := range columns {
 					want := m.allows(id, active, p, db, tbl, col)
 					some = some || want
-					d := set.Check(&Needs{Tables: []TableNeed{{DB: db, Table: tbl, Columns: []ColumnNeed{{col, p}}}}})
+					d := set.Check(&Needs{Tables: []TableNeed{{DB: db, Table: tbl, Columns: []ColumnNeed{{Name: col, Mask: p}}}}})
 					if (d == nil) != want {
 						t.Fatalf("%v with %v: %v on %s.%s.%s is %v", id, active, p, db, tbl, col, d == nil)
 					}
@@ -286,10 +286,10 @@ func TestRefusals(t *testing.T) {
 		need Needs
 		want string
 	}{
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"ID", Select}}}}}, "<nil>"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Star: true, Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
-		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{"total", Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "ID", Mask: Select}}}}}, "<nil>"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column:total Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select, Unnamed: true}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
+		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", AnyColumn: Update, Columns: []ColumnNeed{{Name: "total", Mask: Update}}}}}, "{NeedsOneOf: Global:false DB:shop Table:orders Column: Command:UPDATE Explain:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", AnyColumn: Select}}}, "<nil>"},
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "other", AnyColumn: Select}}}, "{NeedsOneOf: Global:false DB:shop Table:other Column: Command:SELECT Explain:false ViewDB: View: NoDefiner:<nil>}"},
 		{Needs{Tables: []TableNeed{{DB: "shop", Table: "orders", Mask: Select | LockTables}}}, "{NeedsOneOf: Global:false DB:shop Table: Column: Command: Explain:false ViewDB: View: NoDefiner:<nil>}"},
@@ -356,7 +356,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	root := &Grants{Name: Name{"root", "%"}, Global: AllGlobal}
 	st := NewState([]*Grants{g, root}, nil)
-	need := &Needs{Tables: []TableNeed{{DB: "shop", Table: "t50", Columns: []ColumnNeed{{"id", Select}, {"total", Select}}}}}
+	need := &Needs{Tables: []TableNeed{{DB: "shop", Table: "t50", Columns: []ColumnNeed{{Name: "id", Mask: Select}, {Name: "total", Mask: Select}}}}}
 	for name, set := range map[string]*Set{"root": st.Set(root.Name, nil), "table": st.Set(a, nil)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

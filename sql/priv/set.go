@@ -10,6 +10,7 @@ import (
 type State struct {
 	ids       map[Name]*Grants
 	mandatory []Name
+	allRoles  bool     // see WithAllRoles
 	sets      sync.Map // string to *Set; see Set
 }
 
@@ -25,7 +26,7 @@ func NewState(list []*Grants, mandatory []Name) *State {
 
 // Change is a copy of st with other grants: nil removes an id.
 func (st *State) Change(changes map[Name]*Grants) *State {
-	n := &State{ids: make(map[Name]*Grants, len(st.ids)+len(changes)), mandatory: st.mandatory}
+	n := &State{ids: make(map[Name]*Grants, len(st.ids)+len(changes)), mandatory: st.mandatory, allRoles: st.allRoles}
 	for k, v := range st.ids {
 		n.ids[k] = v
 	}
@@ -41,7 +42,25 @@ func (st *State) Change(changes map[Name]*Grants) *State {
 
 // WithMandatory is a copy of st with other mandatory roles.
 func (st *State) WithMandatory(roles []Name) *State {
-	return &State{ids: st.ids, mandatory: roles}
+	return &State{ids: st.ids, mandatory: roles, allRoles: st.allRoles}
+}
+
+// WithAllRoles is a copy of st in which a login makes all roles active, or only the
+// default ones: activate_all_roles_on_login.
+func (st *State) WithAllRoles(all bool) *State {
+	return &State{ids: st.ids, mandatory: st.mandatory, allRoles: all}
+}
+
+// ActivatesAll reports what WithAllRoles has set.
+func (st *State) ActivatesAll() bool { return st.allRoles }
+
+// LoginRoles are the roles that are active after a login, and in views that run as the
+// account.
+func (st *State) LoginRoles(n Name) []Name {
+	if st.allRoles {
+		return st.AllRoles(n)
+	}
+	return st.DefaultRoles(n)
 }
 
 // Mandatory are the roles that every account has.
@@ -83,7 +102,7 @@ func (st *State) RolesOf(n Name) []Role {
 	return slices.CompactFunc(list, func(a, b Role) bool { return a.Name == b.Name })
 }
 
-// DefaultRoles are those that a login makes active.
+// DefaultRoles are the default ones that the account has.
 func (st *State) DefaultRoles(n Name) []Name {
 	g := st.ids[n]
 	if g == nil {
@@ -296,7 +315,7 @@ func (s *Set) ofColumns(db, table string) (m Mask) {
 
 // SeesDatabase reports any privilege on the database or in it.
 func (s *Set) SeesDatabase(db string) bool {
-	if s.global&(OnDatabase|ShowDatabases) != 0 || s.OnDatabase(db)&AllDatabase != 0 {
+	if s.global&ShowDatabases != 0 || s.OnDatabase(db)&OnDatabase != 0 {
 		return true
 	}
 	return slices.ContainsFunc(s.ids, func(g *Grants) bool { return g.hasTables(db) })
@@ -304,7 +323,7 @@ func (s *Set) SeesDatabase(db string) bool {
 
 // UsesDatabase is SeesDatabase for USE, for which SHOW DATABASES does not suffice.
 func (s *Set) UsesDatabase(db string) bool {
-	if s.global&OnDatabase == 0 && s.global&ShowDatabases != 0 && s.OnDatabase(db)&AllDatabase == 0 {
+	if s.global&ShowDatabases != 0 && s.OnDatabase(db)&OnDatabase == 0 {
 		return slices.ContainsFunc(s.ids, func(g *Grants) bool { return g.hasTables(db) })
 	}
 	return s.SeesDatabase(db)

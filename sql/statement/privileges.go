@@ -77,15 +77,11 @@ func (cn *Connection) login() {
 		return
 	}
 	st := cn.Engine.Catalog.Snapshot().Privileges()
-	roles := st.DefaultRoles(cn.AccountName())
-	if cn.Vars.Number("activate_all_roles_on_login") != 0 {
-		roles = st.AllRoles(cn.AccountName())
-	}
-	cn.activate(st, roles)
+	cn.activate(st, st.LoginRoles(cn.AccountName()))
 }
 
 // require refuses a statement that needs more than the account may do: 1044, 1045,
-// 1142, 1143, 1227, 1356, 1449.
+// 1142, 1143, 1227, 1345, 1356, 1449.
 func (cn *Connection) require(n *priv.Needs) error {
 	d := cn.Privileges().Check(n)
 	if d != nil && cn.Sandbox { // who has to change the password first

@@ -83,6 +83,8 @@ func subjectOfAdmin(op string) (Subject, string) {
 		return OfRows, ""
 	case "reset_persist":
 		return OfSettings, "RESET PERSIST"
+	case "flush":
+		return OfServer, "FLUSH"
 	}
 	return OfServer, strings.ToUpper(op) + " TABLE"
 }

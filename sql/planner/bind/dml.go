@@ -150,9 +150,16 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	if name == nil {
 		return nil, internalf("INSERT without table")
 	}
-	if n.IsReplace { // noted before the table is looked up, as INSERT is
-		if db, err := b.database(name.Schema.O); err == nil {
+	if db, err := b.database(name.Schema.O); err == nil { // noted before the table is looked up, as INSERT is
+		switch {
+		case n.IsReplace:
 			b.needEach([]logical.TableName{{DB: db, Name: name.Name.O}}, priv.Delete)
+		case len(n.OnDuplicate) > 0:
+			t := b.mentions(db, name.Name.O)
+			t.changingRows(priv.Insert | priv.Update)
+			if d, ok := b.env.Catalog.Table(db, name.Name.O); ok {
+				b.ofTemporary(t, d)
+			}
 		}
 	}
 	through, err := b.insertInto(name, n.Columns)
@@ -229,6 +236,9 @@ func (b *binder) insertRights(is *insertScope, n *ast.InsertStmt) {
 	if n.IsReplace {
 		more |= priv.Delete
 	}
+	if len(n.OnDuplicate) > 0 {
+		more |= priv.Update
+	}
 	switch {
 	case more == 0:
 	case is.through != nil:
@@ -298,10 +308,13 @@ func (b *binder) onDuplicate(is *insertScope, list []*ast.Assignment) ([]logical
 	sc := &scope{b: b, clause: clauseField, column: dup.column, insert: dup}
 	b.targets = []*schema.Table{is.t}
 	defer func() { b.targets = nil }()
+	values := b.rights.used()
 	set, err := b.assignments(sc, is.t, is.alias, is.through, list)
+	assigned := b.rights.used()
 	for i := range set {
 		is.changing(set[i].Column, priv.Update)
 	}
+	b.rights.earlier(assigned, values)
 	return set, err
 }
 
@@ -558,14 +571,19 @@ func (b *binder) update(n *ast.UpdateStmt) (logical.Statement, error) {
 	if in.scan.Only != nil {
 		check = &logical.RowCheck{Conds: in.scan.Only}
 	}
+	used := b.rights.used()
 	set, err := b.assignments(in.sc, in.scan.Table, in.scan.Alias, in.through, n.List)
+	values := b.rights.used()
 	in.assigning(set)
+	b.rights.earlier(values, used)
 	if err != nil {
 		return nil, err
 	}
+	where := b.rights.used()
 	if err := b.restrict(in, n.Where, n.Order, n.Limit); err != nil {
 		return nil, err
 	}
+	b.rights.earlier(where, used)
 	return &logical.Update{Table: in.scan.Table, Input: in.node, Scan: in.scan, Assignments: set, Ignore: n.IgnoreErr,
 		Subqueries: b.subqueries, Check: check}, nil
 }

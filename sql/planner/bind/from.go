@@ -386,7 +386,9 @@ func (b *binder) join(sc *scope, n *ast.Join) (*source, error) {
 	if n.On != nil {
 		on := b.scope(sc.outer, sc.ctes, clauseOn)
 		on.src, on.innerOn = out, !isLeft && !isRight && !within
+		used := b.rights.used()
 		e, err := b.condition(on, n.On.Expr)
+		b.rights.defers(used)
 		if err != nil {
 			return nil, err
 		}

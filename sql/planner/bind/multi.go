@@ -96,9 +96,15 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 		lists[scan] = append(lists[scan], &ast.Assignment{Column: &ast.ColumnName{Name: name}, Expr: a.Expr})
 	}
 	lockJoined(sc, scans)
+	used := b.rights.used()
+	columns := used
 	for _, s := range scans {
 		set, err := b.assignments(sc, s.Table, s.Alias, nil, lists[s])
+		values := b.rights.used()
 		b.joinedRights(sc.src, s, set, priv.Update)
+		more := b.rights.used() - values
+		b.rights.earlier(values, columns)
+		columns += more
 		if err != nil {
 			return nil, err
 		}
@@ -114,9 +120,12 @@ func (b *binder) multiUpdate(n *ast.UpdateStmt) (*logical.MultiUpdate, error) {
 	if err := checkKeyUpdates(out.Targets); err != nil {
 		return nil, err
 	}
+	where := b.rights.used()
 	if out.Input, err = b.restrictJoined(sc, n.Where); err != nil {
 		return nil, err
 	}
+	b.rights.flush(0)
+	b.rights.earlier(where, used)
 	out.Subqueries = b.subqueries
 	return out, nil
 }

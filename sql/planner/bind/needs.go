@@ -166,8 +166,10 @@ func (b *binder) needsOfDDL(stmt logical.Statement) bool {
 // needReferences adds REFERENCES on the parent of a foreign key, or on its columns.
 func (b *binder) needReferences(k *logical.ForeignKeyDef) {
 	t := b.mentions(k.Table.DB, k.Table.Name)
-	for _, c := range k.References {
-		t.names, t.masks = append(t.names, c), append(t.masks, priv.References)
+	t.sized(len(k.References))
+	for i, c := range k.References {
+		t.names[i] = c
+		t.use(i, priv.References, true)
 	}
 }
 

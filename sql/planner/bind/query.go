@@ -106,9 +106,12 @@ func checkSelect(s *ast.SelectStmt) error {
 
 // bind binds all clauses, in MySQL's order.
 func (k *block) bind() error {
+	rights, before := k.b.rights, len(k.b.rights.later)
+	defer func() { rights.flush(before) }()
 	if err := k.from(); err != nil {
 		return err
 	}
+	where := rights.used()
 	if k.s.Where != nil {
 		w := k.scope(clauseWhere)
 		e, err := k.b.condition(w, k.s.Where)
@@ -121,12 +124,15 @@ func (k *block) bind() error {
 		// Above the groups every column may be NULL: id IS NULL is not always false.
 		k.src.markNull(k.src.ids())
 	}
+	list := rights.used()
 	if err := k.win.define(k.s.WindowSpecs); err != nil {
 		return err
 	}
 	if err := k.selectList(); err != nil {
 		return err
 	}
+	rights.earlier(list, where)
+	rights.flush(before)
 	if err := k.groupBy(); err != nil {
 		return err
 	}

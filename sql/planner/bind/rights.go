@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -21,8 +22,20 @@ type rights struct {
 	views     []viewRights
 	// columns finds those of the tables by the ids that they have in the plan.
 	columns map[expr.ColID][]columnAt
+	// uses are those of columns, in the order in which MySQL checks them; later are those
+	// of ON, which come after the select list and WHERE.
+	uses, later []columnUse
 	// star: the columns of * are being bound.
 	star bool
+}
+
+// columnUse is a privilege that is needed of a column.
+type columnUse struct {
+	t       *tableRight
+	pos     int
+	name    string
+	mask    priv.Mask
+	unnamed bool // see priv.ColumnNeed
 }
 
 // viewRights are those of the body of a view.
@@ -34,9 +47,9 @@ type viewRights struct {
 // tableRight is what is needed of one table or view that is mentioned.
 type tableRight struct {
 	need priv.TableNeed
-	// reads: it is in FROM, where some column must be readable even if none is named.
-	reads bool
-	names []string // of its columns
+	of   *rights
+	// names are those of its columns, masks what is needed of each.
+	names []string
 	masks []priv.Mask
 	free  bool // a temporary table: nothing is needed
 }
@@ -48,15 +61,15 @@ type columnAt struct {
 
 // mentions adds a table or view.
 func (b *binder) mentions(db, table string) *tableRight {
-	t := &tableRight{need: priv.TableNeed{DB: db, Table: table}, free: db == ""} // without a database: 1046
+	t := &tableRight{of: b.rights, need: priv.TableNeed{DB: db, Table: table}, free: db == ""} // without a database: 1046
 	b.rights.tables = append(b.rights.tables, t)
 	return t
 }
 
-// readsTable adds a table or view of FROM.
+// readsTable adds a table or view of FROM, of which some column must be readable.
 func (b *binder) readsTable(db, table string) *tableRight {
 	t := b.mentions(db, table)
-	t.reads = true
+	t.need.AnyColumn = priv.Select
 	return t
 }
 
@@ -160,16 +173,42 @@ func (b *binder) reading(c *logical.Column) {
 		if len(at) > 1 && !strings.EqualFold(x.t.names[x.pos], c.Name) {
 			continue // a view shows it under several names
 		}
-		x.t.masks[x.pos] |= priv.Select
-		x.t.need.Star = x.t.need.Star || b.rights.star
+		x.t.use(x.pos, priv.Select, b.rights.star)
 	}
 }
 
 // changing notes that a column is written; at is its position in the table.
 func (t *tableRight) changing(at int, m priv.Mask) {
 	if t != nil && at >= 0 && at < len(t.masks) {
-		t.masks[at] |= m
+		t.use(at, m, false)
 	}
+}
+
+func (t *tableRight) use(at int, m priv.Mask, unnamed bool) {
+	t.of.uses = append(t.of.uses, columnUse{t: t, pos: at, name: t.names[at], mask: m, unnamed: unnamed})
+}
+
+// used is the number of uses so far, a place for earlier.
+func (r *rights) used() int { return len(r.uses) }
+
+// earlier moves the uses from the place at on before those from the place to on: what was
+// bound later is checked earlier.
+func (r *rights) earlier(at, to int) {
+	moved := slices.Clone(r.uses[at:])
+	copy(r.uses[to+len(moved):], r.uses[to:at])
+	copy(r.uses[to:], moved)
+}
+
+// defers takes the uses from the place at on for later.
+func (r *rights) defers(at int) {
+	r.later = append(r.later, r.uses[at:]...)
+	r.uses = r.uses[:at]
+}
+
+// flush adds those that were taken for later, of which before are of an outer block.
+func (r *rights) flush(before int) {
+	r.uses = append(r.uses, r.later[before:]...)
+	r.later = r.later[:before]
 }
 
 // assigning notes the columns that assignments write.
@@ -179,30 +218,27 @@ func (t *tableRight) assigning(set []logical.Assignment, m priv.Mask) {
 	}
 }
 
-// result is what is needed of the table; false if that is nothing.
-func (t *tableRight) result() (priv.TableNeed, bool) {
-	if t.free {
-		return priv.TableNeed{}, false
-	}
-	n := t.need
-	read := false
-	for i, m := range t.masks {
-		if m != 0 {
-			n.Columns = append(n.Columns, priv.ColumnNeed{Name: t.names[i], Mask: m})
-			read = read || m&priv.Select != 0
-		}
-	}
-	if t.reads && !read {
-		n.AnyColumn |= priv.Select
-	}
-	return n, n.Mask|n.OneOf|n.AnyColumn != 0 || n.AnyRight || n.Columns != nil
+// isEmpty reports that nothing is needed of the table.
+func isEmpty(n *priv.TableNeed) bool {
+	return n.Mask|n.OneOf|n.AnyColumn == 0 && !n.AnyRight && n.Columns == nil
 }
 
 func (r *rights) needs() *priv.Needs {
 	n := &priv.Needs{Global: r.global, Databases: r.databases}
+	r.flush(0)
+	for i, u := range r.uses {
+		t, m := u.t, u.mask
+		if u.pos < len(t.names) && t.names[u.pos] == u.name { // each once
+			m &^= t.masks[u.pos]
+			t.masks[u.pos] |= m
+		}
+		if m != 0 {
+			t.need.Columns = append(t.need.Columns, priv.ColumnNeed{Name: u.name, Mask: m, Order: i, Unnamed: u.unnamed})
+		}
+	}
 	for _, t := range r.tables {
-		if x, ok := t.result(); ok {
-			n.Tables = append(n.Tables, x)
+		if !t.free && !isEmpty(&t.need) {
+			n.Tables = append(n.Tables, t.need)
 		}
 	}
 	definers := map[*schema.View]bool{}
@@ -338,9 +374,12 @@ func (b *binder) joinedRights(src *source, s *logical.Scan, set []logical.Assign
 				levels.changing(s.Cols[set[i].Column].ID, m)
 			}
 		case t.scan == s && t.right != nil:
-			t.right.reads = false
 			t.right.need.Command = "SELECT"
-			t.right.changingRows(m)
+			if m&priv.AllColumn == 0 {
+				t.right.changingRows(m)
+			} else {
+				t.right.need.Or |= m
+			}
 			t.right.assigning(set, m)
 		}
 	}
