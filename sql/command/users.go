@@ -153,7 +153,8 @@ func (s *commands) createUser(ctx context.Context, x *logical.CreateUser) ([]gen
 				}
 				continue
 			}
-			if user == "" && (x.Options.Expire || x.Options.Lifetime != nil) {
+			// MySQL refuses all forms, also the one that its SHOW CREATE USER prints.
+			if user == "" && x.Options.Expire {
 				return sqlerr.UserOperationFailed("CREATE USER", "anonymous user")
 			}
 			a := &catalog.Account{User: user, Host: host}
