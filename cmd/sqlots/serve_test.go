@@ -88,11 +88,11 @@ func TestHangup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until("start", func() bool { return strings.Contains(out.String(), "ready") })
+	until("start", func() bool { return strings.Contains(out.String(), "msg=ready") })
 	if err := os.Rename(path, path+".old"); err != nil {
 		t.Fatal(err)
 	}
-	_, address, _ := strings.Cut(out.String(), "msg=ready address=")
+	_, address, _ := strings.Cut(out.String(), "msg=ready event=server.ready address=")
 	address, _, _ = strings.Cut(address, " ")
 	signal(syscall.SIGHUP)
 	until("a new file", func() bool {

@@ -151,15 +151,16 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 		return nil, internalf("INSERT without table")
 	}
 	if db, err := b.database(name.Schema.O); err == nil { // noted before the table is looked up, as INSERT is
-		switch {
-		case n.IsReplace:
-			b.needEach([]logical.TableName{{DB: db, Name: name.Name.O}}, priv.Delete)
-		case len(n.OnDuplicate) > 0:
-			t := b.mentions(db, name.Name.O)
-			t.changingRows(priv.Insert | priv.Update)
-			if d, ok := b.env.Catalog.Table(db, name.Name.O); ok {
-				b.ofTemporary(t, d)
-			}
+		t := b.mentions(db, name.Name.O)
+		t.changingRows(priv.Insert)
+		if n.IsReplace {
+			t.changingRows(priv.Delete)
+		}
+		if len(n.OnDuplicate) > 0 {
+			t.changingRows(priv.Update)
+		}
+		if d, ok := b.env.Catalog.Table(db, name.Name.O); ok {
+			b.ofTemporary(t, d)
 		}
 	}
 	through, err := b.insertInto(name, n.Columns)
