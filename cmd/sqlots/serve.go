@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sqlots/sqlots/console"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -98,8 +99,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	rootPassword := fs.String("initial-root-password-file", "", "file with the password that root of a new data directory gets (default: the environment variable "+rootPasswordVariable+")")
 	fs.BoolVar(&cfg.SkipGrantTables, "skip-grant-tables", false, "let everybody on this machine in without a password and do everything, to set a lost one; the addresses must be of loopback")
 	disconnect := fs.Bool("disconnect-on-expired-password", true, "refuse clients that do not know of expired passwords when theirs has expired (1862), rather than let them change it")
-	fs.StringVar(&cfg.HTTP.Listen, "http", "", "TCP address that answers HTTP: SQL, loads, health; HTTPS with --tls-cert")
+	fs.StringVar(&cfg.HTTP.Listen, "http", "", "TCP address that answers HTTP: SQL, loads, health, a console; HTTPS with --tls-cert")
 	fs.BoolVar(&cfg.HTTP.Insecure, "http-insecure", false, "allow --http on an address that others reach without TLS")
+	pages := fs.Bool("http-console", true, "serve the web console by HTTP")
 	hosts := fs.String("http-host", "", "names of the server, separated by commas, that HTTP requests may use in addition to addresses and localhost")
 	fs.DurationVar(&cfg.HTTP.SessionIdle, "http-session-idle", time.Minute, "how long a session of HTTP is kept without a request")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
@@ -136,6 +138,9 @@ func serve(args []string, _, stderr io.Writer) int {
 		// many cost single inserts 6 % again, and reads a tenth of their p99.
 		n := runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(n + (n+1)/2)
+	}
+	if *pages {
+		cfg.HTTP.Console = console.Handler()
 	}
 	cfg.HTTP.Hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' || r == ' ' })
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
