@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/console"
 	"github.com/sqlots/sqlots/httpd"
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/internal/step"
@@ -114,6 +115,8 @@ type Server struct {
 	done     sync.WaitGroup
 
 	http         *httpd.Server // nil without HTTP
+	history      *console.History
+	endHistory   func() // nil until the history is kept
 	httpListener net.Listener
 	httpTLS      atomic.Pointer[tls.Config]
 }

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sqlots/sqlots/console"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -101,7 +100,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	disconnect := fs.Bool("disconnect-on-expired-password", true, "refuse clients that do not know of expired passwords when theirs has expired (1862), rather than let them change it")
 	fs.StringVar(&cfg.HTTP.Listen, "http", "", "TCP address that answers HTTP: SQL, loads, health, a console; HTTPS with --tls-cert")
 	fs.BoolVar(&cfg.HTTP.Insecure, "http-insecure", false, "allow --http on an address that others reach without TLS")
-	pages := fs.Bool("http-console", true, "serve the web console by HTTP")
+	fs.BoolVar(&cfg.HTTP.Console, "http-console", true, "serve the web console by HTTP")
 	hosts := fs.String("http-host", "", "names of the server, separated by commas, that HTTP requests may use in addition to addresses and localhost")
 	fs.DurationVar(&cfg.HTTP.SessionIdle, "http-session-idle", time.Minute, "how long a session of HTTP is kept without a request")
 	fs.Var(&memory, "memory", "memory budget of cache, memtables and queries")
@@ -138,9 +137,6 @@ func serve(args []string, _, stderr io.Writer) int {
 		// many cost single inserts 6 % again, and reads a tenth of their p99.
 		n := runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(n + (n+1)/2)
-	}
-	if *pages {
-		cfg.HTTP.Console = console.Handler()
 	}
 	cfg.HTTP.Hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' || r == ' ' })
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect

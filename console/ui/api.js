@@ -83,6 +83,9 @@ export async function post(path, value, { method = 'POST', ...opts } = {}) {
 	return r.status === 204 ? null : r.json();
 }
 
+// exact keeps numbers inside of JSON values that JavaScript would round, where the browser can.
+const exact = (_, v, context) => typeof v === 'number' && context?.source && !Number.isSafeInteger(v) && String(v) !== context.source ? JSON.rawJSON(context.source) : v;
+
 // bigint is written as a number: JSON.stringify refuses it.
 const encodeParam = (p) => typeof p === 'bigint' ? String(p) : JSON.stringify(p ?? null);
 
@@ -113,7 +116,7 @@ export async function query(sql, params, opts = {}) {
 	const r = await send('POST', '/v1/query', { signal, body: `{${fields.join(',')}}`, headers: { 'Content-Type': 'application/json' } });
 
 	const keep = !onRows && !onRow;
-	let i = 0, result = { columns: null, rows: [], end: null }, more = true;
+	let reviver, i = 0, result = { columns: null, rows: [], end: null }, more = true;
 	const lines = (text) => {
 		const rows = [];
 		const flush = () => {
@@ -125,7 +128,7 @@ export async function query(sql, params, opts = {}) {
 		};
 		for (const line of text.split('\n')) {
 			if (!line) continue;
-			const v = JSON.parse(line);
+			const v = line[0] === '[' && reviver ? JSON.parse(line, reviver) : JSON.parse(line);
 			if (Array.isArray(v)) {
 				rows.push(v);
 				continue;
@@ -134,6 +137,7 @@ export async function query(sql, params, opts = {}) {
 			if (v.error) throw new SQLError(v.error, 200);
 			if (v.columns) {
 				result = { columns: v.columns, rows: [], end: null };
+				reviver = JSON.rawJSON && v.columns.some((c) => c.type === 'json') ? exact : undefined;
 				onColumns?.(v.columns, i);
 			} else if (v.end) {
 				if (result.end) result = { columns: null, rows: [], end: null };
