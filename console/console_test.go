@@ -141,6 +141,26 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// TestFunctions compares the functions that are completed with the documentation.
+func TestFunctions(t *testing.T) {
+	doc, err := os.ReadFile("../docs/functions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z][A-Z0-9_]*)\\([^\n]*?` \\| yes").FindAllSubmatch(doc, -1) {
+		want = append(want, string(m[1]))
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	text := string(files()["sql/functions.js"].plain)
+	_, text, _ = strings.Cut(text, "`")
+	text, _, _ = strings.Cut(text, "`")
+	if got := strings.Fields(text); !slices.Equal(got, want) {
+		t.Errorf("console/ui/sql/functions.js has %d functions, docs/functions.md %d:\n%s", len(got), len(want), strings.Join(want, " "))
+	}
+}
+
 func get(t *testing.T, method, target string, header http.Header) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, target, nil)

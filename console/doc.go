@@ -42,7 +42,8 @@
 //	chart.js   Chart: lines, bars or points over time or numbers, with its values as a table
 //	format.js  numbers, bytes, durations, times
 //	icons.js   Icon
-//	style.css  colours are custom properties; light and dark
+//	style.css  colours are custom properties; light and dark; a page's own styles are in a file
+//	           of its own: await stylesheet('pages/NAME.css') at the top of its module
 //
 // # Rules
 //

@@ -51,16 +51,19 @@ func NewHistory() *History {
 	return h
 }
 
-// Run takes a sample each second until ctx ends. read gives status variables by name.
+// Run takes a sample each second until ctx ends, in the middle of the second, so that a late
+// one misses none. read gives status variables by name.
 func (h *History) Run(ctx context.Context, read func() map[string]string) {
-	t := time.NewTicker(historyStep)
-	defer t.Stop()
+	h.add(time.Now().Unix(), read())
 	for {
-		h.add(time.Now().Unix(), read())
+		now := time.Now()
+		t := time.NewTimer(now.Truncate(historyStep).Add(3 * historyStep / 2).Sub(now))
 		select {
 		case <-ctx.Done():
+			t.Stop()
 			return
 		case <-t.C:
+			h.add(time.Now().Unix(), read())
 		}
 	}
 }

@@ -1,8 +1,7 @@
 // Charts. uPlot draws them; the values behind are a table at the press of a button.
 import { html, useEffect, useMemo, useRef, useState } from './vendor/preact.js';
-import { short, time } from './format.js';
+import { bytes, short, time } from './format.js';
 import { colour, dark } from './theme.js';
-import { Table } from './table.js';
 import { Button } from './ui.js';
 
 let library = null;
@@ -24,13 +23,13 @@ const colours = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
  *   group    charts of one group share the cursor
  *   max      the end of the scale, at least
  */
-export function Chart({ title, x, series, kind = 'lines', isTime = true, format = short, formatX, labels, height = 150, group, note, max = 0, onZoom }) {
+export function Chart({ title, x, series, kind = 'lines', isTime = true, format = short, formatX, labels, height = 150, group, note, max = 0, binary = format === bytes }) {
 	const host = useRef(null), plot = useRef(null), legend = useRef(null);
-	const [asTable, setAsTable] = useState(false);
+	const [asTable, setAsTable] = useState(null); // the component Table, which is loaded when it is needed
 	const data = useMemo(() => [x, ...series.map((s) => s.values)], [x, series]);
 	const latest = useRef({});
 	latest.current = { series, format, max };
-	const shape = [kind, isTime, height, group, dark.value, asTable, series.map((s) => s.title).join('\n'), labels?.join('\n')].join('\0');
+	const shape = [kind, isTime, height, group, dark.value, !!asTable, series.map((s) => s.title).join('\n'), labels?.join('\n')].join('\0');
 
 	const show = (idx) => {
 		const i = idx ?? latest.current.series[0]?.values.length - 1;
@@ -49,16 +48,16 @@ export function Chart({ title, x, series, kind = 'lines', isTime = true, format 
 			const paths = kind === 'bars' ? uPlot.paths.bars({ size: [0.8, 60], align: 0 }) : kind === 'points' ? () => null : undefined;
 			const axis = { stroke: text, font: '11px system-ui', grid: { stroke: grid, width: 1 }, ticks: { show: false } };
 			const opts = {
-				width: Math.max(60, host.current.clientWidth), height,
+				width: Math.max(60, host.current.clientWidth), height, padding: [8, 10, 0, 0],
 				legend: { show: false },
 				cursor: { drag: { x: kind !== 'points', y: false, setScale: true }, points: { size: 6 }, sync: group ? { key: group, setSeries: false } : undefined },
 				scales: {
 					x: { time: isTime, range: kind === 'bars' ? (u, lo, hi) => [lo - 0.6 * step(u.data[0]), hi + 0.6 * step(u.data[0])] : undefined },
-					y: { range: (u, lo, hi) => kind === 'points' ? pad(lo, hi) : [Math.min(0, lo ?? 0), nice(Math.max(hi ?? 0, latest.current.max) || 1)] },
+					y: { range: (u, lo, hi) => kind === 'points' ? pad(lo, hi) : [Math.min(0, lo ?? 0), top(hi ?? 0, latest.current.max, binary)] },
 				},
 				axes: [
-					{ ...axis, size: 24, space: labels ? 70 : 60, values: labels ? (u, list) => list.map((v) => labels[v] ?? '') : isTime ? undefined : (u, list) => list.map(formatX ?? short) },
-					{ ...axis, size: 52, space: 26, values: (u, list) => list.map((v) => latest.current.format(v)) },
+					{ ...axis, size: 24, space: labels ? 70 : 60, values: labels ? (u, list) => list.map((v) => labels[v] ?? '') : isTime ? (u, list, i, space, by) => list.map((v) => tick(v, by)) : (u, list) => list.map(formatX ?? short) },
+					{ ...axis, size: 58, space: 26, incrs: binary ? powers : undefined, values: (u, list) => list.map((v) => latest.current.format(v)) },
 				],
 				series: [{}, ...series.map((s, i) => {
 					const c = colour(colours[i % colours.length]);
@@ -72,7 +71,7 @@ export function Chart({ title, x, series, kind = 'lines', isTime = true, format 
 			};
 			plot.current = new uPlot(opts, data, host.current);
 			show(null);
-			observer = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(60, host.current.clientWidth), height }));
+			observer = new ResizeObserver(() => host.current && plot.current?.setSize({ width: Math.max(60, host.current.clientWidth), height }));
 			observer.observe(host.current);
 		});
 		return () => {
@@ -91,10 +90,10 @@ export function Chart({ title, x, series, kind = 'lines', isTime = true, format 
 		<figcaption><span class="chart-title">${title}</span>
 			<span class="legend" ref=${legend}>${series.map((s, i) => html`<span key=${s.title}><i class=${'key ' + colours[i % colours.length]}></i>${series.length > 1 || s.title !== title ? s.title + ' ' : ''}<b></b></span>`)}</span>
 			${note && html`<small>${note}</small>`}
-			<${Button} kind="bare" icon=${asTable ? 'chart' : 'table'} label=${(asTable ? 'Show the chart: ' : 'Show the values: ') + title} onClick=${() => setAsTable(!asTable)} />
+			<${Button} kind="bare" icon=${asTable ? 'chart' : 'table'} label=${(asTable ? 'Show the chart: ' : 'Show the values: ') + title} onClick=${() => asTable ? setAsTable(null) : import('./table.js').then((m) => setAsTable(() => m.Table))} />
 		</figcaption>
 		${asTable
-			? html`<${Table} label=${title} height=${height + 'px'} rows=${rows} columns=${[
+			? html`<${asTable} label=${title} height=${height + 'px'} rows=${rows} columns=${[
 				{ title: isTime ? 'time' : 'x', get: (i) => x[i], cell: name, text: name, number: !isTime && !labels },
 				...series.map((s) => ({ title: s.title, number: true, get: (i) => s.values[i], cell: (v) => v === null || v === undefined ? '–' : format(v), text: format })),
 			]} />`
@@ -109,10 +108,20 @@ const pad = (lo, hi) => {
 	return [lo - d, hi + d];
 };
 
-// nice is a round number not below v.
-function nice(v) {
-	const p = 10 ** Math.floor(Math.log10(v));
-	return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((m) => m * p >= v * 1.0001) * p;
+// top is the end of a scale: a round number not below the values.
+function top(hi, max, binary) {
+	if (hi <= max) return max || 1;
+	if (binary) return powers.find((p) => p * 4 >= hi) * Math.ceil(hi / powers.find((p) => p * 4 >= hi));
+	const p = 10 ** Math.floor(Math.log10(hi));
+	return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((m) => m * p >= hi * 1.0001) * p;
+}
+
+const powers = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
+// tick is a time on an axis whose ticks are so many seconds apart.
+function tick(v, by) {
+	const t = time(new Date(v * 1000));
+	return by < 60 ? t.slice(11) : by < 86400 && t.slice(11, 16) !== '00:00' ? t.slice(11, 16) : t.slice(0, 10);
 }
 
 function alpha(c, a) {

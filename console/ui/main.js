@@ -44,7 +44,7 @@ function App() {
 			<ul>${pages.map((p) => html`<li key=${p.name}><a href=${href(p.route)} title=${p.title} aria-current=${p === now ? 'page' : undefined}><${Icon} name=${p.icon} /><span>${p.title}</span></a></li>`)}</ul>
 			<div class="nav-foot">
 				<${Menu} kind="bare" icon=${{ system: 'screen', light: 'sun', dark: 'moon' }[choice.value]} label="Theme" items=${[['system', 'As the system'], ['light', 'Light'], ['dark', 'Dark']].map(([v, title]) => ({ title, checked: choice.value === v, run: () => choose(v) }))} />
-				<${Menu} icon="users" kind="bare" label="Account" items=${[{ title: 'Log out', icon: 'logout', run: logout }]}>${account.value.user}<//>
+				<${Menu} icon="users" kind="bare" label=${`Account: ${account.value.user}`} items=${[{ title: 'Log out', icon: 'logout', run: logout }]}>${account.value.user}<//>
 			</div>
 		</nav>
 		<main id="main" tabindex="-1">

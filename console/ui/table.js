@@ -3,7 +3,7 @@ import { html, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, 
 import { Icon } from './icons.js';
 
 const rowHeight = 25; // as in style.css
-const around = 12; // rows above and below the visible ones
+const around = 8; // rows above and below the visible ones
 
 const numeric = /^(tinyint|smallint|mediumint|int|bigint|decimal|float|double|year|bit)/i;
 
@@ -35,7 +35,8 @@ export function plain(v) {
 	return typeof v === 'object' ? JSON.stringify(v) : String(v);
 }
 
-function Value({ value, column }) {
+// cell is a value as it is shown. It is no component: a table has hundreds of cells.
+function cell(value, column) {
 	if (value === null || value === undefined) return html`<i class="null">NULL</i>`;
 	if (column.encoding === 'base64') return html`<span class="bytes">${hex(value, 24)}</span>`;
 	const s = plain(value);
@@ -153,6 +154,11 @@ export function Table({ label, columns, rows, onOpen, onSelect, sort: outer, onS
 		}
 		e.preventDefault();
 	};
+	// cellAt finds the cell of an event. Rows have no keys: their elements are used again.
+	const cellAt = (e, f) => {
+		const td = e.target.closest('td');
+		if (td) f(Number(td.parentNode.getAttribute('aria-rowindex')) - 2, td.cellIndex);
+	};
 	const order = (i) => {
 		const next = !sort || sort.column !== i ? { column: i, down: false } : !sort.down ? { column: i, down: true } : null;
 		if (onSort) onSort(next);
@@ -184,15 +190,14 @@ export function Table({ label, columns, rows, onOpen, onSelect, sort: outer, onS
 				${types && c.type && html`<small>${typeName(c)}</small>`}</button>
 				<span class="grip" onPointerDown=${(e) => drag(e, i)}></span>
 			</th>`)}</tr></thead>
-			<tbody>
+			<tbody onPointerDown=${(e) => cellAt(e, (row, col) => activate(row, col, false))} onDblClick=${(e) => cellAt(e, (row, col) => onOpen?.(sorted[row], col, row))}>
 				${first > 0 && html`<tr aria-hidden="true" class="space" style=${{ height: first * rowHeight + 'px' }}></tr>`}
 				${sorted.slice(first, last).map((row, k) => {
 					const r = first + k;
-					return html`<tr key=${r} aria-rowindex=${r + 2} aria-selected=${selected === undefined ? undefined : String(row === selected)} class=${(r % 2 ? 'odd ' : '') + (rowClass?.(row) ?? '')}>
+					return html`<tr aria-rowindex=${r + 2} aria-selected=${selected === undefined ? undefined : String(row === selected)} class=${(r % 2 ? 'odd ' : '') + (rowClass?.(row) ?? '')}>
 						${cols.map((c, i) => {
 							const v = c.get(row);
-							return html`<td key=${i} id=${`${uid}-${r}-${i}`} class=${(c.number ? 'number' : '') + (r === at.row && i === at.col ? ' active' : '')}
-								onPointerDown=${() => activate(r, i, false)} onDblClick=${() => onOpen?.(row, i, r)}>${c.cell ? c.cell(v, row) : html`<${Value} value=${v} column=${c} />`}</td>`;
+							return html`<td key=${i} id=${`${uid}-${r}-${i}`} class=${(c.number ? 'number' : '') + (r === at.row && i === at.col ? ' active' : '')}>${c.cell ? c.cell(v, row) : cell(v, c)}</td>`;
 						})}
 					</tr>`;
 				})}

@@ -2,6 +2,14 @@
 import { Fragment, html, signal, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { Icon } from './icons.js';
 
+/** Loads the style sheet of a page, once: await stylesheet('pages/NAME.css') at the top of its module. */
+export function stylesheet(path) {
+	return new Promise((resolve, reject) => {
+		const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '/console/' + path, onload: resolve, onerror: () => reject(new Error(path)) });
+		document.head.append(link);
+	});
+}
+
 /** A page: its heading, the tools on the right of it, and its content. */
 export function Page({ title, tools, fill, children }) {
 	return html`<div class=${'page' + (fill ? ' fill' : '')}>

@@ -38,8 +38,31 @@ function useHistory(range) {
 	}, step * 1000, [range]);
 }
 
-// rate is the change by second; a counter that went down has begun again.
-const rate = (x, list) => list?.map((v, i) => i === 0 || v === null || list[i - 1] === null || v < list[i - 1] ? null : (v - list[i - 1]) / (x[i] - x[i - 1]));
+// rate is the change by second since the last known value; a counter that went down has
+// begun again.
+function rate(x, list) {
+	let known = -1;
+	return list && brief(list.map((v, i) => {
+		if (v === null) return null;
+		const k = known;
+		known = i;
+		return k < 0 || v < list[k] || x[i] - x[k] > 4 * (x[1] - x[0]) ? null : (v - list[k]) / (x[i] - x[k]);
+	}));
+}
+
+// brief takes the mark of a gap off short ones: a busy machine may miss a second.
+function brief(list) {
+	let run = 0;
+	list.forEach((v, i) => {
+		if (v === null) {
+			run++;
+			return;
+		}
+		if (run && run <= 3 && run < i) list.fill(undefined, i - run, i);
+		run = 0;
+	});
+	return list;
+}
 
 const ready = async (signal) => {
 	try {
@@ -82,15 +105,15 @@ export default function Overview({ params }) {
 // list is the charts of the history.
 function list({ x, values }) {
 	const by = (name) => rate(x, values[name]);
-	const sum = (...names) => names.map(by).filter(Boolean).reduce((a, b) => a.map((v, i) => v === null || b[i] === null ? null : v + b[i]));
+	const sum = (...names) => names.map(by).filter(Boolean).reduce((a, b) => a.map((v, i) => v === null || v === undefined ? v : v + b[i]));
 	const share = (hits, misses) => {
 		const h = by(hits), m = by(misses);
-		return h?.map((v, i) => v === null || m[i] === null || v + m[i] === 0 ? null : v / (v + m[i]));
+		return h?.map((v, i) => v === null || v === undefined ? v : v + m[i] === 0 ? null : v / (v + m[i]));
 	};
 	const has = (name) => values[name]?.some((v) => v !== null);
 	const perSecond = (v) => short(v) + '/s', bytesPerSecond = (v) => bytes(v) + '/s', time = (ms) => duration(ms / 1000);
 	const line = (title, name, more = {}) => ({ title, values: by(name), ...more });
-	const level = (title, name) => ({ title, values: values[name] });
+	const level = (title, name) => ({ title, values: brief(values[name].slice()) });
 	return [
 		{ title: 'Statements', format: perSecond, series: [line('all', 'Queries', { area: true }), line('select', 'Com_select'), { title: 'changes', values: sum('Com_insert', 'Com_update', 'Com_delete') }] },
 		{ title: 'Errors and slow statements', format: perSecond, series: [line('errors', 'Sqlots_errors'), line('slow', 'Slow_queries')] },
@@ -99,10 +122,10 @@ function list({ x, values }) {
 		{ title: 'Memory', format: bytes, series: [{ ...level('statements', 'Sqlots_memory_used'), area: true }, level('block cache', 'Sqlots_storage_block_cache_bytes'), level('memtables', 'Sqlots_storage_memtable_bytes')] },
 		{ title: 'Hit rate of caches', format: percent, max: 1, series: [{ title: 'blocks', values: share('Sqlots_storage_block_cache_hits', 'Sqlots_storage_block_cache_misses') }, { title: 'plans', values: share('Sqlots_plan_cache_hits', 'Sqlots_plan_cache_misses') }] },
 		{ title: 'Commits', format: perSecond, series: [line('commits', 'Sqlots_storage_seq', { area: true }), line('lock waits', 'Sqlots_storage_lock_waits'), line('deadlocks', 'Sqlots_storage_deadlocks')] },
-		{ title: 'Log written', format: bytesPerSecond, series: [line('log', 'Sqlots_storage_wal_written_bytes', { area: true }), line('spilled by statements', 'Sqlots_spilled_bytes')] },
+		{ title: 'Log written', format: bytesPerSecond, binary: true, series: [line('log', 'Sqlots_storage_wal_written_bytes', { area: true }), line('spilled by statements', 'Sqlots_spilled_bytes')] },
 		{ title: 'Disk', format: bytes, series: [{ ...level('all', 'Sqlots_storage_disk_bytes'), area: true }, level('log', 'Sqlots_storage_wal_bytes'), level('to be compacted', 'Sqlots_storage_compaction_debt_bytes')] },
 		has('Sqlots_reads_of_all') && { title: 'Reads by access path', format: perSecond, series: [line('by index', 'Sqlots_reads_by_index'), line('of all rows', 'Sqlots_reads_of_all')] },
 		has('Sqlots_search_lag_ms') && { title: 'Search lag', format: time, series: [level('behind', 'Sqlots_search_lag_ms')] },
-		(has('Bytes_sent') && values.Bytes_sent.some((v) => v > 0)) && { title: 'Network', format: bytesPerSecond, series: [line('sent', 'Bytes_sent', { area: true }), line('received', 'Bytes_received')] },
+		(has('Bytes_sent') && values.Bytes_sent.some((v) => v > 0)) && { title: 'Network', format: bytesPerSecond, binary: true, series: [line('sent', 'Bytes_sent', { area: true }), line('received', 'Bytes_received')] },
 	].filter(Boolean);
 }

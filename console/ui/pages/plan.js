@@ -1,16 +1,15 @@
 // The plan of a statement: its operators, what was estimated and what was measured, and the
 // ways to the rows that were weighed.
-import { html, signal, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
+import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { query } from '../api.js';
 import { bytes, count, duration, number, percent, short } from '../format.js';
 import { Link, setParams } from '../router.js';
-import { Badge, Button, Empty, Failure, Facts, Section, Select } from '../ui.js';
+import { Badge, Button, Empty, Failure, Facts, Section, Select, stylesheet } from '../ui.js';
 import { usePoll } from '../data.js';
+import { analyze } from '../sql/analyze.js';
 import { readOnly } from '../sql/split.js';
 
-/** A statement that another page wants measured here: {sql, db}. An address cannot say so: it
- * would run statements. */
-export const analyze = signal(null);
+await stylesheet('pages/plan.css');
 
 const far = 10; // a factor between estimate and actual rows that is marked
 

@@ -1,6 +1,6 @@
 // SQL: an editor, and the results of what was run.
 import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
-import { SQLError, query } from '../api.js';
+import { SQLError, post, query } from '../api.js';
 import { usePoll } from '../data.js';
 import { clock, count, duration, number, time } from '../format.js';
 import { go, setParams } from '../router.js';
@@ -8,8 +8,10 @@ import { Editor } from '../sql/editor.js';
 import { Result } from '../sql/result.js';
 import { readOnly, statementAt, statements, verb, withCondition } from '../sql/split.js';
 import { draft, past, saved } from '../sql/store.js';
-import { Button, Dialog, Empty, Failure, Field, Select, Tabs, confirm, notify } from '../ui.js';
-import { analyze } from './plan.js';
+import { Button, Dialog, Empty, Failure, Field, Select, Tabs, confirm, notify, stylesheet } from '../ui.js';
+import { analyze } from '../sql/analyze.js';
+
+await stylesheet('sql/sql.css');
 
 const longestAddress = 4000;
 const limits = [['1000', '1,000 rows'], ['10000', '10,000 rows'], ['100000', '100,000 rows']];
@@ -80,30 +82,33 @@ export default function SQL({ params }) {
 		const at = (i) => made[i] ??= { sql: list[i]?.text ?? '', columns: null, rows: [], end: null, error: null, running: true };
 		at(0);
 		setResults([...made]);
-		let error = null;
+		let error = null, session = null;
 		try {
-			await query(list.map((s) => s.text).join(';\n'), [], {
-				db, maxRows, multi: list.length > 1, signal: control.signal,
-				onColumns: (columns, i) => { Object.assign(at(i), { columns }); show(); },
-				onRows: (rows, i) => {
-					const to = at(i).rows;
-					for (const r of rows) to.push(r);
-					show();
-				},
-				onEnd: (end, i) => {
-					Object.assign(at(i), { end, running: false });
-					if (end.more) at(i + 1);
-					show();
-				},
-			});
+			// Several statements share a session, and each is a request: so what ran before an
+			// error has its result.
+			if (list.length > 1) session = (await post('/v1/session', { db }, { signal: control.signal })).session;
+			for (const [i, s] of list.entries()) {
+				at(i);
+				show();
+				await query(s.text, [], {
+					db: session ? undefined : db, session, maxRows, signal: control.signal,
+					onColumns: (columns) => { Object.assign(made[i], { columns }); show(); },
+					onRows: (rows) => {
+						const to = made[i].rows;
+						for (const r of rows) to.push(r);
+						show();
+					},
+					onEnd: (end) => { Object.assign(made[i], { end, running: false }); show(); },
+				});
+			}
 		} catch (e) {
 			error = e.name === 'AbortError' ? new SQLError({ code: 1317, state: '70100', message: 'Cancelled.' }) : e;
-			const i = error.statement ? error.statement - 1 : made.findIndex((r) => !r.end);
-			Object.assign(at(Math.max(0, i)), { error, running: false, statement: error.statement });
+			Object.assign(made[made.length - 1], { error, running: false, statement: list.length > 1 ? made.length : 0 });
 		}
+		if (session) post('/v1/session/' + session, undefined, { method: 'DELETE' }).catch(() => {});
 		clearTimeout(frame);
 		current.current = null;
-		const done = made.filter(Boolean);
+		const done = [...made];
 		setResults(done);
 		if (error) setOpen(done.length - 1);
 		setRun(null);

@@ -134,13 +134,13 @@ export function ResultMap({ columns, rows, onCondition }) {
 			for (const line of lines ?? []) {
 				line.forEach((p, i) => {
 					const [x, y] = toScreen(p);
-					if (i) g.lineTo(x, y);
+					if (i && Math.abs(p[0] - line[i - 1][0]) < 180) g.lineTo(x, y); // not across the date line
 					else g.moveTo(x, y);
 				});
 			}
 			g.stroke();
 			g.fillStyle = colour('accent');
-			g.globalAlpha = points.length > 2000 ? 0.45 : 0.7;
+			g.globalAlpha = points.length > 2000 ? 0.65 : 0.8;
 			const r = points.length > 2000 ? 1.8 : 3;
 			for (const p of points) {
 				const [x, y] = toScreen(p);

@@ -64,7 +64,7 @@ export function Result({ result, db, view, onView, onMore, onCondition }) {
 	const [exporting, setExporting] = useState(null);
 	const places = useMemo(() => columns && placesOf(columns, rows), [columns, rows.length]);
 	if (!columns) {
-		return html`<div class="result"><${Failure} error=${error} hint=${error && result.statement > 1 ? `In statement ${result.statement}.` : undefined} />
+		return html`<div class="result"><${Failure} error=${error} hint=${error && result.statement ? `In statement ${result.statement}.` : undefined} />
 			${end && html`<p class="done" role="status">Done. ${end.affected_rows !== undefined && count(end.affected_rows, 'row') + ' affected. '}${end.last_insert_id ? `Last inserted id ${end.last_insert_id}. ` : ''}${end.info ?? ''} <span class="muted">${duration(end.elapsed_ms / 1000)}${end.warnings ? `, ${count(end.warnings, 'warning')}` : ''}</span></p>`}
 			${!error && !end && html`<${Empty}>${running ? 'Running…' : 'No result.'}<//>`}</div>`;
 	}
