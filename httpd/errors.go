@@ -30,12 +30,16 @@ func statusOf(e *sqlerr.Error) int {
 // appendError appends an error as JSON; statement is the number of the statement that
 // failed, 0 if there was one only.
 func appendError(dst []byte, e *sqlerr.Error, statement int) []byte {
+	return appendFailure(dst, e.Number, e.State, e.Message, statement)
+}
+
+func appendFailure(dst []byte, code uint16, state, message string, statement int) []byte {
 	dst = append(dst, `{"error":{"code":`...)
-	dst = appendInt(dst, int64(e.Number))
+	dst = appendInt(dst, int64(code))
 	dst = append(dst, `,"state":`...)
-	dst = appendJSONString(dst, e.State)
+	dst = appendJSONString(dst, state)
 	dst = append(dst, `,"message":`...)
-	dst = appendJSONString(dst, e.Message)
+	dst = appendJSONString(dst, message)
 	if statement > 0 {
 		dst = append(dst, `,"statement":`...)
 		dst = appendInt(dst, int64(statement))
@@ -50,7 +54,7 @@ func writeError(w http.ResponseWriter, r *http.Request, e *sqlerr.Error) {
 
 // writeProblem answers with an error that is not of SQL: its code is 0.
 func writeProblem(w http.ResponseWriter, status int, message string) {
-	writeFailure(w, nil, status, appendError(nil, &sqlerr.Error{State: "HY000", Message: message}, 0))
+	writeFailure(w, nil, status, appendFailure(nil, 0, "HY000", message, 0))
 }
 
 func writeFailure(w http.ResponseWriter, r *http.Request, status int, body []byte) {

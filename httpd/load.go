@@ -161,6 +161,7 @@ func (s *Server) load(w http.ResponseWriter, r *http.Request) {
 		done, err = c.load(w, r, req, token)
 		return err
 	})
+	c.leave()
 	if err != nil {
 		if c.ctx.Err() != nil {
 			w.Header().Set("Connection", "close")
@@ -168,7 +169,7 @@ func (s *Server) load(w http.ResponseWriter, r *http.Request) {
 		}
 		_ = c.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 		var e *sqlerr.Error
-		if errors.As(err, &e) && e.Number == 1146 {
+		if errors.As(err, &e) && sqlerr.IsNoSuchTable(e) {
 			writeFailure(w, r, http.StatusNotFound, appendError(nil, e, 0))
 			return
 		}

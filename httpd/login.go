@@ -265,7 +265,13 @@ func readObject(w http.ResponseWriter, r *http.Request, to any) bool {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout))
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxLoginBody))
 	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil && !errors.Is(err, io.EOF) {
+	err := d.Decode(to)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		writeProblem(w, http.StatusRequestEntityTooLarge, "the body is too large")
+		return false
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		writeProblem(w, http.StatusBadRequest, "the body is no object of JSON as expected: "+err.Error())
 		return false
 	}

@@ -118,7 +118,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.end()
-	out.ctx, out.timeout = c.ctx, c.writeTimeout
+	out.ctx, out.timeout = c.ctx, c.writeTimeout()
 	out.flush = out.empty
 	err = c.run(func() error {
 		multi, canMulti := c.guest.Session.(mysqlwire.MultiStatementer)
@@ -130,6 +130,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		}
 		return c.execute(req.SQL, params, out)
 	})
+	c.leave()
 	out.finish(r, err)
 }
 
@@ -521,6 +522,7 @@ type work struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	ends    []func() // in reverse order
+	leaves  []func() // the same, of the guest
 	broken  func()   // ends the guest
 	control *http.ResponseController
 }
@@ -539,7 +541,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, b *Backend, id *i
 		x.cancel(context.Cause(x.guest.Context()))
 	}
 	stop := context.AfterFunc(x.guest.Context(), func() { x.cancel(context.Cause(x.guest.Context())) })
-	x.ends = append(x.ends, func() { stop() })
+	x.leaves = append(x.leaves, func() { stop() })
 	// What waits for the client to read or send is let go soon after.
 	unblock := context.AfterFunc(x.ctx, func() {
 		_ = x.control.SetReadDeadline(time.Now())
@@ -564,7 +566,7 @@ func (x *work) open(r *http.Request, b *Backend, id *identity, c *call) error {
 			return err
 		}
 		x.guest, x.broken = kept.guest, func() { s.sessions.end(kept) }
-		x.ends = append(x.ends, free)
+		x.leaves = append(x.leaves, free)
 		if c.db != "" {
 			if x.sandboxed() {
 				return sqlerr.MustChangePassword()
@@ -585,18 +587,28 @@ func (x *work) open(r *http.Request, b *Backend, id *identity, c *call) error {
 				_ = guard.Run(func() error { g.Close(); return nil })
 			}
 		}
-		x.ends = append(x.ends, func() { x.broken() })
+		x.leaves = append(x.leaves, func() { x.broken() })
 	}
 	q := &query{key: queryKey{id.name(), c.queryID}, guest: x.guest, cancel: x.cancel}
 	if !s.running.add(q) {
 		return &problem{http.StatusConflict, "a query with this query_id runs"}
 	}
-	x.ends = append(x.ends, func() { s.running.remove(q) })
+	x.leaves = append(x.leaves, func() { s.running.remove(q) })
 	return nil
 }
 
-// end gives up what begin took.
+// leave gives up the guest. It precedes the end of the response, after which the client
+// may use its session or its connection again at once.
+func (x *work) leave() {
+	for i := len(x.leaves) - 1; i >= 0; i-- {
+		x.leaves[i]()
+	}
+	x.leaves = nil
+}
+
+// end gives up all that begin took.
 func (x *work) end() {
+	x.leave()
 	for i := len(x.ends) - 1; i >= 0; i-- {
 		x.ends[i]()
 	}

@@ -48,8 +48,8 @@ type results struct {
 	multi   bool   // several statements
 	maxRows uint64 // of a result
 	gzip    gzipChoice
-	timeout func() time.Duration // for a write
-	file    io.ReadCloser        // of LOAD DATA LOCAL; nil: none
+	timeout time.Duration // for a write
+	file    io.ReadCloser // of LOAD DATA LOCAL; nil: none
 
 	state     resultState
 	n         int // results that are complete
@@ -166,7 +166,7 @@ func (w *results) End(e mysqlwire.End) error {
 		}
 		return dst
 	})
-	return w.emptied()
+	return w.between()
 }
 
 // OK implements mysqlwire.ResultWriter.
@@ -188,7 +188,7 @@ func (w *results) OK(ok mysqlwire.OK) error {
 		}
 		return dst
 	})
-	return w.emptied()
+	return w.between()
 }
 
 // end appends the end of a result, with what it says of itself.
@@ -240,6 +240,15 @@ func (w *results) emptied() error {
 	return w.empty()
 }
 
+// between is emptied between results. The end of the last one is written by finish, when
+// the session is free.
+func (w *results) between() error {
+	if w.state == resultDone {
+		return nil
+	}
+	return w.emptied()
+}
+
 // empty writes what has gathered. It waits for the client, which is how a slow one slows its
 // statement down.
 func (w *results) empty() error {
@@ -274,7 +283,7 @@ func (w *results) write() error {
 	if w.ctx.Err() != nil {
 		return w.ctx.Err()
 	}
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout()))
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))
 	var to io.Writer = w.w
 	if w.zip != nil {
 		to = w.zip
@@ -330,7 +339,7 @@ func (w *results) finish(r *http.Request, err error) {
 		if w.ctx.Err() != nil {
 			w.w.Header().Set("Connection", "close") // its deadlines have passed
 		}
-		_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout()))
+		_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))
 		writeFailure(w.w, r, statusOf(e), appendError(nil, e, statement))
 		return
 	}

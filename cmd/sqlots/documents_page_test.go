@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,6 +32,9 @@ const addressVariable = "SQLOTS_DOCUMENTS_ADDRESS"
 
 // documentsAddress is the address that the documents give a server.
 const documentsAddress = "127.0.0.1:4000"
+
+// documentsHTTP is the address that the documents give a server for HTTP.
+const documentsHTTP = "127.0.0.1:4080"
 
 // TestMain lets the shells of TestDocuments run the test binary as sqlots.
 func TestMain(m *testing.M) {
@@ -240,6 +244,13 @@ func (p *page) address() string {
 	return p.addr
 }
 
+// httpAddress is where it answers HTTP, if a command says so: the port after that of address.
+func (p *page) httpAddress() string {
+	host, port, _ := net.SplitHostPort(p.address())
+	n, _ := strconv.Atoi(port)
+	return net.JoinHostPort(host, strconv.Itoa(n+1))
+}
+
 // blockEnd is printed by the shell after each block, shellEnd when it ends: a
 // server that it has started keeps its output open.
 const (
@@ -262,7 +273,8 @@ func (p *page) commands(b *block) (string, error) {
 		p.serving = begin > end
 	}
 	p.errs.reset()
-	if _, err := fmt.Fprintf(p.in, "set -e\n%s\nset +e\necho '%s'\n", b.code, blockEnd); err != nil {
+	code := strings.ReplaceAll(b.code, documentsHTTP, p.httpAddress())
+	if _, err := fmt.Fprintf(p.in, "set -e\n%s\nset +e\necho '%s'\n", code, blockEnd); err != nil {
 		return "", fmt.Errorf("the shell has ended: %w\n%s", err, p.errs.text())
 	}
 	type answer struct {

@@ -32,6 +32,9 @@ func EndsTransaction(err error) bool { return is(err, 1206, 1213) }
 // or the end of innodb_lock_wait_timeout.
 func IsLockConflict(err error) bool { return is(err, 1205, 1213) }
 
+// IsNoSuchTable reports 1146.
+func IsNoSuchTable(err error) bool { return is(err, 1146) }
+
 // IsNotSupported reports 1235.
 func IsNotSupported(err error) bool { return is(err, 1235) }
 
