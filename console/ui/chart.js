@@ -56,7 +56,7 @@ export function Chart({ title, x, series, kind = 'lines', isTime = true, format 
 					y: { range: (u, lo, hi) => kind === 'points' ? pad(lo, hi) : [Math.min(0, lo ?? 0), top(hi ?? 0, latest.current.max, binary)] },
 				},
 				axes: [
-					{ ...axis, size: 24, space: labels ? 70 : 60, values: labels ? (u, list) => list.map((v) => labels[v] ?? '') : isTime ? (u, list, i, space, by) => list.map((v) => tick(v, by)) : (u, list) => list.map(formatX ?? short) },
+					{ ...axis, size: 24, space: labels || isTime ? 84 : 60, values: labels ? (u, list) => list.map((v) => labels[v] ?? '') : isTime ? (u, list, i, space, by) => list.map((v) => tick(v, by)) : (u, list) => list.map(formatX ?? short) },
 					{ ...axis, size: 58, space: 26, incrs: binary ? powers : undefined, values: (u, list) => list.map((v) => latest.current.format(v)) },
 				],
 				series: [{}, ...series.map((s, i) => {

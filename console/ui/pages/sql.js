@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js'
 import { SQLError, post, query } from '../api.js';
 import { usePoll } from '../data.js';
 import { clock, count, duration, number, time } from '../format.js';
-import { go, setParams } from '../router.js';
+import { go, place, setParams } from '../router.js';
 import { Editor } from '../sql/editor.js';
 import { Result } from '../sql/result.js';
 import { readOnly, statementAt, statements, verb, withCondition } from '../sql/split.js';
@@ -50,7 +50,9 @@ export default function SQL({ params }) {
 	// The address follows the text, and the text the address, which Back and links change.
 	const latest = useRef(initial);
 	const timer = useRef(0);
+	const known = useRef(params.q); // in the address
 	useEffect(() => {
+		known.current = params.q;
 		if (params.q !== undefined && params.q !== latest.current) {
 			latest.current = params.q;
 			draft.set(params.q);
@@ -61,8 +63,10 @@ export default function SQL({ params }) {
 		latest.current = text;
 		clearTimeout(timer.current);
 		timer.current = setTimeout(() => {
+			if (place.peek().params.q !== known.current) return; // another address was opened meanwhile
 			draft.set(text);
-			setParams({ q: text.length <= longestAddress ? text : undefined });
+			known.current = text.length <= longestAddress ? text || undefined : undefined;
+			setParams({ q: known.current });
 		}, 400);
 	};
 	useEffect(() => () => clearTimeout(timer.current), []);

@@ -116,11 +116,13 @@ export function ResultMap({ columns, rows, onCondition }) {
 
 	useEffect(() => {
 		const c = canvas.current;
+		if (!c) return undefined; // the map has gone meanwhile
 		if (!state.current.fitted && points.length) {
 			fit();
 			state.current.fitted = true;
 		}
 		const draw = () => {
+			if (!canvas.current) return;
 			const ratio = devicePixelRatio || 1;
 			c.width = c.clientWidth * ratio;
 			c.height = c.clientHeight * ratio;
