@@ -1,5 +1,5 @@
 // Package console is the web console of the server: pages in console/ui that are embedded
-// and served as they are.
+// and served unchanged.
 //
 // The server gives pages and nothing more: all data comes to them by the HTTP API, with the
 // account that has logged in. So the console needs no rights of its own, and what it shows

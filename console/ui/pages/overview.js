@@ -92,7 +92,7 @@ export default function Overview({ params }) {
 				server.data && ['version', server.data.version], last('Uptime') !== undefined && ['up', duration(last('Uptime'))],
 				server.data && ['host', `${server.data.host}:${server.data.port}`],
 				last('Threads_connected') !== undefined && ['connections', `${number(last('Threads_connected'))}${server.data ? ' of ' + number(server.data.connections) : ''}`],
-				limit && ['memory', `${bytes(last('Sqlots_memory_used'))} of ${bytes(limit)}`],
+				limit && ['memory of statements', `${bytes(last('Sqlots_memory_used'))} of ${bytes(limit)}`],
 				last('Sqlots_storage_disk_bytes') !== undefined && ['on disk', bytes(last('Sqlots_storage_disk_bytes'))],
 				last('Sqlots_search_lag_ms') !== null && last('Sqlots_search_lag_ms') !== undefined && ['search lag', duration(last('Sqlots_search_lag_ms') / 1000)],
 			]} />
