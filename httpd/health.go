@@ -46,6 +46,20 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		s.cfg.Metrics.ServeHTTP(w, r)
 		return
 	}
+	s.watched(w, r, s.cfg.Metrics)
+}
+
+// history is the last hour of what the server counts.
+func (s *Server) history(w http.ResponseWriter, r *http.Request) {
+	if s.cfg.History == nil {
+		writeProblem(w, http.StatusNotFound, "this server keeps no history")
+		return
+	}
+	s.watched(w, r, s.cfg.History)
+}
+
+// watched answers by next, for an account that may watch.
+func (s *Server) watched(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	b, ok := s.backend(w)
 	if !ok {
 		return
@@ -58,7 +72,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, sqlerr.PrivilegeNeeded("PROCESS"))
 		return
 	}
-	s.cfg.Metrics.ServeHTTP(w, r)
+	next.ServeHTTP(w, r)
 }
 
 // backend is what the server is, unless it is starting or stopping: then it has answered.

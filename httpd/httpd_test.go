@@ -182,6 +182,21 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestHistory: it is for those who may watch, from wherever.
+func TestHistory(t *testing.T) {
+	if w := do(New(Config{}), "GET", "/v1/history", nil); w.Code != 404 {
+		t.Error(w.Code)
+	}
+	s := New(Config{LocalMetrics: true, History: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })})
+	open(s, &fakeBackend{})
+	if w := do(s, "GET", "/v1/history", func(r *http.Request) { r.RemoteAddr = "127.0.0.1:1" }); w.Code != 401 {
+		t.Error("without an account", w.Code)
+	}
+	if w := do(s, "GET", "/v1/history", func(r *http.Request) { r.SetBasicAuth("app", "secret") }); w.Code != 200 {
+		t.Error("with an account", w.Code)
+	}
+}
+
 // TestManyWrongPasswords: from many addresses they are refused, and leave little behind.
 func TestManyWrongPasswords(t *testing.T) {
 	s := New(Config{})

@@ -32,6 +32,8 @@ type Config struct {
 	Metrics http.Handler
 	// LocalMetrics lets clients of this machine read metrics without an account.
 	LocalMetrics bool
+	// History answers GET /v1/history, for those who may watch; nil: 404.
+	History http.Handler
 	// Console answers / and /console/…; nil: a page that names the API. It may replace the
 	// header Content-Security-Policy.
 	Console http.Handler
@@ -111,6 +113,7 @@ func (s *Server) list() []route {
 		{"GET /healthz", s.healthz},
 		{"GET /readyz", s.readyz},
 		{"GET /metrics", s.metrics},
+		{"GET /v1/history", s.history},
 		{"GET /v1/openapi.json", s.openapi},
 		{"POST /v1/login", s.login},
 		{"POST /v1/logout", s.logout},

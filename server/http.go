@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
+	"github.com/sqlots/sqlots/console"
 	"github.com/sqlots/sqlots/httpd"
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/sql/introspect"
 	"github.com/sqlots/sqlots/sql/priv"
 )
 
@@ -24,8 +27,10 @@ type HTTPConfig struct {
 	Insecure bool
 	// SessionIdle is how long a session is kept without a request, 0 for a minute.
 	SessionIdle time.Duration
-	// Metrics answers /metrics, Console / and /console/; nil for neither.
-	Metrics, Console http.Handler
+	// Metrics answers /metrics; nil for none.
+	Metrics http.Handler
+	// Console serves the web console, and keeps a history for it.
+	Console bool
 }
 
 // checkHTTP refuses an address where passwords could be read on their way.
@@ -50,7 +55,11 @@ func (s *Server) listenHTTP(c *tls.Config) error {
 	if h.Metrics == nil {
 		h.Metrics = s.metrics
 	}
-	cfg := httpd.Config{Hosts: h.Hosts, SessionIdle: h.SessionIdle, Metrics: h.Metrics, LocalMetrics: !s.cfg.RequireRootPassword, Console: h.Console, Logger: s.cfg.Log}
+	cfg := httpd.Config{Hosts: h.Hosts, SessionIdle: h.SessionIdle, Metrics: h.Metrics, LocalMetrics: !s.cfg.RequireRootPassword, Logger: s.cfg.Log}
+	if h.Console {
+		s.history = console.NewHistory()
+		cfg.Console, cfg.History = console.Handler(), s.history
+	}
 	if c != nil {
 		s.httpTLS.Store(c)
 		cfg.TLS = s.httpTLS.Load
@@ -65,6 +74,15 @@ func (s *Server) openHTTP() {
 	if s.http == nil {
 		return
 	}
+	if s.history != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		s.endHistory = func() { cancel(); <-done }
+		go func() {
+			defer close(done)
+			guard.Do(s.cfg.Log, "keeping the history of numbers", func() { s.history.Run(ctx, s.watchedStatus) })
+		}()
+	}
 	s.http.Open(httpd.Backend{
 		Wire: s.wire, Memory: s.engine.Values, NotReady: s.NotReady,
 		MaxPacket: func() int { return int(s.engine.Globals.Value("max_allowed_packet").Bits()) },
@@ -76,6 +94,23 @@ func (s *Server) openHTTP() {
 	})
 }
 
+// watchedStatus is SHOW GLOBAL STATUS with what only the history shows.
+func (s *Server) watchedStatus() map[string]string {
+	x := introspect.New(s.engine)
+	m := map[string]string{}
+	for _, v := range x.GlobalStatus() {
+		m[v.Name] = v.Value
+	}
+	if list := x.SearchIndexes(); len(list) > 0 {
+		lag := time.Duration(0)
+		for _, i := range list {
+			lag = max(lag, i.Behind)
+		}
+		m["Sqlots_search_lag_ms"] = strconv.FormatInt(lag.Milliseconds(), 10)
+	}
+	return m
+}
+
 // HTTPAddr is the address of HTTP, which the configuration must name.
 func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
 
@@ -83,6 +118,9 @@ func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
 func (s *Server) stopHTTP(ctx context.Context) (wait func()) {
 	if s.http == nil {
 		return func() {}
+	}
+	if s.endHistory != nil {
+		s.endHistory()
 	}
 	done := make(chan struct{})
 	go func() {

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sqlots/sqlots/console"
 	"github.com/sqlots/sqlots/httpd"
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/internal/loglines"
@@ -129,6 +130,8 @@ type Server struct {
 	done     sync.WaitGroup
 
 	http         *httpd.Server // nil without HTTP
+	history      *console.History
+	endHistory   func() // nil until the history is kept
 	httpListener net.Listener
 	httpTLS      atomic.Pointer[tls.Config]
 

@@ -22,7 +22,7 @@ var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", 
 var storageSide = []string{"storage", "index", "search", "stream"}
 
 // edge are the packages on top: nothing below imports them.
-var edge = []string{"cmd", "server", "httpd", "admin", "tool"}
+var edge = []string{"cmd", "server", "httpd", "console", "admin", "tool"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
 var testOnly = []string{

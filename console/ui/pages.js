@@ -1,0 +1,12 @@
+// The pages, in the order of the navigation. A page is loaded when it is first opened; its
+// module exports the component as default. A new page is one line here.
+export const pages = [
+	{ name: 'overview', title: 'Overview', icon: 'gauge', route: '/overview', load: () => import('./pages/overview.js') },
+	{ name: 'sql', title: 'SQL', icon: 'terminal', route: '/sql', load: () => import('./pages/sql.js') },
+	{ name: 'plan', title: 'Plan', icon: 'tree', route: '/plan', load: () => import('./pages/plan.js') },
+];
+
+/** The page of a place, the first one if none is named. */
+export function pageOf({ path }) {
+	return path.length === 0 ? pages[0] : pages.find((p) => p.route === '/' + path[0]);
+}

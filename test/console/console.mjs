@@ -1,0 +1,17 @@
+// Goes through the console: node console.mjs http://127.0.0.1:4080 DIRECTORY. ONLY=plan,overview
+// leaves out other parts than these.
+import { open } from './harness.mjs';
+import * as frame from './frame.mjs';
+import * as overview from './overview.mjs';
+import * as plan from './plan.mjs';
+import * as sql from './sql.mjs';
+
+const [base, pictures] = process.argv.slice(2);
+const t = await open(base, pictures);
+const parts = { sql, plan, overview };
+const only = process.env.ONLY?.split(',') ?? Object.keys(parts);
+await t.run(frame.steps);
+for (const name of only) await t.run(parts[name].steps);
+await t.run(frame.last);
+await t.browser.close();
+console.log('all steps are done');

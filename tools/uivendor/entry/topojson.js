@@ -1,0 +1,1 @@
+export { feature, mesh } from 'topojson-client';
