@@ -105,7 +105,7 @@ func (s *Set) table(n *TableNeed) *Denied {
 		if missing == 0 {
 			continue
 		}
-		if lacks := missing &^ columns; lacks != 0 {
+		if lacks := missing &^ columns; lacks != 0 && (lacks != Select || !n.Changed) {
 			return denied(lacks.Command())
 		}
 		for _, t := range tables {

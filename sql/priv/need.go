@@ -48,6 +48,9 @@ type TableNeed struct {
 	Command  string
 	// Columns are needed of the table or of the columns.
 	Columns []ColumnNeed
+	// Changed: its rows are changed, and the refusal to read a column names that,
+	// also where the account may read none.
+	Changed bool
 	// Star: columns come from *; a refusal does not name one.
 	Star bool
 }

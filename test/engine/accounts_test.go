@@ -153,7 +153,11 @@ func (r *runner) onlyRoot(ctx context.Context) error {
 		case user == "root":
 			continue
 		}
-		if _, _, err := r.session.exec(ctx, q, nil); err != nil {
+		_, _, err := r.session.exec(ctx, q, nil)
+		if numberOfError(err) == 1396 { // MariaDB drops roles only as such
+			_, _, err = r.session.exec(ctx, "DROP ROLE '"+user+"'", nil)
+		}
+		if err != nil {
 			return err
 		}
 		if user == "root" { // its session has lost its account
@@ -163,6 +167,24 @@ func (r *runner) onlyRoot(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// grantsOn finds the table of a GRANT.
+var grantsOn = regexp.MustCompile(`(?i)^grant .* on (\w+)\.(\w+) to `)
+
+// lendTable makes the table of a GRANT for this moment, where there is none: unlike
+// MySQL, go-mysql-server grants on tables that do not exist.
+func (r *runner) lendTable(ctx context.Context, s *suite, q string) (drop func()) {
+	m := grantsOn.FindStringSubmatch(q)
+	if m == nil || !s.accounts {
+		return func() {}
+	}
+	_, _, _ = r.session.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+m[1], nil)
+	table := m[1] + "." + m[2]
+	if _, _, err := r.session.exec(ctx, "CREATE TABLE "+table+" (i INT)", nil); err != nil {
+		return func() {} // it exists
+	}
+	return func() { _, _, _ = r.session.exec(ctx, "DROP TABLE "+table, nil) }
 }
 
 // login opens a session of an account.

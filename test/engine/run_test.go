@@ -307,7 +307,9 @@ func (r *runner) keyOf(s *suite, c *testCase, what string) string {
 
 func (r *runner) runCase(ctx context.Context, s *suite, c *testCase) (out []difference, steps int) {
 	for _, q := range c.setUp {
+		drop := r.lendTable(ctx, s, q)
 		_, _, err := r.session.exec(ctx, q, nil)
+		drop()
 		for again, ok := r.session.inCase(ctx, q, err); ok; again, ok = r.session.inCase(ctx, again, err) {
 			_, _, err = r.session.exec(ctx, again, nil)
 		}
@@ -330,9 +332,11 @@ func (r *runner) runCase(ctx context.Context, s *suite, c *testCase) (out []diff
 		}
 		steps++
 		key := r.keyOf(s, c, st.sql)
+		drop := r.lendTable(ctx, s, st.sql)
 		if d := r.stepAs(ctx, st, key); d != nil {
 			out = append(out, *d)
 		}
+		drop()
 	}
 	return out, steps
 }

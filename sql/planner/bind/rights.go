@@ -272,6 +272,7 @@ func (t *viewTarget) changingRows(m priv.Mask) {
 // changingRows notes a change of rows of the table: of some column at least where
 // columns can have the privilege.
 func (t *tableRight) changingRows(m priv.Mask) {
+	t.need.Changed = true
 	if m&priv.AllColumn == m {
 		t.need.AnyColumn |= m
 	} else {
@@ -334,6 +335,7 @@ func (b *binder) joinedRights(src *source, s *logical.Scan, set []logical.Assign
 			t.right.reads = false
 			t.right.changingRows(m)
 			t.right.assigning(set, m)
+			t.right.need.Changed = m != priv.Delete // MySQL looks first whether any column may be read
 		}
 	}
 }
