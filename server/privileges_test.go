@@ -55,6 +55,8 @@ var leastPrivileges = []struct {
 	{"UPDATE p.t SET a = b WHERE id = 1", []string{"UPDATE (a) ON p.t", "SELECT (b) ON p.t", "SELECT (id) ON p.t"},
 		[]string{"1142 UPDATE command denied to user 'u'@'localhost' for table 't'", "1143 SELECT command denied to user 'u'@'localhost' for column 'b' in table 't'",
 			"1143 SELECT command denied to user 'u'@'localhost' for column 'id' in table 't'"}},
+	{"UPDATE p.t SET a = 1 WHERE b = 1", []string{"UPDATE (a) ON p.t", "SELECT (b) ON p.t"},
+		[]string{"1142 UPDATE command denied to user 'u'@'localhost' for table 't'", "1143 SELECT command denied to user 'u'@'localhost' for column 'b' in table 't'"}},
 	{"UPDATE p.t JOIN p.c USING (id) SET t.a = 1", []string{"UPDATE (a) ON p.t", "SELECT (id) ON p.t", "SELECT (id) ON p.c"},
 		[]string{"1143 UPDATE command denied to user 'u'@'localhost' for column 'a' in table 't'", "1143 SELECT command denied to user 'u'@'localhost' for column 'id' in table 't'",
 			"1142 SELECT command denied to user 'u'@'localhost' for table 'c'"}},
@@ -335,5 +337,37 @@ func TestGrantOptionOfDynamic(t *testing.T) {
 	}
 	if err := runAs(t, s, "o", "SELECT * FROM p.t", false); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAccountsByMysqlSchema: the statements on accounts need CREATE USER, or a privilege on
+// the database mysql, as in MySQL.
+func TestAccountsByMysqlSchema(t *testing.T) {
+	s, root := startWithRoot(t)
+	for _, c := range []struct{ stmt, grant string }{
+		{"CREATE USER n", "INSERT"},
+		{"DROP USER o", "DELETE"},
+		{"RENAME USER o TO n", "UPDATE"},
+		{"ALTER USER o IDENTIFIED BY 'x'", "UPDATE"},
+		{"ALTER USER o ACCOUNT LOCK", "UPDATE"},
+		{"SET PASSWORD FOR o = 'x'", "UPDATE"},
+		{"SET DEFAULT ROLE NONE TO o", "UPDATE"},
+		{"REVOKE ALL, GRANT OPTION FROM o", "UPDATE"},
+	} {
+		mustExec(t, root, privilegeSetup+"; DROP USER IF EXISTS n")
+		want := "1227 Access denied; you need (at least one of) the CREATE USER privilege(s) for this operation"
+		if got := errorText(runAs(t, s, "u", c.stmt, false)); got != want {
+			t.Errorf("%s: %s", c.stmt, got)
+		}
+		mustExec(t, root, "GRANT "+c.grant+" ON mysql.* TO u")
+		if err := runAs(t, s, "u", c.stmt, false); err != nil {
+			t.Errorf("%s with %s ON mysql.*: %v", c.stmt, c.grant, err)
+		}
+	}
+	mustExec(t, root, privilegeSetup+"; GRANT INSERT, UPDATE, DELETE ON mysql.* TO u")
+	for _, stmt := range []string{"CREATE ROLE n", "DROP ROLE r"} {
+		if got := errorText(runAs(t, s, "u", stmt, false)); !strings.HasPrefix(got, "1227 ") {
+			t.Errorf("%s: %s", stmt, got)
+		}
 	}
 }

@@ -60,7 +60,7 @@ type alteration struct {
 
 func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64, error) {
 	if isSystem(x.Table.DB) {
-		return 0, sqlerr.AccessDeniedForSchema(x.Table.DB)
+		return 0, c.denied(x.Table.DB)
 	}
 	keys := []string{changeKey(x.Table.DB, x.Table.Name)}
 	for _, s := range x.Specs {

@@ -16,6 +16,11 @@ var systemDatabases = []string{"information_schema", "performance_schema", "mysq
 
 func isSystem(db string) bool { return slices.Contains(systemDatabases, strings.ToLower(db)) }
 
+// denied is the error of a change in a system's database: 1044.
+func (c *change) denied(db string) error {
+	return sqlerr.DatabaseAccessDenied(c.env.Account.User, c.env.Account.Host, db)
+}
+
 func (c *change) createDatabase(ctx context.Context, x *logical.CreateDatabase) (uint64, error) {
 	exists := isSystem(x.Name)
 	if !exists {
@@ -48,7 +53,7 @@ func (c *change) createDatabase(ctx context.Context, x *logical.CreateDatabase) 
 
 func (c *change) alterDatabase(ctx context.Context, x *logical.AlterDatabase) error {
 	if isSystem(x.Name) {
-		return sqlerr.AccessDeniedForSchema(x.Name)
+		return c.denied(x.Name)
 	}
 	return c.publish(ctx, func(ch *catalog.Change) error {
 		d, ok := ch.Base.Database(x.Name)
@@ -67,7 +72,7 @@ func (c *change) alterDatabase(ctx context.Context, x *logical.AlterDatabase) er
 // waits for locks are locked in another round.
 func (c *change) dropDatabase(ctx context.Context, x *logical.DropDatabase) (uint64, error) {
 	if isSystem(x.Name) {
-		return 0, sqlerr.AccessDeniedForSchema(x.Name)
+		return 0, c.denied(x.Name)
 	}
 	for {
 		snap := c.snapshot()

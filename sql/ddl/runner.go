@@ -15,6 +15,7 @@ import (
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/source/decode"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -51,6 +52,8 @@ type Config struct {
 
 // Env is what a schema change needs to know of its session.
 type Env struct {
+	// Account is that of the session, for refusals.
+	Account priv.Name
 	// Owner takes the metadata locks: the session's own shared locks do not
 	// hinder it.
 	Owner mdl.Owner

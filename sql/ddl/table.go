@@ -148,7 +148,7 @@ func (c *change) dropTables(ctx context.Context, x *logical.DropTable) error {
 		}
 		seen[n] = true
 		if isSystem(n.DB) {
-			return sqlerr.AccessDeniedForSchema(n.DB)
+			return c.denied(n.DB)
 		}
 	}
 	if err := c.lockTables(ctx, x.Tables...); err != nil {
@@ -266,7 +266,7 @@ func (c *change) renameTables(ctx context.Context, x *logical.RenameTable) error
 	names := append(append([]logical.TableName(nil), x.From...), x.To...)
 	for _, n := range names {
 		if isSystem(n.DB) {
-			return sqlerr.AccessDeniedForSchema(n.DB)
+			return c.denied(n.DB)
 		}
 	}
 	for _, n := range x.From {

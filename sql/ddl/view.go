@@ -13,7 +13,7 @@ import (
 func (c *change) createView(ctx context.Context, x *logical.CreateView) error {
 	name := logical.TableName{DB: x.View.Database, Name: x.View.Name}
 	if isSystem(name.DB) {
-		return sqlerr.AccessDeniedForSchema(name.DB)
+		return c.denied(name.DB)
 	}
 	if err := c.lockTables(ctx, name); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (c *change) createView(ctx context.Context, x *logical.CreateView) error {
 func (c *change) dropViews(ctx context.Context, x *logical.DropView) error {
 	for _, n := range x.Views {
 		if isSystem(n.DB) {
-			return sqlerr.AccessDeniedForSchema(n.DB)
+			return c.denied(n.DB)
 		}
 	}
 	if err := c.lockTables(ctx, x.Views...); err != nil {

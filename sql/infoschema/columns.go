@@ -9,6 +9,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // columns reads a list of columns "NAME type, …" where type is one of
@@ -17,10 +18,11 @@ import (
 //	t   LONGTEXT                               i   BIGINT, u BIGINT UNSIGNED
 //	f   DOUBLE                                 d   DATETIME, dN  DATETIME(N)
 //	m   DECIMAL(27,4)
-//	e:a|b  ENUM('a','b')                       j   JSON
+//	e:a|b  as long as the longest of a and b   j   JSON
+//	E:a|b  ENUM('a','b')                       S:a|b  SET('a','b')
 //
 // and a ? after it makes the column nullable. Names may hold spaces; the type is
-// the last word, or all from e: on.
+// the last word, or all from e:, E: or S: on.
 func columns(spec string) []logical.Column {
 	var out []logical.Column
 	for _, f := range strings.Split(spec, ",") {
@@ -28,7 +30,10 @@ func columns(spec string) []logical.Column {
 		if f == "" {
 			continue
 		}
-		i := strings.Index(f, " e:") // members may hold spaces
+		i := -1 // members may hold spaces
+		for _, kind := range []string{" e:", " E:", " S:"} {
+			i = max(i, strings.Index(f, kind))
+		}
 		if i < 0 {
 			i = strings.LastIndexByte(f, ' ')
 		}
@@ -64,6 +69,10 @@ func columnTypeOf(typ string) schema.Type {
 		return types.DecimalOf(27, 4)
 	case 'j':
 		return types.JSON
+	case 'E':
+		return schema.Type{ID: schema.TypeEnum, Collation: schema.CollationUTF8MB3GeneralCI, Elems: strings.Split(typ[2:], "|")}
+	case 'S':
+		return schema.Type{ID: schema.TypeSet, Collation: schema.CollationUTF8MB3GeneralCI, Elems: strings.Split(typ[2:], "|")}
 	case 'e':
 		// ENUM columns are shown as strings of their longest member.
 		longest := 0
@@ -73,6 +82,20 @@ func columnTypeOf(typ string) schema.Type {
 		return types.VarcharOf(longest, schema.CollationUTF8MB3GeneralCI)
 	}
 	return types.VarcharOf(n, schema.CollationUTF8MB3GeneralCI)
+}
+
+// numberOf is the number of a text in a column of type ENUM or SET.
+func numberOf(t schema.Type, text string) value.Datum {
+	var n uint64
+	for i, e := range t.Elems {
+		switch {
+		case t.ID == schema.TypeEnum && e == text:
+			return value.Uint(uint64(i) + 1)
+		case t.ID == schema.TypeSet && slices.Contains(strings.Split(text, ","), e):
+			n |= 1 << i
+		}
+	}
+	return value.Uint(n)
 }
 
 func sortStrings(s []string) { slices.Sort(s) }

@@ -8,21 +8,21 @@ import (
 	"github.com/sqlots/sqlots/sql/priv"
 )
 
-const userColumns = "Host s255, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Reload_priv s1, Shutdown_priv s1, Process_priv s1, File_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Show_db_priv s1, Super_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Execute_priv s1, Repl_slave_priv s1, Repl_client_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Create_user_priv s1, Event_priv s1, Trigger_priv s1, Create_tablespace_priv s1, ssl_type s9, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, max_updates u, max_connections u, max_user_connections u, plugin s64, authentication_string t?, password_expired s1, password_last_changed d?, password_lifetime u?, account_locked s1, Create_role_priv s1, Drop_role_priv s1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current s1?, User_attributes t?"
+const userColumns = "Host s255, User n32, Select_priv E:N|Y, Insert_priv E:N|Y, Update_priv E:N|Y, Delete_priv E:N|Y, Create_priv E:N|Y, Drop_priv E:N|Y, Reload_priv E:N|Y, Shutdown_priv E:N|Y, Process_priv E:N|Y, File_priv E:N|Y, Grant_priv E:N|Y, References_priv E:N|Y, Index_priv E:N|Y, Alter_priv E:N|Y, Show_db_priv E:N|Y, Super_priv E:N|Y, Create_tmp_table_priv E:N|Y, Lock_tables_priv E:N|Y, Execute_priv E:N|Y, Repl_slave_priv E:N|Y, Repl_client_priv E:N|Y, Create_view_priv E:N|Y, Show_view_priv E:N|Y, Create_routine_priv E:N|Y, Alter_routine_priv E:N|Y, Create_user_priv E:N|Y, Event_priv E:N|Y, Trigger_priv E:N|Y, Create_tablespace_priv E:N|Y, ssl_type E:|ANY|X509|SPECIFIED, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, max_updates u, max_connections u, max_user_connections u, plugin s64, authentication_string t?, password_expired E:N|Y, password_last_changed d?, password_lifetime u?, account_locked E:N|Y, Create_role_priv E:N|Y, Drop_role_priv E:N|Y, Password_reuse_history u?, Password_reuse_time u?, Password_require_current E:N|Y?, User_attributes t?"
 
 // grantTables are the tables of mysql that have accounts and what they were granted.
 func grantTables() []*table {
 	return []*table{
 		newTable(mysqlDB, "user", userColumns, users),
-		newTable(mysqlDB, "db", "Host s255, Db n64, User s32, Select_priv s1, Insert_priv s1, Update_priv s1, Delete_priv s1, Create_priv s1, Drop_priv s1, Grant_priv s1, References_priv s1, Index_priv s1, Alter_priv s1, Create_tmp_table_priv s1, Lock_tables_priv s1, Create_view_priv s1, Show_view_priv s1, Create_routine_priv s1, Alter_routine_priv s1, Execute_priv s1, Event_priv s1, Trigger_priv s1", databaseGrants),
-		newTable(mysqlDB, "tables_priv", "Host s255, Db n64, User s32, Table_name n64, Grantor s288, Timestamp d, Table_priv s150, Column_priv s40", tableGrants),
-		newTable(mysqlDB, "columns_priv", "Host s255, Db n64, User s32, Table_name n64, Column_name s64, Timestamp d, Column_priv s40", columnGrants),
-		newTable(mysqlDB, "procs_priv", "Host s255, Db n64, User s32, Routine_name s64, Routine_type s9, Grantor s288, Proc_priv s40, Timestamp d", nil),
-		newTable(mysqlDB, "proxies_priv", "Host s255, User s32, Proxied_host s255, Proxied_user s32, With_grant i, Grantor s288, Timestamp d", proxyGrants),
-		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER s32, TO_HOST s255, TO_USER s32, WITH_ADMIN_OPTION s1", grantedRoles),
-		newTable(mysqlDB, "default_roles", "HOST s255, USER s32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER s32", defaultRoles),
-		newTable(mysqlDB, "global_grants", "USER s32, HOST s255, PRIV s32, WITH_GRANT_OPTION s1", dynamicGrants),
-		newTable(mysqlDB, "password_history", "Host s255, User s32, Password_timestamp d, Password t?", oldPasswords),
+		newTable(mysqlDB, "db", "Host s255, Db n64, User n32, Select_priv E:N|Y, Insert_priv E:N|Y, Update_priv E:N|Y, Delete_priv E:N|Y, Create_priv E:N|Y, Drop_priv E:N|Y, Grant_priv E:N|Y, References_priv E:N|Y, Index_priv E:N|Y, Alter_priv E:N|Y, Create_tmp_table_priv E:N|Y, Lock_tables_priv E:N|Y, Create_view_priv E:N|Y, Show_view_priv E:N|Y, Create_routine_priv E:N|Y, Alter_routine_priv E:N|Y, Execute_priv E:N|Y, Event_priv E:N|Y, Trigger_priv E:N|Y", databaseGrants),
+		newTable(mysqlDB, "tables_priv", "Host s255, Db n64, User n32, Table_name n64, Grantor s288, Timestamp d, Table_priv S:Select|Insert|Update|Delete|Create|Drop|Grant|References|Index|Alter|Create View|Show view|Trigger, Column_priv S:Select|Insert|Update|References", tableGrants),
+		newTable(mysqlDB, "columns_priv", "Host s255, Db n64, User n32, Table_name n64, Column_name s64, Timestamp d, Column_priv S:Select|Insert|Update|References", columnGrants),
+		newTable(mysqlDB, "procs_priv", "Host s255, Db n64, User n32, Routine_name s64, Routine_type E:FUNCTION|PROCEDURE, Grantor s288, Proc_priv S:Execute|Alter Routine|Grant, Timestamp d", nil),
+		newTable(mysqlDB, "proxies_priv", "Host s255, User n32, Proxied_host s255, Proxied_user s32, With_grant i, Grantor s288, Timestamp d", proxyGrants),
+		newTable(mysqlDB, "role_edges", "FROM_HOST s255, FROM_USER n32, TO_HOST s255, TO_USER n32, WITH_ADMIN_OPTION E:N|Y", grantedRoles),
+		newTable(mysqlDB, "default_roles", "HOST s255, USER n32, DEFAULT_ROLE_HOST s255, DEFAULT_ROLE_USER n32", defaultRoles),
+		newTable(mysqlDB, "global_grants", "USER n32, HOST s255, PRIV s32, WITH_GRANT_OPTION E:N|Y", dynamicGrants),
+		newTable(mysqlDB, "password_history", "Host s255, User n32, Password_timestamp d, Password t?", oldPasswords),
 	}
 }
 

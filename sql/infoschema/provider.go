@@ -3,6 +3,7 @@ package infoschema
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -463,5 +464,22 @@ func newTable(db, name, spec string, rows func(q *query) error) *table {
 	if rows == nil {
 		rows = func(*query) error { return nil }
 	}
-	return &table{db: db, name: name, cols: columns(spec), rows: rows}
+	t := &table{db: db, name: name, cols: columns(spec), rows: rows}
+	if slices.ContainsFunc(t.cols, func(c logical.Column) bool { return isMember(c.T) }) {
+		t.rows = func(q *query) error {
+			out := q.out
+			q.out = func(row []value.Datum) error {
+				for i := range t.cols {
+					if c := &t.cols[i]; isMember(c.T) && !row[i].IsNull() {
+						row[i] = numberOf(c.T, row[i].Str())
+					}
+				}
+				return out(row)
+			}
+			return rows(q)
+		}
+	}
+	return t
 }
+
+func isMember(t schema.Type) bool { return t.ID == schema.TypeEnum || t.ID == schema.TypeSet }

@@ -1,13 +1,17 @@
 package infoschema
 
-import "github.com/sqlots/sqlots/sql/priv"
+import (
+	"github.com/sqlots/sqlots/sql/priv"
+	"github.com/sqlots/sqlots/sql/sqlerr"
+)
 
 // replicationShows are the SHOW statements about binary logs and replication,
-// which sqlots does not have: empty, as on a MySQL without them.
+// which sqlots does not have: empty, or 1381, as on a MySQL without them.
 func replicationShows() []*show {
 	events := "Log_name s64, Pos i, Event_type s64, Server_id u, End_log_pos i, Info t"
 	client, replica := needs(priv.Super|priv.ReplicationClient), needs(priv.ReplicationSlave)
 	return []*show{
+		newShow("binary_logs", "Log_name s255, File_size i, Encrypted s3", func(*query) error { return sqlerr.NoBinaryLogging() }).checked(client),
 		newShow("binary_log_status", "File s255, Position i, Binlog_Do_DB s255, Binlog_Ignore_DB s255, Executed_Gtid_Set t", nil).checked(client),
 		newShow("binlog_events", events, nil).checked(replica),
 		newShow("relaylog_events", events, nil).checked(replica),

@@ -83,6 +83,16 @@ func NoSuchDefiner(user, host string) *Error {
 	return newError(1449, "HY000", "The user specified as a definer ('%s'@'%s') does not exist", user, host)
 }
 
+// UserNameTooLong: 1470.
+func UserNameTooLong(name string, max int) *Error {
+	return newError(1470, "HY000", "String '%.70s' is too long for user name (should be no longer than %d)", name, max)
+}
+
+// HostNameTooLong: 1470.
+func HostNameTooLong(name string, max int) *Error {
+	return newError(1470, "HY000", "String '%.70s' is too long for host name (should be no longer than %d)", name, max)
+}
+
 // PluginNotLoaded: 1524.
 func PluginNotLoaded(plugin string) *Error {
 	return newError(1524, "HY000", "Plugin '%s' is not loaded", plugin)

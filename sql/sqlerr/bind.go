@@ -132,11 +132,6 @@ func WrongKeyColumn(column string) *Error {
 	return newError(1167, "42000", "The used storage engine can't index column '%s'", column)
 }
 
-// AccessDeniedForSchema: 1044 of a write to a virtual database.
-func AccessDeniedForSchema(db string) *Error {
-	return newError(1044, "42000", "Access denied for user to database '%s'", db)
-}
-
 // UnresolvedLockTable: 3568.
 func UnresolvedLockTable(name string) *Error {
 	return newError(3568, "HY000", "Unresolved table name '%s' in locking clause.", name)

@@ -86,6 +86,7 @@ func (cn *Connection) DDLEnv() ddl.Env {
 	env := cn.TypesEnv()
 	env.Write = true
 	return ddl.Env{
+		Account:    cn.AccountName(),
 		MaxIndexes: int(cn.Vars.Number("sqlots_max_indexes")),
 		Owner:      cn.Tx.owner(), LockTimeout: cn.Vars.MdlTimeout, Types: env, Collation: cn.Vars.ServerCollation(),
 		ShowExpired:      cn.Vars.ShowExpired,

@@ -27,6 +27,10 @@ type step struct {
 	// many; 0 is not checked.
 	warning, warnings int
 	newSession        bool
+	// as runs the step, root if it is nil.
+	as *account
+	// denied demands a refusal, whatever its number.
+	denied bool
 }
 
 // testCase begins with its own statements; they must succeed.
@@ -42,15 +46,16 @@ type suite struct {
 	// shared cases run over one set-up: they only read, or go on where the one
 	// before ended.
 	shared bool
-	setUp  [][]setup.SetupScript
-	cases  []testCase
+	// accounts has cases begin with root@localhost as the only account.
+	accounts bool
+	setUp    [][]setup.SetupScript
+	cases    []testCase
 }
 
 // omitted are the suites of the corpus that are not run.
 //
 //	Trigger*, Procedure*, Event*, CallAsof, External*   sqlots has no stored programs
 //	Versioned*, parts of Transaction*                   AS OF and branches are Dolt's
-//	UserPriv*, QuickPriv*, ServerAuth*                  accounts without privileges
 //	Fulltext*, Vector*                                  no such indexes yet
 //	*Plans                                              go-mysql-server's plans
 //	Transaction*                                        conflicts at commit instead of row locks
@@ -184,7 +189,8 @@ func suites() []suite {
 			"DropColumnKeyless", "CreateDatabase", "ChecksOnInsert", "DisallowedChecks", "DropChecks"}, s.name)
 		out = append(out, scripts)
 	}
-	return out
+	// The last ones: they leave another root.
+	return append(out, ofUserPrivileges(all(mydb, mytable)), ofQuickPrivileges(), ofServerAuthentication(all(mydb, mytable)))
 }
 
 func tupleTests() []queries.QueryTest {

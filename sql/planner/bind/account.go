@@ -2,38 +2,50 @@ package bind
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/auth"
 
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
-func userSpec(u *auth.UserIdentity) logical.UserSpec {
-	if u == nil || u.CurrentUser {
-		return logical.UserSpec{CurrentUser: true}
+// maxUserName and maxHostName are in characters and bytes.
+const maxUserName, maxHostName = 32, 255
+
+// accountName is the name of an account or role, with the host % where none is written:
+// 1470.
+func accountName(user, host string) (priv.Name, error) {
+	if utf8.RuneCountInString(user) > maxUserName {
+		return priv.Name{}, sqlerr.UserNameTooLong(user, maxUserName)
 	}
-	host := u.Hostname
+	if len(host) > maxHostName {
+		return priv.Name{}, sqlerr.HostNameTooLong(host, maxHostName)
+	}
 	if host == "" {
 		host = "%"
 	}
-	return logical.UserSpec{User: u.Username, Host: strings.ToLower(host)}
+	return priv.Name{User: user, Host: strings.ToLower(host)}, nil
 }
 
-// roleHost is the host of a role: % where none is written.
-func roleHost(host string) string {
-	if host == "" {
-		return "%"
+func userSpec(u *auth.UserIdentity) (logical.UserSpec, error) {
+	if u == nil || u.CurrentUser {
+		return logical.UserSpec{CurrentUser: true}, nil
 	}
-	return strings.ToLower(host)
+	name, err := accountName(u.Username, u.Hostname)
+	return logical.UserSpec{User: name.User, Host: name.Host}, err
 }
 
 func userSpecs(list []*ast.UserSpec) ([]logical.UserSpec, error) {
 	out := make([]logical.UserSpec, 0, len(list))
 	for _, s := range list {
-		u := userSpec(s.User)
+		u, err := userSpec(s.User)
+		if err != nil {
+			return nil, err
+		}
 		if a := s.AuthOpt; a != nil {
 			u.HasAuth, u.Plugin = true, strings.ToLower(a.AuthPlugin)
 			switch {
@@ -72,18 +84,20 @@ func (b *binder) account(st *parser.Statement, n ast.StmtNode) (logical.Statemen
 	case *ast.AlterUserStmt:
 		return alterUser(st, n)
 	case *ast.SetPwdStmt:
-		return setPassword(st, n), nil
+		return setPassword(st, n)
 	case *ast.DropUserStmt:
 		out := &logical.DropUser{IfExists: n.IfExists, Role: n.IsDropRole}
-		for _, u := range n.UserList {
-			out.Users = append(out.Users, userSpec(u))
-		}
-		return out, nil
+		var err error
+		out.Users, err = userNames(n.UserList)
+		return out, err
 	case *ast.RenameUserStmt:
 		out := &logical.RenameUser{}
 		for _, r := range n.UserToUsers {
-			out.From = append(out.From, userSpec(r.OldUser))
-			out.To = append(out.To, userSpec(r.NewUser))
+			names, err := userNames([]*auth.UserIdentity{r.OldUser, r.NewUser})
+			if err != nil {
+				return nil, err
+			}
+			out.From, out.To = append(out.From, names[0]), append(out.To, names[1])
 		}
 		return out, nil
 	}
@@ -105,9 +119,9 @@ func createUser(st *parser.Statement, n *ast.CreateUserStmt) (logical.Statement,
 	}
 	out := &logical.CreateUser{Users: users, IfNotExists: n.IfNotExists, Options: options, Role: n.IsCreateRole}
 	if st.Account != nil && st.Account.DefaultRole != nil {
-		out.DefaultRoles = roleNames(st.Account.DefaultRole.Roles)
+		out.DefaultRoles, err = roleNames(st.Account.DefaultRole.Roles)
 	}
-	return out, nil
+	return out, err
 }
 
 func alterUser(st *parser.Statement, n *ast.AlterUserStmt) (logical.Statement, error) {
@@ -130,15 +144,22 @@ func alterUser(st *parser.Statement, n *ast.AlterUserStmt) (logical.Statement, e
 	out := &logical.AlterUser{Users: users, IfExists: n.IfExists, Options: options}
 	if st.Account != nil && st.Account.DefaultRole != nil {
 		r := st.Account.DefaultRole
-		out.DefaultRole = &logical.SetDefaultRole{Choice: roleChoices[r.Kind], Roles: roleNames(r.Roles), Users: users}
+		roles, err := roleNames(r.Roles)
+		if err != nil {
+			return nil, err
+		}
+		out.DefaultRole = &logical.SetDefaultRole{Choice: roleChoices[r.Kind], Roles: roles, Users: users}
 	}
 	return out, nil
 }
 
-func setPassword(st *parser.Statement, n *ast.SetPwdStmt) logical.Statement {
-	u := userSpec(n.User)
+func setPassword(st *parser.Statement, n *ast.SetPwdStmt) (logical.Statement, error) {
+	u, err := userSpec(n.User)
+	if err != nil {
+		return nil, err
+	}
 	u.HasAuth, u.Password = true, n.Password
 	users := []logical.UserSpec{u}
 	addClauses(users, st.Account)
-	return &logical.SetPassword{User: users[0]}
+	return &logical.SetPassword{User: users[0]}, nil
 }

@@ -12,6 +12,11 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
+// deniedDatabase is the error of a write to a virtual database: 1044.
+func (b *binder) deniedDatabase(db string) error {
+	return sqlerr.DatabaseAccessDenied(b.env.Account.User, b.env.Account.Host, db)
+}
+
 // newTable is the place of a table that does not exist yet: its database must.
 func (b *binder) newTable(n *ast.TableName) (*schema.Database, error) {
 	if err := define.CheckTableName(n.Name.O); err != nil {
@@ -24,7 +29,7 @@ func (b *binder) newTable(n *ast.TableName) (*schema.Database, error) {
 	d, ok := b.env.Catalog.Database(db)
 	if !ok {
 		if b.isVirtual(db) {
-			return nil, sqlerr.AccessDeniedForSchema(db)
+			return nil, b.deniedDatabase(db)
 		}
 		return nil, sqlerr.UnknownDatabase(db)
 	}

@@ -125,7 +125,7 @@ func (b *binder) targetTable(n *ast.TableName, operation string) (*schema.Table,
 		if _, ok, err := b.env.Virtual.Virtual(db, n.Name.O); err != nil {
 			return nil, err
 		} else if ok {
-			return nil, sqlerr.AccessDeniedForSchema(db)
+			return nil, b.deniedDatabase(db)
 		}
 	}
 	return b.table(n.Schema.O, n.Name.O)

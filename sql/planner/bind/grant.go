@@ -29,7 +29,10 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 			if n.Level.Level != ast.GrantLevelGlobal {
 				return nil, sqlerr.GrantAsLevel()
 			}
-			out.As = grantAs(clauses)
+			var err error
+			if out.As, err = grantAs(clauses); err != nil {
+				return nil, err
+			}
 		}
 		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
 	case *ast.RevokeStmt:
@@ -39,25 +42,48 @@ func (b *binder) grantStmt(st *parser.Statement, n ast.StmtNode) (logical.Statem
 		out := &logical.Grant{Revoke: true, IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}
 		out.Everything = len(n.Privs) == 2 && n.Privs[0].Priv == mysql.AllPriv && n.Privs[1].Priv == mysql.GrantPriv
 		return out, b.grantOf(out, n.Privs, n.ObjectType, n.Level, n.Users)
-	case *ast.GrantRoleStmt:
-		return &logical.GrantRole{Roles: roleNames(n.Roles), Users: userNames(n.Users), Admin: clauses.WithAdmin}, nil
-	case *ast.RevokeRoleStmt:
-		return &logical.GrantRole{Revoke: true, Roles: roleNames(n.Roles), Users: userNames(n.Users), IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}, nil
-	case *ast.SetRoleStmt:
-		return &logical.SetRole{Choice: roleChoices[n.SetRoleOpt], Roles: roleNames(n.RoleList)}, nil
-	case *ast.SetDefaultRoleStmt:
-		return &logical.SetDefaultRole{Choice: roleChoices[n.SetRoleOpt], Roles: roleNames(n.RoleList), Users: userNames(n.UserList)}, nil
 	}
-	return nil, nil
+	return roleStmt(n, clauses)
+}
+
+// roleStmt binds the statements on roles; (nil, nil) for others.
+func roleStmt(n ast.StmtNode, clauses *parser.AccountClauses) (logical.Statement, error) {
+	var err error
+	roles := func(list []*auth.RoleIdentity) (out []priv.Name) {
+		if err == nil {
+			out, err = roleNames(list)
+		}
+		return out
+	}
+	users := func(list []*auth.UserIdentity) (out []logical.UserSpec) {
+		if err == nil {
+			out, err = userNames(list)
+		}
+		return out
+	}
+	var out logical.Statement
+	switch n := n.(type) {
+	case *ast.GrantRoleStmt:
+		out = &logical.GrantRole{Roles: roles(n.Roles), Users: users(n.Users), Admin: clauses.WithAdmin}
+	case *ast.RevokeRoleStmt:
+		out = &logical.GrantRole{Revoke: true, Roles: roles(n.Roles), Users: users(n.Users), IfExists: clauses.IfExists, IgnoreUnknown: clauses.IgnoreUnknown}
+	case *ast.SetRoleStmt:
+		out = &logical.SetRole{Choice: roleChoices[n.SetRoleOpt], Roles: roles(n.RoleList)}
+	case *ast.SetDefaultRoleStmt:
+		out = &logical.SetDefaultRole{Choice: roleChoices[n.SetRoleOpt], Roles: roles(n.RoleList), Users: users(n.UserList)}
+	}
+	return out, err
 }
 
 // grantAs is AS of GRANT; without WITH ROLE it is without roles.
-func grantAs(c *parser.AccountClauses) *logical.GrantAs {
-	out := &logical.GrantAs{User: userSpec(c.As), Choice: logical.RolesNone}
-	if r := c.AsRoles; r != nil {
-		out.Choice, out.Roles = roleChoices[r.Kind], roleNames(r.Roles)
+func grantAs(c *parser.AccountClauses) (*logical.GrantAs, error) {
+	u, err := userSpec(c.As)
+	out := &logical.GrantAs{User: u, Choice: logical.RolesNone}
+	if r := c.AsRoles; r != nil && err == nil {
+		out.Choice = roleChoices[r.Kind]
+		out.Roles, err = roleNames(r.Roles)
 	}
-	return out
+	return out, err
 }
 
 var roleChoices = map[ast.SetRoleStmtType]logical.RoleChoice{ast.SetRoleDefault: logical.RolesDefault, ast.SetRoleNone: logical.RolesNone,
@@ -83,20 +109,24 @@ func nearWord(text string, words ...string) string {
 	return ""
 }
 
-func roleNames(list []*auth.RoleIdentity) []priv.Name {
-	out := make([]priv.Name, len(list))
+func roleNames(list []*auth.RoleIdentity) (out []priv.Name, err error) {
+	out = make([]priv.Name, len(list))
 	for i, r := range list {
-		out[i] = priv.Name{User: r.Username, Host: roleHost(r.Hostname)}
+		if out[i], err = accountName(r.Username, r.Hostname); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
-func userNames(list []*auth.UserIdentity) []logical.UserSpec {
-	out := make([]logical.UserSpec, len(list))
+func userNames(list []*auth.UserIdentity) (out []logical.UserSpec, err error) {
+	out = make([]logical.UserSpec, len(list))
 	for i, u := range list {
-		out[i] = userSpec(u)
+		if out[i], err = userSpec(u); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
 // grantOf binds what GRANT and REVOKE share: 1046, 1144, 1221, 1305, 3619, 3929.

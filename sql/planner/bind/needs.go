@@ -51,6 +51,11 @@ func (b *binder) need(m priv.Mask, d priv.Dynamics) {
 	b.rights.global = append(b.rights.global, priv.GlobalNeed{Mask: m, Dynamic: d})
 }
 
+// needAccounts adds CREATE USER, or a privilege on the database mysql, where accounts are.
+func (b *binder) needAccounts(onMysql priv.Mask) {
+	b.rights.global = append(b.rights.global, priv.GlobalNeed{Mask: priv.CreateUser, Mysql: onMysql})
+}
+
 func (b *binder) needFile() {
 	b.rights.global = append(b.rights.global, priv.GlobalNeed{Mask: priv.File, Denied: true})
 }
@@ -208,11 +213,19 @@ func (b *binder) needsOfDefiner(x *logical.CreateView) {
 func (b *binder) needsOfAccounts(stmt logical.Statement) bool {
 	switch x := stmt.(type) {
 	case *logical.CreateUser:
-		b.need(priv.CreateUser|ifRole(x.Role, priv.CreateRole), 0)
+		if x.Role {
+			b.need(priv.CreateUser|priv.CreateRole, 0)
+		} else {
+			b.needAccounts(priv.Insert)
+		}
 	case *logical.DropUser:
-		b.need(priv.CreateUser|ifRole(x.Role, priv.DropRole), 0)
+		if x.Role {
+			b.need(priv.CreateUser|priv.DropRole, 0)
+		} else {
+			b.needAccounts(priv.Delete)
+		}
 	case *logical.RenameUser:
-		b.need(priv.CreateUser, 0)
+		b.needAccounts(priv.Update)
 	case *logical.AlterUser:
 		b.needsOfAlterUser(x)
 	case *logical.SetPassword:
@@ -230,13 +243,6 @@ func (b *binder) isSelf(u *logical.UserSpec) bool {
 	return u.CurrentUser || u.User == b.env.Account.User && u.Host == b.env.Account.Host
 }
 
-func ifRole(isRole bool, m priv.Mask) priv.Mask {
-	if isRole {
-		return m
-	}
-	return 0
-}
-
 // needsOfAlterUser: everybody may change one's own password, and nothing else.
 func (b *binder) needsOfAlterUser(x *logical.AlterUser) {
 	if x.DefaultRole != nil {
@@ -245,7 +251,7 @@ func (b *binder) needsOfAlterUser(x *logical.AlterUser) {
 	}
 	for i := range x.Users {
 		if !x.Options.IsEmpty() || !x.Users[i].ChangesPassword() {
-			b.need(priv.CreateUser, 0)
+			b.needAccounts(priv.Update)
 			return
 		}
 		b.needsOfPassword(&x.Users[i])
@@ -256,7 +262,7 @@ func (b *binder) needsOfAlterUser(x *logical.AlterUser) {
 func (b *binder) needsOfPassword(u *logical.UserSpec) {
 	switch {
 	case !b.isSelf(u):
-		b.need(priv.CreateUser, 0)
+		b.needAccounts(priv.Update)
 	case u.Retain || u.Discard:
 		b.need(priv.CreateUser, priv.ApplicationPasswordAdmin)
 	}
@@ -266,7 +272,7 @@ func (b *binder) needsOfPassword(u *logical.UserSpec) {
 func (b *binder) needsOfDefaultRole(x *logical.SetDefaultRole) {
 	for i := range x.Users {
 		if !b.isSelf(&x.Users[i]) {
-			b.need(priv.CreateUser, 0)
+			b.needAccounts(priv.Update)
 			return
 		}
 	}

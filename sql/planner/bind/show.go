@@ -8,7 +8,6 @@ import (
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/planner/logical"
-	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/value"
@@ -196,13 +195,20 @@ func (b *binder) showTable(n *ast.ShowStmt) (showTable, error) {
 		db, err := b.showDB(n.DBName)
 		return showTable{name: "create_database", args: []string{db, word(n.IfNotExists, "if not exists")}}, err
 	case ast.ShowCreateUser:
-		u := userSpec(n.User)
-		return showTable{name: "create_user", args: []string{u.User, u.Host}}, nil
+		u, err := userSpec(n.User)
+		return showTable{name: "create_user", args: []string{u.User, u.Host}}, err
 	case ast.ShowGrants:
-		u := userSpec(n.User)
+		u, err := userSpec(n.User)
+		if err != nil {
+			return showTable{}, err
+		}
+		roles, err := roleNames(n.Roles)
+		if err != nil {
+			return showTable{}, err
+		}
 		args := []string{u.User, u.Host}
-		for _, r := range n.Roles {
-			args = append(args, r.Username, roleHost(r.Hostname))
+		for _, r := range roles {
+			args = append(args, r.User, r.Host)
 		}
 		return showTable{name: "grants", args: args}, nil
 	case ast.ShowVariables, ast.ShowStatus:
@@ -314,13 +320,10 @@ func simpleShow(n *ast.ShowStmt) (showTable, error) {
 	return showTable{}, sqlerr.NotSupported("this SHOW statement")
 }
 
-// showRare binds the SHOW statements that the parser reads without an AST: 1381,
-// and the errors of stored programs, which do not exist.
+// showRare binds the SHOW statements that the parser reads without an AST, and
+// the errors of stored programs, which do not exist.
 func (b *binder) showRare(words []string) (logical.Statement, error) {
 	switch words[0] {
-	case "binary_logs":
-		b.need(priv.Super|priv.ReplicationClient, 0)
-		return nil, sqlerr.NoBinaryLogging()
 	case "create_program":
 		return nil, sqlerr.NoSuchProgram(words[1], words[2])
 	}

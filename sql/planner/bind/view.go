@@ -281,7 +281,11 @@ func (b *binder) createView(st *parser.Statement, n *ast.CreateViewStmt) (logica
 	v := &schema.View{Database: db.Name, Name: n.ViewName.Name.O, Mode: uint64(b.env.Mode), Collation: b.collation(),
 		Algorithm: n.Algorithm.String(), Security: n.Security.String(), Check: "NONE"}
 	if !n.Definer.CurrentUser {
-		v.DefinerUser, v.DefinerHost = n.Definer.Username, n.Definer.Hostname
+		definer, err := accountName(n.Definer.Username, n.Definer.Hostname)
+		if err != nil {
+			return nil, err
+		}
+		v.DefinerUser, v.DefinerHost = definer.User, definer.Host
 	}
 	b.viewStack = []*schema.View{v}
 	b.canon = &canonical{}

@@ -43,7 +43,7 @@ type VirtualTable struct {
 //	profiles                                 Query_ID, Duration, Query
 //
 //	profile                                  Status, Duration
-//	binary_log_status, binlog_events, relaylog_events, replicas, replica_status
+//	binary_logs, binary_log_status, binlog_events, relaylog_events, replicas, replica_status
 //
 // user and host are "" for the current account. LIKE and WHERE are filters
 // over these columns that bind adds.
