@@ -301,7 +301,9 @@ func (a *actor) refused(n need, phase string) string {
 	}
 	switch phase + " " + n.kind {
 	case "server global":
-		if !a.global(n.privileges...) {
+		// UPDATE on the database mysql is a right on accounts as well.
+		onAccounts := slices.Contains(n.privileges, "CREATE USER") && a.onDatabase("mysql", "UPDATE")
+		if !a.global(n.privileges...) && !onAccounts {
 			list := n.privileges
 			if k := len(list); k > 1 {
 				list = append(slices.Clone(list[:k-2]), list[k-2]+" or "+list[k-1])
