@@ -26,7 +26,8 @@
 // redmine-mysql, puma, roundcube-core, roundcube-mysql, dovecot-imapd, pdns-server,
 // pdns-backend-mysql, bind9-dnsutils, freeradius, freeradius-mysql and freeradius-utils,
 // installed without recommended packages; their own set-up is not used. The suites need
-// python3-pytest, python3-pymysql, python3-mysqldb, python3-sqlalchemy and python3-django.
+// python3-pytest, python3-pymysql, python3-mysqldb,
+// python3-sqlalchemy and python3-django.
 //
 // # Invariants
 //
