@@ -25,8 +25,8 @@
 // php-mbstring, php-xml, php-intl, wordpress, mediawiki, phpmyadmin, adminer, redmine,
 // redmine-mysql, puma, roundcube-core, roundcube-mysql, dovecot-imapd, pdns-server,
 // pdns-backend-mysql, bind9-dnsutils, freeradius, freeradius-mysql and freeradius-utils,
-// installed without recommended packages; their own set-up is not used. The suites need
-// python3-pytest, python3-pymysql, python3-mysqldb,
+// installed without recommended packages; their own set-up is not used. The suites and
+// the accounts need percona-toolkit, python3-pytest, python3-pymysql, python3-mysqldb,
 // python3-sqlalchemy and python3-django.
 //
 // # Invariants
