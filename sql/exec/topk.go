@@ -156,7 +156,6 @@ func (t *topKOp) load(ctx context.Context) error {
 		return nil
 	}
 	h := (*topHeap)(t)
-	defer func() { t.b.env.sorted(len(t.rows)) }()
 	err = drain(ctx, t.in, func(b *vec.Batch) error {
 		if t.total != nil {
 			*t.total += int64(b.Live())
@@ -210,6 +209,7 @@ func (t *topKOp) load(ctx context.Context) error {
 	if err := t.in.Close(); err != nil {
 		return err
 	}
+	t.b.env.sorted(len(t.rows))
 	slices.SortFunc(t.rows, func(a, b *topRow) int {
 		if c := t.enc.compare(a.key, b.key); c != 0 {
 			return c
