@@ -180,6 +180,9 @@ func TestHiddenForeignKeys(t *testing.T) {
 	mustExec(t, root, privilegeSetup+`; CREATE DATABASE q; CREATE TABLE q.child (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES p.t (id));
 		CREATE TABLE q.grand (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES p.c (id) ON UPDATE CASCADE); INSERT INTO q.child VALUES (1, 1);
 		INSERT INTO p.c VALUES (1, 1); INSERT INTO q.grand VALUES (1);
+		CREATE TABLE p.name (name VARCHAR(9) PRIMARY KEY); INSERT INTO p.name VALUES ('aa'), ('b');
+		CREATE TABLE q.initial (name VARCHAR(9) PRIMARY KEY, UNIQUE initial (name(1)), FOREIGN KEY (name) REFERENCES p.name (name) ON UPDATE CASCADE);
+		INSERT INTO q.initial SELECT * FROM p.name;
 		GRANT SELECT, INSERT, UPDATE, DELETE ON p.* TO o; GRANT INSERT ON q.child TO u; GRANT SELECT ON *.* TO r; GRANT r TO u, o`)
 	const child = "(`q`.`child`, CONSTRAINT `child_ibfk_1` FOREIGN KEY (`t`) REFERENCES `p`.`t` (`id`))"
 	o, u := connectAs(t, s, "o"), connectAs(t, s, "u")
@@ -191,6 +194,8 @@ func TestHiddenForeignKeys(t *testing.T) {
 			"1451 Cannot delete or update a parent row: a foreign key constraint fails " + child},
 		{o, "UPDATE p.t SET id = 9 WHERE id = 1", "1217 Cannot delete or update a parent row: a foreign key constraint fails",
 			"1451 Cannot delete or update a parent row: a foreign key constraint fails " + child},
+		{o, "UPDATE p.name SET name = 'bb' WHERE name = 'aa'", "1762 Foreign key constraint for table 'name', record 'b' would lead to a duplicate entry in a child table",
+			"1761 Foreign key constraint for table 'name', record 'b' would lead to a duplicate entry in table 'initial', key 'initial'"},
 		{u, "INSERT INTO q.child VALUES (2, 77)", "1216 Cannot add or update a child row: a foreign key constraint fails",
 			"1452 Cannot add or update a child row: a foreign key constraint fails " + child},
 	} {

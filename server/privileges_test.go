@@ -322,6 +322,27 @@ func TestRolesOfSessions(t *testing.T) {
 	}
 }
 
+// TestMandatorySystemUser: SYSTEM_USER is not for every account, so no mandatory role has it,
+// directly or by another role.
+func TestMandatorySystemUser(t *testing.T) {
+	s, root := startWithRoot(t)
+	mustExec(t, root, "CREATE ROLE plain, su, wide; GRANT SYSTEM_USER ON *.* TO su; GRANT su TO wide")
+	for _, scope := range []string{"GLOBAL", "PERSIST", "PERSIST_ONLY"} {
+		for _, list := range []string{"su", "plain, wide"} {
+			err := runAs(t, s, "root", "SET "+scope+" mandatory_roles = '"+list+"'", false)
+			if got, want := errorText(err), "1231 Variable 'mandatory_roles' can't be set to the value of '"+list+"'"; got != want {
+				t.Errorf("%s, %s: %s", scope, list, got)
+			}
+		}
+	}
+	mustExec(t, root, "SET GLOBAL mandatory_roles = 'plain, unknown'")
+	for _, q := range []string{"GRANT SYSTEM_USER ON *.* TO plain", "GRANT ALL ON *.* TO plain", "GRANT su TO plain", "GRANT wide TO plain"} {
+		if got, want := errorText(runAs(t, s, "root", q, false)), "3897 AuthId `plain`@`%` is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege."; got != want {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+}
+
 // TestGrantOptionOfDynamic: the option of a dynamic privilege is no option for static ones,
 // and an empty grant on a database hides no wider one.
 func TestGrantOptionOfDynamic(t *testing.T) {
@@ -363,6 +384,13 @@ func TestAccountsByMysqlSchema(t *testing.T) {
 		if err := runAs(t, s, "u", c.stmt, false); err != nil {
 			t.Errorf("%s with %s ON mysql.*: %v", c.stmt, c.grant, err)
 		}
+	}
+	mustExec(t, root, privilegeSetup+"; GRANT UPDATE ON mysql.default_roles TO u")
+	if err := runAs(t, s, "u", "SET DEFAULT ROLE NONE TO o", false); err != nil {
+		t.Errorf("SET DEFAULT ROLE with UPDATE ON mysql.default_roles: %v", err)
+	}
+	if got := errorText(runAs(t, s, "u", "ALTER USER o ACCOUNT LOCK", false)); !strings.HasPrefix(got, "1227 ") {
+		t.Errorf("ALTER USER: %s", got)
 	}
 	mustExec(t, root, privilegeSetup+"; GRANT INSERT, UPDATE, DELETE ON mysql.* TO u")
 	for _, stmt := range []string{"CREATE ROLE n", "DROP ROLE r"} {

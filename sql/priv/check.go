@@ -54,7 +54,10 @@ func (s *Set) Check(n *Needs) *Denied {
 }
 
 func (s *Set) global1(n *GlobalNeed) *Denied {
-	if s.Has(n.Mask, n.Dynamic) || n.Mysql != 0 && s.OnDatabase("mysql")&n.Mysql != 0 {
+	if s.Has(n.Mask, n.Dynamic) {
+		return nil
+	}
+	if n.Mysql != 0 && (s.OnDatabase("mysql")&n.Mysql != 0 || n.MysqlTable != "" && s.OnTable("mysql", n.MysqlTable)&n.Mysql != 0) {
 		return nil
 	}
 	if n.Denied {

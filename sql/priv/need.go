@@ -21,8 +21,9 @@ func (n *Needs) IsEmpty() bool {
 type GlobalNeed struct {
 	Mask    Mask
 	Dynamic Dynamics
-	// Mysql: one of these on the database mysql suffices as well.
-	Mysql Mask
+	// Mysql: one of these on the database mysql suffices as well, or on MysqlTable in it.
+	Mysql      Mask
+	MysqlTable string
 	// Denied refuses with 1045 instead of 1227, as for FILE.
 	Denied bool
 }

@@ -129,20 +129,27 @@ func (st *State) HasRole(account, role Name) bool {
 
 // Reaches reports that from has the role to, directly or by other roles.
 func (st *State) Reaches(from, to Name) bool {
+	return from == to || st.anyOf(from, func(g *Grants) bool { return g.HasRole(to) != nil })
+}
+
+// MakesSystem reports that an id has SYSTEM_USER, itself or by its roles.
+func (st *State) MakesSystem(n Name) bool {
+	return st.anyOf(n, func(g *Grants) bool { return g.Dynamic&SystemUser != 0 })
+}
+
+// anyOf reports that an id, or one of its roles and their roles, has grants that fit.
+func (st *State) anyOf(n Name, fits func(g *Grants) bool) bool {
 	seen := map[Name]bool{}
 	var walk func(n Name) bool
 	walk = func(n Name) bool {
-		if n == to {
-			return true
-		}
 		g := st.ids[n]
 		if g == nil || seen[n] {
 			return false
 		}
 		seen[n] = true
-		return slices.ContainsFunc(g.Roles, func(r Role) bool { return walk(r.Name) })
+		return fits(g) || slices.ContainsFunc(g.Roles, func(r Role) bool { return walk(r.Name) })
 	}
-	return walk(from)
+	return walk(n)
 }
 
 // Set is what an account may do with its active roles.

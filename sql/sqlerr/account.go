@@ -133,6 +133,11 @@ func MandatoryRole(role string) *Error {
 	return newError(3628, "HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.", role)
 }
 
+// SystemPrivilegeToMandatoryRole: 3897.
+func SystemPrivilegeToMandatoryRole(user, host, privilege string) *Error {
+	return newError(3897, "HY000", "AuthId `%s`@`%s` is set as mandatory_roles. Cannot grant the '%s' privilege.", user, host, privilege)
+}
+
 // GrantAsLevel: 3835, GRANT … AS other than ON *.*.
 func GrantAsLevel() *Error {
 	return newError(3835, "HY000", "GRANT ... AS is currently supported only for global privileges.")

@@ -23,7 +23,7 @@ func (s *Statement) persist(ctx context.Context, it logical.SetItem, val *value.
 	if !d.Dynamic {
 		return sqlerr.NotPersistent(d.Name)
 	}
-	if err := s.checkLogFile(strings.ToLower(d.Name), val); err != nil {
+	if err := s.checkGlobal(strings.ToLower(d.Name), val); err != nil {
 		return err
 	}
 	stored, err := s.Vars.Checked(d, val, t)

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
+	"github.com/sqlots/sqlots/sql/priv"
+	"github.com/sqlots/sqlots/sql/querylog"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -56,7 +59,7 @@ func (s *Statement) setItem(ctx context.Context, it logical.SetItem, val *value.
 	}
 	name := strings.ToLower(it.Name)
 	if it.Scope == logical.SetGlobal && name != "autocommit" {
-		if err := s.checkLogFile(name, val); err != nil {
+		if err := s.checkGlobal(name, val); err != nil {
 			return err
 		}
 		return s.Vars.Set(true, it.Name, val, t)
@@ -240,4 +243,26 @@ func (s *Statement) EachRow(ctx context.Context, c *Plan, vals []value.Datum, fn
 			return nil
 		})
 	})
+}
+
+// checkGlobal refuses values of variables that depend on the server: log files outside of
+// the directory of logs, those that cannot be written, and files that are no query logs;
+// mandatory roles with SYSTEM_USER. 1231.
+func (s *Statement) checkGlobal(name string, val *value.Datum) error {
+	if val == nil || val.IsNull() {
+		return nil
+	}
+	ok := true
+	switch name {
+	case "slow_query_log_file", "general_log_file":
+		path := querylog.InDir(s.Engine.LogDir, val.Str())
+		ok = path != "" && querylog.CanWrite(path)
+	case "mandatory_roles":
+		roles, err := priv.ParseNames(val.Str())
+		ok = err == nil && !slices.ContainsFunc(roles, s.Engine.Catalog.Snapshot().Privileges().MakesSystem)
+	}
+	if !ok {
+		return sqlerr.WrongValueForVariable(name, val.Str())
+	}
+	return nil
 }

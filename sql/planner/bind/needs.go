@@ -272,7 +272,7 @@ func (b *binder) needsOfPassword(u *logical.UserSpec) {
 func (b *binder) needsOfDefaultRole(x *logical.SetDefaultRole) {
 	for i := range x.Users {
 		if !b.isSelf(&x.Users[i]) {
-			b.needAccounts(priv.Update)
+			b.rights.global = append(b.rights.global, priv.GlobalNeed{Mask: priv.CreateUser, Mysql: priv.Update, MysqlTable: "default_roles"})
 			return
 		}
 	}
