@@ -42,7 +42,10 @@ type accountName struct{ user, host string }
 
 // callerOf is a request's client, without its name.
 func callerOf(r *http.Request) mysqlwire.Caller {
-	c := mysqlwire.Caller{TLS: r.TLS}
+	c := mysqlwire.Caller{TLS: r.TLS, Protocol: "HTTP"}
+	if r.TLS != nil {
+		c.Protocol = "HTTPS"
+	}
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		c.Addr = net.TCPAddrFromAddrPort(a)
 	} else {

@@ -142,15 +142,11 @@ func (s *Server) use(token digest, id *identity) (x *session, free func(), err e
 
 // enter makes a guest for a request.
 func (s *Server) enter(ctx context.Context, b *Backend, r *http.Request, id *identity, db, queryID string, kill func()) (*mysqlwire.Guest, error) {
-	protocol := "HTTP"
-	if r.TLS != nil {
-		protocol = "HTTPS"
-	}
 	attrs := [][2]string{{"_client_name", "http"}, {"program_name", clip(r.UserAgent(), 128)}}
 	if queryID != "" {
 		attrs = append(attrs, [2]string{"query_id", queryID})
 	}
-	return b.Wire.Enter(ctx, mysqlwire.Visit{Caller: id.caller, Account: id.account, Protocol: protocol, Database: db, Attributes: attrs, Kill: kill})
+	return b.Wire.Enter(ctx, mysqlwire.Visit{Caller: id.caller, Account: id.account, Database: db, Attributes: attrs, Kill: kill})
 }
 
 func clip(s string, n int) string { return s[:min(len(s), n)] }

@@ -18,6 +18,8 @@ type Caller struct {
 	Addr           net.Addr
 	TLS            *tls.ConnectionState // nil without TLS
 	User, Password string
+	// Protocol is how the caller is connected, such as "HTTP".
+	Protocol string
 }
 
 // Authenticate checks the identity of a caller, as a handshake does: with the same
@@ -25,18 +27,51 @@ type Caller struct {
 // expired is let in, since callers can change it. The error is a *sqlerr.Error, or that of
 // ctx: 1045, 3118, 3159, 3955, and 1040 while too many other logins wait.
 func (s *Server) Authenticate(ctx context.Context, c Caller) (Account, error) {
+	acct, reason, err := s.identify(ctx, &c)
+	if err != nil {
+		s.count(ConnAttempt)
+		s.refuse(ctx, &ConnInfo{User: c.User, Account: acct, RemoteAddr: c.Addr, TLS: c.TLS, Protocol: c.Protocol}, reason, err)
+		return Account{}, err
+	}
+	return acct, nil
+}
+
+// refuse counts a caller who was not let in, and makes it known. Reason is as in
+// RefusedLogin.
+func (s *Server) refuse(ctx context.Context, info *ConnInfo, reason string, err error) {
+	r := RefusedLogin{Info: *info, Reason: reason}
+	switch e, ok := errors.AsType[*sqlerr.Error](err); {
+	case ctx.Err() != nil:
+		r.Reason = "the client has gone"
+		s.count(ConnUnfinished)
+	case ok && sqlerr.IsTooManyConnections(err):
+		r.Err = e
+		s.count(ConnFull)
+	default:
+		r.Err = errorOf(ctx, err)
+		s.count(ConnDenied)
+	}
+	if s.cfg.LoginRefused != nil {
+		s.cfg.LoginRefused(r)
+	}
+}
+
+// identify is Authenticate without its consequences. After an error, the account is the one
+// that was asked for, if it is known, and the reason says more than the error.
+func (s *Server) identify(ctx context.Context, c *Caller) (acct Account, reason string, err error) {
 	v := visitorOf(c.Addr)
 	if len(c.User) > maxUserLen {
-		return Account{}, sqlerr.AccessDenied(c.User[:maxUserLen], v.host, c.Password != "")
+		return Account{}, "unknown user", sqlerr.AccessDenied(c.User[:maxUserLen], v.host, c.Password != "")
 	}
 	if c.TLS == nil && !v.unix && s.requiresSecure() {
-		return Account{}, sqlerr.InsecureTransport()
+		return Account{}, "", sqlerr.InsecureTransport()
 	}
 	acct, known := s.backend.Account(c.User, v.host)
+	asked := acct
 	if acct.Open && v.loopback {
-		return acct, nil
+		return acct, "", nil
 	}
-	reason := v.refusalOf(&acct)
+	reason = v.refusalOf(&acct)
 	if !known {
 		reason = "unknown user"
 	}
@@ -49,7 +84,7 @@ func (s *Server) Authenticate(ctx context.Context, c Caller) (Account, error) {
 	key := s.failed.key(v.address, c.User)
 	right, err := s.rightPassword(ctx, &v, &acct, c.Password, s.failed.delay(key))
 	if err != nil {
-		return Account{}, err
+		return asked, reason, err
 	}
 	if right = right && reason == ""; reason == "" {
 		if !right {
@@ -62,7 +97,7 @@ func (s *Server) Authenticate(ctx context.Context, c Caller) (Account, error) {
 	if right && err == nil {
 		s.failed.forget(key)
 		if reason, err = acct.admits(c.User, v.host, c.TLS, true); err == nil {
-			return acct, nil
+			return acct, "", nil
 		}
 	} else {
 		s.failed.add(key)
@@ -73,7 +108,7 @@ func (s *Server) Authenticate(ctx context.Context, c Caller) (Account, error) {
 	if reason != "" {
 		s.log.warn("access denied", "user", c.User, "host", v.host, "reason", reason)
 	}
-	return Account{}, err
+	return asked, reason, err
 }
 
 // rightPassword reports whether a password is that of an account, after a delay. What
@@ -187,8 +222,6 @@ func (s *Server) Renew(c Caller, was *Account) (Account, error) {
 type Visit struct {
 	Caller // authenticated as Account; Password is not used
 	Account
-	// Protocol is how the guest is connected, such as "HTTP".
-	Protocol   string
 	Database   string // initial database, may be empty
 	Attributes [][2]string
 	// Kill is called when a statement ends the guest's connection, from anywhere.
@@ -211,11 +244,8 @@ type Guest struct {
 func (s *Server) Enter(ctx context.Context, v Visit) (*Guest, error) {
 	g := &Guest{ID: s.lastID.Add(1), srv: s, visitor: visitorOf(v.Addr)}
 	g.ctx, g.cancel = context.WithCancelCause(s.ctx)
-	if err := s.admit(g, &v.Account); err != nil {
-		g.cancel(err)
-		return nil, err
-	}
-	sess, err := s.backend.Connect(ctx, ConnInfo{
+	s.count(ConnAttempt)
+	info := ConnInfo{
 		ID: g.ID, User: v.Caller.User, Account: v.Account, RemoteAddr: v.Addr, TLS: v.TLS, Protocol: v.Protocol,
 		Database: v.Database, Collation: schema.CollationUTF8MB40900AICI, Attributes: v.Attributes,
 		LocalFiles: !s.cfg.DisableLocalInfile,
@@ -223,9 +253,16 @@ func (s *Server) Enter(ctx context.Context, v Visit) (*Guest, error) {
 			g.cancel(sqlerr.QueryInterrupted())
 			v.Kill()
 		},
-	})
+	}
+	if err := s.admit(g, &v.Account); err != nil {
+		g.cancel(err)
+		s.refuse(ctx, &info, "", err)
+		return nil, err
+	}
+	sess, err := s.backend.Connect(ctx, info)
 	if err != nil {
 		g.leave()
+		s.refuse(ctx, &info, "", err)
 		return nil, err
 	}
 	g.Session = sess

@@ -245,6 +245,48 @@ func TestAuditLogins(t *testing.T) {
 	log.wants("a port scan")
 }
 
+// TestAuditHTTP: logins by HTTP are logged and counted as those of the protocol are.
+func TestAuditHTTP(t *testing.T) {
+	s, dsn, log := auditServer(t, func(c *server.Config) { c.HTTP.Listen = "127.0.0.1:0" })
+	root := dial(t, dsn)
+	for _, account := range []string{"app IDENTIFIED BY 'right'", "locked ACCOUNT LOCK", "tls REQUIRE SSL", "full WITH MAX_USER_CONNECTIONS 1"} {
+		root.exec("CREATE USER " + account)
+	}
+	dial(t, strings.TrimSuffix(strings.Replace(dsn, "root", "full", 1), "t"))
+	root.exec("FLUSH STATUS")
+	h := clientOf(t, s)
+	counts := func() (attempts, refused int) {
+		for name, n := range map[string]*int{"Connections": &attempts, "Aborted_connects": &refused} {
+			if err := root.c.QueryRowContext(t.Context(), "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = ?", name).Scan(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return attempts, refused
+	}
+	for _, x := range []struct{ user, password, want, reason string }{
+		{"app", "wrong", "connect_refused 1045", "wrong password"}, {"nobody", "hunter2", "connect_refused 1045", "unknown user"}, {"locked", "", "connect_refused 3118", ""},
+		{"tls", "", "connect_refused 1045", "TLS"}, {"full", "", "connect_refused 1226", ""}, {"app", "right", "connect|disconnect", ""},
+	} {
+		log.next()
+		attempts, refused := counts()
+		status, _ := h.as(x.user, x.password).do("POST", "/v1/query", "SELECT 1")
+		if x.want == "connect|disconnect" {
+			eventually(t, func() bool { return s.OpenConnections() == 2 })
+		}
+		list := log.wants(x.user, strings.Split(x.want, "|")...)
+		if l := list[0]; l.User != x.user || (l.Account == "") != (x.user == "nobody") || l.Command != "Connect" || !strings.Contains(l.Reason, x.reason) || !strings.HasPrefix(l.Client, "127.0.0.1:") {
+			t.Errorf("%s: %+v", x.user, l)
+		}
+		failed := 0
+		if len(list) == 1 {
+			failed = 1
+		}
+		if a, r := counts(); a != attempts+1 || r != refused+failed || (status == 200) != (failed == 0) {
+			t.Errorf("%s: %d attempts, %d refused, status %d", x.user, a-attempts, r-refused, status)
+		}
+	}
+}
+
 // TestAuditSettings: who may change the log, and that each change has a line in it.
 func TestAuditSettings(t *testing.T) {
 	_, dsn, log := auditServer(t)
