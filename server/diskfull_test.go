@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func TestFreeingOnFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	const reserve = 1 << 30
 	s, dsn := startOnce(t, func(c *server.Config) {
-		c.InMemory, c.DataDir = false, dir
+		c.InMemory, c.DataDir, c.HTTP.Listen = false, dir, "127.0.0.1:0"
 		c.Tune = func(o *pebblekv.Options) { o.FS, o.DiskReserveBytes = disk, reserve }
 	})
 	c := dial(t, dsn)
@@ -56,6 +57,13 @@ func TestFreeingOnFullDisk(t *testing.T) {
 		return errorNumber(err) == 1021
 	}
 	eventually(t, full)
+	h := clientOf(t, s).as("", "")
+	if status, body := h.do("GET", "/readyz", ""); status != 503 || !strings.HasPrefix(body, "writes are refused: ") {
+		t.Errorf("readyz on a full disk: %d %s", status, body)
+	}
+	if status, body := h.do("GET", "/healthz", ""); status != 200 {
+		t.Errorf("healthz on a full disk: %d %s", status, body)
+	}
 	for name := range tables {
 		c.exec("TRUNCATE TABLE " + name + "_a")
 		c.rows("0", "SELECT COUNT(*) FROM "+name+"_a")

@@ -577,6 +577,50 @@ func TestHTTPBodies(t *testing.T) {
 	eventually(t, func() bool { return s.OpenConnections() == 1 })
 }
 
+// TestHTTPManyStreams: results that are not read on end with their clients, take little
+// memory, and keep no other statement waiting.
+func TestHTTPManyStreams(t *testing.T) {
+	n := testflag.Pick(10, 50, 900)
+	s, c, h := startHTTP(t, func(c *server.Config) { c.Memory = 256 << 20 })
+	c.exec("SET GLOBAL max_connections = 2000")
+	c.exec("CREATE TABLE wide (id INT PRIMARY KEY, v TEXT)")
+	c.exec("INSERT INTO wide WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, REPEAT('x', 20000) FROM n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	before := heapBytes()
+	read := make(chan string, n)
+	for i := range n {
+		format := []string{"ndjson", "csv", "json"}[i%3]
+		go func() {
+			res, err := h.send(ctx, "POST", "/v1/query?db=t&format="+format, strings.NewReader("SELECT * FROM wide"))
+			if err != nil {
+				read <- err.Error()
+				return
+			}
+			line, _ := bufio.NewReaderSize(res.Body, 16).ReadString('x')
+			read <- fmt.Sprint(res.StatusCode, len(line) > 0)
+			<-ctx.Done()
+			res.Body.Close()
+		}()
+	}
+	for range n {
+		if got := <-read; got != "200 true" {
+			t.Errorf("a stream: %s", got)
+		}
+	}
+	each := (heapBytes() - before) / int64(n)
+	t.Logf("%d streams, %d kB of heap each", n, each>>10)
+	if n >= 50 && each > 1<<20 {
+		t.Errorf("%d streams hold %d bytes of heap each", n, each)
+	}
+	if got := h.query("SELECT 1"); got != "1" {
+		t.Error(got)
+	}
+	c.rows("1000", "SELECT COUNT(*) FROM t.wide")
+	cancel()
+	eventually(t, func() bool { return s.OpenConnections() == 1 })
+}
+
 func heapBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -9,8 +9,10 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/big"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +122,7 @@ func TestInitialRootPassword(t *testing.T) {
 
 // clientCertificate writes a certificate of an authority, which signs it, for a client, and
 // registers the client's with the driver under a name.
-func clientCertificate(t *testing.T, name string) (authority string) {
+func clientCertificate(t *testing.T, name string) (authority string, cert tls.Certificate) {
 	t.Helper()
 	var keys [2]*ecdsa.PrivateKey
 	for i := range keys {
@@ -143,26 +145,32 @@ func clientCertificate(t *testing.T, name string) (authority string) {
 	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cert := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: keys[1]}
+	cert = tls.Certificate{Certificate: [][]byte{der}, PrivateKey: keys[1]}
 	if err := mysql.RegisterTLSConfig(name, &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{cert}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { mysql.DeregisterTLSConfig(name) })
-	return authority
+	return authority, cert
 }
 
-// TestClientCertificates is --tls-ca, and REQUIRE with it.
+// TestClientCertificates is --tls-ca, and REQUIRE with it, over the protocol and HTTPS.
 func TestClientCertificates(t *testing.T) {
 	cert, key := selfSigned(t)
-	ca := clientCertificate(t, "clientcert")
+	ca, ours := clientCertificate(t, "clientcert")
 	for _, bad := range []server.Config{{TLSCA: ca}, {TLSCA: ca + "x", TLSCert: cert, TLSKey: key}, {TLSCA: key, TLSCert: cert, TLSKey: key}} {
 		bad.InMemory, bad.Listen = true, "127.0.0.1:0"
 		if _, err := server.Start(t.Context(), bad); err == nil {
 			t.Errorf("%s is a file of authorities", bad.TLSCA)
 		}
 	}
-	a := newAccountTest(t, func(c *server.Config) { c.TLSCert, c.TLSKey, c.TLSCA = cert, key, ca })
+	a := newAccountTest(t, func(c *server.Config) {
+		c.TLSCert, c.TLSKey, c.TLSCA, c.HTTP.Listen = cert, key, ca, "127.0.0.1:0"
+	})
 	a.root.exec("CREATE USER c IDENTIFIED BY 'x'")
+	bare, certified := clientOf(t, a.s).as("c", "x"), clientOf(t, a.s).as("c", "x")
+	bare.base = "https://" + a.s.HTTPAddr()
+	certified.base = bare.base
+	certified.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{ours}
 	for _, x := range []struct {
 		require string
 		want    [3]uint16 // without TLS, with, with a certificate
@@ -182,9 +190,15 @@ func TestClientCertificates(t *testing.T) {
 				t.Errorf("%s with %q: error %d, want %d", x.require, options, got, x.want[i])
 			}
 		}
+		for i, h := range []*httpClient{bare, certified} {
+			status, body := h.do("POST", "/v1/query", "SELECT 1")
+			if want := x.want[i+1]; (status == 200) != (want == 0) || want != 0 && (status != 401 || !strings.Contains(body, fmt.Sprint(want))) {
+				t.Errorf("%s by HTTPS: %d %s, want %d", x.require, status, body, want)
+			}
+		}
 	}
 	// A certificate that another authority has signed; and what is read again.
-	other := clientCertificate(t, "othercert")
+	other, _ := clientCertificate(t, "othercert")
 	a.root.exec("ALTER USER c REQUIRE X509")
 	if err := tryLogin(a.as("c:x", "&tls=othercert")); err == nil {
 		t.Error("a certificate of an unknown authority is accepted")

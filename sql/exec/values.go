@@ -18,6 +18,9 @@ import (
 // It may be used by many goroutines.
 type Values struct {
 	t *Tracker
+	// batches are the bytes of the large batches of rows that the garbage collector still
+	// has. They are not counted in t, which refuses: a scan makes its batches smaller.
+	batches atomic.Int64
 
 	mu      sync.Mutex    // one collection at a time
 	started atomic.Uint64 // collections that have begun
@@ -101,6 +104,30 @@ func (v *Values) Release(n int64) { v.t.Shrink(n) }
 func (v *Values) Keep(b []byte) {
 	if len(b) > 0 {
 		runtime.AddCleanup(unsafe.SliceData(b), v.t.Shrink, int64(len(b)))
+	}
+}
+
+// A batch of rows has from minBatch to maxBatch bytes of long values, and a part of what is
+// left for all batches, which is batchShare of the limit of values. So batches that slow
+// clients keep, however many, come to little more than that.
+const (
+	minBatch   = 64 << 10
+	maxBatch   = 4 << 20
+	batchPart  = 16
+	batchShare = 2.0 / 5
+)
+
+// BatchRoom is how many bytes a batch of rows may have now.
+func (v *Values) BatchRoom() int {
+	left := int64(batchShare*float64(v.t.Limit())) - v.batches.Load()
+	return int(min(max(left/batchPart, minBatch), maxBatch))
+}
+
+// HoldBatch counts b as memory of a batch until the garbage collector frees it.
+func (v *Values) HoldBatch(b []byte) {
+	if len(b) > 0 {
+		v.batches.Add(int64(len(b)))
+		runtime.AddCleanup(unsafe.SliceData(b), func(n int64) { v.batches.Add(-n) }, int64(len(b)))
 	}
 }
 

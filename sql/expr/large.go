@@ -21,6 +21,10 @@ type Memory interface {
 	Keep(b []byte)
 	// Copy is a copy of b that is counted for as long as Keep counts: 3170.
 	Copy(b []byte) ([]byte, error)
+	// BatchRoom is how many bytes a batch of rows may have now.
+	BatchRoom() int
+	// HoldBatch counts b as memory of a batch until the garbage collector frees it.
+	HoldBatch(b []byte)
 }
 
 const (

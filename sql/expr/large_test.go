@@ -28,6 +28,10 @@ func (m *meter) Reserve(n int64) error {
 
 func (m *meter) Release(n int64) { m.used -= n }
 
+func (m *meter) BatchRoom() int { return 1 << 20 }
+
+func (m *meter) HoldBatch([]byte) {}
+
 func (m *meter) Keep(b []byte) { m.kept += int64(len(b)) }
 
 func (m *meter) Copy(b []byte) ([]byte, error) {

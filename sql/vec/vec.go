@@ -162,6 +162,9 @@ func (v *Vec) Reset() {
 // ArenaCap is how many bytes the arena's current chunk has.
 func (v *Vec) ArenaCap() int { return cap(v.arena) }
 
+// Arena is all of the arena's current chunk. Only its address and size mean something.
+func (v *Vec) Arena() []byte { return v.arena[:cap(v.arena)] }
+
 // firstArena is the size of an arena's first chunk: many results are short. Chunks
 // double. Values of largeBytes for which there is no room are apart from them: a
 // chunk would have twice their size, and stay for the next batch.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -31,6 +32,7 @@ type Sieve struct {
 	narrow       vec.Batch     // see result
 	Unread       []bool        // physical.Scan.Unread
 	Count        exec.Counters // of cells
+	held         []*byte       // chunks of Vecs that are counted; see Hold
 }
 
 // Init prepares s for a plan. filters refer to the plan's outputs.
@@ -73,6 +75,7 @@ func (s *Sieve) Drop() {
 	s.Dec.Blocks = nil
 	clear(s.light)
 	clear(s.heavy)
+	clear(s.held)
 	for i := range s.Vecs {
 		v := &s.Vecs[i]
 		if vec.ClassOf(v.Kind) == vec.ClassBytes {
@@ -114,12 +117,38 @@ func (s *Sieve) Add(key, val []byte) error {
 	return err
 }
 
-// maxBatchBytes is the size from which a batch is full whatever its rows.
-const maxBatchBytes = 4 << 20
+// A batch of maxBatchBytes is full whatever its rows, and one of largeBatch when others
+// hold much.
+const (
+	largeBatch    = 64 << 10
+	maxBatchBytes = 4 << 20
+	largeChunk    = 32 << 10
+)
 
 // Full reports that the batch takes no more rows.
 func (s *Sieve) Full() bool {
-	return s.Batch.N >= s.Size || s.Bytes+s.Dec.CellBytes >= maxBatchBytes
+	if s.Batch.N >= s.Size {
+		return true
+	}
+	n := s.Bytes + s.Dec.CellBytes
+	return n >= maxBatchBytes || n >= largeBatch && s.Expr != nil && s.Expr.Memory != nil && n >= s.Expr.Memory.BatchRoom()
+}
+
+// Hold counts the memory of a batch with many bytes.
+func (s *Sieve) Hold() {
+	if s.Bytes+s.Dec.CellBytes < largeBatch || s.Expr == nil || s.Expr.Memory == nil {
+		return
+	}
+	if s.held == nil {
+		s.held = make([]*byte, len(s.Vecs))
+	}
+	for i := range s.Vecs {
+		chunk := s.Vecs[i].Arena()
+		if len(chunk) >= largeChunk && unsafe.SliceData(chunk) != s.held[i] {
+			s.held[i] = unsafe.SliceData(chunk)
+			s.Expr.Memory.HoldBatch(chunk)
+		}
+	}
 }
 
 // ErrFull ends a BatchGet when the batch is full.
@@ -132,6 +161,7 @@ func (s *Sieve) Finish(ctx context.Context, kv storage.Reader) (*vec.Batch, erro
 	if b.N == 0 {
 		return nil, nil
 	}
+	defer s.Hold()
 	s.Localise()
 	if err := s.filter(s.light); err != nil || b.Live() == 0 {
 		return nil, err

@@ -140,6 +140,7 @@ func (r *PageReader) Rows(ctx context.Context) (b *vec.Batch, ok bool, err error
 	case s.Batch.N == 0:
 		return nil, true, nil
 	}
+	s.Hold()
 	s.Localise()
 	r.batch.N = s.Batch.N
 	return &r.batch, true, nil

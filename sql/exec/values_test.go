@@ -1,0 +1,41 @@
+package exec
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestBatchRoom: batches become smaller when others hold large ones, and grow again after a
+// collection.
+func TestBatchRoom(t *testing.T) {
+	v := NewValues(NewTracker("values", 80<<20))
+	full := v.BatchRoom()
+	if full != 2<<20 {
+		t.Errorf("%d bytes for the first batch", full)
+	}
+	var held [][]byte
+	total := 0
+	for range 1000 {
+		b := make([]byte, v.BatchRoom())
+		v.HoldBatch(b)
+		held = append(held, b)
+		total += len(b)
+	}
+	if total > 32<<20+1000*minBatch {
+		t.Errorf("1,000 batches have %d bytes", total)
+	}
+	if last := len(held[999]); last != minBatch {
+		t.Errorf("%d bytes for the last batch", last)
+	}
+	runtime.KeepAlive(held)
+	held = nil
+	for range 1000 {
+		runtime.GC()
+		if v.BatchRoom() == full {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d bytes after they are gone", v.BatchRoom())
+}
