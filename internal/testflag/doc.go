@@ -9,5 +9,5 @@
 // flags for each commit, -long for each submission. Pick chooses among them.
 //
 // A package whose tests import it knows all of these flags; others refuse them, so
-// that `go test ./... -long` is an error. .ci/run lists the packages that do.
+// that `go test ./... -long` is an error. Command longtests lists the packages that do.
 package testflag
