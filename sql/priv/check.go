@@ -23,15 +23,22 @@ func (s *Set) Check(n *Needs) *Denied {
 	}
 	var column *ColumnNeed // the first that is refused
 	var of *TableNeed
+	var locking *Denied
 	for i := range n.Tables {
 		t := &n.Tables[i]
 		c, d := s.table(t)
-		if d != nil {
+		switch {
+		case d != nil && d.Command != lockRows:
 			return d
+		case d != nil && locking == nil:
+			locking = d
 		}
 		if c != nil && (column == nil || c.Order < column.Order) {
 			column, of = c, t
 		}
+	}
+	if locking != nil {
+		return locking
 	}
 	for i := range n.Explained {
 		if _, d := s.table(&n.Explained[i]); d != nil {
@@ -114,10 +121,9 @@ func (s *Set) table(n *TableNeed) (*ColumnNeed, *Denied) {
 		command = missing.Command()
 	case n.AnyRight && (have|columns)&OnTable == 0:
 	default:
-		if c := refusedColumn(n.Columns, have, tables); c != nil && (n.Command == "" || (have|columns)&OnTable != 0) {
-			return c, nil
-		} else if c == nil {
-			return nil, n.oneOf(have)
+		c := refusedColumn(n.Columns, have, tables)
+		if c == nil || n.Command == "" || (have|columns)&OnTable != 0 {
+			return c, n.oneOf(have)
 		}
 	}
 	if n.Command != "" && (have|columns)&OnTable == 0 {
@@ -126,13 +132,16 @@ func (s *Set) table(n *TableNeed) (*ColumnNeed, *Denied) {
 	return nil, &Denied{DB: n.DB, Table: n.Table, Command: command}
 }
 
-// oneOf is the last check of a table, so that who lacks more does not learn whether it is
-// a table that can be locked.
+// lockRows is how the refusal of a TableNeed.OneOf names what is needed.
+const lockRows = "SELECT with locking clause"
+
+// oneOf is the last check of tables, so that who lacks more does not learn whether it is
+// a table that can be locked. Columns are checked after it.
 func (n *TableNeed) oneOf(have Mask) *Denied {
 	if n.OneOf == 0 || n.OneOf&have != 0 {
 		return nil
 	}
-	return &Denied{DB: n.DB, Table: n.Table, Command: "SELECT with locking clause"}
+	return &Denied{DB: n.DB, Table: n.Table, Command: lockRows}
 }
 
 // refusedColumn is the first of the columns on which a privilege is missing; nil for none.
