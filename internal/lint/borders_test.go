@@ -26,7 +26,7 @@ var edge = []string{"cmd", "server", "httpd", "console", "admin", "tool"}
 
 // testOnly are packages that hold nothing but tests and helpers of tests.
 var testOnly = []string{
-	"internal/lint", "test", "examples", "internal/servertest", "internal/testflag", "internal/testutil", "internal/childserver", "internal/histcheck", "internal/variants",
+	"internal/lint", "internal/longtests", "test", "examples", "internal/servertest", "internal/testflag", "internal/testutil", "internal/childserver", "internal/histcheck", "internal/variants",
 }
 
 // tools are packages that commands and tests share.

@@ -11,7 +11,6 @@ import (
 
 // question is a statement with what it needs.
 type question struct {
-	kind string
 	text string // with {} for a number, which is ? where it is prepared
 	// needs are in the order in which a refusal names the first that is missing.
 	needs []need
