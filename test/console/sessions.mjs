@@ -84,7 +84,7 @@ export const steps = [
 			await has('#/streams', 'No table that you see keeps a log');
 			await has('#/jobs', 'need the privilege PROCESS', 'No index build');
 			await has('#/jobs?tab=backups', 'The list of backups needs the privilege PROCESS.');
-			await has('#/server', 'Which variables were changed needs SELECT on performance_schema.', 'max_connections');
+			await has('#/server?find=max_conn', 'Which variables were changed needs SELECT on performance_schema.', 'max_connections');
 			await has('#/server?tab=accounts', 'The list of accounts needs SELECT on mysql.user.', 'GRANT SELECT ON `tour`.* TO `reader`@`%`');
 			assert.doesNotMatch(await page.locator('main').innerText(), /\$A\$005/);
 			await has('#/server?tab=log', 'The log needs SELECT on performance_schema');

@@ -21,13 +21,13 @@ const metadata = `SELECT OWNER_THREAD_ID AS thread, CONCAT_WS('.', OBJECT_SCHEMA
 const shows = [['running', 'running or in a transaction'], ['all', 'all'], ['mine', 'of this account'], ['http', 'over HTTP']];
 
 const columns = [
-	{ key: 'id', title: 'id', get: (p) => p.id, number: true, width: 9, cell: (v, p) => html`${p.own === 1 || p.own === '1' ? html`<${Badge} kind="good">this page<//> ` : ''}${v}` },
+	{ key: 'id', title: 'id', get: (p) => p.id, number: true, width: 15, cell: (v, p) => html`${p.own === 1 || p.own === '1' ? html`<${Badge} kind="good">this page<//> ` : ''}${v}` },
 	{ key: 'user', title: 'account', get: (p) => p.user, width: 14 },
-	{ key: 'host', title: 'host', get: (p) => p.host, width: 18 },
+	{ key: 'host', title: 'host', get: (p) => p.host, width: 16 },
 	{ key: 'db', title: 'database', get: (p) => p.db, width: 13, cell: (v) => v ?? '' },
 	{ key: 'command', title: 'command', get: (p) => p.command, width: 9 },
 	{ key: 'time', title: 'for', get: (p) => p.time, number: true, width: 11, cell: (v) => duration(v) },
-	{ key: 'state', title: 'state', get: (p) => p.state, width: 20, cell: (v) => v ?? '' },
+	{ key: 'state', title: 'state', get: (p) => p.state, width: 18, cell: (v) => v ?? '' },
 	{ key: 'trx', title: 'transaction', hint: 'How long it is open', get: (p) => p.trx?.age ?? null, number: true, width: 14, cell: (v, p) => v === null ? '' : html`${p.trx.state === 'LOCK WAIT' ? html`<${Badge} kind="bad">waits<//> ` : ''}${duration(v)}` },
 	{ key: 'program', title: 'program', get: (p) => p.program, width: 18, cell: (v, p) => html`${p.http ? html`<${Badge}>HTTP<//> ` : ''}${v ?? ''}` },
 	{ key: 'info', title: 'statement', get: (p) => p.info, width: 70, cell: (v) => oneLine(v) ?? '' },
@@ -113,8 +113,8 @@ export default function Sessions({ path, params }) {
 				${tab === 'sessions' && html`<${Table} label="Sessions" columns=${wide} rows=${shown} ...${sorting(params, wide)} onOpen=${(p) => choose(p.id)} selected=${byId.get(id)} empty="No session." />`}
 				${tab === 'transactions' && trx.data && html`<${Table} label="Transactions" columns=${trxColumns} rows=${openTrx} ...${sorting(params, trxColumns)} onOpen=${(t) => choose(t.thread)} empty="No transaction is open." />`}
 				${tab === 'locks' && html`<${Locks} onOpen=${(l) => l.thread && choose(l.thread)} />`}
+				<p class="note">Enter or a double click on a line shows the connection.</p>
 			<//>
-			${tab !== 'locks' && html`<p class="note">Enter or a double click on a line shows the connection.</p>`}
 		<//>
 	<//>`;
 }
