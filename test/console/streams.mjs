@@ -16,7 +16,7 @@ export const steps = [
 		await line(t, 'Streams', 'tour.orders').waitFor();
 		await t.look('streams');
 		await line(t, 'Streams', 'tour.orders').dblclick();
-		await t.page.waitForFunction(() => document.querySelectorAll('.lanes svg').length === 2);
+		await t.page.waitForFunction(() => document.querySelectorAll('.lanes svg[role=img]').length === 2);
 		assert.match(await t.text('.lanes'), /<script>alert\(7\)<\/script>/);
 		assert.equal(await t.page.locator('#app script').count(), 0);
 		const at = await t.page.$$eval('.lanes circle', (list) => list.map((c) => parseFloat(c.getAttribute('cx'))).sort((a, b) => a - b));
@@ -44,6 +44,6 @@ export const steps = [
 		await t.page.click(`button[aria-label="Move or drop ${hostile}"]`);
 		await t.page.click('[role=menuitem]:has-text("Drop it")');
 		await agree(t, `CALL sqlots.stream_drop_consumer('${hostile}')`);
-		await t.page.waitForFunction(() => document.querySelectorAll('.lanes svg').length === 1);
+		await t.page.waitForFunction(() => document.querySelectorAll('.lanes svg[role=img]').length === 1);
 	}],
 ];

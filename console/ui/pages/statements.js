@@ -22,10 +22,11 @@ const columns = [
 	{ key: 'text', sql: 'LEFT(DIGEST_TEXT, 400)', title: 'statement', width: 50, cell: (v, d) => d.digest === null ? html`<i class="null">all others</i>` : html`<${Link} to=${['statements', d.digest]} params=${{ db: d.db }} tabindex="-1">${oneLine(v)}<//>` },
 	{ key: 'db', sql: 'SCHEMA_NAME', title: 'database', width: 12, cell: (v) => v ?? '' },
 	{ key: 'calls', sql: 'COUNT_STAR', title: 'calls', number: true, width: 8, cell: short },
-	{ key: 'total', sql: 'SUM_TIMER_WAIT', title: 'total time', number: true, width: 20, cell: (v, d) => html`<i class="bar" style=${{ width: Math.round(d.share * 56) + 'px' }}></i>${percent(d.share)} · ${ps(v)}` },
+	{ key: 'total', sql: 'SUM_TIMER_WAIT', title: 'total', hint: 'The sum of all times', number: true, width: 9, cell: ps },
+	{ key: 'share', title: 'of all', hint: 'The share of the sum of the times of all that are listed', width: 14, number: true, cell: (v) => html`<i class="bar" style=${{ width: Math.round(v * 48) + 'px' }}></i><span class="share-text">${percent(v)}</span>` },
 	{ key: 'mean', sql: 'AVG_TIMER_WAIT', title: 'mean', number: true, width: 9, cell: ps },
-	{ key: 'p95', sql: 'QUANTILE_95', title: '95 %', hint: '95 % of the calls took no longer', number: true, width: 9, cell: ps },
-	{ key: 'p99', sql: 'QUANTILE_99', title: '99 %', hint: '99 % of the calls took no longer', number: true, width: 9, cell: ps },
+	{ key: 'p95', sql: 'LEAST(QUANTILE_95, MAX_TIMER_WAIT)', title: '95 %', hint: '95 % of the calls took no longer', number: true, width: 9, cell: ps },
+	{ key: 'p99', sql: 'LEAST(QUANTILE_99, MAX_TIMER_WAIT)', title: '99 %', hint: '99 % of the calls took no longer', number: true, width: 9, cell: ps },
 	{ key: 'examined', sql: 'SUM_ROWS_EXAMINED', title: 'examined', hint: 'Rows that were read', number: true, width: 9, cell: short },
 	{ key: 'sent', sql: 'SUM_ROWS_SENT', title: 'sent', hint: 'Rows that were sent', number: true, width: 8, cell: short },
 	{ key: 'changed', sql: 'SUM_ROWS_AFFECTED', title: 'changed', hint: 'Rows that were changed', number: true, width: 8, cell: (v) => warns(v) ? short(v) : '' },
@@ -33,12 +34,12 @@ const columns = [
 	{ key: 'noindex', sql: 'SUM_NO_INDEX_USED', title: 'no index', hint: 'Calls that read a whole table or index', number: true, width: 9, cell: (v) => warns(v) ? html`<${Badge} kind="warn">${short(v)}<//>` : '' },
 	{ key: 'seen', sql: 'TIMESTAMPDIFF(SECOND, LAST_SEEN, NOW())', title: 'last run', number: true, width: 15, cell: ago },
 ].map((c) => ({ ...c, get: (d) => d[c.key] }));
-const selects = columns.map((c) => `${c.sql} AS ${c.key}`).join(', ');
+const selects = columns.filter((c) => c.sql).map((c) => `${c.sql} AS ${c.key}`).join(', ');
 
 // listing is the statement of the list, with its parameters.
 function listing({ find, db, sort = '-total', system }) {
 	const where = [], values = [];
-	if (!system) where.push("(DIGEST IS NULL OR COALESCE(SCHEMA_NAME, '') NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') AND DIGEST_TEXT NOT LIKE '%`performance\\\\_schema`%' AND DIGEST_TEXT NOT LIKE '%`information\\\\_schema`%')");
+	if (!system) where.push("(DIGEST IS NULL OR COALESCE(SCHEMA_NAME, '') NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') AND DIGEST_TEXT NOT LIKE '%performance\\\\_schema%' AND DIGEST_TEXT NOT LIKE '%information\\\\_schema%' AND DIGEST_TEXT NOT LIKE 'SELECT @@%')");
 	if (find) {
 		where.push('LOCATE(?, DIGEST_TEXT) > 0');
 		values.push(find);
@@ -113,6 +114,7 @@ function Digest({ digest, db }) {
 	const plannable = sample && (readOnly(sample) || ['INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'WITH'].includes(verb(sample))) && !['SHOW', 'EXPLAIN', 'DESC', 'DESCRIBE'].includes(verb(sample));
 	const cut = sample && new TextEncoder().encode(sample).length >= 1000;
 	const target = { db: d?.SCHEMA_NAME, q: sample };
+	const at = (q) => ps(Math.min(d[`QUANTILE_${q}`], d.MAX_TIMER_WAIT)); // it is the end of a bucket
 	const per = (v) => Number(v) / Math.max(1, Number(d.COUNT_STAR));
 	return html`<${Page} title="Statement" tools=${html`<${Link} class="button" to="/statements">All statements<//>`}>
 		<${Trouble} error=${list.error} needs=${needsPerformance} />
@@ -121,7 +123,7 @@ function Digest({ digest, db }) {
 			<pre class="sql" tabindex="0">${d.DIGEST_TEXT}</pre>
 			<div class="toolbar section">
 				${list.data.length > 1 && html`<span class="buttons">in ${list.data.map((x) => html`<${Link} key=${x.SCHEMA_NAME} class="button small" aria-current=${x === d ? 'true' : undefined} to=${['statements', digest]} params=${{ db: x.SCHEMA_NAME }}>${x.SCHEMA_NAME ?? '(no database)'} · ${short(x.COUNT_STAR)}<//>`)}</span>`}
-				<${Facts} list=${[['database', d.SCHEMA_NAME ?? 'none'], ['calls', number(d.COUNT_STAR)], ['total', ps(d.SUM_TIMER_WAIT)], ['mean', ps(d.AVG_TIMER_WAIT)], ['95 %', ps(d.QUANTILE_95)], ['99 %', ps(d.QUANTILE_99)], ['longest', ps(d.MAX_TIMER_WAIT)], ['last run', ago(d.ago)]]} />
+				<${Facts} list=${[['database', d.SCHEMA_NAME ?? 'none'], ['calls', number(d.COUNT_STAR)], ['total', ps(d.SUM_TIMER_WAIT)], ['mean', ps(d.AVG_TIMER_WAIT)], ['95 %', at('95')], ['99 %', at('99')], ['longest', ps(d.MAX_TIMER_WAIT)], ['last run', ago(d.ago)]]} />
 			</div>
 			${bars && html`<div class="section"><${Chart} title="Times of calls" kind="bars" isTime=${false} height=${150} format=${short} labels=${bars.labels} x=${bars.labels.map((_, i) => i)} series=${[{ title: 'calls', values: bars.counts }]} /></div>`}
 			<${Section} title="A sample" tools=${sample && html`<${Button} class="small" icon="copy" onClick=${() => copy(sample)}>Copy<//><${Link} class="button small" to="/sql" params=${target}>Open in SQL<//>${plannable && !cut && html`<${Link} class="button small" to="/plan" params=${target}>Show plan<//>`}`}>
@@ -138,7 +140,7 @@ function Digest({ digest, db }) {
 			<${Section} title="Sorts, memory, errors"><${Facts} list=${[
 				['rows sorted', number(d.SUM_SORT_ROWS)], ['merge passes', number(d.SUM_SORT_MERGE_PASSES)], ['temporary tables', number(d.SUM_CREATED_TMP_TABLES)], ['on disk', number(d.SUM_CREATED_TMP_DISK_TABLES)], ['most memory', bytes(d.MAX_TOTAL_MEMORY)],
 				['errors', warns(d.SUM_ERRORS) ? html`<${Badge} kind="bad">${number(d.SUM_ERRORS)}<//>` : '0'], ['warnings', number(d.SUM_WARNINGS)],
-				['shortest', ps(d.MIN_TIMER_WAIT)], ['99.9 %', ps(d.QUANTILE_999)], ['first run', d.FIRST_SEEN], ['last run', d.LAST_SEEN], ['digest', html`<code>${d.DIGEST}</code>`],
+				['shortest', ps(d.MIN_TIMER_WAIT)], ['99.9 %', at('999')], ['first run', d.FIRST_SEEN], ['last run', d.LAST_SEEN], ['digest', html`<code>${d.DIGEST}</code>`],
 			]} /><//>`}
 	<//>`;
 }
@@ -157,7 +159,7 @@ const slowColumns = [
 ];
 const slow = "SELECT start_time AS start, query_time AS took, lock_time AS locked, rows_sent AS sent, rows_examined AS examined, db, SUBSTRING_INDEX(user_host, '[', 1) AS user, LEFT(sql_text, 4000) AS text, thread_id AS thread FROM mysql.slow_log ORDER BY start_time DESC LIMIT 1000";
 
-const lineOf = (x) => `${x.start} ${x.thread}`;
+const lineOf = (x) => `${x.start} ${x.thread} ${x.took}`;
 
 function Slow({ params }) {
 	const setting = useRows(settings);
@@ -171,7 +173,7 @@ function Slow({ params }) {
 	return html`
 		<${Trouble} error=${setting.error} />
 		${act.view}
-		${s && html`<div class="toolbar"><${Facts} list=${[['log', on ? `on, to ${s.output.toLowerCase().replace(',', ' and ')}` : 'off'], ['statements from', duration(s.longest)], Number(s.least) > 0 && ['with rows examined', number(s.least)], ['those without an index', Number(s.noindex) ? 'also' : 'not for that alone']]} />
+		${s && html`<div class="toolbar"><${Facts} list=${[['log', on ? `on, to ${s.output.toLowerCase().replace(',', ' and ')}` : 'off'], ['slower than', duration(s.longest)], Number(s.least) > 0 && ['with rows examined', number(s.least)], ['those without an index', Number(s.noindex) ? 'also' : 'not for that alone']]} />
 			${on && table && Number(s.longest) > 0 && html`<div class="tools"><${Link} class="button small" to="/server" params=${{ all: '1', find: 'long_query_time', name: 'long_query_time' }}>Change the time<//></div>`}</div>`}
 		${s && !(on && table) && html`<p class="refused"><span>${on ? 'Slow statements are logged to a file only. The table mysql.slow_log shows them here.' : 'Slow statements are not logged.'} <${Button} class="small" onClick=${turnOn}>Log them to the table<//><small class="muted">SET GLOBAL slow_query_log = ON, GLOBAL log_output = 'FILE,TABLE' needs SYSTEM_VARIABLES_ADMIN. It lasts until the server stops; SET PERSIST lasts longer.</small></span></p>`}
 		<${Trouble} error=${list.error} needs="The table of slow statements needs SELECT on mysql." />

@@ -12,7 +12,7 @@ const every = 3000;
 const records = 50;
 
 const logs = `SELECT TABLE_SCHEMA AS db, TABLE_NAME AS tab, STREAM_ID AS id, STATE AS state, RETENTION_SECONDS AS retention, MAX_BYTES AS most, FIRST_SEQ AS first, LAST_SEQ AS last, PURGED_SEQ AS purged, FIRST_TIME AS first_time, LAST_TIME AS last_time, TIMESTAMPDIFF(SECOND, LAST_TIME, NOW()) AS ago, BYTES AS bytes FROM information_schema.SQLOTS_STREAMS ORDER BY TABLE_SCHEMA, TABLE_NAME, STREAM_ID DESC LIMIT 10000`;
-const readers = `SELECT CONSUMER_NAME AS name, TABLE_SCHEMA AS db, TABLE_NAME AS tab, SEQ AS seq, ORDINAL AS ordinal, CHECKPOINT_TIME AS at, LAG_SECONDS AS lag, STATE AS state FROM information_schema.SQLOTS_STREAM_CONSUMERS ORDER BY LAG_SECONDS DESC LIMIT 10000`;
+const readers = `SELECT CONSUMER_NAME AS name, TABLE_SCHEMA AS db, TABLE_NAME AS tab, SEQ AS seq, ORDINAL AS ordinal, CHECKPOINT_TIME AS at, LAG_SECONDS AS late, STATE AS state FROM information_schema.SQLOTS_STREAM_CONSUMERS ORDER BY LAG_SECONDS DESC LIMIT 10000`;
 
 const ago = (v) => v === null ? '' : Number(v) < 1 ? 'now' : duration(v) + ' ago';
 const name = (s) => `${s.db}.${s.tab}`;
@@ -40,7 +40,7 @@ export default function Streams({ path, params }) {
 		for (const c of consumers.data ?? []) of.set(name(c), [...of.get(name(c)) ?? [], c]);
 		return list.data?.map((s, i) => {
 			const mine = list.data.findIndex((o) => name(o) === name(s)) === i ? of.get(name(s)) ?? [] : []; // of several logs of a name the newest
-			return { ...s, consumers: mine, lag: mine.length ? Math.max(...mine.map((c) => Number(c.lag))) : null, lost: mine.some((c) => c.state === 'purged') };
+			return { ...s, consumers: mine, lag: mine.length ? Math.max(...mine.map((c) => Number(c.late))) : null, lost: mine.some((c) => c.state === 'purged') };
 		});
 	}, [list.data, consumers.data]);
 	if (path.length === 2) {
@@ -98,12 +98,12 @@ function Stream({ s, params, refresh }) {
 
 // Lane is a consumer as a line from the first to the last record, with a dot where it is.
 function Lane({ c, s, actions }) {
-	const x = place(c.seq, s), lag = Number(c.lag), purged = c.state === 'purged';
+	const x = place(c.seq, s), lag = Number(c.late), purged = c.state === 'purged';
 	const at = `${(x * 100).toFixed(2)}%`;
 	return html`<b>${c.name}</b>
 		<svg class=${purged ? 'purged' : ''} role="img" aria-label=${`${c.name} is at ${Math.round(x * 100)} % of the log`}><title>${`Commit ${c.seq}, since ${c.at}`}</title>
 			<line class="track" x1="0" x2="100%" y1="9" y2="9" /><line class="done" x1="0" x2=${at} y1="9" y2="9" /><circle cx=${at} cy="9" r="6" /></svg>
-		<span>${purged ? html`<${Badge} kind="bad">lost records<//>` : lag > 0 ? html`<${Badge} kind="warn">${duration(lag)} behind<//>` : html`<${Badge} kind="good">up to date<//>`} <small class="muted">commit ${c.seq}</small></span>
+		<span>${purged ? html`<${Badge} kind="bad">lost records<//>` : lag > 0 ? html`<${Badge} kind="warn">${duration(lag)} behind<//>` : html`<${Badge} kind="good">up to date<//>`} <small class="muted">${c.seq === '0' ? 'not begun' : `commit ${c.seq}`}</small></span>
 		<${Menu} kind="bare" icon="menu" label=${`Move or drop ${c.name}`} items=${actions} />`;
 }
 
@@ -132,12 +132,12 @@ const clip = (s) => s.length > 60 ? s.slice(0, 60) + '…' : s;
 function summary(r) {
 	const list = fields(r);
 	if (r.kind === 'update') return list.filter((f) => f[3]).map(([k, a, b]) => `${k}: ${clip(show(a))} → ${clip(show(b))}`).join(', ') || 'no column';
-	return list.slice(0, 12).map(([k, a, b]) => `${k}: ${clip(show(b ?? a))}`).join(', ');
+	return list.slice(0, 12).map(([k, a, b]) => `${k}: ${clip(show(b === undefined ? a : b))}`).join(', ');
 }
 
 const kinds = { insert: 'good', update: 'warn', delete: 'bad' };
 const recordColumns = [
-	{ title: 'commit', get: (r) => r.seq, number: true, width: 12 }, { title: 'record', get: (r) => r.ordinal, number: true, width: 8 }, { title: 'time', get: (r) => r.time, width: 21, cell: (v) => v?.slice(0, 23) ?? '' },
+	{ title: 'commit', get: (r) => r.seq, number: true, width: 12 }, { title: 'record', get: (r) => r.ordinal, number: true, width: 8 }, { title: 'time', get: (r) => r.time, width: 24, cell: (v) => v?.slice(0, 23) ?? '' },
 	{ title: 'kind', get: (r) => r.kind, width: 9, cell: (v) => html`<${Badge} kind=${kinds[v] ?? ''}>${v}<//>` }, { title: 'key', get: (r) => r.pk, width: 24, cell: (v) => v === null ? '' : Object.values(v).map(show).join(', ') },
 	{ title: 'what changed', get: summary, width: 80, cell: (v) => v },
 ];
