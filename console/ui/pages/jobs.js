@@ -118,7 +118,8 @@ function work({ works, builds, backups, expiries, jobs }, rate) {
 		});
 	}
 	for (const j of jobs) {
-		if (j.state !== 'running' || j === remover || /^backup to /.test(j.name)) continue;
+		// What waits for changes has a turn that never ends.
+		if (j.state !== 'running' || j === remover || /^backup to |^changes of /.test(j.name)) continue;
 		out.push({
 			key: 'job' + j.id, kind: 'job', title: j.name, state: 'running', note: [`for ${duration(j.turn_started_at_ago)}`, `turn ${number(j.turns)}`], part: null, left: null,
 			cancel: { title: `Stop this turn of ${j.name}?`, text: 'A job that loops goes on in its next turn.', sql: `KILL ${j.id}`, action: 'Stop this turn', done: 'The turn was ended.' },
@@ -187,7 +188,7 @@ function Loads({ params }) {
 		<p class="note">Loads with a token, of sqlots load and of /v1/load with an Idempotency-Key: the last seven days.</p>
 		${list.data && html`<${Table} label="Loads" columns=${loadColumns} rows=${list.data.filter((l) => has(params.find, l.token))} ...${sorting(params, loadColumns)} onOpen=${show} empty="No load with a token." />
 			${list.data.some((l) => Number(l.rejected)) && html`<p class="note">Enter or a double click shows the records that were left out.</p>`}`}
-		${rejects && html`<${Dialog} wide title=${`Left out by ${rejects.token}`} onClose=${() => setRejects(null)}><${Failure} error=${rejects.error} />${rejects.rows && html`<${Table} label="Records that were left out" columns=${rejectColumns} rows=${rejects.rows} height="360px" />`}<//>`}`;
+		${rejects && html`<${Dialog} wide title=${`Left out by ${rejects.token}`} onClose=${() => setRejects(null)}><${Failure} error=${rejects.error} />${rejects.rows && html`<${Table} label="Records that were left out" columns=${rejectColumns} rows=${rejects.rows} height=${rejects.rows.length > 12 ? '360px' : undefined} />`}<//>`}`;
 }
 
 // A backup that this window has asked for: it goes on while other pages are open.

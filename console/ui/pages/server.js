@@ -27,8 +27,8 @@ const sources = { DYNAMIC: ['warn', 'changed until a restart'], PERSISTED: ['goo
 const same = (a, b) => a?.toUpperCase() === b?.toUpperCase() || Number(a) === Number(b) || /^(ON|1)$/i.test(a) && /^(ON|1)$/i.test(b) || /^(OFF|0)$/i.test(a) && /^(OFF|0)$/i.test(b);
 
 const columns = [
-	{ key: 'name', title: 'variable', get: (v) => v.name, width: 42 },
-	{ key: 'value', title: 'value', get: (v) => v.value, width: 50, cell: (v, x) => html`${oneLine(v)}${x.persisted !== null && x.persisted !== undefined && !same(x.persisted, v) ? html` <${Badge} kind="warn">${oneLine(x.persisted)} at the next start<//>` : ''}` },
+	{ key: 'name', title: 'variable', get: (v) => v.name, width: 36 },
+	{ key: 'value', title: 'value', get: (v) => v.value, width: 38, cell: (v, x) => html`${oneLine(v)}${x.persisted !== null && x.persisted !== undefined && !same(x.persisted, v) ? html` <${Badge} kind="warn">${oneLine(x.persisted)} at the next start<//>` : ''}` },
 	{ key: 'source', title: 'set', get: (v) => v.source ?? null, width: 24, cell: (v) => sources[v] ? html`<${Badge} kind=${sources[v][0]}>${sources[v][1]}<//>` : v === null ? '' : 'default or flag' },
 	{ key: 'user', title: 'by', get: (v) => v.user ?? null, width: 14, cell: (v) => v ?? '' },
 	{ key: 'at', title: 'on', get: (v) => v.at ?? null, width: 20, cell: (v, x) => x.user ? v : '' },
@@ -92,8 +92,8 @@ const accountColumns = [
 	{ key: 'user', title: 'account', get: nameOf, width: 30, cell: (v, a) => a.user === '' ? html`<i class="null">anyone</i>@${a.host}` : v },
 	{ key: 'kind', title: 'kind', get: (a) => a.role ? 'role' : 'account', width: 9 },
 	{ key: 'state', title: 'state', get: (a) => a.role ? '' : a.locked + a.expired, width: 26, cell: (v, a) => a.role ? '' : html`${a.locked === 'Y' ? html`<${Badge} kind="bad">locked<//> ` : ''}${a.expired === 'Y' ? html`<${Badge} kind="warn">expired<//> ` : ''}${Number(a.bare) === 1 ? html`<${Badge} kind="bad">no password<//> ` : ''}${a.locked !== 'Y' && a.expired !== 'Y' && Number(a.bare) !== 1 ? html`<${Badge} kind="good">open<//>` : ''}` },
-	{ key: 'power', title: 'power', hint: 'SUPER, CREATE USER, or GRANT OPTION on everything', get: (a) => [a.super === 'Y' && 'super', a.creates === 'Y' && 'accounts', a.grants === 'Y' && 'grants'].filter(Boolean).join(', '), width: 23 },
-	{ key: 'roles', title: 'roles', get: (a) => a.roles.join(', '), width: 26 },
+	{ key: 'power', title: 'power', hint: 'SUPER, CREATE USER, or GRANT OPTION on everything', get: (a) => [a.super === 'Y' && 'super', a.creates === 'Y' && 'accounts', a.grants === 'Y' && 'grants'].filter(Boolean).join(', '), width: 23, cell: (v) => v },
+	{ key: 'roles', title: 'roles', get: (a) => a.roles.join(', '), width: 24, cell: (v) => v },
 	{ key: 'tls', title: 'TLS', get: (a) => a.tls, width: 12, cell: (v) => ({ '': '', ANY: 'needed', X509: 'certificate', SPECIFIED: 'certificate of …' })[v] ?? v },
 	{ key: 'plugin', title: 'plugin', get: (a) => a.plugin, width: 22, cell: (v, a) => a.role ? '' : v },
 	{ key: 'changed', title: 'password of', get: (a) => a.changed, width: 20, cell: (v, a) => a.role ? '' : v ?? '' },
@@ -119,7 +119,7 @@ function Accounts({ params }) {
 	return html`
 		${act.view}
 		<${Trouble} error=${list.error} needs="The list of accounts needs SELECT on mysql.user. This is what your own may do." />
-		${noPassword.length > 0 && html`<p class="refused"><span>${count(noPassword.length, 'account')} without a password: ${noPassword.slice(0, 5).map(nameOf).join(', ')}${noPassword.length > 5 ? ', …' : ''}. Every program on the server's machine can log in as ${noPassword.length === 1 ? 'it' : 'them'}.</span></p>`}
+		${noPassword.length > 0 && html`<p class="reason toolbar"><span>${count(noPassword.length, 'account')} without a password: ${noPassword.slice(0, 5).map(nameOf).join(', ')}${noPassword.length > 5 ? ', …' : ''}. Every program on the server's machine can log in as ${noPassword.length === 1 ? 'it' : 'them'}.</span></p>`}
 		<${Split} detail=${chosen && html`<${Account} key=${nameOf(chosen)} a=${chosen} own=${mine && nameOf(mine) === nameOf(chosen)} act=${act} />`}>
 			${list.data && html`<${Table} label="Accounts and roles" columns=${accountColumns} rows=${shown} ...${sorting(params, accountColumns)} selected=${chosen} onOpen=${(a) => setParams({ user: a.user, host: a.host })} empty="No account is found." />
 				<p class="note">Enter or a double click on a line shows what an account may do.</p>`}
@@ -167,6 +167,6 @@ function Log({ params }) {
 	return html`
 		<div class="toolbar"><${Select} label="Show" value=${level} options=${levels} onChange=${(v) => setParams({ level: v })} /></div>
 		<${Trouble} error=${list.error} needs=${`The log needs SELECT on performance_schema, which ${login.value?.user} does not have.`} />
-		${list.data && html`<${Table} label="Log" columns=${logColumns} rows=${shown} ...${sorting(params, logColumns)} selected=${chosen || undefined} onOpen=${(l) => setParams({ line: l.at })} empty="Nothing was logged, or nothing like it." /><p class="note">The last 1,000 lines since the server began.</p>`}
+		${list.data && html`<${Table} label="Log" columns=${logColumns} rows=${shown} ...${sorting(params, logColumns)} selected=${chosen || undefined} onOpen=${(l) => setParams({ line: l.at })} empty="Nothing was logged, or nothing like it." /><p class="note">The last 1,000 lines that the server keeps, since it began.</p>`}
 		${chosen && html`<${Section} title=${chosen.at}><pre class="text" tabindex="0">${chosen.text}</pre><//>`}`;
 }

@@ -142,6 +142,8 @@ const recordColumns = [
 	{ title: 'what changed', get: summary, width: 80, cell: (v) => v },
 ];
 
+const narrowRecords = recordColumns.filter((c) => !['record', 'time'].includes(c.title)); // with details next to them
+
 const idOf = (r) => `${r.seq}.${r.ordinal}`;
 
 function Records({ s, params, onPurge }) {
@@ -156,9 +158,9 @@ function Records({ s, params, onPurge }) {
 			<table class="images"><thead><tr><th scope="col">column</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
 				<tbody>${fields(chosen).map(([k, a, b, changed]) => html`<tr key=${k} class=${changed ? 'changed' : ''}><th scope="row">${k}</th><td>${show(a).slice(0, 2000)}</td><td>${show(b).slice(0, 2000)}</td></tr>`)}</tbody></table>
 			<p class="note">${chosen.before && chosen.after ? count(fields(chosen).filter((f) => f[3]).length, 'column') + ' changed.' : ''}</p>
-			<${Button} class="small" icon="trash" onClick=${() => onPurge(chosen.seq)}>Remove the records up to here<//>
+			<div class="buttons"><${Button} class="small" icon="trash" onClick=${() => onPurge(chosen.seq)}>Remove the records up to here<//></div>
 		<//>`}>
-			${list.data && html`<${Table} label="Records" columns=${recordColumns} rows=${list.data} selected=${chosen || undefined} onOpen=${(r) => setParams({ record: idOf(r) })} empty="The log has no records." />`}
+			${list.data && html`<${Table} label="Records" columns=${chosen ? narrowRecords : recordColumns} rows=${list.data} selected=${chosen || undefined} onOpen=${(r) => setParams({ record: idOf(r) })} empty="The log has no records." />`}
 		<//>
 	<//>`;
 }
