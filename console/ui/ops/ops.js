@@ -78,7 +78,9 @@ export function Split({ children, detail }) {
 
 /** Details: title, and what they are. */
 export function Detail({ title, onClose, children }) {
-	return html`<aside class="ops-detail" aria-label=${title} onKeyDown=${(e) => { if (e.key === 'Escape' && !document.querySelector('dialog')) onClose(); }}>
+	const root = useRef(null);
+	useEffect(() => root.current.scrollIntoView({ block: 'nearest' }), [title]); // in a narrow window it is below the list
+	return html`<aside class="ops-detail" ref=${root} aria-label=${title} onKeyDown=${(e) => { if (e.key === 'Escape' && !document.querySelector('dialog')) onClose(); }}>
 		<header><h2>${title}</h2><${Button} kind="bare" icon="close" label="Close the details" onClick=${onClose} /></header>
 		${children}
 	</aside>`;

@@ -1,5 +1,5 @@
 // Statements: what was run, by digest; slow statements; errors.
-import { html, useMemo } from '../vendor/preact.js';
+import { html, useEffect, useMemo, useState } from '../vendor/preact.js';
 import { Chart } from '../chart.js';
 import { bytes, count, duration, number, percent, short } from '../format.js';
 import { Link, go, setParams } from '../router.js';
@@ -72,10 +72,12 @@ const Off = ({ setting }) => setting && Number(setting.counts) === 0 ? html`<p c
 
 function Digests({ params }) {
 	const [sql, values] = listing(params);
-	const list = useRows(sql, values, every);
+	const [many, setMany] = useState(false); // then a list costs the server some tenths of a second
+	const list = useRows(sql, values, many ? 6 * every : every);
 	const setting = useRows(settings);
 	const act = useAct(list.refresh);
 	const total = list.data?.length ? Number(list.data[0].every_one) : 0;
+	useEffect(() => setMany(total > 2000), [total > 2000]);
 	return html`<div class="toolbar">
 			<label class="field inline"><input type="checkbox" checked=${!!params.system} onChange=${(e) => setParams({ system: e.target.checked ? '1' : undefined })} /><span>with those that read the server's own tables</span></label>
 			${params.db && html`<span><${Badge}>${params.db}<//> <${Button} kind="bare" icon="close" label="All databases" onClick=${() => setParams({ db: undefined })} /></span>`}
