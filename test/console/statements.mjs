@@ -18,7 +18,7 @@ export const steps = [
 		await t.page.waitForSelector('th[aria-sort=descending]:has-text("calls")');
 	}],
 	['a digest by keyboard, its measurements and its plan', async (t) => {
-		await t.page.fill('input[type=search]', '`duration` > ?');
+		await t.page.fill('input[type=search]', 'WHERE `duration` > ?');
 		await t.page.waitForFunction(() => document.querySelectorAll('table[aria-label="Statements"] tbody tr').length === 1);
 		await t.page.focus('.table');
 		await t.page.keyboard.press('Enter');
