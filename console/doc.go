@@ -42,6 +42,8 @@
 //	chart.js   Chart: lines, bars or points over time or numbers, with its values as a table
 //	format.js  numbers, bytes, durations, times
 //	icons.js   Icon
+//	ops/ops.js for pages about the running server: Trouble (which privilege a part lacks),
+//	           useRows, useAct (asks, runs, shows the error), Split and Detail, sorting
 //	style.css  colours are custom properties; light and dark; a page's own styles are in a file
 //	           of its own: await stylesheet('pages/NAME.css') at the top of its module
 //

@@ -5,10 +5,15 @@ import * as frame from './frame.mjs';
 import * as overview from './overview.mjs';
 import * as plan from './plan.mjs';
 import * as sql from './sql.mjs';
+import * as sessions from './sessions.mjs';
+import * as statements from './statements.mjs';
+import * as streams from './streams.mjs';
+import * as jobs from './jobs.mjs';
+import * as server from './server.mjs';
 
 const [base, pictures] = process.argv.slice(2);
 const t = await open(base, pictures);
-const parts = { sql, plan, overview };
+const parts = { sql, plan, overview, sessions, statements, streams, jobs, server };
 const only = process.env.ONLY?.split(',') ?? Object.keys(parts);
 await t.run(frame.steps);
 for (const name of only) await t.run(parts[name].steps);

@@ -12,11 +12,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 pictures=${1:-$(mktemp -d)}
 mkdir -p "$pictures"
 work=$(mktemp -d)
+mkdir "$work/backups"
 port=${PORT:-14790}
 binary=${SQLOTS:-$work/sqlots}
 [ -n "${SQLOTS:-}" ] || (cd "$here/../.." && go build -o "$binary" ./cmd/sqlots)
 [ -d "$here/node_modules" ] || (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund)
-"$binary" serve --data "$work/data" --listen "127.0.0.1:$port" --http "127.0.0.1:$((port + 1))" --memory 512MiB >"$work/log" 2>&1 &
+"$binary" serve --data "$work/data" --listen "127.0.0.1:$port" --http "127.0.0.1:$((port + 1))" --memory 512MiB --backup-dir "$work/backups" >"$work/log" 2>&1 &
 server=$!
 dev=
 trap 'kill $server $dev 2>/dev/null; wait $server 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -54,6 +54,7 @@ export default function SQL({ params }) {
 	useEffect(() => {
 		known.current = params.q;
 		if (params.q !== undefined && params.q !== latest.current) {
+			clearTimeout(timer.current); // what it would write is of the previous text
 			latest.current = params.q;
 			draft.set(params.q);
 			handle.current?.set(params.q);
