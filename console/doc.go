@@ -42,6 +42,7 @@
 //	chart.js   Chart: lines, bars or points over time or numbers, with its values as a table
 //	format.js  numbers, bytes, durations, times
 //	icons.js   Icon
+//	pages      a page's own modules are in a folder of its name: import/guess.js, help/markdown.js
 //	style.css  colours are custom properties; light and dark; a page's own styles are in a file
 //	           of its own: await stylesheet('pages/NAME.css') at the top of its module
 //

@@ -4,6 +4,8 @@ export const pages = [
 	{ name: 'overview', title: 'Overview', icon: 'gauge', route: '/overview', load: () => import('./pages/overview.js') },
 	{ name: 'sql', title: 'SQL', icon: 'terminal', route: '/sql', load: () => import('./pages/sql.js') },
 	{ name: 'plan', title: 'Plan', icon: 'tree', route: '/plan', load: () => import('./pages/plan.js') },
+	{ name: 'import', title: 'Import', icon: 'upload', route: '/import', load: () => import('./pages/import.js') },
+	{ name: 'help', title: 'Help', icon: 'help', route: '/help', load: () => import('./pages/help.js') },
 ];
 
 /** The page of a place, the first one if none is named. */
