@@ -133,7 +133,7 @@ function Work({ src, params, running }) {
 					<${Check} label="Empty fields are NULL" value=${form.emptyNull} onChange=${(v) => change({ emptyNull: v })} />`}
 			</div>
 			<${Failure} error=${g?.error} />
-			${src.compressed === 'zstd' && html`<p class="note"><${Icon} name="info" /> The browser cannot look into zstd. Choose a table that exists, and the form of the file${form.format === 'ndjson' ? '' : '; fields go into its columns in their order'}. For a new table, open a part of the file that is not compressed first.</p>`}
+			${src.compressed === 'zstd' && html`<p class="note"><${Icon} name="info" /> The browser cannot look into zstd. Choose a table that exists, and the form of the file${form.format === 'ndjson' ? '' : '; its first line may have the names of columns, else fields go into them in their order'}. For a new table, open a part of the file that is not compressed first.</p>`}
 		<//>
 		<${Section} title="Table">
 			<div class="options">
@@ -236,7 +236,7 @@ function Existing({ src, form, db, table, columns, running }) {
 					<td><code>${columns[where[i]]?.type ?? ''}</code>${columns[where[i]]?.key && html` <small class="muted">key</small>`}</td>
 					<td><code>${examples(form.rows, i)}</code></td>
 				</tr>`)}</tbody></table></div>
-			${out.length > 0 && html`<p class="note"><${Icon} name="info" /> <span>${count(out.length, 'field')} without a column: <b>${out.slice(0, 20).join(', ')}</b>${out.length > 20 ? '…' : ''}. Their values are left out.</span></p>`}
+			${out.length > 0 && html`<p class="note"><${Icon} name="info" /> <span>${count(out.length, 'field')} without a column: <b>${out.slice(0, 20).join(', ')}</b>${out.length > 20 ? '…' : ''}. ${out.length === 1 ? 'Its values are' : 'Their values are'} left out.</span></p>`}
 			${missing.length > failing.length && html`<p class="note"><${Icon} name="info" /> <span>Columns without a field: <b>${missing.filter((c) => !c.needed).slice(0, 20).map((c) => c.name).join(', ')}</b>. They get their defaults${missing.some((c) => c.counts) ? ', and numbers that count up' : ''}.</span></p>`}
 			${failing.length > 0 && html`<p class="note"><${Icon} name="warning" /> <span>No field for <b>${failing.slice(0, 20).map((c) => c.name).join(', ')}</b>, which ${failing.length === 1 ? 'has' : 'have'} no default.</span></p>`}
 			${twice && html`<p class="note"><${Icon} name="warning" /> Two fields go into the same column.</p>`}
@@ -244,6 +244,8 @@ function Existing({ src, form, db, table, columns, running }) {
 		<${Preview} form=${form} columns=${where.map((c) => c < 0 ? null : columns[c])} src=${src} />`}
 		<${Start} title="Load" onStart=${start} to=${{ src, form, db, table, target }} disabled=${running || twice || !blind && where.every((c) => c < 0)} />`;
 }
+
+const oneLine = (s) => s.replace(/\r?\n/g, ' ↵ ');
 
 // Preview is the first rows, with what does not fit its column.
 function Preview({ form, columns, src }) {
@@ -264,7 +266,7 @@ function Preview({ form, columns, src }) {
 		cell: (v) => {
 			if (v === undefined) return '';
 			const bad = why(v, i);
-			const shownValue = v === null || v === '' && form.emptyNull ? html`<i class="null">NULL</i>` : v === '' ? html`<i class="null">empty</i>` : v.length > 200 ? v.slice(0, 200) + '…' : v;
+			const shownValue = v === null || v === '' && form.emptyNull ? html`<i class="null">NULL</i>` : v === '' ? html`<i class="null">empty</i>` : oneLine(v.length > 200 ? v.slice(0, 200) + '…' : v);
 			return bad ? html`<span class="misfit" title=${bad}><${Icon} name="warning" /> ${shownValue}</span>` : !columns[i] ? html`<span class="muted">${shownValue}</span>` : shownValue;
 		},
 	}));
@@ -375,7 +377,7 @@ function advice(j) {
 	case 1317: return unsure(j) ? 'If the server was done before, the rows are there.' : 'Nothing was loaded.';
 	case 0: return undefined;
 	case 1062: case 1366: case 1292: case 1406: case 1264: case 1265: case 1261: case 1262: case 1048: case 3140: case 3819:
-		return 'Nothing was loaded. Mend the record or the column, or let records that do not fit be left out.';
+		return 'Nothing was loaded. Correct the record or the column, or let records that do not fit be left out.';
 	default: return 'Nothing was loaded.';
 	}
 }
@@ -391,7 +393,7 @@ function Rejects({ j }) {
 		save([[...head, ...list.map(record)].map((r) => r + j.form.newline).join('')], 'rejected-' + name, 'text/plain');
 	};
 	const reasons = () => save([list.map((r) => [r.line, r.code, r.message].join('\t').replace(/\n/g, ' ') + '\n').join('')], 'rejected-' + name + '.reasons', 'text/tab-separated-values');
-	const columns = [{ title: 'record', get: (r) => r.line, number: true, width: 8 }, { title: 'error', get: (r) => r.code, number: true, width: 6 }, { title: 'reason', get: (r) => r.message, width: 56 }, { title: 'text', get: record, width: 80 }];
+	const columns = [{ title: 'record', get: (r) => r.line, number: true, width: 8 }, { title: 'error', get: (r) => r.code, number: true, width: 6 }, { title: 'reason', get: (r) => r.message, width: 56 }, { title: 'text', get: record, width: 80, cell: oneLine }];
 	return html`<${Section} title=${`${count(list.length, 'record')} left out`} tools=${html`
 			<${Button} icon="download" disabled=${!texts.data?.size} onClick=${rejected}>Records<//><${Button} icon="download" onClick=${reasons}>Reasons<//>
 			<${Button} icon="copy" onClick=${() => copy(list.map((r) => `${r.line}\t${r.code}\t${r.message}`).join('\n'))}>Copy<//>`}>
