@@ -8,7 +8,7 @@ export const steps = [
 		await t.look('help');
 	}],
 	['help: links lead to pages and sections', async (t) => {
-		await t.page.click('.help-page a:has-text("ddl.md")');
+		await t.page.click('.help-page a:has-text("Tables and indexes")');
 		await t.page.waitForFunction(() => location.hash === '#/help/ddl');
 		await t.page.click('.help-toc a:has-text("Keys that spread the load")');
 		await t.page.waitForFunction(() => document.activeElement?.id === 'at-keys-that-spread-the-load');

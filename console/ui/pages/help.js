@@ -152,7 +152,8 @@ function Document({ page, pages, at }) {
 	}, [page, at]);
 	const link = (target, content) => {
 		const to = follow(target, page.path, pages);
-		if (to) return html`<a href=${href(['help', ...to.path.split('/')], { at: to.at })}>${content}</a>`;
+		const name = [content].flat().join(''); // of a file: the page has a better one
+		if (to) return html`<a href=${href(['help', ...to.path.split('/')], { at: to.at })}>${/^[\w/]+(\.md)?$/.test(name) && target.startsWith(name) ? pages.get(to.path).title : content}</a>`;
 		return /^https?:/.test(target) ? html`<a href=${target} target="_blank" rel="noopener noreferrer">${content}</a>` : html`<span title=${target}>${content}</span>`;
 	};
 	const code = (p, i) => html`<div class="help-code" key=${i}><pre tabindex="0">${p.text}</pre><div class="tools">
