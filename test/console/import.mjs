@@ -187,6 +187,14 @@ export const steps = [
 		await t.page.click('.job button:has-text("Cancel")');
 		await t.page.waitForSelector('.failure:has-text("Cancelled")');
 		assert.equal(String((await t.sql('SELECT COUNT(*) FROM big', 'shop'))[0].rows[0][0]), '200000');
+		// An error that comes while the file is being sent is seen.
+		t.expected.push(/400/, /ERR_/);
+		await writeFile(file, 'id,v\nwrong,x\n' + Array.from({ length: 400_000 }, (_, i) => `${i},${row}`).join('\n'));
+		await t.page.setInputFiles('.import input[type=file]', file);
+		await t.page.waitForFunction(() => /wrong/.test(document.querySelector('.import').innerText));
+		await load(t);
+		await t.page.waitForSelector('.failure');
+		assert.match(await t.text('.failure'), /1366 .*wrong/s);
 		await rm(folder, { recursive: true });
 	}],
 ];
