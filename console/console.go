@@ -53,8 +53,7 @@ var files = sync.OnceValue(func() map[string]*file {
 			if err != nil {
 				return err
 			}
-			sum := sha256.Sum256(text)
-			m[name] = &file{text, zip(text), media[path.Ext(name)], `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+			m[name] = newFile(name, text)
 			return nil
 		})
 	}
@@ -63,6 +62,11 @@ var files = sync.OnceValue(func() map[string]*file {
 	}
 	return m
 })
+
+func newFile(name string, text []byte) *file {
+	sum := sha256.Sum256(text)
+	return &file{text, zip(text), media[path.Ext(name)], `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+}
 
 func zip(text []byte) []byte {
 	var b bytes.Buffer
@@ -87,7 +91,11 @@ func Handler() http.Handler {
 			servePage(w)
 			return
 		}
-		f := files()[strings.TrimPrefix(r.URL.Path, prefix)]
+		name := strings.TrimPrefix(r.URL.Path, prefix)
+		f := files()[name]
+		if name == docsFile {
+			f = documentation()
+		}
 		if f == nil || f.media == "" || strings.HasPrefix(f.media, "text/html") {
 			http.Error(w, "no such file of the console", http.StatusNotFound)
 			return

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,6 +117,37 @@ func TestBudget(t *testing.T) {
 	t.Logf("all %d bytes compressed, %d plain; first page %d bytes compressed in %d files", all, raw, size, len(first))
 	if all > 400_000 || size > 60_000 || len(first) > 25 || raw > 6<<20 {
 		t.Error("the console is too large")
+	}
+}
+
+// TestDocumentation: all pages are there, in a file of a size that a page can load.
+func TestDocumentation(t *testing.T) {
+	r := get(t, "GET", "/console/"+docsFile, nil)
+	var list []document
+	if err := json.NewDecoder(r.Body).Decode(&list); err != nil || r.Header.Get("Content-Type") != "application/json" {
+		t.Fatal(err, r.Header)
+	}
+	got := map[string]string{}
+	for _, d := range list {
+		got[d.Path+".md"] = d.Text
+	}
+	files := 0
+	err := filepath.WalkDir("../docs", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".md" {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(name)
+		if rel, _ := filepath.Rel("../docs", name); got[filepath.ToSlash(rel)] != string(text) {
+			t.Errorf("%s is not in the binary as it is: a new folder of docs has a pattern in docs/docs.go", name)
+		}
+		return err
+	})
+	if err != nil || files != len(list) {
+		t.Errorf("%d of %d files: %v", len(list), files, err)
+	}
+	if n := sent(documentation()); n > 200_000 {
+		t.Errorf("the documentation has %d bytes compressed", n)
 	}
 }
 

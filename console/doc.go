@@ -44,6 +44,7 @@
 //	icons.js   Icon
 //	ops/ops.js for pages about the running server: Trouble (which privilege a part lacks),
 //	           useRows, useAct (asks, runs, shows the error), Split and Detail, sorting
+//	pages      a page's own modules are in a folder of its name: import/guess.js, help/markdown.js
 //	style.css  colours are custom properties; light and dark; a page's own styles are in a file
 //	           of its own: await stylesheet('pages/NAME.css') at the top of its module
 //

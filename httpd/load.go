@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/sqlots/sqlots/internal/jsonlines"
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -26,6 +28,7 @@ const (
 	maxRejects = 10000    // as sqlots_load_rejects
 	maxHeader  = 1 << 20  // bytes of a line of names
 	maxRecord  = 64 << 20 // bytes of a line of JSON
+	maxWindow  = 32 << 20 // bytes that zstd looks back
 	maxToken   = 100      // bytes of an Idempotency-Key
 	maxSkipped = 1 << 16  // lines of JSON that are not records, whose numbers are kept
 )
@@ -33,9 +36,10 @@ const (
 // loadRequest is the URL of POST /v1/load.
 type loadRequest struct {
 	db, table, format, queryID, null, delimiter string
-	columns                                     []string
+	columns                                     []string // "" leaves a field out
+	fields                                      []string // keys of JSON; nil: those of columns
 	header                                      *bool
-	hasNull, replace, ignoreUnknown             bool
+	hasNull, replace, ignoreUnknown, booleans   bool
 	rejects                                     int
 	timeout                                     time.Duration
 }
@@ -46,7 +50,8 @@ var loadParameters = map[string]func(r *loadRequest, v string) error{
 	"table":    func(r *loadRequest, v string) error { r.table = v; return nil },
 	"format":   func(r *loadRequest, v string) error { r.format = v; return nil },
 	"query_id": func(r *loadRequest, v string) error { r.queryID = v; return nil },
-	"columns":  func(r *loadRequest, v string) error { r.columns = strings.Split(v, ","); return nil },
+	"columns":  func(r *loadRequest, v string) (err error) { r.columns, err = nameList(v); return err },
+	"fields":   func(r *loadRequest, v string) (err error) { r.fields, err = nameList(v); return err },
 	"null":     func(r *loadRequest, v string) error { r.null, r.hasNull = v, true; return nil },
 	"delimiter": func(r *loadRequest, v string) error {
 		r.delimiter = v
@@ -62,6 +67,10 @@ var loadParameters = map[string]func(r *loadRequest, v string) error{
 	},
 	"replace": func(r *loadRequest, v string) (err error) {
 		r.replace, err = strconv.ParseBool(v)
+		return err
+	},
+	"booleans": func(r *loadRequest, v string) (err error) {
+		r.booleans, err = strconv.ParseBool(v)
 		return err
 	},
 	"ignore_unknown": func(r *loadRequest, v string) (err error) {
@@ -82,6 +91,15 @@ var loadParameters = map[string]func(r *loadRequest, v string) error{
 		r.timeout = time.Duration(n) * time.Millisecond
 		return err
 	},
+}
+
+// nameList is names that are separated by commas, or an array of JSON.
+func nameList(v string) (list []string, err error) {
+	if strings.HasPrefix(v, "[") {
+		err = json.Unmarshal([]byte(v), &list)
+		return list, err
+	}
+	return strings.Split(v, ","), nil
 }
 
 // loadFormats are the formats of /v1/load, by name and media type.
@@ -115,6 +133,9 @@ func readLoad(r *http.Request) (*loadRequest, error) {
 	}
 	if req.db == "" || req.table == "" {
 		return nil, bad("the parameter table has to be database.table")
+	}
+	if req.fields != nil && (req.format != "ndjson" || len(req.fields) != len(req.columns)) {
+		return nil, bad("the parameter fields names the keys of JSON for as many columns")
 	}
 	return req, nil
 }
@@ -214,11 +235,12 @@ func (x *work) ask(text string) (*table, error) {
 type tableColumn struct {
 	name       string
 	hasDefault bool // NOT NULL, with a default of its own
+	boolean    bool // TINYINT(1)
 }
 
 // columns are those of the table; the error of SHOW COLUMNS if the account sees none.
 func (x *work) columns(req *loadRequest) ([]tableColumn, error) {
-	t, err := x.ask("SELECT COLUMN_NAME, IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NOT NULL AND EXTRA NOT LIKE '%auto_increment%' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " +
+	t, err := x.ask("SELECT COLUMN_NAME, IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NOT NULL AND EXTRA NOT LIKE '%auto_increment%', COLUMN_TYPE LIKE 'tinyint(1)%' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " +
 		textLiteral(req.db) + " AND TABLE_NAME = " + textLiteral(req.table) + " AND EXTRA NOT LIKE '%VIRTUAL GENERATED%' AND EXTRA NOT LIKE '%STORED GENERATED%' ORDER BY ORDINAL_POSITION")
 	if err != nil {
 		return nil, err
@@ -230,7 +252,7 @@ func (x *work) columns(req *loadRequest) ([]tableColumn, error) {
 	}
 	list := make([]tableColumn, len(t.rows))
 	for i, r := range t.rows {
-		list[i] = tableColumn{r[0], r[1] == "1"}
+		list[i] = tableColumn{r[0], r[1] == "1", r[2] == "1"}
 	}
 	return list, nil
 }
@@ -252,10 +274,11 @@ func (x *work) load(w http.ResponseWriter, r *http.Request, req *loadRequest, to
 	if err != nil {
 		return nil, err
 	}
-	body, err := openFile(w, r)
+	body, closeFile, err := openFile(w, r)
 	if err != nil {
 		return nil, err
 	}
+	defer closeFile()
 	newline := "\n"
 	names := req.columns
 	in := io.Reader(body)
@@ -291,7 +314,7 @@ func (x *work) load(w http.ResponseWriter, r *http.Request, req *loadRequest, to
 		switch {
 		case c != nil:
 			names[i] = c.name
-		case req.ignoreUnknown:
+		case req.ignoreUnknown || n == "" && req.columns != nil:
 			names[i] = ""
 		default:
 			return nil, bad("the table has no column %q that can be loaded (ignore_unknown=1 leaves such fields out)", n)
@@ -299,7 +322,11 @@ func (x *work) load(w http.ResponseWriter, r *http.Request, req *loadRequest, to
 	}
 	var lines *jsonReader
 	if req.format == "ndjson" {
-		lines = &jsonReader{in: body, row: jsonlines.NewRow(names, req.ignoreUnknown), rejects: req.rejects}
+		fields := names
+		if req.fields != nil {
+			fields = req.fields
+		}
+		lines = &jsonReader{in: body, row: jsonlines.NewRow(fields, req.ignoreUnknown), rejects: req.rejects}
 		in, newline = lines, "\n"
 	}
 	t := &table{file: io.NopCloser(in)}
@@ -336,9 +363,15 @@ func loadStatement(req *loadRequest, cols []tableColumn, names []string, newline
 		case req.format == "ndjson" && c.hasDefault:
 			b.WriteString(v)
 			set = append(set, fmt.Sprintf("%s = IFNULL(%s, DEFAULT(%s))", quoteName(name), v, quoteName(name)))
-		case req.hasNull && req.format != "ndjson":
+		case req.format != "ndjson" && (req.hasNull || req.booleans && c.boolean):
 			b.WriteString(v)
-			set = append(set, fmt.Sprintf("%s = NULLIF(%s, %s)", quoteName(name), v, textLiteral(req.null)))
+			if req.booleans && c.boolean {
+				v = fmt.Sprintf("CASE LOWER(%[1]s) WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE %[1]s END", v)
+			}
+			if req.hasNull {
+				v = fmt.Sprintf("NULLIF(%s, %s)", v, textLiteral(req.null))
+			}
+			set = append(set, quoteName(name)+" = "+v)
 		default:
 			b.WriteString(quoteName(name))
 		}
@@ -390,24 +423,31 @@ func (x *work) loaded(t *table, lines *jsonReader) (*loaded, error) {
 }
 
 // openFile is the body of a load, decompressed and without a mark of byte order. It is
-// compressed if its header or its first bytes say so.
-func openFile(w http.ResponseWriter, r *http.Request) (*bufio.Reader, error) {
+// compressed if its header or its first bytes say so. The function frees what it has.
+func openFile(w http.ResponseWriter, r *http.Request) (*bufio.Reader, func(), error) {
 	body, err := openBody(w, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	in := bufio.NewReaderSize(erring{body}, 256<<10)
-	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+	in, closeFile := bufio.NewReaderSize(erring{body}, 256<<10), func() {}
+	switch head, _ := in.Peek(4); {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, bad("the body is not compressed by gzip: %s", err)
+			return nil, nil, bad("the body is not compressed by gzip: %s", err)
 		}
 		in = bufio.NewReaderSize(erring{z}, 256<<10)
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, nil, bad("the body is not compressed by zstd: %s", err)
+		}
+		in, closeFile = bufio.NewReaderSize(erring{z}, 256<<10), z.Close
 	}
 	if head, _ := in.Peek(3); bytes.Equal(head, []byte("\xef\xbb\xbf")) {
 		_, _ = in.Discard(3)
 	}
-	return in, nil
+	return in, closeFile, nil
 }
 
 // erring says of errors where they come from.

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -530,7 +531,11 @@ type work struct {
 // begin finds or makes the guest of a request, and lets it be cancelled.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, b *Backend, id *identity, c call) (*work, error) {
 	x := &work{s: s, control: http.NewResponseController(w)}
-	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	ctx := r.Context()
+	if p := r.Header.Get("traceparent"); p != "" {
+		ctx = metrics.WithParent(ctx, p)
+	}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	x.ends = append(x.ends, func() { x.cancel(nil) })
 	if err := x.open(r, b, id, &c); err != nil {
 		x.end()

@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
@@ -1022,6 +1024,46 @@ func TestHTTPLoad(t *testing.T) {
 		h.wants(200, 0, "POST", "/v1/load?replace=1&table=t.b&format="+format, text)
 		c.rows("0", "SELECT COUNT(*) FROM a NATURAL LEFT JOIN b WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id AND b.v <=> a.v AND b.n = a.n)")
 	}
+}
+
+// TestHTTPLoadMapping: fields go into other columns than those of their names, or nowhere.
+func TestHTTPLoadMapping(t *testing.T) {
+	_, c, h := startHTTP(t)
+	c.exec("CREATE TABLE a (id INT PRIMARY KEY, `x,y` VARCHAR(20), ok BOOLEAN)")
+	load := func(params map[string]string, body string) {
+		t.Helper()
+		q := url.Values{"db": {"t"}, "table": {"a"}}
+		for k, v := range params {
+			q.Set(k, v)
+		}
+		h.wants(200, 0, "POST", "/v1/load?"+q.Encode(), body)
+	}
+	load(map[string]string{"format": "csv", "header": "1", "columns": `["id",null,"x,y","ok"]`, "booleans": "1"}, "nr,,text,flag\n1,2,a,true\n2,3,b,FALSE\n3,4,NULL,NULL\n")
+	load(map[string]string{"format": "tsv", "columns": "id,,ok", "booleans": "1", "null": ""}, "4\tx\t\n5\ty\ttrue\n6\tz\t7\n")
+	load(map[string]string{"format": "ndjson", "fields": `["Nr","x"]`, "columns": `["id","x,y"]`, "ignore_unknown": "1"}, `{"Nr": 7, "x": "c", "id": 70, "more": 1}`)
+	c.rows("1,a,1|2,b,0|3,NULL,NULL|4,NULL,NULL|5,NULL,1|6,NULL,7|7,c,NULL", "SELECT * FROM a ORDER BY id")
+	for _, params := range []string{"format=csv&booleans=1&columns=id,ok", "format=csv&columns=id,ok"} {
+		status, got := h.do("POST", "/v1/load?table=t.a&"+params, "8,yes\n")
+		if status != 400 || !strings.Contains(got, `"code":1366`) {
+			t.Error(params, status, got)
+		}
+	}
+	for _, params := range []string{"format=csv&fields=id", "format=ndjson&fields=id", "format=ndjson&fields=a,b&columns=id", "format=csv&columns=[id]", "format=csv&booleans=maybe"} {
+		h.wants(400, 0, "POST", "/v1/load?table=t.a&"+params, "8,1\n")
+	}
+	// A body that zstd has compressed, and one that looks so.
+	var body bytes.Buffer
+	z, err := zstd.NewWriter(&body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(z, "\ufeffid,ok\n8,1\n")
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.wants(200, 0, "POST", "/v1/load?table=t.a&format=csv", body.String())
+	h.wants(400, 0, "POST", "/v1/load?table=t.a&format=csv", "\x28\xb5\x2f\xfd, and what is not compressed")
+	c.rows("1", "SELECT ok FROM a WHERE id = 8")
 }
 
 // TestHTTPStop: what runs may end, then it is interrupted; sessions do not hold the server.

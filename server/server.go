@@ -21,8 +21,10 @@ import (
 	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/internal/loglines"
 	"github.com/sqlots/sqlots/internal/step"
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/search"
+	"github.com/sqlots/sqlots/server/otlp"
 	"github.com/sqlots/sqlots/server/prom"
 	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
@@ -80,6 +82,8 @@ type Config struct {
 	// SandboxOldClients is mysqlwire.Config.SandboxOldClients:
 	// disconnect_on_expired_password is OFF.
 	SandboxOldClients bool
+	// Traces is where statements are sent as spans; an empty Endpoint for nowhere.
+	Traces TracesConfig
 	// SecureFileDir is the directory that LOAD DATA INFILE on the server may
 	// read, "" for none.
 	SecureFileDir string
@@ -106,6 +110,14 @@ type Config struct {
 	SearchKnobs search.Knobs
 	// Steps is called at the steps of commits and reads (tests).
 	Steps step.Hook
+}
+
+// TracesConfig configures the export of traces.
+type TracesConfig struct {
+	// Endpoint is the address of a collector that takes OTLP over HTTP.
+	Endpoint string
+	// Ratio is the part of the traces that begin here which are sent.
+	Ratio float64
 }
 
 // FormatVersion is the format of the data directory.
@@ -137,6 +149,7 @@ type Server struct {
 
 	opened, stopping atomic.Bool
 	metrics          *prom.Handler
+	tracer           *otlp.Tracer // nil for none
 	watch            *http.Server // of MetricsListen, nil without
 	watchListener    net.Listener
 }
@@ -175,6 +188,12 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	if err := errors.Join(checkAudit(cfg), checkHTTP(cfg)); err != nil {
 		return err
+	}
+	if cfg.Traces.Endpoint != "" {
+		var err error
+		if s.tracer, err = otlp.New(ctx, otlp.Config{Endpoint: cfg.Traces.Endpoint, Ratio: cfg.Traces.Ratio, Version: Build().Version, Log: cfg.Log}); err != nil {
+			return fmt.Errorf("--otlp-endpoint: %w", err)
+		}
 	}
 	if err := s.listenMetrics(); err != nil {
 		return err
@@ -271,7 +290,11 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.createRoot(ctx); err != nil {
 		return err
 	}
-	s.engine, err = engine.New(ctx, engine.Config{Store: s.store, Log: cfg.Log, LogLines: s.lines, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, AuditOn: cfg.AuditLog == AuditOn, AuditForced: cfg.AuditLog == AuditForced, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
+	var tracer metrics.Tracer
+	if s.tracer != nil {
+		tracer = s.tracer
+	}
+	s.engine, err = engine.New(ctx, engine.Config{Tracer: tracer, Store: s.store, Log: cfg.Log, LogLines: s.lines, MemoryLimit: divided(cfg.Memory) * queryShare / 16, Spill: disk, TempDir: s.cfg.TempDir, LogDir: logDir, AuditOn: cfg.AuditLog == AuditOn, AuditForced: cfg.AuditLog == AuditForced, DataDir: data, BackupDir: cfg.BackupDir, BackupStage: filepath.Join(cfg.DataDir, pebblekv.StageDir), SearchDir: s.searchDir(), SearchKnobs: cfg.SearchKnobs, Globals: globals, OnGlobal: s.globalChanged, CheckPlans: cfg.CheckPlans, NoFastPaths: cfg.NoFastPaths, Steps: cfg.Steps, ReloadTLS: s.reloadTLS})
 	if err != nil {
 		return err
 	}
@@ -439,6 +462,10 @@ func (s *Server) Stop(grace time.Duration) error {
 	s.stopMetrics()
 	s.done.Wait()
 	s.auditStop()
+	if s.tracer != nil {
+		s.tracer.Shutdown(ctx)
+		s.tracer = nil
+	}
 	if serr := s.engine.Close(context.Background()); serr != nil {
 		s.cfg.Log.Warn("sequences were not saved: there will be a gap", "event", "sequences.unsaved", "error", serr)
 	}
@@ -450,6 +477,11 @@ func (s *Server) closeAll() error {
 		now, cancel := context.WithCancel(context.Background())
 		cancel()
 		s.http.Shutdown(now)
+	}
+	if s.tracer != nil { // the same
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.tracer.Shutdown(now)
 	}
 	s.stopMetrics()
 	for _, l := range []net.Listener{s.listener, s.admin, s.socket} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -117,6 +118,8 @@ func serve(args []string, _, stderr io.Writer) int {
 	fs.IntVar(&cfg.Durability, "flush-log-at-commit", 1, "1: a commit is on disk when it is acknowledged; 2: given to the system; 0: neither")
 	fs.BoolVar(&cfg.AcceptLogDamage, "accept-log-damage", false, "start without the end of a damaged log and the commits in it; the logs are kept in damaged-logs in the data directory")
 	fs.StringVar(&cfg.MetricsListen, "metrics", "", "loopback address that answers /metrics (Prometheus), /healthz and /readyz")
+	fs.StringVar(&cfg.Traces.Endpoint, "otlp-endpoint", "", "address of a collector of OpenTelemetry, such as http://localhost:4318, to which statements are sent as spans (default: the environment variable OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT)")
+	fs.Float64Var(&cfg.Traces.Ratio, "otlp-ratio", 1, "part of the traces that are sent, from 0 to 1; where a client began a trace, that decides")
 	logFormat := fs.String("log-format", "text", "form of the log: text or json")
 	logLevel := fs.String("log-level", "info", "what to log: debug, info, warn or error")
 	profiles := fs.String("pprof", "", "loopback address that answers Go profile requests (net/http/pprof)")
@@ -145,6 +148,9 @@ func serve(args []string, _, stderr io.Writer) int {
 	cfg.HTTP.Hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' || r == ' ' })
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect
 	cfg.NoPerformanceSchema = !*performanceSchema
+	if cfg.Traces.Endpoint == "" {
+		cfg.Traces.Endpoint = cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+	}
 	cfg.Memory, cfg.TempBytes, cfg.SocketMode = int64(memory), int64(temp), os.FileMode(socketMode)
 	var err error
 	if cfg.Log, err = newLogger(stderr, *logFormat, *logLevel); err != nil {

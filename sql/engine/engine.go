@@ -69,6 +69,8 @@ type Config struct {
 	ReloadTLS func(rollback bool) error
 	// OnGlobal, if set, learns of each global variable that SET changes.
 	OnGlobal func(name string, v value.Datum)
+	// Tracer, if set, is given each statement when it has ended.
+	Tracer metrics.Tracer
 	// CheckPlans verifies plans after each rewrite rule (tests).
 	CheckPlans bool
 	// NoFastPaths runs all queries by their operators (tests).
@@ -101,6 +103,7 @@ type Engine struct {
 	CheckPlans bool
 	FastPaths  bool
 	Metrics    *metrics.Server
+	Tracer     metrics.Tracer // nil for none
 	LogLines   *loglines.Handler
 	UserLocks  userLocks
 	// trimming: one removal from change logs at a time.
@@ -159,7 +162,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Store: cfg.Store, Log: cfg.Log, Catalog: cat, Globals: sysvar.NewGlobals(), Processes: newProcesses(),
 		Parsers: parsers, Started: time.Now(), CheckPlans: cfg.CheckPlans, FastPaths: !cfg.NoFastPaths,
 		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
-		Spill: cfg.Spill, TempDir: cfg.TempDir, LogLines: cfg.LogLines,
+		Spill: cfg.Spill, TempDir: cfg.TempDir, LogLines: cfg.LogLines, Tracer: cfg.Tracer,
 	}
 	memory := exec.NewTracker("server", cfg.MemoryLimit)
 	e.Values = exec.NewValues(memory)

@@ -69,6 +69,7 @@ func (s *Session) enter(ctx context.Context, command, text string) (context.Cont
 	now := time.Now()
 	s.Process.Begin(command, text, s.Vars.Mode, now, cancel)
 	s.st.BeginEvent(now)
+	s.st.BelongsTo(ctx)
 	s.Note(command, text)
 	var timer *time.Timer
 	if limit := s.maxTime(text); limit > 0 {

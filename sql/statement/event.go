@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type event struct {
 	memory         *exec.Tracker // the last one
 	prepared       *Prepared     // nil: the statement is not prepared
 	end            time.Time
+	trace          metrics.Trace // if there is a tracer
 }
 
 // BeginEvent starts the event of a statement at the given time.
@@ -48,10 +50,34 @@ func (s *Statement) BeginEvent(at time.Time) {
 	if e.usage.Read == nil {
 		e.usage.Read = s.hasRead
 	}
+	if s.Engine.Tracer != nil {
+		e.trace.Parsed, e.trace.Planned = time.Time{}, time.Time{}
+	}
 	e.tableWaits = s.Process.TableWaits.Load()
 	if s.Engine.Logs.SlowOn.Load() {
 		s.Process.Plan.Store(nil)
 		e.tmpFiles = s.tmpFiles()
+	}
+}
+
+// BelongsTo says of the statements of a command which trace their request belongs to.
+func (s *Statement) BelongsTo(ctx context.Context) {
+	if s.Engine.Tracer != nil {
+		s.event.trace.Parent = metrics.ParentOf(ctx)
+	}
+}
+
+// parsed marks the end of the first step of a statement, for the tracer.
+func (s *Statement) parsed() {
+	if s.Engine.Tracer != nil {
+		s.event.trace.Parsed = time.Now()
+	}
+}
+
+// planned marks the end of the second step.
+func (s *Statement) planned() {
+	if s.Engine.Tracer != nil {
+		s.event.trace.Planned = time.Now()
 	}
 }
 
@@ -207,6 +233,10 @@ func (s *Statement) endEvent(text string, err error, w mysqlwire.ResultWriter) {
 	}
 	if s.Engine.Logs.SlowOn.Load() {
 		s.logSlow(text, end, slow)
+	}
+	if t := s.Engine.Tracer; t != nil {
+		e.trace.Event, e.trace.Connection = &e.Event, s.Process.ID
+		t.Trace(&e.trace)
 	}
 }
 

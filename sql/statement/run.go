@@ -21,6 +21,7 @@ var ErrStale = errors.New("the plan is stale")
 // the schema changed between planning and reading.
 func (s *Statement) runPlan(ctx context.Context, c *Plan, vals []value.Datum, more bool, w mysqlwire.ResultWriter) (err error) {
 	s.event.Work, s.event.NoIndex = c.work, c.readsAll
+	s.planned()
 	if err := s.permit(c); err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ func (s *Statement) RunText(ctx context.Context, text string, more bool, w mysql
 		defer release()
 	}
 	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, s.Vars.Mode)
+	s.parsed()
 	command := metrics.Unparsed
 	if err == nil {
 		command = metrics.CommandOf(stmt.Command())
@@ -128,6 +129,7 @@ func (s *Statement) tryDispatch(ctx context.Context, stmt logical.Statement, reb
 			return err
 		}
 		c.rebind = rebind
+		s.planned()
 		if q, ok := x.(*logical.Query); ok && q.File != nil {
 			return s.Shared.commands.IntoFile(ctx, s, q, c, vals, more, w)
 		}

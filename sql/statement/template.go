@@ -28,6 +28,7 @@ func (s *Statement) QueryTemplate(ctx context.Context, text string, w mysqlwire.
 		return false, nil
 	}
 	s.convertLiterals(t)
+	s.parsed()
 	s.key = s.planKey(s.key[:0], t.Text)
 	s.key = t.AppendKey(s.key)
 	c := s.Shared.Plans.get(s.key)
@@ -101,6 +102,7 @@ func (s *Statement) planTemplate(ctx context.Context, t *parser.Template) (*Plan
 	if err != nil {
 		return nil, err
 	}
+	s.parsed()
 	bound, warnings, err := s.bindParams(ctx, stmt, t.Types)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@
 // leaves out other parts than these.
 import { open } from './harness.mjs';
 import * as frame from './frame.mjs';
+import * as help from './help.mjs';
+import * as load from './import.mjs';
 import * as overview from './overview.mjs';
 import * as plan from './plan.mjs';
 import * as sql from './sql.mjs';
@@ -13,7 +15,7 @@ import * as server from './server.mjs';
 
 const [base, pictures] = process.argv.slice(2);
 const t = await open(base, pictures);
-const parts = { sql, plan, overview, sessions, statements, streams, jobs, server };
+const parts = { sql, plan, overview, import: load, sessions, statements, streams, jobs, server, help };
 const only = process.env.ONLY?.split(',') ?? Object.keys(parts);
 await t.run(frame.steps);
 for (const name of only) await t.run(parts[name].steps);

@@ -14,7 +14,7 @@ const media = { '.js': 'text/javascript', '.css': 'text/css', '.json': 'applicat
 
 createServer(async (q, r) => {
 	const url = new URL(q.url, 'http://x');
-	const name = url.pathname === '/' ? 'index.html' : url.pathname.startsWith('/console/') ? url.pathname.slice(9) : null;
+	const name = url.pathname === '/' ? 'index.html' : url.pathname.startsWith('/console/') && url.pathname !== '/console/docs.json' ? url.pathname.slice(9) : null;
 	if (name !== null) {
 		try {
 			let body = await readFile(join(ui, normalize('/' + name)));

@@ -15,6 +15,7 @@ work=$(mktemp -d)
 mkdir "$work/backups"
 port=${PORT:-14790}
 binary=${SQLOTS:-$work/sqlots}
+node "$here/pure.mjs"
 [ -n "${SQLOTS:-}" ] || (cd "$here/../.." && go build -o "$binary" ./cmd/sqlots)
 [ -d "$here/node_modules" ] || (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund)
 "$binary" serve --data "$work/data" --listen "127.0.0.1:$port" --http "127.0.0.1:$((port + 1))" --memory 512MiB --backup-dir "$work/backups" >"$work/log" 2>&1 &
