@@ -4,6 +4,8 @@ export const pages = [
 	{ name: 'overview', title: 'Overview', icon: 'gauge', route: '/overview', load: () => import('./pages/overview.js') },
 	{ name: 'sql', title: 'SQL', icon: 'terminal', route: '/sql', load: () => import('./pages/sql.js') },
 	{ name: 'plan', title: 'Plan', icon: 'tree', route: '/plan', load: () => import('./pages/plan.js') },
+	{ name: 'tables', title: 'Tables', icon: 'table', route: '/tables', load: () => import('./pages/tables.js') },
+	{ name: 'search', title: 'Search indexes', icon: 'search', route: '/search', load: () => import('./pages/search.js') },
 ];
 
 /** The page of a place, the first one if none is named. */
