@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
@@ -38,12 +39,25 @@ func (e *Engine) ChooseRanges(id schema.TableID) {
 // Cuts are keys that divide an index, or the rows of a table, into ranges of about equal
 // size.
 func (e *Engine) Cuts(id schema.TableID, index schema.IndexID) (cuts [][]byte) {
-	for i, span := range e.Store.Partitions(table.IndexSpan(id, index), metrics.HeatRanges) {
+	for i, span := range e.divide(nil, table.IndexSpan(id, index), metrics.HeatRanges) {
 		if i > 0 {
 			cuts = append(cuts, span.Start)
 		}
 	}
 	return cuts
+}
+
+// divide appends at most n pieces of a span. The store alone gives few where each would be
+// too small for a scan of its own.
+func (e *Engine) divide(out []storage.Span, span storage.Span, n int) []storage.Span {
+	parts := e.Store.Partitions(span, n)
+	if len(parts) == 1 || 2*len(parts) > n {
+		return append(out, parts...)
+	}
+	for i, p := range parts {
+		out = e.divide(out, p, n*(i+1)/len(parts)-n*i/len(parts))
+	}
+	return out
 }
 
 // forgetHeat forgets the tables that are gone, and temporary ones.

@@ -48,7 +48,26 @@ func (e *Server) KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index
 	if !some && len(out) == 1 && out[0].Bytes == 0 {
 		return nil, nil
 	}
-	return out, nil
+	return out, e.scale(out, table.IndexSpan(t.ID, id))
+}
+
+// scale makes the sizes of ranges add up to that of the index, which is a better estimate
+// than those of small ranges.
+func (e *Server) scale(list []infoschema.KeyRange, span storage.Span) error {
+	whole, err := e.engine.Store.EstimateSize(span)
+	if err != nil {
+		return err
+	}
+	sum := 0.0
+	for i := range list {
+		sum += float64(list[i].Bytes)
+	}
+	for i := range list {
+		if list[i].Bytes > 0 {
+			list[i].Bytes = int64(float64(list[i].Bytes) * float64(whole) / sum)
+		}
+	}
+	return nil
 }
 
 // KeyHeat implements infoschema.Server.

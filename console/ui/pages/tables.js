@@ -45,13 +45,16 @@ const databasesQuery = `SELECT s.SCHEMA_NAME, t.tables, t.views, t.n, t.bytes, t
 	FROM information_schema.TABLES GROUP BY TABLE_SCHEMA) t ON t.TABLE_SCHEMA = s.SCHEMA_NAME
 	ORDER BY s.SCHEMA_NAME IN ('information_schema', 'mysql', 'performance_schema', 'sys'), 1`;
 
+const system = ['information_schema', 'mysql', 'performance_schema', 'sys'];
+const known = (r, i) => system.includes(r[0]) ? null : r[i] ?? '0';
+
 const databaseColumns = [
 	{ title: 'database', get: (r) => r[0], cell: (v) => html`<${Link} to=${['tables', v]} tabindex="-1">${v}<//>` },
-	{ title: 'tables', get: (r) => r[1] ?? '0', ...quantity },
-	{ title: 'views', get: (r) => r[2] ?? '0', ...quantity },
-	{ title: 'rows', hint: 'about', get: (r) => r[3] ?? '0', ...quantity, width: 14 },
-	{ title: 'rows, bytes', hint: 'about, compressed', get: (r) => r[4] ?? '0', ...size },
-	{ title: 'indexes, bytes', hint: 'about, compressed', get: (r) => r[5] ?? '0', ...size, width: 13 },
+	{ title: 'tables', get: (r) => r[1] ?? '0', ...quantity, width: 9 },
+	{ title: 'views', get: (r) => r[2] ?? '0', ...quantity, width: 9 },
+	{ title: 'rows', hint: 'about', get: (r) => known(r, 3), ...quantity, width: 14 },
+	{ title: 'data', hint: 'bytes of the rows, about, compressed', get: (r) => known(r, 4), ...size },
+	{ title: 'indexes', hint: 'bytes, about, compressed', get: (r) => known(r, 5), ...size },
 	{ title: 'collation', get: (r) => r[6] },
 ];
 
@@ -99,11 +102,11 @@ const tableColumns = (db) => [
 	{ title: 'table', get: (r) => r[0], cell: (v) => html`<${Link} to=${['tables', db, v]} tabindex="-1">${v}<//>` },
 	{ title: 'kind', get: (r) => kinds[r[1]] ?? r[1], width: 11 },
 	{ title: 'rows', hint: 'about', get: (r) => r[2], ...quantity },
-	{ title: 'rows, bytes', hint: 'about, compressed', get: (r) => r[3], ...size },
-	{ title: 'indexes, bytes', hint: 'about, compressed', get: (r) => r[4], ...size, width: 13 },
+	{ title: 'data', hint: 'bytes of the rows, about, compressed', get: (r) => r[3], ...size },
+	{ title: 'indexes', hint: 'bytes, about, compressed', get: (r) => r[4], ...size },
 	{ title: 'created', get: (r) => r[5], cell: (v) => v ?? '', text: (v) => v ?? '', width: 19 },
 	{ title: 'options', get: (r) => r[10].text, cell: (v) => v },
-	{ title: 'comment', get: (r) => r[7], cell: (v) => v },
+	{ title: 'comment', get: (r) => r[1] === 'VIEW' ? '' : r[7], cell: (v) => v },
 ];
 
 function Database({ db, params }) {
@@ -132,7 +135,7 @@ async function loadShape(db, table, signal) {
 	]);
 	return {
 		db, table, name: `${id(db)}.${id(table)}`, row, columns: columns.rows, key: key.rows.map((r) => r[0]),
-		view: row?.[1] !== 'BASE TABLE', stored: row?.[1] === 'BASE TABLE' && row[2] !== null && !['mysql', 'performance_schema', 'sys'].includes(db), dynamic: !!row?.[10].dynamic,
+		view: row?.[1] !== 'BASE TABLE', stored: row?.[1] === 'BASE TABLE' && row[2] !== null && !system.includes(db), dynamic: !!row?.[10].dynamic,
 	};
 }
 
@@ -153,7 +156,7 @@ function OneTable({ db, table, params }) {
 		${row && html`<div class="table-facts"><${Facts} list=${[
 			['kind', kinds[row[1]] ?? row[1]], shape.stored && ['rows, about', number(row[2])], shape.stored && ['bytes of rows', bytes(row[3])], shape.stored && ['bytes of indexes', bytes(row[4])],
 			['columns', number(shape.columns.length)], row[5] && ['created', row[5]], row[8] && ['collation', row[8]], row[9] !== null && ['next AUTO_INCREMENT', number(row[9])],
-			row[10].list.length > 0 && ['options', row[10].list.map((o) => html`<${Badge} key=${o}>${o}<//> `)], row[7] && ['comment', row[7]],
+			row[10].list.length > 0 && ['options', row[10].list.map((o) => html`<${Badge} key=${o}>${o}<//> `)], row[7] && row[1] !== 'VIEW' && ['comment', row[7]],
 		]} /></div>
 		<${Tabs} label="Parts of the table" list=${tabs} open=${open} onOpen=${(v) => setParams({ tab: v === 'structure' ? undefined : v, row: undefined, col: undefined, mode: undefined, filter: undefined, index: undefined }, { push: true })}>
 			<${Tab} key=${open} shape=${shape} params=${params} refresh=${refresh} />
