@@ -54,14 +54,16 @@ const columns = [
 	{ title: 'table', get: (x) => `${x.db}.${x.table}`, cell: (v, x) => html`<${Link} tabindex="-1" to=${['tables', x.db, x.table]}>${v}<//>` },
 	{ title: 'kind', get: (x) => x.definition ? x.kind : '', cell: (v) => v, width: 9 },
 	{ title: 'state', get: (x) => x.state, cell: (v, x) => html`${stateBadge(x)}${x.generation === 'next' && html` <${Badge}>next<//>`}`, width: 16 },
+	{ title: 'last error', get: (x) => x.error, cell: (v) => v ?? '', text: (v) => v ?? '' },
 	{ title: 'lag', hint: 'how long the first commit that it does not have has waited, at most', number: true, get: lagOf, cell: (v) => v === null ? '–' : duration(v / 1000), text: (v) => v === null ? '' : duration(v / 1000), width: 9 },
 	{ title: 'documents', number: true, get: (x) => x.documents, cell: number, text: number, width: 12 },
 	{ title: 'rejected', hint: 'rows with a value that a field cannot take', number: true, get: (x) => x.rejected, cell: (v) => Number(v) ? html`<${Badge} kind="warn">${number(v)}<//>` : '0', width: 9 },
 	{ title: 'segments', number: true, get: (x) => x.segments, cell: number, width: 9 },
 	{ title: 'size', number: true, get: (x) => Number(x.disk) + Number(x.memory), cell: bytes, text: bytes, width: 10 },
 	{ title: 'fields', get: (x) => x.fields.map((f) => f.text.replaceAll('`', '')).join(', '), cell: (v) => v, width: 40 },
-	{ title: 'last error', get: (x) => x.error, cell: (v) => v ?? '', text: (v) => v ?? '' },
 ];
+
+const plainColumns = columns.filter((c) => c.title !== 'last error');
 
 export default function Search({ path, params }) {
 	if (path.length >= 3) return html`<${One} key=${JSON.stringify(path)} db=${path[0]} table=${path[1]} name=${path[2]} params=${params} />`;
@@ -78,7 +80,7 @@ function All({ params }) {
 		<${Failure} error=${error} />
 		${list?.length > 0 && html`<div class="search-facts"><${Facts} list=${[['indexes', number(list.length)], ['not ready', number(list.filter((x) => x.state !== 'ready').length)], ['documents', number(sum('documents'))],
 			['greatest lag', duration(Math.max(0, ...list.map((x) => lagOf(x) ?? 0)) / 1000)], ['rows with rejected values', number(sum('rejected'))], ['files', bytes(sum('disk'))], ['memory', bytes(sum('memory'))]]} /></div>`}
-		<${Table} label="Search indexes" height="fill" columns=${columns} rows=${shown} onOpen=${(x) => go(['search', x.db, x.table, x.name])}
+		<${Table} label="Search indexes" height="fill" columns=${list?.some((x) => x.error) ? columns : plainColumns} rows=${shown} onOpen=${(x) => go(['search', x.db, x.table, x.name])}
 			empty=${list?.length ? 'No index has this in its name.' : 'No search index, or none of a table that your account may see. CREATE SEARCH INDEX makes one.'} />
 	<//>`;
 }
@@ -90,7 +92,7 @@ function One({ db, table, name, params }) {
 		if (!await confirm({ title, text, sql, action, danger })) return false;
 		notify('It runs. This page shows how far it is.');
 		try {
-			await query(sql);
+			await query(sql, [], { multi: true });
 			notify('Done.');
 		} catch (e) {
 			notify(e.message);
@@ -100,7 +102,7 @@ function One({ db, table, name, params }) {
 	};
 	const of = `${id(db)}.${id(table)}`;
 	const drop = async () => { if (await change(`Drop the search index ${name}?`, 'Queries will do without it. Building it again reads the whole table.', `ALTER TABLE ${of} DROP INDEX ${id(name)}`, 'Drop', true)) go('/search'); };
-	const rebuild = () => change(`Build ${name} again?`, 'Queries use the present index until the new one is complete.', `ALTER TABLE ${of} DROP INDEX ${id(name)}, ADD ${x.definition}`, 'Build', true);
+	const rebuild = () => change(`Build ${name} again?`, 'Queries do without the index until the new one is complete. Keep this page open: a build that is interrupted leaves no index.', `ALTER TABLE ${of} DROP INDEX ${id(name)};\nALTER TABLE ${of} ADD ${x.definition}`, 'Build', true);
 	return html`<${Page} title=${html`<${Link} to="/search">Search indexes<//> / ${name}`} tools=${x && html`
 			<${Link} class="button" to=${['tables', db, table]}>Table<//>
 			<${Button} icon="refresh" onClick=${rebuild}>Build again<//><${Button} icon="trash" onClick=${drop}>Drop<//>`}>

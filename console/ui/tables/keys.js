@@ -69,7 +69,7 @@ function Heat({ title, kind, name, data }) {
 			const r = Math.floor(place / minutes), m = place % minutes;
 			g.globalAlpha = 0.12 + 0.88 * Math.sqrt(v / most);
 			const x = Math.floor(m * w), y = Math.floor(r * h);
-			g.fillRect(x, y, Math.ceil((m + 1) * w) - x, Math.max(1, Math.ceil((r + 1) * h) - y));
+			g.fillRect(x, y, Math.max(1, Math.floor((m + 1) * w) - x), Math.max(1, Math.floor((r + 1) * h) - y));
 		}
 		if (at) {
 			g.globalAlpha = 1;
