@@ -8,7 +8,8 @@
 // when somebody reads them, so connections do not write to the same memory.
 //
 // Shared by sessions are the digests ([Digest]), whose numbers are in a few
-// stripes, errors ([Errors]) and the use of tables and indexes ([Use]).
+// stripes, errors ([Errors]), the use of tables and indexes ([Use]), and which ranges
+// of keys are read and written ([Heat]).
 //
 // Names are those of MySQL 8.4: status variables (Server Status Variables,
 // manual 7.1.10) and instruments of the Performance Schema (manual 29).

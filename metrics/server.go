@@ -24,6 +24,7 @@ type Server struct {
 	Digests *Digests
 	Errors  Errors
 	Uses    Uses
+	Heat    Heat
 	// Background is the session of what the server does by itself.
 	Background *Session
 	// Connections is what becomes of clients outside of statements.
@@ -63,6 +64,7 @@ func NewServer(cfg Config) *Server {
 	s := &Server{Digests: newDigests(cfg.Digests), maxAccounts: cfg.Accounts, off: cfg.Off, sessions: map[uint64]*Session{},
 		accounts: map[accountKey]*account{}, flushed: time.Now()}
 	s.Background = &Session{server: s}
+	s.Heat.off = cfg.Off
 	return s
 }
 

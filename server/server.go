@@ -302,6 +302,7 @@ func (s *Server) start(ctx context.Context) error {
 	ttl.Start(s.shared)
 	command.ContinueBuilds(s.shared)
 	s.engine.KeepRetention()
+	s.engine.WatchHeat()
 	if err := s.checkRoot(); err != nil {
 		return err
 	}

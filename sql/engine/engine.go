@@ -216,6 +216,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	cat.OnChange(func(s *catalog.Snapshot) {
 		e.searchTables(s)
 		e.forgetUses(s)
+		e.forgetHeat(s)
 	})
 	e.DDL = ddl.New(changes)
 	e.Backups.stage = cfg.BackupStage

@@ -73,6 +73,14 @@ func (f *fake) Backups() []Backup           { return nil }
 
 func (f *fake) Loads() ([]Load, error) { return nil, nil }
 
+func (f *fake) KeyRanges(context.Context, *schema.Table, *schema.Index) ([]KeyRange, error) {
+	return nil, nil
+}
+
+func (f *fake) KeyHeat(context.Context, *schema.Table) ([]string, []HeatMinute, error) {
+	return nil, nil, nil
+}
+
 func (f *fake) RowLocks() []LockedKey { return nil }
 
 func (f *fake) LastDeadlock() *Deadlock { return nil }

@@ -3,6 +3,8 @@ package infoschema
 import (
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/priv"
 )
 
@@ -79,14 +81,26 @@ type SearchRejected struct {
 	Key, Value, Reason            string
 }
 
+// KeyRange is a range of the keys of an index.
+type KeyRange struct {
+	// First is the first key: of rows a list of literals of SQL. "": unknown.
+	First string
+	Bytes int64
+}
+
+// HeatMinute is how often ranges were read and written in a minute, about.
+type HeatMinute = metrics.HeatMinute
+
 // ownTables are those that MySQL does not have.
 func ownTables() []*table {
 	return []*table{
 		ofServer(newTable(infoDB, "SQLOTS_BACKUPS", "BACKUP_ID u, DESTINATION s4096, PREVIOUS s4096?, STATE s8, STARTED_AT d, ENDED_AT d?, FILES u, FILES_DONE u, BYTES u, BYTES_DONE u, BYTES_COPIED u, ERROR s1024?", backups)),
 		ofServer(newTable(infoDB, "SQLOTS_JOBS", "JOB_ID u, NAME s512, STATE s16, STARTED_AT d, TURN_STARTED_AT d?, TURNS u, FAILED u, ERROR s1024?", jobs)),
 		newTable(infoDB, "SQLOTS_DDL_JOBS", "JOB_ID u, TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, STATE s16, ROWS_DONE u, ROWS_ESTIMATE u, STARTED_AT d, ENDED_AT d?, RESUMED u, STATEMENT t, ERROR s1024?", indexBuilds),
+		newTable(infoDB, "SQLOTS_KEY_HEAT", "TABLE_SCHEMA n64, TABLE_NAME n64, MINUTE d, RANGE_NO u, FIRST_KEY s512?, READS u, WRITES u", keyHeat),
+		newTable(infoDB, "SQLOTS_KEY_RANGES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, RANGE_NO u, FIRST_KEY s512?, BYTES u", keyRanges),
 		ofServer(newTable(infoDB, "SQLOTS_LOADS", "TOKEN s200, LOADED_AT d, ROWS_LOADED u, ROWS_REJECTED u, REJECTS t", loads)),
-		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?", searchIndexes),
+		newTable(infoDB, "SQLOTS_SEARCH_INDEXES", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, GENERATION s8, STATE s8, DOCUMENTS u, REJECTED u, LAG_COMMITS u?, LAG_MILLISECONDS f?, SEGMENTS u, DISK_BYTES u, MEMORY_BYTES u, LAST_ERROR s1024?, DEFINITION t?", searchIndexes),
 		newTable(infoDB, "SQLOTS_SEARCH_REJECTED", "TABLE_SCHEMA n64, TABLE_NAME n64, INDEX_NAME n64, FIELD n64, PRIMARY_KEY_VALUE t, VALUE s200, REASON s200", searchRejected),
 		newTable(infoDB, "SQLOTS_STREAMS", "TABLE_SCHEMA n64, TABLE_NAME n64, STREAM_ID u, STATE s8, RETENTION_SECONDS u, MAX_BYTES u?, FIRST_SEQ u?, LAST_SEQ u?, PURGED_SEQ u?, FIRST_TIME d?, LAST_TIME d?, BYTES u", streams),
 		newTable(infoDB, "SQLOTS_STREAM_CONSUMERS", "CONSUMER_NAME n256, TABLE_SCHEMA n64, TABLE_NAME n64, SEQ u, ORDINAL u, CHECKPOINT_TIME d, LAG_SECONDS f, STATE s8", streamConsumers),
@@ -209,7 +223,15 @@ func searchIndexes(q *query) error {
 		if x.Next {
 			generation = "next"
 		}
-		if err := q.emit(x.Database, x.Table, x.Name, generation, x.State, x.Docs, x.Rejected, lag, behind, x.Segments, x.Disk, x.Memory, orNull(x.Error)); err != nil {
+		var definition any
+		if t, ok := q.snap.Table(x.Database, x.Table); ok && !x.Next {
+			for i := range t.Search {
+				if t.Search[i].Name == x.Name {
+					definition = searchDefinition(t, &t.Search[i])
+				}
+			}
+		}
+		if err := q.emit(x.Database, x.Table, x.Name, generation, x.State, x.Docs, x.Rejected, lag, behind, x.Segments, x.Disk, x.Memory, orNull(x.Error), definition); err != nil {
 			return err
 		}
 	}
@@ -223,6 +245,64 @@ func searchRejected(q *query) error {
 	}
 	return q.server.SearchRejected(q.ctx, wants, func(r *SearchRejected) error {
 		return q.emit(r.Database, r.Table, r.Index, r.Field, r.Key, r.Value, r.Reason)
+	})
+}
+
+// keyRanges has keys of rows, which only who reads the table sees.
+func keyRanges(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		if q.rights.OnTable(t.Database, t.Name)&priv.Select == 0 {
+			return nil
+		}
+		list := func(x *schema.Index, name string) error {
+			if !q.wants(name, "INDEX_NAME") {
+				return nil
+			}
+			ranges, err := q.server.KeyRanges(q.ctx, t, x)
+			if err != nil {
+				return err
+			}
+			for i, r := range ranges {
+				if err := q.emit(t.Database, t.Name, name, uint64(i+1), orNull(r.First), uint64(max(r.Bytes, 0))); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := list(nil, "PRIMARY"); err != nil {
+			return err
+		}
+		for _, x := range publicIndexes(t) {
+			if err := list(x, x.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keyHeat has keys of rows too.
+func keyHeat(q *query) error {
+	return q.eachTable(func(t *schema.Table) error {
+		if q.rights.OnTable(t.Database, t.Name)&priv.Select == 0 {
+			return nil
+		}
+		first, minutes, err := q.server.KeyHeat(q.ctx, t)
+		if err != nil {
+			return err
+		}
+		for _, m := range minutes {
+			for i := range first {
+				if m.Reads[i]+m.Writes[i] == 0 {
+					continue
+				}
+				err := q.emit(t.Database, t.Name, m.Start, uint64(i+1), orNull(first[i]), uint64(m.Reads[i])*metrics.HeatEvery, uint64(m.Writes[i])*metrics.HeatEvery)
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
 }
 

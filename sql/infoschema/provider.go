@@ -177,6 +177,12 @@ type Server interface {
 	MemoryParts() []MemoryPart
 	// LogLines are the last lines of the log, oldest first.
 	LogLines() []LogLine
+	// KeyRanges are ranges of about equal size of an index, of the rows for nil, in order;
+	// none of an empty one.
+	KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index) ([]KeyRange, error)
+	// KeyHeat are the minutes of the last hour in which accesses to a table were noted,
+	// oldest first, and the first key of each range.
+	KeyHeat(ctx context.Context, t *schema.Table) (first []string, list []HeatMinute, err error)
 	// SearchIndexes are those of the tables that there are, by names.
 	SearchIndexes() []SearchIndex
 	// SearchRejected gives values that fields cannot take, of the indexes that are

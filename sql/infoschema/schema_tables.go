@@ -80,6 +80,13 @@ func (q *query) tableStatus(t *schema.Table) []any {
 	if t.Partitioning != nil {
 		options = "partitioned"
 	}
+	if ttl := t.TTL; ttl != nil {
+		text := "ttl=\"" + t.Column(ttl.Column).Name + " + INTERVAL " + ttl.Value + " " + ttl.Unit + "\""
+		if ttl.Off {
+			text += " ttl_enable=OFF"
+		}
+		options = strings.TrimLeft(options+" "+text, " ")
+	}
 	return []any{engineName(t), 10, "Dynamic", rows, avg, uint64(data), uint64(0), uint64(index), uint64(0), next,
 		time.Unix(t.CreatedUnix, 0), nil, nil, collationName(t.Collation), nil, options, t.Comment}
 }

@@ -80,6 +80,14 @@ func (b *busy) measure() {
 
 func (b *busy) Jobs() []Job       { return []Job{{ID: 1, Name: "hidden", Started: started}} }
 func (b *busy) Backups() []Backup { return []Backup{{ID: 1, Destination: "hidden", Started: started}} }
+func (b *busy) KeyRanges(_ context.Context, t *schema.Table, x *schema.Index) ([]KeyRange, error) {
+	return []KeyRange{{First: "1", Bytes: 5}}, nil
+}
+
+func (b *busy) KeyHeat(_ context.Context, t *schema.Table) ([]string, []HeatMinute, error) {
+	return []string{"1"}, []HeatMinute{{Start: started, Reads: []uint32{1}, Writes: []uint32{0}}}, nil
+}
+
 func (b *busy) Loads() ([]Load, error) {
 	return []Load{{Token: "hidden", Time: started, Rejects: "[]"}}, nil
 }
@@ -231,7 +239,7 @@ var rules = map[string]string{
 	ofTable: `information_schema.TABLES information_schema.TABLES_EXTENSIONS information_schema.STATISTICS information_schema.TABLE_CONSTRAINTS
 		information_schema.TABLE_CONSTRAINTS_EXTENSIONS information_schema.REFERENTIAL_CONSTRAINTS information_schema.CHECK_CONSTRAINTS
 		information_schema.VIEWS information_schema.PARTITIONS information_schema.SQLOTS_DDL_JOBS information_schema.SQLOTS_SEARCH_INDEXES
-		information_schema.SQLOTS_SEARCH_REJECTED information_schema.SQLOTS_STREAMS information_schema.SQLOTS_STREAM_CONSUMERS information_schema.SQLOTS_TTL_JOBS`,
+		information_schema.SQLOTS_SEARCH_REJECTED information_schema.SQLOTS_KEY_RANGES information_schema.SQLOTS_KEY_HEAT information_schema.SQLOTS_STREAMS information_schema.SQLOTS_STREAM_CONSUMERS information_schema.SQLOTS_TTL_JOBS`,
 	column: `information_schema.COLUMNS information_schema.COLUMNS_EXTENSIONS information_schema.KEY_COLUMN_USAGE information_schema.ST_GEOMETRY_COLUMNS`,
 	process: `information_schema.FILES information_schema.INNODB_BUFFER_PAGE information_schema.INNODB_BUFFER_PAGE_LRU information_schema.INNODB_BUFFER_POOL_STATS
 		information_schema.INNODB_CACHED_INDEXES information_schema.INNODB_CMP information_schema.INNODB_CMPMEM information_schema.INNODB_CMPMEM_RESET

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -63,6 +64,8 @@ type Env struct {
 	Spill     *spill.Disk
 	SpillOver int64
 	Usage     *exec.Usage
+	// Heat takes a sample of the accesses to rows; nil takes none.
+	Heat *metrics.Heat
 	// Limits are those of what is written.
 	Limits table.Limits
 	// Search is where the search indexes are; nil if none exists.
@@ -96,7 +99,7 @@ func New(env Env) *Source {
 	}
 	s := &Source{virtual: env.Virtual}
 	s.state = decode.State{Store: env.Store, Reader: env.View, View: env.View, Txn: env.Txn, Ranges: env.Ranges, Loc: env.Loc, Codecs: env.Codecs,
-		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Usage: env.Usage, BatchSize: env.BatchSize}
+		Memory: env.Memory, Spill: env.Spill, SpillOver: env.SpillOver, Usage: env.Usage, Heat: env.Heat, BatchSize: env.BatchSize}
 	if env.Ranges == decode.AllRanges {
 		s.state.Reader = env.Txn.Locking(storage.WaitBlock)
 	}

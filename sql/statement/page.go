@@ -63,7 +63,7 @@ func (cn *Connection) pageOf(p *physical.Plan) *pagePlan {
 	if out == nil {
 		return nil
 	}
-	page := kvread.NewPage(cn.Engine.Codecs, scan, out)
+	page := kvread.NewPage(cn.Engine.Codecs, &cn.Engine.Metrics.Heat, scan, out)
 	if page == nil {
 		return nil
 	}

@@ -27,6 +27,8 @@ type pointPlan struct {
 	// bare: the query reads no attribute.
 	bare bool
 	use  *metrics.Use
+	// table is that of the row, for metrics.Heat.
+	table uint64
 }
 
 // pointOf finds the fast path of a plan; nil if none exists.
@@ -54,7 +56,7 @@ func (cn *Connection) pointOf(p *physical.Plan) *pointPlan {
 	if err != nil {
 		return nil
 	}
-	pp := &pointPlan{keys: point.Ranges, codec: codec, use: useOf(cn.Engine, scan.Table, 0)}
+	pp := &pointPlan{keys: point.Ranges, codec: codec, use: useOf(cn.Engine, scan.Table, 0), table: uint64(scan.Table.ID)}
 	attrs := scan.Table.AttributesColumn()
 	pp.bare = attrs >= 0
 	for _, i := range out {
@@ -102,6 +104,7 @@ type pointState struct {
 	result []value.Datum
 	key    []byte
 	val    []byte
+	heat   metrics.Sampler
 	// warn is for values that are not expected to warn; it sets warned.
 	warn   func(sqlerr.Warning)
 	warned bool
@@ -150,6 +153,9 @@ func (s *Statement) runPoint(ctx context.Context, c *Plan, vals []value.Datum, m
 	}
 	s.event.Work[metrics.HandlerReadKey]++
 	pp.use.Reads.Add(1)
+	if len(spans) == 1 && st.heat.Next() {
+		s.Engine.Metrics.Heat.Note(pp.table, st.key, false)
+	}
 	if err := w.Header(c.header); err != nil {
 		return true, err
 	}

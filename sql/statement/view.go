@@ -104,7 +104,7 @@ func (s *Statement) sourceEnv(v view) source.Env {
 		Store: s.Engine.Store, View: v.Reader, Ranges: v.ranges, UpTo: v.upTo, Txn: v.Txn, Loc: s.Vars.Location, Codecs: s.Engine.Codecs,
 		Sequences: s.Engine.Sequences, Virtual: s.virtual, FindStream: s.Engine.FindStream, Search: s.Engine.Search, Eventual: s.Vars.Eventual, BatchSize: s.Vars.BatchSize,
 		Memory: memory, Spill: s.Engine.Spill, SpillOver: s.Vars.SpillOver, Usage: &s.event.usage,
-		Limits: s.Vars.Limits,
+		Limits: s.Vars.Limits, Heat: &s.Engine.Metrics.Heat,
 	}
 }
 

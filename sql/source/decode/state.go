@@ -3,6 +3,8 @@ package decode
 import (
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
+	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/storage"
@@ -31,6 +33,8 @@ type State struct {
 	Spill     *spill.Disk
 	SpillOver int64
 	Usage     *exec.Usage
+	// Heat takes a sample of the accesses to rows; nil takes none.
+	Heat *metrics.Heat
 	// BatchSize is the most rows of a batch, from 1 to vec.MaxRows.
 	BatchSize int
 }
@@ -44,6 +48,15 @@ const (
 	LockingRanges        // with a locking clause, but for SKIP LOCKED
 	AllRanges            // all
 )
+
+// Watch makes a the accesses to the rows of a table.
+func (s *State) Watch(a *metrics.Accesses, t *schema.Table) {
+	if t.Derived != nil {
+		a.Of(nil, 0)
+		return
+	}
+	a.Of(s.Heat, uint64(t.ID))
+}
 
 // KeyEnv is what lists of keys need.
 func (s *State) KeyEnv() *exec.Env {

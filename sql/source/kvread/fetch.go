@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -29,6 +30,7 @@ type fetchOp struct {
 	sortBuf [][]byte
 	places  []int
 	count   exec.Counters
+	rows    metrics.Accesses
 }
 
 var (
@@ -48,6 +50,7 @@ func (s *Reader) newFetch(ec *expr.Ctx, k *decode.Table, n *physical.IndexJoin, 
 		return nil, err
 	}
 	op.gather.seen = s.newSeen(entries, entries.Ordered)
+	s.state.Watch(&op.rows, entries.Table)
 	op.sieve.Init(ec, p, decode.NewZone(s.state.Loc), n.Filter)
 	op.pace = decode.NewPace(s.state.BatchSize, limit, len(n.Filter)+len(entries.Filter) > 0)
 	if slices.Contains(p.Large, true) {
@@ -152,6 +155,7 @@ func (o *fetchOp) read(ctx context.Context, keys [][]byte, fn func(i int, val []
 	if len(keys) == 0 {
 		return nil
 	}
+	o.rows.Keys(keys, false)
 	return o.gather.walker.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
 		if val == nil {
 			return missingRow(o.gather.x, keys[i])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -29,6 +30,8 @@ type gatherer struct {
 	rows  [][]byte
 	max   int
 	err   error
+	// accesses are to rows, not to entries.
+	accesses metrics.Accesses
 	// passed counts the rows.
 	passed int64
 	// whole is set when nothing is read: the points are the rows' keys.
@@ -52,6 +55,8 @@ func (g *gatherer) init(s *Reader, ec *expr.Ctx, k *decode.Table, n *physical.Sc
 	index := n.Key().Index
 	if index != nil {
 		g.x = k.Index(index.ID)
+	} else {
+		s.state.Watch(&g.accesses, n.Table)
 	}
 	g.filter = len(filters) > 0
 	var want []bool
@@ -80,6 +85,9 @@ func (g *gatherer) init(s *Reader, ec *expr.Ctx, k *decode.Table, n *physical.Sc
 }
 
 func (g *gatherer) visit(key, val []byte) bool {
+	if g.accesses.Next() {
+		g.accesses.Note(key, false)
+	}
 	if g.filter {
 		if g.err = g.sieve.Add(key, val); g.err != nil {
 			return false

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -141,6 +142,7 @@ type lockedOp struct {
 	collected bool
 	several   bool
 	count     exec.Counters // of locked rows
+	rows      metrics.Accesses
 }
 
 var (
@@ -179,6 +181,7 @@ func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, 
 	}
 	op.gather.walker = w
 	op.gather.seen = s.newSeen(leaf, leaf.Ordered)
+	s.state.Watch(&op.rows, leaf.Table)
 	p, err := k.Plan(nil, n.Read, nil, n.Attributes)
 	if err != nil {
 		return nil, errors.Join(err, op.Close())
@@ -234,6 +237,7 @@ func (o *lockedOp) Next(ctx context.Context) (*vec.Batch, error) {
 		counts := o.gather.x != nil || o.gather.whole
 		if counts {
 			o.count.Seeks += int64(len(keys))
+			o.rows.Keys(keys, false)
 		}
 		err = o.lock.lock(ctx, keys, func(i int, val []byte) error {
 			if counts {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -66,6 +67,7 @@ func (s *Reader) Lookup(ec *expr.Ctx, k *decode.Table, n physical.TableNode, nke
 		l.x = k.Index(index.ID)
 	}
 	l.setWithin(ec)
+	s.state.Watch(&l.accesses, leaf.Table)
 	return l, l.plans(ec, k)
 }
 
@@ -112,6 +114,8 @@ type lookup struct {
 	// passed.
 	count, found exec.Counters
 	passed       int64
+	// accesses are to rows.
+	accesses metrics.Accesses
 }
 
 // outerKey is the encoded key of an outer row.
@@ -400,6 +404,9 @@ func (l *lookup) readPoints(ctx context.Context, fn func(key, val []byte, of []o
 	}
 	count := l.reads()
 	count.Seeks += int64(len(keys))
+	if l.x == nil {
+		l.accesses.Keys(keys, false)
+	}
 	return l.reader.BatchGet(ctx, keys, func(i int, val []byte) error {
 		if val == nil {
 			return nil
@@ -429,6 +436,9 @@ func (l *lookup) readSpan(ctx context.Context, span storage.Span, of []outerKey,
 	count.Seeks++
 	var bad error
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
+		if l.x == nil && l.accesses.Next() {
+			l.accesses.Note(key, false)
+		}
 		count.Pairs++
 		count.Bytes += int64(len(key) + len(val))
 		bad = fn(key, val, of)
@@ -556,6 +566,9 @@ func (l *lookup) fetch(ctx context.Context) error {
 		keys := make([][]byte, len(part))
 		for i := range part {
 			keys[i] = part[i].key
+		}
+		if l.x != nil {
+			l.accesses.Keys(keys, false)
 		}
 		if l.locks {
 			if err := l.fetchLocked(ctx, part, keys); err != nil {

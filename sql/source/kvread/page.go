@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
@@ -26,12 +27,14 @@ type Page struct {
 	plan    *decode.Plan
 	space   keySpace
 	out     []int
+	heat    *metrics.Heat // nil: of entries
+	table   uint64
 	pool    sync.Pool // of *PageReader
 }
 
 // NewPage is a page of n with the columns out of what n reads; nil when n is not
-// of this kind. The limit is given to Open.
-func NewPage(c *decode.Codecs, n *physical.Scan, out []int) *Page {
+// of this kind. The limit is given to Open. heat takes a sample of the rows.
+func NewPage(c *decode.Codecs, heat *metrics.Heat, n *physical.Scan, out []int) *Page {
 	a, ok := n.Access.(*physical.RangeScan)
 	if !ok || n.Distinct || n.Latest || n.Table.Derived != nil || len(n.Filter) > 0 {
 		return nil
@@ -40,7 +43,10 @@ func NewPage(c *decode.Codecs, n *physical.Scan, out []int) *Page {
 	if err != nil {
 		return nil
 	}
-	p := &Page{ranges: a.Ranges, reverse: n.Reverse, out: out}
+	p := &Page{ranges: a.Ranges, reverse: n.Reverse, out: out, table: uint64(n.Table.ID)}
+	if a.Index == nil {
+		p.heat = heat
+	}
 	if p.plan, err = k.Plan(a.Index, n.Read, nil, n.Attributes); err != nil || len(p.plan.Virtual) > 0 {
 		return nil
 	}
@@ -56,6 +62,7 @@ func (p *Page) Reader() *PageReader {
 		return r
 	}
 	r := &PageReader{page: p}
+	r.rows.Of(p.heat, p.table)
 	r.sieve.Prepare(p.plan)
 	r.batch.Cols = make([]*vec.Vec, len(p.out))
 	for i, o := range p.out {
@@ -73,6 +80,7 @@ type PageReader struct {
 	scan  storage.Scanner
 	fn    func(key, val []byte) bool
 	err   error
+	rows  metrics.Accesses // of a page of rows, not of entries
 	// Memory of the last use.
 	values ranges.Room
 	span   storage.Span
@@ -108,6 +116,9 @@ func (r *PageReader) Open(ctx context.Context, ec *expr.Ctx, reader storage.Read
 }
 
 func (r *PageReader) visit(key, val []byte) bool {
+	if r.rows.Next() {
+		r.rows.Note(key, false)
+	}
 	s := &r.sieve
 	if r.lasting && s.Dec.Plain(key, val, s.Batch.N) {
 		s.Batch.N++

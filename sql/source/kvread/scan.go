@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
@@ -100,6 +101,9 @@ func (s *Reader) open(ec *expr.Ctx, k *decode.Table, n physical.TableNode, w wal
 	op.pace = decode.NewPace(s.state.BatchSize, limit, filters > 0)
 	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.merge, op.walker.opts = w.reader, w.spans, w.keys, w.merge, w.opts
 	op.walker.count = w.count
+	if leaf.Key().Index == nil {
+		s.state.Watch(&op.rows, leaf.Table)
+	}
 	op.walker.reverse()
 	return &scanHandle{op}, nil
 }
@@ -159,6 +163,7 @@ func putScan(p *decode.Plan, op *scanOp) {
 	op.sieve.Drop()
 	w := &op.walker
 	w.reader, w.spans, w.keys, w.merge, w.scan, w.next, w.opts, w.count = nil, nil, nil, nil, nil, 0, storage.ScanOptions{}, exec.Counters{}
+	op.rows.Of(nil, 0)
 	op.err = nil
 	p.Scans.Put(op)
 }
@@ -315,6 +320,7 @@ type scanOp struct {
 	walker walker
 	sieve  decode.Sieve
 	pace   decode.Pace
+	rows   metrics.Accesses // what it reads of rows, not of entries
 	err    error
 }
 
@@ -324,6 +330,9 @@ func (o *scanOp) visit(key, val []byte) bool {
 	c, s := &o.walker.count, &o.sieve
 	c.Pairs++
 	c.Bytes += int64(len(key) + len(val))
+	if o.rows.Next() {
+		o.rows.Note(key, false)
+	}
 	if err := s.Dec.Pair(key, val, s.Batch.N); err != nil {
 		o.err = err
 		return false

@@ -34,7 +34,9 @@ func (s *Sink) Bulk(t *schema.Table, opts table.BulkOptions) (*BulkSink, error) 
 
 // Insert implements exec.Sink; conflict is never called.
 func (b *BulkSink) Insert(_ context.Context, _ *schema.Table, row []value.Datum, _ exec.ConflictFunc) error {
-	return b.Bulk.Add(b.w.stored(row, &b.w.row))
+	row = b.w.stored(row, &b.w.row)
+	b.w.note(row)
+	return b.Bulk.Add(row)
 }
 
 // Update implements exec.Sink.

@@ -94,6 +94,7 @@ func (s *Sink) into(t *schema.Table) []*schema.Reference {
 // insertRow writes a new row and keeps foreign keys.
 func (s *Sink) insertRow(ctx context.Context, w *writer, row []value.Datum) (c *table.Conflict, err error) {
 	w.written.Inserted++
+	w.note(row)
 	out := s.outOf(w.codec.Table)
 	if len(out) == 0 {
 		return w.Writer.Insert(ctx, row)
@@ -115,6 +116,7 @@ func (s *Sink) insertRow(ctx context.Context, w *writer, row []value.Datum) (c *
 // updateRow writes the new form of a stored row and keeps foreign keys.
 func (s *Sink) updateRow(ctx context.Context, w *writer, was, now []value.Datum, by *schema.Reference, c chain) error {
 	w.written.Updated++
+	w.note(was)
 	t := w.codec.Table
 	out, in := s.outOf(t), s.into(t)
 	if len(out) == 0 && len(in) == 0 {
@@ -158,6 +160,7 @@ func (s *Sink) updateRow(ctx context.Context, w *writer, was, now []value.Datum,
 // deleteRow removes a stored row and keeps foreign keys.
 func (s *Sink) deleteRow(ctx context.Context, w *writer, was []value.Datum, c chain) error {
 	w.written.Deleted++
+	w.note(was)
 	in := s.into(w.codec.Table)
 	if len(in) == 0 {
 		return w.Writer.Delete(ctx, was)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define/derive"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -37,13 +38,21 @@ type writer struct {
 	// keyed computes the virtual columns that index entries need; nil until an
 	// action of a foreign key writes a row.
 	keyed func(row []value.Datum) error
-	// written are the writes so far.
-	written Written
+	// written are the writes so far, accesses a sample of them.
+	written  Written
+	accesses metrics.Accesses
 }
 
 // Written counts the rows that a statement inserted, changed and removed in a table, or
 // tried to.
 type Written struct{ Inserted, Updated, Deleted uint64 }
+
+// note notes a write of a row, in its stored form, if it is chosen.
+func (w *writer) note(row []value.Datum) {
+	if w.accesses.Next() {
+		w.accesses.Note(w.codec.AppendKey(nil, row), true)
+	}
+}
 
 // Wrote calls fn with each table that the statement has written.
 func (s *Sink) Wrote(fn func(t *schema.Table, w Written)) {
@@ -68,6 +77,7 @@ func (s *Sink) writer(t *schema.Table) (*writer, error) {
 	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: decode.NewZone(s.env.Loc)}
 	w.auto = slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.AutoIncrement })
 	w.Limit(s.env.Limits)
+	s.env.Watch(&w.accesses, t)
 	if !w.zone.UTC {
 		for i := range t.Columns {
 			if t.Columns[i].Type.ID == schema.TypeTimestamp {
