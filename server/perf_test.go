@@ -74,8 +74,8 @@ func TestPerformanceSchema(t *testing.T) {
 		got, err := watch.query("SELECT waiting_pid, blocking_pid, blocking_account, sql_kill_blocking_query FROM sys.schema_table_lock_waits WHERE object_name = 'a'")
 		return err == nil && got == fmt.Sprintf("%d,%d,u@127.0.0.1,KILL QUERY %[2]d", root.id, u.id)
 	})
-	watch.rows(fmt.Sprintf("SHARED_WRITE,GRANTED,%d|EXCLUSIVE,PENDING,%d", u.id, root.id),
-		"SELECT LOCK_TYPE, LOCK_STATUS, OWNER_THREAD_ID FROM performance_schema.metadata_locks WHERE OBJECT_NAME = 'a' AND LOCK_TYPE <> 'SHARED_READ' ORDER BY LOCK_STATUS")
+	watch.rows(fmt.Sprintf("SHARED_UPGRADABLE,GRANTED,%d|SHARED_WRITE,GRANTED,%d|EXCLUSIVE,PENDING,%[1]d", root.id, u.id),
+		"SELECT LOCK_TYPE, LOCK_STATUS, OWNER_THREAD_ID FROM performance_schema.metadata_locks WHERE OBJECT_NAME = 'a' AND LOCK_TYPE <> 'SHARED_READ' ORDER BY LOCK_STATUS, LOCK_TYPE")
 	u.exec("COMMIT")
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -62,17 +62,17 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	if isSystem(x.Table.DB) {
 		return 0, c.denied(x.Table.DB)
 	}
-	keys := []string{changeKey(x.Table.DB, x.Table.Name)}
+	keys := []string{mdl.ChangeKey(x.Table.DB, x.Table.Name)}
 	for _, s := range x.Specs {
 		if s.Kind == logical.AlterRenameTable {
-			keys = append(keys, changeKey(s.Table.DB, s.Table.Name))
+			keys = append(keys, mdl.ChangeKey(s.Table.DB, s.Table.Name))
 		}
 		if s.Kind == logical.AlterAddForeignKey {
-			keys = append(keys, changeKey(s.ForeignKey.Table.DB, s.ForeignKey.Table.Name))
+			keys = append(keys, mdl.ChangeKey(s.ForeignKey.Table.DB, s.ForeignKey.Table.Name))
 		}
 	}
 	for _, n := range children(c.snapshot(), x.Table) {
-		keys = append(keys, changeKey(n.DB, n.Name))
+		keys = append(keys, mdl.ChangeKey(n.DB, n.Name))
 	}
 	if err := c.lock(ctx, keys...); err != nil {
 		return 0, err

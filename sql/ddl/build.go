@@ -303,7 +303,7 @@ func (b *Build) takeBackLater(t *schema.Table) {
 	ctx := b.r.running
 	c := b.r.change(&Env{Owner: mdl.Owner(b.status.ID | 1<<60), LockTimeout: 24 * time.Hour})
 	defer c.release()
-	err := c.lock(ctx, changeKey(t.Database, t.Name), mdl.Key(t.Database, t.Name))
+	err := c.lock(ctx, mdl.ChangeKey(t.Database, t.Name), mdl.Key(t.Database, t.Name))
 	if err == nil {
 		err = b.remove(ctx, c)
 	}
@@ -361,7 +361,7 @@ func (b *Build) Continue(ctx context.Context, env Env) error {
 		return err
 	}
 	for _, n := range b.names(t) {
-		c.held = append(c.held, changeKey(n.DB, n.Name))
+		c.held = append(c.held, mdl.ChangeKey(n.DB, n.Name))
 	}
 	defer c.release()
 	if err := b.run(ctx, c); err != nil {
@@ -407,7 +407,7 @@ func (r *Runner) resumeBuilds(ctx context.Context) error {
 		b.status = r.builds.add(b, t)
 		b.owner = mdl.Owner(b.status.ID | 1<<60)
 		for _, n := range b.names(t) {
-			if err := r.Locks.Exclusive(ctx, b.owner, changeKey(n.DB, n.Name), time.Minute); err != nil {
+			if err := r.Locks.Exclusive(ctx, b.owner, mdl.ChangeKey(n.DB, n.Name), time.Minute); err != nil {
 				return err
 			}
 		}

@@ -551,7 +551,7 @@ func TestChangesWait(t *testing.T) {
 		{"e", "ALTER TABLE p RENAME COLUMN id TO i", true},
 		{"c2", "ALTER TABLE p RENAME COLUMN id TO i", false},
 	} {
-		key := changeKey("d", c.busy)
+		key := mdl.ChangeKey("d", c.busy)
 		if err := s.locks.Exclusive(t.Context(), 7, key, time.Minute); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -206,13 +205,6 @@ func (c *change) state(s string) {
 
 func (c *change) snapshot() *catalog.Snapshot { return c.r.Catalog.Snapshot() }
 
-// changeKey is the lock that allows one schema change of a table at a time.
-func changeKey(db, name string) string { return mdl.Key(db, name) + changeSuffix }
-
-const changeSuffix = "\x00ddl"
-
-func isChangeKey(key string) bool { return strings.HasSuffix(key, changeSuffix) }
-
 // lock acquires keys exclusively, in their order, which prevents deadlocks
 // between schema changes. They are held until unlock or release.
 func (c *change) lock(ctx context.Context, keys ...string) error {
@@ -247,7 +239,7 @@ func (c *change) release() {
 // releaseTables gives back all locks but those that allow schema changes.
 func (c *change) releaseTables() {
 	for i := len(c.held) - 1; i >= 0; i-- {
-		if !isChangeKey(c.held[i]) {
+		if !mdl.ChangesSchema(c.held[i]) {
 			c.r.Locks.ReleaseExclusive(c.env.Owner, c.held[i])
 			c.held = slices.Delete(c.held, i, i+1)
 		}
@@ -258,7 +250,7 @@ func (c *change) releaseTables() {
 func (c *change) lockTables(ctx context.Context, names ...logical.TableName) error {
 	var first, second []string
 	for _, n := range names {
-		first = append(first, changeKey(n.DB, n.Name))
+		first = append(first, mdl.ChangeKey(n.DB, n.Name))
 		second = append(second, mdl.Key(n.DB, n.Name))
 	}
 	if err := c.lock(ctx, first...); err != nil {

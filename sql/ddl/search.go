@@ -501,7 +501,7 @@ func (s *searchChange) Database() string { return s.table.Database }
 func (s *searchChange) Continue(ctx context.Context, env Env) error {
 	env.Owner = s.owner
 	c := s.r.change(&env)
-	c.held = append(c.held, changeKey(s.table.Database, s.table.Name))
+	c.held = append(c.held, mdl.ChangeKey(s.table.Database, s.table.Name))
 	defer c.release()
 	return c.awaitSearch(ctx, logical.TableName{DB: s.table.Database, Name: s.table.Name}, s.table)
 }
@@ -516,7 +516,7 @@ func (r *Runner) resumeSearch(ctx context.Context) error {
 				continue
 			}
 			s := &searchChange{r: r, table: t, owner: mdl.Owner(uint64(t.ID) | 1<<60 | 1<<59)}
-			if err := r.Locks.Exclusive(ctx, s.owner, changeKey(t.Database, t.Name), time.Minute); err != nil {
+			if err := r.Locks.Exclusive(ctx, s.owner, mdl.ChangeKey(t.Database, t.Name), time.Minute); err != nil {
 				return err
 			}
 			r.unfinished = append(r.unfinished, s)

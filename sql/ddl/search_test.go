@@ -186,7 +186,7 @@ func TestSearchResumed(t *testing.T) {
 		if len(list) != 1 || list[0].Database() != "d" || list[0].Statement() != "ALTER TABLE `t` ALTER SEARCH INDEX `s`" {
 			t.Fatal(list)
 		}
-		if err := s.locks.Exclusive(t.Context(), 5, changeKey("d", "t"), time.Millisecond); !errors.Is(err, mdl.ErrTimeout) {
+		if err := s.locks.Exclusive(t.Context(), 5, mdl.ChangeKey("d", "t"), time.Millisecond); !errors.Is(err, mdl.ErrTimeout) {
 			t.Errorf("other changes of the table are allowed: %v", err)
 		}
 		if err := list[0].Continue(t.Context(), s.env()); !errors.Is(err, end.err) {

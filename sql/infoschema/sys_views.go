@@ -467,6 +467,10 @@ func fullScans(q *query, emit emitter) error {
 	return nil
 }
 
+// changeLock is the type of the lock by which one change of a table's schema runs at a
+// time. It keeps nothing else waiting.
+const changeLock = "SHARED_UPGRADABLE"
+
 // tableLockWaits are the waits for metadata locks, with each connection that has a lock
 // of the table.
 func tableLockWaits(q *query, emit emitter) error {
@@ -482,7 +486,7 @@ func tableLockWaits(q *query, emit emitter) error {
 			continue
 		}
 		for _, b := range locks {
-			if b.Pending || b.Owner == w.Owner || b.Database != w.Database || b.Table != w.Table {
+			if b.Pending || b.Owner == w.Owner || b.Database != w.Database || b.Table != w.Table || (b.Type == changeLock) != (w.Type == changeLock) {
 				continue
 			}
 			x, ok := processes[b.Owner]

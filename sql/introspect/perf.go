@@ -2,7 +2,6 @@ package introspect
 
 import (
 	"log/slog"
-	"strings"
 
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/sql/exec"
@@ -28,8 +27,11 @@ func (e *Server) MetadataLocks() []infoschema.MetadataLock {
 	list := e.engine.Locks.List()
 	out := make([]infoschema.MetadataLock, len(list))
 	for i, l := range list {
-		db, table, _ := strings.Cut(l.Key, "\x00")
+		db, table, changes := mdl.Parts(l.Key)
 		out[i] = infoschema.MetadataLock{Database: db, Table: table, Type: lockTypes[l.Mode], Owner: uint64(l.Owner), Pending: l.Waits}
+		if changes {
+			out[i].Type = "SHARED_UPGRADABLE"
+		}
 	}
 	return out
 }

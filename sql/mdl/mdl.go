@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -68,6 +69,20 @@ type waiter struct {
 
 // Key is the name under which a table is locked.
 func Key(db, table string) string { return db + "\x00" + table }
+
+// ChangeKey is the lock that allows one change of a table's schema at a time.
+func ChangeKey(db, table string) string { return Key(db, table) + changeSuffix }
+
+const changeSuffix = "\x00ddl"
+
+// ChangesSchema reports a ChangeKey.
+func ChangesSchema(key string) bool { return strings.HasSuffix(key, changeSuffix) }
+
+// Parts takes a Key or ChangeKey apart.
+func Parts(key string) (db, table string, changes bool) {
+	db, table, _ = strings.Cut(strings.TrimSuffix(key, changeSuffix), "\x00")
+	return db, table, ChangesSchema(key)
+}
 
 // Shared acquires the lock for reading. It is counted: each acquisition needs
 // a release.

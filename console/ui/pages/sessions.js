@@ -51,10 +51,8 @@ const lockColumns = [
 	{ title: 'mode', get: (l) => l.mode, width: 20 }, { title: 'status', get: (l) => l.status, width: 10, cell: (v) => v === 'WAITING' ? html`<${Badge} kind="bad">waits<//>` : v.toLowerCase() },
 	{ title: 'key', get: (l) => l.data, width: 40 },
 ];
-// tableOf is the table of a lock. That of a schema change, of which one runs at a time, has a suffix.
-const tableOf = (name) => name?.replace('\0ddl', ' (schema change)');
 const metadataColumns = [
-	{ title: 'connection', get: (l) => l.thread, number: true, width: 10 }, { title: 'table', get: (l) => tableOf(l.tab), width: 32 },
+	{ title: 'connection', get: (l) => l.thread, number: true, width: 10 }, { title: 'table', get: (l) => l.tab, width: 32 },
 	{ title: 'mode', get: (l) => l.mode, width: 26 }, { title: 'status', get: (l) => l.status, width: 10, cell: (v) => v === 'PENDING' ? html`<${Badge} kind="bad">waits<//>` : v.toLowerCase() },
 ];
 
@@ -159,7 +157,7 @@ function Waits({ list, byId, kill }) {
 		return html`<li key=${n.id}>
 			<div class=${'wait' + (n.wait ? '' : ' root')}>
 				<b>${name}</b> <span>${p.user ?? ''}</span>
-				${n.wait ? html`<${Badge} kind="warn">waits ${duration(n.wait.age ?? 0)}<//><span>for <b>${n.wait.db}.${tableOf(n.wait.tab)}</b>, ${n.wait.part} <small class="muted">${n.wait.mode}, held as ${n.wait.held}</small></span>` : html`<${Badge} kind="bad">blocks ${number(size(n))}<//>`}
+				${n.wait ? html`<${Badge} kind="warn">waits ${duration(n.wait.age ?? 0)}<//><span>for <b>${n.wait.db}.${n.wait.tab}</b>, ${n.wait.part} <small class="muted">${n.wait.mode}, held as ${n.wait.held}</small></span>` : html`<${Badge} kind="bad">blocks ${number(size(n))}<//>`}
 				${n.also?.length > 0 && html`<small class="muted">also for ${n.also.slice(0, 5).join(', ')}${n.also.length > 5 ? '…' : ''}</small>`}
 				${!n.wait && p.trx && html`<span class="muted">transaction for ${duration(p.trx.age)}, ${count(p.trx.changed, 'row')} changed${p.command === 'Sleep' ? `, idle for ${duration(p.time)}` : ''}</span>`}
 				<span class="buttons">
