@@ -37,15 +37,16 @@ func (e *Server) KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index
 	some := false
 	for i, span := range spansOf(table.IndexSpan(t.ID, id), cuts) {
 		var err error
-		if out[i].First, err = e.firstKey(ctx, t, span, x == nil); err != nil {
+		var found bool
+		if out[i].First, found, err = e.firstKey(ctx, t, span, x == nil); err != nil {
 			return nil, err
 		}
-		some = some || out[i].First != ""
+		some = some || found
 		if out[i].Bytes, err = e.engine.Store.EstimateSize(span); err != nil {
 			return nil, err
 		}
 	}
-	if !some && len(out) == 1 && out[0].Bytes == 0 {
+	if !some && len(out) == 1 { // the size of an empty range may be that of a block
 		return nil, nil
 	}
 	return out, e.scale(out, table.IndexSpan(t.ID, id))
@@ -81,7 +82,7 @@ func (e *Server) KeyHeat(ctx context.Context, t *schema.Table) (first []string, 
 		return nil, nil, nil
 	}
 	for _, span := range spansOf(table.IndexSpan(t.ID, schema.PrimaryIndexID), cuts) {
-		text, err := e.firstKey(ctx, t, span, true)
+		text, _, err := e.firstKey(ctx, t, span, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -107,10 +108,10 @@ func spansOf(span storage.Span, cuts [][]byte) []storage.Span {
 
 // firstKey is the first key of a span as a list of literals of SQL; "" where there is no
 // key, or where it has no such form. isRows: keys of entries may be in another form.
-func (e *Server) firstKey(ctx context.Context, t *schema.Table, span storage.Span, isRows bool) (string, error) {
+func (e *Server) firstKey(ctx context.Context, t *schema.Table, span storage.Span, isRows bool) (text string, found bool, err error) {
 	scan, err := e.engine.Store.Latest().Scan(ctx, span, storage.ScanOptions{Limit: 1, KeyOnly: !isRows})
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer scan.Close()
 	var key, val []byte
@@ -119,19 +120,19 @@ func (e *Server) firstKey(ctx context.Context, t *schema.Table, span storage.Spa
 		return false
 	})
 	if err != nil || key == nil {
-		return "", err
+		return "", false, err
 	}
 	if !isRows {
 		text := e.lockedKey(e.engine.Catalog.Snapshot(), key).Data
-		return shortened(text, longestKey), nil
+		return shortened(text, longestKey), true, nil
 	}
 	codec, err := e.engine.Codecs.Get(t)
 	if err != nil {
-		return "", err
+		return "", true, err
 	}
 	row := make([]value.Datum, len(codec.Columns))
 	if err := codec.NewRowReader().Decode(key, val, row); err != nil {
-		return "", err
+		return "", true, err
 	}
 	var list []string
 	for _, p := range codec.Key {
@@ -141,14 +142,14 @@ func (e *Server) firstKey(ctx context.Context, t *schema.Table, span storage.Spa
 		}
 		text, ok := literal(c.Type, row[p.Pos])
 		if !ok {
-			return "", nil
+			return "", true, nil
 		}
 		list = append(list, text)
 	}
-	if text := strings.Join(list, ", "); utf8.RuneCountInString(text) <= longestKey {
-		return text, nil
+	if text = strings.Join(list, ", "); utf8.RuneCountInString(text) > longestKey {
+		text = ""
 	}
-	return "", nil
+	return text, true, nil
 }
 
 // literal is a value as SQL has it, whatever the sql_mode; ok is false for text that is
