@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,9 @@ func startOnce(t testing.TB, change ...func(*server.Config)) (*server.Server, st
 	cfg := server.Config{InMemory: true, Listen: "127.0.0.1:0", Durability: 1}
 	for _, fn := range change {
 		fn(&cfg)
+	}
+	if cfg.InMemory {
+		debug.SetMemoryLimit(math.MaxInt64) // a server on disk sets that of the process
 	}
 	s := servertest.Open(t, cfg)
 	dsn := servertest.DSN(s)
