@@ -28,7 +28,11 @@ func (e *Server) KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index
 	var cuts [][]byte
 	known := false
 	if x == nil {
-		cuts, known = e.engine.Metrics.Heat.Cuts(uint64(t.ID))
+		heat := &e.engine.Metrics.Heat
+		if _, known = heat.Cuts(uint64(t.ID)); known {
+			e.engine.ChooseRanges(t.ID) // the table may have grown
+			cuts, known = heat.Cuts(uint64(t.ID))
+		}
 	}
 	if !known {
 		cuts = e.engine.Cuts(t.ID, id)
