@@ -34,7 +34,7 @@ type Config struct {
 	LoginRefused func(RefusedLogin)
 	// DisableLocalInfile refuses LOAD DATA LOCAL (3948).
 	DisableLocalInfile bool
-	// Counter learns what becomes of clients; nil for nobody.
+	// Counter learns what becomes of clients; nil for none.
 	Counter Counter
 	// Logger takes refused log-ins and panics; slog.Default() if nil.
 	Logger *slog.Logger

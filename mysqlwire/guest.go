@@ -44,6 +44,8 @@ func (s *Server) refuse(ctx context.Context, info *ConnInfo, reason string, err 
 	case ctx.Err() != nil:
 		r.Reason = "the client has gone"
 		s.count(ConnUnfinished)
+	case s.draining.Load():
+		r.Err = errorOf(ctx, err)
 	case ok && sqlerr.IsTooManyConnections(err):
 		r.Err = e
 		s.count(ConnFull)

@@ -335,9 +335,18 @@ func TestMandatorySystemUser(t *testing.T) {
 			}
 		}
 	}
-	mustExec(t, root, "SET GLOBAL mandatory_roles = 'plain, unknown'")
-	for _, q := range []string{"GRANT SYSTEM_USER ON *.* TO plain", "GRANT ALL ON *.* TO plain", "GRANT su TO plain", "GRANT wide TO plain"} {
-		if got, want := errorText(runAs(t, s, "root", q, false)), "3897 AuthId `plain`@`%` is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege."; got != want {
+	mustExec(t, root, "SET GLOBAL mandatory_roles = 'plain, unknown'; CREATE ROLE inner_; GRANT inner_ TO plain")
+	for _, x := range [][2]string{
+		{"GRANT SYSTEM_USER ON *.* TO plain", "plain"}, {"GRANT ALL ON *.* TO plain", "plain"}, {"GRANT su TO plain", "plain"}, {"GRANT wide TO plain", "plain"},
+		{"GRANT SYSTEM_USER ON *.* TO inner_", "plain"}, {"GRANT su TO inner_", "plain"}, {"CREATE USER unknown DEFAULT ROLE su", "unknown"}, {"RENAME USER su TO unknown", "unknown"},
+	} {
+		if got, want := errorText(runAs(t, s, "root", x[0], false)), "3897 AuthId `"+x[1]+"`@`%` is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege."; got != want {
+			t.Errorf("%s: %s", x[0], got)
+		}
+	}
+	mustExec(t, root, "REVOKE SYSTEM_USER ON *.* FROM su; GRANT su TO plain; DROP ROLE inner_")
+	for _, q := range []string{"SET GLOBAL mandatory_roles = 5", "SET GLOBAL mandatory_roles = NULL"} {
+		if got := errorText(runAs(t, s, "root", q, false)); !strings.HasPrefix(got, "1232 ") && !strings.HasPrefix(got, "1231 ") {
 			t.Errorf("%s: %s", q, got)
 		}
 	}

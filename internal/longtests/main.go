@@ -54,7 +54,7 @@ func isModule(path string) bool {
 
 // longTests are the names of the tests in the files of a package that have a long form.
 func longTests(files []string) ([]string, error) {
-	calls := map[string]map[string]bool{} // by function or method: what it mentions
+	calls := map[string]map[string]bool{} // by function, method or variable: what it mentions
 	long := map[string]bool{}
 	for _, path := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -62,25 +62,22 @@ func longTests(files []string) ([]string, error) {
 			return nil, err
 		}
 		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Body == nil {
-				continue
-			}
-			name := fn.Name.Name
-			if calls[name] == nil {
-				calls[name] = map[string]bool{}
-			}
-			ast.Inspect(fn.Body, func(n ast.Node) bool {
-				switch x := n.(type) {
-				case *ast.SelectorExpr:
-					if id, ok := x.X.(*ast.Ident); ok && id.Name == "testflag" {
-						long[name] = long[name] || x.Sel.Name == "Pick" || x.Sel.Name == "Rounds" || x.Sel.Name == "Long"
-					}
-				case *ast.Ident:
-					calls[name][x.Name] = true
+			for name, body := range bodies(d) {
+				if calls[name] == nil {
+					calls[name] = map[string]bool{}
 				}
-				return true
-			})
+				ast.Inspect(body, func(n ast.Node) bool {
+					switch x := n.(type) {
+					case *ast.SelectorExpr:
+						if id, ok := x.X.(*ast.Ident); ok && id.Name == "testflag" {
+							long[name] = long[name] || x.Sel.Name == "Pick" || x.Sel.Name == "Rounds" || x.Sel.Name == "Long"
+						}
+					case *ast.Ident:
+						calls[name][x.Name] = true
+					}
+					return true
+				})
+			}
 		}
 	}
 	for grown := true; grown; {
@@ -100,4 +97,24 @@ func longTests(files []string) ([]string, error) {
 		}
 	}
 	return tests, nil
+}
+
+// bodies are the functions and variables of a declaration, with what they consist of.
+func bodies(d ast.Decl) map[string]ast.Node {
+	out := map[string]ast.Node{}
+	switch x := d.(type) {
+	case *ast.FuncDecl:
+		if x.Body != nil {
+			out[x.Name.Name] = x.Body
+		}
+	case *ast.GenDecl:
+		for _, spec := range x.Specs {
+			if v, ok := spec.(*ast.ValueSpec); ok {
+				for _, name := range v.Names {
+					out[name.Name] = v
+				}
+			}
+		}
+	}
+	return out
 }

@@ -38,6 +38,9 @@ func newClient(endpoint string) (*client, error) {
 		u = u.JoinPath(tracesPath)
 	}
 	c := &client{url: u.String(), header: http.Header{}, http: http.Client{Timeout: exportTimeout}}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // headers may have a key, which is for this host
+	}
 	if c.http.Transport, err = transport(); err != nil {
 		return nil, err
 	}

@@ -49,9 +49,6 @@ func (s *commands) grant(ctx context.Context, x *logical.Grant) error {
 			}
 			ch.PutGrants(g)
 		}
-		if !x.Revoke && e.dynamic&priv.SystemUser != 0 {
-			return mandatorySystem(ch)
-		}
 		return nil
 	})
 }
@@ -65,18 +62,6 @@ func (s *commands) nameOf(u logical.UserSpec) priv.Name {
 func (s *commands) mayChange(g *priv.Grants) error {
 	if g != nil && g.Dynamic&priv.SystemUser != 0 {
 		return s.Require(0, priv.SystemUser)
-	}
-	return nil
-}
-
-// mandatorySystem: a mandatory role with SYSTEM_USER, which every account would have then, is
-// 3897.
-func mandatorySystem(ch *catalog.Change) error {
-	st := ch.Privileges()
-	for _, m := range st.Mandatory() {
-		if st.MakesSystem(m) {
-			return sqlerr.SystemPrivilegeToMandatoryRole(m.User, m.Host, "SYSTEM_USER")
-		}
 	}
 	return nil
 }

@@ -46,9 +46,6 @@ func (s *commands) grantRole(ctx context.Context, x *logical.GrantRole) error {
 			}
 			ch.PutGrants(g)
 		}
-		if !x.Revoke && slices.ContainsFunc(x.Roles, ch.Privileges().MakesSystem) {
-			return mandatorySystem(ch)
-		}
 		return nil
 	})
 }

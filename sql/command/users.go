@@ -110,7 +110,7 @@ func (s *commands) editAccounts(ctx context.Context, operation string, edit func
 		if err := edit(e); err != nil {
 			return nil, err
 		}
-		err := s.Engine.Catalog.Change(ctx, e.apply)
+		err := s.change(ctx, e.apply)
 		if errors.Is(err, errAccountsChanged) {
 			continue
 		}
@@ -391,7 +391,33 @@ func (s *commands) changeAccounts(ctx context.Context, fn func(ch accountChange)
 	if err := s.Tx.Commit(ctx); err != nil {
 		return err
 	}
-	return s.Engine.Catalog.Change(ctx, fn)
+	return s.change(ctx, fn)
+}
+
+// change changes accounts and grants by fn, and checks what that has made.
+func (s *commands) change(ctx context.Context, fn func(ch accountChange) error) error {
+	return s.Engine.Catalog.Change(ctx, func(ch accountChange) error {
+		if err := fn(ch); err != nil {
+			return err
+		}
+		return mandatorySystem(ch)
+	})
+}
+
+// mandatorySystem refuses a change by which a mandatory role gets SYSTEM_USER, which every
+// account would have then: 3897.
+func mandatorySystem(ch accountChange) error {
+	before := ch.Base.Privileges()
+	if len(before.Mandatory()) == 0 {
+		return nil
+	}
+	after := ch.Privileges()
+	for _, m := range after.Mandatory() {
+		if after.MakesSystem(m) && !before.MakesSystem(m) {
+			return sqlerr.SystemPrivilegeToMandatoryRole(m.User, m.Host, "SYSTEM_USER")
+		}
+	}
+	return nil
 }
 
 // renameUser is RENAME USER.

@@ -107,12 +107,13 @@ func (v *Values) Keep(b []byte) {
 	}
 }
 
-// A batch of rows has from minBatch to maxBatch bytes of long values, and a part of what is
+// A batch of rows has from MinBatch to MaxBatch bytes of long values, and a part of what is
 // left for all batches, which is batchShare of the limit of values. So batches that slow
 // clients keep, however many, come to little more than that.
 const (
-	minBatch   = 64 << 10
-	maxBatch   = 4 << 20
+	MinBatch = 64 << 10
+	MaxBatch = 4 << 20
+
 	batchPart  = 16
 	batchShare = 2.0 / 5
 )
@@ -120,16 +121,18 @@ const (
 // BatchRoom is how many bytes a batch of rows may have now.
 func (v *Values) BatchRoom() int {
 	left := int64(batchShare*float64(v.t.Limit())) - v.batches.Load()
-	return int(min(max(left/batchPart, minBatch), maxBatch))
+	return int(min(max(left/batchPart, MinBatch), MaxBatch))
 }
 
 // HoldBatch counts b as memory of a batch until the garbage collector frees it.
 func (v *Values) HoldBatch(b []byte) {
 	if len(b) > 0 {
 		v.batches.Add(int64(len(b)))
-		runtime.AddCleanup(unsafe.SliceData(b), func(n int64) { v.batches.Add(-n) }, int64(len(b)))
+		runtime.AddCleanup(unsafe.SliceData(b), v.dropBatch, int64(len(b)))
 	}
 }
+
+func (v *Values) dropBatch(n int64) { v.batches.Add(-n) }
 
 // Copy is a copy of b that counts until the garbage collector frees it: 3170.
 func (v *Values) Copy(b []byte) ([]byte, error) {

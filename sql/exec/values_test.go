@@ -22,10 +22,10 @@ func TestBatchRoom(t *testing.T) {
 		held = append(held, b)
 		total += len(b)
 	}
-	if total > 32<<20+1000*minBatch {
+	if total > 32<<20+1000*MinBatch {
 		t.Errorf("1,000 batches have %d bytes", total)
 	}
-	if last := len(held[999]); last != minBatch {
+	if last := len(held[999]); last != MinBatch {
 		t.Errorf("%d bytes for the last batch", last)
 	}
 	runtime.KeepAlive(held)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -367,6 +368,40 @@ func BenchmarkCheck(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMemory is what the grants of 10,000 accounts on 100 tables each take, as they are
+// read from the store: B/grant.
+func BenchmarkMemory(b *testing.B) {
+	const accounts, each = 10_000, 100
+	var per float64
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		list := make([]*Grants, accounts)
+		for i := range list {
+			g := &Grants{Name: Name{fmt.Sprint("account", i), "%"}}
+			for k := range each {
+				g.AddTable(Table{DB: "shop", Name: fmt.Sprint("table", k), Mask: Select | Insert, By: "root@localhost", At: 1_764_000_000})
+			}
+			text, err := json.Marshal(g)
+			if err != nil {
+				b.Fatal(err)
+			}
+			list[i] = &Grants{}
+			if err := json.Unmarshal(text, list[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		st := NewState(list, nil)
+		list = nil
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		per = float64(after.HeapAlloc-before.HeapAlloc) / (accounts * each)
+		runtime.KeepAlive(st)
+	}
+	b.ReportMetric(per, "B/grant")
 }
 
 func TestParseNames(t *testing.T) {

@@ -247,7 +247,7 @@ func (s *Statement) EachRow(ctx context.Context, c *Plan, vals []value.Datum, fn
 
 // checkGlobal refuses values of variables that depend on the server: log files outside of
 // the directory of logs, those that cannot be written, and files that are no query logs;
-// mandatory roles with SYSTEM_USER. 1231.
+// mandatory roles that are no text (1232), or that have SYSTEM_USER. 1231.
 func (s *Statement) checkGlobal(name string, val *value.Datum) error {
 	if val == nil || val.IsNull() {
 		return nil
@@ -258,6 +258,9 @@ func (s *Statement) checkGlobal(name string, val *value.Datum) error {
 		path := querylog.InDir(s.Engine.LogDir, val.Str())
 		ok = path != "" && querylog.CanWrite(path)
 	case "mandatory_roles":
+		if val.Kind() != value.KindBytes {
+			return sqlerr.WrongTypeForVariable(name)
+		}
 		roles, err := priv.ParseNames(val.Str())
 		ok = err == nil && !slices.ContainsFunc(roles, s.Engine.Catalog.Snapshot().Privileges().MakesSystem)
 	}

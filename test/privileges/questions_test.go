@@ -17,7 +17,7 @@ type question struct {
 	then  string // the error of who may
 	// rows is what the statement answers; nil: anything.
 	rows func(a *actor) string
-	// noPrepare and noExplain: the statement is asked as text alone.
+	// noPrepare and noExplain: the statement runs as text alone.
 	noPrepare, noExplain bool
 	// own: what it means depends on the session, or changes it.
 	own bool

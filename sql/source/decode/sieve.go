@@ -117,26 +117,37 @@ func (s *Sieve) Add(key, val []byte) error {
 	return err
 }
 
-// A batch of maxBatchBytes is full whatever its rows, and one of largeBatch when others
-// hold much.
-const (
-	largeBatch    = 64 << 10
-	maxBatchBytes = 4 << 20
-	largeChunk    = 32 << 10
-)
-
-// Full reports that the batch takes no more rows.
+// Full reports that the batch takes no more rows: it has as many as it may, or more bytes
+// than there is room for.
 func (s *Sieve) Full() bool {
-	if s.Batch.N >= s.Size {
-		return true
-	}
-	n := s.Bytes + s.Dec.CellBytes
-	return n >= maxBatchBytes || n >= largeBatch && s.Expr != nil && s.Expr.Memory != nil && n >= s.Expr.Memory.BatchRoom()
+	return s.Batch.N >= s.Size || s.isLarge() && s.Bytes+s.Dec.CellBytes >= s.room()
 }
 
-// Hold counts the memory of a batch with many bytes.
+// isLarge reports a batch of which the memory counts.
+func (s *Sieve) isLarge() bool { return s.Bytes+s.Dec.CellBytes >= exec.MinBatch }
+
+func (s *Sieve) room() int {
+	if m := s.memory(); m != nil {
+		return m.BatchRoom()
+	}
+	return exec.MaxBatch
+}
+
+// memory is where the batch counts; nil where nothing does.
+func (s *Sieve) memory() expr.Memory {
+	if s.Expr == nil {
+		return nil
+	}
+	return s.Expr.Memory
+}
+
+// largeChunk is the size from which a chunk of a vector counts.
+const largeChunk = exec.MinBatch / 2
+
+// Hold counts the memory of a large batch.
 func (s *Sieve) Hold() {
-	if s.Bytes+s.Dec.CellBytes < largeBatch || s.Expr == nil || s.Expr.Memory == nil {
+	m := s.memory()
+	if m == nil || !s.isLarge() {
 		return
 	}
 	if s.held == nil {
@@ -146,7 +157,7 @@ func (s *Sieve) Hold() {
 		chunk := s.Vecs[i].Arena()
 		if len(chunk) >= largeChunk && unsafe.SliceData(chunk) != s.held[i] {
 			s.held[i] = unsafe.SliceData(chunk)
-			s.Expr.Memory.HoldBatch(chunk)
+			m.HoldBatch(chunk)
 		}
 	}
 }
@@ -315,8 +326,8 @@ func (p *Pace) Size() int {
 
 // Weigh makes the next batches smaller after one of so many rows and bytes.
 func (p *Pace) Weigh(rows, bytes int) {
-	if bytes > maxBatchBytes {
-		p.Max = max(1, min(p.Max, int(int64(rows)*maxBatchBytes/int64(bytes))))
+	if bytes > exec.MaxBatch {
+		p.Max = max(1, min(p.Max, int(int64(rows)*exec.MaxBatch/int64(bytes))))
 	}
 }
 
