@@ -370,7 +370,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is what the grants of 10,000 accounts on 100 tables each take, as they are
+// BenchmarkMemory is what the grants of 10,000 accounts on 100 tables each take after they are
 // read from the store: B/grant.
 func BenchmarkMemory(b *testing.B) {
 	const accounts, each = 10_000, 100
