@@ -131,8 +131,8 @@ func list2(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// TestCorpus runs each known attack.
-func TestCorpus(t *testing.T) {
+// TestAttacks runs each known attack.
+func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
 	for _, a := range corpus() {

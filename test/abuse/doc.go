@@ -15,12 +15,12 @@
 // holds the memory to I2, and times to 100 ms after KILL and to 250 ms for 99 % of the
 // other client's statements.
 //
-// TestCorpus has one case for each known kind of attack, TestScripts changes the
+// TestAttacks has one case for each known kind of attack, TestScripts changes the
 // statements of testdata/sqllogic at random, TestFunctions calls every function with
 // large arguments of every kind. TestManyConnections, TestConnectStorm and
 // TestSlowReaders are about connections; TestLoad measures the memory under a mixed
 // load, with -budget only. Normal runs take a part, -long all:
 //
 //	go test ./test/abuse -v -args -long -strict
-//	go test ./test/abuse -v -run TestCorpus -args -strict -attack REGEXP
+//	go test ./test/abuse -v -run TestAttacks -args -strict -attack REGEXP
 package abuse
