@@ -99,6 +99,32 @@ func TestPerformanceSchemaOff(t *testing.T) {
 	c.rows("1", "SELECT COUNT(*) > 400 FROM performance_schema.global_status")
 }
 
+// TestSessionTLS: who may read the status of connections sees with which TLS each came.
+func TestSessionTLS(t *testing.T) {
+	cert, key := selfSigned(t)
+	_, dsn := startServer(t, func(c *server.Config) { c.TLSCert, c.TLSKey = cert, key })
+	plain, secure := dial(t, dsn), dial(t, dsn+"?tls=skip-verify")
+	const status = "SELECT ssl_version, ssl_cipher LIKE 'TLS%%', ssl_sessions_reused FROM sys.session_ssl_status WHERE thread_id = %d"
+	for _, c := range []*client{plain, secure} {
+		c.rows(",0,0", fmt.Sprintf(status, plain.id))
+		c.rows("TLSv1.3,1,0", fmt.Sprintf(status, secure.id))
+		c.rows("1", "SELECT COUNT(*) FROM sys.session_ssl_status WHERE ssl_cipher <> ''")
+	}
+	secure.rows("1", fmt.Sprintf("SELECT ssl_cipher = (SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Ssl_cipher') FROM sys.session_ssl_status WHERE thread_id = %d", secure.id))
+	plain.rows("TLSv1.3", fmt.Sprintf("SELECT VARIABLE_VALUE FROM performance_schema.status_by_thread WHERE THREAD_ID = %d AND VARIABLE_NAME = 'Ssl_version'", secure.id))
+	admitAll(plain)
+	plain.exec("CREATE USER viewer IDENTIFIED BY ''")
+	plain.exec("GRANT SELECT ON sys.* TO viewer")
+	viewer := dial(t, strings.Replace(dsn, "root", "viewer", 1))
+	viewer.fails(1356, "SELECT * FROM sys.session_ssl_status")
+	viewer.fails(1356, "SELECT * FROM sys.`x$waits_by_user_by_latency`")
+	viewer.fails(1227, "SELECT * FROM sys.innodb_buffer_stats_by_schema")
+	viewer.rows("information_schema,sys", "SELECT GROUP_CONCAT(DISTINCT db ORDER BY db) FROM sys.schema_object_overview")
+	plain.exec("GRANT SELECT ON performance_schema.* TO viewer")
+	viewer.rows(",0,0", fmt.Sprintf(status, plain.id))
+	viewer.fails(1227, "SELECT * FROM sys.schema_table_statistics_with_buffer")
+}
+
 // TestPerformanceSchemaRace reads all tables while statements run, connections come and
 // go, and sums begin again.
 func TestPerformanceSchemaRace(t *testing.T) {

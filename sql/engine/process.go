@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"maps"
 	"slices"
 	"sort"
@@ -27,8 +28,9 @@ type Processes struct {
 type Process struct {
 	ID         uint64
 	User, Host string
-	Account    priv.Name   // that it runs as
-	Attributes [][2]string // that the client gave
+	Account    priv.Name            // that it runs as
+	Attributes [][2]string          // that the client gave
+	TLS        *tls.ConnectionState // nil without
 
 	mu      sync.Mutex
 	db      string
@@ -69,6 +71,7 @@ type ProcessInfo struct {
 	Since                                time.Time
 	HasInfo, HasDB                       bool
 	Attributes                           [][2]string
+	TLS                                  *tls.ConnectionState
 	// Secret: Info is not the whole text.
 	Secret bool
 }
@@ -163,7 +166,7 @@ func (x *Process) Describe() ProcessInfo {
 		x.secret, x.info, x.shown = text != x.info, text, true
 	}
 	return ProcessInfo{ID: x.ID, User: x.User, Host: x.Host, DB: x.db, HasDB: x.db != "", Command: x.Command,
-		State: x.state, Info: x.info, HasInfo: x.info != "", Secret: x.secret, Since: x.Since, Attributes: x.Attributes}
+		State: x.state, Info: x.info, HasInfo: x.info != "", Secret: x.secret, Since: x.Since, Attributes: x.Attributes, TLS: x.TLS}
 }
 
 // Begin marks the start of a command with a text in a mode, whose context cancel

@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 //	sN  VARCHAR(N), compared without case      nN  VARCHAR(N), compared by bytes
 //	t   LONGTEXT                               i   BIGINT, u BIGINT UNSIGNED
 //	f   DOUBLE                                 d   DATETIME, dN  DATETIME(N)
-//	m   DECIMAL(27,4)
+//	mP.S  DECIMAL(P,S)                         m   DECIMAL(27,4)
 //	e:a|b  as long as the longest of a and b   j   JSON
 //	E:a|b  ENUM('a','b')                       S:a|b  SET('a','b')
 //
@@ -66,7 +67,11 @@ func columnTypeOf(typ string) schema.Type {
 		}
 		return types.DatetimeOf(n)
 	case 'm':
-		return types.DecimalOf(27, 4)
+		var precision, scale int
+		if _, err := fmt.Sscanf(typ, "m%d.%d", &precision, &scale); err != nil {
+			return types.DecimalOf(27, 4)
+		}
+		return types.DecimalOf(precision, scale)
 	case 'j':
 		return types.JSON
 	case 'E':

@@ -53,7 +53,9 @@ func (f *fake) GlobalVariables() []Variable { return []Variable{{"port", "4000"}
 func (f *fake) VariablesInfo() []VariableInfo {
 	return []VariableInfo{{Name: "port", Source: "COMPILED"}}
 }
-func (f *fake) GlobalStatus() []Variable                                             { return []Variable{{"Uptime", "5"}} }
+func (f *fake) GlobalStatus() []Variable {
+	return []Variable{{"Performance_schema_accounts_lost", "0"}, {"Performance_schema_digest_lost", "3"}, {"Uptime", "5"}}
+}
 func (f *fake) Started() time.Time                                                   { return started }
 func (f *fake) TableRows(context.Context, *schema.Table) float64                     { return 3 }
 func (f *fake) TableSize(*schema.Table) (int64, int64)                               { return 300, 30 }

@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"crypto/tls"
 	"strconv"
 
 	"github.com/sqlots/sqlots/metrics"
@@ -195,9 +196,22 @@ func statusBy(q *query, by grouping) error {
 }
 
 func statusByThread(q *query) error {
+	connections := map[uint64]*tls.ConnectionState{}
+	for _, p := range q.server.Processes() {
+		connections[p.ID] = p.TLS
+	}
 	for _, s := range q.server.Metrics().Sessions() {
 		if err := q.statusOf([]any{s.ID}, s.Numbers()); err != nil {
 			return err
+		}
+		own := TLSStatus(connections[s.ID])
+		for _, name := range tlsVariables {
+			if !q.wants(name, "VARIABLE_NAME") {
+				continue
+			}
+			if err := q.emit(s.ID, name, own[name]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package infoschema
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,8 @@ type Process struct {
 	ID                                   uint64
 	User, Host, DB, Command, State, Info string
 	Since                                time.Time
-	Attributes                           [][2]string // names and values that the client gave
+	Attributes                           [][2]string          // names and values that the client gave
+	TLS                                  *tls.ConnectionState // nil without
 }
 
 // Transaction is one open transaction, for INNODB_TRX.

@@ -58,8 +58,8 @@ func schemataExtensions(q *query) error {
 
 // The columns that hold the database and the name of a table.
 var (
-	schemaColumns = []string{"TABLE_SCHEMA", "CONSTRAINT_SCHEMA"}
-	tableColumns  = []string{"TABLE_NAME"}
+	schemaColumns = []string{"TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "table_schema", "db"}
+	tableColumns  = []string{"TABLE_NAME", "table_name"}
 )
 
 // tableStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
@@ -69,12 +69,6 @@ func (q *query) tableStatus(t *schema.Table) []any {
 	avg := uint64(0)
 	if rows > 0 {
 		avg = uint64(data) / rows
-	}
-	var next any
-	for i := range t.Columns {
-		if t.Columns[i].AutoIncrement && len(t.PrimaryKey) > 0 {
-			next = max(q.server.NextAutoIncrement(t), 1)
-		}
 	}
 	options := ""
 	if t.Partitioning != nil {
@@ -87,8 +81,26 @@ func (q *query) tableStatus(t *schema.Table) []any {
 		}
 		options = strings.TrimLeft(options+" "+text, " ")
 	}
-	return []any{engineName(t), 10, "Dynamic", rows, avg, uint64(data), uint64(0), uint64(index), uint64(0), next,
+	return []any{engineName(t), 10, "Dynamic", rows, avg, uint64(data), uint64(0), uint64(index), uint64(0), q.nextAutoIncrement(t),
 		time.Unix(t.CreatedUnix, 0), nil, nil, collationName(t.Collation), nil, options, t.Comment}
+}
+
+// nextAutoIncrement is AUTO_INCREMENT of a table, NULL for one without such a column.
+func (q *query) nextAutoIncrement(t *schema.Table) any {
+	for i := range t.Columns {
+		if t.Columns[i].AutoIncrement && len(t.PrimaryKey) > 0 {
+			return max(q.server.NextAutoIncrement(t), 1)
+		}
+	}
+	return nil
+}
+
+// kind is TABLE_TYPE of a virtual table.
+func (t *table) kind() string {
+	if t.db == infoDB {
+		return "SYSTEM VIEW"
+	}
+	return "BASE TABLE"
 }
 
 func tables(q *query) error {
@@ -105,11 +117,7 @@ func tables(q *query) error {
 		return err
 	}
 	return q.eachVirtual(func(t *table) error {
-		kind := "BASE TABLE"
-		if t.db == infoDB {
-			kind = "SYSTEM VIEW"
-		}
-		return q.emit("def", t.db, t.name, kind, nil, 10, nil, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), nil,
+		return q.emit("def", t.db, t.name, t.kind(), nil, 10, nil, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0), nil,
 			q.server.Started(), nil, nil, nil, nil, "", "")
 	})
 }

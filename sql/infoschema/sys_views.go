@@ -18,27 +18,42 @@ import (
 )
 
 // A sysView is a view of sys with its x$ form, which has the same rows with plain
-// numbers. In its columns P is a time, B a number of bytes and Q the text of a statement.
+// numbers. The type of a column is one of columns, or one of sysTypes, or a/b: a in the
+// view and b in its x$ form.
 type sysView struct {
 	name, columns string
 	// reads are the tables of performance_schema that an account must be able to read
-	// for it, as in MySQL, where the views have the rights of who uses them.
-	reads string
-	rows  func(q *query, emit emitter) error
-	plain bool // without an x$ form
+	// for it, as in MySQL, where the views have the rights of who uses them. process: it
+	// also reads a table of InnoDB, which needs PROCESS.
+	reads   string
+	process bool
+	rows    func(q *query, emit emitter) error // nil: it has none
+	plain   bool                               // without an x$ form
 }
 
 type emitter func(vals ...any) error
 
-// The values of columns P, B and Q.
+// sysTypes are types of columns with a value that the x$ form has as a plain number.
+var sysTypes = map[string]string{
+	"P": "s11?/u?",     // a time
+	"T": "s11?/u",      // a time that is never NULL in the x$ form
+	"S": "s11?/m42.0?", // a sum of times
+	"B": "s11?/i?",     // a number of bytes
+	"Q": "t?/t?",       // the text of a statement
+	"X": "/u",          // a number in the x$ form alone
+}
+
+// The values of columns with times, B, Q and X.
 type (
-	pico  uint64
-	bytes int64
-	sql   string
+	pico    uint64
+	bytes   int64
+	sql     string
+	rawOnly uint64
 )
 
 const (
 	digestTable  = "events_statements_summary_by_digest"
+	tableUse     = "table_io_waits_summary_by_table"
 	useTable     = "table_io_waits_summary_by_index_usage"
 	memoryTable  = "memory_summary_global_by_event_name"
 	userTables   = "events_statements_summary_by_user_by_event_name"
@@ -48,45 +63,76 @@ const (
 
 func sysViews() []*table {
 	var out []*table
-	for _, v := range sysViewList() {
+	for _, v := range slices.Concat(sysViewList(), schemaViews(), idleViews()) {
 		out = append(out, v.table(false))
 		if !v.plain {
 			out = append(out, v.table(true))
 		}
-	}
-	for name, spec := range map[string]string{
-		"io_global_by_file_by_bytes":      "file s512?, count_read u, total_read s11?, avg_read s11?, count_write u, total_written s11?, avg_write s11?, total s11?, write_pct f",
-		"memory_by_user_by_current_bytes": "user s32?, current_count_used i?, current_allocated s11?, current_avg_alloc s11?, current_max_alloc s11?, total_allocated s11?",
-	} {
-		out = append(out, newTable(sysDB, name, spec, nil), newTable(sysDB, "x$"+name, spec, nil))
 	}
 	return out
 }
 
 // table is the view, or its x$ form.
 func (v *sysView) table(raw bool) *table {
-	name, words := v.name, strings.NewReplacer(" P", " s11?", " B", " s11?", " Q", " t?")
+	name := v.name
 	if raw {
-		name, words = "x$"+name, strings.NewReplacer(" P", " u?", " B", " i?", " Q", " t?")
+		name = "x$" + name
 	}
-	reads := strings.Fields(v.reads)
-	t := newTable(sysDB, name, words.Replace(v.columns), func(q *query) error {
-		for _, t := range reads {
-			if q.rights.OnTable(performanceDB, t)&priv.Select == 0 {
-				return sqlerr.ViewReferencesInvalid(sysDB, name)
-			}
+	t := newTable(sysDB, name, columnsOf(v.columns, raw), func(q *query) error {
+		if v.rows == nil {
+			return nil
 		}
 		return v.rows(q, func(vals ...any) error {
-			for i, x := range vals {
-				vals[i] = sysValue(x, raw)
+			out := vals[:0]
+			for _, x := range vals {
+				if _, ok := x.(rawOnly); !ok || raw {
+					out = append(out, sysValue(x, raw))
+				}
 			}
-			return q.emit(vals...)
+			return q.emit(out...)
 		})
 	})
-	if len(reads) == 0 {
+	if v.process {
+		t = ofServer(t)
+	}
+	if v.reads == "" {
 		return t
 	}
-	return measured(t, nil)
+	return measured(reading(t, strings.Fields(v.reads)), nil)
+}
+
+// reading makes a table one for accounts that may read others of performance_schema.
+func reading(t *table, others []string) *table {
+	rows := t.rows
+	t.rows = func(q *query) error {
+		for _, o := range others {
+			if q.rights.OnTable(performanceDB, o)&priv.Select == 0 {
+				return sqlerr.ViewReferencesInvalid(t.db, t.name)
+			}
+		}
+		return rows(q)
+	}
+	return t
+}
+
+// columnsOf are the columns of a view, or of its x$ form, for newTable.
+func columnsOf(spec string, raw bool) string {
+	var out []string
+	for f := range strings.SplitSeq(spec, ",") {
+		i := strings.LastIndexByte(f, ' ') + 1
+		typ := f[i:]
+		if both := sysTypes[typ]; both != "" {
+			typ = both
+		}
+		shown, plain, ok := strings.Cut(typ, "/")
+		if ok && raw {
+			shown = plain
+		}
+		if shown != "" {
+			out = append(out, f[:i]+shown)
+		}
+	}
+	return strings.Join(out, ",")
 }
 
 // sysValue is a value of a view as its form has it.
@@ -97,6 +143,8 @@ func sysValue(x any, raw bool) any {
 			return uint64(x)
 		}
 		return expr.FormatPicoTime(float64(x))
+	case rawOnly:
+		return uint64(x)
 	case bytes:
 		if raw {
 			return int64(x)
@@ -160,12 +208,12 @@ func sysViewList() []*sysView {
 		return &sysView{name: name, columns: columns, reads: digestTable, rows: func(q *query, emit emitter) error { return q.digestsBy(wants, order, row, emit) }}
 	}
 	list := []*sysView{
-		digests("statement_analysis", "query Q, db n64?, full_scan s1, exec_count u, err_count u, warn_count u, total_latency P, max_latency P, avg_latency P, lock_latency P, cpu_latency P, "+
+		digests("statement_analysis", "query Q, db n64?, full_scan s1, exec_count u, exec_secondary_count X, err_count u, warn_count u, total_latency P, max_latency P, avg_latency P, lock_latency P, cpu_latency P, "+
 			"rows_sent u, rows_sent_avg i, rows_examined u, rows_examined_avg i, rows_affected u, rows_affected_avg i, tmp_tables u, tmp_disk_tables u, rows_sorted u, sort_merge_passes u, "+
 			"max_controlled_memory B, max_total_memory B, digest s64?, "+seen, always, latency, func(d *metrics.Digest, n *metrics.DigestNumbers) []any {
 			t := &n.Totals
 			examined := t.Of(metrics.RowsExamined)
-			return []any{sql(d.Text), orNull(d.Schema), fullScan(t), t.Count, t.Errors, t.Warnings, pico(ps(t.Sum)), pico(ps(t.Max)), average(t), pico(ps(t.Lock)), pico(0),
+			return []any{sql(d.Text), orNull(d.Schema), fullScan(t), t.Count, rawOnly(0), t.Errors, t.Warnings, pico(ps(t.Sum)), pico(ps(t.Max)), average(t), pico(ps(t.Lock)), pico(0),
 				t.Sent, per(t.Sent, t.Count), examined, per(examined, t.Count), t.Affected, per(t.Affected, t.Count), t.Of(metrics.CreatedTmpTables), t.Of(metrics.CreatedTmpDiskTables),
 				t.Of(metrics.SortRows), t.Of(metrics.SortMergePasses), bytes(t.MaxMemory), bytes(t.MaxMemory), orNull(d.Hash), micros(n.First), micros(n.Last)}
 		}),
@@ -202,7 +250,7 @@ func sysViewList() []*sysView {
 			}),
 		{name: "statements_with_runtimes_in_95th_percentile", columns: "query Q, db n64?, full_scan s1, exec_count u, err_count u, warn_count u, total_latency P, max_latency P, avg_latency P, rows_sent u, rows_sent_avg i, " +
 			"rows_examined u, rows_examined_avg i, " + seen + ", digest s64?", reads: digestTable, rows: func(q *query, emit emitter) error {
-			least := q.slowDigests()
+			least, _ := slowAverage(digestAverages(q))
 			return q.digestsBy(func(t *metrics.Totals) bool { return averageMicros(t) >= least }, func(t *metrics.Totals) float64 { return float64(average(t)) },
 				func(d *metrics.Digest, n *metrics.DigestNumbers) []any {
 					t := &n.Totals
@@ -215,7 +263,7 @@ func sysViewList() []*sysView {
 		{name: "schema_redundant_indexes", columns: "table_schema n64?, table_name n64?, redundant_index_name s64?, redundant_index_columns t?, redundant_index_non_unique i?, dominant_index_name s64?, " +
 			"dominant_index_columns t?, dominant_index_non_unique i?, subpart_exists i, sql_drop_index t?", rows: redundantIndexes, plain: true},
 		{name: "schema_table_statistics", columns: "table_schema n64?, table_name n64?, total_latency P, rows_fetched u, fetch_latency P, rows_inserted u, insert_latency P, rows_updated u, update_latency P, " +
-			"rows_deleted u, delete_latency P, io_read_requests i?, io_read B, io_read_latency P, io_write_requests i?, io_write B, io_write_latency P, io_misc_requests i?, io_misc_latency P", reads: useTable, rows: func(q *query, emit emitter) error {
+			"rows_deleted u, delete_latency P, io_read_requests i?, io_read B, io_read_latency P, io_write_requests i?, io_write B, io_write_latency P, io_misc_requests i?, io_misc_latency P", reads: tableUse + " file_summary_by_instance", rows: func(q *query, emit emitter) error {
 			return q.everyTable(func(t *schema.Table) error {
 				u := q.useOf(t)
 				return emit(t.Database, t.Name, pico(0), u.fetched, pico(0), u.inserted, pico(0), u.updated, pico(0), u.deleted, pico(0), nil, nil, nil, nil, nil, nil, nil, nil)
@@ -348,23 +396,6 @@ func averageMicros(t *metrics.Totals) int64 {
 	return int64(math.Round(float64(t.Sum) / float64(t.Count) / 1000))
 }
 
-// slowDigests is the least average in microseconds that more than 95 of 100 digests do
-// not exceed.
-func (q *query) slowDigests() int64 {
-	var list []int64
-	_ = q.eachDigest(func(_ *metrics.Digest, n *metrics.DigestNumbers) error {
-		list = append(list, averageMicros(&n.Totals))
-		return nil
-	})
-	slices.Sort(list)
-	for i, v := range list {
-		if last := i == len(list)-1 || list[i+1] != v; last && float64(i+1) > 0.95*float64(len(list)) {
-			return v
-		}
-	}
-	return 0
-}
-
 // unusedIndexes are those that nothing has read since the server began; unique ones are
 // of use without it.
 func unusedIndexes(q *query, emit emitter) error {
@@ -383,15 +414,11 @@ func unusedIndexes(q *query, emit emitter) error {
 
 // redundantIndexes are those whose columns another index of the table begins with.
 func redundantIndexes(q *query, emit emitter) error {
-	return q.eachTable(func(t *schema.Table) error {
-		if t.Database == mysqlDB || t.Database == sysDB {
-			return nil
-		}
-		list := keys(t)
+	return q.eachKeys(func(t *schema.Table, list []key) error {
 		for i := range list {
 			for j := range list {
 				a, b := &list[i], &list[j]
-				if i == j || a.search != nil || b.search != nil || !redundant(t, a, b) {
+				if i == j || !redundant(t, a, b) {
 					continue
 				}
 				err := emit(t.Database, t.Name, a.name, keyColumns(t, a), !a.unique, b.name, keyColumns(t, b), !b.unique, hasPrefix(a) || hasPrefix(b),

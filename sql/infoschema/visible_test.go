@@ -234,13 +234,14 @@ var rules = map[string]string{
 		information_schema.KEYWORDS information_schema.PLUGINS information_schema.ST_SPATIAL_REFERENCE_SYSTEMS information_schema.ST_UNITS_OF_MEASURE
 		information_schema.GLOBAL_STATUS information_schema.GLOBAL_VARIABLES information_schema.SESSION_STATUS information_schema.SESSION_VARIABLES
 		performance_schema.global_status performance_schema.global_variables performance_schema.session_status performance_schema.session_variables
-		performance_schema.variables_info performance_schema.persisted_variables sys.version`,
-	database: `information_schema.SCHEMATA information_schema.SCHEMATA_EXTENSIONS`,
+		performance_schema.variables_info performance_schema.persisted_variables sys.version sys.ps_check_lost_instrumentation`,
+	database: `information_schema.SCHEMATA information_schema.SCHEMATA_EXTENSIONS sys.schema_object_overview`,
 	ofTable: `information_schema.TABLES information_schema.TABLES_EXTENSIONS information_schema.STATISTICS information_schema.TABLE_CONSTRAINTS
 		information_schema.TABLE_CONSTRAINTS_EXTENSIONS information_schema.REFERENTIAL_CONSTRAINTS information_schema.CHECK_CONSTRAINTS
 		information_schema.VIEWS information_schema.PARTITIONS information_schema.SQLOTS_DDL_JOBS information_schema.SQLOTS_SEARCH_INDEXES
-		information_schema.SQLOTS_SEARCH_REJECTED information_schema.SQLOTS_KEY_RANGES information_schema.SQLOTS_KEY_HEAT information_schema.SQLOTS_STREAMS information_schema.SQLOTS_STREAM_CONSUMERS information_schema.SQLOTS_TTL_JOBS`,
-	column: `information_schema.COLUMNS information_schema.COLUMNS_EXTENSIONS information_schema.KEY_COLUMN_USAGE information_schema.ST_GEOMETRY_COLUMNS`,
+		information_schema.SQLOTS_SEARCH_REJECTED information_schema.SQLOTS_KEY_RANGES information_schema.SQLOTS_KEY_HEAT information_schema.SQLOTS_STREAMS information_schema.SQLOTS_STREAM_CONSUMERS information_schema.SQLOTS_TTL_JOBS sys.x$schema_flattened_keys`,
+	column: `information_schema.COLUMNS information_schema.COLUMNS_EXTENSIONS information_schema.KEY_COLUMN_USAGE information_schema.ST_GEOMETRY_COLUMNS
+		sys.schema_auto_increment_columns`,
 	process: `information_schema.FILES information_schema.INNODB_BUFFER_PAGE information_schema.INNODB_BUFFER_PAGE_LRU information_schema.INNODB_BUFFER_POOL_STATS
 		information_schema.INNODB_CACHED_INDEXES information_schema.INNODB_CMP information_schema.INNODB_CMPMEM information_schema.INNODB_CMPMEM_RESET
 		information_schema.INNODB_CMP_PER_INDEX information_schema.INNODB_CMP_PER_INDEX_RESET information_schema.INNODB_CMP_RESET information_schema.INNODB_COLUMNS
@@ -264,7 +265,8 @@ var rules = map[string]string{
 	invoker: `sys.memory_global_by_current_bytes sys.memory_global_total sys.metrics sys.schema_index_statistics sys.schema_table_lock_waits sys.schema_table_statistics
 		sys.schema_tables_with_full_table_scans sys.statement_analysis sys.statements_with_errors_or_warnings sys.statements_with_full_table_scans
 		sys.statements_with_runtimes_in_95th_percentile sys.statements_with_sorting sys.statements_with_temp_tables sys.user_summary sys.user_summary_by_statement_type
-		sys.user_summary_by_statement_latency sys.host_summary sys.host_summary_by_statement_type sys.host_summary_by_statement_latency sys.processlist sys.session`,
+		sys.user_summary_by_statement_latency sys.host_summary sys.host_summary_by_statement_type sys.host_summary_by_statement_latency sys.processlist sys.session
+		sys.schema_table_statistics_with_buffer sys.session_ssl_status sys.x$ps_digest_avg_latency_distribution sys.x$ps_digest_95th_percentile_by_avg_us`,
 	idle:  `sys.schema_unused_indexes`,
 	pairs: `sys.schema_redundant_indexes`,
 	empty: `information_schema.COLUMN_STATISTICS information_schema.EVENTS information_schema.OPTIMIZER_TRACE information_schema.PARAMETERS information_schema.PROFILING
@@ -292,11 +294,16 @@ func ruleOf() map[string]string {
 			out[t.db+"."+t.name] = whole
 		}
 	}
+	for _, v := range idleViews() {
+		out[sysDB+"."+v.name] = idle
+		if v.process {
+			out[sysDB+"."+v.name] = process
+		}
+	}
 	for _, t := range sysViews() {
-		if rule := out[t.db+"."+strings.TrimPrefix(t.name, "x$")]; rule == "" {
-			out[t.db+"."+t.name] = empty
-		} else {
-			out[t.db+"."+t.name] = rule
+		name := t.db + "." + t.name
+		if rule := out[t.db+"."+strings.TrimPrefix(t.name, "x$")]; rule != "" {
+			out[name] = rule
 		}
 	}
 	return out

@@ -30,7 +30,7 @@ func (e *Server) Processes() []infoschema.Process {
 	list := e.engine.Processes.List()
 	out := make([]infoschema.Process, len(list))
 	for i, p := range list {
-		out[i] = infoschema.Process{ID: p.ID, User: p.User, Host: p.Host, DB: p.DB, Command: p.Command, State: p.State, Info: p.Info, Since: p.Since, Attributes: p.Attributes}
+		out[i] = infoschema.Process{ID: p.ID, User: p.User, Host: p.Host, DB: p.DB, Command: p.Command, State: p.State, Info: p.Info, Since: p.Since, Attributes: p.Attributes, TLS: p.TLS}
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func Open(sh *Shared, info mysqlwire.ConnInfo) *Statement {
 		host = info.RemoteAddr.String()
 	}
 	c := &Connection{Shared: sh, Engine: sh.Engine, Info: info, Diagnostics: &Diagnostics{errors: &sh.Engine.Metrics.Errors}, Temps: &TemporaryTables{engine: sh.Engine}, Metrics: sh.Engine.Metrics.Background}
-	c.Process = &engine.Process{ID: info.ID, User: info.User, Account: priv.Name{User: info.Account.User, Host: info.Account.Host}, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes}
+	c.Process = &engine.Process{ID: info.ID, User: info.User, Account: priv.Name{User: info.Account.User, Host: info.Account.Host}, Host: host, Command: "Sleep", Since: time.Now(), Kill: info.Kill, Attributes: info.Attributes, TLS: info.TLS}
 	c.Tx = &Transactions{engine: sh.Engine, process: c.Process, temps: c.Temps, Metrics: c.Metrics}
 	s := &Statement{Connection: c}
 	c.Functions = &Functions{Connection: c, figures: &s.figures}
