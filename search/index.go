@@ -408,7 +408,7 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
-	snap, err := x.m.cfg.Store.Snapshot()
+	snap, err := x.m.cfg.Store.Snapshot(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -548,7 +548,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 		upTo = max(low, at)
 		return upTo, false, x.settle(files, upTo, true, seen)
 	}
-	snap, err := x.m.cfg.Store.Snapshot()
+	snap, err := x.m.cfg.Store.Snapshot(ctx)
 	if err != nil {
 		return 0, false, err
 	}

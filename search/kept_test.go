@@ -27,7 +27,7 @@ func TestKeptFiles(t *testing.T) {
 		copied.Search[0].Files = &schema.SearchFiles{Name: name, Table: 9}
 		old := w.table
 		w.table = copied
-		txn, err := w.store.Begin(storage.TxnOptions{})
+		txn, err := w.store.Begin(t.Context(), storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

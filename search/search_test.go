@@ -156,7 +156,7 @@ func (w *world) change(rows map[uint64]uint64) {
 }
 
 func (w *world) tryChange(rows map[uint64]uint64) error {
-	txn, err := w.store.Begin(storage.TxnOptions{})
+	txn, err := w.store.Begin(context.Background(), storage.TxnOptions{})
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (w *world) trim(upTo uint64) {
 
 func (w *world) snapshot() storage.Snapshot {
 	w.Helper()
-	s, err := w.store.Snapshot()
+	s, err := w.store.Snapshot(context.Background())
 	if err != nil {
 		w.Fatal(err)
 	}

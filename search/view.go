@@ -180,7 +180,7 @@ func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, erro
 	}
 	// The log is read at the store's newest sequence, not at the statement's, as the
 	// files may be ahead of that.
-	kv, err := x.m.cfg.Store.Snapshot()
+	kv, err := x.m.cfg.Store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,13 +34,13 @@ func TestBuildBesideWriters(t *testing.T) {
 		eventually(t, func() bool {
 			size := int64(0)
 			for x := n.NextIndexID - 1; x > 0; x-- {
-				s, err := srv.Store().EstimateSize(table.IndexSpan(n.ID, x))
+				s, err := srv.Store().EstimateSize(t.Context(), table.IndexSpan(n.ID, x))
 				if err != nil {
 					t.Fatal(err)
 				}
 				size += s
 			}
-			s, err := srv.Store().EstimateSize(table.IndexSpan(n.ID, table.ChangesIndexID))
+			s, err := srv.Store().EstimateSize(t.Context(), table.IndexSpan(n.ID, table.ChangesIndexID))
 			now, _ := srv.Engine().Catalog.Snapshot().Table("t", "n")
 			return err == nil && len(now.Indexes) == 0 && size+s == 0
 		})

@@ -217,16 +217,16 @@ type Txn interface {
 	Reader
 	// Refresh moves the read view to the latest commit. Scanners that are open
 	// keep the older view.
-	Refresh() error
+	Refresh(ctx context.Context) error
 	// ViewSeq is the sequence of the read view, which it takes if it is missing.
-	ViewSeq() (uint64, error)
+	ViewSeq(ctx context.Context) (uint64, error)
 	// View is the read view without own writes, and its sequence; nil and 0 if
 	// no view was taken.
 	View() (Reader, uint64)
 	// BareView is the read view without own writes and without what Show put into
 	// it; it is taken if it is missing. It belongs to the transaction: Refresh and
 	// the end of the transaction close it.
-	BareView() (Snapshot, error)
+	BareView(ctx context.Context) (Snapshot, error)
 	// Show has the view hold value under key, nil for nothing, in place of what
 	// it holds; nothing is written. It is for keys that are derived from one which
 	// was changed between the view and its lock: with a change of that one, the
@@ -247,7 +247,7 @@ type Txn interface {
 	// not written.
 	Committed() Reader
 	// LatestView is Latest with one state for several reads.
-	LatestView() (Snapshot, error)
+	LatestView(ctx context.Context) (Snapshot, error)
 	// SetLockTimeout replaces TxnOptions.LockTimeout, for waits that begin later.
 	SetLockTimeout(d time.Duration)
 	// Lock acquires the locks of keys in the given order (callers sort them,
@@ -361,20 +361,22 @@ type Caps struct {
 // transactions to 1 GiB.
 var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
 
-// Store is an open store. All methods may be called concurrently.
+// Store is an open store. All methods may be called concurrently. A method with a context
+// may wait, for another machine too, and ends with the cause of the context when that
+// ends. A store that has all at hand may leave the context unread.
 type Store interface {
 	// Latest reads the latest committed state. Each Get, BatchGet and Scan sees the
 	// state of its own start, so several of them see several states; a Snapshot has
 	// one.
 	Latest() Reader
 	// Snapshot freezes the current state.
-	Snapshot() (Snapshot, error)
+	Snapshot(ctx context.Context) (Snapshot, error)
 	// SnapshotAt is a Snapshot that has all stamped commits up to a time, also
 	// those that were under way: later ones get later times. The time, in
 	// microseconds since 1970, is not in the future.
-	SnapshotAt(micros int64) (Snapshot, error)
+	SnapshotAt(ctx context.Context, micros int64) (Snapshot, error)
 	// Begin starts a transaction.
-	Begin(opts TxnOptions) (Txn, error)
+	Begin(ctx context.Context, opts TxnOptions) (Txn, error)
 	// Seq is the sequence number of the latest visible commit: not lower than
 	// that of any state that a reader has been shown.
 	Seq() uint64
@@ -389,9 +391,9 @@ type Store interface {
 	Mark(prefix []byte) *Watermark
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.
-	Partitions(span Span, n int) []Span
+	Partitions(ctx context.Context, span Span, n int) []Span
 	// EstimateSize is roughly the number of bytes that span occupies.
-	EstimateSize(span Span) (int64, error)
+	EstimateSize(ctx context.Context, span Span) (int64, error)
 	// BulkLoad starts a bulk load.
 	BulkLoad(ctx context.Context) (BulkLoader, error)
 	// DeleteRange removes all keys of span in one commit. The caller excludes

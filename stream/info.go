@@ -45,7 +45,7 @@ func (i *Info) Describe(ctx context.Context, store storage.Store) error {
 			i.Last, i.LastTime = last.Seq, last.Time
 		}
 	}
-	i.Bytes, err = store.EstimateSize(Span(i.ID))
+	i.Bytes, err = store.EstimateSize(ctx, Span(i.ID))
 	return err
 }
 

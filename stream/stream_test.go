@@ -18,7 +18,7 @@ const id = schema.StreamID(7)
 
 func write(t *testing.T, s storage.Store, records ...*stream.Record) uint64 {
 	t.Helper()
-	x, err := s.Begin(storage.TxnOptions{})
+	x, err := s.Begin(t.Context(), storage.TxnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestExpired(t *testing.T) {
 
 func other(t *testing.T, s storage.Store) {
 	t.Helper()
-	x, err := s.Begin(storage.TxnOptions{})
+	x, err := s.Begin(t.Context(), storage.TxnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func FuzzCursor(f *testing.F) {
 		}
 		s := memkv.New(memkv.Options{})
 		defer s.Close()
-		x, err := s.Begin(storage.TxnOptions{})
+		x, err := s.Begin(t.Context(), storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func setMark(ctx context.Context, store storage.Store, id schema.StreamID, upTo 
 			need = min(need, first.OldVersion)
 		}
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "change log retention"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "change log retention"})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func Expired(ctx context.Context, store storage.Store, s *schema.Stream, now int
 	}
 	// The last commit stays, however large it is.
 	large, err := search(first.Seq, last.Seq-1, func(seq uint64) (bool, error) {
-		size, err := store.EstimateSize(spanAfter(s.ID, Behind(seq-1), Behind(^uint64(0))))
+		size, err := store.EstimateSize(ctx, spanAfter(s.ID, Behind(seq-1), Behind(^uint64(0))))
 		return size > s.MaxBytes, err
 	})
 	return max(upTo, large), err
@@ -144,7 +144,7 @@ func Remove(ctx context.Context, store storage.Store, id schema.StreamID) error 
 	if _, err := store.DeleteRange(ctx, Span(id)); err != nil {
 		return err
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "change log retention"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "change log retention"})
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func deleteFirst(t *testing.T, s storage.Store, match func(key []byte) bool) {
 	if found == nil {
 		t.Fatal("no such key")
 	}
-	txn, err := s.Begin(storage.TxnOptions{})
+	txn, err := s.Begin(ctx, storage.TxnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func (b *Build) mergeBatch(ctx context.Context, x *table.Index, list []change) (
 
 func (b *Build) tryMerge(ctx context.Context, x *table.Index, list []change) (done int, err error) {
 	// What is not synced is not lost alone: the changes go in the same commit.
-	txn, err := b.store.Begin(storage.TxnOptions{Label: "index build", Durability: storage.DurabilityNone})
+	txn, err := b.store.Begin(ctx, storage.TxnOptions{Label: "index build", Durability: storage.DurabilityNone})
 	if err != nil {
 		return 0, err
 	}

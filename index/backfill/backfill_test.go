@@ -40,7 +40,7 @@ func codec(t testing.TB, tab *schema.Table) *table.Codec {
 // change runs fn in transactions until one commits.
 func change(store storage.Store, c *table.Codec, fn func(txn storage.Txn, w *table.Writer) error) error {
 	for {
-		txn, err := store.Begin(storage.TxnOptions{})
+		txn, err := store.Begin(ctx, storage.TxnOptions{})
 		if err != nil {
 			return err
 		}

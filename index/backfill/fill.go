@@ -39,7 +39,7 @@ type run struct {
 
 func (r *run) do(ctx context.Context, from []byte) (done bool, err error) {
 	b := r.b
-	if r.snap, err = b.store.Snapshot(); err != nil {
+	if r.snap, err = b.store.Snapshot(ctx); err != nil {
 		return false, err
 	}
 	defer r.snap.Close()
@@ -147,7 +147,7 @@ func (r *run) load(ctx context.Context, done bool) error {
 	if !done {
 		at = r.next
 	}
-	txn, err := b.store.Begin(storage.TxnOptions{Label: "index build"})
+	txn, err := b.store.Begin(ctx, storage.TxnOptions{Label: "index build"})
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (w *entryWriter) ours(ctx context.Context, key, val, old []byte) (bool, err
 		return true, err
 	}
 	b := w.r.b
-	snap, err := b.store.Snapshot()
+	snap, err := b.store.Snapshot(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -297,7 +297,7 @@ func (r *run) noteContested(ctx context.Context) error {
 	for len(r.contested) > 0 {
 		part := r.contested[:min(len(r.contested), mergeBatch)]
 		r.contested = r.contested[len(part):]
-		txn, err := r.b.store.Begin(storage.TxnOptions{Label: "index build"})
+		txn, err := r.b.store.Begin(ctx, storage.TxnOptions{Label: "index build"})
 		if err != nil {
 			return err
 		}

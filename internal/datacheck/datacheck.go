@@ -114,7 +114,7 @@ func check(ctx context.Context, store storage.Store, searchDir string, each func
 	if err != nil {
 		return false, fmt.Errorf("reading the catalog: %w", err)
 	}
-	view, err := store.Snapshot()
+	view, err := store.Snapshot(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -46,7 +46,7 @@ func TestOrphans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		txn, err := store.Begin(storage.TxnOptions{})
+		txn, err := store.Begin(ctx, storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

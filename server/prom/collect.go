@@ -284,7 +284,7 @@ func (c *streamCache) read(s *opened) ([]stream.Info, []stream.ConsumerInfo) {
 	}
 	list = slices.DeleteFunc(list, func(x stream.Info) bool { return x.Ended != 0 })
 	for i := range list {
-		list[i].Bytes, _ = s.Engine.Store.EstimateSize(stream.Span(list[i].ID)) // 0 if it fails
+		list[i].Bytes, _ = s.Engine.Store.EstimateSize(ctx, stream.Span(list[i].ID)) // 0 if it fails
 	}
 	consumers, err := s.server.StreamConsumers(ctx)
 	if err != nil {

@@ -344,7 +344,7 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	if len(ch.puts) == 0 {
 		return nil
 	}
-	txn, err := c.store.Begin(storage.TxnOptions{Label: "catalog"})
+	txn, err := c.store.Begin(ctx, storage.TxnOptions{Label: "catalog"})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestUpgrade(t *testing.T) {
 	old := priv.Name{User: "old", Host: "%"}
 	remove := func(keys ...[]byte) *Catalog {
 		t.Helper()
-		txn, err := store.Begin(storage.TxnOptions{})
+		txn, err := store.Begin(ctx, storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

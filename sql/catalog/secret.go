@@ -24,7 +24,7 @@ func (c *Catalog) Secret(ctx context.Context) ([]byte, error) {
 	}
 	secret = make([]byte, secretLen)
 	_, _ = rand.Read(secret) // never fails
-	txn, err := c.store.Begin(storage.TxnOptions{Label: "secret"})
+	txn, err := c.store.Begin(ctx, storage.TxnOptions{Label: "secret"})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ const maxProblems = 100
 
 // checkTable proves rows and index entries against each other.
 func (s *commands) checkTable(ctx context.Context, t *schema.Table) ([][2]string, error) {
-	snap, err := s.Engine.Store.Snapshot()
+	snap, err := s.Engine.Store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (b *Build) encode() []byte {
 
 // put writes the record, or removes it.
 func (b *Build) put(ctx context.Context, del bool) error {
-	txn, err := b.r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	txn, err := b.r.Store.Begin(ctx, storage.TxnOptions{Label: "schema change"})
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (r *Runner) deleteSomeCells(ctx context.Context, pace *backfill.Pacer, code
 	}
 	defer scan.Close()
 	// The end of the jobs is durable, and with it what was committed before.
-	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
+	txn, err := r.Store.Begin(ctx, storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
 	if err != nil {
 		return nil, err
 	}

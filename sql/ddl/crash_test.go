@@ -275,7 +275,7 @@ func TestDamagedBuilds(t *testing.T) {
 		{append(buildKey(0)[:len(buildKey(0))-4:len(buildKey(0))-4], 1), "{}", true},
 	} {
 		s := newServer(t)
-		txn, err := s.store.Begin(storage.TxnOptions{})
+		txn, err := s.store.Begin(t.Context(), storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +403,7 @@ func (s *server) write(o mdl.Owner, id, v int64) error {
 }
 
 func writeRow(ctx context.Context, store storage.Store, codec *table.Codec, id, v int64) error {
-	txn, err := store.Begin(storage.TxnOptions{})
+	txn, err := store.Begin(ctx, storage.TxnOptions{})
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (s *server) codec(t *schema.Table) *table.Codec {
 func (s *server) insert(name string, rows ...string) {
 	s.t.Helper()
 	t := s.table(name)
-	txn, err := s.store.Begin(storage.TxnOptions{})
+	txn, err := s.store.Begin(s.t.Context(), storage.TxnOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

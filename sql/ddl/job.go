@@ -74,7 +74,7 @@ func (r *Runner) writeJobs(ctx context.Context, jobs []job, del bool) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	txn, err := r.Store.Begin(storage.TxnOptions{Label: "schema change"})
+	txn, err := r.Store.Begin(ctx, storage.TxnOptions{Label: "schema change"})
 	if err != nil {
 		return err
 	}

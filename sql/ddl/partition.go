@@ -467,7 +467,7 @@ func (c *change) removeRows(ctx context.Context, codec *table.Codec, number int6
 // last one.
 func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storage.Span) (removed int, last []byte, err error) {
 	store := c.r.Store
-	txn, err := store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -475,7 +475,7 @@ func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storag
 	w := codec.NewWriter(txn, store.Caps())
 	rd := codec.NewRowReader()
 	row := make([]value.Datum, len(codec.Columns))
-	snap, err := store.Snapshot()
+	snap, err := store.Snapshot(ctx)
 	if err != nil {
 		return 0, nil, err
 	}

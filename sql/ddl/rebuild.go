@@ -438,7 +438,7 @@ func readRows(ctx context.Context, store storage.Store, codec *table.Codec, fn f
 
 // readSpan is readRows of those whose keys are in a span.
 func readSpan(ctx context.Context, store storage.Store, codec *table.Codec, span storage.Span, fn func(row []value.Datum) error) error {
-	snap, err := store.Snapshot()
+	snap, err := store.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -478,7 +478,7 @@ func (b *batchWriter) insert(ctx context.Context, row []value.Datum) error {
 	if b.txn == nil {
 		// The catalog's commit that publishes the table is durable, and with it
 		// what was committed before.
-		txn, err := store.Begin(storage.TxnOptions{Label: "table copy", Durability: storage.DurabilityWrite})
+		txn, err := store.Begin(ctx, storage.TxnOptions{Label: "table copy", Durability: storage.DurabilityWrite})
 		if err != nil {
 			return err
 		}

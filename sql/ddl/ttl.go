@@ -76,12 +76,12 @@ func (c *change) removeExpired(ctx context.Context, t *schema.Table) (removed in
 		r.step("removed expired rows")
 		return nil
 	}
-	snap, err := r.Store.Snapshot()
+	snap, err := r.Store.Snapshot(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer snap.Close()
-	view, err := r.Store.Begin(storage.TxnOptions{ReadOnly: true, Label: "schema change"})
+	view, err := r.Store.Begin(ctx, storage.TxnOptions{ReadOnly: true, Label: "schema change"})
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ const expireRetries = 20
 // removeRows removes those of the rows that have expired, in one transaction.
 func removeRows(ctx context.Context, env source.Env, t *schema.Table, keys [][]byte) (removed int, err error) {
 	try := func() error {
-		txn, err := env.Store.Begin(storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
+		txn, err := env.Store.Begin(ctx, storage.TxnOptions{Label: "schema change", Durability: storage.DurabilityWrite})
 		if err != nil {
 			return err
 		}

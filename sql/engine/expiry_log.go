@@ -131,7 +131,7 @@ func (l *expiryLog) Save(ctx context.Context, r *infoschema.Expiry, forget []inf
 		return err
 	}
 	// One that a crash loses is no harm.
-	txn, err := l.store.Begin(storage.TxnOptions{Label: "ttl", Durability: storage.DurabilityWrite})
+	txn, err := l.store.Begin(ctx, storage.TxnOptions{Label: "ttl", Durability: storage.DurabilityWrite})
 	if err != nil {
 		return err
 	}

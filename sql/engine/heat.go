@@ -21,25 +21,25 @@ func (e *Engine) WatchHeat() {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			e.ChooseRanges(schema.TableID(id))
+			e.ChooseRanges(ctx, schema.TableID(id))
 		}
 		return nil
 	})
 }
 
 // ChooseRanges gives a table the ranges in which accesses to its rows are counted.
-func (e *Engine) ChooseRanges(id schema.TableID) {
+func (e *Engine) ChooseRanges(ctx context.Context, id schema.TableID) {
 	if e.Catalog.Snapshot().TableByID(id) == nil {
 		e.forgetHeat(e.Catalog.Snapshot())
 		return
 	}
-	e.Metrics.Heat.Choose(uint64(id), e.Cuts(id, schema.PrimaryIndexID))
+	e.Metrics.Heat.Choose(uint64(id), e.Cuts(ctx, id, schema.PrimaryIndexID))
 }
 
 // Cuts are keys that divide an index, or the rows of a table, into ranges of about equal
 // size.
-func (e *Engine) Cuts(id schema.TableID, index schema.IndexID) (cuts [][]byte) {
-	for i, span := range e.divide(nil, table.IndexSpan(id, index), metrics.HeatRanges) {
+func (e *Engine) Cuts(ctx context.Context, id schema.TableID, index schema.IndexID) (cuts [][]byte) {
+	for i, span := range e.divide(ctx, nil, table.IndexSpan(id, index), metrics.HeatRanges) {
 		if i > 0 {
 			cuts = append(cuts, span.Start)
 		}
@@ -49,13 +49,13 @@ func (e *Engine) Cuts(id schema.TableID, index schema.IndexID) (cuts [][]byte) {
 
 // divide appends at most n pieces of a span. The store alone gives few where each would be
 // too small for a scan of its own.
-func (e *Engine) divide(out []storage.Span, span storage.Span, n int) []storage.Span {
-	parts := e.Store.Partitions(span, n)
+func (e *Engine) divide(ctx context.Context, out []storage.Span, span storage.Span, n int) []storage.Span {
+	parts := e.Store.Partitions(ctx, span, n)
 	if len(parts) == 1 || 2*len(parts) > n {
 		return append(out, parts...)
 	}
 	for i, p := range parts {
-		out = e.divide(out, p, n*(i+1)/len(parts)-n*i/len(parts))
+		out = e.divide(ctx, out, p, n*(i+1)/len(parts)-n*i/len(parts))
 	}
 	return out
 }

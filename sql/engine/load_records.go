@@ -66,7 +66,7 @@ func ForgetLoads(ctx context.Context, store storage.Store, now time.Time) error 
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "tokens of loads"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "tokens of loads"})
 	if err != nil {
 		return err
 	}

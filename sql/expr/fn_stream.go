@@ -13,7 +13,7 @@ import (
 // Session may implement it. Statements may call it from several goroutines.
 type Streams interface {
 	// SnapshotSeq is the sequence of the last commit that the statement sees.
-	SnapshotSeq() (uint64, error)
+	SnapshotSeq(ctx context.Context) (uint64, error)
 	// StreamWait waits until the change log of a table has a record after a
 	// sequence; false when the timeout passes.
 	StreamWait(ctx context.Context, table string, after uint64, timeout time.Duration) (bool, error)
@@ -26,7 +26,7 @@ func streamDefs() []entry {
 			if !ok {
 				return value.Null, sqlerr.Internal("%s() without a session", f.Name)
 			}
-			seq, err := s.SnapshotSeq()
+			seq, err := s.SnapshotSeq(c.Context)
 			return value.Uint(seq), err
 		}, volatile|notNull|ofSession),
 		fn("stream_wait", "suf", retInt(1), rowStreamWait, volatile|loose|ofSession),

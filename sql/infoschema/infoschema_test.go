@@ -58,7 +58,7 @@ func (f *fake) GlobalStatus() []Variable {
 }
 func (f *fake) Started() time.Time                                                   { return started }
 func (f *fake) TableRows(context.Context, *schema.Table) float64                     { return 3 }
-func (f *fake) TableSize(*schema.Table) (int64, int64)                               { return 300, 30 }
+func (f *fake) TableSize(context.Context, *schema.Table) (int64, int64)              { return 300, 30 }
 func (f *fake) PartitionSize(context.Context, *schema.Table, int64) (float64, int64) { return 3, 300 }
 func (f *fake) NextAutoIncrement(t *schema.Table) uint64                             { return 42 }
 func (f *fake) Jobs() []Job                                                          { return nil }

@@ -155,7 +155,7 @@ func partitionExpression(t *schema.Table) any {
 func partitions(q *query) error {
 	return q.eachTable(func(t *schema.Table) error {
 		created := time.Unix(t.CreatedUnix, 0)
-		size, index := q.server.TableSize(t)
+		size, index := q.server.TableSize(q.ctx, t)
 		if t.Partitioning == nil {
 			rows, data := uint64(max(q.server.TableRows(q.ctx, t), 0)), uint64(size)
 			return q.emit("def", t.Database, t.Name, nil, nil, nil, nil, nil, nil, nil, nil, nil, rows, average(data, rows), data, uint64(0), uint64(index), uint64(0),

@@ -136,7 +136,7 @@ type Server interface {
 	// TableRows is about the number of rows, TableSize about the bytes of the
 	// rows and of the secondary indexes.
 	TableRows(ctx context.Context, t *schema.Table) float64
-	TableSize(t *schema.Table) (data, index int64)
+	TableSize(ctx context.Context, t *schema.Table) (data, index int64)
 	// PartitionSize is about the rows of a partition, and their bytes.
 	PartitionSize(ctx context.Context, t *schema.Table, number int64) (rows float64, data int64)
 	// Distinct is about the number of different values of the columns

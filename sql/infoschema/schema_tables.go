@@ -65,7 +65,7 @@ var (
 // tableStatus are the columns ENGINE to TABLE_COMMENT of TABLES.
 func (q *query) tableStatus(t *schema.Table) []any {
 	rows := uint64(max(q.server.TableRows(q.ctx, t), 0))
-	data, index := q.server.TableSize(t)
+	data, index := q.server.TableSize(q.ctx, t)
 	avg := uint64(0)
 	if rows > 0 {
 		avg = uint64(data) / rows

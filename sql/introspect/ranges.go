@@ -30,12 +30,12 @@ func (e *Server) KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index
 	if x == nil {
 		heat := &e.engine.Metrics.Heat
 		if _, known = heat.Cuts(uint64(t.ID)); known {
-			e.engine.ChooseRanges(t.ID) // the table may have grown
+			e.engine.ChooseRanges(ctx, t.ID) // the table may have grown
 			cuts, known = heat.Cuts(uint64(t.ID))
 		}
 	}
 	if !known {
-		cuts = e.engine.Cuts(t.ID, id)
+		cuts = e.engine.Cuts(ctx, t.ID, id)
 	}
 	out := make([]infoschema.KeyRange, len(cuts)+1)
 	some := false
@@ -46,20 +46,20 @@ func (e *Server) KeyRanges(ctx context.Context, t *schema.Table, x *schema.Index
 			return nil, err
 		}
 		some = some || found
-		if out[i].Bytes, err = e.engine.Store.EstimateSize(span); err != nil {
+		if out[i].Bytes, err = e.engine.Store.EstimateSize(ctx, span); err != nil {
 			return nil, err
 		}
 	}
 	if !some && len(out) == 1 { // the size of an empty range may be that of a block
 		return nil, nil
 	}
-	return out, e.scale(out, table.IndexSpan(t.ID, id))
+	return out, e.scale(ctx, out, table.IndexSpan(t.ID, id))
 }
 
 // scale makes the sizes of ranges add up to that of the index, which is a better estimate
 // than those of small ranges.
-func (e *Server) scale(list []infoschema.KeyRange, span storage.Span) error {
-	whole, err := e.engine.Store.EstimateSize(span)
+func (e *Server) scale(ctx context.Context, list []infoschema.KeyRange, span storage.Span) error {
+	whole, err := e.engine.Store.EstimateSize(ctx, span)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (e *Server) scale(list []infoschema.KeyRange, span storage.Span) error {
 func (e *Server) KeyHeat(ctx context.Context, t *schema.Table) (first []string, list []infoschema.HeatMinute, err error) {
 	heat := &e.engine.Metrics.Heat
 	if _, ok := heat.Cuts(uint64(t.ID)); !ok {
-		e.engine.ChooseRanges(t.ID)
+		e.engine.ChooseRanges(ctx, t.ID)
 	}
 	cuts, list := heat.Last(uint64(t.ID))
 	if len(list) == 0 {

@@ -46,7 +46,7 @@ func (e *Server) SearchRejected(ctx context.Context, wants func(db, table, index
 	if e.engine.Search == nil {
 		return nil
 	}
-	snap, err := e.engine.Store.Snapshot()
+	snap, err := e.engine.Store.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (e *Server) SearchRejected(ctx context.Context, wants func(db, table, index
 
 // rejectedRows gives the values of some rows that fields of an index cannot take.
 func (e *Server) rejectedRows(ctx context.Context, t *schema.Table, d *schema.SearchIndex, ids [][]byte, emit func(r *infoschema.SearchRejected) error) error {
-	snap, err := e.engine.Store.Snapshot()
+	snap, err := e.engine.Store.Snapshot(ctx)
 	if err != nil {
 		return err
 	}

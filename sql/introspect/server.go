@@ -58,12 +58,12 @@ func (e *Server) TableRows(ctx context.Context, t *schema.Table) float64 {
 }
 
 // TableSize implements infoschema.Server.
-func (e *Server) TableSize(t *schema.Table) (data, index int64) {
-	all, err := e.engine.Store.EstimateSize(table.TableSpan(t.ID))
+func (e *Server) TableSize(ctx context.Context, t *schema.Table) (data, index int64) {
+	all, err := e.engine.Store.EstimateSize(ctx, table.TableSpan(t.ID))
 	if err != nil {
 		return 0, 0
 	}
-	data, err = e.engine.Store.EstimateSize(table.IndexSpan(t.ID, schema.PrimaryIndexID))
+	data, err = e.engine.Store.EstimateSize(ctx, table.IndexSpan(t.ID, schema.PrimaryIndexID))
 	if err != nil {
 		return 0, 0
 	}
@@ -74,7 +74,7 @@ func (e *Server) TableSize(t *schema.Table) (data, index int64) {
 func (e *Server) PartitionSize(ctx context.Context, t *schema.Table, number int64) (rows float64, data int64) {
 	key := []value.Datum{value.Int(number)}
 	rows, _ = e.engine.Stats.SpanRows(ctx, t, nil, []ranges.Span{{Low: key, High: key}})
-	data, err := e.engine.Store.EstimateSize(table.PartitionSpan(t.ID, schema.PrimaryIndexID, number))
+	data, err := e.engine.Store.EstimateSize(ctx, table.PartitionSpan(t.ID, schema.PrimaryIndexID, number))
 	if err != nil {
 		return rows, 0
 	}

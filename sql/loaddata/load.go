@@ -44,7 +44,7 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 		return err
 	}
 	insert := c.Plan.Change.(*physical.Insert)
-	if err := s.Admit(c.Plan); err != nil { // before the client sends its file
+	if err := s.Admit(ctx, c.Plan); err != nil { // before the client sends its file
 		return err
 	}
 	if src.job != nil {

@@ -62,7 +62,7 @@ func TestRetention(t *testing.T) {
 		t.Fatalf("error %d for a log that is gone", n)
 	}
 	// Of the two streams nothing is left in the store.
-	if n, err := e.Store.EstimateSize(storage.Span{Start: []byte{stream.Space}, End: []byte{stream.Space + 1}}); err != nil || n != 0 {
+	if n, err := e.Store.EstimateSize(ctx, storage.Span{Start: []byte{stream.Space}, End: []byte{stream.Space + 1}}); err != nil || n != 0 {
 		t.Fatalf("%d bytes are left (%v)", n, err)
 	}
 }

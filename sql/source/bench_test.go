@@ -70,7 +70,7 @@ func perRow(b *testing.B, rows int) {
 
 func BenchmarkSource(b *testing.B) {
 	store, tab, codecs := openBench(b)
-	snap, err := store.Snapshot()
+	snap, err := store.Snapshot(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func BenchmarkSource(b *testing.B) {
 	})
 	b.Run("insert", func(b *testing.B) {
 		b.ReportAllocs()
-		txn, err := store.Begin(storage.TxnOptions{})
+		txn, err := store.Begin(ctx, storage.TxnOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

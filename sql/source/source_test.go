@@ -90,7 +90,7 @@ func (f *fixture) usePebble(t testing.TB) {
 
 func (f *fixture) begin(t testing.TB) storage.Txn {
 	t.Helper()
-	txn, err := f.store.Begin(storage.TxnOptions{LockTimeout: 50 * time.Millisecond})
+	txn, err := f.store.Begin(ctx, storage.TxnOptions{LockTimeout: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -757,7 +757,7 @@ func fillCalls(t testing.TB, store storage.Store, n int) (*schema.Table, *decode
 	t.Helper()
 	tab, codecs := callTable(), decode.NewCodecs(nil)
 	for i := 0; i < n; {
-		txn, err := store.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+		txn, err := store.Begin(ctx, storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,11 +76,11 @@ func (s *Statement) lockOut(ctx context.Context, t *schema.Table) (release func(
 // nothing written, where rows have to be looked at one by one or the table is in
 // use.
 func (s *Statement) ChangeInBulk(ctx context.Context, c *Plan, also func() (key, val []byte, err error)) (exec.Result, error) {
-	if err := s.Admit(c.Plan); err != nil {
+	if err := s.Admit(ctx, c.Plan); err != nil {
 		return exec.Result{}, err
 	}
 	insert := c.Plan.Change.(*physical.Insert)
-	txn, err := s.Tx.newTxn(false)
+	txn, err := s.Tx.newTxn(ctx, false)
 	if err != nil {
 		return exec.Result{}, err
 	}

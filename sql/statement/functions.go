@@ -91,13 +91,13 @@ func (f *Functions) MatchStats(ctx context.Context, m *expr.Match) text.Stats {
 }
 
 // SnapshotSeq implements expr.Streams.
-func (f *Functions) SnapshotSeq() (uint64, error) {
+func (f *Functions) SnapshotSeq(ctx context.Context) (uint64, error) {
 	switch {
 	case f.Tx.open != nil:
-		if err := f.Tx.takeView(false); err != nil {
+		if err := f.Tx.takeView(ctx, false); err != nil {
 			return 0, err
 		}
-		seq, err := f.Tx.open.txn.ViewSeq()
+		seq, err := f.Tx.open.txn.ViewSeq(ctx)
 		return seq, Translate(err)
 	case f.snapshot != nil:
 		return f.snapshot.Seq(), nil

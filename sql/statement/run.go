@@ -69,7 +69,7 @@ func (s *Statement) whileCurrent(ctx context.Context, c *Plan, vals []value.Datu
 // Admit does what comes before the run of every plan: the checks of LOCK TABLES,
 // safe updates and read-only transactions, and the start of the transaction
 // where autocommit is off.
-func (s *Statement) Admit(p *physical.Plan) error {
+func (s *Statement) Admit(ctx context.Context, p *physical.Plan) error {
 	if s.Tx.tableLocks != nil {
 		if err := s.Tx.checkLocked(p.Tables[:p.Named], p.Writes); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Statement) Admit(p *physical.Plan) error {
 		}
 	}
 	if s.Tx.open == nil && !s.Vars.Autocommit && len(p.Tables) > 0 {
-		return s.Tx.Begin(s.Tx.startsReadOnly())
+		return s.Tx.Begin(ctx, s.Tx.startsReadOnly())
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (s *Statement) read(ctx context.Context, c *Plan, vals []value.Datum, run f
 	if s.Tx.nextReadOnly != nil || s.Tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.Plan, err) }()
 	}
-	if err := s.Admit(c.Plan); err != nil {
+	if err := s.Admit(ctx, c.Plan); err != nil {
 		return err
 	}
 	view, release, err := s.readView(ctx, c.Plan)
@@ -136,7 +136,7 @@ func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r 
 	if s.Tx.nextReadOnly != nil || s.Tx.nextIsolation != "" {
 		defer func() { s.endAutocommit(c.Plan, err) }()
 	}
-	if err := s.Admit(c.Plan); err != nil {
+	if err := s.Admit(ctx, c.Plan); err != nil {
 		return r, err
 	}
 	if s.Tx.open == nil {
@@ -159,7 +159,7 @@ func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r 
 	if !s.current(c.Plan) {
 		return r, ErrStale
 	}
-	if err := s.Tx.refreshView(c.Plan.Tables); err != nil {
+	if err := s.Tx.refreshView(ctx, c.Plan.Tables); err != nil {
 		return r, err
 	}
 	return s.changeWithSavepoint(ctx, c, vals)
@@ -167,7 +167,7 @@ func (s *Statement) Change(ctx context.Context, c *Plan, vals []value.Datum) (r 
 
 // changeAndCommit runs a change as a transaction of its own.
 func (s *Statement) changeAndCommit(ctx context.Context, c *Plan, vals []value.Datum) (exec.Result, error) {
-	txn, err := s.Tx.newTxn(false)
+	txn, err := s.Tx.newTxn(ctx, false)
 	if err != nil {
 		return exec.Result{}, err
 	}

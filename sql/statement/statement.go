@@ -183,9 +183,9 @@ func (s *Statement) control(ctx context.Context, stmt logical.Statement, vals []
 	case *logical.Commit:
 		return true, s.Tx.runCommit(ctx, x)
 	case *logical.Rollback:
-		return true, s.Tx.runRollback(x)
+		return true, s.Tx.runRollback(ctx, x)
 	case *logical.Savepoint:
-		return true, s.Tx.runSavepoint(x.Name)
+		return true, s.Tx.runSavepoint(ctx, x.Name)
 	case *logical.ReleaseSavepoint:
 		return true, s.Tx.releaseSavepoint(x.Name)
 	case *logical.LockTables:

@@ -51,9 +51,9 @@ func (tx *Transactions) endSavepoints(t *transaction, i int) {
 }
 
 // Begin opens a transaction that lasts until COMMIT or ROLLBACK.
-func (tx *Transactions) Begin(readOnly bool) error {
+func (tx *Transactions) Begin(ctx context.Context, readOnly bool) error {
 	// The store's transaction may write, to temporary tables.
-	txn, err := tx.newTxn(false)
+	txn, err := tx.newTxn(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (tx *Transactions) ranges(change bool) decode.Ranges {
 	return decode.NoRanges
 }
 
-func (tx *Transactions) newTxn(readOnly bool) (storage.Txn, error) {
-	txn, err := tx.engine.Store.Begin(storage.TxnOptions{
+func (tx *Transactions) newTxn(ctx context.Context, readOnly bool) (storage.Txn, error) {
+	txn, err := tx.engine.Store.Begin(ctx, storage.TxnOptions{
 		ReadOnly: readOnly, LockTimeout: tx.vars.LockTimeout, MaxSize: tx.vars.TxnLimit, Durability: tx.vars.Durability,
 		Memory: txnMemory{tx.engine.Writes},
 	})
@@ -224,7 +224,7 @@ func (tx *Transactions) lockViews(ctx context.Context, views []*schema.View) err
 
 // takeView fixes the read view of the open transaction, with the catalog that
 // describes it, if it has none yet; again takes a new one (READ COMMITTED).
-func (tx *Transactions) takeView(again bool) error {
+func (tx *Transactions) takeView(ctx context.Context, again bool) error {
 	t := tx.open
 	if t.schema != nil && !again {
 		return nil
@@ -232,11 +232,11 @@ func (tx *Transactions) takeView(again bool) error {
 	for {
 		before := tx.engine.Catalog.Snapshot()
 		if t.schema != nil || again {
-			if err := t.txn.Refresh(); err != nil {
+			if err := t.txn.Refresh(ctx); err != nil {
 				return Translate(err)
 			}
 		}
-		if _, err := t.txn.ViewSeq(); err != nil {
+		if _, err := t.txn.ViewSeq(ctx); err != nil {
 			return Translate(err)
 		}
 		t.schema = tx.engine.Catalog.Snapshot()
@@ -299,11 +299,11 @@ func (tx *Transactions) runBegin(ctx context.Context, b *logical.Begin) error {
 	if b.ReadWrite {
 		readOnly = false
 	}
-	if err := tx.Begin(readOnly); err != nil {
+	if err := tx.Begin(ctx, readOnly); err != nil {
 		return err
 	}
 	if b.ConsistentSnapshot {
-		return tx.takeView(false)
+		return tx.takeView(ctx, false)
 	}
 	return nil
 }
@@ -313,10 +313,10 @@ func (tx *Transactions) runCommit(ctx context.Context, c *logical.Commit) error 
 	if err := tx.Commit(ctx); err != nil {
 		return err
 	}
-	return tx.afterEnd(c.Completion, ended)
+	return tx.afterEnd(ctx, c.Completion, ended)
 }
 
-func (tx *Transactions) runRollback(r *logical.Rollback) error {
+func (tx *Transactions) runRollback(ctx context.Context, r *logical.Rollback) error {
 	if r.Savepoint != "" {
 		i := tx.savepoint(r.Savepoint)
 		if i < 0 {
@@ -328,7 +328,7 @@ func (tx *Transactions) runRollback(r *logical.Rollback) error {
 	}
 	ended := tx.characteristics()
 	tx.Rollback()
-	return tx.afterEnd(r.Completion, ended)
+	return tx.afterEnd(ctx, r.Completion, ended)
 }
 
 // characteristics are those of the open transaction, which a chained one takes
@@ -347,14 +347,14 @@ func (tx *Transactions) characteristics() characteristics {
 
 // afterEnd does what a COMMIT or ROLLBACK, or completion_type where it leaves
 // that open, says of the time after.
-func (tx *Transactions) afterEnd(c logical.Completion, ended characteristics) error {
+func (tx *Transactions) afterEnd(ctx context.Context, c logical.Completion, ended characteristics) error {
 	if c.Release || tx.vars.Completion == completionRelease && !c.NoRelease && !c.Chain {
 		tx.Lost = true
 		return nil
 	}
 	if c.Chain || tx.vars.Completion == completionChain && !c.NoChain {
 		tx.nextIsolation = ended.isolation
-		return tx.Begin(ended.readOnly)
+		return tx.Begin(ctx, ended.readOnly)
 	}
 	return nil
 }
@@ -377,12 +377,12 @@ func (tx *Transactions) savepoint(name string) int {
 	return -1
 }
 
-func (tx *Transactions) runSavepoint(name string) error {
+func (tx *Transactions) runSavepoint(ctx context.Context, name string) error {
 	if tx.open == nil {
 		if tx.vars.Autocommit {
 			return nil // a transaction of its own that ends at once
 		}
-		if err := tx.Begin(tx.startsReadOnly()); err != nil {
+		if err := tx.Begin(ctx, tx.startsReadOnly()); err != nil {
 			return err
 		}
 	}
@@ -446,7 +446,7 @@ func (tx *Transactions) RefusesChanges() bool {
 // transaction, or in one of its own.
 func (tx *Transactions) InTxn(ctx context.Context, fn func(txn storage.Txn) error) error {
 	if tx.open == nil && !tx.vars.Autocommit {
-		if err := tx.Begin(tx.startsReadOnly()); err != nil {
+		if err := tx.Begin(ctx, tx.startsReadOnly()); err != nil {
 			return err
 		}
 	}
@@ -454,7 +454,7 @@ func (tx *Transactions) InTxn(ctx context.Context, fn func(txn storage.Txn) erro
 		if tx.startsReadOnly() {
 			return sqlerr.ReadOnlyTransaction()
 		}
-		txn, err := tx.newTxn(false)
+		txn, err := tx.newTxn(ctx, false)
 		if err != nil {
 			return err
 		}

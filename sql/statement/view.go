@@ -34,7 +34,7 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 		if err := s.Tx.lockTables(ctx, p.Tables, nil); err != nil {
 			return view{}, nil, err
 		}
-		if err := s.Tx.refreshView(p.Tables); err != nil {
+		if err := s.Tx.refreshView(ctx, p.Tables); err != nil {
 			return view{}, nil, err
 		}
 		return view{Reader: s.Tx.open.txn, Txn: s.Tx.open.txn, ranges: s.Tx.ranges(false)}, func() {}, nil
@@ -44,7 +44,7 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 		if err != nil {
 			return view{}, nil, err
 		}
-		txn, err := s.Tx.newTxn(false)
+		txn, err := s.Tx.newTxn(ctx, false)
 		if err != nil {
 			release()
 			return view{}, nil, err
@@ -66,9 +66,9 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 	var err error
 	if p.AsOf {
 		v.upTo = time.Now().UnixMicro()
-		snap, err = s.Engine.Store.SnapshotAt(v.upTo)
+		snap, err = s.Engine.Store.SnapshotAt(ctx, v.upTo)
 	} else {
-		snap, err = s.Engine.Store.Snapshot()
+		snap, err = s.Engine.Store.Snapshot(ctx)
 	}
 	if err != nil {
 		unlock()
@@ -81,9 +81,9 @@ func (s *Statement) readView(ctx context.Context, p *physical.Plan) (view, func(
 
 // refreshView fixes the read view of the open transaction, or moves it forward in
 // READ COMMITTED, and checks that it fits the present descriptors of the tables.
-func (tx *Transactions) refreshView(tables []*schema.Table) error {
+func (tx *Transactions) refreshView(ctx context.Context, tables []*schema.Table) error {
 	tx.open.txn.SetLockTimeout(tx.vars.LockTimeout) // which may have been set since
-	if err := tx.takeView(tx.isolation() != repeatableRead); err != nil {
+	if err := tx.takeView(ctx, tx.isolation() != repeatableRead); err != nil {
 		return err
 	}
 	if !tx.currentTables(tables) {

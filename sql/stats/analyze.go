@@ -34,7 +34,7 @@ func Remove(ctx context.Context, store storage.Store, t schema.TableID) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "analyze"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "analyze"})
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (e *Estimator) save(ctx context.Context, id schema.TableID, a *analysis) er
 	if err != nil {
 		return err
 	}
-	txn, err := e.store.Begin(storage.TxnOptions{Label: "analyze"})
+	txn, err := e.store.Begin(ctx, storage.TxnOptions{Label: "analyze"})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (e *Estimator) analyze(ctx context.Context, t *schema.Table) (*analysis, er
 	if err != nil {
 		return nil, err
 	}
-	snap, err := e.store.Snapshot()
+	snap, err := e.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func (e *Estimator) countDistinct(ctx context.Context, k *keys, n int, rows floa
 // sample counts neighbours in several places of a span, and those that differ.
 // Damage ends what is counted in a place.
 func (e *Estimator) sample(ctx context.Context, k *keys, n int, whole storage.Span, limit int) (pairs, changes int, err error) {
-	for _, part := range e.store.Partitions(whole, samplePlaces) {
+	for _, part := range e.store.Partitions(ctx, whole, samplePlaces) {
 		p, c, err := e.runs(ctx, k, n, part, limit)
 		if err != nil && !errors.Is(err, storage.ErrCorruption) {
 			return 0, 0, err
@@ -203,8 +203,8 @@ func (e *Estimator) runs(ctx context.Context, k *keys, n int, span storage.Span,
 
 // IndexSize is about the number of bytes of an index's entries, of the rows for
 // schema.PrimaryIndexID.
-func (e *Estimator) IndexSize(t *schema.Table, x schema.IndexID) int64 {
-	size, err := e.store.EstimateSize(table.IndexSpan(t.ID, x))
+func (e *Estimator) IndexSize(ctx context.Context, t *schema.Table, x schema.IndexID) int64 {
+	size, err := e.store.EstimateSize(ctx, table.IndexSpan(t.ID, x))
 	if err != nil {
 		return 0
 	}
@@ -213,10 +213,10 @@ func (e *Estimator) IndexSize(t *schema.Table, x schema.IndexID) int64 {
 
 // TableSize is about the number of bytes of a table's rows and of its
 // secondary indexes.
-func (e *Estimator) TableSize(t *schema.Table) (data, index int64) {
-	data = e.IndexSize(t, schema.PrimaryIndexID) + e.IndexSize(t, table.CellIndexID)
+func (e *Estimator) TableSize(ctx context.Context, t *schema.Table) (data, index int64) {
+	data = e.IndexSize(ctx, t, schema.PrimaryIndexID) + e.IndexSize(ctx, t, table.CellIndexID)
 	for i := range t.Indexes {
-		index += e.IndexSize(t, t.Indexes[i].ID)
+		index += e.IndexSize(ctx, t, t.Indexes[i].ID)
 	}
 	return data, index
 }

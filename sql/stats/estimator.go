@@ -198,7 +198,7 @@ func (e *Estimator) recount(ctx context.Context, t *schema.Table, s *tableStats,
 	}
 	c.rows, c.exact = float64(n), done && err == nil
 	if !done && err == nil {
-		ratio := e.ratio(span, storage.Span{Start: span.Start, End: last})
+		ratio := e.ratio(ctx, span, storage.Span{Start: span.Start, End: last})
 		c.rows *= max(1, ratio)
 		c.rough = ratio <= 1
 	}
@@ -213,9 +213,9 @@ func (e *Estimator) recount(ctx context.Context, t *schema.Table, s *tableStats,
 }
 
 // ratio is how many times larger the span a is than b.
-func (e *Estimator) ratio(a, b storage.Span) float64 {
-	x, err1 := e.store.EstimateSize(a)
-	y, err2 := e.store.EstimateSize(b)
+func (e *Estimator) ratio(ctx context.Context, a, b storage.Span) float64 {
+	x, err1 := e.store.EstimateSize(ctx, a)
+	y, err2 := e.store.EstimateSize(ctx, b)
 	if err1 != nil || err2 != nil || y <= 0 {
 		return 1
 	}
@@ -310,14 +310,14 @@ func (e *Estimator) spanRows(ctx context.Context, t *schema.Table, id schema.Ind
 	// better measure than that of the few entries that were counted.
 	all := e.TableRows(ctx, t)
 	whole := table.IndexSpan(t.ID, id)
-	if size, err := e.store.EstimateSize(whole); err == nil && size >= 8<<20 && holdsAll {
-		return min(max(float64(n), all*e.ratio(span, whole)), all), n, nil
+	if size, err := e.store.EstimateSize(ctx, whole); err == nil && size >= 8<<20 && holdsAll {
+		return min(max(float64(n), all*e.ratio(ctx, span, whole)), all), n, nil
 	}
 	if rough {
 		n, _, _, err = e.countKeys(ctx, span, lastCount)
 		return float64(n), n, err
 	}
-	rest := e.ratio(span, storage.Span{Start: span.Start, End: last})
+	rest := e.ratio(ctx, span, storage.Span{Start: span.Start, End: last})
 	if c := e.stats(t.ID).current.Load(); c != nil && c.exact && c.rows <= rowSample && rest <= 1 {
 		// Sizes say nothing of a small table: count on.
 		n, _, _, err = e.countKeys(ctx, span, rowSample)

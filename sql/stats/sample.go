@@ -131,7 +131,7 @@ func (e *Estimator) readSample(ctx context.Context, t *schema.Table) (*access.Sa
 // it does not know, at equal distances between the first key and the last.
 func (e *Estimator) places(ctx context.Context, span storage.Span) [][]byte {
 	var out [][]byte
-	if parts := e.store.Partitions(span, rowPlaces); len(parts) >= rowPlaces/2 {
+	if parts := e.store.Partitions(ctx, span, rowPlaces); len(parts) >= rowPlaces/2 {
 		for _, p := range parts {
 			out = append(out, p.Start)
 		}

@@ -37,7 +37,7 @@ func fill(t testing.TB, store storage.Store, tab *schema.Table, from, to, groups
 	if err != nil {
 		t.Fatal(err)
 	}
-	txn, err := store.Begin(storage.TxnOptions{})
+	txn, err := store.Begin(t.Context(), storage.TxnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,7 @@ func removeKeys(ctx context.Context, st *statement.Statement, text string, ts []
 	if err != nil {
 		return 0, err
 	}
-	if err := st.Tx.Begin(false); err != nil {
+	if err := st.Tx.Begin(ctx, false); err != nil {
 		return 0, err
 	}
 	defer st.Tx.Rollback()

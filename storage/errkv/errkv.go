@@ -169,11 +169,11 @@ func (s *Store) read(ctx context.Context, op Op) error {
 func (s *Store) Latest() storage.Reader { return &reader{s, s.Store.Latest()} }
 
 // Snapshot implements storage.Store.
-func (s *Store) Snapshot() (storage.Snapshot, error) {
+func (s *Store) Snapshot(ctx context.Context) (storage.Snapshot, error) {
 	if err := s.check(OpSnapshot); err != nil {
 		return nil, err
 	}
-	sn, err := s.Store.Snapshot()
+	sn, err := s.Store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -181,11 +181,11 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 }
 
 // SnapshotAt implements storage.Store.
-func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot, error) {
 	if err := s.check(OpSnapshot); err != nil {
 		return nil, err
 	}
-	sn, err := s.Store.SnapshotAt(micros)
+	sn, err := s.Store.SnapshotAt(ctx, micros)
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +193,11 @@ func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
 }
 
 // Begin implements storage.Store.
-func (s *Store) Begin(opts storage.TxnOptions) (storage.Txn, error) {
+func (s *Store) Begin(ctx context.Context, opts storage.TxnOptions) (storage.Txn, error) {
 	if err := s.check(OpBegin); err != nil {
 		return nil, err
 	}
-	x, err := s.Store.Begin(opts)
+	x, err := s.Store.Begin(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -331,8 +331,8 @@ func (x *txn) View() (storage.Reader, uint64) {
 }
 
 // BareView implements storage.Txn.
-func (x *txn) BareView() (storage.Snapshot, error) {
-	v, err := x.Txn.BareView()
+func (x *txn) BareView(ctx context.Context) (storage.Snapshot, error) {
+	v, err := x.Txn.BareView(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -346,11 +346,11 @@ func (x *txn) Latest() storage.Reader { return &reader{x.r.s, x.Txn.Latest()} }
 func (x *txn) Committed() storage.Reader { return &reader{x.r.s, x.Txn.Committed()} }
 
 // LatestView implements storage.Txn.
-func (x *txn) LatestView() (storage.Snapshot, error) {
+func (x *txn) LatestView(ctx context.Context) (storage.Snapshot, error) {
 	if err := x.r.s.check(OpSnapshot); err != nil {
 		return nil, err
 	}
-	v, err := x.Txn.LatestView()
+	v, err := x.Txn.LatestView(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +358,11 @@ func (x *txn) LatestView() (storage.Snapshot, error) {
 }
 
 // Refresh implements storage.Txn.
-func (x *txn) Refresh() error {
+func (x *txn) Refresh(ctx context.Context) error {
 	if err := x.r.s.check(OpRefresh); err != nil {
 		return err
 	}
-	return x.Txn.Refresh()
+	return x.Txn.Refresh(ctx)
 }
 
 // Lock implements storage.Txn.

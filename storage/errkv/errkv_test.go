@@ -21,7 +21,7 @@ func TestFail(t *testing.T) {
 	s := errkv.Wrap(memkv.New(memkv.Options{}))
 	defer s.Close()
 	put := func(k string) error {
-		x, err := s.Begin(storage.TxnOptions{})
+		x, err := s.Begin(ctx, storage.TxnOptions{})
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func TestFail(t *testing.T) {
 			t.Fatalf("op %d", op)
 		}
 	}
-	x, err := s.Begin(storage.TxnOptions{})
+	x, err := s.Begin(ctx, storage.TxnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (s *Store) commit(change func(t *tree)) (uint64, error) {
 func (s *Store) Latest() storage.Reader { return (*latest)(s) }
 
 // Snapshot implements storage.Store.
-func (s *Store) Snapshot() (storage.Snapshot, error) {
+func (s *Store) Snapshot(context.Context) (storage.Snapshot, error) {
 	st, err := s.current()
 	if err != nil {
 		return nil, err
@@ -97,11 +97,11 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 }
 
 // SnapshotAt implements storage.Store.
-func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot, error) {
 	s.mu.Lock()
 	s.clock.Pass(micros)
 	s.mu.Unlock()
-	return s.Snapshot()
+	return s.Snapshot(ctx)
 }
 
 // Seq implements storage.Store.
@@ -187,7 +187,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 const minPart = 64
 
 // Partitions implements storage.Store.
-func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
+func (s *Store) Partitions(_ context.Context, span storage.Span, n int) []storage.Span {
 	st, err := s.current()
 	if err != nil || n <= 1 {
 		return []storage.Span{span}
@@ -209,7 +209,7 @@ func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
 }
 
 // EstimateSize implements storage.Store; here it is exact.
-func (s *Store) EstimateSize(span storage.Span) (int64, error) {
+func (s *Store) EstimateSize(_ context.Context, span storage.Span) (int64, error) {
 	st, err := s.current()
 	if err != nil {
 		return 0, err

@@ -84,7 +84,7 @@ func BenchmarkSnapshotGet(b *testing.B) {
 	s := loaded(b)
 	var key, dst []byte
 	for i := 0; b.Loop(); i++ {
-		sn, err := s.Snapshot()
+		sn, err := s.Snapshot(bg)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func BenchmarkScan(b *testing.B) {
 		{"reverse", false, storage.ScanOptions{Reverse: true}}, {"merged", true, storage.ScanOptions{}}} {
 		b.Run(c.name, func(b *testing.B) {
 			s := loaded(b)
-			x, err := s.Begin(storage.TxnOptions{})
+			x, err := s.Begin(bg, storage.TxnOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func BenchmarkCommit1(b *testing.B) {
 			b.ReportAllocs()
 			var next atomic.Int64
 			one := func() error {
-				x, err := s.Begin(storage.TxnOptions{Durability: c.d})
+				x, err := s.Begin(bg, storage.TxnOptions{Durability: c.d})
 				if err != nil {
 					return err
 				}
@@ -224,7 +224,7 @@ func BenchmarkTxnOverhead(b *testing.B) {
 	b.Run("put", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			x, _ := s.Begin(storage.TxnOptions{})
+			x, _ := s.Begin(bg, storage.TxnOptions{})
 			_ = x.Put(bg, key, val)
 			x.Rollback()
 		}
@@ -232,7 +232,7 @@ func BenchmarkTxnOverhead(b *testing.B) {
 	b.Run("lock", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			x, _ := s.Begin(storage.TxnOptions{})
+			x, _ := s.Begin(bg, storage.TxnOptions{})
 			_, _ = x.Lock(bg, keys, storage.LockOptions{})
 			_ = x.Put(bg, key, val)
 			x.Rollback()
@@ -241,7 +241,7 @@ func BenchmarkTxnOverhead(b *testing.B) {
 	b.Run("insert", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			x, _ := s.Begin(storage.TxnOptions{})
+			x, _ := s.Begin(bg, storage.TxnOptions{})
 			_ = x.Insert(bg, key, val)
 			x.Rollback()
 		}
@@ -258,7 +258,7 @@ func BenchmarkLargeTxn(b *testing.B) {
 			b.ReportAllocs()
 			next := 0
 			for b.Loop() {
-				x, _ := s.Begin(storage.TxnOptions{})
+				x, _ := s.Begin(bg, storage.TxnOptions{})
 				var key []byte
 				for range n {
 					key = benchKey(key, next)
@@ -317,7 +317,7 @@ func BenchmarkBatchGetWritten(b *testing.B) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	val := make([]byte, 60)
 	for range 6_000 {
-		x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+		x, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {
 			b.Fatal(err)
 		}

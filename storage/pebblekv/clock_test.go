@@ -15,7 +15,7 @@ import (
 func TestClockAfterReopen(t *testing.T) {
 	fs := vfs.NewMem()
 	stamp := func(s *pebblekv.Store, name string) int64 {
-		x, err := s.Begin(storage.TxnOptions{})
+		x, err := s.Begin(bg, storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package pebblekv
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ const (
 
 // EstimateSize implements storage.Store. What is in the write buffers only is
 // underestimated.
-func (s *Store) EstimateSize(span storage.Span) (int64, error) {
+func (s *Store) EstimateSize(_ context.Context, span storage.Span) (int64, error) {
 	if err := s.enter(); err != nil {
 		return 0, err
 	}
@@ -90,7 +91,7 @@ func (s *Store) metIn(span storage.Span, err error) error {
 // Partitions implements storage.Store. Places for cuts are the borders of the
 // tables on disk and keys at even distances between the first and last key;
 // each is weighed by the space before it.
-func (s *Store) Partitions(span storage.Span, n int) []storage.Span {
+func (s *Store) Partitions(_ context.Context, span storage.Span, n int) []storage.Span {
 	whole := []storage.Span{span}
 	if n <= 1 || s.enter() != nil {
 		return whole

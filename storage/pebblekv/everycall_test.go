@@ -88,7 +88,7 @@ func (h *history) done(next map[string]string, err error) bool {
 func (h *history) commit(n int, remove bool) bool {
 	h.t.Helper()
 	next := maps.Clone(h.want)
-	x, err := h.s.Begin(storage.TxnOptions{})
+	x, err := h.s.Begin(bg, storage.TxnOptions{})
 	if err != nil {
 		return h.done(next, err)
 	}

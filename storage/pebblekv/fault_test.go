@@ -129,7 +129,7 @@ func closeStore(t testing.TB, s *Store) {
 }
 
 func tryPut(s *Store, d storage.Durability, value []byte, keys ...string) (uint64, error) {
-	x, err := s.Begin(storage.TxnOptions{Durability: d})
+	x, err := s.Begin(bg, storage.TxnOptions{Durability: d})
 	if err != nil {
 		return 0, err
 	}

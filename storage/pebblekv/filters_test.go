@@ -35,7 +35,7 @@ func TestFilters(t *testing.T) {
 			for n := range uint64(rounds) {
 				i := (rng.Uint64N(4*rounds))*writers + w
 				ask(i)
-				tx, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				tx, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 				if err != nil {
 					t.Error(err)
 					return

@@ -25,7 +25,7 @@ func TestImageOfWriteBuffer(t *testing.T) {
 	defer s.Close()
 	put := func(from, to uint64) {
 		t.Helper()
-		tx, err := s.Begin(storage.TxnOptions{})
+		tx, err := s.Begin(bg, storage.TxnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,7 +132,7 @@ func TestImagesLatest(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := range uint64(400) {
-				txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				txn, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 				if err != nil {
 					t.Error(err)
 					return
@@ -188,7 +188,7 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 		}
 		return
 	}
-	txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+	txn, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 	if err != nil {
 		t.Error(err)
 		return
@@ -245,7 +245,7 @@ func lookSome(t testing.TB, s *Store, sn *snapshot, r *rand.Rand, g byte) {
 // readSome compares a scan with that of an iterator and reports whether it came from an
 // image.
 func readSome(t testing.TB, s *Store, r *rand.Rand, g byte) (fromImage bool) {
-	st, err := s.Snapshot()
+	st, err := s.Snapshot(bg)
 	if err != nil {
 		t.Error(err)
 		return false
@@ -318,7 +318,7 @@ func BenchmarkImageScan(b *testing.B) {
 			}
 			r := rand.New(rand.NewPCG(1, 1))
 			for done := 0; done < c.changes; done += 100 {
-				txn, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				txn, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -336,7 +336,7 @@ func BenchmarkImageScan(b *testing.B) {
 			}
 			span := storage.Span{Start: imageKey(1, 0)[:groupLen], End: keyenc.PrefixEnd(imageKey(1, 0)[:groupLen])}
 			for b.Loop() {
-				sn, err := s.Snapshot()
+				sn, err := s.Snapshot(bg)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -94,7 +94,7 @@ func BenchmarkRaw(b *testing.B) {
 	})
 	b.Run("CommitStore", func(b *testing.B) {
 		for i := 2 * n; b.Loop(); i++ {
-			x, _ := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+			x, _ := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 			_ = x.Put(bg, key(i), val)
 			if _, err := x.Commit(bg); err != nil {
 				b.Fatal(err)

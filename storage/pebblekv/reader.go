@@ -72,7 +72,7 @@ type snapshot struct {
 }
 
 // Snapshot implements storage.Store.
-func (s *Store) Snapshot() (storage.Snapshot, error) {
+func (s *Store) Snapshot(context.Context) (storage.Snapshot, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func (s *Store) Snapshot() (storage.Snapshot, error) {
 
 // SnapshotAt implements storage.Store. Commits take their times under the
 // sequencer: it is held, so that none with such a time is still to be applied.
-func (s *Store) SnapshotAt(micros int64) (storage.Snapshot, error) {
+func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot, error) {
 	s.sequencer.Lock()
 	defer s.sequencer.Unlock()
 	s.clock.Pass(micros)
-	return s.Snapshot()
+	return s.Snapshot(ctx)
 }
 
 // use begins a call that reads the snapshot, and returns what ends it.

@@ -17,7 +17,7 @@ func TestRenew(t *testing.T) {
 	defer s.Close()
 	const group, rows = 7, 300
 	put := func(round int) {
-		tx, err := s.Begin(storage.TxnOptions{MaxSize: 1 << 30})
+		tx, err := s.Begin(bg, storage.TxnOptions{MaxSize: 1 << 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestRenew(t *testing.T) {
 		}
 	}
 	put(0)
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRenew(t *testing.T) {
 func TestRenewClosedSnapshot(t *testing.T) {
 	s := openEager(t)
 	defer s.Close()
-	tx, err := s.Begin(storage.TxnOptions{MaxSize: 1 << 30})
+	tx, err := s.Begin(bg, storage.TxnOptions{MaxSize: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRenewClosedSnapshot(t *testing.T) {
 	if _, err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (v *visibleTest) hasImage() bool {
 // commit writes the next number everywhere.
 func (v *visibleTest) commit(d storage.Durability) error {
 	v.count++
-	tx, err := v.s.Begin(storage.TxnOptions{Durability: d})
+	tx, err := v.s.Begin(bg, storage.TxnOptions{Durability: d})
 	v.must(err)
 	val := fmt.Appendf(nil, "%d", v.count)
 	for _, g := range []byte{withImage, withoutImage} {
@@ -134,7 +134,7 @@ func (v *visibleTest) batch(r storage.Reader, g byte) (out string) {
 // show reads in all ways and returns what all of them show.
 func (v *visibleTest) show() string {
 	v.t.Helper()
-	sn, err := v.s.Snapshot()
+	sn, err := v.s.Snapshot(bg)
 	v.must(err)
 	defer sn.Close()
 	want := v.get(sn, withoutImage)

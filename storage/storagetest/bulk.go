@@ -16,7 +16,7 @@ import (
 func testBulkLoad(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"}, kv{"z", "1"})
 	before := s.Seq()
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	must(t, err)
 	defer sn.Close()
 	bl, err := s.BulkLoad(bg)
@@ -47,7 +47,7 @@ func testBulkLoad(t *testing.T, s storage.Store) {
 		t.Fatalf("%d pairs", got)
 	}
 	wantValue(t, s.Latest(), key(n-1), fmt.Sprintf("v%d", n-1))
-	after, err := s.Snapshot()
+	after, err := s.Snapshot(bg)
 	must(t, err)
 	defer after.Close()
 	if after.Seq() != seq {
@@ -149,7 +149,7 @@ func testBulkLoadOverwrites(t *testing.T, s storage.Store) {
 func testDeleteRange(t *testing.T, s storage.Store) {
 	fill(t, s, 100)
 	before := s.Seq()
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	must(t, err)
 	defer sn.Close()
 	seq, err := s.DeleteRange(bg, span(key(10), key(20)))
@@ -182,7 +182,7 @@ func testDeleteRange(t *testing.T, s storage.Store) {
 	if s.Seq() != last {
 		t.Fatal("the sequence was deleted")
 	}
-	after, err := s.Snapshot()
+	after, err := s.Snapshot(bg)
 	must(t, err)
 	defer after.Close()
 	if after.Seq() != last {
@@ -198,7 +198,7 @@ func testDeleteRange(t *testing.T, s storage.Store) {
 func testPartitions(t *testing.T, s storage.Store) {
 	check := func(sp storage.Span, n int) []storage.Span {
 		t.Helper()
-		parts := s.Partitions(sp, n)
+		parts := s.Partitions(bg, sp, n)
 		if len(parts) == 0 || len(parts) > max(n, 1) {
 			t.Fatalf("%d parts of %d", len(parts), n)
 		}
@@ -257,7 +257,7 @@ func testPartitions(t *testing.T, s storage.Store) {
 func testEstimateSize(t *testing.T, s storage.Store) {
 	size := func(sp storage.Span) int64 {
 		t.Helper()
-		n, err := s.EstimateSize(sp)
+		n, err := s.EstimateSize(bg, sp)
 		must(t, err)
 		return n
 	}

@@ -34,7 +34,7 @@ func testTransfers(t *testing.T, s storage.Store) {
 				return
 			default:
 			}
-			sn, err := s.Snapshot()
+			sn, err := s.Snapshot(bg)
 			if err != nil {
 				t.Error(err)
 				return
@@ -76,7 +76,7 @@ func testTransfers(t *testing.T, s storage.Store) {
 }
 
 func transfer(s storage.Store, rng *rand.Rand, accounts int) error {
-	x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone, LockTimeout: patience})
+	x, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone, LockTimeout: patience})
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (m *model) step() {
 		}
 	case n < 8:
 		if len(m.snaps) < 4 {
-			sn, err := m.s.Snapshot()
+			sn, err := m.s.Snapshot(bg)
 			must(m.t, err)
 			m.snaps = append(m.snaps, modelSnap{sn: sn, data: maps.Clone(m.data), seq: m.seq})
 		} else {
@@ -247,7 +247,7 @@ func (m *model) txnStep(i int) {
 	case n < 68:
 		m.check(x.x.Latest(), x.see(m.data))
 	case n < 72:
-		must(m.t, x.x.Refresh())
+		must(m.t, x.x.Refresh(bg))
 		x.view = maps.Clone(m.data)
 	case n < 80:
 		x.marks = append(x.marks, modelMark{x.x.Savepoint(), maps.Clone(x.own)})

@@ -509,7 +509,7 @@ func (sc *scanned) of(state map[string]string) (out []kv) {
 // randomTxn runs one transaction. It reads each key before it writes it, so that its
 // own writes do not show in what it reads.
 func randomTxn(s storage.Store, rng *rand.Rand, keys int, id string) (h history, err error) {
-	x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone, LockTimeout: patience})
+	x, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone, LockTimeout: patience})
 	if err != nil {
 		return h, err
 	}

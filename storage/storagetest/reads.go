@@ -127,7 +127,7 @@ func testScanResume(t *testing.T, s storage.Store) {
 
 func testReadersConcurrent(t *testing.T, s storage.Store) {
 	fill(t, s, 500)
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	must(t, err)
 	defer sn.Close()
 	x := begin(t, s)
@@ -153,7 +153,7 @@ func testReadersConcurrent(t *testing.T, s storage.Store) {
 
 func testSnapshot(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"}, kv{"b", "1"})
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	must(t, err)
 	if sn.Seq() != s.Seq() {
 		t.Fatalf("snapshot %d of state %d", sn.Seq(), s.Seq())
@@ -203,7 +203,7 @@ func testSnapshotSeqExact(t *testing.T, s storage.Store) {
 			running = false
 		default:
 		}
-		sn, err := s.Snapshot()
+		sn, err := s.Snapshot(bg)
 		must(t, err)
 		n, m := value(t, sn, "n"), value(t, sn, "m")
 		if n != m || n != fmt.Sprint(sn.Seq()-base) {

@@ -141,13 +141,13 @@ func testStampedLimits(t *testing.T, s storage.Store) {
 	if err := x.PutStamped(stampedKey('q', ""), make([]byte, s.Caps().MaxValue+1), stampBoth); !errors.Is(err, storage.ErrValueTooLarge) {
 		t.Fatal(err)
 	}
-	small, err := s.Begin(storage.TxnOptions{MaxSize: 100})
+	small, err := s.Begin(bg, storage.TxnOptions{MaxSize: 100})
 	must(t, err)
 	defer small.Rollback()
 	if err := small.PutStamped(stampedKey('q', ""), make([]byte, 100), stampBoth); !errors.Is(err, storage.ErrTxnTooLarge) {
 		t.Fatal(err)
 	}
-	ro, err := s.Begin(storage.TxnOptions{ReadOnly: true})
+	ro, err := s.Begin(bg, storage.TxnOptions{ReadOnly: true})
 	must(t, err)
 	defer ro.Rollback()
 	if err := ro.PutStamped(stampedKey('q', ""), v, stampBoth); !errors.Is(err, storage.ErrReadOnly) {
@@ -170,7 +170,7 @@ func testStampedOrder(t *testing.T, s storage.Store) {
 		go func() {
 			defer wg.Done()
 			for i := range commits {
-				x, err := s.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+				x, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
 				if err != nil {
 					t.Error(err)
 					return
@@ -240,7 +240,7 @@ func testMarks(t *testing.T, s storage.Store) {
 			stop = true
 		default:
 		}
-		view, err := s.Snapshot()
+		view, err := s.Snapshot(bg)
 		must(t, err)
 		if at := view.Seq(); q.Seq() < at {
 			t.Fatalf("the mark is at %d, a snapshot at %d", q.Seq(), at)

@@ -133,7 +133,7 @@ func beginOpts(t testing.TB, s storage.Store, opts storage.TxnOptions) storage.T
 	if opts.LockTimeout == 0 {
 		opts.LockTimeout = patience
 	}
-	x, err := s.Begin(opts)
+	x, err := s.Begin(bg, opts)
 	must(t, err)
 	t.Cleanup(x.Rollback)
 	return x

@@ -109,17 +109,17 @@ func testTxnView(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	seq := write(t, s, kv{"a", "2"})
 	wantValue(t, x, "a", "2") // the view is taken at the first read
-	if got, err := x.ViewSeq(); err != nil || got != seq {
+	if got, err := x.ViewSeq(bg); err != nil || got != seq {
 		t.Fatal(got, err)
 	}
 	sc, err := x.Scan(bg, storage.Span{}, storage.ScanOptions{})
 	must(t, err)
 	seq = write(t, s, kv{"a", "3"})
 	wantValue(t, x, "a", "2")
-	must(t, x.Refresh())
+	must(t, x.Refresh(bg))
 	write(t, s, kv{"a", "4"})
 	wantValue(t, x, "a", "3")
-	if got, err := x.ViewSeq(); err != nil || got != seq {
+	if got, err := x.ViewSeq(bg); err != nil || got != seq {
 		t.Fatal(got, err)
 	}
 	_, err = sc.Visit(bg, func(_, v []byte) bool {
@@ -131,7 +131,7 @@ func testTxnView(t *testing.T, s storage.Store) {
 	must(t, err)
 	must(t, sc.Close())
 	y := begin(t, s)
-	must(t, y.Refresh())
+	must(t, y.Refresh(bg))
 	write(t, s, kv{"a", "5"})
 	wantValue(t, y, "a", "4")
 }
@@ -201,7 +201,7 @@ func testTxnEnd(t *testing.T, s storage.Store) {
 		wantErr(t, z.Put(bg, []byte("a"), []byte("2")), storage.ErrClosed)
 		wantErr(t, z.Delete(bg, []byte("a")), storage.ErrClosed)
 		wantErr(t, z.Insert(bg, []byte("a"), []byte("2")), storage.ErrClosed)
-		wantErr(t, z.Refresh(), storage.ErrClosed)
+		wantErr(t, z.Refresh(bg), storage.ErrClosed)
 		_, err := z.Get(bg, []byte("a"), nil)
 		wantErr(t, err, storage.ErrClosed)
 		_, err = z.Latest().Get(bg, []byte("a"), nil)
@@ -595,16 +595,16 @@ func testLargeTxn(t *testing.T, s storage.Store) {
 
 func testClose(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"})
-	sn, err := s.Snapshot()
+	sn, err := s.Snapshot(bg)
 	must(t, err)
-	x, err := s.Begin(storage.TxnOptions{})
+	x, err := s.Begin(bg, storage.TxnOptions{})
 	must(t, err)
 	put(t, x, kv{"a", "2"})
 	_ = value(t, x, "a")
 	mustLock(t, x, "a")
 	sc, err := x.Scan(bg, storage.Span{}, storage.ScanOptions{})
 	must(t, err)
-	y, err := s.Begin(storage.TxnOptions{LockTimeout: patience})
+	y, err := s.Begin(bg, storage.TxnOptions{LockTimeout: patience})
 	must(t, err)
 	waited := make(chan error, 1)
 	go func() {
@@ -629,9 +629,9 @@ func testClose(t *testing.T, s storage.Store) {
 	wantErr(t, y.Put(bg, []byte("a"), []byte("1")), storage.ErrClosed)
 	_, err = bl.Finish(bg)
 	wantErr(t, err, storage.ErrClosed)
-	_, err = s.Begin(storage.TxnOptions{})
+	_, err = s.Begin(bg, storage.TxnOptions{})
 	wantErr(t, err, storage.ErrClosed)
-	_, err = s.Snapshot()
+	_, err = s.Snapshot(bg)
 	wantErr(t, err, storage.ErrClosed)
 	_, err = s.BulkLoad(bg)
 	wantErr(t, err, storage.ErrClosed)
@@ -667,13 +667,13 @@ func testTxnShow(t *testing.T, s storage.Store) {
 		t.Fatal(got)
 	}
 	view, seq := x.View()
-	if vs, err := x.ViewSeq(); err != nil || vs != seq {
+	if vs, err := x.ViewSeq(bg); err != nil || vs != seq {
 		t.Fatal(vs, seq, err)
 	}
 	wantScan(t, view, storage.Span{}, kv{"a", "1"}, kv{"b", "shown"}, kv{"e", "shown"})
 	must(t, x.RollbackTo(first))
 	wantScan(t, x, storage.Span{}, kv{"a", "1"}, kv{"b", "shown"}, kv{"c", "3"}, kv{"e", "5"})
-	must(t, x.Refresh())
+	must(t, x.Refresh(bg))
 	wantScan(t, x, storage.Span{}, kv{"a", "2"}, kv{"c", "3"}, kv{"d", "4"}, kv{"e", "5"})
 	must(t, x.RollbackTo(first))
 	must(t, x.Show([]byte("a"), []byte("shown")))
@@ -685,7 +685,7 @@ func testTxnShow(t *testing.T, s storage.Store) {
 	if mark.Seq() < s.Seq() {
 		t.Fatalf("the mark is at %d, the commit at %d", mark.Seq(), s.Seq())
 	}
-	x, err := s.Begin(storage.TxnOptions{MaxSize: 10})
+	x, err := s.Begin(bg, storage.TxnOptions{MaxSize: 10})
 	must(t, err)
 	defer x.Rollback()
 	must(t, x.Show([]byte("k"), []byte("12345")))

@@ -126,7 +126,7 @@ func CopyCounters(ctx context.Context, store storage.Store, from, to schema.Tabl
 		if err != nil {
 			return err
 		}
-		txn, err := store.Begin(storage.TxnOptions{Label: "table copy"})
+		txn, err := store.Begin(ctx, storage.TxnOptions{Label: "table copy"})
 		if err != nil {
 			return errors.Join(err, scan.Close())
 		}

@@ -271,7 +271,7 @@ func moveHistory(ctx context.Context, store storage.Store, t schema.TableID, to 
 	if err != nil || begin >= to {
 		return err
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "version retention"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "version retention"})
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func deleteKeys(ctx context.Context, store storage.Store, keys [][]byte) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	txn, err := store.Begin(storage.TxnOptions{Label: "version retention"})
+	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "version retention"})
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (s *Sequences) ensure(ctx context.Context, q *sequence, t *schema.Table, ki
 }
 
 func (s *Sequences) save(ctx context.Context, t schema.TableID, kind SequenceKind, limit uint64) error {
-	txn, err := s.store.Begin(storage.TxnOptions{Label: "sequence"})
+	txn, err := s.store.Begin(ctx, storage.TxnOptions{Label: "sequence"})
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s *Sequences) Peek(ctx context.Context, t *schema.Table, kind SequenceKind
 // Drop forgets the sequences of a table that is dropped or emptied: they start
 // again. The caller excludes concurrent use.
 func (s *Sequences) Drop(ctx context.Context, t schema.TableID) error {
-	txn, err := s.store.Begin(storage.TxnOptions{Label: "sequence"})
+	txn, err := s.store.Begin(ctx, storage.TxnOptions{Label: "sequence"})
 	if err != nil {
 		return err
 	}

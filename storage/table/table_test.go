@@ -253,7 +253,7 @@ func runModel(t *testing.T, r *rand.Rand, store storage.Store, tab *schema.Table
 	}
 	m := &model{t: tab}
 	for range 6 {
-		txn, err := store.Begin(storage.TxnOptions{Durability: storage.DurabilityNone})
+		txn, err := store.Begin(ctx, storage.TxnOptions{Durability: storage.DurabilityNone})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func step(t *testing.T, r *rand.Rand, w *table.Writer, m *model) {
 
 func checkModel(t *testing.T, store storage.Store, c *table.Codec, m *model) {
 	t.Helper()
-	snap, err := store.Snapshot()
+	snap, err := store.Snapshot(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +377,7 @@ func TestScrubFindsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	txn, _ := store.Begin(storage.TxnOptions{})
+	txn, _ := store.Begin(ctx, storage.TxnOptions{})
 	w := c.NewWriter(txn, store.Caps())
 	for i := range int64(3) {
 		if _, err := w.Insert(ctx, []value.Datum{value.Int(i), value.Int(i * 10), value.Bytes(make([]byte, 5000))}); err != nil {
@@ -414,7 +414,7 @@ func TestBackfillDuplicate(t *testing.T) {
 			tab := &schema.Table{ID: 5, Database: "d", Name: "t", Columns: []schema.Column{{ID: 1, Name: "id", Type: bigint()}, {ID: 2, Name: "v", Type: bigint()}},
 				PrimaryKey: []schema.KeyPart{{Column: 1}}}
 			c, _ := table.NewCodec(tab, nil)
-			txn, _ := store.Begin(storage.TxnOptions{})
+			txn, _ := store.Begin(ctx, storage.TxnOptions{})
 			w := c.NewWriter(txn, store.Caps())
 			for i := range int64(30) {
 				if _, err := w.Insert(ctx, []value.Datum{value.Int(i), value.Int(i % 29)}); err != nil {
@@ -504,7 +504,7 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	txn, _ := store.Begin(storage.TxnOptions{})
+	txn, _ := store.Begin(ctx, storage.TxnOptions{})
 	w := c.NewWriter(txn, store.Caps())
 	_, err = w.Insert(ctx, []value.Datum{value.Int(1), value.Bytes(bytes.Repeat([]byte("x"), 100))})
 	if !errors.Is(err, storage.ErrKeyTooLarge) {

@@ -17,7 +17,7 @@ type Engine interface {
 	// Latest reads the latest committed state.
 	Latest() storage.Reader
 	// Snapshot freezes the current state.
-	Snapshot() (storage.Snapshot, error)
+	Snapshot(ctx context.Context) (storage.Snapshot, error)
 	// GetPresumedAbsent is Latest().Get for keys that are probably absent.
 	GetPresumedAbsent(ctx context.Context, key, dst []byte) ([]byte, error)
 	// Apply commits the buffer (which is not empty, and which it may drop), its stamped writes with
@@ -105,7 +105,7 @@ func FillCaps(caps storage.Caps) storage.Caps {
 }
 
 // Begin starts a transaction.
-func (m *Manager) Begin(opts storage.TxnOptions) (storage.Txn, error) {
+func (m *Manager) Begin(_ context.Context, opts storage.TxnOptions) (storage.Txn, error) {
 	if m.closed.Load() {
 		return nil, storage.ErrClosed
 	}

@@ -80,7 +80,7 @@ func (t *Txn) usable() error {
 
 // snapshot returns the read view, and takes it at the first call. Readers of one
 // transaction may run concurrently.
-func (t *Txn) snapshot() (storage.Snapshot, error) {
+func (t *Txn) snapshot(ctx context.Context) (storage.Snapshot, error) {
 	if v := t.view.Load(); v != nil {
 		return v.Snapshot, nil
 	}
@@ -92,7 +92,7 @@ func (t *Txn) snapshot() (storage.Snapshot, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	s, err := t.m.engine.Snapshot()
+	s, err := t.m.engine.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (t *Txn) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
 	if err := t.usable(); err != nil {
 		return dst, err
 	}
-	s, err := t.snapshot()
+	s, err := t.snapshot(ctx)
 	if err != nil {
 		return dst, err
 	}
@@ -117,7 +117,7 @@ func (t *Txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value 
 	if err := t.usable(); err != nil {
 		return err
 	}
-	s, err := t.snapshot()
+	s, err := t.snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	s, err := t.snapshot()
+	s, err := t.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +144,11 @@ func (t *Txn) Latest() storage.Reader { return &t.latest }
 func (t *Txn) Committed() storage.Reader { return t.m.engine.Latest() }
 
 // LatestView implements storage.Txn.
-func (t *Txn) LatestView() (storage.Snapshot, error) {
+func (t *Txn) LatestView(ctx context.Context) (storage.Snapshot, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	s, err := t.m.engine.Snapshot()
+	s, err := t.m.engine.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,11 +156,11 @@ func (t *Txn) LatestView() (storage.Snapshot, error) {
 }
 
 // Refresh implements storage.Txn.
-func (t *Txn) Refresh() error {
+func (t *Txn) Refresh(ctx context.Context) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	s, err := t.m.engine.Snapshot()
+	s, err := t.m.engine.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,11 +184,11 @@ func (t *Txn) View() (storage.Reader, uint64) {
 }
 
 // BareView implements storage.Txn.
-func (t *Txn) BareView() (storage.Snapshot, error) {
+func (t *Txn) BareView(ctx context.Context) (storage.Snapshot, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	return t.snapshot()
+	return t.snapshot(ctx)
 }
 
 // Show implements storage.Txn.
@@ -237,11 +237,11 @@ func (t *Txn) Raise(w *storage.Watermark) {
 }
 
 // ViewSeq implements storage.Txn.
-func (t *Txn) ViewSeq() (uint64, error) {
+func (t *Txn) ViewSeq(ctx context.Context) (uint64, error) {
 	if err := t.usable(); err != nil {
 		return 0, err
 	}
-	s, err := t.snapshot()
+	s, err := t.snapshot(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -89,7 +89,7 @@ func (w *world) bind(t *testing.T, sql string) logical.Statement {
 
 func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 	t.Helper()
-	txn, err := w.store.Begin(storage.TxnOptions{LockTimeout: time.Second})
+	txn, err := w.store.Begin(t.Context(), storage.TxnOptions{LockTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

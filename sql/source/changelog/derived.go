@@ -38,7 +38,7 @@ func (s *ChangeLog) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *
 		h, err = s.asOf(ec, n)
 	}
 	if err == nil {
-		err = s.derivedState(d, n.Table.Derived.Kind, h)
+		err = s.derivedState(ctx, d, n.Table.Derived.Kind, h)
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *ChangeLog) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *
 }
 
 // derivedState gives d the state of the store from which a derived table is made.
-func (s *ChangeLog) derivedState(d *Reader, kind schema.DerivedKind, at historyTime) (err error) {
+func (s *ChangeLog) derivedState(ctx context.Context, d *Reader, kind schema.DerivedKind, at historyTime) (err error) {
 	d.Reader = s.env.View
 	txn, inTxn := s.env.View.(storage.Txn)
 	_, frozen := s.env.View.(storage.Snapshot)
@@ -63,17 +63,17 @@ func (s *ChangeLog) derivedState(d *Reader, kind schema.DerivedKind, at historyT
 	case kind == schema.DerivedAsOf && at.micros > s.env.UpTo:
 		// What was at a time is the same in every state that has all commits up to
 		// it. The view of the statement may be older, or lack one of them.
-		d.own, err = s.env.Store.SnapshotAt(at.micros)
+		d.own, err = s.env.Store.SnapshotAt(ctx, at.micros)
 	case kind == schema.DerivedAsOf:
 		return nil
 	case inTxn && kind == schema.DerivedVersions:
 		// Rows that the transaction has changed itself have no history yet.
-		d.Reader, err = txn.BareView()
+		d.Reader, err = txn.BareView(ctx)
 		return err
 	case inTxn || frozen:
 		return nil
 	default: // several reads have to show one state
-		d.own, err = s.env.Store.Snapshot()
+		d.own, err = s.env.Store.Snapshot(ctx)
 	}
 	d.Reader = d.own
 	return err

@@ -151,7 +151,7 @@ var (
 	_ exec.EntryCounted = (*lockedOp)(nil)
 )
 
-func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, w walker, limit int64) (exec.Operator, error) {
+func (s *Reader) newLocked(ctx context.Context, ec *expr.Ctx, k *decode.Table, t physical.TableNode, w walker, limit int64) (exec.Operator, error) {
 	if s.state.Txn == nil {
 		return nil, sqlerr.Internal("a locking read outside of a transaction")
 	}
@@ -168,7 +168,7 @@ func (s *Reader) newLocked(ec *expr.Ctx, k *decode.Table, t physical.TableNode, 
 	}
 	if op.several && w.view == nil {
 		var err error
-		if w.view, err = s.state.Txn.LatestView(); err != nil {
+		if w.view, err = s.state.Txn.LatestView(ctx); err != nil {
 			return nil, err
 		}
 	}

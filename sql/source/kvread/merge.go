@@ -194,7 +194,7 @@ func (s *Reader) OpenMerge(ctx context.Context, ec *expr.Ctx, k *decode.Table, n
 		}), nil
 	}
 	if n.Latest && s.state.Txn != nil {
-		view, err := s.state.Txn.LatestView()
+		view, err := s.state.Txn.LatestView(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +218,7 @@ func (s *Reader) openMerge(ctx context.Context, ec *expr.Ctx, k *decode.Table, n
 		}
 		w.spans = []storage.Span{space.whole()}
 	}
-	op, err := s.open(ec, k, n, w, limit)
+	op, err := s.open(ctx, ec, k, n, w, limit)
 	if err != nil {
 		m.release()
 		return nil, err

@@ -37,7 +37,7 @@ func (s *Reader) openRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, 
 	leaf := n.Leaf()
 	if columns, _, _ := leaf.Access.Skip(); columns > 0 && leaf.Latest && s.state.Txn != nil && !w.watched {
 		var err error
-		if w.view, err = s.state.Txn.LatestView(); err != nil {
+		if w.view, err = s.state.Txn.LatestView(ctx); err != nil {
 			return nil, err
 		}
 		w.reader = w.view
@@ -47,7 +47,7 @@ func (s *Reader) openRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, 
 		return nil, errors.Join(err, w.closeView())
 	}
 	if !widened && w.view == nil {
-		return s.open(ec, k, n, w, limit)
+		return s.open(ctx, ec, k, n, w, limit)
 	}
 	// A skip scan knows earlier values of the columns that it skips: only the
 	// conditions decide whether a row belongs.
@@ -55,13 +55,13 @@ func (s *Reader) openRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, 
 	if err != nil {
 		return nil, errors.Join(err, w.closeView())
 	}
-	op, err := s.open(ec, k, wide, w, limit)
+	op, err := s.open(ctx, ec, k, wide, w, limit)
 	return &narrowOp{PassOp: PassOp{op}, cols: len(n.Columns())}, err
 }
 
 // OpenKeys makes the operator of n over rows by their keys, or, with nil, over all
 // rows, in what the statement reads.
-func (s *Reader) OpenKeys(ec *expr.Ctx, k *decode.Table, n physical.TableNode, keys [][]byte, limit int64) (exec.Operator, error) {
+func (s *Reader) OpenKeys(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, keys [][]byte, limit int64) (exec.Operator, error) {
 	w := walker{reader: s.state.Reader, keys: keys}
 	if keys == nil {
 		space, err := newKeySpace(k.Codec, nil)
@@ -70,11 +70,11 @@ func (s *Reader) OpenKeys(ec *expr.Ctx, k *decode.Table, n physical.TableNode, k
 		}
 		w.spans = []storage.Span{space.whole()}
 	}
-	return s.open(ec, k, n, w, limit)
+	return s.open(ctx, ec, k, n, w, limit)
 }
 
 // open makes the operator of n over what w walks.
-func (s *Reader) open(ec *expr.Ctx, k *decode.Table, n physical.TableNode, w walker, limit int64) (exec.Operator, error) {
+func (s *Reader) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, w walker, limit int64) (exec.Operator, error) {
 	leaf := n.Leaf()
 	join, _ := n.(*physical.IndexJoin)
 	filters := len(leaf.Filter)
@@ -87,7 +87,7 @@ func (s *Reader) open(ec *expr.Ctx, k *decode.Table, n physical.TableNode, w wal
 	}
 	switch {
 	case leaf.Latest:
-		return s.newLocked(ec, k, n, w, limit)
+		return s.newLocked(ctx, ec, k, n, w, limit)
 	case join != nil:
 		return s.newFetch(ec, k, join, w, limit)
 	}
@@ -391,13 +391,13 @@ func (s *Reader) Partitions(ctx context.Context, ec *expr.Ctx, t physical.TableN
 	}
 	// The hull is large enough when its spans are.
 	hull := storage.Span{Start: w.spans[0].Start, End: w.spans[len(w.spans)-1].End}
-	size, err := s.state.Store.EstimateSize(hull)
+	size, err := s.state.Store.EstimateSize(ctx, hull)
 	if err != nil || size < minPartitionBytes {
 		return nil, err
 	}
 	var cut []storage.Span
 	if len(w.spans) == 1 {
-		cut = s.state.Store.Partitions(w.spans[0], parts)
+		cut = s.state.Store.Partitions(ctx, w.spans[0], parts)
 		if len(cut) < 2 {
 			return nil, nil
 		}

@@ -46,7 +46,7 @@ func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *p
 		}
 	}
 	if (n.Latest || all) && s.env.Txn != nil {
-		latest, err := s.env.Txn.LatestView()
+		latest, err := s.env.Txn.LatestView(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *p
 	if errors.Is(err, search.ErrUnavailable) || errors.Is(err, seg.ErrDamaged) || errors.Is(err, errRescan) {
 		whole := *n
 		whole.Filter, whole.Access = n.Search().All, allRows
-		op, err := s.env.Rows.OpenKeys(ec, k, &whole, nil, limit)
+		op, err := s.env.Rows.OpenKeys(ctx, ec, k, &whole, nil, limit)
 		return scoreRows(op, ec, n), err
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 		at = r.Seq()
 	case storage.Txn:
 		var err error
-		if at, err = r.ViewSeq(); err != nil {
+		if at, err = r.ViewSeq(ctx); err != nil {
 			return nil, err
 		}
 	default:
@@ -201,7 +201,7 @@ func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n 
 		slices.SortStableFunc(hits, func(a, b query.Hits) int { return bytes.Compare(a.FirstID(), b.FirstID()) })
 	}
 	op.hits = hits
-	op.open = func() error { return s.searchRows(op, ec, k, n, limit) }
+	op.open = func(ctx context.Context) error { return s.searchRows(ctx, op, ec, k, n, limit) }
 	return op, nil
 }
 
@@ -214,7 +214,7 @@ func countsOnly(n *physical.Scan) bool {
 
 // searchRows opens what a search reads of the table: the rows that its hits are
 // of, where it is not covering, and those that were changed.
-func (s *Searcher) searchRows(op *searchOp, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64) error {
+func (s *Searcher) searchRows(ctx context.Context, op *searchOp, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64) error {
 	prefix := k.Prefix()
 	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var hits []query.Hits
@@ -247,7 +247,7 @@ func (s *Searcher) searchRows(op *searchOp, ec *expr.Ctx, k *decode.Table, n *ph
 	slices.SortFunc(keys, bytes.Compare)
 	rows := *n
 	rows.Filter, rows.Access = n.Search().All, allRows
-	rowsOp, err := s.env.Rows.OpenKeys(ec, k, &rows, keys, limit)
+	rowsOp, err := s.env.Rows.OpenKeys(ctx, ec, k, &rows, keys, limit)
 	op.rows = scoreRows(rowsOp, ec, n)
 	op.At(step.SearchFetched)
 	return err
@@ -360,7 +360,7 @@ type searchOp struct {
 	tallied bool
 	tree    query.Node
 	// open opens rows, at their first use.
-	open func() error
+	open func(ctx context.Context) error
 }
 
 var _ exec.Counted = (*searchOp)(nil)
@@ -376,7 +376,7 @@ func (o *searchOp) Next(ctx context.Context) (b *vec.Batch, err error) {
 
 func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	if o.rows == nil {
-		if err := o.open(); err != nil {
+		if err := o.open(ctx); err != nil {
 			return nil, err
 		}
 	}
