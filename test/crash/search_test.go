@@ -317,7 +317,7 @@ func TestKillSearch(t *testing.T) {
 	seed := testflag.AnySeed(t)
 	r := rand.New(rand.NewPCG(seed, 3))
 	testflag.Normal(t)
-	rounds := testflag.Rounds(1, 2, 10)
+	rounds := testflag.Rounds(1, 2, 7)
 	dir := t.TempDir()
 	var commits, alters atomic.Int64
 	compared, failures := 0, 0
