@@ -375,7 +375,7 @@ type Store interface {
 	// those that were under way: later ones get later times. The time, in
 	// microseconds since 1970, is not in the future.
 	SnapshotAt(ctx context.Context, micros int64) (Snapshot, error)
-	// Begin starts a transaction.
+	// Begin starts a transaction, which outlives the context of the call.
 	Begin(ctx context.Context, opts TxnOptions) (Txn, error)
 	// Seq is the sequence number of the latest visible commit: not lower than
 	// that of any state that a reader has been shown.
