@@ -59,6 +59,7 @@ func TestExpiredPassword(t *testing.T) {
 // TestBlocked: the backend learns of each password, and of nothing else, and what it
 // refuses is refused.
 func TestBlocked(t *testing.T) {
+	t.Parallel()
 	s, b, addr := startServer(t, Config{})
 	var told testutil.Buffer
 	seen := 0 // of told
@@ -155,6 +156,7 @@ func TestOpenAccount(t *testing.T) {
 // TestAccountConnections is MAX_USER_CONNECTIONS of an account, which precedes the limit
 // of the server.
 func TestAccountConnections(t *testing.T) {
+	t.Parallel()
 	s, b, addr := startServer(t, Config{Limits: Limits{UserConnections: 1}})
 	b.accounts["native"] = Account{User: "native", Plugin: PluginNative, AuthString: HashNative("secret"), MaxConnections: 2}
 	b.accounts["root"] = Account{User: "root", Plugin: PluginCachingSHA2, Administrator: true, MaxConnections: 1}

@@ -75,6 +75,7 @@ func tryLogin(addr, user string) error {
 // TestFloods: sockets that do not log in, more than there may be connections,
 // keep nobody out, and neither connections nor goroutines pile up.
 func TestFloods(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	login := (&rawClient{}).loginPacket(rawCaps, "nobody", make([]byte, 20), "d", PluginCachingSHA2)
 	for name, say := range map[string][]byte{
@@ -133,6 +134,7 @@ func TestStorm(t *testing.T) {
 // TestFirstByte: who says nothing is sent away long before the time for a login
 // ends, and the others when it ends.
 func TestFirstByte(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, _, addr := startServer(t, Config{Limits: Limits{ConnectTimeout: 5 * time.Second}})
 	for _, say := range []struct {

@@ -416,6 +416,7 @@ func TestOldAndBrokenHandshakes(t *testing.T) {
 }
 
 func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	s, _, addr := startServer(t, Config{Limits: Limits{Connections: 2}})
 	a, b := dialRaw(t, addr, 0), dialRaw(t, addr, 0)
@@ -598,6 +599,7 @@ func TestManyIdleConnections(t *testing.T) {
 
 // TestBusyConnections has 200 connections work at once, a few of which vanish.
 func TestBusyConnections(t *testing.T) {
+	t.Parallel()
 	s, b, addr := startServer(t, Config{})
 	var wg sync.WaitGroup
 	for i := range 200 {

@@ -230,6 +230,7 @@ func TestMetricsPage(t *testing.T) {
 
 // TestReady: the pages say whether the server takes clients.
 func TestReady(t *testing.T) {
+	t.Parallel()
 	s, dsn := startOnce(t, withMetrics)
 	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ready\n"} {
 		if status, text := page(t, s, path); status != http.StatusOK || text != want {

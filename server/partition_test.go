@@ -334,7 +334,7 @@ func TestPartitions(t *testing.T) {
 				}
 				w.log = append(w.log, text)
 			}
-			for round := range testflag.Rounds(40, 150, 300) {
+			for round := range testflag.Rounds(20, 40, 300) {
 				w.change()
 				for range 4 {
 					w.query()
@@ -422,7 +422,7 @@ func TestPartitionsNextToOthers(t *testing.T) {
 				})
 			}
 			r := rand.New(rand.NewPCG(testflag.AnySeed(t), 2))
-			for k := range testflag.Rounds(6, 20, 60) {
+			for k := range testflag.Rounds(6, 6, 60) {
 				limit := 10 + r.IntN(80)
 				exec(fmt.Sprintf("ALTER TABLE others.t REORGANIZE PARTITION p0, pm INTO (PARTITION p0 VALUES LESS THAN (%d), PARTITION pm VALUES LESS THAN MAXVALUE)", limit))
 				switch k % 3 {

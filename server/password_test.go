@@ -263,6 +263,7 @@ func TestReplacePassword(t *testing.T) {
 
 // TestFailedLoginAttempts: an account is blocked after failures.
 func TestFailedLoginAttempts(t *testing.T) {
+	t.Parallel()
 	a := newAccountTest(t)
 	a.root.exec("CREATE USER f IDENTIFIED BY 'x' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 3")
 	a.root.exec("CREATE USER half IDENTIFIED BY 'x' FAILED_LOGIN_ATTEMPTS 1")

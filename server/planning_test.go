@@ -105,6 +105,7 @@ func (s *stalledPlanning) ends(p *pending, number uint16) {
 // TestPlanningIsInterrupted ends statements in all stages of their planning, while the
 // store does not answer. The same statement has the right plan then.
 func TestPlanningIsInterrupted(t *testing.T) {
+	t.Parallel()
 	s := newStalledPlanning(t)
 	want, rows := s.plan("a"), s.rows("a")
 	visits := s.store.Calls(errkv.OpVisit)

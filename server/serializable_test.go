@@ -207,6 +207,7 @@ func TestSerializable(t *testing.T) {
 // TestGapLocks: what a locking read at REPEATABLE READ has found or not found stays,
 // by each way to find it.
 func TestGapLocks(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)

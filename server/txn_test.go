@@ -9,6 +9,7 @@ import (
 )
 
 func TestTransactions(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, dsn := startServer(t)
 	tests := map[string]func(t *testing.T, a, b, c *client){
@@ -566,6 +567,7 @@ func TestDeleteLimitLocks(t *testing.T) {
 // TestIdleTransaction: a connection that is idle in a transaction is ended, one
 // that is idle outside of one, or busy, is not.
 func TestIdleTransaction(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, dsn := startServer(t)
 	a, b, c := dial(t, dsn), dial(t, dsn), dial(t, dsn)

@@ -22,7 +22,7 @@ func TestPlaces(t *testing.T) {
 	s, at := placeDocs(t, r, docs, field)
 	g := s.Segments()[0]
 	live, _ := g.Roots()
-	for i := range 600 {
+	for i := range testflag.Rounds(0, 250, 600) {
 		center := geo.NewCenter(at[r.IntN(docs/2)])
 		if i%5 == 0 {
 			center = geo.NewCenter(geo.Point{X: 180 - r.Float64(), Y: 89})

@@ -42,7 +42,7 @@ func TestScore(t *testing.T) {
 	}
 	among.Count = countBits(among.Set)
 	ids := []seg.FieldID{1, 2}
-	for range 400 {
+	for range testflag.Rounds(0, 150, 400) {
 		q := randomQuery(r, words, 3)
 		by := Score{{Fields: ids, Query: q, Stats: lateStats{}, Value: func(s float64) float64 { return s }}}
 		vals, nulls, err := by.values(&among)

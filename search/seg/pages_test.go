@@ -109,7 +109,7 @@ func TestDamagedPages(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 7))
-	passed, n := 0, testflag.Rounds(100, 300, 1000)
+	passed, n := 0, testflag.Rounds(50, 100, 1000)
 	var path string
 	var file []byte
 	for i := range n {

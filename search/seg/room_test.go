@@ -23,7 +23,7 @@ func TestOldFilesUnderLoad(t *testing.T) {
 	}
 	defer ix.Close()
 	most := 0
-	for i := range uint64(2000) {
+	for i := range uint64(testflag.Pick(0, 700, 2000)) {
 		if err := ix.Apply(numbered(ix, i+1, int(i%5)+1)); err != nil {
 			t.Fatal(err)
 		}

@@ -290,7 +290,7 @@ func TestEveryCall(t *testing.T) {
 	total := runFailing(t, 0)
 	stride := int64(1)
 	if !*everyCall {
-		stride = max(1, total/40)
+		stride = max(1, total/int64(testflag.Pick(0, 15, 40)))
 	}
 	first := 1 + rand.Int64N(stride)
 	t.Logf("%d calls, every %d. from %d on", total, stride, first)

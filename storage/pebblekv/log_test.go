@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestDirectLog: a log has what was written to it after each sync, however it
 // was cut into records and whenever somebody stopped waiting for them.
 func TestDirectLog(t *testing.T) {
-	for seed := range uint64(9) {
+	for seed := range uint64(testflag.Rounds(3, 3, 9)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		dir := t.TempDir()
 		d := &disk{FS: vfs.Default, dir: dir}

@@ -27,7 +27,7 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-var logDamages = flags.Int("damages", 100, "how many damages of logs TestLogDamage tries")
+var logDamages = flags.Int("damages", 0, "how many damages of logs TestLogDamage tries; 0 for as many as the length of the run asks for")
 
 // storeChild names the variable of a child process's environment with the store that it
 // writes.
@@ -356,12 +356,16 @@ var damageKinds = []logDamage{
 // place, or every commit is there that was acknowledged.
 func TestLogDamage(t *testing.T) {
 	testflag.Normal(t)
+	damages := *logDamages
+	if damages == 0 {
+		damages = testflag.Pick(0, 40, 100)
+	}
 	for i, l := range loads {
 		t.Run(l.name, func(t *testing.T) {
 			d := newDamaged(t, l)
 			rng := seeded(uint64(i))
 			refused, whole := 0, 0
-			for range (*logDamages + len(loads) - 1) / len(loads) {
+			for range (damages + len(loads) - 1) / len(loads) {
 				f := d.state.logs[rng.IntN(len(d.state.logs))]
 				if d.damageOnce(rng, f) {
 					refused++

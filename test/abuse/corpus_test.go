@@ -131,12 +131,18 @@ func list2(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// TestAttacks runs each known attack.
+// TestAttacks runs known attacks: all with -long, else each eighth from one that the
+// seed chooses, and those that are named.
 func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
-	for _, a := range corpus() {
-		if strings.Contains(a.name, *named) {
+	every := uint64(1)
+	if *named == "" {
+		every = testflag.Pick[uint64](8, 8, 1)
+	}
+	first := testflag.AnySeed(t) % every
+	for i, a := range corpus() {
+		if strings.Contains(a.name, *named) && uint64(i)%every == first {
 			v.check(t, a)
 		}
 	}

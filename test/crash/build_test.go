@@ -31,6 +31,7 @@ func insertBuildRows(from, to int) string {
 // moments, again and again: the next server goes on by itself, until the indexes are
 // complete. A duplicate that a writer makes rolls the build back, also after a crash.
 func TestKillDuringBuild(t *testing.T) {
+	testflag.Long(t)
 	seed := testflag.AnySeed(t)
 	b := &builds{dir: t.TempDir(), seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), gone: &atomic.Bool{}}
 	b.start(t)
@@ -39,7 +40,6 @@ func TestKillDuringBuild(t *testing.T) {
 		"SET SESSION cte_max_recursion_depth = 1000000",
 		insertBuildRows(1, buildRows/2), insertBuildRows(buildRows/2+1, buildRows),
 		"SET PERSIST sqlots_index_build_rate = 150000")
-	testflag.Normal(t)
 	rounds := testflag.Rounds(1, 1, 5)
 	resumed := 0
 	for round := range rounds {

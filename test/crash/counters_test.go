@@ -21,7 +21,7 @@ func TestKillCounters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	b := &builds{dir: t.TempDir(), gone: &atomic.Bool{}}
 	testflag.Normal(t)
-	rounds := testflag.Rounds(1, 2, 5)
+	rounds := testflag.Rounds(1, 1, 5)
 	const topics = 3
 	var mu sync.Mutex
 	given := map[string]bool{} // numbers that were acknowledged

@@ -23,7 +23,7 @@ func TestKill(t *testing.T) {
 	testflag.Normal(t)
 	seed := testflag.AnySeed(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	rounds := testflag.Rounds(2, 5, 12)
+	rounds := testflag.Rounds(2, 2, 12)
 	dir := t.TempDir()
 	workers := make([]*worker, connections)
 	for i := range workers {

@@ -317,7 +317,7 @@ func TestKillSearch(t *testing.T) {
 	seed := testflag.AnySeed(t)
 	r := rand.New(rand.NewPCG(seed, 3))
 	testflag.Normal(t)
-	rounds := testflag.Rounds(1, 2, 7)
+	rounds := testflag.Rounds(1, 1, 7)
 	dir := t.TempDir()
 	var commits, alters atomic.Int64
 	compared, failures := 0, 0
@@ -439,7 +439,7 @@ func TestSearchDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for round := range testflag.Rounds(1, 3, 6) {
+	for round := range testflag.Rounds(1, 1, 6) {
 		awaitFiles(t, db, dir)
 		c.Kill()
 		db.Close()

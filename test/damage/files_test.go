@@ -15,7 +15,7 @@ func TestFiles(t *testing.T) {
 	first := testflag.AnySeed(t)
 	s := makeStates(t)[1]
 	for kind, names := range filesOf(t, s.dir) {
-		for i := range testflag.Pick(0, 3, (len(damages)+1)/2) {
+		for i := range testflag.Pick(0, 1, (len(damages)+1)/2) {
 			how := damages[(first+uint64(i))%uint64(len(damages))]
 			t.Run(kind+"/"+strings.ReplaceAll(how.name, " ", "-"), func(t *testing.T) {
 				dir := t.TempDir()
