@@ -25,7 +25,8 @@ type Config struct {
 	CursorMemory int
 	// TempFile makes such a file; nil: the rows stay in memory.
 	TempFile func() (TempFile, error)
-	// Memory counts packets and parameters from largePacket on; nil counts none.
+	// Memory counts packets and parameters from largePacket on, and rows of cursors; nil
+	// counts none.
 	Memory Memory
 	// SandboxOldClients lets clients that do not know of expired passwords into the
 	// sandbox of an account whose password has expired; otherwise they are refused (1862).

@@ -18,11 +18,14 @@ type TempFile interface {
 	Close()
 }
 
-// spool holds the encoded rows of a cursor: the first in memory up to a limit, the
-// others in a temporary file. Each row is preceded by its length in 4 bytes.
+// spool holds the encoded rows of a cursor: the first in memory up to a limit, and as far
+// as there is memory; the others in a temporary file. Each row is preceded by its length
+// in 4 bytes.
 type spool struct {
 	h      *Header
 	limit  int
+	memory Memory
+	held   int // bytes of it
 	create func() (TempFile, error)
 	row    []byte // the row being built
 	mem    []byte
@@ -33,40 +36,114 @@ type spool struct {
 	r      *bufio.Reader
 }
 
+const (
+	spoolWrite = 64 << 10 // bytes of the buffer before the file
+	spoolRead  = 16 << 10 // and of that after it
+	spoolLeast = 1 << 10  // bytes of the first buffer of rows
+)
+
 func newSpool(cfg *Config, h *Header) *spool {
-	return &spool{h: h, limit: cfg.CursorMemory, create: cfg.TempFile}
+	return &spool{h: h, limit: cfg.CursorMemory, memory: cfg.Memory, create: cfg.TempFile}
 }
 
 // next is the empty buffer for the next row.
 func (s *spool) next() []byte { return s.row[:0] }
 
-// add stores a row, which was built in next's buffer.
-func (s *spool) add(row []byte) error {
+// built stores a row that was built in next's buffer.
+func (s *spool) built(row []byte) error {
 	s.row = row
-	if len(row) > 1<<31 {
-		return fmt.Errorf("writing rows of a cursor: row of %d bytes", len(row))
+	return s.add(len(row), row)
+}
+
+// add stores a row of n bytes.
+func (s *spool) add(n int, parts ...[]byte) error {
+	if n > 1<<31 {
+		return fmt.Errorf("writing rows of a cursor: row of %d bytes", n)
 	}
-	if s.file == nil && (s.create == nil || len(s.mem)+len(row)+4 <= s.limit) {
-		s.mem = binary.LittleEndian.AppendUint32(s.mem, uint32(len(row)))
-		s.mem = append(s.mem, row...)
+	var size [4]byte
+	binary.LittleEndian.PutUint32(size[:], uint32(n))
+	if s.file == nil {
+		err := s.grow(len(s.mem) + n + 4)
+		if err == nil {
+			s.mem = append(s.mem, size[:]...)
+			for _, p := range parts {
+				s.mem = append(s.mem, p...)
+			}
+			return nil
+		}
+		if s.create == nil {
+			return err
+		}
+		if err := s.open(); err != nil {
+			return err
+		}
+	}
+	s.size += int64(n) + 4
+	_, err := s.w.Write(size[:])
+	for _, p := range parts {
+		if err == nil {
+			_, err = s.w.Write(p)
+		}
+	}
+	if err != nil {
+		return s.fail("writing", err)
+	}
+	return nil
+}
+
+// errSpoolFull says that the rows of a cursor go to its file.
+var errSpoolFull = errors.New("the rows of a cursor do not fit into its memory")
+
+// grow makes mem hold n bytes in all.
+func (s *spool) grow(n int) error {
+	if n <= cap(s.mem) {
 		return nil
 	}
-	if s.file == nil {
-		f, err := s.create()
-		if err != nil {
+	if s.create != nil && n > s.limit {
+		return errSpoolFull
+	}
+	size := max(n, 2*cap(s.mem), spoolLeast)
+	if s.create != nil {
+		size = min(size, max(s.limit, n))
+	}
+	if err := s.hold(size); err != nil {
+		return err
+	}
+	s.mem = append(make([]byte, 0, size), s.mem...)
+	return nil
+}
+
+// hold counts n bytes for what is added to cap(s.mem).
+func (s *spool) hold(n int) error {
+	if n > s.held {
+		if err := s.memory.Reserve(int64(n - s.held)); err != nil {
+			return err
+		}
+	} else {
+		s.memory.Release(int64(s.held - n))
+	}
+	s.held = n
+	return nil
+}
+
+// open makes the file. The rows so far move to it where there is no memory for both
+// them and its buffer.
+func (s *spool) open() error {
+	f, err := s.create()
+	if err != nil {
+		return s.fail("writing", err)
+	}
+	s.file = f
+	if s.hold(cap(s.mem)+spoolWrite) != nil {
+		if _, err := f.Write(s.mem); err != nil {
 			return s.fail("writing", err)
 		}
-		s.file, s.w = f, bufio.NewWriterSize(f, 64<<10)
+		s.size, s.mem = int64(len(s.mem)), nil
+		if err := s.hold(spoolWrite); err != nil {
+			return err
+		}
 	}
-	s.size += int64(len(row)) + 4
-	var size [4]byte
-	binary.LittleEndian.PutUint32(size[:], uint32(len(row)))
-	if _, err := s.w.Write(size[:]); err != nil {
-		return s.fail("writing", err)
-	}
-	if _, err := s.w.Write(row); err != nil {
-		return s.fail("writing", err)
-	}
+	s.w = bufio.NewWriterSize(f, spoolWrite)
 	return nil
 }
 
@@ -80,33 +157,48 @@ func (s *spool) finish() error {
 		return s.fail("writing", err)
 	}
 	s.w = nil
-	s.r = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), 16<<10)
-	return nil
+	s.r = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), spoolRead)
+	return s.hold(cap(s.mem) + spoolRead)
 }
 
-// read appends the next row to dst, or reports the end.
-func (s *spool) read(dst []byte) (_ []byte, end bool, err error) {
+// length is that of the next row, or reports the end.
+func (s *spool) length() (n int, end bool, err error) {
 	if s.pos < len(s.mem) {
-		n := int(binary.LittleEndian.Uint32(s.mem[s.pos:]))
-		from := s.pos + 4
-		s.pos = from + n
-		return append(dst, s.mem[from:s.pos]...), false, nil
+		n = int(binary.LittleEndian.Uint32(s.mem[s.pos:]))
+		s.pos += 4
+		return n, false, nil
 	}
 	if s.r == nil {
-		return dst, true, nil
+		return 0, true, nil
 	}
 	var size [4]byte
 	if _, err := io.ReadFull(s.r, size[:]); err == io.EOF {
-		return dst, true, nil
+		return 0, true, nil
 	} else if err != nil {
-		return dst, false, s.fail("reading", err)
+		return 0, false, s.fail("reading", err)
 	}
-	start := len(dst)
-	dst = append(dst, make([]byte, binary.LittleEndian.Uint32(size[:]))...)
-	if _, err := io.ReadFull(s.r, dst[start:]); err != nil {
-		return dst, false, s.fail("reading", err)
+	return int(binary.LittleEndian.Uint32(size[:])), false, nil
+}
+
+// read calls fn with the parts of the row whose length was read, of n bytes.
+func (s *spool) read(n int, fn func(part []byte)) error {
+	if s.pos < len(s.mem) {
+		fn(s.mem[s.pos : s.pos+n])
+		s.pos += n
+		return nil
 	}
-	return dst, false, nil
+	for n > 0 {
+		part, err := s.r.Peek(min(n, spoolRead))
+		if err != nil {
+			return s.fail("reading", err)
+		}
+		fn(part)
+		n -= len(part)
+		if _, err := s.r.Discard(len(part)); err != nil {
+			return s.fail("reading", err)
+		}
+	}
+	return nil
 }
 
 // fail is the error that the client gets for one of the file.
@@ -123,5 +215,6 @@ func (s *spool) close() {
 		s.file.Close()
 		s.file = nil
 	}
-	s.mem, s.w, s.r = nil, nil, nil
+	s.row, s.mem, s.w, s.r = nil, nil, nil, nil
+	_ = s.hold(0)
 }

@@ -150,6 +150,19 @@ func (s *fakeSession) one(ctx context.Context, text string, w ResultWriter, more
 		n, _ := strconv.Atoi(arg)
 		h := NewHeader([]Column{{Name: "b", Type: blobType()}})
 		return s.rows(w, h, more, []value.Datum{value.Bytes(pattern(n))})
+	case "longs":
+		n, _ := strconv.Atoi(arg)
+		b := &vec.Batch{N: 2, Cols: []*vec.Vec{vec.NewSized(value.KindBytes, 2)}}
+		for i := range b.N {
+			b.Cols[0].SetDatum(i, value.Bytes(pattern(n)))
+		}
+		if err := w.Header(NewHeader([]Column{{Name: "b", Type: blobType()}})); err != nil {
+			return err
+		}
+		if err := w.Batch(b); err != nil {
+			return err
+		}
+		return w.End(End{More: more})
 	case "rows":
 		n, _ := strconv.Atoi(arg)
 		return s.stream(ctx, w, n, more)

@@ -40,10 +40,20 @@ func (h *Header) isLong(b *vec.Batch, i int) bool {
 
 // longRow writes a row with long values.
 func (w *resultWriter) longRow(b *vec.Batch, i int) error {
+	parts, total := w.longParts(b, i)
+	out := longPacket{p: &w.c.wire, left: total}
+	for _, p := range parts {
+		out.write(p)
+	}
+	return out.end()
+}
+
+// longParts is the payload of a row with long values, which are not copied, and its
+// length.
+func (w *resultWriter) longParts(b *vec.Batch, i int) (parts [][]byte, total int) {
 	h := w.h
 	short := &vec.Batch{N: b.N, Cols: append([]*vec.Vec(nil), b.Cols...)}
 	var long []int
-	total := 0
 	for _, k := range h.long {
 		if h.isLongCell(b, k, i) {
 			long = append(long, k)
@@ -54,18 +64,14 @@ func (w *resultWriter) longRow(b *vec.Batch, i int) error {
 	}
 	row := w.appendRow(short, len(h.cells), i) // a long value is the one byte of an empty text
 	total += len(row)
-	out := longPacket{p: &w.c.wire, left: total}
 	at := 0
 	for _, k := range long {
 		end := len(w.appendRow(short, k, i)) + w.headLen(len(h.cells)) - w.headLen(k)
 		text := b.Cols[k].Bytes[i]
-		out.write(row[at:end])
-		out.write(appendLenEnc(nil, uint64(len(text))))
-		out.write(text)
+		parts = append(parts, row[at:end], appendLenEnc(nil, uint64(len(text))), text)
 		at = end + 1
 	}
-	out.write(row[at:])
-	return out.end()
+	return append(parts, row[at:]), total
 }
 
 // appendRow is the first columns of a row, of n columns.

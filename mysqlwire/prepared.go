@@ -242,13 +242,7 @@ func (c *conn) fetch(arg []byte) error {
 	}
 	last := false
 	for ; n > 0 && !last && c.err == nil; n-- {
-		start := c.begin()
-		c.out, last, err = s.cursor.read(c.out)
-		if err != nil || last {
-			c.out = c.out[:start]
-		} else {
-			c.end(start)
-		}
+		last, err = c.fetchRow(s.cursor)
 		if err == nil {
 			err = c.ctx.Err()
 		}
@@ -265,4 +259,30 @@ func (c *conn) fetch(arg []byte) error {
 	c.result.next(false)
 	c.writeEOF(0, flags)
 	return c.err
+}
+
+// fetchRow writes the next row of a cursor, a long one as it is read.
+func (c *conn) fetchRow(s *spool) (last bool, err error) {
+	n, last, err := s.length()
+	if err != nil || last {
+		return last, err
+	}
+	if n < longValue {
+		start := c.begin()
+		if err := s.read(n, func(part []byte) { c.out = append(c.out, part...) }); err != nil {
+			c.out = c.out[:start]
+			return false, err
+		}
+		c.end(start)
+		return false, nil
+	}
+	out := longPacket{p: &c.wire, left: n}
+	if err := s.read(n, out.write); err != nil {
+		if c.err == nil { // a part of the row is on its way
+			c.srv.cfg.Logger.Error("error within a row of a cursor", "connection", c.id, "error", err)
+			c.err = err
+		}
+		return false, err
+	}
+	return false, out.end()
 }

@@ -109,7 +109,7 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 	plain := w.binary && w.spool == nil && h.isPlain(b)
 	for i, n := 0, b.Live(); i < n; i++ {
 		if w.spool != nil {
-			if err := w.spool.add(h.appendBinaryRow(w.spool.next(), b, b.Row(i))); err != nil {
+			if err := w.spoolRow(b, b.Row(i)); err != nil {
 				return err
 			}
 			continue
@@ -137,6 +137,15 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 	return w.ended()
 }
 
+// spoolRow stores a row of a cursor.
+func (w *resultWriter) spoolRow(b *vec.Batch, i int) error {
+	if len(w.h.long) > 0 && w.h.isLong(b, i) {
+		parts, n := w.longParts(b, i)
+		return w.spool.add(n, parts...)
+	}
+	return w.spool.built(w.h.appendBinaryRow(w.spool.next(), b, i))
+}
+
 // ended returns an error to a writer of rows when the client is gone or the command
 // cancelled, so that it need not look itself.
 func (w *resultWriter) ended() error {
@@ -156,7 +165,7 @@ func (w *resultWriter) Row(row []value.Datum) error {
 	}
 	c := w.c
 	if w.spool != nil {
-		return w.spool.add(w.h.appendBinaryDatums(w.spool.next(), row))
+		return w.spool.built(w.h.appendBinaryDatums(w.spool.next(), row))
 	}
 	start := c.begin()
 	if w.binary {
