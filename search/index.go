@@ -110,8 +110,9 @@ type Info struct {
 	// Failures are those in a row.
 	Failures int
 	// Docs is the number of rows in the index. Low is the sequence up to which it has
-	// all changes. Lag counts the later commits of the store, of all tables. Behind is
-	// an upper bound of how long the first of them has waited.
+	// all changes. Lag is how far that is behind the store's own sequence: the number of
+	// the later commits, of all tables, where only this process writes to the store.
+	// Behind is an upper bound of how long the first of them has waited.
 	Docs int
 	// Rejected are those of them of which a field could not take the value.
 	Rejected int

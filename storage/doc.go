@@ -5,15 +5,17 @@
 //
 // Keys and values are byte strings; keys order bytewise. A Store holds
 // committed data. Every commit gets a sequence number; sequence numbers grow
-// in the order in which commits become visible. A Snapshot is the state after
-// one commit. A Txn is a write buffer over a movable read view, with
+// in the order in which commits become visible. They do not count: between two
+// of them others may be left out, so nothing follows from their difference. A
+// Snapshot is the state after one commit. A Txn is a write buffer over a movable read view, with
 // pessimistic locks on the keys that it intends to change.
 //
 // # Invariants
 //
 //	I1  A commit is visible whole or not at all, and after Commit returns with
 //	    DurabilitySync it survives the loss of power.
-//	I2  A Snapshot sees exactly the commits with a sequence <= Snapshot.Seq().
+//	I2  A Snapshot sees exactly the commits with a sequence <= Snapshot.Seq(),
+//	    which is that of the last of them or a later one that no commit has.
 //	I3  A key that a Txn has locked is changed by no other Txn until the first
 //	    one ends.
 //	I4  Scans go forward through a stream that the engine may fetch in batches

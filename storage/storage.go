@@ -68,7 +68,8 @@ type Reader interface {
 // Snapshot is a frozen state of the store.
 type Snapshot interface {
 	Reader
-	// Seq is the sequence number of the last commit that the snapshot sees.
+	// Seq is a sequence number that is not lower than that of any commit which the
+	// snapshot sees, and lower than that of any other.
 	Seq() uint64
 	// Close releases the snapshot; Scanners opened on it must be closed before.
 	// It is idempotent.
@@ -218,7 +219,7 @@ type Txn interface {
 	// Refresh moves the read view to the latest commit. Scanners that are open
 	// keep the older view.
 	Refresh(ctx context.Context) error
-	// ViewSeq is the sequence of the read view, which it takes if it is missing.
+	// ViewSeq is Snapshot.Seq of the read view, which it takes if it is missing.
 	ViewSeq(ctx context.Context) (uint64, error)
 	// View is the read view without own writes, and its sequence; nil and 0 if
 	// no view was taken.
@@ -297,8 +298,8 @@ type Txn interface {
 	// Dirty reports whether there are buffered writes.
 	Dirty() bool
 	// Commit makes the writes visible atomically and durable as requested, and
-	// returns the sequence number of the commit (the view's when nothing was
-	// written). The transaction has ended afterwards, whatever the result.
+	// returns the sequence number of the commit (when nothing was written, one of a
+	// state that it has seen). The transaction has ended afterwards, whatever the result.
 	Commit(ctx context.Context) (seq uint64, err error)
 	// Rollback drops the writes and releases the locks. It is idempotent and a
 	// no-op after Commit.
@@ -350,16 +351,36 @@ type BulkRun interface {
 	Close() error
 }
 
-// Caps are the limits of a store, in bytes.
+// Caps are what a store can take, in bytes, and what it can do. Code above the store
+// reads them where it depends on one of them, and knows no engine by its name.
 type Caps struct {
 	MaxKey   int
 	MaxValue int
 	MaxTxn   int64
+
+	// Sole: this process is the only one that writes to the store. Then marks and
+	// watermarks know of all commits, and a mutex may take the place of a lock.
+	Sole bool
+	// Remote: calls wait for other machines, so what counts is how many follow on each
+	// other.
+	Remote bool
+	// SharedLocks: LockShared admits others. A store without them takes an exclusive
+	// lock instead.
+	SharedLocks bool
+	// FairLocks: who waits for a lock gets it in turn, and of a cycle of waits the
+	// transaction with the least work is the victim. Without it neither is promised.
+	FairLocks bool
+	// AtomicBulk: a bulk load of any size becomes visible at once. Without it Finish
+	// takes no more than a transaction, and fails with ErrTxnTooLarge.
+	AtomicBulk bool
 }
 
-// DefaultCaps are the limits of design: keys to 4 KiB, values to 6 MiB,
-// transactions to 1 GiB.
-var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
+// DefaultCaps are those of a store that this process has to itself: keys to 4 KiB,
+// values to 6 MiB, transactions to 1 GiB.
+var DefaultCaps = Caps{
+	MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30,
+	Sole: true, SharedLocks: true, FairLocks: true, AtomicBulk: true,
+}
 
 // Store is an open store. All methods may be called concurrently. A method with a context
 // may wait, for another machine too, and ends with the cause of the context when that
@@ -377,9 +398,12 @@ type Store interface {
 	SnapshotAt(ctx context.Context, micros int64) (Snapshot, error)
 	// Begin starts a transaction, which outlives the context of the call.
 	Begin(ctx context.Context, opts TxnOptions) (Txn, error)
-	// Seq is the sequence number of the latest visible commit: not lower than
-	// that of any state that a reader has been shown.
+	// Seq is not lower than the sequence number of any commit that a reader of this
+	// Store was shown, or that was made through it.
 	Seq() uint64
+	// Commits counts the commits that were made through this Store; the number only
+	// says how many there were between two calls.
+	Commits() uint64
 	// Sync returns when the commits up to a sequence that Seq has returned are on
 	// disk, whatever their own durability. Call it before data that is derived from
 	// these commits is made durable elsewhere, which must not outlive them.

@@ -107,6 +107,9 @@ func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot,
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
+// Commits implements storage.Store.
+func (s *Store) Commits() uint64 { return s.seq.Load() }
+
 // Mark implements storage.Store.
 func (s *Store) Mark(prefix []byte) *storage.Watermark {
 	s.mu.Lock()

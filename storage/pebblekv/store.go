@@ -445,6 +445,9 @@ func (s *Store) writableFor(ctx context.Context) error {
 	return err
 }
 
+// Commits implements storage.Store. Here each commit takes one sequence.
+func (s *Store) Commits() uint64 { return s.Seq() }
+
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 {
 	if s.enter() != nil {

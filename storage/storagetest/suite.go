@@ -28,7 +28,7 @@ func Run(t *testing.T, open Open) {
 		{"ScanResume", testScanResume},
 		{"ReadersConcurrent", testReadersConcurrent},
 		{"Snapshot", testSnapshot},
-		{"SnapshotSeqExact", testSnapshotSeqExact},
+		{"SnapshotSeqs", testSnapshotSeqs},
 		{"ContextCancel", testContextCancel},
 		{"TxnReadsOwnWrites", testTxnReadsOwnWrites},
 		{"TxnShow", testTxnShow},
@@ -60,12 +60,15 @@ func Run(t *testing.T, open Open) {
 		{"LockShared", testLockShared},
 		{"LockPolicies", testLockPolicies},
 		{"LockTimeout", testLockTimeout},
+		{"LockGivenUp", testLockGivenUp},
+		{"LockNotShared", testLockNotShared},
 		{"LockCancel", testLockCancel},
 		{"LockUpgrade", testLockUpgrade},
 		{"LockFIFO", testLockFIFO},
 		{"LockSavepoint", testLockSavepoint},
 		{"LockInfo", testLockInfo},
 		{"Deadlock", testDeadlock},
+		{"DeadlockTwo", testDeadlockTwo},
 		{"DeadlockUpgrade", testDeadlockUpgrade},
 		{"DeadlockThree", testDeadlockThree},
 		{"RangeBlocks", testRangeBlocks},
@@ -96,10 +99,25 @@ func Run(t *testing.T, open Open) {
 					t.Errorf("close: %v", err)
 				}
 			})
+			if needs := needed[test.name]; needs != nil && !needs(s.Caps()) {
+				t.Skip("the store does not promise it")
+			}
 			test.fn(t, s)
 		})
 	}
 	t.Run("Close", func(t *testing.T) { testClose(t, open(t)) })
+}
+
+// needed says what a test needs of a store that not every store can do.
+var needed = map[string]func(c storage.Caps) bool{
+	"LockShared":      func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockUpgrade":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockGivenUp":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockInfo":        func(c storage.Caps) bool { return c.SharedLocks },
+	"LockNotShared":   func(c storage.Caps) bool { return !c.SharedLocks },
+	"LockFIFO":        func(c storage.Caps) bool { return c.FairLocks },
+	"Deadlock":        func(c storage.Caps) bool { return c.FairLocks },
+	"DeadlockUpgrade": func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
 }
 
 var bg = context.Background()

@@ -109,17 +109,20 @@ func testTxnView(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	seq := write(t, s, kv{"a", "2"})
 	wantValue(t, x, "a", "2") // the view is taken at the first read
-	if got, err := x.ViewSeq(bg); err != nil || got != seq {
+	if got, err := x.ViewSeq(bg); err != nil || got < seq {
 		t.Fatal(got, err)
 	}
 	sc, err := x.Scan(bg, storage.Span{}, storage.ScanOptions{})
 	must(t, err)
 	seq = write(t, s, kv{"a", "3"})
 	wantValue(t, x, "a", "2")
+	if got, err := x.ViewSeq(bg); err != nil || got >= seq {
+		t.Fatal(got, err)
+	}
 	must(t, x.Refresh(bg))
-	write(t, s, kv{"a", "4"})
+	next := write(t, s, kv{"a", "4"})
 	wantValue(t, x, "a", "3")
-	if got, err := x.ViewSeq(bg); err != nil || got != seq {
+	if got, err := x.ViewSeq(bg); err != nil || got < seq || got >= next {
 		t.Fatal(got, err)
 	}
 	_, err = sc.Visit(bg, func(_, v []byte) bool {
@@ -216,20 +219,22 @@ func testTxnEnd(t *testing.T, s storage.Store) {
 }
 
 func testCommitSeq(t *testing.T, s storage.Store) {
-	before := s.Seq()
+	before, count := s.Seq(), s.Commits()
 	a := write(t, s, kv{"a", "1"})
 	b := write(t, s, kv{"a", "2"})
-	if a <= before || b <= a || s.Seq() != b {
+	if n := s.Commits() - count; n != 2 {
+		t.Fatalf("%d commits were counted", n)
+	}
+	if a <= before || b <= a || s.Seq() < b {
 		t.Fatalf("sequences %d, %d, %d; the store says %d", before, a, b, s.Seq())
 	}
 	x := begin(t, s)
 	_ = value(t, x, "a")
 	write(t, s, kv{"a", "3"})
-	if got := commit(t, x); got != b {
-		t.Fatalf("a commit without writes returned %d, its view is %d", got, b)
-	}
-	if s.Seq() != b+1 {
-		t.Fatal("a commit without writes took a number")
+	view, err := x.ViewSeq(bg)
+	must(t, err)
+	if got := commit(t, x); got < b || got > view {
+		t.Fatalf("a commit without writes returned %d, its view is %d", got, view)
 	}
 }
 
