@@ -420,9 +420,12 @@ type Store interface {
 	EstimateSize(ctx context.Context, span Span) (int64, error)
 	// BulkLoad starts a bulk load.
 	BulkLoad(ctx context.Context) (BulkLoader, error)
-	// DeleteRange removes all keys of span in one commit. The caller excludes
-	// concurrent writers of the span.
-	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
+	// Discard gives up a span that nothing reads or writes from now on. Where calls are
+	// Remote its keys go at the store's leisure, and older snapshots may miss them
+	// too; what is written there later may go with them. Elsewhere the keys are gone
+	// when it returns, in one commit. It is durable, and cheap where it is repeated.
+	// Clear is for spans that will be used again.
+	Discard(ctx context.Context, span Span) error
 	// Locks lists the locks of keys and ranges that are held or awaited.
 	Locks() []LockInfo
 	// LastDeadlock is the latest one; nil when there was none.

@@ -31,9 +31,8 @@ func Trim(ctx context.Context, store storage.Store, id schema.StreamID, upTo uin
 			return err
 		}
 	}
-	// At or before the mark there are records only when a removal was cut off.
-	_, err = store.DeleteRange(ctx, spanAfter(id, Position{}, Behind(upTo)))
-	return err
+	// Those at or before the mark are discarded again: a removal may have been cut off.
+	return store.Discard(ctx, spanAfter(id, Position{}, Behind(upTo)))
 }
 
 func setMark(ctx context.Context, store storage.Store, id schema.StreamID, upTo uint64, live uint32) error {
@@ -89,7 +88,11 @@ func dropVersions(ctx context.Context, txn storage.Txn, id schema.StreamID, befo
 // (microseconds since 1970), by its retention and its size; 0 for none.
 func Expired(ctx context.Context, store storage.Store, s *schema.Stream, now int64) (uint64, error) {
 	kv := store.Latest()
-	first, ok, err := First(ctx, kv, s.ID, Options{})
+	mark, err := Mark(ctx, kv, s.ID)
+	if err != nil {
+		return 0, err
+	}
+	first, ok, err := First(ctx, kv, s.ID, Options{After: markPosition(mark)})
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -141,7 +144,7 @@ func Remove(ctx context.Context, store storage.Store, id schema.StreamID) error 
 	if err != nil {
 		return err
 	}
-	if _, err := store.DeleteRange(ctx, Span(id)); err != nil {
+	if err := store.Discard(ctx, Span(id)); err != nil {
 		return err
 	}
 	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "change log retention"})

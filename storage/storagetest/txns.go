@@ -640,7 +640,7 @@ func testClose(t *testing.T, s storage.Store) {
 	wantErr(t, err, storage.ErrClosed)
 	_, err = s.BulkLoad(bg)
 	wantErr(t, err, storage.ErrClosed)
-	_, err = s.DeleteRange(bg, storage.Span{})
+	err = s.Discard(bg, storage.Span{})
 	wantErr(t, err, storage.ErrClosed)
 	_ = sc.Close()
 	_ = sn.Close()
