@@ -297,6 +297,9 @@ type snapshot struct {
 // Seq implements storage.Snapshot.
 func (s *snapshot) Seq() uint64 { return s.sn.Seq() }
 
+// Settled implements storage.Snapshot.
+func (s *snapshot) Settled(ctx context.Context) (uint64, error) { return s.sn.Settled(ctx) }
+
 // Close implements storage.Snapshot.
 func (s *snapshot) Close() error { return s.sn.Close() }
 

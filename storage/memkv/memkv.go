@@ -107,6 +107,9 @@ func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot,
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
+// Settled implements storage.Store.
+func (s *Store) Settled(context.Context) (uint64, error) { return s.seq.Load(), nil }
+
 // Commits implements storage.Store.
 func (s *Store) Commits() uint64 { return s.seq.Load() }
 
