@@ -23,8 +23,8 @@
 //	    interface has no re-seekable cursor: unions and index joins go through
 //	    BatchGet of sorted keys.
 //
-//	I5  Of two commits with stamped writes, the one with the greater sequence
-//	    has the later time.
+//	I5  Of two commits with stamped writes, the one with the greater stamp has
+//	    the later time, or where others write to the store too, no earlier one.
 //	I6  There is one "now". A reader that begins after another was shown the
 //	    state of a commit is shown that state or a later one, whatever the two
 //	    are: snapshots, reads of Latest, Store.Seq. A commit that is still under
@@ -34,6 +34,8 @@
 //	    further writes, so that nothing durable can depend on it.
 //	I8  In a range that a Txn has locked, no other Txn writes until the first
 //	    one ends, and none has a write that it has not committed.
+//	I9  From the moment that Settled has given a stamp, all readers see the same
+//	    stamped commits up to it.
 //
 // It does not encode rows (package storage/table does), and it does not retry:
 // the owner of the transaction decides that by the class of the error.

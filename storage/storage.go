@@ -71,6 +71,9 @@ type Snapshot interface {
 	// Seq is a sequence number that is not lower than that of any commit which the
 	// snapshot sees, and lower than that of any other.
 	Seq() uint64
+	// Settled is Store.Settled for this state, not higher than Seq: of the commits with
+	// stamps up to it the snapshot has all that will ever be.
+	Settled(ctx context.Context) (uint64, error)
 	// Close releases the snapshot; Scanners opened on it must be closed before.
 	// It is idempotent.
 	Close() error
@@ -149,9 +152,13 @@ type Memory interface {
 	Shrink(n int64)
 }
 
-// Stamp says where a stamped write takes what only its commit knows.
+// Stamp says where a stamped write takes what only its commit knows: a number, and a
+// time. The number is taken when the transaction holds all its locks and before the
+// commit can be seen. So it is higher than the sequence of each commit on which this one
+// builds, and not higher than its own. With Caps.Sole it is its own; elsewhere commits
+// may become visible in another order than that of their stamps, see Store.Settled.
 type Stamp struct {
-	// Key is where in the key 8 bytes become the sequence of the commit, big
+	// Key is where in the key 8 bytes become the stamp of the commit, big
 	// endian; Descending writes its complement. -1 leaves the key unchanged.
 	Key        int
 	Descending bool
@@ -239,7 +246,8 @@ type Txn interface {
 	// Written calls fn with the buffered writes in a span, ascending, until it
 	// returns false. The key is valid during the call.
 	Written(span Span, fn func(key []byte) bool)
-	// Raise has the commit raise w before the locks are released.
+	// Raise has the commit raise w, to its sequence or higher, before the locks are
+	// released.
 	Raise(w *Watermark)
 	// Latest reads the latest committed state of each call plus own writes,
 	// for statements that look up under locks.
@@ -280,8 +288,8 @@ type Txn interface {
 	// PutStamped writes a pair whose holes the commit fills. The pair is not seen
 	// by this transaction's own reads, and takes no lock: no other commit can write
 	// the same key. Two stamped writes with the same bytes outside the holes are
-	// one. Sequences of commits and their times ascend together; times strictly,
-	// also after a restart, among the commits with stamped times.
+	// one. Stamps of commits and their times ascend together, also after a restart;
+	// with Caps.Sole times strictly, among the commits with stamped times.
 	PutStamped(key, value []byte, at Stamp) error
 	// Stamped reports whether PutStamped wrote the key, holes aside.
 	Stamped(key []byte) bool
@@ -408,10 +416,16 @@ type Store interface {
 	// disk, whatever their own durability. Call it before data that is derived from
 	// these commits is made durable elsewhere, which must not outlive them.
 	Sync(ctx context.Context, seq uint64) error
+	// Settled is a stamp up to which no stamped commit can appear any more: what is read
+	// after the call has all that there will be. It does not fall, and is not higher
+	// than Seq. Who follows stamped writes goes up to it and no further. With Caps.Sole
+	// it is what can be seen now, elsewhere it may be a moment behind.
+	Settled(ctx context.Context) (uint64, error)
 	// Mark is a watermark of the stamped writes whose keys have prefix directly
-	// followed by their commit's sequence: it is raised before such a commit can be
+	// followed by their commit's stamp: it is raised before such a commit can be
 	// seen. It begins at the store's current sequence, and is the same at each
-	// call. A prefix has at most 7 bytes.
+	// call. A prefix has at most 7 bytes. Without Caps.Sole it knows only the commits
+	// of this process, and serves to wake followers.
 	Mark(prefix []byte) *Watermark
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.
@@ -420,9 +434,12 @@ type Store interface {
 	EstimateSize(ctx context.Context, span Span) (int64, error)
 	// BulkLoad starts a bulk load.
 	BulkLoad(ctx context.Context) (BulkLoader, error)
-	// DeleteRange removes all keys of span in one commit. The caller excludes
-	// concurrent writers of the span.
-	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
+	// Discard gives up a span that nothing reads or writes from now on. Where calls are
+	// Remote its keys go at the store's leisure, and older snapshots may miss them
+	// too; what is written there later may go with them. Elsewhere the keys are gone
+	// when it returns, in one commit. It is durable, and cheap where it is repeated.
+	// Clear is for spans that will be used again.
+	Discard(ctx context.Context, span Span) error
 	// Locks lists the locks of keys and ranges that are held or awaited.
 	Locks() []LockInfo
 	// LastDeadlock is the latest one; nil when there was none.

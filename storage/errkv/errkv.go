@@ -27,7 +27,7 @@ const (
 	OpBulkLoad // starting a bulk load
 	OpBulkAdd
 	OpBulkFinish
-	OpDeleteRange
+	OpDiscard
 	OpCheckpoint
 	numOps
 )
@@ -65,7 +65,7 @@ func (s *Store) Fail(op Op, n int64, err error) { s.add(op, &plan{n: n, err: err
 func (s *Store) FailFrom(op Op, n int64, err error) { s.add(op, &plan{n: n, every: true, err: err}) }
 
 // FailAfter is like Fail, but the wrapped call takes place and only its answer
-// is lost. It serves OpCommit, OpBulkFinish, OpDeleteRange and OpLock.
+// is lost. It serves OpCommit, OpBulkFinish, OpDiscard and OpLock.
 func (s *Store) FailAfter(op Op, n int64, err error) { s.add(op, &plan{n: n, after: true, err: err}) }
 
 // Panic makes the n-th call of op from now panic with bug.
@@ -216,14 +216,14 @@ func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
 	return &bulkLoader{b, s}, nil
 }
 
-// DeleteRange implements storage.Store.
-func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
-	before, after := s.hit(OpDeleteRange)
+// Discard implements storage.Store.
+func (s *Store) Discard(ctx context.Context, span storage.Span) error {
+	before, after := s.hit(OpDiscard)
 	if before != nil {
-		return 0, before
+		return before
 	}
-	seq, err := s.Store.DeleteRange(ctx, span)
-	return answer(seq, err, after)
+	_, err := answer(0, s.Store.Discard(ctx, span), after)
+	return err
 }
 
 // Checkpoint implements storage.Store.
@@ -296,6 +296,9 @@ type snapshot struct {
 
 // Seq implements storage.Snapshot.
 func (s *snapshot) Seq() uint64 { return s.sn.Seq() }
+
+// Settled implements storage.Snapshot.
+func (s *snapshot) Settled(ctx context.Context) (uint64, error) { return s.sn.Settled(ctx) }
 
 // Close implements storage.Snapshot.
 func (s *snapshot) Close() error { return s.sn.Close() }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -144,53 +145,69 @@ func testBulkLoadOverwrites(t *testing.T, s storage.Store) {
 	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "new"}, kv{"b", "new"})
 }
 
-func testDeleteRange(t *testing.T, s storage.Store) {
+// testDiscard: the keys of a span go, at once where calls are not remote, and no
+// others.
+func testDiscard(t *testing.T, s storage.Store) {
+	remote := s.Caps().Remote
 	fill(t, s, 100)
-	before := s.Seq()
 	sn, err := s.Snapshot(bg)
 	must(t, err)
 	defer sn.Close()
-	seq, err := s.DeleteRange(bg, span(key(10), key(20)))
-	must(t, err)
-	if seq <= before || s.Seq() < seq {
-		t.Fatalf("sequence %d after %d", seq, before)
+	must(t, s.Discard(bg, span(key(10), key(20))))
+	must(t, s.Discard(bg, span(key(10), key(20)))) // again
+	outside := slices.Concat(collect(t, s.Latest(), span("", key(10)), storage.ScanOptions{}), collect(t, s.Latest(), span(key(20), ""), storage.ScanOptions{}))
+	if len(outside) != 90 {
+		t.Fatalf("%d pairs outside", len(outside))
 	}
-	got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})
-	if len(got) != 90 || got[9].k != key(9) || got[10].k != key(20) {
-		t.Fatalf("%d pairs", len(got))
+	if !remote {
+		wantScan(t, s.Latest(), span(key(10), key(20)))
+		if len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 100 {
+			t.Fatal("the snapshot changed")
+		}
 	}
-	wantValue(t, s.Latest(), key(15), "")
-	if len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 100 {
-		t.Fatal("the snapshot changed")
+	must(t, s.Discard(bg, span("x", "b")))
+	must(t, s.Discard(bg, span(key(95), "")))
+	if got := collect(t, s.Latest(), span("", key(95)), storage.ScanOptions{}); got[len(got)-1].k != key(94) {
+		t.Fatal("too much is gone")
 	}
-	write(t, s, kv{key(15), "again"})
-	wantValue(t, s.Latest(), key(15), "again")
-	_, err = s.DeleteRange(bg, span(key(95), ""))
-	must(t, err)
-	if got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{}); got[len(got)-1].k != key(94) {
-		t.Fatal("an open end")
-	}
-	_, err = s.DeleteRange(bg, span("x", "b"))
-	must(t, err)
-	_, err = s.DeleteRange(bg, storage.Span{})
-	must(t, err)
-	wantScan(t, s.Latest(), storage.Span{})
-	last, err := s.DeleteRange(bg, storage.Span{})
-	must(t, err)
-	if s.Seq() < last {
-		t.Fatal("the sequence was deleted")
-	}
-	after, err := s.Snapshot(bg)
-	must(t, err)
-	defer after.Close()
-	if after.Seq() < last {
-		t.Fatalf("snapshot %d after %d", after.Seq(), last)
+	if !remote {
+		wantScan(t, s.Latest(), span(key(95), ""))
 	}
 	why := errors.New("killed")
 	ctx, cancel := context.WithCancelCause(bg)
 	cancel(why)
-	_, err = s.DeleteRange(ctx, storage.Span{})
-	wantErr(t, err, why)
+	wantErr(t, s.Discard(ctx, storage.Span{}), why)
+}
+
+// testClear: the keys of a span are gone, and it can be used again.
+func testClear(t *testing.T, s storage.Store) {
+	fill(t, s, 5000)
+	before := s.Seq()
+	sn, err := s.Snapshot(bg)
+	must(t, err)
+	defer sn.Close()
+	must(t, storage.Clear(bg, s, span(key(10), key(4900))))
+	got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})
+	if len(got) != 110 || got[9].k != key(9) || got[10].k != key(4900) {
+		t.Fatalf("%d pairs", len(got))
+	}
+	wantValue(t, s.Latest(), key(15), "")
+	if s.Seq() <= before || len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 5000 {
+		t.Fatal("the snapshot changed")
+	}
+	write(t, s, kv{key(15), "again"})
+	wantValue(t, s.Latest(), key(15), "again")
+	must(t, storage.Clear(bg, s, storage.Span{}))
+	must(t, storage.Clear(bg, s, storage.Span{}))
+	wantScan(t, s.Latest(), storage.Span{})
+	last := write(t, s, kv{"a", "1"})
+	after, err := s.Snapshot(bg)
+	must(t, err)
+	defer after.Close()
+	if s.Seq() < last || after.Seq() < last {
+		t.Fatalf("commit %d, the store is at %d, a snapshot at %d", last, s.Seq(), after.Seq())
+	}
+	wantScan(t, after, storage.Span{}, kv{"a", "1"})
 }
 
 func testPartitions(t *testing.T, s storage.Store) {

@@ -218,9 +218,7 @@ func (m *model) committed(seq uint64) {
 
 func (m *model) deleteRange() {
 	a, b := m.key(), m.key()
-	seq, err := m.s.DeleteRange(bg, span(a, b))
-	must(m.t, err)
-	m.committed(seq)
+	must(m.t, storage.Clear(bg, m.s, span(a, b)))
 	maps.DeleteFunc(m.data, func(k, _ string) bool { return k >= a && k < b })
 }
 

@@ -55,6 +55,8 @@ func Run(t *testing.T, open Open) {
 		{"StampedLimits", testStampedLimits},
 		{"StampedOrder", testStampedOrder},
 		{"Marks", testMarks},
+		{"MarkWakes", testMarkWakes},
+		{"Settled", testSettled},
 		{"LockValues", testLockValues},
 		{"LockBlocks", testLockBlocks},
 		{"LockShared", testLockShared},
@@ -84,7 +86,8 @@ func Run(t *testing.T, open Open) {
 		{"BulkLoadOverwrites", testBulkLoadOverwrites},
 		{"BulkLoadRuns", testBulkLoadRuns},
 		{"BulkLoadUnordered", testBulkLoadUnordered},
-		{"DeleteRange", testDeleteRange},
+		{"Discard", testDiscard},
+		{"Clear", testClear},
 		{"Partitions", testPartitions},
 		{"EstimateSize", testEstimateSize},
 		{"Metrics", testMetrics},
@@ -110,6 +113,7 @@ func Run(t *testing.T, open Open) {
 
 // needed says what a test needs of a store that not every store can do.
 var needed = map[string]func(c storage.Caps) bool{
+	"Marks":           func(c storage.Caps) bool { return c.Sole },
 	"LockShared":      func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
 	"LockUpgrade":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
 	"LockGivenUp":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },

@@ -234,6 +234,9 @@ type latestView struct {
 // Seq implements storage.Snapshot.
 func (v latestView) Seq() uint64 { return v.s.Seq() }
 
+// Settled implements storage.Snapshot.
+func (v latestView) Settled(ctx context.Context) (uint64, error) { return v.s.Settled(ctx) }
+
 // Close implements storage.Snapshot.
 func (v latestView) Close() error { return v.s.Close() }
 
