@@ -22,12 +22,16 @@ var ErrLost = errors.New("tikvtest: the call was lost")
 // Hook answers a call; next has it served.
 type Hook func(req *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error)
 
+// TSOHook takes a timestamp; next does.
+type TSOHook func(next func() (physical, logical int64, err error)) (physical, logical int64, err error)
+
 // Node is the way of one client into a cluster. All methods may be called concurrently.
 type Node struct {
 	c             *Cluster
 	cut           atomic.Bool
 	delay         atomic.Int64
 	hook          atomic.Pointer[Hook]
+	tsoHook       atomic.Pointer[TSOHook]
 	before, after atomic.Uint64 // events of a million
 
 	mu    sync.Mutex
@@ -65,6 +69,15 @@ func (n *Node) Intercept(h Hook) {
 		return
 	}
 	n.hook.Store(&h)
+}
+
+// InterceptTSO has h take all timestamps; nil ends that.
+func (n *Node) InterceptTSO(h TSOHook) {
+	if h == nil {
+		n.tsoHook.Store(nil)
+		return
+	}
+	n.tsoHook.Store(&h)
 }
 
 // TSO is the name under which timestamps are counted.
@@ -179,7 +192,11 @@ func (p placement) GetTS(ctx context.Context) (int64, int64, error) {
 	if err := p.n.pass(ctx); err != nil {
 		return 0, 0, err
 	}
-	return p.Client.GetTS(ctx)
+	next := func() (int64, int64, error) { return p.Client.GetTS(ctx) }
+	if h := p.n.tsoHook.Load(); h != nil {
+		return (*h)(next)
+	}
+	return next()
 }
 
 // GetTSAsync implements pd.Client.
