@@ -278,6 +278,11 @@ type Txn interface {
 	// it holds the range around them: then two that want the same keys wait for each
 	// other at the first key, and not each with a range in which the other writes.
 	Watch(wait WaitPolicy) Watch
+	// Reserve locks keys exclusively, as Lock does, and remembers what is there: Insert
+	// of one of them needs no further call. It is for what is about to be written, all
+	// at once where a call waits for another machine. A store that has all at hand may
+	// do nothing, and leave both to Insert.
+	Reserve(ctx context.Context, keys [][]byte) error
 	// Insert locks key exclusively, fails with a *KeyExistsError when the
 	// latest state has it, and puts it otherwise.
 	Insert(ctx context.Context, key, value []byte) error

@@ -21,7 +21,7 @@ const (
 	OpSnapshot
 	OpBegin
 	OpRefresh
-	OpLock // Lock and Insert
+	OpLock // Lock, Reserve and Insert
 	OpPut  // Put, PutStamped, Insert and Delete
 	OpCommit
 	OpBulkLoad // starting a bulk load
@@ -276,6 +276,31 @@ func (r *reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanO
 	return &scanner{sc, r.s}, nil
 }
 
+// ScanMany implements storage.ManyScanner; it counts as one scan.
+func (r *reader) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if err := r.s.read(ctx, OpScan); err != nil {
+		return nil, err
+	}
+	sc, err := storage.ScanMany(ctx, r.r, spans, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &spansScanner{sc, r.s}, nil
+}
+
+type spansScanner struct {
+	storage.SpansScanner
+	s *Store
+}
+
+// Visit implements storage.SpansScanner.
+func (sc *spansScanner) Visit(ctx context.Context, fn func(i int, key, value []byte) bool) (bool, error) {
+	if err := sc.s.read(ctx, OpVisit); err != nil {
+		return false, err
+	}
+	return sc.SpansScanner.Visit(ctx, fn)
+}
+
 type scanner struct {
 	storage.Scanner
 	s *Store
@@ -322,6 +347,11 @@ func (x *txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value 
 // Scan implements storage.Reader.
 func (x *txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
 	return x.r.Scan(ctx, span, opts)
+}
+
+// ScanMany implements storage.ManyScanner.
+func (x *txn) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	return x.r.ScanMany(ctx, spans, opts)
 }
 
 // View implements storage.Txn.
@@ -416,6 +446,14 @@ func (w *watch) Lock(ctx context.Context) (bool, error) {
 
 // Stop implements storage.Watch.
 func (w *watch) Stop() { w.w.Stop() }
+
+// Reserve implements storage.Txn.
+func (x *txn) Reserve(ctx context.Context, keys [][]byte) error {
+	if err := x.r.s.check(OpLock); err != nil {
+		return err
+	}
+	return x.Txn.Reserve(ctx, keys)
+}
 
 // Insert implements storage.Txn.
 func (x *txn) Insert(ctx context.Context, key, value []byte) error {

@@ -96,6 +96,73 @@ func testScan(t *testing.T, s storage.Store) {
 	}
 }
 
+// testScanMany: many spans are read as one after the other would be.
+func testScanMany(t *testing.T, s storage.Store) {
+	fill(t, s, 300)
+	x := begin(t, s)
+	put(t, x, kv{key(7), "own"}, kv{key(9), ""}, kv{key(299), ""})
+	sn, err := s.Snapshot(bg)
+	must(t, err)
+	defer sn.Close()
+	lists := [][]storage.Span{
+		nil,
+		{span(key(5), key(10))},
+		{span(key(5), key(10)), span(key(5), key(10)), span("x", "y"), span(key(1), key(2)), span(key(6), key(8))},
+		{span(key(298), ""), span("", key(3)), span("b", "a")},
+	}
+	var short []storage.Span
+	for i := 20; i < 280; i += 2 {
+		short = append(short, span(key(i), key(i+1)))
+	}
+	view, err := x.LatestView(bg)
+	must(t, err)
+	defer view.Close()
+	for _, r := range []storage.Reader{s.Latest(), sn, x, x.Latest(), view} {
+		for _, spans := range append(lists, short) {
+			for _, opts := range []storage.ScanOptions{{}, {Reverse: true}, {KeyOnly: true, Limit: 3}} {
+				manyAsEach(t, r, spans, opts)
+			}
+		}
+	}
+	put(t, x, kv{key(20), "own"})
+	manyAsEach(t, x, short, storage.ScanOptions{})
+	why := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(bg)
+	sc, err := storage.ScanMany(ctx, s.Latest(), short, storage.ScanOptions{})
+	must(t, err)
+	_, err = sc.Visit(ctx, func(int, []byte, []byte) bool { cancel(why); return false })
+	must(t, err)
+	_, err = sc.Visit(ctx, func(int, []byte, []byte) bool { return true })
+	wantErr(t, err, why)
+	must(t, sc.Close())
+	must(t, sc.Close())
+}
+
+func manyAsEach(t *testing.T, r storage.Reader, spans []storage.Span, opts storage.ScanOptions) {
+	t.Helper()
+	var want, got []string
+	for i, sp := range spans {
+		for _, p := range collect(t, r, sp, opts) {
+			want = append(want, fmt.Sprint(i, p))
+		}
+	}
+	sc, err := storage.ScanMany(bg, r, spans, opts)
+	must(t, err)
+	for done := false; !done; {
+		n := 0
+		done, err = sc.Visit(bg, func(i int, k, v []byte) bool {
+			got = append(got, fmt.Sprint(i, kv{string(k), string(v)}))
+			n++
+			return n < 7
+		})
+		must(t, err)
+	}
+	must(t, sc.Close())
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d spans, %+v: %v, want %v", len(spans), opts, got, want)
+	}
+}
+
 func testScanResume(t *testing.T, s storage.Store) {
 	fill(t, s, 1000)
 	for _, reverse := range []bool{false, true} {

@@ -438,6 +438,51 @@ func testLockMemory(t *testing.T, s storage.Store) {
 	}
 }
 
+// testReserve: what is reserved is inserted as without it, and others may have the locks
+// before or after.
+func testReserve(t *testing.T, s storage.Store) {
+	write(t, s, kv{"a", "1"})
+	x := begin(t, s)
+	put(t, x, kv{"own", "1"})
+	var keys [][]byte
+	for _, k := range []string{"a", "b", "c", "own", "b"} {
+		keys = append(keys, []byte(k))
+	}
+	must(t, x.Reserve(bg, keys))
+	must(t, x.Reserve(bg, nil))
+	for k, want := range map[string]string{"a": "1", "own": "1"} {
+		var exists *storage.KeyExistsError
+		if err := x.Insert(bg, []byte(k), []byte("2")); !errors.As(err, &exists) || string(exists.Value) != want {
+			t.Fatal(err)
+		}
+	}
+	sp := x.Savepoint()
+	must(t, x.Insert(bg, []byte("b"), []byte("2")))
+	if err := x.Insert(bg, []byte("b"), []byte("3")); !errors.Is(err, storage.ErrKeyExists) {
+		t.Fatal(err)
+	}
+	must(t, x.RollbackTo(sp))
+	must(t, x.Insert(bg, []byte("b"), []byte("4")))
+	must(t, x.Put(bg, []byte("a"), []byte("5")))
+	must(t, x.Delete(bg, []byte("own")))
+	must(t, x.Insert(bg, []byte("own"), []byte("6")))
+	y := begin(t, s)
+	_, err := locks(t, y, noWait, "b")
+	wantErr(t, err, storage.ErrNoWait)
+	commit(t, x)
+	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "5"}, kv{"b", "4"}, kv{"own", "6"})
+	must(t, y.Reserve(bg, [][]byte{[]byte("a"), []byte("c")}))
+	if err := y.Insert(bg, []byte("a"), []byte("9")); !errors.Is(err, storage.ErrKeyExists) {
+		t.Fatal(err)
+	}
+	must(t, y.Insert(bg, []byte("c"), []byte("9")))
+	commit(t, y)
+	ro := beginOpts(t, s, storage.TxnOptions{ReadOnly: true})
+	wantErr(t, ro.Reserve(bg, keys), storage.ErrReadOnly)
+	y.Rollback()
+	wantErr(t, y.Reserve(bg, keys), storage.ErrClosed)
+}
+
 func testLimits(t *testing.T, s storage.Store) {
 	caps := s.Caps()
 	x := beginOpts(t, s, storage.TxnOptions{MaxSize: 100_000_000})
