@@ -29,6 +29,30 @@ func Digest(text string) string {
 	return fmt.Sprintf("%04x", n>>16^n&0xffff)
 }
 
+// Digests is the digests of texts in one line, two digits for each.
+func Digests(texts []string) string {
+	var out strings.Builder
+	for i, text := range texts {
+		if i > 0 && i%10 == 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(Digest(text)[2:])
+	}
+	return out.String()
+}
+
+// Differing are the first texts whose digests differ from those of a line of Digests.
+func Differing(line string, texts []string) string {
+	line = strings.ReplaceAll(line, " ", "")
+	var out []string
+	for i, text := range texts {
+		if len(line) < 2*i+2 || line[2*i:2*i+2] != Digest(text)[2:] {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out[:min(len(out), 3)], "\n")
+}
+
 type pointer struct {
 	at uintptr
 	t  reflect.Type

@@ -28,3 +28,15 @@ func TestDump(t *testing.T) {
 		t.Error("digests are not what they are to be")
 	}
 }
+
+func TestDiffering(t *testing.T) {
+	texts := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
+	line := Digests(texts)
+	if got := Differing(line, texts); got != "" {
+		t.Errorf("%q differ", got)
+	}
+	texts[1], texts[10] = "x", "y"
+	if got := Differing(line, append(texts, "more")); got != "x\ny\nmore" {
+		t.Errorf("%q differ", got)
+	}
+}

@@ -86,8 +86,13 @@ func newRecorder() *recorder {
 	r := &recorder{testCatalog: newTestCatalog(), parser: parser.New(), binder: bind.NewBinder(parser.NewPool()), exprs: map[*schema.Table]*derive.Exprs{}, sets: []plantest.Set{plantest.Off(), plantest.Off("HashJoin", "ParallelAggregate"), plantest.Off("LookupJoin", "StreamAggregate", "PushFilters")}}
 	r.env = &bind.Env{Catalog: r, Virtual: scriptVirtual{}, Database: "d", Mode: types.DefaultSQLMode, Collation: schema.CollationUTF8MB40900AICI,
 		ServerCollation: schema.CollationUTF8MB40900AICI, Parser: parser.NewPool(), Warn: func(w sqlerr.Warning) { r.warns = append(r.warns, w.Err.Error()) }}
+	r.env.UserVar = func(name string) schema.Type { return variableTypes[len(name)%len(variableTypes)] }
+	r.env.SysVar = func(_, name string) (schema.Type, error) { return variableTypes[len(name)%len(variableTypes)], nil }
 	return r
 }
+
+// variableTypes are those of variables, by the lengths of their names.
+var variableTypes = []schema.Type{types.BigInt, types.UBigInt, types.Double, types.DecimalOf(10, 2), types.VarcharOf(20, schema.CollationUTF8MB40900AICI)}
 
 // scriptVirtual has all virtual tables that are named, with the same columns.
 type scriptVirtual struct{}
