@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -34,31 +33,27 @@ import (
 	"github.com/sqlots/sqlots/tool/slt"
 )
 
-// scripts are the statements that TestRecorded binds and plans.
-const scripts = "../../testdata/sqllogic"
+// The statements that TestRecorded binds and plans: those of all scripts, and more of
+// what scripts rarely have, one in a line or in several that are indented.
+const (
+	scripts    = "../../testdata/sqllogic"
+	furtherSQL = "testdata/statements"
+)
 
-// TestRecorded binds and plans the statements of all scripts, and compares digests of
-// what comes of it with recorded ones: of the bound statement, and of its plans. Whether
+// TestRecorded binds and plans statements, and compares digests of what comes of it with
+// recorded ones: of the bound statement, and of its plans. Whether
 // a plan is right is for the tests that run it; this test finds changes, and is fast.
 // Look at the plans of some statements it names, then write the digests with -update.
 func TestRecorded(t *testing.T) {
 	var got strings.Builder
 	var about []string
-	err := filepath.WalkDir(scripts, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".test" {
-			return err
-		}
-		name, err := filepath.Rel(scripts, path)
-		got.WriteString("## " + filepath.ToSlash(name) + "\n")
+	for _, path := range recordedFiles(t) {
+		got.WriteString("## " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) + "\n")
 		about = append(about, "")
-		newRecorder().script(t, path, func(line int, sql, text string) {
+		newRecorder().file(t, path, func(line int, sql, text string) {
 			got.WriteString(testutil.Digest(text) + "\n")
-			about = append(about, fmt.Sprintf("%s:%d %s\n%s", name, line, sql, text))
+			about = append(about, fmt.Sprintf("%s:%d %s\n%s", path, line, sql, text))
 		})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	testflag.GoldenOf(t, "testdata/recorded.txt", got.String(), func(line int) string {
 		if line < len(about) {
@@ -82,6 +77,18 @@ type recorder struct {
 	lastID schema.TableID
 }
 
+func recordedFiles(t *testing.T) (list []string) {
+	t.Helper()
+	for _, pattern := range []string{furtherSQL + "/*.sql", scripts + "/*/*.test"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		list = append(list, files...)
+	}
+	return list
+}
+
 func newRecorder() *recorder {
 	r := &recorder{testCatalog: newTestCatalog(), parser: parser.New(), binder: bind.NewBinder(parser.NewPool()), exprs: map[*schema.Table]*derive.Exprs{}, sets: []plantest.Set{plantest.Off(), plantest.Off("HashJoin", "ParallelAggregate"), plantest.Off("LookupJoin", "StreamAggregate", "PushFilters")}}
 	r.env = &bind.Env{Catalog: r, Virtual: scriptVirtual{}, Database: "d", Mode: types.DefaultSQLMode, Collation: schema.CollationUTF8MB40900AICI,
@@ -93,6 +100,29 @@ func newRecorder() *recorder {
 
 // variableTypes are those of variables, by the lengths of their names.
 var variableTypes = []schema.Type{types.BigInt, types.UBigInt, types.Double, types.DecimalOf(10, 2), types.VarcharOf(20, schema.CollationUTF8MB40900AICI)}
+
+// Database has the databases d and e.
+func (r *recorder) Database(name string) (*schema.Database, bool) {
+	return &schema.Database{Name: name, Collation: schema.CollationUTF8MB40900AICI}, name == "d" || name == "e"
+}
+
+// Table finds the tables of e by e. and the name.
+func (r *recorder) Table(db, name string) (*schema.Table, bool) {
+	t, ok := r.tables[place(db, name)]
+	return t, ok
+}
+
+func (r *recorder) View(db, name string) (*schema.View, bool) {
+	v, ok := r.views[place(db, name)]
+	return v, ok
+}
+
+func place(db, name string) string {
+	if db == "d" {
+		return name
+	}
+	return db + "." + name
+}
 
 // scriptVirtual has all virtual tables that are named, with the same columns.
 type scriptVirtual struct{}
@@ -112,8 +142,23 @@ func (v scriptVirtual) Virtual(db, name string, args ...string) (logical.Virtual
 	return t, true, nil
 }
 
-func (r *recorder) script(t *testing.T, path string, record func(line int, sql, text string)) {
+// file gives record each statement of a file with what becomes of it.
+func (r *recorder) file(t *testing.T, path string, record func(line int, sql, text string)) {
 	t.Helper()
+	if filepath.Ext(path) == ".sql" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 1
+		for _, sql := range strings.Split(strings.ReplaceAll(string(text), "\n ", "\x00 "), "\n") {
+			if sql != "" && sql[0] != '#' {
+				record(line, sql, r.statement(strings.ReplaceAll(sql, "\x00", "\n")))
+			}
+			line += 1 + strings.Count(sql, "\x00")
+		}
+		return
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +256,7 @@ func (r *recorder) brief(v reflect.Value) (string, bool) {
 		if v.IsNil() {
 			return "", false
 		}
-		name := v.Elem().FieldByName("Name").String()
+		name := place(v.Elem().FieldByName("Database").String(), v.Elem().FieldByName("Name").String())
 		for _, known := range []any{r.tables[name], r.views[name]} {
 			if reflect.ValueOf(known).Pointer() == v.Pointer() {
 				return "of " + name, true
@@ -229,9 +274,9 @@ func (r *recorder) brief(v reflect.Value) (string, bool) {
 func (r *recorder) apply(st logical.Statement) error {
 	switch st := st.(type) {
 	case *logical.CreateView:
-		r.views[st.View.Name] = st.View
+		r.views[place(st.View.Database, st.View.Name)] = st.View
 	case *logical.CreateTable:
-		if st.Table != nil && r.tables[st.Table.Name] == nil {
+		if st.Table != nil && r.tables[place(st.Table.Database, st.Table.Name)] == nil {
 			h := fnv.New32a()
 			h.Write([]byte(st.Table.Name))
 			r.rows[st.Table.Name] = []float64{7, 1000, 50_000, 3_000_000}[h.Sum32()%4]
@@ -243,10 +288,10 @@ func (r *recorder) apply(st logical.Statement) error {
 		}
 	case *logical.DropTable:
 		for _, name := range st.Tables {
-			delete(r.tables, name.Name)
+			delete(r.tables, place(name.DB, name.Name))
 		}
 	case *logical.AlterTable:
-		if old := r.tables[st.Table.Name]; old != nil {
+		if old := r.tables[place(st.Table.DB, st.Table.Name)]; old != nil {
 			t, err := r.altered(old, st.Specs)
 			if err != nil {
 				return err
@@ -260,7 +305,7 @@ func (r *recorder) apply(st logical.Statement) error {
 func (r *recorder) add(t *schema.Table) {
 	r.lastID++
 	t.ID = r.lastID
-	r.tables[t.Name] = t
+	r.tables[place(t.Database, t.Name)] = t
 }
 
 // altered is a table with the columns and keys that clauses add.
