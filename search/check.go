@@ -30,7 +30,11 @@ func (m *Manager) Check(ctx context.Context, kv storage.Snapshot, t *schema.Tabl
 	if x == nil {
 		return 0, ErrUnavailable
 	}
-	v, err := x.View(ctx, kv.Seq(), nil)
+	at, err := MomentOf(ctx, kv)
+	if err != nil {
+		return 0, err
+	}
+	v, err := x.View(ctx, at, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -153,7 +153,7 @@ func TestOtherTables(t *testing.T) {
 	for i := range 20 {
 		put(t, store, other, i, i+1)
 		time.Sleep(time.Millisecond)
-		v, err := x.View(t.Context(), store.Seq(), nil)
+		v, err := x.View(t.Context(), settledAt(store.Seq()), nil)
 		if err != nil || len(v.Changed) > 0 {
 			t.Fatal(err, v.Changed)
 		}

@@ -80,7 +80,8 @@ type descriptor struct {
 	table *schema.Table
 	index *schema.SearchIndex
 	next  bool // the generation that will be
-	// written is the watermark of the table's change log; nil without a log.
+	// written is the watermark of the table's change log; nil without a log, and where
+	// others write to the store too.
 	written *storage.Watermark
 }
 
@@ -110,8 +111,9 @@ type Info struct {
 	// Failures are those in a row.
 	Failures int
 	// Docs is the number of rows in the index. Low is the sequence up to which it has
-	// all changes. Lag counts the later commits of the store, of all tables. Behind is
-	// an upper bound of how long the first of them has waited.
+	// all changes. Lag is how far that is behind the store's own sequence: the number of
+	// the later commits, of all tables, where only this process writes to the store.
+	// Behind is an upper bound of how long the first of them has waited.
 	Docs int
 	// Rejected are those of them of which a field could not take the value.
 	Rejected int
@@ -309,8 +311,11 @@ func setBounds(b *seg.Batch, low, high uint64) {
 
 // serve opens the files, completes them and follows the change log.
 func (x *Index) serve(ctx context.Context) error {
-	store := x.m.cfg.Store
-	x.floor.CompareAndSwap(0, store.Seq())
+	begin, err := x.m.cfg.Store.Settled(ctx)
+	if err != nil {
+		return err
+	}
+	x.floor.CompareAndSwap(0, begin)
 	d := x.desc.Load()
 	form, err := x.m.cfg.Rows.Schema(d.table, d.index)
 	if err != nil {
@@ -474,7 +479,7 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		if err := x.rest(ctx); err != nil {
 			return err
 		}
-		if !x.desc.Load().unchanged(low) { // by a commit that could not be seen yet
+		if w := x.desc.Load().written; w != nil && w.Seq() > low { // by a commit that could not be seen yet
 			x.m.nudge()
 		}
 		x.setIdle(true)
@@ -554,7 +559,10 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 	}
 	defer snap.Close()
 	x.m.cfg.Steps.At(step.FollowTaken)
-	at := snap.Seq()
+	at, err := snap.Settled(ctx)
+	if err != nil {
+		return 0, false, err
+	}
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
 	}
@@ -575,7 +583,7 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 		upTo = last
 	}
 	if len(keys) > 0 {
-		if err := x.update(ctx, files, snap, keys, low, upTo, max(high, at)); err != nil {
+		if err := x.update(ctx, files, snap, keys, low, upTo, max(high, snap.Seq())); err != nil {
 			return 0, false, err
 		}
 	}

@@ -91,6 +91,9 @@ const (
 	tickEvery = 5 * time.Millisecond
 )
 
+// othersEvery is how often indexes look for changes where others write to the store.
+const othersEvery = 100 * time.Millisecond
+
 // idleAfter is how long an index without queries or changes keeps its files open.
 const idleAfter = 5 * time.Minute
 
@@ -117,11 +120,18 @@ func (m *Manager) poll(ctx context.Context) error {
 		case <-time.After(d):
 		}
 	}
+	var others <-chan time.Time
+	if !m.cfg.Store.Caps().Sole {
+		t := time.NewTicker(othersEvery)
+		defer t.Stop()
+		others = t.C
+	}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-m.written:
+		case <-others:
 		}
 		sleep(tickAfter)
 		m.mu.Lock()
@@ -148,8 +158,11 @@ func (m *Manager) nudge() {
 func (m *Manager) describe(t *schema.Table, x *schema.SearchIndex, next bool) *descriptor {
 	d := &descriptor{table: t, index: x, next: next}
 	if t.Stream != nil {
-		d.written = stream.Written(m.cfg.Store, t.Stream.ID)
-		d.written.Tell(m.written)
+		mark := stream.Written(m.cfg.Store, t.Stream.ID)
+		mark.Tell(m.written)
+		if m.cfg.Store.Caps().Sole {
+			d.written = mark
+		}
 	}
 	return d
 }

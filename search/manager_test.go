@@ -42,7 +42,7 @@ func awaitDocs(t testing.TB, m *Manager, d *schema.Table, docs int) {
 	if x == nil {
 		t.Fatal("no index")
 	}
-	v, err := x.View(ctx, m.cfg.Store.Seq(), nil)
+	v, err := x.View(ctx, settledAt(m.cfg.Store.Seq()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestNothingRejected(t *testing.T) {
 		defer func() { w.m.Close() }()
 		w.exact()
 		w.caughtUp()
-		v, err := w.index().View(context.Background(), w.store.Seq(), nil)
+		v, err := w.index().View(context.Background(), settledAt(w.store.Seq()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -210,7 +210,7 @@ func (w *world) snapshot() storage.Snapshot {
 // the store, are the rows.
 func (w *world) compare(x *Index, at storage.Snapshot) error {
 	ctx := context.Background()
-	v, err := x.View(ctx, at.Seq(), nil)
+	v, err := x.View(ctx, settledAt(at.Seq()), nil)
 	if err != nil {
 		return err
 	}

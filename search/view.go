@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/internal/invariants"
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/search/seg"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/stream"
 )
 
@@ -89,15 +90,28 @@ func (x *Index) Newest(ctx context.Context) (*View, error) {
 	return &View{Snapshot: snap}, nil
 }
 
-// View is the index for a reader of the store at a sequence; own are the keys that
+// Moment is a state of the store.
+type Moment struct {
+	// Seq and Settled are those of storage.Snapshot. Changes up to Settled are all in the
+	// state, those after Seq are not, and of those between some may be.
+	Seq, Settled uint64
+}
+
+// MomentOf is the state that a snapshot shows.
+func MomentOf(ctx context.Context, kv storage.Snapshot) (Moment, error) {
+	settled, err := kv.Settled(ctx)
+	return Moment{Seq: kv.Seq(), Settled: settled}, err
+}
+
+// View is the index for a reader of a state of the store; own are the keys that
 // the reader's transaction has written, ascending. The caller closes it.
-func (x *Index) View(ctx context.Context, at uint64, own [][]byte) (*View, error) {
+func (x *Index) View(ctx context.Context, at Moment, own [][]byte) (*View, error) {
 	x.m.cfg.Steps.At(step.SearchNumbered)
 	return x.await(ctx, at, own, maxChanged)
 }
 
-// CatchUp waits, as View does, until the files have all changes up to a sequence.
-func (x *Index) CatchUp(ctx context.Context, at uint64) error {
+// CatchUp waits, as View does, until the files have all changes of a state.
+func (x *Index) CatchUp(ctx context.Context, at Moment) error {
 	v, err := x.await(ctx, at, nil, 0)
 	if err != nil {
 		return err
@@ -106,7 +120,7 @@ func (x *Index) CatchUp(ctx context.Context, at uint64) error {
 }
 
 // await is View with so many changed rows.
-func (x *Index) await(ctx context.Context, at uint64, own [][]byte, most int) (*View, error) {
+func (x *Index) await(ctx context.Context, at Moment, own [][]byte, most int) (*View, error) {
 	start := time.Now()
 	for {
 		news := x.news()
@@ -139,29 +153,29 @@ func (x *Index) await(ctx context.Context, at uint64, own [][]byte, most int) (*
 	}
 }
 
-// view is the index for a sequence now; grows: the files come nearer to it.
-func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err error) {
+// view is the index for a state now; grows: the files come nearer to it.
+func (x *Index) view(ctx context.Context, at Moment) (v *View, grows bool, err error) {
 	snap, covers, err := x.open(ctx, false)
 	if err != nil {
 		return nil, false, err
 	}
 	v = &View{Snapshot: snap, steps: x.m.cfg.Steps}
 	v.At(step.SearchOpened)
-	grows = at > snap.Checkpoint()
+	grows = at.Settled > snap.Checkpoint()
 	low, high := bounds(snap)
 	if covers[0] == low {
 		until := covers[1]
-		if at > until && x.desc.Load().unchanged(until) {
-			until = at
+		if at.Seq > until && x.desc.Load().unchanged(until) {
+			until = at.Seq
 		}
 		v.At(step.SearchAsked)
 		low, high = max(low, until), max(high, until)
-		if at >= covers[0] && at <= until && high <= until {
+		if at.Settled >= covers[0] && at.Seq <= until && high <= until {
 			return v, grows, nil // nothing has changed in between
 		}
 	}
 	knobs := x.m.cfg.Knobs
-	if v.Changed, err = x.between(ctx, min(low, at), max(high, knobs.until(at))); err != nil {
+	if v.Changed, err = x.between(ctx, min(low, at.Settled), max(high, knobs.until(at.Seq))); err != nil {
 		return nil, grows, errors.Join(err, snap.Close())
 	}
 	v.Changed = knobs.changed(v.Changed)
@@ -169,7 +183,9 @@ func (x *Index) view(ctx context.Context, at uint64) (v *View, grows bool, err e
 	return v, grows, nil
 }
 
-// between are the keys that were changed between two sequences.
+// between are the keys that were changed between two sequences. It is asked for more
+// than two states differ in where not all is settled: files and reader have all changes
+// up to the first, and none after the second.
 func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, error) {
 	if after == upTo {
 		return nil, nil

@@ -34,12 +34,12 @@ func TestNewestAndTail(t *testing.T) {
 	v.Close()
 	after := w.snapshot()
 	defer after.Close()
-	if v, err = x.View(t.Context(), after.Seq(), nil); err != nil || len(v.Changed) != 3 {
+	if v, err = x.View(t.Context(), settledAt(after.Seq()), nil); err != nil || len(v.Changed) != 3 {
 		t.Fatal(v, err)
 	}
 	v.Close()
 	close(gate)
-	if err := x.CatchUp(t.Context(), after.Seq()); err != nil {
+	if err := x.CatchUp(t.Context(), settledAt(after.Seq())); err != nil {
 		t.Fatal(err)
 	}
 	if v, err = x.Newest(t.Context()); err != nil || v.Docs() != 101 {
@@ -56,7 +56,7 @@ func TestNewestAndTail(t *testing.T) {
 	was := maxOverlay
 	maxOverlay = 10
 	defer func() { maxOverlay = was }()
-	if _, err := x.View(t.Context(), before.Seq(), nil); !errors.Is(err, ErrUnavailable) {
+	if _, err := x.View(t.Context(), settledAt(before.Seq()), nil); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a view of an old state with a long tail: %v", err)
 	}
 	last := w.snapshot()
@@ -65,3 +65,6 @@ func TestNewestAndTail(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// settledAt is the state of an embedded store at a sequence.
+func settledAt(seq uint64) Moment { return Moment{Seq: seq, Settled: seq} }

@@ -68,8 +68,12 @@ type Reader interface {
 // Snapshot is a frozen state of the store.
 type Snapshot interface {
 	Reader
-	// Seq is the sequence number of the last commit that the snapshot sees.
+	// Seq is a sequence number that is not lower than that of any commit which the
+	// snapshot sees, and lower than that of any other.
 	Seq() uint64
+	// Settled is Store.Settled for this state, not higher than Seq: of the commits with
+	// stamps up to it the snapshot has all that will ever be.
+	Settled(ctx context.Context) (uint64, error)
 	// Close releases the snapshot; Scanners opened on it must be closed before.
 	// It is idempotent.
 	Close() error
@@ -148,9 +152,13 @@ type Memory interface {
 	Shrink(n int64)
 }
 
-// Stamp says where a stamped write takes what only its commit knows.
+// Stamp says where a stamped write takes what only its commit knows: a number, and a
+// time. The number is taken when the transaction holds all its locks and before the
+// commit can be seen. So it is higher than the sequence of each commit on which this one
+// builds, and not higher than its own. With Caps.Sole it is its own; elsewhere commits
+// may become visible in another order than that of their stamps, see Store.Settled.
 type Stamp struct {
-	// Key is where in the key 8 bytes become the sequence of the commit, big
+	// Key is where in the key 8 bytes become the stamp of the commit, big
 	// endian; Descending writes its complement. -1 leaves the key unchanged.
 	Key        int
 	Descending bool
@@ -218,7 +226,7 @@ type Txn interface {
 	// Refresh moves the read view to the latest commit. Scanners that are open
 	// keep the older view.
 	Refresh(ctx context.Context) error
-	// ViewSeq is the sequence of the read view, which it takes if it is missing.
+	// ViewSeq is Snapshot.Seq of the read view, which it takes if it is missing.
 	ViewSeq(ctx context.Context) (uint64, error)
 	// View is the read view without own writes, and its sequence; nil and 0 if
 	// no view was taken.
@@ -238,7 +246,8 @@ type Txn interface {
 	// Written calls fn with the buffered writes in a span, ascending, until it
 	// returns false. The key is valid during the call.
 	Written(span Span, fn func(key []byte) bool)
-	// Raise has the commit raise w before the locks are released.
+	// Raise has the commit raise w, to its sequence or higher, before the locks are
+	// released.
 	Raise(w *Watermark)
 	// Latest reads the latest committed state of each call plus own writes,
 	// for statements that look up under locks.
@@ -269,6 +278,11 @@ type Txn interface {
 	// it holds the range around them: then two that want the same keys wait for each
 	// other at the first key, and not each with a range in which the other writes.
 	Watch(wait WaitPolicy) Watch
+	// Reserve locks keys exclusively, as Lock does, and remembers what is there: Insert
+	// of one of them needs no further call. It is for what is about to be written, all
+	// at once where a call waits for another machine. A store that has all at hand may
+	// do nothing, and leave both to Insert.
+	Reserve(ctx context.Context, keys [][]byte) error
 	// Insert locks key exclusively, fails with a *KeyExistsError when the
 	// latest state has it, and puts it otherwise.
 	Insert(ctx context.Context, key, value []byte) error
@@ -279,8 +293,8 @@ type Txn interface {
 	// PutStamped writes a pair whose holes the commit fills. The pair is not seen
 	// by this transaction's own reads, and takes no lock: no other commit can write
 	// the same key. Two stamped writes with the same bytes outside the holes are
-	// one. Sequences of commits and their times ascend together; times strictly,
-	// also after a restart, among the commits with stamped times.
+	// one. Stamps of commits and their times ascend together, also after a restart;
+	// with Caps.Sole times strictly, among the commits with stamped times.
 	PutStamped(key, value []byte, at Stamp) error
 	// Stamped reports whether PutStamped wrote the key, holes aside.
 	Stamped(key []byte) bool
@@ -297,8 +311,8 @@ type Txn interface {
 	// Dirty reports whether there are buffered writes.
 	Dirty() bool
 	// Commit makes the writes visible atomically and durable as requested, and
-	// returns the sequence number of the commit (the view's when nothing was
-	// written). The transaction has ended afterwards, whatever the result.
+	// returns the sequence number of the commit (when nothing was written, one of a
+	// state that it has seen). The transaction has ended afterwards, whatever the result.
 	Commit(ctx context.Context) (seq uint64, err error)
 	// Rollback drops the writes and releases the locks. It is idempotent and a
 	// no-op after Commit.
@@ -350,16 +364,36 @@ type BulkRun interface {
 	Close() error
 }
 
-// Caps are the limits of a store, in bytes.
+// Caps are what a store can take, in bytes, and what it can do. Code above the store
+// reads them where it depends on one of them, and knows no engine by its name.
 type Caps struct {
 	MaxKey   int
 	MaxValue int
 	MaxTxn   int64
+
+	// Sole: this process is the only one that writes to the store. Then marks and
+	// watermarks know of all commits, and a mutex may take the place of a lock.
+	Sole bool
+	// Remote: calls wait for other machines, so what counts is how many follow on each
+	// other.
+	Remote bool
+	// SharedLocks: LockShared admits others. A store without them takes an exclusive
+	// lock instead.
+	SharedLocks bool
+	// FairLocks: who waits for a lock gets it in turn, and of a cycle of waits the
+	// transaction with the least work is the victim. Without it neither is promised.
+	FairLocks bool
+	// AtomicBulk: a bulk load of any size becomes visible at once. Without it Finish
+	// takes no more than a transaction, and fails with ErrTxnTooLarge.
+	AtomicBulk bool
 }
 
-// DefaultCaps are the limits of design: keys to 4 KiB, values to 6 MiB,
-// transactions to 1 GiB.
-var DefaultCaps = Caps{MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30}
+// DefaultCaps are those of a store that this process has to itself: keys to 4 KiB,
+// values to 6 MiB, transactions to 1 GiB.
+var DefaultCaps = Caps{
+	MaxKey: 4 << 10, MaxValue: 6 << 20, MaxTxn: 1 << 30,
+	Sole: true, SharedLocks: true, FairLocks: true, AtomicBulk: true,
+}
 
 // Store is an open store. All methods may be called concurrently. A method with a context
 // may wait, for another machine too, and ends with the cause of the context when that
@@ -377,17 +411,26 @@ type Store interface {
 	SnapshotAt(ctx context.Context, micros int64) (Snapshot, error)
 	// Begin starts a transaction, which outlives the context of the call.
 	Begin(ctx context.Context, opts TxnOptions) (Txn, error)
-	// Seq is the sequence number of the latest visible commit: not lower than
-	// that of any state that a reader has been shown.
+	// Seq is not lower than the sequence number of any commit that a reader of this
+	// Store was shown, or that was made through it.
 	Seq() uint64
+	// Commits counts the commits that were made through this Store; the number only
+	// says how many there were between two calls.
+	Commits() uint64
 	// Sync returns when the commits up to a sequence that Seq has returned are on
 	// disk, whatever their own durability. Call it before data that is derived from
 	// these commits is made durable elsewhere, which must not outlive them.
 	Sync(ctx context.Context, seq uint64) error
+	// Settled is a stamp up to which no stamped commit can appear any more: what is read
+	// after the call has all that there will be. It does not fall, and is not higher
+	// than Seq. Who follows stamped writes goes up to it and no further. With Caps.Sole
+	// it is what can be seen now, elsewhere it may be a moment behind.
+	Settled(ctx context.Context) (uint64, error)
 	// Mark is a watermark of the stamped writes whose keys have prefix directly
-	// followed by their commit's sequence: it is raised before such a commit can be
+	// followed by their commit's stamp: it is raised before such a commit can be
 	// seen. It begins at the store's current sequence, and is the same at each
-	// call. A prefix has at most 7 bytes.
+	// call. A prefix has at most 7 bytes. Without Caps.Sole it knows only the commits
+	// of this process, and serves to wake followers.
 	Mark(prefix []byte) *Watermark
 	// Partitions cuts span into at most n pieces of roughly equal size, in key
 	// order and without gaps. It is a hint for parallel scans.
@@ -396,9 +439,12 @@ type Store interface {
 	EstimateSize(ctx context.Context, span Span) (int64, error)
 	// BulkLoad starts a bulk load.
 	BulkLoad(ctx context.Context) (BulkLoader, error)
-	// DeleteRange removes all keys of span in one commit. The caller excludes
-	// concurrent writers of the span.
-	DeleteRange(ctx context.Context, span Span) (seq uint64, err error)
+	// Discard gives up a span that nothing reads or writes from now on. Where calls are
+	// Remote its keys go at the store's leisure, and older snapshots may miss them
+	// too; what is written there later may go with them. Elsewhere the keys are gone
+	// when it returns, in one commit. It is durable, and cheap where it is repeated.
+	// Clear is for spans that will be used again.
+	Discard(ctx context.Context, span Span) error
 	// Locks lists the locks of keys and ranges that are held or awaited.
 	Locks() []LockInfo
 	// LastDeadlock is the latest one; nil when there was none.

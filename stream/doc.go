@@ -9,8 +9,8 @@
 //
 //	20 stream(u32 BE) sequence(u64 BE) ordinal(u32 BE) part(u16 BE)
 //
-// The sequence is that of the commit, which the store fills in (stamped
-// writes); ordinals ascend in the order of the changes of the transaction,
+// The sequence is the stamp of the commit, which the store fills in (stamped
+// writes; without other writers to the store it is the commit's sequence); ordinals ascend in the order of the changes of the transaction,
 // over all its streams, with gaps. A record is a pair, or several parts where
 // it is large. Part 0:
 //
@@ -44,6 +44,8 @@
 //	I4  Every change of the rows of a table with a stream is recorded, except
 //	    that of an ALTER TABLE which copies the table: its record says that the
 //	    table changed, and from then on rows are of the new form.
+//	I5  A reader goes up to what is settled in its view (storage.Snapshot), and no
+//	    further: a record before that which it has not met will never be there.
 //
 // It decodes no rows and knows no SQL.
 package stream

@@ -31,7 +31,7 @@ func (i *Info) Describe(ctx context.Context, store storage.Store) error {
 	if i.Purged, err = Mark(ctx, kv, i.ID); err != nil {
 		return err
 	}
-	first, ok, err := First(ctx, kv, i.ID, Options{After: markPosition(i.Purged)})
+	first, ok, err := FirstKept(ctx, kv, i.ID)
 	if err != nil {
 		return err
 	}
@@ -49,11 +49,18 @@ func (i *Info) Describe(ctx context.Context, store storage.Store) error {
 	return err
 }
 
-func markPosition(mark uint64) Position {
-	if mark == 0 {
-		return Position{}
+// FirstKept is First of the records that were not removed. Some of those may still be
+// there, before the mark.
+func FirstKept(ctx context.Context, kv storage.Reader, id schema.StreamID) (Record, bool, error) {
+	mark, err := Mark(ctx, kv, id)
+	if err != nil {
+		return Record{}, false, err
 	}
-	return Behind(mark)
+	after := Position{}
+	if mark > 0 {
+		after = Behind(mark)
+	}
+	return First(ctx, kv, id, Options{After: after})
 }
 
 // ConsumerInfo describes a consumer for humans.

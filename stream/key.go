@@ -99,6 +99,11 @@ func prefixSpan(prefix []byte) storage.Span {
 	}
 }
 
+// SpanUpTo is the records of a stream up to a sequence.
+func SpanUpTo(id schema.StreamID, seq uint64) storage.Span {
+	return spanAfter(id, Position{}, Behind(seq))
+}
+
 // SpanAfter is the records of a stream after a position.
 func SpanAfter(id schema.StreamID, after Position) storage.Span {
 	return spanAfter(id, after, Behind(^uint64(0)))

@@ -149,14 +149,14 @@ func other(t *testing.T, s storage.Store) {
 // before it gets an error, and the next run finishes.
 func TestTrimFails(t *testing.T) {
 	lost := errors.New("lost")
-	for _, op := range []errkv.Op{errkv.OpGet, errkv.OpScan, errkv.OpVisit, errkv.OpBegin, errkv.OpPut, errkv.OpCommit, errkv.OpDeleteRange} {
+	for _, op := range []errkv.Op{errkv.OpGet, errkv.OpScan, errkv.OpVisit, errkv.OpBegin, errkv.OpPut, errkv.OpCommit, errkv.OpDiscard} {
 		for n := int64(1); n <= 3; n++ {
 			for _, after := range []bool{false, true} {
 				s := errkv.Wrap(memkv.New(memkv.Options{}))
 				for range 5 {
 					write(t, s, &stream.Record{Kind: stream.Insert, Version: 1, Key: []byte("k"), After: []byte("v")})
 				}
-				if after && (op == errkv.OpCommit || op == errkv.OpDeleteRange) {
+				if after && (op == errkv.OpCommit || op == errkv.OpDiscard) {
 					s.FailAfter(op, n, lost)
 				} else {
 					s.Fail(op, n, lost)

@@ -14,8 +14,13 @@ import (
 // that only they needed. live is the version of the table's descriptor, which
 // stays.
 func Trim(ctx context.Context, store storage.Store, id schema.StreamID, upTo uint64, live uint32) error {
+	// A record that can still appear would come behind the mark.
+	settled, err := store.Settled(ctx)
+	if err != nil {
+		return err
+	}
 	kv := store.Latest()
-	last, ok, err := First(ctx, kv, id, Options{To: Behind(upTo), Reverse: true})
+	last, ok, err := First(ctx, kv, id, Options{To: Behind(min(upTo, settled)), Reverse: true})
 	if err != nil || !ok {
 		return err
 	}
@@ -31,9 +36,8 @@ func Trim(ctx context.Context, store storage.Store, id schema.StreamID, upTo uin
 			return err
 		}
 	}
-	// At or before the mark there are records only when a removal was cut off.
-	_, err = store.DeleteRange(ctx, spanAfter(id, Position{}, Behind(upTo)))
-	return err
+	// Those at or before the mark are discarded again: a removal may have been cut off.
+	return store.Discard(ctx, spanAfter(id, Position{}, Behind(upTo)))
 }
 
 func setMark(ctx context.Context, store storage.Store, id schema.StreamID, upTo uint64, live uint32) error {
@@ -88,12 +92,16 @@ func dropVersions(ctx context.Context, txn storage.Txn, id schema.StreamID, befo
 // Expired is the sequence up to which the records of a stream may go at a time
 // (microseconds since 1970), by its retention and its size; 0 for none.
 func Expired(ctx context.Context, store storage.Store, s *schema.Stream, now int64) (uint64, error) {
-	kv := store.Latest()
-	first, ok, err := First(ctx, kv, s.ID, Options{})
-	if err != nil || !ok {
+	settled, err := store.Settled(ctx)
+	if err != nil {
 		return 0, err
 	}
-	last, ok, err := First(ctx, kv, s.ID, Options{Reverse: true})
+	kv := store.Latest()
+	first, ok, err := FirstKept(ctx, kv, s.ID)
+	if err != nil || !ok || first.Seq > settled {
+		return 0, err
+	}
+	last, ok, err := First(ctx, kv, s.ID, Options{To: Behind(settled), Reverse: true})
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -141,7 +149,7 @@ func Remove(ctx context.Context, store storage.Store, id schema.StreamID) error 
 	if err != nil {
 		return err
 	}
-	if _, err := store.DeleteRange(ctx, Span(id)); err != nil {
+	if err := store.Discard(ctx, Span(id)); err != nil {
 		return err
 	}
 	txn, err := store.Begin(ctx, storage.TxnOptions{Label: "change log retention"})

@@ -13,8 +13,8 @@ type Pacer struct {
 	// more where there is more to do than the machine can: that shows in pauses
 	// that last longer than they were meant to.
 	Rate func() int64
-	// Seq counts the commits of the store.
-	Seq func() uint64
+	// Commits is storage.Store.Commits.
+	Commits func() uint64
 
 	from   time.Time // start of the slice
 	rows   int       // in it
@@ -61,7 +61,7 @@ func (p *Pacer) others() uint64 {
 	if p == nil {
 		return 0
 	}
-	return p.Seq() - p.own
+	return p.Commits() - p.own
 }
 
 // busy reports whether others write.

@@ -198,10 +198,14 @@ func (s *commands) wasStreamOf(ctx context.Context, id schema.StreamID, table st
 // checkPosition: all records after a position are there, and it is of the past:
 // 1236, 1789.
 func (s *commands) checkPosition(ctx context.Context, id schema.StreamID, table string, at stream.Position) error {
-	if last := s.Engine.Store.Seq(); at.Seq > last {
+	last, err := s.Engine.Store.Settled(ctx)
+	if err != nil {
+		return err
+	}
+	if at.Seq > last {
 		return sqlerr.StreamPosition(table, at.Seq, last)
 	}
-	err := stream.Check(ctx, s.Engine.Store.Latest(), id, at)
+	err = stream.Check(ctx, s.Engine.Store.Latest(), id, at)
 	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
 		return sqlerr.StreamPurged(table, purged.Asked, purged.Purged)
 	}
@@ -242,7 +246,11 @@ func (s *commands) purgeStream(ctx context.Context, name, current string, a *cal
 	if err != nil {
 		return err
 	}
-	if last := s.Engine.Store.Seq(); upTo > last {
+	last, err := s.Engine.Store.Settled(ctx)
+	if err != nil {
+		return statement.Translate(err)
+	}
+	if upTo > last {
 		return sqlerr.StreamPosition(full, upTo, last)
 	}
 	return statement.Translate(s.Engine.TrimStream(ctx, id, upTo))

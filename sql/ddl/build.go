@@ -125,11 +125,11 @@ func (b *Build) end(ctx context.Context, entries bool) error {
 	ctx = storage.FreeingSpace(context.WithoutCancel(ctx))
 	for _, id := range b.rec.Indexes {
 		if entries {
-			if _, err := b.r.Store.DeleteRange(ctx, indexSpan(b.table, id)); err != nil {
+			if err := b.r.discardIndex(ctx, b.table, id, indexSpan(b.table, id)); err != nil {
 				return err
 			}
 		}
-		if _, err := b.r.Store.DeleteRange(ctx, table.ChangesSpan(b.table, id)); err != nil {
+		if err := b.r.discardIndex(ctx, b.table, id, table.ChangesSpan(b.table, id)); err != nil {
 			return err
 		}
 	}

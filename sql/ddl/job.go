@@ -128,12 +128,14 @@ func (r *Runner) closeJobs(ctx context.Context, jobs ...job) {
 }
 
 func (r *Runner) deleteData(ctx context.Context, j job) error {
-	if _, err := r.Store.DeleteRange(ctx, j.span()); err != nil {
-		return err
-	}
 	if j.index != schema.PrimaryIndexID {
+		if err := r.discardIndex(ctx, j.table, j.index, j.span()); err != nil {
+			return err
+		}
 		// Of a build that was not taken back.
-		_, err := r.Store.DeleteRange(ctx, table.ChangesSpan(j.table, j.index))
+		return r.discardIndex(ctx, j.table, j.index, table.ChangesSpan(j.table, j.index))
+	}
+	if err := r.Store.Discard(ctx, j.span()); err != nil {
 		return err
 	}
 	r.Codecs.Forget(j.table)
@@ -141,6 +143,16 @@ func (r *Runner) deleteData(ctx context.Context, j job) error {
 		return err
 	}
 	return r.dropSequences(ctx, j.table)
+}
+
+// discardIndex removes a span of what belongs to an index. Table ids are given once, but
+// the id of an index that its table never had may be given again, and that of the
+// earlier versions is always the same: of these nothing may be left to go later.
+func (r *Runner) discardIndex(ctx context.Context, id schema.TableID, index schema.IndexID, span storage.Span) error {
+	if t := r.Catalog.Snapshot().TableByID(id); t != nil && index >= t.NextIndexID {
+		return storage.Clear(ctx, r.Store, span)
+	}
+	return r.Store.Discard(ctx, span)
 }
 
 func (r *Runner) jobs(ctx context.Context) ([]job, error) {

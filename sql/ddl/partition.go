@@ -426,7 +426,8 @@ func (c *change) removePartitions(t *schema.Table, lock func() error) error {
 	}
 	for _, n := range t.Partitioning.Removed {
 		for _, x := range []schema.IndexID{schema.PrimaryIndexID, table.CellIndexID} {
-			if _, err := r.Store.DeleteRange(ctx, table.PartitionSpan(t.ID, x, n)); err != nil {
+			// Another partition may get the number.
+			if err := storage.Clear(ctx, r.Store, table.PartitionSpan(t.ID, x, n)); err != nil {
 				return err
 			}
 		}

@@ -118,7 +118,9 @@ func (r *Runner) rate() int64 {
 }
 
 // pacer is that of one job in the background.
-func (r *Runner) pacer() *backfill.Pacer { return &backfill.Pacer{Rate: r.rate, Seq: r.Store.Seq} }
+func (r *Runner) pacer() *backfill.Pacer {
+	return &backfill.Pacer{Rate: r.rate, Commits: r.Store.Commits}
+}
 
 // New makes a Runner.
 func New(cfg Config) *Runner {

@@ -95,7 +95,7 @@ func (e *Engine) forgetStream(ctx context.Context, x *stream.Info, now time.Time
 	if x.Ended > now.UnixMicro()-x.Retention*1e6 {
 		return nil
 	}
-	_, ok, err := stream.First(ctx, e.Store.Latest(), x.ID, stream.Options{})
+	_, ok, err := stream.FirstKept(ctx, e.Store.Latest(), x.ID)
 	if err != nil || ok {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 // Streams is what the functions of change logs need of a session that has such; a
 // Session may implement it. Statements may call it from several goroutines.
 type Streams interface {
-	// SnapshotSeq is the sequence of the last commit that the statement sees.
+	// SnapshotSeq is a position of change logs: the statement sees all changes up to
+	// it, and those that it does not see come after it.
 	SnapshotSeq(ctx context.Context) (uint64, error)
 	// StreamWait waits until the change log of a table has a record after a
 	// sequence; false when the timeout passes.

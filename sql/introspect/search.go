@@ -51,13 +51,17 @@ func (e *Server) SearchRejected(ctx context.Context, wants func(db, table, index
 		return err
 	}
 	defer snap.Close()
+	at, err := search.MomentOf(ctx, snap)
+	if err != nil {
+		return err
+	}
 	for _, x := range e.engine.Search.Indexes() {
 		t, d, next := x.Of()
 		if next || !wants(t.Database, t.Name, d.Name) {
 			continue
 		}
 		// Who has written a value finds it here.
-		if err := x.CatchUp(ctx, snap.Seq()); err != nil && !errors.Is(err, search.ErrUnavailable) {
+		if err := x.CatchUp(ctx, at); err != nil && !errors.Is(err, search.ErrUnavailable) {
 			return err
 		}
 		var ids [][]byte

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/mysqlwire"
+	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/sql/command"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/statement"
@@ -42,7 +43,7 @@ func TestScoresOfEachStatement(t *testing.T) {
 		}
 		s.mustQuery(t, "INSERT INTO t VALUES "+strings.Join(rows, ","), w)
 		tab, _ := e.Catalog.Snapshot().Table("d", "t")
-		if err := e.Search.Index(tab, tab.Search[0].ID).CatchUp(t.Context(), e.Store.Seq()); err != nil {
+		if err := e.Search.Index(tab, tab.Search[0].ID).CatchUp(t.Context(), search.Moment{Seq: e.Store.Seq(), Settled: e.Store.Seq()}); err != nil {
 			t.Fatal(err)
 		}
 	}

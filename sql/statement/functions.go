@@ -97,12 +97,18 @@ func (f *Functions) SnapshotSeq(ctx context.Context) (uint64, error) {
 		if err := f.Tx.takeView(ctx, false); err != nil {
 			return 0, err
 		}
-		seq, err := f.Tx.open.txn.ViewSeq(ctx)
+		view, err := f.Tx.open.txn.BareView(ctx)
+		if err != nil {
+			return 0, Translate(err)
+		}
+		seq, err := view.Settled(ctx)
 		return seq, Translate(err)
 	case f.snapshot != nil:
-		return f.snapshot.Seq(), nil
+		seq, err := f.snapshot.Settled(ctx)
+		return seq, Translate(err)
 	}
-	return f.Engine.Store.Seq(), nil
+	seq, err := f.Engine.Store.Settled(ctx)
+	return seq, Translate(err)
 }
 
 // StreamWait implements expr.Streams.
@@ -121,17 +127,21 @@ func (f *Functions) StreamWait(ctx context.Context, name string, after uint64, t
 		return false, Translate(err)
 	}
 	store := f.Engine.Store
-	if last := store.Seq(); after > last {
-		return false, sqlerr.StreamPosition(full, after, last)
+	now, err := store.Settled(ctx)
+	if err != nil {
+		return false, Translate(err)
+	}
+	if after > now {
+		return false, sqlerr.StreamPosition(full, after, now)
 	}
 	end := time.NewTimer(timeout)
 	defer end.Stop()
 	tick := time.NewTicker(streamPoll)
 	defer tick.Stop()
 	for seen := uint64(0); ; {
-		if now := store.Seq(); now != seen {
+		if now != seen {
 			seen = now
-			last, ok, err := stream.First(ctx, store.Latest(), id, stream.Options{Reverse: true})
+			last, ok, err := stream.First(ctx, store.Latest(), id, stream.Options{To: stream.Behind(now), Reverse: true})
 			if err != nil {
 				return false, Translate(err)
 			}
@@ -145,6 +155,9 @@ func (f *Functions) StreamWait(ctx context.Context, name string, after uint64, t
 			return false, nil
 		case <-ctx.Done():
 			return false, Translate(context.Cause(ctx))
+		}
+		if now, err = store.Settled(ctx); err != nil {
+			return false, Translate(err)
 		}
 	}
 }

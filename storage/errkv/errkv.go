@@ -21,13 +21,13 @@ const (
 	OpSnapshot
 	OpBegin
 	OpRefresh
-	OpLock // Lock and Insert
+	OpLock // Lock, Reserve and Insert
 	OpPut  // Put, PutStamped, Insert and Delete
 	OpCommit
 	OpBulkLoad // starting a bulk load
 	OpBulkAdd
 	OpBulkFinish
-	OpDeleteRange
+	OpDiscard
 	OpCheckpoint
 	numOps
 )
@@ -65,7 +65,7 @@ func (s *Store) Fail(op Op, n int64, err error) { s.add(op, &plan{n: n, err: err
 func (s *Store) FailFrom(op Op, n int64, err error) { s.add(op, &plan{n: n, every: true, err: err}) }
 
 // FailAfter is like Fail, but the wrapped call takes place and only its answer
-// is lost. It serves OpCommit, OpBulkFinish, OpDeleteRange and OpLock.
+// is lost. It serves OpCommit, OpBulkFinish, OpDiscard and OpLock.
 func (s *Store) FailAfter(op Op, n int64, err error) { s.add(op, &plan{n: n, after: true, err: err}) }
 
 // Panic makes the n-th call of op from now panic with bug.
@@ -216,14 +216,14 @@ func (s *Store) BulkLoad(ctx context.Context) (storage.BulkLoader, error) {
 	return &bulkLoader{b, s}, nil
 }
 
-// DeleteRange implements storage.Store.
-func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
-	before, after := s.hit(OpDeleteRange)
+// Discard implements storage.Store.
+func (s *Store) Discard(ctx context.Context, span storage.Span) error {
+	before, after := s.hit(OpDiscard)
 	if before != nil {
-		return 0, before
+		return before
 	}
-	seq, err := s.Store.DeleteRange(ctx, span)
-	return answer(seq, err, after)
+	_, err := answer(0, s.Store.Discard(ctx, span), after)
+	return err
 }
 
 // Checkpoint implements storage.Store.
@@ -276,6 +276,31 @@ func (r *reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanO
 	return &scanner{sc, r.s}, nil
 }
 
+// ScanMany implements storage.ManyScanner; it counts as one scan.
+func (r *reader) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if err := r.s.read(ctx, OpScan); err != nil {
+		return nil, err
+	}
+	sc, err := storage.ScanMany(ctx, r.r, spans, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &spansScanner{sc, r.s}, nil
+}
+
+type spansScanner struct {
+	storage.SpansScanner
+	s *Store
+}
+
+// Visit implements storage.SpansScanner.
+func (sc *spansScanner) Visit(ctx context.Context, fn func(i int, key, value []byte) bool) (bool, error) {
+	if err := sc.s.read(ctx, OpVisit); err != nil {
+		return false, err
+	}
+	return sc.SpansScanner.Visit(ctx, fn)
+}
+
 type scanner struct {
 	storage.Scanner
 	s *Store
@@ -296,6 +321,9 @@ type snapshot struct {
 
 // Seq implements storage.Snapshot.
 func (s *snapshot) Seq() uint64 { return s.sn.Seq() }
+
+// Settled implements storage.Snapshot.
+func (s *snapshot) Settled(ctx context.Context) (uint64, error) { return s.sn.Settled(ctx) }
 
 // Close implements storage.Snapshot.
 func (s *snapshot) Close() error { return s.sn.Close() }
@@ -319,6 +347,11 @@ func (x *txn) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value 
 // Scan implements storage.Reader.
 func (x *txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
 	return x.r.Scan(ctx, span, opts)
+}
+
+// ScanMany implements storage.ManyScanner.
+func (x *txn) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	return x.r.ScanMany(ctx, spans, opts)
 }
 
 // View implements storage.Txn.
@@ -413,6 +446,14 @@ func (w *watch) Lock(ctx context.Context) (bool, error) {
 
 // Stop implements storage.Watch.
 func (w *watch) Stop() { w.w.Stop() }
+
+// Reserve implements storage.Txn.
+func (x *txn) Reserve(ctx context.Context, keys [][]byte) error {
+	if err := x.r.s.check(OpLock); err != nil {
+		return err
+	}
+	return x.Txn.Reserve(ctx, keys)
+}
 
 // Insert implements storage.Txn.
 func (x *txn) Insert(ctx context.Context, key, value []byte) error {

@@ -107,6 +107,12 @@ func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot,
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 { return s.seq.Load() }
 
+// Settled implements storage.Store.
+func (s *Store) Settled(context.Context) (uint64, error) { return s.seq.Load(), nil }
+
+// Commits implements storage.Store.
+func (s *Store) Commits() uint64 { return s.seq.Load() }
+
 // Mark implements storage.Store.
 func (s *Store) Mark(prefix []byte) *storage.Watermark {
 	s.mu.Lock()
@@ -163,12 +169,12 @@ func newPair(key, value []byte) pair {
 	return pair{key: b[:len(key):len(key)], value: b[len(key):]}
 }
 
-// DeleteRange implements storage.Store.
-func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
+// Discard implements storage.Store.
+func (s *Store) Discard(ctx context.Context, span storage.Span) error {
 	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return s.commit(func(t *tree) {
+	_, err := s.commit(func(t *tree) {
 		var keys [][]byte
 		t.Ascend(pair{key: span.Start}, func(p pair) bool {
 			if span.End != nil && bytes.Compare(p.key, span.End) >= 0 {
@@ -181,6 +187,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 			t.Delete(pair{key: key})
 		}
 	})
+	return err
 }
 
 // minPart is the number of pairs below which a piece is not worth a scan.

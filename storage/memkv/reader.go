@@ -81,6 +81,9 @@ func (s *snapshot) Scan(ctx context.Context, span storage.Span, opts storage.Sca
 // Seq implements storage.Snapshot.
 func (s *snapshot) Seq() uint64 { return s.st.seq }
 
+// Settled implements storage.Snapshot.
+func (s *snapshot) Settled(context.Context) (uint64, error) { return s.st.seq, nil }
+
 // Close implements storage.Snapshot.
 func (s *snapshot) Close() error {
 	s.closed.Store(true)

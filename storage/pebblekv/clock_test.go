@@ -36,7 +36,7 @@ func TestClockAfterReopen(t *testing.T) {
 	const ahead = 3600e6
 	pebblekv.SetClock(s, first+ahead)
 	second := stamp(s, "b")
-	if _, err := s.DeleteRange(t.Context(), storage.Span{Start: []byte("x"), End: []byte("y")}); err != nil {
+	if err := s.Discard(t.Context(), storage.Span{Start: []byte("x"), End: []byte("y")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -202,30 +202,30 @@ func (s *Store) sequence(ctx context.Context, batch *pebble.Batch, seqValue []by
 // flush: before that its space cannot be reclaimed.
 const flushAfterBytes = 16 << 20
 
-// DeleteRange implements storage.Store.
-func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, error) {
+// Discard implements storage.Store.
+func (s *Store) Discard(ctx context.Context, span storage.Span) error {
 	if err := s.enter(); err != nil {
-		return 0, err
+		return err
 	}
 	defer s.exit()
 	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err := s.writableFor(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	span, err := s.closeSpan(span)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	size, _ := s.db.EstimateDiskUsage(span.Start, span.End) // a hint
 	batch := s.db.NewBatch()
 	if bytes.Compare(span.Start, span.End) < 0 {
 		if err := batch.DeleteRange(span.Start, span.End, nil); err != nil {
-			return 0, fmt.Errorf("delete range: %w", err)
+			return fmt.Errorf("discarding a range: %w", err)
 		}
 	}
-	seq, err := s.commit(ctx, batch, nil, storage.DurabilitySync, nil)
+	_, err = s.commit(ctx, batch, nil, storage.DurabilitySync, nil)
 	if err == nil && size > flushAfterBytes {
 		s.sequencer.Lock()
 		defer s.sequencer.Unlock()
@@ -233,7 +233,7 @@ func (s *Store) DeleteRange(ctx context.Context, span storage.Span) (uint64, err
 			s.opts.Logger.Error("flush after delete range", "error", ferr.Error())
 		}
 	}
-	return seq, err
+	return err
 }
 
 // closeSpan ends a span without an end after the last key.

@@ -115,7 +115,7 @@ func (h *history) deleteRange(from, to string) bool {
 	h.t.Helper()
 	next := maps.Clone(h.want)
 	maps.DeleteFunc(next, func(k, _ string) bool { return k >= from && k < to })
-	_, err := h.s.DeleteRange(bg, storage.Span{Start: []byte(from), End: []byte(to)})
+	err := h.s.Discard(bg, storage.Span{Start: []byte(from), End: []byte(to)})
 	return h.done(next, err)
 }
 

@@ -284,7 +284,7 @@ func TestLogFailure(t *testing.T) {
 			dfs.set(nil) // the disk comes back, but what it holds is unknown
 			_, err = tryPut(s, storage.DurabilitySync, []byte("v"), "c")
 			wantErr(t, err, storage.ErrUnavailable)
-			_, err = s.DeleteRange(bg, storage.Span{})
+			err = s.Discard(bg, storage.Span{})
 			wantErr(t, err, storage.ErrUnavailable)
 			_, err = s.BulkLoad(bg)
 			wantErr(t, err, storage.ErrUnavailable)
@@ -419,7 +419,7 @@ func TestDiskReserve(t *testing.T) {
 	wantErr(t, bl.Add([]byte("x"), []byte("v")), storage.ErrDiskFull)
 	_, err = s.BulkLoad(bg)
 	wantErr(t, err, storage.ErrDiskFull)
-	_, err = s.DeleteRange(bg, storage.Span{})
+	err = s.Discard(bg, storage.Span{})
 	wantErr(t, err, storage.ErrDiskFull)
 	if !has(t, s, "a") || has(t, s, "b") {
 		t.Fatal("reads on a full disk")
@@ -428,7 +428,7 @@ func TestDiskReserve(t *testing.T) {
 	// once a write has found no space.
 	freeing := storage.FreeingSpace(bg)
 	remove := func() error {
-		_, err := s.DeleteRange(freeing, storage.Span{Start: []byte("c"), End: []byte("d")})
+		err := s.Discard(freeing, storage.Span{Start: []byte("c"), End: []byte("d")})
 		return err
 	}
 	if err := remove(); err != nil {
@@ -775,15 +775,16 @@ func TestCrashBulk(t *testing.T) {
 	}
 }
 
-// TestCrashDeleteRange: an acknowledged range deletion survives.
-func TestCrashDeleteRange(t *testing.T) {
+// TestCrashDiscard: an acknowledged range deletion survives.
+func TestCrashDiscard(t *testing.T) {
 	dfs := vfs.NewCrashableMem()
 	s := openAt(t, dfs)
 	mustPut(t, s, "a", "b", "c")
-	seq, err := s.DeleteRange(bg, storage.Span{Start: []byte("b")})
+	err := s.Discard(bg, storage.Span{Start: []byte("b")})
 	if err != nil {
 		t.Fatal(err)
 	}
+	seq := s.Seq()
 	r := openAt(t, dfs.CrashClone(vfs.CrashCloneCfg{}))
 	if r.Seq() != seq || !has(t, r, "a") || has(t, r, "b") || has(t, r, "c") {
 		t.Fatal("state after the crash")

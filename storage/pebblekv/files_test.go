@@ -36,7 +36,7 @@ func TestLiveFiles(t *testing.T) {
 			}
 		}
 		from := fmt.Sprintf("k%04d", rng.IntN(2000))
-		if _, err := s.DeleteRange(bg, storage.Span{Start: []byte(from), End: []byte(from + "z")}); err != nil {
+		if err := s.Discard(bg, storage.Span{Start: []byte(from), End: []byte(from + "z")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.db.Compact(bg, []byte("k"), []byte("k15"), false); err != nil {
@@ -129,7 +129,7 @@ func TestMissingBlob(t *testing.T) {
 		if !has(t, s, "m05") {
 			t.Error("a new value cannot be read")
 		}
-		if _, err := s.DeleteRange(bg, storage.Span{Start: []byte("m05"), End: []byte("m051")}); err != nil {
+		if err := s.Discard(bg, storage.Span{Start: []byte("m05"), End: []byte("m051")}); err != nil {
 			t.Error(err)
 		}
 		mustPut(t, s, "m04")
@@ -140,7 +140,7 @@ func TestMissingBlob(t *testing.T) {
 	}
 	// Without the values the file is not missed.
 	s := openAt(t, dfs)
-	if _, err := s.DeleteRange(bg, storage.Span{Start: []byte("m"), End: []byte("n")}); err != nil {
+	if err := s.Discard(bg, storage.Span{Start: []byte("m"), End: []byte("n")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.db.Compact(bg, []byte("a"), []byte("z9"), false); err != nil {

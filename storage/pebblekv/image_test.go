@@ -113,7 +113,7 @@ func TestImagesUnderWrites(t *testing.T) {
 	if n, size := s.images.usage(); n != groups || size <= 0 {
 		t.Errorf("%d images, %d bytes", n, size)
 	}
-	if _, err := s.DeleteRange(t.Context(), storage.Span{Start: imageKey(0, 0), End: imageKey(0, 1)}); err != nil {
+	if err := s.Discard(t.Context(), storage.Span{Start: imageKey(0, 0), End: imageKey(0, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := s.images.usage(); n != groups-1 {
@@ -166,7 +166,7 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 	switch {
 	case i%50 == 17:
 		lo := r.Uint64N(3000)
-		if _, err := s.DeleteRange(t.Context(), storage.Span{Start: imageKey(g, lo), End: imageKey(g, lo+r.Uint64N(300))}); err != nil {
+		if err := s.Discard(t.Context(), storage.Span{Start: imageKey(g, lo), End: imageKey(g, lo+r.Uint64N(300))}); err != nil {
 			t.Error(err)
 		}
 		return

@@ -205,6 +205,9 @@ func (sn *snapshot) Seq() uint64 {
 	return sn.seq
 }
 
+// Settled implements storage.Snapshot.
+func (sn *snapshot) Settled(context.Context) (uint64, error) { return sn.Seq(), nil }
+
 // Close implements storage.Snapshot.
 func (sn *snapshot) Close() error {
 	// Close of the store must not pass while this one closes.

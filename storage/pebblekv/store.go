@@ -445,6 +445,13 @@ func (s *Store) writableFor(ctx context.Context) error {
 	return err
 }
 
+// Settled implements storage.Store. A commit takes its sequence in the moment in which
+// it becomes visible, so none comes later than a higher one.
+func (s *Store) Settled(context.Context) (uint64, error) { return s.Seq(), nil }
+
+// Commits implements storage.Store. Here each commit takes one sequence.
+func (s *Store) Commits() uint64 { return s.Seq() }
+
 // Seq implements storage.Store.
 func (s *Store) Seq() uint64 {
 	if s.enter() != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -35,7 +36,7 @@ func testBulkLoad(t *testing.T, s storage.Store) {
 	wantValue(t, s.Latest(), key(7), "") // nothing is visible before Finish
 	seq, err := bl.Finish(bg)
 	must(t, err)
-	if seq != before+1 || s.Seq() != seq {
+	if seq <= before || s.Seq() < seq {
 		t.Fatalf("sequence %d after %d, the store says %d", seq, before, s.Seq())
 	}
 	must(t, bl.Abort())
@@ -50,18 +51,18 @@ func testBulkLoad(t *testing.T, s storage.Store) {
 	after, err := s.Snapshot(bg)
 	must(t, err)
 	defer after.Close()
-	if after.Seq() != seq {
+	if after.Seq() < seq {
 		t.Fatalf("snapshot %d after the load %d", after.Seq(), seq)
 	}
 	// Commits go on from there.
-	if got := write(t, s, kv{key(1), "new"}, kv{key(2), ""}); got != seq+1 {
-		t.Fatalf("sequence %d after the load %d", got, seq)
+	if got := write(t, s, kv{key(1), "new"}, kv{key(2), ""}); got <= after.Seq() {
+		t.Fatalf("sequence %d after the load %d and a snapshot %d", got, seq, after.Seq())
 	}
 	wantValue(t, s.Latest(), key(1), "new")
 	wantValue(t, s.Latest(), key(2), "")
 	empty, err := s.BulkLoad(bg)
 	must(t, err)
-	if got, err := empty.Finish(bg); err != nil || got != s.Seq() {
+	if got, err := empty.Finish(bg); err != nil || got > s.Seq() {
 		t.Fatal(got, err)
 	}
 }
@@ -114,7 +115,6 @@ func testBulkLoadRuns(t *testing.T, s storage.Store) {
 	}
 	_, err = bl.Run()
 	wantErr(t, err, storage.ErrClosed)
-	before := s.Seq()
 	bl, err = s.BulkLoad(bg)
 	must(t, err)
 	for _, keys := range [][]string{{"b", "d"}, {"c"}} { // they interleave
@@ -128,9 +128,8 @@ func testBulkLoadRuns(t *testing.T, s storage.Store) {
 	}
 	_, err = bl.Finish(bg)
 	wantErr(t, err, storage.ErrKeyOrder)
-	wantValue(t, s.Latest(), "b", "")
-	if s.Seq() != before {
-		t.Fatal("a load that failed has a sequence")
+	for _, k := range []string{"b", "c", "d"} {
+		wantValue(t, s.Latest(), k, "")
 	}
 }
 
@@ -146,53 +145,69 @@ func testBulkLoadOverwrites(t *testing.T, s storage.Store) {
 	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "new"}, kv{"b", "new"})
 }
 
-func testDeleteRange(t *testing.T, s storage.Store) {
+// testDiscard: the keys of a span go, at once where calls are not remote, and no
+// others.
+func testDiscard(t *testing.T, s storage.Store) {
+	remote := s.Caps().Remote
 	fill(t, s, 100)
-	before := s.Seq()
 	sn, err := s.Snapshot(bg)
 	must(t, err)
 	defer sn.Close()
-	seq, err := s.DeleteRange(bg, span(key(10), key(20)))
-	must(t, err)
-	if seq != before+1 || s.Seq() != seq {
-		t.Fatalf("sequence %d after %d", seq, before)
+	must(t, s.Discard(bg, span(key(10), key(20))))
+	must(t, s.Discard(bg, span(key(10), key(20)))) // again
+	outside := slices.Concat(collect(t, s.Latest(), span("", key(10)), storage.ScanOptions{}), collect(t, s.Latest(), span(key(20), ""), storage.ScanOptions{}))
+	if len(outside) != 90 {
+		t.Fatalf("%d pairs outside", len(outside))
 	}
-	got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})
-	if len(got) != 90 || got[9].k != key(9) || got[10].k != key(20) {
-		t.Fatalf("%d pairs", len(got))
+	if !remote {
+		wantScan(t, s.Latest(), span(key(10), key(20)))
+		if len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 100 {
+			t.Fatal("the snapshot changed")
+		}
 	}
-	wantValue(t, s.Latest(), key(15), "")
-	if len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 100 {
-		t.Fatal("the snapshot changed")
+	must(t, s.Discard(bg, span("x", "b")))
+	must(t, s.Discard(bg, span(key(95), "")))
+	if got := collect(t, s.Latest(), span("", key(95)), storage.ScanOptions{}); got[len(got)-1].k != key(94) {
+		t.Fatal("too much is gone")
 	}
-	write(t, s, kv{key(15), "again"})
-	wantValue(t, s.Latest(), key(15), "again")
-	_, err = s.DeleteRange(bg, span(key(95), ""))
-	must(t, err)
-	if got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{}); got[len(got)-1].k != key(94) {
-		t.Fatal("an open end")
-	}
-	_, err = s.DeleteRange(bg, span("x", "b"))
-	must(t, err)
-	_, err = s.DeleteRange(bg, storage.Span{})
-	must(t, err)
-	wantScan(t, s.Latest(), storage.Span{})
-	last, err := s.DeleteRange(bg, storage.Span{})
-	must(t, err)
-	if s.Seq() != last {
-		t.Fatal("the sequence was deleted")
-	}
-	after, err := s.Snapshot(bg)
-	must(t, err)
-	defer after.Close()
-	if after.Seq() != last {
-		t.Fatalf("snapshot %d after %d", after.Seq(), last)
+	if !remote {
+		wantScan(t, s.Latest(), span(key(95), ""))
 	}
 	why := errors.New("killed")
 	ctx, cancel := context.WithCancelCause(bg)
 	cancel(why)
-	_, err = s.DeleteRange(ctx, storage.Span{})
-	wantErr(t, err, why)
+	wantErr(t, s.Discard(ctx, storage.Span{}), why)
+}
+
+// testClear: the keys of a span are gone, and it can be used again.
+func testClear(t *testing.T, s storage.Store) {
+	fill(t, s, 5000)
+	before := s.Seq()
+	sn, err := s.Snapshot(bg)
+	must(t, err)
+	defer sn.Close()
+	must(t, storage.Clear(bg, s, span(key(10), key(4900))))
+	got := collect(t, s.Latest(), storage.Span{}, storage.ScanOptions{})
+	if len(got) != 110 || got[9].k != key(9) || got[10].k != key(4900) {
+		t.Fatalf("%d pairs", len(got))
+	}
+	wantValue(t, s.Latest(), key(15), "")
+	if s.Seq() <= before || len(collect(t, sn, storage.Span{}, storage.ScanOptions{})) != 5000 {
+		t.Fatal("the snapshot changed")
+	}
+	write(t, s, kv{key(15), "again"})
+	wantValue(t, s.Latest(), key(15), "again")
+	must(t, storage.Clear(bg, s, storage.Span{}))
+	must(t, storage.Clear(bg, s, storage.Span{}))
+	wantScan(t, s.Latest(), storage.Span{})
+	last := write(t, s, kv{"a", "1"})
+	after, err := s.Snapshot(bg)
+	must(t, err)
+	defer after.Close()
+	if s.Seq() < last || after.Seq() < last {
+		t.Fatalf("commit %d, the store is at %d, a snapshot at %d", last, s.Seq(), after.Seq())
+	}
+	wantScan(t, after, storage.Span{}, kv{"a", "1"})
 }
 
 func testPartitions(t *testing.T, s storage.Store) {
@@ -248,7 +263,7 @@ func testPartitions(t *testing.T, s storage.Store) {
 		if sum != total {
 			t.Fatalf("parts hold %d pairs, the span %d", sum, total)
 		}
-		if len(parts) < 2 {
+		if len(parts) < 2 && !s.Caps().Remote { // there a table may be all on one machine
 			t.Errorf("%d parts of a large span", len(parts))
 		}
 	}
@@ -275,7 +290,8 @@ func testEstimateSize(t *testing.T, s storage.Store) {
 
 func testMetrics(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"})
-	if m := s.Metrics(); m["seq"] != int64(s.Seq()) {
+	before := s.Seq()
+	if m := s.Metrics(); m["seq"] < int64(before) || m["seq"] > int64(s.Seq()) {
 		t.Fatalf("%v", m)
 	}
 	if c := s.Caps(); c.MaxKey <= 0 || c.MaxValue <= 0 || c.MaxTxn <= 0 {

@@ -131,6 +131,21 @@ func testLockShared(t *testing.T, s storage.Store) {
 	granted(t, wd)
 }
 
+// testLockNotShared: where locks cannot be shared, a shared one is exclusive.
+func testLockNotShared(t *testing.T, s storage.Store) {
+	x, y := begin(t, s), begin(t, s)
+	_, err := locks(t, x, shared, "a")
+	must(t, err)
+	for _, opts := range []storage.LockOptions{noWait, sNoWait} {
+		_, err = locks(t, y, opts, "a")
+		wantErr(t, err, storage.ErrNoWait)
+	}
+	mustLock(t, x, "a") // it has that already
+	yd := lockLater(t, s, y, shared, "a")
+	x.Rollback()
+	granted(t, yd)
+}
+
 func testLockPolicies(t *testing.T, s storage.Store) {
 	write(t, s, kv{"a", "1"}, kv{"b", "2"}, kv{"c", "3"})
 	x, y := begin(t, s), begin(t, s)
@@ -166,9 +181,12 @@ func testLockTimeout(t *testing.T, s storage.Store) {
 	}
 	put(t, y, kv{"b", "1"}) // the transaction goes on
 	commit(t, y)
-	// A writer that gives up lets the readers after it through.
-	r1, r2 := begin(t, s), begin(t, s)
-	_, err = locks(t, r1, shared, "s")
+}
+
+// testLockGivenUp: a writer that gives up lets the readers after it through.
+func testLockGivenUp(t *testing.T, s storage.Store) {
+	r1, z, r2 := begin(t, s), begin(t, s), begin(t, s)
+	_, err := locks(t, r1, shared, "s")
 	must(t, err)
 	ctx, cancel := context.WithCancel(bg)
 	wd := make(chan error, 1)
@@ -384,6 +402,22 @@ func testDeadlock(t *testing.T, s storage.Store) {
 	_, err = y.Commit(bg)
 	wantErr(t, err, storage.ErrDeadlock)
 	granted(t, d)
+}
+
+// testDeadlockTwo: one of two that wait for each other loses, whichever it is.
+func testDeadlockTwo(t *testing.T, s storage.Store) {
+	xs := []storage.Txn{begin(t, s), begin(t, s)}
+	mustLock(t, xs[0], "a")
+	mustLock(t, xs[1], "b")
+	d0 := lockLater(t, s, xs[0], storage.LockOptions{}, "b")
+	d1 := make(chan error, 1)
+	go func() {
+		_, err := locks(t, xs[1], storage.LockOptions{}, "a")
+		d1 <- err
+	}()
+	if lost := victims(t, xs, []<-chan error{d0, d1}); len(lost) != 1 {
+		t.Fatalf("victims %v", lost)
+	}
 }
 
 func testDeadlockUpgrade(t *testing.T, s storage.Store) {

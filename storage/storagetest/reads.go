@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -95,6 +96,73 @@ func testScan(t *testing.T, s storage.Store) {
 	}
 }
 
+// testScanMany: many spans are read as one after the other would be.
+func testScanMany(t *testing.T, s storage.Store) {
+	fill(t, s, 300)
+	x := begin(t, s)
+	put(t, x, kv{key(7), "own"}, kv{key(9), ""}, kv{key(299), ""})
+	sn, err := s.Snapshot(bg)
+	must(t, err)
+	defer sn.Close()
+	lists := [][]storage.Span{
+		nil,
+		{span(key(5), key(10))},
+		{span(key(5), key(10)), span(key(5), key(10)), span("x", "y"), span(key(1), key(2)), span(key(6), key(8))},
+		{span(key(298), ""), span("", key(3)), span("b", "a")},
+	}
+	var short []storage.Span
+	for i := 20; i < 280; i += 2 {
+		short = append(short, span(key(i), key(i+1)))
+	}
+	view, err := x.LatestView(bg)
+	must(t, err)
+	defer view.Close()
+	for _, r := range []storage.Reader{s.Latest(), sn, x, x.Latest(), view} {
+		for _, spans := range append(lists, short) {
+			for _, opts := range []storage.ScanOptions{{}, {Reverse: true}, {KeyOnly: true, Limit: 3}} {
+				manyAsEach(t, r, spans, opts)
+			}
+		}
+	}
+	put(t, x, kv{key(20), "own"})
+	manyAsEach(t, x, short, storage.ScanOptions{})
+	why := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(bg)
+	sc, err := storage.ScanMany(ctx, s.Latest(), short, storage.ScanOptions{})
+	must(t, err)
+	_, err = sc.Visit(ctx, func(int, []byte, []byte) bool { cancel(why); return false })
+	must(t, err)
+	_, err = sc.Visit(ctx, func(int, []byte, []byte) bool { return true })
+	wantErr(t, err, why)
+	must(t, sc.Close())
+	must(t, sc.Close())
+}
+
+func manyAsEach(t *testing.T, r storage.Reader, spans []storage.Span, opts storage.ScanOptions) {
+	t.Helper()
+	var want, got []string
+	for i, sp := range spans {
+		for _, p := range collect(t, r, sp, opts) {
+			want = append(want, fmt.Sprint(i, p))
+		}
+	}
+	sc, err := storage.ScanMany(bg, r, spans, opts)
+	must(t, err)
+	for done := false; !done; {
+		n := 0
+		done, err = sc.Visit(bg, func(i int, k, v []byte) bool {
+			got = append(got, fmt.Sprint(i, kv{string(k), string(v)}))
+			n++
+			return n < 7
+		})
+		must(t, err)
+	}
+	must(t, sc.Close())
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d spans, %+v: %v, want %v", len(spans), opts, got, want)
+	}
+}
+
 func testScanResume(t *testing.T, s storage.Store) {
 	fill(t, s, 1000)
 	for _, reverse := range []bool{false, true} {
@@ -152,16 +220,18 @@ func testReadersConcurrent(t *testing.T, s storage.Store) {
 }
 
 func testSnapshot(t *testing.T, s storage.Store) {
-	write(t, s, kv{"a", "1"}, kv{"b", "1"})
+	first := write(t, s, kv{"a", "1"}, kv{"b", "1"})
 	sn, err := s.Snapshot(bg)
 	must(t, err)
-	if sn.Seq() != s.Seq() {
-		t.Fatalf("snapshot %d of state %d", sn.Seq(), s.Seq())
+	if sn.Seq() < first || s.Seq() < first {
+		t.Fatalf("snapshot %d and state %d after commit %d", sn.Seq(), s.Seq(), first)
 	}
 	seq := sn.Seq()
 	sc, err := sn.Scan(bg, storage.Span{}, storage.ScanOptions{})
 	must(t, err)
-	write(t, s, kv{"a", "2"}, kv{"b", ""}, kv{"c", "2"})
+	if next := write(t, s, kv{"a", "2"}, kv{"b", ""}, kv{"c", "2"}); next <= seq {
+		t.Fatalf("commit %d after snapshot %d", next, seq)
+	}
 	wantScan(t, sn, storage.Span{}, kv{"a", "1"}, kv{"b", "1"})
 	if got := batch(t, sn, "a", "b", "c"); !slices.Equal(got, []string{"1", "1", ""}) {
 		t.Fatal(got)
@@ -186,17 +256,24 @@ func testSnapshot(t *testing.T, s storage.Store) {
 	wantScan(t, s.Latest(), storage.Span{}, kv{"a", "2"}, kv{"c", "2"})
 }
 
-// testSnapshotSeqExact takes snapshots while others commit: each commit writes
-// its own number into the data, which must be the snapshot's sequence.
-func testSnapshotSeqExact(t *testing.T, s storage.Store) {
-	base := write(t, s, kv{"n", "0"}, kv{"m", "0"})
+// testSnapshotSeqs takes snapshots while others commit: each sees exactly the commits
+// whose sequences are not higher than its own.
+func testSnapshotSeqs(t *testing.T, s storage.Store) {
+	const commits = 300
+	seqs := make([]uint64, commits+1)
+	seqs[0] = write(t, s, kv{"n", "0"}, kv{"m", "0"})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := 1; i <= 300; i++ {
-			write(t, s, kv{"n", fmt.Sprint(i)}, kv{"m", fmt.Sprint(i)})
+		for i := 1; i <= commits; i++ {
+			seqs[i] = write(t, s, kv{"n", fmt.Sprint(i)}, kv{"m", fmt.Sprint(i)})
 		}
 	}()
+	type seen struct {
+		seq uint64
+		n   int
+	}
+	var views []seen
 	for running := true; running; {
 		select {
 		case <-done:
@@ -206,10 +283,18 @@ func testSnapshotSeqExact(t *testing.T, s storage.Store) {
 		sn, err := s.Snapshot(bg)
 		must(t, err)
 		n, m := value(t, sn, "n"), value(t, sn, "m")
-		if n != m || n != fmt.Sprint(sn.Seq()-base) {
-			t.Fatalf("snapshot %d (base %d) sees n=%s m=%s", sn.Seq(), base, n, m)
+		if n != m {
+			t.Fatalf("snapshot %d sees n=%s m=%s", sn.Seq(), n, m)
 		}
+		i, err := strconv.Atoi(n)
+		must(t, err)
+		views = append(views, seen{sn.Seq(), i})
 		must(t, sn.Close())
+	}
+	for _, v := range views {
+		if v.seq < seqs[v.n] || v.n < commits && v.seq >= seqs[v.n+1] {
+			t.Fatalf("snapshot %d sees commit %d with sequence %d", v.seq, v.n, seqs[v.n])
+		}
 	}
 }
 

@@ -24,10 +24,10 @@ func putStamped(t *testing.T, x storage.Txn, key []byte, val string, at storage.
 
 // stampOf is a stored stamped pair of space.
 type stampOf struct {
-	seq  uint64
-	time int64
-	tail string
-	val  string
+	stamp uint64
+	time  int64
+	tail  string
+	val   string
 }
 
 func stamps(t *testing.T, s storage.Store, space byte) []stampOf {
@@ -44,7 +44,17 @@ func stamps(t *testing.T, s storage.Store, space byte) []stampOf {
 	return out
 }
 
-// testStamped: holes are filled with the sequence and the time of the commit.
+// fits reports whether a commit may have a stamp that follows earlier commits.
+func fits(s storage.Store, before, stamp, seq uint64) bool {
+	return before < stamp && stamp <= seq && (stamp == seq || !s.Caps().Sole)
+}
+
+// ascend reports whether the times of two commits fit to the order of their stamps.
+func ascend(s storage.Store, earlier, later int64) bool {
+	return earlier < later || earlier == later && !s.Caps().Sole
+}
+
+// testStamped: holes are filled with the stamp and the time of the commit.
 func testStamped(t *testing.T, s storage.Store) {
 	x := begin(t, s)
 	putStamped(t, x, stampedKey('q', "a"), "1", stampBoth)
@@ -65,16 +75,16 @@ func testStamped(t *testing.T, s storage.Store) {
 	putStamped(t, x, []byte("s1234567890"), "6", storage.Stamp{Key: -1, Time: 0})
 	second := commit(t, x)
 	got := stamps(t, s, 'q')
-	if len(got) != 3 || got[0].seq != first || got[1].seq != second || got[2].seq != second {
+	if len(got) != 3 || !fits(s, 0, got[0].stamp, first) || !fits(s, first, got[1].stamp, second) || got[2].stamp != got[1].stamp {
 		t.Fatalf("%+v after commits %d and %d", got, first, second)
 	}
 	if got[0].tail+got[0].val+got[1].tail+got[1].val+got[2].tail+got[2].val != "a1a3b4" {
 		t.Fatalf("%+v", got)
 	}
-	if got[0].time <= 1e15 || got[1].time <= got[0].time || got[1].time != got[2].time {
+	if got[0].time <= 1e15 || !ascend(s, got[0].time, got[1].time) || got[1].time != got[2].time {
 		t.Fatalf("times %+v", got)
 	}
-	if r := stamps(t, s, 'r'); len(r) != 1 || r[0].seq != ^second || r[0].time != 0 {
+	if r := stamps(t, s, 'r'); len(r) != 1 || r[0].stamp != ^got[1].stamp || r[0].time != 0 {
 		t.Fatalf("%+v", r)
 	}
 	wantValue(t, s.Latest(), "b", "plain")
@@ -158,12 +168,12 @@ func testStampedLimits(t *testing.T, s storage.Store) {
 	}
 }
 
-// testStampedOrder: under concurrency the sequences are those that Commit
-// returned, and times ascend with them.
+// testStampedOrder: under concurrency each commit has a stamp of its own that fits to
+// the sequence which Commit returned, and times ascend with stamps.
 func testStampedOrder(t *testing.T, s storage.Store) {
 	const workers, commits = 8, 50
 	var mu sync.Mutex
-	want := map[uint64]string{}
+	want := map[string]uint64{}
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Add(1)
@@ -184,7 +194,7 @@ func testStampedOrder(t *testing.T, s storage.Store) {
 					t.Error(err)
 				}
 				mu.Lock()
-				want[seq] = name
+				want[name] = seq
 				mu.Unlock()
 			}
 		}()
@@ -195,8 +205,8 @@ func testStampedOrder(t *testing.T, s storage.Store) {
 		t.Fatalf("%d pairs", len(got))
 	}
 	for i, g := range got {
-		if want[g.seq] != g.val || i > 0 && g.time <= got[i-1].time {
-			t.Fatalf("%+v, want %q", g, want[g.seq])
+		if !fits(s, 0, g.stamp, want[g.val]) || i > 0 && (g.stamp == got[i-1].stamp || !ascend(s, got[i-1].time, g.time)) {
+			t.Fatalf("%+v, its commit is %d", g, want[g.val])
 		}
 	}
 }
@@ -248,4 +258,89 @@ func testMarks(t *testing.T, s storage.Store) {
 		view.Close()
 	}
 	wg.Wait()
+}
+
+// testMarkWakes: a mark is raised by the commits of this process, wherever others are.
+func testMarkWakes(t *testing.T, s storage.Store) {
+	q := s.Mark([]byte("q"))
+	woken := make(chan struct{}, 1)
+	q.Tell(woken)
+	x := begin(t, s)
+	putStamped(t, x, stampedKey('q', "a"), "1", stampBoth)
+	commit(t, x)
+	stamp := stamps(t, s, 'q')[0].stamp
+	if len(woken) != 1 || q.Seq() < stamp {
+		t.Fatalf("the mark is at %d, the commit has stamp %d", q.Seq(), stamp)
+	}
+}
+
+// testSettled: who follows stamped writes up to Settled meets each of them once, in the
+// order of their stamps, and so does who reads snapshots.
+func testSettled(t *testing.T, s storage.Store) {
+	const workers, commits = 6, 60
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range commits {
+				x, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone, LockTimeout: patience})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := x.PutStamped(stampedKey('q', ""), append(make([]byte, 8), fmt.Sprintf("%d/%d", w, i)...), stampBoth); err != nil {
+					t.Error(err)
+				}
+				if _, err := x.Commit(bg); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var followed []uint64
+	at := uint64(0)
+	views := map[uint64]int{} // how many stamps a snapshot had up to what was settled
+	eventually(t, "all commits are settled", func() bool {
+		upTo, err := s.Settled(bg)
+		must(t, err)
+		if upTo < at || upTo > s.Seq() {
+			t.Fatalf("settled are %d after %d, the store is at %d", upTo, at, s.Seq())
+		}
+		for _, g := range stamps(t, s, 'q') {
+			if at < g.stamp && g.stamp <= upTo {
+				followed = append(followed, g.stamp)
+			}
+		}
+		at = upTo
+		sn, err := s.Snapshot(bg)
+		must(t, err)
+		seen, err := sn.Settled(bg)
+		must(t, err)
+		if seen > sn.Seq() {
+			t.Fatalf("settled are %d in snapshot %d", seen, sn.Seq())
+		}
+		views[seen] = countStamps(t, sn, seen)
+		must(t, sn.Close())
+		return len(followed) == workers*commits
+	})
+	wg.Wait()
+	for i, g := range stamps(t, s, 'q') {
+		if followed[i] != g.stamp {
+			t.Fatalf("stamp %d was met in place %d, want %d", followed[i], i, g.stamp)
+		}
+	}
+	for upTo, n := range views {
+		if all := countStamps(t, s.Latest(), upTo); all != n {
+			t.Fatalf("a snapshot had %d stamps up to %d, there are %d", n, upTo, all)
+		}
+	}
+}
+
+func countStamps(t *testing.T, r storage.Reader, upTo uint64) (n int) {
+	t.Helper()
+	for _, p := range collect(t, r, storage.Span{Start: []byte("q"), End: []byte("r")}, storage.ScanOptions{}) {
+		if binary.BigEndian.Uint64([]byte(p.k[1:])) <= upTo {
+			n++
+		}
+	}
+	return n
 }

@@ -26,9 +26,10 @@ func Run(t *testing.T, open Open) {
 		{"BatchGetShapes", testBatchGetShapes},
 		{"Scan", testScan},
 		{"ScanResume", testScanResume},
+		{"ScanMany", testScanMany},
 		{"ReadersConcurrent", testReadersConcurrent},
 		{"Snapshot", testSnapshot},
-		{"SnapshotSeqExact", testSnapshotSeqExact},
+		{"SnapshotSeqs", testSnapshotSeqs},
 		{"ContextCancel", testContextCancel},
 		{"TxnReadsOwnWrites", testTxnReadsOwnWrites},
 		{"TxnShow", testTxnShow},
@@ -41,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"CommitCancelled", testCommitCancelled},
 		{"Durability", testDurability},
 		{"Insert", testInsert},
+		{"Reserve", testReserve},
 		{"Limits", testLimits},
 		{"TxnMemory", testTxnMemory},
 		{"LockMemory", testLockMemory},
@@ -55,17 +57,22 @@ func Run(t *testing.T, open Open) {
 		{"StampedLimits", testStampedLimits},
 		{"StampedOrder", testStampedOrder},
 		{"Marks", testMarks},
+		{"MarkWakes", testMarkWakes},
+		{"Settled", testSettled},
 		{"LockValues", testLockValues},
 		{"LockBlocks", testLockBlocks},
 		{"LockShared", testLockShared},
 		{"LockPolicies", testLockPolicies},
 		{"LockTimeout", testLockTimeout},
+		{"LockGivenUp", testLockGivenUp},
+		{"LockNotShared", testLockNotShared},
 		{"LockCancel", testLockCancel},
 		{"LockUpgrade", testLockUpgrade},
 		{"LockFIFO", testLockFIFO},
 		{"LockSavepoint", testLockSavepoint},
 		{"LockInfo", testLockInfo},
 		{"Deadlock", testDeadlock},
+		{"DeadlockTwo", testDeadlockTwo},
 		{"DeadlockUpgrade", testDeadlockUpgrade},
 		{"DeadlockThree", testDeadlockThree},
 		{"RangeBlocks", testRangeBlocks},
@@ -81,7 +88,8 @@ func Run(t *testing.T, open Open) {
 		{"BulkLoadOverwrites", testBulkLoadOverwrites},
 		{"BulkLoadRuns", testBulkLoadRuns},
 		{"BulkLoadUnordered", testBulkLoadUnordered},
-		{"DeleteRange", testDeleteRange},
+		{"Discard", testDiscard},
+		{"Clear", testClear},
 		{"Partitions", testPartitions},
 		{"EstimateSize", testEstimateSize},
 		{"Metrics", testMetrics},
@@ -96,10 +104,26 @@ func Run(t *testing.T, open Open) {
 					t.Errorf("close: %v", err)
 				}
 			})
+			if needs := needed[test.name]; needs != nil && !needs(s.Caps()) {
+				t.Skip("the store does not promise it")
+			}
 			test.fn(t, s)
 		})
 	}
 	t.Run("Close", func(t *testing.T) { testClose(t, open(t)) })
+}
+
+// needed says what a test needs of a store that not every store can do.
+var needed = map[string]func(c storage.Caps) bool{
+	"Marks":           func(c storage.Caps) bool { return c.Sole },
+	"LockShared":      func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockUpgrade":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockGivenUp":     func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
+	"LockInfo":        func(c storage.Caps) bool { return c.SharedLocks },
+	"LockNotShared":   func(c storage.Caps) bool { return !c.SharedLocks },
+	"LockFIFO":        func(c storage.Caps) bool { return c.FairLocks },
+	"Deadlock":        func(c storage.Caps) bool { return c.FairLocks },
+	"DeadlockUpgrade": func(c storage.Caps) bool { return c.SharedLocks && c.FairLocks },
 }
 
 var bg = context.Background()

@@ -273,7 +273,7 @@ func runModel(t *testing.T, r *rand.Rand, store storage.Store, tab *schema.Table
 	// Build the indexes again, both ways.
 	for _, runRows := range []int{7, 0} {
 		for _, x := range tab.Indexes {
-			if _, err := store.DeleteRange(ctx, table.IndexSpan(tab.ID, x.ID)); err != nil {
+			if err := store.Discard(ctx, table.IndexSpan(tab.ID, x.ID)); err != nil {
 				t.Fatal(err)
 			}
 			err := backfill.Run(ctx, store, c, backfill.Options{RunRows: runRows, Memory: 300}, x.ID)

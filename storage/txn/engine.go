@@ -84,13 +84,14 @@ type Manager struct {
 	closed  atomic.Bool
 }
 
-// NewManager returns the manager of engine; zero fields of caps take their
-// defaults.
+// NewManager returns the manager of engine; zero limits of caps take their
+// defaults, and what it can do is what an engine in this process can.
 func NewManager(engine Engine, caps storage.Caps) *Manager {
 	return &Manager{engine: engine, caps: FillCaps(caps), locks: newLockTable()}
 }
 
-// FillCaps replaces the zero fields of caps by their defaults.
+// FillCaps replaces the zero limits of caps by their defaults, and says of the rest what
+// is true of an engine in this process.
 func FillCaps(caps storage.Caps) storage.Caps {
 	if caps.MaxKey == 0 {
 		caps.MaxKey = storage.DefaultCaps.MaxKey
@@ -101,7 +102,9 @@ func FillCaps(caps storage.Caps) storage.Caps {
 	if caps.MaxTxn == 0 {
 		caps.MaxTxn = storage.DefaultCaps.MaxTxn
 	}
-	return caps
+	all := storage.DefaultCaps
+	all.MaxKey, all.MaxValue, all.MaxTxn = caps.MaxKey, caps.MaxValue, caps.MaxTxn
+	return all
 }
 
 // Begin starts a transaction.

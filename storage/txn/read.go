@@ -3,6 +3,7 @@ package txn
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/sqlots/sqlots/storage"
 )
@@ -35,6 +36,29 @@ func (o overlay) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, val
 // Scan implements storage.Reader.
 func (o overlay) Scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (storage.Scanner, error) {
 	return scanOver(ctx, o.buf, o.base, span, opts)
+}
+
+// ScanMany implements storage.ManyScanner.
+func (o overlay) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	return manyOver(ctx, o, o.buf, o.base, spans, opts)
+}
+
+// manyOver scans spans of base with the buffer laid over it, which is what all reads:
+// together where base can do that and nothing in the spans is buffered.
+func manyOver(ctx context.Context, all storage.Reader, buf *Buffer, base storage.Reader, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if many, ok := base.(storage.ManyScanner); ok && !buf.writesIn(spans) {
+		return many.ScanMany(ctx, spans, opts)
+	}
+	return storage.ScanEach(all, spans, opts), nil
+}
+
+// writesIn reports whether there are writes in one of some spans.
+func (b *Buffer) writesIn(spans []storage.Span) bool {
+	if b.Len() == 0 {
+		return false
+	}
+	state := b.freeze()
+	return slices.ContainsFunc(spans, func(s storage.Span) bool { return newCursor(state, s.Start, s.End, false).valid })
 }
 
 // getOver reads key from the buffer, else from base.
@@ -234,6 +258,14 @@ type latestView struct {
 // Seq implements storage.Snapshot.
 func (v latestView) Seq() uint64 { return v.s.Seq() }
 
+// Settled implements storage.Snapshot.
+func (v latestView) Settled(ctx context.Context) (uint64, error) { return v.s.Settled(ctx) }
+
+// ScanMany implements storage.ManyScanner.
+func (v latestView) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	return storage.ScanMany(ctx, v.Reader, spans, opts)
+}
+
 // Close implements storage.Snapshot.
 func (v latestView) Close() error { return v.s.Close() }
 
@@ -264,4 +296,12 @@ func (r *latestReader) Scan(ctx context.Context, span storage.Span, opts storage
 		return nil, err
 	}
 	return scanOver(ctx, &r.t.buf, r.t.m.engine.Latest(), span, opts)
+}
+
+// ScanMany implements storage.ManyScanner.
+func (r *latestReader) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if err := r.t.usable(); err != nil {
+		return nil, err
+	}
+	return manyOver(ctx, r, &r.t.buf, r.t.m.engine.Latest(), spans, opts)
 }

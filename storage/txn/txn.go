@@ -62,7 +62,10 @@ type mark struct {
 	locks int     // that are held
 }
 
-var _ storage.Txn = (*Txn)(nil)
+var (
+	_ storage.Txn         = (*Txn)(nil)
+	_ storage.ManyScanner = (*Txn)(nil)
+)
 
 // ID implements storage.Txn.
 func (t *Txn) ID() uint64 { return t.own.id }
@@ -135,6 +138,18 @@ func (t *Txn) Scan(ctx context.Context, span storage.Span, opts storage.ScanOpti
 		return nil, err
 	}
 	return scanOver(ctx, &t.buf, over(t.shown, s), span, opts)
+}
+
+// ScanMany implements storage.ManyScanner.
+func (t *Txn) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	s, err := t.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return manyOver(ctx, t, &t.buf, over(t.shown, s), spans, opts)
 }
 
 // Latest implements storage.Txn.
@@ -348,6 +363,9 @@ func (t *Txn) noteDeadlock(err error) {
 		t.doomed = storage.ErrDeadlock
 	}
 }
+
+// Reserve implements storage.Txn; Insert has all at hand.
+func (t *Txn) Reserve(context.Context, [][]byte) error { return t.writable() }
 
 // Insert implements storage.Txn.
 func (t *Txn) Insert(ctx context.Context, key, value []byte) error {

@@ -39,6 +39,7 @@ type streamReader struct {
 	kv    storage.Reader
 	id    schema.StreamID
 	from  stream.Position
+	upTo  uint64 // what is settled in kv
 	own   *decode.Table
 	codec *decode.LoggedCodecs
 	zone  decode.Zone
@@ -59,6 +60,9 @@ func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storag
 	for _, pos := range n.Read {
 		r.want[pos] = true
 	}
+	if r.upTo, err = settledIn(ctx, kv); err != nil {
+		return nil, err
+	}
 	mark, err := stream.Mark(ctx, kv, id)
 	if err != nil {
 		return nil, err
@@ -73,8 +77,12 @@ func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storag
 	if err != nil {
 		return nil, err
 	}
-	if last := s.env.Store.Seq(); after.Seq > last {
-		return nil, sqlerr.StreamPosition(r.name, after.Seq, last)
+	last, err := s.env.Store.Settled(ctx)
+	if err == nil && after.Seq > last {
+		err = sqlerr.StreamPosition(r.name, after.Seq, last)
+	}
+	if err != nil {
+		return nil, err
 	}
 	err = stream.Check(ctx, kv, id, after)
 	if purged, ok := errors.AsType[*stream.PurgedError](err); ok {
@@ -84,6 +92,22 @@ func (s *ChangeLog) newStreamReader(ctx context.Context, ec *expr.Ctx, kv storag
 		r.from = after
 	}
 	return r, err
+}
+
+// settledIn is up to where the records of change logs are read in a view.
+func settledIn(ctx context.Context, kv storage.Reader) (uint64, error) {
+	view, ok := kv.(storage.Snapshot)
+	if txn, inTxn := kv.(storage.Txn); inTxn {
+		bare, err := txn.BareView(ctx)
+		if err != nil {
+			return 0, err
+		}
+		view, ok = bare, true
+	}
+	if !ok {
+		return 0, sqlerr.Internal("a change log is read in no view of the store")
+	}
+	return view.Settled(ctx)
 }
 
 // position evaluates the arguments that follow the table's name.
@@ -159,6 +183,9 @@ func (r *streamReader) Scan(ctx context.Context, span storage.Span, opts storage
 		if start := stream.SpanAfter(r.id, r.from).Start; bytes.Compare(at.Start, start) < 0 {
 			at.Start = start
 		}
+	}
+	if end := stream.SpanUpTo(r.id, r.upTo).End; bytes.Compare(at.End, end) > 0 {
+		at.End = end
 	}
 	if bytes.Compare(at.Start, at.End) > 0 {
 		at.End = at.Start

@@ -376,6 +376,9 @@ func (l *lookup) read(ctx context.Context, fn func(key, val []byte, of []outerKe
 	if l.points {
 		return l.readPoints(ctx, fn)
 	}
+	if l.src.state.Store.Caps().Remote {
+		return l.readTogether(ctx, fn)
+	}
 	for i := 0; i < len(l.keys); {
 		of := l.group(i)
 		i += len(of)
@@ -384,6 +387,39 @@ func (l *lookup) read(ctx context.Context, fn func(key, val []byte, of []outerKe
 		}
 	}
 	return nil
+}
+
+// readTogether is read of ranges where each scan would wait for another machine.
+func (l *lookup) readTogether(ctx context.Context, fn func(key, val []byte, of []outerKey) error) error {
+	var spans []storage.Span
+	var groups [][]outerKey
+	for i := 0; i < len(l.keys); {
+		of := l.group(i)
+		i += len(of)
+		for _, span := range l.spansOf(of[0].key) {
+			spans, groups = append(spans, span), append(groups, of)
+		}
+	}
+	if len(spans) == 0 {
+		return nil
+	}
+	scan, err := storage.ScanMany(ctx, l.reader, spans, storage.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	l.reads().Seeks += int64(len(spans))
+	return storage.VisitAll(ctx, scan, func(i int, key, val []byte) error { return l.pair(key, val, groups[i], fn) })
+}
+
+// pair counts a pair that was read and passes it on.
+func (l *lookup) pair(key, val []byte, of []outerKey, fn func(key, val []byte, of []outerKey) error) error {
+	if l.x == nil && l.accesses.Next() {
+		l.accesses.Note(key, false)
+	}
+	count := l.reads()
+	count.Pairs++
+	count.Bytes += int64(len(key) + len(val))
+	return fn(key, val, of)
 }
 
 // reads counts what is read by the keys.
@@ -432,16 +468,10 @@ func (l *lookup) readSpan(ctx context.Context, span storage.Span, of []outerKey,
 		return err
 	}
 	defer scan.Close()
-	count := l.reads()
-	count.Seeks++
+	l.reads().Seeks++
 	var bad error
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
-		if l.x == nil && l.accesses.Next() {
-			l.accesses.Note(key, false)
-		}
-		count.Pairs++
-		count.Bytes += int64(len(key) + len(val))
-		bad = fn(key, val, of)
+		bad = l.pair(key, val, of, fn)
 		return bad == nil
 	})
 	if bad != nil {

@@ -85,6 +85,7 @@ func (s *Reader) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n phys
 	if limit > 0 && (filters == 0 || w.watched || s.state.Ranges == decode.AllRanges) { // of which no more is locked than is read
 		w.opts.Limit = int(min(limit, 1<<20))
 	}
+	w.many = len(w.spans) > 1 && w.opts.Limit == 0 && s.state.Store.Caps().Remote
 	switch {
 	case leaf.Latest:
 		return s.newLocked(ctx, ec, k, n, w, limit)
@@ -100,7 +101,7 @@ func (s *Reader) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n phys
 	op.sieve.SetUp(ec, decode.NewZone(s.state.Loc), leaf.Filter)
 	op.pace = decode.NewPace(s.state.BatchSize, limit, filters > 0)
 	op.walker.reader, op.walker.spans, op.walker.keys, op.walker.merge, op.walker.opts = w.reader, w.spans, w.keys, w.merge, w.opts
-	op.walker.count = w.count
+	op.walker.count, op.walker.many = w.count, w.many
 	if leaf.Key().Index == nil {
 		s.state.Watch(&op.rows, leaf.Table)
 	}
@@ -162,7 +163,7 @@ func putScan(p *decode.Plan, op *scanOp) {
 	}
 	op.sieve.Drop()
 	w := &op.walker
-	w.reader, w.spans, w.keys, w.merge, w.scan, w.next, w.opts, w.count = nil, nil, nil, nil, nil, 0, storage.ScanOptions{}, exec.Counters{}
+	w.reader, w.spans, w.keys, w.merge, w.scan, w.next, w.opts, w.many, w.count = nil, nil, nil, nil, nil, 0, storage.ScanOptions{}, false, exec.Counters{}
 	op.rows.Of(nil, 0)
 	op.err = nil
 	p.Scans.Put(op)

@@ -23,6 +23,7 @@ type walker struct {
 	keys    [][]byte   // points, when spans is nil
 	merge   *mergeWalk // instead of both; nil for none
 	opts    storage.ScanOptions
+	many    bool // spans are read together
 	next    int
 	scan    storage.Scanner
 	buf     []byte
@@ -70,12 +71,9 @@ func (w *walker) fill(ctx context.Context, max int) error {
 			if w.next == len(w.spans) {
 				return nil
 			}
-			var err error
-			if w.scan, err = w.reader.Scan(ctx, w.spans[w.next], w.opts); err != nil {
+			if err := w.seek(ctx); err != nil {
 				return err
 			}
-			w.next++
-			w.count.Seeks++
 		}
 		done, err := w.scan.Visit(ctx, w.visit)
 		if err != nil {
@@ -90,6 +88,30 @@ func (w *walker) fill(ctx context.Context, max int) error {
 			return err
 		}
 	}
+}
+
+// seek opens the scan of the next span, or of all that are left.
+func (w *walker) seek(ctx context.Context) error {
+	n := 1
+	if w.many {
+		n = len(w.spans) - w.next
+	}
+	if n == 1 {
+		scan, err := w.reader.Scan(ctx, w.spans[w.next], w.opts)
+		if err != nil {
+			return err
+		}
+		w.scan = scan
+	} else {
+		scan, err := storage.ScanMany(ctx, w.reader, w.spans[w.next:], w.opts)
+		if err != nil {
+			return err
+		}
+		w.scan = storage.OneScanner{SpansScanner: scan}
+	}
+	w.next += n
+	w.count.Seeks += int64(n)
+	return nil
 }
 
 func (w *walker) fillPoints(ctx context.Context, max int) error {

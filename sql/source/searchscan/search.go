@@ -89,17 +89,21 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 	if s.env.Eventual && s.env.Txn == nil {
 		return x.Newest(ctx)
 	}
-	var at uint64
+	var view storage.Snapshot
 	switch r := reader.(type) {
 	case storage.Snapshot:
-		at = r.Seq()
+		view = r
 	case storage.Txn:
 		var err error
-		if at, err = r.ViewSeq(ctx); err != nil {
+		if view, err = r.BareView(ctx); err != nil {
 			return nil, err
 		}
 	default:
 		return nil, search.ErrUnavailable
+	}
+	at, err := search.MomentOf(ctx, view)
+	if err != nil {
+		return nil, err
 	}
 	var own [][]byte
 	if s.env.Txn != nil && s.env.Txn.Dirty() {
@@ -112,7 +116,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 	v, err := x.View(ctx, at, own)
 	if invariants.Enabled && err == nil {
 		if err := s.env.Search.Verify(ctx, reader, n.Table, n.Search().Index, v); err != nil {
-			invariants.Violated("search index %s.%s at sequence %d: %v", n.Table.Name, n.Search().Index.Name, at, err)
+			invariants.Violated("search index %s.%s at sequence %d: %v", n.Table.Name, n.Search().Index.Name, at.Seq, err)
 		}
 	}
 	return v, err
