@@ -370,8 +370,14 @@ func (t *Txn) noteDeadlock(err error) {
 	}
 }
 
-// Reserve implements storage.Txn; Insert has all at hand.
-func (t *Txn) Reserve(context.Context, [][]byte) error { return t.writable() }
+// Reserve implements storage.Txn; in this process Insert has all at hand.
+func (t *Txn) Reserve(ctx context.Context, keys [][]byte) error {
+	if err := t.writable(); err != nil || t.remote == nil {
+		return err
+	}
+	_, err := t.lockRemote(ctx, keys, storage.LockOptions{})
+	return err
+}
 
 // Insert implements storage.Txn.
 func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
