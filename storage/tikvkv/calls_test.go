@@ -49,6 +49,29 @@ func TestCalls(t *testing.T) {
 			_, err := x.Commit(bg)
 			must(t, err)
 		}, map[string]int{tikvtest.TSO: 2, "PessimisticLock": 2, "Prewrite": 1, "Commit": 1}},
+		{"insert of reserved keys", func() {
+			x := begin(t, s)
+			keys := [][]byte{[]byte("m1"), []byte("m2"), []byte("m3")}
+			must(t, x.Reserve(bg, keys))
+			for _, key := range keys {
+				must(t, x.Insert(bg, key, []byte("row")))
+			}
+			_, err := x.Commit(bg)
+			must(t, err)
+		}, map[string]int{tikvtest.TSO: 2, "PessimisticLock": 1, "Prewrite": 1, "Commit": 1}},
+		{"many spans", func() {
+			spans := []storage.Span{{Start: []byte("k05"), End: []byte("k07")}, {Start: []byte("k01"), End: []byte("k02")}, {Start: []byte("x"), End: []byte("y")}}
+			sc, err := storage.ScanMany(bg, s.Latest(), spans, storage.ScanOptions{})
+			must(t, err)
+			var got []string
+			must(t, storage.VisitAll(bg, sc, func(i int, key, _ []byte) error {
+				got = append(got, fmt.Sprint(i, string(key)))
+				return nil
+			}))
+			if fmt.Sprint(got) != "[0k05 0k06 1k01]" {
+				t.Errorf("spans %v", got)
+			}
+		}, map[string]int{tikvtest.TSO: 1, "Scan": 3}},
 		{"many locks", func() {
 			x := begin(t, s)
 			must(t, lock(x, "k03", "k04", "k05", "k06"))

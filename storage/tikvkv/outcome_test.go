@@ -165,7 +165,7 @@ func TestSettledOrder(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{})
 	x := begin(t, s)
 	putStamped(t, x, "one")
-	onCall(n, tikvrpc.CmdCommit, func(_ *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+	onCall(n, tikvrpc.CmdPrewrite, func(_ *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
 		close(held)
 		<-hold
 		return next()
@@ -176,7 +176,8 @@ func TestSettledOrder(t *testing.T) {
 		done <- err
 	}()
 	<-held
-	// All that comes before the commit is decided; it takes its place in time now.
+	// The commit gets its place in time behind that of the snapshot, and ends before the
+	// snapshot has been made.
 	n.InterceptTSO(func(next func() (int64, int64, error)) (int64, int64, error) {
 		physical, logical, err := next()
 		n.InterceptTSO(nil)

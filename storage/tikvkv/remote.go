@@ -38,6 +38,7 @@ type remote struct {
 	// first one.
 	busy  chan struct{}
 	known map[string][]byte
+	bytes int64    // of keys and values in known
 	asked [][]byte // keys of the call that goes on
 	since time.Time
 	ended bool
@@ -277,7 +278,15 @@ func (r *remote) learn(keys [][]byte, l *kv.LockCtx) {
 			value = v.Value
 		}
 		r.known[string(key)] = value
+		r.bytes += int64(len(key) + len(value))
 	}
+}
+
+// Held implements txn.Remote.
+func (r *remote) Held() (locks int, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.known), r.bytes
 }
 
 // endPatience is how long End waits for the answer of the cluster.

@@ -57,6 +57,10 @@ func (r reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanOp
 	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
+	return r.scan(ctx, span, opts)
+}
+
+func (r reader) scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (*scanner, error) {
 	c := &scanner{r: r, opts: opts, size: scanBatch}
 	if c.start, c.end = r.s.outSpan(span); c.end != nil && bytes.Compare(c.start, c.end) >= 0 {
 		c.now.done = true
@@ -116,7 +120,7 @@ func (c *scanner) fetch() (b batch) {
 
 // fetchNext has the next batch fetched, unless that is under way.
 func (c *scanner) fetchNext() {
-	if c.coming != nil {
+	if c.coming != nil || c.now.done {
 		return
 	}
 	c.coming = make(chan batch, 1)
@@ -184,8 +188,13 @@ func (c *scanner) Visit(ctx context.Context, fn func(key, value []byte) bool) (b
 
 // Close implements storage.Scanner.
 func (c *scanner) Close() error {
+	c.stop()
+	return nil
+}
+
+// stop has client-go give up what it fetches.
+func (c *scanner) stop() {
 	c.closed = true
 	atomic.StoreUint32(&c.killed, 1)
 	c.now = batch{}
-	return nil
 }

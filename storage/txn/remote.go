@@ -31,6 +31,8 @@ type Remote interface {
 	// it holds already has what was found the first time. The timeout is that of the
 	// whole call. After storage.ErrDeadlock only End may follow.
 	Lock(ctx context.Context, keys [][]byte, wait storage.WaitPolicy, timeout time.Duration) ([]storage.Locked, error)
+	// Held is the number of locks, and the bytes of their keys and of what was found.
+	Held() (locks int, bytes int64)
 	// Commit is Engine.Apply. The transaction has ended afterwards, with its locks.
 	Commit(ctx context.Context, b *Buffer, visible func(seq uint64)) (seq uint64, err error)
 	// End gives the locks back. It is idempotent, and a no-op after Commit.
@@ -81,23 +83,19 @@ func (t *Txn) lockRemote(ctx context.Context, keys [][]byte, opts storage.LockOp
 	if err != nil {
 		return nil, err
 	}
+	before := t.farLocks
+	t.farLocks, t.own.keyBytes = t.remote.Held()
+	t.own.weight.Add(int64(t.farLocks - before))
 	for i, key := range keys {
-		if out[i].Skipped {
-			continue
-		}
-		t.farLocks++
-		t.own.keyBytes += int64(len(key) + len(out[i].Value))
-		if e, ok := t.buf.find(key); ok {
+		if e, ok := t.buf.find(key); ok && !out[i].Skipped {
 			out[i].Value = bytes.Clone(e.value())
 		}
 	}
-	t.own.weight.Add(int64(len(keys)))
 	if t.lockCount() >= t.lockAt {
 		return out, t.noteLocks()
 	}
 	return out, nil
 }
 
-// lockCount is the number of locks that are held. Those on other machines count as often
-// as they were taken.
+// lockCount is the number of locks that are held.
 func (t *Txn) lockCount() int { return len(t.own.held) + t.farLocks }

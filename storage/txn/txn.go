@@ -341,6 +341,9 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 	if timeout <= 0 {
 		timeout = t.opts.LockTimeout
 	}
+	if !t.m.caps.SharedLocks {
+		opts.Mode = storage.LockExclusive
+	}
 	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
 	t.noteDeadlock(err)
 	if err == nil && t.lockCount() >= t.lockAt {
@@ -370,8 +373,14 @@ func (t *Txn) noteDeadlock(err error) {
 	}
 }
 
-// Reserve implements storage.Txn; Insert has all at hand.
-func (t *Txn) Reserve(context.Context, [][]byte) error { return t.writable() }
+// Reserve implements storage.Txn; in this process Insert has all at hand.
+func (t *Txn) Reserve(ctx context.Context, keys [][]byte) error {
+	if err := t.writable(); err != nil || t.remote == nil {
+		return err
+	}
+	_, err := t.lockRemote(ctx, keys, storage.LockOptions{})
+	return err
+}
 
 // Insert implements storage.Txn.
 func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
