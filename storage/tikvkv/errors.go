@@ -12,7 +12,7 @@ import (
 )
 
 // errLease is the reason why a node that is cut off does not commit or read.
-var errLease = fmt.Errorf("%w: the lease of this node is over", storage.ErrUnavailable)
+var errLease = fmt.Errorf("%w: the lease of this node is over", storage.ErrUnreachable)
 
 // classes are the errors of client-go that have a name, and their classes.
 var classes = []struct{ of, class error }{
@@ -70,5 +70,5 @@ func classOfType(err error) error {
 	case errors.As(err, &key):
 		return storage.ErrKeyTooLarge
 	}
-	return storage.ErrUnavailable
+	return storage.ErrUnreachable
 }

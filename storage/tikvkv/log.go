@@ -26,6 +26,9 @@ var replaceLog = sync.OnceFunc(func() {
 	log.ReplaceGlobals(zap.New(core{}), &log.ZapProperties{Core: core{}, Level: level})
 })
 
+// connecting counts the calls of connect under way.
+var connecting atomic.Int32
+
 // core implements zapcore.Core.
 type core struct{ fields []slog.Attr }
 
@@ -33,6 +36,8 @@ type core struct{ fields []slog.Attr }
 // transactions, and what it warns of is tried again.
 func levelOf(l zapcore.Level) slog.Level {
 	switch {
+	case connecting.Load() > 0:
+		return slog.LevelDebug // the error says it
 	case l >= zapcore.ErrorLevel:
 		return slog.LevelWarn
 	case l == zapcore.WarnLevel:

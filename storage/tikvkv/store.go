@@ -36,6 +36,8 @@ type Options struct {
 	// MaxTxn is the limit of a transaction, in bytes; 0 for 256 MiB. Its memory is twice
 	// that, as client-go has a copy while it commits.
 	MaxTxn int64
+	// Lost, when set, is called when another node has taken the store (Join).
+	Lost func(error)
 	// Log gets what client-go reports; nil for slog.Default. It is the log of the whole
 	// process.
 	Log *slog.Logger
@@ -50,6 +52,7 @@ type Store struct {
 	prefix []byte
 	end    []byte // after the last key with the prefix; nil without
 	lease  Lease
+	member *member // nil without Join
 	log    *slog.Logger
 
 	// ctx ends with the store.
@@ -78,7 +81,11 @@ var (
 
 // New makes a store of an open client, which it closes with itself, also when it fails.
 func New(ctx context.Context, kv *tikv.KVStore, opts Options) (*Store, error) {
-	s := &Store{kv: kv, prefix: opts.Prefix, end: prefixEnd(opts.Prefix), lease: opts.Lease, log: opts.Log, remotes: make(map[*remote]struct{})}
+	return newStore(ctx, kv, opts, nil)
+}
+
+func newStore(ctx context.Context, kv *tikv.KVStore, opts Options, m *member) (*Store, error) {
+	s := &Store{member: m, kv: kv, prefix: opts.Prefix, end: prefixEnd(opts.Prefix), lease: opts.Lease, log: opts.Log, remotes: make(map[*remote]struct{})}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -93,6 +100,14 @@ func New(ctx context.Context, kv *tikv.KVStore, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("the placement driver does not answer: %w (close: %v)", err, s.Close())
 	}
 	return s, nil
+}
+
+// ID is a name that no other store has; "" without Join.
+func (s *Store) ID() string {
+	if s.member == nil {
+		return ""
+	}
+	return s.member.store
 }
 
 // prefixEnd is the first key after those with a prefix; nil when there is none.
@@ -325,5 +340,10 @@ func (s *Store) Close() error {
 	case <-done:
 	case <-time.After(closePatience):
 	}
+	if s.member == nil {
+		return class(s.kv.Close())
+	}
+	s.member.leave()
+	defer s.member.release()
 	return class(s.kv.Close())
 }
