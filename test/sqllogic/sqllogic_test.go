@@ -303,7 +303,7 @@ const fileTimeout = 5 * time.Minute
 func (c configuration) run(t *testing.T, addr, path string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fileTimeout)
 	defer cancel()
-	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr, name(path)), Engines: []string{"mysql", "sqlots"}, Protocol: c.protocol, Finish: c.finish()})
+	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr, name(path)), Engines: []string{"mysql", "sqlots", c.engine}, Protocol: c.protocol, Finish: c.finish()})
 	for _, f := range report.Failures {
 		t.Errorf("%s:%d: %s\n%s", f.File, f.Line, f.Reason, f.SQL)
 	}
