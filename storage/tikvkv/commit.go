@@ -54,11 +54,11 @@ func (s *Store) putStamped(ctx context.Context, id int, b *txn.Buffer, put func(
 	if err != nil {
 		return err
 	}
-	s.flight.took(id, stamp)
+	micros := s.flight.took(id, stamp)
 	raise := s.marks.Raise(stamp)
 	b.EachStamped(func(key, value []byte, at storage.Stamp) bool {
 		k, v := bytes.Clone(key), bytes.Clone(value)
-		txn.Fill(k, v, at, stamp, micros(stamp))
+		txn.Fill(k, v, at, stamp, micros)
 		raise.Wrote(k, at)
 		err = put(k, v)
 		return err == nil

@@ -25,7 +25,7 @@ import (
 // A store has these keys in its cluster, after "sqlots/", its name and "/":
 //
 //	format   formatRecord
-//	node     nodeRecord, of the node that has the store; absent when it was left
+//	node     nodeRecord, of the node that has the store, or had it last
 //	data/…   the keys of the store
 const (
 	rootKey   = "sqlots/"
@@ -60,8 +60,11 @@ type nodeRecord struct {
 	Node
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"`
-	// Until is the timestamp at which the lease ends.
+	// Until is the timestamp at which the lease ends; 0 when the node has left.
 	Until uint64 `json:"until"`
+	// Clock is the latest time of a stamp, in microseconds since 1970: those that the
+	// next node gives are later.
+	Clock int64 `json:"clock"`
 }
 
 // leaseTime is how long a lease goes on after it was renewed, by the clock of the
@@ -79,6 +82,7 @@ type member struct {
 	store  string // formatRecord.Store
 	log    *slog.Logger
 	lost   func(error)
+	clock  func() int64 // flight.latest, once there is a store
 	// release ends what belongs to the client, after it.
 	release func()
 
@@ -120,13 +124,19 @@ func join(ctx context.Context, kv *tikv.KVStore, name string, n Node, opts Optio
 		release()
 		return nil, err
 	}
+	opts.Lease, opts.Prefix = m, []byte(m.root+dataKey)
+	s, err := newStore(ctx, kv, opts, m)
+	if err != nil {
+		return nil, err
+	}
+	m.clock = s.flight.latest
+	s.flight.pass(m.record.Clock)
 	m.done.Add(1)
 	go guard.Do(m.log, "renewing the lease", func() {
 		defer m.done.Done()
 		m.renew()
 	})
-	opts.Lease, opts.Prefix = m, []byte(m.root+dataKey)
-	return newStore(ctx, kv, opts, m)
+	return s, nil
 }
 
 func randomName() string {
@@ -218,6 +228,7 @@ func (m *member) enter(ctx context.Context, t *transaction.KVTxn) error {
 	if found && other.Until > t.StartTS() {
 		return &takenError{other}
 	}
+	m.record.Clock = other.Clock
 	return m.put(t, nodeKey, m.record)
 }
 
@@ -297,6 +308,7 @@ func (m *member) renew() {
 			if err := m.mine(ctx, t); err != nil {
 				return err
 			}
+			m.record.Clock = m.clock()
 			return m.put(t, nodeKey, m.record)
 		})
 		cancel()
@@ -324,24 +336,28 @@ func (m *member) lose(err error) {
 	}
 }
 
-// leave takes the record out, so that the next node need not wait.
+// leave ends the lease, so that the next node need not wait.
 func (m *member) leave() {
 	m.once.Do(func() {
 		close(m.stop)
 		m.done.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
 		defer cancel()
+		m.until.Store(0)
+		m.fresh.Store(0)
 		t, err := m.kv.Begin()
 		if err != nil {
 			return // the lease ends by itself
 		}
-		if err := m.mine(ctx, t); err == nil && t.Delete([]byte(m.root+nodeKey)) == nil {
-			if err := t.Commit(ctx); err == nil {
-				m.until.Store(0)
-				return
-			}
+		m.record.Until = 0
+		if m.clock != nil {
+			m.record.Clock = m.clock()
 		}
-		_ = t.Rollback()
+		if m.mine(ctx, t) != nil || m.put(t, nodeKey, m.record) != nil {
+			_ = t.Rollback() // the same
+			return
+		}
+		_ = t.Commit(ctx) // the same
 	})
 }
 

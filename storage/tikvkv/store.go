@@ -253,19 +253,17 @@ func (s *Store) readTS(ctx context.Context) (uint64, error) {
 	return ts, err
 }
 
-// tick is how often SnapshotAt looks whether its time has come.
+// tick is how often SnapshotAt looks whether the commits under way have ended.
 const tick = 2 * time.Millisecond
 
-// SnapshotAt implements storage.Store. The time is that of the placement driver, in its
-// steps of up to 50 milliseconds.
+// SnapshotAt implements storage.Store. Times are those of the clock of this machine.
 func (s *Store) SnapshotAt(ctx context.Context, micros int64) (storage.Snapshot, error) {
-	last := lastStamp(micros)
+	ids := s.flight.pass(micros)
 	for {
-		settled, err := s.Settled(ctx)
-		if err != nil {
+		if err := s.usable(ctx); err != nil {
 			return nil, err
 		}
-		if settled >= last {
+		if ids = s.flight.waiting(ids, micros); len(ids) == 0 {
 			return s.Snapshot(ctx)
 		}
 		select {
