@@ -48,6 +48,9 @@ type Collation struct {
 	w8      *[256]byte   // the weights of class8Bit
 	w16     *[128]uint16 // the weights of ASCII, where they are used; 0 is ignorable
 	pad     []byte       // the key of a space, which PAD SPACE keys do not end in
+	levels  int          // of weights, at most
+	// japanese: marks of length and iteration have the weight of what comes before.
+	japanese bool
 }
 
 type table struct {
@@ -207,8 +210,17 @@ func newCollation(v colldata.Collation) *Collation {
 			c.w16 = asciiWeights(v)
 		}
 	}
-	if c.class != classBytes && c.class != class0900 {
+	switch c.class {
+	case classBytes, class0900:
+	case classPadByte:
+		c.pad = []byte{' '}
+	default:
 		c.pad = c.spaceKey()
+	}
+	c.levels = 1
+	if c.class == class0900 {
+		c.japanese = strings.HasPrefix(c.Name, "utf8mb4_ja_")
+		c.levels = 1 + bytes.Count(v.WeightString(nil, []byte("あ"), 0), levelEnd)
 	}
 	return c
 }
@@ -293,8 +305,24 @@ func (c *Collation) Valid(s []byte) bool {
 		return isASCII(s)
 	case c.cs.MaxWidth() == 1:
 		return true
+	case c.Charset == "utf32":
+		return validUTF32(s)
 	}
 	return charset.Validate(c.cs, s)
+}
+
+// validUTF32 is for texts that vitess takes for valid, and panics on: its runes may be
+// below 0 or above the last code point.
+func validUTF32(s []byte) bool {
+	if len(s)%4 != 0 {
+		return false
+	}
+	for i := 0; i < len(s); i += 4 {
+		if s[i] != 0 || s[i+1] > 0x10 {
+			return false
+		}
+	}
+	return true
 }
 
 // hasSupplementary reports a four-byte character in valid UTF-8.

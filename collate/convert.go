@@ -84,6 +84,16 @@ func (c *Collation) MinLen() int {
 	return 1
 }
 
+// FillLeft is s with zero bytes before it, so that its length is a multiple of that of
+// the shortest character. Bytes that become a text get them.
+func (c *Collation) FillLeft(s []byte) []byte {
+	n := c.MinLen()
+	if len(s)%n == 0 {
+		return s
+	}
+	return append(make([]byte, n-len(s)%n, len(s)+n), s...)
+}
+
 // ASCII appends a string of ASCII characters in the character set of c.
 func (c *Collation) ASCII(dst []byte, s string) []byte {
 	if c.asciiCompatible() {

@@ -28,3 +28,13 @@ func TestInvalidStrings(t *testing.T) {
 		}
 	}
 }
+
+// TestInvalidUTF32: code points that do not exist are not valid; vitess panics on them.
+func TestInvalidUTF32(t *testing.T) {
+	c, _ := ByName("utf32_general_ci")
+	for s, valid := range map[string]bool{"\x00\x00\x00A": true, "\x00\x10\xFF\xFF": true, "\x00\x11\x00\x00": false, "\xFF\xFF\xFF\xFF": false, "\x00\x00A": false} {
+		if c.Valid([]byte(s)) != valid {
+			t.Errorf("%q: valid is %t", s, !valid)
+		}
+	}
+}

@@ -116,20 +116,44 @@ func trimSpaces(s []byte) []byte {
 
 // appendPadded makes a key from a weight string of fixed-width weights.
 func (c *Collation) appendPadded(dst, w []byte) []byte {
-	width := len(c.pad)
-	w = trimTail(w, 0, c.pad)
+	p := padder{pad: c.pad}
+	return p.end(p.append(dst, w))
+}
+
+// padder makes a key from weights of the width of pad, which come in one or several
+// parts.
+type padder struct {
+	pad   []byte
+	inRun bool
+	// run is where the run of spaces under way begins in the key, mark its byte for what
+	// comes after it.
+	run, mark int
+}
+
+func (p *padder) append(dst, w []byte) []byte {
+	width := len(p.pad)
 	for i := 0; i+width <= len(w); i += width {
-		dst = append(dst, w[i:i+width]...)
-		if !bytes.Equal(w[i:i+width], c.pad) || i > 0 && bytes.Equal(w[i-width:i], c.pad) {
+		d := bytes.Compare(w[i:i+width], p.pad)
+		switch {
+		case d != 0 && p.inRun:
+			dst[p.mark] = padMark(d)
+			p.inRun = false
+		case d == 0 && !p.inRun:
+			p.inRun, p.run, p.mark = true, len(dst), len(dst)+width
+			dst = append(append(dst, p.pad...), 0)
 			continue
 		}
-		j := i + width
-		for bytes.Equal(w[j:j+width], c.pad) { // ends: w has no trailing pad
-			j += width
-		}
-		dst = append(dst, padMark(bytes.Compare(w[j:j+width], c.pad)))
+		dst = append(dst, w[i:i+width]...)
 	}
-	return append(append(dst, c.pad...), padEnd)
+	return dst
+}
+
+// end ends the key, which does not have the last run of spaces.
+func (p *padder) end(dst []byte) []byte {
+	if p.inRun {
+		dst = dst[:p.run]
+	}
+	return append(append(dst, p.pad...), padEnd)
 }
 
 func padMark(cmp int) byte {

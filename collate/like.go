@@ -125,8 +125,8 @@ func (c *Collation) decode(s []byte) (rune, int) {
 		return utf8.DecodeRune(s)
 	}
 	r, n := c.cs.DecodeRune(s)
-	if r == 0 && s[0] != 0 && c.cs.MaxWidth() == 1 {
-		r = utf8.RuneError // a byte without a character
+	if r == 0 && s[0] != 0 && c.cs.MaxWidth() == 1 || r < 0 || r > utf8.MaxRune {
+		r = utf8.RuneError // no character
 	}
 	return r, min(max(n, 1), len(s))
 }

@@ -38,7 +38,7 @@ func newAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg, grouped bool) (accumula
 	if err != nil || !needsDistinct(a) {
 		return acc, err
 	}
-	return newDistinctAcc(acc, a, grouped), nil
+	return newDistinctAcc(env, acc, a, grouped), nil
 }
 
 func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) {
@@ -62,7 +62,7 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 		}
 		return nil, bad
 	case expr.AggMin, expr.AggMax:
-		return newMinMax(a.Op == expr.AggMax, a.Args[0].Type()), nil
+		return env.newMinMax(a.Op == expr.AggMax, a.Args[0].Type()), nil
 	case expr.AggAnyValue:
 		return &anyAcc{kind: kind}, nil
 	case expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
@@ -230,8 +230,8 @@ type minMaxAcc struct {
 	part keyPart
 }
 
-func newMinMax(greatest bool, t schema.Type) *minMaxAcc {
-	return &minMaxAcc{max: greatest, kind: types.KindOf(t), t: t, text: t.ID == schema.TypeEnum || t.ID == schema.TypeSet, part: newKeyPart(t)}
+func (env *Env) newMinMax(greatest bool, t schema.Type) *minMaxAcc {
+	return &minMaxAcc{max: greatest, kind: types.KindOf(t), t: t, text: t.ID == schema.TypeEnum || t.ID == schema.TypeSet, part: env.newKeyPart(t)}
 }
 
 func (m *minMaxAcc) grow(n int) {
@@ -363,7 +363,7 @@ func (m *minMaxAcc) compareBytes(a, b []byte) int {
 	case m.kind == value.KindJSON:
 		return value.JSONCompare(a, b)
 	case m.part.coll != nil:
-		return m.part.coll.Compare(a, b)
+		return m.part.compare(a, b)
 	}
 	return types.Compare(value.Bytes(a), value.Bytes(b), types.VarbinaryOf(0))
 }

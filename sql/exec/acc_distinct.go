@@ -43,7 +43,7 @@ type distinctAcc struct {
 	byGroup chain
 }
 
-func newDistinctAcc(inner accumulator, a *expr.Agg, grouped bool) *distinctAcc {
+func newDistinctAcc(env *Env, inner accumulator, a *expr.Agg, grouped bool) *distinctAcc {
 	d := &distinctAcc{inner: inner, nkey: len(a.Args)}
 	ts, kinds := exprTypes(a.Args), exprKinds(aggArgs(a))
 	if grouped {
@@ -55,7 +55,7 @@ func newDistinctAcc(inner accumulator, a *expr.Agg, grouped bool) *distinctAcc {
 		d.number = vec.New(value.KindInt)
 		kinds = append(kinds, value.KindInt)
 	}
-	d.dedup = newDedup(nil, nil, ts, kinds)
+	d.dedup = env.newDedup(nil, nil, ts, kinds)
 	return d
 }
 

@@ -51,7 +51,7 @@ func newConcatAcc(env *Env, ec *expr.Ctx, a *expr.Agg) *concatAcc {
 		if len(g.Order) > 0 {
 			c.enc = &sortEncoder{}
 			for _, o := range g.Order {
-				c.enc.addPart(o.Expr, o.Desc)
+				c.enc.addPart(env, o.Expr, o.Desc)
 			}
 		}
 	}
@@ -195,8 +195,8 @@ func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 func (c *concatAcc) size() int64 { return c.held + int64(cap(c.state))*64 }
 
 // addPart adds an ORDER BY expression.
-func (e *sortEncoder) addPart(x expr.Expr, desc bool) {
-	p := newKeyPart(x.Type())
+func (e *sortEncoder) addPart(env *Env, x expr.Expr, desc bool) {
+	p := env.newKeyPart(x.Type())
 	p.desc = desc
 	e.parts = append(e.parts, p)
 	e.notNull = append(e.notNull, !x.Nullable())

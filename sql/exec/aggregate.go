@@ -53,7 +53,7 @@ func (a *aggregation) reset() error {
 	}
 	a.n = 0
 	if len(a.groupBy) > 0 {
-		a.keys = newKeyTable(exprTypes(a.groupBy))
+		a.keys = a.env.newKeyTable(exprTypes(a.groupBy))
 		a.vals = newRowStore(exprKinds(a.groupBy))
 	} else {
 		a.grow(1)

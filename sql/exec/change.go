@@ -187,13 +187,13 @@ func (b *builder) forEachRow(ctx context.Context, root physical.Node, all bool, 
 	}()
 	row := make([]value.Datum, 0, len(root.Columns()))
 	if !all {
-		return drain(ctx, op, func(in *vec.Batch) error { return eachRow(ctx, in, row, fn) })
+		return b.env.drain(ctx, op, func(in *vec.Batch) error { return eachRow(ctx, in, row, fn) })
 	}
 	acct := b.account(root, "rows to change")
 	defer acct.close()
 	buf := b.newRowBuffer(root, kindsOf(root.Columns()), &acct)
 	defer buf.close()
-	err = drain(ctx, op, func(in *vec.Batch) error { return buf.add(in.Cols, liveRows(in)) })
+	err = b.env.drain(ctx, op, func(in *vec.Batch) error { return buf.add(in.Cols, liveRows(in)) })
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (r *cteRun) compute() error {
 		r.env.Memory.onClose(r.close)
 	}
 	if r.node.Distinct {
-		f.set = newKeyTable(typesOf(r.node.Cols))
+		f.set = r.env.newKeyTable(typesOf(r.node.Cols))
 	}
 	if err := f.setLimit(b.ec); err != nil {
 		return err

@@ -38,8 +38,8 @@ type dedupPart struct {
 	depth      int
 }
 
-func newDedup(acct *account, sp *spiller, key []schema.Type, kinds []value.Kind) *dedup {
-	return &dedup{acct: acct, sp: sp, types: key, kinds: kinds, table: newKeyTable(key), hasher: newKeyHasher(key)}
+func (env *Env) newDedup(acct *account, sp *spiller, key []schema.Type, kinds []value.Kind) *dedup {
+	return &dedup{acct: acct, sp: sp, types: key, kinds: kinds, table: env.newKeyTable(key), hasher: env.newKeyHasher(key)}
 }
 
 func (d *dedup) held() int64 {
@@ -126,7 +126,7 @@ func (d *dedup) spill() error {
 	if err != nil {
 		return err
 	}
-	d.table = newKeyTable(d.types)
+	d.table.reset()
 	d.acct.kept(d.held())
 	return nil
 }
@@ -183,7 +183,7 @@ func (d *dedup) open(ctx context.Context) (bool, error) {
 	}
 	d.sp.count()
 	d.seen, d.rows = nil, nil
-	d.table = newKeyTable(d.types)
+	d.table.reset()
 	for {
 		n := len(d.todo)
 		if n == 0 {

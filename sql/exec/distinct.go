@@ -43,7 +43,7 @@ func (b *builder) distinct(x *physical.Distinct) (Operator, error) {
 	}
 	ts, kinds := typesOf(x.Input.Columns()), kindsOf(x.Input.Columns())
 	if x.Sorted || len(ts) == 0 {
-		return &distinctOp{b: b, node: x, in: in, acct: b.account(x, "distinct"), enc: newKeyEncoder(ts), sorted: true}, nil
+		return &distinctOp{b: b, node: x, in: in, acct: b.account(x, "distinct"), enc: b.env.newKeyEncoder(ts), sorted: true}, nil
 	}
 	return b.distinctOf(in, x, ts, kinds, comesOrdered(x.Input)), nil
 }
@@ -57,7 +57,7 @@ func (b *builder) distinctOf(in Operator, node physical.Node, ts []schema.Type, 
 		kinds = append(slices.Clone(kinds), value.KindInt)
 	}
 	sp := b.spiller(node)
-	d.dedup = newDedup(&d.acct, sp, ts, kinds)
+	d.dedup = b.env.newDedup(&d.acct, sp, ts, kinds)
 	sp.attach(&d.acct, func() (bool, error) {
 		if d.ended {
 			return false, nil

@@ -64,6 +64,7 @@ type Env struct {
 	MaxRecursion *uint64
 
 	ctes     map[*physical.CTE]*cteRun
+	stopped  atomic.Pointer[error] // of stop
 	warnings atomic.Int64
 	wrapped  bool
 	// inline forbids goroutines that read while rows are written.
@@ -148,7 +149,7 @@ func RunQuery(ctx context.Context, env *Env, plan *physical.Plan, emit func(*vec
 		}
 	}()
 	var sent int64
-	err = drain(ctx, root, func(out *vec.Batch) error {
+	err = env.drain(ctx, root, func(out *vec.Batch) error {
 		sent += int64(out.Live())
 		return emit(out)
 	})
@@ -162,6 +163,40 @@ func RunQuery(ctx context.Context, env *Env, plan *physical.Plan, emit func(*vec
 		}
 	}
 	return nil
+}
+
+// stop is collate.Stop: it fails once the statement has ended.
+func (env *Env) stop(int) error {
+	ctx := env.Ctx.Context
+	if ctx == nil || ctx.Err() == nil {
+		return nil
+	}
+	err := context.Cause(ctx)
+	env.stopped.Store(&err)
+	return err
+}
+
+// intact is the error of stop, if it was one: long texts were then not read to their
+// end, and what operators have computed since is wrong.
+func (env *Env) intact() error {
+	if err := env.stopped.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// drain pulls op to its end, and gives fn what is computed of whole texts only.
+func (env *Env) drain(ctx context.Context, op Operator, fn func(*vec.Batch) error) error {
+	err := drain(ctx, op, func(b *vec.Batch) error {
+		if err := env.intact(); err != nil {
+			return err
+		}
+		return fn(b)
+	})
+	if err == nil {
+		err = env.intact()
+	}
+	return err
 }
 
 // drain pulls op to its end.

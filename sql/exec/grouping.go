@@ -30,7 +30,7 @@ type grouping struct {
 }
 
 func newGrouping(b *builder, x *physical.HashAggregate) (*grouping, error) {
-	g := &grouping{b: b, node: x, acct: b.account(x, "hash aggregate"), sp: b.spiller(x), hasher: newKeyHasher(exprTypes(x.GroupBy))}
+	g := &grouping{b: b, node: x, acct: b.account(x, "hash aggregate"), sp: b.spiller(x), hasher: b.env.newKeyHasher(exprTypes(x.GroupBy))}
 	var err error
 	if g.agg, err = newAggregation(b.env, b.ec, x.GroupBy, x.Aggs); err != nil {
 		return nil, err

@@ -218,11 +218,14 @@ const (
 	smallAfter = 2 * vec.MaxRows
 )
 
-func newKeyTable(ts []schema.Type) keyTable {
-	t := keyTable{enc: newKeyEncoder(ts), null: none}
+func (env *Env) newKeyTable(ts []schema.Type) keyTable {
+	t := keyTable{enc: env.newKeyEncoder(ts), null: none}
 	t.word = t.enc.isWord()
 	return t
 }
+
+// reset makes t a new table of the same keys.
+func (t *keyTable) reset() { *t = keyTable{enc: t.enc, word: t.word, null: none} }
 
 func (t *keyTable) size() int64 {
 	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4 + int64(cap(t.buf))

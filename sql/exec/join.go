@@ -76,7 +76,7 @@ func (b *builder) hashJoinOf(x *physical.HashJoin, node physical.Node, name stri
 		return nil, err
 	}
 	j := &hashJoinOp{b: b, node: node, ec: b.ec, kind: x.Kind, probe: left, build: right, probeKeys: x.LeftKeys, buildKeys: x.RightKeys,
-		keyTypes: ts, acct: b.account(node, name), sp: b.spiller(node), table: newKeyTable(ts), keep: comesOrdered(x)}
+		keyTypes: ts, acct: b.account(node, name), sp: b.spiller(node), table: b.env.newKeyTable(ts), keep: comesOrdered(x)}
 	probe, build := x.Left, x.Right
 	if x.BuildLeft {
 		probe, build = build, probe
@@ -269,7 +269,8 @@ func (j *hashJoinOp) link() {
 
 // forget drops the stored rows.
 func (j *hashJoinOp) forget() {
-	j.store, j.table, j.chain, j.stored = newRowStore(j.store.kinds), newKeyTable(j.keyTypes), chain{}, nil
+	j.store, j.chain, j.stored = newRowStore(j.store.kinds), chain{}, nil
+	j.table.reset()
 }
 
 func (j *hashJoinOp) dropNulls(rows []uint16) []uint16 {

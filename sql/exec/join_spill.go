@@ -65,7 +65,7 @@ type joinSide struct {
 
 // newSide begins to spill an input; extra is a column after all others.
 func (j *hashJoinOp) newSide(kinds []value.Kind, keys []expr.Expr, extra bool) *joinSide {
-	s := &joinSide{sp: j.sp, width: len(kinds), kinds: slices.Clone(kinds), hasher: newKeyHasher(j.keyTypes)}
+	s := &joinSide{sp: j.sp, width: len(kinds), kinds: slices.Clone(kinds), hasher: keyHasher{enc: j.table.enc}}
 	for i, e := range keys {
 		if c, ok := e.(*expr.Col); ok {
 			s.keyAt = append(s.keyAt, c.Index)

@@ -17,27 +17,36 @@ type keyPart struct {
 	kind value.Kind
 	// coll is nil for strings that compare by their bytes.
 	coll *collate.Collation
+	// stop ends the work of a long text with the statement: what then comes of it is
+	// wrong, and not used (Env.drain).
+	stop collate.Stop
 	desc bool
 }
 
-func newKeyPart(t schema.Type) keyPart {
+func (env *Env) newKeyPart(t schema.Type) keyPart {
 	p := keyPart{kind: types.KindOf(t)}
 	if p.kind == value.KindBytes && t.Collation != schema.CollationBinary && t.Collation != schema.CollationNone {
 		if c := collate.Must(t.Collation); !c.IsBinary() {
-			p.coll = c
+			p.coll, p.stop = c, env.stop
 		}
 	}
 	return p
+}
+
+// compare orders two texts, which compare by a collation.
+func (p *keyPart) compare(a, b []byte) int {
+	d, _ := p.coll.CompareUntil(a, b, p.stop)
+	return d
 }
 
 // keyEncoder encodes values so that equal ones, under their collations, have
 // equal bytes, as types.HashKey does.
 type keyEncoder []keyPart
 
-func newKeyEncoder(ts []schema.Type) keyEncoder {
+func (env *Env) newKeyEncoder(ts []schema.Type) keyEncoder {
 	e := make(keyEncoder, len(ts))
 	for i, t := range ts {
-		e[i] = newKeyPart(t)
+		e[i] = env.newKeyPart(t)
 	}
 	return e
 }
@@ -87,7 +96,7 @@ func (p *keyPart) appendHash(dst []byte, v *vec.Vec, i int) []byte {
 	case p.coll == nil:
 		dst = append(dst, v.Bytes[i]...)
 	default:
-		dst = p.coll.AppendHashKey(dst, v.Bytes[i])
+		dst, _ = p.coll.AppendHashKeyUntil(dst, v.Bytes[i], p.stop)
 	}
 	binary.LittleEndian.PutUint32(dst[start-4:], uint32(len(dst)-start))
 	return dst
@@ -156,7 +165,8 @@ func (e *sortEncoder) appendPart(dst []byte, part int, v *vec.Vec, i int) []byte
 			return appendEscaped(dst, v.Bytes[i])
 		}
 		var room [128]byte
-		return appendEscaped(dst, p.coll.AppendKey(room[:0], v.Bytes[i]))
+		key, _ := p.coll.AppendKeyUntil(room[:0], v.Bytes[i], p.stop)
+		return appendEscaped(dst, key)
 	}
 	return dst
 }

@@ -84,7 +84,7 @@ func NewKeySet(env *Env, name string, inOrder bool) *KeySet {
 	b := newBuilder(env, env.Ctx)
 	s := &KeySet{acct: b.account(nil, name)}
 	sp := b.spiller(nil)
-	s.dedup = newDedup(&s.acct, sp, []schema.Type{types.VarbinaryOf(maxKeyBytes)}, keyKinds)
+	s.dedup = env.newDedup(&s.acct, sp, []schema.Type{types.VarbinaryOf(maxKeyBytes)}, keyKinds)
 	if !inOrder {
 		sp.attach(&s.acct, func() (bool, error) {
 			if s.ended {

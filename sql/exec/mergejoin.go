@@ -52,7 +52,7 @@ func (b *builder) mergeJoin(x *physical.MergeJoin) (Operator, error) {
 		return nil, err
 	}
 	j := &mergeJoinOp{b: b, node: x, left: left, right: right, acct: b.account(x, "merge join"), last: none}
-	j.leftKeys, j.rightKeys = newMergeKeys(x.LeftKeys), newMergeKeys(x.RightKeys)
+	j.leftKeys, j.rightKeys = b.newMergeKeys(x.LeftKeys), b.newMergeKeys(x.RightKeys)
 	j.store = newRowStore(kindsOf(x.Right.Columns()))
 	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), kindsOf(x.Left.Columns()), &j.store, false)
 	return j, nil
@@ -184,10 +184,10 @@ type mergeKeys struct {
 	ends  []int
 }
 
-func newMergeKeys(list []expr.Expr) mergeKeys {
+func (b *builder) newMergeKeys(list []expr.Expr) mergeKeys {
 	k := mergeKeys{exprs: list}
 	for _, e := range list {
-		k.enc.parts = append(k.enc.parts, newKeyPart(e.Type()))
+		k.enc.parts = append(k.enc.parts, b.env.newKeyPart(e.Type()))
 		k.enc.notNull = append(k.enc.notNull, true)
 	}
 	kind := k.enc.parts[0].kind

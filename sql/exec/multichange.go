@@ -39,7 +39,7 @@ func newFoundRows(b *builder, root physical.Node, t *schema.Table, at, times int
 		f.key = append(f.key, at+t.ColumnIndex(p.Column))
 	}
 	sp := b.spiller(root)
-	f.first = newDedup(&f.acct, sp, []schema.Type{types.VarbinaryOf(math.MaxUint16)}, append([]value.Kind{value.KindBytes}, kindsOf(root.Columns())...))
+	f.first = b.env.newDedup(&f.acct, sp, []schema.Type{types.VarbinaryOf(math.MaxUint16)}, append([]value.Kind{value.KindBytes}, kindsOf(root.Columns())...))
 	sp.attach(&f.acct, func() (bool, error) {
 		if f.read {
 			return false, nil
@@ -135,7 +135,7 @@ func findFirst(ctx context.Context, b *builder, root physical.Node, found []*fou
 	}()
 	row := make([]value.Datum, 0, len(root.Columns()))
 	fresh := make([][]uint16, len(found))
-	return drain(ctx, op, func(in *vec.Batch) error {
+	return b.env.drain(ctx, op, func(in *vec.Batch) error {
 		for i, f := range found {
 			var err error
 			if fresh[i], err = f.add(in); err != nil {

@@ -409,7 +409,7 @@ func TestSortKeys(t *testing.T) {
 	}{{types.DecimalOf(20, 5), decs}, {types.Double, floats}, {types.VarbinaryOf(9), blobs}} {
 		for _, desc := range []bool{false, true} {
 			var e sortEncoder
-			e.addPart(at(0, c.t), desc)
+			e.addPart(&Env{}, at(0, c.t), desc)
 			key := func(d value.Datum) []byte {
 				v := newOut(exprKinds([]expr.Expr{at(0, c.t)})).Cols[0]
 				v.Init(v.Kind, 1)

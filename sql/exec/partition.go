@@ -21,7 +21,9 @@ type keyHasher struct {
 	out []uint64
 }
 
-func newKeyHasher(ts []schema.Type) keyHasher { return keyHasher{enc: newKeyEncoder(ts)} }
+func (env *Env) newKeyHasher(ts []schema.Type) keyHasher {
+	return keyHasher{enc: env.newKeyEncoder(ts)}
+}
 
 func mixWord(k int64) uint64 {
 	h := uint64(k) + 0x9e3779b97f4a7c15

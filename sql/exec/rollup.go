@@ -61,7 +61,7 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	kinds = append(kinds, value.KindInt)
 	r.out = newOut(append(kinds, aggKinds(nil, x.Aggs)...))
 	for _, e := range x.GroupBy {
-		r.keys = append(r.keys, newKeyPart(e.Type()))
+		r.keys = append(r.keys, b.env.newKeyPart(e.Type()))
 	}
 	for _, a := range x.Aggs {
 		r.args = append(r.args, aggArgs(a))

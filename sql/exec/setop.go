@@ -110,7 +110,7 @@ func (b *builder) setOperation(x *physical.SetOperation) (Operator, error) {
 		return b.distinctOf(union, x, ts, kinds, false), nil
 	}
 	s := &setOp{op: x.Op, all: x.All, left: left, right: right, acct: b.account(x, "set operation"), sp: b.spiller(x), types: ts, kinds: kinds,
-		table: newKeyTable(ts), hasher: newKeyHasher(ts)}
+		table: b.env.newKeyTable(ts), hasher: b.env.newKeyHasher(ts)}
 	s.sumKinds = []value.Kind{s.table.keyKind(), value.KindInt, value.KindInt}
 	s.sp.attach(&s.acct, func() (bool, error) {
 		if s.table.n == 0 || s.rd != nil {
@@ -238,7 +238,8 @@ func (s *setOp) room() {
 }
 
 func (s *setOp) forget() {
-	s.table, s.counts, s.seen = newKeyTable(s.types), nil, nil
+	s.counts, s.seen = nil, nil
+	s.table.reset()
 }
 
 func (s *setOp) held() int64 {

@@ -21,9 +21,9 @@ type sortOp struct {
 	vecs   []*vec.Vec
 }
 
-func newSortEncoder(keys []physical.SortKey) (e sortEncoder, exprs []expr.Expr) {
+func (env *Env) newSortEncoder(keys []physical.SortKey) (e sortEncoder, exprs []expr.Expr) {
 	for _, k := range keys {
-		e.addPart(k.Expr, k.Desc)
+		e.addPart(env, k.Expr, k.Desc)
 		exprs = append(exprs, k.Expr)
 	}
 	return e, exprs
@@ -39,7 +39,7 @@ func (b *builder) sort(x *physical.Sort) (Operator, error) {
 
 func (b *builder) newSort(in Operator, node, input physical.Node, keys []physical.SortKey) *sortOp {
 	s := &sortOp{env: b.env, ec: b.ec, acct: b.account(node, "sort")}
-	enc, list := newSortEncoder(keys)
+	enc, list := b.env.newSortEncoder(keys)
 	s.keys, s.in = list, sliced(b.ec, in, list)
 	s.sort = b.newSorter(node, enc, kindsOf(input.Columns()), &s.acct)
 	s.sort.sp.attach(&s.acct, func() (bool, error) { return s.sort.relieve(s.ctx) })

@@ -34,7 +34,7 @@ func (b *builder) streamAggregate(x *physical.StreamAggregate) (Operator, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &streamAggregateOp{b: b, node: x, in: slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), acct: b.account(x, "stream aggregate"), enc: newKeyEncoder(exprTypes(x.GroupBy)),
+	s := &streamAggregateOp{b: b, node: x, in: slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), acct: b.account(x, "stream aggregate"), enc: b.env.newKeyEncoder(exprTypes(x.GroupBy)),
 		out: newOut(aggKinds(x.GroupBy, x.Aggs)), sp: b.spiller(x)}
 	s.sp.attach(&s.acct, s.relieve)
 	return s, nil

@@ -222,6 +222,9 @@ func (s *subqueries) run(r *subqueryRun, plan physical.Node, outer []value.Datum
 			break
 		}
 	}
+	if err := s.env.intact(); err != nil {
+		return nil, err
+	}
 	out.limit = limit
 	// Room for the set of IN, which is made at its first use.
 	if out.cmp != nil && out.disk == nil {
@@ -349,14 +352,14 @@ func (s *subqueryRows) Contains(key []value.Datum) (value.Datum, error) {
 		keyNull = keyNull || d.IsNull()
 	}
 	if !keyNull {
-		found, err := s.find(s.encode(key))
+		found, err := s.find(key)
 		if err != nil {
 			return value.Null, err
 		}
 		if found {
 			return value.Int(1), nil
 		}
-		return s.maybe(key, s.nulls), nil
+		return s.maybe(key, s.nulls)
 	}
 	if len(key) == 1 {
 		return value.Null, nil
@@ -366,8 +369,8 @@ func (s *subqueryRows) Contains(key []value.Datum) (value.Datum, error) {
 		if err != nil {
 			return value.Null, err
 		}
-		if s.possible(key, row) {
-			return value.Null, nil
+		if may, err := s.possible(key, row); may || err != nil {
+			return value.Null, err
 		}
 	}
 	return value.Int(0), nil
@@ -431,7 +434,11 @@ func (s *subqueryRows) makeSet() error {
 			null = null || d.IsNull()
 		}
 		if !null {
-			if err := insert(s.encode(row)); err != nil {
+			key, err := s.encode(row)
+			if err == nil {
+				err = insert(key)
+			}
+			if err != nil {
 				return err
 			}
 			continue
@@ -454,7 +461,12 @@ func (s *subqueryRows) makeSet() error {
 	return finish()
 }
 
-func (s *subqueryRows) find(key []byte) (bool, error) {
+// find reports whether row is in the set.
+func (s *subqueryRows) find(row []value.Datum) (bool, error) {
+	key, err := s.encode(row)
+	if err != nil {
+		return false, err
+	}
 	if s.keys != nil {
 		return s.keys.find(key)
 	}
@@ -480,31 +492,36 @@ func (s *subqueryRows) converted(i int) ([]value.Datum, error) {
 	return row, nil
 }
 
-func (s *subqueryRows) encode(row []value.Datum) []byte {
+func (s *subqueryRows) encode(row []value.Datum) (_ []byte, err error) {
 	s.buf = s.buf[:0]
 	for c, d := range row {
-		s.buf = types.HashKey(s.buf, d, s.cmp[c])
+		if s.buf, err = s.ec.HashKey(s.buf, d, s.cmp[c]); err != nil {
+			return nil, err
+		}
 	}
-	return s.buf
+	return s.buf, nil
 }
 
 // maybe is NULL if key may equal one of rows, whose NULLs are unknown values.
-func (s *subqueryRows) maybe(key []value.Datum, rows [][]value.Datum) value.Datum {
+func (s *subqueryRows) maybe(key []value.Datum, rows [][]value.Datum) (value.Datum, error) {
 	for _, r := range rows {
-		if s.possible(key, r) {
-			return value.Null
+		if may, err := s.possible(key, r); may || err != nil {
+			return value.Null, err
 		}
 	}
-	return value.Int(0)
+	return value.Int(0), nil
 }
 
-func (s *subqueryRows) possible(key, row []value.Datum) bool {
+func (s *subqueryRows) possible(key, row []value.Datum) (bool, error) {
 	for c := range row {
-		if !key[c].IsNull() && !row[c].IsNull() && types.Compare(key[c], row[c], s.cmp[c]) != 0 {
-			return false
+		if key[c].IsNull() || row[c].IsNull() {
+			continue
+		}
+		if d, err := s.ec.Compare(key[c], row[c], s.cmp[c]); d != 0 || err != nil {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 var _ expr.SubqueryRows = (*subqueryRows)(nil)

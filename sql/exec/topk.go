@@ -61,7 +61,7 @@ func (b *builder) topK(x *physical.TopK) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.enc, t.keys = newSortEncoder(x.Keys)
+	t.enc, t.keys = b.env.newSortEncoder(x.Keys)
 	t.in = sliced(b.ec, in, t.keys)
 	t.out = newOut(kindsOf(x.Input.Columns()))
 	return t, nil

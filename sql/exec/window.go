@@ -62,10 +62,10 @@ func (b *builder) window(x *physical.Window) (Operator, error) {
 	// Between two calls of Next, functions may be in the middle of the rows.
 	w.sp.attach(&w.acct, func() (bool, error) { return false, nil })
 	for _, e := range x.PartitionBy {
-		w.parts = append(w.parts, keyColumn{w.column(e), newKeyPart(e.Type())})
+		w.parts = append(w.parts, keyColumn{w.column(e), b.env.newKeyPart(e.Type())})
 	}
 	for _, k := range x.OrderBy {
-		w.order = append(w.order, keyColumn{w.column(k.Expr), newKeyPart(k.Expr.Type())})
+		w.order = append(w.order, keyColumn{w.column(k.Expr), b.env.newKeyPart(k.Expr.Type())})
 	}
 	kinds := kindsOf(x.Columns())
 	for _, f := range x.Funcs {
@@ -255,7 +255,7 @@ func (p *keyPart) equal(a *vec.Vec, i int, b *vec.Vec, j int) bool {
 	case p.coll == nil:
 		return false
 	default:
-		return p.coll.Compare(x, y) == 0
+		return p.compare(x, y) == 0
 	}
 }
 

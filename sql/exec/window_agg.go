@@ -168,7 +168,7 @@ func (w *windowOp) newAggregate(f *expr.Window) (windowFunc, error) {
 		}
 	case expr.AggMin, expr.AggMax:
 		if kind != value.KindNull {
-			return slidingExtreme(fr, cols[0], a), nil
+			return slidingExtreme(w.b.env, fr, cols[0], a), nil
 		}
 	case expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
 		if kind == value.KindUint || kind == value.KindInt {
@@ -257,8 +257,8 @@ func slidingFloats(fr *frames, col int, a *expr.Agg) windowFunc {
 }
 
 // slidingExtreme keeps the row of the best value, counted from 1; 0 is none.
-func slidingExtreme(fr *frames, col int, a *expr.Agg) windowFunc {
-	m := newMinMax(a.Op == expr.AggMax, a.Args[0].Type())
+func slidingExtreme(env *Env, fr *frames, col int, a *expr.Agg) windowFunc {
+	m := env.newMinMax(a.Op == expr.AggMax, a.Args[0].Type())
 	s := &sliding[int]{frames: fr}
 	s.merge = func(x, y int) int {
 		if x == 0 || y == 0 {

@@ -378,7 +378,7 @@ func rowAttributeOrder(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if t.IsBinary() || x.coll == schema.CollationBinary {
 		as = types.VarbinaryOf(0)
 	}
-	return value.Int(int64(types.Compare(value.Bytes(d.Bytes()), text, as))), nil
+	return value.Int(int64(c.compare(value.Bytes(d.Bytes()), text, as))), nil
 }
 
 // AttributeNumber is the attribute that e compares as a number.

@@ -100,7 +100,7 @@ func vecAttributeOrder(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 			if bytes.Equal(s, text.Bytes()) {
 				out.I64[i] = 0
 			} else {
-				out.I64[i] = int64(types.Compare(value.Bytes(s), text, as))
+				out.I64[i] = int64(c.compare(value.Bytes(s), text, as))
 			}
 			continue
 		}
@@ -133,7 +133,7 @@ func nullsOr(c *Ctx, f *Func, in *vec.Batch, err error) (*vec.Vec, error) {
 
 // compareJSONTo compares with a document that is an integer, otherwise as
 // compareDatums does.
-func compareJSONTo(k value.Datum, t schema.Type) func(doc []byte) int {
+func compareJSONTo(c *Ctx, k value.Datum, t schema.Type) func(doc []byte) int {
 	n, isInt := value.JSONInteger(k.Bytes())
 	return func(doc []byte) int {
 		if isInt {
@@ -141,6 +141,6 @@ func compareJSONTo(k value.Datum, t schema.Type) func(doc []byte) int {
 				return cmp.Compare(x, n)
 			}
 		}
-		return compareDatums(value.JSONOf(doc), k, t)
+		return c.compare(value.JSONOf(doc), k, t)
 	}
 }

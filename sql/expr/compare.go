@@ -637,16 +637,16 @@ func constantToInt(c *Const) Expr {
 	return c
 }
 
-func rowCompare(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowCompare(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	x := f.comparison()
-	return value.Bool(x.op.holds(compareDatums(a[0], a[1], x.t))), nil
+	return value.Bool(x.op.holds(c.compare(a[0], a[1], x.t))), nil
 }
 
-func rowNullSafe(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowNullSafe(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if a[0].IsNull() || a[1].IsNull() {
 		return value.Bool(a[0].IsNull() && a[1].IsNull()), nil
 	}
-	return value.Bool(compareDatums(a[0], a[1], f.comparison().t) == 0), nil
+	return value.Bool(c.compare(a[0], a[1], f.comparison().t) == 0), nil
 }
 
 func retStrcmp(b *binding) (schema.Type, error) {
@@ -657,9 +657,9 @@ func retStrcmp(b *binding) (schema.Type, error) {
 	return t, err
 }
 
-func rowStrcmp(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowStrcmp(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	coll := stringCollation(f.Args)
-	return value.Int(int64(types.Compare(a[0], a[1], types.Text(coll)))), nil
+	return value.Int(int64(c.compare(a[0], a[1], types.Text(coll)))), nil
 }
 
 // stringCollation is the collation that string arguments, which were found to

@@ -31,7 +31,7 @@ func filterCompare(c *Ctx, f *Func, in *vec.Batch) error {
 	}
 	switch {
 	case av == nil:
-		hold := !ad.IsNull() && !bd.IsNull() && op.holds(compareDatums(bd, ad, x.t))
+		hold := !ad.IsNull() && !bd.IsNull() && op.holds(c.compare(bd, ad, x.t))
 		if av, bv = nil, nil; !hold {
 			in.SetSel(in.SelBuf())
 		}
@@ -39,9 +39,9 @@ func filterCompare(c *Ctx, f *Func, in *vec.Batch) error {
 	case bv == nil && bd.IsNull():
 		in.SetSel(in.SelBuf())
 	case bv == nil:
-		in.SetSel(selectConst(op, x.t, in, av, bd))
+		in.SetSel(selectConst(c, op, x.t, in, av, bd))
 	default:
-		in.SetSel(selectVec(op, x.t, in, av, bv))
+		in.SetSel(selectVec(c, op, x.t, in, av, bv))
 		c.Release(bv)
 	}
 	c.Release(av)
@@ -50,7 +50,7 @@ func filterCompare(c *Ctx, f *Func, in *vec.Batch) error {
 
 // selectConst is the selection of the live rows with a op k, none where a is
 // null.
-func selectConst(op cmpOp, t schema.Type, in *vec.Batch, a *vec.Vec, k value.Datum) []uint16 {
+func selectConst(c *Ctx, op cmpOp, t schema.Type, in *vec.Batch, a *vec.Vec, k value.Datum) []uint16 {
 	dst := in.SelBuf()
 	k, sign := alignSign(a.Kind, k)
 	if sign != 0 {
@@ -72,12 +72,12 @@ func selectConst(op cmpOp, t schema.Type, in *vec.Batch, a *vec.Vec, k value.Dat
 		kd := k.Decimal()
 		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(a.Dec[i].Cmp(kd)) })
 	case a.Kind == value.KindBytes && k.Kind() == value.KindBytes:
-		return selectBytes(op, t, dst, in, a, k.Bytes())
+		return selectBytes(c, op, t, dst, in, a, k.Bytes())
 	case a.Kind == value.KindJSON && k.Kind() == value.KindJSON:
-		compare := compareJSONTo(k, t)
+		compare := compareJSONTo(c, k, t)
 		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(compare(a.Bytes[i])) })
 	default:
-		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(compareDatums(a.Datum(i), k, t)) })
+		return selectBy(dst, in, &a.Nulls, func(i int) bool { return op.holds(c.compare(a.Datum(i), k, t)) })
 	}
 	return dropNulls(dst, &a.Nulls)
 }
@@ -229,16 +229,19 @@ func dropNulls(sel []uint16, nulls *vec.Nulls) []uint16 {
 
 // comparer orders strings by a collation; it is a value so that no closure is
 // made for each batch.
-type comparer struct{ coll *collate.Collation }
+type comparer struct {
+	c    *Ctx
+	coll *collate.Collation
+}
 
-func comparerOf(t schema.Type) comparer { return comparer{collate.Must(t.Collation)} }
+func (c *Ctx) comparer(t schema.Type) comparer { return comparer{c, collate.Must(t.Collation)} }
 
 func (c comparer) binary() bool { return c.coll.IsBinary() }
 
-func (c comparer) compare(a, b []byte) int { return c.coll.Compare(a, b) }
+func (c comparer) compare(a, b []byte) int { return c.c.compareText(c.coll, a, b) }
 
-func selectBytes(op cmpOp, t schema.Type, dst []uint16, in *vec.Batch, a *vec.Vec, k []byte) []uint16 {
-	cmp := comparerOf(t)
+func selectBytes(c *Ctx, op cmpOp, t schema.Type, dst []uint16, in *vec.Batch, a *vec.Vec, k []byte) []uint16 {
+	cmp := c.comparer(t)
 	n := in.Live()
 	if cmp.binary() && (op == cmpEQ || op == cmpNE) {
 		want := op == cmpEQ
@@ -260,7 +263,7 @@ func selectBytes(op cmpOp, t schema.Type, dst []uint16, in *vec.Batch, a *vec.Ve
 }
 
 // selectVec is the selection of the live rows with a op b.
-func selectVec(op cmpOp, t schema.Type, in *vec.Batch, a, b *vec.Vec) []uint16 {
+func selectVec(c *Ctx, op cmpOp, t schema.Type, in *vec.Batch, a, b *vec.Vec) []uint16 {
 	dst := in.SelBuf()
 	switch {
 	case a.Kind == b.Kind && (a.Kind == value.KindInt || a.Kind == value.KindDuration):
@@ -270,11 +273,11 @@ func selectVec(op cmpOp, t schema.Type, in *vec.Batch, a, b *vec.Vec) []uint16 {
 	case a.Kind == value.KindFloat && b.Kind == value.KindFloat:
 		dst = selectPair(op, dst, in, a.F64, b.F64)
 	case a.Kind == value.KindBytes && b.Kind == value.KindBytes:
-		cmp := comparerOf(t)
+		cmp := c.comparer(t)
 		return selectBy(dst, in, &a.Nulls, func(i int) bool { return !b.Nulls.IsNull(i) && op.holds(cmp.compare(a.Bytes[i], b.Bytes[i])) })
 	default:
 		return selectBy(dst, in, &a.Nulls, func(i int) bool {
-			return !b.Nulls.IsNull(i) && op.holds(compareDatums(a.Datum(i), b.Datum(i), t))
+			return !b.Nulls.IsNull(i) && op.holds(c.compare(a.Datum(i), b.Datum(i), t))
 		})
 	}
 	return dropNulls(dropNulls(dst, &a.Nulls), &b.Nulls)
@@ -347,12 +350,12 @@ func vecCompare(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	case a.Kind == value.KindFloat && b.Kind == value.KindFloat:
 		valuePair(x.op, out.I64[:n], a.F64, b.F64)
 	case a.Kind == value.KindBytes && b.Kind == value.KindBytes:
-		cmp := comparerOf(x.t)
+		cmp := c.comparer(x.t)
 		eachRow(in, &out.Nulls, func(i int) { out.I64[i] = int64(b2i(x.op.holds(cmp.compare(a.Bytes[i], b.Bytes[i])))) })
 	case a.Kind == value.KindNull || b.Kind == value.KindNull:
 		out.Nulls.SetAll(n)
 	default:
-		eachRow(in, &out.Nulls, func(i int) { out.I64[i] = int64(b2i(x.op.holds(compareDatums(a.Datum(i), b.Datum(i), x.t)))) })
+		eachRow(in, &out.Nulls, func(i int) { out.I64[i] = int64(b2i(x.op.holds(c.compare(a.Datum(i), b.Datum(i), x.t)))) })
 	}
 	c.Release(a)
 	c.Release(b)

@@ -152,7 +152,7 @@ func lazyAnd(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 // lazyOr stops at the first operand that is true.
 func lazyOr(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	if l := orListOf(c, f); l != nil {
-		found, unknown := l.hasRow(row)
+		found, unknown := l.hasRow(c, row)
 		if found || !unknown && !l.null {
 			return value.Bool(found), nil
 		}
@@ -255,7 +255,7 @@ func filterAnd(c *Ctx, f *Func, in *vec.Batch) error {
 
 // filterOr tries each operand on the rows that no one before accepted.
 func filterOr(c *Ctx, f *Func, in *vec.Batch) error {
-	if l := orListOf(c, f); l != nil && l.filter(in) {
+	if l := orListOf(c, f); l != nil && l.filter(c, in) {
 		return nil
 	}
 	var accepted [vec.MaxRows / 64]uint64

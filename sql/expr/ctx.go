@@ -71,6 +71,7 @@ type Ctx struct {
 	seen    atomic.Pointer[seenConsts] // shared with forks
 	extra   *ctxExtras                 // nil until it is needed
 
+	failed    error // of a comparison of long texts, for takeFailure
 	work      int   // done since the context was looked at
 	maxPacket int64 // 0 until it is read
 	reserved  int64 // in Memory, for the call under way
@@ -285,6 +286,9 @@ func cached[T any](c *Ctx, f *Func, compute func() (T, error)) (T, error) {
 		}
 	}
 	t, err := compute()
+	if c.failed != nil {
+		err = c.takeFailure(err)
+	}
 	if err != nil {
 		return t, err
 	}

@@ -48,7 +48,11 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 			return c.evalSteps(e, in)
 		}
 		if e.B.vec != nil {
-			return e.B.vec(c, e, in)
+			v, err := e.B.vec(c, e, in)
+			if c.failed != nil {
+				return nil, c.takeFailure(err)
+			}
+			return v, err
 		}
 		return evalGeneric(c, e, in)
 	}
@@ -110,7 +114,11 @@ func EvalRow(c *Ctx, e Expr, row []value.Datum) (value.Datum, error) {
 		return d, nil
 	case *Func:
 		if e.B.lazy != nil {
-			return e.B.lazy(c, e, row)
+			d, err := e.B.lazy(c, e, row)
+			if c.failed != nil {
+				return value.Null, c.takeFailure(err)
+			}
+			return d, err
 		}
 		return evalCall(c, e, row)
 	case *Outer:
@@ -295,7 +303,7 @@ func evalLazyLoop(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		}
 		keep := c.arena
 		d, err := f.B.lazy(c, f, row)
-		if err == nil {
+		if err = c.takeFailure(err); err == nil {
 			err = c.store(out, i, d, f)
 		}
 		if err != nil {
@@ -320,7 +328,7 @@ func EvalFilter(c *Ctx, e Expr, in *vec.Batch) error {
 			return c.filterSteps(x, in)
 		}
 		if x.B.filter != nil && !IsConst(x) {
-			return x.B.filter(c, x, in)
+			return c.takeFailure(x.B.filter(c, x, in))
 		}
 	case *Const:
 		if t, null := truth(x.D); null || !t {
@@ -505,7 +513,7 @@ func evalSubquery(c *Ctx, e *Subquery, vals []value.Datum) (value.Datum, error) 
 	case SubqueryIn:
 		return rows.Contains(key)
 	case SubqueryAny, SubqueryAll:
-		return quantified(e, rows, key)
+		return quantified(c, e, rows, key)
 	}
 	switch n := rows.Len(); {
 	case n == 0:
@@ -541,7 +549,7 @@ func (c *Ctx) warnRows(e *Subquery) {
 
 // quantified compares key with every row: ANY is the OR of the comparisons,
 // ALL their AND, both three-valued.
-func quantified(e *Subquery, rows SubqueryRows, key []value.Datum) (value.Datum, error) {
+func quantified(c *Ctx, e *Subquery, rows SubqueryRows, key []value.Datum) (value.Datum, error) {
 	if len(key) != 1 {
 		return value.Null, sqlerr.OperandColumns(1)
 	}
@@ -560,7 +568,11 @@ func quantified(e *Subquery, rows SubqueryRows, key []value.Datum) (value.Datum,
 			null = true
 			continue
 		}
-		if op.holds(compareDatums(key[0], d, e.CmpTypes[0])) == any {
+		holds := op.holds(c.compare(key[0], d, e.CmpTypes[0]))
+		if c.failed != nil {
+			return value.Null, c.takeFailure(nil)
+		}
+		if holds == any {
 			return value.Bool(any), nil
 		}
 	}

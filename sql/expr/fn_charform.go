@@ -177,7 +177,8 @@ func retWeightString(b *binding) (schema.Type, error) {
 func rowWeightString(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	coll, s := argColl(f, 0), a[0].Bytes()
 	if len(a) < 3 {
-		return value.Bytes(coll.WeightString(s, 0)), nil
+		w, err := coll.WeightStringUntil(s, c.weigh)
+		return value.Bytes(w), err
 	}
 	n := asInt(a[2])
 	if n < 0 {

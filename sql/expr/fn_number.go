@@ -429,11 +429,11 @@ func bindExtreme(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, out, t, null, &extreme{t, want}), nil
 }
 
-func rowExtreme(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowExtreme(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	x := f.extreme()
 	best := a[0]
 	for _, d := range a[1:] {
-		if types.Compare(d, best, x.t)*x.want > 0 {
+		if c.compare(d, best, x.t)*x.want > 0 {
 			best = d
 		}
 	}

@@ -82,7 +82,7 @@ func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 			if err := c.Work(workOfChar * (1 + len(needle))); err != nil {
 				return value.Null, err
 			}
-			if part := s[at:end]; coll.Valid(part) && coll.Compare(part, needle) == 0 {
+			if part := s[at:end]; coll.Valid(part) && c.compareText(coll, part, needle) == 0 {
 				return value.Int(pos), nil
 			}
 		}
@@ -130,11 +130,11 @@ func bindField(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, out, t, false, x), nil
 }
 
-func rowField(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowField(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	t := f.comparison().t
 	if !a[0].IsNull() {
 		for i, d := range a[1:] {
-			if !d.IsNull() && types.Compare(a[0], d, t) == 0 {
+			if !d.IsNull() && c.compare(a[0], d, t) == 0 {
 				return value.Int(int64(i + 1)), nil
 			}
 		}
@@ -142,7 +142,7 @@ func rowField(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(0), nil
 }
 
-func rowFindInSet(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowFindInSet(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	coll := collate.Must(stringCollation(f.Args))
 	needle, list := a[0].Bytes(), a[1].Bytes()
 	if len(list) == 0 || bytes.IndexByte(needle, ',') >= 0 {
@@ -152,7 +152,7 @@ func rowFindInSet(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	spaces := len(bytes.TrimRight(needle, " ")) - len(needle)
 	for n := int64(1); ; n++ {
 		item, rest, more := bytes.Cut(list, []byte{','})
-		if len(bytes.TrimRight(item, " "))-len(item) == spaces && coll.Compare(item, needle) == 0 {
+		if len(bytes.TrimRight(item, " "))-len(item) == spaces && c.compareText(coll, item, needle) == 0 {
 			return value.Int(n), nil
 		}
 		if !more {

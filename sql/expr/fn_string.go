@@ -361,6 +361,29 @@ func rowLower(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return mapCase(c, f, a[0], false)
 }
 
+// letters is the number of characters that mapLetters maps between two looks at the
+// statement, workOfLetter the work of a byte.
+const (
+	letters      = 16 << 10
+	workOfLetter = 6
+)
+
+func (c *Ctx) mapLetters(coll *collate.Collation, dst, s []byte, upper bool) (value.Datum, error) {
+	for len(s) > 0 {
+		part := s[:coll.PrefixLen(s, letters)]
+		if err := c.Work(workOfLetter * len(part)); err != nil {
+			return value.Null, err
+		}
+		if upper {
+			dst = coll.ToUpper(dst, part)
+		} else {
+			dst = coll.ToLower(dst, part)
+		}
+		s = s[len(part):]
+	}
+	return value.Bytes(dst), nil
+}
+
 func mapCase(c *Ctx, f *Func, d value.Datum, upper bool) (value.Datum, error) {
 	s, coll := d.Bytes(), argColl(f, 0)
 	if coll.ID == schema.CollationBinary {
@@ -368,10 +391,7 @@ func mapCase(c *Ctx, f *Func, d value.Datum, upper bool) (value.Datum, error) {
 	}
 	out := c.scratch(len(s) + 8)
 	if !isASCII(s) {
-		if upper {
-			return value.Bytes(coll.ToUpper(out, s)), nil
-		}
-		return value.Bytes(coll.ToLower(out, s)), nil
+		return c.mapLetters(coll, out, s, upper)
 	}
 	from, to := byte('a'), byte('z')
 	if !upper {

@@ -204,7 +204,7 @@ func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		return value.Null, err
 	}
 	if set := rowSet(c, f); set != nil {
-		switch found := set.hasDatum(left); {
+		switch found := set.hasDatum(c, left); {
 		case found:
 			return value.Int(1), nil
 		case set.null:
@@ -220,7 +220,7 @@ func lazyIn(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		}
 		if d.IsNull() {
 			null = true
-		} else if compareDatums(left, d, x.t) == 0 {
+		} else if c.compare(left, d, x.t) == 0 {
 			return value.Int(1), nil
 		}
 	}
@@ -270,7 +270,7 @@ func listSet(c *Ctx, f *Func) (*inSet, error) {
 		}
 		s.keys = make(map[string]struct{}, len(list))
 		for _, d := range list {
-			s.keys[string(types.HashKey(nil, d, x.t))] = struct{}{}
+			s.keys[string(c.hashKey(nil, d, x.t))] = struct{}{}
 		}
 		return s, nil
 	})
@@ -350,18 +350,18 @@ func (s *inSet) hasWord(w int64) bool {
 }
 
 // has reports whether row i of v, not null, is in the list.
-func (s *inSet) has(v *vec.Vec, i int) bool {
+func (s *inSet) has(c *Ctx, v *vec.Vec, i int) bool {
 	if s.keys == nil {
 		return s.hasWord(v.I64[i])
 	}
-	return s.hasDatum(v.Datum(i))
+	return s.hasDatum(c, v.Datum(i))
 }
 
-func (s *inSet) hasDatum(d value.Datum) bool {
+func (s *inSet) hasDatum(c *Ctx, d value.Datum) bool {
 	if s.keys == nil {
 		return s.hasWord(int64(d.Bits()))
 	}
-	s.buf = types.HashKey(s.buf[:0], d, s.t)
+	s.buf = c.hashKey(s.buf[:0], d, s.t)
 	_, ok := s.keys[string(s.buf)]
 	return ok
 }
@@ -413,7 +413,7 @@ func vecIn(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	out := c.getVec(value.KindInt, in.N)
 	out.Nulls.CopyFrom(&v.Nulls)
 	eachRow(in, &v.Nulls, func(i int) {
-		found := set.has(v, i)
+		found := set.has(c, v, i)
 		out.I64[i] = int64(b2i(found))
 		if !found && set.null {
 			out.Nulls.Set(i)
@@ -435,7 +435,7 @@ func filterIn(c *Ctx, f *Func, in *vec.Batch) error {
 	dst := in.SelBuf()
 	for r, n := 0, in.Live(); r < n; r++ {
 		i := in.Row(r)
-		if !v.Nulls.IsNull(i) && set.has(v, i) {
+		if !v.Nulls.IsNull(i) && set.has(c, v, i) {
 			dst = append(dst, uint16(i))
 		}
 	}

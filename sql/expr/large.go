@@ -118,7 +118,7 @@ func (c *Ctx) callLarge(f *Func, args []value.Datum, n int) (value.Datum, error)
 		return value.Null, err
 	}
 	d, err := f.B.Row(c, f, args)
-	return c.settle(f, args, n, d, err)
+	return c.settle(f, args, n, d, c.takeFailure(err))
 }
 
 // readEnv is Env for reading text as a value of type to. With a large one its work is

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/sqlots/sqlots/schema"
-	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -77,7 +76,7 @@ func newOrList(c *Ctx, f *Func) *orList {
 		if possible {
 			l.buf = l.buf[:0]
 			for i, d := range row {
-				l.add(i, d)
+				l.add(c, i, d)
 			}
 			l.keys[string(l.buf)] = struct{}{}
 		}
@@ -103,17 +102,17 @@ func equality(e Expr) (*Col, Expr, schema.Type) {
 }
 
 // add appends a value of the i-th column to the key in buf.
-func (l *orList) add(i int, d value.Datum) {
+func (l *orList) add(c *Ctx, i int, d value.Datum) {
 	if vec.ClassOf(d.Kind()) == vec.ClassWord {
 		l.buf = binary.LittleEndian.AppendUint64(l.buf, d.Bits())
 		return
 	}
-	l.buf = types.HashKey(l.buf, d, l.types[i])
+	l.buf = c.hashKey(l.buf, d, l.types[i])
 }
 
 // has reports whether row i of the columns is in the list; unknown if one of
 // them is NULL.
-func (l *orList) has(cols []*vec.Vec, i int) (found, unknown bool) {
+func (l *orList) has(c *Ctx, cols []*vec.Vec, i int) (found, unknown bool) {
 	l.buf = l.buf[:0]
 	for n, v := range cols {
 		if v.Nulls.IsNull(i) {
@@ -122,7 +121,7 @@ func (l *orList) has(cols []*vec.Vec, i int) (found, unknown bool) {
 		if vec.ClassOf(v.Kind) == vec.ClassWord {
 			l.buf = binary.LittleEndian.AppendUint64(l.buf, uint64(v.I64[i]))
 		} else {
-			l.add(n, v.Datum(i))
+			l.add(c, n, v.Datum(i))
 		}
 	}
 	_, found = l.keys[string(l.buf)]
@@ -130,17 +129,17 @@ func (l *orList) has(cols []*vec.Vec, i int) (found, unknown bool) {
 }
 
 // hasRow is has for a row.
-func (l *orList) hasRow(row []value.Datum) (found, unknown bool) {
+func (l *orList) hasRow(c *Ctx, row []value.Datum) (found, unknown bool) {
 	l.buf = l.buf[:0]
-	for n, c := range l.cols {
-		if c.Index < 0 || c.Index >= len(row) {
+	for n, col := range l.cols {
+		if col.Index < 0 || col.Index >= len(row) {
 			return false, true
 		}
-		d := row[c.Index]
-		if d.IsNull() || d.Kind() != kindOf(c) {
+		d := row[col.Index]
+		if d.IsNull() || d.Kind() != kindOf(col) {
 			return false, true
 		}
-		l.add(n, d)
+		l.add(c, n, d)
 	}
 	_, found = l.keys[string(l.buf)]
 	return found, false
@@ -158,7 +157,7 @@ func (l *orList) columns(in *vec.Batch) []*vec.Vec {
 }
 
 // filter keeps the rows that are in the list; false if the input lacks a column.
-func (l *orList) filter(in *vec.Batch) bool {
+func (l *orList) filter(c *Ctx, in *vec.Batch) bool {
 	cols := l.columns(in)
 	if cols == nil {
 		return false
@@ -166,7 +165,7 @@ func (l *orList) filter(in *vec.Batch) bool {
 	dst := in.SelBuf()
 	for r, n := 0, in.Live(); r < n; r++ {
 		i := in.Row(r)
-		if found, _ := l.has(cols, i); found {
+		if found, _ := l.has(c, cols, i); found {
 			dst = append(dst, uint16(i))
 		}
 	}
@@ -184,7 +183,7 @@ func (l *orList) eval(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	open := c.getSel()
 	for r, n := 0, in.Live(); r < n; r++ {
 		i := in.Row(r)
-		found, unknown := l.has(cols, i)
+		found, unknown := l.has(c, cols, i)
 		out.I64[i] = int64(b2i(found))
 		if unknown || !found && l.null {
 			open = append(open, uint16(i))

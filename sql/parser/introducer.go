@@ -13,6 +13,11 @@ import (
 // of the character set and the literal.
 const IntroducerFunc = "__sqlots_introducer"
 
+// isHexOrBit reports 0x… and 0b….
+func isHexOrBit(text string) bool {
+	return len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'b')
+}
+
 func (h *shim) introducers() {
 	for i := 0; i+1 < len(h.toks); i++ {
 		word := strings.ToLower(h.text(i))
@@ -29,7 +34,7 @@ func (h *shim) introducers() {
 		if w := h.word(last); (w == "X" || w == "B") && last+1 < len(h.toks) && h.toks[last+1].kind == tokString {
 			last++ // x'…'
 		}
-		if k := h.toks[last].kind; k != tokString && k != tokNumber {
+		if h.toks[last].kind != tokString && !isHexOrBit(h.text(last)) {
 			continue
 		}
 		h.replace(i, i, IntroducerFunc+"('"+word[1:]+"',")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner"
@@ -14,20 +16,40 @@ import (
 )
 
 // TestSets plans the statements of all golden files under all sets of
-// switches: each plan must hang together.
+// switches: each plan must hang together, and digests of all are compared with recorded
+// ones, which -update writes.
 func TestSets(t *testing.T) {
+	var got strings.Builder
+	var about [][]string
 	for _, dir := range []string{"plans", "rewrite"} {
 		files, err := filepath.Glob("testdata/" + dir + "/*")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files: %v", err)
 		}
 		for _, file := range files {
-			t.Run(filepath.Base(file), func(t *testing.T) { planUnderSets(t, file) })
+			got.WriteString("## " + filepath.ToSlash(file) + "\n")
+			about = append(about, nil)
+			planUnderSets(t, file, func(plans []string) {
+				got.WriteString(testutil.Digests(plans) + "\n")
+				about = append(about, plans)
+			})
 		}
 	}
+	recorded, err := os.ReadFile("testdata/sets.txt")
+	if err != nil && !testflag.Update() {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(recorded), "\n")
+	testflag.GoldenOf(t, "testdata/sets.txt", got.String(), func(line int) string {
+		if line >= len(about) {
+			return ""
+		}
+		return testutil.Differing(lines[line], about[line])
+	})
 }
 
-func planUnderSets(t *testing.T, file string) {
+func planUnderSets(t *testing.T, file string, record func(plans []string)) {
+	t.Helper()
 	ddl, stats, queries := statements(t, file)
 	c := newTestCatalog()
 	if msg := c.ddl(ddl); msg != "" {
@@ -37,7 +59,9 @@ func planUnderSets(t *testing.T, file string) {
 		c.stats(stats)
 	}
 	be := &expr.BindEnv{Collation: schema.CollationUTF8MB40900AICI}
+	r := &recorder{testCatalog: c}
 	for _, sql := range queries {
+		var plans []string
 		for i, set := range plantest.Sets(8, int64(len(sql))) {
 			st, err := c.bind(sql)
 			if err != nil {
@@ -49,10 +73,14 @@ func planUnderSets(t *testing.T, file string) {
 				ctx = nil
 			}
 			opts := planner.Options{Est: c, Ctx: ctx, Bind: be, Parallelism: 1 + i%3, Disabled: set.Disabled, Check: true}
-			if _, err := planner.Plan(t.Context(), st, opts); err != nil {
+			plan, err := planner.Plan(t.Context(), st, opts)
+			if err != nil {
 				t.Errorf("%s\nwithout %s: %v", sql, set.Name, err)
+				continue
 			}
+			plans = append(plans, sql+" without "+set.Name+": "+testutil.Dump(plan, r.brief))
 		}
+		record(plans)
 	}
 }
 

@@ -214,9 +214,7 @@ func textCollation(t schema.Type, d value.Datum) schema.CollationID {
 func convertCharset(env *Env, s []byte, from, to schema.CollationID) ([]byte, error) {
 	c, d := collate.Must(from), collate.Must(to)
 	if from == schema.CollationBinary && to != schema.CollationBinary {
-		if n := minCharLen(d.Charset); len(s)%n != 0 { // MySQL fills it up from the left
-			s = append(make([]byte, n-len(s)%n, len(s)+n), s...)
-		}
+		s = d.FillLeft(s)
 		if !d.Valid(s) {
 			return nil, env.bad(sqlerr.InvalidCharacterString(d.Charset, hexText(s[d.ValidPrefix(s):], 6)))
 		}
@@ -227,17 +225,6 @@ func convertCharset(env *Env, s []byte, from, to schema.CollationID) ([]byte, er
 	}
 	out, _ := c.Convert(make([]byte, 0, len(s)), s, d)
 	return out, nil
-}
-
-// minCharLen is the fewest bytes of a character.
-func minCharLen(charset string) int {
-	switch charset {
-	case "ucs2", "utf16", "utf16le":
-		return 2
-	case "utf32":
-		return 4
-	}
-	return 1
 }
 
 // hexText is bytes in messages about bad strings: the first n, bytes beyond

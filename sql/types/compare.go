@@ -36,6 +36,19 @@ func Compare(a, b value.Datum, t schema.Type) int {
 	return 0
 }
 
+// CompareUntil is Compare that ends with the error of stop.
+func CompareUntil(a, b value.Datum, t schema.Type, stop collate.Stop) (int, error) {
+	if isLongText(a, t) || isLongText(b, t) {
+		return collate.Must(t.Collation).CompareUntil(a.Bytes(), b.Bytes(), stop)
+	}
+	return Compare(a, b, t), nil
+}
+
+// isLongText reports a text that a collation reads in parts.
+func isLongText(d value.Datum, t schema.Type) bool {
+	return d.Kind() == value.KindBytes && len(d.Bytes()) >= collate.LongText && t.Collation != schema.CollationBinary && t.Collation != schema.CollationNone
+}
+
 func cmpOrdered[T int64 | uint64 | float64](a, b T) int {
 	switch {
 	case a < b:
@@ -82,17 +95,23 @@ func CompareNull(a, b value.Datum, t schema.Type) int {
 // equal under CompareNull. Keys of several values may be joined: none is a
 // prefix of another one.
 func HashKey(dst []byte, d value.Datum, t schema.Type) []byte {
+	dst, _ = HashKeyUntil(dst, d, t, nil)
+	return dst
+}
+
+// HashKeyUntil is HashKey that ends with the error of stop, if it is not nil.
+func HashKeyUntil(dst []byte, d value.Datum, t schema.Type, stop collate.Stop) (_ []byte, err error) {
 	switch d.Kind() {
 	case value.KindNull:
-		return append(dst, 0)
+		return append(dst, 0), nil
 	case value.KindFloat:
 		f := d.Float()
 		if f == 0 {
 			f = 0 // -0 is 0
 		}
-		return binary.LittleEndian.AppendUint64(append(dst, 1), math.Float64bits(f))
+		return binary.LittleEndian.AppendUint64(append(dst, 1), math.Float64bits(f)), nil
 	case value.KindDecimal:
-		return d.Decimal().AppendHash(append(dst, 1))
+		return d.Decimal().AppendHash(append(dst, 1)), nil
 	case value.KindBytes, value.KindJSON:
 		dst = append(dst, 1, 0, 0, 0, 0)
 		start := len(dst)
@@ -101,11 +120,13 @@ func HashKey(dst []byte, d value.Datum, t schema.Type) []byte {
 			dst = value.AppendJSONHash(dst, d.Bytes())
 		case t.Collation == schema.CollationBinary || t.Collation == schema.CollationNone:
 			dst = append(dst, d.Bytes()...)
-		default:
+		case stop == nil:
 			dst = collate.Must(t.Collation).AppendHashKey(dst, d.Bytes())
+		default:
+			dst, err = collate.Must(t.Collation).AppendHashKeyUntil(dst, d.Bytes(), stop)
 		}
 		binary.LittleEndian.PutUint32(dst[start-4:], uint32(len(dst)-start))
-		return dst
+		return dst, err
 	}
-	return binary.LittleEndian.AppendUint64(append(dst, 1), d.Bits())
+	return binary.LittleEndian.AppendUint64(append(dst, 1), d.Bits()), nil
 }

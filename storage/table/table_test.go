@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"sort"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/rowenc"
@@ -580,6 +582,71 @@ func TestGolden(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%d: %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
+// TestSequencesOfTwo: two processes that take numbers of a table get different ones,
+// also after one has raised them.
+func TestSequencesOfTwo(t *testing.T) {
+	ctx := context.Background()
+	store := errkv.NewFar(errkv.FarOptions{})
+	defer store.Close()
+	tab := &schema.Table{ID: 9, Name: "t", AutoIncrement: 5}
+	both := []*table.Sequences{table.NewSequences(store), table.NewSequences(store)}
+	var mu sync.Mutex
+	given := map[uint64]bool{}
+	take := func(s *table.Sequences, n int) uint64 {
+		first, err := s.Next(ctx, tab, table.AutoIncrement, n)
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range uint64(n) {
+			if given[first+i] || first < 5 {
+				t.Errorf("%d was given before", first+i)
+			}
+			given[first+i] = true
+		}
+		return first
+	}
+	var wg sync.WaitGroup
+	for _, s := range both {
+		for range 3 {
+			wg.Go(func() {
+				for i := range 200 {
+					take(s, 1+i%70)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	const high = 1 << 40
+	if err := both[0].Bump(ctx, tab, table.AutoIncrement, high); err != nil {
+		t.Fatal(err)
+	}
+	if n := take(both[0], 1); n != high+1 {
+		t.Errorf("%d follows %d", n, uint64(high))
+	}
+	for take(both[1], 500) < high { // what it had reserved
+	}
+	if err := errors.Join(both[0].Save(ctx), both[1].Save(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	take(table.NewSequences(store), 1)
+	if err := both[0].Bump(ctx, tab, table.AutoIncrement, math.MaxUint64-2); err != nil {
+		t.Fatal(err)
+	}
+	take(both[0], 2)
+	for _, s := range append(both, table.NewSequences(store)) {
+		for {
+			if _, err := s.Next(ctx, tab, table.AutoIncrement, 500); err != nil {
+				if !errors.Is(err, table.ErrSequenceExhausted) {
+					t.Fatal(err)
+				}
+				break
+			}
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (f *finder) skips(n ast.Node) bool {
 		}
 		// The texts of messages are not what is tested.
 		if s, ok := n.Fun.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "fmt" || x.Name == "errors") {
+			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "fmt" || x.Name == "errors" || x.Name == "sqlerr" && s.Sel.Name == "Internal") {
 				return true
 			}
 		}

@@ -245,6 +245,9 @@ func (b *binder) textLiteral(l *parser.Literal, cs string, c *expr.Const) (expr.
 		if l.Kind == parser.LiteralString && b.env.Client != schema.CollationNone {
 			s = b.fromUTF8(c, s, b.env.Client)
 		}
+		if filled := coll.FillLeft(s); len(filled) > len(s) {
+			s, c.D = filled, value.Bytes(filled)
+		}
 		if !coll.Valid(s) {
 			return nil, sqlerr.InvalidCharacterString(coll.Charset, define.InvalidText(s))
 		}

@@ -96,6 +96,13 @@ func (w *world) txn(t *testing.T) (storage.Txn, *source.Source) {
 	return txn, source.New(source.Env{Store: w.store, View: txn, Txn: txn, Loc: time.UTC, Codecs: w.codecs, Sequences: table.NewSequences(w.store)})
 }
 
+func (w *world) create(t *testing.T, sql string) {
+	t.Helper()
+	tab := w.bind(t, sql).(*logical.CreateTable).Table
+	tab.ID = schema.TableID(len(w.tables) + 1)
+	w.tables[tab.Name] = tab
+}
+
 func newWorld(t *testing.T, r *rand.Rand) *world {
 	t.Helper()
 	w := &world{tables: map[string]*schema.Table{}, store: memkv.New(memkv.Options{}), codecs: decode.NewCodecs(bind.NewBinder(parser.NewPool())), r: r}
@@ -108,9 +115,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		if !ok {
 			break
 		}
-		tab := w.bind(t, sql).(*logical.CreateTable).Table
-		tab.ID = schema.TableID(len(w.tables) + 1)
-		w.tables[tab.Name] = tab
+		w.create(t, sql)
 		rest = tail
 	}
 	null := func(s string) string {
