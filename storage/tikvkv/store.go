@@ -307,8 +307,24 @@ func (s *Store) Metrics() map[string]int64 {
 // Checkpoint implements storage.Store; it always fails with storage.ErrNoFiles.
 func (s *Store) Checkpoint(string) error { return storage.ErrNoFiles }
 
-// closePatience bounds the wait for calls that go on when the store is closed.
-const closePatience = 5 * time.Second
+// closePatience bounds the wait for calls that go on when the store is closed, and that for
+// client-go, which waits for its own.
+const closePatience = 2 * time.Second
+
+// within runs a task, and waits for its end for as long as d. It reports whether it ended.
+func (s *Store) within(d time.Duration, name string, task func()) bool {
+	done := make(chan struct{})
+	go guard.Do(s.log, name, func() {
+		defer close(done)
+		task()
+	})
+	select {
+	case <-done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
 
 // Close implements storage.Store. It is idempotent.
 func (s *Store) Close() error {
@@ -324,24 +340,23 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.cancel()
 	s.Manager.Close()
-	done := make(chan struct{})
-	go guard.Do(s.log, "close", func() {
-		defer close(done)
+	if !s.within(closePatience, "rollback", func() {
 		var all sync.WaitGroup
 		for _, r := range open {
 			all.Go(func() { guard.Do(s.log, "rollback", r.rollback) })
 		}
 		all.Wait()
 		s.running.Wait()
-	})
-	select {
-	case <-done:
-	case <-time.After(closePatience):
+	}) {
+		s.log.Warn("the cluster does not answer: locks of open transactions stay until their time is over")
 	}
-	if s.member == nil {
-		return class(s.kv.Close())
+	if s.member != nil {
+		s.member.leave()
+		defer s.member.release()
 	}
-	s.member.leave()
-	defer s.member.release()
-	return class(s.kv.Close())
+	var err error
+	if !s.within(closePatience, "close", func() { err = class(s.kv.Close()) }) {
+		return fmt.Errorf("%w: the client of the cluster does not close", storage.ErrUnreachable)
+	}
+	return err
 }

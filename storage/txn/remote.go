@@ -43,9 +43,9 @@ type Remote interface {
 // to the transactions of this manager only: they do not keep out who writes through
 // another one.
 func NewRemoteManager(s RemoteStore, caps storage.Caps) *Manager {
-	limits := FillCaps(caps)
-	caps.MaxKey, caps.MaxValue, caps.MaxTxn = limits.MaxKey, limits.MaxValue, limits.MaxTxn
-	return &Manager{engine: remoteEngine{s}, far: s, caps: caps, locks: newLockTable()}
+	m := NewManagerOf(remoteEngine{s}, caps)
+	m.far = s
+	return m
 }
 
 // remoteEngine makes an Engine of a store whose transactions commit by themselves.
