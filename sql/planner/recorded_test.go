@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/schema"
@@ -264,6 +265,11 @@ func (r *recorder) brief(v reflect.Value) (string, bool) {
 			}
 		}
 		return "", false
+	case reflect.TypeFor[*collate.Collation]():
+		if v.IsNil() {
+			return "", false
+		}
+		return v.Elem().FieldByName("Name").String(), true
 	case reflect.TypeFor[*expr.Builtin](), reflect.TypeFor[*schema.Database]():
 		return "shared", true
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/schema"
@@ -53,6 +54,11 @@ func TestRecordedPlans(t *testing.T) {
 // brief leaves out of a dump what all plans share, and compiled patterns.
 func (w *world) brief(v reflect.Value) (string, bool) {
 	switch v.Type() {
+	case reflect.TypeFor[*collate.Collation]():
+		if v.IsNil() {
+			return "", false
+		}
+		return v.Elem().FieldByName("Name").String(), true
 	case reflect.TypeFor[*schema.Table](), reflect.TypeFor[*expr.Builtin]():
 		return "shared", true
 	}
