@@ -135,6 +135,9 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE && isFreeList(n.Lhs[0]) {
+			return // memory that is not used again
+		}
 		if n.Tok != token.DEFINE && f.inBlock() && f.text(n.Lhs[0]) != "_" {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
@@ -143,6 +146,12 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "break", "if MUTANT {\nbreak\n}\ncontinue")
 		}
 	}
+}
+
+// isFreeList reports a field that keeps memory for its next use.
+func isFreeList(e ast.Expr) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	return ok && (s.Sel.Name == "free" || strings.HasSuffix(s.Sel.Name, "Free"))
 }
 
 // inBlock reports whether the parent is a list of statements.
