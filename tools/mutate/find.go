@@ -135,8 +135,8 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE && isFreeList(n.Lhs[0]) {
-			return // memory that is not used again
+		if f.frees(n) {
+			return
 		}
 		if n.Tok != token.DEFINE && f.inBlock() && f.text(n.Lhs[0]) != "_" {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
@@ -148,10 +148,11 @@ func (f *finder) look(n ast.Node) {
 	}
 }
 
-// isFreeList reports a field that keeps memory for its next use.
-func isFreeList(e ast.Expr) bool {
-	s, ok := e.(*ast.SelectorExpr)
-	return ok && (s.Sel.Name == "free" || strings.HasSuffix(s.Sel.Name, "Free"))
+// frees reports that memory is put where it is kept for its next use.
+func (f *finder) frees(n *ast.AssignStmt) bool {
+	to, ok := n.Lhs[0].(*ast.SelectorExpr)
+	call, isCall := n.Rhs[0].(*ast.CallExpr)
+	return ok && isCall && (to.Sel.Name == "free" || strings.HasSuffix(to.Sel.Name, "Free")) && f.text(call.Fun) == "append" && f.text(call.Args[0]) == f.text(to)
 }
 
 // inBlock reports whether the parent is a list of statements.
