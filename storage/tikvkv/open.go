@@ -73,11 +73,11 @@ func connect(ctx context.Context, a Address, t TLS) (kv *tikv.KVStore, release f
 		return c.kv, cancel, nil
 	case <-wait.Done():
 		cancel()
-		go func() {
+		go guard.Do(slog.Default(), "closing a late client", func() {
 			if c := <-done; c.kv != nil {
-				_ = c.kv.Close() // it came too late
+				_ = c.kv.Close()
 			}
-		}()
+		})
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
