@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tikv/client-go/v2/txnkv/transaction"
+
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/storagetest"
@@ -17,7 +19,11 @@ import (
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
-func TestMain(m *testing.M) { testflag.Main(m) }
+// TestMain has client-go give up commits within a second, not after forty.
+func TestMain(m *testing.M) {
+	transaction.CommitMaxBackoff = 1000
+	testflag.Main(m)
+}
 
 // shake splits regions and moves leaders until the test ends.
 func shake(t *testing.T, c *tikvtest.Cluster) {
