@@ -650,3 +650,69 @@ func TestSequencesOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// reserving notes the keys that are reserved.
+type reserving struct {
+	storage.Txn
+	calls [][]string
+}
+
+// Reserve implements storage.Txn.
+func (r *reserving) Reserve(ctx context.Context, keys [][]byte) error {
+	var call []string
+	for _, key := range keys {
+		call = append(call, string(key))
+	}
+	r.calls = append(r.calls, call)
+	return r.Txn.Reserve(ctx, keys)
+}
+
+// TestInsertReserves: where calls are remote a row and its unique entries are locked
+// by one.
+func TestInsertReserves(t *testing.T) {
+	tab := &schema.Table{ID: 5, Database: "d", Name: "t",
+		Columns:    []schema.Column{{ID: 1, Name: "id", Type: bigint()}, {ID: 2, Name: "a", Type: bigint(), Nullable: true}, {ID: 3, Name: "b", Type: bigint()}},
+		PrimaryKey: []schema.KeyPart{{Column: 1}},
+		Indexes: []schema.Index{
+			{ID: 1, Name: "a", Unique: true, Parts: []schema.KeyPart{{Column: 2}}, State: schema.IndexPublic},
+			{ID: 2, Name: "b", Parts: []schema.KeyPart{{Column: 3}}, State: schema.IndexPublic},
+		}}
+	c, err := table.NewCodec(tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, store := range map[string]storage.Store{"far": errkv.NewFar(errkv.FarOptions{}), "memkv": memkv.New(memkv.Options{})} {
+		t.Run(name, func(t *testing.T) {
+			defer store.Close()
+			txn, err := store.Begin(ctx, storage.TxnOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer txn.Rollback()
+			x := &reserving{Txn: txn}
+			w := c.NewWriter(x, store.Caps())
+			insert := func(id int64, a value.Datum) bool {
+				conflict, err := w.Insert(ctx, []value.Datum{value.Int(id), a, value.Int(7)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return conflict == nil
+			}
+			if !insert(1, value.Int(1)) || !insert(2, value.Null) || insert(3, value.Int(1)) {
+				t.Fatal("wrong conflicts")
+			}
+			want := 2 // a row without a unique entry has one lock
+			if name == "memkv" {
+				want = 0
+			}
+			if len(x.calls) != want {
+				t.Fatalf("reserved %q", x.calls)
+			}
+			for _, call := range x.calls {
+				if len(call) != 2 {
+					t.Fatalf("reserved %q", call)
+				}
+			}
+		})
+	}
+}
