@@ -205,6 +205,49 @@ func TestPrefetch(t *testing.T) {
 	must(t, sc.Close())
 }
 
+// TestScanBytes: calls of a scan over large values read few pairs, both ways.
+func TestScanBytes(t *testing.T) {
+	s, n := open(t, cluster(t), tikvkv.Options{})
+	const pairs, size = 600, 64 << 10
+	for from := 0; from < pairs; from += 100 {
+		x := begin(t, s)
+		for i := range 100 {
+			must(t, x.Put(bg, fmt.Appendf(nil, "k%06d", from+i), make([]byte, size)))
+		}
+		_, err := x.Commit(bg)
+		must(t, err)
+	}
+	for _, reverse := range []bool{false, true} {
+		var most int
+		onCall(n, tikvrpc.CmdScan, func(req *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+			if calls := n.Calls()["Scan"]; calls > 2 {
+				most = max(most, int(req.Scan().Limit))
+			}
+			return next()
+		})
+		n.Reset()
+		sc, err := s.Latest().Scan(bg, storage.Span{}, storage.ScanOptions{Reverse: reverse})
+		must(t, err)
+		seen := 0
+		done, err := sc.Visit(bg, func(key, value []byte) bool {
+			at := seen
+			if reverse {
+				at = pairs - 1 - seen
+			}
+			if string(key) != fmt.Sprintf("k%06d", at) || len(value) != size {
+				t.Fatalf("pair %d is %s", seen, key)
+			}
+			seen++
+			return true
+		})
+		must(t, sc.Close())
+		n.Intercept(nil)
+		if err != nil || !done || seen != pairs || most == 0 || most > 64 {
+			t.Fatalf("%d pairs, calls of up to %d, %v", seen, most, err)
+		}
+	}
+}
+
 // TestTwoNodes: locks and deadlocks go over the nodes of a cluster, and stores with
 // different prefixes have nothing in common.
 func TestTwoNodes(t *testing.T) {
