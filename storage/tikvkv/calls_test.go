@@ -112,6 +112,24 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// killed ends the context of a call that is under way, and returns how long the call went
+// on then.
+func killed(t *testing.T, name string, do func(ctx context.Context) error) time.Duration {
+	t.Helper()
+	why := errors.New("killed")
+	ctx, cancel := context.WithCancelCause(bg)
+	defer cancel(nil)
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	cancel(why)
+	if err := <-done; !errors.Is(err, why) {
+		t.Errorf("%s: %v", name, err)
+	}
+	return time.Since(began)
+}
+
 // TestKill: calls end with their context at once, whatever the cluster does.
 func TestKill(t *testing.T) {
 	c := cluster(t)
@@ -121,20 +139,13 @@ func TestKill(t *testing.T) {
 	must(t, lock(holder, "held"))
 	kill := func(name string, do func(ctx context.Context) error) {
 		t.Helper()
-		why := errors.New("killed")
-		ctx, cancel := context.WithCancelCause(bg)
-		defer cancel(nil)
-		done := make(chan error, 1)
-		go func() { done <- do(ctx) }()
-		time.Sleep(50 * time.Millisecond)
-		began := time.Now()
-		cancel(why)
-		if err := <-done; !errors.Is(err, why) {
-			t.Errorf("%s: %v", name, err)
+		took := time.Hour
+		for range 3 { // a busy machine makes one late
+			if took = min(took, killed(t, name, do)); took <= 100*time.Millisecond {
+				return
+			}
 		}
-		if took := time.Since(began); took > 100*time.Millisecond {
-			t.Errorf("%s: ended after %v", name, took)
-		}
+		t.Errorf("%s: ended after %v", name, took)
 	}
 	x, y := begin(t, s), begin(t, s)
 	lockOf := func(x storage.Txn, key string) func(ctx context.Context) error {
@@ -192,6 +203,49 @@ func TestPrefetch(t *testing.T) {
 		t.Fatal(seen, done, err)
 	}
 	must(t, sc.Close())
+}
+
+// TestScanBytes: calls of a scan over large values read few pairs, both ways.
+func TestScanBytes(t *testing.T) {
+	s, n := open(t, cluster(t), tikvkv.Options{})
+	const pairs, size = 600, 64 << 10
+	for from := 0; from < pairs; from += 100 {
+		x := begin(t, s)
+		for i := range 100 {
+			must(t, x.Put(bg, fmt.Appendf(nil, "k%06d", from+i), make([]byte, size)))
+		}
+		_, err := x.Commit(bg)
+		must(t, err)
+	}
+	for _, reverse := range []bool{false, true} {
+		var most int
+		onCall(n, tikvrpc.CmdScan, func(req *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+			if calls := n.Calls()["Scan"]; calls > 2 {
+				most = max(most, int(req.Scan().Limit))
+			}
+			return next()
+		})
+		n.Reset()
+		sc, err := s.Latest().Scan(bg, storage.Span{}, storage.ScanOptions{Reverse: reverse})
+		must(t, err)
+		seen := 0
+		done, err := sc.Visit(bg, func(key, value []byte) bool {
+			at := seen
+			if reverse {
+				at = pairs - 1 - seen
+			}
+			if string(key) != fmt.Sprintf("k%06d", at) || len(value) != size {
+				t.Fatalf("pair %d is %s", seen, key)
+			}
+			seen++
+			return true
+		})
+		must(t, sc.Close())
+		n.Intercept(nil)
+		if err != nil || !done || seen != pairs || most == 0 || most > 64 {
+			t.Fatalf("%d pairs, calls of up to %d, %v", seen, most, err)
+		}
+	}
 }
 
 // TestTwoNodes: locks and deadlocks go over the nodes of a cluster, and stores with

@@ -15,11 +15,10 @@ import (
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
-// impatient makes client-go give up commits and the locks of dead clients soon.
+// impatient makes the locks of dead clients end soon.
 func impatient(t testing.TB) {
-	ttl, commit := transaction.ManagedLockTTL, transaction.CommitMaxBackoff
-	transaction.ManagedLockTTL, transaction.CommitMaxBackoff = 600, 300
-	t.Cleanup(func() { transaction.ManagedLockTTL, transaction.CommitMaxBackoff = ttl, commit })
+	was := atomic.SwapUint64(&transaction.ManagedLockTTL, 600)
+	t.Cleanup(func() { atomic.StoreUint64(&transaction.ManagedLockTTL, was) })
 }
 
 // onCall answers the calls of one type by fn.

@@ -54,7 +54,7 @@ const regionSize = 64 << 20
 // EstimateSize implements storage.Store: the size of what one call reads, and where there
 // is more, that of the regions.
 func (s *Store) EstimateSize(ctx context.Context, span storage.Span) (int64, error) {
-	scan, err := s.Latest().Scan(ctx, span, storage.ScanOptions{Limit: scanBatch})
+	scan, err := s.Latest().Scan(ctx, span, storage.ScanOptions{Limit: firstBatch})
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func (s *Store) EstimateSize(ctx context.Context, span storage.Span) (int64, err
 	done, err := scan.Visit(ctx, func(key, value []byte) bool {
 		size += int64(len(key) + len(value))
 		pairs++
-		return pairs < scanBatch
+		return pairs < firstBatch
 	})
 	if cerr := scan.Close(); err == nil {
 		err = cerr

@@ -11,8 +11,14 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// scanBatch is the number of pairs of one call of a scan.
-const scanBatch = 1024
+// A call of a scan reads firstBatch pairs at first, and then as many as have about
+// batchBytes together, up to scanBatch: client-go bounds pairs, and not bytes.
+const (
+	firstBatch = 256
+	scanBatch  = 1024
+	minBatch   = 2 // client-go takes 1 for the default
+	batchBytes = 4 << 20
+)
 
 // checkEvery is the number of pairs after which Visit looks at its context.
 const checkEvery = 256
@@ -43,8 +49,7 @@ type scanner struct {
 	opts       storage.ScanOptions
 	size       int      // pairs of a batch
 	killed     uint32   // atomic: client-go reads it
-	it         iterator // of the goroutine that fetches
-	begun      bool
+	it         iterator // of the goroutine that fetches; nil to open one
 
 	coming chan batch // of the batch that is fetched; nil without
 	now    batch
@@ -61,13 +66,13 @@ func (r reader) Scan(ctx context.Context, span storage.Span, opts storage.ScanOp
 }
 
 func (r reader) scan(ctx context.Context, span storage.Span, opts storage.ScanOptions) (*scanner, error) {
-	c := &scanner{r: r, opts: opts, size: scanBatch}
+	c := &scanner{r: r, opts: opts, size: firstBatch}
 	if c.start, c.end = r.s.outSpan(span); c.end != nil && bytes.Compare(c.start, c.end) >= 0 {
 		c.now.done = true
 		return c, nil
 	}
 	if opts.Limit > 0 {
-		c.size = min(max(opts.Limit, 2), scanBatch) // client-go takes 1 for the default
+		c.size = min(max(opts.Limit, minBatch), firstBatch)
 	}
 	if r.ts == 0 {
 		var err error
@@ -96,10 +101,10 @@ func (c *scanner) open() (err error) {
 // fetch reads the next batch.
 func (c *scanner) fetch() (b batch) {
 	step := c.open
-	if c.begun {
+	if c.it != nil {
 		step = c.it.Next
 	}
-	c.begun = true
+	bytes := 0
 	for {
 		if b.err = step(); b.err != nil {
 			return b
@@ -111,11 +116,33 @@ func (c *scanner) fetch() (b batch) {
 		if !c.opts.KeyOnly {
 			p.value = c.it.Value()
 		}
+		bytes += len(p.key) + len(p.value)
 		if b.pairs = append(b.pairs, p); len(b.pairs) >= c.size {
+			c.adapt(bytes)
 			return b
 		}
 		step = c.it.Next
 	}
+}
+
+// adapt sets the size of the next batches by the bytes of the last one. Another size needs
+// another iterator, so small differences do not count.
+func (c *scanner) adapt(bytes int) {
+	size := scanBatch
+	if bytes > 0 {
+		size = max(min(c.size*batchBytes/bytes, scanBatch), minBatch)
+	}
+	if size < 2*c.size && c.size < 2*size {
+		return
+	}
+	last := c.it.Key()
+	if c.opts.Reverse {
+		c.end = last
+	} else {
+		c.start = append(last[:len(last):len(last)], 0)
+	}
+	c.it.Close()
+	c.it, c.size = nil, size
 }
 
 // fetchNext has the next batch fetched, unless that is under way.

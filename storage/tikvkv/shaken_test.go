@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tikv/client-go/v2/txnkv/transaction"
+
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/storagetest"
@@ -17,7 +19,11 @@ import (
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
-func TestMain(m *testing.M) { testflag.Main(m) }
+// TestMain has client-go give up commits within a second, not after forty.
+func TestMain(m *testing.M) {
+	transaction.CommitMaxBackoff = 1000
+	testflag.Main(m)
+}
 
 // shake splits regions and moves leaders until the test ends.
 func shake(t *testing.T, c *tikvtest.Cluster) {
@@ -33,7 +39,7 @@ func shake(t *testing.T, c *tikvtest.Cluster) {
 // TestConformanceShaken runs the suite while regions split and move and calls get lost.
 func TestConformanceShaken(t *testing.T) {
 	testflag.Normal(t)
-	lost := float64(testflag.Pick(0, 1, 10)) / 1000 // a lost call costs the client a tenth of a second
+	lost := float64(testflag.Pick(0, 1, 5)) / 1000 // a lost call costs the client a tenth of a second
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		c := cluster(t)
 		s, n := open(t, c, tikvkv.Options{Prefix: []byte("p/")})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -244,9 +245,8 @@ func TestDeadlock(t *testing.T) {
 func TestExpired(t *testing.T) {
 	c, _, s := open(t)
 	n, dead := connect(t, c)
-	was := transaction.ManagedLockTTL
-	transaction.ManagedLockTTL = 300
-	defer func() { transaction.ManagedLockTTL = was }()
+	was := atomic.SwapUint64(&transaction.ManagedLockTTL, 300)
+	defer atomic.StoreUint64(&transaction.ManagedLockTTL, was)
 	mustLock(t, dead, begin(t, dead, true), "k")
 	n.Cut(true)
 	x := begin(t, s, true)
