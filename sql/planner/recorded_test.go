@@ -250,7 +250,8 @@ func (r *recorder) compiled(t *schema.Table) *derive.Exprs {
 	return r.exprs[t]
 }
 
-// brief leaves out of a dump what statements share, the words of languages, and what is not ours.
+// brief leaves out of a dump what statements share, compiled patterns, the words of languages, and what is
+// not ours.
 func (r *recorder) brief(v reflect.Value) (string, bool) {
 	switch v.Type() {
 	case reflect.TypeFor[*schema.Table](), reflect.TypeFor[*schema.View]():
@@ -273,7 +274,7 @@ func (r *recorder) brief(v reflect.Value) (string, bool) {
 		return "shared", true
 	}
 	of, ours := strings.CutPrefix(v.Type().PkgPath(), "github.com/sqlots/sqlots/")
-	return v.Type().String(), v.Kind() == reflect.Struct && of != "" && (!ours || of == "search/text/dict")
+	return v.Type().String(), v.Kind() == reflect.Struct && of != "" && (!ours || of == "collate" || of == "search/text/dict")
 }
 
 // apply changes the catalog as far as bound statements show how.

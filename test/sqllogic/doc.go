@@ -9,7 +9,7 @@
 // TestPlans explains the queries of the scripts instead, and compares the plans with
 // testdata/plans, without estimates. A change of the planner shows there which of some
 // thousand queries it reaches: "go test ./test/sqllogic -run TestPlans -args -update"
-// writes them again. TestRecorded of sql/planner keeps digests of what becomes of the
+// writes them again, and digests of the tables' descriptors. TestRecorded of sql/planner keeps digests of what becomes of the
 // same statements before they run; it is updated in the same way.
 //
 // It holds only tests. "go test ./test/sqllogic -run 'TestFiles/pebblekv/.*/join'"

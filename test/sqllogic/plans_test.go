@@ -6,14 +6,19 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/internal/testutil"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/tool/slt"
 )
 
@@ -25,9 +30,9 @@ const plans = "testdata/plans"
 // recorded ones. Scripts with search indexes are left out: the number of rows of
 // their tables comes from an index, and depends on how far it has followed.
 func TestPlans(t *testing.T) {
-	addr := start(t, "memkv").Addr()
+	s := start(t, "memkv")
 	got := map[string]*strings.Builder{}
-	paths := []string{}
+	paths, tables := []string{}, recordedTables{}
 	for path := range files(t) {
 		paths = append(paths, path)
 	}
@@ -44,24 +49,38 @@ func TestPlans(t *testing.T) {
 		if got[folder] == nil {
 			got[folder] = &strings.Builder{}
 		}
-		explainFile(t, addr, path, got[folder])
+		explainFile(t, s, path, got[folder], &tables)
 	}
+	testflag.GoldenOf(t, "testdata/tables.txt", strings.Join(tables.lines, "\n")+"\n", func(line int) string {
+		if line < len(tables.dumps) {
+			return tables.dumps[line]
+		}
+		return ""
+	})
 	for folder, text := range got {
 		testflag.Golden(t, filepath.Join(plans, folder+".txt"), text.String())
 	}
 }
 
-// explainFile appends the plans of a script's queries. Statements may fail where a
-// query before them would have had an effect.
-func explainFile(t *testing.T, addr, path string, out *strings.Builder) {
+// explainFile appends the plans of a script's queries, and digests of the descriptors of
+// the tables that the script leaves. Statements may fail where a query before them would
+// have had an effect.
+func explainFile(t *testing.T, s *server.Server, path string, out *strings.Builder, tables *recordedTables) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), fileTimeout)
 	defer cancel()
 	out.WriteString("## " + name(path) + "\n")
-	opts := slt.Options{Open: configuration{batchSize: 1024}.open(addr, ""), Engines: []string{"mysql", "sqlots"}, Instead: func(ctx context.Context, conn driver.Conn, query string) error {
+	opts := slt.Options{Open: configuration{batchSize: 1024}.open(s.Addr(), ""), Engines: []string{"mysql", "sqlots"}, Instead: func(ctx context.Context, conn driver.Conn, query string) error {
 		if plan := explain(ctx, conn, query); plan != "" {
 			query = strings.Join(strings.Fields(query), " ")
 			out.WriteString(query[:min(len(query), 120)] + "\n    " + plan + "\n")
+		}
+		return nil
+	}, Finish: func(_ context.Context, _ driver.Conn, database string) error {
+		tables.add("## "+name(path), "")
+		for _, table := range s.Engine().Catalog.Snapshot().Tables(database) {
+			text := databases.ReplaceAllString(createdAt.ReplaceAllString(testutil.Dump(table, brief), ""), "db")
+			tables.add(table.Name+" "+testutil.Digest(text), text)
 		}
 		return nil
 	}}
@@ -70,9 +89,22 @@ func explainFile(t *testing.T, addr, path string, out *strings.Builder) {
 	}
 }
 
+// recordedTables are lines with the digests of descriptors, and their texts.
+type recordedTables struct{ lines, dumps []string }
+
+func (r *recordedTables) add(line, dump string) {
+	r.lines, r.dumps = append(r.lines, line), append(r.dumps, dump)
+}
+
+// brief leaves out of descriptors which number of all tables they have.
+func brief(v reflect.Value) (string, bool) {
+	return "number", v.Type() == reflect.TypeFor[schema.TableID]() || v.Type() == reflect.TypeFor[time.Time]()
+}
+
 var (
 	searchIndex = regexp.MustCompile(`(?i)SEARCH INDEX|FULLTEXT`)
 
+	createdAt = regexp.MustCompile(`CreatedUnix:[0-9]+`)
 	isQuery   = regexp.MustCompile(`(?is)^\s*(SELECT|WITH|TABLE|\()`)
 	costs     = regexp.MustCompile(`  \((cost=[^)]*|rows=[^)]* each)\)`) // estimates; some are from samples
 	digits    = regexp.MustCompile(`[0-9]+`)

@@ -10,6 +10,7 @@
 // or takes much longer than without it. Survivors are printed with their places, to be
 // read: each one is a test that is missing, or a change that makes no difference.
 //
-// Left out are changes that are known to make no difference: of capacities, of what is
-// returned next to an error, and between < and <= of floating-point numbers.
+// Left out are changes that are known to make no difference: of capacities, of lists of
+// memory to be used again, of what is returned next to an error, of the texts of internal
+// errors, and between < and <= of floating-point numbers.
 package main

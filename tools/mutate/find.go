@@ -135,6 +135,9 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.AssignStmt:
+		if f.frees(n) {
+			return
+		}
 		if n.Tok != token.DEFINE && f.inBlock() && f.text(n.Lhs[0]) != "_" {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
@@ -143,6 +146,13 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "break", "if MUTANT {\nbreak\n}\ncontinue")
 		}
 	}
+}
+
+// frees reports that memory is put where it is kept for its next use.
+func (f *finder) frees(n *ast.AssignStmt) bool {
+	to, ok := n.Lhs[0].(*ast.SelectorExpr)
+	call, isCall := n.Rhs[0].(*ast.CallExpr)
+	return ok && isCall && (to.Sel.Name == "free" || strings.HasSuffix(to.Sel.Name, "Free")) && f.text(call.Fun) == "append" && f.text(call.Args[0]) == f.text(to)
 }
 
 // inBlock reports whether the parent is a list of statements.
