@@ -17,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/table"
@@ -210,7 +211,11 @@ func (w *world) snapshot() storage.Snapshot {
 // the store, are the rows.
 func (w *world) compare(x *Index, at storage.Snapshot) error {
 	ctx := context.Background()
-	v, err := x.View(ctx, settledAt(at.Seq()), nil)
+	moment, err := MomentOf(ctx, at)
+	if err != nil {
+		return err
+	}
+	v, err := x.View(ctx, moment, nil)
 	if err != nil {
 		return err
 	}
@@ -363,73 +368,84 @@ func TestBuildInSlices(t *testing.T) {
 // change rows, the index is built and the change log drops what no index needs.
 func TestViews(t *testing.T) {
 	testflag.Normal(t)
-	eachStore(t, func(w *world) {
-		const ids = 600
-		seed := uint64(time.Now().UnixNano())
-		w.Logf("seed %d", seed)
-		w.fill(ids)
-		w.start()
-		defer func() { w.m.Close() }()
-		stop := make(chan struct{})
-		var wg sync.WaitGroup
-		for g := range uint64(3) {
-			r := rand.New(rand.NewPCG(seed, g))
-			wg.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					case <-time.After(time.Duration(r.IntN(2000)) * time.Microsecond):
-					}
-					rows := map[uint64]uint64{}
-					for range 1 + r.IntN(20) {
-						rows[r.Uint64N(ids*2)] = r.Uint64N(4) * r.Uint64N(1000)
-					}
-					if err := w.tryChange(rows); err != nil {
-						w.Errorf("writing: %v", err)
-						return
-					}
-				}
-			})
-		}
-		r := rand.New(rand.NewPCG(seed, 99))
-		var held []storage.Snapshot
-		views, unavailable := 0, 0
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && !w.Failed(); {
-			if len(held) < 5 || r.IntN(4) == 0 {
-				held = append(held, w.snapshot())
-			}
-			if len(held) > 8 {
-				i := r.IntN(len(held))
-				held[i].Close()
-				held = slices.Delete(held, i, i+1)
-			}
-			if r.IntN(20) == 0 { // after the oldest state that is held
-				floor, _ := w.m.Floor(w.table.Stream.ID)
-				w.trim(min(floor, held[0].Seq()))
-			}
-			x := w.m.Index(w.table, 2)
-			if x == nil {
-				continue
-			}
-			views++
-			if err := w.compare(x, held[r.IntN(len(held))]); errors.Is(err, ErrUnavailable) {
-				unavailable++
-			} else if err != nil {
-				w.Error(err)
-			}
-		}
-		close(stop)
-		wg.Wait()
-		for _, s := range held {
-			s.Close()
-		}
-		w.Logf("%d views, %d unavailable", views, unavailable)
-		if views-unavailable < 10 {
-			w.Error("that tests nothing")
-		}
-		w.exact()
+	eachStore(t, testViews)
+	t.Run("far", func(t *testing.T) {
+		s := errkv.NewFar(errkv.FarOptions{Delay: 3 * time.Millisecond, Lag: 10 * time.Millisecond})
+		defer s.Close()
+		testViews(newWorld(t, s))
 	})
+}
+
+func testViews(w *world) {
+	const ids = 600
+	seed := uint64(time.Now().UnixNano())
+	w.Logf("seed %d", seed)
+	w.fill(ids)
+	w.start()
+	defer func() { w.m.Close() }()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for g := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, g))
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Duration(r.IntN(2000)) * time.Microsecond):
+				}
+				rows := map[uint64]uint64{}
+				for range 1 + r.IntN(20) {
+					rows[r.Uint64N(ids*2)] = r.Uint64N(4) * r.Uint64N(1000)
+				}
+				if err := w.tryChange(rows); err != nil {
+					w.Errorf("writing: %v", err)
+					return
+				}
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(seed, 99))
+	var held []storage.Snapshot
+	views, unavailable := 0, 0
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && !w.Failed(); {
+		if len(held) < 5 || r.IntN(4) == 0 {
+			held = append(held, w.snapshot())
+		}
+		if len(held) > 8 {
+			i := r.IntN(len(held))
+			held[i].Close()
+			held = slices.Delete(held, i, i+1)
+		}
+		if r.IntN(20) == 0 { // after the oldest state that is held
+			floor, _ := w.m.Floor(w.table.Stream.ID)
+			oldest, err := held[0].Settled(w.Context())
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.trim(min(floor, oldest))
+		}
+		x := w.m.Index(w.table, 2)
+		if x == nil {
+			continue
+		}
+		views++
+		if err := w.compare(x, held[r.IntN(len(held))]); errors.Is(err, ErrUnavailable) {
+			unavailable++
+		} else if err != nil {
+			w.Error(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	for _, s := range held {
+		s.Close()
+	}
+	w.Logf("%d views, %d unavailable", views, unavailable)
+	if views-unavailable < 10 {
+		w.Error("that tests nothing")
+	}
+	w.exact()
 }
 
 // TestFloor: the records after the floor are enough to go on after a restart.

@@ -100,6 +100,8 @@ type Config struct {
 	// AcceptLogDamage is pebblekv.Options.AcceptLogDamage.
 	AcceptLogDamage bool
 	Log             *slog.Logger
+	// MemoryStore makes the store of a server in memory, if not nil (tests).
+	MemoryStore func() storage.Store
 	// Tune changes the options of the store (tests).
 	Tune func(*pebblekv.Options)
 	// CheckPlans verifies plans after each rewrite rule (tests).
@@ -410,6 +412,9 @@ func divided(memory int64) int64 {
 // openStore opens the directory, or the memory store.
 func openStore(cfg Config) (storage.Store, *pressure, error) {
 	if cfg.InMemory {
+		if cfg.MemoryStore != nil {
+			return cfg.MemoryStore(), nil, nil
+		}
 		return memkv.New(memkv.Options{}), nil, nil
 	}
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {

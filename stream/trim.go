@@ -57,6 +57,12 @@ func setMark(ctx context.Context, store storage.Store, id schema.StreamID, upTo 
 		return err
 	}
 	defer txn.Rollback()
+	if err := storage.LockOutside(ctx, store, txn, streamKey('t', id)); err != nil {
+		return err
+	}
+	if mark, err := Mark(ctx, txn.Latest(), id); err != nil || mark >= upTo {
+		return err // another process was faster
+	}
 	if err := txn.Put(ctx, streamKey('t', id), binary.BigEndian.AppendUint64(nil, upTo)); err != nil {
 		return err
 	}

@@ -333,6 +333,15 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	if c.shared != nil {
 		return c.changeTemporary(ctx, fn)
 	}
+	txn, err := c.store.Begin(ctx, storage.TxnOptions{Label: "catalog"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	// The number of the next table stands for the whole catalog.
+	if err := storage.LockOutside(ctx, c.store, txn, []byte{system, keyNextID}); err != nil {
+		return err
+	}
 	base := c.current.Load()
 	ch := &Change{Base: base, next: base.clone(), puts: map[string][]byte{}}
 	if err := ch.loadID(ctx, c.store); err != nil {
@@ -344,11 +353,6 @@ func (c *Catalog) Change(ctx context.Context, fn func(ch *Change) error) error {
 	if len(ch.puts) == 0 {
 		return nil
 	}
-	txn, err := c.store.Begin(ctx, storage.TxnOptions{Label: "catalog"})
-	if err != nil {
-		return err
-	}
-	defer txn.Rollback()
 	for k, v := range ch.puts {
 		if v == nil {
 			err = txn.Delete(ctx, []byte(k))

@@ -105,6 +105,9 @@ func (b *Build) put(ctx context.Context, del bool) error {
 		return err
 	}
 	defer txn.Rollback()
+	if err := storage.LockOutside(ctx, b.r.Store, txn, buildKey(b.table)); err != nil {
+		return err
+	}
 	if del {
 		err = txn.Delete(ctx, buildKey(b.table))
 	} else {

@@ -79,6 +79,13 @@ func (r *Runner) writeJobs(ctx context.Context, jobs []job, del bool) error {
 		return err
 	}
 	defer txn.Rollback()
+	keys := make([][]byte, len(jobs))
+	for i, j := range jobs {
+		keys[i] = j.key()
+	}
+	if err := storage.LockOutside(ctx, r.Store, txn, keys...); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		if del {
 			err = txn.Delete(ctx, j.key())

@@ -164,6 +164,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(cfg.Store),
 		Spill: cfg.Spill, TempDir: cfg.TempDir, LogLines: cfg.LogLines, Tracer: cfg.Tracer,
 	}
+	if !cfg.Store.Caps().Sole {
+		e.Codecs.Share()
+	}
 	memory := exec.NewTracker("server", cfg.MemoryLimit)
 	e.Values = exec.NewValues(memory)
 	e.Writes = exec.NewTracker("transactions", cfg.MemoryLimit)

@@ -16,9 +16,9 @@ import (
 // CanBulk reports whether ChangeInBulk may add rows to a table now. Sorted runs are
 // made before their commit, so they have no place for its records: tables with
 // a change log or versions are loaded row by row, and so are those with counters
-// in their keys.
+// in their keys. A store that cannot show all at once gets the rows of a transaction.
 func (s *Statement) CanBulk(t *schema.Table, replace bool) bool {
-	if s.Tx.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.Tx.startsReadOnly() || replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
+	if !s.Engine.Store.Caps().AtomicBulk || s.Tx.open != nil || t.IsLogged() || t.AutoInKey() > 0 || s.Tx.startsReadOnly() || replace || len(t.ForeignKeys) > 0 && s.foreignKeyChecks() {
 		return false
 	}
 	for _, ix := range t.Indexes {

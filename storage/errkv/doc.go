@@ -8,5 +8,8 @@
 // FailAfter lets a commit happen first, like a lost reply; Panic simulates a bug,
 // Stall a store that does not reply.
 //
-// It injects errors, panics and waits only; it damages no data.
+// Far is a store of its own: it fails in nothing, but promises no more than a store on
+// other machines does.
+//
+// The wrapper injects errors, panics and waits only; it damages no data.
 package errkv

@@ -276,6 +276,12 @@ func moveHistory(ctx context.Context, store storage.Store, t schema.TableID, to 
 		return err
 	}
 	defer txn.Rollback()
+	if err := storage.LockOutside(ctx, store, txn, TablePrefix(nil, t, HistoryIndexID)); err != nil {
+		return err
+	}
+	if begin, err := HistoryBegin(ctx, txn.Latest(), t); err != nil || begin >= to {
+		return err
+	}
 	mark := binary.BigEndian.AppendUint64([]byte{historyVersion}, uint64(to))
 	if err := txn.Put(ctx, TablePrefix(nil, t, HistoryIndexID), mark); err != nil {
 		return err

@@ -57,7 +57,7 @@ type sequence struct {
 	reserve uint64
 }
 
-// NewSequences makes the sequences of a store; there must be one only.
+// NewSequences makes the sequences of a store; in a process there must be one only.
 func NewSequences(store storage.Store) *Sequences {
 	return &Sequences{store: store, seqs: map[seqID]*sequence{}}
 }
@@ -111,6 +111,11 @@ func (s *Sequences) Next(ctx context.Context, t *schema.Table, kind SequenceKind
 	if err := s.load(ctx, q, t, kind); err != nil {
 		return 0, err
 	}
+	if !s.store.Caps().Sole && q.next != 0 && q.limit-q.next < uint64(n) {
+		if err := s.claim(ctx, q, t, kind, 0, uint64(n)); err != nil {
+			return 0, err
+		}
+	}
 	first := q.next
 	if first == 0 || uint64(n-1) > math.MaxUint64-first {
 		return 0, fmt.Errorf("table %s: %w", t.Name, ErrSequenceExhausted)
@@ -121,6 +126,53 @@ func (s *Sequences) Next(ctx context.Context, t *schema.Table, kind SequenceKind
 	}
 	q.next = end
 	return first, nil
+}
+
+// claim reserves n numbers from least on where other processes reserve some too, under
+// a lock. The range begins elsewhere if another one has taken what follows. Where so many
+// are not left it reserves none.
+func (s *Sequences) claim(ctx context.Context, q *sequence, t *schema.Table, kind SequenceKind, least, n uint64) error {
+	txn, err := s.store.Begin(ctx, storage.TxnOptions{Label: "sequence"})
+	if err != nil {
+		return err
+	}
+	defer txn.Rollback()
+	key := seqKey(t.ID, kind)
+	got, err := txn.Lock(ctx, [][]byte{key}, storage.LockOptions{})
+	if err != nil {
+		return err
+	}
+	switch stored := got[0].Value; {
+	case stored == nil: // nothing was reserved yet
+		q.limit = q.next
+	case len(stored) != 8:
+		return fmt.Errorf("%w: sequence of table %s", storage.ErrCorruption, t.Name)
+	default:
+		if limit := binary.BigEndian.Uint64(stored); limit != q.limit {
+			q.next, q.limit = limit, limit
+		}
+	}
+	if q.next == 0 {
+		return nil
+	}
+	q.next = max(q.next, least)
+	if n > math.MaxUint64-q.next {
+		return nil // the last number, or none: ensure sees to it
+	}
+	q.reserve = min(max(2*q.reserve, minReserve), maxReserve)
+	limit := q.next + n
+	if limit < math.MaxUint64-q.reserve {
+		limit += q.reserve
+	}
+	if err := txn.Put(ctx, key, binary.BigEndian.AppendUint64(nil, limit)); err != nil {
+		return err
+	}
+	// As in save.
+	if _, err := txn.Commit(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("sequence of table %s: %w", t.Name, err)
+	}
+	q.limit = limit
+	return nil
 }
 
 // ensure makes all numbers below end reserved on disk.
@@ -166,6 +218,9 @@ func (s *Sequences) Bump(ctx context.Context, t *schema.Table, kind SequenceKind
 		return nil
 	}
 	end := v + 1
+	if end != 0 && end > q.limit && !s.store.Caps().Sole {
+		return s.claim(ctx, q, t, kind, end, 0)
+	}
 	if err := s.ensure(ctx, q, t, kind, end); err != nil {
 		return err
 	}
@@ -192,6 +247,9 @@ func (s *Sequences) Drop(ctx context.Context, t schema.TableID) error {
 		return err
 	}
 	defer txn.Rollback()
+	if err := storage.LockOutside(ctx, s.store, txn, seqKey(t, AutoIncrement), seqKey(t, HiddenKey)); err != nil {
+		return err
+	}
 	for _, kind := range []SequenceKind{AutoIncrement, HiddenKey} {
 		if err := txn.Delete(ctx, seqKey(t, kind)); err != nil {
 			return err
@@ -208,8 +266,12 @@ func (s *Sequences) Drop(ctx context.Context, t schema.TableID) error {
 }
 
 // Save writes exactly the next numbers of the sequences, so that a clean
-// shutdown leaves no gap. No number may be taken afterwards.
+// shutdown leaves no gap. No number may be taken afterwards. Where other processes take
+// numbers too it does nothing: what follows may be theirs.
 func (s *Sequences) Save(ctx context.Context) error {
+	if !s.store.Caps().Sole {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, q := range s.seqs {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"sort"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/rowenc"
@@ -581,5 +583,136 @@ func TestGolden(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("%d: %s, want %s", i, got[i], want[i])
 		}
+	}
+}
+
+// TestSequencesOfTwo: two processes that take numbers of a table get different ones,
+// also after one has raised them.
+func TestSequencesOfTwo(t *testing.T) {
+	ctx := context.Background()
+	store := errkv.NewFar(errkv.FarOptions{})
+	defer store.Close()
+	tab := &schema.Table{ID: 9, Name: "t", AutoIncrement: 5}
+	both := []*table.Sequences{table.NewSequences(store), table.NewSequences(store)}
+	var mu sync.Mutex
+	given := map[uint64]bool{}
+	take := func(s *table.Sequences, n int) uint64 {
+		first, err := s.Next(ctx, tab, table.AutoIncrement, n)
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range uint64(n) {
+			if given[first+i] || first < 5 {
+				t.Errorf("%d was given before", first+i)
+			}
+			given[first+i] = true
+		}
+		return first
+	}
+	var wg sync.WaitGroup
+	for _, s := range both {
+		for range 3 {
+			wg.Go(func() {
+				for i := range 200 {
+					take(s, 1+i%70)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	const high = 1 << 40
+	if err := both[0].Bump(ctx, tab, table.AutoIncrement, high); err != nil {
+		t.Fatal(err)
+	}
+	if n := take(both[0], 1); n != high+1 {
+		t.Errorf("%d follows %d", n, uint64(high))
+	}
+	for take(both[1], 500) < high { // what it had reserved
+	}
+	if err := errors.Join(both[0].Save(ctx), both[1].Save(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	take(table.NewSequences(store), 1)
+	if err := both[0].Bump(ctx, tab, table.AutoIncrement, math.MaxUint64-2); err != nil {
+		t.Fatal(err)
+	}
+	take(both[0], 2)
+	for _, s := range append(both, table.NewSequences(store)) {
+		for {
+			if _, err := s.Next(ctx, tab, table.AutoIncrement, 500); err != nil {
+				if !errors.Is(err, table.ErrSequenceExhausted) {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+	}
+}
+
+// reserving notes the keys that are reserved.
+type reserving struct {
+	storage.Txn
+	calls [][]string
+}
+
+// Reserve implements storage.Txn.
+func (r *reserving) Reserve(ctx context.Context, keys [][]byte) error {
+	var call []string
+	for _, key := range keys {
+		call = append(call, string(key))
+	}
+	r.calls = append(r.calls, call)
+	return r.Txn.Reserve(ctx, keys)
+}
+
+// TestInsertReserves: where calls are remote a row and its unique entries are locked
+// by one.
+func TestInsertReserves(t *testing.T) {
+	tab := &schema.Table{ID: 5, Database: "d", Name: "t",
+		Columns:    []schema.Column{{ID: 1, Name: "id", Type: bigint()}, {ID: 2, Name: "a", Type: bigint(), Nullable: true}, {ID: 3, Name: "b", Type: bigint()}},
+		PrimaryKey: []schema.KeyPart{{Column: 1}},
+		Indexes: []schema.Index{
+			{ID: 1, Name: "a", Unique: true, Parts: []schema.KeyPart{{Column: 2}}, State: schema.IndexPublic},
+			{ID: 2, Name: "b", Parts: []schema.KeyPart{{Column: 3}}, State: schema.IndexPublic},
+		}}
+	c, err := table.NewCodec(tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, store := range map[string]storage.Store{"far": errkv.NewFar(errkv.FarOptions{}), "memkv": memkv.New(memkv.Options{})} {
+		t.Run(name, func(t *testing.T) {
+			defer store.Close()
+			txn, err := store.Begin(ctx, storage.TxnOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer txn.Rollback()
+			x := &reserving{Txn: txn}
+			w := c.NewWriter(x, store.Caps())
+			insert := func(id int64, a value.Datum) bool {
+				conflict, err := w.Insert(ctx, []value.Datum{value.Int(id), a, value.Int(7)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return conflict == nil
+			}
+			if !insert(1, value.Int(1)) || !insert(2, value.Null) || insert(3, value.Int(1)) {
+				t.Fatal("wrong conflicts")
+			}
+			want := 2 // a row without a unique entry has one lock
+			if name == "memkv" {
+				want = 0
+			}
+			if len(x.calls) != want {
+				t.Fatalf("reserved %q", x.calls)
+			}
+			for _, call := range x.calls {
+				if len(call) != 2 {
+					t.Fatalf("reserved %q", call)
+				}
+			}
+		})
 	}
 }

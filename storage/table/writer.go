@@ -357,9 +357,30 @@ func (w *Writer) Insert(ctx context.Context, row []value.Datum) (*Conflict, erro
 	return nil, fmt.Errorf("inserting into %s: %w", w.c.Table.Name, storage.ErrConflict)
 }
 
+// reserve locks a new row and its unique entries together, where each lock by itself
+// would wait for another machine.
+func (w *Writer) reserve(ctx context.Context, m *image) error {
+	if !w.caps.Remote {
+		return nil
+	}
+	keys := [][]byte{m.rowKey()}
+	for i := range m.entries {
+		if e := &m.entries[i]; e.unique {
+			keys = append(keys, m.entryKey(e))
+		}
+	}
+	if len(keys) == 1 {
+		return nil
+	}
+	return w.txn.Reserve(ctx, keys)
+}
+
 // insertUnique writes the row and its unique entries, or nothing.
 func (w *Writer) insertUnique(ctx context.Context) (_ *Conflict, again bool, err error) {
 	m := &w.new
+	if err := w.reserve(ctx, m); err != nil {
+		return nil, false, err
+	}
 	err = w.txn.Insert(ctx, m.rowKey(), m.rowValue())
 	if exists, ok := errors.AsType[*storage.KeyExistsError](err); ok {
 		row, err := w.decode(ctx, m.rowKey(), exists.Value)

@@ -87,7 +87,14 @@ type Manager struct {
 // NewManager returns the manager of engine; zero limits of caps take their
 // defaults, and what it can do is what an engine in this process can.
 func NewManager(engine Engine, caps storage.Caps) *Manager {
-	return &Manager{engine: engine, caps: FillCaps(caps), locks: newLockTable()}
+	return NewManagerOf(engine, FillCaps(caps))
+}
+
+// NewManagerOf is NewManager of an engine that can do what caps says and no more.
+func NewManagerOf(engine Engine, caps storage.Caps) *Manager {
+	limits := FillCaps(caps)
+	caps.MaxKey, caps.MaxValue, caps.MaxTxn = limits.MaxKey, limits.MaxValue, limits.MaxTxn
+	return &Manager{engine: engine, caps: caps, locks: newLockTable()}
 }
 
 // FillCaps replaces the zero limits of caps by their defaults, and says of the rest what

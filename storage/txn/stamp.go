@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/sqlots/sqlots/storage"
@@ -82,6 +83,24 @@ func (b *Buffer) EachStamped(fn func(key, value []byte, at storage.Stamp) bool) 
 	b.stamped.Each(func(key, value []byte) bool {
 		return fn(key, value[stampHead:], parseStampHead(value))
 	})
+}
+
+// Filled is a copy of the buffer in which the stamped writes are ordinary ones, for an
+// engine that has their stamp before it commits.
+func (b *Buffer) Filled(stamp uint64, micros int64) *Buffer {
+	out := &Buffer{}
+	out.init()
+	b.Each(func(key, value []byte) bool {
+		out.set(key, value, out.grow(key, value))
+		return true
+	})
+	b.EachStamped(func(key, value []byte, at storage.Stamp) bool {
+		key, value = bytes.Clone(key), bytes.Clone(value)
+		Fill(key, value, at, stamp, micros)
+		out.set(key, value, out.grow(key, value))
+		return true
+	})
+	return out
 }
 
 // Fill fills the holes of a stamped write.

@@ -335,6 +335,9 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 	if timeout <= 0 {
 		timeout = t.opts.LockTimeout
 	}
+	if !t.m.caps.SharedLocks {
+		opts.Mode = storage.LockExclusive
+	}
 	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
 	t.noteDeadlock(err)
 	if err == nil && len(t.own.held) >= t.lockAt {

@@ -19,6 +19,8 @@ import (
 	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/tool/slt"
 )
 
@@ -70,9 +72,10 @@ func (c configuration) cell() string {
 var reduced = []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, slt.Binary, true}}
 
 // matrix gives the configurations of a run. -short takes one, -long half of all, which
-// has each pair of values of two dimensions; with -rounds 2 the other half too.
+// has each pair of values of two dimensions, and one on a store that behaves as one on
+// other machines; with -rounds 2 the other half too.
 func matrix() []configuration {
-	half := halfOf(0)
+	half := append(halfOf(0), configuration{"far", 1024, slt.Text, false})
 	if testflag.Rounds(1, 1, 1) > 1 {
 		return append(half, halfOf(1)...)
 	}
@@ -120,6 +123,9 @@ func files(t *testing.T) map[string]int64 {
 func start(t *testing.T, engine string) *server.Server {
 	t.Helper()
 	cfg := server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, CheckPlans: true}
+	if engine == "far" {
+		cfg.MemoryStore = func() storage.Store { return errkv.NewFar(errkv.FarOptions{}) }
+	}
 	if engine == "pebblekv" {
 		cfg.InMemory, cfg.DataDir = false, t.TempDir()
 	} else {

@@ -23,6 +23,7 @@ type Codecs struct {
 	Binder define.Binder
 	byID   sync.Map // schema.TableID → *tableCodec
 	marks  sync.Map // schema.TableID → *table.Marks, of all descriptors
+	shared bool     // see Share
 	Logged LoggedCodecs
 	opened atomic.Int64
 }
@@ -69,12 +70,18 @@ func (c *Codecs) Table(t *schema.Table) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s.%s: %w", t.Database, t.Name, err)
 	}
-	marks, _ := c.marks.LoadOrStore(t.ID, &table.Marks{})
-	codec.Marks = marks.(*table.Marks)
+	if !c.shared {
+		marks, _ := c.marks.LoadOrStore(t.ID, &table.Marks{})
+		codec.Marks = marks.(*table.Marks)
+	}
 	k := &Table{Codec: codec, Exprs: exprs, plans: map[string]*Plan{}}
 	c.byID.Store(t.ID, k)
 	return k, nil
 }
+
+// Share says that others write to the store too: then no marks know of all changes. It
+// comes before any use.
+func (c *Codecs) Share() { c.shared = true }
 
 // Opened is how often a codec was made, and Len how many tables have one.
 func (c *Codecs) Opened() int64 { return c.opened.Load() }
