@@ -210,7 +210,7 @@ func castNullable(arg Expr, to schema.Type) bool {
 		return !(from.HasDate() && to.IsTemporal() || from.ID == schema.TypeTime && to.ID == schema.TypeTime)
 	}
 	// Bytes may be no text of the character set.
-	return to.IsCharacter() && from.IsString() && from.Collation != to.Collation && !(isUTF8(charsetName(from.Collation)) && charsetName(to.Collation) == "utf8mb4")
+	return to.IsCharacter() && (from.IsString() || from.ID == schema.TypeGeometry || from.ID == schema.TypeBit) && from.Collation != to.Collation && !(isUTF8(charsetName(from.Collation)) && charsetName(to.Collation) == "utf8mb4")
 }
 
 // foldCast evaluates the cast of a constant, if it raises nothing and depends

@@ -419,7 +419,7 @@ func bindExtreme(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 		return nil, err
 	}
 	null := false
-	for _, a := range args {
+	for _, a := range out { // a conversion may be NULL where its argument is not
 		null = null || a.Nullable()
 	}
 	want := 1

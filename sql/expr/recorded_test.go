@@ -30,6 +30,7 @@ const recordedCalls = 80
 // that it names, then write the digests with -update.
 func TestRecorded(t *testing.T) {
 	r := newCallRecorder()
+	r.t = t
 	var got strings.Builder
 	var calls [][]string
 	for _, f := range r.forms() {
@@ -59,6 +60,7 @@ type form struct {
 
 // callRecorder draws arguments.
 type callRecorder struct {
+	t     *testing.T
 	r     *rand.Rand
 	pools []pool
 }
@@ -317,6 +319,7 @@ func (r *callRecorder) constant(f form, args []Expr) (text, kind string) {
 	}
 	if d.IsNull() {
 		kind = "NULL"
+		r.null(e, text)
 	}
 	return fmt.Sprintf("%s = %s %+v nullable %t warnings %v", text, recordedText(d), e.Type(), e.Nullable(), warns), kind
 }
@@ -334,6 +337,9 @@ func (r *callRecorder) columns(f form, args []Expr, b *vec.Batch) string {
 	}
 	var out []string
 	for i := range b.N {
+		if v.Datum(i).IsNull() {
+			r.null(e, callText(f.name, args))
+		}
 		out = append(out, recordedText(v.Datum(i)))
 	}
 	text := fmt.Sprintf("%s: %s, warnings %s", callText(f.name, args), strings.Join(out, "; "), distinct(warns))
@@ -344,6 +350,13 @@ func (r *callRecorder) columns(f form, args []Expr, b *vec.Batch) string {
 		text += fmt.Sprint(" filter ", b.Live())
 	}
 	return text
+}
+
+// null reports a call that is NULL and is not to be. MEMBER OF is NULL for a JSON null.
+func (r *callRecorder) null(e Expr, text string) {
+	if !e.Nullable() && !r.t.Failed() && !strings.HasPrefix(text, "member") {
+		r.t.Errorf("%s is NULL but not nullable", text)
+	}
 }
 
 func callText(name string, args []Expr) string {
