@@ -177,6 +177,9 @@ var engines = []struct {
 }{
 	{"TiDB's parser", func(p string) bool { return strings.HasPrefix(p, "github.com/pingcap/tidb") }, []string{"sql/parser", "sql/planner/bind"}, false},
 	{"Pebble", func(p string) bool { return strings.HasPrefix(p, "github.com/cockroachdb/pebble") }, []string{"storage/pebblekv"}, false},
+	{"client-go", func(p string) bool {
+		return strings.HasPrefix(p, "github.com/tikv/") || strings.HasPrefix(p, "github.com/pingcap/kvproto")
+	}, []string{"storage/tikvkv"}, false},
 	{"Bleve", func(p string) bool { return strings.HasPrefix(p, "github.com/blevesearch/") }, []string{"search/seg", "search/text"}, false},
 	{"Bleve's storage", func(p string) bool {
 		return strings.HasPrefix(p, "github.com/blevesearch/") && !strings.HasPrefix(p, "github.com/blevesearch/bleve/v2/analysis") && !strings.HasPrefix(p, "github.com/blevesearch/bleve/v2/registry")

@@ -207,6 +207,43 @@ func TestSettledOrder(t *testing.T) {
 	}
 }
 
+// TestSettledLooksLast: a commit that takes its stamp while Settled runs stays above what that
+// returns.
+func TestSettledLooksLast(t *testing.T) {
+	s, n := open(t, cluster(t), tikvkv.Options{})
+	x := begin(t, s)
+	putStamped(t, x, "one")
+	hold, held := make(chan struct{}), make(chan uint64, 1)
+	onCall(n, tikvrpc.CmdPrewrite, func(req *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+		held <- number(req.Prewrite().Mutations[0].Key[1:9])
+		<-hold
+		return next()
+	})
+	done := make(chan error, 1)
+	var stamped uint64
+	n.InterceptTSO(func(next func() (int64, int64, error)) (int64, int64, error) {
+		n.InterceptTSO(nil)
+		go func() {
+			_, err := x.Commit(bg)
+			done <- err
+		}()
+		stamped = <-held
+		return next()
+	})
+	settled, err := s.Settled(bg)
+	must(t, err)
+	if settled >= stamped {
+		t.Errorf("settled %d with stamp %d in flight", settled, stamped)
+	}
+	close(hold)
+	must(t, <-done)
+	settled, err = s.Settled(bg)
+	must(t, err)
+	if settled < stamped {
+		t.Errorf("settled %d after the end of %d", settled, stamped)
+	}
+}
+
 func number(b []byte) (n uint64) {
 	for _, x := range b {
 		n = n<<8 | uint64(x)

@@ -223,9 +223,9 @@ func (r *remote) lockKeys(keys [][]byte, wait int64) error {
 	}
 }
 
-// conflictPatience bounds, in milliseconds, how long a call that does not wait for locks
-// tries again after conflicts.
-const conflictPatience = 5000
+// conflictPatience is how long, in milliseconds, a call for locks tries again after
+// conflicts at least: they come from old timestamps, too.
+const conflictPatience = 1000
 
 // begin begins the transaction of client-go.
 func (r *remote) begin() error {

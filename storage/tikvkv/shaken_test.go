@@ -193,7 +193,7 @@ func TestBank(t *testing.T) {
 		}
 		if i%40 == 10 {
 			zn.Cut(true)
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond) // longer than locks live and commits are tried
 			zn.Cut(false)
 		}
 		time.Sleep(10 * time.Millisecond)
