@@ -112,7 +112,8 @@ type Info struct {
 	Failures int
 	// Docs is the number of rows in the index. Low is the sequence up to which it has
 	// all changes. Lag is how far that is behind the store's own sequence: the number of
-	// the later commits, of all tables, where only this process writes to the store.
+	// the later commits, of all tables, where only this process writes to the store; elsewhere
+	// 0 means that nothing was missing a moment ago.
 	// Behind is an upper bound of how long the first of them has waited.
 	Docs int
 	// Rejected are those of them of which a field could not take the value.
@@ -172,7 +173,8 @@ func (x *Index) Info() Info {
 		if d.unchanged(i.Low) {
 			i.Low = max(i.Low, seq)
 		}
-		if seq > i.Low {
+		// Where others write too, an idle index has all that was settled when it looked.
+		if seq > i.Low && !(x.idle && d.written == nil) {
 			i.Lag, i.Behind = seq-i.Low, time.Since(x.upToDate)
 			if x.idle {
 				i.Behind = min(i.Behind, tickAfter+tickEvery)

@@ -446,6 +446,12 @@ func testViews(w *world) {
 		w.Error("that tests nothing")
 	}
 	w.exact()
+	w.eventually("it says that it has all", func() error {
+		if i := w.index().Info(); i.Lag > 0 || i.Behind > time.Second {
+			return fmt.Errorf("%d commits, %v behind", i.Lag, i.Behind)
+		}
+		return nil
+	})
 }
 
 // TestFloor: the records after the floor are enough to go on after a restart.

@@ -21,7 +21,7 @@ func checkPaths(cfg Config) (datadir.Dir, error) {
 	if cfg.InMemory {
 		return datadir.Dir{}, nil
 	}
-	d, err := datadir.New(cfg.DataDir, append(pebblekv.Files(), searchFolder, tempFolder, logFolder)...)
+	d, err := datadir.New(cfg.DataDir, append(append(pebblekv.Files(), datadir.Files()...), searchFolder, tempFolder, logFolder)...)
 	if err != nil {
 		return d, fmt.Errorf("data directory: %w", err)
 	}

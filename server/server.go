@@ -5,13 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,8 +33,8 @@ import (
 	"github.com/sqlots/sqlots/sql/statement"
 	"github.com/sqlots/sqlots/sql/ttl"
 	"github.com/sqlots/sqlots/storage"
-	"github.com/sqlots/sqlots/storage/memkv"
 	"github.com/sqlots/sqlots/storage/pebblekv"
+	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -95,6 +95,14 @@ type Config struct {
 	// AuditLog is AuditOn, AuditForced, or AuditOff, which is also "": the log is on
 	// if it was persisted.
 	AuditLog string
+	// Store is the address of the store in a cluster, tikv://HOST:PORT,…/NAME; "" for one
+	// in DataDir. DataDir then has files that may be lost. StoreTLS are the files for
+	// connections to the cluster.
+	Store    string
+	StoreTLS tikvkv.TLS
+	// StoreLost, if set, is called when another server has taken the store of this one,
+	// which must end.
+	StoreLost func(error)
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	// AcceptLogDamage is pebblekv.Options.AcceptLogDamage.
@@ -133,6 +141,7 @@ type Server struct {
 	cfg      Config
 	lines    *loglines.Handler
 	store    storage.Store
+	dirLock  io.Closer          // of DataDir, if its store is elsewhere
 	relax    context.CancelFunc // ends the watch of the heap; nil without
 	engine   *engine.Engine
 	shared   *statement.Shared
@@ -188,7 +197,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := checkOpen(cfg); err != nil {
 		return err
 	}
-	if err := errors.Join(checkAudit(cfg), checkHTTP(cfg)); err != nil {
+	if err := errors.Join(checkAudit(cfg), checkHTTP(cfg), checkStore(cfg)); err != nil {
 		return err
 	}
 	if cfg.Traces.Endpoint != "" {
@@ -212,7 +221,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	var heap *pressure
-	if s.store, heap, err = openStore(cfg); err != nil {
+	if heap, err = s.openStore(ctx); err != nil {
 		return err
 	}
 	if heap != nil {
@@ -409,37 +418,6 @@ func divided(memory int64) int64 {
 	return memory - min(max(codeBytes-memory*spareShare/16, 0), memory/8)
 }
 
-// openStore opens the directory, or the memory store.
-func openStore(cfg Config) (storage.Store, *pressure, error) {
-	if cfg.InMemory {
-		if cfg.MemoryStore != nil {
-			return cfg.MemoryStore(), nil, nil
-		}
-		return memkv.New(memkv.Options{}), nil, nil
-	}
-	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
-		return nil, nil, fmt.Errorf("data directory: %w", err)
-	}
-	// The collector has to know the budget; blocks and write buffers count where
-	// they live in its heap.
-	ballast = make([]byte, cfg.Memory/ballastShare)
-	memory := divided(cfg.Memory)
-	limit := memory*(16-spareShare)/16 + int64(len(ballast))
-	opts := pebblekv.Options{Dir: cfg.DataDir, CacheBytes: memory * dataShare / 16, AcceptLogDamage: cfg.AcceptLogDamage, Logger: cfg.Log, Steps: cfg.Steps}
-	if !pebblekv.BlocksInHeap {
-		limit -= opts.CacheBytes * 3 / 4
-	}
-	debug.SetMemoryLimit(limit)
-	if cfg.Tune != nil {
-		cfg.Tune(&opts)
-	}
-	store, err := pebblekv.Open(opts)
-	if err != nil {
-		return nil, nil, fmt.Errorf("data directory %s: %w", filepath.Clean(cfg.DataDir), err)
-	}
-	return store, &pressure{store: store, target: limit * 11 / 16, most: opts.CacheBytes * 3 / 4}, nil
-}
-
 // Addr is the TCP address that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
@@ -504,6 +482,9 @@ func (s *Server) closeAll() error {
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())
+	}
+	if s.dirLock != nil {
+		err = errors.Join(err, s.dirLock.Close())
 	}
 	return err
 }

@@ -27,6 +27,9 @@ var (
 	ErrLockTableFull = errors.New("lock table is full")
 	// ErrUnavailable: the store cannot serve the request now.
 	ErrUnavailable = errors.New("store unavailable")
+	// ErrUnreachable is the ErrUnavailable of a store on other machines, which do not
+	// answer, or no longer know this one. Nothing was written.
+	ErrUnreachable = fmt.Errorf("cluster: %w", ErrUnavailable)
 	// ErrUndetermined: the outcome of a commit is unknown. It is never retried.
 	ErrUndetermined = errors.New("commit outcome undetermined")
 	// ErrSnapshotTooOld: the snapshot's data is gone.

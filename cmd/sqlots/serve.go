@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -89,6 +90,10 @@ func serve(args []string, _, stderr io.Writer) int {
 	memory := byteSize(server.DefaultMemory)
 	temp := byteSize(0)
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
+	fs.StringVar(&cfg.Store, "store", "", "address of the store in a TiKV cluster, tikv://HOST:PORT,…/NAME with its placement drivers and the name of the store (default: in the data directory)")
+	fs.StringVar(&cfg.StoreTLS.CA, "store-ca", "", "certificate of the authority of the cluster (PEM), for --store by TLS")
+	fs.StringVar(&cfg.StoreTLS.Cert, "store-cert", "", "certificate that the cluster knows this server by (PEM)")
+	fs.StringVar(&cfg.StoreTLS.Key, "store-key", "", "key of that certificate (PEM)")
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
 	fs.StringVar(&cfg.AdminListen, "admin-listen", "", "TCP address for root, who is admitted there however many connections there are")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
@@ -163,6 +168,11 @@ func serve(args []string, _, stderr io.Writer) int {
 	defer systemd.end()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	var lost atomic.Pointer[error]
+	cfg.StoreLost = func(err error) {
+		lost.Store(&err)
+		stop()
+	}
 	reopen := make(chan os.Signal, 1)
 	signal.Notify(reopen, syscall.SIGHUP)
 	defer signal.Stop(reopen)
@@ -196,10 +206,17 @@ func serve(args []string, _, stderr io.Writer) int {
 	}
 	cfg.Log.Info("stopping", "event", "server.stopping")
 	systemd.stopping(*grace)
+	if lost.Load() != nil {
+		*grace = 0 // nothing that runs can end well
+	}
 	if err := s.Stop(*grace); err != nil {
 		fmt.Fprintln(stderr, "sqlots serve: stopping:", err)
 		return 1
 	}
 	cfg.Log.Info("stopped", "event", "server.stopped")
+	if err := lost.Load(); err != nil {
+		fmt.Fprintln(stderr, "sqlots serve:", *err)
+		return 1
+	}
 	return 0
 }

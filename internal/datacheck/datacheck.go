@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/sqlots/sqlots/internal/datadir"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -60,6 +61,9 @@ func Dir(ctx context.Context, dir string, each func(Result)) (ok bool, err error
 
 // exists refuses a directory without a store: opening would make one.
 func exists(dir string) error {
+	if o, ok, err := datadir.ReadOwner(dir); err == nil && ok {
+		return fmt.Errorf("%s has only local files of the store %s, which is in a cluster", dir, o.Address)
+	}
 	if _, err := os.Stat(filepath.Join(dir, formatFile)); err != nil {
 		return fmt.Errorf("%s is not a data directory: %w", dir, err)
 	}

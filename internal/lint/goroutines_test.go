@@ -11,7 +11,7 @@ import (
 
 // ownProcess are the packages whose goroutines run in the processes of clients and
 // tests: a panic there harms no server.
-var ownProcess = []string{"cmd", "tool", "storage/storagetest"}
+var ownProcess = []string{"cmd", "tool", "storage/storagetest", "storage/tikvkv/tikvtest"}
 
 // TestGoroutinesAreGuarded wants every goroutine of the server to keep its
 // panics: what a go statement or a group's Go calls is guard.Run or guard.Do, or

@@ -87,7 +87,7 @@ func backupError(ctx context.Context, err error, to string) error {
 	case ctx.Err() != nil:
 		return statement.Translate(context.Cause(ctx))
 	case errors.Is(err, storage.ErrNoFiles):
-		return sqlerr.NotSupported("BACKUP of a store in memory")
+		return sqlerr.NotSupported("BACKUP of a store in memory or in a cluster")
 	case errors.Is(err, backup.ErrExists):
 		if _, serr := os.Lstat(to); serr == nil {
 			return sqlerr.FileExists(to)

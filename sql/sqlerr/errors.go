@@ -22,6 +22,14 @@ func EngineError(number int, what string) *Error {
 	return newError(1030, "HY000", "Got error %d - '%s' from storage engine", number, what)
 }
 
+// noConnection is HA_ERR_NO_CONNECTION, the number that engines on other machines give.
+const noConnection = 157
+
+// NoConnectionToStore: 1030, the machines of the store do not answer; what says why.
+func NoConnectionToStore(what string) *Error {
+	return EngineError(noConnection, "Could not connect to storage engine: "+what)
+}
+
 // TooManyConnections: 1040.
 func TooManyConnections() *Error { return newError(1040, "08004", "Too many connections") }
 

@@ -50,6 +50,10 @@ func Translate(err error) error {
 		return sqlerr.CrashedOnUsage(err.Error())
 	case errors.Is(err, storage.ErrClosed):
 		return sqlerr.ServerShutdown()
+	case errors.Is(err, storage.ErrUnreachable):
+		return sqlerr.NoConnectionToStore(err.Error())
+	case errors.Is(err, storage.ErrSnapshotTooOld):
+		return sqlerr.TableChanged() // as InnoDB has it for a read view that it cannot serve
 	case errors.Is(err, storage.ErrUnavailable):
 		return sqlerr.ReadOnlyMode()
 	case errors.Is(err, context.Canceled):

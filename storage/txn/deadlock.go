@@ -129,7 +129,10 @@ func (w *waiter) blockers() []*owner {
 	if !w.queued {
 		return nil
 	}
-	if w.gate != nil {
+	switch {
+	case w.far != nil:
+		return w.far.holders(w.o)
+	case w.gate != nil:
 		return []*owner{w.of}
 	}
 	var out []*owner

@@ -1,4 +1,4 @@
-// Package txn is the transaction machinery that the embedded engines share:
+// Package txn is the transaction machinery that the engines share:
 // the write buffer, read views merged with it, savepoints, the table of row
 // locks and that of ranges, with deadlock detection, and the checks of limits.
 //
@@ -7,7 +7,8 @@
 // An Engine gives committed state (Latest, Snapshot) and applies one buffer of
 // writes atomically (Apply). A Manager makes transactions over it. A Txn keeps
 // its writes in an ordered buffer until Commit hands them to the engine; all
-// its reads lay the buffer over a view of the engine.
+// its reads lay the buffer over a view of the engine. Where the data is on other machines,
+// a Remote takes the place of the table of row locks and of Apply.
 //
 // # Invariants
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,13 +76,16 @@ func UserSpan(span storage.Span) storage.Span {
 // may be called concurrently.
 type Manager struct {
 	engine Engine
+	far    RemoteStore // nil: the locks are in this process
 	caps   storage.Caps
 	locks  *lockTable
 	ranges rangeTable
 	// writers are the transactions with writes, by their ids.
 	writers [writerShards]writers
-	lastID  atomic.Uint64
-	closed  atomic.Bool
+	// owners are the transactions of a far store, by their ids.
+	owners sync.Map
+	lastID atomic.Uint64
+	closed atomic.Bool
 }
 
 // NewManager returns the manager of engine; zero limits of caps take their
@@ -129,6 +133,10 @@ func (m *Manager) Begin(_ context.Context, opts storage.TxnOptions) (storage.Txn
 	t.own.id = m.lastID.Add(1)
 	t.latest.t = t
 	t.buf.init()
+	if m.far != nil {
+		t.remote = m.far.Remote(t.own.id)
+		m.owners.Store(t.own.id, &t.own)
+	}
 	if t.noteAt, t.lockAt = noteStep, lockStep; opts.Memory == nil {
 		t.noteAt, t.lockAt = math.MaxInt64, math.MaxInt
 	}

@@ -54,7 +54,10 @@ func (g *gate) dequeue(w *waiter) {
 
 // key is what w waits for.
 func (w *waiter) key() []byte {
-	if w.l != nil {
+	switch {
+	case w.far != nil:
+		return w.far.keys[0]
+	case w.l != nil:
 		return []byte(w.l.key)
 	}
 	return w.span.Start

@@ -46,9 +46,10 @@ type rowLock struct {
 type waiter struct {
 	o          *owner
 	mu         *sync.Mutex
-	l          *rowLock     // nil at a gate
+	l          *rowLock     // nil at a gate and on other machines
 	gate       *gate        // nil in the queue of a row lock
 	of         *owner       // whose gate it is
+	far        *farWait     // nil in this process
 	span       storage.Span // what is requested at a gate; the End is nil for a key
 	mode       storage.LockMode
 	upgrade    bool // o holds the lock shared and wants it exclusively
@@ -183,7 +184,11 @@ func (t *lockTable) cancel(w *waiter, err error) error {
 
 // leave ends a request that still waits.
 func (w *waiter) leave() {
-	if w.gate != nil {
+	switch {
+	case w.far != nil:
+		w.far.leave()
+		return
+	case w.gate != nil:
 		w.gate.dequeue(w)
 		return
 	}

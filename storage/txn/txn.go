@@ -20,6 +20,9 @@ type Txn struct {
 	own    owner
 	buf    Buffer
 	latest latestReader
+	remote Remote // nil: the locks are in this process
+	// farLocks is the number of locks that remote took.
+	farLocks int
 
 	// writing is held while buf is changed, and while others look into it for
 	// writes in their ranges.
@@ -275,6 +278,9 @@ func (t *Txn) Lock(ctx context.Context, keys [][]byte, opts storage.LockOptions)
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
+	if t.remote != nil {
+		return t.lockRemote(ctx, keys, opts)
+	}
 	out := make([]storage.Locked, len(keys))
 	skipped := 0
 	for i, key := range keys {
@@ -340,7 +346,7 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 	}
 	err := t.m.locks.acquire(ctx, &t.own, key, lockRequest{mode: opts.Mode, wait: opts.Wait, timeout: timeout})
 	t.noteDeadlock(err)
-	if err == nil && len(t.own.held) >= t.lockAt {
+	if err == nil && t.lockCount() >= t.lockAt {
 		err = t.noteLocks()
 	}
 	return err
@@ -350,12 +356,12 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, opts storage.LockOptions)
 // writes, the transaction has to end: no savepoint gives them back.
 func (t *Txn) noteLocks() error {
 	err := t.note(0)
-	if err != nil && len(t.own.held) > 2*t.buf.Len()+aheadLocks {
+	if err != nil && t.lockCount() > 2*t.buf.Len()+aheadLocks {
 		t.doomed = fmt.Errorf("%w: %v", storage.ErrLockTableFull, err)
 		return t.doomed
 	}
 	if err == nil {
-		t.lockAt = len(t.own.held) + lockStep
+		t.lockAt = t.lockCount() + lockStep
 	}
 	return err
 }
@@ -367,8 +373,14 @@ func (t *Txn) noteDeadlock(err error) {
 	}
 }
 
-// Reserve implements storage.Txn; Insert has all at hand.
-func (t *Txn) Reserve(context.Context, [][]byte) error { return t.writable() }
+// Reserve implements storage.Txn; in this process Insert has all at hand.
+func (t *Txn) Reserve(ctx context.Context, keys [][]byte) error {
+	if err := t.writable(); err != nil || t.remote == nil {
+		return err
+	}
+	_, err := t.lockRemote(ctx, keys, storage.LockOptions{})
+	return err
+}
 
 // Insert implements storage.Txn.
 func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
@@ -379,23 +391,37 @@ func (t *Txn) Insert(ctx context.Context, key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := t.lockKey(ctx, key, storage.LockOptions{}); err != nil {
+	found, err := t.lockAbsent(ctx, key)
+	if err != nil {
 		return err
 	}
-	if e, ok := t.buf.find(key); ok {
-		if v := e.value(); v != nil {
-			return &storage.KeyExistsError{Key: append([]byte(nil), key...), Value: append([]byte(nil), v...)}
-		}
-	} else {
-		v, err := t.m.engine.GetPresumedAbsent(ctx, key, nil)
-		if err == nil {
-			return &storage.KeyExistsError{Key: append([]byte(nil), key...), Value: v}
-		}
-		if !errors.Is(err, storage.ErrNotFound) {
-			return err
-		}
+	if found != nil {
+		return &storage.KeyExistsError{Key: bytes.Clone(key), Value: found}
 	}
 	return t.write(ctx, key, value, grow)
+}
+
+// lockAbsent locks a key that is probably absent, and returns a copy of its latest value;
+// nil when it is.
+func (t *Txn) lockAbsent(ctx context.Context, key []byte) ([]byte, error) {
+	if t.remote != nil {
+		got, err := t.lockRemote(ctx, [][]byte{key}, storage.LockOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return got[0].Value, nil
+	}
+	if err := t.lockKey(ctx, key, storage.LockOptions{}); err != nil {
+		return nil, err
+	}
+	if e, ok := t.buf.find(key); ok {
+		return bytes.Clone(e.value()), nil
+	}
+	v, err := t.m.engine.GetPresumedAbsent(ctx, key, nil)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	return v, err
 }
 
 // writable returns the error of a transaction that cannot write.
@@ -447,7 +473,7 @@ const (
 // memory is what writes and locks take, when the writes grow.
 func (t *Txn) memory(grow int64) int64 {
 	entries := int64(t.buf.Len())
-	locks := max(int64(len(t.own.held))-entries, 0)
+	locks := max(int64(t.lockCount())-entries, 0)
 	return 2*(t.bytes()+grow) + entries*entryBytes + locks*lockBytes + t.own.keyBytes
 }
 
@@ -548,7 +574,7 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	}
 	if t.overflow {
 		t.m.locks.release(&t.own, t.marks[i].locks)
-		t.overflow, t.lockAt = false, min(t.lockAt, len(t.own.held)+lockStep)
+		t.overflow, t.lockAt = false, min(t.lockAt, t.lockCount()+lockStep)
 	}
 	if t.noted > 0 {
 		t.giveBack(t.memory(0))
@@ -590,6 +616,9 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		return t.m.engine.Seq(), nil
 	}
 	t.noteHull()
+	if t.remote != nil {
+		return t.remote.Commit(ctx, &t.buf, t.visible)
+	}
 	return t.m.engine.Apply(ctx, &t.buf, t.opts.Durability, t.visible)
 }
 
@@ -623,6 +652,10 @@ func (t *Txn) Rollback() {
 	}
 	t.ended = true
 	t.raises = nil
+	if t.remote != nil {
+		t.remote.End()
+		t.m.owners.Delete(t.own.id)
+	}
 	t.release()
 	if v := t.view.Swap(nil); v != nil {
 		_ = v.Close() // a snapshot has nothing to lose

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/errkv"
+	"github.com/sqlots/sqlots/storage/tikvkv"
+	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 	"github.com/sqlots/sqlots/tool/slt"
 )
 
@@ -71,11 +74,14 @@ func (c configuration) cell() string {
 // reduced has each value of each dimension once.
 var reduced = []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, slt.Binary, true}}
 
+// onTiKV is the store in a cluster.
+var onTiKV = configuration{"tikv", 1024, slt.Text, false}
+
 // matrix gives the configurations of a run. -short takes one, -long half of all, which
 // has each pair of values of two dimensions, and one on a store that behaves as one on
 // other machines; with -rounds 2 the other half too.
 func matrix() []configuration {
-	half := append(halfOf(0), configuration{"far", 1024, slt.Text, false})
+	half := append(halfOf(0), configuration{"far", 1024, slt.Text, false}, onTiKV)
 	if testflag.Rounds(1, 1, 1) > 1 {
 		return append(half, halfOf(1)...)
 	}
@@ -126,6 +132,10 @@ func start(t *testing.T, engine string) *server.Server {
 	if engine == "far" {
 		cfg.MemoryStore = func() storage.Store { return errkv.NewFar(errkv.FarOptions{}) }
 	}
+	if engine == "tikv" {
+		store := cluster(t)
+		cfg.MemoryStore = func() storage.Store { return store }
+	}
 	if engine == "pebblekv" {
 		cfg.InMemory, cfg.DataDir = false, t.TempDir()
 	} else {
@@ -150,6 +160,25 @@ func start(t *testing.T, engine string) *server.Server {
 	}
 	defer conn.Close()
 	if _, err := conn.(driver.ExecerContext).ExecContext(t.Context(), "SET GLOBAL sqlots_ttl_job_enable = OFF", nil); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// cluster opens a store in a TiKV cluster of this process. The server closes it.
+func cluster(t *testing.T) storage.Store {
+	t.Helper()
+	c, err := tikvtest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	kv, err := c.Node().Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tikvkv.Join(t.Context(), kv, "scripts", tikvkv.Node{}, tikvkv.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -274,7 +303,7 @@ const fileTimeout = 5 * time.Minute
 func (c configuration) run(t *testing.T, addr, path string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fileTimeout)
 	defer cancel()
-	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr, name(path)), Engines: []string{"mysql", "sqlots"}, Protocol: c.protocol, Finish: c.finish()})
+	report, err := slt.RunFile(ctx, path, slt.Options{Open: c.open(addr, name(path)), Engines: []string{"mysql", "sqlots", c.engine}, Protocol: c.protocol, Finish: c.finish()})
 	for _, f := range report.Failures {
 		t.Errorf("%s:%d: %s\n%s", f.File, f.Line, f.Reason, f.SQL)
 	}

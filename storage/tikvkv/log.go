@@ -1,0 +1,89 @@
+package tikvkv
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pingcap/log"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// logTo has client-go report to a log. client-go has one for the whole process, so the last
+// caller gets it.
+func logTo(l *slog.Logger) {
+	current.Store(l)
+	replaceLog()
+}
+
+// current is the log of client-go, which is as global as that.
+var current atomic.Pointer[slog.Logger]
+
+var replaceLog = sync.OnceFunc(func() {
+	level := zap.NewAtomicLevelAt(zapcore.InfoLevel)
+	log.ReplaceGlobals(zap.New(core{}), &log.ZapProperties{Core: core{}, Level: level})
+})
+
+// connecting counts the calls of connect under way.
+var connecting atomic.Int32
+
+// core implements zapcore.Core.
+type core struct{ fields []slog.Attr }
+
+// levelOf is one step lower than client-go has it: its information is about single
+// transactions, and what it warns of is tried again.
+func levelOf(l zapcore.Level) slog.Level {
+	switch {
+	case connecting.Load() > 0:
+		return slog.LevelDebug // the error says it
+	case l >= zapcore.ErrorLevel:
+		return slog.LevelWarn
+	case l == zapcore.WarnLevel:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+// Enabled implements zapcore.Core.
+func (c core) Enabled(l zapcore.Level) bool {
+	return l >= zapcore.InfoLevel && current.Load().Enabled(context.Background(), levelOf(l))
+}
+
+// With implements zapcore.Core.
+func (c core) With(fields []zapcore.Field) zapcore.Core {
+	return core{append(c.fields[:len(c.fields):len(c.fields)], attrs(fields)...)}
+}
+
+// Check implements zapcore.Core.
+func (c core) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(e.Level) {
+		return to.AddCore(e, c)
+	}
+	return to
+}
+
+// Write implements zapcore.Core.
+func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	all := append(c.fields[:len(c.fields):len(c.fields)], attrs(fields)...)
+	current.Load().LogAttrs(context.Background(), levelOf(e.Level), "tikv: "+e.Message, all...)
+	return nil
+}
+
+// Sync implements zapcore.Core.
+func (c core) Sync() error { return nil }
+
+func attrs(fields []zapcore.Field) []slog.Attr {
+	enc := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(enc)
+	}
+	out := make([]slog.Attr, 0, len(enc.Fields))
+	for _, f := range fields {
+		if v, ok := enc.Fields[f.Key]; ok {
+			out = append(out, slog.Any(f.Key, v))
+		}
+	}
+	return out
+}
