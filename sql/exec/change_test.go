@@ -28,6 +28,9 @@ func isNumber(err error, number uint16) bool {
 type memSink struct {
 	src  *memSource
 	next uint64
+	// remote is what Remote says; reserved counts the rows of Reserve.
+	remote   bool
+	reserved int
 }
 
 func sameKey(t *schema.Table, parts []schema.KeyPart, a, b []value.Datum) bool {
@@ -128,6 +131,13 @@ func (m *memSink) NextInKey(context.Context, *schema.Table, []value.Datum) (uint
 
 func (m *memSink) RaiseInKey(context.Context, *schema.Table, []value.Datum, uint64) error {
 	return errors.New("not here")
+}
+
+func (m *memSink) Remote() bool { return m.remote }
+
+func (m *memSink) Reserve(_ context.Context, _ *schema.Table, rows [][]value.Datum) error {
+	m.reserved += len(rows)
+	return nil
 }
 
 func (m *memSink) BumpAutoIncrement(_ context.Context, _ *schema.Table, v uint64) error {

@@ -25,7 +25,11 @@ func runInsert(ctx context.Context, env *Env, plan *physical.Plan, x *physical.I
 		return Result{}, err
 	}
 	in.returned = newReturned(env, plan.Root, x.Returning)
+	in.gather = env.Sink.Remote() && !in.single && in.simple()
 	if err := in.addAll(ctx, plan); err != nil {
+		return in.returned.result(Result{}, in.failed(ctx, err))
+	}
+	if err := in.flush(ctx); err != nil {
 		return in.returned.result(Result{}, err)
 	}
 	return in.returned.result(in.Finish(ctx))
@@ -83,6 +87,11 @@ type Inserter struct {
 	conflict ConflictFunc
 	returned *Returned // nil without RETURNING
 	ctx      context.Context
+
+	// gather: rows wait until their locks can be taken together.
+	gather   bool
+	gathered []newRow
+	waiting  int // bytes of them
 
 	nextAuto, endAuto uint64 // reserved values
 	reserve           int
@@ -490,6 +499,15 @@ func (in *Inserter) write(ctx context.Context) error {
 	if ok, err := passes(in.ec, in.x.Check, in.x.Ignore, in.row); !ok {
 		return err
 	}
+	if in.gather {
+		return in.wait(ctx, generated)
+	}
+	return in.insert(ctx, generated)
+}
+
+// insert gives the row to the sink. generated is its AUTO_INCREMENT value, 0 if it was
+// given or there is none.
+func (in *Inserter) insert(ctx context.Context, generated uint64) error {
 	in.outcome, in.ctx = rowInserted, ctx
 	if err := in.env.Sink.Insert(ctx, in.t, in.row, in.conflict); err != nil {
 		return ignoreRow(in.ec, in.x.Ignore, err)

@@ -375,6 +375,29 @@ func (w *Writer) reserve(ctx context.Context, m *image) error {
 	return w.txn.Reserve(ctx, keys)
 }
 
+// AppendLocks appends the keys that Insert of a row locks: that of the row and those of
+// its unique entries. It appends none of a row that Insert refuses for a key.
+func (w *Writer) AppendLocks(keys [][]byte, row []value.Datum) [][]byte {
+	m := &w.new
+	if w.encode(m, row, false, func(x *Index) bool { return x.Desc.Unique }) != nil || m.key > w.caps.MaxKey {
+		return keys
+	}
+	n := len(keys)
+	keys = append(keys, bytes.Clone(m.rowKey()))
+	for i := range m.entries {
+		e := &m.entries[i]
+		if !e.unique {
+			continue
+		}
+		key := m.entryKey(e)
+		if len(key) > w.caps.MaxKey {
+			return keys[:n]
+		}
+		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
+}
+
 // insertUnique writes the row and its unique entries, or nothing.
 func (w *Writer) insertUnique(ctx context.Context) (_ *Conflict, again bool, err error) {
 	m := &w.new

@@ -129,6 +129,22 @@ func (w *writer) localTimes(row []value.Datum) {
 	}
 }
 
+// Remote implements exec.Sink.
+func (s *Sink) Remote() bool { return s.env.Store.Caps().Remote }
+
+// Reserve implements exec.Sink.
+func (s *Sink) Reserve(ctx context.Context, t *schema.Table, rows [][]value.Datum) error {
+	w, err := s.writer(t)
+	if err != nil {
+		return err
+	}
+	var keys [][]byte
+	for _, row := range rows {
+		keys = w.AppendLocks(keys, w.stored(row, &w.row))
+	}
+	return s.env.Txn.Reserve(ctx, keys)
+}
+
 // Insert implements exec.Sink.
 func (s *Sink) Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict exec.ConflictFunc) error {
 	w, err := s.writer(t)

@@ -1,0 +1,158 @@
+package tikvkv_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql" // the client
+	"github.com/tikv/client-go/v2/tikvrpc"
+
+	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/tikvkv"
+)
+
+// roundCounter counts the calls of a node, and its rounds: times in which at least one
+// call was under way.
+type roundCounter struct {
+	mu                     sync.Mutex
+	running, calls, rounds int
+}
+
+// callTime makes calls that are made together overlap.
+const callTime = 500 * time.Microsecond
+
+func (c *roundCounter) call() (end func()) {
+	c.mu.Lock()
+	if c.calls++; c.running == 0 {
+		c.rounds++
+	}
+	c.running++
+	c.mu.Unlock()
+	time.Sleep(callTime)
+	return func() {
+		c.mu.Lock()
+		c.running--
+		c.mu.Unlock()
+	}
+}
+
+// reset forgets the counts, and returns them.
+func (c *roundCounter) reset() (calls, rounds int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	calls, rounds = c.calls, c.rounds
+	c.calls, c.rounds = 0, 0
+	return calls, rounds
+}
+
+// TestRounds runs statements on a server whose store is in a cluster, and holds the rounds
+// of each against a ceiling. They are counted, not timed; -v prints them.
+func TestRounds(t *testing.T) {
+	defer tikvkv.ShortLease(3*time.Hour, time.Hour)() // no renewals meanwhile
+	n := cluster(t).Node()
+	kv, err := n.Connect()
+	must(t, err)
+	store, err := tikvkv.Join(bg, kv, "rounds", tikvkv.Node{}, tikvkv.Options{})
+	must(t, err)
+	s := servertest.Open(t, server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, MemoryStore: func() storage.Store { return store }})
+	t.Cleanup(func() { must(t, s.Stop(5*time.Second)) })
+	db, err := sql.Open("mysql", "root@tcp("+s.Addr()+")/?multiStatements=true")
+	must(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	exec(t, db, `SET GLOBAL sqlots_ttl_job_enable = OFF;
+		CREATE DATABASE d; USE d;
+		CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, c VARCHAR(20), UNIQUE u (a), KEY k (b));
+		CREATE TABLE o (id INT PRIMARY KEY, t INT);
+		CREATE TABLE auto (id INT AUTO_INCREMENT PRIMARY KEY, a INT);
+		CREATE TABLE child (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES t (id));
+		SET cte_max_recursion_depth = 100000;
+		INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i, i DIV 100, 'text' FROM n;
+		INSERT INTO o SELECT id, id * 7 % 20000 + 1 FROM t WHERE id <= 1000;
+		ANALYZE TABLE t, o`)
+	next := 100_000
+	values := func(rows int, row func(i int) string) string {
+		list := make([]string, rows)
+		for i := range list {
+			next++
+			list[i] = row(next)
+		}
+		return strings.Join(list, ", ")
+	}
+	row := func(i int) string { return fmt.Sprintf("(%d, %d, %d, 'x')", i, i, i) }
+	count := new(roundCounter)
+	hook := func(_ *tikvrpc.Request, serve func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+		defer count.call()()
+		return serve()
+	}
+	n.Intercept(hook)
+	n.InterceptTSO(func(take func() (int64, int64, error)) (int64, int64, error) {
+		defer count.call()()
+		return take()
+	})
+	defer n.Intercept(nil)
+	defer n.InterceptTSO(nil)
+	for _, x := range []struct {
+		name    string
+		ceiling int
+		sql     func() string
+	}{
+		{"point read", 1, always("SELECT * FROM t WHERE id = 77")},
+		{"100 rows by an index", 3, always("SELECT * FROM t WHERE b = 7")},
+		{"covering range", 3, always("SELECT b FROM t WHERE b BETWEEN 7 AND 9")},
+		{"20 values of a unique key", 3, always("SELECT * FROM t WHERE a IN (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20)")},
+		{"20 values of an index", 3, always("SELECT b FROM t FORCE INDEX (k) WHERE b IN (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20)")},
+		{"join of 1,000 rows by an index", 8, always("SELECT STRAIGHT_JOIN COUNT(t.c) FROM o JOIN t FORCE INDEX (u) ON t.a = o.t")},
+		{"INSERT of a row", 5, func() string { return "INSERT INTO t VALUES " + values(1, row) }},
+		{"INSERT of 1,000 rows", 12, func() string { return "INSERT INTO t VALUES " + values(1000, row) }},
+		{"INSERT of 1,000 rows that are counted", 14, func() string {
+			return "INSERT INTO auto (a) VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d)", i) })
+		}},
+		{"INSERT of a row with a foreign key", 8, func() string {
+			return "INSERT INTO child VALUES " + values(1, func(i int) string { return fmt.Sprintf("(%d, 5)", i) })
+		}},
+		{"UPDATE by primary key", 6, always("UPDATE t SET c = UUID_SHORT() % 1000 WHERE id = 77")},
+		{"UPDATE of 100 rows by an index", 9, always("UPDATE t SET c = UUID_SHORT() % 1000 WHERE b = 8")},
+		{"planning", 0, always("EXPLAIN SELECT * FROM t JOIN o ON t.a = o.t WHERE b IN (1, 2) ORDER BY c")},
+	} {
+		least, calls := 1<<30, 0
+		for range 5 {
+			q := x.sql()
+			count.reset()
+			exec(t, db, q)
+			if c, r := count.reset(); r < least {
+				least, calls = r, c
+			}
+		}
+		t.Logf("%-40s %4d rounds, %5d calls (at most %d)", x.name, least, calls, x.ceiling)
+		if least > x.ceiling {
+			t.Errorf("%s: %d rounds, more than %d", x.name, least, x.ceiling)
+		}
+	}
+}
+
+func always(q string) func() string { return func() string { return q } }
+
+// exec runs a statement and reads what it gives.
+func exec(t *testing.T, db *sql.DB, q string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(bg, time.Minute)
+	defer cancel()
+	rows, err := db.QueryContext(ctx, q)
+	if err != nil {
+		t.Fatalf("%.100s: %v", q, err)
+	}
+	for rows.Next() || rows.NextResultSet() {
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%.100s: %v", q, err)
+	}
+	must(t, rows.Close())
+}
