@@ -34,6 +34,8 @@ type Env struct {
 	SpillOver int64
 	// Usage counts what the operators do; may be nil.
 	Usage *Usage
+	// Remote: a read of the source waits for other machines, whatever its size.
+	Remote bool
 	// Parallelism is the most goroutines that work on one pipeline; 0 is 1.
 	Parallelism int
 	// BatchSize is the most rows of the batches that operators make, 1 to

@@ -15,6 +15,9 @@ import (
 // doubles, so that a LIMIT above costs few lookups in vain.
 const firstBlock = 32
 
+// firstRemote is firstBlock where each block waits for other machines twice.
+const firstRemote = vec.MaxRows
+
 // lookupJoinOp collects left rows in blocks, finds the inner rows of a block
 // at once and pairs them in the order of the left rows. Where the inner rows of
 // a block are too many for memory, it takes fewer left rows at a time; those of
@@ -72,6 +75,9 @@ func (b *builder) lookupJoin(x *physical.LookupJoin) (Operator, error) {
 // prepare sets up the joining of rows of the given kinds.
 func (j *lookupJoinOp) prepare(kind physical.JoinKind, filter []expr.Expr, left, inner []value.Kind) {
 	j.want, j.step = firstBlock, vec.MaxRows
+	if j.b.env.Remote {
+		j.want = firstRemote
+	}
 	j.b.spiller(j.node).attach(&j.acct, func() (bool, error) { return false, nil })
 	j.inner = newRowStore(inner)
 	j.pairs = newPairs(j.b.ec, kind, filter, j.b.env.batchSize(), left, &j.inner, false)

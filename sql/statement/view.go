@@ -118,7 +118,7 @@ func (s *Statement) envOver(ctx context.Context, env source.Env, vals []value.Da
 	}
 	return &exec.Env{
 		MaxRecursion: &s.Vars.MaxRecursion,
-		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory,
+		Source:       src, Sink: src, Ctx: ec, Memory: env.Memory, Remote: s.Engine.Store.Caps().Remote,
 		Spill: env.Spill, SpillOver: env.SpillOver, Usage: env.Usage,
 		Parallelism: parallelism, BatchSize: s.Vars.BatchSize, FoundRows: s.Info.FoundRows,
 		GroupConcatMaxLen: s.Vars.GroupConcatMax,

@@ -253,11 +253,11 @@ func (e *Estimator) SpanSize(ctx context.Context, t *schema.Table, x *schema.Ind
 }
 
 func (e *Estimator) spansRows(ctx context.Context, t *schema.Table, x *schema.Index, spans []ranges.Span, rough bool) (float64, bool) {
-	if t.Derived != nil {
-		return 0, false
-	}
 	if len(spans) == 0 {
-		return 0, true
+		return 0, t.Derived == nil
+	}
+	if t.Derived != nil || e.store.Caps().Remote { // counting would take calls of other machines, each time
+		return 0, false
 	}
 	// Evenly spread spans stand for the others.
 	step := max(1, (len(spans)+maxSpans-1)/maxSpans)

@@ -6,8 +6,14 @@ import (
 	"github.com/sqlots/sqlots/storage"
 )
 
-// manyAtOnce is how many spans are fetched at the same time.
-const manyAtOnce = 16
+// Spans are fetched at the same time: manyFirst at first, then as many as have about
+// manyBytes, from manyLeast to manyMost.
+const (
+	manyFirst = 32
+	manyLeast = 16
+	manyMost  = 256
+	manyBytes = 8 << 20
+)
 
 // manyScanner implements storage.SpansScanner: the next spans are fetched while the caller
 // reads one.
@@ -18,6 +24,7 @@ type manyScanner struct {
 	window int
 	open   []*scanner
 	at     int // the span of open[0]
+	bytes  int // of the spans before it
 }
 
 var _ storage.ManyScanner = reader{}
@@ -33,11 +40,24 @@ func (r reader) ScanMany(ctx context.Context, spans []storage.Span, opts storage
 			return nil, err
 		}
 	}
-	m := &manyScanner{r: r, spans: spans, opts: opts, window: manyAtOnce}
-	if opts.Limit > 0 {
-		m.window = min(m.window, opts.Limit)
-	}
+	m := &manyScanner{r: r, spans: spans, opts: opts, window: manyFirst}
+	m.bound()
 	return m, nil
+}
+
+// bound keeps the window within the limit that the caller has named.
+func (m *manyScanner) bound() {
+	if m.opts.Limit > 0 {
+		m.window = min(m.window, m.opts.Limit)
+	}
+}
+
+// adapt sets the window by the size of the spans that were read.
+func (m *manyScanner) adapt() {
+	if m.at >= manyLeast {
+		m.window = min(max(manyBytes/max(m.bytes/m.at, 1), manyLeast), manyMost)
+		m.bound()
+	}
 }
 
 // fill has spans fetched up to the window.
@@ -56,7 +76,10 @@ func (m *manyScanner) fill(ctx context.Context) error {
 
 // Visit implements storage.SpansScanner.
 func (m *manyScanner) Visit(ctx context.Context, fn func(i int, key, value []byte) bool) (bool, error) {
-	visit := func(key, value []byte) bool { return fn(m.at, key, value) }
+	visit := func(key, value []byte) bool {
+		m.bytes += len(key) + len(value)
+		return fn(m.at, key, value)
+	}
 	for {
 		if err := m.fill(ctx); err != nil {
 			return false, err
@@ -69,6 +92,7 @@ func (m *manyScanner) Visit(ctx context.Context, fn func(i int, key, value []byt
 			return false, err
 		}
 		m.open, m.at = m.open[1:], m.at+1
+		m.adapt()
 	}
 }
 
