@@ -280,7 +280,8 @@ func testEstimateSize(t *testing.T, s storage.Store) {
 		t.Fatal("size of nothing")
 	}
 	fill(t, s, 1000)
-	if n := size(storage.Span{}); n <= 0 || n > 1<<20 {
+	// Of a store on other machines only the number of regions is known, which may be cut.
+	if n := size(storage.Span{}); n <= 0 || n > 1<<20 && !s.Caps().Remote {
 		t.Fatalf("size %d", n)
 	}
 	if size(span("x", "y")) != 0 {

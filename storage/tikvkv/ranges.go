@@ -3,6 +3,7 @@ package tikvkv
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"github.com/tikv/client-go/v2/tikv"
 
@@ -85,5 +86,21 @@ func (s *Store) Discard(ctx context.Context, span storage.Span) error {
 	}
 	both, stop := s.until(ctx)
 	defer stop()
-	return s.ended(ctx, s.kv.UnsafeDestroyRange(both, start, end))
+	for try := 1; ; try++ {
+		err := s.kv.UnsafeDestroyRange(both, start, end)
+		if err == nil || try == discardTries || both.Err() != nil {
+			return s.ended(ctx, err)
+		}
+		select {
+		case <-both.Done():
+		case <-time.After(discardPause):
+		}
+	}
 }
+
+// discardTries is how often Discard calls all servers, which does no harm, and discardPause
+// is the time between two tries.
+const (
+	discardTries = 10
+	discardPause = 50 * time.Millisecond
+)

@@ -39,7 +39,7 @@ func shake(t *testing.T, c *tikvtest.Cluster) {
 // TestConformanceShaken runs the suite while regions split and move and calls get lost.
 func TestConformanceShaken(t *testing.T) {
 	testflag.Normal(t)
-	lost := float64(testflag.Pick(0, 1, 5)) / 1000 // a lost call costs the client a tenth of a second
+	lost := float64(testflag.Pick(0, 0, 2)) / 1000 // a lost call costs the client a tenth of a second
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		c := cluster(t)
 		s, n := open(t, c, tikvkv.Options{Prefix: []byte("p/")})
