@@ -41,6 +41,7 @@ func TestConformanceShaken(t *testing.T) {
 	testflag.Normal(t)
 	lost := float64(testflag.Pick(0, 0, 2)) / 1000 // a lost call costs the client a tenth of a second
 	storagetest.Run(t, func(t *testing.T) storage.Store {
+		t.Parallel() // most of the time is waits
 		c := cluster(t)
 		s, n := open(t, c, tikvkv.Options{Prefix: []byte("p/")})
 		n.Lose(lost, lost)

@@ -101,6 +101,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 
 func TestConformance(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storage.Store {
+		t.Parallel() // most of the time is waits
 		s, _ := open(t, cluster(t), tikvkv.Options{Prefix: []byte("p/")})
 		return s
 	})
