@@ -506,7 +506,7 @@ func (in *Inserter) write(ctx context.Context) error {
 }
 
 // insert gives the row to the sink. generated is its AUTO_INCREMENT value, 0 if it was
-// given or there is none.
+// given, or if no column has one.
 func (in *Inserter) insert(ctx context.Context, generated uint64) error {
 	in.outcome, in.ctx = rowInserted, ctx
 	if err := in.env.Sink.Insert(ctx, in.t, in.row, in.conflict); err != nil {
