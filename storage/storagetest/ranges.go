@@ -277,12 +277,17 @@ func testLockingReader(t *testing.T, s storage.Store) {
 
 func testWatch(t *testing.T, s storage.Store) {
 	write(t, s, kv{"b", "0"}, kv{"c", "0"})
+	many := false
 	read := func(w storage.Watch, want string) {
 		t.Helper()
 		var got []string
-		sc, err := w.Scan(bg, span("a", "d"), storage.ScanOptions{})
+		spans := []storage.Span{span("a", "d")}
+		if many = !many; many {
+			spans = []storage.Span{span("a", "bz"), span("bz", "d")}
+		}
+		sc, err := storage.ScanMany(bg, w, spans, storage.ScanOptions{})
 		must(t, err)
-		_, err = sc.Visit(bg, func(key, _ []byte) bool { got = append(got, string(key)); return true })
+		_, err = sc.Visit(bg, func(_ int, key, _ []byte) bool { got = append(got, string(key)); return true })
 		must(t, err)
 		must(t, sc.Close())
 		if fmt.Sprint(got) != want {

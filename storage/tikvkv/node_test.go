@@ -106,10 +106,11 @@ func TestCutOff(t *testing.T) {
 	if _, err := a.Latest().Get(ctx, []byte("k"), nil); err == nil {
 		t.Error("a server that is cut off reads")
 	}
+	wantErr(t, a.Writable(), storage.ErrUnreachable)
 	way.Cut(false)
 	eventually(t, "the server goes on", func() bool {
 		_, err := a.Snapshot(bg)
-		return err == nil
+		return err == nil && a.Writable() == nil
 	})
 	write(t, a, "k", "2")
 }

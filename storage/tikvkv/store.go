@@ -102,6 +102,18 @@ func newStore(ctx context.Context, kv *tikv.KVStore, opts Options, m *member) (*
 	return s, nil
 }
 
+// Writable returns the error that a write meets while the lease of this node is over, or
+// will soon be.
+func (s *Store) Writable() error {
+	switch {
+	case s.closed.Load():
+		return storage.ErrClosed
+	case s.lease != nil && !s.lease.Fresh():
+		return errLease
+	}
+	return nil
+}
+
 // ID is a name that no other store has; "" without Join.
 func (s *Store) ID() string {
 	if s.member == nil {

@@ -67,6 +67,24 @@ func (r *lockingReader) Scan(ctx context.Context, span storage.Span, opts storag
 	return r.latestReader.Scan(ctx, span, opts)
 }
 
+// ScanMany implements storage.ManyScanner. With a limit the spans are locked as far as they
+// are read.
+func (r *lockingReader) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	if opts.Limit > 0 {
+		return storage.ScanEach(r, spans, opts), nil
+	}
+	own := make([]storage.Span, 0, len(spans))
+	for _, span := range spans {
+		if span, some := ownSpan(span); some {
+			own = append(own, span)
+		}
+	}
+	if err := r.lock(ctx, own...); err != nil {
+		return nil, err
+	}
+	return r.latestReader.ScanMany(ctx, spans, opts)
+}
+
 // lockSpan is lock for a span of the caller.
 func (r *lockingReader) lockSpan(ctx context.Context, span storage.Span) error {
 	span, some := ownSpan(span)

@@ -26,6 +26,11 @@ func TestIdleFiles(t *testing.T) {
 	play(t, plan{txns: testflag.Rounds(500, 1_000, 3_000), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Idle: time.Millisecond}})
 }
 
+// TestCluster: the store is in a TiKV cluster.
+func TestCluster(t *testing.T) {
+	play(t, plan{txns: testflag.Rounds(300, 500, 3_000), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Cluster: true}})
+}
+
 // TestPauses: commits, reads and updates of search indexes pause between any two of
 // their steps.
 func TestPauses(t *testing.T) {

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
 var (
@@ -43,10 +46,29 @@ type settings struct {
 	// Pauses is the probability of a pause at each step of commits, reads and
 	// updates of search indexes, as on a machine that takes the processor away.
 	Pauses float64
+	// Cluster: the store is in a TiKV cluster of the server's process.
+	Cluster bool
 }
 
 func (s settings) config() server.Config {
-	return server.Config{DataDir: s.Dir, Memory: s.Memory, SearchKnobs: s.knobs(), Steps: s.steps()}
+	c := server.Config{DataDir: s.Dir, Memory: s.Memory, SearchKnobs: s.knobs(), Steps: s.steps()}
+	if s.Cluster {
+		c.InMemory, c.MemoryStore = true, cluster
+	}
+	return c
+}
+
+// cluster opens a store in a cluster that ends with the process.
+func cluster() storage.Store {
+	c, err := tikvtest.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := c.Join(context.Background(), "histories")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return s
 }
 
 // longestPause bounds a pause.

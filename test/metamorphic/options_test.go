@@ -10,7 +10,9 @@ import (
 	"github.com/sqlots/sqlots/internal/childserver"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/planner"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
+	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
 // protocol is how statements are sent.
@@ -26,6 +28,7 @@ const (
 type options struct {
 	name     string
 	onDisk   bool
+	cluster  bool // the store is in a TiKV cluster, which outlives the server
 	killed   bool // the server is a process, and a crash is a SIGKILL
 	restarts bool // a crash is a restart
 	tune     func(*pebblekv.Options)
@@ -59,6 +62,7 @@ func sets() []options {
 		{name: "disk, images at once, batches of 3, bulk loads", onDisk: true, tune: func(o *pebblekv.Options) { o.EagerImages = true }, settings: []string{"SET sqlots_batch_size = 3"}, bulk: true},
 		{name: "disk, images at once, parameters, restarts, job", onDisk: true, restarts: true, job: true, tune: func(o *pebblekv.Options) { o.EagerImages = true }, protocol: parameters},
 		{name: "disk, no filters, no operators, any index, builds beside", onDisk: true, tune: func(o *pebblekv.Options) { o.FilterBytes, o.ImageBytes = -1, -1 }, settings: []string{operators}, hint: force, beside: true, bulk: true},
+		{name: "cluster, restarts", cluster: true, restarts: true, beside: true},
 		{name: "disk, kills", onDisk: true, killed: true, bulk: true, beside: true},
 		{name: "disk, kills, spilling, parameters, job", onDisk: true, killed: true, job: true, settings: []string{"SET sqlots_spill_over = 500"}, protocol: parameters},
 	}
@@ -69,6 +73,7 @@ type host struct {
 	t      *testing.T
 	o      *options
 	dir    string
+	store  *tikvtest.Cluster // nil without
 	server *server.Server
 	child  *childserver.Child
 	addr   string
@@ -78,6 +83,13 @@ func newHost(t *testing.T, o *options) *host {
 	h := &host{t: t, o: o}
 	if o.onDisk {
 		h.dir = t.TempDir()
+	}
+	if o.cluster {
+		var err error
+		if h.store, err = tikvtest.New(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(h.store.Close)
 	}
 	h.start()
 	t.Cleanup(h.stop)
@@ -98,7 +110,15 @@ func (h *host) start() {
 		h.startChild()
 		return
 	}
-	s, err := server.Start(context.Background(), h.o.config(h.dir))
+	cfg := h.o.config(h.dir)
+	if h.store != nil {
+		store, err := h.store.Join(context.Background(), "histories")
+		if err != nil {
+			h.t.Fatalf("%s: %v", h.o.name, err)
+		}
+		cfg.MemoryStore = func() storage.Store { return store }
+	}
+	s, err := server.Start(context.Background(), cfg)
 	if err != nil {
 		h.t.Fatalf("%s: starting: %v", h.o.name, err)
 	}

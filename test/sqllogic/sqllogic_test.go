@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/errkv"
-	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 	"github.com/sqlots/sqlots/tool/slt"
 )
@@ -173,11 +171,7 @@ func cluster(t *testing.T) storage.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	kv, err := c.Node().Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := tikvkv.Join(t.Context(), kv, "scripts", tikvkv.Node{}, tikvkv.Options{Log: slog.New(slog.DiscardHandler)})
+	s, err := c.Join(t.Context(), "scripts")
 	if err != nil {
 		t.Fatal(err)
 	}
