@@ -18,6 +18,6 @@ func ShortConnect(d time.Duration) (restore func()) {
 
 // Stop ends the renewals, as the end of the process does: the record stays.
 func (s *Store) Stop() {
-	s.member.once.Do(func() { close(s.member.stop) })
+	s.member.once.Do(func() { s.member.end() })
 	s.member.done.Wait()
 }

@@ -91,7 +91,9 @@ type member struct {
 	fresh atomic.Int64
 	began time.Time
 
-	stop chan struct{}
+	// life ends with the membership, by end.
+	life context.Context
+	end  context.CancelFunc
 	done sync.WaitGroup
 	once sync.Once
 }
@@ -117,7 +119,8 @@ func join(ctx context.Context, kv *tikv.KVStore, name string, n Node, opts Optio
 		opts.Log = slog.Default()
 	}
 	logTo(opts.Log)
-	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, began: time.Now(), stop: make(chan struct{})}
+	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, began: time.Now()}
+	m.life, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	m.record = nodeRecord{Node: n, ID: randomName(), Started: time.Now().UTC().Truncate(time.Second)}
 	if err := m.join(ctx); err != nil {
 		_ = kv.Close() // the error is what matters
@@ -192,9 +195,9 @@ func (m *member) pause(ctx context.Context) error {
 func (m *member) update(ctx context.Context, fn func(ctx context.Context, t *transaction.KVTxn) error) error {
 	for {
 		began := time.Since(m.began)
-		t, err := m.kv.Begin()
+		t, err := m.begin(ctx)
 		if err != nil {
-			return class(err)
+			return err
 		}
 		until := oracle.ComposeTS(oracle.ExtractPhysical(t.StartTS())+leaseTime.Milliseconds(), 0)
 		m.record.Until = until
@@ -213,6 +216,16 @@ func (m *member) update(ctx context.Context, fn func(ctx context.Context, t *tra
 		m.fresh.Store(int64(began + leaseTime/2))
 		return nil
 	}
+}
+
+// begin starts a transaction. client-go would wait for its timestamp without a context.
+func (m *member) begin(ctx context.Context) (*transaction.KVTxn, error) {
+	ts, err := m.kv.GetTimestampWithRetry(tikv.NewBackofferWithVars(ctx, tsoPatience, nil), oracle.GlobalTxnScope)
+	if err != nil {
+		return nil, class(err)
+	}
+	t, err := m.kv.Begin(tikv.WithStartTS(ts))
+	return t, class(err)
 }
 
 // enter checks the store, and that no other node has it, and writes the record.
@@ -299,11 +312,11 @@ func (m *member) renew() {
 	over := false
 	for {
 		select {
-		case <-m.stop:
+		case <-m.life.Done():
 			return
 		case <-time.After(renewEvery):
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), leaseTime/2)
+		ctx, cancel := context.WithTimeout(m.life, leaseTime/2)
 		err := m.update(ctx, func(ctx context.Context, t *transaction.KVTxn) error {
 			if err := m.mine(ctx, t); err != nil {
 				return err
@@ -339,13 +352,13 @@ func (m *member) lose(err error) {
 // leave ends the lease, so that the next node need not wait.
 func (m *member) leave() {
 	m.once.Do(func() {
-		close(m.stop)
+		m.end()
 		m.done.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
 		defer cancel()
 		m.until.Store(0)
 		m.fresh.Store(0)
-		t, err := m.kv.Begin()
+		t, err := m.begin(ctx)
 		if err != nil {
 			return // the lease ends by itself
 		}

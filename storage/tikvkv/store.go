@@ -363,7 +363,7 @@ func (s *Store) Close() error {
 		s.log.Warn("the cluster does not answer: locks of open transactions stay until their time is over")
 	}
 	if s.member != nil {
-		s.member.leave()
+		s.within(closePatience, "leave", s.member.leave)
 		defer s.member.release()
 	}
 	var err error

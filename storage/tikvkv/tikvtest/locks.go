@@ -163,12 +163,19 @@ func (c *Cluster) cycle(start uint64, e *entry) *kvrpcpb.KeyError {
 	return &kvrpcpb.KeyError{Deadlock: &kvrpcpb.Deadlock{LockTs: e.lock.start, LockKey: e.key, DeadlockKey: last.Key, WaitChain: chain}}
 }
 
-func (c *Cluster) pessimisticRollback(r *kvrpcpb.PessimisticRollbackRequest) *kvrpcpb.PessimisticRollbackResponse {
-	for _, key := range r.Keys {
-		e := c.peek(key)
+// pessimisticRollback takes back locks: of the keys, or without any those of the region.
+func (c *Cluster) pessimisticRollback(in bounds, r *kvrpcpb.PessimisticRollbackRequest) *kvrpcpb.PessimisticRollbackResponse {
+	end := func(e *entry) bool {
 		if e != nil && e.holds(r.StartVersion) && e.lock.op == kvrpcpb.Op_PessimisticLock && e.lock.forUpdate <= r.ForUpdateTs {
 			e.unlock()
 		}
+		return true
+	}
+	if len(r.Keys) == 0 {
+		c.each(in.start, in.end, end)
+	}
+	for _, key := range r.Keys {
+		end(c.peek(key))
 	}
 	return &kvrpcpb.PessimisticRollbackResponse{}
 }

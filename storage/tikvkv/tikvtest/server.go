@@ -68,7 +68,7 @@ func (c *Cluster) regionCall(in bounds, req *tikvrpc.Request) any {
 	case *kvrpcpb.ScanRequest:
 		return c.scan(in, r, &req.Context)
 	case *kvrpcpb.PessimisticRollbackRequest:
-		return c.pessimisticRollback(r)
+		return c.pessimisticRollback(in, r)
 	case *kvrpcpb.PrewriteRequest:
 		return c.prewrite(r)
 	case *kvrpcpb.CommitRequest:
