@@ -91,6 +91,8 @@ type member struct {
 	fresh atomic.Int64
 	began time.Time
 
+	// lease and every are leaseTime and renewEvery.
+	lease, every time.Duration
 	// life ends with the membership, by end.
 	life context.Context
 	end  context.CancelFunc
@@ -119,7 +121,7 @@ func join(ctx context.Context, kv *tikv.KVStore, name string, n Node, opts Optio
 		opts.Log = slog.Default()
 	}
 	logTo(opts.Log)
-	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, began: time.Now()}
+	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, lease: leaseTime, every: renewEvery, began: time.Now()}
 	m.life, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	m.record = nodeRecord{Node: n, ID: randomName(), Started: time.Now().UTC().Truncate(time.Second)}
 	if err := m.join(ctx); err != nil {
@@ -185,7 +187,7 @@ func (m *member) pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(renewEvery):
+	case <-time.After(m.every):
 		return nil
 	}
 }
@@ -199,7 +201,7 @@ func (m *member) update(ctx context.Context, fn func(ctx context.Context, t *tra
 		if err != nil {
 			return err
 		}
-		until := oracle.ComposeTS(oracle.ExtractPhysical(t.StartTS())+leaseTime.Milliseconds(), 0)
+		until := oracle.ComposeTS(oracle.ExtractPhysical(t.StartTS())+m.lease.Milliseconds(), 0)
 		m.record.Until = until
 		if err := fn(ctx, t); err != nil {
 			_ = t.Rollback() // nothing was sent
@@ -213,7 +215,7 @@ func (m *member) update(ctx context.Context, fn func(ctx context.Context, t *tra
 			return class(err)
 		}
 		m.until.Store(until)
-		m.fresh.Store(int64(began + leaseTime/2))
+		m.fresh.Store(int64(began + m.lease/2))
 		return nil
 	}
 }
@@ -314,9 +316,9 @@ func (m *member) renew() {
 		select {
 		case <-m.life.Done():
 			return
-		case <-time.After(renewEvery):
+		case <-time.After(m.every):
 		}
-		ctx, cancel := context.WithTimeout(m.life, leaseTime/2)
+		ctx, cancel := context.WithTimeout(m.life, m.lease/2)
 		err := m.update(ctx, func(ctx context.Context, t *transaction.KVTxn) error {
 			if err := m.mine(ctx, t); err != nil {
 				return err
