@@ -62,6 +62,17 @@ func (r *weightReader) next() ([]byte, error) {
 	return nil, nil
 }
 
+// each calls fn with the weights of all parts.
+func (r *weightReader) each(fn func(w []byte)) error {
+	for {
+		w, err := r.next()
+		if err != nil || len(w) == 0 {
+			return err
+		}
+		fn(w)
+	}
+}
+
 // appendPartWeights appends all levels of the weights of s, without padding.
 func (c *Collation) appendPartWeights(dst, s []byte) []byte {
 	switch c.class {
@@ -320,17 +331,10 @@ func (c *Collation) appendKeyParts(dst, s []byte, part int, stop Stop) ([]byte, 
 	}
 	dst = slices.Grow(dst, len(s))
 	p := padder{pad: c.pad}
-	r := c.reader(s, 0, part, stop)
-	for {
-		w, err := r.next()
-		if err != nil {
-			return dst, err
-		}
-		if len(w) == 0 {
-			return p.end(dst), nil
-		}
-		dst = p.append(dst, w)
+	if err := c.reader(s, 0, part, stop).each(func(w []byte) { dst = p.append(dst, w) }); err != nil {
+		return dst, err
 	}
+	return p.end(dst), nil
 }
 
 // AppendHashKeyUntil is AppendHashKey that ends with the error of stop.
@@ -360,16 +364,8 @@ func (c *Collation) appendParts(dst, s []byte, part int, stop Stop) ([]byte, err
 		if level > 0 {
 			dst = append(dst, levelEnd...)
 		}
-		r := c.reader(s, level, part, stop)
-		for {
-			w, err := r.next()
-			if err != nil {
-				return dst, err
-			}
-			if len(w) == 0 {
-				break
-			}
-			dst = append(dst, w...)
+		if err := c.reader(s, level, part, stop).each(func(w []byte) { dst = append(dst, w...) }); err != nil {
+			return dst, err
 		}
 		if level == kanaLevel && len(dst) == end+len(levelEnd) {
 			dst = dst[:end] // no level for a text without kana

@@ -183,7 +183,7 @@ func (x *Index) view(ctx context.Context, at Moment) (v *View, grows bool, err e
 	return v, grows, nil
 }
 
-// between are the keys that were changed between two sequences. It is asked for more
+// between are the keys that were changed between two sequences. It is called for more
 // than two states differ in where not all is settled: files and reader have all changes
 // up to the first, and none after the second.
 func (x *Index) between(ctx context.Context, after, upTo uint64) ([][]byte, error) {

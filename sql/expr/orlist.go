@@ -29,7 +29,11 @@ func orListOf(c *Ctx, f *Func) *orList {
 	if len(f.Args) < minOrList {
 		return nil
 	}
-	l, _ := cached(c, f, func() (*orList, error) { return newOrList(c, f), nil })
+	l, err := cached(c, f, func() (*orList, error) { return newOrList(c, f), nil })
+	if err != nil { // a long constant was not read to its end
+		c.fail(err)
+		return nil
+	}
 	return l
 }
 

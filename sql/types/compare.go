@@ -38,7 +38,7 @@ func Compare(a, b value.Datum, t schema.Type) int {
 
 // CompareUntil is Compare that ends with the error of stop.
 func CompareUntil(a, b value.Datum, t schema.Type, stop collate.Stop) (int, error) {
-	if isLongText(a, t) || isLongText(b, t) {
+	if a.Kind() == b.Kind() && (isLongText(a, t) || isLongText(b, t)) {
 		return collate.Must(t.Collation).CompareUntil(a.Bytes(), b.Bytes(), stop)
 	}
 	return Compare(a, b, t), nil

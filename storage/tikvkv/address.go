@@ -1,7 +1,6 @@
 package tikvkv
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net"
 	"regexp"
@@ -72,16 +71,16 @@ func (a Address) String() string {
 type TLS struct{ CA, Cert, Key string }
 
 // security checks the files.
-func (t TLS) security() (config.Security, *tls.Config, error) {
+func (t TLS) security() (config.Security, error) {
 	s := config.NewSecurity(t.CA, t.Cert, t.Key, nil)
 	switch {
 	case t == TLS{}:
-		return s, nil, nil
+		return s, nil
 	case t.CA == "":
-		return s, nil, fmt.Errorf("a certificate without that of the authority: TLS to a cluster needs it")
+		return s, fmt.Errorf("a certificate without that of the authority: TLS to a cluster needs it")
 	case (t.Cert == "") != (t.Key == ""):
-		return s, nil, fmt.Errorf("a certificate and its key belong together")
+		return s, fmt.Errorf("a certificate and its key belong together")
 	}
-	c, err := s.ToTLSConfig()
-	return s, c, err
+	_, err := s.ToTLSConfig()
+	return s, err
 }

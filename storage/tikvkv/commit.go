@@ -239,7 +239,7 @@ func (w *watch) answered(ts uint64, resp *tikvrpc.Response) {
 const resolvePause = 200 * time.Millisecond
 
 // resolve has TiKV say, in the background, how a commit ended, and ends its flight then. A
-// commit without stamps is in nobody's way.
+// commit without stamps keeps no reader waiting.
 func (s *Store) resolve(start uint64, primary []byte, id int) {
 	if id == noFlight {
 		return

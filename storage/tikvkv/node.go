@@ -1,7 +1,6 @@
 package tikvkv
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -125,6 +124,7 @@ func join(ctx context.Context, kv *tikv.KVStore, name string, n Node, opts Optio
 	m.life, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	m.record = nodeRecord{Node: n, ID: randomName(), Started: time.Now().UTC().Truncate(time.Second)}
 	if err := m.join(ctx); err != nil {
+		m.end()
 		_ = kv.Close() // the error is what matters
 		release()
 		return nil, err
@@ -281,8 +281,7 @@ func (m *member) get(ctx context.Context, t *transaction.KVTxn, key string, reco
 	if err != nil {
 		return false, class(err)
 	}
-	d := json.NewDecoder(bytes.NewReader(e.Value))
-	if err := d.Decode(record); err != nil {
+	if err := json.Unmarshal(e.Value, record); err != nil {
 		return false, fmt.Errorf("%w: the record %s%s: %v", storage.ErrFormat, m.root, key, err)
 	}
 	return true, nil

@@ -79,7 +79,7 @@ func TestLostStore(t *testing.T) {
 	if _, err := open.Commit(bg); !errors.Is(err, storage.ErrUnavailable) {
 		t.Fatalf("a commit behind the lease: %v", err)
 	}
-	eventually(t, "the server is told", lost.Load)
+	eventually(t, "the server knows", lost.Load)
 	if _, err := a.Snapshot(bg); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("a snapshot behind the lease: %v", err)
 	}

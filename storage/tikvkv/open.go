@@ -46,7 +46,7 @@ type connected struct {
 
 // connect opens a client of a cluster. The caller closes it, and then calls release.
 func connect(ctx context.Context, a Address, t TLS) (kv *tikv.KVStore, release func(), err error) {
-	security, _, err := t.security()
+	security, err := t.security()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +107,7 @@ func dial(ctx context.Context, a Address, security config.Security) (*tikv.KVSto
 	kv, err := tikv.NewKVStore(fmt.Sprintf("sqlots-%d", raw.GetClusterID(ctx)), codec, safe, rpc)
 	if err != nil {
 		raw.Close()
-		return nil, err
+		return nil, errors.Join(err, safe.Close())
 	}
 	return kv, nil
 }
