@@ -255,7 +255,8 @@ func testPartitions(t *testing.T, s storage.Store) {
 		sum := 0
 		for _, p := range parts {
 			m := len(collect(t, s.Latest(), p, storage.ScanOptions{KeyOnly: true}))
-			if len(parts) > 1 && m > total*3/4 {
+			// A remote store has pieces of the sizes that its servers gave them.
+			if len(parts) > 1 && m > total*3/4 && !s.Caps().Remote {
 				t.Errorf("a part holds %d of %d", m, total)
 			}
 			sum += m
