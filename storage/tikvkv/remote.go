@@ -32,6 +32,7 @@ type remote struct {
 	t         *transaction.KVTxn
 	forUpdate uint64        // the timestamp of the next call for locks; 0 for a fresh one
 	start     atomic.Uint64 // of t
+	undo      sync.Once     // End and Close may both roll back
 
 	mu sync.Mutex // guards the rest
 	// busy is closed when the call of client-go that goes on has ended; nil before the
@@ -246,6 +247,9 @@ func (r *remote) begin() error {
 	r.start.Store(ts)
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
+	if r.s.closed.Load() {
+		return storage.ErrClosed // Close knows the others
+	}
 	r.s.remotes[r] = struct{}{}
 	return nil
 }
@@ -328,8 +332,11 @@ func (r *remote) End() {
 	}
 }
 
-// rollback gives the locks back, after the call that goes on.
-func (r *remote) rollback() {
+// rollback gives the locks back, after the call that goes on. The second caller waits for
+// the first.
+func (r *remote) rollback() { r.undo.Do(r.giveBack) }
+
+func (r *remote) giveBack() {
 	atomic.StoreUint32(&r.killed, 1)
 	if busy := r.running(); busy != nil {
 		<-busy
