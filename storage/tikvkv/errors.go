@@ -43,6 +43,12 @@ func known(err error) bool {
 		errors.Is(err, context.Canceled)
 }
 
+// untimedText is in the error of client-go, which has no type, when a server does not know
+// kvrpcpb.GetRequest.NeedCommitTs: that is of 2026.
+const untimedText = "commit timestamp is required but not returned"
+
+func isUntimed(err error) bool { return err != nil && strings.Contains(err.Error(), untimedText) }
+
 // abortText begins the errors of transactions that TiKV refused: they have no type.
 const abortText = "tikv aborts txn"
 

@@ -56,22 +56,27 @@ func (r reader) at(ctx context.Context) (*txnsnapshot.KVSnapshot, error) {
 	return r.s.kv.GetSnapshot(ts), nil
 }
 
-// Get implements storage.Reader. The latest state of one key needs no timestamp.
+// Get implements storage.Reader.
 func (r reader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
 	if err := r.usable(ctx); err != nil {
 		return dst, err
 	}
-	var snap *txnsnapshot.KVSnapshot
-	var opts []kv.GetOption
-	if r.ts == 0 && (r.s.lease == nil || r.s.lease.Fresh()) {
-		snap = r.s.kv.GetSnapshot(math.MaxUint64)
-		opts = []kv.GetOption{kv.WithReturnCommitTS()}
-	} else {
-		var err error
-		if snap, err = r.at(ctx); err != nil {
-			return dst, err
+	if r.ts == 0 && !r.s.untimed.Load() && (r.s.lease == nil || r.s.lease.Fresh()) {
+		got, err := r.get(ctx, r.s.kv.GetSnapshot(math.MaxUint64), key, dst, kv.WithReturnCommitTS())
+		if !isUntimed(err) {
+			return got, err
 		}
+		r.s.untimed.Store(true)
+		r.s.log.Info("the servers of the cluster do not say when a value was committed: a read of one row takes a timestamp first", "event", "cluster.reads")
 	}
+	snap, err := r.at(ctx)
+	if err != nil {
+		return dst, err
+	}
+	return r.get(ctx, snap, key, dst)
+}
+
+func (r reader) get(ctx context.Context, snap *txnsnapshot.KVSnapshot, key, dst []byte, opts ...kv.GetOption) ([]byte, error) {
 	both, stop := r.s.until(ctx)
 	defer stop()
 	e, err := snap.Get(both, r.s.out(key), opts...)

@@ -149,6 +149,7 @@ func (r *remote) lock(ctx context.Context, keys [][]byte, wait int64) error {
 	started := r.s.background("lock", func() {
 		defer close(busy)
 		err := guard.Run(func() error { return r.lockKeys(keys, wait) })
+		guard.Log(r.s.log, "lock", err)
 		r.ask(nil, busy)
 		done <- err
 	})

@@ -62,10 +62,13 @@ type Store struct {
 	// running are the calls of client-go that may outlast those of this package.
 	running sync.WaitGroup
 
-	seen   atomic.Uint64 // the greatest timestamp that this store got
-	flight flight
-	marks  txn.Marks
-	marked sync.Mutex
+	seen atomic.Uint64 // the greatest timestamp that this store got
+	// untimed: servers do not say when a value was committed, so the latest state of a key
+	// is read at a timestamp. Else that read needs none.
+	untimed atomic.Bool
+	flight  flight
+	marks   txn.Marks
+	marked  sync.Mutex
 
 	mu       sync.Mutex
 	remotes  map[*remote]struct{} // with an open transaction of client-go

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -103,6 +104,23 @@ func TestConformance(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		t.Parallel() // most of the time is waits
 		s, _ := open(t, cluster(t), tikvkv.Options{Prefix: []byte("p/")})
+		return s
+	})
+}
+
+// TestConformanceReal runs the suite on the cluster that SQLOTS_TIKV names.
+func TestConformanceReal(t *testing.T) {
+	if os.Getenv(tikvtest.Variable) == "" {
+		t.Skip(tikvtest.Variable + " names no cluster")
+	}
+	storagetest.Run(t, func(t *testing.T) storage.Store {
+		t.Parallel()
+		c, err := tikvtest.Open()
+		must(t, err)
+		t.Cleanup(c.Close)
+		s, err := c.Join(bg, "suite")
+		must(t, err)
+		t.Cleanup(func() { must(t, s.Close()) })
 		return s
 	})
 }

@@ -60,7 +60,7 @@ func (s settings) config() server.Config {
 
 // cluster opens a store in a cluster that ends with the process.
 func cluster() storage.Store {
-	c, err := tikvtest.New()
+	c, err := tikvtest.Open()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -73,7 +73,7 @@ type host struct {
 	t      *testing.T
 	o      *options
 	dir    string
-	store  *tikvtest.Cluster // nil without
+	store  tikvtest.Stores // nil without
 	server *server.Server
 	child  *childserver.Child
 	addr   string
@@ -86,7 +86,7 @@ func newHost(t *testing.T, o *options) *host {
 	}
 	if o.cluster {
 		var err error
-		if h.store, err = tikvtest.New(); err != nil {
+		if h.store, err = tikvtest.Open(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(h.store.Close)

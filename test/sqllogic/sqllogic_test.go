@@ -166,7 +166,7 @@ func start(t *testing.T, engine string) *server.Server {
 // cluster opens a store in a TiKV cluster of this process. The server closes it.
 func cluster(t *testing.T) storage.Store {
 	t.Helper()
-	c, err := tikvtest.New()
+	c, err := tikvtest.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

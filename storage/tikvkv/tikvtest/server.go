@@ -107,7 +107,11 @@ func (c *Cluster) get(r *kvrpcpb.GetRequest, ctx *kvrpcpb.Context) *kvrpcpb.GetR
 	case w == nil:
 		return &kvrpcpb.GetResponse{NotFound: true}
 	}
-	return &kvrpcpb.GetResponse{Value: w.value, CommitTs: w.commit}
+	resp := &kvrpcpb.GetResponse{Value: w.value}
+	if r.NeedCommitTs {
+		resp.CommitTs = w.commit
+	}
+	return resp
 }
 
 func (c *Cluster) batchGet(r *kvrpcpb.BatchGetRequest, ctx *kvrpcpb.Context) *kvrpcpb.BatchGetResponse {
@@ -129,9 +133,9 @@ func appendPair(to []*kvrpcpb.KvPair, e *entry, ts uint64, ctx *kvrpcpb.Context,
 	case w == nil:
 		return to
 	case keyOnly:
-		return append(to, &kvrpcpb.KvPair{Key: e.key, CommitTs: w.commit})
+		return append(to, &kvrpcpb.KvPair{Key: e.key})
 	}
-	return append(to, &kvrpcpb.KvPair{Key: e.key, Value: w.value, CommitTs: w.commit})
+	return append(to, &kvrpcpb.KvPair{Key: e.key, Value: w.value})
 }
 
 func (c *Cluster) scan(in bounds, r *kvrpcpb.ScanRequest, ctx *kvrpcpb.Context) *kvrpcpb.ScanResponse {
