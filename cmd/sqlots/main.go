@@ -29,6 +29,7 @@ func commands() []command {
 		{"load", "load CSV, TSV or JSON lines into a table", load.Main},
 		{"bench", "load and run benchmarks against any MySQL server", bench.Main},
 		{"slt", "run sqllogictest files against any MySQL server", slt.Main},
+		{"tikv-smoke", "move money on a TiKV cluster while you kill its servers", tikvSmoke},
 		{"version", "print the version", version},
 	}
 }
@@ -58,7 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "sqlots is a wide-column store that answers MySQL.\n\nUsage: sqlots COMMAND [FLAGS]\n\nCommands:")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.what)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.what)
 	}
 	fmt.Fprintln(w, "\n'sqlots COMMAND -h' lists the flags of a command.")
 }

@@ -82,6 +82,14 @@ func initialRootPassword(path string) func() (string, error) {
 	return nil
 }
 
+// storeFlags are the flags of a store in a cluster.
+func storeFlags(fs *flag.FlagSet, cfg *server.Config) {
+	fs.StringVar(&cfg.Store, "store", "", "address of the store in a TiKV cluster, tikv://HOST:PORT,…/NAME with its placement drivers and the name of the store (default: in the data directory)")
+	fs.StringVar(&cfg.StoreTLS.CA, "store-ca", "", "certificate of the authority of the cluster (PEM), for --store by TLS")
+	fs.StringVar(&cfg.StoreTLS.Cert, "store-cert", "", "certificate that the cluster knows this server by (PEM)")
+	fs.StringVar(&cfg.StoreTLS.Key, "store-key", "", "key of that certificate (PEM)")
+}
+
 // serve is "sqlots serve".
 func serve(args []string, _, stderr io.Writer) int {
 	fs := flag.NewFlagSet("sqlots serve", flag.ContinueOnError)
@@ -90,10 +98,7 @@ func serve(args []string, _, stderr io.Writer) int {
 	memory := byteSize(server.DefaultMemory)
 	temp := byteSize(0)
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
-	fs.StringVar(&cfg.Store, "store", "", "address of the store in a TiKV cluster, tikv://HOST:PORT,…/NAME with its placement drivers and the name of the store (default: in the data directory)")
-	fs.StringVar(&cfg.StoreTLS.CA, "store-ca", "", "certificate of the authority of the cluster (PEM), for --store by TLS")
-	fs.StringVar(&cfg.StoreTLS.Cert, "store-cert", "", "certificate that the cluster knows this server by (PEM)")
-	fs.StringVar(&cfg.StoreTLS.Key, "store-key", "", "key of that certificate (PEM)")
+	storeFlags(fs, &cfg)
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
 	fs.StringVar(&cfg.AdminListen, "admin-listen", "", "TCP address for root, who is admitted there however many connections there are")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")

@@ -3,6 +3,7 @@ package tikvkv
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -56,9 +57,21 @@ func (c core) With(fields []zapcore.Field) zapcore.Core {
 	return core{append(c.fields[:len(c.fields):len(c.fields)], attrs(fields)...)}
 }
 
+// frequent are messages of client-go that come with every call: of a busy cluster, and of
+// one whose servers do not say when a value was committed, which Reader.Get has logged.
+var frequent = []string{"get timestamp too slow", untimedText}
+
+// levelOfEntry is levelOf, and lower for what is frequent.
+func levelOfEntry(e zapcore.Entry) slog.Level {
+	if slices.Contains(frequent, e.Message) {
+		return slog.LevelDebug
+	}
+	return levelOf(e.Level)
+}
+
 // Check implements zapcore.Core.
 func (c core) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if c.Enabled(e.Level) {
+	if current.Load().Enabled(context.Background(), levelOfEntry(e)) {
 		return to.AddCore(e, c)
 	}
 	return to
@@ -67,7 +80,7 @@ func (c core) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedE
 // Write implements zapcore.Core.
 func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	all := append(c.fields[:len(c.fields):len(c.fields)], attrs(fields)...)
-	current.Load().LogAttrs(context.Background(), levelOf(e.Level), "tikv: "+e.Message, all...)
+	current.Load().LogAttrs(context.Background(), levelOfEntry(e), "tikv: "+e.Message, all...)
 	return nil
 }
 
