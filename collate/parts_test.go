@@ -6,6 +6,9 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/schema"
 )
 
 // contractions are characters that have weights of their own when they are together in
@@ -34,7 +37,7 @@ func TestParts(t *testing.T) {
 	goOn := func(int) error { return nil }
 	for _, c := range List() {
 		r := rand.New(rand.NewSource(int64(c.ID)))
-		for i := 0; i < 100; i++ {
+		for i := range testflag.InShort(12, 100) {
 			a, b := textOfContractions(r, c), textOfContractions(r, c)
 			if i%3 == 0 {
 				b = append(bytes.Clone(a[:len(a)/2]), b...)
@@ -115,7 +118,7 @@ func TestStop(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	goOn := func(int) error { return nil }
 	for _, c := range List() {
-		if c.ID%8 != 0 && !c.IsDefault() {
+		if c.ID%testflag.InShort[schema.CollationID](64, 8) != 0 && !c.IsDefault() {
 			continue
 		}
 		r := rand.New(rand.NewSource(int64(c.ID)))

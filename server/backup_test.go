@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/datacheck"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/backup"
 )
@@ -86,6 +87,7 @@ func onDisk(t *testing.T) (data, backups string, change func(*server.Config)) {
 // TestBackup makes a full and two incremental backups under load, restores each
 // and checks what is in it.
 func TestBackup(t *testing.T) {
+	testflag.Normal(t)
 	_, backups, change := onDisk(t)
 	_, dsn := startServer(t, change)
 	stop := make(chan struct{})

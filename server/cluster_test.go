@@ -17,8 +17,9 @@ import (
 // TestDirectoryOfCluster: a directory has one store, in it or elsewhere.
 func TestDirectoryOfCluster(t *testing.T) {
 	const address = "tikv://127.0.0.1:1/shop"
-	start := func(dir, store string) error {
-		s, err := server.Start(context.Background(), server.Config{DataDir: dir, Store: store, Listen: "127.0.0.1:0", Memory: 64 << 20})
+	cluster := &server.Cluster{Address: address}
+	start := func(dir string, c *server.Cluster) error {
+		s, err := server.Start(context.Background(), server.Config{DataDir: dir, Cluster: c, Listen: "127.0.0.1:0", Memory: 64 << 20})
 		if err == nil {
 			err = errors.Join(errors.New("it has started"), s.Stop(0))
 		}
@@ -37,27 +38,26 @@ func TestDirectoryOfCluster(t *testing.T) {
 	if err := s.Stop(0); err != nil {
 		t.Fatal(err)
 	}
-	want(start(own, address), own, "a store of its own")
+	want(start(own, cluster), own, "a store of its own")
 
 	local := t.TempDir()
 	lock, err := datadir.Lock(local)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := start(local, address); !errors.Is(err, storage.ErrLocked) {
+	if err := start(local, cluster); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the directory of another process: %v", err)
 	}
 	if err := errors.Join(datadir.Claim(local, datadir.Owner{Store: "1", Address: address}), lock.Close()); err != nil {
 		t.Fatal(err)
 	}
-	want(start(local, ""), local, address, "--store")
+	want(start(local, nil), local, address, "--store")
 	if _, err := os.Stat(filepath.Join(local, "kv")); err == nil {
 		t.Error("a store was made")
 	}
 
-	want(start(t.TempDir(), "tikv:/x"), "--store", "tikv://HOST:PORT")
 	for _, c := range []server.Config{
-		{Store: address, BackupDir: "b"}, {Store: address, AcceptLogDamage: true},
+		{Cluster: cluster, BackupDir: "b"}, {Cluster: cluster, AcceptLogDamage: true},
 	} {
 		c.DataDir, c.Listen = t.TempDir(), "127.0.0.1:0"
 		_, err := server.Start(context.Background(), c)

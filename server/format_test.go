@@ -18,6 +18,7 @@ import (
 
 	"github.com/sqlots/sqlots/internal/datacheck"
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
@@ -38,6 +39,9 @@ func TestFormats(t *testing.T) {
 		writeStore(t, filepath.Join(formats, strconv.Itoa(pebblekv.FormatVersion)))
 	}
 	for v := 1; v <= pebblekv.FormatVersion; v++ {
+		if v > 1 && v < pebblekv.FormatVersion-1 && testflag.InShort(true, false) {
+			continue
+		}
 		t.Run(strconv.Itoa(v), func(t *testing.T) {
 			from := filepath.Join(formats, strconv.Itoa(v))
 			dir := filepath.Join(t.TempDir(), "data")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // heatOf are the accesses to table h, by range: reads and writes.
@@ -37,6 +39,7 @@ func sum(m map[int]float64) (n float64) {
 // TestHotRange: reads of one key range among reads of all rows are seen, by each way to
 // read a row by its key, and writes.
 func TestHotRange(t *testing.T) {
+	testflag.Normal(t) // statistics need many reads
 	_, dsn := startServer(t)
 	c := dial(t, dsn)
 	c.exec("CREATE TABLE h (id INT PRIMARY KEY, k INT, v INT, KEY (k))")

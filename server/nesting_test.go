@@ -18,7 +18,7 @@ func TestLongChains(t *testing.T) {
 	c := dial(t, dsn+"?sql_mode=PIPES_AS_CONCAT")
 	c.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT, d DOUBLE, s VARCHAR(20), KEY (a))")
 	c.exec("INSERT INTO t VALUES (1, 1, 1, 'x'), (2, 2, 2, 'y'), (3, NULL, 3, NULL)")
-	n := testflag.Pick(5_000, 10_000, 100_000)
+	n := testflag.Pick(2_000, 10_000, 100_000)
 	for _, q := range []struct{ before, again, after, want string }{
 		{"SELECT 1", "+1", "", fmt.Sprint(n + 1)},
 		{"SELECT a", "+1", " FROM t WHERE id = 1", fmt.Sprint(n + 1)},

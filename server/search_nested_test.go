@@ -198,7 +198,7 @@ func TestSearchNested(t *testing.T) {
 		slices.Sort(ids)
 		return ids, err
 	}
-	rounds := testflag.Rounds(60, 80, 800)
+	rounds := testflag.Rounds(25, 80, 800)
 	asked, failed := 0, 0
 	for i := range rounds {
 		switch i % 40 {

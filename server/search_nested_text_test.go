@@ -134,7 +134,7 @@ func TestSearchNestedText(t *testing.T) {
 		slices.Sort(vals)
 		return vals, err
 	}
-	rounds := testflag.Rounds(50, 60, 500)
+	rounds := testflag.Rounds(20, 60, 500)
 	asked, some := 0, 0
 	for i := range rounds {
 		switch i % 40 {

@@ -258,7 +258,7 @@ func TestSearchPaths(t *testing.T) {
 		}
 		return ids, rows.Err()
 	}
-	rounds := testflag.Rounds(100, 150, 2000)
+	rounds := testflag.Rounds(40, 150, 2000)
 	asked, alone := 0, 0
 	for i := range rounds {
 		switch i % 40 {

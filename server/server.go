@@ -34,7 +34,6 @@ import (
 	"github.com/sqlots/sqlots/sql/ttl"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/pebblekv"
-	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -95,14 +94,9 @@ type Config struct {
 	// AuditLog is AuditOn, AuditForced, or AuditOff, which is also "": the log is on
 	// if it was persisted.
 	AuditLog string
-	// Store is the address of the store in a cluster, tikv://HOST:PORT,…/NAME; "" for one
-	// in DataDir. DataDir then has files that may be lost. StoreTLS are the files for
-	// connections to the cluster.
-	Store    string
-	StoreTLS tikvkv.TLS
-	// StoreLost, if set, is called when another server has taken the store of this one,
-	// which must end.
-	StoreLost func(error)
+	// Cluster has the store; nil for one in DataDir. With a cluster, DataDir has files
+	// that may be lost.
+	Cluster *Cluster
 	// Durability is innodb_flush_log_at_trx_commit: 1 syncs each commit.
 	Durability int
 	// AcceptLogDamage is pebblekv.Options.AcceptLogDamage.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // randDecimal is a number of up to digits digits, with a random scale, often
@@ -56,7 +58,7 @@ func TestDecimalAgainstBig(t *testing.T) {
 			t.Fatalf("%s %s %s: %s is wide without need", a, op, b, got)
 		}
 	}
-	for range 50000 {
+	for range testflag.InShort(10_000, 50_000) {
 		n := []int{5, 18, 20, 38, 40, 65}[r.IntN(6)]
 		a, b := randDecimal(r, n), randDecimal(r, n)
 		x, y := rat(a), rat(b)

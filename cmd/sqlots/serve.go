@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage/tikvkv"
 )
 
 // byteSize is a flag value such as 512MiB, 2G or 1073741824.
@@ -82,14 +83,6 @@ func initialRootPassword(path string) func() (string, error) {
 	return nil
 }
 
-// storeFlags are the flags of a store in a cluster.
-func storeFlags(fs *flag.FlagSet, cfg *server.Config) {
-	fs.StringVar(&cfg.Store, "store", "", "address of the store in a TiKV cluster, tikv://HOST:PORT,…/NAME with its placement drivers and the name of the store (default: in the data directory)")
-	fs.StringVar(&cfg.StoreTLS.CA, "store-ca", "", "certificate of the authority of the cluster (PEM), for --store by TLS")
-	fs.StringVar(&cfg.StoreTLS.Cert, "store-cert", "", "certificate that the cluster knows this server by (PEM)")
-	fs.StringVar(&cfg.StoreTLS.Key, "store-key", "", "key of that certificate (PEM)")
-}
-
 // serve is "sqlots serve".
 func serve(args []string, _, stderr io.Writer) int {
 	fs := flag.NewFlagSet("sqlots serve", flag.ContinueOnError)
@@ -98,7 +91,8 @@ func serve(args []string, _, stderr io.Writer) int {
 	memory := byteSize(server.DefaultMemory)
 	temp := byteSize(0)
 	fs.StringVar(&cfg.DataDir, "data", "", "data directory, made if it does not exist (required)")
-	storeFlags(fs, &cfg)
+	var store storeFlags
+	store.register(fs)
 	fs.StringVar(&cfg.Listen, "listen", "127.0.0.1:4000", "TCP address to listen on")
 	fs.StringVar(&cfg.AdminListen, "admin-listen", "", "TCP address for root, who is admitted there however many connections there are")
 	fs.StringVar(&cfg.Socket, "socket", "", "unix socket to listen on too")
@@ -174,9 +168,13 @@ func serve(args []string, _, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	var lost atomic.Pointer[error]
-	cfg.StoreLost = func(err error) {
+	cfg.Cluster, err = store.cluster(cfg.Listen, tikvkv.Options{Log: cfg.Log, Lost: func(err error) {
 		lost.Store(&err)
 		stop()
+	}})
+	if err != nil {
+		fmt.Fprintln(stderr, "sqlots serve:", err)
+		return 1
 	}
 	reopen := make(chan os.Signal, 1)
 	signal.Notify(reopen, syscall.SIGHUP)

@@ -25,7 +25,7 @@ func TestFileMode(t *testing.T) {
 // TestServeRefuses: flags that would lead to the files of the store end a start.
 func TestServeRefuses(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	for flag, want := range map[string]string{"--tmp=" + data + "/kv": "--tmp", "--log-dir=" + data: "--log-dir", "--socket=" + data + "/FORMAT": "--socket", "--require-root-password": "--require-root-password", "--initial-root-password-file=" + data + "x": "initial password of root", "--audit-log=yes": "--audit-log"} {
+	for flag, want := range map[string]string{"--tmp=" + data + "/kv": "--tmp", "--log-dir=" + data: "--log-dir", "--socket=" + data + "/FORMAT": "--socket", "--require-root-password": "--require-root-password", "--initial-root-password-file=" + data + "x": "initial password of root", "--audit-log=yes": "--audit-log", "--store=tikv:/x": "--store: tikv:/x", "--store-ca=x": "--store-ca, "} {
 		var out strings.Builder
 		if code := serve([]string{"--data", data, "--listen", "127.0.0.1:0", "--memory", "64MiB", flag}, io.Discard, &out); code != 1 || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit code %d\n%s", flag, code, out.String())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/tool/smoke"
 )
 
@@ -35,7 +36,8 @@ func tikvSmoke(args []string, stdout, stderr io.Writer) int {
 		fs.PrintDefaults()
 	}
 	cfg := server.Config{Listen: "127.0.0.1:0", Memory: 512 << 20}
-	storeFlags(fs, &cfg)
+	var store storeFlags
+	store.register(fs)
 	o := smoke.Options{Out: stdout}
 	fs.DurationVar(&o.For, "for", time.Minute, "how long transfers are made; Ctrl-C ends them, too, and the last check is made")
 	fs.DurationVar(&o.Turn, "turn", 20*time.Second, "after how long a new server goes on, which has nothing but the store")
@@ -46,7 +48,7 @@ func tikvSmoke(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	switch {
-	case cfg.Store == "" || fs.NArg() > 0:
+	case store.address == "" || fs.NArg() > 0:
 		fmt.Fprintln(stderr, "sqlots tikv-smoke: --store ADDRESS is required, and no other argument")
 		return 2
 	case o.For <= 0 || o.Turn <= 0 || o.Workers <= 0 || o.Patience < 0:
@@ -55,6 +57,10 @@ func tikvSmoke(args []string, stdout, stderr io.Writer) int {
 	}
 	var err error
 	if cfg.Log, err = newLogger(stderr, "text", *level); err != nil {
+		fmt.Fprintln(stderr, "sqlots tikv-smoke:", err)
+		return 2
+	}
+	if cfg.Cluster, err = store.cluster(cfg.Listen, tikvkv.Options{Log: cfg.Log}); err != nil {
 		fmt.Fprintln(stderr, "sqlots tikv-smoke:", err)
 		return 2
 	}

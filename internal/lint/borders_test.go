@@ -65,6 +65,7 @@ func borders() []border {
 			return under(p, "sql/planner") && p != "sql/planner/physical" || under(p, runtime...) || under(p, "sql/source", "sql/ddl", "storage/pebblekv")
 		}, false},
 		{"the executor reads and writes through interfaces of its own", is("sql/exec"), is("storage/table", "index", "search"), false},
+		{"commands open stores in a cluster", is("server"), is("storage/tikvkv"), true},
 		{"temporary files know rows only", is("sql/spill"), func(p string) bool {
 			return under(p, "sql") && !under(p, "sql/spill", "sql/vec", "sql/types", "sql/sqlerr") || under(p, "storage")
 		}, true},

@@ -52,6 +52,9 @@ func isModule(path string) bool {
 	return err == nil
 }
 
+// longForms are the functions of testflag that a test with a long form calls.
+var longForms = []string{"Pick", "Rounds", "Share", "Long"}
+
 // longTests are the names of the tests in the files of a package that have a long form.
 func longTests(files []string) ([]string, error) {
 	calls := map[string]map[string]bool{} // by function, method or variable: what it mentions
@@ -70,7 +73,7 @@ func longTests(files []string) ([]string, error) {
 					switch x := n.(type) {
 					case *ast.SelectorExpr:
 						if id, ok := x.X.(*ast.Ident); ok && id.Name == "testflag" {
-							long[name] = long[name] || x.Sel.Name == "Pick" || x.Sel.Name == "Rounds" || x.Sel.Name == "Long"
+							long[name] = long[name] || slices.Contains(longForms, x.Sel.Name)
 						}
 					case *ast.Ident:
 						calls[name][x.Name] = true

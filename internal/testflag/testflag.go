@@ -50,6 +50,24 @@ func Pick[T any](short, normal, longest T) T {
 	return normal
 }
 
+// InShort is short with -short, and normal otherwise, also with -update: recorded results
+// are written whole. It is for tests without a long form.
+func InShort[T any](short, normal T) T {
+	if testing.Short() && !*long && !*update {
+		return short
+	}
+	return normal
+}
+
+// Share says which cases of a long list a test takes: each short-th, normal-th or
+// longest-th, by the length of the run, from one that the seed chooses.
+func Share(t testing.TB, short, normal, longest uint64) func(i int) bool {
+	t.Helper()
+	every := Pick(short, normal, longest)
+	first := AnySeed(t) % every
+	return func(i int) bool { return uint64(i)%every == first }
+}
+
 // Normal skips a test with -short.
 func Normal(t testing.TB) {
 	t.Helper()

@@ -66,7 +66,7 @@ func boltFile(t testing.TB, r *rand.Rand) string {
 
 // TestPages: whatever bbolt writes passes.
 func TestPages(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range testflag.InShort[uint64](8, 40) {
 		if err := checkPages(boltFile(t, rand.New(rand.NewPCG(seed, 7)))); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}

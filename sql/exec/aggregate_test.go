@@ -191,7 +191,7 @@ func aggBase(n physical.Node, by []int, aggs []*expr.Agg) (physical.Base, []expr
 }
 
 func TestAggregate(t *testing.T) {
-	for _, rows := range []int{0, 1, 400} {
+	for _, rows := range []int{0, 1, testflag.InShort(130, 400)} {
 		tab := data("t", 21, rows, 8)
 		src := newSource(tab)
 		scan := scanOf(tab.t)

@@ -117,11 +117,8 @@ func TestLongTexts(t *testing.T) {
 
 // TestParseIsLinear: twice the text takes about twice the time.
 func TestParseIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures times")
-	}
-	every := testflag.Pick[uint64](1, 4, 1)
-	first := testflag.AnySeed(t) % every
+	testflag.Normal(t) // measures times
+	take := testflag.Share(t, 1, 4, 1)
 	for i, c := range []struct{ before, again, after string }{
 		{"SELECT ", "/*!", ""},
 		{"SELECT 1 ", "/*!", "*/"},
@@ -197,7 +194,7 @@ func TestParseIsLinear(t *testing.T) {
 		{"", "( ", ""},
 		{"SELECT 1", ")", ""},
 	} {
-		if uint64(i)%every != first {
+		if !take(i) {
 			continue
 		}
 		measure := func(n int) time.Duration {

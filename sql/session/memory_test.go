@@ -85,10 +85,9 @@ func TestBeyondMemory(t *testing.T) {
 		}
 		return w.lines
 	}
-	every := testflag.Pick[uint64](3, 3, 1)
-	first := testflag.AnySeed(t) % every
+	take := testflag.Share(t, 3, 3, 1)
 	for i, q := range beyondMemory {
-		if uint64(i)%every != first {
+		if !take(i) {
 			continue
 		}
 		t.Run(q.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/pingcap/kvproto/pkg/kvrpcpb"
 	"github.com/tikv/client-go/v2/tikvrpc"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/tikvkv"
 )
@@ -65,6 +66,8 @@ func TestStaleTimestamp(t *testing.T) {
 
 // TestCloseInCut: Close does not wait for a cluster that does not answer, and ends waits.
 func TestCloseInCut(t *testing.T) {
+	testflag.Normal(t) // waits for seconds
+	t.Parallel()
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})
 	holder, x := begin(t, s), begin(t, s)

@@ -10,6 +10,7 @@ import (
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"github.com/tikv/client-go/v2/txnkv/transaction"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
@@ -98,6 +99,7 @@ func TestOutcomes(t *testing.T) {
 		}, storage.ErrUndetermined, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // most of the time is waits
 			s, n := open(t, cluster(t), tikvkv.Options{})
 			x := begin(t, s)
 			must(t, lock(x, "k"))
@@ -131,6 +133,7 @@ func TestOutcomes(t *testing.T) {
 
 // TestUnknownHoldsSettled: what is settled does not pass a commit of unknown outcome.
 func TestUnknownHoldsSettled(t *testing.T) {
+	testflag.Normal(t) // waits for seconds
 	impatient(t)
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})

@@ -13,6 +13,7 @@ import (
 	"github.com/tikv/client-go/v2/tikvrpc"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/tikvkv"
@@ -55,6 +56,7 @@ func (c *roundCounter) reset() (calls, rounds int) {
 // TestRounds runs statements on a server whose store is in a cluster, and holds the rounds
 // of each against a ceiling. They are counted, not timed; -v prints them.
 func TestRounds(t *testing.T) {
+	testflag.Normal(t)                                // large tables
 	defer tikvkv.ShortLease(3*time.Hour, time.Hour)() // no renewals meanwhile
 	n := cluster(t).Node()
 	kv, err := n.Connect()

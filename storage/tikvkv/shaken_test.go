@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -19,8 +20,12 @@ import (
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
-// TestMain has client-go give up commits within a second, not after forty.
+// TestMain has client-go give up commits within a second, not after forty. More parallel
+// tests run than there are processors, as they wait most of the time.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	transaction.CommitMaxBackoff = 1000
 	testflag.Main(m)
 }
@@ -172,6 +177,7 @@ func (b *bank) check(s storage.Store) {
 // off for a while. No money is lost, nor an acknowledged transaction, and none that was
 // refused is there. A follower of the records that goes up to what is settled misses none.
 func TestBank(t *testing.T) {
+	testflag.Normal(t) // runs for seconds
 	impatient(t)
 	c := cluster(t)
 	a, an := open(t, c, tikvkv.Options{})
@@ -182,7 +188,7 @@ func TestBank(t *testing.T) {
 		n.Lose(0.01, 0.01)
 	}
 	shake(t, c)
-	stop, cancel := context.WithTimeout(bg, time.Duration(testflag.Pick(1, 3, 30))*time.Second)
+	stop, cancel := context.WithTimeout(bg, time.Duration(testflag.Pick(3, 3, 30))*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i, s := range []storage.Store{a, z, a, z} {

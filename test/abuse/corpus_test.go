@@ -136,13 +136,9 @@ func list2(n int, item func(i int) string) string {
 func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
-	every := uint64(1)
-	if *named == "" {
-		every = testflag.Pick[uint64](8, 8, 1)
-	}
-	first := testflag.AnySeed(t) % every
+	take := testflag.Share(t, 8, 8, 1)
 	for i, a := range corpus() {
-		if strings.Contains(a.name, *named) && uint64(i)%every == first {
+		if strings.Contains(a.name, *named) && (*named != "" || take(i)) {
 			v.check(t, a)
 		}
 	}

@@ -88,17 +88,13 @@ func TestAnswers(t *testing.T) {
 		recordAnswers(t, byFolder)
 		return
 	}
-	seed := testflag.AnySeed(t)
+	take := testflag.Share(t, 5, 5, 1)
 	for folder, paths := range byFolder {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
 			want := readAnswers(t, folder)
-			every := uint64(1)
-			if folder == callsFolder && *onlyFolder == "" {
-				every = testflag.Pick[uint64](5, 5, 1)
-			}
 			for i, path := range paths {
-				if uint64(i)%every != seed%every {
+				if folder == callsFolder && *onlyFolder == "" && !take(i) {
 					continue
 				}
 				t.Run(strings.TrimSuffix(filepath.Base(path), ".test"), func(t *testing.T) { compareAnswers(t, path, want[filepath.Base(path)]) })

@@ -24,9 +24,7 @@ const (
 //
 // A line is the digests of a statement and of its answer, and how large that is.
 func TestGenerated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 8 s")
-	}
+	testflag.Normal(t) // it takes 8 s
 	s := servertest.Start(t, server.Config{Memory: 256 << 20, CheckPlans: true})
 	r := &run{t: t, ctx: t.Context(), base: open(t, servertest.DSN(s), "SET sql_mode = '"+mode+"'", "SET timestamp = 1700000000.123456", "SET sqlots_parallelism = 1")}
 	var out strings.Builder
@@ -40,7 +38,7 @@ func TestGenerated(t *testing.T) {
 			texts = append(texts, text)
 		})
 	}
-	testflag.GoldenOf(t, "testdata/generated.txt", out.String(), func(line int) string { return texts[line] })
+	testflag.GoldenOf(t, "testdata/generated.txt", out.String(), func(line int, _ string) string { return texts[line] })
 }
 
 // generated makes the tables of a round and runs its statements.

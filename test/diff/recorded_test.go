@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,14 +50,18 @@ func TestMain(m *testing.M) { testflag.Main(m) }
 // takes all literals of its class in turn, and the columns of all types; the answers
 // have types. What the answers ought to be is for TestCalls, which compares with
 // MariaDB; this test finds changes, and is fast. -update writes the answers again.
+// -short takes a fourth of the forms.
 func TestRecorded(t *testing.T) {
 	s := servertest.Start(t, server.Config{Memory: 256 << 20, CheckPlans: true})
 	r := &recorder{t: t, conn: open(t, servertest.DSN(s), "SET sql_mode = '"+mode+"'", "CREATE DATABASE recorded", "USE recorded", typed, typedRows, "SET timestamp = 1700000000.123456")}
 	for _, form := range append(append([]string{}, calls...), recorded...) {
+		if crc32.ChecksumIEEE([]byte(form))%testflag.InShort[uint32](4, 1) != 0 {
+			continue
+		}
 		i := strings.LastIndexByte(form, ' ')
 		r.form(form, form[:i], form[i+1:])
 	}
-	testflag.Golden(t, "testdata/calls.txt", r.out.String())
+	testflag.GoldenPart(t, "testdata/calls.txt", r.out.String(), func(int, string) string { return "" })
 }
 
 type recorder struct {

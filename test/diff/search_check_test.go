@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestSearchChecks compares conditions that a large search index computes of values,
 // several segments at a time, with scans: answers, errors and warnings.
 func TestSearchChecks(t *testing.T) {
+	testflag.Normal(t)
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir()})
 	r := &run{t: t, ctx: t.Context()}
 	r.base = open(t, servertest.DSN(s), "CREATE DATABASE checks", "USE checks", "SET sqlots_parallelism = 4", "SET cte_max_recursion_depth = 100000",

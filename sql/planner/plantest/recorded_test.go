@@ -46,7 +46,7 @@ func TestRecordedPlans(t *testing.T) {
 		got.WriteByte('\n')
 		about = append(about, sql+"\n"+strings.Join(slices.Compact(trees), ""))
 	}
-	testflag.GoldenOf(t, "testdata/plans.txt", got.String(), func(line int) string {
+	testflag.GoldenOf(t, "testdata/plans.txt", got.String(), func(line int, _ string) string {
 		return fmt.Sprint(about[min(line, len(about)-1)])
 	})
 }

@@ -86,7 +86,7 @@ func TestRecordedRuns(t *testing.T) {
 		got.WriteByte('\n')
 		about = append(about, sql+"\n"+strings.Join(all, ""))
 	}
-	testflag.GoldenOf(t, "testdata/runs.txt", got.String(), func(line int) string { return about[min(line, len(about)-1)] })
+	testflag.GoldenOf(t, "testdata/runs.txt", got.String(), func(line int, _ string) string { return about[min(line, len(about)-1)] })
 }
 
 // fill makes the table l.
