@@ -33,7 +33,19 @@ func corpus() []attack {
 	}
 	many := "(SELECT a.id * 1000000 + b.id * 1000 + c.id k FROM t a, t b, t c LIMIT 5000000) m"
 	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
+	columns := func(n, times int) string {
+		return list(n, func(i int) string { return "REPEAT(s, " + strconv.Itoa(times) + ") c" + strconv.Itoa(i) })
+	}
+	wide := "(SELECT id, k, " + columns(1000, 2800) + " FROM t) x"
 	return []attack{
+		{name: "wide rows that are sorted", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k, id"},
+		{name: "wide rows of which some are first", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k DESC, id LIMIT 700"},
+		{name: "wide rows that are grouped", runs: 5e9, text: "SELECT k, " + list(1000, func(i int) string { return "MAX(c" + strconv.Itoa(i) + ")" }) + " FROM " + wide + " GROUP BY k"},
+		{name: "wide rows in a window", runs: 5e9, text: "SELECT ROW_NUMBER() OVER (ORDER BY k), x.* FROM " + wide},
+		{name: "wide rows of a CTE", runs: 5e9, text: "WITH x AS (SELECT id, " + columns(1000, 2800) + " FROM t) SELECT a.*, b.* FROM x a JOIN x b ON a.id = b.id + 1"},
+		{name: "wide rows that are joined", runs: 5e9, text: "SELECT * FROM t JOIN (SELECT id, " + columns(1000, 2800) + " FROM t LIMIT 800) x ON x.id + 0 = t.id + 0"},
+		{name: "wide rows of a UNION", runs: 5e9, text: "SELECT " + columns(1000, 2800) + " FROM t UNION SELECT " + columns(1000, 2800) + " FROM t"},
+		{name: "wide rows of long values", runs: 5e9, text: "SELECT * FROM (SELECT k, " + columns(4000, 20000) + " FROM t) x ORDER BY k"},
 		{name: "nested HEX", text: "SELECT " + nest("HEX", "'\\\\'", 45)},
 		{name: "nested HEX of a long text", conns: 8, text: "SELECT LENGTH(" + nest("HEX", "REPEAT('a', 60000000)", 7) + ")"},
 		{name: "nested QUOTE", conns: 4, text: "SELECT LENGTH(" + nest("QUOTE", "REPEAT('\\\\', 4000000)", 30) + ")"},
