@@ -37,6 +37,7 @@ func corpus() []attack {
 		return list(n, func(i int) string { return "REPEAT(s, " + strconv.Itoa(times) + ") c" + strconv.Itoa(i) })
 	}
 	wide := "(SELECT id, k, " + columns(1000, 2800) + " FROM t) x"
+	members := "SET group_concat_max_len = 6000000; SET @a = (SELECT CONCAT('{', GROUP_CONCAT(CONCAT('\"m', a.id * 30 + b.id, '\":1')), '}') FROM t a, t b WHERE b.id < 30)"
 	return []attack{
 		{name: "wide rows that are sorted", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k, id"},
 		{name: "wide rows of which some are first", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k DESC, id LIMIT 700"},
@@ -118,6 +119,11 @@ func corpus() []attack {
 		{name: "a long JSON object", conns: 4, text: "SELECT JSON_LENGTH(CONCAT('{', REPEAT('\"b\":1,\"a\":2,', 400000), '\"b\":1}'))"},
 		{name: "JSON_OVERLAPS", text: "SELECT JSON_OVERLAPS(CONCAT('[', REPEAT('1,', 300000), '2]'), CONCAT('[', REPEAT('3,', 300000), '4]'))"},
 		{name: "JSON_CONTAINS", text: "SELECT JSON_CONTAINS(CONCAT('[', REPEAT('{\"b\":1},', 100000), '{\"a\":1,\"b\":1}]'), CONCAT('[', REPEAT('{\"a\":1},', 100000), '{\"a\":1}]'))"},
+		{name: "JSON_REMOVE of many", before: []string{members}, text: "SELECT LENGTH(JSON_REMOVE(@a" + manyOf(20_000, func(i int) string { return ",'$.m" + strconv.Itoa(i) + "'" }) + "))"},
+		{name: "JSON_SET of many", before: []string{members}, text: "SELECT LENGTH(JSON_SET(@a" + manyOf(20_000, func(i int) string { return ",'$.n" + strconv.Itoa(i) + "',1" }) + "))"},
+		{name: "JSON_MERGE_PATCH of objects", before: []string{members}, text: "SELECT LENGTH(JSON_MERGE_PATCH(@a, JSON_MERGE_PATCH(REPLACE(@a, 'm', 'n'), @a)))"},
+		{name: "JSON_MERGE_PATCH of many", text: "SELECT LENGTH(JSON_MERGE_PATCH('{}'" + manyOf(100_000, func(i int) string { return ",'{\"a" + strconv.Itoa(i) + "\":1}'" }) + "))"},
+		{name: "JSON_MERGE_PRESERVE of many", text: "SELECT LENGTH(JSON_MERGE_PRESERVE('[1]'" + strings.Repeat(",'[1]'", 100_000) + "))"},
 		{name: "JSON_ARRAYAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_ARRAYAGG(k)) FROM " + many},
 		{name: "JSON_OBJECTAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_OBJECTAGG(k, 1)) FROM " + many},
 		{name: "ST_Collect of many", conns: 4, text: "SELECT LENGTH(ST_Collect(POINT(1, k))) FROM " + many},
@@ -131,6 +137,15 @@ func corpus() []attack {
 		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
+}
+
+// manyOf is n items one after the other.
+func manyOf(n int, item func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(item(i))
+	}
+	return b.String()
 }
 
 // list2 is n statements.
