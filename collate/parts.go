@@ -39,11 +39,32 @@ type weightReader struct {
 	part  int // least length of a part
 	stop  Stop
 	buf   []byte
+	// before is the character that comes before the first part; see firstBefore.
+	before []byte
+	text   []byte // of a part and the character before it
 }
 
 // reader reads the weights of s on one level.
 func (c *Collation) reader(s []byte, level, part int, stop Stop) *weightReader {
-	return &weightReader{c: c, rest: s, level: level, part: part, stop: stop}
+	return &weightReader{c: c, rest: s, level: level, part: part, stop: stop, before: c.firstBefore(s, level)}
+}
+
+// plainBefore is a character whose weights, and those of what follows, do not depend on
+// each other.
+var plainBefore = []byte("a")
+
+// firstBefore is the character of which a Japanese mark at the beginning of s has the
+// weight. On all levels but the first, vitess goes on with the last one of the level
+// before, which is that of s.
+func (c *Collation) firstBefore(s []byte, level int) []byte {
+	if level == 0 || !c.looksBack(s) {
+		return plainBefore
+	}
+	_, n := utf8.DecodeLastRune(s)
+	if last := s[len(s)-n:]; !c.looksBack(last) {
+		return last
+	}
+	return plainBefore
 }
 
 // next is the weights of the next part, valid until the next call; nil at the end.
@@ -53,13 +74,26 @@ func (r *weightReader) next() ([]byte, error) {
 		if err := r.stop(n); err != nil {
 			return nil, err
 		}
-		r.buf = r.c.appendPartWeights(r.buf[:0], r.rest[:n])
-		r.rest = r.rest[n:]
-		if w := levelOf(r.buf, r.level, r.c.levels); len(w) > 0 {
+		w := r.weights(r.rest[:n])
+		r.rest, r.before = r.rest[n:], plainBefore
+		if len(w) > 0 {
 			return w, nil
 		}
 	}
 	return nil, nil
+}
+
+// weights are those of a part.
+func (r *weightReader) weights(part []byte) []byte {
+	if !r.c.looksBack(part) {
+		r.buf = r.c.appendPartWeights(r.buf[:0], part)
+		return levelOf(r.buf, r.level, r.c.levels)
+	}
+	r.buf = r.c.appendPartWeights(r.buf[:0], r.before)
+	before := len(levelOf(r.buf, r.level, r.c.levels))
+	r.text = append(append(r.text[:0], r.before...), part...)
+	r.buf = r.c.appendPartWeights(r.buf[:0], r.text)
+	return levelOf(r.buf, r.level, r.c.levels)[before:]
 }
 
 // each calls fn with the weights of all parts.
@@ -136,7 +170,7 @@ func (c *Collation) cut(s []byte, n int) int {
 		p.step(c.charSize(s[p.at:]))
 	}
 	for ; n < len(s); n += c.charSize(s[n:]) {
-		if next := c.skip(s, n, cutContext); !c.looksBack(s[n:]) && c.concatenate(s[:n], s[n:next]) {
+		if next := c.skip(s, n, cutContext); !c.looksBack(s[n:]) && !c.looksBack(s) && c.concatenate(s[:n], s[n:next]) {
 			return n
 		}
 	}
@@ -199,11 +233,14 @@ func (c *Collation) skip(s []byte, at, n int) int {
 // weights than its halves.
 func (c *Collation) cutsAt(s []byte, p place) bool {
 	if c.looksBack(s[p.at:]) {
-		return false
+		return p.n > 0 && c.looksBack(s[p.before[0]:p.at]) // a mark has the weight of no mark
 	}
 	for n, end := 0, p.at; n < cutContext && end < len(s); n++ {
 		end += c.charSize(s[end:])
 		for _, start := range p.before[:p.n] {
+			if c.looksBack(s[start:]) {
+				continue // its weight is not its own
+			}
 			if !c.concatenate(s[start:p.at], s[p.at:end]) {
 				return false
 			}
@@ -246,7 +283,7 @@ func (c *Collation) inParts(s []byte) bool {
 	case class8Bit, classPadByte, classGeneral:
 		return true
 	}
-	return !c.looksBack(s) && c.Valid(s)
+	return c.Valid(s)
 }
 
 // CompareUntil is Compare that ends with the error of stop.
@@ -350,10 +387,51 @@ func (c *Collation) AppendHashKeyUntil(dst, s []byte, stop Stop) ([]byte, error)
 // WeightStringUntil is WeightString, without characters to fill, that ends with the
 // error of stop.
 func (c *Collation) WeightStringUntil(s []byte, stop Stop) ([]byte, error) {
-	if len(s) < LongText || c.class == classPadByte || !c.inParts(s) {
+	switch {
+	case len(s) < LongText:
+		return c.WeightString(s, 0), nil
+	case c.class == classPadByte:
+		return c.appendCharParts(nil, s, partBytes, stop)
+	case !c.inParts(s):
 		return c.WeightString(s, 0), nil
 	}
 	return c.appendParts(nil, s, partBytes, stop)
+}
+
+// appendCharParts appends the weights of s, each of which is that of a character.
+func (c *Collation) appendCharParts(dst, s []byte, part int, stop Stop) ([]byte, error) {
+	for len(s) > 0 {
+		n := len(s)
+		if n > part {
+			n = c.placeFrom(s, part).at
+		}
+		if err := stop(n); err != nil {
+			return dst, err
+		}
+		dst = c.v.WeightString(dst, s[:n], 0)
+		s = s[n:]
+	}
+	return dst, nil
+}
+
+// FillUntil is what WEIGHT_STRING appends to the weights of s to fill it as if it had so
+// many characters: weights, n times over. It ends with the error of stop.
+func (c *Collation) FillUntil(s []byte, chars int, stop Stop) (weights []byte, n int, err error) {
+	if !c.PadSpace() {
+		return nil, 0, nil
+	}
+	n = chars - c.CharLen(s)
+	for len(s) > 0 && c.class == classOther { // vitess counts contractions its own way
+		size := c.cut(s, partBytes)
+		if err := stop(3 * size); err != nil {
+			return nil, 0, err
+		}
+		part := s[:size]
+		filled := len(c.v.WeightString(nil, part, c.CharLen(part)+size)) - len(c.v.WeightString(nil, part, 0))
+		n += filled/len(c.pad) - size
+		s = s[size:]
+	}
+	return c.v.WeightString(nil, nil, 1), max(n, 0), nil
 }
 
 // appendParts appends the weights of s, without padding.

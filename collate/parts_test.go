@@ -140,3 +140,48 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestJapaneseParts: marks of length and iteration, where they come first too, have the
+// weights that they have in a text that is read at once.
+func TestJapaneseParts(t *testing.T) {
+	goOn := func(int) error { return nil }
+	few := []string{"ー", "ゝ", "ゞ", "ヽ", "ヾ", "あ", "か", "カ", "ｶ", "ﾞ", "日", "a", " ", "\u0301", "龠"}
+	for _, name := range []string{"utf8mb4_ja_0900_as_cs", "utf8mb4_ja_0900_as_cs_ks"} {
+		c, _ := ByName(name)
+		r := rand.New(rand.NewSource(int64(c.ID)))
+		text := func() []byte {
+			var s []byte
+			for n := r.Intn(20); n >= 0; n-- {
+				s = append(s, few[r.Intn(len(few))]...)
+			}
+			return s
+		}
+		for range 20_000 {
+			a, b, part := text(), text(), 1+r.Intn(12)
+			key, err := c.appendKeyParts(nil, a, part, goOn)
+			if want := c.AppendKey(nil, a); err != nil || !bytes.Equal(key, want) {
+				t.Fatalf("%s: key of %q in parts of %d is %x, not %x", name, a, part, key, want)
+			}
+			if got, err := c.compareParts(a, b, part, goOn); err != nil || got != c.Compare(a, b) {
+				t.Fatalf("%s: %q and %q in parts of %d compare as %d, not %d", name, a, b, part, got, c.Compare(a, b))
+			}
+		}
+	}
+}
+
+// TestFill: the weights of a text that is filled are those of the text and of spaces.
+func TestFill(t *testing.T) {
+	goOn := func(int) error { return nil }
+	for _, c := range List() {
+		r := rand.New(rand.NewSource(int64(c.ID)))
+		for range 100 {
+			s := textOfContractions(r, c)
+			chars := c.CharLen(s) + r.Intn(3)
+			space, n, err := c.FillUntil(s, chars, goOn)
+			got := append(c.WeightString(s, 0), bytes.Repeat(space, n)...)
+			if want := c.WeightString(s, chars); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s: %q as %d characters: %x, %v, want %x", c.Name, s, chars, got, err, want)
+			}
+		}
+	}
+}

@@ -161,48 +161,88 @@ func (e *jsonEdit) cell(doc []byte, legs []jsonLeg) ([]byte, bool) {
 }
 
 // JSONMergePatch is JSON_MERGE_PATCH (RFC 7396): members of b replace those of
-// a, null removes them.
-func JSONMergePatch(a, b []byte) []byte {
+// a, null removes them. It calls work, if that is not nil, with what it does, in units
+// of about a nanosecond, and ends with its errors.
+func JSONMergePatch(a, b []byte, work func(n int) error) ([]byte, error) {
 	if jsonTag(b) != jsonObject {
-		return b
+		return b, nil
 	}
-	var keys, vals [][]byte
-	if jsonTag(a) == jsonObject {
-		keys, vals = keysOf(a), elemsOf(a)
+	if jsonTag(a) != jsonObject {
+		a = nil
 	}
-	base := JSONObject(keys, vals)
-	for i := range JSONLen(b) {
-		key, v := JSONKey(b, i), JSONElem(b, i)
-		leg := []jsonLeg{{kind: legMember, key: key}}
-		e := &jsonEdit{remove: true}
-		if jsonTag(v) != jsonNull {
-			old, ok := JSONMember(base, key)
-			if !ok {
-				old = nullDoc
-			}
-			e = &jsonEdit{val: JSONMergePatch(old, v), insert: true, replace: true}
+	return mergeMembers(a, b, work, func(old, v []byte) ([]byte, error) {
+		if jsonTag(v) == jsonNull {
+			return nil, nil
 		}
-		base, _ = e.apply(base, leg)
-	}
-	return base
+		return JSONMergePatch(old, v, work)
+	})
 }
 
 // JSONMergePreserve is JSON_MERGE_PRESERVE: arrays are joined, values of equal
-// keys merged, everything else put into one array.
-func JSONMergePreserve(a, b []byte) []byte {
+// keys merged, everything else put into one array. Calls of work are those of
+// JSONMergePatch.
+func JSONMergePreserve(a, b []byte, work func(n int) error) ([]byte, error) {
 	if jsonTag(a) == jsonObject && jsonTag(b) == jsonObject {
-		keys, vals := keysOf(a), elemsOf(a)
-		for i := range JSONLen(b) {
-			key, v := JSONKey(b, i), JSONElem(b, i)
-			if at, ok := findMember(a, key); ok {
-				vals[at] = JSONMergePreserve(vals[at], v)
-				continue
+		return mergeMembers(a, b, work, func(old, v []byte) ([]byte, error) {
+			if old == nil {
+				return v, nil
 			}
-			keys, vals = append(keys, key), append(vals, v)
-		}
-		return JSONObject(keys, vals)
+			return JSONMergePreserve(old, v, work)
+		})
 	}
-	return JSONArray(append(asArray(a), asArray(b)...)...)
+	if work != nil {
+		if err := work(len(a) + len(b)); err != nil {
+			return nil, err
+		}
+	}
+	return JSONArray(append(asArray(a), asArray(b)...)...), nil
+}
+
+// workOfMember is about the work of a member in a merge.
+const workOfMember = 50
+
+// mergeMembers is the object of the members of a, which is nil for none, and of what
+// value makes of those of b; it gets the value of the key in a, nil without, and may
+// give nil for no member. The members of both are in the order of their keys.
+func mergeMembers(a, b []byte, work func(n int) error, value func(old, v []byte) ([]byte, error)) ([]byte, error) {
+	n, more := 0, JSONLen(b)
+	if a != nil {
+		n = JSONLen(a)
+	}
+	keys, vals := make([][]byte, 0, n+more), make([][]byte, 0, n+more)
+	for i, j := 0, 0; i < n || j < more; {
+		if work != nil {
+			if err := work(workOfMember); err != nil {
+				return nil, err
+			}
+		}
+		order := -1 // of the next key of a and that of b
+		switch {
+		case i == n:
+			order = 1
+		case j < more:
+			order = compareKeys(JSONKey(a, i), JSONKey(b, j))
+		}
+		if order < 0 {
+			keys, vals = append(keys, JSONKey(a, i)), append(vals, JSONElem(a, i))
+			i++
+			continue
+		}
+		var old []byte
+		if order == 0 {
+			old = JSONElem(a, i)
+			i++
+		}
+		v, err := value(old, JSONElem(b, j))
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			keys, vals = append(keys, JSONKey(b, j)), append(vals, v)
+		}
+		j++
+	}
+	return sortedObject(keys, vals), nil
 }
 
 func asArray(doc []byte) [][]byte {

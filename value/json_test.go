@@ -129,8 +129,12 @@ func TestJSONModify(t *testing.T) {
 			t.Errorf("%d: %v, source changed: %v", i, err, !bytes.Equal(doc, before))
 		}
 	}
-	merge := func(f func(a, b []byte) []byte, a, b string) string {
-		return jsonString1(f(mustJSON(t, a), mustJSON(t, b)))
+	merge := func(f func(a, b []byte, work func(int) error) ([]byte, error), a, b string) string {
+		doc, err := f(mustJSON(t, a), mustJSON(t, b), nil)
+		if err != nil {
+			t.Error(err)
+		}
+		return jsonString1(doc)
 	}
 	for _, c := range [][2]string{
 		{merge(JSONMergePatch, `{"a":1,"b":2}`, `{"b":null,"c":{"d":null,"e":1}}`), `{"a": 1, "c": {"e": 1}}`},

@@ -48,5 +48,6 @@ func mergedAttributes(old, change string) string {
 	}
 	a, _ := value.ParseJSON([]byte(old)) // was valid when it was stored
 	b, _ := value.ParseJSON([]byte(change))
-	return string(value.AppendJSONText(nil, value.JSONMergePatch(a, b)))
+	both, _ := value.JSONMergePatch(a, b, nil) // without work it has no error
+	return string(value.AppendJSONText(nil, both))
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -12,7 +11,7 @@ import (
 // over them, with ec, whose values may be large.
 func sliced(ec *expr.Ctx, in Operator, exprs ...[]expr.Expr) Operator {
 	for _, list := range exprs {
-		if slices.ContainsFunc(list, expr.MayBeLarge) {
+		if expr.AreLarge(list) {
 			return &sliceOp{ec: ec, in: in}
 		}
 	}
@@ -38,19 +37,17 @@ type sliceOp struct {
 	out  vec.Batch
 	sel  []uint16
 	busy bool // a step was delivered
+	mark expr.StepMark
 }
 
 func (s *sliceOp) Next(ctx context.Context) (*vec.Batch, error) {
-	if s.busy {
-		s.ec.Stepped()
-		s.busy = false
-	}
+	s.endStep()
 	if s.b == nil {
 		b, err := s.in.Next(ctx)
 		if err != nil || b == nil {
 			return nil, err
 		}
-		s.busy = true
+		s.beginStep()
 		if b.Live() <= s.ec.StepRows() {
 			return b, nil
 		}
@@ -60,7 +57,7 @@ func (s *sliceOp) Next(ctx context.Context) (*vec.Batch, error) {
 	s.sel = append(s.sel[:0], s.rows[s.at:s.at+n]...)
 	s.out.N, s.out.Cols = s.b.N, s.b.Cols
 	s.out.SetSel(s.sel)
-	s.busy = true
+	s.beginStep()
 	if s.at += n; s.at == len(s.rows) {
 		s.b = nil
 	}
@@ -76,4 +73,20 @@ func (s *sliceOp) Skip(ctx context.Context, n uint64) (uint64, error) {
 	return in.Skip(ctx, n)
 }
 
-func (s *sliceOp) Close() error { return s.in.Close() }
+func (s *sliceOp) beginStep() {
+	if !s.busy {
+		s.busy, s.mark = true, s.ec.BeginStep()
+	}
+}
+
+func (s *sliceOp) endStep() {
+	if s.busy {
+		s.ec.EndStep(s.mark)
+		s.busy = false
+	}
+}
+
+func (s *sliceOp) Close() error {
+	s.endStep()
+	return s.in.Close()
+}

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/spill"
 	"github.com/sqlots/sqlots/value"
@@ -17,6 +19,7 @@ const (
 // spiller is how one operator spills rows.
 type spiller struct {
 	disk     *spill.Disk
+	ctx      context.Context // of the statement, or nil
 	counters *Usage
 	stat     *nodeStats
 	// block is the size of blocks in bytes, fan the number of runs that are
@@ -35,6 +38,9 @@ type spiller struct {
 // none.
 func (b *builder) spiller(n physical.Node) *spiller {
 	s := &spiller{disk: b.env.Spill, counters: b.env.Usage, stat: b.env.Stats.node(n), block: spill.DefaultBlock, fan: 64, parts: 1 << partBits, blocks: 64 << 20}
+	if b.ec != nil {
+		s.ctx = b.ec.Context
+	}
 	if s.counters == nil {
 		s.counters = &Usage{}
 	}
@@ -62,6 +68,9 @@ func (s *spiller) begin() (*spill.File, error) {
 	f, err := s.disk.NewFile()
 	if err != nil {
 		return nil, err
+	}
+	if s.ctx != nil { // a batch of wide rows is many blocks
+		f.Stop = func() error { return interrupted(s.ctx) }
 	}
 	s.file, s.size = f, 0
 	if s.stat != nil {

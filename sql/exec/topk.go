@@ -80,7 +80,7 @@ func (t *topKOp) Next(ctx context.Context) (*vec.Batch, error) {
 	if err := interrupted(ctx); err != nil {
 		return nil, err
 	}
-	return t.kept(), nil
+	return t.kept(t.size), nil
 }
 
 // Skip implements skipper: a search that gives the first rows of this order.
@@ -102,11 +102,20 @@ func (t *topKOp) Skip(ctx context.Context, n uint64) (uint64, error) {
 var errNoRoom = errors.New("no room in memory")
 
 // topKRest is the rows of the heap, then the rest of the input.
-type topKRest struct{ *topKOp }
+type topKRest struct {
+	*topKOp
+	passed int // rows of the heap that were given up
+}
 
-// Next implements Operator.
+// Next implements Operator. Memory is short: it gives few rows at a time, and gives them
+// up with the next call.
 func (r *topKRest) Next(ctx context.Context) (*vec.Batch, error) {
-	if b := r.kept(); b != nil {
+	for ; r.passed < r.at; r.passed++ {
+		r.held -= r.rows[r.passed].size()
+		r.rows[r.passed] = nil
+	}
+	r.acct.must(r.held)
+	if b := r.kept(r.fewRows()); b != nil {
 		return b, nil
 	}
 	r.rows = nil
@@ -114,12 +123,21 @@ func (r *topKRest) Next(ctx context.Context) (*vec.Batch, error) {
 	return r.in.Next(ctx)
 }
 
+// fewRows is how many of the next rows have about MinBatch bytes.
+func (r *topKRest) fewRows() int {
+	n := 0
+	for size := int64(0); n < r.size && r.at+n < r.end && size < MinBatch; n++ {
+		size += r.rows[r.at+n].size()
+	}
+	return n
+}
+
 // Close implements Operator.
 func (r *topKRest) Close() error { return r.in.Close() }
 
-// kept is the next batch of kept rows.
-func (t *topKOp) kept() *vec.Batch {
-	n := min(t.size, t.end-t.at)
+// kept is the next batch of at most size kept rows.
+func (t *topKOp) kept(size int) *vec.Batch {
+	n := min(size, t.end-t.at)
 	if n <= 0 {
 		return nil
 	}
@@ -200,7 +218,7 @@ func (t *topKOp) load(ctx context.Context) error {
 		t.acct.fixed()
 		t.acct.must(t.held)
 		t.end = len(t.rows)
-		sortAll(&topKRest{t})
+		sortAll(&topKRest{topKOp: t})
 		return nil
 	}
 	if err != nil {

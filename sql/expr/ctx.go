@@ -80,14 +80,14 @@ type Ctx struct {
 
 // ctxExtras is what few statements need. Each operator has a Ctx, which is small without it.
 type ctxExtras struct {
-	now      nowState
-	locale   *locale                // of lc_time_names, nil until it is read
-	vars     map[string]value.Datum // session variables that functions have read
-	warned   map[int]bool           // subqueries about which IGNORE has warned
-	rands    map[*Func]*randState
-	lets     map[*letSlot]value.Datum
-	stepRows int // 0 before the first step
-	made     int // bytes of large values since the last step
+	now    nowState
+	locale *locale                // of lc_time_names, nil until it is read
+	vars   map[string]value.Datum // session variables that functions have read
+	warned map[int]bool           // subqueries about which IGNORE has warned
+	rands  map[*Func]*randState
+	lets   map[*letSlot]value.Datum
+	step   step
+	folded int // bytes of the long values that Fold has made
 }
 
 // extras makes c's extras when they are first needed.

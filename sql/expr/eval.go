@@ -47,16 +47,24 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 		if isSmallOfLarge(e) && in.Live() > c.StepRows() {
 			return c.evalSteps(e, in)
 		}
-		if e.B.vec != nil {
-			v, err := e.B.vec(c, e, in)
-			if c.failed != nil {
-				return nil, c.takeFailure(err)
-			}
-			return v, err
+		v, err := evalFunc(c, e, in)
+		if err == nil && c.isStepping() {
+			err = c.holdStep(v, in)
 		}
-		return evalGeneric(c, e, in)
+		return v, err
 	}
 	return nil, sqlerr.Internal("cannot evaluate %T", e)
+}
+
+func evalFunc(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	if f.B.vec == nil {
+		return evalGeneric(c, f, in)
+	}
+	v, err := f.B.vec(c, f, in)
+	if c.failed != nil {
+		return nil, c.takeFailure(err)
+	}
+	return v, err
 }
 
 // broadcast is a vector of n times d.
@@ -400,6 +408,23 @@ func NewFilter(env *BindEnv, e Expr) (Expr, error) {
 	return convertArg(env, 'B', e)
 }
 
+// maxFolded are the bytes of the long values that a plan holds instead of calls; those up
+// to shortFolded are in proportion to the text of the statement.
+const (
+	maxFolded   = 1 << 20
+	shortFolded = 256
+)
+
+// mayFold counts a value of n bytes that a plan is to hold.
+func (c *Ctx) mayFold(n int) bool {
+	if n <= shortFolded {
+		return true
+	}
+	f := &c.extras().folded
+	*f += n
+	return *f <= maxFolded
+}
+
 // Fold replaces calls whose arguments are literals, and which do not depend
 // on the session, by their value. Calls that raise an error or a warning stay:
 // they raise it when the statement runs, if it gets to them. It stops when the
@@ -414,7 +439,7 @@ func Fold(c *Ctx, e Expr) Expr {
 		warned := false
 		probe.Warn = func(sqlerr.Warning) { warned = true }
 		d, err := EvalRow(probe, f, nil)
-		if err != nil || warned || d.Size() >= largeValue {
+		if err != nil || warned || d.Size() >= largeValue || !c.mayFold(d.Size()) {
 			return x // plans are kept, and do not hold large values
 		}
 		if !d.IsNull() && d.Kind() != kindOf(f) {

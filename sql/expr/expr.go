@@ -78,7 +78,7 @@ func (e *Func) With(args []Expr) *Func {
 	c := *e
 	c.Args = args
 	c.varies = e.B.Volatile || slices.ContainsFunc(args, func(a Expr) bool { return !IsConst(a) })
-	c.large = slices.ContainsFunc(args, isOrHasLarge)
+	c.large = slices.ContainsFunc(args, isOrHasLarge) || areWide(args)
 	return &c
 }
 

@@ -2,10 +2,12 @@ package expr
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/value"
@@ -191,5 +193,26 @@ func rowWeightString(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		s = bytes.Clone(s[:min(n, int64(len(s)))])
 		return value.Bytes(append(s, make([]byte, int(n)-len(s))...)), nil
 	}
-	return value.Bytes(coll.WeightString(charSlice(coll, s, 0, n), int(n))), nil
+	return c.filledWeights(f, coll, charSlice(coll, s, 0, n), int(n))
+}
+
+// filledWeights is the WEIGHT_STRING of s, filled as if it had so many characters.
+func (c *Ctx) filledWeights(f *Func, coll *collate.Collation, s []byte, chars int) (value.Datum, error) {
+	space, n, err := coll.FillUntil(s, chars, c.weigh)
+	if err != nil {
+		return value.Null, err
+	}
+	w, err := coll.WeightStringUntil(s, c.weigh)
+	if err != nil {
+		return value.Null, err
+	}
+	size := len(w) + n*len(space)
+	if ok, err := c.room(f.Name, int64(size)); !ok || err != nil {
+		return value.Null, err
+	}
+	w = slices.Grow(w, size-len(w))
+	for range n {
+		w = append(w, space...)
+	}
+	return value.Bytes(w), nil
 }

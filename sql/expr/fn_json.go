@@ -18,11 +18,14 @@ func jsonDefs() []entry {
 		e.d.custom = bindJSONPairs
 		return e
 	}
-	merge := func(names string, step func(a, b []byte) []byte) entry {
-		return fn(names, "jj+", retJSON, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	merge := func(names string, step func(a, b []byte, work func(int) error) ([]byte, error)) entry {
+		return fn(names, "jj+", retJSON, func(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			doc := a[0].Bytes()
 			for _, d := range a[1:] {
-				doc = step(doc, d.Bytes())
+				var err error
+				if doc, err = step(doc, d.Bytes(), c.Work); err != nil {
+					return value.Null, err
+				}
 			}
 			return value.JSONOf(doc), nil
 		}, nullable)
@@ -445,10 +448,11 @@ func rowMemberOf(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 		return value.Bool(value.JSONCompare(a[0].Bytes(), doc) == 0), nil
 	}
 	for i, n := 0, value.JSONLen(doc); i < n; i++ {
-		if err := c.Work(workOfCall); err != nil {
+		e := value.JSONElem(doc, i)
+		if err := c.Work(workOfCall + len(e)/4); err != nil {
 			return value.Null, err
 		}
-		if value.JSONCompare(a[0].Bytes(), value.JSONElem(doc, i)) == 0 {
+		if value.JSONCompare(a[0].Bytes(), e) == 0 {
 			return value.Int(1), nil
 		}
 	}
@@ -495,11 +499,17 @@ func rowJSONPairs(step func(doc []byte, p *value.JSONPath, v []byte) []byte) row
 			if f.Op == OpJSONArrayInsert && !strings.HasSuffix(strings.TrimSpace(a[i].Str()), "]") {
 				return value.Null, sqlerr.JSONBadArrayCell()
 			}
+			if err := c.Work(workOfEdit(doc)); err != nil {
+				return value.Null, err
+			}
 			doc = step(doc, p, jsonOrNull(a[i+1]))
 		}
 		return value.JSONOf(doc), nil
 	}
 }
+
+// workOfEdit is the work of an edit of doc, which copies it.
+func workOfEdit(doc []byte) int { return workOfCall + len(doc) }
 
 func rowJSONRemove(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	doc := a[0].Bytes()
@@ -510,6 +520,9 @@ func rowJSONRemove(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		if strings.TrimSpace(d.Str()) == "$" {
 			return value.Null, sqlerr.JSONVacuousPath()
+		}
+		if err := c.Work(workOfEdit(doc)); err != nil {
+			return value.Null, err
 		}
 		doc = value.JSONRemove(doc, p)
 	}

@@ -162,7 +162,7 @@ func (c *Ctx) settle(f *Func, args []value.Datum, n int, d value.Datum, err erro
 		} else {
 			err = c.reserve(int64(size) - c.reserved)
 		}
-		c.extras().made += size
+		c.extras().step.made += size
 		if err == nil && !d.IsNull() && c.Memory != nil {
 			c.Memory.Keep(d.Bytes())
 			c.reserved -= int64(size)

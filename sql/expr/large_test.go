@@ -191,3 +191,71 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%d rows, the first is %d; want %d, from 2 on", in.Live(), in.Row(0), want)
 	}
 }
+
+// TestStepHolds: the values of a step that are too small to be counted one by one are
+// counted together, until it ends: rows of many columns have many of them.
+func TestStepHolds(t *testing.T) {
+	c := testCtx(nil)
+	m := &meter{limit: 1 << 20}
+	c.Memory = m
+	row := vec.NewBatch([]value.Kind{value.KindBytes})
+	row.N = 1
+	row.Cols[0].Init(value.KindBytes, 1)
+	row.Cols[0].SetDatum(0, value.String(strings.Repeat("a", 10_000)))
+	e := must(NewFunc(nil, "upper", &Col{Index: 0, T: textType(10_000, schema.CollationUTF8MB40900AICI)}))
+	mark := c.BeginStep()
+	n := 0
+	var err error
+	for ; err == nil && n < 1000; n++ {
+		_, err = Eval(c, e, row)
+	}
+	if !sqlerr.IsQueryMemoryExceeded(err) || n < 75 || n > 110 {
+		t.Errorf("%d values of 10,000 bytes in 1 MiB: %v", n, err)
+	}
+	inner := c.BeginStep()
+	c.EndStep(inner)
+	if m.used < m.limit/2 {
+		t.Errorf("%d bytes are held after a step within the step", m.used)
+	}
+	c.EndStep(mark)
+	if m.used != 0 {
+		t.Errorf("%d bytes are held after the step", m.used)
+	}
+}
+
+// TestManyCallsAreLarge: calls with short values are large together.
+func TestManyCallsAreLarge(t *testing.T) {
+	call := must(NewFunc(nil, "upper", &Col{Index: 0, T: textType(100, schema.CollationUTF8MB40900AICI)}))
+	list := []Expr{call}
+	if AreLarge(list) {
+		t.Error("a value of 100 characters is large")
+	}
+	for range 99 {
+		list = append(list, call)
+	}
+	if !AreLarge(list) {
+		t.Error("100 values of 100 characters are not large")
+	}
+	if f := must(NewFunc(nil, "greatest", list...)).(*Func); !f.large {
+		t.Error("a call with 100 such arguments is not large")
+	}
+}
+
+// TestFoldedValues: a plan holds some long values instead of calls, not any number.
+func TestFoldedValues(t *testing.T) {
+	c := testCtx(nil)
+	call := must(NewFunc(nil, "repeat", lit("x"), lit(20_000)))
+	kept := 0
+	for range 1000 {
+		if _, ok := Fold(c, call).(*Const); ok {
+			kept++
+		}
+	}
+	if kept != maxFolded/20_000 {
+		t.Errorf("%d values of 20,000 bytes are kept", kept)
+	}
+	short := must(NewFunc(nil, "repeat", lit("x"), lit(20)))
+	if _, ok := Fold(c, short).(*Const); !ok {
+		t.Error("a short value is not kept after them")
+	}
+}

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -18,19 +20,47 @@ const (
 	muchStep   = 4 << 20
 )
 
-// StepRows is how many rows the next step has.
-func (c *Ctx) StepRows() int {
-	n := c.extras()
-	if n.stepRows == 0 {
-		n.stepRows = firstStep
-	}
-	return n.stepRows
+// step is what a Ctx knows of the step under way.
+type step struct {
+	rows int // of a step; 0 before the first one
+	made int // bytes of values since the step before
+	// depth is how many steps are under way, one within the other. small are the bytes of
+	// their values that are not counted one by one, held what is reserved for them.
+	depth       int
+	small, held int64
 }
 
-// Stepped ends a step: the next one has more rows or fewer. Each step writes other rows
-// of the vectors, so the large values of this one are let go.
-func (c *Ctx) Stepped() {
-	n := c.extras()
+// holdUnit is in what pieces memory is taken for the small values of a step.
+const holdUnit = 256 << 10
+
+// StepRows is how many rows the next step has.
+func (c *Ctx) StepRows() int {
+	n := &c.extras().step
+	if n.rows == 0 {
+		n.rows = firstStep
+	}
+	return n.rows
+}
+
+// StepMark is what a step within another one must leave as it was.
+type StepMark struct {
+	made  int
+	small int64
+}
+
+// BeginStep begins a step. Its end is EndStep with the mark.
+func (c *Ctx) BeginStep() StepMark {
+	n := &c.extras().step
+	mark := StepMark{n.made, n.small}
+	n.depth++
+	n.made = 0
+	return mark
+}
+
+// EndStep ends a step: the next one has more rows or fewer. Each step writes other rows
+// of the vectors, so the values of this one are let go.
+func (c *Ctx) EndStep(mark StepMark) {
+	n := &c.extras().step
 	if n.made > 0 {
 		for _, v := range c.free {
 			clear(v.Bytes[:cap(v.Bytes)])
@@ -38,11 +68,65 @@ func (c *Ctx) Stepped() {
 	}
 	switch {
 	case n.made < littleStep:
-		n.stepRows = min(2*c.StepRows(), vec.MaxRows)
+		n.rows = min(2*c.StepRows(), vec.MaxRows)
 	case n.made > muchStep:
-		n.stepRows = max(c.StepRows()/2, 1)
+		n.rows = max(c.StepRows()/2, 1)
 	}
-	n.made = 0
+	n.depth--
+	n.made, n.small = mark.made, min(n.small, mark.small)
+	if n.held > 0 && n.held > n.small {
+		c.Memory.Release(n.held - n.small)
+		n.held = n.small
+	}
+}
+
+func (c *Ctx) isStepping() bool { return c.extra != nil && c.extra.step.depth > 0 }
+
+// holdStep counts the values of v that are too small to be counted one by one, until the
+// step ends: rows of many columns have many of them.
+func (c *Ctx) holdStep(v *vec.Vec, in *vec.Batch) error {
+	if vec.ClassOf(v.Kind) != vec.ClassBytes {
+		return nil
+	}
+	size := smallBytes(v, in)
+	n := &c.extra.step
+	n.made += size
+	n.small += int64(size)
+	more := n.small - n.held
+	if more < holdUnit || c.Memory == nil {
+		return nil
+	}
+	if err := c.Memory.Reserve(more); err != nil {
+		return err
+	}
+	n.held += more
+	return nil
+}
+
+// smallBytes are the bytes of the values of v that are not counted one by one.
+func smallBytes(v *vec.Vec, in *vec.Batch) int {
+	size := 0
+	for r := range in.Live() {
+		i := in.Row(r)
+		if n := len(v.Bytes[i]); n < largeValue && !v.Nulls.IsNull(i) {
+			size += n
+		}
+	}
+	return size
+}
+
+// AreLarge reports expressions of which a row may have large values, or many.
+func AreLarge(list []Expr) bool { return slices.ContainsFunc(list, MayBeLarge) || areWide(list) }
+
+// areWide reports calls whose values may be large together.
+func areWide(list []Expr) bool {
+	n := 0
+	for _, e := range list {
+		if f, ok := e.(*Func); ok && types.KindOf(f.T) == value.KindBytes && !IsConst(f) {
+			n += max(f.T.Len, 0)
+		}
+	}
+	return n >= largeValue/maxCharLen
 }
 
 // MayBeLarge reports a call whose values may be large.
@@ -86,13 +170,14 @@ func (c *Ctx) inSteps(in *vec.Batch, fn func(part *vec.Batch) error) error {
 			sel = append(sel, uint16(in.Row(r)))
 		}
 		part := c.subBatch(in, sel)
+		mark := c.BeginStep()
 		err := fn(part)
+		c.EndStep(mark)
 		c.putBatch(part)
 		c.putSel(sel)
 		if err != nil {
 			return err
 		}
-		c.Stepped()
 		at = end
 	}
 	return nil

@@ -128,6 +128,10 @@ func (d *Disk) NewFile() (*File, error) {
 // File is a temporary file of blocks. Blocks may be written and read
 // concurrently.
 type File struct {
+	// Stop, unless nil, is called before each block that is written, which its error ends.
+	// It is set before the first.
+	Stop func() error
+
 	d    *Disk
 	h    Handle
 	size atomic.Int64
@@ -148,6 +152,11 @@ func (f *File) reserve(n int64) (at int64, err error) {
 }
 
 func (f *File) write(block []byte) (at int64, err error) {
+	if f.Stop != nil {
+		if err := f.Stop(); err != nil {
+			return 0, err
+		}
+	}
 	if at, err = f.reserve(int64(len(block))); err != nil {
 		return 0, err
 	}

@@ -33,7 +33,20 @@ func corpus() []attack {
 	}
 	many := "(SELECT a.id * 1000000 + b.id * 1000 + c.id k FROM t a, t b, t c LIMIT 5000000) m"
 	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
+	columns := func(n, times int) string {
+		return list(n, func(i int) string { return "REPEAT(s, " + strconv.Itoa(times) + ") c" + strconv.Itoa(i) })
+	}
+	wide := "(SELECT id, k, " + columns(1000, 2800) + " FROM t) x"
+	members := "SET group_concat_max_len = 6000000; SET @a = (SELECT CONCAT('{', GROUP_CONCAT(CONCAT('\"m', a.id * 30 + b.id, '\":1')), '}') FROM t a, t b WHERE b.id < 30)"
 	return []attack{
+		{name: "wide rows that are sorted", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k, id"},
+		{name: "wide rows of which some are first", runs: 5e9, text: "SELECT * FROM " + wide + " ORDER BY k DESC, id LIMIT 700"},
+		{name: "wide rows that are grouped", runs: 5e9, text: "SELECT k, " + list(1000, func(i int) string { return "MAX(c" + strconv.Itoa(i) + ")" }) + " FROM " + wide + " GROUP BY k"},
+		{name: "wide rows in a window", runs: 5e9, text: "SELECT ROW_NUMBER() OVER (ORDER BY k), x.* FROM " + wide},
+		{name: "wide rows of a CTE", runs: 5e9, text: "WITH x AS (SELECT id, " + columns(1000, 2800) + " FROM t) SELECT a.*, b.* FROM x a JOIN x b ON a.id = b.id + 1"},
+		{name: "wide rows that are joined", runs: 5e9, text: "SELECT * FROM t JOIN (SELECT id, " + columns(1000, 2800) + " FROM t LIMIT 800) x ON x.id + 0 = t.id + 0"},
+		{name: "wide rows of a UNION", runs: 5e9, text: "SELECT " + columns(1000, 2800) + " FROM t UNION SELECT " + columns(1000, 2800) + " FROM t"},
+		{name: "wide rows of long values", runs: 5e9, text: "SELECT * FROM (SELECT k, " + columns(4000, 20000) + " FROM t) x ORDER BY k"},
 		{name: "nested HEX", text: "SELECT " + nest("HEX", "'\\\\'", 45)},
 		{name: "nested HEX of a long text", conns: 8, text: "SELECT LENGTH(" + nest("HEX", "REPEAT('a', 60000000)", 7) + ")"},
 		{name: "nested QUOTE", conns: 4, text: "SELECT LENGTH(" + nest("QUOTE", "REPEAT('\\\\', 4000000)", 30) + ")"},
@@ -71,6 +84,10 @@ func corpus() []attack {
 		{name: "LIKE with a collation", text: "SELECT REPEAT('ä', 10000000) LIKE CONCAT('%', REPEAT('a', 50000), 'b%')"},
 		{name: "LOCATE of a long text", text: "SELECT LOCATE(CONCAT(REPEAT('a', 50000), 'b'), REPEAT('a', 60000000))"},
 		{name: "INSTR with a collation", text: "SELECT INSTR(REPEAT('ä', 10000000), CONCAT(REPEAT('a', 50000), 'b'))"},
+		{name: "Japanese marks of length", runs: 3e8, text: "SELECT CONCAT('ー', REPEAT('か', 5000000)) COLLATE utf8mb4_ja_0900_as_cs_ks < CONCAT('ー', REPEAT('か', 5000000), 'b')"},
+		{name: "nothing but Japanese marks", runs: 3e8, text: "SELECT REPEAT('ー', 6000000) COLLATE utf8mb4_ja_0900_as_cs IN (REPEAT('ー', 5999999), CONCAT(REPEAT('ー', 6000000), 'a'))"},
+		{name: "WEIGHT_STRING of many spaces", runs: 3e8, text: "SELECT LENGTH(WEIGHT_STRING('a' AS CHAR(60000000))), LENGTH(WEIGHT_STRING(CONVERT('a' USING utf32) AS CHAR(30000000)))"},
+		{name: "WEIGHT_STRING of a long text", runs: 3e8, text: "SELECT LENGTH(WEIGHT_STRING(REPEAT('dž', 3000000) COLLATE utf8mb4_croatian_ci AS CHAR(7000000)))"},
 		{name: "REPLACE", text: "SELECT LENGTH(REPLACE(REPEAT('a', 60000000), CONCAT(REPEAT('a', 50000), 'b'), 'x'))"},
 		{name: "FIND_IN_SET", text: "SELECT FIND_IN_SET(REPEAT('a', 60000), REPEAT(CONCAT(REPEAT('a', 59999), ','), 500))"},
 		{name: "SUBSTRING_INDEX", text: "SELECT LENGTH(SUBSTRING_INDEX(REPEAT('a', 60000000), CONCAT(REPEAT('a', 50000), 'b'), 5))"},
@@ -106,6 +123,11 @@ func corpus() []attack {
 		{name: "a long JSON object", conns: 4, text: "SELECT JSON_LENGTH(CONCAT('{', REPEAT('\"b\":1,\"a\":2,', 400000), '\"b\":1}'))"},
 		{name: "JSON_OVERLAPS", text: "SELECT JSON_OVERLAPS(CONCAT('[', REPEAT('1,', 300000), '2]'), CONCAT('[', REPEAT('3,', 300000), '4]'))"},
 		{name: "JSON_CONTAINS", text: "SELECT JSON_CONTAINS(CONCAT('[', REPEAT('{\"b\":1},', 100000), '{\"a\":1,\"b\":1}]'), CONCAT('[', REPEAT('{\"a\":1},', 100000), '{\"a\":1}]'))"},
+		{name: "JSON_REMOVE of many", before: []string{members}, text: "SELECT LENGTH(JSON_REMOVE(@a" + manyOf(20_000, func(i int) string { return ",'$.m" + strconv.Itoa(i) + "'" }) + "))"},
+		{name: "JSON_SET of many", before: []string{members}, text: "SELECT LENGTH(JSON_SET(@a" + manyOf(20_000, func(i int) string { return ",'$.n" + strconv.Itoa(i) + "',1" }) + "))"},
+		{name: "JSON_MERGE_PATCH of objects", before: []string{members}, text: "SELECT LENGTH(JSON_MERGE_PATCH(@a, JSON_MERGE_PATCH(REPLACE(@a, 'm', 'n'), @a)))"},
+		{name: "JSON_MERGE_PATCH of many", text: "SELECT LENGTH(JSON_MERGE_PATCH('{}'" + manyOf(100_000, func(i int) string { return ",'{\"a" + strconv.Itoa(i) + "\":1}'" }) + "))"},
+		{name: "JSON_MERGE_PRESERVE of many", text: "SELECT LENGTH(JSON_MERGE_PRESERVE('[1]'" + strings.Repeat(",'[1]'", 100_000) + "))"},
 		{name: "JSON_ARRAYAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_ARRAYAGG(k)) FROM " + many},
 		{name: "JSON_OBJECTAGG of many", conns: 4, text: "SELECT JSON_LENGTH(JSON_OBJECTAGG(k, 1)) FROM " + many},
 		{name: "ST_Collect of many", conns: 4, text: "SELECT LENGTH(ST_Collect(POINT(1, k))) FROM " + many},
@@ -119,6 +141,15 @@ func corpus() []attack {
 		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
+}
+
+// manyOf is n items one after the other.
+func manyOf(n int, item func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(item(i))
+	}
+	return b.String()
 }
 
 // list2 is n statements.
