@@ -51,7 +51,7 @@ func (in *Inserter) flush(ctx context.Context) error {
 	for i := range list {
 		rows[i] = list[i].row
 	}
-	if err := in.env.Sink.Reserve(ctx, in.t, rows); err != nil {
+	if err := in.env.Sink.Reserve(ctx, in.t, nil, rows); err != nil {
 		return err
 	}
 	last := in.row
