@@ -141,19 +141,19 @@ func TestRounds(t *testing.T) {
 		{"INSERT of 1,000 rows with a foreign key", 8, func() string {
 			return "INSERT INTO child VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%1000+1) })
 		}},
-		{"INSERT of 1,000 rows with a foreign key to a unique key", 9, func() string {
+		{"INSERT of 1,000 rows with a foreign key to a unique key", 12, func() string {
 			return "INSERT INTO by_unique VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%1000+1) })
 		}},
-		{"INSERT of 1,000 rows with versions", 9, func() string {
+		{"INSERT of 1,000 rows with versions", 14, func() string {
 			return "INSERT INTO versioned VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", 1_000_000-i*7, i) })
 		}},
-		{"UPDATE of 1,000 rows with versions", 9, func() string { return "UPDATE versioned SET a = a + 1 WHERE id " + thousand() }},
-		{"DELETE of 1,000 rows with versions", 12, func() string { return "DELETE FROM versioned WHERE id " + thousand() }},
+		{"UPDATE of 1,000 rows with versions", 14, func() string { return "UPDATE versioned SET a = a + 1 WHERE id " + thousand() }},
+		{"DELETE of 1,000 rows with versions", 20, func() string { return "DELETE FROM versioned WHERE id " + thousand() }},
 		{"UPDATE of 1,000 rows by a range", 9, func() string { return "UPDATE many SET c = UUID_SHORT() % 1000 WHERE id " + thousand() }},
 		{"UPDATE of 1,000 rows by an index", 9, func() string { return "UPDATE many SET c = UUID_SHORT() % 1000 WHERE b = 3" }},
 		{"UPDATE of a unique key in 1,000 rows", 9, func() string { return "UPDATE many SET a = a + 100000 WHERE id " + thousand() }},
-		{"UPDATE of the key of 1,000 parents", 12, func() string { return "UPDATE parent SET u = u + 100000 WHERE id BETWEEN 15000 AND 15999" }},
-		{"DELETE of 1,000 parents", 24, func() string { return "DELETE FROM parent WHERE id " + thousand() }},
+		{"UPDATE of the key of 1,000 parents", 16, func() string { return "UPDATE parent SET u = u + 100000 WHERE id BETWEEN 15000 AND 15999" }},
+		{"DELETE of 1,000 parents", 40, func() string { return "DELETE FROM parent WHERE id " + thousand() }},
 		{"DELETE of 1,000 rows by a range", 9, func() string { return "DELETE FROM many WHERE id " + thousand() }},
 		{"DELETE of 1,000 rows by an index", 9, func() string { batch++; return fmt.Sprintf("DELETE FROM many WHERE b = %d", batch%5+11) }},
 		{"planning", 0, always("EXPLAIN SELECT * FROM t JOIN o ON t.a = o.t WHERE b IN (1, 2) ORDER BY c")},
