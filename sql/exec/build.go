@@ -28,6 +28,8 @@ type builder struct {
 	limited *scanOp
 	// before, when set, is called with each batch of rows before forEachRow gives them out.
 	before func(in *vec.Batch) error
+	// after, when set, is called after each of them.
+	after func() error
 	// works are the runs whose recursive members are built.
 	works map[*physical.CTE]*cteRun
 	// serial: the plan runs once for each of many rows, without goroutines.

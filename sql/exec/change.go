@@ -192,7 +192,10 @@ func (b *builder) forEachRow(ctx context.Context, root physical.Node, all bool, 
 				return err
 			}
 		}
-		return eachRow(ctx, in, row, fn)
+		if err := eachRow(ctx, in, row, fn); err != nil || b.after == nil {
+			return err
+		}
+		return b.after()
 	}
 	if !all {
 		return b.env.drain(ctx, op, each)

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -102,7 +103,7 @@ func randomChange(r *rand.Rand) string {
 	remove := []string{"DELETE FROM", "DELETE FROM", "DELETE IGNORE FROM"}[r.IntN(3)]
 	two := func() string { return fmt.Sprintf("(%d, %s)", n(), null()) }
 	table := func(names ...string) string { return names[r.IntN(len(names))] }
-	switch r.IntN(20) {
+	switch r.IntN(22) {
 	case 0, 1, 2:
 		return insert + " p VALUES " + values(func() string { return fmt.Sprintf("(%d, %s, %s)", n(), null(), null()) })
 	case 3, 4:
@@ -120,6 +121,10 @@ func randomChange(r *rand.Rand) string {
 	case 9:
 		return "INSERT INTO narrow VALUES " + values(func() string { return fmt.Sprintf("(%d, %s, %d)", n(), null(), r.IntN(130)) }) +
 			" ON DUPLICATE KEY UPDATE b = b + VALUES(b), a = a + 1"
+	case 20:
+		return fmt.Sprintf("%s narrow SELECT id, n, 2 * u FROM p WHERE id %s ORDER BY id", insert, span())
+	case 21:
+		return "LOAD DATA LOCAL INFILE 'Reader::rows' " + table("REPLACE ", "") + "INTO TABLE " + table("narrow", "cascades") + loaded(r)
 	case 10:
 		return fmt.Sprintf("%s p SET id = id + %d WHERE id %s", update, r.IntN(9)-4, span())
 	case 11:
@@ -127,7 +132,7 @@ func randomChange(r *rand.Rand) string {
 	case 12:
 		return fmt.Sprintf("%s p SET n = %s WHERE n %s ORDER BY id", update, null(), span())
 	case 13:
-		return fmt.Sprintf("%s %s SET id = id + %d WHERE id %s", update, table("cascades", "versions", "self", "nulls"), r.IntN(9)-4, span())
+		return fmt.Sprintf("%s %s SET id = id + %d WHERE id %s ORDER BY id", update, table("cascades", "versions", "self", "nulls"), r.IntN(9)-4, span())
 	case 14:
 		return fmt.Sprintf("%s cascades SET p = %s, x = x + 1 WHERE p %s ORDER BY id", update, null(), span())
 	case 15:
@@ -140,6 +145,17 @@ func randomChange(r *rand.Rand) string {
 		return fmt.Sprintf("%s %s WHERE id %s ORDER BY id DESC LIMIT %d", remove, table("p", "restricts", "deep"), span(), 1+r.IntN(20))
 	}
 	return fmt.Sprintf("%s %s WHERE id %s", remove, table("p", "p", "cascades", "self", "versions", "narrow", "restricts"), span())
+}
+
+// loaded registers a file for LOAD DATA, of which some lines are wrong.
+func loaded(r *rand.Rand) string {
+	var text strings.Builder
+	for range 1 + r.IntN(12) {
+		fmt.Fprintf(&text, "%d\t%d\t%d", r.IntN(70), r.IntN(70), r.IntN(140))
+		text.WriteString([]string{"\n", "\n", "x\n", "\t1\n"}[r.IntN(4)])
+	}
+	mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(text.String()) })
+	return ""
 }
 
 // TestChanges runs random changes of many rows in a cluster, where what they need is taken and

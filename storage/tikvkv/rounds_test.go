@@ -4,12 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql" // the client
+	"github.com/go-sql-driver/mysql"
 	"github.com/tikv/client-go/v2/tikvrpc"
 
 	"github.com/sqlots/sqlots/internal/servertest"
@@ -143,6 +144,17 @@ func TestRounds(t *testing.T) {
 		}},
 		{"INSERT of 1,000 rows with a foreign key to a unique key", 12, func() string {
 			return "INSERT INTO by_unique VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%1000+1) })
+		}},
+		{"INSERT IGNORE of 1,000 rows", 12, func() string { return "INSERT IGNORE INTO t VALUES " + values(1000, row) }},
+		{"REPLACE of 1,000 rows", 12, func() string { next = 110_000; return "REPLACE INTO t VALUES " + values(1000, row) }},
+		{"INSERT of 1,000 rows ON DUPLICATE KEY UPDATE", 12, func() string {
+			next = 110_000
+			return "INSERT INTO t VALUES " + values(1000, row) + " ON DUPLICATE KEY UPDATE c = UUID_SHORT() % 1000"
+		}},
+		{"LOAD DATA of 1,000 rows", 12, func() string {
+			text := strings.ReplaceAll(strings.Trim(values(1000, func(i int) string { return fmt.Sprintf("%d\t%d\t%d\tx\n", i, i, i) }), ", "), ", ", "")
+			mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(text) })
+			return "LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE t"
 		}},
 		{"INSERT of 1,000 rows with versions", 14, func() string {
 			return "INSERT INTO versioned VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", 1_000_000-i*7, i) })

@@ -101,10 +101,28 @@ func (s *Sink) prepareRows(ctx context.Context, c *changes) error {
 	if err := s.env.Txn.Reserve(ctx, keys); err != nil {
 		return err
 	}
+	if err := s.prepareStanding(ctx, c, keys[len(parents.keys):]); err != nil {
+		return err
+	}
 	if err := s.prepareParents(ctx, parents); err != nil {
 		return err
 	}
 	return s.ahead.Read(ctx, s.versionsOf(ctx, c), maxAhead)
+}
+
+// prepareStanding locks the rows that have unique entries of new ones; keys are locked.
+func (s *Sink) prepareStanding(ctx context.Context, c *changes, keys [][]byte) error {
+	var entries []parentEntry
+	for _, key := range keys {
+		if x := c.w.codec.IndexOf(key); x != nil && c.was == nil {
+			entries = append(entries, parentEntry{x, key})
+		}
+	}
+	rows, err := s.rowsOf(ctx, entries)
+	if err != nil {
+		return err
+	}
+	return s.env.Txn.Reserve(ctx, rows)
 }
 
 // versionsOf are the spans of the versions of the rows.
