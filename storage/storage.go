@@ -255,6 +255,8 @@ type Txn interface {
 	// Committed is Latest without own writes: for keys that this transaction has
 	// not written.
 	Committed() Reader
+	// Over is base, which has committed pairs, plus own writes.
+	Over(base Reader) Reader
 	// LatestView is Latest with one state for several reads.
 	LatestView(ctx context.Context) (Snapshot, error)
 	// SetLockTimeout replaces TxnOptions.LockTimeout, for waits that begin later.

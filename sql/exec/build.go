@@ -6,6 +6,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -25,6 +26,10 @@ type builder struct {
 	unlimited bool
 	// limited is the last scan that was built with one.
 	limited *scanOp
+	// before, when set, is called with each batch of rows before forEachRow gives them out.
+	before func(in *vec.Batch) error
+	// after, when set, is called after each of them.
+	after func() error
 	// works are the runs whose recursive members are built.
 	works map[*physical.CTE]*cteRun
 	// serial: the plan runs once for each of many rows, without goroutines.

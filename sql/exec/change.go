@@ -186,8 +186,19 @@ func (b *builder) forEachRow(ctx context.Context, root physical.Node, all bool, 
 		}
 	}()
 	row := make([]value.Datum, 0, len(root.Columns()))
+	each := func(in *vec.Batch) error {
+		if b.before != nil {
+			if err := b.before(in); err != nil {
+				return err
+			}
+		}
+		if err := eachRow(ctx, in, row, fn); err != nil || b.after == nil {
+			return err
+		}
+		return b.after()
+	}
 	if !all {
-		return b.env.drain(ctx, op, func(in *vec.Batch) error { return eachRow(ctx, in, row, fn) })
+		return b.env.drain(ctx, op, each)
 	}
 	acct := b.account(root, "rows to change")
 	defer acct.close()
@@ -209,7 +220,7 @@ func (b *builder) forEachRow(ctx context.Context, root physical.Node, all bool, 
 		if err != nil || in == nil {
 			return err
 		}
-		if err := eachRow(ctx, in, row, fn); err != nil {
+		if err := each(in); err != nil {
 			return err
 		}
 	}
@@ -288,6 +299,7 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 		r.Changed++
 		return nil
 	}
+	wait := newUpdates(env, plan, u, write)
 	// Changes that are computed before any is written: old and new rows.
 	var later *rowList
 	if computeFirst {
@@ -316,10 +328,14 @@ func runUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physical.U
 		if computeFirst {
 			return later.add(old, row[:n])
 		}
+		if wait != nil {
+			return wait.add(ctx, old, row[:n])
+		}
 		return write(old, row[:n])
 	})
+	err = wait.end(ctx, err)
 	if err == nil && computeFirst {
-		err = later.each(ctx, func(pair []value.Datum) error { return write(pair[:n], pair[n:]) })
+		err = later.eachReserved(ctx, env, u.Table, n, func(pair []value.Datum) error { return write(pair[:n], pair[n:]) })
 	}
 	if err != nil {
 		return Result{}, err
@@ -369,6 +385,7 @@ func runDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physical.D
 	b := newBuilder(env, env.Ctx)
 	// How many of the rows will count is not known before the first is removed.
 	b.unlimited = all && d.Limit != nil
+	b.before = func(in *vec.Batch) error { return env.reserve(ctx, d.Table, in, -1, left) }
 	err = b.forEachRow(ctx, plan.Root, all, func(row []value.Datum) error {
 		if moved {
 			now, ok, err := env.Sink.Current(ctx, d.Table, row[:n])

@@ -25,11 +25,8 @@ func runInsert(ctx context.Context, env *Env, plan *physical.Plan, x *physical.I
 		return Result{}, err
 	}
 	in.returned = newReturned(env, plan.Root, x.Returning)
-	in.gather = env.Sink.Remote() && !in.single && in.simple()
-	if err := in.addAll(ctx, plan); err != nil {
-		return in.returned.result(Result{}, in.failed(ctx, err))
-	}
-	if err := in.flush(ctx); err != nil {
+	in.startGather()
+	if err := in.endGather(ctx, in.addAll(ctx, plan)); err != nil {
 		return in.returned.result(Result{}, err)
 	}
 	return in.returned.result(in.Finish(ctx))
@@ -52,7 +49,23 @@ func (in *Inserter) addAll(ctx context.Context, plan *physical.Plan) error {
 	}
 	ts := typesOf(plan.Root.Columns())
 	all := planReads(plan, plan.Root, in.t)
-	return forEachRow(ctx, in.env, plan.Root, all, func(row []value.Datum) error { return in.rejected(in.Add(ctx, row, ts)) })
+	b := newBuilder(in.env, in.env.Ctx)
+	if in.gather && in.unsure {
+		// The source warns when it reads the next batch.
+		b.after = func() error { return in.flush(ctx) }
+	}
+	return b.forEachRow(ctx, plan.Root, all, func(row []value.Datum) error { return in.addRow(ctx, row, ts) })
+}
+
+// addRow adds a row of a query.
+func (in *Inserter) addRow(ctx context.Context, row []value.Datum, ts []schema.Type) error {
+	err := in.Add(ctx, row, ts)
+	if err != nil && in.env.Reject != nil {
+		if first := in.flush(ctx); first != nil {
+			return first
+		}
+	}
+	return in.rejected(err)
 }
 
 // Inserter adds rows to a table as INSERT and REPLACE do; LOAD DATA uses it
@@ -92,6 +105,11 @@ type Inserter struct {
 	gather   bool
 	gathered []newRow
 	waiting  int // bytes of them
+	// unsure: a row may not go in as it was given, and the statement goes on.
+	unsure bool
+	// warn gives out warnings that are held while rows wait; nil: none are held.
+	warn func(sqlerr.Warning)
+	held []sqlerr.Warning
 
 	nextAuto, endAuto uint64 // reserved values
 	reserve           int

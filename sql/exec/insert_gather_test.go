@@ -35,7 +35,7 @@ func TestInsertGathered(t *testing.T) {
 		}
 		reserved := c.sink.reserved
 		if _, err := c.insert(func(x *physical.Insert) { x.Ignore = true }, []int{0, 1}, []any{1, 9}, []any{300, 30}); err != nil || c.sink.reserved != reserved {
-			t.Errorf("remote %t: INSERT IGNORE: %v, %d rows reserved", remote, err, c.sink.reserved-reserved)
+			t.Errorf("remote %t: INSERT IGNORE of given numbers: %v, %d rows reserved", remote, err, c.sink.reserved-reserved)
 		}
 	}
 }

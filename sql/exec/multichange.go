@@ -222,7 +222,13 @@ func runMultiUpdate(ctx context.Context, env *Env, plan *physical.Plan, u *physi
 	}
 	for i, f := range found {
 		again := rereads(env, found, i)
-		err := f.rows.each(ctx, func(pair []value.Datum) error {
+		each := f.rows.each
+		if !again {
+			each = func(ctx context.Context, fn func([]value.Datum) error) error {
+				return f.rows.eachReserved(ctx, env, f.t, len(f.t.Columns), fn)
+			}
+		}
+		err := each(ctx, func(pair []value.Datum) error {
 			changed, err := assign[i].write(ctx, env, pair[:len(pair)/2], pair[len(pair)/2:], again, u.Ignore)
 			if changed {
 				r.Changed++
@@ -286,7 +292,7 @@ func runMultiDelete(ctx context.Context, env *Env, plan *physical.Plan, d *physi
 	}
 	for i, f := range found {
 		again := rereads(env, found, i)
-		err := f.rows.each(ctx, func(row []value.Datum) error {
+		err := f.rows.eachReserved(ctx, env, f.t, -1, func(row []value.Datum) error {
 			if again {
 				now, ok, err := env.Sink.Current(ctx, f.t, row)
 				if err != nil || !ok {

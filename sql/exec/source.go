@@ -104,10 +104,11 @@ type Sink interface {
 	// primary key), before anything of that row is written; the returned action
 	// says what to do.
 	Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict ConflictFunc) error
-	// Reserve takes the locks that Insert needs for rows of t together, where the store
-	// is on other machines: Insert then waits for none of them. The rows may be wrong in
-	// any way, which is for Insert to say.
-	Reserve(ctx context.Context, t *schema.Table, rows [][]value.Datum) error
+	// Reserve prepares changes of t where the store is on other machines: it takes the
+	// locks that they need together, and reads together what they look for. Without old
+	// rows are to be inserted, without rows old ones to be removed. It changes nothing. The
+	// rows may be wrong in any way, which is for Insert, Update and Delete to say.
+	Reserve(ctx context.Context, t *schema.Table, old, rows [][]value.Datum) error
 	// Remote reports a store on other machines.
 	Remote() bool
 	// Update changes a stored row. The caller has read old under a lock.

@@ -450,6 +450,7 @@ func testReserve(t *testing.T, s storage.Store) {
 	}
 	must(t, x.Reserve(bg, keys))
 	must(t, x.Reserve(bg, nil))
+	wantHeld(t, x)
 	for k, want := range map[string]string{"a": "1", "own": "1"} {
 		var exists *storage.KeyExistsError
 		if err := x.Insert(bg, []byte(k), []byte("2")); !errors.As(err, &exists) || string(exists.Value) != want {
@@ -481,6 +482,19 @@ func testReserve(t *testing.T, s storage.Store) {
 	wantErr(t, ro.Reserve(bg, keys), storage.ErrReadOnly)
 	y.Rollback()
 	wantErr(t, y.Reserve(bg, keys), storage.ErrClosed)
+}
+
+// wantHeld looks at the state of testReserve when its keys are locked, in which z is not.
+func wantHeld(t *testing.T, x storage.Txn) {
+	t.Helper()
+	wantValue(t, x.Latest(), "a", "1")
+	wantValue(t, x.Latest(), "b", "")
+	wantValue(t, x.Latest(), "own", "1")
+	if got := batch(t, x.Latest(), "a", "b", "own", "z", "c"); fmt.Sprint(got) != "[1  1  ]" {
+		t.Fatalf("%q", got)
+	}
+	wantScan(t, x.Over(x.Committed()), storage.Span{}, kv{"a", "1"}, kv{"own", "1"})
+	wantScan(t, x.Over(x.Committed()), span("b", ""), kv{"own", "1"})
 }
 
 func testLimits(t *testing.T, s storage.Store) {

@@ -161,6 +161,15 @@ func (c *Codec) Index(id schema.IndexID) *Index {
 	return nil
 }
 
+// IndexOf is the index that has a key; nil for other keys.
+func (c *Codec) IndexOf(key []byte) *Index {
+	_, id, _, ok := SplitKey(key)
+	if !ok {
+		return nil
+	}
+	return c.Index(id)
+}
+
 // Prefix is the bytes with which the keys of all rows begin. Not to be changed.
 func (c *Codec) Prefix() []byte { return c.prefix }
 

@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
+	"github.com/sqlots/sqlots/value"
 )
 
 // The earlier versions of a row are stored under index FFFE, the latest first:
@@ -115,7 +117,7 @@ func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
 		return nil
 	}
 	began, err := int64(0), error(nil)
-	if row != nil || !w.isNew(ctx, v.key[:prefix]) {
+	if row != nil || !w.hasAhead(v.key[:prefix]) && !w.isNew(ctx, v.key[:prefix]) {
 		room := w.c.Table.MaxVersions - 1
 		if row != nil {
 			room--
@@ -138,9 +140,8 @@ func (w *Writer) keepVersion(ctx context.Context, rowKey, row []byte) error {
 // latest one ended. A version that says that the row did not exist before the last one
 // that stays is kept too.
 func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int) (latest int64, err error) {
-	end := append(append([]byte(nil), prefix...), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
 	// This transaction has written nothing here: it would be stamped.
-	scan, err := w.txn.Committed().Scan(ctx, storage.Span{Start: prefix, End: end}, storage.ScanOptions{Limit: room + 2})
+	scan, err := w.versionsReader().Scan(ctx, versionsSpan(prefix), storage.ScanOptions{Limit: room + 2})
 	if err != nil {
 		return 0, err
 	}
@@ -176,6 +177,42 @@ func (w *Writer) prune(ctx context.Context, v *versions, prefix []byte, room int
 	return latest, nil
 }
 
+// versionsSpan are the versions of a row; prefix is what they begin with.
+func versionsSpan(prefix []byte) storage.Span {
+	end := append(append([]byte(nil), prefix...), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF)
+	return storage.Span{Start: prefix, End: end}
+}
+
+// versionsReader reads the versions of rows that are locked.
+func (w *Writer) versionsReader() storage.Reader {
+	if w.ahead != nil {
+		return w.ahead
+	}
+	return w.txn.Committed()
+}
+
+func (w *Writer) hasAhead(prefix []byte) bool {
+	return w.ahead != nil && w.ahead.Has(versionsSpan(prefix))
+}
+
+// ReadAhead has the writer look for versions of rows, which are locked, in a.
+func (w *Writer) ReadAhead(a *storage.Ahead) { w.ahead = a }
+
+// AppendVersions appends the spans that a change of a row, which is locked, looks at.
+func (w *Writer) AppendVersions(spans []storage.Span, row []value.Datum) []storage.Span {
+	if w.logs == nil || !w.c.Table.KeepsVersions() {
+		return spans
+	}
+	for i := range w.c.Key {
+		if row[w.c.Key[i].Pos].IsNull() {
+			return spans
+		}
+	}
+	prefix := TablePrefix(nil, w.c.Table.ID, HistoryIndexID)
+	w.buf = w.c.AppendKey(w.buf[:0], row)
+	return append(spans, versionsSpan(append(prefix, w.buf[prefixLen:]...)))
+}
+
 // newGround is where a table has no history, so that new rows in ascending
 // order need not look for it one by one.
 type newGround struct {
@@ -198,8 +235,7 @@ func (w *Writer) isNew(ctx context.Context, prefix []byte) bool {
 	if m == nil {
 		return false
 	}
-	removed := m.removed.Seq()
-	if g := m.ground.span.Load(); g != nil && g.removed == removed && bytes.Compare(prefix, g.from) >= 0 && bytes.Compare(prefix, g.to) < 0 {
+	if m.onNewGround(prefix) {
 		return true
 	}
 	last, own := m.ground.last.Load(), bytes.Clone(prefix)
@@ -207,6 +243,20 @@ func (w *Writer) isNew(ctx context.Context, prefix []byte) bool {
 	if last == nil || bytes.Compare(*last, own) >= 0 {
 		return false // no order: looking further than this row would not pay
 	}
+	return w.lookFrom(ctx, own)
+}
+
+// onNewGround is isNew without a look.
+func (m *Marks) onNewGround(prefix []byte) bool {
+	g := m.ground.span.Load()
+	return g != nil && g.removed == m.removed.Seq() && bytes.Compare(prefix, g.from) >= 0 && bytes.Compare(prefix, g.to) < 0
+}
+
+// lookFrom looks how far the new ground reaches that begins at a row. It reports whether
+// that is a part of it.
+func (w *Writer) lookFrom(ctx context.Context, own []byte) bool {
+	m := w.c.Marks
+	removed := m.removed.Seq()
 	span := storage.Span{Start: own, End: IndexSpan(w.c.Table.ID, HistoryIndexID).End}
 	scan, err := w.txn.Committed().Scan(ctx, span, storage.ScanOptions{KeyOnly: true, Limit: 1})
 	if err != nil {
@@ -223,6 +273,23 @@ func (w *Writer) isNew(ctx context.Context, prefix []byte) bool {
 	}
 	m.ground.span.Store(g)
 	return true
+}
+
+// AppendNewVersions is AppendVersions for new rows: most of them have no history.
+func (w *Writer) AppendNewVersions(ctx context.Context, spans []storage.Span, rows [][]value.Datum) []storage.Span {
+	n := len(spans)
+	for _, row := range rows {
+		spans = w.AppendVersions(spans, row)
+	}
+	m, list := w.c.Marks, spans[n:]
+	if m == nil || len(list) == 0 {
+		return spans
+	}
+	first := slices.MinFunc(list, func(a, b storage.Span) int { return bytes.Compare(a.Start, b.Start) }).Start
+	if !m.onNewGround(first) {
+		w.lookFrom(ctx, bytes.Clone(first))
+	}
+	return append(spans[:n], slices.DeleteFunc(list, func(s storage.Span) bool { return m.onNewGround(s.Start) })...)
 }
 
 // forgetBatch is how many versions ForgetHistory removes in one transaction.

@@ -121,7 +121,9 @@ type Writer struct {
 	new    image
 	old    image
 	// logs is what changes leave next to the rows; nil for nothing.
-	logs   *logs
+	logs *logs
+	// ahead may hold the versions of rows; nil without.
+	ahead  *storage.Ahead
 	limits Limits
 	// longKeys are the parts of the primary key whose values may be longer than
 	// limits says.
@@ -394,6 +396,25 @@ func (w *Writer) AppendLocks(keys [][]byte, row []value.Datum) [][]byte {
 			return keys[:n]
 		}
 		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
+}
+
+// AppendUpdateLocks appends the keys that Update of a row locks: those of the row and of its
+// unique entries, as far as they are new.
+func (w *Writer) AppendUpdateLocks(keys [][]byte, old, row []value.Datum) [][]byte {
+	unique := func(x *Index) bool { return x.Desc.Unique }
+	if w.encode(&w.old, old, false, unique) != nil || w.encode(&w.new, row, false, unique) != nil || w.new.key > w.caps.MaxKey {
+		return keys
+	}
+	if !bytes.Equal(w.old.rowKey(), w.new.rowKey()) {
+		keys = append(keys, bytes.Clone(w.new.rowKey()))
+	}
+	for i := range w.new.entries {
+		e := &w.new.entries[i]
+		if key := w.new.entryKey(e); e.unique && len(key) <= w.caps.MaxKey && w.old.find(e.x, key) == nil {
+			keys = append(keys, bytes.Clone(key))
+		}
 	}
 	return keys
 }

@@ -287,6 +287,14 @@ func (r *remote) learn(keys [][]byte, l *kv.LockCtx) {
 	}
 }
 
+// Known implements txn.Remote.
+func (r *remote) Known(key []byte) (value []byte, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	value, ok = r.known[string(key)]
+	return value, ok
+}
+
 // Held implements txn.Remote.
 func (r *remote) Held() (locks int, bytes int64) {
 	r.mu.Lock()

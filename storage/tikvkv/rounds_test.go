@@ -4,12 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql" // the client
+	"github.com/go-sql-driver/mysql"
 	"github.com/tikv/client-go/v2/tikvrpc"
 
 	"github.com/sqlots/sqlots/internal/servertest"
@@ -80,7 +81,21 @@ func TestRounds(t *testing.T) {
 		INSERT INTO o SELECT id, id * 7 % 20000 + 1 FROM t WHERE id <= 1000;
 		CREATE TABLE big (id INT PRIMARY KEY, a INT, c VARCHAR(20), KEY k (a));
 		INSERT INTO big WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) SELECT i, i, 'text' FROM n;
-		ANALYZE TABLE t, o, big`)
+		CREATE TABLE many (id INT PRIMARY KEY, a INT, b INT, c VARCHAR(20), UNIQUE u (a), KEY k (b));
+		INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i, i DIV 1000, 'text' FROM n;
+		CREATE TABLE parent (id INT PRIMARY KEY, u INT, UNIQUE u (u));
+		INSERT INTO parent SELECT id, id FROM many;
+		CREATE TABLE by_unique (id INT PRIMARY KEY, u INT, FOREIGN KEY (u) REFERENCES parent (u) ON DELETE SET NULL ON UPDATE CASCADE);
+		CREATE TABLE restricts (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id));
+		CREATE TABLE cascades (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE);
+		CREATE TABLE grandchild (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES cascades (id) ON DELETE CASCADE);
+		INSERT INTO by_unique SELECT id, id FROM many WHERE id > 15000;
+		INSERT INTO cascades SELECT id, id FROM many;
+		INSERT INTO grandchild SELECT id, id FROM many;
+		CREATE TABLE versioned (id INT PRIMARY KEY, a INT) SECONDARY_ENGINE_ATTRIBUTE='{"max_versions": 3}';
+		INSERT INTO versioned SELECT id, id FROM many WHERE id <= 10000;
+		UPDATE versioned SET a = a + 1;
+		ANALYZE TABLE t, o, big, many, parent, cascades, by_unique, grandchild, restricts, versioned`)
 	next := 100_000
 	values := func(rows int, row func(i int) string) string {
 		list := make([]string, rows)
@@ -90,6 +105,8 @@ func TestRounds(t *testing.T) {
 		}
 		return strings.Join(list, ", ")
 	}
+	batch := 0
+	thousand := func() string { batch++; return fmt.Sprintf("BETWEEN %d AND %d", batch%10*1000+1, batch%10*1000+1000) }
 	row := func(i int) string { return fmt.Sprintf("(%d, %d, %d, 'x')", i, i, i) }
 	count := new(roundCounter)
 	hook := func(_ *tikvrpc.Request, serve func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
@@ -124,6 +141,35 @@ func TestRounds(t *testing.T) {
 		}},
 		{"UPDATE by primary key", 6, always("UPDATE t SET c = UUID_SHORT() % 1000 WHERE id = 77")},
 		{"UPDATE of 100 rows by an index", 9, always("UPDATE t SET c = UUID_SHORT() % 1000 WHERE b = 8")},
+		{"INSERT of 1,000 rows with a foreign key", 8, func() string {
+			return "INSERT INTO child VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%1000+1) })
+		}},
+		{"INSERT of 1,000 rows with a foreign key to a unique key", 12, func() string {
+			return "INSERT INTO by_unique VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%1000+1) })
+		}},
+		{"INSERT IGNORE of 1,000 rows", 12, func() string { return "INSERT IGNORE INTO t VALUES " + values(1000, row) }},
+		{"REPLACE of 1,000 rows", 12, func() string { next = 110_000; return "REPLACE INTO t VALUES " + values(1000, row) }},
+		{"INSERT of 1,000 rows ON DUPLICATE KEY UPDATE", 12, func() string {
+			next = 110_000
+			return "INSERT INTO t VALUES " + values(1000, row) + " ON DUPLICATE KEY UPDATE c = UUID_SHORT() % 1000"
+		}},
+		{"LOAD DATA of 1,000 rows", 12, func() string {
+			text := strings.ReplaceAll(strings.Trim(values(1000, func(i int) string { return fmt.Sprintf("%d\t%d\t%d\tx\n", i, i, i) }), ", "), ", ", "")
+			mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(text) })
+			return "LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE t"
+		}},
+		{"INSERT of 1,000 rows with versions", 14, func() string {
+			return "INSERT INTO versioned VALUES " + values(1000, func(i int) string { return fmt.Sprintf("(%d, %d)", 1_000_000-i*7, i) })
+		}},
+		{"UPDATE of 1,000 rows with versions", 14, func() string { return "UPDATE versioned SET a = a + 1 WHERE id " + thousand() }},
+		{"DELETE of 1,000 rows with versions", 20, func() string { return "DELETE FROM versioned WHERE id " + thousand() }},
+		{"UPDATE of 1,000 rows by a range", 9, func() string { return "UPDATE many SET c = UUID_SHORT() % 1000 WHERE id " + thousand() }},
+		{"UPDATE of 1,000 rows by an index", 9, func() string { return "UPDATE many SET c = UUID_SHORT() % 1000 WHERE b = 3" }},
+		{"UPDATE of a unique key in 1,000 rows", 9, func() string { return "UPDATE many SET a = a + 100000 WHERE id " + thousand() }},
+		{"UPDATE of the key of 1,000 parents", 16, func() string { return "UPDATE parent SET u = u + 100000 WHERE id BETWEEN 15000 AND 15999" }},
+		{"DELETE of 1,000 parents", 40, func() string { return "DELETE FROM parent WHERE id " + thousand() }},
+		{"DELETE of 1,000 rows by a range", 9, func() string { return "DELETE FROM many WHERE id " + thousand() }},
+		{"DELETE of 1,000 rows by an index", 9, func() string { batch++; return fmt.Sprintf("DELETE FROM many WHERE b = %d", batch%5+11) }},
 		{"planning", 0, always("EXPLAIN SELECT * FROM t JOIN o ON t.a = o.t WHERE b IN (1, 2) ORDER BY c")},
 	} {
 		least, calls := 1<<30, 0

@@ -279,7 +279,7 @@ func (r *latestReader) Get(ctx context.Context, key, dst []byte) ([]byte, error)
 	if err := r.t.usable(); err != nil {
 		return dst, err
 	}
-	return getOver(ctx, &r.t.buf, r.t.m.engine.Latest(), key, dst)
+	return getOver(ctx, &r.t.buf, r.t.committed(), key, dst)
 }
 
 // BatchGet implements storage.Reader.
@@ -287,7 +287,7 @@ func (r *latestReader) BatchGet(ctx context.Context, keys [][]byte, fn func(i in
 	if err := r.t.usable(); err != nil {
 		return err
 	}
-	return batchGetOver(ctx, &r.t.buf, r.t.m.engine.Latest(), keys, fn)
+	return batchGetOver(ctx, &r.t.buf, r.t.committed(), keys, fn)
 }
 
 // Scan implements storage.Reader.
@@ -295,7 +295,7 @@ func (r *latestReader) Scan(ctx context.Context, span storage.Span, opts storage
 	if err := r.t.usable(); err != nil {
 		return nil, err
 	}
-	return scanOver(ctx, &r.t.buf, r.t.m.engine.Latest(), span, opts)
+	return scanOver(ctx, &r.t.buf, r.t.committed(), span, opts)
 }
 
 // ScanMany implements storage.ManyScanner.
@@ -303,5 +303,63 @@ func (r *latestReader) ScanMany(ctx context.Context, spans []storage.Span, opts 
 	if err := r.t.usable(); err != nil {
 		return nil, err
 	}
-	return manyOver(ctx, r, &r.t.buf, r.t.m.engine.Latest(), spans, opts)
+	return manyOver(ctx, r, &r.t.buf, r.t.committed(), spans, opts)
+}
+
+// committed is the latest committed state. Keys whose locks are held on other machines are
+// not read again.
+func (t *Txn) committed() storage.Reader {
+	if t.remote == nil {
+		return t.m.engine.Latest()
+	}
+	return heldReader{t.m.engine.Latest(), t.remote}
+}
+
+// heldReader reads the latest committed state of a transaction with locks on other machines.
+type heldReader struct {
+	storage.Reader
+	remote Remote
+}
+
+// Get implements storage.Reader.
+func (r heldReader) Get(ctx context.Context, key, dst []byte) ([]byte, error) {
+	value, ok := r.remote.Known(key)
+	switch {
+	case !ok:
+		return r.Reader.Get(ctx, key, dst)
+	case ctx.Err() != nil:
+		return dst, context.Cause(ctx)
+	case value == nil:
+		return dst, storage.ErrNotFound
+	}
+	return append(dst, value...), nil
+}
+
+// BatchGet implements storage.Reader.
+func (r heldReader) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	values := make([][]byte, len(keys))
+	var missing [][]byte
+	var index []int
+	for i, key := range keys {
+		var ok bool
+		if values[i], ok = r.remote.Known(key); !ok {
+			missing, index = append(missing, key), append(index, i)
+		}
+	}
+	if len(missing) == len(keys) {
+		return r.Reader.BatchGet(ctx, keys, fn)
+	}
+	err := r.Reader.BatchGet(ctx, missing, func(j int, value []byte) error {
+		values[index[j]] = bytes.Clone(value)
+		return nil
+	})
+	for i := 0; i < len(keys) && err == nil; i++ {
+		err = fn(i, values[i])
+	}
+	return err
+}
+
+// ScanMany implements storage.ManyScanner.
+func (r heldReader) ScanMany(ctx context.Context, spans []storage.Span, opts storage.ScanOptions) (storage.SpansScanner, error) {
+	return storage.ScanMany(ctx, r.Reader, spans, opts)
 }

@@ -31,6 +31,9 @@ type Remote interface {
 	// it holds already has what was found the first time. The timeout is that of the
 	// whole call. After storage.ErrDeadlock only End may follow.
 	Lock(ctx context.Context, keys [][]byte, wait storage.WaitPolicy, timeout time.Duration) ([]storage.Locked, error)
+	// Known is what is committed under a key, nil for nothing, where the lock of the key is
+	// held: it stays until the end. The value is not to be changed.
+	Known(key []byte) (value []byte, ok bool)
 	// Held is the number of locks, and the bytes of their keys and of what was found.
 	Held() (locks int, bytes int64)
 	// Commit is Engine.Apply. The transaction has ended afterwards, with its locks.

@@ -161,6 +161,9 @@ func (t *Txn) Latest() storage.Reader { return &t.latest }
 // Committed implements storage.Txn.
 func (t *Txn) Committed() storage.Reader { return t.m.engine.Latest() }
 
+// Over implements storage.Txn.
+func (t *Txn) Over(base storage.Reader) storage.Reader { return over(&t.buf, base) }
+
 // LatestView implements storage.Txn.
 func (t *Txn) LatestView(ctx context.Context) (storage.Snapshot, error) {
 	if err := t.usable(); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
-	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/table"
 	"github.com/sqlots/sqlots/value"
 )
@@ -220,23 +219,13 @@ func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value
 	if r.Parent == nil {
 		return s.noParent(r)
 	}
-	k, err := s.env.Codecs.Table(r.Parent)
-	if err != nil {
+	k, key, err := s.parentKey(r, row)
+	if err != nil || s.verified[string(key)] {
 		return err
 	}
-	parent := make([]value.Datum, len(r.Parent.Columns))
-	for i, at := range r.ChildColumns {
-		parent[r.ParentColumns[i]] = row[at]
-	}
-	var key []byte
 	lock := s.lockParent
 	if r.Loose {
-		key, lock = k.AppendKeyStart(nil, r.ParentIndex, len(r.ParentColumns), parent), s.lockAnyParent
-	} else {
-		key = k.AppendUniqueKey(nil, r.ParentIndex, parent)
-	}
-	if s.verified[string(key)] {
-		return nil
+		lock = s.lockAnyParent
 	}
 	found, err := lock(ctx, k, r, key)
 	switch {
@@ -250,6 +239,33 @@ func (s *Sink) checkParent(ctx context.Context, r *schema.Reference, row []value
 	}
 	s.verified[string(key)] = true
 	return nil
+}
+
+// parentKey is the key of the row that a child row refers to, or what the keys of such rows
+// begin with, in the index of the parent. No column of it is NULL.
+func (s *Sink) parentKey(r *schema.Reference, row []value.Datum) (*decode.Table, []byte, error) {
+	k, err := s.env.Codecs.Table(r.Parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	parent := make([]value.Datum, len(r.Parent.Columns))
+	for i, at := range r.ChildColumns {
+		parent[r.ParentColumns[i]] = row[at]
+	}
+	if r.Loose {
+		return k, k.AppendKeyStart(nil, r.ParentIndex, len(r.ParentColumns), parent), nil
+	}
+	return k, k.AppendUniqueKey(nil, r.ParentIndex, parent), nil
+}
+
+// childStart is what the keys of the rows that refer to a parent begin with, in the index of
+// the child.
+func childStart(k *decode.Table, r *schema.Reference, parent []value.Datum) []byte {
+	child := make([]value.Datum, len(r.Child.Columns))
+	for i, at := range r.ParentColumns {
+		child[r.ChildColumns[i]] = parent[at]
+	}
+	return k.AppendKeyStart(nil, r.ChildIndex, len(r.ChildColumns), child)
 }
 
 // maxVerified bounds the parent keys that a statement remembers.
@@ -274,7 +290,8 @@ func (s *Sink) lockParent(ctx context.Context, k *decode.Table, r *schema.Refere
 		if locked, err = s.env.Txn.Lock(ctx, [][]byte{rowKey}, shared); err != nil {
 			return false, err
 		}
-		// The entry may be another row's by now.
+		// The entry may be another row's by now. Where it was locked on other machines it
+		// is not, and this takes no call.
 		val, err := s.env.Txn.Latest().Get(ctx, key, nil)
 		if errors.Is(err, storage.ErrNotFound) {
 			return false, nil
@@ -293,10 +310,15 @@ func (s *Sink) lockParent(ctx context.Context, k *decode.Table, r *schema.Refere
 	return false, sqlerr.Internal("a referenced row of %s moves again and again", r.Parent.Name)
 }
 
+// firstParents are enough unless others remove rows at this moment.
+const firstParents = 16
+
 // lockAnyParent locks one of the rows whose key begins with start.
 func (s *Sink) lockAnyParent(ctx context.Context, k *decode.Table, r *schema.Reference, start []byte) (found bool, err error) {
-	const first = 16 // enough unless others remove rows at this moment
-	for _, limit := range []int{first, 0} {
+	for _, limit := range []int{firstParents, 0} {
+		if limit == 0 {
+			s.ahead.Forget()
+		}
 		err = s.matching(ctx, k, r.ParentIndex, start, matchOptions{Mode: storage.LockShared, Limit: limit, Parts: len(r.ParentColumns)}, func([]value.Datum) (bool, error) {
 			found = true
 			return false, nil
@@ -311,21 +333,18 @@ func (s *Sink) lockAnyParent(ctx context.Context, k *decode.Table, r *schema.Ref
 // children finds the rows that refer to a key of the parent, locks them and gives
 // each to fn with its values under its lock. Those that have expired go. c is
 // what led to them, themselves included.
-func (s *Sink) children(ctx context.Context, r *schema.Reference, parent []value.Datum, mode storage.LockMode, c chain, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
+func (s *Sink) children(ctx context.Context, r *schema.Reference, parent []value.Datum, o matchOptions, c chain, fn func(w *writer, row []value.Datum) (more bool, err error)) error {
 	w, err := s.writer(r.Child)
 	if err != nil {
 		return err
 	}
-	child := make([]value.Datum, len(r.Child.Columns))
-	for i, at := range r.ParentColumns {
-		child[r.ChildColumns[i]] = parent[at]
-	}
 	hides := s.hides(r.Child)
 	if hides {
-		mode = storage.LockExclusive
+		o.Mode = storage.LockExclusive
 	}
-	start := w.codec.AppendKeyStart(nil, r.ChildIndex, len(r.ChildColumns), child)
-	return s.matching(ctx, w.codec, r.ChildIndex, start, matchOptions{Mode: mode, Parts: len(r.ChildColumns)}, func(row []value.Datum) (bool, error) {
+	o.Parts = len(r.ChildColumns)
+	start := childStart(w.codec, r, parent)
+	return s.matching(ctx, w.codec, r.ChildIndex, start, o, func(row []value.Datum) (bool, error) {
 		if hasNullAt(row, r.ChildColumns) {
 			return true, nil
 		}
@@ -351,6 +370,8 @@ type matchOptions struct {
 	Parts int
 	// Limit bounds the rows, 0 for all.
 	Limit int
+	// Ahead, when set, is called with keys before their rows are locked.
+	Ahead func(ctx context.Context, keys [][]byte) error
 }
 
 // matching finds the rows whose keys in an index, or of their own (nil), begin
@@ -364,6 +385,11 @@ func (s *Sink) matching(ctx context.Context, k *decode.Table, of *schema.Index, 
 	defer rest.Close()
 	rd := k.NewEntryReader()
 	for keys := few; err == nil && len(keys) > 0; {
+		if o.Ahead != nil {
+			if err := o.Ahead(ctx, keys); err != nil {
+				return err
+			}
+		}
 		for _, key := range keys {
 			locked, err := s.env.Txn.Lock(ctx, [][]byte{key}, storage.LockOptions{Mode: o.Mode})
 			if err != nil {
@@ -389,7 +415,7 @@ func (s *Sink) matching(ctx context.Context, k *decode.Table, of *schema.Index, 
 		if rest == nil {
 			break
 		}
-		keys, err = rest.Next(fewRows)
+		keys, err = rest.Next(restRows)
 	}
 	return err
 }
@@ -397,11 +423,14 @@ func (s *Sink) matching(ctx context.Context, k *decode.Table, of *schema.Index, 
 // fewRows is how many keys of rows are kept without a list.
 const fewRows = 64
 
+// restRows is how many of the list are taken at once.
+const restRows = 1024
+
 // rowKeys are the keys of the rows whose entry in x (nil: whose key) begins
 // with start, in the latest state: the first few, and a list of the others, nil
 // for none, which the caller closes. No more than limit, if it is not 0.
 func (s *Sink) rowKeys(ctx context.Context, x *table.Index, start []byte, limit int) (few [][]byte, rest *exec.KeyList, err error) {
-	scan, err := s.env.Txn.Latest().Scan(ctx, storage.Span{Start: start, End: keyenc.PrefixEnd(start)}, storage.ScanOptions{KeyOnly: x == nil, Limit: limit})
+	scan, err := s.latest().Scan(ctx, prefixSpan(start), storage.ScanOptions{KeyOnly: x == nil, Limit: limit})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -430,6 +459,18 @@ func (s *Sink) rowKeys(ctx context.Context, x *table.Index, start []byte, limit 
 	return few, rest, errors.Join(err, bad)
 }
 
+// writing are the options for children that are changed with their parent, which now is nil
+// where it goes.
+func (s *Sink) writing(r *schema.Reference, was, now []value.Datum, c chain) matchOptions {
+	return matchOptions{Mode: storage.LockExclusive, Ahead: func(ctx context.Context, keys [][]byte) error {
+		w, err := s.writer(r.Child)
+		if err != nil {
+			return err
+		}
+		return s.prepareFamily(ctx, r, w, was, now, c.depth-1, keys)
+	}}
+}
+
 // refuseChildren is RESTRICT: 1451 if a row refers to the key. A row that
 // refers to itself does too, as in InnoDB.
 func (s *Sink) refuseChildren(ctx context.Context, r *schema.Reference, was []value.Datum, c chain) error {
@@ -437,7 +478,7 @@ func (s *Sink) refuseChildren(ctx context.Context, r *schema.Reference, was []va
 		return s.hasChildren(r)
 	}
 	c.depth++
-	return s.children(ctx, r, was, storage.LockShared, c, func(*writer, []value.Datum) (bool, error) {
+	return s.children(ctx, r, was, matchOptions{Mode: storage.LockShared}, c, func(*writer, []value.Datum) (bool, error) {
 		return false, s.hasChildren(r)
 	})
 }
@@ -482,7 +523,7 @@ func (s *Sink) parentGone(ctx context.Context, r *schema.Reference, was []value.
 	if c.depth >= maxCascade && s.refersBack(r, c.leaving) {
 		return sqlerr.ForeignKeyDepth(maxCascade)
 	}
-	return s.children(ctx, r, was, storage.LockExclusive, c, func(w *writer, row []value.Datum) (bool, error) {
+	return s.children(ctx, r, was, s.writing(r, was, nil, c), c, func(w *writer, row []value.Datum) (bool, error) {
 		if c.depth >= maxCascade {
 			return false, sqlerr.ForeignKeyDepth(maxCascade)
 		}
@@ -509,7 +550,7 @@ func (s *Sink) keyChanged(ctx context.Context, r *schema.Reference, was, now []v
 	if r.Key.OnUpdate == schema.ActionCascade {
 		with = now
 	}
-	return s.children(ctx, r, was, storage.LockExclusive, c, func(w *writer, row []value.Datum) (bool, error) {
+	return s.children(ctx, r, was, s.writing(r, was, now, c), c, func(w *writer, row []value.Datum) (bool, error) {
 		if c.depth >= maxCascade {
 			return false, sqlerr.ForeignKeyDepth(maxCascade)
 		}
@@ -519,22 +560,11 @@ func (s *Sink) keyChanged(ctx context.Context, r *schema.Reference, was, now []v
 
 // updateChild gives a child the new key of its parent; NULL when parent is nil.
 func (s *Sink) updateChild(ctx context.Context, r *schema.Reference, w *writer, row, parent []value.Datum, c chain) error {
-	next := append([]value.Datum(nil), row...)
-	for i, at := range r.ChildColumns {
-		next[at] = value.Null
-		if parent != nil {
-			next[at] = parent[r.ParentColumns[i]]
-		}
+	next, err := w.childOf(r, row, parent)
+	if err != nil {
+		return err
 	}
-	if w.codec.Keyed != nil {
-		if w.keyed == nil {
-			w.keyed = w.codec.Keyed()
-		}
-		if err := w.keyed(next); err != nil {
-			return err
-		}
-	}
-	err := s.updateRow(ctx, w, row, next, r, c)
+	err = s.updateRow(ctx, w, row, next, r, c)
 	if dup, ok := errors.AsType[*table.DuplicateError](err); ok {
 		if entry := dup.Entry(types.AppendText); s.sees(dup.Table.Database, dup.Table.Name) {
 			return sqlerr.ForeignKeyDuplicate(r.Parent.Name, entry, dup.Table.Name, dup.KeyName())
@@ -543,4 +573,22 @@ func (s *Sink) updateChild(ctx context.Context, r *schema.Reference, w *writer, 
 		}
 	}
 	return err
+}
+
+// childOf is a child with the key of a parent; nil for NULL.
+func (w *writer) childOf(r *schema.Reference, row, parent []value.Datum) ([]value.Datum, error) {
+	next := append([]value.Datum(nil), row...)
+	for i, at := range r.ChildColumns {
+		next[at] = value.Null
+		if parent != nil {
+			next[at] = parent[r.ParentColumns[i]]
+		}
+	}
+	if w.codec.Keyed == nil {
+		return next, nil
+	}
+	if w.keyed == nil {
+		w.keyed = w.codec.Keyed()
+	}
+	return next, w.keyed(next)
 }

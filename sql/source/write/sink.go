@@ -77,6 +77,10 @@ func (s *Sink) writer(t *schema.Table) (*writer, error) {
 	w := &writer{Writer: k.NewWriter(s.env.Txn, s.env.Store.Caps()), codec: k, zone: decode.NewZone(s.env.Loc)}
 	w.auto = slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.AutoIncrement })
 	w.Limit(s.env.Limits)
+	if s.ahead == nil && s.Remote() {
+		s.ahead = storage.NewAhead(s.env.Txn.Committed())
+	}
+	w.ReadAhead(s.ahead)
 	s.env.Watch(&w.accesses, t)
 	if !w.zone.UTC {
 		for i := range t.Columns {
@@ -131,19 +135,6 @@ func (w *writer) localTimes(row []value.Datum) {
 
 // Remote implements exec.Sink.
 func (s *Sink) Remote() bool { return s.env.Store.Caps().Remote }
-
-// Reserve implements exec.Sink.
-func (s *Sink) Reserve(ctx context.Context, t *schema.Table, rows [][]value.Datum) error {
-	w, err := s.writer(t)
-	if err != nil {
-		return err
-	}
-	var keys [][]byte
-	for _, row := range rows {
-		keys = w.AppendLocks(keys, w.stored(row, &w.row))
-	}
-	return s.env.Txn.Reserve(ctx, keys)
-}
 
 // Insert implements exec.Sink.
 func (s *Sink) Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict exec.ConflictFunc) error {

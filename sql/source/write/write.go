@@ -5,6 +5,7 @@ import (
 	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/source/decode"
+	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
 )
 
@@ -34,6 +35,11 @@ type Sink struct {
 	writers map[*schema.Table]*writer
 	// verified are keys of parents that this statement has locked.
 	verified map[string]bool
+	// ahead is what was read for changes to come; nil where the store is not on other
+	// machines.
+	ahead *storage.Ahead
+	// prepared are the keys of children whose changes were prepared.
+	prepared map[string]bool
 }
 
 var _ exec.Sink = (*Sink)(nil)
