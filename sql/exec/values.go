@@ -68,11 +68,25 @@ const (
 	smallShare = 8
 )
 
+// Operators that spill hold memory beyond the limit until they have done so. What is
+// tiny, as prepared statements and variables are, does not wait for them: it may be
+// tinyShare of the limit beyond it, too.
+const (
+	tiny      = 32 << 10
+	tinyShare = 16
+)
+
 func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
-	if limit := v.t.Limit(); n >= small && v.t.Used()+n > limit-limit/smallShare {
+	limit := v.t.Limit()
+	if n >= small && v.t.Used()+n > limit-limit/smallShare {
 		return sqlerr.ServerMemoryExceeded(limit-limit/smallShare, what)
 	}
-	return t.Grow(n, what)
+	err := t.Grow(n, what)
+	if err == nil || n > tiny || v.t.Used()+n > limit+limit/tinyShare || t != v.t && t.Used()+n > t.Limit() {
+		return err
+	}
+	t.force(n)
+	return nil
 }
 
 // collect runs the garbage collector, unless a collection that has begun since the

@@ -39,3 +39,30 @@ func TestBatchRoom(t *testing.T) {
 	}
 	t.Errorf("%d bytes after they are gone", v.BatchRoom())
 }
+
+// TestTinyValues: when operators have filled the memory, tiny values fit a little beyond
+// the limit, within that of their connection; no others do.
+func TestTinyValues(t *testing.T) {
+	const limit = 32 << 20
+	v := NewValues(NewTracker("values", limit))
+	v.t.Hold(limit)
+	held := v.Child("connection", limit/64)
+	if err := v.Grow(held, tiny+1, "texts"); err == nil {
+		t.Error("more than a tiny value fitted")
+	}
+	for held.Used()+tiny <= limit/64 {
+		if err := v.Grow(held, tiny, "prepared statements"); err != nil {
+			t.Fatalf("with %d bytes held: %v", held.Used(), err)
+		}
+	}
+	if err := v.Grow(held, tiny, "prepared statements"); err == nil {
+		t.Error("a connection held more than its limit")
+	}
+	var err error
+	for err == nil {
+		err = v.Grow(v.t, tiny, "values")
+	}
+	if beyond := v.Used() - limit; beyond > limit/tinyShare || beyond < limit/tinyShare-tiny {
+		t.Errorf("%d bytes beyond the limit", beyond)
+	}
+}

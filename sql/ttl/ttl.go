@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,24 +136,26 @@ func (j *expiry) removeLimited(ctx context.Context, st *statement.Statement, t *
 
 // removeByKey reads keys by one connection and deletes by the other.
 func (j *expiry) removeByKey(ctx context.Context, reader, writer *statement.Statement, t *schema.Table) error {
-	var names, conds []string
+	var names []string
 	var ts []schema.Type
 	for _, p := range t.DeclaredKey() {
 		c := t.Column(p.Column)
 		names = append(names, schema.QuoteName(c.Name))
-		conds = append(conds, schema.QuoteName(c.Name)+" = ?")
 		ts = append(ts, c.Type)
 	}
+	columns := strings.Join(names, ", ")
 	table := schema.QuoteName(t.Database) + "." + schema.QuoteName(t.Name)
-	find, err := reader.PlanText(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
+	find, err := reader.PlanText(ctx, "SELECT "+columns+" FROM "+table+" WHERE "+define.ExpiredSQL(t), nil)
 	if err != nil {
 		return err
 	}
-	remove := "DELETE FROM " + table + " WHERE " + strings.Join(conds, " AND ") + " AND " + define.ExpiredSQL(t)
-	var keys [][]value.Datum
+	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(ts)), ", ") + "), "
+	var keys []value.Datum // of up to expiryBatch rows
 	flush := func() error {
 		start := time.Now()
-		n, err := removeKeys(ctx, writer, remove, ts, keys)
+		rows := len(keys) / len(ts)
+		n, err := removeKeys(ctx, writer, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND %s",
+			table, columns, strings.TrimSuffix(strings.Repeat(one, rows), ", "), define.ExpiredSQL(t)), slices.Repeat(ts, rows), keys)
 		if sqlerr.IsLockConflict(err) {
 			err = nil // rows in use go the next time
 		}
@@ -164,11 +167,10 @@ func (j *expiry) removeByKey(ctx context.Context, reader, writer *statement.Stat
 		return pause(ctx, time.Since(start))
 	}
 	err = reader.EachRow(ctx, find, nil, func(row []value.Datum) error {
-		key := make([]value.Datum, len(row))
-		for k, d := range row {
-			key[k] = d.Clone()
+		for _, d := range row {
+			keys = append(keys, d.Clone())
 		}
-		if keys = append(keys, key); len(keys) < expiryBatch {
+		if len(keys) < expiryBatch*len(ts) {
 			return nil
 		}
 		return flush()
@@ -183,7 +185,7 @@ func (j *expiry) removeByKey(ctx context.Context, reader, writer *statement.Stat
 }
 
 // removeKeys deletes rows in one transaction.
-func removeKeys(ctx context.Context, st *statement.Statement, text string, ts []schema.Type, keys [][]value.Datum) (int, error) {
+func removeKeys(ctx context.Context, st *statement.Statement, text string, ts []schema.Type, keys []value.Datum) (int, error) {
 	c, err := st.PlanText(ctx, text, ts)
 	if err != nil {
 		return 0, err
@@ -192,15 +194,11 @@ func removeKeys(ctx context.Context, st *statement.Statement, text string, ts []
 		return 0, err
 	}
 	defer st.Tx.Rollback()
-	n := 0
-	for _, key := range keys {
-		r, err := st.Change(ctx, c, key)
-		if err != nil {
-			return 0, err
-		}
-		n += int(r.Affected)
+	r, err := st.Change(ctx, c, keys)
+	if err != nil {
+		return 0, err
 	}
-	return n, st.Tx.Commit(ctx)
+	return int(r.Affected), st.Tx.Commit(ctx)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
@@ -95,10 +96,63 @@ func (w *Writer) align(ctx context.Context, key []byte, old []value.Datum) error
 	return w.showCells(key, old, row, is, seen)
 }
 
+// ReadView reads together what changes of rows, which are locked, will compare with the
+// view: was are the present rows, now the new ones at keys of their own. It forgets what it
+// read before. What the transaction writes changes entries and cells in the view, but no
+// rows.
+func (w *Writer) ReadView(ctx context.Context, was, now [][]value.Datum) error {
+	w.viewRows = nil
+	view, _ := w.txn.View()
+	if view == nil {
+		return nil
+	}
+	var keys [][]byte
+	add := func(row, old []value.Datum) {
+		if w.c.hasNullKey(row) {
+			return // it is refused
+		}
+		if key := w.c.AppendKey(nil, row); len(key) <= w.caps.MaxKey && !w.isAligned(key, old) {
+			keys = append(keys, key)
+		}
+	}
+	for _, row := range was {
+		add(row, row)
+	}
+	for i, row := range now {
+		if was == nil || !bytes.Equal(w.c.AppendKey(nil, was[i]), w.c.AppendKey(nil, row)) {
+			add(row, nil)
+		}
+	}
+	if len(keys) < 2 {
+		return nil
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	w.viewRows = make(map[string][]byte, len(keys))
+	for _, key := range keys {
+		w.viewRows[string(key)] = nil
+	}
+	return view.BatchGet(ctx, keys, func(i int, val []byte) error {
+		w.viewRows[string(keys[i])] = bytes.Clone(val)
+		return nil
+	})
+}
+
+// viewedValue is the value at the key of a row in the view: storage.ErrNotFound.
+func (w *Writer) viewedValue(ctx context.Context, view storage.Reader, key []byte) ([]byte, error) {
+	val, ok := w.viewRows[string(key)]
+	switch {
+	case !ok:
+		return view.Get(ctx, key, nil)
+	case val == nil:
+		return nil, storage.ErrNotFound
+	}
+	return val, nil
+}
+
 // viewed is the row at key in the view, nil for none.
 func (w *Writer) viewed(ctx context.Context, key []byte) ([]value.Datum, error) {
 	view, _ := w.txn.View()
-	val, err := view.Get(ctx, key, nil)
+	val, err := w.viewedValue(ctx, view, key)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}

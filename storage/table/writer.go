@@ -117,9 +117,11 @@ type Writer struct {
 	rd   *RowReader
 	// viewRd reads rows of the transaction's view; nil until it is needed.
 	viewRd *RowReader
-	buf    []byte
-	new    image
-	old    image
+	// viewRows are values of rows in the view that were read together, nil for no row.
+	viewRows map[string][]byte
+	buf      []byte
+	new      image
+	old      image
 	// logs is what changes leave next to the rows; nil for nothing.
 	logs *logs
 	// ahead may hold the versions of rows; nil without.
@@ -226,12 +228,15 @@ func (m *image) find(x *Index, key []byte) *entryAt {
 	return nil
 }
 
+// hasNullKey reports NULL in a column of the primary key.
+func (c *Codec) hasNullKey(row []value.Datum) bool {
+	return slices.ContainsFunc(c.Key, func(p Part) bool { return row[p.Pos].IsNull() })
+}
+
 // encode fills m with the row and, of the indexes that want says, the entries.
 func (w *Writer) encode(m *image, row []value.Datum, withValue bool, want func(x *Index) bool) error {
-	for i := range w.c.Key {
-		if row[w.c.Key[i].Pos].IsNull() {
-			return fmt.Errorf("table %s: NULL in the primary key", w.c.Table.Name)
-		}
+	if w.c.hasNullKey(row) {
+		return fmt.Errorf("table %s: NULL in the primary key", w.c.Table.Name)
 	}
 	m.reset()
 	m.buf = w.c.AppendKey(m.buf, row)

@@ -95,7 +95,9 @@ func TestRounds(t *testing.T) {
 		CREATE TABLE versioned (id INT PRIMARY KEY, a INT) SECONDARY_ENGINE_ATTRIBUTE='{"max_versions": 3}';
 		INSERT INTO versioned SELECT id, id FROM many WHERE id <= 10000;
 		UPDATE versioned SET a = a + 1;
-		ANALYZE TABLE t, o, big, many, parent, cascades, by_unique, grandchild, restricts, versioned`)
+		CREATE TABLE expires (id INT PRIMARY KEY, at DATETIME, KEY (at)) TTL = at + INTERVAL 1 HOUR;
+		INSERT INTO expires SELECT id, UTC_TIMESTAMP() - INTERVAL id % 2 DAY FROM many WHERE id <= 2000;
+		ANALYZE TABLE t, o, big, many, parent, cascades, by_unique, grandchild, restricts, versioned, expires`)
 	next := 100_000
 	values := func(rows int, row func(i int) string) string {
 		list := make([]string, rows)
@@ -168,6 +170,13 @@ func TestRounds(t *testing.T) {
 		{"UPDATE of a unique key in 1,000 rows", 9, func() string { return "UPDATE many SET a = a + 100000 WHERE id " + thousand() }},
 		{"UPDATE of the key of 1,000 parents", 16, func() string { return "UPDATE parent SET u = u + 100000 WHERE id BETWEEN 15000 AND 15999" }},
 		{"DELETE of 1,000 parents", 40, func() string { return "DELETE FROM parent WHERE id " + thousand() }},
+		{"UPDATE of 1,000 rows in a transaction with a view", 10, func() string {
+			return "START TRANSACTION WITH CONSISTENT SNAPSHOT; SELECT COUNT(*) FROM many WHERE id = 0; UPDATE many SET c = UUID_SHORT() % 1000 WHERE id " + thousand() + "; COMMIT"
+		}},
+		{"INSERT of 1,000 rows in a transaction with a view", 10, func() string {
+			next = max(next, 2_000_000)
+			return "START TRANSACTION WITH CONSISTENT SNAPSHOT; SELECT COUNT(*) FROM many WHERE id = 0; INSERT INTO t VALUES " + values(1000, row) + "; COMMIT"
+		}},
 		{"DELETE of 1,000 rows by a range", 9, func() string { return "DELETE FROM many WHERE id " + thousand() }},
 		{"DELETE of 1,000 rows by an index", 9, func() string { batch++; return fmt.Sprintf("DELETE FROM many WHERE b = %d", batch%5+11) }},
 		{"planning", 0, always("EXPLAIN SELECT * FROM t JOIN o ON t.a = o.t WHERE b IN (1, 2) ORDER BY c")},
@@ -187,6 +196,24 @@ func TestRounds(t *testing.T) {
 		if least > x.ceiling {
 			t.Errorf("%s: %d rounds, more than %d", x.name, least, x.ceiling)
 		}
+	}
+	removeExpired(t, db, count)
+}
+
+// removeExpired holds the removal of 1,000 expired rows against a ceiling.
+func removeExpired(t *testing.T, db *sql.DB, count *roundCounter) {
+	t.Helper()
+	const ceiling = 250 // those that look whether it is done are counted
+	count.reset()
+	exec(t, db, "SET GLOBAL sqlots_ttl_job_enable = ON")
+	rows := 0
+	for end := time.Now().Add(time.Minute); rows < 1000 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		must(t, db.QueryRow("SELECT COALESCE(SUM(ROWS_REMOVED), 0) FROM information_schema.SQLOTS_TTL_JOBS WHERE ENDED_AT IS NOT NULL").Scan(&rows))
+	}
+	calls, rounds := count.reset()
+	t.Logf("%-40s %4d rounds of at most %2d, %5d calls", "removal of 1,000 expired rows", rounds, ceiling, calls)
+	if rows != 1000 || rounds > ceiling {
+		t.Errorf("%d rows went in %d rounds", rows, rounds)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -20,12 +19,8 @@ import (
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
-// TestMain has client-go give up commits within a second, not after forty. More parallel
-// tests run than there are processors, as they wait most of the time.
+// TestMain has client-go give up commits within a second, not after forty.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
 	transaction.CommitMaxBackoff = 1000
 	testflag.Main(m)
 }
@@ -41,15 +36,19 @@ func shake(t *testing.T, c *tikvtest.Cluster) {
 	})
 }
 
-// TestConformanceShaken runs the suite while regions split and move and calls get lost.
+// TestConformanceShaken runs the suite while regions split and move; its long form delays calls
+// and loses 2 % of them.
 func TestConformanceShaken(t *testing.T) {
 	testflag.Normal(t)
-	lost := float64(testflag.Pick(0, 0, 2)) / 1000 // a lost call costs the client a tenth of a second
+	// A lost call costs the client a tenth of a second: half of them take effect.
+	lost := testflag.Pick(0, 0, 0.01)
+	delay := testflag.Pick(0, 0, 200*time.Microsecond)
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		t.Parallel() // most of the time is waits
 		c := cluster(t)
 		s, n := open(t, c, tikvkv.Options{Prefix: []byte("p/")})
 		n.Lose(lost, lost)
+		n.Delay(delay)
 		shake(t, c)
 		return s
 	})

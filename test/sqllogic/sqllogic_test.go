@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -75,15 +76,16 @@ var reduced = []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, 
 // onTiKV is the store in a cluster.
 var onTiKV = configuration{"tikv", 1024, slt.Text, false}
 
-// matrix gives the configurations of a run. -short takes one, -long half of all, which
-// has each pair of values of two dimensions, and one on a store that behaves as one on
-// other machines; with -rounds 2 the other half too.
+// matrix gives the configurations of a run. -short takes one and the cluster, of whose
+// scripts -long alone runs all; -long takes half of all, which has each pair of values of
+// two dimensions, and one on a store that behaves as one on other machines; with -rounds 2
+// the other half too.
 func matrix() []configuration {
 	half := append(halfOf(0), configuration{"far", 1024, slt.Text, false}, onTiKV)
 	if testflag.Rounds(1, 1, 1) > 1 {
 		return append(half, halfOf(1)...)
 	}
-	return testflag.Pick(reduced[:1], reduced, half)
+	return testflag.Pick([]configuration{reduced[0], onTiKV}, append(slices.Clip(reduced), onTiKV), half)
 }
 
 // halfOf are the configurations whose indexes of values have a sum that is even, or odd.
@@ -222,9 +224,13 @@ func TestFiles(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			addr := start(t, engine).Addr()
+			some := func(int) bool { return true }
+			if engine == onTiKV.engine {
+				some = testflag.Share(t, 16, 8, 1)
+			}
 			for _, c := range cells {
-				for path, size := range sizes {
-					if size > bigFile && !slices.Contains(reduced, c) {
+				for i, path := range slices.Sorted(maps.Keys(sizes)) {
+					if !some(i) || sizes[path] > bigFile && !slices.Contains(reduced, c) {
 						continue
 					}
 					if slices.Contains(slow, name(path)) && testflag.Pick(true, false, false) {

@@ -84,7 +84,8 @@ func (s *Sink) prepare(ctx context.Context, c *changes) error {
 	return nil
 }
 
-// prepareRows locks what the rows themselves need and reads their versions.
+// prepareRows locks what the rows themselves need and reads their versions, and what the view
+// has of them.
 func (s *Sink) prepareRows(ctx context.Context, c *changes) error {
 	parents, err := s.parentsOf(c)
 	if err != nil {
@@ -105,6 +106,9 @@ func (s *Sink) prepareRows(ctx context.Context, c *changes) error {
 		return err
 	}
 	if err := s.prepareParents(ctx, parents); err != nil {
+		return err
+	}
+	if err := c.w.ReadView(ctx, c.was, c.now); err != nil {
 		return err
 	}
 	return s.ahead.Read(ctx, s.versionsOf(ctx, c), maxAhead)
