@@ -76,8 +76,27 @@ func (s *opened) collect(o out) {
 	s.transactions(o, all, store)
 	s.memory(o, store, search)
 	s.storage(o, store, search)
+	s.cluster(o)
 	s.logs(o)
 	s.jobs(o)
+}
+
+// cluster is for stores on other machines.
+func (s *opened) cluster(o out) {
+	x, ok := s.Engine.Store.(interface{ Cluster() metrics.Cluster })
+	if !ok {
+		return
+	}
+	c := x.Cluster()
+	for i := range c.Calls {
+		k := &c.Calls[i]
+		o.times(clusterCalls, &k.Times, k.Kind)
+		for reason, n := range k.Errors {
+			o.setInt(clusterErrors, n, k.Kind, reason)
+		}
+	}
+	o.set(clusterLease, c.Lease.Seconds())
+	o.setInt(clusterUnknown, c.Unknown)
 }
 
 func (s *opened) connections(o out, all *metrics.Numbers) {

@@ -127,6 +127,14 @@ var (
 	openFiles        = gauge("storage_open_files", "Files of tables and values that are open.")
 )
 
+// Those of a store in a cluster (--store).
+var (
+	clusterCalls   = histogram("cluster_call_duration_seconds", "How long calls of the cluster took that were answered, by kind; TSO are timestamps. Only with --store.", "call")
+	clusterErrors  = counter("cluster_call_errors_total", "Calls that were lost or timed out (no_answer), and answers that say to come again or go elsewhere, by reason: not_leader, epoch_not_match, server_is_busy and others. The server does so. Only with --store.", "call", "reason")
+	clusterLease   = gauge("cluster_lease_seconds", "How long the store belongs to this server unless it renews that, which it does each second: about 20. 0 when it has lost the store. Only with --store.")
+	clusterUnknown = counter("cluster_commits_unknown_total", "Commits whose outcome the cluster did not say (error 1180). Only with --store.")
+)
+
 // Those of search indexes, change logs and work in the background.
 var (
 	searchLag       = gauge("search_lag_seconds", "About how long the first change that an index does not have has waited.", "database", "table", "index")

@@ -107,6 +107,16 @@ func (m *member) Until() uint64 { return m.until.Load() }
 // Fresh implements Lease.
 func (m *member) Fresh() bool { return int64(time.Since(m.began)) < m.fresh.Load() }
 
+// left is how long the lease lasts, about: it is counted from before its last renewal, for
+// which the node trusts half of it.
+func (m *member) left() time.Duration {
+	fresh := time.Duration(m.fresh.Load())
+	if fresh == 0 {
+		return 0
+	}
+	return max(fresh+m.lease/2-time.Since(m.began), 0)
+}
+
 // Join makes a store of an open client, which it closes with itself, also when it fails.
 // The node has the store alone: while another one's lease goes on, Join fails with
 // storage.ErrLocked; if it is not renewed, Join waits until it has ended.

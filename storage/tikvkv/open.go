@@ -27,7 +27,8 @@ func Open(ctx context.Context, a Address, t TLS, n Node, opts Options) (*Store, 
 		opts.Log = slog.Default()
 	}
 	logTo(opts.Log)
-	kv, release, err := connect(ctx, a, t)
+	opts.calls = newCalls()
+	kv, release, err := connect(ctx, a, t, opts.calls)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a, err)
 	}
@@ -45,7 +46,7 @@ type connected struct {
 }
 
 // connect opens a client of a cluster. The caller closes it, and then calls release.
-func connect(ctx context.Context, a Address, t TLS) (kv *tikv.KVStore, release func(), err error) {
+func connect(ctx context.Context, a Address, t TLS, counts *calls) (kv *tikv.KVStore, release func(), err error) {
 	security, err := t.security()
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func connect(ctx context.Context, a Address, t TLS) (kv *tikv.KVStore, release f
 	done := make(chan connected, 1)
 	go func() {
 		var c connected
-		if err := guard.Run(func() (err error) { c.kv, err = dial(life, a, security); return err }); err != nil {
+		if err := guard.Run(func() (err error) { c.kv, err = dial(life, a, security, counts); return err }); err != nil {
 			c.err = err
 		}
 		done <- c
@@ -85,14 +86,14 @@ func connect(ctx context.Context, a Address, t TLS) (kv *tikv.KVStore, release f
 	}
 }
 
-func dial(ctx context.Context, a Address, security config.Security) (*tikv.KVStore, error) {
+func dial(ctx context.Context, a Address, security config.Security, counts *calls) (*tikv.KVStore, error) {
 	raw, err := pd.NewClientWithContext(ctx, caller.Component("sqlots"), a.PD,
 		pd.SecurityOption{CAPath: security.ClusterSSLCA, CertPath: security.ClusterSSLCert, KeyPath: security.ClusterSSLKey},
 		opt.WithInitMetricsOption(false), opt.WithEnableRouterClient(false), opt.WithCustomTimeoutOption(3*time.Second))
 	if err != nil {
 		return nil, err
 	}
-	codec := tikv.NewCodecPDClient(tikv.ModeTxn, raw)
+	codec := tikv.NewCodecPDClient(tikv.ModeTxn, countedPD{raw, counts})
 	tlsConfig, err := security.ToTLSConfig()
 	if err != nil {
 		raw.Close()

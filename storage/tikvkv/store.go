@@ -13,6 +13,7 @@ import (
 	"github.com/tikv/client-go/v2/tikv"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/txn"
 )
@@ -41,6 +42,9 @@ type Options struct {
 	// Log gets what client-go reports; nil for slog.Default. It is the log of the whole
 	// process.
 	Log *slog.Logger
+
+	// calls has counted the calls of the client until now; nil for none.
+	calls *calls
 }
 
 const defaultMaxTxn = 256 << 20
@@ -53,6 +57,7 @@ type Store struct {
 	end    []byte // after the last key with the prefix; nil without
 	lease  Lease
 	member *member // nil without Join
+	calls  *calls
 	log    *slog.Logger
 
 	// ctx ends with the store.
@@ -88,7 +93,11 @@ func New(ctx context.Context, kv *tikv.KVStore, opts Options) (*Store, error) {
 }
 
 func newStore(ctx context.Context, kv *tikv.KVStore, opts Options, m *member) (*Store, error) {
-	s := &Store{member: m, kv: kv, prefix: opts.Prefix, end: prefixEnd(opts.Prefix), lease: opts.Lease, log: opts.Log, remotes: make(map[*remote]struct{})}
+	s := &Store{member: m, kv: kv, prefix: opts.Prefix, end: prefixEnd(opts.Prefix), lease: opts.Lease, log: opts.Log, calls: opts.calls, remotes: make(map[*remote]struct{})}
+	if s.calls == nil {
+		s.calls = newCalls()
+	}
+	kv.SetTiKVClient(countedClient{kv.GetTiKVClient(), s.calls})
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -316,6 +325,15 @@ func (s *Store) Metrics() map[string]int64 {
 	s.LockMetrics(out)
 	out["deadlocks"] += s.deadlocks.Load()
 	out["lock_waits"] += s.waits.Load()
+	return out
+}
+
+// Cluster is what is known of the cluster.
+func (s *Store) Cluster() metrics.Cluster {
+	out := metrics.Cluster{Calls: s.calls.list(), Unknown: s.unknown.Load()}
+	if s.member != nil {
+		out.Lease = s.member.left()
+	}
 	return out
 }
 
