@@ -176,6 +176,7 @@ func kernelCheck(t *testing.T, r *rand.Rand, e Expr, in *vec.Batch) {
 		}
 		slices.Sort(wantWarn)
 		slices.Sort(gotWarn)
+		wantWarn, gotWarn = slices.Compact(wantWarn), slices.Compact(gotWarn) // constants warn once
 	} else if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 		t.Fatalf("%s: error %v, row by row %v", at, gotErr, wantErr)
 	}
@@ -232,6 +233,33 @@ func arg(r *rand.Rand, cols ...int) Expr {
 	return kernelCol(i)
 }
 
+// alternatives are arguments of CASE and the like: columns, constants, and calls that
+// may fail or warn.
+func alternatives(r *rand.Rand, n int) []Expr {
+	family := [][]int{integers, {colInt, colInt2}, {colFloat, colInt}, {colDec, colInt, colUint}, {colText}, {colText, colBytes}, {colDate, colDatetime, colDatetime6}, {colTime, colTime6}}[r.Intn(8)]
+	out := make([]Expr, n)
+	for i := range out {
+		out[i] = arg(r, family...)
+		if i%2 == 0 && r.Intn(2) == 0 || r.Intn(10) == 0 {
+			names := []string{"<", "=", "is_null", "<=>", ">"}
+			name := names[r.Intn(len(names))]
+			args := []Expr{arg(r, family...), arg(r, family...)}
+			if name == "is_null" {
+				args = args[:1]
+			}
+			if e, err := NewFunc(testEnv, name, args...); err == nil {
+				out[i] = e
+			}
+		} else if r.Intn(4) == 0 {
+			names := []string{"%", "div", "*", "concat", "nullif"}
+			if e, err := NewFunc(testEnv, names[r.Intn(len(names))], arg(r, family...), arg(r, family...)); err == nil {
+				out[i] = e
+			}
+		}
+	}
+	return out
+}
+
 var integers = []int{colInt, colInt2, colUint, colUint2, colBool, colTiny}
 
 func kernelGroups() []func(r *rand.Rand) (Expr, error) {
@@ -242,6 +270,13 @@ func kernelGroups() []func(r *rand.Rand) (Expr, error) {
 		},
 		func(r *rand.Rand) (Expr, error) {
 			return NewFunc(testEnv, pick(r, "%", "div"), arg(r, colFloat, colDec, colInt), arg(r, colFloat, colDec, colUint))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "case", "if", "coalesce"), alternatives(r, 3)...)
+		},
+		func(r *rand.Rand) (Expr, error) { return NewFunc(testEnv, "case", alternatives(r, 2+r.Intn(5))...) },
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "ifnull", "nullif", "coalesce"), alternatives(r, 2)...)
 		},
 	}
 }
@@ -292,6 +327,10 @@ func kernelBenches() map[string]Expr {
 		"c % 100": call("%", col(colInt), 100), "c % 128": call("%", col(colInt), 128), "c div 1000": call("div", col(colInt), 1000), "u % 100": call("%", col(colUint), 100),
 		"c % c2": call("%", col(colInt), col(colInt2)), "c div c2": call("div", col(colInt), col(colInt2)),
 		"t % t2": call("%", col(colTiny), call("+", col(colBool), 3)), "d % 7": call("%", col(colDec), 7), "d div 7": call("div", col(colDec), 7), "f % 7": call("%", col(colFloat), 7.0),
+		"if const": call("if", call("<", col(colInt), 5), 1, 0), "if cols": call("if", call("<", col(colInt), col(colInt2)), col(colInt), col(colInt2)),
+		"case text":  call("case", call("<", col(colInt), -10), "low", call("<", col(colInt), 10), "middle", "high"),
+		"case bytes": call("case", call("<", col(colInt), -10), col(colText), "high"), "ifnull": call("ifnull", col(colInt), 0),
+		"coalesce": call("coalesce", call("nullif", col(colInt), col(colInt2)), col(colInt2)), "nullif": call("nullif", col(colInt), 0),
 	}
 }
 
