@@ -260,6 +260,8 @@ func alternatives(r *rand.Rand, n int) []Expr {
 	return out
 }
 
+var dates = []int{colDate, colDatetime, colDatetime6, colTimestamp}
+
 var integers = []int{colInt, colInt2, colUint, colUint2, colBool, colTiny}
 
 func kernelGroups() []func(r *rand.Rand) (Expr, error) {
@@ -331,6 +333,14 @@ func kernelBenches() map[string]Expr {
 		"case text":  call("case", call("<", col(colInt), -10), "low", call("<", col(colInt), 10), "middle", "high"),
 		"case bytes": call("case", call("<", col(colInt), -10), col(colText), "high"), "ifnull": call("ifnull", col(colInt), 0),
 		"coalesce": call("coalesce", call("nullif", col(colInt), col(colInt2)), col(colInt2)), "nullif": call("nullif", col(colInt), 0),
+		"year": call("year", col(colDatetime)), "month": call("month", col(colDate)), "day": call("day", col(colDatetime)), "date": call("date", col(colDatetime6)),
+		"hour": call("hour", col(colDatetime)), "hour of time": call("hour", col(colTime)), "minute": call("minute", col(colDatetime6)), "second": call("second", col(colTimestamp)),
+		"dayofweek": call("dayofweek", col(colDate)), "to_days": call("to_days", col(colDate)), "unix_timestamp": call("unix_timestamp", col(colDatetime)),
+		"from_unixtime": call("from_unixtime", call("%", call("abs", col(colInt)), 2000000000)), "datediff": call("datediff", col(colDate), col(colDatetime)),
+		"date_add day": addInterval(col(colDatetime), 3, "day"), "date_add month": addInterval(col(colDatetime), 3, "month"), "date_sub hour": subInterval(col(colDatetime), 5, "hour"),
+		"date_add column": addInterval(col(colDate), col(colTiny), "day"), "timestampdiff": must(NewTimestampDiff(testEnv, "hour", col(colDatetime), col(colDatetime6))),
+		"extract hour": must(NewExtract(testEnv, "hour", col(colDatetime))), "format day": call("date_format", col(colDatetime), "%Y-%m-%d"), "format all": call("date_format", col(colDatetime), "%Y-%m-%d %H:%i:%s"),
+		"format names": call("date_format", col(colDatetime), "%W %M"), "last_day": call("last_day", col(colDate)), "week": call("week", col(colDate)), "time_to_sec": call("time_to_sec", col(colTime)), "dayname": call("dayname", col(colDate)),
 	}
 }
 
