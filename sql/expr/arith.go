@@ -19,7 +19,7 @@ func operatorDefs() []entry {
 	defs := []entry{
 		arith("+", rowAdd, vecArith), arith("-", rowSub, vecArith), arith("*", rowMul, vecArith),
 		arith("/", rowDiv, vecDiv), arith("div", rowIntDiv, vecDivMod), mod,
-		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true}}}),
+		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true, vec: vecNeg}}}),
 	}
 	defs = append(defs, bitDefs()...)
 	return append(defs, compareDefs()...)

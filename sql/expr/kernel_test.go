@@ -50,6 +50,11 @@ func randomTime(r *rand.Rand, calm bool, fsp int) value.Time {
 		mk(2024, 3, 31, 2, 30, 0, 0), mk(2024, 10, 27, 2, 30, 0, 0), mk(2024, 3, 10, 2, 15, 0, 0), mk(2024, 11, 3, 1, 15, 0, 0), mk(2024, 4, 7, 1, 45, 0, 0), mk(3001, 1, 18, 23, 59, 59, 0),
 		mk(3001, 1, 19, 0, 0, 0, 0), mk(2038, 1, 19, 3, 14, 7, 0), mk(1883, 11, 18, 12, 3, 57, 0), mk(2024, 12, 31, 23, 59, 59, 999999)}
 	return oneOf(r, calm, edges, func() value.Time {
+		if r.Intn(3) == 0 { // near a change of clocks of the zones
+			change := []value.Time{mk(2024, 3, 31, 2, 0, 0, 0), mk(2024, 10, 27, 2, 0, 0, 0), mk(2024, 3, 10, 2, 0, 0, 0), mk(2024, 11, 3, 2, 0, 0, 0), mk(2024, 4, 7, 2, 0, 0, 0)}[r.Intn(5)]
+			t, _ := change.AddMicros(r.Int63n(48*3600*1000000) - 24*3600*1000000)
+			return t
+		}
 		y := 1990 + r.Intn(60)
 		if !calm && r.Intn(4) == 0 {
 			y = r.Intn(10000)
@@ -70,7 +75,7 @@ func kernelValue(r *rand.Rand, calm bool, t schema.Type) value.Datum {
 			return value.Duration(r.Int63n(int64(2*value.MaxDuration))) - value.MaxDuration
 		}).TruncateFSP(t.Scale))
 	case schema.TypeDouble:
-		return value.Float(oneOf(r, calm, []float64{0, 1, -1, math.MaxFloat64, -math.MaxFloat64, 5e-324, 1 << 53, 1 << 63, -1 << 63, 1 << 64, 0.5, 1.5, -2.5, math.Copysign(0, -1)}, func() float64 { return r.NormFloat64() * 1000 }))
+		return value.Float(oneOf(r, calm, []float64{0, 1, -1, -1.5 * (1 << 63), 1.5 * (1 << 63), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1 << 53, 1 << 63, -1 << 63, 1 << 64, 0.5, 1.5, -2.5, math.Copysign(0, -1)}, func() float64 { return r.NormFloat64() * 1000 }))
 	case schema.TypeDecimal:
 		n := oneOf(r, calm, []int64{0, 1, -1, 999999999999999999, -999999999999999999, 500, 1500, -2500}, func() int64 { return r.Int63n(2000000) - 1000000 })
 		return value.Dec(value.DecimalFromInt128(n>>63, uint64(n), t.Scale))
@@ -84,21 +89,34 @@ func kernelValue(r *rand.Rand, calm bool, t schema.Type) value.Datum {
 	if t.Unsigned {
 		return value.Uint(oneOf(r, calm, []uint64{0, 1, 2, math.MaxUint64, math.MaxInt64, 1 << 63, 1<<63 + 1, 1 << 32, 1<<32 - 1, 20240229, 20240229101112}, func() uint64 { return r.Uint64() >> (40 * r.Intn(2)) }))
 	}
-	return value.Int(oneOf(r, calm, []int64{0, 1, -1, 2, -2, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32, -1 << 32, 1<<32 - 1, 20240229, 20240229101112}, func() int64 {
+	return value.Int(oneOf(r, calm, []int64{0, 1, -1, 2, -2, 9, 10, -10, 99, 100, 9999999999, 10000000000, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32, -1 << 32, 1<<32 - 1, 20240229, 20240229101112}, func() int64 {
 		return int64(r.Uint64()) >> (40 * r.Intn(2))
 	}))
 }
 
-// kernelBatch has random values; those at NULLs and at unselected rows are random too.
-func kernelBatch(r *rand.Rand, n int) *vec.Batch {
+// kernelBatch has random values in the columns that e reads; those at NULLs and at
+// unselected rows are random too.
+func kernelBatch(r *rand.Rand, e Expr, n int) *vec.Batch {
 	ts := kernelColumns()
 	kinds := make([]value.Kind, len(ts))
 	for i, t := range ts {
 		kinds[i] = types.KindOf(t)
 	}
-	b := vec.NewBatch(kinds)
-	b.N = n
+	b := &vec.Batch{N: n}
+	for _, k := range kinds {
+		b.Cols = append(b.Cols, vec.NewSized(k, n))
+	}
+	used := map[int]bool{}
+	Walk(e, func(x Expr) bool {
+		if col, ok := x.(*Col); ok {
+			used[col.Index] = true
+		}
+		return true
+	})
 	for j, t := range ts {
+		if !used[j] {
+			continue
+		}
 		calm, nulls := r.Intn(3) > 0, r.Intn(2) == 0
 		for i := range n {
 			b.Cols[j].SetDatum(i, kernelValue(r, calm, t))
@@ -211,16 +229,6 @@ func kernelCheck(t *testing.T, r *rand.Rand, e Expr, in *vec.Batch) {
 	}
 }
 
-// kernelExpr is a call that has a kernel, over columns and constants.
-func kernelExpr(r *rand.Rand) Expr {
-	groups := kernelGroups()
-	for {
-		if e, err := groups[r.Intn(len(groups))](r); err == nil {
-			return e
-		}
-	}
-}
-
 // arg is one of the columns, or sometimes a constant of its type.
 func arg(r *rand.Rand, cols ...int) Expr {
 	i := cols[r.Intn(len(cols))]
@@ -260,10 +268,33 @@ func alternatives(r *rand.Rand, n int) []Expr {
 	return out
 }
 
+func randomCast(r *rand.Rand) (Expr, error) {
+	small := schema.Type{ID: schema.TypeTinyInt, Len: 4, Collation: schema.CollationBinary}
+	char := textType(1+r.Intn(30), testEnv.Collation)
+	char.ID = schema.TypeChar
+	to := []schema.Type{
+		intType(), uintType(), small, doubleType(), decimalType(20, 2), decimalType(10, 0), decimalType(4, 3), decimalType(30, 10), decimalType(65, 0), dateType(),
+		datetimeType(0), datetimeType(3), datetimeType(6), timeType(0), timeType(6), timeType(2), char, textType(1+r.Intn(30), testEnv.Collation), types.Text(testEnv.Collation),
+		textType(12, schema.CollationBinary), {ID: schema.TypeYear, Len: 4, Unsigned: true, Collation: schema.CollationBinary}, {ID: schema.TypeFloat, Len: -1, Scale: -1, Collation: schema.CollationBinary},
+	}
+	t := to[r.Intn(len(to))]
+	a := arg(r, r.Intn(len(kernelColumns())))
+	switch r.Intn(8) {
+	case 0:
+		return newDateCast(testEnv, a, datetimeType(6)), nil
+	case 1:
+		return newWholeDateCast(a, datetimeType(6)), nil
+	case 2:
+		return NewStored(testEnv, a, t, "c")
+	}
+	return NewCast(testEnv, a, t, r.Intn(2) == 0)
+}
+
 var dates = []int{colDate, colDatetime, colDatetime6, colTimestamp}
 
 var integers = []int{colInt, colInt2, colUint, colUint2, colBool, colTiny}
 
+// kernelGroups make calls that have a kernel, over columns and constants.
 func kernelGroups() []func(r *rand.Rand) (Expr, error) {
 	pick := func(r *rand.Rand, names ...string) string { return names[r.Intn(len(names))] }
 	return []func(r *rand.Rand) (Expr, error){
@@ -280,16 +311,100 @@ func kernelGroups() []func(r *rand.Rand) (Expr, error) {
 		func(r *rand.Rand) (Expr, error) {
 			return NewFunc(testEnv, pick(r, "ifnull", "nullif", "coalesce"), alternatives(r, 2)...)
 		},
+		func(r *rand.Rand) (Expr, error) {
+			names := []string{"year", "month", "day", "quarter", "dayofweek", "weekday", "dayofyear", "to_days", "to_seconds", "weekofyear", "date", "hour", "minute", "second", "microsecond", "unix_timestamp", "last_day", "time_to_sec", "timestamp", "week", "yearweek", "dayname", "monthname"}
+			return NewFunc(testEnv, names[r.Intn(len(names))], arg(r, dates...))
+		},
+		func(r *rand.Rand) (Expr, error) { return NewFunc(testEnv, "unix_timestamp", arg(r, dates...)) },
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "hour", "minute", "second", "microsecond", "time_to_sec"), arg(r, colTime, colTime6, colDatetime6, colTimestamp))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "neg", "abs"), arg(r, colInt, colUint, colFloat, colDec, colTiny, colTime))
+		},
+		randomCast, randomCast, randomCast, randomCast,
+		func(r *rand.Rand) (Expr, error) {
+			to := []schema.Type{dateType(), datetimeType(0), datetimeType(3), datetimeType(6), timeType(0), timeType(6), intType(), uintType()}[r.Intn(8)]
+			return NewCast(testEnv, kernelCol(dates[r.Intn(len(dates))]), to, true)
+		},
+		func(r *rand.Rand) (Expr, error) {
+			to := []schema.Type{decimalType(4, 3), decimalType(2, 0), decimalType(10, 0), decimalType(20, 0), decimalType(19, 0), intType(), uintType()}[r.Intn(7)]
+			return NewCast(testEnv, kernelCol([]int{colInt, colUint, colTiny, colFloat, colDec}[r.Intn(5)]), to, r.Intn(2) == 0)
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "%", "div"), arg(r, colInt, colUint, colTiny), lit([]any{0, 1, -1, 2, -2, 3, 7, 10, uint64(1 << 63), math.MinInt64}[r.Intn(10)]))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, "datediff", arg(r, dates...), arg(r, dates...))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, "from_unixtime", arg(r, colInt, colInt2, colUint, colDec))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, "from_unixtime", call("%", call("abs", kernelCol(colInt)), 2000000000))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewExtract(testEnv, unitNames[r.Intn(len(unitNames))], arg(r, append(slices.Clone(dates), colTime, colTime6)...))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewTimestampDiff(testEnv, unitNames[r.Intn(9)], arg(r, dates...), arg(r, dates...))
+		},
+		func(r *rand.Rand) (Expr, error) {
+			n := []Expr{lit(r.Intn(100) - 50), lit(r.Intn(4000000) - 2000000), arg(r, colTiny, colTiny, colInt, colDec, colText), lit(dec("1.5")), lit("1 2:3"), lit("1")}[r.Intn(6)]
+			return NewDateArith(testEnv, r.Intn(2) == 0, arg(r, append(slices.Clone(dates), colTime)...), n, unitNames[r.Intn(len(unitNames))])
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewDateArith(testEnv, r.Intn(2) == 0, arg(r, dates...), lit(r.Intn(100)-50), unitNames[r.Intn(9)])
+		},
+		func(r *rand.Rand) (Expr, error) {
+			return NewFunc(testEnv, pick(r, "week", "yearweek"), arg(r, dates...), []Expr{lit(r.Intn(9) - 1), lit(nil), kernelCol(colInt), lit(uint64(1 << 63))}[r.Intn(4)])
+		},
+		func(r *rand.Rand) (Expr, error) {
+			formats := []any{"%Y-%m-%d", "%Y-%m", "%H:%i:%s.%f", "%W %D %M %y", "%a %b %e %c %j %p %h %I %l %k %r %T %w", "%U %u %V %v %X %x", "%%x%", "", nil, kernelCol(colText), "é%Y"}
+			env := *testEnv
+			env.Collation = []schema.CollationID{testEnv.Collation, schema.CollationBinary}[r.Intn(2)]
+			return NewFunc(&env, "date_format", arg(r, dates...), lit(formats[r.Intn(len(formats))]))
+		},
 	}
 }
 
 func TestKernelsAgainstRows(t *testing.T) {
-	rounds := testflag.Rounds(3000, 20000, 100000)
+	rounds := testflag.Rounds(1000, 4000, 40000)
 	seed := int64(testflag.Seed(1))
-	for i := range rounds {
-		r := rand.New(rand.NewSource(seed + int64(i)))
-		e := kernelExpr(r)
-		kernelCheck(t, r, e, kernelBatch(r, []int{1, 5, 64, 200}[r.Intn(4)]))
+	for g, makeExpr := range kernelGroups() {
+		for i := range rounds {
+			r := rand.New(rand.NewSource(seed + int64(i*100+g)))
+			e, err := makeExpr(r)
+			if err != nil {
+				continue
+			}
+			kernelCheck(t, r, e, kernelBatch(r, e, []int{1, 5, 64, 100}[r.Intn(4)]))
+		}
+	}
+}
+
+// TestAddSpan compares with sums of days and microseconds.
+func TestAddSpan(t *testing.T) {
+	r := rand.New(rand.NewSource(int64(testflag.Seed(1))))
+	for range testflag.Rounds(50000, 200000, 1000000) {
+		x := randomTime(r, false, 6)
+		s := span{days: r.Int63n(61) - 30}
+		if r.Intn(2) == 0 {
+			s.micros = r.Int63n(3*microsPerDay) - microsPerDay
+		}
+		got, ok := addSpan(x, s)
+		want, fits := value.ZeroTime, !x.HasZeroPart()
+		if fits {
+			us := microsOf(x) + s.days*microsPerDay + s.micros
+			if want = x; s.days != 0 || s.micros != 0 {
+				n := floorDiv(us, microsPerDay)
+				fits = n >= 1 && n <= maxDayNumber
+				want = withTime(value.FromDayNumber(int(n)), value.Duration(us-n*microsPerDay))
+			}
+		}
+		if ok != fits || ok && got != want {
+			t.Fatalf("%s plus %d days and %d microseconds is %s, %v, not %s, %v", x, s.days, s.micros, got, ok, want, fits)
+		}
 	}
 }
 
@@ -340,13 +455,17 @@ func kernelBenches() map[string]Expr {
 		"date_add day": addInterval(col(colDatetime), 3, "day"), "date_add month": addInterval(col(colDatetime), 3, "month"), "date_sub hour": subInterval(col(colDatetime), 5, "hour"),
 		"date_add column": addInterval(col(colDate), col(colTiny), "day"), "timestampdiff": must(NewTimestampDiff(testEnv, "hour", col(colDatetime), col(colDatetime6))),
 		"extract hour": must(NewExtract(testEnv, "hour", col(colDatetime))), "format day": call("date_format", col(colDatetime), "%Y-%m-%d"), "format all": call("date_format", col(colDatetime), "%Y-%m-%d %H:%i:%s"),
-		"format names": call("date_format", col(colDatetime), "%W %M"), "last_day": call("last_day", col(colDate)), "week": call("week", col(colDate)), "time_to_sec": call("time_to_sec", col(colTime)), "dayname": call("dayname", col(colDate)),
+		"format names": call("date_format", col(colDatetime), "%W %M"), "last_day": call("last_day", col(colDate)), "abs": call("abs", col(colInt)), "neg": call("neg", col(colInt)), "int to unsigned": cast(col(colInt), uintType()), "int to decimal": cast(col(colTiny), decimalType(10, 2)),
+		"decimal to int": cast(col(colDec), intType()), "decimal to decimal": cast(col(colDec), decimalType(20, 1)), "double to int": cast(col(colFloat), intType()),
+		"date to datetime": cast(col(colDate), datetimeType(0)), "datetime to date": cast(col(colDatetime), dateType()), "datetime to time": cast(col(colDatetime), timeType(0)),
+		"datetime to int": cast(col(colDatetime), intType()), "int to text": cast(col(colInt), textType(20, testEnv.Collation)), "datetime to text": cast(col(colDatetime), textType(20, testEnv.Collation)),
+		"week": call("week", col(colDate)), "time_to_sec": call("time_to_sec", col(colTime)), "dayname": call("dayname", col(colDate)),
 	}
 }
 
 // BenchmarkKernels reports how many times as long the loop over rows takes.
 func BenchmarkKernels(b *testing.B) {
-	in := kernelBatch(rand.New(rand.NewSource(1)), vec.MaxRows)
+	in := kernelBatch(rand.New(rand.NewSource(1)), lit(1), vec.MaxRows)
 	in.HasSel = false
 	r := rand.New(rand.NewSource(2))
 	for j, t := range kernelColumns() {
