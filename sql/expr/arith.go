@@ -14,12 +14,12 @@ func operatorDefs() []entry {
 	arith := func(names string, row rowFunc, k vecFunc) entry {
 		return special(names, bindArith, def{b: Builtin{Row: row, impl: impl{strict: true, vec: k}}})
 	}
-	mod := arith("% mod", rowMod, nil)
+	mod := arith("% mod", rowMod, vecDivMod)
 	mod.d.rename = "%"
 	defs := []entry{
 		arith("+", rowAdd, vecArith), arith("-", rowSub, vecArith), arith("*", rowMul, vecArith),
-		arith("/", rowDiv, vecDiv), arith("div", rowIntDiv, nil), mod,
-		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true}}}),
+		arith("/", rowDiv, vecDiv), arith("div", rowIntDiv, vecDivMod), mod,
+		special("neg", bindNeg, def{b: Builtin{Row: rowNeg, impl: impl{strict: true, vec: vecNeg}}}),
 	}
 	defs = append(defs, bitDefs()...)
 	return append(defs, compareDefs()...)

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -235,4 +236,50 @@ func vecDiv(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	c.Release(a)
 	c.Release(b)
 	return out, nil
+}
+
+// vecNeg has kernels for values whose negative is of the same kind.
+func vecNeg(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	return vecSign(c, f, in, wordLoop(func(dst, src []int64) {
+		for i, x := range src[:len(dst)] {
+			dst[i] = -x
+		}
+	}), func(x float64) float64 { return -x }, value.Decimal.Neg)
+}
+
+func vecAbs(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	return vecSign(c, f, in, wordLoop(func(dst, src []int64) {
+		for i, x := range src[:len(dst)] {
+			mag, _ := magnitude(x)
+			dst[i] = int64(mag)
+		}
+	}), math.Abs, value.Decimal.Abs)
+}
+
+// vecSign changes signs.
+func vecSign(c *Ctx, f *Func, in *vec.Batch, ints wordLoop, float func(float64) float64, dec func(value.Decimal) value.Decimal) (*vec.Vec, error) {
+	k := types.KindOf(f.T)
+	if kindOf(f.Args[0]) != k || k == value.KindUint || in.Live() == 0 {
+		return evalGeneric(c, f, in)
+	}
+	a, err := Eval(c, f.Args[0], in)
+	if err != nil {
+		return nil, err
+	}
+	out := c.getVec(k, in.N)
+	out.Nulls.CopyFrom(&a.Nulls)
+	switch k {
+	case value.KindInt:
+		ints(out.I64[:in.N], a.I64[:in.N])
+		// Only the least integer has no opposite.
+		if slices.Contains(a.I64[:in.N], math.MinInt64) {
+			err = c.loopRows(f, in, []value.Datum{value.Null}, []*vec.Vec{a}, out)
+		}
+	case value.KindFloat:
+		eachRow(in, &out.Nulls, func(i int) { out.F64[i] = float(a.F64[i]) })
+	case value.KindDecimal:
+		eachRow(in, &out.Nulls, func(i int) { out.Dec[i] = dec(a.Dec[i]) })
+	}
+	c.Release(a)
+	return out, err
 }

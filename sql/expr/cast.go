@@ -323,12 +323,19 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	return d, nil
 }
 
-// vecCast has kernels for the conversions between numbers.
+// vecCast has kernels for the conversions between numbers, between times, and of both
+// to text.
 func vecCast(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	from, to := f.Args[0].Type(), f.T
 	fk, tk := types.KindOf(from), types.KindOf(to)
 	plain := from.ID != schema.TypeEnum && from.ID != schema.TypeSet && from.ID != schema.TypeBit
-	if !plain || !castKernel(fk, tk, to) {
+	if plain && !castKernel(fk, tk, to) {
+		if kind := pickCast(f.cast(), fk, tk, to); kind != nil {
+			return castWords(c, f, in, kind)
+		}
+		plain = false
+	}
+	if !plain {
 		return evalGeneric(c, f, in)
 	}
 	a, err := Eval(c, f.Args[0], in)

@@ -20,7 +20,7 @@ func controlDefs() []entry {
 		special("if", bindIf, def{b: Builtin{impl: impl{lazy: lazyCase, vec: vecCase}}}),
 		special("coalesce", bindCoalesce, def{b: Builtin{impl: impl{lazy: lazyCoalesce, vec: vecCoalesce}}}),
 		special("ifnull", bindCoalesce, def{b: Builtin{impl: impl{lazy: lazyCoalesce, vec: vecCoalesce}}, hi: 2}),
-		special("nullif", bindNullif, def{b: Builtin{impl: impl{lazy: lazyNullif}}}),
+		special("nullif", bindNullif, def{b: Builtin{impl: impl{lazy: lazyNullif, vec: vecNullif}}}),
 	}
 }
 
@@ -194,10 +194,7 @@ func vecOr(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 func vecLogic(c *Ctx, f *Func, in *vec.Batch, stop bool) (*vec.Vec, error) {
 	out := c.getVec(value.KindInt, in.N)
 	fill(out.I64[:in.N], int64(b2i(!stop)))
-	open := c.getSel()
-	for r, n := 0, in.Live(); r < n; r++ {
-		open = append(open, uint16(in.Row(r)))
-	}
+	open := c.openRows(in)
 	for _, a := range f.Args {
 		if len(open) == 0 {
 			break
@@ -259,10 +256,7 @@ func filterOr(c *Ctx, f *Func, in *vec.Batch) error {
 		return nil
 	}
 	var accepted [vec.MaxRows / 64]uint64
-	rest := c.getSel()
-	for r, n := 0, in.Live(); r < n; r++ {
-		rest = append(rest, uint16(in.Row(r)))
-	}
+	rest := c.openRows(in)
 	for _, a := range f.Args {
 		if len(rest) == 0 {
 			break
@@ -423,10 +417,7 @@ func lazyCase(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 // vecCase evaluates each branch for the rows that take it.
 func vecCase(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	out := c.getVec(kindOf(f), in.N)
-	open := c.getSel()
-	for r, n := 0, in.Live(); r < n; r++ {
-		open = append(open, uint16(in.Row(r)))
-	}
+	open := c.openRows(in)
 	i := 0
 	for ; i+1 < len(f.Args) && len(open) > 0; i += 2 {
 		sub := c.subBatch(in, open)
@@ -466,24 +457,107 @@ func (c *Ctx) condition(e Expr, sub *vec.Batch) error {
 
 // branch stores the values of e for the live rows of sub.
 func (c *Ctx) branch(out *vec.Vec, e Expr, sub *vec.Batch) error {
-	n := sub.Live()
-	if n == 0 {
+	if sub.Live() == 0 {
 		return nil
 	}
-	v, err := Eval(c, e, sub)
-	if err != nil {
+	d, v, err := evalOperand(c, e, sub)
+	switch {
+	case err != nil:
 		return err
+	case v == nil:
+		fillRows(out, sub, d)
+		return nil
 	}
-	for r := 0; r < n; r++ {
-		i := sub.Row(r)
-		if v.Kind == value.KindNull {
-			out.Nulls.Set(i)
-			continue
-		}
-		out.CopyRow(i, v, i)
-	}
+	_, isCol := e.(*Col)
+	copyRows(out, v, sub, isCol)
 	c.Release(v)
 	return nil
+}
+
+// fillRows stores d, which is NULL or of out's kind, in the live rows of sub. Its bytes
+// are shared.
+func fillRows(out *vec.Vec, sub *vec.Batch, d value.Datum) {
+	n := sub.Live()
+	if d.IsNull() {
+		for l := range n {
+			out.Nulls.Set(sub.Row(l))
+		}
+		return
+	}
+	unsetRows(out, sub)
+	switch vec.ClassOf(out.Kind) {
+	case vec.ClassWord:
+		fillLive(out.I64, int64(d.Bits()), sub)
+	case vec.ClassFloat:
+		fillLive(out.F64, d.Float(), sub)
+	case vec.ClassDecimal:
+		fillLive(out.Dec, d.Decimal(), sub)
+	case vec.ClassBytes:
+		fillLive(out.Bytes, d.Bytes(), sub)
+	}
+}
+
+func unsetRows(out *vec.Vec, sub *vec.Batch) {
+	if out.Nulls.Any() {
+		for l := range sub.Live() {
+			out.Nulls.Unset(sub.Row(l))
+		}
+	}
+}
+
+func fillLive[T any](dst []T, x T, sub *vec.Batch) {
+	if sub.Live() == sub.N {
+		fill(dst[:sub.N], x)
+		return
+	}
+	for _, i := range sub.Sel {
+		dst[i] = x
+	}
+}
+
+// copyRows copies the live rows of sub from v, a vector of the same kind or of no type.
+// Bytes are shared where v is a column of the input.
+func copyRows(out, v *vec.Vec, sub *vec.Batch, share bool) {
+	if v.Kind == value.KindNull {
+		fillRows(out, sub, value.Null)
+		return
+	}
+	unsetRows(out, sub)
+	if v.Nulls.Any() {
+		for l := range sub.Live() {
+			if i := sub.Row(l); v.Nulls.IsNull(i) {
+				out.Nulls.Set(i)
+			}
+		}
+	}
+	switch vec.ClassOf(out.Kind) {
+	case vec.ClassWord:
+		copyLive(out.I64, v.I64, sub)
+	case vec.ClassFloat:
+		copyLive(out.F64, v.F64, sub)
+	case vec.ClassDecimal:
+		copyLive(out.Dec, v.Dec, sub)
+	case vec.ClassBytes:
+		if share {
+			copyLive(out.Bytes, v.Bytes, sub)
+			return
+		}
+		for l := range sub.Live() {
+			if i := sub.Row(l); !v.Nulls.IsNull(i) {
+				out.Bytes[i] = out.Own(v.Bytes[i])
+			}
+		}
+	}
+}
+
+func copyLive[T any](dst, src []T, sub *vec.Batch) {
+	if sub.Live() == sub.N {
+		copy(dst[:sub.N], src)
+		return
+	}
+	for _, i := range sub.Sel {
+		dst[i] = src[i]
+	}
 }
 
 // without removes the live rows of sub from sel; both ascend.
@@ -525,12 +599,10 @@ func lazyCoalesce(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 	return value.Null, nil
 }
 
+// vecCoalesce evaluates each alternative for the rows that have no value yet.
 func vecCoalesce(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	out := c.getVec(kindOf(f), in.N)
-	open := c.getSel()
-	for r, n := 0, in.Live(); r < n; r++ {
-		open = append(open, uint16(in.Row(r)))
-	}
+	open := c.openRows(in)
 	for _, a := range f.Args {
 		if len(open) == 0 {
 			break
@@ -540,6 +612,9 @@ func vecCoalesce(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 		c.putBatch(sub)
 		if err != nil {
 			return nil, err
+		}
+		if !out.Nulls.Any() {
+			break
 		}
 		kept := open[:0]
 		for _, i := range open {
@@ -551,6 +626,19 @@ func vecCoalesce(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	}
 	c.putSel(open)
 	return out, nil
+}
+
+// openRows is a scratch selection of the live rows of in.
+func (c *Ctx) openRows(in *vec.Batch) []uint16 {
+	open := c.getSel()
+	if in.HasSel {
+		return append(open, in.Sel...)
+	}
+	open = open[:in.N]
+	for i := range open {
+		open[i] = uint16(i)
+	}
+	return open
 }
 
 // bindNullif types NULLIF(a, b): a unless a = b. The comparison may convert
@@ -587,4 +675,22 @@ func lazyNullif(c *Ctx, f *Func, row []value.Datum) (value.Datum, error) {
 		return value.Null, nil
 	}
 	return EvalRow(c, f.Args[1], row)
+}
+
+func vecNullif(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
+	out := c.getVec(kindOf(f), in.N)
+	open := c.openRows(in)
+	sub := c.subBatch(in, open)
+	if err := c.condition(f.Args[0], sub); err != nil {
+		return nil, err
+	}
+	for l := range sub.Live() {
+		out.Nulls.Set(sub.Row(l))
+	}
+	open = without(open, sub)
+	sub.SetSel(open)
+	err := c.branch(out, f.Args[1], sub)
+	c.putBatch(sub)
+	c.putSel(open)
+	return out, err
 }

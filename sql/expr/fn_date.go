@@ -12,28 +12,27 @@ import (
 
 func dateDefs() []entry {
 	// part is a function of a date; zero dates give what get returns for them.
-	part := func(names string, width int, get func(value.Time) int) entry {
+	part := func(names string, width int, get func(value.Time) int, loop wordLoop) entry {
 		return fn(names, "t", retInt(width), func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			return value.Int(int64(get(a[0].Time()))), nil
-		}, nullable)
+		}, nullable).vec(vecWords(value.KindTime, loop))
 	}
 	// whole is a function of a date without zero parts, NULL for others.
-	whole := func(names string, ret typeFunc, get func(value.Time) value.Datum) entry {
+	whole := func(names string, ret typeFunc, get func(value.Time) int64) entry {
 		return fn(names, "d", ret, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			t := a[0].Time()
 			if t.Month() == 0 || t.Day() == 0 {
 				return value.Null, nil
 			}
-			return get(t), nil
-		}, nullable)
+			return value.Int(get(t)), nil
+		}, nullable).vec(vecWhole(get))
 	}
-	clock := func(names string, get func(h, m, s, us int) int) entry {
+	clock := func(names string, part clockPart) entry {
 		return fn(names, "T", retInt(6), func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 			_, h, m, s, us := a[0].Duration().Parts()
-			return value.Int(int64(get(h, m, s, us))), nil
-		}, nullable)
+			return value.Int(int64(part.ofDuration(h, m, s, us))), nil
+		}, nullable).vec(vecClock(part, false))
 	}
-	num := func(n int) value.Datum { return value.Int(int64(n)) }
 	return []entry{
 		fn("now current_timestamp localtime localtimestamp", "?i", retNow, rowNow, notNull|ofSession),
 		fn("sysdate", "?i", retNow, rowSysdate, notNull|volatile|ofSession),
@@ -42,46 +41,43 @@ func dateDefs() []entry {
 		fn("utc_date", "", retDate, rowUTCDate, notNull|ofSession),
 		fn("curtime current_time", "?i", retCurtime, rowCurtime, notNull|ofSession),
 		fn("utc_time", "?i", retCurtime, rowUTCTime, notNull|ofSession),
-		fn("date", "t", retDate, rowDate, nullable),
+		fn("date", "t", retDate, rowDate, nullable).vec(vecWords(value.KindTime, dateWords)),
 		fn("time", "T", retTimeOf0, rowSame, nullable),
 		fn("timestamp", "t?T", retTimestamp, rowTimestamp, nullable|ofSession),
-		part("year", 4, value.Time.Year), part("month", 2, value.Time.Month), part("day dayofmonth", 2, value.Time.Day),
-		part("quarter", 1, func(t value.Time) int { return (t.Month() + 2) / 3 }),
-		whole("dayofweek", retInt(1), func(t value.Time) value.Datum { return num((weekdayOf(t)+1)%7 + 1) }),
-		whole("weekday", retInt(1), func(t value.Time) value.Datum { return num(weekdayOf(t)) }),
-		whole("dayofyear", retInt(3), func(t value.Time) value.Datum { return num(yearDay(t)) }),
-		fn("dayname", "d", retASCII(64), rowDayName, nullable|ofSettings),
-		fn("monthname", "t", retASCII(64), rowMonthName, nullable|ofSettings),
-		fn("last_day", "t", retDate, rowLastDay, nullable),
-		whole("to_days", retInt(7), func(t value.Time) value.Datum { return num(t.DayNumber()) }),
-		whole("to_seconds", retInt(12), func(t value.Time) value.Datum {
-			return value.Int(int64(t.DayNumber())*86400 + int64(timeOfDay(t))/microsPerSecond)
-		}),
-		whole("weekofyear", retInt(2), func(t value.Time) value.Datum { w, _ := weekOf(t, 3); return num(w) }),
-		fn("week", "d?i", retInt(2), rowWeek, nullable|loose|ofSettings),
-		fn("yearweek", "d?i", retInt(6), rowYearWeek, nullable|loose),
-		clock("hour", func(h, _, _, _ int) int { return h }), clock("minute", func(_, m, _, _ int) int { return m }),
-		clock("second", func(_, _, s, _ int) int { return s }), clock("microsecond", func(_, _, _, us int) int { return us }),
+		part("year", 4, value.Time.Year, yearWords), part("month", 2, value.Time.Month, monthWords), part("day dayofmonth", 2, value.Time.Day, dayWords),
+		part("quarter", 1, func(t value.Time) int { return (t.Month() + 2) / 3 }, quarterWords),
+		whole("dayofweek", retInt(1), func(t value.Time) int64 { return int64((weekdayOf(t)+1)%7 + 1) }),
+		whole("weekday", retInt(1), func(t value.Time) int64 { return int64(weekdayOf(t)) }),
+		whole("dayofyear", retInt(3), func(t value.Time) int64 { return int64(yearDay(t)) }),
+		fn("dayname", "d", retASCII(64), rowDayName, nullable|ofSettings).vec(vecDateName(func(l *locale) []string { return l.days[:] }, dayIndex)),
+		fn("monthname", "t", retASCII(64), rowMonthName, nullable|ofSettings).vec(vecDateName(func(l *locale) []string { return l.months[:] }, monthIndex)),
+		fn("last_day", "t", retDate, rowLastDay, nullable).vec(vecLastDay),
+		whole("to_days", retInt(7), func(t value.Time) int64 { return int64(t.DayNumber()) }),
+		whole("to_seconds", retInt(12), func(t value.Time) int64 { return int64(t.DayNumber())*86400 + int64(timeOfDay(t))/microsPerSecond }),
+		whole("weekofyear", retInt(2), func(t value.Time) int64 { w, _ := weekOf(t, 3); return int64(w) }),
+		fn("week", "d?i", retInt(2), rowWeek, nullable|loose|ofSettings).vec(vecWeek(func(t value.Time, mode int) int64 { w, _ := weekOf(t, mode); return int64(w) })),
+		fn("yearweek", "d?i", retInt(6), rowYearWeek, nullable|loose).vec(vecWeek(func(t value.Time, mode int) int64 { w, y := weekOf(t, mode|2); return int64(y*100 + w) })),
+		clock("hour", clockParts[0]), clock("minute", clockParts[1]), clock("second", clockParts[2]), clock("microsecond", clockParts[3]),
 		fn("from_days", "i", retDate, rowFromDays, nullable),
 		fn("makedate", "ii", retDate, rowMakedate, nullable),
 		fn("maketime", "iin", retMaketime, rowMaketime, nullable),
-		fn("time_to_sec", "T", retInt(10), rowTimeToSec, nullable),
+		fn("time_to_sec", "T", retInt(10), rowTimeToSec, nullable).vec(vecWords(value.KindDuration, secondsWords)),
 		fn("sec_to_time", "n", retSecToTime, rowSecToTime, nullable),
 		special("addtime", bindAddtime, def{b: Builtin{Row: rowAddtime, impl: impl{strict: true}}}),
 		special("subtime", bindAddtime, def{b: Builtin{Row: rowAddtime, impl: impl{strict: true}}}),
 		special("timediff", bindTimediff, def{b: Builtin{Row: rowTimediff, impl: impl{strict: true}}}),
-		fn("datediff", "dd", retInt(7), rowDatediff, nullable),
-		fn("unix_timestamp", "?x", retUnixTimestamp, rowUnixTimestamp, ofSession),
-		special("from_unixtime", bindFromUnixtime, def{flags: ofSession, b: Builtin{Row: rowFromUnixtime, impl: impl{strict: true}}}),
+		fn("datediff", "dd", retInt(7), rowDatediff, nullable).vec(vecTimePair(daysBetween)),
+		fn("unix_timestamp", "?x", retUnixTimestamp, rowUnixTimestamp, ofSession).vec(vecUnixTimestamp),
+		special("from_unixtime", bindFromUnixtime, def{flags: ofSession, b: Builtin{Row: rowFromUnixtime, impl: impl{strict: true, vec: vecFromUnixtime}}}),
 		fn("convert_tz", "dss", retConvertTZ, rowConvertTZ, nullable|ofSession),
 		fn("period_add", "ii", retInt(6), rowPeriodAdd, 0),
 		fn("period_diff", "ii", retInt(6), rowPeriodDiff, 0),
 		special("adddate", bindAddDays, def{}),
 		special("subdate", bindAddDays, def{}),
-		special("date_add timestampadd", unboundUnit, def{b: Builtin{Row: rowDateAdd, impl: impl{strict: true}}}),
-		special("date_sub", unboundUnit, def{b: Builtin{Row: rowDateSub, impl: impl{strict: true}}}),
-		special("extract", unboundUnit, def{flags: ofSettings, b: Builtin{Row: rowExtract, impl: impl{strict: true}}}),
-		special("timestampdiff", unboundUnit, def{b: Builtin{Row: rowTimestampDiff, impl: impl{strict: true}}}),
+		special("date_add timestampadd", unboundUnit, def{b: Builtin{Row: rowDateAdd, impl: impl{strict: true, vec: vecDateArith(false)}}}),
+		special("date_sub", unboundUnit, def{b: Builtin{Row: rowDateSub, impl: impl{strict: true, vec: vecDateArith(true)}}}),
+		special("extract", unboundUnit, def{flags: ofSettings, b: Builtin{Row: rowExtract, impl: impl{strict: true, vec: vecExtract}}}),
+		special("timestampdiff", unboundUnit, def{b: Builtin{Row: rowTimestampDiff, impl: impl{strict: true, vec: vecTimePair(timestampDiff)}}}),
 	}
 }
 
@@ -226,6 +222,16 @@ func rowMonthName(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	}
 	return c.fromUTF8(f, []byte(c.timeLocale().months[m-1])), nil
 }
+
+// dayIndex is the position of a date's name, -1 with zero parts.
+func dayIndex(t value.Time) int {
+	if t.HasZeroPart() {
+		return -1
+	}
+	return weekdayOf(t)
+}
+
+func monthIndex(t value.Time) int { return t.Month() - 1 }
 
 func rowDayName(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	t := a[0].Time()
@@ -603,13 +609,15 @@ func rowTimediff(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return clipTime(c, value.Duration(abs64(diff)), diff < 0)
 }
 
-func rowDatediff(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+func rowDatediff(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	x, y := a[0].Time(), a[1].Time()
-	if x.Month() == 0 || x.Day() == 0 || y.Month() == 0 || y.Day() == 0 {
+	if x.HasZeroPart() || y.HasZeroPart() {
 		return value.Null, nil
 	}
-	return value.Int(int64(x.DayNumber() - y.DayNumber())), nil
+	return value.Int(daysBetween(f, x, y)), nil
 }
+
+func daysBetween(_ *Func, x, y value.Time) int64 { return int64(x.DayNumber() - y.DayNumber()) }
 
 func retUnixTimestamp(b *binding) (schema.Type, error) {
 	if len(b.args) == 0 {

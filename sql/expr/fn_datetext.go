@@ -12,7 +12,7 @@ import (
 
 func dateTextDefs() []entry {
 	return []entry{
-		fn("date_format", "ts", retDateFormat, rowDateFormat, nullable|ofSettings),
+		fn("date_format", "ts", retDateFormat, rowDateFormat, nullable|ofSettings).vec(vecDateFormat),
 		fn("time_format", "Ts", retDateFormat, rowTimeFormat, nullable|ofSettings),
 		fn("str_to_date", "ss", retStrToDate, rowStrToDate, nullable),
 		fn("get_format", "ss", retASCII(17), rowGetFormat, nullable),
@@ -23,10 +23,16 @@ func retDateFormat(b *binding) (schema.Type, error) {
 	return textType(min(10*textLen(b.args[1]), 4096), b.env.collation()), nil
 }
 
-func pad2(out []byte, v int) []byte { return padInt(out, v, 2) }
+func pad2(out []byte, v int) []byte {
+	if uint(v) < 100 {
+		return append(out, byte('0'+v/10), byte('0'+v%10))
+	}
+	return padInt(out, v, 2)
+}
 
 func padInt(out []byte, v, width int) []byte {
-	s := strconv.Itoa(v)
+	var room [20]byte
+	s := strconv.AppendInt(room[:0], int64(v), 10)
 	for i := len(s); i < width; i++ {
 		out = append(out, '0')
 	}
@@ -77,15 +83,6 @@ func (l *locale) format(out, format []byte, t value.Time, hour int) (_ []byte, o
 }
 
 func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]byte, bool) {
-	dated := t.Month() != 0 && t.Day() != 0
-	hour12 := hour % 24 % 12
-	if hour12 == 0 {
-		hour12 = 12
-	}
-	half := "AM"
-	if hour%24 >= 12 {
-		half = "PM"
-	}
 	switch spec {
 	case 'Y':
 		return padInt(out, t.Year(), 4), true
@@ -111,7 +108,7 @@ func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]by
 		}
 		return append(out, names[t.Month()-1]...), true
 	case 'W', 'a':
-		if !dated {
+		if t.HasZeroPart() {
 			return nil, false
 		}
 		names := l.days
@@ -120,12 +117,12 @@ func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]by
 		}
 		return append(out, names[weekdayOf(t)]...), true
 	case 'w':
-		if !dated {
+		if t.HasZeroPart() {
 			return nil, false
 		}
 		return padInt(out, (weekdayOf(t)+1)%7, 1), true
 	case 'j':
-		if !dated {
+		if t.HasZeroPart() {
 			return nil, false
 		}
 		return padInt(out, yearDay(t), 3), true
@@ -134,9 +131,9 @@ func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]by
 	case 'k':
 		return padInt(out, hour, 1), true
 	case 'h', 'I':
-		return pad2(out, hour12), true
+		return pad2(out, hour12(hour)), true
 	case 'l':
-		return padInt(out, hour12, 1), true
+		return padInt(out, hour12(hour), 1), true
 	case 'i':
 		return pad2(out, t.Minute()), true
 	case 's', 'S':
@@ -144,17 +141,17 @@ func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]by
 	case 'f':
 		return padInt(out, t.Micro(), 6), true
 	case 'p':
-		return append(out, half...), true
+		return append(out, halfDay(hour)...), true
 	case 'r':
-		out = append(pad2(out, hour12), ':')
+		out = append(pad2(out, hour12(hour)), ':')
 		out = append(pad2(out, t.Minute()), ':')
-		return append(append(pad2(out, t.Second()), ' '), half...), true
+		return append(append(pad2(out, t.Second()), ' '), halfDay(hour)...), true
 	case 'T':
 		out = append(pad2(out, hour), ':')
 		out = append(pad2(out, t.Minute()), ':')
 		return pad2(out, t.Second()), true
 	case 'U', 'u', 'V', 'v', 'X', 'x':
-		if !dated {
+		if t.HasZeroPart() {
 			return nil, false
 		}
 		mode := map[byte]int{'U': 0, 'u': 1, 'V': 2, 'v': 3, 'X': 2, 'x': 3}[spec]
@@ -165,6 +162,21 @@ func (l *locale) formatPart(out []byte, spec byte, t value.Time, hour int) ([]by
 		return pad2(out, w), true
 	}
 	return append(out, spec), true
+}
+
+// hour12 is the hour of a clock of twelve hours.
+func hour12(hour int) int {
+	if h := hour % 12; h != 0 {
+		return h
+	}
+	return 12
+}
+
+func halfDay(hour int) string {
+	if hour%24 >= 12 {
+		return "PM"
+	}
+	return "AM"
 }
 
 func ordinal(d int) string {

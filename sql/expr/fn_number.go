@@ -33,7 +33,7 @@ func numberDefs() []entry {
 	}
 	unit := func(x float64) bool { return x >= -1 && x <= 1 }
 	return []entry{
-		fn("abs", "n", retAbs, rowAbs, 0),
+		fn("abs", "n", retAbs, rowAbs, 0).vec(vecAbs),
 		fn("sign", "n", exactly(retInt(2)), rowSign, 0),
 		fn("ceil ceiling", "n", exactly(retWhole), rowCeil, 0),
 		fn("floor", "n", exactly(retWhole), rowFloor, 0),

@@ -146,7 +146,8 @@ func simpleSpan(u unitSpec, n int64) (span, bool) {
 	case unitSecond:
 		factor = microsPerSecond
 	}
-	if n > math.MaxInt64/factor || n < -math.MaxInt64/factor {
+	const small = 1 << 20 // times each factor it fits
+	if (n > small || n < -small) && (n > math.MaxInt64/factor || n < -math.MaxInt64/factor) {
 		return s, false
 	}
 	*at = n * factor
@@ -237,6 +238,17 @@ func addSpan(t value.Time, s span) (value.Time, bool) {
 		year, month := int(m/12), int(m%12)+1
 		day := min(t.Day(), value.DaysInMonth(year, month))
 		t = value.MakeTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Micro())
+	}
+	if t.Day() <= 28 && t.Year() > 0 && s.days > -28 && s.days < 28 && s.micros > -microsPerDay && s.micros < microsPerDay {
+		// Most sums stay in the month, which needs no calendar.
+		us := int64(timeOfDay(t)) + s.micros
+		if day := t.Day() + int(s.days); day >= 1 && day <= 28 && us >= 0 && us < microsPerDay {
+			t += value.Time(s.days << 41)
+			if s.micros != 0 {
+				t = t.AtTimeOfDay(value.Duration(us))
+			}
+			return t, true
+		}
 	}
 	if s.days != 0 || s.micros != 0 {
 		days := s.days + floorDiv(s.micros, microsPerDay)
@@ -546,27 +558,36 @@ func microsOf(t value.Time) int64 { return int64(t.DayNumber())*microsPerDay + i
 
 func rowTimestampDiff(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	x, y := a[0].Time(), a[1].Time()
-	if x.Month() == 0 || x.Day() == 0 || y.Month() == 0 || y.Day() == 0 {
+	if x.HasZeroPart() || y.HasZeroPart() {
 		return value.Null, nil
 	}
+	return value.Int(timestampDiff(f, x, y)), nil
+}
+
+func timestampDiff(f *Func, x, y value.Time) int64 {
 	u := f.unit()
+	switch u {
+	case unitYear:
+		return monthsBetween(x, y) / 12
+	case unitQuarter:
+		return monthsBetween(x, y) / 3
+	case unitMonth:
+		return monthsBetween(x, y)
+	}
 	us := microsOf(y) - microsOf(x)
 	switch u {
-	case unitYear, unitQuarter, unitMonth:
-		m := monthsBetween(x, y)
-		return value.Int(m / map[unitSpec]int64{unitYear: 12, unitQuarter: 3, unitMonth: 1}[u]), nil
 	case unitWeek:
-		return value.Int(us / (7 * microsPerDay)), nil
+		return us / (7 * microsPerDay)
 	case unitDay:
-		return value.Int(us / microsPerDay), nil
+		return us / microsPerDay
 	case unitHour:
-		return value.Int(us / (3600 * microsPerSecond)), nil
+		return us / (3600 * microsPerSecond)
 	case unitMinute:
-		return value.Int(us / (60 * microsPerSecond)), nil
+		return us / (60 * microsPerSecond)
 	case unitSecond:
-		return value.Int(us / microsPerSecond), nil
+		return us / microsPerSecond
 	}
-	return value.Int(us), nil
+	return us
 }
 
 // monthsBetween counts the whole months from x to y, negative backward.

@@ -97,6 +97,12 @@ func fn(names, sig string, ret typeFunc, row rowFunc, fl flags) entry {
 	return entry{names, d}
 }
 
+// vec gives the builtin a kernel.
+func (e entry) vec(k vecFunc) entry {
+	e.d.b.vec = k
+	return e
+}
+
 func (b *Builtin) setFlags(fl flags) {
 	b.Volatile = b.Volatile || fl&volatile != 0
 	b.Session, b.Settings = fl&ofSession != 0, fl&ofSettings != 0
