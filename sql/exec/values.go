@@ -87,6 +87,12 @@ func (v *Values) collect() {
 	}
 }
 
+// Collect runs the garbage collector, and waits for a moment for its cleanups.
+func (v *Values) Collect() {
+	v.collect()
+	time.Sleep(cleanupTime / 2)
+}
+
 // Child is a tracker below that of v. It must be closed.
 func (v *Values) Child(name string, limit int64) *Tracker { return v.t.Child(name, limit) }
 

@@ -138,6 +138,13 @@ func corpus() []attack {
 		{name: "ST_IsSimple", text: "SELECT ST_IsSimple(" + zigzag(100_000, "") + ")"},
 		{name: "ST_Union", text: "SELECT LENGTH(ST_Union(" + zigzag(30_000, "") + ", " + zigzag(30_000, "") + "))"},
 		{name: "ST_Touches", text: "SELECT ST_Touches(" + zigzag(30_000, "") + ", " + zigzag(30_000, "") + ")"},
+		{name: "SAVEPOINT storms", conns: 4, runs: 3e9, before: []string{"BEGIN"}, text: list2(20_000, func(i int) string { return "SAVEPOINT s" + strconv.Itoa(i) })},
+		{name: "savepoints with one name", conns: 4, runs: 8e9, before: []string{"BEGIN", "INSERT INTO t (id) VALUES (CONNECTION_ID() + 1000000)"}, text: list2(3_000, func(i int) string {
+			return "SAVEPOINT s; UPDATE t SET b = REPEAT('x', 400000 + " + strconv.Itoa(i) + ") WHERE id = CONNECTION_ID() + 1000000"
+		})},
+		{name: "savepoints that keep values", conns: 4, runs: 8e9, before: []string{"BEGIN", "INSERT INTO t (id) VALUES (CONNECTION_ID() + 1000000)"}, text: list2(3_000, func(i int) string {
+			return "SAVEPOINT s" + strconv.Itoa(i) + "; UPDATE t SET b = REPEAT('x', 40000 + " + strconv.Itoa(i) + ") WHERE id = CONNECTION_ID() + 1000000"
+		})},
 		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
