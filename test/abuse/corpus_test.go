@@ -145,6 +145,11 @@ func corpus() []attack {
 		{name: "savepoints that keep values", conns: 4, runs: 8e9, before: []string{"BEGIN", "INSERT INTO t (id) VALUES (CONNECTION_ID() + 1000000)"}, text: list2(3_000, func(i int) string {
 			return "SAVEPOINT s" + strconv.Itoa(i) + "; UPDATE t SET b = REPEAT('x', 40000 + " + strconv.Itoa(i) + ") WHERE id = CONNECTION_ID() + 1000000"
 		})},
+		{name: "INSERT of rows below the size that is counted", conns: 4, runs: 8e9, text: "INSERT INTO t (id, b) VALUES " + list(5_000, func(i int) string { return "(" + strconv.Itoa(i+2_000_000) + ", REPEAT('a', 31000))" })},
+		{name: "VALUES of rows below the size that is counted", conns: 4, runs: 8e9, text: "VALUES " + list(5_000, func(i int) string { return "ROW(" + strconv.Itoa(i) + ", REPEAT('a', 31000))" })},
+		{name: "IN of values below the size that is counted", conns: 4, runs: 8e9, text: "SELECT COUNT(*) FROM t WHERE s IN (" + list(5_000, func(i int) string { return "REPEAT('" + strconv.Itoa(i) + "', 7000)" }) + ")"},
+		{name: "calls below the size that is counted", conns: 4, runs: 8e9, text: "SELECT " + list(4_000, func(i int) string { return "REPEAT('" + strconv.Itoa(i%10) + "', 31000) c" + strconv.Itoa(i) })},
+		{name: "INSERT of wide rows from a SELECT", conns: 4, runs: 8e9, before: []string{"CREATE TABLE IF NOT EXISTS wides (id INT PRIMARY KEY, a LONGTEXT, b LONGTEXT, c LONGTEXT, d LONGTEXT)"}, text: "INSERT IGNORE INTO wides SELECT id, REPEAT(s, 2800), REPEAT(s, 2800), REPEAT(s, 2800), REPEAT(s, 2800) FROM t"},
 		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
