@@ -123,7 +123,7 @@ func (c *Ctx) call(f *Func, args []value.Datum) (value.Datum, error) {
 }
 
 // Values that are not large are not counted one by one. Of each sampleStep bytes that they
-// take anew, one value counts for all, until it is freed. Values of ownChunk bytes and more
+// take, one value counts for all, until it is freed. Values of ownChunk bytes and more
 // count where they are not in the arena, too.
 const (
 	sampleStep = 256 << 10
