@@ -152,6 +152,12 @@ type Memory interface {
 	Shrink(n int64)
 }
 
+// Collector is a Memory that can have the garbage collector free what is no longer used.
+type Collector interface {
+	Memory
+	Collect()
+}
+
 // Stamp says where a stamped write takes what only its commit knows: a number, and a
 // time. The number is taken when the transaction holds all its locks and before the
 // commit can be seen. So it is higher than the sequence of each commit on which this one
@@ -304,10 +310,11 @@ type Txn interface {
 	Ordinal() uint32
 	// Savepoint marks the current state; RollbackTo undoes the writes made
 	// after the mark (the mark stays usable); Release forgets the mark and all
-	// later ones, keeping the writes.
+	// later ones, keeping the writes; Forget forgets the mark alone.
 	Savepoint() Savepoint
 	RollbackTo(sp Savepoint) error
 	Release(sp Savepoint)
+	Forget(sp Savepoint)
 	// Size is the number of bytes buffered.
 	Size() int64
 	// Dirty reports whether there are buffered writes.

@@ -64,7 +64,7 @@ func (v *Values) Grow(t *Tracker, n int64, what string) error {
 // A part of the memory is kept for what is small, so that large values of some do not
 // end the everyday statements of others.
 const (
-	small      = 256 << 10
+	small      = 32 << 10
 	smallShare = 8
 )
 
@@ -101,6 +101,12 @@ func (v *Values) collect() {
 	}
 }
 
+// Collect runs the garbage collector, and waits for a moment for its cleanups.
+func (v *Values) Collect() {
+	v.collect()
+	time.Sleep(cleanupTime / 2)
+}
+
 // Child is a tracker below that of v. It must be closed.
 func (v *Values) Child(name string, limit int64) *Tracker { return v.t.Child(name, limit) }
 
@@ -117,8 +123,14 @@ func (v *Values) Release(n int64) { v.t.Shrink(n) }
 // collector frees b.
 func (v *Values) Keep(b []byte) {
 	if len(b) > 0 {
-		runtime.AddCleanup(unsafe.SliceData(b), v.t.Shrink, int64(len(b)))
+		v.KeepAs(b, int64(len(b)))
 	}
+}
+
+// KeepAs is Keep of a reservation of n bytes, which other bytes take that are freed at
+// about the same time. b is not empty.
+func (v *Values) KeepAs(b []byte, n int64) {
+	runtime.AddCleanup(unsafe.SliceData(b), v.t.Shrink, n)
 }
 
 // A batch of rows has from MinBatch to MaxBatch bytes of long values, and a part of what is

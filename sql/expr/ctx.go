@@ -75,6 +75,7 @@ type Ctx struct {
 	work      int   // done since the context was looked at
 	maxPacket int64 // 0 until it is read
 	reserved  int64 // in Memory, for the call under way
+	small     int   // bytes of values since the last sample
 	fresh     *byte // of the large value that the last call made
 }
 
@@ -152,17 +153,29 @@ func (c *Ctx) Fork() *Ctx {
 // concurrent use.
 type seenConsts struct {
 	mu   sync.Mutex
-	list []*Func // few
+	list []*Func // few, or else
+	many map[*Func]bool
 }
+
+const fewConsts = 32
 
 // first notes a constant, and reports whether it is new.
 func (s *seenConsts) first(f *Func) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.list, f) {
+	if s.many[f] || slices.Contains(s.list, f) {
 		return false
 	}
-	s.list = append(s.list, f)
+	if s.list = append(s.list, f); len(s.list) < fewConsts {
+		return true
+	}
+	if s.many == nil {
+		s.many = map[*Func]bool{}
+	}
+	for _, f := range s.list {
+		s.many[f] = true
+	}
+	s.list = s.list[:0]
 	return true
 }
 
@@ -258,6 +271,9 @@ func (c *Ctx) putBatch(b *vec.Batch) {
 	c.batches = append(c.batches, b)
 }
 
+// arenaChunk is the least memory that the arena takes.
+const arenaChunk = 2 << 10
+
 // alloc is a slice of n bytes for a value that a function makes. It lives
 // until the row is done with: the vector loop copies results and takes the
 // arena back; values of EvalRow keep their chunk alive. Large values have chunks of
@@ -267,7 +283,8 @@ func (c *Ctx) alloc(n int) []byte {
 		return make([]byte, n)
 	}
 	if len(c.arena)+n > cap(c.arena) {
-		c.arena = make([]byte, 0, max(n, 2048))
+		c.arena = make([]byte, 0, max(n, arenaChunk))
+		c.small += cap(c.arena)
 	}
 	start := len(c.arena)
 	c.arena = c.arena[:start+n]

@@ -241,6 +241,8 @@ type inSet struct {
 	used  []bool
 	keys  map[string]struct{} // types.HashKey of the other kinds
 	buf   []byte
+	// counted is freed with the set: expr.Memory counts the keys for as long.
+	counted []byte
 }
 
 // listSet prepares the list of f if all of it is constant and of one kind.
@@ -269,8 +271,23 @@ func listSet(c *Ctx, f *Func) (*inSet, error) {
 			return s, nil
 		}
 		s.keys = make(map[string]struct{}, len(list))
+		held := 0
 		for _, d := range list {
-			s.keys[string(c.hashKey(nil, d, x.t))] = struct{}{}
+			key := c.hashKey(nil, d, x.t)
+			if err := c.Work(workOfCall + 8*len(key)); err != nil {
+				return nil, err
+			}
+			if held += len(key); held >= sampleStep && c.Memory != nil {
+				if err := c.Memory.Reserve(int64(held)); err != nil {
+					return nil, err
+				}
+				if s.counted == nil {
+					s.counted = make([]byte, 64) // more than what the allocator puts together
+				}
+				c.Memory.KeepAs(s.counted, int64(held))
+				held = 0
+			}
+			s.keys[string(key)] = struct{}{}
 		}
 		return s, nil
 	})

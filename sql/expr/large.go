@@ -19,6 +19,9 @@ type Memory interface {
 	// Keep turns a reservation of len(b) bytes into one that ends when the garbage
 	// collector frees b.
 	Keep(b []byte)
+	// KeepAs is Keep of a reservation of n bytes, which other bytes take that are freed
+	// at about the same time.
+	KeepAs(b []byte, n int64)
 	// Copy is a copy of b that is counted for as long as Keep counts: 3170.
 	Copy(b []byte) ([]byte, error)
 	// BatchRoom is how many bytes a batch of rows may have now.
@@ -106,10 +109,45 @@ func (c *Ctx) call(f *Func, args []value.Datum) (value.Datum, error) {
 		return c.callLarge(f, args, n)
 	}
 	d, err := f.B.Row(c, f, args)
-	if c.reserved == 0 && d.Size() < largeValue {
+	size := d.Size()
+	c.work += size
+	if size >= ownChunk || c.small >= sampleStep {
+		if err := c.sample(d, size, args); err != nil {
+			return value.Null, err
+		}
+	}
+	if c.reserved == 0 && size < largeValue {
 		return d, err
 	}
 	return c.settle(f, args, n, d, err)
+}
+
+// Values that are not large are not counted one by one. Of each sampleStep bytes that they
+// take, one value counts for all, until it is freed. Values of ownChunk bytes and more
+// count where they are not in the arena, too.
+const (
+	sampleStep = 256 << 10
+	ownChunk   = arenaChunk / 2
+)
+
+// sample counts the small values since the last sample, with d, that a call has made.
+func (c *Ctx) sample(d value.Datum, size int, args []value.Datum) error {
+	of := c.arena
+	if size >= ownChunk && size < largeValue {
+		if b := d.Bytes(); cap(c.arena) == 0 || !shares(b, []value.Datum{value.Bytes(c.arena[:cap(c.arena)])}) && !shares(b, args) {
+			c.small, of = c.small+size, b
+		}
+	}
+	if c.small < sampleStep || c.Memory == nil || cap(of) == 0 {
+		return nil
+	}
+	n := int64(c.small)
+	c.small = 0
+	if err := c.Memory.Reserve(n); err != nil {
+		return err
+	}
+	c.Memory.KeepAs(of[:cap(of)], n)
+	return nil
 }
 
 // callLarge is call for arguments of n bytes together.

@@ -34,6 +34,8 @@ func (m *meter) HoldBatch([]byte) {}
 
 func (m *meter) Keep(b []byte) { m.kept += int64(len(b)) }
 
+func (m *meter) KeepAs(_ []byte, n int64) { m.kept += n }
+
 func (m *meter) Copy(b []byte) ([]byte, error) {
 	err := m.Reserve(int64(len(b)))
 	m.Keep(b)
@@ -257,5 +259,38 @@ func TestFoldedValues(t *testing.T) {
 	short := must(NewFunc(nil, "repeat", lit("x"), lit(20)))
 	if _, ok := Fold(c, short).(*Const); !ok {
 		t.Error("a short value is not kept after them")
+	}
+}
+
+// TestSmallValues: many values that are too small to be counted one by one count together.
+func TestSmallValues(t *testing.T) {
+	const n, each = 1000, 20_000
+	for _, name := range []string{"repeat", "hex", "json_quote", "lower"} {
+		c := testCtx(nil)
+		m := &meter{limit: 1 << 40}
+		c.Memory = m
+		args := map[string][]Expr{"repeat": {longArg(1), &Const{D: value.Int(each), T: intType()}}}[name]
+		if args == nil {
+			args = []Expr{longArg(each / 2)}
+		}
+		arg := must(NewFunc(nil, name, args...))
+		for range n {
+			if _, err := EvalRow(c, arg, nil); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		if m.kept < n*each/2*9/10 || m.kept > 2*n*each || m.used != m.kept {
+			t.Errorf("%s: %d bytes are counted, and %d kept", name, m.used, m.kept)
+		}
+		m.limit = m.used
+		var err error
+		for range n {
+			if _, err = EvalRow(c, arg, nil); err != nil {
+				break
+			}
+		}
+		if !sqlerr.IsQueryMemoryExceeded(err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

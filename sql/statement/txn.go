@@ -1,11 +1,13 @@
 package statement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/schema"
@@ -23,10 +25,13 @@ import (
 // transaction is the state of an explicit transaction, or of one that
 // autocommit=0 opened.
 type transaction struct {
-	txn        storage.Txn
-	isolation  string
-	readOnly   bool
+	txn       storage.Txn
+	isolation string
+	readOnly  bool
+	// savepoints are in the order of their making, which is that of at. named has them by
+	// the keys of their names.
 	savepoints []savepoint
+	named      map[string]storage.Savepoint
 	// schema is the catalog at the moment of the read view: a table that
 	// changed since cannot be read through the view.
 	schema *catalog.Snapshot
@@ -34,17 +39,29 @@ type transaction struct {
 }
 
 type savepoint struct {
-	name string
+	name string // as savepointKey
 	at   storage.Savepoint
 }
 
 // size is about what it takes in memory.
-func (s savepoint) size() int64 { return int64(len(s.name)) + 128 }
+func (s savepoint) size() int64 { return int64(len(s.name)) + 192 }
+
+// savepointKey is the same for names that strings.EqualFold says are the same.
+func savepointKey(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
+}
 
 // endSavepoints gives up the savepoints from the one at index i on.
 func (tx *Transactions) endSavepoints(t *transaction, i int) {
 	for _, s := range t.savepoints[i:] {
 		tx.engine.Writes.Shrink(s.size())
+		delete(t.named, s.name)
 	}
 	clear(t.savepoints[i:])
 	t.savepoints = t.savepoints[:i]
@@ -96,7 +113,7 @@ func (tx *Transactions) ranges(change bool) decode.Ranges {
 func (tx *Transactions) newTxn(ctx context.Context, readOnly bool) (storage.Txn, error) {
 	txn, err := tx.engine.Store.Begin(ctx, storage.TxnOptions{
 		ReadOnly: readOnly, LockTimeout: tx.vars.LockTimeout, MaxSize: tx.vars.TxnLimit, Durability: tx.vars.Durability,
-		Memory: txnMemory{tx.engine.Writes},
+		Memory: txnMemory{tx.engine.Writes, tx.engine.Values},
 	})
 	if err != nil {
 		return nil, Translate(err)
@@ -106,7 +123,13 @@ func (tx *Transactions) newTxn(ctx context.Context, readOnly bool) (storage.Txn,
 }
 
 // txnMemory counts what transactions write, until their ends.
-type txnMemory struct{ *exec.Tracker }
+type txnMemory struct {
+	*exec.Tracker
+	values *exec.Values
+}
+
+// Collect implements storage.Collector.
+func (m txnMemory) Collect() { m.values.Collect() }
 
 // Grow implements storage.Memory.
 func (m txnMemory) Grow(n int64) error { return m.Tracker.Grow(n, "writes of transactions") }
@@ -369,12 +392,12 @@ func (tx *Transactions) savepoint(name string) int {
 	if tx.open == nil {
 		return -1
 	}
-	for i := len(tx.open.savepoints) - 1; i >= 0; i-- {
-		if strings.EqualFold(tx.open.savepoints[i].name, name) {
-			return i
-		}
+	at, ok := tx.open.named[savepointKey(name)]
+	if !ok {
+		return -1
 	}
-	return -1
+	i, _ := slices.BinarySearchFunc(tx.open.savepoints, at, func(s savepoint, at storage.Savepoint) int { return cmp.Compare(s.at, at) })
+	return i
 }
 
 func (tx *Transactions) runSavepoint(ctx context.Context, name string) error {
@@ -386,9 +409,9 @@ func (tx *Transactions) runSavepoint(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	s := savepoint{name: name}
+	s := savepoint{name: savepointKey(name)}
 	if i := tx.savepoint(name); i >= 0 {
-		s = savepoint{name: tx.open.savepoints[i].name} // as large
+		tx.open.txn.Forget(tx.open.savepoints[i].at)
 		tx.open.savepoints = slices.Delete(tx.open.savepoints, i, i+1)
 	} else if err := tx.engine.Writes.Grow(s.size(), "savepoints"); err != nil {
 		return err
@@ -396,6 +419,10 @@ func (tx *Transactions) runSavepoint(ctx context.Context, name string) error {
 	tx.Metrics.Add(metrics.HandlerSavepoint, 1)
 	s.at = tx.open.txn.Savepoint()
 	tx.open.savepoints = append(tx.open.savepoints, s)
+	if tx.open.named == nil {
+		tx.open.named = map[string]storage.Savepoint{}
+	}
+	tx.open.named[s.name] = s.at
 	return nil
 }
 

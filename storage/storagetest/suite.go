@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 		{"Reserve", testReserve},
 		{"Limits", testLimits},
 		{"TxnMemory", testTxnMemory},
+		{"OverwrittenMemory", testOverwrittenMemory},
 		{"LockMemory", testLockMemory},
 		{"ReservedKeys", testReservedKeys},
 		{"ReadOnly", testReadOnly},

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sqlots/sqlots/storage"
 )
@@ -369,6 +371,55 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 	m.limit = 1
 	must(t, x.RollbackTo(sp))
 	commit(t, x)
+}
+
+// Collect implements storage.Collector.
+func (m *countedMemory) Collect() {
+	runtime.GC()
+	time.Sleep(10 * time.Millisecond) // cleanups run after it
+}
+
+// testOverwrittenMemory: values that savepoints keep are counted after they have been
+// replaced, others until they are collected.
+func testOverwrittenMemory(t *testing.T, s storage.Store) {
+	const limit = 8 << 20
+	for _, size := range []int{1000, 100_000} {
+		m := &countedMemory{limit: limit}
+		x := beginOpts(t, s, storage.TxnOptions{Memory: m})
+		for range 10 * limit / size {
+			must(t, x.Put(bg, []byte("a"), repeated('v', size)))
+		}
+		var err error
+		n := 0
+		for ; err == nil && n < 10*limit/size; n++ {
+			x.Savepoint()
+			err = x.Put(bg, []byte("a"), repeated('v', size))
+		}
+		wantErr(t, err, errNoMemory)
+		if n < limit/size/8 {
+			t.Errorf("refused after %d savepoints of %d bytes", n, size)
+		}
+		x.Rollback()
+		if m.held.Load() != 0 {
+			t.Errorf("%d bytes held in the end", m.held.Load())
+		}
+		x = beginOpts(t, s, storage.TxnOptions{Memory: m})
+		first := x.Savepoint()
+		last := first
+		for range 4 * limit / size {
+			sp := x.Savepoint()
+			if last != first {
+				x.Forget(last)
+			}
+			last = sp
+			must(t, x.Put(bg, []byte("a"), repeated('v', size)))
+		}
+		must(t, x.RollbackTo(last))
+		wantValue(t, x, "a", string(repeated('v', size)))
+		must(t, x.RollbackTo(first))
+		wantValue(t, x, "a", "")
+		x.Rollback()
+	}
 }
 
 // testLockMemory: locks are counted, and given back at the end of the transaction. One

@@ -2,8 +2,11 @@ package txn
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 )
@@ -195,22 +198,59 @@ func (b *Buffer) restore(f *frozen) {
 type arena struct {
 	chunk []byte
 	next  int
+	// large are the chunks from arenaCounted bytes on, in the order of their making, and
+	// held their bytes. Those that the garbage collector has freed are among them until
+	// prune.
+	large []*largeChunk
+	held  int64
 }
 
+// largeChunk is a chunk of which the garbage collector says when it is gone.
+type largeChunk struct {
+	n    int64
+	gone atomic.Bool
+}
+
+func (c *largeChunk) free() { c.gone.Store(true) }
+
 const (
-	arenaFirst = 256
-	arenaMax   = 256 << 10
+	arenaFirst   = 256
+	arenaMax     = 256 << 10
+	arenaCounted = 32 << 10
 )
+
+// room makes a chunk.
+func (a *arena) room(n int) []byte {
+	b := make([]byte, 0, n)
+	if n >= arenaCounted {
+		c := &largeChunk{n: int64(n)}
+		a.large, a.held = append(a.large, c), a.held+c.n
+		runtime.AddCleanup(unsafe.SliceData(b), (*largeChunk).free, c)
+	}
+	return b
+}
+
+// cut forgets the chunks after the first n.
+func (a *arena) cut(n int) {
+	if n >= len(a.large) {
+		return
+	}
+	for i, c := range a.large[n:] {
+		a.held -= c.n
+		a.large[n+i] = nil
+	}
+	a.large, a.chunk = a.large[:n], nil
+}
 
 // pair copies key and value, one after the other.
 func (a *arena) pair(key, value []byte) []byte {
 	n := len(key) + len(value)
 	if cap(a.chunk)-len(a.chunk) < n {
 		if n > arenaMax/4 {
-			return append(append(make([]byte, 0, n), key...), value...)
+			return append(append(a.room(n), key...), value...)
 		}
 		a.next = min(max(2*a.next, arenaFirst), arenaMax)
-		a.chunk = make([]byte, 0, max(a.next, n))
+		a.chunk = a.room(max(a.next, n))
 	}
 	off := len(a.chunk)
 	a.chunk = append(append(a.chunk, key...), value...)

@@ -137,8 +137,8 @@ func (m *Manager) Begin(_ context.Context, opts storage.TxnOptions) (storage.Txn
 		t.remote = m.far.Remote(t.own.id)
 		m.owners.Store(t.own.id, &t.own)
 	}
-	if t.noteAt, t.lockAt = noteStep, lockStep; opts.Memory == nil {
-		t.noteAt, t.lockAt = math.MaxInt64, math.MaxInt
+	if t.lockAt = lockStep; opts.Memory == nil {
+		t.since, t.lockAt = math.MinInt64, math.MaxInt
 	}
 	return t, nil
 }

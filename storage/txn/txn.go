@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,12 +41,14 @@ type Txn struct {
 	shown  *Buffer
 	raises []*storage.Watermark
 
-	marks   []mark
-	lastSP  storage.Savepoint
-	ordinal uint32
-	noteAt  int64 // the size at which opts.Memory is next updated
-	lockAt  int   // and the number of locks
-	noted   int64 // the bytes that it holds
+	marks []mark
+	// markBytes is what marks take, pruned what arena.held was after prune.
+	markBytes, pruned int64
+	lastSP            storage.Savepoint
+	ordinal           uint32
+	since             int64 // the bytes written since opts.Memory was updated
+	lockAt            int   // the number of locks at which it is next
+	noted             int64 // the bytes that it holds
 	// overflow: something did not fit since the last savepoint. To go back to that gives
 	// the locks back too.
 	overflow bool
@@ -63,6 +66,9 @@ type mark struct {
 	state *frozen
 	shown *frozen // nil: nothing
 	locks int     // that are held
+	large int     // len of arena.large
+	// bytes is about what the states take that no other savepoint has.
+	bytes int64
 }
 
 var (
@@ -466,33 +472,74 @@ const (
 	// lock table, and once more its size in the batch of the commit. Another lock takes
 	// lockBytes next to its key.
 	noteStep   = 64 << 10
+	pruneStep  = 1 << 20
 	entryBytes = 200
 	lockStep   = 512
 	lockBytes  = 160
 	// aheadLocks is more than the locks that a change has ahead of its writes.
 	aheadLocks = 8192
+	// A savepoint takes sameMark where nothing was written after the one before, and up to
+	// markBytes with its copy of the nodes that have changed.
+	sameMark  = 64
+	markBytes = 4 << 10
 )
 
-// memory is what writes and locks take, when the writes grow.
+// memory is what writes, savepoints and locks take, when the writes grow.
 func (t *Txn) memory(grow int64) int64 {
 	entries := int64(t.buf.Len())
 	locks := max(int64(t.lockCount())-entries, 0)
-	return 2*(t.bytes()+grow) + entries*entryBytes + locks*lockBytes + t.own.keyBytes
+	size := t.bytes() + grow
+	return size + max(size, t.buf.arena.held) + entries*entryBytes + locks*lockBytes + t.own.keyBytes + t.markBytes
 }
 
 // note counts the memory of writes and locks, before a write that takes grow bytes.
 func (t *Txn) note(grow int64) error {
+	if t.buf.arena.held >= 2*(t.bytes()+t.pruned)+pruneStep {
+		t.prune()
+	}
+	err := t.noteOnce(grow)
+	if c, ok := t.opts.Memory.(storage.Collector); ok && err != nil && t.buf.arena.held >= t.bytes()+pruneStep {
+		c.Collect()
+		t.prune()
+		err = t.noteOnce(grow)
+	}
+	t.overflow = t.overflow || err != nil
+	return err
+}
+
+func (t *Txn) noteOnce(grow int64) error {
 	held := t.memory(grow)
 	if n := held - t.noted; n > 0 {
 		if err := t.opts.Memory.Grow(n); err != nil {
-			t.overflow = true
 			return err
 		}
 		t.noted = held
 	}
 	t.giveBack(held)
-	t.noteAt = t.buf.size + grow + noteStep
+	t.since = 0
 	return nil
+}
+
+// prune forgets chunks of memory that the garbage collector has freed.
+func (t *Txn) prune() {
+	a := &t.buf.arena
+	kept := a.large[:0]
+	marks := t.marks
+	for i, c := range a.large {
+		for ; len(marks) > 0 && marks[0].large <= i; marks = marks[1:] {
+			marks[0].large = len(kept)
+		}
+		if c.gone.Load() {
+			a.held -= c.n
+			continue
+		}
+		kept = append(kept, c)
+	}
+	for i := range marks {
+		marks[i].large = len(kept)
+	}
+	clear(a.large[len(kept):])
+	a.large, t.pruned = kept, a.held
 }
 
 // giveBack gives back what is counted beyond held.
@@ -534,20 +581,34 @@ func (t *Txn) Delete(ctx context.Context, key []byte) error {
 func (t *Txn) Savepoint() storage.Savepoint {
 	t.lastSP++
 	t.overflow = false
-	m := mark{id: t.lastSP, state: t.buf.freeze(), locks: len(t.own.held)}
+	m := mark{id: t.lastSP, state: t.buf.freeze(), locks: len(t.own.held), large: len(t.buf.arena.large), bytes: sameMark}
 	if t.shown != nil {
 		m.shown = t.shown.freeze()
 	}
+	if n := len(t.marks); n == 0 || t.marks[n-1].state != m.state {
+		m.bytes = min(sameMark*int64(1+t.buf.Len()), markBytes)
+	}
 	t.marks = append(t.marks, m)
+	t.markBytes += m.bytes
+	t.since += m.bytes
 	return t.lastSP
+}
+
+// dropMarks forgets the savepoints from i up to before j.
+func (t *Txn) dropMarks(i, j int) {
+	for _, m := range t.marks[i:j] {
+		t.markBytes -= m.bytes
+	}
+	t.marks = slices.Delete(t.marks, i, j)
 }
 
 // findMark is the position of a savepoint, or -1.
 func (t *Txn) findMark(sp storage.Savepoint) int {
-	for i := len(t.marks) - 1; i >= 0; i-- {
-		if t.marks[i].id == sp {
-			return i
-		}
+	if n := len(t.marks); n > 0 && t.marks[n-1].id == sp {
+		return n - 1
+	}
+	if i, ok := slices.BinarySearchFunc(t.marks, sp, func(m mark, id storage.Savepoint) int { return cmp.Compare(m.id, id) }); ok {
+		return i
 	}
 	return -1
 }
@@ -562,8 +623,8 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	if i < 0 {
 		return fmt.Errorf("savepoint %d does not exist", sp)
 	}
-	clear(t.marks[i+1:])
-	t.marks = t.marks[:i+1]
+	t.dropMarks(i+1, len(t.marks))
+	t.buf.arena.cut(t.marks[i].large)
 	if t.buf.frz != t.marks[i].state {
 		t.writing.Lock()
 		t.buf.restore(t.marks[i].state)
@@ -581,7 +642,6 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 	}
 	if t.noted > 0 {
 		t.giveBack(t.memory(0))
-		t.noteAt = min(t.noteAt, t.buf.size+noteStep)
 	}
 	return nil
 }
@@ -589,8 +649,14 @@ func (t *Txn) RollbackTo(sp storage.Savepoint) error {
 // Release implements storage.Txn; an unknown savepoint is ignored.
 func (t *Txn) Release(sp storage.Savepoint) {
 	if i := t.findMark(sp); i >= 0 {
-		clear(t.marks[i:])
-		t.marks = t.marks[:i]
+		t.dropMarks(i, len(t.marks))
+	}
+}
+
+// Forget implements storage.Txn; an unknown savepoint is ignored.
+func (t *Txn) Forget(sp storage.Savepoint) {
+	if i := t.findMark(sp); i >= 0 {
+		t.dropMarks(i, i+1)
 	}
 }
 

@@ -91,7 +91,8 @@ func (b *Buffer) hasIn(s storage.Span) bool {
 // write buffers a pair, or a deletion, when no other transaction has a range with the
 // key.
 func (t *Txn) write(ctx context.Context, key, value []byte, grow int64) error {
-	if t.buf.size+grow >= t.noteAt {
+	n := int64(len(key) + len(value))
+	if t.since += n; t.since >= noteStep {
 		if err := t.note(grow); err != nil {
 			return err
 		}
