@@ -62,18 +62,13 @@ func (v *Values) Grow(t *Tracker, n int64, what string) error {
 }
 
 // A part of the memory is kept for what is small, so that large values of some do not
-// end the everyday statements of others.
+// end the everyday statements of others. Operators that spill hold memory beyond the limit
+// until they have done so: what is small does not wait for them, and may be beyondShare of
+// the limit beyond it, too.
 const (
-	small      = 32 << 10
-	smallShare = 8
-)
-
-// Operators that spill hold memory beyond the limit until they have done so. What is
-// tiny, as prepared statements and variables are, does not wait for them: it may be
-// tinyShare of the limit beyond it, too.
-const (
-	tiny      = 32 << 10
-	tinyShare = 16
+	small       = 32 << 10
+	smallShare  = 8
+	beyondShare = 16
 )
 
 func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
@@ -82,7 +77,7 @@ func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
 		return sqlerr.ServerMemoryExceeded(limit-limit/smallShare, what)
 	}
 	err := t.Grow(n, what)
-	if err == nil || n > tiny || v.t.Used()+n > limit+limit/tinyShare || t != v.t && t.Used()+n > t.Limit() {
+	if err == nil || n >= small || v.t.Used()+n > limit+limit/beyondShare || t != v.t && t.Used()+n > t.Limit() {
 		return err
 	}
 	t.force(n)

@@ -40,29 +40,29 @@ func TestBatchRoom(t *testing.T) {
 	t.Errorf("%d bytes after they are gone", v.BatchRoom())
 }
 
-// TestTinyValues: when operators have filled the memory, tiny values fit a little beyond
+// TestSmallValues: when operators have filled the memory, small values fit a little beyond
 // the limit, within that of their connection; no others do.
-func TestTinyValues(t *testing.T) {
-	const limit = 32 << 20
+func TestSmallValues(t *testing.T) {
+	const limit, few = 32 << 20, small - 1
 	v := NewValues(NewTracker("values", limit))
 	v.t.Hold(limit)
 	held := v.Child("connection", limit/64)
-	if err := v.Grow(held, tiny+1, "texts"); err == nil {
-		t.Error("more than a tiny value fitted")
+	if err := v.Grow(held, small, "texts"); err == nil {
+		t.Error("a larger value fitted")
 	}
-	for held.Used()+tiny <= limit/64 {
-		if err := v.Grow(held, tiny, "prepared statements"); err != nil {
+	for held.Used()+few <= limit/64 {
+		if err := v.Grow(held, few, "prepared statements"); err != nil {
 			t.Fatalf("with %d bytes held: %v", held.Used(), err)
 		}
 	}
-	if err := v.Grow(held, tiny, "prepared statements"); err == nil {
+	if err := v.Grow(held, few, "prepared statements"); err == nil {
 		t.Error("a connection held more than its limit")
 	}
 	var err error
 	for err == nil {
-		err = v.Grow(v.t, tiny, "values")
+		err = v.Grow(v.t, few, "values")
 	}
-	if beyond := v.Used() - limit; beyond > limit/tinyShare || beyond < limit/tinyShare-tiny {
+	if beyond := v.Used() - limit; beyond > limit/beyondShare || beyond < limit/beyondShare-few {
 		t.Errorf("%d bytes beyond the limit", beyond)
 	}
 }
